@@ -1,0 +1,2 @@
+//! The command `fullpipe`.
+fn main() {}

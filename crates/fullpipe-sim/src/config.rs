@@ -1,0 +1,246 @@
+//! What the simulator is asked to run: a complete description without defaults left open.
+//!
+//! The scenario layer resolves a file into this; nothing here knows about files. A [`Config`] is
+//! checked by its maker; [`Config::check`] states the bounds once.
+
+use crate::units::{Framing, Rate, Time};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// One run: a path, two hosts, and the flows between them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Seed of every random stream; each element derives its own from (seed, name).
+    pub seed: u64,
+    /// When the run stops.
+    pub end: Time,
+    /// Interval of the trace's samples (at least 1 us).
+    pub sample: Time,
+    /// Largest IP packet in bytes (68 to 65535). The MSS follows from it and from timestamps.
+    pub mtu: u32,
+    /// What a data packet passes between the hosts, in order.
+    pub forward: Vec<Element>,
+    /// What an ACK passes on its way back, in order.
+    pub back: Vec<Element>,
+    /// The sending host.
+    pub sender: Host,
+    /// The receiving host.
+    pub receiver: Host,
+    /// Flows, all from `sender` to `receiver` (at least one).
+    pub flows: Vec<Flow>,
+}
+
+/// A link element. Its unit of decision is the segment.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Element {
+    /// A rate with a drop-tail queue in front of it.
+    Link(Link),
+    /// A constant delay, or one released by a timer.
+    Delay(Delay),
+    /// Independent random loss.
+    Loss(Loss),
+}
+
+/// A transmission rate and its drop-tail queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Stage name in the trace, unique within a run.
+    pub name: String,
+    /// Serialisation rate.
+    pub rate: Rate,
+    /// What the rate (and a queue limit in bytes) counts.
+    pub framing: Framing,
+    /// Capacity of the queue, without the packet in transmission.
+    pub limit: QueueLimit,
+}
+
+/// Capacity of a drop-tail queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// In bytes, counted as the link's framing counts them.
+    Bytes(u64),
+    /// In packets.
+    Packets(u32),
+}
+
+/// A delay line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delay {
+    /// Stage name in the trace, unique within a run.
+    pub name: String,
+    /// The delay of each packet.
+    pub delay: Time,
+    /// Packets it can hold (netem's `limit`); a packet beyond it is dropped.
+    pub limit: u32,
+    /// A timer by which packets leave; none: each leaves exactly when due.
+    pub timer: Option<Timer>,
+}
+
+/// netem before high-resolution timers: a due packet leaves at the next tick, or earlier when the
+/// enqueue of another packet polls the queue (Linux 2.6.20, `netem_dequeue`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timer {
+    /// A jiffy: 1 s / HZ.
+    pub period: Time,
+    /// Time of the first tick (0 up to `period`).
+    pub phase: Time,
+}
+
+/// Independent loss per segment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loss {
+    /// Stage name in the trace, unique within a run.
+    pub name: String,
+    /// Probability that a segment is lost (0 to 1).
+    pub probability: f64,
+}
+
+/// A host: its kernel's behaviour, its buffers, its network card and its CPU.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Host {
+    /// Name of a kernel profile, for instance "2.6.20" (see `tcp::profile`).
+    pub kernel: String,
+    /// Timer ticks per second (100, 250, 300 or 1000 on real kernels).
+    pub hz: u32,
+    /// TCP timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// TCP segmentation offload of the card.
+    pub tso: bool,
+    /// The sysctls that the model reads.
+    pub sysctl: Sysctl,
+    /// `pfifo_fast` length in packets (txqueuelen); decides per skb.
+    pub qdisc_limit: u32,
+    /// Transmit ring in descriptors (one per segment here).
+    pub tx_ring: u32,
+    /// Receive ring in descriptors.
+    pub rx_ring: u32,
+    /// Line rate of the card, counted as on an Ethernet wire.
+    pub nic_rate: Rate,
+    /// Receive interrupt moderation: least time between two interrupts (0: none).
+    pub coalesce: Time,
+    /// Which receive path the driver uses.
+    pub receive_path: ReceivePath,
+    /// What the CPU spends.
+    pub cpu: Cpu,
+}
+
+/// The driver's receive path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceivePath {
+    /// Polled: packets wait in the ring until the softirq takes them; no backlog.
+    Napi,
+    /// Each interrupt moves the ring into the backlog (net.core.netdev_max_backlog).
+    NetifRx,
+}
+
+/// sysctls that the model reads, in bytes unless said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sysctl {
+    /// net.core.rmem_max
+    pub rmem_max: u64,
+    /// net.core.wmem_max
+    pub wmem_max: u64,
+    /// net.ipv4.tcp_rmem: minimum, default, maximum
+    pub tcp_rmem: [u64; 3],
+    /// net.ipv4.tcp_wmem: minimum, default, maximum
+    pub tcp_wmem: [u64; 3],
+    /// net.ipv4.tcp_adv_win_scale (-31 to 31): share of the buffer kept from the window
+    pub tcp_adv_win_scale: i32,
+    /// net.core.netdev_max_backlog, packets
+    pub netdev_max_backlog: u32,
+    /// net.ipv4.tcp_slow_start_after_idle
+    pub tcp_slow_start_after_idle: bool,
+    /// net.ipv4.tcp_window_scaling
+    pub tcp_window_scaling: bool,
+    /// net.ipv4.tcp_sack
+    pub tcp_sack: bool,
+}
+
+/// CPU time per piece of work; all zero is a host that costs nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cpu {
+    /// Copy between application and kernel, picoseconds per byte.
+    pub copy_ps_per_byte: u64,
+    /// Transmission of a data segment.
+    pub transmit: Time,
+    /// Reception of a data segment in the softirq.
+    pub receive: Time,
+    /// Reception of an ACK in the softirq, and what TCP does with it.
+    pub ack: Time,
+}
+
+/// A flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// Name, unique within a run.
+    pub name: String,
+    /// Congestion control: "reno", "bic", "cubic" ...
+    pub congestion: String,
+    /// Its parameters by name; those absent have the kernel profile's default.
+    pub parameters: Vec<(String, i64)>,
+    /// SO_SNDBUF as requested; none: tcp_wmem's default, not locked.
+    pub sndbuf: Option<u64>,
+    /// SO_RCVBUF as requested; none: tcp_rmem's default, not locked.
+    pub rcvbuf: Option<u64>,
+    /// When the application calls connect().
+    pub start: Time,
+    /// What it sends.
+    pub app: App,
+    /// Stop writing after this many bytes.
+    pub bytes: Option<u64>,
+    /// Stop writing this long after `start`.
+    pub duration: Option<Time>,
+    /// Size of one write() in bytes.
+    pub write: u32,
+}
+
+/// What the application offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum App {
+    /// As much as the send buffer takes.
+    Bulk,
+    /// At most this rate of payload, one write at a time.
+    Rate(Rate),
+}
+
+impl Config {
+    /// Checks the bounds stated in this file.
+    ///
+    /// # Errors
+    /// The first violated bound, naming the field.
+    pub fn check(&self) -> Result<(), String> {
+        use alloc::format;
+        let bad = |what: &str| Err(String::from(what));
+        if self.flows.is_empty() {
+            return bad("flows: at least one is needed");
+        }
+        if !(68..=65535).contains(&self.mtu) {
+            return bad("mtu: 68 to 65535 bytes");
+        }
+        if self.sample < Time::us(1) {
+            return bad("sample: at least 1 us");
+        }
+        for element in self.forward.iter().chain(&self.back) {
+            match element {
+                Element::Link(l) if l.rate.0 == 0 => return Err(format!("{}: rate 0", l.name)),
+                Element::Delay(d) if d.limit == 0 => return Err(format!("{}: limit 0", d.name)),
+                Element::Loss(l) if !(0.0..=1.0).contains(&l.probability) => {
+                    return Err(format!("{}: probability beyond 0 to 1", l.name));
+                }
+                _ => {}
+            }
+        }
+        for host in [&self.sender, &self.receiver] {
+            if host.hz == 0 || host.hz > 1000 || host.nic_rate.0 == 0 {
+                return bad("host: hz 1 to 1000, nic_rate above 0");
+            }
+            if host.qdisc_limit == 0 || host.tx_ring == 0 || host.rx_ring == 0 {
+                return bad("host: qdisc, tx_ring and rx_ring hold at least one packet");
+            }
+        }
+        if self.flows.iter().any(|f| f.write == 0) {
+            return bad("flow: write of at least 1 byte");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,10 @@
+//! The pure core of fullpipe: units, path, TCP, and a packet-level simulator that behaves like Linux.
+//!
+//! Without `std` the compiler proves that nothing here reads a clock, opens a file or starts a
+//! thread: time and randomness come in as arguments.
+#![no_std]
+extern crate alloc;
+
+pub mod config;
+pub mod trace;
+pub mod units;

@@ -1,0 +1,201 @@
+//! What a run tells: samples of flows and stages at a fixed interval, and single events.
+//!
+//! Counters are cumulative since the start of the run; gauges are the value at the sample's time.
+//! The library's trace schema declares each of these fields as a column with its unit.
+
+use crate::units::Time;
+use alloc::string::String;
+
+/// Receives a run, in order of time.
+pub trait Sink {
+    /// The stages of the run, once, before anything else.
+    fn stages(&mut self, stages: &[StageInfo]);
+    /// The state of a flow at the end of a sample interval.
+    fn flow(&mut self, sample: &FlowSample);
+    /// The state of a stage at the end of a sample interval.
+    fn stage(&mut self, sample: &StageSample);
+    /// Something that happened.
+    fn event(&mut self, event: &Event);
+}
+
+/// Tells a run whether to go on.
+pub trait Control {
+    /// Called at each sample; `false` ends the run there, whole up to this sample.
+    fn go_on(&mut self, now: Time) -> bool;
+}
+
+/// Where packets can wait or be dropped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageInfo {
+    /// Number of the stage, its place in [`StageSample::stage`].
+    pub index: u16,
+    /// Unique name, for instance "sender.qdisc", "link", "receiver.rx_ring".
+    pub name: String,
+    /// What it is: "send_buffer", "qdisc", "tx_ring", "link", "delay", "loss", "rx_ring",
+    /// "backlog", "receive_buffer", "application", "cpu".
+    pub kind: &'static str,
+    /// "forward" (data's way) or "back" (ACKs' way).
+    pub direction: &'static str,
+    /// What is counted and decided on: "skb", "segment", "byte".
+    pub unit: &'static str,
+    /// Capacity in `unit`s, where it has one.
+    pub capacity: Option<u64>,
+}
+
+/// Why the sender did not send, by the predicate that stopped it. Index into [`FlowSample::limits`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(usize)]
+pub enum Limit {
+    /// Connection not yet established, or everything sent and acknowledged.
+    Idle = 0,
+    /// cwnd, in slow start (cwnd at or below ssthresh).
+    CwndSlowStart = 1,
+    /// cwnd, in congestion avoidance.
+    CwndAvoidance = 2,
+    /// cwnd, in fast recovery, CWR or after a timeout.
+    CwndRecovery = 3,
+    /// The receiver's advertised window.
+    ReceiveWindow = 4,
+    /// No unsent data because the send buffer is full of unacknowledged data.
+    SendBuffer = 5,
+    /// No unsent data because the application has none to give.
+    Application = 6,
+    /// No unsent data because the CPU is still copying or busy otherwise.
+    SenderCpu = 7,
+    /// The host's own queue refused a packet (local congestion).
+    Qdisc = 8,
+    /// Nagle's rule held back a partial segment.
+    Nagle = 9,
+}
+
+impl Limit {
+    /// Number of limits.
+    pub const COUNT: usize = 10;
+    /// Names in index order, as they stand in tables and JSON.
+    pub const NAMES: [&'static str; Limit::COUNT] = [
+        "idle",
+        "cwnd_slow_start",
+        "cwnd_avoidance",
+        "cwnd_recovery",
+        "receive_window",
+        "send_buffer",
+        "application",
+        "sender_cpu",
+        "qdisc",
+        "nagle",
+    ];
+}
+
+/// A flow at a sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowSample {
+    /// End of the sample interval.
+    pub time: Time,
+    /// Index of the flow in the configuration.
+    pub flow: u16,
+    /// Bytes read by the receiving application.
+    pub bytes_delivered: u64,
+    /// Segments whose last byte was read by the receiving application.
+    pub segments_delivered: u64,
+    /// Segments sent by TCP, retransmissions included (before the qdisc).
+    pub segments_sent: u64,
+    /// Segments retransmitted.
+    pub segments_retransmitted: u64,
+    /// Bytes acknowledged at the sender.
+    pub bytes_acked: u64,
+    /// ACK packets received by the sender.
+    pub acks_received: u64,
+    /// Congestion window, packets.
+    pub cwnd: u32,
+    /// Slow start threshold, packets; `u32::MAX` (Linux: 0x7fffffff and above) is infinite.
+    pub ssthresh: u32,
+    /// Smoothed round-trip time, microseconds; 0 before the first measurement.
+    pub srtt_us: u32,
+    /// Retransmission timeout, microseconds.
+    pub rto_us: u32,
+    /// Packets in flight as Linux counts them (`tcp_packets_in_flight`).
+    pub in_flight: u32,
+    /// Window advertised by the receiver, as the sender knows it, bytes.
+    pub snd_wnd: u64,
+    /// Bytes written by the application and not yet sent.
+    pub unsent: u64,
+    /// Congestion state: 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss.
+    pub ca_state: u8,
+    /// Cumulative nanoseconds spent in each [`Limit`]; they add up to the time since the run's start.
+    pub limits: [u64; Limit::COUNT],
+}
+
+/// A stage at a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StageSample {
+    /// End of the sample interval.
+    pub time: Time,
+    /// [`StageInfo::index`].
+    pub stage: u16,
+    /// Units waiting now.
+    pub waiting: u64,
+    /// Bytes waiting now (0 where the stage does not count bytes).
+    pub waiting_bytes: u64,
+    /// Highest `waiting` since the last sample.
+    pub peak: u64,
+    /// Units that entered, cumulative (dropped ones not included).
+    pub entered: u64,
+    /// Units that left, cumulative.
+    pub left: u64,
+    /// Units dropped, cumulative.
+    pub dropped: u64,
+    /// Nanoseconds the stage was working (serialising, copying), cumulative.
+    pub busy_ns: u64,
+    /// Nanoseconds the stage refused new work because it was full, cumulative.
+    pub blocked_ns: u64,
+}
+
+/// Something that happened at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// When.
+    pub time: Time,
+    /// Which flow.
+    pub flow: u16,
+    /// What.
+    pub kind: EventKind,
+    /// A number that belongs to it, see [`EventKind`].
+    pub value: u64,
+}
+
+/// Kinds of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EventKind {
+    /// The sender's connection is established; value: handshake round trip in ns.
+    Established,
+    /// The receiver's accept() returned; value: 0.
+    Accepted,
+    /// The first data segment was delivered to the receiving host; value: its bytes.
+    FirstData,
+    /// Congestion state changed; value: the new state (0 Open ... 4 Loss).
+    CaState,
+    /// A segment was retransmitted; value: its first sequence number (0 = first data byte).
+    Retransmit,
+    /// The retransmission timer fired; value: backoff count.
+    Timeout,
+    /// A stage dropped segments of this flow; value: stage index.
+    Drop,
+    /// The application is done: everything was read by the receiver; value: bytes.
+    Finished,
+}
+
+impl EventKind {
+    /// Name as it stands in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            EventKind::Established => "established",
+            EventKind::Accepted => "accepted",
+            EventKind::FirstData => "first_data",
+            EventKind::CaState => "ca_state",
+            EventKind::Retransmit => "retransmit",
+            EventKind::Timeout => "timeout",
+            EventKind::Drop => "drop",
+            EventKind::Finished => "finished",
+        }
+    }
+}

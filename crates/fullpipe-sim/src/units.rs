@@ -1,0 +1,143 @@
+//! Quantities of the core: integer time, rate and size, each with its unit in the type.
+//!
+//! Decimal and binary prefixes mean what they say: MB = 10^6 bytes, MiB = 2^20 bytes.
+
+use core::fmt;
+use core::ops::{Add, AddAssign, Sub};
+
+/// A point in simulated time, or a span of it, in integer nanoseconds (range 0 to 584 years).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(pub u64);
+
+impl Time {
+    /// The start of a run.
+    pub const ZERO: Time = Time(0);
+    /// A time that never comes.
+    pub const NEVER: Time = Time(u64::MAX);
+
+    /// `n` nanoseconds.
+    pub const fn ns(n: u64) -> Time {
+        Time(n)
+    }
+    /// `n` microseconds.
+    pub const fn us(n: u64) -> Time {
+        Time(n * 1_000)
+    }
+    /// `n` milliseconds.
+    pub const fn ms(n: u64) -> Time {
+        Time(n * 1_000_000)
+    }
+    /// `n` seconds.
+    pub const fn secs(n: u64) -> Time {
+        Time(n * 1_000_000_000)
+    }
+    /// Nanoseconds since the start.
+    pub const fn as_ns(self) -> u64 {
+        self.0
+    }
+    /// Whole microseconds, rounded down.
+    pub const fn as_us(self) -> u64 {
+        self.0 / 1_000
+    }
+    /// Seconds as a float, for display and analysis only.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+    /// `self - other`, or zero where `other` is later.
+    pub const fn saturating_sub(self, other: Time) -> Time {
+        Time(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Add for Time {
+    type Output = Time;
+    fn add(self, other: Time) -> Time {
+        Time(self.0.saturating_add(other.0))
+    }
+}
+impl AddAssign for Time {
+    fn add_assign(&mut self, other: Time) {
+        *self = *self + other;
+    }
+}
+impl Sub for Time {
+    type Output = Time;
+    fn sub(self, other: Time) -> Time {
+        Time(self.0 - other.0)
+    }
+}
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Self::MAX_NS => f.write_str("never"),
+            n if n % 1_000_000_000 == 0 => write!(f, "{}s", n / 1_000_000_000),
+            n if n % 1_000_000 == 0 => write!(f, "{}ms", n / 1_000_000),
+            n if n % 1_000 == 0 => write!(f, "{}us", n / 1_000),
+            n => write!(f, "{n}ns"),
+        }
+    }
+}
+impl Time {
+    const MAX_NS: u64 = u64::MAX;
+}
+
+/// A data rate in bits per second (1 bit/s to 18 Ebit/s; 0 is refused by the scenario).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(pub u64);
+
+impl Rate {
+    /// `n` gigabit per second (10^9).
+    pub const fn gbit(n: u64) -> Rate {
+        Rate(n * 1_000_000_000)
+    }
+    /// `n` megabit per second (10^6).
+    pub const fn mbit(n: u64) -> Rate {
+        Rate(n * 1_000_000)
+    }
+    /// Time to serialise `bytes`, rounded up to a nanosecond, so that a rate is never exceeded.
+    pub fn time_for(self, bytes: u64) -> Time {
+        let bits = u128::from(bytes) * 8 * 1_000_000_000;
+        Time(bits.div_ceil(u128::from(self.0)) as u64)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            n if n % 1_000_000_000 == 0 => write!(f, "{}Gbit", n / 1_000_000_000),
+            n if n % 1_000_000 == 0 => write!(f, "{}Mbit", n / 1_000_000),
+            n if n % 1_000 == 0 => write!(f, "{}kbit", n / 1_000),
+            n => write!(f, "{n}bit"),
+        }
+    }
+}
+
+/// What a rate counts per packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Framing {
+    /// The IP packet alone (1500 for a full Ethernet packet).
+    Ip,
+    /// With the 14-byte Ethernet header (1514): what tbf and netem count.
+    Ethernet,
+    /// With preamble, FCS and inter-frame gap (1538): what an Ethernet wire takes.
+    EthernetWire,
+}
+
+impl Framing {
+    /// Bytes added to the IP packet.
+    pub const fn overhead(self) -> u32 {
+        match self {
+            Framing::Ip => 0,
+            Framing::Ethernet => 14,
+            Framing::EthernetWire => 38,
+        }
+    }
+    /// The name used in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Framing::Ip => "ip",
+            Framing::Ethernet => "ethernet",
+            Framing::EthernetWire => "ethernet-wire",
+        }
+    }
+}

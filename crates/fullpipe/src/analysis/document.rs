@@ -1,0 +1,236 @@
+//! The one document a run ends in: `summary.json`, `fullpipe run --json`, and what every report shows.
+//!
+//! Field names are the format; [`FORMAT`] counts its incompatible changes. Units stand in the names.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// Version of the document.
+pub const FORMAT: u32 = 1;
+
+/// All runs of one scenario.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Document {
+    /// Version of this format.
+    pub format: u32,
+    /// What was asked.
+    pub scenario: ScenarioInfo,
+    /// True when the run was interrupted: everything is whole up to the last interval.
+    pub partial: bool,
+    /// One per variant (and sweep point), in the scenario's order.
+    pub runs: Vec<Run>,
+}
+
+/// Which scenario this is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ScenarioInfo {
+    /// Recipe name or file stem.
+    pub name: String,
+    /// Title from the file.
+    pub title: String,
+    /// Seed of all random streams.
+    pub seed: u64,
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// Name of the variant ("base" where the scenario has none), unique in the document.
+    pub variant: String,
+    /// What the variant, the sweep point and `--set` changed: key to value as written.
+    pub set: Map<String, Value>,
+    /// Engine that made the trace.
+    pub engine: String,
+    /// True when this run was cut short.
+    pub partial: bool,
+    /// Simulated seconds.
+    pub duration_s: f64,
+    /// Flows in the scenario's order.
+    pub flows: Vec<Flow>,
+    /// Places where packets wait or are dropped, in the packets' order.
+    pub stages: Vec<Stage>,
+    /// The scenario's expectations that apply to this run.
+    pub expectations: Vec<Expectation>,
+    /// Published figures beside the simulated ones, where the scenario names some.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub published: Option<Published>,
+}
+
+/// One flow of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Flow {
+    /// Name in the scenario.
+    pub name: String,
+    /// Congestion control.
+    pub congestion: String,
+    /// Sender's kernel profile.
+    pub kernel: String,
+    /// Simulated second at which the interval clock starts (t = 0 of `start_s`).
+    pub clock_start_s: f64,
+    /// What happened per interval (one second by default).
+    pub intervals: Vec<Interval>,
+    /// Finer series for drawing; bucket length in `bucket_s`.
+    pub series: Series,
+    /// Share of the flow's life by what held it back; names as in the docs, sum 1.
+    pub limits: BTreeMap<String, f64>,
+    /// Bytes read by the receiving application.
+    pub bytes: u64,
+    /// Segments retransmitted.
+    pub retransmitted_segments: u64,
+    /// Mean rate over the flow's life, Mb/s of payload.
+    pub mean_mbit: f64,
+    /// Plateau: median of the highest intervals, Mb/s; absent where none was reached.
+    pub plateau_mbit: Option<f64>,
+    /// Seconds until an interval first reached 90 % of the plateau.
+    pub time_to_plateau_s: Option<f64>,
+}
+
+/// One interval of the report (gauges: value at its end).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Interval {
+    /// Start, seconds since the flow's interval clock started.
+    pub start_s: f64,
+    /// End, seconds since the flow's interval clock started.
+    pub end_s: f64,
+    /// Bytes delivered to the receiving application in it.
+    pub bytes: u64,
+    /// Segments delivered to the receiving application in it.
+    pub segments: u64,
+    /// Delivered payload, Mb/s (10^6).
+    pub throughput_mbit: f64,
+    /// Segments retransmitted in it.
+    pub retransmitted_segments: u64,
+    /// Congestion window at its end, packets.
+    pub cwnd: u32,
+    /// Slow start threshold at its end, packets; null is infinite.
+    pub ssthresh: Option<u32>,
+    /// Smoothed RTT at its end, us; null before the first sample.
+    pub srtt_us: Option<u32>,
+    /// Packets in flight at its end.
+    pub in_flight: u32,
+    /// Packets waiting in the bottleneck link's queue at its end.
+    pub queue: u64,
+    /// Share of the interval by limit, sum 1.
+    pub limits: BTreeMap<String, f64>,
+}
+
+/// Column-wise series for figures, equal lengths.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// Length of a bucket, s.
+    pub bucket_s: f64,
+    /// End of each bucket, seconds since the flow's interval clock started.
+    pub end_s: Vec<f64>,
+    /// Delivered payload in the bucket, Mb/s.
+    pub throughput_mbit: Vec<f64>,
+    /// Congestion window, packets.
+    pub cwnd: Vec<u32>,
+    /// Slow start threshold, packets; null is infinite.
+    pub ssthresh: Vec<Option<u32>>,
+    /// Packets in flight.
+    pub in_flight: Vec<u32>,
+    /// Advertised window as the sender knows it, packets of one MSS.
+    pub snd_wnd_packets: Vec<u32>,
+    /// Smoothed RTT, us.
+    pub srtt_us: Vec<Option<u32>>,
+    /// Packets in the bottleneck's queue (highest in the bucket).
+    pub queue: Vec<u64>,
+    /// Per limit name, its share of each bucket.
+    pub limits: BTreeMap<String, Vec<f32>>,
+}
+
+/// A stage's counters over the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stage {
+    /// Unique name, for instance "sender.qdisc".
+    pub name: String,
+    /// Kind, for instance "qdisc".
+    pub kind: String,
+    /// "forward" or "back".
+    pub direction: String,
+    /// What is counted: "skb", "segment", "byte".
+    pub unit: String,
+    /// Capacity in `unit`s.
+    pub capacity: Option<u64>,
+    /// Units that entered.
+    pub entered: u64,
+    /// Units that left.
+    pub left: u64,
+    /// Units dropped.
+    pub dropped: u64,
+    /// Units still waiting at the end.
+    pub waiting: u64,
+    /// Highest number waiting.
+    pub peak: u64,
+    /// Mean number waiting at the samples.
+    pub mean_waiting: f64,
+    /// Seconds of work.
+    pub busy_s: f64,
+    /// Seconds it refused new work.
+    pub blocked_s: f64,
+}
+
+/// One expectation, judged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Expectation {
+    /// The metric, for instance "flow.bulk.segments_delivered".
+    pub metric: String,
+    /// Intervals it covers, first and one past the last; absent: whole run.
+    pub interval: Option<[usize; 2]>,
+    /// Expected values.
+    pub expected: Vec<f64>,
+    /// Values of this run.
+    pub measured: Vec<f64>,
+    /// Tolerance as written, for instance "1 segment" or "2 %".
+    pub within: String,
+    /// Verdict.
+    pub passed: bool,
+    /// One sentence that says by how much.
+    pub detail: String,
+}
+
+/// Published figures of one run beside ours.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Published {
+    /// Where the figures come from.
+    pub source: String,
+    /// Name of the published run.
+    pub run: String,
+    /// One row per published interval.
+    pub rows: Vec<PublishedRow>,
+    /// Median of |error| over the rows before the plateau, as a share.
+    pub median_error_before_plateau: Option<f64>,
+    /// Worst |error| over the rows before the plateau, as a share.
+    pub worst_error_before_plateau: Option<f64>,
+    /// Published mean rate, Mb/s.
+    pub total_mbit: Option<f64>,
+}
+
+/// One published interval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PublishedRow {
+    /// Start of the published interval, s.
+    pub start_s: f64,
+    /// End of the published interval, s.
+    pub end_s: f64,
+    /// Published bytes.
+    pub bytes: u64,
+    /// Published rate, Mb/s.
+    pub throughput_mbit: f64,
+    /// Ours, bytes.
+    pub simulated_bytes: u64,
+    /// Ours relative to published, minus 1.
+    pub error: f64,
+    /// Least bytes over all phases of the interval clock.
+    pub band_low: u64,
+    /// Most bytes over all phases of the interval clock.
+    pub band_high: u64,
+    /// Whether the published row lies within the band.
+    pub in_band: bool,
+    /// Whether the row counts as ramp (before the plateau).
+    pub ramp: bool,
+    /// Whether the model's CPU cost was calibrated on this row.
+    pub calibrated_on: bool,
+}

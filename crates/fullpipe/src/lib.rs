@@ -1,0 +1,11 @@
+//! fullpipe: describe a path, its hosts and flows; run them; see where every packet waits or is
+//! dropped; learn what limits the flow.
+//!
+//! The modules are the pipeline: [`scenario`] → [`engine`] → [`trace`] → [`analysis`] → [`report`].
+
+pub mod analysis;
+pub mod engine;
+pub mod plan;
+pub mod report;
+pub mod scenario;
+pub mod trace;

@@ -1,0 +1,3 @@
+//! The contract between engines and everything that looks at a run.
+
+pub mod recording;

@@ -1,0 +1,31 @@
+//! A whole run in memory, as the sink received it.
+
+use fullpipe_sim::trace::{Event, FlowSample, Sink, StageInfo, StageSample};
+
+/// Everything a run told, in order of time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recording {
+    /// The stages, by index.
+    pub stages: Vec<StageInfo>,
+    /// Flow samples; all flows of one moment stand together.
+    pub flows: Vec<FlowSample>,
+    /// Stage samples; all stages of one moment stand together.
+    pub stage_samples: Vec<StageSample>,
+    /// Events.
+    pub events: Vec<Event>,
+}
+
+impl Sink for Recording {
+    fn stages(&mut self, stages: &[StageInfo]) {
+        self.stages = stages.to_vec();
+    }
+    fn flow(&mut self, sample: &FlowSample) {
+        self.flows.push(sample.clone());
+    }
+    fn stage(&mut self, sample: &StageSample) {
+        self.stage_samples.push(*sample);
+    }
+    fn event(&mut self, event: &Event) {
+        self.events.push(*event);
+    }
+}
