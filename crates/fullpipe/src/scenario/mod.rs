@@ -5,14 +5,13 @@
 //! found. It hides TOML, units, defaults and the expansion of products; nothing here knows engines.
 
 mod diagnostic;
-mod near;
+mod format;
 mod plan;
 pub mod published;
 mod recipes;
 mod resolved;
 mod show;
 mod source;
-mod sysctl;
 
 pub use diagnostic::{CODES, Diagnostic, Diagnostics};
 pub use plan::{Expect, Plan, Scenario, Target, Tolerance};

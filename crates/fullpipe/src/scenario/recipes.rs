@@ -44,7 +44,7 @@ pub fn recipes() -> &'static [Recipe] {
 /// There is no such recipe.
 pub fn recipe(name: &str) -> Result<&'static Recipe, Vec<&'static str>> {
     let found = RECIPES.iter().find(|recipe| recipe.name == name);
-    found.ok_or_else(|| super::near::names(name, RECIPES.iter().map(|r| r.name)))
+    found.ok_or_else(|| super::format::near::names(name, RECIPES.iter().map(|r| r.name)))
 }
 
 const RECIPES: &[Recipe] = &[];

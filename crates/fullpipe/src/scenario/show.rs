@@ -82,5 +82,5 @@ pub fn receive_path<S: Serializer>(value: &ReceivePath, s: S) -> Written<S> {
 }
 /// sysctls by the kernel's names.
 pub fn sysctl<S: Serializer>(value: &Sysctl, s: S) -> Written<S> {
-    s.collect_map(super::sysctl::written(value))
+    s.collect_map(super::format::sysctl::written(value))
 }
