@@ -128,6 +128,7 @@ fn bic_searches_for_the_last_maximum() {
         (1010, 152),  // 3 x 1010 / 10 = 303
         (1047, 34),   // 3 x 1047 / 47 = 66
         (1048, 33),   // beyond + 48: 1048 / 16 = 65
+        (1060, 34),   // 1060 / 16 = 66
         (2000, 63),   // 2000 / 16 = 125
     ];
     for (cwnd, acks) in table {
@@ -152,27 +153,31 @@ fn cubic_before_the_first_loss() {
 
 #[test]
 fn ack_ratio_follows_the_skbs_per_ack() {
-    // kernel, skbs per ACK; ratio where the average stops, ACKs per packet (800 / ratio, + 1)
+    // kernel, skbs per ACK; ratio in 1/16 where the average stops; ACKs per packet of CUBIC and BIC,
+    // 800 / ratio + 1 and 320 / ratio + 1
     let table = [
-        ("2.6.20", 1, 31, 26),
-        ("2.6.20", 2, 32, 26),
-        ("2.6.20", 3, 48, 17),
-        ("2.6.20", 7, 112, 8),
-        ("2.6.20", 0, 32, 26), // not counted
-        ("2.6.24", 0, 15, 54), // counted
+        ("2.6.20", 1, 31, 26, 11),
+        ("2.6.20", 2, 32, 26, 11),
+        ("2.6.20", 3, 48, 17, 7),
+        ("2.6.20", 7, 112, 8, 3),
+        ("2.6.20", 1000, 16_000, 2, 2), // at least 1, + 1
+        ("2.6.20", 0, 32, 26, 11),      // not counted
+        ("2.6.24", 0, 15, 54, 22),      // counted
     ];
-    for (kernel, skbs, ratio, acks) in table {
-        let mut flow = avoiding("cubic", &[], kernel, 5000);
-        acked(&mut flow, skbs, 1000);
-        assert_eq!(
-            acks_to_grow(&mut flow),
-            acks,
-            "{kernel}: {skbs} per ACK, ratio {ratio}"
-        );
-        let mut flow = avoiding("cubic", &[], kernel, 5000);
-        flow.set_state(RECOVERY);
-        acked(&mut flow, skbs, 1000);
-        assert_eq!(acks_to_grow(&mut flow), 26, "only in state Open");
+    for (kernel, skbs, ratio, cubic, bic) in table {
+        for (name, acks, at_32) in [("cubic", cubic, 26), ("bic", bic, 11)] {
+            let mut flow = avoiding(name, &[], kernel, 5000);
+            acked(&mut flow, skbs, 1000);
+            assert_eq!(
+                acks_to_grow(&mut flow),
+                acks,
+                "{name} {kernel}: {skbs}, ratio {ratio}"
+            );
+            let mut flow = avoiding(name, &[], kernel, 5000);
+            flow.set_state(RECOVERY);
+            acked(&mut flow, skbs, 1000);
+            assert_eq!(acks_to_grow(&mut flow), at_32, "{name}: only in state Open");
+        }
     }
 }
 

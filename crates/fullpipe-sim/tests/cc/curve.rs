@@ -59,6 +59,40 @@ fn points_on_the_curve() {
 }
 
 #[test]
+fn the_origin_is_reached_in_time_from_any_distance() {
+    for distance in [20, 100, 500, 1000, 3000, 5000, 8000, 9900] {
+        let mut flow = after_loss("cubic", &BARE, "2.6.20", 10_000);
+        flow.sock_mut().snd_ssthresh = 2;
+        set_cwnd(&mut flow, 10_000 - distance);
+        flow.cong_avoid(0, 1);
+        let expected = w(10_000.0, f64::from(10_000 - distance), C, 1.0);
+        let read = target(&mut flow, 1.0, expected);
+        assert!(
+            (read - expected).abs() <= 3.0,
+            "{distance}: {read}, {expected} expected"
+        );
+    }
+}
+
+#[test]
+fn each_loss_begins_a_new_epoch() {
+    let mut flow = epoch(&BARE, "2.6.20");
+    flow.sock_mut().jiffies = EPOCH + 2500;
+    set_cwnd(&mut flow, 9857);
+    flow.cong_avoid(0, 1);
+    set_cwnd(&mut flow, 11_000);
+    assert_eq!(flow.ssthresh(), 8797);
+    set_cwnd(&mut flow, 8797);
+    flow.cong_avoid(0, 1);
+    let expected = w(11_000.0, 8797.0, C, 5.0);
+    let read = target(&mut flow, 15.0, expected);
+    assert!(
+        (read - expected).abs() <= 2.0,
+        "{read}, {expected} expected"
+    );
+}
+
+#[test]
 fn bic_scale_makes_the_curve_steeper() {
     for scale in [10, 41, 82, 410] {
         let mut flow = epoch(&[BARE[0], BARE[1], ("bic_scale", scale)], "2.6.20");
@@ -186,6 +220,56 @@ fn delay_is_taken_from_samples_since_2_6_23_and_never_in_an_epochs_first_second(
         });
         set_cwnd(&mut flow, 8000);
         assert_eq!(acks_to_grow(&mut flow), acks, "{kernel} {rtt_us}");
+    }
+}
+
+#[test]
+fn a_delay_of_zero_counts_as_an_eighth_of_a_jiffy_and_no_echo_as_none() {
+    let mut flow = epoch(&[("tcp_friendliness", 0)], "2.6.23");
+    flow.sock_mut().jiffies = EPOCH + 20 * 250;
+    flow.pkts_acked(&AckSample {
+        pkts_acked: 2,
+        rtt_us: 0,
+        in_flight: 0,
+    });
+    set_cwnd(&mut flow, 8000);
+    assert_eq!(
+        acks_to_grow(&mut flow),
+        50_001,
+        "8000 x 2000 / 160 = 100000, / 2, + 1"
+    );
+    let mut flow = epoch(&[("tcp_friendliness", 0)], "2.6.20");
+    flow.sock_mut().jiffies = EPOCH + 2 * 250;
+    flow.sock_mut().saw_tstamp = 1;
+    set_cwnd(&mut flow, 8000);
+    assert_eq!(acks_to_grow(&mut flow), 7, "as without timestamps");
+}
+
+#[test]
+fn friendliness_counts_acks() {
+    // At 16 packets Reno's window grows by one per 16 x 23 / 8 = 46 ACKs, on the next one. The curve
+    // is flat at 16 for 1.3 s: one per 1600 packets, 801 ACKs.
+    // ACKs of the epoch when the count is computed; Reno's window; ACKs per packet
+    let table = [
+        (46, 16, 801),
+        (47, 17, 9),
+        (92, 17, 9),
+        (93, 18, 5),
+        (138, 18, 5),
+        (139, 19, 3),
+    ];
+    for (acks, reno, per_packet) in table {
+        let mut flow = after_loss("cubic", &[], "2.6.20", 10);
+        set_cwnd(&mut flow, 16);
+        (1..acks).for_each(|_| flow.cong_avoid(0, 1));
+        flow.sock_mut().jiffies += 8;
+        flow.cong_avoid(0, 1);
+        set_cwnd(&mut flow, 16);
+        assert_eq!(
+            acks_to_grow(&mut flow),
+            per_packet,
+            "after {acks} ACKs, Reno at {reno}"
+        );
     }
 }
 
