@@ -1,6 +1,6 @@
 //! [`Resolved`] as the simulator's [`Config`].
 
-use crate::scenario::resolved::{App, Cpu, Delay, Element, Flow, Host, Link, Resolved, Timer};
+use crate::scenario::{App, Cpu, Delay, Element, Flow, Host, Link, Resolved, Timer};
 use fullpipe_sim::config::{self, Config};
 use fullpipe_sim::units::Time;
 
