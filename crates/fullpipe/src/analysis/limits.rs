@@ -47,7 +47,7 @@ impl Attribution {
     pub fn new(flow: &FlowTrace, bottlenecks: &[StageTrace]) -> Attribution {
         let mut cumulative = vec![[0; COUNT]];
         for count in 1..=flow.samples.len() {
-            let mut next = *cumulative.last().unwrap_or(&[0; COUNT]);
+            let mut next: Split = cumulative[count - 1];
             let step = step(flow, count, bottlenecks);
             next.iter_mut().zip(step).for_each(|(total, ns)| *total = total.saturating_add(ns));
             cumulative.push(next);

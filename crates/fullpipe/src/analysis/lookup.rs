@@ -72,7 +72,8 @@ impl<'a> Traces<'a> {
                 flow.samples.push(sample);
             }
         }
-        let bottlenecks = meta.bottlenecks.iter().filter_map(|name| stage(recording, name)).collect();
+        let bottlenecks =
+            meta.bottlenecks.iter().filter_map(|name| stage(recording, name)).collect();
         Traces { flows, bottlenecks }
     }
 }

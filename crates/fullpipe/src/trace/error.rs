@@ -17,11 +17,7 @@ pub struct Error {
 impl Error {
     /// An error about `path` without a hint.
     pub fn new(path: &Path, what: impl fmt::Display) -> Error {
-        Error {
-            path: path.to_path_buf(),
-            what: what.to_string(),
-            hint: String::new(),
-        }
+        Error { path: path.to_path_buf(), what: what.to_string(), hint: String::new() }
     }
 
     /// The same with advice.

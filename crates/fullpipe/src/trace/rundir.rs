@@ -100,8 +100,8 @@ fn refuse_results(path: &Path) -> Result<(), Error> {
     let busy = |what: &str| {
         Err(Error::new(path, what).hint("results are never overwritten: choose another name"))
     };
-    match fs::read_dir(path) {
-        Ok(mut entries) if entries.next().is_none() => Ok(()),
+    match fs::read_dir(path).map(|mut entries| entries.next()) {
+        Ok(None) => Ok(()),
         Ok(_) => busy("is there already and not empty"),
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
         Err(e) if e.kind() == ErrorKind::NotADirectory => busy("is not a directory"),
@@ -147,11 +147,7 @@ fn free(
 }
 
 fn taken(error: &std::io::Error) -> bool {
-    let kinds = [
-        ErrorKind::AlreadyExists,
-        ErrorKind::DirectoryNotEmpty,
-        ErrorKind::NotADirectory,
-    ];
+    let kinds = [ErrorKind::AlreadyExists, ErrorKind::DirectoryNotEmpty, ErrorKind::NotADirectory];
     kinds.contains(&error.kind())
 }
 
@@ -333,12 +329,13 @@ pub fn open(path: &Path) -> Result<RunDir, Error> {
         Some(format) if format == u64::from(FORMAT) => {}
         Some(format) => {
             let what = format!("has format {format}, where this program knows {FORMAT}");
-            return Err(Error::new(&summary, what).hint("use the version of fullpipe that wrote it"));
+            return Err(
+                Error::new(&summary, what).hint("use the version of fullpipe that wrote it")
+            );
         }
         None => return Err(damaged("damaged: it names no format")),
     }
-    let document =
-        serde_json::from_value(value).map_err(|e| damaged(&format!("damaged: {e}")))?;
+    let document = serde_json::from_value(value).map_err(|e| damaged(&format!("damaged: {e}")))?;
     Ok(RunDir { path: path.to_path_buf(), document })
 }
 
@@ -349,10 +346,8 @@ fn no_summary(path: &Path, error: &std::io::Error) -> Error {
             .hint("name a directory that `fullpipe run` has written"),
         Ok(m) if !m.is_dir() => Error::new(path, "is not a directory")
             .hint("name a directory that `fullpipe run` has written"),
-        Ok(_) if latest.join(SUMMARY).exists() => {
-            Error::new(path, "holds several run directories")
-                .hint(format!("name one of them, for instance {}", latest.display()))
-        }
+        Ok(_) if latest.join(SUMMARY).exists() => Error::new(path, "holds several run directories")
+            .hint(format!("name one of them, for instance {}", latest.display())),
         Ok(_) => Error::new(&path.join(SUMMARY), format!("cannot be read: {error}"))
             .hint("name a directory that `fullpipe run` has written"),
     }
@@ -361,8 +356,7 @@ fn no_summary(path: &Path, error: &std::io::Error) -> Error {
 impl RunDir {
     /// The folder of a run by its place in the document.
     pub fn folder(&self, index: usize) -> Option<PathBuf> {
-        let names: Vec<String> =
-            self.document.runs.iter().map(|run| run.variant.clone()).collect();
+        let names: Vec<String> = self.document.runs.iter().map(|run| run.variant.clone()).collect();
         let folder = folders(&names).into_iter().nth(index)?;
         Some(self.path.join(folder))
     }

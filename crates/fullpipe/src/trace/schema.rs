@@ -103,15 +103,9 @@ pub struct Column<R> {
 /// How a column's value is taken from a row and put into one.
 pub(super) enum Access<R> {
     /// An integer field.
-    Number {
-        get: Box<dyn Fn(&R) -> u64>,
-        set: Box<dyn Fn(&mut R, u64)>,
-    },
+    Number { get: Box<dyn Fn(&R) -> u64>, set: Box<dyn Fn(&mut R, u64)> },
     /// A text; `set` tells whether it is a possible one.
-    Text {
-        get: for<'a> fn(&R, &Names<'a>) -> Cow<'a, str>,
-        set: fn(&mut R, &str) -> bool,
-    },
+    Text { get: for<'a> fn(&R, &Names<'a>) -> Cow<'a, str>, set: fn(&mut R, &str) -> bool },
 }
 
 /// A row of a table.
@@ -128,7 +122,7 @@ pub trait Row: Sized + 'static {
 
 /// An integer column for a field of the row.
 macro_rules! number {
-    ($kind:ident $name:literal, $($field:tt).+, $unit:literal, $clock:ident, $point:expr, $meaning:expr) => {
+    ($row:ident $kind:ident $name:literal, $($field:tt).+, $unit:literal, $clock:ident, $point:expr, $meaning:expr) => {
         Column {
             name: $name.into(),
             kind: Kind::$kind,
@@ -137,8 +131,8 @@ macro_rules! number {
             point: $point,
             clock: Clock::$clock,
             access: Access::Number {
-                get: Box::new(|row| row.$($field).+.into()),
-                set: Box::new(|row, value| row.$($field).+ = value as _),
+                get: Box::new(|row: &$row| row.$($field).+.into()),
+                set: Box::new(|row: &mut $row, value| row.$($field).+ = value as _),
             },
         }
     };
@@ -157,10 +151,7 @@ fn label<R>(
         meaning: meaning.into(),
         point: "scenario",
         clock: Clock::Constant,
-        access: Access::Text {
-            get,
-            set: |_, _| true,
-        },
+        access: Access::Text { get, set: |_, _| true },
     }
 }
 
@@ -171,10 +162,7 @@ fn flow_name<'a>(flow: u16, names: &Names<'a>) -> Cow<'a, str> {
 
 fn stage_name<'a>(stage: u16, names: &Names<'a>) -> Cow<'a, str> {
     let name = names.stages.iter().find(|info| info.index == stage);
-    name.map_or_else(
-        || stage.to_string().into(),
-        |info| info.name.as_str().into(),
-    )
+    name.map_or_else(|| stage.to_string().into(), |info| info.name.as_str().into())
 }
 
 const TCP: &str = "sender's TCP";
@@ -209,23 +197,23 @@ impl Row for FlowSample {
     #[rustfmt::skip]
     fn columns() -> Vec<Column<FlowSample>> {
         let mut columns = vec![
-            number!(U64 "time_ns", time.0, "ns", Itself, "engine", "end of the sample interval"),
-            number!(U16 "flow", flow, "", Constant, "scenario", "index of the flow in the scenario, from 0"),
+            number!(FlowSample U64 "time_ns", time.0, "ns", Itself, "engine", "end of the sample interval"),
+            number!(FlowSample U16 "flow", flow, "", Constant, "scenario", "index of the flow in the scenario, from 0"),
             label("flow_name", "name of the flow", |row: &FlowSample, names| flow_name(row.flow, names)),
-            number!(U64 "bytes_delivered", bytes_delivered, "byte", SinceStart, APP, "bytes read"),
-            number!(U64 "segments_delivered", segments_delivered, "segment", SinceStart, APP, "segments whose last byte was read"),
-            number!(U64 "segments_sent", segments_sent, "segment", SinceStart, TCP, "segments given to the qdisc, retransmissions included"),
-            number!(U64 "segments_retransmitted", segments_retransmitted, "segment", SinceStart, TCP, "segments sent again"),
-            number!(U64 "bytes_acked", bytes_acked, "byte", SinceStart, TCP, "bytes acknowledged"),
-            number!(U64 "acks_received", acks_received, "packet", SinceStart, TCP, "ACK packets received"),
-            number!(U32 "cwnd", cwnd, "packet", Moment, TCP, "congestion window"),
-            number!(U32 "ssthresh", ssthresh, "packet", Moment, TCP, "slow start threshold; 0x7fffffff and above is infinite"),
-            number!(U32 "srtt_us", srtt_us, "us", Moment, TCP, "smoothed round-trip time; 0 before the first measurement"),
-            number!(U32 "rto_us", rto_us, "us", Moment, TCP, "retransmission timeout"),
-            number!(U32 "in_flight", in_flight, "packet", Moment, TCP, "packets in flight as Linux counts them: sent and neither acknowledged, selectively acknowledged nor taken for lost"),
-            number!(U64 "snd_wnd", snd_wnd, "byte", Moment, TCP, "window advertised by the receiver, as the sender knows it"),
-            number!(U64 "unsent", unsent, "byte", Moment, TCP, "bytes written by the application and not yet sent"),
-            number!(U8 "ca_state", ca_state, "", Moment, TCP, "congestion state: 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss"),
+            number!(FlowSample U64 "bytes_delivered", bytes_delivered, "byte", SinceStart, APP, "bytes read"),
+            number!(FlowSample U64 "segments_delivered", segments_delivered, "segment", SinceStart, APP, "segments whose last byte was read"),
+            number!(FlowSample U64 "segments_sent", segments_sent, "segment", SinceStart, TCP, "segments given to the qdisc, retransmissions included"),
+            number!(FlowSample U64 "segments_retransmitted", segments_retransmitted, "segment", SinceStart, TCP, "segments sent again"),
+            number!(FlowSample U64 "bytes_acked", bytes_acked, "byte", SinceStart, TCP, "bytes acknowledged"),
+            number!(FlowSample U64 "acks_received", acks_received, "packet", SinceStart, TCP, "ACK packets received"),
+            number!(FlowSample U32 "cwnd", cwnd, "packet", Moment, TCP, "congestion window"),
+            number!(FlowSample U32 "ssthresh", ssthresh, "packet", Moment, TCP, "slow start threshold; 0x7fffffff and above is infinite"),
+            number!(FlowSample U32 "srtt_us", srtt_us, "us", Moment, TCP, "smoothed round-trip time; 0 before the first measurement"),
+            number!(FlowSample U32 "rto_us", rto_us, "us", Moment, TCP, "retransmission timeout"),
+            number!(FlowSample U32 "in_flight", in_flight, "packet", Moment, TCP, "packets in flight as Linux counts them: sent and neither acknowledged, selectively acknowledged nor taken for lost"),
+            number!(FlowSample U64 "snd_wnd", snd_wnd, "byte", Moment, TCP, "window advertised by the receiver, as the sender knows it"),
+            number!(FlowSample U64 "unsent", unsent, "byte", Moment, TCP, "bytes written by the application and not yet sent"),
+            number!(FlowSample U8 "ca_state", ca_state, "", Moment, TCP, "congestion state: 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss"),
         ];
         columns.extend((0..Limit::COUNT).map(limit));
         columns
@@ -272,17 +260,17 @@ impl Row for StageSample {
     #[rustfmt::skip]
     fn columns() -> Vec<Column<StageSample>> {
         vec![
-            number!(U64 "time_ns", time.0, "ns", Itself, "engine", "end of the sample interval"),
-            number!(U16 "stage", stage, "", Constant, "engine", "number of the stage"),
+            number!(StageSample U64 "time_ns", time.0, "ns", Itself, "engine", "end of the sample interval"),
+            number!(StageSample U16 "stage", stage, "", Constant, "engine", "number of the stage"),
             label("stage_name", "name of the stage", |row: &StageSample, names| stage_name(row.stage, names)),
-            number!(U64 "waiting", waiting, "stage's unit", Moment, "stage", "units waiting"),
-            number!(U64 "waiting_bytes", waiting_bytes, "byte", Moment, "stage", "bytes waiting; 0 where the stage does not count bytes"),
-            number!(U64 "peak", peak, "stage's unit", SinceSample, "stage", "highest number of units waiting"),
-            number!(U64 "entered", entered, "stage's unit", SinceStart, "stage", "units that entered; dropped ones are not included"),
-            number!(U64 "left", left, "stage's unit", SinceStart, "stage", "units that left"),
-            number!(U64 "dropped", dropped, "stage's unit", SinceStart, "stage", "units dropped"),
-            number!(U64 "busy_ns", busy_ns, "ns", SinceStart, "stage", "time it was working: serialising, copying, processing"),
-            number!(U64 "blocked_ns", blocked_ns, "ns", SinceStart, "stage", "time it refused new work because it was full"),
+            number!(StageSample U64 "waiting", waiting, "stage's unit", Moment, "stage", "units waiting"),
+            number!(StageSample U64 "waiting_bytes", waiting_bytes, "byte", Moment, "stage", "bytes waiting; 0 where the stage does not count bytes"),
+            number!(StageSample U64 "peak", peak, "stage's unit", SinceSample, "stage", "highest number of units waiting"),
+            number!(StageSample U64 "entered", entered, "stage's unit", SinceStart, "stage", "units that entered; dropped ones are not included"),
+            number!(StageSample U64 "left", left, "stage's unit", SinceStart, "stage", "units that left"),
+            number!(StageSample U64 "dropped", dropped, "stage's unit", SinceStart, "stage", "units dropped"),
+            number!(StageSample U64 "busy_ns", busy_ns, "ns", SinceStart, "stage", "time it was working: serialising, copying, processing"),
+            number!(StageSample U64 "blocked_ns", blocked_ns, "ns", SinceStart, "stage", "time it refused new work because it was full"),
         ]
     }
 }
@@ -324,19 +312,14 @@ impl Row for Event {
     const MEANING: &'static str = "something that happened to one flow at one moment";
 
     fn blank() -> Event {
-        Event {
-            time: Time::ZERO,
-            flow: 0,
-            kind: EventKind::Established,
-            value: 0,
-        }
+        Event { time: Time::ZERO, flow: 0, kind: EventKind::Established, value: 0 }
     }
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Event>> {
         vec![
-            number!(U64 "time_ns", time.0, "ns", Itself, "engine", "when it happened"),
-            number!(U16 "flow", flow, "", Constant, "scenario", "index of the flow in the scenario, from 0"),
+            number!(Event U64 "time_ns", time.0, "ns", Itself, "engine", "when it happened"),
+            number!(Event U16 "flow", flow, "", Constant, "scenario", "index of the flow in the scenario, from 0"),
             label("flow_name", "name of the flow", |row: &Event, names| flow_name(row.flow, names)),
             Column {
                 name: "kind".into(),
@@ -353,7 +336,7 @@ impl Row for Event {
                     },
                 },
             },
-            number!(U64 "value", value, "see kind", Moment, "engine", "a number that belongs to the event"),
+            number!(Event U64 "value", value, "see kind", Moment, "engine", "a number that belongs to the event"),
         ]
     }
 }

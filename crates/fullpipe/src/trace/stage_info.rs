@@ -51,7 +51,5 @@ fn info(written: Written) -> Result<StageInfo, String> {
 
 fn known(list: &[&'static str], text: &str) -> Result<&'static str, String> {
     let found = list.iter().find(|known| **known == text);
-    found
-        .copied()
-        .ok_or_else(|| format!("its list of stages has an unknown \"{text}\""))
+    found.copied().ok_or_else(|| format!("its list of stages has an unknown \"{text}\""))
 }

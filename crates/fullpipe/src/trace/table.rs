@@ -35,10 +35,7 @@ pub fn write_all(
     recording: &Recording,
     flow_names: &[String],
 ) -> Result<(), Error> {
-    let names = Names {
-        flows: flow_names,
-        stages: &recording.stages,
-    };
+    let names = Names { flows: flow_names, stages: &recording.stages };
     write(directory, &recording.flows, &names)?;
     write(directory, &recording.stage_samples, &names)?;
     write(directory, &recording.events, &names)
@@ -52,12 +49,7 @@ pub fn read_all(directory: &Path) -> Result<Recording, Error> {
     let (flows, _) = read(directory)?;
     let (stage_samples, stages) = read(directory)?;
     let (events, _) = read(directory)?;
-    Ok(Recording {
-        stages: stages.unwrap_or_default(),
-        flows,
-        stage_samples,
-        events,
-    })
+    Ok(Recording { stages: stages.unwrap_or_default(), flows, stage_samples, events })
 }
 
 fn write<R: Row>(directory: &Path, rows: &[R], names: &Names) -> Result<(), Error> {
@@ -144,9 +136,7 @@ fn metadata<R: Row>(names: &Names) -> Vec<KeyValue> {
 
 fn schema<R: Row>(columns: &[Column<R>]) -> ParquetResult<Type> {
     let fields: ParquetResult<Vec<_>> = columns.iter().map(field).collect();
-    Type::group_type_builder(R::TABLE)
-        .with_fields(fields?)
-        .build()
+    Type::group_type_builder(R::TABLE).with_fields(fields?).build()
 }
 
 fn field<R>(column: &Column<R>) -> ParquetResult<Arc<Type>> {
@@ -172,17 +162,15 @@ type Stages = Option<Vec<fullpipe_sim::trace::StageInfo>>;
 fn read<R: Row>(directory: &Path) -> Result<(Vec<R>, Stages), Error> {
     let path = directory.join(format!("{}.parquet", R::TABLE));
     let file = File::open(&path).map_err(|e| {
-        Error::new(&path, format!("cannot read: {e}")).hint(format!(
-            "a run directory has a table of {} per run",
-            R::TABLE
-        ))
+        Error::new(&path, format!("cannot read: {e}"))
+            .hint(format!("a run directory has a table of {} per run", R::TABLE))
     })?;
     // The decoder checks most lengths it reads, not all: what it does about a damaged file must
     // not end the program.
     let decoded = std::panic::catch_unwind(|| read_from(file));
-    decoded
-        .unwrap_or_else(|_| Err("its pages contradict each other".into()))
-        .map_err(|what| Error::new(&path, format!("damaged: {what}")).hint("run the scenario again"))
+    decoded.unwrap_or_else(|_| Err("its pages contradict each other".into())).map_err(|what| {
+        Error::new(&path, format!("damaged: {what}")).hint("run the scenario again")
+    })
 }
 
 fn read_from<R: Row>(file: File) -> Result<(Vec<R>, Stages), String> {
@@ -207,9 +195,7 @@ fn check_metadata<R: Row>(reader: &SerializedFileReader<File>) -> Result<Stages,
     match value("fullpipe.format").and_then(|text| text.parse().ok()) {
         Some(FORMAT) => {}
         Some(other) => {
-            return Err(format!(
-                "format {other}, where this program knows {FORMAT}"
-            ));
+            return Err(format!("format {other}, where this program knows {FORMAT}"));
         }
         None => return Err("not a table of fullpipe".into()),
     }
@@ -273,29 +259,38 @@ fn read_column<R>(
     put: &mut dyn FnMut(&mut dyn FnMut(&mut R) -> Result<(), String>) -> Result<(), String>,
 ) -> Result<(), String> {
     match (&column.access, reader) {
-        (Access::Number { set, .. }, ColumnReader::Int64ColumnReader(mut reader)) => {
-            batches(|values| reader.read_records(BATCH, None, None, values), |value: i64| {
-                put(&mut |row| { set(row, value as u64); Ok(()) })
-            })
-        }
-        (Access::Number { set, .. }, ColumnReader::Int32ColumnReader(mut reader)) => {
-            batches(|values| reader.read_records(BATCH, None, None, values), |value: i32| {
+        (Access::Number { set, .. }, ColumnReader::Int64ColumnReader(mut reader)) => batches(
+            |values| reader.read_records(BATCH, None, None, values),
+            |value: i64| {
+                put(&mut |row| {
+                    set(row, value as u64);
+                    Ok(())
+                })
+            },
+        ),
+        (Access::Number { set, .. }, ColumnReader::Int32ColumnReader(mut reader)) => batches(
+            |values| reader.read_records(BATCH, None, None, values),
+            |value: i32| {
                 let value = u64::from(value as u32);
                 if value > column.kind.max() {
                     return Err(format!("column {} has a value of {value}", column.name));
                 }
-                put(&mut |row| { set(row, value); Ok(()) })
-            })
-        }
-        (Access::Text { set, .. }, ColumnReader::ByteArrayColumnReader(mut reader)) => {
-            batches(|values| reader.read_records(BATCH, None, None, values), |value: ByteArray| {
+                put(&mut |row| {
+                    set(row, value);
+                    Ok(())
+                })
+            },
+        ),
+        (Access::Text { set, .. }, ColumnReader::ByteArrayColumnReader(mut reader)) => batches(
+            |values| reader.read_records(BATCH, None, None, values),
+            |value: ByteArray| {
                 let text = value.as_utf8().map_err(|e| e.to_string())?;
                 put(&mut |row| match set(row, text) {
                     true => Ok(()),
                     false => Err(format!("column {} has an unknown value \"{text}\"", column.name)),
                 })
-            })
-        }
+            },
+        ),
         _ => Err(format!("column {} is not of type {}", column.name, column.kind.name())),
     }
 }
