@@ -18,6 +18,21 @@ pub(super) fn text(raw: &str) -> String {
     out
 }
 
+/// A sentence for an element's content: no line ends between a number and its unit.
+pub(super) fn sentence(raw: &str) -> String {
+    const UNITS: [&str; 5] = ["%", "Mb/s", "ms", "s", "packets"];
+    let mut out = String::with_capacity(raw.len());
+    for word in raw.split(' ') {
+        let unit = word.trim_end_matches([';', ',', ':', '.']);
+        let joined = out.ends_with(|c: char| c.is_ascii_digit()) && UNITS.contains(&unit);
+        if !out.is_empty() {
+            out.push(if joined { '\u{a0}' } else { ' ' });
+        }
+        out.push_str(word);
+    }
+    text(&out)
+}
+
 /// JSON for the content of a script element. `<` occurs in strings only; escaped, neither
 /// `</script>` nor `<!--` can appear, and the JSON's meaning stays.
 pub(super) fn json(value: &impl serde::Serialize) -> String {
@@ -38,6 +53,15 @@ mod tests {
             "&lt;b a=&quot;x&quot;&gt;&#39;&amp;"
         );
         assert_eq!(text("a\u{0}b"), "a\u{fffd}b");
+    }
+
+    #[test]
+    fn sentences_keep_numbers_and_units_together() {
+        assert_eq!(
+            sentence("reach 90 % of 5 Mb/s; in 2 s"),
+            "reach 90\u{a0}% of 5\u{a0}Mb/s; in 2\u{a0}s"
+        );
+        assert_eq!(sentence("a % b < 3 of"), "a % b &lt; 3 of");
     }
 
     #[test]

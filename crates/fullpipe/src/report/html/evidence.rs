@@ -2,9 +2,9 @@
 //! runs, so that nothing moves.
 
 use super::DRAWN_AT_FIRST;
-use super::escape::text;
+use super::escape::{sentence, text};
 use crate::analysis::document::{Document, Run};
-use crate::report::figures::{Figure, Layout, Prominence, Role};
+use crate::report::figures::{Figure, Layout, Prominence, Role, Series};
 use crate::report::limits;
 use std::fmt::Write;
 
@@ -83,48 +83,56 @@ fn frame(document: &Document, figure: &Figure) -> String {
     };
     format!(
         "<figure class=\"{class}\" id=\"figure-{name}\" data-figure=\"{name}\"><figcaption>\
-         <h3>{}</h3><p class=\"quiet\">{}</p><div class=\"bar\">{}{}</div></figcaption>\
+         <h3>{}</h3><p class=\"quiet\">{}</p>{}</figcaption>\
          <div class=\"panels\">{}</div></figure>",
-        text(&figure.title),
-        text(&figure.description),
-        key(figure),
-        log_button(figure),
+        sentence(&figure.title),
+        sentence(&figure.description),
+        bar(figure),
         "<div class=\"panel\"></div>".repeat(panels),
         name = figure.name,
     )
 }
 
-fn log_button(figure: &Figure) -> &'static str {
-    if figure.y.log_offered {
+/// Key and controls of a figure, where it has any.
+fn bar(figure: &Figure) -> String {
+    let key = key(figure);
+    if key.is_empty() && !figure.y.log_offered {
+        return String::new();
+    }
+    let button = if figure.y.log_offered {
         "<button type=\"button\" class=\"log\" aria-pressed=\"false\">logarithmic</button>"
     } else {
         ""
-    }
+    };
+    format!("<div class=\"bar\"><ul class=\"key\">{key}</ul>{button}</div>")
 }
 
 /// What the marks of a figure mean, where they mean more than one thing.
 fn key(figure: &Figure) -> String {
-    let mut entries: Vec<(String, &str)> = Vec::new();
-    for series in &figure.series {
-        let entry = match series.role {
-            Role::Share => {
-                let class = format!("share limit-{}", limits::place(&series.name));
-                (class, limits::label(&series.name))
-            }
-            role => (class(role).to_string(), series.name.as_str()),
-        };
-        if !entries.contains(&entry) {
-            entries.push(entry);
-        }
-    }
-    let mut out = String::from("<ul class=\"key\">");
+    let mut entries: Vec<(usize, String, &str)> = figure.series.iter().map(key_entry).collect();
+    entries.sort();
+    entries.dedup();
+    let mut out = String::new();
     if entries.len() > 1 || figure.layout == Layout::Strip {
-        for (class, label) in entries {
+        for (_, class, label) in entries {
             let _ = write!(out, "<li><i class=\"{class}\"></i>{}</li>", text(label));
         }
     }
-    out.push_str("</ul>");
     out
+}
+
+/// Place in the key, class of the mark, label.
+fn key_entry(series: &Series) -> (usize, String, &str) {
+    if series.role == Role::Share {
+        let place = limits::place(&series.name);
+        let class = format!("share limit-{place}");
+        return (place, class, limits::label(&series.name));
+    }
+    (
+        series.role as usize,
+        class(series.role).to_string(),
+        &series.name,
+    )
 }
 
 /// Name of a role in style sheets; equal to its name in JSON.

@@ -1,6 +1,6 @@
 //! The page around cards, figures and tables.
 
-use super::escape::{json, text};
+use super::escape::{json, sentence, text};
 use super::{DRAWN_AT_FIRST, cards, evidence, table};
 use crate::analysis::document::Document;
 use crate::report::figures::{Figure, Role};
@@ -87,7 +87,7 @@ fn verdict(document: &Document, figures: &[Figure]) -> String {
     let mut out = format!(
         "<section aria-labelledby=\"verdict\"><h2 id=\"verdict\">Verdict</h2><p class=\"lead\">{}.</p>\
          <div class=\"cards{many}\">",
-        text(lead)
+        sentence(lead)
     );
     for (index, run) in document.runs.iter().enumerate() {
         out.push_str(&cards::card(index, run));

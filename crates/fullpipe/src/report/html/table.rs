@@ -61,10 +61,10 @@ fn cell(cell: &Cell) -> String {
     }
 }
 
-/// A difference with a bar to the left or right of a middle line; 10 % fill a side.
+/// A difference with a bar to the left or right of a middle line; 5 % fill a side.
 fn difference(value: f64) -> String {
     let length = if value.is_finite() {
-        (value.abs() * 500.0).min(50.0)
+        (value.abs() * 1000.0).min(50.0)
     } else {
         0.0
     };

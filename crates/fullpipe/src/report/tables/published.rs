@@ -24,7 +24,8 @@ pub(super) fn tables(document: &Document) -> Vec<Table> {
                 column("band, low", "MiB"),
                 column("band, high", "MiB"),
                 column("published", "Mb/s"),
-                column("row", ""),
+                column("phase", ""),
+                column("within the band", ""),
             ],
             rows: published.rows.iter().map(row).collect(),
         })
@@ -43,23 +44,22 @@ fn row(row: &PublishedRow) -> Vec<Cell> {
         mib(row.band_low),
         mib(row.band_high),
         Cell::number(Some(row.throughput_mbit), 1),
+        Cell::text(phase(row)),
         Cell::Verdict {
             good: row.in_band,
-            text: nature(row),
+            text: if row.in_band { "yes" } else { "no" }.to_string(),
         },
     ]
 }
 
-/// What the row is used for, and whether it lies within the band of all clock phases.
-fn nature(row: &PublishedRow) -> String {
-    let phase = if row.ramp { "ramp" } else { "plateau" };
-    let band = if row.in_band { "in band" } else { "off band" };
-    let calibrated = if row.calibrated_on {
-        ", calibrated on"
-    } else {
-        ""
-    };
-    format!("{phase}, {band}{calibrated}")
+/// What the row is used for.
+fn phase(row: &PublishedRow) -> &'static str {
+    match (row.ramp, row.calibrated_on) {
+        (true, false) => "ramp",
+        (true, true) => "ramp, calibrated on",
+        (false, false) => "plateau",
+        (false, true) => "plateau, calibrated on",
+    }
 }
 
 fn finding(published: &Published) -> String {

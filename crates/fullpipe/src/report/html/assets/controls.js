@@ -73,6 +73,15 @@ function wireTheme() {
   show();
 }
 
+// Paper cannot be unfolded: tables about runs that are drawn open while printing.
+function openTables(printing) {
+  for (const table of document.querySelectorAll("details[data-run]")) {
+    if (printing && !table.open && isDrawn(Number(table.dataset.run))) table.dataset.folded = "";
+    if ("folded" in table.dataset) table.open = printing;
+    if (!printing) delete table.dataset.folded;
+  }
+}
+
 // Figures are drawn for the width they have: again when it changes, and for paper.
 function wireSize() {
   const room = document.querySelector(".figures");
@@ -85,6 +94,7 @@ function wireSize() {
   }).observe(room);
   const forPaper = (printing) => () => {
     document.documentElement.classList.toggle("printing", printing);
+    openTables(printing);
     state.cursor = null;
     width = room.clientWidth;
     drawAll();

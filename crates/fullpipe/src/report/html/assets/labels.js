@@ -26,14 +26,14 @@ function inkOf(panel) {
     }
   }
   for (const circle of panel.svg.querySelectorAll("circle.mark")) {
-    ink.push({ x: Number(circle.getAttribute("cx")), y: Number(circle.getAttribute("cy")), id: "" });
+    ink.push({ x: Number(circle.getAttribute("cx")), y: Number(circle.getAttribute("cy")), id: circle.classList.contains("published") ? "" : circle.dataset.series });
   }
   return ink;
 }
 
 // Boxes of a text around a point of its line, the preferred ones first.
 function boxesAround({ x, y }, width) {
-  const [height, gap] = [14, 7];
+  const [height, gap] = [14, 9];
   return [
     { left: x + gap, top: y - height / 2 },
     { left: x - gap - width, top: y - height / 2 },
@@ -52,7 +52,7 @@ function cost(box, panel, ink, taken) {
   if (taken.some(overlaps)) return Infinity;
   let covered = 0;
   for (const { x, y } of ink) {
-    if (x > box.left - 3 && x < box.right + 3 && y > box.top - 1 && y < box.bottom + 1) covered += 1;
+    if (x > box.left - 5 && x < box.right + 5 && y > box.top - 1 && y < box.bottom + 1) covered += 1;
   }
   return covered;
 }
@@ -60,7 +60,7 @@ function cost(box, panel, ink, taken) {
 // Distance from a box to the nearest line of another series: the farther, the clearer whose it is.
 function clearance(box, ink, id) {
   const [cx, cy] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
-  let nearest = 80;
+  let nearest = 40;
   for (const point of ink) {
     if (point.id === id || point.id === "") continue;
     const dx = Math.max(Math.abs(point.x - cx) - (box.right - box.left) / 2, 0);
@@ -85,7 +85,7 @@ function labelSeries(group, panel, series, taken) {
       boxesAround(point, width).forEach((box, preference) => {
         const covered = cost(box, panel, ink, taken);
         if (covered === Infinity) return;
-        const score = covered * 12 + preference * 3 - clearance(box, ink, one.id);
+        const score = covered * 25 + preference * 3 - clearance(box, ink, one.id);
         if (score < best.score) best = { score, box, covered };
       });
     });

@@ -52,11 +52,13 @@ function segments(series, panel) {
 
 const draw = {
   line(group, series, panel, attributes) {
-    const parts = segments(series, panel).map((points) => {
-      const path = points.map((point, i) => `${i ? "L" : "M"}${px(point.x)},${px(point.y)}`).join("");
-      return points.length > 1 ? path : `${path}Z`; // a closed path of one point is a dot
-    });
-    element(group, "path", { ...attributes, d: parts.join("") });
+    const parts = segments(series, panel);
+    const path = (points) => points.map((point, i) => `${i ? "L" : "M"}${px(point.x)},${px(point.y)}`).join("");
+    element(group, "path", { ...attributes, d: parts.filter(({ length }) => length > 1).map(path).join("") });
+    for (const [point] of parts.filter(({ length }) => length === 1)) {
+      const lone = { ...attributes, class: `${attributes.class} lone` };
+      element(group, "circle", { ...lone, cx: px(point.x), cy: px(point.y), r: 3 });
+    }
   },
   published(group, series, panel, attributes) {
     for (const point of segments(series, panel).flat()) {

@@ -2,6 +2,7 @@
 const panels = new Map(); // figure name -> [panel]
 const figureNode = (figure) => document.getElementById(`figure-${figure.name}`);
 const STRIP = "strip";
+const BOUND_ROOM = 3; // a bound may make the axis this many times higher than the measure needs
 
 // Lowest and highest value an axis has to show in the time shown. A bound far above the measure does
 // not squeeze it.
@@ -19,7 +20,7 @@ function extent(series, logarithmic) {
     }
   }
   if (high === -Infinity) return [low, bound];
-  return [low, Math.max(high, Math.min(bound, high * 2.5))];
+  return [low, Math.max(high, Math.min(bound, high * BOUND_ROOM))];
 }
 
 function makePanel(node, figure, series, name) {
@@ -82,13 +83,28 @@ function drawPanel(panel, isLast) {
   ordered.forEach((one) => drawSeries(marks, one, panel));
   panel.cursorLayer = element(svg, "g", { class: "cursor-layer" });
   panel.node.replaceChildren(svg);
-  if (!series.length) {
-    element(svg, "text", { class: "nothing", x: left + 12, y: top + 24 }, "nothing to draw: no run shown has values here");
-  }
   const labels = element(svg, "g");
+  drawAbsence(labels, panel);
   const taken = drawNotes(labels, panel);
   if (figure.layout === "overlay") labelSeries(labels, panel, series, taken);
   labelShares(labels, panel, series);
+}
+
+// Says so where a panel has nothing to show, or where a bound lies above it.
+function drawAbsence(group, panel) {
+  const { series, left, top, width, figure } = panel;
+  const [, highest] = extent(series, panel.logarithmic);
+  if (highest === -Infinity) {
+    const text = series.length ? "no values here" : "nothing is drawn: no run shown has values here";
+    element(group, "text", { class: "nothing", x: left + 12, y: top + 24 }, text);
+    return;
+  }
+  const above = series.filter(({ role }) => role === "bound" || role === "ceiling").flatMap((one) => {
+    const value = numbersOf(one).y.reduce((most, y) => Math.max(most, y ?? -Infinity), -Infinity);
+    return panel.y.of(value) < top - 4 ? [`${one.name} up to ${valueText(value, figure.y.unit)} ↑`] : [];
+  });
+  const text = [...new Set(above)].slice(0, 2).join("; ");
+  element(group, "text", { x: left + width, y: top - 9, "text-anchor": "end" }, text);
 }
 
 // Diamonds at single points, with a label below and to the right where lines rarely are.

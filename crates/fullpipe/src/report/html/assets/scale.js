@@ -28,7 +28,7 @@ function stepFor(span, count) {
 function linearTicks(a, b, count) {
   const step = stepFor(b - a, count);
   const ticks = [];
-  for (let i = Math.ceil(a / step - 1e-9); i * step <= b + step * 1e-9; i += 1) ticks.push(i * step);
+  for (let i = Math.ceil(a / step - 1e-9); i * step <= b + step * 1e-9; i += 1) ticks.push(i * step + 0); // + 0: no negative zero
   return ticks;
 }
 function logTicks(a, b) {
