@@ -5,6 +5,7 @@
 #![no_std]
 extern crate alloc;
 
+pub mod cc;
 pub mod config;
 pub mod trace;
 pub mod units;

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * The dialect in which congestion controls are written: all that one may see, change or call.
+ * README.md has the rules. This is the native side: a flow of the simulator. Names that a kernel
+ * has mean what they mean there; names beginning with sim_ are for the macros below alone.
+ */
+#ifndef CC_H
+#define CC_H
+
+typedef unsigned char u8;
+typedef unsigned int u32;
+typedef int s32;
+typedef unsigned long long u64;
+
+/* ---- what a kernel has: partial structs, closed by construction ---- */
+
+struct sock; /* opaque: go through tcp_sk() and inet_csk_ca() */
+
+struct tcp_sock { /* mirrored by Sock in crates/fullpipe-sim/src/cc/sock.rs */
+	u32 snd_cwnd;       /* packets; writable */
+	u32 snd_cwnd_cnt;   /* ACKs (packets) counted towards the next increment; writable */
+	u32 snd_cwnd_stamp; /* jiffies; writable */
+	u32 snd_ssthresh;   /* packets; writable */
+	u32 snd_cwnd_clamp; /* packets, at least 1 */
+	u32 prior_cwnd;     /* packets, cwnd before the last reduction */
+	u32 packets_out;    /* packets */
+	u32 srtt_us;        /* us << 3 */
+	u32 mss_cache;      /* bytes */
+	u32 delivered;      /* packets */
+	u32 sim_prior_in_flight, sim_is_cwnd_limited, sim_ca_state;
+	u32 sim_saw_tstamp, sim_rcv_tsecr, sim_jiffies, sim_hz;
+	u64 sim_now_us;
+	u64 sim_private[13]; /* icsk_ca_priv */
+	u64 sim_random;
+	u32 sim_helpers;
+	u32 sim_param[15];
+};
+
+struct ack_sample {
+	u32 pkts_acked; /* what the kernel version counts: skbs or segments */
+	s32 rtt_us;     /* negative: none */
+	u32 in_flight;  /* packets, when the acknowledged one was sent */
+};
+
+enum tcp_ca_state { TCP_CA_Open, TCP_CA_Disorder, TCP_CA_CWR, TCP_CA_Recovery, TCP_CA_Loss };
+
+/* Kernel helpers; native/kernel.c has the simulator's, for each range of kernel versions. */
+int tcp_in_slow_start(const struct tcp_sock *tp);
+u32 tcp_slow_start(struct tcp_sock *tp, u32 acked); /* returns packets not used up */
+void tcp_cong_avoid_ai(struct tcp_sock *tp, u32 w, u32 acked); /* one increment per w */
+u32 tcp_reno_ssthresh(struct sock *sk);
+void tcp_reno_cong_avoid(struct sock *sk, u32 ack, u32 acked);
+u32 tcp_reno_undo_cwnd(struct sock *sk);
+
+#define tcp_sk(sk) ((struct tcp_sock *)(sk))
+#define inet_csk_ca(sk) ((void *)tcp_sk(sk)->sim_private) /* 104 bytes, zero at first */
+#define tcp_is_cwnd_limited(sk) (tcp_sk(sk)->sim_is_cwnd_limited != 0)
+#define tcp_ca_state(sk) (tcp_sk(sk)->sim_ca_state)
+#define tcp_saw_tstamp(sk) (tcp_sk(sk)->sim_saw_tstamp != 0)
+#define tcp_rcv_tsecr(sk) (tcp_sk(sk)->sim_rcv_tsecr) /* echoed timestamp, in jiffies; 0: none */
+
+/* ---- clock, chance, arithmetic ---- */
+
+#define cc_jiffies(sk) (tcp_sk(sk)->sim_jiffies) /* wraps */
+#define cc_hz(sk) (tcp_sk(sk)->sim_hz)           /* jiffies per second */
+#define cc_now_us(sk) (tcp_sk(sk)->sim_now_us)
+u32 cc_random(struct sock *sk); /* uniform over 32 bits */
+
+/* Any division by what is not a constant: x/0 is 0, as in BPF. */
+static inline u32 div_u32(u32 a, u32 b) { return b ? a / b : 0; }
+static inline u64 div_u64(u64 a, u64 b) { return b ? a / b : 0; }
+static inline u32 min_u32(u32 a, u32 b) { return a < b ? a : b; }
+static inline u32 max_u32(u32 a, u32 b) { return a > b ? a : b; }
+static inline u32 fls64(u64 a) { return a ? 64 - (u32)__builtin_clzll(a) : 0; }
+static inline u32 cc_us_to_jiffies(u64 us, u32 hz) /* rounded up */
+{
+	return (u32)div_u64(us * hz + 999999, 1000000);
+}
+
+/* ---- parameters: X-macro of rows P(name, unit, min, max, meaning, SINCE(...), ...) ---- */
+
+struct cc_default { u32 since, value; };
+struct cc_param {
+	const char *name, *unit, *meaning;
+	u32 min, max;
+	struct cc_default defaults[4]; /* ascending; unused ones have since 0 */
+};
+#define KERNEL(a, b, c) ((u32)(a) << 16 | (b) << 8 | (c))
+#define SINCE(a, b, c, value) { KERNEL(a, b, c), value }
+#define CC_INDEX(name, ...) CC_P_##name,
+#define CC_ROW(name, unit, min, max, meaning, ...) { #name, unit, meaning, min, max, { __VA_ARGS__ } },
+#define CC_PARAMS(rows)                                                                             \
+	enum { rows(CC_INDEX) CC_P_COUNT };                                                         \
+	static const struct cc_param cc_params[] = { rows(CC_ROW) };                                \
+	_Static_assert(CC_P_COUNT <= 15, "at most 15 parameters");
+#define param(sk, name) (tcp_sk(sk)->sim_param[CC_P_##name])
+
+/* ---- constant tables, callbacks, registration ---- */
+
+#define CC_TABLE(type, name) static const type name[]
+#define CC_CALLBACK(type, name, ...) static type name(__VA_ARGS__)
+
+struct cc_algorithm { /* mirrored by Algorithm in crates/fullpipe-sim/src/cc/ffi.rs */
+	const char *name, *title;
+	const struct cc_param *params;
+	u32 param_count;
+	u32 last_kernel;      /* 0: any; else behaviour of later ones is not here */
+	u32 min_cwnd_shift;   /* rate halving's floor is ssthresh >> this */
+	void (*init)(struct sock *sk);
+	u32 (*ssthresh)(struct sock *sk);
+	void (*cong_avoid)(struct sock *sk, u32 ack, u32 acked);
+	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
+	void (*set_state)(struct sock *sk, u8 new_state);
+	u32 (*undo_cwnd)(struct sock *sk);
+	void (*cwnd_event)(struct sock *sk, u32 event);
+};
+#define CC_PRIVATE(type) _Static_assert(sizeof(type) <= 104, "private state: at most 104 bytes");
+#define CC_WITH_PARAMS .params = cc_params, .param_count = CC_P_COUNT
+#define CC_REGISTER(id, ...) const struct cc_algorithm cc_##id = { .name = #id, __VA_ARGS__ };
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * cubic: the window is a cubic function of the time since the last loss, flat where that loss
+ * was: W(t) = origin + C (t - K)^3, with K the time to get back to the origin.
+ *
+ * Source: Rhee, Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", PFLDnet 2005; Ha, Rhee,
+ * Xu, same title, ACM SIGOPS OSR 42(5), 2008; behaviour of Linux 2.6.20 to 2.6.28.
+ * Deviations: no HyStart (2.6.29). The cubic root is the integer Newton iteration; kernels from
+ * 2.6.22 on approximate it by a table, within 0.2 % on average. Time since the epoch is scaled in
+ * 64 bits (the kernel's 32 bits wrap after 2^22 jiffies without a loss). Delay samples by
+ * timestamps (2.6.20 to 2.6.22) are taken in state Open, there from ACKs that raise no alarm.
+ * Other products wrap as there: 32 bits for cwnd, 64 bits for the cube (|t - K| up to 346 s).
+ * Parameters, units and ranges: the rows of CUBIC_PARAMS.
+ */
+#include "cc.h"
+
+#define BETA_ONE 1024u    /* beta is in 1/1024 */
+#define TIME_SHIFT 10     /* time is in 1/1024 s */
+#define CUBE_SHIFT 40     /* 2^10 of bic_scale, 2^30 of time cubed */
+#define ACK_RATIO_SHIFT 4 /* packets per ACK are kept in 1/16 */
+
+#define CUBIC_PARAMS(P)                                                                             \
+	P(beta, "1/1024", 1, 1023, "share of cwnd kept after a loss", SINCE(2, 6, 20, 819),         \
+	  SINCE(2, 6, 26, 717))                                                                     \
+	P(fast_convergence, "0 or 1", 0, 1, "a loss below the last maximum lowers that maximum",    \
+	  SINCE(2, 6, 20, 1))                                                                       \
+	P(initial_ssthresh, "packets", 0, 2147483647, "ssthresh at the start; 0 leaves it unset",   \
+	  SINCE(2, 6, 20, 100), SINCE(2, 6, 22, 0))                                                 \
+	P(bic_scale, "packets per 100 ms per s^3, 1/1024", 1, 10240, "steepness C of the curve",    \
+	  SINCE(2, 6, 20, 41))                                                                      \
+	P(tcp_friendliness, "0 or 1", 0, 1, "at least as fast as Reno with the same beta would be", \
+	  SINCE(2, 6, 20, 1))                                                                       \
+	P(max_increment, "packets per 100 ms", 0, 65535, "largest growth; 0 for no limit",          \
+	  SINCE(2, 6, 20, 16), SINCE(2, 6, 26, 0))                                                  \
+	P(max_increment_after_k, "0 or 1", 0, 1, "limit the growth only beyond the origin",         \
+	  SINCE(2, 6, 20, 0), SINCE(2, 6, 22, 1))                                                   \
+	P(no_loss_cnt, "packets", 0, 65535,                                                         \
+	  "before the first loss one packet per this many; 0 for the curve",                        \
+	  SINCE(2, 6, 20, 50), SINCE(2, 6, 26, 0))                                                  \
+	P(delay_by_sample, "0 or 1", 0, 1, "least RTT from RTT samples (1), timestamps only (0)",   \
+	  SINCE(2, 6, 20, 0), SINCE(2, 6, 23, 1))                                                   \
+	P(count_empty_acks, "0 or 1", 0, 1, "an ACK that completes no skb lowers the ACK ratio",    \
+	  SINCE(2, 6, 20, 0), SINCE(2, 6, 24, 1))
+CC_PARAMS(CUBIC_PARAMS)
+
+struct cubic {
+	u32 cnt;           /* ACKs per increment of cwnd */
+	u32 last_max_cwnd; /* packets, where the last loss was (or a little below) */
+	u32 loss_cwnd;     /* packets, cwnd at the last loss; 0: no loss yet */
+	u32 last_cwnd;     /* packets, cwnd when cnt was computed */
+	u32 last_time;     /* jiffies, time when cnt was computed */
+	u32 origin;        /* packets, where the curve is flat */
+	u32 k;             /* 1/1024 s, from the epoch's start to the origin */
+	u32 delay_min;     /* jiffies << 3, least RTT; 0: unknown */
+	u32 epoch_start;   /* jiffies, first increase after a loss; 0: none */
+	u32 ack_cnt;       /* ACKs not yet turned into tcp_cwnd */
+	u32 tcp_cwnd;      /* packets, the window Reno would have */
+	u32 delayed_ack;   /* packets per ACK, in 1/16 */
+};
+CC_PRIVATE(struct cubic)
+
+static void reset(struct cubic *ca)
+{
+	*ca = (struct cubic){ .delayed_ack = 2 << ACK_RATIO_SHIFT };
+}
+
+/* 1024 C / (100 ms): 410 by default. */
+static u32 cube_rtt_scale(struct sock *sk)
+{
+	return param(sk, bic_scale) * 10;
+}
+
+/* Cubic root, within 1: Newton's iteration from a power of two, until it moves by at most 1. */
+static u32 cubic_root(u64 a)
+{
+	u64 x = 1ull << (fls64(a) / 3), before;
+	u32 i;
+
+	for (i = 0; i < 64; i++) {
+		before = x;
+		x = (2 * x + div_u64(a, x * x)) / 3;
+		if (before - x + 1 <= 2)
+			break;
+	}
+	return (u32)x;
+}
+
+static void start_epoch(struct sock *sk, struct cubic *ca, u32 cwnd, u32 now)
+{
+	u64 cube_factor = div_u64(1ull << CUBE_SHIFT, cube_rtt_scale(sk));
+
+	ca->epoch_start = now;
+	ca->ack_cnt = 1;
+	ca->tcp_cwnd = cwnd;
+	if (ca->last_max_cwnd <= cwnd) {
+		ca->k = 0;
+		ca->origin = cwnd;
+	} else {
+		ca->k = cubic_root(cube_factor * (ca->last_max_cwnd - cwnd));
+		ca->origin = ca->last_max_cwnd;
+	}
+}
+
+/* 1/1024 s since the epoch's start, one RTT ahead where the RTT is known. */
+static u64 epoch_time(struct sock *sk, const struct cubic *ca, u32 now)
+{
+	u32 t = now + (ca->delay_min >> 3) - ca->epoch_start;
+
+	return div_u64((u64)t << TIME_SHIFT, cc_hz(sk));
+}
+
+/* Packets that the curve asks for at time t. */
+static u32 curve(struct sock *sk, const struct cubic *ca, u64 t)
+{
+	u64 offs = t < ca->k ? ca->k - t : t - ca->k;
+	u32 delta = (u32)((cube_rtt_scale(sk) * offs * offs * offs) >> CUBE_SHIFT);
+
+	return t < ca->k ? ca->origin - delta : ca->origin + delta;
+}
+
+/* At least this many ACKs per increment, so that growth stays below max_increment per 100 ms. */
+static u32 least_cnt(struct sock *sk, const struct cubic *ca, u32 cwnd, u64 t)
+{
+	u32 smax = param(sk, max_increment);
+
+	if (!smax || !ca->delay_min || (param(sk, max_increment_after_k) && t < ca->k))
+		return 0;
+	return div_u32(cwnd * cc_hz(sk) * 8, 10 * smax * ca->delay_min);
+}
+
+/* At most this many ACKs per increment, so that growth is not slower than Reno's. */
+static u32 friendly_cnt(struct sock *sk, struct cubic *ca, u32 cwnd)
+{
+	u32 beta = param(sk, beta);
+	u32 scale = div_u32(8 * (BETA_ONE + beta) / 3, BETA_ONE - beta); /* x 8 */
+	u32 per_increment = (cwnd * scale) >> 3;
+	u32 steps;
+
+	if (ca->ack_cnt > per_increment) {
+		steps = div_u32(ca->ack_cnt - 1, per_increment);
+		ca->ack_cnt -= steps * per_increment;
+		ca->tcp_cwnd += steps;
+	}
+	return ca->tcp_cwnd > cwnd ? div_u32(cwnd, ca->tcp_cwnd - cwnd) : ~0u;
+}
+
+static void update(struct sock *sk, struct cubic *ca, u32 cwnd, u32 acked)
+{
+	u32 now = cc_jiffies(sk), target, cnt;
+	u64 t;
+
+	ca->ack_cnt += acked;
+	if (ca->last_cwnd == cwnd && (s32)(now - ca->last_time) <= (s32)(cc_hz(sk) / 32))
+		return;
+	ca->last_cwnd = cwnd;
+	ca->last_time = now;
+	if (ca->epoch_start == 0)
+		start_epoch(sk, ca, cwnd, now);
+
+	t = epoch_time(sk, ca, now);
+	target = curve(sk, ca, t);
+	cnt = target > cwnd ? div_u32(cwnd, target - cwnd) : 100 * cwnd;
+	cnt = max_u32(cnt, least_cnt(sk, ca, cwnd, t));
+	if (ca->loss_cwnd == 0 && param(sk, no_loss_cnt))
+		cnt = param(sk, no_loss_cnt);
+	if (param(sk, tcp_friendliness))
+		cnt = min_u32(cnt, friendly_cnt(sk, ca, cwnd));
+	ca->cnt = max_u32(div_u32(cnt << ACK_RATIO_SHIFT, ca->delayed_ack), 1);
+}
+
+/* Least RTT, in jiffies << 3; the first second after a reduction does not count. */
+static void measure_delay(struct sock *sk, struct cubic *ca, u32 delay)
+{
+	if ((s32)(cc_jiffies(sk) - ca->epoch_start) < (s32)cc_hz(sk))
+		return;
+	delay = max_u32(delay << 3, 1);
+	if (ca->delay_min == 0 || ca->delay_min > delay)
+		ca->delay_min = delay;
+}
+
+CC_CALLBACK(void, cubic_init, struct sock *sk)
+{
+	reset(inet_csk_ca(sk));
+	if (param(sk, initial_ssthresh))
+		tcp_sk(sk)->snd_ssthresh = param(sk, initial_ssthresh);
+}
+
+CC_CALLBACK(void, cubic_cong_avoid, struct sock *sk, u32 ack, u32 acked)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	struct cubic *ca = inet_csk_ca(sk);
+
+	(void)ack;
+	if (!param(sk, delay_by_sample) && tcp_ca_state(sk) == TCP_CA_Open &&
+	    tcp_saw_tstamp(sk) && tcp_rcv_tsecr(sk))
+		measure_delay(sk, ca, cc_jiffies(sk) - tcp_rcv_tsecr(sk));
+	if (!tcp_is_cwnd_limited(sk))
+		return;
+	if (tcp_in_slow_start(tp)) {
+		acked = tcp_slow_start(tp, acked);
+		if (!acked)
+			return;
+	}
+	update(sk, ca, tp->snd_cwnd, acked);
+	tcp_cong_avoid_ai(tp, ca->cnt, acked);
+}
+
+CC_CALLBACK(u32, cubic_ssthresh, struct sock *sk)
+{
+	struct cubic *ca = inet_csk_ca(sk);
+	u32 cwnd = tcp_sk(sk)->snd_cwnd, beta = param(sk, beta);
+
+	ca->epoch_start = 0;
+	if (cwnd < ca->last_max_cwnd && param(sk, fast_convergence))
+		ca->last_max_cwnd = cwnd * (BETA_ONE + beta) / (2 * BETA_ONE);
+	else
+		ca->last_max_cwnd = cwnd;
+	ca->loss_cwnd = cwnd;
+	return max_u32(cwnd * beta / BETA_ONE, 2);
+}
+
+CC_CALLBACK(u32, cubic_undo_cwnd, struct sock *sk)
+{
+	const struct cubic *ca = inet_csk_ca(sk);
+
+	return max_u32(tcp_sk(sk)->snd_cwnd, ca->last_max_cwnd);
+}
+
+CC_CALLBACK(void, cubic_set_state, struct sock *sk, u8 new_state)
+{
+	if (new_state == TCP_CA_Loss)
+		reset(inet_csk_ca(sk));
+}
+
+CC_CALLBACK(void, cubic_pkts_acked, struct sock *sk, const struct ack_sample *sample)
+{
+	struct cubic *ca = inet_csk_ca(sk);
+
+	if (tcp_ca_state(sk) == TCP_CA_Open &&
+	    ((s32)sample->pkts_acked > 0 || param(sk, count_empty_acks)))
+		ca->delayed_ack += sample->pkts_acked - (ca->delayed_ack >> ACK_RATIO_SHIFT);
+	if (param(sk, delay_by_sample) && sample->rtt_us >= 0)
+		measure_delay(sk, ca, cc_us_to_jiffies((u64)sample->rtt_us, cc_hz(sk)));
+}
+
+CC_REGISTER(cubic, .title = "CUBIC (PFLDnet 2005)", CC_WITH_PARAMS, .last_kernel = KERNEL(2, 6, 28),
+	    .init = cubic_init, .ssthresh = cubic_ssthresh, .cong_avoid = cubic_cong_avoid,
+	    .pkts_acked = cubic_pkts_acked, .set_state = cubic_set_state,
+	    .undo_cwnd = cubic_undo_cwnd)

@@ -1,0 +1,155 @@
+//! Congestion controls: the C sources of `cc/`, behind a safe interface.
+//!
+//! An algorithm is a set of callbacks on one flow's [`Sock`]; which kernel version it behaves like
+//! is a matter of its parameters and of the helpers it calls. It sees no clock and no chance but
+//! those of the flow, so that equal calls have equal results.
+
+mod ffi;
+mod params;
+mod sock;
+
+pub use params::{Description, Error, KernelVersion, Parameter, algorithms};
+pub use sock::{AckSample, CWR, DISORDER, Event, LOSS, OPEN, RECOVERY, Sock};
+
+use alloc::string::String;
+use sock::Flow;
+
+/// Value of `snd_ssthresh` before the first reduction, in packets.
+pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+
+/// The congestion control of one flow.
+///
+/// The TCP sender sets the fields of [`Congestion::sock_mut`] and then calls, in this order:
+/// [`init`](Self::init) once; per ACK of new data [`pkts_acked`](Self::pkts_acked), then
+/// [`cong_avoid`](Self::cong_avoid); on a reduction [`ssthresh`](Self::ssthresh);
+/// [`set_state`](Self::set_state) on each change of state.
+pub struct Congestion {
+    flow: Flow,
+    algorithm: &'static ffi::Algorithm,
+    counts_acks: bool,
+}
+
+impl Congestion {
+    /// The algorithm `name` with `parameters`; those absent have the default of `kernel`
+    /// ("2.6.20"). `hz` is in jiffies per second, `seed` starts the flow's random numbers.
+    ///
+    /// # Errors
+    /// An unknown algorithm or parameter, a value beyond its range, a kernel version whose
+    /// behaviour the algorithm does not have, `hz` beyond 1 to 1000.
+    pub fn new(
+        name: &str,
+        parameters: &[(String, i64)],
+        kernel: &str,
+        hz: u32,
+        seed: u64,
+    ) -> Result<Congestion, Error> {
+        let algorithm = params::named(name).ok_or_else(|| Error::UnknownAlgorithm(name.into()))?;
+        let version = params::version(algorithm, kernel)?;
+        if !(1..=1000).contains(&hz) {
+            return Err(Error::Hz(hz));
+        }
+        let counts_acks = version.counts_acks();
+        let flow = Flow {
+            sock: Sock::new(hz),
+            private: [0; sock::PRIVATE_WORDS],
+            random: seed,
+            helpers: u32::from(!counts_acks),
+            param: params::values(algorithm, parameters, version)?,
+        };
+        Ok(Congestion {
+            flow,
+            algorithm,
+            counts_acks,
+        })
+    }
+
+    /// The algorithm's name.
+    pub fn name(&self) -> &'static str {
+        self.algorithm.name()
+    }
+
+    /// What the algorithm sees of the socket.
+    pub fn sock(&self) -> &Sock {
+        &self.flow.sock
+    }
+
+    /// The same, to be kept up to date by the sender.
+    pub fn sock_mut(&mut self) -> &mut Sock {
+        &mut self.flow.sock
+    }
+
+    /// The algorithm's private state (`icsk_ca_priv`), for records and comparisons.
+    pub fn private(&self) -> &[u64; 13] {
+        &self.flow.private
+    }
+
+    /// The connection begins.
+    pub fn init(&mut self) {
+        if let Some(init) = self.algorithm.init {
+            // SAFETY: `flow` is a `struct tcp_sock`, valid and unshared during the call.
+            unsafe { init(&mut self.flow) }
+        }
+    }
+
+    /// The window is about to be reduced: the new `snd_ssthresh` in packets (at least 2), which the
+    /// sender stores.
+    pub fn ssthresh(&mut self) -> u32 {
+        // SAFETY: as in `init`.
+        self.algorithm
+            .ssthresh
+            .map_or(2, |f| unsafe { f(&mut self.flow) })
+    }
+
+    /// An ACK up to sequence number `ack` has acknowledged `acked` packets (at least 1).
+    ///
+    /// Kernels up to 3.12 count the ACK and not its packets: there `acked` is taken as 1.
+    #[inline]
+    pub fn cong_avoid(&mut self, ack: u32, acked: u32) {
+        if let Some(cong_avoid) = self.algorithm.cong_avoid {
+            let acked = if self.counts_acks { 1 } else { acked };
+            // SAFETY: as in `init`.
+            unsafe { cong_avoid(&mut self.flow, ack, acked) }
+        }
+    }
+
+    /// An ACK has acknowledged whole packets.
+    #[inline]
+    pub fn pkts_acked(&mut self, sample: &AckSample) {
+        if let Some(pkts_acked) = self.algorithm.pkts_acked {
+            // SAFETY: as in `init`; `sample` is a `struct ack_sample`, read during the call only.
+            unsafe { pkts_acked(&mut self.flow, sample) }
+        }
+    }
+
+    /// The sender changes to `state` ([`OPEN`] to [`LOSS`]): told to the algorithm, which still
+    /// sees the former state, then stored in `ca_state`.
+    pub fn set_state(&mut self, state: u8) {
+        if let Some(set_state) = self.algorithm.set_state {
+            // SAFETY: as in `init`.
+            unsafe { set_state(&mut self.flow, state) }
+        }
+        self.flow.sock.ca_state = u32::from(state);
+    }
+
+    /// The last reduction was a mistake: the window in packets to go back to.
+    pub fn undo_cwnd(&mut self) -> u32 {
+        let cwnd = self.flow.sock.snd_cwnd;
+        // SAFETY: as in `init`.
+        self.algorithm
+            .undo_cwnd
+            .map_or(cwnd, |f| unsafe { f(&mut self.flow) })
+    }
+
+    /// Something other than an ACK has happened.
+    pub fn cwnd_event(&mut self, event: Event) {
+        if let Some(cwnd_event) = self.algorithm.cwnd_event {
+            // SAFETY: as in `init`.
+            unsafe { cwnd_event(&mut self.flow, event as u32) }
+        }
+    }
+
+    /// Floor of rate halving in packets, in kernels that reduce the window so (before 3.2).
+    pub fn min_cwnd(&self) -> u32 {
+        self.flow.sock.snd_ssthresh >> self.algorithm.min_cwnd_shift
+    }
+}

@@ -1,0 +1,249 @@
+//! Names, kernel versions and parameters: what a flow asks for, checked against what there is.
+
+use super::ffi::{self, Algorithm, Param};
+use super::sock::PARAMS;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+/// A kernel version as `a.b.c`; a fourth number ("2.6.20.7") and what is missing count as 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KernelVersion(u32);
+
+impl KernelVersion {
+    /// The oldest version whose behaviour is known here.
+    pub const FIRST: KernelVersion = KernelVersion::new(2, 6, 20);
+    /// Last version whose helpers count an ACK as one event, whatever it acknowledges.
+    const LAST_PER_ACK: KernelVersion = KernelVersion::new(3, 12, 255);
+    /// First version from which the helpers behave as today's.
+    const FIRST_STRETCH: KernelVersion = KernelVersion::new(4, 14, 0);
+
+    const fn new(a: u8, b: u8, c: u8) -> KernelVersion {
+        KernelVersion((a as u32) << 16 | (b as u32) << 8 | c as u32)
+    }
+
+    /// Reads "2.6.20", "2.6.20.7" or "6.12"; none if it is not 2 to 4 numbers up to 255.
+    pub fn parse(text: &str) -> Option<KernelVersion> {
+        let numbers: Option<Vec<u8>> = text.split('.').map(|part| part.parse().ok()).collect();
+        match numbers?[..] {
+            [a, b] => Some(KernelVersion::new(a, b, 0)),
+            [a, b, c] | [a, b, c, _] => Some(KernelVersion::new(a, b, c)),
+            _ => None,
+        }
+    }
+
+    /// Whether this version's helpers count an ACK as one event.
+    pub(super) fn counts_acks(self) -> bool {
+        self <= KernelVersion::LAST_PER_ACK
+    }
+}
+
+impl fmt::Display for KernelVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.0 >> 16, self.0 >> 8 & 255, self.0 & 255)
+    }
+}
+
+/// What is wrong with a flow's congestion control.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// There is no algorithm of this name.
+    UnknownAlgorithm(String),
+    /// The algorithm has no parameter of this name.
+    UnknownParameter {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// The name asked for.
+        name: String,
+    },
+    /// A parameter is beyond its range.
+    OutOfRange {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+        /// The value asked for.
+        value: i64,
+        /// Least value.
+        min: u32,
+        /// Greatest value.
+        max: u32,
+        /// Unit of all three.
+        unit: &'static str,
+    },
+    /// The behaviour of this kernel version is not known here.
+    Kernel {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// The version asked for.
+        kernel: String,
+    },
+    /// Jiffies per second beyond 1 to 1000.
+    Hz(u32),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::UnknownAlgorithm(name) => {
+                write!(f, "no congestion control \"{name}\"; known: ")?;
+                list(f, ffi::all().iter().map(|a| a.name()))
+            }
+            Error::UnknownParameter { algorithm, name } => {
+                write!(f, "{algorithm} has no parameter \"{name}\"; known: ")?;
+                list(
+                    f,
+                    named(algorithm)
+                        .iter()
+                        .flat_map(|a| a.params())
+                        .map(Param::name),
+                )
+            }
+            Error::OutOfRange {
+                algorithm,
+                parameter,
+                value,
+                min,
+                max,
+                unit,
+            } => {
+                write!(
+                    f,
+                    "{algorithm}: {parameter} = {value} is beyond {min} to {max} ({unit})"
+                )
+            }
+            Error::Kernel { algorithm, kernel } => {
+                write!(f, "{algorithm} does not know kernel \"{kernel}\"; known: ")?;
+                list(f, named(algorithm).iter().flat_map(|a| kernels(a)))
+            }
+            Error::Hz(hz) => write!(f, "{hz} jiffies per second is beyond 1 to 1000"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+fn list(f: &mut fmt::Formatter<'_>, items: impl Iterator<Item = impl fmt::Display>) -> fmt::Result {
+    let mut separator = "";
+    for item in items {
+        write!(f, "{separator}{item}")?;
+        separator = ", ";
+    }
+    f.write_str(if separator.is_empty() { "none" } else { "" })
+}
+
+/// Ranges of kernel versions whose behaviour an algorithm has, in words.
+fn kernels(algorithm: &Algorithm) -> Vec<String> {
+    use alloc::format;
+    let first = KernelVersion::FIRST;
+    match algorithm.last_kernel {
+        0 => alloc::vec![format!("{first} to 3.12"), "4.14 and later".to_string()],
+        last => alloc::vec![format!("{first} to {}", KernelVersion(last))],
+    }
+}
+
+/// The algorithm of this name.
+pub(super) fn named(name: &str) -> Option<&'static Algorithm> {
+    ffi::all().into_iter().find(|a| a.name() == name)
+}
+
+/// The version `kernel`, if `algorithm` behaves as it did there.
+pub(super) fn version(algorithm: &Algorithm, kernel: &str) -> Result<KernelVersion, Error> {
+    let gap = |v: KernelVersion| !v.counts_acks() && v < KernelVersion::FIRST_STRETCH;
+    let last = algorithm.last_kernel;
+    KernelVersion::parse(kernel)
+        .filter(|&v| v >= KernelVersion::FIRST && !gap(v) && (last == 0 || v.0 <= last))
+        .ok_or_else(|| Error::Kernel {
+            algorithm: algorithm.name(),
+            kernel: kernel.to_string(),
+        })
+}
+
+/// Values of all parameters: those given, the rest as in `kernel`.
+pub(super) fn values(
+    algorithm: &'static Algorithm,
+    given: &[(String, i64)],
+    kernel: KernelVersion,
+) -> Result<[u32; PARAMS], Error> {
+    let mut values = [0; PARAMS];
+    for (value, param) in values.iter_mut().zip(algorithm.params()) {
+        let known = param.defaults().filter(|d| d.since <= kernel.0).last();
+        *value = known.map_or(param.min, |d| d.value);
+    }
+    for (name, value) in given {
+        let index = algorithm.params().iter().position(|p| p.name() == name);
+        let index = index.ok_or_else(|| Error::UnknownParameter {
+            algorithm: algorithm.name(),
+            name: name.clone(),
+        })?;
+        values[index] = in_range(algorithm, &algorithm.params()[index], *value)?;
+    }
+    Ok(values)
+}
+
+fn in_range(algorithm: &Algorithm, param: &'static Param, value: i64) -> Result<u32, Error> {
+    let range = param.min..=param.max;
+    u32::try_from(value)
+        .ok()
+        .filter(|v| range.contains(v))
+        .ok_or(Error::OutOfRange {
+            algorithm: algorithm.name(),
+            parameter: param.name(),
+            value,
+            min: param.min,
+            max: param.max,
+            unit: param.unit(),
+        })
+}
+
+/// An algorithm, described.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// Its name in scenarios.
+    pub name: &'static str,
+    /// What it is.
+    pub title: &'static str,
+    /// Ranges of kernel versions whose behaviour it has, in words.
+    pub kernels: Vec<String>,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+}
+
+/// A parameter of an algorithm, described.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name in scenarios.
+    pub name: &'static str,
+    /// What it does.
+    pub meaning: &'static str,
+    /// Unit of its value.
+    pub unit: &'static str,
+    /// Least value.
+    pub min: u32,
+    /// Greatest value.
+    pub max: u32,
+    /// Defaults, each from a kernel version on, in ascending order.
+    pub defaults: Vec<(KernelVersion, u32)>,
+}
+
+/// Every algorithm with its parameters, by name.
+pub fn algorithms() -> Vec<Description> {
+    let parameter = |p: &Param| Parameter {
+        name: p.name(),
+        meaning: p.meaning(),
+        unit: p.unit(),
+        min: p.min,
+        max: p.max,
+        defaults: p
+            .defaults()
+            .map(|d| (KernelVersion(d.since), d.value))
+            .collect(),
+    };
+    let describe = |a: &'static Algorithm| Description {
+        name: a.name(),
+        title: a.title(),
+        kernels: kernels(a),
+        parameters: a.params().iter().map(parameter).collect(),
+    };
+    ffi::all().into_iter().map(describe).collect()
+}

@@ -1,0 +1,137 @@
+//! What a congestion control sees of a flow; the Rust side of the structs in `cc/cc.h`.
+
+/// Everything of the socket that a congestion control may see or change.
+///
+/// The TCP sender keeps these fields up to date before each callback of
+/// [`Congestion`](super::Congestion) and reads `snd_cwnd` and `snd_ssthresh` after it.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Sock {
+    /// Congestion window in packets (at least 1).
+    pub snd_cwnd: u32,
+    /// What has been counted towards the next increment of `snd_cwnd`, in ACKs or packets.
+    pub snd_cwnd_cnt: u32,
+    /// Jiffies when `snd_cwnd` was last checked or changed.
+    pub snd_cwnd_stamp: u32,
+    /// Slow start threshold in packets; `0x7fff_ffff` before the first reduction.
+    pub snd_ssthresh: u32,
+    /// Largest `snd_cwnd` in packets.
+    pub snd_cwnd_clamp: u32,
+    /// `snd_cwnd` before the last reduction, in packets; read by Reno's undo of Linux 4.14 and later.
+    pub prior_cwnd: u32,
+    /// Packets sent and not yet cumulatively acknowledged.
+    pub packets_out: u32,
+    /// Smoothed RTT in microseconds, times 8 as in Linux; 0 before the first sample.
+    pub srtt_us: u32,
+    /// Sender's maximum segment size in bytes.
+    pub mss_cache: u32,
+    /// Packets delivered so far, wrapping.
+    pub delivered: u32,
+    /// Packets in flight before the ACK in hand was processed.
+    pub prior_in_flight: u32,
+    /// 1 if the window, and nothing else, limited the sender before the ACK in hand; else 0.
+    pub is_cwnd_limited: u32,
+    /// One of [`OPEN`], [`DISORDER`], [`CWR`], [`RECOVERY`], [`LOSS`];
+    /// [`Congestion::set_state`](super::Congestion::set_state) changes it.
+    pub ca_state: u32,
+    /// 1 if the last packet received carried a timestamp; else 0.
+    pub saw_tstamp: u32,
+    /// The timestamp it echoed, in jiffies; 0 for none.
+    pub rcv_tsecr: u32,
+    /// The clock in jiffies, wrapping. Should start above 0: algorithms keep 0 for "no time".
+    pub jiffies: u32,
+    /// Jiffies per second (1 to 1000).
+    pub hz: u32,
+    /// The clock in microseconds.
+    pub now_us: u64,
+}
+
+impl Sock {
+    /// A socket at the start of a connection: a window of 2 packets, no threshold, no clamp.
+    pub(super) fn new(hz: u32) -> Sock {
+        Sock {
+            snd_cwnd: 2,
+            snd_cwnd_cnt: 0,
+            snd_cwnd_stamp: 0,
+            snd_ssthresh: super::INFINITE_SSTHRESH,
+            snd_cwnd_clamp: u32::MAX,
+            prior_cwnd: 0,
+            packets_out: 0,
+            srtt_us: 0,
+            mss_cache: 0,
+            delivered: 0,
+            prior_in_flight: 0,
+            is_cwnd_limited: 0,
+            ca_state: u32::from(OPEN),
+            saw_tstamp: 0,
+            rcv_tsecr: 0,
+            jiffies: 0,
+            hz,
+            now_us: 0,
+        }
+    }
+}
+
+/// State Open: nothing unusual.
+pub const OPEN: u8 = 0;
+/// State Disorder: duplicate ACKs or SACKs, no loss yet.
+pub const DISORDER: u8 = 1;
+/// State CWR: the window is being reduced without a loss.
+pub const CWR: u8 = 2;
+/// State Recovery: fast retransmit.
+pub const RECOVERY: u8 = 3;
+/// State Loss: after a retransmission timeout.
+pub const LOSS: u8 = 4;
+
+/// What an ACK has acknowledged.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckSample {
+    /// Number of skbs (before 2.6.24) or segments fully acknowledged.
+    pub pkts_acked: i32,
+    /// RTT of this ACK in microseconds; negative for none.
+    pub rtt_us: i32,
+    /// Packets in flight when the acknowledged packet was sent.
+    pub in_flight: u32,
+}
+
+/// Events of the sender that are not ACKs, numbered as in Linux.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// First transmission with nothing in flight.
+    TxStart = 0,
+    /// The window is restarted after idle time.
+    CwndRestart = 1,
+    /// The reduction of the window is complete.
+    CompleteCwr = 2,
+    /// A retransmission timeout.
+    Loss = 3,
+}
+
+/// A flow as `struct tcp_sock` in `cc/cc.h`: the socket, and what the header's macros use.
+#[repr(C)]
+#[derive(Debug)]
+pub(super) struct Flow {
+    pub sock: Sock,
+    pub private: [u64; PRIVATE_WORDS],
+    pub random: u64,
+    pub helpers: u32,
+    pub param: [u32; PARAMS],
+}
+
+/// 104 bytes, as in Linux.
+pub(super) const PRIVATE_WORDS: usize = 13;
+/// The most parameters that an algorithm can have.
+pub(super) const PARAMS: usize = 15;
+
+/// The same numbers are asserted in `cc/native/kernel.c`.
+const _: () = {
+    assert!(core::mem::offset_of!(Sock, snd_cwnd_clamp) == 16);
+    assert!(core::mem::offset_of!(Sock, hz) == 64);
+    assert!(core::mem::offset_of!(Sock, now_us) == 72);
+    assert!(core::mem::offset_of!(Flow, private) == 80);
+    assert!(core::mem::offset_of!(Flow, random) == 184);
+    assert!(core::mem::offset_of!(Flow, param) == 196);
+    assert!(core::mem::size_of::<Flow>() == 256);
+    assert!(core::mem::size_of::<AckSample>() == 12);
+};

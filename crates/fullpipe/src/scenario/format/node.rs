@@ -1,0 +1,224 @@
+//! A TOML file as a tree in which everything knows its place in the text.
+//!
+//! Variants, sweep points and `--set` options replace parts of the tree; what they bring keeps its
+//! own place, so that a problem is shown where it was written.
+
+use super::context::{Context, Place};
+use serde_json::Value as Json;
+use toml_edit::{Document, Item, TableLike, Value as TomlValue};
+
+/// A value and its place.
+#[derive(Clone, Debug)]
+pub struct Node {
+    pub value: Value,
+    pub place: Place,
+    /// The text of a scalar that came without TOML's quotes having been required (`--set`, defaults).
+    pub bare: Option<String>,
+}
+
+/// A TOML value.
+#[derive(Clone, Debug)]
+pub enum Value {
+    Text(String),
+    Integer(i64),
+    /// The number as written.
+    Float(String),
+    Boolean(bool),
+    Date,
+    List(Vec<Node>),
+    Table(Table),
+}
+
+/// A table; `dotted` where it stands for the left part of a dotted key.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    pub entries: Vec<Entry>,
+    pub dotted: bool,
+}
+
+/// A key with its value.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub key: String,
+    pub place: Place,
+    pub node: Node,
+}
+
+impl Table {
+    pub fn get(&self, key: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Entry> {
+        self.entries.iter_mut().find(|entry| entry.key == key)
+    }
+}
+
+impl Node {
+    pub fn new(value: Value, place: Place) -> Node {
+        Node {
+            value,
+            place,
+            bare: None,
+        }
+    }
+
+    /// A scalar written without quotes: `true`, `12`, `0.5`, otherwise text.
+    pub fn bare(text: &str, place: Place) -> Node {
+        let value = if let Ok(b) = text.parse() {
+            Value::Boolean(b)
+        } else if let Ok(n) = text.parse() {
+            Value::Integer(n)
+        } else {
+            Value::Text(text.into())
+        };
+        Node {
+            value,
+            place,
+            bare: Some(text.into()),
+        }
+    }
+
+    /// TOML's name for the value's type, with its article.
+    pub fn kind(&self) -> &'static str {
+        match self.value {
+            Value::Text(_) => "a string",
+            Value::Integer(_) => "an integer",
+            Value::Float(_) => "a float",
+            Value::Boolean(_) => "a boolean",
+            Value::Date => "a date",
+            Value::List(_) => "an array",
+            Value::Table(_) => "a table",
+        }
+    }
+
+    /// The text of a string, or of a scalar that needed no quotes.
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            Value::List(_) | Value::Table(_) => None,
+            _ => self.bare.as_deref(),
+        }
+    }
+
+    /// The value as JSON, for the document of a run.
+    pub fn json(&self) -> Json {
+        match &self.value {
+            Value::Text(text) => Json::from(text.as_str()),
+            Value::Integer(n) => Json::from(*n),
+            Value::Float(text) => text.parse::<f64>().map_or(Json::Null, Json::from),
+            Value::Boolean(b) => Json::from(*b),
+            Value::Date => self.bare.clone().map_or(Json::Null, Json::from),
+            Value::List(items) => items.iter().map(Node::json).collect(),
+            Value::Table(table) => Json::Object(
+                table
+                    .entries
+                    .iter()
+                    .map(|e| (e.key.clone(), e.node.json()))
+                    .collect(),
+            ),
+        }
+    }
+}
+
+/// Parses `text`, which `cx` knows as `source`. Reports syntax errors and returns none then.
+pub fn parse(text: &str, source: u32, cx: &mut Context) -> Option<Node> {
+    match Document::parse(text) {
+        Ok(document) => {
+            let maker = Maker { text, source };
+            let place = Place {
+                source,
+                start: 0,
+                end: 0,
+            };
+            Some(Node::new(
+                Value::Table(maker.table(document.as_table(), false)),
+                place,
+            ))
+        }
+        Err(error) => {
+            let span = error.span().unwrap_or(0..0);
+            let place = Place {
+                source,
+                start: span.start,
+                end: span.end,
+            };
+            let (code, message) = match error.message() {
+                "recursion limit" => ("too-large", "keys are nested too deeply".to_string()),
+                m if m.contains("overflowed") => ("too-large", m.to_string()),
+                m => ("syntax", m.to_string()),
+            };
+            cx.error(code, place, message);
+            None
+        }
+    }
+}
+
+/// Makes nodes of one text.
+struct Maker<'a> {
+    text: &'a str,
+    source: u32,
+}
+
+impl Maker<'_> {
+    fn place(&self, span: Option<std::ops::Range<usize>>) -> Place {
+        let span = span.unwrap_or(0..0);
+        Place {
+            source: self.source,
+            start: span.start,
+            end: span.end,
+        }
+    }
+
+    fn table(&self, table: &dyn TableLike, dotted: bool) -> Table {
+        let entry = |(key, item): (&str, &Item)| {
+            let place = self.place(table.key(key).and_then(|k| k.span()));
+            Some(Entry {
+                key: key.into(),
+                place,
+                node: self.item(item, place)?,
+            })
+        };
+        Table {
+            entries: table.iter().filter_map(entry).collect(),
+            dotted,
+        }
+    }
+
+    /// None for an empty item, which a parsed document does not contain.
+    fn item(&self, item: &Item, key: Place) -> Option<Node> {
+        Some(match item {
+            Item::None => return None,
+            Item::Value(value) => self.value(value),
+            Item::Table(table) => {
+                let place = table.span().map_or(key, |span| self.place(Some(span)));
+                Node::new(Value::Table(self.table(table, table.is_dotted())), place)
+            }
+            Item::ArrayOfTables(tables) => {
+                let node = |t: &toml_edit::Table| {
+                    Node::new(Value::Table(self.table(t, false)), self.place(t.span()))
+                };
+                Node::new(Value::List(tables.iter().map(node).collect()), key)
+            }
+        })
+    }
+
+    fn value(&self, value: &TomlValue) -> Node {
+        let place = self.place(value.span());
+        let written = || {
+            self.text
+                .get(place.start..place.end)
+                .unwrap_or_default()
+                .to_string()
+        };
+        let value = match value {
+            TomlValue::String(text) => Value::Text(text.value().clone()),
+            TomlValue::Integer(n) => Value::Integer(*n.value()),
+            TomlValue::Float(_) => Value::Float(written().replace('_', "")),
+            TomlValue::Boolean(b) => Value::Boolean(*b.value()),
+            TomlValue::Datetime(_) => Value::Date,
+            TomlValue::Array(items) => Value::List(items.iter().map(|v| self.value(v)).collect()),
+            TomlValue::InlineTable(table) => Value::Table(self.table(table, table.is_dotted())),
+        };
+        Node::new(value, place)
+    }
+}

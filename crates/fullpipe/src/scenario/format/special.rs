@@ -1,0 +1,226 @@
+//! Values with a form of their own.
+
+use super::context::{Context, Place};
+use super::keys::{At, Kind, Read, Section, wrong_type};
+use super::node::{Entry, Node, Table, Value};
+use super::quantity::{self, PACKETS, SIZE, Wrong};
+use super::values::{in_range, items, quantity_text, report};
+use super::written::{AppTable, Directions};
+use fullpipe_sim::config;
+
+/// Capacity of a link's queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueLimit(pub config::QueueLimit);
+
+impl Read for QueueLimit {
+    const KIND: Kind = Kind::QueueLimit;
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        let text = quantity_text(node, key, &Self::KIND, cx)?;
+        let packets = quantity::parse(text, &PACKETS);
+        if !matches!(packets, Err(Wrong::Unit(_))) {
+            let n = packets.map_err(|w| report(w, node, key, &[&SIZE, &PACKETS], &Self::KIND, cx));
+            let n = in_range(n.ok()?, 1, u32::MAX.into(), node, key, &PACKETS, cx)?;
+            return Some(QueueLimit(config::QueueLimit::Packets(n as u32)));
+        }
+        let n = quantity::parse(text, &SIZE)
+            .map_err(|w| report(w, node, key, &[&SIZE, &PACKETS], &Self::KIND, cx));
+        let n = in_range(n.ok()?, 1, 1 << 50, node, key, &SIZE, cx)?;
+        Some(QueueLimit(config::QueueLimit::Bytes(n)))
+    }
+}
+
+/// Packets that a delay holds; `u32::MAX` is no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayLimit(pub u32);
+
+impl Read for DelayLimit {
+    const KIND: Kind = Kind::DelayLimit;
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        let text = quantity_text(node, key, &Self::KIND, cx)?;
+        if text == "unlimited" {
+            return Some(DelayLimit(u32::MAX));
+        }
+        let n = quantity::parse(text, &PACKETS)
+            .map_err(|w| report(w, node, key, &[&PACKETS], &Self::KIND, cx));
+        in_range(n.ok()?, 1, (u32::MAX - 1).into(), node, key, &PACKETS, cx)
+            .map(|n| DelayLimit(n as u32))
+    }
+}
+
+/// Turns a scalar into the table whose key `short` it stands for.
+pub fn lengthen(node: &mut Node, short: &str) {
+    if !matches!(node.value, Value::Table(_) | Value::List(_)) {
+        let entry = Entry { key: short.into(), place: node.place, node: node.clone() };
+        let table = Table { entries: vec![entry], dotted: false };
+        *node = Node::new(Value::Table(table), node.place);
+    }
+}
+
+/// Reads a table, or the value of its key `short` alone.
+fn read_short<T: Section>(
+    node: &Node,
+    key: &str,
+    short: &'static str,
+    cx: &mut Context,
+) -> Option<T> {
+    if let Value::List(_) = node.value {
+        wrong_type(node, key, &Kind::Short { group: T::GROUP, short }, cx);
+        return None;
+    }
+    let mut node = node.clone();
+    lengthen(&mut node, short);
+    T::read(&node, key, cx)
+}
+
+/// Loss by direction; a probability alone is the forward one.
+#[derive(Clone, Debug)]
+pub struct ShortLoss(pub Directions);
+
+impl Read for ShortLoss {
+    const KIND: Kind = Kind::Short {
+        group: Directions::GROUP,
+        short: "forward",
+    };
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        read_short(node, key, "forward", cx).map(ShortLoss)
+    }
+}
+
+/// What the application offers; its kind alone, or a table.
+#[derive(Clone, Debug)]
+pub struct ShortApp(pub AppTable);
+
+impl Read for ShortApp {
+    const KIND: Kind = Kind::Short {
+        group: AppTable::GROUP,
+        short: "kind",
+    };
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        read_short(node, key, "kind", cx).map(ShortApp)
+    }
+}
+
+/// A congestion control and what was written of its parameters.
+#[derive(Clone, Debug)]
+pub struct Congestion {
+    pub name: At<String>,
+    /// Name, place of the name, value.
+    pub parameters: Vec<(String, Place, Node)>,
+}
+
+impl Read for Congestion {
+    const KIND: Kind = Kind::Congestion;
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        let mut long = node.clone();
+        if node.as_text().is_some() {
+            lengthen(&mut long, "name");
+        }
+        let Value::Table(table) = &long.value else {
+            wrong_type(node, key, &Self::KIND, cx);
+            return None;
+        };
+        let Some(name) = table.get("name") else {
+            cx.error("missing-key", node.place, format!("`{key}` needs `name`"))
+                .expected(Self::KIND.describe());
+            return None;
+        };
+        let value = String::read(&name.node, "name", cx)?;
+        let others = table.entries.iter().filter(|entry| entry.key != "name");
+        Some(Congestion {
+            name: At {
+                value,
+                place: name.node.place,
+                written: true,
+            },
+            parameters: others
+                .map(|e| (e.key.clone(), e.place, e.node.clone()))
+                .collect(),
+        })
+    }
+}
+
+/// Overrides of single behaviours of a kernel profile.
+#[derive(Clone, Copy, Debug)]
+pub struct Behaviour;
+
+impl Read for Behaviour {
+    const KIND: Kind = Kind::Behaviour;
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        let Value::Table(table) = &node.value else {
+            wrong_type(node, key, &Self::KIND, cx);
+            return None;
+        };
+        for entry in &table.entries {
+            let message = format!(
+                "no behaviour can be overridden, so not `{}` either",
+                entry.key
+            );
+            cx.error("unknown-key", entry.place, message)
+                .expected("an empty table");
+        }
+        Some(Behaviour)
+    }
+}
+
+/// Report intervals: first, one past the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range(pub [usize; 2]);
+
+impl Read for Range {
+    const KIND: Kind = Kind::Range;
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        let nodes = items(node, key, &Self::KIND, cx)?;
+        let integers: Vec<i64> = nodes
+            .iter()
+            .filter_map(|n| {
+                if let Value::Integer(n) = n.value {
+                    Some(n)
+                } else {
+                    None
+                }
+            })
+            .collect();
+        if let &[first, end] = integers.as_slice()
+            && nodes.len() == 2
+            && (0..1_000_000).contains(&first)
+            && (first + 1..=1_000_000).contains(&end)
+        {
+            return Some(Range([first as usize, end as usize]));
+        }
+        cx.error(
+            "bad-value",
+            node.place,
+            format!("`{key}` is not a range of intervals"),
+        )
+        .expected(Self::KIND.describe());
+        None
+    }
+}
+
+/// Numbers, from one or a list of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Numbers(pub Vec<f64>);
+
+impl Read for Numbers {
+    const KIND: Kind = Kind::Numbers;
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        let nodes = match &node.value {
+            Value::List(nodes) => nodes.as_slice(),
+            _ => std::slice::from_ref(node),
+        };
+        let numbers: Option<Vec<f64>> = nodes.iter().map(|n| number(n, key, cx)).collect();
+        Some(Numbers(numbers?))
+    }
+}
+
+fn number(node: &Node, key: &str, cx: &mut Context) -> Option<f64> {
+    let number = match &node.value {
+        Value::Integer(n) => Some(*n as f64),
+        Value::Float(text) => text.parse::<f64>().ok().filter(|n| n.is_finite()),
+        _ => None,
+    };
+    if number.is_none() {
+        wrong_type(node, key, &Kind::Numbers, cx);
+    }
+    number
+}

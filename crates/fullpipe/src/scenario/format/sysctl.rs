@@ -1,0 +1,275 @@
+//! The sysctls a scenario can set, by the kernel's full names.
+
+use super::context::{Context, Place};
+use super::keys::{Kind, Read, wrong_type};
+use super::node::{Node, Table, Value};
+use super::quantity::{self, SIZE};
+use super::values::{in_range, report};
+use fullpipe_sim::config::Sysctl;
+use serde_json::Value as Json;
+
+/// A sysctl that the model reads.
+pub struct Entry {
+    /// The kernel's full dotted name.
+    pub name: &'static str,
+    /// What it means, with its unit.
+    pub doc: &'static str,
+    /// Where its value lies.
+    pub field: Field,
+}
+
+/// Where a sysctl's value lies and what kind it is.
+pub enum Field {
+    /// Bytes.
+    Size(fn(&mut Sysctl) -> &mut u64),
+    /// Minimum, default and maximum, bytes.
+    Triple(fn(&mut Sysctl) -> &mut [u64; 3]),
+    /// 0 or 1.
+    Switch(fn(&mut Sysctl) -> &mut bool),
+    /// Packets.
+    Packets(fn(&mut Sysctl) -> &mut u32),
+    /// A small signed number, -31 to 31.
+    Scale(fn(&mut Sysctl) -> &mut i32),
+}
+
+/// Every known one.
+pub const SYSCTLS: &[Entry] = &[
+    Entry {
+        name: "net.core.rmem_max",
+        doc: "largest SO_RCVBUF that a process may ask for, bytes",
+        field: Field::Size(|s| &mut s.rmem_max),
+    },
+    Entry {
+        name: "net.core.wmem_max",
+        doc: "largest SO_SNDBUF that a process may ask for, bytes",
+        field: Field::Size(|s| &mut s.wmem_max),
+    },
+    Entry {
+        name: "net.ipv4.tcp_rmem",
+        doc: "receive buffer: minimum, default, maximum, bytes",
+        field: Field::Triple(|s| &mut s.tcp_rmem),
+    },
+    Entry {
+        name: "net.ipv4.tcp_wmem",
+        doc: "send buffer: minimum, default, maximum, bytes",
+        field: Field::Triple(|s| &mut s.tcp_wmem),
+    },
+    Entry {
+        name: "net.ipv4.tcp_adv_win_scale",
+        doc: "share of the receive buffer kept from the window: 1/2^n for n above 0, all but 1/2^-n otherwise",
+        field: Field::Scale(|s| &mut s.tcp_adv_win_scale),
+    },
+    Entry {
+        name: "net.core.netdev_max_backlog",
+        doc: "length of the backlog of drivers without NAPI, packets",
+        field: Field::Packets(|s| &mut s.netdev_max_backlog),
+    },
+    Entry {
+        name: "net.ipv4.tcp_slow_start_after_idle",
+        doc: "whether an idle connection starts again from the initial window",
+        field: Field::Switch(|s| &mut s.tcp_slow_start_after_idle),
+    },
+    Entry {
+        name: "net.ipv4.tcp_window_scaling",
+        doc: "whether the window scale option is used",
+        field: Field::Switch(|s| &mut s.tcp_window_scaling),
+    },
+    Entry {
+        name: "net.ipv4.tcp_sack",
+        doc: "whether selective acknowledgements are used",
+        field: Field::Switch(|s| &mut s.tcp_sack),
+    },
+];
+
+/// Name and value of each sysctl, as the kernel shows them.
+pub fn written(sysctl: &Sysctl) -> Vec<(&'static str, Json)> {
+    let mut copy = *sysctl;
+    SYSCTLS
+        .iter()
+        .map(|entry| (entry.name, value(&entry.field, &mut copy)))
+        .collect()
+}
+
+fn value(field: &Field, s: &mut Sysctl) -> Json {
+    match field {
+        Field::Size(at) => Json::from(*at(s)),
+        Field::Triple(at) => Json::from(at(s).map(|n| n.to_string()).join(" ")),
+        Field::Switch(at) => Json::from(u8::from(*at(s))),
+        Field::Packets(at) => Json::from(*at(s)),
+        Field::Scale(at) => Json::from(*at(s)),
+    }
+}
+
+/// sysctls that were written: place in [`SYSCTLS`], value.
+#[derive(Clone, Debug)]
+pub struct Sysctls(pub Vec<(usize, Place, SysctlValue)>);
+
+/// The value of a sysctl.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SysctlValue {
+    Number(u64),
+    Triple([u64; 3]),
+    Signed(i32),
+}
+
+impl Sysctls {
+    /// Puts the written values into `to`.
+    pub fn apply(&self, to: &mut Sysctl) {
+        for (at, _, value) in &self.0 {
+            match (&SYSCTLS[*at].field, *value) {
+                (Field::Size(field), SysctlValue::Number(n)) => *field(to) = n,
+                (Field::Switch(field), SysctlValue::Number(n)) => *field(to) = n != 0,
+                (Field::Packets(field), SysctlValue::Number(n)) => *field(to) = n as u32,
+                (Field::Triple(field), SysctlValue::Triple(n)) => *field(to) = n,
+                (Field::Scale(field), SysctlValue::Signed(n)) => *field(to) = n,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// sysctls that another key of the scenario stands for.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("net.ipv4.tcp_timestamps", "`timestamps` of the host"),
+    (
+        "net.ipv4.tcp_congestion_control",
+        "`congestion` of the flow",
+    ),
+];
+
+impl Read for Sysctls {
+    const KIND: Kind = Kind::Sysctl;
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        let Value::Table(table) = &node.value else {
+            wrong_type(node, key, &Self::KIND, cx);
+            return None;
+        };
+        let mut read = Vec::new();
+        let mut whole = true;
+        for (name, place, node) in flatten(table, "") {
+            match sysctl(&name, place, node, cx) {
+                Some((at, value)) => read.push((at, place, value)),
+                None => whole = false,
+            }
+        }
+        whole.then_some(Sysctls(read))
+    }
+}
+
+/// Leaves of nested tables with their dotted names.
+pub fn flatten<'a>(table: &'a Table, prefix: &str) -> Vec<(String, Place, &'a Node)> {
+    let mut leaves = Vec::new();
+    for entry in &table.entries {
+        let name = format!("{prefix}{}", entry.key);
+        match &entry.node.value {
+            Value::Table(inner) => leaves.extend(flatten(inner, &format!("{name}."))),
+            _ => leaves.push((name, entry.place, &entry.node)),
+        }
+    }
+    leaves
+}
+
+fn sysctl(name: &str, place: Place, node: &Node, cx: &mut Context) -> Option<(usize, SysctlValue)> {
+    let Some(at) = SYSCTLS.iter().position(|known| known.name == name) else {
+        let elsewhere = ELSEWHERE.iter().find(|(known, _)| *known == name);
+        let problem = cx.error("unknown-key", place, format!("unknown sysctl `{name}`"));
+        match elsewhere {
+            Some((_, key)) => {
+                problem.expected(format!("{key} instead"));
+            }
+            None => problem.names(name, SYSCTLS.iter().map(|s| s.name)),
+        }
+        return None;
+    };
+    let value = match SYSCTLS[at].field {
+        Field::Size(_) => SysctlValue::Number(sysctl_size(name, node, cx)?),
+        Field::Triple(_) => SysctlValue::Triple(triple(name, node, cx)?),
+        Field::Switch(_) => SysctlValue::Number(integer(name, node, 0, 1, cx)? as u64),
+        Field::Packets(_) => {
+            SysctlValue::Number(integer(name, node, 1, i32::MAX.into(), cx)? as u64)
+        }
+        Field::Scale(_) => SysctlValue::Signed(integer(name, node, -31, 31, cx)? as i32),
+    };
+    Some((at, value))
+}
+
+fn integer(name: &str, node: &Node, min: i64, max: i64, cx: &mut Context) -> Option<i64> {
+    let kind = Kind::Integer { min, max };
+    match node.value {
+        Value::Integer(n) if (min..=max).contains(&n) => return Some(n),
+        Value::Integer(n) => {
+            cx.error("out-of-range", node.place, format!("`{name}` is {n}"))
+                .expected(kind.describe());
+        }
+        _ => wrong_type(node, name, &kind, cx),
+    }
+    None
+}
+
+/// The kernel keeps sizes of buffers in an `int`.
+const KERNEL_INT: u64 = i32::MAX as u64;
+
+fn sysctl_size(name: &str, node: &Node, cx: &mut Context) -> Option<u64> {
+    match &node.value {
+        Value::Integer(_) => integer(name, node, 1, KERNEL_INT as i64, cx).map(|n| n as u64),
+        Value::Text(text) => bytes(text, name, node, cx),
+        _ => {
+            wrong_type(node, name, &Kind::QueueLimit, cx);
+            None
+        }
+    }
+}
+
+/// Bytes, bare as the kernel writes them or with a unit.
+fn bytes(text: &str, name: &str, node: &Node, cx: &mut Context) -> Option<u64> {
+    let parsed = match text.parse() {
+        Ok(n) => Ok(n),
+        Err(_) => quantity::parse(text, &SIZE),
+    };
+    let kind = Kind::Quantity {
+        dimension: &SIZE,
+        min: 1,
+        max: KERNEL_INT,
+    };
+    let n = parsed
+        .map_err(|wrong| report(wrong, node, name, &[&SIZE], &kind, cx))
+        .ok()?;
+    in_range(n, 1, KERNEL_INT, node, name, &SIZE, cx)
+}
+
+fn triple(name: &str, node: &Node, cx: &mut Context) -> Option<[u64; 3]> {
+    let expected = "minimum, default and maximum, such as \"4096 87380 4MiB\"";
+    let Some(text) = node.as_text() else {
+        cx.error(
+            "wrong-type",
+            node.place,
+            format!("`{name}` is {}", node.kind()),
+        )
+        .expected(expected);
+        return None;
+    };
+    let parts: Vec<&str> = text.split_whitespace().collect();
+    let &[least, default, most] = parts.as_slice() else {
+        cx.error(
+            "bad-value",
+            node.place,
+            format!("`{name}` has {} values", parts.len()),
+        )
+        .expected(expected);
+        return None;
+    };
+    let values = [least, default, most].map(|part| bytes(part, name, node, cx));
+    let [Some(least), Some(default), Some(most)] = values else {
+        return None;
+    };
+    if least > default || default > most {
+        cx.error(
+            "out-of-range",
+            node.place,
+            format!("`{name}` does not ascend"),
+        )
+        .expected(expected);
+        return None;
+    }
+    Some([least, default, most])
+}

@@ -1,0 +1,329 @@
+//! Values that more than one key takes.
+
+use super::context::Context;
+use super::keys::{Kind, Read, Section, wrong_type};
+use super::node::{Node, Value};
+use super::quantity::{self, Decimal, Dimension, Wrong};
+use std::marker::PhantomData;
+
+impl Read for String {
+    const KIND: Kind = Kind::Text;
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<String> {
+        let text = node.as_text();
+        if text.is_none() {
+            wrong_type(node, key, &Self::KIND, cx);
+        }
+        text.map(str::to_string)
+    }
+}
+
+impl Read for bool {
+    const KIND: Kind = Kind::Boolean;
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<bool> {
+        match node.value {
+            Value::Boolean(value) => Some(value),
+            _ => {
+                wrong_type(node, key, &Self::KIND, cx);
+                None
+            }
+        }
+    }
+}
+
+/// A name by which something is addressed in a dotted key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name(pub String);
+
+impl Read for Name {
+    const KIND: Kind = Kind::Name;
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Name> {
+        let text = String::read(node, key, cx)?;
+        let good = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if !text.is_empty() && text.len() <= 64 && text.chars().all(good) {
+            return Some(Name(text));
+        }
+        cx.error(
+            "bad-value",
+            node.place,
+            format!("`{key}` cannot be used in a dotted key"),
+        )
+        .expected("1 to 64 letters, digits, - and _");
+        None
+    }
+}
+
+/// An integer within bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Int<const MIN: i64, const MAX: i64>(pub i64);
+
+impl<const MIN: i64, const MAX: i64> Read for Int<MIN, MAX> {
+    const KIND: Kind = Kind::Integer { min: MIN, max: MAX };
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        let Value::Integer(n) = node.value else {
+            wrong_type(node, key, &Self::KIND, cx);
+            return None;
+        };
+        if (MIN..=MAX).contains(&n) {
+            return Some(Int(n));
+        }
+        cx.error("out-of-range", node.place, format!("`{key}` is {n}"))
+            .expected(Self::KIND.describe());
+        None
+    }
+}
+
+/// A value chosen by its name.
+pub trait Choice: Copy + 'static {
+    /// The names.
+    const NAMES: &'static [&'static str];
+    /// The values, in the order of the names.
+    const VALUES: &'static [Self];
+}
+
+impl<C: Choice> Read for C {
+    const KIND: Kind = Kind::Choice(C::NAMES);
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<C> {
+        let text = String::read(node, key, cx)?;
+        let found = C::NAMES.iter().position(|name| *name == text);
+        if found.is_none() {
+            cx.error(
+                "bad-value",
+                node.place,
+                format!("`{key}` does not take \"{text}\""),
+            )
+            .names(&text, C::NAMES.iter().copied());
+        }
+        C::VALUES.get(found?).copied()
+    }
+}
+
+/// The dimension of a [`Quantity`].
+pub trait Measure {
+    /// Its units.
+    const DIMENSION: &'static Dimension;
+}
+
+macro_rules! measures {
+    ($($name:ident = $dimension:ident),*) => {$(
+        #[doc = concat!("Values of `quantity::", stringify!($dimension), "`.")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name;
+        impl Measure for $name {
+            const DIMENSION: &'static Dimension = &quantity::$dimension;
+        }
+    )*};
+}
+measures!(
+    InRate = RATE,
+    InTime = TIME,
+    InSize = SIZE,
+    InPackets = PACKETS,
+    InDescriptors = DESCRIPTORS,
+    InTimePerByte = TIME_PER_BYTE,
+    InTimePerPacket = TIME_PER_PACKET
+);
+
+/// A quantity in base units of its dimension, within bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quantity<M, const MIN: u64, const MAX: u64>(pub u64, PhantomData<M>);
+
+impl<M: Measure, const MIN: u64, const MAX: u64> Read for Quantity<M, MIN, MAX> {
+    const KIND: Kind = Kind::Quantity {
+        dimension: M::DIMENSION,
+        min: MIN,
+        max: MAX,
+    };
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        let text = quantity_text(node, key, &Self::KIND, cx)?;
+        let n = match quantity::parse(text, M::DIMENSION) {
+            Ok(n) => n,
+            Err(wrong) => {
+                report(wrong, node, key, &[M::DIMENSION], &Self::KIND, cx);
+                return None;
+            }
+        };
+        in_range(n, MIN, MAX, node, key, M::DIMENSION, cx).map(|n| Quantity(n, PhantomData))
+    }
+}
+
+/// The text of a quantity; a number alone has no unit.
+pub fn quantity_text<'a>(
+    node: &'a Node,
+    key: &str,
+    kind: &Kind,
+    cx: &mut Context,
+) -> Option<&'a str> {
+    match &node.value {
+        Value::Text(text) => return Some(text),
+        Value::Integer(_) | Value::Float(_) => {
+            cx.error("missing-unit", node.place, format!("`{key}` has no unit"))
+                .expected(kind.describe());
+        }
+        _ => wrong_type(node, key, kind, cx),
+    }
+    None
+}
+
+/// `n`, if it lies within the bounds.
+pub fn in_range(
+    n: u64,
+    min: u64,
+    max: u64,
+    node: &Node,
+    key: &str,
+    dimension: &Dimension,
+    cx: &mut Context,
+) -> Option<u64> {
+    if (min..=max).contains(&n) {
+        return Some(n);
+    }
+    let (base, shown) = (dimension.base, node.as_text().unwrap_or_default());
+    let (bound, size) = if n < min {
+        ("at least", min)
+    } else {
+        ("at most", max)
+    };
+    cx.error("out-of-range", node.place, format!("`{key}` is {shown}"))
+        .expected(format!("{bound} {size} {base}"));
+    None
+}
+
+/// Reports why a text is not a quantity of one of the dimensions.
+pub fn report(
+    wrong: Wrong,
+    node: &Node,
+    key: &str,
+    dimensions: &[&Dimension],
+    kind: &Kind,
+    cx: &mut Context,
+) {
+    let text = node.as_text().unwrap_or_default();
+    let names = || {
+        dimensions
+            .iter()
+            .map(|d| d.name)
+            .collect::<Vec<_>>()
+            .join(" or ")
+    };
+    let place = node.place;
+    match wrong {
+        Wrong::NoNumber => cx
+            .error(
+                "bad-value",
+                place,
+                format!("`{key}` is not {}: \"{text}\"", names()),
+            )
+            .expected(kind.describe()),
+        Wrong::NoUnit => cx
+            .error("missing-unit", place, format!("`{key}` has no unit"))
+            .expected(kind.describe()),
+        Wrong::Negative => cx
+            .error("out-of-range", place, format!("`{key}` is negative"))
+            .expected(kind.describe()),
+        Wrong::NotExact => cx
+            .error(
+                "not-exact",
+                place,
+                format!("`{key}` is finer than the model's resolution"),
+            )
+            .expected(format!("a whole number of {}", bases(dimensions))),
+        Wrong::TooLarge => cx
+            .error("too-large", place, format!("`{key}` is too large"))
+            .expected(format!("less than 2^64 {}", bases(dimensions))),
+        Wrong::Unit(unit) => {
+            let units = dimensions
+                .iter()
+                .flat_map(|d| d.units)
+                .map(|(name, _)| *name);
+            let message = format!("`{key}` cannot be measured in \"{unit}\"");
+            cx.error("unknown-unit", place, message).names(&unit, units);
+            return;
+        }
+    };
+}
+
+fn bases(dimensions: &[&Dimension]) -> String {
+    dimensions
+        .iter()
+        .map(|d| d.base)
+        .collect::<Vec<_>>()
+        .join(" or ")
+}
+
+/// A probability: a number from 0 to 1, or a percentage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Probability(pub f64);
+
+impl Read for Probability {
+    const KIND: Kind = Kind::Probability;
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        let whole;
+        let text = match &node.value {
+            Value::Text(text) | Value::Float(text) => text.as_str(),
+            Value::Integer(n) => {
+                whole = n.to_string();
+                &whole
+            }
+            _ => {
+                wrong_type(node, key, &Self::KIND, cx);
+                return None;
+            }
+        };
+        let value = match Decimal::split(text) {
+            Ok((number, "")) => number.to_f64(0),
+            Ok((number, "%")) => number.to_f64(-2),
+            Ok((_, unit)) => {
+                let message = format!("`{key}` cannot be measured in \"{unit}\"");
+                cx.error("unknown-unit", node.place, message)
+                    .expected(Self::KIND.describe());
+                return None;
+            }
+            Err(_) => f64::NAN,
+        };
+        if (0.0..=1.0).contains(&value) {
+            return Some(Probability(value));
+        }
+        cx.error(
+            "out-of-range",
+            node.place,
+            format!("`{key}` is {text}, not a probability"),
+        )
+        .expected("0 to 1, or \"0%\" to \"100%\"");
+        None
+    }
+}
+
+/// The nodes of an array.
+pub fn items<'a>(node: &'a Node, key: &str, kind: &Kind, cx: &mut Context) -> Option<&'a [Node]> {
+    match &node.value {
+        Value::List(items) => Some(items),
+        _ => {
+            wrong_type(node, key, kind, cx);
+            None
+        }
+    }
+}
+
+/// An array of tables.
+#[derive(Clone, Debug)]
+pub struct List<T>(pub Vec<T>);
+
+impl<T: Section> Read for List<T> {
+    const KIND: Kind = Kind::List(T::GROUP);
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        let items = items(node, key, &Self::KIND, cx)?;
+        let read: Vec<Option<T>> = items.iter().map(|item| T::read(item, key, cx)).collect();
+        read.into_iter().collect::<Option<Vec<T>>>().map(List)
+    }
+}
+
+/// An array of tables with a `name` each, by which they are addressed.
+#[derive(Clone, Debug)]
+pub struct Named<T>(pub Vec<T>);
+
+impl<T: Section> Read for Named<T> {
+    const KIND: Kind = Kind::Named(T::GROUP);
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        List::read(node, key, cx).map(|list| Named(list.0))
+    }
+}

@@ -1,0 +1,364 @@
+//! The keys of a scenario: one list for the parser, its diagnostics, the reference and the schema.
+
+use super::dotted::{Assignments, Axes};
+use super::elements::Elements;
+use super::keys::Default::{Absent, Empty, Is, Required};
+use super::keys::group;
+use super::special::{
+    Behaviour, Congestion, DelayLimit, Numbers, QueueLimit, Range, ShortApp, ShortLoss,
+};
+use super::sysctl::Sysctls;
+use super::values::{
+    Choice, InDescriptors, InPackets, InRate, InSize, InTime, InTimePerByte, InTimePerPacket, Int,
+    List, Name, Named, Probability, Quantity,
+};
+use crate::scenario::resolved::Clock;
+use fullpipe_sim::config::ReceivePath;
+use fullpipe_sim::units::Framing;
+
+/// Longest time: ten years, in nanoseconds.
+const LONGEST: u64 = 10 * 365 * 24 * 3600 * 1_000_000_000;
+/// The kernel keeps buffer sizes in an `int`.
+const KERNEL_INT: u64 = i32::MAX as u64;
+/// Longest work on one packet or byte: a second.
+const WORK: u64 = 1_000_000_000;
+
+type AnyTime = Quantity<InTime, 0, LONGEST>;
+type SomeTime = Quantity<InTime, 1, LONGEST>;
+type SampleTime = Quantity<InTime, 1_000, LONGEST>;
+type AnyRate = Quantity<InRate, 1, 1_000_000_000_000_000>;
+type Buffer = Quantity<InSize, 1, KERNEL_INT>;
+type PerPacket = Quantity<InTimePerPacket, 0, WORK>;
+type Ring = Quantity<InDescriptors, 1, 1_000_000_000>;
+
+group! {
+    /// What is run. These keys stand before the first table.
+    Run "the scenario" {
+        /// One line that says what this is about.
+        title: String, Absent("the file's name without its ending");
+        /// Seed of all random streams.
+        seed: Int<0, { i64::MAX }>, Is("1");
+        /// When the run ends, in simulated time. Needed where a flow has `bytes` and no `duration`.
+        duration: SomeTime, Absent("the end of the last flow's `duration`, one second and two base round trips later");
+        /// What is reported, and how finely it is traced.
+        report: Report, Empty;
+        /// What packets pass between the hosts.
+        path: Path, Required;
+        /// The two hosts.
+        hosts: Hosts, Required;
+        /// The flows, all from the sender to the receiver.
+        flow: Named<Flow>, Required;
+    }
+}
+
+group! {
+    /// What is asked about the run.
+    Asked "the scenario" {
+        /// File with published figures that are drawn beside the result, relative to the scenario. The file has the form of `scenarios/published/data/`; iperf3 JSON, ss logs and CSV are not read yet.
+        published: String, Absent("none");
+        /// Name of the run in `published` to compare with, where there are no variants.
+        published_run: String, Absent("none");
+        /// Named alternatives; each is one run.
+        variant: List<Variant>, Absent("one run, named base");
+        /// Axes of a product: dotted keys, each with a list of values. Each point is one run of each variant.
+        sweep: Axes, Absent("no sweep");
+        /// What the result has to be. A scenario is also a test.
+        expect: List<Expect>, Absent("nothing is expected");
+    }
+}
+
+group! {
+    /// The path, either as one bottleneck (`rate`, `framing`, `delay`, `queue`, `loss`), or as lists of elements (`forward`, `back`). The short form means: forward, data passes the element "loss" (if there is loss), then "link", then "delay"; back, ACKs pass "back.loss" (if there is loss) and "back.delay" (if there is delay). Elements without effect are left out.
+    Path "[path]" {
+        /// Rate of the bottleneck.
+        rate: AnyRate, Absent("needed in the short form");
+        /// What a rate and a queue in bytes count: the IP packet (1500), with the Ethernet header (1514), or all that a wire takes (1538).
+        framing: Framing, Is("ethernet-wire");
+        /// Delay without queueing, by direction.
+        delay: PathDelay, Empty;
+        /// Queue of the bottleneck.
+        queue: PathQueue, Empty;
+        /// Probability that a segment is lost, each independently: forward, or by direction.
+        loss: ShortLoss, Absent("no loss");
+        /// Largest IP packet, bytes.
+        mtu: Int<68, 65535>, Is("1500");
+        /// What data passes, in order.
+        forward: Elements, Absent("the short form");
+        /// What ACKs pass, in order.
+        back: Elements, Absent("the short form");
+    }
+}
+
+group! {
+    /// Delay by direction.
+    PathDelay "path.delay" {
+        /// Delay of data.
+        forward: AnyTime, Is("0s");
+        /// Delay of ACKs.
+        back: AnyTime, Is("0s");
+        /// Packets that the delay holds in each direction (netem's `limit`); more are dropped.
+        limit: DelayLimit, Is("unlimited");
+        /// netem's timer in kernels without high-resolution timers.
+        timer: Timer, Absent("each packet leaves exactly when it is due");
+    }
+}
+
+group! {
+    /// netem before Linux 2.6.22: a due packet leaves at the next tick, or earlier when another packet arrives.
+    Timer "a timer" {
+        /// Ticks per second.
+        hz: Int<1, 1000>, Required;
+        /// Time of the first tick, less than a period.
+        phase: AnyTime, Is("0s");
+    }
+}
+
+group! {
+    /// The queue in front of a rate.
+    PathQueue "a queue" {
+        /// What it holds, without the packet in transmission.
+        limit: QueueLimit, Absent("the rate times the delay of both directions, at least 100 packets of the MTU");
+        /// What happens when it is full.
+        discipline: Discipline, Is("droptail");
+    }
+}
+
+group! {
+    /// Probability by direction.
+    Directions "path.loss" {
+        /// Of data.
+        forward: Probability, Is("0");
+        /// Of ACKs.
+        back: Probability, Is("0");
+    }
+}
+
+group! {
+    /// A rate with a queue in front of it.
+    LinkElement "a link" {
+        /// "link".
+        kind: String, Required;
+        /// Stage name, unique on the path.
+        name: Name, Required;
+        /// Serialisation rate.
+        rate: AnyRate, Required;
+        /// What the rate and a queue in bytes count.
+        framing: Framing, Is("ethernet-wire");
+        /// Its queue.
+        queue: PathQueue, Empty;
+    }
+}
+
+group! {
+    /// A constant delay.
+    DelayElement "a delay" {
+        /// "delay".
+        kind: String, Required;
+        /// Stage name, unique on the path.
+        name: Name, Required;
+        /// Delay of each packet.
+        delay: AnyTime, Required;
+        /// Packets it holds; more are dropped.
+        limit: DelayLimit, Is("unlimited");
+        /// netem's timer in kernels without high-resolution timers.
+        timer: Timer, Absent("each packet leaves exactly when it is due");
+    }
+}
+
+group! {
+    /// Independent random loss.
+    LossElement "a loss" {
+        /// "loss".
+        kind: String, Required;
+        /// Stage name, unique on the path.
+        name: Name, Required;
+        /// Probability that a segment is lost.
+        probability: Probability, Required;
+    }
+}
+
+group! {
+    /// The two hosts.
+    Hosts "[hosts]" {
+        /// Sends data.
+        sender: Host, Required;
+        /// Sends ACKs.
+        receiver: Host, Required;
+    }
+}
+
+group! {
+    /// A host: its kernel's behaviour, its buffers, its network card and its CPU.
+    Host "[hosts.sender] or [hosts.receiver]" {
+        /// Kernel profile.
+        kernel: String, Required;
+        /// Timer ticks per second (CONFIG_HZ).
+        hz: Int<1, 1000>, Absent("as the kernel profile");
+        /// TCP timestamps (net.ipv4.tcp_timestamps).
+        timestamps: bool, Absent("as the kernel profile");
+        /// TCP segmentation offload of the card.
+        tso: bool, Absent("as the kernel profile");
+        /// sysctls by the kernel's full names.
+        sysctl: Sysctls, Absent("as the kernel profile");
+        /// Overrides of single behaviours of the profile. None can be overridden yet.
+        behaviour: Behaviour, Absent("as the kernel profile");
+        /// The queue between TCP and the driver.
+        qdisc: Qdisc, Empty;
+        /// Transmit ring.
+        tx_ring: Ring, Absent("as the kernel profile");
+        /// Receive ring.
+        rx_ring: Ring, Absent("as the kernel profile");
+        /// Line rate of the card, counted as on an Ethernet wire.
+        nic_rate: AnyRate, Absent("ten times the fastest link of the path, so that the card is not the limit unless it is asked to be; 10Gbit where the path has no link");
+        /// Receive interrupt moderation: least time between two interrupts.
+        coalesce: AnyTime, Is("0s");
+        /// Receive path of the driver: polled, or by interrupt into the backlog.
+        receive_path: ReceivePath, Is("napi");
+        /// What the CPU spends.
+        cpu: Cpu, Empty;
+    }
+}
+
+group! {
+    /// The queue between TCP and the driver.
+    Qdisc "a qdisc" {
+        /// Its kind.
+        kind: QdiscKind, Is("pfifo_fast");
+        /// What it holds (txqueuelen).
+        limit: Quantity<InPackets, 1, 1_000_000_000>, Absent("as the kernel profile");
+    }
+}
+
+group! {
+    /// CPU time per piece of work.
+    Cpu "a cpu" {
+        /// Copy between application and kernel.
+        copy: Quantity<InTimePerByte, 0, { WORK * 1000 }>, Is("0ps/byte");
+        /// Transmission of a data segment.
+        transmit: PerPacket, Is("0ns/packet");
+        /// Reception of a data segment.
+        receive: PerPacket, Is("0ns/packet");
+        /// Reception of an ACK, with what TCP does with it.
+        ack: PerPacket, Is("0ns/packet");
+        /// Whether these costs were fitted to measurements of the host that is modelled. Reports say so.
+        calibrated: bool, Is("false");
+    }
+}
+
+group! {
+    /// A flow from the sender to the receiver. It needs `duration` or `bytes`; with both, the first one ends it.
+    Flow "[[flow]]" {
+        /// Name, unique; dotted keys and metrics address the flow by it.
+        name: Name, Required;
+        /// Congestion control, with parameters.
+        congestion: Congestion, Absent("the kernel profile's default");
+        /// SO_SNDBUF and SO_RCVBUF as requested on both ends. The kernel doubles what it grants.
+        socket_buffer: Buffer, Absent("`sndbuf` and `rcvbuf`");
+        /// SO_SNDBUF as requested.
+        sndbuf: Buffer, Absent("not requested: net.ipv4.tcp_wmem decides");
+        /// SO_RCVBUF as requested.
+        rcvbuf: Buffer, Absent("not requested: net.ipv4.tcp_rmem decides");
+        /// When it connects.
+        start: AnyTime, Is("0s");
+        /// How long it writes, from `start`.
+        duration: SomeTime, Absent("until `bytes` are written");
+        /// How much it writes.
+        bytes: Quantity<InSize, 1, { i64::MAX as u64 }>, Absent("until `duration` is over");
+        /// What the application offers.
+        app: ShortApp, Is("bulk");
+        /// Size of one write.
+        write: Quantity<InSize, 1, { u32::MAX as u64 }>, Is("64KiB");
+        /// Parallel copies, named NAME-1, NAME-2 ...; a single flow keeps its name.
+        count: Int<1, 10_000>, Is("1");
+    }
+}
+
+group! {
+    /// What an application offers.
+    AppTable "an app" {
+        /// As much as the send buffer takes, or at most a rate.
+        kind: AppKind, Required;
+        /// The rate of payload, where the kind is "rate".
+        rate: AnyRate, Absent("none");
+    }
+}
+
+group! {
+    /// What is reported.
+    Report "[report]" {
+        /// Length of an interval.
+        interval: SampleTime, Is("1s");
+        /// Length of the first interval, where a tool's differs.
+        first_interval: SampleTime, Absent("as `interval`");
+        /// What starts a flow's interval clock: the receiver's accept().
+        clock: Clock, Is("accept");
+        /// How much earlier than that the clock starts.
+        clock_offset: AnyTime, Is("0s");
+        /// Interval of the trace's samples.
+        sample: SampleTime, Absent("1 ms, or more where the flows last longer than 30 s, so that a run has 30000 samples or little more");
+    }
+}
+
+group! {
+    /// A named alternative.
+    Variant "[[variant]]" {
+        /// Name, unique.
+        name: String, Required;
+        /// What differs from the file's base: dotted keys with values. A table replaces the whole value.
+        set: Assignments, Absent("nothing");
+        /// Name of the run in `published` to compare with.
+        published_run: String, Absent("none");
+    }
+}
+
+group! {
+    /// What a result has to be.
+    Expect "[[expect]]" {
+        /// The variant that this is about.
+        variant: String, Absent("all of them");
+        /// What is measured.
+        metric: String, Required;
+        /// Report intervals from the first to one before the last.
+        interval: Range, Absent("the whole run");
+        /// Expected values, one per interval; one for the whole run.
+        of: Numbers, Required;
+        /// Tolerance, in the metric's unit or relative: "1 segment", "2 %".
+        within: String, Required;
+    }
+}
+
+/// What a queue does when it is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discipline {
+    DropTail,
+}
+
+/// Kinds of qdiscs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QdiscKind {
+    PfifoFast,
+}
+
+/// Kinds of applications.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AppKind {
+    Bulk,
+    Rate,
+}
+
+macro_rules! choices {
+    ($($type:ty { $($name:literal = $value:expr),* })*) => {$(
+        impl Choice for $type {
+            const NAMES: &'static [&'static str] = &[$($name),*];
+            const VALUES: &'static [Self] = &[$($value),*];
+        }
+    )*};
+}
+choices! {
+    Framing { "ip" = Framing::Ip, "ethernet" = Framing::Ethernet, "ethernet-wire" = Framing::EthernetWire }
+    ReceivePath { "napi" = ReceivePath::Napi, "netif_rx" = ReceivePath::NetifRx }
+    Discipline { "droptail" = Discipline::DropTail }
+    QdiscKind { "pfifo_fast" = QdiscKind::PfifoFast }
+    AppKind { "bulk" = AppKind::Bulk, "rate" = AppKind::Rate }
+    Clock { "accept" = Clock::Accept }
+}

@@ -1,0 +1,120 @@
+//! What [`load`](super::load) returns: the runs a scenario asks for.
+
+use super::published::Data;
+use super::resolved::Resolved;
+use serde_json::{Map, Value};
+
+/// A checked scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// Recipe name or file stem.
+    pub name: String,
+    /// Title from the file; the name where it has none.
+    pub title: String,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Published figures that the scenario names.
+    pub published: Option<Data>,
+    pub(super) plans: Vec<Plan>,
+}
+
+impl Scenario {
+    /// One per variant and sweep point, in the file's order; the last axis of a sweep runs fastest.
+    pub fn plans(&self) -> &[Plan] {
+        &self.plans
+    }
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Name of the variant, "base" where the scenario has none.
+    pub variant: String,
+    /// The sweep point: dotted key to value as written; empty without a sweep.
+    pub sweep: Map<String, Value>,
+    /// Everything that differs from the file's base: by the variant, the sweep point and `--set`.
+    pub set: Map<String, Value>,
+    /// The complete description.
+    pub resolved: Resolved,
+    /// The expectations that apply to this run.
+    pub expectations: Vec<Expect>,
+    /// Name of the run in [`Scenario::published`] that this one is to be compared with.
+    pub published_run: Option<String>,
+}
+
+impl Plan {
+    /// A name unique within the scenario: the variant, and the sweep point where there is one.
+    pub fn name(&self) -> String {
+        let mut name = self.variant.clone();
+        for (key, value) in &self.sweep {
+            let value = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_string);
+            name += &format!(", {key}={value}");
+        }
+        name
+    }
+}
+
+/// What a run is expected to show.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expect {
+    /// The metric as written, for instance "flow.bulk.segments_delivered".
+    pub metric: String,
+    /// What the metric refers to.
+    pub target: Target,
+    /// Report intervals it covers, first and one past the last; none: the whole run.
+    pub interval: Option<[usize; 2]>,
+    /// Expected values: one per interval, or one for the whole run.
+    pub of: Vec<f64>,
+    /// The tolerance as written.
+    pub within: String,
+    /// The tolerance.
+    pub tolerance: Tolerance,
+}
+
+/// What a metric refers to; columns are names of the document's fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A column of a flow.
+    Flow {
+        /// The flow's name.
+        flow: String,
+        /// The column, see the metrics' table.
+        column: &'static str,
+    },
+    /// The share of a flow's life in which one limit held it back.
+    Limit {
+        /// The flow's name.
+        flow: String,
+        /// The limit, one of `Limit::NAMES`.
+        limit: &'static str,
+    },
+    /// A counter of a stage.
+    Stage {
+        /// The stage's name.
+        stage: String,
+        /// The column, see the metrics' table.
+        column: &'static str,
+    },
+}
+
+/// How far a measured value may be from the expected one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tolerance {
+    /// In the metric's own unit.
+    Absolute(f64),
+    /// As a share of the expected value (0.02 is 2 %).
+    Relative(f64),
+}
+
+impl Tolerance {
+    /// Whether `measured` is close enough to `expected`. Bounds are inclusive.
+    pub fn accepts(self, expected: f64, measured: f64) -> bool {
+        let allowed = match self {
+            Tolerance::Absolute(bound) => bound,
+            Tolerance::Relative(share) => share * expected.abs(),
+        };
+        (measured - expected).abs() <= allowed * (1.0 + 1e-12)
+    }
+}

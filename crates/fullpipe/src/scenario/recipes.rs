@@ -1,0 +1,50 @@
+//! The scenarios built into the program.
+
+use super::source::{Beside, Source};
+
+/// A built-in scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recipe {
+    /// The name that `fullpipe run` takes.
+    pub name: &'static str,
+    /// The scenario's text.
+    pub text: &'static str,
+    files: &'static [(&'static str, &'static str)],
+}
+
+impl Recipe {
+    /// The title: what stands behind `title =` in the text.
+    pub fn title(&self) -> &'static str {
+        let line = self
+            .text
+            .lines()
+            .find_map(|line| line.strip_prefix("title = \""));
+        line.and_then(|rest| rest.strip_suffix('"'))
+            .unwrap_or(self.name)
+    }
+
+    /// The recipe as a source for [`load`](super::load).
+    pub fn source(&self) -> Source {
+        Source {
+            name: format!("{}.toml", self.name),
+            text: self.text.into(),
+            beside: Beside::BuiltIn(self.files),
+        }
+    }
+}
+
+/// All of them, in the order in which they are listed.
+pub fn recipes() -> &'static [Recipe] {
+    RECIPES
+}
+
+/// The recipe of that name; otherwise the names close to it, nearest first.
+///
+/// # Errors
+/// There is no such recipe.
+pub fn recipe(name: &str) -> Result<&'static Recipe, Vec<&'static str>> {
+    let found = RECIPES.iter().find(|recipe| recipe.name == name);
+    found.ok_or_else(|| super::format::near::names(name, RECIPES.iter().map(|r| r.name)))
+}
+
+const RECIPES: &[Recipe] = &[];

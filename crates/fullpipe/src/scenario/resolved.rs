@@ -1,0 +1,275 @@
+//! What a scenario means, with every default written out. Its serialised form is a scenario again:
+//! [`Resolved::to_toml`] parses to an equal `Resolved`.
+
+use super::show;
+use fullpipe_sim::config::{QueueLimit, ReceivePath, Sysctl};
+use fullpipe_sim::units::{Framing, Rate, Time};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// One run, completely described.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Resolved {
+    /// Title of the scenario.
+    pub title: String,
+    /// Seed of all random streams (0 to 2^63 - 1).
+    pub seed: u64,
+    /// When the run ends, in simulated time.
+    #[serde(serialize_with = "show::shown")]
+    pub duration: Time,
+    /// What is reported, and how finely it is traced.
+    pub report: Report,
+    /// What packets pass between the hosts.
+    pub path: Path,
+    /// The two hosts.
+    pub hosts: Hosts,
+    /// The flows, one entry per connection.
+    pub flow: Vec<Flow>,
+}
+
+/// What packets pass between the hosts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Path {
+    /// Largest IP packet, bytes.
+    pub mtu: u32,
+    /// What data passes, in order.
+    pub forward: Vec<Element>,
+    /// What ACKs pass, in order.
+    pub back: Vec<Element>,
+}
+
+/// An element of the path.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Element {
+    /// A rate with a queue in front of it.
+    Link(Link),
+    /// A constant delay.
+    Delay(Delay),
+    /// Independent random loss.
+    Loss(Loss),
+}
+
+impl Element {
+    /// Stage name, unique within a run.
+    pub fn name(&self) -> &str {
+        match self {
+            Element::Link(e) => &e.name,
+            Element::Delay(e) => &e.name,
+            Element::Loss(e) => &e.name,
+        }
+    }
+}
+
+/// A rate with a queue in front of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Link {
+    /// Stage name.
+    pub name: String,
+    /// Serialisation rate.
+    #[serde(serialize_with = "show::shown")]
+    pub rate: Rate,
+    /// What the rate counts.
+    #[serde(serialize_with = "show::framing")]
+    pub framing: Framing,
+    /// The queue.
+    pub queue: Queue,
+}
+
+/// A queue of a link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Queue {
+    /// Capacity.
+    #[serde(serialize_with = "show::queue_limit")]
+    pub limit: QueueLimit,
+    /// What happens when it is full: "droptail".
+    pub discipline: String,
+}
+
+/// A constant delay.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Delay {
+    /// Stage name.
+    pub name: String,
+    /// Delay of each packet.
+    #[serde(serialize_with = "show::shown")]
+    pub delay: Time,
+    /// Packets it holds; `u32::MAX` is no limit.
+    #[serde(serialize_with = "show::delay_limit")]
+    pub limit: u32,
+    /// Timer that releases packets, where it is not exact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timer: Option<Timer>,
+}
+
+/// netem's timer before Linux 2.6.22.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Timer {
+    /// Ticks per second (1 to 1000).
+    pub hz: u32,
+    /// Time of the first tick (0 up to a period).
+    #[serde(serialize_with = "show::shown")]
+    pub phase: Time,
+}
+
+/// Independent random loss.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Loss {
+    /// Stage name.
+    pub name: String,
+    /// Probability that a segment is lost (0 to 1).
+    pub probability: f64,
+}
+
+/// The two hosts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Hosts {
+    /// Sends data.
+    pub sender: Host,
+    /// Sends ACKs.
+    pub receiver: Host,
+}
+
+/// A host.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Host {
+    /// Kernel profile.
+    pub kernel: String,
+    /// Timer ticks per second.
+    pub hz: u32,
+    /// TCP timestamps.
+    pub timestamps: bool,
+    /// TCP segmentation offload.
+    pub tso: bool,
+    /// The queue between TCP and the driver.
+    pub qdisc: Qdisc,
+    /// Transmit ring, descriptors.
+    #[serde(serialize_with = "show::descriptors")]
+    pub tx_ring: u32,
+    /// Receive ring, descriptors.
+    #[serde(serialize_with = "show::descriptors")]
+    pub rx_ring: u32,
+    /// Line rate of the card, counted as on an Ethernet wire.
+    #[serde(serialize_with = "show::shown")]
+    pub nic_rate: Rate,
+    /// Least time between two receive interrupts.
+    #[serde(serialize_with = "show::shown")]
+    pub coalesce: Time,
+    /// Receive path of the driver.
+    #[serde(serialize_with = "show::receive_path")]
+    pub receive_path: ReceivePath,
+    /// sysctls.
+    #[serde(serialize_with = "show::sysctl")]
+    pub sysctl: Sysctl,
+    /// CPU costs.
+    pub cpu: Cpu,
+}
+
+/// The queue between TCP and the driver.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Qdisc {
+    /// "pfifo_fast".
+    pub kind: String,
+    /// Capacity, packets.
+    #[serde(serialize_with = "show::packets")]
+    pub limit: u32,
+}
+
+/// CPU costs of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Cpu {
+    /// Copy between application and kernel, picoseconds per byte.
+    #[serde(serialize_with = "show::per_byte")]
+    pub copy: u64,
+    /// Transmission of a segment.
+    #[serde(serialize_with = "show::per_packet")]
+    pub transmit: Time,
+    /// Reception of a data segment.
+    #[serde(serialize_with = "show::per_packet")]
+    pub receive: Time,
+    /// Reception of an ACK.
+    #[serde(serialize_with = "show::per_packet")]
+    pub ack: Time,
+    /// Whether these costs were fitted to measurements of the host that is modelled.
+    pub calibrated: bool,
+}
+
+/// A flow: one connection.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Flow {
+    /// Name, unique within a run.
+    pub name: String,
+    /// Congestion control and all its parameters.
+    pub congestion: Congestion,
+    /// SO_SNDBUF as requested, bytes; none: not set.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
+    pub sndbuf: Option<u64>,
+    /// SO_RCVBUF as requested, bytes; none: not set.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
+    pub rcvbuf: Option<u64>,
+    /// When it connects.
+    #[serde(serialize_with = "show::shown")]
+    pub start: Time,
+    /// How long it writes.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
+    pub duration: Option<Time>,
+    /// How much it writes, bytes.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
+    pub bytes: Option<u64>,
+    /// What the application offers.
+    pub app: App,
+    /// Size of one write, bytes.
+    #[serde(serialize_with = "show::write_size")]
+    pub write: u32,
+}
+
+/// Congestion control with its parameters by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Congestion {
+    /// Name, for instance "cubic".
+    pub name: String,
+    /// All its parameters.
+    #[serde(flatten)]
+    pub parameters: BTreeMap<String, i64>,
+}
+
+/// What the application offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum App {
+    /// As much as the send buffer takes.
+    Bulk,
+    /// At most a rate of payload.
+    Rate {
+        /// The rate.
+        #[serde(serialize_with = "show::shown")]
+        rate: Rate,
+    },
+}
+
+/// What is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// Length of an interval.
+    #[serde(serialize_with = "show::shown")]
+    pub interval: Time,
+    /// Length of the first interval.
+    #[serde(serialize_with = "show::shown")]
+    pub first_interval: Time,
+    /// What starts the interval clock.
+    pub clock: Clock,
+    /// How much earlier than that it starts.
+    #[serde(serialize_with = "show::shown")]
+    pub clock_offset: Time,
+    /// Interval of the trace's samples.
+    #[serde(serialize_with = "show::shown")]
+    pub sample: Time,
+}
+
+/// What starts the interval clock of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Clock {
+    /// The receiver's accept() returns.
+    Accept,
+}

@@ -1,0 +1,86 @@
+//! How resolved values are written, so that the scenario parser reads the same value back.
+
+use fullpipe_sim::config::{QueueLimit, ReceivePath, Sysctl};
+use fullpipe_sim::units::{Framing, Time};
+use serde::{Serialize, Serializer};
+use std::fmt::Display;
+
+type Written<S> = Result<<S as Serializer>::Ok, <S as Serializer>::Error>;
+
+/// Bytes with the largest prefix that is exact: "60MiB", "64MB", "87380B".
+pub fn bytes(n: u64) -> String {
+    const UNITS: [(u64, &str); 6] = [
+        (1 << 30, "GiB"),
+        (1_000_000_000, "GB"),
+        (1 << 20, "MiB"),
+        (1_000_000, "MB"),
+        (1 << 10, "KiB"),
+        (1_000, "kB"),
+    ];
+    match UNITS.iter().find(|(size, _)| n >= *size && n % size == 0) {
+        Some((size, unit)) => format!("{}{unit}", n / size),
+        None => format!("{n}B"),
+    }
+}
+
+/// Anything that displays itself with its unit.
+pub fn shown<T: Display, S: Serializer>(value: &T, s: S) -> Written<S> {
+    s.collect_str(value)
+}
+/// A time that may be absent; absent ones are skipped before this is called.
+pub fn time<S: Serializer>(value: &Option<Time>, s: S) -> Written<S> {
+    value.map(|t| t.to_string()).serialize(s)
+}
+/// A size that may be absent; absent ones are skipped before this is called.
+pub fn size<S: Serializer>(value: &Option<u64>, s: S) -> Written<S> {
+    value.map(bytes).serialize(s)
+}
+/// The size of a write.
+pub fn write_size<S: Serializer>(value: &u32, s: S) -> Written<S> {
+    s.serialize_str(&bytes(u64::from(*value)))
+}
+/// Packets.
+pub fn packets<S: Serializer>(value: &u32, s: S) -> Written<S> {
+    s.collect_str(&format_args!("{value} packets"))
+}
+/// Descriptors.
+pub fn descriptors<S: Serializer>(value: &u32, s: S) -> Written<S> {
+    s.collect_str(&format_args!("{value} descriptors"))
+}
+/// Packets that a delay holds.
+pub fn delay_limit<S: Serializer>(value: &u32, s: S) -> Written<S> {
+    match *value {
+        u32::MAX => s.serialize_str("unlimited"),
+        n => s.collect_str(&format_args!("{n} packets")),
+    }
+}
+/// Picoseconds per byte.
+pub fn per_byte<S: Serializer>(value: &u64, s: S) -> Written<S> {
+    s.collect_str(&format_args!("{value}ps/byte"))
+}
+/// Time per packet.
+pub fn per_packet<S: Serializer>(value: &Time, s: S) -> Written<S> {
+    s.collect_str(&format_args!("{value}/packet"))
+}
+/// Framing by name.
+pub fn framing<S: Serializer>(value: &Framing, s: S) -> Written<S> {
+    s.serialize_str(value.name())
+}
+/// A queue's capacity.
+pub fn queue_limit<S: Serializer>(value: &QueueLimit, s: S) -> Written<S> {
+    match value {
+        QueueLimit::Bytes(n) => s.serialize_str(&bytes(*n)),
+        QueueLimit::Packets(n) => s.collect_str(&format_args!("{n} packets")),
+    }
+}
+/// A driver's receive path.
+pub fn receive_path<S: Serializer>(value: &ReceivePath, s: S) -> Written<S> {
+    s.serialize_str(match value {
+        ReceivePath::Napi => "napi",
+        ReceivePath::NetifRx => "netif_rx",
+    })
+}
+/// sysctls by the kernel's names.
+pub fn sysctl<S: Serializer>(value: &Sysctl, s: S) -> Written<S> {
+    s.collect_map(super::format::sysctl::written(value))
+}
