@@ -10,8 +10,8 @@ const COLUMNS: [Column; 7] = [
     number("published", "Mb/s"),
     number("simulated", "Mb/s"),
     number("diff", "%"),
-    number("band from", "Mb/s"),
-    number("to", "Mb/s"),
+    number("band low", "Mb/s"),
+    number("high", "Mb/s"),
     words("row"),
 ];
 
@@ -32,7 +32,9 @@ fn row(row: &PublishedRow) -> Vec<String> {
         numbers::fixed(row.end_s, 1),
         numbers::fixed(row.throughput_mbit, 1),
         rate(row.simulated_bytes),
-        numbers::difference(row.error).trim_end_matches(" %").to_string(),
+        numbers::difference(row.error)
+            .trim_end_matches(" %")
+            .to_string(),
         rate(row.band_low),
         rate(row.band_high),
         nature(row),
@@ -64,11 +66,19 @@ pub fn expectations(all: &[Expectation], style: Style) -> Vec<String> {
     let failed: Vec<&Expectation> = all.iter().filter(|e| !e.passed).collect();
     let held = all.len() - failed.len();
     let text = format!("{held} of {} expectations hold", all.len());
-    let summary = if failed.is_empty() { style.good(&text) } else { style.bad(&text) };
+    let summary = if failed.is_empty() {
+        style.good(&text)
+    } else {
+        style.bad(&text)
+    };
     let mut lines = vec![String::new(), summary];
     for expectation in failed {
         let text = format!("FAILED {}: {}", expectation.metric, expectation.detail);
-        lines.extend(wrap(&text, "  ", style.columns()).iter().map(|line| style.bad(line)));
+        lines.extend(
+            wrap(&text, "  ", style.columns())
+                .iter()
+                .map(|line| style.bad(line)),
+        );
     }
     lines
 }

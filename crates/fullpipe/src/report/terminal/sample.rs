@@ -53,7 +53,17 @@ fn fast() -> Run {
         partial: false,
         duration_s: 2.0,
         flows: vec![
-            flow("bulk", "reno", vec![interval(0, 1_073_741_824, None, Some(90_500), shares(&[("sender_cpu", 0.6), ("receive_window", 0.4)]))]),
+            flow(
+                "bulk",
+                "reno",
+                vec![interval(
+                    0,
+                    1_073_741_824,
+                    None,
+                    Some(90_500),
+                    shares(&[("sender_cpu", 0.6), ("receive_window", 0.4)]),
+                )],
+            ),
             late,
         ],
         stages: Vec::new(),
@@ -71,7 +81,11 @@ fn flow(name: &str, congestion: &str, intervals: Vec<Interval>) -> Flow {
         bytes: intervals.iter().map(|i| i.bytes).sum(),
         intervals,
         series: Series::default(),
-        limits: shares(&[("cwnd_slow_start", 1.0 / 3.0), ("cwnd_avoidance", 1.0 / 3.0), ("idle", 1.0 / 3.0)]),
+        limits: shares(&[
+            ("cwnd_slow_start", 1.0 / 3.0),
+            ("cwnd_avoidance", 1.0 / 3.0),
+            ("idle", 1.0 / 3.0),
+        ]),
         retransmitted_segments: 0,
         mean_mbit: 96.589,
         plateau_mbit: Some(135.977),
@@ -79,7 +93,13 @@ fn flow(name: &str, congestion: &str, intervals: Vec<Interval>) -> Flow {
     }
 }
 
-fn interval(second: u32, bytes: u64, ssthresh: Option<u32>, srtt_us: Option<u32>, limits: BTreeMap<String, f64>) -> Interval {
+fn interval(
+    second: u32,
+    bytes: u64,
+    ssthresh: Option<u32>,
+    srtt_us: Option<u32>,
+    limits: BTreeMap<String, f64>,
+) -> Interval {
     Interval {
         start_s: f64::from(second),
         end_s: f64::from(second) + 1.0,
@@ -97,7 +117,10 @@ fn interval(second: u32, bytes: u64, ssthresh: Option<u32>, srtt_us: Option<u32>
 }
 
 fn shares(pairs: &[(&str, f64)]) -> BTreeMap<String, f64> {
-    pairs.iter().map(|(name, share)| (name.to_string(), *share)).collect()
+    pairs
+        .iter()
+        .map(|(name, share)| (name.to_string(), *share))
+        .collect()
 }
 
 fn expectation(passed: bool, detail: &str) -> Expectation {

@@ -18,8 +18,11 @@ const NAME: usize = 44;
 
 /// The verdicts, in the document's order.
 pub fn lines(document: &Document, style: Style) -> Vec<String> {
-    let flows: Vec<(&Run, &Flow)> =
-        document.runs.iter().flat_map(|run| run.flows.iter().map(move |f| (run, f))).collect();
+    let flows: Vec<(&Run, &Flow)> = document
+        .runs
+        .iter()
+        .flat_map(|run| run.flows.iter().map(move |f| (run, f)))
+        .collect();
     let rows: Vec<Vec<String>> = flows.iter().map(|(run, flow)| row(run, flow)).collect();
     let mut table = lay_out(&COLUMNS, &rows, style.columns()).into_iter();
     let mut lines = vec![String::new(), style.bold("Verdict")];
@@ -36,7 +39,9 @@ pub fn lines(document: &Document, style: Style) -> Vec<String> {
 
 fn row(run: &Run, flow: &Flow) -> Vec<String> {
     let optional = |value: Option<f64>| {
-        value.map_or(numbers::ABSENT.to_string(), |value| numbers::fixed(value, 1))
+        value.map_or(numbers::ABSENT.to_string(), |value| {
+            numbers::fixed(value, 1)
+        })
     };
     vec![
         name(run, flow),
@@ -60,7 +65,11 @@ fn name(run: &Run, flow: &Flow) -> String {
         return name;
     }
     let (head, tail) = (&chars[..NAME / 2 - 1], &chars[chars.len() - NAME / 2 + 2..]);
-    format!("{}...{}", head.iter().collect::<String>(), tail.iter().collect::<String>())
+    format!(
+        "{}...{}",
+        head.iter().collect::<String>(),
+        tail.iter().collect::<String>()
+    )
 }
 
 /// All limits with their shares, which add up to 100 % as they are printed.
@@ -76,7 +85,7 @@ fn held_back(flow: &Flow) -> String {
         .filter(|(_, tenths)| *tenths > 0)
         .map(|((name, _), n)| format!("{} {}.{} %", limits::label(name), n / 10, n % 10))
         .collect();
-    format!("held back by {}", parts.join(", "))
+    format!("held back by {}", parts.join("; "))
 }
 
 /// Shares in tenths of a percent that add up to 1000, by the largest remainders.
@@ -105,7 +114,10 @@ fn beside(published: &Published) -> String {
         parts.push(format!("worst {}", percent(worst)));
     }
     let inside = published.rows.iter().filter(|row| row.in_band).count();
-    parts.push(format!("{inside} of {} rows in the band", published.rows.len()));
+    parts.push(format!(
+        "{inside} of {} rows in the band",
+        published.rows.len()
+    ));
     format!("published: {}", parts.join(", "))
 }
 
@@ -119,8 +131,13 @@ mod tests {
 
     #[test]
     fn printed_shares_add_up_to_one_hundred_percent() {
-        let cases: [&[f64]; 5] =
-            [&[1.0], &[0.5, 0.5], &[1.0 / 3.0; 3], &[0.9996, 0.0004], &[0.1234; 7]];
+        let cases: [&[f64]; 5] = [
+            &[1.0],
+            &[0.5, 0.5],
+            &[1.0 / 3.0; 3],
+            &[0.9996, 0.0004],
+            &[0.1234; 7],
+        ];
         for shares in cases {
             let tenths = tenths_of_percent(shares);
             assert_eq!(tenths.iter().sum::<u32>(), 1000, "{shares:?}");

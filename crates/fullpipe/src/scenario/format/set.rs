@@ -53,7 +53,11 @@ impl Setter<'_> {
             _ => {
                 let (before, key) = (self.before(depth), self.key.text());
                 self.cx
-                    .error("unknown-key", self.key.place, format!("`{key}` does not exist"))
+                    .error(
+                        "unknown-key",
+                        self.key.place,
+                        format!("`{key}` does not exist"),
+                    )
                     .expected(format!("`{before}`, which has no keys of its own"));
             }
         }
@@ -61,12 +65,17 @@ impl Setter<'_> {
 
     /// A key of a table that the scenario may have left out.
     fn table(&mut self, node: &mut Node, group: &Group, depth: usize) {
-        let Some(part) = self.key.parts.get(depth) else { return };
+        let Some(part) = self.key.parts.get(depth) else {
+            return;
+        };
         let Some(key) = group.keys.iter().find(|key| key.name == *part) else {
             return self.unknown(depth, group.keys.iter().map(|key| key.name));
         };
         if depth + 1 == self.key.parts.len() && matches!(key.kind, Kind::Named(_)) {
-            let message = format!("`{}` is a list, which cannot be set as a whole", self.key.text());
+            let message = format!(
+                "`{}` is a list, which cannot be set as a whole",
+                self.key.text()
+            );
             self.cx
                 .error("unknown-key", self.key.place, message)
                 .expected(format!("{}.NAME.KEY", self.key.text()));
@@ -85,8 +94,15 @@ impl Setter<'_> {
         }
         let key = self.key.text();
         self.cx
-            .error("unknown-key", self.key.place, format!("`{key}` cannot be set as a whole"))
-            .expected(format!("one of its keys, such as {key}.{}", group.keys[1].name));
+            .error(
+                "unknown-key",
+                self.key.place,
+                format!("`{key}` cannot be set as a whole"),
+            )
+            .expected(format!(
+                "one of its keys, such as {key}.{}",
+                group.keys[1].name
+            ));
     }
 
     /// The item of that name in an array of tables.
@@ -110,15 +126,25 @@ impl Setter<'_> {
 
     /// What remains of the key, joined, in a table that may hold anything.
     fn leaf(&mut self, node: &mut Node, depth: usize) {
-        let Value::Table(table) = &mut node.value else { return };
+        let Value::Table(table) = &mut node.value else {
+            return;
+        };
         let rest = self.key.parts[depth..].join(".");
         let leaves = flatten(table, "");
         let mut entries: Vec<Entry> = leaves
             .into_iter()
             .filter(|(key, _, _)| *key != rest)
-            .map(|(key, place, node)| Entry { key, place, node: node.clone() })
+            .map(|(key, place, node)| Entry {
+                key,
+                place,
+                node: node.clone(),
+            })
             .collect();
-        entries.push(Entry { key: rest, place: self.key.place, node: self.value.clone() });
+        entries.push(Entry {
+            key: rest,
+            place: self.key.place,
+            node: self.value.clone(),
+        });
         table.entries = entries;
     }
 
@@ -136,16 +162,26 @@ impl Setter<'_> {
         let written = format!("{prefix}{}", self.key.parts[depth]);
         let key = self.key.text();
         self.cx
-            .error("unknown-key", self.key.place, format!("`{key}` does not exist"))
+            .error(
+                "unknown-key",
+                self.key.place,
+                format!("`{key}` does not exist"),
+            )
             .names(&written, known.iter().map(String::as_str));
     }
 }
 
 /// The entry of a table, made from `empty` if it is not there.
 fn entry<'n>(node: &'n mut Node, key: &str, empty: &Node) -> Option<&'n mut Entry> {
-    let Value::Table(table) = &mut node.value else { return None };
+    let Value::Table(table) = &mut node.value else {
+        return None;
+    };
     if table.get(key).is_none() {
-        let entry = Entry { key: key.into(), place: empty.place, node: empty.clone() };
+        let entry = Entry {
+            key: key.into(),
+            place: empty.place,
+            node: empty.clone(),
+        };
         table.entries.push(entry);
     }
     table.get_mut(key)
@@ -164,5 +200,8 @@ fn name(item: &Node) -> &str {
 
 fn element_group(item: &Node, groups: &[(&str, &'static Group)]) -> Option<&'static Group> {
     let kind = text(item, "kind")?;
-    groups.iter().find(|(name, _)| *name == kind).map(|(_, group)| *group)
+    groups
+        .iter()
+        .find(|(name, _)| *name == kind)
+        .map(|(_, group)| *group)
 }

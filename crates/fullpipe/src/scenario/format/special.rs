@@ -50,8 +50,15 @@ impl Read for DelayLimit {
 /// Turns a scalar into the table whose key `short` it stands for.
 pub fn lengthen(node: &mut Node, short: &str) {
     if !matches!(node.value, Value::Table(_) | Value::List(_)) {
-        let entry = Entry { key: short.into(), place: node.place, node: node.clone() };
-        let table = Table { entries: vec![entry], dotted: false };
+        let entry = Entry {
+            key: short.into(),
+            place: node.place,
+            node: node.clone(),
+        };
+        let table = Table {
+            entries: vec![entry],
+            dotted: false,
+        };
         *node = Node::new(Value::Table(table), node.place);
     }
 }
@@ -64,7 +71,15 @@ fn read_short<T: Section>(
     cx: &mut Context,
 ) -> Option<T> {
     if let Value::List(_) = node.value {
-        wrong_type(node, key, &Kind::Short { group: T::GROUP, short }, cx);
+        wrong_type(
+            node,
+            key,
+            &Kind::Short {
+                group: T::GROUP,
+                short,
+            },
+            cx,
+        );
         return None;
     }
     let mut node = node.clone();
