@@ -7,5 +7,12 @@ extern crate alloc;
 
 pub mod cc;
 pub mod config;
+pub mod path;
+pub mod ranges;
+pub mod rng;
+pub mod sim;
+pub mod tally;
+pub mod tcp;
 pub mod trace;
+pub mod train;
 pub mod units;

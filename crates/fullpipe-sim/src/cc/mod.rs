@@ -56,11 +56,7 @@ impl Congestion {
             helpers: u32::from(!counts_acks),
             param: params::values(algorithm, parameters, version)?,
         };
-        Ok(Congestion {
-            flow,
-            algorithm,
-            counts_acks,
-        })
+        Ok(Congestion { flow, algorithm, counts_acks })
     }
 
     /// The algorithm's name.
@@ -95,9 +91,7 @@ impl Congestion {
     /// sender stores.
     pub fn ssthresh(&mut self) -> u32 {
         // SAFETY: as in `init`.
-        self.algorithm
-            .ssthresh
-            .map_or(2, |f| unsafe { f(&mut self.flow) })
+        self.algorithm.ssthresh.map_or(2, |f| unsafe { f(&mut self.flow) })
     }
 
     /// An ACK up to sequence number `ack` has acknowledged `acked` packets (at least 1).
@@ -135,9 +129,7 @@ impl Congestion {
     pub fn undo_cwnd(&mut self) -> u32 {
         let cwnd = self.flow.sock.snd_cwnd;
         // SAFETY: as in `init`.
-        self.algorithm
-            .undo_cwnd
-            .map_or(cwnd, |f| unsafe { f(&mut self.flow) })
+        self.algorithm.undo_cwnd.map_or(cwnd, |f| unsafe { f(&mut self.flow) })
     }
 
     /// Something other than an ACK has happened.

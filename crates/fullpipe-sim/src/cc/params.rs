@@ -91,26 +91,10 @@ impl fmt::Display for Error {
             }
             Error::UnknownParameter { algorithm, name } => {
                 write!(f, "{algorithm} has no parameter \"{name}\"; known: ")?;
-                list(
-                    f,
-                    named(algorithm)
-                        .iter()
-                        .flat_map(|a| a.params())
-                        .map(Param::name),
-                )
+                list(f, named(algorithm).iter().flat_map(|a| a.params()).map(Param::name))
             }
-            Error::OutOfRange {
-                algorithm,
-                parameter,
-                value,
-                min,
-                max,
-                unit,
-            } => {
-                write!(
-                    f,
-                    "{algorithm}: {parameter} = {value} is beyond {min} to {max} ({unit})"
-                )
+            Error::OutOfRange { algorithm, parameter, value, min, max, unit } => {
+                write!(f, "{algorithm}: {parameter} = {value} is beyond {min} to {max} ({unit})")
             }
             Error::Kernel { algorithm, kernel } => {
                 write!(f, "{algorithm} does not know kernel \"{kernel}\"; known: ")?;
@@ -153,10 +137,7 @@ pub(super) fn version(algorithm: &Algorithm, kernel: &str) -> Result<KernelVersi
     let last = algorithm.last_kernel;
     KernelVersion::parse(kernel)
         .filter(|&v| v >= KernelVersion::FIRST && !gap(v) && (last == 0 || v.0 <= last))
-        .ok_or_else(|| Error::Kernel {
-            algorithm: algorithm.name(),
-            kernel: kernel.to_string(),
-        })
+        .ok_or_else(|| Error::Kernel { algorithm: algorithm.name(), kernel: kernel.to_string() })
 }
 
 /// Values of all parameters: those given, the rest as in `kernel`.
@@ -183,17 +164,14 @@ pub(super) fn values(
 
 fn in_range(algorithm: &Algorithm, param: &'static Param, value: i64) -> Result<u32, Error> {
     let range = param.min..=param.max;
-    u32::try_from(value)
-        .ok()
-        .filter(|v| range.contains(v))
-        .ok_or(Error::OutOfRange {
-            algorithm: algorithm.name(),
-            parameter: param.name(),
-            value,
-            min: param.min,
-            max: param.max,
-            unit: param.unit(),
-        })
+    u32::try_from(value).ok().filter(|v| range.contains(v)).ok_or(Error::OutOfRange {
+        algorithm: algorithm.name(),
+        parameter: param.name(),
+        value,
+        min: param.min,
+        max: param.max,
+        unit: param.unit(),
+    })
 }
 
 /// An algorithm, described.
@@ -234,10 +212,7 @@ pub fn algorithms() -> Vec<Description> {
         unit: p.unit(),
         min: p.min,
         max: p.max,
-        defaults: p
-            .defaults()
-            .map(|d| (KernelVersion(d.since), d.value))
-            .collect(),
+        defaults: p.defaults().map(|d| (KernelVersion(d.since), d.value)).collect(),
     };
     let describe = |a: &'static Algorithm| Description {
         name: a.name(),

@@ -5,33 +5,24 @@
 //! found. It hides TOML, units, defaults and the expansion of products; nothing here knows engines.
 
 mod diagnostic;
+mod expect;
 mod format;
+mod load;
+pub mod metric;
 mod plan;
+mod profile;
 pub mod published;
 mod recipes;
+mod resolve;
+mod resolve_path;
 mod resolved;
 mod show;
 mod source;
 
 pub use diagnostic::{CODES, Diagnostic, Diagnostics};
 pub use format::quantity;
+pub use load::load;
 pub use plan::{Expect, Plan, Scenario, Target, Tolerance};
 pub use recipes::{Recipe, recipe, recipes};
 pub use resolved::*;
 pub use source::{Beside, SetOption, Source};
-
-/// Checks a scenario and resolves it into its runs.
-///
-/// `sets` are applied after variants and sweep points. `variants` limits the runs to those
-/// variants; empty: all of them.
-///
-/// # Errors
-/// Everything that is wrong with the scenario and the options, as far as it can be found at once.
-pub fn load(
-    source: &Source,
-    sets: &[SetOption],
-    variants: &[String],
-) -> Result<Scenario, Diagnostics> {
-    let _ = (source, sets, variants);
-    Err(Diagnostics::default())
-}

@@ -1,6 +1,10 @@
 //! What a scenario has to know of kernels and congestion controls: names and defaults.
+//!
+//! Congestion controls describe themselves; see [`fullpipe_sim::cc::algorithms`].
 
+use fullpipe_sim::cc::{Description, KernelVersion, Parameter};
 use fullpipe_sim::config::Sysctl;
+use std::collections::BTreeMap;
 
 /// Defaults of a host that runs a kernel.
 pub struct Kernel {
@@ -51,83 +55,27 @@ pub const KERNELS: &[Kernel] = &[Kernel {
     },
 }];
 
-/// A congestion control with its parameters.
-pub struct Algorithm {
-    /// Name in scenarios, the kernel's.
-    pub name: &'static str,
-    /// Its parameters, the kernel module's.
-    pub parameters: &'static [Parameter],
-}
-
-/// A parameter of a congestion control.
-pub struct Parameter {
-    /// Name of the module parameter.
-    pub name: &'static str,
-    /// Its default in 2.6.20.
-    pub default: i64,
-    /// Smallest value that makes sense.
-    pub min: i64,
-    /// Largest value that makes sense.
-    pub max: i64,
-    /// What it does, with its unit.
-    pub doc: &'static str,
-}
-
-const fn parameter(
-    name: &'static str,
-    default: i64,
-    (min, max): (i64, i64),
-    doc: &'static str,
-) -> Parameter {
-    Parameter { name, default, min, max, doc }
-}
-
-const FAST_CONVERGENCE: Parameter =
-    parameter("fast_convergence", 1, (0, 1), "give way to new flows after two losses in a row");
-const MAX_INCREMENT: Parameter =
-    parameter("max_increment", 16, (1, 65_535), "largest growth per round trip, packets");
-const BETA: Parameter =
-    parameter("beta", 819, (1, 1023), "share of cwnd kept after a loss, in 1/1024");
-const INITIAL_SSTHRESH: Parameter = parameter(
-    "initial_ssthresh",
-    100,
-    (0, i32::MAX as i64),
-    "slow start threshold at the start, packets; 0: none",
-);
-
-/// Every congestion control. Defaults are those of Linux 2.6.20.
-pub const ALGORITHMS: &[Algorithm] = &[
-    Algorithm { name: "reno", parameters: &[] },
-    Algorithm {
-        name: "bic",
-        parameters: &[
-            FAST_CONVERGENCE,
-            MAX_INCREMENT,
-            parameter("low_window", 14, (0, 65_535), "window below which it grows as Reno, packets"),
-            BETA,
-            INITIAL_SSTHRESH,
-            parameter("smooth_part", 20, (1, 65_535), "round trips to come within the last packets of the old maximum"),
-        ],
-    },
-    Algorithm {
-        name: "cubic",
-        parameters: &[
-            FAST_CONVERGENCE,
-            MAX_INCREMENT,
-            BETA,
-            INITIAL_SSTHRESH,
-            parameter("bic_scale", 41, (1, 1024), "scale of the cubic function, in 1/1024"),
-            parameter("tcp_friendliness", 1, (0, 1), "never slower than Reno would be"),
-        ],
-    },
-];
-
 /// The profile of that name.
 pub fn kernel(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }
 
-/// The congestion control of that name.
-pub fn algorithm(name: &str) -> Option<&'static Algorithm> {
-    ALGORITHMS.iter().find(|algorithm| algorithm.name == name)
+/// All parameters of the algorithm with their defaults in that kernel.
+pub fn defaults(algorithm: &Description, kernel: &str) -> BTreeMap<String, i64> {
+    let version = KernelVersion::parse(kernel).unwrap_or(KernelVersion::FIRST);
+    let default = |parameter: &Parameter| {
+        let known = parameter
+            .defaults
+            .iter()
+            .take_while(|(since, _)| *since <= version);
+        known
+            .last()
+            .map_or(parameter.min, |(_, value)| *value)
+            .into()
+    };
+    algorithm
+        .parameters
+        .iter()
+        .map(|p| (p.name.to_string(), default(p)))
+        .collect()
 }

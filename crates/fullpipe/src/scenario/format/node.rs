@@ -222,3 +222,43 @@ impl Maker<'_> {
         Node::new(value, place)
     }
 }
+
+/// The value in `text`, which stands at `place`: TOML, or else a string without quotes.
+pub fn fragment(text: &str, place: Place) -> Node {
+    let trimmed = text.trim();
+    let value = format!("v = {trimmed}");
+    let bare = || Node::bare(trimmed, place);
+    let Ok(document) = Document::parse(value.as_str()) else {
+        return bare();
+    };
+    let maker = Maker {
+        text: &value,
+        source: place.source,
+    };
+    let mut entries = maker.table(document.as_table(), false).entries;
+    match (entries.pop(), entries.is_empty()) {
+        (Some(entry), true) if entry.key == "v" => {
+            let scalar = !matches!(entry.node.value, Value::List(_) | Value::Table(_));
+            let mut node = entry.node;
+            move_to(&mut node, place);
+            node.bare = scalar.then(|| trimmed.to_string());
+            node
+        }
+        _ => bare(),
+    }
+}
+
+/// Gives a node and everything in it one place.
+fn move_to(node: &mut Node, place: Place) {
+    node.place = place;
+    match &mut node.value {
+        Value::List(items) => items.iter_mut().for_each(|item| move_to(item, place)),
+        Value::Table(table) => {
+            for entry in &mut table.entries {
+                entry.place = place;
+                move_to(&mut entry.node, place);
+            }
+        }
+        _ => {}
+    }
+}

@@ -4,7 +4,7 @@ use super::context::{Context, Place};
 use super::keys::{Kind, Read, wrong_type};
 use super::node::{Node, Table, Value};
 use super::quantity::{self, SIZE};
-use super::values::{in_range, report};
+use super::values::{in_range, integer, report};
 use fullpipe_sim::config::Sysctl;
 use serde_json::Value as Json;
 
@@ -184,26 +184,13 @@ fn sysctl(name: &str, place: Place, node: &Node, cx: &mut Context) -> Option<(us
     let value = match SYSCTLS[at].field {
         Field::Size(_) => SysctlValue::Number(sysctl_size(name, node, cx)?),
         Field::Triple(_) => SysctlValue::Triple(triple(name, node, cx)?),
-        Field::Switch(_) => SysctlValue::Number(integer(name, node, 0, 1, cx)? as u64),
+        Field::Switch(_) => SysctlValue::Number(integer(name, node, (0, 1), cx)? as u64),
         Field::Packets(_) => {
-            SysctlValue::Number(integer(name, node, 1, i32::MAX.into(), cx)? as u64)
+            SysctlValue::Number(integer(name, node, (1, i32::MAX.into()), cx)? as u64)
         }
-        Field::Scale(_) => SysctlValue::Signed(integer(name, node, -31, 31, cx)? as i32),
+        Field::Scale(_) => SysctlValue::Signed(integer(name, node, (-31, 31), cx)? as i32),
     };
     Some((at, value))
-}
-
-fn integer(name: &str, node: &Node, min: i64, max: i64, cx: &mut Context) -> Option<i64> {
-    let kind = Kind::Integer { min, max };
-    match node.value {
-        Value::Integer(n) if (min..=max).contains(&n) => return Some(n),
-        Value::Integer(n) => {
-            cx.error("out-of-range", node.place, format!("`{name}` is {n}"))
-                .expected(kind.describe());
-        }
-        _ => wrong_type(node, name, &kind, cx),
-    }
-    None
 }
 
 /// The kernel keeps sizes of buffers in an `int`.
@@ -211,7 +198,7 @@ const KERNEL_INT: u64 = i32::MAX as u64;
 
 fn sysctl_size(name: &str, node: &Node, cx: &mut Context) -> Option<u64> {
     match &node.value {
-        Value::Integer(_) => integer(name, node, 1, KERNEL_INT as i64, cx).map(|n| n as u64),
+        Value::Integer(_) => integer(name, node, (1, KERNEL_INT as i64), cx).map(|n| n as u64),
         Value::Text(text) => bytes(text, name, node, cx),
         _ => {
             wrong_type(node, name, &Kind::QueueLimit, cx);

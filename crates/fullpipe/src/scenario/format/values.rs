@@ -1,9 +1,10 @@
 //! Values that more than one key takes.
 
-use super::context::Context;
+use super::context::{Context, Place};
 use super::keys::{Kind, Read, Section, wrong_type};
 use super::node::{Node, Value};
 use super::quantity::{self, Decimal, Dimension, Wrong};
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
 
 impl Read for String {
@@ -59,17 +60,40 @@ pub struct Int<const MIN: i64, const MAX: i64>(pub i64);
 impl<const MIN: i64, const MAX: i64> Read for Int<MIN, MAX> {
     const KIND: Kind = Kind::Integer { min: MIN, max: MAX };
     fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
-        let Value::Integer(n) = node.value else {
-            wrong_type(node, key, &Self::KIND, cx);
-            return None;
-        };
-        if (MIN..=MAX).contains(&n) {
-            return Some(Int(n));
-        }
-        cx.error("out-of-range", node.place, format!("`{key}` is {n}"))
-            .expected(Self::KIND.describe());
-        None
+        integer(key, node, (MIN, MAX), cx).map(Int)
     }
+}
+
+/// An integer within bounds.
+pub fn integer(key: &str, node: &Node, (min, max): (i64, i64), cx: &mut Context) -> Option<i64> {
+    let kind = Kind::Integer { min, max };
+    match node.value {
+        Value::Integer(n) if (min..=max).contains(&n) => return Some(n),
+        Value::Integer(n) => {
+            cx.error("out-of-range", node.place, format!("`{key}` is {n}"))
+                .expected(kind.describe());
+        }
+        _ => wrong_type(node, key, &kind, cx),
+    }
+    None
+}
+
+/// Reports names that occur twice; true if there are any.
+pub fn twice(names: &[(&str, Place)], what: &str, cx: &mut Context) -> bool {
+    let mut seen = BTreeSet::new();
+    let again: Vec<_> = names
+        .iter()
+        .filter(|(name, _)| !seen.insert(*name))
+        .collect();
+    for (name, place) in &again {
+        cx.error(
+            "duplicate-name",
+            *place,
+            format!("two {what} are named `{name}`"),
+        )
+        .expected("another name");
+    }
+    !again.is_empty()
 }
 
 /// A value chosen by its name.

@@ -68,7 +68,7 @@ group! {
 }
 
 group! {
-    /// The path, either as one bottleneck (`rate`, `framing`, `delay`, `queue`, `loss`), or as lists of elements (`forward`, `back`). The short form means: forward, data passes the element "loss" (if there is loss), then "link", then "delay"; back, ACKs pass "back.loss" (if there is loss) and "back.delay" (if there is delay). Elements without effect are left out.
+    /// The path, either as one bottleneck (`rate`, `framing`, `delay`, `queue`, `loss`), or as lists of elements (`forward`, `back`). The short form means: forward, data passes the element "loss" (if there is loss), then "link", then "delay"; back, ACKs pass "back-loss" (if there is loss) and "back-delay" (if there is delay). Elements without effect are left out.
     Path "[path]" {
         /// Rate of the bottleneck.
         rate: AnyRate, Absent("needed in the short form");

@@ -1,0 +1,83 @@
+//! Independent random loss (Bernoulli). Unit of decision: the segment.
+//!
+//! The number of packets up to the next loss is drawn, not a number per packet: the same law, and
+//! a train without loss costs one comparison.
+
+use crate::config::Loss;
+use crate::path::Stage;
+use crate::rng::Rng;
+use crate::tally::Tally;
+use crate::trace::{StageInfo, StageSample};
+use crate::train::{Train, append};
+use crate::units::Time;
+use alloc::vec::Vec;
+
+/// See the module's description.
+pub struct RandomLoss {
+    config: Loss,
+    rng: Rng,
+    /// Packets that pass before the next one is lost.
+    passing: u64,
+    left: Tally,
+    dropped: Tally,
+}
+
+impl RandomLoss {
+    /// Draws from the stream of (`seed`, the element's name).
+    pub fn new(config: &Loss, seed: u64) -> RandomLoss {
+        let mut rng = Rng::new(seed, &config.name);
+        let passing = rng.geometric(config.probability);
+        RandomLoss {
+            config: config.clone(),
+            rng,
+            passing,
+            left: Tally::default(),
+            dropped: Tally::default(),
+        }
+    }
+}
+
+impl Stage for RandomLoss {
+    fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
+        let mut at = 0;
+        while at < train.count {
+            let run = u64::from(train.count - at).min(self.passing) as u32;
+            if run > 0 {
+                let part = train.part(at, run);
+                self.left.add(part.first, part.spacing, run, train.ip_len);
+                append(out, part);
+                at += run;
+                if self.passing != u64::MAX {
+                    self.passing -= u64::from(run);
+                }
+            }
+            if at < train.count {
+                self.dropped.one(train.time(at), train.ip_len);
+                self.passing = self.rng.geometric(self.config.probability);
+                at += 1;
+            }
+        }
+    }
+
+    fn info(&self) -> StageInfo {
+        StageInfo {
+            index: 0,
+            name: self.config.name.clone(),
+            kind: "loss",
+            direction: "",
+            unit: "segment",
+            capacity: None,
+        }
+    }
+
+    fn sample(&mut self, now: Time) -> StageSample {
+        self.left.advance(now);
+        self.dropped.advance(now);
+        StageSample {
+            entered: self.left.count,
+            left: self.left.count,
+            dropped: self.dropped.count,
+            ..StageSample::default()
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What packets pass through between the hosts, and the stages of a host on their way.
+//!
+//! Each element is a state machine fed with trains in order of time. It has one input, so it may
+//! work on a whole train at once: nothing that comes later can change what happens to it.
+
+pub mod host;
+pub mod link;
+
+use crate::config::Element;
+use crate::trace::{StageInfo, StageSample};
+use crate::train::Train;
+use crate::units::{Rate, Time};
+use alloc::vec::Vec;
+
+/// A link element: takes trains, gives trains, counts.
+pub trait Stage {
+    /// Takes a train and appends what leaves to `out`, in order of time.
+    fn push(&mut self, train: &Train, out: &mut Vec<Train>);
+    /// When the element wants to be woken without input.
+    fn wake_time(&self) -> Option<Time> {
+        None
+    }
+    /// Lets out what is due at `now` without input.
+    fn wake(&mut self, _now: Time, _out: &mut Vec<Train>) {}
+    /// Its description; `index` and `direction` are filled in by the path.
+    fn info(&self) -> StageInfo;
+    /// Its counters at `now`; times asked for do not go back.
+    fn sample(&mut self, now: Time) -> StageSample;
+}
+
+/// The elements in one direction.
+pub struct Chain {
+    stages: Vec<alloc::boxed::Box<dyn Stage>>,
+    buffers: Vec<Vec<Train>>,
+}
+
+impl Chain {
+    /// Builds the elements of one direction; `sample` is the trace's interval.
+    pub fn new(elements: &[Element], seed: u64, sample: Time) -> Chain {
+        let stages: Vec<_> = elements.iter().map(|e| link::build(e, seed, sample)).collect();
+        let buffers = (0..=stages.len()).map(|_| Vec::new()).collect();
+        Chain { stages, buffers }
+    }
+
+    /// Sends a train in at the first element; what arrives at the end is appended to `arrivals`.
+    pub fn push(&mut self, train: &Train, arrivals: &mut Vec<Train>) {
+        self.buffers[0].push(*train);
+        self.run_from(0, arrivals);
+    }
+
+    /// The earliest time at which an element wants to be woken.
+    pub fn wake_time(&self) -> Time {
+        self.stages.iter().filter_map(|s| s.wake_time()).min().unwrap_or(Time::NEVER)
+    }
+
+    /// Wakes the elements that are due at `now`.
+    pub fn wake(&mut self, now: Time, arrivals: &mut Vec<Train>) {
+        for i in 0..self.stages.len() {
+            if self.stages[i].wake_time().is_some_and(|t| t <= now) {
+                let mut out = core::mem::take(&mut self.buffers[i + 1]);
+                self.stages[i].wake(now, &mut out);
+                self.buffers[i + 1] = out;
+                self.run_from(i + 1, arrivals);
+            }
+        }
+    }
+
+    fn run_from(&mut self, from: usize, arrivals: &mut Vec<Train>) {
+        for i in from..self.stages.len() {
+            let mut input = core::mem::take(&mut self.buffers[i]);
+            let mut out = core::mem::take(&mut self.buffers[i + 1]);
+            for train in &input {
+                self.stages[i].push(train, &mut out);
+            }
+            input.clear();
+            self.buffers[i] = input;
+            self.buffers[i + 1] = out;
+        }
+        let last = self.stages.len();
+        arrivals.append(&mut self.buffers[last]);
+    }
+
+    /// The elements, for description and sampling.
+    pub fn stages_mut(&mut self) -> impl Iterator<Item = &mut (dyn Stage + 'static)> {
+        self.stages.iter_mut().map(|s| &mut **s)
+    }
+}
+
+/// Serialisation times at a rate, remembered for the last packet size.
+#[derive(Clone, Debug)]
+pub struct Serialiser {
+    rate: Rate,
+    overhead: u32,
+    size: u32,
+    time: u64,
+}
+
+impl Serialiser {
+    /// For `rate`, which counts `overhead` bytes on top of the IP packet.
+    pub fn new(rate: Rate, overhead: u32) -> Serialiser {
+        Serialiser { rate, overhead, size: 0, time: 0 }
+    }
+
+    /// Bytes of an IP packet of `ip_len` as the rate counts them.
+    pub fn bytes(&self, ip_len: u32) -> u32 {
+        ip_len + self.overhead
+    }
+
+    /// Nanoseconds to serialise an IP packet of `ip_len` bytes.
+    pub fn time(&mut self, ip_len: u32) -> u64 {
+        if ip_len != self.size {
+            self.size = ip_len;
+            self.time = self.rate.time_for(u64::from(self.bytes(ip_len))).0;
+        }
+        self.time
+    }
+}

@@ -1,0 +1,235 @@
+//! The simulator: two hosts, a path, and the order of events.
+//!
+//! The hosts are the only places where things depend on each other, so only they have events; the
+//! path works on whole trains as they are sent. Everything at one host happens one after another on
+//! its CPU. Events at equal times are handled in the order of [`Source`].
+
+mod clock;
+mod port;
+mod receiving;
+mod sampler;
+mod sending;
+
+use crate::config::{Config, Host};
+use crate::path::Chain;
+use crate::tcp::{Ack, HEADERS, TIMESTAMP_OPTION};
+use crate::trace::{Control, Event, EventKind, Sink};
+use crate::train::Train;
+use crate::units::Time;
+use alloc::collections::VecDeque;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use receiving::ReceivingHost;
+use sending::SendingHost;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Simulated time reached.
+    pub end: Time,
+    /// Whether it went to its end (false: stopped by [`Control`]).
+    pub complete: bool,
+    /// Data segments sent, the measure of a run's size.
+    pub segments: u64,
+}
+
+/// Where an event comes from, in the order in which events of one time are handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Path,
+    SenderPackets,
+    ReceiverPackets,
+    SenderTimers,
+    ReceiverTimers,
+    SenderProcess,
+    ReceiverProcess,
+    Sample,
+}
+
+/// ACKs on their way; a train of ACKs names entries of this log.
+#[derive(Default)]
+pub(crate) struct AckLog {
+    first: u64,
+    acks: VecDeque<Ack>,
+}
+
+impl AckLog {
+    fn push(&mut self, ack: Ack) -> u64 {
+        self.acks.push_back(ack);
+        self.first + self.acks.len() as u64 - 1
+    }
+
+    /// The entry `number`; those before it were lost on the way.
+    fn take(&mut self, number: u64) -> Option<Ack> {
+        while self.first < number {
+            self.acks.pop_front();
+            self.first += 1;
+        }
+        self.first += 1;
+        self.acks.pop_front()
+    }
+}
+
+/// What both hosts and the sampler share.
+pub(crate) struct Shared {
+    pub(crate) acks: Vec<AckLog>,
+    pub(crate) events: Vec<Event>,
+    pub(crate) mss: u32,
+    pub(crate) headers: u32,
+}
+
+impl Shared {
+    pub(crate) fn event(&mut self, time: Time, flow: u16, kind: EventKind, value: u64) {
+        self.events.push(Event { time, flow, kind, value });
+    }
+}
+
+struct Run {
+    now: Time,
+    forward: Chain,
+    back: Chain,
+    sender: SendingHost,
+    receiver: ReceivingHost,
+    shared: Shared,
+    scratch: Vec<Train>,
+}
+
+/// Runs `config` and tells `sink` about it until the end, or until `control` says stop.
+///
+/// Equal configurations give equal calls of `sink`.
+///
+/// # Errors
+/// A configuration outside the bounds of [`Config::check`], or an unknown kernel profile or
+/// congestion control.
+pub fn run(
+    config: &Config,
+    sink: &mut dyn Sink,
+    control: &mut dyn Control,
+) -> Result<Outcome, String> {
+    config.check()?;
+    let mut run = Run::new(config)?;
+    let mut sampler = sampler::Sampler::new(config, &mut run, sink);
+    let complete = loop {
+        let (time, source) = run.next_event(sampler.next);
+        run.now = time;
+        if source != Source::Sample {
+            run.handle(source);
+            continue;
+        }
+        sampler.sample(&mut run, sink);
+        if !control.go_on(time) {
+            break false;
+        }
+        if time >= config.end {
+            break true;
+        }
+    };
+    Ok(Outcome { end: run.now, complete, segments: run.sender.segments_sent() })
+}
+
+/// Maximum segment size on this path, bytes.
+///
+/// # Errors
+/// An MTU too small for a segment.
+fn mss(config: &Config) -> Result<(u32, u32), String> {
+    let timestamps = config.sender.timestamps && config.receiver.timestamps;
+    let headers = HEADERS + if timestamps { TIMESTAMP_OPTION } else { 0 };
+    match config.mtu.checked_sub(headers) {
+        Some(mss) if mss >= 8 => Ok((mss, headers)),
+        _ => Err("mtu: leaves no room for a segment".to_string()),
+    }
+}
+
+impl Run {
+    fn new(config: &Config) -> Result<Run, String> {
+        let (mss, headers) = mss(config)?;
+        let shared = Shared {
+            acks: config.flows.iter().map(|_| AckLog::default()).collect(),
+            events: Vec::new(),
+            mss,
+            headers,
+        };
+        Ok(Run {
+            now: Time::ZERO,
+            forward: Chain::new(&config.forward, config.seed, config.sample),
+            back: Chain::new(&config.back, config.seed, config.sample),
+            sender: SendingHost::new(config, mss)?,
+            receiver: ReceivingHost::new(config, mss)?,
+            shared,
+            scratch: Vec::new(),
+        })
+    }
+
+    fn next_event(&self, sample: Time) -> (Time, Source) {
+        let candidates = [
+            (self.forward.wake_time().min(self.back.wake_time()), Source::Path),
+            (self.sender.packets_ready(), Source::SenderPackets),
+            (self.receiver.packets_ready(), Source::ReceiverPackets),
+            (self.sender.timers.next(), Source::SenderTimers),
+            (self.receiver.timers.next(), Source::ReceiverTimers),
+            (self.sender.process_ready(), Source::SenderProcess),
+            (self.receiver.process_ready(), Source::ReceiverProcess),
+            (sample, Source::Sample),
+        ];
+        let mut first = candidates[0];
+        for candidate in &candidates[1..] {
+            if candidate.0 < first.0 {
+                first = *candidate;
+            }
+        }
+        first
+    }
+
+    fn handle(&mut self, source: Source) {
+        let now = self.now;
+        match source {
+            Source::Path => {
+                self.forward.wake(now, &mut self.scratch);
+                self.deliver_forward();
+                self.back.wake(now, &mut self.scratch);
+                self.deliver_back();
+            }
+            Source::SenderPackets => self.sender.on_packets(now, &mut self.shared),
+            Source::ReceiverPackets => self.receiver.on_packets(now, &mut self.shared),
+            Source::SenderTimers => self.sender.on_timers(now, &mut self.shared),
+            Source::ReceiverTimers => self.receiver.on_timers(now, &mut self.shared),
+            Source::SenderProcess => self.sender.on_process(now, &mut self.shared),
+            Source::ReceiverProcess => self.receiver.on_process(now, &mut self.shared),
+            Source::Sample => {}
+        }
+        self.carry();
+    }
+
+    /// Takes what the hosts put on the wire through the path.
+    fn carry(&mut self) {
+        let mut sent = core::mem::take(&mut self.sender.wire);
+        for train in sent.drain(..) {
+            self.forward.push(&train, &mut self.scratch);
+        }
+        self.sender.wire = sent;
+        self.deliver_forward();
+        let mut sent = core::mem::take(&mut self.receiver.wire);
+        for train in sent.drain(..) {
+            self.back.push(&train, &mut self.scratch);
+        }
+        self.receiver.wire = sent;
+        self.deliver_back();
+    }
+
+    fn deliver_forward(&mut self) {
+        for train in self.scratch.drain(..) {
+            self.receiver.arrive(train);
+        }
+    }
+
+    fn deliver_back(&mut self) {
+        for train in self.scratch.drain(..) {
+            self.sender.arrive(train);
+        }
+    }
+}
+
+/// CPU time to copy `bytes`.
+fn copy_time(host: &Host, bytes: u64) -> Time {
+    Time(bytes * host.cpu.copy_ps_per_byte / 1000)
+}

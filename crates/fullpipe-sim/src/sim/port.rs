@@ -1,0 +1,66 @@
+//! Where TCP's packets meet the host: CPU time is spent, an skb becomes trains, the qdisc decides.
+
+use crate::path::host::transmit::Transmit;
+use crate::tcp::{Output, Transmission};
+use crate::train::{Kind, Train};
+use crate::units::Time;
+use alloc::vec::Vec;
+
+/// A flow's way into the host's qdisc while the host works for it.
+pub(crate) struct Port<'a> {
+    pub(crate) transmit: &'a mut Transmit,
+    pub(crate) wire: &'a mut Vec<Train>,
+    /// The CPU's present time.
+    pub(crate) cpu: Time,
+    /// CPU time per segment sent.
+    pub(crate) cost: Time,
+    pub(crate) flow: u16,
+    pub(crate) mss: u32,
+    pub(crate) headers: u32,
+    /// Segments sent again, for the trace.
+    pub(crate) retransmitted: Vec<u64>,
+}
+
+impl Port<'_> {
+    fn train(&self, number: u64, len: u32, count: u32) -> Train {
+        Train {
+            flow: self.flow,
+            kind: Kind::Data,
+            number,
+            len,
+            ip_len: len + self.headers,
+            count,
+            first: self.cpu,
+            spacing: 0,
+        }
+    }
+
+    /// Sends one packet without data: SYN, SYN-ACK or ACK.
+    pub(crate) fn send_control(&mut self, kind: Kind, number: u64) -> bool {
+        let packet = Train { kind, ..self.train(number, 0, 1) };
+        self.transmit.push(self.cpu, &[packet], self.wire)
+    }
+}
+
+impl Output for Port<'_> {
+    fn transmit(&mut self, skb: Transmission) -> bool {
+        let (full, rest) = (skb.len / self.mss, skb.len % self.mss);
+        let segments = (full + u32::from(rest > 0)).max(1);
+        self.cpu += Time(self.cost.0 * u64::from(segments));
+        if skb.retransmission {
+            self.retransmitted.push(skb.seq);
+        }
+        let whole = self.train(skb.seq, self.mss, full);
+        let tail_at = skb.seq + u64::from(full) * u64::from(self.mss);
+        let tail = self.train(tail_at, rest, 1);
+        match (full, rest) {
+            (0, _) => self.transmit.push(self.cpu, &[tail], self.wire),
+            (_, 0) => self.transmit.push(self.cpu, &[whole], self.wire),
+            _ => self.transmit.push(self.cpu, &[whole, tail], self.wire),
+        }
+    }
+
+    fn now(&self) -> Time {
+        self.cpu
+    }
+}

@@ -1,0 +1,242 @@
+//! The receiving host: its CPU is shared by the softirq (data) and the reading applications.
+//!
+//! A softirq takes a batch and runs to its end. The reader copies what is there, at most one buffer
+//! at a time, with the socket locked; segments that come meanwhile wait in the socket's backlog.
+
+use super::clock::Timers;
+use super::port::Port;
+use super::{Shared, copy_time};
+use crate::config::{Config, Host};
+use crate::path::host::receive::Receive;
+use crate::path::host::transmit::Transmit;
+use crate::tcp::Ack;
+use crate::tcp::profile;
+use crate::tcp::receiver::Receiver;
+use crate::trace::EventKind;
+use crate::train::{Kind, Train};
+use crate::units::Time;
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// One flow at the receiving host.
+pub(crate) struct ReceivingFlow {
+    pub(crate) tcp: Receiver,
+    /// Size of the reader's buffer, bytes.
+    buffer: u32,
+    syn_seen: bool,
+    accepted: bool,
+    locked: bool,
+    runnable: bool,
+    backlog: VecDeque<(u64, u32)>,
+    finish_at: Option<u64>,
+}
+
+/// A read in progress.
+#[derive(Clone, Copy)]
+struct Reading {
+    flow: usize,
+    bytes: u64,
+    end: Time,
+    cost: Time,
+}
+
+/// See the module's description.
+pub(crate) struct ReceivingHost {
+    host: Host,
+    pub(crate) transmit: Transmit,
+    pub(crate) receive: Receive,
+    pub(crate) wire: Vec<Train>,
+    pub(crate) timers: Timers,
+    pub(crate) flows: Vec<ReceivingFlow>,
+    cpu_free: Time,
+    pub(crate) cpu_busy: u64,
+    reading: Option<Reading>,
+    runnable: VecDeque<usize>,
+    batch: Vec<Train>,
+}
+
+impl ReceivingHost {
+    pub(crate) fn new(config: &Config, mss: u32) -> Result<ReceivingHost, String> {
+        let host = config.receiver.clone();
+        let profile = profile::find(&host.kernel)
+            .ok_or_else(|| format!("hosts.receiver.kernel: unknown profile {}", host.kernel))?;
+        let flows = config.flows.iter().map(|flow| ReceivingFlow {
+            tcp: Receiver::new(profile, &host, mss, flow.rcvbuf),
+            buffer: flow.write,
+            syn_seen: false,
+            accepted: false,
+            locked: false,
+            runnable: false,
+            backlog: VecDeque::new(),
+            finish_at: flow.bytes,
+        });
+        Ok(ReceivingHost {
+            transmit: Transmit::new(host.qdisc_limit, host.tx_ring, host.nic_rate, config.sample),
+            receive: Receive::new(&host, config.sample),
+            wire: Vec::new(),
+            timers: Timers::new(config.flows.len()),
+            flows: flows.collect(),
+            cpu_free: Time::ZERO,
+            cpu_busy: 0,
+            reading: None,
+            runnable: VecDeque::new(),
+            batch: Vec::new(),
+            host,
+        })
+    }
+
+    pub(crate) fn arrive(&mut self, train: Train) {
+        self.receive.arrive(train);
+    }
+
+    pub(crate) fn packets_ready(&self) -> Time {
+        self.receive.ready_time(self.cpu_free)
+    }
+
+    pub(crate) fn process_ready(&self) -> Time {
+        match &self.reading {
+            Some(reading) => reading.end,
+            None if !self.runnable.is_empty() => self.cpu_free,
+            None => Time::NEVER,
+        }
+    }
+
+    fn spend(&mut self, from: Time, until: Time) {
+        let spent = until - from;
+        self.cpu_busy += spent.0;
+        self.cpu_free = self.cpu_free.max(until);
+        if let Some(reading) = &mut self.reading {
+            reading.end += spent;
+        }
+    }
+
+    fn send(&mut self, flow: usize, cpu: Time, kind: Kind, number: u64, shared: &Shared) {
+        let mut port = Port {
+            transmit: &mut self.transmit,
+            wire: &mut self.wire,
+            cpu,
+            cost: Time::ZERO,
+            flow: flow as u16,
+            mss: shared.mss,
+            headers: shared.headers,
+            retransmitted: Vec::new(),
+        };
+        port.send_control(kind, number);
+    }
+
+    fn send_ack(&mut self, flow: usize, cpu: Time, ack: Ack, shared: &mut Shared) {
+        let number = shared.acks[flow].push(ack);
+        self.send(flow, cpu, Kind::Ack, number, shared);
+    }
+
+    /// The softirq takes what has arrived.
+    pub(crate) fn on_packets(&mut self, now: Time, shared: &mut Shared) {
+        let mut batch = core::mem::take(&mut self.batch);
+        self.receive.take(now, &mut batch);
+        let mut cpu = now;
+        for train in batch.drain(..) {
+            for i in 0..train.count {
+                cpu += self.host.cpu.receive;
+                self.on_packet(train.part(i, 1), cpu, now, shared);
+            }
+            self.after(usize::from(train.flow));
+        }
+        self.batch = batch;
+        self.spend(now, cpu);
+    }
+
+    fn on_packet(&mut self, packet: Train, cpu: Time, now: Time, shared: &mut Shared) {
+        let flow = usize::from(packet.flow);
+        match packet.kind {
+            Kind::Syn => {
+                self.flows[flow].syn_seen = true;
+                let window = self.flows[flow].tcp.window.rcv_wnd;
+                self.send(flow, cpu, Kind::SynAck, window, shared);
+            }
+            Kind::Data if self.flows[flow].syn_seen => self.on_data(packet, cpu, now, shared),
+            _ => {}
+        }
+    }
+
+    fn on_data(&mut self, packet: Train, cpu: Time, now: Time, shared: &mut Shared) {
+        let flow = usize::from(packet.flow);
+        let state = &mut self.flows[flow];
+        if !state.accepted {
+            state.accepted = true;
+            shared.event(now, packet.flow, EventKind::Accepted, 0);
+            if packet.len == 0 {
+                return;
+            }
+        }
+        if state.tcp.rcv_nxt == 0 && packet.len > 0 && packet.number == 0 {
+            shared.event(now, packet.flow, EventKind::FirstData, u64::from(packet.len));
+        }
+        if state.locked {
+            state.backlog.push_back((packet.number, packet.len));
+        } else if let Some(ack) = state.tcp.on_segment(cpu, packet.number, packet.len) {
+            self.send_ack(flow, cpu, ack, shared);
+        }
+    }
+
+    /// Wakes the reader and follows the delayed ACK's timer.
+    fn after(&mut self, flow: usize) {
+        let state = &mut self.flows[flow];
+        if !state.locked && !state.runnable && state.tcp.readable() > 0 {
+            state.runnable = true;
+            self.runnable.push_back(flow);
+        }
+        self.timers.set(flow, state.tcp.acks.timer);
+    }
+
+    pub(crate) fn on_timers(&mut self, now: Time, shared: &mut Shared) {
+        let Some(flow) = self.timers.pop(now) else { return };
+        let cpu = now.max(self.cpu_free);
+        if let Some(ack) = self.flows[flow].tcp.on_delack_timer() {
+            self.send_ack(flow, cpu, ack, shared);
+        }
+        self.after(flow);
+    }
+
+    /// A read is done, or one may begin.
+    pub(crate) fn on_process(&mut self, now: Time, shared: &mut Shared) {
+        if let Some(reading) = self.reading.take() {
+            self.cpu_busy += reading.cost.0;
+            self.finish_read(reading, now, shared);
+        }
+        while let Some(flow) = self.runnable.pop_front() {
+            let state = &mut self.flows[flow];
+            state.runnable = false;
+            state.locked = true;
+            let bytes = state.tcp.readable().min(u64::from(state.buffer));
+            let cost = copy_time(&self.host, bytes);
+            let reading = Reading { flow, bytes, end: now + cost, cost };
+            if cost > Time::ZERO {
+                self.reading = Some(reading);
+                return;
+            }
+            self.finish_read(reading, now, shared);
+        }
+    }
+
+    fn finish_read(&mut self, reading: Reading, now: Time, shared: &mut Shared) {
+        let flow = reading.flow;
+        let ack = self.flows[flow].tcp.read(reading.bytes);
+        if let Some(ack) = ack {
+            self.send_ack(flow, now, ack, shared);
+        }
+        self.flows[flow].locked = false;
+        while let Some((seq, len)) = self.flows[flow].backlog.pop_front() {
+            if let Some(ack) = self.flows[flow].tcp.on_segment(now, seq, len) {
+                self.send_ack(flow, now, ack, shared);
+            }
+        }
+        let read = self.flows[flow].tcp.bytes_read;
+        if self.flows[flow].finish_at == Some(read) {
+            self.flows[flow].finish_at = None;
+            shared.event(now, flow as u16, EventKind::Finished, read);
+        }
+        self.after(flow);
+    }
+}

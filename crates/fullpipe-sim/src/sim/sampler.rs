@@ -1,0 +1,143 @@
+//! Samples of flows and stages at the trace's interval.
+
+use super::Run;
+use crate::config::Config;
+use crate::path::host::info;
+use crate::trace::{FlowSample, Sink, StageInfo, StageSample};
+use crate::units::Time;
+use alloc::vec::Vec;
+
+/// See the module's description.
+pub(crate) struct Sampler {
+    interval: Time,
+    end: Time,
+    /// Time of the next sample.
+    pub(crate) next: Time,
+    peaks: [u64; 2],
+}
+
+impl Sampler {
+    /// Announces the stages to `sink`.
+    pub(crate) fn new(config: &Config, run: &mut Run, sink: &mut dyn Sink) -> Sampler {
+        sink.stages(&stage_infos(run));
+        let next = config.sample.min(config.end);
+        Sampler { interval: config.sample, end: config.end, next, peaks: [0; 2] }
+    }
+
+    /// Tells `sink` the state at the sample that is due, and when the next one is.
+    pub(crate) fn sample(&mut self, run: &mut Run, sink: &mut dyn Sink) {
+        let now = self.next;
+        for event in run.shared.events.drain(..) {
+            sink.event(&event);
+        }
+        for flow in 0..run.sender.flows.len() {
+            sink.flow(&flow_sample(run, flow, now));
+        }
+        let samples = self.stage_samples(run, now);
+        for (index, sample) in samples.into_iter().enumerate() {
+            sink.stage(&StageSample { time: now, stage: index as u16, ..sample });
+        }
+        self.next = (now + self.interval).min(self.end);
+    }
+
+    /// In the order of `stage_infos`.
+    fn stage_samples(&mut self, run: &mut Run, now: Time) -> Vec<StageSample> {
+        let mut samples =
+            alloc::vec![application(run), self.send_buffer(run, now), busy(run.sender.cpu_busy),];
+        samples.extend(run.sender.transmit.sample(now));
+        samples.extend(run.forward.stages_mut().map(|s| s.sample(now)));
+        samples.extend(run.receiver.receive.sample(now));
+        samples.push(self.receive_buffer(run));
+        samples.push(busy(run.receiver.cpu_busy));
+        samples.extend(run.receiver.transmit.sample(now));
+        samples.extend(run.back.stages_mut().map(|s| s.sample(now)));
+        samples.extend(run.sender.receive.sample(now));
+        samples
+    }
+
+    fn send_buffer(&mut self, run: &Run, now: Time) -> StageSample {
+        let flows = &run.sender.flows;
+        let waiting = flows.iter().map(|f| f.written - f.tcp.bytes_acked()).sum();
+        let peak = core::mem::replace(&mut self.peaks[0], waiting).max(waiting);
+        StageSample {
+            waiting,
+            waiting_bytes: flows.iter().map(|f| f.tcp.send_buffer().0).sum(),
+            peak,
+            entered: flows.iter().map(|f| f.written).sum(),
+            left: flows.iter().map(|f| f.tcp.bytes_acked()).sum(),
+            blocked_ns: flows.iter().map(|f| f.blocked_ns(now)).sum(),
+            ..StageSample::default()
+        }
+    }
+
+    fn receive_buffer(&mut self, run: &Run) -> StageSample {
+        let flows = &run.receiver.flows;
+        let entered: u64 = flows.iter().map(|f| f.tcp.segments_queued).sum();
+        let left: u64 = flows.iter().map(|f| f.tcp.segments_read).sum();
+        let waiting = entered - left;
+        let peak = core::mem::replace(&mut self.peaks[1], waiting).max(waiting);
+        StageSample {
+            waiting,
+            waiting_bytes: flows.iter().map(|f| f.tcp.window.rmem_alloc).sum(),
+            peak,
+            entered,
+            left,
+            dropped: flows.iter().map(|f| f.tcp.dropped).sum(),
+            ..StageSample::default()
+        }
+    }
+}
+
+fn busy(busy_ns: u64) -> StageSample {
+    StageSample { busy_ns, ..StageSample::default() }
+}
+
+fn application(run: &Run) -> StageSample {
+    let written = run.sender.flows.iter().map(|f| f.written).sum();
+    StageSample { entered: written, left: written, ..StageSample::default() }
+}
+
+fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
+    let sndbuf = run.sender.flows.iter().map(|f| f.tcp.send_buffer().1).sum();
+    let mut forward = alloc::vec![
+        info("sender", "application", "byte", None),
+        info("sender", "send_buffer", "byte", Some(sndbuf)),
+        info("sender", "cpu", "segment", None),
+    ];
+    forward.extend(run.sender.transmit.infos("sender"));
+    forward.extend(run.forward.stages_mut().map(|s| s.info()));
+    forward.extend(run.receiver.receive.infos("receiver"));
+    forward.push(info("receiver", "receive_buffer", "segment", None));
+    forward.push(info("receiver", "cpu", "segment", None));
+    let mut back = Vec::from(run.receiver.transmit.infos("receiver"));
+    back.extend(run.back.stages_mut().map(|s| s.info()));
+    back.extend(run.sender.receive.infos("sender"));
+    let directed = forward.into_iter().map(|i| (i, "forward"));
+    let directed = directed.chain(back.into_iter().map(|i| (i, "back")));
+    let numbered = directed.enumerate();
+    numbered.map(|(n, (i, direction))| StageInfo { index: n as u16, direction, ..i }).collect()
+}
+
+fn flow_sample(run: &Run, index: usize, now: Time) -> FlowSample {
+    let (sending, receiving) = (&run.sender.flows[index], &run.receiver.flows[index]);
+    let tcp = &sending.tcp;
+    FlowSample {
+        time: now,
+        flow: index as u16,
+        bytes_delivered: receiving.tcp.bytes_read,
+        segments_delivered: receiving.tcp.segments_read,
+        segments_sent: tcp.counters.segments_sent,
+        segments_retransmitted: tcp.counters.segments_retransmitted,
+        bytes_acked: tcp.bytes_acked(),
+        acks_received: tcp.counters.acks_received,
+        cwnd: tcp.cwnd(),
+        ssthresh: tcp.ssthresh(),
+        srtt_us: tcp.srtt_us(),
+        rto_us: tcp.rto_us(),
+        in_flight: tcp.in_flight(),
+        snd_wnd: tcp.snd_wnd(),
+        unsent: tcp.unsent(),
+        ca_state: tcp.ca_state() as u8,
+        limits: sending.limits.read(now),
+    }
+}

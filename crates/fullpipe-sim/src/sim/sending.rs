@@ -1,0 +1,411 @@
+//! The sending host: its CPU is shared by the softirq (ACKs) and the writing applications.
+//!
+//! A softirq takes a batch of ACKs and runs to its end; it delays the application's step in
+//! progress. The application copies one skb per step with the socket locked; ACKs that come
+//! meanwhile wait in the socket's backlog until the write ends (Linux 2.6.20 `release_sock`).
+
+use super::clock::{LimitClock, Timers};
+use super::port::Port;
+use super::{Shared, copy_time};
+use crate::cc::Congestion;
+use crate::config::{App, Config, Flow, Host};
+use crate::path::host::receive::Receive;
+use crate::path::host::transmit::Transmit;
+use crate::tcp::Ack;
+use crate::tcp::profile;
+use crate::tcp::rtt::TIMEOUT_INIT_S;
+use crate::tcp::sender::{Sender, Writer};
+use crate::trace::EventKind;
+use crate::train::{Kind, Train};
+use crate::units::Time;
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// One flow at the sending host.
+pub(crate) struct SendingFlow {
+    pub(crate) tcp: Sender,
+    pub(crate) limits: LimitClock,
+    config: Flow,
+    /// Bytes the application has written.
+    pub(crate) written: u64,
+    /// Bytes left of the write() in progress.
+    write_left: u32,
+    goal: u32,
+    locked: bool,
+    backlog: VecDeque<Ack>,
+    syn_sent: Option<Time>,
+    syn_repeats: u32,
+    next_write: Time,
+    /// Since when the application sleeps for want of buffer, and how long it did before.
+    no_space: (Option<Time>, u64),
+    ca_state: u8,
+}
+
+/// A step of a write in progress.
+#[derive(Clone, Copy)]
+struct Copying {
+    flow: usize,
+    bytes: u32,
+    end: Time,
+    cost: Time,
+}
+
+/// See the module's description.
+pub(crate) struct SendingHost {
+    host: Host,
+    pub(crate) transmit: Transmit,
+    pub(crate) receive: Receive,
+    pub(crate) wire: Vec<Train>,
+    pub(crate) timers: Timers,
+    pub(crate) flows: Vec<SendingFlow>,
+    cpu_free: Time,
+    pub(crate) cpu_busy: u64,
+    copying: Option<Copying>,
+    runnable: VecDeque<usize>,
+    batch: Vec<Train>,
+}
+
+const TIMERS_PER_FLOW: usize = 3;
+const TCP_TIMER: usize = 0;
+const CONNECT_TIMER: usize = 1;
+const WRITE_TIMER: usize = 2;
+
+impl SendingHost {
+    pub(crate) fn new(config: &Config, mss: u32) -> Result<SendingHost, String> {
+        let host = config.sender.clone();
+        let flows = config.flows.iter().map(|f| SendingFlow::new(f, &host, config.seed, mss));
+        let flows = flows.collect::<Result<Vec<_>, _>>()?;
+        let mut timers = Timers::new(flows.len() * TIMERS_PER_FLOW);
+        for (i, flow) in flows.iter().enumerate() {
+            timers.set(i * TIMERS_PER_FLOW + CONNECT_TIMER, Some(flow.config.start));
+        }
+        Ok(SendingHost {
+            transmit: Transmit::new(host.qdisc_limit, host.tx_ring, host.nic_rate, config.sample),
+            receive: Receive::new(&host, config.sample),
+            wire: Vec::new(),
+            timers,
+            flows,
+            cpu_free: Time::ZERO,
+            cpu_busy: 0,
+            copying: None,
+            runnable: VecDeque::new(),
+            batch: Vec::new(),
+            host,
+        })
+    }
+
+    pub(crate) fn arrive(&mut self, train: Train) {
+        self.receive.arrive(train);
+    }
+
+    pub(crate) fn packets_ready(&self) -> Time {
+        self.receive.ready_time(self.cpu_free)
+    }
+
+    pub(crate) fn process_ready(&self) -> Time {
+        match &self.copying {
+            Some(copying) => copying.end,
+            None if !self.runnable.is_empty() => self.cpu_free,
+            None => Time::NEVER,
+        }
+    }
+
+    pub(crate) fn segments_sent(&self) -> u64 {
+        self.flows.iter().map(|f| f.tcp.counters.segments_sent).sum()
+    }
+
+    /// Work that begins at `now`, or when the CPU is free, ends at `until`.
+    fn spend(&mut self, from: Time, until: Time) {
+        let spent = until - from;
+        self.cpu_busy += spent.0;
+        self.cpu_free = self.cpu_free.max(until);
+        if let Some(copying) = &mut self.copying {
+            copying.end += spent;
+        }
+    }
+
+    /// Runs `work` for a flow with the CPU at `cpu`; returns the CPU's time after it.
+    fn with_port(
+        &mut self,
+        flow: usize,
+        cpu: Time,
+        shared: &mut Shared,
+        now: Time,
+        work: impl FnOnce(&mut SendingFlow, &mut Port),
+    ) -> Time {
+        let mut port = Port {
+            transmit: &mut self.transmit,
+            wire: &mut self.wire,
+            cpu,
+            cost: self.host.cpu.transmit,
+            flow: flow as u16,
+            mss: shared.mss,
+            headers: shared.headers,
+            retransmitted: Vec::new(),
+        };
+        let state = &mut self.flows[flow];
+        work(state, &mut port);
+        let cpu = port.cpu;
+        for seq in port.retransmitted {
+            shared.event(now, flow as u16, EventKind::Retransmit, seq);
+        }
+        cpu
+    }
+
+    /// The softirq takes what has arrived.
+    pub(crate) fn on_packets(&mut self, now: Time, shared: &mut Shared) {
+        let mut batch = core::mem::take(&mut self.batch);
+        self.receive.take(now, &mut batch);
+        let mut cpu = now;
+        for train in batch.drain(..) {
+            for i in 0..train.count {
+                cpu += self.host.cpu.ack;
+                cpu = self.on_packet(train.part(i, 1), cpu, now, shared);
+            }
+        }
+        self.batch = batch;
+        self.spend(now, cpu);
+    }
+
+    fn on_packet(&mut self, packet: Train, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        let flow = usize::from(packet.flow);
+        let mut cpu = cpu;
+        match packet.kind {
+            Kind::SynAck => cpu = self.on_syn_ack(flow, packet.number, cpu, now, shared),
+            Kind::Ack => {
+                let Some(ack) = shared.acks[flow].take(packet.number) else { return cpu };
+                if self.flows[flow].locked {
+                    self.flows[flow].backlog.push_back(ack);
+                } else {
+                    let work = |f: &mut SendingFlow, p: &mut Port| f.tcp.on_ack(&ack, p);
+                    cpu = self.with_port(flow, cpu, shared, now, work);
+                }
+            }
+            Kind::Data | Kind::Syn => {}
+        }
+        self.after(flow, now, shared);
+        cpu
+    }
+
+    fn on_syn_ack(
+        &mut self,
+        flow: usize,
+        window: u64,
+        cpu: Time,
+        now: Time,
+        shared: &mut Shared,
+    ) -> Time {
+        let state = &mut self.flows[flow];
+        let Some(sent) = state.syn_sent.filter(|_| !state.tcp.is_established()) else { return cpu };
+        let measured = (state.syn_repeats == 0).then_some(sent);
+        state.tcp.established(cpu, window, measured);
+        state.next_write = now;
+        self.timers.set(flow * TIMERS_PER_FLOW + CONNECT_TIMER, None);
+        self.runnable.push_back(flow);
+        shared.event(now, flow as u16, EventKind::Established, (now - sent).0);
+        // The third packet of the handshake: an ACK of nothing, carried as an empty segment.
+        self.with_port(flow, cpu, shared, now, |_, port| {
+            port.send_control(Kind::Data, 0);
+        })
+    }
+
+    /// Books the limit, follows TCP's timer, wakes the writer, tells of a change of state.
+    fn after(&mut self, flow: usize, now: Time, shared: &mut Shared) {
+        let state = &mut self.flows[flow];
+        if state.tcp.writer == Writer::NoSpace && state.tcp.has_write_space() {
+            state.tcp.writer = Writer::Active;
+            let slept = state.no_space.0.take().map_or(0, |since| (now - since).0);
+            state.no_space.1 += slept;
+            self.runnable.push_back(flow);
+        }
+        state.limits.set(now, state.tcp.limit());
+        self.timers.set(flow * TIMERS_PER_FLOW + TCP_TIMER, state.tcp.timer());
+        let ca_state = state.tcp.ca_state() as u8;
+        if ca_state != state.ca_state {
+            state.ca_state = ca_state;
+            shared.event(now, flow as u16, EventKind::CaState, u64::from(ca_state));
+        }
+    }
+
+    pub(crate) fn on_timers(&mut self, now: Time, shared: &mut Shared) {
+        let Some(number) = self.timers.pop(now) else { return };
+        let flow = number / TIMERS_PER_FLOW;
+        let begin = now.max(self.cpu_free);
+        let mut cpu = begin;
+        match number % TIMERS_PER_FLOW {
+            TCP_TIMER => {
+                let before = self.flows[flow].tcp.counters.timeouts;
+                let work = |f: &mut SendingFlow, p: &mut Port| f.tcp.on_timer(p);
+                cpu = self.with_port(flow, cpu, shared, now, work);
+                let timeouts = self.flows[flow].tcp.counters.timeouts;
+                if timeouts > before {
+                    shared.event(now, flow as u16, EventKind::Timeout, timeouts);
+                }
+            }
+            CONNECT_TIMER => cpu = self.connect(flow, cpu, now, shared),
+            _ => {
+                self.flows[flow].tcp.writer = Writer::Active;
+                self.runnable.push_back(flow);
+            }
+        }
+        self.spend(begin, cpu);
+        self.after(flow, now, shared);
+    }
+
+    fn connect(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        let state = &mut self.flows[flow];
+        if state.syn_sent.is_some() {
+            state.syn_repeats += 1;
+        }
+        let wait = Time::secs(u64::from(TIMEOUT_INIT_S) << state.syn_repeats.min(5));
+        state.syn_sent.get_or_insert(now);
+        self.timers.set(flow * TIMERS_PER_FLOW + CONNECT_TIMER, Some(now + wait));
+        self.with_port(flow, cpu, shared, now, |_, port| {
+            port.send_control(Kind::Syn, 0);
+        })
+    }
+
+    /// A step of the application is done, or one may begin.
+    pub(crate) fn on_process(&mut self, now: Time, shared: &mut Shared) {
+        let mut cpu = now;
+        let flow = match self.copying.take() {
+            Some(copying) => {
+                self.cpu_busy += copying.cost.0;
+                cpu = self.finish_copy(copying, cpu, now, shared);
+                copying.flow
+            }
+            None => match self.runnable.pop_front() {
+                Some(flow) => flow,
+                None => return,
+            },
+        };
+        let cpu = self.continue_writing(flow, cpu, now, shared);
+        self.spend(now, cpu);
+        if let Some(copying) = &mut self.copying {
+            copying.end = cpu + copying.cost;
+        }
+        self.after(flow, now, shared);
+    }
+
+    fn finish_copy(&mut self, step: Copying, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        self.with_port(step.flow, cpu, shared, now, |flow, port| {
+            flow.written += u64::from(step.bytes);
+            flow.write_left -= step.bytes;
+            flow.tcp.copied(step.bytes, flow.goal, flow.write_left > 0, port);
+        })
+    }
+
+    /// Goes on writing until a step costs CPU time, the writer sleeps, or it is another's turn.
+    fn continue_writing(
+        &mut self,
+        flow: usize,
+        mut cpu: Time,
+        now: Time,
+        shared: &mut Shared,
+    ) -> Time {
+        loop {
+            if self.flows[flow].write_left == 0 && self.flows[flow].locked {
+                cpu = self.end_write(flow, cpu, now, shared);
+                if !self.runnable.is_empty() {
+                    self.runnable.push_back(flow);
+                    return cpu;
+                }
+            }
+            if self.flows[flow].write_left == 0 && !self.begin_write(flow, now) {
+                return cpu;
+            }
+            let state = &mut self.flows[flow];
+            if !state.locked {
+                state.locked = true;
+                state.goal = state.tcp.size_goal();
+            }
+            let Some(bytes) = state.tcp.next_copy(state.goal, state.write_left) else {
+                return self.sleep(flow, cpu, now, shared);
+            };
+            let cost = copy_time(&self.host, u64::from(bytes));
+            let step = Copying { flow, bytes, end: cpu, cost };
+            if cost > Time::ZERO {
+                self.copying = Some(step);
+                return cpu;
+            }
+            cpu = self.finish_copy(step, cpu, now, shared);
+        }
+    }
+
+    fn end_write(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        let cpu = self.with_port(flow, cpu, shared, now, |f, port| f.tcp.end_write(port));
+        self.release(flow, cpu, now, shared)
+    }
+
+    /// release_sock: the ACKs that came while the socket was locked.
+    fn release(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        self.flows[flow].locked = false;
+        self.with_port(flow, cpu, shared, now, |f, port| {
+            while let Some(ack) = f.backlog.pop_front() {
+                f.tcp.on_ack(&ack, port);
+            }
+        })
+    }
+
+    fn sleep(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        self.flows[flow].tcp.writer = Writer::NoSpace;
+        self.flows[flow].no_space.0 = Some(now);
+        let cpu = self.with_port(flow, cpu, shared, now, |f, port| f.tcp.push_before_sleep(port));
+        self.release(flow, cpu, now, shared)
+    }
+
+    /// Starts the next write(); false when there is none now.
+    fn begin_write(&mut self, flow: usize, now: Time) -> bool {
+        let state = &mut self.flows[flow];
+        let left = state.config.bytes.map_or(u64::MAX, |bytes| bytes - state.written);
+        let over = state.config.duration.is_some_and(|d| now >= state.config.start + d);
+        if left == 0 || over {
+            state.tcp.writer = Writer::Done;
+            return false;
+        }
+        if let App::Rate(rate) = state.config.app {
+            if now < state.next_write {
+                state.tcp.writer = Writer::Paused;
+                self.timers.set(flow * TIMERS_PER_FLOW + WRITE_TIMER, Some(state.next_write));
+                return false;
+            }
+            let pace = rate.time_for(u64::from(state.config.write));
+            state.next_write = now.max(state.next_write + pace);
+        }
+        state.tcp.writer = Writer::Active;
+        state.write_left = u64::from(state.config.write).min(left) as u32;
+        true
+    }
+}
+
+impl SendingFlow {
+    fn new(flow: &Flow, host: &Host, seed: u64, mss: u32) -> Result<SendingFlow, String> {
+        let profile = profile::find(&host.kernel)
+            .ok_or_else(|| format!("hosts.sender.kernel: unknown profile {}", host.kernel))?;
+        let stream = crate::rng::Rng::new(seed, &flow.name).next_u64();
+        let cc = Congestion::new(&flow.congestion, &flow.parameters, profile.name, host.hz, stream)
+            .map_err(|e| format!("flow {}: {e}", flow.name))?;
+        Ok(SendingFlow {
+            tcp: Sender::new(profile, host, cc, mss, flow.sndbuf),
+            limits: LimitClock::new(),
+            config: flow.clone(),
+            written: 0,
+            write_left: 0,
+            goal: mss,
+            locked: false,
+            backlog: VecDeque::new(),
+            syn_sent: None,
+            syn_repeats: 0,
+            next_write: Time::ZERO,
+            no_space: (None, 0),
+            ca_state: 0,
+        })
+    }
+
+    /// Nanoseconds the application has slept for want of buffer, up to `now`.
+    pub(crate) fn blocked_ns(&self, now: Time) -> u64 {
+        self.no_space.1 + self.no_space.0.map_or(0, |since| (now - since).0)
+    }
+}

@@ -1,0 +1,102 @@
+//! When the receiver acknowledges: at once, at the second segment, or after a while.
+//!
+//! Source: Linux 2.6.20 `tcp_event_data_recv`, `tcp_incr_quickack`, `__tcp_ack_snd_check`,
+//! `tcp_send_delayed_ack`, `tcp_delack_timer`.
+
+use crate::units::Time;
+
+/// Segments acknowledged at once in a row, at most (TCP_MAX_QUICKACKS).
+const MAX_QUICKACKS: u32 = 16;
+/// Ticks of the delayed ACK's bounds are hz / 25 and hz / 5 (TCP_DELACK_MIN, TCP_DELACK_MAX).
+const DELACK_MIN_DIVISOR: u32 = 25;
+const DELACK_MAX_DIVISOR: u32 = 5;
+
+/// The receiver's ACK clock. Fields keep Linux's names (icsk_ack).
+#[derive(Clone, Debug)]
+pub struct AckPolicy {
+    hz: u32,
+    tick_ns: u64,
+    /// Segments still to be acknowledged at once.
+    pub quick: u32,
+    /// Delayed ACK's timeout, jiffies; 0 before the first data.
+    ato: u32,
+    lrcvtime: u32,
+    /// Largest segment seen, bytes.
+    pub rcv_mss: u32,
+    /// Whether a segment smaller than the largest came since the last ACK (ICSK_ACK_PUSHED).
+    pub pushed: bool,
+    /// When the delayed ACK is due.
+    pub timer: Option<Time>,
+}
+
+impl AckPolicy {
+    /// Before the first data segment.
+    pub fn new(hz: u32, mss: u32) -> AckPolicy {
+        AckPolicy {
+            hz,
+            tick_ns: 1_000_000_000 / u64::from(hz),
+            quick: 0,
+            ato: 0,
+            lrcvtime: 0,
+            // The first guess is the least MSS that every host must take (TCP_MIN_RCVMSS).
+            rcv_mss: mss.min(536),
+            pushed: false,
+            timer: None,
+        }
+    }
+
+    fn ato_min(&self) -> u32 {
+        (self.hz / DELACK_MIN_DIVISOR).max(1)
+    }
+
+    /// A data segment of `len` bytes came while `rcv_wnd` was advertised.
+    pub fn on_data(&mut self, now: Time, len: u32, rcv_wnd: u64) {
+        self.pushed |= len < self.rcv_mss;
+        self.rcv_mss = self.rcv_mss.max(len);
+        let jiffies = (now.0 / self.tick_ns) as u32;
+        if self.ato == 0 {
+            self.raise_quick(rcv_wnd);
+            self.ato = self.ato_min();
+        } else {
+            self.adapt_ato(jiffies - self.lrcvtime);
+        }
+        self.lrcvtime = jiffies;
+    }
+
+    fn raise_quick(&mut self, rcv_wnd: u64) {
+        let segments = rcv_wnd / (2 * u64::from(self.rcv_mss));
+        let quickacks =
+            if segments == 0 { 2 } else { segments.min(u64::from(MAX_QUICKACKS)) as u32 };
+        self.quick = self.quick.max(quickacks);
+    }
+
+    fn adapt_ato(&mut self, gap: u32) {
+        let least = self.ato_min();
+        if gap <= least / 2 {
+            self.ato = (self.ato >> 1) + least / 2;
+        } else if gap < self.ato {
+            self.ato = (self.ato >> 1) + gap;
+        }
+    }
+
+    /// An ACK went out: one quick ACK less, and the delayed one is no longer due.
+    pub fn on_ack_sent(&mut self) {
+        self.quick = self.quick.saturating_sub(1);
+        self.pushed = false;
+        self.timer = None;
+    }
+
+    /// An ACK is owed but not at once: starts the timer, unless it runs and is due sooner.
+    pub fn delay(&mut self, now: Time) {
+        let most = self.hz / DELACK_MAX_DIVISOR;
+        let jiffies = self.ato.clamp(self.ato_min(), most.max(1));
+        let due = Time((now.0 / self.tick_ns + u64::from(jiffies)) * self.tick_ns);
+        self.timer = Some(self.timer.map_or(due, |running| running.min(due)));
+    }
+
+    /// The delayed ACK's timer fired: next time a little more patience.
+    pub fn on_timer(&mut self) {
+        self.ato = (self.ato << 1).min(self.hz / DELACK_MAX_DIVISOR).max(1);
+        self.timer = None;
+    }
+}

@@ -1,0 +1,76 @@
+//! The TCP endpoint, split by concern. Pure: time comes in, packets go out through [`Output`].
+
+pub mod ack_policy;
+pub mod input;
+pub mod output;
+pub mod profile;
+pub mod receiver;
+pub mod recovery;
+pub mod rtt;
+pub mod scoreboard;
+pub mod sender;
+pub mod skb;
+pub mod window;
+pub mod write;
+
+use crate::units::Time;
+use alloc::boxed::Box;
+
+/// Bytes of IP and TCP headers without options.
+pub const HEADERS: u32 = 40;
+/// Bytes that timestamps add to every segment (RFC 7323, padded).
+pub const TIMESTAMP_OPTION: u32 = 12;
+
+/// Congestion state, Linux's `enum tcp_ca_state`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CaState {
+    /// Nothing unusual.
+    Open = 0,
+    /// SACKs or duplicate ACKs were seen.
+    Disorder = 1,
+    /// cwnd is being reduced without a loss (local congestion).
+    Cwr = 2,
+    /// Fast retransmit and recovery.
+    Recovery = 3,
+    /// After a retransmission timeout.
+    Loss = 4,
+}
+
+/// SACK blocks, most recent first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sacks {
+    /// Start and end of each block.
+    pub blocks: [(u64, u64); 4],
+    /// Blocks in use.
+    pub count: usize,
+}
+
+/// What an ACK says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ack {
+    /// Next byte expected.
+    pub ack: u64,
+    /// Advertised window in bytes, after scaling.
+    pub window: u64,
+    /// SACK blocks, where something arrived out of order.
+    pub sacks: Option<Box<Sacks>>,
+}
+
+/// A piece of the stream handed down for transmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmission {
+    /// First byte.
+    pub seq: u64,
+    /// Bytes; 0 is a window probe.
+    pub len: u32,
+    /// Whether it was sent before.
+    pub retransmission: bool,
+}
+
+/// Where the sender's packets go.
+pub trait Output {
+    /// Hands down one skb; false when the host's queue refused it (NET_XMIT_DROP).
+    fn transmit(&mut self, skb: Transmission) -> bool;
+    /// The time at which the CPU is now.
+    fn now(&self) -> Time;
+}

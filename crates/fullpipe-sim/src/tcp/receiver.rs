@@ -1,0 +1,232 @@
+//! The receiving endpoint: reassembly, receive buffer, ACKs.
+//!
+//! Source: Linux 2.6.20 `tcp_rcv_established`, `tcp_data_queue`, `tcp_cleanup_rbuf`.
+//! Not modelled: the prequeue (the receiver behaves as with net.ipv4.tcp_low_latency = 1), pruning
+//! of the out-of-order queue (a segment that does not fit is dropped), receive buffer autotuning.
+
+use super::ack_policy::AckPolicy;
+use super::profile::Profile;
+use super::window::{RX_OVERHEAD, ReceiveWindow};
+use super::{Ack, Sacks};
+use crate::config::Host;
+use crate::ranges::RangeSet;
+use crate::units::Time;
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+
+/// In-order data waiting for the reader: segments of equal length.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    len: u32,
+    count: u32,
+}
+
+/// See the module's description. Sequence numbers count from the first data byte.
+pub struct Receiver {
+    profile: &'static Profile,
+    sack: bool,
+    /// Window state.
+    pub window: ReceiveWindow,
+    /// ACK clock.
+    pub acks: AckPolicy,
+    /// Next byte expected.
+    pub rcv_nxt: u64,
+    out_of_order: RangeSet,
+    /// Out-of-order ranges by the time of their last arrival, most recent first (start of each).
+    recent: VecDeque<u64>,
+    waiting: VecDeque<Waiting>,
+    waiting_bytes: u64,
+    read_of_first: u32,
+    /// Bytes the application has read.
+    pub bytes_read: u64,
+    /// Segments whose last byte it has read.
+    pub segments_read: u64,
+    /// Segments that became readable.
+    pub segments_queued: u64,
+    /// Segments dropped for want of buffer, or outside the window.
+    pub dropped: u64,
+    /// Segments that brought nothing new.
+    pub duplicates: u64,
+    mss: u32,
+}
+
+impl Receiver {
+    /// A new connection; `rcvbuf` is what setsockopt asked for.
+    pub fn new(profile: &'static Profile, host: &Host, mss: u32, rcvbuf: Option<u64>) -> Receiver {
+        Receiver {
+            profile,
+            sack: host.sysctl.tcp_sack,
+            window: ReceiveWindow::new(&host.sysctl, rcvbuf, mss),
+            acks: AckPolicy::new(host.hz, mss),
+            rcv_nxt: 0,
+            out_of_order: RangeSet::default(),
+            recent: VecDeque::new(),
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            read_of_first: 0,
+            bytes_read: 0,
+            segments_read: 0,
+            segments_queued: 0,
+            dropped: 0,
+            duplicates: 0,
+            mss,
+        }
+    }
+
+    /// Bytes ready for the reader.
+    pub fn readable(&self) -> u64 {
+        self.waiting_bytes
+    }
+
+    /// A segment `[seq, seq + len)` (len 0: a window probe); the ACK that it causes at once.
+    pub fn on_segment(&mut self, now: Time, seq: u64, len: u32) -> Option<Ack> {
+        let end = seq + u64::from(len);
+        if len == 0 || end <= self.rcv_nxt {
+            self.duplicates += u64::from(len > 0);
+            return Some(self.make_ack());
+        }
+        let beyond = end > self.rcv_nxt + self.window.remaining(self.rcv_nxt);
+        if beyond || self.window.rmem_alloc > self.window.rcvbuf {
+            self.dropped += 1;
+            return Some(self.make_ack());
+        }
+        if seq > self.rcv_nxt {
+            return self.take_out_of_order(seq, end);
+        }
+        self.take_in_order((end - self.rcv_nxt) as u32, end);
+        self.acks.on_data(now, len, self.window.rcv_wnd);
+        if self.window.grow(len) && self.profile.quick_ack_on_growth {
+            self.acks.quick |= 1;
+        }
+        self.ack_or_delay(now)
+    }
+
+    fn take_in_order(&mut self, len: u32, end: u64) {
+        self.window.rmem_alloc += u64::from(len) + RX_OVERHEAD;
+        self.enqueue(len, 1);
+        self.rcv_nxt = end;
+        let filled_to = self.out_of_order.next_gap(self.rcv_nxt);
+        if filled_to > self.rcv_nxt {
+            self.queue_filled(self.rcv_nxt, filled_to);
+            self.rcv_nxt = filled_to;
+        }
+    }
+
+    /// Out-of-order data became in-order; its memory is already accounted.
+    fn queue_filled(&mut self, from: u64, to: u64) {
+        self.out_of_order.remove(from, to, |_, _| {});
+        self.recent.retain(|&start| start >= to);
+        let whole = ((to - from) / u64::from(self.mss)) as u32;
+        let rest = ((to - from) % u64::from(self.mss)) as u32;
+        if whole > 0 {
+            self.enqueue(self.mss, whole);
+        }
+        if rest > 0 {
+            self.enqueue(rest, 1);
+        }
+    }
+
+    fn enqueue(&mut self, len: u32, count: u32) {
+        self.segments_queued += u64::from(count);
+        self.waiting_bytes += u64::from(len) * u64::from(count);
+        match self.waiting.back_mut() {
+            Some(last) if last.len == len => last.count += count,
+            _ => self.waiting.push_back(Waiting { len, count }),
+        }
+    }
+
+    fn take_out_of_order(&mut self, seq: u64, end: u64) -> Option<Ack> {
+        let mut new_segments = 0;
+        self.out_of_order.insert(seq, end, |_, _| new_segments += 1);
+        if new_segments == 0 {
+            self.duplicates += 1;
+        } else {
+            self.window.rmem_alloc += (end - seq) + RX_OVERHEAD;
+            let merged = self.out_of_order.containing(seq).map_or(seq, |(start, _)| start);
+            let ranges = &self.out_of_order;
+            self.recent
+                .retain(|&s| s != merged && ranges.containing(s).is_some_and(|(a, _)| a == s));
+            self.recent.push_front(merged);
+            self.recent.truncate(8);
+        }
+        Some(self.make_ack())
+    }
+
+    fn ack_or_delay(&mut self, now: Time) -> Option<Ack> {
+        let owed = self.rcv_nxt - self.window.rcv_wup;
+        let second = owed > u64::from(self.acks.rcv_mss) && {
+            let advertised = self.window.rcv_wnd;
+            self.window.select() >= advertised
+        };
+        if second || self.acks.quick > 0 || !self.out_of_order.is_empty() {
+            return Some(self.make_ack());
+        }
+        self.acks.delay(now);
+        None
+    }
+
+    /// An ACK of the present state (tcp_send_ack).
+    pub fn make_ack(&mut self) -> Ack {
+        let window = self.window.advertise(self.rcv_nxt);
+        self.acks.on_ack_sent();
+        Ack { ack: self.rcv_nxt, window, sacks: self.sack_blocks() }
+    }
+
+    fn sack_blocks(&self) -> Option<Box<Sacks>> {
+        if !self.sack || self.out_of_order.is_empty() {
+            return None;
+        }
+        let mut sacks = Sacks { blocks: [(0, 0); 4], count: 0 };
+        for &start in self.recent.iter().take(4) {
+            if let Some(range) = self.out_of_order.containing(start) {
+                sacks.blocks[sacks.count] = range;
+                sacks.count += 1;
+            }
+        }
+        Some(Box::new(sacks))
+    }
+
+    /// The reader has copied `bytes`: frees their memory and sends the ACK that this allows
+    /// (tcp_cleanup_rbuf): more than one segment is owed, or the window has at least doubled.
+    pub fn read(&mut self, bytes: u64) -> Option<Ack> {
+        self.free(bytes);
+        self.bytes_read += bytes;
+        let owed = self.rcv_nxt - self.window.rcv_wup;
+        let drained = self.acks.pushed && self.waiting_bytes == 0;
+        if self.acks.timer.is_some() && (owed > u64::from(self.acks.rcv_mss) || drained) {
+            return Some(self.make_ack());
+        }
+        let remaining = self.window.remaining(self.rcv_nxt);
+        if 2 * remaining <= self.window.window_clamp {
+            let possible = self.window.select();
+            if possible > 0 && possible >= 2 * remaining {
+                return Some(self.make_ack());
+            }
+        }
+        None
+    }
+
+    fn free(&mut self, bytes: u64) {
+        self.waiting_bytes -= bytes;
+        let mut left = bytes + u64::from(self.read_of_first);
+        while let Some(run) = self.waiting.front_mut() {
+            let whole = (left / u64::from(run.len)).min(u64::from(run.count)) as u32;
+            self.segments_read += u64::from(whole);
+            let memory = u64::from(whole) * (u64::from(run.len) + RX_OVERHEAD);
+            self.window.rmem_alloc = self.window.rmem_alloc.saturating_sub(memory);
+            left -= u64::from(whole) * u64::from(run.len);
+            run.count -= whole;
+            if run.count > 0 {
+                break;
+            }
+            self.waiting.pop_front();
+        }
+        self.read_of_first = left as u32;
+    }
+
+    /// The delayed ACK's timer fired.
+    pub fn on_delack_timer(&mut self) -> Option<Ack> {
+        self.acks.on_timer();
+        (self.rcv_nxt > self.window.rcv_wup).then(|| self.make_ack())
+    }
+}

@@ -1,0 +1,323 @@
+//! The sending endpoint: its state, its setting up, its timers.
+//!
+//! Order of calls: [`Sender::established`] once; then [`Sender::on_ack`] for each ACK, the calls of
+//! `write.rs` for the application, [`Sender::on_timer`] when [`Sender::timer`] is due. Invariants:
+//! `snd_una <= snd_nxt <= write_seq`; in flight never exceeds cwnd when new data is sent.
+
+use super::profile::Profile;
+use super::rtt::Rtt;
+use super::scoreboard::{Scoreboard, Window};
+use super::skb::SendQueue;
+use super::{CaState, Output};
+use crate::cc::Congestion;
+use crate::config::{Host, Sysctl};
+use crate::trace::Limit;
+use crate::units::Time;
+
+/// Infinite slow start threshold (Linux 2.6.20 `tcp_v4_init_sock`).
+pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+
+/// The application's side of the socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writer {
+    /// Copying, or about to.
+    Active,
+    /// Waits for room in the send buffer (SOCK_NOSPACE).
+    NoSpace,
+    /// Has nothing to write at present.
+    Paused,
+    /// Will not write any more.
+    Done,
+}
+
+/// Which timer runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TimerKind {
+    Retransmit,
+    Probe,
+}
+
+/// See the module's description. Fields keep Linux's names.
+pub struct Sender {
+    pub(super) profile: &'static Profile,
+    pub(super) sysctl: Sysctl,
+    pub(super) cc: Congestion,
+    pub(super) rtt: Rtt,
+    pub(super) queue: SendQueue,
+    pub(super) board: Scoreboard,
+    pub(super) tick_ns: u64,
+    pub(super) timestamps: bool,
+    pub(super) tso: bool,
+    pub(super) mss: u32,
+    pub(super) snd_una: u64,
+    pub(super) snd_nxt: u64,
+    pub(super) write_seq: u64,
+    pub(super) pushed_seq: u64,
+    pub(super) snd_sml: u64,
+    pub(super) snd_wnd: u64,
+    pub(super) max_window: u64,
+    pub(super) high_seq: u64,
+    pub(super) ca_state: CaState,
+    pub(super) undo: Option<Undo>,
+    pub(super) cwnd_used: u32,
+    pub(super) lsndtime: u32,
+    pub(super) sndbuf: u64,
+    pub(super) sndbuf_locked: bool,
+    pub(super) retransmits: u32,
+    pub(super) timer: Option<(TimerKind, Time)>,
+    pub(super) refused: bool,
+    pub(super) is_established: bool,
+    /// Application state, set by the host.
+    pub writer: Writer,
+    /// Counters for the trace.
+    pub counters: Counters,
+}
+
+/// What a reduction that turns out to be needless would restore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Undo {
+    pub(super) prior_ssthresh: u32,
+    pub(super) retransmitted: u32,
+}
+
+/// What the sender counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Segments handed down, retransmissions included.
+    pub segments_sent: u64,
+    /// Segments retransmitted.
+    pub segments_retransmitted: u64,
+    /// ACKs processed.
+    pub acks_received: u64,
+    /// Timeouts.
+    pub timeouts: u64,
+    /// Skbs that the qdisc refused.
+    pub refused: u64,
+}
+
+impl Sender {
+    /// A socket before connect(); `sndbuf` is what setsockopt asked for.
+    pub fn new(
+        profile: &'static Profile,
+        host: &Host,
+        cc: Congestion,
+        mss: u32,
+        sndbuf: Option<u64>,
+    ) -> Sender {
+        let granted = sndbuf.map(|request| 2 * request.min(host.sysctl.wmem_max));
+        Sender {
+            profile,
+            sysctl: host.sysctl,
+            cc,
+            rtt: Rtt::new(host.hz, profile.rto_min_ms),
+            queue: SendQueue::default(),
+            board: Scoreboard::default(),
+            tick_ns: 1_000_000_000 / u64::from(host.hz),
+            timestamps: host.timestamps,
+            tso: host.tso,
+            mss,
+            snd_una: 0,
+            snd_nxt: 0,
+            write_seq: 0,
+            pushed_seq: 0,
+            snd_sml: 0,
+            snd_wnd: 0,
+            max_window: 0,
+            high_seq: 0,
+            ca_state: CaState::Open,
+            undo: None,
+            cwnd_used: 0,
+            lsndtime: 0,
+            sndbuf: granted.unwrap_or(host.sysctl.tcp_wmem[1]).max(2048),
+            sndbuf_locked: sndbuf.is_some(),
+            retransmits: 0,
+            timer: None,
+            refused: false,
+            is_established: false,
+            writer: Writer::Active,
+            counters: Counters::default(),
+        }
+    }
+
+    /// The SYN-ACK arrived: `window` is its unscaled window; `sent` is when the SYN was sent, unless
+    /// it had to be repeated.
+    pub fn established(&mut self, now: Time, window: u64, sent: Option<Time>) {
+        self.is_established = true;
+        self.snd_wnd = window;
+        self.max_window = window;
+        if let Some(sent) = sent {
+            let jiffies = self.jiffies(now) - self.jiffies(sent);
+            self.rtt.sample(jiffies, 0, 0);
+        }
+        let sock = self.cc.sock_mut();
+        sock.mss_cache = self.mss;
+        sock.snd_cwnd = self.profile.initial_cwnd.packets(self.mss);
+        sock.snd_ssthresh = INFINITE_SSTHRESH;
+        sock.snd_cwnd_clamp = u32::MAX;
+        self.lsndtime = self.jiffies(now);
+        self.sync_clock(now);
+        self.cc.init();
+        self.cc.sock_mut().snd_cwnd_stamp = self.jiffies(now);
+    }
+
+    /// Jiffies at `time`.
+    pub(super) fn jiffies(&self, time: Time) -> u32 {
+        (time.0 / self.tick_ns) as u32
+    }
+
+    /// Lets the congestion control see the time and the state.
+    pub(super) fn sync_clock(&mut self, now: Time) {
+        let jiffies = self.jiffies(now);
+        let sock = self.cc.sock_mut();
+        sock.jiffies = jiffies;
+        sock.now_us = now.as_us();
+        sock.srtt_us = self.rtt.srtt_us().saturating_mul(8);
+        sock.packets_out = self.board.packets_out;
+    }
+
+    pub(super) fn window(&self) -> Window<'_> {
+        Window { queue: &self.queue, snd_una: self.snd_una, snd_nxt: self.snd_nxt, mss: self.mss }
+    }
+
+    /// The scoreboard to change, and the window it is about.
+    pub(super) fn board_and_window(&mut self) -> (&mut Scoreboard, Window<'_>) {
+        let window = Window {
+            queue: &self.queue,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            mss: self.mss,
+        };
+        (&mut self.board, window)
+    }
+
+    /// Congestion window, packets.
+    pub fn cwnd(&self) -> u32 {
+        self.cc.sock().snd_cwnd
+    }
+
+    /// Slow start threshold, packets.
+    pub fn ssthresh(&self) -> u32 {
+        self.cc.sock().snd_ssthresh
+    }
+
+    /// Packets in flight.
+    pub fn in_flight(&self) -> u32 {
+        self.board.in_flight()
+    }
+
+    /// Congestion state.
+    pub fn ca_state(&self) -> CaState {
+        self.ca_state
+    }
+
+    /// Smoothed RTT, us.
+    pub fn srtt_us(&self) -> u32 {
+        self.rtt.srtt_us()
+    }
+
+    /// Retransmission timeout with backoff, us.
+    pub fn rto_us(&self) -> u32 {
+        (u64::from(self.rtt.timeout()) * self.tick_ns / 1000).min(u64::from(u32::MAX)) as u32
+    }
+
+    /// Bytes acknowledged.
+    pub fn bytes_acked(&self) -> u64 {
+        self.snd_una
+    }
+
+    /// Advertised window as known here, bytes.
+    pub fn snd_wnd(&self) -> u64 {
+        self.snd_wnd
+    }
+
+    /// Bytes written and not sent.
+    pub fn unsent(&self) -> u64 {
+        self.queue.unsent_bytes
+    }
+
+    /// Memory in the send buffer and its limit, bytes.
+    pub fn send_buffer(&self) -> (u64, u64) {
+        (self.queue.wmem_queued, self.sndbuf)
+    }
+
+    /// Why nothing (more) is being sent at this moment.
+    pub fn limit(&self) -> Limit {
+        let Some(head) = self.queue.head() else { return self.limit_without_data() };
+        if !self.is_established {
+            return Limit::Idle;
+        }
+        if self.refused {
+            return Limit::Qdisc;
+        }
+        if self.in_flight() >= self.cwnd() {
+            return match self.ca_state {
+                CaState::Open | CaState::Disorder if self.cwnd() <= self.ssthresh() => {
+                    Limit::CwndSlowStart
+                }
+                CaState::Open | CaState::Disorder => Limit::CwndAvoidance,
+                _ => Limit::CwndRecovery,
+            };
+        }
+        if self.snd_nxt + u64::from(head.min(self.mss)) > self.snd_una + self.snd_wnd {
+            return Limit::ReceiveWindow;
+        }
+        match self.writer {
+            Writer::Active => Limit::SenderCpu,
+            _ if head < self.mss => Limit::Nagle,
+            _ => Limit::SenderCpu,
+        }
+    }
+
+    fn limit_without_data(&self) -> Limit {
+        match self.writer {
+            _ if !self.is_established => Limit::Idle,
+            Writer::Active => Limit::SenderCpu,
+            Writer::NoSpace => Limit::SendBuffer,
+            Writer::Paused => Limit::Application,
+            Writer::Done => Limit::Idle,
+        }
+    }
+
+    /// Whether the handshake is over.
+    pub fn is_established(&self) -> bool {
+        self.is_established
+    }
+
+    /// When the running timer expires.
+    pub fn timer(&self) -> Option<Time> {
+        self.timer.map(|(_, at)| at)
+    }
+
+    /// Starts a timer `jiffies` from now; it fires on a tick (Linux `sk_reset_timer`).
+    pub(super) fn start_timer(&mut self, kind: TimerKind, now: Time, jiffies: u32) {
+        let tick = now.0 / self.tick_ns + u64::from(jiffies);
+        self.timer = Some((kind, Time(tick * self.tick_ns)));
+    }
+
+    /// The timer that was due has come.
+    pub fn on_timer(&mut self, out: &mut dyn Output) {
+        let now = out.now();
+        let Some((kind, at)) = self.timer else { return };
+        if at > now {
+            return;
+        }
+        self.timer = None;
+        self.sync_clock(now);
+        match kind {
+            TimerKind::Retransmit => self.on_retransmit_timeout(out),
+            TimerKind::Probe => self.on_probe_timeout(out),
+        }
+    }
+
+    fn on_probe_timeout(&mut self, out: &mut dyn Output) {
+        if self.board.packets_out == 0 && self.queue.head().is_some() {
+            self.write_xmit(out);
+        }
+        if self.board.packets_out == 0 && self.queue.head().is_some() {
+            out.transmit(super::Transmission { seq: self.snd_nxt, len: 0, retransmission: false });
+            self.rtt.backoff = (self.rtt.backoff + 1).min(16);
+            let timeout = self.rtt.timeout();
+            self.start_timer(TimerKind::Probe, out.now(), timeout);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The send queue: skbs whose size is fixed when the application writes.
+//!
+//! Neighbouring skbs of one size are one entry, so that a queue of ten thousand is a few entries.
+
+use alloc::collections::VecDeque;
+
+/// Bytes that an skb costs the send buffer besides its data: the head allocated for the headers
+/// (MAX_TCP_HEADER rounded up) and struct sk_buff, Linux 2.6.20 on x86-64.
+pub const SKB_OVERHEAD: u64 = 512;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Unsent {
+    len: u32,
+    count: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sent {
+    len: u32,
+    count: u32,
+    when: u32,
+}
+
+/// What an ACK freed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Freed {
+    /// Skbs acknowledged to their last byte.
+    pub skbs: u32,
+    /// When the first of them was sent, in jiffies.
+    pub first_when: Option<u32>,
+}
+
+/// See the module's description. Sequence numbers count from the first data byte.
+#[derive(Clone, Debug, Default)]
+pub struct SendQueue {
+    unsent: VecDeque<Unsent>,
+    sent: VecDeque<Sent>,
+    /// First byte of the first sent skb.
+    sent_from: u64,
+    /// Bytes written and not sent.
+    pub unsent_bytes: u64,
+    /// sk_wmem_queued: memory of all skbs in the queue, bytes.
+    pub wmem_queued: u64,
+    /// Ends and lengths of sent segments shorter than an MSS.
+    shorts: VecDeque<(u64, u32)>,
+}
+
+impl SendQueue {
+    /// Bytes that still fit into the last unsent skb when skbs may grow to `goal` bytes.
+    pub fn tail_room(&self, goal: u32) -> u32 {
+        self.unsent.back().map_or(0, |run| goal.saturating_sub(run.len))
+    }
+
+    /// Whether the last unsent skb has reached `goal`, and whether it is the only one.
+    pub fn tail_is_only(&self) -> bool {
+        self.unsent.len() == 1 && self.unsent[0].count == 1
+    }
+
+    /// The application's next `bytes` go into the last skb if `into_tail`, else into a new one.
+    pub fn write(&mut self, bytes: u32, into_tail: bool) {
+        let mut len = bytes;
+        if into_tail && let Some(run) = self.unsent.back_mut() {
+            len += run.len;
+            run.count -= 1;
+            if run.count == 0 {
+                self.unsent.pop_back();
+            }
+        } else {
+            self.wmem_queued += SKB_OVERHEAD;
+        }
+        match self.unsent.back_mut() {
+            Some(run) if run.len == len => run.count += 1,
+            _ => self.unsent.push_back(Unsent { len, count: 1 }),
+        }
+        self.unsent_bytes += u64::from(bytes);
+        self.wmem_queued += u64::from(bytes);
+    }
+
+    /// Length of the first unsent skb.
+    pub fn head(&self) -> Option<u32> {
+        self.unsent.front().map(|run| run.len)
+    }
+
+    /// Moves the first `len` bytes of the first unsent skb, sent at `seq`, to the sent ones. What
+    /// remains of it becomes an skb of its own (`tso_fragment`).
+    pub fn send(&mut self, len: u32, seq: u64, when: u32, mss: u32) {
+        let Some(run) = self.unsent.front_mut() else { return };
+        let rest = run.len - len;
+        run.count -= 1;
+        if run.count == 0 {
+            self.unsent.pop_front();
+        }
+        if rest > 0 {
+            self.wmem_queued += SKB_OVERHEAD;
+            self.unsent.push_front(Unsent { len: rest, count: 1 });
+        }
+        self.unsent_bytes -= u64::from(len);
+        if self.sent.is_empty() {
+            self.sent_from = seq;
+        }
+        match self.sent.back_mut() {
+            Some(last) if last.len == len && last.when == when => last.count += 1,
+            _ => self.sent.push_back(Sent { len, count: 1, when }),
+        }
+        if !len.is_multiple_of(mss) {
+            self.shorts.push_back((seq + u64::from(len), len % mss));
+        }
+    }
+
+    /// Frees what lies below `una`; an skb acknowledged in part is trimmed.
+    pub fn acknowledge(&mut self, una: u64) -> Freed {
+        let mut freed = Freed::default();
+        while let Some(run) = self.sent.front_mut() {
+            let whole =
+                ((una - self.sent_from) / u64::from(run.len)).min(u64::from(run.count)) as u32;
+            if whole > 0 {
+                freed.first_when.get_or_insert(run.when);
+                freed.skbs += whole;
+                let bytes = u64::from(whole) * u64::from(run.len);
+                self.wmem_queued -= bytes + u64::from(whole) * SKB_OVERHEAD;
+                self.sent_from += bytes;
+                run.count -= whole;
+            }
+            if run.count > 0 {
+                break;
+            }
+            self.sent.pop_front();
+        }
+        if una > self.sent_from {
+            self.trim_head((una - self.sent_from) as u32);
+        }
+        while self.shorts.front().is_some_and(|&(end, _)| end <= una) {
+            self.shorts.pop_front();
+        }
+        freed
+    }
+
+    fn trim_head(&mut self, bytes: u32) {
+        let Some(run) = self.sent.front_mut() else { return };
+        let trimmed = Sent { len: run.len - bytes, count: 1, when: run.when };
+        run.count -= 1;
+        if run.count == 0 {
+            self.sent.pop_front();
+        }
+        self.sent.push_front(trimmed);
+        self.sent_from += u64::from(bytes);
+        self.wmem_queued -= u64::from(bytes);
+    }
+
+    /// Segments in `[from, to)`, both boundaries of sent segments.
+    pub fn segments(&self, from: u64, to: u64, mss: u32) -> u32 {
+        let (mut at, mut count, mss) = (from, 0, u64::from(mss));
+        for &(end, _) in self.shorts.iter().filter(|&&(end, _)| end > from && end < to) {
+            count += (end - at).div_ceil(mss);
+            at = end;
+        }
+        (count + (to - at).div_ceil(mss)) as u32
+    }
+
+    /// End of the segment that starts at `seq`, given the end of what was sent.
+    pub fn segment_end(&self, seq: u64, mss: u32, snd_nxt: u64) -> u64 {
+        let full = (seq + u64::from(mss)).min(snd_nxt);
+        let cut = self.shorts.iter().map(|&(end, _)| end).find(|&end| end > seq);
+        cut.map_or(full, |end| full.min(end))
+    }
+
+    /// Start of the segment that ends at `end`.
+    pub fn segment_start(&self, end: u64, mss: u32) -> u64 {
+        let short = self.shorts.iter().find(|&&(e, _)| e == end).map(|&(_, len)| len);
+        end.saturating_sub(u64::from(short.unwrap_or(mss)))
+    }
+}

@@ -1,0 +1,157 @@
+//! The receive window: how a buffer becomes a window, and how the window opens.
+//!
+//! Source: Linux 2.6.20 `tcp_win_from_space`, `tcp_select_initial_window`, `tcp_init_buffer_space`,
+//! `tcp_grow_window`, `__tcp_select_window`, `tcp_select_window`.
+
+use crate::config::Sysctl;
+
+/// Memory of a received packet besides its data, bytes: headers and struct sk_buff of a driver that
+/// accounts honestly.
+pub const RX_OVERHEAD: u64 = 256;
+
+/// Share of `space` that may be offered as window (tcp_adv_win_scale).
+pub fn win_from_space(space: u64, adv_win_scale: i32) -> u64 {
+    if adv_win_scale <= 0 {
+        space >> adv_win_scale.unsigned_abs()
+    } else {
+        space - (space >> adv_win_scale)
+    }
+}
+
+/// The receive window's state. Fields keep Linux's names; bytes throughout.
+#[derive(Clone, Debug)]
+pub struct ReceiveWindow {
+    adv_win_scale: i32,
+    /// sk_rcvbuf.
+    pub rcvbuf: u64,
+    /// Memory of packets in the receive and out-of-order queues.
+    pub rmem_alloc: u64,
+    /// Window scale offered, bits.
+    pub wscale: u32,
+    /// Largest window ever to be offered.
+    pub window_clamp: u64,
+    /// Present size of the window to offer.
+    pub rcv_ssthresh: u64,
+    /// Window last advertised.
+    pub rcv_wnd: u64,
+    /// `rcv_nxt` when it was advertised.
+    pub rcv_wup: u64,
+    mss: u64,
+}
+
+impl ReceiveWindow {
+    /// The window of a new connection; `rcvbuf` is what setsockopt asked for.
+    pub fn new(sysctl: &Sysctl, rcvbuf: Option<u64>, mss: u32) -> ReceiveWindow {
+        let granted = rcvbuf.map(|request| 2 * request.min(sysctl.rmem_max));
+        let rcvbuf = granted.unwrap_or(sysctl.tcp_rmem[1]).max(2048);
+        let mss = u64::from(mss);
+        let full = win_from_space(rcvbuf, sysctl.tcp_adv_win_scale);
+        let wscale = if sysctl.tcp_window_scaling { Self::scale(sysctl) } else { 0 };
+        let mut window = ReceiveWindow {
+            adv_win_scale: sysctl.tcp_adv_win_scale,
+            rcvbuf,
+            rmem_alloc: 0,
+            wscale,
+            window_clamp: 65_535u64 << wscale,
+            rcv_ssthresh: 0,
+            rcv_wnd: Self::initial(full, mss, wscale),
+            rcv_wup: 0,
+            mss,
+        };
+        window.init_buffer_space(full);
+        window
+    }
+
+    /// The smallest scale at which the largest buffer's window can be told in 16 bits.
+    fn scale(sysctl: &Sysctl) -> u32 {
+        let space = sysctl.tcp_rmem[2].max(sysctl.rmem_max).min(65_535 << 14);
+        (0..14).find(|&bits| space >> bits <= 65_535).unwrap_or(14)
+    }
+
+    /// Two, three or four segments at first (RFC 2414).
+    fn initial(full: u64, mss: u64, wscale: u32) -> u64 {
+        let whole = if full > mss { full / mss * mss } else { full };
+        let segments = match mss {
+            m if m > 1460 * 3 => 2,
+            m if m > 1460 => 3,
+            _ => 4,
+        };
+        let window = if mss > 1 << wscale { whole.min(segments * mss) } else { whole };
+        // The window of a SYN-ACK is not scaled.
+        window.min(65_535)
+    }
+
+    fn init_buffer_space(&mut self, full: u64) {
+        self.window_clamp = self.window_clamp.min(full);
+        if self.window_clamp > 2 * self.mss && self.window_clamp + self.mss > full {
+            self.window_clamp = (2 * self.mss).max(full.saturating_sub(self.mss));
+        }
+        self.rcv_ssthresh = self.rcv_wnd.min(self.window_clamp);
+    }
+
+    /// tcp_space: room in the receive buffer as window.
+    pub fn space(&self) -> u64 {
+        win_from_space(self.rcvbuf.saturating_sub(self.rmem_alloc), self.adv_win_scale)
+    }
+
+    /// tcp_full_space.
+    pub fn full_space(&self) -> u64 {
+        win_from_space(self.rcvbuf, self.adv_win_scale)
+    }
+
+    /// tcp_grow_window after a data segment of `len` bytes; whether the window grew.
+    pub fn grow(&mut self, len: u32) -> bool {
+        if len < 128 || self.rcv_ssthresh >= self.window_clamp || self.rcv_ssthresh >= self.space()
+        {
+            return false;
+        }
+        let truesize = u64::from(len) + RX_OVERHEAD;
+        let honest = win_from_space(truesize, self.adv_win_scale) <= u64::from(len);
+        let increment = if honest { 2 * self.mss } else { self.slow_growth(len, truesize) };
+        self.rcv_ssthresh = (self.rcv_ssthresh + increment).min(self.window_clamp);
+        increment > 0
+    }
+
+    /// __tcp_grow_window: a small packet in a large buffer opens the window only while it is small
+    /// against the buffer.
+    fn slow_growth(&self, len: u32, truesize: u64) -> u64 {
+        let mut truesize = win_from_space(truesize, self.adv_win_scale) / 2;
+        let mut window = self.full_space() / 2;
+        while self.rcv_ssthresh <= window {
+            if truesize <= u64::from(len) {
+                return 2 * self.mss;
+            }
+            truesize >>= 1;
+            window >>= 1;
+        }
+        0
+    }
+
+    /// __tcp_select_window: what could be advertised now.
+    pub fn select(&mut self) -> u64 {
+        let (mut free, full) = (self.space(), self.full_space());
+        let mss = self.mss.min(full);
+        if free < full / 2 && free < mss {
+            return 0;
+        }
+        free = free.min(self.rcv_ssthresh);
+        if self.wscale > 0 {
+            return free.div_ceil(1 << self.wscale) << self.wscale;
+        }
+        let kept = self.rcv_wnd;
+        if kept <= free.saturating_sub(mss) || kept > free { free / mss * mss } else { kept }
+    }
+
+    /// tcp_receive_window: what the peer may still send of the window last advertised.
+    pub fn remaining(&self, rcv_nxt: u64) -> u64 {
+        (self.rcv_wup + self.rcv_wnd).saturating_sub(rcv_nxt)
+    }
+
+    /// tcp_select_window: chooses the window of an ACK; it never takes back what it has offered.
+    pub fn advertise(&mut self, rcv_nxt: u64) -> u64 {
+        let window = self.select().max(self.remaining(rcv_nxt));
+        self.rcv_wnd = window.min(65_535 << self.wscale);
+        self.rcv_wup = rcv_nxt;
+        self.rcv_wnd >> self.wscale << self.wscale
+    }
+}

@@ -1,0 +1,80 @@
+//! The application writes: skbs are filled up to the size goal while the send buffer has room.
+//!
+//! Source: Linux 2.6.20 `tcp_sendmsg`, `tcp_current_mss`, `forced_push`, `sk_stream_write_space`.
+
+use super::Output;
+use super::sender::Sender;
+
+/// Largest IP packet that a TSO skb may describe.
+const GSO_MAX: u32 = 65_535;
+
+impl Sender {
+    /// The largest skb to build now, bytes (`xmit_size_goal`).
+    pub fn size_goal(&self) -> u32 {
+        if !self.tso {
+            return self.mss;
+        }
+        let headers = super::HEADERS + if self.timestamps { super::TIMESTAMP_OPTION } else { 0 };
+        let mut goal = GSO_MAX - headers;
+        if self.profile.size_goal_half_window && self.max_window > 0 {
+            let half = (self.max_window >> 1).min(u64::from(GSO_MAX)) as u32;
+            goal = goal.min(half.max(68 - super::HEADERS));
+        }
+        (goal - goal % self.mss).max(self.mss)
+    }
+
+    /// Bytes the next step of a write copies: what completes the last skb, or one new skb; `None`
+    /// while the send buffer is full.
+    pub fn next_copy(&self, goal: u32, left: u32) -> Option<u32> {
+        let room = self.queue.tail_room(goal);
+        if room > 0 {
+            return Some(room.min(left));
+        }
+        (self.queue.wmem_queued < self.sndbuf).then_some(goal.min(left))
+    }
+
+    /// `bytes` of a step have been copied; pushes as `tcp_sendmsg` does when an skb is complete.
+    pub fn copied(&mut self, bytes: u32, goal: u32, more_to_come: bool, out: &mut dyn Output) {
+        let into_tail = self.queue.tail_room(goal) > 0;
+        self.queue.write(bytes, into_tail);
+        self.write_seq += u64::from(bytes);
+        if self.queue.tail_room(goal) > 0 || !more_to_come {
+            return;
+        }
+        if self.write_seq > self.pushed_seq + (self.max_window >> 1) {
+            self.pushed_seq = self.write_seq;
+            self.push_pending(true, out);
+        } else if self.queue.tail_is_only() {
+            self.push_one(out);
+        }
+    }
+
+    /// A write() is complete.
+    pub fn end_write(&mut self, out: &mut dyn Output) {
+        self.pushed_seq = self.write_seq;
+        self.push_pending(false, out);
+    }
+
+    /// The writer goes to sleep for want of memory.
+    pub fn push_before_sleep(&mut self, out: &mut dyn Output) {
+        self.pushed_seq = self.write_seq;
+        self.push_pending(true, out);
+    }
+
+    /// Whether a writer that sleeps for want of memory is woken: a third of the buffer is free.
+    pub fn has_write_space(&self) -> bool {
+        let queued = self.queue.wmem_queued;
+        self.sndbuf.saturating_sub(queued) >= queued >> 1
+    }
+
+    /// tcp_new_space: a send buffer that was not set by the application grows with cwnd.
+    pub(super) fn autotune_sndbuf(&mut self) {
+        if self.sndbuf_locked {
+            return;
+        }
+        let per_segment = u64::from(self.mss) + super::skb::SKB_OVERHEAD;
+        let packets = u64::from(self.cwnd().max(self.profile.reordering + 1));
+        let wanted = (2 * packets * per_segment).min(self.sysctl.tcp_wmem[2]);
+        self.sndbuf = self.sndbuf.max(wanted);
+    }
+}

@@ -1,0 +1,107 @@
+//! The unit of work: packets of one flow that follow each other at an even pace.
+
+use crate::units::Time;
+
+/// What the packets of a train are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Data segments: packet `i` carries the bytes `[number + i * len, number + (i + 1) * len)`.
+    Data,
+    /// Pure ACKs: packet `i` is entry `number + i` of the flow's ACK log; `len` is 0.
+    Ack,
+    /// Connection request.
+    Syn,
+    /// Answer to a connection request.
+    SynAck,
+}
+
+/// `count` packets of one flow at times `first + i * spacing`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Train {
+    /// Index of the flow.
+    pub flow: u16,
+    /// What the packets are.
+    pub kind: Kind,
+    /// First sequence number or ACK number, see [`Kind`].
+    pub number: u64,
+    /// Payload bytes of each packet.
+    pub len: u32,
+    /// Size of each IP packet in bytes.
+    pub ip_len: u32,
+    /// Number of packets, at least 1.
+    pub count: u32,
+    /// Time of the first packet.
+    pub first: Time,
+    /// Nanoseconds between packets.
+    pub spacing: u64,
+}
+
+impl Train {
+    /// Time of packet `i`.
+    pub fn time(&self, i: u32) -> Time {
+        Time(self.first.0 + u64::from(i) * self.spacing)
+    }
+
+    /// Time of the last packet.
+    pub fn last(&self) -> Time {
+        self.time(self.count - 1)
+    }
+
+    /// The number of packet `i`.
+    pub fn number_of(&self, i: u32) -> u64 {
+        match self.kind {
+            Kind::Data => self.number + u64::from(i) * u64::from(self.len),
+            Kind::Ack => self.number + u64::from(i),
+            Kind::Syn | Kind::SynAck => self.number,
+        }
+    }
+
+    /// Packets `from .. from + count`.
+    pub fn part(&self, from: u32, count: u32) -> Train {
+        Train { number: self.number_of(from), first: self.time(from), count, ..*self }
+    }
+
+    /// Packets `from .. from + count` at new times.
+    pub fn retimed(&self, from: u32, count: u32, first: Time, spacing: u64) -> Train {
+        Train { number: self.number_of(from), count, first, spacing, ..*self }
+    }
+
+    /// Number of packets at or before `time`.
+    pub fn until(&self, time: Time) -> u32 {
+        if time < self.first {
+            0
+        } else if self.spacing == 0 {
+            self.count
+        } else {
+            let n = (time.0 - self.first.0) / self.spacing + 1;
+            n.min(u64::from(self.count)) as u32
+        }
+    }
+
+    /// Appends `next` if it continues this train exactly; returns whether it did.
+    pub fn extend(&mut self, next: &Train) -> bool {
+        let follows = self.flow == next.flow
+            && self.kind == next.kind
+            && self.len == next.len
+            && self.ip_len == next.ip_len
+            && self.number_of(self.count) == next.number;
+        if !follows || next.first < self.last() {
+            return false;
+        }
+        let gap = next.first.0 - self.last().0;
+        let pace = if self.count == 1 { gap } else { self.spacing };
+        if gap != pace || (next.count > 1 && next.spacing != pace) {
+            return false;
+        }
+        self.spacing = pace;
+        self.count += next.count;
+        true
+    }
+}
+
+/// Adds a train to a list, joining it to the last one where it continues it.
+pub fn append(list: &mut alloc::vec::Vec<Train>, train: Train) {
+    if !list.last_mut().is_some_and(|last| last.extend(&train)) {
+        list.push(train);
+    }
+}

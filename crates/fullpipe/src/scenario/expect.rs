@@ -1,0 +1,104 @@
+//! Expectations of a scenario, checked against the run they are about.
+
+use super::format::context::Context;
+use super::format::keys::At;
+use super::format::special::Range;
+use super::format::written;
+use super::metric::{self, Metric};
+use super::plan::Expect;
+use super::resolved::Resolved;
+
+/// The expectations that apply to `variant`. What is wrong with them is reported.
+pub fn read(
+    written: &[written::Expect],
+    variant: &str,
+    run: &Resolved,
+    cx: &mut Context,
+) -> Vec<Expect> {
+    let applies = |expect: &&written::Expect| {
+        expect
+            .variant
+            .as_ref()
+            .is_none_or(|wanted| wanted.value == variant)
+    };
+    written
+        .iter()
+        .filter(applies)
+        .filter_map(|expect| single(expect, run, cx))
+        .collect()
+}
+
+fn single(expect: &written::Expect, run: &Resolved, cx: &mut Context) -> Option<Expect> {
+    let metric = expect.metric.as_ref()?;
+    let (target, entry) = metric::find(&metric.value, metric.place, run, cx)?;
+    let within = expect.within.as_ref()?;
+    let tolerance = metric::tolerance(&within.value, entry.unit, within.place, cx);
+    let interval = expect.interval.as_ref().map(|range| range.value.0);
+    let of = expect.of.as_ref()?;
+    extent(metric, entry, interval, cx)?;
+    if let Some(range) = &expect.interval {
+        within_run(range, run, cx);
+    }
+    let values = interval.map_or(1, |[first, end]| end - first);
+    if of.value.0.len() != values {
+        let message = format!("`of` has {} values", of.value.0.len());
+        cx.error("bad-value", of.place, message).expected(format!(
+            "{values}, one per interval, or one for the whole run"
+        ));
+        return None;
+    }
+    Some(Expect {
+        metric: metric.value.clone(),
+        target,
+        interval,
+        of: of.value.0.clone(),
+        within: within.value.clone(),
+        tolerance: tolerance?,
+    })
+}
+
+/// Whether the metric exists per interval or for the whole run, as asked.
+fn extent(
+    metric: &At<String>,
+    entry: &Metric,
+    interval: Option<[usize; 2]>,
+    cx: &mut Context,
+) -> Option<()> {
+    let (exists, what, expected) = match interval {
+        Some(_) => (
+            entry.per_interval,
+            "per interval",
+            "no `interval`: the whole run",
+        ),
+        None => (
+            entry.whole_run,
+            "for the whole run",
+            "`interval = [first, one past the last]`",
+        ),
+    };
+    if !exists {
+        let message = format!("`{}` has no value {what}", metric.value);
+        cx.error("conflict", metric.place, message)
+            .expected(expected);
+    }
+    exists.then_some(())
+}
+
+/// Reports intervals after the run's end.
+fn within_run(range: &At<Range>, run: &Resolved, cx: &mut Context) {
+    let report = &run.report;
+    let rest = run.duration.saturating_sub(report.first_interval).as_ns();
+    let intervals = 1 + rest.div_ceil(report.interval.as_ns());
+    let [_, end] = range.value.0;
+    if end as u64 > intervals {
+        cx.error(
+            "out-of-range",
+            range.place,
+            format!("interval {} is after the run", end - 1),
+        )
+        .expected(format!(
+            "at most {intervals}: the run ends at {}",
+            run.duration
+        ));
+    }
+}

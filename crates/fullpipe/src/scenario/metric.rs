@@ -1,0 +1,339 @@
+//! What an expectation can be about: one table of metrics with their units.
+
+use super::format::context::{Context, Place};
+use super::format::quantity::{Decimal, Dimension, RATE, SIZE, TIME, Wrong, parse};
+use super::plan::{Target, Tolerance};
+use super::resolved::Resolved;
+use fullpipe_sim::trace::Limit;
+
+/// A metric of a flow or a stage.
+#[derive(Debug)]
+pub struct Metric {
+    /// Its name: "bytes" in "flow.NAME.bytes".
+    pub name: &'static str,
+    /// What it counts.
+    pub unit: Unit,
+    /// Whether it has a value per report interval.
+    pub per_interval: bool,
+    /// Whether it has a value for the whole run.
+    pub whole_run: bool,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+/// Units in which metrics count and tolerances are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes.
+    Bytes,
+    /// Packets, segments, or what a stage counts.
+    Packets,
+    /// Megabits per second.
+    Mbit,
+    /// Seconds.
+    Seconds,
+    /// A share from 0 to 1, without a unit.
+    Share,
+}
+
+const fn metric(
+    name: &'static str,
+    unit: Unit,
+    (per_interval, whole_run): (bool, bool),
+    doc: &'static str,
+) -> Metric {
+    Metric {
+        name,
+        unit,
+        per_interval,
+        whole_run,
+        doc,
+    }
+}
+
+const BOTH: (bool, bool) = (true, true);
+const INTERVALS: (bool, bool) = (true, false);
+const RUN: (bool, bool) = (false, true);
+
+/// Metrics of a flow: "flow.NAME.METRIC".
+pub const FLOW: &[Metric] = &[
+    metric(
+        "bytes",
+        Unit::Bytes,
+        BOTH,
+        "bytes read by the receiving application",
+    ),
+    metric(
+        "segments_delivered",
+        Unit::Packets,
+        BOTH,
+        "segments read by the receiving application",
+    ),
+    metric(
+        "throughput_mbit",
+        Unit::Mbit,
+        INTERVALS,
+        "delivered payload",
+    ),
+    metric(
+        "retransmitted_segments",
+        Unit::Packets,
+        BOTH,
+        "segments sent again",
+    ),
+    metric(
+        "cwnd",
+        Unit::Packets,
+        INTERVALS,
+        "congestion window at the interval's end",
+    ),
+    metric(
+        "mean_mbit",
+        Unit::Mbit,
+        RUN,
+        "mean rate over the flow's life",
+    ),
+    metric(
+        "plateau_mbit",
+        Unit::Mbit,
+        RUN,
+        "median of the highest intervals",
+    ),
+    metric(
+        "time_to_plateau_s",
+        Unit::Seconds,
+        RUN,
+        "until an interval first reached 90 % of the plateau",
+    ),
+];
+
+/// A limit's share: "flow.NAME.limits.LIMIT".
+pub const LIMITS: Metric = metric(
+    "limits",
+    Unit::Share,
+    BOTH,
+    "share of the time in which this limit held the flow back",
+);
+
+/// Counters of a stage: "stage.NAME.METRIC".
+pub const STAGE: &[Metric] = &[
+    metric("dropped", Unit::Packets, RUN, "units dropped"),
+    metric("entered", Unit::Packets, RUN, "units that entered"),
+    metric("left", Unit::Packets, RUN, "units that left"),
+    metric("waiting", Unit::Packets, RUN, "units waiting at the end"),
+    metric("peak", Unit::Packets, RUN, "highest number waiting"),
+    metric(
+        "mean_waiting",
+        Unit::Packets,
+        RUN,
+        "mean number waiting at the samples",
+    ),
+    metric("busy_s", Unit::Seconds, RUN, "time it was working"),
+    metric("blocked_s", Unit::Seconds, RUN, "time it refused new work"),
+];
+
+/// Stages of each host, after "sender." or "receiver.".
+pub const HOST_STAGES: &[&str] = &[
+    "send_buffer",
+    "qdisc",
+    "tx_ring",
+    "rx_ring",
+    "backlog",
+    "receive_buffer",
+    "application",
+    "cpu",
+];
+
+/// Finds what `text` refers to in a run. Reports at `place` what does not exist.
+pub fn find(
+    text: &str,
+    place: Place,
+    run: &Resolved,
+    cx: &mut Context,
+) -> Option<(Target, &'static Metric)> {
+    let mut finder = Finder { text, place, cx };
+    match text.split_once('.') {
+        Some(("flow", rest)) => finder.flow(rest, run),
+        Some(("stage", rest)) => finder.stage(rest, run),
+        _ => {
+            let forms = [
+                "flow.NAME.METRIC",
+                "flow.NAME.limits.LIMIT",
+                "stage.NAME.METRIC",
+            ];
+            finder.unknown(text, forms);
+            None
+        }
+    }
+}
+
+struct Finder<'a> {
+    text: &'a str,
+    place: Place,
+    cx: &'a mut Context,
+}
+
+impl Finder<'_> {
+    fn unknown<'n>(&mut self, part: &str, known: impl IntoIterator<Item = &'n str>) {
+        let message = format!("there is no metric `{}`", self.text);
+        self.cx
+            .error("unknown-name", self.place, message)
+            .names(part, known);
+    }
+
+    fn flow(&mut self, rest: &str, run: &Resolved) -> Option<(Target, &'static Metric)> {
+        let (flow, column) = rest.split_once('.').unwrap_or((rest, ""));
+        if !run.flow.iter().any(|known| known.name == flow) {
+            self.unknown(flow, run.flow.iter().map(|flow| flow.name.as_str()));
+            return None;
+        }
+        let flow = flow.to_string();
+        if let Some(limit) = column.strip_prefix("limits.") {
+            let Some(limit) = Limit::NAMES.into_iter().find(|known| *known == limit) else {
+                self.unknown(limit, Limit::NAMES);
+                return None;
+            };
+            return Some((Target::Limit { flow, limit }, &LIMITS));
+        }
+        let metric = self.column(column, FLOW, &["limits.LIMIT"])?;
+        Some((
+            Target::Flow {
+                flow,
+                column: metric.name,
+            },
+            metric,
+        ))
+    }
+
+    fn stage(&mut self, rest: &str, run: &Resolved) -> Option<(Target, &'static Metric)> {
+        let (stage, column) = rest.rsplit_once('.').unwrap_or((rest, ""));
+        let known = stages(run);
+        if !known.iter().any(|known| known == stage) {
+            let whole = if known.iter().any(|known| known == rest) {
+                rest
+            } else {
+                stage
+            };
+            if whole == stage {
+                self.unknown(stage, known.iter().map(String::as_str));
+                return None;
+            }
+        }
+        let metric = self.column(column, STAGE, &[])?;
+        Some((
+            Target::Stage {
+                stage: stage.into(),
+                column: metric.name,
+            },
+            metric,
+        ))
+    }
+
+    fn column(
+        &mut self,
+        column: &str,
+        table: &'static [Metric],
+        more: &[&str],
+    ) -> Option<&'static Metric> {
+        let found = table.iter().find(|metric| metric.name == column);
+        if found.is_none() {
+            let known = table
+                .iter()
+                .map(|metric| metric.name)
+                .chain(more.iter().copied());
+            self.unknown(column, known);
+        }
+        found
+    }
+}
+
+/// Names of all stages of a run.
+pub fn stages(run: &Resolved) -> Vec<String> {
+    let path = run
+        .path
+        .forward
+        .iter()
+        .chain(&run.path.back)
+        .map(|e| e.name().to_string());
+    let hosts = ["sender", "receiver"];
+    let host = |host| {
+        HOST_STAGES
+            .iter()
+            .map(move |stage| format!("{host}.{stage}"))
+    };
+    path.chain(hosts.into_iter().flat_map(host)).collect()
+}
+
+/// Reads a tolerance such as "2 %" or "1 segment".
+pub fn tolerance(text: &str, unit: Unit, place: Place, cx: &mut Context) -> Option<Tolerance> {
+    let absolute = match unit {
+        Unit::Bytes => measured(text, &SIZE, 0),
+        Unit::Mbit => measured(text, &RATE, -6),
+        Unit::Seconds => measured(text, &TIME, -9),
+        Unit::Packets => packets(text),
+        Unit::Share => share(text),
+    };
+    let found = match percent(text) {
+        Some(share) => Ok(Tolerance::Relative(share)),
+        None => absolute.map(Tolerance::Absolute),
+    };
+    let expected = format!("a relative tolerance such as \"2 %\", or {}", example(unit));
+    let (code, message) = match found {
+        Ok(Tolerance::Absolute(n) | Tolerance::Relative(n)) if n < 0.0 || !n.is_finite() => {
+            ("out-of-range", "`within` is not a tolerance".to_string())
+        }
+        Ok(tolerance) => return Some(tolerance),
+        Err(Wrong::NoUnit) => ("missing-unit", "`within` has no unit".into()),
+        Err(Wrong::Unit(unit)) => (
+            "unknown-unit",
+            format!("this metric is not measured in \"{unit}\""),
+        ),
+        Err(_) => (
+            "bad-value",
+            format!("`within` is not a tolerance: \"{text}\""),
+        ),
+    };
+    cx.error(code, place, message).expected(expected);
+    None
+}
+
+fn example(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Bytes => "one in bytes such as \"1 MiB\"",
+        Unit::Packets => "one in packets such as \"1 segment\"",
+        Unit::Mbit => "one of a rate such as \"5 Mbit\"",
+        Unit::Seconds => "one in seconds such as \"1 s\"",
+        Unit::Share => "one of the share such as \"0.05\"",
+    }
+}
+
+fn percent(text: &str) -> Option<f64> {
+    match Decimal::split(text) {
+        Ok((number, "%")) => Some(number.to_f64(-2)),
+        _ => None,
+    }
+}
+
+/// A quantity in base units x 10^`power`.
+fn measured(text: &str, dimension: &Dimension, power: i32) -> Result<f64, Wrong> {
+    let base = parse(text, dimension)?;
+    Ok(base as f64 * 10_f64.powi(power))
+}
+
+fn packets(text: &str) -> Result<f64, Wrong> {
+    const WORDS: [&str; 8] = [
+        "packet", "packets", "segment", "segments", "skb", "skbs", "byte", "bytes",
+    ];
+    match Decimal::split(text)? {
+        (_, "") => Err(Wrong::NoUnit),
+        (number, unit) if WORDS.contains(&unit) => Ok(number.to_f64(0)),
+        (_, unit) => Err(Wrong::Unit(unit.into())),
+    }
+}
+
+fn share(text: &str) -> Result<f64, Wrong> {
+    match Decimal::split(text)? {
+        (number, "") => Ok(number.to_f64(0)),
+        (_, unit) => Err(Wrong::Unit(unit.into())),
+    }
+}

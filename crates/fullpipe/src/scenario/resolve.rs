@@ -1,0 +1,372 @@
+//! From what was written to what it means: defaults, and checks that need more than one key.
+
+use super::format::context::{Context, Place};
+use super::format::keys::At;
+use super::format::special;
+use super::format::written::{self, AppKind};
+use super::profile::{self, Kernel};
+use super::resolve_path;
+use super::resolved::*;
+use fullpipe_sim::cc;
+use fullpipe_sim::units::{Rate, Time};
+
+/// Most connections of a run.
+const MOST_FLOWS: usize = 10_000;
+/// Most samples of a run, tail included.
+const SAMPLES: u64 = 30_000;
+/// Most samples that can be asked for.
+const MOST_SAMPLES: u64 = 10_000_000;
+
+/// The value of a key that has a default.
+fn value<T: Clone>(at: &Option<At<T>>) -> Option<T> {
+    at.as_ref().map(|at| at.value.clone())
+}
+
+/// Resolves a run; `name` is its title where it has none. None if anything is missing; what is wrong is reported.
+pub fn run(written: &written::Run, name: &str, cx: &mut Context) -> Option<Resolved> {
+    let path = written
+        .path
+        .as_ref()
+        .and_then(|path| resolve_path::path(&path.value, cx));
+    let fastest = path.as_ref().and_then(resolve_path::fastest);
+    let hosts = written
+        .hosts
+        .as_ref()
+        .and_then(|hosts| hosts_of(&hosts.value, fastest, cx));
+    let flow = written.flow.as_ref().and_then(|flow| {
+        let kernel = hosts.as_ref().map(|hosts| hosts.sender.kernel.as_str());
+        flows(flow, kernel.and_then(profile::kernel), cx)
+    });
+    let (path, hosts, flow) = (path?, hosts?, flow?);
+    let round_trip = resolve_path::round_trip(&path);
+    let duration = duration(written, &flow, round_trip, cx)?;
+    let report = report(
+        &written.report.as_ref()?.value,
+        written,
+        &flow,
+        duration,
+        cx,
+    )?;
+    Some(Resolved {
+        title: value(&written.title).unwrap_or_else(|| name.into()),
+        seed: value(&written.seed)?.0 as u64,
+        duration,
+        report,
+        path,
+        hosts,
+        flow,
+    })
+}
+
+/// When the run ends.
+fn duration(run: &written::Run, flows: &[Flow], trip: Time, cx: &mut Context) -> Option<Time> {
+    let written = run.flow.as_ref()?;
+    if let Some(at) = &run.duration {
+        let end = Time::ns(at.value.0);
+        if let Some(late) = flows.iter().find(|flow| flow.start >= end) {
+            let message = format!("the run ends before flow `{}` starts", late.name);
+            cx.error("out-of-range", at.place, message)
+                .expected(format!("more than {}", late.start));
+        }
+        return Some(end);
+    }
+    let Some(last) = last_end(flows) else {
+        let message = "a flow ends by `bytes`, so the run needs a `duration` as its limit";
+        cx.error("missing-key", written.place, message)
+            .expected("duration = \"60s\" before the first table");
+        return None;
+    };
+    Some(last + Time::secs(1) + trip + trip)
+}
+
+/// The end of the last flow's duration, if every flow has one.
+fn last_end(flows: &[Flow]) -> Option<Time> {
+    let ends: Option<Vec<Time>> = flows
+        .iter()
+        .map(|flow| flow.duration.map(|lasts| flow.start + lasts))
+        .collect();
+    ends?.into_iter().max()
+}
+
+fn report(
+    report: &written::Report,
+    run: &written::Run,
+    flows: &[Flow],
+    duration: Time,
+    cx: &mut Context,
+) -> Option<Report> {
+    let interval = Time::ns(value(&report.interval)?.0);
+    let lasts = last_end(flows)
+        .filter(|_| run.duration.is_none())
+        .unwrap_or(duration);
+    let default = Time::ms((lasts.as_ns().div_ceil(SAMPLES * 1_000_000)).max(1));
+    let sample = value(&report.sample).map_or(default.min(interval), |at| Time::ns(at.0));
+    let sampled = report.sample.as_ref().map_or(report.place, |at| at.place);
+    if duration.as_ns() / sample.as_ns() > MOST_SAMPLES {
+        cx.error(
+            "too-large",
+            sampled,
+            format!("a run of {duration} in samples of {sample}"),
+        )
+        .expected(format!("at most {MOST_SAMPLES} samples"));
+    }
+    let first = value(&report.first_interval).map_or(interval, |at| Time::ns(at.0));
+    if sample > interval || sample > first {
+        cx.error(
+            "out-of-range",
+            sampled,
+            "`sample` is longer than a report interval",
+        )
+        .expected(format!("at most {}", interval.min(first)));
+    }
+    Some(Report {
+        interval,
+        first_interval: first,
+        clock: value(&report.clock)?,
+        clock_offset: Time::ns(value(&report.clock_offset)?.0),
+        sample,
+    })
+}
+
+fn hosts_of(hosts: &written::Hosts, fastest: Option<Rate>, cx: &mut Context) -> Option<Hosts> {
+    let sender = hosts
+        .sender
+        .as_ref()
+        .and_then(|at| host(&at.value, fastest, cx));
+    let receiver = hosts
+        .receiver
+        .as_ref()
+        .and_then(|at| host(&at.value, fastest, cx));
+    Some(Hosts {
+        sender: sender?,
+        receiver: receiver?,
+    })
+}
+
+fn host(host: &written::Host, fastest: Option<Rate>, cx: &mut Context) -> Option<Host> {
+    let kernel = kernel(host.kernel.as_ref()?, cx)?;
+    let mut sysctl = kernel.sysctl;
+    if let Some(written) = &host.sysctl {
+        written.value.apply(&mut sysctl);
+    }
+    let nic = fastest.map_or(Rate::gbit(10), |rate| Rate(rate.0.saturating_mul(10)));
+    let qdisc = &host.qdisc.as_ref()?.value;
+    value(&qdisc.kind)?;
+    Some(Host {
+        kernel: kernel.name.into(),
+        hz: value(&host.hz).map_or(kernel.hz, |hz| hz.0 as u32),
+        timestamps: value(&host.timestamps).unwrap_or(kernel.timestamps),
+        tso: value(&host.tso).unwrap_or(kernel.tso),
+        qdisc: Qdisc {
+            kind: "pfifo_fast".into(),
+            limit: value(&qdisc.limit).map_or(kernel.qdisc_limit, |n| n.0 as u32),
+        },
+        tx_ring: value(&host.tx_ring).map_or(kernel.ring, |n| n.0 as u32),
+        rx_ring: value(&host.rx_ring).map_or(kernel.ring, |n| n.0 as u32),
+        nic_rate: value(&host.nic_rate).map_or(nic, |rate| Rate(rate.0)),
+        coalesce: Time::ns(value(&host.coalesce)?.0),
+        receive_path: value(&host.receive_path)?,
+        sysctl,
+        cpu: cpu(&host.cpu.as_ref()?.value)?,
+    })
+}
+
+fn kernel(at: &At<String>, cx: &mut Context) -> Option<&'static Kernel> {
+    let found = profile::kernel(&at.value);
+    if found.is_none() {
+        let message = format!("no kernel profile is called \"{}\"", at.value);
+        let known = profile::KERNELS.iter().map(|kernel| kernel.name);
+        cx.error("unknown-name", at.place, message)
+            .names(&at.value, known);
+    }
+    found
+}
+
+fn cpu(cpu: &written::Cpu) -> Option<Cpu> {
+    Some(Cpu {
+        copy: value(&cpu.copy)?.0,
+        transmit: Time::ns(value(&cpu.transmit)?.0),
+        receive: Time::ns(value(&cpu.receive)?.0),
+        ack: Time::ns(value(&cpu.ack)?.0),
+        calibrated: value(&cpu.calibrated)?,
+    })
+}
+
+fn flows(
+    at: &At<super::format::values::Named<written::Flow>>,
+    kernel: Option<&'static Kernel>,
+    cx: &mut Context,
+) -> Option<Vec<Flow>> {
+    let written = &at.value.0;
+    if written.is_empty() {
+        cx.error("missing-key", at.place, "there is no flow")
+            .expected("a [[flow]]");
+        return None;
+    }
+    let mut flows: Vec<Flow> = Vec::new();
+    let mut whole = true;
+    for flow in written {
+        let Some(one) = kernel.and_then(|kernel| single(flow, kernel, cx)) else {
+            whole = false;
+            continue;
+        };
+        let count = value(&flow.count)?.0 as usize;
+        if flows.len() + count > MOST_FLOWS {
+            cx.error("too-large", flow.place, "too many flows")
+                .expected(format!("at most {MOST_FLOWS} connections"));
+            return None;
+        }
+        flows.extend(copies(one, count));
+    }
+    distinct(written, &flows, cx);
+    whole.then_some(flows)
+}
+
+/// The flow itself, or `count` copies with numbers.
+fn copies(flow: Flow, count: usize) -> Vec<Flow> {
+    if count == 1 {
+        return vec![flow];
+    }
+    let name = |n| format!("{}-{n}", flow.name);
+    (1..=count)
+        .map(|n| Flow {
+            name: name(n),
+            ..flow.clone()
+        })
+        .collect()
+}
+
+/// Reports flows of one name, among those written and among their copies.
+fn distinct(written: &[written::Flow], flows: &[Flow], cx: &mut Context) {
+    let named: Vec<(&str, Place)> = written
+        .iter()
+        .filter_map(|flow| flow.name.as_ref())
+        .map(|name| (name.value.0.as_str(), name.place))
+        .collect();
+    if super::format::values::twice(&named, "flows", cx) {
+        return;
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    for flow in flows.iter().filter(|flow| !seen.insert(flow.name.as_str())) {
+        let base = |name: &str| flow.name == name || flow.name.starts_with(&format!("{name}-"));
+        if let Some((_, place)) = named.iter().rev().find(|(name, _)| base(name)) {
+            let message = format!("two flows are named `{}`, one by `count`", flow.name);
+            cx.error("duplicate-name", *place, message)
+                .expected("another name");
+        }
+    }
+}
+
+fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flow> {
+    let (sndbuf, rcvbuf) = buffers(flow, cx);
+    let duration = value(&flow.duration).map(|time| Time::ns(time.0));
+    let bytes = value(&flow.bytes).map(|size| size.0);
+    let congestion = congestion(flow.congestion.as_ref().map(|at| &at.value), kernel, cx);
+    let app = app(&flow.app.as_ref()?.value.0, cx);
+    let name = flow.name.as_ref()?;
+    if duration.is_none() && bytes.is_none() {
+        cx.error(
+            "missing-key",
+            flow.place,
+            format!("flow `{}` never ends", name.value.0),
+        )
+        .expected("`duration` or `bytes`");
+        return None;
+    }
+    Some(Flow {
+        name: name.value.0.clone(),
+        congestion: congestion?,
+        sndbuf,
+        rcvbuf,
+        start: Time::ns(value(&flow.start)?.0),
+        duration,
+        bytes,
+        app: app?,
+        write: value(&flow.write)?.0 as u32,
+    })
+}
+
+/// Send and receive buffer as requested.
+fn buffers(flow: &written::Flow, cx: &mut Context) -> (Option<u64>, Option<u64>) {
+    let single = [&flow.sndbuf, &flow.rcvbuf];
+    if let Some(both) = &flow.socket_buffer {
+        for one in single.into_iter().flatten() {
+            cx.error("conflict", one.place, "the flow has `socket_buffer` too")
+                .expected("either `socket_buffer`, or `sndbuf` and `rcvbuf`");
+        }
+        return (Some(both.value.0), Some(both.value.0));
+    }
+    let [sndbuf, rcvbuf] = single.map(|one| one.as_ref().map(|at| at.value.0));
+    (sndbuf, rcvbuf)
+}
+
+fn app(app: &written::AppTable, cx: &mut Context) -> Option<App> {
+    let kind = app.kind.as_ref()?;
+    match (kind.value, &app.rate) {
+        (AppKind::Bulk, None) => Some(App::Bulk),
+        (AppKind::Rate, Some(rate)) => Some(App::Rate {
+            rate: Rate(rate.value.0),
+        }),
+        (AppKind::Bulk, Some(rate)) => {
+            cx.error("conflict", rate.place, "a bulk application has no rate")
+                .expected("kind = \"rate\"");
+            None
+        }
+        (AppKind::Rate, None) => {
+            cx.error(
+                "missing-key",
+                kind.place,
+                "an application of kind \"rate\" needs `rate`",
+            )
+            .expected("{ kind = \"rate\", rate = \"1Gbit\" }");
+            None
+        }
+    }
+}
+
+/// The congestion control with all its parameters.
+fn congestion(
+    written: Option<&special::Congestion>,
+    kernel: &Kernel,
+    cx: &mut Context,
+) -> Option<Congestion> {
+    let name = written.map_or(kernel.congestion, |written| written.name.value.as_str());
+    let algorithms = cc::algorithms();
+    let Some(algorithm) = algorithms.iter().find(|algorithm| algorithm.name == name) else {
+        let message = format!("no congestion control is called \"{name}\"");
+        let place = written.map_or(Place::default(), |written| written.name.place);
+        cx.error("unknown-name", place, message)
+            .names(name, algorithms.iter().map(|a| a.name));
+        return None;
+    };
+    let mut parameters = profile::defaults(algorithm, kernel.name);
+    let mut whole = true;
+    for (key, place, node) in written.iter().flat_map(|written| &written.parameters) {
+        match parameter(algorithm, key, *place, node, cx) {
+            Some(value) => _ = parameters.insert(key.clone(), value),
+            None => whole = false,
+        }
+    }
+    whole.then(|| Congestion {
+        name: name.into(),
+        parameters,
+    })
+}
+
+/// The value of a parameter, within its bounds.
+fn parameter(
+    algorithm: &cc::Description,
+    key: &str,
+    place: Place,
+    node: &super::format::node::Node,
+    cx: &mut Context,
+) -> Option<i64> {
+    let known = &algorithm.parameters;
+    let Some(parameter) = known.iter().find(|parameter| parameter.name == key) else {
+        let message = format!("{} has no parameter `{key}`", algorithm.name);
+        cx.error("unknown-key", place, message)
+            .names(key, known.iter().map(|p| p.name));
+        return None;
+    };
+    super::format::values::integer(key, node, (parameter.min.into(), parameter.max.into()), cx)
+}
