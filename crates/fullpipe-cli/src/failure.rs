@@ -26,11 +26,7 @@ impl Failure {
     pub fn report(&self) -> ExitCode {
         match self {
             Failure::Input(text) | Failure::Environment(text) => {
-                let start = if text.starts_with("error") {
-                    ""
-                } else {
-                    "error: "
-                };
+                let start = if text.starts_with("error") { "" } else { "error: " };
                 crate::output::note(&format!("{start}{}", text.trim_end()));
             }
             Failure::Expectation | Failure::Interrupted => {}

@@ -22,12 +22,7 @@ fn parse(text: &str, dimension: &Dimension) -> Result<u64, String> {
 }
 
 fn explain(wrong: &Wrong, dimension: &Dimension) -> String {
-    let Dimension {
-        name,
-        example,
-        base,
-        ..
-    } = dimension;
+    let Dimension { name, example, base, .. } = dimension;
     match wrong {
         Wrong::NoNumber => format!("{name} starts with a number, for example {example}"),
         Wrong::NoUnit => format!("{name} needs a unit, for example {example}"),
@@ -36,10 +31,7 @@ fn explain(wrong: &Wrong, dimension: &Dimension) -> String {
         Wrong::TooLarge => format!("this is more {base} than 64 bits hold"),
         Wrong::Unit(unit) => {
             let known: Vec<&str> = dimension.units.iter().map(|(unit, _)| *unit).collect();
-            format!(
-                "\"{unit}\" is not a unit of {name}; known are {}",
-                known.join(", ")
-            )
+            format!("\"{unit}\" is not a unit of {name}; known are {}", known.join(", "))
         }
     }
 }

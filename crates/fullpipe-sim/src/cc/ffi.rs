@@ -107,9 +107,7 @@ mod tests {
     }
 
     fn numbers(seed: u64) -> [u32; 64] {
-        let mut flow = Congestion::new("reno", &[], "2.6.20", 250, seed)
-            .expect("a flow")
-            .flow;
+        let mut flow = Congestion::new("reno", &[], "2.6.20", 250, seed).expect("a flow").flow;
         // SAFETY: `flow` is a `struct tcp_sock`, valid and unshared during the call.
         [(); 64].map(|()| unsafe { cc_random(&mut flow) })
     }
@@ -119,9 +117,6 @@ mod tests {
         assert_eq!(numbers(7), numbers(7));
         assert_ne!(numbers(7), numbers(8));
         let ones: u32 = numbers(0).iter().map(|n| n.count_ones()).sum();
-        assert!(
-            (900..1150).contains(&ones),
-            "{ones} of 2048 bits, 1024 expected"
-        );
+        assert!((900..1150).contains(&ones), "{ones} of 2048 bits, 1024 expected");
     }
 }

@@ -4,10 +4,7 @@ use super::flow;
 use fullpipe_sim::cc::{Congestion, algorithms};
 
 fn error(name: &str, parameters: &[(&str, i64)], kernel: &str, hz: u32) -> String {
-    let parameters: Vec<_> = parameters
-        .iter()
-        .map(|&(n, v)| (n.to_string(), v))
-        .collect();
+    let parameters: Vec<_> = parameters.iter().map(|&(n, v)| (n.to_string(), v)).collect();
     match Congestion::new(name, &parameters, kernel, hz, 0) {
         Ok(_) => panic!("{name} {parameters:?} {kernel} {hz} is accepted"),
         Err(error) => error.to_string(),
@@ -41,10 +38,7 @@ fn errors_say_what_is_known() {
             error("reno", &[], "2.4.20", 250),
             "reno does not know kernel \"2.4.20\"; known: 2.6.20 to 3.12, 4.14 and later",
         ),
-        (
-            error("reno", &[], "2.6.20", 0),
-            "0 jiffies per second is beyond 1 to 1000",
-        ),
+        (error("reno", &[], "2.6.20", 0), "0 jiffies per second is beyond 1 to 1000"),
     ];
     for (message, expected) in table {
         assert_eq!(message, expected);
@@ -54,40 +48,17 @@ fn errors_say_what_is_known() {
         message.starts_with("cubic has no parameter \"betta\"; known: beta, fast_"),
         "{message}"
     );
-    for kernel in [
-        "",
-        "2",
-        "2.6.x",
-        "2.6.20.7.1",
-        "2.6.256",
-        "-2.6.20",
-        "3.13",
-        "4.13.9",
-    ] {
+    for kernel in ["", "2", "2.6.x", "2.6.20.7.1", "2.6.256", "-2.6.20", "3.13", "4.13.9"] {
         error("reno", &[], kernel, 250);
     }
-    for kernel in [
-        "2.6.20",
-        "2.6.20.7",
-        "2.6.28.10",
-        "3.12.74",
-        "4.14",
-        "6.12.1",
-    ] {
-        assert!(
-            Congestion::new("reno", &[], kernel, 250, 0).is_ok(),
-            "{kernel}"
-        );
+    for kernel in ["2.6.20", "2.6.20.7", "2.6.28.10", "3.12.74", "4.14", "6.12.1"] {
+        assert!(Congestion::new("reno", &[], kernel, 250, 0).is_ok(), "{kernel}");
     }
 }
 
 #[test]
 fn the_last_of_two_values_counts() {
-    let mut flow = flow(
-        "cubic",
-        &[("initial_ssthresh", 7), ("initial_ssthresh", 9)],
-        "2.6.20",
-    );
+    let mut flow = flow("cubic", &[("initial_ssthresh", 7), ("initial_ssthresh", 9)], "2.6.20");
     assert_eq!(flow.sock_mut().snd_ssthresh, 9);
     assert_eq!(flow.name(), "cubic");
 }
@@ -102,10 +73,7 @@ fn descriptions_are_complete_and_their_defaults_valid() {
             assert!(p.min < p.max, "{what}");
             assert_eq!(p.defaults[0].0.to_string(), "2.6.20", "{what}");
             assert!(p.defaults.is_sorted_by(|a, b| a.0 < b.0), "{what}");
-            assert!(
-                p.defaults.iter().all(|d| (p.min..=p.max).contains(&d.1)),
-                "{what}"
-            );
+            assert!(p.defaults.iter().all(|d| (p.min..=p.max).contains(&d.1)), "{what}");
         }
     }
 }
@@ -126,16 +94,8 @@ fn defaults_by_kernel_version() {
     let known = algorithms();
     for (name, parameter, expected) in table {
         let algorithm = known.iter().find(|a| a.name == name).expect("an algorithm");
-        let found = algorithm
-            .parameters
-            .iter()
-            .find(|p| p.name == parameter)
-            .expect("a parameter");
-        let defaults: Vec<_> = found
-            .defaults
-            .iter()
-            .map(|(v, d)| format!("{v} {d}"))
-            .collect();
+        let found = algorithm.parameters.iter().find(|p| p.name == parameter).expect("a parameter");
+        let defaults: Vec<_> = found.defaults.iter().map(|(v, d)| format!("{v} {d}")).collect();
         assert_eq!(defaults.join(", "), expected, "{name} {parameter}");
     }
 }

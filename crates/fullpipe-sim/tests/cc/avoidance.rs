@@ -11,48 +11,25 @@ fn slow_start_adds_one_packet_per_ack() {
         set_cwnd(&mut flow, 3);
         for cwnd in 4..=101 {
             flow.cong_avoid(0, 7);
-            assert_eq!(
-                flow.sock().snd_cwnd,
-                cwnd,
-                "{name}: an ACK of 7 packets counts once"
-            );
+            assert_eq!(flow.sock().snd_cwnd, cwnd, "{name}: an ACK of 7 packets counts once");
         }
-        assert!(
-            acks_to_grow(&mut flow) > 1,
-            "{name}: 101 is beyond ssthresh"
-        );
+        assert!(acks_to_grow(&mut flow) > 1, "{name}: 101 is beyond ssthresh");
     }
 }
 
 #[test]
 fn initial_ssthresh_ends_slow_start_until_2_6_22() {
     // kernel, ssthresh after init
-    let table = [
-        ("2.6.20", 100),
-        ("2.6.21", 100),
-        ("2.6.22", INFINITE_SSTHRESH),
-    ];
+    let table = [("2.6.20", 100), ("2.6.21", 100), ("2.6.22", INFINITE_SSTHRESH)];
     for name in ["bic", "cubic"] {
         for (kernel, ssthresh) in table {
-            assert_eq!(
-                flow(name, &[], kernel).sock().snd_ssthresh,
-                ssthresh,
-                "{name} {kernel}"
-            );
+            assert_eq!(flow(name, &[], kernel).sock().snd_ssthresh, ssthresh, "{name} {kernel}");
         }
-        assert_eq!(
-            flow(name, &[("initial_ssthresh", 40)], "2.6.24")
-                .sock()
-                .snd_ssthresh,
-            40
-        );
+        assert_eq!(flow(name, &[("initial_ssthresh", 40)], "2.6.24").sock().snd_ssthresh, 40);
         let unset = flow(name, &[("initial_ssthresh", 0)], "2.6.20");
         assert_eq!(unset.sock().snd_ssthresh, INFINITE_SSTHRESH);
     }
-    assert_eq!(
-        flow("reno", &[], "2.6.20").sock().snd_ssthresh,
-        INFINITE_SSTHRESH
-    );
+    assert_eq!(flow("reno", &[], "2.6.20").sock().snd_ssthresh, INFINITE_SSTHRESH);
 }
 
 #[test]
@@ -84,11 +61,7 @@ fn reno_counts_the_packets_of_an_ack_from_4_14_on() {
         flow.sock_mut().snd_ssthresh = 10;
         flow.cong_avoid(0, acked);
         let sock = flow.sock();
-        assert_eq!(
-            (sock.snd_cwnd, sock.snd_cwnd_cnt),
-            (after, count),
-            "{kernel} from {cwnd}"
-        );
+        assert_eq!((sock.snd_cwnd, sock.snd_cwnd_cnt), (after, count), "{kernel} from {cwnd}");
     }
 }
 
@@ -168,11 +141,7 @@ fn ack_ratio_follows_the_skbs_per_ack() {
         for (name, acks, at_32) in [("cubic", cubic, 26), ("bic", bic, 11)] {
             let mut flow = avoiding(name, &[], kernel, 5000);
             acked(&mut flow, skbs, 1000);
-            assert_eq!(
-                acks_to_grow(&mut flow),
-                acks,
-                "{name} {kernel}: {skbs}, ratio {ratio}"
-            );
+            assert_eq!(acks_to_grow(&mut flow), acks, "{name} {kernel}: {skbs}, ratio {ratio}");
             let mut flow = avoiding(name, &[], kernel, 5000);
             flow.set_state(RECOVERY);
             acked(&mut flow, skbs, 1000);

@@ -51,10 +51,7 @@ fn points_on_the_curve() {
     for (t, packets) in table {
         let mut flow = epoch(&BARE, "2.6.20");
         let read = target(&mut flow, t, packets);
-        assert!(
-            (read - packets).abs() <= 2.0,
-            "at {t} s: {read}, {packets} expected"
-        );
+        assert!((read - packets).abs() <= 2.0, "at {t} s: {read}, {packets} expected");
     }
 }
 
@@ -67,10 +64,7 @@ fn the_origin_is_reached_in_time_from_any_distance() {
         flow.cong_avoid(0, 1);
         let expected = w(10_000.0, f64::from(10_000 - distance), C, 1.0);
         let read = target(&mut flow, 1.0, expected);
-        assert!(
-            (read - expected).abs() <= 3.0,
-            "{distance}: {read}, {expected} expected"
-        );
+        assert!((read - expected).abs() <= 3.0, "{distance}: {read}, {expected} expected");
     }
 }
 
@@ -86,10 +80,7 @@ fn each_loss_begins_a_new_epoch() {
     flow.cong_avoid(0, 1);
     let expected = w(11_000.0, 8797.0, C, 5.0);
     let read = target(&mut flow, 15.0, expected);
-    assert!(
-        (read - expected).abs() <= 2.0,
-        "{read}, {expected} expected"
-    );
+    assert!((read - expected).abs() <= 2.0, "{read}, {expected} expected");
 }
 
 #[test]
@@ -98,10 +89,7 @@ fn bic_scale_makes_the_curve_steeper() {
         let mut flow = epoch(&[BARE[0], BARE[1], ("bic_scale", scale)], "2.6.20");
         let expected = w(10_000.0, 8000.0, scale as f64 * 10.0 / 1024.0, 3.0);
         let read = target(&mut flow, 3.0, expected);
-        assert!(
-            (read - expected).abs() <= 2.5,
-            "bic_scale {scale}: {read}, {expected} expected"
-        );
+        assert!((read - expected).abs() <= 2.5, "bic_scale {scale}: {read}, {expected} expected");
     }
 }
 
@@ -117,10 +105,7 @@ fn without_a_maximum_above_it_the_curve_starts_flat_at_the_window() {
     flow.cong_avoid(0, 1);
     let expected = 6000.0 + C * 1000.0;
     let read = target(&mut flow, 10.0, expected);
-    assert!(
-        (read - expected).abs() <= 2.0,
-        "{read}, {expected} expected"
-    );
+    assert!((read - expected).abs() <= 2.0, "{read}, {expected} expected");
 }
 
 #[test]
@@ -138,10 +123,7 @@ fn a_whole_epoch_follows_the_curve_within_a_round_trip() {
         let now = f64::from(flow.sock().snd_cwnd);
         let least = w(10_000.0, 7999.0, C, (seconds - rtt).max(0.0)) - 2.0;
         let most = w(10_000.0, 7999.0, C, seconds) + 2.0;
-        assert!(
-            (least..=most).contains(&now),
-            "{seconds} s: {now} in {least}..{most}?"
-        );
+        assert!((least..=most).contains(&now), "{seconds} s: {now} in {least}..{most}?");
     }
 }
 
@@ -169,18 +151,10 @@ fn growth_is_at_most_max_increment_per_100_ms() {
         if timestamps {
             flow.sock_mut().saw_tstamp = 1;
             flow.sock_mut().rcv_tsecr = now - 20;
-            flow.pkts_acked(&AckSample {
-                pkts_acked: 2,
-                rtt_us: 80_000,
-                in_flight: 0,
-            });
+            flow.pkts_acked(&AckSample { pkts_acked: 2, rtt_us: 80_000, in_flight: 0 });
         }
         set_cwnd(&mut flow, 8000);
-        assert_eq!(
-            acks_to_grow(&mut flow),
-            acks,
-            "{kernel} {timestamps} {seconds}"
-        );
+        assert_eq!(acks_to_grow(&mut flow), acks, "{kernel} {timestamps} {seconds}");
     }
 }
 
@@ -197,27 +171,11 @@ fn delay_is_taken_from_samples_since_2_6_23_and_never_in_an_epochs_first_second(
     for (rtt_us, kernel, acks) in table {
         let mut flow = epoch(&[("tcp_friendliness", 0)], kernel);
         flow.sock_mut().jiffies = EPOCH + 249;
-        flow.pkts_acked(&AckSample {
-            pkts_acked: 2,
-            rtt_us: 1000,
-            in_flight: 0,
-        });
+        flow.pkts_acked(&AckSample { pkts_acked: 2, rtt_us: 1000, in_flight: 0 });
         flow.sock_mut().jiffies = EPOCH + 20 * 250;
-        flow.pkts_acked(&AckSample {
-            pkts_acked: 2,
-            rtt_us,
-            in_flight: 0,
-        });
-        flow.pkts_acked(&AckSample {
-            pkts_acked: 2,
-            rtt_us: 900_000,
-            in_flight: 0,
-        });
-        flow.pkts_acked(&AckSample {
-            pkts_acked: 2,
-            rtt_us: -1,
-            in_flight: 0,
-        });
+        flow.pkts_acked(&AckSample { pkts_acked: 2, rtt_us, in_flight: 0 });
+        flow.pkts_acked(&AckSample { pkts_acked: 2, rtt_us: 900_000, in_flight: 0 });
+        flow.pkts_acked(&AckSample { pkts_acked: 2, rtt_us: -1, in_flight: 0 });
         set_cwnd(&mut flow, 8000);
         assert_eq!(acks_to_grow(&mut flow), acks, "{kernel} {rtt_us}");
     }
@@ -227,17 +185,9 @@ fn delay_is_taken_from_samples_since_2_6_23_and_never_in_an_epochs_first_second(
 fn a_delay_of_zero_counts_as_an_eighth_of_a_jiffy_and_no_echo_as_none() {
     let mut flow = epoch(&[("tcp_friendliness", 0)], "2.6.23");
     flow.sock_mut().jiffies = EPOCH + 20 * 250;
-    flow.pkts_acked(&AckSample {
-        pkts_acked: 2,
-        rtt_us: 0,
-        in_flight: 0,
-    });
+    flow.pkts_acked(&AckSample { pkts_acked: 2, rtt_us: 0, in_flight: 0 });
     set_cwnd(&mut flow, 8000);
-    assert_eq!(
-        acks_to_grow(&mut flow),
-        50_001,
-        "8000 x 2000 / 160 = 100000, / 2, + 1"
-    );
+    assert_eq!(acks_to_grow(&mut flow), 50_001, "8000 x 2000 / 160 = 100000, / 2, + 1");
     let mut flow = epoch(&[("tcp_friendliness", 0)], "2.6.20");
     flow.sock_mut().jiffies = EPOCH + 2 * 250;
     flow.sock_mut().saw_tstamp = 1;
@@ -250,14 +200,7 @@ fn friendliness_counts_acks() {
     // At 16 packets Reno's window grows by one per 16 x 23 / 8 = 46 ACKs, on the next one. The curve
     // is flat at 16 for 1.3 s: one per 1600 packets, 801 ACKs.
     // ACKs of the epoch when the count is computed; Reno's window; ACKs per packet
-    let table = [
-        (46, 16, 801),
-        (47, 17, 9),
-        (92, 17, 9),
-        (93, 18, 5),
-        (138, 18, 5),
-        (139, 19, 3),
-    ];
+    let table = [(46, 16, 801), (47, 17, 9), (92, 17, 9), (93, 18, 5), (138, 18, 5), (139, 19, 3)];
     for (acks, reno, per_packet) in table {
         let mut flow = after_loss("cubic", &[], "2.6.20", 10);
         set_cwnd(&mut flow, 16);
@@ -265,11 +208,7 @@ fn friendliness_counts_acks() {
         flow.sock_mut().jiffies += 8;
         flow.cong_avoid(0, 1);
         set_cwnd(&mut flow, 16);
-        assert_eq!(
-            acks_to_grow(&mut flow),
-            per_packet,
-            "after {acks} ACKs, Reno at {reno}"
-        );
+        assert_eq!(acks_to_grow(&mut flow), per_packet, "after {acks} ACKs, Reno at {reno}");
     }
 }
 
@@ -287,9 +226,6 @@ fn friendliness_keeps_pace_with_reno() {
             flow.cong_avoid(0, 1);
         }
         let cwnd = flow.sock().snd_cwnd;
-        assert!(
-            (least..=most).contains(&cwnd),
-            "friendliness {friendly}: {cwnd}"
-        );
+        assert!((least..=most).contains(&cwnd), "friendliness {friendly}: {cwnd}");
     }
 }

@@ -5,24 +5,13 @@ use std::path::PathBuf;
 
 /// Name and text, without comments, of each `cc/*.c`.
 fn sources() -> Vec<(String, String)> {
-    let dir: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "..", "cc"]
-        .iter()
-        .collect();
-    let files = std::fs::read_dir(dir)
-        .expect("cc/")
-        .map(|entry| entry.expect("an entry").path());
+    let dir: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "..", "cc"].iter().collect();
+    let files = std::fs::read_dir(dir).expect("cc/").map(|entry| entry.expect("an entry").path());
     let files = files.filter(|path| path.extension().is_some_and(|e| e == "c"));
     files
         .map(|path| {
-            let name = path
-                .file_stem()
-                .expect("a name")
-                .to_string_lossy()
-                .into_owned();
-            (
-                name,
-                std::fs::read_to_string(path).expect("a readable source"),
-            )
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            (name, std::fs::read_to_string(path).expect("a readable source"))
         })
         .collect()
 }
@@ -31,25 +20,17 @@ fn sources() -> Vec<(String, String)> {
 fn code(text: &str) -> String {
     let mut parts = text.split("/*");
     let first = parts.next().unwrap_or_default().to_string();
-    parts
-        .filter_map(|part| part.split_once("*/"))
-        .fold(first, |all, (_, code)| all + code)
+    parts.filter_map(|part| part.split_once("*/")).fold(first, |all, (_, code)| all + code)
 }
 
 #[test]
 fn each_source_is_registered_under_its_name() {
     let mut files: Vec<_> = sources().into_iter().map(|(name, _)| name).collect();
     files.sort();
-    let mut known: Vec<_> = algorithms()
-        .into_iter()
-        .map(|a| a.name.to_string())
-        .collect();
+    let mut known: Vec<_> = algorithms().into_iter().map(|a| a.name.to_string()).collect();
     known.sort();
     assert_eq!(files, known);
-    assert!(
-        known.iter().all(|name| name.len() <= 15),
-        "a kernel's limit"
-    );
+    assert!(known.iter().all(|name| name.len() <= 15), "a kernel's limit");
 }
 
 #[test]
@@ -59,10 +40,7 @@ fn sources_use_the_dialect_only() {
         "volatile", "printf", " % ",
     ];
     for (name, text) in sources() {
-        assert!(
-            text.starts_with("/* SPDX-License-Identifier: MIT OR GPL-2.0 */\n"),
-            "{name}"
-        );
+        assert!(text.starts_with("/* SPDX-License-Identifier: MIT OR GPL-2.0 */\n"), "{name}");
         for word in ["Source:", "Deviations:", "Parameters"] {
             assert!(text.contains(word), "{name}: its card lacks \"{word}\"");
         }
@@ -77,10 +55,7 @@ fn sources_use_the_dialect_only() {
             let constant = divisor.is_none_or(|d| {
                 d.starts_with(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase())
             });
-            assert!(
-                constant,
-                "{name}: a division outside div_u32 and div_u64: {line}"
-            );
+            assert!(constant, "{name}: a division outside div_u32 and div_u64: {line}");
         }
     }
 }

@@ -18,10 +18,7 @@ const EPOCH: u32 = 1_000_000;
 
 /// A flow whose window limits it, past `init`, at 250 jiffies per second.
 fn flow(name: &str, parameters: &[(&str, i64)], kernel: &str) -> Congestion {
-    let parameters: Vec<_> = parameters
-        .iter()
-        .map(|&(n, v)| (n.to_string(), v))
-        .collect();
+    let parameters: Vec<_> = parameters.iter().map(|&(n, v)| (n.to_string(), v)).collect();
     let mut flow = Congestion::new(name, &parameters, kernel, 250, 1).expect("valid arguments");
     flow.sock_mut().jiffies = EPOCH;
     flow.sock_mut().is_cwnd_limited = 1;
@@ -62,10 +59,6 @@ fn acks_to_grow(flow: &mut Congestion) -> u32 {
 /// `times` ACKs, each of `packets` skbs, as `pkts_acked` sees them.
 fn acked(flow: &mut Congestion, packets: i32, times: u32) {
     for _ in 0..times {
-        flow.pkts_acked(&AckSample {
-            pkts_acked: packets,
-            rtt_us: -1,
-            in_flight: 0,
-        });
+        flow.pkts_acked(&AckSample { pkts_acked: packets, rtt_us: -1, in_flight: 0 });
     }
 }

@@ -7,28 +7,15 @@ use proptest::prelude::*;
 /// A callback, or a change of the socket by the sender.
 #[derive(Clone, Debug)]
 enum Call {
-    Acks {
-        times: u16,
-        acked: u32,
-    },
-    Sample {
-        pkts_acked: i32,
-        rtt_us: i32,
-    },
+    Acks { times: u16, acked: u32 },
+    Sample { pkts_acked: i32, rtt_us: i32 },
     State(u8),
     Reduce,
     Undo,
     Event(bool),
     Clock(u32),
-    Window {
-        cwnd: u32,
-        ssthresh: u32,
-        clamp: u32,
-    },
-    Timestamp {
-        saw: bool,
-        echo: u32,
-    },
+    Window { cwnd: u32, ssthresh: u32, clamp: u32 },
+    Timestamp { saw: bool, echo: u32 },
     Limited(bool),
 }
 
@@ -72,11 +59,7 @@ fn apply(flow: &mut Congestion, call: &Call) {
     match *call {
         Call::Acks { times, acked } => (0..times).for_each(|_| flow.cong_avoid(0, acked)),
         Call::Sample { pkts_acked, rtt_us } => {
-            flow.pkts_acked(&AckSample {
-                pkts_acked,
-                rtt_us,
-                in_flight: 0,
-            });
+            flow.pkts_acked(&AckSample { pkts_acked, rtt_us, in_flight: 0 });
         }
         Call::State(state) => flow.set_state(state),
         Call::Reduce => {
@@ -93,11 +76,7 @@ fn apply(flow: &mut Congestion, call: &Call) {
             let sock = flow.sock_mut();
             sock.jiffies = sock.jiffies.wrapping_add(jiffies);
         }
-        Call::Window {
-            cwnd,
-            ssthresh,
-            clamp,
-        } => {
+        Call::Window { cwnd, ssthresh, clamp } => {
             let sock = flow.sock_mut();
             (sock.snd_cwnd, sock.snd_ssthresh, sock.snd_cwnd_clamp) = (cwnd, ssthresh, clamp);
         }

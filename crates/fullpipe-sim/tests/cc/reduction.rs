@@ -46,11 +46,7 @@ fn fast_convergence_gives_way_to_newcomers() {
             set_cwnd(&mut flow, second);
             flow.ssthresh();
             set_cwnd(&mut flow, 2);
-            assert_eq!(
-                flow.undo_cwnd(),
-                remembered,
-                "{name}: {second}, {fast}, {beta}"
-            );
+            assert_eq!(flow.undo_cwnd(), remembered, "{name}: {second}, {fast}, {beta}");
         }
     }
 }
@@ -87,11 +83,7 @@ fn a_timeout_forgets_the_loss_and_a_recovery_does_not() {
         assert_eq!(flow.undo_cwnd(), 9999, "{name} has forgotten");
         flow.set_state(OPEN);
         flow.sock_mut().snd_ssthresh = 2;
-        assert_eq!(
-            acks_to_grow(&mut flow),
-            before_first_loss,
-            "{name}: as at the beginning"
-        );
+        assert_eq!(acks_to_grow(&mut flow), before_first_loss, "{name}: as at the beginning");
     }
 }
 
@@ -106,18 +98,8 @@ fn rate_halving_stops_at_half_of_ssthresh_for_reno_alone() {
 
 #[test]
 fn two_flows_with_different_parameters_do_not_meet() {
-    let mut a = avoiding(
-        "cubic",
-        &[("beta", 819), ("no_loss_cnt", 50)],
-        "2.6.20",
-        1000,
-    );
-    let mut b = avoiding(
-        "cubic",
-        &[("beta", 717), ("no_loss_cnt", 100)],
-        "2.6.20",
-        1000,
-    );
+    let mut a = avoiding("cubic", &[("beta", 819), ("no_loss_cnt", 50)], "2.6.20", 1000);
+    let mut b = avoiding("cubic", &[("beta", 717), ("no_loss_cnt", 100)], "2.6.20", 1000);
     for _ in 0..3 {
         assert_eq!((acks_to_grow(&mut a), acks_to_grow(&mut b)), (26, 51));
     }

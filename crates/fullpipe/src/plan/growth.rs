@@ -40,11 +40,7 @@ const CUBIC_BETA: f64 = 0.7;
 pub fn slow_start(q: &Question, window: u64) -> SlowStart {
     let initial = q.kernel.initial_cwnd(q.mss());
     let rounds = rounds(initial, window, 1);
-    let per_ack = if q.kernel.slow_start_counts_packets() {
-        1
-    } else {
-        2
-    };
+    let per_ack = if q.kernel.slow_start_counts_packets() { 1 } else { 2 };
     let delayed = self::rounds(initial, window, per_ack);
     SlowStart {
         initial_cwnd_packets: initial,
@@ -69,11 +65,7 @@ fn rounds(initial: u32, window: u64, packets_per_step: u64) -> u32 {
 pub fn recovery(q: &Question, window: u64) -> Recovery {
     let rtt = q.rtt.as_secs_f64();
     let steps = (window - window / 2) as f64;
-    let per_step = if q.kernel.reno_counts_packets() {
-        1.0
-    } else {
-        2.0
-    };
+    let per_step = if q.kernel.reno_counts_packets() { 1.0 } else { 2.0 };
     Recovery {
         reno_seconds: steps * rtt,
         reno_seconds_delayed_ack: steps * per_step * rtt,
@@ -103,17 +95,11 @@ mod tests {
         // 2 -> 16384 in 13 doublings; 2 x 1.5^n (rounded up each round: 3 5 8 12 18 27 41 62 93 140
         // 210 315 473 710 1065 1598 2397 3596 5394 8091 12137) in 21
         let old = slow_start(&ask(80, 9000, Version::new(2, 6, 20)), 11_112);
-        assert_eq!(
-            (old.initial_cwnd_packets, old.rounds, old.rounds_delayed_ack),
-            (2, 13, 21)
-        );
+        assert_eq!((old.initial_cwnd_packets, old.rounds, old.rounds_delayed_ack), (2, 13, 21));
         assert!((old.seconds - 1.04).abs() < 1e-9 && (old.seconds_delayed_ack - 1.68).abs() < 1e-9);
         // 10 -> 20480 in 11 doublings, whatever the receiver delays
         let new = slow_start(&ask(80, 9000, Version::new(6, 12, 0)), 11_112);
-        assert_eq!(
-            (new.initial_cwnd_packets, new.rounds, new.rounds_delayed_ack),
-            (10, 11, 11)
-        );
+        assert_eq!((new.initial_cwnd_packets, new.rounds, new.rounds_delayed_ack), (10, 11, 11));
     }
 
     #[test]

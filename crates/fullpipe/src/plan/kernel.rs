@@ -1,5 +1,6 @@
 //! What differs between Linux versions, as far as a plan needs it. Each choice names its source.
 
+use fullpipe_sim::tcp::profile::InitialCwnd;
 use std::fmt;
 use std::str::FromStr;
 
@@ -27,17 +28,13 @@ impl Version {
         Version([major, minor, patch])
     }
 
-    /// Initial congestion window in packets. RFC 3390's 2, 3 or 4 by MSS until 2.6.39 took ten
-    /// (RFC 6928).
+    /// Initial congestion window in packets; ten (RFC 6928) came with 2.6.39.
     pub fn initial_cwnd(self, mss: u32) -> u32 {
-        if self >= Version::new(2, 6, 39) {
-            return 10;
-        }
-        match mss {
-            1461.. => 2,
-            1096.. => 3,
-            _ => 4,
-        }
+        let rule = match self >= Version::new(2, 6, 39) {
+            true => InitialCwnd::Ten,
+            false => InitialCwnd::ByMss,
+        };
+        rule.packets(mss)
     }
 
     /// Share of a receive buffer that a connection with a fixed buffer can advertise.
@@ -74,11 +71,7 @@ impl Version {
 
     /// Default (middle) value of net.ipv4.tcp_rmem, bytes; 131072 since 4.20 (a337531b942b).
     pub fn default_rcvbuf(self) -> u64 {
-        if self >= Version::new(4, 20, 0) {
-            131_072
-        } else {
-            87_380
-        }
+        if self >= Version::new(4, 20, 0) { 131_072 } else { 87_380 }
     }
 }
 
@@ -108,9 +101,7 @@ impl FromStr for Version {
             _ => return Err(wrong()),
         };
         if version < OLDEST {
-            return Err(format!(
-                "Linux {text} is older than {OLDEST}, the oldest one known here"
-            ));
+            return Err(format!("Linux {text} is older than {OLDEST}, the oldest one known here"));
         }
         Ok(version)
     }
@@ -135,40 +126,16 @@ mod tests {
 
     #[test]
     fn what_is_not_a_version_is_said_to_be_none() {
-        for text in [
-            "",
-            "6",
-            "six",
-            "6.",
-            ".6",
-            "6..1",
-            "-6.1",
-            "99999999.1",
-            "v6.1",
-        ] {
-            assert!(
-                text.parse::<Version>()
-                    .unwrap_err()
-                    .contains("not a Linux version"),
-                "{text}"
-            );
+        for text in ["", "6", "six", "6.", ".6", "6..1", "-6.1", "99999999.1", "v6.1"] {
+            assert!(text.parse::<Version>().unwrap_err().contains("not a Linux version"), "{text}");
         }
-        assert!(
-            "2.4.20"
-                .parse::<Version>()
-                .unwrap_err()
-                .contains("older than 2.6.20")
-        );
+        assert!("2.4.20".parse::<Version>().unwrap_err().contains("older than 2.6.20"));
     }
 
     #[test]
     fn the_initial_window_follows_mss_until_ten_is_the_rule() {
-        let table = [
-            ("2.6.20", 8960, 2),
-            ("2.6.38", 1460, 3),
-            ("2.6.38", 1448, 3),
-            ("2.6.20", 1095, 4),
-        ];
+        let table =
+            [("2.6.20", 8960, 2), ("2.6.38", 1460, 3), ("2.6.38", 1448, 3), ("2.6.20", 1095, 4)];
         for (version, mss, cwnd) in table {
             assert_eq!(v(version).initial_cwnd(mss), cwnd, "{version} {mss}");
         }
@@ -191,10 +158,7 @@ mod tests {
         ];
         for (version, expected) in table {
             let share = v(version).window_share();
-            assert!(
-                (share.num as f64 / share.den as f64 - expected).abs() < 1e-3,
-                "{version}"
-            );
+            assert!((share.num as f64 / share.den as f64 - expected).abs() < 1e-3, "{version}");
         }
     }
 }

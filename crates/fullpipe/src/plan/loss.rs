@@ -67,11 +67,7 @@ fn reno(w: f64) -> f64 {
 /// RFC 3649, section 5: a line in log-log from 38 packets at 10^-3 to 83000 at 10^-7.
 fn highspeed(w: f64) -> f64 {
     let slope = (83_000_f64 / 38.0).ln() / 1e-4_f64.ln();
-    if w <= 38.0 {
-        reno(w)
-    } else {
-        1e-3 * (w / 38.0).powf(1.0 / slope)
-    }
+    if w <= 38.0 { reno(w) } else { 1e-3 * (w / 38.0).powf(1.0 / slope) }
 }
 
 /// RFC 9438, equation of section 5.1 with C = 0.4 and beta = 0.7: the factor is
@@ -84,10 +80,7 @@ fn cubic(w: f64, rtt: f64) -> f64 {
 /// What each algorithm tolerates on this path.
 pub fn tolerances(q: &Question) -> Vec<Tolerance> {
     let (window, rtt) = (q.bdp_packets(), q.rtt.as_secs_f64());
-    MODELS
-        .iter()
-        .map(|model| model.tolerance(window, rtt))
-        .collect()
+    MODELS.iter().map(|model| model.tolerance(window, rtt)).collect()
 }
 
 impl Model {
@@ -122,10 +115,7 @@ mod tests {
     }
 
     fn of<'a>(table: &'a [Tolerance], algorithm: &str) -> &'a Tolerance {
-        table
-            .iter()
-            .find(|t| t.algorithm == algorithm)
-            .expect(algorithm)
+        table.iter().find(|t| t.algorithm == algorithm).expect(algorithm)
     }
 
     /// The table of RFC 9438, section 5.2 (1500-byte packets, RTT 0.1 s), printed to two figures.
@@ -146,10 +136,7 @@ mod tests {
         for (rate, algorithm, published) in table {
             let ours = of(&at(rate), algorithm).probability;
             let error = (ours / published - 1.0).abs();
-            assert!(
-                error < 0.05,
-                "{rate} {algorithm}: {ours:e} for {published:e}"
-            );
+            assert!(error < 0.05, "{rate} {algorithm}: {ours:e} for {published:e}");
         }
     }
 

@@ -98,11 +98,7 @@ pub struct OutOfRange {
 
 impl fmt::Display for OutOfRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} is out of range; expected {}",
-            self.what, self.expected
-        )
+        write!(f, "{} is out of range; expected {}", self.what, self.expected)
     }
 }
 impl std::error::Error for OutOfRange {}
@@ -196,27 +192,20 @@ mod tests {
     #[test]
     fn a_packet_carries_what_headers_and_framing_leave() {
         // 1448 of 1500, 1514, 1538 bytes are 96.5, 95.6, 94.1 %
-        for (framing, share) in [
-            (Framing::Ip, 96.5),
-            (Framing::Ethernet, 95.6),
-            (Framing::EthernetWire, 94.1),
-        ] {
+        for (framing, share) in
+            [(Framing::Ip, 96.5), (Framing::Ethernet, 95.6), (Framing::EthernetWire, 94.1)]
+        {
             let mut q = question(Rate::gbit(1), 1500, framing);
             q.timestamps = true;
             let facts = plan(&q).unwrap().path;
             assert_eq!(facts.mss_bytes, 1448);
-            assert!(
-                (facts.payload_mbit / 10.0 - share).abs() < 0.06,
-                "{facts:?}"
-            );
+            assert!((facts.payload_mbit / 10.0 - share).abs() < 0.06, "{facts:?}");
         }
     }
 
     #[test]
     fn the_product_of_10_gbit_and_80_ms_is_100_megabytes() {
-        let facts = plan(&question(Rate::gbit(10), 9000, Framing::Ip))
-            .unwrap()
-            .path;
+        let facts = plan(&question(Rate::gbit(10), 9000, Framing::Ip)).unwrap().path;
         assert_eq!((facts.bdp_bytes, facts.mss_bytes), (100_000_000, 8960));
         assert!((facts.bdp_packets - 11_111.1).abs() < 0.1);
     }
@@ -225,34 +214,10 @@ mod tests {
     fn quantities_beyond_the_bounds_are_named() {
         let good = question(Rate::gbit(10), 9000, Framing::Ip);
         let wrong = [
-            (
-                Question {
-                    rate: Rate(0),
-                    ..good
-                },
-                "rate",
-            ),
-            (
-                Question {
-                    rate: Rate(u64::MAX),
-                    ..good
-                },
-                "rate",
-            ),
-            (
-                Question {
-                    rtt: Time::ZERO,
-                    ..good
-                },
-                "rtt",
-            ),
-            (
-                Question {
-                    rtt: Time::NEVER,
-                    ..good
-                },
-                "rtt",
-            ),
+            (Question { rate: Rate(0), ..good }, "rate"),
+            (Question { rate: Rate(u64::MAX), ..good }, "rate"),
+            (Question { rtt: Time::ZERO, ..good }, "rtt"),
+            (Question { rtt: Time::NEVER, ..good }, "rtt"),
             (Question { mtu: 87, ..good }, "mtu"),
             (Question { mtu: 65536, ..good }, "mtu"),
         ];
@@ -268,14 +233,7 @@ mod tests {
                 for mtu in [LEAST_MTU, 65535] {
                     for timestamps in [false, true] {
                         let q = question(rate, mtu, Framing::EthernetWire);
-                        assert!(
-                            plan(&Question {
-                                rtt,
-                                timestamps,
-                                ..q
-                            })
-                            .is_ok()
-                        );
+                        assert!(plan(&Question { rtt, timestamps, ..q }).is_ok());
                     }
                 }
             }

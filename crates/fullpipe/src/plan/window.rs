@@ -114,13 +114,9 @@ fn bound(q: &Question, bytes: u64, needed: u64) -> Bound {
 /// only when a third of the buffer is free (`sk_stream_min_wspace`).
 pub fn buffers(q: &Question, window: u64) -> Buffers {
     let (mss, share) = (u64::from(q.mss()), q.kernel.window_share());
-    let receive = ((window + mss) * share.den)
-        .div_ceil(share.num)
-        .min(LARGEST_BUFFER);
+    let receive = ((window + mss) * share.den).div_ceil(share.num).min(LARGEST_BUFFER);
     let truesize = mss + SEGMENT_OVERHEAD;
-    let send = (window.div_ceil(mss) * truesize * 3)
-        .div_ceil(2)
-        .min(LARGEST_BUFFER);
+    let send = (window.div_ceil(mss) * truesize * 3).div_ceil(2).min(LARGEST_BUFFER);
     let (receive_request, send_request) = (receive.div_ceil(2), send.div_ceil(2));
     let triple = |default: u64, most: u64| format!("4096 {default} {}", most.max(default));
     let table = |entries: [(&str, String); 2]| entries.map(|(k, v)| (k.to_string(), v)).into();
@@ -138,10 +134,7 @@ pub fn buffers(q: &Question, window: u64) -> Buffers {
             ("net.core.wmem_max", send_request.to_string()),
         ]),
         sysctl_autotuned: table([
-            (
-                "net.ipv4.tcp_rmem",
-                triple(q.kernel.default_rcvbuf(), receive),
-            ),
+            ("net.ipv4.tcp_rmem", triple(q.kernel.default_rcvbuf(), receive)),
             ("net.ipv4.tcp_wmem", triple(16384, send)),
         ]),
     }
@@ -195,15 +188,9 @@ mod tests {
         for (kernel, counted, requested) in table {
             let plan = plan(&ask(10, 80, 9000, kernel)).unwrap();
             assert_eq!(plan.window.bytes, 99_563_520);
-            let got = (
-                plan.buffers.receive_bytes,
-                plan.buffers.receive_request_bytes,
-            );
+            let got = (plan.buffers.receive_bytes, plan.buffers.receive_request_bytes);
             assert_eq!(got, (counted, requested), "{kernel}");
-            assert_eq!(
-                plan.buffers.sysctl_request["net.core.rmem_max"],
-                requested.to_string()
-            );
+            assert_eq!(plan.buffers.sysctl_request["net.core.rmem_max"], requested.to_string());
         }
     }
 
@@ -221,10 +208,7 @@ mod tests {
             let q = ask(10, 80, mtu, Version::new(6, 12, 0));
             let (window, buffers) = (window(&q), buffers(&q, window(&q).bytes));
             let kept = buffers.send_bytes * 2 / 3 / buffers.send_truesize_bytes;
-            assert!(
-                kept >= window.packets && kept <= window.packets + 1,
-                "{mtu}: {kept}"
-            );
+            assert!(kept >= window.packets && kept <= window.packets + 1, "{mtu}: {kept}");
         }
     }
 

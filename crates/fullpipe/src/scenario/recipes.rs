@@ -15,12 +15,8 @@ pub struct Recipe {
 impl Recipe {
     /// The title: what stands behind `title =` in the text.
     pub fn title(&self) -> &'static str {
-        let line = self
-            .text
-            .lines()
-            .find_map(|line| line.strip_prefix("title = \""));
-        line.and_then(|rest| rest.strip_suffix('"'))
-            .unwrap_or(self.name)
+        let line = self.text.lines().find_map(|line| line.strip_prefix("title = \""));
+        line.and_then(|rest| rest.strip_suffix('"')).unwrap_or(self.name)
     }
 
     /// The recipe as a source for [`load`](super::load).

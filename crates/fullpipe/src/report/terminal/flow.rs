@@ -24,14 +24,9 @@ const WIDE: [Column; 2] = [number("in flight", "pkts"), words("held back by")];
 /// Heading and table.
 pub fn lines(run: &Run, flow: &Flow, style: Style) -> Vec<String> {
     let (variant, name) = (&run.variant, &flow.name);
-    let text = format!(
-        "{variant} / {name}: {} on Linux {}",
-        flow.congestion, flow.kernel
-    );
-    let mut lines: Vec<String> = wrap(&text, "", style.columns())
-        .iter()
-        .map(|line| style.bold(line))
-        .collect();
+    let text = format!("{variant} / {name}: {} on Linux {}", flow.congestion, flow.kernel);
+    let mut lines: Vec<String> =
+        wrap(&text, "", style.columns()).iter().map(|line| style.bold(line)).collect();
     let rows: Vec<Vec<String>> = flow.intervals.iter().map(|i| row(i, style)).collect();
     let columns: Vec<Column> = match style.wide() {
         true => NARROW.into_iter().chain(WIDE).collect(),
@@ -73,9 +68,7 @@ fn decimals(interval: &Interval) -> usize {
 }
 
 fn srtt(us: Option<u32>) -> String {
-    us.map_or(numbers::ABSENT.to_string(), |us| {
-        numbers::fixed(f64::from(us) / 1e3, 2)
-    })
+    us.map_or(numbers::ABSENT.to_string(), |us| numbers::fixed(f64::from(us) / 1e3, 2))
 }
 
 fn main_limit(interval: &Interval) -> String {

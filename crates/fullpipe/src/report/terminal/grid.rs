@@ -12,20 +12,12 @@ pub struct Column {
 
 /// A column of numbers.
 pub const fn number(label: &'static str, unit: &'static str) -> Column {
-    Column {
-        label,
-        unit,
-        words: false,
-    }
+    Column { label, unit, words: false }
 }
 
 /// A column of words.
 pub const fn words(label: &'static str) -> Column {
-    Column {
-        label,
-        unit: "",
-        words: true,
-    }
+    Column { label, unit: "", words: true }
 }
 
 /// Two lines of headings, and one line per row. Where the width asks for it, gaps shrink from two
@@ -38,10 +30,7 @@ pub fn lay_out(columns: &[Column], rows: &[Vec<String>], width: usize) -> Vec<St
     }
     let gap = if least + widths.len() <= width { 2 } else { 1 };
     let heading = |part: fn(&Column) -> &'static str| {
-        columns
-            .iter()
-            .map(|c| part(c).to_string())
-            .collect::<Vec<_>>()
+        columns.iter().map(|c| part(c).to_string()).collect::<Vec<_>>()
     };
     let headings = [heading(|c| c.label), heading(|c| c.unit)];
     let line = |row: &Vec<String>| self::line(columns, row, &widths, gap);
@@ -57,30 +46,16 @@ fn ungrouped(rows: &[Vec<String>]) -> Vec<Vec<String>> {
         true => cell.replace(',', ""),
         false => cell.clone(),
     };
-    rows.iter()
-        .map(|row| row.iter().map(cell).collect())
-        .collect()
+    rows.iter().map(|row| row.iter().map(cell).collect()).collect()
 }
 
 fn widths(columns: &[Column], rows: &[Vec<String>]) -> Vec<usize> {
     let cell = |row: &Vec<String>, n: usize| row.get(n).map_or(0, |text| text.chars().count());
     let widest = |n: usize, column: &Column| {
-        let heading = column
-            .label
-            .chars()
-            .count()
-            .max(column.unit.chars().count());
-        rows.iter()
-            .map(|row| cell(row, n))
-            .max()
-            .unwrap_or(0)
-            .max(heading)
+        let heading = column.label.chars().count().max(column.unit.chars().count());
+        rows.iter().map(|row| cell(row, n)).max().unwrap_or(0).max(heading)
     };
-    columns
-        .iter()
-        .enumerate()
-        .map(|(n, column)| widest(n, column))
-        .collect()
+    columns.iter().enumerate().map(|(n, column)| widest(n, column)).collect()
 }
 
 fn line(columns: &[Column], row: &[String], widths: &[usize], gap: usize) -> String {
@@ -119,10 +94,7 @@ pub fn wrap(text: &str, indent: &str, width: usize) -> Vec<String> {
 
 fn pieces(word: &str, room: usize) -> Vec<String> {
     let chars: Vec<char> = word.chars().collect();
-    chars
-        .chunks(room)
-        .map(|piece| piece.iter().collect())
-        .collect()
+    chars.chunks(room).map(|piece| piece.iter().collect()).collect()
 }
 
 #[cfg(test)]
@@ -132,14 +104,8 @@ mod tests {
     #[test]
     fn numbers_stand_right_and_words_left() {
         let columns = [number("n", "s"), words("what")];
-        let rows = vec![
-            vec!["1".into(), "a".into()],
-            vec!["100".into(), "bc".into()],
-        ];
-        assert_eq!(
-            lay_out(&columns, &rows, 80),
-            ["    n  what", "    s", "    1  a", "  100  bc"]
-        );
+        let rows = vec![vec!["1".into(), "a".into()], vec!["100".into(), "bc".into()]];
+        assert_eq!(lay_out(&columns, &rows, 80), ["    n  what", "    s", "    1  a", "  100  bc"]);
     }
 
     #[test]

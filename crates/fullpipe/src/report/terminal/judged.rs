@@ -27,26 +27,17 @@ pub fn published(published: &Published, style: Style) -> Vec<String> {
 }
 
 fn row(row: &PublishedRow) -> Vec<String> {
-    let rate = |bytes| numbers::fixed(published_clock(row, bytes), 1);
+    let seconds = row.end_s - row.start_s;
+    let rate = |bytes: u64| numbers::fixed(bytes as f64 * 8.0 / seconds / 1e6, 1);
     vec![
         numbers::fixed(row.end_s, 1),
         numbers::fixed(row.throughput_mbit, 1),
         rate(row.simulated_bytes),
-        numbers::difference(row.error)
-            .trim_end_matches(" %")
-            .to_string(),
+        numbers::difference(row.error).trim_end_matches(" %").to_string(),
         rate(row.band_low),
         rate(row.band_high),
         nature(row),
     ]
-}
-
-/// Bytes as a rate over the interval by which the published rate was computed.
-fn published_clock(row: &PublishedRow, bytes: u64) -> f64 {
-    match row.bytes {
-        0 => bytes as f64 * 8.0 / (row.end_s - row.start_s) / 1e6,
-        published => row.throughput_mbit * bytes as f64 / published as f64,
-    }
 }
 
 fn nature(row: &PublishedRow) -> String {
@@ -66,19 +57,11 @@ pub fn expectations(all: &[Expectation], style: Style) -> Vec<String> {
     let failed: Vec<&Expectation> = all.iter().filter(|e| !e.passed).collect();
     let held = all.len() - failed.len();
     let text = format!("{held} of {} expectations hold", all.len());
-    let summary = if failed.is_empty() {
-        style.good(&text)
-    } else {
-        style.bad(&text)
-    };
+    let summary = if failed.is_empty() { style.good(&text) } else { style.bad(&text) };
     let mut lines = vec![String::new(), summary];
     for expectation in failed {
         let text = format!("FAILED {}: {}", expectation.metric, expectation.detail);
-        lines.extend(
-            wrap(&text, "  ", style.columns())
-                .iter()
-                .map(|line| style.bad(line)),
-        );
+        lines.extend(wrap(&text, "  ", style.columns()).iter().map(|line| style.bad(line)));
     }
     lines
 }

@@ -27,22 +27,11 @@ pub fn render(document: &Document, style: Style) -> String {
 
 fn title(lines: &mut Vec<String>, document: &Document, style: Style) {
     let scenario = &document.scenario;
-    let text = format!(
-        "{} ({}, seed {})",
-        scenario.title, scenario.name, scenario.seed
-    );
-    lines.extend(
-        wrap(&text, "", style.columns())
-            .iter()
-            .map(|line| style.bold(line)),
-    );
+    let text = format!("{} ({}, seed {})", scenario.title, scenario.name, scenario.seed);
+    lines.extend(wrap(&text, "", style.columns()).iter().map(|line| style.bold(line)));
     if document.partial {
         let text = "PARTIAL: interrupted; everything is whole up to the last interval shown";
-        lines.extend(
-            wrap(text, "", style.columns())
-                .iter()
-                .map(|line| style.bad(line)),
-        );
+        lines.extend(wrap(text, "", style.columns()).iter().map(|line| style.bad(line)));
     }
 }
 

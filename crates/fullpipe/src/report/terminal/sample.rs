@@ -117,10 +117,7 @@ fn interval(
 }
 
 fn shares(pairs: &[(&str, f64)]) -> BTreeMap<String, f64> {
-    pairs
-        .iter()
-        .map(|(name, share)| (name.to_string(), *share))
-        .collect()
+    pairs.iter().map(|(name, share)| (name.to_string(), *share)).collect()
 }
 
 fn expectation(passed: bool, detail: &str) -> Expectation {

@@ -14,13 +14,7 @@ fn golden(name: &str, text: &str) {
 }
 
 fn plain(width: usize) -> String {
-    render(
-        &sample::document(),
-        Style {
-            width,
-            color: false,
-        },
-    )
+    render(&sample::document(), Style { width, color: false })
 }
 
 /// The text without escape sequences.
@@ -28,9 +22,7 @@ fn stripped(text: &str) -> String {
     let mut parts = text.split('\u{1b}');
     let first = parts.next().unwrap_or("").to_string();
     first
-        + &parts
-            .map(|part| part.split_once('m').expect("a colour ends in m").1)
-            .collect::<String>()
+        + &parts.map(|part| part.split_once('m').expect("a colour ends in m").1).collect::<String>()
 }
 
 #[test]
@@ -71,15 +63,7 @@ fn the_largest_numbers_of_a_terabit_path_fit_80_columns() {
     (interval.segments, interval.cwnd, interval.queue) = (86_206_896, 6_906_077, 6_906_077);
     interval.retransmitted_segments = 1_000_000;
     interval.ssthresh = Some(6_906_077);
-    for line in render(
-        &document,
-        Style {
-            width: 80,
-            color: false,
-        },
-    )
-    .lines()
-    {
+    for line in render(&document, Style { width: 80, color: false }).lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
 }

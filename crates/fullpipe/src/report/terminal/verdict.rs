@@ -6,23 +6,16 @@ use super::grid::{Column, lay_out, number, words, wrap};
 use crate::analysis::document::{Document, Flow, Published, Run};
 use crate::report::{limits, numbers};
 
-const COLUMNS: [Column; 4] = [
-    words("variant"),
-    number("to 90 %", "s"),
-    number("plateau", "Mb/s"),
-    number("mean", "Mb/s"),
-];
+const COLUMNS: [Column; 4] =
+    [words("variant"), number("to 90 %", "s"), number("plateau", "Mb/s"), number("mean", "Mb/s")];
 
 /// Room for a variant's name beside the numbers.
 const NAME: usize = 44;
 
 /// The verdicts, in the document's order.
 pub fn lines(document: &Document, style: Style) -> Vec<String> {
-    let flows: Vec<(&Run, &Flow)> = document
-        .runs
-        .iter()
-        .flat_map(|run| run.flows.iter().map(move |f| (run, f)))
-        .collect();
+    let flows: Vec<(&Run, &Flow)> =
+        document.runs.iter().flat_map(|run| run.flows.iter().map(move |f| (run, f))).collect();
     let rows: Vec<Vec<String>> = flows.iter().map(|(run, flow)| row(run, flow)).collect();
     let mut table = lay_out(&COLUMNS, &rows, style.columns()).into_iter();
     let mut lines = vec![String::new(), style.bold("Verdict")];
@@ -39,9 +32,7 @@ pub fn lines(document: &Document, style: Style) -> Vec<String> {
 
 fn row(run: &Run, flow: &Flow) -> Vec<String> {
     let optional = |value: Option<f64>| {
-        value.map_or(numbers::ABSENT.to_string(), |value| {
-            numbers::fixed(value, 1)
-        })
+        value.map_or(numbers::ABSENT.to_string(), |value| numbers::fixed(value, 1))
     };
     vec![
         name(run, flow),
@@ -65,11 +56,7 @@ fn name(run: &Run, flow: &Flow) -> String {
         return name;
     }
     let (head, tail) = (&chars[..NAME / 2 - 1], &chars[chars.len() - NAME / 2 + 2..]);
-    format!(
-        "{}...{}",
-        head.iter().collect::<String>(),
-        tail.iter().collect::<String>()
-    )
+    format!("{}...{}", head.iter().collect::<String>(), tail.iter().collect::<String>())
 }
 
 /// All limits with their shares, which add up to 100 % as they are printed.
@@ -114,10 +101,7 @@ fn beside(published: &Published) -> String {
         parts.push(format!("worst {}", percent(worst)));
     }
     let inside = published.rows.iter().filter(|row| row.in_band).count();
-    parts.push(format!(
-        "{inside} of {} rows in the band",
-        published.rows.len()
-    ));
+    parts.push(format!("{inside} of {} rows in the band", published.rows.len()));
     format!("published: {}", parts.join(", "))
 }
 
@@ -131,13 +115,8 @@ mod tests {
 
     #[test]
     fn printed_shares_add_up_to_one_hundred_percent() {
-        let cases: [&[f64]; 5] = [
-            &[1.0],
-            &[0.5, 0.5],
-            &[1.0 / 3.0; 3],
-            &[0.9996, 0.0004],
-            &[0.1234; 7],
-        ];
+        let cases: [&[f64]; 5] =
+            [&[1.0], &[0.5, 0.5], &[1.0 / 3.0; 3], &[0.9996, 0.0004], &[0.1234; 7]];
         for shares in cases {
             let tenths = tenths_of_percent(shares);
             assert_eq!(tenths.iter().sum::<u32>(), 1000, "{shares:?}");
