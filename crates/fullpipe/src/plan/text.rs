@@ -4,6 +4,7 @@ use super::Plan;
 use super::growth::{Recovery, SlowStart};
 use super::loss::Tolerance;
 use super::window::{Bound, Buffers, Window};
+use crate::report::numbers;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -106,10 +107,8 @@ fn loss(out: &mut String, table: &[Tolerance]) {
 
 /// Bytes exactly, grouped, and as MiB.
 fn bytes(n: u64) -> String {
-    let digits = n.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|g| std::str::from_utf8(g).ok()).collect();
-    format!("{} bytes = {:.2} MiB", groups.join(","), n as f64 / (1 << 20) as f64)
+    let mib = n as f64 / (1 << 20) as f64;
+    format!("{} bytes = {} MiB", numbers::count(n), numbers::fixed(mib, 2))
 }
 
 #[cfg(test)]

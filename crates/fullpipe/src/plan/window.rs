@@ -96,9 +96,7 @@ fn bound(q: &Question, bytes: u64, needed: u64) -> Bound {
     let reason = if bytes == LARGEST_WINDOW {
         format!("TCP's largest window, 65535 x 2^14 = {LARGEST_WINDOW} bytes (1 GiB)")
     } else {
-        format!(
-            "the largest socket buffer, {LARGEST_BUFFER} bytes, of which a share becomes window"
-        )
+        format!("the largest socket buffer, {LARGEST_BUFFER} bytes")
     };
     Bound {
         reason,
