@@ -3,6 +3,7 @@
 //! A stage works on whole trains, whose last packets may lie beyond the next sample. These counters
 //! keep what is not yet due, so that a sample sees exactly what happened up to its time.
 
+use crate::train::come_by;
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
@@ -51,11 +52,7 @@ impl Tally {
             if run.first > time.0 {
                 return;
             }
-            let due = if run.spacing == 0 {
-                run.count
-            } else {
-                ((time.0 - run.first) / run.spacing + 1).min(u64::from(run.count)) as u32
-            };
+            let due = come_by(run.first, run.spacing, run.count, time.0);
             self.count += u64::from(due);
             self.weight += u64::from(due) * u64::from(run.each);
             if due < run.count {

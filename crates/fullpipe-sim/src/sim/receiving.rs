@@ -222,7 +222,7 @@ impl ReceivingHost {
 
     fn finish_read(&mut self, reading: Reading, now: Time, shared: &mut Shared) {
         let flow = reading.flow;
-        let ack = self.flows[flow].tcp.read(reading.bytes);
+        let ack = self.flows[flow].tcp.read(now, reading.bytes);
         if let Some(ack) = ack {
             self.send_ack(flow, now, ack, shared);
         }

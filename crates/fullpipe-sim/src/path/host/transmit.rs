@@ -8,7 +8,7 @@
 use crate::path::Serialiser;
 use crate::tally::{Peaks, Tally};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::{Train, append};
+use crate::train::{Train, append, come_by};
 use crate::units::{Framing, Rate, Time};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -104,11 +104,7 @@ impl Transmit {
             if run.first > now {
                 return;
             }
-            let done = if run.spacing == 0 {
-                run.count
-            } else {
-                ((now - run.first) / run.spacing + 1).min(u64::from(run.count)) as u32
-            };
+            let done = come_by(run.first, run.spacing, run.count, now);
             self.in_ring -= u64::from(done);
             if done < run.count {
                 run.count -= done;

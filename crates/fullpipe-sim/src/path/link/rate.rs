@@ -8,7 +8,7 @@ use crate::config::{Link, QueueLimit};
 use crate::path::{Serialiser, Stage};
 use crate::tally::{Peaks, Tally};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::{Train, append};
+use crate::train::{Train, append, come_by};
 use crate::units::Time;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -62,11 +62,7 @@ impl RateLink {
             if run.first > now {
                 return;
             }
-            let started = if run.spacing == 0 {
-                run.count
-            } else {
-                ((now - run.first) / run.spacing + 1).min(u64::from(run.count)) as u32
-            };
+            let started = come_by(run.first, run.spacing, run.count, now);
             self.waiting_packets -= u64::from(started);
             self.waiting_bytes -= u64::from(started) * u64::from(run.bytes);
             if started < run.count {
