@@ -1,7 +1,9 @@
 //! What the command line takes, and its help.
 
 use crate::quantity;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fullpipe::engine::engines;
 use fullpipe::plan::kernel::Version;
 use fullpipe_sim::units::{Framing, Rate, Time};
 use std::num::NonZeroUsize;
@@ -76,18 +78,12 @@ pub struct RunArguments {
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
     /// What the scenario runs on
-    #[arg(long, value_enum, default_value_t = Engine::Sim)]
-    pub engine: Engine,
+    #[arg(long, value_name = "NAME", default_value = engines()[0].name(),
+        value_parser = PossibleValuesParser::new(engines().iter().map(|engine| engine.name())))]
+    pub engine: String,
     /// Show no progress and no notes
     #[arg(long, short)]
     pub quiet: bool,
-}
-
-/// What a scenario runs on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Engine {
-    /// The simulator
-    Sim,
 }
 
 /// Options of `fullpipe list`.
@@ -149,7 +145,7 @@ pub struct PlanArguments {
     #[arg(long, default_value = "6.12", value_name = "VERSION")]
     pub kernel: Version,
     /// What the rate counts
-    #[arg(long, value_enum, default_value_t = Counted::Ip)]
+    #[arg(long, value_enum, default_value_t = Counted::EthernetWire)]
     pub framing: Counted,
     /// TCP timestamps are in use (12 bytes of each segment)
     #[arg(long)]
