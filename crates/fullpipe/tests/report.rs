@@ -13,15 +13,8 @@ fn the_file_is_small_and_asks_for_nothing_outside() {
     sample::keep("two-flows.html", &render(&sample::two_flows()));
     sample::keep("sweep.html", &render(&sample::sweep(50)));
     assert!(html.len() < 5_000_000, "{} bytes", html.len());
-    for outside in [
-        "src=",
-        "href=\"http",
-        "@import",
-        "url(h",
-        "//cdn",
-        "fetch(",
-        "XMLHttpRequest",
-    ] {
+    for outside in ["src=", "href=\"http", "@import", "url(h", "//cdn", "fetch(", "XMLHttpRequest"]
+    {
         assert!(!html.contains(outside), "{outside}");
     }
 }

@@ -19,20 +19,14 @@ const LABELS: [(&str, &str); 10] = [
 /// The label of a limit; an unknown name stands for itself.
 #[must_use]
 pub fn label(name: &str) -> &str {
-    LABELS
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map_or(name, |(_, label)| label)
+    LABELS.iter().find(|(known, _)| *known == name).map_or(name, |(_, label)| label)
 }
 
 /// The limit's place in the fixed order, 0 to 9, so that it has the same colour everywhere; unknown
 /// ones share the place behind the last.
 #[must_use]
 pub fn place(name: &str) -> usize {
-    LABELS
-        .iter()
-        .position(|(known, _)| *known == name)
-        .unwrap_or(LABELS.len())
+    LABELS.iter().position(|(known, _)| *known == name).unwrap_or(LABELS.len())
 }
 
 /// Limits with a share above zero, largest first.

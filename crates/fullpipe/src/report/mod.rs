@@ -8,3 +8,4 @@ pub mod html;
 pub mod limits;
 pub mod numbers;
 pub mod tables;
+pub mod terminal;

@@ -19,11 +19,8 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
     let text = format!("{:.decimals$}", value.abs());
     let (whole, fraction) = text.split_at(text.find('.').unwrap_or(text.len()));
-    let sign = if value < 0.0 && text.bytes().any(|b| matches!(b, b'1'..=b'9')) {
-        "−"
-    } else {
-        ""
-    };
+    let sign =
+        if value < 0.0 && text.bytes().any(|b| matches!(b, b'1'..=b'9')) { "−" } else { "" };
     format!("{sign}{}{fraction}", group(whole))
 }
 
@@ -71,20 +68,12 @@ pub fn share(value: f64) -> String {
 #[must_use]
 pub fn difference(value: f64) -> String {
     let text = fixed(value * 100.0, 1);
-    let sign = if value > 0.0 && text != "0.0" {
-        "+"
-    } else {
-        ""
-    };
+    let sign = if value > 0.0 && text != "0.0" { "+" } else { "" };
     with_unit(format!("{sign}{text}"), "%")
 }
 
 fn with_unit(number: String, unit: &str) -> String {
-    if number == ABSENT {
-        number
-    } else {
-        format!("{number} {unit}")
-    }
+    if number == ABSENT { number } else { format!("{number} {unit}") }
 }
 
 fn group(digits: &str) -> String {
@@ -113,13 +102,7 @@ mod tests {
 
     #[test]
     fn short_numbers_keep_three_digits_and_no_empty_ones() {
-        let cases = [
-            (0.0, "0"),
-            (0.04, "0.04"),
-            (2.5, "2.5"),
-            (24.0, "24"),
-            (3012.39, "3,012"),
-        ];
+        let cases = [(0.0, "0"), (0.04, "0.04"), (2.5, "2.5"), (24.0, "24"), (3012.39, "3,012")];
         for (value, text) in cases {
             assert_eq!(short(value), text);
         }

@@ -28,10 +28,8 @@ struct Noise(u64);
 
 impl Noise {
     fn next(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 40) as f64 / (1u64 << 23) as f64) - 1.0
     }
 }
@@ -40,21 +38,14 @@ impl Noise {
 pub fn fink() -> Document {
     document(
         "Slow start at 10 Gb/s × 80 ms, 2007",
-        RUNS.iter()
-            .enumerate()
-            .map(|(i, rows)| run(i, rows))
-            .collect(),
+        RUNS.iter().enumerate().map(|(i, rows)| run(i, rows)).collect(),
     )
 }
 
 /// Two flows in each of two runs.
 pub fn two_flows() -> Document {
-    let mut runs: Vec<Run> = RUNS
-        .iter()
-        .take(2)
-        .enumerate()
-        .map(|(i, rows)| run(i, rows))
-        .collect();
+    let mut runs: Vec<Run> =
+        RUNS.iter().take(2).enumerate().map(|(i, rows)| run(i, rows)).collect();
     for (index, run) in runs.iter_mut().enumerate() {
         let mut second = flow("background", &RUNS[2 + index], 90 + index as u64);
         second.intervals.truncate(run.flows[0].intervals.len());
@@ -90,10 +81,7 @@ pub fn edges() -> Document {
     };
     empty.published = None;
     empty.stages.clear();
-    empty.set.insert(
-        "flow.bulk.congestion".into(),
-        serde_json::json!({"name": "</script>"}),
-    );
+    empty.set.insert("flow.bulk.congestion".into(), serde_json::json!({"name": "</script>"}));
     let mut single = run(1, &RUNS[1]);
     single.variant = "one sample".to_string();
     truncate(&mut single.flows[0], 1, 1);
@@ -126,11 +114,7 @@ pub fn keep(name: &str, html: &str) {
 fn document(title: &str, runs: Vec<Run>) -> Document {
     Document {
         format: FORMAT,
-        scenario: ScenarioInfo {
-            name: "fink-2007".to_string(),
-            title: title.to_string(),
-            seed: 1,
-        },
+        scenario: ScenarioInfo { name: "fink-2007".to_string(), title: title.to_string(), seed: 1 },
         partial: false,
         runs,
     }
@@ -223,10 +207,7 @@ fn intervals(rates: &[f64], series: &Series) -> Vec<Interval> {
 }
 
 fn series(rates: &[f64], slow_start: bool, noise: &mut Noise) -> Series {
-    let mut series = Series {
-        bucket_s: BUCKET_S,
-        ..Series::default()
-    };
+    let mut series = Series { bucket_s: BUCKET_S, ..Series::default() };
     let packets = |mbit: f64| (mbit * 1e6 / 8.0 / MSS * RTT_S).max(2.0);
     for bucket in 0..rates.len() * (1.0 / BUCKET_S) as usize {
         let time = (bucket + 1) as f64 * BUCKET_S;
@@ -251,44 +232,25 @@ fn push(
     noise: &mut Noise,
 ) {
     let cwnd = window.round();
-    let waiting = if host > 0.5 {
-        90.0 + 60.0 * noise.next()
-    } else {
-        (window / 40.0) * noise.next().abs()
-    };
+    let waiting =
+        if host > 0.5 { 90.0 + 60.0 * noise.next() } else { (window / 40.0) * noise.next().abs() };
     let in_slow_start = slow_start || cwnd <= 100.0;
     series.end_s.push((time * 1000.0).round() / 1000.0);
-    series
-        .throughput_mbit
-        .push(window * MSS * 8.0 / RTT_S / 1e6);
+    series.throughput_mbit.push(window * MSS * 8.0 / RTT_S / 1e6);
     series.cwnd.push(cwnd as u32);
     series.ssthresh.push((!slow_start).then_some(100));
-    series
-        .in_flight
-        .push((cwnd * (1.0 - 0.01 * noise.next().abs())) as u32);
-    series
-        .snd_wnd_packets
-        .push((1000.0 + 2.4 * cwnd).min(10_530.0) as u32);
+    series.in_flight.push((cwnd * (1.0 - 0.01 * noise.next().abs())) as u32);
+    series.snd_wnd_packets.push((1000.0 + 2.4 * cwnd).min(10_530.0) as u32);
     series
         .srtt_us
         .push((time > 0.15).then_some((80_400.0 + waiting * 7.5 + 40.0 * noise.next()) as u32));
     series.queue.push(waiting.max(0.0) as u64);
     let mut held = |name: &str, share: f64| {
-        series
-            .limits
-            .entry(name.to_string())
-            .or_default()
-            .push(share as f32)
+        series.limits.entry(name.to_string()).or_default().push(share as f32)
     };
     held("sender_cpu", host);
-    held(
-        "cwnd_slow_start",
-        if in_slow_start { 1.0 - host } else { 0.0 },
-    );
-    held(
-        "cwnd_avoidance",
-        if in_slow_start { 0.0 } else { 1.0 - host },
-    );
+    held("cwnd_slow_start", if in_slow_start { 1.0 - host } else { 0.0 });
+    held("cwnd_avoidance", if in_slow_start { 0.0 } else { 1.0 - host });
     held("receive_window", 0.0);
 }
 
@@ -311,10 +273,7 @@ fn truncate(flow: &mut Flow, intervals: usize, buckets: usize) {
     series.snd_wnd_packets.truncate(buckets);
     series.srtt_us.truncate(buckets);
     series.queue.truncate(buckets);
-    series
-        .limits
-        .values_mut()
-        .for_each(|shares| shares.truncate(buckets));
+    series.limits.values_mut().for_each(|shares| shares.truncate(buckets));
 }
 
 fn published(rows: &Rows, flow: &Flow) -> Published {
@@ -337,18 +296,10 @@ fn published(rows: &Rows, flow: &Flow) -> Published {
             calibrated_on: !ramp && second > 20,
         }
     };
-    let rows_: Vec<PublishedRow> = rows
-        .mib
-        .iter()
-        .zip(&flow.intervals)
-        .enumerate()
-        .map(row)
-        .collect();
-    let mut errors: Vec<f64> = rows_
-        .iter()
-        .filter(|row| row.ramp)
-        .map(|row| row.error.abs())
-        .collect();
+    let rows_: Vec<PublishedRow> =
+        rows.mib.iter().zip(&flow.intervals).enumerate().map(row).collect();
+    let mut errors: Vec<f64> =
+        rows_.iter().filter(|row| row.ramp).map(|row| row.error.abs()).collect();
     errors.sort_by(f64::total_cmp);
     Published {
         source: "Bill Fink, netdev, May 2007".to_string(),
@@ -361,12 +312,8 @@ fn published(rows: &Rows, flow: &Flow) -> Published {
 }
 
 fn expectation(flow: &Flow) -> Expectation {
-    let measured: Vec<f64> = flow
-        .intervals
-        .iter()
-        .take(1)
-        .map(|interval| interval.segments as f64)
-        .collect();
+    let measured: Vec<f64> =
+        flow.intervals.iter().take(1).map(|interval| interval.segments as f64).collect();
     Expectation {
         metric: "flow.bulk.segments_delivered".to_string(),
         interval: Some([0, 1]),
@@ -379,11 +326,7 @@ fn expectation(flow: &Flow) -> Expectation {
 }
 
 fn stages(flow: &Flow) -> Vec<Stage> {
-    let segments: u64 = flow
-        .intervals
-        .iter()
-        .map(|interval| interval.segments)
-        .sum();
+    let segments: u64 = flow.intervals.iter().map(|interval| interval.segments).sum();
     let peak = *flow.series.queue.iter().max().unwrap_or(&0);
     let stage =
         |name: &str, kind: &str, unit: &str, capacity: Option<u64>, peak: u64, busy_s: f64| Stage {
@@ -402,23 +345,9 @@ fn stages(flow: &Flow) -> Vec<Stage> {
             blocked_s: 0.0,
         };
     vec![
-        stage(
-            "sender.send_buffer",
-            "send_buffer",
-            "byte",
-            Some(125_829_120),
-            125_829_120,
-            0.0,
-        ),
+        stage("sender.send_buffer", "send_buffer", "byte", Some(125_829_120), 125_829_120, 0.0),
         stage("sender.qdisc", "qdisc", "skb", Some(1000), 41, 0.0),
-        stage(
-            "sender.tx_ring",
-            "tx_ring",
-            "segment",
-            Some(256),
-            256,
-            5.871,
-        ),
+        stage("sender.tx_ring", "tx_ring", "segment", Some(256), 256, 5.871),
         stage("link", "link", "segment", None, peak, 6.02),
         stage("delay", "delay", "segment", Some(20_000), 8412, 0.0),
         stage("receiver.rx_ring", "rx_ring", "segment", Some(512), 18, 0.0),

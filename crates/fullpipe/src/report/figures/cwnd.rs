@@ -16,22 +16,15 @@ pub(super) fn figure(document: &Document) -> Figure {
         prominence: Prominence::Main,
         layout: Layout::Overlay,
         x: TIME,
-        y: Axis {
-            label: "congestion window",
-            unit: "packets",
-            from_zero: true,
-            log_offered: true,
-        },
+        y: Axis { label: "congestion window", unit: "packets", from_zero: true, log_offered: true },
         series: subjects.iter().flat_map(series).collect(),
         annotations: Vec::new(),
     }
 }
 
 fn series(subject: &Subject) -> [Series; 2] {
-    let ssthresh = Series {
-        absent: "infinite",
-        ..subject.gauge("ssthresh", Role::Bound, "ssthresh", 1.0)
-    };
+    let ssthresh =
+        Series { absent: "infinite", ..subject.gauge("ssthresh", Role::Bound, "ssthresh", 1.0) };
     [subject.gauge("cwnd", Role::Measure, "cwnd", 1.0), ssthresh]
 }
 
@@ -57,22 +50,13 @@ fn title(subjects: &[Subject]) -> String {
 }
 
 fn highest(subject: &Subject) -> Option<f64> {
-    subject
-        .flow
-        .series
-        .cwnd
-        .iter()
-        .max()
-        .map(|cwnd| f64::from(*cwnd))
+    subject.flow.series.cwnd.iter().max().map(|cwnd| f64::from(*cwnd))
 }
 
 /// When the window first was half of the flow's highest, s.
 fn half_way(subject: &Subject) -> Option<f64> {
     let series = &subject.flow.series;
     let half = highest(subject)? / 2.0;
-    let place = series
-        .cwnd
-        .iter()
-        .position(|cwnd| f64::from(*cwnd) >= half)?;
+    let place = series.cwnd.iter().position(|cwnd| f64::from(*cwnd) >= half)?;
     series.end_s.get(place).copied()
 }

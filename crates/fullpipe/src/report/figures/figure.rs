@@ -157,11 +157,7 @@ impl Column {
     /// A column of the document in another unit.
     #[must_use]
     pub fn scaled(from: String, scale: f64) -> Self {
-        Self::Document {
-            from,
-            scale,
-            offset: 0.0,
-        }
+        Self::Document { from, scale, offset: 0.0 }
     }
 
     /// The numbers, from the document as JSON. Null, missing and non-numeric elements are `None`; a
@@ -170,11 +166,7 @@ impl Column {
     pub fn values(&self, document: &Value) -> Vec<Option<f64>> {
         match self {
             Self::Derived(values) => values.clone(),
-            Self::Document {
-                from,
-                scale,
-                offset,
-            } => elements(document, from)
+            Self::Document { from, scale, offset } => elements(document, from)
                 .into_iter()
                 .map(|value| Some(value.as_f64()? * scale + offset))
                 .collect(),
@@ -209,11 +201,7 @@ mod tests {
         let rows = Column::scaled("/b/*/c".into(), 0.1).values(&document);
         assert_eq!(rows, [Some(1.0), Some(2.0), None]);
         assert!(Column::of("/none".into()).values(&document).is_empty());
-        let shifted = Column::Document {
-            from: "/a".into(),
-            scale: 2.0,
-            offset: -1.0,
-        };
+        let shifted = Column::Document { from: "/a".into(), scale: 2.0, offset: -1.0 };
         assert_eq!(shifted.values(&document), [Some(1.0), None, Some(5.0)]);
     }
 }

@@ -16,12 +16,7 @@ pub(super) fn figure(document: &Document) -> Figure {
         prominence: Prominence::Main,
         layout: Layout::Strip,
         x: TIME,
-        y: Axis {
-            label: "held back by",
-            unit: "%",
-            from_zero: true,
-            log_offered: false,
-        },
+        y: Axis { label: "held back by", unit: "%", from_zero: true, log_offered: false },
         series: subjects.iter().flat_map(series).collect(),
         annotations: Vec::new(),
     }
@@ -53,11 +48,7 @@ fn share(subject: &Subject, name: &str) -> Series {
 }
 
 fn title(subjects: &[Subject]) -> String {
-    let held = |s: &Subject| {
-        limits::ranked(&s.flow.limits)
-            .first()
-            .map(|(_, share)| *share)
-    };
+    let held = |s: &Subject| limits::ranked(&s.flow.limits).first().map(|(_, share)| *share);
     if extremes(subjects, held).is_none() {
         return "Nothing is known of what held the flows back".to_string();
     }
@@ -66,16 +57,14 @@ fn title(subjects: &[Subject]) -> String {
         return "Nothing is known of what held the flows back".to_string();
     };
     let clause = |s: &Subject| {
-        limits::ranked(&s.flow.limits)
-            .first()
-            .map_or(String::new(), |(name, share)| {
-                format!(
-                    "{} held back {} for {} of its life",
-                    limits::label(name),
-                    s.label,
-                    numbers::share(*share)
-                )
-            })
+        limits::ranked(&s.flow.limits).first().map_or(String::new(), |(name, share)| {
+            format!(
+                "{} held back {} for {} of its life",
+                limits::label(name),
+                s.label,
+                numbers::share(*share)
+            )
+        })
     };
     if std::ptr::eq(slow, fast) {
         clause(slow)

@@ -17,14 +17,8 @@ pub use figure::{Annotation, Axis, Column, Figure, Layout, Prominence, Role, Ser
 use crate::analysis::document::Document;
 
 /// Every figure, in the order in which a report shows them.
-const FIGURES: [fn(&Document) -> Figure; 6] = [
-    throughput::figure,
-    limits::figure,
-    cwnd::figure,
-    windows::figure,
-    rtt::figure,
-    queue::figure,
-];
+const FIGURES: [fn(&Document) -> Figure; 6] =
+    [throughput::figure, limits::figure, cwnd::figure, windows::figure, rtt::figure, queue::figure];
 
 /// All figures of a document. Each is there even when the document has nothing to draw in it: then
 /// its title says so.

@@ -15,12 +15,7 @@ pub(super) fn figure(document: &Document) -> Figure {
         prominence: Prominence::Supporting,
         layout: Layout::Overlay,
         x: TIME,
-        y: Axis {
-            label: "bottleneck queue",
-            unit: "packets",
-            from_zero: true,
-            log_offered: false,
-        },
+        y: Axis { label: "bottleneck queue", unit: "packets", from_zero: true, log_offered: false },
         series: subjects
             .iter()
             .map(|subject| subject.gauge("queue", Role::Measure, "queue", 1.0))

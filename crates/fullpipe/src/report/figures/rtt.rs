@@ -18,33 +18,21 @@ pub(super) fn figure(document: &Document) -> Figure {
         prominence: Prominence::Supporting,
         layout: Layout::Overlay,
         x: TIME,
-        y: Axis {
-            label: "smoothed RTT",
-            unit: "ms",
-            from_zero: false,
-            log_offered: false,
-        },
+        y: Axis { label: "smoothed RTT", unit: "ms", from_zero: false, log_offered: false },
         series: subjects.iter().map(series).collect(),
         annotations: Vec::new(),
     }
 }
 
 fn series(subject: &Subject) -> Series {
-    Series {
-        absent: "no sample yet",
-        ..subject.gauge("srtt", Role::Measure, "srtt_us", MS_PER_US)
-    }
+    Series { absent: "no sample yet", ..subject.gauge("srtt", Role::Measure, "srtt_us", MS_PER_US) }
 }
 
 fn title(subjects: &[Subject]) -> String {
     let samples =
         |s: &Subject| -> Vec<u32> { s.flow.series.srtt_us.iter().flatten().copied().collect() };
-    let least = extremes(subjects, |s| {
-        samples(s).iter().min().map(|us| f64::from(*us))
-    });
-    let most = extremes(subjects, |s| {
-        samples(s).iter().max().map(|us| f64::from(*us))
-    });
+    let least = extremes(subjects, |s| samples(s).iter().min().map(|us| f64::from(*us)));
+    let most = extremes(subjects, |s| samples(s).iter().max().map(|us| f64::from(*us)));
     let (Some([(_, low), _]), Some([_, (worst, high)])) = (least, most) else {
         return "No round-trip time was sampled".to_string();
     };

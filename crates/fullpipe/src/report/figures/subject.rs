@@ -24,13 +24,7 @@ pub(super) fn subjects(document: &Document) -> Vec<Subject<'_>> {
             } else {
                 run.variant.clone()
             };
-            all.push(Subject {
-                run_index,
-                flow_index,
-                run,
-                flow,
-                label,
-            });
+            all.push(Subject { run_index, flow_index, run, flow, label });
         }
     }
     all

@@ -30,10 +30,7 @@ fn title(subjects: &[Subject]) -> String {
     let Some([fastest, slowest]) = extremes(subjects, |s| s.flow.time_to_plateau_s) else {
         return without_plateau(subjects);
     };
-    let reached = subjects
-        .iter()
-        .filter(|s| s.flow.time_to_plateau_s.is_some())
-        .count();
+    let reached = subjects.iter().filter(|s| s.flow.time_to_plateau_s.is_some()).count();
     let plateau = slowest
         .0
         .flow
@@ -41,10 +38,7 @@ fn title(subjects: &[Subject]) -> String {
         .map_or(String::new(), |mbit| format!(" of {}", numbers::rate(mbit)));
     let (slow, fast) = (numbers::seconds(slowest.1), numbers::seconds(fastest.1));
     let finding = if reached == 1 {
-        format!(
-            "{} reaches 90 % of its plateau{plateau} after {slow}",
-            slowest.0.label
-        )
+        format!("{} reaches 90 % of its plateau{plateau} after {slow}", slowest.0.label)
     } else if slow == fast {
         format!("All reach 90 % of their plateau after {slow}")
     } else {
@@ -63,10 +57,7 @@ fn without_plateau(subjects: &[Subject]) -> String {
     match extremes(subjects, |s| Some(s.flow.mean_mbit)) {
         None => "No flow was measured".to_string(),
         Some([low, high]) if low.1 == high.1 => {
-            format!(
-                "No plateau was reached; the mean is {}",
-                numbers::rate(low.1)
-            )
+            format!("No plateau was reached; the mean is {}", numbers::rate(low.1))
         }
         Some([low, high]) => format!(
             "No plateau was reached; means lie between {} and {}",
@@ -151,10 +142,7 @@ fn mbit(bytes: u64, seconds: f64) -> Option<f64> {
 fn annotation(subject: &Subject) -> Option<Annotation> {
     let flow = subject.flow;
     let (time, plateau) = (flow.time_to_plateau_s?, flow.plateau_mbit?);
-    let first = flow
-        .intervals
-        .iter()
-        .find(|interval| interval.throughput_mbit >= 0.9 * plateau)?;
+    let first = flow.intervals.iter().find(|interval| interval.throughput_mbit >= 0.9 * plateau)?;
     Some(Annotation {
         run: subject.run_index,
         x: (first.start_s + first.end_s) / 2.0,

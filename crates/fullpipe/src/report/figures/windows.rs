@@ -17,12 +17,7 @@ pub(super) fn figure(document: &Document) -> Figure {
         prominence: Prominence::Main,
         layout: Layout::PerRun,
         x: TIME,
-        y: Axis {
-            label: "packets",
-            unit: "packets",
-            from_zero: true,
-            log_offered: true,
-        },
+        y: Axis { label: "packets", unit: "packets", from_zero: true, log_offered: true },
         series: subjects.iter().flat_map(series).collect(),
         annotations: Vec::new(),
     }
@@ -39,10 +34,9 @@ fn series(subject: &Subject) -> [Series; 3] {
 fn title(subjects: &[Subject]) -> String {
     match extremes(subjects, fill) {
         None => "No window was recorded".to_string(),
-        Some([low, high]) if high.1 - low.1 < 0.01 => format!(
-            "In flight reaches {} of the advertised window",
-            numbers::share(high.1)
-        ),
+        Some([low, high]) if high.1 - low.1 < 0.01 => {
+            format!("In flight reaches {} of the advertised window", numbers::share(high.1))
+        }
         Some([low, high]) => format!(
             "In flight reaches {} of the advertised window with {}, {} with {}",
             numbers::share(high.1),

@@ -16,11 +16,7 @@ pub(super) fn card(index: usize, run: &Run) -> String {
     let mut out = format!(
         "<article class=\"card\" data-run=\"{index}\"><h3><span class=\"chip\"></span>{}{}</h3>",
         text(&run.variant),
-        if run.partial {
-            " <span class=\"badge\">partial</span>"
-        } else {
-            ""
-        },
+        if run.partial { " <span class=\"badge\">partial</span>" } else { "" },
     );
     out.push_str(&subtitle(run));
     for flow in run.flows.iter().take(FLOWS_SHOWN) {
@@ -28,10 +24,7 @@ pub(super) fn card(index: usize, run: &Run) -> String {
     }
     if run.flows.len() > FLOWS_SHOWN {
         let more = run.flows.len() - FLOWS_SHOWN;
-        let _ = write!(
-            out,
-            "<p class=\"quiet\">and {more} more flows, see the table of flows</p>"
-        );
+        let _ = write!(out, "<p class=\"quiet\">and {more} more flows, see the table of flows</p>");
     }
     if run.flows.is_empty() {
         out.push_str("<p class=\"quiet\">no flow was measured</p>");
@@ -56,11 +49,8 @@ fn subtitle(run: &Run) -> String {
     parts.push(format!("engine {}", run.engine));
     let mut out = format!("<p class=\"quiet\">{}</p>", text(&parts.join(" · ")));
     if !run.set.is_empty() {
-        let set: Vec<String> = run
-            .set
-            .iter()
-            .map(|(key, value)| format!("{key} = {value}"))
-            .collect();
+        let set: Vec<String> =
+            run.set.iter().map(|(key, value)| format!("{key} = {value}")).collect();
         let set = text(&set.join("; "));
         let _ = write!(out, "<p class=\"set\" title=\"{set}\">{set}</p>");
     }
@@ -68,19 +58,12 @@ fn subtitle(run: &Run) -> String {
 }
 
 fn flow_block(run: &Run, flow: &Flow) -> String {
-    let name = if run.flows.len() > 1 {
-        format!("<h4>{}</h4>", text(&flow.name))
-    } else {
-        String::new()
-    };
-    let plateau = flow
-        .plateau_mbit
-        .map_or("no plateau reached".to_string(), |mbit| {
-            format!("to 90 % of {}", numbers::rate(mbit))
-        });
-    let time = flow
-        .time_to_plateau_s
-        .map_or(numbers::ABSENT.to_string(), numbers::seconds);
+    let name =
+        if run.flows.len() > 1 { format!("<h4>{}</h4>", text(&flow.name)) } else { String::new() };
+    let plateau = flow.plateau_mbit.map_or("no plateau reached".to_string(), |mbit| {
+        format!("to 90 % of {}", numbers::rate(mbit))
+    });
+    let time = flow.time_to_plateau_s.map_or(numbers::ABSENT.to_string(), numbers::seconds);
     let retransmitted = match flow.retransmitted_segments {
         0 => "no retransmission".to_string(),
         1 => "1 segment retransmitted".to_string(),
@@ -115,17 +98,9 @@ fn shares(limits: &BTreeMap<String, f64>) -> String {
     }
     out.push_str("</div><ul class=\"held\">");
     for (name, share) in ranked.iter().take(LIMITS_NAMED) {
-        out.push_str(&held(
-            &format!("limit-{}", limits::place(name)),
-            limits::label(name),
-            *share,
-        ));
+        out.push_str(&held(&format!("limit-{}", limits::place(name)), limits::label(name), *share));
     }
-    let rest: f64 = ranked
-        .iter()
-        .skip(LIMITS_NAMED)
-        .map(|(_, share)| share)
-        .sum();
+    let rest: f64 = ranked.iter().skip(LIMITS_NAMED).map(|(_, share)| share).sum();
     if rest > 0.0 {
         out.push_str(&held("limit-rest", "other", rest));
     }
@@ -134,11 +109,7 @@ fn shares(limits: &BTreeMap<String, f64>) -> String {
 }
 
 fn held(class: &str, label: &str, share: f64) -> String {
-    format!(
-        "<li><i class=\"{class}\"></i>{} <b>{}</b></li>",
-        text(label),
-        numbers::share(share)
-    )
+    format!("<li><i class=\"{class}\"></i>{} <b>{}</b></li>", text(label), numbers::share(share))
 }
 
 fn published_line(published: &Published) -> String {
@@ -162,15 +133,8 @@ fn expectation_line(expectations: &[Expectation]) -> String {
     if expectations.is_empty() {
         return String::new();
     }
-    let held = expectations
-        .iter()
-        .filter(|expectation| expectation.passed)
-        .count();
-    let (class, mark) = if held == expectations.len() {
-        ("good", "✓")
-    } else {
-        ("bad", "✗")
-    };
+    let held = expectations.iter().filter(|expectation| expectation.passed).count();
+    let (class, mark) = if held == expectations.len() { ("good", "✓") } else { ("bad", "✗") };
     format!(
         "<p class=\"line {class}\">{mark} {held} of {} expectations hold</p>",
         expectations.len()

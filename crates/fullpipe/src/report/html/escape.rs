@@ -37,9 +37,7 @@ pub(super) fn sentence(raw: &str) -> String {
 /// `</script>` nor `<!--` can appear, and the JSON's meaning stays.
 pub(super) fn json(value: &impl serde::Serialize) -> String {
     // Neither a document nor a figure has a map with keys other than strings: this cannot fail.
-    serde_json::to_string(value)
-        .unwrap_or_default()
-        .replace('<', "\\u003c")
+    serde_json::to_string(value).unwrap_or_default().replace('<', "\\u003c")
 }
 
 #[cfg(test)]
@@ -48,10 +46,7 @@ mod tests {
 
     #[test]
     fn text_cannot_open_an_element_or_close_an_attribute() {
-        assert_eq!(
-            text(r#"<b a="x">'&"#),
-            "&lt;b a=&quot;x&quot;&gt;&#39;&amp;"
-        );
+        assert_eq!(text(r#"<b a="x">'&"#), "&lt;b a=&quot;x&quot;&gt;&#39;&amp;");
         assert_eq!(text("a\u{0}b"), "a\u{fffd}b");
     }
 

@@ -79,11 +79,7 @@ fn header(document: &Document, title: &str) -> String {
 /// First sentence and cards. The sentence is the main figure's finding.
 fn verdict(document: &Document, figures: &[Figure]) -> String {
     let lead = figures.first().map_or("", |figure| figure.title.as_str());
-    let many = if document.runs.len() > DRAWN_AT_FIRST {
-        " many"
-    } else {
-        ""
-    };
+    let many = if document.runs.len() > DRAWN_AT_FIRST { " many" } else { "" };
     let mut out = format!(
         "<section aria-labelledby=\"verdict\"><h2 id=\"verdict\">Verdict</h2><p class=\"lead\">{}.</p>\
          <div class=\"cards{many}\">",
@@ -102,10 +98,7 @@ fn table_section(tables: &[Table]) -> String {
     }
     let mut out = String::from("<section aria-labelledby=\"tables\"><h2 id=\"tables\">Tables</h2>");
     for each in tables {
-        let alike = tables
-            .iter()
-            .filter(|other| other.name == each.name)
-            .count();
+        let alike = tables.iter().filter(|other| other.name == each.name).count();
         let open = each.name != "stages" && alike <= DRAWN_AT_FIRST || alike == 1;
         out.push_str(&table::table(each, open));
     }
@@ -127,21 +120,11 @@ fn scripts(document: &Document, figures: &[Figure]) -> String {
         "limits": limit_places(figures),
         "drawn_at_first": DRAWN_AT_FIRST,
     });
-    let data = [
-        ("fullpipe-data", json(document)),
-        ("fullpipe-figures", json(&figures)),
-    ];
+    let data = [("fullpipe-data", json(document)), ("fullpipe-figures", json(&figures))];
     for (id, json) in data {
-        let _ = writeln!(
-            out,
-            "<script type=\"application/json\" id=\"{id}\">{json}</script>"
-        );
+        let _ = writeln!(out, "<script type=\"application/json\" id=\"{id}\">{json}</script>");
     }
-    let _ = write!(
-        out,
-        "<script type=\"module\">\n{}</script>",
-        SCRIPT.concat()
-    );
+    let _ = write!(out, "<script type=\"module\">\n{}</script>", SCRIPT.concat());
     out
 }
 

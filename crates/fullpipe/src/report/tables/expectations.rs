@@ -7,11 +7,10 @@ use crate::report::numbers;
 pub(super) fn tables(document: &Document) -> Vec<Table> {
     let all = || document.runs.iter().flat_map(|run| &run.expectations);
     let held = all().filter(|expectation| expectation.passed).count();
-    let rows = document.runs.iter().flat_map(|run| {
-        run.expectations
-            .iter()
-            .map(|expectation| row(run, expectation))
-    });
+    let rows = document
+        .runs
+        .iter()
+        .flat_map(|run| run.expectations.iter().map(|expectation| row(run, expectation)));
     vec![Table {
         name: "expectations",
         run: None,
@@ -42,10 +41,7 @@ fn row(run: &Run, expectation: &Expectation) -> Vec<Cell> {
         Cell::text(list(&expectation.expected)),
         Cell::text(list(&expectation.measured)),
         Cell::text(&expectation.within),
-        Cell::Verdict {
-            good: expectation.passed,
-            text: expectation.detail.clone(),
-        },
+        Cell::Verdict { good: expectation.passed, text: expectation.detail.clone() },
     ]
 }
 

@@ -5,10 +5,7 @@ use crate::analysis::document::{Document, Flow, Run};
 use crate::report::{limits, numbers};
 
 pub(super) fn tables(document: &Document) -> Vec<Table> {
-    let rows = document
-        .runs
-        .iter()
-        .flat_map(|run| run.flows.iter().map(|flow| row(run, flow)));
+    let rows = document.runs.iter().flat_map(|run| run.flows.iter().map(|flow| row(run, flow)));
     vec![Table {
         name: "flows",
         run: None,

@@ -11,12 +11,8 @@ pub use table::{Cell, Column, Table};
 use crate::analysis::document::Document;
 
 /// Every kind of table, in the order in which a report shows them.
-const TABLES: [fn(&Document) -> Vec<Table>; 4] = [
-    published::tables,
-    expectations::tables,
-    flows::tables,
-    stages::tables,
-];
+const TABLES: [fn(&Document) -> Vec<Table>; 4] =
+    [published::tables, expectations::tables, flows::tables, stages::tables];
 
 /// All tables of a document that have rows.
 #[must_use]

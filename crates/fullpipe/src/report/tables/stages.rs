@@ -49,30 +49,14 @@ fn row(stage: &Stage) -> Vec<Cell> {
 fn drops(dropped: u64) -> Cell {
     match dropped {
         0 => Cell::Count(0),
-        dropped => Cell::Verdict {
-            good: false,
-            text: numbers::count(dropped),
-        },
+        dropped => Cell::Verdict { good: false, text: numbers::count(dropped) },
     }
 }
 
 fn finding(run: &Run) -> String {
-    let dropped: u64 = run
-        .stages
-        .iter()
-        .map(|stage| stage.dropped)
-        .fold(0, u64::saturating_add);
-    let full = |stage: &&Stage| {
-        stage
-            .capacity
-            .is_some_and(|capacity| stage.peak >= capacity)
-    };
-    let full: Vec<&str> = run
-        .stages
-        .iter()
-        .filter(full)
-        .map(|stage| stage.name.as_str())
-        .collect();
+    let dropped: u64 = run.stages.iter().map(|stage| stage.dropped).fold(0, u64::saturating_add);
+    let full = |stage: &&Stage| stage.capacity.is_some_and(|capacity| stage.peak >= capacity);
+    let full: Vec<&str> = run.stages.iter().filter(full).map(|stage| stage.name.as_str()).collect();
     let drops = match dropped {
         0 => "nothing dropped".to_string(),
         dropped => format!("{} dropped", numbers::count(dropped)),
