@@ -81,3 +81,32 @@ fn a_sweep_draws_six_runs_until_asked_for_more() {
     let scrolls = "const list = document.querySelector('#legend .list'); return list.scrollHeight > list.clientHeight";
     assert_eq!(page.run(scrolls, &[]), json!(true));
 }
+
+#[test]
+fn where_values_outnumber_pixels_extremes_are_still_drawn() {
+    let document = sample::dense();
+    let Some(page) = browser::open(&render(&document)) else {
+        return;
+    };
+    let flow = &document.runs[2].flows[0];
+    let all = gauge(flow, &flow.series.in_flight, 1.0);
+    let drawn = page.points("windows", "r2.f0.in_flight");
+    assert!(
+        drawn.len() > 200 && drawn.len() < all.len() / 4,
+        "{} of {}",
+        drawn.len(),
+        all.len()
+    );
+    let (pixel_x, pixel_y) = page.resolution("windows", "r2.f0.in_flight", 5000.0);
+    for one in &drawn {
+        let near = |other: &&Point| {
+            (one.0 - other.0).abs() <= pixel_x * 0.01 && (one.1 - other.1).abs() <= pixel_y * 0.01
+        };
+        assert!(
+            all.iter().any(|other| near(&other)),
+            "{one:?} is no value of the document"
+        );
+    }
+    let highest = |points: &[Point]| points.iter().map(|point| point.1).fold(0.0, f64::max);
+    assert!((highest(&drawn) - highest(&all)).abs() <= pixel_y * 0.01);
+}

@@ -133,6 +133,15 @@ impl Page {
         self.session.post("/actions", &actions);
     }
 
+    /// Shows the page as on paper, or as on a screen again.
+    pub fn print(&self, on: bool) {
+        let media = if on { "print" } else { "screen" };
+        let body = json!({"cmd": "Emulation.setEmulatedMedia", "params": {"media": media}});
+        self.session.post("/goog/cdp/execute", &body);
+        let event = if on { "beforeprint" } else { "afterprint" };
+        self.run("dispatchEvent(new Event(arguments[0]))", &[json!(event)]);
+    }
+
     /// Waits until an expression is true in the page.
     ///
     /// # Panics
