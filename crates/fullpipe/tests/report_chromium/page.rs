@@ -145,12 +145,12 @@ impl Page {
     /// Waits until an expression is true in the page.
     ///
     /// # Panics
-    /// When it is not within ten seconds.
+    /// When it is not within thirty seconds.
     pub fn wait_for(&self, expression: &str) {
         let start = Instant::now();
         while self.run(&format!("return Boolean({expression})"), &[]) != json!(true) {
             assert!(
-                start.elapsed() < Duration::from_secs(10),
+                start.elapsed() < Duration::from_secs(30),
                 "never true: {expression}"
             );
             std::thread::sleep(Duration::from_millis(20));
