@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -33,30 +33,8 @@ impl Session {
             .ok()?;
         let port = port_of(&mut driver);
         let profile = tempfile::tempdir().expect("a temporary directory");
-        let mut session = Self {
-            driver,
-            port,
-            path: "/session".to_string(),
-            _profile: profile,
-        };
-        let arguments = [
-            "--headless".to_string(),
-            "--no-sandbox".to_string(),
-            "--disable-gpu".to_string(),
-            "--disable-dev-shm-usage".to_string(),
-            "--disable-quic".to_string(),
-            "--no-first-run".to_string(),
-            "--disable-background-networking".to_string(),
-            "--disable-component-update".to_string(),
-            "--disable-sync".to_string(),
-            "--host-resolver-rules=MAP * ~NOTFOUND".to_string(),
-            "--window-size=1280,1000".to_string(),
-            format!("--user-data-dir={}", session._profile.path().display()),
-        ];
-        let wanted = json!({"capabilities": {"alwaysMatch": {
-            "goog:chromeOptions": {"binary": browser, "args": arguments},
-            "goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"},
-        }}});
+        let mut session = Self { driver, port, path: "/session".to_string(), _profile: profile };
+        let wanted = wanted(&browser, session._profile.path());
         let answer = session.post("", &wanted);
         let id = answer["sessionId"].as_str().expect("a session");
         session.path = format!("/session/{id}");
@@ -72,16 +50,10 @@ impl Session {
     }
 
     fn request(&self, method: &str, command: &str, body: &str) -> Value {
-        let answer = self
-            .exchange(method, command, body)
-            .expect("chromedriver answers");
+        let answer = self.exchange(method, command, body).expect("chromedriver answers");
         let (head, body) = answer.split_once("\r\n\r\n").expect("an HTTP response");
         let mut answer: Value = serde_json::from_str(body).expect("an answer in JSON");
-        assert!(
-            head.starts_with("HTTP/1.1 200"),
-            "{command}: {}",
-            answer["value"]["message"]
-        );
+        assert!(head.starts_with("HTTP/1.1 200"), "{command}: {}", answer["value"]["message"]);
         answer["value"].take()
     }
 
@@ -125,17 +97,36 @@ impl Drop for Session {
     }
 }
 
+/// What the browser shall be: without a window, and with no host it could resolve.
+fn wanted(browser: &Path, profile: &Path) -> Value {
+    let profile = format!("--user-data-dir={}", profile.display());
+    let arguments = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        "--window-size=1280,1000",
+        &profile,
+    ];
+    json!({"capabilities": {"alwaysMatch": {
+        "goog:chromeOptions": {"binary": browser, "args": arguments},
+        "goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"},
+    }}})
+}
+
 /// First of the programs that is in PATH.
 fn find(names: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let directories: Vec<PathBuf> = std::env::split_paths(&path).collect();
     names
         .iter()
-        .flat_map(|name| {
-            directories
-                .iter()
-                .map(move |directory| directory.join(name))
-        })
+        .flat_map(|name| directories.iter().map(move |directory| directory.join(name)))
         .find(|candidate| candidate.is_file())
 }
 

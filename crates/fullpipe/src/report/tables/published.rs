@@ -36,8 +36,8 @@ pub(super) fn tables(document: &Document) -> Vec<Table> {
 fn row(row: &PublishedRow) -> Vec<Cell> {
     let mib = |bytes: u64| Cell::number(Some(bytes as f64 / MIB), 2);
     vec![
-        Cell::text(numbers::short(row.start_s)),
-        Cell::text(numbers::short(row.end_s)),
+        time(row.start_s),
+        time(row.end_s),
         mib(row.bytes),
         mib(row.simulated_bytes),
         Cell::Difference(row.error),
@@ -50,6 +50,12 @@ fn row(row: &PublishedRow) -> Vec<Cell> {
             text: if row.in_band { "yes" } else { "no" }.to_string(),
         },
     ]
+}
+
+/// Whole seconds without decimals, others with two.
+fn time(seconds: f64) -> Cell {
+    let decimals = if seconds.fract() == 0.0 { 0 } else { 2 };
+    Cell::number(Some(seconds), decimals)
 }
 
 /// What the row is used for.
@@ -65,19 +71,13 @@ fn phase(row: &PublishedRow) -> &'static str {
 fn finding(published: &Published) -> String {
     let mut parts = Vec::new();
     if let Some(median) = published.median_error_before_plateau {
-        parts.push(format!(
-            "median error before the plateau {}",
-            numbers::share(median)
-        ));
+        parts.push(format!("median error before the plateau {}", numbers::share(median)));
     }
     if let Some(worst) = published.worst_error_before_plateau {
         parts.push(format!("worst {}", numbers::share(worst)));
     }
     let inside = published.rows.iter().filter(|row| row.in_band).count();
-    parts.push(format!(
-        "{inside} of {} rows in the band",
-        published.rows.len()
-    ));
+    parts.push(format!("{inside} of {} rows in the band", published.rows.len()));
     parts.push(format!("{}, {}", published.run, published.source));
     parts.join("; ")
 }
