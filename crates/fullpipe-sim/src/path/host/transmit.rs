@@ -75,17 +75,25 @@ impl Transmit {
         while self.qdisc.front().is_some_and(|&entry| entry <= now.0) {
             self.qdisc.pop_front();
         }
-        let entry = self.entry_time(now.0, segments);
-        if entry > now.0 && self.qdisc.len() as u64 >= self.qdisc_limit {
+        let passes = self.qdisc.is_empty() && self.has_room(now.0, segments);
+        if !passes && self.qdisc.len() as u64 >= self.qdisc_limit {
             self.qdisc_dropped.one(now, bytes);
             return false;
         }
+        let entry = self.entry_time(now.0, segments);
         self.enter_qdisc(now.0, entry, bytes);
         self.enter_ring(entry, segments, skb, out);
         true
     }
 
-    /// When an skb of `segments` that arrives now moves into the ring.
+    /// Whether an skb of `segments` may enter the ring now; nothing waits in front of it.
+    fn has_room(&mut self, now: u64, segments: u64) -> bool {
+        self.free_ring(now);
+        self.in_ring == 0 || self.in_ring + segments <= self.ring_size
+    }
+
+    /// When an skb of `segments` that is taken now moves into the ring. From here on the ring is
+    /// kept as it will be then.
     fn entry_time(&mut self, now: u64, segments: u64) -> u64 {
         let mut entry = self.last_entry.max(now);
         self.free_ring(entry);
