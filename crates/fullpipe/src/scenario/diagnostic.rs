@@ -33,24 +33,15 @@ pub const CODES: &[(&str, &str)] = &[
     ("cannot-read", "a file could not be read"),
     ("conflict", "two keys that exclude each other"),
     ("duplicate-name", "two things of one name"),
-    (
-        "missing-key",
-        "a key without which the scenario has no meaning",
-    ),
+    ("missing-key", "a key without which the scenario has no meaning"),
     ("missing-unit", "a quantity without its unit"),
     ("not-exact", "a quantity finer than the model's resolution"),
     ("out-of-range", "a number beyond its bounds"),
     ("syntax", "not TOML"),
-    (
-        "too-large",
-        "a number or a scenario too large to be represented",
-    ),
+    ("too-large", "a number or a scenario too large to be represented"),
     ("unknown-key", "a key that does not exist"),
     ("unknown-name", "a name that does not exist"),
-    (
-        "unknown-unit",
-        "a unit that does not exist, or not for this quantity",
-    ),
+    ("unknown-unit", "a unit that does not exist, or not for this quantity"),
     ("wrong-type", "a value of another TOML type"),
 ];
 
@@ -83,13 +74,7 @@ impl Diagnostic {
     fn window(&self) -> (String, usize, usize) {
         let from = (self.column - 1).saturating_sub(SHOWN / 2);
         let clean = |c: char| if c.is_control() { ' ' } else { c };
-        let text: String = self
-            .source
-            .chars()
-            .skip(from)
-            .take(SHOWN)
-            .map(clean)
-            .collect();
+        let text: String = self.source.chars().skip(from).take(SHOWN).map(clean).collect();
         let before = self.column - 1 - from;
         let room = text.chars().count().saturating_sub(before).max(1);
         (text, before, self.width.clamp(1, room))

@@ -16,16 +16,9 @@ pub fn read(
     cx: &mut Context,
 ) -> Vec<Expect> {
     let applies = |expect: &&written::Expect| {
-        expect
-            .variant
-            .as_ref()
-            .is_none_or(|wanted| wanted.value == variant)
+        expect.variant.as_ref().is_none_or(|wanted| wanted.value == variant)
     };
-    written
-        .iter()
-        .filter(applies)
-        .filter_map(|expect| single(expect, run, cx))
-        .collect()
+    written.iter().filter(applies).filter_map(|expect| single(expect, run, cx)).collect()
 }
 
 fn single(expect: &written::Expect, run: &Resolved, cx: &mut Context) -> Option<Expect> {
@@ -42,9 +35,8 @@ fn single(expect: &written::Expect, run: &Resolved, cx: &mut Context) -> Option<
     let values = interval.map_or(1, |[first, end]| end - first);
     if of.value.0.len() != values {
         let message = format!("`of` has {} values", of.value.0.len());
-        cx.error("bad-value", of.place, message).expected(format!(
-            "{values}, one per interval, or one for the whole run"
-        ));
+        cx.error("bad-value", of.place, message)
+            .expected(format!("{values}, one per interval, or one for the whole run"));
         return None;
     }
     Some(Expect {
@@ -65,21 +57,12 @@ fn extent(
     cx: &mut Context,
 ) -> Option<()> {
     let (exists, what, expected) = match interval {
-        Some(_) => (
-            entry.per_interval,
-            "per interval",
-            "no `interval`: the whole run",
-        ),
-        None => (
-            entry.whole_run,
-            "for the whole run",
-            "`interval = [first, one past the last]`",
-        ),
+        Some(_) => (entry.per_interval, "per interval", "no `interval`: the whole run"),
+        None => (entry.whole_run, "for the whole run", "`interval = [first, one past the last]`"),
     };
     if !exists {
         let message = format!("`{}` has no value {what}", metric.value);
-        cx.error("conflict", metric.place, message)
-            .expected(expected);
+        cx.error("conflict", metric.place, message).expected(expected);
     }
     exists.then_some(())
 }
@@ -91,14 +74,7 @@ fn within_run(range: &At<Range>, run: &Resolved, cx: &mut Context) {
     let intervals = 1 + rest.div_ceil(report.interval.as_ns());
     let [_, end] = range.value.0;
     if end as u64 > intervals {
-        cx.error(
-            "out-of-range",
-            range.place,
-            format!("interval {} is after the run", end - 1),
-        )
-        .expected(format!(
-            "at most {intervals}: the run ends at {}",
-            run.duration
-        ));
+        cx.error("out-of-range", range.place, format!("interval {} is after the run", end - 1))
+            .expected(format!("at most {intervals}: the run ends at {}", run.duration));
     }
 }

@@ -48,24 +48,14 @@ fn scenario(
 ) -> Option<Scenario> {
     let (run, asked) = split(root, cx)?;
     let asked = Asked::read(&asked, "the scenario", cx)?;
-    let sets: Vec<_> = sets
-        .iter()
-        .enumerate()
-        .map(|(n, text)| option(n, text, cx))
-        .collect();
+    let sets: Vec<_> = sets.iter().enumerate().map(|(n, text)| option(n, text, cx)).collect();
     let sets: Vec<Change> = sets.into_iter().flatten().collect();
     let published = asked.published.as_ref().map(|at| figures(at, source, cx));
     let published = published.flatten();
     let chosen = alternatives(&asked, variants, cx);
     let points = points(&asked, &sets, chosen.len(), cx);
     check_names(&asked, published.as_ref(), cx);
-    let mut maker = Maker {
-        run: &run,
-        asked: &asked,
-        sets: &sets,
-        name: stem(source),
-        cx,
-    };
+    let mut maker = Maker { run: &run, asked: &asked, sets: &sets, name: stem(source), cx };
     let mut plans = Vec::new();
     for alternative in &chosen {
         for point in &points {
@@ -76,22 +66,12 @@ fn scenario(
     }
     let first = plans.first()?;
     let (title, seed) = (first.resolved.title.clone(), first.resolved.seed);
-    Some(Scenario {
-        name: stem(source).into(),
-        title,
-        seed,
-        published,
-        plans,
-    })
+    Some(Scenario { name: stem(source).into(), title, seed, published, plans })
 }
 
 /// The source's name without directories and ending.
 fn stem(source: &Source) -> &str {
-    let name = source
-        .name
-        .rsplit(['/', '\\'])
-        .next()
-        .unwrap_or(&source.name);
+    let name = source.name.rsplit(['/', '\\']).next().unwrap_or(&source.name);
     name.strip_suffix(".toml").unwrap_or(name)
 }
 
@@ -104,29 +84,13 @@ fn split(root: Node, cx: &mut Context) -> Option<(Node, Node)> {
     let (run, asked) = (Run::GROUP.keys, Asked::GROUP.keys);
     let is = |keys: &[super::format::keys::Key], name: &str| keys.iter().any(|k| k.name == name);
     let names = || run.iter().chain(asked).map(|key| key.name);
-    for entry in table
-        .entries
-        .iter()
-        .filter(|e| !is(run, &e.key) && !is(asked, &e.key))
-    {
+    for entry in table.entries.iter().filter(|e| !is(run, &e.key) && !is(asked, &e.key)) {
         let message = format!("unknown key `{}` in the scenario", entry.key);
-        cx.error("unknown-key", entry.place, message)
-            .names(&entry.key, names());
+        cx.error("unknown-key", entry.place, message).names(&entry.key, names());
     }
     let part = |keys| {
-        let entries = table
-            .entries
-            .iter()
-            .filter(|entry| is(keys, &entry.key))
-            .cloned()
-            .collect();
-        Node::new(
-            Value::Table(Table {
-                entries,
-                dotted: false,
-            }),
-            place,
-        )
+        let entries = table.entries.iter().filter(|entry| is(keys, &entry.key)).cloned().collect();
+        Node::new(Value::Table(Table { entries, dotted: false }), place)
     };
     Some((part(run), part(asked)))
 }
@@ -139,36 +103,14 @@ fn option(number: usize, option: &SetOption, cx: &mut Context) -> Option<Change>
     let text = &option.0;
     let source = cx.add(&format!("--set #{}", number + 1), text);
     let Some((key, value)) = text.split_once('=') else {
-        let place = Place {
-            source,
-            start: 0,
-            end: text.len(),
-        };
+        let place = Place { source, start: 0, end: text.len() };
         cx.error("bad-set", place, "there is no `=`")
             .expected("key=value, such as path.rate=1Gbit");
         return None;
     };
-    let dotted = Dotted::parse(
-        key.trim(),
-        Place {
-            source,
-            start: 0,
-            end: key.len(),
-        },
-        cx,
-    )?;
+    let dotted = Dotted::parse(key.trim(), Place { source, start: 0, end: key.len() }, cx)?;
     let from = key.len() + 1;
-    Some((
-        dotted,
-        node::fragment(
-            value,
-            Place {
-                source,
-                start: from,
-                end: text.len(),
-            },
-        ),
-    ))
+    Some((dotted, node::fragment(value, Place { source, start: from, end: text.len() })))
 }
 
 /// The figures that the scenario names.
@@ -176,12 +118,8 @@ fn figures(at: &At<String>, source: &Source, cx: &mut Context) -> Option<Data> {
     match source.beside(&at.value) {
         Ok((name, bytes)) => published::read(&name, &bytes, cx),
         Err(why) => {
-            cx.error(
-                "cannot-read",
-                at.place,
-                format!("cannot read \"{}\": {why}", at.value),
-            )
-            .expected("a file beside the scenario");
+            cx.error("cannot-read", at.place, format!("cannot read \"{}\": {why}", at.value))
+                .expected("a file beside the scenario");
             None
         }
     }
@@ -201,43 +139,28 @@ fn alternatives<'a>(asked: &'a Asked, chosen: &[String], cx: &mut Context) -> Ve
     for (n, name) in chosen.iter().enumerate() {
         let source = cx.add(&format!("--variant #{}", n + 1), name);
         if !names.contains(&name.as_str()) {
-            let place = Place {
-                source,
-                start: 0,
-                end: name.len(),
-            };
+            let place = Place { source, start: 0, end: name.len() };
             let message = format!("no variant is called \"{name}\"");
-            cx.error("unknown-name", place, message)
-                .names(name, names.iter().copied());
+            cx.error("unknown-name", place, message).names(name, names.iter().copied());
         }
     }
     if variants.is_empty() {
         let published_run = asked.published_run.as_ref();
-        return vec![Alternative {
-            name: "base",
-            changes: &[],
-            published_run,
-        }];
+        return vec![Alternative { name: "base", changes: &[], published_run }];
     }
     let wanted = |name: &str| chosen.is_empty() || chosen.iter().any(|wanted| wanted == name);
     let alternative = |variant: &'a Variant| {
         let name = variant.name.as_ref()?.value.as_str();
         let changes = variant.set.as_ref().map_or(&[][..], |set| &set.value.0);
         let published_run = variant.published_run.as_ref();
-        wanted(name).then_some(Alternative {
-            name,
-            changes,
-            published_run,
-        })
+        wanted(name).then_some(Alternative { name, changes, published_run })
     };
     variants.iter().filter_map(alternative).collect()
 }
 
 fn names(variants: &[Variant]) -> Vec<(&str, Place)> {
     let names = variants.iter().filter_map(|variant| variant.name.as_ref());
-    names
-        .map(|name| (name.value.as_str(), name.place))
-        .collect()
+    names.map(|name| (name.value.as_str(), name.place)).collect()
 }
 
 /// Names that other parts of the scenario refer to.
@@ -255,23 +178,13 @@ fn check_names(asked: &Asked, published: Option<&Data>, cx: &mut Context) {
     }
     let runs = variants.iter().map(|variant| &variant.published_run);
     for run in runs.chain([&asked.published_run]).flatten() {
-        let known = || {
-            published
-                .iter()
-                .flat_map(|data| &data.runs)
-                .map(|run| run.name.as_str())
-        };
+        let known = || published.iter().flat_map(|data| &data.runs).map(|run| run.name.as_str());
         if asked.published.is_none() {
-            cx.error(
-                "missing-key",
-                run.place,
-                "`published_run` without `published`",
-            )
-            .expected("published = \"FILE\" before the first table");
+            cx.error("missing-key", run.place, "`published_run` without `published`")
+                .expected("published = \"FILE\" before the first table");
         } else if published.is_some() && !known().any(|name| name == run.value) {
             let message = format!("no published run is called \"{}\"", run.value);
-            cx.error("unknown-name", run.place, message)
-                .names(&run.value, known());
+            cx.error("unknown-name", run.place, message).names(&run.value, known());
         }
     }
 }
@@ -284,22 +197,11 @@ fn points(asked: &Asked, sets: &[Change], variants: usize, cx: &mut Context) -> 
         if sets.iter().any(|(set, _)| set.parts == key.parts) {
             continue;
         }
-        let shown: Vec<String> = values
-            .iter()
-            .map(|value| value.json().to_string())
-            .collect();
-        let named: Vec<_> = shown
-            .iter()
-            .map(String::as_str)
-            .zip(values.iter().map(|v| v.place))
-            .collect();
+        let shown: Vec<String> = values.iter().map(|value| value.json().to_string()).collect();
+        let named: Vec<_> =
+            shown.iter().map(String::as_str).zip(values.iter().map(|v| v.place)).collect();
         twice(&named, "points of an axis", cx);
-        if points
-            .len()
-            .saturating_mul(values.len())
-            .saturating_mul(variants)
-            > MOST_RUNS
-        {
+        if points.len().saturating_mul(values.len()).saturating_mul(variants) > MOST_RUNS {
             cx.error("too-large", key.place, "the sweep has too many points")
                 .expected(format!("at most {MOST_RUNS} runs"));
             return vec![Vec::new()];
@@ -331,11 +233,7 @@ impl Maker<'_> {
         }
         let written = Run::read(&root, "the scenario", self.cx)?;
         let resolved = resolve::run(&written, self.name, self.cx)?;
-        let expects = self
-            .asked
-            .expect
-            .as_ref()
-            .map_or(&[][..], |list| &list.value.0);
+        let expects = self.asked.expect.as_ref().map_or(&[][..], |list| &list.value.0);
         let expectations = expect::read(expects, alternative.name, &resolved, self.cx);
         Some(Plan {
             variant: alternative.name.into(),
@@ -350,14 +248,9 @@ impl Maker<'_> {
     /// Reports axes that would make a variant's change ineffective.
     fn conflicts(&mut self, changes: &[Change], point: &[Change]) {
         for (key, _) in point {
-            if changes
-                .iter()
-                .any(|(changed, _)| changed.parts == key.parts)
-            {
+            if changes.iter().any(|(changed, _)| changed.parts == key.parts) {
                 let message = format!("`{}` is an axis and is set by a variant", key.text());
-                self.cx
-                    .error("conflict", key.place, message)
-                    .expected("one of the two");
+                self.cx.error("conflict", key.place, message).expected("one of the two");
             }
         }
     }
@@ -365,8 +258,5 @@ impl Maker<'_> {
 
 /// Changes as key to value.
 fn shown<'a>(changes: impl IntoIterator<Item = &'a Change>) -> Map<String, Json> {
-    changes
-        .into_iter()
-        .map(|(key, value)| (key.text(), value.json()))
-        .collect()
+    changes.into_iter().map(|(key, value)| (key.text(), value.json())).collect()
 }

@@ -42,13 +42,7 @@ const fn metric(
     (per_interval, whole_run): (bool, bool),
     doc: &'static str,
 ) -> Metric {
-    Metric {
-        name,
-        unit,
-        per_interval,
-        whole_run,
-        doc,
-    }
+    Metric { name, unit, per_interval, whole_run, doc }
 }
 
 const BOTH: (bool, bool) = (true, true);
@@ -57,48 +51,13 @@ const RUN: (bool, bool) = (false, true);
 
 /// Metrics of a flow: "flow.NAME.METRIC".
 pub const FLOW: &[Metric] = &[
-    metric(
-        "bytes",
-        Unit::Bytes,
-        BOTH,
-        "bytes read by the receiving application",
-    ),
-    metric(
-        "segments_delivered",
-        Unit::Packets,
-        BOTH,
-        "segments read by the receiving application",
-    ),
-    metric(
-        "throughput_mbit",
-        Unit::Mbit,
-        INTERVALS,
-        "delivered payload",
-    ),
-    metric(
-        "retransmitted_segments",
-        Unit::Packets,
-        BOTH,
-        "segments sent again",
-    ),
-    metric(
-        "cwnd",
-        Unit::Packets,
-        INTERVALS,
-        "congestion window at the interval's end",
-    ),
-    metric(
-        "mean_mbit",
-        Unit::Mbit,
-        RUN,
-        "mean rate over the flow's life",
-    ),
-    metric(
-        "plateau_mbit",
-        Unit::Mbit,
-        RUN,
-        "median of the highest intervals",
-    ),
+    metric("bytes", Unit::Bytes, BOTH, "bytes read by the receiving application"),
+    metric("segments_delivered", Unit::Packets, BOTH, "segments read by the receiving application"),
+    metric("throughput_mbit", Unit::Mbit, INTERVALS, "delivered payload"),
+    metric("retransmitted_segments", Unit::Packets, BOTH, "segments sent again"),
+    metric("cwnd", Unit::Packets, INTERVALS, "congestion window at the interval's end"),
+    metric("mean_mbit", Unit::Mbit, RUN, "mean rate over the flow's life"),
+    metric("plateau_mbit", Unit::Mbit, RUN, "median of the highest intervals"),
     metric(
         "time_to_plateau_s",
         Unit::Seconds,
@@ -108,12 +67,8 @@ pub const FLOW: &[Metric] = &[
 ];
 
 /// A limit's share: "flow.NAME.limits.LIMIT".
-pub const LIMITS: Metric = metric(
-    "limits",
-    Unit::Share,
-    BOTH,
-    "share of the time in which this limit held the flow back",
-);
+pub const LIMITS: Metric =
+    metric("limits", Unit::Share, BOTH, "share of the time in which this limit held the flow back");
 
 /// Counters of a stage: "stage.NAME.METRIC".
 pub const STAGE: &[Metric] = &[
@@ -122,12 +77,7 @@ pub const STAGE: &[Metric] = &[
     metric("left", Unit::Packets, RUN, "units that left"),
     metric("waiting", Unit::Packets, RUN, "units waiting at the end"),
     metric("peak", Unit::Packets, RUN, "highest number waiting"),
-    metric(
-        "mean_waiting",
-        Unit::Packets,
-        RUN,
-        "mean number waiting at the samples",
-    ),
+    metric("mean_waiting", Unit::Packets, RUN, "mean number waiting at the samples"),
     metric("busy_s", Unit::Seconds, RUN, "time it was working"),
     metric("blocked_s", Unit::Seconds, RUN, "time it refused new work"),
 ];
@@ -156,11 +106,7 @@ pub fn find(
         Some(("flow", rest)) => finder.flow(rest, run),
         Some(("stage", rest)) => finder.stage(rest, run),
         _ => {
-            let forms = [
-                "flow.NAME.METRIC",
-                "flow.NAME.limits.LIMIT",
-                "stage.NAME.METRIC",
-            ];
+            let forms = ["flow.NAME.METRIC", "flow.NAME.limits.LIMIT", "stage.NAME.METRIC"];
             finder.unknown(text, forms);
             None
         }
@@ -176,9 +122,7 @@ struct Finder<'a> {
 impl Finder<'_> {
     fn unknown<'n>(&mut self, part: &str, known: impl IntoIterator<Item = &'n str>) {
         let message = format!("there is no metric `{}`", self.text);
-        self.cx
-            .error("unknown-name", self.place, message)
-            .names(part, known);
+        self.cx.error("unknown-name", self.place, message).names(part, known);
     }
 
     fn flow(&mut self, rest: &str, run: &Resolved) -> Option<(Target, &'static Metric)> {
@@ -196,37 +140,21 @@ impl Finder<'_> {
             return Some((Target::Limit { flow, limit }, &LIMITS));
         }
         let metric = self.column(column, FLOW, &["limits.LIMIT"])?;
-        Some((
-            Target::Flow {
-                flow,
-                column: metric.name,
-            },
-            metric,
-        ))
+        Some((Target::Flow { flow, column: metric.name }, metric))
     }
 
     fn stage(&mut self, rest: &str, run: &Resolved) -> Option<(Target, &'static Metric)> {
         let (stage, column) = rest.rsplit_once('.').unwrap_or((rest, ""));
         let known = stages(run);
         if !known.iter().any(|known| known == stage) {
-            let whole = if known.iter().any(|known| known == rest) {
-                rest
-            } else {
-                stage
-            };
+            let whole = if known.iter().any(|known| known == rest) { rest } else { stage };
             if whole == stage {
                 self.unknown(stage, known.iter().map(String::as_str));
                 return None;
             }
         }
         let metric = self.column(column, STAGE, &[])?;
-        Some((
-            Target::Stage {
-                stage: stage.into(),
-                column: metric.name,
-            },
-            metric,
-        ))
+        Some((Target::Stage { stage: stage.into(), column: metric.name }, metric))
     }
 
     fn column(
@@ -237,10 +165,7 @@ impl Finder<'_> {
     ) -> Option<&'static Metric> {
         let found = table.iter().find(|metric| metric.name == column);
         if found.is_none() {
-            let known = table
-                .iter()
-                .map(|metric| metric.name)
-                .chain(more.iter().copied());
+            let known = table.iter().map(|metric| metric.name).chain(more.iter().copied());
             self.unknown(column, known);
         }
         found
@@ -249,18 +174,9 @@ impl Finder<'_> {
 
 /// Names of all stages of a run.
 pub fn stages(run: &Resolved) -> Vec<String> {
-    let path = run
-        .path
-        .forward
-        .iter()
-        .chain(&run.path.back)
-        .map(|e| e.name().to_string());
+    let path = run.path.forward.iter().chain(&run.path.back).map(|e| e.name().to_string());
     let hosts = ["sender", "receiver"];
-    let host = |host| {
-        HOST_STAGES
-            .iter()
-            .map(move |stage| format!("{host}.{stage}"))
-    };
+    let host = |host| HOST_STAGES.iter().map(move |stage| format!("{host}.{stage}"));
     path.chain(hosts.into_iter().flat_map(host)).collect()
 }
 
@@ -284,14 +200,10 @@ pub fn tolerance(text: &str, unit: Unit, place: Place, cx: &mut Context) -> Opti
         }
         Ok(tolerance) => return Some(tolerance),
         Err(Wrong::NoUnit) => ("missing-unit", "`within` has no unit".into()),
-        Err(Wrong::Unit(unit)) => (
-            "unknown-unit",
-            format!("this metric is not measured in \"{unit}\""),
-        ),
-        Err(_) => (
-            "bad-value",
-            format!("`within` is not a tolerance: \"{text}\""),
-        ),
+        Err(Wrong::Unit(unit)) => {
+            ("unknown-unit", format!("this metric is not measured in \"{unit}\""))
+        }
+        Err(_) => ("bad-value", format!("`within` is not a tolerance: \"{text}\"")),
     };
     cx.error(code, place, message).expected(expected);
     None
@@ -321,9 +233,8 @@ fn measured(text: &str, dimension: &Dimension, power: i32) -> Result<f64, Wrong>
 }
 
 fn packets(text: &str) -> Result<f64, Wrong> {
-    const WORDS: [&str; 8] = [
-        "packet", "packets", "segment", "segments", "skb", "skbs", "byte", "bytes",
-    ];
+    const WORDS: [&str; 8] =
+        ["packet", "packets", "segment", "segments", "skb", "skbs", "byte", "bytes"];
     match Decimal::split(text)? {
         (_, "") => Err(Wrong::NoUnit),
         (number, unit) if WORDS.contains(&unit) => Ok(number.to_f64(0)),

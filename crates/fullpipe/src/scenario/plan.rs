@@ -47,9 +47,7 @@ impl Plan {
     pub fn name(&self) -> String {
         let mut name = self.variant.clone();
         for (key, value) in &self.sweep {
-            let value = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_string);
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_string);
             name += &format!(", {key}={value}");
         }
         name

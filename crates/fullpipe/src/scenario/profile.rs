@@ -64,18 +64,8 @@ pub fn kernel(name: &str) -> Option<&'static Kernel> {
 pub fn defaults(algorithm: &Description, kernel: &str) -> BTreeMap<String, i64> {
     let version = KernelVersion::parse(kernel).unwrap_or(KernelVersion::FIRST);
     let default = |parameter: &Parameter| {
-        let known = parameter
-            .defaults
-            .iter()
-            .take_while(|(since, _)| *since <= version);
-        known
-            .last()
-            .map_or(parameter.min, |(_, value)| *value)
-            .into()
+        let known = parameter.defaults.iter().take_while(|(since, _)| *since <= version);
+        known.last().map_or(parameter.min, |(_, value)| *value).into()
     };
-    algorithm
-        .parameters
-        .iter()
-        .map(|p| (p.name.to_string(), default(p)))
-        .collect()
+    algorithm.parameters.iter().map(|p| (p.name.to_string(), default(p))).collect()
 }

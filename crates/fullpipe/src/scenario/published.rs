@@ -94,16 +94,8 @@ pub(super) fn read(name: &str, bytes: &[u8], cx: &mut Context) -> Option<Data> {
         Err(error) => {
             let good = String::from_utf8_lossy(&bytes[..error.valid_up_to()]).into_owned();
             let source = cx.add(name, &good);
-            let place = Place {
-                source,
-                start: good.len(),
-                end: good.len(),
-            };
-            cx.error(
-                "bad-encoding",
-                place,
-                "the published figures are not UTF-8 text",
-            );
+            let place = Place { source, start: good.len(), end: good.len() };
+            cx.error("bad-encoding", place, "the published figures are not UTF-8 text");
             return None;
         }
     };
@@ -118,23 +110,16 @@ pub(super) fn read(name: &str, bytes: &[u8], cx: &mut Context) -> Option<Data> {
         .collect();
     twice(&names, "published runs", cx);
     let runs: Vec<Option<Run>> = written.iter().map(|run| self::run(run, cx)).collect();
-    Some(Data {
-        source: file.source?.value,
-        runs: runs.into_iter().collect::<Option<_>>()?,
-    })
+    Some(Data { source: file.source?.value, runs: runs.into_iter().collect::<Option<_>>()? })
 }
 
 fn run(written: &RunTable, cx: &mut Context) -> Option<Run> {
     let (sizes, rates) = (written.mebibytes.as_ref()?, written.mbit_per_s.as_ref()?);
     let pairs = sizes.value.0.iter().zip(&rates.value.0);
     if sizes.value.0.len() != rates.value.0.len() || pairs.clone().count() == 0 {
-        let message = format!(
-            "{} rates for {} intervals",
-            rates.value.0.len(),
-            sizes.value.0.len()
-        );
-        cx.error("bad-value", rates.place, message)
-            .expected("one rate per interval");
+        let message =
+            format!("{} rates for {} intervals", rates.value.0.len(), sizes.value.0.len());
+        cx.error("bad-value", rates.place, message).expected("one rate per interval");
         return None;
     }
     if pairs
@@ -150,20 +135,12 @@ fn run(written: &RunTable, cx: &mut Context) -> Option<Run> {
     for (mebibytes, mbit) in pairs {
         let bits = mebibytes * f64::from(1 << 23);
         let end_s = start_s + bits / (mbit * 1e6);
-        rows.push(Row {
-            start_s,
-            end_s,
-            bytes: (bits / 8.0).round() as u64,
-            mbit: *mbit,
-        });
+        rows.push(Row { start_s, end_s, bytes: (bits / 8.0).round() as u64, mbit: *mbit });
         start_s = end_s;
     }
     Some(Run {
         name: written.name.as_ref()?.value.clone(),
         rows,
-        total_mbit: written
-            .total_mbit_per_s
-            .as_ref()
-            .and_then(|at| at.value.0.first().copied()),
+        total_mbit: written.total_mbit_per_s.as_ref().and_then(|at| at.value.0.first().copied()),
     })
 }

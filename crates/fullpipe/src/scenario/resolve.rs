@@ -24,15 +24,9 @@ fn value<T: Clone>(at: &Option<At<T>>) -> Option<T> {
 
 /// Resolves a run; `name` is its title where it has none. None if anything is missing; what is wrong is reported.
 pub fn run(written: &written::Run, name: &str, cx: &mut Context) -> Option<Resolved> {
-    let path = written
-        .path
-        .as_ref()
-        .and_then(|path| resolve_path::path(&path.value, cx));
+    let path = written.path.as_ref().and_then(|path| resolve_path::path(&path.value, cx));
     let fastest = path.as_ref().and_then(resolve_path::fastest);
-    let hosts = written
-        .hosts
-        .as_ref()
-        .and_then(|hosts| hosts_of(&hosts.value, fastest, cx));
+    let hosts = written.hosts.as_ref().and_then(|hosts| hosts_of(&hosts.value, fastest, cx));
     let flow = written.flow.as_ref().and_then(|flow| {
         let kernel = hosts.as_ref().map(|hosts| hosts.sender.kernel.as_str());
         flows(flow, kernel.and_then(profile::kernel), cx)
@@ -40,13 +34,7 @@ pub fn run(written: &written::Run, name: &str, cx: &mut Context) -> Option<Resol
     let (path, hosts, flow) = (path?, hosts?, flow?);
     let round_trip = resolve_path::round_trip(&path);
     let duration = duration(written, &flow, round_trip, cx)?;
-    let report = report(
-        &written.report.as_ref()?.value,
-        written,
-        &flow,
-        duration,
-        cx,
-    )?;
+    let report = report(&written.report.as_ref()?.value, written, &flow, duration, cx)?;
     Some(Resolved {
         title: value(&written.title).unwrap_or_else(|| name.into()),
         seed: value(&written.seed)?.0 as u64,
@@ -81,10 +69,8 @@ fn duration(run: &written::Run, flows: &[Flow], trip: Time, cx: &mut Context) ->
 
 /// The end of the last flow's duration, if every flow has one.
 fn last_end(flows: &[Flow]) -> Option<Time> {
-    let ends: Option<Vec<Time>> = flows
-        .iter()
-        .map(|flow| flow.duration.map(|lasts| flow.start + lasts))
-        .collect();
+    let ends: Option<Vec<Time>> =
+        flows.iter().map(|flow| flow.duration.map(|lasts| flow.start + lasts)).collect();
     ends?.into_iter().max()
 }
 
@@ -96,28 +82,18 @@ fn report(
     cx: &mut Context,
 ) -> Option<Report> {
     let interval = Time::ns(value(&report.interval)?.0);
-    let lasts = last_end(flows)
-        .filter(|_| run.duration.is_none())
-        .unwrap_or(duration);
+    let lasts = last_end(flows).filter(|_| run.duration.is_none()).unwrap_or(duration);
     let default = Time::ms((lasts.as_ns().div_ceil(SAMPLES * 1_000_000)).max(1));
     let sample = value(&report.sample).map_or(default.min(interval), |at| Time::ns(at.0));
     let sampled = report.sample.as_ref().map_or(report.place, |at| at.place);
     if duration.as_ns() / sample.as_ns() > MOST_SAMPLES {
-        cx.error(
-            "too-large",
-            sampled,
-            format!("a run of {duration} in samples of {sample}"),
-        )
-        .expected(format!("at most {MOST_SAMPLES} samples"));
+        cx.error("too-large", sampled, format!("a run of {duration} in samples of {sample}"))
+            .expected(format!("at most {MOST_SAMPLES} samples"));
     }
     let first = value(&report.first_interval).map_or(interval, |at| Time::ns(at.0));
     if sample > interval || sample > first {
-        cx.error(
-            "out-of-range",
-            sampled,
-            "`sample` is longer than a report interval",
-        )
-        .expected(format!("at most {}", interval.min(first)));
+        cx.error("out-of-range", sampled, "`sample` is longer than a report interval")
+            .expected(format!("at most {}", interval.min(first)));
     }
     Some(Report {
         interval,
@@ -129,18 +105,9 @@ fn report(
 }
 
 fn hosts_of(hosts: &written::Hosts, fastest: Option<Rate>, cx: &mut Context) -> Option<Hosts> {
-    let sender = hosts
-        .sender
-        .as_ref()
-        .and_then(|at| host(&at.value, fastest, cx));
-    let receiver = hosts
-        .receiver
-        .as_ref()
-        .and_then(|at| host(&at.value, fastest, cx));
-    Some(Hosts {
-        sender: sender?,
-        receiver: receiver?,
-    })
+    let sender = hosts.sender.as_ref().and_then(|at| host(&at.value, fastest, cx));
+    let receiver = hosts.receiver.as_ref().and_then(|at| host(&at.value, fastest, cx));
+    Some(Hosts { sender: sender?, receiver: receiver? })
 }
 
 fn host(host: &written::Host, fastest: Option<Rate>, cx: &mut Context) -> Option<Host> {
@@ -176,8 +143,7 @@ fn kernel(at: &At<String>, cx: &mut Context) -> Option<&'static Kernel> {
     if found.is_none() {
         let message = format!("no kernel profile is called \"{}\"", at.value);
         let known = profile::KERNELS.iter().map(|kernel| kernel.name);
-        cx.error("unknown-name", at.place, message)
-            .names(&at.value, known);
+        cx.error("unknown-name", at.place, message).names(&at.value, known);
     }
     found
 }
@@ -199,8 +165,7 @@ fn flows(
 ) -> Option<Vec<Flow>> {
     let written = &at.value.0;
     if written.is_empty() {
-        cx.error("missing-key", at.place, "there is no flow")
-            .expected("a [[flow]]");
+        cx.error("missing-key", at.place, "there is no flow").expected("a [[flow]]");
         return None;
     }
     let mut flows: Vec<Flow> = Vec::new();
@@ -228,12 +193,7 @@ fn copies(flow: Flow, count: usize) -> Vec<Flow> {
         return vec![flow];
     }
     let name = |n| format!("{}-{n}", flow.name);
-    (1..=count)
-        .map(|n| Flow {
-            name: name(n),
-            ..flow.clone()
-        })
-        .collect()
+    (1..=count).map(|n| Flow { name: name(n), ..flow.clone() }).collect()
 }
 
 /// Reports flows of one name, among those written and among their copies.
@@ -251,8 +211,7 @@ fn distinct(written: &[written::Flow], flows: &[Flow], cx: &mut Context) {
         let base = |name: &str| flow.name == name || flow.name.starts_with(&format!("{name}-"));
         if let Some((_, place)) = named.iter().rev().find(|(name, _)| base(name)) {
             let message = format!("two flows are named `{}`, one by `count`", flow.name);
-            cx.error("duplicate-name", *place, message)
-                .expected("another name");
+            cx.error("duplicate-name", *place, message).expected("another name");
         }
     }
 }
@@ -265,12 +224,8 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
     let app = app(&flow.app.as_ref()?.value.0, cx);
     let name = flow.name.as_ref()?;
     if duration.is_none() && bytes.is_none() {
-        cx.error(
-            "missing-key",
-            flow.place,
-            format!("flow `{}` never ends", name.value.0),
-        )
-        .expected("`duration` or `bytes`");
+        cx.error("missing-key", flow.place, format!("flow `{}` never ends", name.value.0))
+            .expected("`duration` or `bytes`");
         return None;
     }
     Some(Flow {
@@ -304,21 +259,15 @@ fn app(app: &written::AppTable, cx: &mut Context) -> Option<App> {
     let kind = app.kind.as_ref()?;
     match (kind.value, &app.rate) {
         (AppKind::Bulk, None) => Some(App::Bulk),
-        (AppKind::Rate, Some(rate)) => Some(App::Rate {
-            rate: Rate(rate.value.0),
-        }),
+        (AppKind::Rate, Some(rate)) => Some(App::Rate { rate: Rate(rate.value.0) }),
         (AppKind::Bulk, Some(rate)) => {
             cx.error("conflict", rate.place, "a bulk application has no rate")
                 .expected("kind = \"rate\"");
             None
         }
         (AppKind::Rate, None) => {
-            cx.error(
-                "missing-key",
-                kind.place,
-                "an application of kind \"rate\" needs `rate`",
-            )
-            .expected("{ kind = \"rate\", rate = \"1Gbit\" }");
+            cx.error("missing-key", kind.place, "an application of kind \"rate\" needs `rate`")
+                .expected("{ kind = \"rate\", rate = \"1Gbit\" }");
             None
         }
     }
@@ -335,8 +284,7 @@ fn congestion(
     let Some(algorithm) = algorithms.iter().find(|algorithm| algorithm.name == name) else {
         let message = format!("no congestion control is called \"{name}\"");
         let place = written.map_or(Place::default(), |written| written.name.place);
-        cx.error("unknown-name", place, message)
-            .names(name, algorithms.iter().map(|a| a.name));
+        cx.error("unknown-name", place, message).names(name, algorithms.iter().map(|a| a.name));
         return None;
     };
     let mut parameters = profile::defaults(algorithm, kernel.name);
@@ -347,10 +295,7 @@ fn congestion(
             None => whole = false,
         }
     }
-    whole.then(|| Congestion {
-        name: name.into(),
-        parameters,
-    })
+    whole.then(|| Congestion { name: name.into(), parameters })
 }
 
 /// The value of a parameter, within its bounds.
@@ -364,8 +309,7 @@ fn parameter(
     let known = &algorithm.parameters;
     let Some(parameter) = known.iter().find(|parameter| parameter.name == key) else {
         let message = format!("{} has no parameter `{key}`", algorithm.name);
-        cx.error("unknown-key", place, message)
-            .names(key, known.iter().map(|p| p.name));
+        cx.error("unknown-key", place, message).names(key, known.iter().map(|p| p.name));
         return None;
     };
     super::format::values::integer(key, node, (parameter.min.into(), parameter.max.into()), cx)

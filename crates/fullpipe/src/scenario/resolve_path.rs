@@ -20,17 +20,11 @@ pub fn path(path: &written::Path, cx: &mut Context) -> Option<Path> {
             conflicts(path, cx);
             let mut list = |list: &Option<At<super::format::elements::Elements>>| {
                 let elements = list.iter().flat_map(|list| &list.value.0);
-                elements
-                    .map(|element| self::element(element, cx))
-                    .collect::<Option<Vec<_>>>()
+                elements.map(|element| self::element(element, cx)).collect::<Option<Vec<_>>>()
             };
             let (forward, back) = (list(forward), list(back));
             distinct(path, cx);
-            Path {
-                mtu,
-                forward: forward?,
-                back: back?,
-            }
+            Path { mtu, forward: forward?, back: back? }
         }
     };
     fill_queues(&mut resolved);
@@ -41,26 +35,11 @@ pub fn path(path: &written::Path, cx: &mut Context) -> Option<Path> {
 fn conflicts(path: &written::Path, cx: &mut Context) {
     let place = |at: Option<(Place, bool)>| at.filter(|(_, written)| *written);
     let short = [
-        (
-            "rate",
-            place(path.rate.as_ref().map(|at| (at.place, at.written))),
-        ),
-        (
-            "framing",
-            place(path.framing.as_ref().map(|at| (at.place, at.written))),
-        ),
-        (
-            "delay",
-            place(path.delay.as_ref().map(|at| (at.place, at.written))),
-        ),
-        (
-            "queue",
-            place(path.queue.as_ref().map(|at| (at.place, at.written))),
-        ),
-        (
-            "loss",
-            place(path.loss.as_ref().map(|at| (at.place, at.written))),
-        ),
+        ("rate", place(path.rate.as_ref().map(|at| (at.place, at.written)))),
+        ("framing", place(path.framing.as_ref().map(|at| (at.place, at.written)))),
+        ("delay", place(path.delay.as_ref().map(|at| (at.place, at.written)))),
+        ("queue", place(path.queue.as_ref().map(|at| (at.place, at.written)))),
+        ("loss", place(path.loss.as_ref().map(|at| (at.place, at.written)))),
     ];
     for (key, place) in short {
         if let Some((place, _)) = place {
@@ -99,26 +78,15 @@ fn short(path: &written::Path, mtu: u32, cx: &mut Context) -> Option<Path> {
         None => None,
     };
     let make_delay = |name: &str, time: u64| {
-        let element = Delay {
-            name: name.into(),
-            delay: Time::ns(time),
-            limit,
-            timer,
-        };
+        let element = Delay { name: name.into(), delay: Time::ns(time), limit, timer };
         (time > 0).then_some(Element::Delay(element))
     };
     let probability = |direction: fn(&written::Directions) -> &Option<At<_>>| {
-        let loss = path
-            .loss
-            .as_ref()
-            .and_then(|loss| direction(&loss.value.0).as_ref());
+        let loss = path.loss.as_ref().and_then(|loss| direction(&loss.value.0).as_ref());
         loss.map_or(0.0, |p: &At<super::format::values::Probability>| p.value.0)
     };
     let loss = |name: &str, probability: f64| {
-        let element = Loss {
-            name: name.into(),
-            probability,
-        };
+        let element = Loss { name: name.into(), probability };
         (probability > 0.0).then_some(Element::Loss(element))
     };
     let queue = &path.queue.as_ref()?.value;
@@ -133,10 +101,8 @@ fn short(path: &written::Path, mtu: u32, cx: &mut Context) -> Option<Path> {
         loss("back-loss", probability(|d| &d.back)),
         make_delay("back-delay", delay.back.as_ref()?.value.0),
     ];
-    let [forward, back] = [
-        forward.into_iter().flatten().collect(),
-        back.into_iter().flatten().collect(),
-    ];
+    let [forward, back] =
+        [forward.into_iter().flatten().collect(), back.into_iter().flatten().collect()];
     Some(Path { mtu, forward, back })
 }
 
@@ -146,16 +112,8 @@ const UNSET: QueueLimit = QueueLimit::Bytes(0);
 fn link(name: &str, rate: Rate, framing: Framing, queue: &written::PathQueue) -> Option<Link> {
     queue.discipline.as_ref()?;
     let limit = queue.limit.as_ref().map_or(UNSET, |limit| limit.value.0);
-    let queue = Queue {
-        limit,
-        discipline: "droptail".into(),
-    };
-    Some(Link {
-        name: name.into(),
-        rate,
-        framing,
-        queue,
-    })
+    let queue = Queue { limit, discipline: "droptail".into() };
+    Some(Link { name: name.into(), rate, framing, queue })
 }
 
 fn timer(timer: &written::Timer, cx: &mut Context) -> Option<Timer> {
@@ -163,18 +121,11 @@ fn timer(timer: &written::Timer, cx: &mut Context) -> Option<Timer> {
     let phase = timer.phase.as_ref()?;
     let period = Time::ns(1_000_000_000 / u64::from(hz));
     if phase.value.0 >= period.as_ns() {
-        cx.error(
-            "out-of-range",
-            phase.place,
-            format!("`phase` is {}", Time::ns(phase.value.0)),
-        )
-        .expected(format!("less than a period, {period}"));
+        cx.error("out-of-range", phase.place, format!("`phase` is {}", Time::ns(phase.value.0)))
+            .expected(format!("less than a period, {period}"));
         return None;
     }
-    Some(Timer {
-        hz,
-        phase: Time::ns(phase.value.0),
-    })
+    Some(Timer { hz, phase: Time::ns(phase.value.0) })
 }
 
 fn element(element: &Written, cx: &mut Context) -> Option<Element> {
@@ -211,9 +162,7 @@ fn fill_queues(path: &mut Path) {
         {
             let product = u128::from(link.rate.0) * u128::from(trip.as_ns()) / 8_000_000_000;
             let least = LEAST_QUEUE * u64::from(mtu + link.framing.overhead());
-            let bytes = u64::try_from(product)
-                .unwrap_or(u64::MAX)
-                .clamp(least, 1 << 50);
+            let bytes = u64::try_from(product).unwrap_or(u64::MAX).clamp(least, 1 << 50);
             link.queue.limit = QueueLimit::Bytes(bytes);
         }
     }

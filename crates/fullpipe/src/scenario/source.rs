@@ -33,11 +33,7 @@ pub struct SetOption(pub String);
 impl Source {
     /// A text that names no other files.
     pub fn text(name: &str, text: &str) -> Source {
-        Source {
-            name: name.into(),
-            text: text.into(),
-            beside: Beside::Nothing,
-        }
+        Source { name: name.into(), text: text.into(), beside: Beside::Nothing }
     }
 
     /// Reads a scenario file.
@@ -57,11 +53,7 @@ impl Source {
     /// Not UTF-8 ("bad-encoding"), with the line and column of the first wrong byte.
     pub fn from_bytes(name: &str, bytes: &[u8], beside: Beside) -> Result<Source, Diagnostics> {
         let text = decode(name, bytes)?;
-        Ok(Source {
-            name: name.into(),
-            text,
-            beside,
-        })
+        Ok(Source { name: name.into(), text, beside })
     }
 
     /// The text of a file that the scenario names, and its full name; the error is a sentence.

@@ -47,11 +47,7 @@ pub fn one_of(known: &[&str]) -> String {
         [] => "nothing here".into(),
         [only] => (*only).into(),
         many if many.len() > LISTED => {
-            format!(
-                "one of {}, ... ({} in all)",
-                many[..LISTED].join(", "),
-                many.len()
-            )
+            format!("one of {}, ... ({} in all)", many[..LISTED].join(", "), many.len())
         }
         many => format!("one of {}", many.join(", ")),
     }
@@ -87,13 +83,7 @@ impl Context {
             Some(at) => at,
             None => {
                 self.problems.truncate(KEPT);
-                self.problems.push(Problem {
-                    place,
-                    code,
-                    message,
-                    expected: None,
-                    near: vec![],
-                });
+                self.problems.push(Problem { place, code, message, expected: None, near: vec![] });
                 self.problems.len() - 1
             }
         };
@@ -113,11 +103,7 @@ impl Context {
     /// `value`, or everything that is wrong.
     pub fn finish<T>(mut self, value: Option<T>) -> Result<T, Diagnostics> {
         self.problems.sort_by_key(|p| p.place);
-        let items = self
-            .problems
-            .iter()
-            .map(|p| self.locate(p))
-            .collect::<Vec<_>>();
+        let items = self.problems.iter().map(|p| self.locate(p)).collect::<Vec<_>>();
         match value {
             Some(value) if items.is_empty() => Ok(value),
             _ => Err(Diagnostics { items }),

@@ -16,17 +16,12 @@ impl Dotted {
     /// Splits a dotted key; its parts may be quoted.
     pub fn parse(text: &str, place: Place, cx: &mut Context) -> Option<Dotted> {
         match Key::parse(text) {
-            Ok(keys) => Some(Dotted {
-                parts: keys.iter().map(|k| k.get().to_string()).collect(),
-                place,
-            }),
+            Ok(keys) => {
+                Some(Dotted { parts: keys.iter().map(|k| k.get().to_string()).collect(), place })
+            }
             Err(_) => {
-                cx.error(
-                    "bad-value",
-                    place,
-                    format!("\"{text}\" is not a dotted key"),
-                )
-                .expected("a key such as path.delay.forward");
+                cx.error("bad-value", place, format!("\"{text}\" is not a dotted key"))
+                    .expected("a key such as path.delay.forward");
                 None
             }
         }
@@ -75,10 +70,7 @@ fn gather(
     for entry in &table.entries {
         let dotted = match before {
             [] => Dotted::parse(&entry.key, entry.place, cx),
-            _ => Some(Dotted {
-                parts: vec![entry.key.clone()],
-                place: entry.place,
-            }),
+            _ => Some(Dotted { parts: vec![entry.key.clone()], place: entry.place }),
         };
         let Some(dotted) = dotted else {
             whole = None;
@@ -89,13 +81,7 @@ fn gather(
             Value::Table(inner) if inner.dotted => {
                 whole = gather(inner, &parts, found, cx).and(whole);
             }
-            _ => found.push((
-                Dotted {
-                    parts,
-                    place: entry.place,
-                },
-                entry.node.clone(),
-            )),
+            _ => found.push((Dotted { parts, place: entry.place }, entry.node.clone())),
         }
     }
     whole

@@ -15,11 +15,8 @@ pub enum Element {
 }
 
 /// The groups of elements by their kind.
-pub const ELEMENTS: &[(&str, &Group)] = &[
-    ("link", LinkElement::GROUP),
-    ("delay", DelayElement::GROUP),
-    ("loss", LossElement::GROUP),
-];
+pub const ELEMENTS: &[(&str, &Group)] =
+    &[("link", LinkElement::GROUP), ("delay", DelayElement::GROUP), ("loss", LossElement::GROUP)];
 
 /// Elements in the order in which packets pass them.
 #[derive(Clone, Debug)]
@@ -41,12 +38,8 @@ fn element(node: &Node, key: &str, cx: &mut Context) -> Option<Element> {
         return None;
     };
     let Some(kind) = table.get("kind") else {
-        cx.error(
-            "missing-key",
-            node.place,
-            format!("an element of `{key}` needs `kind`"),
-        )
-        .names("", names());
+        cx.error("missing-key", node.place, format!("an element of `{key}` needs `kind`"))
+            .names("", names());
         return None;
     };
     let text = String::read(&kind.node, "kind", cx)?;
@@ -55,12 +48,8 @@ fn element(node: &Node, key: &str, cx: &mut Context) -> Option<Element> {
         "delay" => DelayElement::read(node, key, cx).map(Element::Delay),
         "loss" => LossElement::read(node, key, cx).map(Element::Loss),
         _ => {
-            cx.error(
-                "bad-value",
-                kind.node.place,
-                format!("no element is called \"{text}\""),
-            )
-            .names(&text, names());
+            cx.error("bad-value", kind.node.place, format!("no element is called \"{text}\""))
+                .names(&text, names());
             None
         }
     }

@@ -123,12 +123,7 @@ impl Kind {
 
 /// The names of a group's keys.
 fn names(group: &Group) -> String {
-    group
-        .keys
-        .iter()
-        .map(|key| key.name)
-        .collect::<Vec<_>>()
-        .join(", ")
+    group.keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")
 }
 
 /// A value that can be read from a node. `key` names it in messages.
@@ -156,8 +151,7 @@ pub struct At<T> {
 /// Reports a value of the wrong TOML type.
 pub fn wrong_type(node: &Node, key: &str, kind: &Kind, cx: &mut Context) {
     let message = format!("`{key}` is {}", node.kind());
-    cx.error("wrong-type", node.place, message)
-        .expected(kind.describe());
+    cx.error("wrong-type", node.place, message).expected(kind.describe());
 }
 
 /// The table behind a node, with unknown keys reported.
@@ -172,8 +166,7 @@ pub fn open<'a>(node: &'a Node, key: &str, group: &Group, cx: &mut Context) -> O
     for entry in &table.entries {
         if !known().any(|name| name == entry.key) {
             let message = format!("unknown key `{}` in {}", entry.key, group.name);
-            cx.error("unknown-key", entry.place, message)
-                .names(&entry.key, known());
+            cx.error("unknown-key", entry.place, message).names(&entry.key, known());
         }
     }
     Some(table)
@@ -189,11 +182,7 @@ pub fn field<T: Read>(
 ) -> Option<At<T>> {
     if let Some(entry) = table.get(key.name) {
         let value = T::read(&entry.node, key.name, cx)?;
-        return Some(At {
-            value,
-            place: entry.node.place,
-            written: true,
-        });
+        return Some(At { value, place: entry.node.place, written: true });
     }
     let node = match key.default {
         Default::Absent(_) => return None,
@@ -201,17 +190,12 @@ pub fn field<T: Read>(
         Default::Empty => Node::new(Value::Table(Table::default()), place),
         Default::Required => {
             let message = format!("{} needs `{}`", group.name, key.name);
-            cx.error("missing-key", place, message)
-                .expected(key.kind.describe());
+            cx.error("missing-key", place, message).expected(key.kind.describe());
             return None;
         }
     };
     let value = T::read(&node, key.name, cx)?;
-    Some(At {
-        value,
-        place,
-        written: false,
-    })
+    Some(At { value, place, written: false })
 }
 
 /// Declares a table: `/// doc` `Name "[name]" { /// doc` `key: Type, Default; ... }`.

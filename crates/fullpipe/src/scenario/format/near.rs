@@ -6,17 +6,11 @@ const OFFERED: usize = 3;
 /// The candidates close to `written`, nearest first, at most three.
 pub fn names<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let lower = written.to_lowercase();
-    let mut scored: Vec<(usize, &str)> = known
-        .into_iter()
-        .filter_map(|name| Some((distance(&lower, name)?, name)))
-        .collect();
+    let mut scored: Vec<(usize, &str)> =
+        known.into_iter().filter_map(|name| Some((distance(&lower, name)?, name))).collect();
     scored.sort_by_key(|(distance, _)| *distance);
     scored.dedup();
-    scored
-        .into_iter()
-        .map(|(_, name)| name)
-        .take(OFFERED)
-        .collect()
+    scored.into_iter().map(|(_, name)| name).take(OFFERED).collect()
 }
 
 /// Edits between the two, where they are few for the length, or one contains the other.

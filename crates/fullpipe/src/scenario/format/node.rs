@@ -55,11 +55,7 @@ impl Table {
 
 impl Node {
     pub fn new(value: Value, place: Place) -> Node {
-        Node {
-            value,
-            place,
-            bare: None,
-        }
+        Node { value, place, bare: None }
     }
 
     /// A scalar written without quotes: `true`, `12`, `0.5`, otherwise text.
@@ -71,11 +67,7 @@ impl Node {
         } else {
             Value::Text(text.into())
         };
-        Node {
-            value,
-            place,
-            bare: Some(text.into()),
-        }
+        Node { value, place, bare: Some(text.into()) }
     }
 
     /// TOML's name for the value's type, with its article.
@@ -109,13 +101,9 @@ impl Node {
             Value::Boolean(b) => Json::from(*b),
             Value::Date => self.bare.clone().map_or(Json::Null, Json::from),
             Value::List(items) => items.iter().map(Node::json).collect(),
-            Value::Table(table) => Json::Object(
-                table
-                    .entries
-                    .iter()
-                    .map(|e| (e.key.clone(), e.node.json()))
-                    .collect(),
-            ),
+            Value::Table(table) => {
+                Json::Object(table.entries.iter().map(|e| (e.key.clone(), e.node.json())).collect())
+            }
         }
     }
 }
@@ -125,23 +113,12 @@ pub fn parse(text: &str, source: u32, cx: &mut Context) -> Option<Node> {
     match Document::parse(text) {
         Ok(document) => {
             let maker = Maker { text, source };
-            let place = Place {
-                source,
-                start: 0,
-                end: 0,
-            };
-            Some(Node::new(
-                Value::Table(maker.table(document.as_table(), false)),
-                place,
-            ))
+            let place = Place { source, start: 0, end: 0 };
+            Some(Node::new(Value::Table(maker.table(document.as_table(), false)), place))
         }
         Err(error) => {
             let span = error.span().unwrap_or(0..0);
-            let place = Place {
-                source,
-                start: span.start,
-                end: span.end,
-            };
+            let place = Place { source, start: span.start, end: span.end };
             let (code, message) = match error.message() {
                 "recursion limit" => ("too-large", "keys are nested too deeply".to_string()),
                 m if m.contains("overflowed") => ("too-large", m.to_string()),
@@ -162,26 +139,15 @@ struct Maker<'a> {
 impl Maker<'_> {
     fn place(&self, span: Option<std::ops::Range<usize>>) -> Place {
         let span = span.unwrap_or(0..0);
-        Place {
-            source: self.source,
-            start: span.start,
-            end: span.end,
-        }
+        Place { source: self.source, start: span.start, end: span.end }
     }
 
     fn table(&self, table: &dyn TableLike, dotted: bool) -> Table {
         let entry = |(key, item): (&str, &Item)| {
             let place = self.place(table.key(key).and_then(|k| k.span()));
-            Some(Entry {
-                key: key.into(),
-                place,
-                node: self.item(item, place)?,
-            })
+            Some(Entry { key: key.into(), place, node: self.item(item, place)? })
         };
-        Table {
-            entries: table.iter().filter_map(entry).collect(),
-            dotted,
-        }
+        Table { entries: table.iter().filter_map(entry).collect(), dotted }
     }
 
     /// None for an empty item, which a parsed document does not contain.
@@ -204,12 +170,7 @@ impl Maker<'_> {
 
     fn value(&self, value: &TomlValue) -> Node {
         let place = self.place(value.span());
-        let written = || {
-            self.text
-                .get(place.start..place.end)
-                .unwrap_or_default()
-                .to_string()
-        };
+        let written = || self.text.get(place.start..place.end).unwrap_or_default().to_string();
         let value = match value {
             TomlValue::String(text) => Value::Text(text.value().clone()),
             TomlValue::Integer(n) => Value::Integer(*n.value()),
@@ -231,10 +192,7 @@ pub fn fragment(text: &str, place: Place) -> Node {
     let Ok(document) = Document::parse(value.as_str()) else {
         return bare();
     };
-    let maker = Maker {
-        text: &value,
-        source: place.source,
-    };
+    let maker = Maker { text: &value, source: place.source };
     let mut entries = maker.table(document.as_table(), false).entries;
     match (entries.pop(), entries.is_empty()) {
         (Some(entry), true) if entry.key == "v" => {

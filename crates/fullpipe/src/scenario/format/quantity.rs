@@ -50,14 +50,7 @@ pub static TIME: Dimension = Dimension {
     name: "a time",
     base: "nanoseconds",
     example: "80ms",
-    units: &[
-        ("ns", NS),
-        ("us", US),
-        ("ms", MS),
-        ("s", S),
-        ("min", 60 * S),
-        ("h", 3600 * S),
-    ],
+    units: &[("ns", NS), ("us", US), ("ms", MS), ("s", S), ("min", 60 * S), ("h", 3600 * S)],
 };
 
 /// Bytes.
@@ -109,7 +102,7 @@ pub static TIME_PER_PACKET: Dimension = Dimension {
     name: "a time per packet",
     base: "nanoseconds",
     example: "1.2us/packet",
-    units: &[("ns/packet", NS), ("us/packet", US), ("ms/packet", MS)],
+    units: &[("ns/packet", NS), ("us/packet", US), ("ms/packet", MS), ("s/packet", S)],
 };
 
 /// Why a text is not a quantity.
@@ -152,9 +145,8 @@ impl Decimal {
             match byte {
                 b'0'..=b'9' => {
                     seen = true;
-                    let next = digits
-                        .checked_mul(10)
-                        .and_then(|d| d.checked_add((byte - b'0').into()));
+                    let next =
+                        digits.checked_mul(10).and_then(|d| d.checked_add((byte - b'0').into()));
                     digits = next.ok_or(Wrong::TooLarge)?;
                     exponent -= i32::from(point);
                 }
@@ -167,14 +159,7 @@ impl Decimal {
             return Err(Wrong::NoNumber);
         }
         let (power, rest) = split_power(&body[end..])?;
-        Ok((
-            Decimal {
-                negative,
-                digits,
-                exponent: exponent + power,
-            },
-            rest.trim_start(),
-        ))
+        Ok((Decimal { negative, digits, exponent: exponent + power }, rest.trim_start()))
     }
 
     /// The number times `factor` as an integer.
@@ -182,10 +167,7 @@ impl Decimal {
         if self.negative && self.digits != 0 {
             return Err(Wrong::Negative);
         }
-        let mut value = self
-            .digits
-            .checked_mul(factor.into())
-            .ok_or(Wrong::TooLarge)?;
+        let mut value = self.digits.checked_mul(factor.into()).ok_or(Wrong::TooLarge)?;
         if value == 0 {
             return Ok(0);
         }
@@ -204,11 +186,7 @@ impl Decimal {
     /// The nearest floating-point number to the number x 10^`power`.
     pub fn to_f64(self, power: i32) -> f64 {
         let sign = if self.negative { "-" } else { "" };
-        let text = format!(
-            "{sign}{}e{}",
-            self.digits,
-            self.exponent.saturating_add(power)
-        );
+        let text = format!("{sign}{}e{}", self.digits, self.exponent.saturating_add(power));
         text.parse().unwrap_or(f64::NAN)
     }
 }
@@ -223,9 +201,7 @@ fn split_power(text: &str) -> Result<(i32, &str), Wrong> {
     match digits {
         0 => Ok((0, text)),
         1..=4 => {
-            let power = rest[..signs + digits]
-                .parse()
-                .map_err(|_| Wrong::TooLarge)?;
+            let power = rest[..signs + digits].parse().map_err(|_| Wrong::TooLarge)?;
             Ok((power, &rest[signs + digits..]))
         }
         _ => Err(Wrong::TooLarge),
@@ -240,11 +216,7 @@ pub fn parse(text: &str, dimension: &Dimension) -> Result<u64, Wrong> {
     }
     let known = |name: &str| dimension.units.iter().find(|(unit, _)| *unit == name);
     let plain = unit.strip_suffix("/s").filter(|rest| rest.ends_with("bit"));
-    let spelled = if unit == "\u{b5}s" || unit == "\u{3bc}s" {
-        Some("us")
-    } else {
-        None
-    };
+    let spelled = if unit == "\u{b5}s" || unit == "\u{3bc}s" { Some("us") } else { None };
     match known(unit).or_else(|| known(plain.or(spelled)?)) {
         Some((_, factor)) => number.times(*factor),
         None => Err(Wrong::Unit(unit.into())),
@@ -299,11 +271,7 @@ mod tests {
             ("1e400s", &TIME, Wrong::TooLarge),
             ("1e99999s", &TIME, Wrong::TooLarge),
             ("1e-400s", &TIME, Wrong::NotExact),
-            (
-                "999999999999999999999999999999999999999999 B",
-                &SIZE,
-                Wrong::TooLarge,
-            ),
+            ("999999999999999999999999999999999999999999 B", &SIZE, Wrong::TooLarge),
         ] {
             assert_eq!(parse(text, dimension), Err(wrong), "{text}");
         }

@@ -53,11 +53,7 @@ impl Setter<'_> {
             _ => {
                 let (before, key) = (self.before(depth), self.key.text());
                 self.cx
-                    .error(
-                        "unknown-key",
-                        self.key.place,
-                        format!("`{key}` does not exist"),
-                    )
+                    .error("unknown-key", self.key.place, format!("`{key}` does not exist"))
                     .expected(format!("`{before}`, which has no keys of its own"));
             }
         }
@@ -72,10 +68,8 @@ impl Setter<'_> {
             return self.unknown(depth, group.keys.iter().map(|key| key.name));
         };
         if depth + 1 == self.key.parts.len() && matches!(key.kind, Kind::Named(_)) {
-            let message = format!(
-                "`{}` is a list, which cannot be set as a whole",
-                self.key.text()
-            );
+            let message =
+                format!("`{}` is a list, which cannot be set as a whole", self.key.text());
             self.cx
                 .error("unknown-key", self.key.place, message)
                 .expected(format!("{}.NAME.KEY", self.key.text()));
@@ -94,15 +88,8 @@ impl Setter<'_> {
         }
         let key = self.key.text();
         self.cx
-            .error(
-                "unknown-key",
-                self.key.place,
-                format!("`{key}` cannot be set as a whole"),
-            )
-            .expected(format!(
-                "one of its keys, such as {key}.{}",
-                group.keys[1].name
-            ));
+            .error("unknown-key", self.key.place, format!("`{key}` cannot be set as a whole"))
+            .expected(format!("one of its keys, such as {key}.{}", group.keys[1].name));
     }
 
     /// The item of that name in an array of tables.
@@ -134,17 +121,9 @@ impl Setter<'_> {
         let mut entries: Vec<Entry> = leaves
             .into_iter()
             .filter(|(key, _, _)| *key != rest)
-            .map(|(key, place, node)| Entry {
-                key,
-                place,
-                node: node.clone(),
-            })
+            .map(|(key, place, node)| Entry { key, place, node: node.clone() })
             .collect();
-        entries.push(Entry {
-            key: rest,
-            place: self.key.place,
-            node: self.value.clone(),
-        });
+        entries.push(Entry { key: rest, place: self.key.place, node: self.value.clone() });
         table.entries = entries;
     }
 
@@ -162,11 +141,7 @@ impl Setter<'_> {
         let written = format!("{prefix}{}", self.key.parts[depth]);
         let key = self.key.text();
         self.cx
-            .error(
-                "unknown-key",
-                self.key.place,
-                format!("`{key}` does not exist"),
-            )
+            .error("unknown-key", self.key.place, format!("`{key}` does not exist"))
             .names(&written, known.iter().map(String::as_str));
     }
 }
@@ -177,11 +152,7 @@ fn entry<'n>(node: &'n mut Node, key: &str, empty: &Node) -> Option<&'n mut Entr
         return None;
     };
     if table.get(key).is_none() {
-        let entry = Entry {
-            key: key.into(),
-            place: empty.place,
-            node: empty.clone(),
-        };
+        let entry = Entry { key: key.into(), place: empty.place, node: empty.clone() };
         table.entries.push(entry);
     }
     table.get_mut(key)
@@ -200,8 +171,5 @@ fn name(item: &Node) -> &str {
 
 fn element_group(item: &Node, groups: &[(&str, &'static Group)]) -> Option<&'static Group> {
     let kind = text(item, "kind")?;
-    groups
-        .iter()
-        .find(|(name, _)| *name == kind)
-        .map(|(_, group)| *group)
+    groups.iter().find(|(name, _)| *name == kind).map(|(_, group)| *group)
 }

@@ -50,15 +50,8 @@ impl Read for DelayLimit {
 /// Turns a scalar into the table whose key `short` it stands for.
 pub fn lengthen(node: &mut Node, short: &str) {
     if !matches!(node.value, Value::Table(_) | Value::List(_)) {
-        let entry = Entry {
-            key: short.into(),
-            place: node.place,
-            node: node.clone(),
-        };
-        let table = Table {
-            entries: vec![entry],
-            dotted: false,
-        };
+        let entry = Entry { key: short.into(), place: node.place, node: node.clone() };
+        let table = Table { entries: vec![entry], dotted: false };
         *node = Node::new(Value::Table(table), node.place);
     }
 }
@@ -71,15 +64,7 @@ fn read_short<T: Section>(
     cx: &mut Context,
 ) -> Option<T> {
     if let Value::List(_) = node.value {
-        wrong_type(
-            node,
-            key,
-            &Kind::Short {
-                group: T::GROUP,
-                short,
-            },
-            cx,
-        );
+        wrong_type(node, key, &Kind::Short { group: T::GROUP, short }, cx);
         return None;
     }
     let mut node = node.clone();
@@ -92,10 +77,7 @@ fn read_short<T: Section>(
 pub struct ShortLoss(pub Directions);
 
 impl Read for ShortLoss {
-    const KIND: Kind = Kind::Short {
-        group: Directions::GROUP,
-        short: "forward",
-    };
+    const KIND: Kind = Kind::Short { group: Directions::GROUP, short: "forward" };
     fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
         read_short(node, key, "forward", cx).map(ShortLoss)
     }
@@ -106,10 +88,7 @@ impl Read for ShortLoss {
 pub struct ShortApp(pub AppTable);
 
 impl Read for ShortApp {
-    const KIND: Kind = Kind::Short {
-        group: AppTable::GROUP,
-        short: "kind",
-    };
+    const KIND: Kind = Kind::Short { group: AppTable::GROUP, short: "kind" };
     fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
         read_short(node, key, "kind", cx).map(ShortApp)
     }
@@ -142,14 +121,8 @@ impl Read for Congestion {
         let value = String::read(&name.node, "name", cx)?;
         let others = table.entries.iter().filter(|entry| entry.key != "name");
         Some(Congestion {
-            name: At {
-                value,
-                place: name.node.place,
-                written: true,
-            },
-            parameters: others
-                .map(|e| (e.key.clone(), e.place, e.node.clone()))
-                .collect(),
+            name: At { value, place: name.node.place, written: true },
+            parameters: others.map(|e| (e.key.clone(), e.place, e.node.clone())).collect(),
         })
     }
 }
@@ -166,12 +139,8 @@ impl Read for Behaviour {
             return None;
         };
         for entry in &table.entries {
-            let message = format!(
-                "no behaviour can be overridden, so not `{}` either",
-                entry.key
-            );
-            cx.error("unknown-key", entry.place, message)
-                .expected("an empty table");
+            let message = format!("no behaviour can be overridden, so not `{}` either", entry.key);
+            cx.error("unknown-key", entry.place, message).expected("an empty table");
         }
         Some(Behaviour)
     }
@@ -187,13 +156,7 @@ impl Read for Range {
         let nodes = items(node, key, &Self::KIND, cx)?;
         let integers: Vec<i64> = nodes
             .iter()
-            .filter_map(|n| {
-                if let Value::Integer(n) = n.value {
-                    Some(n)
-                } else {
-                    None
-                }
-            })
+            .filter_map(|n| if let Value::Integer(n) = n.value { Some(n) } else { None })
             .collect();
         if let &[first, end] = integers.as_slice()
             && nodes.len() == 2
@@ -202,12 +165,8 @@ impl Read for Range {
         {
             return Some(Range([first as usize, end as usize]));
         }
-        cx.error(
-            "bad-value",
-            node.place,
-            format!("`{key}` is not a range of intervals"),
-        )
-        .expected(Self::KIND.describe());
+        cx.error("bad-value", node.place, format!("`{key}` is not a range of intervals"))
+            .expected(Self::KIND.describe());
         None
     }
 }

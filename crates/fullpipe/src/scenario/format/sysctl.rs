@@ -84,10 +84,7 @@ pub const SYSCTLS: &[Entry] = &[
 /// Name and value of each sysctl, as the kernel shows them.
 pub fn written(sysctl: &Sysctl) -> Vec<(&'static str, Json)> {
     let mut copy = *sysctl;
-    SYSCTLS
-        .iter()
-        .map(|entry| (entry.name, value(&entry.field, &mut copy)))
-        .collect()
+    SYSCTLS.iter().map(|entry| (entry.name, value(&entry.field, &mut copy))).collect()
 }
 
 fn value(field: &Field, s: &mut Sysctl) -> Json {
@@ -131,10 +128,7 @@ impl Sysctls {
 /// sysctls that another key of the scenario stands for.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("net.ipv4.tcp_timestamps", "`timestamps` of the host"),
-    (
-        "net.ipv4.tcp_congestion_control",
-        "`congestion` of the flow",
-    ),
+    ("net.ipv4.tcp_congestion_control", "`congestion` of the flow"),
 ];
 
 impl Read for Sysctls {
@@ -213,36 +207,22 @@ fn bytes(text: &str, name: &str, node: &Node, cx: &mut Context) -> Option<u64> {
         Ok(n) => Ok(n),
         Err(_) => quantity::parse(text, &SIZE),
     };
-    let kind = Kind::Quantity {
-        dimension: &SIZE,
-        min: 1,
-        max: KERNEL_INT,
-    };
-    let n = parsed
-        .map_err(|wrong| report(wrong, node, name, &[&SIZE], &kind, cx))
-        .ok()?;
+    let kind = Kind::Quantity { dimension: &SIZE, min: 1, max: KERNEL_INT };
+    let n = parsed.map_err(|wrong| report(wrong, node, name, &[&SIZE], &kind, cx)).ok()?;
     in_range(n, 1, KERNEL_INT, node, name, &SIZE, cx)
 }
 
 fn triple(name: &str, node: &Node, cx: &mut Context) -> Option<[u64; 3]> {
     let expected = "minimum, default and maximum, such as \"4096 87380 4MiB\"";
     let Some(text) = node.as_text() else {
-        cx.error(
-            "wrong-type",
-            node.place,
-            format!("`{name}` is {}", node.kind()),
-        )
-        .expected(expected);
+        cx.error("wrong-type", node.place, format!("`{name}` is {}", node.kind()))
+            .expected(expected);
         return None;
     };
     let parts: Vec<&str> = text.split_whitespace().collect();
     let &[least, default, most] = parts.as_slice() else {
-        cx.error(
-            "bad-value",
-            node.place,
-            format!("`{name}` has {} values", parts.len()),
-        )
-        .expected(expected);
+        cx.error("bad-value", node.place, format!("`{name}` has {} values", parts.len()))
+            .expected(expected);
         return None;
     };
     let values = [least, default, most].map(|part| bytes(part, name, node, cx));
@@ -250,12 +230,8 @@ fn triple(name: &str, node: &Node, cx: &mut Context) -> Option<[u64; 3]> {
         return None;
     };
     if least > default || default > most {
-        cx.error(
-            "out-of-range",
-            node.place,
-            format!("`{name}` does not ascend"),
-        )
-        .expected(expected);
+        cx.error("out-of-range", node.place, format!("`{name}` does not ascend"))
+            .expected(expected);
         return None;
     }
     Some([least, default, most])

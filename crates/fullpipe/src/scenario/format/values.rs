@@ -43,12 +43,8 @@ impl Read for Name {
         if !text.is_empty() && text.len() <= 64 && text.chars().all(good) {
             return Some(Name(text));
         }
-        cx.error(
-            "bad-value",
-            node.place,
-            format!("`{key}` cannot be used in a dotted key"),
-        )
-        .expected("1 to 64 letters, digits, - and _");
+        cx.error("bad-value", node.place, format!("`{key}` cannot be used in a dotted key"))
+            .expected("1 to 64 letters, digits, - and _");
         None
     }
 }
@@ -81,17 +77,10 @@ pub fn integer(key: &str, node: &Node, (min, max): (i64, i64), cx: &mut Context)
 /// Reports names that occur twice; true if there are any.
 pub fn twice(names: &[(&str, Place)], what: &str, cx: &mut Context) -> bool {
     let mut seen = BTreeSet::new();
-    let again: Vec<_> = names
-        .iter()
-        .filter(|(name, _)| !seen.insert(*name))
-        .collect();
+    let again: Vec<_> = names.iter().filter(|(name, _)| !seen.insert(*name)).collect();
     for (name, place) in &again {
-        cx.error(
-            "duplicate-name",
-            *place,
-            format!("two {what} are named `{name}`"),
-        )
-        .expected("another name");
+        cx.error("duplicate-name", *place, format!("two {what} are named `{name}`"))
+            .expected("another name");
     }
     !again.is_empty()
 }
@@ -110,12 +99,8 @@ impl<C: Choice> Read for C {
         let text = String::read(node, key, cx)?;
         let found = C::NAMES.iter().position(|name| *name == text);
         if found.is_none() {
-            cx.error(
-                "bad-value",
-                node.place,
-                format!("`{key}` does not take \"{text}\""),
-            )
-            .names(&text, C::NAMES.iter().copied());
+            cx.error("bad-value", node.place, format!("`{key}` does not take \"{text}\""))
+                .names(&text, C::NAMES.iter().copied());
         }
         C::VALUES.get(found?).copied()
     }
@@ -152,11 +137,7 @@ measures!(
 pub struct Quantity<M, const MIN: u64, const MAX: u64>(pub u64, PhantomData<M>);
 
 impl<M: Measure, const MIN: u64, const MAX: u64> Read for Quantity<M, MIN, MAX> {
-    const KIND: Kind = Kind::Quantity {
-        dimension: M::DIMENSION,
-        min: MIN,
-        max: MAX,
-    };
+    const KIND: Kind = Kind::Quantity { dimension: M::DIMENSION, min: MIN, max: MAX };
     fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
         let text = quantity_text(node, key, &Self::KIND, cx)?;
         let n = match quantity::parse(text, M::DIMENSION) {
@@ -202,11 +183,7 @@ pub fn in_range(
         return Some(n);
     }
     let (base, shown) = (dimension.base, node.as_text().unwrap_or_default());
-    let (bound, size) = if n < min {
-        ("at least", min)
-    } else {
-        ("at most", max)
-    };
+    let (bound, size) = if n < min { ("at least", min) } else { ("at most", max) };
     cx.error("out-of-range", node.place, format!("`{key}` is {shown}"))
         .expected(format!("{bound} {size} {base}"));
     None
@@ -222,21 +199,11 @@ pub fn report(
     cx: &mut Context,
 ) {
     let text = node.as_text().unwrap_or_default();
-    let names = || {
-        dimensions
-            .iter()
-            .map(|d| d.name)
-            .collect::<Vec<_>>()
-            .join(" or ")
-    };
+    let names = || dimensions.iter().map(|d| d.name).collect::<Vec<_>>().join(" or ");
     let place = node.place;
     match wrong {
         Wrong::NoNumber => cx
-            .error(
-                "bad-value",
-                place,
-                format!("`{key}` is not {}: \"{text}\"", names()),
-            )
+            .error("bad-value", place, format!("`{key}` is not {}: \"{text}\"", names()))
             .expected(kind.describe()),
         Wrong::NoUnit => cx
             .error("missing-unit", place, format!("`{key}` has no unit"))
@@ -245,20 +212,13 @@ pub fn report(
             .error("out-of-range", place, format!("`{key}` is negative"))
             .expected(kind.describe()),
         Wrong::NotExact => cx
-            .error(
-                "not-exact",
-                place,
-                format!("`{key}` is finer than the model's resolution"),
-            )
+            .error("not-exact", place, format!("`{key}` is finer than the model's resolution"))
             .expected(format!("a whole number of {}", bases(dimensions))),
         Wrong::TooLarge => cx
             .error("too-large", place, format!("`{key}` is too large"))
             .expected(format!("less than 2^64 {}", bases(dimensions))),
         Wrong::Unit(unit) => {
-            let units = dimensions
-                .iter()
-                .flat_map(|d| d.units)
-                .map(|(name, _)| *name);
+            let units = dimensions.iter().flat_map(|d| d.units).map(|(name, _)| *name);
             let message = format!("`{key}` cannot be measured in \"{unit}\"");
             cx.error("unknown-unit", place, message).names(&unit, units);
             return;
@@ -267,11 +227,7 @@ pub fn report(
 }
 
 fn bases(dimensions: &[&Dimension]) -> String {
-    dimensions
-        .iter()
-        .map(|d| d.base)
-        .collect::<Vec<_>>()
-        .join(" or ")
+    dimensions.iter().map(|d| d.base).collect::<Vec<_>>().join(" or ")
 }
 
 /// A probability: a number from 0 to 1, or a percentage.
@@ -298,8 +254,7 @@ impl Read for Probability {
             Ok((number, "%")) => number.to_f64(-2),
             Ok((_, unit)) => {
                 let message = format!("`{key}` cannot be measured in \"{unit}\"");
-                cx.error("unknown-unit", node.place, message)
-                    .expected(Self::KIND.describe());
+                cx.error("unknown-unit", node.place, message).expected(Self::KIND.describe());
                 return None;
             }
             Err(_) => f64::NAN,
@@ -307,12 +262,8 @@ impl Read for Probability {
         if (0.0..=1.0).contains(&value) {
             return Some(Probability(value));
         }
-        cx.error(
-            "out-of-range",
-            node.place,
-            format!("`{key}` is {text}, not a probability"),
-        )
-        .expected("0 to 1, or \"0%\" to \"100%\"");
+        cx.error("out-of-range", node.place, format!("`{key}` is {text}, not a probability"))
+            .expected("0 to 1, or \"0%\" to \"100%\"");
         None
     }
 }
