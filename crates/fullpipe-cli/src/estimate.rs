@@ -44,7 +44,8 @@ pub fn estimate(run: &Resolved) -> Estimate {
 /// Full packets per second that the narrowest place lets through.
 fn packets_per_second(run: &Resolved) -> f64 {
     let mtu = run.path.mtu;
-    let rate = |bits: u64, framing: Framing| bits as f64 / 8.0 / f64::from(mtu + framing.overhead());
+    let rate =
+        |bits: u64, framing: Framing| bits as f64 / 8.0 / f64::from(mtu + framing.overhead());
     let links = run.path.forward.iter().filter_map(|element| match element {
         Element::Link(link) => Some(rate(link.rate.0, link.framing)),
         _ => None,

@@ -11,8 +11,8 @@ use fullpipe::trace::recording::Recording;
 use fullpipe::trace::rundir::Writer;
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
-use std::sync::{Mutex, PoisonError};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 

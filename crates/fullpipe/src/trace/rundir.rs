@@ -26,7 +26,8 @@ use std::path::{Path, PathBuf};
 
 const SUMMARY: &str = "summary.json";
 const PROVENANCE: &str = "run.json";
-const REPORT: &str = "report.html";
+/// Name of the report in a run directory.
+pub const REPORT: &str = "report.html";
 const RESOLVED: &str = "scenario.resolved.toml";
 const INTERVALS: &str = "intervals.csv";
 const LATEST: &str = "latest";
@@ -163,6 +164,12 @@ pub struct Writer {
 }
 
 impl Writer {
+    /// The hidden directory; it vanishes when the writer is dropped, unless [`Writer::finish`] has
+    /// given it its final name.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Writes the traces and intervals of one run. `index` is its place in the document, `names`
     /// are the variants of all its runs; `resolved` is the complete scenario as TOML.
     ///

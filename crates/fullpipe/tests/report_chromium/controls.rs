@@ -18,26 +18,17 @@ fn runs_can_be_hidden_shown_and_shown_alone() {
     page.wait_for("document.querySelector(`#legend [data-run='1']`).ariaPressed === 'false'");
     assert!(!shown(1) && shown(0) && shown(2) && shown(3));
     assert_eq!(
-        page.run(
-            "return document.querySelectorAll('[data-series^=\"r1.\"]').length",
-            &[]
-        ),
+        page.run("return document.querySelectorAll('[data-series^=\"r1.\"]').length", &[]),
         json!(0)
     );
     assert_eq!(page.hover("throughput", 0, 2.5).rows.len(), 3);
     page.click("#legend [data-run='2']", 2);
     page.wait_for("fullpipe.series('throughput').every(id => id.startsWith('r2.'))");
     assert_eq!(
-        page.run(
-            "return document.querySelectorAll('#figure-limits .panel').length",
-            &[]
-        ),
+        page.run("return document.querySelectorAll('#figure-limits .panel').length", &[]),
         json!(1)
     );
-    page.run(
-        "document.querySelector(`#legend [data-run='2']`).focus()",
-        &[],
-    );
+    page.run("document.querySelector(`#legend [data-run='2']`).focus()", &[]);
     page.key('s');
     page.wait_for("document.querySelectorAll('#figure-limits .panel').length === 4");
     for (figure, series, expected) in expected(&document, 1) {
@@ -66,19 +57,13 @@ fn dragging_zooms_all_figures_and_keys_move_the_cursor() {
         inside.len()
     );
     assert!(drawn.iter().all(|point| point.0 > 3.9 && point.0 < 9.1));
-    page.run(
-        "document.querySelector('#figure-throughput svg').focus()",
-        &[],
-    );
+    page.run("document.querySelector('#figure-throughput svg').focus()", &[]);
     page.key('\u{e011}'); // Home
     page.key('\u{e014}'); // right arrow
     page.wait_for("document.querySelector('#values th').innerText === '5.0 to 6.0 s'");
     page.key('\u{e00c}'); // Escape
     page.wait_for("document.getElementById('reset').disabled");
-    assert_eq!(
-        page.points("cwnd", "r2.f0.cwnd").len(),
-        flow.series.cwnd.len()
-    );
+    assert_eq!(page.points("cwnd", "r2.f0.cwnd").len(), flow.series.cwnd.len());
     page.run("document.querySelector('#figure-cwnd svg').focus()", &[]);
     page.key('l');
     page.wait_for("document.querySelector('#figure-cwnd .log').ariaPressed === 'true'");
@@ -90,17 +75,11 @@ fn the_theme_changes_and_paper_stays_white() {
         return;
     };
     let light = |page: &Page| {
-        let colour = page.run(
-            "return getComputedStyle(document.body).backgroundColor",
-            &[],
-        );
-        let numbers = colour
-            .as_str()
-            .expect("a colour")
-            .replace(|c: char| !c.is_ascii_digit(), " ");
-        let mut parts = numbers
-            .split_whitespace()
-            .map(|part| part.parse::<u32>().expect("0 to 255"));
+        let colour = page.run("return getComputedStyle(document.body).backgroundColor", &[]);
+        let numbers =
+            colour.as_str().expect("a colour").replace(|c: char| !c.is_ascii_digit(), " ");
+        let mut parts =
+            numbers.split_whitespace().map(|part| part.parse::<u32>().expect("0 to 255"));
         parts.next().expect("red") > 128
     };
     assert!(light(&page));

@@ -19,10 +19,7 @@ pub fn check_drawn(page: &Page, figure: &str, series: &str, expected: &[Point]) 
             (a, b) => a.is_none() && b.is_none(),
         };
         let same = near(one.0, other.0, pixel_x) && near(one.1, other.1, pixel_y) && high;
-        assert!(
-            same,
-            "{figure} {series}: drawn {one:?}, in the document {other:?}"
-        );
+        assert!(same, "{figure} {series}: drawn {one:?}, in the document {other:?}");
     }
 }
 
@@ -60,17 +57,11 @@ fn a_sweep_draws_six_runs_until_asked_for_more() {
         return;
     };
     assert_eq!(
-        page.run(
-            "return document.querySelectorAll('#legend [data-run]').length",
-            &[]
-        ),
+        page.run("return document.querySelectorAll('#legend [data-run]').length", &[]),
         json!(50)
     );
     assert_eq!(
-        page.run(
-            "return document.querySelectorAll('#figure-windows .panel').length",
-            &[]
-        ),
+        page.run("return document.querySelectorAll('#figure-windows .panel').length", &[]),
         json!(6)
     );
     page.click("#legend [data-run='49']", 1);

@@ -26,14 +26,8 @@ impl Page {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let file = directory.path().join("report.html");
         std::fs::write(&file, html).expect("the page is written");
-        session.post(
-            "/url",
-            &json!({"url": format!("file://{}", file.display())}),
-        );
-        Self {
-            session,
-            _directory: directory,
-        }
+        session.post("/url", &json!({"url": format!("file://{}", file.display())}));
+        Self { session, _directory: directory }
     }
 
     /// Runs a function body in the page; what it returns.
@@ -44,10 +38,8 @@ impl Page {
 
     /// Points drawn of a series: x, y and, for a band, the upper end.
     pub fn points(&self, figure: &str, series: &str) -> Vec<(f64, f64, Option<f64>)> {
-        let points = self.run(
-            "return fullpipe.points(...arguments)",
-            &[json!(figure), json!(series)],
-        );
+        let points =
+            self.run("return fullpipe.points(...arguments)", &[json!(figure), json!(series)]);
         let number = |value: &Value| value.as_f64();
         let points = points.as_array().expect("points").iter();
         points
@@ -62,10 +54,7 @@ impl Page {
     pub fn resolution(&self, figure: &str, series: &str, value: f64) -> (f64, f64) {
         let arguments = [json!(figure), json!(series), json!(value)];
         let size = self.run("return fullpipe.resolution(...arguments)", &arguments);
-        (
-            size["x"].as_f64().expect("x"),
-            size["y"].as_f64().expect("y"),
-        )
+        (size["x"].as_f64().expect("x"), size["y"].as_f64().expect("y"))
     }
 
     /// Ids of the series drawn in a figure.
@@ -125,10 +114,8 @@ impl Page {
 
     /// Presses a key (a character, or a WebDriver code such as U+E014 for the right arrow).
     pub fn key(&self, key: char) {
-        let press = [
-            json!({"type": "keyDown", "value": key}),
-            json!({"type": "keyUp", "value": key}),
-        ];
+        let press =
+            [json!({"type": "keyDown", "value": key}), json!({"type": "keyUp", "value": key})];
         let actions = json!({"actions": [{"type": "key", "id": "keyboard", "actions": press}]});
         self.session.post("/actions", &actions);
     }
@@ -140,23 +127,16 @@ impl Page {
     pub fn wait_for(&self, expression: &str) {
         let start = Instant::now();
         while self.run(&format!("return Boolean({expression})"), &[]) != json!(true) {
-            assert!(
-                start.elapsed() < Duration::from_secs(10),
-                "never true: {expression}"
-            );
+            assert!(start.elapsed() < Duration::from_secs(10), "never true: {expression}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
     /// Every address that was asked for, except by the browser's own pages.
     pub fn requests(&self) -> Vec<String> {
-        let log = self
-            .session
-            .post("/se/log", &json!({"type": "performance"}));
+        let log = self.session.post("/se/log", &json!({"type": "performance"}));
         let messages = log.as_array().expect("a log").iter();
-        messages
-            .filter_map(|entry| requested(entry["message"].as_str()?))
-            .collect()
+        messages.filter_map(|entry| requested(entry["message"].as_str()?)).collect()
     }
 
     /// Errors and warnings of scripts and of the content security policy.

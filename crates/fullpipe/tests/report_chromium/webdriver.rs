@@ -33,12 +33,7 @@ impl Session {
             .ok()?;
         let port = port_of(&mut driver);
         let profile = tempfile::tempdir().expect("a temporary directory");
-        let mut session = Self {
-            driver,
-            port,
-            path: "/session".to_string(),
-            _profile: profile,
-        };
+        let mut session = Self { driver, port, path: "/session".to_string(), _profile: profile };
         let arguments = [
             "--headless".to_string(),
             "--no-sandbox".to_string(),
@@ -72,16 +67,10 @@ impl Session {
     }
 
     fn request(&self, method: &str, command: &str, body: &str) -> Value {
-        let answer = self
-            .exchange(method, command, body)
-            .expect("chromedriver answers");
+        let answer = self.exchange(method, command, body).expect("chromedriver answers");
         let (head, body) = answer.split_once("\r\n\r\n").expect("an HTTP response");
         let mut answer: Value = serde_json::from_str(body).expect("an answer in JSON");
-        assert!(
-            head.starts_with("HTTP/1.1 200"),
-            "{command}: {}",
-            answer["value"]["message"]
-        );
+        assert!(head.starts_with("HTTP/1.1 200"), "{command}: {}", answer["value"]["message"]);
         answer["value"].take()
     }
 
@@ -131,11 +120,7 @@ fn find(names: &[&str]) -> Option<PathBuf> {
     let directories: Vec<PathBuf> = std::env::split_paths(&path).collect();
     names
         .iter()
-        .flat_map(|name| {
-            directories
-                .iter()
-                .map(move |directory| directory.join(name))
-        })
+        .flat_map(|name| directories.iter().map(move |directory| directory.join(name)))
         .find(|candidate| candidate.is_file())
 }
 

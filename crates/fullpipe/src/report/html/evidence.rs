@@ -128,11 +128,7 @@ fn key_entry(series: &Series) -> (usize, String, &str) {
         let class = format!("share limit-{place}");
         return (place, class, limits::label(&series.name));
     }
-    (
-        series.role as usize,
-        class(series.role).to_string(),
-        &series.name,
-    )
+    (series.role as usize, class(series.role).to_string(), &series.name)
 }
 
 /// Name of a role in style sheets; equal to its name in JSON.

@@ -7,9 +7,7 @@ use std::fmt::Write;
 
 /// A table under its heading, folded unless `open`.
 pub(super) fn table(table: &Table, open: bool) -> String {
-    let run = table
-        .run
-        .map_or(String::new(), |run| format!(" data-run=\"{run}\""));
+    let run = table.run.map_or(String::new(), |run| format!(" data-run=\"{run}\""));
     let open = if open { " open" } else { "" };
     let mut out = format!(
         "<details class=\"table\" data-table=\"{}\"{run}{open}><summary><h3>{}</h3> <span class=\"quiet\">{}</span></summary>",
@@ -63,11 +61,7 @@ fn cell(cell: &Cell) -> String {
 
 /// A difference with a bar to the left or right of a middle line; 5 % fill a side.
 fn difference(value: f64) -> String {
-    let length = if value.is_finite() {
-        (value.abs() * 1000.0).min(50.0)
-    } else {
-        0.0
-    };
+    let length = if value.is_finite() { (value.abs() * 1000.0).min(50.0) } else { 0.0 };
     let side = if value < 0.0 { "right" } else { "left" };
     format!(
         "<td class=\"n difference\"><span>{}</span><i><b style=\"{side}:50%;width:{length:.2}%\"></b></i></td>",

@@ -65,19 +65,13 @@ fn phase(row: &PublishedRow) -> &'static str {
 fn finding(published: &Published) -> String {
     let mut parts = Vec::new();
     if let Some(median) = published.median_error_before_plateau {
-        parts.push(format!(
-            "median error before the plateau {}",
-            numbers::share(median)
-        ));
+        parts.push(format!("median error before the plateau {}", numbers::share(median)));
     }
     if let Some(worst) = published.worst_error_before_plateau {
         parts.push(format!("worst {}", numbers::share(worst)));
     }
     let inside = published.rows.iter().filter(|row| row.in_band).count();
-    parts.push(format!(
-        "{inside} of {} rows in the band",
-        published.rows.len()
-    ));
+    parts.push(format!("{inside} of {} rows in the band", published.rows.len()));
     parts.push(format!("{}, {}", published.run, published.source));
     parts.join("; ")
 }
