@@ -20,10 +20,11 @@ struct Opened {
 pub fn compare(arguments: &CompareArguments, output: &Output) -> Result<(), Failure> {
     let (a, b) = (Opened::new(&arguments.a)?, Opened::new(&arguments.b)?);
     let comparison = beside(&a.side(), &b.side());
+    let (a, b) = (arguments.a.display().to_string(), arguments.b.display().to_string());
     if !arguments.json {
-        return output.print(&terminal::compare(&comparison, output.style()));
+        let text = terminal::compare(&comparison, output.style());
+        return output.print(&format!("a: {a}\nb: {b}\n\n{text}"));
     }
-    let (a, b) = (&arguments.a, &arguments.b);
     output.json(&json!({ "format": 1, "a": a, "b": b, "comparison": comparison }))
 }
 
