@@ -20,6 +20,7 @@ mod show;
 mod source;
 
 pub use diagnostic::{CODES, Diagnostic, Diagnostics};
+pub use format::quantity;
 pub use load::load;
 pub use plan::{Expect, Plan, Scenario, Target, Tolerance};
 pub use recipes::{Recipe, recipe, recipes};
