@@ -79,8 +79,8 @@ impl Attribution {
 fn step(flow: &FlowTrace, count: usize, bottlenecks: &[StageTrace]) -> Split {
     let (before, after) = (flow.before(count - 1), flow.before(count));
     let mut spent = [0; COUNT];
-    for limit in 0..Limit::COUNT {
-        spent[limit] = after.limits[limit].saturating_sub(before.limits[limit]);
+    for (limit, ns) in spent.iter_mut().take(Limit::COUNT).enumerate() {
+        *ns = after.limits[limit].saturating_sub(before.limits[limit]);
     }
     let length = after.time.saturating_sub(before.time);
     let known = spent.iter().fold(0_u64, |sum, ns| sum.saturating_add(*ns));

@@ -20,7 +20,7 @@ pub mod verdict;
 
 pub use limits::{LINK, UNKNOWN, limit_names};
 
-use crate::scenario::{Expect, published as figures};
+use crate::scenario::{Expect, Scenario, published as figures};
 use crate::trace::recording::Recording;
 use fullpipe_sim::units::Time;
 use lookup::{Lives, Traces};
@@ -100,4 +100,18 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
     };
     run.expectations = meta.expectations.iter().map(|e| expect::judge(e, &run)).collect();
     run
+}
+
+/// The document of a scenario's runs. It is partial if one of them is, or if some are missing.
+pub fn document(scenario: &Scenario, runs: Vec<document::Run>) -> document::Document {
+    document::Document {
+        format: document::FORMAT,
+        scenario: document::ScenarioInfo {
+            name: scenario.name.clone(),
+            title: scenario.title.clone(),
+            seed: scenario.seed,
+        },
+        partial: runs.len() < scenario.plans().len() || runs.iter().any(|run| run.partial),
+        runs,
+    }
 }

@@ -18,6 +18,7 @@ mod resolve_path;
 mod resolved;
 mod show;
 mod source;
+mod write;
 
 pub use diagnostic::{CODES, Diagnostic, Diagnostics};
 pub use format::quantity;

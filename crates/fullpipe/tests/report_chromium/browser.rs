@@ -2,6 +2,7 @@
 
 use crate::page::Page;
 use crate::webdriver;
+use std::io::Write;
 
 /// What to install where a test was skipped.
 const MISSING: &str = "chromium not found (apt-get install chromium chromium-driver)";
@@ -16,7 +17,8 @@ pub fn open(html: &str) -> Option<Page> {
         Some(session) => Some(Page::open(session, html)),
         None if required => panic!("{MISSING}"),
         None => {
-            println!("skipped: {MISSING}");
+            // Past the test runner's capture: a skipped test must not look like one that ran.
+            let _ = writeln!(std::io::stderr(), "skipped: {MISSING}");
             None
         }
     }

@@ -69,24 +69,47 @@ fn dragging_zooms_all_figures_and_keys_move_the_cursor() {
     page.wait_for("document.querySelector('#figure-cwnd .log').ariaPressed === 'true'");
 }
 
+/// Whether the page's ground is light.
+fn is_light(page: &Page) -> bool {
+    let colour = page.run("return getComputedStyle(document.body).backgroundColor", &[]);
+    let colour = colour.as_str().expect("a colour");
+    let numbers = colour.split(|c: char| !c.is_ascii_digit()).find(|part| !part.is_empty());
+    numbers.expect("red").parse::<u32>().expect("0 to 255") > 128
+}
+
 #[test]
 fn the_theme_changes_and_paper_stays_white() {
     let Some(page) = browser::open(&render(&sample::fink())) else {
         return;
     };
-    let light = |page: &Page| {
-        let colour = page.run("return getComputedStyle(document.body).backgroundColor", &[]);
-        let numbers =
-            colour.as_str().expect("a colour").replace(|c: char| !c.is_ascii_digit(), " ");
-        let mut parts =
-            numbers.split_whitespace().map(|part| part.parse::<u32>().expect("0 to 255"));
-        parts.next().expect("red") > 128
-    };
-    assert!(light(&page));
+    assert!(is_light(&page));
     page.click("#theme", 1);
     page.wait_for("document.documentElement.dataset.theme === 'dark'");
-    assert!(!light(&page));
+    assert!(!is_light(&page));
+    page.print(true);
+    assert!(is_light(&page));
+    page.print(false);
+    assert!(!is_light(&page));
     page.click("#theme", 1);
     page.wait_for("document.documentElement.dataset.theme === 'light'");
-    assert!(light(&page));
+    assert!(is_light(&page));
+}
+
+#[test]
+fn paper_has_no_controls_whole_figures_and_open_tables() {
+    let Some(page) = browser::open(&render(&sample::fink())) else {
+        return;
+    };
+    let count =
+        |script: &str| page.run(&format!("return {script}"), &[]).as_u64().expect("a count");
+    let buttons = "[...document.querySelectorAll('button')].filter(button => button.offsetParent !== null).length";
+    let folded = "document.querySelectorAll('details:not([open])').length";
+    assert!(count(buttons) > 4 && count(folded) == 4);
+    page.print(true);
+    assert_eq!((count(buttons), count(folded)), (0, 0));
+    let wide = "[...document.querySelectorAll('.panel')].filter(panel => \
+                panel.getBoundingClientRect().width > 700 || panel.querySelector('svg').viewBox.baseVal.width > 700).length";
+    assert_eq!(count(wide), 0, "figures are drawn for the width of paper");
+    page.print(false);
+    assert!(count(buttons) > 4 && count(folded) == 4);
 }

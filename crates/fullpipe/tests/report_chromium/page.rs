@@ -120,14 +120,23 @@ impl Page {
         self.session.post("/actions", &actions);
     }
 
+    /// Shows the page as on paper, or as on a screen again.
+    pub fn print(&self, on: bool) {
+        let media = if on { "print" } else { "screen" };
+        let body = json!({"cmd": "Emulation.setEmulatedMedia", "params": {"media": media}});
+        self.session.post("/goog/cdp/execute", &body);
+        let event = if on { "beforeprint" } else { "afterprint" };
+        self.run("dispatchEvent(new Event(arguments[0]))", &[json!(event)]);
+    }
+
     /// Waits until an expression is true in the page.
     ///
     /// # Panics
-    /// When it is not within ten seconds.
+    /// When it is not within thirty seconds.
     pub fn wait_for(&self, expression: &str) {
         let start = Instant::now();
         while self.run(&format!("return Boolean({expression})"), &[]) != json!(true) {
-            assert!(start.elapsed() < Duration::from_secs(10), "never true: {expression}");
+            assert!(start.elapsed() < Duration::from_secs(30), "never true: {expression}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -34,24 +34,7 @@ impl Session {
         let port = port_of(&mut driver);
         let profile = tempfile::tempdir().expect("a temporary directory");
         let mut session = Self { driver, port, path: "/session".to_string(), _profile: profile };
-        let arguments = [
-            "--headless".to_string(),
-            "--no-sandbox".to_string(),
-            "--disable-gpu".to_string(),
-            "--disable-dev-shm-usage".to_string(),
-            "--disable-quic".to_string(),
-            "--no-first-run".to_string(),
-            "--disable-background-networking".to_string(),
-            "--disable-component-update".to_string(),
-            "--disable-sync".to_string(),
-            "--host-resolver-rules=MAP * ~NOTFOUND".to_string(),
-            "--window-size=1280,1000".to_string(),
-            format!("--user-data-dir={}", session._profile.path().display()),
-        ];
-        let wanted = json!({"capabilities": {"alwaysMatch": {
-            "goog:chromeOptions": {"binary": browser, "args": arguments},
-            "goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"},
-        }}});
+        let wanted = wanted(&browser, session._profile.path());
         let answer = session.post("", &wanted);
         let id = answer["sessionId"].as_str().expect("a session");
         session.path = format!("/session/{id}");
@@ -112,6 +95,29 @@ impl Drop for Session {
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
+}
+
+/// What the browser shall be: without a window, and with no host it could resolve.
+fn wanted(browser: &Path, profile: &Path) -> Value {
+    let profile = format!("--user-data-dir={}", profile.display());
+    let arguments = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        "--window-size=1280,1000",
+        &profile,
+    ];
+    json!({"capabilities": {"alwaysMatch": {
+        "goog:chromeOptions": {"binary": browser, "args": arguments},
+        "goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"},
+    }}})
 }
 
 /// First of the programs that is in PATH.

@@ -5,8 +5,10 @@
 
 #![allow(dead_code)] // each test binary uses a part
 
+mod flow;
 mod published;
 
+use flow::{BUCKET_S, flow, truncate};
 use fullpipe::analysis::document::{
     Document, Expectation, FORMAT, Flow, Interval, Published, PublishedRow, Run, ScenarioInfo,
     Series, Stage,
@@ -17,37 +19,20 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 const MIB: f64 = 1_048_576.0;
-const MSS: f64 = 8960.0;
-const RTT_S: f64 = 0.0804;
-const BUCKET_S: f64 = 0.1;
-/// Rate from which the host, not the window, is the limit, Mb/s.
-const HOST_MBIT: f64 = 6950.0;
-
-/// Deterministic noise in [-1, 1).
-struct Noise(u64);
-
-impl Noise {
-    fn next(&mut self) -> f64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 40) as f64 / (1u64 << 23) as f64) - 1.0
-    }
-}
-
 /// The four variants of 2007.
 pub fn fink() -> Document {
     document(
         "Slow start at 10 Gb/s × 80 ms, 2007",
-        RUNS.iter().enumerate().map(|(i, rows)| run(i, rows)).collect(),
+        RUNS.iter().enumerate().map(|(i, rows)| run(i, rows, BUCKET_S)).collect(),
     )
 }
 
 /// Two flows in each of two runs.
 pub fn two_flows() -> Document {
     let mut runs: Vec<Run> =
-        RUNS.iter().take(2).enumerate().map(|(i, rows)| run(i, rows)).collect();
+        RUNS.iter().take(2).enumerate().map(|(i, rows)| run(i, rows, BUCKET_S)).collect();
     for (index, run) in runs.iter_mut().enumerate() {
-        let mut second = flow("background", &RUNS[2 + index], 90 + index as u64);
+        let mut second = flow("background", &RUNS[2 + index], 90 + index as u64, BUCKET_S);
         second.intervals.truncate(run.flows[0].intervals.len());
         run.flows.push(second);
     }
@@ -57,7 +42,7 @@ pub fn two_flows() -> Document {
 /// `count` runs, as a sweep gives.
 pub fn sweep(count: usize) -> Document {
     let runs = (0..count).map(|index| {
-        let mut run = run(index, &RUNS[index % RUNS.len()]);
+        let mut run = run(index, &RUNS[index % RUNS.len()], BUCKET_S);
         run.variant = format!("delay {} ms", 10 + 5 * index);
         run.published = None;
         run
@@ -65,10 +50,21 @@ pub fn sweep(count: usize) -> Document {
     document("Delays from 10 ms", runs.collect())
 }
 
+/// The variants again, with a hundred times as many values as a figure has pixels.
+pub fn dense() -> Document {
+    let runs = RUNS.iter().enumerate().map(|(i, rows)| run(i, rows, 0.001));
+    document("Dense", runs.collect())
+}
+
+/// No run at all.
+pub fn nothing() -> Document {
+    document("Nothing", Vec::new())
+}
+
 /// Runs with nothing, with one sample, and cut short; names that try to be HTML.
 pub fn edges() -> Document {
     let hostile = "</script><script>alert(1)</script><img src=x onerror=\"alert(2)\">'&amp;";
-    let mut empty = run(0, &RUNS[0]);
+    let mut empty = run(0, &RUNS[0], BUCKET_S);
     empty.variant = hostile.to_string();
     empty.flows[0] = Flow {
         intervals: Vec::new(),
@@ -82,18 +78,18 @@ pub fn edges() -> Document {
     empty.published = None;
     empty.stages.clear();
     empty.set.insert("flow.bulk.congestion".into(), serde_json::json!({"name": "</script>"}));
-    let mut single = run(1, &RUNS[1]);
+    let mut single = run(1, &RUNS[1], BUCKET_S);
     single.variant = "one sample".to_string();
     truncate(&mut single.flows[0], 1, 1);
     single.published = None;
-    let mut partial = run(2, &RUNS[2]);
+    let mut partial = run(2, &RUNS[2], BUCKET_S);
     partial.variant = "cut short".to_string();
     partial.partial = true;
     truncate(&mut partial.flows[0], 7, 70);
     partial.flows[0].series.ssthresh.fill(None);
     partial.flows[0].plateau_mbit = None;
     partial.flows[0].time_to_plateau_s = None;
-    let mut without = run(3, &RUNS[3]);
+    let mut without = run(3, &RUNS[3], BUCKET_S);
     without.variant = "no flow".to_string();
     without.flows.clear();
     without.published = None;
@@ -120,8 +116,8 @@ fn document(title: &str, runs: Vec<Run>) -> Document {
     }
 }
 
-fn run(index: usize, rows: &Rows) -> Run {
-    let flow = flow("bulk", rows, index as u64);
+fn run(index: usize, rows: &Rows, bucket_s: f64) -> Run {
+    let flow = flow("bulk", rows, index as u64, bucket_s);
     let mut set = Map::new();
     if index > 0 {
         set.insert(
@@ -140,140 +136,6 @@ fn run(index: usize, rows: &Rows) -> Run {
         stages: stages(&flow),
         flows: vec![flow],
     }
-}
-
-fn flow(name: &str, rows: &Rows, seed: u64) -> Flow {
-    let mut noise = Noise(seed + 7);
-    let rates: Vec<f64> = rows
-        .mib
-        .iter()
-        .map(|mib| (mib * MIB / MSS * (1.0 + 0.006 * noise.next())).round() * MSS * 8e-6)
-        .collect();
-    let slow_start = rows.mib[0] > 50.0;
-    let series = series(&rates, slow_start, &mut noise);
-    let intervals = intervals(&rates, &series);
-    let mut sorted = rates.clone();
-    sorted.sort_by(f64::total_cmp);
-    let plateau = sorted[sorted.len() - 3];
-    let limits = series.limits.iter().map(|(name, shares)| {
-        (
-            name.clone(),
-            shares.iter().map(|share| f64::from(*share)).sum::<f64>() / shares.len() as f64,
-        )
-    });
-    Flow {
-        name: name.to_string(),
-        congestion: rows.congestion.to_string(),
-        kernel: "2.6.20".to_string(),
-        clock_start_s: 0.161,
-        limits: limits.collect(),
-        bytes: intervals.iter().map(|interval| interval.bytes).sum(),
-        retransmitted_segments: 0,
-        mean_mbit: rates.iter().sum::<f64>() / rates.len() as f64,
-        plateau_mbit: Some(plateau),
-        time_to_plateau_s: rates
-            .iter()
-            .position(|rate| *rate >= 0.9 * plateau)
-            .map(|place| place as f64 + 1.0),
-        intervals,
-        series,
-    }
-}
-
-fn intervals(rates: &[f64], series: &Series) -> Vec<Interval> {
-    let per = (1.0 / BUCKET_S) as usize;
-    let interval = |(second, rate): (usize, &f64)| {
-        let end = (second + 1) * per - 1;
-        Interval {
-            start_s: second as f64,
-            end_s: second as f64 + 1.0,
-            bytes: (rate / 8e-6).round() as u64,
-            segments: (rate / 8e-6 / MSS).round() as u64,
-            throughput_mbit: *rate,
-            retransmitted_segments: 0,
-            cwnd: series.cwnd[end],
-            ssthresh: series.ssthresh[end],
-            srtt_us: series.srtt_us[end],
-            in_flight: series.in_flight[end],
-            queue: series.queue[end],
-            limits: series
-                .limits
-                .iter()
-                .map(|(name, shares)| (name.clone(), f64::from(shares[end])))
-                .collect(),
-        }
-    };
-    rates.iter().enumerate().map(interval).collect()
-}
-
-fn series(rates: &[f64], slow_start: bool, noise: &mut Noise) -> Series {
-    let mut series = Series { bucket_s: BUCKET_S, ..Series::default() };
-    let packets = |mbit: f64| (mbit * 1e6 / 8.0 / MSS * RTT_S).max(2.0);
-    for bucket in 0..rates.len() * (1.0 / BUCKET_S) as usize {
-        let time = (bucket + 1) as f64 * BUCKET_S;
-        let needed = if slow_start && time < 1.5 {
-            (2.0 * 1.5f64.powf(time / RTT_S)).min(packets(rates[rates.len() - 1]) * 1.02)
-        } else {
-            packets(rate_at(rates, time)) * if slow_start { 1.02 } else { 1.0 }
-        };
-        let rate = needed * MSS * 8.0 / RTT_S / 1e6;
-        let host = ((rate - HOST_MBIT) / 300.0 + 0.4).clamp(0.0, 0.97);
-        push(&mut series, time, needed, host, slow_start, noise);
-    }
-    series
-}
-
-fn push(
-    series: &mut Series,
-    time: f64,
-    window: f64,
-    host: f64,
-    slow_start: bool,
-    noise: &mut Noise,
-) {
-    let cwnd = window.round();
-    let waiting =
-        if host > 0.5 { 90.0 + 60.0 * noise.next() } else { (window / 40.0) * noise.next().abs() };
-    let in_slow_start = slow_start || cwnd <= 100.0;
-    series.end_s.push((time * 1000.0).round() / 1000.0);
-    series.throughput_mbit.push(window * MSS * 8.0 / RTT_S / 1e6);
-    series.cwnd.push(cwnd as u32);
-    series.ssthresh.push((!slow_start).then_some(100));
-    series.in_flight.push((cwnd * (1.0 - 0.01 * noise.next().abs())) as u32);
-    series.snd_wnd_packets.push((1000.0 + 2.4 * cwnd).min(10_530.0) as u32);
-    series
-        .srtt_us
-        .push((time > 0.15).then_some((80_400.0 + waiting * 7.5 + 40.0 * noise.next()) as u32));
-    series.queue.push(waiting.max(0.0) as u64);
-    let mut held = |name: &str, share: f64| {
-        series.limits.entry(name.to_string()).or_default().push(share as f32)
-    };
-    held("sender_cpu", host);
-    held("cwnd_slow_start", if in_slow_start { 1.0 - host } else { 0.0 });
-    held("cwnd_avoidance", if in_slow_start { 0.0 } else { 1.0 - host });
-    held("receive_window", 0.0);
-}
-
-/// Rate between the middles of the seconds.
-fn rate_at(rates: &[f64], time: f64) -> f64 {
-    let place = (time - 0.5).clamp(0.0, (rates.len() - 1) as f64);
-    let (low, part) = (place as usize, place.fract());
-    let high = (low + 1).min(rates.len() - 1);
-    rates[low] * (1.0 - part) + rates[high] * part
-}
-
-fn truncate(flow: &mut Flow, intervals: usize, buckets: usize) {
-    flow.intervals.truncate(intervals);
-    let series = &mut flow.series;
-    series.end_s.truncate(buckets);
-    series.throughput_mbit.truncate(buckets);
-    series.cwnd.truncate(buckets);
-    series.ssthresh.truncate(buckets);
-    series.in_flight.truncate(buckets);
-    series.snd_wnd_packets.truncate(buckets);
-    series.srtt_us.truncate(buckets);
-    series.queue.truncate(buckets);
-    series.limits.values_mut().for_each(|shares| shares.truncate(buckets));
 }
 
 fn published(rows: &Rows, flow: &Flow) -> Published {

@@ -16,7 +16,8 @@ pub use figure::{Annotation, Axis, Column, Figure, Layout, Prominence, Role, Ser
 
 use crate::analysis::document::Document;
 
-/// Every figure, in the order in which a report shows them.
+/// Every figure, in the order in which a report shows them. The finding of the first is also the
+/// report's first sentence.
 const FIGURES: [fn(&Document) -> Figure; 6] =
     [throughput::figure, limits::figure, cwnd::figure, windows::figure, rtt::figure, queue::figure];
 

@@ -1,6 +1,6 @@
 //! The verdict: one card per run.
 
-use super::escape::text;
+use super::escape::{sentence, text};
 use crate::analysis::document::{Expectation, Flow, Published, Run};
 use crate::report::{limits, numbers};
 use std::collections::BTreeMap;
@@ -113,20 +113,19 @@ fn held(class: &str, label: &str, share: f64) -> String {
 }
 
 fn published_line(published: &Published) -> String {
-    let mut parts = Vec::new();
-    if let Some(mbit) = published.total_mbit {
-        parts.push(format!("published mean {}", numbers::rate(mbit)));
-    }
-    if let Some(median) = published.median_error_before_plateau {
-        parts.push(format!("ramp: median error {}", numbers::share(median)));
-    }
-    if let Some(worst) = published.worst_error_before_plateau {
-        parts.push(format!("worst {}", numbers::share(worst)));
-    }
-    if parts.is_empty() {
+    let mean = published.total_mbit.map(|mbit| format!("published mean {}", numbers::rate(mbit)));
+    let median = published.median_error_before_plateau.map(|median| {
+        let worst = published.worst_error_before_plateau;
+        let worst =
+            worst.map_or(String::new(), |worst| format!(", worst {}", numbers::share(worst)));
+        format!("ramp: median error {}{worst}", numbers::share(median))
+    });
+    let lines: Vec<String> =
+        [mean, median].into_iter().flatten().map(|line| sentence(&line)).collect();
+    if lines.is_empty() {
         return String::new();
     }
-    format!("<p class=\"line\">{}</p>", text(&parts.join(" · ")))
+    format!("<p class=\"line\">{}</p>", lines.join("<br>"))
 }
 
 fn expectation_line(expectations: &[Expectation]) -> String {

@@ -36,8 +36,8 @@ pub(super) fn tables(document: &Document) -> Vec<Table> {
 fn row(row: &PublishedRow) -> Vec<Cell> {
     let mib = |bytes: u64| Cell::number(Some(bytes as f64 / MIB), 2);
     vec![
-        Cell::text(numbers::short(row.start_s)),
-        Cell::text(numbers::short(row.end_s)),
+        time(row.start_s),
+        time(row.end_s),
         mib(row.bytes),
         mib(row.simulated_bytes),
         Cell::Difference(row.error),
@@ -50,6 +50,12 @@ fn row(row: &PublishedRow) -> Vec<Cell> {
             text: if row.in_band { "yes" } else { "no" }.to_string(),
         },
     ]
+}
+
+/// Whole seconds without decimals, others with two.
+fn time(seconds: f64) -> Cell {
+    let decimals = if seconds.fract() == 0.0 { 0 } else { 2 };
+    Cell::number(Some(seconds), decimals)
 }
 
 /// What the row is used for.

@@ -45,7 +45,8 @@ function timeText(figure, time) {
 // Values at the cursor: a row per flow shown, a column per kind of series.
 function fillValues(figure, time) {
   const visible = visibleSeries(figure);
-  const kinds = [...new Set(visible.map(({ name }) => name))];
+  const place = ({ role, name }) => ROLES.indexOf(role) + (limits[name]?.place ?? 0);
+  const kinds = [...new Set([...visible].sort((a, b) => place(a) - place(b)).map(({ name }) => name))];
   const title = (name) => limits[name]?.label ?? name;
   const table = document.createElement("table");
   const head = table.createTHead().insertRow();

@@ -26,10 +26,10 @@ const resolved = new Map();
 function numbersOf(series) {
   let numbers = resolved.get(series);
   if (!numbers) {
-    const to = resolve(series.x);
-    const from = series.x_start ? resolve(series.x_start) : to;
-    const y = resolve(series.y);
-    const high = series.y_high ? resolve(series.y_high) : null;
+    const columns = [series.x, series.x_start ?? series.x, series.y, series.y_high ?? series.y].map(resolve);
+    const length = Math.min(...columns.map((column) => column.length));
+    const [to, from, y, upper] = columns.map((column) => column.slice(0, length));
+    const high = series.y_high ? upper : null;
     numbers = { from, to, x: to.map((end, i) => (from[i] + end) / 2), y, high };
     resolved.set(series, numbers);
   }

@@ -78,7 +78,7 @@ function drawPanel(panel, isLast) {
   const box = { x: left, y: top - 4, width, height: height + 5 };
   element(element(svg, "clipPath", { id: clip }), "rect", box);
   const marks = element(svg, "g", { "clip-path": `url(#${clip})` });
-  const order = ["band", "share", "ceiling", "measure", "bound", "published"];
+  const order = ["band", "share", "ceiling", "measure", "bound", "published"]; // the last on top
   const ordered = [...series].sort((a, b) => order.indexOf(a.role) - order.indexOf(b.role));
   ordered.forEach((one) => drawSeries(marks, one, panel));
   panel.cursorLayer = element(svg, "g", { class: "cursor-layer" });

@@ -16,6 +16,8 @@ const isDrawn = (run) => state.colours.has(run);
 const drawnRuns = () => [...state.colours.keys()].sort((a, b) => a - b);
 const isVisible = (series) =>
   isDrawn(series.run) && !state.hiddenFlows.has(report.runs[series.run].flows[series.flow]?.name);
+// Roles in the order in which their values are listed.
+const ROLES = ["measure", "published", "bound", "ceiling", "band", "share"];
 const visibleSeries = (figure) => figure.series.filter(isVisible);
 const colourOf = (run) => (isDrawn(run) ? `var(--run-${state.colours.get(run) % COLOURS})` : "");
 
