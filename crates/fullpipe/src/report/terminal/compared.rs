@@ -133,10 +133,10 @@ mod tests {
             "reno
   scenario   a          b
   path.rate  \"100Mbit\"  –
-  result                    a       b    difference
-  bulk: mean_mbit          80  40.500       −49.4 %
+  result                       a       b    difference
+  bulk: mean_mbit             80  40.500       −49.4 %
   bulk: cwnd, slow start  50.0 %  25.0 %  −25.0 points
-  dropped, link            10      20      +100.0 %
+  dropped, link               10      20      +100.0 %
   only in one: flow late
 only in a: bic
 "

@@ -32,12 +32,6 @@ impl Writer {
         Writer { place, target, directory, made, collected, finished: false }
     }
 
-    /// The hidden directory; it vanishes when the writer is dropped, unless [`Writer::finish`] has
-    /// given it its final name.
-    pub fn directory(&self) -> &Path {
-        &self.directory
-    }
-
     /// Writes the trace and the intervals of one run; `resolved` is its complete scenario, TOML.
     ///
     /// # Errors
