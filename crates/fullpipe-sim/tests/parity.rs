@@ -43,7 +43,7 @@ fn note(told: &Record, segments: u64) {
     kinds.sort();
     kinds.dedup();
     kinds.into_iter().for_each(|kind| show(kind.name()));
-    for stage in told.stages() {
+    for stage in told.announced() {
         let last = told.samples().filter(|s| s.stage == stage.index).last();
         if last.is_some_and(|sample| sample.dropped > 0) {
             show(&format!("dropped by {}", stage.kind));

@@ -55,10 +55,8 @@ impl Sender {
             learned.una_advanced = true;
             learned.data_acked = true;
             learned.packets_acked = self.clean_rtx_queue(ack.ack, out);
-        } else if self.board.packets_out == 0 && ack.window > 0 {
-            // The answer to a window probe (tcp_ack_probe).
-            self.rtt.backoff = 0;
-            self.timer = None;
+        } else if self.board.packets_out == 0 && ack.ack == self.snd_una {
+            self.on_probe_answer(out);
         }
         learned
     }

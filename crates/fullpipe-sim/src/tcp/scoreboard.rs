@@ -138,6 +138,17 @@ impl Scoreboard {
         self.mark_lost_below(window.snd_nxt, window);
     }
 
+    /// Whether the receiver takes back a SACK: the first byte it still waits for is SACKed.
+    pub fn has_reneged(&self, snd_una: u64) -> bool {
+        self.sacked_out > 0 && self.sacked.contains(snd_una)
+    }
+
+    /// The receiver's SACKs no longer hold; to be followed by [`Scoreboard::mark_all_lost`].
+    pub fn forget_sacks(&mut self) {
+        self.sacked.clear();
+        (self.sacked_out, self.lost_out, self.lost_below, self.snd_fack) = (0, 0, 0, 0);
+    }
+
     /// The next lost segment that was not retransmitted: `(start, end)`.
     pub fn next_lost(&mut self, window: Window) -> Option<(u64, u64)> {
         let mut at = self.next_retransmit.max(window.snd_una);
