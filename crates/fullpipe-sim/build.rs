@@ -12,6 +12,7 @@ fn main() {
         .std("gnu11")
         .opt_level(2)
         .flag("-ffreestanding")
+        .flag("-fno-strict-aliasing") // private state is bytes, as in a kernel
         .flag_if_supported("-fno-stack-protector")
         .extra_warnings(true)
         .compile("fullpipe_cc");

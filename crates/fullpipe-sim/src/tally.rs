@@ -3,6 +3,8 @@
 //! A stage works on whole trains, whose last packets may lie beyond the next sample. These counters
 //! keep what is not yet due, so that a sample sees exactly what happened up to its time.
 
+use crate::config::Config;
+use crate::train::come_by;
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
@@ -11,10 +13,11 @@ struct Run {
     first: u64,
     spacing: u64,
     count: u32,
-    each: u32,
+    each: u64,
 }
 
-/// Counts events at even pace, in order of time; `each` is a weight (bytes).
+/// Counts events at even pace, in order of time; `each` is a weight (bytes, or
+/// nanoseconds of work that ends at the event).
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     pending: VecDeque<Run>,
@@ -26,7 +29,8 @@ pub struct Tally {
 
 impl Tally {
     /// `count` events from `first` on, `spacing` apart, each of weight `each`. Not before earlier ones.
-    pub fn add(&mut self, first: Time, spacing: u64, count: u32, each: u32) {
+    pub fn add(&mut self, first: Time, spacing: u64, count: u32, each: impl Into<u64>) {
+        let each = each.into();
         if let Some(last) = self.pending.back_mut() {
             let last_time = last.first + u64::from(last.count - 1) * last.spacing;
             let gap = first.0 - last_time;
@@ -41,7 +45,7 @@ impl Tally {
     }
 
     /// One event.
-    pub fn one(&mut self, time: Time, each: u32) {
+    pub fn one(&mut self, time: Time, each: impl Into<u64>) {
         self.add(time, 0, 1, each);
     }
 
@@ -51,13 +55,9 @@ impl Tally {
             if run.first > time.0 {
                 return;
             }
-            let due = if run.spacing == 0 {
-                run.count
-            } else {
-                ((time.0 - run.first) / run.spacing + 1).min(u64::from(run.count)) as u32
-            };
+            let due = come_by(run.first, run.spacing, run.count, time.0);
             self.count += u64::from(due);
-            self.weight += u64::from(due) * u64::from(run.each);
+            self.weight += u64::from(due) * run.each;
             if due < run.count {
                 run.count -= due;
                 run.first += u64::from(due) * run.spacing;
@@ -67,29 +67,50 @@ impl Tally {
         }
     }
 
-    /// Events added and not yet counted.
-    pub fn pending(&self) -> u64 {
-        self.pending.iter().map(|r| u64::from(r.count)).sum()
+    /// Where weights are work, one after the other: nanoseconds done by `time`, the last
+    /// [`Tally::advance`], including what is in progress then.
+    pub fn work(&self, time: Time) -> u64 {
+        let in_progress = |run: &Run| (time.0 + run.each).saturating_sub(run.first);
+        self.weight + self.pending.front().map_or(0, in_progress)
+    }
+}
+
+/// When samples are taken: every so often, and at the run's end.
+#[derive(Clone, Copy, Debug)]
+pub struct Samples {
+    every: u64,
+    end: Time,
+}
+
+impl Samples {
+    /// Those that `config` asks for.
+    pub fn of(config: &Config) -> Samples {
+        Samples { every: config.sample.0.max(1), end: config.end }
+    }
+
+    /// The number of the first sample at or after `time`.
+    fn number(&self, time: Time) -> u64 {
+        if time > self.end { u64::MAX } else { time.0.div_ceil(self.every) }
     }
 }
 
 /// Highest level per sample interval, the level at its start included.
 #[derive(Clone, Debug)]
 pub struct Peaks {
-    sample: u64,
+    samples: Samples,
     buckets: VecDeque<(u64, u64)>,
     level_at_last_sample: u64,
 }
 
 impl Peaks {
-    /// For samples every `sample`.
-    pub fn new(sample: Time) -> Peaks {
-        Peaks { sample: sample.0.max(1), buckets: VecDeque::new(), level_at_last_sample: 0 }
+    /// No level yet.
+    pub fn new(samples: Samples) -> Peaks {
+        Peaks { samples, buckets: VecDeque::new(), level_at_last_sample: 0 }
     }
 
     /// `level` was reached at `time`; times do not go back.
     pub fn reach(&mut self, time: Time, level: u64) {
-        let bucket = time.0.div_ceil(self.sample);
+        let bucket = self.samples.number(time);
         match self.buckets.back_mut() {
             Some((last, highest)) if *last == bucket => *highest = level.max(*highest),
             _ => self.buckets.push_back((bucket, level)),
@@ -98,7 +119,7 @@ impl Peaks {
 
     /// The highest level since the last sample, at the sample `time`, when the level is `level`.
     pub fn take(&mut self, time: Time, level: u64) -> u64 {
-        let bucket = time.0.div_ceil(self.sample);
+        let bucket = self.samples.number(time);
         let mut highest = self.level_at_last_sample;
         while let Some(&(b, value)) = self.buckets.front() {
             if b > bucket {

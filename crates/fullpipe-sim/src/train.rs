@@ -2,6 +2,13 @@
 
 use crate::units::Time;
 
+/// How many of `count` events from `first` on, `spacing` apart, come at or before `now`.
+pub fn come_by(first: u64, spacing: u64, count: u32, now: u64) -> u32 {
+    let Some(since) = now.checked_sub(first) else { return 0 };
+    let all = u64::from(count);
+    since.checked_div(spacing).map_or(all, |n| (n + 1).min(all)) as u32
+}
+
 /// What the packets of a train are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -68,14 +75,7 @@ impl Train {
 
     /// Number of packets at or before `time`.
     pub fn until(&self, time: Time) -> u32 {
-        if time < self.first {
-            0
-        } else if self.spacing == 0 {
-            self.count
-        } else {
-            let n = (time.0 - self.first.0) / self.spacing + 1;
-            n.min(u64::from(self.count)) as u32
-        }
+        come_by(self.first.0, self.spacing, self.count, time.0)
     }
 
     /// Appends `next` if it continues this train exactly; returns whether it did.

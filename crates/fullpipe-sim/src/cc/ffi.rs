@@ -96,3 +96,27 @@ fn text(c: *const c_char) -> &'static str {
     // SAFETY: `Algorithm` and `Param` come from the C side's constants, whose strings are literals.
     unsafe { CStr::from_ptr(c) }.to_str().unwrap_or("?")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Congestion;
+    use super::Flow;
+
+    unsafe extern "C" {
+        fn cc_random(flow: *mut Flow) -> u32;
+    }
+
+    fn numbers(seed: u64) -> [u32; 64] {
+        let mut flow = Congestion::new("reno", &[], "2.6.20", 250, seed).expect("a flow").flow;
+        // SAFETY: `flow` is a `struct tcp_sock`, valid and unshared during the call.
+        [(); 64].map(|()| unsafe { cc_random(&mut flow) })
+    }
+
+    #[test]
+    fn random_numbers_depend_on_the_seed_alone_and_use_all_bits() {
+        assert_eq!(numbers(7), numbers(7));
+        assert_ne!(numbers(7), numbers(8));
+        let ones: u32 = numbers(0).iter().map(|n| n.count_ones()).sum();
+        assert!((900..1150).contains(&ones), "{ones} of 2048 bits, 1024 expected");
+    }
+}

@@ -7,6 +7,7 @@ pub mod host;
 pub mod link;
 
 use crate::config::Element;
+use crate::tally::Samples;
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
 use crate::units::{Rate, Time};
@@ -35,9 +36,9 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Builds the elements of one direction; `sample` is the trace's interval.
-    pub fn new(elements: &[Element], seed: u64, sample: Time) -> Chain {
-        let stages: Vec<_> = elements.iter().map(|e| link::build(e, seed, sample)).collect();
+    /// Builds the elements of one direction; `samples` are the trace's.
+    pub fn new(elements: &[Element], seed: u64, samples: Samples) -> Chain {
+        let stages: Vec<_> = elements.iter().map(|e| link::build(e, seed, samples)).collect();
         let buffers = (0..=stages.len()).map(|_| Vec::new()).collect();
         Chain { stages, buffers }
     }

@@ -5,6 +5,8 @@
 //! its CPU. Events at equal times are handled in the order of [`Source`].
 
 mod clock;
+mod cpu;
+mod level;
 mod port;
 mod receiving;
 mod sampler;
@@ -12,6 +14,7 @@ mod sending;
 
 use crate::config::{Config, Host};
 use crate::path::Chain;
+use crate::tally::Samples;
 use crate::tcp::{Ack, HEADERS, TIMESTAMP_OPTION};
 use crate::trace::{Control, Event, EventKind, Sink};
 use crate::train::Train;
@@ -149,10 +152,11 @@ impl Run {
             mss,
             headers,
         };
+        let samples = Samples::of(config);
         Ok(Run {
             now: Time::ZERO,
-            forward: Chain::new(&config.forward, config.seed, config.sample),
-            back: Chain::new(&config.back, config.seed, config.sample),
+            forward: Chain::new(&config.forward, config.seed, samples),
+            back: Chain::new(&config.back, config.seed, samples),
             sender: SendingHost::new(config, mss)?,
             receiver: ReceivingHost::new(config, mss)?,
             shared,

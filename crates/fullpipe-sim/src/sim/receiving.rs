@@ -4,11 +4,14 @@
 //! at a time, with the socket locked; segments that come meanwhile wait in the socket's backlog.
 
 use super::clock::Timers;
+use super::cpu::Cpu;
+use super::level::Level;
 use super::port::Port;
 use super::{Shared, copy_time};
 use crate::config::{Config, Host};
 use crate::path::host::receive::Receive;
 use crate::path::host::transmit::Transmit;
+use crate::tally::Samples;
 use crate::tcp::Ack;
 use crate::tcp::profile;
 use crate::tcp::receiver::Receiver;
@@ -38,8 +41,6 @@ pub(crate) struct ReceivingFlow {
 struct Reading {
     flow: usize,
     bytes: u64,
-    end: Time,
-    cost: Time,
 }
 
 /// See the module's description.
@@ -50,8 +51,9 @@ pub(crate) struct ReceivingHost {
     pub(crate) wire: Vec<Train>,
     pub(crate) timers: Timers,
     pub(crate) flows: Vec<ReceivingFlow>,
-    cpu_free: Time,
-    pub(crate) cpu_busy: u64,
+    pub(crate) cpu: Cpu,
+    /// Segments that wait for their readers.
+    pub(crate) buffer: Level,
     reading: Option<Reading>,
     runnable: VecDeque<usize>,
     batch: Vec<Train>,
@@ -72,14 +74,15 @@ impl ReceivingHost {
             backlog: VecDeque::new(),
             finish_at: flow.bytes,
         });
+        let samples = Samples::of(config);
         Ok(ReceivingHost {
-            transmit: Transmit::new(host.qdisc_limit, host.tx_ring, host.nic_rate, config.sample),
-            receive: Receive::new(&host, config.sample),
+            transmit: Transmit::new(host.qdisc_limit, host.tx_ring, host.nic_rate, samples),
+            receive: Receive::new(&host, samples),
             wire: Vec::new(),
             timers: Timers::new(config.flows.len()),
             flows: flows.collect(),
-            cpu_free: Time::ZERO,
-            cpu_busy: 0,
+            cpu: Cpu::default(),
+            buffer: Level::default(),
             reading: None,
             runnable: VecDeque::new(),
             batch: Vec::new(),
@@ -92,23 +95,14 @@ impl ReceivingHost {
     }
 
     pub(crate) fn packets_ready(&self) -> Time {
-        self.receive.ready_time(self.cpu_free)
+        self.receive.ready_time(self.cpu.free)
     }
 
     pub(crate) fn process_ready(&self) -> Time {
-        match &self.reading {
-            Some(reading) => reading.end,
-            None if !self.runnable.is_empty() => self.cpu_free,
+        match self.cpu.step_end() {
+            Some(end) => end,
+            None if !self.runnable.is_empty() => self.cpu.free,
             None => Time::NEVER,
-        }
-    }
-
-    fn spend(&mut self, from: Time, until: Time) {
-        let spent = until - from;
-        self.cpu_busy += spent.0;
-        self.cpu_free = self.cpu_free.max(until);
-        if let Some(reading) = &mut self.reading {
-            reading.end += spent;
         }
     }
 
@@ -144,7 +138,7 @@ impl ReceivingHost {
             self.after(usize::from(train.flow));
         }
         self.batch = batch;
-        self.spend(now, cpu);
+        self.cpu.urgent(now, cpu);
     }
 
     fn on_packet(&mut self, packet: Train, cpu: Time, now: Time, shared: &mut Shared) {
@@ -175,7 +169,17 @@ impl ReceivingHost {
         }
         if state.locked {
             state.backlog.push_back((packet.number, packet.len));
-        } else if let Some(ack) = state.tcp.on_segment(cpu, packet.number, packet.len) {
+        } else {
+            self.on_segment(flow, cpu, (packet.number, packet.len), shared);
+        }
+    }
+
+    fn on_segment(&mut self, flow: usize, cpu: Time, segment: (u64, u32), shared: &mut Shared) {
+        let tcp = &mut self.flows[flow].tcp;
+        let queued = tcp.segments_queued;
+        let ack = tcp.on_segment(cpu, segment.0, segment.1);
+        self.buffer.change(queued, tcp.segments_queued);
+        if let Some(ack) = ack {
             self.send_ack(flow, cpu, ack, shared);
         }
     }
@@ -192,7 +196,7 @@ impl ReceivingHost {
 
     pub(crate) fn on_timers(&mut self, now: Time, shared: &mut Shared) {
         let Some(flow) = self.timers.pop(now) else { return };
-        let cpu = now.max(self.cpu_free);
+        let cpu = now.max(self.cpu.free);
         if let Some(ack) = self.flows[flow].tcp.on_delack_timer() {
             self.send_ack(flow, cpu, ack, shared);
         }
@@ -202,7 +206,7 @@ impl ReceivingHost {
     /// A read is done, or one may begin.
     pub(crate) fn on_process(&mut self, now: Time, shared: &mut Shared) {
         if let Some(reading) = self.reading.take() {
-            self.cpu_busy += reading.cost.0;
+            self.cpu.end_step();
             self.finish_read(reading, now, shared);
         }
         while let Some(flow) = self.runnable.pop_front() {
@@ -211,9 +215,10 @@ impl ReceivingHost {
             state.locked = true;
             let bytes = state.tcp.readable().min(u64::from(state.buffer));
             let cost = copy_time(&self.host, bytes);
-            let reading = Reading { flow, bytes, end: now + cost, cost };
+            let reading = Reading { flow, bytes };
             if cost > Time::ZERO {
                 self.reading = Some(reading);
+                self.cpu.begin_step(now, cost);
                 return;
             }
             self.finish_read(reading, now, shared);
@@ -222,15 +227,16 @@ impl ReceivingHost {
 
     fn finish_read(&mut self, reading: Reading, now: Time, shared: &mut Shared) {
         let flow = reading.flow;
-        let ack = self.flows[flow].tcp.read(reading.bytes);
+        let tcp = &mut self.flows[flow].tcp;
+        let read = tcp.segments_read;
+        let ack = tcp.read(now, reading.bytes);
+        self.buffer.change(tcp.segments_read, read);
         if let Some(ack) = ack {
             self.send_ack(flow, now, ack, shared);
         }
         self.flows[flow].locked = false;
-        while let Some((seq, len)) = self.flows[flow].backlog.pop_front() {
-            if let Some(ack) = self.flows[flow].tcp.on_segment(now, seq, len) {
-                self.send_ack(flow, now, ack, shared);
-            }
+        while let Some(segment) = self.flows[flow].backlog.pop_front() {
+            self.on_segment(flow, now, segment, shared);
         }
         let read = self.flows[flow].tcp.bytes_read;
         if self.flows[flow].finish_at == Some(read) {

@@ -13,7 +13,6 @@ pub(crate) struct Sampler {
     end: Time,
     /// Time of the next sample.
     pub(crate) next: Time,
-    peaks: [u64; 2],
 }
 
 impl Sampler {
@@ -21,7 +20,7 @@ impl Sampler {
     pub(crate) fn new(config: &Config, run: &mut Run, sink: &mut dyn Sink) -> Sampler {
         sink.stages(&stage_infos(run));
         let next = config.sample.min(config.end);
-        Sampler { interval: config.sample, end: config.end, next, peaks: [0; 2] }
+        Sampler { interval: config.sample, end: config.end, next }
     }
 
     /// Tells `sink` the state at the sample that is due, and when the next one is.
@@ -33,7 +32,7 @@ impl Sampler {
         for flow in 0..run.sender.flows.len() {
             sink.flow(&flow_sample(run, flow, now));
         }
-        let samples = self.stage_samples(run, now);
+        let samples = Self::stage_samples(run, now);
         for (index, sample) in samples.into_iter().enumerate() {
             sink.stage(&StageSample { time: now, stage: index as u16, ..sample });
         }
@@ -41,50 +40,46 @@ impl Sampler {
     }
 
     /// In the order of `stage_infos`.
-    fn stage_samples(&mut self, run: &mut Run, now: Time) -> Vec<StageSample> {
+    fn stage_samples(run: &mut Run, now: Time) -> Vec<StageSample> {
         let mut samples =
-            alloc::vec![application(run), self.send_buffer(run, now), busy(run.sender.cpu_busy),];
+            alloc::vec![application(run), send_buffer(run, now), busy(run.sender.cpu.busy_ns(now))];
         samples.extend(run.sender.transmit.sample(now));
         samples.extend(run.forward.stages_mut().map(|s| s.sample(now)));
         samples.extend(run.receiver.receive.sample(now));
-        samples.push(self.receive_buffer(run));
-        samples.push(busy(run.receiver.cpu_busy));
+        samples.push(receive_buffer(run));
+        samples.push(busy(run.receiver.cpu.busy_ns(now)));
         samples.extend(run.receiver.transmit.sample(now));
         samples.extend(run.back.stages_mut().map(|s| s.sample(now)));
         samples.extend(run.sender.receive.sample(now));
         samples
     }
+}
 
-    fn send_buffer(&mut self, run: &Run, now: Time) -> StageSample {
-        let flows = &run.sender.flows;
-        let waiting = flows.iter().map(|f| f.written - f.tcp.bytes_acked()).sum();
-        let peak = core::mem::replace(&mut self.peaks[0], waiting).max(waiting);
-        StageSample {
-            waiting,
-            waiting_bytes: flows.iter().map(|f| f.tcp.send_buffer().0).sum(),
-            peak,
-            entered: flows.iter().map(|f| f.written).sum(),
-            left: flows.iter().map(|f| f.tcp.bytes_acked()).sum(),
-            blocked_ns: flows.iter().map(|f| f.blocked_ns(now)).sum(),
-            ..StageSample::default()
-        }
+fn send_buffer(run: &mut Run, now: Time) -> StageSample {
+    let (waiting, peak) = run.sender.buffer.take();
+    let flows = &run.sender.flows;
+    StageSample {
+        waiting,
+        waiting_bytes: flows.iter().map(|f| f.tcp.send_buffer().0).sum(),
+        peak,
+        entered: flows.iter().map(|f| f.written).sum(),
+        left: flows.iter().map(|f| f.tcp.bytes_acked()).sum(),
+        blocked_ns: flows.iter().map(|f| f.blocked_ns(now)).sum(),
+        ..StageSample::default()
     }
+}
 
-    fn receive_buffer(&mut self, run: &Run) -> StageSample {
-        let flows = &run.receiver.flows;
-        let entered: u64 = flows.iter().map(|f| f.tcp.segments_queued).sum();
-        let left: u64 = flows.iter().map(|f| f.tcp.segments_read).sum();
-        let waiting = entered - left;
-        let peak = core::mem::replace(&mut self.peaks[1], waiting).max(waiting);
-        StageSample {
-            waiting,
-            waiting_bytes: flows.iter().map(|f| f.tcp.window.rmem_alloc).sum(),
-            peak,
-            entered,
-            left,
-            dropped: flows.iter().map(|f| f.tcp.dropped).sum(),
-            ..StageSample::default()
-        }
+fn receive_buffer(run: &mut Run) -> StageSample {
+    let (waiting, peak) = run.receiver.buffer.take();
+    let flows = &run.receiver.flows;
+    StageSample {
+        waiting,
+        waiting_bytes: flows.iter().map(|f| f.tcp.window.rmem_alloc).sum(),
+        peak,
+        entered: flows.iter().map(|f| f.tcp.segments_queued).sum(),
+        left: flows.iter().map(|f| f.tcp.segments_read).sum(),
+        dropped: flows.iter().map(|f| f.tcp.dropped).sum(),
+        ..StageSample::default()
     }
 }
 

@@ -5,12 +5,15 @@
 //! meanwhile wait in the socket's backlog until the write ends (Linux 2.6.20 `release_sock`).
 
 use super::clock::{LimitClock, Timers};
+use super::cpu::Cpu;
+use super::level::Level;
 use super::port::Port;
 use super::{Shared, copy_time};
 use crate::cc::Congestion;
 use crate::config::{App, Config, Flow, Host};
 use crate::path::host::receive::Receive;
 use crate::path::host::transmit::Transmit;
+use crate::tally::Samples;
 use crate::tcp::Ack;
 use crate::tcp::profile;
 use crate::tcp::rtt::TIMEOUT_INIT_S;
@@ -30,6 +33,8 @@ pub(crate) struct SendingFlow {
     config: Flow,
     /// Bytes the application has written.
     pub(crate) written: u64,
+    /// Of these, not acknowledged when this was last looked at.
+    buffered: u64,
     /// Bytes left of the write() in progress.
     write_left: u32,
     goal: u32,
@@ -48,8 +53,6 @@ pub(crate) struct SendingFlow {
 struct Copying {
     flow: usize,
     bytes: u32,
-    end: Time,
-    cost: Time,
 }
 
 /// See the module's description.
@@ -60,8 +63,9 @@ pub(crate) struct SendingHost {
     pub(crate) wire: Vec<Train>,
     pub(crate) timers: Timers,
     pub(crate) flows: Vec<SendingFlow>,
-    cpu_free: Time,
-    pub(crate) cpu_busy: u64,
+    pub(crate) cpu: Cpu,
+    /// Bytes written and not acknowledged.
+    pub(crate) buffer: Level,
     copying: Option<Copying>,
     runnable: VecDeque<usize>,
     batch: Vec<Train>,
@@ -81,14 +85,15 @@ impl SendingHost {
         for (i, flow) in flows.iter().enumerate() {
             timers.set(i * TIMERS_PER_FLOW + CONNECT_TIMER, Some(flow.config.start));
         }
+        let samples = Samples::of(config);
         Ok(SendingHost {
-            transmit: Transmit::new(host.qdisc_limit, host.tx_ring, host.nic_rate, config.sample),
-            receive: Receive::new(&host, config.sample),
+            transmit: Transmit::new(host.qdisc_limit, host.tx_ring, host.nic_rate, samples),
+            receive: Receive::new(&host, samples),
             wire: Vec::new(),
             timers,
             flows,
-            cpu_free: Time::ZERO,
-            cpu_busy: 0,
+            cpu: Cpu::default(),
+            buffer: Level::default(),
             copying: None,
             runnable: VecDeque::new(),
             batch: Vec::new(),
@@ -101,29 +106,19 @@ impl SendingHost {
     }
 
     pub(crate) fn packets_ready(&self) -> Time {
-        self.receive.ready_time(self.cpu_free)
+        self.receive.ready_time(self.cpu.free)
     }
 
     pub(crate) fn process_ready(&self) -> Time {
-        match &self.copying {
-            Some(copying) => copying.end,
-            None if !self.runnable.is_empty() => self.cpu_free,
+        match self.cpu.step_end() {
+            Some(end) => end,
+            None if !self.runnable.is_empty() => self.cpu.free,
             None => Time::NEVER,
         }
     }
 
     pub(crate) fn segments_sent(&self) -> u64 {
         self.flows.iter().map(|f| f.tcp.counters.segments_sent).sum()
-    }
-
-    /// Work that begins at `now`, or when the CPU is free, ends at `until`.
-    fn spend(&mut self, from: Time, until: Time) {
-        let spent = until - from;
-        self.cpu_busy += spent.0;
-        self.cpu_free = self.cpu_free.max(until);
-        if let Some(copying) = &mut self.copying {
-            copying.end += spent;
-        }
     }
 
     /// Runs `work` for a flow with the CPU at `cpu`; returns the CPU's time after it.
@@ -166,7 +161,7 @@ impl SendingHost {
             }
         }
         self.batch = batch;
-        self.spend(now, cpu);
+        self.cpu.urgent(now, cpu);
     }
 
     fn on_packet(&mut self, packet: Train, cpu: Time, now: Time, shared: &mut Shared) -> Time {
@@ -213,6 +208,7 @@ impl SendingHost {
 
     /// Books the limit, follows TCP's timer, wakes the writer, tells of a change of state.
     fn after(&mut self, flow: usize, now: Time, shared: &mut Shared) {
+        self.note_buffer(flow);
         let state = &mut self.flows[flow];
         if state.tcp.writer == Writer::NoSpace && state.tcp.has_write_space() {
             state.tcp.writer = Writer::Active;
@@ -232,7 +228,7 @@ impl SendingHost {
     pub(crate) fn on_timers(&mut self, now: Time, shared: &mut Shared) {
         let Some(number) = self.timers.pop(now) else { return };
         let flow = number / TIMERS_PER_FLOW;
-        let begin = now.max(self.cpu_free);
+        let begin = now.max(self.cpu.free);
         let mut cpu = begin;
         match number % TIMERS_PER_FLOW {
             TCP_TIMER => {
@@ -250,7 +246,7 @@ impl SendingHost {
                 self.runnable.push_back(flow);
             }
         }
-        self.spend(begin, cpu);
+        self.cpu.urgent(begin, cpu);
         self.after(flow, now, shared);
     }
 
@@ -272,7 +268,7 @@ impl SendingHost {
         let mut cpu = now;
         let flow = match self.copying.take() {
             Some(copying) => {
-                self.cpu_busy += copying.cost.0;
+                self.cpu.end_step();
                 cpu = self.finish_copy(copying, cpu, now, shared);
                 copying.flow
             }
@@ -282,19 +278,29 @@ impl SendingHost {
             },
         };
         let cpu = self.continue_writing(flow, cpu, now, shared);
-        self.spend(now, cpu);
-        if let Some(copying) = &mut self.copying {
-            copying.end = cpu + copying.cost;
+        self.cpu.urgent(now, cpu);
+        if let Some(step) = self.copying {
+            self.cpu.begin_step(cpu, copy_time(&self.host, u64::from(step.bytes)));
         }
         self.after(flow, now, shared);
     }
 
     fn finish_copy(&mut self, step: Copying, cpu: Time, now: Time, shared: &mut Shared) -> Time {
-        self.with_port(step.flow, cpu, shared, now, |flow, port| {
+        let cpu = self.with_port(step.flow, cpu, shared, now, |flow, port| {
             flow.written += u64::from(step.bytes);
             flow.write_left -= step.bytes;
             flow.tcp.copied(step.bytes, flow.goal, flow.write_left > 0, port);
-        })
+        });
+        self.note_buffer(step.flow);
+        cpu
+    }
+
+    /// Follows what the flow's send buffer holds.
+    fn note_buffer(&mut self, flow: usize) {
+        let state = &mut self.flows[flow];
+        let holds = state.written - state.tcp.bytes_acked();
+        self.buffer.change(state.buffered, holds);
+        state.buffered = holds;
     }
 
     /// Goes on writing until a step costs CPU time, the writer sleeps, or it is another's turn.
@@ -324,9 +330,8 @@ impl SendingHost {
             let Some(bytes) = state.tcp.next_copy(state.goal, state.write_left) else {
                 return self.sleep(flow, cpu, now, shared);
             };
-            let cost = copy_time(&self.host, u64::from(bytes));
-            let step = Copying { flow, bytes, end: cpu, cost };
-            if cost > Time::ZERO {
+            let step = Copying { flow, bytes };
+            if copy_time(&self.host, u64::from(bytes)) > Time::ZERO {
                 self.copying = Some(step);
                 return cpu;
             }
@@ -342,11 +347,13 @@ impl SendingHost {
     /// release_sock: the ACKs that came while the socket was locked.
     fn release(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         self.flows[flow].locked = false;
-        self.with_port(flow, cpu, shared, now, |f, port| {
+        let cpu = self.with_port(flow, cpu, shared, now, |f, port| {
             while let Some(ack) = f.backlog.pop_front() {
                 f.tcp.on_ack(&ack, port);
             }
-        })
+        });
+        self.note_buffer(flow);
+        cpu
     }
 
     fn sleep(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
@@ -392,6 +399,7 @@ impl SendingFlow {
             limits: LimitClock::new(),
             config: flow.clone(),
             written: 0,
+            buffered: 0,
             write_left: 0,
             goal: mss,
             locked: false,

@@ -104,6 +104,9 @@ impl Sender {
         let echoed = jiffies.filter(|_| self.timestamps);
         let us = echoed.map_or(-1, |j| (u64::from(j) * self.tick_ns / 1000) as i32);
         self.sync_clock(out.now());
+        let sock = self.cc.sock_mut();
+        sock.saw_tstamp = u32::from(echoed.is_some());
+        sock.rcv_tsecr = echoed.map_or(0, |j| sock.jiffies - j);
         let in_flight = self.in_flight();
         self.cc.pkts_acked(&AckSample { pkts_acked: counted as i32, rtt_us: us, in_flight });
     }

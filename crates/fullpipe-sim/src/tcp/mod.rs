@@ -1,6 +1,7 @@
 //! The TCP endpoint, split by concern. Pure: time comes in, packets go out through [`Output`].
 
 pub mod ack_policy;
+pub mod autotune;
 pub mod input;
 pub mod output;
 pub mod profile;

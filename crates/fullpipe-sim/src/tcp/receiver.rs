@@ -2,9 +2,10 @@
 //!
 //! Source: Linux 2.6.20 `tcp_rcv_established`, `tcp_data_queue`, `tcp_cleanup_rbuf`.
 //! Not modelled: the prequeue (the receiver behaves as with net.ipv4.tcp_low_latency = 1), pruning
-//! of the out-of-order queue (a segment that does not fit is dropped), receive buffer autotuning.
+//! of the out-of-order queue (a segment that does not fit is dropped).
 
 use super::ack_policy::AckPolicy;
+use super::autotune::RcvSpace;
 use super::profile::Profile;
 use super::window::{RX_OVERHEAD, ReceiveWindow};
 use super::{Ack, Sacks};
@@ -29,6 +30,9 @@ pub struct Receiver {
     pub window: ReceiveWindow,
     /// ACK clock.
     pub acks: AckPolicy,
+    /// Autotuning of the buffer; none when the application set its size.
+    space: Option<RcvSpace>,
+    tick_ns: u64,
     /// Next byte expected.
     pub rcv_nxt: u64,
     out_of_order: RangeSet,
@@ -53,10 +57,14 @@ pub struct Receiver {
 impl Receiver {
     /// A new connection; `rcvbuf` is what setsockopt asked for.
     pub fn new(profile: &'static Profile, host: &Host, mss: u32, rcvbuf: Option<u64>) -> Receiver {
+        let window = ReceiveWindow::new(&host.sysctl, rcvbuf, mss);
+        let space = RcvSpace::new(&host.sysctl, u64::from(mss), window.rcv_wnd);
         Receiver {
             profile,
             sack: host.sysctl.tcp_sack,
-            window: ReceiveWindow::new(&host.sysctl, rcvbuf, mss),
+            window,
+            space: rcvbuf.is_none().then_some(space),
+            tick_ns: 1_000_000_000 / u64::from(host.hz),
             acks: AckPolicy::new(host.hz, mss),
             rcv_nxt: 0,
             out_of_order: RangeSet::default(),
@@ -95,6 +103,9 @@ impl Receiver {
         }
         self.take_in_order((end - self.rcv_nxt) as u32, end);
         self.acks.on_data(now, len, self.window.rcv_wnd);
+        if let Some(space) = &mut self.space {
+            space.on_data((now.0 / self.tick_ns) as u32, self.rcv_nxt, self.window.rcv_wnd);
+        }
         if self.window.grow(len) && self.profile.quick_ack_on_growth {
             self.acks.quick |= 1;
         }
@@ -188,9 +199,10 @@ impl Receiver {
 
     /// The reader has copied `bytes`: frees their memory and sends the ACK that this allows
     /// (tcp_cleanup_rbuf): more than one segment is owed, or the window has at least doubled.
-    pub fn read(&mut self, bytes: u64) -> Option<Ack> {
+    pub fn read(&mut self, now: Time, bytes: u64) -> Option<Ack> {
         self.free(bytes);
         self.bytes_read += bytes;
+        self.autotune(now);
         let owed = self.rcv_nxt - self.window.rcv_wup;
         let drained = self.acks.pushed && self.waiting_bytes == 0;
         if self.acks.timer.is_some() && (owed > u64::from(self.acks.rcv_mss) || drained) {
@@ -204,6 +216,15 @@ impl Receiver {
             }
         }
         None
+    }
+
+    fn autotune(&mut self, now: Time) {
+        let Some(space) = &mut self.space else { return };
+        let jiffies = (now.0 / self.tick_ns) as u32;
+        if let Some(grown) = space.on_read(jiffies, self.bytes_read, self.window.rcvbuf) {
+            self.window.rcvbuf = grown.rcvbuf;
+            self.window.window_clamp = grown.window_clamp;
+        }
     }
 
     fn free(&mut self, bytes: u64) {

@@ -17,7 +17,6 @@ const MAX_BURST: u32 = 3;
 impl Sender {
     pub(super) fn set_ca_state(&mut self, state: CaState) {
         self.ca_state = state;
-        self.cc.sock_mut().ca_state = state as u32;
         self.cc.set_state(state as u8);
     }
 

@@ -7,7 +7,7 @@
 use super::profile::Profile;
 use super::rtt::Rtt;
 use super::scoreboard::{Scoreboard, Window};
-use super::skb::SendQueue;
+use super::skb::{SKB_OVERHEAD, SendQueue};
 use super::{CaState, Output};
 use crate::cc::Congestion;
 use crate::config::{Host, Sysctl};
@@ -16,6 +16,9 @@ use crate::units::Time;
 
 /// Infinite slow start threshold (Linux 2.6.20 `tcp_v4_init_sock`).
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+
+/// Uptime of a host when a run begins.
+const BOOTED_SECONDS_AGO: u64 = 300;
 
 /// The application's side of the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +108,9 @@ impl Sender {
         sndbuf: Option<u64>,
     ) -> Sender {
         let granted = sndbuf.map(|request| 2 * request.min(host.sysctl.wmem_max));
+        // tcp_fixup_sndbuf: room for three segments at least.
+        let three = 3 * (u64::from(mss) + SKB_OVERHEAD);
+        let unset = host.sysctl.tcp_wmem[1].max(three.min(host.sysctl.tcp_wmem[2]));
         Sender {
             profile,
             sysctl: host.sysctl,
@@ -128,7 +134,7 @@ impl Sender {
             undo: None,
             cwnd_used: 0,
             lsndtime: 0,
-            sndbuf: granted.unwrap_or(host.sysctl.tcp_wmem[1]).max(2048),
+            sndbuf: granted.unwrap_or(unset).max(2048),
             sndbuf_locked: sndbuf.is_some(),
             retransmits: 0,
             timer: None,
@@ -160,9 +166,10 @@ impl Sender {
         self.cc.sock_mut().snd_cwnd_stamp = self.jiffies(now);
     }
 
-    /// Jiffies at `time`.
+    /// Jiffies at `time`. They do not begin at 0, which congestion controls take for "no time"
+    /// (Linux begins five minutes before the counter wraps).
     pub(super) fn jiffies(&self, time: Time) -> u32 {
-        (time.0 / self.tick_ns) as u32
+        (BOOTED_SECONDS_AGO * 1_000_000_000 / self.tick_ns + time.0 / self.tick_ns) as u32
     }
 
     /// Lets the congestion control see the time and the state.
@@ -262,8 +269,9 @@ impl Sender {
             return Limit::ReceiveWindow;
         }
         match self.writer {
-            Writer::Active => Limit::SenderCpu,
-            _ if head < self.mss => Limit::Nagle,
+            // A partial segment that Nagle holds back is the application's last; it has no more.
+            Writer::Paused if head < self.mss => Limit::Application,
+            Writer::Done if head < self.mss => Limit::Nagle,
             _ => Limit::SenderCpu,
         }
     }

@@ -43,8 +43,9 @@ impl ReceiveWindow {
     /// The window of a new connection; `rcvbuf` is what setsockopt asked for.
     pub fn new(sysctl: &Sysctl, rcvbuf: Option<u64>, mss: u32) -> ReceiveWindow {
         let granted = rcvbuf.map(|request| 2 * request.min(sysctl.rmem_max));
-        let rcvbuf = granted.unwrap_or(sysctl.tcp_rmem[1]).max(2048);
         let mss = u64::from(mss);
+        let unset = || super::autotune::initial_rcvbuf(sysctl, mss);
+        let rcvbuf = granted.unwrap_or_else(unset).max(2048);
         let full = win_from_space(rcvbuf, sysctl.tcp_adv_win_scale);
         let wscale = if sysctl.tcp_window_scaling { Self::scale(sysctl) } else { 0 };
         let mut window = ReceiveWindow {

@@ -21,6 +21,7 @@ mod source;
 mod write;
 
 pub use diagnostic::{CODES, Diagnostic, Diagnostics};
+pub use format::quantity;
 pub use load::load;
 pub use plan::{Expect, Plan, Scenario, Target, Tolerance};
 pub use recipes::{Recipe, recipe, recipes};

@@ -7,7 +7,7 @@
 //! (`net.core.netdev_max_backlog`, Linux 2.6.20 `netif_rx`). Unit of decision: the segment.
 
 use crate::config::ReceivePath;
-use crate::tally::{Peaks, Tally};
+use crate::tally::{Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
 use crate::units::Time;
@@ -38,19 +38,19 @@ struct Counters {
 }
 
 impl Counters {
-    fn new(sample: Time) -> Counters {
+    fn new(samples: Samples) -> Counters {
         Counters {
             entered: Tally::default(),
             left: Tally::default(),
             dropped: Tally::default(),
-            peaks: Peaks::new(sample),
+            peaks: Peaks::new(samples),
         }
     }
 }
 
 impl Receive {
-    /// An empty ring; `sample` is the trace's interval.
-    pub fn new(host: &crate::config::Host, sample: Time) -> Receive {
+    /// An empty ring; `samples` are the trace's.
+    pub fn new(host: &crate::config::Host, samples: Samples) -> Receive {
         Receive {
             path: host.receive_path,
             ring_size: u64::from(host.rx_ring),
@@ -60,8 +60,8 @@ impl Receive {
             arrivals: VecDeque::new(),
             backlog: Vec::new(),
             backlog_packets: 0,
-            ring: Counters::new(sample),
-            in_backlog: Counters::new(sample),
+            ring: Counters::new(samples),
+            in_backlog: Counters::new(samples),
         }
     }
 
@@ -111,7 +111,7 @@ impl Receive {
     fn take_backlog(&mut self, now: Time, batch: &mut Vec<Train>) {
         self.run_interrupts(now);
         if self.backlog_packets > 0 {
-            self.in_backlog.left.add(now, 0, self.backlog_packets as u32, 0);
+            self.in_backlog.left.add(now, 0, self.backlog_packets as u32, 0u32);
         }
         self.backlog_packets = 0;
         batch.append(&mut self.backlog);

@@ -6,9 +6,9 @@
 //! of its segments fit, or when it is empty. The card sends the ring's segments back to back.
 
 use crate::path::Serialiser;
-use crate::tally::{Peaks, Tally};
+use crate::tally::{Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::{Train, append};
+use crate::train::{Train, append, come_by};
 use crate::units::{Framing, Rate, Time};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -45,8 +45,8 @@ pub struct Transmit {
 }
 
 impl Transmit {
-    /// An idle way out; `sample` is the trace's interval.
-    pub fn new(qdisc_limit: u32, ring_size: u32, rate: Rate, sample: Time) -> Transmit {
+    /// An idle way out; `samples` are the trace's.
+    pub fn new(qdisc_limit: u32, ring_size: u32, rate: Rate, samples: Samples) -> Transmit {
         Transmit {
             qdisc_limit: u64::from(qdisc_limit),
             ring_size: u64::from(ring_size),
@@ -59,10 +59,10 @@ impl Transmit {
             qdisc_entered: Tally::default(),
             qdisc_left: Tally::default(),
             qdisc_dropped: Tally::default(),
-            qdisc_peaks: Peaks::new(sample),
+            qdisc_peaks: Peaks::new(samples),
             ring_entered: Tally::default(),
             ring_left: Tally::default(),
-            ring_peaks: Peaks::new(sample),
+            ring_peaks: Peaks::new(samples),
             wire_busy: Tally::default(),
         }
     }
@@ -75,17 +75,25 @@ impl Transmit {
         while self.qdisc.front().is_some_and(|&entry| entry <= now.0) {
             self.qdisc.pop_front();
         }
-        let entry = self.entry_time(now.0, segments);
-        if entry > now.0 && self.qdisc.len() as u64 >= self.qdisc_limit {
+        let passes = self.qdisc.is_empty() && self.has_room(now.0, segments);
+        if !passes && self.qdisc.len() as u64 >= self.qdisc_limit {
             self.qdisc_dropped.one(now, bytes);
             return false;
         }
+        let entry = self.entry_time(now.0, segments);
         self.enter_qdisc(now.0, entry, bytes);
         self.enter_ring(entry, segments, skb, out);
         true
     }
 
-    /// When an skb of `segments` that arrives now moves into the ring.
+    /// Whether an skb of `segments` may enter the ring now; nothing waits in front of it.
+    fn has_room(&mut self, now: u64, segments: u64) -> bool {
+        self.free_ring(now);
+        self.in_ring == 0 || self.in_ring + segments <= self.ring_size
+    }
+
+    /// When an skb of `segments` that is taken now moves into the ring. From here on the ring is
+    /// kept as it will be then.
     fn entry_time(&mut self, now: u64, segments: u64) -> u64 {
         let mut entry = self.last_entry.max(now);
         self.free_ring(entry);
@@ -104,11 +112,7 @@ impl Transmit {
             if run.first > now {
                 return;
             }
-            let done = if run.spacing == 0 {
-                run.count
-            } else {
-                ((now - run.first) / run.spacing + 1).min(u64::from(run.count)) as u32
-            };
+            let done = come_by(run.first, run.spacing, run.count, now);
             self.in_ring -= u64::from(done);
             if done < run.count {
                 run.count -= done;
@@ -140,7 +144,7 @@ impl Transmit {
             let (count, len) = (train.count, train.ip_len);
             self.ring_entered.add(Time(entry), 0, count, len);
             self.ring_left.add(Time(first), service, count, len);
-            self.wire_busy.add(Time(first), service, count, service as u32);
+            self.wire_busy.add(Time(first), service, count, service);
             self.finishes.push_back(Finishes { first, spacing: service, count });
             append(out, leaving);
         }
@@ -183,7 +187,7 @@ impl Transmit {
             peak: self.ring_peaks.take(now, in_ring),
             entered: self.ring_entered.count,
             left: self.ring_left.count,
-            busy_ns: self.wire_busy.weight,
+            busy_ns: self.wire_busy.work(now),
             ..StageSample::default()
         };
         [qdisc, ring]

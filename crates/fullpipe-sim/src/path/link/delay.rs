@@ -7,7 +7,7 @@
 
 use crate::config::{Delay, Timer};
 use crate::path::Stage;
-use crate::tally::{Peaks, Tally};
+use crate::tally::{Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append};
 use crate::units::Time;
@@ -35,8 +35,8 @@ impl Timer {
 }
 
 impl DelayLine {
-    /// An empty line; `sample` is the trace's interval.
-    pub fn new(config: &Delay, sample: Time) -> DelayLine {
+    /// An empty line; `samples` are the trace's.
+    pub fn new(config: &Delay, samples: Samples) -> DelayLine {
         DelayLine {
             config: config.clone(),
             inside: VecDeque::new(),
@@ -44,7 +44,7 @@ impl DelayLine {
             entered: Tally::default(),
             left: Tally::default(),
             dropped: Tally::default(),
-            peaks: Peaks::new(sample),
+            peaks: Peaks::new(samples),
         }
     }
 

@@ -6,9 +6,9 @@
 
 use crate::config::{Link, QueueLimit};
 use crate::path::{Serialiser, Stage};
-use crate::tally::{Peaks, Tally};
+use crate::tally::{Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::{Train, append};
+use crate::train::{Train, append, come_by};
 use crate::units::Time;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -34,14 +34,15 @@ pub struct RateLink {
     waiting_bytes: u64,
     entered: Tally,
     started: Tally,
+    /// Ends of transmission, each with the time it took.
     left: Tally,
     dropped: Tally,
     peaks: Peaks,
 }
 
 impl RateLink {
-    /// An idle link; `sample` is the trace's interval.
-    pub fn new(config: &Link, sample: Time) -> RateLink {
+    /// An idle link; `samples` are the trace's.
+    pub fn new(config: &Link, samples: Samples) -> RateLink {
         RateLink {
             config: config.clone(),
             serialiser: Serialiser::new(config.rate, config.framing.overhead()),
@@ -53,7 +54,7 @@ impl RateLink {
             started: Tally::default(),
             left: Tally::default(),
             dropped: Tally::default(),
-            peaks: Peaks::new(sample),
+            peaks: Peaks::new(samples),
         }
     }
 
@@ -62,11 +63,7 @@ impl RateLink {
             if run.first > now {
                 return;
             }
-            let started = if run.spacing == 0 {
-                run.count
-            } else {
-                ((now - run.first) / run.spacing + 1).min(u64::from(run.count)) as u32
-            };
+            let started = come_by(run.first, run.spacing, run.count, now);
             self.waiting_packets -= u64::from(started);
             self.waiting_bytes -= u64::from(started) * u64::from(run.bytes);
             if started < run.count {
@@ -104,7 +101,7 @@ impl RateLink {
         self.started.add(train.first, train.spacing, train.count, bytes);
         let first = Time(train.first.0 + service);
         let spacing = if train.count == 1 { 0 } else { train.spacing };
-        self.left.add(first, spacing, train.count, bytes);
+        self.left.add(first, spacing, train.count, service);
         self.free_at = train.last().0 + service;
         append(out, train.retimed(0, train.count, first, spacing));
     }
@@ -124,7 +121,7 @@ impl RateLink {
         self.entered.one(packet.first, bytes);
         self.started.one(Time(start), bytes);
         self.free_at = start + service;
-        self.left.one(Time(self.free_at), bytes);
+        self.left.one(Time(self.free_at), service);
         append(out, packet.retimed(0, 1, Time(self.free_at), 0));
     }
 }
@@ -163,7 +160,6 @@ impl Stage for RateLink {
             tally.advance(now);
         }
         let waiting = self.entered.count - self.started.count;
-        let sent_bits = u128::from(self.left.weight) * 8;
         StageSample {
             waiting,
             waiting_bytes: self.entered.weight - self.started.weight,
@@ -171,7 +167,7 @@ impl Stage for RateLink {
             entered: self.entered.count,
             left: self.left.count,
             dropped: self.dropped.count,
-            busy_ns: (sent_bits * 1_000_000_000 / u128::from(self.config.rate.0)) as u64,
+            busy_ns: self.left.work(now),
             ..StageSample::default()
         }
     }

@@ -1,0 +1,118 @@
+//! Any calls in any order with any parameters: no crash, a window of at least one packet.
+
+use fullpipe_sim::cc::{AckSample, Congestion, Event, algorithms};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// A callback, or a change of the socket by the sender.
+#[derive(Clone, Debug)]
+enum Call {
+    Acks { times: u16, acked: u32 },
+    Sample { pkts_acked: i32, rtt_us: i32 },
+    State(u8),
+    Reduce,
+    Undo,
+    Event(bool),
+    Clock(u32),
+    Window { cwnd: u32, ssthresh: u32, clamp: u32 },
+    Timestamp { saw: bool, echo: u32 },
+    Limited(bool),
+}
+
+/// Small numbers and all numbers, equally often.
+fn number() -> impl Strategy<Value = u32> {
+    prop_oneof![0..100u32, 1..100_000u32, any::<u32>()]
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    prop_oneof![
+        4 => (1..400u16, number()).prop_map(|(times, acked)| Call::Acks { times, acked }),
+        2 => (-2..10i32, any::<i32>()).prop_map(|(pkts_acked, rtt_us)| Call::Sample { pkts_acked, rtt_us }),
+        1 => (any::<i32>(), -2..1_000_000i32).prop_map(|(pkts_acked, rtt_us)| Call::Sample { pkts_acked, rtt_us }),
+        1 => (0..5u8).prop_map(Call::State),
+        1 => Just(Call::Reduce),
+        1 => Just(Call::Undo),
+        1 => any::<bool>().prop_map(Call::Event),
+        2 => number().prop_map(Call::Clock),
+        1 => (number(), number(), number()).prop_map(|(cwnd, ssthresh, clamp)| Call::Window {
+            cwnd: cwnd.max(1), ssthresh, clamp: clamp.max(1) }),
+        1 => (any::<bool>(), number()).prop_map(|(saw, echo)| Call::Timestamp { saw, echo }),
+        1 => any::<bool>().prop_map(Call::Limited),
+    ]
+}
+
+/// An algorithm with a value within its range for each parameter, chosen by `shares` of the range.
+fn build(index: usize, kernel: &str, shares: &[u32], hz: u32) -> Option<Congestion> {
+    let known = algorithms();
+    let algorithm = &known[index % known.len()];
+    let value = |(p, share): (&fullpipe_sim::cc::Parameter, &u32)| {
+        let width = u64::from(p.max - p.min) + 1;
+        let exact = [0, 1, width - 1].get(*share as usize % 8).copied();
+        let offset = exact.unwrap_or((u64::from(*share) * width) >> 32);
+        (p.name.to_string(), i64::from(p.min) + offset as i64)
+    };
+    let parameters: Vec<_> = algorithm.parameters.iter().zip(shares).map(value).collect();
+    Congestion::new(algorithm.name, &parameters, kernel, hz, 0).ok()
+}
+
+fn apply(flow: &mut Congestion, call: &Call) {
+    match *call {
+        Call::Acks { times, acked } => (0..times).for_each(|_| flow.cong_avoid(0, acked)),
+        Call::Sample { pkts_acked, rtt_us } => {
+            flow.pkts_acked(&AckSample { pkts_acked, rtt_us, in_flight: 0 });
+        }
+        Call::State(state) => flow.set_state(state),
+        Call::Reduce => {
+            let ssthresh = flow.ssthresh();
+            assert!(ssthresh >= 2, "ssthresh {ssthresh}");
+            let sock = flow.sock_mut();
+            sock.prior_cwnd = sock.snd_cwnd;
+            sock.snd_ssthresh = ssthresh;
+            sock.snd_cwnd = sock.snd_cwnd.min(ssthresh);
+        }
+        Call::Undo => flow.sock_mut().snd_cwnd = flow.undo_cwnd(),
+        Call::Event(start) => flow.cwnd_event(if start { Event::TxStart } else { Event::Loss }),
+        Call::Clock(jiffies) => {
+            let sock = flow.sock_mut();
+            sock.jiffies = sock.jiffies.wrapping_add(jiffies);
+        }
+        Call::Window { cwnd, ssthresh, clamp } => {
+            let sock = flow.sock_mut();
+            (sock.snd_cwnd, sock.snd_ssthresh, sock.snd_cwnd_clamp) = (cwnd, ssthresh, clamp);
+        }
+        Call::Timestamp { saw, echo } => {
+            flow.sock_mut().saw_tstamp = u32::from(saw);
+            flow.sock_mut().rcv_tsecr = echo;
+        }
+        Call::Limited(limited) => flow.sock_mut().is_cwnd_limited = u32::from(limited),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #[test]
+    fn any_calls_leave_a_window_and_equal_calls_equal_states(
+        index in 0..3usize,
+        kernel in prop::sample::select(vec!["2.6.20", "2.6.24", "2.6.28", "6.12"]),
+        shares in vec(any::<u32>(), 15),
+        hz in prop::sample::select(vec![1, 31, 100, 250, 1000]),
+        calls in vec(call(), 1..60),
+    ) {
+        let Some(mut flow) = build(index, kernel, &shares, hz) else {
+            prop_assume!(false);
+            return Ok(());
+        };
+        let mut twin = build(index, kernel, &shares, hz).expect("as before");
+        for flow in [&mut flow, &mut twin] {
+            flow.sock_mut().is_cwnd_limited = 1;
+            flow.init();
+        }
+        for call in &calls {
+            apply(&mut flow, call);
+            apply(&mut twin, call);
+            prop_assert!(flow.sock().snd_cwnd >= 1, "{:?} after {call:?}", flow.sock());
+        }
+        prop_assert_eq!(format!("{:?}", flow.sock()), format!("{:?}", twin.sock()));
+        prop_assert_eq!(flow.private(), twin.private());
+    }
+}

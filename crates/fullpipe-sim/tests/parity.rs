@@ -1,0 +1,67 @@
+//! Trains against packets: the simulator tells exactly what the naive reference tells, sample by
+//! sample and event by event, on random scenarios.
+//!
+//! `FULLPIPE_CASES` asks for more cases, new ones each time; `FULLPIPE_SEED` repeats them.
+
+mod random;
+mod record;
+mod reference;
+mod scenarios;
+
+use fullpipe_sim::config::Config;
+use fullpipe_sim::trace::EventKind;
+use record::{Record, ToTheEnd};
+use scenarios::Size;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+/// How many cases showed what: random cases that show nothing would prove nothing.
+static SEEN: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
+
+fn compare(config: &Config) -> Result<(), String> {
+    let (mut expected, mut told) = (Record::default(), Record::default());
+    let segments = reference::run(config, &mut expected);
+    let outcome = fullpipe_sim::sim::run(config, &mut told, &mut ToTheEnd)?;
+    if let Some(difference) = expected.difference(["reference", "simulator"], &told) {
+        return Err(difference);
+    }
+    if (outcome.segments, outcome.end, outcome.complete) != (segments, config.end, true) {
+        return Err(format!("{outcome:?}, but {segments} segments until {}", config.end));
+    }
+    note(&told, segments);
+    Ok(())
+}
+
+/// Notes what a case showed.
+fn note(told: &Record, segments: u64) {
+    let mut seen = SEEN.lock().unwrap();
+    let mut show = |what: &str| *seen.entry(what.into()).or_default() += 1;
+    if segments > 100 {
+        show("more than 100 segments");
+    }
+    let mut kinds: Vec<_> = told.events().map(|event| event.kind).collect();
+    kinds.sort();
+    kinds.dedup();
+    kinds.into_iter().for_each(|kind| show(kind.name()));
+    for stage in told.stages() {
+        let last = told.samples().filter(|s| s.stage == stage.index).last();
+        if last.is_some_and(|sample| sample.dropped > 0) {
+            show(&format!("dropped by {}", stage.kind));
+        }
+    }
+}
+
+#[test]
+fn trains_tell_what_packets_tell() {
+    let size = Size { packets: 3000, samples: 100 };
+    random::check(1500, scenarios::config(size), compare);
+    let seen = SEEN.lock().unwrap();
+    let kinds = [EventKind::Established, EventKind::FirstData, EventKind::CaState];
+    let kinds = kinds.iter().chain(&[EventKind::Retransmit, EventKind::Timeout]);
+    let places = ["qdisc", "link", "delay", "loss", "rx_ring", "backlog"];
+    let drops = places.map(|place| format!("dropped by {place}"));
+    let few = kinds.map(|kind| kind.name().to_string()).chain(drops);
+    for what in few.chain(["more than 100 segments".to_string()]) {
+        assert!(seen.get(&what).is_some_and(|&cases| cases >= 20), "hardly any {what}: {seen:?}");
+    }
+}

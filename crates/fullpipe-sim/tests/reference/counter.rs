@@ -1,0 +1,110 @@
+//! The counters of a place where packets wait, and of something that works.
+//!
+//! A host may decide about packets at its CPU's time, ahead of everything else. So a counter notes
+//! each change with its time, one by one, and a sample adds up those up to its own.
+
+use fullpipe_sim::trace::StageSample;
+use fullpipe_sim::units::Time;
+use std::collections::VecDeque;
+
+/// One change of a place's counters.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Change {
+    /// Units that begin to wait, or end it.
+    pub waiting: i64,
+    /// Their bytes.
+    pub bytes: i64,
+    /// Units that enter.
+    pub entered: u64,
+    /// Units that leave.
+    pub left: u64,
+    /// Units that are dropped.
+    pub dropped: u64,
+}
+
+/// See the module's description.
+#[derive(Default)]
+pub struct Counter {
+    noted: VecDeque<(Time, Change)>,
+    waiting: i64,
+    bytes: i64,
+    sums: Change,
+    peak: i64,
+}
+
+impl Counter {
+    /// Notes a change; times do not go back.
+    pub fn note(&mut self, time: Time, change: Change) {
+        assert!(self.noted.back().is_none_or(|(last, _)| *last <= time), "time goes back");
+        self.noted.push_back((time, change));
+    }
+
+    /// A unit of `bytes` enters and waits.
+    pub fn enter(&mut self, time: Time, bytes: u32) {
+        let bytes = i64::from(bytes);
+        self.note(time, Change { waiting: 1, bytes, entered: 1, ..Change::default() });
+    }
+
+    /// A unit of `bytes` ends its wait and leaves.
+    pub fn leave(&mut self, time: Time, bytes: u32) {
+        let bytes = -i64::from(bytes);
+        self.note(time, Change { waiting: -1, bytes, left: 1, ..Change::default() });
+    }
+
+    /// A unit goes through without waiting.
+    pub fn pass(&mut self, time: Time) {
+        self.note(time, Change { entered: 1, left: 1, ..Change::default() });
+    }
+
+    /// A unit is dropped.
+    pub fn drop(&mut self, time: Time) {
+        self.note(time, Change { dropped: 1, ..Change::default() });
+    }
+
+    /// The counters at `now`, the peak since the last call.
+    pub fn sample(&mut self, now: Time) -> StageSample {
+        self.peak = self.waiting;
+        while self.noted.front().is_some_and(|(time, _)| *time <= now) {
+            let (_, change) = self.noted.pop_front().expect("it was there");
+            self.waiting += change.waiting;
+            self.bytes += change.bytes;
+            self.sums.entered += change.entered;
+            self.sums.left += change.left;
+            self.sums.dropped += change.dropped;
+            self.peak = self.peak.max(self.waiting);
+        }
+        StageSample {
+            waiting: u64::try_from(self.waiting).expect("a queue does not hold less than nothing"),
+            waiting_bytes: u64::try_from(self.bytes).expect("nor do its bytes"),
+            peak: self.peak as u64,
+            entered: self.sums.entered,
+            left: self.sums.left,
+            dropped: self.sums.dropped,
+            ..StageSample::default()
+        }
+    }
+}
+
+/// Intervals during which something worked, in order, one after the other.
+#[derive(Default)]
+pub struct Busy {
+    intervals: VecDeque<(Time, Time)>,
+    over: u64,
+}
+
+impl Busy {
+    /// It works from `from` to `to`.
+    pub fn note(&mut self, from: Time, to: Time) {
+        assert!(self.intervals.back().is_none_or(|(_, end)| *end <= from), "two works at once");
+        self.intervals.push_back((from, to));
+    }
+
+    /// Nanoseconds of work up to `now`.
+    pub fn up_to(&mut self, now: Time) -> u64 {
+        while self.intervals.front().is_some_and(|(_, to)| *to <= now) {
+            let (from, to) = self.intervals.pop_front().expect("it was there");
+            self.over += (to - from).0;
+        }
+        self.over + self.intervals.front().map_or(0, |(from, _)| now.saturating_sub(*from).0)
+    }
+}

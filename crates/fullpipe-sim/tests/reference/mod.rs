@@ -1,0 +1,137 @@
+//! The reference simulator: slow, naive, one packet at a time.
+//!
+//! It does what the documentation of `fullpipe_sim` says and nothing cleverly: packets stand in
+//! queues, a counter changes when something happens, a queue's length is found by looking. It has no
+//! trains, no closed forms and no counters that keep the future of a path. Only the TCP endpoints,
+//! the congestion controls and the random streams are shared; what lies between them is written a
+//! second time.
+
+mod agenda;
+mod counter;
+mod cpu;
+mod element;
+mod packet;
+mod receive;
+mod receiving;
+mod report;
+mod sending;
+mod timers;
+mod transmit;
+
+use agenda::{Agenda, Happening, Side};
+use element::Element;
+use fullpipe_sim::config::Config;
+use fullpipe_sim::tcp::{HEADERS, TIMESTAMP_OPTION};
+use fullpipe_sim::trace::{Event, EventKind, Sink};
+use fullpipe_sim::units::Time;
+use packet::Packet;
+use receiving::ReceivingHost;
+use sending::SendingHost;
+
+/// What everything that happens may need: where to put what follows, and what to tell.
+pub struct Context {
+    agenda: Agenda,
+    told: Vec<Event>,
+    mss: u32,
+    headers: u32,
+}
+
+impl Context {
+    fn tell(&mut self, time: Time, flow: usize, kind: EventKind, value: u64) {
+        self.told.push(Event { time, flow: flow as u16, kind, value });
+    }
+}
+
+struct World {
+    context: Context,
+    forward: Vec<Element>,
+    back: Vec<Element>,
+    sender: SendingHost,
+    receiver: ReceivingHost,
+}
+
+/// Runs `config` to its end; returns the number of data segments sent.
+pub fn run(config: &Config, sink: &mut dyn Sink) -> u64 {
+    let mut world = World::new(config);
+    sink.stages(&report::stages(&world));
+    world.context.agenda.add(config.sample.min(config.end), Happening::Sample);
+    world.plan(Time::ZERO);
+    while let Some((now, what)) = world.context.agenda.next() {
+        if !matches!(what, Happening::Sample) {
+            world.happen(now, what);
+            world.plan(now);
+            continue;
+        }
+        report::sample(&mut world, now, sink);
+        if now >= config.end {
+            break;
+        }
+        world.context.agenda.add((now + config.sample).min(config.end), Happening::Sample);
+    }
+    world.sender.flows.iter().map(|f| f.tcp.counters.segments_sent).sum()
+}
+
+impl World {
+    fn new(config: &Config) -> World {
+        let timestamps = config.sender.timestamps && config.receiver.timestamps;
+        let headers = if timestamps { HEADERS + TIMESTAMP_OPTION } else { HEADERS };
+        let mss = config.mtu - headers;
+        let build = |e| Element::new(e, config.seed);
+        World {
+            context: Context { agenda: Agenda::default(), told: Vec::new(), mss, headers },
+            forward: config.forward.iter().map(build).collect(),
+            back: config.back.iter().map(build).collect(),
+            sender: SendingHost::new(config, mss),
+            receiver: ReceivingHost::new(config, mss),
+        }
+    }
+
+    fn happen(&mut self, now: Time, what: Happening) {
+        let cx = &mut self.context;
+        match what {
+            Happening::WireDone(Side::Sender) => self.sender.transmit.advance(now, &mut cx.agenda),
+            Happening::WireDone(_) => self.receiver.transmit.advance(now, &mut cx.agenda),
+            Happening::Due(from @ Side::Sender, at) => {
+                self.forward[at].due(now, from, at, &mut cx.agenda)
+            }
+            Happening::Due(from, at) => self.back[at].due(now, from, at, &mut cx.agenda),
+            Happening::Arrival(from, at, packet) => self.arrive(now, from, at, packet),
+            Happening::Interrupt(Side::Sender) => self.sender.receive.interrupt(now),
+            Happening::Interrupt(_) => self.receiver.receive.interrupt(now),
+            Happening::Softirq(Side::Sender) => self.sender.softirq(now, cx),
+            Happening::Softirq(_) => self.receiver.softirq(now, cx),
+            Happening::Timer(Side::Sender) => self.sender.timer(now, cx),
+            Happening::Timer(_) => self.receiver.timer(now, cx),
+            Happening::Process(Side::Sender) => self.sender.process(now, cx),
+            Happening::Process(_) => self.receiver.process(now, cx),
+            Happening::Sample => {}
+        }
+    }
+
+    /// A packet sent by `from` comes to element `at` of its way, or to the other host.
+    fn arrive(&mut self, now: Time, from: Side, at: usize, packet: Packet) {
+        let elements = match from {
+            Side::Sender => &mut self.forward,
+            Side::Receiver => &mut self.back,
+        };
+        match elements.get_mut(at) {
+            Some(element) => element.arrive(now, from, at, packet, &mut self.context.agenda),
+            None if from == Side::Sender => self.receiver.receive.arrive(now, packet),
+            None => self.sender.receive.arrive(now, packet),
+        }
+    }
+
+    /// Writes down when each host will next have something to do, as far as is known now.
+    fn plan(&mut self, now: Time) {
+        let agenda = &mut self.context.agenda;
+        let (sender, receiver) = (&self.sender, &self.receiver);
+        agenda.wish(now, Happening::Interrupt(Side::Sender), sender.receive.next_interrupt());
+        agenda.wish(now, Happening::Interrupt(Side::Receiver), receiver.receive.next_interrupt());
+        agenda.wish(now, Happening::Softirq(Side::Sender), sender.next_softirq());
+        agenda.wish(now, Happening::Softirq(Side::Receiver), receiver.next_softirq());
+        agenda.wish(now, Happening::Timer(Side::Sender), sender.timers.next());
+        agenda.wish(now, Happening::Timer(Side::Receiver), receiver.timers.next());
+        agenda.wish(now, Happening::Process(Side::Sender), sender.next_process());
+        agenda.wish(now, Happening::Process(Side::Receiver), receiver.next_process());
+    }
+}

@@ -1,0 +1,35 @@
+//! A packet on its way.
+
+use fullpipe_sim::tcp::Ack;
+
+/// What a packet is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// Bytes `[seq, seq + len)`; without bytes: the handshake's third packet, or a window probe.
+    Data {
+        /// First byte.
+        seq: u64,
+        /// Bytes.
+        len: u32,
+    },
+    /// A pure ACK.
+    Ack(Ack),
+    /// Connection request.
+    Syn,
+    /// Its answer.
+    SynAck {
+        /// Unscaled window, bytes.
+        window: u64,
+    },
+}
+
+/// A packet of a flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Index of the flow.
+    pub flow: usize,
+    /// Size of the IP packet, bytes.
+    pub ip_len: u32,
+    /// What it is.
+    pub body: Body,
+}

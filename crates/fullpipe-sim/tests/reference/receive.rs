@@ -1,0 +1,98 @@
+//! The way into a host: receive ring, interrupts, and the backlog of old drivers.
+
+use super::counter::Counter;
+use super::packet::Packet;
+use fullpipe_sim::config::{Host, ReceivePath};
+use fullpipe_sim::units::Time;
+use std::collections::VecDeque;
+
+/// See the module's description.
+pub struct Receive {
+    path: ReceivePath,
+    ring_size: usize,
+    backlog_size: usize,
+    coalesce: Time,
+    /// No interrupt before this.
+    quiet_until: Time,
+    ring: VecDeque<Packet>,
+    backlog: VecDeque<Packet>,
+    /// Counters of the ring.
+    pub ring_counter: Counter,
+    /// Counters of the backlog.
+    pub backlog_counter: Counter,
+}
+
+impl Receive {
+    /// An empty way in.
+    pub fn new(host: &Host) -> Receive {
+        Receive {
+            path: host.receive_path,
+            ring_size: host.rx_ring as usize,
+            backlog_size: host.sysctl.netdev_max_backlog as usize,
+            coalesce: host.coalesce,
+            quiet_until: Time::ZERO,
+            ring: VecDeque::new(),
+            backlog: VecDeque::new(),
+            ring_counter: Counter::default(),
+            backlog_counter: Counter::default(),
+        }
+    }
+
+    /// A packet comes from the wire.
+    pub fn arrive(&mut self, now: Time, packet: Packet) {
+        if self.ring.len() < self.ring_size {
+            self.ring.push_back(packet);
+            self.ring_counter.enter(now, 0);
+        } else {
+            self.ring_counter.drop(now);
+        }
+    }
+
+    /// When a `netif_rx` driver's next interrupt comes.
+    pub fn next_interrupt(&self) -> Option<Time> {
+        let waits = self.path == ReceivePath::NetifRx && !self.ring.is_empty();
+        waits.then_some(self.quiet_until)
+    }
+
+    /// When the softirq has something to take.
+    pub fn next_softirq(&self) -> Option<Time> {
+        match self.path {
+            ReceivePath::Napi => (!self.ring.is_empty()).then_some(self.quiet_until),
+            ReceivePath::NetifRx => (!self.backlog.is_empty()).then_some(Time::ZERO),
+        }
+    }
+
+    /// A `netif_rx` driver moves its ring into the backlog.
+    pub fn interrupt(&mut self, now: Time) {
+        self.quiet_until = now + self.coalesce;
+        while let Some(packet) = self.ring.pop_front() {
+            self.ring_counter.leave(now, 0);
+            if self.backlog.len() < self.backlog_size {
+                self.backlog.push_back(packet);
+                self.backlog_counter.enter(now, 0);
+            } else {
+                self.backlog_counter.drop(now);
+            }
+        }
+    }
+
+    /// The softirq takes everything.
+    pub fn take(&mut self, now: Time) -> Vec<Packet> {
+        let (queue, counter) = match self.path {
+            ReceivePath::Napi => (&mut self.ring, &mut self.ring_counter),
+            ReceivePath::NetifRx => (&mut self.backlog, &mut self.backlog_counter),
+        };
+        for _ in 0..queue.len() {
+            counter.leave(now, 0);
+        }
+        if self.path == ReceivePath::Napi {
+            self.quiet_until = now + self.coalesce;
+        }
+        queue.drain(..).collect()
+    }
+
+    /// Sizes of ring and backlog.
+    pub fn sizes(&self) -> (u64, u64) {
+        (self.ring_size as u64, self.backlog_size as u64)
+    }
+}

@@ -1,0 +1,153 @@
+//! What the trace is told.
+
+use super::World;
+use super::receive::Receive;
+use super::transmit::Transmit;
+use fullpipe_sim::trace::{FlowSample, Sink, StageInfo, StageSample};
+use fullpipe_sim::units::Time;
+
+fn info(name: &str, unit: &'static str, capacity: Option<u64>) -> StageInfo {
+    let kinds =
+        ["application", "send_buffer", "receive_buffer", "cpu", "qdisc", "tx_ring", "rx_ring"];
+    let kind = kinds.into_iter().find(|k| name.ends_with(k)).unwrap_or("backlog");
+    StageInfo { index: 0, name: name.into(), kind, direction: "", unit, capacity }
+}
+
+fn out_infos(host: &str, capacities: (u64, u64)) -> [StageInfo; 2] {
+    [
+        info(&format!("{host}.qdisc"), "skb", Some(capacities.0)),
+        info(&format!("{host}.tx_ring"), "segment", Some(capacities.1)),
+    ]
+}
+
+fn in_infos(host: &str, capacities: (u64, u64)) -> [StageInfo; 2] {
+    [
+        info(&format!("{host}.rx_ring"), "segment", Some(capacities.0)),
+        info(&format!("{host}.backlog"), "segment", Some(capacities.1)),
+    ]
+}
+
+/// All stages, in the order in which data and then ACKs pass them.
+pub fn stages(world: &World) -> Vec<StageInfo> {
+    let (sender, receiver) = (&world.sender, &world.receiver);
+    let send_buffers = sender.flows.iter().map(|f| f.tcp.send_buffer().1).sum();
+    let mut infos = vec![
+        info("sender.application", "byte", None),
+        info("sender.send_buffer", "byte", Some(send_buffers)),
+        info("sender.cpu", "segment", None),
+    ];
+    infos.extend(out_infos("sender", sender.transmit.sizes()));
+    infos.extend(world.forward.iter().map(|e| e.info()));
+    infos.extend(in_infos("receiver", receiver.receive.sizes()));
+    infos.push(info("receiver.receive_buffer", "segment", None));
+    infos.push(info("receiver.cpu", "segment", None));
+    let forward = infos.len();
+    infos.extend(out_infos("receiver", receiver.transmit.sizes()));
+    infos.extend(world.back.iter().map(|e| e.info()));
+    infos.extend(in_infos("sender", sender.receive.sizes()));
+    for (n, info) in infos.iter_mut().enumerate() {
+        info.index = n as u16;
+        info.direction = if n < forward { "forward" } else { "back" };
+    }
+    infos
+}
+
+/// Tells `sink` what happened since the last sample, and the state at `now`.
+pub fn sample(world: &mut World, now: Time, sink: &mut dyn Sink) {
+    for event in world.context.told.drain(..) {
+        sink.event(&event);
+    }
+    for flow in 0..world.sender.flows.len() {
+        sink.flow(&flow_sample(world, flow, now));
+    }
+    for (index, sample) in stage_samples(world, now).into_iter().enumerate() {
+        sink.stage(&StageSample { time: now, stage: index as u16, ..sample });
+    }
+}
+
+fn flow_sample(world: &World, flow: usize, now: Time) -> FlowSample {
+    let sending = &world.sender.flows[flow];
+    let (tcp, receiving) = (&sending.tcp, &world.receiver.flows[flow].tcp);
+    FlowSample {
+        time: now,
+        flow: flow as u16,
+        bytes_delivered: receiving.bytes_read,
+        segments_delivered: receiving.segments_read,
+        segments_sent: tcp.counters.segments_sent,
+        segments_retransmitted: tcp.counters.segments_retransmitted,
+        bytes_acked: tcp.bytes_acked(),
+        acks_received: tcp.counters.acks_received,
+        cwnd: tcp.cwnd(),
+        ssthresh: tcp.ssthresh(),
+        srtt_us: tcp.srtt_us(),
+        rto_us: tcp.rto_us(),
+        in_flight: tcp.in_flight(),
+        snd_wnd: tcp.snd_wnd(),
+        unsent: tcp.unsent(),
+        ca_state: tcp.ca_state() as u8,
+        limits: sending.limits(now),
+    }
+}
+
+fn stage_samples(world: &mut World, now: Time) -> Vec<StageSample> {
+    let mut samples = vec![application(world), send_buffer(world, now)];
+    samples.push(cpu(world.sender.cpu.busy_up_to(now)));
+    samples.extend(way_out(&mut world.sender.transmit, now));
+    samples.extend(world.forward.iter_mut().map(|e| e.sample(now)));
+    samples.extend(way_in(&mut world.receiver.receive, now));
+    samples.push(receive_buffer(world));
+    samples.push(cpu(world.receiver.cpu.busy_up_to(now)));
+    samples.extend(way_out(&mut world.receiver.transmit, now));
+    samples.extend(world.back.iter_mut().map(|e| e.sample(now)));
+    samples.extend(way_in(&mut world.sender.receive, now));
+    samples
+}
+
+fn application(world: &World) -> StageSample {
+    let written = world.sender.flows.iter().map(|f| f.written).sum();
+    StageSample { entered: written, left: written, ..StageSample::default() }
+}
+
+fn send_buffer(world: &mut World, now: Time) -> StageSample {
+    let waiting = world.sender.buffered();
+    let peak = std::mem::replace(&mut world.sender.buffer_peak, waiting);
+    let flows = &world.sender.flows;
+    StageSample {
+        waiting,
+        waiting_bytes: flows.iter().map(|f| f.tcp.send_buffer().0).sum(),
+        peak,
+        entered: flows.iter().map(|f| f.written).sum(),
+        left: flows.iter().map(|f| f.tcp.bytes_acked()).sum(),
+        blocked_ns: flows.iter().map(|f| f.blocked_ns(now)).sum(),
+        ..StageSample::default()
+    }
+}
+
+fn receive_buffer(world: &mut World) -> StageSample {
+    let waiting = world.receiver.buffered();
+    let peak = std::mem::replace(&mut world.receiver.buffer_peak, waiting);
+    let flows = &world.receiver.flows;
+    StageSample {
+        waiting,
+        waiting_bytes: flows.iter().map(|f| f.tcp.window.rmem_alloc).sum(),
+        peak,
+        entered: flows.iter().map(|f| f.tcp.segments_queued).sum(),
+        left: flows.iter().map(|f| f.tcp.segments_read).sum(),
+        dropped: flows.iter().map(|f| f.tcp.dropped).sum(),
+        ..StageSample::default()
+    }
+}
+
+fn cpu(busy_ns: u64) -> StageSample {
+    StageSample { busy_ns, ..StageSample::default() }
+}
+
+fn way_out(transmit: &mut Transmit, now: Time) -> [StageSample; 2] {
+    let qdisc = transmit.qdisc_counter.sample(now);
+    let ring = transmit.ring_counter.sample(now);
+    [qdisc, StageSample { busy_ns: transmit.busy.up_to(now), ..ring }]
+}
+
+fn way_in(receive: &mut Receive, now: Time) -> [StageSample; 2] {
+    [receive.ring_counter.sample(now), receive.backlog_counter.sample(now)]
+}

@@ -1,0 +1,389 @@
+//! The sending host.
+//!
+//! Everything it does at a moment is done before anything else happens; what that costs is time of
+//! its CPU, and its packets are offered to the qdisc at the CPU's time.
+
+use super::Context;
+use super::agenda::{Agenda, Side};
+use super::cpu::Cpu;
+use super::packet::{Body, Packet};
+use super::receive::Receive;
+use super::timers::Timers;
+use super::transmit::Transmit;
+use fullpipe_sim::cc::Congestion;
+use fullpipe_sim::config::{App, Config, Flow, Host};
+use fullpipe_sim::rng::Rng;
+use fullpipe_sim::tcp::sender::{Sender, Writer};
+use fullpipe_sim::tcp::{Ack, Output, Transmission, profile};
+use fullpipe_sim::trace::{EventKind, Limit};
+use fullpipe_sim::units::Time;
+use std::collections::VecDeque;
+
+const TCP: usize = 0;
+const CONNECT: usize = 1;
+const WRITE: usize = 2;
+const TIMERS: usize = 3;
+
+/// A flow here.
+pub struct SendingFlow {
+    pub tcp: Sender,
+    config: Flow,
+    pub written: u64,
+    /// Bytes left of the write() in progress, and the size of the skbs it fills.
+    write_left: u32,
+    goal: u32,
+    locked: bool,
+    backlog: VecDeque<Ack>,
+    syns: Vec<Time>,
+    next_write: Time,
+    asleep_since: Option<Time>,
+    slept: Time,
+    told_state: u8,
+    /// The present limit, since when it holds, and how long each one held before.
+    limit: (Limit, Time),
+    limited: [u64; Limit::COUNT],
+}
+
+/// See the module's description.
+pub struct SendingHost {
+    host: Host,
+    pub transmit: Transmit,
+    pub receive: Receive,
+    pub timers: Timers,
+    pub flows: Vec<SendingFlow>,
+    pub cpu: Cpu,
+    /// The step in progress: flow and bytes.
+    copying: Option<(usize, u32)>,
+    runnable: VecDeque<usize>,
+    /// Highest content of all send buffers since the last sample.
+    pub buffer_peak: u64,
+}
+
+/// The way from TCP into the qdisc, at the CPU's time.
+struct Port<'a> {
+    transmit: &'a mut Transmit,
+    agenda: &'a mut Agenda,
+    cpu: Time,
+    cost: Time,
+    flow: usize,
+    mss: u32,
+    headers: u32,
+    again: Vec<u64>,
+}
+
+impl Port<'_> {
+    fn offer(&mut self, bodies: Vec<(Body, u32)>) -> bool {
+        let packet = |(body, len)| Packet { flow: self.flow, ip_len: len + self.headers, body };
+        let skb = bodies.into_iter().map(packet).collect();
+        self.transmit.offer(self.cpu, skb, self.agenda)
+    }
+}
+
+impl Output for Port<'_> {
+    fn transmit(&mut self, skb: Transmission) -> bool {
+        let mut segments = Vec::new();
+        let mut at = 0;
+        while at < skb.len || segments.is_empty() {
+            let len = (skb.len - at).min(self.mss);
+            segments.push((Body::Data { seq: skb.seq + u64::from(at), len }, len));
+            at += len;
+            self.cpu += self.cost;
+        }
+        if skb.retransmission {
+            self.again.push(skb.seq);
+        }
+        self.offer(segments)
+    }
+
+    fn now(&self) -> Time {
+        self.cpu
+    }
+}
+
+impl SendingHost {
+    pub fn new(config: &Config, mss: u32) -> SendingHost {
+        let mut timers = Timers::new(config.flows.len() * TIMERS);
+        for (i, flow) in config.flows.iter().enumerate() {
+            timers.set(i * TIMERS + CONNECT, Some(flow.start));
+        }
+        let flow = |f| SendingFlow::new(f, &config.sender, config.seed, mss);
+        SendingHost {
+            transmit: Transmit::new(Side::Sender, &config.sender),
+            receive: Receive::new(&config.sender),
+            timers,
+            flows: config.flows.iter().map(flow).collect(),
+            cpu: Cpu::default(),
+            copying: None,
+            runnable: VecDeque::new(),
+            buffer_peak: 0,
+            host: config.sender.clone(),
+        }
+    }
+
+    pub fn next_softirq(&self) -> Option<Time> {
+        Some(self.receive.next_softirq()?.max(self.cpu.free))
+    }
+
+    pub fn next_process(&self) -> Option<Time> {
+        let may_begin = (!self.runnable.is_empty()).then_some(self.cpu.free);
+        self.cpu.step_end().or(may_begin)
+    }
+
+    /// `work` on a flow with the CPU at `cpu`; the CPU's time after it.
+    fn work(
+        &mut self,
+        flow: usize,
+        (now, cpu): (Time, Time),
+        cx: &mut Context,
+        work: impl FnOnce(&mut SendingFlow, &mut Port),
+    ) -> Time {
+        let mut port = Port {
+            transmit: &mut self.transmit,
+            agenda: &mut cx.agenda,
+            cpu,
+            cost: self.host.cpu.transmit,
+            flow,
+            mss: cx.mss,
+            headers: cx.headers,
+            again: Vec::new(),
+        };
+        work(&mut self.flows[flow], &mut port);
+        let (cpu, again) = (port.cpu, port.again);
+        for seq in again {
+            cx.tell(now, flow, EventKind::Retransmit, seq);
+        }
+        cpu
+    }
+
+    /// Takes all packets that wait, one after the other.
+    pub fn softirq(&mut self, now: Time, cx: &mut Context) {
+        let mut cpu = now;
+        for packet in self.receive.take(now) {
+            cpu += self.host.cpu.ack;
+            let flow = packet.flow;
+            match packet.body {
+                Body::Ack(ack) if self.flows[flow].locked => {
+                    self.flows[flow].backlog.push_back(ack)
+                }
+                Body::Ack(ack) => {
+                    cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_ack(&ack, port));
+                }
+                Body::SynAck { window } => cpu = self.syn_ack(flow, window, (now, cpu), cx),
+                Body::Data { .. } | Body::Syn => unreachable!("the receiver does not send these"),
+            }
+            self.look_after(flow, now, cx);
+        }
+        self.cpu.urgent(now, cpu);
+    }
+
+    fn syn_ack(&mut self, flow: usize, window: u64, at: (Time, Time), cx: &mut Context) -> Time {
+        let (now, cpu) = at;
+        let state = &mut self.flows[flow];
+        if state.tcp.is_established() {
+            return cpu;
+        }
+        let measured = Some(state.syns[0]).filter(|_| state.syns.len() == 1);
+        state.tcp.established(cpu, window, measured);
+        state.next_write = now;
+        cx.tell(now, flow, EventKind::Established, (now - state.syns[0]).0);
+        self.timers.set(flow * TIMERS + CONNECT, None);
+        self.runnable.push_back(flow);
+        self.work(flow, at, cx, |_, port| {
+            port.offer(vec![(Body::Data { seq: 0, len: 0 }, 0)]);
+        })
+    }
+
+    /// What follows whatever was done for a flow.
+    fn look_after(&mut self, flow: usize, now: Time, cx: &mut Context) {
+        let state = &mut self.flows[flow];
+        if state.tcp.writer == Writer::NoSpace && state.tcp.has_write_space() {
+            state.tcp.writer = Writer::Active;
+            let since = state.asleep_since.take().expect("a writer without space sleeps");
+            state.slept += now - since;
+            self.runnable.push_back(flow);
+        }
+        state.limited = state.limits(now);
+        state.limit = (state.tcp.limit(), now);
+        self.timers.set(flow * TIMERS + TCP, state.tcp.timer());
+        let ca_state = state.tcp.ca_state() as u8;
+        if ca_state != state.told_state {
+            state.told_state = ca_state;
+            cx.tell(now, flow, EventKind::CaState, ca_state.into());
+        }
+    }
+
+    pub fn timer(&mut self, now: Time, cx: &mut Context) {
+        let Some(number) = self.timers.take(now) else { return };
+        let flow = number / TIMERS;
+        let begin = now.max(self.cpu.free);
+        let mut cpu = begin;
+        match number % TIMERS {
+            TCP => {
+                let before = self.flows[flow].tcp.counters.timeouts;
+                cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_timer(port));
+                let timeouts = self.flows[flow].tcp.counters.timeouts;
+                if timeouts > before {
+                    cx.tell(now, flow, EventKind::Timeout, timeouts);
+                }
+            }
+            CONNECT => {
+                let doublings = self.flows[flow].syns.len().min(5);
+                self.flows[flow].syns.push(now);
+                self.timers.set(number, Some(now + Time::secs(3 << doublings)));
+                cpu = self.work(flow, (now, cpu), cx, |_, port| {
+                    port.offer(vec![(Body::Syn, 0)]);
+                });
+            }
+            _ => {
+                self.flows[flow].tcp.writer = Writer::Active;
+                self.runnable.push_back(flow);
+            }
+        }
+        self.cpu.urgent(begin, cpu);
+        self.look_after(flow, now, cx);
+    }
+
+    pub fn process(&mut self, now: Time, cx: &mut Context) {
+        let mut cpu = now;
+        let flow = match self.copying.take() {
+            Some((flow, bytes)) => {
+                self.cpu.end_step(now);
+                cpu = self.copied(flow, bytes, (now, cpu), cx);
+                flow
+            }
+            None => self.runnable.pop_front().expect("it was not called for nothing"),
+        };
+        let (cpu, next) = self.write_on(flow, (now, cpu), cx);
+        self.cpu.urgent(now, cpu);
+        if let Some((bytes, cost)) = next {
+            self.copying = Some((flow, bytes));
+            self.cpu.begin_step(cpu, cost);
+        }
+        self.look_after(flow, now, cx);
+    }
+
+    fn copied(&mut self, flow: usize, bytes: u32, at: (Time, Time), cx: &mut Context) -> Time {
+        let cpu = self.work(flow, at, cx, |f, port| {
+            f.written += u64::from(bytes);
+            f.write_left -= bytes;
+            f.tcp.copied(bytes, f.goal, f.write_left > 0, port);
+        });
+        self.buffer_peak = self.buffer_peak.max(self.buffered());
+        cpu
+    }
+
+    /// Bytes written and not acknowledged.
+    pub fn buffered(&self) -> u64 {
+        self.flows.iter().map(|f| f.written - f.tcp.bytes_acked()).sum()
+    }
+
+    /// Writes until a step takes time, the writer has to wait, or it is another writer's turn; the
+    /// CPU's time then, and the step with its cost.
+    fn write_on(
+        &mut self,
+        flow: usize,
+        (now, mut cpu): (Time, Time),
+        cx: &mut Context,
+    ) -> (Time, Option<(u32, Time)>) {
+        loop {
+            if self.flows[flow].write_left == 0 {
+                if self.flows[flow].locked {
+                    cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.end_write(port));
+                    cpu = self.unlock(flow, (now, cpu), cx);
+                    if !self.runnable.is_empty() {
+                        self.runnable.push_back(flow);
+                        return (cpu, None);
+                    }
+                }
+                if !self.begin_write(flow, now) {
+                    return (cpu, None);
+                }
+            }
+            let state = &mut self.flows[flow];
+            if !state.locked {
+                state.locked = true;
+                state.goal = state.tcp.size_goal();
+            }
+            let Some(bytes) = state.tcp.next_copy(state.goal, state.write_left) else {
+                state.tcp.writer = Writer::NoSpace;
+                state.asleep_since = Some(now);
+                cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.push_before_sleep(port));
+                return (self.unlock(flow, (now, cpu), cx), None);
+            };
+            let cost = Time(u64::from(bytes) * self.host.cpu.copy_ps_per_byte / 1000);
+            if cost > Time::ZERO {
+                return (cpu, Some((bytes, cost)));
+            }
+            cpu = self.copied(flow, bytes, (now, cpu), cx);
+        }
+    }
+
+    fn unlock(&mut self, flow: usize, at: (Time, Time), cx: &mut Context) -> Time {
+        self.flows[flow].locked = false;
+        self.work(flow, at, cx, |f, port| {
+            for ack in std::mem::take(&mut f.backlog) {
+                f.tcp.on_ack(&ack, port);
+            }
+        })
+    }
+
+    /// Begins the next write(); false: there is none now.
+    fn begin_write(&mut self, flow: usize, now: Time) -> bool {
+        let state = &mut self.flows[flow];
+        let config = &state.config;
+        let left = config.bytes.map_or(u64::MAX, |bytes| bytes - state.written);
+        if left == 0 || config.duration.is_some_and(|d| now >= config.start + d) {
+            state.tcp.writer = Writer::Done;
+            return false;
+        }
+        if let App::Rate(rate) = config.app {
+            if now < state.next_write {
+                state.tcp.writer = Writer::Paused;
+                self.timers.set(flow * TIMERS + WRITE, Some(state.next_write));
+                return false;
+            }
+            let pace = rate.time_for(config.write.into());
+            state.next_write = (state.next_write + pace).max(now);
+        }
+        state.tcp.writer = Writer::Active;
+        state.write_left = left.min(config.write.into()) as u32;
+        true
+    }
+}
+
+impl SendingFlow {
+    fn new(flow: &Flow, host: &Host, seed: u64, mss: u32) -> SendingFlow {
+        let profile = profile::find(&host.kernel).expect("a known kernel");
+        let stream = Rng::new(seed, &flow.name).next_u64();
+        let cc = Congestion::new(&flow.congestion, &flow.parameters, profile.name, host.hz, stream);
+        SendingFlow {
+            tcp: Sender::new(profile, host, cc.expect("a known algorithm"), mss, flow.sndbuf),
+            config: flow.clone(),
+            written: 0,
+            write_left: 0,
+            goal: mss,
+            locked: false,
+            backlog: VecDeque::new(),
+            syns: Vec::new(),
+            next_write: Time::ZERO,
+            asleep_since: None,
+            slept: Time::ZERO,
+            told_state: 0,
+            limit: (Limit::Idle, Time::ZERO),
+            limited: [0; Limit::COUNT],
+        }
+    }
+
+    /// Nanoseconds that the application slept for want of buffer.
+    pub fn blocked_ns(&self, now: Time) -> u64 {
+        self.slept.0 + self.asleep_since.map_or(0, |since| (now - since).0)
+    }
+
+    /// Nanoseconds up to `now` during which each limit held.
+    pub fn limits(&self, now: Time) -> [u64; Limit::COUNT] {
+        let (limit, since) = self.limit;
+        let mut spent = self.limited;
+        spent[limit as usize] += (now - since).0;
+        spent
+    }
+}

@@ -1,0 +1,72 @@
+//! Random hosts.
+
+use super::{capacity, decade, log_uniform, round};
+use fullpipe_sim::config::{Cpu, Host, ReceivePath, Sysctl};
+use fullpipe_sim::units::{Rate, Time};
+use proptest::prelude::*;
+
+/// Any host.
+pub fn host() -> impl Strategy<Value = Host> {
+    let hz = prop::sample::select(vec![100, 250, 300, 1000]);
+    let nic = prop_oneof![
+        3 => log_uniform(10_000_000, 40_000_000_000).prop_map(round),
+        1 => log_uniform(1_000_000, 10_000_000),
+        2 => decade(10_000_000, 10_000_000_000),
+    ];
+    let coalesce = prop::sample::select(vec![Time(0), Time::us(25), Time::us(100)]);
+    let path = prop::sample::select(vec![ReceivePath::Napi, ReceivePath::NetifRx]);
+    let sizes = (capacity(2000), capacity(2000), capacity(4000));
+    let offloads = (any::<bool>(), any::<bool>());
+    (hz, offloads, sysctl(), sizes, nic, (coalesce, path), cpu()).prop_map(
+        |(hz, (timestamps, tso), sysctl, sizes, nic_rate, (coalesce, receive_path), cpu)| Host {
+            kernel: "2.6.20".into(),
+            hz,
+            timestamps,
+            tso,
+            sysctl,
+            qdisc_limit: sizes.0 as u32,
+            tx_ring: sizes.1 as u32,
+            rx_ring: sizes.2 as u32,
+            nic_rate: Rate(nic_rate),
+            coalesce,
+            receive_path,
+            cpu,
+        },
+    )
+}
+
+fn sysctl() -> impl Strategy<Value = Sysctl> {
+    let most = || log_uniform(4_096, 100_000_000);
+    let three = || {
+        (log_uniform(1, 20_000), log_uniform(4_096, 1_000_000), most())
+            .prop_map(|(least, usual, most)| [least, usual, most.max(usual)])
+    };
+    let switches = (any::<bool>(), prop::bool::weighted(0.9), prop::bool::weighted(0.9));
+    (most(), most(), three(), three(), -2..=3i32, capacity(3000), switches).prop_map(
+        |(rmem_max, wmem_max, tcp_rmem, tcp_wmem, tcp_adv_win_scale, backlog, switches)| Sysctl {
+            rmem_max,
+            wmem_max,
+            tcp_rmem,
+            tcp_wmem,
+            tcp_adv_win_scale,
+            netdev_max_backlog: backlog as u32,
+            tcp_slow_start_after_idle: switches.0,
+            tcp_window_scaling: switches.1,
+            tcp_sack: switches.2,
+        },
+    )
+}
+
+fn cpu() -> impl Strategy<Value = Cpu> {
+    let some = || prop_oneof![log_uniform(1, 20_000), decade(1, 10_000)];
+    let cost = || prop_oneof![Just(Time::ZERO), some().prop_map(Time)];
+    let copy = prop_oneof![Just(0), log_uniform(1, 5_000), decade(1, 1_000)];
+    let costs = (copy, cost(), cost(), cost());
+    let some = costs.prop_map(|(copy_ps_per_byte, transmit, receive, ack)| Cpu {
+        copy_ps_per_byte,
+        transmit,
+        receive,
+        ack,
+    });
+    prop_oneof![1 => Just(Cpu::default()), 2 => some]
+}

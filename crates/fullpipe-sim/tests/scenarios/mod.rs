@@ -1,0 +1,155 @@
+//! Random configurations over everything that [`Config`] can say.
+//!
+//! Sizes are drawn on a logarithmic scale, so that a ring of one descriptor is as likely as one of a
+//! thousand. The run's length follows from its bottleneck, so that no case takes long.
+
+mod hosts;
+mod paths;
+
+use fullpipe_sim::config::{App, Config, Element, Flow};
+use fullpipe_sim::units::{Rate, Time};
+use proptest::prelude::*;
+
+/// How large a case may be.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    /// Data packets that the bottleneck can carry until the end, about.
+    pub packets: u64,
+    /// Most samples.
+    pub samples: u64,
+}
+
+/// A number from `low` to `high`, small ones as likely as large ones.
+pub fn log_uniform(low: u64, high: u64) -> impl Strategy<Value = u64> {
+    let bits = (high / low.max(1)).max(1).ilog2() + 1;
+    (0..=bits, 0u64..1 << 16).prop_map(move |(bit, fraction)| {
+        let base = low.max(1) << bit;
+        let value = u128::from(base) * u128::from((1 << 16) + fraction) >> 17;
+        (value as u64).clamp(low, high)
+    })
+}
+
+/// A number with no more than three digits that are not zero: what people configure.
+pub fn round(value: u64) -> u64 {
+    let unit = 10u64.pow(value.max(1).ilog10().saturating_sub(2));
+    value / unit * unit
+}
+
+/// Any configuration of this size.
+pub fn config(size: Size) -> impl Strategy<Value = Config> {
+    let ways = (paths::elements("forward", 4), paths::elements("back", 3));
+    let hosts = (hosts::host(), hosts::host());
+    let flows = prop::collection::vec(flow(), 1..=4);
+    let times = (1..=1000u64, 1..=size.samples, 0..1000u64);
+    let mtu = prop_oneof![576..=9000u32, prop::sample::select(vec![962, 1212, 1500, 9000])];
+    (ways, hosts, flows, mtu, times, any::<u64>()).prop_map(
+        move |((forward, back), (sender, receiver), flows, mtu, times, seed)| {
+            let flows = flows.into_iter().enumerate();
+            let flows = flows.map(|(i, f)| Flow { name: format!("flow{i}"), ..f }).collect();
+            let end = Time::secs(20);
+            let (sample, mtu) = (end, mtu);
+            let mut config =
+                Config { seed, end, sample, mtu, forward, back, sender, receiver, flows };
+            fit(&mut config, size, times);
+            config
+        },
+    )
+}
+
+/// A power of ten from `low` to `high`: where these meet, things happen at the same time.
+pub fn decade(low: u64, high: u64) -> impl Strategy<Value = u64> {
+    (low.ilog10()..=high.ilog10()).prop_map(|digits| 10u64.pow(digits))
+}
+
+/// A capacity: often ample, sometimes tiny.
+pub fn capacity(most: u64) -> impl Strategy<Value = u64> {
+    prop_oneof![1 => log_uniform(1, 30), 2 => log_uniform(30, most)]
+}
+
+/// Bits per second that can leave the sender and pass the path.
+fn bottleneck(config: &Config) -> u64 {
+    let links = config.forward.iter().filter_map(|e| match e {
+        Element::Link(link) => Some(link.rate.0),
+        _ => None,
+    });
+    links.chain([config.sender.nic_rate.0]).min().expect("a host has a card")
+}
+
+/// Bits per second that the buffers allow, about; none: as many as come.
+fn window_rate(config: &Config) -> Option<u64> {
+    let delay = |e: &Element| if let Element::Delay(d) = e { d.delay.0 } else { 0 };
+    let round_trip = config.forward.iter().chain(&config.back).map(delay).sum::<u64>();
+    let windows = config.flows.iter().map(|f| {
+        let send = f.sndbuf.unwrap_or(config.sender.sysctl.tcp_wmem[2]);
+        send.min(f.rcvbuf.unwrap_or(config.receiver.sysctl.tcp_rmem[2])) * 2
+    });
+    let bits = windows.sum::<u64>().saturating_mul(8_000_000_000);
+    bits.checked_div(round_trip).map(|rate| rate.max(1000))
+}
+
+/// Sets the end and the interval of a configuration, and keeps its writes from being too many.
+fn fit(config: &mut Config, size: Size, (share, samples, odd): (u64, u64, u64)) {
+    let rate = bottleneck(config).min(window_rate(config).unwrap_or(u64::MAX));
+    let packet_ns = 8_000_000_000 * u64::from(config.mtu) / rate;
+    let full = (size.packets * packet_ns.max(1)).clamp(1_000_000, config.end.0);
+    let longest_start = config.flows.iter().map(|f| f.start.0).max().unwrap_or(0);
+    config.end = Time(full * share / 1000 + 1000 + longest_start % full.max(1));
+    config.sample = Time((config.end.0 / samples + odd).max(1000));
+    let seconds = config.end.0 as f64 / 1e9;
+    let most = |bits: u64| (bits as f64 / 8.0 * seconds / size.packets as f64) as u32;
+    let bulk = most(rate);
+    for flow in &mut config.flows {
+        let least = match flow.app {
+            App::Bulk => bulk,
+            App::Rate(rate) => most(rate.0),
+        };
+        flow.write = flow.write.max(least).max(1);
+    }
+}
+
+fn flow() -> impl Strategy<Value = Flow> {
+    let app = prop_oneof![
+        3 => Just(App::Bulk),
+        1 => log_uniform(100_000, 20_000_000_000).prop_map(|r| App::Rate(Rate(round(r)))),
+    ];
+    let buffers = (prop::option::of(buffer()), prop::option::of(buffer()));
+    let span = |most| prop::option::of(log_uniform(1, most));
+    let start = prop_oneof![Just(0), decade(1000, 10_000_000), log_uniform(1, 50_000_000)];
+    (
+        congestion(),
+        buffers,
+        start,
+        app,
+        span(3_000_000),
+        span(10_000_000_000),
+        log_uniform(1, 300_000),
+    )
+        .prop_map(|((congestion, parameters), buffers, start, app, bytes, duration, write)| {
+            Flow {
+                name: String::new(),
+                congestion,
+                parameters,
+                sndbuf: buffers.0,
+                rcvbuf: buffers.1,
+                start: Time(start),
+                app,
+                bytes,
+                duration: duration.map(Time),
+                write: write as u32,
+            }
+        })
+}
+
+fn buffer() -> impl Strategy<Value = u64> {
+    log_uniform(1_000, 20_000_000)
+}
+
+fn congestion() -> impl Strategy<Value = (String, Vec<(String, i64)>)> {
+    let threshold = |name: &'static str| {
+        prop::option::of(0..=200i64).prop_map(move |threshold| {
+            let parameters = threshold.map(|t| ("initial_ssthresh".to_string(), t));
+            (name.to_string(), parameters.into_iter().collect())
+        })
+    };
+    prop_oneof![Just(("reno".to_string(), Vec::new())), threshold("bic"), threshold("cubic"),]
+}
