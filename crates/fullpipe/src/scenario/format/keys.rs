@@ -205,6 +205,7 @@ macro_rules! group {
     }) => {
         $(#[doc = $doc])*
         #[derive(Clone, Debug)]
+        #[allow(dead_code, reason = "not every table's place is needed, nor the keys meant for readers")]
         pub struct $name {
             pub place: $crate::scenario::format::context::Place,
             $(pub $key: Option<$crate::scenario::format::keys::At<$type>>,)*
