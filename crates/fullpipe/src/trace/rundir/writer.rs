@@ -32,6 +32,11 @@ impl Writer {
         Writer { place, target, directory, made, collected, finished: false }
     }
 
+    /// The hidden directory, which vanishes when the writer is dropped before [`Writer::finish`].
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Writes the trace and the intervals of one run; `resolved` is its complete scenario, TOML.
     ///
     /// # Errors
