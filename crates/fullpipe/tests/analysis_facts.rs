@@ -126,6 +126,32 @@ fn the_last_interval_ends_when_everything_was_read() {
     assert_eq!((last.start_s, last.end_s, last.segments), (3.0, 3.545, 201));
 }
 
+/// Without an event that says so, a flow whose application stops by time ends with what it sent.
+#[test]
+fn a_flow_that_stops_by_time_ends_when_it_is_drained() {
+    let writing = vec![step(10, Limit::CwndAvoidance, 50); 20];
+    let (drain, nothing) = (step(5, Limit::Idle, 50), vec![step(0, Limit::Idle, 0); 20]);
+    let mut recording = steps_after(Time::ZERO, [writing, vec![drain; 3]].concat(), nothing);
+    let mut meta = meta();
+    let life = |meta: &analysis::RunMeta, recording: &Recording| {
+        let flow = &analysis::run(meta, recording).flows[0];
+        (flow.intervals.last().unwrap().end_s, flow.limits["idle"])
+    };
+    for sample in &mut recording.flows {
+        sample.bytes_acked = sample.bytes_delivered;
+    }
+    meta.flows[0].stop = Some(Time::secs(2));
+    assert_eq!(life(&meta, &recording), (2.3, 3.0 / 23.0));
+    // It still had time to write.
+    meta.flows[0].stop = Some(Time::secs(3));
+    assert_eq!(life(&meta, &recording), (3.0, 10.0 / 30.0));
+    // Something is still under way at the end of the run.
+    recording.flows.last_mut().unwrap().in_flight = 1;
+    assert_eq!(life(&meta, &recording).0, 4.3);
+    meta.flows[0].stop = None;
+    assert_eq!(life(&meta, &recording).0, 4.3);
+}
+
 /// The same seconds, cwnd-limited throughout: only while the link never idles it is the limit.
 #[test]
 fn a_full_link_is_the_limit_and_not_the_window() {

@@ -32,7 +32,8 @@ impl Writer {
         Writer { place, target, directory, made, collected, finished: false }
     }
 
-    /// The hidden directory, which vanishes when the writer is dropped before [`Writer::finish`].
+    /// The hidden directory. It vanishes when the writer is dropped, unless [`Writer::finish`] has
+    /// given it its final name.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
