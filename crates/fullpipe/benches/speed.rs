@@ -21,7 +21,8 @@ impl Control for ToTheEnd {
 
 /// CPU time of this thread, seconds.
 fn cpu_s() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells CPU time");
+    let text =
+        std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells CPU time");
     let ns: f64 = text.split(' ').next().and_then(|n| n.parse().ok()).expect("a number first");
     ns / 1e9
 }
@@ -55,7 +56,9 @@ fn main() {
         speeds[1].push(speed(simulator, &bare));
     }
     let [with, without] = speeds.map(median);
-    println!("fink-2007, {VARIANT}: medians of {ROUNDS} runs, million data segments per CPU second");
+    println!(
+        "fink-2007, {VARIANT}: medians of {ROUNDS} runs, million data segments per CPU second"
+    );
     println!("trace every {}: {:.2}", traced.report.sample, with / 1e6);
     println!("trace every {}: {:.2}", bare.report.sample, without / 1e6);
     println!("ratio: {:.2}", with / without);
