@@ -52,7 +52,7 @@ impl Data {
 }
 
 group! {
-    /// A file of published figures.
+    /// The file of published figures.
     File "the published figures" {
         /// Where they come from: author, title, date.
         source: String, Required;

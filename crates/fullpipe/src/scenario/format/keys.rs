@@ -9,6 +9,8 @@ use super::quantity::Dimension;
 
 /// A table of the scenario.
 pub struct Group {
+    /// Name of the definition in the JSON Schema.
+    pub id: &'static str,
     /// How diagnostics and the reference call it, for instance "[path]".
     pub name: &'static str,
     /// What it describes.
@@ -206,14 +208,15 @@ macro_rules! group {
         $(#[doc = $doc])*
         #[derive(Clone, Debug)]
         #[allow(dead_code, reason = "not every table's place is needed, nor the keys meant for readers")]
-        pub struct $name {
+        pub(in crate::scenario) struct $name {
             pub place: $crate::scenario::format::context::Place,
-            $(pub $key: Option<$crate::scenario::format::keys::At<$type>>,)*
+            $($(#[doc = $meaning])* pub $key: Option<$crate::scenario::format::keys::At<$type>>,)*
         }
 
         impl $crate::scenario::format::keys::Section for $name {
             const GROUP: &'static $crate::scenario::format::keys::Group =
                 &$crate::scenario::format::keys::Group {
+                    id: stringify!($name),
                     name: $title,
                     doc: concat!($($doc, "\n"),*),
                     keys: &[$($crate::scenario::format::keys::Key {
