@@ -87,7 +87,7 @@ impl Experiment<'_> {
         }
     }
 
-    fn one(&self, index: usize, plan: &Plan) -> Result<Run, Failure> {
+    fn one(&self, _index: usize, plan: &Plan) -> Result<Run, Failure> {
         let begun = Instant::now();
         let mut recording = Recording::default();
         let mut watch = Watch { progress: self.progress, seen: Time::ZERO };

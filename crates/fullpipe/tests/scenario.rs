@@ -1,6 +1,6 @@
 //! Scenarios that are right: recipes, round trip, variants, sweeps, options.
 
-use fullpipe::scenario::{Resolved, SetOption, Source, load, recipes};
+use fullpipe::scenario::{Resolved, Source, load, recipes};
 
 fn reload(resolved: &Resolved) -> Resolved {
     let text = resolved.to_toml();
