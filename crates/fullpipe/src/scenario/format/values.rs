@@ -220,8 +220,9 @@ pub fn report(
         Wrong::Unit(unit) => {
             let units = dimensions.iter().flat_map(|d| d.units).map(|(name, _)| *name);
             let message = format!("`{key}` cannot be measured in \"{unit}\"");
-            cx.error("unknown-unit", place, message).names(&unit, units);
-            return;
+            let error = cx.error("unknown-unit", place, message);
+            error.names(&unit, units);
+            error
         }
     };
 }
