@@ -4,7 +4,7 @@
 
 # All tests. The report's test drives a headless Chromium.
 test: browser
-	cargo test --workspace
+	FULLPIPE_REQUIRE_CHROMIUM=1 cargo test --workspace
 
 # What a commit has to pass besides its tests.
 lint:
@@ -16,7 +16,8 @@ bless:
 	FULLPIPE_BLESS=1 cargo test --workspace
 
 browser:
-	@if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then \
+	@browsers="chromium chromium-browser google-chrome"; \
+	if command -v $$browsers >/dev/null && command -v chromedriver >/dev/null; then \
 	    :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    apt-get update && DEBIAN_FRONTEND=noninteractive \

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 /// Segments simulated per second of one core: the least that the speed bench accepts.
 const SEGMENTS_PER_SECOND: f64 = 1e6;
-/// Bytes of a row of the trace on disk, compressed; measured on the recipe's runs.
-const BYTES_PER_ROW: f64 = 20.0;
+/// Bytes of a row of the trace on disk, compressed; measured on the runs of fink-2007.
+const BYTES_PER_ROW: f64 = 9.0;
 
 /// An estimate for one run; the path counts as full all the time, so it is an upper bound in the
 /// number of segments.
@@ -44,7 +44,8 @@ pub fn estimate(run: &Resolved) -> Estimate {
 /// Full packets per second that the narrowest place lets through.
 fn packets_per_second(run: &Resolved) -> f64 {
     let mtu = run.path.mtu;
-    let rate = |bits: u64, framing: Framing| bits as f64 / 8.0 / f64::from(mtu + framing.overhead());
+    let rate =
+        |bits: u64, framing: Framing| bits as f64 / 8.0 / f64::from(mtu + framing.overhead());
     let links = run.path.forward.iter().filter_map(|element| match element {
         Element::Link(link) => Some(rate(link.rate.0, link.framing)),
         _ => None,

@@ -11,8 +11,8 @@ use fullpipe::trace::recording::Recording;
 use fullpipe::trace::rundir::Writer;
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
-use std::sync::{Mutex, PoisonError};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
@@ -97,9 +97,8 @@ impl Experiment<'_> {
             .map_err(|why| Failure::Input(format!("{}: {why}", plan.name())))?;
         let meta = RunMeta::from_plan(self.scenario, plan, self.engine.name(), !outcome.complete);
         let run = analysis::run(&meta, &recording);
-        let names: Vec<String> = self.scenario.plans().iter().map(Plan::name).collect();
         self.writer
-            .run(index, &names, &run, &plan.resolved.to_toml(), &recording)
+            .run(&run, &plan.resolved.to_toml(), &recording)
             .map_err(|e| Failure::Environment(e.to_string()))?;
         let (end, took) = (outcome.end.as_secs_f64(), begun.elapsed().as_secs_f64());
         self.progress.say(&format!("{}: {end:.1} s simulated in {took:.1} s", run.variant));

@@ -2,12 +2,19 @@
 //! points run the same.
 
 mod args;
+mod compare;
+mod estimate;
+mod experiment;
 mod failure;
 mod interrupt;
 mod list;
 mod output;
 mod plan;
+mod progress;
 mod quantity;
+mod report;
+mod run;
+mod source;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -35,7 +42,9 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
     let output = Output::detect();
     match command {
         Command::List(list) => list::list(list, &output),
-        Command::Run(_) | Command::Report(_) | Command::Compare(_) => Ok(()),
+        Command::Run(run) => run::run(run, &output),
+        Command::Report(report) => report::report(report, &output),
+        Command::Compare(compare) => compare::compare(compare, &output),
         Command::Plan(plan) => plan::plan(plan, &output),
     }
 }

@@ -3,11 +3,11 @@
 use crate::args::ListArguments;
 use crate::failure::Failure;
 use crate::output::Output;
+use fullpipe::analysis::limit_names;
 use fullpipe::scenario::metric::{self, Metric, Unit};
 use fullpipe::scenario::{self, Recipe};
 use fullpipe_sim::cc::{self, Parameter};
 use fullpipe_sim::tcp::profile::PROFILES;
-use fullpipe_sim::trace::Limit;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ struct Listing {
     recipes: Vec<RecipeEntry>,
     congestion: Vec<CongestionEntry>,
     kernels: Vec<&'static str>,
-    limits: [&'static str; Limit::COUNT],
+    limits: Vec<&'static str>,
     metrics: Vec<MetricEntry>,
 }
 
@@ -82,7 +82,7 @@ impl Listing {
             recipes: scenario::recipes().iter().map(RecipeEntry::new).collect(),
             congestion: cc::algorithms().iter().map(CongestionEntry::new).collect(),
             kernels: PROFILES.iter().map(|profile| profile.name).collect(),
-            limits: Limit::NAMES,
+            limits: limit_names().collect(),
             metrics: flow.chain(limits).chain(stage).collect(),
         }
     }
@@ -104,7 +104,8 @@ impl Listing {
         let _ = writeln!(out, "\nLimits (what held a flow back)\n  {}", self.limits.join("\n  "));
         out += "\nMetrics (of expectations)\n";
         for metric in &self.metrics {
-            let _ = writeln!(out, "  {:<36} {:<8} {}", metric.name, metric.unit, metric.meaning);
+            let _ = writeln!(out, "  {}{}", metric.name, unit_in_words(metric.unit));
+            let _ = writeln!(out, "    {}", metric.meaning);
         }
         out
     }

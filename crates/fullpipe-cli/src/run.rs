@@ -60,7 +60,7 @@ fn keep(
     let document = experiment::run(scenario, engine, jobs, &writer, &progress);
     progress.finish();
     let document = document?;
-    let command = std::env::args().collect();
+    let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let provenance = Provenance::here(command, started, clock.elapsed());
     let report = html::render(&document);
     let directory = writer.finish(&document, &provenance, &report).map_err(environment)?;
@@ -124,8 +124,8 @@ impl<'a> Planned<'a> {
         let Estimate { simulated_s, segments_at_most, core_s_at_most, trace_bytes, .. } =
             self.estimate;
         format!(
-            "# {}\n# {simulated_s:.1} s simulated; at most {segments_at_most:.0} segments, which take {core_s_at_most:.1} s of a core;\n\
-             # trace of about {:.1} MB\n\n{}",
+            "# {}\n# {simulated_s:.1} s simulated; at most {segments_at_most:.0} segments, which take \
+             {core_s_at_most:.1} s of a core;\n# trace of about {:.1} MB\n\n{}",
             self.variant,
             trace_bytes / 1e6,
             self.resolved.to_toml()

@@ -29,6 +29,9 @@ fn text_has_the_same_names() {
     let desk = Desk::new();
     let list = desk.call(&["list", "--json"]).ends_with(0).json();
     let text = desk.call(&["list"]).ends_with(0).stdout;
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
     for part in ["recipes", "congestion", "kernels", "limits", "metrics"] {
         for name in names(&list[part]) {
             assert!(text.contains(name), "{part}: {name}");

@@ -3,44 +3,38 @@
 
 mod common;
 use common::Desk;
-use serde_json::Value;
+use fullpipe::analysis::document::{Document, Run};
+use fullpipe::analysis::verdict::published_time;
 
 const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
 const BEGIN: &str = "<!-- published-table -->\n";
 const END: &str = "<!-- /published-table -->";
 
 const HEADING: &str = "\
-| run | mean, Mb/s: published | simulated | difference | 90 % of plateau after, s: published | simulated | ramp's seconds: median error | worst | in the band |
+| run | published, Mb/s | simulated, Mb/s | difference | published, s to 90 % | simulated, s to 90 % | ramp, median error | ramp, worst error | rows in the band |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|
 ";
 
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or(f64::NAN)
-}
-
-/// Seconds until a published row reached 90 % of the published plateau's median.
-fn published_time(rows: &[Value]) -> f64 {
-    let rate = |row: &Value| number(&row["throughput_mbit"]);
-    let mut plateau: Vec<f64> = rows.iter().filter(|row| row["ramp"] == false).map(rate).collect();
-    plateau.sort_by(f64::total_cmp);
-    let median = plateau.get(plateau.len() / 2).copied().unwrap_or(f64::NAN);
-    rows.iter().find(|row| rate(row) >= 0.9 * median).map_or(f64::NAN, |row| number(&row["end_s"]))
-}
-
-fn row(run: &Value) -> String {
-    let (flow, published) = (&run["flows"][0], &run["published"]);
-    let rows = published["rows"].as_array().expect("published rows");
-    let (theirs, ours) = (number(&published["total_mbit"]), number(&flow["mean_mbit"]));
-    let percent = |name: &str| number(&published[name]) * 100.0;
-    let inside = rows.iter().filter(|row| row["in_band"] == true).count();
+/// Rates are means over all published rows, for both alike.
+fn row(run: &Run) -> String {
+    let published = run.published.as_ref().expect("published figures");
+    let rows = &published.rows;
+    let seconds: f64 = rows.iter().map(|row| row.end_s - row.start_s).sum();
+    let rate = |bytes: u64| bytes as f64 * 8.0 / seconds / 1e6;
+    let theirs = rate(rows.iter().map(|row| row.bytes).sum());
+    let ours = rate(rows.iter().map(|row| row.simulated_bytes).sum());
+    let (median, worst) =
+        (published.median_error_before_plateau, published.worst_error_before_plateau);
+    let percent = |share: Option<f64>| share.expect("a ramp") * 100.0;
+    let inside = rows.iter().filter(|row| row.in_band).count();
     format!(
         "| {} | {theirs:.1} | {ours:.1} | {:+.2} % | {:.0} | {:.0} | {:.2} % | {:.2} % | {inside} of {} |\n",
-        run["variant"].as_str().expect("a name"),
+        run.variant,
         (ours / theirs - 1.0) * 100.0,
-        published_time(rows),
-        number(&flow["time_to_plateau_s"]),
-        percent("median_error_before_plateau"),
-        percent("worst_error_before_plateau"),
+        published_time(published).expect("a plateau"),
+        run.flows[0].time_to_plateau_s.expect("a plateau"),
+        percent(median),
+        percent(worst),
         rows.len(),
     )
 }
@@ -48,10 +42,9 @@ fn row(run: &Value) -> String {
 #[test]
 fn the_table_of_published_figures_comes_from_a_run() {
     let call = Desk::new().call(&["run", "fink-2007", "--json", "--quiet"]);
-    let document = call.json();
-    let rows = document["runs"].as_array().expect("runs").iter().map(row);
-    let table = format!("\n{HEADING}{}\n", rows.collect::<String>());
-    assert!(!table.contains("NaN"), "{table}");
+    let document: Document = serde_json::from_str(&call.stdout).expect("a document");
+    let rows: String = document.runs.iter().map(row).collect();
+    let table = format!("\n{HEADING}{rows}\n");
     let readme = std::fs::read_to_string(README).expect("the README");
     let (before, rest) = readme.split_once(BEGIN).expect("where the table begins");
     let (current, after) = rest.split_once(END).expect("where the table ends");

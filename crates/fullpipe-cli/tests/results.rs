@@ -1,7 +1,7 @@
 //! `fullpipe report` and `fullpipe compare`: results of earlier runs.
 
 mod common;
-use common::Desk;
+use common::{Call, Desk};
 
 #[test]
 fn a_report_shows_what_the_run_showed() {
@@ -52,6 +52,7 @@ fn a_comparison_names_what_differs() {
     desk.call(&["run", "short.toml", "--out", "a"]).ends_with(0);
     desk.call(&["run", "short.toml", "--out", "b", "--set", "path.rate=50Mbit"]).ends_with(0);
     let text = desk.call(&["compare", "a", "b"]).ends_with(0).stdout;
+    assert!(text.starts_with("a: a\nb: b\n"));
     for part in ["100Mbit", "50Mbit", "mean_mbit"] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -59,4 +60,22 @@ fn a_comparison_names_what_differs() {
     assert!(json.to_string().contains("50Mbit"));
     let same = desk.call(&["compare", "a", "a"]).ends_with(0).stdout;
     assert!(!same.contains("Mbit"), "{same}");
+}
+
+#[cfg(unix)]
+#[test]
+fn names_that_are_not_utf_8_are_no_panic() {
+    use std::os::unix::ffi::OsStrExt;
+    let desk = Desk::with_short();
+    let odd = std::ffi::OsStr::from_bytes(b"r\xffsult");
+    let call = |before: &[&str], after: &[&str]| {
+        let mut command = desk.command(before);
+        Call::of(command.arg(odd).args(after).output().expect("it starts"))
+    };
+    call(&["run", "short.toml", "--quiet", "--out"], &[]).ends_with(0);
+    call(&["report"], &[]).ends_with(0);
+    call(&["compare"], &["--json", "."]).ends_with(2);
+    call(&["compare", "short.toml"], &[]).ends_with(2);
+    call(&["run"], &[]).ends_with(2);
+    call(&["run", "short.toml", "--set"], &[]).ends_with(2);
 }

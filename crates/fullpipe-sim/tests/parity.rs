@@ -43,7 +43,7 @@ fn note(told: &Record, segments: u64) {
     kinds.sort();
     kinds.dedup();
     kinds.into_iter().for_each(|kind| show(kind.name()));
-    for stage in told.stages() {
+    for stage in told.announced() {
         let last = told.samples().filter(|s| s.stage == stage.index).last();
         if last.is_some_and(|sample| sample.dropped > 0) {
             show(&format!("dropped by {}", stage.kind));
@@ -54,7 +54,7 @@ fn note(told: &Record, segments: u64) {
 #[test]
 fn trains_tell_what_packets_tell() {
     let size = Size { packets: 3000, samples: 100 };
-    random::check(1500, scenarios::config(size), compare);
+    random::check(5000, scenarios::config(size), compare);
     let seen = SEEN.lock().unwrap();
     let kinds = [EventKind::Established, EventKind::FirstData, EventKind::CaState];
     let kinds = kinds.iter().chain(&[EventKind::Retransmit, EventKind::Timeout]);

@@ -97,7 +97,7 @@ fn names(directory: &Path) -> Vec<String> {
 }
 
 impl Call {
-    fn of(output: Output) -> Call {
+    pub fn of(output: Output) -> Call {
         Call {
             code: output.status.code(),
             stdout: String::from_utf8(output.stdout).expect("UTF-8"),

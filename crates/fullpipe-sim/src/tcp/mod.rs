@@ -3,7 +3,9 @@
 pub mod ack_policy;
 pub mod autotune;
 pub mod input;
+mod out_of_order;
 pub mod output;
+pub mod probe;
 pub mod profile;
 pub mod receiver;
 pub mod recovery;

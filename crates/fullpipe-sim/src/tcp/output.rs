@@ -42,6 +42,9 @@ impl Sender {
             if !self.send_head(len, out) {
                 break;
             }
+            if !len.is_multiple_of(self.mss) {
+                self.snd_sml = self.snd_nxt;
+            }
             sent += 1;
         }
         sent
@@ -74,7 +77,7 @@ impl Sender {
         len >= self.mss || self.board.packets_out == 0 || self.snd_sml <= self.snd_una
     }
 
-    fn send_head(&mut self, len: u32, out: &mut dyn Output) -> bool {
+    pub(super) fn send_head(&mut self, len: u32, out: &mut dyn Output) -> bool {
         let now = self.jiffies(out.now());
         self.restart_after_idle(now);
         let seq = self.snd_nxt;
@@ -88,9 +91,6 @@ impl Sender {
         let segments = len.div_ceil(self.mss);
         self.counters.segments_sent += u64::from(segments);
         self.snd_nxt += u64::from(len);
-        if !len.is_multiple_of(self.mss) {
-            self.snd_sml = self.snd_nxt;
-        }
         let first = self.board.packets_out == 0;
         self.board.packets_out += segments;
         self.lsndtime = now;
@@ -157,17 +157,5 @@ impl Sender {
             self.cwnd_used = 0;
         }
         self.cc.sock_mut().snd_cwnd_stamp = now;
-    }
-
-    /// tcp_check_probe_timer: data waits, nothing is in flight, so something must ask for a window.
-    fn check_probe_timer(&mut self, out: &dyn Output) {
-        if self.is_established
-            && self.board.packets_out == 0
-            && self.queue.head().is_some()
-            && self.timer.is_none()
-        {
-            let rto = self.rtt.rto;
-            self.start_timer(TimerKind::Probe, out.now(), rto);
-        }
     }
 }

@@ -1,16 +1,18 @@
 //! The receiving endpoint: reassembly, receive buffer, ACKs.
 //!
 //! Source: Linux 2.6.20 `tcp_rcv_established`, `tcp_data_queue`, `tcp_cleanup_rbuf`.
-//! Not modelled: the prequeue (the receiver behaves as with net.ipv4.tcp_low_latency = 1), pruning
-//! of the out-of-order queue (a segment that does not fit is dropped).
+//! A segment that does not fit into the buffer is dropped; but if it is the next one expected, the
+//! out-of-order queue is thrown away for it, SACKed or not (`tcp_prune_queue`).
+//! Not modelled: the prequeue (the receiver behaves as with net.ipv4.tcp_low_latency = 1), and the
+//! copying together of small packets that `tcp_prune_queue` tries first.
 
 use super::ack_policy::AckPolicy;
 use super::autotune::RcvSpace;
+use super::out_of_order::OutOfOrder;
 use super::profile::Profile;
 use super::window::{RX_OVERHEAD, ReceiveWindow};
 use super::{Ack, Sacks};
 use crate::config::Host;
-use crate::ranges::RangeSet;
 use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -35,9 +37,7 @@ pub struct Receiver {
     tick_ns: u64,
     /// Next byte expected.
     pub rcv_nxt: u64,
-    out_of_order: RangeSet,
-    /// Out-of-order ranges by the time of their last arrival, most recent first (start of each).
-    recent: VecDeque<u64>,
+    out_of_order: OutOfOrder,
     waiting: VecDeque<Waiting>,
     waiting_bytes: u64,
     read_of_first: u32,
@@ -67,8 +67,7 @@ impl Receiver {
             tick_ns: 1_000_000_000 / u64::from(host.hz),
             acks: AckPolicy::new(host.hz, mss),
             rcv_nxt: 0,
-            out_of_order: RangeSet::default(),
-            recent: VecDeque::new(),
+            out_of_order: OutOfOrder::default(),
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             read_of_first: 0,
@@ -94,12 +93,13 @@ impl Receiver {
             return Some(self.make_ack());
         }
         let beyond = end > self.rcv_nxt + self.window.remaining(self.rcv_nxt);
-        if beyond || self.window.rmem_alloc > self.window.rcvbuf {
+        let next = seq <= self.rcv_nxt;
+        if beyond || !self.has_room(next) {
             self.dropped += 1;
             return Some(self.make_ack());
         }
-        if seq > self.rcv_nxt {
-            return self.take_out_of_order(seq, end);
+        if !next {
+            return self.take_out_of_order(seq, len);
         }
         self.take_in_order((end - self.rcv_nxt) as u32, end);
         self.acks.on_data(now, len, self.window.rcv_wnd);
@@ -112,28 +112,24 @@ impl Receiver {
         self.ack_or_delay(now)
     }
 
+    /// Whether there is memory for a segment; for the `next` one room is made.
+    fn has_room(&mut self, next: bool) -> bool {
+        if next && self.window.rmem_alloc > self.window.rcvbuf {
+            let thrown_away = core::mem::take(&mut self.out_of_order);
+            self.dropped += thrown_away.segments();
+            self.window.rmem_alloc -= thrown_away.memory();
+        }
+        self.window.rmem_alloc <= self.window.rcvbuf
+    }
+
     fn take_in_order(&mut self, len: u32, end: u64) {
         self.window.rmem_alloc += u64::from(len) + RX_OVERHEAD;
         self.enqueue(len, 1);
         self.rcv_nxt = end;
-        let filled_to = self.out_of_order.next_gap(self.rcv_nxt);
-        if filled_to > self.rcv_nxt {
-            self.queue_filled(self.rcv_nxt, filled_to);
-            self.rcv_nxt = filled_to;
-        }
-    }
-
-    /// Out-of-order data became in-order; its memory is already accounted.
-    fn queue_filled(&mut self, from: u64, to: u64) {
-        self.out_of_order.remove(from, to, |_, _| {});
-        self.recent.retain(|&start| start >= to);
-        let whole = ((to - from) / u64::from(self.mss)) as u32;
-        let rest = ((to - from) % u64::from(self.mss)) as u32;
-        if whole > 0 {
-            self.enqueue(self.mss, whole);
-        }
-        if rest > 0 {
-            self.enqueue(rest, 1);
+        // What this makes readable has its memory accounted already.
+        for (len, count) in self.out_of_order.take_from(self.rcv_nxt, self.mss) {
+            self.enqueue(len, count);
+            self.rcv_nxt += u64::from(len) * u64::from(count);
         }
     }
 
@@ -146,19 +142,11 @@ impl Receiver {
         }
     }
 
-    fn take_out_of_order(&mut self, seq: u64, end: u64) -> Option<Ack> {
-        let mut new_segments = 0;
-        self.out_of_order.insert(seq, end, |_, _| new_segments += 1);
-        if new_segments == 0 {
-            self.duplicates += 1;
+    fn take_out_of_order(&mut self, seq: u64, len: u32) -> Option<Ack> {
+        if self.out_of_order.insert(seq, len, self.mss) {
+            self.window.rmem_alloc += u64::from(len) + RX_OVERHEAD;
         } else {
-            self.window.rmem_alloc += (end - seq) + RX_OVERHEAD;
-            let merged = self.out_of_order.containing(seq).map_or(seq, |(start, _)| start);
-            let ranges = &self.out_of_order;
-            self.recent
-                .retain(|&s| s != merged && ranges.containing(s).is_some_and(|(a, _)| a == s));
-            self.recent.push_front(merged);
-            self.recent.truncate(8);
+            self.duplicates += 1;
         }
         Some(self.make_ack())
     }
@@ -167,7 +155,7 @@ impl Receiver {
         let owed = self.rcv_nxt - self.window.rcv_wup;
         let second = owed > u64::from(self.acks.rcv_mss) && {
             let advertised = self.window.rcv_wnd;
-            self.window.select() >= advertised
+            self.window.select(self.acks.rcv_mss) >= advertised
         };
         if second || self.acks.quick > 0 || !self.out_of_order.is_empty() {
             return Some(self.make_ack());
@@ -178,7 +166,7 @@ impl Receiver {
 
     /// An ACK of the present state (tcp_send_ack).
     pub fn make_ack(&mut self) -> Ack {
-        let window = self.window.advertise(self.rcv_nxt);
+        let window = self.window.advertise(self.rcv_nxt, self.acks.rcv_mss);
         self.acks.on_ack_sent();
         Ack { ack: self.rcv_nxt, window, sacks: self.sack_blocks() }
     }
@@ -187,14 +175,8 @@ impl Receiver {
         if !self.sack || self.out_of_order.is_empty() {
             return None;
         }
-        let mut sacks = Sacks { blocks: [(0, 0); 4], count: 0 };
-        for &start in self.recent.iter().take(4) {
-            if let Some(range) = self.out_of_order.containing(start) {
-                sacks.blocks[sacks.count] = range;
-                sacks.count += 1;
-            }
-        }
-        Some(Box::new(sacks))
+        let (blocks, count) = self.out_of_order.blocks();
+        Some(Box::new(Sacks { blocks, count }))
     }
 
     /// The reader has copied `bytes`: frees their memory and sends the ACK that this allows
@@ -210,7 +192,7 @@ impl Receiver {
         }
         let remaining = self.window.remaining(self.rcv_nxt);
         if 2 * remaining <= self.window.window_clamp {
-            let possible = self.window.select();
+            let possible = self.window.select(self.acks.rcv_mss);
             if possible > 0 && possible >= 2 * remaining {
                 return Some(self.make_ack());
             }
@@ -234,7 +216,7 @@ impl Receiver {
             let whole = (left / u64::from(run.len)).min(u64::from(run.count)) as u32;
             self.segments_read += u64::from(whole);
             let memory = u64::from(whole) * (u64::from(run.len) + RX_OVERHEAD);
-            self.window.rmem_alloc = self.window.rmem_alloc.saturating_sub(memory);
+            self.window.rmem_alloc -= memory;
             left -= u64::from(whole) * u64::from(run.len);
             run.count -= whole;
             if run.count > 0 {

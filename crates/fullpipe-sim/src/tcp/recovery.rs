@@ -52,6 +52,9 @@ impl Sender {
             !learned.data_acked && !learned.window_updated && !learned.data_sacked;
         let mut is_dupack =
             !learned.una_advanced && (plain_duplicate || learned.data_sacked && beyond);
+        if self.board.has_reneged(self.snd_una) {
+            return self.on_reneging(out);
+        }
         if self.snd_una >= self.high_seq {
             self.end_state(out);
         }
@@ -207,7 +210,8 @@ impl Sender {
         }
         self.counters.segments_sent += 1;
         self.counters.segments_retransmitted += 1;
-        self.board.note_retransmitted(start, end);
+        let when = self.jiffies(out.now());
+        self.board.note_retransmitted(start, end, when);
         if let Some(undo) = &mut self.undo {
             undo.retransmitted += 1;
         }
@@ -224,8 +228,25 @@ impl Sender {
             return;
         }
         self.counters.timeouts += 1;
-        let again = self.ca_state == CaState::Loss && self.retransmits > 0;
-        if self.ca_state <= CaState::Disorder || self.snd_una == self.high_seq && !again {
+        self.enter_loss(out);
+        self.rtt.backoff = (self.rtt.backoff + 1).min(16);
+        let timeout = self.rtt.timeout();
+        self.start_timer(TimerKind::Retransmit, out.now(), timeout);
+    }
+
+    /// The receiver has thrown away what it had SACKed (tcp_check_sack_reneging): as a timeout, but
+    /// the SACKs are forgotten too.
+    fn on_reneging(&mut self, out: &mut dyn Output) {
+        self.board.forget_sacks();
+        self.enter_loss(out);
+        let timeout = self.rtt.timeout();
+        self.start_timer(TimerKind::Retransmit, out.now(), timeout);
+    }
+
+    fn enter_loss(&mut self, out: &mut dyn Output) {
+        let first_of_loss = self.ca_state == CaState::Loss && self.retransmits == 0;
+        let first = self.ca_state <= CaState::Disorder || self.snd_una == self.high_seq;
+        if first || first_of_loss {
             let prior_ssthresh = self.current_ssthresh();
             self.undo = Some(Undo { prior_ssthresh, retransmitted: 0 });
             self.reduce_ssthresh();
@@ -241,8 +262,5 @@ impl Sender {
         if let Some((start, end)) = self.next_lost() {
             self.retransmit(start, end, out);
         }
-        self.rtt.backoff = (self.rtt.backoff + 1).min(16);
-        let timeout = self.rtt.timeout();
-        self.start_timer(TimerKind::Retransmit, out.now(), timeout);
     }
 }

@@ -316,16 +316,4 @@ impl Sender {
             TimerKind::Probe => self.on_probe_timeout(out),
         }
     }
-
-    fn on_probe_timeout(&mut self, out: &mut dyn Output) {
-        if self.board.packets_out == 0 && self.queue.head().is_some() {
-            self.write_xmit(out);
-        }
-        if self.board.packets_out == 0 && self.queue.head().is_some() {
-            out.transmit(super::Transmission { seq: self.snd_nxt, len: 0, retransmission: false });
-            self.rtt.backoff = (self.rtt.backoff + 1).min(16);
-            let timeout = self.rtt.timeout();
-            self.start_timer(TimerKind::Probe, out.now(), timeout);
-        }
-    }
 }

@@ -128,10 +128,10 @@ impl ReceiveWindow {
         0
     }
 
-    /// __tcp_select_window: what could be advertised now.
-    pub fn select(&mut self) -> u64 {
+    /// __tcp_select_window: what could be advertised now; `rcv_mss` is the largest segment seen.
+    pub fn select(&mut self, rcv_mss: u32) -> u64 {
         let (mut free, full) = (self.space(), self.full_space());
-        let mss = self.mss.min(full);
+        let mss = u64::from(rcv_mss).min(full).max(1);
         if free < full / 2 && free < mss {
             return 0;
         }
@@ -149,8 +149,8 @@ impl ReceiveWindow {
     }
 
     /// tcp_select_window: chooses the window of an ACK; it never takes back what it has offered.
-    pub fn advertise(&mut self, rcv_nxt: u64) -> u64 {
-        let window = self.select().max(self.remaining(rcv_nxt));
+    pub fn advertise(&mut self, rcv_nxt: u64, rcv_mss: u32) -> u64 {
+        let window = self.select(rcv_mss).max(self.remaining(rcv_nxt));
         self.rcv_wnd = window.min(65_535 << self.wscale);
         self.rcv_wup = rcv_nxt;
         self.rcv_wnd >> self.wscale << self.wscale

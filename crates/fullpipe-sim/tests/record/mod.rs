@@ -50,7 +50,7 @@ impl Control for ToTheEnd {
 
 impl Record {
     /// The stages that were announced.
-    pub fn stages(&self) -> &[StageInfo] {
+    pub fn announced(&self) -> &[StageInfo] {
         match self.0.first() {
             Some(Call::Stages(stages)) => stages,
             _ => panic!("the stages come first"),
@@ -95,7 +95,7 @@ impl Record {
             }
         }
         if let Some(Call::Stage(sample)) = self.0.get(at) {
-            let name = &self.stages()[usize::from(sample.stage)].name;
+            let name = &self.announced()[usize::from(sample.stage)].name;
             writeln!(text, "stage: {name}").unwrap();
         }
         writeln!(text, "call {at}:  {:<44} {}", names[0], names[1]).unwrap();

@@ -4,7 +4,7 @@
 //! thousand. The run's length follows from its bottleneck, so that no case takes long.
 
 mod hosts;
-mod paths;
+pub mod paths;
 
 use fullpipe_sim::config::{App, Config, Element, Flow};
 use fullpipe_sim::units::{Rate, Time};
@@ -24,7 +24,7 @@ pub fn log_uniform(low: u64, high: u64) -> impl Strategy<Value = u64> {
     let bits = (high / low.max(1)).max(1).ilog2() + 1;
     (0..=bits, 0u64..1 << 16).prop_map(move |(bit, fraction)| {
         let base = low.max(1) << bit;
-        let value = u128::from(base) * u128::from((1 << 16) + fraction) >> 17;
+        let value = (u128::from(base) * u128::from((1 << 16) + fraction)) >> 17;
         (value as u64).clamp(low, high)
     })
 }

@@ -36,6 +36,7 @@ fn flows(run: &Resolved) -> Vec<FlowMeta> {
         congestion: flow.congestion.name.clone(),
         kernel: run.hosts.sender.kernel.clone(),
         start: flow.start,
+        stop: flow.duration.map(|duration| flow.start + duration),
     };
     run.flow.iter().map(flow).collect()
 }

@@ -1,10 +1,10 @@
 //! Finding values in a recording by flow or stage and time. A counter at a moment is its value at
 //! the last sample not later than that; nothing is interpolated.
 
-use super::RunMeta;
+use super::{FlowMeta, RunMeta};
 use crate::trace::recording::Recording;
 use crate::trace::schema::Row;
-use fullpipe_sim::trace::{EventKind, FlowSample, StageSample};
+use fullpipe_sim::trace::{Event, EventKind, FlowSample, StageSample};
 use fullpipe_sim::units::Time;
 
 /// The samples of one flow in order of time.
@@ -104,23 +104,37 @@ pub struct Life {
 }
 
 impl Lives {
-    pub fn new(meta: &RunMeta, recording: &Recording) -> Lives {
+    pub fn new(meta: &RunMeta, recording: &Recording, traces: &Traces) -> Lives {
         let last_flow = recording.flows.last().map_or(Time::ZERO, |sample| sample.time);
         let last_stage = recording.stage_samples.last().map_or(Time::ZERO, |sample| sample.time);
         let end = last_flow.max(last_stage);
-        let life = |(index, flow): (usize, &super::FlowMeta)| {
-            let when = |kind| {
-                let mut events = recording.events.iter();
-                let event = events.find(|e| usize::from(e.flow) == index && e.kind == kind);
-                event.map(|event| event.time)
-            };
+        let life = |(index, flow): (usize, &FlowMeta)| {
+            let when = |kind| first(&recording.events, index, kind);
             let accepted = when(EventKind::Accepted).or(when(EventKind::Established));
             let clock = accepted.unwrap_or(flow.start).saturating_sub(meta.clock_offset);
-            let finished = when(EventKind::Finished).unwrap_or(end).min(end);
-            Life { start: flow.start, clock, end: finished }
+            let finished = when(EventKind::Finished).or(drained(flow, &traces.flows[index]));
+            Life { start: flow.start, clock, end: finished.unwrap_or(end).min(end) }
         };
         Lives { flows: meta.flows.iter().enumerate().map(life).collect(), end }
     }
+}
+
+/// When the first event of that kind happened to the flow.
+fn first(events: &[Event], flow: usize, kind: EventKind) -> Option<Time> {
+    let event = events.iter().find(|e| usize::from(e.flow) == flow && e.kind == kind);
+    event.map(|event| event.time)
+}
+
+/// When the receiver had read everything that an application which stops by time has written: at
+/// the last delivery, if nothing is under way at the end. Not before the application stops.
+fn drained(flow: &FlowMeta, trace: &FlowTrace) -> Option<Time> {
+    let (stop, last) = (flow.stop?, trace.last());
+    let under_way = last.unsent > 0 || last.in_flight > 0;
+    if last.time < stop || under_way || last.bytes_acked != last.bytes_delivered {
+        return None;
+    }
+    let before = trace.samples.partition_point(|s| s.bytes_delivered < last.bytes_delivered);
+    Some(trace.samples.get(before)?.time.max(stop))
 }
 
 /// Payload rate in Mb/s (10^6); 0 over no time.

@@ -68,6 +68,8 @@ pub struct FlowMeta {
     pub kernel: String,
     /// When it connects.
     pub start: Time,
+    /// When the application stops writing, where that is a matter of time.
+    pub stop: Option<Time>,
 }
 
 /// Published figures of one run.
@@ -84,7 +86,7 @@ pub struct Figures {
 /// Everything the report says about a run.
 pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
     let traces = Traces::new(meta, recording);
-    let lives = Lives::new(meta, recording);
+    let lives = Lives::new(meta, recording, &traces);
     let flows: Vec<document::Flow> =
         (0..meta.flows.len()).map(|index| flow::flow(meta, &traces, &lives, index)).collect();
     let mut run = document::Run {

@@ -62,6 +62,9 @@ The interval clock of a flow starts when the receiver's accept() returns, earlie
 nothing is interpolated. The last interval ends with the flow or the run, may be shorter than the
 others, and takes what was delivered after the last full one, so that intervals add up to the flow.
 
+A flow lives from its connect() until the receiver has read everything, or the run ends. `mean_mbit` and
+`limits` cover this life.
+
 The plateau of a flow is the median of the highest sixth of its full intervals (at least three). It is
 reached only if three intervals lie at 90 % of it or above, and the rate has stopped rising: from the first
 of them on, the median of the later half is at most 5 % above that of the earlier half.

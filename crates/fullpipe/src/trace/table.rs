@@ -176,6 +176,7 @@ fn read<R: Row>(directory: &Path) -> Result<(Vec<R>, Stages), Error> {
 fn read_from<R: Row>(file: File) -> Result<(Vec<R>, Stages), String> {
     let reader = SerializedFileReader::new(file).map_err(|e| e.to_string())?;
     let stages = check_metadata::<R>(&reader)?;
+    check_extents(&reader)?;
     let columns = R::columns();
     let places = places(&reader, &columns)?;
     let mut rows = Vec::new();
@@ -204,6 +205,18 @@ fn check_metadata<R: Row>(reader: &SerializedFileReader<File>) -> Result<Stages,
         _ => return Err(format!("not the table of {}", R::TABLE)),
     }
     value(STAGES_KEY).map(stage_info::from_json).transpose()
+}
+
+/// The decoder takes for granted that no column begins before the file.
+fn check_extents(reader: &SerializedFileReader<File>) -> Result<(), String> {
+    let groups = reader.metadata().row_groups().iter();
+    for column in groups.flat_map(|group| group.columns()) {
+        let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+        if start < 0 || column.compressed_size() < 0 {
+            return Err("a column before the beginning of the file".into());
+        }
+    }
+    Ok(())
 }
 
 /// Where each column stands in the file.

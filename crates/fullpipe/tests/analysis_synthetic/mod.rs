@@ -23,6 +23,7 @@ pub fn meta() -> RunMeta {
             congestion: "cubic".into(),
             kernel: "2.6.20".into(),
             start: Time::ZERO,
+            stop: None,
         }],
         mss: MSS as u32,
         interval: Time::secs(1),

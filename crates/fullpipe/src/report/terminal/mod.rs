@@ -3,12 +3,14 @@
 //!
 //! Everything fits the width that is given, 80 columns at least; from 120 on the tables say more.
 
+mod compared;
 mod flow;
 mod grid;
 mod judged;
 mod paint;
 mod verdict;
 
+pub use compared::compare;
 pub use paint::Style;
 
 use crate::analysis::document::{Document, Run};

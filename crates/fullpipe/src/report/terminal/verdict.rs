@@ -4,6 +4,7 @@
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
 use crate::analysis::document::{Document, Flow, Published, Run};
+use crate::analysis::verdict::published_time;
 use crate::report::{limits, numbers};
 
 const COLUMNS: [Column; 4] =
@@ -91,6 +92,9 @@ fn tenths_of_percent(shares: &[f64]) -> Vec<u32> {
 
 fn beside(published: &Published) -> String {
     let mut parts = Vec::new();
+    if let Some(time) = published_time(published) {
+        parts.push(format!("to 90 % {} s", numbers::fixed(time, 1)));
+    }
     if let Some(mean) = published.total_mbit {
         parts.push(format!("mean {} Mb/s", numbers::fixed(mean, 1)));
     }

@@ -25,7 +25,8 @@ pub use writer::Writer;
 
 const SUMMARY: &str = "summary.json";
 const PROVENANCE: &str = "run.json";
-const REPORT: &str = "report.html";
+/// Name of the report in a run directory.
+pub const REPORT: &str = "report.html";
 const RESOLVED: &str = "scenario.resolved.toml";
 const INTERVALS: &str = "intervals.csv";
 const LATEST: &str = "latest";

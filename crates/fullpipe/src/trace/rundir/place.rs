@@ -75,7 +75,10 @@ fn refuse_results(path: &Path) -> Result<(), Error> {
     let about = match path.symlink_metadata() {
         Ok(about) => about,
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(e) => return Err(Error::new(path, format!("cannot be looked at: {e}"))),
+        Err(e) => {
+            return Err(Error::new(path, format!("cannot be looked at: {e}"))
+                .hint("choose another directory with --out"));
+        }
     };
     if !about.is_dir() {
         return busy("is there already and not a directory");

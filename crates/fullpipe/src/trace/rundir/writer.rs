@@ -32,6 +32,12 @@ impl Writer {
         Writer { place, target, directory, made, collected, finished: false }
     }
 
+    /// The hidden directory. It vanishes when the writer is dropped, unless [`Writer::finish`] has
+    /// given it its final name.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Writes the trace and the intervals of one run; `resolved` is its complete scenario, TOML.
     ///
     /// # Errors

@@ -1,0 +1,99 @@
+//! The receiver's out-of-order queue: segments beyond a hole, as ranges that remember where short
+//! segments end, so that counts and memory are those of the segments that came.
+
+use super::window::RX_OVERHEAD;
+use crate::ranges::RangeSet;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+
+/// SACK blocks in an ACK, at most.
+const MOST_BLOCKS: usize = 4;
+/// Ranges whose order of arrival is remembered.
+const REMEMBERED: usize = 8;
+
+/// See the module's description. Sequence numbers count from the first data byte.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OutOfOrder {
+    ranges: RangeSet,
+    /// Segments that are not a full MSS: their length by their start.
+    odd: BTreeMap<u64, u32>,
+    /// Ranges by the time of their last arrival, most recent first (start of each).
+    recent: VecDeque<u64>,
+    bytes: u64,
+    segments: u64,
+}
+
+impl OutOfOrder {
+    pub(super) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Memory of its segments, bytes.
+    pub(super) fn memory(&self) -> u64 {
+        self.bytes + self.segments * RX_OVERHEAD
+    }
+
+    /// Segments in it.
+    pub(super) fn segments(&self) -> u64 {
+        self.segments
+    }
+
+    /// A segment `[seq, seq + len)` came; whether it brought something new.
+    pub(super) fn insert(&mut self, seq: u64, len: u32, mss: u32) -> bool {
+        let mut new = false;
+        self.ranges.insert(seq, seq + u64::from(len), |_, _| new = true);
+        if !new {
+            return false;
+        }
+        self.bytes += u64::from(len);
+        self.segments += 1;
+        if len != mss {
+            self.odd.insert(seq, len);
+        }
+        let ranges = &self.ranges;
+        let merged = ranges.containing(seq).map_or(seq, |(start, _)| start);
+        self.recent.retain(|&s| s != merged && ranges.containing(s).is_some_and(|(a, _)| a == s));
+        self.recent.push_front(merged);
+        self.recent.truncate(REMEMBERED);
+        true
+    }
+
+    /// Takes out the segments that follow `rcv_nxt` without a hole, as lengths and counts.
+    pub(super) fn take_from(&mut self, rcv_nxt: u64, mss: u32) -> Vec<(u32, u32)> {
+        let mut taken = Vec::new();
+        let end = self.ranges.next_gap(rcv_nxt);
+        if end == rcv_nxt {
+            return taken;
+        }
+        self.ranges.remove(rcv_nxt, end, |_, _| {});
+        self.recent.retain(|&start| start >= end);
+        let mut at = rcv_nxt;
+        while at < end {
+            let next_odd = self.odd.range(at..end).next().map(|(&start, &len)| (start, len));
+            let full = (next_odd.map_or(end, |(start, _)| start) - at) / u64::from(mss);
+            if full > 0 {
+                taken.push((mss, full as u32));
+            }
+            at += full * u64::from(mss);
+            let Some((start, len)) = next_odd else { break };
+            self.odd.remove(&start);
+            taken.push((len, 1));
+            at += u64::from(len);
+        }
+        self.bytes -= end - rcv_nxt;
+        self.segments -= taken.iter().map(|&(_, count)| u64::from(count)).sum::<u64>();
+        taken
+    }
+
+    /// The blocks to report, most recent first.
+    pub(super) fn blocks(&self) -> ([(u64, u64); MOST_BLOCKS], usize) {
+        let mut blocks = [(0, 0); MOST_BLOCKS];
+        let ranges = self.recent.iter().filter_map(|&start| self.ranges.containing(start));
+        let mut count = 0;
+        for (block, range) in blocks.iter_mut().zip(ranges) {
+            *block = range;
+            count += 1;
+        }
+        (blocks, count)
+    }
+}

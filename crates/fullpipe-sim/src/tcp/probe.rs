@@ -1,0 +1,73 @@
+//! Probing a window that is closed, or too small for the next segment.
+//!
+//! Source: Linux 2.6.20 `tcp_check_probe_timer`, `tcp_ack_probe`, `tcp_send_probe0`,
+//! `tcp_write_wakeup`. A probe carries as much of the next segment as the window admits; without it
+//! a receiver whose window is smaller than a segment would never get one.
+
+use super::sender::{Sender, TimerKind};
+use super::{Output, Transmission};
+
+impl Sender {
+    /// Data waits, nothing is in flight, so something must ask for a window.
+    pub(super) fn check_probe_timer(&mut self, out: &dyn Output) {
+        if self.is_established
+            && self.board.packets_out == 0
+            && self.queue.head().is_some()
+            && self.timer.is_none()
+        {
+            let rto = self.rtt.rto;
+            self.start_timer(TimerKind::Probe, out.now(), rto);
+        }
+    }
+
+    /// An ACK came with nothing in flight: no more probes if the whole next skb may go now.
+    pub(super) fn on_probe_answer(&mut self, out: &dyn Output) {
+        let Some(head) = self.queue.head() else { return };
+        if self.snd_nxt + u64::from(head) <= self.snd_una + self.snd_wnd {
+            self.rtt.backoff = 0;
+            self.timer = None;
+        } else {
+            let timeout = self.rtt.timeout();
+            self.start_timer(TimerKind::Probe, out.now(), timeout);
+        }
+    }
+
+    /// The probe timer fired.
+    pub(super) fn on_probe_timeout(&mut self, out: &mut dyn Output) {
+        let Some(head) = self.queue.head().filter(|_| self.board.packets_out == 0) else { return };
+        let sent = self.wake_receiver(head, out);
+        if self.board.packets_out > 0 {
+            self.rtt.backoff = 0;
+            return;
+        }
+        let mut timeout = self.rtt.timeout();
+        if sent {
+            self.rtt.backoff = (self.rtt.backoff + 1).min(16);
+            timeout = self.rtt.timeout();
+        } else {
+            // The host's own queue is full: soon again (TCP_RESOURCE_PROBE_INTERVAL).
+            timeout = timeout.min(self.ticks_in_half_a_second());
+        }
+        self.start_timer(TimerKind::Probe, out.now(), timeout);
+    }
+
+    /// tcp_write_wakeup: what fits of the next segment, or an empty one; whether it was taken.
+    fn wake_receiver(&mut self, head: u32, out: &mut dyn Output) -> bool {
+        let room = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
+        if room > 0 {
+            let len = u64::from(head.min(self.mss)).min(room) as u32;
+            self.pushed_seq = self.pushed_seq.max(self.snd_nxt + u64::from(len));
+            return self.send_head(len, out);
+        }
+        let probe = Transmission { seq: self.snd_nxt, len: 0, retransmission: false };
+        let taken = out.transmit(probe);
+        if !taken {
+            self.enter_cwr(out.now());
+        }
+        taken
+    }
+
+    fn ticks_in_half_a_second(&self) -> u32 {
+        (500_000_000 / self.tick_ns).max(1) as u32
+    }
+}
