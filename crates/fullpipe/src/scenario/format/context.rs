@@ -28,13 +28,16 @@ impl Problem {
     }
 
     /// Offers the names near `written` among `known`, and all of them as what is expected.
-    pub fn names<'a>(&mut self, written: &str, known: impl IntoIterator<Item = &'a str>) {
+    pub fn names<'a>(
+        &mut self,
+        written: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> &mut Problem {
         let known: Vec<&str> = known.into_iter().collect();
-        self.near = super::near::names(written, known.iter().copied())
-            .into_iter()
-            .map(str::to_string)
-            .collect();
+        let near = super::near::names(written, known.iter().copied());
+        self.near = near.into_iter().map(str::to_string).collect();
         self.expected = Some(one_of(&known));
+        self
     }
 }
 

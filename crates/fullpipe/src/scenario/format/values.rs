@@ -221,7 +221,7 @@ pub fn report(
         Wrong::Unit(unit) => {
             let units = dimensions.iter().flat_map(|d| d.units).map(|(name, _)| *name);
             let message = format!("`{key}` cannot be measured in \"{unit}\"");
-            cx.error("unknown-unit", place, message).names(&unit, units);
+            cx.error("unknown-unit", place, message).names(&unit, units)
         }
     };
 }
