@@ -102,7 +102,7 @@ pub struct Host {
     pub kernel: String,
     /// Timer ticks per second (100, 250, 300 or 1000 on real kernels).
     pub hz: u32,
-    /// TCP timestamps (RFC 7323).
+    /// TCP timestamps (RFC 7323); used if both hosts have them.
     pub timestamps: bool,
     /// TCP segmentation offload of the card.
     pub tso: bool,
@@ -150,9 +150,9 @@ pub struct Sysctl {
     pub netdev_max_backlog: u32,
     /// net.ipv4.tcp_slow_start_after_idle
     pub tcp_slow_start_after_idle: bool,
-    /// net.ipv4.tcp_window_scaling
+    /// net.ipv4.tcp_window_scaling; used if both hosts have it
     pub tcp_window_scaling: bool,
-    /// net.ipv4.tcp_sack
+    /// net.ipv4.tcp_sack; used if both hosts have it
     pub tcp_sack: bool,
 }
 

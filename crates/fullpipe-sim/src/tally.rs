@@ -85,7 +85,12 @@ pub struct Samples {
 impl Samples {
     /// Those that `config` asks for.
     pub fn of(config: &Config) -> Samples {
-        Samples { every: config.sample.0.max(1), end: config.end }
+        Samples::every(config.sample, config.end)
+    }
+
+    /// Samples every so often until `end`.
+    pub fn every(interval: Time, end: Time) -> Samples {
+        Samples { every: interval.0.max(1), end }
     }
 
     /// The number of the first sample at or after `time`.

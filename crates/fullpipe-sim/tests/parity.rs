@@ -54,7 +54,7 @@ fn note(told: &Record, segments: u64) {
 #[test]
 fn trains_tell_what_packets_tell() {
     let size = Size { packets: 3000, samples: 100 };
-    random::check(1500, scenarios::config(size), compare);
+    random::check(5000, scenarios::config(size), compare);
     let seen = SEEN.lock().unwrap();
     let kinds = [EventKind::Established, EventKind::FirstData, EventKind::CaState];
     let kinds = kinds.iter().chain(&[EventKind::Retransmit, EventKind::Timeout]);

@@ -110,8 +110,9 @@ pub fn run(
     control: &mut dyn Control,
 ) -> Result<Outcome, String> {
     config.check()?;
-    let mut run = Run::new(config)?;
-    let mut sampler = sampler::Sampler::new(config, &mut run, sink);
+    let config = negotiated(config);
+    let mut run = Run::new(&config)?;
+    let mut sampler = sampler::Sampler::new(&config, &mut run, sink);
     let complete = loop {
         let (time, source) = run.next_event(sampler.next);
         run.now = time;
@@ -130,13 +131,28 @@ pub fn run(
     Ok(Outcome { end: run.now, complete, segments: run.sender.segments_sent() })
 }
 
-/// Maximum segment size on this path, bytes.
+/// The configuration as the handshake leaves it: an option of TCP holds if both hosts have it.
+fn negotiated(config: &Config) -> Config {
+    let mut config = config.clone();
+    let (a, b) = (&mut config.sender, &mut config.receiver);
+    let (c, d) = (&mut a.sysctl, &mut b.sysctl);
+    for (one, other) in [
+        (&mut a.timestamps, &mut b.timestamps),
+        (&mut c.tcp_sack, &mut d.tcp_sack),
+        (&mut c.tcp_window_scaling, &mut d.tcp_window_scaling),
+    ] {
+        *one &= *other;
+        *other = *one;
+    }
+    config
+}
+
+/// Maximum segment size on this path and bytes of headers.
 ///
 /// # Errors
 /// An MTU too small for a segment.
 fn mss(config: &Config) -> Result<(u32, u32), String> {
-    let timestamps = config.sender.timestamps && config.receiver.timestamps;
-    let headers = HEADERS + if timestamps { TIMESTAMP_OPTION } else { 0 };
+    let headers = HEADERS + if config.sender.timestamps { TIMESTAMP_OPTION } else { 0 };
     match config.mtu.checked_sub(headers) {
         Some(mss) if mss >= 8 => Ok((mss, headers)),
         _ => Err("mtu: leaves no room for a segment".to_string()),

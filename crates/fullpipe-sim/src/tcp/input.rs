@@ -1,7 +1,7 @@
 //! What an ACK does to the sender.
 //!
 //! Source: Linux 2.6.20 `tcp_ack`, `tcp_clean_rtx_queue`, `tcp_ack_no_tstamp`,
-//! `tcp_ack_update_window`, `tcp_is_cwnd_limited`.
+//! `tcp_may_update_window`, `tcp_is_cwnd_limited`.
 
 use super::profile::PktsAcked;
 use super::sender::{Sender, TimerKind};
@@ -43,8 +43,8 @@ impl Sender {
 
     fn learn(&mut self, ack: &Ack, out: &dyn Output) -> Learned {
         let mut learned = Learned::default();
-        if ack.ack >= self.snd_una {
-            learned.window_updated = ack.window != self.snd_wnd;
+        if ack.ack > self.snd_una || ack.ack == self.snd_una && ack.window > self.snd_wnd {
+            learned.window_updated = true;
             self.snd_wnd = ack.window;
             self.max_window = self.max_window.max(ack.window);
         }
@@ -75,12 +75,17 @@ impl Sender {
         let now = self.jiffies(out.now());
         let before = self.board.packets_out;
         let (board, window) = self.board_and_window();
-        let karn = board.acknowledge(una, window);
+        let resent = board.acknowledge(una, window);
         let packets = before - self.board.packets_out;
         let freed = self.queue.acknowledge(una);
         self.snd_una = una;
         self.retransmits = 0;
-        let sample = freed.first_when.filter(|_| !karn || self.timestamps).map(|w| now - w);
+        // Karn's rule; but timestamps echo the last time at which the first segment was sent.
+        let sent = match self.timestamps {
+            true => resent.first.or(freed.first_when),
+            false => freed.first_when.filter(|_| !resent.any),
+        };
+        let sample = sent.map(|when| now - when);
         if let Some(jiffies) = sample {
             self.rtt.sample(jiffies, una, self.snd_nxt);
         }

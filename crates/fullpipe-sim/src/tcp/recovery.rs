@@ -210,7 +210,8 @@ impl Sender {
         }
         self.counters.segments_sent += 1;
         self.counters.segments_retransmitted += 1;
-        self.board.note_retransmitted(start, end);
+        let when = self.jiffies(out.now());
+        self.board.note_retransmitted(start, end, when);
         if let Some(undo) = &mut self.undo {
             undo.retransmitted += 1;
         }

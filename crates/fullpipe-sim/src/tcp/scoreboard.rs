@@ -6,13 +6,15 @@
 
 use super::skb::SendQueue;
 use crate::ranges::RangeSet;
+use alloc::collections::BTreeMap;
 
 /// See the module's description. Counts are packets, names are Linux's.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     sacked: RangeSet,
     retransmitted: RangeSet,
-    ever_retransmitted: RangeSet,
+    /// Segments ever sent again: by their start, the jiffy of the last time.
+    resent: BTreeMap<u64, u32>,
     /// Everything below this and not SACKed is marked lost.
     lost_below: u64,
     /// Where the search for the next retransmission starts.
@@ -27,6 +29,15 @@ pub struct Scoreboard {
     pub lost_out: u32,
     /// Of these, retransmitted and still thought in flight.
     pub retrans_out: u32,
+}
+
+/// What of the segments just acknowledged had been sent again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resent {
+    /// Whether any was.
+    pub any: bool,
+    /// The jiffy of the last time for the first of them, if it was.
+    pub first: Option<u32>,
 }
 
 /// Bounds of the sender's window and its segment size.
@@ -81,17 +92,16 @@ impl Scoreboard {
         newly
     }
 
-    /// The cumulative ACK moves from `window.snd_una` to `una`; returns whether something that it
-    /// covers was ever retransmitted (Karn: no RTT sample).
-    pub fn acknowledge(&mut self, una: u64, window: Window) -> bool {
+    /// The cumulative ACK moves from `window.snd_una` to `una`.
+    pub fn acknowledge(&mut self, una: u64, window: Window) -> Resent {
         let from = window.snd_una;
         self.packets_out -= window.count(from, una);
-        if self.sacked.is_empty() && self.lost_below <= from && self.ever_retransmitted.is_empty() {
-            return false;
+        if self.sacked.is_empty() && self.lost_below <= from && self.resent.is_empty() {
+            return Resent::default();
         }
         let marked_to = self.lost_below.clamp(from, una);
         let mut lost = window.count(from, marked_to);
-        let (mut sacked, mut returned, mut karn) = (0, 0, false);
+        let (mut sacked, mut returned) = (0, 0);
         self.sacked.remove(from, una, |f, t| {
             sacked += window.count(f, t);
             if f < marked_to {
@@ -99,11 +109,12 @@ impl Scoreboard {
             }
         });
         self.retransmitted.remove(from, una, |f, t| returned += window.count(f, t));
-        self.ever_retransmitted.remove(from, una, |_, _| karn = true);
         self.sacked_out -= sacked;
         self.lost_out -= lost;
         self.retrans_out -= returned;
-        karn
+        let still_out = self.resent.split_off(&una);
+        let resent = core::mem::replace(&mut self.resent, still_out);
+        Resent { any: !resent.is_empty(), first: resent.get(&from).copied() }
     }
 
     /// Marks everything below `limit` that is not SACKed as lost.
@@ -164,11 +175,11 @@ impl Scoreboard {
             .then(|| (at, window.queue.segment_end(at, window.mss, window.snd_nxt)))
     }
 
-    /// The segment `[start, end)` was sent again.
-    pub fn note_retransmitted(&mut self, start: u64, end: u64) {
+    /// The segment `[start, end)` was sent again, at jiffy `when`.
+    pub fn note_retransmitted(&mut self, start: u64, end: u64, when: u32) {
         let mut fresh = false;
         self.retransmitted.insert(start, end, |_, _| fresh = true);
-        self.ever_retransmitted.insert(start, end, |_, _| {});
+        self.resent.insert(start, when);
         self.retrans_out += u32::from(fresh);
     }
 

@@ -50,9 +50,22 @@ struct World {
     receiver: ReceivingHost,
 }
 
+/// Switches off what only one of the hosts has: the handshake would.
+fn shake_hands(config: &mut Config) {
+    let both = config.sender.timestamps && config.receiver.timestamps;
+    (config.sender.timestamps, config.receiver.timestamps) = (both, both);
+    let (a, b) = (&mut config.sender.sysctl, &mut config.receiver.sysctl);
+    let sack = a.tcp_sack && b.tcp_sack;
+    (a.tcp_sack, b.tcp_sack) = (sack, sack);
+    let scaling = a.tcp_window_scaling && b.tcp_window_scaling;
+    (a.tcp_window_scaling, b.tcp_window_scaling) = (scaling, scaling);
+}
+
 /// Runs `config` to its end; returns the number of data segments sent.
 pub fn run(config: &Config, sink: &mut dyn Sink) -> u64 {
-    let mut world = World::new(config);
+    let mut config = config.clone();
+    shake_hands(&mut config);
+    let mut world = World::new(&config);
     sink.stages(&report::stages(&world));
     world.context.agenda.add(config.sample.min(config.end), Happening::Sample);
     world.plan(Time::ZERO);
@@ -73,8 +86,7 @@ pub fn run(config: &Config, sink: &mut dyn Sink) -> u64 {
 
 impl World {
     fn new(config: &Config) -> World {
-        let timestamps = config.sender.timestamps && config.receiver.timestamps;
-        let headers = if timestamps { HEADERS + TIMESTAMP_OPTION } else { HEADERS };
+        let headers = if config.sender.timestamps { HEADERS + TIMESTAMP_OPTION } else { HEADERS };
         let mss = config.mtu - headers;
         let build = |e| Element::new(e, config.seed);
         World {

@@ -4,7 +4,7 @@
 //! thousand. The run's length follows from its bottleneck, so that no case takes long.
 
 mod hosts;
-mod paths;
+pub mod paths;
 
 use fullpipe_sim::config::{App, Config, Element, Flow};
 use fullpipe_sim::units::{Rate, Time};

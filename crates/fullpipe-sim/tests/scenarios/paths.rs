@@ -30,7 +30,8 @@ pub fn element() -> impl Strategy<Value = Element> {
     ]
 }
 
-fn link() -> impl Strategy<Value = Link> {
+/// Any link; its name is still empty.
+pub fn link() -> impl Strategy<Value = Link> {
     let rate = prop_oneof![
         2 => log_uniform(1_000_000, 40_000_000_000).prop_map(round),
         1 => decade(1_000_000, 10_000_000_000),

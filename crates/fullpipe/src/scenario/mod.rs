@@ -13,6 +13,7 @@ mod plan;
 mod profile;
 pub mod published;
 mod recipes;
+pub mod reference;
 mod resolve;
 mod resolve_path;
 mod resolved;
