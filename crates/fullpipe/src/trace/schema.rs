@@ -100,10 +100,13 @@ pub struct Column<R> {
     pub(super) access: Access<R>,
 }
 
+type Get<R> = Box<dyn Fn(&R) -> u64>;
+type Set<R> = Box<dyn Fn(&mut R, u64)>;
+
 /// How a column's value is taken from a row and put into one.
 pub(super) enum Access<R> {
     /// An integer field.
-    Number { get: Box<dyn Fn(&R) -> u64>, set: Box<dyn Fn(&mut R, u64)> },
+    Number { get: Get<R>, set: Set<R> },
     /// A text; `set` tells whether it is a possible one.
     Text { get: for<'a> fn(&R, &Names<'a>) -> Cow<'a, str>, set: fn(&mut R, &str) -> bool },
 }
