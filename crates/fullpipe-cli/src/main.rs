@@ -1,2 +1,7 @@
 //! The command `fullpipe`.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    fullpipe_cli::main_with(std::env::args_os())
+}

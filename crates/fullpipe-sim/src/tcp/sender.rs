@@ -269,8 +269,9 @@ impl Sender {
             return Limit::ReceiveWindow;
         }
         match self.writer {
-            Writer::Active => Limit::SenderCpu,
-            _ if head < self.mss => Limit::Nagle,
+            // A partial segment that Nagle holds back is the application's last; it has no more.
+            Writer::Paused if head < self.mss => Limit::Application,
+            Writer::Done if head < self.mss => Limit::Nagle,
             _ => Limit::SenderCpu,
         }
     }

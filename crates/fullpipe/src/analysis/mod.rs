@@ -1,3 +1,120 @@
 //! Facts from a trace, computed once, and the document they end in.
+//!
+//! [`run`] turns what was asked ([`RunMeta`]) and what was recorded into a [`document::Run`]. It
+//! hides clocks, intervals and the attribution of time. Nothing here knows which engine made the
+//! trace, opens a file or reads a clock.
 
+pub mod compare;
 pub mod document;
+mod expect;
+mod flow;
+mod from_plan;
+mod intervals;
+mod limits;
+mod lookup;
+pub mod phases;
+pub mod plateau;
+mod published;
+mod series;
+mod stages;
+pub mod verdict;
+
+pub use limits::{LINK, UNKNOWN, limit_names};
+
+use crate::scenario::{Expect, Scenario, published as figures};
+use crate::trace::recording::Recording;
+use fullpipe_sim::units::Time;
+use lookup::{Lives, Traces};
+use serde_json::{Map, Value};
+
+/// What the analysis has to know about a run beside its trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunMeta {
+    /// Name of the run, unique in the document.
+    pub variant: String,
+    /// What the variant, the sweep point and `--set` changed.
+    pub set: Map<String, Value>,
+    /// Engine that made the trace.
+    pub engine: String,
+    /// Whether the run was cut short.
+    pub partial: bool,
+    /// The flows, by index.
+    pub flows: Vec<FlowMeta>,
+    /// Payload of a full segment, bytes; above 0.
+    pub mss: u32,
+    /// Length of the report's intervals; above 0.
+    pub interval: Time,
+    /// Length of the first interval; above 0.
+    pub first_interval: Time,
+    /// How much earlier than accept() the interval clock starts.
+    pub clock_offset: Time,
+    /// Interval of the trace's samples; above 0.
+    pub sample: Time,
+    /// Names of the links that can be the bottleneck; the first one's queue is reported.
+    pub bottlenecks: Vec<String>,
+    /// Published figures to compare the first flow with.
+    pub published: Option<Figures>,
+    /// Expectations that apply to the run.
+    pub expectations: Vec<Expect>,
+}
+
+/// What the analysis has to know about a flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowMeta {
+    /// Name, unique in the run.
+    pub name: String,
+    /// Congestion control.
+    pub congestion: String,
+    /// Kernel profile of the sender.
+    pub kernel: String,
+    /// When it connects.
+    pub start: Time,
+    /// When the application stops writing, where that is a matter of time.
+    pub stop: Option<Time>,
+}
+
+/// Published figures of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    /// Where they come from.
+    pub source: String,
+    /// The published run.
+    pub run: figures::Run,
+    /// Whether a host's CPU costs were fitted to the rows on the plateau.
+    pub calibrated: bool,
+}
+
+/// Everything the report says about a run.
+pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
+    let traces = Traces::new(meta, recording);
+    let lives = Lives::new(meta, recording, &traces);
+    let flows: Vec<document::Flow> =
+        (0..meta.flows.len()).map(|index| flow::flow(meta, &traces, &lives, index)).collect();
+    let mut run = document::Run {
+        variant: meta.variant.clone(),
+        set: meta.set.clone(),
+        engine: meta.engine.clone(),
+        partial: meta.partial,
+        duration_s: lives.end.as_secs_f64(),
+        flows,
+        stages: stages::stages(recording),
+        expectations: Vec::new(),
+        published: published::compare(meta, &traces, &lives),
+    };
+    run.expectations = meta.expectations.iter().map(|e| expect::judge(e, &run)).collect();
+    run
+}
+
+/// The document of a scenario's runs. It is partial if one of them is, or if some are missing.
+pub fn document(scenario: &Scenario, runs: Vec<document::Run>) -> document::Document {
+    document::Document {
+        format: document::FORMAT,
+        scenario: document::ScenarioInfo {
+            name: scenario.name.clone(),
+            title: scenario.title.clone(),
+            seed: scenario.seed,
+        },
+        partial: runs.len() < scenario.plans().len() || runs.iter().any(|run| run.partial),
+        runs,
+    }
+}

@@ -1,1 +1,11 @@
-//! See ARCHITECTURE.md.
+//! Shows a [`Document`](crate::analysis::document::Document), and nothing but what stands in it.
+//!
+//! [`figures`] and [`tables`] turn the document into neutral data: findings, axes, series, cells.
+//! They do not draw. A renderer, for instance [`html`], draws all of them alike.
+
+pub mod figures;
+pub mod html;
+pub mod limits;
+pub mod numbers;
+pub mod tables;
+pub mod terminal;

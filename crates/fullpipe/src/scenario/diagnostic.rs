@@ -72,12 +72,20 @@ impl fmt::Display for Diagnostic {
 impl Diagnostic {
     /// The part of the line to show, characters before the caret, and the caret's width.
     fn window(&self) -> (String, usize, usize) {
-        let from = (self.column - 1).saturating_sub(SHOWN / 2);
+        let at = self.column.saturating_sub(1);
+        let from = at.saturating_sub(SHOWN / 2);
         let clean = |c: char| if c.is_control() { ' ' } else { c };
-        let text: String = self.source.chars().skip(from).take(SHOWN).map(clean).collect();
-        let before = self.column - 1 - from;
-        let room = text.chars().count().saturating_sub(before).max(1);
-        (text, before, self.width.clamp(1, room))
+        let mut shown: Vec<char> = self.source.chars().skip(from).take(SHOWN).map(clean).collect();
+        let before = at - from;
+        let room = shown.len().saturating_sub(before).max(1);
+        let cut = self.source.chars().count() > from + shown.len();
+        if from > 0 {
+            shown.iter_mut().take(3).for_each(|c| *c = '.');
+        }
+        if cut {
+            shown.iter_mut().rev().take(3).for_each(|c| *c = '.');
+        }
+        (shown.into_iter().collect(), before, self.width.clamp(1, room))
     }
 }
 

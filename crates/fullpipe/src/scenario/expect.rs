@@ -34,9 +34,12 @@ fn single(expect: &written::Expect, run: &Resolved, cx: &mut Context) -> Option<
     }
     let values = interval.map_or(1, |[first, end]| end - first);
     if of.value.0.len() != values {
-        let message = format!("`of` has {} values", of.value.0.len());
-        cx.error("bad-value", of.place, message)
-            .expected(format!("{values}, one per interval, or one for the whole run"));
+        let expected = match interval {
+            Some(_) => format!("as many values as intervals: {values}"),
+            None => "one value for the whole run, or `interval`".into(),
+        };
+        let message = format!("number of values in `of`: {}", of.value.0.len());
+        cx.error("bad-value", of.place, message).expected(expected);
         return None;
     }
     Some(Expect {
@@ -75,6 +78,9 @@ fn within_run(range: &At<Range>, run: &Resolved, cx: &mut Context) {
     let [_, end] = range.value.0;
     if end as u64 > intervals {
         cx.error("out-of-range", range.place, format!("interval {} is after the run", end - 1))
-            .expected(format!("at most {intervals}: the run ends at {}", run.duration));
+            .expected(format!(
+                "an end of at most {intervals}: the run lasts {}s",
+                run.duration.as_secs_f64()
+            ));
     }
 }

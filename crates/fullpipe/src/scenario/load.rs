@@ -17,6 +17,8 @@ use serde_json::{Map, Value as Json};
 
 /// Most runs of one scenario.
 const MOST_RUNS: usize = 10_000;
+/// Most connections of all runs together.
+const MOST_FLOWS: usize = 100_000;
 /// Problems after which further runs are not tried.
 const ENOUGH: usize = 50;
 
@@ -56,14 +58,7 @@ fn scenario(
     let points = points(&asked, &sets, chosen.len(), cx);
     check_names(&asked, published.as_ref(), cx);
     let mut maker = Maker { run: &run, asked: &asked, sets: &sets, name: stem(source), cx };
-    let mut plans = Vec::new();
-    for alternative in &chosen {
-        for point in &points {
-            if maker.cx.count() < ENOUGH {
-                plans.extend(maker.plan(alternative, point));
-            }
-        }
-    }
+    let plans = maker.plans(&chosen, &points);
     let first = plans.first()?;
     let (title, seed) = (first.resolved.title.clone(), first.resolved.seed);
     Some(Scenario { name: stem(source).into(), title, seed, published, plans })
@@ -148,7 +143,9 @@ fn alternatives<'a>(asked: &'a Asked, chosen: &[String], cx: &mut Context) -> Ve
         let published_run = asked.published_run.as_ref();
         return vec![Alternative { name: "base", changes: &[], published_run }];
     }
-    let wanted = |name: &str| chosen.is_empty() || chosen.iter().any(|wanted| wanted == name);
+    // With a wrong name all variants are checked; nothing will run anyway.
+    let all = chosen.is_empty() || chosen.iter().any(|name| !names.contains(&name.as_str()));
+    let wanted = |name: &str| all || chosen.iter().any(|wanted| wanted == name);
     let alternative = |variant: &'a Variant| {
         let name = variant.name.as_ref()?.value.as_str();
         let changes = variant.set.as_ref().map_or(&[][..], |set| &set.value.0);
@@ -225,6 +222,29 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
+    /// One plan per alternative and point, until there is enough to complain about.
+    fn plans(&mut self, chosen: &[Alternative], points: &[Vec<Change>]) -> Vec<Plan> {
+        let mut plans = Vec::new();
+        let mut flows = 0;
+        for alternative in chosen {
+            for point in points {
+                let plan = self.plan(alternative, point);
+                flows += plan.as_ref().map_or(0, |plan| plan.resolved.flow.len());
+                plans.extend(plan);
+                if flows > MOST_FLOWS {
+                    let place = self.run.place;
+                    self.cx
+                        .error("too-large", place, "the runs have too many flows together")
+                        .expected(format!("at most {MOST_FLOWS}"));
+                }
+                if flows > MOST_FLOWS || self.cx.count() >= ENOUGH {
+                    return plans;
+                }
+            }
+        }
+        plans
+    }
+
     fn plan(&mut self, alternative: &Alternative, point: &[Change]) -> Option<Plan> {
         let mut root = self.run.clone();
         self.conflicts(alternative.changes, point);

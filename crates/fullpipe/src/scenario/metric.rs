@@ -36,6 +36,19 @@ pub enum Unit {
     Share,
 }
 
+impl Unit {
+    /// An absolute tolerance in words.
+    pub(super) fn example(self) -> &'static str {
+        match self {
+            Unit::Bytes => "bytes such as \"1 MiB\"",
+            Unit::Packets => "packets such as \"1 segment\"",
+            Unit::Mbit => "a rate such as \"5 Mbit\"",
+            Unit::Seconds => "a time such as \"1 s\"",
+            Unit::Share => "a share such as \"0.05\"",
+        }
+    }
+}
+
 const fn metric(
     name: &'static str,
     unit: Unit,
@@ -82,17 +95,13 @@ pub const STAGE: &[Metric] = &[
     metric("blocked_s", Unit::Seconds, RUN, "time it refused new work"),
 ];
 
-/// Stages of each host, after "sender." or "receiver.".
-pub const HOST_STAGES: &[&str] = &[
-    "send_buffer",
-    "qdisc",
-    "tx_ring",
-    "rx_ring",
-    "backlog",
-    "receive_buffer",
-    "application",
-    "cpu",
-];
+/// Stages of the sender, after "sender.".
+pub const SENDER_STAGES: &[&str] =
+    &["application", "send_buffer", "cpu", "qdisc", "tx_ring", "rx_ring", "backlog"];
+
+/// Stages of the receiver, after "receiver.".
+pub const RECEIVER_STAGES: &[&str] =
+    &["rx_ring", "backlog", "receive_buffer", "cpu", "qdisc", "tx_ring"];
 
 /// Finds what `text` refers to in a run. Reports at `place` what does not exist.
 pub fn find(
@@ -175,9 +184,9 @@ impl Finder<'_> {
 /// Names of all stages of a run.
 pub fn stages(run: &Resolved) -> Vec<String> {
     let path = run.path.forward.iter().chain(&run.path.back).map(|e| e.name().to_string());
-    let hosts = ["sender", "receiver"];
-    let host = |host| HOST_STAGES.iter().map(move |stage| format!("{host}.{stage}"));
-    path.chain(hosts.into_iter().flat_map(host)).collect()
+    let sender = SENDER_STAGES.iter().map(|stage| format!("sender.{stage}"));
+    let receiver = RECEIVER_STAGES.iter().map(|stage| format!("receiver.{stage}"));
+    path.chain(sender).chain(receiver).collect()
 }
 
 /// Reads a tolerance such as "2 %" or "1 segment".
@@ -193,7 +202,7 @@ pub fn tolerance(text: &str, unit: Unit, place: Place, cx: &mut Context) -> Opti
         Some(share) => Ok(Tolerance::Relative(share)),
         None => absolute.map(Tolerance::Absolute),
     };
-    let expected = format!("a relative tolerance such as \"2 %\", or {}", example(unit));
+    let expected = format!("a relative tolerance such as \"2 %\", or {}", unit.example());
     let (code, message) = match found {
         Ok(Tolerance::Absolute(n) | Tolerance::Relative(n)) if n < 0.0 || !n.is_finite() => {
             ("out-of-range", "`within` is not a tolerance".to_string())
@@ -207,16 +216,6 @@ pub fn tolerance(text: &str, unit: Unit, place: Place, cx: &mut Context) -> Opti
     };
     cx.error(code, place, message).expected(expected);
     None
-}
-
-fn example(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Bytes => "one in bytes such as \"1 MiB\"",
-        Unit::Packets => "one in packets such as \"1 segment\"",
-        Unit::Mbit => "one of a rate such as \"5 Mbit\"",
-        Unit::Seconds => "one in seconds such as \"1 s\"",
-        Unit::Share => "one of the share such as \"0.05\"",
-    }
 }
 
 fn percent(text: &str) -> Option<f64> {

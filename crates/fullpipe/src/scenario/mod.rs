@@ -13,13 +13,16 @@ mod plan;
 mod profile;
 pub mod published;
 mod recipes;
+pub mod reference;
 mod resolve;
 mod resolve_path;
 mod resolved;
 mod show;
 mod source;
+mod write;
 
 pub use diagnostic::{CODES, Diagnostic, Diagnostics};
+pub use format::quantity;
 pub use load::load;
 pub use plan::{Expect, Plan, Scenario, Target, Tolerance};
 pub use recipes::{Recipe, recipe, recipes};

@@ -52,7 +52,7 @@ impl Data {
 }
 
 group! {
-    /// A file of published figures.
+    /// The file of published figures.
     File "the published figures" {
         /// Where they come from: author, title, date.
         source: String, Required;
@@ -95,7 +95,8 @@ pub(super) fn read(name: &str, bytes: &[u8], cx: &mut Context) -> Option<Data> {
             let good = String::from_utf8_lossy(&bytes[..error.valid_up_to()]).into_owned();
             let source = cx.add(name, &good);
             let place = Place { source, start: good.len(), end: good.len() };
-            cx.error("bad-encoding", place, "the published figures are not UTF-8 text");
+            cx.error("bad-encoding", place, "the published figures are not UTF-8")
+                .expected("a TOML file, which is UTF-8 text");
             return None;
         }
     };

@@ -43,4 +43,15 @@ pub fn recipe(name: &str) -> Result<&'static Recipe, Vec<&'static str>> {
     found.ok_or_else(|| super::format::near::names(name, RECIPES.iter().map(|r| r.name)))
 }
 
-const RECIPES: &[Recipe] = &[];
+/// A file below scenarios/.
+macro_rules! text {
+    ($path:literal) => {
+        include_str!(concat!("../../../../scenarios/", $path))
+    };
+}
+
+const RECIPES: &[Recipe] = &[Recipe {
+    name: "fink-2007",
+    text: text!("published/fink-2007.toml"),
+    files: &[("data/fink-2007.toml", text!("published/data/fink-2007.toml"))],
+}];

@@ -87,8 +87,12 @@ fn report(
     let sample = value(&report.sample).map_or(default.min(interval), |at| Time::ns(at.0));
     let sampled = report.sample.as_ref().map_or(report.place, |at| at.place);
     if duration.as_ns() / sample.as_ns() > MOST_SAMPLES {
-        cx.error("too-large", sampled, format!("a run of {duration} in samples of {sample}"))
-            .expected(format!("at most {MOST_SAMPLES} samples"));
+        cx.error(
+            "too-large",
+            sampled,
+            format!("a run of {}s in samples of {sample}", duration.as_secs_f64()),
+        )
+        .expected(format!("at most {MOST_SAMPLES} samples"));
     }
     let first = value(&report.first_interval).map_or(interval, |at| Time::ns(at.0));
     if sample > interval || sample > first {
@@ -223,6 +227,9 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
     let congestion = congestion(flow.congestion.as_ref().map(|at| &at.value), kernel, cx);
     let app = app(&flow.app.as_ref()?.value.0, cx);
     let name = flow.name.as_ref()?;
+    if duration.is_none() && bytes.is_none() && flow.wrong {
+        return None;
+    }
     if duration.is_none() && bytes.is_none() {
         cx.error("missing-key", flow.place, format!("flow `{}` never ends", name.value.0))
             .expected("`duration` or `bytes`");

@@ -67,6 +67,9 @@ fn distinct(path: &written::Path, cx: &mut Context) {
 
 fn short(path: &written::Path, mtu: u32, cx: &mut Context) -> Option<Path> {
     let Some(rate) = &path.rate else {
+        if path.wrong {
+            return None;
+        }
         cx.error("missing-key", path.place, "the path needs `rate`")
             .expected("rate = \"10Gbit\", or a list of elements `forward`");
         return None;

@@ -17,7 +17,7 @@ pub fn bytes(n: u64) -> String {
         (1 << 10, "KiB"),
         (1_000, "kB"),
     ];
-    match UNITS.iter().find(|(size, _)| n >= *size && n % size == 0) {
+    match UNITS.iter().find(|(size, _)| n >= *size && n.is_multiple_of(*size)) {
         Some((size, unit)) => format!("{}{unit}", n / size),
         None => format!("{n}B"),
     }

@@ -1,3 +1,16 @@
 //! The contract between engines and everything that looks at a run.
+//!
+//! [`schema`] declares every column once; [`table`] (Parquet), [`csv`] and [`formats`] (the
+//! reference page) follow from it. [`rundir`] is what a run leaves on disk.
 
+pub mod csv;
+mod error;
+pub mod formats;
+pub mod provenance;
 pub mod recording;
+pub mod rundir;
+pub mod schema;
+mod stage_info;
+pub mod table;
+
+pub use error::Error;

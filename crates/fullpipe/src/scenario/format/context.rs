@@ -28,13 +28,16 @@ impl Problem {
     }
 
     /// Offers the names near `written` among `known`, and all of them as what is expected.
-    pub fn names<'a>(&mut self, written: &str, known: impl IntoIterator<Item = &'a str>) {
+    pub fn names<'a>(
+        &mut self,
+        written: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> &mut Problem {
         let known: Vec<&str> = known.into_iter().collect();
-        self.near = super::near::names(written, known.iter().copied())
-            .into_iter()
-            .map(str::to_string)
-            .collect();
+        let near = super::near::names(written, known.iter().copied());
+        self.near = near.into_iter().map(str::to_string).collect();
         self.expected = Some(one_of(&known));
+        self
     }
 }
 
@@ -44,7 +47,7 @@ const LISTED: usize = 24;
 /// "one of a, b, c".
 pub fn one_of(known: &[&str]) -> String {
     match known {
-        [] => "nothing here".into(),
+        [] => "nothing: there are none".into(),
         [only] => (*only).into(),
         many if many.len() > LISTED => {
             format!("one of {}, ... ({} in all)", many[..LISTED].join(", "), many.len())
@@ -58,6 +61,7 @@ pub fn one_of(known: &[&str]) -> String {
 pub struct Context {
     texts: Vec<(String, String)>,
     problems: Vec<Problem>,
+    reports: usize,
 }
 
 /// Problems kept; a file with more is not a scenario.
@@ -77,6 +81,7 @@ impl Context {
         place: Place,
         message: impl Into<String>,
     ) -> &mut Problem {
+        self.reports += 1;
         let message = message.into();
         let same = |p: &Problem| p.place == place && p.code == code && p.message == message;
         let at = match self.problems.iter().position(same) {
@@ -90,9 +95,9 @@ impl Context {
         &mut self.problems[at]
     }
 
-    /// Whether anything is wrong.
-    pub fn failed(&self) -> bool {
-        !self.problems.is_empty()
+    /// How often something was reported, the same again included.
+    pub fn reports(&self) -> usize {
+        self.reports
     }
 
     /// How much is wrong.

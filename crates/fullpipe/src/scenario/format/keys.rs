@@ -9,6 +9,8 @@ use super::quantity::Dimension;
 
 /// A table of the scenario.
 pub struct Group {
+    /// Name of the definition in the JSON Schema.
+    pub id: &'static str,
     /// How diagnostics and the reference call it, for instance "[path]".
     pub name: &'static str,
     /// What it describes.
@@ -105,7 +107,7 @@ impl Kind {
                 format!("a value for `{short}`, or a table with {}", names(group))
             }
             Kind::Named(group) | Kind::List(group) => {
-                format!("an array of tables with {}", names(group))
+                format!("tables {} with {}", group.name, names(group))
             }
             Kind::Elements(_) => "an array of elements { kind = \"link\", ... }".into(),
             Kind::Congestion => {
@@ -151,7 +153,12 @@ pub struct At<T> {
 /// Reports a value of the wrong TOML type.
 pub fn wrong_type(node: &Node, key: &str, kind: &Kind, cx: &mut Context) {
     let message = format!("`{key}` is {}", node.kind());
-    cx.error("wrong-type", node.place, message).expected(kind.describe());
+    let quoted = match (kind, &node.value) {
+        (Kind::Text, Value::Integer(n)) => format!(": \"{n}\""),
+        (Kind::Text, Value::Float(written)) => format!(": \"{written}\""),
+        _ => String::new(),
+    };
+    cx.error("wrong-type", node.place, message).expected(kind.describe() + &quoted);
 }
 
 /// The table behind a node, with unknown keys reported.
@@ -181,7 +188,8 @@ pub fn field<T: Read>(
     cx: &mut Context,
 ) -> Option<At<T>> {
     if let Some(entry) = table.get(key.name) {
-        let value = T::read(&entry.node, key.name, cx)?;
+        let called = entry.node.called.as_deref().unwrap_or(key.name);
+        let value = T::read(&entry.node, called, cx)?;
         return Some(At { value, place: entry.node.place, written: true });
     }
     let node = match key.default {
@@ -205,14 +213,18 @@ macro_rules! group {
     }) => {
         $(#[doc = $doc])*
         #[derive(Clone, Debug)]
-        pub struct $name {
+        #[allow(dead_code, reason = "not every table's place is needed, nor the keys meant for readers")]
+        pub(in crate::scenario) struct $name {
             pub place: $crate::scenario::format::context::Place,
-            $(pub $key: Option<$crate::scenario::format::keys::At<$type>>,)*
+            /// Whether a key was written that cannot be read; then what is absent is not missing.
+            pub wrong: bool,
+            $($(#[doc = $meaning])* pub $key: Option<$crate::scenario::format::keys::At<$type>>,)*
         }
 
         impl $crate::scenario::format::keys::Section for $name {
             const GROUP: &'static $crate::scenario::format::keys::Group =
                 &$crate::scenario::format::keys::Group {
+                    id: stringify!($name),
                     name: $title,
                     doc: concat!($($doc, "\n"),*),
                     keys: &[$($crate::scenario::format::keys::Key {
@@ -238,8 +250,9 @@ macro_rules! group {
                 let group = <$name as $crate::scenario::format::keys::Section>::GROUP;
                 let table = $crate::scenario::format::keys::open(node, key, group, cx)?;
                 let mut keys = group.keys.iter();
+                let before = cx.reports();
                 $(let $key = $crate::scenario::format::keys::field(table, node.place, group, keys.next()?, cx);)*
-                Some($name { place: node.place, $($key,)* })
+                Some($name { place: node.place, wrong: cx.reports() > before, $($key,)* })
             }
         }
     };

@@ -14,6 +14,8 @@ pub struct Node {
     pub place: Place,
     /// The text of a scalar that came without TOML's quotes having been required (`--set`, defaults).
     pub bare: Option<String>,
+    /// The key that was written, where this value stands for one of that key's own.
+    pub called: Option<String>,
 }
 
 /// A TOML value.
@@ -55,7 +57,7 @@ impl Table {
 
 impl Node {
     pub fn new(value: Value, place: Place) -> Node {
-        Node { value, place, bare: None }
+        Node { value, place, bare: None, called: None }
     }
 
     /// A scalar written without quotes: `true`, `12`, `0.5`, otherwise text.
@@ -67,7 +69,7 @@ impl Node {
         } else {
             Value::Text(text.into())
         };
-        Node { value, place, bare: Some(text.into()) }
+        Node { value, place, bare: Some(text.into()), called: None }
     }
 
     /// TOML's name for the value's type, with its article.
@@ -119,15 +121,33 @@ pub fn parse(text: &str, source: u32, cx: &mut Context) -> Option<Node> {
         Err(error) => {
             let span = error.span().unwrap_or(0..0);
             let place = Place { source, start: span.start, end: span.end };
-            let (code, message) = match error.message() {
-                "recursion limit" => ("too-large", "keys are nested too deeply".to_string()),
-                m if m.contains("overflowed") => ("too-large", m.to_string()),
-                m => ("syntax", m.to_string()),
-            };
-            cx.error(code, place, message);
+            syntax(error.message(), text, place, cx);
             None
         }
     }
+}
+
+/// Reports what the TOML parser says, or something clearer for the most common mistakes.
+fn syntax(message: &str, text: &str, place: Place, cx: &mut Context) {
+    let rest = text.get(place.start..).unwrap_or_default().trim_start_matches([' ', '\t']);
+    let before = text.get(..place.start).unwrap_or_default().trim_end_matches([' ', '\t']);
+    let (what, expected) = message.split_once(", expected ").unwrap_or((message, ""));
+    let (code, what, expected) = match what {
+        "recursion limit" => ("too-large", "keys are nested too deeply", "fewer levels"),
+        _ if what.contains("overflowed") => {
+            ("too-large", what, "a number that fits 64 bits; quantities are strings with a unit")
+        }
+        "duplicate key" => ("syntax", what, "each key once"),
+        _ if before.ends_with('=') && (rest.is_empty() || rest.starts_with(['\n', '\r', '#'])) => {
+            ("syntax", "there is no value after `=`", "a value such as 1, true or \"10ms\"")
+        }
+        _ if before.ends_with('=') && rest.starts_with(|c: char| c.is_ascii_alphanumeric()) => {
+            ("syntax", "not a value of TOML", "quotes around it: quantities and names are strings")
+        }
+        _ if expected.is_empty() => ("syntax", what, "TOML"),
+        _ => ("syntax", what, expected),
+    };
+    cx.error(code, place, what).expected(expected);
 }
 
 /// Makes nodes of one text.

@@ -102,7 +102,7 @@ pub static TIME_PER_PACKET: Dimension = Dimension {
     name: "a time per packet",
     base: "nanoseconds",
     example: "1.2us/packet",
-    units: &[("ns/packet", NS), ("us/packet", US), ("ms/packet", MS)],
+    units: &[("ns/packet", NS), ("us/packet", US), ("ms/packet", MS), ("s/packet", S)],
 };
 
 /// Why a text is not a quantity.

@@ -29,11 +29,11 @@ impl Setter<'_> {
         match *kind {
             Kind::Table(group) => self.table(node, group, depth),
             Kind::Short { group, short } => {
-                lengthen(node, short);
+                lengthen(node, short, short);
                 self.table(node, group, depth);
             }
             Kind::Congestion => {
-                lengthen(node, "name");
+                lengthen(node, "name", "name");
                 self.leaf(node, depth);
             }
             Kind::Behaviour => self.leaf(node, depth),

@@ -48,9 +48,11 @@ impl Read for DelayLimit {
 }
 
 /// Turns a scalar into the table whose key `short` it stands for.
-pub fn lengthen(node: &mut Node, short: &str) {
+pub fn lengthen(node: &mut Node, short: &str, key: &str) {
     if !matches!(node.value, Value::Table(_) | Value::List(_)) {
-        let entry = Entry { key: short.into(), place: node.place, node: node.clone() };
+        let mut alone = node.clone();
+        alone.called = Some(key.into());
+        let entry = Entry { key: short.into(), place: node.place, node: alone };
         let table = Table { entries: vec![entry], dotted: false };
         *node = Node::new(Value::Table(table), node.place);
     }
@@ -68,7 +70,7 @@ fn read_short<T: Section>(
         return None;
     }
     let mut node = node.clone();
-    lengthen(&mut node, short);
+    lengthen(&mut node, short, key);
     T::read(&node, key, cx)
 }
 
@@ -107,7 +109,7 @@ impl Read for Congestion {
     fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
         let mut long = node.clone();
         if node.as_text().is_some() {
-            lengthen(&mut long, "name");
+            lengthen(&mut long, "name", key);
         }
         let Value::Table(table) = &long.value else {
             wrong_type(node, key, &Self::KIND, cx);

@@ -168,11 +168,9 @@ fn sysctl(name: &str, place: Place, node: &Node, cx: &mut Context) -> Option<(us
         let elsewhere = ELSEWHERE.iter().find(|(known, _)| *known == name);
         let problem = cx.error("unknown-key", place, format!("unknown sysctl `{name}`"));
         match elsewhere {
-            Some((_, key)) => {
-                problem.expected(format!("{key} instead"));
-            }
+            Some((_, key)) => problem.expected(format!("{key} instead")),
             None => problem.names(name, SYSCTLS.iter().map(|s| s.name)),
-        }
+        };
         return None;
     };
     let value = match SYSCTLS[at].field {

@@ -184,6 +184,7 @@ pub fn in_range(
     }
     let (base, shown) = (dimension.base, node.as_text().unwrap_or_default());
     let (bound, size) = if n < min { ("at least", min) } else { ("at most", max) };
+    let base = if size == 1 { base.replacen("s", "", 1) } else { base.into() };
     cx.error("out-of-range", node.place, format!("`{key}` is {shown}"))
         .expected(format!("{bound} {size} {base}"));
     None
@@ -220,8 +221,7 @@ pub fn report(
         Wrong::Unit(unit) => {
             let units = dimensions.iter().flat_map(|d| d.units).map(|(name, _)| *name);
             let message = format!("`{key}` cannot be measured in \"{unit}\"");
-            cx.error("unknown-unit", place, message).names(&unit, units);
-            return;
+            cx.error("unknown-unit", place, message).names(&unit, units)
         }
     };
 }

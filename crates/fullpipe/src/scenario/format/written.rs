@@ -32,7 +32,7 @@ type PerPacket = Quantity<InTimePerPacket, 0, WORK>;
 type Ring = Quantity<InDescriptors, 1, 1_000_000_000>;
 
 group! {
-    /// What is run. These keys stand before the first table.
+    /// What is run.
     Run "the scenario" {
         /// One line that says what this is about.
         title: String, Absent("the file's name without its ending");
@@ -240,7 +240,7 @@ group! {
         receive: PerPacket, Is("0ns/packet");
         /// Reception of an ACK, with what TCP does with it.
         ack: PerPacket, Is("0ns/packet");
-        /// Whether these costs were fitted to measurements of the host that is modelled. Reports say so.
+        /// Whether these costs were fitted to measurements of the host that is modelled.
         calibrated: bool, Is("false");
     }
 }

@@ -1,0 +1,20 @@
+# Every recipe that CI uses; all of them work on a developer's machine.
+
+.PHONY: test lint bless bench
+
+# All tests.
+test:
+	./test.sh
+
+# What a commit has to pass besides its tests.
+lint:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+# Rewrites golden files and generated pages; read the difference before committing it.
+bless:
+	FULLPIPE_BLESS=1 cargo test --workspace
+
+# Data segments per CPU second, with and without the trace.
+bench:
+	cargo bench -p fullpipe --bench speed

@@ -1,0 +1,188 @@
+//! What the command line takes, and its help.
+
+use crate::quantity;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use fullpipe::engine::engines;
+use fullpipe::plan::kernel::Version;
+use fullpipe_sim::units::{Framing, Rate, Time};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// Help begins with what it is and with the most common uses.
+const TEMPLATE: &str = "{about-with-newline}
+{before-help}{usage-heading} {usage}
+
+{all-args}{after-help}";
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 fine, 1 an expectation failed, 2 bad input, 3 the environment cannot,
+130 interrupted (results are kept and marked partial).";
+
+/// A laboratory for TCP on long fat networks: runs a scenario, shows where every packet waits or is
+/// dropped, and says what limits each flow
+#[derive(Debug, Parser)]
+#[command(name = "fullpipe", version, help_template = TEMPLATE, after_help = EXIT_CODES,
+    before_help = "Examples:
+  fullpipe run fink-2007                          replay a published experiment
+  fullpipe run my.toml --set path.delay.forward=120ms
+  fullpipe plan --rate 10Gbit --rtt 80ms --mtu 9000\n\n")]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a scenario and show the result
+    Run(RunArguments),
+    /// List recipes, congestion controls, kernels, limits and metrics
+    List(ListArguments),
+    /// Show the result of an earlier run again
+    Report(ReportArguments),
+    /// Show what differs between two results: in the scenario, and in what came out
+    Compare(CompareArguments),
+    /// Compute what a path asks of its hosts: window, buffers, sysctls, tolerable loss
+    Plan(PlanArguments),
+}
+
+/// Options of `fullpipe run`.
+#[derive(Debug, Args)]
+#[command(help_template = TEMPLATE, after_help = EXIT_CODES, before_help = "Examples:
+  fullpipe run fink-2007                               a recipe, all its variants
+  fullpipe run fink-2007 --variant reno --out reno     one variant, where to keep it
+  fullpipe run my.toml --set path.delay.forward=120ms --json > result.json\n\n")]
+pub struct RunArguments {
+    /// A scenario file, or the name of a recipe (see `fullpipe list`)
+    #[arg(value_name = "SCENARIO|RECIPE")]
+    pub scenario: PathBuf,
+    /// Change a key of the scenario, after variants and sweep points; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Run this variant only; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub variant: Vec<String>,
+    /// Keep the result in this directory, which must be new or empty
+    /// [default: fullpipe-results/<name>-<n>]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print the result as one JSON document
+    #[arg(long)]
+    pub json: bool,
+    /// Print the complete scenario and an estimate of time and size, and run nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Runs at a time [default: number of cores]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// What the scenario runs on
+    #[arg(long, value_name = "NAME", default_value = engines()[0].name(),
+        value_parser = PossibleValuesParser::new(engines().iter().map(|engine| engine.name())))]
+    pub engine: String,
+    /// Show no progress and no notes
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Options of `fullpipe list`.
+#[derive(Debug, Args)]
+#[command(help_template = TEMPLATE, before_help = "Examples:
+  fullpipe list
+  fullpipe list --json\n\n")]
+pub struct ListArguments {
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `fullpipe report`.
+#[derive(Debug, Args)]
+#[command(help_template = TEMPLATE, before_help = "Examples:
+  fullpipe report fullpipe-results/latest
+  fullpipe report results/reno --out reno.html\n\n")]
+pub struct ReportArguments {
+    /// Directory of a result
+    pub dir: PathBuf,
+    /// Write the HTML report to this file [default: report.html in the directory]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// Options of `fullpipe compare`.
+#[derive(Debug, Args)]
+#[command(help_template = TEMPLATE, before_help = "Examples:
+  fullpipe compare results/before results/after
+  fullpipe compare results/before results/after --json\n\n")]
+pub struct CompareArguments {
+    /// Directory of a result
+    pub a: PathBuf,
+    /// Directory of another result
+    pub b: PathBuf,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `fullpipe plan`.
+#[derive(Debug, Args)]
+#[command(help_template = TEMPLATE, before_help = "Examples:
+  fullpipe plan --rate 10Gbit --rtt 80ms --mtu 9000
+  fullpipe plan --rate 1Gbit --rtt 150ms --kernel 2.6.20
+  fullpipe plan --rate 100Gbit --rtt 100ms --mtu 9000 --json\n\n")]
+pub struct PlanArguments {
+    /// Rate of the bottleneck, with its unit
+    #[arg(long, value_parser = quantity::rate)]
+    pub rate: Rate,
+    /// Round-trip time without queues, with its unit
+    #[arg(long, value_parser = quantity::time)]
+    pub rtt: Time,
+    /// Largest IP packet, bytes
+    #[arg(long, default_value_t = 1500, value_name = "BYTES")]
+    pub mtu: u32,
+    /// Linux version of both hosts, as `uname -r` prints it
+    #[arg(long, default_value = "6.12", value_name = "VERSION")]
+    pub kernel: Version,
+    /// What the rate counts
+    #[arg(long, value_enum, default_value_t = Counted::EthernetWire)]
+    pub framing: Counted,
+    /// TCP timestamps are in use (12 bytes of each segment)
+    #[arg(long)]
+    pub timestamps: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a rate counts per packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Counted {
+    /// The IP packet alone
+    Ip,
+    /// With the 14-byte Ethernet header
+    Ethernet,
+    /// With preamble, FCS and gap: what a wire takes
+    EthernetWire,
+}
+
+impl From<Counted> for Framing {
+    fn from(counted: Counted) -> Framing {
+        match counted {
+            Counted::Ip => Framing::Ip,
+            Counted::Ethernet => Framing::Ethernet,
+            Counted::EthernetWire => Framing::EthernetWire,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,55 @@
+//! What a run will take, before it runs.
+
+use fullpipe::scenario::metric::stages;
+use fullpipe::scenario::{Element, Resolved};
+use fullpipe_sim::units::Framing;
+use serde::Serialize;
+
+/// Segments simulated per second of one core: the least that the speed bench accepts.
+const SEGMENTS_PER_SECOND: f64 = 1e6;
+/// Bytes of a row of the trace on disk, compressed; measured on the runs of fink-2007.
+const BYTES_PER_ROW: f64 = 9.0;
+
+/// An estimate for one run; the path counts as full all the time, so it is an upper bound in the
+/// number of segments.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// Simulated seconds.
+    pub simulated_s: f64,
+    /// Segments that the path can carry in that time.
+    pub segments_at_most: f64,
+    /// Seconds of one core for them.
+    pub core_s_at_most: f64,
+    /// Rows of the trace.
+    pub trace_rows: f64,
+    /// Bytes of the trace on disk, roughly.
+    pub trace_bytes: f64,
+}
+
+/// The estimate for one run.
+pub fn estimate(run: &Resolved) -> Estimate {
+    let seconds = run.duration.as_secs_f64();
+    let segments = seconds * packets_per_second(run);
+    let samples = seconds / run.report.sample.as_secs_f64();
+    let rows = samples * (run.flow.len() + stages(run).len()) as f64;
+    Estimate {
+        simulated_s: seconds,
+        segments_at_most: segments,
+        core_s_at_most: segments / SEGMENTS_PER_SECOND,
+        trace_rows: rows,
+        trace_bytes: rows * BYTES_PER_ROW,
+    }
+}
+
+/// Full packets per second that the narrowest place lets through.
+fn packets_per_second(run: &Resolved) -> f64 {
+    let mtu = run.path.mtu;
+    let rate =
+        |bits: u64, framing: Framing| bits as f64 / 8.0 / f64::from(mtu + framing.overhead());
+    let links = run.path.forward.iter().filter_map(|element| match element {
+        Element::Link(link) => Some(rate(link.rate.0, link.framing)),
+        _ => None,
+    });
+    let card = rate(run.hosts.sender.nic_rate.0, Framing::EthernetWire);
+    links.fold(card, f64::min)
+}

@@ -1,0 +1,165 @@
+//! The runs of a scenario, several at a time, into one document.
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::progress::Progress;
+use fullpipe::analysis::document::{Document, FORMAT, Run, ScenarioInfo};
+use fullpipe::analysis::{self, RunMeta, phases};
+use fullpipe::engine::{Engine, Support};
+use fullpipe::scenario::{Plan, Scenario};
+use fullpipe::trace::recording::Recording;
+use fullpipe::trace::rundir::Writer;
+use fullpipe_sim::trace::Control;
+use fullpipe_sim::units::Time;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+/// Everything that the threads share.
+struct Experiment<'a> {
+    scenario: &'a Scenario,
+    engine: &'a dyn Engine,
+    writer: &'a Writer,
+    progress: &'a Progress,
+    next: AtomicUsize,
+    failed: AtomicBool,
+    results: Mutex<Vec<(usize, Result<Run, Failure>)>>,
+}
+
+/// Runs everything with `jobs` threads. Traces are written as runs end; a signal ends them at their
+/// next sample, and runs that have not begun are left out.
+pub fn run(
+    scenario: &Scenario,
+    engine: &dyn Engine,
+    jobs: usize,
+    writer: &Writer,
+    progress: &Progress,
+) -> Result<Document, Failure> {
+    let experiment = Experiment {
+        scenario,
+        engine,
+        writer,
+        progress,
+        next: AtomicUsize::new(0),
+        failed: AtomicBool::new(false),
+        results: Mutex::new(Vec::new()),
+    };
+    thread::scope(|scope| {
+        for _ in 0..jobs.min(scenario.plans().len()) {
+            scope.spawn(|| experiment.work());
+        }
+    });
+    experiment.document()
+}
+
+/// The engine called `name`, where it does every key of the scenario exactly.
+///
+/// # Errors
+/// A key that it refuses, or does otherwise than the scenario says.
+pub fn engine(name: &str, scenario: &Scenario) -> Result<&'static dyn Engine, Failure> {
+    let none = || Failure::Input(format!("there is no engine called {name}"));
+    let engine = fullpipe::engine::find(name).ok_or_else(none)?;
+    for plan in scenario.plans() {
+        for (key, support) in engine.support(&plan.resolved) {
+            if let Support::Substituted(why) | Support::Refused(why) = support {
+                let run = plan.name();
+                return Err(Failure::Input(format!("{run}: engine {name} cannot do {key}: {why}")));
+            }
+        }
+    }
+    Ok(engine)
+}
+
+impl Experiment<'_> {
+    /// Takes runs until there are none left, or a reason to stop.
+    fn work(&self) {
+        loop {
+            let index = self.next.fetch_add(1, Ordering::SeqCst);
+            let Some(plan) = self.scenario.plans().get(index) else { return };
+            if interrupt::stopped() || self.failed.load(Ordering::SeqCst) {
+                return;
+            }
+            let result = self.one(index, plan);
+            self.failed.fetch_or(result.is_err(), Ordering::SeqCst);
+            let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+            results.push((index, result));
+        }
+    }
+
+    fn one(&self, _index: usize, plan: &Plan) -> Result<Run, Failure> {
+        let begun = Instant::now();
+        let mut recording = Recording::default();
+        let mut watch = Watch { progress: self.progress, seen: Time::ZERO };
+        let outcome = self
+            .engine
+            .run(&plan.resolved, &mut recording, &mut watch)
+            .map_err(|why| Failure::Input(format!("{}: {why}", plan.name())))?;
+        let meta = RunMeta::from_plan(self.scenario, plan, self.engine.name(), !outcome.complete);
+        let mut run = analysis::run(&meta, &recording);
+        if outcome.complete {
+            self.widen_band(plan, &mut run)?;
+        }
+        self.writer
+            .run(&run, &plan.resolved.to_toml(), &recording)
+            .map_err(|e| Failure::Environment(e.to_string()))?;
+        let (end, took) = (outcome.end.as_secs_f64(), begun.elapsed().as_secs_f64());
+        self.progress.say(&format!("{}: {end:.1} s simulated in {took:.1} s", run.variant));
+        Ok(run)
+    }
+
+    /// Repeats the run at the other phases of its path's timers, for the band of the comparison.
+    fn widen_band(&self, plan: &Plan, run: &mut Run) -> Result<(), Failure> {
+        let Some(published) = &mut run.published else { return Ok(()) };
+        for (n, resolved) in phases::alternatives(plan).into_iter().enumerate() {
+            let other = Plan { resolved, ..plan.clone() };
+            let mut recording = Recording::default();
+            let mut watch = Watch { progress: self.progress, seen: Time::ZERO };
+            let outcome = self
+                .engine
+                .run(&other.resolved, &mut recording, &mut watch)
+                .map_err(|why| Failure::Input(format!("{}, phase {n}: {why}", plan.name())))?;
+            if !outcome.complete {
+                run.partial = true;
+                return Ok(());
+            }
+            let meta = RunMeta::from_plan(self.scenario, &other, self.engine.name(), false);
+            if let Some(other) = analysis::run(&meta, &recording).published {
+                phases::widen(published, &other);
+            }
+        }
+        Ok(())
+    }
+
+    /// The runs in the scenario's order.
+    fn document(self) -> Result<Document, Failure> {
+        let mut results = self.results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        results.sort_by_key(|(index, _)| *index);
+        let runs: Vec<Run> = results.into_iter().map(|(_, run)| run).collect::<Result<_, _>>()?;
+        let scenario = self.scenario;
+        Ok(Document {
+            format: FORMAT,
+            scenario: ScenarioInfo {
+                name: scenario.name.clone(),
+                title: scenario.title.clone(),
+                seed: scenario.seed,
+            },
+            partial: runs.len() < scenario.plans().len() || runs.iter().any(|run| run.partial),
+            runs,
+        })
+    }
+}
+
+/// Reports progress to the terminal and signals to the run.
+struct Watch<'a> {
+    progress: &'a Progress,
+    seen: Time,
+}
+
+impl Control for Watch<'_> {
+    fn go_on(&mut self, now: Time) -> bool {
+        self.progress.advance(now.saturating_sub(self.seen));
+        self.seen = now;
+        !interrupt::stopped()
+    }
+}

@@ -1,0 +1,45 @@
+//! Why the program ends with another code than 0.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+/// What went wrong, by exit code.
+#[derive(Debug)]
+pub enum Failure {
+    /// 1: the result is there, but an expectation of the scenario does not hold.
+    Expectation,
+    /// 2: what was asked makes no sense; the text says why.
+    Input(String),
+    /// 3: this machine cannot; the text says what failed.
+    Environment(String),
+    /// 130: stopped by a signal; what there is was kept.
+    Interrupted,
+}
+
+impl Failure {
+    /// The environment failed while doing `what`.
+    pub fn environment(what: impl Display, cause: impl Display) -> Failure {
+        Failure::Environment(format!("{what}: {cause}"))
+    }
+
+    /// Says what happened on standard error; the exit code.
+    pub fn report(&self) -> ExitCode {
+        match self {
+            Failure::Input(text) | Failure::Environment(text) => {
+                let start = if text.starts_with("error") { "" } else { "error: " };
+                crate::output::note(&format!("{start}{}", text.trim_end()));
+            }
+            Failure::Expectation | Failure::Interrupted => {}
+        }
+        ExitCode::from(self.code())
+    }
+
+    fn code(&self) -> u8 {
+        match self {
+            Failure::Expectation => 1,
+            Failure::Input(_) => 2,
+            Failure::Environment(_) => 3,
+            Failure::Interrupted => 130,
+        }
+    }
+}

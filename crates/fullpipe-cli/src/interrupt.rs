@@ -1,0 +1,61 @@
+//! Ctrl-C: the first one asks runs to end at their next sample, the second one ends the program.
+
+use crate::failure::Failure;
+use crate::output::note;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// Whether a signal has arrived.
+static STOP: AtomicBool = AtomicBool::new(false);
+/// What the second signal removes before the program ends.
+static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// A process has one handler, however often [`listen`] is called.
+static HANDLER: OnceLock<Result<(), String>> = OnceLock::new();
+
+/// Takes over SIGINT, SIGTERM and SIGHUP.
+pub fn listen() -> Result<(), Failure> {
+    STOP.store(false, Ordering::SeqCst);
+    HANDLER
+        .get_or_init(|| ctrlc::set_handler(on_signal).map_err(|e| e.to_string()))
+        .clone()
+        .map_err(|e| Failure::environment("cannot handle signals", e))
+}
+
+/// Whether runs are to stop.
+pub fn stopped() -> bool {
+    STOP.load(Ordering::SeqCst)
+}
+
+/// A directory that exists only until its contents are whole; forgotten when dropped.
+pub struct Temporary(PathBuf);
+
+impl Temporary {
+    /// Has `path` removed by a second signal.
+    pub fn new(path: &Path) -> Temporary {
+        temporary().push(path.to_path_buf());
+        Temporary(path.to_path_buf())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        temporary().retain(|path| *path != self.0);
+    }
+}
+
+fn temporary() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs in a thread of its own, not in the signal's context.
+fn on_signal() {
+    if !STOP.swap(true, Ordering::SeqCst) {
+        note("stopping; what was simulated so far is kept (once more to quit at once)");
+        return;
+    }
+    for path in temporary().drain(..) {
+        let _ = std::fs::remove_dir_all(path);
+    }
+    std::process::exit(130);
+}

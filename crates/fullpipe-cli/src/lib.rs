@@ -1,0 +1,56 @@
+//! The command `fullpipe` as a library: [`main_with`] is the whole program, so that other entry
+//! points run the same.
+
+mod args;
+mod compare;
+mod estimate;
+mod experiment;
+mod failure;
+mod interrupt;
+mod list;
+mod output;
+mod plan;
+mod progress;
+mod quantity;
+mod report;
+mod run;
+mod source;
+
+use args::{Arguments, Command};
+use clap::Parser;
+use failure::Failure;
+use output::Output;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Runs the program with these arguments, the first of them its name.
+///
+/// Exit codes: 0 fine, 1 an expectation failed, 2 bad input, 3 the environment cannot, 130
+/// interrupted.
+pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(message) => return shown_by_clap(&message),
+    };
+    match dispatch(&arguments.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn dispatch(command: &Command) -> Result<(), Failure> {
+    let output = Output::detect();
+    match command {
+        Command::List(list) => list::list(list, &output),
+        Command::Run(run) => run::run(run, &output),
+        Command::Report(report) => report::report(report, &output),
+        Command::Compare(compare) => compare::compare(compare, &output),
+        Command::Plan(plan) => plan::plan(plan, &output),
+    }
+}
+
+/// Help, version, or what is wrong with the arguments. A closed pipe is no one's fault.
+fn shown_by_clap(message: &clap::Error) -> ExitCode {
+    let _ = message.print();
+    ExitCode::from(u8::try_from(message.exit_code()).unwrap_or(2))
+}

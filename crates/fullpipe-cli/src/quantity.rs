@@ -1,0 +1,65 @@
+//! Options with units, read exactly as a scenario reads them.
+
+use fullpipe::scenario::quantity::{self, Dimension, RATE, TIME, Wrong};
+use fullpipe_sim::units::{Rate, Time};
+
+/// A rate, for instance "10Gbit".
+pub fn rate(text: &str) -> Result<Rate, String> {
+    parse(text, &RATE).map(Rate)
+}
+
+/// A time, for instance "80ms".
+pub fn time(text: &str) -> Result<Time, String> {
+    parse(text, &TIME).map(Time::ns)
+}
+
+fn parse(text: &str, dimension: &Dimension) -> Result<u64, String> {
+    let value = quantity::parse(text, dimension).map_err(|wrong| explain(&wrong, dimension))?;
+    match value {
+        0 => Err(format!("{} above 0 is expected", dimension.name)),
+        value => Ok(value),
+    }
+}
+
+fn explain(wrong: &Wrong, dimension: &Dimension) -> String {
+    let Dimension { name, example, base, .. } = dimension;
+    match wrong {
+        Wrong::NoNumber => format!("{name} starts with a number, for example {example}"),
+        Wrong::NoUnit => format!("{name} needs a unit, for example {example}"),
+        Wrong::Negative => format!("{name} is not negative"),
+        Wrong::NotExact => format!("{name} is a whole number of {base}"),
+        Wrong::TooLarge => format!("this is more {base} than 64 bits hold"),
+        Wrong::Unit(unit) => {
+            let known: Vec<&str> = dimension.units.iter().map(|(unit, _)| *unit).collect();
+            format!("\"{unit}\" is not a unit of {name}; known are {}", known.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_carry_their_unit() {
+        assert_eq!(rate("10Gbit"), Ok(Rate::gbit(10)));
+        assert_eq!(time("80ms"), Ok(Time::ms(80)));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let table = [
+            ("10", "needs a unit, for example 10Gbit"),
+            ("10Gbyte", "is not a unit of a rate; known are bit, kbit"),
+            ("-1Gbit", "is not negative"),
+            ("0Gbit", "above 0"),
+            ("fast", "starts with a number"),
+            ("1e99Gbit", "more bits per second than 64 bits hold"),
+            ("0.3bit", "a whole number of bits per second"),
+        ];
+        for (text, expected) in table {
+            let message = rate(text).unwrap_err();
+            assert!(message.contains(expected), "{text}: {message}");
+        }
+    }
+}

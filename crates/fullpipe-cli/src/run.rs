@@ -1,0 +1,138 @@
+//! `fullpipe run`: scenario, engine, trace, analysis, report.
+
+use crate::args::RunArguments;
+use crate::estimate::{Estimate, estimate};
+use crate::experiment;
+use crate::failure::Failure;
+use crate::interrupt::{self, Temporary};
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::source;
+use fullpipe::analysis::document::Document;
+use fullpipe::analysis::phases;
+use fullpipe::engine::Engine;
+use fullpipe::report::{html, terminal};
+use fullpipe::scenario::{Plan, Resolved, Scenario};
+use fullpipe::trace::provenance::Provenance;
+use fullpipe::trace::rundir::Place;
+use fullpipe_sim::units::Time;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::thread::available_parallelism;
+use std::time::{Instant, SystemTime};
+
+/// Directory of results where none is named.
+const RESULTS: &str = "fullpipe-results";
+
+/// Runs the scenario, keeps the results, and shows them.
+pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
+    let scenario = source::load(arguments)?;
+    if arguments.dry_run {
+        return dry_run(&scenario, arguments.json, output);
+    }
+    let engine = experiment::engine(&arguments.engine, &scenario)?;
+    interrupt::listen()?;
+    let (document, directory) = keep(&scenario, engine, arguments)?;
+    if !arguments.quiet {
+        crate::output::note(&format!("results: {}", directory.display()));
+    }
+    match arguments.json {
+        true => output.json(&document)?,
+        false => output.print(&terminal::render(&document, output.style()))?,
+    }
+    judge(&document)
+}
+
+/// Runs everything into a new directory, which exists under its name only when it is whole.
+fn keep(
+    scenario: &Scenario,
+    engine: &dyn Engine,
+    arguments: &RunArguments,
+) -> Result<(Document, PathBuf), Failure> {
+    let (started, clock) = (SystemTime::now(), Instant::now());
+    let place = place(scenario, arguments);
+    let writer = place.create().map_err(environment)?;
+    let _removed_by_signal = Temporary::new(writer.directory());
+    let total = scenario.plans().iter().flat_map(|plan| {
+        let runs = 1 + phases::alternatives(plan).len();
+        std::iter::repeat_n(plan.resolved.duration, runs)
+    });
+    let progress = Progress::new(arguments.quiet, total.fold(Time::ZERO, |a, b| a + b));
+    let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let document = experiment::run(scenario, engine, jobs, &writer, &progress);
+    progress.finish();
+    let document = document?;
+    let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let provenance = Provenance::here(command, started, clock.elapsed());
+    let report = html::render(&document);
+    let directory = writer.finish(&document, &provenance, &report).map_err(environment)?;
+    Ok((document, directory))
+}
+
+fn place(scenario: &Scenario, arguments: &RunArguments) -> Place {
+    match &arguments.out {
+        Some(directory) => Place::Exactly(directory.clone()),
+        None => Place::Under { root: RESULTS.into(), name: scenario.name.clone() },
+    }
+}
+
+fn environment(error: fullpipe::trace::Error) -> Failure {
+    Failure::Environment(error.to_string())
+}
+
+/// An interrupted run is not judged.
+fn judge(document: &Document) -> Result<(), Failure> {
+    if document.partial {
+        return Err(Failure::Interrupted);
+    }
+    let mut expectations = document.runs.iter().flat_map(|run| &run.expectations);
+    match expectations.all(|expectation| expectation.passed) {
+        true => Ok(()),
+        false => Err(Failure::Expectation),
+    }
+}
+
+/// One run of a `--dry-run --json`.
+#[derive(Serialize)]
+struct Planned<'a> {
+    variant: String,
+    set: &'a Map<String, Value>,
+    resolved: &'a Resolved,
+    estimate: Estimate,
+}
+
+/// The complete scenario of each run and what it will take.
+fn dry_run(scenario: &Scenario, json: bool, output: &Output) -> Result<(), Failure> {
+    let planned: Vec<Planned> = scenario.plans().iter().map(Planned::new).collect();
+    if json {
+        return output.json(&serde_json::json!({ "format": 1, "runs": planned }));
+    }
+    let texts: Vec<String> = planned.iter().map(Planned::text).collect();
+    output.print(&texts.join("\n"))
+}
+
+impl<'a> Planned<'a> {
+    fn new(plan: &'a Plan) -> Planned<'a> {
+        Planned {
+            variant: plan.name(),
+            set: &plan.set,
+            resolved: &plan.resolved,
+            estimate: estimate(&plan.resolved),
+        }
+    }
+
+    /// A scenario file of its own, with the rest as comments.
+    fn text(&self) -> String {
+        let Estimate { simulated_s, segments_at_most, core_s_at_most, trace_bytes, .. } =
+            self.estimate;
+        format!(
+            "# {}\n# {simulated_s:.1} s simulated; at most {segments_at_most:.0} segments, which take \
+             {core_s_at_most:.1} s of a core;\n# trace of about {:.1} MB\n\n{}",
+            self.variant,
+            trace_bytes / 1e6,
+            self.resolved.to_toml()
+        )
+    }
+}

@@ -1,0 +1,34 @@
+//! Which scenario is meant: a file, or a recipe by its name.
+
+use crate::args::RunArguments;
+use crate::failure::Failure;
+use fullpipe::scenario::{self, Scenario, SetOption, Source};
+use std::path::Path;
+
+/// Reads, checks and resolves the scenario with the options that change it.
+pub fn load(arguments: &RunArguments) -> Result<Scenario, Failure> {
+    let source = source(&arguments.scenario)?;
+    let sets: Vec<SetOption> = arguments.set.iter().cloned().map(SetOption).collect();
+    scenario::load(&source, &sets, &arguments.variant)
+        .map_err(|problems| Failure::Input(problems.to_string()))
+}
+
+/// A name without directory and ending is a recipe's; a file of that name is taken where no recipe
+/// has it.
+fn source(named: &Path) -> Result<Source, Failure> {
+    let name = named.to_str().filter(|name| !name.contains(['/', '.']));
+    let near = match name.map(scenario::recipe) {
+        Some(Ok(recipe)) => return Ok(recipe.source()),
+        Some(Err(near)) if !named.exists() => near,
+        _ => return Source::read(named).map_err(|e| Failure::Input(e.to_string())),
+    };
+    Err(Failure::Input(unknown(&named.display().to_string(), &near)))
+}
+
+fn unknown(name: &str, near: &[&str]) -> String {
+    let hint = match near {
+        [] => "`fullpipe list` shows all recipes".to_string(),
+        names => format!("did you mean: {}", names.join(", ")),
+    };
+    format!("there is no recipe and no file called {name}; {hint}")
+}

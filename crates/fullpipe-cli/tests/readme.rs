@@ -1,0 +1,56 @@
+//! The README's table of published against simulated figures is what a run gives
+//! (`FULLPIPE_BLESS=1` rewrites it).
+
+mod common;
+use common::Desk;
+use fullpipe::analysis::document::{Document, Run};
+use fullpipe::analysis::verdict::published_time;
+
+const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+const BEGIN: &str = "<!-- published-table -->\n";
+const END: &str = "<!-- /published-table -->";
+
+const HEADING: &str = "\
+| run | published, Mb/s | simulated, Mb/s | difference | published, s to 90 % | simulated, s to 90 % | ramp, median error | ramp, worst error | rows in the band |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|
+";
+
+/// Rates are means over all published rows, for both alike.
+fn row(run: &Run) -> String {
+    let published = run.published.as_ref().expect("published figures");
+    let rows = &published.rows;
+    let seconds: f64 = rows.iter().map(|row| row.end_s - row.start_s).sum();
+    let rate = |bytes: u64| bytes as f64 * 8.0 / seconds / 1e6;
+    let theirs = rate(rows.iter().map(|row| row.bytes).sum());
+    let ours = rate(rows.iter().map(|row| row.simulated_bytes).sum());
+    let (median, worst) =
+        (published.median_error_before_plateau, published.worst_error_before_plateau);
+    let percent = |share: Option<f64>| share.expect("a ramp") * 100.0;
+    let inside = rows.iter().filter(|row| row.in_band).count();
+    format!(
+        "| {} | {theirs:.1} | {ours:.1} | {:+.2} % | {:.0} | {:.0} | {:.2} % | {:.2} % | {inside} of {} |\n",
+        run.variant,
+        (ours / theirs - 1.0) * 100.0,
+        published_time(published).expect("a plateau"),
+        run.flows[0].time_to_plateau_s.expect("a plateau"),
+        percent(median),
+        percent(worst),
+        rows.len(),
+    )
+}
+
+#[test]
+fn the_table_of_published_figures_comes_from_a_run() {
+    let call = Desk::new().call(&["run", "fink-2007", "--json", "--quiet"]);
+    let document: Document = serde_json::from_str(&call.stdout).expect("a document");
+    let rows: String = document.runs.iter().map(row).collect();
+    let table = format!("\n{HEADING}{rows}\n");
+    let readme = std::fs::read_to_string(README).expect("the README");
+    let (before, rest) = readme.split_once(BEGIN).expect("where the table begins");
+    let (current, after) = rest.split_once(END).expect("where the table ends");
+    if std::env::var_os("FULLPIPE_BLESS").is_some() {
+        std::fs::write(README, format!("{before}{BEGIN}{table}{END}{after}")).expect("README");
+    } else {
+        assert_eq!(current, table, "FULLPIPE_BLESS=1 rewrites the table");
+    }
+}

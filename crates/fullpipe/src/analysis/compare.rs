@@ -1,0 +1,231 @@
+//! Two experiments beside each other: what differs in the scenarios, what in the results.
+
+use super::document::{Document, Flow, Run, Stage};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One side of a comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// The results.
+    pub document: &'a Document,
+    /// Per run, in the document's order, its complete scenario by dotted key, see [`flatten`].
+    pub settings: &'a [BTreeMap<String, String>],
+}
+
+/// What differs between two experiments.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Pairs of runs, in the order of the first experiment.
+    pub runs: Vec<Pair>,
+    /// Runs that only the first has.
+    pub only_a: Vec<String>,
+    /// Runs that only the second has.
+    pub only_b: Vec<String>,
+}
+
+/// Two runs of one name; the only run of each experiment is a pair whatever the names.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Pair {
+    /// Name of the first run.
+    pub a: String,
+    /// Name of the second run.
+    pub b: String,
+    /// Keys of the scenario whose values differ.
+    pub scenario: Vec<Setting>,
+    /// Flows of both runs, by name.
+    pub flows: Vec<FlowPair>,
+    /// Flows that only one of the runs has.
+    pub unpaired_flows: Vec<String>,
+    /// Stages of one name of which at least one dropped something.
+    pub drops: Vec<Change>,
+}
+
+/// A key of the scenario with both values; none where the key is absent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Setting {
+    /// Dotted key.
+    pub key: String,
+    /// Value of the first run.
+    pub a: Option<String>,
+    /// Value of the second run.
+    pub b: Option<String>,
+}
+
+/// Two flows of one name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowPair {
+    /// Their name.
+    pub name: String,
+    /// Their metrics, named as in the document.
+    pub metrics: Vec<Change>,
+    /// Shares of the limits that at least one of them has.
+    pub limits: Vec<Change>,
+}
+
+/// A number on both sides; none where there is no value.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// What it is.
+    pub name: String,
+    /// Value of the first run.
+    pub a: Option<f64>,
+    /// Value of the second run.
+    pub b: Option<f64>,
+    /// `b / a - 1`; none where there is no value, or `a` is 0.
+    pub relative: Option<f64>,
+}
+
+impl Change {
+    fn new(name: &str, a: Option<f64>, b: Option<f64>) -> Change {
+        let relative = match (a, b) {
+            (Some(a), Some(b)) if a != 0.0 => Some(b / a - 1.0),
+            _ => None,
+        };
+        Change { name: name.into(), a, b, relative }
+    }
+
+    /// Whether both sides are equal.
+    pub fn same(&self) -> bool {
+        self.a == self.b
+    }
+}
+
+/// Compares two experiments.
+pub fn compare(a: &Side, b: &Side) -> Comparison {
+    let pairs = pairs(a.document, b.document);
+    let left_over = |document: &Document, used: &BTreeSet<usize>| {
+        let runs = document.runs.iter().enumerate().filter(|(i, _)| !used.contains(i));
+        runs.map(|(_, run)| run.variant.clone()).collect()
+    };
+    Comparison {
+        runs: pairs.iter().map(|(i, j)| pair(a, *i, b, *j)).collect(),
+        only_a: left_over(a.document, &pairs.iter().map(|(i, _)| *i).collect()),
+        only_b: left_over(b.document, &pairs.iter().map(|(_, j)| *j).collect()),
+    }
+}
+
+/// Indices of runs that belong together.
+fn pairs(a: &Document, b: &Document) -> Vec<(usize, usize)> {
+    if let ([_], [_]) = (a.runs.as_slice(), b.runs.as_slice()) {
+        return vec![(0, 0)];
+    }
+    let partner = |(i, run): (usize, &Run)| {
+        let j = b.runs.iter().position(|other| other.variant == run.variant)?;
+        Some((i, j))
+    };
+    a.runs.iter().enumerate().filter_map(partner).collect()
+}
+
+fn pair(a: &Side, i: usize, b: &Side, j: usize) -> Pair {
+    let (run_a, run_b) = (&a.document.runs[i], &b.document.runs[j]);
+    let empty = BTreeMap::new();
+    let settings_a = a.settings.get(i).unwrap_or(&empty);
+    let settings_b = b.settings.get(j).unwrap_or(&empty);
+    let flow = |name: &str, run: &'_ Run| run.flows.iter().position(|flow| flow.name == name);
+    let (mut flows, mut unpaired) = (Vec::new(), Vec::new());
+    for in_a in &run_a.flows {
+        match flow(&in_a.name, run_b) {
+            Some(at) => flows.push(flow_pair(in_a, &run_b.flows[at])),
+            None => unpaired.push(in_a.name.clone()),
+        }
+    }
+    let only_b = run_b.flows.iter().filter(|f| flow(&f.name, run_a).is_none());
+    unpaired.extend(only_b.map(|flow| flow.name.clone()));
+    Pair {
+        a: run_a.variant.clone(),
+        b: run_b.variant.clone(),
+        scenario: settings(settings_a, settings_b),
+        flows,
+        unpaired_flows: unpaired,
+        drops: drops(&run_a.stages, &run_b.stages),
+    }
+}
+
+fn settings(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Setting> {
+    let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let differing = keys.into_iter().filter(|key| a.get(*key) != b.get(*key));
+    differing
+        .map(|key| Setting { key: key.clone(), a: a.get(key).cloned(), b: b.get(key).cloned() })
+        .collect()
+}
+
+fn flow_pair(a: &Flow, b: &Flow) -> FlowPair {
+    let metrics = metrics(a).into_iter().zip(metrics(b));
+    let names: BTreeSet<&String> = a.limits.keys().chain(b.limits.keys()).collect();
+    let share = |flow: &Flow, name: &String| flow.limits.get(name).copied().unwrap_or(0.0);
+    let occurs = |name: &&String| share(a, name) > 0.0 || share(b, name) > 0.0;
+    let limit = |name: &String| Change::new(name, Some(share(a, name)), Some(share(b, name)));
+    FlowPair {
+        name: a.name.clone(),
+        metrics: metrics.map(|((name, a), (_, b))| Change::new(name, a, b)).collect(),
+        limits: names.into_iter().filter(occurs).map(limit).collect(),
+    }
+}
+
+fn metrics(flow: &Flow) -> [(&'static str, Option<f64>); 5] {
+    [
+        ("bytes", Some(flow.bytes as f64)),
+        ("mean_mbit", Some(flow.mean_mbit)),
+        ("plateau_mbit", flow.plateau_mbit),
+        ("time_to_plateau_s", flow.time_to_plateau_s),
+        ("retransmitted_segments", Some(flow.retransmitted_segments as f64)),
+    ]
+}
+
+fn drops(a: &[Stage], b: &[Stage]) -> Vec<Change> {
+    let mut names: Vec<&String> = Vec::new();
+    for stage in a.iter().chain(b) {
+        if stage.dropped > 0 && !names.contains(&&stage.name) {
+            names.push(&stage.name);
+        }
+    }
+    let dropped = |stages: &[Stage], name: &String| {
+        stages.iter().find(|stage| stage.name == *name).map(|stage| stage.dropped as f64)
+    };
+    names.into_iter().map(|name| Change::new(name, dropped(a, name), dropped(b, name))).collect()
+}
+
+/// The values of a TOML document by dotted key, as they would be written; entries of arrays of
+/// tables are named by their `name`, or counted from 0.
+///
+/// # Errors
+/// It is not TOML; the error says where.
+pub fn flatten(toml: &str) -> Result<BTreeMap<String, String>, String> {
+    let document: toml_edit::DocumentMut = toml.parse().map_err(|e| format!("{e}"))?;
+    let mut flat = BTreeMap::new();
+    flatten_table(document.as_table(), "", &mut flat);
+    Ok(flat)
+}
+
+fn flatten_table(
+    table: &dyn toml_edit::TableLike,
+    prefix: &str,
+    flat: &mut BTreeMap<String, String>,
+) {
+    for (key, item) in table.iter() {
+        let key = format!("{prefix}{key}");
+        if let Some(tables) = item.as_array_of_tables() {
+            for (number, table) in tables.iter().enumerate() {
+                flatten_table(table, &format!("{key}.{}.", entry(table, number)), flat);
+            }
+        } else if let Some(array) = item.as_array().filter(|array| holds_tables(array)) {
+            for (number, table) in array.iter().filter_map(|v| v.as_inline_table()).enumerate() {
+                flatten_table(table, &format!("{key}.{}.", entry(table, number)), flat);
+            }
+        } else if let Some(table) = item.as_table_like() {
+            flatten_table(table, &format!("{key}."), flat);
+        } else if let Some(value) = item.as_value() {
+            flat.insert(key, value.clone().decorated("", "").to_string());
+        }
+    }
+}
+
+fn holds_tables(array: &toml_edit::Array) -> bool {
+    !array.is_empty() && array.iter().all(toml_edit::Value::is_inline_table)
+}
+
+fn entry(table: &dyn toml_edit::TableLike, number: usize) -> String {
+    let name = table.get("name").and_then(|name| name.as_str());
+    name.map_or_else(|| number.to_string(), str::to_string)
+}

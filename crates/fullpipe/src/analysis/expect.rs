@@ -1,0 +1,144 @@
+//! Judging what a scenario expects of a run.
+
+use super::document::{Expectation, Flow, Interval, Run, Stage};
+use crate::scenario::{Expect, Target, Tolerance};
+
+/// Compares one expectation with the facts.
+pub fn judge(expect: &Expect, run: &Run) -> Expectation {
+    let values = measured(expect, run);
+    let (measured, passed, detail) = match values {
+        Ok(values) if values.len() != expect.of.len() => {
+            let detail =
+                format!("{} expected values for {} measured", expect.of.len(), values.len());
+            (values, false, detail)
+        }
+        Ok(values) => {
+            let (passed, detail) = compare(expect, &values);
+            (values, passed, detail)
+        }
+        Err(why) => (Vec::new(), false, why),
+    };
+    Expectation {
+        metric: expect.metric.clone(),
+        interval: expect.interval,
+        expected: expect.of.clone(),
+        measured,
+        within: expect.within.clone(),
+        passed,
+        detail,
+    }
+}
+
+/// The verdict and a sentence about the value that is furthest off.
+fn compare(expect: &Expect, measured: &[f64]) -> (bool, String) {
+    let pairs: Vec<(f64, f64)> = expect.of.iter().copied().zip(measured.iter().copied()).collect();
+    let passed = pairs.iter().all(|(of, is)| expect.tolerance.accepts(*of, *is));
+    let off = |(of, is): &(f64, f64)| match expect.tolerance {
+        Tolerance::Relative(_) if *of != 0.0 => ((is - of) / of).abs(),
+        _ => (is - of).abs(),
+    };
+    let worst = (0..pairs.len()).max_by(|a, b| off(&pairs[*a]).total_cmp(&off(&pairs[*b])));
+    let Some(worst) = worst else {
+        return (passed, "nothing was expected".into());
+    };
+    let (of, is) = pairs[worst];
+    let place = match expect.interval {
+        Some([first, _]) => format!("interval {}: ", first + worst),
+        None => String::new(),
+    };
+    (passed, format!("{place}{} instead of {}{}", number(is), number(of), difference(of, is)))
+}
+
+fn difference(of: f64, is: f64) -> String {
+    let signed = format!("{}{}", if is < of { "-" } else { "+" }, number((is - of).abs()));
+    match of {
+        _ if of == is => ", exactly".into(),
+        0.0 => format!(", {signed}"),
+        _ => format!(", {signed} or {:+.2} %", (is - of) / of.abs() * 100.0),
+    }
+}
+
+/// A number with up to four digits after the point.
+fn number(value: f64) -> String {
+    let text = format!("{value:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').into()
+}
+
+fn measured(expect: &Expect, run: &Run) -> Result<Vec<f64>, String> {
+    let flow = |name: &String| {
+        run.flows.iter().find(|f| f.name == *name).ok_or_else(|| format!("no flow {name}"))
+    };
+    match &expect.target {
+        Target::Flow { flow: name, column } => flow_values(flow(name)?, column, expect.interval),
+        Target::Limit { flow: name, limit } => {
+            let share = |limits: &std::collections::BTreeMap<String, f64>| {
+                Ok(limits.get(*limit).copied().unwrap_or(0.0))
+            };
+            let flow = flow(name)?;
+            match expect.interval {
+                Some(range) => within(flow, range)?.iter().map(|i| share(&i.limits)).collect(),
+                None => Ok(vec![share(&flow.limits)?]),
+            }
+        }
+        Target::Stage { stage, column } => {
+            let found = run.stages.iter().find(|s| s.name == *stage);
+            let found = found.ok_or_else(|| format!("this run has no stage {stage}"))?;
+            Ok(vec![stage_value(found, column)?])
+        }
+    }
+}
+
+fn flow_values(
+    flow: &Flow,
+    column: &str,
+    interval: Option<[usize; 2]>,
+) -> Result<Vec<f64>, String> {
+    match interval {
+        Some(range) => within(flow, range)?.iter().map(|i| interval_value(i, column)).collect(),
+        None => Ok(vec![whole(flow, column)?]),
+    }
+}
+
+fn within(flow: &Flow, [first, end]: [usize; 2]) -> Result<&[Interval], String> {
+    let count = flow.intervals.len();
+    let found = flow.intervals.get(first..end);
+    found.ok_or_else(|| format!("flow {} has only {count} intervals", flow.name))
+}
+
+fn interval_value(interval: &Interval, column: &str) -> Result<f64, String> {
+    Ok(match column {
+        "bytes" => interval.bytes as f64,
+        "segments_delivered" => interval.segments as f64,
+        "throughput_mbit" => interval.throughput_mbit,
+        "retransmitted_segments" => interval.retransmitted_segments as f64,
+        "cwnd" => f64::from(interval.cwnd),
+        _ => return Err(format!("{column} has no value per interval")),
+    })
+}
+
+fn whole(flow: &Flow, column: &str) -> Result<f64, String> {
+    let none = || "the rate did not settle: there is no plateau".to_string();
+    Ok(match column {
+        "bytes" => flow.bytes as f64,
+        "segments_delivered" => flow.intervals.iter().map(|i| i.segments).sum::<u64>() as f64,
+        "retransmitted_segments" => flow.retransmitted_segments as f64,
+        "mean_mbit" => flow.mean_mbit,
+        "plateau_mbit" => flow.plateau_mbit.ok_or_else(none)?,
+        "time_to_plateau_s" => flow.time_to_plateau_s.ok_or_else(none)?,
+        _ => return Err(format!("{column} has no value for the whole run")),
+    })
+}
+
+fn stage_value(stage: &Stage, column: &str) -> Result<f64, String> {
+    Ok(match column {
+        "dropped" => stage.dropped as f64,
+        "entered" => stage.entered as f64,
+        "left" => stage.left as f64,
+        "waiting" => stage.waiting as f64,
+        "peak" => stage.peak as f64,
+        "mean_waiting" => stage.mean_waiting,
+        "busy_s" => stage.busy_s,
+        "blocked_s" => stage.blocked_s,
+        _ => return Err(format!("a stage has no {column}")),
+    })
+}

@@ -1,0 +1,36 @@
+//! The facts of one flow.
+
+use super::RunMeta;
+use super::document::Flow;
+use super::intervals::{full_rates, intervals};
+use super::limits::Attribution;
+use super::lookup::{Lives, Traces, mbit};
+use super::plateau::plateau;
+use super::series::series;
+use fullpipe_sim::units::Time;
+
+/// The facts of the flow of that index.
+pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flow {
+    let (about, trace, life) = (&meta.flows[index], &traces.flows[index], &lives.flows[index]);
+    let attribution = Attribution::new(trace, &traces.bottlenecks);
+    let queue = traces.bottlenecks.first();
+    let intervals = intervals(meta, trace, life, &attribution, queue);
+    let plateau = plateau(&full_rates(meta, &intervals));
+    let last = trace.last();
+    // The life ends between two samples; the later one closes it.
+    let end = trace.count(Time(life.end.as_ns().saturating_sub(1))) + 1;
+    Flow {
+        name: about.name.clone(),
+        congestion: about.congestion.clone(),
+        kernel: about.kernel.clone(),
+        clock_start_s: life.clock.as_secs_f64(),
+        series: series(meta, trace, life, &attribution, queue),
+        limits: attribution.named(trace.count(life.start), end),
+        bytes: last.bytes_delivered,
+        retransmitted_segments: last.segments_retransmitted,
+        mean_mbit: mbit(last.bytes_delivered, life.end.saturating_sub(life.start)),
+        plateau_mbit: plateau.map(|plateau| plateau.rate),
+        time_to_plateau_s: plateau.map(|plateau| intervals[plateau.first].end_s),
+        intervals,
+    }
+}

@@ -1,0 +1,76 @@
+//! What the analysis has to know, taken from a scenario's plan.
+
+use super::{Figures, FlowMeta, RunMeta};
+use crate::scenario::{Element, Link, Plan, Resolved, Scenario};
+
+/// Octets of IPv4 and TCP headers without options.
+const HEADERS: u32 = 40;
+/// Octets of the timestamp option, padded (RFC 7323, appendix A).
+const TIMESTAMPS: u32 = 12;
+
+impl RunMeta {
+    /// Describes the run of a plan that an engine has made.
+    pub fn from_plan(scenario: &Scenario, plan: &Plan, engine: &str, partial: bool) -> RunMeta {
+        let run = &plan.resolved;
+        RunMeta {
+            variant: plan.name(),
+            set: plan.set.clone(),
+            engine: engine.into(),
+            partial,
+            flows: flows(run),
+            mss: mss(run),
+            interval: run.report.interval,
+            first_interval: run.report.first_interval,
+            clock_offset: run.report.clock_offset,
+            sample: run.report.sample,
+            bottlenecks: bottlenecks(run),
+            published: figures(scenario, plan),
+            expectations: plan.expectations.clone(),
+        }
+    }
+}
+
+fn flows(run: &Resolved) -> Vec<FlowMeta> {
+    let flow = |flow: &crate::scenario::Flow| FlowMeta {
+        name: flow.name.clone(),
+        congestion: flow.congestion.name.clone(),
+        kernel: run.hosts.sender.kernel.clone(),
+        start: flow.start,
+        stop: flow.duration.map(|duration| flow.start + duration),
+    };
+    run.flow.iter().map(flow).collect()
+}
+
+/// Payload of a full segment: timestamps are used if both hosts want them.
+fn mss(run: &Resolved) -> u32 {
+    let timestamps = run.hosts.sender.timestamps && run.hosts.receiver.timestamps;
+    let options = if timestamps { TIMESTAMPS } else { 0 };
+    run.path.mtu.saturating_sub(HEADERS + options).max(1)
+}
+
+/// The slowest links on the data's way, in the packets' order.
+fn bottlenecks(run: &Resolved) -> Vec<String> {
+    let links: Vec<&Link> = run
+        .path
+        .forward
+        .iter()
+        .filter_map(|element| match element {
+            Element::Link(link) => Some(link),
+            _ => None,
+        })
+        .collect();
+    let slowest = links.iter().map(|link| link.rate).min();
+    let slow = links.iter().filter(|link| Some(link.rate) == slowest);
+    slow.map(|link| link.name.clone()).collect()
+}
+
+fn figures(scenario: &Scenario, plan: &Plan) -> Option<Figures> {
+    let data = scenario.published.as_ref()?;
+    let run = data.run(plan.published_run.as_deref()?)?;
+    let hosts = &plan.resolved.hosts;
+    Some(Figures {
+        source: data.source.clone(),
+        run: run.clone(),
+        calibrated: hosts.sender.cpu.calibrated || hosts.receiver.cpu.calibrated,
+    })
+}

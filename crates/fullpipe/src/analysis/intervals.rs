@@ -1,0 +1,81 @@
+//! The report's intervals of a flow.
+//!
+//! The clock starts when the receiver's accept() returns, earlier by the report's offset. The first
+//! interval may have a length of its own. The last one ends with the flow or the run: it is kept, is
+//! shorter than the others, and takes everything that was delivered after the last full one, so
+//! that the intervals add up to the flow.
+
+use super::RunMeta;
+use super::document::Interval;
+use super::limits::Attribution;
+use super::lookup::{FlowTrace, Life, StageTrace, mbit};
+use fullpipe_sim::trace::FlowSample;
+use fullpipe_sim::units::Time;
+
+/// Slow start thresholds from here on are infinite (Linux: TCP_INFINITE_SSTHRESH).
+const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+
+/// The threshold, or none where it is infinite.
+pub fn ssthresh(sample: &FlowSample) -> Option<u32> {
+    (sample.ssthresh < INFINITE_SSTHRESH).then_some(sample.ssthresh)
+}
+
+/// The smoothed round-trip time, or none before the first measurement.
+pub fn srtt_us(sample: &FlowSample) -> Option<u32> {
+    (sample.srtt_us > 0).then_some(sample.srtt_us)
+}
+
+/// Bounds of the intervals in simulated time.
+fn bounds(meta: &RunMeta, life: &Life) -> Vec<(Time, Time)> {
+    let mut bounds = Vec::new();
+    let (mut from, mut length) = (life.clock, meta.first_interval);
+    while from < life.end && length > Time::ZERO {
+        let to = from + length;
+        bounds.push((from, to.min(life.end)));
+        (from, length) = (to, meta.interval);
+    }
+    bounds
+}
+
+/// The intervals of a flow.
+pub fn intervals(
+    meta: &RunMeta,
+    flow: &FlowTrace,
+    life: &Life,
+    attribution: &Attribution,
+    queue: Option<&StageTrace>,
+) -> Vec<Interval> {
+    let interval = |(from, to): (Time, Time)| {
+        let first = flow.count(from);
+        let last = if to == life.end { flow.samples.len() } else { flow.count(to) };
+        let (before, after) = (flow.before(first), flow.before(last));
+        let bytes = after.bytes_delivered.saturating_sub(before.bytes_delivered);
+        Interval {
+            start_s: from.saturating_sub(life.clock).as_secs_f64(),
+            end_s: to.saturating_sub(life.clock).as_secs_f64(),
+            bytes,
+            segments: after.segments_delivered.saturating_sub(before.segments_delivered),
+            throughput_mbit: mbit(bytes, to.saturating_sub(from)),
+            retransmitted_segments: after
+                .segments_retransmitted
+                .saturating_sub(before.segments_retransmitted),
+            cwnd: after.cwnd,
+            ssthresh: ssthresh(after),
+            srtt_us: srtt_us(after),
+            in_flight: after.in_flight,
+            queue: queue.map_or(0, |link| link.at(to).waiting),
+            limits: attribution.named(first, last),
+        }
+    };
+    bounds(meta, life).into_iter().map(interval).collect()
+}
+
+/// Rates of the intervals of full length, Mb/s.
+pub fn full_rates(meta: &RunMeta, intervals: &[Interval]) -> Vec<f64> {
+    let full = |(index, interval): &(usize, &Interval)| {
+        let length = if *index == 0 { meta.first_interval } else { meta.interval };
+        interval.end_s - interval.start_s >= length.as_secs_f64() * (1.0 - 1e-9)
+    };
+    let full = intervals.iter().enumerate().filter(full);
+    full.map(|(_, interval)| interval.throughput_mbit).collect()
+}

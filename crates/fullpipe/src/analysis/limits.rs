@@ -1,0 +1,104 @@
+//! What held a flow back: its time, each nanosecond attributed to one limit.
+//!
+//! The sender notes the predicate that stopped it. A window that is exhausted while the bottleneck
+//! link never idles is not what costs throughput: more window would only lengthen the queue. That
+//! time is attributed to the link. It never idles if, over the last smoothed round-trip time, it was
+//! busy for at least 99 % (the rest allows for the grid of the samples). Time that the sender did
+//! not attribute is "unknown".
+
+use super::lookup::{FlowTrace, StageTrace};
+use fullpipe_sim::trace::Limit;
+use fullpipe_sim::units::Time;
+use std::collections::BTreeMap;
+
+/// Name of the time in which the bottleneck link was the limit.
+pub const LINK: &str = "link";
+/// Name of the time that nobody attributed.
+pub const UNKNOWN: &str = "unknown";
+
+const COUNT: usize = Limit::COUNT + 2;
+const LINK_AT: usize = Limit::COUNT;
+const UNKNOWN_AT: usize = Limit::COUNT + 1;
+
+/// Limits that are windows, which a full link keeps exhausted.
+const WINDOWS: [Limit; 5] = [
+    Limit::CwndSlowStart,
+    Limit::CwndAvoidance,
+    Limit::CwndRecovery,
+    Limit::ReceiveWindow,
+    Limit::SendBuffer,
+];
+
+/// All names that shares have: the sender's predicates, "link", "unknown".
+pub fn limit_names() -> impl Iterator<Item = &'static str> {
+    Limit::NAMES.into_iter().chain([LINK, UNKNOWN])
+}
+
+/// Nanoseconds by limit.
+type Split = [u64; COUNT];
+
+/// A flow's time from the start of the run to each of its samples, by limit.
+pub struct Attribution {
+    /// One more than there are samples: the first is the start of the run.
+    cumulative: Vec<Split>,
+}
+
+impl Attribution {
+    pub fn new(flow: &FlowTrace, bottlenecks: &[StageTrace]) -> Attribution {
+        let mut cumulative = vec![[0; COUNT]];
+        for count in 1..=flow.samples.len() {
+            let mut next: Split = cumulative[count - 1];
+            let step = step(flow, count, bottlenecks);
+            next.iter_mut().zip(step).for_each(|(total, ns)| *total = total.saturating_add(ns));
+            cumulative.push(next);
+        }
+        Attribution { cumulative }
+    }
+
+    /// Shares by name between two numbers of samples, in the order of [`limit_names`]; they add up
+    /// to 1. No time at all is unknown.
+    pub fn shares(&self, from: usize, to: usize) -> [f64; COUNT] {
+        let last = self.cumulative.len() - 1;
+        let (from, to) = (&self.cumulative[from.min(last)], &self.cumulative[to.min(last)]);
+        let mut spent = [0; COUNT];
+        (0..COUNT).for_each(|i| spent[i] = to[i].saturating_sub(from[i]));
+        let total: u128 = spent.iter().map(|ns| u128::from(*ns)).sum();
+        if total == 0 {
+            spent[UNKNOWN_AT] = 1;
+        }
+        spent.map(|ns| ns as f64 / total.max(1) as f64)
+    }
+
+    /// The same with names.
+    pub fn named(&self, from: usize, to: usize) -> BTreeMap<String, f64> {
+        limit_names().map(str::to_string).zip(self.shares(from, to)).collect()
+    }
+}
+
+/// The time between the sample before the `count`-th and that one.
+fn step(flow: &FlowTrace, count: usize, bottlenecks: &[StageTrace]) -> Split {
+    let (before, after) = (flow.before(count - 1), flow.before(count));
+    let mut spent = [0; COUNT];
+    for (limit, ns) in spent.iter_mut().take(Limit::COUNT).enumerate() {
+        *ns = after.limits[limit].saturating_sub(before.limits[limit]);
+    }
+    let length = after.time.saturating_sub(before.time);
+    let known = spent.iter().fold(0_u64, |sum, ns| sum.saturating_add(*ns));
+    spent[UNKNOWN_AT] = length.as_ns().saturating_sub(known);
+    let window = Time::us(after.srtt_us.into()).max(length);
+    if bottlenecks.iter().any(|link| never_idle(link, after.time, window)) {
+        for limit in WINDOWS {
+            spent[LINK_AT] = spent[LINK_AT].saturating_add(spent[limit as usize]);
+            spent[limit as usize] = 0;
+        }
+    }
+    spent
+}
+
+fn never_idle(link: &StageTrace, time: Time, window: Time) -> bool {
+    let now = link.at(time);
+    let then = link.at(now.time.saturating_sub(window));
+    let span = now.time.saturating_sub(then.time).as_ns();
+    let busy = now.busy_ns.saturating_sub(then.busy_ns);
+    span > 0 && u128::from(busy) * 100 >= u128::from(span) * 99
+}

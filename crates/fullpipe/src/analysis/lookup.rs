@@ -1,0 +1,146 @@
+//! Finding values in a recording by flow or stage and time. A counter at a moment is its value at
+//! the last sample not later than that; nothing is interpolated.
+
+use super::{FlowMeta, RunMeta};
+use crate::trace::recording::Recording;
+use crate::trace::schema::Row;
+use fullpipe_sim::trace::{Event, EventKind, FlowSample, StageSample};
+use fullpipe_sim::units::Time;
+
+/// The samples of one flow in order of time.
+pub struct FlowTrace<'a> {
+    pub samples: Vec<&'a FlowSample>,
+    blank: FlowSample,
+}
+
+impl FlowTrace<'_> {
+    /// Number of samples not later than `time`.
+    pub fn count(&self, time: Time) -> usize {
+        self.samples.partition_point(|sample| sample.time <= time)
+    }
+
+    /// The last sample not later than `time`; zeros before the first.
+    pub fn at(&self, time: Time) -> &FlowSample {
+        self.before(self.count(time))
+    }
+
+    /// The last of the first `count` samples; zeros where there is none.
+    pub fn before(&self, count: usize) -> &FlowSample {
+        let last = count.min(self.samples.len()).checked_sub(1);
+        last.map_or(&self.blank, |last| self.samples[last])
+    }
+
+    /// The last sample.
+    pub fn last(&self) -> &FlowSample {
+        self.before(self.samples.len())
+    }
+}
+
+/// The samples of one stage in order of time.
+pub struct StageTrace<'a> {
+    pub samples: Vec<&'a StageSample>,
+}
+
+impl StageTrace<'_> {
+    /// The samples after `from` and not later than `to`.
+    pub fn within(&self, from: Time, to: Time) -> &[&StageSample] {
+        let start = self.samples.partition_point(|sample| sample.time <= from);
+        let end = self.samples.partition_point(|sample| sample.time <= to);
+        &self.samples[start..end.max(start)]
+    }
+
+    /// The last sample not later than `time`; zeros before the first.
+    pub fn at(&self, time: Time) -> StageSample {
+        let count = self.samples.partition_point(|sample| sample.time <= time);
+        count.checked_sub(1).map_or_else(StageSample::default, |last| *self.samples[last])
+    }
+}
+
+/// A recording sorted by flow and bottleneck.
+pub struct Traces<'a> {
+    pub flows: Vec<FlowTrace<'a>>,
+    pub bottlenecks: Vec<StageTrace<'a>>,
+}
+
+impl<'a> Traces<'a> {
+    pub fn new(meta: &RunMeta, recording: &'a Recording) -> Traces<'a> {
+        let mut flows: Vec<FlowTrace> = (0..meta.flows.len())
+            .map(|_| FlowTrace { samples: Vec::new(), blank: FlowSample::blank() })
+            .collect();
+        for sample in &recording.flows {
+            if let Some(flow) = flows.get_mut(usize::from(sample.flow)) {
+                flow.samples.push(sample);
+            }
+        }
+        let bottlenecks =
+            meta.bottlenecks.iter().filter_map(|name| stage(recording, name)).collect();
+        Traces { flows, bottlenecks }
+    }
+}
+
+fn stage<'a>(recording: &'a Recording, name: &str) -> Option<StageTrace<'a>> {
+    let info = recording.stages.iter().find(|info| info.name == name)?;
+    let samples = recording.stage_samples.iter().filter(|sample| sample.stage == info.index);
+    Some(StageTrace { samples: samples.collect() })
+}
+
+/// The moments between which things are counted.
+pub struct Lives {
+    /// Per flow.
+    pub flows: Vec<Life>,
+    /// Last sample of the run.
+    pub end: Time,
+}
+
+/// The life of a flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Life {
+    /// The application connects.
+    pub start: Time,
+    /// The interval clock starts.
+    pub clock: Time,
+    /// Everything was read, or the run ends.
+    pub end: Time,
+}
+
+impl Lives {
+    pub fn new(meta: &RunMeta, recording: &Recording, traces: &Traces) -> Lives {
+        let last_flow = recording.flows.last().map_or(Time::ZERO, |sample| sample.time);
+        let last_stage = recording.stage_samples.last().map_or(Time::ZERO, |sample| sample.time);
+        let end = last_flow.max(last_stage);
+        let life = |(index, flow): (usize, &FlowMeta)| {
+            let when = |kind| first(&recording.events, index, kind);
+            let accepted = when(EventKind::Accepted).or(when(EventKind::Established));
+            let clock = accepted.unwrap_or(flow.start).saturating_sub(meta.clock_offset);
+            let finished = when(EventKind::Finished).or(drained(flow, &traces.flows[index]));
+            Life { start: flow.start, clock, end: finished.unwrap_or(end).min(end) }
+        };
+        Lives { flows: meta.flows.iter().enumerate().map(life).collect(), end }
+    }
+}
+
+/// When the first event of that kind happened to the flow.
+fn first(events: &[Event], flow: usize, kind: EventKind) -> Option<Time> {
+    let event = events.iter().find(|e| usize::from(e.flow) == flow && e.kind == kind);
+    event.map(|event| event.time)
+}
+
+/// When the receiver had read everything that an application which stops by time has written: at
+/// the last delivery, if nothing is under way at the end. Not before the application stops.
+fn drained(flow: &FlowMeta, trace: &FlowTrace) -> Option<Time> {
+    let (stop, last) = (flow.stop?, trace.last());
+    let under_way = last.unsent > 0 || last.in_flight > 0;
+    if last.time < stop || under_way || last.bytes_acked != last.bytes_delivered {
+        return None;
+    }
+    let before = trace.samples.partition_point(|s| s.bytes_delivered < last.bytes_delivered);
+    Some(trace.samples.get(before)?.time.max(stop))
+}
+
+/// Payload rate in Mb/s (10^6); 0 over no time.
+pub fn mbit(bytes: u64, span: Time) -> f64 {
+    match span.as_ns() {
+        0 => 0.0,
+        ns => bytes as f64 * 8e3 / ns as f64,
+    }
+}

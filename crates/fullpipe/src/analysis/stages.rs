@@ -1,0 +1,37 @@
+//! The stages' counters over a run.
+
+use super::document::Stage;
+use crate::trace::recording::Recording;
+use fullpipe_sim::trace::{StageInfo, StageSample};
+
+/// One entry per stage, in the recording's order.
+pub fn stages(recording: &Recording) -> Vec<Stage> {
+    recording.stages.iter().map(|info| stage(info, &recording.stage_samples)).collect()
+}
+
+fn stage(info: &StageInfo, samples: &[StageSample]) -> Stage {
+    let mine = samples.iter().filter(|sample| sample.stage == info.index);
+    let (mut count, mut waiting, mut peak) = (0_u64, 0_u128, 0);
+    let mut last = StageSample::default();
+    for sample in mine {
+        count += 1;
+        waiting += u128::from(sample.waiting);
+        peak = peak.max(sample.peak).max(sample.waiting);
+        last = *sample;
+    }
+    Stage {
+        name: info.name.clone(),
+        kind: info.kind.into(),
+        direction: info.direction.into(),
+        unit: info.unit.into(),
+        capacity: info.capacity,
+        entered: last.entered,
+        left: last.left,
+        dropped: last.dropped,
+        waiting: last.waiting,
+        peak,
+        mean_waiting: waiting as f64 / count.max(1) as f64,
+        busy_s: last.busy_ns as f64 / 1e9,
+        blocked_s: last.blocked_ns as f64 / 1e9,
+    }
+}

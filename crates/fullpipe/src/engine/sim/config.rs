@@ -1,0 +1,97 @@
+//! [`Resolved`] as the simulator's [`Config`].
+
+use crate::scenario::{App, Cpu, Delay, Element, Flow, Host, Link, Resolved, Timer};
+use fullpipe_sim::config::{self, Config};
+use fullpipe_sim::units::Time;
+
+/// The configuration that means the same as `resolved`.
+pub fn config(resolved: &Resolved) -> Config {
+    Config {
+        seed: resolved.seed,
+        end: resolved.duration,
+        sample: resolved.report.sample,
+        mtu: resolved.path.mtu,
+        forward: resolved.path.forward.iter().map(element).collect(),
+        back: resolved.path.back.iter().map(element).collect(),
+        sender: host(&resolved.hosts.sender),
+        receiver: host(&resolved.hosts.receiver),
+        flows: resolved.flow.iter().map(flow).collect(),
+    }
+}
+
+fn element(element: &Element) -> config::Element {
+    match element {
+        Element::Link(e) => config::Element::Link(link(e)),
+        Element::Delay(e) => config::Element::Delay(delay(e)),
+        Element::Loss(e) => {
+            config::Element::Loss(config::Loss { name: e.name.clone(), probability: e.probability })
+        }
+    }
+}
+
+fn link(link: &Link) -> config::Link {
+    config::Link {
+        name: link.name.clone(),
+        rate: link.rate,
+        framing: link.framing,
+        limit: link.queue.limit,
+    }
+}
+
+fn delay(delay: &Delay) -> config::Delay {
+    config::Delay {
+        name: delay.name.clone(),
+        delay: delay.delay,
+        limit: delay.limit,
+        timer: delay.timer.map(timer),
+    }
+}
+
+fn timer(timer: Timer) -> config::Timer {
+    config::Timer { period: Time(1_000_000_000 / u64::from(timer.hz)), phase: timer.phase }
+}
+
+fn host(host: &Host) -> config::Host {
+    config::Host {
+        kernel: host.kernel.clone(),
+        hz: host.hz,
+        timestamps: host.timestamps,
+        tso: host.tso,
+        sysctl: host.sysctl,
+        qdisc_limit: host.qdisc.limit,
+        tx_ring: host.tx_ring,
+        rx_ring: host.rx_ring,
+        nic_rate: host.nic_rate,
+        coalesce: host.coalesce,
+        receive_path: host.receive_path,
+        cpu: cpu(host.cpu),
+    }
+}
+
+fn cpu(cpu: Cpu) -> config::Cpu {
+    config::Cpu {
+        copy_ps_per_byte: cpu.copy,
+        transmit: cpu.transmit,
+        receive: cpu.receive,
+        ack: cpu.ack,
+    }
+}
+
+fn flow(flow: &Flow) -> config::Flow {
+    let parameters = flow.congestion.parameters.iter();
+    config::Flow {
+        name: flow.name.clone(),
+        congestion: flow.congestion.name.clone(),
+        parameters: parameters.map(|(name, value)| (name.clone(), *value)).collect(),
+        sndbuf: flow.sndbuf,
+        rcvbuf: flow.rcvbuf,
+        start: flow.start,
+        app: match flow.app {
+            App::Bulk => config::App::Bulk,
+            App::Rate { rate } => config::App::Rate(rate),
+        },
+        bytes: flow.bytes,
+        duration: flow.duration,
+        write: flow.write,
+    }
+}

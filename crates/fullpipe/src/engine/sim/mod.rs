@@ -1,0 +1,35 @@
+//! The simulator as an engine: a pure mapping from the resolved scenario to its configuration.
+//!
+//! It does every key of the scenario exactly as the scenario's reference describes it.
+
+mod config;
+
+pub use config::config;
+
+use super::{Engine, Outcome, Support};
+use crate::scenario::Resolved;
+use fullpipe_sim::trace::{Control, Sink};
+
+/// See the module's description.
+pub struct Simulator;
+
+impl Engine for Simulator {
+    fn name(&self) -> &'static str {
+        "sim"
+    }
+
+    fn support(&self, _resolved: &Resolved) -> Vec<(String, Support)> {
+        Vec::new()
+    }
+
+    fn run(
+        &self,
+        resolved: &Resolved,
+        sink: &mut dyn Sink,
+        control: &mut dyn Control,
+    ) -> Result<Outcome, String> {
+        let outcome = fullpipe_sim::sim::run(&config(resolved), sink, control)?;
+        let fullpipe_sim::sim::Outcome { end, complete, segments } = outcome;
+        Ok(Outcome { end, complete, segments })
+    }
+}

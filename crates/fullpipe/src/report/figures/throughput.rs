@@ -1,0 +1,152 @@
+//! Delivered payload per interval, with what others published and the band of all clock phases.
+
+use super::figure::{Annotation, Axis, Column, Figure, Layout, Prominence, Role, Series, TIME};
+use super::subject::{Subject, extremes, subjects};
+use crate::analysis::document::{Document, PublishedRow};
+use crate::report::numbers;
+
+pub(super) fn figure(document: &Document) -> Figure {
+    let subjects = subjects(document);
+    Figure {
+        name: "throughput",
+        title: title(&subjects),
+        description: description(document),
+        prominence: Prominence::Main,
+        layout: Layout::Overlay,
+        x: TIME,
+        y: Axis {
+            label: "throughput per interval",
+            unit: "Mb/s",
+            from_zero: true,
+            log_offered: true,
+        },
+        series: subjects.iter().flat_map(series).collect(),
+        annotations: subjects.iter().filter_map(annotation).collect(),
+    }
+}
+
+/// The finding: who needs how long to its plateau. Also the report's first sentence.
+fn title(subjects: &[Subject]) -> String {
+    let Some([fastest, slowest]) = extremes(subjects, |s| s.flow.time_to_plateau_s) else {
+        return without_plateau(subjects);
+    };
+    let reached = subjects.iter().filter(|s| s.flow.time_to_plateau_s.is_some()).count();
+    let plateau = slowest
+        .0
+        .flow
+        .plateau_mbit
+        .map_or(String::new(), |mbit| format!(" of {}", numbers::rate(mbit)));
+    let (slow, fast) = (numbers::seconds(slowest.1), numbers::seconds(fastest.1));
+    let finding = if reached == 1 {
+        format!("{} reaches 90 % of its plateau{plateau} after {slow}", slowest.0.label)
+    } else if slow == fast {
+        format!("All reach 90 % of their plateau after {slow}")
+    } else {
+        format!(
+            "{} needs {slow} to reach 90 % of its plateau{plateau}; {} needs {fast}",
+            slowest.0.label, fastest.0.label
+        )
+    };
+    match subjects.len() - reached {
+        0 => finding,
+        never => format!("{finding}; {never} of {} never do", subjects.len()),
+    }
+}
+
+fn without_plateau(subjects: &[Subject]) -> String {
+    match extremes(subjects, |s| Some(s.flow.mean_mbit)) {
+        None => "No flow was measured".to_string(),
+        Some([low, high]) if low.1 == high.1 => {
+            format!("No plateau was reached; the mean is {}", numbers::rate(low.1))
+        }
+        Some([low, high]) => format!(
+            "No plateau was reached; means lie between {} and {}",
+            numbers::rate(low.1),
+            numbers::rate(high.1)
+        ),
+    }
+}
+
+fn description(document: &Document) -> String {
+    let mut text = "Payload delivered to the receiving application in each interval, drawn at the \
+                    interval's middle. Diamonds mark the first interval at 90 % of the plateau."
+        .to_string();
+    if document.runs.iter().any(|run| run.published.is_some()) {
+        text.push_str(
+            " Circles are published figures; the shaded band is what the simulation gives over all \
+             phases of the interval clock.",
+        );
+    }
+    text
+}
+
+fn series(subject: &Subject) -> Vec<Series> {
+    let (run, flow) = (subject.run_index, subject.flow_index);
+    let interval = |field: &str| Column::of(subject.pointer(&format!("intervals/*/{field}")));
+    let simulated = Series {
+        id: format!("r{run}.f{flow}.throughput_mbit"),
+        run,
+        flow,
+        name: "simulated".to_string(),
+        role: Role::Measure,
+        x: interval("end_s"),
+        x_start: Some(interval("start_s")),
+        y: interval("throughput_mbit"),
+        y_high: None,
+        absent: "",
+    };
+    let mut all = vec![simulated];
+    // Published figures belong to a run; they are drawn with its first flow.
+    if let Some(published) = subject.run.published.as_ref().filter(|_| flow == 0) {
+        all.splice(0..0, [band(run, &published.rows), points(run)]);
+    }
+    all
+}
+
+fn points(run: usize) -> Series {
+    let row = |field: &str| Column::of(format!("/runs/{run}/published/rows/*/{field}"));
+    Series {
+        id: format!("r{run}.published"),
+        run,
+        flow: 0,
+        name: "published".to_string(),
+        role: Role::Published,
+        x: row("end_s"),
+        x_start: Some(row("start_s")),
+        y: row("throughput_mbit"),
+        y_high: None,
+        absent: "",
+    }
+}
+
+fn band(run: usize, rows: &[PublishedRow]) -> Series {
+    let rates = |bytes: fn(&PublishedRow) -> u64| {
+        let rate = |row: &PublishedRow| mbit(bytes(row), row.end_s - row.start_s);
+        Column::Derived(rows.iter().map(rate).collect())
+    };
+    Series {
+        id: format!("r{run}.band"),
+        name: "over all phases".to_string(),
+        role: Role::Band,
+        y: rates(|row| row.band_low),
+        y_high: Some(rates(|row| row.band_high)),
+        ..points(run)
+    }
+}
+
+/// Mb/s from bytes in a time; none where the time is not positive.
+fn mbit(bytes: u64, seconds: f64) -> Option<f64> {
+    (seconds > 0.0).then(|| bytes as f64 * 8e-6 / seconds)
+}
+
+fn annotation(subject: &Subject) -> Option<Annotation> {
+    let flow = subject.flow;
+    let (time, plateau) = (flow.time_to_plateau_s?, flow.plateau_mbit?);
+    let first = flow.intervals.iter().find(|interval| interval.throughput_mbit >= 0.9 * plateau)?;
+    Some(Annotation {
+        run: subject.run_index,
+        x: (first.start_s + first.end_s) / 2.0,
+        y: first.throughput_mbit,
+        label: numbers::seconds(time),
+    })
+}

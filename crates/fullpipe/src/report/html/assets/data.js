@@ -1,0 +1,56 @@
+// The report's data: the document and its figures, as embedded in this page.
+const embedded = (id) => JSON.parse(document.getElementById(id).textContent);
+const report = embedded("fullpipe-data");
+const { figures, limits, drawn_at_first: drawnAtFirst } = embedded("fullpipe-figures");
+
+// What a column of a figure stands for: the numbers themselves, or a pointer into the document
+// (see Column in figure.rs).
+function resolve(column) {
+  if (Array.isArray(column)) return column;
+  const split = column.from.indexOf("/*/");
+  const pointer = split < 0 ? column.from : column.from.slice(0, split);
+  const field = split < 0 ? null : column.from.slice(split + 3);
+  let target = report;
+  for (const key of pointer.split("/").slice(1)) {
+    target = target?.[key.replaceAll("~1", "/").replaceAll("~0", "~")];
+  }
+  const number = (value) => (typeof value === "number" ? value * column.scale + column.offset : null);
+  return (target ?? []).map((item) => number(field === null ? item : item[field]));
+}
+
+// A series' numbers, resolved when first drawn.
+//   x: where a value is drawn: the middle of its interval, or the time of a gauge
+//   from, to: the interval a value holds for (equal to x for a gauge)
+//   y, high: values, and the upper ends of a band
+const resolved = new Map();
+function numbersOf(series) {
+  let numbers = resolved.get(series);
+  if (!numbers) {
+    const columns = [series.x, series.x_start ?? series.x, series.y, series.y_high ?? series.y].map(resolve);
+    const length = Math.min(...columns.map((column) => column.length));
+    const [to, from, y, upper] = columns.map((column) => column.slice(0, length));
+    const high = series.y_high ? upper : null;
+    numbers = { from, to, x: to.map((end, i) => (from[i] + end) / 2), y, high };
+    resolved.set(series, numbers);
+  }
+  return numbers;
+}
+
+// How a flow of a run is called; the flow's name only where runs have several.
+const severalFlows = report.runs.some((run) => run.flows.length > 1);
+function nameOf(run, flow) {
+  const { variant, flows, partial } = report.runs[run];
+  const name = severalFlows && flow !== null && flows[flow] ? `${variant} · ${flows[flow].name}` : variant;
+  return partial ? `${name} (partial)` : name;
+}
+
+// First and last second of all flows.
+const wholeTime = (() => {
+  let [first, last] = [0, 0];
+  for (const flow of report.runs.flatMap((run) => run.flows)) {
+    const ends = flow.series.end_s;
+    for (const end of [flow.intervals.at(-1)?.end_s, ends.at(-1)]) last = Math.max(last, end ?? 0);
+    first = Math.min(first, flow.intervals[0]?.start_s ?? 0, ends[0] ?? 0);
+  }
+  return [first, last > first ? last : first + 1];
+})();

@@ -1,0 +1,159 @@
+// A panel: frame, axes, marks and labels of one plot. `panels` holds those on the page.
+const panels = new Map(); // figure name -> [panel]
+const figureNode = (figure) => document.getElementById(`figure-${figure.name}`);
+const STRIP = "strip";
+const BOUND_ROOM = 3; // a bound may make the axis this many times higher than the measure needs
+
+// Lowest and highest value an axis has to show in the time shown. A bound far above the measure does
+// not squeeze it.
+function extent(series, logarithmic) {
+  const [a, b] = timeShown();
+  let [low, high, bound] = [Infinity, -Infinity, -Infinity];
+  for (const one of series) {
+    const { from, to, y, high: upper } = numbersOf(one);
+    const free = one.role === "bound" || one.role === "ceiling";
+    for (let i = 0; i < y.length; i += 1) {
+      if (y[i] === null || to[i] < a || from[i] > b || (logarithmic && y[i] <= 0)) continue;
+      low = Math.min(low, y[i]);
+      if (free) bound = Math.max(bound, y[i]);
+      else high = Math.max(high, upper?.[i] ?? y[i]);
+    }
+  }
+  if (high === -Infinity) return [low, bound];
+  return [low, Math.max(high, Math.min(bound, high * BOUND_ROOM))];
+}
+
+function makePanel(node, figure, series, name) {
+  const [outerWidth, outerHeight] = [Math.max(160, node.clientWidth), Math.max(40, node.clientHeight)];
+  const strip = figure.layout === STRIP;
+  const margin = strip ? { left: 58, right: 10, top: 20, bottom: 4 } : { left: 58, right: 10, top: 22, bottom: 22 };
+  const svg = element(null, "svg", { viewBox: `0 0 ${outerWidth} ${outerHeight}`, tabindex: "0", role: "img" });
+  const panel = { svg, node, figure, series, name, base: [], left: margin.left, top: margin.top };
+  panel.width = outerWidth - margin.left - margin.right;
+  panel.height = outerHeight - margin.top - margin.bottom;
+  panel.logarithmic = state.logarithmic.has(figure.name);
+  panel.x = linearScale(timeShown(), [panel.left, panel.left + panel.width], panel.width / 75);
+  return panel;
+}
+
+function setVertical(panel, [low, high]) {
+  const { figure, logarithmic } = panel;
+  const domain = domainOf(figure.y, low, high, logarithmic);
+  const range = [panel.top + panel.height, panel.top];
+  panel.y = logarithmic ? logScale(domain, range) : linearScale(domain, range, panel.height / 48);
+  if (figure.layout === STRIP) panel.y.ticks = [0, 100];
+}
+
+function drawFrame(panel, group, isLast) {
+  const { left, top, width, height, figure, x, y } = panel;
+  for (const tick of y.ticks) {
+    const at = y.of(tick);
+    element(group, "line", { class: "grid", x1: left, x2: left + width, y1: at, y2: at });
+    element(group, "text", { x: left - 7, y: at + 4, "text-anchor": "end" }, tickText(tick, y.ticks));
+  }
+  const bottom = top + height;
+  element(group, "line", { class: "axis", x1: left, x2: left + width, y1: bottom, y2: bottom });
+  const unit = figure.layout === "overlay" ? `${figure.y.label}, ${figure.y.unit}` : figure.y.unit;
+  element(group, "text", { x: 0, y: 11 }, panel.name ? figure.y.unit : unit);
+  if (panel.name) {
+    element(group, "text", { class: "name", x: left, y: 12, style: `--run:${colourOf(panel.series[0].run)}` }, shorten(panel.name, 60));
+  }
+  const drawTicks = figure.layout !== STRIP || isLast;
+  if (!drawTicks) return;
+  x.ticks.forEach((tick, i) => {
+    const at = x.of(tick);
+    element(group, "line", { class: "axis", x1: at, x2: at, y1: bottom, y2: bottom + 4 });
+    const last = i === x.ticks.length - 1;
+    const text = tickText(tick, x.ticks) + (last ? ` ${figure.x.unit}` : "");
+    element(group, "text", { x: at, y: bottom + 16, "text-anchor": last && at > left + width - 12 ? "end" : "middle" }, text);
+  });
+}
+
+let clips = 0;
+function drawPanel(panel, isLast) {
+  const { svg, figure, series, left, top, width, height } = panel;
+  svg.setAttribute("aria-label", `${panel.name ? `${panel.name}: ` : ""}${figure.y.label} over ${figure.x.label}`);
+  drawFrame(panel, element(svg, "g"), isLast);
+  const clip = `clip-${(clips += 1)}`;
+  const box = { x: left, y: top - 4, width, height: height + 5 };
+  element(element(svg, "clipPath", { id: clip }), "rect", box);
+  const marks = element(svg, "g", { "clip-path": `url(#${clip})` });
+  const order = ["band", "share", "ceiling", "measure", "bound", "published"]; // the last on top
+  const ordered = [...series].sort((a, b) => order.indexOf(a.role) - order.indexOf(b.role));
+  ordered.forEach((one) => drawSeries(marks, one, panel));
+  panel.cursorLayer = element(svg, "g", { class: "cursor-layer" });
+  panel.node.replaceChildren(svg);
+  const labels = element(svg, "g");
+  drawAbsence(labels, panel);
+  const taken = drawNotes(labels, panel);
+  if (figure.layout === "overlay") labelSeries(labels, panel, series, taken);
+  labelShares(labels, panel, series);
+}
+
+// Says so where a panel has nothing to show, or where a bound lies above it.
+function drawAbsence(group, panel) {
+  const { series, left, top, width, figure } = panel;
+  const [, highest] = extent(series, panel.logarithmic);
+  if (highest === -Infinity) {
+    const text = series.length ? "no values here" : "nothing is drawn: no run shown has values here";
+    element(group, "text", { class: "nothing", x: left + 12, y: top + 24 }, text);
+    return;
+  }
+  const above = series.filter(({ role }) => role === "bound" || role === "ceiling").flatMap((one) => {
+    const value = numbersOf(one).y.reduce((most, y) => Math.max(most, y ?? -Infinity), -Infinity);
+    return panel.y.of(value) < top - 4 ? [`${one.name} up to ${valueText(value, figure.y.unit)} ↑`] : [];
+  });
+  const text = [...new Set(above)].slice(0, 2).join("; ");
+  element(group, "text", { x: left + width, y: top - 9, "text-anchor": "end" }, text);
+}
+
+// Diamonds at single points, with a label below and to the right where lines rarely are.
+function drawNotes(group, panel) {
+  const taken = [];
+  const [a, b] = timeShown();
+  for (const { run, x, y, label } of panel.figure.annotations) {
+    if (!isDrawn(run) || x < a || x > b) continue;
+    const [cx, cy] = [panel.x.of(x), panel.y.of(y)];
+    const style = `--run:${colourOf(run)}`;
+    element(group, "path", { class: "note", style, d: `M${cx},${cy - 6}l6,6l-6,6l-6,-6Z` });
+    const width = textWidth(label);
+    const box = { left: cx + 8, right: cx + 8 + width, top: cy + 4, bottom: cy + 18 };
+    while (taken.some((other) => box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom)) {
+      box.top += 15;
+      box.bottom += 15;
+    }
+    taken.push(box);
+    element(group, "text", { class: "note-label", style, x: px(box.left), y: px(box.top + 11) }, label);
+  }
+  return taken;
+}
+
+// The panels a figure consists of now: [name, series] each.
+function contents(figure) {
+  const visible = visibleSeries(figure);
+  if (figure.layout === "overlay") return [[null, visible]];
+  const flows = new Map();
+  for (const series of visible) {
+    const key = `${series.run}.${series.flow}`;
+    if (!flows.has(key)) flows.set(key, [nameOf(series.run, series.flow), []]);
+    flows.get(key)[1].push(series);
+  }
+  return flows.size ? [...flows.values()] : [[null, []]];
+}
+
+function drawFigure(figure) {
+  const container = figureNode(figure).querySelector(".panels");
+  const wanted = contents(figure);
+  while (container.children.length > wanted.length) container.lastChild.remove();
+  while (container.children.length < wanted.length) {
+    container.append(Object.assign(document.createElement("div"), { className: "panel" }));
+  }
+  const made = wanted.map(([name, series], i) => makePanel(container.children[i], figure, series, name));
+  const range = extent(visibleSeries(figure), state.logarithmic.has(figure.name));
+  panels.set(figure.name, made);
+  made.forEach((panel, i) => {
+    setVertical(panel, range);
+    drawPanel(panel, i === made.length - 1);
+  });
+}
+const drawAll = () => figures.forEach(drawFigure);

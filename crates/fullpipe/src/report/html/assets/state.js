@@ -1,0 +1,60 @@
+// What the reader chose. Whoever changes it calls `changed`; whoever shows it listens.
+const COLOURS = 8;
+const state = {
+  colours: new Map(), // run drawn -> its colour
+  hiddenFlows: new Set(), // names of flows not drawn
+  logarithmic: new Set(), // names of figures
+  zoom: null, // [from, to] in seconds, or the whole time
+  cursor: null, // { figure, time } under the pointer or moved by keys
+};
+const listeners = [];
+const onChange = (listener) => listeners.push(listener);
+const changed = () => listeners.forEach((listener) => listener());
+
+const timeShown = () => state.zoom ?? wholeTime;
+const isDrawn = (run) => state.colours.has(run);
+const drawnRuns = () => [...state.colours.keys()].sort((a, b) => a - b);
+const isVisible = (series) =>
+  isDrawn(series.run) && !state.hiddenFlows.has(report.runs[series.run].flows[series.flow]?.name);
+// Roles in the order in which their values are listed.
+const ROLES = ["measure", "published", "bound", "ceiling", "band", "share"];
+const visibleSeries = (figure) => figure.series.filter(isVisible);
+const colourOf = (run) => (isDrawn(run) ? `var(--run-${state.colours.get(run) % COLOURS})` : "");
+
+// A run keeps its colour while drawn; a new one takes the first colour that is free.
+function showRun(run) {
+  const taken = new Set(state.colours.values());
+  let colour = 0;
+  while (taken.has(colour)) colour += 1;
+  state.colours.set(run, colour);
+}
+function toggleRun(run) {
+  if (isDrawn(run)) state.colours.delete(run);
+  else showRun(run);
+  changed();
+}
+function showFirstRuns() {
+  state.colours.clear();
+  report.runs.slice(0, drawnAtFirst).forEach((_, run) => showRun(run));
+}
+// Shows one run alone in its colour; done twice, shows the first ones again.
+function solo(run) {
+  if (drawnRuns().length === 1 && isDrawn(run)) showFirstRuns();
+  else {
+    const colour = state.colours.get(run) ?? 0;
+    state.colours = new Map([[run, colour]]);
+  }
+  changed();
+}
+function zoomTo(from, to) {
+  const [first, last] = wholeTime;
+  const [a, b] = [Math.max(first, from), Math.min(last, to)];
+  if (b - a < (last - first) / 5000) return;
+  state.zoom = a <= first && b >= last ? null : [a, b];
+  changed();
+}
+function showWholeTime() {
+  state.zoom = null;
+  changed();
+}
+showFirstRuns();

@@ -1,0 +1,141 @@
+//! The verdict: one card per run.
+
+use super::escape::{sentence, text};
+use crate::analysis::document::{Expectation, Flow, Published, Run};
+use crate::report::{limits, numbers};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Flows a card shows; the others stand in the table of flows.
+const FLOWS_SHOWN: usize = 4;
+/// Limits a card names; the others are added up.
+const LIMITS_NAMED: usize = 3;
+
+/// The card of a run.
+pub(super) fn card(index: usize, run: &Run) -> String {
+    let mut out = format!(
+        "<article class=\"card\" data-run=\"{index}\"><h3><span class=\"chip\"></span>{}{}</h3>",
+        text(&run.variant),
+        if run.partial { " <span class=\"badge\">partial</span>" } else { "" },
+    );
+    out.push_str(&subtitle(run));
+    for flow in run.flows.iter().take(FLOWS_SHOWN) {
+        out.push_str(&flow_block(run, flow));
+    }
+    if run.flows.len() > FLOWS_SHOWN {
+        let more = run.flows.len() - FLOWS_SHOWN;
+        let _ = write!(out, "<p class=\"quiet\">and {more} more flows, see the table of flows</p>");
+    }
+    if run.flows.is_empty() {
+        out.push_str("<p class=\"quiet\">no flow was measured</p>");
+    }
+    if let Some(published) = &run.published {
+        out.push_str(&published_line(published));
+    }
+    out.push_str(&expectation_line(&run.expectations));
+    out.push_str("</article>");
+    out
+}
+
+/// What the run is: congestion control, kernel, engine, and what the variant set.
+fn subtitle(run: &Run) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for flow in &run.flows {
+        let part = format!("{} on Linux {}", flow.congestion, flow.kernel);
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    parts.push(format!("engine {}", run.engine));
+    let mut out = format!("<p class=\"quiet\">{}</p>", text(&parts.join(" · ")));
+    if !run.set.is_empty() {
+        let set: Vec<String> =
+            run.set.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        let set = text(&set.join("; "));
+        let _ = write!(out, "<p class=\"set\" title=\"{set}\">{set}</p>");
+    }
+    out
+}
+
+fn flow_block(run: &Run, flow: &Flow) -> String {
+    let name =
+        if run.flows.len() > 1 { format!("<h4>{}</h4>", text(&flow.name)) } else { String::new() };
+    let plateau = flow.plateau_mbit.map_or("no plateau reached".to_string(), |mbit| {
+        format!("to 90 % of {}", numbers::rate(mbit))
+    });
+    let time = flow.time_to_plateau_s.map_or(numbers::ABSENT.to_string(), numbers::seconds);
+    let retransmitted = match flow.retransmitted_segments {
+        0 => "no retransmission".to_string(),
+        1 => "1 segment retransmitted".to_string(),
+        n => format!("{} segments retransmitted", numbers::count(n)),
+    };
+    format!(
+        "<div class=\"flow\">{name}<dl class=\"keys\">\
+         <div><dt>{plateau}</dt><dd>{time}</dd></div>\
+         <div><dt>mean over {}</dt><dd>{}</dd></div></dl>{}\
+         <p class=\"quiet\">{retransmitted}</p></div>",
+        numbers::seconds(run.duration_s),
+        numbers::rate(flow.mean_mbit),
+        shares(&flow.limits),
+    )
+}
+
+/// A bar of what held the flow back, and its largest parts in words; the words add up to 100 %.
+fn shares(limits: &BTreeMap<String, f64>) -> String {
+    let ranked = limits::ranked(limits);
+    if ranked.is_empty() {
+        return "<p class=\"quiet\">what held it back is not known</p>".to_string();
+    }
+    let mut stacked = ranked.clone();
+    stacked.sort_by_key(|(name, _)| limits::place(name));
+    let mut out = String::from("<div class=\"shares\" aria-hidden=\"true\">");
+    for (name, share) in &stacked {
+        let _ = write!(
+            out,
+            "<i class=\"limit-{}\" style=\"flex-grow:{share:.5}\"></i>",
+            limits::place(name)
+        );
+    }
+    out.push_str("</div><ul class=\"held\">");
+    for (name, share) in ranked.iter().take(LIMITS_NAMED) {
+        out.push_str(&held(&format!("limit-{}", limits::place(name)), limits::label(name), *share));
+    }
+    let rest: f64 = ranked.iter().skip(LIMITS_NAMED).map(|(_, share)| share).sum();
+    if rest > 0.0 {
+        out.push_str(&held("limit-rest", "other", rest));
+    }
+    out.push_str("</ul>");
+    out
+}
+
+fn held(class: &str, label: &str, share: f64) -> String {
+    format!("<li><i class=\"{class}\"></i>{} <b>{}</b></li>", text(label), numbers::share(share))
+}
+
+fn published_line(published: &Published) -> String {
+    let mean = published.total_mbit.map(|mbit| format!("published mean {}", numbers::rate(mbit)));
+    let median = published.median_error_before_plateau.map(|median| {
+        let worst = published.worst_error_before_plateau;
+        let worst =
+            worst.map_or(String::new(), |worst| format!(", worst {}", numbers::share(worst)));
+        format!("ramp: median error {}{worst}", numbers::share(median))
+    });
+    let lines: Vec<String> =
+        [mean, median].into_iter().flatten().map(|line| sentence(&line)).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("<p class=\"line\">{}</p>", lines.join("<br>"))
+}
+
+fn expectation_line(expectations: &[Expectation]) -> String {
+    if expectations.is_empty() {
+        return String::new();
+    }
+    let held = expectations.iter().filter(|expectation| expectation.passed).count();
+    let (class, mark) = if held == expectations.len() { ("good", "✓") } else { ("bad", "✗") };
+    format!(
+        "<p class=\"line {class}\">{mark} {held} of {} expectations hold</p>",
+        expectations.len()
+    )
+}

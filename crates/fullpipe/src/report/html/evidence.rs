@@ -1,0 +1,144 @@
+//! The places of the figures and what controls them. Everything has its final size before a script
+//! runs, so that nothing moves.
+
+use super::DRAWN_AT_FIRST;
+use super::escape::{sentence, text};
+use crate::analysis::document::{Document, Run};
+use crate::report::figures::{Figure, Layout, Prominence, Role, Series};
+use crate::report::limits;
+use std::fmt::Write;
+
+/// The section of all figures.
+pub(super) fn evidence(document: &Document, figures: &[Figure]) -> String {
+    let mut out = String::from(
+        "<section aria-labelledby=\"evidence\"><h2 id=\"evidence\">Evidence</h2>\
+         <noscript><p class=\"banner\">The figures are drawn by a script; the verdict and the tables \
+         need none.</p></noscript>",
+    );
+    out.push_str(&legend(document));
+    out.push_str("<div class=\"figures\">");
+    for figure in figures {
+        out.push_str(&frame(document, figure));
+    }
+    out.push_str("</div></section>");
+    out
+}
+
+/// A button per run; a row of flows where runs have several; a button that ends a zoom.
+fn legend(document: &Document) -> String {
+    let mut out = String::from(
+        "<nav id=\"legend\" aria-label=\"What is drawn\"><div class=\"list\" role=\"group\" aria-label=\"Runs\">",
+    );
+    for (index, run) in document.runs.iter().enumerate() {
+        out.push_str(&run_button(index, run));
+    }
+    out.push_str("</div>");
+    let flows = flow_names(document);
+    if flows.len() > 1 {
+        out.push_str("<div class=\"list\" role=\"group\" aria-label=\"Flows\">");
+        for flow in flows {
+            let name = text(flow);
+            let _ = write!(
+                out,
+                "<button type=\"button\" data-flow=\"{name}\" aria-pressed=\"true\">{name}</button>"
+            );
+        }
+        out.push_str("</div>");
+    }
+    out.push_str("<button type=\"button\" id=\"reset\" disabled>whole time</button></nav>");
+    out
+}
+
+fn run_button(index: usize, run: &Run) -> String {
+    let partial = if run.partial { " (partial)" } else { "" };
+    format!(
+        "<button type=\"button\" data-run=\"{index}\" aria-pressed=\"{}\" \
+         title=\"show or hide; double click: alone\"><span class=\"chip\"></span>{}{partial}</button>",
+        index < DRAWN_AT_FIRST,
+        text(&run.variant)
+    )
+}
+
+/// Names of flows over all runs, in order of appearance.
+fn flow_names(document: &Document) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for flow in document.runs.iter().flat_map(|run| &run.flows) {
+        if !names.contains(&flow.name.as_str()) {
+            names.push(&flow.name);
+        }
+    }
+    names
+}
+
+fn frame(document: &Document, figure: &Figure) -> String {
+    let panels = match figure.layout {
+        Layout::Overlay => 1,
+        Layout::PerRun | Layout::Strip => document.runs.len().clamp(1, DRAWN_AT_FIRST),
+    };
+    let class = match (figure.layout, figure.prominence) {
+        (Layout::Overlay, Prominence::Main) => "main",
+        (Layout::Overlay, Prominence::Supporting) => "supporting",
+        (Layout::PerRun, _) => "multiples",
+        (Layout::Strip, _) => "strips",
+    };
+    format!(
+        "<figure class=\"{class}\" id=\"figure-{name}\" data-figure=\"{name}\"><figcaption>\
+         <h3>{}</h3><p class=\"quiet\">{}</p>{}</figcaption>\
+         <div class=\"panels\">{}</div></figure>",
+        sentence(&figure.title),
+        sentence(&figure.description),
+        bar(figure),
+        "<div class=\"panel\"></div>".repeat(panels),
+        name = figure.name,
+    )
+}
+
+/// Key and controls of a figure, where it has any.
+fn bar(figure: &Figure) -> String {
+    let key = key(figure);
+    if key.is_empty() && !figure.y.log_offered {
+        return String::new();
+    }
+    let button = if figure.y.log_offered {
+        "<button type=\"button\" class=\"log\" aria-pressed=\"false\">logarithmic</button>"
+    } else {
+        ""
+    };
+    format!("<div class=\"bar\"><ul class=\"key\">{key}</ul>{button}</div>")
+}
+
+/// What the marks of a figure mean, where they mean more than one thing.
+fn key(figure: &Figure) -> String {
+    let mut entries: Vec<(usize, String, &str)> = figure.series.iter().map(key_entry).collect();
+    entries.sort();
+    entries.dedup();
+    let mut out = String::new();
+    if entries.len() > 1 || figure.layout == Layout::Strip {
+        for (_, class, label) in entries {
+            let _ = write!(out, "<li><i class=\"{class}\"></i>{}</li>", text(label));
+        }
+    }
+    out
+}
+
+/// Place in the key, class of the mark, label.
+fn key_entry(series: &Series) -> (usize, String, &str) {
+    if series.role == Role::Share {
+        let place = limits::place(&series.name);
+        let class = format!("share limit-{place}");
+        return (place, class, limits::label(&series.name));
+    }
+    (series.role as usize, class(series.role).to_string(), &series.name)
+}
+
+/// Name of a role in style sheets; equal to its name in JSON.
+fn class(role: Role) -> &'static str {
+    match role {
+        Role::Measure => "measure",
+        Role::Bound => "bound",
+        Role::Ceiling => "ceiling",
+        Role::Published => "published",
+        Role::Band => "band",
+        Role::Share => "share",
+    }
+}

@@ -1,0 +1,68 @@
+//! How the limits of a flow (see `fullpipe_sim::trace::Limit`) are called where people read them.
+
+use std::collections::BTreeMap;
+
+/// Known limits in the order in which they are stacked and listed: name and label.
+const LABELS: [(&str, &str); 10] = [
+    ("cwnd_slow_start", "cwnd, slow start"),
+    ("cwnd_avoidance", "cwnd, avoidance"),
+    ("cwnd_recovery", "cwnd, recovery"),
+    ("receive_window", "receive window"),
+    ("send_buffer", "send buffer"),
+    ("sender_cpu", "sender CPU"),
+    ("application", "application"),
+    ("qdisc", "qdisc"),
+    ("nagle", "Nagle"),
+    ("idle", "idle"),
+];
+
+/// The label of a limit; an unknown name stands for itself.
+#[must_use]
+pub fn label(name: &str) -> &str {
+    LABELS.iter().find(|(known, _)| *known == name).map_or(name, |(_, label)| label)
+}
+
+/// The limit's place in the fixed order, 0 to 9, so that it has the same colour everywhere; unknown
+/// ones share the place behind the last.
+#[must_use]
+pub fn place(name: &str) -> usize {
+    LABELS.iter().position(|(known, _)| *known == name).unwrap_or(LABELS.len())
+}
+
+/// Limits with a share above zero, largest first.
+#[must_use]
+pub fn ranked(limits: &BTreeMap<String, f64>) -> Vec<(&str, f64)> {
+    let mut all: Vec<(&str, f64)> = limits
+        .iter()
+        .filter(|(_, share)| share.is_finite() && **share > 0.0)
+        .map(|(name, share)| (name.as_str(), *share))
+        .collect();
+    all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fullpipe_sim::trace::Limit;
+
+    #[test]
+    fn every_limit_of_the_trace_has_a_label_and_a_place_of_its_own() {
+        let mut places: Vec<usize> = Limit::NAMES.iter().map(|name| place(name)).collect();
+        places.sort_unstable();
+        assert_eq!(places, (0..Limit::COUNT).collect::<Vec<_>>());
+        assert_eq!(label("something_new"), "something_new");
+        assert_eq!(place("something_new"), Limit::COUNT);
+    }
+
+    #[test]
+    fn ranking_is_by_share_and_leaves_out_what_never_held() {
+        let limits = BTreeMap::from([
+            ("a".to_string(), 0.2),
+            ("b".to_string(), 0.8),
+            ("c".to_string(), 0.0),
+            ("d".to_string(), f64::NAN),
+        ]);
+        assert_eq!(ranked(&limits), [("b", 0.8), ("a", 0.2)]);
+    }
+}

@@ -1,0 +1,52 @@
+//! All flows of all runs, one row each.
+
+use super::table::{Cell, Table, column};
+use crate::analysis::document::{Document, Flow, Run};
+use crate::report::{limits, numbers};
+
+pub(super) fn tables(document: &Document) -> Vec<Table> {
+    let rows = document.runs.iter().flat_map(|run| run.flows.iter().map(|flow| row(run, flow)));
+    vec![Table {
+        name: "flows",
+        run: None,
+        title: "Flows".to_string(),
+        finding: String::new(),
+        columns: vec![
+            column("variant", ""),
+            column("flow", ""),
+            column("congestion", ""),
+            column("kernel", ""),
+            column("delivered", "bytes"),
+            column("mean", "Mb/s"),
+            column("plateau", "Mb/s"),
+            column("to 90 %", "s"),
+            column("retransmitted", "segments"),
+            column("held back by", ""),
+        ],
+        rows: rows.collect(),
+    }]
+}
+
+fn row(run: &Run, flow: &Flow) -> Vec<Cell> {
+    vec![
+        Cell::text(&run.variant),
+        Cell::text(&flow.name),
+        Cell::text(&flow.congestion),
+        Cell::text(&flow.kernel),
+        Cell::Count(flow.bytes),
+        Cell::number(Some(flow.mean_mbit), 1),
+        Cell::number(flow.plateau_mbit, 1),
+        Cell::number(flow.time_to_plateau_s, 1),
+        Cell::Count(flow.retransmitted_segments),
+        Cell::Text(shares(flow)),
+    ]
+}
+
+/// All limits of a flow with their shares, largest first.
+fn shares(flow: &Flow) -> String {
+    let shares: Vec<String> = limits::ranked(&flow.limits)
+        .into_iter()
+        .map(|(name, share)| format!("{} {}", limits::label(name), numbers::share(share)))
+        .collect();
+    shares.join("; ")
+}

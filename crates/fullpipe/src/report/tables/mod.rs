@@ -1,0 +1,25 @@
+//! Tables as neutral data: one file each, and one list.
+
+mod expectations;
+mod flows;
+mod published;
+mod stages;
+mod table;
+
+pub use table::{Cell, Column, Table};
+
+use crate::analysis::document::Document;
+
+/// Every kind of table, in the order in which a report shows them.
+const TABLES: [fn(&Document) -> Vec<Table>; 4] =
+    [published::tables, expectations::tables, flows::tables, stages::tables];
+
+/// All tables of a document that have rows.
+#[must_use]
+pub fn all(document: &Document) -> Vec<Table> {
+    TABLES
+        .iter()
+        .flat_map(|tables| tables(document))
+        .filter(|table| !table.rows.is_empty())
+        .collect()
+}

@@ -1,0 +1,68 @@
+//! Where packets waited or were dropped, one table per run, in the packets' order.
+
+use super::table::{Cell, Table, column};
+use crate::analysis::document::{Document, Run, Stage};
+use crate::report::numbers;
+
+pub(super) fn tables(document: &Document) -> Vec<Table> {
+    let runs = document.runs.iter().enumerate();
+    runs.map(|(index, run)| Table {
+        name: "stages",
+        run: Some(index),
+        title: format!("{}: where packets waited", run.variant),
+        finding: finding(run),
+        columns: vec![
+            column("stage", ""),
+            column("direction", ""),
+            column("unit", ""),
+            column("capacity", "units"),
+            column("peak", "units"),
+            column("mean", "units"),
+            column("dropped", "units"),
+            column("waiting at the end", "units"),
+            column("passed", "units"),
+            column("busy", "s"),
+            column("blocked", "s"),
+        ],
+        rows: run.stages.iter().map(row).collect(),
+    })
+    .collect()
+}
+
+fn row(stage: &Stage) -> Vec<Cell> {
+    vec![
+        Cell::text(&stage.name),
+        Cell::text(&stage.direction),
+        Cell::text(&stage.unit),
+        stage.capacity.map_or(Cell::Absent, Cell::Count),
+        Cell::Count(stage.peak),
+        Cell::number(Some(stage.mean_waiting), 1),
+        drops(stage.dropped),
+        Cell::Count(stage.waiting),
+        Cell::Count(stage.left),
+        Cell::number(Some(stage.busy_s), 3),
+        Cell::number(Some(stage.blocked_s), 3),
+    ]
+}
+
+/// Drops deserve an eye; none do not.
+fn drops(dropped: u64) -> Cell {
+    match dropped {
+        0 => Cell::Count(0),
+        dropped => Cell::Verdict { good: false, text: numbers::count(dropped) },
+    }
+}
+
+fn finding(run: &Run) -> String {
+    let dropped: u64 = run.stages.iter().map(|stage| stage.dropped).fold(0, u64::saturating_add);
+    let full = |stage: &&Stage| stage.capacity.is_some_and(|capacity| stage.peak >= capacity);
+    let full: Vec<&str> = run.stages.iter().filter(full).map(|stage| stage.name.as_str()).collect();
+    let drops = match dropped {
+        0 => "nothing dropped".to_string(),
+        dropped => format!("{} dropped", numbers::count(dropped)),
+    };
+    match full.as_slice() {
+        [] => format!("{drops}; no stage was ever full"),
+        names => format!("{drops}; full at times: {}", names.join(", ")),
+    }
+}

@@ -1,0 +1,79 @@
+//! A flow, interval by interval.
+
+use super::Style;
+use super::grid::{Column, lay_out, number, words, wrap};
+use crate::analysis::document::{Flow, Interval, Run};
+use crate::report::{limits, numbers};
+
+const MIB: f64 = 1_048_576.0;
+
+const NARROW: [Column; 9] = [
+    number("to", "s"),
+    number("data", "MiB"),
+    number("rate", "Mb/s"),
+    number("segments", ""),
+    number("retrans", "segs"),
+    number("cwnd", "pkts"),
+    number("ssthresh", "pkts"),
+    number("srtt", "ms"),
+    number("queue", "pkts"),
+];
+
+const WIDE: [Column; 2] = [number("in flight", "pkts"), words("held back by")];
+
+/// Heading and table.
+pub fn lines(run: &Run, flow: &Flow, style: Style) -> Vec<String> {
+    let (variant, name) = (&run.variant, &flow.name);
+    let text = format!("{variant} / {name}: {} on Linux {}", flow.congestion, flow.kernel);
+    let mut lines: Vec<String> =
+        wrap(&text, "", style.columns()).iter().map(|line| style.bold(line)).collect();
+    let rows: Vec<Vec<String>> = flow.intervals.iter().map(|i| row(i, style)).collect();
+    let columns: Vec<Column> = match style.wide() {
+        true => NARROW.into_iter().chain(WIDE).collect(),
+        false => NARROW.into(),
+    };
+    let mut table = lay_out(&columns, &rows, style.columns()).into_iter();
+    lines.extend(table.by_ref().take(2).map(|line| style.faint(&line)));
+    lines.extend(table);
+    lines
+}
+
+fn row(interval: &Interval, style: Style) -> Vec<String> {
+    let packets = |n: u32| numbers::count(u64::from(n));
+    let mut row = vec![
+        numbers::fixed(interval.end_s, decimals(interval)),
+        numbers::fixed(interval.bytes as f64 / MIB, 2),
+        numbers::fixed(interval.throughput_mbit, 1),
+        numbers::count(interval.segments),
+        numbers::count(interval.retransmitted_segments),
+        packets(interval.cwnd),
+        interval.ssthresh.map_or("inf".to_string(), packets),
+        srtt(interval.srtt_us),
+        numbers::count(interval.queue),
+    ];
+    if style.wide() {
+        row.push(packets(interval.in_flight));
+        row.push(main_limit(interval));
+    }
+    row
+}
+
+/// Decimals of a second that tell this interval from the next.
+fn decimals(interval: &Interval) -> usize {
+    match interval.end_s - interval.start_s {
+        length if length >= 0.1 => 1,
+        length if length >= 0.001 => 3,
+        _ => 6,
+    }
+}
+
+fn srtt(us: Option<u32>) -> String {
+    us.map_or(numbers::ABSENT.to_string(), |us| numbers::fixed(f64::from(us) / 1e3, 2))
+}
+
+fn main_limit(interval: &Interval) -> String {
+    match limits::ranked(&interval.limits).first() {
+        Some((name, share)) => format!("{} {}", limits::label(name), numbers::share(*share)),
+        None => numbers::ABSENT.to_string(),
+    }
+}

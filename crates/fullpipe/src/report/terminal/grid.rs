@@ -1,0 +1,132 @@
+//! Columns of text: headings with units, numbers on the right, words on the left.
+
+/// A column.
+pub struct Column {
+    /// What it holds.
+    pub label: &'static str,
+    /// Unit of its numbers; empty for words and plain counts.
+    pub unit: &'static str,
+    /// Words stand on the left, numbers on the right.
+    pub words: bool,
+}
+
+/// A column of numbers.
+pub const fn number(label: &'static str, unit: &'static str) -> Column {
+    Column { label, unit, words: false }
+}
+
+/// A column of words.
+pub const fn words(label: &'static str) -> Column {
+    Column { label, unit: "", words: true }
+}
+
+/// Two lines of headings, and one line per row. Where the width asks for it, gaps shrink from two
+/// spaces to one, and numbers lose their commas.
+pub fn lay_out(columns: &[Column], rows: &[Vec<String>], width: usize) -> Vec<String> {
+    let widths = widths(columns, rows);
+    let least = widths.iter().sum::<usize>() + widths.len();
+    if least > width && rows.iter().flatten().any(|cell| is_grouped(cell)) {
+        return lay_out(columns, &ungrouped(rows), width);
+    }
+    let gap = if least + widths.len() <= width { 2 } else { 1 };
+    let heading = |part: fn(&Column) -> &'static str| {
+        columns.iter().map(|c| part(c).to_string()).collect::<Vec<_>>()
+    };
+    let headings = [heading(|c| c.label), heading(|c| c.unit)];
+    let line = |row: &Vec<String>| self::line(columns, row, &widths, gap);
+    headings.iter().chain(rows).map(line).collect()
+}
+
+fn is_grouped(cell: &str) -> bool {
+    cell.contains(',') && cell.chars().all(|c| c.is_ascii_digit() || ",.".contains(c))
+}
+
+fn ungrouped(rows: &[Vec<String>]) -> Vec<Vec<String>> {
+    let cell = |cell: &String| match is_grouped(cell) {
+        true => cell.replace(',', ""),
+        false => cell.clone(),
+    };
+    rows.iter().map(|row| row.iter().map(cell).collect()).collect()
+}
+
+fn widths(columns: &[Column], rows: &[Vec<String>]) -> Vec<usize> {
+    let cell = |row: &Vec<String>, n: usize| row.get(n).map_or(0, |text| text.chars().count());
+    let widest = |n: usize, column: &Column| {
+        let heading = column.label.chars().count().max(column.unit.chars().count());
+        rows.iter().map(|row| cell(row, n)).max().unwrap_or(0).max(heading)
+    };
+    columns.iter().enumerate().map(|(n, column)| widest(n, column)).collect()
+}
+
+fn line(columns: &[Column], row: &[String], widths: &[usize], gap: usize) -> String {
+    let mut out = String::new();
+    for ((column, text), width) in columns.iter().zip(row).zip(widths) {
+        out.push_str(&" ".repeat(gap));
+        out += &match column.words {
+            true => format!("{text:<width$}"),
+            false => format!("{text:>width$}"),
+        };
+    }
+    out.trim_end().to_string()
+}
+
+/// Breaks `text` at spaces into lines of at most `width`, each beginning with `indent`. A word longer
+/// than that is cut.
+pub fn wrap(text: &str, indent: &str, width: usize) -> Vec<String> {
+    let room = width - indent.chars().count();
+    let mut lines: Vec<String> = Vec::new();
+    let mut current = String::new();
+    for word in text.split_whitespace() {
+        for piece in pieces(word, room) {
+            let fits = current.chars().count() + 1 + piece.chars().count() <= room;
+            if !current.is_empty() && !fits {
+                lines.push(std::mem::take(&mut current));
+            }
+            if !current.is_empty() {
+                current.push(' ');
+            }
+            current += &piece;
+        }
+    }
+    lines.push(current);
+    lines.iter().map(|line| format!("{indent}{line}")).collect()
+}
+
+fn pieces(word: &str, room: usize) -> Vec<String> {
+    let chars: Vec<char> = word.chars().collect();
+    chars.chunks(room).map(|piece| piece.iter().collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_right_and_words_left() {
+        let columns = [number("n", "s"), words("what")];
+        let rows = vec![vec!["1".into(), "a".into()], vec!["100".into(), "bc".into()]];
+        assert_eq!(lay_out(&columns, &rows, 80), ["    n  what", "    s", "    1  a", "  100  bc"]);
+    }
+
+    #[test]
+    fn gaps_shrink_before_a_line_gets_too_long() {
+        let columns = [number("aaaa", ""), number("bbbb", "")];
+        assert_eq!(lay_out(&columns, &[], 12)[0], "  aaaa  bbbb");
+        assert_eq!(lay_out(&columns, &[], 11)[0], " aaaa bbbb");
+    }
+
+    #[test]
+    fn numbers_lose_their_commas_where_one_space_is_too_much() {
+        let columns = [number("n", ""), words("w")];
+        let rows = vec![vec!["1,234,567.5".into(), "a,b".into()]];
+        assert_eq!(lay_out(&columns, &rows, 16)[2], " 1,234,567.5 a,b");
+        assert_eq!(lay_out(&columns, &rows, 15)[2], " 1234567.5 a,b");
+    }
+
+    #[test]
+    fn text_breaks_at_spaces_and_long_words_are_cut() {
+        assert_eq!(wrap("one two three", "  ", 9), ["  one two", "  three"]);
+        assert_eq!(wrap("abcdefgh", " ", 5), [" abcd", " efgh"]);
+        assert_eq!(wrap("", "", 80), [""]);
+    }
+}

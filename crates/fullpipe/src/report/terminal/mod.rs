@@ -1,0 +1,55 @@
+//! A document as text for a terminal: per flow a table of its intervals, then the published figures
+//! beside the simulated ones, the expectations, and last a verdict for each variant.
+//!
+//! Everything fits the width that is given, 80 columns at least; from 120 on the tables say more.
+
+mod compared;
+mod flow;
+mod grid;
+mod judged;
+mod paint;
+mod verdict;
+
+pub use compared::compare;
+pub use paint::Style;
+
+use crate::analysis::document::{Document, Run};
+use grid::wrap;
+
+/// The whole document, ending in a newline.
+pub fn render(document: &Document, style: Style) -> String {
+    let mut lines = Vec::new();
+    title(&mut lines, document, style);
+    for run in &document.runs {
+        self::run(&mut lines, run, style);
+    }
+    lines.extend(verdict::lines(document, style));
+    lines.join("\n") + "\n"
+}
+
+fn title(lines: &mut Vec<String>, document: &Document, style: Style) {
+    let scenario = &document.scenario;
+    let text = format!("{} ({}, seed {})", scenario.title, scenario.name, scenario.seed);
+    lines.extend(wrap(&text, "", style.columns()).iter().map(|line| style.bold(line)));
+    if document.partial {
+        let text = "PARTIAL: interrupted; everything is whole up to the last interval shown";
+        lines.extend(wrap(text, "", style.columns()).iter().map(|line| style.bad(line)));
+    }
+}
+
+fn run(lines: &mut Vec<String>, run: &Run, style: Style) {
+    for flow in &run.flows {
+        lines.push(String::new());
+        lines.extend(flow::lines(run, flow, style));
+    }
+    if let Some(published) = &run.published {
+        lines.push(String::new());
+        lines.extend(judged::published(published, style));
+    }
+    lines.extend(judged::expectations(&run.expectations, style));
+}
+
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod tests;

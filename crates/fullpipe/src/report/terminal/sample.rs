@@ -1,0 +1,150 @@
+//! A small document that has every kind of line.
+
+use crate::analysis::document::*;
+use std::collections::BTreeMap;
+
+pub fn document() -> Document {
+    Document {
+        format: FORMAT,
+        scenario: ScenarioInfo {
+            name: "sample".into(),
+            title: "Two variants on a long fat path".into(),
+            seed: 7,
+        },
+        partial: true,
+        runs: vec![slow(), fast()],
+    }
+}
+
+fn slow() -> Run {
+    Run {
+        variant: "cubic, initial_ssthresh 100".into(),
+        set: serde_json::Map::new(),
+        engine: "sim".into(),
+        partial: true,
+        duration_s: 2.0,
+        flows: vec![flow("bulk", "cubic", vec![
+            interval(0, 7_150_080, Some(100), None, shares(&[("cwnd_slow_start", 0.25), ("idle", 0.75)])),
+            interval(1, 16_997_120, Some(100), Some(84_012), shares(&[("cwnd_avoidance", 1.0)])),
+        ])],
+        stages: Vec::new(),
+        expectations: vec![
+            expectation(true, "within 1 segment"),
+            expectation(false, "interval 1: 1897 measured where 1950 was expected, 53 segments off and so beyond the tolerance of 1 segment"),
+        ],
+        published: Some(Published {
+            source: "A. N. Author, \"A long title of a message on a mailing list that takes a line of its own\", 2007".into(),
+            run: "cubic-w60m-ssthresh100".into(),
+            rows: vec![published_row(0, 7_150_080, true), published_row(1, 16_800_000, false)],
+            median_error_before_plateau: Some(0.0059),
+            worst_error_before_plateau: Some(0.0117),
+            total_mbit: Some(3012.3936),
+        }),
+    }
+}
+
+fn fast() -> Run {
+    let mut late = flow("late", "bic", Vec::new());
+    (late.plateau_mbit, late.time_to_plateau_s, late.limits) = (None, None, BTreeMap::new());
+    Run {
+        variant: "reno".into(),
+        set: serde_json::Map::new(),
+        engine: "sim".into(),
+        partial: false,
+        duration_s: 2.0,
+        flows: vec![
+            flow(
+                "bulk",
+                "reno",
+                vec![interval(
+                    0,
+                    1_073_741_824,
+                    None,
+                    Some(90_500),
+                    shares(&[("sender_cpu", 0.6), ("receive_window", 0.4)]),
+                )],
+            ),
+            late,
+        ],
+        stages: Vec::new(),
+        expectations: vec![expectation(true, "exact")],
+        published: None,
+    }
+}
+
+fn flow(name: &str, congestion: &str, intervals: Vec<Interval>) -> Flow {
+    Flow {
+        name: name.into(),
+        congestion: congestion.into(),
+        kernel: "2.6.20".into(),
+        clock_start_s: 0.08,
+        bytes: intervals.iter().map(|i| i.bytes).sum(),
+        intervals,
+        series: Series::default(),
+        limits: shares(&[
+            ("cwnd_slow_start", 1.0 / 3.0),
+            ("cwnd_avoidance", 1.0 / 3.0),
+            ("idle", 1.0 / 3.0),
+        ]),
+        retransmitted_segments: 0,
+        mean_mbit: 96.589,
+        plateau_mbit: Some(135.977),
+        time_to_plateau_s: Some(2.0),
+    }
+}
+
+fn interval(
+    second: u32,
+    bytes: u64,
+    ssthresh: Option<u32>,
+    srtt_us: Option<u32>,
+    limits: BTreeMap<String, f64>,
+) -> Interval {
+    Interval {
+        start_s: f64::from(second),
+        end_s: f64::from(second) + 1.0,
+        bytes,
+        segments: bytes / 8960,
+        throughput_mbit: bytes as f64 * 8.0 / 1e6,
+        retransmitted_segments: 0,
+        cwnd: 1234,
+        ssthresh,
+        srtt_us,
+        in_flight: 1200,
+        queue: 17,
+        limits,
+    }
+}
+
+fn shares(pairs: &[(&str, f64)]) -> BTreeMap<String, f64> {
+    pairs.iter().map(|(name, share)| (name.to_string(), *share)).collect()
+}
+
+fn expectation(passed: bool, detail: &str) -> Expectation {
+    Expectation {
+        metric: "flow.bulk.segments_delivered".into(),
+        interval: Some([0, 2]),
+        expected: vec![798.0, 1950.0],
+        measured: vec![798.0, 1897.0],
+        within: "1 segment".into(),
+        passed,
+        detail: detail.into(),
+    }
+}
+
+fn published_row(second: u32, bytes: u64, in_band: bool) -> PublishedRow {
+    let simulated = [7_150_080, 16_997_120][second as usize];
+    PublishedRow {
+        start_s: f64::from(second),
+        end_s: f64::from(second) + 1.0,
+        bytes,
+        throughput_mbit: bytes as f64 * 8.0 / 1e6,
+        simulated_bytes: simulated,
+        error: simulated as f64 / bytes as f64 - 1.0,
+        band_low: simulated - 89_600,
+        band_high: simulated + 89_600,
+        in_band,
+        ramp: second == 0,
+        calibrated_on: second == 1,
+    }
+}

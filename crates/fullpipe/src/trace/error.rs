@@ -1,0 +1,40 @@
+//! What can go wrong with results on disk.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// What happened, where, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The file or directory concerned.
+    pub path: PathBuf,
+    /// What happened, as a clause.
+    pub what: String,
+    /// What to do about it, as an imperative clause; empty where there is nothing to say.
+    pub hint: String,
+}
+
+impl Error {
+    /// An error about `path` without a hint.
+    pub fn new(path: &Path, what: impl fmt::Display) -> Error {
+        Error { path: path.to_path_buf(), what: what.to_string(), hint: String::new() }
+    }
+
+    /// The same with advice.
+    pub fn hint(mut self, hint: impl Into<String>) -> Error {
+        self.hint = hint.into();
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.what)?;
+        if !self.hint.is_empty() {
+            write!(f, "; {}", self.hint)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}

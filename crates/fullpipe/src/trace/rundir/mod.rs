@@ -1,0 +1,32 @@
+//! Run directories: one per experiment, written whole or not at all, never overwritten.
+//!
+//! ```text
+//! fullpipe-results/
+//!   latest -> fink-2007-2           newest, by a link
+//!   fink-2007/  fink-2007-2/        one per experiment
+//!     summary.json                  the document of all runs
+//!     run.json                      when, where and with what it was made
+//!     report.html                   the report
+//!     cubic-initial_ssthresh-100/   one per run, named after its variant
+//!       scenario.resolved.toml  flows.parquet  stages.parquet  events.parquet  intervals.csv
+//! ```
+//! [`Place::check`] comes before the first run, [`Place::create`] when results begin to exist,
+//! [`Writer::run`] once per finished run in any order, [`Writer::finish`] at the end. Until then
+//! everything lies in a hidden directory beside the final one; a writer that is dropped removes it.
+
+mod names;
+mod place;
+mod read;
+mod writer;
+
+pub use place::Place;
+pub use read::{RunDir, open};
+pub use writer::Writer;
+
+const SUMMARY: &str = "summary.json";
+const PROVENANCE: &str = "run.json";
+/// Name of the report in a run directory.
+pub const REPORT: &str = "report.html";
+const RESOLVED: &str = "scenario.resolved.toml";
+const INTERVALS: &str = "intervals.csv";
+const LATEST: &str = "latest";

@@ -1,0 +1,38 @@
+//! Names of folders.
+
+use super::LATEST;
+use std::collections::HashSet;
+
+/// Folder names of runs, unique, in the runs' order.
+pub fn folders(names: &[String]) -> Vec<String> {
+    let mut used = HashSet::new();
+    let unique = |name: &String| {
+        let base = folder(name);
+        let numbered = (2_u32..).map(|number| format!("{base}-{number}"));
+        let mut candidates = std::iter::once(base.clone()).chain(numbered);
+        let free = candidates.find(|candidate| used.insert(candidate.to_lowercase()));
+        free.unwrap_or(base)
+    };
+    names.iter().map(unique).collect()
+}
+
+/// Longest folder name made from a name; file systems allow 255 bytes.
+const LONGEST: usize = 100;
+
+/// A name for a folder: letters, digits, "." "_" "=" and single "-" within.
+pub fn folder(name: &str) -> String {
+    let mut folder = String::new();
+    for c in name.chars().take(LONGEST) {
+        match c {
+            c if c.is_ascii_alphanumeric() || "._=".contains(c) => folder.push(c),
+            _ if folder.ends_with('-') => {}
+            _ => folder.push('-'),
+        }
+    }
+    let folder = folder.trim_matches(['-', '.']);
+    match folder {
+        "" => "run".into(),
+        LATEST => "latest-run".into(),
+        folder => folder.into(),
+    }
+}

@@ -1,0 +1,157 @@
+//! Where results go, and whether they can.
+
+use super::super::Error;
+use super::LATEST;
+use super::names::folder;
+use super::writer::Writer;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Where results go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// `root/name`, or where that exists the next of `root/name-2`, `root/name-3` ...;
+    /// `root/latest` points to the newest.
+    Under {
+        /// The results' common directory; it is made where it does not exist.
+        root: PathBuf,
+        /// Name of the experiment; characters that do not suit a file name become "-".
+        name: String,
+    },
+    /// Exactly this directory; it must not exist yet, or be empty.
+    Exactly(PathBuf),
+}
+
+impl Place {
+    /// Whether results can be written here, by making a hidden directory and removing it again.
+    ///
+    /// # Errors
+    /// They cannot: no permission, no such file system, a file in the way, results in the way.
+    pub fn check(&self) -> Result<(), Error> {
+        self.create().map(drop)
+    }
+
+    /// Makes the hidden directory in which results are collected.
+    ///
+    /// # Errors
+    /// As [`Place::check`].
+    pub fn create(&self) -> Result<Writer, Error> {
+        match self {
+            Place::Exactly(path) => refuse_results(path)?,
+            Place::Under { root, .. } => refuse_latest(root)?,
+        }
+        let (parent, name) = self.parts()?;
+        let made = Made::parents(&parent)?;
+        let hidden = parent.join(format!(".{name}.{}.tmp", std::process::id()));
+        let directory = free(&hidden, |path| fs::create_dir(path)).map_err(|e| {
+            Error::new(&parent, format!("cannot make a directory in it: {e}"))
+                .hint("choose another directory with --out, or change its permissions")
+        })?;
+        Ok(Writer::new(self.clone(), parent.join(name), directory, made))
+    }
+
+    fn parts(&self) -> Result<(PathBuf, String), Error> {
+        match self {
+            Place::Under { root, name } => Ok((root.clone(), folder(name))),
+            Place::Exactly(path) => {
+                let name = path.file_name().ok_or_else(|| {
+                    Error::new(path, "has no name of its own").hint("name a new directory")
+                })?;
+                let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+                let parent = parent.unwrap_or(Path::new(".")).to_path_buf();
+                Ok((parent, name.to_string_lossy().into_owned()))
+            }
+        }
+    }
+}
+
+/// An existing path may only be an empty directory that can be replaced.
+fn refuse_results(path: &Path) -> Result<(), Error> {
+    let busy = |what: &str| {
+        Err(Error::new(path, what).hint("results are never overwritten: name a new directory"))
+    };
+    let about = match path.symlink_metadata() {
+        Ok(about) => about,
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(e) => {
+            return Err(Error::new(path, format!("cannot be looked at: {e}"))
+                .hint("choose another directory with --out"));
+        }
+    };
+    if !about.is_dir() {
+        return busy("is there already and not a directory");
+    }
+    if path.join("..").metadata().is_ok_and(|parent| parent.dev() != about.dev()) {
+        return busy("is where a file system is mounted");
+    }
+    match fs::read_dir(path).map(|mut entries| entries.next()) {
+        Ok(None) => Ok(()),
+        Ok(_) => busy("is there already and not empty"),
+        Err(e) => Err(Error::new(path, format!("cannot be looked into: {e}"))),
+    }
+}
+
+/// `root/latest` may only be a link.
+fn refuse_latest(root: &Path) -> Result<(), Error> {
+    let link = root.join(LATEST);
+    match link.symlink_metadata() {
+        Ok(about) if !about.is_symlink() => {
+            Err(Error::new(&link, "is in the way of the link to the newest results")
+                .hint("rename it, or name a directory with --out"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Directories that were made for a directory to stand in, outermost first.
+#[derive(Debug, Default)]
+pub struct Made(Vec<PathBuf>);
+
+impl Made {
+    /// Makes `path` and what is missing above it.
+    fn parents(path: &Path) -> Result<Made, Error> {
+        let missing = path.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists());
+        let mut made = Made::default();
+        for directory in missing.collect::<Vec<_>>().into_iter().rev() {
+            match fs::create_dir(directory) {
+                Ok(()) => made.0.push(directory.to_path_buf()),
+                Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+                Err(e) => {
+                    made.remove();
+                    return Err(Error::new(directory, format!("cannot be made: {e}"))
+                        .hint("choose another directory with --out"));
+                }
+            }
+        }
+        Ok(made)
+    }
+
+    /// Removes those that are empty.
+    pub fn remove(&self) {
+        for directory in self.0.iter().rev() {
+            // Another program may have put something there meanwhile: then it stays.
+            let _ = fs::remove_dir(directory);
+        }
+    }
+}
+
+/// Does `make` with `path` or, where that exists, with the next free of `path-2`, `path-3` ...
+pub fn free(
+    path: &Path,
+    mut make: impl FnMut(&Path) -> std::io::Result<()>,
+) -> std::io::Result<PathBuf> {
+    for number in 1_u32.. {
+        let mut candidate = path.as_os_str().to_os_string();
+        if number > 1 {
+            candidate.push(format!("-{number}"));
+        }
+        let candidate = PathBuf::from(candidate);
+        match make(&candidate) {
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+            result => return result.map(|()| candidate),
+        }
+    }
+    Err(ErrorKind::AlreadyExists.into())
+}

@@ -1,0 +1,162 @@
+//! Collecting the results of an experiment.
+
+use super::super::provenance::Provenance;
+use super::super::recording::Recording;
+use super::super::{Error, csv, table};
+use super::names::folders;
+use super::place::{Made, Place, free};
+use super::{INTERVALS, LATEST, PROVENANCE, REPORT, RESOLVED, SUMMARY};
+use crate::analysis::document::{Document, Run};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Collects the results of an experiment. Runs may come from several threads.
+#[derive(Debug)]
+pub struct Writer {
+    place: Place,
+    target: PathBuf,
+    directory: PathBuf,
+    made: Made,
+    /// Folders of the runs until they get their names, by variant.
+    collected: Mutex<BTreeMap<String, PathBuf>>,
+    finished: bool,
+}
+
+impl Writer {
+    /// A writer that collects in `directory`, to become `target`.
+    pub(super) fn new(place: Place, target: PathBuf, directory: PathBuf, made: Made) -> Writer {
+        let collected = Mutex::default();
+        Writer { place, target, directory, made, collected, finished: false }
+    }
+
+    /// The hidden directory. It vanishes when the writer is dropped, unless [`Writer::finish`] has
+    /// given it its final name.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Writes the trace and the intervals of one run; `resolved` is its complete scenario, TOML.
+    ///
+    /// # Errors
+    /// A file cannot be written, or a run of this name was written before.
+    pub fn run(&self, run: &Run, resolved: &str, recording: &Recording) -> Result<(), Error> {
+        let directory = self.reserve(&run.variant)?;
+        fs::create_dir(&directory).map_err(|e| cannot_write(&directory, &e))?;
+        write_text(&directory.join(RESOLVED), resolved)?;
+        let flows: Vec<String> = run.flows.iter().map(|flow| flow.name.clone()).collect();
+        table::write_all(&directory, recording, &flows)?;
+        let path = directory.join(INTERVALS);
+        let file = fs::File::create(&path).map_err(|e| cannot_write(&path, &e))?;
+        csv::write_intervals(BufWriter::new(file), run).map_err(|e| cannot_write(&path, &e))
+    }
+
+    fn reserve(&self, variant: &str) -> Result<PathBuf, Error> {
+        let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = self.directory.join(format!(".{}", collected.len()));
+        match collected.insert(variant.into(), folder.clone()) {
+            None => Ok(folder),
+            Some(_) => Err(Error::new(&folder, format!("a second run is named \"{variant}\""))),
+        }
+    }
+
+    /// Writes the document, `run.json` and the report, and gives the directory its final name,
+    /// which it returns.
+    ///
+    /// # Errors
+    /// A file cannot be written, a run is missing from the document, or the final name was taken
+    /// meanwhile. What was collected then stays in the hidden directory that the error names.
+    pub fn finish(
+        mut self,
+        document: &Document,
+        provenance: &Provenance,
+        report: &str,
+    ) -> Result<PathBuf, Error> {
+        self.finished = true;
+        self.name_folders(document)?;
+        write_text(&self.directory.join(SUMMARY), &to_json(document))?;
+        write_text(&self.directory.join(PROVENANCE), &to_json(provenance))?;
+        write_text(&self.directory.join(REPORT), report)?;
+        let moved = self.move_to_target().map_err(|e| {
+            Error::new(&self.directory, format!("cannot be given its final name: {e}"))
+                .hint("the results are in it: move it yourself")
+        })?;
+        if let Place::Under { root, .. } = &self.place {
+            point_latest(root, &moved)?;
+        }
+        Ok(moved)
+    }
+
+    /// Names the folders of the document's runs.
+    fn name_folders(&self, document: &Document) -> Result<(), Error> {
+        let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
+        let names: Vec<String> = document.runs.iter().map(|run| run.variant.clone()).collect();
+        for (name, folder) in names.iter().zip(folders(&names)) {
+            if let Some(from) = collected.remove(name) {
+                let to = self.directory.join(folder);
+                fs::rename(from, &to).map_err(|e| cannot_write(&to, &e))?;
+            }
+        }
+        match collected.first_key_value() {
+            None => Ok(()),
+            Some((name, folder)) => {
+                Err(Error::new(folder, format!("the run \"{name}\" is not in the document")))
+            }
+        }
+    }
+
+    fn move_to_target(&self) -> std::io::Result<PathBuf> {
+        if let Place::Exactly(path) = &self.place {
+            return fs::rename(&self.directory, path).map(|()| path.clone());
+        }
+        free(&self.target, |path| match path.symlink_metadata() {
+            Ok(_) => Err(ErrorKind::AlreadyExists.into()),
+            Err(_) => fs::rename(&self.directory, path).map_err(|e| match e.kind() {
+                ErrorKind::DirectoryNotEmpty => ErrorKind::AlreadyExists.into(),
+                _ => e,
+            }),
+        })
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if !self.finished {
+            // Nothing was promised yet, and there is nobody to tell.
+            let _ = fs::remove_dir_all(&self.directory);
+            self.made.remove();
+        }
+    }
+}
+
+/// JSON with a line end. Floats are written so that they read back equal.
+fn to_json(value: &impl serde::Serialize) -> String {
+    let text = serde_json::to_string_pretty(value).expect("plain structures become JSON");
+    text + "\n"
+}
+
+fn write_text(path: &Path, text: &str) -> Result<(), Error> {
+    let write = || fs::File::create(path)?.write_all(text.as_bytes());
+    write().map_err(|e| cannot_write(path, &e))
+}
+
+fn cannot_write(path: &Path, error: &dyn std::fmt::Display) -> Error {
+    Error::new(path, format!("cannot be written: {error}"))
+}
+
+/// Replaces `root/latest` by a link to `directory`, in one step.
+fn point_latest(root: &Path, directory: &Path) -> Result<(), Error> {
+    let link = root.join(LATEST);
+    let new = root.join(format!(".{LATEST}.{}.tmp", std::process::id()));
+    let name = directory.file_name().unwrap_or_default();
+    let replace = || {
+        std::os::unix::fs::symlink(name, &new)?;
+        fs::rename(&new, &link)
+    };
+    replace().map_err(|e| {
+        Error::new(&link, format!("cannot point to the newest results: {e}"))
+            .hint(format!("they are in {}", directory.display()))
+    })
+}

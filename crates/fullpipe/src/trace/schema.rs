@@ -1,0 +1,361 @@
+//! The tables of a trace: each column declared once, with type, unit, meaning, observation point
+//! and clock. Writers, readers and the reference page are made from these declarations.
+
+use fullpipe_sim::trace::{Event, EventKind, FlowSample, Limit, StageInfo, StageSample};
+use fullpipe_sim::units::Time;
+use std::borrow::Cow;
+
+/// Version of the tables; counts incompatible changes.
+pub const FORMAT: u32 = 1;
+
+/// How a column is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Unsigned integer of 8 bits.
+    U8,
+    /// Unsigned integer of 16 bits.
+    U16,
+    /// Unsigned integer of 32 bits.
+    U32,
+    /// Unsigned integer of 64 bits.
+    U64,
+    /// UTF-8 text.
+    Text,
+}
+
+impl Kind {
+    /// Name as it stands in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::U8 => "u8",
+            Kind::U16 => "u16",
+            Kind::U32 => "u32",
+            Kind::U64 => "u64",
+            Kind::Text => "text",
+        }
+    }
+
+    /// Largest value of an integer column.
+    pub const fn max(self) -> u64 {
+        match self {
+            Kind::U8 => u8::MAX as u64,
+            Kind::U16 => u16::MAX as u64,
+            Kind::U32 => u32::MAX as u64,
+            Kind::U64 | Kind::Text => u64::MAX,
+        }
+    }
+}
+
+/// To which moment or span of the engine's clock (ns since the start of the run) a value belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// It is the clock's value.
+    Itself,
+    /// It names something and does not change during a run.
+    Constant,
+    /// A gauge: the value at `time_ns`.
+    Moment,
+    /// A counter: from the start of the run to `time_ns`.
+    SinceStart,
+    /// From the sample before to `time_ns`.
+    SinceSample,
+}
+
+impl Clock {
+    /// Name as it stands in the reference page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Clock::Itself => "the clock itself",
+            Clock::Constant => "constant",
+            Clock::Moment => "at time_ns",
+            Clock::SinceStart => "cumulative to time_ns",
+            Clock::SinceSample => "since the last sample",
+        }
+    }
+}
+
+/// Names that rows refer to by number.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Names<'a> {
+    /// Flow names by index.
+    pub flows: &'a [String],
+    /// Stages by index.
+    pub stages: &'a [StageInfo],
+}
+
+/// A column of a table with rows of type `R`.
+pub struct Column<R> {
+    /// Name, with its unit where it has one.
+    pub name: String,
+    /// How it is stored.
+    pub kind: Kind,
+    /// Unit; empty for names and indices.
+    pub unit: &'static str,
+    /// What it means.
+    pub meaning: String,
+    /// Where it is observed.
+    pub point: &'static str,
+    /// When it is observed.
+    pub clock: Clock,
+    pub(super) access: Access<R>,
+}
+
+/// How a column's value is taken from a row and put into one.
+pub(super) enum Access<R> {
+    /// An integer field.
+    Number { get: Box<dyn Fn(&R) -> u64>, set: Box<dyn Fn(&mut R, u64)> },
+    /// A text; `set` tells whether it is a possible one.
+    Text { get: for<'a> fn(&R, &Names<'a>) -> Cow<'a, str>, set: fn(&mut R, &str) -> bool },
+}
+
+/// A row of a table.
+pub trait Row: Sized + 'static {
+    /// Name of the table, and of its file.
+    const TABLE: &'static str;
+    /// What one row is.
+    const MEANING: &'static str;
+    /// A row of zeros.
+    fn blank() -> Self;
+    /// The columns in order.
+    fn columns() -> Vec<Column<Self>>;
+}
+
+/// An integer column for a field of the row.
+macro_rules! number {
+    ($row:ident $kind:ident $name:literal, $($field:tt).+, $unit:literal, $clock:ident, $point:expr, $meaning:expr) => {
+        Column {
+            name: $name.into(),
+            kind: Kind::$kind,
+            unit: $unit,
+            meaning: $meaning.into(),
+            point: $point,
+            clock: Clock::$clock,
+            access: Access::Number {
+                get: Box::new(|row: &$row| row.$($field).+.into()),
+                set: Box::new(|row: &mut $row, value| row.$($field).+ = value as _),
+            },
+        }
+    };
+}
+
+/// A text column that repeats a name.
+fn label<R>(
+    name: &str,
+    meaning: &str,
+    get: for<'a> fn(&R, &Names<'a>) -> Cow<'a, str>,
+) -> Column<R> {
+    Column {
+        name: name.into(),
+        kind: Kind::Text,
+        unit: "",
+        meaning: meaning.into(),
+        point: "scenario",
+        clock: Clock::Constant,
+        access: Access::Text { get, set: |_, _| true },
+    }
+}
+
+fn flow_name<'a>(flow: u16, names: &Names<'a>) -> Cow<'a, str> {
+    let name = names.flows.get(usize::from(flow));
+    name.map_or_else(|| flow.to_string().into(), |name| name.as_str().into())
+}
+
+fn stage_name<'a>(stage: u16, names: &Names<'a>) -> Cow<'a, str> {
+    let name = names.stages.iter().find(|info| info.index == stage);
+    name.map_or_else(|| stage.to_string().into(), |info| info.name.as_str().into())
+}
+
+const TCP: &str = "sender's TCP";
+const APP: &str = "receiving application";
+
+impl Row for FlowSample {
+    const TABLE: &'static str = "flows";
+    const MEANING: &'static str = "one flow at the end of one sample interval";
+
+    fn blank() -> FlowSample {
+        FlowSample {
+            time: Time::ZERO,
+            flow: 0,
+            bytes_delivered: 0,
+            segments_delivered: 0,
+            segments_sent: 0,
+            segments_retransmitted: 0,
+            bytes_acked: 0,
+            acks_received: 0,
+            cwnd: 0,
+            ssthresh: 0,
+            srtt_us: 0,
+            rto_us: 0,
+            in_flight: 0,
+            snd_wnd: 0,
+            unsent: 0,
+            ca_state: 0,
+            limits: [0; Limit::COUNT],
+        }
+    }
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<FlowSample>> {
+        let mut columns = vec![
+            number!(FlowSample U64 "time_ns", time.0, "ns", Itself, "engine", "end of the sample interval"),
+            number!(FlowSample U16 "flow", flow, "", Constant, "scenario", "index of the flow in the scenario, from 0"),
+            label("flow_name", "name of the flow", |row: &FlowSample, names| flow_name(row.flow, names)),
+            number!(FlowSample U64 "bytes_delivered", bytes_delivered, "byte", SinceStart, APP, "bytes read"),
+            number!(FlowSample U64 "segments_delivered", segments_delivered, "segment", SinceStart, APP, "segments whose last byte was read"),
+            number!(FlowSample U64 "segments_sent", segments_sent, "segment", SinceStart, TCP, "segments given to the qdisc, retransmissions included"),
+            number!(FlowSample U64 "segments_retransmitted", segments_retransmitted, "segment", SinceStart, TCP, "segments sent again"),
+            number!(FlowSample U64 "bytes_acked", bytes_acked, "byte", SinceStart, TCP, "bytes acknowledged"),
+            number!(FlowSample U64 "acks_received", acks_received, "packet", SinceStart, TCP, "ACK packets received"),
+            number!(FlowSample U32 "cwnd", cwnd, "packet", Moment, TCP, "congestion window"),
+            number!(FlowSample U32 "ssthresh", ssthresh, "packet", Moment, TCP, "slow start threshold; 0x7fffffff and above is infinite"),
+            number!(FlowSample U32 "srtt_us", srtt_us, "us", Moment, TCP, "smoothed round-trip time; 0 before the first measurement"),
+            number!(FlowSample U32 "rto_us", rto_us, "us", Moment, TCP, "retransmission timeout"),
+            number!(FlowSample U32 "in_flight", in_flight, "packet", Moment, TCP, "packets in flight as Linux counts them: sent and neither acknowledged, selectively acknowledged nor taken for lost"),
+            number!(FlowSample U64 "snd_wnd", snd_wnd, "byte", Moment, TCP, "window advertised by the receiver, as the sender knows it"),
+            number!(FlowSample U64 "unsent", unsent, "byte", Moment, TCP, "bytes written by the application and not yet sent"),
+            number!(FlowSample U8 "ca_state", ca_state, "", Moment, TCP, "congestion state: 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss"),
+        ];
+        columns.extend((0..Limit::COUNT).map(limit));
+        columns
+    }
+}
+
+/// What each limit means, by its index.
+pub const LIMIT_MEANINGS: [&str; Limit::COUNT] = [
+    "not yet established, or everything sent and acknowledged",
+    "cwnd in slow start (cwnd at or below ssthresh)",
+    "cwnd in congestion avoidance",
+    "cwnd in fast recovery, in CWR or after a timeout",
+    "the receiver's advertised window",
+    "no unsent data, because unacknowledged data fills the send buffer",
+    "no unsent data, because the application has none to give",
+    "no unsent data, because the sender's CPU is still copying or busy otherwise",
+    "the host's own queue refused a packet",
+    "Nagle's rule held back a partial segment",
+];
+
+fn limit(index: usize) -> Column<FlowSample> {
+    Column {
+        name: format!("limit_{}_ns", Limit::NAMES[index]),
+        kind: Kind::U64,
+        unit: "ns",
+        meaning: format!("time stopped by: {}", LIMIT_MEANINGS[index]),
+        point: TCP,
+        clock: Clock::SinceStart,
+        access: Access::Number {
+            get: Box::new(move |row| row.limits[index]),
+            set: Box::new(move |row, value| row.limits[index] = value),
+        },
+    }
+}
+
+impl Row for StageSample {
+    const TABLE: &'static str = "stages";
+    const MEANING: &'static str = "one stage at the end of one sample interval";
+
+    fn blank() -> StageSample {
+        StageSample::default()
+    }
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<StageSample>> {
+        vec![
+            number!(StageSample U64 "time_ns", time.0, "ns", Itself, "engine", "end of the sample interval"),
+            number!(StageSample U16 "stage", stage, "", Constant, "engine", "number of the stage"),
+            label("stage_name", "name of the stage", |row: &StageSample, names| stage_name(row.stage, names)),
+            number!(StageSample U64 "waiting", waiting, "stage's unit", Moment, "stage", "units waiting"),
+            number!(StageSample U64 "waiting_bytes", waiting_bytes, "byte", Moment, "stage", "bytes waiting; 0 where the stage does not count bytes"),
+            number!(StageSample U64 "peak", peak, "stage's unit", SinceSample, "stage", "highest number of units waiting"),
+            number!(StageSample U64 "entered", entered, "stage's unit", SinceStart, "stage", "units that entered; dropped ones are not included"),
+            number!(StageSample U64 "left", left, "stage's unit", SinceStart, "stage", "units that left"),
+            number!(StageSample U64 "dropped", dropped, "stage's unit", SinceStart, "stage", "units dropped"),
+            number!(StageSample U64 "busy_ns", busy_ns, "ns", SinceStart, "stage", "time it was working: serialising, copying, processing"),
+            number!(StageSample U64 "blocked_ns", blocked_ns, "ns", SinceStart, "stage", "time it refused new work because it was full"),
+        ]
+    }
+}
+
+/// Every kind of event, in the order of the enumeration.
+pub const EVENT_KINDS: [EventKind; 8] = [
+    EventKind::Established,
+    EventKind::Accepted,
+    EventKind::FirstData,
+    EventKind::CaState,
+    EventKind::Retransmit,
+    EventKind::Timeout,
+    EventKind::Drop,
+    EventKind::Finished,
+];
+
+/// What an event is and what its value means.
+pub const fn event_meaning(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::Established => {
+            "the sender's connection is established; value: handshake round trip, ns"
+        }
+        EventKind::Accepted => "the receiver's accept() returned; value: 0",
+        EventKind::FirstData => {
+            "the first data segment reached the receiving host; value: its bytes"
+        }
+        EventKind::CaState => "the congestion state changed; value: the new one, as in ca_state",
+        EventKind::Retransmit => {
+            "a segment was retransmitted; value: its first sequence number, 0 = first data byte"
+        }
+        EventKind::Timeout => "the retransmission timer fired; value: backoff count",
+        EventKind::Drop => "a stage dropped segments of this flow; value: number of the stage",
+        EventKind::Finished => "the receiver has read everything; value: bytes",
+    }
+}
+
+impl Row for Event {
+    const TABLE: &'static str = "events";
+    const MEANING: &'static str = "something that happened to one flow at one moment";
+
+    fn blank() -> Event {
+        Event { time: Time::ZERO, flow: 0, kind: EventKind::Established, value: 0 }
+    }
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Event>> {
+        vec![
+            number!(Event U64 "time_ns", time.0, "ns", Itself, "engine", "when it happened"),
+            number!(Event U16 "flow", flow, "", Constant, "scenario", "index of the flow in the scenario, from 0"),
+            label("flow_name", "name of the flow", |row: &Event, names| flow_name(row.flow, names)),
+            Column {
+                name: "kind".into(),
+                kind: Kind::Text,
+                unit: "",
+                meaning: "what happened, see the kinds of events".into(),
+                point: "engine",
+                clock: Clock::Moment,
+                access: Access::Text {
+                    get: |row, _| row.kind.name().into(),
+                    set: |row, text| match EVENT_KINDS.into_iter().find(|kind| kind.name() == text) {
+                        Some(kind) => { row.kind = kind; true }
+                        None => false,
+                    },
+                },
+            },
+            number!(Event U64 "value", value, "see kind", Moment, "engine", "a number that belongs to the event"),
+        ]
+    }
+}
+
+/// Kinds of stages, see [`StageInfo::kind`].
+pub const STAGE_KINDS: [&str; 11] = [
+    "send_buffer",
+    "qdisc",
+    "tx_ring",
+    "link",
+    "delay",
+    "loss",
+    "rx_ring",
+    "backlog",
+    "receive_buffer",
+    "application",
+    "cpu",
+];
+/// Ways of packets, see [`StageInfo::direction`].
+pub const DIRECTIONS: [&str; 2] = ["forward", "back"];
+/// Units of decision, see [`StageInfo::unit`].
+pub const UNITS: [&str; 3] = ["skb", "segment", "byte"];

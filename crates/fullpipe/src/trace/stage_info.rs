@@ -1,0 +1,55 @@
+//! The description of a run's stages as JSON, kept in the metadata of the stages table.
+
+use super::schema::{DIRECTIONS, STAGE_KINDS, UNITS};
+use fullpipe_sim::trace::StageInfo;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+struct Written {
+    index: u16,
+    name: String,
+    kind: String,
+    direction: String,
+    unit: String,
+    capacity: Option<u64>,
+}
+
+/// A JSON array, one object per stage.
+pub fn to_json(stages: &[StageInfo]) -> String {
+    let written: Vec<Written> = stages.iter().map(written).collect();
+    serde_json::to_string(&written).expect("plain structures become JSON")
+}
+
+fn written(info: &StageInfo) -> Written {
+    Written {
+        index: info.index,
+        name: info.name.clone(),
+        kind: info.kind.into(),
+        direction: info.direction.into(),
+        unit: info.unit.into(),
+        capacity: info.capacity,
+    }
+}
+
+/// The stages of such an array; the error is a clause.
+pub fn from_json(text: &str) -> Result<Vec<StageInfo>, String> {
+    let written: Vec<Written> =
+        serde_json::from_str(text).map_err(|e| format!("its list of stages: {e}"))?;
+    written.into_iter().map(info).collect()
+}
+
+fn info(written: Written) -> Result<StageInfo, String> {
+    Ok(StageInfo {
+        index: written.index,
+        name: written.name,
+        kind: known(&STAGE_KINDS, &written.kind)?,
+        direction: known(&DIRECTIONS, &written.direction)?,
+        unit: known(&UNITS, &written.unit)?,
+        capacity: written.capacity,
+    })
+}
+
+fn known(list: &[&'static str], text: &str) -> Result<&'static str, String> {
+    let found = list.iter().find(|known| **known == text);
+    found.copied().ok_or_else(|| format!("its list of stages has an unknown \"{text}\""))
+}

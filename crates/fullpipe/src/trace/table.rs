@@ -1,0 +1,323 @@
+//! Tables of a trace as Parquet files. Hides everything about the format; the columns come from
+//! [`super::schema`].
+
+use super::error::Error;
+use super::recording::Recording;
+use super::schema::{Access, Column, FORMAT, Kind, Names, Row};
+use super::stage_info;
+use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
+use parquet::column::reader::ColumnReader;
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::errors::Result as ParquetResult;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{WriterProperties, WriterVersion};
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{ColumnPath, Type};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Rows per row group: large enough to compress, small enough to hold twice in memory.
+const GROUP: usize = 1 << 17;
+/// Values read at a time.
+const BATCH: usize = 1 << 14;
+const STAGES_KEY: &str = "fullpipe.stages";
+
+/// Writes the three tables of a run into `directory`.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write_all(
+    directory: &Path,
+    recording: &Recording,
+    flow_names: &[String],
+) -> Result<(), Error> {
+    let names = Names { flows: flow_names, stages: &recording.stages };
+    write(directory, &recording.flows, &names)?;
+    write(directory, &recording.stage_samples, &names)?;
+    write(directory, &recording.events, &names)
+}
+
+/// Reads the three tables of a run from `directory`.
+///
+/// # Errors
+/// A file is missing, damaged, or not one that [`write_all`] wrote.
+pub fn read_all(directory: &Path) -> Result<Recording, Error> {
+    let (flows, _) = read(directory)?;
+    let (stage_samples, stages) = read(directory)?;
+    let (events, _) = read(directory)?;
+    Ok(Recording { stages: stages.unwrap_or_default(), flows, stage_samples, events })
+}
+
+fn write<R: Row>(directory: &Path, rows: &[R], names: &Names) -> Result<(), Error> {
+    let path = directory.join(format!("{}.parquet", R::TABLE));
+    let file = File::create(&path).map_err(|e| Error::new(&path, format!("cannot write: {e}")))?;
+    let out = BufWriter::new(file);
+    write_to(out, rows, names).map_err(|e| Error::new(&path, format!("cannot write: {e}")))
+}
+
+fn write_to<R: Row>(out: impl Write + Send, rows: &[R], names: &Names) -> ParquetResult<()> {
+    let columns = R::columns();
+    let properties = Arc::new(properties(&columns, names));
+    let mut writer = SerializedFileWriter::new(out, Arc::new(schema(&columns)?), properties)?;
+    for group in rows.chunks(GROUP) {
+        let mut group_writer = writer.next_row_group()?;
+        for column in &columns {
+            let Some(mut column_writer) = group_writer.next_column()? else {
+                break;
+            };
+            write_column(column_writer.untyped(), column, group, names)?;
+            column_writer.close()?;
+        }
+        group_writer.close()?;
+    }
+    writer.close()?;
+    Ok(())
+}
+
+fn write_column<R>(
+    writer: &mut ColumnWriter,
+    column: &Column<R>,
+    rows: &[R],
+    names: &Names,
+) -> ParquetResult<()> {
+    match (&column.access, writer) {
+        (Access::Number { get, .. }, ColumnWriter::Int64ColumnWriter(writer)) => {
+            let values: Vec<i64> = rows.iter().map(|row| get(row) as i64).collect();
+            writer.write_batch(&values, None, None)?;
+        }
+        (Access::Number { get, .. }, ColumnWriter::Int32ColumnWriter(writer)) => {
+            let values: Vec<i32> = rows.iter().map(|row| get(row) as u32 as i32).collect();
+            writer.write_batch(&values, None, None)?;
+        }
+        (Access::Text { get, .. }, ColumnWriter::ByteArrayColumnWriter(writer)) => {
+            let values: Vec<ByteArray> = rows.iter().map(|row| text(get(row, names))).collect();
+            writer.write_batch(&values, None, None)?;
+        }
+        _ => unreachable!("the schema is made from the columns"),
+    }
+    Ok(())
+}
+
+fn text(text: std::borrow::Cow<str>) -> ByteArray {
+    ByteArray::from(text.into_owned().into_bytes())
+}
+
+/// Counters grow slowly, so differences are stored; texts repeat, so a dictionary is.
+fn properties<R: Row>(columns: &[Column<R>], names: &Names) -> WriterProperties {
+    let mut builder = WriterProperties::builder()
+        .set_writer_version(WriterVersion::PARQUET_2_0)
+        .set_created_by(format!("fullpipe {}", env!("CARGO_PKG_VERSION")))
+        .set_compression(Compression::SNAPPY)
+        .set_key_value_metadata(Some(metadata::<R>(names)));
+    for column in columns.iter().filter(|column| column.kind != Kind::Text) {
+        let path = ColumnPath::from(column.name.as_str());
+        builder = builder
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+    }
+    builder.build()
+}
+
+fn metadata<R: Row>(names: &Names) -> Vec<KeyValue> {
+    let pair = |key: &str, value: String| KeyValue::new(key.to_string(), value);
+    let mut pairs = vec![
+        pair("fullpipe.format", FORMAT.to_string()),
+        pair("fullpipe.table", R::TABLE.to_string()),
+    ];
+    if R::TABLE == "stages" {
+        pairs.push(pair(STAGES_KEY, stage_info::to_json(names.stages)));
+    }
+    pairs
+}
+
+fn schema<R: Row>(columns: &[Column<R>]) -> ParquetResult<Type> {
+    let fields: ParquetResult<Vec<_>> = columns.iter().map(field).collect();
+    Type::group_type_builder(R::TABLE).with_fields(fields?).build()
+}
+
+fn field<R>(column: &Column<R>) -> ParquetResult<Arc<Type>> {
+    let (physical, logical) = types(column.kind);
+    let builder = Type::primitive_type_builder(&column.name, physical)
+        .with_logical_type(Some(logical))
+        .with_repetition(Repetition::REQUIRED);
+    builder.build().map(Arc::new)
+}
+
+fn types(kind: Kind) -> (Physical, LogicalType) {
+    match kind {
+        Kind::U8 => (Physical::INT32, LogicalType::integer(8, false)),
+        Kind::U16 => (Physical::INT32, LogicalType::integer(16, false)),
+        Kind::U32 => (Physical::INT32, LogicalType::integer(32, false)),
+        Kind::U64 => (Physical::INT64, LogicalType::integer(64, false)),
+        Kind::Text => (Physical::BYTE_ARRAY, LogicalType::String),
+    }
+}
+
+type Stages = Option<Vec<fullpipe_sim::trace::StageInfo>>;
+
+fn read<R: Row>(directory: &Path) -> Result<(Vec<R>, Stages), Error> {
+    let path = directory.join(format!("{}.parquet", R::TABLE));
+    let file = File::open(&path).map_err(|e| {
+        Error::new(&path, format!("cannot read: {e}"))
+            .hint(format!("a run directory has a table of {} per run", R::TABLE))
+    })?;
+    // The decoder checks most lengths it reads, not all: what it does about a damaged file must
+    // not end the program.
+    let decoded = std::panic::catch_unwind(|| read_from(file));
+    decoded.unwrap_or_else(|_| Err("its pages contradict each other".into())).map_err(|what| {
+        Error::new(&path, format!("damaged: {what}")).hint("run the scenario again")
+    })
+}
+
+fn read_from<R: Row>(file: File) -> Result<(Vec<R>, Stages), String> {
+    let reader = SerializedFileReader::new(file).map_err(|e| e.to_string())?;
+    let stages = check_metadata::<R>(&reader)?;
+    check_extents(&reader)?;
+    let columns = R::columns();
+    let places = places(&reader, &columns)?;
+    let mut rows = Vec::new();
+    for group in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(group).map_err(|e| e.to_string())?;
+        read_group(&*group, &columns, &places, &mut rows)?;
+    }
+    Ok((rows, stages))
+}
+
+fn check_metadata<R: Row>(reader: &SerializedFileReader<File>) -> Result<Stages, String> {
+    let pairs = reader.metadata().file_metadata().key_value_metadata();
+    let value = |key: &str| {
+        let pair = pairs.into_iter().flatten().find(|pair| pair.key == key);
+        pair.and_then(|pair| pair.value.as_deref())
+    };
+    match value("fullpipe.format").and_then(|text| text.parse().ok()) {
+        Some(FORMAT) => {}
+        Some(other) => {
+            return Err(format!("format {other}, where this program knows {FORMAT}"));
+        }
+        None => return Err("not a table of fullpipe".into()),
+    }
+    match value("fullpipe.table") {
+        Some(table) if table == R::TABLE => {}
+        _ => return Err(format!("not the table of {}", R::TABLE)),
+    }
+    value(STAGES_KEY).map(stage_info::from_json).transpose()
+}
+
+/// The decoder takes for granted that no column begins before the file.
+fn check_extents(reader: &SerializedFileReader<File>) -> Result<(), String> {
+    let groups = reader.metadata().row_groups().iter();
+    for column in groups.flat_map(|group| group.columns()) {
+        let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+        if start < 0 || column.compressed_size() < 0 {
+            return Err("a column before the beginning of the file".into());
+        }
+    }
+    Ok(())
+}
+
+/// Where each column stands in the file.
+fn places<R>(
+    reader: &SerializedFileReader<File>,
+    columns: &[Column<R>],
+) -> Result<Vec<usize>, String> {
+    let descriptor = reader.metadata().file_metadata().schema_descr_ptr();
+    let place = |column: &Column<R>| {
+        let at = descriptor.columns().iter().position(|d| d.name() == column.name);
+        let at = at.ok_or_else(|| format!("no column {}", column.name))?;
+        let found = &descriptor.columns()[at];
+        let flat = found.max_def_level() == 0 && found.max_rep_level() == 0;
+        if found.physical_type() == types(column.kind).0 && flat {
+            Ok(at)
+        } else {
+            Err(format!("column {} is not of type {}", column.name, column.kind.name()))
+        }
+    };
+    columns.iter().map(place).collect()
+}
+
+fn read_group<R: Row>(
+    group: &dyn RowGroupReader,
+    columns: &[Column<R>],
+    places: &[usize],
+    rows: &mut Vec<R>,
+) -> Result<(), String> {
+    let start = rows.len();
+    for (number, (column, place)) in columns.iter().zip(places).enumerate() {
+        let reader = group.get_column_reader(*place).map_err(|e| e.to_string())?;
+        let mut at = start;
+        let mut put = |set: &mut dyn FnMut(&mut R) -> Result<(), String>| {
+            if number == 0 {
+                rows.push(R::blank());
+            }
+            let row = rows.get_mut(at).ok_or("columns of unequal length")?;
+            at += 1;
+            set(row)
+        };
+        read_column(reader, column, &mut put)?;
+        if at != rows.len() {
+            return Err(format!("column {} ends early", column.name));
+        }
+    }
+    Ok(())
+}
+
+/// Passes a setter for each value of the column to `put`.
+fn read_column<R>(
+    reader: ColumnReader,
+    column: &Column<R>,
+    put: &mut dyn FnMut(&mut dyn FnMut(&mut R) -> Result<(), String>) -> Result<(), String>,
+) -> Result<(), String> {
+    match (&column.access, reader) {
+        (Access::Number { set, .. }, ColumnReader::Int64ColumnReader(mut reader)) => batches(
+            |values| reader.read_records(BATCH, None, None, values),
+            |value: i64| {
+                put(&mut |row| {
+                    set(row, value as u64);
+                    Ok(())
+                })
+            },
+        ),
+        (Access::Number { set, .. }, ColumnReader::Int32ColumnReader(mut reader)) => batches(
+            |values| reader.read_records(BATCH, None, None, values),
+            |value: i32| {
+                let value = u64::from(value as u32);
+                if value > column.kind.max() {
+                    return Err(format!("column {} has a value of {value}", column.name));
+                }
+                put(&mut |row| {
+                    set(row, value);
+                    Ok(())
+                })
+            },
+        ),
+        (Access::Text { set, .. }, ColumnReader::ByteArrayColumnReader(mut reader)) => batches(
+            |values| reader.read_records(BATCH, None, None, values),
+            |value: ByteArray| {
+                let text = value.as_utf8().map_err(|e| e.to_string())?;
+                put(&mut |row| match set(row, text) {
+                    true => Ok(()),
+                    false => Err(format!("column {} has an unknown value \"{text}\"", column.name)),
+                })
+            },
+        ),
+        _ => Err(format!("column {} is not of type {}", column.name, column.kind.name())),
+    }
+}
+
+fn batches<T>(
+    mut read: impl FnMut(&mut Vec<T>) -> ParquetResult<(usize, usize, usize)>,
+    mut put: impl FnMut(T) -> Result<(), String>,
+) -> Result<(), String> {
+    loop {
+        let mut values = Vec::with_capacity(BATCH);
+        let (records, ..) = read(&mut values).map_err(|e| e.to_string())?;
+        if records == 0 {
+            return Ok(());
+        }
+        values.into_iter().try_for_each(&mut put)?;
+    }
+}

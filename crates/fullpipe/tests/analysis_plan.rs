@@ -1,0 +1,66 @@
+//! From a scenario to the facts of its runs.
+
+use fullpipe::analysis::document::FORMAT;
+use fullpipe::analysis::{self, RunMeta};
+use fullpipe::engine;
+use fullpipe::scenario::{Scenario, SetOption, load, recipe};
+use fullpipe::trace::recording::Recording;
+use fullpipe_sim::trace::Control;
+use fullpipe_sim::units::Time;
+
+fn fink(sets: &[&str]) -> Scenario {
+    let sets: Vec<SetOption> = sets.iter().map(|set| SetOption(set.to_string())).collect();
+    load(&recipe("fink-2007").unwrap().source(), &sets, &[]).unwrap()
+}
+
+/// Ends a run at the first sample from a time on.
+struct Until(Time);
+
+impl Control for Until {
+    fn go_on(&mut self, now: Time) -> bool {
+        now < self.0
+    }
+}
+
+#[test]
+fn a_plan_tells_what_the_analysis_must_know() {
+    let scenario = fink(&[]);
+    for plan in scenario.plans() {
+        let meta = RunMeta::from_plan(&scenario, plan, "sim", false);
+        assert_eq!(meta.variant, plan.variant);
+        // MTU 9000 without timestamps.
+        assert_eq!(meta.mss, 8960);
+        assert_eq!(meta.flows.len(), 1);
+        assert_eq!(meta.flows[0].kernel, "2.6.20");
+        assert_eq!(meta.bottlenecks.len(), 1);
+        let figures = meta.published.expect("each variant has published figures");
+        assert!(figures.run.rows.len() >= 9 && figures.source.contains("2007"));
+    }
+    let stamped = fink(&["hosts.sender.timestamps=true", "hosts.receiver.timestamps=true"]);
+    assert_eq!(RunMeta::from_plan(&stamped, &stamped.plans()[0], "sim", false).mss, 8948);
+}
+
+#[test]
+fn a_run_that_is_stopped_early_has_whole_intervals_and_fitting_rows() {
+    let scenario = fink(&[]);
+    let plan = &scenario.plans()[0];
+    let mut recording = Recording::default();
+    let simulator = engine::find("sim").unwrap();
+    let stop = &mut Until(Time::ms(2500));
+    let outcome = simulator.run(&plan.resolved, &mut recording, stop).unwrap();
+    assert!(!outcome.complete);
+    let meta = RunMeta::from_plan(&scenario, plan, "sim", !outcome.complete);
+    let run = analysis::run(&meta, &recording);
+    assert!(run.partial);
+    assert_eq!(run.duration_s, 2.5);
+    let flow = &run.flows[0];
+    assert_eq!(flow.intervals.len(), 3);
+    assert_eq!(flow.intervals.iter().map(|i| i.bytes).sum::<u64>(), flow.bytes);
+    assert!(flow.bytes > 0 && flow.intervals[2].end_s < 2.5);
+    assert!((flow.limits.values().sum::<f64>() - 1.0).abs() < 1e-9);
+    assert_eq!(flow.limits["unknown"], 0.0);
+    assert_eq!(run.published.as_ref().unwrap().rows.len(), 2);
+    let document = analysis::document(&scenario, vec![run]);
+    assert!(document.partial && document.format == FORMAT);
+    assert_eq!(document.scenario.name, "fink-2007");
+}

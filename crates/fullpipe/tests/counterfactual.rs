@@ -1,0 +1,78 @@
+//! Every limit that a run can be said to have, judged by its counterfactual: relieving the named
+//! limit raises the rate, relieving another does not. The scenarios are scenarios/limits/*.toml.
+
+use fullpipe::analysis::{self, RunMeta, document::Run};
+use fullpipe::engine;
+use fullpipe::scenario::{self, Source};
+use fullpipe::trace::recording::Recording;
+use fullpipe_sim::trace::Control;
+use fullpipe_sim::units::Time;
+use std::path::Path;
+
+struct ToTheEnd;
+
+impl Control for ToTheEnd {
+    fn go_on(&mut self, _now: Time) -> bool {
+        true
+    }
+}
+
+/// The runs "base", "relieved" and "other" of a scenario.
+fn runs(name: &str) -> [Run; 3] {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/limits");
+    let source = Source::read(&folder.join(format!("{name}.toml"))).unwrap();
+    let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
+    let simulator = engine::find("sim").unwrap();
+    ["base", "relieved", "other"].map(|variant| {
+        let plan = scenario.plans().iter().find(|p| p.variant == variant).unwrap();
+        let mut recording = Recording::default();
+        simulator.run(&plan.resolved, &mut recording, &mut ToTheEnd).unwrap();
+        analysis::run(&RunMeta::from_plan(&scenario, plan, "sim", false), &recording)
+    })
+}
+
+/// The limit is named with more than half of the flow's life, and its counterfactual holds.
+fn holds(name: &str, limit: &str) {
+    let [base, relieved, other] = runs(name).map(|run| run.flows[0].clone());
+    let table = format!(
+        "{name}: base {:.1} Mb/s, {limit} relieved {:.1}, other relieved {:.1}; limits {:?}",
+        base.mean_mbit, relieved.mean_mbit, other.mean_mbit, base.limits
+    );
+    let share = base.limits.get(limit).copied().unwrap_or(0.0);
+    assert!(share > 0.5, "{limit} is not named. {table}");
+    assert!(relieved.mean_mbit > 1.2 * base.mean_mbit, "relief does not help. {table}");
+    let change = (other.mean_mbit / base.mean_mbit - 1.0).abs();
+    assert!(change < 0.02, "relieving another limit helps. {table}");
+    let sum: f64 = base.limits.values().sum();
+    assert!((sum - 1.0).abs() < 1e-9, "shares add up to {sum}. {table}");
+}
+
+#[test]
+fn cwnd() {
+    holds("cwnd", "cwnd_avoidance");
+}
+
+#[test]
+fn receive_window() {
+    holds("receive_window", "receive_window");
+}
+
+#[test]
+fn send_buffer() {
+    holds("send_buffer", "send_buffer");
+}
+
+#[test]
+fn application() {
+    holds("application", "application");
+}
+
+#[test]
+fn sender_cpu() {
+    holds("sender_cpu", "sender_cpu");
+}
+
+#[test]
+fn link() {
+    holds("link", "link");
+}

@@ -1,0 +1,66 @@
+//! The reference page and the JSON Schema are what the declarations say.
+
+use fullpipe::trace::formats;
+use fullpipe::trace::schema::Row;
+use fullpipe_sim::trace::{Event, FlowSample, StageSample};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// Compares a committed file with its generated text, or rewrites it when asked to.
+fn committed(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    if std::env::var_os("FULLPIPE_BLESS").is_some_and(|value| value == "1") {
+        std::fs::write(&path, text).expect("docs can be written");
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    let line = found.lines().zip(text.lines()).position(|(found, wanted)| found != wanted);
+    assert!(found == text, "docs/{name} differs at line {line:?}: run with FULLPIPE_BLESS=1");
+}
+
+#[test]
+fn formats_reference_is_generated() {
+    committed("formats.md", &formats::markdown());
+}
+
+#[test]
+fn formats_json_schema_is_generated() {
+    committed("schema.json", &formats::json_schema());
+}
+
+fn complete<R: Row>() -> Vec<String> {
+    for column in R::columns() {
+        assert!(!column.meaning.is_empty() && !column.point.is_empty(), "{}", column.name);
+        let unit =
+            [("_ns", "ns"), ("_us", "us")].into_iter().find(|(end, _)| column.name.ends_with(end));
+        if let Some((_, unit)) = unit {
+            assert_eq!(column.unit, unit, "{}", column.name);
+        }
+    }
+    R::columns().into_iter().map(|column| column.name).collect()
+}
+
+#[test]
+fn every_column_is_declared_once_and_described() {
+    for names in [complete::<FlowSample>(), complete::<StageSample>(), complete::<Event>()] {
+        let distinct: HashSet<&String> = names.iter().collect();
+        assert_eq!(distinct.len(), names.len());
+        assert_eq!(names[0], "time_ns");
+    }
+}
+
+#[test]
+fn the_reference_names_every_field_of_the_document() {
+    let page = formats::markdown();
+    for field in [
+        "`throughput_mbit`",
+        "`time_to_plateau_s`",
+        "`band_low`",
+        "`blocked_s`",
+        "`snd_wnd_packets`",
+    ] {
+        assert!(page.contains(field), "{field}");
+    }
+    assert!(page.contains("| `ssthresh` | integer or null |"));
+    assert!(page.contains("| `intervals` | array of Interval |"));
+    assert!(page.contains("| `limit_cwnd_slow_start_ns` | u64 | ns |"));
+}
