@@ -26,7 +26,19 @@ impl Sender {
             return;
         }
         let prior_in_flight = self.in_flight();
+        let nothing_out = self.board.packets_out == 0;
         let learned = self.learn(ack, out);
+        if nothing_out {
+            self.on_probe_answer(out);
+        } else {
+            self.follow(ack, &learned, prior_in_flight, out);
+        }
+        self.write_xmit(out);
+        self.autotune_sndbuf();
+    }
+
+    /// What an ACK means for cwnd, when something was in flight before it.
+    fn follow(&mut self, ack: &Ack, learned: &Learned, prior_in_flight: u32, out: &mut dyn Output) {
         let dubious = !learned.data_acked && !learned.window_updated
             || learned.data_sacked
             || self.ca_state != CaState::Open;
@@ -35,10 +47,8 @@ impl Sender {
             self.avoid_congestion(ack.ack, prior_in_flight, out);
         }
         if dubious {
-            self.fastretrans_alert(&learned, out);
+            self.fastretrans_alert(learned, out);
         }
-        self.write_xmit(out);
-        self.autotune_sndbuf();
     }
 
     fn learn(&mut self, ack: &Ack, out: &dyn Output) -> Learned {
@@ -55,8 +65,6 @@ impl Sender {
             learned.una_advanced = true;
             learned.data_acked = true;
             learned.packets_acked = self.clean_rtx_queue(ack.ack, out);
-        } else if self.board.packets_out == 0 && ack.ack == self.snd_una {
-            self.on_probe_answer(out);
         }
         learned
     }

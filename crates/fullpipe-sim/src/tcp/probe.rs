@@ -37,7 +37,6 @@ impl Sender {
         let Some(head) = self.queue.head().filter(|_| self.board.packets_out == 0) else { return };
         let sent = self.wake_receiver(head, out);
         if self.board.packets_out > 0 {
-            self.rtt.backoff = 0;
             return;
         }
         let mut timeout = self.rtt.timeout();
@@ -57,7 +56,11 @@ impl Sender {
         if room > 0 {
             let len = u64::from(head.min(self.mss)).min(room) as u32;
             self.pushed_seq = self.pushed_seq.max(self.snd_nxt + u64::from(len));
-            return self.send_head(len, out);
+            // Once it is sent, the probes and their backoff are over.
+            let backoff = core::mem::take(&mut self.rtt.backoff);
+            let sent = self.send_head(len, out);
+            self.rtt.backoff = if sent { 0 } else { backoff };
+            return sent;
         }
         let probe = Transmission { seq: self.snd_nxt, len: 0, retransmission: false };
         let taken = out.transmit(probe);

@@ -1,0 +1,111 @@
+//! Conversations with one endpoint, as tables: each row is what happens to it and what it does.
+//!
+//! A table is a script and its result at once: the test performs the first two columns of each row
+//! and compares the whole. One segment is 1000 bytes and the unit of everything: `4..6` are the
+//! bytes 4000 to 5999, a window of 8 is 8000 bytes. A jiffy is 1 ms.
+
+// Each test talks to one of the two.
+#![allow(dead_code)]
+
+pub mod receiver;
+pub mod sender;
+
+use fullpipe_sim::config::{Cpu, Host, ReceivePath, Sysctl};
+use fullpipe_sim::tcp::profile::{self, Profile};
+use fullpipe_sim::units::{Rate, Time};
+
+/// Bytes in a segment.
+pub const SEGMENT: u32 = 1000;
+
+/// The profile of Linux 2.6.20, changed by `change`.
+pub fn profile(change: impl Fn(&mut Profile)) -> &'static Profile {
+    let mut profile = *profile::find("2.6.20").expect("it is known");
+    change(&mut profile);
+    Box::leak(Box::new(profile))
+}
+
+/// A host with room for everything.
+pub fn host() -> Host {
+    Host {
+        kernel: "2.6.20".into(),
+        hz: 1000,
+        timestamps: false,
+        tso: false,
+        sysctl: Sysctl {
+            rmem_max: 1 << 24,
+            wmem_max: 1 << 24,
+            tcp_rmem: [4096, 87_380, 1 << 24],
+            tcp_wmem: [4096, 16_384, 1 << 24],
+            tcp_adv_win_scale: 2,
+            netdev_max_backlog: 1000,
+            tcp_slow_start_after_idle: true,
+            tcp_window_scaling: true,
+            tcp_sack: true,
+        },
+        qdisc_limit: 1000,
+        tx_ring: 256,
+        rx_ring: 256,
+        nic_rate: Rate::gbit(10),
+        coalesce: Time::ZERO,
+        receive_path: ReceivePath::Napi,
+        cpu: Cpu::default(),
+    }
+}
+
+/// `4.5` segments in bytes.
+pub fn bytes(text: &str) -> u64 {
+    let segments: f64 = text.parse().unwrap_or_else(|_| panic!("{text} is not a number"));
+    (segments * f64::from(SEGMENT)).round() as u64
+}
+
+/// Bytes in segments.
+pub fn segments(bytes: u64) -> String {
+    format!("{}", bytes as f64 / f64::from(SEGMENT))
+}
+
+/// `4..6`
+pub fn range(text: &str) -> (u64, u64) {
+    let (start, end) = text.split_once("..").unwrap_or_else(|| panic!("{text} is not a range"));
+    (bytes(start), bytes(end))
+}
+
+/// The same as text.
+pub fn shown((start, end): (u64, u64)) -> String {
+    format!("{}..{}", segments(start), segments(end))
+}
+
+/// Performs the rows of `table` with `perform`, which gives a row's time and its last columns, and
+/// compares what comes out with `table`.
+pub fn perform(table: &str, mut perform: impl FnMut(u64, &str) -> (u64, String, String)) {
+    let mut rows = table.lines().map(str::trim).filter(|line| !line.is_empty());
+    let head = rows.next().expect("a table has a head");
+    let mut out = vec![head.to_string()];
+    for row in rows {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        let time = cells[0].parse().unwrap_or_else(|_| panic!("a time first: {row}"));
+        let (time, state, sent) = perform(time, cells[1]);
+        out.push(format!("{time} | {} | {state} | {sent}", cells[1]));
+    }
+    let plain = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let expected: Vec<_> = table.lines().map(plain).filter(|line| !line.is_empty()).collect();
+    let found: Vec<_> = out.iter().map(|line| plain(line)).collect();
+    assert!(expected == found, "\nexpected:{table}\nfound:\n{}\n", aligned(&out));
+}
+
+/// Columns under each other.
+fn aligned(rows: &[String]) -> String {
+    let rows: Vec<Vec<_>> =
+        rows.iter().map(|row| row.split('|').map(str::trim).collect()).collect();
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().filter_map(|r| r.get(column)).map(|c| c.len()).max();
+    let widths: Vec<_> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let line = |row: &Vec<&str>| {
+        let cells = row.iter().zip(&widths).enumerate();
+        let cells = cells.map(|(i, (cell, width))| match i {
+            0 => format!("{cell:>width$}"),
+            _ => format!("{cell:<width$}"),
+        });
+        format!("        {}", cells.collect::<Vec<_>>().join(" | ")).trim_end().to_string()
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
