@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::Progress;
 use fullpipe::analysis::document::{Document, FORMAT, Run, ScenarioInfo};
-use fullpipe::analysis::{self, RunMeta};
+use fullpipe::analysis::{self, RunMeta, phases};
 use fullpipe::engine::{Engine, Support};
 use fullpipe::scenario::{Plan, Scenario};
 use fullpipe::trace::recording::Recording;
@@ -87,7 +87,7 @@ impl Experiment<'_> {
         }
     }
 
-    fn one(&self, index: usize, plan: &Plan) -> Result<Run, Failure> {
+    fn one(&self, _index: usize, plan: &Plan) -> Result<Run, Failure> {
         let begun = Instant::now();
         let mut recording = Recording::default();
         let mut watch = Watch { progress: self.progress, seen: Time::ZERO };
@@ -96,13 +96,39 @@ impl Experiment<'_> {
             .run(&plan.resolved, &mut recording, &mut watch)
             .map_err(|why| Failure::Input(format!("{}: {why}", plan.name())))?;
         let meta = RunMeta::from_plan(self.scenario, plan, self.engine.name(), !outcome.complete);
-        let run = analysis::run(&meta, &recording);
+        let mut run = analysis::run(&meta, &recording);
+        if outcome.complete {
+            self.widen_band(plan, &mut run)?;
+        }
         self.writer
             .run(&run, &plan.resolved.to_toml(), &recording)
             .map_err(|e| Failure::Environment(e.to_string()))?;
         let (end, took) = (outcome.end.as_secs_f64(), begun.elapsed().as_secs_f64());
         self.progress.say(&format!("{}: {end:.1} s simulated in {took:.1} s", run.variant));
         Ok(run)
+    }
+
+    /// Repeats the run at the other phases of its path's timers, for the band of the comparison.
+    fn widen_band(&self, plan: &Plan, run: &mut Run) -> Result<(), Failure> {
+        let Some(published) = &mut run.published else { return Ok(()) };
+        for (n, resolved) in phases::alternatives(plan).into_iter().enumerate() {
+            let other = Plan { resolved, ..plan.clone() };
+            let mut recording = Recording::default();
+            let mut watch = Watch { progress: self.progress, seen: Time::ZERO };
+            let outcome = self
+                .engine
+                .run(&other.resolved, &mut recording, &mut watch)
+                .map_err(|why| Failure::Input(format!("{}, phase {n}: {why}", plan.name())))?;
+            if !outcome.complete {
+                run.partial = true;
+                return Ok(());
+            }
+            let meta = RunMeta::from_plan(self.scenario, &other, self.engine.name(), false);
+            if let Some(other) = analysis::run(&meta, &recording).published {
+                phases::widen(published, &other);
+            }
+        }
+        Ok(())
     }
 
     /// The runs in the scenario's order.

@@ -9,6 +9,7 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::source;
 use fullpipe::analysis::document::Document;
+use fullpipe::analysis::phases;
 use fullpipe::engine::Engine;
 use fullpipe::report::{html, terminal};
 use fullpipe::scenario::{Plan, Resolved, Scenario};
@@ -54,7 +55,10 @@ fn keep(
     let place = place(scenario, arguments);
     let writer = place.create().map_err(environment)?;
     let _removed_by_signal = Temporary::new(writer.directory());
-    let total = scenario.plans().iter().map(|plan| plan.resolved.duration);
+    let total = scenario.plans().iter().flat_map(|plan| {
+        let runs = 1 + phases::alternatives(plan).len();
+        std::iter::repeat_n(plan.resolved.duration, runs)
+    });
     let progress = Progress::new(arguments.quiet, total.fold(Time::ZERO, |a, b| a + b));
     let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let document = experiment::run(scenario, engine, jobs, &writer, &progress);

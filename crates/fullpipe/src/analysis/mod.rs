@@ -12,6 +12,7 @@ mod from_plan;
 mod intervals;
 mod limits;
 mod lookup;
+pub mod phases;
 pub mod plateau;
 mod published;
 mod series;
