@@ -37,6 +37,13 @@ fn bounds(meta: &RunMeta, life: &Life) -> Vec<(Time, Time)> {
     bounds
 }
 
+/// The time over which the samples of an interval count: from the last sample before it to its
+/// last one. It is the interval's length where the interval's bounds are samples.
+fn sampled(flow: &FlowTrace, from: Time, first: usize, last: usize) -> Time {
+    let begin = if first > 0 { flow.before(first).time } else { from };
+    flow.before(last).time.saturating_sub(begin)
+}
+
 /// The intervals of a flow.
 pub fn intervals(
     meta: &RunMeta,
@@ -55,7 +62,7 @@ pub fn intervals(
             end_s: to.saturating_sub(life.clock).as_secs_f64(),
             bytes,
             segments: after.segments_delivered.saturating_sub(before.segments_delivered),
-            throughput_mbit: mbit(bytes, to.saturating_sub(from)),
+            throughput_mbit: mbit(bytes, sampled(flow, from, first, last)),
             retransmitted_segments: after
                 .segments_retransmitted
                 .saturating_sub(before.segments_retransmitted),
