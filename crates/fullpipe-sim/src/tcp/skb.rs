@@ -147,10 +147,16 @@ impl SendQueue {
         self.wmem_queued -= u64::from(bytes);
     }
 
+    /// Number of short segments that end at or below `at`.
+    fn shorts_until(&self, at: u64) -> usize {
+        self.shorts.partition_point(|&(end, _)| end <= at)
+    }
+
     /// Segments in `[from, to)`, both boundaries of sent segments.
     pub fn segments(&self, from: u64, to: u64, mss: u32) -> u32 {
         let (mut at, mut count, mss) = (from, 0, u64::from(mss));
-        for &(end, _) in self.shorts.iter().filter(|&&(end, _)| end > from && end < to) {
+        let inside = self.shorts.range(self.shorts_until(from)..);
+        for &(end, _) in inside.take_while(|&&(end, _)| end < to) {
             count += (end - at).div_ceil(mss);
             at = end;
         }
@@ -160,13 +166,14 @@ impl SendQueue {
     /// End of the segment that starts at `seq`, given the end of what was sent.
     pub fn segment_end(&self, seq: u64, mss: u32, snd_nxt: u64) -> u64 {
         let full = (seq + u64::from(mss)).min(snd_nxt);
-        let cut = self.shorts.iter().map(|&(end, _)| end).find(|&end| end > seq);
-        cut.map_or(full, |end| full.min(end))
+        let next = self.shorts.get(self.shorts_until(seq));
+        next.map_or(full, |&(end, _)| full.min(end))
     }
 
     /// Start of the segment that ends at `end`.
     pub fn segment_start(&self, end: u64, mss: u32) -> u64 {
-        let short = self.shorts.iter().find(|&&(e, _)| e == end).map(|&(_, len)| len);
+        let last = self.shorts_until(end).checked_sub(1).map(|i| self.shorts[i]);
+        let short = last.filter(|&(e, _)| e == end).map(|(_, len)| len);
         end.saturating_sub(u64::from(short.unwrap_or(mss)))
     }
 }

@@ -25,6 +25,7 @@ where
     let config = Config {
         cases: asked.map_or(cases, |n| n as u32),
         max_shrink_iters: 4000,
+        max_shrink_time: 120_000,
         failure_persistence: None,
         ..Config::default()
     };

@@ -17,6 +17,7 @@ mod report;
 mod sending;
 mod timers;
 mod transmit;
+pub mod way;
 
 use agenda::{Agenda, Happening, Side};
 use element::Element;

@@ -37,7 +37,7 @@ pub fn round(value: u64) -> u64 {
 
 /// Any configuration of this size.
 pub fn config(size: Size) -> impl Strategy<Value = Config> {
-    let ways = (paths::elements("forward", 4), paths::elements("back", 3));
+    let ways = (paths::elements("forward", 0..=4), paths::elements("back", 0..=3));
     let hosts = (hosts::host(), hosts::host());
     let flows = prop::collection::vec(flow(), 1..=4);
     let times = (1..=1000u64, 1..=size.samples, 0..1000u64);

@@ -4,10 +4,14 @@ use super::{capacity, decade, log_uniform, round};
 use fullpipe_sim::config::{Delay, Element, Link, Loss, QueueLimit, Timer};
 use fullpipe_sim::units::{Framing, Rate, Time};
 use proptest::prelude::*;
+use std::ops::RangeInclusive;
 
-/// Up to `most` elements in a row, with names that begin with `name`.
-pub fn elements(name: &'static str, most: usize) -> impl Strategy<Value = Vec<Element>> {
-    prop::collection::vec(element(), 0..=most).prop_map(move |elements| {
+/// So many elements in a row, with names that begin with `name`.
+pub fn elements(
+    name: &'static str,
+    count: RangeInclusive<usize>,
+) -> impl Strategy<Value = Vec<Element>> {
+    prop::collection::vec(element(), count).prop_map(move |elements| {
         let numbered = elements.into_iter().enumerate();
         numbered.map(|(i, element)| named(element, format!("{name}{i}"))).collect()
     })

@@ -3,9 +3,14 @@
 //!
 //! `FULLPIPE_CASES` asks for more cases, new ones each time; `FULLPIPE_SEED` repeats them.
 
+mod elements;
+#[path = "../random/mod.rs"]
 mod random;
+#[path = "../record/mod.rs"]
 mod record;
+#[path = "../reference/mod.rs"]
 mod reference;
+#[path = "../scenarios/mod.rs"]
 mod scenarios;
 
 use fullpipe_sim::config::Config;

@@ -1,0 +1,54 @@
+//! The elements of a path without hosts.
+
+use super::agenda::{Agenda, Happening, Side};
+use super::element::Element;
+use super::packet::{Body, Packet};
+use fullpipe_sim::config;
+use fullpipe_sim::trace::StageSample;
+use fullpipe_sim::units::Time;
+
+/// What came out, by number, and what the elements counted at each sample.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Passed {
+    pub out: Vec<(Time, u64)>,
+    pub samples: Vec<StageSample>,
+}
+
+/// Sends numbered packets (time and size) through elements; the last sample is the end.
+pub fn pass(
+    elements: &[config::Element],
+    seed: u64,
+    packets: &[(Time, u32)],
+    samples: &[Time],
+) -> Passed {
+    let mut elements: Vec<_> = elements.iter().map(|e| Element::new(e, seed)).collect();
+    let mut agenda = Agenda::default();
+    for (seq, &(time, ip_len)) in (0..).zip(packets) {
+        let packet = Packet { flow: 0, ip_len, body: Body::Data { seq, len: 0 } };
+        agenda.add(time, Happening::Arrival(Side::Sender, 0, packet));
+    }
+    samples.iter().for_each(|&time| agenda.add(time, Happening::Sample));
+    let mut passed = Passed { out: Vec::new(), samples: Vec::new() };
+    while passed.samples.len() < samples.len() * elements.len() {
+        let (now, what) = agenda.next().expect("there is a sample to come");
+        match what {
+            Happening::Arrival(from, at, packet) => match elements.get_mut(at) {
+                Some(element) => element.arrive(now, from, at, packet, &mut agenda),
+                None => passed.out.extend(number(&packet).map(|n| (now, n))),
+            },
+            Happening::Due(from, at) => elements[at].due(now, from, at, &mut agenda),
+            Happening::Sample => {
+                passed.samples.extend(elements.iter_mut().map(|e| e.sample(now)));
+            }
+            _ => unreachable!("there are no hosts"),
+        }
+    }
+    passed
+}
+
+fn number(packet: &Packet) -> Option<u64> {
+    match packet.body {
+        Body::Data { seq, .. } => Some(seq),
+        _ => None,
+    }
+}
