@@ -21,7 +21,7 @@ pub fn path(path: &written::Path, cx: &mut Context) -> Option<Path> {
             conflicts(path, cx);
             let mut list = |list: &Option<At<Elements>>| {
                 let elements = list.iter().flat_map(|list| &list.value.0);
-                elements.map(|element| self::element(element, cx)).collect::<Option<Vec<_>>>()
+                elements.map(|element| self::element(element, mtu, cx)).collect::<Option<Vec<_>>>()
             };
             let (forward, back) = (list(forward), list(back));
             distinct(path, cx);
@@ -76,6 +76,7 @@ fn short(path: &written::Path, mtu: u32, cx: &mut Context) -> Option<Path> {
         return None;
     };
     let (queue, framing) = (&path.queue.as_ref()?.value, path.framing.as_ref()?.value);
+    holds_a_packet(queue, mtu + framing.overhead(), cx)?;
     let link = link("link", Rate(rate.value.0), framing, queue)?;
     let delay = &path.delay.as_ref()?.value;
     let [to, from] = [&delay.forward, &delay.back].map(|at| at.as_ref().map(|at| at.value.0));
@@ -115,6 +116,19 @@ fn short_delay(
 /// Stands for a queue's limit until the whole path is known.
 const UNSET: QueueLimit = QueueLimit::Bytes(0);
 
+/// A queue that takes no full packet is reported: nothing could be sent through it that has to wait.
+fn holds_a_packet(queue: &written::PathQueue, packet: u32, cx: &mut Context) -> Option<()> {
+    let Some(limit) = &queue.limit else { return Some(()) };
+    match limit.value.0 {
+        QueueLimit::Bytes(bytes) if bytes < u64::from(packet) => {
+            cx.error("out-of-range", limit.place, "the queue holds less than one packet")
+                .expected(format!("at least {packet}B, a packet of the MTU as the link counts it"));
+            None
+        }
+        _ => Some(()),
+    }
+}
+
 fn link(name: &str, rate: Rate, framing: Framing, queue: &written::PathQueue) -> Option<Link> {
     queue.discipline.as_ref()?;
     let limit = queue.limit.as_ref().map_or(UNSET, |limit| limit.value.0);
@@ -136,13 +150,14 @@ fn optional_timer(at: &Option<At<written::Timer>>, cx: &mut Context) -> Option<O
     Some(Some(Timer { hz, phase: Time::ns(phase.value.0) }))
 }
 
-fn element(element: &Written, cx: &mut Context) -> Option<Element> {
+fn element(element: &Written, mtu: u32, cx: &mut Context) -> Option<Element> {
     Some(match element {
         Written::Link(e) => {
             let rate = Rate(e.rate.as_ref()?.value.0);
             let framing = e.framing.as_ref()?.value;
-            let name = &e.name.as_ref()?.value.0;
-            Element::Link(link(name, rate, framing, &e.queue.as_ref()?.value)?)
+            let (name, queue) = (&e.name.as_ref()?.value.0, &e.queue.as_ref()?.value);
+            holds_a_packet(queue, mtu + framing.overhead(), cx)?;
+            Element::Link(link(name, rate, framing, queue)?)
         }
         Written::Delay(e) => Element::Delay(Delay {
             name: e.name.as_ref()?.value.0.clone(),
