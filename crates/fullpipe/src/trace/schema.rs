@@ -279,14 +279,13 @@ impl Row for StageSample {
 }
 
 /// Every kind of event, in the order of the enumeration.
-pub const EVENT_KINDS: [EventKind; 8] = [
+pub const EVENT_KINDS: [EventKind; 7] = [
     EventKind::Established,
     EventKind::Accepted,
     EventKind::FirstData,
     EventKind::CaState,
     EventKind::Retransmit,
     EventKind::Timeout,
-    EventKind::Drop,
     EventKind::Finished,
 ];
 
@@ -305,7 +304,6 @@ pub const fn event_meaning(kind: EventKind) -> &'static str {
             "a segment was retransmitted; value: its first sequence number, 0 = first data byte"
         }
         EventKind::Timeout => "the retransmission timer fired; value: backoff count",
-        EventKind::Drop => "a stage dropped segments of this flow; value: number of the stage",
         EventKind::Finished => "the receiver has read everything; value: bytes",
     }
 }
