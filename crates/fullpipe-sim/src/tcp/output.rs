@@ -10,11 +10,7 @@ use super::{CaState, Output, Transmission};
 impl Sender {
     /// tcp_write_xmit and what follows it: sends what may go, validates cwnd, arms the timer.
     pub(super) fn write_xmit(&mut self, out: &mut dyn Output) {
-        let sent = self.send_while_allowed(u32::MAX, false, out);
-        if sent > 0 {
-            self.validate_cwnd(out);
-        }
-        self.check_probe_timer(out);
+        self.push_pending(false, out);
     }
 
     /// As `write_xmit`, but a partial last skb goes too (TCP_NAGLE_PUSH: before the writer sleeps,
