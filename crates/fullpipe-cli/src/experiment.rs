@@ -97,13 +97,13 @@ impl Experiment<'_> {
             .map_err(|why| Failure::Input(format!("{}: {why}", plan.name())))?;
         let meta = RunMeta::from_plan(self.scenario, plan, self.engine.name(), !outcome.complete);
         let mut run = analysis::run(&meta, &recording);
+        let (end, took) = (outcome.end.as_secs_f64(), begun.elapsed().as_secs_f64());
         if outcome.complete {
             self.widen_band(plan, &mut run)?;
         }
         self.writer
             .run(&run, &plan.resolved.to_toml(), &recording)
             .map_err(|e| Failure::Environment(e.to_string()))?;
-        let (end, took) = (outcome.end.as_secs_f64(), begun.elapsed().as_secs_f64());
         self.progress.say(&format!("{}: {end:.1} s simulated in {took:.1} s", run.variant));
         Ok(run)
     }

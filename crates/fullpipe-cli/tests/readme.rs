@@ -39,10 +39,32 @@ fn row(run: &Run) -> String {
     )
 }
 
+/// Shares of |error| that the ramps keep to: median and worst row. A row within the band of the
+/// unknown phases may be further off.
+const WORST: f64 = 0.08;
+const MEDIAN: f64 = 0.02;
+/// The bar of the median is missed by this run; LIMITATIONS.md says why. Its own bound keeps it from
+/// getting worse.
+const MISSED: (&str, f64) = ("cubic, initial_ssthresh 100", 0.03);
+
+fn judge(run: &Run) {
+    let published = run.published.as_ref().expect("published figures");
+    let median = published.median_error_before_plateau.expect("a ramp");
+    let bound = if run.variant == MISSED.0 { MISSED.1 } else { MEDIAN };
+    assert!(median < bound, "{}: median error {median}", run.variant);
+    for row in published.rows.iter().filter(|row| row.ramp) {
+        let close = row.in_band || row.error.abs() < WORST;
+        assert!(close, "{}: row that ends at {} s: error {}", run.variant, row.end_s, row.error);
+    }
+    assert_eq!(run.flows[0].retransmitted_segments, 0, "{}", run.variant);
+    assert!(run.expectations.iter().all(|e| e.passed), "{}: {:?}", run.variant, run.expectations);
+}
+
 #[test]
 fn the_table_of_published_figures_comes_from_a_run() {
     let call = Desk::new().call(&["run", "fink-2007", "--json", "--quiet"]);
     let document: Document = serde_json::from_str(&call.stdout).expect("a document");
+    document.runs.iter().for_each(judge);
     let rows: String = document.runs.iter().map(row).collect();
     let table = format!("\n{HEADING}{rows}\n");
     let readme = std::fs::read_to_string(README).expect("the README");

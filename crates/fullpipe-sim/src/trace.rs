@@ -178,8 +178,6 @@ pub enum EventKind {
     Retransmit,
     /// The retransmission timer fired; value: backoff count.
     Timeout,
-    /// A stage dropped segments of this flow; value: stage index.
-    Drop,
     /// The application is done: everything was read by the receiver; value: bytes.
     Finished,
 }
@@ -194,7 +192,6 @@ impl EventKind {
             EventKind::CaState => "ca_state",
             EventKind::Retransmit => "retransmit",
             EventKind::Timeout => "timeout",
-            EventKind::Drop => "drop",
             EventKind::Finished => "finished",
         }
     }

@@ -203,7 +203,7 @@ fn expectations_apply_to_their_variant() {
     assert_eq!(first.tolerance, Tolerance::Absolute(1.0));
     let column = Target::Flow { flow: "bulk".into(), column: "segments_delivered" };
     assert_eq!(first.target, column);
-    assert_eq!(cubic.resolved.duration, Time::ms(30_000 + 1_000 + 160));
+    assert_eq!(cubic.resolved.duration, Time::ms(30_250 + 1_000 + 160));
     let bic = &scenario.plans()[1].expectations[0];
     assert_eq!(bic.tolerance, Tolerance::Relative(0.003));
     assert!(bic.tolerance.accepts(1000.0, 997.0) && !bic.tolerance.accepts(1000.0, 996.0));

@@ -78,13 +78,22 @@ fn a_file_that_cannot_be_read_is_a_diagnostic() {
     assert!(Source::read(&folder()).is_err());
 }
 
-/// Loads bytes; whatever they are, the answer has to come without a panic and be printable.
+/// Loads bytes; whatever they are, the answer has to come without a panic: problems that can be
+/// printed, or runs that can be written and read again.
 fn try_load(bytes: &[u8], sets: &[SetOption]) {
     let answer = Source::from_bytes("fuzz.toml", bytes, Beside::Nothing)
         .and_then(|source| load(&source, sets, &[]));
-    if let Err(problems) = answer {
-        assert!(!problems.items.is_empty());
-        assert!(!problems.to_string().is_empty());
+    match answer {
+        Err(problems) => {
+            assert!(!problems.items.is_empty());
+            assert!(!problems.to_string().is_empty());
+        }
+        Ok(scenario) => {
+            let run = &scenario.plans()[0].resolved;
+            let again = load(&Source::text("again.toml", &run.to_toml()), &[], &[]);
+            let again = again.unwrap_or_else(|e| panic!("{}\n{e}", run.to_toml()));
+            assert_eq!(&again.plans()[0].resolved, run);
+        }
     }
 }
 
@@ -170,7 +179,10 @@ proptest! {
         let cases = cases();
         let texts = cases.len() + recipes().len();
         let mut text = match at.index(texts).checked_sub(cases.len()) {
-            Some(recipe) => recipes()[recipe].text.as_bytes().to_vec(),
+            Some(recipe) => {
+                // Without its published figures, which are not to be found from here, it is right.
+                recipes()[recipe].text.replace("published", "# published").into_bytes()
+            }
             None => std::fs::read(&cases[at.index(texts)]).expect("a case"),
         };
         mutations.iter().for_each(|mutation| mutation.apply(&mut text));
@@ -182,6 +194,7 @@ proptest! {
         key in "(path|flow|hosts|report|seed)?(\\.(bulk|delay|sender|sysctl|forward|router|rate|app|congestion|\"|net)){0,5}",
         value in "(\\PC{0,12}|[0-9.e-]{1,12}(Gbit|ms|%|)|\\[.{0,5}\\]|\\{ ?(name|kind) ?= ?\"?x\"? ?\\})",
     ) {
-        try_load(recipes()[0].text.as_bytes(), &[SetOption(format!("{key}={value}"))]);
+        let text = recipes()[0].text.replace("published", "# published");
+        try_load(text.as_bytes(), &[SetOption(format!("{key}={value}"))]);
     }
 }

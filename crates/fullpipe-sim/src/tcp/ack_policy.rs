@@ -63,6 +63,12 @@ impl AckPolicy {
         self.lrcvtime = jiffies;
     }
 
+    /// The next segments are acknowledged at once (tcp_enter_quickack_mode).
+    pub fn enter_quick_mode(&mut self, rcv_wnd: u64) {
+        self.raise_quick(rcv_wnd);
+        self.ato = self.ato_min();
+    }
+
     fn raise_quick(&mut self, rcv_wnd: u64) {
         let segments = rcv_wnd / (2 * u64::from(self.rcv_mss));
         let quickacks =

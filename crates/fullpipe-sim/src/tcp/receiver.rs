@@ -90,13 +90,13 @@ impl Receiver {
         let end = seq + u64::from(len);
         if len == 0 || end <= self.rcv_nxt {
             self.duplicates += u64::from(len > 0);
-            return Some(self.make_ack());
+            return Some(self.ack_in_quick_mode());
         }
         let beyond = end > self.rcv_nxt + self.window.remaining(self.rcv_nxt);
         let next = seq <= self.rcv_nxt;
         if beyond || !self.has_room(next) {
             self.dropped += 1;
-            return Some(self.make_ack());
+            return Some(self.ack_in_quick_mode());
         }
         if !next {
             return self.take_out_of_order(seq, len);
@@ -164,8 +164,18 @@ impl Receiver {
         None
     }
 
+    /// The answer to a segment that brings nothing new or does not fit; the next ones are
+    /// acknowledged at once as well (tcp_enter_quickack_mode).
+    fn ack_in_quick_mode(&mut self) -> Ack {
+        self.acks.enter_quick_mode(self.window.rcv_wnd);
+        self.make_ack()
+    }
+
     /// An ACK of the present state (tcp_send_ack).
     pub fn make_ack(&mut self) -> Ack {
+        if self.window.is_tight() {
+            self.acks.quick = 0;
+        }
         let window = self.window.advertise(self.rcv_nxt, self.acks.rcv_mss);
         self.acks.on_ack_sent();
         Ack { ack: self.rcv_nxt, window, sacks: self.sack_blocks() }

@@ -130,7 +130,7 @@ impl ReceiveWindow {
 
     /// __tcp_select_window: what could be advertised now; `rcv_mss` is the largest segment seen.
     pub fn select(&mut self, rcv_mss: u32) -> u64 {
-        let (mut free, full) = (self.space(), self.full_space());
+        let (mut free, full) = (self.space(), self.full_space().min(self.window_clamp));
         let mss = u64::from(rcv_mss).min(full).max(1);
         if free < full / 2 && free < mss {
             return 0;
@@ -141,6 +141,11 @@ impl ReceiveWindow {
         }
         let kept = self.rcv_wnd;
         if kept <= free.saturating_sub(mss) || kept > free { free / mss * mss } else { kept }
+    }
+
+    /// Whether less than half of the buffer is free, which ends quick ACKs (`__tcp_select_window`).
+    pub fn is_tight(&self) -> bool {
+        self.space() < self.full_space().min(self.window_clamp) / 2
     }
 
     /// tcp_receive_window: what the peer may still send of the window last advertised.

@@ -3,7 +3,7 @@
 //! Source: Linux 2.6.20 `tcp_sendmsg`, `tcp_current_mss`, `forced_push`, `sk_stream_write_space`.
 
 use super::Output;
-use super::sender::Sender;
+use super::sender::{Sender, Writer};
 
 /// Largest IP packet that a TSO skb may describe.
 const GSO_MAX: u32 = 65_535;
@@ -67,9 +67,11 @@ impl Sender {
         self.sndbuf.saturating_sub(queued) >= queued >> 1
     }
 
-    /// tcp_new_space: a send buffer that was not set by the application grows with cwnd.
+    /// tcp_check_space, tcp_should_expand_sndbuf and tcp_new_space: while the writer waits for room
+    /// and cwnd is not used up, a send buffer that was not set by the application grows with cwnd.
     pub(super) fn autotune_sndbuf(&mut self) {
-        if self.sndbuf_locked {
+        let waits = self.writer == Writer::NoSpace && self.board.packets_out < self.cwnd();
+        if self.sndbuf_locked || !waits {
             return;
         }
         let per_segment = u64::from(self.mss) + super::skb::SKB_OVERHEAD;

@@ -4,7 +4,7 @@ use super::diagnostic::Diagnostics;
 use super::expect;
 use super::format::context::{Context, Place};
 use super::format::dotted::Dotted;
-use super::format::keys::{At, Read, Section};
+use super::format::keys::{At, Key, Read, Section};
 use super::format::node::{self, Node, Table, Value};
 use super::format::set::set;
 use super::format::values::twice;
@@ -77,7 +77,7 @@ fn split(root: Node, cx: &mut Context) -> Option<(Node, Node)> {
         return None;
     };
     let (run, asked) = (Run::GROUP.keys, Asked::GROUP.keys);
-    let is = |keys: &[super::format::keys::Key], name: &str| keys.iter().any(|k| k.name == name);
+    let is = |keys: &[Key], name: &str| keys.iter().any(|k| k.name == name);
     let names = || run.iter().chain(asked).map(|key| key.name);
     for entry in table.entries.iter().filter(|e| !is(run, &e.key) && !is(asked, &e.key)) {
         let message = format!("unknown key `{}` in the scenario", entry.key);

@@ -2,13 +2,16 @@
 
 use super::format::context::{Context, Place};
 use super::format::keys::At;
+use super::format::node::Node;
 use super::format::special;
+use super::format::values::{Named, integer, twice};
 use super::format::written::{self, AppKind};
 use super::profile::{self, Kernel};
 use super::resolve_path;
 use super::resolved::*;
 use fullpipe_sim::cc;
 use fullpipe_sim::units::{Rate, Time};
+use std::collections::BTreeSet;
 
 /// Most connections of a run.
 const MOST_FLOWS: usize = 10_000;
@@ -163,7 +166,7 @@ fn cpu(cpu: &written::Cpu) -> Option<Cpu> {
 }
 
 fn flows(
-    at: &At<super::format::values::Named<written::Flow>>,
+    at: &At<Named<written::Flow>>,
     kernel: Option<&'static Kernel>,
     cx: &mut Context,
 ) -> Option<Vec<Flow>> {
@@ -207,10 +210,10 @@ fn distinct(written: &[written::Flow], flows: &[Flow], cx: &mut Context) {
         .filter_map(|flow| flow.name.as_ref())
         .map(|name| (name.value.0.as_str(), name.place))
         .collect();
-    if super::format::values::twice(&named, "flows", cx) {
+    if twice(&named, "flows", cx) {
         return;
     }
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for flow in flows.iter().filter(|flow| !seen.insert(flow.name.as_str())) {
         let base = |name: &str| flow.name == name || flow.name.starts_with(&format!("{name}-"));
         if let Some((_, place)) = named.iter().rev().find(|(name, _)| base(name)) {
@@ -310,7 +313,7 @@ fn parameter(
     algorithm: &cc::Description,
     key: &str,
     place: Place,
-    node: &super::format::node::Node,
+    node: &Node,
     cx: &mut Context,
 ) -> Option<i64> {
     let known = &algorithm.parameters;
@@ -319,5 +322,5 @@ fn parameter(
         cx.error("unknown-key", place, message).names(key, known.iter().map(|p| p.name));
         return None;
     };
-    super::format::values::integer(key, node, (parameter.min.into(), parameter.max.into()), cx)
+    integer(key, node, (parameter.min.into(), parameter.max.into()), cx)
 }

@@ -1,8 +1,9 @@
 //! The path: short form into elements, defaults of queues, names of stages.
 
 use super::format::context::{Context, Place};
-use super::format::elements::Element as Written;
+use super::format::elements::{Element as Written, Elements};
 use super::format::keys::At;
+use super::format::values::{Probability, twice};
 use super::format::written;
 use super::resolved::*;
 use fullpipe_sim::config::QueueLimit;
@@ -18,9 +19,9 @@ pub fn path(path: &written::Path, cx: &mut Context) -> Option<Path> {
         (None, None) => short(path, mtu, cx)?,
         (forward, back) => {
             conflicts(path, cx);
-            let mut list = |list: &Option<At<super::format::elements::Elements>>| {
+            let mut list = |list: &Option<At<Elements>>| {
                 let elements = list.iter().flat_map(|list| &list.value.0);
-                elements.map(|element| self::element(element, cx)).collect::<Option<Vec<_>>>()
+                elements.map(|element| self::element(element, mtu, cx)).collect::<Option<Vec<_>>>()
             };
             let (forward, back) = (list(forward), list(back));
             distinct(path, cx);
@@ -62,55 +63,71 @@ fn distinct(path: &written::Path, cx: &mut Context) {
         })
         .map(|name| (name.value.0.as_str(), name.place))
         .collect();
-    super::format::values::twice(&names, "elements of the path", cx);
+    twice(&names, "elements of the path", cx);
 }
 
+/// The short form as elements.
 fn short(path: &written::Path, mtu: u32, cx: &mut Context) -> Option<Path> {
     let Some(rate) = &path.rate else {
-        if path.wrong {
-            return None;
+        if !path.wrong {
+            cx.error("missing-key", path.place, "the path needs `rate`")
+                .expected("rate = \"10Gbit\", or a list of elements `forward`");
         }
-        cx.error("missing-key", path.place, "the path needs `rate`")
-            .expected("rate = \"10Gbit\", or a list of elements `forward`");
         return None;
     };
-    let delay = &path.delay.as_ref()?.value;
-    let limit = delay.limit.as_ref()?.value.0;
-    let timer = match &delay.timer {
-        Some(timer) => Some(self::timer(&timer.value, cx)?),
-        None => None,
-    };
-    let make_delay = |name: &str, time: u64| {
-        let element = Delay { name: name.into(), delay: Time::ns(time), limit, timer };
-        (time > 0).then_some(Element::Delay(element))
-    };
-    let probability = |direction: fn(&written::Directions) -> &Option<At<_>>| {
-        let loss = path.loss.as_ref().and_then(|loss| direction(&loss.value.0).as_ref());
-        loss.map_or(0.0, |p: &At<super::format::values::Probability>| p.value.0)
-    };
-    let loss = |name: &str, probability: f64| {
-        let element = Loss { name: name.into(), probability };
-        (probability > 0.0).then_some(Element::Loss(element))
-    };
-    let queue = &path.queue.as_ref()?.value;
-    let framing = path.framing.as_ref()?.value;
+    let (queue, framing) = (&path.queue.as_ref()?.value, path.framing.as_ref()?.value);
+    holds_a_packet(queue, mtu + framing.overhead(), cx)?;
     let link = link("link", Rate(rate.value.0), framing, queue)?;
+    let delay = &path.delay.as_ref()?.value;
+    let [to, from] = [&delay.forward, &delay.back].map(|at| at.as_ref().map(|at| at.value.0));
+    let loss = path.loss.as_ref().map(|loss| &loss.value.0);
     let forward = [
-        loss("loss", probability(|d| &d.forward)),
+        loss.and_then(|loss| short_loss("loss", &loss.forward)),
         Some(Element::Link(link)),
-        make_delay("delay", delay.forward.as_ref()?.value.0),
+        short_delay("delay", to?, delay, cx)?,
     ];
     let back = [
-        loss("back-loss", probability(|d| &d.back)),
-        make_delay("back-delay", delay.back.as_ref()?.value.0),
+        loss.and_then(|loss| short_loss("back-loss", &loss.back)),
+        short_delay("back-delay", from?, delay, cx)?,
     ];
-    let [forward, back] =
-        [forward.into_iter().flatten().collect(), back.into_iter().flatten().collect()];
-    Some(Path { mtu, forward, back })
+    let forward = forward.into_iter().flatten().collect();
+    Some(Path { mtu, forward, back: back.into_iter().flatten().collect() })
+}
+
+/// The loss of one direction, if there is any.
+fn short_loss(name: &str, probability: &Option<At<Probability>>) -> Option<Element> {
+    let probability = probability.as_ref()?.value.0;
+    (probability > 0.0).then(|| Element::Loss(Loss { name: name.into(), probability }))
+}
+
+/// The delay of one direction, if there is any. None outside: something is wrong.
+fn short_delay(
+    name: &str,
+    time: u64,
+    delay: &written::PathDelay,
+    cx: &mut Context,
+) -> Option<Option<Element>> {
+    let limit = delay.limit.as_ref()?.value.0;
+    let timer = optional_timer(&delay.timer, cx)?;
+    let element = Delay { name: name.into(), delay: Time::ns(time), limit, timer };
+    Some((time > 0).then_some(Element::Delay(element)))
 }
 
 /// Stands for a queue's limit until the whole path is known.
 const UNSET: QueueLimit = QueueLimit::Bytes(0);
+
+/// A queue that takes no full packet is reported: nothing could be sent through it that has to wait.
+fn holds_a_packet(queue: &written::PathQueue, packet: u32, cx: &mut Context) -> Option<()> {
+    let Some(limit) = &queue.limit else { return Some(()) };
+    match limit.value.0 {
+        QueueLimit::Bytes(bytes) if bytes < u64::from(packet) => {
+            cx.error("out-of-range", limit.place, "the queue holds less than one packet")
+                .expected(format!("at least {packet}B, a packet of the MTU as the link counts it"));
+            None
+        }
+        _ => Some(()),
+    }
+}
 
 fn link(name: &str, rate: Rate, framing: Framing, queue: &written::PathQueue) -> Option<Link> {
     queue.discipline.as_ref()?;
@@ -119,7 +136,9 @@ fn link(name: &str, rate: Rate, framing: Framing, queue: &written::PathQueue) ->
     Some(Link { name: name.into(), rate, framing, queue })
 }
 
-fn timer(timer: &written::Timer, cx: &mut Context) -> Option<Timer> {
+/// The timer, if one is written. None outside: something is wrong.
+fn optional_timer(at: &Option<At<written::Timer>>, cx: &mut Context) -> Option<Option<Timer>> {
+    let Some(At { value: timer, .. }) = at else { return Some(None) };
     let hz = timer.hz.as_ref()?.value.0 as u32;
     let phase = timer.phase.as_ref()?;
     let period = Time::ns(1_000_000_000 / u64::from(hz));
@@ -128,25 +147,23 @@ fn timer(timer: &written::Timer, cx: &mut Context) -> Option<Timer> {
             .expected(format!("less than a period, {period}"));
         return None;
     }
-    Some(Timer { hz, phase: Time::ns(phase.value.0) })
+    Some(Some(Timer { hz, phase: Time::ns(phase.value.0) }))
 }
 
-fn element(element: &Written, cx: &mut Context) -> Option<Element> {
+fn element(element: &Written, mtu: u32, cx: &mut Context) -> Option<Element> {
     Some(match element {
         Written::Link(e) => {
             let rate = Rate(e.rate.as_ref()?.value.0);
             let framing = e.framing.as_ref()?.value;
-            let name = &e.name.as_ref()?.value.0;
-            Element::Link(link(name, rate, framing, &e.queue.as_ref()?.value)?)
+            let (name, queue) = (&e.name.as_ref()?.value.0, &e.queue.as_ref()?.value);
+            holds_a_packet(queue, mtu + framing.overhead(), cx)?;
+            Element::Link(link(name, rate, framing, queue)?)
         }
         Written::Delay(e) => Element::Delay(Delay {
             name: e.name.as_ref()?.value.0.clone(),
             delay: Time::ns(e.delay.as_ref()?.value.0),
             limit: e.limit.as_ref()?.value.0,
-            timer: match &e.timer {
-                Some(timer) => Some(self::timer(&timer.value, cx)?),
-                None => None,
-            },
+            timer: optional_timer(&e.timer, cx)?,
         }),
         Written::Loss(e) => Element::Loss(Loss {
             name: e.name.as_ref()?.value.0.clone(),

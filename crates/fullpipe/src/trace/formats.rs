@@ -49,6 +49,9 @@ all traces is simulated time: integer nanoseconds since the start of the run.
 `RUN` is the name of the run (its variant and sweep point); characters other than letters, digits,
 `.`, `_` and `=` become `-`, and a name that would stand twice gets a number.
 
+The metadata of each Parquet file hold `fullpipe.format`, `fullpipe.table` and `fullpipe.checksum`: the FNV-1a
+hash of the whole file, in which the checksum itself counts as sixteen zeros.
+
 A results directory is written under a hidden name and renamed when it is whole. Nothing is ever
 overwritten: under `fullpipe-results/` a name that exists gets a number (`fink-2007-2`) and `latest`
 points to the newest; a directory named with `--out` must not exist yet, or be empty.
@@ -100,7 +103,7 @@ fn table<R: Row>(page: &mut String) {
         );
     }
     if R::TABLE == StageSample::TABLE {
-        *page += "\nThe file's metadata describe the stages under `fullpipe.stages`: a JSON array of \
+        *page += "\nThe file's metadata also describe the stages under `fullpipe.stages`: a JSON array of \
                   `index`, `name`, `kind`, `direction`, `unit`, `capacity`.\n";
     }
 }

@@ -100,10 +100,13 @@ pub struct Column<R> {
     pub(super) access: Access<R>,
 }
 
+type Get<R> = Box<dyn Fn(&R) -> u64>;
+type Set<R> = Box<dyn Fn(&mut R, u64)>;
+
 /// How a column's value is taken from a row and put into one.
 pub(super) enum Access<R> {
     /// An integer field.
-    Number { get: Box<dyn Fn(&R) -> u64>, set: Box<dyn Fn(&mut R, u64)> },
+    Number { get: Get<R>, set: Set<R> },
     /// A text; `set` tells whether it is a possible one.
     Text { get: for<'a> fn(&R, &Names<'a>) -> Cow<'a, str>, set: fn(&mut R, &str) -> bool },
 }
@@ -276,14 +279,13 @@ impl Row for StageSample {
 }
 
 /// Every kind of event, in the order of the enumeration.
-pub const EVENT_KINDS: [EventKind; 8] = [
+pub const EVENT_KINDS: [EventKind; 7] = [
     EventKind::Established,
     EventKind::Accepted,
     EventKind::FirstData,
     EventKind::CaState,
     EventKind::Retransmit,
     EventKind::Timeout,
-    EventKind::Drop,
     EventKind::Finished,
 ];
 
@@ -302,7 +304,6 @@ pub const fn event_meaning(kind: EventKind) -> &'static str {
             "a segment was retransmitted; value: its first sequence number, 0 = first data byte"
         }
         EventKind::Timeout => "the retransmission timer fired; value: backoff count",
-        EventKind::Drop => "a stage dropped segments of this flow; value: number of the stage",
         EventKind::Finished => "the receiver has read everything; value: bytes",
     }
 }

@@ -1,6 +1,7 @@
 //! Tables of a trace as Parquet files. Hides everything about the format; the columns come from
 //! [`super::schema`].
 
+use super::checksum;
 use super::error::Error;
 use super::recording::Recording;
 use super::schema::{Access, Column, FORMAT, Kind, Names, Row};
@@ -11,7 +12,7 @@ use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::errors::Result as ParquetResult;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{WriterProperties, WriterVersion};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
@@ -54,9 +55,12 @@ pub fn read_all(directory: &Path) -> Result<Recording, Error> {
 
 fn write<R: Row>(directory: &Path, rows: &[R], names: &Names) -> Result<(), Error> {
     let path = directory.join(format!("{}.parquet", R::TABLE));
-    let file = File::create(&path).map_err(|e| Error::new(&path, format!("cannot write: {e}")))?;
-    let out = BufWriter::new(file);
-    write_to(out, rows, names).map_err(|e| Error::new(&path, format!("cannot write: {e}")))
+    let cannot = |e: &dyn std::fmt::Display| Error::new(&path, format!("cannot be written: {e}"));
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(true);
+    let mut file = options.open(&path).map_err(|e| cannot(&e))?;
+    write_to(BufWriter::new(&file), rows, names).map_err(|e| cannot(&e))?;
+    checksum::seal(&mut file).map_err(|e| cannot(&e))
 }
 
 fn write_to<R: Row>(out: impl Write + Send, rows: &[R], names: &Names) -> ParquetResult<()> {
@@ -112,6 +116,8 @@ fn properties<R: Row>(columns: &[Column<R>], names: &Names) -> WriterProperties 
         .set_writer_version(WriterVersion::PARQUET_2_0)
         .set_created_by(format!("fullpipe {}", env!("CARGO_PKG_VERSION")))
         .set_compression(Compression::SNAPPY)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true)
         .set_key_value_metadata(Some(metadata::<R>(names)));
     for column in columns.iter().filter(|column| column.kind != Kind::Text) {
         let path = ColumnPath::from(column.name.as_str());
@@ -131,6 +137,7 @@ fn metadata<R: Row>(names: &Names) -> Vec<KeyValue> {
     if R::TABLE == "stages" {
         pairs.push(pair(STAGES_KEY, stage_info::to_json(names.stages)));
     }
+    pairs.push(pair(checksum::KEY, checksum::UNSEALED.to_string()));
     pairs
 }
 
@@ -165,18 +172,22 @@ fn read<R: Row>(directory: &Path) -> Result<(Vec<R>, Stages), Error> {
         Error::new(&path, format!("cannot read: {e}"))
             .hint(format!("a run directory has a table of {} per run", R::TABLE))
     })?;
-    // The decoder checks most lengths it reads, not all: what it does about a damaged file must
-    // not end the program.
+    // The decoder takes some of what it reads for granted. The checksum finds damage by chance; a file
+    // made to deceive must not end the program either.
     let decoded = std::panic::catch_unwind(|| read_from(file));
     decoded.unwrap_or_else(|_| Err("its pages contradict each other".into())).map_err(|what| {
         Error::new(&path, format!("damaged: {what}")).hint("run the scenario again")
     })
 }
 
-fn read_from<R: Row>(file: File) -> Result<(Vec<R>, Stages), String> {
+fn read_from<R: Row>(mut file: File) -> Result<(Vec<R>, Stages), String> {
+    match checksum::fits(&mut file) {
+        Ok(true) => {}
+        Ok(false) => return Err("it does not have the checksum it was written with".into()),
+        Err(e) => return Err(e.to_string()),
+    }
     let reader = SerializedFileReader::new(file).map_err(|e| e.to_string())?;
     let stages = check_metadata::<R>(&reader)?;
-    check_extents(&reader)?;
     let columns = R::columns();
     let places = places(&reader, &columns)?;
     let mut rows = Vec::new();
@@ -187,36 +198,25 @@ fn read_from<R: Row>(file: File) -> Result<(Vec<R>, Stages), String> {
     Ok((rows, stages))
 }
 
-fn check_metadata<R: Row>(reader: &SerializedFileReader<File>) -> Result<Stages, String> {
+fn metadata_value<'a>(reader: &'a SerializedFileReader<File>, key: &str) -> Option<&'a str> {
     let pairs = reader.metadata().file_metadata().key_value_metadata();
-    let value = |key: &str| {
-        let pair = pairs.into_iter().flatten().find(|pair| pair.key == key);
-        pair.and_then(|pair| pair.value.as_deref())
-    };
-    match value("fullpipe.format").and_then(|text| text.parse().ok()) {
+    let pair = pairs.into_iter().flatten().find(|pair| pair.key == key);
+    pair.and_then(|pair| pair.value.as_deref())
+}
+
+fn check_metadata<R: Row>(reader: &SerializedFileReader<File>) -> Result<Stages, String> {
+    match metadata_value(reader, "fullpipe.format").and_then(|text| text.parse().ok()) {
         Some(FORMAT) => {}
         Some(other) => {
             return Err(format!("format {other}, where this program knows {FORMAT}"));
         }
         None => return Err("not a table of fullpipe".into()),
     }
-    match value("fullpipe.table") {
+    match metadata_value(reader, "fullpipe.table") {
         Some(table) if table == R::TABLE => {}
         _ => return Err(format!("not the table of {}", R::TABLE)),
     }
-    value(STAGES_KEY).map(stage_info::from_json).transpose()
-}
-
-/// The decoder takes for granted that no column begins before the file.
-fn check_extents(reader: &SerializedFileReader<File>) -> Result<(), String> {
-    let groups = reader.metadata().row_groups().iter();
-    for column in groups.flat_map(|group| group.columns()) {
-        let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
-        if start < 0 || column.compressed_size() < 0 {
-            return Err("a column before the beginning of the file".into());
-        }
-    }
-    Ok(())
+    metadata_value(reader, STAGES_KEY).map(stage_info::from_json).transpose()
 }
 
 /// Where each column stands in the file.
@@ -248,60 +248,63 @@ fn read_group<R: Row>(
     let start = rows.len();
     for (number, (column, place)) in columns.iter().zip(places).enumerate() {
         let reader = group.get_column_reader(*place).map_err(|e| e.to_string())?;
-        let mut at = start;
-        let mut put = |set: &mut dyn FnMut(&mut R) -> Result<(), String>| {
-            if number == 0 {
-                rows.push(R::blank());
-            }
-            let row = rows.get_mut(at).ok_or("columns of unequal length")?;
-            at += 1;
-            set(row)
-        };
-        read_column(reader, column, &mut put)?;
-        if at != rows.len() {
+        let mut target = Target { rows: &mut *rows, at: start, grows: number == 0 };
+        read_column(reader, column, &mut target)?;
+        if target.at != target.rows.len() {
             return Err(format!("column {} ends early", column.name));
         }
     }
     Ok(())
 }
 
-/// Passes a setter for each value of the column to `put`.
-fn read_column<R>(
+/// The rows that a column's values go to; the first column makes them.
+struct Target<'a, R> {
+    rows: &'a mut Vec<R>,
+    at: usize,
+    grows: bool,
+}
+
+impl<R: Row> Target<'_, R> {
+    fn next(&mut self) -> Result<&mut R, String> {
+        if self.grows {
+            self.rows.push(R::blank());
+        }
+        self.at += 1;
+        self.rows.get_mut(self.at - 1).ok_or_else(|| "columns of unequal length".into())
+    }
+}
+
+fn read_column<R: Row>(
     reader: ColumnReader,
     column: &Column<R>,
-    put: &mut dyn FnMut(&mut dyn FnMut(&mut R) -> Result<(), String>) -> Result<(), String>,
+    target: &mut Target<R>,
 ) -> Result<(), String> {
+    let strange = |value: &dyn std::fmt::Display| {
+        format!("column {} has a value of \"{value}\"", column.name)
+    };
     match (&column.access, reader) {
         (Access::Number { set, .. }, ColumnReader::Int64ColumnReader(mut reader)) => batches(
             |values| reader.read_records(BATCH, None, None, values),
             |value: i64| {
-                put(&mut |row| {
-                    set(row, value as u64);
-                    Ok(())
-                })
+                set(target.next()?, value as u64);
+                Ok(())
             },
         ),
         (Access::Number { set, .. }, ColumnReader::Int32ColumnReader(mut reader)) => batches(
             |values| reader.read_records(BATCH, None, None, values),
-            |value: i32| {
-                let value = u64::from(value as u32);
-                if value > column.kind.max() {
-                    return Err(format!("column {} has a value of {value}", column.name));
-                }
-                put(&mut |row| {
-                    set(row, value);
+            |value: i32| match u64::from(value as u32) {
+                value if value > column.kind.max() => Err(strange(&value)),
+                value => {
+                    set(target.next()?, value);
                     Ok(())
-                })
+                }
             },
         ),
         (Access::Text { set, .. }, ColumnReader::ByteArrayColumnReader(mut reader)) => batches(
             |values| reader.read_records(BATCH, None, None, values),
             |value: ByteArray| {
                 let text = value.as_utf8().map_err(|e| e.to_string())?;
-                put(&mut |row| match set(row, text) {
-                    true => Ok(()),
-                    false => Err(format!("column {} has an unknown value \"{text}\"", column.name)),
-                })
+                if set(target.next()?, text) { Ok(()) } else { Err(strange(&text)) }
             },
         ),
         _ => Err(format!("column {} is not of type {}", column.name, column.kind.name())),
@@ -319,5 +322,39 @@ fn batches<T>(
             return Ok(());
         }
         values.into_iter().try_for_each(&mut put)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fullpipe_sim::trace::{FlowSample, Limit};
+    use fullpipe_sim::units::Time;
+
+    /// Files that were changed and sealed again, so that only the decoder can refuse them.
+    #[test]
+    fn files_made_to_deceive_do_not_end_the_program() {
+        let directory = tempfile::tempdir().unwrap();
+        let sample = |n| FlowSample {
+            time: Time::ms(n),
+            bytes_delivered: n * n,
+            limits: [n; Limit::COUNT],
+            ..FlowSample::blank()
+        };
+        let rows: Vec<FlowSample> = (0..200).map(sample).collect();
+        write(directory.path(), &rows, &Names::default()).unwrap();
+        let path = directory.path().join("flows.parquet");
+        let good = std::fs::read(&path).unwrap();
+        let mut refused = 0;
+        for round in 0..2000_usize {
+            let mut bytes = good.clone();
+            let at = round * 7919 % (good.len() - 4);
+            bytes[at] ^= 1 << (round % 8);
+            std::fs::write(&path, bytes).unwrap();
+            let mut file = File::options().read(true).write(true).open(&path).unwrap();
+            let sealed = checksum::seal(&mut file).is_ok();
+            refused += usize::from(sealed && read::<FlowSample>(directory.path()).is_err());
+        }
+        assert!(refused > 200, "only {refused} were refused");
     }
 }

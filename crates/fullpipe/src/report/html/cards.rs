@@ -72,9 +72,8 @@ fn flow_block(run: &Run, flow: &Flow) -> String {
     format!(
         "<div class=\"flow\">{name}<dl class=\"keys\">\
          <div><dt>{plateau}</dt><dd>{time}</dd></div>\
-         <div><dt>mean over {}</dt><dd>{}</dd></div></dl>{}\
+         <div><dt>mean over its life</dt><dd>{}</dd></div></dl>{}\
          <p class=\"quiet\">{retransmitted}</p></div>",
-        numbers::seconds(run.duration_s),
         numbers::rate(flow.mean_mbit),
         shares(&flow.limits),
     )
