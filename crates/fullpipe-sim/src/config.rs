@@ -1,7 +1,7 @@
 //! What the simulator is asked to run: a complete description without defaults left open.
 //!
 //! The scenario layer resolves a file into this; nothing here knows about files. A [`Config`] is
-//! checked by its maker; [`Config::check`] states the bounds once.
+//! checked by its maker; [`Config::check`] (`bounds.rs`) states the bounds once.
 
 use crate::units::{Framing, Rate, Time};
 use alloc::string::String;
@@ -201,46 +201,4 @@ pub enum App {
     Bulk,
     /// At most this rate of payload, one write at a time.
     Rate(Rate),
-}
-
-impl Config {
-    /// Checks the bounds stated in this file.
-    ///
-    /// # Errors
-    /// The first violated bound, naming the field.
-    pub fn check(&self) -> Result<(), String> {
-        use alloc::format;
-        let bad = |what: &str| Err(String::from(what));
-        if self.flows.is_empty() {
-            return bad("flows: at least one is needed");
-        }
-        if !(68..=65535).contains(&self.mtu) {
-            return bad("mtu: 68 to 65535 bytes");
-        }
-        if self.sample < Time::us(1) {
-            return bad("sample: at least 1 us");
-        }
-        for element in self.forward.iter().chain(&self.back) {
-            match element {
-                Element::Link(l) if l.rate.0 == 0 => return Err(format!("{}: rate 0", l.name)),
-                Element::Delay(d) if d.limit == 0 => return Err(format!("{}: limit 0", d.name)),
-                Element::Loss(l) if !(0.0..=1.0).contains(&l.probability) => {
-                    return Err(format!("{}: probability beyond 0 to 1", l.name));
-                }
-                _ => {}
-            }
-        }
-        for host in [&self.sender, &self.receiver] {
-            if host.hz == 0 || host.hz > 1000 || host.nic_rate.0 == 0 {
-                return bad("host: hz 1 to 1000, nic_rate above 0");
-            }
-            if host.qdisc_limit == 0 || host.tx_ring == 0 || host.rx_ring == 0 {
-                return bad("host: qdisc, tx_ring and rx_ring hold at least one packet");
-            }
-        }
-        if self.flows.iter().any(|f| f.write == 0) {
-            return bad("flow: write of at least 1 byte");
-        }
-        Ok(())
-    }
 }

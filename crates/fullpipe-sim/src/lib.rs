@@ -5,6 +5,7 @@
 #![no_std]
 extern crate alloc;
 
+mod bounds;
 pub mod cc;
 pub mod config;
 pub mod path;

@@ -136,15 +136,16 @@ pub struct StageSample {
     pub waiting: u64,
     /// Bytes waiting now (0 where the stage does not count bytes).
     pub waiting_bytes: u64,
-    /// Highest `waiting` since the last sample.
+    /// Highest `waiting` since the last sample, the level at that time included.
     pub peak: u64,
-    /// Units that entered, cumulative (dropped ones not included).
+    /// Units that entered, cumulative (dropped ones not included). What has entered has left or waits;
+    /// a link has one more in transmission.
     pub entered: u64,
     /// Units that left, cumulative.
     pub left: u64,
     /// Units dropped, cumulative.
     pub dropped: u64,
-    /// Nanoseconds the stage was working (serialising, copying), cumulative.
+    /// Nanoseconds up to `time` during which the stage was working (serialising, copying), cumulative.
     pub busy_ns: u64,
     /// Nanoseconds the stage refused new work because it was full, cumulative.
     pub blocked_ns: u64,

@@ -3,6 +3,21 @@
 //! The hosts are the only places where things depend on each other, so only they have events; the
 //! path works on whole trains as they are sent. Everything at one host happens one after another on
 //! its CPU. Events at equal times are handled in the order of [`Source`].
+//!
+//! What that means, exactly (`tests/reference` does it packet by packet):
+//! - In the path, at one time, what leaves a place (a tick, the end of a transmission or a delay) comes
+//!   before what arrives at one; then the hosts; then the sample, which sees all of it.
+//! - What a host does at an event is done before anything else happens there: a whole batch, a timer,
+//!   all of an application's steps that cost nothing. A sample sees it from the event's time on, and
+//!   its events bear that time. What it costs delays the host's next work, and its packets are offered
+//!   to the qdisc when the CPU has come so far.
+//! - A softirq begins when there are packets, moderation allows an interrupt and no urgent work is
+//!   going on. A timer acts when it is due, even while the socket is locked; the CPU works for it after
+//!   the urgent work before it. Urgent work delays an application's step in progress.
+//! - Of timers due at one time the one of the lowest flow comes first; at the sending host TCP's, then
+//!   the one of connect(), then the application's. Applications take turns after each write or read.
+//! - Events of one moment: retransmissions, then the timeout that caused them, then a change of the
+//!   congestion state.
 
 mod clock;
 mod cpu;

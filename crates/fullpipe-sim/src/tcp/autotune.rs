@@ -35,6 +35,11 @@ pub struct Grown {
 /// Memory in which one segment of `mss` bytes leaves room for a window of `mss` bytes.
 fn memory_per_segment(mss: u64, adv_win_scale: i32) -> u64 {
     let mut memory = mss + SKB_OVERHEAD;
+    if adv_win_scale < 0 {
+        // In one step what would be many: the window is the memory shifted down.
+        let needed = mss << adv_win_scale.unsigned_abs();
+        memory += needed.saturating_sub(memory).next_multiple_of(128);
+    }
     while win_from_space(memory, adv_win_scale) < mss {
         memory += 128;
     }

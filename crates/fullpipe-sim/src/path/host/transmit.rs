@@ -4,6 +4,8 @@
 //! sender is told (NET_XMIT_DROP, Linux 2.6.20 `pfifo_fast_enqueue`). The ring counts one
 //! descriptor per segment and frees it when the segment is on the wire; an skb enters it when all
 //! of its segments fit, or when it is empty. The card sends the ring's segments back to back.
+//! At equal times a descriptor is freed, then waiting skbs enter the ring, then an skb arrives; one
+//! that enters the ring at once has not waited.
 
 use crate::path::Serialiser;
 use crate::tally::{Peaks, Samples, Tally};

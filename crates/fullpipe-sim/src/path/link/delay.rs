@@ -3,7 +3,8 @@
 //! With a timer it behaves as netem of Linux 2.6.20 (`netem_dequeue`): a packet leaves when the
 //! queue is looked at after it has become due. The queue is looked at on every enqueue, and by a
 //! timer that runs on jiffies; due means strictly past. When full (`limit`): the packet is dropped.
-//! At equal times the order is: tick, then packets leaving, then the packet arriving.
+//! At equal times the order is: tick, then packets leaving, then the packet arriving, which is queued
+//! or dropped before the queue is looked at for it.
 
 use crate::config::{Delay, Timer};
 use crate::path::Stage;

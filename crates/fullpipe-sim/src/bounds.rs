@@ -1,0 +1,82 @@
+//! The bounds of a configuration, stated once. Within them a run does not panic: sums of its times
+//! and sizes stay within 64 bits.
+
+use crate::config::{App, Config, Element, Flow, Host, Sysctl};
+use crate::units::{Rate, Time};
+use alloc::format;
+use alloc::string::String;
+
+/// Longest run, delay, or start of a flow: about three years.
+const LONGEST: Time = Time::secs(100_000_000);
+/// Longest time that a host takes for one thing.
+const SLOWEST: Time = Time::secs(1);
+/// Slowest copy: 1 us per byte, in picoseconds.
+const SLOWEST_COPY_PS: u64 = 1_000_000;
+/// Largest buffer, bytes: Linux keeps these numbers in an `int`.
+const LARGEST: u64 = i32::MAX as u64;
+
+/// An error unless `holds`.
+fn demand(holds: bool, what: impl Into<String>) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what.into()) }
+}
+
+impl Config {
+    /// Checks the bounds of what a run is asked to do.
+    ///
+    /// # Errors
+    /// The first violated bound, naming the field.
+    pub fn check(&self) -> Result<(), String> {
+        demand(!self.flows.is_empty(), "flows: at least one is needed")?;
+        demand((68..=65535).contains(&self.mtu), "mtu: 68 to 65535 bytes")?;
+        demand(self.sample >= Time::us(1), "sample: at least 1 us")?;
+        demand(self.end <= LONGEST, format!("end: at most {LONGEST}"))?;
+        self.forward.iter().chain(&self.back).try_for_each(element)?;
+        host(&self.sender, "sender")?;
+        host(&self.receiver, "receiver")?;
+        self.flows.iter().try_for_each(flow)
+    }
+}
+
+fn element(element: &Element) -> Result<(), String> {
+    match element {
+        Element::Link(link) => demand(link.rate.0 > 0, format!("{}: rate 0", link.name)),
+        Element::Delay(delay) => {
+            let name = &delay.name;
+            demand(delay.limit > 0, format!("{name}: limit 0"))?;
+            demand(delay.delay <= LONGEST, format!("{name}: delay of at most {LONGEST}"))?;
+            let ticks = |t: &crate::config::Timer| t.phase < t.period && t.period <= LONGEST;
+            demand(
+                delay.timer.as_ref().is_none_or(ticks),
+                format!("{name}: a timer's period is above 0, its phase below that"),
+            )
+        }
+        Element::Loss(loss) => demand(
+            (0.0..=1.0).contains(&loss.probability),
+            format!("{}: probability beyond 0 to 1", loss.name),
+        ),
+    }
+}
+
+fn host(host: &Host, name: &str) -> Result<(), String> {
+    let demand = |holds, what| demand(holds, format!("{name}: {what}"));
+    demand((1..=1000).contains(&host.hz), "hz: 1 to 1000")?;
+    demand(host.nic_rate > Rate(0), "nic_rate: above 0")?;
+    let places = [host.qdisc_limit, host.tx_ring, host.rx_ring];
+    demand(!places.contains(&0), "qdisc, tx_ring and rx_ring hold at least one packet")?;
+    let cpu = &host.cpu;
+    let times = [host.coalesce, cpu.transmit, cpu.receive, cpu.ack];
+    demand(times.iter().all(|&t| t <= SLOWEST), "coalesce and cpu: at most 1 s")?;
+    demand(cpu.copy_ps_per_byte <= SLOWEST_COPY_PS, "cpu.copy: at most 1 us per byte")?;
+    let Sysctl { rmem_max, wmem_max, tcp_rmem, tcp_wmem, .. } = host.sysctl;
+    let sizes = tcp_rmem.into_iter().chain(tcp_wmem).chain([rmem_max, wmem_max]);
+    demand(sizes.max() <= Some(LARGEST), "sysctl: buffers of at most 2147483647 bytes")?;
+    let scale = host.sysctl.tcp_adv_win_scale;
+    demand((-31..=31).contains(&scale), "sysctl: tcp_adv_win_scale is -31 to 31")
+}
+
+fn flow(flow: &Flow) -> Result<(), String> {
+    let demand = |holds, what: &str| demand(holds, format!("flow {}: {what}", flow.name));
+    demand(flow.write > 0, "write of at least 1 byte")?;
+    demand(flow.app != App::Rate(Rate(0)), "rate above 0")?;
+    demand(flow.start <= LONGEST, "starts within three years")
+}
