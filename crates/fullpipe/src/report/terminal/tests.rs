@@ -6,7 +6,7 @@ use super::{Style, render, sample};
 fn golden(name: &str, text: &str) {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/terminal");
     let path = format!("{directory}/{name}.txt");
-    if std::env::var_os("FULLPIPE_BLESS").is_some() {
+    if std::env::var_os("FULLPIPE_BLESS").is_some_and(|value| value == "1") {
         std::fs::create_dir_all(directory).unwrap();
         std::fs::write(&path, text).unwrap();
     }
