@@ -154,6 +154,10 @@ impl Receiver {
     fn ack_or_delay(&mut self, now: Time) -> Option<Ack> {
         let owed = self.rcv_nxt - self.window.rcv_wup;
         let second = owed > u64::from(self.acks.rcv_mss) && {
+            // Choosing a window ends quick ACKs where memory is tight (__tcp_select_window).
+            if self.window.is_tight() {
+                self.acks.quick = 0;
+            }
             let advertised = self.window.rcv_wnd;
             self.window.select(self.acks.rcv_mss) >= advertised
         };
