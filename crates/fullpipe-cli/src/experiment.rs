@@ -1,5 +1,6 @@
 //! The runs of a scenario, several at a time, into one document.
 
+use crate::captures::Captures;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::Progress;
@@ -9,10 +10,10 @@ use fullpipe::engine::{Engine, Support};
 use fullpipe::scenario::{Plan, Scenario};
 use fullpipe::trace::recording::Recording;
 use fullpipe::trace::rundir::Writer;
-use fullpipe_sim::trace::Control;
+use fullpipe_sim::trace::{Control, Sink};
 use fullpipe_sim::units::Time;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
@@ -20,6 +21,7 @@ use std::time::Instant;
 struct Experiment<'a> {
     scenario: &'a Scenario,
     engine: &'a dyn Engine,
+    captures: &'a Captures,
     writer: &'a Writer,
     progress: &'a Progress,
     next: AtomicUsize,
@@ -32,6 +34,7 @@ struct Experiment<'a> {
 pub fn run(
     scenario: &Scenario,
     engine: &dyn Engine,
+    captures: &Captures,
     jobs: usize,
     writer: &Writer,
     progress: &Progress,
@@ -39,6 +42,7 @@ pub fn run(
     let experiment = Experiment {
         scenario,
         engine,
+        captures,
         writer,
         progress,
         next: AtomicUsize::new(0),
@@ -87,14 +91,19 @@ impl Experiment<'_> {
         }
     }
 
-    fn one(&self, _index: usize, plan: &Plan) -> Result<Run, Failure> {
+    fn one(&self, index: usize, plan: &Plan) -> Result<Run, Failure> {
         let begun = Instant::now();
         let mut recording = Recording::default();
-        let mut watch = Watch { progress: self.progress, seen: Time::ZERO };
-        let outcome = self
-            .engine
-            .run(&plan.resolved, &mut recording, &mut watch)
-            .map_err(|why| Failure::Input(format!("{}: {why}", plan.name())))?;
+        let mut watch = Watch { progress: self.progress, seen: Time::ZERO, hopeless: None };
+        let mut run = |sink: &mut dyn Sink, hopeless| {
+            watch.hopeless = hopeless;
+            let outcome = self.engine.run(&plan.resolved, sink, &mut watch);
+            outcome.map_err(|why| Failure::Input(format!("{}: {why}", plan.name())))
+        };
+        let outcome = match self.captures.begin(index, self.scenario)? {
+            None => run(&mut recording, None)?,
+            Some(capture) => capture.during(&mut recording, self.progress, run)?,
+        };
         let meta = RunMeta::from_plan(self.scenario, plan, self.engine.name(), !outcome.complete);
         let mut run = analysis::run(&meta, &recording);
         let (end, took) = (outcome.end.as_secs_f64(), begun.elapsed().as_secs_f64());
@@ -114,7 +123,7 @@ impl Experiment<'_> {
         for (n, resolved) in phases::alternatives(plan).into_iter().enumerate() {
             let other = Plan { resolved, ..plan.clone() };
             let mut recording = Recording::default();
-            let mut watch = Watch { progress: self.progress, seen: Time::ZERO };
+            let mut watch = Watch { progress: self.progress, seen: Time::ZERO, hopeless: None };
             let outcome = self
                 .engine
                 .run(&other.resolved, &mut recording, &mut watch)
@@ -154,12 +163,14 @@ impl Experiment<'_> {
 struct Watch<'a> {
     progress: &'a Progress,
     seen: Time,
+    /// Becomes true when it is no use to go on.
+    hopeless: Option<Arc<AtomicBool>>,
 }
 
 impl Control for Watch<'_> {
     fn go_on(&mut self, now: Time) -> bool {
         self.progress.advance(now.saturating_sub(self.seen));
         self.seen = now;
-        !interrupt::stopped()
+        !interrupt::stopped() && !self.hopeless.as_ref().is_some_and(|h| h.load(Ordering::SeqCst))
     }
 }

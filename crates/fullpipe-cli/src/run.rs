@@ -1,6 +1,7 @@
 //! `fullpipe run`: scenario, engine, trace, analysis, report.
 
 use crate::args::RunArguments;
+use crate::captures::Captures;
 use crate::estimate::{Estimate, estimate};
 use crate::experiment;
 use crate::failure::Failure;
@@ -29,12 +30,14 @@ const RESULTS: &str = "fullpipe-results";
 /// Runs the scenario, keeps the results, and shows them.
 pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     let scenario = source::load(arguments)?;
+    let captures = Captures::new(arguments, &scenario)?;
     if arguments.dry_run {
         return dry_run(&scenario, arguments.json, output);
     }
     let engine = experiment::engine(&arguments.engine, &scenario)?;
     interrupt::listen()?;
-    let (document, directory) = keep(&scenario, engine, arguments)?;
+    captures.check()?;
+    let (document, directory) = keep(&scenario, engine, &captures, arguments)?;
     if !arguments.quiet {
         crate::output::note(&format!("results: {}", directory.display()));
     }
@@ -49,6 +52,7 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
 fn keep(
     scenario: &Scenario,
     engine: &dyn Engine,
+    captures: &Captures,
     arguments: &RunArguments,
 ) -> Result<(Document, PathBuf), Failure> {
     let (started, clock) = (SystemTime::now(), Instant::now());
@@ -61,7 +65,7 @@ fn keep(
     });
     let progress = Progress::new(arguments.quiet, total.fold(Time::ZERO, |a, b| a + b));
     let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let document = experiment::run(scenario, engine, jobs, &writer, &progress);
+    let document = experiment::run(scenario, engine, captures, jobs, &writer, &progress);
     progress.finish();
     let document = document?;
     let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();

@@ -7,6 +7,7 @@
 //! (`net.core.netdev_max_backlog`, Linux 2.6.20 `netif_rx`). Unit of decision: the segment.
 
 use crate::config::ReceivePath;
+use crate::path::Drops;
 use crate::tally::{Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
@@ -33,7 +34,7 @@ pub struct Receive {
 struct Counters {
     entered: Tally,
     left: Tally,
-    dropped: Tally,
+    dropped: Drops,
     peaks: Peaks,
 }
 
@@ -42,7 +43,7 @@ impl Counters {
         Counters {
             entered: Tally::default(),
             left: Tally::default(),
-            dropped: Tally::default(),
+            dropped: Drops::default(),
             peaks: Peaks::new(samples),
         }
     }
@@ -121,7 +122,8 @@ impl Receive {
         let room = self.backlog_limit.saturating_sub(self.backlog_packets);
         let taken = u64::from(train.count).min(room) as u32;
         if taken < train.count {
-            self.in_backlog.dropped.add(now, 0, train.count - taken, train.ip_len);
+            let lost = train.part(taken, train.count - taken);
+            self.in_backlog.dropped.lose_at(now, &lost, lost.ip_len);
         }
         if taken > 0 {
             self.backlog_packets += u64::from(taken);
@@ -152,7 +154,7 @@ impl Receive {
             }
             if kept < come {
                 let lost = train.part(kept, come - kept);
-                self.ring.dropped.add(lost.first, lost.spacing, lost.count, lost.ip_len);
+                self.ring.dropped.lose(&lost, lost.ip_len);
             }
             if come == train.count {
                 self.arrivals.pop_front();
@@ -162,6 +164,11 @@ impl Receive {
             }
         }
         self.next_interrupt = now.0 + self.coalesce;
+    }
+
+    /// What the ring and the backlog dropped.
+    pub fn drops(&mut self) -> [&mut Drops; 2] {
+        [&mut self.ring.dropped, &mut self.in_backlog.dropped]
     }
 
     /// Descriptions of the ring and the backlog.

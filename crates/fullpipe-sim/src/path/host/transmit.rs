@@ -36,6 +36,8 @@ pub struct Transmit {
     /// Ends of transmission of the segments in the ring, and how many were removed in front.
     finishes: VecDeque<Finishes>,
     in_ring: u64,
+    /// Segments that were taken, of all flows.
+    taken: u64,
     qdisc_entered: Tally,
     qdisc_left: Tally,
     qdisc_dropped: Tally,
@@ -58,6 +60,7 @@ impl Transmit {
             qdisc: VecDeque::new(),
             finishes: VecDeque::new(),
             in_ring: 0,
+            taken: 0,
             qdisc_entered: Tally::default(),
             qdisc_left: Tally::default(),
             qdisc_dropped: Tally::default(),
@@ -70,7 +73,7 @@ impl Transmit {
     }
 
     /// Offers an skb, given as trains that all start now (one per segment length), and appends
-    /// what goes on the wire to `out`. Returns false when the qdisc refused it.
+    /// what goes on the wire to `out`, numbered. Returns false when the qdisc refused it.
     pub fn push(&mut self, now: Time, skb: &[Train], out: &mut Vec<Train>) -> bool {
         let segments: u64 = skb.iter().map(|t| u64::from(t.count)).sum();
         let bytes: u32 = skb.iter().map(|t| t.count * t.ip_len).sum();
@@ -142,6 +145,8 @@ impl Transmit {
             let service = self.wire.time(train.ip_len);
             let first = self.wire_free.max(entry) + service;
             let leaving = train.retimed(0, train.count, Time(first), service);
+            let leaving = Train { serial: self.taken, ..leaving };
+            self.taken += u64::from(train.count);
             self.wire_free = leaving.last().0;
             let (count, len) = (train.count, train.ip_len);
             self.ring_entered.add(Time(entry), 0, count, len);
@@ -150,6 +155,16 @@ impl Transmit {
             self.finishes.push_back(Finishes { first, spacing: service, count });
             append(out, leaving);
         }
+    }
+
+    /// Segments taken so far: the [`Train::serial`] of the next one.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// When the skb taken last goes from the qdisc into the ring.
+    pub fn last_entry(&self) -> Time {
+        Time(self.last_entry)
     }
 
     /// Descriptions of the qdisc and the ring.

@@ -7,7 +7,7 @@
 //! or dropped before the queue is looked at for it.
 
 use crate::config::{Delay, Timer};
-use crate::path::Stage;
+use crate::path::{Drops, Stage};
 use crate::tally::{Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append};
@@ -23,7 +23,7 @@ pub struct DelayLine {
     inside_packets: u64,
     entered: Tally,
     left: Tally,
-    dropped: Tally,
+    dropped: Drops,
     peaks: Peaks,
 }
 
@@ -44,7 +44,7 @@ impl DelayLine {
             inside_packets: 0,
             entered: Tally::default(),
             left: Tally::default(),
-            dropped: Tally::default(),
+            dropped: Drops::default(),
             peaks: Peaks::new(samples),
         }
     }
@@ -76,7 +76,7 @@ impl DelayLine {
             if self.inside_packets < u64::from(self.config.limit) {
                 self.accept_exact(packet, out);
             } else {
-                self.dropped.one(packet.first, packet.ip_len);
+                self.dropped.lose(&packet, packet.ip_len);
             }
         }
     }
@@ -119,7 +119,7 @@ impl DelayLine {
                 self.enter(packet.retimed(0, 1, packet.first + self.config.delay, 0));
                 self.peaks.reach(packet.first, self.inside_packets);
             } else {
-                self.dropped.one(packet.first, packet.ip_len);
+                self.dropped.lose(&packet, packet.ip_len);
             }
             self.release_due(now, out);
         }
@@ -173,6 +173,10 @@ impl Stage for DelayLine {
         if let Some(timer) = self.config.timer {
             self.run_ticks(now.0, timer, out);
         }
+    }
+
+    fn drops(&mut self) -> &mut Drops {
+        &mut self.dropped
     }
 
     fn info(&self) -> StageInfo {

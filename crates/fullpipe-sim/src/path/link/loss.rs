@@ -4,7 +4,7 @@
 //! a train without loss costs one comparison.
 
 use crate::config::Loss;
-use crate::path::Stage;
+use crate::path::{Drops, Stage};
 use crate::rng::Rng;
 use crate::tally::Tally;
 use crate::trace::{StageInfo, StageSample};
@@ -19,7 +19,7 @@ pub struct RandomLoss {
     /// Packets that pass before the next one is lost.
     passing: u64,
     left: Tally,
-    dropped: Tally,
+    dropped: Drops,
 }
 
 impl RandomLoss {
@@ -32,7 +32,7 @@ impl RandomLoss {
             rng,
             passing,
             left: Tally::default(),
-            dropped: Tally::default(),
+            dropped: Drops::default(),
         }
     }
 }
@@ -52,11 +52,15 @@ impl Stage for RandomLoss {
                 }
             }
             if at < train.count {
-                self.dropped.one(train.time(at), train.ip_len);
+                self.dropped.lose(&train.part(at, 1), train.ip_len);
                 self.passing = self.rng.geometric(self.config.probability);
                 at += 1;
             }
         }
+    }
+
+    fn drops(&mut self) -> &mut Drops {
+        &mut self.dropped
     }
 
     fn info(&self) -> StageInfo {

@@ -5,7 +5,7 @@
 //! moment another arrives makes room for it.
 
 use crate::config::{Link, QueueLimit};
-use crate::path::{Serialiser, Stage};
+use crate::path::{Drops, Serialiser, Stage};
 use crate::tally::{Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append, come_by};
@@ -36,7 +36,7 @@ pub struct RateLink {
     started: Tally,
     /// Ends of transmission, each with the time it took.
     left: Tally,
-    dropped: Tally,
+    dropped: Drops,
     peaks: Peaks,
 }
 
@@ -53,7 +53,7 @@ impl RateLink {
             entered: Tally::default(),
             started: Tally::default(),
             left: Tally::default(),
-            dropped: Tally::default(),
+            dropped: Drops::default(),
             peaks: Peaks::new(samples),
         }
     }
@@ -112,7 +112,7 @@ impl RateLink {
         let start = self.free_at.max(now);
         if start > now {
             if !self.has_room(bytes) {
-                self.dropped.one(packet.first, bytes);
+                self.dropped.lose(&packet, bytes);
                 return;
             }
             self.wait(start, service, bytes);
@@ -138,6 +138,10 @@ impl Stage for RateLink {
         for i in 0..train.count {
             self.pass_one(train.part(i, 1), service, bytes, out);
         }
+    }
+
+    fn drops(&mut self) -> &mut Drops {
+        &mut self.dropped
     }
 
     fn info(&self) -> StageInfo {
