@@ -36,7 +36,9 @@ impl Captures {
     /// A run has no such point.
     pub fn new(arguments: &RunArguments, scenario: &Scenario) -> Result<Captures, Failure> {
         let (at, snap) = (arguments.at.clone(), arguments.snap);
-        let Some(file) = &arguments.pcap else { return Ok(Captures { paths: Vec::new(), at, snap }) };
+        let Some(file) = &arguments.pcap else {
+            return Ok(Captures { paths: Vec::new(), at, snap });
+        };
         for plan in scenario.plans() {
             let point = at.point(&plan.resolved);
             point.map_err(|why| Failure::Input(format!("--at: {}: {why}", plan.name())))?;

@@ -29,8 +29,9 @@ mod sampler;
 mod sending;
 
 use crate::config::{Config, Host};
+use crate::drops::Drops;
+use crate::path::Chain;
 use crate::path::host::receive::Receive;
-use crate::path::{Chain, Drops};
 use crate::tally::Samples;
 use crate::tcp::{Ack, HEADERS, TIMESTAMP_OPTION};
 use crate::trace::{Control, Event, EventKind, Sink};

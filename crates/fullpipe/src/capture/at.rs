@@ -64,7 +64,7 @@ impl At {
         let forward = &resolved.path.forward;
         let mut links = (0..).zip(forward).filter(|(_, e)| matches!(e, Element::Link(_)));
         let only = (links.next(), links.next());
-        match (forward.iter().position(|e| name(e) == self.0), only) {
+        match (forward.iter().position(|e| e.name() == self.0), only) {
             (Some(place), _) => Ok(Point::Element(place)),
             (None, (Some((place, _)), None)) if self.0 == "link" => Ok(Point::Element(place)),
             _ => Err(self.unknown(resolved)),
@@ -73,15 +73,7 @@ impl At {
 
     fn unknown(&self, resolved: &Resolved) -> String {
         let hosts = POINTS.iter().filter(|(_, point, _)| point.is_some()).map(|(name, ..)| *name);
-        let all: Vec<&str> = hosts.chain(resolved.path.forward.iter().map(name)).collect();
+        let all: Vec<&str> = hosts.chain(resolved.path.forward.iter().map(Element::name)).collect();
         format!("there is no point called {}; expected one of: {}", self.0, all.join(", "))
-    }
-}
-
-fn name(element: &Element) -> &str {
-    match element {
-        Element::Link(e) => &e.name,
-        Element::Delay(e) => &e.name,
-        Element::Loss(e) => &e.name,
     }
 }

@@ -25,7 +25,8 @@ impl Hidden {
     /// # Errors
     /// `target` exists, or the file cannot be made.
     pub fn create(target: &Path) -> Result<Hidden, Error> {
-        let name = target.file_name().ok_or_else(|| Error::new(target, "is not the name of a file"))?;
+        let name =
+            target.file_name().ok_or_else(|| Error::new(target, "is not the name of a file"))?;
         if target.symlink_metadata().is_ok() {
             return Err(taken(target));
         }
@@ -34,7 +35,8 @@ impl Hidden {
         hidden.push(format!(".{}.tmp", std::process::id()));
         let path = target.with_file_name(hidden);
         let file = File::create_new(&path).map_err(|e| {
-            Error::new(target, format!("cannot be written: {e}")).hint("name another file with --pcap")
+            Error::new(target, format!("cannot be written: {e}"))
+                .hint("name another file with --pcap")
         })?;
         let (target, buffer) = (target.to_path_buf(), Vec::with_capacity(CHUNK));
         Ok(Hidden { target, path, file, buffer, finished: false })

@@ -11,9 +11,9 @@ mod file;
 mod format;
 mod headers;
 
-pub use at::{At, POINTS};
 use crate::scenario::{Plan, Scenario};
 use crate::trace::Error;
+pub use at::{At, POINTS};
 use file::{Hidden, variant_path};
 use format::{Format, Seen};
 use fullpipe_sim::trace::{Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample};
