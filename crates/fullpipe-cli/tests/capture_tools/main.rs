@@ -92,7 +92,7 @@ fn sequence_numbers_that_wrap() {
     let path = "rate = \"10Gbit\"\ndelay = { forward = \"1ms\", back = \"1ms\" }\n\
         loss = { forward = 1e-4, back = 0 }";
     let desk = Desk::new();
-    desk.write("s.toml", &scenario(path, 9000, true, &["name = \"one\"\nbytes = \"4500MB\""]));
+    desk.write("s.toml", &scenario(path, 9000, true, &["name = \"one\"\nbytes = \"4300MB\""]));
     let run = ["run", "s.toml", "--json", "--pcap", "a.pcapng", "--at", "sender-qdisc"];
     let document = desk.call(&run).ends_with(0).json();
     let truth = Truth::new(&document, "sender-qdisc");

@@ -131,9 +131,11 @@ impl Tcptrace {
     /// Reads a file.
     pub fn read(file: &Path) -> Tcptrace {
         let text = output("tcptrace", &["-l", "-n"], file);
-        let connections = text.split("TCP connection ").skip(3);
-        let connections: Vec<_> = connections.map(lines).filter(|c| !c.is_empty()).collect();
-        Tcptrace { connections }
+        let numbered = |part: &&str| {
+            part.split_once(':').is_some_and(|(number, _)| number.parse::<u32>().is_ok())
+        };
+        let connections = text.split("TCP connection ").filter(numbered);
+        Tcptrace { connections: connections.map(lines).collect() }
     }
 
     /// A number about data's way (0) or ACKs' way (1) of a connection.

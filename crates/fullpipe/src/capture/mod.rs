@@ -10,14 +10,17 @@ mod comment;
 mod file;
 mod format;
 mod headers;
+mod reference;
 
 use crate::scenario::{Plan, Scenario};
 use crate::trace::Error;
-pub use at::{At, POINTS};
+pub use at::At;
+use at::POINTS;
 use file::{Hidden, variant_path};
 use format::{Format, Seen};
 use fullpipe_sim::trace::{Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample};
 use fullpipe_sim::units::Time;
+pub use reference::reference;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
