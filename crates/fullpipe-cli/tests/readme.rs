@@ -4,7 +4,7 @@
 mod common;
 use common::Desk;
 use fullpipe::analysis::document::{Document, Run};
-use fullpipe::analysis::verdict::published_time;
+use fullpipe::analysis::published_time_to_plateau;
 
 const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
 const BEGIN: &str = "<!-- published-table -->\n";
@@ -31,7 +31,7 @@ fn row(run: &Run) -> String {
         "| {} | {theirs:.1} | {ours:.1} | {:+.2} % | {:.0} | {:.0} | {:.2} % | {:.2} % | {inside} of {} |\n",
         run.variant,
         (ours / theirs - 1.0) * 100.0,
-        published_time(published).expect("a plateau"),
+        published_time_to_plateau(published).expect("a plateau"),
         run.flows[0].time_to_plateau_s.expect("a plateau"),
         percent(median),
         percent(worst),

@@ -17,9 +17,8 @@ pub mod plateau;
 mod published;
 mod series;
 mod stages;
-pub mod verdict;
 
-pub use limits::{LINK, UNKNOWN, limit_names};
+pub use published::time_to_plateau as published_time_to_plateau;
 
 use crate::scenario::{Expect, Scenario, published as figures};
 use crate::trace::recording::Recording;

@@ -19,6 +19,12 @@ const SATURATED: f64 = 0.98;
 /// Most phases of the clock that are tried per row.
 const PHASES: u64 = 2000;
 
+/// Seconds until a published row first reached 90 % of the published plateau.
+pub fn time_to_plateau(published: &Published) -> Option<f64> {
+    let rates: Vec<f64> = published.rows.iter().map(|row| row.throughput_mbit).collect();
+    plateau(&rates).map(|plateau| published.rows[plateau.first].end_s)
+}
+
 /// The comparison, where figures are given.
 pub fn compare(meta: &RunMeta, traces: &Traces, lives: &Lives) -> Option<Published> {
     let figures = meta.published.as_ref()?;

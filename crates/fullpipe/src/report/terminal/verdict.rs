@@ -4,7 +4,7 @@
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
 use crate::analysis::document::{Document, Flow, Published, Run};
-use crate::analysis::verdict::published_time;
+use crate::analysis::published_time_to_plateau;
 use crate::report::{limits, numbers};
 
 const COLUMNS: [Column; 4] =
@@ -92,7 +92,7 @@ fn tenths_of_percent(shares: &[f64]) -> Vec<u32> {
 
 fn beside(published: &Published) -> String {
     let mut parts = Vec::new();
-    if let Some(time) = published_time(published) {
+    if let Some(time) = published_time_to_plateau(published) {
         parts.push(format!("to 90 % {} s", numbers::fixed(time, 1)));
     }
     if let Some(mean) = published.total_mbit {
