@@ -4,6 +4,7 @@ use super::receiving::ReceivingHost;
 use super::sending::SendingHost;
 use super::{Run, Shared};
 use crate::path::Chain;
+use crate::train::Train;
 use crate::units::Time;
 
 /// What a host has to do, in the order in which things of one time are done.
@@ -27,26 +28,58 @@ trait Host {
     /// When its next work of each kind is due, in the order of [`Work`].
     fn due(&self) -> [Time; 3];
     fn handle(&mut self, now: Time, work: Work, shared: &mut Shared);
+    /// Packets from `now` up to `last` that find a free CPU each and take none of its time.
+    fn take_one_by_one(&mut self, now: Time, last: Time) -> Option<Train>;
+    /// An interrupt for one packet.
+    fn on_lone_packet(&mut self, packet: Train, shared: &mut Shared);
 
     fn next(&self) -> (Time, Work) {
         let [packets, timers, process] = self.due();
-        let later =
-            if process < timers { (process, Work::Process) } else { (timers, Work::Timers) };
+        let later = earlier(timers, process);
         if later.0 < packets { later } else { (packets, Work::Packets) }
     }
 
     /// Works up to `until` and before `bound`, but does at least what is due next.
     fn work(&mut self, until: Time, bound: Time, shared: &mut Shared) {
+        let last = until.min(bound.saturating_sub(Time(1)));
         let (mut now, mut work) = self.next();
         loop {
-            shared.doing = (work, Self::SIDE);
-            self.handle(now, work, shared);
+            let alone = (work == Work::Packets).then(|| self.take_one_by_one(now, last)).flatten();
+            match alone {
+                Some(packets) => self.one_by_one(&packets, shared),
+                None => self.do_one(now, work, shared),
+            }
             (now, work) = self.next();
-            if now > until || now >= bound {
+            if now > last {
                 return;
             }
         }
     }
+
+    fn do_one(&mut self, now: Time, work: Work, shared: &mut Shared) {
+        shared.doing = (work, Self::SIDE);
+        self.handle(now, work, shared);
+    }
+
+    /// Takes packets that have an interrupt each, and does between them what is due.
+    fn one_by_one(&mut self, packets: &Train, shared: &mut Shared) {
+        for i in 0..packets.count {
+            shared.doing = (Work::Packets, Self::SIDE);
+            self.on_lone_packet(packets.part(i, 1), shared);
+            while i + 1 < packets.count {
+                let [_, timers, process] = self.due();
+                let (now, work) = earlier(timers, process);
+                if now >= packets.time(i + 1) {
+                    break;
+                }
+                self.do_one(now, work, shared);
+            }
+        }
+    }
+}
+
+fn earlier(timers: Time, process: Time) -> (Time, Work) {
+    if process < timers { (process, Work::Process) } else { (timers, Work::Timers) }
 }
 
 impl Host for SendingHost {
@@ -63,6 +96,14 @@ impl Host for SendingHost {
             Work::Process => self.on_process(now, shared),
         }
     }
+
+    fn take_one_by_one(&mut self, now: Time, last: Time) -> Option<Train> {
+        if self.costs_nothing() { self.receive.take_one_by_one(now, last) } else { None }
+    }
+
+    fn on_lone_packet(&mut self, packet: Train, shared: &mut Shared) {
+        self.on_lone_packet(packet, shared);
+    }
 }
 
 impl Host for ReceivingHost {
@@ -78,6 +119,14 @@ impl Host for ReceivingHost {
             Work::Timers => self.on_timers(now, shared),
             Work::Process => self.on_process(now, shared),
         }
+    }
+
+    fn take_one_by_one(&mut self, now: Time, last: Time) -> Option<Train> {
+        if self.costs_nothing() { self.receive.take_one_by_one(now, last) } else { None }
+    }
+
+    fn on_lone_packet(&mut self, packet: Train, shared: &mut Shared) {
+        self.on_lone_packet(packet, shared);
     }
 }
 

@@ -61,6 +61,9 @@ impl OutOfOrder {
     /// Takes out the segments that follow `rcv_nxt` without a hole, as lengths and counts.
     pub(super) fn take_from(&mut self, rcv_nxt: u64, mss: u32) -> Vec<(u32, u32)> {
         let mut taken = Vec::new();
+        if self.is_empty() {
+            return taken;
+        }
         let end = self.ranges.next_gap(rcv_nxt);
         if end == rcv_nxt {
             return taken;
