@@ -121,7 +121,7 @@ impl Experiment<'_> {
         for resolved in phases::alternatives(plan) {
             let (other, ..) = self.simulate(&Plan { resolved, ..plan.clone() })?;
             if other.partial {
-                run.partial = true;
+                published.band_whole = false;
                 return Ok(());
             }
             if let Some(other) = other.published {

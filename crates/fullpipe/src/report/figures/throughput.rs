@@ -39,8 +39,10 @@ fn title(subjects: &[Subject]) -> String {
     let (slow, fast) = (numbers::seconds(slowest.1), numbers::seconds(fastest.1));
     let finding = if reached == 1 {
         format!("{} reaches 90 % of its plateau{plateau} after {slow}", slowest.0.label)
-    } else if slow == fast {
+    } else if slow == fast && reached == subjects.len() {
         format!("All reach 90 % of their plateau after {slow}")
+    } else if slow == fast {
+        format!("{reached} of {} reach 90 % of their plateau after {slow}", subjects.len())
     } else {
         format!(
             "{} needs {slow} to reach 90 % of its plateau{plateau}; {} needs {fast}",
@@ -49,7 +51,8 @@ fn title(subjects: &[Subject]) -> String {
     };
     match subjects.len() - reached {
         0 => finding,
-        never => format!("{finding}; {never} of {} never do", subjects.len()),
+        1 => format!("{finding}; one never does"),
+        never => format!("{finding}; {never} never do"),
     }
 }
 
@@ -74,7 +77,7 @@ fn description(document: &Document) -> String {
     if document.runs.iter().any(|run| run.published.is_some()) {
         text.push_str(
             " Circles are published figures; the shaded band is what the simulation gives over all \
-             phases of the interval clock.",
+             phases of the interval clock and of the path's timers.",
         );
     }
     text
