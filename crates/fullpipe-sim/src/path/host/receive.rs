@@ -59,30 +59,10 @@ impl Receive {
     /// The packets from `now` up to `last` that have an interrupt each, if the CPU is free at each of
     /// them; none if they are fewer than two, when [`Receive::take`] does as well.
     pub fn take_one_by_one(&mut self, now: Time, last: Time) -> Option<Train> {
-        // The last packet of a train may share its interrupt with the next one's first.
-        let followed = u32::from(self.arrivals.len() > 1);
-        let train = self.arrivals.front_mut()?;
-        let moderated = self.path != ReceivePath::Napi || self.coalesce > 0;
-        if moderated || train.spacing == 0 || train.first != now {
-            return None;
+        match self.path {
+            ReceivePath::Napi => self.ring.interrupt_each(now, last),
+            ReceivePath::NetifRx => None,
         }
-        let count = train.until(last).min(train.count - followed);
-        if count < 2 {
-            return None;
-        }
-        let taken = train.part(0, count);
-        if count == train.count {
-            self.arrivals.pop_front();
-        } else {
-            *train = train.part(count, train.count - count);
-        }
-        self.ring.entered.add(taken.first, taken.spacing, count, taken.ip_len);
-        self.ring.left.add(taken.first, taken.spacing, count, taken.ip_len);
-        for i in 0..count {
-            self.ring.peaks.reach(taken.time(i), 1);
-        }
-        self.next_interrupt = taken.last().0;
-        Some(taken)
     }
 
     /// Lets the interrupts up to `now` move the ring into the backlog.
