@@ -66,14 +66,21 @@ trait Host {
         for i in 0..packets.count {
             shared.doing = (Work::Packets, Self::SIDE);
             self.on_lone_packet(packets.part(i, 1), shared);
-            while i + 1 < packets.count {
-                let [_, timers, process] = self.due();
-                let (now, work) = earlier(timers, process);
-                if now >= packets.time(i + 1) {
-                    break;
-                }
-                self.do_one(now, work, shared);
+            if i + 1 < packets.count {
+                self.work_without_packets(packets.time(i + 1), shared);
             }
+        }
+    }
+
+    /// Does what is due before `end` but for packets.
+    fn work_without_packets(&mut self, end: Time, shared: &mut Shared) {
+        loop {
+            let [_, timers, process] = self.due();
+            let (now, work) = earlier(timers, process);
+            if now >= end {
+                return;
+            }
+            self.do_one(now, work, shared);
         }
     }
 }
