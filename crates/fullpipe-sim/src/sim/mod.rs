@@ -22,6 +22,7 @@
 //! - Events of one moment: retransmissions, then the timeout that caused them, then a change of the
 //!   congestion state.
 
+mod capture;
 mod clock;
 mod cpu;
 mod level;
@@ -32,15 +33,19 @@ mod sending;
 mod stretch;
 
 use crate::config::{Config, Host};
+use crate::drops::Drops;
 use crate::path::Chain;
+use crate::path::host::receive::Receive;
 use crate::tally::Samples;
 use crate::tcp::{Ack, HEADERS, TIMESTAMP_OPTION};
 use crate::trace::{Control, Event, EventKind, Sink};
 use crate::train::Train;
 use crate::units::Time;
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use capture::{Capture, Fate, Place};
 use receiving::ReceivingHost;
 use sending::SendingHost;
 use stretch::{Side, Work};
@@ -69,6 +74,11 @@ impl AckLog {
         self.first + self.acks.len() as u64 - 1
     }
 
+    /// The entry that came last.
+    fn last(&self) -> Option<&Ack> {
+        self.acks.back()
+    }
+
     /// The entry `number`; those before it were lost on the way.
     fn take(&mut self, number: u64) -> Option<Ack> {
         while self.first < number {
@@ -88,6 +98,8 @@ pub(crate) struct Shared {
     doing: (Work, Side),
     pub(crate) mss: u32,
     pub(crate) headers: u32,
+    /// Where packets are to be told.
+    capture: Option<Box<Capture>>,
 }
 
 impl Shared {
@@ -125,17 +137,22 @@ pub fn run(
     control: &mut dyn Control,
 ) -> Result<Outcome, String> {
     config.check()?;
-    let config = negotiated(config);
+    let asked = config;
+    let config = negotiated(asked);
     let mut run = Run::new(&config)?;
+    if let Some(point) = sink.point() {
+        run.watch(Capture::new(point, asked, &config, run.shared.mss));
+    }
     let mut sampler = sampler::Sampler::new(&config, &mut run, sink);
     let (end, complete) = loop {
         let now = sampler.next;
-        run.advance(now);
+        run.advance(now, sink);
         sampler.sample(&mut run, sink);
         if !control.go_on(now) || now >= config.end {
             break (now, now >= config.end);
         }
     };
+    run.tell_packets(end, true, sink);
     Ok(Outcome { end, complete, segments: run.sender.segments_sent() })
 }
 
@@ -176,6 +193,7 @@ impl Run {
             doing: (Work::Packets, Side::Sender),
             mss,
             headers,
+            capture: None,
         };
         let samples = Samples::of(config);
         Ok(Run {
@@ -188,10 +206,29 @@ impl Run {
         })
     }
 
+    /// From now on the hosts and the path tell `capture` what they do with packets.
+    fn watch(&mut self, capture: Capture) {
+        self.forward.watch(capture.element());
+        self.back.watch(None);
+        for receive in [&mut self.sender.receive, &mut self.receiver.receive] {
+            receive.drops().into_iter().for_each(Drops::name);
+        }
+        self.shared.capture = Some(Box::new(capture));
+    }
+
+    #[cold]
+    fn tell_packets(&mut self, now: Time, end: bool, sink: &mut dyn Sink) {
+        let Some(capture) = &mut self.shared.capture else { return };
+        while let Some(packet) = capture.tell(now, end) {
+            sink.packet(&packet);
+        }
+    }
+
     /// Takes what the hosts put on the wire through the path.
     fn carry(&mut self) {
         let mut sent = core::mem::take(&mut self.sender.wire);
         for train in sent.drain(..) {
+            self.shared.pass(Place::Out, &train);
             self.forward.push(&train, &mut self.scratch);
         }
         self.sender.wire = sent;
@@ -205,14 +242,72 @@ impl Run {
     }
 
     fn deliver_forward(&mut self) {
+        if self.shared.capture.is_some() {
+            self.note_path();
+        }
         for train in self.scratch.drain(..) {
             self.receiver.arrive(train);
         }
     }
 
+    /// Tells the capture what happened in the path; what arrives stands in `scratch`.
+    #[cold]
+    fn note_path(&mut self) {
+        let Some(capture) = &mut self.shared.capture else { return };
+        self.forward.seen().for_each(|train| capture.pass(Place::Element, &train));
+        self.scratch.iter().for_each(|train| capture.pass(Place::In, train));
+        for way in [&mut self.forward, &mut self.back] {
+            way.dropped().for_each(|(place, train)| capture.drop_in_element(place, &train));
+        }
+    }
+
     fn deliver_back(&mut self) {
+        if self.shared.capture.is_some() {
+            self.note_path();
+        }
         for train in self.scratch.drain(..) {
             self.sender.arrive(train);
+        }
+    }
+}
+
+/// What the hosts tell a capture; where there is none, nothing is done.
+impl Shared {
+    /// Packets pass a place.
+    fn pass(&mut self, place: Place, train: &Train) {
+        if let Some(capture) = &mut self.capture {
+            capture.pass(place, train);
+        }
+    }
+
+    /// A host's softirq takes a packet at `time`.
+    fn take(&mut self, packet: &Train, time: Time) {
+        if let Some(capture) = &mut self.capture {
+            capture.take(packet, time);
+        }
+    }
+
+    /// TCP takes a packet.
+    fn hear_and_settle(&mut self, packet: Train) {
+        if let Some(capture) = &mut self.capture {
+            capture.hear(usize::from(packet.flow), packet.kind, packet.serial);
+            capture.settle(packet.kind, packet.serial, Fate::Delivered);
+        }
+    }
+
+    /// A packet came to its end without TCP.
+    fn settle(&mut self, packet: Train) {
+        if let Some(capture) = &mut self.capture {
+            capture.settle(packet.kind, packet.serial, Fate::Delivered);
+        }
+    }
+
+    /// A host's receive path may have dropped packets.
+    fn note_drops(&mut self, receive: &mut Receive) {
+        if let Some(capture) = &mut self.capture {
+            for (place, drops) in (0..).zip(receive.drops()) {
+                drops.take().for_each(|train| capture.drop_in_host(place, &train));
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use super::receiving::ReceivingHost;
 use super::sending::SendingHost;
 use super::{Run, Shared};
 use crate::path::Chain;
+use crate::trace::Sink;
 use crate::train::Train;
 use crate::units::Time;
 
@@ -138,14 +139,18 @@ impl Host for ReceivingHost {
 }
 
 impl Run {
-    /// Does everything that is due up to `until`.
-    pub(super) fn advance(&mut self, until: Time) {
+    /// Does everything that is due up to `until`. A capture follows packets from host to host, so it
+    /// sees things one by one, in order of time.
+    pub(super) fn advance(&mut self, until: Time, sink: &mut dyn Sink) {
+        let captures = self.shared.capture.is_some();
         loop {
             let (sender, receiver) = (self.sender.next(), self.receiver.next());
             let wake = self.forward.wake_time().min(self.back.wake_time());
-            if wake.min(sender.0).min(receiver.0) > until {
+            let now = wake.min(sender.0).min(receiver.0);
+            if now > until {
                 return;
             }
+            let until = if captures { Time::ZERO } else { until };
             if wake <= sender.0.min(receiver.0) {
                 self.wake(wake);
             } else if sender <= receiver {
@@ -156,6 +161,9 @@ impl Run {
                 self.receiver.work(until, bound, &mut self.shared);
             }
             self.carry();
+            if captures {
+                self.tell_packets(now, false, sink);
+            }
         }
     }
 
