@@ -23,6 +23,8 @@ pub trait Stage {
     }
     /// Lets out what is due at `now` without input.
     fn wake(&mut self, _now: Time, _out: &mut Vec<Train>) {}
+    /// Calls `each` for every train that it holds and has not given yet.
+    fn held(&self, _each: &mut dyn FnMut(&Train)) {}
     /// Its description; `index` and `direction` are filled in by the path.
     fn info(&self) -> StageInfo;
     /// Its counters at `now`; times asked for do not go back.
@@ -79,6 +81,11 @@ impl Chain {
         }
         let last = self.stages.len();
         arrivals.append(&mut self.buffers[last]);
+    }
+
+    /// Calls `each` for every train that is inside and has not been given yet.
+    pub fn held(&self, each: &mut dyn FnMut(&Train)) {
+        self.stages.iter().for_each(|stage| stage.held(each));
     }
 
     /// The elements, for description and sampling.

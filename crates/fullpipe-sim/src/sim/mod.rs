@@ -19,6 +19,7 @@
 //! - Events of one moment: retransmissions, then the timeout that caused them, then a change of the
 //!   congestion state.
 
+mod acks;
 mod clock;
 mod cpu;
 mod level;
@@ -27,14 +28,14 @@ mod receiving;
 mod sampler;
 mod sending;
 
-use crate::config::{Config, Host};
+use crate::config::{Config, Element, Host};
 use crate::path::Chain;
 use crate::tally::Samples;
-use crate::tcp::{Ack, HEADERS, TIMESTAMP_OPTION};
+use crate::tcp::{HEADERS, TIMESTAMP_OPTION};
 use crate::trace::{Control, Event, EventKind, Sink};
-use crate::train::Train;
+use crate::train::{Kind, Train};
 use crate::units::Time;
-use alloc::collections::VecDeque;
+use acks::AckLog;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use receiving::ReceivingHost;
@@ -62,30 +63,6 @@ enum Source {
     SenderProcess,
     ReceiverProcess,
     Sample,
-}
-
-/// ACKs on their way; a train of ACKs names entries of this log.
-#[derive(Default)]
-pub(crate) struct AckLog {
-    first: u64,
-    acks: VecDeque<Ack>,
-}
-
-impl AckLog {
-    fn push(&mut self, ack: Ack) -> u64 {
-        self.acks.push_back(ack);
-        self.first + self.acks.len() as u64 - 1
-    }
-
-    /// The entry `number`; those before it were lost on the way.
-    fn take(&mut self, number: u64) -> Option<Ack> {
-        while self.first < number {
-            self.acks.pop_front();
-            self.first += 1;
-        }
-        self.first += 1;
-        self.acks.pop_front()
-    }
 }
 
 /// What both hosts and the sampler share.
@@ -177,8 +154,9 @@ fn mss(config: &Config) -> Result<(u32, u32), String> {
 impl Run {
     fn new(config: &Config) -> Result<Run, String> {
         let (mss, headers) = mss(config)?;
+        let in_order = config.back.iter().all(Element::in_order);
         let shared = Shared {
-            acks: config.flows.iter().map(|_| AckLog::default()).collect(),
+            acks: config.flows.iter().map(|_| AckLog::new(in_order)).collect(),
             events: Vec::new(),
             mss,
             headers,
@@ -249,6 +227,27 @@ impl Run {
         }
         self.receiver.wire = sent;
         self.deliver_back();
+        self.forget_acks();
+    }
+
+    /// Forgets the ACKs of which nothing is on its way any more, where they may come in any order.
+    fn forget_acks(&mut self) {
+        if !self.shared.acks.iter().any(AckLog::is_long) {
+            return;
+        }
+        let flows = self.shared.acks.len();
+        let mut oldest = alloc::vec![u64::MAX; flows];
+        let mut look = |train: &Train| {
+            if train.kind == Kind::Ack {
+                let oldest = &mut oldest[usize::from(train.flow)];
+                *oldest = train.number.min(*oldest);
+            }
+        };
+        self.back.held(&mut look);
+        self.sender.receive.held(&mut look);
+        for (log, oldest) in self.shared.acks.iter_mut().zip(oldest) {
+            log.forget_before(oldest);
+        }
     }
 
     fn deliver_forward(&mut self) {

@@ -76,7 +76,7 @@ impl ReceivingHost {
         });
         let samples = Samples::of(config);
         Ok(ReceivingHost {
-            transmit: Transmit::new(&host, samples),
+            transmit: Transmit::new(&host, &config.back, samples),
             receive: Receive::new(&host, samples),
             wire: Vec::new(),
             timers: Timers::new(config.flows.len()),

@@ -87,7 +87,7 @@ impl SendingHost {
         }
         let samples = Samples::of(config);
         Ok(SendingHost {
-            transmit: Transmit::new(&host, samples),
+            transmit: Transmit::new(&host, &config.forward, samples),
             receive: Receive::new(&host, samples),
             wire: Vec::new(),
             timers,

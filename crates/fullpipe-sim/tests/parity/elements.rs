@@ -19,6 +19,8 @@ struct Drawn {
     spacing: Spacing,
     /// Nanoseconds after the last packet before it.
     gap: u64,
+    /// Whether it belongs to the skb before it.
+    same_skb: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -39,10 +41,10 @@ fn case() -> impl Strategy<Value = Case> {
     ];
     let gap = prop_oneof![Just(0), Just(1_000_000), log_uniform(1, 5_000_000)];
     let size = prop_oneof![Just(40u32), Just(1500), 40..9000u32];
-    let train = (log_uniform(1, 60), size, spacing, gap);
-    let train = train.prop_map(|(count, ip_len, spacing, gap)| {
+    let train = (log_uniform(1, 60), size, spacing, gap, any::<bool>());
+    let train = train.prop_map(|(count, ip_len, spacing, gap, same_skb)| {
         let count = count as u32;
-        Drawn { count, ip_len, spacing, gap }
+        Drawn { count, ip_len, spacing, gap, same_skb }
     });
     let trains = prop::collection::vec(train, 1..40);
     (paths::elements("way", 1..=4), trains, log_uniform(1_000, 5_000_000), any::<bool>())
@@ -50,7 +52,7 @@ fn case() -> impl Strategy<Value = Case> {
 
 fn trains(elements: &[Element], drawn: &[Drawn]) -> Vec<Train> {
     let link = elements.iter().find_map(|e| if let Element::Link(l) = e { Some(l) } else { None });
-    let (mut time, mut number) = (Time::ZERO, 0);
+    let (mut time, mut number, mut skb) = (Time::ZERO, 0, 0);
     let train = |d: &Drawn| {
         let wire = link.map(|l| l.rate.time_for(u64::from(d.ip_len + l.framing.overhead())));
         let spacing = match d.spacing {
@@ -59,7 +61,8 @@ fn trains(elements: &[Element], drawn: &[Drawn]) -> Vec<Train> {
         };
         let (flow, kind, len, first) = (0, Kind::Ack, 0, time + Time(d.gap));
         let (count, ip_len) = (d.count, d.ip_len);
-        let train = Train { flow, kind, number, len, ip_len, count, first, spacing };
+        skb += u32::from(!d.same_skb);
+        let train = Train { flow, kind, skb, number, len, ip_len, count, first, spacing };
         (time, number) = (train.last(), number + u64::from(count));
         train
     };
@@ -97,7 +100,7 @@ fn wake_until(chain: &mut Chain, now: Time, out: &mut Vec<Train>) {
 
 fn compare((elements, drawn, interval, wake): &Case) -> Result<(), String> {
     let trains = trains(elements, drawn);
-    let packets = trains.iter().flat_map(|t| (0..t.count).map(|i| (t.time(i), t.ip_len)));
+    let packets = trains.iter().flat_map(|t| (0..t.count).map(|i| (t.time(i), t.ip_len, t.skb)));
     let packets: Vec<_> = packets.collect();
     let last = packets.last().map_or(Time::ZERO, |p| p.0) + Time::ms(50);
     // No more than some hundred samples, the last one at an odd time.

@@ -67,6 +67,12 @@ impl Receive {
         }
     }
 
+    /// Calls `each` for every train that is here or on its way here.
+    pub fn held(&self, each: &mut dyn FnMut(&Train)) {
+        self.ring.held(each);
+        self.backlog.held(each);
+    }
+
     /// Descriptions of the ring and the backlog.
     pub fn infos(&self, host: &str) -> [StageInfo; 2] {
         [self.ring.info(host), self.backlog.info(host)]

@@ -79,6 +79,11 @@ impl RxRing {
         self.next_interrupt = now.0 + self.coalesce;
     }
 
+    /// Calls `each` for every train that is here or on its way here.
+    pub(super) fn held(&self, each: &mut dyn FnMut(&Train)) {
+        self.arrivals.iter().for_each(each);
+    }
+
     pub(super) fn info(&self, host: &str) -> StageInfo {
         super::info(host, "rx_ring", "segment", Some(self.size))
     }

@@ -215,6 +215,12 @@ impl Stage for DelayLine {
         }
     }
 
+    fn held(&self, each: &mut dyn FnMut(&Train)) {
+        if self.config.timer.is_some() {
+            self.inside.iter().for_each(each);
+        }
+    }
+
     fn info(&self) -> StageInfo {
         info::<Delay>(&self.config.name, "segment", Some(u64::from(self.config.limit)))
     }
