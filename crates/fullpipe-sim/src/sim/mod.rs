@@ -35,7 +35,7 @@ use crate::tcp::{HEADERS, TIMESTAMP_OPTION};
 use crate::trace::{Control, Event, EventKind, Sink};
 use crate::train::{Kind, Train};
 use crate::units::Time;
-use acks::AckLog;
+use acks::Acks;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use receiving::ReceivingHost;
@@ -67,7 +67,7 @@ enum Source {
 
 /// What both hosts and the sampler share.
 pub(crate) struct Shared {
-    pub(crate) acks: Vec<AckLog>,
+    pub(crate) acks: Acks,
     pub(crate) events: Vec<Event>,
     pub(crate) mss: u32,
     pub(crate) headers: u32,
@@ -156,7 +156,7 @@ impl Run {
         let (mss, headers) = mss(config)?;
         let in_order = config.back.iter().all(Element::in_order);
         let shared = Shared {
-            acks: config.flows.iter().map(|_| AckLog::new(in_order)).collect(),
+            acks: Acks::new(config.flows.len(), in_order),
             events: Vec::new(),
             mss,
             headers,
@@ -232,11 +232,10 @@ impl Run {
 
     /// Forgets the ACKs of which nothing is on its way any more, where they may come in any order.
     fn forget_acks(&mut self) {
-        if !self.shared.acks.iter().any(AckLog::is_long) {
+        if !self.shared.acks.are_many() {
             return;
         }
-        let flows = self.shared.acks.len();
-        let mut oldest = alloc::vec![u64::MAX; flows];
+        let mut oldest = alloc::vec![u64::MAX; self.sender.flows.len()];
         let mut look = |train: &Train| {
             if train.kind == Kind::Ack {
                 let oldest = &mut oldest[usize::from(train.flow)];
@@ -245,9 +244,7 @@ impl Run {
         };
         self.back.held(&mut look);
         self.sender.receive.held(&mut look);
-        for (log, oldest) in self.shared.acks.iter_mut().zip(oldest) {
-            log.forget_before(oldest);
-        }
+        self.shared.acks.forget_before(&oldest);
     }
 
     fn deliver_forward(&mut self) {

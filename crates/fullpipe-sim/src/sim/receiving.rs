@@ -121,7 +121,7 @@ impl ReceivingHost {
     }
 
     fn send_ack(&mut self, flow: usize, cpu: Time, ack: Ack, shared: &mut Shared) {
-        let number = shared.acks[flow].push(ack);
+        let number = shared.acks.push(flow, ack);
         self.send(flow, cpu, Kind::Ack, number, shared);
     }
 

@@ -170,7 +170,7 @@ impl SendingHost {
         match packet.kind {
             Kind::SynAck => cpu = self.on_syn_ack(flow, packet.number, cpu, now, shared),
             Kind::Ack => {
-                let Some(ack) = shared.acks[flow].take(packet.number) else { return cpu };
+                let Some(ack) = shared.acks.take(flow, packet.number) else { return cpu };
                 if self.flows[flow].locked {
                     self.flows[flow].backlog.push_back(ack);
                 } else {

@@ -1,17 +1,16 @@
 //! A delay that varies. Unit of decision: the segment.
 //!
-//! `uniform` is netem's (`delay TIME JITTER CORRELATION`): evenly between the mean less and the mean plus
-//! the jitter, the correlation that of [`Correlated`], which narrows the spread. `normal`: the jitter is
-//! the standard deviation, and a correlation keeps it (a first-order autoregression; netem looks a
-//! correlated number up in a table by its lowest bits, which leaves next to none of the correlation). A
-//! delay that would be negative is none. As in netem packets overtake each other, unless order is kept:
-//! then none leaves before the one that came before it. It holds as many as come.
+//! Deviations from the mean follow each other as a first-order autoregression of normal numbers, which a
+//! correlation does not make narrower or wider; `uniform` takes each one's rank. (netem means the same, but
+//! takes the remainder of a correlated number, which leaves next to nothing of its correlation: Linux 6.1
+//! `tabledist`.) A delay that would be negative is none. As in netem packets overtake each other, unless
+//! order is kept: then none leaves before the one that came before it. It holds as many as come.
 
 use super::holding::Holding;
 use super::{Configuration, info};
 use crate::bounds::{LONGEST, demand, probability};
 use crate::path::Stage;
-use crate::rng::{Correlated, Rng};
+use crate::rng::Rng;
 use crate::tally::Samples;
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
@@ -30,7 +29,7 @@ pub struct Jitter {
     pub delay: Time,
     /// Half the width of the uniform distribution, or the standard deviation of the normal one.
     pub jitter: Time,
-    /// Correlation with the packet before (0 to 1).
+    /// Correlation with the packet before (0 to 1): that of the normal numbers.
     pub correlation: f64,
     /// How delays are distributed.
     pub distribution: Distribution,
@@ -62,62 +61,46 @@ impl Configuration for Jitter {
     }
 
     fn build(&self, seed: u64, samples: Samples) -> Box<dyn Stage> {
+        let mut rng = Rng::new(seed, &self.name);
+        let normal = rng.normal();
         Box::new(Jitterer {
             config: self.clone(),
-            deviation: Deviation::new(self, seed),
+            rng,
+            normal,
             last: Time::ZERO,
             holding: Holding::new(samples),
         })
     }
 }
 
-/// Deviations from the mean, in units of the jitter.
-enum Deviation {
-    Uniform(Correlated),
-    Normal { rng: Rng, correlation: f64, last: f64 },
-}
-
-impl Deviation {
-    fn new(config: &Jitter, seed: u64) -> Deviation {
-        let correlation = config.correlation;
-        match config.distribution {
-            Distribution::Uniform => {
-                Deviation::Uniform(Correlated::new(seed, &config.name, correlation))
-            }
-            Distribution::Normal => {
-                let mut rng = Rng::new(seed, &config.name);
-                let last = rng.normal();
-                Deviation::Normal { rng, correlation, last }
-            }
-        }
-    }
-
-    fn next(&mut self) -> f64 {
-        match self {
-            Deviation::Uniform(random) => 2.0 * random.next() - 1.0,
-            Deviation::Normal { rng, correlation: rho, last } => {
-                *last = *rho * *last + libm::sqrt(1.0 - *rho * *rho) * rng.normal();
-                *last
-            }
-        }
-    }
-}
-
 /// See the module's description.
 struct Jitterer {
     config: Jitter,
-    deviation: Deviation,
+    rng: Rng,
+    /// The normal number of the last packet.
+    normal: f64,
     /// When the last packet leaves, where order is kept.
     last: Time,
     holding: Holding,
 }
 
 impl Jitterer {
+    /// The next deviation from the mean, in units of the jitter.
+    fn deviation(&mut self) -> f64 {
+        let rho = self.config.correlation;
+        self.normal = rho * self.normal + libm::sqrt(1.0 - rho * rho) * self.rng.normal();
+        match self.config.distribution {
+            Distribution::Normal => self.normal,
+            // Twice the distribution function, less one: even from -1 to 1.
+            Distribution::Uniform => libm::erf(self.normal / core::f64::consts::SQRT_2),
+        }
+    }
+
     /// When a packet leaves that comes now.
     fn leaving(&mut self, now: Time) -> Time {
         let (mean, jitter) = (self.config.delay.0 as f64, self.config.jitter.0 as f64);
         // A float becomes an integer by cutting; what is negative becomes 0.
-        let leaving = now + Time((mean + jitter * self.deviation.next()) as u64);
+        let leaving = now + Time((mean + jitter * self.deviation()) as u64);
         if self.config.keep_order {
             self.last = self.last.max(leaving);
             return self.last;

@@ -10,11 +10,11 @@ mod gilbert_elliott;
 mod holding;
 mod jitter;
 mod loss;
-mod opportunities;
 mod policer;
 mod queued;
 mod rate;
 mod reorder;
+mod trace_link;
 mod unit;
 mod varying;
 
@@ -120,7 +120,7 @@ elements! {
     /// A rate that changes, with a drop-tail queue in front of it.
     varying::VaryingLink;
     /// Sending at the times of a trace, with a drop-tail queue in front of it.
-    opportunities::TraceLink;
+    trace_link::TraceLink;
 }
 
 /// The description of an element of kind `C`; index and direction are filled in by the run.

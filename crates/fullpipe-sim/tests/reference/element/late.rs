@@ -20,12 +20,8 @@ pub struct Late {
 
 /// How long packets stay.
 enum Law {
-    Uniform(config::Jitter, Correlated),
-    Normal {
-        config: config::Jitter,
-        rng: Rng,
-        last: f64,
-    },
+    /// With the normal number of the last packet.
+    Jitter(config::Jitter, Rng, f64),
     /// With packets since the last chosen one.
     Reorder(config::Reorder, Correlated, u64),
 }
@@ -35,17 +31,9 @@ impl Late {
     pub fn jitter(config: &config::Jitter, seed: u64) -> Late {
         let config = config.clone();
         let name = config.name.clone();
-        let law = match config.distribution {
-            Distribution::Uniform => {
-                let random = Correlated::new(seed, &name, config.correlation);
-                Law::Uniform(config, random)
-            }
-            Distribution::Normal => {
-                let mut rng = Rng::new(seed, &name);
-                let last = rng.normal();
-                Law::Normal { config, rng, last }
-            }
-        };
+        let mut rng = Rng::new(seed, &name);
+        let last = rng.normal();
+        let law = Law::Jitter(config, rng, last);
         Late { name, kind: "jitter", law, inside: Vec::new(), counter: Counter::default() }
     }
 
@@ -59,16 +47,16 @@ impl Late {
 
     /// When a packet that comes now leaves.
     fn leaving(&mut self, now: Time) -> Time {
-        let spread = |config: &config::Jitter, deviation: f64| {
-            let delay = config.delay.0 as f64 + config.jitter.0 as f64 * deviation;
-            (now + Time(delay.max(0.0) as u64), config.keep_order)
-        };
         let (leaving, in_order) = match &mut self.law {
-            Law::Uniform(config, random) => spread(config, 2.0 * random.next() - 1.0),
-            Law::Normal { config, rng, last } => {
+            Law::Jitter(config, rng, last) => {
                 let rho = config.correlation;
                 *last = rho * *last + libm::sqrt(1.0 - rho * rho) * rng.normal();
-                spread(config, *last)
+                let deviation = match config.distribution {
+                    Distribution::Uniform => libm::erf(*last / std::f64::consts::SQRT_2),
+                    Distribution::Normal => *last,
+                };
+                let delay = config.delay.0 as f64 + config.jitter.0 as f64 * deviation;
+                (now + Time(delay.max(0.0) as u64), config.keep_order)
             }
             Law::Reorder(config, random, since) => {
                 *since += 1;

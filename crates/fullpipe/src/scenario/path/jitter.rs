@@ -23,7 +23,7 @@ group! {
         delay: AnyTime, Required;
         /// Half the width of the uniform distribution, or the standard deviation of the normal one.
         jitter: AnyTime, Required;
-        /// Correlation with the packet before. In the uniform distribution it is netem's, which narrows the spread; in the normal one the spread stays.
+        /// Correlation with the packet before; the distribution stays. netem means the same, but next to nothing of its correlation is left in what it does.
         correlation: Probability, Is("0");
         /// How delays are distributed.
         distribution: Distribution, Is("uniform");

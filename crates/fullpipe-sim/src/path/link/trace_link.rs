@@ -5,7 +5,7 @@
 //! trace begins anew. What nobody uses is lost. A packet counts 4 bytes more than its IP packet (the
 //! header of mahimahi's TUN device), so that a full one of 1500 takes one opportunity; small ones share
 //! one, large ones take several. A packet that arrives at the time of an opportunity comes too late for it.
-//! Source: mahimahi 0.98 `LinkQueue::rationalize`. Unlike there the packet that is sent next does not
+//! Source: mahimahi `LinkQueue::rationalize`. Unlike there the packet that is sent next does not
 //! count as queued.
 
 use super::Configuration;
