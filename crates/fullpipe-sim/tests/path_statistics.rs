@@ -29,11 +29,14 @@ fn pass_trains(element: Element, packets: u64, length: u32, spacing: Time) -> Pa
         let first = Time(number * spacing.0);
         let (flow, kind, skb, len, ip_len) = (0, Kind::Ack, skb as u32, 0, 1500);
         let (count, spacing) = (length, spacing.0);
-        let train = Train { flow, kind, skb, number, len, ip_len, count, first, spacing };
+        let serial = number;
+        let train = Train { flow, kind, skb, number, len, ip_len, count, serial, first, spacing };
         chain.push(&train, &mut out);
     }
-    while chain.wake_time() < Time::NEVER {
-        chain.wake(chain.wake_time(), &mut out);
+    let mut due = chain.wake_time();
+    while due < Time::NEVER {
+        chain.wake(due, &mut out);
+        due = chain.wake_time();
     }
     let end = out.last().map_or(Time::ZERO, |train| train.last()) + Time::secs(1);
     let counters = chain.stages_mut().next().unwrap().sample(end);

@@ -49,6 +49,11 @@ impl Acks {
         log.first + log.acks.len() as u64 - 1
     }
 
+    /// The entry of a flow that came last.
+    pub(crate) fn last(&self, flow: usize) -> Option<&Ack> {
+        self.logs[flow].acks.back()
+    }
+
     /// The entry `number`. In order, those before it were lost on the way.
     pub(crate) fn take(&mut self, flow: usize, number: u64) -> Option<Ack> {
         let log = &mut self.logs[flow];

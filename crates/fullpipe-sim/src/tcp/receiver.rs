@@ -27,7 +27,8 @@ struct Waiting {
 /// See the module's description. Sequence numbers count from the first data byte.
 pub struct Receiver {
     profile: &'static Profile,
-    sack: bool,
+    /// SACK blocks that an ACK has room for; 0 without SACK.
+    sack_room: usize,
     /// Window state.
     pub window: ReceiveWindow,
     /// ACK clock.
@@ -61,7 +62,12 @@ impl Receiver {
         let space = RcvSpace::new(&host.sysctl, u64::from(mss), window.rcv_wnd);
         Receiver {
             profile,
-            sack: host.sysctl.tcp_sack,
+            sack_room: match (host.sysctl.tcp_sack, host.timestamps) {
+                (false, _) => 0,
+                (true, false) => 4,
+                // Timestamps take the place of one (RFC 2018, section 3).
+                (true, true) => 3,
+            },
             window,
             space: rcvbuf.is_none().then_some(space),
             tick_ns: 1_000_000_000 / u64::from(host.hz),
@@ -154,6 +160,10 @@ impl Receiver {
     fn ack_or_delay(&mut self, now: Time) -> Option<Ack> {
         let owed = self.rcv_nxt - self.window.rcv_wup;
         let second = owed > u64::from(self.acks.rcv_mss) && {
+            // Choosing a window ends quick ACKs where memory is tight (__tcp_select_window).
+            if self.window.is_tight() {
+                self.acks.quick = 0;
+            }
             let advertised = self.window.rcv_wnd;
             self.window.select(self.acks.rcv_mss) >= advertised
         };
@@ -182,11 +192,11 @@ impl Receiver {
     }
 
     fn sack_blocks(&self) -> Option<Box<Sacks>> {
-        if !self.sack || self.out_of_order.is_empty() {
+        if self.sack_room == 0 || self.out_of_order.is_empty() {
             return None;
         }
         let (blocks, count) = self.out_of_order.blocks();
-        Some(Box::new(Sacks { blocks, count }))
+        Some(Box::new(Sacks { blocks, count: count.min(self.sack_room) }))
     }
 
     /// The reader has copied `bytes`: frees their memory and sends the ACK that this allows

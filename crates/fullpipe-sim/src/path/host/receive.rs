@@ -6,6 +6,7 @@
 use super::backlog::Backlog;
 use super::rx_ring::RxRing;
 use crate::config::{Host, ReceivePath};
+use crate::drops::Drops;
 use crate::tally::Samples;
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
@@ -71,6 +72,11 @@ impl Receive {
     pub fn held(&self, each: &mut dyn FnMut(&Train)) {
         self.ring.held(each);
         self.backlog.held(each);
+    }
+
+    /// What the ring and the backlog dropped.
+    pub fn drops(&mut self) -> [&mut Drops; 2] {
+        [self.ring.drops(), self.backlog.drops()]
     }
 
     /// Descriptions of the ring and the backlog.

@@ -3,6 +3,7 @@
 
 use super::{Configuration, info};
 use crate::bounds::demand;
+use crate::drops::Drops;
 use crate::path::Stage;
 use crate::tally::{Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
@@ -41,7 +42,7 @@ impl Configuration for Drop {
             segments: Place::default(),
             acks: Place::default(),
             left: Tally::default(),
-            dropped: Tally::default(),
+            dropped: Drops::default(),
         })
     }
 }
@@ -61,7 +62,7 @@ struct DropList {
     segments: Place,
     acks: Place,
     left: Tally,
-    dropped: Tally,
+    dropped: Drops,
 }
 
 impl DropList {
@@ -102,13 +103,17 @@ impl Stage for DropList {
                 append(out, part);
             }
             if passing < rest.count {
-                self.dropped.one(rest.time(passing), rest.ip_len);
+                self.dropped.lose(&rest.part(passing, 1), rest.ip_len);
             }
             if passing + 1 >= rest.count {
                 return;
             }
             rest = rest.part(passing + 1, rest.count - passing - 1);
         }
+    }
+
+    fn drops(&mut self) -> &mut Drops {
+        &mut self.dropped
     }
 
     fn info(&self) -> StageInfo {

@@ -4,6 +4,7 @@
 //! loss costs one comparison.
 
 use super::unit::{Unit, Units};
+use crate::drops::Drops;
 use crate::path::Stage;
 use crate::tally::Tally;
 use crate::trace::{StageInfo, StageSample};
@@ -33,7 +34,7 @@ pub(super) struct Dropping<P> {
     /// Whether the skb that passes is lost.
     losing: bool,
     left: Tally,
-    dropped: Tally,
+    dropped: Drops,
 }
 
 impl<P: Pattern> Dropping<P> {
@@ -46,7 +47,7 @@ impl<P: Pattern> Dropping<P> {
             run,
             losing: false,
             left: Tally::default(),
-            dropped: Tally::default(),
+            dropped: Drops::default(),
         }
     }
 
@@ -63,11 +64,11 @@ impl<P: Pattern> Dropping<P> {
     }
 
     fn pass(&mut self, part: Train, lost: bool, out: &mut Vec<Train>) {
-        let tally = if lost { &mut self.dropped } else { &mut self.left };
-        tally.add(part.first, part.spacing, part.count, part.ip_len);
-        if !lost {
-            append(out, part);
+        if lost {
+            return self.dropped.lose(&part, part.ip_len);
         }
+        self.left.add(part.first, part.spacing, part.count, part.ip_len);
+        append(out, part);
     }
 }
 
@@ -85,6 +86,10 @@ impl<P: Pattern> Stage for Dropping<P> {
             self.pass(train.part(at, count), lost, out);
             at += count;
         }
+    }
+
+    fn drops(&mut self) -> &mut Drops {
+        &mut self.dropped
     }
 
     fn info(&self) -> StageInfo {

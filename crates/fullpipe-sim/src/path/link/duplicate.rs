@@ -5,6 +5,7 @@
 
 use super::{Configuration, info};
 use crate::bounds::probability;
+use crate::drops::Drops;
 use crate::path::Stage;
 use crate::rng::Correlated;
 use crate::tally::{Samples, Tally};
@@ -44,6 +45,7 @@ impl Configuration for Duplicate {
             random: Correlated::new(seed, &self.name, self.correlation),
             entered: Tally::default(),
             left: Tally::default(),
+            none: Drops::default(),
         })
     }
 }
@@ -54,6 +56,8 @@ struct Duplicator {
     random: Correlated,
     entered: Tally,
     left: Tally,
+    /// It drops nothing.
+    none: Drops,
 }
 
 impl Duplicator {
@@ -77,6 +81,10 @@ impl Stage for Duplicator {
             }
         }
         self.send(train.part(sent, train.count - sent), out);
+    }
+
+    fn drops(&mut self) -> &mut Drops {
+        &mut self.none
     }
 
     fn info(&self) -> StageInfo {

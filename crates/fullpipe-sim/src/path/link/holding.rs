@@ -4,6 +4,7 @@
 //! time, or when the element is woken for it. At one time what was held leaves first, in the order in
 //! which it came, then what arrives.
 
+use crate::drops::Drops;
 use crate::tally::{Counters, Samples};
 use crate::trace::StageSample;
 use crate::train::{Train, append};
@@ -57,6 +58,10 @@ impl Holding {
 
     pub(super) fn held(&self, each: &mut dyn FnMut(&Train)) {
         self.inside.values().for_each(each);
+    }
+
+    pub(super) fn drops(&mut self) -> &mut Drops {
+        &mut self.counters.dropped
     }
 
     pub(super) fn sample(&mut self, now: Time) -> StageSample {

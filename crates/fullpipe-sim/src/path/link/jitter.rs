@@ -9,6 +9,7 @@
 use super::holding::Holding;
 use super::{Configuration, info};
 use crate::bounds::{LONGEST, demand, probability};
+use crate::drops::Drops;
 use crate::path::Stage;
 use crate::rng::Rng;
 use crate::tally::Samples;
@@ -128,6 +129,10 @@ impl Stage for Jitterer {
 
     fn held(&self, each: &mut dyn FnMut(&Train)) {
         self.holding.held(each);
+    }
+
+    fn drops(&mut self) -> &mut Drops {
+        self.holding.drops()
     }
 
     fn info(&self) -> StageInfo {

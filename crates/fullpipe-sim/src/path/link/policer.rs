@@ -6,6 +6,7 @@
 
 use super::{Configuration, info};
 use crate::bounds::demand;
+use crate::drops::Drops;
 use crate::path::Stage;
 use crate::tally::{Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
@@ -44,7 +45,7 @@ impl Configuration for Policer {
             tokens: bits(self.burst),
             filled: Time::ZERO,
             left: Tally::default(),
-            dropped: Tally::default(),
+            dropped: Drops::default(),
         })
     }
 }
@@ -62,7 +63,7 @@ struct Bucket {
     /// When they were last counted.
     filled: Time,
     left: Tally,
-    dropped: Tally,
+    dropped: Drops,
 }
 
 impl Bucket {
@@ -92,11 +93,15 @@ impl Stage for Bucket {
         for i in 0..train.count {
             if !self.conforms(train.time(i), train.ip_len) {
                 self.send(train.part(sent, i - sent), out);
-                self.dropped.one(train.time(i), train.ip_len);
+                self.dropped.lose(&train.part(i, 1), train.ip_len);
                 sent = i + 1;
             }
         }
         self.send(train.part(sent, train.count - sent), out);
+    }
+
+    fn drops(&mut self) -> &mut Drops {
+        &mut self.dropped
     }
 
     fn info(&self) -> StageInfo {

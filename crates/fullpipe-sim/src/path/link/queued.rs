@@ -6,6 +6,7 @@
 //! room for it.
 
 use super::{Configuration, info};
+use crate::drops::Drops;
 use crate::path::Stage;
 use crate::tally::{Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
@@ -58,7 +59,7 @@ pub(super) struct Queued<S> {
     started: Tally,
     /// Ends of transmission, each with the time it took.
     left: Tally,
-    dropped: Tally,
+    dropped: Drops,
     peaks: Peaks,
 }
 
@@ -85,7 +86,7 @@ impl<S: Server> Queued<S> {
             entered: Tally::default(),
             started: Tally::default(),
             left: Tally::default(),
-            dropped: Tally::default(),
+            dropped: Drops::default(),
             peaks: Peaks::new(samples),
         }
     }
@@ -143,7 +144,7 @@ impl<S: Server> Queued<S> {
         self.start_waiting_ones(now);
         let start = self.free_at.max(now);
         if start > now && !self.has_room(bytes) {
-            self.dropped.one(packet.first, bytes);
+            self.dropped.lose(&packet, bytes);
             return;
         }
         let done = self.server.done(now, start, packet.ip_len);
@@ -173,6 +174,10 @@ impl<S: Server> Stage for Queued<S> {
         for i in 0..train.count {
             self.pass_one(train.part(i, 1), bytes, out);
         }
+    }
+
+    fn drops(&mut self) -> &mut Drops {
+        &mut self.dropped
     }
 
     fn info(&self) -> StageInfo {

@@ -8,6 +8,7 @@
 use super::holding::Holding;
 use super::{Configuration, info};
 use crate::bounds::{LONGEST, demand, probability};
+use crate::drops::Drops;
 use crate::path::Stage;
 use crate::rng::Correlated;
 use crate::tally::Samples;
@@ -99,6 +100,10 @@ impl Stage for Reorderer {
 
     fn held(&self, each: &mut dyn FnMut(&Train)) {
         self.holding.held(each);
+    }
+
+    fn drops(&mut self) -> &mut Drops {
+        self.holding.drops()
     }
 
     fn info(&self) -> StageInfo {
