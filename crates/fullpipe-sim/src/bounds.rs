@@ -20,6 +20,11 @@ pub(crate) fn demand(holds: bool, what: impl Into<String>) -> Result<(), String>
     if holds { Ok(()) } else { Err(what.into()) }
 }
 
+/// An error unless `value` is a probability.
+pub(crate) fn probability(value: f64, name: &str, what: &str) -> Result<(), String> {
+    demand((0.0..=1.0).contains(&value), format!("{name}: {what} beyond 0 to 1"))
+}
+
 impl Config {
     /// Checks the bounds of what a run is asked to do.
     ///

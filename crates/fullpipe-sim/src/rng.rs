@@ -42,4 +42,36 @@ impl Rng {
         let draws = libm::floor(libm::log(self.unit()) / libm::log1p(-p));
         if draws >= 1e18 { u64::MAX } else { draws as u64 }
     }
+
+    /// Normally distributed with mean 0 and deviation 1 (Box and Muller 1958, one of the pair).
+    pub fn normal(&mut self) -> f64 {
+        let radius = libm::sqrt(-2.0 * libm::log(self.unit()));
+        radius * libm::cos(core::f64::consts::TAU * self.unit())
+    }
+}
+
+/// Random numbers in (0, 1], each like the one before: the share `correlation` of it and the rest a new
+/// one, as netem does it (Linux 6.1 `get_crandom`). With a correlation they lie closer to the middle, so
+/// that a number below a probability p comes less often than p says, for p below a half.
+#[derive(Clone, Debug)]
+pub struct Correlated {
+    rng: Rng,
+    correlation: f64,
+    last: f64,
+}
+
+impl Correlated {
+    /// The stream of the element `name` in a run with `seed`; `correlation` is 0 to 1.
+    pub fn new(seed: u64, name: &str, correlation: f64) -> Correlated {
+        let mut rng = Rng::new(seed, name);
+        let last = rng.unit();
+        Correlated { rng, correlation, last }
+    }
+
+    /// The next number.
+    #[allow(clippy::should_implement_trait, reason = "there is no end")]
+    pub fn next(&mut self) -> f64 {
+        self.last = (1.0 - self.correlation) * self.rng.unit() + self.correlation * self.last;
+        self.last
+    }
 }

@@ -32,6 +32,9 @@ pub struct Train {
     pub flow: u16,
     /// What the packets are.
     pub kind: Kind,
+    /// Number of the skb that they are part of, where an element of the path decides about skbs; 0 where
+    /// none does. Trains of several skbs do not join.
+    pub skb: u32,
     /// First sequence number or ACK number, see [`Kind`].
     pub number: u64,
     /// Payload bytes of each packet.
@@ -89,6 +92,7 @@ impl Train {
     pub fn extend(&mut self, next: &Train) -> bool {
         let follows = self.flow == next.flow
             && self.kind == next.kind
+            && self.skb == next.skb
             && self.len == next.len
             && self.ip_len == next.ip_len
             && self.number_of(self.count) == next.number

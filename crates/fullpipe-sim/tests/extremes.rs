@@ -21,6 +21,10 @@ fn odd32(field: usize, choice: u64) -> u32 {
     odd(field, choice).min(u64::from(u32::MAX)) as u32
 }
 
+fn share(field: usize) -> f64 {
+    [0.0, 1.0, -1.0, f64::NAN][field % 4]
+}
+
 fn spoil_element(element: &mut Element, field: usize, choice: u64) {
     match element {
         Element::Link(link) if field.is_multiple_of(2) => link.rate = Rate(odd(field, choice)),
@@ -32,7 +36,33 @@ fn spoil_element(element: &mut Element, field: usize, choice: u64) {
             (_, Some(timer)) => timer.phase = Time(odd(field, choice)),
             _ => {}
         },
-        Element::Loss(loss) => loss.probability = [0.0, 1.0, -1.0, f64::NAN][field % 4],
+        Element::Loss(loss) => loss.probability = share(field),
+        Element::GilbertElliott(model) => match field / 4 % 3 {
+            0 => model.p = share(field),
+            1 => model.r = share(field),
+            _ => (model.loss_bad, model.loss_good) = (share(field), share(field / 4)),
+        },
+        Element::Drop(drop) => drop.segments = vec![odd(field, choice), odd(field + 1, choice)],
+        Element::Reorder(reorder) => match field % 3 {
+            0 => reorder.chosen_delay = Time(odd(field, choice)),
+            1 => reorder.gap = odd32(field, choice),
+            _ => reorder.probability = share(field),
+        },
+        Element::Duplicate(duplicate) => duplicate.correlation = share(field),
+        Element::Jitter(jitter) if field.is_multiple_of(2) => {
+            jitter.jitter = Time(odd(field, choice));
+        }
+        Element::Jitter(jitter) => jitter.correlation = share(field),
+        Element::Policer(policer) if field.is_multiple_of(2) => {
+            policer.rate = Rate(odd(field, choice));
+        }
+        Element::Policer(policer) => policer.burst = odd(field, choice),
+        Element::VaryingLink(link) => {
+            let at = field % link.steps.len();
+            link.steps[at].at = Time(odd(field, choice));
+            link.steps[at].rate = Rate(odd(field + 1, choice));
+        }
+        Element::TraceLink(link) => link.opportunities = vec![odd32(field, choice)],
     }
 }
 

@@ -96,16 +96,23 @@ fn finite(mut config: Config) -> Config {
     config
 }
 
+fn more(limit: &mut QueueLimit, packets: u32) {
+    match limit {
+        QueueLimit::Packets(limit) => *limit = packets.max(*limit),
+        QueueLimit::Bytes(limit) => *limit = (10_000 * u64::from(packets)).max(*limit),
+    }
+}
+
 /// Makes every place hold `packets`.
 fn at_least(config: &mut Config, packets: u32) {
     for element in config.forward.iter_mut().chain(&mut config.back) {
         match element {
-            Element::Link(link) => match &mut link.limit {
-                QueueLimit::Packets(limit) => *limit = packets.max(*limit),
-                QueueLimit::Bytes(limit) => *limit = (10_000 * u64::from(packets)).max(*limit),
-            },
+            Element::Link(link) => more(&mut link.limit, packets),
             Element::Delay(delay) => delay.limit = packets.max(delay.limit),
-            Element::Loss(_) => {}
+            Element::VaryingLink(link) => more(&mut link.limit, packets),
+            Element::TraceLink(link) => more(&mut link.limit, packets),
+            Element::Policer(policer) => policer.rate = policer.rate.max(Rate::mbit(100)),
+            _ => {}
         }
     }
     for host in [&mut config.sender, &mut config.receiver] {
@@ -120,8 +127,8 @@ fn at_least(config: &mut Config, packets: u32) {
 /// segment that waits for a delayed ACK.
 fn lossless(config: Config) -> Config {
     let mut config = finite(config);
-    config.forward.retain(|e| !matches!(e, Element::Loss(_)));
-    config.back.retain(|e| !matches!(e, Element::Loss(_)));
+    config.forward.retain(|e| matches!(e, Element::Link(_) | Element::Delay(_)));
+    config.back.retain(|e| matches!(e, Element::Link(_) | Element::Delay(_)));
     at_least(&mut config, 1_000_000);
     for element in config.forward.iter_mut().chain(&mut config.back) {
         if let Element::Link(link) = element {

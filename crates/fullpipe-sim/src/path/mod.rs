@@ -32,6 +32,8 @@ pub trait Stage {
     }
     /// Lets out what is due at `now` without input.
     fn wake(&mut self, _now: Time, _out: &mut Vec<Train>) {}
+    /// Calls `each` for every train that it holds and has not given yet.
+    fn held(&self, _each: &mut dyn FnMut(&Train)) {}
     /// The packets it dropped.
     fn drops(&mut self) -> &mut Drops;
     /// Its description; `index` and `direction` are filled in by the path.
@@ -112,6 +114,11 @@ impl Chain {
         }
         let last = self.stages.len();
         arrivals.append(&mut self.buffers[last]);
+    }
+
+    /// Calls `each` for every train that is inside and has not been given yet.
+    pub fn held(&self, each: &mut dyn FnMut(&Train)) {
+        self.stages.iter().for_each(|stage| stage.held(each));
     }
 
     /// From now on packets are named that come to element `at` or are dropped anywhere.

@@ -22,6 +22,7 @@
 //! - Events of one moment: retransmissions, then the timeout that caused them, then a change of the
 //!   congestion state.
 
+mod acks;
 mod capture;
 mod clock;
 mod cpu;
@@ -32,17 +33,17 @@ mod sampler;
 mod sending;
 mod stretch;
 
-use crate::config::{Config, Host};
+use crate::config::{Config, Element, Host};
 use crate::drops::Drops;
 use crate::path::Chain;
 use crate::path::host::receive::Receive;
 use crate::tally::Samples;
-use crate::tcp::{Ack, HEADERS, TIMESTAMP_OPTION};
+use crate::tcp::{HEADERS, TIMESTAMP_OPTION};
 use crate::trace::{Control, Event, EventKind, Sink};
-use crate::train::Train;
+use crate::train::{Kind, Train};
 use crate::units::Time;
+use acks::Acks;
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use capture::{Capture, Fate, Place};
@@ -61,38 +62,9 @@ pub struct Outcome {
     pub segments: u64,
 }
 
-/// ACKs on their way; a train of ACKs names entries of this log.
-#[derive(Default)]
-pub(crate) struct AckLog {
-    first: u64,
-    acks: VecDeque<Ack>,
-}
-
-impl AckLog {
-    fn push(&mut self, ack: Ack) -> u64 {
-        self.acks.push_back(ack);
-        self.first + self.acks.len() as u64 - 1
-    }
-
-    /// The entry that came last.
-    fn last(&self) -> Option<&Ack> {
-        self.acks.back()
-    }
-
-    /// The entry `number`; those before it were lost on the way.
-    fn take(&mut self, number: u64) -> Option<Ack> {
-        while self.first < number {
-            self.acks.pop_front();
-            self.first += 1;
-        }
-        self.first += 1;
-        self.acks.pop_front()
-    }
-}
-
 /// What both hosts and the sampler share.
 pub(crate) struct Shared {
-    pub(crate) acks: Vec<AckLog>,
+    pub(crate) acks: Acks,
     events: Vec<(Event, Work, Side)>,
     /// What is being done.
     doing: (Work, Side),
@@ -187,8 +159,9 @@ fn mss(config: &Config) -> Result<(u32, u32), String> {
 impl Run {
     fn new(config: &Config) -> Result<Run, String> {
         let (mss, headers) = mss(config)?;
+        let in_order = config.back.iter().all(Element::in_order);
         let shared = Shared {
-            acks: config.flows.iter().map(|_| AckLog::default()).collect(),
+            acks: Acks::new(config.flows.len(), in_order),
             events: Vec::new(),
             doing: (Work::Packets, Side::Sender),
             mss,
@@ -239,6 +212,24 @@ impl Run {
         }
         self.receiver.wire = sent;
         self.deliver_back();
+        self.forget_acks();
+    }
+
+    /// Forgets the ACKs of which nothing is on its way any more, where they may come in any order.
+    fn forget_acks(&mut self) {
+        if !self.shared.acks.are_many() {
+            return;
+        }
+        let mut oldest = alloc::vec![u64::MAX; self.sender.flows.len()];
+        let mut look = |train: &Train| {
+            if train.kind == Kind::Ack {
+                let oldest = &mut oldest[usize::from(train.flow)];
+                *oldest = train.number.min(*oldest);
+            }
+        };
+        self.back.held(&mut look);
+        self.sender.receive.held(&mut look);
+        self.shared.acks.forget_before(&oldest);
     }
 
     fn deliver_forward(&mut self) {

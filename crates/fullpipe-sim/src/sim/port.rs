@@ -29,6 +29,7 @@ impl Port<'_> {
         Train {
             flow: self.flow,
             kind: Kind::Data,
+            skb: self.transmit.skb(),
             number,
             len,
             ip_len: len + self.headers,

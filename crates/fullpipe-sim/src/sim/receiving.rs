@@ -8,7 +8,7 @@ use super::clock::Timers;
 use super::cpu::Cpu;
 use super::level::Level;
 use super::port::Port;
-use super::{AckLog, Shared, copy_time};
+use super::{Shared, copy_time};
 use crate::config::{self, Config, Host};
 use crate::path::host::receive::Receive;
 use crate::path::host::transmit::Transmit;
@@ -85,7 +85,7 @@ impl ReceivingHost {
         });
         let samples = Samples::of(config);
         Ok(ReceivingHost {
-            transmit: Transmit::new(&host, samples),
+            transmit: Transmit::new(&host, &config.back, samples),
             receive: Receive::new(&host, samples),
             wire: Vec::new(),
             timers: Timers::new(config.flows.len()),
@@ -117,7 +117,7 @@ impl ReceivingHost {
 
     /// Sends a SYN-ACK or an ACK; an ACK is the last one of the flow's log.
     fn send(&mut self, flow: usize, cpu: Time, kind: Kind, number: u64, shared: &mut Shared) {
-        let ack = Some(&shared.acks[flow]).filter(|_| kind == Kind::Ack).and_then(AckLog::last);
+        let ack = shared.acks.last(flow).filter(|_| kind == Kind::Ack);
         let mut port = Port {
             transmit: &mut self.transmit,
             wire: &mut self.wire,
@@ -133,7 +133,7 @@ impl ReceivingHost {
     }
 
     fn send_ack(&mut self, flow: usize, cpu: Time, ack: Ack, shared: &mut Shared) {
-        let number = shared.acks[flow].push(ack);
+        let number = shared.acks.push(flow, ack);
         self.send(flow, cpu, Kind::Ack, number, shared);
     }
 

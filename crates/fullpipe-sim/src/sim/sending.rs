@@ -89,7 +89,7 @@ impl SendingHost {
         }
         let samples = Samples::of(config);
         Ok(SendingHost {
-            transmit: Transmit::new(&host, samples),
+            transmit: Transmit::new(&host, &config.forward, samples),
             receive: Receive::new(&host, samples),
             wire: Vec::new(),
             timers,
@@ -190,7 +190,7 @@ impl SendingHost {
                 cpu = self.on_syn_ack(flow, packet.number, cpu, now, shared);
             }
             Kind::Ack => {
-                let Some(ack) = shared.acks[flow].take(packet.number) else { return cpu };
+                let Some(ack) = shared.acks.take(flow, packet.number) else { return cpu };
                 if self.flows[flow].locked {
                     self.flows[flow].backlog.push_back((ack, packet.serial));
                 } else {

@@ -13,7 +13,7 @@ mod reference;
 #[path = "../scenarios/mod.rs"]
 mod scenarios;
 
-use fullpipe_sim::config::Config;
+use fullpipe_sim::config::{Config, KINDS};
 use fullpipe_sim::trace::EventKind;
 use record::{Record, ToTheEnd};
 use scenarios::Size;
@@ -49,6 +49,7 @@ fn note(told: &Record, segments: u64) {
     kinds.dedup();
     kinds.into_iter().for_each(|kind| show(kind.name()));
     for stage in told.announced() {
+        show(&format!("a {}", stage.kind));
         let last = told.samples().filter(|s| s.stage == stage.index).last();
         if last.is_some_and(|sample| sample.dropped > 0) {
             show(&format!("dropped by {}", stage.kind));
@@ -63,9 +64,12 @@ fn trains_tell_what_packets_tell() {
     let seen = SEEN.lock().unwrap();
     let kinds = [EventKind::Established, EventKind::FirstData, EventKind::CaState];
     let kinds = kinds.iter().chain(&[EventKind::Retransmit, EventKind::Timeout]);
-    let places = ["qdisc", "link", "delay", "loss", "rx_ring", "backlog"];
+    let places = ["qdisc", "link", "delay", "loss", "rx_ring", "backlog", "policer"]
+        .into_iter()
+        .chain(["gilbert-elliott", "drop", "varying-link", "trace-link"]);
     let drops = places.map(|place| format!("dropped by {place}"));
-    let few = kinds.map(|kind| kind.name().to_string()).chain(drops);
+    let elements = KINDS.iter().map(|kind| format!("a {kind}"));
+    let few = kinds.map(|kind| kind.name().to_string()).chain(drops).chain(elements);
     for what in few.chain(["more than 100 segments".to_string()]) {
         assert!(seen.get(&what).is_some_and(|&cases| cases >= 20), "hardly any {what}: {seen:?}");
     }

@@ -1,6 +1,7 @@
 //! What holds in every run, whatever the scenario: nothing is lost without being counted, nothing
 //! is done twice, no queue holds more than it can, no clock runs backwards.
 
+mod captures;
 mod flows;
 mod hashes;
 mod link;
@@ -42,6 +43,13 @@ fn on_every_scenario(property: fn(&Config) -> Result<(), String>) {
 #[test]
 fn every_stage_keeps_its_books() {
     on_every_scenario(|config| stages::balance(&run(config)?));
+}
+
+#[test]
+fn a_run_that_is_watched_is_the_same() {
+    random::check(300, scenarios::config(SIZE), |config| {
+        captures::change_nothing(config, &run(config)?)
+    });
 }
 
 #[test]

@@ -21,10 +21,17 @@ pub fn balance(record: &Record) -> Result<(), String> {
     for (stage, samples) in histories(record) {
         for pair in samples.windows(2) {
             let (before, now) = (pair[0], pair[1]);
+            hold!(now.left >= before.left, "{}: {before:?} {now:?}", stage.name);
+            if stage.kind == "duplicate" {
+                let copies = now.left.checked_sub(now.entered);
+                hold!(copies.is_some_and(|n| n <= now.entered), "{}: {now:?}", stage.name);
+                hold!(now.waiting + now.dropped == 0, "{}: {now:?}", stage.name);
+                continue;
+            }
             let inside = now.entered.checked_sub(now.left);
             let inside = inside.ok_or(format!("{}: more left than entered", stage.name))?;
             // A link holds one more packet than its queue: the one in transmission.
-            let sending = u64::from(stage.kind == "link" && inside > now.waiting);
+            let sending = u64::from(stage.kind.ends_with("link") && inside > now.waiting);
             hold!(inside == now.waiting + sending, "{}: {now:?}", stage.name);
             hold!(now.peak >= now.waiting.max(before.waiting), "{}: {now:?}", stage.name);
             hold!(now.peak <= before.waiting + (now.entered - before.entered), "{now:?}");
@@ -45,7 +52,9 @@ pub fn capacities(config: &Config, record: &Record) -> Result<(), String> {
         for sample in samples {
             let (held, most) = match stage.kind {
                 "send_buffer" => continue,
-                "link" if stage.unit == "byte" => (sample.waiting_bytes, capacity),
+                kind if kind.ends_with("link") && stage.unit == "byte" => {
+                    (sample.waiting_bytes, capacity)
+                }
                 "tx_ring" => (sample.peak, capacity.max(largest_skb)),
                 _ => (sample.peak, capacity),
             };

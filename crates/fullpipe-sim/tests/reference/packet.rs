@@ -28,6 +28,8 @@ pub enum Body {
 pub struct Packet {
     /// Index of the flow.
     pub flow: usize,
+    /// Number of the skb that it was part of; the qdisc counts them.
+    pub skb: u32,
     /// Size of the IP packet, bytes.
     pub ip_len: u32,
     /// What it is.

@@ -78,7 +78,7 @@ impl ReceivingHost {
     }
 
     fn send(&mut self, flow: usize, cpu: Time, body: Body, headers: u32, agenda: &mut Agenda) {
-        self.transmit.offer(cpu, vec![Packet { flow, ip_len: headers, body }], agenda);
+        self.transmit.offer(cpu, vec![Packet { flow, skb: 0, ip_len: headers, body }], agenda);
     }
 
     /// Takes all packets that wait, one after the other.

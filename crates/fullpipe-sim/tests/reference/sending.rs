@@ -73,7 +73,8 @@ struct Port<'a> {
 
 impl Port<'_> {
     fn offer(&mut self, bodies: Vec<(Body, u32)>) -> bool {
-        let packet = |(body, len)| Packet { flow: self.flow, ip_len: len + self.headers, body };
+        let (flow, headers) = (self.flow, self.headers);
+        let packet = |(body, len)| Packet { flow, skb: 0, ip_len: len + headers, body };
         let skb = bodies.into_iter().map(packet).collect();
         self.transmit.offer(self.cpu, skb, self.agenda)
     }

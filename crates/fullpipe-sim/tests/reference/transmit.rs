@@ -20,6 +20,8 @@ pub struct Transmit {
     /// Segments with a descriptor; the first one is on the wire until the time in `done`.
     ring: VecDeque<Packet>,
     done: Option<Time>,
+    /// skbs offered.
+    skbs: u32,
     /// Counters of the qdisc, in skbs.
     pub qdisc_counter: Counter,
     /// Counters of the ring, in segments.
@@ -43,6 +45,7 @@ impl Transmit {
             qdisc: VecDeque::new(),
             ring: VecDeque::new(),
             done: None,
+            skbs: 0,
             qdisc_counter: Counter::default(),
             ring_counter: Counter::default(),
             busy: Busy::default(),
@@ -50,7 +53,9 @@ impl Transmit {
     }
 
     /// Offers an skb; false: the qdisc refused it.
-    pub fn offer(&mut self, now: Time, skb: Vec<Packet>, agenda: &mut Agenda) -> bool {
+    pub fn offer(&mut self, now: Time, mut skb: Vec<Packet>, agenda: &mut Agenda) -> bool {
+        self.skbs += 1;
+        skb.iter_mut().for_each(|packet| packet.skb = self.skbs);
         self.advance(now, agenda);
         if self.qdisc.is_empty() && self.fits(skb.len()) {
             self.qdisc_counter.pass(now);

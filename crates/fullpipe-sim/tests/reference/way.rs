@@ -4,6 +4,7 @@ use super::agenda::{Agenda, Happening, Side};
 use super::element::{Place, build};
 use super::packet::{Body, Packet};
 use fullpipe_sim::config;
+use fullpipe_sim::tcp::Ack;
 use fullpipe_sim::trace::StageSample;
 use fullpipe_sim::units::Time;
 
@@ -14,17 +15,21 @@ pub struct Passed {
     pub samples: Vec<StageSample>,
 }
 
-/// Sends numbered packets (time and size) through elements; the last sample is the end.
+/// A packet before it has a number: when it comes, its size, the skb that it is part of.
+pub type Coming = (Time, u32, u32);
+
+/// Sends numbered packets through elements; the last sample is the end.
 pub fn pass(
     elements: &[config::Element],
     seed: u64,
-    packets: &[(Time, u32)],
+    packets: &[Coming],
     samples: &[Time],
 ) -> Passed {
     let mut elements: Vec<_> = elements.iter().map(|e| build(e, seed)).collect();
     let mut agenda = Agenda::default();
-    for (seq, &(time, ip_len)) in (0..).zip(packets) {
-        let packet = Packet { flow: 0, ip_len, body: Body::Data { seq, len: 0 } };
+    for (ack, &(time, ip_len, skb)) in (0..).zip(packets) {
+        let body = Body::Ack(Ack { ack, window: 0, sacks: None });
+        let packet = Packet { flow: 0, skb, ip_len, body };
         agenda.add(time, Happening::Arrival(Side::Sender, 0, packet));
     }
     samples.iter().for_each(|&time| agenda.add(time, Happening::Sample));
@@ -48,7 +53,7 @@ pub fn pass(
 
 fn number(packet: &Packet) -> Option<u64> {
     match packet.body {
-        Body::Data { seq, .. } => Some(seq),
+        Body::Ack(ref ack) => Some(ack.ack),
         _ => None,
     }
 }

@@ -70,6 +70,12 @@ pub fn capacity(most: u64) -> impl Strategy<Value = u64> {
 fn bottleneck(config: &Config) -> u64 {
     let links = config.forward.iter().filter_map(|e| match e {
         Element::Link(link) => Some(link.rate.0),
+        Element::VaryingLink(link) => link.steps.iter().map(|s| s.rate.0).filter(|r| *r > 0).min(),
+        Element::Policer(policer) => Some(policer.rate.0),
+        Element::TraceLink(link) => {
+            let period = u64::from(*link.opportunities.last()?);
+            Some(link.opportunities.len() as u64 * 12_000_000 / period)
+        }
         _ => None,
     });
     links.chain([config.sender.nic_rate.0]).min().expect("a host has a card")
@@ -77,7 +83,12 @@ fn bottleneck(config: &Config) -> u64 {
 
 /// Bits per second that the buffers allow, about; none: as many as come.
 fn window_rate(config: &Config) -> Option<u64> {
-    let delay = |e: &Element| if let Element::Delay(d) = e { d.delay.0 } else { 0 };
+    let delay = |e: &Element| match e {
+        Element::Delay(delay) => delay.delay.0,
+        Element::Jitter(jitter) => jitter.delay.0,
+        Element::Reorder(reorder) => reorder.delay.0,
+        _ => 0,
+    };
     let round_trip = config.forward.iter().chain(&config.back).map(delay).sum::<u64>();
     let windows = config.flows.iter().map(|f| {
         let send = f.sndbuf.unwrap_or(config.sender.sysctl.tcp_wmem[2]);

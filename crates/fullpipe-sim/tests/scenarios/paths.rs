@@ -1,7 +1,10 @@
 //! Random elements of a path.
 
 use super::{capacity, decade, log_uniform, round};
-use fullpipe_sim::config::{Delay, Element, Link, Loss, QueueLimit, Timer};
+use fullpipe_sim::config::{
+    Delay, Distribution, Drop, Duplicate, Element, GilbertElliott, Jitter, Link, Loss, Policer,
+    QueueLimit, Reorder, Step, Timer, TraceLink, Unit, VaryingLink,
+};
 use fullpipe_sim::units::{Framing, Rate, Time};
 use proptest::prelude::*;
 use std::ops::RangeInclusive;
@@ -20,26 +23,43 @@ pub fn elements(
 /// Any element; its name is still empty.
 pub fn element() -> impl Strategy<Value = Element> {
     prop_oneof![
-        3 => link().prop_map(Element::Link),
-        3 => delay().prop_map(Element::Delay),
-        1 => loss().prop_map(Element::Loss),
+        8 => link().prop_map(Element::Link),
+        8 => delay().prop_map(Element::Delay),
+        3 => loss().prop_map(Element::Loss),
+        1 => gilbert_elliott().prop_map(Element::GilbertElliott),
+        1 => drop().prop_map(Element::Drop),
+        1 => reorder().prop_map(Element::Reorder),
+        1 => duplicate().prop_map(Element::Duplicate),
+        1 => jitter().prop_map(Element::Jitter),
+        1 => policer().prop_map(Element::Policer),
+        1 => varying().prop_map(Element::VaryingLink),
+        1 => trace_link().prop_map(Element::TraceLink),
+    ]
+}
+
+fn rate() -> impl Strategy<Value = Rate> {
+    let rate = prop_oneof![
+        2 => log_uniform(1_000_000, 40_000_000_000).prop_map(round),
+        1 => decade(1_000_000, 10_000_000_000),
+    ];
+    rate.prop_map(Rate)
+}
+
+fn framing() -> impl Strategy<Value = Framing> {
+    prop::sample::select(vec![Framing::Ip, Framing::Ethernet, Framing::EthernetWire])
+}
+
+fn limit() -> impl Strategy<Value = QueueLimit> {
+    prop_oneof![
+        capacity(100_000).prop_map(|n| QueueLimit::Packets(n as u32)),
+        log_uniform(100, 100_000_000).prop_map(QueueLimit::Bytes),
     ]
 }
 
 /// Any link; its name is still empty.
 pub fn link() -> impl Strategy<Value = Link> {
-    let rate = prop_oneof![
-        2 => log_uniform(1_000_000, 40_000_000_000).prop_map(round),
-        1 => decade(1_000_000, 10_000_000_000),
-    ];
-    let rate = rate.prop_map(Rate);
-    let framing = prop::sample::select(vec![Framing::Ip, Framing::Ethernet, Framing::EthernetWire]);
-    let limit = prop_oneof![
-        capacity(100_000).prop_map(|n| QueueLimit::Packets(n as u32)),
-        log_uniform(100, 100_000_000).prop_map(QueueLimit::Bytes),
-    ];
     let name = String::new();
-    (rate, framing, limit).prop_map(move |(rate, framing, limit)| Link {
+    (rate(), framing(), limit()).prop_map(move |(rate, framing, limit)| Link {
         name: name.clone(),
         rate,
         framing,
@@ -70,10 +90,122 @@ fn timer() -> impl Strategy<Value = Timer> {
     })
 }
 
-fn loss() -> impl Strategy<Value = Loss> {
-    let probability = prop_oneof![
+fn small() -> impl Strategy<Value = f64> {
+    prop_oneof![
         1 => Just(0.0),
         4 => log_uniform(100, 50_000).prop_map(|ppm| ppm as f64 / 1e6),
-    ];
-    probability.prop_map(|probability| Loss { name: String::new(), probability })
+    ]
+}
+
+fn unit() -> impl Strategy<Value = Unit> {
+    prop::sample::select(vec![Unit::Segment, Unit::Segment, Unit::Skb])
+}
+
+fn loss() -> impl Strategy<Value = Loss> {
+    (small(), unit()).prop_map(|(probability, unit)| Loss {
+        name: String::new(),
+        probability,
+        unit,
+    })
+}
+
+fn gilbert_elliott() -> impl Strategy<Value = GilbertElliott> {
+    let loss_bad = prop_oneof![Just(1.0), 0.0..=1.0f64];
+    (small(), 0.2..=1.0f64, loss_bad, small(), unit()).prop_map(
+        |(p, r, loss_bad, loss_good, unit)| GilbertElliott {
+            name: String::new(),
+            p,
+            r,
+            loss_bad,
+            loss_good,
+            unit,
+        },
+    )
+}
+
+fn drop() -> impl Strategy<Value = Drop> {
+    let list = || prop::collection::btree_set(0..200u64, 0..20);
+    let list = || list().prop_map(|numbers| numbers.into_iter().collect());
+    (0..2u16, list(), list()).prop_map(|(flow, segments, acks)| Drop {
+        name: String::new(),
+        flow,
+        segments,
+        acks,
+    })
+}
+
+/// A delay that lets many packets come meanwhile, or none.
+fn some_time() -> impl Strategy<Value = Time> {
+    prop_oneof![
+        1 => Just(0),
+        3 => log_uniform(1, 20_000_000),
+        1 => decade(1000, 10_000_000),
+    ]
+    .prop_map(Time)
+}
+
+fn correlation() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(0.0), Just(0.25), 0.0..=1.0f64]
+}
+
+fn reorder() -> impl Strategy<Value = Reorder> {
+    let gap = prop_oneof![Just(1), 1..10u32];
+    let probability = prop_oneof![Just(1.0), 0.0..=0.3f64];
+    (some_time(), some_time(), probability, correlation(), gap).prop_map(
+        |(delay, chosen_delay, probability, correlation, gap)| Reorder {
+            name: String::new(),
+            delay,
+            chosen_delay,
+            probability,
+            correlation,
+            gap,
+        },
+    )
+}
+
+fn duplicate() -> impl Strategy<Value = Duplicate> {
+    (prop_oneof![small(), 0.0..=1.0f64], correlation()).prop_map(|(probability, correlation)| {
+        Duplicate { name: String::new(), probability, correlation }
+    })
+}
+
+fn jitter() -> impl Strategy<Value = Jitter> {
+    let shape = prop::sample::select(vec![Distribution::Uniform, Distribution::Normal]);
+    (some_time(), some_time(), correlation(), shape, any::<bool>()).prop_map(
+        |(delay, jitter, correlation, distribution, keep_order)| Jitter {
+            name: String::new(),
+            delay,
+            jitter,
+            correlation,
+            distribution,
+            keep_order,
+        },
+    )
+}
+
+fn policer() -> impl Strategy<Value = Policer> {
+    (rate(), log_uniform(10_000, 10_000_000), framing())
+        .prop_map(|(rate, burst, framing)| Policer { name: String::new(), rate, burst, framing })
+}
+
+fn varying() -> impl Strategy<Value = VaryingLink> {
+    let rate = || prop_oneof![5 => rate(), 1 => Just(Rate(0))];
+    let later = prop::collection::btree_map(1..50_000_000u64, rate(), 0..8);
+    (rate(), later, self::rate(), framing(), limit()).prop_map(
+        |(first, later, last, framing, limit)| {
+            let later = later.into_iter().map(|(at, rate)| Step { at: Time(at), rate });
+            let first = [Step { at: Time::ZERO, rate: first }];
+            let mut steps: Vec<_> = first.into_iter().chain(later).collect();
+            steps.last_mut().expect("a step").rate = last;
+            VaryingLink { name: String::new(), steps, framing, limit }
+        },
+    )
+}
+
+fn trace_link() -> impl Strategy<Value = TraceLink> {
+    (prop::collection::vec(0..60u32, 1..200), limit()).prop_map(|(mut opportunities, limit)| {
+        opportunities.push(60);
+        opportunities.sort();
+        TraceLink { name: String::new(), opportunities, limit }
+    })
 }

@@ -57,7 +57,7 @@ fn scenario(
     let chosen = alternatives(&asked, variants, cx);
     let points = points(&asked, &sets, chosen.len(), cx);
     check_names(&asked, published.as_ref(), cx);
-    let mut maker = Maker { run: &run, asked: &asked, sets: &sets, name: stem(source), cx };
+    let mut maker = Maker { run: &run, asked: &asked, sets: &sets, name: stem(source), source, cx };
     let plans = maker.plans(&chosen, &points);
     let first = plans.first()?;
     let (title, seed) = (first.resolved.title.clone(), first.resolved.seed);
@@ -218,6 +218,7 @@ struct Maker<'a> {
     asked: &'a Asked,
     sets: &'a [Change],
     name: &'a str,
+    source: &'a Source,
     cx: &'a mut Context,
 }
 
@@ -252,7 +253,7 @@ impl Maker<'_> {
             set(&mut root, Run::GROUP, key, value, self.cx);
         }
         let written = Run::read(&root, "the scenario", self.cx)?;
-        let resolved = resolve::run(&written, self.name, self.cx)?;
+        let resolved = resolve::run(&written, self.name, self.source, self.cx)?;
         let expects = self.asked.expect.as_ref().map_or(&[][..], |list| &list.value.0);
         let expectations = expect::read(expects, alternative.name, &resolved, self.cx);
         Some(Plan {

@@ -26,7 +26,7 @@ pub use diagnostic::{CODES, Diagnostic, Diagnostics};
 pub use format::quantity;
 pub use load::load;
 pub use notes::notes;
-pub use path::{Delay, Element, Link, Loss, Queue, Timer};
+pub use path::*;
 pub use plan::{Expect, Plan, Scenario, Target, Tolerance};
 pub use recipes::{Recipe, recipe, recipes};
 pub use resolved::*;

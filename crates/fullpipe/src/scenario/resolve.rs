@@ -9,6 +9,7 @@ use super::format::written::{self, AppKind};
 use super::path;
 use super::profile::{self, Kernel};
 use super::resolved::*;
+use super::source::Source;
 use fullpipe_sim::cc;
 use fullpipe_sim::units::{Rate, Time};
 use std::collections::BTreeSet;
@@ -28,8 +29,14 @@ fn value<T: Clone>(at: &Option<At<T>>) -> Option<T> {
 }
 
 /// Resolves a run; `name` is its title where it has none. None if anything is missing; what is wrong is reported.
-pub fn run(written: &written::Run, name: &str, cx: &mut Context) -> Option<Resolved> {
-    let path = written.path.as_ref().and_then(|path| path::path(&path.value, cx));
+pub fn run(
+    written: &written::Run,
+    name: &str,
+    source: &Source,
+    cx: &mut Context,
+) -> Option<Resolved> {
+    let names = written.flow.as_ref().map_or(Vec::new(), |flows| names(&flows.value.0));
+    let path = written.path.as_ref().and_then(|path| path::path(&path.value, source, &names, cx));
     let fastest = path.as_ref().and_then(Path::fastest);
     let hosts = written.hosts.as_ref().and_then(|hosts| hosts_of(&hosts.value, fastest, cx));
     let flow = written.flow.as_ref().and_then(|flow| {
@@ -49,6 +56,24 @@ pub fn run(written: &written::Run, name: &str, cx: &mut Context) -> Option<Resol
         hosts,
         flow,
     })
+}
+
+/// The names of all flows, copies included.
+fn names(flows: &[written::Flow]) -> Vec<String> {
+    let named = |flow: &written::Flow| {
+        let count = flow.count.as_ref().map_or(1, |count| count.value.0 as usize);
+        let names = flow.name.as_ref().map(|name| copy_names(&name.value.0, count.min(MOST_FLOWS)));
+        names.unwrap_or_default()
+    };
+    flows.iter().flat_map(named).collect()
+}
+
+/// The name itself, or `count` with numbers.
+fn copy_names(name: &str, count: usize) -> Vec<String> {
+    match count {
+        1 => vec![name.into()],
+        _ => (1..=count).map(|n| format!("{name}-{n}")).collect(),
+    }
 }
 
 /// When the run ends.
@@ -199,11 +224,8 @@ fn flows(
 
 /// The flow itself, or `count` copies with numbers.
 fn copies(flow: Flow, count: usize) -> Vec<Flow> {
-    if count == 1 {
-        return vec![flow];
-    }
-    let name = |n| format!("{}-{n}", flow.name);
-    (1..=count).map(|n| Flow { name: name(n), ..flow.clone() }).collect()
+    let names = copy_names(&flow.name, count).into_iter();
+    names.map(|name| Flow { name, ..flow.clone() }).collect()
 }
 
 /// Reports flows of one name, among those written and among their copies.

@@ -1,5 +1,6 @@
 //! How resolved values are written, so that the scenario parser reads the same value back.
 
+use super::format::values::Choice;
 use fullpipe_sim::config::{QueueLimit, ReceivePath, Sysctl};
 use fullpipe_sim::units::{Framing, Time};
 use serde::{Serialize, Serializer};
@@ -61,6 +62,15 @@ pub fn per_byte<S: Serializer>(value: &u64, s: S) -> Written<S> {
 /// Time per packet.
 pub fn per_packet<S: Serializer>(value: &Time, s: S) -> Written<S> {
     s.collect_str(&format_args!("{value}/packet"))
+}
+/// A size.
+pub fn whole_size<S: Serializer>(value: &u64, s: S) -> Written<S> {
+    s.serialize_str(&bytes(*value))
+}
+/// A value chosen by its name.
+pub fn choice<C: Choice + PartialEq, S: Serializer>(value: &C, s: S) -> Written<S> {
+    let named = C::VALUES.iter().zip(C::NAMES).find(|(known, _)| *known == value);
+    named.map(|(_, name)| name).serialize(s)
 }
 /// Framing by name.
 pub fn framing<S: Serializer>(value: &Framing, s: S) -> Written<S> {

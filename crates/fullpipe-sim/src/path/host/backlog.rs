@@ -59,6 +59,11 @@ impl Backlog {
         batch.append(&mut self.held);
     }
 
+    /// Calls `each` for every train that is here or on its way here.
+    pub(super) fn held(&self, each: &mut dyn FnMut(&Train)) {
+        self.held.iter().for_each(each);
+    }
+
     pub(super) fn drops(&mut self) -> &mut Drops {
         &mut self.counters.dropped
     }

@@ -77,6 +77,12 @@ impl Receive {
         }
     }
 
+    /// Calls `each` for every train that is here or on its way here.
+    pub fn held(&self, each: &mut dyn FnMut(&Train)) {
+        self.ring.held(each);
+        self.backlog.held(each);
+    }
+
     /// What the ring and the backlog dropped.
     pub fn drops(&mut self) -> [&mut Drops; 2] {
         [self.ring.drops(), self.backlog.drops()]

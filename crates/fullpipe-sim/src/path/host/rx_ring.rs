@@ -108,6 +108,11 @@ impl RxRing {
         Some(taken)
     }
 
+    /// Calls `each` for every train that is here or on its way here.
+    pub(super) fn held(&self, each: &mut dyn FnMut(&Train)) {
+        self.arrivals.iter().for_each(each);
+    }
+
     pub(super) fn drops(&mut self) -> &mut Drops {
         &mut self.counters.dropped
     }

@@ -5,7 +5,7 @@
 
 use super::qdisc::Qdisc;
 use super::tx_ring::TxRing;
-use crate::config::Host;
+use crate::config::{Element, Host};
 use crate::tally::Samples;
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
@@ -16,20 +16,31 @@ use alloc::vec::Vec;
 pub struct Transmit {
     qdisc: Qdisc,
     ring: TxRing,
+    /// Whether skbs are told apart on their way, and the number of the next one.
+    numbered: bool,
+    skb: u32,
 }
 
 impl Transmit {
-    /// An idle way out of `host`; `samples` are the trace's.
-    pub fn new(host: &Host, samples: Samples) -> Transmit {
+    /// An idle way out of `host` onto a way of `elements`; `samples` are the trace's.
+    pub fn new(host: &Host, elements: &[Element], samples: Samples) -> Transmit {
         Transmit {
             qdisc: Qdisc::new(host.qdisc_limit, samples),
             ring: TxRing::new(host.tx_ring, host.nic_rate, samples),
+            numbered: elements.iter().any(Element::per_skb),
+            skb: 0,
         }
+    }
+
+    /// [`Train::skb`] of the skb that is offered next.
+    pub fn skb(&self) -> u32 {
+        self.skb
     }
 
     /// Offers an skb, given as trains that all start now (one per segment length), and appends
     /// what goes on the wire to `out`, numbered. Returns false when the qdisc refused it.
     pub fn push(&mut self, now: Time, skb: &[Train], out: &mut Vec<Train>) -> bool {
+        self.skb = self.skb.wrapping_add(u32::from(self.numbered));
         let segments: u64 = skb.iter().map(|t| u64::from(t.count)).sum();
         let bytes: u32 = skb.iter().map(|t| t.count * t.ip_len).sum();
         self.qdisc.forget_entered(now);

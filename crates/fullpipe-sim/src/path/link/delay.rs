@@ -225,6 +225,12 @@ impl Stage for DelayLine {
         }
     }
 
+    fn held(&self, each: &mut dyn FnMut(&Train)) {
+        if self.config.timer.is_some() {
+            self.inside.iter().for_each(each);
+        }
+    }
+
     fn drops(&mut self) -> &mut Drops {
         &mut self.counters.dropped
     }

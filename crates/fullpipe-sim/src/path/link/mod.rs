@@ -3,8 +3,23 @@
 //! A new element is a new file, its `mod` line, and its line in the list below.
 
 mod delay;
+mod drop;
+mod dropping;
+mod duplicate;
+mod gilbert_elliott;
+mod holding;
+mod jitter;
 mod loss;
+mod policer;
+mod queued;
 mod rate;
+mod reorder;
+mod trace_link;
+mod unit;
+mod varying;
+
+pub use queued::QueueLimit;
+pub use unit::Unit;
 
 use super::Stage;
 use crate::tally::Samples;
@@ -21,6 +36,14 @@ pub trait Configuration {
     /// # Errors
     /// The first violated bound.
     fn check(&self) -> Result<(), String>;
+    /// Whether it decides about skbs as the sender handed them down.
+    fn per_skb(&self) -> bool {
+        false
+    }
+    /// Whether each packet leaves at most once, and none before one that came earlier.
+    fn in_order(&self) -> bool {
+        true
+    }
     /// The element at the start of a run; `seed` is the run's, `samples` are the trace's.
     fn build(&self, seed: u64, samples: Samples) -> Box<dyn Stage>;
 }
@@ -58,6 +81,16 @@ macro_rules! elements {
                 match self { $(Element::$config(c) => c.check(),)* }
             }
 
+            /// Whether it decides about skbs as the sender handed them down.
+            pub fn per_skb(&self) -> bool {
+                match self { $(Element::$config(c) => c.per_skb(),)* }
+            }
+
+            /// Whether each packet leaves at most once, and none before one that came earlier.
+            pub fn in_order(&self) -> bool {
+                match self { $(Element::$config(c) => c.in_order(),)* }
+            }
+
             /// The element at the start of a run; `seed` is the run's, `samples` are the trace's.
             pub fn build(&self, seed: u64, samples: Samples) -> Box<dyn Stage> {
                 match self { $(Element::$config(c) => c.build(seed, samples),)* }
@@ -72,6 +105,22 @@ elements! {
     delay::Delay;
     /// Independent random loss.
     loss::Loss;
+    /// Loss in bursts.
+    gilbert_elliott::GilbertElliott;
+    /// A list of packets to lose.
+    drop::Drop;
+    /// Delays by chance, so that packets overtake each other.
+    reorder::Reorder;
+    /// Random duplication.
+    duplicate::Duplicate;
+    /// A varying delay.
+    jitter::Jitter;
+    /// A token bucket that drops.
+    policer::Policer;
+    /// A rate that changes, with a drop-tail queue in front of it.
+    varying::VaryingLink;
+    /// Sending at the times of a trace, with a drop-tail queue in front of it.
+    trace_link::TraceLink;
 }
 
 /// The description of an element of kind `C`; index and direction are filled in by the run.

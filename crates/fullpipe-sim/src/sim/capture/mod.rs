@@ -162,7 +162,9 @@ impl Capture {
     }
 
     fn see(&mut self, time: Time, forward: bool, serial: u64, segments: u32) {
-        self.ways[usize::from(!forward)].see(serial, segments);
+        if !self.ways[usize::from(!forward)].see(serial, segments) {
+            return;
+        }
         self.seen.push(Reverse((time, self.sightings, forward, serial, segments)));
         self.sightings += 1;
     }

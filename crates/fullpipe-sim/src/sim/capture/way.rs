@@ -53,9 +53,13 @@ impl Way {
         self.entry(serial).map(|entry| &entry.packet)
     }
 
-    /// The segments are seen.
-    pub(super) fn see(&mut self, serial: u64, segments: u32) {
-        self.range(serial, segments).for_each(|entry| entry.untold += 1);
+    /// The segments are seen; false: they are forgotten, so these are copies that the path made.
+    pub(super) fn see(&mut self, serial: u64, segments: u32) -> bool {
+        let known = serial >= self.first;
+        if known {
+            self.range(serial, segments).for_each(|entry| entry.untold += 1);
+        }
+        known
     }
 
     /// It is known what became of a segment.

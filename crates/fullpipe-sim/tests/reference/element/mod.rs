@@ -1,8 +1,13 @@
 //! The elements of a path, one file each, each a queue of packets.
 
 mod delay;
+mod drop;
+mod duplicate;
+mod late;
 mod link;
 mod loss;
+mod policer;
+mod trace_link;
 
 use super::agenda::{Agenda, Happening, Side};
 use super::packet::Packet;
@@ -46,6 +51,14 @@ pub fn build(config: &config::Element, seed: u64) -> Box<dyn Element> {
         config::Element::Link(c) => Box::new(link::Link::new(c)),
         config::Element::Delay(c) => Box::new(delay::Delay::new(c)),
         config::Element::Loss(c) => Box::new(loss::Loss::new(c, seed)),
+        config::Element::GilbertElliott(c) => Box::new(loss::Loss::in_bursts(c, seed)),
+        config::Element::Drop(c) => Box::new(drop::Drop::new(c)),
+        config::Element::Reorder(c) => Box::new(late::Late::reorder(c, seed)),
+        config::Element::Duplicate(c) => Box::new(duplicate::Duplicate::new(c, seed)),
+        config::Element::Jitter(c) => Box::new(late::Late::jitter(c, seed)),
+        config::Element::Policer(c) => Box::new(policer::Policer::new(c)),
+        config::Element::VaryingLink(c) => Box::new(link::Link::varying(c)),
+        config::Element::TraceLink(c) => Box::new(trace_link::TraceLink::new(c)),
     }
 }
 

@@ -74,8 +74,11 @@ pub struct Context {
 const KEPT: usize = 1000;
 
 impl Context {
-    /// Adds a text; places refer to it by the number returned.
+    /// Adds a text; places refer to it by the number returned. One that is known keeps its number.
     pub fn add(&mut self, name: &str, text: &str) -> u32 {
+        if let Some(known) = self.texts.iter().position(|(n, t)| n == name && t == text) {
+            return known as u32;
+        }
         self.texts.push((name.into(), text.into()));
         self.texts.len() as u32 - 1
     }

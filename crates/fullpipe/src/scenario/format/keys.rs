@@ -84,6 +84,10 @@ pub enum Kind {
     Range,
     /// A number or a list of numbers.
     Numbers,
+    Integers {
+        min: i64,
+        max: i64,
+    },
 }
 
 impl Kind {
@@ -118,6 +122,7 @@ impl Kind {
             Kind::Assignments => "a table such as { \"path.loss\" = 1e-5 }".into(),
             Kind::Axes => "a table such as { \"path.loss\" = [1e-5, 1e-4] }".into(),
             Kind::Range => "[first, one past the last], for instance [0, 3]".into(),
+            Kind::Integers { min, max } => format!("an array of integers from {min} to {max}"),
             Kind::Numbers => "a number, or an array of numbers".into(),
         }
     }

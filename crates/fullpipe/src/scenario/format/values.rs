@@ -80,6 +80,19 @@ pub fn integer(key: &str, node: &Node, (min, max): (i64, i64), cx: &mut Context)
     None
 }
 
+/// An array of integers within bounds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Integers<const MIN: i64, const MAX: i64>(pub Vec<i64>);
+
+impl<const MIN: i64, const MAX: i64> Read for Integers<MIN, MAX> {
+    const KIND: Kind = Kind::Integers { min: MIN, max: MAX };
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        let nodes = items(node, key, &Self::KIND, cx)?;
+        let read: Vec<_> = nodes.iter().map(|node| integer(key, node, (MIN, MAX), cx)).collect();
+        read.into_iter().collect::<Option<Vec<_>>>().map(Integers)
+    }
+}
+
 /// Reports names that occur twice; true if there are any.
 pub fn twice(names: &[(&str, Place)], what: &str, cx: &mut Context) -> bool {
     let mut seen = BTreeSet::new();

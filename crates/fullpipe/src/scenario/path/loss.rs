@@ -3,10 +3,12 @@
 use super::{Meaning, Whole, Written, needed};
 use crate::scenario::Resolved;
 use crate::scenario::format::context::Context;
-use crate::scenario::format::keys::Default::Required;
+use crate::scenario::format::keys::Default::{Is, Required};
 use crate::scenario::format::keys::{At, group};
 use crate::scenario::format::values::{Name, Probability};
-use fullpipe_sim::config;
+use crate::scenario::format::written::choices;
+use crate::scenario::show;
+use fullpipe_sim::config::{self, Unit};
 use serde::Serialize;
 
 group! {
@@ -16,8 +18,10 @@ group! {
         kind: String, Required;
         /// Stage name, unique on the path.
         name: Name, Required;
-        /// Probability that a segment is lost.
+        /// Probability that a unit is lost.
         probability: Probability, Required;
+        /// What is lost as one: a segment, or an skb as the sender handed it down (with TSO up to 64 KB).
+        unit: Unit, Is("segment");
     }
 }
 
@@ -26,8 +30,15 @@ group! {
 pub struct Loss {
     /// Stage name.
     pub name: String,
-    /// Probability that a segment is lost (0 to 1).
+    /// Probability that a unit is lost (0 to 1).
     pub probability: f64,
+    /// What is lost as one.
+    #[serde(serialize_with = "show::choice")]
+    pub unit: Unit,
+}
+
+choices! {
+    Unit { "segment" = Unit::Segment, "skb" = Unit::Skb }
 }
 
 impl Written for LossElement {
@@ -39,7 +50,7 @@ impl Written for LossElement {
 
     fn resolve(&self, _whole: &Whole, _cx: &mut Context) -> Option<Loss> {
         let (name, probability) = (needed(&self.name)?.0.clone(), needed(&self.probability)?.0);
-        Some(Loss { name, probability })
+        Some(Loss { name, probability, unit: *needed(&self.unit)? })
     }
 }
 
@@ -48,6 +59,7 @@ impl Meaning for Loss {
         config::Element::Loss(config::Loss {
             name: self.name.clone(),
             probability: self.probability,
+            unit: self.unit,
         })
     }
 }

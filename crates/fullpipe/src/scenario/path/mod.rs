@@ -3,11 +3,20 @@
 //! An element's file has its keys, what they mean, and the simulator's configuration that says the
 //! same. A new element is a new file, its `mod` line, and its line in the list below.
 
+mod beside;
 mod delay;
+mod drop;
+mod duplicate;
 mod elements;
+mod gilbert_elliott;
+mod jitter;
 mod link;
 mod loss;
+mod policer;
+mod reorder;
 mod short;
+mod trace_link;
+mod varying;
 
 pub use delay::Timer;
 pub(super) use delay::keys::Timer as TimerKeys;
@@ -15,13 +24,14 @@ pub(super) use elements::Elements;
 pub(super) use link::PathQueue;
 pub use link::Queue;
 pub(super) use short::path;
+pub use varying::Step;
 
-use super::Resolved;
 use super::format::context::Context;
 use super::format::keys::{At, Group, Read, Section};
 use super::format::node::Node;
 use super::format::values::Name;
 use super::resolved::Path;
+use super::{Resolved, Source};
 use fullpipe_sim::config::{self, Configuration};
 use fullpipe_sim::units::{Framing, Rate, Time};
 use serde::Serialize;
@@ -54,11 +64,17 @@ trait Meaning {
 }
 
 /// What an element may need to know of its surroundings.
-struct Whole {
+struct Whole<'a> {
     /// Largest IP packet, bytes.
     mtu: u32,
     /// The delay of both directions.
     round_trip: Time,
+    /// Whether the element stands on the data's way.
+    forward: bool,
+    /// The scenario's text, beside which files lie.
+    source: &'a Source,
+    /// Names of the flows.
+    flows: &'a [String],
 }
 
 macro_rules! elements {
@@ -138,6 +154,22 @@ elements! {
     delay::DelayElement => Delay;
     /// Independent random loss.
     loss::LossElement => Loss;
+    /// Loss in bursts.
+    gilbert_elliott::GilbertElliottElement => GilbertElliott;
+    /// A list of packets to lose.
+    drop::DropElement => Drop;
+    /// Delays by chance, so that packets overtake each other.
+    reorder::ReorderElement => Reorder;
+    /// Random duplication.
+    duplicate::DuplicateElement => Duplicate;
+    /// A varying delay.
+    jitter::JitterElement => Jitter;
+    /// A token bucket that drops.
+    policer::PolicerElement => Policer;
+    /// A rate that changes, with a queue in front of it.
+    varying::VaryingLinkElement => VaryingLink;
+    /// Sending at the times of a trace, with a queue in front of it.
+    trace_link::TraceLinkElement => TraceLink;
 }
 
 /// The value of a key; none if it is missing, which was reported.

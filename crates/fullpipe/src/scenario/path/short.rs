@@ -1,34 +1,45 @@
 //! The path as a whole: its short form as elements, names of stages, what depends on all elements.
 
 use super::{Delay, Element, Elements, Link, Loss, Whole, delay, link, needed};
+use crate::scenario::Source;
 use crate::scenario::format::context::{Context, Place};
 use crate::scenario::format::keys::At;
 use crate::scenario::format::values::{Probability, twice};
 use crate::scenario::format::written;
 use crate::scenario::resolved::Path;
+use fullpipe_sim::config::Unit;
 use fullpipe_sim::units::{Rate, Time};
 
-/// Resolves the path.
-pub fn path(path: &written::Path, cx: &mut Context) -> Option<Path> {
+/// Resolves the path of a scenario from `source`; `flows` are the names of its flows.
+pub fn path(
+    path: &written::Path,
+    source: &Source,
+    flows: &[String],
+    cx: &mut Context,
+) -> Option<Path> {
     let mtu = path.mtu.as_ref()?.value.0 as u32;
+    let mut whole = Whole { mtu, round_trip: Time::ZERO, forward: true, source, flows };
     let mut resolved = match (&path.forward, &path.back) {
         (None, None) => short(path, mtu, cx)?,
         (forward, back) => {
             conflicts(path, cx);
-            let whole = Whole { mtu, round_trip: Time::ZERO };
-            let mut list = |list: &Option<At<Elements>>| {
-                let elements = list.iter().flat_map(|list| &list.value.0);
-                elements.map(|element| element.resolve(&whole, cx)).collect::<Option<Vec<_>>>()
-            };
-            let (forward, back) = (list(forward), list(back));
+            let forward = list(forward, &whole, cx);
+            whole.forward = false;
+            let back = list(back, &whole, cx);
             distinct(path, cx);
             Path { mtu, forward: forward?, back: back? }
         }
     };
-    let whole = Whole { mtu, round_trip: resolved.round_trip() };
+    whole.round_trip = resolved.round_trip();
     let Path { forward, back, .. } = &mut resolved;
     forward.iter_mut().chain(back).for_each(|element| element.complete(&whole));
     Some(resolved)
+}
+
+fn list(list: &Option<At<Elements>>, whole: &Whole, cx: &mut Context) -> Option<Vec<Element>> {
+    let elements = list.iter().flat_map(|list| &list.value.0);
+    let elements: Vec<_> = elements.map(|element| element.resolve(whole, cx)).collect();
+    elements.into_iter().collect()
 }
 
 /// Reports keys of the short form beside lists.
@@ -92,7 +103,8 @@ fn short(path: &written::Path, mtu: u32, cx: &mut Context) -> Option<Path> {
 /// The loss of one direction, if there is any.
 fn short_loss(name: &str, probability: &Option<At<Probability>>) -> Option<Element> {
     let probability = probability.as_ref()?.value.0;
-    (probability > 0.0).then(|| Element::Loss(Loss { name: name.into(), probability }))
+    (probability > 0.0)
+        .then(|| Element::Loss(Loss { name: name.into(), probability, unit: Unit::Segment }))
 }
 
 /// The delay of one direction, if there is any. None outside: something is wrong.

@@ -95,6 +95,9 @@ fn schema(kind: &Kind) -> Value {
         Kind::Range => json!({
             "type": "array", "items": { "type": "integer", "minimum": 0 }, "minItems": 2, "maxItems": 2,
         }),
+        Kind::Integers { min, max } => json!({
+            "type": "array", "items": { "type": "integer", "minimum": min, "maximum": max },
+        }),
         Kind::Numbers => json!({ "anyOf": [
             { "type": "number" }, { "type": "array", "items": { "type": "number" } },
         ]}),

@@ -1,0 +1,109 @@
+//! What all random losses share: units pass or are lost in runs.
+//!
+//! The length of the next run is drawn, not a number per packet: the same law, and a train without
+//! loss costs one comparison.
+
+use super::unit::{Unit, Units};
+use crate::drops::Drops;
+use crate::path::Stage;
+use crate::tally::Tally;
+use crate::trace::{StageInfo, StageSample};
+use crate::train::{Train, append};
+use crate::units::Time;
+use alloc::vec::Vec;
+
+/// So many units that share a fate; `u64::MAX` is all that ever come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) units: u64,
+    pub(super) lost: bool,
+}
+
+/// A law of loss.
+pub(super) trait Pattern {
+    /// The next run. It may be of no unit at all.
+    fn next(&mut self) -> Run;
+}
+
+/// An element that loses what a pattern says.
+pub(super) struct Dropping<P> {
+    info: StageInfo,
+    pattern: P,
+    units: Units,
+    run: Run,
+    /// Whether the skb that passes is lost.
+    losing: bool,
+    left: Tally,
+    dropped: Drops,
+}
+
+impl<P: Pattern> Dropping<P> {
+    pub(super) fn new(info: StageInfo, mut pattern: P, unit: Unit) -> Dropping<P> {
+        let run = pattern.next();
+        Dropping {
+            info,
+            pattern,
+            units: Units::new(unit),
+            run,
+            losing: false,
+            left: Tally::default(),
+            dropped: Drops::default(),
+        }
+    }
+
+    /// The fate of the next units, of `most` at most, and how many they are.
+    fn decide(&mut self, most: u32) -> (bool, u32) {
+        while self.run.units == 0 {
+            self.run = self.pattern.next();
+        }
+        let units = u64::from(most).min(self.run.units);
+        if self.run.units != u64::MAX {
+            self.run.units -= units;
+        }
+        (self.run.lost, units as u32)
+    }
+
+    fn pass(&mut self, part: Train, lost: bool, out: &mut Vec<Train>) {
+        if lost {
+            return self.dropped.lose(&part, part.ip_len);
+        }
+        self.left.add(part.first, part.spacing, part.count, part.ip_len);
+        append(out, part);
+    }
+}
+
+impl<P: Pattern> Stage for Dropping<P> {
+    fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
+        if let Some(goes_on) = self.units.skb(train) {
+            if !goes_on {
+                self.losing = self.decide(1).0;
+            }
+            return self.pass(*train, self.losing, out);
+        }
+        let mut at = 0;
+        while at < train.count {
+            let (lost, count) = self.decide(train.count - at);
+            self.pass(train.part(at, count), lost, out);
+            at += count;
+        }
+    }
+
+    fn drops(&mut self) -> &mut Drops {
+        &mut self.dropped
+    }
+
+    fn info(&self) -> StageInfo {
+        self.info.clone()
+    }
+
+    fn sample(&mut self, now: Time) -> StageSample {
+        self.left.advance(now);
+        self.dropped.advance(now);
+        StageSample {
+            entered: self.left.count,
+            left: self.left.count,
+            dropped: self.dropped.count,
+            ..StageSample::default()
+        }
+    }
+}

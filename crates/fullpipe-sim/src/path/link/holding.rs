@@ -1,0 +1,70 @@
+//! Packets held back, each until a time of its own: what lets one overtake another.
+//!
+//! Whatever comes next comes later, so a packet leaves for good when something comes at or after its
+//! time, or when the element is woken for it. At one time what was held leaves first, in the order in
+//! which it came, then what arrives.
+
+use crate::drops::Drops;
+use crate::tally::{Counters, Samples};
+use crate::trace::StageSample;
+use crate::train::{Train, append};
+use crate::units::Time;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+/// See the module's description.
+pub(super) struct Holding {
+    /// Packets by the time at which they leave and the order in which they came.
+    inside: BTreeMap<(Time, u64), Train>,
+    come: u64,
+    counters: Counters,
+}
+
+impl Holding {
+    /// Nothing is held; `samples` are the trace's.
+    pub(super) fn new(samples: Samples) -> Holding {
+        Holding { inside: BTreeMap::new(), come: 0, counters: Counters::new(samples) }
+    }
+
+    /// Takes a packet that leaves at `leaving`, or as it comes if that is not later.
+    pub(super) fn take(&mut self, packet: Train, leaving: Time, out: &mut Vec<Train>) {
+        let now = packet.first;
+        self.release(now, out);
+        self.counters.entered.one(now, packet.ip_len);
+        if leaving <= now {
+            self.counters.left.one(now, packet.ip_len);
+            append(out, packet);
+        } else {
+            self.inside.insert((leaving, self.come), packet);
+            self.come += 1;
+        }
+        self.counters.peaks.reach(now, self.inside.len() as u64);
+    }
+
+    /// Lets out everything up to `now`.
+    pub(super) fn release(&mut self, now: Time, out: &mut Vec<Train>) {
+        while let Some(first) = self.inside.first_entry()
+            && first.key().0 <= now
+        {
+            let ((time, _), packet) = first.remove_entry();
+            self.counters.left.one(time, packet.ip_len);
+            append(out, packet.retimed(0, 1, time, 0));
+        }
+    }
+
+    pub(super) fn wake_time(&self) -> Option<Time> {
+        Some(self.inside.first_key_value()?.0.0)
+    }
+
+    pub(super) fn held(&self, each: &mut dyn FnMut(&Train)) {
+        self.inside.values().for_each(each);
+    }
+
+    pub(super) fn drops(&mut self) -> &mut Drops {
+        &mut self.counters.dropped
+    }
+
+    pub(super) fn sample(&mut self, now: Time) -> StageSample {
+        self.counters.sample(now)
+    }
+}

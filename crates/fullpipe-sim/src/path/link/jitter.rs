@@ -1,0 +1,149 @@
+//! A delay that varies. Unit of decision: the segment.
+//!
+//! Deviations from the mean follow each other as a first-order autoregression of normal numbers, which a
+//! correlation does not make narrower or wider; `uniform` takes each one's rank. (netem means the same, but
+//! takes the remainder of a correlated number, which leaves next to nothing of its correlation: Linux 6.1
+//! `tabledist`.) A delay that would be negative is none. As in netem packets overtake each other, unless
+//! order is kept: then none leaves before the one that came before it. It holds as many as come.
+
+use super::holding::Holding;
+use super::{Configuration, info};
+use crate::bounds::{LONGEST, demand, probability};
+use crate::drops::Drops;
+use crate::path::Stage;
+use crate::rng::Rng;
+use crate::tally::Samples;
+use crate::trace::{StageInfo, StageSample};
+use crate::train::Train;
+use crate::units::Time;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A varying delay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Jitter {
+    /// Stage name in the trace, unique within a run.
+    pub name: String,
+    /// Mean delay, but for delays that would be negative.
+    pub delay: Time,
+    /// Half the width of the uniform distribution, or the standard deviation of the normal one.
+    pub jitter: Time,
+    /// Correlation with the packet before (0 to 1): that of the normal numbers.
+    pub correlation: f64,
+    /// How delays are distributed.
+    pub distribution: Distribution,
+    /// Whether packets leave in the order in which they come.
+    pub keep_order: bool,
+}
+
+/// A distribution of delays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distribution {
+    /// Evenly between two bounds.
+    Uniform,
+    /// Gaussian.
+    Normal,
+}
+
+impl Configuration for Jitter {
+    const KIND: &'static str = "jitter";
+
+    fn check(&self) -> Result<(), String> {
+        let name = &self.name;
+        probability(self.correlation, name, "correlation")?;
+        let longest = self.delay.max(self.jitter);
+        demand(longest <= LONGEST, format!("{name}: delay and jitter of at most {LONGEST}"))
+    }
+
+    fn in_order(&self) -> bool {
+        self.keep_order || self.jitter == Time::ZERO
+    }
+
+    fn build(&self, seed: u64, samples: Samples) -> Box<dyn Stage> {
+        let mut rng = Rng::new(seed, &self.name);
+        let normal = rng.normal();
+        Box::new(Jitterer {
+            config: self.clone(),
+            rng,
+            normal,
+            last: Time::ZERO,
+            holding: Holding::new(samples),
+        })
+    }
+}
+
+/// See the module's description.
+struct Jitterer {
+    config: Jitter,
+    rng: Rng,
+    /// The normal number of the last packet.
+    normal: f64,
+    /// When the last packet leaves, where order is kept.
+    last: Time,
+    holding: Holding,
+}
+
+impl Jitterer {
+    /// The next deviation from the mean, in units of the jitter.
+    fn deviation(&mut self) -> f64 {
+        let rho = self.config.correlation;
+        self.normal = rho * self.normal + libm::sqrt(1.0 - rho * rho) * self.rng.normal();
+        match self.config.distribution {
+            Distribution::Normal => self.normal,
+            // Twice the distribution function, less one: even from -1 to 1.
+            Distribution::Uniform => libm::erf(self.normal / core::f64::consts::SQRT_2),
+        }
+    }
+
+    /// When a packet leaves that comes now.
+    fn leaving(&mut self, now: Time) -> Time {
+        let (mean, jitter) = (self.config.delay.0 as f64, self.config.jitter.0 as f64);
+        // A float becomes an integer by cutting; what is negative becomes 0.
+        let leaving = now + Time((mean + jitter * self.deviation()) as u64);
+        if self.config.keep_order {
+            self.last = self.last.max(leaving);
+            return self.last;
+        }
+        leaving
+    }
+}
+
+impl Stage for Jitterer {
+    fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
+        for i in 0..train.count {
+            let packet = train.part(i, 1);
+            let leaving = self.leaving(packet.first);
+            self.holding.take(packet, leaving, out);
+        }
+    }
+
+    fn holds_until(&self) -> Time {
+        self.holding.wake_time().unwrap_or(Time::NEVER)
+    }
+
+    fn wake_time(&self) -> Option<Time> {
+        self.holding.wake_time()
+    }
+
+    fn wake(&mut self, now: Time, out: &mut Vec<Train>) {
+        self.holding.release(now, out);
+    }
+
+    fn held(&self, each: &mut dyn FnMut(&Train)) {
+        self.holding.held(each);
+    }
+
+    fn drops(&mut self) -> &mut Drops {
+        self.holding.drops()
+    }
+
+    fn info(&self) -> StageInfo {
+        info::<Jitter>(&self.config.name, "segment", None)
+    }
+
+    fn sample(&mut self, now: Time) -> StageSample {
+        self.holding.sample(now)
+    }
+}

@@ -1,0 +1,121 @@
+//! A policer: a token bucket that drops what it has no tokens for, and delays nothing (`tc police`,
+//! Linux 6.1 `tcf_police_act`). Unit of decision: the segment.
+//!
+//! Tokens come at the rate and fill the bucket up to the burst; it begins full. A packet passes if there
+//! are tokens for all of it. Tokens are counted in billionths of a bit, so that nothing is rounded.
+
+use super::{Configuration, info};
+use crate::bounds::demand;
+use crate::drops::Drops;
+use crate::path::Stage;
+use crate::tally::{Samples, Tally};
+use crate::trace::{StageInfo, StageSample};
+use crate::train::{Train, append};
+use crate::units::{Framing, Rate, Time};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A policer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policer {
+    /// Stage name in the trace, unique within a run.
+    pub name: String,
+    /// Rate that passes in the long run.
+    pub rate: Rate,
+    /// Bytes that pass at once after a pause (1 to 2^50).
+    pub burst: u64,
+    /// What the rate and the burst count.
+    pub framing: Framing,
+}
+
+impl Configuration for Policer {
+    const KIND: &'static str = "policer";
+
+    fn check(&self) -> Result<(), String> {
+        demand(self.rate.0 > 0, format!("{}: rate 0", self.name))?;
+        let burst = (1..=1 << 50).contains(&self.burst);
+        demand(burst, format!("{}: burst of 1 to 2^50 bytes", self.name))
+    }
+
+    fn build(&self, _seed: u64, _samples: Samples) -> Box<dyn Stage> {
+        Box::new(Bucket {
+            config: self.clone(),
+            tokens: bits(self.burst),
+            filled: Time::ZERO,
+            left: Tally::default(),
+            dropped: Drops::default(),
+        })
+    }
+}
+
+/// So many bytes in billionths of a bit.
+fn bits(bytes: u64) -> u128 {
+    u128::from(bytes) * 8_000_000_000
+}
+
+/// See the module's description.
+struct Bucket {
+    config: Policer,
+    /// Billionths of a bit.
+    tokens: u128,
+    /// When they were last counted.
+    filled: Time,
+    left: Tally,
+    dropped: Drops,
+}
+
+impl Bucket {
+    fn conforms(&mut self, now: Time, ip_len: u32) -> bool {
+        let came = u128::from(self.config.rate.0) * u128::from((now - self.filled).0);
+        self.tokens = (self.tokens + came).min(bits(self.config.burst));
+        self.filled = now;
+        let needed = bits(u64::from(ip_len + self.config.framing.overhead()));
+        let conforms = self.tokens >= needed;
+        if conforms {
+            self.tokens -= needed;
+        }
+        conforms
+    }
+
+    fn send(&mut self, part: Train, out: &mut Vec<Train>) {
+        if part.count > 0 {
+            self.left.add(part.first, part.spacing, part.count, part.ip_len);
+            append(out, part);
+        }
+    }
+}
+
+impl Stage for Bucket {
+    fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
+        let mut sent = 0;
+        for i in 0..train.count {
+            if !self.conforms(train.time(i), train.ip_len) {
+                self.send(train.part(sent, i - sent), out);
+                self.dropped.lose(&train.part(i, 1), train.ip_len);
+                sent = i + 1;
+            }
+        }
+        self.send(train.part(sent, train.count - sent), out);
+    }
+
+    fn drops(&mut self) -> &mut Drops {
+        &mut self.dropped
+    }
+
+    fn info(&self) -> StageInfo {
+        info::<Policer>(&self.config.name, "segment", None)
+    }
+
+    fn sample(&mut self, now: Time) -> StageSample {
+        self.left.advance(now);
+        self.dropped.advance(now);
+        StageSample {
+            entered: self.left.count,
+            left: self.left.count,
+            dropped: self.dropped.count,
+            ..StageSample::default()
+        }
+    }
+}

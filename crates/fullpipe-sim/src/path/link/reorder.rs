@@ -1,0 +1,120 @@
+//! Reordering, as netem's `reorder` with `gap`. Unit of decision: the segment.
+//!
+//! Packets take one delay, chosen ones another. With netem's choice (the chosen ones none, the others
+//! the delay) a chosen packet goes ahead of those that are held; the other way round, chosen packets
+//! come late. After a chosen packet the next `gap` - 1 are not looked at; from then on each is chosen
+//! with a probability, until one is (Linux 6.1 `netem_enqueue`). It holds as many as come.
+
+use super::holding::Holding;
+use super::{Configuration, info};
+use crate::bounds::{LONGEST, demand, probability};
+use crate::drops::Drops;
+use crate::path::Stage;
+use crate::rng::Correlated;
+use crate::tally::Samples;
+use crate::trace::{StageInfo, StageSample};
+use crate::train::Train;
+use crate::units::Time;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Delays by chance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reorder {
+    /// Stage name in the trace, unique within a run.
+    pub name: String,
+    /// Delay of packets that are not chosen.
+    pub delay: Time,
+    /// Delay of chosen packets.
+    pub chosen_delay: Time,
+    /// Probability that a packet is chosen (0 to 1), where there is no correlation.
+    pub probability: f64,
+    /// Correlation with the packet looked at before, see [`Correlated`] (0 to 1).
+    pub correlation: f64,
+    /// Packets from one that may be chosen to the next (at least 1).
+    pub gap: u32,
+}
+
+impl Configuration for Reorder {
+    const KIND: &'static str = "reorder";
+
+    fn check(&self) -> Result<(), String> {
+        let name = &self.name;
+        probability(self.probability, name, "probability")?;
+        probability(self.correlation, name, "correlation")?;
+        demand(self.gap > 0, format!("{name}: gap 0"))?;
+        let longest = self.delay.max(self.chosen_delay);
+        demand(longest <= LONGEST, format!("{name}: delay of at most {LONGEST}"))
+    }
+
+    fn in_order(&self) -> bool {
+        self.delay == self.chosen_delay
+    }
+
+    fn build(&self, seed: u64, samples: Samples) -> Box<dyn Stage> {
+        Box::new(Reorderer {
+            config: self.clone(),
+            random: Correlated::new(seed, &self.name, self.correlation),
+            since: 0,
+            holding: Holding::new(samples),
+        })
+    }
+}
+
+/// See the module's description.
+struct Reorderer {
+    config: Reorder,
+    random: Correlated,
+    /// Packets since the last chosen one.
+    since: u32,
+    holding: Holding,
+}
+
+impl Reorderer {
+    fn chooses(&mut self) -> bool {
+        let chosen =
+            self.since >= self.config.gap - 1 && self.random.next() <= self.config.probability;
+        self.since = if chosen { 0 } else { self.since.saturating_add(1) };
+        chosen
+    }
+}
+
+impl Stage for Reorderer {
+    fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
+        for i in 0..train.count {
+            let packet = train.part(i, 1);
+            let delay = if self.chooses() { self.config.chosen_delay } else { self.config.delay };
+            self.holding.take(packet, packet.first + delay, out);
+        }
+    }
+
+    fn holds_until(&self) -> Time {
+        self.holding.wake_time().unwrap_or(Time::NEVER)
+    }
+
+    fn wake_time(&self) -> Option<Time> {
+        self.holding.wake_time()
+    }
+
+    fn wake(&mut self, now: Time, out: &mut Vec<Train>) {
+        self.holding.release(now, out);
+    }
+
+    fn held(&self, each: &mut dyn FnMut(&Train)) {
+        self.holding.held(each);
+    }
+
+    fn drops(&mut self) -> &mut Drops {
+        self.holding.drops()
+    }
+
+    fn info(&self) -> StageInfo {
+        info::<Reorder>(&self.config.name, "segment", None)
+    }
+
+    fn sample(&mut self, now: Time) -> StageSample {
+        self.holding.sample(now)
+    }
+}

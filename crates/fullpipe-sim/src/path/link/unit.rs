@@ -1,0 +1,37 @@
+//! What a decision is about: each segment, or what the sender handed down as one.
+
+use crate::train::Train;
+
+/// What a decision is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// Each segment by itself.
+    #[default]
+    Segment,
+    /// All segments of an skb, as the sender handed it down: with TSO up to 64 KB, as netem sees them on
+    /// the sender's own interface.
+    Skb,
+}
+
+/// Tells whether a train goes on with the unit before it.
+#[derive(Debug)]
+pub(super) struct Units {
+    unit: Unit,
+    last: Option<u32>,
+}
+
+impl Units {
+    pub(super) fn new(unit: Unit) -> Units {
+        Units { unit, last: None }
+    }
+
+    /// Whether all of `train` is of one unit (of an skb; trains do not join over its ends). The answer
+    /// says whether segments of this skb came just before; one that others came in between of counts
+    /// as another.
+    pub(super) fn skb(&mut self, train: &Train) -> Option<bool> {
+        match self.unit {
+            Unit::Segment => None,
+            Unit::Skb => Some(self.last.replace(train.skb) == Some(train.skb)),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! A list of packets to lose.
+
+use super::super::agenda::Agenda;
+use super::super::counter::Counter;
+use super::super::packet::{Body, Packet};
+use super::{Element, Place, info};
+use fullpipe_sim::config;
+use fullpipe_sim::trace::{StageInfo, StageSample};
+use fullpipe_sim::units::Time;
+
+/// How many have come.
+pub struct Drop {
+    config: config::Drop,
+    segments: u64,
+    acks: u64,
+    counter: Counter,
+}
+
+impl Drop {
+    /// Nothing has come.
+    pub fn new(config: &config::Drop) -> Drop {
+        Drop { config: config.clone(), segments: 0, acks: 0, counter: Counter::default() }
+    }
+}
+
+impl Element for Drop {
+    fn info(&self) -> StageInfo {
+        info(&self.config.name, "drop", "segment", None)
+    }
+
+    fn arrive(&mut self, now: Time, place: Place, packet: Packet, agenda: &mut Agenda) {
+        let mine = packet.flow == usize::from(self.config.flow);
+        let lost = match packet.body {
+            Body::Data { len, .. } if mine && len > 0 => {
+                self.segments += 1;
+                self.config.segments.contains(&(self.segments - 1))
+            }
+            Body::Ack(_) if mine => {
+                self.acks += 1;
+                self.config.acks.contains(&(self.acks - 1))
+            }
+            _ => false,
+        };
+        if lost {
+            self.counter.drop(now);
+        } else {
+            self.counter.pass(now);
+            place.send_on(now, packet, agenda);
+        }
+    }
+
+    fn sample(&mut self, now: Time) -> StageSample {
+        self.counter.sample(now)
+    }
+}
