@@ -45,6 +45,19 @@ impl RangeSet {
         self.ranges.range(at..).next().map(|(&s, _)| s)
     }
 
+    /// The first number in `[from, to)` that is in the set.
+    pub fn next_in(&self, from: u64, to: u64) -> Option<u64> {
+        if from < to && self.contains(from) {
+            return Some(from);
+        }
+        self.next_start(from).filter(|&start| start < to)
+    }
+
+    /// The last range that begins below `at`.
+    pub fn last_before(&self, at: u64) -> Option<(u64, u64)> {
+        self.ranges.range(..at).next_back().map(|(&s, &e)| (s, e))
+    }
+
     /// Adds `[start, end)`; calls `new` for each part that was not there.
     pub fn insert(&mut self, start: u64, end: u64, mut new: impl FnMut(u64, u64)) {
         if start >= end {

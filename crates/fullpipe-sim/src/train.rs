@@ -35,6 +35,8 @@ pub struct Train {
     pub len: u32,
     /// Size of each IP packet in bytes.
     pub ip_len: u32,
+    /// Timestamp of each packet, jiffies of its sender; 0 without timestamps.
+    pub tsval: u32,
     /// Number of packets, at least 1.
     pub count: u32,
     /// Time of the first packet.
@@ -84,6 +86,7 @@ impl Train {
             && self.kind == next.kind
             && self.len == next.len
             && self.ip_len == next.ip_len
+            && self.tsval == next.tsval
             && self.number_of(self.count) == next.number;
         if !follows || next.first < self.last() {
             return false;

@@ -14,6 +14,8 @@ pub(crate) struct Port<'a> {
     pub(crate) cpu: Time,
     /// CPU time per segment sent.
     pub(crate) cost: Time,
+    /// CPU time per skb looked at for SACKs.
+    pub(crate) walk_cost: Time,
     pub(crate) flow: u16,
     pub(crate) mss: u32,
     pub(crate) headers: u32,
@@ -22,13 +24,14 @@ pub(crate) struct Port<'a> {
 }
 
 impl Port<'_> {
-    fn train(&self, number: u64, len: u32, count: u32) -> Train {
+    fn train(&self, number: u64, len: u32, count: u32, tsval: u32) -> Train {
         Train {
             flow: self.flow,
             kind: Kind::Data,
             number,
             len,
             ip_len: len + self.headers,
+            tsval,
             count,
             first: self.cpu,
             spacing: 0,
@@ -37,7 +40,7 @@ impl Port<'_> {
 
     /// Sends one packet without data: SYN, SYN-ACK or ACK.
     pub(crate) fn send_control(&mut self, kind: Kind, number: u64) -> bool {
-        let packet = Train { kind, ..self.train(number, 0, 1) };
+        let packet = Train { kind, ..self.train(number, 0, 1, 0) };
         self.transmit.push(self.cpu, &[packet], self.wire)
     }
 }
@@ -50,9 +53,9 @@ impl Output for Port<'_> {
         if skb.retransmission {
             self.retransmitted.push(skb.seq);
         }
-        let whole = self.train(skb.seq, self.mss, full);
+        let whole = self.train(skb.seq, self.mss, full, skb.tsval);
         let tail_at = skb.seq + u64::from(full) * u64::from(self.mss);
-        let tail = self.train(tail_at, rest, 1);
+        let tail = self.train(tail_at, rest, 1, skb.tsval);
         match (full, rest) {
             (0, _) => self.transmit.push(self.cpu, &[tail], self.wire),
             (_, 0) => self.transmit.push(self.cpu, &[whole], self.wire),
@@ -62,5 +65,9 @@ impl Output for Port<'_> {
 
     fn now(&self) -> Time {
         self.cpu
+    }
+
+    fn walked(&mut self, skbs: u32) {
+        self.cpu += Time(self.walk_cost.0 * u64::from(skbs));
     }
 }

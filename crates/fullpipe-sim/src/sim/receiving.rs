@@ -12,9 +12,9 @@ use crate::config::{Config, Host};
 use crate::path::host::receive::Receive;
 use crate::path::host::transmit::Transmit;
 use crate::tally::Samples;
-use crate::tcp::Ack;
-use crate::tcp::profile;
+use crate::tcp::behaviour::profile_of;
 use crate::tcp::receiver::Receiver;
+use crate::tcp::{Ack, Segment};
 use crate::trace::EventKind;
 use crate::train::{Kind, Train};
 use crate::units::Time;
@@ -32,7 +32,7 @@ pub(crate) struct ReceivingFlow {
     accepted: bool,
     locked: bool,
     runnable: bool,
-    backlog: VecDeque<(u64, u32)>,
+    backlog: VecDeque<Segment>,
     finish_at: Option<u64>,
 }
 
@@ -62,10 +62,9 @@ pub(crate) struct ReceivingHost {
 impl ReceivingHost {
     pub(crate) fn new(config: &Config, mss: u32) -> Result<ReceivingHost, String> {
         let host = config.receiver.clone();
-        let profile = profile::find(&host.kernel)
-            .ok_or_else(|| format!("hosts.receiver.kernel: unknown profile {}", host.kernel))?;
+        let profile = profile_of(&host).map_err(|e| format!("hosts.receiver: {e}"))?;
         let flows = config.flows.iter().map(|flow| ReceivingFlow {
-            tcp: Receiver::new(profile, &host, mss, flow.rcvbuf),
+            tcp: Receiver::new(&profile, &host, mss, flow.rcvbuf),
             buffer: flow.write,
             syn_seen: false,
             accepted: false,
@@ -112,6 +111,7 @@ impl ReceivingHost {
             wire: &mut self.wire,
             cpu,
             cost: Time::ZERO,
+            walk_cost: Time::ZERO,
             flow: flow as u16,
             mss: shared.mss,
             headers: shared.headers,
@@ -167,17 +167,18 @@ impl ReceivingHost {
         if state.tcp.rcv_nxt == 0 && packet.len > 0 && packet.number == 0 {
             shared.event(now, packet.flow, EventKind::FirstData, u64::from(packet.len));
         }
+        let segment = Segment { seq: packet.number, len: packet.len, tsval: packet.tsval };
         if state.locked {
-            state.backlog.push_back((packet.number, packet.len));
+            state.backlog.push_back(segment);
         } else {
-            self.on_segment(flow, cpu, (packet.number, packet.len), shared);
+            self.on_segment(flow, cpu, segment, shared);
         }
     }
 
-    fn on_segment(&mut self, flow: usize, cpu: Time, segment: (u64, u32), shared: &mut Shared) {
+    fn on_segment(&mut self, flow: usize, cpu: Time, segment: Segment, shared: &mut Shared) {
         let tcp = &mut self.flows[flow].tcp;
         let queued = tcp.segments_queued;
-        let ack = tcp.on_segment(cpu, segment.0, segment.1);
+        let ack = tcp.on_segment(cpu, segment);
         self.buffer.change(queued, tcp.segments_queued);
         if let Some(ack) = ack {
             self.send_ack(flow, cpu, ack, shared);

@@ -59,7 +59,7 @@ fn trains(elements: &[Element], drawn: &[Drawn]) -> Vec<Train> {
         };
         let (flow, kind, len, first) = (0, Kind::Ack, 0, time + Time(d.gap));
         let (count, ip_len) = (d.count, d.ip_len);
-        let train = Train { flow, kind, number, len, ip_len, count, first, spacing };
+        let train = Train { flow, kind, number, len, ip_len, tsval: 0, count, first, spacing };
         (time, number) = (train.last(), number + u64::from(count));
         train
     };

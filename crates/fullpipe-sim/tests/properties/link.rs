@@ -18,7 +18,8 @@ pub fn trains_and_link() -> impl Strategy<Value = (Link, Vec<Train>)> {
             let spacing = if together == 0 { 0 } else { spacing };
             let first = time + Time(pause);
             let (flow, kind, count) = (0, Kind::Ack, count as u32);
-            let train = Train { flow, kind, number, len: 0, ip_len, count, first, spacing };
+            let (len, tsval) = (0, 0);
+            let train = Train { flow, kind, number, len, ip_len, tsval, count, first, spacing };
             time = train.last();
             number += u64::from(count);
             train

@@ -24,7 +24,7 @@ pub fn pass(
     let mut elements: Vec<_> = elements.iter().map(|e| Element::new(e, seed)).collect();
     let mut agenda = Agenda::default();
     for (seq, &(time, ip_len)) in (0..).zip(packets) {
-        let packet = Packet { flow: 0, ip_len, body: Body::Data { seq, len: 0 } };
+        let packet = Packet { flow: 0, ip_len, body: Body::Data { seq, len: 0, tsval: 0 } };
         agenda.add(time, Happening::Arrival(Side::Sender, 0, packet));
     }
     samples.iter().for_each(|&time| agenda.add(time, Happening::Sample));

@@ -54,6 +54,7 @@ fn timer(timer: Timer) -> config::Timer {
 fn host(host: &Host) -> config::Host {
     config::Host {
         kernel: host.kernel.clone(),
+        behaviour: host.behaviour.clone().into_iter().collect(),
         hz: host.hz,
         timestamps: host.timestamps,
         tso: host.tso,
@@ -74,6 +75,7 @@ fn cpu(cpu: Cpu) -> config::Cpu {
         transmit: cpu.transmit,
         receive: cpu.receive,
         ack: cpu.ack,
+        sack_walk: cpu.sack_walk,
     }
 }
 
