@@ -147,9 +147,9 @@ pub struct PlanArguments {
     /// What the rate counts
     #[arg(long, value_enum, default_value_t = Counted::EthernetWire)]
     pub framing: Counted,
-    /// TCP timestamps are in use (12 bytes of each segment)
+    /// TCP timestamps, which Linux has by default, are off (12 bytes more in each segment)
     #[arg(long)]
-    pub timestamps: bool,
+    pub no_timestamps: bool,
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,

@@ -46,10 +46,8 @@ fn packets_per_second(run: &Resolved) -> f64 {
     let mtu = run.path.mtu;
     let rate =
         |bits: u64, framing: Framing| bits as f64 / 8.0 / f64::from(mtu + framing.overhead());
-    let links = run.path.forward.iter().filter_map(|element| match element {
-        Element::Link(link) => Some(rate(link.rate.0, link.framing)),
-        _ => None,
-    });
+    let links = run.path.forward.iter().filter_map(Element::rate);
+    let links = links.map(|(bits, framing)| rate(bits.0, framing));
     let card = rate(run.hosts.sender.nic_rate.0, Framing::EthernetWire);
     links.fold(card, f64::min)
 }

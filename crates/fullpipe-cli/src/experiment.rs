@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::Progress;
-use fullpipe::analysis::document::{Document, FORMAT, Run, ScenarioInfo};
+use fullpipe::analysis::document::{Document, Run};
 use fullpipe::analysis::{self, RunMeta, phases};
 use fullpipe::engine::{Engine, Support};
 use fullpipe::scenario::{Plan, Scenario};
@@ -80,15 +80,31 @@ impl Experiment<'_> {
             if interrupt::stopped() || self.failed.load(Ordering::SeqCst) {
                 return;
             }
-            let result = self.one(index, plan);
+            let result = self.one(plan);
             self.failed.fetch_or(result.is_err(), Ordering::SeqCst);
             let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
             results.push((index, result));
         }
     }
 
-    fn one(&self, _index: usize, plan: &Plan) -> Result<Run, Failure> {
+    /// One plan, run, analysed and written.
+    fn one(&self, plan: &Plan) -> Result<Run, Failure> {
         let begun = Instant::now();
+        let (mut run, recording, end) = self.simulate(plan)?;
+        let took = begun.elapsed().as_secs_f64();
+        if !run.partial {
+            self.widen_band(plan, &mut run)?;
+        }
+        self.writer
+            .run(&run, &plan.resolved.to_toml(), &recording)
+            .map_err(|e| Failure::Environment(e.to_string()))?;
+        let end = end.as_secs_f64();
+        self.progress.say(&format!("{}: {end:.1} s simulated in {took:.1} s", run.variant));
+        Ok(run)
+    }
+
+    /// What a plan gives, its trace, and the moment up to which it was run.
+    fn simulate(&self, plan: &Plan) -> Result<(Run, Recording, Time), Failure> {
         let mut recording = Recording::default();
         let mut watch = Watch { progress: self.progress, seen: Time::ZERO };
         let outcome = self
@@ -96,35 +112,19 @@ impl Experiment<'_> {
             .run(&plan.resolved, &mut recording, &mut watch)
             .map_err(|why| Failure::Input(format!("{}: {why}", plan.name())))?;
         let meta = RunMeta::from_plan(self.scenario, plan, self.engine.name(), !outcome.complete);
-        let mut run = analysis::run(&meta, &recording);
-        let (end, took) = (outcome.end.as_secs_f64(), begun.elapsed().as_secs_f64());
-        if outcome.complete {
-            self.widen_band(plan, &mut run)?;
-        }
-        self.writer
-            .run(&run, &plan.resolved.to_toml(), &recording)
-            .map_err(|e| Failure::Environment(e.to_string()))?;
-        self.progress.say(&format!("{}: {end:.1} s simulated in {took:.1} s", run.variant));
-        Ok(run)
+        Ok((analysis::run(&meta, &recording), recording, outcome.end))
     }
 
     /// Repeats the run at the other phases of its path's timers, for the band of the comparison.
     fn widen_band(&self, plan: &Plan, run: &mut Run) -> Result<(), Failure> {
         let Some(published) = &mut run.published else { return Ok(()) };
-        for (n, resolved) in phases::alternatives(plan).into_iter().enumerate() {
-            let other = Plan { resolved, ..plan.clone() };
-            let mut recording = Recording::default();
-            let mut watch = Watch { progress: self.progress, seen: Time::ZERO };
-            let outcome = self
-                .engine
-                .run(&other.resolved, &mut recording, &mut watch)
-                .map_err(|why| Failure::Input(format!("{}, phase {n}: {why}", plan.name())))?;
-            if !outcome.complete {
-                run.partial = true;
+        for resolved in phases::alternatives(plan) {
+            let (other, ..) = self.simulate(&Plan { resolved, ..plan.clone() })?;
+            if other.partial {
+                published.band_whole = false;
                 return Ok(());
             }
-            let meta = RunMeta::from_plan(self.scenario, &other, self.engine.name(), false);
-            if let Some(other) = analysis::run(&meta, &recording).published {
+            if let Some(other) = other.published {
                 phases::widen(published, &other);
             }
         }
@@ -136,17 +136,7 @@ impl Experiment<'_> {
         let mut results = self.results.into_inner().unwrap_or_else(PoisonError::into_inner);
         results.sort_by_key(|(index, _)| *index);
         let runs: Vec<Run> = results.into_iter().map(|(_, run)| run).collect::<Result<_, _>>()?;
-        let scenario = self.scenario;
-        Ok(Document {
-            format: FORMAT,
-            scenario: ScenarioInfo {
-                name: scenario.name.clone(),
-                title: scenario.title.clone(),
-                seed: scenario.seed,
-            },
-            partial: runs.len() < scenario.plans().len() || runs.iter().any(|run| run.partial),
-            runs,
-        })
+        Ok(analysis::document(self.scenario, runs))
     }
 }
 

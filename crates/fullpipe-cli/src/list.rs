@@ -3,9 +3,9 @@
 use crate::args::ListArguments;
 use crate::failure::Failure;
 use crate::output::Output;
-use fullpipe::analysis::limit_names;
 use fullpipe::scenario::metric::{self, Metric, Unit};
 use fullpipe::scenario::{self, Recipe};
+use fullpipe::trace::limits::limit_names;
 use fullpipe_sim::cc::{self, Parameter};
 use fullpipe_sim::tcp::profile::PROFILES;
 use serde::Serialize;

@@ -13,7 +13,7 @@ pub fn plan(arguments: &PlanArguments, output: &Output) -> Result<(), Failure> {
         mtu: arguments.mtu,
         framing: arguments.framing.into(),
         kernel: arguments.kernel,
-        timestamps: arguments.timestamps,
+        timestamps: !arguments.no_timestamps,
     };
     let plan = answer(&question).map_err(|wrong| Failure::Input(wrong.to_string()))?;
     match arguments.json {

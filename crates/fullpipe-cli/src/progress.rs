@@ -19,19 +19,20 @@ pub enum Progress {
 const BAR: &str = "{bar:30} {percent:>3} % of {msg}, {eta} left";
 
 impl Progress {
-    /// For runs of `total` simulated time together.
-    pub fn new(quiet: bool, total: Time) -> Progress {
+    /// For runs of these simulated times.
+    pub fn new(quiet: bool, runs: &[Time]) -> Progress {
         if quiet {
             return Progress::Quiet;
         }
         if !stderr().is_terminal() {
             return Progress::Lines;
         }
+        let total = runs.iter().fold(Time::ZERO, |sum, run| sum + *run);
         let bar = ProgressBar::new(total.as_us());
         if let Ok(style) = ProgressStyle::with_template(BAR) {
             bar.set_style(style.progress_chars("=> "));
         }
-        bar.set_message(format!("{:.0} simulated s", total.as_secs_f64()));
+        bar.set_message(format!("{:.0} simulated s in {} runs", total.as_secs_f64(), runs.len()));
         Progress::Bar(bar)
     }
 

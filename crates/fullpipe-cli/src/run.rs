@@ -5,14 +5,14 @@ use crate::estimate::{Estimate, estimate};
 use crate::experiment;
 use crate::failure::Failure;
 use crate::interrupt::{self, Temporary};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::source;
 use fullpipe::analysis::document::Document;
 use fullpipe::analysis::phases;
 use fullpipe::engine::Engine;
 use fullpipe::report::{html, terminal};
-use fullpipe::scenario::{Plan, Resolved, Scenario};
+use fullpipe::scenario::{self, Plan, Resolved, Scenario};
 use fullpipe::trace::provenance::Provenance;
 use fullpipe::trace::rundir::Place;
 use fullpipe_sim::units::Time;
@@ -29,18 +29,22 @@ const RESULTS: &str = "fullpipe-results";
 /// Runs the scenario, keeps the results, and shows them.
 pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     let scenario = source::load(arguments)?;
+    if !arguments.quiet {
+        scenario::notes(&scenario).iter().for_each(|note| output::note(&format!("note: {note}")));
+    }
     if arguments.dry_run {
         return dry_run(&scenario, arguments.json, output);
     }
     let engine = experiment::engine(&arguments.engine, &scenario)?;
     interrupt::listen()?;
     let (document, directory) = keep(&scenario, engine, arguments)?;
-    if !arguments.quiet {
-        crate::output::note(&format!("results: {}", directory.display()));
-    }
     match arguments.json {
         true => output.json(&document)?,
         false => output.print(&terminal::render(&document, output.style()))?,
+    }
+    if !arguments.quiet {
+        let report = directory.join("report.html");
+        output::note(&format!("results: {}\nreport: {}", directory.display(), report.display()));
     }
     judge(&document)
 }
@@ -59,7 +63,8 @@ fn keep(
         let runs = 1 + phases::alternatives(plan).len();
         std::iter::repeat_n(plan.resolved.duration, runs)
     });
-    let progress = Progress::new(arguments.quiet, total.fold(Time::ZERO, |a, b| a + b));
+    let total: Vec<Time> = total.collect();
+    let progress = Progress::new(arguments.quiet, &total);
     let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let document = experiment::run(scenario, engine, jobs, &writer, &progress);
     progress.finish();
@@ -101,6 +106,8 @@ struct Planned<'a> {
     set: &'a Map<String, Value>,
     resolved: &'a Resolved,
     estimate: Estimate,
+    /// Runs at other phases of the path's timers, for the band of the published figures.
+    repeats: usize,
 }
 
 /// The complete scenario of each run and what it will take.
@@ -120,15 +127,20 @@ impl<'a> Planned<'a> {
             set: &plan.set,
             resolved: &plan.resolved,
             estimate: estimate(&plan.resolved),
+            repeats: phases::alternatives(plan).len(),
         }
     }
 
     /// A scenario file of its own, with the rest as comments.
     fn text(&self) -> String {
+        let repeats = match self.repeats {
+            0 => String::new(),
+            n => format!(" (and {n} more like it, for the band of the published figures)"),
+        };
         let Estimate { simulated_s, segments_at_most, core_s_at_most, trace_bytes, .. } =
             self.estimate;
         format!(
-            "# {}\n# {simulated_s:.1} s simulated; at most {segments_at_most:.0} segments, which take \
+            "# {}{repeats}\n# {simulated_s:.1} s simulated; at most {segments_at_most:.0} segments, which take \
              {core_s_at_most:.1} s of a core;\n# trace of about {:.1} MB\n\n{}",
             self.variant,
             trace_bytes / 1e6,

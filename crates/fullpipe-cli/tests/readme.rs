@@ -4,7 +4,6 @@
 mod common;
 use common::Desk;
 use fullpipe::analysis::document::{Document, Run};
-use fullpipe::analysis::verdict::published_time;
 
 const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
 const BEGIN: &str = "<!-- published-table -->\n";
@@ -19,10 +18,7 @@ const HEADING: &str = "\
 fn row(run: &Run) -> String {
     let published = run.published.as_ref().expect("published figures");
     let rows = &published.rows;
-    let seconds: f64 = rows.iter().map(|row| row.end_s - row.start_s).sum();
-    let rate = |bytes: u64| bytes as f64 * 8.0 / seconds / 1e6;
-    let theirs = rate(rows.iter().map(|row| row.bytes).sum());
-    let ours = rate(rows.iter().map(|row| row.simulated_bytes).sum());
+    let (theirs, ours) = (published.rows_mbit, published.simulated_rows_mbit);
     let (median, worst) =
         (published.median_error_before_plateau, published.worst_error_before_plateau);
     let percent = |share: Option<f64>| share.expect("a ramp") * 100.0;
@@ -31,7 +27,7 @@ fn row(run: &Run) -> String {
         "| {} | {theirs:.1} | {ours:.1} | {:+.2} % | {:.0} | {:.0} | {:.2} % | {:.2} % | {inside} of {} |\n",
         run.variant,
         (ours / theirs - 1.0) * 100.0,
-        published_time(published).expect("a plateau"),
+        published.time_to_plateau_s.expect("a plateau"),
         run.flows[0].time_to_plateau_s.expect("a plateau"),
         percent(median),
         percent(worst),

@@ -157,3 +157,20 @@ fn an_impossible_directory_fails_before_the_run() {
     }
     assert_eq!(desk.names("."), ["short.toml"]);
 }
+
+#[test]
+fn a_socket_buffer_that_the_kernel_cuts_is_told() {
+    let desk = Desk::new();
+    let cut = SHORT.replace("duration", "socket_buffer = \"4MiB\"\nduration");
+    desk.write("cut.toml", &cut);
+    let call = desk.call(&["run", "cut.toml", "--dry-run"]).ends_with(0);
+    let notes: Vec<&str> = call.stderr.lines().filter(|l| l.starts_with("note:")).collect();
+    assert_eq!(notes.len(), 2, "{}", call.stderr);
+    assert!(notes[0].contains("SO_SNDBUF of 4194304 bytes is cut to 131071"), "{}", notes[0]);
+    assert!(notes[1].contains("net.core.rmem_max"), "{}", notes[1]);
+    let enough = ["net.core.rmem_max", "net.core.wmem_max"];
+    let sets = [("sender", enough[1]), ("receiver", enough[0])]
+        .map(|(host, key)| format!("hosts.{host}.sysctl.\"{key}\"=4194304"));
+    let call = desk.call(&["run", "cut.toml", "--dry-run", "--set", &sets[0], "--set", &sets[1]]);
+    assert!(!call.ends_with(0).stderr.contains("note:"));
+}

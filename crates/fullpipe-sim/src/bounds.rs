@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 
 /// Longest run, delay, or start of a flow: about three years.
-const LONGEST: Time = Time::secs(100_000_000);
+pub(crate) const LONGEST: Time = Time::secs(100_000_000);
 /// Longest time that a host takes for one thing.
 const SLOWEST: Time = Time::secs(1);
 /// Slowest copy: 1 us per byte, in picoseconds.
@@ -16,7 +16,7 @@ const SLOWEST_COPY_PS: u64 = 1_000_000;
 const LARGEST: u64 = i32::MAX as u64;
 
 /// An error unless `holds`.
-fn demand(holds: bool, what: impl Into<String>) -> Result<(), String> {
+pub(crate) fn demand(holds: bool, what: impl Into<String>) -> Result<(), String> {
     if holds { Ok(()) } else { Err(what.into()) }
 }
 
@@ -30,30 +30,10 @@ impl Config {
         demand((68..=65535).contains(&self.mtu), "mtu: 68 to 65535 bytes")?;
         demand(self.sample >= Time::us(1), "sample: at least 1 us")?;
         demand(self.end <= LONGEST, format!("end: at most {LONGEST}"))?;
-        self.forward.iter().chain(&self.back).try_for_each(element)?;
+        self.forward.iter().chain(&self.back).try_for_each(Element::check)?;
         host(&self.sender, "sender")?;
         host(&self.receiver, "receiver")?;
         self.flows.iter().try_for_each(flow)
-    }
-}
-
-fn element(element: &Element) -> Result<(), String> {
-    match element {
-        Element::Link(link) => demand(link.rate.0 > 0, format!("{}: rate 0", link.name)),
-        Element::Delay(delay) => {
-            let name = &delay.name;
-            demand(delay.limit > 0, format!("{name}: limit 0"))?;
-            demand(delay.delay <= LONGEST, format!("{name}: delay of at most {LONGEST}"))?;
-            let ticks = |t: &crate::config::Timer| t.phase < t.period && t.period <= LONGEST;
-            demand(
-                delay.timer.as_ref().is_none_or(ticks),
-                format!("{name}: a timer's period is above 0, its phase below that"),
-            )
-        }
-        Element::Loss(loss) => demand(
-            (0.0..=1.0).contains(&loss.probability),
-            format!("{}: probability beyond 0 to 1", loss.name),
-        ),
     }
 }
 

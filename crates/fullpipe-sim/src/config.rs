@@ -1,9 +1,11 @@
 //! What the simulator is asked to run: a complete description without defaults left open.
 //!
 //! The scenario layer resolves a file into this; nothing here knows about files. A [`Config`] is
-//! checked by its maker; [`Config::check`] (`bounds.rs`) states the bounds once.
+//! checked by its maker; [`Config::check`] (`bounds.rs`) states the bounds once. What a link element is
+//! told stands beside its state machine, in `path/link/`.
 
-use crate::units::{Framing, Rate, Time};
+pub use crate::path::link::*;
+use crate::units::{Rate, Time};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -28,71 +30,6 @@ pub struct Config {
     pub receiver: Host,
     /// Flows, all from `sender` to `receiver` (at least one).
     pub flows: Vec<Flow>,
-}
-
-/// A link element. Its unit of decision is the segment.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Element {
-    /// A rate with a drop-tail queue in front of it.
-    Link(Link),
-    /// A constant delay, or one released by a timer.
-    Delay(Delay),
-    /// Independent random loss.
-    Loss(Loss),
-}
-
-/// A transmission rate and its drop-tail queue.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Link {
-    /// Stage name in the trace, unique within a run.
-    pub name: String,
-    /// Serialisation rate.
-    pub rate: Rate,
-    /// What the rate (and a queue limit in bytes) counts.
-    pub framing: Framing,
-    /// Capacity of the queue, without the packet in transmission.
-    pub limit: QueueLimit,
-}
-
-/// Capacity of a drop-tail queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// In bytes, counted as the link's framing counts them.
-    Bytes(u64),
-    /// In packets.
-    Packets(u32),
-}
-
-/// A delay line.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Delay {
-    /// Stage name in the trace, unique within a run.
-    pub name: String,
-    /// The delay of each packet.
-    pub delay: Time,
-    /// Packets it can hold (netem's `limit`); a packet beyond it is dropped.
-    pub limit: u32,
-    /// A timer by which packets leave; none: each leaves exactly when due.
-    pub timer: Option<Timer>,
-}
-
-/// netem before high-resolution timers: a due packet leaves at the next tick, or earlier when the
-/// enqueue of another packet polls the queue (Linux 2.6.20, `netem_dequeue`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timer {
-    /// A jiffy: 1 s / HZ.
-    pub period: Time,
-    /// Time of the first tick (0 up to `period`).
-    pub phase: Time,
-}
-
-/// Independent loss per segment.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Loss {
-    /// Stage name in the trace, unique within a run.
-    pub name: String,
-    /// Probability that a segment is lost (0 to 1).
-    pub probability: f64,
 }
 
 /// A host: its kernel's behaviour, its buffers, its network card and its CPU.

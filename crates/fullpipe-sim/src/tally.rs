@@ -4,6 +4,7 @@
 //! keep what is not yet due, so that a sample sees exactly what happened up to its time.
 
 use crate::config::Config;
+use crate::trace::StageSample;
 use crate::train::come_by;
 use crate::units::Time;
 use alloc::collections::VecDeque;
@@ -135,5 +136,52 @@ impl Peaks {
         }
         self.level_at_last_sample = level;
         highest
+    }
+}
+
+/// The counters of a stage in which units wait.
+#[derive(Clone, Debug)]
+pub struct Counters {
+    /// Units that entered, weighed in bytes.
+    pub entered: Tally,
+    /// Units that left, weighed in bytes.
+    pub left: Tally,
+    /// Units that were dropped.
+    pub dropped: Tally,
+    /// The most that waited.
+    pub peaks: Peaks,
+}
+
+impl Counters {
+    /// Nothing has happened yet.
+    pub fn new(samples: Samples) -> Counters {
+        Counters {
+            entered: Tally::default(),
+            left: Tally::default(),
+            dropped: Tally::default(),
+            peaks: Peaks::new(samples),
+        }
+    }
+
+    /// Counts everything at or before `time`.
+    pub fn advance(&mut self, time: Time) {
+        for tally in [&mut self.entered, &mut self.left, &mut self.dropped] {
+            tally.advance(time);
+        }
+    }
+
+    /// The counters at `now`; what has entered and not left waits.
+    pub fn sample(&mut self, now: Time) -> StageSample {
+        self.advance(now);
+        let waiting = self.entered.count - self.left.count;
+        StageSample {
+            waiting,
+            waiting_bytes: self.entered.weight - self.left.weight,
+            peak: self.peaks.take(now, waiting),
+            entered: self.entered.count,
+            left: self.left.count,
+            dropped: self.dropped.count,
+            ..StageSample::default()
+        }
     }
 }

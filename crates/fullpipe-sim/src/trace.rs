@@ -31,8 +31,8 @@ pub struct StageInfo {
     pub index: u16,
     /// Unique name, for instance "sender.qdisc", "link", "receiver.rx_ring".
     pub name: String,
-    /// What it is: "send_buffer", "qdisc", "tx_ring", "link", "delay", "loss", "rx_ring",
-    /// "backlog", "receive_buffer", "application", "cpu".
+    /// What it is: "application", "send_buffer", "cpu", "qdisc", "tx_ring", "rx_ring", "backlog",
+    /// "receive_buffer", or a kind of link element ([`crate::config::KINDS`]).
     pub kind: &'static str,
     /// "forward" (data's way) or "back" (ACKs' way).
     pub direction: &'static str,

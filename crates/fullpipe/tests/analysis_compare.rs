@@ -17,7 +17,13 @@ fn document(runs: &[(&str, u64, Limit)]) -> Document {
         analysis::run(&meta, &steps(Time::ZERO, &[step; 40]))
     };
     let scenario = ScenarioInfo { name: "x".into(), title: "x".into(), seed: 1 };
-    Document { format: FORMAT, scenario, partial: false, runs: runs.iter().map(run).collect() }
+    Document {
+        format: FORMAT,
+        scenario,
+        partial: false,
+        missing: Vec::new(),
+        runs: runs.iter().map(run).collect(),
+    }
 }
 
 fn settings(text: &str) -> BTreeMap<String, String> {

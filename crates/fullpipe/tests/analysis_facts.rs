@@ -311,30 +311,3 @@ fn expectations_are_judged_with_the_difference() {
     assert_eq!(run.expectations[0].measured, [55.0, 155.0, 255.0]);
     assert!(run.expectations[3].measured.is_empty());
 }
-
-#[test]
-fn a_verdict_says_when_how_much_and_why() {
-    let slow = vec![step(10, Limit::CwndSlowStart, 10); 10];
-    let fast = vec![step(100, Limit::SenderCpu, 90); 40];
-    let mut meta = meta();
-    let recording = steps_after(Time::ZERO, slow, fast);
-    let run = analysis::run(&meta, &recording);
-    let verdict = "bulk: 90 % of its plateau of 8 Mb/s within 2.0 s, mean 7 Mb/s, held back by the sender's \
-                   CPU 80 %, cwnd in slow start 20 %.";
-    assert_eq!(analysis::verdict::run(&run), [verdict]);
-    let rows = [1.0, 4.0, 8.0, 8.0, 8.0].iter().zip(0..).map(|(mbit, second): (&f64, u32)| {
-        published::Row {
-            start_s: f64::from(second),
-            end_s: f64::from(second) + 1.0,
-            bytes: (mbit * 125_000.0) as u64,
-            mbit: *mbit,
-        }
-    });
-    meta.published = figures(rows.collect());
-    let verdicts = analysis::verdict::run(&analysis::run(&meta, &recording));
-    let published = "; published: 90 % within 3.0 s, mean 2 Mb/s, seconds of the ramp off by 60.0 % in the \
-                     median, 100.0 % at worst.";
-    assert_eq!(verdicts, [verdict.trim_end_matches('.').to_string() + published]);
-    let short = analysis::run(&self::meta(), &ramp());
-    assert!(analysis::verdict::run(&short)[0].starts_with("bulk: no plateau reached, mean 1 Mb/s"));
-}

@@ -30,6 +30,7 @@ fn document(recording: &Recording) -> Document {
         format: FORMAT,
         scenario: ScenarioInfo { name: "two words".into(), title: "A title".into(), seed: 7 },
         partial: false,
+        missing: Vec::new(),
         runs: VARIANTS.iter().map(run).collect(),
     }
 }

@@ -6,12 +6,12 @@
 pub mod host;
 pub mod link;
 
-use crate::config::Element;
 use crate::tally::Samples;
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
 use crate::units::{Rate, Time};
 use alloc::vec::Vec;
+use link::Element;
 
 /// A link element: takes trains, gives trains, counts.
 pub trait Stage {
@@ -38,7 +38,7 @@ pub struct Chain {
 impl Chain {
     /// Builds the elements of one direction; `samples` are the trace's.
     pub fn new(elements: &[Element], seed: u64, samples: Samples) -> Chain {
-        let stages: Vec<_> = elements.iter().map(|e| link::build(e, seed, samples)).collect();
+        let stages: Vec<_> = elements.iter().map(|e| e.build(seed, samples)).collect();
         let buffers = (0..=stages.len()).map(|_| Vec::new()).collect();
         Chain { stages, buffers }
     }

@@ -75,7 +75,7 @@ impl ReceivingHost {
         });
         let samples = Samples::of(config);
         Ok(ReceivingHost {
-            transmit: Transmit::new(host.qdisc_limit, host.tx_ring, host.nic_rate, samples),
+            transmit: Transmit::new(&host, samples),
             receive: Receive::new(&host, samples),
             wire: Vec::new(),
             timers: Timers::new(config.flows.len()),

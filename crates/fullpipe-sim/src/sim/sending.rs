@@ -91,7 +91,7 @@ impl SendingHost {
         }
         let samples = Samples::of(config);
         Ok(SendingHost {
-            transmit: Transmit::new(host.qdisc_limit, host.tx_ring, host.nic_rate, samples),
+            transmit: Transmit::new(&host, samples),
             receive: Receive::new(&host, samples),
             wire: Vec::new(),
             timers,

@@ -20,7 +20,7 @@ mod transmit;
 pub mod way;
 
 use agenda::{Agenda, Happening, Side};
-use element::Element;
+use element::{Element, Place};
 use fullpipe_sim::config::Config;
 use fullpipe_sim::tcp::{HEADERS, TIMESTAMP_OPTION};
 use fullpipe_sim::trace::{Event, EventKind, Sink};
@@ -45,8 +45,8 @@ impl Context {
 
 struct World {
     context: Context,
-    forward: Vec<Element>,
-    back: Vec<Element>,
+    forward: Vec<Box<dyn Element>>,
+    back: Vec<Box<dyn Element>>,
     sender: SendingHost,
     receiver: ReceivingHost,
 }
@@ -89,7 +89,7 @@ impl World {
     fn new(config: &Config) -> World {
         let headers = if config.sender.timestamps { HEADERS + TIMESTAMP_OPTION } else { HEADERS };
         let mss = config.mtu - headers;
-        let build = |e| Element::new(e, config.seed);
+        let build = |e| element::build(e, config.seed);
         World {
             context: Context { agenda: Agenda::default(), told: Vec::new(), mss, headers },
             forward: config.forward.iter().map(build).collect(),
@@ -105,9 +105,9 @@ impl World {
             Happening::WireDone(Side::Sender) => self.sender.transmit.advance(now, &mut cx.agenda),
             Happening::WireDone(_) => self.receiver.transmit.advance(now, &mut cx.agenda),
             Happening::Due(from @ Side::Sender, at) => {
-                self.forward[at].due(now, from, at, &mut cx.agenda)
+                self.forward[at].due(now, Place { from, at }, &mut cx.agenda)
             }
-            Happening::Due(from, at) => self.back[at].due(now, from, at, &mut cx.agenda),
+            Happening::Due(from, at) => self.back[at].due(now, Place { from, at }, &mut cx.agenda),
             Happening::Arrival(from, at, packet) => self.arrive(now, from, at, packet),
             Happening::Interrupt(Side::Sender) => self.sender.receive.interrupt(now),
             Happening::Interrupt(_) => self.receiver.receive.interrupt(now),
@@ -128,7 +128,9 @@ impl World {
             Side::Receiver => &mut self.back,
         };
         match elements.get_mut(at) {
-            Some(element) => element.arrive(now, from, at, packet, &mut self.context.agenda),
+            Some(element) => {
+                element.arrive(now, Place { from, at }, packet, &mut self.context.agenda)
+            }
             None if from == Side::Sender => self.receiver.receive.arrive(now, packet),
             None => self.sender.receive.arrive(now, packet),
         }

@@ -1,7 +1,7 @@
 //! The elements of a path without hosts.
 
 use super::agenda::{Agenda, Happening, Side};
-use super::element::Element;
+use super::element::{Place, build};
 use super::packet::{Body, Packet};
 use fullpipe_sim::config;
 use fullpipe_sim::trace::StageSample;
@@ -21,7 +21,7 @@ pub fn pass(
     packets: &[(Time, u32)],
     samples: &[Time],
 ) -> Passed {
-    let mut elements: Vec<_> = elements.iter().map(|e| Element::new(e, seed)).collect();
+    let mut elements: Vec<_> = elements.iter().map(|e| build(e, seed)).collect();
     let mut agenda = Agenda::default();
     for (seq, &(time, ip_len)) in (0..).zip(packets) {
         let packet = Packet { flow: 0, ip_len, body: Body::Data { seq, len: 0, tsval: 0 } };
@@ -33,10 +33,10 @@ pub fn pass(
         let (now, what) = agenda.next().expect("there is a sample to come");
         match what {
             Happening::Arrival(from, at, packet) => match elements.get_mut(at) {
-                Some(element) => element.arrive(now, from, at, packet, &mut agenda),
+                Some(element) => element.arrive(now, Place { from, at }, packet, &mut agenda),
                 None => passed.out.extend(number(&packet).map(|n| (now, n))),
             },
-            Happening::Due(from, at) => elements[at].due(now, from, at, &mut agenda),
+            Happening::Due(from, at) => elements[at].due(now, Place { from, at }, &mut agenda),
             Happening::Sample => {
                 passed.samples.extend(elements.iter_mut().map(|e| e.sample(now)));
             }

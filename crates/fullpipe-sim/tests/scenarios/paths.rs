@@ -13,16 +13,8 @@ pub fn elements(
 ) -> impl Strategy<Value = Vec<Element>> {
     prop::collection::vec(element(), count).prop_map(move |elements| {
         let numbered = elements.into_iter().enumerate();
-        numbered.map(|(i, element)| named(element, format!("{name}{i}"))).collect()
+        numbered.map(|(i, element)| element.named(&format!("{name}{i}"))).collect()
     })
-}
-
-fn named(element: Element, name: String) -> Element {
-    match element {
-        Element::Link(link) => Element::Link(Link { name, ..link }),
-        Element::Delay(delay) => Element::Delay(Delay { name, ..delay }),
-        Element::Loss(loss) => Element::Loss(Loss { name, ..loss }),
-    }
 }
 
 /// Any element; its name is still empty.

@@ -19,6 +19,9 @@ pub struct Document {
     pub scenario: ScenarioInfo,
     /// True when the run was interrupted: everything is whole up to the last interval.
     pub partial: bool,
+    /// Runs that an interruption kept from beginning.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub missing: Vec<String>,
     /// One per variant (and sweep point), in the scenario's order.
     pub runs: Vec<Run>,
 }
@@ -51,7 +54,7 @@ pub struct Run {
     pub flows: Vec<Flow>,
     /// Places where packets wait or are dropped, in the packets' order.
     pub stages: Vec<Stage>,
-    /// The scenario's expectations that apply to this run.
+    /// The scenario's expectations that apply to this run; none where it was cut short.
     pub expectations: Vec<Expectation>,
     /// Published figures beside the simulated ones, where the scenario names some.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -98,7 +101,8 @@ pub struct Interval {
     pub bytes: u64,
     /// Segments delivered to the receiving application in it.
     pub segments: u64,
-    /// Delivered payload, Mb/s (10^6).
+    /// Delivered payload, Mb/s (10^6), over the time that the interval's samples cover: its length
+    /// where both bounds are samples of the trace.
     pub throughput_mbit: f64,
     /// Segments retransmitted in it.
     pub retransmitted_segments: u64,
@@ -204,8 +208,16 @@ pub struct Published {
     pub median_error_before_plateau: Option<f64>,
     /// Worst |error| over the rows before the plateau, as a share.
     pub worst_error_before_plateau: Option<f64>,
-    /// Published mean rate, Mb/s.
+    /// Published mean rate of the whole run, Mb/s, as its source states it.
     pub total_mbit: Option<f64>,
+    /// Mean of the published rows, Mb/s.
+    pub rows_mbit: f64,
+    /// Mean of ours over the same rows, Mb/s.
+    pub simulated_rows_mbit: f64,
+    /// Seconds until a published row first reached 90 % of the published plateau.
+    pub time_to_plateau_s: Option<f64>,
+    /// Whether the bands cover all phases; false where an interruption came between.
+    pub band_whole: bool,
 }
 
 /// One published interval.
@@ -223,9 +235,9 @@ pub struct PublishedRow {
     pub simulated_bytes: u64,
     /// Ours relative to published, minus 1.
     pub error: f64,
-    /// Least bytes over all phases of the interval clock.
+    /// Least bytes over all phases of the interval clock and of the path's timers.
     pub band_low: u64,
-    /// Most bytes over all phases of the interval clock.
+    /// Most bytes over all phases of the interval clock and of the path's timers.
     pub band_high: u64,
     /// Whether the published row lies within the band.
     pub in_band: bool,

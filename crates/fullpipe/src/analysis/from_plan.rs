@@ -1,7 +1,7 @@
 //! What the analysis has to know, taken from a scenario's plan.
 
 use super::{Figures, FlowMeta, RunMeta};
-use crate::scenario::{Element, Link, Plan, Resolved, Scenario};
+use crate::scenario::{Element, Plan, Resolved, Scenario};
 
 /// Octets of IPv4 and TCP headers without options.
 const HEADERS: u32 = 40;
@@ -50,18 +50,11 @@ fn mss(run: &Resolved) -> u32 {
 
 /// The slowest links on the data's way, in the packets' order.
 fn bottlenecks(run: &Resolved) -> Vec<String> {
-    let links: Vec<&Link> = run
-        .path
-        .forward
-        .iter()
-        .filter_map(|element| match element {
-            Element::Link(link) => Some(link),
-            _ => None,
-        })
-        .collect();
-    let slowest = links.iter().map(|link| link.rate).min();
-    let slow = links.iter().filter(|link| Some(link.rate) == slowest);
-    slow.map(|link| link.name.clone()).collect()
+    let rated = |e: &Element| Some((e.rate()?.0, e.name().to_string()));
+    let links: Vec<_> = run.path.forward.iter().filter_map(rated).collect();
+    let slowest = links.iter().map(|(rate, _)| *rate).min();
+    let slow = links.into_iter().filter(|(rate, _)| Some(*rate) == slowest);
+    slow.map(|(_, name)| name).collect()
 }
 
 fn figures(scenario: &Scenario, plan: &Plan) -> Option<Figures> {

@@ -7,14 +7,10 @@
 //! not attribute is "unknown".
 
 use super::lookup::{FlowTrace, StageTrace};
+use crate::trace::limits::limit_names;
 use fullpipe_sim::trace::Limit;
 use fullpipe_sim::units::Time;
 use std::collections::BTreeMap;
-
-/// Name of the time in which the bottleneck link was the limit.
-pub const LINK: &str = "link";
-/// Name of the time that nobody attributed.
-pub const UNKNOWN: &str = "unknown";
 
 const COUNT: usize = Limit::COUNT + 2;
 const LINK_AT: usize = Limit::COUNT;
@@ -28,11 +24,6 @@ const WINDOWS: [Limit; 5] = [
     Limit::ReceiveWindow,
     Limit::SendBuffer,
 ];
-
-/// All names that shares have: the sender's predicates, "link", "unknown".
-pub fn limit_names() -> impl Iterator<Item = &'static str> {
-    Limit::NAMES.into_iter().chain([LINK, UNKNOWN])
-}
 
 /// Nanoseconds by limit.
 type Split = [u64; COUNT];

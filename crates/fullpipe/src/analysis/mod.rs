@@ -17,11 +17,8 @@ pub mod plateau;
 mod published;
 mod series;
 mod stages;
-pub mod verdict;
 
-pub use limits::{LINK, UNKNOWN, limit_names};
-
-use crate::scenario::{Expect, Scenario, published as figures};
+use crate::scenario::{Expect, Plan, Scenario, published as figures};
 use crate::trace::recording::Recording;
 use fullpipe_sim::units::Time;
 use lookup::{Lives, Traces};
@@ -101,12 +98,21 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
         expectations: Vec::new(),
         published: published::compare(meta, &traces, &lives),
     };
-    run.expectations = meta.expectations.iter().map(|e| expect::judge(e, &run)).collect();
+    if !meta.partial {
+        run.expectations = meta.expectations.iter().map(|e| expect::judge(e, &run)).collect();
+    }
     run
 }
 
-/// The document of a scenario's runs. It is partial if one of them is, or if some are missing.
+/// The document of a scenario's runs. It is partial if one of them is, if a band is, or if some are
+/// missing.
 pub fn document(scenario: &Scenario, runs: Vec<document::Run>) -> document::Document {
+    let made = |name: &String| runs.iter().any(|run| run.variant == *name);
+    let missing: Vec<String> =
+        scenario.plans().iter().map(Plan::name).filter(|name| !made(name)).collect();
+    let cut = |run: &document::Run| {
+        run.partial || run.published.as_ref().is_some_and(|published| !published.band_whole)
+    };
     document::Document {
         format: document::FORMAT,
         scenario: document::ScenarioInfo {
@@ -114,7 +120,8 @@ pub fn document(scenario: &Scenario, runs: Vec<document::Run>) -> document::Docu
             title: scenario.title.clone(),
             seed: scenario.seed,
         },
-        partial: runs.len() < scenario.plans().len() || runs.iter().any(|run| run.partial),
+        partial: !missing.is_empty() || runs.iter().any(cut),
+        missing,
         runs,
     }
 }

@@ -19,6 +19,19 @@ const SATURATED: f64 = 0.98;
 /// Most phases of the clock that are tried per row.
 const PHASES: u64 = 2000;
 
+/// Seconds until a published row first reached 90 % of the published plateau.
+fn time_to_plateau(rows: &[PublishedRow]) -> Option<f64> {
+    let rates: Vec<f64> = rows.iter().map(|row| row.throughput_mbit).collect();
+    plateau(&rates).map(|plateau| rows[plateau.first].end_s)
+}
+
+/// Mean rate over the rows, Mb/s, of the bytes that `bytes` takes from each; 0 without rows.
+fn mean(rows: &[PublishedRow], bytes: fn(&PublishedRow) -> u64) -> f64 {
+    let seconds: f64 = rows.iter().map(|row| row.end_s - row.start_s).sum();
+    let total: u64 = rows.iter().map(bytes).sum();
+    if seconds > 0.0 { total as f64 * 8e-6 / seconds } else { 0.0 }
+}
+
 /// The comparison, where figures are given.
 pub fn compare(meta: &RunMeta, traces: &Traces, lives: &Lives) -> Option<Published> {
     let figures = meta.published.as_ref()?;
@@ -40,6 +53,10 @@ pub fn compare(meta: &RunMeta, traces: &Traces, lives: &Lives) -> Option<Publish
     Some(Published {
         source: figures.source.clone(),
         run: figures.run.name.clone(),
+        rows_mbit: mean(&rows, |row| row.bytes),
+        simulated_rows_mbit: mean(&rows, |row| row.simulated_bytes),
+        time_to_plateau_s: time_to_plateau(&rows),
+        band_whole: true,
         rows,
         median_error_before_plateau: (!errors.is_empty()).then(|| median(&errors)),
         worst_error_before_plateau: errors.iter().copied().reduce(f64::max),

@@ -3,8 +3,9 @@
 use super::RunMeta;
 use super::document::Series;
 use super::intervals::{srtt_us, ssthresh};
-use super::limits::{Attribution, limit_names};
+use super::limits::Attribution;
 use super::lookup::{FlowTrace, Life, StageTrace, mbit};
+use crate::trace::limits::limit_names;
 use fullpipe_sim::units::Time;
 
 /// Most buckets of a series. The ladder 1, 2, 5 leaves at least 40 % of it in use.

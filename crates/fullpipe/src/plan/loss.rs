@@ -32,6 +32,9 @@ struct Model {
     probability: fn(f64, f64) -> f64,
 }
 
+/// Reno as it was while it counted ACKs (before 4.0).
+const DELAYED: &str = "reno, delayed ACKs";
+
 const MODELS: [Model; 5] = [
     Model {
         algorithm: "reno",
@@ -44,7 +47,7 @@ const MODELS: [Model; 5] = [
         probability: |w, _| 1.5 / (w * w),
     },
     Model {
-        algorithm: "reno, delayed ACKs",
+        algorithm: DELAYED,
         source: "W = sqrt(3/4)/sqrt(p), Mathis 1997, an ACK per two",
         probability: |w, _| 0.75 / (w * w),
     },
@@ -80,7 +83,9 @@ fn cubic(w: f64, rtt: f64) -> f64 {
 /// What each algorithm tolerates on this path.
 pub fn tolerances(q: &Question) -> Vec<Tolerance> {
     let (window, rtt) = (q.bdp_packets(), q.rtt.as_secs_f64());
-    MODELS.iter().map(|model| model.tolerance(window, rtt)).collect()
+    // With delayed ACKs a Reno that counts packets grows as with an ACK for each.
+    let holds = |model: &&Model| model.algorithm != DELAYED || !q.kernel.reno_counts_packets();
+    MODELS.iter().filter(holds).map(|model| model.tolerance(window, rtt)).collect()
 }
 
 impl Model {
@@ -109,7 +114,7 @@ mod tests {
             rtt: Time::ms(100),
             mtu: 1500,
             framing: Framing::Ip,
-            kernel: Version::new(6, 12, 0),
+            kernel: Version::new(2, 6, 20),
             timestamps: false,
         })
     }

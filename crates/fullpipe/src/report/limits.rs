@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// Known limits in the order in which they are stacked and listed: name and label.
-const LABELS: [(&str, &str); 10] = [
+const LABELS: [(&str, &str); 12] = [
     ("cwnd_slow_start", "cwnd, slow start"),
     ("cwnd_avoidance", "cwnd, avoidance"),
     ("cwnd_recovery", "cwnd, recovery"),
@@ -14,6 +14,8 @@ const LABELS: [(&str, &str); 10] = [
     ("qdisc", "qdisc"),
     ("nagle", "Nagle"),
     ("idle", "idle"),
+    ("link", "link"),
+    ("unknown", "unknown"),
 ];
 
 /// The label of a limit; an unknown name stands for itself.
@@ -22,7 +24,7 @@ pub fn label(name: &str) -> &str {
     LABELS.iter().find(|(known, _)| *known == name).map_or(name, |(_, label)| label)
 }
 
-/// The limit's place in the fixed order, 0 to 9, so that it has the same colour everywhere; unknown
+/// The limit's place in the fixed order, 0 to 11, so that it has the same colour everywhere; unknown
 /// ones share the place behind the last.
 #[must_use]
 pub fn place(name: &str) -> usize {
@@ -44,15 +46,15 @@ pub fn ranked(limits: &BTreeMap<String, f64>) -> Vec<(&str, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fullpipe_sim::trace::Limit;
+    use crate::trace::limits::limit_names;
 
     #[test]
-    fn every_limit_of_the_trace_has_a_label_and_a_place_of_its_own() {
-        let mut places: Vec<usize> = Limit::NAMES.iter().map(|name| place(name)).collect();
+    fn every_limit_of_the_document_has_a_label_and_a_place_of_its_own() {
+        let mut places: Vec<usize> = limit_names().map(place).collect();
         places.sort_unstable();
-        assert_eq!(places, (0..Limit::COUNT).collect::<Vec<_>>());
+        assert_eq!(places, (0..LABELS.len()).collect::<Vec<_>>());
         assert_eq!(label("something_new"), "something_new");
-        assert_eq!(place("something_new"), Limit::COUNT);
+        assert_eq!(place("something_new"), LABELS.len());
     }
 
     #[test]

@@ -11,9 +11,9 @@ pub struct Diagnostic {
     pub message: String,
     /// File as named by the caller, or "--set #1".
     pub file: String,
-    /// Line, from 1.
+    /// Line, from 1; 0 where the whole file is meant.
     pub line: usize,
-    /// Column in characters, from 1.
+    /// Column in characters, from 1; 0 where the whole file is meant.
     pub column: usize,
     /// The line itself.
     pub source: String,
@@ -54,11 +54,15 @@ impl fmt::Display for Diagnostic {
         let gutter = " ".repeat(number.len());
         writeln!(f, "error[{}]: {}", self.code, self.message)?;
         let (file, line, column) = (&self.file, self.line, self.column);
-        writeln!(f, "{gutter}--> {file}:{line}:{column}")?;
-        let (text, before, width) = self.window();
-        writeln!(f, "{gutter} |")?;
-        writeln!(f, "{number} | {text}")?;
-        writeln!(f, "{gutter} | {}{}", " ".repeat(before), "^".repeat(width))?;
+        if line == 0 {
+            writeln!(f, "{gutter}--> {file}")?;
+        } else {
+            writeln!(f, "{gutter}--> {file}:{line}:{column}")?;
+            let (text, before, width) = self.window();
+            writeln!(f, "{gutter} |")?;
+            writeln!(f, "{number} | {text}")?;
+            writeln!(f, "{gutter} | {}{}", " ".repeat(before), "^".repeat(width))?;
+        }
         if let Some(expected) = &self.expected {
             writeln!(f, "{gutter} = expected: {expected}")?;
         }

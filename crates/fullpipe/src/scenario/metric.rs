@@ -4,7 +4,7 @@ use super::format::context::{Context, Place};
 use super::format::quantity::{Decimal, Dimension, RATE, SIZE, TIME, Wrong, parse};
 use super::plan::{Target, Tolerance};
 use super::resolved::Resolved;
-use fullpipe_sim::trace::Limit;
+use crate::trace::limits::limit_names;
 
 /// A metric of a flow or a stage.
 #[derive(Debug)]
@@ -142,8 +142,8 @@ impl Finder<'_> {
         }
         let flow = flow.to_string();
         if let Some(limit) = column.strip_prefix("limits.") {
-            let Some(limit) = Limit::NAMES.into_iter().find(|known| *known == limit) else {
-                self.unknown(limit, Limit::NAMES);
+            let Some(limit) = limit_names().find(|known| *known == limit) else {
+                self.unknown(limit, limit_names());
                 return None;
             };
             return Some((Target::Limit { flow, limit }, &LIMITS));

@@ -85,7 +85,7 @@ pub enum Target {
     Limit {
         /// The flow's name.
         flow: String,
-        /// The limit, one of `Limit::NAMES`.
+        /// The limit, one of `trace::limits::limit_names`.
         limit: &'static str,
     },
     /// A counter of a stage.

@@ -6,8 +6,8 @@ use super::format::node::Node;
 use super::format::special;
 use super::format::values::{Named, integer, twice};
 use super::format::written::{self, AppKind};
+use super::path;
 use super::profile::{self, Kernel};
-use super::resolve_path;
 use super::resolved::*;
 use fullpipe_sim::cc;
 use fullpipe_sim::units::{Rate, Time};
@@ -27,15 +27,15 @@ fn value<T: Clone>(at: &Option<At<T>>) -> Option<T> {
 
 /// Resolves a run; `name` is its title where it has none. None if anything is missing; what is wrong is reported.
 pub fn run(written: &written::Run, name: &str, cx: &mut Context) -> Option<Resolved> {
-    let path = written.path.as_ref().and_then(|path| resolve_path::path(&path.value, cx));
-    let fastest = path.as_ref().and_then(resolve_path::fastest);
+    let path = written.path.as_ref().and_then(|path| path::path(&path.value, cx));
+    let fastest = path.as_ref().and_then(Path::fastest);
     let hosts = written.hosts.as_ref().and_then(|hosts| hosts_of(&hosts.value, fastest, cx));
     let flow = written.flow.as_ref().and_then(|flow| {
         let kernel = hosts.as_ref().map(|hosts| hosts.sender.kernel.as_str());
         flows(flow, kernel.and_then(profile::kernel), cx)
     });
     let (path, hosts, flow) = (path?, hosts?, flow?);
-    let round_trip = resolve_path::round_trip(&path);
+    let round_trip = path.round_trip();
     let duration = duration(written, &flow, round_trip, cx)?;
     let report = report(&written.report.as_ref()?.value, written, &flow, duration, cx)?;
     Some(Resolved {

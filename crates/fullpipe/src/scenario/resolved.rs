@@ -1,9 +1,10 @@
 //! What a scenario means, with every default written out. Its serialised form is a scenario again:
 //! [`Resolved::to_toml`] parses to an equal `Resolved`.
 
+use super::path::Element;
 use super::show;
-use fullpipe_sim::config::{QueueLimit, ReceivePath, Sysctl};
-use fullpipe_sim::units::{Framing, Rate, Time};
+use fullpipe_sim::config::{ReceivePath, Sysctl};
+use fullpipe_sim::units::{Rate, Time};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -36,89 +37,6 @@ pub struct Path {
     pub forward: Vec<Element>,
     /// What ACKs pass, in order.
     pub back: Vec<Element>,
-}
-
-/// An element of the path.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Element {
-    /// A rate with a queue in front of it.
-    Link(Link),
-    /// A constant delay.
-    Delay(Delay),
-    /// Independent random loss.
-    Loss(Loss),
-}
-
-impl Element {
-    /// Stage name, unique within a run.
-    pub fn name(&self) -> &str {
-        match self {
-            Element::Link(e) => &e.name,
-            Element::Delay(e) => &e.name,
-            Element::Loss(e) => &e.name,
-        }
-    }
-}
-
-/// A rate with a queue in front of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Link {
-    /// Stage name.
-    pub name: String,
-    /// Serialisation rate.
-    #[serde(serialize_with = "show::shown")]
-    pub rate: Rate,
-    /// What the rate counts.
-    #[serde(serialize_with = "show::framing")]
-    pub framing: Framing,
-    /// The queue.
-    pub queue: Queue,
-}
-
-/// A queue of a link.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Queue {
-    /// Capacity.
-    #[serde(serialize_with = "show::queue_limit")]
-    pub limit: QueueLimit,
-    /// What happens when it is full: "droptail".
-    pub discipline: String,
-}
-
-/// A constant delay.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Delay {
-    /// Stage name.
-    pub name: String,
-    /// Delay of each packet.
-    #[serde(serialize_with = "show::shown")]
-    pub delay: Time,
-    /// Packets it holds; `u32::MAX` is no limit.
-    #[serde(serialize_with = "show::delay_limit")]
-    pub limit: u32,
-    /// Timer that releases packets, where it is not exact.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub timer: Option<Timer>,
-}
-
-/// netem's timer before Linux 2.6.22.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Timer {
-    /// Ticks per second (1 to 1000).
-    pub hz: u32,
-    /// Time of the first tick (0 up to a period).
-    #[serde(serialize_with = "show::shown")]
-    pub phase: Time,
-}
-
-/// Independent random loss.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Loss {
-    /// Stage name.
-    pub name: String,
-    /// Probability that a segment is lost (0 to 1).
-    pub probability: f64,
 }
 
 /// The two hosts.

@@ -2,6 +2,8 @@
 //! this module.
 
 use super::diagnostic::{Diagnostic, Diagnostics};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A scenario's text with the name that diagnostics use.
@@ -42,7 +44,7 @@ impl Source {
     /// The file cannot be read ("cannot-read") or is not UTF-8 ("bad-encoding").
     pub fn read(path: &Path) -> Result<Source, Diagnostics> {
         let name = path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|e| cannot_read(&name, &e.to_string()))?;
+        let bytes = read(path).map_err(|why| cannot_read(&name, &why))?;
         let directory = path.parent().unwrap_or(Path::new("")).to_path_buf();
         Source::from_bytes(&name, &bytes, Beside::Directory(directory))
     }
@@ -61,7 +63,7 @@ impl Source {
         match &self.beside {
             Beside::Directory(directory) => {
                 let full = directory.join(path);
-                let bytes = std::fs::read(&full).map_err(|e| e.to_string())?;
+                let bytes = read(&full)?;
                 Ok((full.display().to_string(), bytes))
             }
             Beside::BuiltIn(files) => match files.iter().find(|(name, _)| *name == path) {
@@ -70,6 +72,20 @@ impl Source {
             },
             Beside::Nothing => Err("this scenario has no directory to look in".into()),
         }
+    }
+}
+
+/// Largest file that is read: far more than a scenario or its figures need.
+const LARGEST: u64 = 16 << 20;
+
+/// A file's bytes; the error is a sentence.
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let file = File::open(path).map_err(|e| e.to_string())?;
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    match bytes.len() as u64 > LARGEST {
+        true => Err(format!("it is larger than {} MiB", LARGEST >> 20)),
+        false => Ok(bytes),
     }
 }
 
@@ -102,8 +118,8 @@ fn cannot_read(name: &str, why: &str) -> Diagnostics {
         code: "cannot-read",
         message: format!("cannot read the scenario: {why}"),
         file: name.into(),
-        line: 1,
-        column: 1,
+        line: 0,
+        column: 0,
         source: String::new(),
         width: 1,
         expected: Some("a readable file, or the name of a recipe".into()),

@@ -7,6 +7,7 @@ mod checksum;
 pub mod csv;
 mod error;
 pub mod formats;
+pub mod limits;
 pub mod provenance;
 pub mod recording;
 pub mod rundir;

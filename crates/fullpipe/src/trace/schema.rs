@@ -342,20 +342,22 @@ impl Row for Event {
     }
 }
 
-/// Kinds of stages, see [`StageInfo::kind`].
-pub const STAGE_KINDS: [&str; 11] = [
+/// Kinds of stages of a host, see [`StageInfo::kind`]; the others are those of link elements.
+const HOST_STAGES: [&str; 8] = [
     "send_buffer",
     "qdisc",
     "tx_ring",
-    "link",
-    "delay",
-    "loss",
     "rx_ring",
     "backlog",
     "receive_buffer",
     "application",
     "cpu",
 ];
+
+/// Kinds of stages, see [`StageInfo::kind`].
+pub fn stage_kinds() -> Vec<&'static str> {
+    HOST_STAGES.iter().chain(fullpipe_sim::config::KINDS).copied().collect()
+}
 /// Ways of packets, see [`StageInfo::direction`].
 pub const DIRECTIONS: [&str; 2] = ["forward", "back"];
 /// Units of decision, see [`StageInfo::unit`].

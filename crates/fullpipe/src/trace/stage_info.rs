@@ -1,6 +1,6 @@
 //! The description of a run's stages as JSON, kept in the metadata of the stages table.
 
-use super::schema::{DIRECTIONS, STAGE_KINDS, UNITS};
+use super::schema::{DIRECTIONS, UNITS, stage_kinds};
 use fullpipe_sim::trace::StageInfo;
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ fn info(written: Written) -> Result<StageInfo, String> {
     Ok(StageInfo {
         index: written.index,
         name: written.name,
-        kind: known(&STAGE_KINDS, &written.kind)?,
+        kind: known(&stage_kinds(), &written.kind)?,
         direction: known(&DIRECTIONS, &written.direction)?,
         unit: known(&UNITS, &written.unit)?,
         capacity: written.capacity,

@@ -3,7 +3,7 @@
 
 use fullpipe::analysis::{FlowMeta, RunMeta};
 use fullpipe::trace::recording::Recording;
-use fullpipe::trace::schema::{EVENT_KINDS, Row, STAGE_KINDS};
+use fullpipe::trace::schema::{EVENT_KINDS, Row, stage_kinds};
 use fullpipe_sim::trace::{Event, EventKind, FlowSample, Limit, StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 use proptest::prelude::*;
@@ -146,12 +146,12 @@ pub fn any_event() -> impl Strategy<Value = Event> {
 /// Any recording, without sense: nothing fits together.
 pub fn any_recording() -> impl Strategy<Value = Recording> {
     let stages =
-        prop::collection::vec((any::<u16>(), 0..STAGE_KINDS.len(), any::<Option<u64>>()), 0..4);
+        prop::collection::vec((any::<u16>(), 0..stage_kinds().len(), any::<Option<u64>>()), 0..4);
     let stages = stages.prop_map(|stages| {
         let info = |(index, kind, capacity): (u16, usize, Option<u64>)| StageInfo {
             capacity,
-            name: format!("\"{}\", {index}", STAGE_KINDS[kind]),
-            ..stage_info(index, STAGE_KINDS[kind])
+            name: format!("\"{}\", {index}", stage_kinds()[kind]),
+            ..stage_info(index, stage_kinds()[kind])
         };
         stages.into_iter().map(info).collect()
     });

@@ -112,6 +112,7 @@ fn document(title: &str, runs: Vec<Run>) -> Document {
         format: FORMAT,
         scenario: ScenarioInfo { name: "fink-2007".to_string(), title: title.to_string(), seed: 1 },
         partial: false,
+        missing: Vec::new(),
         runs,
     }
 }
@@ -169,6 +170,10 @@ fn published(rows: &Rows, flow: &Flow) -> Published {
         median_error_before_plateau: errors.get(errors.len() / 2).copied(),
         worst_error_before_plateau: errors.last().copied(),
         total_mbit: Some(rows.total_mbit),
+        rows_mbit: rows.total_mbit,
+        simulated_rows_mbit: flow.mean_mbit,
+        time_to_plateau_s: None,
+        band_whole: true,
         rows: rows_,
     }
 }

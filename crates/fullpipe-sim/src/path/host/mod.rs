@@ -1,7 +1,12 @@
-//! Stages of a host, one file each, in the order in which packets pass them.
+//! Stages of a host, one file each, and the two ways that join them: `transmit` (qdisc, transmit
+//! ring) and `receive` (receive ring, backlog).
 
+mod backlog;
+mod qdisc;
 pub mod receive;
+mod rx_ring;
 pub mod transmit;
+mod tx_ring;
 
 use crate::trace::StageInfo;
 use alloc::format;

@@ -6,25 +6,68 @@
 //! At equal times the order is: tick, then packets leaving, then the packet arriving, which is queued
 //! or dropped before the queue is looked at for it.
 
-use crate::config::{Delay, Timer};
+use super::{Configuration, info};
+use crate::bounds::{LONGEST, demand};
 use crate::path::Stage;
-use crate::tally::{Peaks, Samples, Tally};
+use crate::tally::{Counters, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append};
 use crate::units::Time;
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
+/// A delay line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delay {
+    /// Stage name in the trace, unique within a run.
+    pub name: String,
+    /// The delay of each packet.
+    pub delay: Time,
+    /// Packets it can hold (netem's `limit`); a packet beyond it is dropped.
+    pub limit: u32,
+    /// A timer by which packets leave; none: each leaves exactly when due.
+    pub timer: Option<Timer>,
+}
+
+/// netem before high-resolution timers: a due packet leaves at the next tick, or earlier when the
+/// enqueue of another packet polls the queue (Linux 2.6.20, `netem_dequeue`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timer {
+    /// A jiffy: 1 s / HZ.
+    pub period: Time,
+    /// Time of the first tick (0 up to `period`).
+    pub phase: Time,
+}
+
+impl Configuration for Delay {
+    const KIND: &'static str = "delay";
+
+    fn check(&self) -> Result<(), String> {
+        let name = &self.name;
+        demand(self.limit > 0, format!("{name}: limit 0"))?;
+        demand(self.delay <= LONGEST, format!("{name}: delay of at most {LONGEST}"))?;
+        let ticks = |t: &Timer| t.phase < t.period && t.period <= LONGEST;
+        demand(
+            self.timer.as_ref().is_none_or(ticks),
+            format!("{name}: a timer's period is above 0, its phase below that"),
+        )
+    }
+
+    fn build(&self, _seed: u64, samples: Samples) -> Box<dyn Stage> {
+        Box::new(DelayLine::new(self, samples))
+    }
+}
+
 /// See the module's description.
-pub struct DelayLine {
+struct DelayLine {
     config: Delay,
     /// Packets inside, by the time at which they become due (with a timer) or leave (without).
     inside: VecDeque<Train>,
     inside_packets: u64,
-    entered: Tally,
-    left: Tally,
-    dropped: Tally,
-    peaks: Peaks,
+    counters: Counters,
 }
 
 impl Timer {
@@ -37,15 +80,12 @@ impl Timer {
 
 impl DelayLine {
     /// An empty line; `samples` are the trace's.
-    pub fn new(config: &Delay, samples: Samples) -> DelayLine {
+    fn new(config: &Delay, samples: Samples) -> DelayLine {
         DelayLine {
             config: config.clone(),
             inside: VecDeque::new(),
             inside_packets: 0,
-            entered: Tally::default(),
-            left: Tally::default(),
-            dropped: Tally::default(),
-            peaks: Peaks::new(samples),
+            counters: Counters::new(samples),
         }
     }
 
@@ -76,17 +116,17 @@ impl DelayLine {
             if self.inside_packets < u64::from(self.config.limit) {
                 self.accept_exact(packet, out);
             } else {
-                self.dropped.one(packet.first, packet.ip_len);
+                self.counters.dropped.one(packet.first, packet.ip_len);
             }
         }
     }
 
     fn accept_exact(&mut self, train: Train, out: &mut Vec<Train>) {
         let leaving = train.retimed(0, train.count, train.first + self.config.delay, train.spacing);
-        self.entered.add(train.first, train.spacing, train.count, train.ip_len);
-        self.left.add(leaving.first, leaving.spacing, leaving.count, train.ip_len);
+        self.counters.entered.add(train.first, train.spacing, train.count, train.ip_len);
+        self.counters.left.add(leaving.first, leaving.spacing, leaving.count, train.ip_len);
         if self.config.delay == Time::ZERO {
-            self.peaks.reach(train.first, 0);
+            self.counters.peaks.reach(train.first, 0);
         } else {
             self.note_peaks(&train);
             self.enter(leaving);
@@ -98,7 +138,7 @@ impl DelayLine {
     fn note_peaks(&mut self, train: &Train) {
         for i in 0..train.count {
             self.forget_left(train.time(i).0);
-            self.peaks.reach(train.time(i), self.inside_packets + u64::from(i) + 1);
+            self.counters.peaks.reach(train.time(i), self.inside_packets + u64::from(i) + 1);
         }
     }
 
@@ -115,11 +155,11 @@ impl DelayLine {
             let now = packet.first.0;
             self.run_ticks(now, timer, out);
             if self.inside_packets < u64::from(self.config.limit) {
-                self.entered.one(packet.first, packet.ip_len);
+                self.counters.entered.one(packet.first, packet.ip_len);
                 self.enter(packet.retimed(0, 1, packet.first + self.config.delay, 0));
-                self.peaks.reach(packet.first, self.inside_packets);
+                self.counters.peaks.reach(packet.first, self.inside_packets);
             } else {
-                self.dropped.one(packet.first, packet.ip_len);
+                self.counters.dropped.one(packet.first, packet.ip_len);
             }
             self.release_due(now, out);
         }
@@ -150,7 +190,7 @@ impl DelayLine {
                 self.inside.pop_front();
             }
             self.inside_packets -= u64::from(due);
-            self.left.add(Time(now), 0, due, leaving.ip_len);
+            self.counters.left.add(Time(now), 0, due, leaving.ip_len);
             append(out, leaving);
         }
     }
@@ -176,29 +216,10 @@ impl Stage for DelayLine {
     }
 
     fn info(&self) -> StageInfo {
-        StageInfo {
-            index: 0,
-            name: self.config.name.clone(),
-            kind: "delay",
-            direction: "",
-            unit: "segment",
-            capacity: Some(u64::from(self.config.limit)),
-        }
+        info::<Delay>(&self.config.name, "segment", Some(u64::from(self.config.limit)))
     }
 
     fn sample(&mut self, now: Time) -> StageSample {
-        for tally in [&mut self.entered, &mut self.left, &mut self.dropped] {
-            tally.advance(now);
-        }
-        let waiting = self.entered.count - self.left.count;
-        StageSample {
-            waiting,
-            waiting_bytes: self.entered.weight - self.left.weight,
-            peak: self.peaks.take(now, waiting),
-            entered: self.entered.count,
-            left: self.left.count,
-            dropped: self.dropped.count,
-            ..StageSample::default()
-        }
+        self.counters.sample(now)
     }
 }

@@ -3,17 +3,43 @@
 //! The number of packets up to the next loss is drawn, not a number per packet: the same law, and
 //! a train without loss costs one comparison.
 
-use crate::config::Loss;
+use super::{Configuration, info};
+use crate::bounds::demand;
 use crate::path::Stage;
 use crate::rng::Rng;
-use crate::tally::Tally;
+use crate::tally::{Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append};
 use crate::units::Time;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
+/// Independent loss per segment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loss {
+    /// Stage name in the trace, unique within a run.
+    pub name: String,
+    /// Probability that a segment is lost (0 to 1).
+    pub probability: f64,
+}
+
+impl Configuration for Loss {
+    const KIND: &'static str = "loss";
+
+    fn check(&self) -> Result<(), String> {
+        let bounded = (0.0..=1.0).contains(&self.probability);
+        demand(bounded, format!("{}: probability beyond 0 to 1", self.name))
+    }
+
+    fn build(&self, seed: u64, _samples: Samples) -> Box<dyn Stage> {
+        Box::new(RandomLoss::new(self, seed))
+    }
+}
+
 /// See the module's description.
-pub struct RandomLoss {
+struct RandomLoss {
     config: Loss,
     rng: Rng,
     /// Packets that pass before the next one is lost.
@@ -24,7 +50,7 @@ pub struct RandomLoss {
 
 impl RandomLoss {
     /// Draws from the stream of (`seed`, the element's name).
-    pub fn new(config: &Loss, seed: u64) -> RandomLoss {
+    fn new(config: &Loss, seed: u64) -> RandomLoss {
         let mut rng = Rng::new(seed, &config.name);
         let passing = rng.geometric(config.probability);
         RandomLoss {
@@ -60,14 +86,7 @@ impl Stage for RandomLoss {
     }
 
     fn info(&self) -> StageInfo {
-        StageInfo {
-            index: 0,
-            name: self.config.name.clone(),
-            kind: "loss",
-            direction: "",
-            unit: "segment",
-            capacity: None,
-        }
+        info::<Loss>(&self.config.name, "segment", None)
     }
 
     fn sample(&mut self, now: Time) -> StageSample {

@@ -1,19 +1,80 @@
-//! Link elements, one file each. A new element is a new file, a configuration and one line here.
+//! Link elements, one file each: configuration, bounds, counters and state machine.
+//!
+//! A new element is a new file, its `mod` line, and its line in the list below.
 
 mod delay;
 mod loss;
 mod rate;
 
 use super::Stage;
-use crate::config::Element;
 use crate::tally::Samples;
+use crate::trace::StageInfo;
 use alloc::boxed::Box;
+use alloc::string::{String, ToString};
 
-/// Builds the element that `config` describes.
-pub fn build(config: &Element, seed: u64, samples: Samples) -> Box<dyn Stage> {
-    match config {
-        Element::Link(c) => Box::new(rate::RateLink::new(c, samples)),
-        Element::Delay(c) => Box::new(delay::DelayLine::new(c, samples)),
-        Element::Loss(c) => Box::new(loss::RandomLoss::new(c, seed)),
-    }
+/// What every element's configuration says of itself.
+pub trait Configuration {
+    /// What the element is, as [`StageInfo::kind`] says it.
+    const KIND: &'static str;
+    /// Checks its bounds. Within them a run does not panic.
+    ///
+    /// # Errors
+    /// The first violated bound.
+    fn check(&self) -> Result<(), String>;
+    /// The element at the start of a run; `seed` is the run's, `samples` are the trace's.
+    fn build(&self, seed: u64, samples: Samples) -> Box<dyn Stage>;
+}
+
+macro_rules! elements {
+    ($($(#[doc = $doc:literal])* $module:ident::$config:ident;)*) => {
+        $(pub use $module::*;)*
+
+        /// A link element.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Element {
+            $($(#[doc = $doc])* $config($config),)*
+        }
+
+        /// What elements there are, as [`StageInfo::kind`] says it.
+        pub const KINDS: &[&str] = &[$($config::KIND),*];
+
+        impl Element {
+            /// Stage name in the trace, unique within a run.
+            pub fn name(&self) -> &str {
+                match self { $(Element::$config(c) => &c.name,)* }
+            }
+
+            /// The same element by another name.
+            pub fn named(mut self, name: &str) -> Element {
+                match &mut self { $(Element::$config(c) => c.name = name.to_string(),)* }
+                self
+            }
+
+            /// Checks its bounds.
+            ///
+            /// # Errors
+            /// The first violated bound.
+            pub fn check(&self) -> Result<(), String> {
+                match self { $(Element::$config(c) => c.check(),)* }
+            }
+
+            /// The element at the start of a run; `seed` is the run's, `samples` are the trace's.
+            pub fn build(&self, seed: u64, samples: Samples) -> Box<dyn Stage> {
+                match self { $(Element::$config(c) => c.build(seed, samples),)* }
+            }
+        }
+    };
+}
+elements! {
+    /// A rate with a drop-tail queue in front of it.
+    rate::Link;
+    /// A constant delay, or one released by a timer.
+    delay::Delay;
+    /// Independent random loss.
+    loss::Loss;
+}
+
+/// The description of an element of kind `C`; index and direction are filled in by the run.
+fn info<C: Configuration>(name: &str, unit: &'static str, capacity: Option<u64>) -> StageInfo {
+    StageInfo { index: 0, name: name.to_string(), kind: C::KIND, direction: "", unit, capacity }
 }

@@ -4,14 +4,52 @@
 //! packet is dropped, counted, and nobody is told. A packet that leaves the queue at the very
 //! moment another arrives makes room for it.
 
-use crate::config::{Link, QueueLimit};
+use super::{Configuration, info};
+use crate::bounds::demand;
 use crate::path::{Serialiser, Stage};
 use crate::tally::{Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append, come_by};
-use crate::units::Time;
+use crate::units::{Framing, Rate, Time};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
+
+/// A transmission rate and its drop-tail queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Stage name in the trace, unique within a run.
+    pub name: String,
+    /// Serialisation rate.
+    pub rate: Rate,
+    /// What the rate (and a queue limit in bytes) counts.
+    pub framing: Framing,
+    /// Capacity of the queue, without the packet in transmission.
+    pub limit: QueueLimit,
+}
+
+/// Capacity of a drop-tail queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// In bytes, counted as the link's framing counts them.
+    Bytes(u64),
+    /// In packets.
+    Packets(u32),
+}
+
+impl Configuration for Link {
+    const KIND: &'static str = "link";
+
+    fn check(&self) -> Result<(), String> {
+        demand(self.rate.0 > 0, format!("{}: rate 0", self.name))
+    }
+
+    fn build(&self, _seed: u64, samples: Samples) -> Box<dyn Stage> {
+        Box::new(RateLink::new(self, samples))
+    }
+}
 
 /// Packets whose transmission starts at even pace.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +61,7 @@ struct Starts {
 }
 
 /// See the module's description.
-pub struct RateLink {
+struct RateLink {
     config: Link,
     serialiser: Serialiser,
     /// When the packet in transmission, or the last one queued, is done.
@@ -42,7 +80,7 @@ pub struct RateLink {
 
 impl RateLink {
     /// An idle link; `samples` are the trace's.
-    pub fn new(config: &Link, samples: Samples) -> RateLink {
+    fn new(config: &Link, samples: Samples) -> RateLink {
         RateLink {
             config: config.clone(),
             serialiser: Serialiser::new(config.rate, config.framing.overhead()),
@@ -145,14 +183,7 @@ impl Stage for RateLink {
             QueueLimit::Packets(n) => ("segment", u64::from(n)),
             QueueLimit::Bytes(n) => ("byte", n),
         };
-        StageInfo {
-            index: 0,
-            name: self.config.name.clone(),
-            kind: "link",
-            direction: "",
-            unit,
-            capacity: Some(capacity),
-        }
+        info::<Link>(&self.config.name, unit, Some(capacity))
     }
 
     fn sample(&mut self, now: Time) -> StageSample {

@@ -1,8 +1,7 @@
 //! [`Resolved`] as the simulator's [`Config`].
 
-use crate::scenario::{App, Cpu, Delay, Element, Flow, Host, Link, Resolved, Timer};
+use crate::scenario::{App, Cpu, Flow, Host, Resolved};
 use fullpipe_sim::config::{self, Config};
-use fullpipe_sim::units::Time;
 
 /// The configuration that means the same as `resolved`.
 pub fn config(resolved: &Resolved) -> Config {
@@ -11,44 +10,12 @@ pub fn config(resolved: &Resolved) -> Config {
         end: resolved.duration,
         sample: resolved.report.sample,
         mtu: resolved.path.mtu,
-        forward: resolved.path.forward.iter().map(element).collect(),
-        back: resolved.path.back.iter().map(element).collect(),
+        forward: resolved.path.forward.iter().map(|e| e.config(resolved)).collect(),
+        back: resolved.path.back.iter().map(|e| e.config(resolved)).collect(),
         sender: host(&resolved.hosts.sender),
         receiver: host(&resolved.hosts.receiver),
         flows: resolved.flow.iter().map(flow).collect(),
     }
-}
-
-fn element(element: &Element) -> config::Element {
-    match element {
-        Element::Link(e) => config::Element::Link(link(e)),
-        Element::Delay(e) => config::Element::Delay(delay(e)),
-        Element::Loss(e) => {
-            config::Element::Loss(config::Loss { name: e.name.clone(), probability: e.probability })
-        }
-    }
-}
-
-fn link(link: &Link) -> config::Link {
-    config::Link {
-        name: link.name.clone(),
-        rate: link.rate,
-        framing: link.framing,
-        limit: link.queue.limit,
-    }
-}
-
-fn delay(delay: &Delay) -> config::Delay {
-    config::Delay {
-        name: delay.name.clone(),
-        delay: delay.delay,
-        limit: delay.limit,
-        timer: delay.timer.map(timer),
-    }
-}
-
-fn timer(timer: Timer) -> config::Timer {
-    config::Timer { period: Time(1_000_000_000 / u64::from(timer.hz)), phase: timer.phase }
 }
 
 fn host(host: &Host) -> config::Host {

@@ -63,7 +63,7 @@ pub struct Axis {
 
 /// Time on the horizontal axis, as every figure over time has it.
 pub const TIME: Axis = Axis {
-    label: "time since the flow's interval clock started",
+    label: "time since the run's first interval clock started",
     unit: "s",
     from_zero: true,
     log_offered: false,

@@ -1,6 +1,6 @@
 //! What held a flow back, over time.
 
-use super::figure::{Axis, Column, Figure, Layout, Prominence, Role, Series, TIME};
+use super::figure::{Axis, Figure, Layout, Prominence, Role, Series, TIME};
 use super::subject::{Subject, extremes, subjects};
 use crate::analysis::document::Document;
 use crate::report::{limits, numbers};
@@ -38,11 +38,7 @@ fn share(subject: &Subject, name: &str) -> Series {
     let key = name.replace('~', "~0").replace('/', "~1");
     let gauge = subject.gauge(name, Role::Share, &format!("limits/{key}"), 100.0);
     Series {
-        x_start: Some(Column::Document {
-            from: subject.pointer("series/end_s"),
-            scale: 1.0,
-            offset: -subject.flow.series.bucket_s,
-        }),
+        x_start: Some(subject.times_after("series/end_s", -subject.flow.series.bucket_s)),
         ..gauge
     }
 }

@@ -36,6 +36,23 @@ impl Subject<'_> {
         format!("/runs/{}/flows/{}/{field}", self.run_index, self.flow_index)
     }
 
+    /// A column of times on the flow's interval clock, moved onto the clock that started first in
+    /// its run: flows that start at different times stand where they belong.
+    pub fn times(&self, field: &str) -> Column {
+        self.times_after(field, 0.0)
+    }
+
+    /// As [`Subject::times`], `seconds` later.
+    pub fn times_after(&self, field: &str, seconds: f64) -> Column {
+        Column::Document { from: self.pointer(field), scale: 1.0, offset: self.delay_s() + seconds }
+    }
+
+    /// How much later than the first clock of the run the flow's interval clock starts, s.
+    pub fn delay_s(&self) -> f64 {
+        let first = self.run.flows.iter().map(|flow| flow.clock_start_s).fold(f64::MAX, f64::min);
+        self.flow.clock_start_s - first
+    }
+
     /// A gauge from the flow's fine series.
     pub fn gauge(&self, name: &str, role: Role, field: &str, scale: f64) -> Series {
         Series {
@@ -44,7 +61,7 @@ impl Subject<'_> {
             flow: self.flow_index,
             name: name.to_string(),
             role,
-            x: Column::of(self.pointer("series/end_s")),
+            x: self.times("series/end_s"),
             x_start: None,
             y: Column::scaled(self.pointer(&format!("series/{field}")), scale),
             y_high: None,

@@ -39,8 +39,10 @@ fn title(subjects: &[Subject]) -> String {
     let (slow, fast) = (numbers::seconds(slowest.1), numbers::seconds(fastest.1));
     let finding = if reached == 1 {
         format!("{} reaches 90 % of its plateau{plateau} after {slow}", slowest.0.label)
-    } else if slow == fast {
+    } else if slow == fast && reached == subjects.len() {
         format!("All reach 90 % of their plateau after {slow}")
+    } else if slow == fast {
+        format!("{reached} of {} reach 90 % of their plateau after {slow}", subjects.len())
     } else {
         format!(
             "{} needs {slow} to reach 90 % of its plateau{plateau}; {} needs {fast}",
@@ -49,7 +51,8 @@ fn title(subjects: &[Subject]) -> String {
     };
     match subjects.len() - reached {
         0 => finding,
-        never => format!("{finding}; {never} of {} never do", subjects.len()),
+        1 => format!("{finding}; one never does"),
+        never => format!("{finding}; {never} never do"),
     }
 }
 
@@ -74,7 +77,7 @@ fn description(document: &Document) -> String {
     if document.runs.iter().any(|run| run.published.is_some()) {
         text.push_str(
             " Circles are published figures; the shaded band is what the simulation gives over all \
-             phases of the interval clock.",
+             phases of the interval clock and of the path's timers.",
         );
     }
     text
@@ -82,55 +85,58 @@ fn description(document: &Document) -> String {
 
 fn series(subject: &Subject) -> Vec<Series> {
     let (run, flow) = (subject.run_index, subject.flow_index);
-    let interval = |field: &str| Column::of(subject.pointer(&format!("intervals/*/{field}")));
     let simulated = Series {
         id: format!("r{run}.f{flow}.throughput_mbit"),
         run,
         flow,
         name: "simulated".to_string(),
         role: Role::Measure,
-        x: interval("end_s"),
-        x_start: Some(interval("start_s")),
-        y: interval("throughput_mbit"),
+        x: subject.times("intervals/*/end_s"),
+        x_start: Some(subject.times("intervals/*/start_s")),
+        y: Column::of(subject.pointer("intervals/*/throughput_mbit")),
         y_high: None,
         absent: "",
     };
     let mut all = vec![simulated];
     // Published figures belong to a run; they are drawn with its first flow.
     if let Some(published) = subject.run.published.as_ref().filter(|_| flow == 0) {
-        all.splice(0..0, [band(run, &published.rows), points(run)]);
+        all.splice(0..0, [band(subject, &published.rows), points(subject)]);
     }
     all
 }
 
-fn points(run: usize) -> Series {
-    let row = |field: &str| Column::of(format!("/runs/{run}/published/rows/*/{field}"));
+/// The published rows, on the clock of the flow that they are compared with.
+fn points(subject: &Subject) -> Series {
+    let run = subject.run_index;
+    let from = |field: &str| format!("/runs/{run}/published/rows/*/{field}");
+    let time =
+        |field: &str| Column::Document { from: from(field), scale: 1.0, offset: subject.delay_s() };
     Series {
         id: format!("r{run}.published"),
         run,
         flow: 0,
         name: "published".to_string(),
         role: Role::Published,
-        x: row("end_s"),
-        x_start: Some(row("start_s")),
-        y: row("throughput_mbit"),
+        x: time("end_s"),
+        x_start: Some(time("start_s")),
+        y: Column::of(from("throughput_mbit")),
         y_high: None,
         absent: "",
     }
 }
 
-fn band(run: usize, rows: &[PublishedRow]) -> Series {
+fn band(subject: &Subject, rows: &[PublishedRow]) -> Series {
     let rates = |bytes: fn(&PublishedRow) -> u64| {
         let rate = |row: &PublishedRow| mbit(bytes(row), row.end_s - row.start_s);
         Column::Derived(rows.iter().map(rate).collect())
     };
     Series {
-        id: format!("r{run}.band"),
+        id: format!("r{}.band", subject.run_index),
         name: "over all phases".to_string(),
         role: Role::Band,
         y: rates(|row| row.band_low),
         y_high: Some(rates(|row| row.band_high)),
-        ..points(run)
+        ..points(subject)
     }
 }
 
@@ -145,7 +151,7 @@ fn annotation(subject: &Subject) -> Option<Annotation> {
     let first = flow.intervals.iter().find(|interval| interval.throughput_mbit >= 0.9 * plateau)?;
     Some(Annotation {
         run: subject.run_index,
-        x: (first.start_s + first.end_s) / 2.0,
+        x: subject.delay_s() + (first.start_s + first.end_s) / 2.0,
         y: first.throughput_mbit,
         label: numbers::seconds(time),
     })

@@ -112,7 +112,15 @@ fn held(class: &str, label: &str, share: f64) -> String {
 }
 
 fn published_line(published: &Published) -> String {
-    let mean = published.total_mbit.map(|mbit| format!("published mean {}", numbers::rate(mbit)));
+    let (theirs, ours) = (published.rows_mbit, published.simulated_rows_mbit);
+    let mean = (theirs > 0.0).then(|| {
+        format!(
+            "published mean {}, simulated over the same rows {} ({})",
+            numbers::rate(theirs),
+            numbers::rate(ours),
+            numbers::difference(ours / theirs - 1.0)
+        )
+    });
     let median = published.median_error_before_plateau.map(|median| {
         let worst = published.worst_error_before_plateau;
         let worst =

@@ -32,8 +32,12 @@ fn title(lines: &mut Vec<String>, document: &Document, style: Style) {
     let text = format!("{} ({}, seed {})", scenario.title, scenario.name, scenario.seed);
     lines.extend(wrap(&text, "", style.columns()).iter().map(|line| style.bold(line)));
     if document.partial {
-        let text = "PARTIAL: interrupted; everything is whole up to the last interval shown";
-        lines.extend(wrap(text, "", style.columns()).iter().map(|line| style.bad(line)));
+        let mut text =
+            "PARTIAL: interrupted; everything is whole up to the last interval shown".to_string();
+        if !document.missing.is_empty() {
+            text += &format!("; not begun: {}", document.missing.join("; "));
+        }
+        lines.extend(wrap(&text, "", style.columns()).iter().map(|line| style.bad(line)));
     }
 }
 

@@ -12,6 +12,7 @@ pub fn document() -> Document {
             seed: 7,
         },
         partial: true,
+        missing: vec!["bic, not begun".into()],
         runs: vec![slow(), fast()],
     }
 }
@@ -39,6 +40,10 @@ fn slow() -> Run {
             median_error_before_plateau: Some(0.0059),
             worst_error_before_plateau: Some(0.0117),
             total_mbit: Some(3012.3936),
+            rows_mbit: 95.8,
+            simulated_rows_mbit: 96.6,
+            time_to_plateau_s: None,
+            band_whole: false,
         }),
     }
 }

@@ -4,7 +4,6 @@
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
 use crate::analysis::document::{Document, Flow, Published, Run};
-use crate::analysis::verdict::published_time;
 use crate::report::{limits, numbers};
 
 const COLUMNS: [Column; 4] =
@@ -22,6 +21,10 @@ pub fn lines(document: &Document, style: Style) -> Vec<String> {
     let mut lines = vec![String::new(), style.bold("Verdict")];
     lines.extend(table.by_ref().take(2).map(|line| style.faint(&line)));
     for ((run, flow), line) in flows.iter().zip(table) {
+        let name = name(run, flow);
+        if !fits(&name) {
+            lines.extend(wrap(&name, "", style.columns()).iter().map(|line| style.bold(line)));
+        }
         lines.push(style.bold(&line));
         lines.extend(wrap(&held_back(flow), "      ", style.columns()));
         if let Some(published) = &run.published {
@@ -36,14 +39,19 @@ fn row(run: &Run, flow: &Flow) -> Vec<String> {
         value.map_or(numbers::ABSENT.to_string(), |value| numbers::fixed(value, 1))
     };
     vec![
-        name(run, flow),
+        Some(name(run, flow)).filter(|name| fits(name)).unwrap_or_default(),
         optional(flow.time_to_plateau_s),
         optional(flow.plateau_mbit),
         numbers::fixed(flow.mean_mbit, 1),
     ]
 }
 
-/// The variant, with the flow's name where the run has several; too long a name loses its middle.
+/// Whether a name has room beside the numbers; a longer one has lines of its own.
+fn fits(name: &str) -> bool {
+    name.chars().count() <= NAME
+}
+
+/// The variant, with the flow's name where the run has several.
 fn name(run: &Run, flow: &Flow) -> String {
     let mut name = match run.flows.len() {
         1 => run.variant.clone(),
@@ -52,12 +60,7 @@ fn name(run: &Run, flow: &Flow) -> String {
     if run.partial {
         name += " (partial)";
     }
-    let chars: Vec<char> = name.chars().collect();
-    if chars.len() <= NAME {
-        return name;
-    }
-    let (head, tail) = (&chars[..NAME / 2 - 1], &chars[chars.len() - NAME / 2 + 2..]);
-    format!("{}...{}", head.iter().collect::<String>(), tail.iter().collect::<String>())
+    name
 }
 
 /// All limits with their shares, which add up to 100 % as they are printed.
@@ -90,13 +93,21 @@ fn tenths_of_percent(shares: &[f64]) -> Vec<u32> {
     tenths
 }
 
+/// The published run: its time, its mean with ours over the same rows, and how far the rows of its
+/// ramp are off.
 fn beside(published: &Published) -> String {
     let mut parts = Vec::new();
-    if let Some(time) = published_time(published) {
+    if let Some(time) = published.time_to_plateau_s {
         parts.push(format!("to 90 % {} s", numbers::fixed(time, 1)));
     }
-    if let Some(mean) = published.total_mbit {
-        parts.push(format!("mean {} Mb/s", numbers::fixed(mean, 1)));
+    let (theirs, ours) = (published.rows_mbit, published.simulated_rows_mbit);
+    if theirs > 0.0 {
+        parts.push(format!(
+            "mean {} Mb/s, simulated over the same rows {} ({})",
+            numbers::fixed(theirs, 1),
+            numbers::fixed(ours, 1),
+            numbers::difference(ours / theirs - 1.0)
+        ));
     }
     if let Some(median) = published.median_error_before_plateau {
         parts.push(format!("ramp's median error {}", percent(median)));
@@ -105,7 +116,8 @@ fn beside(published: &Published) -> String {
         parts.push(format!("worst {}", percent(worst)));
     }
     let inside = published.rows.iter().filter(|row| row.in_band).count();
-    parts.push(format!("{inside} of {} rows in the band", published.rows.len()));
+    let cut = if published.band_whole { "" } else { ", which is not whole: interrupted" };
+    parts.push(format!("{inside} of {} rows in the band{cut}", published.rows.len()));
     format!("published: {}", parts.join(", "))
 }
 

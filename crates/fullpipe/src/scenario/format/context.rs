@@ -36,9 +36,15 @@ impl Problem {
         let known: Vec<&str> = known.into_iter().collect();
         let near = super::near::names(written, known.iter().copied());
         self.near = near.into_iter().map(str::to_string).collect();
-        self.expected = Some(one_of(&known));
+        let quoted: Vec<String> = known.iter().map(|name| quoted(name)).collect();
+        self.expected = Some(one_of(&quoted.iter().map(String::as_str).collect::<Vec<_>>()));
         self
     }
+}
+
+/// A name as it can be read in a list: in quotes where it has a comma or a space of its own.
+fn quoted(name: &str) -> String {
+    if name.contains([',', ' ']) { format!("\"{name}\"") } else { name.into() }
 }
 
 /// Longest list of names that is written out.

@@ -6,7 +6,6 @@
 
 pub mod context;
 pub mod dotted;
-pub mod elements;
 pub mod keys;
 pub mod near;
 pub mod node;

@@ -10,11 +10,17 @@ use std::marker::PhantomData;
 impl Read for String {
     const KIND: Kind = Kind::Text;
     fn read(node: &Node, key: &str, cx: &mut Context) -> Option<String> {
-        let text = node.as_text();
-        if text.is_none() {
+        let Some(text) = node.as_text() else {
             wrong_type(node, key, &Self::KIND, cx);
+            return None;
+        };
+        // They would reach the reader's terminal as commands.
+        if text.contains(char::is_control) {
+            cx.error("bad-value", node.place, format!("`{key}` has control characters"))
+                .expected("text on one line");
+            return None;
         }
-        text.map(str::to_string)
+        Some(text.to_string())
     }
 }
 

@@ -1,17 +1,15 @@
 //! The keys of a scenario: one list for the parser, its diagnostics, the reference and the schema.
 
 use super::dotted::{Assignments, Axes};
-use super::elements::Elements;
 use super::keys::Default::{Absent, Empty, Is, Required};
 use super::keys::group;
-use super::special::{
-    Behaviour, Congestion, DelayLimit, Numbers, QueueLimit, Range, ShortApp, ShortLoss,
-};
+use super::special::{Behaviour, Congestion, DelayLimit, Numbers, Range, ShortApp, ShortLoss};
 use super::sysctl::Sysctls;
 use super::values::{
-    Choice, InDescriptors, InPackets, InRate, InSize, InTime, InTimePerByte, InTimePerPacket, Int,
-    List, Name, Named, Probability, Quantity,
+    InDescriptors, InPackets, InRate, InSize, InTime, InTimePerByte, InTimePerPacket, Int, List,
+    Name, Named, Probability, Quantity,
 };
+use crate::scenario::path::{Elements, PathQueue, TimerKeys};
 use crate::scenario::resolved::Clock;
 use fullpipe_sim::config::ReceivePath;
 use fullpipe_sim::units::Framing;
@@ -23,10 +21,10 @@ const KERNEL_INT: u64 = i32::MAX as u64;
 /// Longest work on one packet or byte: a second.
 const WORK: u64 = 1_000_000_000;
 
-type AnyTime = Quantity<InTime, 0, LONGEST>;
+pub(in crate::scenario) type AnyTime = Quantity<InTime, 0, LONGEST>;
 type SomeTime = Quantity<InTime, 1, LONGEST>;
 type SampleTime = Quantity<InTime, 1_000, LONGEST>;
-type AnyRate = Quantity<InRate, 1, 1_000_000_000_000_000>;
+pub(in crate::scenario) type AnyRate = Quantity<InRate, 1, 1_000_000_000_000_000>;
 type Buffer = Quantity<InSize, 1, KERNEL_INT>;
 type PerPacket = Quantity<InTimePerPacket, 0, WORK>;
 type Ring = Quantity<InDescriptors, 1, 1_000_000_000>;
@@ -99,27 +97,7 @@ group! {
         /// Packets that the delay holds in each direction (netem's `limit`); more are dropped.
         limit: DelayLimit, Is("unlimited");
         /// netem's timer in kernels without high-resolution timers.
-        timer: Timer, Absent("each packet leaves exactly when it is due");
-    }
-}
-
-group! {
-    /// netem before Linux 2.6.22: a due packet leaves at the next tick, or earlier when another packet arrives.
-    Timer "a timer" {
-        /// Ticks per second.
-        hz: Int<1, 1000>, Required;
-        /// Time of the first tick, less than a period.
-        phase: AnyTime, Is("0s");
-    }
-}
-
-group! {
-    /// The queue in front of a rate.
-    PathQueue "a queue" {
-        /// What it holds, without the packet in transmission.
-        limit: QueueLimit, Absent("the rate times the delay of both directions, at least 100 packets of the MTU");
-        /// What happens when it is full.
-        discipline: Discipline, Is("droptail");
+        timer: TimerKeys, Absent("each packet leaves exactly when it is due");
     }
 }
 
@@ -130,50 +108,6 @@ group! {
         forward: Probability, Is("0");
         /// Of ACKs.
         back: Probability, Is("0");
-    }
-}
-
-group! {
-    /// A rate with a queue in front of it.
-    LinkElement "a link" {
-        /// "link".
-        kind: String, Required;
-        /// Stage name, unique on the path.
-        name: Name, Required;
-        /// Serialisation rate.
-        rate: AnyRate, Required;
-        /// What the rate and a queue in bytes count.
-        framing: Framing, Is("ethernet-wire");
-        /// Its queue.
-        queue: PathQueue, Empty;
-    }
-}
-
-group! {
-    /// A constant delay.
-    DelayElement "a delay" {
-        /// "delay".
-        kind: String, Required;
-        /// Stage name, unique on the path.
-        name: Name, Required;
-        /// Delay of each packet.
-        delay: AnyTime, Required;
-        /// Packets it holds; more are dropped.
-        limit: DelayLimit, Is("unlimited");
-        /// netem's timer in kernels without high-resolution timers.
-        timer: Timer, Absent("each packet leaves exactly when it is due");
-    }
-}
-
-group! {
-    /// Independent random loss.
-    LossElement "a loss" {
-        /// "loss".
-        kind: String, Required;
-        /// Stage name, unique on the path.
-        name: Name, Required;
-        /// Probability that a segment is lost.
-        probability: Probability, Required;
     }
 }
 
@@ -329,12 +263,6 @@ group! {
     }
 }
 
-/// What a queue does when it is full.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Discipline {
-    DropTail,
-}
-
 /// Kinds of qdiscs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QdiscKind {
@@ -348,18 +276,20 @@ pub enum AppKind {
     Rate,
 }
 
+/// Values chosen by their names: `TYPE { "name" = VALUE, ... }`.
 macro_rules! choices {
     ($($type:ty { $($name:literal = $value:expr),* })*) => {$(
-        impl Choice for $type {
+        impl $crate::scenario::format::values::Choice for $type {
             const NAMES: &'static [&'static str] = &[$($name),*];
             const VALUES: &'static [Self] = &[$($value),*];
         }
     )*};
 }
+pub(in crate::scenario) use choices;
+
 choices! {
     Framing { "ip" = Framing::Ip, "ethernet" = Framing::Ethernet, "ethernet-wire" = Framing::EthernetWire }
     ReceivePath { "napi" = ReceivePath::Napi, "netif_rx" = ReceivePath::NetifRx }
-    Discipline { "droptail" = Discipline::DropTail }
     QdiscKind { "pfifo_fast" = QdiscKind::PfifoFast }
     AppKind { "bulk" = AppKind::Bulk, "rate" = AppKind::Rate }
     Clock { "accept" = Clock::Accept }

@@ -243,7 +243,7 @@ fn metrics(page: &mut String) {
     }
     let list =
         |names: &[&str]| names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
-    let limits = fullpipe_sim::trace::Limit::NAMES;
+    let limits: Vec<&str> = crate::trace::limits::limit_names().collect();
     let _ = writeln!(
         page,
         "\nStages are the path's elements by name, and the hosts': `sender.` with {}; `receiver.` with {}.\n\

@@ -1,0 +1,67 @@
+//! The backlog of drivers without NAPI. Unit of decision: the segment.
+//!
+//! Each interrupt moves the ring into it; what does not fit is dropped by the kernel
+//! (`net.core.netdev_max_backlog`, Linux 2.6.20 `netif_rx`).
+
+use crate::tally::{Counters, Samples};
+use crate::trace::{StageInfo, StageSample};
+use crate::train::Train;
+use crate::units::Time;
+use alloc::vec::Vec;
+
+/// See the module's description.
+pub(super) struct Backlog {
+    limit: u64,
+    held: Vec<Train>,
+    packets: u64,
+    /// Packets are not weighed.
+    counters: Counters,
+}
+
+impl Backlog {
+    /// An empty backlog for `limit` packets; `samples` are the trace's.
+    pub(super) fn new(limit: u32, samples: Samples) -> Backlog {
+        Backlog {
+            limit: u64::from(limit),
+            held: Vec::new(),
+            packets: 0,
+            counters: Counters::new(samples),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.packets == 0
+    }
+
+    /// An interrupt moves a train in.
+    pub(super) fn enter(&mut self, now: Time, train: Train) {
+        let room = self.limit.saturating_sub(self.packets);
+        let taken = u64::from(train.count).min(room) as u32;
+        if taken < train.count {
+            self.counters.dropped.add(now, 0, train.count - taken, 0u32);
+        }
+        if taken > 0 {
+            self.packets += u64::from(taken);
+            self.counters.entered.add(now, 0, taken, 0u32);
+            self.counters.peaks.reach(now, self.packets);
+            self.held.push(train.part(0, taken));
+        }
+    }
+
+    /// The softirq takes everything.
+    pub(super) fn take(&mut self, now: Time, batch: &mut Vec<Train>) {
+        if self.packets > 0 {
+            self.counters.left.add(now, 0, self.packets as u32, 0u32);
+        }
+        self.packets = 0;
+        batch.append(&mut self.held);
+    }
+
+    pub(super) fn info(&self, host: &str) -> StageInfo {
+        super::info(host, "backlog", "segment", Some(self.limit))
+    }
+
+    pub(super) fn sample(&mut self, now: Time) -> StageSample {
+        self.counters.sample(now)
+    }
+}

@@ -1,0 +1,66 @@
+//! The queue between TCP and the driver: `pfifo_fast` with one band in use. Unit of decision: the skb.
+//!
+//! When it holds `limit` skbs, an arriving skb is refused whole and its sender is told
+//! (NET_XMIT_DROP, Linux 2.6.20 `pfifo_fast_enqueue`).
+
+use crate::tally::{Counters, Samples};
+use crate::trace::{StageInfo, StageSample};
+use crate::units::Time;
+use alloc::collections::VecDeque;
+
+/// See the module's description.
+pub(super) struct Qdisc {
+    limit: u64,
+    /// Times at which the waiting skbs enter the ring.
+    waiting: VecDeque<u64>,
+    counters: Counters,
+}
+
+impl Qdisc {
+    /// An empty queue for `limit` skbs; `samples` are the trace's.
+    pub(super) fn new(limit: u32, samples: Samples) -> Qdisc {
+        Qdisc {
+            limit: u64::from(limit),
+            waiting: VecDeque::new(),
+            counters: Counters::new(samples),
+        }
+    }
+
+    /// Forgets the skbs that have entered the ring by `now`.
+    pub(super) fn forget_entered(&mut self, now: Time) {
+        while self.waiting.front().is_some_and(|&entry| entry <= now.0) {
+            self.waiting.pop_front();
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.waiting.len() as u64 >= self.limit
+    }
+
+    /// Refuses an skb.
+    pub(super) fn refuse(&mut self, now: Time, bytes: u32) {
+        self.counters.dropped.one(now, bytes);
+    }
+
+    /// Takes an skb that moves into the ring at `entry`.
+    pub(super) fn enter(&mut self, now: Time, entry: u64, bytes: u32) {
+        self.counters.entered.one(now, bytes);
+        self.counters.left.one(Time(entry), bytes);
+        if entry > now.0 {
+            self.waiting.push_back(entry);
+            self.counters.peaks.reach(now, self.waiting.len() as u64);
+        }
+    }
+
+    pub(super) fn info(&self, host: &str) -> StageInfo {
+        super::info(host, "qdisc", "skb", Some(self.limit))
+    }
+
+    pub(super) fn sample(&mut self, now: Time) -> StageSample {
+        self.counters.sample(now)
+    }
+}

@@ -1,0 +1,103 @@
+//! The receive ring and interrupt moderation. Unit of decision: the segment.
+//!
+//! An interrupt comes with the first packet, but at least `coalesce` after the one before. The ring
+//! holds what arrives between two interrupts; what arrives while it is full is dropped by the card.
+
+use crate::tally::{Counters, Samples};
+use crate::trace::{StageInfo, StageSample};
+use crate::train::Train;
+use crate::units::Time;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// See the module's description.
+pub(super) struct RxRing {
+    size: u64,
+    coalesce: u64,
+    /// Before this no interrupt comes.
+    next_interrupt: u64,
+    /// Packets that arrived, or will, since the last interrupt.
+    arrivals: VecDeque<Train>,
+    /// Of what the interrupts have taken; packets are not weighed.
+    counters: Counters,
+}
+
+impl RxRing {
+    /// An empty ring of `size` descriptors; `samples` are the trace's.
+    pub(super) fn new(size: u32, coalesce: Time, samples: Samples) -> RxRing {
+        RxRing {
+            size: u64::from(size),
+            coalesce: coalesce.0,
+            next_interrupt: 0,
+            arrivals: VecDeque::new(),
+            counters: Counters::new(samples),
+        }
+    }
+
+    /// A train comes from the wire (its packets lie in the future).
+    pub(super) fn arrive(&mut self, train: Train) {
+        if !self.arrivals.back_mut().is_some_and(|last| last.extend(&train)) {
+            self.arrivals.push_back(train);
+        }
+    }
+
+    /// When the next interrupt comes, if there is a packet for it.
+    pub(super) fn interrupt_time(&self) -> Option<u64> {
+        Some(self.arrivals.front()?.first.0.max(self.next_interrupt))
+    }
+
+    /// Empties the ring at `now` into `out`.
+    pub(super) fn interrupt(&mut self, now: Time, out: &mut Vec<Train>) {
+        let mut held = 0u64;
+        while let Some(train) = self.arrivals.front_mut() {
+            let come = train.until(now);
+            if come == 0 {
+                break;
+            }
+            let kept = u64::from(come).min(self.size - held) as u32;
+            if kept > 0 {
+                let part = train.part(0, kept);
+                self.counters.entered.add(part.first, part.spacing, kept, 0u32);
+                self.counters.left.add(now, 0, kept, 0u32);
+                for i in 0..kept {
+                    self.counters.peaks.reach(part.time(i), held + u64::from(i) + 1);
+                }
+                held += u64::from(kept);
+                out.push(part);
+            }
+            if kept < come {
+                let lost = train.part(kept, come - kept);
+                self.counters.dropped.add(lost.first, lost.spacing, lost.count, 0u32);
+            }
+            if come == train.count {
+                self.arrivals.pop_front();
+            } else {
+                *train = train.part(come, train.count - come);
+                break;
+            }
+        }
+        self.next_interrupt = now.0 + self.coalesce;
+    }
+
+    pub(super) fn info(&self, host: &str) -> StageInfo {
+        super::info(host, "rx_ring", "segment", Some(self.size))
+    }
+
+    /// The counters at `now`, with the packets that arrived since the last interrupt.
+    pub(super) fn sample(&mut self, now: Time) -> StageSample {
+        let arrived = self.arrivals.iter().take_while(|t| t.first <= now);
+        let come: u64 = arrived.map(|t| u64::from(t.until(now))).sum();
+        let held = come.min(self.size);
+        self.counters.advance(now);
+        let (entered, left) = (self.counters.entered.count + held, self.counters.left.count);
+        let waiting = entered - left;
+        StageSample {
+            waiting,
+            peak: self.counters.peaks.take(now, waiting).max(waiting),
+            entered,
+            left,
+            dropped: self.counters.dropped.count + (come - held),
+            ..StageSample::default()
+        }
+    }
+}

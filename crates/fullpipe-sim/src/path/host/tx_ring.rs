@@ -1,0 +1,117 @@
+//! The transmit ring and the wire behind it. Unit of decision: the skb, which enters whole.
+//!
+//! The ring counts one descriptor per segment and frees it when the segment is on the wire; an skb
+//! enters it when all of its segments fit, or when it is empty. The card sends the ring's segments
+//! back to back.
+
+use crate::path::Serialiser;
+use crate::tally::{Counters, Samples, Tally};
+use crate::trace::{StageInfo, StageSample};
+use crate::train::{Train, append, come_by};
+use crate::units::{Framing, Rate, Time};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// Segments whose transmission ends at even pace.
+#[derive(Clone, Copy, Debug)]
+struct Finishes {
+    first: u64,
+    spacing: u64,
+    count: u32,
+}
+
+/// See the module's description.
+pub(super) struct TxRing {
+    size: u64,
+    wire: Serialiser,
+    wire_free: u64,
+    /// Time at which the last skb entered.
+    last_entry: u64,
+    /// Ends of transmission of the segments in the ring.
+    finishes: VecDeque<Finishes>,
+    held: u64,
+    counters: Counters,
+    /// Ends of transmission, each with the time it took.
+    wire_busy: Tally,
+}
+
+impl TxRing {
+    /// An empty ring of `size` descriptors at a wire of `rate`; `samples` are the trace's.
+    pub(super) fn new(size: u32, rate: Rate, samples: Samples) -> TxRing {
+        TxRing {
+            size: u64::from(size),
+            wire: Serialiser::new(rate, Framing::EthernetWire.overhead()),
+            wire_free: 0,
+            last_entry: 0,
+            finishes: VecDeque::new(),
+            held: 0,
+            counters: Counters::new(samples),
+            wire_busy: Tally::default(),
+        }
+    }
+
+    /// Whether an skb of `segments` may enter now; nothing waits in front of it.
+    pub(super) fn has_room(&mut self, now: Time, segments: u64) -> bool {
+        self.free(now.0);
+        self.held == 0 || self.held + segments <= self.size
+    }
+
+    /// When an skb of `segments` that is taken now moves in. From here on the ring is kept as it
+    /// will be then.
+    pub(super) fn entry_time(&mut self, now: Time, segments: u64) -> u64 {
+        let mut entry = self.last_entry.max(now.0);
+        self.free(entry);
+        while self.held > 0 && self.held + segments > self.size {
+            let head = self.finishes.front().expect("the ring counts what it holds");
+            let excess = (self.held + segments - self.size).min(self.held);
+            let wait_for = excess.min(u64::from(head.count));
+            entry = entry.max(head.first + (wait_for - 1) * head.spacing);
+            self.free(entry);
+        }
+        entry
+    }
+
+    fn free(&mut self, now: u64) {
+        while let Some(run) = self.finishes.front_mut() {
+            if run.first > now {
+                return;
+            }
+            let done = come_by(run.first, run.spacing, run.count, now);
+            self.held -= u64::from(done);
+            if done < run.count {
+                run.count -= done;
+                run.first += u64::from(done) * run.spacing;
+                return;
+            }
+            self.finishes.pop_front();
+        }
+    }
+
+    /// Takes an skb of `segments` at `entry` and appends what goes on the wire to `out`.
+    pub(super) fn enter(&mut self, entry: u64, segments: u64, skb: &[Train], out: &mut Vec<Train>) {
+        self.last_entry = entry;
+        self.held += segments;
+        self.counters.peaks.reach(Time(entry), self.held);
+        for train in skb {
+            let service = self.wire.time(train.ip_len);
+            let first = self.wire_free.max(entry) + service;
+            let leaving = train.retimed(0, train.count, Time(first), service);
+            self.wire_free = leaving.last().0;
+            let (count, len) = (train.count, train.ip_len);
+            self.counters.entered.add(Time(entry), 0, count, len);
+            self.counters.left.add(Time(first), service, count, len);
+            self.wire_busy.add(Time(first), service, count, service);
+            self.finishes.push_back(Finishes { first, spacing: service, count });
+            append(out, leaving);
+        }
+    }
+
+    pub(super) fn info(&self, host: &str) -> StageInfo {
+        super::info(host, "tx_ring", "segment", Some(self.size))
+    }
+
+    pub(super) fn sample(&mut self, now: Time) -> StageSample {
+        self.wire_busy.advance(now);
+        StageSample { busy_ns: self.wire_busy.work(now), ..self.counters.sample(now) }
+    }
+}

@@ -1,0 +1,54 @@
+//! The elements of a path, one file each, each a queue of packets.
+
+mod delay;
+mod link;
+mod loss;
+
+use super::agenda::{Agenda, Happening, Side};
+use super::packet::Packet;
+use fullpipe_sim::config;
+use fullpipe_sim::trace::{StageInfo, StageSample};
+use fullpipe_sim::units::Time;
+
+/// A link element.
+pub trait Element {
+    /// Its description, but for index and direction.
+    fn info(&self) -> StageInfo;
+    /// A packet comes.
+    fn arrive(&mut self, now: Time, place: Place, packet: Packet, agenda: &mut Agenda);
+    /// A moment has come for which the element asked.
+    fn due(&mut self, _now: Time, _place: Place, _agenda: &mut Agenda) {
+        unreachable!("it asks for nothing")
+    }
+    /// Its counters.
+    fn sample(&mut self, now: Time) -> StageSample;
+}
+
+/// Where an element stands: whose packets pass, and its number on their way.
+#[derive(Clone, Copy)]
+pub struct Place {
+    pub from: Side,
+    pub at: usize,
+}
+
+impl Place {
+    fn send_on(self, time: Time, packet: Packet, agenda: &mut Agenda) {
+        agenda.add(time, Happening::Arrival(self.from, self.at + 1, packet));
+    }
+    fn due(self, time: Time, agenda: &mut Agenda) {
+        agenda.add(time, Happening::Due(self.from, self.at));
+    }
+}
+
+/// The element that `config` describes, in a run with `seed`.
+pub fn build(config: &config::Element, seed: u64) -> Box<dyn Element> {
+    match config {
+        config::Element::Link(c) => Box::new(link::Link::new(c)),
+        config::Element::Delay(c) => Box::new(delay::Delay::new(c)),
+        config::Element::Loss(c) => Box::new(loss::Loss::new(c, seed)),
+    }
+}
+
+fn info(name: &str, kind: &'static str, unit: &'static str, capacity: Option<u64>) -> StageInfo {
+    StageInfo { index: 0, name: name.into(), kind, direction: "", unit, capacity }
+}

@@ -1,0 +1,36 @@
+//! What a reader of a resolved scenario should know although nothing is wrong with it.
+
+use super::Scenario;
+use super::resolved::Resolved;
+
+/// One sentence per finding, each once, however many runs have it.
+pub fn notes(scenario: &Scenario) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for note in scenario.plans().iter().flat_map(|plan| capped_buffers(&plan.resolved)) {
+        if !all.contains(&note) {
+            all.push(note);
+        }
+    }
+    all
+}
+
+/// Socket buffers that the kernel silently cuts (setsockopt(2): SO_SNDBUF, SO_RCVBUF).
+fn capped_buffers(run: &Resolved) -> Vec<String> {
+    let capped = |flow: &str, asked: Option<u64>, option, host, sysctl, max: u64| {
+        asked.filter(|asked| *asked > max).map(|asked| {
+            format!(
+                "flow {flow}: {option} of {asked} bytes is cut to {max} by hosts.{host}'s {sysctl}; \
+                 raise it to {asked} to have what is asked"
+            )
+        })
+    };
+    let (sender, receiver) = (&run.hosts.sender.sysctl, &run.hosts.receiver.sysctl);
+    let of = |flow: &super::Flow| {
+        let (wmax, rmax) = (sender.wmem_max, receiver.rmem_max);
+        [
+            capped(&flow.name, flow.sndbuf, "SO_SNDBUF", "sender", "net.core.wmem_max", wmax),
+            capped(&flow.name, flow.rcvbuf, "SO_RCVBUF", "receiver", "net.core.rmem_max", rmax),
+        ]
+    };
+    run.flow.iter().flat_map(of).flatten().collect()
+}

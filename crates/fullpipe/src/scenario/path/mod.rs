@@ -1,0 +1,162 @@
+//! The path of a scenario: elements, one file each, and the short form.
+//!
+//! An element's file has its keys, what they mean, and the simulator's configuration that says the
+//! same. A new element is a new file, its `mod` line, and its line in the list below.
+
+mod delay;
+mod elements;
+mod link;
+mod loss;
+mod short;
+
+pub use delay::Timer;
+pub(super) use delay::keys::Timer as TimerKeys;
+pub(super) use elements::Elements;
+pub(super) use link::PathQueue;
+pub use link::Queue;
+pub(super) use short::path;
+
+use super::Resolved;
+use super::format::context::Context;
+use super::format::keys::{At, Group, Read, Section};
+use super::format::node::Node;
+use super::format::values::Name;
+use super::resolved::Path;
+use fullpipe_sim::config::{self, Configuration};
+use fullpipe_sim::units::{Framing, Rate, Time};
+use serde::Serialize;
+
+/// What was written of an element.
+trait Written: Section {
+    /// What it means.
+    type Meaning;
+    /// Its name, if it has one.
+    fn name(&self) -> Option<&At<Name>>;
+    /// What it means; none if anything is missing or wrong, which is reported. `whole` is the path
+    /// as far as it is known then: its round trip is not.
+    fn resolve(&self, whole: &Whole, cx: &mut Context) -> Option<Self::Meaning>;
+}
+
+/// What an element means, with every default written out.
+trait Meaning {
+    /// The highest rate at which it lets packets through, and what the rate counts.
+    fn rate(&self) -> Option<(Rate, Framing)> {
+        None
+    }
+    /// How long a packet stays in it at least where nothing waits.
+    fn delay(&self) -> Time {
+        Time::ZERO
+    }
+    /// Fills in what depends on the other elements.
+    fn complete(&mut self, _whole: &Whole) {}
+    /// The simulator's configuration that says the same in `run`.
+    fn config(&self, run: &Resolved) -> config::Element;
+}
+
+/// What an element may need to know of its surroundings.
+struct Whole {
+    /// Largest IP packet, bytes.
+    mtu: u32,
+    /// The delay of both directions.
+    round_trip: Time,
+}
+
+macro_rules! elements {
+    ($($(#[doc = $doc:literal])* $module:ident::$written:ident => $meaning:ident;)*) => {
+        $(pub use $module::$meaning;)*
+
+        /// An element of the path.
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        #[serde(tag = "kind", rename_all = "kebab-case")]
+        pub enum Element {
+            $($(#[doc = $doc])* $meaning($meaning),)*
+        }
+
+        impl Element {
+            /// Stage name, unique within a run.
+            pub fn name(&self) -> &str {
+                match self { $(Element::$meaning(e) => &e.name,)* }
+            }
+
+            /// The highest rate at which it lets packets through, and what the rate counts; none
+            /// where it has no rate.
+            pub fn rate(&self) -> Option<(Rate, Framing)> {
+                match self { $(Element::$meaning(e) => e.rate(),)* }
+            }
+
+            /// How long a packet stays in it at least where nothing waits.
+            pub fn delay(&self) -> Time {
+                match self { $(Element::$meaning(e) => e.delay(),)* }
+            }
+
+            /// The simulator's configuration that says the same in `run`.
+            pub fn config(&self, run: &Resolved) -> config::Element {
+                match self { $(Element::$meaning(e) => e.config(run),)* }
+            }
+
+            fn complete(&mut self, whole: &Whole) {
+                match self { $(Element::$meaning(e) => e.complete(whole),)* }
+            }
+        }
+
+        /// What was written of an element.
+        #[derive(Clone, Debug)]
+        pub(super) enum WrittenElement {
+            $($meaning($module::$written),)*
+        }
+
+        /// The groups of elements by their kind.
+        const ELEMENTS: &[(&str, &Group)] =
+            &[$((config::$meaning::KIND, $module::$written::GROUP)),*];
+
+        impl WrittenElement {
+            /// Reads an element of this kind; none inside where it cannot be read, outside where
+            /// there is no such kind.
+            fn read(kind: &str, node: &Node, key: &str, cx: &mut Context) -> Option<Option<Self>> {
+                $(if kind == config::$meaning::KIND {
+                    return Some(Read::read(node, key, cx).map(WrittenElement::$meaning));
+                })*
+                None
+            }
+
+            fn name(&self) -> Option<&At<Name>> {
+                match self { $(WrittenElement::$meaning(e) => e.name(),)* }
+            }
+
+            fn resolve(&self, whole: &Whole, cx: &mut Context) -> Option<Element> {
+                match self {
+                    $(WrittenElement::$meaning(e) => e.resolve(whole, cx).map(Element::$meaning),)*
+                }
+            }
+        }
+    };
+}
+elements! {
+    /// A rate with a queue in front of it.
+    link::LinkElement => Link;
+    /// A constant delay.
+    delay::DelayElement => Delay;
+    /// Independent random loss.
+    loss::LossElement => Loss;
+}
+
+/// The value of a key; none if it is missing, which was reported.
+fn needed<T>(at: &Option<At<T>>) -> Option<&T> {
+    at.as_ref().map(|at| &at.value)
+}
+
+impl Path {
+    fn elements(&self) -> impl Iterator<Item = &Element> {
+        self.forward.iter().chain(&self.back)
+    }
+
+    /// The delay of both directions.
+    pub(super) fn round_trip(&self) -> Time {
+        self.elements().fold(Time::ZERO, |sum, element| sum + element.delay())
+    }
+
+    /// The rate of the fastest link.
+    pub(super) fn fastest(&self) -> Option<Rate> {
+        self.elements().filter_map(|element| Some(element.rate()?.0)).max()
+    }
+}

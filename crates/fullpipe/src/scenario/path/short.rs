@@ -1,0 +1,109 @@
+//! The path as a whole: its short form as elements, names of stages, what depends on all elements.
+
+use super::{Delay, Element, Elements, Link, Loss, Whole, delay, link, needed};
+use crate::scenario::format::context::{Context, Place};
+use crate::scenario::format::keys::At;
+use crate::scenario::format::values::{Probability, twice};
+use crate::scenario::format::written;
+use crate::scenario::resolved::Path;
+use fullpipe_sim::units::{Rate, Time};
+
+/// Resolves the path.
+pub fn path(path: &written::Path, cx: &mut Context) -> Option<Path> {
+    let mtu = path.mtu.as_ref()?.value.0 as u32;
+    let mut resolved = match (&path.forward, &path.back) {
+        (None, None) => short(path, mtu, cx)?,
+        (forward, back) => {
+            conflicts(path, cx);
+            let whole = Whole { mtu, round_trip: Time::ZERO };
+            let mut list = |list: &Option<At<Elements>>| {
+                let elements = list.iter().flat_map(|list| &list.value.0);
+                elements.map(|element| element.resolve(&whole, cx)).collect::<Option<Vec<_>>>()
+            };
+            let (forward, back) = (list(forward), list(back));
+            distinct(path, cx);
+            Path { mtu, forward: forward?, back: back? }
+        }
+    };
+    let whole = Whole { mtu, round_trip: resolved.round_trip() };
+    let Path { forward, back, .. } = &mut resolved;
+    forward.iter_mut().chain(back).for_each(|element| element.complete(&whole));
+    Some(resolved)
+}
+
+/// Reports keys of the short form beside lists.
+fn conflicts(path: &written::Path, cx: &mut Context) {
+    let place = |at: Option<(Place, bool)>| at.filter(|(_, written)| *written);
+    let short = [
+        ("rate", place(path.rate.as_ref().map(|at| (at.place, at.written)))),
+        ("framing", place(path.framing.as_ref().map(|at| (at.place, at.written)))),
+        ("delay", place(path.delay.as_ref().map(|at| (at.place, at.written)))),
+        ("queue", place(path.queue.as_ref().map(|at| (at.place, at.written)))),
+        ("loss", place(path.loss.as_ref().map(|at| (at.place, at.written)))),
+    ];
+    for (key, place) in short {
+        if let Some((place, _)) = place {
+            let message = format!("`path.{key}` stands beside a list of elements");
+            cx.error("conflict", place, message)
+                .expected("either one bottleneck, or the lists `forward` and `back`");
+        }
+    }
+}
+
+/// Reports elements of one name.
+fn distinct(path: &written::Path, cx: &mut Context) {
+    let lists = [&path.forward, &path.back];
+    let elements = lists.into_iter().flatten().flat_map(|list| &list.value.0);
+    let names: Vec<(&str, Place)> = elements
+        .filter_map(|element| element.name())
+        .map(|name| (name.value.0.as_str(), name.place))
+        .collect();
+    twice(&names, "elements of the path", cx);
+}
+
+/// The short form as elements.
+fn short(path: &written::Path, mtu: u32, cx: &mut Context) -> Option<Path> {
+    let Some(rate) = &path.rate else {
+        if !path.wrong {
+            cx.error("missing-key", path.place, "the path needs `rate`")
+                .expected("rate = \"10Gbit\", or a list of elements `forward`");
+        }
+        return None;
+    };
+    let framing = *needed(&path.framing)?;
+    let queue = link::queue(needed(&path.queue)?, mtu + framing.overhead(), cx)?;
+    let link = Link { name: "link".into(), rate: Rate(rate.value.0), framing, queue };
+    let delay = needed(&path.delay)?;
+    let [to, from] = [&delay.forward, &delay.back].map(|at| at.as_ref().map(|at| at.value.0));
+    let loss = path.loss.as_ref().map(|loss| &loss.value.0);
+    let forward = [
+        loss.and_then(|loss| short_loss("loss", &loss.forward)),
+        Some(Element::Link(link)),
+        short_delay("delay", to?, delay, cx)?,
+    ];
+    let back = [
+        loss.and_then(|loss| short_loss("back-loss", &loss.back)),
+        short_delay("back-delay", from?, delay, cx)?,
+    ];
+    let forward = forward.into_iter().flatten().collect();
+    Some(Path { mtu, forward, back: back.into_iter().flatten().collect() })
+}
+
+/// The loss of one direction, if there is any.
+fn short_loss(name: &str, probability: &Option<At<Probability>>) -> Option<Element> {
+    let probability = probability.as_ref()?.value.0;
+    (probability > 0.0).then(|| Element::Loss(Loss { name: name.into(), probability }))
+}
+
+/// The delay of one direction, if there is any. None outside: something is wrong.
+fn short_delay(
+    name: &str,
+    time: u64,
+    written: &written::PathDelay,
+    cx: &mut Context,
+) -> Option<Option<Element>> {
+    let limit = needed(&written.limit)?.0;
+    let timer = delay::timer(&written.timer, cx)?;
+    let element = Delay { name: name.into(), delay: Time::ns(time), limit, timer };
+    Some((time > 0).then_some(Element::Delay(element)))
+}

@@ -1,0 +1,13 @@
+//! Names of what can hold a flow back: the sender's predicates and what is derived from a trace.
+
+use fullpipe_sim::trace::Limit;
+
+/// Name of the time in which the bottleneck link was the limit.
+const LINK: &str = "link";
+/// Name of the time that nobody attributed.
+const UNKNOWN: &str = "unknown";
+
+/// All names that shares have: the sender's predicates, "link", "unknown".
+pub fn limit_names() -> impl Iterator<Item = &'static str> {
+    Limit::NAMES.into_iter().chain([LINK, UNKNOWN])
+}
