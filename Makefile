@@ -15,6 +15,7 @@ lint:
 bless:
 	FULLPIPE_BLESS=1 cargo test --workspace
 
-# Data segments per CPU second, with and without the trace.
+# Data segments per CPU second, with and without the trace; what recovery costs.
 bench:
 	cargo bench -p fullpipe --bench speed
+	cargo bench -p fullpipe-sim --bench recovery

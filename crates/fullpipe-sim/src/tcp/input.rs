@@ -152,7 +152,7 @@ impl Sender {
         self.note_original(&acked, ack.sacks.is_some(), flags);
         let freed = self.queue.acknowledge(una);
         self.snd_una = una;
-        self.recovery.walk_from = None;
+        self.recovery.clear_hints();
         self.sample_rtt(ack, &freed, flags, out);
         self.retransmits = 0;
         self.rearm_rto(false, out);

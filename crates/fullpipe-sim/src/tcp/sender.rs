@@ -238,6 +238,11 @@ impl Sender {
         (&mut self.board, window)
     }
 
+    /// The congestion control, for records and comparisons.
+    pub fn congestion(&self) -> &Congestion {
+        &self.cc
+    }
+
     /// Congestion window, packets.
     pub fn cwnd(&self) -> u32 {
         self.cc.sock().snd_cwnd

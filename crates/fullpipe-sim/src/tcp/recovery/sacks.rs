@@ -118,13 +118,16 @@ impl Sender {
         self.walk(from.max(self.snd_una), to, out);
     }
 
-    /// Sending again looks for the first lost packet from the head of the queue.
+    /// Sending again looks for the first lost packet from where it stopped, or, after an ACK that freed
+    /// something, from the head of the queue.
     pub(super) fn walk_to_lost(&mut self, out: &mut dyn Output) {
         if !self.profile.walks_for_sacks {
             return;
         }
         if let Some((start, _)) = self.board.next_lost(self.window()) {
-            self.walk(self.snd_una, start, out);
+            let hint = self.recovery.retransmit_hint.filter(|&hint| hint <= start);
+            self.walk(hint.unwrap_or(self.snd_una).max(self.snd_una), start, out);
+            self.recovery.retransmit_hint = Some(start);
         }
     }
 

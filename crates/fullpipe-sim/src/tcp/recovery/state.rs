@@ -44,11 +44,18 @@ pub(in crate::tcp) struct Recovery {
     pub(in crate::tcp) prior_unsacked: u32,
     /// Where the walk for SACKs goes on, if it need not begin at the head (before 2.6.25).
     pub(in crate::tcp) walk_from: Option<u64>,
+    /// Where the last search for something to send again ended (retransmit_skb_hint).
+    pub(in crate::tcp) retransmit_hint: Option<u64>,
     /// The SACK blocks of the last ACK (recv_sack_cache).
     pub(in crate::tcp) recv_sack_cache: [(u64, u64); 4],
 }
 
 impl Recovery {
+    /// The queue has changed: walks begin at its head again (clear_all_retrans_hints).
+    pub(in crate::tcp) fn clear_hints(&mut self) {
+        (self.walk_from, self.retransmit_hint) = (None, None);
+    }
+
     /// Of a new connection.
     pub(in crate::tcp) fn new(sysctl: &Sysctl) -> Recovery {
         let early = (1..4).contains(&sysctl.tcp_early_retrans) && sysctl.tcp_reordering == 3;
@@ -72,6 +79,7 @@ impl Recovery {
             prior_fack: 0,
             prior_unsacked: 0,
             walk_from: None,
+            retransmit_hint: None,
             recv_sack_cache: [(0, 0); 4],
         }
     }

@@ -43,7 +43,7 @@ impl Sender {
         if self.profile.undo_moderates {
             self.moderate_cwnd(out);
         }
-        self.recovery.walk_from = None;
+        self.recovery.clear_hints();
     }
 
     /// Recovery, or Loss, is over. Whether the state is held until more is acknowledged, as a
