@@ -3,7 +3,7 @@
 //! Source: Linux 2.6.20 `tcp_ack`, `tcp_clean_rtx_queue`, `tcp_ack_no_tstamp`,
 //! `tcp_may_update_window`, `tcp_is_cwnd_limited`; 3.12 `tcp_ack_update_rtt`, `tcp_may_raise_cwnd`.
 
-use super::profile::{CcRtt, CwndLimited, GrowthUnderReordering, PktsAcked, RttSource};
+use super::profile::{CcRtt, CwndLimited, DsackUndo, GrowthUnderReordering, PktsAcked, RttSource};
 use super::scoreboard::Acked;
 use super::sender::Sender;
 use super::skb::Freed;
@@ -70,7 +70,9 @@ impl Sender {
         let nothing_out = self.board.packets_out == 0;
         let flags = self.learn(ack, out);
         if nothing_out {
+            self.on_late_dsack(&flags, out);
             self.on_probe_answer(out);
+            self.process_tlp_ack(ack.ack, &flags, out);
         } else {
             self.follow(ack, &flags, prior_in_flight, out);
         }
@@ -83,11 +85,28 @@ impl Sender {
         if let Some(sacks) = &ack.sacks
             && ack.ack + self.max_window >= self.snd_una
         {
-            self.recovery.prior_fack = self.board.snd_fack;
+            self.note_prior();
             let current = Ack { ack: self.snd_una, ..ack.clone() };
-            self.take_sacks(&current, sacks, &mut Flags::default(), out);
+            let mut flags = Flags::default();
+            self.take_sacks(&current, sacks, &mut flags, out);
+            if self.profile.dsack_undo == DsackUndo::Recovery {
+                self.fastretrans_alert(&flags, out);
+            }
         }
         self.write_xmit(out);
+    }
+
+    /// A D-SACK that comes when nothing is in flight any more (3.3 `tcp_ack`).
+    fn on_late_dsack(&mut self, flags: &Flags, out: &mut dyn Output) {
+        if flags.dsacking && self.profile.dsack_undo == DsackUndo::Recovery {
+            self.fastretrans_alert(flags, out);
+        }
+    }
+
+    /// What the scoreboard says before an ACK.
+    fn note_prior(&mut self) {
+        self.recovery.prior_fack = self.board.snd_fack;
+        self.recovery.prior_unsacked = self.board.packets_out.saturating_sub(self.board.sacked_out);
     }
 
     /// What an ACK means for cwnd, when something was in flight before it.
@@ -125,9 +144,7 @@ impl Sender {
             self.snd_wnd = ack.window;
             self.max_window = self.max_window.max(ack.window);
         }
-        if let Some(sacks) = &ack.sacks
-            && self.board.packets_out > 0
-        {
+        if let Some(sacks) = &ack.sacks {
             self.take_sacks(ack, sacks, &mut flags, out);
         }
         if ack.ack > self.snd_una {

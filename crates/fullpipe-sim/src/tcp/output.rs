@@ -139,8 +139,8 @@ impl Sender {
         let first = self.board.packets_out == 0;
         self.board.packets_out += segments;
         self.count_prr_out(segments);
-        if self.recovery.frto_counter == 2 {
-            // Nagle's rule is suspended for one segment alone.
+        if self.frto_suspends_nagle() {
+            // For one segment alone.
             self.recovery.frto_counter = 3;
         }
         self.lsndtime = now;

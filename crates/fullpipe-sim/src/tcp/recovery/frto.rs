@@ -33,6 +33,11 @@ impl Sender {
         }
     }
 
+    /// Whether Nagle's rule is off, since 2.6.24, for the first segment after F-RTO's first step.
+    pub(in crate::tcp) fn frto_suspends_nagle(&self) -> bool {
+        self.recovery.frto_counter == 2 && self.profile.frto != FrtoVersion::Basic
+    }
+
     /// The timeout does not enter Loss yet: only the first packet goes again.
     pub(super) fn enter_frto(&mut self, out: &dyn Output) {
         self.sync_clock(out.now());
