@@ -60,7 +60,7 @@ impl RangeSet {
 
     /// Adds `[start, end)`; calls `new` for each part that was not there.
     pub fn insert(&mut self, start: u64, end: u64, mut new: impl FnMut(u64, u64)) {
-        if start >= end {
+        if start >= end || self.extend(start, end, &mut new) {
             return;
         }
         let (mut low, mut high, mut at) = (start, end, start);
@@ -82,6 +82,22 @@ impl RangeSet {
             new(at, end);
         }
         self.ranges.insert(low, high);
+    }
+
+    /// The common case of an insertion: all of it is there, or it makes one range longer and touches no
+    /// other.
+    fn extend(&mut self, start: u64, end: u64, new: &mut impl FnMut(u64, u64)) -> bool {
+        let next = self.ranges.range(start + 1..=end).next().is_some();
+        let Some((_, old)) = self.ranges.range_mut(..=start).next_back() else { return false };
+        if *old >= end {
+            return true;
+        }
+        if *old < start || next {
+            return false;
+        }
+        new(*old, end);
+        *old = end;
+        true
     }
 
     /// Removes `[start, end)`; calls `gone` for each part that was there.

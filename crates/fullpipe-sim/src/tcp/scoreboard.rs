@@ -95,15 +95,16 @@ impl Window<'_> {
     }
 }
 
-/// The first number at or after `at` that is in neither set.
-fn next_gap_of_both(a: &RangeSet, b: &RangeSet, mut at: u64) -> u64 {
-    loop {
+/// The first number at or after `at` that is in neither set; the search ends at `until`.
+fn next_gap_of_both(a: &RangeSet, b: &RangeSet, mut at: u64, until: u64) -> u64 {
+    while at < until {
         let next = b.next_gap(a.next_gap(at));
         if next == at {
             return at;
         }
         at = next;
     }
+    at
 }
 
 impl Scoreboard {
@@ -149,7 +150,7 @@ impl Scoreboard {
         self.packets_out -= packets;
         let mut told = Acked { packets, original: Some(from), ..Acked::default() };
         if !self.sacked.is_empty() || !self.lost.is_empty() || !self.ever.is_empty() {
-            let original = next_gap_of_both(&self.sacked, &self.ever, from);
+            let original = next_gap_of_both(&self.sacked, &self.ever, from, una);
             told.original = (original < una).then_some(original);
             let head_end = window.segment_end(from);
             told.resent_beyond_head = self.ever.next_in(head_end, una).is_some();
@@ -211,7 +212,7 @@ impl Scoreboard {
         while at < limit {
             let from = match also_resent {
                 true => self.sacked.next_gap(at),
-                false => next_gap_of_both(&self.sacked, &self.retransmitted, at),
+                false => next_gap_of_both(&self.sacked, &self.retransmitted, at, limit),
             };
             if from >= limit {
                 break;
@@ -320,7 +321,7 @@ impl Scoreboard {
             return None;
         }
         let from = self.forward_from.max(window.snd_una);
-        let at = next_gap_of_both(&self.sacked, &self.retransmitted, from);
+        let at = next_gap_of_both(&self.sacked, &self.retransmitted, from, self.snd_fack);
         self.forward_from = at;
         (at < self.snd_fack).then(|| (at, window.segment_end(at)))
     }

@@ -65,6 +65,7 @@ impl Sender {
         self.recovery.undo_retrans = 0;
         if reneging {
             self.board.forget_sacks();
+            self.recovery.recv_sack_cache = [(0, 0); 4];
         }
         if self.is_reno() {
             self.board.sacked_out = 0;

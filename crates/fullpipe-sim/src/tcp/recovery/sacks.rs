@@ -28,11 +28,12 @@ impl Sender {
         let mark = self.recovery.frto_highmark.unwrap_or(0);
         for &(start, end) in &blocks[usize::from(flags.dsacking)..] {
             flags.data_lost |= end > self.recovery.high_seq;
+            let start = self.news_from(start, end).max(ack.ack);
             if end > self.snd_nxt || start >= end {
                 continue;
             }
             let (board, window) = self.board_and_window();
-            let told = board.sack(start.max(ack.ack), end, window);
+            let told = board.sack(start, end, window);
             flags.data_sacked |= told.packets > 0;
             if let Some(original) = told.original {
                 reordered = reordered.min(original);
@@ -42,6 +43,7 @@ impl Sender {
                     Some(flags.first_original_sacked.map_or(original, |o| o.min(original)));
             }
         }
+        self.recovery.recv_sack_cache = sacks.blocks;
         // Nothing sent after the timeout may be among them (RFC 4138, appendix B).
         let beyond = blocks.iter().any(|&(_, end)| end > mark);
         flags.only_orig_sacked = only_original && !beyond;
@@ -49,6 +51,12 @@ impl Sender {
         if reordered < self.recovery.prior_fack {
             self.note_reordering_by_sack(reordered);
         }
+    }
+
+    /// Where a block begins to say more than the blocks of the last ACK did.
+    fn news_from(&self, start: u64, end: u64) -> u64 {
+        let known = self.recovery.recv_sack_cache.iter().find(|known| known.0 == start);
+        known.map_or(start, |known| known.1.clamp(start, end))
     }
 
     /// The first block is below the cumulative ACK, or inside the second one.
@@ -102,15 +110,12 @@ impl Sender {
     /// Before 2.6.25 the SACK blocks are looked up by walking the queue from its head, unless only the
     /// first block has grown: then from where the last walk ended.
     fn walk_for_sacks(&mut self, blocks: &[(u64, u64)], out: &mut dyn Output) {
-        if !self.profile.walks_for_sacks {
+        if !self.profile.walks_for_sacks || blocks.is_empty() {
             return;
         }
-        let cache = &mut self.recovery.recv_sack_cache;
-        let mut fast = blocks.first().is_some_and(|b| b.0 == cache[0].0);
-        for (i, (slot, &block)) in cache.iter_mut().zip(blocks).enumerate() {
-            fast &= i == 0 || *slot == block;
-            *slot = block;
-        }
+        let cache = &self.recovery.recv_sack_cache;
+        let same = cache[1..].iter().zip(&blocks[1..]).all(|(known, block)| known == block);
+        let fast = blocks[0].0 == cache[0].0 && same;
         let highest = blocks.iter().map(|b| b.1).max().unwrap_or(0).min(self.snd_nxt);
         let to = if fast { blocks[0].1.min(self.snd_nxt) } else { highest };
         let from = self.recovery.walk_from.filter(|_| fast).unwrap_or(self.snd_una);
