@@ -1,5 +1,5 @@
 #!/bin/sh
-# All tests, with what they need: a headless Chromium reads the report.
+# All tests, with what they need: a headless Chromium reads the report, tshark and tcptrace read captures.
 set -eu
 cd "$(dirname "$0")"
 
@@ -16,5 +16,15 @@ if ! { has chromium || has chromium-browser || has google-chrome; } || ! has chr
         echo "    sudo apt-get install chromium chromium-driver" >&2
         exit 1
     fi
+fi
+if ! { has tshark && has capinfos && has tcptrace; } && [ "$(id -u)" = 0 ] && has apt-get; then
+    apt-get update
+    DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends tshark tcptrace
+fi
+if has tshark && has capinfos && has tcptrace; then
+    export FULLPIPE_REQUIRE_CAPTURE_TOOLS=1
+else
+    echo "skipped: captures read by tshark and tcptrace, which are not installed. On Debian:" >&2
+    echo "    sudo apt-get install tshark tcptrace" >&2
 fi
 FULLPIPE_REQUIRE_CHROMIUM=1 cargo test --workspace "$@"

@@ -3,6 +3,7 @@
 use crate::quantity;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fullpipe::capture::{At, SNAP};
 use fullpipe::engine::engines;
 use fullpipe::plan::kernel::Version;
 use fullpipe_sim::units::{Framing, Rate, Time};
@@ -53,7 +54,8 @@ pub enum Command {
 #[command(help_template = TEMPLATE, after_help = EXIT_CODES, before_help = "Examples:
   fullpipe run fink-2007                               a recipe, all its variants
   fullpipe run fink-2007 --variant reno --out reno     one variant, where to keep it
-  fullpipe run my.toml --set path.delay.forward=120ms --json > result.json\n\n")]
+  fullpipe run my.toml --set path.delay.forward=120ms --json > result.json
+  fullpipe run my.toml --pcap my.pcapng --at receiver  packets for Wireshark, tshark, tcptrace\n\n")]
 pub struct RunArguments {
     /// A scenario file, or the name of a recipe (see `fullpipe list`)
     #[arg(value_name = "SCENARIO|RECIPE")]
@@ -77,6 +79,19 @@ pub struct RunArguments {
     /// Runs at a time [default: number of cores]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
+    /// Write the packets that pass one point to a new file: classic pcap if its name ends in
+    /// .pcap, else pcapng, with a comment where a packet was dropped later. Of several runs each
+    /// has its own file, with its name before the extension
+    #[arg(long, value_name = "FILE")]
+    pub pcap: Option<PathBuf>,
+    /// Where: sender-qdisc (as tcpdump on the sender: with TSO skbs of several segments),
+    /// sender-wire, link or the name of another element of the way forward (before it can drop),
+    /// receiver (as tcpdump on the receiver)
+    #[arg(long, value_name = "POINT", default_value = "sender-wire", requires = "pcap")]
+    pub at: At,
+    /// Bytes to keep of each packet, 0 for all; the headers take 94 at most, data is zeros
+    #[arg(long, value_name = "BYTES", default_value_t = SNAP, requires = "pcap")]
+    pub snap: u32,
     /// What the scenario runs on
     #[arg(long, value_name = "NAME", default_value = engines()[0].name(),
         value_parser = PossibleValuesParser::new(engines().iter().map(|engine| engine.name())))]

@@ -1,5 +1,6 @@
 //! The runs of a scenario, several at a time, into one document.
 
+use crate::captures::{Captures, Running};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::Progress;
@@ -9,10 +10,10 @@ use fullpipe::engine::{Engine, Support};
 use fullpipe::scenario::{Plan, Scenario};
 use fullpipe::trace::recording::Recording;
 use fullpipe::trace::rundir::Writer;
-use fullpipe_sim::trace::Control;
+use fullpipe_sim::trace::{Control, Sink};
 use fullpipe_sim::units::Time;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
@@ -20,6 +21,7 @@ use std::time::Instant;
 struct Experiment<'a> {
     scenario: &'a Scenario,
     engine: &'a dyn Engine,
+    captures: &'a Captures,
     writer: &'a Writer,
     progress: &'a Progress,
     next: AtomicUsize,
@@ -32,6 +34,7 @@ struct Experiment<'a> {
 pub fn run(
     scenario: &Scenario,
     engine: &dyn Engine,
+    captures: &Captures,
     jobs: usize,
     writer: &Writer,
     progress: &Progress,
@@ -39,6 +42,7 @@ pub fn run(
     let experiment = Experiment {
         scenario,
         engine,
+        captures,
         writer,
         progress,
         next: AtomicUsize::new(0),
@@ -80,7 +84,7 @@ impl Experiment<'_> {
             if interrupt::stopped() || self.failed.load(Ordering::SeqCst) {
                 return;
             }
-            let result = self.one(plan);
+            let result = self.one(index, plan);
             self.failed.fetch_or(result.is_err(), Ordering::SeqCst);
             let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
             results.push((index, result));
@@ -88,9 +92,10 @@ impl Experiment<'_> {
     }
 
     /// One plan, run, analysed and written.
-    fn one(&self, plan: &Plan) -> Result<Run, Failure> {
+    fn one(&self, index: usize, plan: &Plan) -> Result<Run, Failure> {
         let begun = Instant::now();
-        let (mut run, recording, end) = self.simulate(plan)?;
+        let (mut run, recording, end) =
+            self.simulate(plan, self.captures.begin(index, self.scenario)?)?;
         let took = begun.elapsed().as_secs_f64();
         if !run.partial {
             self.widen_band(plan, &mut run)?;
@@ -104,13 +109,22 @@ impl Experiment<'_> {
     }
 
     /// What a plan gives, its trace, and the moment up to which it was run.
-    fn simulate(&self, plan: &Plan) -> Result<(Run, Recording, Time), Failure> {
+    fn simulate(
+        &self,
+        plan: &Plan,
+        capture: Option<Running>,
+    ) -> Result<(Run, Recording, Time), Failure> {
         let mut recording = Recording::default();
-        let mut watch = Watch { progress: self.progress, seen: Time::ZERO };
-        let outcome = self
-            .engine
-            .run(&plan.resolved, &mut recording, &mut watch)
-            .map_err(|why| Failure::Input(format!("{}: {why}", plan.name())))?;
+        let mut watch = Watch { progress: self.progress, seen: Time::ZERO, hopeless: None };
+        let mut run = |sink: &mut dyn Sink, hopeless| {
+            watch.hopeless = hopeless;
+            let outcome = self.engine.run(&plan.resolved, sink, &mut watch);
+            outcome.map_err(|why| Failure::Input(format!("{}: {why}", plan.name())))
+        };
+        let outcome = match capture {
+            None => run(&mut recording, None)?,
+            Some(capture) => capture.during(&mut recording, self.progress, run)?,
+        };
         let meta = RunMeta::from_plan(self.scenario, plan, self.engine.name(), !outcome.complete);
         Ok((analysis::run(&meta, &recording), recording, outcome.end))
     }
@@ -119,7 +133,7 @@ impl Experiment<'_> {
     fn widen_band(&self, plan: &Plan, run: &mut Run) -> Result<(), Failure> {
         let Some(published) = &mut run.published else { return Ok(()) };
         for resolved in phases::alternatives(plan) {
-            let (other, ..) = self.simulate(&Plan { resolved, ..plan.clone() })?;
+            let (other, ..) = self.simulate(&Plan { resolved, ..plan.clone() }, None)?;
             if other.partial {
                 published.band_whole = false;
                 return Ok(());
@@ -144,12 +158,14 @@ impl Experiment<'_> {
 struct Watch<'a> {
     progress: &'a Progress,
     seen: Time,
+    /// Becomes true when it is no use to go on.
+    hopeless: Option<Arc<AtomicBool>>,
 }
 
 impl Control for Watch<'_> {
     fn go_on(&mut self, now: Time) -> bool {
         self.progress.advance(now.saturating_sub(self.seen));
         self.seen = now;
-        !interrupt::stopped()
+        !interrupt::stopped() && !self.hopeless.as_ref().is_some_and(|h| h.load(Ordering::SeqCst))
     }
 }

@@ -27,7 +27,7 @@ pub fn stopped() -> bool {
     STOP.load(Ordering::SeqCst)
 }
 
-/// A directory that exists only until its contents are whole; forgotten when dropped.
+/// A directory or file that exists only until its contents are whole; forgotten when dropped.
 pub struct Temporary(PathBuf);
 
 impl Temporary {
@@ -55,7 +55,7 @@ fn on_signal() {
         return;
     }
     for path in temporary().drain(..) {
-        let _ = std::fs::remove_dir_all(path);
+        let _ = std::fs::remove_dir_all(&path).or_else(|_| std::fs::remove_file(&path));
     }
     std::process::exit(130);
 }

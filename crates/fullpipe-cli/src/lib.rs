@@ -2,6 +2,7 @@
 //! points run the same.
 
 mod args;
+mod captures;
 mod compare;
 mod estimate;
 mod experiment;

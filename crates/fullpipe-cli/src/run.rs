@@ -1,6 +1,7 @@
 //! `fullpipe run`: scenario, engine, trace, analysis, report.
 
 use crate::args::RunArguments;
+use crate::captures::Captures;
 use crate::estimate::{Estimate, estimate};
 use crate::experiment;
 use crate::failure::Failure;
@@ -29,6 +30,7 @@ const RESULTS: &str = "fullpipe-results";
 /// Runs the scenario, keeps the results, and shows them.
 pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     let scenario = source::load(arguments)?;
+    let captures = Captures::new(arguments, &scenario)?;
     if !arguments.quiet {
         scenario::notes(&scenario).iter().for_each(|note| output::note(&format!("note: {note}")));
     }
@@ -37,7 +39,8 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     }
     let engine = experiment::engine(&arguments.engine, &scenario)?;
     interrupt::listen()?;
-    let (document, directory) = keep(&scenario, engine, arguments)?;
+    captures.check()?;
+    let (document, directory) = keep(&scenario, engine, &captures, arguments)?;
     match arguments.json {
         true => output.json(&document)?,
         false => output.print(&terminal::render(&document, output.style()))?,
@@ -53,6 +56,7 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
 fn keep(
     scenario: &Scenario,
     engine: &dyn Engine,
+    captures: &Captures,
     arguments: &RunArguments,
 ) -> Result<(Document, PathBuf), Failure> {
     let (started, clock) = (SystemTime::now(), Instant::now());
@@ -66,7 +70,7 @@ fn keep(
     let total: Vec<Time> = total.collect();
     let progress = Progress::new(arguments.quiet, &total);
     let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let document = experiment::run(scenario, engine, jobs, &writer, &progress);
+    let document = experiment::run(scenario, engine, captures, jobs, &writer, &progress);
     progress.finish();
     let document = document?;
     let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();

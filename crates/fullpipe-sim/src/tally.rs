@@ -4,6 +4,7 @@
 //! keep what is not yet due, so that a sample sees exactly what happened up to its time.
 
 use crate::config::Config;
+use crate::drops::Drops;
 use crate::trace::StageSample;
 use crate::train::come_by;
 use crate::units::Time;
@@ -147,7 +148,7 @@ pub struct Counters {
     /// Units that left, weighed in bytes.
     pub left: Tally,
     /// Units that were dropped.
-    pub dropped: Tally,
+    pub dropped: Drops,
     /// The most that waited.
     pub peaks: Peaks,
 }
@@ -158,7 +159,7 @@ impl Counters {
         Counters {
             entered: Tally::default(),
             left: Tally::default(),
-            dropped: Tally::default(),
+            dropped: Drops::default(),
             peaks: Peaks::new(samples),
         }
     }

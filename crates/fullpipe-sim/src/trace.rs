@@ -3,6 +3,10 @@
 //! Counters are cumulative since the start of the run; gauges are the value at the sample's time.
 //! The library's trace schema declares each of these fields as a column with its unit.
 
+mod packet;
+
+pub use packet::{Dropped, Offers, Packet, Point};
+
 use crate::units::Time;
 use alloc::string::String;
 
@@ -16,6 +20,13 @@ pub trait Sink {
     fn stage(&mut self, sample: &StageSample);
     /// Something that happened.
     fn event(&mut self, event: &Event);
+    /// The point at which packets are to be told; asked once, before the run. None: they are not.
+    fn point(&self) -> Option<Point> {
+        None
+    }
+    /// A packet passed the point. Packets come in order of time among themselves, but later than the
+    /// rest: each when it is known what became of it, or at the run's end.
+    fn packet(&mut self, _packet: &Packet) {}
 }
 
 /// Tells a run whether to go on.

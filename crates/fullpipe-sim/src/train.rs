@@ -39,6 +39,9 @@ pub struct Train {
     pub tsval: u32,
     /// Number of packets, at least 1.
     pub count: u32,
+    /// Number of the first packet among all that its host has put on the wire; the others follow it.
+    /// By this a packet is known all along its way.
+    pub serial: u64,
     /// Time of the first packet.
     pub first: Time,
     /// Nanoseconds between packets.
@@ -67,12 +70,13 @@ impl Train {
 
     /// Packets `from .. from + count`.
     pub fn part(&self, from: u32, count: u32) -> Train {
-        Train { number: self.number_of(from), first: self.time(from), count, ..*self }
+        self.retimed(from, count, self.time(from), self.spacing)
     }
 
     /// Packets `from .. from + count` at new times.
     pub fn retimed(&self, from: u32, count: u32, first: Time, spacing: u64) -> Train {
-        Train { number: self.number_of(from), count, first, spacing, ..*self }
+        let serial = self.serial + u64::from(from);
+        Train { number: self.number_of(from), count, serial, first, spacing, ..*self }
     }
 
     /// Number of packets at or before `time`.
@@ -87,7 +91,8 @@ impl Train {
             && self.len == next.len
             && self.ip_len == next.ip_len
             && self.tsval == next.tsval
-            && self.number_of(self.count) == next.number;
+            && self.number_of(self.count) == next.number
+            && self.serial + u64::from(self.count) == next.serial;
         if !follows || next.first < self.last() {
             return false;
         }

@@ -4,6 +4,7 @@
 //! The modules are the pipeline: [`scenario`] → [`engine`] → [`trace`] → [`analysis`] → [`report`].
 
 pub mod analysis;
+pub mod capture;
 pub mod engine;
 pub mod plan;
 pub mod report;

@@ -76,3 +76,13 @@ fn sender_cpu() {
 fn link() {
     holds("link", "link");
 }
+
+#[test]
+fn nic() {
+    holds("nic", "link");
+}
+
+#[test]
+fn receiver_cpu() {
+    holds("receiver_cpu", "receiver_cpu");
+}

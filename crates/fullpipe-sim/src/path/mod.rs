@@ -6,6 +6,7 @@
 pub mod host;
 pub mod link;
 
+use crate::drops::Drops;
 use crate::tally::Samples;
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
@@ -23,6 +24,8 @@ pub trait Stage {
     }
     /// Lets out what is due at `now` without input.
     fn wake(&mut self, _now: Time, _out: &mut Vec<Train>) {}
+    /// The packets it dropped.
+    fn drops(&mut self) -> &mut Drops;
     /// Its description; `index` and `direction` are filled in by the path.
     fn info(&self) -> StageInfo;
     /// Its counters at `now`; times asked for do not go back.
@@ -33,6 +36,11 @@ pub trait Stage {
 pub struct Chain {
     stages: Vec<alloc::boxed::Box<dyn Stage>>,
     buffers: Vec<Vec<Train>>,
+    /// The element in front of which packets are watched.
+    watched: Option<usize>,
+    seen: Vec<Train>,
+    /// When an element wants to be woken; none: to be found out, something has gone in since.
+    wake: Option<Time>,
 }
 
 impl Chain {
@@ -40,22 +48,26 @@ impl Chain {
     pub fn new(elements: &[Element], seed: u64, samples: Samples) -> Chain {
         let stages: Vec<_> = elements.iter().map(|e| e.build(seed, samples)).collect();
         let buffers = (0..=stages.len()).map(|_| Vec::new()).collect();
-        Chain { stages, buffers }
+        Chain { stages, buffers, watched: None, seen: Vec::new(), wake: None }
     }
 
     /// Sends a train in at the first element; what arrives at the end is appended to `arrivals`.
     pub fn push(&mut self, train: &Train, arrivals: &mut Vec<Train>) {
+        self.wake = None;
         self.buffers[0].push(*train);
         self.run_from(0, arrivals);
     }
 
     /// The earliest time at which an element wants to be woken.
-    pub fn wake_time(&self) -> Time {
-        self.stages.iter().filter_map(|s| s.wake_time()).min().unwrap_or(Time::NEVER)
+    pub fn wake_time(&mut self) -> Time {
+        let stages = &self.stages;
+        let earliest = || stages.iter().filter_map(|s| s.wake_time()).min();
+        *self.wake.get_or_insert_with(|| earliest().unwrap_or(Time::NEVER))
     }
 
     /// Wakes the elements that are due at `now`.
     pub fn wake(&mut self, now: Time, arrivals: &mut Vec<Train>) {
+        self.wake = None;
         for i in 0..self.stages.len() {
             if self.stages[i].wake_time().is_some_and(|t| t <= now) {
                 let mut out = core::mem::take(&mut self.buffers[i + 1]);
@@ -70,6 +82,9 @@ impl Chain {
         for i in from..self.stages.len() {
             let mut input = core::mem::take(&mut self.buffers[i]);
             let mut out = core::mem::take(&mut self.buffers[i + 1]);
+            if self.watched == Some(i) {
+                self.seen.extend_from_slice(&input);
+            }
             for train in &input {
                 self.stages[i].push(train, &mut out);
             }
@@ -79,6 +94,23 @@ impl Chain {
         }
         let last = self.stages.len();
         arrivals.append(&mut self.buffers[last]);
+    }
+
+    /// From now on packets are named that come to element `at` or are dropped anywhere.
+    pub fn watch(&mut self, at: Option<usize>) {
+        self.watched = at;
+        self.stages_mut().for_each(|stage| stage.drops().name());
+    }
+
+    /// What came to the watched element since the last call.
+    pub fn seen(&mut self) -> impl Iterator<Item = Train> {
+        self.seen.drain(..)
+    }
+
+    /// What was dropped since the last call, with the element's place.
+    pub fn dropped(&mut self) -> impl Iterator<Item = (usize, Train)> {
+        let stages = self.stages.iter_mut().enumerate();
+        stages.flat_map(|(place, stage)| stage.drops().take().map(move |train| (place, train)))
     }
 
     /// The elements, for description and sampling.

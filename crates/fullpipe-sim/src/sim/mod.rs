@@ -19,6 +19,7 @@
 //! - Events of one moment: retransmissions, then the timeout that caused them, then a change of the
 //!   congestion state.
 
+mod capture;
 mod clock;
 mod cpu;
 mod level;
@@ -28,15 +29,19 @@ mod sampler;
 mod sending;
 
 use crate::config::{Config, Host};
+use crate::drops::Drops;
 use crate::path::Chain;
+use crate::path::host::receive::Receive;
 use crate::tally::Samples;
 use crate::tcp::{Ack, HEADERS, TIMESTAMP_OPTION};
 use crate::trace::{Control, Event, EventKind, Sink};
 use crate::train::Train;
 use crate::units::Time;
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use capture::{Capture, Fate, Place};
 use receiving::ReceivingHost;
 use sending::SendingHost;
 
@@ -77,6 +82,11 @@ impl AckLog {
         self.first + self.acks.len() as u64 - 1
     }
 
+    /// The entry that came last.
+    fn last(&self) -> Option<&Ack> {
+        self.acks.back()
+    }
+
     /// The entry `number`; those before it were lost on the way.
     fn take(&mut self, number: u64) -> Option<Ack> {
         while self.first < number {
@@ -94,6 +104,8 @@ pub(crate) struct Shared {
     pub(crate) events: Vec<Event>,
     pub(crate) mss: u32,
     pub(crate) headers: u32,
+    /// Where packets are to be told.
+    capture: Option<Box<Capture>>,
 }
 
 impl Shared {
@@ -125,14 +137,21 @@ pub fn run(
     control: &mut dyn Control,
 ) -> Result<Outcome, String> {
     config.check()?;
-    let config = negotiated(config);
+    let asked = config;
+    let config = negotiated(asked);
     let mut run = Run::new(&config)?;
+    if let Some(point) = sink.point() {
+        run.watch(Capture::new(point, asked, &config, run.shared.mss));
+    }
     let mut sampler = sampler::Sampler::new(&config, &mut run, sink);
     let complete = loop {
         let (time, source) = run.next_event(sampler.next);
         run.now = time;
         if source != Source::Sample {
             run.handle(source);
+            if run.shared.capture.is_some() {
+                run.tell_packets(sink, false);
+            }
             continue;
         }
         sampler.sample(&mut run, sink);
@@ -143,6 +162,7 @@ pub fn run(
             break true;
         }
     };
+    run.tell_packets(sink, true);
     Ok(Outcome { end: run.now, complete, segments: run.sender.segments_sent() })
 }
 
@@ -182,6 +202,7 @@ impl Run {
             events: Vec::new(),
             mss,
             headers,
+            capture: None,
         };
         let samples = Samples::of(config);
         Ok(Run {
@@ -195,7 +216,25 @@ impl Run {
         })
     }
 
-    fn next_event(&self, sample: Time) -> (Time, Source) {
+    /// From now on the hosts and the path tell `capture` what they do with packets.
+    fn watch(&mut self, capture: Capture) {
+        self.forward.watch(capture.element());
+        self.back.watch(None);
+        for receive in [&mut self.sender.receive, &mut self.receiver.receive] {
+            receive.drops().into_iter().for_each(Drops::name);
+        }
+        self.shared.capture = Some(Box::new(capture));
+    }
+
+    #[cold]
+    fn tell_packets(&mut self, sink: &mut dyn Sink, end: bool) {
+        let Some(capture) = &mut self.shared.capture else { return };
+        while let Some(packet) = capture.tell(self.now, end) {
+            sink.packet(&packet);
+        }
+    }
+
+    fn next_event(&mut self, sample: Time) -> (Time, Source) {
         let candidates = [
             (self.forward.wake_time().min(self.back.wake_time()), Source::Path),
             (self.sender.packets_ready(), Source::SenderPackets),
@@ -239,6 +278,7 @@ impl Run {
     fn carry(&mut self) {
         let mut sent = core::mem::take(&mut self.sender.wire);
         for train in sent.drain(..) {
+            self.shared.pass(Place::Out, &train);
             self.forward.push(&train, &mut self.scratch);
         }
         self.sender.wire = sent;
@@ -252,14 +292,72 @@ impl Run {
     }
 
     fn deliver_forward(&mut self) {
+        if self.shared.capture.is_some() {
+            self.note_path();
+        }
         for train in self.scratch.drain(..) {
             self.receiver.arrive(train);
         }
     }
 
+    /// Tells the capture what happened in the path; what arrives stands in `scratch`.
+    #[cold]
+    fn note_path(&mut self) {
+        let Some(capture) = &mut self.shared.capture else { return };
+        self.forward.seen().for_each(|train| capture.pass(Place::Element, &train));
+        self.scratch.iter().for_each(|train| capture.pass(Place::In, train));
+        for way in [&mut self.forward, &mut self.back] {
+            way.dropped().for_each(|(place, train)| capture.drop_in_element(place, &train));
+        }
+    }
+
     fn deliver_back(&mut self) {
+        if self.shared.capture.is_some() {
+            self.note_path();
+        }
         for train in self.scratch.drain(..) {
             self.sender.arrive(train);
+        }
+    }
+}
+
+/// What the hosts tell a capture; where there is none, nothing is done.
+impl Shared {
+    /// Packets pass a place.
+    fn pass(&mut self, place: Place, train: &Train) {
+        if let Some(capture) = &mut self.capture {
+            capture.pass(place, train);
+        }
+    }
+
+    /// A host's softirq takes a packet at `time`.
+    fn take(&mut self, packet: &Train, time: Time) {
+        if let Some(capture) = &mut self.capture {
+            capture.take(packet, time);
+        }
+    }
+
+    /// TCP takes a packet.
+    fn hear_and_settle(&mut self, packet: Train) {
+        if let Some(capture) = &mut self.capture {
+            capture.hear(usize::from(packet.flow), packet.kind, packet.serial);
+            capture.settle(packet.kind, packet.serial, Fate::Delivered);
+        }
+    }
+
+    /// A packet came to its end without TCP.
+    fn settle(&mut self, packet: Train) {
+        if let Some(capture) = &mut self.capture {
+            capture.settle(packet.kind, packet.serial, Fate::Delivered);
+        }
+    }
+
+    /// A host's receive path may have dropped packets.
+    fn note_drops(&mut self, receive: &mut Receive) {
+        if let Some(capture) = &mut self.capture {
+            for (place, drops) in (0..).zip(receive.drops()) {
+                drops.take().for_each(|train| capture.drop_in_host(place, &train));
+            }
         }
     }
 }

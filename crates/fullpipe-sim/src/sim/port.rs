@@ -1,5 +1,6 @@
 //! Where TCP's packets meet the host: CPU time is spent, an skb becomes trains, the qdisc decides.
 
+use super::capture::{Capture, Fate, Sent, What};
 use crate::path::host::transmit::Transmit;
 use crate::tcp::{Output, Transmission};
 use crate::train::{Kind, Train};
@@ -21,6 +22,8 @@ pub(crate) struct Port<'a> {
     pub(crate) headers: u32,
     /// Segments sent again, for the trace.
     pub(crate) retransmitted: Vec<u64>,
+    /// Where packets are told.
+    pub(super) capture: Option<&'a mut Capture>,
 }
 
 impl Port<'_> {
@@ -33,15 +36,37 @@ impl Port<'_> {
             ip_len: len + self.headers,
             tsval,
             count,
+            serial: 0,
             first: self.cpu,
             spacing: 0,
         }
     }
 
     /// Sends one packet without data: SYN, SYN-ACK or ACK.
-    pub(crate) fn send_control(&mut self, kind: Kind, number: u64) -> bool {
+    pub(super) fn send_control(&mut self, kind: Kind, number: u64, what: What) -> bool {
         let packet = Train { kind, ..self.train(number, 0, 1, 0) };
-        self.transmit.push(self.cpu, &[packet], self.wire)
+        self.push(&[packet], self.cpu, what)
+    }
+
+    /// Tells the capture that TCP takes the ACK of this serial.
+    pub(crate) fn hear_and_settle(&mut self, serial: u64) {
+        if let Some(capture) = &mut self.capture {
+            capture.hear(usize::from(self.flow), Kind::Ack, serial);
+            capture.settle(Kind::Ack, serial, Fate::Delivered);
+        }
+    }
+
+    /// Offers an skb that TCP made at `made`.
+    fn push(&mut self, skb: &[Train], made: Time, what: What) -> bool {
+        let serial = self.transmit.taken();
+        let taken = self.transmit.push(self.cpu, skb, self.wire);
+        if let Some(capture) = &mut self.capture
+            && taken
+        {
+            let entry = self.transmit.last_entry();
+            capture.sent(&Sent { skb, serial, made, entry, what });
+        }
+        taken
     }
 }
 
@@ -49,6 +74,7 @@ impl Output for Port<'_> {
     fn transmit(&mut self, skb: Transmission) -> bool {
         let (full, rest) = (skb.len / self.mss, skb.len % self.mss);
         let segments = (full + u32::from(rest > 0)).max(1);
+        let made = self.cpu;
         self.cpu += Time(self.cost.0 * u64::from(segments));
         if skb.retransmission {
             self.retransmitted.push(skb.seq);
@@ -57,9 +83,10 @@ impl Output for Port<'_> {
         let tail_at = skb.seq + u64::from(full) * u64::from(self.mss);
         let tail = self.train(tail_at, rest, 1, skb.tsval);
         match (full, rest) {
-            (0, _) => self.transmit.push(self.cpu, &[tail], self.wire),
-            (_, 0) => self.transmit.push(self.cpu, &[whole], self.wire),
-            _ => self.transmit.push(self.cpu, &[whole, tail], self.wire),
+            (0, 0) => self.push(&[tail], made, What::Probe),
+            (0, _) => self.push(&[tail], made, What::Plain),
+            (_, 0) => self.push(&[whole], made, What::Plain),
+            _ => self.push(&[whole, tail], made, What::Plain),
         }
     }
 

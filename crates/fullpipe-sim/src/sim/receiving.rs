@@ -3,11 +3,12 @@
 //! A softirq takes a batch and runs to its end. The reader copies what is there, at most one buffer
 //! at a time, with the socket locked; segments that come meanwhile wait in the socket's backlog.
 
+use super::capture::What;
 use super::clock::Timers;
 use super::cpu::Cpu;
 use super::level::Level;
 use super::port::Port;
-use super::{Shared, copy_time};
+use super::{AckLog, Shared, copy_time};
 use crate::config::{Config, Host};
 use crate::path::host::receive::Receive;
 use crate::path::host::transmit::Transmit;
@@ -32,8 +33,15 @@ pub(crate) struct ReceivingFlow {
     accepted: bool,
     locked: bool,
     runnable: bool,
-    backlog: VecDeque<Segment>,
+    backlog: VecDeque<Arrived>,
     finish_at: Option<u64>,
+}
+
+/// A data segment on its way to the socket.
+#[derive(Clone, Copy)]
+struct Arrived {
+    segment: Segment,
+    serial: u64,
 }
 
 /// A read in progress.
@@ -105,7 +113,9 @@ impl ReceivingHost {
         }
     }
 
-    fn send(&mut self, flow: usize, cpu: Time, kind: Kind, number: u64, shared: &Shared) {
+    /// Sends a SYN-ACK or an ACK; an ACK is the last one of the flow's log.
+    fn send(&mut self, flow: usize, cpu: Time, kind: Kind, number: u64, shared: &mut Shared) {
+        let ack = Some(&shared.acks[flow]).filter(|_| kind == Kind::Ack).and_then(AckLog::last);
         let mut port = Port {
             transmit: &mut self.transmit,
             wire: &mut self.wire,
@@ -116,8 +126,9 @@ impl ReceivingHost {
             mss: shared.mss,
             headers: shared.headers,
             retransmitted: Vec::new(),
+            capture: shared.capture.as_deref_mut(),
         };
-        port.send_control(kind, number);
+        port.send_control(kind, number, ack.map_or(What::Plain, What::Ack));
     }
 
     fn send_ack(&mut self, flow: usize, cpu: Time, ack: Ack, shared: &mut Shared) {
@@ -129,11 +140,14 @@ impl ReceivingHost {
     pub(crate) fn on_packets(&mut self, now: Time, shared: &mut Shared) {
         let mut batch = core::mem::take(&mut self.batch);
         self.receive.take(now, &mut batch);
+        shared.note_drops(&mut self.receive);
         let mut cpu = now;
         for train in batch.drain(..) {
             for i in 0..train.count {
+                let packet = train.part(i, 1);
+                shared.take(&packet, cpu);
                 cpu += self.host.cpu.receive;
-                self.on_packet(train.part(i, 1), cpu, now, shared);
+                self.on_packet(packet, cpu, now, shared);
             }
             self.after(usize::from(train.flow));
         }
@@ -145,12 +159,13 @@ impl ReceivingHost {
         let flow = usize::from(packet.flow);
         match packet.kind {
             Kind::Syn => {
+                shared.hear_and_settle(packet);
                 self.flows[flow].syn_seen = true;
                 let window = self.flows[flow].tcp.window.rcv_wnd;
                 self.send(flow, cpu, Kind::SynAck, window, shared);
             }
             Kind::Data if self.flows[flow].syn_seen => self.on_data(packet, cpu, now, shared),
-            _ => {}
+            _ => shared.settle(packet),
         }
     }
 
@@ -161,13 +176,14 @@ impl ReceivingHost {
             state.accepted = true;
             shared.event(now, packet.flow, EventKind::Accepted, 0);
             if packet.len == 0 {
-                return;
+                return shared.settle(packet);
             }
         }
         if state.tcp.rcv_nxt == 0 && packet.len > 0 && packet.number == 0 {
             shared.event(now, packet.flow, EventKind::FirstData, u64::from(packet.len));
         }
         let segment = Segment { seq: packet.number, len: packet.len, tsval: packet.tsval };
+        let segment = Arrived { segment, serial: packet.serial };
         if state.locked {
             state.backlog.push_back(segment);
         } else {
@@ -175,11 +191,17 @@ impl ReceivingHost {
         }
     }
 
-    fn on_segment(&mut self, flow: usize, cpu: Time, segment: Segment, shared: &mut Shared) {
+    fn on_segment(&mut self, flow: usize, cpu: Time, arrived: Arrived, shared: &mut Shared) {
         let tcp = &mut self.flows[flow].tcp;
-        let queued = tcp.segments_queued;
-        let ack = tcp.on_segment(cpu, segment);
+        let (queued, next, dropped) = (tcp.segments_queued, tcp.rcv_nxt, tcp.dropped);
+        let echoed = arrived.segment.seq <= tcp.window.rcv_wup;
+        let ack = tcp.on_segment(cpu, arrived.segment);
         self.buffer.change(queued, tcp.segments_queued);
+        if let Some(capture) = &mut shared.capture {
+            // Where rcv_nxt moved, others were dropped for this one.
+            let refused = tcp.dropped > dropped && tcp.rcv_nxt == next;
+            capture.take_segment(flow, arrived.serial, echoed, refused);
+        }
         if let Some(ack) = ack {
             self.send_ack(flow, cpu, ack, shared);
         }

@@ -18,7 +18,11 @@ pub(crate) struct Sampler {
 impl Sampler {
     /// Announces the stages to `sink`.
     pub(crate) fn new(config: &Config, run: &mut Run, sink: &mut dyn Sink) -> Sampler {
-        sink.stages(&stage_infos(run));
+        let stages = stage_infos(run);
+        if let Some(capture) = &mut run.shared.capture {
+            capture.number(&stages);
+        }
+        sink.stages(&stages);
         let next = config.sample.min(config.end);
         Sampler { interval: config.sample, end: config.end, next }
     }

@@ -4,6 +4,7 @@
 //! progress. The application copies one skb per step with the socket locked; ACKs that come
 //! meanwhile wait in the socket's backlog until the write ends (Linux 2.6.20 `release_sock`).
 
+use super::capture::What;
 use super::clock::{LimitClock, Timers};
 use super::cpu::Cpu;
 use super::level::Level;
@@ -39,7 +40,8 @@ pub(crate) struct SendingFlow {
     write_left: u32,
     goal: u32,
     locked: bool,
-    backlog: VecDeque<Ack>,
+    /// ACKs that wait while the socket is locked, with their serials.
+    backlog: VecDeque<(Ack, u64)>,
     syn_sent: Option<Time>,
     syn_repeats: u32,
     next_write: Time,
@@ -145,6 +147,7 @@ impl SendingHost {
             mss: shared.mss,
             headers: shared.headers,
             retransmitted: Vec::new(),
+            capture: shared.capture.as_deref_mut(),
         };
         let state = &mut self.flows[flow];
         work(state, &mut port);
@@ -159,11 +162,14 @@ impl SendingHost {
     pub(crate) fn on_packets(&mut self, now: Time, shared: &mut Shared) {
         let mut batch = core::mem::take(&mut self.batch);
         self.receive.take(now, &mut batch);
+        shared.note_drops(&mut self.receive);
         let mut cpu = now;
         for train in batch.drain(..) {
             for i in 0..train.count {
+                let packet = train.part(i, 1);
+                shared.take(&packet, cpu);
                 cpu += self.host.cpu.ack;
-                cpu = self.on_packet(train.part(i, 1), cpu, now, shared);
+                cpu = self.on_packet(packet, cpu, now, shared);
             }
         }
         self.batch = batch;
@@ -174,13 +180,16 @@ impl SendingHost {
         let flow = usize::from(packet.flow);
         let mut cpu = cpu;
         match packet.kind {
-            Kind::SynAck => cpu = self.on_syn_ack(flow, packet.number, cpu, now, shared),
+            Kind::SynAck => {
+                shared.hear_and_settle(packet);
+                cpu = self.on_syn_ack(flow, packet.number, cpu, now, shared);
+            }
             Kind::Ack => {
                 let Some(ack) = shared.acks[flow].take(packet.number) else { return cpu };
                 if self.flows[flow].locked {
-                    self.flows[flow].backlog.push_back(ack);
+                    self.flows[flow].backlog.push_back((ack, packet.serial));
                 } else {
-                    let work = |f: &mut SendingFlow, p: &mut Port| f.tcp.on_ack(&ack, p);
+                    let work = |f: &mut SendingFlow, p: &mut Port| f.on_ack(&ack, packet.serial, p);
                     cpu = self.with_port(flow, cpu, shared, now, work);
                 }
             }
@@ -208,7 +217,7 @@ impl SendingHost {
         shared.event(now, flow as u16, EventKind::Established, (now - sent).0);
         // The third packet of the handshake: an ACK of nothing, carried as an empty segment.
         self.with_port(flow, cpu, shared, now, |_, port| {
-            port.send_control(Kind::Data, 0);
+            port.send_control(Kind::Data, 0, What::Plain);
         })
     }
 
@@ -269,7 +278,7 @@ impl SendingHost {
         state.syn_sent.get_or_insert(now);
         self.timers.set(flow * TIMERS_PER_FLOW + CONNECT_TIMER, Some(now + wait));
         self.with_port(flow, cpu, shared, now, |_, port| {
-            port.send_control(Kind::Syn, 0);
+            port.send_control(Kind::Syn, 0, What::Plain);
         })
     }
 
@@ -330,6 +339,7 @@ impl SendingHost {
                 }
             }
             if self.flows[flow].write_left == 0 && !self.begin_write(flow, now) {
+                self.note_close(flow, shared);
                 return cpu;
             }
             let state = &mut self.flows[flow];
@@ -358,8 +368,8 @@ impl SendingHost {
     fn release(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         self.flows[flow].locked = false;
         let cpu = self.with_port(flow, cpu, shared, now, |f, port| {
-            while let Some(ack) = f.backlog.pop_front() {
-                f.tcp.on_ack(&ack, port);
+            while let Some((ack, serial)) = f.backlog.pop_front() {
+                f.on_ack(&ack, serial, port);
             }
         });
         self.note_buffer(flow);
@@ -371,6 +381,18 @@ impl SendingHost {
         self.flows[flow].no_space.0 = Some(now);
         let cpu = self.with_port(flow, cpu, shared, now, |f, port| f.tcp.push_before_sleep(port));
         self.release(flow, cpu, now, shared)
+    }
+
+    /// An application that is done closes its socket; if data is unsent, the FIN goes with the last
+    /// of it (tcp_send_fin). A FIN of its own is not simulated.
+    fn note_close(&self, flow: usize, shared: &mut Shared) {
+        let state = &self.flows[flow];
+        if let Some(capture) = &mut shared.capture
+            && state.tcp.writer == Writer::Done
+            && state.tcp.unsent() > 0
+        {
+            capture.close(flow, state.written);
+        }
     }
 
     /// Starts the next write(); false when there is none now.
@@ -421,6 +443,11 @@ impl SendingFlow {
             finished: false,
             timeout_init: Time::secs(u64::from(profile.timeout_init_s)),
         })
+    }
+
+    fn on_ack(&mut self, ack: &Ack, serial: u64, port: &mut Port) {
+        port.hear_and_settle(serial);
+        self.tcp.on_ack(ack, port);
     }
 
     /// Nanoseconds the application has slept for want of buffer, up to `now`.

@@ -74,8 +74,12 @@ impl RcvSpace {
             if rcv_nxt < self.rtt_seq {
                 return;
             }
-            let sample = (now - since).max(1) << 3;
-            self.rtt = if self.rtt == 0 { sample } else { self.rtt.min(sample) };
+            let sample = (now - since).max(1);
+            // The kernel means to keep the least sample, but compares the new one, unscaled, with
+            // eight times the old: the estimate follows any sample that is less than 8 times as long.
+            if self.rtt == 0 || sample < self.rtt {
+                self.rtt = sample << 3;
+            }
         }
         self.rtt_seq = rcv_nxt + rcv_wnd;
         self.rtt_time = Some(now);
@@ -103,5 +107,63 @@ impl RcvSpace {
         let segments = (window_clamp / self.mss).max(1);
         let wanted = segments * memory_per_segment(self.mss, self.adv_win_scale);
         Grown { rcvbuf: wanted.min(self.max), window_clamp }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    fn tuning() -> RcvSpace {
+        let sysctl = Sysctl {
+            rmem_max: 131_071,
+            wmem_max: 131_071,
+            tcp_rmem: [4096, 87_380, 4 << 20],
+            tcp_wmem: [4096, 16_384, 4 << 20],
+            tcp_adv_win_scale: 2,
+            netdev_max_backlog: 1000,
+            tcp_slow_start_after_idle: true,
+            tcp_window_scaling: true,
+            tcp_sack: true,
+            tcp_fack: true,
+            tcp_dsack: true,
+            tcp_frto: 0,
+            tcp_reordering: 3,
+            tcp_early_retrans: 0,
+            tcp_no_metrics_save: false,
+        };
+        RcvSpace::new(&sysctl, 1000, 5840)
+    }
+
+    /// Windows of 1000 bytes, one after the other; each takes the given jiffies.
+    fn estimate(samples: &[u32]) -> Vec<u32> {
+        let mut tuning = tuning();
+        let (mut now, mut seq) = (0, 0);
+        tuning.on_data(now, seq, 1000);
+        let mut after = |sample: &u32| {
+            (now, seq) = (now + sample, seq + 1000);
+            tuning.on_data(now, seq, 1000);
+            tuning.rtt >> 3
+        };
+        samples.iter().map(&mut after).collect()
+    }
+
+    #[test]
+    fn the_estimate_follows_samples_that_are_less_than_eight_times_as_long() {
+        assert_eq!(estimate(&[21, 100, 799, 6392, 5, 40, 39]), [21, 100, 799, 799, 5, 5, 39]);
+    }
+
+    #[test]
+    fn twice_what_was_read_in_a_round_trip_must_fit() {
+        let mut tuning = tuning();
+        tuning.rtt = 10 << 3;
+        assert_eq!(tuning.on_read(0, 0, 87_380), None);
+        assert_eq!(tuning.on_read(9, 60_000, 87_380), None, "not a round trip yet");
+        let grown = tuning.on_read(10, 100_000, 87_380).expect("more room");
+        assert_eq!(grown.window_clamp, 200_000);
+        // 200 segments of 1000 bytes, each with its memory.
+        assert_eq!(grown.rcvbuf, 200 * memory_per_segment(1000, 2));
+        assert_eq!(tuning.on_read(20, 190_000, grown.rcvbuf), None, "less than before");
     }
 }

@@ -27,7 +27,8 @@ struct Waiting {
 /// See the module's description. Sequence numbers count from the first data byte.
 pub struct Receiver {
     profile: Profile,
-    sack: bool,
+    /// SACK blocks that an ACK has room for; 0 without SACK.
+    sack_room: usize,
     dsack: bool,
     timestamps: bool,
     /// What came twice and is to be told with the next ACK (RFC 2883).
@@ -67,11 +68,16 @@ impl Receiver {
         let space = RcvSpace::new(&host.sysctl, u64::from(mss), window.rcv_wnd);
         Receiver {
             profile: *profile,
-            sack: host.sysctl.tcp_sack,
             dsack: host.sysctl.tcp_sack && host.sysctl.tcp_dsack,
             timestamps: host.timestamps,
             duplicate: None,
             ts_recent: 0,
+            sack_room: match (host.sysctl.tcp_sack, host.timestamps) {
+                (false, _) => 0,
+                (true, false) => 4,
+                // Timestamps take the place of one (RFC 2018, section 3).
+                (true, true) => 3,
+            },
             window,
             space: rcvbuf.is_none().then_some(space),
             tick_ns: 1_000_000_000 / u64::from(host.hz),
@@ -181,6 +187,10 @@ impl Receiver {
     fn ack_or_delay(&mut self, now: Time) -> Option<Ack> {
         let owed = self.rcv_nxt - self.window.rcv_wup;
         let second = owed > u64::from(self.acks.rcv_mss) && {
+            // Choosing a window ends quick ACKs where memory is tight (__tcp_select_window).
+            if self.window.is_tight() {
+                self.acks.quick = 0;
+            }
             let advertised = self.window.rcv_wnd;
             self.window.select(self.acks.rcv_mss) >= advertised
         };
@@ -213,14 +223,13 @@ impl Receiver {
     /// Four blocks at most, three beside timestamps; what came twice is the first of them.
     fn sack_blocks(&mut self) -> Option<Box<Sacks>> {
         let duplicate = self.duplicate.take();
-        if !self.sack || self.out_of_order.is_empty() && duplicate.is_none() {
+        if self.sack_room == 0 || self.out_of_order.is_empty() && duplicate.is_none() {
             return None;
         }
-        let most = if self.timestamps { 3 } else { 4 };
         let mut blocks = [(0, 0); 4];
         let all = duplicate.into_iter().chain(self.out_of_order.blocks());
         let mut count = 0;
-        for (slot, block) in blocks[..most].iter_mut().zip(all) {
+        for (slot, block) in blocks[..self.sack_room].iter_mut().zip(all) {
             *slot = block;
             count += 1;
         }

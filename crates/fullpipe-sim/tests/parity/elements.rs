@@ -10,6 +10,7 @@ use fullpipe_sim::tally::Samples;
 use fullpipe_sim::train::{Kind, Train};
 use fullpipe_sim::units::Time;
 use proptest::prelude::*;
+use std::collections::HashSet;
 
 /// A train before it is known what comes before it.
 #[derive(Clone, Debug)]
@@ -59,7 +60,8 @@ fn trains(elements: &[Element], drawn: &[Drawn]) -> Vec<Train> {
         };
         let (flow, kind, len, first) = (0, Kind::Ack, 0, time + Time(d.gap));
         let (count, ip_len) = (d.count, d.ip_len);
-        let train = Train { flow, kind, number, len, ip_len, tsval: 0, count, first, spacing };
+        let (serial, tsval) = (number, 0);
+        let train = Train { flow, kind, number, len, ip_len, tsval, count, serial, first, spacing };
         (time, number) = (train.last(), number + u64::from(count));
         train
     };
@@ -70,6 +72,7 @@ fn trains(elements: &[Element], drawn: &[Drawn]) -> Vec<Train> {
 fn by_trains(elements: &[Element], trains: &[Train], samples: &[Time], wake: bool) -> Passed {
     let end = *samples.last().expect("a sample");
     let mut chain = Chain::new(elements, 7, Samples::every(samples[0], end));
+    chain.watch(None);
     let mut out = Vec::new();
     let mut passed = Passed { out: Vec::new(), samples: Vec::new() };
     let mut coming = trains.iter().peekable();
@@ -83,9 +86,24 @@ fn by_trains(elements: &[Element], trains: &[Train], samples: &[Time], wake: boo
         wake_until(&mut chain, now, &mut out);
         passed.samples.extend(chain.stages_mut().map(|stage| stage.sample(now)));
     }
+    check_identity(&mut chain, &out);
     let packets = out.iter().flat_map(|t| (0..t.count).map(|i| (t.time(i), t.number_of(i))));
     passed.out = packets.filter(|(time, _)| *time <= end).collect();
     passed
+}
+
+/// A packet keeps its serial (here its number too) however trains are cut and joined, and what was
+/// dropped does not come out.
+fn check_identity(chain: &mut Chain, out: &[Train]) {
+    let mut came = HashSet::new();
+    for train in out {
+        assert_eq!(train.serial, train.number);
+        came.extend((0..train.count).map(|i| train.number_of(i)));
+    }
+    for (_, train) in chain.dropped() {
+        assert_eq!(train.serial, train.number);
+        assert!((0..train.count).all(|i| !came.contains(&train.number_of(i))), "{train:?}");
+    }
 }
 
 fn wake_until(chain: &mut Chain, now: Time, out: &mut Vec<Train>) {

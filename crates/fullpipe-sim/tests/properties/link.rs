@@ -18,8 +18,9 @@ pub fn trains_and_link() -> impl Strategy<Value = (Link, Vec<Train>)> {
             let spacing = if together == 0 { 0 } else { spacing };
             let first = time + Time(pause);
             let (flow, kind, count) = (0, Kind::Ack, count as u32);
-            let (len, tsval) = (0, 0);
-            let train = Train { flow, kind, number, len, ip_len, tsval, count, first, spacing };
+            let (serial, len, tsval) = (number, 0, 0);
+            let train =
+                Train { flow, kind, number, len, ip_len, tsval, count, serial, first, spacing };
             time = train.last();
             number += u64::from(count);
             train

@@ -12,8 +12,8 @@ use fullpipe_sim::units::Time;
 /// The facts of the flow of that index.
 pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flow {
     let (about, trace, life) = (&meta.flows[index], &traces.flows[index], &lives.flows[index]);
-    let attribution = Attribution::new(trace, &traces.bottlenecks);
-    let queue = traces.bottlenecks.first();
+    let attribution = Attribution::new(trace, traces);
+    let queue = traces.links.first();
     let intervals = intervals(meta, trace, life, &attribution, queue);
     let plateau = plateau(&full_rates(meta, &intervals));
     let last = trace.last();

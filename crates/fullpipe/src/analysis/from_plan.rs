@@ -48,13 +48,13 @@ fn mss(run: &Resolved) -> u32 {
     run.path.mtu.saturating_sub(HEADERS + options).max(1)
 }
 
-/// The slowest links on the data's way, in the packets' order.
+/// The slowest links of the path, in the packets' order, and the sender's card.
 fn bottlenecks(run: &Resolved) -> Vec<String> {
     let rated = |e: &Element| Some((e.rate()?.0, e.name().to_string()));
     let links: Vec<_> = run.path.forward.iter().filter_map(rated).collect();
     let slowest = links.iter().map(|(rate, _)| *rate).min();
     let slow = links.into_iter().filter(|(rate, _)| Some(*rate) == slowest);
-    slow.map(|(_, name)| name).collect()
+    slow.map(|(_, name)| name).chain(["sender.tx_ring".to_string()]).collect()
 }
 
 fn figures(scenario: &Scenario, plan: &Plan) -> Option<Figures> {

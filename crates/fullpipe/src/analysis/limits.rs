@@ -1,22 +1,24 @@
 //! What held a flow back: its time, each nanosecond attributed to one limit.
 //!
-//! The sender notes the predicate that stopped it. A window that is exhausted while the bottleneck
-//! link never idles is not what costs throughput: more window would only lengthen the queue. That
-//! time is attributed to the link. It never idles if, over the last smoothed round-trip time, it was
+//! The sender notes the predicate that stopped it. A window that is exhausted while a link of the
+//! data's way (the sender's card is one) never idles is not what costs throughput: more window would
+//! only lengthen the queue. That time is attributed to the link, and likewise to the receiver's CPU. A
+//! stage never idles if, over the last smoothed round-trip time, it was
 //! busy for at least 99 % (the rest allows for the grid of the samples). Time that the sender did
 //! not attribute is "unknown".
 
-use super::lookup::{FlowTrace, StageTrace};
+use super::lookup::{FlowTrace, StageTrace, Traces};
 use crate::trace::limits::limit_names;
 use fullpipe_sim::trace::Limit;
 use fullpipe_sim::units::Time;
 use std::collections::BTreeMap;
 
-const COUNT: usize = Limit::COUNT + 2;
+const COUNT: usize = Limit::COUNT + 3;
 const LINK_AT: usize = Limit::COUNT;
-const UNKNOWN_AT: usize = Limit::COUNT + 1;
+const RECEIVER_CPU_AT: usize = Limit::COUNT + 1;
+const UNKNOWN_AT: usize = Limit::COUNT + 2;
 
-/// Limits that are windows, which a full link keeps exhausted.
+/// Limits that are windows, which a full link or a busy receiver keeps exhausted.
 const WINDOWS: [Limit; 5] = [
     Limit::CwndSlowStart,
     Limit::CwndAvoidance,
@@ -35,11 +37,11 @@ pub struct Attribution {
 }
 
 impl Attribution {
-    pub fn new(flow: &FlowTrace, bottlenecks: &[StageTrace]) -> Attribution {
+    pub fn new(flow: &FlowTrace, traces: &Traces) -> Attribution {
         let mut cumulative = vec![[0; COUNT]];
         for count in 1..=flow.samples.len() {
             let mut next: Split = cumulative[count - 1];
-            let step = step(flow, count, bottlenecks);
+            let step = step(flow, count, traces);
             next.iter_mut().zip(step).for_each(|(total, ns)| *total = total.saturating_add(ns));
             cumulative.push(next);
         }
@@ -67,7 +69,7 @@ impl Attribution {
 }
 
 /// The time between the sample before the `count`-th and that one.
-fn step(flow: &FlowTrace, count: usize, bottlenecks: &[StageTrace]) -> Split {
+fn step(flow: &FlowTrace, count: usize, traces: &Traces) -> Split {
     let (before, after) = (flow.before(count - 1), flow.before(count));
     let mut spent = [0; COUNT];
     for (limit, ns) in spent.iter_mut().take(Limit::COUNT).enumerate() {
@@ -77,13 +79,21 @@ fn step(flow: &FlowTrace, count: usize, bottlenecks: &[StageTrace]) -> Split {
     let known = spent.iter().fold(0_u64, |sum, ns| sum.saturating_add(*ns));
     spent[UNKNOWN_AT] = length.as_ns().saturating_sub(known);
     let window = Time::us(after.srtt_us.into()).max(length);
-    if bottlenecks.iter().any(|link| never_idle(link, after.time, window)) {
-        for limit in WINDOWS {
-            spent[LINK_AT] = spent[LINK_AT].saturating_add(spent[limit as usize]);
-            spent[limit as usize] = 0;
-        }
+    let busy = |stages: &[StageTrace]| stages.iter().any(|s| never_idle(s, after.time, window));
+    if busy(&traces.links) {
+        move_windows(&mut spent, LINK_AT);
+    } else if busy(&traces.receiver_cpu) {
+        move_windows(&mut spent, RECEIVER_CPU_AT);
     }
     spent
+}
+
+/// What windows were charged with is charged to what keeps them exhausted.
+fn move_windows(spent: &mut Split, to: usize) {
+    for limit in WINDOWS {
+        spent[to] = spent[to].saturating_add(spent[limit as usize]);
+        spent[limit as usize] = 0;
+    }
 }
 
 fn never_idle(link: &StageTrace, time: Time, window: Time) -> bool {

@@ -59,7 +59,10 @@ impl StageTrace<'_> {
 /// A recording sorted by flow and bottleneck.
 pub struct Traces<'a> {
     pub flows: Vec<FlowTrace<'a>>,
-    pub bottlenecks: Vec<StageTrace<'a>>,
+    /// Links that can be the bottleneck.
+    pub links: Vec<StageTrace<'a>>,
+    /// The receiver's CPU, where the trace has it.
+    pub receiver_cpu: Vec<StageTrace<'a>>,
 }
 
 impl<'a> Traces<'a> {
@@ -72,9 +75,9 @@ impl<'a> Traces<'a> {
                 flow.samples.push(sample);
             }
         }
-        let bottlenecks =
-            meta.bottlenecks.iter().filter_map(|name| stage(recording, name)).collect();
-        Traces { flows, bottlenecks }
+        let links = meta.bottlenecks.iter().filter_map(|name| stage(recording, name)).collect();
+        let receiver_cpu = stage(recording, "receiver.cpu").into_iter().collect();
+        Traces { flows, links, receiver_cpu }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// Known limits in the order in which they are stacked and listed: name and label.
-const LABELS: [(&str, &str); 12] = [
+const LABELS: [(&str, &str); 13] = [
     ("cwnd_slow_start", "cwnd, slow start"),
     ("cwnd_avoidance", "cwnd, avoidance"),
     ("cwnd_recovery", "cwnd, recovery"),
@@ -15,6 +15,7 @@ const LABELS: [(&str, &str); 12] = [
     ("nagle", "Nagle"),
     ("idle", "idle"),
     ("link", "link"),
+    ("receiver_cpu", "receiver CPU"),
     ("unknown", "unknown"),
 ];
 
@@ -24,7 +25,7 @@ pub fn label(name: &str) -> &str {
     LABELS.iter().find(|(known, _)| *known == name).map_or(name, |(_, label)| label)
 }
 
-/// The limit's place in the fixed order, 0 to 11, so that it has the same colour everywhere; unknown
+/// The limit's place in the fixed order, 0 to 12, so that it has the same colour everywhere; unknown
 /// ones share the place behind the last.
 #[must_use]
 pub fn place(name: &str) -> usize {

@@ -3,6 +3,7 @@
 
 use super::schema::{EVENT_KINDS, FORMAT, LIMIT_MEANINGS, Row, event_meaning};
 use crate::analysis::document::{self, Document};
+use crate::capture;
 use fullpipe_sim::trace::{Event, FlowSample, Limit, StageSample};
 use serde_json::{Map, Value};
 use std::fmt::Write;
@@ -26,6 +27,7 @@ pub fn markdown() -> String {
     page += SUMMARY;
     document_types(&mut page);
     page += TAIL;
+    page += &capture::reference();
     page
 }
 

@@ -3,6 +3,7 @@
 //! Each interrupt moves the ring into it; what does not fit is dropped by the kernel
 //! (`net.core.netdev_max_backlog`, Linux 2.6.20 `netif_rx`).
 
+use crate::drops::Drops;
 use crate::tally::{Counters, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
@@ -38,7 +39,8 @@ impl Backlog {
         let room = self.limit.saturating_sub(self.packets);
         let taken = u64::from(train.count).min(room) as u32;
         if taken < train.count {
-            self.counters.dropped.add(now, 0, train.count - taken, 0u32);
+            let lost = train.part(taken, train.count - taken);
+            self.counters.dropped.lose_at(now, &lost, 0u32);
         }
         if taken > 0 {
             self.packets += u64::from(taken);
@@ -55,6 +57,10 @@ impl Backlog {
         }
         self.packets = 0;
         batch.append(&mut self.held);
+    }
+
+    pub(super) fn drops(&mut self) -> &mut Drops {
+        &mut self.counters.dropped
     }
 
     pub(super) fn info(&self, host: &str) -> StageInfo {

@@ -6,6 +6,7 @@
 use super::backlog::Backlog;
 use super::rx_ring::RxRing;
 use crate::config::{Host, ReceivePath};
+use crate::drops::Drops;
 use crate::tally::Samples;
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
@@ -65,6 +66,11 @@ impl Receive {
                 self.backlog.enter(Time(time), train);
             }
         }
+    }
+
+    /// What the ring and the backlog dropped.
+    pub fn drops(&mut self) -> [&mut Drops; 2] {
+        [self.ring.drops(), self.backlog.drops()]
     }
 
     /// Descriptions of the ring and the backlog.

@@ -3,6 +3,7 @@
 //! An interrupt comes with the first packet, but at least `coalesce` after the one before. The ring
 //! holds what arrives between two interrupts; what arrives while it is full is dropped by the card.
 
+use crate::drops::Drops;
 use crate::tally::{Counters, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
@@ -67,7 +68,7 @@ impl RxRing {
             }
             if kept < come {
                 let lost = train.part(kept, come - kept);
-                self.counters.dropped.add(lost.first, lost.spacing, lost.count, 0u32);
+                self.counters.dropped.lose(&lost, 0u32);
             }
             if come == train.count {
                 self.arrivals.pop_front();
@@ -77,6 +78,10 @@ impl RxRing {
             }
         }
         self.next_interrupt = now.0 + self.coalesce;
+    }
+
+    pub(super) fn drops(&mut self) -> &mut Drops {
+        &mut self.counters.dropped
     }
 
     pub(super) fn info(&self, host: &str) -> StageInfo {

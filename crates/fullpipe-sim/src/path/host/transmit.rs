@@ -28,7 +28,7 @@ impl Transmit {
     }
 
     /// Offers an skb, given as trains that all start now (one per segment length), and appends
-    /// what goes on the wire to `out`. Returns false when the qdisc refused it.
+    /// what goes on the wire to `out`, numbered. Returns false when the qdisc refused it.
     pub fn push(&mut self, now: Time, skb: &[Train], out: &mut Vec<Train>) -> bool {
         let segments: u64 = skb.iter().map(|t| u64::from(t.count)).sum();
         let bytes: u32 = skb.iter().map(|t| t.count * t.ip_len).sum();
@@ -42,6 +42,16 @@ impl Transmit {
         self.qdisc.enter(now, entry, bytes);
         self.ring.enter(entry, segments, skb, out);
         true
+    }
+
+    /// Segments taken so far: the [`Train::serial`] of the next one.
+    pub fn taken(&self) -> u64 {
+        self.ring.taken()
+    }
+
+    /// When the skb taken last goes from the qdisc into the ring.
+    pub fn last_entry(&self) -> Time {
+        self.ring.last_entry()
     }
 
     /// Descriptions of the qdisc and the ring.

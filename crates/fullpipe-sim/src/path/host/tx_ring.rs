@@ -30,6 +30,8 @@ pub(super) struct TxRing {
     /// Ends of transmission of the segments in the ring.
     finishes: VecDeque<Finishes>,
     held: u64,
+    /// Segments that were taken.
+    taken: u64,
     counters: Counters,
     /// Ends of transmission, each with the time it took.
     wire_busy: Tally,
@@ -45,6 +47,7 @@ impl TxRing {
             last_entry: 0,
             finishes: VecDeque::new(),
             held: 0,
+            taken: 0,
             counters: Counters::new(samples),
             wire_busy: Tally::default(),
         }
@@ -96,6 +99,8 @@ impl TxRing {
             let service = self.wire.time(train.ip_len);
             let first = self.wire_free.max(entry) + service;
             let leaving = train.retimed(0, train.count, Time(first), service);
+            let leaving = Train { serial: self.taken, ..leaving };
+            self.taken += u64::from(train.count);
             self.wire_free = leaving.last().0;
             let (count, len) = (train.count, train.ip_len);
             self.counters.entered.add(Time(entry), 0, count, len);
@@ -104,6 +109,16 @@ impl TxRing {
             self.finishes.push_back(Finishes { first, spacing: service, count });
             append(out, leaving);
         }
+    }
+
+    /// Segments taken so far, of all flows.
+    pub(super) fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// When the skb taken last enters.
+    pub(super) fn last_entry(&self) -> Time {
+        Time(self.last_entry)
     }
 
     pub(super) fn info(&self, host: &str) -> StageInfo {

@@ -8,6 +8,7 @@
 
 use super::{Configuration, info};
 use crate::bounds::{LONGEST, demand};
+use crate::drops::Drops;
 use crate::path::Stage;
 use crate::tally::{Counters, Samples};
 use crate::trace::{StageInfo, StageSample};
@@ -116,7 +117,7 @@ impl DelayLine {
             if self.inside_packets < u64::from(self.config.limit) {
                 self.accept_exact(packet, out);
             } else {
-                self.counters.dropped.one(packet.first, packet.ip_len);
+                self.counters.dropped.lose(&packet, packet.ip_len);
             }
         }
     }
@@ -159,7 +160,7 @@ impl DelayLine {
                 self.enter(packet.retimed(0, 1, packet.first + self.config.delay, 0));
                 self.counters.peaks.reach(packet.first, self.inside_packets);
             } else {
-                self.counters.dropped.one(packet.first, packet.ip_len);
+                self.counters.dropped.lose(&packet, packet.ip_len);
             }
             self.release_due(now, out);
         }
@@ -213,6 +214,10 @@ impl Stage for DelayLine {
         if let Some(timer) = self.config.timer {
             self.run_ticks(now.0, timer, out);
         }
+    }
+
+    fn drops(&mut self) -> &mut Drops {
+        &mut self.counters.dropped
     }
 
     fn info(&self) -> StageInfo {

@@ -5,6 +5,7 @@
 
 use super::{Configuration, info};
 use crate::bounds::demand;
+use crate::drops::Drops;
 use crate::path::Stage;
 use crate::rng::Rng;
 use crate::tally::{Samples, Tally};
@@ -45,7 +46,7 @@ struct RandomLoss {
     /// Packets that pass before the next one is lost.
     passing: u64,
     left: Tally,
-    dropped: Tally,
+    dropped: Drops,
 }
 
 impl RandomLoss {
@@ -58,7 +59,7 @@ impl RandomLoss {
             rng,
             passing,
             left: Tally::default(),
-            dropped: Tally::default(),
+            dropped: Drops::default(),
         }
     }
 }
@@ -78,11 +79,15 @@ impl Stage for RandomLoss {
                 }
             }
             if at < train.count {
-                self.dropped.one(train.time(at), train.ip_len);
+                self.dropped.lose(&train.part(at, 1), train.ip_len);
                 self.passing = self.rng.geometric(self.config.probability);
                 at += 1;
             }
         }
+    }
+
+    fn drops(&mut self) -> &mut Drops {
+        &mut self.dropped
     }
 
     fn info(&self) -> StageInfo {

@@ -6,6 +6,7 @@
 
 use super::{Configuration, info};
 use crate::bounds::demand;
+use crate::drops::Drops;
 use crate::path::{Serialiser, Stage};
 use crate::tally::{Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
@@ -74,7 +75,7 @@ struct RateLink {
     started: Tally,
     /// Ends of transmission, each with the time it took.
     left: Tally,
-    dropped: Tally,
+    dropped: Drops,
     peaks: Peaks,
 }
 
@@ -91,7 +92,7 @@ impl RateLink {
             entered: Tally::default(),
             started: Tally::default(),
             left: Tally::default(),
-            dropped: Tally::default(),
+            dropped: Drops::default(),
             peaks: Peaks::new(samples),
         }
     }
@@ -150,7 +151,7 @@ impl RateLink {
         let start = self.free_at.max(now);
         if start > now {
             if !self.has_room(bytes) {
-                self.dropped.one(packet.first, bytes);
+                self.dropped.lose(&packet, bytes);
                 return;
             }
             self.wait(start, service, bytes);
@@ -176,6 +177,10 @@ impl Stage for RateLink {
         for i in 0..train.count {
             self.pass_one(train.part(i, 1), service, bytes, out);
         }
+    }
+
+    fn drops(&mut self) -> &mut Drops {
+        &mut self.dropped
     }
 
     fn info(&self) -> StageInfo {

@@ -19,6 +19,7 @@ mod place;
 mod read;
 mod writer;
 
+pub use names::folders;
 pub use place::Place;
 pub use read::{RunDir, open};
 pub use writer::Writer;

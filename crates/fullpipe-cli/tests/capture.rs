@@ -1,0 +1,113 @@
+//! `fullpipe run --pcap`: files, points, what is said about wrong ones.
+
+mod common;
+use common::{Call, Desk, SHORT};
+use std::time::{Duration, Instant};
+
+const RUN: [&str; 6] = ["run", "short.toml", "--out", "out", "--pcap", "a.pcapng"];
+
+fn bytes(desk: &Desk, name: &str) -> Vec<u8> {
+    std::fs::read(desk.path(name)).expect("a capture")
+}
+
+/// Types of the blocks of a pcapng file, which must be whole.
+fn blocks(file: &[u8]) -> Vec<u32> {
+    let number = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().expect("four bytes"));
+    let (mut at, mut kinds) = (0, Vec::new());
+    while at < file.len() {
+        let length = number(at + 4) as usize;
+        assert_eq!(number(at + length - 4) as usize, length, "block {} at {at}", kinds.len());
+        kinds.push(number(at));
+        at += length;
+    }
+    kinds
+}
+
+#[test]
+fn a_capture_is_whole_blocks_and_equal_for_equal_runs() {
+    let desk = Desk::with_short();
+    let call = desk.call(&RUN).ends_with(0).complains(&["capture: a.pcapng"]);
+    let kinds = blocks(&bytes(&desk, "a.pcapng"));
+    assert_eq!(kinds[..2], [0x0A0D_0D0A, 1]);
+    let packets = kinds.iter().filter(|&&kind| kind == 6).count();
+    assert_eq!(packets, kinds.len() - 3);
+    assert!(call.stderr.contains(&format!("({packets} packets)")), "{}", call.stderr);
+    desk.call(&["run", "short.toml", "--out", "again", "--pcap", "b.pcapng"]).ends_with(0);
+    assert!(bytes(&desk, "a.pcapng") == bytes(&desk, "b.pcapng"));
+    assert_eq!(desk.names("."), ["a.pcapng", "again", "b.pcapng", "out", "short.toml"]);
+}
+
+#[test]
+fn a_capture_changes_nothing_in_the_result() {
+    let desk = Desk::with_short();
+    let plain = desk.call(&["run", "short.toml", "--out", "plain", "--json"]).ends_with(0);
+    for at in ["sender-qdisc", "sender-wire", "link", "delay", "receiver"] {
+        let file = format!("{at}.pcap");
+        let with = ["run", "short.toml", "--out", at, "--json", "--pcap", &file, "--at", at];
+        assert!(desk.call(&with).ends_with(0).stdout == plain.stdout, "{at}");
+    }
+}
+
+#[test]
+fn captures_are_never_overwritten() {
+    let desk = Desk::with_short();
+    desk.write("a.pcapng", "mine");
+    desk.call(&RUN).ends_with(3).complains(&["a.pcapng", "already", "name a new file"]);
+    assert_eq!(desk.names("."), ["a.pcapng", "short.toml"]);
+    assert_eq!(desk.read("a.pcapng"), "mine");
+    let nowhere = ["run", "short.toml", "--pcap", "no/a.pcapng"];
+    desk.call(&nowhere).ends_with(3).complains(&["no/a.pcapng", "cannot be written"]);
+}
+
+#[test]
+fn of_several_runs_each_has_its_file() {
+    let desk = Desk::new();
+    let variants = "\n[[variant]]\nname = \"a b\"\n[[variant]]\nname = \"c\"\n";
+    desk.write("short.toml", &format!("{SHORT}{variants}"));
+    desk.call(&RUN).ends_with(0).complains(&["a-a-b.pcapng", "a-c.pcapng"]);
+    assert_eq!(desk.names("."), ["a-a-b.pcapng", "a-c.pcapng", "out", "short.toml"]);
+    let one = ["run", "short.toml", "--out", "one", "--variant", "c", "--pcap", "c.pcapng"];
+    desk.call(&one).ends_with(0);
+    assert!(bytes(&desk, "c.pcapng") == bytes(&desk, "a-c.pcapng"));
+}
+
+#[test]
+fn unknown_points_are_refused_with_those_there_are() {
+    let desk = Desk::with_short();
+    let wrong = ["run", "short.toml", "--pcap", "a.pcapng", "--at", "lnik"];
+    desk.call(&wrong).ends_with(2).complains(&["lnik", "sender-qdisc", "receiver", "link, delay"]);
+    desk.call(&["run", "short.toml", "--at", "link"]).ends_with(2).complains(&["--pcap"]);
+    assert_eq!(desk.names("."), ["short.toml"]);
+}
+
+#[test]
+fn the_snap_length_bounds_what_is_kept() {
+    let desk = Desk::with_short();
+    let size = |snap: &str| {
+        let (file, out) = (format!("{snap}.pcap"), format!("out{snap}"));
+        let run = ["run", "short.toml", "--out", &out, "--pcap", &file, "--snap", snap];
+        desk.call(&run).ends_with(0);
+        bytes(&desk, &file).len()
+    };
+    let (none, headers, whole) = (size("1"), size("128"), size("0"));
+    assert!(none < headers && headers * 4 < whole, "{none} {headers} {whole}");
+}
+
+#[test]
+fn a_signal_keeps_whole_blocks() {
+    let desk = Desk::with_short();
+    let child = desk.start(&[&RUN[..], &["--set", "flow.bulk.duration=864000s"]].concat());
+    let begun = Instant::now();
+    while !desk.names(".").iter().any(|name| name.starts_with(".a.pcapng.")) {
+        assert!(begun.elapsed() < Duration::from_secs(30), "the capture does not begin");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let id = child.id().to_string();
+    let kill = std::process::Command::new("kill").args(["-s", "INT", &id]).status().expect("kill");
+    assert!(kill.success());
+    Call::wait(child).ends_with(130).complains(&["stopping", "capture: a.pcapng"]);
+    assert_eq!(desk.names("."), ["a.pcapng", "out", "short.toml"]);
+    let kinds = blocks(&bytes(&desk, "a.pcapng"));
+    assert!(kinds.len() > 100 && kinds.last() == Some(&5));
+}

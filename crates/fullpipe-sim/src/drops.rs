@@ -1,0 +1,58 @@
+//! Packets that a stage dropped: counted, and named where somebody wants to know which.
+
+use crate::tally::Tally;
+use crate::train::Train;
+use crate::units::Time;
+use alloc::vec::Vec;
+use core::ops::{Deref, DerefMut};
+
+/// See the module's description. It counts as a [`Tally`] does.
+#[derive(Clone, Debug, Default)]
+pub struct Drops {
+    tally: Tally,
+    /// What was dropped since it was last asked for; none where nobody asks.
+    named: Option<Vec<Train>>,
+}
+
+impl Drops {
+    /// From now on the packets are named, too.
+    pub fn name(&mut self) {
+        self.named.get_or_insert_default();
+    }
+
+    /// These packets were dropped as they came, each of weight `each`.
+    pub fn lose(&mut self, packets: &Train, each: impl Into<u64>) {
+        self.tally.add(packets.first, packets.spacing, packets.count, each);
+        self.remember(packets);
+    }
+
+    /// These packets were dropped at `time`, each of weight `each`.
+    pub fn lose_at(&mut self, time: Time, packets: &Train, each: impl Into<u64>) {
+        self.tally.add(time, 0, packets.count, each);
+        self.remember(packets);
+    }
+
+    fn remember(&mut self, packets: &Train) {
+        if let Some(named) = &mut self.named {
+            named.push(*packets);
+        }
+    }
+
+    /// The packets that were dropped since the last call.
+    pub fn take(&mut self) -> impl Iterator<Item = Train> {
+        self.named.iter_mut().flat_map(|named| named.drain(..))
+    }
+}
+
+impl Deref for Drops {
+    type Target = Tally;
+    fn deref(&self) -> &Tally {
+        &self.tally
+    }
+}
+
+impl DerefMut for Drops {
+    fn deref_mut(&mut self) -> &mut Tally {
+        &mut self.tally
+    }
+}

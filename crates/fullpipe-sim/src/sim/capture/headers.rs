@@ -1,0 +1,149 @@
+//! What the headers of a flow's packets say, beyond what the simulator needs of them.
+//!
+//! Options as Linux 2.6.20 writes them (`tcp_syn_build_options`, `tcp_build_and_update_options`). The
+//! simulator has no data from the receiver to the sender: that stream is its SYN, and the window that
+//! the sender advertises stays as it was at first.
+
+use super::What;
+use crate::config::{Config, Host};
+use crate::tcp::behaviour::profile_of;
+use crate::tcp::profile::InitialWindow;
+use crate::tcp::window::ReceiveWindow;
+use crate::tcp::{Ack, HEADERS};
+use crate::trace::{Offers, Packet};
+use crate::train::{Kind, Train};
+use crate::units::Time;
+use alloc::vec::Vec;
+
+/// Uptime of a host when a run begins, as the sender's jiffies have it.
+const BOOTED_SECONDS_AGO: u64 = 300;
+
+/// One end of all flows.
+struct End {
+    hz: u32,
+    offers: Offers,
+    /// Whether its SYN has timestamps.
+    timestamps: bool,
+}
+
+/// What the ends of a flow remember: the sender first.
+#[derive(Clone, Default)]
+struct Flow {
+    ip_id: [u16; 2],
+    /// Timestamp to be echoed (Linux `ts_recent`).
+    ts_recent: [u32; 2],
+    /// The stream's length, when its last segment is to carry a FIN.
+    fin_at: Option<u64>,
+}
+
+/// See the module's description.
+pub(super) struct Headers {
+    ends: [End; 2],
+    timestamps: bool,
+    /// Windows that the sender advertises: in its SYN, and later.
+    windows: (u16, u16),
+    flows: Vec<Flow>,
+}
+
+/// The first window of a host's kernel; an unknown kernel has been refused before.
+fn initial(host: &Host) -> InitialWindow {
+    profile_of(host).map_or(InitialWindow::ByMss, |profile| profile.initial_window)
+}
+
+impl End {
+    fn new(host: &Host, mtu: u32, mss: u32) -> End {
+        let sysctl = &host.sysctl;
+        let wscale = ReceiveWindow::new(sysctl, initial(host), None, mss).wscale as u8;
+        let offers = Offers {
+            mss: (mtu - HEADERS) as u16,
+            window_scale: sysctl.tcp_window_scaling.then_some(wscale),
+            sack: sysctl.tcp_sack,
+        };
+        End { hz: host.hz, offers, timestamps: host.timestamps }
+    }
+
+    /// Jiffies at `time` (TCP's timestamps until Linux 4.12).
+    fn timestamp(&self, time: Time) -> u32 {
+        let tick = 1_000_000_000 / u64::from(self.hz);
+        (BOOTED_SECONDS_AGO * 1_000_000_000 / tick + time.0 / tick) as u32
+    }
+}
+
+impl Headers {
+    pub(super) fn new(asked: &Config, agreed: &Config, mss: u32) -> Headers {
+        let ends = [&asked.sender, &agreed.receiver].map(|host| End::new(host, agreed.mtu, mss));
+        let sender = &agreed.sender;
+        let window = ReceiveWindow::new(&sender.sysctl, initial(sender), None, mss);
+        let first = window.rcv_wnd.min(65_535);
+        let later = window.rcv_wnd.div_ceil(1 << window.wscale).min(65_535);
+        Headers {
+            ends,
+            timestamps: agreed.sender.timestamps,
+            windows: (first as u16, later as u16),
+            flows: alloc::vec![Flow::default(); agreed.flows.len()],
+        }
+    }
+
+    /// The headers of a single segment that was made at `time`.
+    pub(super) fn packet(&mut self, segment: &Train, time: Time, what: What) -> Packet {
+        let from = usize::from(matches!(segment.kind, Kind::Ack | Kind::SynAck));
+        let flow = &mut self.flows[usize::from(segment.flow)];
+        let (end, id) = (&self.ends[from], &mut flow.ip_id[from]);
+        let with = if segment.kind == Kind::Syn { end.timestamps } else { self.timestamps };
+        let mut packet = Packet {
+            flow: segment.flow,
+            forward: from == 0,
+            ip_id: *id,
+            segments: 1,
+            timestamps: with.then(|| (end.timestamp(time), flow.ts_recent[from])),
+            ..Packet::default()
+        };
+        *id = id.wrapping_add(1);
+        match (segment.kind, what) {
+            (Kind::Ack, What::Ack(ack)) => acknowledge(&mut packet, ack, flow.fin_at, end),
+            (Kind::Syn | Kind::SynAck, _) => {
+                packet.syn = true;
+                packet.offers = Some(end.offers);
+                packet.ack = (from == 1).then_some(1);
+                packet.window = if from == 1 { segment.number as u16 } else { self.windows.0 };
+            }
+            _ => {
+                // A probe repeats the last byte's number (tcp_xmit_probe_skb).
+                packet.seq = 1 + segment.number - u64::from(matches!(what, What::Probe));
+                packet.ack = Some(1);
+                packet.len = segment.len;
+                let end = segment.number + u64::from(segment.len);
+                packet.fin = segment.len > 0 && flow.fin_at == Some(end);
+                packet.window = self.windows.1;
+            }
+        }
+        packet
+    }
+
+    /// The host at the end of a packet's way reads its timestamp.
+    pub(super) fn hear(&mut self, flow: usize, forward: bool, timestamps: Option<(u32, u32)>) {
+        let recent = &mut self.flows[flow].ts_recent[usize::from(forward)];
+        if let Some((value, _)) = timestamps
+            && (value.wrapping_sub(*recent) as i32) >= 0
+        {
+            *recent = value;
+        }
+    }
+
+    /// From now on the segment that ends at `written` carries a FIN.
+    pub(super) fn close(&mut self, flow: usize, written: u64) {
+        self.flows[flow].fin_at.get_or_insert(written);
+    }
+}
+
+fn acknowledge(packet: &mut Packet, ack: &Ack, fin_at: Option<u64>, end: &End) {
+    // The FIN takes a sequence number.
+    let number = |at: u64| 1 + at + u64::from(fin_at == Some(at));
+    packet.seq = 1;
+    packet.ack = Some(number(ack.ack));
+    packet.window = (ack.window >> end.offers.window_scale.unwrap_or(0)) as u16;
+    if let Some(sacks) = &ack.sacks {
+        let blocks = sacks.blocks[..sacks.count].iter();
+        packet.sacks = blocks.map(|&(start, end)| (1 + start, number(end))).collect();
+    }
+}

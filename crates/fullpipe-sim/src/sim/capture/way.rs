@@ -1,0 +1,104 @@
+//! The packets of one direction, by serial, from when they are sent until nothing more is to be told
+//! of them.
+
+use crate::trace::{Dropped, Packet};
+use crate::units::Time;
+use alloc::collections::VecDeque;
+
+/// What became of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// TCP at the other end has it.
+    Delivered,
+    /// The stage of this number dropped it.
+    Dropped(u16),
+}
+
+struct Entry {
+    packet: Packet,
+    fate: Option<Fate>,
+    /// How often it was seen and not told yet.
+    untold: u32,
+}
+
+/// See the module's description.
+#[derive(Default)]
+pub(super) struct Way {
+    /// Serial of the first entry.
+    first: u64,
+    entries: VecDeque<Entry>,
+}
+
+impl Way {
+    /// The segment `serial` was sent; its time is not known yet.
+    pub(super) fn add(&mut self, serial: u64, packet: Packet) {
+        if self.entries.is_empty() {
+            self.first = serial;
+        }
+        self.entries.push_back(Entry { packet, fate: None, untold: 0 });
+    }
+
+    fn entry(&mut self, serial: u64) -> Option<&mut Entry> {
+        let at = usize::try_from(serial.checked_sub(self.first)?).ok()?;
+        self.entries.get_mut(at)
+    }
+
+    fn range(&mut self, serial: u64, segments: u32) -> impl Iterator<Item = &mut Entry> {
+        let at = (serial - self.first) as usize;
+        self.entries.range_mut(at..at + segments as usize)
+    }
+
+    /// What the segment `serial` says.
+    pub(super) fn packet(&mut self, serial: u64) -> Option<&Packet> {
+        self.entry(serial).map(|entry| &entry.packet)
+    }
+
+    /// The segments are seen.
+    pub(super) fn see(&mut self, serial: u64, segments: u32) {
+        self.range(serial, segments).for_each(|entry| entry.untold += 1);
+    }
+
+    /// It is known what became of a segment.
+    pub(super) fn settle(&mut self, serial: u64, fate: Fate) {
+        if let Some(entry) = self.entry(serial) {
+            entry.fate = Some(fate);
+        }
+        self.forget();
+    }
+
+    /// Whether it is known of these segments what became of them.
+    pub(super) fn is_settled(&mut self, serial: u64, segments: u32) -> bool {
+        self.range(serial, segments).all(|entry| entry.fate.is_some())
+    }
+
+    /// The packet of these segments, seen at `time`.
+    pub(super) fn tell(&mut self, serial: u64, segments: u32, time: Time) -> Option<Packet> {
+        let head = self.entry(serial)?.packet.clone();
+        let mut told = Packet { time, segments, len: 0, ..head };
+        for entry in self.range(serial, segments) {
+            entry.untold -= 1;
+            told.len += entry.packet.len;
+            told.fin |= entry.packet.fin;
+            if let Some(Fate::Dropped(stage)) = entry.fate {
+                count(&mut told, stage);
+            }
+        }
+        self.forget();
+        Some(told)
+    }
+
+    /// Forgets what is settled and told, in order.
+    fn forget(&mut self) {
+        while self.entries.front().is_some_and(|e| e.fate.is_some() && e.untold == 0) {
+            self.entries.pop_front();
+            self.first += 1;
+        }
+    }
+}
+
+fn count(packet: &mut Packet, stage: u16) {
+    match packet.dropped.iter_mut().find(|dropped| dropped.stage == stage) {
+        Some(dropped) => dropped.segments += 1,
+        None => packet.dropped.push(Dropped { stage, segments: 1 }),
+    }
+}

@@ -1,0 +1,78 @@
+//! Packets as they are seen at one point between the hosts.
+
+use crate::units::Time;
+use alloc::vec::Vec;
+
+/// Where packets are seen, in both directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Point {
+    /// In the sending host where Linux lets a capture program listen. Data: skbs as they go from the
+    /// qdisc to the driver (`dev_queue_xmit_nit`, called by `dev_hard_start_xmit`, Linux 2.6.20), so
+    /// that a TSO skb is one packet; what the qdisc refused is not seen. ACKs: as the softirq hands
+    /// them to IP (`netif_receive_skb`).
+    SenderQdisc,
+    /// On the sending host's cable, each packet when its last bit has passed. What arrives is seen
+    /// before the receive ring decides about it.
+    SenderWire,
+    /// Data in front of this element of the way forward (by its place there), before it decides.
+    /// ACKs as at [`Point::SenderWire`]: the way back has no element that belongs to this one.
+    Element(usize),
+    /// In the receiving host, as [`Point::SenderQdisc`].
+    Receiver,
+}
+
+/// A packet of TCP over IPv4, seen at a [`Point`]. Sequence numbers count from the connection's
+/// start, without wrapping: the SYN is 0, the first data byte 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// When.
+    pub time: Time,
+    /// Index of the flow.
+    pub flow: u16,
+    /// From the flow's sender to its receiver, or back.
+    pub forward: bool,
+    /// Identification of the IP packet; of an skb of several segments that of the first.
+    pub ip_id: u16,
+    /// Segments in it: 1 except for a TSO skb that is not cut yet.
+    pub segments: u32,
+    /// Its first sequence number.
+    pub seq: u64,
+    /// Acknowledgment number; none in a SYN.
+    pub ack: Option<u64>,
+    /// Bytes of data, all of them 0.
+    pub len: u32,
+    /// Whether it opens the connection.
+    pub syn: bool,
+    /// Whether it ends the sender's stream.
+    pub fin: bool,
+    /// The window field, as it stands on the wire: scaled, except in a SYN.
+    pub window: u16,
+    /// Options of a SYN.
+    pub offers: Option<Offers>,
+    /// Value and echo of the timestamps option.
+    pub timestamps: Option<(u32, u32)>,
+    /// SACK blocks, as the receiver reported them.
+    pub sacks: Vec<(u64, u64)>,
+    /// Which of its segments were dropped later on.
+    pub dropped: Vec<Dropped>,
+}
+
+/// What a SYN offers besides timestamps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offers {
+    /// Maximum segment size, bytes.
+    pub mss: u16,
+    /// Window scale, bits; none: no scaling.
+    pub window_scale: Option<u8>,
+    /// SACK permitted.
+    pub sack: bool,
+}
+
+/// Segments of a packet that one stage dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// [`super::StageInfo::index`].
+    pub stage: u16,
+    /// How many.
+    pub segments: u32,
+}

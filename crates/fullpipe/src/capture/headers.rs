@@ -1,0 +1,131 @@
+//! Ethernet, IPv4 and TCP headers.
+//!
+//! The hosts are 10.0.0.1 (sender) and 10.0.0.2 (receiver) with the locally administered addresses
+//! 02:00:00:00:00:01 and :02. Both streams begin with sequence number 0, so that the byte n of a
+//! flow has the number n + 1, modulo 2^32. Nobody on the way lowers the TTL.
+
+use fullpipe_sim::trace::{Offers, Packet};
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+/// Ports of the first flow.
+const PORTS: [u16; 2] = [40_000, 5001];
+/// Flows between two ports of the receiver.
+const PER_PORT: u16 = 20_000;
+const TCP: u8 = 6;
+/// Longest options of TCP, bytes (RFC 9293, section 3.1).
+const LONGEST_OPTIONS: usize = 40;
+
+/// Address and port of a flow's sender and receiver.
+pub fn ends(flow: u16) -> [SocketAddrV4; 2] {
+    let ports = [PORTS[0] + flow % PER_PORT, PORTS[1] + flow / PER_PORT];
+    [SocketAddrV4::new(SENDER, ports[0]), SocketAddrV4::new(RECEIVER, ports[1])]
+}
+
+/// All headers of a packet, with right checksums for data of zeros.
+pub fn bytes(packet: &Packet) -> Vec<u8> {
+    let [sender, receiver] = ends(packet.flow);
+    let (from, to) = if packet.forward { (sender, receiver) } else { (receiver, sender) };
+    let options = options(packet);
+    let mut out = Vec::with_capacity(14 + 20 + 20 + LONGEST_OPTIONS);
+    let [to_mac, from_mac] = if packet.forward { [2, 1] } else { [1, 2] };
+    out.extend([2, 0, 0, 0, 0, to_mac, 2, 0, 0, 0, 0, from_mac, 0x08, 0x00]);
+    let tcp_len = 20 + options.len() as u32 + packet.len;
+    ip(&mut out, packet, (20 + tcp_len) as u16, [from.ip(), to.ip()]);
+    let start = out.len();
+    tcp(&mut out, packet, [from.port(), to.port()], &options);
+    // The pseudo-header (RFC 9293, section 3.1); zeros add nothing.
+    let pseudo = sum(&from.ip().octets()) + sum(&to.ip().octets()) + u32::from(TCP) + tcp_len;
+    let checksum = folded(pseudo + sum(&out[start..]));
+    out[start + 16..start + 18].copy_from_slice(&checksum);
+    out
+}
+
+/// RFC 791, section 3.1; "don't fragment" as Linux sets it for TCP.
+fn ip(out: &mut Vec<u8>, packet: &Packet, length: u16, [from, to]: [&Ipv4Addr; 2]) {
+    let start = out.len();
+    out.extend([0x45, 0]);
+    out.extend(length.to_be_bytes());
+    out.extend(packet.ip_id.to_be_bytes());
+    out.extend([0x40, 0, 64, TCP, 0, 0]);
+    out.extend(from.octets());
+    out.extend(to.octets());
+    let checksum = folded(sum(&out[start..]));
+    out[start + 10..start + 12].copy_from_slice(&checksum);
+}
+
+/// RFC 9293, section 3.1. The checksum is left out.
+fn tcp(out: &mut Vec<u8>, packet: &Packet, ports: [u16; 2], options: &[u8]) {
+    ports.iter().for_each(|port| out.extend(port.to_be_bytes()));
+    out.extend((packet.seq as u32).to_be_bytes());
+    out.extend((packet.ack.unwrap_or(0) as u32).to_be_bytes());
+    let words = (20 + options.len() as u8) / 4;
+    let ack = packet.ack.is_some();
+    let flags = u8::from(ack) << 4 | u8::from(packet.syn) << 1 | u8::from(packet.fin);
+    out.extend([words << 4, flags]);
+    out.extend(packet.window.to_be_bytes());
+    out.extend([0; 4]);
+    out.extend(options);
+}
+
+/// The options in Linux's order (2.6.20 `tcp_syn_build_options`, `tcp_build_and_update_options`).
+fn options(packet: &Packet) -> Vec<u8> {
+    let mut out = Vec::with_capacity(LONGEST_OPTIONS);
+    match packet.offers {
+        Some(offers) => offer(&mut out, offers, packet.timestamps),
+        None => {
+            if let Some(values) = packet.timestamps {
+                out.extend([1, 1]);
+                timestamps(&mut out, values);
+            }
+            sacks(&mut out, &packet.sacks);
+        }
+    }
+    out
+}
+
+fn offer(out: &mut Vec<u8>, offers: Offers, times: Option<(u32, u32)>) {
+    out.extend([2, 4]);
+    out.extend(offers.mss.to_be_bytes());
+    match (times, offers.sack) {
+        (Some(values), sack) => {
+            out.extend(if sack { [4, 2] } else { [1, 1] });
+            timestamps(out, values);
+        }
+        (None, true) => out.extend([1, 1, 4, 2]),
+        (None, false) => {}
+    }
+    if let Some(bits) = offers.window_scale {
+        out.extend([1, 3, 3, bits]);
+    }
+}
+
+/// RFC 7323, section 3.2.
+fn timestamps(out: &mut Vec<u8>, (value, echo): (u32, u32)) {
+    out.extend([8, 10]);
+    out.extend(value.to_be_bytes());
+    out.extend(echo.to_be_bytes());
+}
+
+/// RFC 2018, section 3; as many blocks as fit.
+fn sacks(out: &mut Vec<u8>, blocks: &[(u64, u64)]) {
+    let count = blocks.len().min((LONGEST_OPTIONS - out.len() - 4) / 8);
+    if count > 0 {
+        out.extend([1, 1, 5, 2 + 8 * count as u8]);
+    }
+    for &(start, end) in &blocks[..count] {
+        out.extend((start as u32).to_be_bytes());
+        out.extend((end as u32).to_be_bytes());
+    }
+}
+
+/// The sum of 16-bit words (RFC 1071) of an even number of bytes.
+fn sum(bytes: &[u8]) -> u32 {
+    bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1])).sum()
+}
+
+fn folded(sum: u32) -> [u8; 2] {
+    let once = (sum & 0xFFFF) + (sum >> 16);
+    (!((once & 0xFFFF) + (once >> 16)) as u16).to_be_bytes()
+}

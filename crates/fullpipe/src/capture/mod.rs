@@ -1,0 +1,174 @@
+//! Captures: the packets that pass one point of a run, as a file for Wireshark, tshark, tcptrace.
+//!
+//! The engine tells each packet to the sink ([`Sink::packet`]); here it gets its headers ([`headers`]),
+//! its place in the file format ([`format`]) and, where it was dropped later on, a comment. The file
+//! grows under a hidden name, always by whole blocks, and gets its name at the end; a file that
+//! exists is never overwritten.
+
+mod at;
+mod comment;
+mod file;
+mod format;
+mod headers;
+mod reference;
+
+use crate::scenario::{Plan, Scenario};
+use crate::trace::Error;
+pub use at::At;
+use at::POINTS;
+use file::{Hidden, variant_path};
+use format::{Format, Seen};
+use fullpipe_sim::trace::{Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample};
+use fullpipe_sim::units::Time;
+pub use reference::reference;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Bytes kept of a packet where nobody says otherwise: all headers, which take 94 at most.
+pub const SNAP: u32 = 128;
+
+/// What is captured of which run.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'a> {
+    /// The scenario.
+    pub scenario: &'a Scenario,
+    /// The run.
+    pub plan: &'a Plan,
+    /// The point.
+    pub at: &'a At,
+    /// Bytes kept of a packet; 0: all.
+    pub snap: u32,
+}
+
+/// A capture that is being written.
+#[derive(Debug)]
+pub struct Capture {
+    file: Hidden,
+    format: Format,
+    point: Point,
+    stages: Vec<StageInfo>,
+    packets: u64,
+    error: Option<Error>,
+    failed: Arc<AtomicBool>,
+}
+
+impl Capture {
+    /// Begins the file `path`: classic pcap if its name ends in `.pcap`, else pcapng.
+    ///
+    /// # Errors
+    /// The scenario has no such point; the file exists, or cannot be made.
+    pub fn create(path: &Path, about: &About) -> Result<Capture, Error> {
+        let point = about.at.point(&about.plan.resolved).map_err(|why| Error::new(path, why))?;
+        let mut file = Hidden::create(path)?;
+        let format = Format::of(path, about.snap);
+        format.begin(file.buffer(), about.at.name(), &comment::section(about));
+        let failed = Arc::default();
+        let mut capture =
+            Capture { file, format, point, stages: Vec::new(), packets: 0, error: None, failed };
+        capture.flush(true);
+        Ok(capture)
+    }
+
+    /// The hidden file, until it gets its name.
+    pub fn hidden(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Becomes true when the file can no longer be written; then the run may as well end.
+    pub fn failed(&self) -> Arc<AtomicBool> {
+        self.failed.clone()
+    }
+
+    /// A sink that captures, and passes on to `sink` what it is told.
+    pub fn before<'a>(&'a mut self, sink: &'a mut dyn Sink) -> impl Sink + 'a {
+        Tapped { capture: self, sink }
+    }
+
+    /// Gives the file its name; the run went as far as `end`, and to its end if `complete`. Returns
+    /// the number of packets.
+    ///
+    /// # Errors
+    /// It could not be written, or its name was taken meanwhile.
+    pub fn finish(mut self, end: Time, complete: bool) -> Result<u64, Error> {
+        let stopped = (!complete).then(|| format!("The run was stopped at {end}."));
+        self.format.end(self.file.buffer(), end, self.packets, stopped.as_deref());
+        self.flush(true);
+        match self.error {
+            Some(error) => Err(error),
+            None => self.file.finish().map(|()| self.packets),
+        }
+    }
+
+    fn packet(&mut self, packet: &Packet) {
+        self.packets += 1;
+        let outgoing = match self.point {
+            Point::SenderQdisc | Point::SenderWire => Some(packet.forward),
+            Point::Receiver => Some(!packet.forward),
+            Point::Element(_) => None,
+        };
+        let comment = comment::dropped(packet, &self.stages);
+        let seen = Seen { time: packet.time, outgoing, comment: comment.as_deref() };
+        let headers = headers::bytes(packet);
+        self.format.packet(self.file.buffer(), &seen, &headers, packet.len);
+        self.flush(false);
+    }
+
+    fn flush(&mut self, all: bool) {
+        if self.error.is_none()
+            && let Err(error) = self.file.flush(all)
+        {
+            self.failed.store(true, Ordering::SeqCst);
+            self.error = Some(error);
+        }
+    }
+}
+
+/// See [`Capture::before`].
+struct Tapped<'a> {
+    capture: &'a mut Capture,
+    sink: &'a mut dyn Sink,
+}
+
+impl Sink for Tapped<'_> {
+    fn stages(&mut self, stages: &[StageInfo]) {
+        self.capture.stages = stages.to_vec();
+        self.sink.stages(stages);
+    }
+    fn flow(&mut self, sample: &FlowSample) {
+        self.sink.flow(sample);
+    }
+    fn stage(&mut self, sample: &StageSample) {
+        self.sink.stage(sample);
+    }
+    fn event(&mut self, event: &Event) {
+        self.sink.event(event);
+    }
+    fn point(&self) -> Option<Point> {
+        Some(self.capture.point)
+    }
+    fn packet(&mut self, packet: &Packet) {
+        self.capture.packet(packet);
+    }
+}
+
+/// Whether a capture can be written to `path`, by beginning one.
+///
+/// # Errors
+/// The file exists, or cannot be made.
+pub fn check(path: &Path) -> Result<(), Error> {
+    Hidden::create(path).map(drop)
+}
+
+/// The file of each run: `path` itself if there is one run, else with the run's name before the
+/// extension.
+pub fn paths(path: &Path, scenario: &Scenario) -> Vec<PathBuf> {
+    let names: Vec<String> = scenario.plans().iter().map(Plan::name).collect();
+    match names.len() {
+        1 => vec![path.to_path_buf()],
+        _ => crate::trace::rundir::folders(&names)
+            .iter()
+            .map(|name| variant_path(path, name))
+            .collect(),
+    }
+}

@@ -1,0 +1,12 @@
+//! The simulator against what theory predicts, where the theory holds.
+//!
+//! Nothing is fitted: formulas come from their papers, what a formula takes beside the scenario
+//! (packets per ACK) is measured, and each tolerance is stated with its reason before the table. The
+//! scenarios are scenarios/theory/*.toml, the tables are docs/theory.md (`FULLPIPE_BLESS=1` rewrites
+//! them).
+
+mod page;
+mod random_loss;
+mod runs;
+mod sawtooth;
+mod slow_start;

@@ -1,0 +1,91 @@
+//! Reno's sawtooth behind a drop-tail queue.
+//!
+//! The window grows until BDP and queue are full, halves, and grows again by a packet in `b` round
+//! trips. A round trip takes max(RTT, W / C): with W > BDP the queue holds the rest. The rates follow
+//! by adding up (for instance Appenzeller, Keslassy, McKeown 2004, section 3).
+
+use super::page::{Row, check};
+use super::runs::{Made, all};
+use fullpipe_sim::trace::FlowSample;
+
+const RTT_S: f64 = 0.05;
+/// 100 Mb/s of 1500-byte packets, per second.
+const RATE: f64 = 1e8 / 12_000.0;
+/// Linux `TCP_CA_Recovery`.
+const RECOVERY: u8 = 3;
+/// Packets per ACK once the window is open: the delayed ACK's two.
+const B: f64 = 2.0;
+
+/// Teeth left out at the start: what slow start did, and what stands on it.
+const UNSTEADY: usize = 3;
+
+/// The moments at which recovery began, and cwnd before it.
+struct Teeth {
+    peaks: Vec<f64>,
+    falls_s: Vec<f64>,
+}
+
+impl Teeth {
+    fn of(made: &Made) -> Teeth {
+        let recovers = |sample: &FlowSample| sample.ca_state == RECOVERY;
+        let pairs = made.trace.flows.windows(2);
+        let falls = pairs.filter(|pair| !recovers(&pair[0]) && recovers(&pair[1])).skip(UNSTEADY);
+        let (peaks, falls_s) =
+            falls.map(|pair| (f64::from(pair[0].cwnd), pair[1].time.as_secs_f64())).unzip();
+        Teeth { peaks, falls_s }
+    }
+
+    fn period_s(&self) -> f64 {
+        let (first, last) = (self.falls_s[0], self.falls_s[self.falls_s.len() - 1]);
+        (last - first) / (self.falls_s.len() - 1) as f64
+    }
+
+    fn peak(&self) -> f64 {
+        self.peaks.iter().sum::<f64>() / self.peaks.len() as f64
+    }
+}
+
+fn queue(made: &Made) -> f64 {
+    let link = made.run.stages.iter().find(|stage| stage.name == "link").expect("the link");
+    link.capacity.expect("a limit") as f64
+}
+
+fn predicted_peak(queue: f64) -> f64 {
+    RATE * RTT_S + queue
+}
+
+/// From half of the peak to the peak, a packet in `B` round trips.
+fn predicted_period_s(queue: f64) -> f64 {
+    let peak = predicted_peak(queue) as u64;
+    (peak / 2..peak).map(|window| B * RTT_S.max(window as f64 / RATE)).sum()
+}
+
+/// Delivered packets over what the link could carry in a period.
+fn predicted_mbit(queue: f64) -> f64 {
+    let peak = predicted_peak(queue) as u64;
+    let packets: f64 = (peak / 2..peak).map(|window| B * window as f64).sum();
+    packets / predicted_period_s(queue) * 1460.0 * 8e-6
+}
+
+/// Steps of whole packets and rounds, the round in which the loss is noticed, and bursts of two make
+/// a few packets of 459 and more: 5 %; the period is one more round and a sample off: 10 %.
+#[test]
+fn renos_teeth_are_as_high_and_as_long_as_the_queue_makes_them() {
+    let runs = all("sawtooth");
+    let rows = |predicted: fn(f64) -> f64, simulated: fn(&Made) -> f64| -> Vec<Row> {
+        let row = |made: &Made| Row {
+            what: format!("queue of {}", made.run.variant),
+            predicted: predicted(queue(made)),
+            simulated: simulated(made),
+        };
+        runs.iter().map(row).collect()
+    };
+    check("sawtooth-peak", "packets", 0.05, &rows(predicted_peak, |made| Teeth::of(made).peak()));
+    check(
+        "sawtooth-period",
+        "s",
+        0.10,
+        &rows(predicted_period_s, |made| Teeth::of(made).period_s()),
+    );
+    check("sawtooth-rate", "Mb/s", 0.05, &rows(predicted_mbit, |made| made.run.flows[0].mean_mbit));
+}
