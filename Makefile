@@ -1,6 +1,6 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test lint bless bench
+.PHONY: test lint bless bench bench-peers
 
 # All tests.
 test:
@@ -19,3 +19,7 @@ bless:
 bench:
 	cargo bench -p fullpipe --bench speed
 	cargo bench -p fullpipe-sim --bench recovery
+
+# fullpipe, ns-3 and ns-2 on the same scenarios, side by side (benches/README.md); ARGS go to peers.py.
+bench-peers:
+	./benches/peers/run.sh $(ARGS)

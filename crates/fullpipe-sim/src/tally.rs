@@ -10,7 +10,8 @@ use crate::train::come_by;
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
-#[derive(Clone, Copy, Debug)]
+/// Events at even pace; none where the count is 0.
+#[derive(Clone, Copy, Debug, Default)]
 struct Run {
     first: u64,
     spacing: u64,
@@ -18,11 +19,42 @@ struct Run {
     each: u64,
 }
 
+impl Run {
+    /// Appends a run that comes no sooner if it continues this one exactly; returns whether it did.
+    fn extend(&mut self, next: &Run) -> bool {
+        if self.count == 0 || self.each != next.each {
+            return false;
+        }
+        let gap = next.first - (self.first + u64::from(self.count - 1) * self.spacing);
+        let pace = if self.count == 1 { gap } else { self.spacing };
+        if gap != pace || (next.count > 1 && next.spacing != pace) {
+            return false;
+        }
+        self.spacing = pace;
+        self.count += next.count;
+        true
+    }
+
+    /// Takes out what comes at or before `time`; returns `count` and `weight` with it added.
+    fn count_until(&mut self, time: Time, count: u64, weight: u64) -> (u64, u64) {
+        if self.count == 0 || self.first > time.0 {
+            return (count, weight);
+        }
+        let due = come_by(self.first, self.spacing, self.count, time.0);
+        self.count -= due;
+        self.first += u64::from(due) * self.spacing;
+        (count + u64::from(due), weight + u64::from(due) * self.each)
+    }
+}
+
 /// Counts events at even pace, in order of time; `each` is a weight (bytes, or
 /// nanoseconds of work that ends at the event).
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
+    /// What is not counted yet but for `last`.
     pending: VecDeque<Run>,
+    /// The latest run, which may go on.
+    last: Run,
     /// Events up to the last [`Tally::advance`].
     pub count: u64,
     /// Their weights added up.
@@ -32,18 +64,14 @@ pub struct Tally {
 impl Tally {
     /// `count` events from `first` on, `spacing` apart, each of weight `each`. Not before earlier ones.
     pub fn add(&mut self, first: Time, spacing: u64, count: u32, each: impl Into<u64>) {
-        let each = each.into();
-        if let Some(last) = self.pending.back_mut() {
-            let last_time = last.first + u64::from(last.count - 1) * last.spacing;
-            let gap = first.0 - last_time;
-            let pace = if last.count == 1 { gap } else { last.spacing };
-            if last.each == each && gap == pace && (count == 1 || spacing == pace) {
-                last.spacing = pace;
-                last.count += count;
-                return;
-            }
+        let next = Run { first: first.0, spacing, count, each: each.into() };
+        if self.last.extend(&next) {
+            return;
         }
-        self.pending.push_back(Run { first: first.0, spacing, count, each });
+        if self.last.count > 0 {
+            self.pending.push_back(self.last);
+        }
+        self.last = next;
     }
 
     /// One event.
@@ -54,26 +82,21 @@ impl Tally {
     /// Counts everything at or before `time`.
     pub fn advance(&mut self, time: Time) {
         while let Some(run) = self.pending.front_mut() {
-            if run.first > time.0 {
-                return;
-            }
-            let due = come_by(run.first, run.spacing, run.count, time.0);
-            self.count += u64::from(due);
-            self.weight += u64::from(due) * run.each;
-            if due < run.count {
-                run.count -= due;
-                run.first += u64::from(due) * run.spacing;
+            (self.count, self.weight) = run.count_until(time, self.count, self.weight);
+            if run.count > 0 {
                 return;
             }
             self.pending.pop_front();
         }
+        (self.count, self.weight) = self.last.count_until(time, self.count, self.weight);
     }
 
     /// Where weights are work, one after the other: nanoseconds done by `time`, the last
     /// [`Tally::advance`], including what is in progress then.
     pub fn work(&self, time: Time) -> u64 {
         let in_progress = |run: &Run| (time.0 + run.each).saturating_sub(run.first);
-        self.weight + self.pending.front().map_or(0, in_progress)
+        let last = (self.last.count > 0).then_some(&self.last);
+        self.weight + self.pending.front().or(last).map_or(0, in_progress)
     }
 }
 
@@ -99,29 +122,45 @@ impl Samples {
     fn number(&self, time: Time) -> u64 {
         if time > self.end { u64::MAX } else { time.0.div_ceil(self.every) }
     }
+
+    /// The latest time whose first sample is that of the number.
+    fn last_time(&self, number: u64) -> u64 {
+        if number == u64::MAX {
+            u64::MAX
+        } else {
+            number.saturating_mul(self.every).min(self.end.0)
+        }
+    }
 }
 
 /// Highest level per sample interval, the level at its start included.
 #[derive(Clone, Debug)]
 pub struct Peaks {
     samples: Samples,
+    /// Numbers of samples and the highest level before each.
     buckets: VecDeque<(u64, u64)>,
+    /// The latest time that belongs to the last bucket.
+    bucket_end: u64,
     level_at_last_sample: u64,
 }
 
 impl Peaks {
     /// No level yet.
     pub fn new(samples: Samples) -> Peaks {
-        Peaks { samples, buckets: VecDeque::new(), level_at_last_sample: 0 }
+        Peaks { samples, buckets: VecDeque::new(), bucket_end: 0, level_at_last_sample: 0 }
     }
 
     /// `level` was reached at `time`; times do not go back.
     pub fn reach(&mut self, time: Time, level: u64) {
-        let bucket = self.samples.number(time);
-        match self.buckets.back_mut() {
-            Some((last, highest)) if *last == bucket => *highest = level.max(*highest),
-            _ => self.buckets.push_back((bucket, level)),
+        if time.0 <= self.bucket_end
+            && let Some((_, highest)) = self.buckets.back_mut()
+        {
+            *highest = level.max(*highest);
+            return;
         }
+        let bucket = self.samples.number(time);
+        self.bucket_end = self.samples.last_time(bucket);
+        self.buckets.push_back((bucket, level));
     }
 
     /// The highest level since the last sample, at the sample `time`, when the level is `level`.

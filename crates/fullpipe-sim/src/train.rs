@@ -5,6 +5,9 @@ use crate::units::Time;
 /// How many of `count` events from `first` on, `spacing` apart, come at or before `now`.
 pub fn come_by(first: u64, spacing: u64, count: u32, now: u64) -> u32 {
     let Some(since) = now.checked_sub(first) else { return 0 };
+    if since < spacing {
+        return count.min(1);
+    }
     let all = u64::from(count);
     since.checked_div(spacing).map_or(all, |n| (n + 1).min(all)) as u32
 }

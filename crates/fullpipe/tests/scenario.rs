@@ -88,11 +88,18 @@ fn a_queue_holds_at_least_a_hundred_packets() {
 }
 
 #[test]
-fn samples_grow_coarser_with_long_flows() {
-    let sample = |time: &str| only(SHORT, &[&format!("flow.bulk.duration={time}")]).report.sample;
-    assert_eq!(sample("30s"), Time::ms(1));
-    assert_eq!(sample("31s"), Time::ms(2));
-    assert_eq!(sample("1h"), Time::ms(120));
+fn samples_grow_coarser_with_long_or_many_flows() {
+    let sample = |time: &str, count: u32| {
+        let sets = [format!("flow.bulk.duration={time}"), format!("flow.bulk.count={count}")];
+        only(SHORT, &[&sets[0], &sets[1]]).report.sample
+    };
+    assert_eq!(sample("30s", 1), Time::ms(1));
+    assert_eq!(sample("31s", 1), Time::ms(2));
+    assert_eq!(sample("1h", 1), Time::ms(120));
+    assert_eq!(sample("30s", 10), Time::ms(1));
+    assert_eq!(sample("30s", 11), Time::ms(2));
+    assert_eq!(sample("10s", 1000), Time::ms(34));
+    assert_eq!(sample("1h", 10_000), Time::secs(1));
 }
 
 #[test]

@@ -18,6 +18,14 @@ use link::Element;
 pub trait Stage {
     /// Takes a train and appends what leaves to `out`, in order of time.
     fn push(&mut self, train: &Train, out: &mut Vec<Train>);
+    /// A time that each packet takes at least.
+    fn least_delay(&self) -> Time {
+        Time::ZERO
+    }
+    /// Before this nothing that it holds leaves, whatever else arrives.
+    fn holds_until(&self) -> Time {
+        Time::NEVER
+    }
     /// When the element wants to be woken without input.
     fn wake_time(&self) -> Option<Time> {
         None
@@ -56,6 +64,16 @@ impl Chain {
         self.wake = None;
         self.buffers[0].push(*train);
         self.run_from(0, arrivals);
+    }
+
+    /// A time that each packet takes at least.
+    pub fn least_delay(&self) -> Time {
+        self.stages.iter().fold(Time::ZERO, |sum, stage| sum + stage.least_delay())
+    }
+
+    /// Before this nothing arrives of what the elements hold for a timer, whatever is sent.
+    pub fn holds_until(&self) -> Time {
+        self.stages.iter().map(|stage| stage.holds_until()).min().unwrap_or(Time::NEVER)
     }
 
     /// The earliest time at which an element wants to be woken.

@@ -2,7 +2,10 @@
 //!
 //! The hosts are the only places where things depend on each other, so only they have events; the
 //! path works on whole trains as they are sent. Everything at one host happens one after another on
-//! its CPU. Events at equal times are handled in the order of [`Source`].
+//! its CPU. Events at equal times are handled in the order of [`Work`], the sender's first.
+//!
+//! A host works on alone as long as nothing can reach it that is not on its way yet ([`stretch`]): what
+//! the other one does next comes later by the path's delay. So the path gets longer trains.
 //!
 //! What that means, exactly (`tests/reference` does it packet by packet):
 //! - In the path, at one time, what leaves a place (a tick, the end of a transmission or a delay) comes
@@ -27,6 +30,7 @@ mod port;
 mod receiving;
 mod sampler;
 mod sending;
+mod stretch;
 
 use crate::config::{Config, Host};
 use crate::drops::Drops;
@@ -44,6 +48,7 @@ use alloc::vec::Vec;
 use capture::{Capture, Fate, Place};
 use receiving::ReceivingHost;
 use sending::SendingHost;
+use stretch::{Side, Work};
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,19 +59,6 @@ pub struct Outcome {
     pub complete: bool,
     /// Data segments sent, the measure of a run's size.
     pub segments: u64,
-}
-
-/// Where an event comes from, in the order in which events of one time are handled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
-    Path,
-    SenderPackets,
-    ReceiverPackets,
-    SenderTimers,
-    ReceiverTimers,
-    SenderProcess,
-    ReceiverProcess,
-    Sample,
 }
 
 /// ACKs on their way; a train of ACKs names entries of this log.
@@ -101,7 +93,9 @@ impl AckLog {
 /// What both hosts and the sampler share.
 pub(crate) struct Shared {
     pub(crate) acks: Vec<AckLog>,
-    pub(crate) events: Vec<Event>,
+    events: Vec<(Event, Work, Side)>,
+    /// What is being done.
+    doing: (Work, Side),
     pub(crate) mss: u32,
     pub(crate) headers: u32,
     /// Where packets are to be told.
@@ -110,12 +104,18 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn event(&mut self, time: Time, flow: u16, kind: EventKind, value: u64) {
-        self.events.push(Event { time, flow, kind, value });
+        let (work, side) = self.doing;
+        self.events.push((Event { time, flow, kind, value }, work, side));
+    }
+
+    /// Takes the events since the last call, in the order in which things are done.
+    fn take_events(&mut self) -> impl Iterator<Item = Event> {
+        self.events.sort_by_key(|(event, work, side)| (event.time, *work, *side));
+        self.events.drain(..).map(|(event, ..)| event)
     }
 }
 
 struct Run {
-    now: Time,
     forward: Chain,
     back: Chain,
     sender: SendingHost,
@@ -144,26 +144,16 @@ pub fn run(
         run.watch(Capture::new(point, asked, &config, run.shared.mss));
     }
     let mut sampler = sampler::Sampler::new(&config, &mut run, sink);
-    let complete = loop {
-        let (time, source) = run.next_event(sampler.next);
-        run.now = time;
-        if source != Source::Sample {
-            run.handle(source);
-            if run.shared.capture.is_some() {
-                run.tell_packets(sink, false);
-            }
-            continue;
-        }
+    let (end, complete) = loop {
+        let now = sampler.next;
+        run.advance(now, sink);
         sampler.sample(&mut run, sink);
-        if !control.go_on(time) {
-            break false;
-        }
-        if time >= config.end {
-            break true;
+        if !control.go_on(now) || now >= config.end {
+            break (now, now >= config.end);
         }
     };
-    run.tell_packets(sink, true);
-    Ok(Outcome { end: run.now, complete, segments: run.sender.segments_sent() })
+    run.tell_packets(end, true, sink);
+    Ok(Outcome { end, complete, segments: run.sender.segments_sent() })
 }
 
 /// The configuration as the handshake leaves it: an option of TCP holds if both hosts have it.
@@ -200,13 +190,13 @@ impl Run {
         let shared = Shared {
             acks: config.flows.iter().map(|_| AckLog::default()).collect(),
             events: Vec::new(),
+            doing: (Work::Packets, Side::Sender),
             mss,
             headers,
             capture: None,
         };
         let samples = Samples::of(config);
         Ok(Run {
-            now: Time::ZERO,
             forward: Chain::new(&config.forward, config.seed, samples),
             back: Chain::new(&config.back, config.seed, samples),
             sender: SendingHost::new(config, mss)?,
@@ -227,51 +217,11 @@ impl Run {
     }
 
     #[cold]
-    fn tell_packets(&mut self, sink: &mut dyn Sink, end: bool) {
+    fn tell_packets(&mut self, now: Time, end: bool, sink: &mut dyn Sink) {
         let Some(capture) = &mut self.shared.capture else { return };
-        while let Some(packet) = capture.tell(self.now, end) {
+        while let Some(packet) = capture.tell(now, end) {
             sink.packet(&packet);
         }
-    }
-
-    fn next_event(&mut self, sample: Time) -> (Time, Source) {
-        let candidates = [
-            (self.forward.wake_time().min(self.back.wake_time()), Source::Path),
-            (self.sender.packets_ready(), Source::SenderPackets),
-            (self.receiver.packets_ready(), Source::ReceiverPackets),
-            (self.sender.timers.next(), Source::SenderTimers),
-            (self.receiver.timers.next(), Source::ReceiverTimers),
-            (self.sender.process_ready(), Source::SenderProcess),
-            (self.receiver.process_ready(), Source::ReceiverProcess),
-            (sample, Source::Sample),
-        ];
-        let mut first = candidates[0];
-        for candidate in &candidates[1..] {
-            if candidate.0 < first.0 {
-                first = *candidate;
-            }
-        }
-        first
-    }
-
-    fn handle(&mut self, source: Source) {
-        let now = self.now;
-        match source {
-            Source::Path => {
-                self.forward.wake(now, &mut self.scratch);
-                self.deliver_forward();
-                self.back.wake(now, &mut self.scratch);
-                self.deliver_back();
-            }
-            Source::SenderPackets => self.sender.on_packets(now, &mut self.shared),
-            Source::ReceiverPackets => self.receiver.on_packets(now, &mut self.shared),
-            Source::SenderTimers => self.sender.on_timers(now, &mut self.shared),
-            Source::ReceiverTimers => self.receiver.on_timers(now, &mut self.shared),
-            Source::SenderProcess => self.sender.on_process(now, &mut self.shared),
-            Source::ReceiverProcess => self.receiver.on_process(now, &mut self.shared),
-            Source::Sample => {}
-        }
-        self.carry();
     }
 
     /// Takes what the hosts put on the wire through the path.

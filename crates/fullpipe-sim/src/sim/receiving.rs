@@ -9,7 +9,7 @@ use super::cpu::Cpu;
 use super::level::Level;
 use super::port::Port;
 use super::{AckLog, Shared, copy_time};
-use crate::config::{Config, Host};
+use crate::config::{self, Config, Host};
 use crate::path::host::receive::Receive;
 use crate::path::host::transmit::Transmit;
 use crate::tally::Samples;
@@ -153,6 +153,18 @@ impl ReceivingHost {
         }
         self.batch = batch;
         self.cpu.urgent(now, cpu);
+    }
+
+    pub(crate) fn costs_nothing(&self) -> bool {
+        self.host.cpu == config::Cpu::default()
+    }
+
+    /// A packet that has the CPU for itself, which takes no time.
+    pub(crate) fn on_lone_packet(&mut self, packet: Train, shared: &mut Shared) {
+        let now = packet.first;
+        self.on_packet(packet, now, now, shared);
+        self.after(usize::from(packet.flow));
+        self.cpu.urgent(now, now);
     }
 
     fn on_packet(&mut self, packet: Train, cpu: Time, now: Time, shared: &mut Shared) {

@@ -30,7 +30,7 @@ impl Sampler {
     /// Tells `sink` the state at the sample that is due, and when the next one is.
     pub(crate) fn sample(&mut self, run: &mut Run, sink: &mut dyn Sink) {
         let now = self.next;
-        for event in run.shared.events.drain(..) {
+        for event in run.shared.take_events() {
             sink.event(&event);
         }
         for flow in 0..run.sender.flows.len() {

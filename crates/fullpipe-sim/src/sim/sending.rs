@@ -11,7 +11,7 @@ use super::level::Level;
 use super::port::Port;
 use super::{Shared, copy_time};
 use crate::cc::Congestion;
-use crate::config::{App, Config, Flow, Host};
+use crate::config::{self, App, Config, Flow, Host};
 use crate::path::host::receive::Receive;
 use crate::path::host::transmit::Transmit;
 use crate::tally::Samples;
@@ -174,6 +174,17 @@ impl SendingHost {
         }
         self.batch = batch;
         self.cpu.urgent(now, cpu);
+    }
+
+    pub(crate) fn costs_nothing(&self) -> bool {
+        self.host.cpu == config::Cpu::default()
+    }
+
+    /// A packet that has the CPU for itself, which takes no time.
+    pub(crate) fn on_lone_packet(&mut self, packet: Train, shared: &mut Shared) {
+        let now = packet.first;
+        self.on_packet(packet, now, now, shared);
+        self.cpu.urgent(now, now);
     }
 
     fn on_packet(&mut self, packet: Train, cpu: Time, now: Time, shared: &mut Shared) -> Time {

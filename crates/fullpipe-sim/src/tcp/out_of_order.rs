@@ -48,10 +48,10 @@ impl OutOfOrder {
         if len != mss {
             self.odd.insert(seq, len);
         }
-        let ranges = &self.ranges;
-        let merged = ranges.containing(seq).map_or(seq, |(start, _)| start);
-        self.recent.retain(|&s| s != merged && ranges.containing(s).is_some_and(|(a, _)| a == s));
-        self.recent.push_front(merged);
+        // Ranges that became part of this one begin within it.
+        let merged = self.ranges.containing(seq).unwrap_or((seq, seq + u64::from(len)));
+        self.recent.retain(|start| !(merged.0..merged.1).contains(start));
+        self.recent.push_front(merged.0);
         self.recent.truncate(REMEMBERED);
         true
     }
@@ -59,6 +59,9 @@ impl OutOfOrder {
     /// Takes out the segments that follow `rcv_nxt` without a hole, as lengths and counts.
     pub(super) fn take_from(&mut self, rcv_nxt: u64, mss: u32) -> Vec<(u32, u32)> {
         let mut taken = Vec::new();
+        if self.is_empty() {
+            return taken;
+        }
         let end = self.ranges.next_gap(rcv_nxt);
         if end == rcv_nxt {
             return taken;

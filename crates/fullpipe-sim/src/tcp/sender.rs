@@ -56,6 +56,7 @@ pub struct Sender {
     pub(super) queue: SendQueue,
     pub(super) board: Scoreboard,
     pub(super) tick_ns: u64,
+    booted_jiffies_ago: u64,
     pub(super) timestamps: bool,
     pub(super) tso: bool,
     pub(super) mss: u32,
@@ -108,6 +109,7 @@ impl Sender {
         mss: u32,
         sndbuf: Option<u64>,
     ) -> Sender {
+        let tick_ns = 1_000_000_000 / u64::from(host.hz);
         let granted = sndbuf.map(|request| 2 * request.min(host.sysctl.wmem_max));
         // tcp_fixup_sndbuf: room for three segments at least.
         let three = 3 * (u64::from(mss) + SKB_OVERHEAD);
@@ -119,7 +121,8 @@ impl Sender {
             rtt: Rtt::new(host.hz, profile),
             queue: SendQueue::default(),
             board: Scoreboard::default(),
-            tick_ns: 1_000_000_000 / u64::from(host.hz),
+            tick_ns,
+            booted_jiffies_ago: BOOTED_SECONDS_AGO * 1_000_000_000 / tick_ns,
             timestamps: host.timestamps,
             tso: host.tso,
             mss,
@@ -179,7 +182,7 @@ impl Sender {
     /// Jiffies at `time`. They do not begin at 0, which congestion controls take for "no time"
     /// (Linux begins five minutes before the counter wraps).
     pub(super) fn jiffies(&self, time: Time) -> u32 {
-        (BOOTED_SECONDS_AGO * 1_000_000_000 / self.tick_ns + time.0 / self.tick_ns) as u32
+        (self.booted_jiffies_ago + time.0 / self.tick_ns) as u32
     }
 
     /// The time at which a jiffy began.

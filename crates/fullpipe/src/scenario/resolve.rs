@@ -15,8 +15,10 @@ use std::collections::BTreeSet;
 
 /// Most connections of a run.
 const MOST_FLOWS: usize = 10_000;
-/// Most samples of a run, tail included.
+/// Samples of a run, where none are asked for.
 const SAMPLES: u64 = 30_000;
+/// Samples of flows, all of them together, where none are asked for.
+const FLOW_SAMPLES: u64 = 300_000;
 /// Most samples that can be asked for.
 const MOST_SAMPLES: u64 = 10_000_000;
 
@@ -86,7 +88,8 @@ fn report(
 ) -> Option<Report> {
     let interval = Time::ns(value(&report.interval)?.0);
     let lasts = last_end(flows).filter(|_| run.duration.is_none()).unwrap_or(duration);
-    let default = Time::ms((lasts.as_ns().div_ceil(SAMPLES * 1_000_000)).max(1));
+    let samples = SAMPLES.min(FLOW_SAMPLES / flows.len().max(1) as u64);
+    let default = Time::ms((lasts.as_ns().div_ceil(samples * 1_000_000)).max(1));
     let sample = value(&report.sample).map_or(default.min(interval), |at| Time::ns(at.0));
     let sampled = report.sample.as_ref().map_or(report.place, |at| at.place);
     if duration.as_ns() / sample.as_ns() > MOST_SAMPLES {

@@ -57,6 +57,15 @@ impl Receive {
         }
     }
 
+    /// The packets from `now` up to `last` that have an interrupt each, if the CPU is free at each of
+    /// them; none if they are fewer than two, when [`Receive::take`] does as well.
+    pub fn take_one_by_one(&mut self, now: Time, last: Time) -> Option<Train> {
+        match self.path {
+            ReceivePath::Napi => self.ring.interrupt_each(now, last),
+            ReceivePath::NetifRx => None,
+        }
+    }
+
     /// Lets the interrupts up to `now` move the ring into the backlog.
     fn run_interrupts(&mut self, now: Time) {
         while let Some(time) = self.ring.interrupt_time().filter(|&t| t <= now.0) {

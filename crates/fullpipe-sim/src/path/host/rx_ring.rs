@@ -80,6 +80,34 @@ impl RxRing {
         self.next_interrupt = now.0 + self.coalesce;
     }
 
+    /// Takes the packets from `now` up to `last` that find the ring empty and have an interrupt each,
+    /// if there are two of them at least.
+    pub(super) fn interrupt_each(&mut self, now: Time, last: Time) -> Option<Train> {
+        // The last packet of a train may share its interrupt with the next one's first.
+        let followed = u32::from(self.arrivals.len() > 1);
+        let train = self.arrivals.front_mut()?;
+        if self.coalesce > 0 || train.spacing == 0 || train.first != now {
+            return None;
+        }
+        let count = train.until(last).min(train.count - followed);
+        if count < 2 {
+            return None;
+        }
+        let taken = train.part(0, count);
+        if count == train.count {
+            self.arrivals.pop_front();
+        } else {
+            *train = train.part(count, train.count - count);
+        }
+        self.counters.entered.add(taken.first, taken.spacing, count, 0u32);
+        self.counters.left.add(taken.first, taken.spacing, count, 0u32);
+        for i in 0..count {
+            self.counters.peaks.reach(taken.time(i), 1);
+        }
+        self.next_interrupt = taken.last().0;
+        Some(taken)
+    }
+
     pub(super) fn drops(&mut self) -> &mut Drops {
         &mut self.counters.dropped
     }

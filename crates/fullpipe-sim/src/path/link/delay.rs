@@ -205,6 +205,15 @@ impl Stage for DelayLine {
         }
     }
 
+    fn least_delay(&self) -> Time {
+        self.config.delay
+    }
+
+    fn holds_until(&self) -> Time {
+        let head = self.config.timer.and(self.inside.front());
+        head.map_or(Time::NEVER, |head| head.first)
+    }
+
     fn wake_time(&self) -> Option<Time> {
         let timer = self.config.timer?;
         Some(Time(timer.tick_after(self.inside.front()?.first.0)))

@@ -231,7 +231,7 @@ group! {
         /// How much earlier than that the clock starts.
         clock_offset: AnyTime, Is("0s");
         /// Interval of the trace's samples.
-        sample: SampleTime, Absent("1 ms, or more where the flows last longer than 30 s, so that a run has 30000 samples or little more");
+        sample: SampleTime, Absent("1 ms, or more where the flows last longer than 30 s or are more than ten, so that a run has 30000 samples, and 300000 of flows, or little more");
     }
 }
 
