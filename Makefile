@@ -15,9 +15,10 @@ lint:
 bless:
 	FULLPIPE_BLESS=1 cargo test --workspace
 
-# Data segments per CPU second, with and without the trace.
+# Data segments per CPU second, with and without the trace; what recovery costs.
 bench:
 	cargo bench -p fullpipe --bench speed
+	cargo bench -p fullpipe-sim --bench recovery
 
 # fullpipe, ns-3 and ns-2 on the same scenarios, side by side (benches/README.md); ARGS go to peers.py.
 bench-peers:

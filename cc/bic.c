@@ -4,7 +4,7 @@
  * occurred (here: goes a quarter of the distance per round trip), then probes beyond it.
  *
  * Source: Xu, Harfoush, Rhee, "Binary Increase Congestion Control for Fast Long-Distance
- * Networks", INFOCOM 2004; behaviour of Linux 2.6.20 to 2.6.28.
+ * Networks", INFOCOM 2004; behaviour of Linux 2.6.20 to 3.19.
  * Deviations: none known. Products of 32 bits wrap as there (cwnd beyond 5 million packets).
  * Parameters, units and ranges: the rows of BIC_PARAMS.
  */
@@ -27,6 +27,8 @@
 	  SINCE(2, 6, 20, 16))                                                                      \
 	P(smooth_part, "round trips", 1, 1024, "time spent close to the last maximum",              \
 	  SINCE(2, 6, 20, 20))                                                                      \
+	P(undo_to_loss_cwnd, "0 or 1", 0, 1, "undo goes back to cwnd at the loss",                  \
+	  SINCE(2, 6, 20, 0), SINCE(3, 3, 0, 1))                                                    \
 	P(count_empty_acks, "0 or 1", 0, 1, "an ACK that completes no skb lowers the ACK ratio",    \
 	  SINCE(2, 6, 20, 0), SINCE(2, 6, 24, 1))
 CC_PARAMS(BIC_PARAMS)
@@ -42,9 +44,12 @@ struct bic {
 };
 CC_PRIVATE(struct bic)
 
-static void reset(struct bic *ca)
+/* cwnd at the loss outlives a timeout where an undo goes back to it. */
+static void reset(struct sock *sk, struct bic *ca)
 {
-	*ca = (struct bic){ .delayed_ack = 2 << ACK_RATIO_SHIFT };
+	u32 loss_cwnd = param(sk, undo_to_loss_cwnd) ? ca->loss_cwnd : 0;
+
+	*ca = (struct bic){ .delayed_ack = 2 << ACK_RATIO_SHIFT, .loss_cwnd = loss_cwnd };
 }
 
 /* ACKs per increment below the last maximum: linear, then binary search, then creeping. */
@@ -95,7 +100,7 @@ static void update(struct sock *sk, struct bic *ca, u32 cwnd)
 
 CC_CALLBACK(void, bic_init, struct sock *sk)
 {
-	reset(inet_csk_ca(sk));
+	reset(sk, inet_csk_ca(sk));
 	if (param(sk, initial_ssthresh))
 		tcp_sk(sk)->snd_ssthresh = param(sk, initial_ssthresh);
 }
@@ -137,13 +142,14 @@ CC_CALLBACK(u32, bic_undo_cwnd, struct sock *sk)
 {
 	const struct bic *ca = inet_csk_ca(sk);
 
-	return max_u32(tcp_sk(sk)->snd_cwnd, ca->last_max_cwnd);
+	return max_u32(tcp_sk(sk)->snd_cwnd,
+		       param(sk, undo_to_loss_cwnd) ? ca->loss_cwnd : ca->last_max_cwnd);
 }
 
 CC_CALLBACK(void, bic_set_state, struct sock *sk, u8 new_state)
 {
 	if (new_state == TCP_CA_Loss)
-		reset(inet_csk_ca(sk));
+		reset(sk, inet_csk_ca(sk));
 }
 
 CC_CALLBACK(void, bic_pkts_acked, struct sock *sk, const struct ack_sample *sample)
@@ -156,6 +162,6 @@ CC_CALLBACK(void, bic_pkts_acked, struct sock *sk, const struct ack_sample *samp
 		ca->delayed_ack += sample->pkts_acked - (ca->delayed_ack >> ACK_RATIO_SHIFT);
 }
 
-CC_REGISTER(bic, .title = "BIC (INFOCOM 2004)", CC_WITH_PARAMS, .last_kernel = KERNEL(2, 6, 28),
+CC_REGISTER(bic, .title = "BIC (INFOCOM 2004)", CC_WITH_PARAMS, .last_kernel = KERNEL(3, 19, 255),
 	    .init = bic_init, .ssthresh = bic_ssthresh, .cong_avoid = bic_cong_avoid,
 	    .pkts_acked = bic_pkts_acked, .set_state = bic_set_state, .undo_cwnd = bic_undo_cwnd)

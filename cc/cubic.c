@@ -4,8 +4,8 @@
  * was: W(t) = origin + C (t - K)^3, with K the time to get back to the origin.
  *
  * Source: Rhee, Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", PFLDnet 2005; Ha, Rhee,
- * Xu, same title, ACM SIGOPS OSR 42(5), 2008; behaviour of Linux 2.6.20 to 2.6.28.
- * Deviations: no HyStart (2.6.29). The cubic root is the integer Newton iteration; kernels from
+ * Xu, same title, ACM SIGOPS OSR 42(5), 2008; behaviour of Linux 2.6.20 to 3.19.
+ * Deviations: no HyStart (2.6.29; as with its parameter hystart = 0). The cubic root is the integer Newton iteration; kernels from
  * 2.6.22 on approximate it by a table, within 0.2 % on average. Time since the epoch is scaled in
  * 64 bits (the kernel's 32 bits wrap after 2^22 jiffies without a loss). Delay samples by
  * timestamps (2.6.20 to 2.6.22) are taken in state Open, there from ACKs that raise no alarm.
@@ -37,6 +37,13 @@
 	P(no_loss_cnt, "packets", 0, 65535,                                                         \
 	  "before the first loss one packet per this many; 0 for the curve",                        \
 	  SINCE(2, 6, 20, 50), SINCE(2, 6, 26, 0))                                                  \
+	P(no_loss_max_cnt, "packets", 0, 65535,                                                     \
+	  "before the first loss a packet per this many at least; 0: none",                         \
+	  SINCE(2, 6, 20, 0), SINCE(2, 6, 39, 20))                                                  \
+	P(ack_ratio_limit, "packets", 0, 65535, "most packets that an ACK counts for; 0: no limit", \
+	  SINCE(2, 6, 20, 0), SINCE(2, 6, 39, 32))                                                  \
+	P(undo_to_loss_cwnd, "0 or 1", 0, 1, "undo goes back to cwnd at the loss",                  \
+	  SINCE(2, 6, 20, 0), SINCE(3, 3, 0, 1))                                                    \
 	P(delay_by_sample, "0 or 1", 0, 1, "least RTT from RTT samples (1), timestamps only (0)",   \
 	  SINCE(2, 6, 20, 0), SINCE(2, 6, 23, 1))                                                   \
 	P(count_empty_acks, "0 or 1", 0, 1, "an ACK that completes no skb lowers the ACK ratio",    \
@@ -59,9 +66,12 @@ struct cubic {
 };
 CC_PRIVATE(struct cubic)
 
-static void reset(struct cubic *ca)
+/* cwnd at the loss outlives a timeout where an undo goes back to it. */
+static void reset(struct sock *sk, struct cubic *ca)
 {
-	*ca = (struct cubic){ .delayed_ack = 2 << ACK_RATIO_SHIFT };
+	u32 loss_cwnd = param(sk, undo_to_loss_cwnd) ? ca->loss_cwnd : 0;
+
+	*ca = (struct cubic){ .delayed_ack = 2 << ACK_RATIO_SHIFT, .loss_cwnd = loss_cwnd };
 }
 
 /* 1024 C / (100 ms): 410 by default. */
@@ -163,6 +173,8 @@ static void update(struct sock *sk, struct cubic *ca, u32 cwnd, u32 acked)
 	cnt = max_u32(cnt, least_cnt(sk, ca, cwnd, t));
 	if (ca->loss_cwnd == 0 && param(sk, no_loss_cnt))
 		cnt = param(sk, no_loss_cnt);
+	if (ca->loss_cwnd == 0 && param(sk, no_loss_max_cnt))
+		cnt = min_u32(cnt, param(sk, no_loss_max_cnt));
 	if (param(sk, tcp_friendliness))
 		cnt = min_u32(cnt, friendly_cnt(sk, ca, cwnd));
 	ca->cnt = max_u32(div_u32(cnt << ACK_RATIO_SHIFT, ca->delayed_ack), 1);
@@ -180,7 +192,7 @@ static void measure_delay(struct sock *sk, struct cubic *ca, u32 delay)
 
 CC_CALLBACK(void, cubic_init, struct sock *sk)
 {
-	reset(inet_csk_ca(sk));
+	reset(sk, inet_csk_ca(sk));
 	if (param(sk, initial_ssthresh))
 		tcp_sk(sk)->snd_ssthresh = param(sk, initial_ssthresh);
 }
@@ -223,13 +235,14 @@ CC_CALLBACK(u32, cubic_undo_cwnd, struct sock *sk)
 {
 	const struct cubic *ca = inet_csk_ca(sk);
 
-	return max_u32(tcp_sk(sk)->snd_cwnd, ca->last_max_cwnd);
+	return max_u32(tcp_sk(sk)->snd_cwnd,
+		       param(sk, undo_to_loss_cwnd) ? ca->loss_cwnd : ca->last_max_cwnd);
 }
 
 CC_CALLBACK(void, cubic_set_state, struct sock *sk, u8 new_state)
 {
 	if (new_state == TCP_CA_Loss)
-		reset(inet_csk_ca(sk));
+		reset(sk, inet_csk_ca(sk));
 }
 
 CC_CALLBACK(void, cubic_pkts_acked, struct sock *sk, const struct ack_sample *sample)
@@ -239,11 +252,14 @@ CC_CALLBACK(void, cubic_pkts_acked, struct sock *sk, const struct ack_sample *sa
 	if (tcp_ca_state(sk) == TCP_CA_Open &&
 	    ((s32)sample->pkts_acked > 0 || param(sk, count_empty_acks)))
 		ca->delayed_ack += sample->pkts_acked - (ca->delayed_ack >> ACK_RATIO_SHIFT);
+	if (param(sk, ack_ratio_limit))
+		ca->delayed_ack = min_u32(ca->delayed_ack,
+					  param(sk, ack_ratio_limit) << ACK_RATIO_SHIFT);
 	if (param(sk, delay_by_sample) && sample->rtt_us >= 0)
 		measure_delay(sk, ca, cc_us_to_jiffies((u64)sample->rtt_us, cc_hz(sk)));
 }
 
-CC_REGISTER(cubic, .title = "CUBIC (PFLDnet 2005)", CC_WITH_PARAMS, .last_kernel = KERNEL(2, 6, 28),
+CC_REGISTER(cubic, .title = "CUBIC (PFLDnet 2005)", CC_WITH_PARAMS, .last_kernel = KERNEL(3, 19, 255),
 	    .init = cubic_init, .ssthresh = cubic_ssthresh, .cong_avoid = cubic_cong_avoid,
 	    .pkts_acked = cubic_pkts_acked, .set_state = cubic_set_state,
 	    .undo_cwnd = cubic_undo_cwnd)

@@ -4,8 +4,10 @@
  *
  * SIM_PER_ACK, Linux 2.6.20 to 3.12: an ACK is one event (the caller passes acked = 1); slow start
  * includes cwnd == ssthresh; avoidance adds one packet on the event after the w-th; Reno's undo
- * doubles ssthresh. SIM_STRETCH, Linux 4.14 on: every packet an ACK acknowledges counts, what slow
- * start leaves over is used in avoidance, and Reno's undo restores the former window.
+ * doubles ssthresh. SIM_SLOW_START, Linux 3.13 to 3.19: as before, but slow start counts the packets
+ * that an ACK acknowledges, up to one beyond ssthresh. SIM_STRETCH, Linux 4.14 on: every packet an ACK
+ * acknowledges counts, what slow start leaves over is used in avoidance, and Reno's undo restores the
+ * former window.
  */
 #include "../cc.h"
 
@@ -20,11 +22,11 @@ AT(sim_param, 196);
 _Static_assert(sizeof(struct tcp_sock) == 256, "struct tcp_sock");
 _Static_assert(sizeof(struct ack_sample) == 12, "struct ack_sample");
 
-enum { SIM_PER_ACK, SIM_STRETCH };
+enum { SIM_PER_ACK, SIM_STRETCH, SIM_SLOW_START };
 
 static int per_ack(const struct tcp_sock *tp)
 {
-	return tp->sim_helpers == SIM_PER_ACK;
+	return tp->sim_helpers != SIM_STRETCH;
 }
 
 /* Grows cwnd by n packets as far as the clamp allows. */
@@ -45,7 +47,7 @@ u32 tcp_slow_start(struct tcp_sock *tp, u32 acked)
 	u32 used;
 
 	if (per_ack(tp)) {
-		grow(tp, 1);
+		grow(tp, min_u32(acked, tp->snd_ssthresh + 1 - tp->snd_cwnd));
 		return 0;
 	}
 	used = min_u32(acked, tp->snd_ssthresh - min_u32(tp->snd_cwnd, tp->snd_ssthresh));

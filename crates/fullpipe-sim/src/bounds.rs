@@ -49,14 +49,18 @@ fn host(host: &Host, name: &str) -> Result<(), String> {
     let places = [host.qdisc_limit, host.tx_ring, host.rx_ring];
     demand(!places.contains(&0), "qdisc, tx_ring and rx_ring hold at least one packet")?;
     let cpu = &host.cpu;
-    let times = [host.coalesce, cpu.transmit, cpu.receive, cpu.ack];
+    let times = [host.coalesce, cpu.transmit, cpu.receive, cpu.ack, cpu.sack_walk];
     demand(times.iter().all(|&t| t <= SLOWEST), "coalesce and cpu: at most 1 s")?;
     demand(cpu.copy_ps_per_byte <= SLOWEST_COPY_PS, "cpu.copy: at most 1 us per byte")?;
     let Sysctl { rmem_max, wmem_max, tcp_rmem, tcp_wmem, .. } = host.sysctl;
     let sizes = tcp_rmem.into_iter().chain(tcp_wmem).chain([rmem_max, wmem_max]);
     demand(sizes.max() <= Some(LARGEST), "sysctl: buffers of at most 2147483647 bytes")?;
     let scale = host.sysctl.tcp_adv_win_scale;
-    demand((-31..=31).contains(&scale), "sysctl: tcp_adv_win_scale is -31 to 31")
+    demand((-31..=31).contains(&scale), "sysctl: tcp_adv_win_scale is -31 to 31")?;
+    let reordering = host.sysctl.tcp_reordering;
+    demand((1..=127).contains(&reordering), "sysctl: tcp_reordering is 1 to 127")?;
+    demand(host.sysctl.tcp_frto <= 2, "sysctl: tcp_frto is 0 to 2")?;
+    demand(host.sysctl.tcp_early_retrans <= 4, "sysctl: tcp_early_retrans is 0 to 4")
 }
 
 fn flow(flow: &Flow) -> Result<(), String> {

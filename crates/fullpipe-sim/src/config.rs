@@ -37,6 +37,8 @@ pub struct Config {
 pub struct Host {
     /// Name of a kernel profile, for instance "2.6.20" (see `tcp::profile`).
     pub kernel: String,
+    /// Single behaviours that differ from the profile: name and choice (see `tcp::behaviour`).
+    pub behaviour: Vec<(String, String)>,
     /// Timer ticks per second (100, 250, 300 or 1000 on real kernels).
     pub hz: u32,
     /// TCP timestamps (RFC 7323); used if both hosts have them.
@@ -91,6 +93,19 @@ pub struct Sysctl {
     pub tcp_window_scaling: bool,
     /// net.ipv4.tcp_sack; used if both hosts have it
     pub tcp_sack: bool,
+    /// net.ipv4.tcp_fack: losses by forward acknowledgement, until reordering is seen
+    pub tcp_fack: bool,
+    /// net.ipv4.tcp_dsack: the receiver reports what came twice
+    pub tcp_dsack: bool,
+    /// net.ipv4.tcp_frto (0 to 2): spurious timeouts are looked for; 2: with SACK, before Linux 3.10
+    pub tcp_frto: u32,
+    /// net.ipv4.tcp_reordering, packets (1 to 127)
+    pub tcp_reordering: u32,
+    /// net.ipv4.tcp_early_retrans (0 to 4): 1 to 3 early retransmit, 3 and 4 tail loss probes; 0
+    /// before Linux 3.5
+    pub tcp_early_retrans: u32,
+    /// net.ipv4.tcp_no_metrics_save: a connection leaves nothing for the next one
+    pub tcp_no_metrics_save: bool,
 }
 
 /// CPU time per piece of work; all zero is a host that costs nothing.
@@ -104,6 +119,8 @@ pub struct Cpu {
     pub receive: Time,
     /// Reception of an ACK in the softirq, and what TCP does with it.
     pub ack: Time,
+    /// Per skb that is looked at while the queue is walked for SACKs (Linux before 2.6.25).
+    pub sack_walk: Time,
 }
 
 /// A flow.

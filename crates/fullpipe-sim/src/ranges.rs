@@ -45,9 +45,22 @@ impl RangeSet {
         self.ranges.range(at..).next().map(|(&s, _)| s)
     }
 
+    /// The first number in `[from, to)` that is in the set.
+    pub fn next_in(&self, from: u64, to: u64) -> Option<u64> {
+        if from < to && self.contains(from) {
+            return Some(from);
+        }
+        self.next_start(from).filter(|&start| start < to)
+    }
+
+    /// The last range that begins below `at`.
+    pub fn last_before(&self, at: u64) -> Option<(u64, u64)> {
+        self.ranges.range(..at).next_back().map(|(&s, &e)| (s, e))
+    }
+
     /// Adds `[start, end)`; calls `new` for each part that was not there.
     pub fn insert(&mut self, start: u64, end: u64, mut new: impl FnMut(u64, u64)) {
-        if start >= end {
+        if start >= end || self.extend(start, end, &mut new) {
             return;
         }
         let (mut low, mut high, mut at) = (start, end, start);
@@ -69,6 +82,22 @@ impl RangeSet {
             new(at, end);
         }
         self.ranges.insert(low, high);
+    }
+
+    /// The common case of an insertion: all of it is there, or it makes one range longer and touches no
+    /// other.
+    fn extend(&mut self, start: u64, end: u64, new: &mut impl FnMut(u64, u64)) -> bool {
+        let next = self.ranges.range(start + 1..=end).next().is_some();
+        let Some((_, old)) = self.ranges.range_mut(..=start).next_back() else { return false };
+        if *old >= end {
+            return true;
+        }
+        if *old < start || next {
+            return false;
+        }
+        new(*old, end);
+        *old = end;
+        true
     }
 
     /// Removes `[start, end)`; calls `gone` for each part that was there.

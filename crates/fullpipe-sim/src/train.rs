@@ -41,6 +41,8 @@ pub struct Train {
     pub len: u32,
     /// Size of each IP packet in bytes.
     pub ip_len: u32,
+    /// Timestamp of each packet, jiffies of its sender; 0 without timestamps.
+    pub tsval: u32,
     /// Number of packets, at least 1.
     pub count: u32,
     /// Number of the first packet among all that its host has put on the wire; the others follow it.
@@ -95,6 +97,7 @@ impl Train {
             && self.skb == next.skb
             && self.len == next.len
             && self.ip_len == next.ip_len
+            && self.tsval == next.tsval
             && self.number_of(self.count) == next.number
             && self.serial + u64::from(self.count) == next.serial;
         if !follows || next.first < self.last() {

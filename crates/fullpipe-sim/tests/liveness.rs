@@ -123,8 +123,8 @@ fn at_least(config: &mut Config, packets: u32) {
 }
 
 /// The same without loss anywhere (a window that leaves no memory for the headers of small segments
-/// loses, too), and without what may rightly let a timer fire: long queues, and a send buffer of one
-/// segment that waits for a delayed ACK.
+/// loses, too), and without what may rightly let a timer fire: long queues, a send buffer of one
+/// segment that waits for a delayed ACK, and tail loss probes, which wait for less.
 fn lossless(config: Config) -> Config {
     let mut config = finite(config);
     config.forward.retain(|e| matches!(e, Element::Link(_) | Element::Delay(_)));
@@ -138,6 +138,7 @@ fn lossless(config: Config) -> Config {
     for host in [&mut config.sender, &mut config.receiver] {
         host.nic_rate = host.nic_rate.max(Rate::gbit(1));
         host.sysctl.tcp_adv_win_scale = 1;
+        host.sysctl.tcp_early_retrans = 0;
     }
     let least = 8 * u64::from(config.mtu);
     config.sender.sysctl.wmem_max = config.sender.sysctl.wmem_max.max(least);

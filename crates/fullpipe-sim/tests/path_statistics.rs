@@ -30,7 +30,9 @@ fn pass_trains(element: Element, packets: u64, length: u32, spacing: Time) -> Pa
         let (flow, kind, skb, len, ip_len) = (0, Kind::Ack, skb as u32, 0, 1500);
         let (count, spacing) = (length, spacing.0);
         let serial = number;
-        let train = Train { flow, kind, skb, number, len, ip_len, count, serial, first, spacing };
+        let tsval = 0;
+        let train =
+            Train { flow, kind, skb, number, len, ip_len, tsval, count, serial, first, spacing };
         chain.push(&train, &mut out);
     }
     let mut due = chain.wake_time();

@@ -145,7 +145,9 @@ fn reordering() {
           200 | ack 4 sack 5..9 | 6 4 6 Recovery             |
         ",
     );
-    sender_with(|p| p.reordering = 4).check(
+    let mut four = host();
+    four.sysctl.tcp_reordering = 4;
+    sender::Setup { host: four, ..sender_with(|_| {}) }.check(
         "
            ms | event           | cwnd ssthresh flight state | sent
             0 | established 64  | 4 - 0 Open                 |

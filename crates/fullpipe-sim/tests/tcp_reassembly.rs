@@ -5,9 +5,9 @@ mod conversation;
 mod random;
 
 use conversation::{SEGMENT, host, profile};
-use fullpipe_sim::tcp::Ack;
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::window::RX_OVERHEAD;
+use fullpipe_sim::tcp::{Ack, Segment};
 use fullpipe_sim::units::Time;
 use proptest::prelude::*;
 
@@ -43,6 +43,12 @@ struct Pair {
     now: Time,
     /// End of the window told last.
     edge: u64,
+    /// The segment in hand, if it came before.
+    twice: Option<(u64, u64)>,
+}
+
+fn segment_of(seq: u64, len: u64) -> Segment {
+    Segment { seq, len: len as u32, tsval: 0 }
 }
 
 impl Pair {
@@ -54,7 +60,7 @@ impl Pair {
         };
         let segments = lengths.iter().map(segment).collect();
         let tcp = Receiver::new(profile(|_| {}), &host(), SEGMENT, Some(rcvbuf));
-        Pair { tcp, segments, read: 0, now: Time::ms(1), edge: 0 }
+        Pair { tcp, segments, read: 0, now: Time::ms(1), edge: 0, twice: None }
     }
 
     /// Whether all of the segment lies in the window told last.
@@ -74,8 +80,9 @@ impl Pair {
                     return None;
                 }
                 let (start, len, _) = self.segments[at];
+                self.twice = self.segments[at].2.then_some((start, start + len));
                 self.segments[at].2 = true;
-                self.tcp.on_segment(self.now, start, len as u32)
+                self.tcp.on_segment(self.now, segment_of(start, len))
             }
             Step::Read(bytes) => {
                 let bytes = bytes.min(self.tcp.readable());
@@ -111,7 +118,7 @@ impl Pair {
         ack.map_or(Ok(()), |ack| self.judge(&ack))
     }
 
-    /// An ACK tells what is missing, and SACKs ranges that have come, whole and once.
+    /// An ACK tells what is missing, what came twice, and SACKs ranges that have come, whole and once.
     fn judge(&mut self, ack: &Ack) -> Result<(), String> {
         let next = self.next();
         let edge = ack.ack + ack.window;
@@ -125,10 +132,15 @@ impl Pair {
         self.edge = edge;
         let mut blocks: Vec<_> =
             ack.sacks.iter().flat_map(|s| s.blocks[..s.count].iter().copied()).collect();
+        let twice = self.twice.take().map(|expected| (expected, blocks.remove(0)));
+        if twice.is_some_and(|(expected, found)| expected != found) {
+            return Err(format!("{ack:?}: twice came {twice:?}"));
+        }
+        let told = blocks.len();
         blocks.sort_unstable();
         blocks.dedup();
         let runs = self.runs_beyond(next);
-        let (told, all) = (ack.sacks.as_ref().map_or(0, |s| s.count), runs.len().min(4));
+        let all = runs.len().min(if twice.is_some() { 3 } else { 4 });
         if told != all || blocks.len() != told || !blocks.iter().all(|b| runs.contains(b)) {
             return Err(format!("{ack:?}, but {runs:?} have come"));
         }
@@ -185,8 +197,8 @@ fn survives((lengths, steps, rcvbuf): &Story) -> Result<(), String> {
         pair.now += Time::ms(1);
         pair.tcp.read(pair.now, pair.tcp.readable());
         // A probe: its answer tells the window that this has opened.
-        pair.tcp.on_segment(pair.now, pair.tcp.rcv_nxt, 0);
-        pair.tcp.on_segment(pair.now, segment.0, segment.1 as u32);
+        pair.tcp.on_segment(pair.now, segment_of(pair.tcp.rcv_nxt, 0));
+        pair.tcp.on_segment(pair.now, segment_of(segment.0, segment.1));
         if pair.tcp.rcv_nxt < segment.0 + segment.1 {
             return Err(format!("{segment:?} is not taken at {}", pair.tcp.rcv_nxt));
         }

@@ -121,7 +121,7 @@ fn sack_blocks_come_most_recent_first() {
            0 | data 5..6   | 0 8 2.512                    | ack 2 window 8.192 sack 5..6 3..4
            0 | data 4..5   | 0 8 3.768                    | ack 2 window 8.192 sack 3..6
            0 | data 7..7.5 | 0 8 4.524                    | ack 2 window 8.192 sack 7..7.5 3..6
-           0 | data 7..7.5 | 0 8 4.524                    | ack 2 window 8.192 sack 7..7.5 3..6
+           0 | data 7..7.5 | 0 8 4.524                    | ack 2 window 8.192 sack 7..7.5 7..7.5 3..6
            1 | data 2..3   | 4 10 5.78                    | ack 6 window 10.24 sack 7..7.5
            1 | read        | 0 10 0.756                   |
            1 | data 6..7   | 1.5 12 2.012                 | ack 7.5 window 12.288

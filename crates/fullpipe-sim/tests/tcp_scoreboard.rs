@@ -3,11 +3,13 @@
 
 mod random;
 
-use fullpipe_sim::tcp::scoreboard::{Scoreboard, Window};
+use fullpipe_sim::tcp::scoreboard::{Acked, Scoreboard, Window};
 use fullpipe_sim::tcp::skb::SendQueue;
+use fullpipe_sim::units::Time;
 use proptest::prelude::*;
 
 const MSS: u32 = 100;
+const REORDERING: usize = 3;
 
 /// What may happen; numbers choose among what is possible then.
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +20,17 @@ enum Step {
     Sack(u32, u32),
     /// So many packets are acknowledged.
     Acknowledge(u32),
-    /// Losses are marked by FACK.
+    /// Losses are marked by FACK, or by RFC 6675.
     Mark,
+    MarkByCount,
+    /// Retransmissions older than the highest SACK are lost.
+    LoseAgain,
+    /// The next packet is sent again forward, without proof of loss.
+    Forward,
+    /// A D-SACK of the packet.
+    Twice(u32),
+    /// The losses were none.
+    Undo,
     /// The next lost packet is sent again, or several.
     Retransmit(u32),
     /// The timer fires.
@@ -35,6 +46,11 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (packet(), 0..6u32).prop_map(|(from, count)| Step::Sack(from, count)),
         2 => packet().prop_map(Step::Acknowledge),
         3 => Just(Step::Mark),
+        3 => Just(Step::MarkByCount),
+        2 => Just(Step::LoseAgain),
+        2 => Just(Step::Forward),
+        2 => packet().prop_map(Step::Twice),
+        1 => Just(Step::Undo),
         3 => (0..5u32).prop_map(Step::Retransmit),
         1 => Just(Step::Timeout),
         1 => Just(Step::Renege),
@@ -50,6 +66,8 @@ struct Packet {
     lost: bool,
     retransmitted: bool,
     ever: Option<u32>,
+    /// `snd_nxt` when it was last sent again.
+    sent_before: u64,
 }
 
 /// Both, side by side.
@@ -61,8 +79,10 @@ struct Pair {
     una: u64,
     nxt: u64,
     now: u32,
-    /// Below this the list has been searched for packets to send again.
-    searched: u64,
+    /// Highest SACKed byte.
+    fack: u64,
+    /// Below this everything was looked at for loss (lost_skb_hint).
+    marked: u64,
 }
 
 impl Pair {
@@ -78,10 +98,20 @@ impl Pair {
             Step::Sack(from, count) => self.sack(from as usize, count as usize),
             Step::Acknowledge(count) => return self.acknowledge(count as usize),
             Step::Mark => self.mark(),
+            Step::MarkByCount => self.mark_by_count(),
+            Step::LoseAgain => self.lose_again(),
+            Step::Forward => return self.forward(),
+            Step::Twice(at) => self.twice(at as usize),
+            Step::Undo => {
+                self.packets.iter_mut().for_each(|p| p.lost = false);
+                self.marked = self.una;
+                self.board.unmark(self.una);
+            }
             Step::Retransmit(count) => return (0..count).try_for_each(|_| self.retransmit()),
             Step::Timeout => self.timeout(),
             Step::Renege => {
                 self.packets.iter_mut().for_each(|p| p.sacked = false);
+                self.fack = 0;
                 self.board.forget_sacks();
                 self.timeout();
             }
@@ -91,7 +121,7 @@ impl Pair {
 
     fn send(&mut self, len: u32) {
         self.queue.write(len, false);
-        self.queue.send(len, self.nxt, self.now, MSS);
+        self.queue.send(len, self.nxt, Time::ms(self.now.into()), MSS);
         let end = self.nxt + u64::from(len);
         while self.nxt < end {
             let packet_end = (self.nxt + u64::from(MSS)).min(end);
@@ -109,12 +139,19 @@ impl Pair {
         if from > to {
             return;
         }
+        // A packet that is out again without being lost keeps its R: both copies are on their way.
+        let mut news = 0;
         for packet in &mut self.packets[from..=to] {
             if !packet.sacked {
-                (packet.sacked, packet.lost, packet.retransmitted) = (true, false, false);
+                packet.retransmitted &= !packet.lost;
+                (packet.sacked, packet.lost) = (true, false);
+                news += 1;
             }
         }
         let (start, end) = (self.packets[from].start, self.packets[to].end);
+        if news > 0 {
+            self.fack = self.fack.max(end);
+        }
         let (board, window) = self.window();
         board.sack(start, end, window);
     }
@@ -129,47 +166,104 @@ impl Pair {
         let gone: Vec<_> = self.packets.drain(..=last).collect();
         let una = gone[last].end;
         let (board, window) = self.window();
-        let resent = board.acknowledge(una, window);
+        let found = board.acknowledge(una, window);
         self.queue.acknowledge(una);
         self.una = una;
-        let expected = (gone.iter().any(|p| p.ever.is_some()), gone[0].ever);
-        let found = (resent.any, resent.first);
-        if expected == found { Ok(()) } else { Err(format!("resent {found:?}, not {expected:?}")) }
+        self.marked = self.marked.max(una);
+        let expected = Acked {
+            packets: gone.len() as u32,
+            resent: gone.iter().any(|p| p.ever.is_some()),
+            resent_beyond_head: gone[1..].iter().any(|p| p.ever.is_some()),
+            original: gone.iter().find(|p| p.ever.is_none() && !p.sacked).map(|p| p.start),
+        };
+        if expected == found { Ok(()) } else { Err(format!("{found:?}, not {expected:?}")) }
+    }
+
+    /// Marks the packets below `limit` that were not looked at yet.
+    fn mark_below(&mut self, limit: u64) {
+        for packet in self.packets.iter_mut().filter(|p| p.end <= limit && p.start >= self.marked) {
+            packet.lost |= !packet.sacked;
+        }
+        self.marked = self.marked.max(limit);
+        let (board, window) = self.window();
+        board.mark_lost_below(limit, true, window);
     }
 
     fn mark(&mut self) {
-        const REORDERING: usize = 3;
-        let (high_seq, highest) = (self.nxt, self.packets.iter().rposition(|p| p.sacked));
-        let Some(highest) = highest else { return };
-        let mut marked = highest.saturating_sub(REORDERING - 1).max(1);
-        for packet in &mut self.packets {
-            if marked == 0 {
-                break;
-            }
-            marked -= 1;
+        let Some(highest) = self.packets.iter().rposition(|p| p.end == self.fack) else { return };
+        let first = self.packets[0].end;
+        let limit = match highest.checked_sub(REORDERING - 1) {
+            Some(at) => self.packets[at].start.max(self.una),
+            None => self.una,
+        };
+        let (board, window) = self.window();
+        assert_eq!(board.below_fack(REORDERING as u32, window), limit);
+        self.mark_below(limit.max(first));
+    }
+
+    /// Lost is what has at least three SACKed packets above it.
+    fn mark_by_count(&mut self) {
+        let sacked: Vec<_> = self.packets.iter().filter(|p| p.sacked).map(|p| p.start).collect();
+        let limit = sacked.len().checked_sub(REORDERING).map(|at| sacked[at]);
+        let (board, window) = self.window();
+        assert_eq!(board.below_sacked(REORDERING as u32, window), limit);
+        if let Some(limit) = limit {
+            self.mark_below(limit);
+        }
+    }
+
+    fn lose_again(&mut self) {
+        let fack = self.fack;
+        for packet in self.packets.iter_mut().filter(|p| p.retransmitted && p.sent_before < fack) {
+            packet.retransmitted = false;
             packet.lost |= !packet.sacked;
         }
         let (board, window) = self.window();
-        board.mark_by_fack(REORDERING as u32, high_seq, window);
+        board.mark_lost_retransmissions(0, window);
     }
 
-    /// The list's next packet is lost, not SACKed, not out again, and above those searched before.
-    fn retransmit(&mut self) -> Result<(), String> {
-        let at = self.searched;
-        let eligible = |p: &&mut Packet| p.start >= at && p.lost && !p.retransmitted;
-        let packet = self.packets.iter_mut().find(eligible);
-        let expected = packet.as_ref().map(|p| (p.start, p.end));
-        let now = self.now;
-        if let Some(packet) = packet {
-            (packet.retransmitted, packet.ever) = (true, Some(now));
-            self.searched = packet.end;
-        }
-        let (board, window) = self.window();
-        let found = board.next_lost(window);
+    fn send_again(&mut self, at: Option<usize>, found: Option<(u64, u64)>) -> Result<(), String> {
+        let (now, nxt) = (self.now, self.nxt);
+        let expected = at.map(|at| {
+            let packet = &mut self.packets[at];
+            (packet.retransmitted, packet.ever, packet.sent_before) = (true, Some(now), nxt);
+            (packet.start, packet.end)
+        });
         if let Some((start, end)) = found {
-            self.board.note_retransmitted(start, end, now);
+            self.board.note_retransmitted(start, end, now, nxt);
         }
         if expected == found { Ok(()) } else { Err(format!("next {found:?}, not {expected:?}")) }
+    }
+
+    /// The list's first packet that is lost and not out again.
+    fn retransmit(&mut self) -> Result<(), String> {
+        let at = self.packets.iter().position(|p| p.lost && !p.retransmitted);
+        let (board, window) = self.window();
+        let found = board.next_lost(window);
+        self.send_again(at, found)
+    }
+
+    /// The first one below the highest SACK that is neither SACKed nor out again.
+    fn forward(&mut self) -> Result<(), String> {
+        if !self.packets.iter().any(|p| p.sacked) {
+            return Ok(());
+        }
+        let fack = self.fack;
+        let at = self.packets.iter().position(|p| !p.sacked && !p.retransmitted && p.start < fack);
+        let (board, window) = self.window();
+        let found = board.next_forward(window);
+        self.send_again(at, found)
+    }
+
+    /// A D-SACK: the retransmission was needless.
+    fn twice(&mut self, at: usize) {
+        let Some(packet) = self.packets.get_mut(at) else { return };
+        packet.retransmitted = false;
+        let (start, end) = (packet.start, packet.end);
+        let resent = u32::from(packet.ever.is_some());
+        let (board, window) = self.window();
+        assert_eq!(board.resent_in(start, end, window), resent);
+        board.take_back(start, end, window);
     }
 
     fn timeout(&mut self) {
@@ -177,9 +271,9 @@ impl Pair {
             packet.retransmitted = false;
             packet.lost = !packet.sacked;
         }
-        self.searched = self.una;
+        self.marked = self.nxt;
         let (board, window) = self.window();
-        board.mark_all_lost(window);
+        board.mark_all_lost(window.snd_nxt, window);
     }
 
     fn compare(&mut self) -> Result<(), String> {
@@ -189,7 +283,8 @@ impl Pair {
         let (out, again) = (self.packets.len() as u32, count(|p| p.retransmitted));
         let highest = self.packets.iter().rposition(|p| p.sacked);
         let fackets = highest.map_or(0, |at| at as u32 + 1);
-        let expected = [out, sacked, lost, again, out - sacked - lost + again, fackets];
+        let in_flight = (out + again) - (sacked + lost);
+        let expected = [out, sacked, lost, again, in_flight, fackets];
         let (board, window) = self.window();
         let fackets = board.fackets_out(window);
         let found = [

@@ -190,7 +190,7 @@ fn timestamps_end_the_backoff() {
             0 | write 4        | 4 - 4 Open                 | 0..1 1..2 2..3 3..4
           201 | timer          | 1 2 1 Loss                 | R0..1
           603 | timer          | 1 2 1 Loss                 | R0..1
-          700 | ack 1          | 2 2 2 Loss                 | R1..2 R2..3
+          700 | ack 1 echo 603 | 2 2 2 Loss                 | R1..2 R2..3
           913 | timer          | 1 2 1 Loss                 | R1..2
         ",
     );
@@ -198,6 +198,7 @@ fn timestamps_end_the_backoff() {
 
 /// FACK: recovery begins when the highest SACK lies more than three segments above the first hole.
 /// Rate halving takes one off cwnd for every second ACK, down to no more than is in flight plus one.
+/// Afterwards Disorder waits for D-SACKs, until something sent later is acknowledged.
 #[test]
 fn fast_retransmit_and_rate_halving() {
     Setup::default().check(
@@ -218,8 +219,8 @@ fn fast_retransmit_and_rate_halving() {
           200 | ack 4 sack 5..12 | 5 4 5 Recovery             | 15..16
           300 | ack 12           | 4 4 4 Recovery             |
           300 | ack 13           | 4 4 4 Recovery             | 16..17
-          300 | ack 14           | 4 4 4 Open                 | 17..18
-          300 | ack 15           | 5 4 5 Open                 | 18..19 19..20
+          300 | ack 14           | 4 4 4 Disorder             | 17..18
+          300 | ack 15           | 5 4 5 Disorder             | 18..19 19..20
         ",
     );
 }

@@ -110,7 +110,8 @@ fn packets_that_go_ahead_look_like_losses() {
     let (entered, _, dropped) = counters(&recording, "reorder");
     assert!(entered > 1000 && dropped == 0 && run_out.flows[0].retransmitted_segments > 10);
     let (_, in_order, _) = run("reorder.toml", &["path.forward.reorder.probability=0"]);
-    assert!(in_order.flows[0].mean_mbit > 1.5 * run_out.flows[0].mean_mbit);
+    // Each false loss costs a reduction until the sender has learnt how far packets overtake.
+    assert!(in_order.flows[0].mean_mbit > 1.05 * run_out.flows[0].mean_mbit);
 }
 
 #[test]

@@ -12,6 +12,7 @@ pub use params::{Description, Error, KernelVersion, Parameter, algorithms};
 pub use sock::{AckSample, CWR, DISORDER, Event, LOSS, OPEN, RECOVERY, Sock};
 
 use alloc::string::String;
+use params::Helpers;
 use sock::Flow;
 
 /// Value of `snd_ssthresh` before the first reduction, in packets.
@@ -26,7 +27,7 @@ pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 pub struct Congestion {
     flow: Flow,
     algorithm: &'static ffi::Algorithm,
-    counts_acks: bool,
+    helpers: Helpers,
 }
 
 impl Congestion {
@@ -48,15 +49,15 @@ impl Congestion {
         if !(1..=1000).contains(&hz) {
             return Err(Error::Hz(hz));
         }
-        let counts_acks = version.counts_acks();
+        let helpers = version.helpers().unwrap_or(Helpers::Stretch);
         let flow = Flow {
             sock: Sock::new(hz),
             private: [0; sock::PRIVATE_WORDS],
             random: seed,
-            helpers: u32::from(!counts_acks),
+            helpers: helpers as u32,
             param: params::values(algorithm, parameters, version)?,
         };
-        Ok(Congestion { flow, algorithm, counts_acks })
+        Ok(Congestion { flow, algorithm, helpers })
     }
 
     /// The algorithm's name.
@@ -96,11 +97,17 @@ impl Congestion {
 
     /// An ACK up to sequence number `ack` has acknowledged `acked` packets (at least 1).
     ///
-    /// Kernels up to 3.12 count the ACK and not its packets: there `acked` is taken as 1.
+    /// Kernels up to 3.12 count the ACK and not its packets, up to 3.19 in congestion avoidance: there
+    /// `acked` is taken as 1.
     #[inline]
     pub fn cong_avoid(&mut self, ack: u32, acked: u32) {
         if let Some(cong_avoid) = self.algorithm.cong_avoid {
-            let acked = if self.counts_acks { 1 } else { acked };
+            let sock = &self.flow.sock;
+            let acked = match self.helpers {
+                Helpers::PerAck => 1,
+                Helpers::SlowStart if sock.snd_cwnd > sock.snd_ssthresh => 1,
+                _ => acked,
+            };
             // SAFETY: as in `init`.
             unsafe { cong_avoid(&mut self.flow, ack, acked) }
         }

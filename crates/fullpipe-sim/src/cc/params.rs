@@ -15,6 +15,8 @@ impl KernelVersion {
     pub const FIRST: KernelVersion = KernelVersion::new(2, 6, 20);
     /// Last version whose helpers count an ACK as one event, whatever it acknowledges.
     const LAST_PER_ACK: KernelVersion = KernelVersion::new(3, 12, 255);
+    /// Last version whose helpers do so in avoidance, but not in slow start.
+    const LAST_PER_ACK_IN_AVOIDANCE: KernelVersion = KernelVersion::new(3, 19, 255);
     /// First version from which the helpers behave as today's.
     const FIRST_STRETCH: KernelVersion = KernelVersion::new(4, 14, 0);
 
@@ -32,10 +34,26 @@ impl KernelVersion {
         }
     }
 
-    /// Whether this version's helpers count an ACK as one event.
-    pub(super) fn counts_acks(self) -> bool {
-        self <= KernelVersion::LAST_PER_ACK
+    /// How this version's helpers count; none if it is not known.
+    pub(super) fn helpers(self) -> Option<Helpers> {
+        match self {
+            v if v <= KernelVersion::LAST_PER_ACK => Some(Helpers::PerAck),
+            v if v <= KernelVersion::LAST_PER_ACK_IN_AVOIDANCE => Some(Helpers::SlowStart),
+            v if v >= KernelVersion::FIRST_STRETCH => Some(Helpers::Stretch),
+            _ => None,
+        }
     }
+}
+
+/// How the helpers count what an ACK acknowledges; numbered as in `cc/native/kernel.c`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Helpers {
+    /// As one event.
+    PerAck = 0,
+    /// By packets.
+    Stretch = 1,
+    /// By packets in slow start, as one event in avoidance.
+    SlowStart = 2,
 }
 
 impl fmt::Display for KernelVersion {
@@ -121,7 +139,7 @@ fn kernels(algorithm: &Algorithm) -> Vec<String> {
     use alloc::format;
     let first = KernelVersion::FIRST;
     match algorithm.last_kernel {
-        0 => alloc::vec![format!("{first} to 3.12"), "4.14 and later".to_string()],
+        0 => alloc::vec![format!("{first} to 3.19"), "4.14 and later".to_string()],
         last => alloc::vec![format!("{first} to {}", KernelVersion(last))],
     }
 }
@@ -133,7 +151,7 @@ pub(super) fn named(name: &str) -> Option<&'static Algorithm> {
 
 /// The version `kernel`, if `algorithm` behaves as it did there.
 pub(super) fn version(algorithm: &Algorithm, kernel: &str) -> Result<KernelVersion, Error> {
-    let gap = |v: KernelVersion| !v.counts_acks() && v < KernelVersion::FIRST_STRETCH;
+    let gap = |v: KernelVersion| v.helpers().is_none();
     let last = algorithm.last_kernel;
     KernelVersion::parse(kernel)
         .filter(|&v| v >= KernelVersion::FIRST && !gap(v) && (last == 0 || v.0 <= last))

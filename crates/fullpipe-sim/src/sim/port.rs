@@ -15,6 +15,8 @@ pub(crate) struct Port<'a> {
     pub(crate) cpu: Time,
     /// CPU time per segment sent.
     pub(crate) cost: Time,
+    /// CPU time per skb looked at for SACKs.
+    pub(crate) walk_cost: Time,
     pub(crate) flow: u16,
     pub(crate) mss: u32,
     pub(crate) headers: u32,
@@ -25,7 +27,7 @@ pub(crate) struct Port<'a> {
 }
 
 impl Port<'_> {
-    fn train(&self, number: u64, len: u32, count: u32) -> Train {
+    fn train(&self, number: u64, len: u32, count: u32, tsval: u32) -> Train {
         Train {
             flow: self.flow,
             kind: Kind::Data,
@@ -33,6 +35,7 @@ impl Port<'_> {
             number,
             len,
             ip_len: len + self.headers,
+            tsval,
             count,
             serial: 0,
             first: self.cpu,
@@ -42,7 +45,7 @@ impl Port<'_> {
 
     /// Sends one packet without data: SYN, SYN-ACK or ACK.
     pub(super) fn send_control(&mut self, kind: Kind, number: u64, what: What) -> bool {
-        let packet = Train { kind, ..self.train(number, 0, 1) };
+        let packet = Train { kind, ..self.train(number, 0, 1, 0) };
         self.push(&[packet], self.cpu, what)
     }
 
@@ -77,9 +80,9 @@ impl Output for Port<'_> {
         if skb.retransmission {
             self.retransmitted.push(skb.seq);
         }
-        let whole = self.train(skb.seq, self.mss, full);
+        let whole = self.train(skb.seq, self.mss, full, skb.tsval);
         let tail_at = skb.seq + u64::from(full) * u64::from(self.mss);
-        let tail = self.train(tail_at, rest, 1);
+        let tail = self.train(tail_at, rest, 1, skb.tsval);
         match (full, rest) {
             (0, 0) => self.push(&[tail], made, What::Probe),
             (0, _) => self.push(&[tail], made, What::Plain),
@@ -90,5 +93,9 @@ impl Output for Port<'_> {
 
     fn now(&self) -> Time {
         self.cpu
+    }
+
+    fn walked(&mut self, skbs: u32) {
+        self.cpu += Time(self.walk_cost.0 * u64::from(skbs));
     }
 }

@@ -13,9 +13,9 @@ use crate::config::{self, Config, Host};
 use crate::path::host::receive::Receive;
 use crate::path::host::transmit::Transmit;
 use crate::tally::Samples;
-use crate::tcp::Ack;
-use crate::tcp::profile;
+use crate::tcp::behaviour::profile_of;
 use crate::tcp::receiver::Receiver;
+use crate::tcp::{Ack, Segment};
 use crate::trace::EventKind;
 use crate::train::{Kind, Train};
 use crate::units::Time;
@@ -33,15 +33,14 @@ pub(crate) struct ReceivingFlow {
     accepted: bool,
     locked: bool,
     runnable: bool,
-    backlog: VecDeque<Segment>,
+    backlog: VecDeque<Arrived>,
     finish_at: Option<u64>,
 }
 
 /// A data segment on its way to the socket.
 #[derive(Clone, Copy)]
-struct Segment {
-    seq: u64,
-    len: u32,
+struct Arrived {
+    segment: Segment,
     serial: u64,
 }
 
@@ -71,10 +70,9 @@ pub(crate) struct ReceivingHost {
 impl ReceivingHost {
     pub(crate) fn new(config: &Config, mss: u32) -> Result<ReceivingHost, String> {
         let host = config.receiver.clone();
-        let profile = profile::find(&host.kernel)
-            .ok_or_else(|| format!("hosts.receiver.kernel: unknown profile {}", host.kernel))?;
+        let profile = profile_of(&host).map_err(|e| format!("hosts.receiver: {e}"))?;
         let flows = config.flows.iter().map(|flow| ReceivingFlow {
-            tcp: Receiver::new(profile, &host, mss, flow.rcvbuf),
+            tcp: Receiver::new(&profile, &host, mss, flow.rcvbuf),
             buffer: flow.write,
             syn_seen: false,
             accepted: false,
@@ -123,6 +121,7 @@ impl ReceivingHost {
             wire: &mut self.wire,
             cpu,
             cost: Time::ZERO,
+            walk_cost: Time::ZERO,
             flow: flow as u16,
             mss: shared.mss,
             headers: shared.headers,
@@ -195,7 +194,8 @@ impl ReceivingHost {
         if state.tcp.rcv_nxt == 0 && packet.len > 0 && packet.number == 0 {
             shared.event(now, packet.flow, EventKind::FirstData, u64::from(packet.len));
         }
-        let segment = Segment { seq: packet.number, len: packet.len, serial: packet.serial };
+        let segment = Segment { seq: packet.number, len: packet.len, tsval: packet.tsval };
+        let segment = Arrived { segment, serial: packet.serial };
         if state.locked {
             state.backlog.push_back(segment);
         } else {
@@ -203,16 +203,16 @@ impl ReceivingHost {
         }
     }
 
-    fn on_segment(&mut self, flow: usize, cpu: Time, segment: Segment, shared: &mut Shared) {
+    fn on_segment(&mut self, flow: usize, cpu: Time, arrived: Arrived, shared: &mut Shared) {
         let tcp = &mut self.flows[flow].tcp;
         let (queued, next, dropped) = (tcp.segments_queued, tcp.rcv_nxt, tcp.dropped);
-        let echoed = segment.seq <= tcp.window.rcv_wup;
-        let ack = tcp.on_segment(cpu, segment.seq, segment.len);
+        let echoed = arrived.segment.seq <= tcp.window.rcv_wup;
+        let ack = tcp.on_segment(cpu, arrived.segment);
         self.buffer.change(queued, tcp.segments_queued);
         if let Some(capture) = &mut shared.capture {
             // Where rcv_nxt moved, others were dropped for this one.
             let refused = tcp.dropped > dropped && tcp.rcv_nxt == next;
-            capture.take_segment(flow, segment.serial, echoed, refused);
+            capture.take_segment(flow, arrived.serial, echoed, refused);
         }
         if let Some(ack) = ack {
             self.send_ack(flow, cpu, ack, shared);

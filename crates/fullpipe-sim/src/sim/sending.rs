@@ -16,8 +16,8 @@ use crate::path::host::receive::Receive;
 use crate::path::host::transmit::Transmit;
 use crate::tally::Samples;
 use crate::tcp::Ack;
-use crate::tcp::profile;
-use crate::tcp::rtt::TIMEOUT_INIT_S;
+use crate::tcp::behaviour::profile_of;
+use crate::tcp::metrics::Metrics;
 use crate::tcp::sender::{Sender, Writer};
 use crate::trace::EventKind;
 use crate::train::{Kind, Train};
@@ -48,6 +48,8 @@ pub(crate) struct SendingFlow {
     /// Since when the application sleeps for want of buffer, and how long it did before.
     no_space: (Option<Time>, u64),
     ca_state: u8,
+    finished: bool,
+    timeout_init: Time,
 }
 
 /// A step of a write in progress.
@@ -68,6 +70,8 @@ pub(crate) struct SendingHost {
     pub(crate) cpu: Cpu,
     /// Bytes written and not acknowledged.
     pub(crate) buffer: Level,
+    /// What finished flows left for the next ones.
+    metrics: Metrics,
     copying: Option<Copying>,
     runnable: VecDeque<usize>,
     batch: Vec<Train>,
@@ -96,6 +100,7 @@ impl SendingHost {
             flows,
             cpu: Cpu::default(),
             buffer: Level::default(),
+            metrics: Metrics::default(),
             copying: None,
             runnable: VecDeque::new(),
             batch: Vec::new(),
@@ -137,6 +142,7 @@ impl SendingHost {
             wire: &mut self.wire,
             cpu,
             cost: self.host.cpu.transmit,
+            walk_cost: self.host.cpu.sack_walk,
             flow: flow as u16,
             mss: shared.mss,
             headers: shared.headers,
@@ -215,7 +221,7 @@ impl SendingHost {
         let state = &mut self.flows[flow];
         let Some(sent) = state.syn_sent.filter(|_| !state.tcp.is_established()) else { return cpu };
         let measured = (state.syn_repeats == 0).then_some(sent);
-        state.tcp.established(cpu, window, measured);
+        state.tcp.established(cpu, window, measured, Some(&self.metrics));
         state.next_write = now;
         self.timers.set(flow * TIMERS_PER_FLOW + CONNECT_TIMER, None);
         self.runnable.push_back(flow);
@@ -235,6 +241,10 @@ impl SendingHost {
             let slept = state.no_space.0.take().map_or(0, |since| (now - since).0);
             state.no_space.1 += slept;
             self.runnable.push_back(flow);
+        }
+        if !state.finished && state.tcp.is_finished() {
+            state.finished = true;
+            state.tcp.leave_metrics(&mut self.metrics);
         }
         state.limits.set(now, state.tcp.limit());
         self.timers.set(flow * TIMERS_PER_FLOW + TCP_TIMER, state.tcp.timer());
@@ -275,7 +285,7 @@ impl SendingHost {
         if state.syn_sent.is_some() {
             state.syn_repeats += 1;
         }
-        let wait = Time::secs(u64::from(TIMEOUT_INIT_S) << state.syn_repeats.min(5));
+        let wait = Time(state.timeout_init.0 << state.syn_repeats.min(5));
         state.syn_sent.get_or_insert(now);
         self.timers.set(flow * TIMERS_PER_FLOW + CONNECT_TIMER, Some(now + wait));
         self.with_port(flow, cpu, shared, now, |_, port| {
@@ -422,13 +432,12 @@ impl SendingHost {
 
 impl SendingFlow {
     fn new(flow: &Flow, host: &Host, seed: u64, mss: u32) -> Result<SendingFlow, String> {
-        let profile = profile::find(&host.kernel)
-            .ok_or_else(|| format!("hosts.sender.kernel: unknown profile {}", host.kernel))?;
+        let profile = profile_of(host).map_err(|e| format!("hosts.sender: {e}"))?;
         let stream = crate::rng::Rng::new(seed, &flow.name).next_u64();
         let cc = Congestion::new(&flow.congestion, &flow.parameters, profile.name, host.hz, stream)
             .map_err(|e| format!("flow {}: {e}", flow.name))?;
         Ok(SendingFlow {
-            tcp: Sender::new(profile, host, cc, mss, flow.sndbuf),
+            tcp: Sender::new(&profile, host, cc, mss, flow.sndbuf),
             limits: LimitClock::new(),
             config: flow.clone(),
             written: 0,
@@ -442,6 +451,8 @@ impl SendingFlow {
             next_write: Time::ZERO,
             no_space: (None, 0),
             ca_state: 0,
+            finished: false,
+            timeout_init: Time::secs(u64::from(profile.timeout_init_s)),
         })
     }
 

@@ -126,6 +126,12 @@ mod tests {
             tcp_slow_start_after_idle: true,
             tcp_window_scaling: true,
             tcp_sack: true,
+            tcp_fack: true,
+            tcp_dsack: true,
+            tcp_frto: 0,
+            tcp_reordering: 3,
+            tcp_early_retrans: 0,
+            tcp_no_metrics_save: false,
         };
         RcvSpace::new(&sysctl, 1000, 5840)
     }

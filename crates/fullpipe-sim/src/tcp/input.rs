@@ -1,21 +1,59 @@
 //! What an ACK does to the sender.
 //!
 //! Source: Linux 2.6.20 `tcp_ack`, `tcp_clean_rtx_queue`, `tcp_ack_no_tstamp`,
-//! `tcp_may_update_window`, `tcp_is_cwnd_limited`.
+//! `tcp_may_update_window`, `tcp_is_cwnd_limited`; 3.12 `tcp_ack_update_rtt`, `tcp_may_raise_cwnd`.
 
-use super::profile::PktsAcked;
-use super::sender::{Sender, TimerKind};
+use super::profile::{CcRtt, CwndLimited, DsackUndo, GrowthUnderReordering, PktsAcked, RttSource};
+use super::scoreboard::Acked;
+use super::sender::Sender;
+use super::skb::Freed;
 use super::{Ack, CaState, Output};
 use crate::cc::AckSample;
 
+/// Largest skb, bytes (Linux `GSO_MAX_SIZE`).
+pub(super) const GSO_MAX_SIZE: u64 = 65_536;
+
 /// What was learned from one ACK (Linux's FLAG_ bits).
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Learned {
+pub(super) struct Flags {
     pub(super) data_acked: bool,
     pub(super) window_updated: bool,
     pub(super) data_sacked: bool,
-    pub(super) packets_acked: u32,
     pub(super) una_advanced: bool,
+    pub(super) packets_acked: u32,
+    /// A D-SACK.
+    pub(super) dsacking: bool,
+    /// SACKs of data sent after the present state began.
+    pub(super) data_lost: bool,
+    /// Something was acknowledged that had been sent again; other than the first packet.
+    pub(super) retrans_data_acked: bool,
+    pub(super) nonhead_retrans_acked: bool,
+    /// SACKs cover only what was sent before the timeout and never again.
+    pub(super) only_orig_sacked: bool,
+    /// Something sent before the present state began, and never again, has arrived.
+    pub(super) orig_sack_acked: bool,
+    /// Lowest newly SACKed packet that was never sent again.
+    pub(super) first_original_sacked: Option<u64>,
+    pub(super) reneging: bool,
+}
+
+impl Flags {
+    /// FLAG_NOT_DUP.
+    pub(super) fn not_dup(&self) -> bool {
+        self.window_updated || self.data_acked
+    }
+
+    pub(super) fn is_dupack(&self) -> bool {
+        !self.una_advanced && !self.not_dup()
+    }
+
+    pub(super) fn forward_progress(&self) -> bool {
+        self.data_acked || self.data_sacked
+    }
+
+    pub(super) fn any_progress(&self) -> bool {
+        self.forward_progress() || self.una_advanced
+    }
 }
 
 impl Sender {
@@ -25,110 +63,199 @@ impl Sender {
         if ack.ack > self.snd_nxt {
             return;
         }
+        if ack.ack < self.snd_una {
+            return self.on_old_ack(ack, out);
+        }
         let prior_in_flight = self.in_flight();
         let nothing_out = self.board.packets_out == 0;
-        let learned = self.learn(ack, out);
+        let flags = self.learn(ack, out);
         if nothing_out {
+            self.on_late_dsack(&flags, out);
             self.on_probe_answer(out);
+            self.process_tlp_ack(ack.ack, &flags, out);
         } else {
-            self.follow(ack, &learned, prior_in_flight, out);
+            self.follow(ack, &flags, prior_in_flight, out);
         }
         self.write_xmit(out);
         self.autotune_sndbuf();
     }
 
-    /// What an ACK means for cwnd, when something was in flight before it.
-    fn follow(&mut self, ack: &Ack, learned: &Learned, prior_in_flight: u32, out: &mut dyn Output) {
-        let dubious = !learned.data_acked && !learned.window_updated
-            || learned.data_sacked
-            || self.ca_state != CaState::Open;
-        let reducing = matches!(self.ca_state, CaState::Cwr | CaState::Recovery);
-        if learned.data_acked && !(dubious && reducing) {
-            self.avoid_congestion(ack.ack, prior_in_flight, out);
+    /// Overtaken by a later ACK; its SACKs may still be news.
+    fn on_old_ack(&mut self, ack: &Ack, out: &mut dyn Output) {
+        if let Some(sacks) = &ack.sacks
+            && ack.ack + self.max_window >= self.snd_una
+        {
+            self.note_prior();
+            let current = Ack { ack: self.snd_una, ..ack.clone() };
+            let mut flags = Flags::default();
+            self.take_sacks(&current, sacks, &mut flags, out);
+            if self.profile.dsack_undo == DsackUndo::Recovery {
+                self.fastretrans_alert(&flags, out);
+            }
         }
-        if dubious {
-            self.fastretrans_alert(learned, out);
+        self.write_xmit(out);
+    }
+
+    /// A D-SACK that comes when nothing is in flight any more (3.3 `tcp_ack`).
+    fn on_late_dsack(&mut self, flags: &Flags, out: &mut dyn Output) {
+        if flags.dsacking && self.profile.dsack_undo == DsackUndo::Recovery {
+            self.fastretrans_alert(flags, out);
         }
     }
 
-    fn learn(&mut self, ack: &Ack, out: &dyn Output) -> Learned {
-        let mut learned = Learned::default();
+    /// What the scoreboard says before an ACK.
+    fn note_prior(&mut self) {
+        self.recovery.prior_fack = self.board.snd_fack;
+        self.recovery.prior_unsacked = self.board.packets_out.saturating_sub(self.board.sacked_out);
+    }
+
+    /// What an ACK means for cwnd, when something was in flight before it.
+    fn follow(&mut self, ack: &Ack, flags: &Flags, prior_in_flight: u32, out: &mut dyn Output) {
+        let frto = self.recovery.frto_counter > 0 && self.process_frto(flags, out);
+        if self.recovery.frto_highmark.is_some_and(|mark| mark < self.snd_una) {
+            self.recovery.frto_highmark = None;
+        }
+        let dubious = !flags.not_dup() || flags.data_sacked || self.ca_state != CaState::Open;
+        if !frto && self.may_raise_cwnd(flags, dubious) {
+            self.avoid_congestion(ack.ack, flags.packets_acked, prior_in_flight, out);
+        }
+        if dubious {
+            self.fastretrans_alert(flags, out);
+        }
+        self.process_tlp_ack(ack.ack, flags, out);
+        self.schedule_loss_probe(out);
+    }
+
+    fn may_raise_cwnd(&self, flags: &Flags, dubious: bool) -> bool {
+        let reducing = matches!(self.ca_state, CaState::Cwr | CaState::Recovery);
+        let high = self.recovery.reordering > self.sysctl.tcp_reordering;
+        let sacks = high && self.profile.growth_under_reordering == GrowthUnderReordering::WhenHigh;
+        (flags.data_acked || sacks && flags.data_sacked) && !(dubious && reducing)
+    }
+
+    fn learn(&mut self, ack: &Ack, out: &mut dyn Output) -> Flags {
+        let mut flags = Flags::default();
+        self.recovery.rcv_tsecr = ack.tsecr;
+        self.recovery.prior_fack = self.board.snd_fack;
+        self.recovery.prior_unsacked = self.board.packets_out.saturating_sub(self.board.sacked_out);
+        self.on_ack_while_probing(out);
         if ack.ack > self.snd_una || ack.ack == self.snd_una && ack.window > self.snd_wnd {
-            learned.window_updated = true;
+            flags.window_updated = true;
             self.snd_wnd = ack.window;
             self.max_window = self.max_window.max(ack.window);
         }
         if let Some(sacks) = &ack.sacks {
-            learned.data_sacked = self.take_sacks(sacks);
+            self.take_sacks(ack, sacks, &mut flags, out);
         }
         if ack.ack > self.snd_una {
-            learned.una_advanced = true;
-            learned.data_acked = true;
-            learned.packets_acked = self.clean_rtx_queue(ack.ack, out);
+            flags.una_advanced = true;
+            self.clean_rtx_queue(ack, &mut flags, out);
+        } else {
+            self.sample_rtt_of_sack(&flags, out);
         }
-        learned
-    }
-
-    fn take_sacks(&mut self, sacks: &super::Sacks) -> bool {
-        let mut newly = 0;
-        for &(start, end) in &sacks.blocks[..sacks.count] {
-            let (board, window) = self.board_and_window();
-            newly += board.sack(start, end, window);
-        }
-        newly > 0
+        flags.reneging = self.board.has_reneged(self.snd_una);
+        flags
     }
 
     /// Frees what is acknowledged, measures, tells the congestion control, restarts the timer.
-    fn clean_rtx_queue(&mut self, una: u64, out: &dyn Output) -> u32 {
-        let now = self.jiffies(out.now());
-        let before = self.board.packets_out;
+    fn clean_rtx_queue(&mut self, ack: &Ack, flags: &mut Flags, out: &dyn Output) {
+        let una = ack.ack;
         let (board, window) = self.board_and_window();
-        let resent = board.acknowledge(una, window);
-        let packets = before - self.board.packets_out;
+        let acked = board.acknowledge(una, window);
+        flags.data_acked = true;
+        flags.packets_acked = acked.packets;
+        flags.retrans_data_acked = acked.resent;
+        flags.nonhead_retrans_acked = acked.resent_beyond_head;
+        self.note_original(&acked, ack.sacks.is_some(), flags);
         let freed = self.queue.acknowledge(una);
         self.snd_una = una;
+        self.recovery.clear_hints();
+        self.sample_rtt(ack, &freed, flags, out);
         self.retransmits = 0;
-        // Karn's rule; but timestamps echo the last time at which the first segment was sent.
-        let sent = match self.timestamps {
-            true => resent.first.or(freed.first_when),
-            false => freed.first_when.filter(|_| !resent.any),
-        };
-        let sample = sent.map(|when| now - when);
-        if let Some(jiffies) = sample {
-            self.rtt.sample(jiffies, una, self.snd_nxt);
+        self.rearm_rto(false, out);
+        if self.is_reno() {
+            self.remove_reno_sacks(acked.packets);
         }
-        self.timer = None;
-        if self.board.packets_out > 0 {
-            let timeout = self.rtt.timeout();
-            self.start_timer(TimerKind::Retransmit, out.now(), timeout);
-        }
-        self.tell_pkts_acked(packets, freed.skbs, sample, out);
-        packets
+        self.tell_pkts_acked(&freed, ack.tsecr, flags, out);
     }
 
-    fn tell_pkts_acked(&mut self, packets: u32, skbs: u32, jiffies: Option<u32>, out: &dyn Output) {
-        let counted = match self.profile.pkts_acked {
-            PktsAcked::Skbs => skbs,
-            PktsAcked::Segments => packets,
+    /// What the ACK covered that had neither been SACKed nor sent again.
+    fn note_original(&mut self, acked: &Acked, with_sacks: bool, flags: &mut Flags) {
+        let Some(original) = acked.original else { return };
+        let forged = self.is_reno() && acked.resent;
+        flags.orig_sack_acked |= original < self.recovery.high_seq && !forged;
+        if original < self.recovery.prior_fack {
+            self.note_reordering_by_ack(original, with_sacks);
+        }
+    }
+
+    /// Karn's rule: what was sent again gives no sample; but timestamps tell which copy came.
+    fn sample_rtt(&mut self, ack: &Ack, freed: &Freed, flags: &Flags, out: &dyn Output) {
+        let own = freed.first_when.filter(|_| !flags.retrans_data_acked);
+        let echo = (self.timestamps && ack.tsecr != 0).then_some(ack.tsecr);
+        let by_own = own.map(|when| self.rtt_units(when, out.now()));
+        let by_sack = || self.rtt_of_sack(flags, out);
+        let by_echo = || echo.map(|at| self.rtt_units(self.tick(at), out.now()));
+        let sample = match self.profile.rtt_source {
+            RttSource::Echo => by_echo().or(by_own),
+            RttSource::Ack => by_own.or_else(by_sack).or_else(by_echo),
         };
-        // Only timestamp echoes tell an RTT to the congestion control in these kernels.
-        let echoed = jiffies.filter(|_| self.timestamps);
-        let us = echoed.map_or(-1, |j| (u64::from(j) * self.tick_ns / 1000) as i32);
+        if let Some(units) = sample {
+            self.rtt.sample(units, self.snd_una, self.snd_nxt);
+        }
+    }
+
+    fn rtt_of_sack(&self, flags: &Flags, out: &dyn Output) -> Option<u32> {
+        let when = flags.first_original_sacked.and_then(|seq| self.queue.sent_at(seq))?;
+        Some(self.rtt_units(when, out.now()))
+    }
+
+    /// Since 3.12 a SACK alone gives a sample; it restarts the timer only if what it covers was sent
+    /// after the first packet.
+    fn sample_rtt_of_sack(&mut self, flags: &Flags, out: &dyn Output) {
+        if self.profile.rtt_source != RttSource::Ack {
+            return;
+        }
+        let Some(units) = self.rtt_of_sack(flags, out) else { return };
+        self.rtt.sample(units, self.snd_una, self.snd_nxt);
+        let head = self.board.resent_at(self.snd_una).map(|at| self.tick(at));
+        let head = head.or_else(|| self.queue.sent_at(self.snd_una));
+        if head.is_some_and(|at| units > self.rtt_units(at, out.now())) {
+            self.rearm_rto(false, out);
+        }
+    }
+
+    fn tell_pkts_acked(&mut self, freed: &Freed, tsecr: u32, flags: &Flags, out: &dyn Output) {
+        let counted = match self.profile.pkts_acked {
+            PktsAcked::Skbs => freed.skbs,
+            PktsAcked::Segments => flags.packets_acked,
+        };
+        let now = self.jiffies(out.now());
+        let last = freed.last_when.filter(|_| !flags.retrans_data_acked);
+        let jiffies_us = |jiffies: u32| u64::from(jiffies) * self.tick_ns / 1000;
+        let us = match self.profile.cc_rtt {
+            CcRtt::Echo => (tsecr != 0).then(|| jiffies_us(now.saturating_sub(tsecr))),
+            CcRtt::Jiffies => {
+                last.map(|when| jiffies_us(now - self.jiffies(when))).filter(|&us| us > 0)
+            }
+            CcRtt::Microseconds => last.map(|when| (out.now() - when).as_us()),
+        };
         self.sync_clock(out.now());
         let sock = self.cc.sock_mut();
-        sock.saw_tstamp = u32::from(echoed.is_some());
-        sock.rcv_tsecr = echoed.map_or(0, |j| sock.jiffies - j);
+        sock.saw_tstamp = u32::from(tsecr != 0);
+        sock.rcv_tsecr = tsecr;
         let in_flight = self.in_flight();
-        self.cc.pkts_acked(&AckSample { pkts_acked: counted as i32, rtt_us: us, in_flight });
+        let rtt_us = us.map_or(-1, |us| us.min(i32::MAX as u64) as i32);
+        self.cc.pkts_acked(&AckSample { pkts_acked: counted as i32, rtt_us, in_flight });
     }
 
-    fn avoid_congestion(&mut self, ack: u64, prior_in_flight: u32, out: &dyn Output) {
+    fn avoid_congestion(&mut self, ack: u64, acked: u32, prior_in_flight: u32, out: &dyn Output) {
         self.sync_clock(out.now());
         let limited = self.is_cwnd_limited(prior_in_flight);
         let sock = self.cc.sock_mut();
         sock.prior_in_flight = prior_in_flight;
         sock.is_cwnd_limited = limited.into();
-        self.cc.cong_avoid(ack as u32, 1);
+        self.cc.cong_avoid(ack as u32, acked);
         let now = self.jiffies(out.now());
         self.cc.sock_mut().snd_cwnd_stamp = now;
     }
@@ -139,6 +266,14 @@ impl Sender {
         if in_flight >= cwnd {
             return true;
         }
-        self.tso && (cwnd - in_flight) * self.profile.tso_win_divisor < cwnd
+        let left = cwnd - in_flight;
+        let share = self.tso && left * self.profile.tso_win_divisor < cwnd;
+        match self.profile.cwnd_limited {
+            CwndLimited::Share => share,
+            CwndLimited::ShareAndBytes => {
+                let bytes = u64::from(left) * u64::from(self.mss);
+                share && bytes < GSO_MAX_SIZE || left <= self.recovery.reordering
+            }
+        }
     }
 }

@@ -2,13 +2,16 @@
 
 pub mod ack_policy;
 pub mod autotune;
+pub mod behaviour;
 pub mod input;
+pub mod metrics;
 mod out_of_order;
 pub mod output;
 pub mod probe;
 pub mod profile;
+mod profiles;
 pub mod receiver;
-pub mod recovery;
+mod recovery;
 pub mod rtt;
 pub mod scoreboard;
 pub mod sender;
@@ -55,8 +58,21 @@ pub struct Ack {
     pub ack: u64,
     /// Advertised window in bytes, after scaling.
     pub window: u64,
-    /// SACK blocks, where something arrived out of order.
+    /// SACK blocks, where something arrived out of order or twice (a D-SACK block comes first).
     pub sacks: Option<Box<Sacks>>,
+    /// Timestamp echoed, jiffies of the sender; 0 without timestamps.
+    pub tsecr: u32,
+}
+
+/// A data segment as it arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// First byte.
+    pub seq: u64,
+    /// Bytes; 0 is a window probe.
+    pub len: u32,
+    /// Timestamp, jiffies of the sender; 0 without timestamps.
+    pub tsval: u32,
 }
 
 /// A piece of the stream handed down for transmission.
@@ -68,6 +84,8 @@ pub struct Transmission {
     pub len: u32,
     /// Whether it was sent before.
     pub retransmission: bool,
+    /// Timestamp, jiffies; 0 without timestamps.
+    pub tsval: u32,
 }
 
 /// Where the sender's packets go.
@@ -76,4 +94,8 @@ pub trait Output {
     fn transmit(&mut self, skb: Transmission) -> bool;
     /// The time at which the CPU is now.
     fn now(&self) -> Time;
+    /// The CPU has looked at `skbs` skbs of the queue to find what an ACK is about.
+    fn walked(&mut self, skbs: u32) {
+        let _ = skbs;
+    }
 }

@@ -6,8 +6,6 @@ use crate::ranges::RangeSet;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-/// SACK blocks in an ACK, at most.
-const MOST_BLOCKS: usize = 4;
 /// Ranges whose order of arrival is remembered.
 const REMEMBERED: usize = 8;
 
@@ -88,15 +86,14 @@ impl OutOfOrder {
         taken
     }
 
+    /// The first part of `[start, end)` that is there already.
+    pub(super) fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        let from = self.ranges.next_in(start, end)?;
+        Some((from, self.ranges.next_gap(from).min(end)))
+    }
+
     /// The blocks to report, most recent first.
-    pub(super) fn blocks(&self) -> ([(u64, u64); MOST_BLOCKS], usize) {
-        let mut blocks = [(0, 0); MOST_BLOCKS];
-        let ranges = self.recent.iter().filter_map(|&start| self.ranges.containing(start));
-        let mut count = 0;
-        for (block, range) in blocks.iter_mut().zip(ranges) {
-            *block = range;
-            count += 1;
-        }
-        (blocks, count)
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.recent.iter().filter_map(|&start| self.ranges.containing(start))
     }
 }

@@ -1,9 +1,9 @@
 //! Sending: what cwnd, window and Nagle allow, in skbs as they were written.
 //!
-//! Source: Linux 2.6.20 `tcp_write_xmit`, `tcp_tso_should_defer` (whose test is inverted there, so
-//! that deferral never happens), `tcp_cwnd_validate`, `tcp_cwnd_application_limited`,
-//! `tcp_cwnd_restart`.
+//! Source: Linux 2.6.20 `tcp_write_xmit`, `tcp_cwnd_validate`, `tcp_cwnd_application_limited`,
+//! `tcp_cwnd_restart`; 2.6.25 and 3.10 `tcp_tso_should_defer`.
 
+use super::input::GSO_MAX_SIZE;
 use super::sender::{Sender, TimerKind, Writer};
 use super::{CaState, Output, Transmission};
 
@@ -18,6 +18,7 @@ impl Sender {
     pub(super) fn push_pending(&mut self, nagle_off: bool, out: &mut dyn Output) {
         let sent = self.send_while_allowed(u32::MAX, nagle_off, out);
         if sent > 0 {
+            self.schedule_loss_probe(out);
             self.validate_cwnd(out);
         }
         self.check_probe_timer(out);
@@ -30,11 +31,28 @@ impl Sender {
         }
     }
 
+    /// A tail loss probe: the first unsent segment, even beyond cwnd.
+    pub(super) fn push_beyond_cwnd(&mut self, out: &mut dyn Output) {
+        let room = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
+        let Some(len) = self.queue.head().map(|head| head.min(self.mss)) else { return };
+        if u64::from(len) <= room && self.send_head(len, out) {
+            self.validate_cwnd(out);
+        }
+    }
+
+    /// tcp_may_send_now.
+    pub(super) fn may_send_now(&self) -> bool {
+        self.allowed_head(false).is_some()
+    }
+
     fn send_while_allowed(&mut self, most: u32, nagle_off: bool, out: &mut dyn Output) -> u32 {
         self.refused = false;
         let mut sent = 0;
         while sent < most {
             let Some(len) = self.allowed_head(nagle_off) else { break };
+            if most > 1 && self.defers(out) {
+                break;
+            }
             if !self.send_head(len, out) {
                 break;
             }
@@ -70,25 +88,61 @@ impl Sender {
     /// Nagle's rule in Minshall's form: a partial segment waits only while another one is in
     /// flight (Linux 2.6.20 `tcp_nagle_check`).
     fn nagle_allows(&self, len: u32) -> bool {
-        len >= self.mss || self.board.packets_out == 0 || self.snd_sml <= self.snd_una
+        // Not during F-RTO, which needs something to be sent (RFC 4138).
+        len >= self.mss
+            || self.recovery.frto_counter == 2
+            || self.board.packets_out == 0
+            || self.snd_sml <= self.snd_una
+    }
+
+    /// tcp_tso_should_defer: a large skb of which too little may go now waits for the next ACK.
+    fn defers(&mut self, out: &dyn Output) -> bool {
+        let now = self.jiffies(out.now());
+        let defers = self.profile.tso_deferral && self.should_defer(now);
+        self.tso_deferred = defers.then(|| self.tso_deferred.unwrap_or(now));
+        defers
+    }
+
+    fn should_defer(&self, now: u32) -> bool {
+        let Some(head) = self.queue.head().filter(|&head| head > self.mss) else { return false };
+        // Not for more than a tick.
+        let waited = self.tso_deferred.is_some_and(|since| now - since > 1);
+        if self.ca_state != CaState::Open || waited {
+            return false;
+        }
+        let mss = u64::from(self.mss);
+        let quota = u64::from(self.cwnd().saturating_sub(self.in_flight()));
+        let room = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
+        let limit = room.min(quota * mss);
+        let whole = !self.queue.tail_is_only() && limit >= u64::from(head);
+        let chunk = self.snd_wnd.min(u64::from(self.cwnd()) * mss);
+        let share = limit >= chunk / u64::from(self.profile.tso_win_divisor);
+        !(limit >= GSO_MAX_SIZE.min(u64::from(self.size_goal())) || whole || share)
     }
 
     pub(super) fn send_head(&mut self, len: u32, out: &mut dyn Output) -> bool {
         let now = self.jiffies(out.now());
         self.restart_after_idle(now);
         let seq = self.snd_nxt;
-        if !out.transmit(Transmission { seq, len, retransmission: false }) {
+        let stamp = self.stamp(out.now());
+        let skb = Transmission { seq, len, retransmission: false, tsval: self.tsval(now) };
+        if !out.transmit(skb) {
             self.counters.refused += 1;
             self.enter_cwr(out.now());
             self.refused = true;
             return false;
         }
-        self.queue.send(len, seq, now, self.mss);
+        self.queue.send(len, seq, stamp, self.mss);
         let segments = len.div_ceil(self.mss);
         self.counters.segments_sent += u64::from(segments);
         self.snd_nxt += u64::from(len);
         let first = self.board.packets_out == 0;
         self.board.packets_out += segments;
+        self.count_prr_out(segments);
+        if self.frto_suspends_nagle() {
+            // For one segment alone.
+            self.recovery.frto_counter = 3;
+        }
         self.lsndtime = now;
         if first || self.timer.is_none() {
             let timeout = self.rtt.timeout();

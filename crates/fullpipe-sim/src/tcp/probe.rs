@@ -62,7 +62,8 @@ impl Sender {
             self.rtt.backoff = if sent { 0 } else { backoff };
             return sent;
         }
-        let probe = Transmission { seq: self.snd_nxt, len: 0, retransmission: false };
+        let tsval = self.tsval(self.jiffies(out.now()));
+        let probe = Transmission { seq: self.snd_nxt, len: 0, retransmission: false, tsval };
         let taken = out.transmit(probe);
         if !taken {
             self.enter_cwr(out.now());
@@ -70,7 +71,7 @@ impl Sender {
         taken
     }
 
-    fn ticks_in_half_a_second(&self) -> u32 {
+    pub(super) fn ticks_in_half_a_second(&self) -> u32 {
         (500_000_000 / self.tick_ns).max(1) as u32
     }
 }

@@ -1,14 +1,33 @@
 //! How a kernel version behaves: per concern a choice among strategies, and constants.
 //!
-//! Versions differ in this table, not in code.
+//! Versions differ in the tables of `profiles.rs`, not in code. Each choice names the version in which
+//! it appeared and the place where it was read; a flip of each changes a golden conversation
+//! (`tests/golden`).
 
-/// Initial congestion window in packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InitialCwnd {
-    /// 2 above an MSS of 1460, 3 above 1095, else 4 (Linux 2.6.20 `tcp_init_cwnd`, RFC 2414).
-    ByMss,
-    /// 10 (Linux 2.6.39, RFC 6928).
-    Ten,
+pub use super::profiles::{PROFILES, find};
+
+/// Declares a choice: its names in scenarios, for `behaviour = { ... }`.
+macro_rules! choice {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($(#[$doc])* $variant,)* }
+
+        impl $name {
+            /// Name and choice, in the order in which kernels had them.
+            pub const CHOICES: &'static [(&'static str, $name)] =
+                &[$(($text, $name::$variant),)*];
+        }
+    };
+}
+choice! {
+    /// Initial congestion window in packets.
+    InitialCwnd {
+        /// 2 above an MSS of 1460, 3 above 1095, else 4 (Linux 2.6.20 `tcp_init_cwnd`, RFC 2414).
+        ByMss = "by-mss",
+        /// 10 (Linux 2.6.39, RFC 6928).
+        Ten = "ten",
+    }
 }
 
 impl InitialCwnd {
@@ -23,13 +42,221 @@ impl InitialCwnd {
     }
 }
 
-/// What the congestion control's `pkts_acked` counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PktsAcked {
-    /// Fully acknowledged skbs (Linux 2.6.20 `tcp_clean_rtx_queue`).
-    Skbs,
-    /// Segments (Linux 2.6.24).
-    Segments,
+choice! {
+    /// First window that a receiver offers, in segments.
+    InitialWindow {
+        /// 2 above an MSS of 4380, 3 above 1460, else 4 (2.6.20 `tcp_select_initial_window`).
+        ByMss = "by-mss",
+        /// 14,600 bytes in whole segments, at least 2 (2.6.39).
+        Ten = "ten",
+        /// 29,200 bytes in whole segments, at least 2 (3.11 `tcp_default_init_rwnd`).
+        Twenty = "twenty",
+    }
+}
+
+impl InitialWindow {
+    /// Segments of `mss` bytes.
+    pub fn segments(self, mss: u64) -> u64 {
+        let share = |segments: u64| match mss {
+            0..=1460 => segments,
+            _ => (1460 * segments / mss).max(2),
+        };
+        match self {
+            InitialWindow::ByMss if mss > 1460 * 3 => 2,
+            InitialWindow::ByMss if mss > 1460 => 3,
+            InitialWindow::ByMss => 4,
+            InitialWindow::Ten => share(10),
+            InitialWindow::Twenty => share(20),
+        }
+    }
+}
+
+choice! {
+    /// What the congestion control's `pkts_acked` counts.
+    PktsAcked {
+        /// Fully acknowledged skbs (Linux 2.6.20 `tcp_clean_rtx_queue`).
+        Skbs = "skbs",
+        /// Segments (2.6.24).
+        Segments = "segments",
+    }
+}
+
+choice! {
+    /// Where the RTT comes from that a congestion control is told.
+    CcRtt {
+        /// Timestamp echoes alone (2.6.20).
+        Echo = "echo",
+        /// The last packet acknowledged, if none was sent again; in jiffies (2.6.24).
+        Jiffies = "jiffies",
+        /// The same in microseconds (2.6.29, for controls that ask for it, as CUBIC does).
+        Microseconds = "microseconds",
+    }
+}
+
+choice! {
+    /// What a packet has to be to count as lost, where there is SACK and FACK is off.
+    SackMarking {
+        /// First in the queue (2.6.20 `tcp_update_scoreboard`).
+        HeadOnly = "head",
+        /// Below as many SACKed packets as reordering can explain (2.6.25, RFC 6675).
+        Rfc6675 = "rfc6675",
+    }
+}
+
+choice! {
+    /// Whether the first packet's age alone proves a loss.
+    HeadTimeout {
+        /// With any kind of ACK (2.6.20 `tcp_head_timedout`).
+        Any = "any",
+        /// With FACK only (2.6.25).
+        Fack = "fack",
+        /// Not at all (3.12).
+        Never = "never",
+    }
+}
+
+choice! {
+    /// How lost retransmissions are found.
+    LostRetransmits {
+        /// By SACKs of later data; without FACK as far beyond as reordering (2.6.20).
+        ByDistance = "distance",
+        /// With FACK only (2.6.25 `tcp_mark_lost_retrans`).
+        ByFack = "fack",
+    }
+}
+
+choice! {
+    /// How the cumulative ACK of a hole that was never sent again tells of reordering.
+    HoleFilled {
+        /// Only if the ACK carries SACKs (2.6.20 `tcp_sacktag_write_queue`).
+        BySacks = "sacks",
+        /// Always (2.6.24 `tcp_clean_rtx_queue`).
+        ByAck = "ack",
+    }
+}
+
+choice! {
+    /// Which timeouts reset the reordering metric.
+    TimeoutReordering {
+        /// All (2.6.20 `tcp_enter_loss`).
+        Always = "always",
+        /// Those in Disorder after many SACKs (3.12).
+        Disordered = "disordered",
+    }
+}
+
+choice! {
+    /// How cwnd comes down in CWR and Recovery.
+    Reduction {
+        /// By one for every second ACK (2.6.20 `tcp_cwnd_down`).
+        RateHalving = "rate-halving",
+        /// Proportional rate reduction (3.2 in Recovery, 3.7 in CWR too; RFC 6937).
+        Prr = "prr",
+    }
+}
+
+choice! {
+    /// Which ACKs count for rate halving.
+    HalvingStep {
+        /// All that come in CWR or Recovery (2.6.20).
+        AnyAck = "any",
+        /// Those that tell of progress (2.6.24).
+        Progress = "progress",
+    }
+}
+
+choice! {
+    /// Packets that a moderated cwnd leaves beyond those in flight.
+    MaxBurst {
+        /// 3 (2.6.20 `tcp_max_burst`).
+        Three = "three",
+        /// As many as the reordering metric (2.6.26).
+        Reordering = "reordering",
+    }
+}
+
+choice! {
+    /// In which states D-SACKs undo a reduction.
+    DsackUndo {
+        /// In Disorder (2.6.20), which waits for them.
+        Disorder = "disorder",
+        /// In Open, Disorder (3.3) and Recovery (3.12).
+        Recovery = "recovery",
+    }
+}
+
+choice! {
+    /// What ends when a partial ACK in Recovery proves that its segment was only late.
+    SpuriousPartial {
+        /// The reduction of cwnd; Recovery goes on (2.6.20 `tcp_try_undo_partial`).
+        Reduction = "reduction",
+        /// Recovery, once no retransmission is out (3.12).
+        Recovery = "recovery",
+    }
+}
+
+choice! {
+    /// How the Loss state works.
+    LossStates {
+        /// It ends at high_seq; cwnd is moderated in it (2.6.20 `tcp_fastretrans_alert`).
+        Classic = "classic",
+        /// With F-RTO inside, without moderation (3.10 `tcp_process_loss`).
+        Frto = "frto",
+    }
+}
+
+choice! {
+    /// How spurious timeouts are told from losses; sysctl tcp_frto says whether.
+    FrtoVersion {
+        /// RFC 4138, by cumulative ACKs (2.6.20).
+        Basic = "rfc4138",
+        /// RFC 4138 with SACK; lost is what was sent before the timeout (2.6.24).
+        SackToHighmark = "rfc4138-sack",
+        /// The same, and what was sent after it is lost too (2.6.26).
+        Sack = "rfc4138-sack-all",
+        /// RFC 5682 (3.10).
+        Rfc5682 = "rfc5682",
+    }
+}
+
+choice! {
+    /// The clock of srtt and the timeout.
+    RttClock {
+        /// Jiffies (2.6.20 `tcp_rtt_estimator`).
+        Jiffies = "jiffies",
+        /// Microseconds (3.15).
+        Microseconds = "microseconds",
+    }
+}
+
+choice! {
+    /// Which RTT sample is taken where there are timestamps.
+    RttSource {
+        /// The timestamp echoed (2.6.20 `tcp_ack_saw_tstamp`).
+        Echo = "echo",
+        /// The ACK's own, then a SACK's, then the timestamp's (3.12 `tcp_ack_update_rtt`).
+        Ack = "ack",
+    }
+}
+
+choice! {
+    /// When a sender with TSO counts as limited by cwnd although cwnd is not full.
+    CwndLimited {
+        /// Less than a share of cwnd is unused (2.6.20 `tcp_is_cwnd_limited`).
+        Share = "share",
+        /// And less than 64 KB; or a burst or less is (2.6.26).
+        ShareAndBytes = "share-and-bytes",
+    }
+}
+
+choice! {
+    /// When cwnd grows by the ACK of out-of-order data.
+    GrowthUnderReordering {
+        /// Never (2.6.20 `tcp_may_raise_cwnd`).
+        Never = "never",
+        /// Once reordering is known to be high (3.12).
+        WhenHigh = "when-high",
+    }
 }
 
 /// The behaviour of one kernel version.
@@ -39,39 +266,79 @@ pub struct Profile {
     pub name: &'static str,
     /// Initial congestion window.
     pub initial_cwnd: InitialCwnd,
+    /// First window offered.
+    pub initial_window: InitialWindow,
     /// Unit of `pkts_acked`.
     pub pkts_acked: PktsAcked,
+    /// RTT told to the congestion control.
+    pub cc_rtt: CcRtt,
     /// Whether a data segment that raises `rcv_ssthresh` is acknowledged at once
     /// (Linux 2.6.20 `tcp_grow_window`).
     pub quick_ack_on_growth: bool,
     /// Whether an skb is at most half the largest window seen from the peer
     /// (Linux 2.6.20 `tcp_current_mss`).
     pub size_goal_half_window: bool,
-    /// Whether a dubious ACK limits cwnd to the packets in flight plus a small burst
-    /// (Linux 2.6.20 `tcp_moderate_cwnd`).
-    pub moderate_cwnd: bool,
-    /// Duplicate ACKs, or packets below the highest SACKed one, that count as loss.
-    pub reordering: u32,
+    /// Whether a large skb waits until enough of it may go (2.6.25 `tcp_tso_should_defer`; before, an
+    /// inverted test let it never wait).
+    pub tso_deferral: bool,
+    /// `tcp_tso_win_divisor`: share of cwnd below which a sender with TSO still counts as limited, and
+    /// above which it does not wait.
+    pub tso_win_divisor: u32,
+    /// When cwnd counts as used up.
+    pub cwnd_limited: CwndLimited,
+    /// Growth while packets are reordered.
+    pub growth_under_reordering: GrowthUnderReordering,
+    /// Clock of srtt.
+    pub rtt_clock: RttClock,
+    /// Source of RTT samples.
+    pub rtt_source: RttSource,
     /// Least retransmission timeout, ms (Linux 2.6.20 `TCP_RTO_MIN`).
     pub rto_min_ms: u64,
-    /// `tcp_tso_win_divisor`: share of cwnd below which a sender with TSO still counts as limited.
-    pub tso_win_divisor: u32,
-}
-
-/// All known profiles, oldest first.
-pub const PROFILES: &[Profile] = &[Profile {
-    name: "2.6.20",
-    initial_cwnd: InitialCwnd::ByMss,
-    pkts_acked: PktsAcked::Skbs,
-    quick_ack_on_growth: true,
-    size_goal_half_window: true,
-    moderate_cwnd: true,
-    reordering: 3,
-    rto_min_ms: 200,
-    tso_win_divisor: 3,
-}];
-
-/// The profile called `name`.
-pub fn find(name: &str) -> Option<&'static Profile> {
-    PROFILES.iter().find(|p| p.name == name)
+    /// Timeout before the first sample, s: 3, since 3.1 1 (RFC 6298).
+    pub timeout_init_s: u32,
+    /// Losses without FACK.
+    pub sack_marking: SackMarking,
+    /// Whether SACKs that are no duplicate ACK mark losses too (2.6.24 `tcp_fastretrans_alert`).
+    pub sacks_mark: bool,
+    /// Whether what was sent again without being lost may be marked (2.6.24 `tcp_mark_head_lost`).
+    pub marks_resent: bool,
+    /// Whether data sent after recovery began is marked (3.3 `tcp_mark_head_lost`).
+    pub marks_beyond_high_seq: bool,
+    /// Whether SACKs above `high_seq` mark losses in every state but Open (2.6.20 to 3.2).
+    pub marks_data_lost: bool,
+    /// Whether that needs FACK (2.6.25).
+    pub data_lost_needs_fack: bool,
+    /// Age of the first packet.
+    pub head_timeout: HeadTimeout,
+    /// Lost retransmissions.
+    pub lost_retransmits: LostRetransmits,
+    /// Reordering told by cumulative ACKs.
+    pub hole_filled: HoleFilled,
+    /// Whether reordering is believed after a timeout that may be undone (2.6.29
+    /// `tcp_sacktag_write_queue`).
+    pub reordering_after_loss: bool,
+    /// Timeouts that reset reordering.
+    pub timeout_reordering: TimeoutReordering,
+    /// How cwnd comes down.
+    pub reduction: Reduction,
+    /// Steps of rate halving.
+    pub halving_step: HalvingStep,
+    /// Whether a dubious ACK in Open or Disorder limits cwnd to the packets in flight plus a small
+    /// burst (Linux 2.6.20 to 3.11 `tcp_try_to_open`).
+    pub moderate_cwnd: bool,
+    /// That burst.
+    pub max_burst: MaxBurst,
+    /// Whether an undone cwnd is moderated (2.6.20 to 2.6.37 `tcp_undo_cwr`).
+    pub undo_moderates: bool,
+    /// Undo by D-SACK.
+    pub dsack_undo: DsackUndo,
+    /// Undo by a partial ACK.
+    pub spurious_partial: SpuriousPartial,
+    /// The Loss state.
+    pub loss_states: LossStates,
+    /// Spurious timeouts.
+    pub frto: FrtoVersion,
+    /// Whether SACK blocks are looked up by walking the queue (before 2.6.25; see the host's
+    /// `cpu.sack_walk`).
+    pub walks_for_sacks: bool,
 }

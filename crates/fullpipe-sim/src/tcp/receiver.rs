@@ -11,7 +11,7 @@ use super::autotune::RcvSpace;
 use super::out_of_order::OutOfOrder;
 use super::profile::Profile;
 use super::window::{RX_OVERHEAD, ReceiveWindow};
-use super::{Ack, Sacks};
+use super::{Ack, Sacks, Segment};
 use crate::config::Host;
 use crate::units::Time;
 use alloc::boxed::Box;
@@ -26,9 +26,15 @@ struct Waiting {
 
 /// See the module's description. Sequence numbers count from the first data byte.
 pub struct Receiver {
-    profile: &'static Profile,
+    profile: Profile,
     /// SACK blocks that an ACK has room for; 0 without SACK.
     sack_room: usize,
+    dsack: bool,
+    timestamps: bool,
+    /// What came twice and is to be told with the next ACK (RFC 2883).
+    duplicate: Option<(u64, u64)>,
+    /// Timestamp to echo: of the segment that last moved the window's left edge (RFC 7323).
+    ts_recent: u32,
     /// Window state.
     pub window: ReceiveWindow,
     /// ACK clock.
@@ -57,11 +63,15 @@ pub struct Receiver {
 
 impl Receiver {
     /// A new connection; `rcvbuf` is what setsockopt asked for.
-    pub fn new(profile: &'static Profile, host: &Host, mss: u32, rcvbuf: Option<u64>) -> Receiver {
-        let window = ReceiveWindow::new(&host.sysctl, rcvbuf, mss);
+    pub fn new(profile: &Profile, host: &Host, mss: u32, rcvbuf: Option<u64>) -> Receiver {
+        let window = ReceiveWindow::new(&host.sysctl, profile.initial_window, rcvbuf, mss);
         let space = RcvSpace::new(&host.sysctl, u64::from(mss), window.rcv_wnd);
         Receiver {
-            profile,
+            profile: *profile,
+            dsack: host.sysctl.tcp_sack && host.sysctl.tcp_dsack,
+            timestamps: host.timestamps,
+            duplicate: None,
+            ts_recent: 0,
             sack_room: match (host.sysctl.tcp_sack, host.timestamps) {
                 (false, _) => 0,
                 (true, false) => 4,
@@ -91,11 +101,17 @@ impl Receiver {
         self.waiting_bytes
     }
 
-    /// A segment `[seq, seq + len)` (len 0: a window probe); the ACK that it causes at once.
-    pub fn on_segment(&mut self, now: Time, seq: u64, len: u32) -> Option<Ack> {
+    /// A segment (len 0: a window probe); the ACK that it causes at once.
+    pub fn on_segment(&mut self, now: Time, segment: Segment) -> Option<Ack> {
+        let Segment { seq, len, tsval } = segment;
         let end = seq + u64::from(len);
+        // tcp_replace_ts_recent.
+        if seq <= self.window.rcv_wup && tsval >= self.ts_recent {
+            self.ts_recent = tsval;
+        }
         if len == 0 || end <= self.rcv_nxt {
             self.duplicates += u64::from(len > 0);
+            self.tell_duplicate(seq, end);
             return Some(self.ack_in_quick_mode());
         }
         let beyond = end > self.rcv_nxt + self.window.remaining(self.rcv_nxt);
@@ -107,6 +123,7 @@ impl Receiver {
         if !next {
             return self.take_out_of_order(seq, len);
         }
+        self.tell_duplicate(seq, self.rcv_nxt);
         self.take_in_order((end - self.rcv_nxt) as u32, end);
         self.acks.on_data(now, len, self.window.rcv_wnd);
         if let Some(space) = &mut self.space {
@@ -148,7 +165,17 @@ impl Receiver {
         }
     }
 
+    /// tcp_dsack_set: `[start, end)` came for the second time.
+    fn tell_duplicate(&mut self, start: u64, end: u64) {
+        if self.dsack && start < end {
+            self.duplicate = Some((start, end));
+        }
+    }
+
     fn take_out_of_order(&mut self, seq: u64, len: u32) -> Option<Ack> {
+        if let Some((from, to)) = self.out_of_order.overlap(seq, seq + u64::from(len)) {
+            self.tell_duplicate(from, to);
+        }
         if self.out_of_order.insert(seq, len, self.mss) {
             self.window.rmem_alloc += u64::from(len) + RX_OVERHEAD;
         } else {
@@ -188,15 +215,25 @@ impl Receiver {
         }
         let window = self.window.advertise(self.rcv_nxt, self.acks.rcv_mss);
         self.acks.on_ack_sent();
-        Ack { ack: self.rcv_nxt, window, sacks: self.sack_blocks() }
+        let sacks = self.sack_blocks();
+        let tsecr = if self.timestamps { self.ts_recent } else { 0 };
+        Ack { ack: self.rcv_nxt, window, sacks, tsecr }
     }
 
-    fn sack_blocks(&self) -> Option<Box<Sacks>> {
-        if self.sack_room == 0 || self.out_of_order.is_empty() {
+    /// Four blocks at most, three beside timestamps; what came twice is the first of them.
+    fn sack_blocks(&mut self) -> Option<Box<Sacks>> {
+        let duplicate = self.duplicate.take();
+        if self.sack_room == 0 || self.out_of_order.is_empty() && duplicate.is_none() {
             return None;
         }
-        let (blocks, count) = self.out_of_order.blocks();
-        Some(Box::new(Sacks { blocks, count: count.min(self.sack_room) }))
+        let mut blocks = [(0, 0); 4];
+        let all = duplicate.into_iter().chain(self.out_of_order.blocks());
+        let mut count = 0;
+        for (slot, block) in blocks[..self.sack_room].iter_mut().zip(all) {
+            *slot = block;
+            count += 1;
+        }
+        Some(Box::new(Sacks { blocks, count }))
     }
 
     /// The reader has copied `bytes`: frees their memory and sends the ACK that this allows

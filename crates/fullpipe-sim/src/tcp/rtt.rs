@@ -1,16 +1,21 @@
-//! Round-trip time and retransmission timeout, in jiffies.
+//! Round-trip time and retransmission timeout.
 //!
-//! Source: Linux 2.6.20 `tcp_rtt_estimator`, `tcp_set_rto`, `tcp_bound_rto`; RFC 6298 with Linux's
-//! differences: the deviation's floor is the least RTO, and it falls at most once per round trip.
+//! Source: Linux 2.6.20 `tcp_rtt_estimator`, `tcp_set_rto`, `tcp_bound_rto`, in jiffies; the same
+//! arithmetic in microseconds since 3.15. RFC 6298 with Linux's differences: the deviation's floor is
+//! the least RTO, and it falls at most once per round trip.
 
-/// The estimator. Fields keep Linux's names and scales.
+use super::profile::{Profile, RttClock};
+
+/// The estimator. Fields keep Linux's names and scales; its unit is a jiffy or a microsecond.
 #[derive(Clone, Debug)]
 pub struct Rtt {
     hz: u32,
+    /// Units per second.
+    scale: u32,
     rto_min: u32,
-    /// Smoothed RTT, jiffies x 8; 0 before the first sample.
+    /// Smoothed RTT, units x 8; 0 before the first sample.
     pub srtt: u32,
-    mdev: u32,
+    pub(super) mdev: u32,
     mdev_max: u32,
     rttvar: u32,
     rtt_seq: u64,
@@ -22,28 +27,32 @@ pub struct Rtt {
 
 /// Longest timeout, seconds (Linux 2.6.20 `TCP_RTO_MAX`).
 const RTO_MAX_S: u32 = 120;
-/// Timeout before the first sample, seconds (Linux 2.6.20 `TCP_TIMEOUT_INIT`).
-pub const TIMEOUT_INIT_S: u32 = 3;
 
 impl Rtt {
     /// No sample yet.
-    pub fn new(hz: u32, rto_min_ms: u64) -> Rtt {
+    pub fn new(hz: u32, profile: &Profile) -> Rtt {
+        let scale = match profile.rtt_clock {
+            RttClock::Jiffies => hz,
+            RttClock::Microseconds => 1_000_000,
+        };
+        let rto = profile.timeout_init_s * hz;
         Rtt {
             hz,
-            rto_min: (u64::from(hz) * rto_min_ms / 1000).max(1) as u32,
+            scale,
+            rto_min: (u64::from(scale) * profile.rto_min_ms / 1000).max(1) as u32,
             srtt: 0,
-            mdev: TIMEOUT_INIT_S * hz,
+            mdev: profile.timeout_init_s * scale,
             mdev_max: 0,
             rttvar: 0,
             rtt_seq: 0,
-            rto: TIMEOUT_INIT_S * hz,
+            rto,
             backoff: 0,
         }
     }
 
-    /// A sample of `jiffies` on an ACK that leaves `snd_una`; ends the backoff.
-    pub fn sample(&mut self, jiffies: u32, snd_una: u64, snd_nxt: u64) {
-        let measured = jiffies.max(1) as i32;
+    /// A sample in units on an ACK that leaves `snd_una`; ends the backoff.
+    pub fn sample(&mut self, units: u32, snd_una: u64, snd_nxt: u64) {
+        let measured = units.max(1) as i32;
         if self.srtt == 0 {
             self.srtt = (measured as u32) << 3;
             self.mdev = (measured as u32) << 1;
@@ -54,7 +63,28 @@ impl Rtt {
             self.update(measured, snd_una, snd_nxt);
         }
         self.backoff = 0;
-        self.rto = ((self.srtt >> 3) + self.rttvar).min(RTO_MAX_S * self.hz);
+        self.set_rto();
+    }
+
+    /// What an earlier connection to the same host knew, where it is more careful (Linux 2.6.20
+    /// `tcp_init_metrics`).
+    pub(super) fn take_cached(&mut self, srtt: u32, mdev: u32, snd_nxt: u64) {
+        if srtt > self.srtt {
+            self.srtt = srtt;
+            self.rtt_seq = snd_nxt;
+        }
+        if mdev > self.mdev {
+            self.mdev = mdev;
+            self.rttvar = mdev.max(self.rto_min);
+            self.mdev_max = self.rttvar;
+        }
+        self.set_rto();
+    }
+
+    fn set_rto(&mut self) {
+        let units = u64::from(self.srtt >> 3) + u64::from(self.rttvar);
+        let jiffies = (units * u64::from(self.hz)).div_ceil(u64::from(self.scale));
+        self.rto = jiffies.min(u64::from(RTO_MAX_S * self.hz)) as u32;
     }
 
     fn update(&mut self, measured: i32, snd_una: u64, snd_nxt: u64) {
@@ -82,11 +112,17 @@ impl Rtt {
     /// The timeout with its backoff, jiffies.
     pub fn timeout(&self) -> u32 {
         let limit = RTO_MAX_S * self.hz;
-        self.rto.checked_shl(self.backoff).map_or(limit, |t| t.min(limit)).max(self.rto)
+        let shifted = u64::from(self.rto) << self.backoff.min(31);
+        (shifted.min(u64::from(limit)) as u32).max(self.rto)
+    }
+
+    /// Smoothed RTT in jiffies x 8; 0 before the first sample.
+    pub fn srtt_ticks(&self) -> u32 {
+        (u64::from(self.srtt) * u64::from(self.hz) / u64::from(self.scale)) as u32
     }
 
     /// Smoothed RTT in microseconds; 0 before the first sample.
     pub fn srtt_us(&self) -> u32 {
-        (u64::from(self.srtt) * 1_000_000 / 8 / u64::from(self.hz)) as u32
+        (u64::from(self.srtt) * 1_000_000 / 8 / u64::from(self.scale)) as u32
     }
 }

@@ -1,29 +1,36 @@
-//! What the sender knows about the packets in flight: SACKed, lost, retransmitted, as ranges.
+//! What the sender knows about the packets in flight: SACKed, lost, sent again, as ranges.
 //!
-//! Loss is marked by forward acknowledgement (FACK: Mathis, Mahdavi 1996; Linux 2.6.20
-//! `tcp_update_scoreboard` with sysctl_tcp_fack = 1): everything not SACKed that lies at least
-//! `reordering` packets below the highest SACKed one.
+//! Linux keeps tags on each packet of the retransmission queue: S (SACKed), L (lost), R (sent again
+//! and thought in flight) and "ever sent again" (2.6.20 `tcp_sacktag_write_queue`). Here each tag is
+//! a set of ranges, so that what an ACK costs grows neither with the window nor with the holes: each
+//! hole is looked at when a tag of it changes, and never searched for.
 
 use super::skb::SendQueue;
 use crate::ranges::RangeSet;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, VecDeque};
 
 /// See the module's description. Counts are packets, names are Linux's.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     sacked: RangeSet,
+    lost: RangeSet,
     retransmitted: RangeSet,
-    /// Segments ever sent again: by their start, the jiffy of the last time.
-    resent: BTreeMap<u64, u32>,
-    /// Everything below this and not SACKed is marked lost.
-    lost_below: u64,
-    /// Where the search for the next retransmission starts.
-    next_retransmit: u64,
+    /// Lost and not out again: what waits to be sent again.
+    pending: RangeSet,
+    /// Ever sent again, as ranges and, by the start of each segment, the last time.
+    ever: RangeSet,
+    resent: BTreeMap<u64, Again>,
+    /// Retransmissions in the order of sending: start of the segment and `snd_nxt` at that time.
+    again: VecDeque<(u64, u64)>,
+    /// Below this every packet has been looked at for loss.
+    marked_below: u64,
+    /// Where the search for the next forward retransmission starts.
+    forward_from: u64,
     /// Highest SACKed byte.
     pub snd_fack: u64,
     /// Segments sent and not cumulatively acknowledged.
     pub packets_out: u32,
-    /// Of these, SACKed.
+    /// Of these, SACKed; without SACK, duplicate ACKs (see `recovery/reno.rs`).
     pub sacked_out: u32,
     /// Of these, marked lost.
     pub lost_out: u32,
@@ -31,13 +38,37 @@ pub struct Scoreboard {
     pub retrans_out: u32,
 }
 
-/// What of the segments just acknowledged had been sent again.
+#[derive(Clone, Copy, Debug)]
+struct Again {
+    end: u64,
+    /// Jiffy.
+    when: u32,
+    /// `snd_nxt` at that time.
+    snd_nxt: u64,
+}
+
+/// What a SACK block told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Resent {
-    /// Whether any was.
-    pub any: bool,
-    /// The jiffy of the last time for the first of them, if it was.
-    pub first: Option<u32>,
+pub struct Sacked {
+    /// Packets newly covered.
+    pub packets: u32,
+    /// Lowest of them that was never sent again.
+    pub original: Option<u64>,
+    /// End of the highest part of them that was never sent again.
+    pub original_end: Option<u64>,
+}
+
+/// What a cumulative ACK told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Acked {
+    /// Packets acknowledged.
+    pub packets: u32,
+    /// Whether any had been sent again.
+    pub resent: bool,
+    /// Whether one other than the first had been sent again.
+    pub resent_beyond_head: bool,
+    /// Lowest one that was neither SACKed before nor ever sent again.
+    pub original: Option<u64>,
 }
 
 /// Bounds of the sender's window and its segment size.
@@ -54,138 +85,315 @@ pub struct Window<'a> {
 }
 
 impl Window<'_> {
-    fn count(&self, from: u64, to: u64) -> u32 {
+    /// Packets in `[from, to)`.
+    pub fn count(&self, from: u64, to: u64) -> u32 {
         self.queue.segments(from, to, self.mss)
     }
+
+    fn segment_end(&self, seq: u64) -> u64 {
+        self.queue.segment_end(seq, self.mss, self.snd_nxt)
+    }
+}
+
+/// The first number at or after `at` that is in neither set; the search ends at `until`.
+fn next_gap_of_both(a: &RangeSet, b: &RangeSet, mut at: u64, until: u64) -> u64 {
+    while at < until {
+        let next = b.next_gap(a.next_gap(at));
+        if next == at {
+            return at;
+        }
+        at = next;
+    }
+    at
 }
 
 impl Scoreboard {
     /// tcp_packets_in_flight.
     pub fn in_flight(&self) -> u32 {
-        self.packets_out - self.sacked_out - self.lost_out + self.retrans_out
+        (self.packets_out + self.retrans_out).saturating_sub(self.sacked_out + self.lost_out)
     }
 
     /// Packets from the first unacknowledged one up to the highest SACKed one.
     pub fn fackets_out(&self, window: Window) -> u32 {
-        if self.sacked_out == 0 { 0 } else { window.count(window.snd_una, self.snd_fack) }
+        if self.sacked.is_empty() { 0 } else { window.count(window.snd_una, self.snd_fack) }
     }
 
-    /// A SACK block; returns the packets newly covered.
-    pub fn sack(&mut self, start: u64, end: u64, window: Window) -> u32 {
+    /// A SACK block above the cumulative ACK. A packet whose retransmission is out keeps its R unless
+    /// it was marked lost: both copies are believed to be on their way (2.6.20).
+    pub fn sack(&mut self, start: u64, end: u64, window: Window) -> Sacked {
         let (start, end) = (start.max(window.snd_una), end.min(window.snd_nxt));
-        let before = self.sacked_out;
-        let (lost_below, mut no_longer_lost) = (self.lost_below, 0);
-        let (mut newly, retransmitted, mut returned) = (0, &mut self.retransmitted, 0);
-        self.sacked.insert(start, end, |from, to| {
-            newly += window.count(from, to);
-            if from < lost_below {
-                no_longer_lost += window.count(from, to.min(lost_below));
-            }
-            retransmitted.remove(from, to, |f, t| returned += window.count(f, t));
+        let mut told = Sacked::default();
+        let Scoreboard { sacked, lost, retransmitted, pending, ever, .. } = self;
+        let (mut no_longer_lost, mut returned) = (0, 0);
+        sacked.insert(start, end, |from, to| {
+            told.packets += window.count(from, to);
+            note_original(ever, from, to, &mut told);
+            lost.remove(from, to, |f, t| {
+                no_longer_lost += window.count(f, t);
+                retransmitted.remove(f, t, |f, t| returned += window.count(f, t));
+            });
+            pending.remove(from, to, |_, _| {});
         });
-        self.sacked_out = before + newly;
+        self.sacked_out += told.packets;
         self.lost_out -= no_longer_lost;
         self.retrans_out -= returned;
-        if newly > 0 {
+        if told.packets > 0 {
             self.snd_fack = self.snd_fack.max(end);
         }
-        newly
+        told
     }
 
     /// The cumulative ACK moves from `window.snd_una` to `una`.
-    pub fn acknowledge(&mut self, una: u64, window: Window) -> Resent {
+    pub fn acknowledge(&mut self, una: u64, window: Window) -> Acked {
         let from = window.snd_una;
-        self.packets_out -= window.count(from, una);
-        if self.sacked.is_empty() && self.lost_below <= from && self.resent.is_empty() {
-            return Resent::default();
+        let packets = window.count(from, una);
+        self.packets_out -= packets;
+        let mut told = Acked { packets, original: Some(from), ..Acked::default() };
+        if !self.sacked.is_empty() || !self.lost.is_empty() || !self.ever.is_empty() {
+            let original = next_gap_of_both(&self.sacked, &self.ever, from, una);
+            told.original = (original < una).then_some(original);
+            let head_end = window.segment_end(from);
+            told.resent_beyond_head = self.ever.next_in(head_end, una).is_some();
+            told.resent = told.resent_beyond_head || self.ever.contains(from);
+            self.forget(una, window);
         }
-        let marked_to = self.lost_below.clamp(from, una);
-        let mut lost = window.count(from, marked_to);
-        let (mut sacked, mut returned) = (0, 0);
-        self.sacked.remove(from, una, |f, t| {
-            sacked += window.count(f, t);
-            if f < marked_to {
-                lost -= window.count(f, t.min(marked_to));
-            }
-        });
+        self.marked_below = self.marked_below.max(una);
+        told
+    }
+
+    fn forget(&mut self, una: u64, window: Window) {
+        let from = window.snd_una;
+        let (mut sacked, mut lost, mut returned) = (0, 0, 0);
+        self.sacked.remove(from, una, |f, t| sacked += window.count(f, t));
+        self.lost.remove(from, una, |f, t| lost += window.count(f, t));
         self.retransmitted.remove(from, una, |f, t| returned += window.count(f, t));
+        self.pending.remove(from, una, |_, _| {});
+        self.ever.remove(from, una, |_, _| {});
         self.sacked_out -= sacked;
         self.lost_out -= lost;
         self.retrans_out -= returned;
-        let still_out = self.resent.split_off(&una);
-        let resent = core::mem::replace(&mut self.resent, still_out);
-        Resent { any: !resent.is_empty(), first: resent.get(&from).copied() }
-    }
-
-    /// Marks everything below `limit` that is not SACKed as lost.
-    pub fn mark_lost_below(&mut self, limit: u64, window: Window) {
-        let from = self.lost_below.max(window.snd_una);
-        if limit <= from {
-            return;
+        while self.resent.first_key_value().is_some_and(|(&start, _)| start < una) {
+            self.resent.pop_first();
         }
-        let mut lost = window.count(from, limit);
-        self.sacked.inside(from, limit, |f, t| lost -= window.count(f, t));
-        self.lost_out += lost;
-        self.lost_below = limit;
-    }
-
-    /// FACK: marks what lies `reordering` packets below the highest SACKed byte, at least the first
-    /// packet, and nothing from `high_seq` on.
-    pub fn mark_by_fack(&mut self, reordering: u32, high_seq: u64, window: Window) {
-        let mut limit = self.snd_fack.max(window.snd_una);
-        for _ in 0..reordering {
-            limit = window.queue.segment_start(limit, window.mss);
+        while self.again.front().is_some_and(|&(start, _)| start < una) {
+            self.again.pop_front();
         }
-        let first = window.queue.segment_end(window.snd_una, window.mss, window.snd_nxt);
-        self.mark_lost_below(limit.max(first).min(high_seq), window);
     }
 
-    /// After a timeout everything not SACKed is lost and nothing counts as retransmitted
-    /// (Linux 2.6.20 `tcp_enter_loss`).
-    pub fn mark_all_lost(&mut self, window: Window) {
+    /// The jiffy at which the segment at `seq` was last sent again, if it was.
+    pub fn resent_at(&self, seq: u64) -> Option<u32> {
+        self.resent.get(&seq).map(|again| again.when)
+    }
+
+    /// Whether anything in flight was ever sent again.
+    pub fn any_resent(&self) -> bool {
+        !self.ever.is_empty()
+    }
+
+    /// The packet at `seq` was ever sent again.
+    pub fn was_resent(&self, seq: u64) -> bool {
+        self.ever.contains(seq)
+    }
+
+    /// The packet at `seq` is SACKed.
+    pub fn is_sacked(&self, seq: u64) -> bool {
+        self.sacked.contains(seq)
+    }
+
+    /// The first segment sent again at or after `from` no longer ago than `oldest`.
+    pub fn first_resent_since(&self, from: u64, oldest: u32) -> Option<u64> {
+        self.resent.range(from..).find(|(_, again)| again.when >= oldest).map(|(&start, _)| start)
+    }
+
+    /// Marks everything below `limit` that is not SACKed as lost; what is out again only where
+    /// `also_resent`. Packets that were looked at before stay as they are.
+    pub fn mark_lost_below(&mut self, limit: u64, also_resent: bool, window: Window) {
+        let mut at = self.marked_below.max(window.snd_una);
+        while at < limit {
+            let from = match also_resent {
+                true => self.sacked.next_gap(at),
+                false => next_gap_of_both(&self.sacked, &self.retransmitted, at, limit),
+            };
+            if from >= limit {
+                break;
+            }
+            let mut to = self.sacked.next_start(from).unwrap_or(limit).min(limit);
+            if !also_resent {
+                to = to.min(self.retransmitted.next_start(from).unwrap_or(limit));
+            }
+            self.mark(from, to, window);
+            at = to;
+        }
+        self.marked_below = self.marked_below.max(limit);
+    }
+
+    fn mark(&mut self, from: u64, to: u64, window: Window) {
+        let Scoreboard { lost, retransmitted, pending, lost_out, .. } = self;
+        lost.insert(from, to, |f, t| {
+            *lost_out += window.count(f, t);
+            pending.insert(f, t, |_, _| {});
+            retransmitted.inside(f, t, |f, t| pending.remove(f, t, |_, _| {}));
+        });
+    }
+
+    /// The byte below which everything has at least `packets` SACKed packets above it (RFC 6675
+    /// IsLost, by packets as Linux counts them): the start of the `packets`-th SACKed one from above.
+    pub fn below_sacked(&self, packets: u32, window: Window) -> Option<u64> {
+        let mut left = packets.max(1);
+        for (start, end) in self.sacked.iter().rev() {
+            let here = window.count(start, end);
+            if here < left {
+                left -= here;
+                continue;
+            }
+            return Some(back(end, left, window));
+        }
+        None
+    }
+
+    /// The byte `packets` packets below the highest SACKed one.
+    pub fn below_fack(&self, packets: u32, window: Window) -> u64 {
+        back(self.snd_fack, packets, window).max(window.snd_una)
+    }
+
+    /// After a timeout nothing counts as sent again, and everything below `limit` that is not SACKed
+    /// is lost (2.6.20 `tcp_enter_loss`).
+    pub fn mark_all_lost(&mut self, limit: u64, window: Window) {
         self.retransmitted.clear();
         self.retrans_out = 0;
-        self.next_retransmit = window.snd_una;
-        self.mark_lost_below(window.snd_nxt, window);
+        self.again.clear();
+        self.unmark(window.snd_una);
+        self.mark_lost_below(limit, true, window);
+    }
+
+    /// The same after F-RTO (2.6.24 `tcp_enter_frto_loss`); where `head_is_out`, the retransmission of
+    /// the first packet still counts.
+    pub fn mark_all_lost_but_head(&mut self, limit: u64, head_is_out: bool, window: Window) {
+        let una = window.snd_una;
+        let head = (head_is_out && self.retransmitted.contains(una))
+            .then(|| (una, window.segment_end(una)));
+        self.mark_all_lost(limit, window);
+        if let Some((start, end)) = head {
+            self.retransmitted.insert(start, end, |_, _| {});
+            self.pending.remove(start, end, |_, _| {});
+            self.retrans_out += 1;
+        }
+    }
+
+    /// Whether anything in `[snd_una, snd_nxt)` was ever sent again, but for the first packet where
+    /// `but_head`.
+    pub fn resent_beyond(&self, but_head: bool, window: Window) -> bool {
+        let una = window.snd_una;
+        let from = if but_head { window.segment_end(una) } else { una };
+        self.ever.next_in(from, window.snd_nxt).is_some()
+    }
+
+    /// Nothing is lost (2.6.20 `tcp_try_undo_loss`).
+    pub fn unmark(&mut self, snd_una: u64) {
+        self.lost.clear();
+        self.pending.clear();
+        self.lost_out = 0;
+        self.marked_below = snd_una;
+        self.forward_from = 0;
     }
 
     /// Whether the receiver takes back a SACK: the first byte it still waits for is SACKed.
     pub fn has_reneged(&self, snd_una: u64) -> bool {
-        self.sacked_out > 0 && self.sacked.contains(snd_una)
+        self.sacked.contains(snd_una)
     }
 
     /// The receiver's SACKs no longer hold; to be followed by [`Scoreboard::mark_all_lost`].
     pub fn forget_sacks(&mut self) {
         self.sacked.clear();
-        (self.sacked_out, self.lost_out, self.lost_below, self.snd_fack) = (0, 0, 0, 0);
+        (self.sacked_out, self.snd_fack) = (0, 0);
     }
 
-    /// The next lost segment that was not retransmitted: `(start, end)`.
-    pub fn next_lost(&mut self, window: Window) -> Option<(u64, u64)> {
-        let mut at = self.next_retransmit.max(window.snd_una);
-        loop {
-            let skipped = self.retransmitted.next_gap(self.sacked.next_gap(at));
-            if skipped == at {
-                break;
-            }
-            at = skipped;
+    /// The next lost segment that is not out again: `(start, end)`.
+    pub fn next_lost(&self, window: Window) -> Option<(u64, u64)> {
+        let (start, _) = self.pending.first()?;
+        Some((start, window.segment_end(start)))
+    }
+
+    /// The next segment below the highest SACKed one that is neither SACKed nor out again: what is
+    /// sent again forward, without proof of loss, when nothing that is lost waits.
+    pub fn next_forward(&mut self, window: Window) -> Option<(u64, u64)> {
+        if self.sacked.is_empty() {
+            return None;
         }
-        self.next_retransmit = at;
-        (at < self.lost_below.min(window.snd_nxt))
-            .then(|| (at, window.queue.segment_end(at, window.mss, window.snd_nxt)))
+        let from = self.forward_from.max(window.snd_una);
+        let at = next_gap_of_both(&self.sacked, &self.retransmitted, from, self.snd_fack);
+        self.forward_from = at;
+        (at < self.snd_fack).then(|| (at, window.segment_end(at)))
     }
 
     /// The segment `[start, end)` was sent again, at jiffy `when`.
-    pub fn note_retransmitted(&mut self, start: u64, end: u64, when: u32) {
+    pub fn note_retransmitted(&mut self, start: u64, end: u64, when: u32, snd_nxt: u64) {
         let mut fresh = false;
         self.retransmitted.insert(start, end, |_, _| fresh = true);
-        self.resent.insert(start, when);
+        self.ever.insert(start, end, |_, _| {});
+        self.pending.remove(start, end, |_, _| {});
+        self.resent.insert(start, Again { end, when, snd_nxt });
+        self.again.push_back((start, snd_nxt));
         self.retrans_out += u32::from(fresh);
     }
 
-    /// Leaves recovery: nothing is lost any more (everything marked has been acknowledged).
-    pub fn settle(&mut self, snd_una: u64) {
-        self.lost_below = self.lost_below.max(snd_una);
-        self.next_retransmit = self.next_retransmit.max(snd_una);
+    /// The retransmission of `[start, end)` no longer counts: it was lost, or was needless.
+    pub fn take_back(&mut self, start: u64, end: u64, window: Window) {
+        let Scoreboard { retransmitted, lost, pending, retrans_out, forward_from, .. } = self;
+        retransmitted.remove(start, end, |from, to| {
+            *retrans_out -= window.count(from, to);
+            *forward_from = (*forward_from).min(from);
+            lost.inside(from, to, |f, t| pending.insert(f, t, |_, _| {}));
+        });
     }
+
+    /// Retransmissions sent before data that has since arrived, at least `margin` bytes of it, are
+    /// lost too (2.6.20 `tcp_sacktag_write_queue`, event C). Whether that marked a packet anew.
+    pub fn mark_lost_retransmissions(&mut self, margin: u64, window: Window) -> bool {
+        let mut marked = false;
+        while let Some(&(start, snd_nxt)) = self.again.front() {
+            if self.snd_fack <= snd_nxt || self.snd_fack < snd_nxt + margin {
+                break;
+            }
+            self.again.pop_front();
+            let last = self.resent.get(&start).copied().filter(|again| again.snd_nxt == snd_nxt);
+            let Some(again) = last.filter(|_| self.retransmitted.contains(start)) else { continue };
+            self.take_back(start, again.end, window);
+            if !self.lost.contains(start) && !self.sacked.contains(start) {
+                self.mark(start, again.end, window);
+                marked = true;
+            }
+        }
+        marked
+    }
+
+    /// Packets of `[start, end)` that were ever sent again.
+    pub fn resent_in(&self, start: u64, end: u64, window: Window) -> u32 {
+        let mut packets = 0;
+        self.ever.inside(start, end, |f, t| packets += window.count(f, t));
+        packets
+    }
+}
+
+/// `packets` packets before `end`.
+fn back(end: u64, packets: u32, window: Window) -> u64 {
+    let mut at = end;
+    for _ in 0..packets {
+        at = window.queue.segment_start(at, window.mss);
+    }
+    at
+}
+
+/// The parts of a newly SACKed range that were never sent again.
+fn note_original(ever: &RangeSet, from: u64, to: u64, told: &mut Sacked) {
+    let first = ever.next_gap(from);
+    if first >= to {
+        return;
+    }
+    told.original = Some(told.original.map_or(first, |o| o.min(first)));
+    let last = match ever.last_before(to) {
+        Some((start, end)) if end >= to => start,
+        _ => to,
+    };
+    told.original_end = Some(told.original_end.map_or(last, |o| o.max(last)));
 }

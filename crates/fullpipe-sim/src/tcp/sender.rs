@@ -4,7 +4,9 @@
 //! `write.rs` for the application, [`Sender::on_timer`] when [`Sender::timer`] is due. Invariants:
 //! `snd_una <= snd_nxt <= write_seq`; in flight never exceeds cwnd when new data is sent.
 
-use super::profile::Profile;
+use super::metrics::Metrics;
+use super::profile::{CcRtt, Profile, RttClock};
+use super::recovery::Recovery;
 use super::rtt::Rtt;
 use super::scoreboard::{Scoreboard, Window};
 use super::skb::{SKB_OVERHEAD, SendQueue};
@@ -37,12 +39,17 @@ pub enum Writer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimerKind {
     Retransmit,
+    /// A probe of the window.
     Probe,
+    /// A pause before an early retransmit.
+    EarlyRetransmit,
+    /// A tail loss probe.
+    LossProbe,
 }
 
 /// See the module's description. Fields keep Linux's names.
 pub struct Sender {
-    pub(super) profile: &'static Profile,
+    pub(super) profile: Profile,
     pub(super) sysctl: Sysctl,
     pub(super) cc: Congestion,
     pub(super) rtt: Rtt,
@@ -60,9 +67,10 @@ pub struct Sender {
     pub(super) snd_sml: u64,
     pub(super) snd_wnd: u64,
     pub(super) max_window: u64,
-    pub(super) high_seq: u64,
     pub(super) ca_state: CaState,
-    pub(super) undo: Option<Undo>,
+    pub(super) recovery: Recovery,
+    /// Jiffies since which a large skb waits to become larger (tso_deferred).
+    pub(super) tso_deferred: Option<u32>,
     pub(super) cwnd_used: u32,
     pub(super) lsndtime: u32,
     pub(super) sndbuf: u64,
@@ -75,13 +83,6 @@ pub struct Sender {
     pub writer: Writer,
     /// Counters for the trace.
     pub counters: Counters,
-}
-
-/// What a reduction that turns out to be needless would restore.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Undo {
-    pub(super) prior_ssthresh: u32,
-    pub(super) retransmitted: u32,
 }
 
 /// What the sender counts.
@@ -102,7 +103,7 @@ pub struct Counters {
 impl Sender {
     /// A socket before connect(); `sndbuf` is what setsockopt asked for.
     pub fn new(
-        profile: &'static Profile,
+        profile: &Profile,
         host: &Host,
         cc: Congestion,
         mss: u32,
@@ -114,10 +115,10 @@ impl Sender {
         let three = 3 * (u64::from(mss) + SKB_OVERHEAD);
         let unset = host.sysctl.tcp_wmem[1].max(three.min(host.sysctl.tcp_wmem[2]));
         Sender {
-            profile,
+            profile: *profile,
             sysctl: host.sysctl,
             cc,
-            rtt: Rtt::new(host.hz, profile.rto_min_ms),
+            rtt: Rtt::new(host.hz, profile),
             queue: SendQueue::default(),
             board: Scoreboard::default(),
             tick_ns,
@@ -132,9 +133,9 @@ impl Sender {
             snd_sml: 0,
             snd_wnd: 0,
             max_window: 0,
-            high_seq: 0,
             ca_state: CaState::Open,
-            undo: None,
+            recovery: Recovery::new(&host.sysctl),
+            tso_deferred: None,
             cwnd_used: 0,
             lsndtime: 0,
             sndbuf: granted.unwrap_or(unset).max(2048),
@@ -149,14 +150,20 @@ impl Sender {
     }
 
     /// The SYN-ACK arrived: `window` is its unscaled window; `sent` is when the SYN was sent, unless
-    /// it had to be repeated.
-    pub fn established(&mut self, now: Time, window: u64, sent: Option<Time>) {
+    /// it had to be repeated; `cached` is what an earlier connection to the same host left.
+    pub fn established(
+        &mut self,
+        now: Time,
+        window: u64,
+        sent: Option<Time>,
+        cached: Option<&Metrics>,
+    ) {
         self.is_established = true;
         self.snd_wnd = window;
         self.max_window = window;
         if let Some(sent) = sent {
-            let jiffies = self.jiffies(now) - self.jiffies(sent);
-            self.rtt.sample(jiffies, 0, 0);
+            let units = self.rtt_units(sent, now);
+            self.rtt.sample(units, 0, 0);
         }
         let sock = self.cc.sock_mut();
         sock.mss_cache = self.mss;
@@ -164,6 +171,9 @@ impl Sender {
         sock.snd_ssthresh = INFINITE_SSTHRESH;
         sock.snd_cwnd_clamp = u32::MAX;
         self.lsndtime = self.jiffies(now);
+        if let Some(cached) = cached {
+            self.take_metrics(cached);
+        }
         self.sync_clock(now);
         self.cc.init();
         self.cc.sock_mut().snd_cwnd_stamp = self.jiffies(now);
@@ -173,6 +183,37 @@ impl Sender {
     /// (Linux begins five minutes before the counter wraps).
     pub(super) fn jiffies(&self, time: Time) -> u32 {
         (self.booted_jiffies_ago + time.0 / self.tick_ns) as u32
+    }
+
+    /// The time at which a jiffy began.
+    pub(super) fn tick(&self, jiffies: u32) -> Time {
+        let booted = BOOTED_SECONDS_AGO * 1_000_000_000 / self.tick_ns;
+        Time(u64::from(jiffies).saturating_sub(booted) * self.tick_ns)
+    }
+
+    /// The time stamped on what is sent now: the jiffy, or exact where something reads it so.
+    pub(super) fn stamp(&self, now: Time) -> Time {
+        let exact = self.profile.cc_rtt == CcRtt::Microseconds
+            || self.profile.rtt_clock == RttClock::Microseconds;
+        if exact { now } else { Time(now.0 / self.tick_ns * self.tick_ns) }
+    }
+
+    /// Time from `sent` to `now` in the units of the RTT's clock.
+    pub(super) fn rtt_units(&self, sent: Time, now: Time) -> u32 {
+        match self.profile.rtt_clock {
+            RttClock::Jiffies => self.jiffies(now) - self.jiffies(sent),
+            RttClock::Microseconds => ((now - sent).as_us()).min(1 << 27) as u32,
+        }
+    }
+
+    /// The jiffy at which the segment at `seq` was first sent.
+    pub(super) fn sent_at(&self, seq: u64) -> Option<u32> {
+        self.queue.sent_at(seq).map(|when| self.jiffies(when))
+    }
+
+    /// The timestamp of a segment sent at a jiffy.
+    pub(super) fn tsval(&self, jiffies: u32) -> u32 {
+        if self.timestamps { jiffies } else { 0 }
     }
 
     /// Lets the congestion control see the time and the state.
@@ -198,6 +239,11 @@ impl Sender {
             mss: self.mss,
         };
         (&mut self.board, window)
+    }
+
+    /// The congestion control, for records and comparisons.
+    pub fn congestion(&self) -> &Congestion {
+        &self.cc
     }
 
     /// Congestion window, packets.
@@ -317,6 +363,8 @@ impl Sender {
         match kind {
             TimerKind::Retransmit => self.on_retransmit_timeout(out),
             TimerKind::Probe => self.on_probe_timeout(out),
+            TimerKind::EarlyRetransmit => self.resume_early_retransmit(out),
+            TimerKind::LossProbe => self.send_loss_probe(out),
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Neighbouring skbs of one size are one entry, so that a queue of ten thousand is a few entries.
 
+use crate::units::Time;
 use alloc::collections::VecDeque;
 
 /// Bytes that an skb costs the send buffer besides its data: the head allocated for the headers
@@ -16,9 +17,20 @@ struct Unsent {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sent {
+    /// First byte of the first of them.
+    seq: u64,
     len: u32,
     count: u32,
-    when: u32,
+    when: Time,
+}
+
+/// A sent segment shorter than an MSS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Short {
+    end: u64,
+    len: u32,
+    /// Segments sent before `end`, this one included.
+    segments: u64,
 }
 
 /// What an ACK freed.
@@ -26,8 +38,10 @@ struct Sent {
 pub struct Freed {
     /// Skbs acknowledged to their last byte.
     pub skbs: u32,
-    /// When the first of them was sent, in jiffies.
-    pub first_when: Option<u32>,
+    /// When the first of them was sent.
+    pub first_when: Option<Time>,
+    /// When the last of them was sent.
+    pub last_when: Option<Time>,
 }
 
 /// See the module's description. Sequence numbers count from the first data byte.
@@ -41,8 +55,11 @@ pub struct SendQueue {
     pub unsent_bytes: u64,
     /// sk_wmem_queued: memory of all skbs in the queue, bytes.
     pub wmem_queued: u64,
-    /// Ends and lengths of sent segments shorter than an MSS.
-    shorts: VecDeque<(u64, u32)>,
+    /// Sent skbs.
+    skbs: u32,
+    shorts: VecDeque<Short>,
+    /// The last short segment sent.
+    last_short: Short,
 }
 
 impl SendQueue {
@@ -83,7 +100,7 @@ impl SendQueue {
 
     /// Moves the first `len` bytes of the first unsent skb, sent at `seq`, to the sent ones. What
     /// remains of it becomes an skb of its own (`tso_fragment`).
-    pub fn send(&mut self, len: u32, seq: u64, when: u32, mss: u32) {
+    pub fn send(&mut self, len: u32, seq: u64, when: Time, mss: u32) {
         let Some(run) = self.unsent.front_mut() else { return };
         let rest = run.len - len;
         run.count -= 1;
@@ -100,10 +117,14 @@ impl SendQueue {
         }
         match self.sent.back_mut() {
             Some(last) if last.len == len && last.when == when => last.count += 1,
-            _ => self.sent.push_back(Sent { len, count: 1, when }),
+            _ => self.sent.push_back(Sent { seq, len, count: 1, when }),
         }
+        self.skbs += 1;
         if !len.is_multiple_of(mss) {
-            self.shorts.push_back((seq + u64::from(len), len % mss));
+            let (end, before) = (seq + u64::from(len), self.last_short);
+            let segments = before.segments + (end - before.end).div_ceil(u64::from(mss));
+            self.last_short = Short { end, len: len % mss, segments };
+            self.shorts.push_back(self.last_short);
         }
     }
 
@@ -115,10 +136,12 @@ impl SendQueue {
                 ((una - self.sent_from) / u64::from(run.len)).min(u64::from(run.count)) as u32;
             if whole > 0 {
                 freed.first_when.get_or_insert(run.when);
+                freed.last_when = Some(run.when);
                 freed.skbs += whole;
                 let bytes = u64::from(whole) * u64::from(run.len);
                 self.wmem_queued -= bytes + u64::from(whole) * SKB_OVERHEAD;
                 self.sent_from += bytes;
+                run.seq += bytes;
                 run.count -= whole;
             }
             if run.count > 0 {
@@ -129,7 +152,8 @@ impl SendQueue {
         if una > self.sent_from {
             self.trim_head((una - self.sent_from) as u32);
         }
-        while self.shorts.front().is_some_and(|&(end, _)| end <= una) {
+        self.skbs -= freed.skbs;
+        while self.shorts.front().is_some_and(|short| short.end <= una) {
             self.shorts.pop_front();
         }
         freed
@@ -137,7 +161,9 @@ impl SendQueue {
 
     fn trim_head(&mut self, bytes: u32) {
         let Some(run) = self.sent.front_mut() else { return };
-        let trimmed = Sent { len: run.len - bytes, count: 1, when: run.when };
+        let seq = run.seq + u64::from(bytes);
+        let trimmed = Sent { seq, len: run.len - bytes, count: 1, when: run.when };
+        run.seq += u64::from(run.len);
         run.count -= 1;
         if run.count == 0 {
             self.sent.pop_front();
@@ -147,33 +173,51 @@ impl SendQueue {
         self.wmem_queued -= u64::from(bytes);
     }
 
+    /// When the byte at `seq` was first sent.
+    pub fn sent_at(&self, seq: u64) -> Option<Time> {
+        let after = self.sent.partition_point(|run| run.seq <= seq);
+        after.checked_sub(1).map(|i| self.sent[i].when)
+    }
+
+    /// The first byte that was first sent at or after `time`.
+    pub fn first_sent_since(&self, time: Time) -> Option<u64> {
+        self.sent.get(self.sent.partition_point(|run| run.when < time)).map(|run| run.seq)
+    }
+
+    /// About how many skbs `packets` sent ones are.
+    pub fn skbs_in(&self, packets: u32, packets_out: u32) -> u32 {
+        let all = u64::from(packets_out.max(1));
+        (u64::from(packets) * u64::from(self.skbs)).div_ceil(all) as u32
+    }
+
     /// Number of short segments that end at or below `at`.
     fn shorts_until(&self, at: u64) -> usize {
-        self.shorts.partition_point(|&(end, _)| end <= at)
+        self.shorts.partition_point(|short| short.end <= at)
     }
 
     /// Segments in `[from, to)`, both boundaries of sent segments.
     pub fn segments(&self, from: u64, to: u64, mss: u32) -> u32 {
-        let (mut at, mut count, mss) = (from, 0, u64::from(mss));
-        let inside = self.shorts.range(self.shorts_until(from)..);
-        for &(end, _) in inside.take_while(|&&(end, _)| end < to) {
-            count += (end - at).div_ceil(mss);
-            at = end;
+        let mss = u64::from(mss);
+        let (first, beyond) = (self.shorts_until(from), self.shorts_until(to));
+        if first == beyond {
+            return (to - from).div_ceil(mss) as u32;
         }
-        (count + (to - at).div_ceil(mss)) as u32
+        let (first, last) = (self.shorts[first], self.shorts[beyond - 1]);
+        let between = last.segments - first.segments;
+        ((first.end - from).div_ceil(mss) + between + (to - last.end).div_ceil(mss)) as u32
     }
 
     /// End of the segment that starts at `seq`, given the end of what was sent.
     pub fn segment_end(&self, seq: u64, mss: u32, snd_nxt: u64) -> u64 {
         let full = (seq + u64::from(mss)).min(snd_nxt);
         let next = self.shorts.get(self.shorts_until(seq));
-        next.map_or(full, |&(end, _)| full.min(end))
+        next.map_or(full, |short| full.min(short.end))
     }
 
     /// Start of the segment that ends at `end`.
     pub fn segment_start(&self, end: u64, mss: u32) -> u64 {
         let last = self.shorts_until(end).checked_sub(1).map(|i| self.shorts[i]);
-        let short = last.filter(|&(e, _)| e == end).map(|(_, len)| len);
+        let short = last.filter(|short| short.end == end).map(|short| short.len);
         end.saturating_sub(u64::from(short.unwrap_or(mss)))
     }
 }

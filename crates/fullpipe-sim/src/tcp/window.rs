@@ -3,6 +3,7 @@
 //! Source: Linux 2.6.20 `tcp_win_from_space`, `tcp_select_initial_window`, `tcp_init_buffer_space`,
 //! `tcp_grow_window`, `__tcp_select_window`, `tcp_select_window`.
 
+use super::profile::InitialWindow;
 use crate::config::Sysctl;
 
 /// Memory of a received packet besides its data, bytes: headers and struct sk_buff of a driver that
@@ -41,7 +42,12 @@ pub struct ReceiveWindow {
 
 impl ReceiveWindow {
     /// The window of a new connection; `rcvbuf` is what setsockopt asked for.
-    pub fn new(sysctl: &Sysctl, rcvbuf: Option<u64>, mss: u32) -> ReceiveWindow {
+    pub fn new(
+        sysctl: &Sysctl,
+        initial: InitialWindow,
+        rcvbuf: Option<u64>,
+        mss: u32,
+    ) -> ReceiveWindow {
         let granted = rcvbuf.map(|request| 2 * request.min(sysctl.rmem_max));
         let mss = u64::from(mss);
         let unset = || super::autotune::initial_rcvbuf(sysctl, mss);
@@ -55,7 +61,7 @@ impl ReceiveWindow {
             wscale,
             window_clamp: 65_535u64 << wscale,
             rcv_ssthresh: 0,
-            rcv_wnd: Self::initial(full, mss, wscale),
+            rcv_wnd: Self::initial(initial.segments(mss), full, mss, wscale),
             rcv_wup: 0,
             mss,
         };
@@ -69,14 +75,9 @@ impl ReceiveWindow {
         (0..14).find(|&bits| space >> bits <= 65_535).unwrap_or(14)
     }
 
-    /// Two, three or four segments at first (RFC 2414).
-    fn initial(full: u64, mss: u64, wscale: u32) -> u64 {
+    /// A few segments at first.
+    fn initial(segments: u64, full: u64, mss: u64, wscale: u32) -> u64 {
         let whole = if full > mss { full / mss * mss } else { full };
-        let segments = match mss {
-            m if m > 1460 * 3 => 2,
-            m if m > 1460 => 3,
-            _ => 4,
-        };
         let window = if mss > 1 << wscale { whole.min(segments * mss) } else { whole };
         // The window of a SYN-ACK is not scaled.
         window.min(65_535)

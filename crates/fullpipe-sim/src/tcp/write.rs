@@ -75,7 +75,7 @@ impl Sender {
             return;
         }
         let per_segment = u64::from(self.mss) + super::skb::SKB_OVERHEAD;
-        let packets = u64::from(self.cwnd().max(self.profile.reordering + 1));
+        let packets = u64::from(self.cwnd().max(self.recovery.reordering + 1));
         let wanted = (2 * packets * per_segment).min(self.sysctl.tcp_wmem[2]);
         self.sndbuf = self.sndbuf.max(wanted);
     }

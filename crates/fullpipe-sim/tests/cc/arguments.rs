@@ -31,12 +31,12 @@ fn errors_say_what_is_known() {
             "bic: beta = -5 is beyond 1 to 1023 (1/1024)",
         ),
         (
-            error("cubic", &[], "2.6.29", 250),
-            "cubic does not know kernel \"2.6.29\"; known: 2.6.20 to 2.6.28",
+            error("cubic", &[], "4.14", 250),
+            "cubic does not know kernel \"4.14\"; known: 2.6.20 to 3.19.255",
         ),
         (
             error("reno", &[], "2.4.20", 250),
-            "reno does not know kernel \"2.4.20\"; known: 2.6.20 to 3.12, 4.14 and later",
+            "reno does not know kernel \"2.4.20\"; known: 2.6.20 to 3.19, 4.14 and later",
         ),
         (error("reno", &[], "2.6.20", 0), "0 jiffies per second is beyond 1 to 1000"),
     ];
@@ -48,10 +48,10 @@ fn errors_say_what_is_known() {
         message.starts_with("cubic has no parameter \"betta\"; known: beta, fast_"),
         "{message}"
     );
-    for kernel in ["", "2", "2.6.x", "2.6.20.7.1", "2.6.256", "-2.6.20", "3.13", "4.13.9"] {
+    for kernel in ["", "2", "2.6.x", "2.6.20.7.1", "2.6.256", "-2.6.20", "4.0", "4.13.9"] {
         error("reno", &[], kernel, 250);
     }
-    for kernel in ["2.6.20", "2.6.20.7", "2.6.28.10", "3.12.74", "4.14", "6.12.1"] {
+    for kernel in ["2.6.20", "2.6.20.7", "2.6.28.10", "3.14.79", "4.14", "6.12.1"] {
         assert!(Congestion::new("reno", &[], kernel, 250, 0).is_ok(), "{kernel}");
     }
 }

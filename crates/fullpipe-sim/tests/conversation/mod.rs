@@ -28,6 +28,7 @@ pub fn profile(change: impl Fn(&mut Profile)) -> &'static Profile {
 pub fn host() -> Host {
     Host {
         kernel: "2.6.20".into(),
+        behaviour: Vec::new(),
         hz: 1000,
         timestamps: false,
         tso: false,
@@ -41,6 +42,12 @@ pub fn host() -> Host {
             tcp_slow_start_after_idle: true,
             tcp_window_scaling: true,
             tcp_sack: true,
+            tcp_fack: true,
+            tcp_dsack: true,
+            tcp_frto: 0,
+            tcp_reordering: 3,
+            tcp_early_retrans: 0,
+            tcp_no_metrics_save: false,
         },
         qdisc_limit: 1000,
         tx_ring: 256,

@@ -7,9 +7,9 @@
 
 use super::{SEGMENT, bytes, host, perform, profile, range, segments, shown};
 use fullpipe_sim::config::Host;
-use fullpipe_sim::tcp::Ack;
 use fullpipe_sim::tcp::profile::Profile;
 use fullpipe_sim::tcp::receiver::Receiver;
+use fullpipe_sim::tcp::{Ack, Segment};
 use fullpipe_sim::units::Time;
 
 /// How the endpoint is set up.
@@ -33,6 +33,10 @@ impl Setup {
     }
 }
 
+fn piece(seq: u64, len: u32) -> Segment {
+    Segment { seq, len, tsval: 0 }
+}
+
 fn talk(tcp: &mut Receiver, time: u64, event: &str) -> (u64, String, String) {
     let now = match (event, tcp.acks.timer) {
         ("timer", due) => due.expect("the timer runs"),
@@ -53,9 +57,9 @@ fn talk(tcp: &mut Receiver, time: u64, event: &str) -> (u64, String, String) {
     let ack = match words[..] {
         ["data", segment] => {
             let (start, end) = range(segment);
-            tcp.on_segment(now, start, (end - start) as u32)
+            tcp.on_segment(now, piece(start, (end - start) as u32))
         }
-        ["probe"] => tcp.on_segment(now, tcp.rcv_nxt, 0),
+        ["probe"] => tcp.on_segment(now, piece(tcp.rcv_nxt, 0)),
         ["read"] => tcp.read(now, tcp.readable()),
         ["read", amount] => tcp.read(now, bytes(amount)),
         ["timer"] => tcp.on_delack_timer(),
@@ -78,7 +82,7 @@ fn stream(
 ) -> String {
     let (mut count, mut last) = (0, None);
     for seq in (start..end).step_by(size as usize) {
-        let first = tcp.on_segment(now, seq, size);
+        let first = tcp.on_segment(now, piece(seq, size));
         let second = read.then(|| tcp.read(now, tcp.readable())).flatten();
         for ack in [first, second].into_iter().flatten() {
             count += 1;

@@ -1,7 +1,7 @@
 //! A conversation with the sending endpoint.
 //!
 //! Events: `established W` (window W), `write N`, `write N done` (no more will come), `ack N`,
-//! `ack N window W`, `ack N sack A..B C..D`, `acks A..B by N` (an ACK for every N segments), `timer` (whichever is due next: the row's time says
+//! `ack N window W`, `ack N echo MS` (a timestamp), `ack N sack A..B C..D`, `acks A..B by N` (an ACK for every N segments), `timer` (whichever is due next: the row's time says
 //! when), `full` (the qdisc takes nothing), `room`, `room N` (it takes N skbs more).
 //! State: cwnd, ssthresh (`-`: infinite), packets in flight, congestion state. Sent: each skb, `R`
 //! before one sent again, `probe` for an empty one, `x` before one refused.
@@ -108,7 +108,7 @@ impl Talk {
             ["established", window] => {
                 let syn_sent = Some(self.out.now);
                 self.tcp.writer = Writer::Paused;
-                self.tcp.established(self.out.now, bytes(window), syn_sent);
+                self.tcp.established(self.out.now, bytes(window), syn_sent, None);
             }
             ["write", amount, rest @ ..] => {
                 self.then = if rest == ["done"] { Writer::Done } else { Writer::Paused };
@@ -136,6 +136,11 @@ impl Talk {
         if let ["window", size, more @ ..] = rest {
             (window, rest) = (bytes(size), more);
         }
+        let mut tsecr = 0;
+        if let ["echo", ms, more @ ..] = rest {
+            // A jiffy is 1 ms, and a run begins five minutes after the host.
+            (tsecr, rest) = (300_000 + ms.parse::<u32>().expect("a time"), more);
+        }
         let mut sacks = Sacks { blocks: [(0, 0); 4], count: 0 };
         if let ["sack", blocks @ ..] = rest {
             for (slot, block) in sacks.blocks.iter_mut().zip(blocks) {
@@ -144,7 +149,7 @@ impl Talk {
             sacks.count = blocks.len();
         }
         let sacks = (sacks.count > 0).then(|| Box::new(sacks));
-        self.tcp.on_ack(&Ack { ack: number, window, sacks }, &mut self.out);
+        self.tcp.on_ack(&Ack { ack: number, window, sacks, tsecr }, &mut self.out);
     }
 
     /// One write() as long as there is room, as the host does it.

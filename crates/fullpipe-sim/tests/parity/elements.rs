@@ -63,8 +63,9 @@ fn trains(elements: &[Element], drawn: &[Drawn]) -> Vec<Train> {
         let (flow, kind, len, first) = (0, Kind::Ack, 0, time + Time(d.gap));
         let (count, ip_len) = (d.count, d.ip_len);
         skb += u32::from(!d.same_skb);
-        let serial = number;
-        let train = Train { flow, kind, skb, number, len, ip_len, count, serial, first, spacing };
+        let (serial, tsval) = (number, 0);
+        let train =
+            Train { flow, kind, skb, number, len, ip_len, tsval, count, serial, first, spacing };
         (time, number) = (train.last(), number + u64::from(count));
         train
     };

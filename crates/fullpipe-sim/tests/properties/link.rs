@@ -18,9 +18,20 @@ pub fn trains_and_link() -> impl Strategy<Value = (Link, Vec<Train>)> {
             let spacing = if together == 0 { 0 } else { spacing };
             let first = time + Time(pause);
             let (flow, kind, count) = (0, Kind::Ack, count as u32);
-            let (serial, skb) = (number, 0);
-            let train =
-                Train { flow, kind, skb, number, len: 0, ip_len, count, serial, first, spacing };
+            let (serial, skb, len, tsval) = (number, 0, 0, 0);
+            let train = Train {
+                flow,
+                kind,
+                skb,
+                number,
+                len,
+                ip_len,
+                tsval,
+                count,
+                serial,
+                first,
+                spacing,
+            };
             time = train.last();
             number += u64::from(count);
             train

@@ -11,6 +11,8 @@ pub enum Body {
         seq: u64,
         /// Bytes.
         len: u32,
+        /// Timestamp.
+        tsval: u32,
     },
     /// A pure ACK.
     Ack(Ack),

@@ -8,7 +8,8 @@ use super::receive::Receive;
 use super::timers::Timers;
 use super::transmit::Transmit;
 use fullpipe_sim::config::{Config, Host};
-use fullpipe_sim::tcp::profile;
+use fullpipe_sim::tcp::Segment;
+use fullpipe_sim::tcp::behaviour::profile_of;
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::trace::EventKind;
 use fullpipe_sim::units::Time;
@@ -23,7 +24,7 @@ pub struct ReceivingFlow {
     accepted: bool,
     locked: bool,
     runnable: bool,
-    backlog: VecDeque<(u64, u32)>,
+    backlog: VecDeque<Segment>,
     finish_at: Option<u64>,
 }
 
@@ -44,9 +45,9 @@ pub struct ReceivingHost {
 
 impl ReceivingHost {
     pub fn new(config: &Config, mss: u32) -> ReceivingHost {
-        let profile = profile::find(&config.receiver.kernel).expect("a known kernel");
+        let profile = profile_of(&config.receiver).expect("a profile");
         let flows = config.flows.iter().map(|flow| ReceivingFlow {
-            tcp: Receiver::new(profile, &config.receiver, mss, flow.rcvbuf),
+            tcp: Receiver::new(&profile, &config.receiver, mss, flow.rcvbuf),
             buffer: flow.write.into(),
             syn_seen: false,
             accepted: false,
@@ -93,7 +94,9 @@ impl ReceivingHost {
                     let window = self.flows[flow].tcp.window.rcv_wnd;
                     self.send(flow, cpu, Body::SynAck { window }, cx.headers, &mut cx.agenda);
                 }
-                Body::Data { seq, len } => self.data(flow, (seq, len), (now, cpu), cx),
+                Body::Data { seq, len, tsval } => {
+                    self.data(flow, Segment { seq, len, tsval }, (now, cpu), cx)
+                }
                 Body::Ack(_) | Body::SynAck { .. } => {
                     unreachable!("the sender does not send these")
                 }
@@ -103,9 +106,9 @@ impl ReceivingHost {
         self.cpu.urgent(now, cpu);
     }
 
-    fn data(&mut self, flow: usize, segment: (u64, u32), at: (Time, Time), cx: &mut Context) {
+    fn data(&mut self, flow: usize, segment: Segment, at: (Time, Time), cx: &mut Context) {
         let (now, cpu) = at;
-        let (seq, len) = segment;
+        let Segment { seq, len, .. } = segment;
         let state = &mut self.flows[flow];
         assert!(state.syn_seen, "nobody sends data before the handshake");
         let first = !state.accepted;
@@ -126,8 +129,8 @@ impl ReceivingHost {
         }
     }
 
-    fn segment(&mut self, flow: usize, (seq, len): (u64, u32), cpu: Time, cx: &mut Context) {
-        if let Some(ack) = self.flows[flow].tcp.on_segment(cpu, seq, len) {
+    fn segment(&mut self, flow: usize, segment: Segment, cpu: Time, cx: &mut Context) {
+        if let Some(ack) = self.flows[flow].tcp.on_segment(cpu, segment) {
             self.send(flow, cpu, Body::Ack(ack), cx.headers, &mut cx.agenda);
         }
         self.buffer_peak = self.buffer_peak.max(self.buffered());

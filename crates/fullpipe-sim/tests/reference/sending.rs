@@ -13,8 +13,10 @@ use super::transmit::Transmit;
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::{App, Config, Flow, Host};
 use fullpipe_sim::rng::Rng;
+use fullpipe_sim::tcp::behaviour::profile_of;
+use fullpipe_sim::tcp::metrics::Metrics;
 use fullpipe_sim::tcp::sender::{Sender, Writer};
-use fullpipe_sim::tcp::{Ack, Output, Transmission, profile};
+use fullpipe_sim::tcp::{Ack, Output, Transmission};
 use fullpipe_sim::trace::{EventKind, Limit};
 use fullpipe_sim::units::Time;
 use std::collections::VecDeque;
@@ -39,6 +41,7 @@ pub struct SendingFlow {
     asleep_since: Option<Time>,
     slept: Time,
     told_state: u8,
+    finished: bool,
     /// The present limit, since when it holds, and how long each one held before.
     limit: (Limit, Time),
     limited: [u64; Limit::COUNT],
@@ -55,6 +58,9 @@ pub struct SendingHost {
     /// The step in progress: flow and bytes.
     copying: Option<(usize, u32)>,
     runnable: VecDeque<usize>,
+    /// What finished flows left, and the first timeout of a connection in seconds.
+    metrics: Metrics,
+    timeout_init: u64,
     /// Highest content of all send buffers since the last sample.
     pub buffer_peak: u64,
 }
@@ -65,6 +71,7 @@ struct Port<'a> {
     agenda: &'a mut Agenda,
     cpu: Time,
     cost: Time,
+    walk_cost: Time,
     flow: usize,
     mss: u32,
     headers: u32,
@@ -86,7 +93,8 @@ impl Output for Port<'_> {
         let mut at = 0;
         while at < skb.len || segments.is_empty() {
             let len = (skb.len - at).min(self.mss);
-            segments.push((Body::Data { seq: skb.seq + u64::from(at), len }, len));
+            let (seq, tsval) = (skb.seq + u64::from(at), skb.tsval);
+            segments.push((Body::Data { seq, len, tsval }, len));
             at += len;
             self.cpu += self.cost;
         }
@@ -98,6 +106,10 @@ impl Output for Port<'_> {
 
     fn now(&self) -> Time {
         self.cpu
+    }
+
+    fn walked(&mut self, skbs: u32) {
+        (0..skbs).for_each(|_| self.cpu += self.walk_cost);
     }
 }
 
@@ -116,6 +128,8 @@ impl SendingHost {
             cpu: Cpu::default(),
             copying: None,
             runnable: VecDeque::new(),
+            metrics: Metrics::default(),
+            timeout_init: profile_of(&config.sender).expect("a profile").timeout_init_s.into(),
             buffer_peak: 0,
             host: config.sender.clone(),
         }
@@ -143,6 +157,7 @@ impl SendingHost {
             agenda: &mut cx.agenda,
             cpu,
             cost: self.host.cpu.transmit,
+            walk_cost: self.host.cpu.sack_walk,
             flow,
             mss: cx.mss,
             headers: cx.headers,
@@ -184,13 +199,13 @@ impl SendingHost {
             return cpu;
         }
         let measured = Some(state.syns[0]).filter(|_| state.syns.len() == 1);
-        state.tcp.established(cpu, window, measured);
+        state.tcp.established(cpu, window, measured, Some(&self.metrics));
         state.next_write = now;
         cx.tell(now, flow, EventKind::Established, (now - state.syns[0]).0);
         self.timers.set(flow * TIMERS + CONNECT, None);
         self.runnable.push_back(flow);
         self.work(flow, at, cx, |_, port| {
-            port.offer(vec![(Body::Data { seq: 0, len: 0 }, 0)]);
+            port.offer(vec![(Body::Data { seq: 0, len: 0, tsval: 0 }, 0)]);
         })
     }
 
@@ -202,6 +217,9 @@ impl SendingHost {
             let since = state.asleep_since.take().expect("a writer without space sleeps");
             state.slept += now - since;
             self.runnable.push_back(flow);
+        }
+        if state.tcp.is_finished() && !std::mem::replace(&mut state.finished, true) {
+            state.tcp.leave_metrics(&mut self.metrics);
         }
         state.limited = state.limits(now);
         state.limit = (state.tcp.limit(), now);
@@ -230,7 +248,7 @@ impl SendingHost {
             CONNECT => {
                 let doublings = self.flows[flow].syns.len().min(5);
                 self.flows[flow].syns.push(now);
-                self.timers.set(number, Some(now + Time::secs(3 << doublings)));
+                self.timers.set(number, Some(now + Time::secs(self.timeout_init << doublings)));
                 cpu = self.work(flow, (now, cpu), cx, |_, port| {
                     port.offer(vec![(Body::Syn, 0)]);
                 });
@@ -354,11 +372,11 @@ impl SendingHost {
 
 impl SendingFlow {
     fn new(flow: &Flow, host: &Host, seed: u64, mss: u32) -> SendingFlow {
-        let profile = profile::find(&host.kernel).expect("a known kernel");
+        let profile = profile_of(host).expect("a profile");
         let stream = Rng::new(seed, &flow.name).next_u64();
         let cc = Congestion::new(&flow.congestion, &flow.parameters, profile.name, host.hz, stream);
         SendingFlow {
-            tcp: Sender::new(profile, host, cc.expect("a known algorithm"), mss, flow.sndbuf),
+            tcp: Sender::new(&profile, host, cc.expect("a known algorithm"), mss, flow.sndbuf),
             config: flow.clone(),
             written: 0,
             write_left: 0,
@@ -370,6 +388,7 @@ impl SendingFlow {
             asleep_since: None,
             slept: Time::ZERO,
             told_state: 0,
+            finished: false,
             limit: (Limit::Idle, Time::ZERO),
             limited: [0; Limit::COUNT],
         }

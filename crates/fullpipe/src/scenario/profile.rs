@@ -26,8 +26,7 @@ pub struct Kernel {
     pub sysctl: Sysctl,
 }
 
-/// Every kernel profile.
-pub const KERNELS: &[Kernel] = &[Kernel {
+const LINUX_2_6_20: Kernel = Kernel {
     name: "2.6.20",
     // The default of kernel/Kconfig.hz since 2.6.13.
     hz: 250,
@@ -52,8 +51,46 @@ pub const KERNELS: &[Kernel] = &[Kernel {
         tcp_slow_start_after_idle: true,
         tcp_window_scaling: true,
         tcp_sack: true,
+        tcp_fack: true,
+        tcp_dsack: true,
+        tcp_frto: 0,
+        tcp_reordering: 3,
+        tcp_early_retrans: 0,
+        tcp_no_metrics_save: false,
     },
-}];
+};
+
+// net/ipv4/tcp_input.c: sysctl_tcp_frto is 2 since 2.6.24.
+const LINUX_2_6_24: Kernel = Kernel {
+    name: "2.6.24",
+    sysctl: Sysctl { tcp_frto: 2, ..LINUX_2_6_20.sysctl },
+    ..LINUX_2_6_20
+};
+
+const LINUX_3_14: Kernel = Kernel {
+    name: "3.14",
+    sysctl: Sysctl {
+        // SK_RMEM_MAX in include/net/sock.h: 256 packets of 256 bytes, with what they cost.
+        rmem_max: 212_992,
+        wmem_max: 212_992,
+        // tcp_init(): 6 MiB and a scale of 1 since 3.4.
+        tcp_rmem: [4096, 87_380, 6_291_456],
+        tcp_adv_win_scale: 1,
+        // Pauses before early retransmit, and tail loss probes, since 3.10.
+        tcp_early_retrans: 3,
+        ..LINUX_2_6_24.sysctl
+    },
+    ..LINUX_2_6_24
+};
+
+/// Every kernel profile.
+pub const KERNELS: &[Kernel] = &[
+    LINUX_2_6_20,
+    LINUX_2_6_24,
+    Kernel { name: "2.6.25", ..LINUX_2_6_24 },
+    Kernel { name: "2.6.32", ..LINUX_2_6_24 },
+    LINUX_3_14,
+];
 
 /// The profile of that name.
 pub fn kernel(name: &str) -> Option<&'static Kernel> {

@@ -156,6 +156,7 @@ fn host(host: &written::Host, fastest: Option<Rate>, cx: &mut Context) -> Option
     value(&qdisc.kind)?;
     Some(Host {
         kernel: kernel.name.into(),
+        behaviour: value(&host.behaviour).map(|written| written.0).unwrap_or_default(),
         hz: value(&host.hz).map_or(kernel.hz, |hz| hz.0 as u32),
         timestamps: value(&host.timestamps).unwrap_or(kernel.timestamps),
         tso: value(&host.tso).unwrap_or(kernel.tso),
@@ -189,6 +190,7 @@ fn cpu(cpu: &written::Cpu) -> Option<Cpu> {
         transmit: Time::ns(value(&cpu.transmit)?.0),
         receive: Time::ns(value(&cpu.receive)?.0),
         ack: Time::ns(value(&cpu.ack)?.0),
+        sack_walk: Time::ns(value(&cpu.sack_walk)?.0),
         calibrated: value(&cpu.calibrated)?,
     })
 }

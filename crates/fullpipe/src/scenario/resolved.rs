@@ -53,6 +53,9 @@ pub struct Hosts {
 pub struct Host {
     /// Kernel profile.
     pub kernel: String,
+    /// Behaviours of the profile that are overridden: name, choice.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", serialize_with = "show::behaviour")]
+    pub behaviour: BTreeMap<String, String>,
     /// Timer ticks per second.
     pub hz: u32,
     /// TCP timestamps.
@@ -108,6 +111,9 @@ pub struct Cpu {
     /// Reception of an ACK.
     #[serde(serialize_with = "show::per_packet")]
     pub ack: Time,
+    /// Each packet looked at for a SACK.
+    #[serde(serialize_with = "show::per_packet")]
+    pub sack_walk: Time,
     /// Whether these costs were fitted to measurements of the host that is modelled.
     pub calibrated: bool,
 }

@@ -4,6 +4,8 @@ use super::format::values::Choice;
 use fullpipe_sim::config::{QueueLimit, ReceivePath, Sysctl};
 use fullpipe_sim::units::{Framing, Time};
 use serde::{Serialize, Serializer};
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 type Written<S> = Result<<S as Serializer>::Ok, <S as Serializer>::Error>;
@@ -93,4 +95,11 @@ pub fn receive_path<S: Serializer>(value: &ReceivePath, s: S) -> Written<S> {
 /// sysctls by the kernel's names.
 pub fn sysctl<S: Serializer>(value: &Sysctl, s: S) -> Written<S> {
     s.collect_map(super::format::sysctl::written(value))
+}
+/// Overridden behaviours; switches as booleans.
+pub fn behaviour<S: Serializer>(value: &BTreeMap<String, String>, s: S) -> Written<S> {
+    s.collect_map(value.iter().map(|(name, choice)| match choice.parse::<bool>() {
+        Ok(switch) => (name, Json::from(switch)),
+        Err(_) => (name, Json::from(choice.as_str())),
+    }))
 }

@@ -6,6 +6,8 @@
 
 use super::What;
 use crate::config::{Config, Host};
+use crate::tcp::behaviour::profile_of;
+use crate::tcp::profile::InitialWindow;
 use crate::tcp::window::ReceiveWindow;
 use crate::tcp::{Ack, HEADERS};
 use crate::trace::{Offers, Packet};
@@ -43,10 +45,15 @@ pub(super) struct Headers {
     flows: Vec<Flow>,
 }
 
+/// The first window of a host's kernel; an unknown kernel has been refused before.
+fn initial(host: &Host) -> InitialWindow {
+    profile_of(host).map_or(InitialWindow::ByMss, |profile| profile.initial_window)
+}
+
 impl End {
     fn new(host: &Host, mtu: u32, mss: u32) -> End {
         let sysctl = &host.sysctl;
-        let wscale = ReceiveWindow::new(sysctl, None, mss).wscale as u8;
+        let wscale = ReceiveWindow::new(sysctl, initial(host), None, mss).wscale as u8;
         let offers = Offers {
             mss: (mtu - HEADERS) as u16,
             window_scale: sysctl.tcp_window_scaling.then_some(wscale),
@@ -65,7 +72,8 @@ impl End {
 impl Headers {
     pub(super) fn new(asked: &Config, agreed: &Config, mss: u32) -> Headers {
         let ends = [&asked.sender, &agreed.receiver].map(|host| End::new(host, agreed.mtu, mss));
-        let window = ReceiveWindow::new(&agreed.sender.sysctl, None, mss);
+        let sender = &agreed.sender;
+        let window = ReceiveWindow::new(&sender.sysctl, initial(sender), None, mss);
         let first = window.rcv_wnd.min(65_535);
         let later = window.rcv_wnd.div_ceil(1 << window.wscale).min(65_535);
         Headers {

@@ -21,6 +21,7 @@ pub fn config(resolved: &Resolved) -> Config {
 fn host(host: &Host) -> config::Host {
     config::Host {
         kernel: host.kernel.clone(),
+        behaviour: host.behaviour.clone().into_iter().collect(),
         hz: host.hz,
         timestamps: host.timestamps,
         tso: host.tso,
@@ -41,6 +42,7 @@ fn cpu(cpu: Cpu) -> config::Cpu {
         transmit: cpu.transmit,
         receive: cpu.receive,
         ack: cpu.ack,
+        sack_walk: cpu.sack_walk,
     }
 }
 

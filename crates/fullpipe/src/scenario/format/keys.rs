@@ -118,7 +118,7 @@ impl Kind {
                 "a name such as \"cubic\", or { name = \"cubic\", initial_ssthresh = 100 }".into()
             }
             Kind::Sysctl => "a table such as { \"net.core.wmem_max\" = \"4MiB\" }".into(),
-            Kind::Behaviour => "a table".into(),
+            Kind::Behaviour => "a table such as { reduction = \"prr\" }".into(),
             Kind::Assignments => "a table such as { \"path.loss\" = 1e-5 }".into(),
             Kind::Axes => "a table such as { \"path.loss\" = [1e-5, 1e-4] }".into(),
             Kind::Range => "[first, one past the last], for instance [0, 3]".into(),

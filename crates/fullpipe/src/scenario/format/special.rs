@@ -1,12 +1,14 @@
 //! Values with a form of their own.
 
-use super::context::{Context, Place};
+use super::context::{Context, Place, one_of};
 use super::keys::{At, Kind, Read, Section, wrong_type};
 use super::node::{Entry, Node, Table, Value};
 use super::quantity::{self, PACKETS, SIZE, Wrong};
 use super::values::{in_range, items, quantity_text, report};
 use super::written::{AppTable, Directions};
 use fullpipe_sim::config;
+use fullpipe_sim::tcp::behaviour;
+use std::collections::BTreeMap;
 
 /// Capacity of a link's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,9 +131,9 @@ impl Read for Congestion {
     }
 }
 
-/// Overrides of single behaviours of a kernel profile.
-#[derive(Clone, Copy, Debug)]
-pub struct Behaviour;
+/// Overrides of single behaviours of a kernel profile: name, choice.
+#[derive(Clone, Debug)]
+pub struct Behaviour(pub BTreeMap<String, String>);
 
 impl Read for Behaviour {
     const KIND: Kind = Kind::Behaviour;
@@ -140,12 +142,42 @@ impl Read for Behaviour {
             wrong_type(node, key, &Self::KIND, cx);
             return None;
         };
+        let mut read = BTreeMap::new();
+        let mut whole = true;
         for entry in &table.entries {
-            let message = format!("no behaviour can be overridden, so not `{}` either", entry.key);
-            cx.error("unknown-key", entry.place, message).expected("an empty table");
+            match choice(entry, cx) {
+                Some(choice) => _ = read.insert(entry.key.clone(), choice),
+                None => whole = false,
+            }
         }
-        Some(Behaviour)
+        whole.then_some(Behaviour(read))
     }
+}
+
+/// What a behaviour is overridden with.
+fn choice(entry: &Entry, cx: &mut Context) -> Option<String> {
+    let Some(row) = behaviour::behaviour(&entry.key) else {
+        let message = format!("unknown behaviour `{}`", entry.key);
+        let known = behaviour::BEHAVIOURS.iter().map(|row| row.name);
+        cx.error("unknown-key", entry.place, message).names(&entry.key, known);
+        return None;
+    };
+    let choices = (row.choices)();
+    let written = match &entry.node.value {
+        Value::Boolean(b) => Some(b.to_string()),
+        _ => entry.node.as_text().map(str::to_string),
+    };
+    let Some(written) = written else {
+        let message = format!("`{}` is {}", row.name, entry.node.kind());
+        cx.error("wrong-type", entry.node.place, message).expected(one_of(&choices));
+        return None;
+    };
+    if !choices.contains(&written.as_str()) {
+        let message = format!("`{}` has no choice \"{written}\"", row.name);
+        cx.error("unknown-name", entry.node.place, message).names(&written, choices);
+        return None;
+    }
+    Some(written)
 }
 
 /// Report intervals: first, one past the last.

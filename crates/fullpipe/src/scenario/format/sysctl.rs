@@ -30,6 +30,8 @@ pub enum Field {
     Packets(fn(&mut Sysctl) -> &mut u32),
     /// A small signed number, -31 to 31.
     Scale(fn(&mut Sysctl) -> &mut i32),
+    /// A small number between two bounds.
+    Level(fn(&mut Sysctl) -> &mut u32, u32, u32),
 }
 
 /// Every known one.
@@ -79,6 +81,36 @@ pub const SYSCTLS: &[Entry] = &[
         doc: "whether selective acknowledgements are used",
         field: Field::Switch(|s| &mut s.tcp_sack),
     },
+    Entry {
+        name: "net.ipv4.tcp_fack",
+        doc: "whether losses are marked by forward acknowledgement, until reordering is seen",
+        field: Field::Switch(|s| &mut s.tcp_fack),
+    },
+    Entry {
+        name: "net.ipv4.tcp_dsack",
+        doc: "whether the receiver reports what came twice",
+        field: Field::Switch(|s| &mut s.tcp_dsack),
+    },
+    Entry {
+        name: "net.ipv4.tcp_frto",
+        doc: "whether spurious timeouts are looked for (F-RTO); before 3.10, 2: with SACK",
+        field: Field::Level(|s| &mut s.tcp_frto, 0, 2),
+    },
+    Entry {
+        name: "net.ipv4.tcp_reordering",
+        doc: "duplicate ACKs that count as loss, at first",
+        field: Field::Level(|s| &mut s.tcp_reordering, 1, 127),
+    },
+    Entry {
+        name: "net.ipv4.tcp_early_retrans",
+        doc: "early retransmit (1: at once; 2, 3: after a pause) and tail loss probes (3, 4); kernels before 3.5 do not have it and behave as with 0",
+        field: Field::Level(|s| &mut s.tcp_early_retrans, 0, 4),
+    },
+    Entry {
+        name: "net.ipv4.tcp_no_metrics_save",
+        doc: "whether a connection leaves nothing (ssthresh, RTT, reordering) for the next one",
+        field: Field::Switch(|s| &mut s.tcp_no_metrics_save),
+    },
 ];
 
 /// Name and value of each sysctl, as the kernel shows them.
@@ -94,6 +126,7 @@ fn value(field: &Field, s: &mut Sysctl) -> Json {
         Field::Switch(at) => Json::from(u8::from(*at(s))),
         Field::Packets(at) => Json::from(*at(s)),
         Field::Scale(at) => Json::from(*at(s)),
+        Field::Level(at, ..) => Json::from(*at(s)),
     }
 }
 
@@ -116,7 +149,9 @@ impl Sysctls {
             match (&SYSCTLS[*at].field, *value) {
                 (Field::Size(field), SysctlValue::Number(n)) => *field(to) = n,
                 (Field::Switch(field), SysctlValue::Number(n)) => *field(to) = n != 0,
-                (Field::Packets(field), SysctlValue::Number(n)) => *field(to) = n as u32,
+                (Field::Packets(field) | Field::Level(field, ..), SysctlValue::Number(n)) => {
+                    *field(to) = n as u32;
+                }
                 (Field::Triple(field), SysctlValue::Triple(n)) => *field(to) = n,
                 (Field::Scale(field), SysctlValue::Signed(n)) => *field(to) = n,
                 _ => {}
@@ -179,6 +214,9 @@ fn sysctl(name: &str, place: Place, node: &Node, cx: &mut Context) -> Option<(us
         Field::Switch(_) => SysctlValue::Number(integer(name, node, (0, 1), cx)? as u64),
         Field::Packets(_) => {
             SysctlValue::Number(integer(name, node, (1, i32::MAX.into()), cx)? as u64)
+        }
+        Field::Level(_, min, max) => {
+            SysctlValue::Number(integer(name, node, (min.into(), max.into()), cx)? as u64)
         }
         Field::Scale(_) => SysctlValue::Signed(integer(name, node, (-31, 31), cx)? as i32),
     };

@@ -134,7 +134,7 @@ group! {
         tso: bool, Absent("as the kernel profile");
         /// sysctls by the kernel's full names.
         sysctl: Sysctls, Absent("as the kernel profile");
-        /// Overrides of single behaviours of the profile. None can be overridden yet.
+        /// Overrides of single behaviours of the profile, by name, to see what they do.
         behaviour: Behaviour, Absent("as the kernel profile");
         /// The queue between TCP and the driver.
         qdisc: Qdisc, Empty;
@@ -174,6 +174,8 @@ group! {
         receive: PerPacket, Is("0ns/packet");
         /// Reception of an ACK, with what TCP does with it.
         ack: PerPacket, Is("0ns/packet");
+        /// Each packet of the queue that is looked at to find what a SACK is about, in kernels before 2.6.25.
+        sack_walk: PerPacket, Is("0ns/packet");
         /// Whether these costs were fitted to measurements of the host that is modelled.
         calibrated: bool, Is("false");
     }

@@ -11,6 +11,8 @@ use crate::scenario::metric::{FLOW, LIMITS, Metric, RECEIVER_STAGES, SENDER_STAG
 use crate::scenario::profile::KERNELS;
 use crate::scenario::published;
 use fullpipe_sim::cc;
+use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
+use fullpipe_sim::tcp::profile::PROFILES;
 use fullpipe_sim::units::Time;
 use std::fmt::Write;
 
@@ -73,6 +75,7 @@ pub fn markdown() -> String {
         table(&mut page, group);
     }
     sysctls(&mut page);
+    behaviours(&mut page);
     congestion(&mut page);
     metrics(&mut page);
     figures(&mut page);
@@ -187,6 +190,22 @@ fn sysctls(page: &mut String) {
         let [qdisc, ring] =
             [format!("{} packets", k.qdisc_limit), format!("{} descriptors", k.ring)];
         row(page, &[k.name, &hz, &timestamps, &tso, &qdisc, &ring, k.congestion]);
+    }
+}
+
+/// The rows of the kernel profiles, which `behaviour` of a host overrides.
+fn behaviours(page: &mut String) {
+    *page += "\n## Behaviours of kernel profiles\n\nEach can be overridden by name in a host: \
+              `behaviour = { reduction = \"prr\" }`. Where each appeared is told in \
+              `crates/fullpipe-sim/src/tcp/profile.rs`.\n";
+    let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
+    head(page, &[&["behaviour", "meaning", "choices"], names.as_slice()].concat());
+    for entry in BEHAVIOURS {
+        let name = format!("`{}`", entry.name);
+        let choices = (entry.choices)().join(", ");
+        let mut cells = vec![name.as_str(), entry.doc, &choices];
+        cells.extend(PROFILES.iter().map(|profile| entry.of(profile)));
+        row(page, &cells);
     }
 }
 

@@ -9,6 +9,7 @@ use crate::scenario::format::quantity::{Dimension, PACKETS, SIZE};
 use crate::scenario::format::sysctl::{Field, SYSCTLS};
 use crate::scenario::format::written::{Asked, Run};
 use fullpipe_sim::cc;
+use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
 use serde_json::{Map, Value, json};
 
 /// The schema as text.
@@ -90,7 +91,7 @@ fn schema(kind: &Kind) -> Value {
         }
         Kind::Congestion => congestion(),
         Kind::Sysctl => sysctl(),
-        Kind::Behaviour => json!({ "type": "object", "maxProperties": 0 }),
+        Kind::Behaviour => behaviour(),
         Kind::Assignments | Kind::Axes => json!({ "type": "object" }),
         Kind::Range => json!({
             "type": "array", "items": { "type": "integer", "minimum": 0 }, "minItems": 2, "maxItems": 2,
@@ -144,6 +145,21 @@ fn congestion() -> Value {
     json!({ "anyOf": forms })
 }
 
+/// Rows of the kernel profile with their choices.
+fn behaviour() -> Value {
+    let mut properties = Map::new();
+    for row in BEHAVIOURS {
+        let choices = (row.choices)();
+        let mut value = match choices.as_slice() {
+            ["false", "true"] => json!({ "type": "boolean" }),
+            names => json!({ "enum": names }),
+        };
+        value["description"] = json!(row.doc);
+        properties.insert(row.name.into(), value);
+    }
+    json!({ "type": "object", "properties": properties, "additionalProperties": false })
+}
+
 /// sysctls by their quoted names; unquoted ones make a table `net`.
 fn sysctl() -> Value {
     let mut properties = Map::new();
@@ -157,6 +173,9 @@ fn sysctl() -> Value {
             Field::Switch(_) => json!({ "type": "integer", "minimum": 0, "maximum": 1 }),
             Field::Packets(_) => json!({ "type": "integer", "minimum": 1, "maximum": i32::MAX }),
             Field::Scale(_) => json!({ "type": "integer", "minimum": -31, "maximum": 31 }),
+            Field::Level(_, min, max) => {
+                json!({ "type": "integer", "minimum": min, "maximum": max })
+            }
         };
         value["description"] = json!(entry.doc);
         properties.insert(entry.name.into(), value);

@@ -1,0 +1,180 @@
+//! What recovery costs: CPU time per packet of a sender that loses 10,000 of the 100,000 packets in
+//! its window, against the same sender without loss, taken in turns. The aim is at most twice.
+
+use fullpipe_sim::cc::Congestion;
+use fullpipe_sim::config::{Cpu, Host, ReceivePath, Sysctl};
+use fullpipe_sim::tcp::profile::PROFILES;
+use fullpipe_sim::tcp::sender::Sender;
+use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
+use fullpipe_sim::units::{Rate, Time};
+use std::collections::VecDeque;
+
+const SEGMENT: u32 = 1000;
+const WINDOW: u64 = 100_000;
+/// One packet in so many is lost.
+const LOST: u64 = 10;
+const ROUNDS: usize = 5;
+
+/// Takes everything and remembers what was sent again.
+#[derive(Default)]
+struct Wire {
+    now: Time,
+    again: VecDeque<u64>,
+}
+
+impl Output for Wire {
+    fn transmit(&mut self, skb: Transmission) -> bool {
+        if skb.retransmission {
+            self.again.push_back(skb.seq / u64::from(SEGMENT));
+        }
+        true
+    }
+    fn now(&self) -> Time {
+        self.now
+    }
+}
+
+fn host(kernel: &str) -> Host {
+    Host {
+        kernel: kernel.into(),
+        behaviour: Vec::new(),
+        hz: 1000,
+        timestamps: false,
+        tso: false,
+        sysctl: Sysctl {
+            rmem_max: 1 << 30,
+            wmem_max: 1 << 30,
+            tcp_rmem: [4096, 1 << 30, 1 << 30],
+            tcp_wmem: [4096, 1 << 30, 1 << 30],
+            tcp_adv_win_scale: 2,
+            netdev_max_backlog: 1000,
+            tcp_slow_start_after_idle: true,
+            tcp_window_scaling: true,
+            tcp_sack: true,
+            tcp_fack: true,
+            tcp_dsack: true,
+            tcp_frto: 2,
+            tcp_reordering: 3,
+            tcp_early_retrans: 0,
+            tcp_no_metrics_save: false,
+        },
+        qdisc_limit: 1000,
+        tx_ring: 256,
+        rx_ring: 256,
+        nic_rate: Rate::gbit(10),
+        coalesce: Time::ZERO,
+        receive_path: ReceivePath::Napi,
+        cpu: Cpu::default(),
+    }
+}
+
+/// CPU time of this thread, seconds.
+fn cpu_s() -> f64 {
+    let text =
+        std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells CPU time");
+    let ns: f64 = text.split(' ').next().and_then(|n| n.parse().ok()).expect("a number first");
+    ns / 1e9
+}
+
+struct Connection {
+    tcp: Sender,
+    wire: Wire,
+    written: u64,
+}
+
+impl Connection {
+    fn new(kernel: &str) -> Connection {
+        let profile = PROFILES.iter().find(|p| p.name == kernel).expect("it is known");
+        let cc = Congestion::new("reno", &[], kernel, 1000, 1).expect("a control");
+        let mut tcp = Sender::new(profile, &host(kernel), cc, SEGMENT, Some(1 << 30));
+        tcp.established(Time::ms(100), 1 << 40, Some(Time::ZERO), None);
+        let wire = Wire { now: Time::ms(100), ..Wire::default() };
+        Connection { tcp, wire, written: 0 }
+    }
+
+    /// The application keeps ahead of what is acknowledged.
+    fn write(&mut self, until: u64) {
+        while self.written < until {
+            self.written += 1;
+            self.tcp.copied(SEGMENT, SEGMENT, self.written < until, &mut self.wire);
+        }
+        self.tcp.end_write(&mut self.wire);
+    }
+
+    fn ack(&mut self, segments: u64, sacks: &[(u64, u64)]) {
+        let bytes = |n: u64| n * u64::from(SEGMENT);
+        let mut blocks = [(0, 0); 4];
+        for (slot, &(start, end)) in blocks.iter_mut().zip(sacks) {
+            *slot = (bytes(start), bytes(end));
+        }
+        let count = sacks.len();
+        let sacks = (count > 0).then(|| Box::new(Sacks { blocks, count }));
+        let ack = Ack { ack: bytes(segments), window: 1 << 40, sacks, tsecr: 0 };
+        self.wire.now += Time::us(1);
+        self.tcp.on_ack(&ack, &mut self.wire);
+    }
+}
+
+/// CPU time per packet of a window that arrives whole, and of one that loses one packet in ten.
+fn costs(kernel: &str) -> (f64, f64) {
+    let mut c = Connection::new(kernel);
+    let mut at = 0;
+    // Slow start up to the window.
+    while u64::from(c.tcp.cwnd()) < WINDOW {
+        c.write(at + 3 * WINDOW);
+        at += 1;
+        c.ack(at, &[]);
+    }
+    let begin = cpu_s();
+    for _ in 0..WINDOW {
+        at += 1;
+        c.write(at + 4 * WINDOW);
+        c.ack(at, &[]);
+    }
+    let whole = (cpu_s() - begin) / WINDOW as f64;
+    let begin = cpu_s();
+    lose(&mut c, at);
+    (whole, (cpu_s() - begin) / WINDOW as f64)
+}
+
+/// Of the window from `from` on every tenth packet is lost; then what is sent again arrives.
+fn lose(c: &mut Connection, from: u64) {
+    let mut runs: VecDeque<(u64, u64)> = VecDeque::new();
+    let end = from + WINDOW;
+    for n in from..end {
+        if (n - from).is_multiple_of(LOST) {
+            runs.push_front((n + 1, n + 1));
+            continue;
+        }
+        runs[0].1 = n + 1;
+        let told: Vec<_> = runs.iter().copied().filter(|r| r.0 < r.1).take(4).collect();
+        runs.truncate(8);
+        c.ack(from, &told);
+    }
+    let mut next = from;
+    while next < end {
+        let Some(again) = c.wire.again.pop_front() else { break };
+        if again == next {
+            next += LOST;
+        }
+        let told = if next < end { vec![(next + 1, (next + LOST).min(end))] } else { Vec::new() };
+        c.ack(next.min(end), &told);
+    }
+    assert!(next >= end, "everything that was lost has been sent again");
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn main() {
+    println!("ns of CPU per packet, window {WINDOW}: whole, one in {LOST} lost, ratio");
+    for profile in PROFILES {
+        let rounds: Vec<_> = (0..ROUNDS).map(|_| costs(profile.name)).collect();
+        let whole = median(rounds.iter().map(|r| r.0).collect());
+        let lossy = median(rounds.iter().map(|r| r.1).collect());
+        let (a, b) = (whole * 1e9, lossy * 1e9);
+        println!("{}: {a:.0} {b:.0} {:.2}", profile.name, lossy / whole);
+    }
+}

@@ -1,0 +1,145 @@
+//! Rows of a profile by name, so that a scenario can override one of them:
+//! `behaviour = { reduction = "prr" }`.
+
+use super::profile::{
+    CcRtt, CwndLimited, DsackUndo, FrtoVersion, GrowthUnderReordering, HalvingStep, HeadTimeout,
+    HoleFilled, InitialCwnd, InitialWindow, LossStates, LostRetransmits, MaxBurst, PktsAcked,
+    Profile, Reduction, RttClock, RttSource, SackMarking, SpuriousPartial, TimeoutReordering, find,
+};
+use crate::config::Host;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A row that can be overridden.
+pub struct Behaviour {
+    /// Its name, that of the field of [`Profile`].
+    pub name: &'static str,
+    /// What it is about.
+    pub doc: &'static str,
+    /// The names of its choices.
+    pub choices: fn() -> Vec<&'static str>,
+    apply: fn(&mut Profile, &str) -> bool,
+    of: fn(&Profile) -> &'static str,
+}
+
+/// A row's type: its choices by name.
+trait Choices: Copy + PartialEq + 'static {
+    fn all() -> &'static [(&'static str, Self)];
+}
+
+impl Choices for bool {
+    fn all() -> &'static [(&'static str, bool)] {
+        &[("false", false), ("true", true)]
+    }
+}
+
+fn names<T: Choices>() -> Vec<&'static str> {
+    T::all().iter().map(|(name, _)| *name).collect()
+}
+
+fn set<T: Choices>(field: &mut T, name: &str) -> bool {
+    let found = T::all().iter().find(|(known, _)| *known == name);
+    found.map(|(_, choice)| *field = *choice).is_some()
+}
+
+fn name_of<T: Choices>(value: T) -> &'static str {
+    T::all().iter().find(|(_, choice)| *choice == value).map_or("", |(name, _)| name)
+}
+
+macro_rules! behaviours {
+    ($($field:ident: $type:ty, $doc:literal;)*) => {
+        /// Every row that can be overridden.
+        pub const BEHAVIOURS: &[Behaviour] = &[$(Behaviour {
+            name: stringify!($field),
+            doc: $doc,
+            choices: names::<$type>,
+            apply: |profile, name| set(&mut profile.$field, name),
+            of: |profile| name_of(profile.$field),
+        },)*];
+    };
+}
+
+macro_rules! choices {
+    ($($type:ty),* $(,)?) => {$(
+        impl Choices for $type {
+            fn all() -> &'static [(&'static str, $type)] {
+                <$type>::CHOICES
+            }
+        }
+    )*};
+}
+
+choices! {
+    InitialCwnd, InitialWindow, PktsAcked, CcRtt, CwndLimited, GrowthUnderReordering, RttClock, RttSource,
+    SackMarking, HeadTimeout, LostRetransmits, HoleFilled, TimeoutReordering, Reduction, HalvingStep,
+    MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion,
+}
+
+behaviours! {
+    initial_cwnd: InitialCwnd, "initial congestion window, packets";
+    initial_window: InitialWindow, "first window that a receiver offers, segments";
+    pkts_acked: PktsAcked, "what the congestion control's pkts_acked counts";
+    cc_rtt: CcRtt, "the RTT that a congestion control is told";
+    quick_ack_on_growth: bool, "a segment that opens the window is acknowledged at once";
+    size_goal_half_window: bool, "an skb is at most half the largest window seen";
+    tso_deferral: bool, "a large skb waits until enough of it may go";
+    cwnd_limited: CwndLimited, "when a sender with TSO counts as limited by cwnd";
+    growth_under_reordering: GrowthUnderReordering, "cwnd grows by out-of-order data";
+    rtt_clock: RttClock, "the clock of srtt and the timeout";
+    rtt_source: RttSource, "which RTT sample is taken where there are timestamps";
+    sack_marking: SackMarking, "what counts as lost by SACK, without FACK";
+    sacks_mark: bool, "SACKs that are no duplicate ACK mark losses";
+    marks_resent: bool, "what was sent again without being lost may be marked";
+    marks_beyond_high_seq: bool, "data sent after recovery began is marked";
+    marks_data_lost: bool, "SACKs above high_seq mark losses in every state but Open";
+    data_lost_needs_fack: bool, "that needs FACK";
+    head_timeout: HeadTimeout, "the first packet's age alone proves a loss";
+    lost_retransmits: LostRetransmits, "how lost retransmissions are found";
+    hole_filled: HoleFilled, "how a cumulative ACK tells of reordering";
+    reordering_after_loss: bool, "reordering is believed after a timeout that may be undone";
+    timeout_reordering: TimeoutReordering, "which timeouts reset the reordering metric";
+    reduction: Reduction, "how cwnd comes down in CWR and Recovery";
+    halving_step: HalvingStep, "which ACKs count for rate halving";
+    moderate_cwnd: bool, "a dubious ACK limits cwnd to what is in flight and a burst";
+    max_burst: MaxBurst, "that burst";
+    undo_moderates: bool, "an undone cwnd is moderated";
+    dsack_undo: DsackUndo, "in which states D-SACKs undo a reduction";
+    spurious_partial: SpuriousPartial, "what a partial ACK of a late segment ends";
+    loss_states: LossStates, "how the Loss state works";
+    frto: FrtoVersion, "how spurious timeouts are told from losses";
+    walks_for_sacks: bool, "SACK blocks are looked up by walking the queue";
+}
+
+/// The row called `name`.
+pub fn behaviour(name: &str) -> Option<&'static Behaviour> {
+    BEHAVIOURS.iter().find(|row| row.name == name)
+}
+
+impl Behaviour {
+    /// What `profile` chooses here.
+    pub fn of(&self, profile: &Profile) -> &'static str {
+        (self.of)(profile)
+    }
+
+    /// Puts the choice of that name into `profile`; false if there is none.
+    pub fn apply(&self, profile: &mut Profile, choice: &str) -> bool {
+        (self.apply)(profile, choice)
+    }
+}
+
+/// The profile of a host, with what it overrides.
+///
+/// # Errors
+/// An unknown kernel, behaviour or choice.
+pub fn profile_of(host: &Host) -> Result<Profile, String> {
+    let known = find(&host.kernel).ok_or_else(|| format!("unknown profile {}", host.kernel))?;
+    let mut profile = *known;
+    for (name, choice) in &host.behaviour {
+        let row = behaviour(name).ok_or_else(|| format!("unknown behaviour {name}"))?;
+        if !row.apply(&mut profile, choice) {
+            return Err(format!("behaviour {name}: unknown choice {choice}"));
+        }
+    }
+    Ok(profile)
+}

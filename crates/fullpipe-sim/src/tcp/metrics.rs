@@ -1,0 +1,87 @@
+//! What a connection leaves for the next one to the same host: ssthresh, cwnd, RTT, reordering.
+//!
+//! Source: Linux 2.6.20 `tcp_update_metrics`, `tcp_init_metrics`; off with sysctl
+//! tcp_no_metrics_save = 1. A cached cwnd limits nothing there (only a locked one would), so that it
+//! is not kept. 3.14 derives the first timeout from the cached RTT in a somewhat different way; here
+//! it is as in 2.6.20.
+
+use super::CaState;
+use super::sender::Sender;
+
+/// See the module's description. 0 stands for unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Metrics {
+    /// Smoothed RTT, units x 8.
+    rtt: u32,
+    /// Mean deviation, in the estimator's scale.
+    rttvar: u32,
+    /// Slow start threshold, packets.
+    ssthresh: u32,
+    /// Reordering, packets.
+    reordering: u32,
+}
+
+/// From here on ssthresh counts as infinite (Linux 2.6.20 `tcp_update_metrics`).
+const SSTHRESH_UNSET: u32 = 0xffff;
+
+impl Sender {
+    /// The connection is over: what it learned goes into `cache`.
+    pub fn leave_metrics(&self, cache: &mut Metrics) {
+        if self.sysctl.tcp_no_metrics_save {
+            return;
+        }
+        if self.rtt.backoff > 0 || self.rtt.srtt == 0 {
+            cache.rtt = 0;
+            return;
+        }
+        self.leave_rtt(cache);
+        let (cwnd, ssthresh) = (self.cwnd(), self.ssthresh());
+        if ssthresh >= SSTHRESH_UNSET {
+            if cache.ssthresh > 0 {
+                cache.ssthresh = cache.ssthresh.max(cwnd >> 1);
+            }
+        } else if cwnd > ssthresh && self.ca_state == CaState::Open {
+            cache.ssthresh = ssthresh.max(cwnd >> 1);
+        } else if cache.ssthresh > 0 {
+            cache.ssthresh = cache.ssthresh.max(ssthresh);
+        }
+        if self.recovery.reordering != self.sysctl.tcp_reordering {
+            cache.reordering = cache.reordering.max(self.recovery.reordering);
+        }
+    }
+
+    /// A longer RTT is taken over, a shorter one by an eighth.
+    fn leave_rtt(&self, cache: &mut Metrics) {
+        let difference = i64::from(cache.rtt) - i64::from(self.rtt.srtt);
+        match difference {
+            ..=0 => cache.rtt = self.rtt.srtt,
+            _ => cache.rtt -= (difference >> 3) as u32,
+        }
+        let deviation = ((difference.unsigned_abs() >> 1) as u32).max(self.rtt.mdev);
+        match deviation.cmp(&cache.rttvar) {
+            core::cmp::Ordering::Less => cache.rttvar -= (cache.rttvar - deviation) >> 2,
+            _ => cache.rttvar = deviation,
+        }
+    }
+
+    /// What is known of the host, at the start of a connection.
+    pub(super) fn take_metrics(&mut self, cached: &Metrics) {
+        if cached.ssthresh > 0 {
+            self.cc.sock_mut().snd_ssthresh = cached.ssthresh;
+        }
+        if cached.reordering > 0 && cached.reordering != self.recovery.reordering {
+            self.recovery.fack = false;
+            self.recovery.reordering = cached.reordering;
+        }
+        // Without timestamps a timeout that is too short would never be found out.
+        if cached.rtt > 0 && self.rtt.srtt > 0 && self.timestamps {
+            self.rtt.take_cached(cached.rtt, cached.rttvar, self.snd_nxt);
+        }
+    }
+
+    /// Whether everything was written and acknowledged.
+    pub fn is_finished(&self) -> bool {
+        let sent = self.queue.head().is_none() && self.board.packets_out == 0;
+        self.writer == super::sender::Writer::Done && sent
+    }
+}

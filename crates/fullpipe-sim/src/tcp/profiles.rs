@@ -1,0 +1,110 @@
+//! The table of kernel versions. Read in the sources of 2.6.20, 2.6.24, 3.0 and 3.10; what differs in
+//! 2.6.25, 2.6.32 and 3.14 from the version read before it is known from the changes' dates.
+
+use super::profile::{
+    CcRtt, CwndLimited, DsackUndo, FrtoVersion, GrowthUnderReordering, HalvingStep, HeadTimeout,
+    HoleFilled, InitialCwnd, InitialWindow, LossStates, LostRetransmits, MaxBurst, PktsAcked,
+    Profile, Reduction, RttClock, RttSource, SackMarking, SpuriousPartial, TimeoutReordering,
+};
+
+const LINUX_2_6_20: Profile = Profile {
+    name: "2.6.20",
+    initial_cwnd: InitialCwnd::ByMss,
+    initial_window: InitialWindow::ByMss,
+    pkts_acked: PktsAcked::Skbs,
+    cc_rtt: CcRtt::Echo,
+    quick_ack_on_growth: true,
+    size_goal_half_window: true,
+    tso_deferral: false,
+    tso_win_divisor: 3,
+    cwnd_limited: CwndLimited::Share,
+    growth_under_reordering: GrowthUnderReordering::Never,
+    rtt_clock: RttClock::Jiffies,
+    rtt_source: RttSource::Echo,
+    rto_min_ms: 200,
+    timeout_init_s: 3,
+    sack_marking: SackMarking::HeadOnly,
+    sacks_mark: false,
+    marks_resent: false,
+    marks_beyond_high_seq: false,
+    marks_data_lost: true,
+    data_lost_needs_fack: false,
+    head_timeout: HeadTimeout::Any,
+    lost_retransmits: LostRetransmits::ByDistance,
+    hole_filled: HoleFilled::BySacks,
+    reordering_after_loss: false,
+    timeout_reordering: TimeoutReordering::Always,
+    reduction: Reduction::RateHalving,
+    halving_step: HalvingStep::AnyAck,
+    moderate_cwnd: true,
+    max_burst: MaxBurst::Three,
+    undo_moderates: true,
+    dsack_undo: DsackUndo::Disorder,
+    spurious_partial: SpuriousPartial::Reduction,
+    loss_states: LossStates::Classic,
+    frto: FrtoVersion::Basic,
+    walks_for_sacks: true,
+};
+
+const LINUX_2_6_24: Profile = Profile {
+    name: "2.6.24",
+    pkts_acked: PktsAcked::Segments,
+    cc_rtt: CcRtt::Jiffies,
+    sacks_mark: true,
+    marks_resent: true,
+    hole_filled: HoleFilled::ByAck,
+    halving_step: HalvingStep::Progress,
+    frto: FrtoVersion::SackToHighmark,
+    ..LINUX_2_6_20
+};
+
+const LINUX_2_6_25: Profile = Profile {
+    name: "2.6.25",
+    tso_deferral: true,
+    sack_marking: SackMarking::Rfc6675,
+    data_lost_needs_fack: true,
+    head_timeout: HeadTimeout::Fack,
+    lost_retransmits: LostRetransmits::ByFack,
+    walks_for_sacks: false,
+    ..LINUX_2_6_24
+};
+
+const LINUX_2_6_32: Profile = Profile {
+    name: "2.6.32",
+    cc_rtt: CcRtt::Microseconds,
+    cwnd_limited: CwndLimited::ShareAndBytes,
+    reordering_after_loss: true,
+    max_burst: MaxBurst::Reordering,
+    frto: FrtoVersion::Sack,
+    ..LINUX_2_6_25
+};
+
+const LINUX_3_14: Profile = Profile {
+    name: "3.14",
+    initial_cwnd: InitialCwnd::Ten,
+    initial_window: InitialWindow::Twenty,
+    growth_under_reordering: GrowthUnderReordering::WhenHigh,
+    rtt_source: RttSource::Ack,
+    timeout_init_s: 1,
+    marks_beyond_high_seq: true,
+    marks_data_lost: false,
+    head_timeout: HeadTimeout::Never,
+    timeout_reordering: TimeoutReordering::Disordered,
+    reduction: Reduction::Prr,
+    moderate_cwnd: false,
+    undo_moderates: false,
+    dsack_undo: DsackUndo::Recovery,
+    spurious_partial: SpuriousPartial::Recovery,
+    loss_states: LossStates::Frto,
+    frto: FrtoVersion::Rfc5682,
+    ..LINUX_2_6_32
+};
+
+/// All known profiles, oldest first.
+pub const PROFILES: &[Profile] =
+    &[LINUX_2_6_20, LINUX_2_6_24, LINUX_2_6_25, LINUX_2_6_32, LINUX_3_14];
+
+/// The profile called `name`.
+pub fn find(name: &str) -> Option<&'static Profile> {
+    PROFILES.iter().find(|p| p.name == name)
+}

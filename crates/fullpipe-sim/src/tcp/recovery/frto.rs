@@ -1,0 +1,256 @@
+//! F-RTO: telling spurious timeouts from losses by the ACKs that follow them.
+//!
+//! Three versions: RFC 4138 basic (Linux 2.6.20: `tcp_enter_frto`, `tcp_process_frto`), RFC 4138 with
+//! SACK (2.6.24; since 2.6.26 what was sent after the timeout is marked lost too), and RFC 5682 inside
+//! the Loss state (3.10 `tcp_process_loss`). The response to a spurious timeout is that of
+//! sysctl tcp_frto_response = 0 before 3.10 (rate halving), a full undo since.
+
+use crate::tcp::input::Flags;
+use crate::tcp::profile::FrtoVersion;
+use crate::tcp::sender::Sender;
+use crate::tcp::{CaState, Output};
+
+impl Sender {
+    fn sack_frto(&self) -> bool {
+        self.sysctl.tcp_frto == 2 && !self.is_reno()
+    }
+
+    /// tcp_use_frto, at a timeout.
+    pub(super) fn uses_frto_on_timeout(&self) -> bool {
+        if self.sysctl.tcp_frto == 0 {
+            return false;
+        }
+        match self.profile.frto {
+            FrtoVersion::Rfc5682 => false,
+            FrtoVersion::Basic => self
+                .queue
+                .head()
+                .is_some_and(|head| self.snd_nxt + u64::from(head) <= self.snd_una + self.snd_wnd),
+            FrtoVersion::SackToHighmark | FrtoVersion::Sack => {
+                let head_end = self.queue.segment_end(self.snd_una, self.mss, self.snd_nxt);
+                self.sack_frto() || self.board.retrans_out <= 1 && !self.board.was_resent(head_end)
+            }
+        }
+    }
+
+    /// Whether Nagle's rule is off, since 2.6.24, for the first segment after F-RTO's first step.
+    pub(in crate::tcp) fn frto_suspends_nagle(&self) -> bool {
+        self.recovery.frto_counter == 2 && self.profile.frto != FrtoVersion::Basic
+    }
+
+    /// The timeout does not enter Loss yet: only the first packet goes again.
+    pub(super) fn enter_frto(&mut self, out: &dyn Output) {
+        self.sync_clock(out.now());
+        let in_progress = self.recovery.frto_counter > 0;
+        let again = (self.ca_state == CaState::Loss || in_progress) && self.retransmits == 0;
+        let past = self.snd_una >= self.recovery.high_seq;
+        if !in_progress && self.ca_state <= CaState::Disorder || past || again {
+            self.recovery.prior_ssthresh = self.current_ssthresh();
+            self.reduce_ssthresh_for_frto(in_progress);
+        }
+        self.recovery.undo_marker = Some(self.snd_una);
+        self.recovery.undo_retrans = 0;
+        match self.profile.frto {
+            FrtoVersion::Basic => self.enter_basic_frto(),
+            _ => self.enter_sack_frto(in_progress, out),
+        }
+        self.recovery.frto_counter = 1;
+    }
+
+    /// cwnd is not reduced before F-RTO has decided, which ssthresh must not trust in.
+    fn reduce_ssthresh_for_frto(&mut self, in_progress: bool) {
+        let cwnd = self.cwnd();
+        if in_progress {
+            self.cc.sock_mut().snd_cwnd = 2;
+        }
+        self.reduce_ssthresh();
+        self.cc.sock_mut().snd_cwnd = cwnd;
+    }
+
+    fn enter_basic_frto(&mut self) {
+        let (board, window) = self.board_and_window();
+        board.take_back(window.snd_una, window.snd_nxt, window);
+        self.set_ca_state(CaState::Open);
+        self.recovery.frto_highmark = Some(self.snd_nxt);
+    }
+
+    fn enter_sack_frto(&mut self, in_progress: bool, out: &dyn Output) {
+        if self.board.was_resent(self.snd_una) {
+            self.recovery.undo_marker = None;
+        }
+        let head_end = self.queue.segment_end(self.snd_una, self.mss, self.snd_nxt);
+        let (board, window) = self.board_and_window();
+        board.take_back(window.snd_una, head_end, window);
+        let limit = self.in_flight() + 1;
+        let stamp = self.jiffies(out.now());
+        let sock = self.cc.sock_mut();
+        (sock.snd_cwnd, sock.snd_cwnd_stamp) = (sock.snd_cwnd.min(limit), stamp);
+        let underway = in_progress || self.ca_state >= CaState::Recovery;
+        let earlier = self.sack_frto() && underway && self.recovery.high_seq > self.snd_una;
+        let highmark = if earlier { self.recovery.high_seq } else { self.snd_nxt };
+        self.recovery.frto_highmark = Some(highmark);
+        self.set_ca_state(CaState::Disorder);
+        self.recovery.high_seq = self.snd_nxt;
+    }
+
+    /// An ACK while F-RTO is in progress. Whether cwnd must not grow by it.
+    pub(in crate::tcp) fn process_frto(&mut self, flags: &Flags, out: &dyn Output) -> bool {
+        match self.profile.frto {
+            FrtoVersion::Basic => {
+                self.process_basic_frto(flags, out);
+                false
+            }
+            FrtoVersion::Rfc5682 => false,
+            _ => self.process_sack_frto(flags, out),
+        }
+    }
+
+    fn process_basic_frto(&mut self, flags: &Flags, out: &dyn Output) {
+        let highmark = self.recovery.frto_highmark.unwrap_or(self.snd_nxt);
+        if !flags.una_advanced || self.snd_una >= highmark {
+            let allowed = u32::from(self.recovery.frto_counter) + 1;
+            return self.enter_frto_loss(allowed, flags, out);
+        }
+        if self.recovery.frto_counter == 1 {
+            self.cc.sock_mut().snd_cwnd = self.in_flight() + 2;
+        } else {
+            let sock = self.cc.sock_mut();
+            sock.snd_cwnd = sock.snd_cwnd.min(sock.snd_ssthresh);
+            self.moderate_cwnd(out);
+        }
+        self.recovery.frto_counter = (self.recovery.frto_counter + 1) % 3;
+    }
+
+    fn process_sack_frto(&mut self, flags: &Flags, out: &dyn Output) -> bool {
+        let first = self.recovery.frto_counter == 1;
+        if flags.data_acked {
+            self.retransmits = 0;
+        }
+        if flags.nonhead_retrans_acked || !first && flags.retrans_data_acked {
+            self.recovery.undo_marker = None;
+        }
+        if self.recovery.frto_highmark.is_some_and(|mark| self.snd_una >= mark) {
+            self.enter_frto_loss(if first { 2 } else { 3 }, flags, out);
+            return true;
+        }
+        if let Some(allowed) = self.frto_verdict(first, flags) {
+            if let Some(allowed) = allowed {
+                self.enter_frto_loss(allowed, flags, out);
+            }
+            return true;
+        }
+        if first {
+            self.cc.sock_mut().snd_cwnd = self.in_flight() + 2;
+            self.recovery.frto_counter = 2;
+            if !self.may_send_now() {
+                self.enter_frto_loss(2, flags, out);
+            }
+            return true;
+        }
+        // Spurious: what is left of the response is the rate halving of CWR.
+        self.respond_to_spurious_timeout(out);
+        false
+    }
+
+    /// None: go on. Some(None): wait. Some(n): a real loss, n packets may be sent.
+    fn frto_verdict(&mut self, first: bool, flags: &Flags) -> Option<Option<u32>> {
+        if !self.sack_frto() {
+            if !flags.any_progress() && flags.not_dup() {
+                return Some(None);
+            }
+            return (!flags.data_acked).then_some(Some(if first { 0 } else { 3 }));
+        }
+        if !flags.data_acked && first {
+            let limit = self.in_flight();
+            let sock = self.cc.sock_mut();
+            sock.snd_cwnd = sock.snd_cwnd.min(limit);
+            return Some(None);
+        }
+        let forged = flags.data_sacked && !flags.only_orig_sacked;
+        if !first && (!flags.forward_progress() || forged) {
+            let waits = !flags.forward_progress() && flags.not_dup();
+            return Some((!waits).then_some(3));
+        }
+        None
+    }
+
+    fn respond_to_spurious_timeout(&mut self, out: &dyn Output) {
+        self.recovery.frto_counter = 0;
+        self.recovery.prior_ssthresh = 0;
+        if self.ca_state < CaState::Cwr {
+            self.begin_reduction(false);
+            let limit = self.in_flight() + 1;
+            let stamp = self.jiffies(out.now());
+            let sock = self.cc.sock_mut();
+            (sock.snd_cwnd, sock.snd_cwnd_stamp) = (sock.snd_cwnd.min(limit), stamp);
+            self.set_ca_state(CaState::Cwr);
+        }
+        self.recovery.undo_marker = None;
+    }
+
+    /// The timeout was right: as Loss, with `allowed` packets beyond those in flight.
+    fn enter_frto_loss(&mut self, allowed: u32, flags: &Flags, out: &dyn Output) {
+        let highmark = self.recovery.frto_highmark.unwrap_or(self.snd_nxt);
+        let basic = self.profile.frto == FrtoVersion::Basic;
+        let head_is_out = !basic && self.recovery.frto_counter == 1 && !flags.data_acked;
+        if self.is_reno() {
+            self.board.sacked_out = 0;
+        }
+        let all = self.profile.frto == FrtoVersion::Sack;
+        let limit = if all { self.snd_nxt } else { highmark };
+        if basic || self.board.resent_beyond(head_is_out, self.window()) {
+            self.recovery.undo_marker = None;
+        }
+        let (board, window) = self.board_and_window();
+        board.mark_all_lost_but_head(limit, head_is_out, window);
+        self.recovery.clear_hints();
+        let cwnd = self.in_flight() + allowed;
+        self.restart_from(cwnd.max(1), out);
+        self.recovery.frto_counter = 0;
+        self.limit_reordering_after_timeout();
+        self.recovery.high_seq = limit;
+        self.set_ca_state(CaState::Loss);
+    }
+
+    /// An ACK in Loss, since 3.10: RFC 5682 section 3.1, with SACK.
+    pub(super) fn process_loss(&mut self, flags: &Flags, out: &mut dyn Output) {
+        let recovered = self.snd_una >= self.recovery.high_seq;
+        if self.recovery.frto && self.decided_by_frto(recovered, flags, out) {
+            return;
+        }
+        if recovered {
+            self.try_undo_recovery(out);
+            return;
+        }
+        if self.is_reno() {
+            if self.snd_nxt > self.recovery.high_seq && flags.is_dupack() {
+                self.add_reno_sack();
+            } else if flags.una_advanced {
+                self.board.sacked_out = 0;
+            }
+        }
+        if !self.try_undo_loss(false, out) {
+            self.xmit_retransmit_queue(out);
+        }
+    }
+
+    fn decided_by_frto(&mut self, recovered: bool, flags: &Flags, out: &mut dyn Output) -> bool {
+        // Step 3.b: something that was never sent again has arrived.
+        if self.try_undo_loss(flags.orig_sack_acked, out) {
+            return true;
+        }
+        let sent_new = self.snd_nxt > self.recovery.high_seq;
+        if sent_new && (flags.data_sacked || flags.is_dupack()) {
+            self.recovery.frto = false;
+        } else if flags.una_advanced && !recovered {
+            // Step 2.b: new data instead of old.
+            self.recovery.high_seq = self.snd_nxt;
+            self.push_pending(true, out);
+            if self.snd_nxt > self.recovery.high_seq {
+                return true;
+            }
+            self.recovery.frto = false;
+        }
+        false
+    }
+}

@@ -1,0 +1,121 @@
+//! Retransmission timeouts, and receivers that take back what they SACKed.
+//!
+//! Source: Linux 2.6.20 and 3.10 `tcp_retransmit_timer`, `tcp_enter_loss`, `tcp_check_sack_reneging`;
+//! since 3.10 `tcp_process_loss` (see `frto.rs`).
+
+use crate::tcp::input::Flags;
+use crate::tcp::profile::{FrtoVersion, TimeoutReordering};
+use crate::tcp::sender::{Sender, TimerKind};
+use crate::tcp::{CaState, Output};
+
+/// Most times that the timeout is doubled.
+const MAX_BACKOFF: u32 = 16;
+
+impl Sender {
+    /// tcp_retransmit_timer.
+    pub(in crate::tcp) fn on_retransmit_timeout(&mut self, out: &mut dyn Output) {
+        if self.board.packets_out == 0 {
+            return;
+        }
+        self.counters.timeouts += 1;
+        if self.snd_wnd > 0 && self.uses_frto_on_timeout() {
+            self.enter_frto(out);
+        } else {
+            self.enter_loss(false, out);
+        }
+        if !self.retransmit_head(out) {
+            // The host's own queue is full: soon again, without backoff.
+            self.retransmits = self.retransmits.max(1);
+            let soon = self.rtt.timeout().min(self.ticks_in_half_a_second());
+            return self.start_timer(TimerKind::Retransmit, out.now(), soon);
+        }
+        self.rtt.backoff = (self.rtt.backoff + 1).min(MAX_BACKOFF);
+        self.retransmits += 1;
+        let timeout = self.rtt.timeout();
+        self.start_timer(TimerKind::Retransmit, out.now(), timeout);
+    }
+
+    /// The ACK asks for what was SACKed: the receiver has thrown it away. As a timeout, but the SACKs
+    /// are forgotten too.
+    pub(super) fn check_reneging(&mut self, flags: &Flags, out: &mut dyn Output) -> bool {
+        if !flags.reneging {
+            return false;
+        }
+        self.enter_loss(true, out);
+        self.retransmits += 1;
+        self.retransmit_head(out);
+        let timeout = self.rtt.timeout();
+        self.start_timer(TimerKind::Retransmit, out.now(), timeout);
+        true
+    }
+
+    fn enter_loss(&mut self, reneging: bool, out: &dyn Output) {
+        self.sync_clock(out.now());
+        let again = self.ca_state == CaState::Loss && self.retransmits == 0;
+        let past = self.snd_una >= self.recovery.high_seq;
+        let first = self.ca_state <= CaState::Disorder || past || again;
+        if first {
+            self.recovery.prior_ssthresh = self.current_ssthresh();
+            self.reduce_ssthresh();
+        }
+        self.restart_from(1, out);
+        let clean = !self.board.any_resent();
+        self.recovery.undo_marker =
+            (clean && (!reneging || self.undoes_after_reneging())).then_some(self.snd_una);
+        self.recovery.undo_retrans = 0;
+        if reneging {
+            self.board.forget_sacks();
+            self.recovery.recv_sack_cache = [(0, 0); 4];
+        }
+        if self.is_reno() {
+            self.board.sacked_out = 0;
+        }
+        self.limit_reordering_after_timeout();
+        let (board, window) = self.board_and_window();
+        board.mark_all_lost(window.snd_nxt, window);
+        self.recovery.clear_hints();
+        self.recovery.high_seq = self.snd_nxt;
+        self.recovery.frto_counter = 0;
+        let frto = self.profile.frto == FrtoVersion::Rfc5682 && self.sysctl.tcp_frto > 0;
+        self.recovery.frto = frto && (first || self.retransmits > 0);
+        self.set_ca_state(CaState::Loss);
+    }
+
+    fn undoes_after_reneging(&self) -> bool {
+        self.profile.frto == FrtoVersion::Rfc5682
+    }
+
+    pub(super) fn restart_from(&mut self, cwnd: u32, out: &dyn Output) {
+        let stamp = self.jiffies(out.now());
+        let sock = self.cc.sock_mut();
+        (sock.snd_cwnd, sock.snd_cwnd_cnt, sock.snd_cwnd_stamp) = (cwnd, 0, stamp);
+    }
+
+    /// A timeout says that reordering is less than was believed.
+    pub(super) fn limit_reordering_after_timeout(&mut self) {
+        let least = self.sysctl.tcp_reordering;
+        let doubtful = match self.profile.timeout_reordering {
+            TimeoutReordering::Always => true,
+            TimeoutReordering::Disordered => {
+                self.ca_state <= CaState::Disorder && self.board.sacked_out >= least
+            }
+        };
+        if doubtful {
+            self.recovery.reordering = self.recovery.reordering.min(least);
+        }
+    }
+
+    /// An ACK in Loss, before 3.10.
+    pub(super) fn follow_timeout(&mut self, flags: &Flags, out: &mut dyn Output) {
+        if flags.data_acked {
+            self.retransmits = 0;
+        }
+        if self.is_reno() && flags.una_advanced {
+            self.board.sacked_out = 0;
+        }
+        if !self.try_undo_loss(false, out) {
+            self.moderate_cwnd(out);
+            self.xmit_retransmit_queue(out);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! When recovery begins, and which packets count as lost.
+//!
+//! Source: Linux 2.6.20, 2.6.25, 3.0 and 3.10 `tcp_time_to_recover`, `tcp_update_scoreboard`,
+//! `tcp_mark_head_lost`, `tcp_timeout_skbs`; RFC 6675 (there RFC 3517); FACK: Mathis, Mahdavi 1996.
+
+use crate::tcp::input::Flags;
+use crate::tcp::profile::{HeadTimeout, SackMarking};
+use crate::tcp::sender::Sender;
+use crate::tcp::{CaState, Output};
+
+impl Sender {
+    fn fackets_out(&self) -> u32 {
+        self.board.fackets_out(self.window())
+    }
+
+    /// tcp_fackets_out: without SACK, duplicates and the hole before them.
+    pub(super) fn fackets_for_partial(&self) -> u32 {
+        if self.is_reno() { self.board.sacked_out + 1 } else { self.fackets_out() }
+    }
+
+    /// What is compared with the reordering metric (tcp_dupack_heuristics).
+    fn dupack_heuristics(&self) -> u32 {
+        let by_count = self.profile.sack_marking == SackMarking::Rfc6675 && !self.recovery.fack;
+        if by_count { self.board.sacked_out + 1 } else { self.fackets_for_partial() }
+    }
+
+    pub(super) fn time_to_recover(&mut self, out: &mut dyn Output) -> bool {
+        if self.recovery.frto_counter > 0 {
+            return false;
+        }
+        if self.board.lost_out > 0
+            || self.dupack_heuristics() > self.recovery.reordering
+            || self.watches_head() && self.head_timed_out(out)
+        {
+            return true;
+        }
+        self.few_left_and_sacked() || self.early_retransmit(out)
+    }
+
+    /// So little is left that no more duplicates can come, and nothing may be sent to cause any.
+    fn few_left_and_sacked(&self) -> bool {
+        let (out, sacked) = (self.board.packets_out, self.board.sacked_out);
+        let threshold = (out / 2).max(self.sysctl.tcp_reordering);
+        out <= self.recovery.reordering && sacked >= threshold && !self.may_send_now()
+    }
+
+    fn watches_head(&self) -> bool {
+        match self.profile.head_timeout {
+            HeadTimeout::Any => true,
+            HeadTimeout::Fack => self.recovery.fack,
+            HeadTimeout::Never => false,
+        }
+    }
+
+    /// The first packet is out for longer than the timeout, which the restarted timer does not see.
+    fn head_timed_out(&self, out: &dyn Output) -> bool {
+        let resent = self.board.resent_at(self.snd_una);
+        let Some(sent) = resent.or_else(|| self.sent_at(self.snd_una)) else { return false };
+        self.jiffies(out.now()).saturating_sub(sent) > self.rtt.timeout()
+    }
+
+    pub(super) fn marks_timed_out_head(&self, out: &dyn Output) -> bool {
+        self.watches_head() && self.head_timed_out(out)
+    }
+
+    /// SACKs of data sent after recovery began prove the losses before it (2.6.20 event B).
+    pub(super) fn mark_data_lost(&mut self, flags: &Flags) {
+        let told = flags.data_lost && (self.recovery.fack || !self.profile.data_lost_needs_fack);
+        let inside = self.snd_una < self.recovery.high_seq && self.ca_state != CaState::Open;
+        if self.profile.marks_data_lost
+            && told
+            && inside
+            && self.fackets_out() > self.recovery.reordering
+        {
+            self.mark_by_fack();
+        }
+    }
+
+    /// tcp_update_scoreboard; `fast`: recovery has just begun.
+    pub(super) fn update_scoreboard(&mut self, fast: bool, out: &dyn Output) {
+        if self.is_reno() {
+            self.mark_head();
+        } else if self.recovery.fack {
+            self.mark_by_fack();
+        } else if self.profile.sack_marking == SackMarking::HeadOnly {
+            self.mark_head();
+        } else if self.board.sacked_out >= self.recovery.reordering {
+            let packets = self.recovery.reordering;
+            let limit = self.board.below_sacked(packets, self.window());
+            self.mark_lost_up_to(limit.unwrap_or(self.snd_una));
+        } else if fast {
+            self.mark_head();
+        }
+        self.mark_timed_out(out);
+    }
+
+    /// Nothing from here on is marked.
+    fn loss_high(&self) -> u64 {
+        let beyond = self.profile.marks_beyond_high_seq && !self.is_reno();
+        if beyond { self.snd_nxt } else { self.recovery.high_seq }
+    }
+
+    fn mark_lost_up_to(&mut self, limit: u64) {
+        let (limit, resent) = (limit.min(self.loss_high()), self.profile.marks_resent);
+        let (board, window) = self.board_and_window();
+        board.mark_lost_below(limit, resent, window);
+    }
+
+    fn mark_head(&mut self) {
+        let end = self.queue.segment_end(self.snd_una, self.mss, self.snd_nxt);
+        self.mark_lost_up_to(end);
+    }
+
+    /// Everything `reordering` packets below the highest SACK is lost, at least the first packet.
+    fn mark_by_fack(&mut self) {
+        let below = self.board.below_fack(self.recovery.reordering, self.window());
+        let first = self.queue.segment_end(self.snd_una, self.mss, self.snd_nxt);
+        self.mark_lost_up_to(below.max(first));
+    }
+
+    /// Packets out for longer than the timeout, up to the first that is not.
+    fn mark_timed_out(&mut self, out: &dyn Output) {
+        if self.is_reno() || !self.marks_timed_out_head(out) {
+            return;
+        }
+        let oldest = self.jiffies(out.now()).saturating_sub(self.rtt.timeout());
+        let sent = self.queue.first_sent_since(self.tick(oldest)).unwrap_or(self.snd_nxt);
+        let resent = self.board.first_resent_since(self.snd_una, oldest).unwrap_or(self.snd_nxt);
+        let limit = sent.min(resent);
+        let (board, window) = self.board_and_window();
+        board.mark_lost_below(limit, true, window);
+    }
+}

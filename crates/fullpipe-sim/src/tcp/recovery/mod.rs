@@ -1,0 +1,225 @@
+//! Loss: entering and leaving recovery, and what an ACK of doubtful meaning does.
+//!
+//! Source: `tcp_fastretrans_alert` of Linux 2.6.20, 2.6.24, 3.0 and 3.10 to 4.0 (for 3.14). Versions
+//! differ in rows of the profile; the parts are in files of their own:
+//!
+//! | file | concern |
+//! |---|---|
+//! | `state.rs` | what a connection remembers of its losses |
+//! | `sacks.rs` | SACK and D-SACK blocks, lost retransmissions |
+//! | `reno.rs` | SACKs emulated from duplicate ACKs, where there are none |
+//! | `reordering.rs` | how far packets may be displaced |
+//! | `marking.rs` | when recovery begins, what counts as lost |
+//! | `reduction.rs` | how cwnd comes down: rate halving, PRR, moderation |
+//! | `undo.rs` | reductions that turn out to be needless |
+//! | `loss.rs` | retransmission timeouts and reneging |
+//! | `frto.rs` | spurious timeouts |
+//! | `retransmit.rs` | what is sent again, and when |
+//! | `probe.rs` | early retransmit and tail loss probes |
+
+mod frto;
+mod loss;
+mod marking;
+mod probe;
+mod reduction;
+mod reno;
+mod reordering;
+mod retransmit;
+mod sacks;
+mod state;
+mod undo;
+
+pub(super) use state::Recovery;
+
+use super::input::Flags;
+use super::profile::{DsackUndo, LossStates, SpuriousPartial};
+use super::sender::Sender;
+use super::{CaState, Output};
+
+/// How an ACK of doubtful meaning is dealt with further.
+enum Next {
+    /// Nothing more to do.
+    Done,
+    /// Mark (or not), reduce cwnd, send again.
+    Recover { mark: bool, fast: bool },
+}
+
+impl Sender {
+    pub(super) fn set_ca_state(&mut self, state: CaState) {
+        self.ca_state = state;
+        self.cc.set_state(state as u8);
+    }
+
+    /// The state machine of a dubious ACK.
+    pub(super) fn fastretrans_alert(&mut self, flags: &Flags, out: &mut dyn Output) {
+        if self.board.packets_out == 0 {
+            self.board.sacked_out = 0;
+        }
+        if self.check_reneging(flags, out) {
+            return;
+        }
+        self.mark_data_lost(flags);
+        if self.ca_state == CaState::Open {
+            self.recovery.retrans_stamp = None;
+        } else if self.snd_una >= self.recovery.high_seq && self.end_state(out) {
+            return;
+        }
+        let next = match self.ca_state {
+            CaState::Recovery => self.go_on_recovering(flags, out),
+            CaState::Loss => self.go_on_after_loss(flags, out),
+            _ => self.look_for_loss(flags, out),
+        };
+        if let Next::Recover { mark, fast } = next {
+            if mark || self.marks_timed_out_head(out) {
+                self.update_scoreboard(fast, out);
+            }
+            self.reduce_cwnd(flags, fast, out);
+            self.xmit_retransmit_queue(out);
+        }
+    }
+
+    /// Everything up to `high_seq` is acknowledged: the state that began there may end. Whether it is
+    /// held all the same, and the ACK with it.
+    fn end_state(&mut self, out: &dyn Output) -> bool {
+        let old = self.profile.loss_states == LossStates::Classic;
+        match self.ca_state {
+            CaState::Loss if old => {
+                self.retransmits = 0;
+                return self.try_undo_recovery(out);
+            }
+            // CWR holds until something beyond high_seq is acknowledged.
+            CaState::Cwr if self.snd_una != self.recovery.high_seq => {
+                self.complete_cwr(out);
+                self.set_ca_state(CaState::Open);
+            }
+            CaState::Disorder if self.profile.dsack_undo == DsackUndo::Disorder => {
+                self.try_undo_dsack(out);
+                let beyond = self.snd_una != self.recovery.high_seq;
+                if self.recovery.undo_marker.is_none() || self.is_reno() || beyond {
+                    self.recovery.undo_marker = None;
+                    self.set_ca_state(CaState::Open);
+                }
+            }
+            CaState::Recovery => {
+                if self.is_reno() {
+                    self.board.sacked_out = 0;
+                }
+                if self.try_undo_recovery(out) {
+                    return true;
+                }
+                self.complete_cwr(out);
+            }
+            _ => {}
+        }
+        false
+    }
+
+    fn go_on_recovering(&mut self, flags: &Flags, out: &mut dyn Output) -> Next {
+        let mut mark = self.means_loss(flags);
+        if !flags.una_advanced {
+            if self.is_reno() && flags.is_dupack() {
+                self.add_reno_sack();
+            }
+        } else {
+            let beyond = self.fackets_for_partial() > self.recovery.reordering;
+            mark = self.is_reno() || beyond;
+            let delayed = self.partial_ack_was_delayed(flags);
+            match self.profile.spurious_partial {
+                SpuriousPartial::Reduction if delayed => {
+                    self.undo_on_partial_ack(flags, out);
+                    mark = false;
+                }
+                SpuriousPartial::Recovery if delayed => {
+                    self.leave_on_partial_ack(flags, out);
+                    return Next::Done;
+                }
+                _ => {}
+            }
+        }
+        if self.profile.dsack_undo == DsackUndo::Recovery && self.try_undo_dsack(out) {
+            self.try_keep_open();
+            return Next::Done;
+        }
+        Next::Recover { mark, fast: false }
+    }
+
+    fn go_on_after_loss(&mut self, flags: &Flags, out: &mut dyn Output) -> Next {
+        match self.profile.loss_states {
+            LossStates::Classic => self.follow_timeout(flags, out),
+            LossStates::Frto => self.process_loss(flags, out),
+        }
+        match self.ca_state {
+            CaState::Open => self.look_for_loss(flags, out),
+            _ => Next::Done,
+        }
+    }
+
+    /// Open, Disorder and CWR: does recovery begin?
+    fn look_for_loss(&mut self, flags: &Flags, out: &mut dyn Output) -> Next {
+        if self.is_reno() {
+            if flags.una_advanced {
+                self.board.sacked_out = 0;
+            }
+            if flags.is_dupack() {
+                self.add_reno_sack();
+            }
+        }
+        let undoes = match self.profile.dsack_undo {
+            DsackUndo::Disorder => self.ca_state == CaState::Disorder,
+            DsackUndo::Recovery => self.ca_state <= CaState::Disorder,
+        };
+        if undoes {
+            self.try_undo_dsack(out);
+        }
+        if !self.time_to_recover(out) {
+            self.try_to_open(flags, out);
+            return Next::Done;
+        }
+        self.enter_recovery(out);
+        Next::Recover { mark: self.means_loss(flags), fast: true }
+    }
+
+    /// Whether an ACK makes the scoreboard mark losses: a duplicate, or SACKs high enough.
+    fn means_loss(&self, flags: &Flags) -> bool {
+        let sacks = self.profile.sacks_mark && flags.data_sacked;
+        flags.is_dupack() || sacks && self.fackets_for_partial() > self.recovery.reordering
+    }
+
+    pub(super) fn enter_recovery(&mut self, out: &dyn Output) {
+        self.sync_clock(out.now());
+        self.recovery.prior_ssthresh = 0;
+        self.recovery.undo_marker = Some(self.snd_una);
+        self.recovery.undo_retrans = self.board.retrans_out as i32;
+        let first = self.ca_state < CaState::Cwr;
+        if first {
+            self.recovery.prior_ssthresh = self.current_ssthresh();
+        }
+        self.begin_recovery_reduction(first);
+        self.set_ca_state(CaState::Recovery);
+    }
+
+    fn try_to_open(&mut self, flags: &Flags, out: &dyn Output) {
+        if !self.any_retrans_done() && self.recovery.frto_counter == 0 {
+            self.recovery.retrans_stamp = None;
+        }
+        if self.ca_state == CaState::Cwr {
+            return self.reduce_cwnd(flags, false, out);
+        }
+        self.try_keep_open();
+        if self.profile.moderate_cwnd {
+            self.moderate_cwnd(out);
+        }
+    }
+
+    /// Open, or Disorder while anything is missing (tcp_try_keep_open).
+    pub(super) fn try_keep_open(&mut self) {
+        let left = self.board.sacked_out + self.board.lost_out > 0 || self.any_retrans_done();
+        let waits =
+            self.profile.dsack_undo == DsackUndo::Disorder && self.recovery.undo_marker.is_some();
+        let state = if left || waits { CaState::Disorder } else { CaState::Open };
+        if state != self.ca_state {
+            self.set_ca_state(state);
+            self.recovery.high_seq = self.snd_nxt;
+        }
+    }
+}

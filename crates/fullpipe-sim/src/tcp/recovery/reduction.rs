@@ -1,0 +1,150 @@
+//! How cwnd comes down: rate halving, proportional rate reduction (PRR), moderation.
+//!
+//! Source: Linux 2.6.20 and 2.6.24 `tcp_enter_cwr`, `tcp_cwnd_down`, `tcp_complete_cwr`,
+//! `tcp_moderate_cwnd`, 2.6.26 `tcp_max_burst`; PRR: RFC 6937, Linux 3.2 (in Recovery) and 3.7 (in CWR
+//! too) `tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`, `tcp_end_cwnd_reduction`.
+
+use crate::tcp::input::Flags;
+use crate::tcp::profile::{HalvingStep, MaxBurst, Reduction};
+use crate::tcp::sender::{INFINITE_SSTHRESH, Sender};
+use crate::tcp::{CaState, Output};
+use crate::units::Time;
+
+impl Sender {
+    pub(super) fn reduce_ssthresh(&mut self) {
+        let ssthresh = self.cc.ssthresh();
+        let sock = self.cc.sock_mut();
+        sock.snd_ssthresh = ssthresh;
+        sock.snd_cwnd_cnt = 0;
+    }
+
+    /// Local congestion: reduce cwnd without a loss.
+    pub(in crate::tcp) fn enter_cwr(&mut self, now: Time) {
+        self.recovery.prior_ssthresh = 0;
+        if self.ca_state >= CaState::Cwr {
+            return;
+        }
+        self.sync_clock(now);
+        self.recovery.undo_marker = None;
+        self.begin_reduction(true);
+        if self.profile.reduction == Reduction::RateHalving {
+            self.limit_cwnd(self.in_flight() + 1, now);
+        }
+        self.set_ca_state(CaState::Cwr);
+    }
+
+    fn limit_cwnd(&mut self, limit: u32, now: Time) {
+        let stamp = self.jiffies(now);
+        let sock = self.cc.sock_mut();
+        sock.snd_cwnd = sock.snd_cwnd.min(limit);
+        sock.snd_cwnd_stamp = stamp;
+    }
+
+    /// tcp_init_cwnd_reduction; ssthresh falls unless a reduction is in progress.
+    pub(super) fn begin_reduction(&mut self, set_ssthresh: bool) {
+        self.recovery.high_seq = self.snd_nxt;
+        self.recovery.tlp_high_seq = None;
+        let cwnd = self.cwnd();
+        self.cc.sock_mut().snd_cwnd_cnt = 0;
+        (self.recovery.prior_cwnd, self.recovery.prr_delivered, self.recovery.prr_out) =
+            (cwnd, 0, 0);
+        if set_ssthresh {
+            self.reduce_ssthresh();
+        }
+    }
+
+    /// What of the reduction begins with Recovery; `first`: none was in progress.
+    pub(super) fn begin_recovery_reduction(&mut self, first: bool) {
+        match self.profile.reduction {
+            Reduction::RateHalving => {
+                self.recovery.high_seq = self.snd_nxt;
+                if first {
+                    self.reduce_ssthresh();
+                }
+                self.cc.sock_mut().snd_cwnd_cnt = 0;
+            }
+            Reduction::Prr if first => self.begin_reduction(true),
+            Reduction::Prr => {}
+        }
+    }
+
+    /// The step of an ACK in CWR or Recovery; `fast`: Recovery has just begun.
+    pub(super) fn reduce_cwnd(&mut self, flags: &Flags, fast: bool, out: &dyn Output) {
+        match self.profile.reduction {
+            Reduction::RateHalving => self.cwnd_down(flags, out),
+            Reduction::Prr => self.cwnd_reduction(fast),
+        }
+    }
+
+    /// Rate halving: one packet off cwnd for every second ACK, and never more than in flight + 1.
+    fn cwnd_down(&mut self, flags: &Flags, out: &dyn Output) {
+        let counts = match self.profile.halving_step {
+            HalvingStep::AnyAck => true,
+            HalvingStep::Progress => {
+                flags.any_progress() || flags.dsacking || self.is_reno() && !flags.not_dup()
+            }
+        };
+        if !counts {
+            return;
+        }
+        let floor = self.cc.min_cwnd();
+        let sock = self.cc.sock_mut();
+        let count = sock.snd_cwnd_cnt + 1;
+        sock.snd_cwnd_cnt = count & 1;
+        if count >> 1 > 0 && sock.snd_cwnd > floor {
+            sock.snd_cwnd -= count >> 1;
+        }
+        self.limit_cwnd(self.in_flight() + 1, out.now());
+    }
+
+    /// PRR: while more is in flight than ssthresh, what is sent is a share of what is delivered;
+    /// below, it slow-starts up to ssthresh.
+    fn cwnd_reduction(&mut self, fast: bool) {
+        let (in_flight, ssthresh) = (i64::from(self.in_flight()), i64::from(self.ssthresh()));
+        let unsacked = self.board.packets_out.saturating_sub(self.board.sacked_out);
+        let delivered = i64::from(self.recovery.prior_unsacked) - i64::from(unsacked);
+        self.recovery.prr_delivered =
+            (i64::from(self.recovery.prr_delivered) + delivered).max(0) as u32;
+        let (all, out) = (i64::from(self.recovery.prr_delivered), i64::from(self.recovery.prr_out));
+        let prior = i64::from(self.recovery.prior_cwnd.max(1));
+        let send = if in_flight > ssthresh {
+            (ssthresh * all + prior - 1) / prior - out
+        } else {
+            (ssthresh - in_flight).min((all - out).max(delivered) + 1)
+        };
+        let send = send.max(i64::from(fast));
+        self.cc.sock_mut().snd_cwnd = (in_flight + send).max(1) as u32;
+    }
+
+    /// The reduction is over (tcp_complete_cwr, tcp_end_cwnd_reduction).
+    pub(super) fn complete_cwr(&mut self, out: &dyn Output) {
+        let stamp = self.jiffies(out.now());
+        let cwr = self.ca_state == CaState::Cwr;
+        let undoable = self.recovery.undo_marker.is_some();
+        let sock = self.cc.sock_mut();
+        match self.profile.reduction {
+            Reduction::RateHalving => sock.snd_cwnd = sock.snd_cwnd.min(sock.snd_ssthresh),
+            Reduction::Prr if sock.snd_ssthresh < INFINITE_SSTHRESH && (cwr || undoable) => {
+                sock.snd_cwnd = sock.snd_ssthresh;
+            }
+            Reduction::Prr => return,
+        }
+        sock.snd_cwnd_stamp = stamp;
+    }
+
+    /// cwnd is at most what is in flight and a small burst.
+    pub(super) fn moderate_cwnd(&mut self, out: &dyn Output) {
+        let burst = match self.profile.max_burst {
+            MaxBurst::Three => 3,
+            MaxBurst::Reordering => self.recovery.reordering,
+        };
+        self.limit_cwnd(self.in_flight() + burst, out.now());
+    }
+
+    /// Whether what is sent counts against a proportional reduction (tcp_in_cwnd_reduction).
+    pub(in crate::tcp) fn count_prr_out(&mut self, packets: u32) {
+        if matches!(self.ca_state, CaState::Cwr | CaState::Recovery) {
+            self.recovery.prr_out += packets;
+        }
+    }
+}

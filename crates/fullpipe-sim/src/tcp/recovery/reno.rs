@@ -1,0 +1,37 @@
+//! Without SACK: duplicate ACKs stand for SACKed packets.
+//!
+//! Source: Linux 2.6.20 `tcp_add_reno_sack`, `tcp_remove_reno_sacks`, `tcp_check_reno_reordering`;
+//! RFC 6582 (NewReno) for what a partial ACK means.
+
+use crate::tcp::sender::Sender;
+
+impl Sender {
+    /// Whether the connection has no SACK.
+    pub(in crate::tcp) fn is_reno(&self) -> bool {
+        !self.sysctl.tcp_sack
+    }
+
+    /// A duplicate ACK: one more packet has left the network.
+    pub(super) fn add_reno_sack(&mut self) {
+        self.board.sacked_out += 1;
+        self.check_reno_reordering(0);
+    }
+
+    /// `acked` packets were acknowledged: one filled the hole, the others had been counted.
+    pub(in crate::tcp) fn remove_reno_sacks(&mut self, acked: u32) {
+        if acked > 0 {
+            self.board.sacked_out = self.board.sacked_out.saturating_sub(acked - 1);
+        }
+        self.check_reno_reordering(acked);
+    }
+
+    /// More duplicates than packets can cause were reordered.
+    fn check_reno_reordering(&mut self, addend: u32) {
+        let out = self.board.packets_out;
+        let holes = self.board.lost_out.max(1).min(out);
+        if self.board.sacked_out + holes > out {
+            self.board.sacked_out = out - holes;
+            self.update_reordering(out + addend);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The reordering metric: how far a packet was ever displaced.
+//!
+//! Source: Linux 2.6.20 `tcp_update_reordering`, `tcp_sacktag_write_queue`; 2.6.24
+//! `tcp_clean_rtx_queue`; 3.5 `tcp_disable_early_retrans`.
+
+use super::state::MAX_REORDERING;
+use crate::tcp::CaState;
+use crate::tcp::profile::HoleFilled;
+use crate::tcp::sender::Sender;
+
+impl Sender {
+    /// A displacement of `metric` packets was seen: FACK, which takes it for loss, ends.
+    pub(super) fn update_reordering(&mut self, metric: u32) {
+        if metric > self.recovery.reordering {
+            self.recovery.reordering = metric.min(MAX_REORDERING);
+            self.recovery.fack = false;
+        }
+        if metric > 0 {
+            self.recovery.do_early_retrans = false;
+        }
+    }
+
+    /// SACKs filled a hole at `at`, before the highest SACK of then, that was never sent again.
+    pub(super) fn note_reordering_by_sack(&mut self, at: u64) {
+        let in_loss = self.ca_state == CaState::Loss;
+        let excused = self.profile.reordering_after_loss && self.recovery.undo_marker.is_some();
+        let frto = self.recovery.frto_highmark.is_some_and(|mark| self.snd_una <= mark);
+        if in_loss && !excused || frto {
+            return;
+        }
+        self.update_reordering(self.displacement(at));
+    }
+
+    /// The cumulative ACK covered a packet at `at`, below the highest SACK, that was neither SACKed
+    /// nor ever sent again.
+    pub(in crate::tcp) fn note_reordering_by_ack(&mut self, at: u64, with_sacks: bool) {
+        let seen = match self.profile.hole_filled {
+            HoleFilled::BySacks => with_sacks && self.ca_state != CaState::Loss,
+            HoleFilled::ByAck => true,
+        };
+        if seen && !self.is_reno() {
+            self.update_reordering(self.displacement(at));
+        }
+    }
+
+    /// Packets from `at` to the highest SACKed one.
+    fn displacement(&self, at: u64) -> u32 {
+        let fack = self.board.snd_fack;
+        if at < fack { self.window().count(at, fack) } else { 0 }
+    }
+}

@@ -1,0 +1,124 @@
+//! Undoing a reduction of cwnd that turns out to be needless.
+//!
+//! It was, if nothing was sent again, if D-SACKs show that everything sent again had arrived already
+//! (RFC 3708), or if the timestamp echoed is older than the first retransmission (Eifel, RFC 3522).
+//! Source: Linux 2.6.20 and 3.0 `tcp_may_undo`, `tcp_undo_cwr`, `tcp_try_undo_recovery`,
+//! `tcp_try_undo_dsack`, `tcp_try_undo_partial`, `tcp_try_undo_loss`; since 3.12
+//! `tcp_undo_cwnd_reduction`. Which retransmissions clear `retrans_stamp` follows 2.6.29 and later
+//! (`tcp_any_retrans_done`); older versions look at `retrans_out` alone.
+
+use crate::tcp::input::Flags;
+use crate::tcp::profile::SpuriousPartial;
+use crate::tcp::sender::Sender;
+use crate::tcp::{CaState, Output};
+
+impl Sender {
+    pub(in crate::tcp) fn any_retrans_done(&self) -> bool {
+        self.board.retrans_out > 0 || self.board.was_resent(self.snd_una)
+    }
+
+    /// Nothing was sent again, or the ACK was caused by a segment older than what was.
+    fn packet_delayed(&self) -> bool {
+        let echo = self.recovery.rcv_tsecr;
+        let Some(stamp) = self.recovery.retrans_stamp else { return true };
+        self.timestamps && echo != 0 && (echo.wrapping_sub(stamp) as i32) < 0
+    }
+
+    pub(super) fn may_undo(&self) -> bool {
+        let marked = self.recovery.undo_marker.is_some();
+        marked && (self.recovery.undo_retrans == 0 || self.packet_delayed())
+    }
+
+    /// tcp_undo_cwr: cwnd, and with `undo_ssthresh` ssthresh too, go back to what they were.
+    pub(super) fn undo_cwr(&mut self, undo_ssthresh: bool, out: &dyn Output) {
+        let stamp = self.jiffies(out.now());
+        let prior = self.recovery.prior_ssthresh;
+        let undone = if prior > 0 { self.cc.undo_cwnd() } else { self.cwnd().max(self.ssthresh()) };
+        let sock = self.cc.sock_mut();
+        sock.snd_cwnd = undone;
+        sock.snd_cwnd_stamp = stamp;
+        if undo_ssthresh && prior > sock.snd_ssthresh {
+            sock.snd_ssthresh = prior;
+        }
+        if self.profile.undo_moderates {
+            self.moderate_cwnd(out);
+        }
+        self.recovery.clear_hints();
+    }
+
+    /// Recovery, or Loss, is over. Whether the state is held until more is acknowledged, as a
+    /// connection without SACK must (RFC 6582).
+    pub(super) fn try_undo_recovery(&mut self, out: &dyn Output) -> bool {
+        if self.may_undo() {
+            self.undo_cwr(true, out);
+            self.recovery.undo_marker = None;
+        }
+        if self.snd_una == self.recovery.high_seq && self.is_reno() {
+            self.moderate_cwnd(out);
+            return true;
+        }
+        self.set_ca_state(CaState::Open);
+        false
+    }
+
+    /// D-SACKs have reported every retransmission.
+    pub(super) fn try_undo_dsack(&mut self, out: &dyn Output) -> bool {
+        if self.recovery.undo_marker.is_none() || self.recovery.undo_retrans != 0 {
+            return false;
+        }
+        self.undo_cwr(true, out);
+        self.recovery.undo_marker = None;
+        true
+    }
+
+    /// Whether a partial ACK in Recovery came from a segment that was only late.
+    pub(super) fn partial_ack_was_delayed(&self, flags: &Flags) -> bool {
+        debug_assert!(flags.una_advanced);
+        match self.profile.spurious_partial {
+            SpuriousPartial::Reduction => self.may_undo(),
+            SpuriousPartial::Recovery => {
+                self.recovery.undo_marker.is_some() && self.packet_delayed()
+            }
+        }
+    }
+
+    /// Before 3.12: cwnd goes back, ssthresh and Recovery stay.
+    pub(super) fn undo_on_partial_ack(&mut self, flags: &Flags, out: &dyn Output) {
+        if !self.any_retrans_done() {
+            self.recovery.retrans_stamp = None;
+        }
+        self.update_reordering(self.fackets_for_partial() + flags.packets_acked);
+        self.undo_cwr(false, out);
+    }
+
+    /// Since 3.12: with no retransmission out, Recovery ends; else nothing more is marked or sent
+    /// again.
+    pub(super) fn leave_on_partial_ack(&mut self, flags: &Flags, out: &dyn Output) {
+        self.update_reordering(self.fackets_for_partial() + flags.packets_acked);
+        if self.board.retrans_out > 0 {
+            return self.reduce_cwnd(flags, false, out);
+        }
+        if !self.any_retrans_done() {
+            self.recovery.retrans_stamp = None;
+        }
+        self.board.unmark(self.snd_una);
+        self.undo_cwr(true, out);
+        self.recovery.undo_marker = None;
+        self.try_keep_open();
+    }
+
+    /// After a timeout: what was thought lost was late. Whether that was undone.
+    pub(super) fn try_undo_loss(&mut self, proven: bool, out: &dyn Output) -> bool {
+        if !proven && !self.may_undo() {
+            return false;
+        }
+        self.board.unmark(self.snd_una);
+        self.undo_cwr(true, out);
+        self.retransmits = 0;
+        self.recovery.undo_marker = None;
+        if proven || !self.is_reno() {
+            self.set_ca_state(CaState::Open);
+        }
+        true
+    }
+}

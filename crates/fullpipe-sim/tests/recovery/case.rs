@@ -1,0 +1,155 @@
+//! A golden file: what it sets up, and its two tables.
+
+use super::network::{Network, Plan, SEGMENT};
+use fullpipe_sim::cc::Congestion;
+use fullpipe_sim::config::{Cpu, Host, ReceivePath, Sysctl};
+use fullpipe_sim::tcp::behaviour::{behaviour, profile_of};
+use fullpipe_sim::tcp::receiver::Receiver;
+use fullpipe_sim::tcp::sender::Sender;
+use fullpipe_sim::units::{Rate, Time};
+
+/// See the module's description.
+pub struct Case {
+    /// Comments and settings as they are written.
+    head: Vec<String>,
+    kernel: String,
+    congestion: String,
+    settings: Vec<(String, String)>,
+    /// What is flipped, and to what.
+    pub flip: (String, String),
+    plan: Plan,
+}
+
+impl Case {
+    pub fn parse(text: &str) -> Case {
+        let head: Vec<String> =
+            text.lines().take_while(|l| !l.starts_with("-----")).map(str::to_string).collect();
+        let mut case = Case {
+            head: Vec::new(),
+            kernel: "2.6.20".into(),
+            congestion: "reno".into(),
+            settings: Vec::new(),
+            flip: (String::new(), String::new()),
+            plan: Plan::default(),
+        };
+        for line in head.iter().filter(|l| !l.starts_with('#') && !l.is_empty()) {
+            let words: Vec<_> = line.split_whitespace().collect();
+            let pair = |rest: &[&str]| (rest[0].to_string(), rest[1].to_string());
+            match words[..] {
+                ["kernel", name] => case.kernel = name.into(),
+                ["congestion", name] => case.congestion = name.into(),
+                ["set", ref rest @ ..] => case.settings.push(pair(rest)),
+                ["flip", ref rest @ ..] => case.flip = pair(rest),
+                _ => case.plan.line(&words),
+            }
+        }
+        case.head = head;
+        while case.head.last().is_some_and(String::is_empty) {
+            case.head.pop();
+        }
+        case
+    }
+
+    fn run(&self, flipped: bool) -> Vec<String> {
+        let mut host = host(&self.kernel);
+        let flip = flipped.then_some(&self.flip);
+        for (name, value) in self.settings.iter().chain(flip) {
+            set(&mut host, name, value);
+        }
+        let profile = profile_of(&host).expect("a profile");
+        let cc = Congestion::new(&self.congestion, &[], &self.kernel, host.hz, 1);
+        let cc = cc.expect("a congestion control");
+        let sender = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
+        let receiver = Receiver::new(&profile, &host, SEGMENT, self.plan.rcvbuf);
+        Network::new(sender, receiver, &self.plan).run()
+    }
+
+    /// Whether the flip makes a difference.
+    pub fn changes(&self) -> bool {
+        self.run(false) != self.run(true)
+    }
+
+    /// The file as it should be.
+    pub fn tell(&self) -> String {
+        let (base, flipped) = (self.run(false), self.run(true));
+        let same = base.iter().zip(&flipped).take_while(|(a, b)| a == b).count();
+        let mut lines = self.head.clone();
+        lines.push(format!("----- {}", self.kernel));
+        lines.extend(aligned(&base));
+        let (name, value) = &self.flip;
+        lines.push(format!("----- {name} = {value}, from the first row that differs"));
+        lines.extend(aligned(&flipped[same..]));
+        lines.join("\n") + "\n"
+    }
+}
+
+fn host(kernel: &str) -> Host {
+    Host {
+        kernel: kernel.into(),
+        behaviour: Vec::new(),
+        hz: 1000,
+        timestamps: false,
+        tso: false,
+        sysctl: Sysctl {
+            rmem_max: 1 << 24,
+            wmem_max: 1 << 24,
+            tcp_rmem: [4096, 87_380, 1 << 24],
+            tcp_wmem: [4096, 16_384, 1 << 24],
+            tcp_adv_win_scale: 2,
+            netdev_max_backlog: 1000,
+            tcp_slow_start_after_idle: true,
+            tcp_window_scaling: true,
+            tcp_sack: true,
+            tcp_fack: true,
+            tcp_dsack: true,
+            tcp_frto: if kernel == "2.6.20" { 0 } else { 2 },
+            tcp_reordering: 3,
+            tcp_early_retrans: if kernel == "3.14" { 3 } else { 0 },
+            tcp_no_metrics_save: false,
+        },
+        qdisc_limit: 1000,
+        tx_ring: 256,
+        rx_ring: 256,
+        nic_rate: Rate::gbit(10),
+        coalesce: Time::ZERO,
+        receive_path: ReceivePath::Napi,
+        cpu: Cpu::default(),
+    }
+}
+
+/// Sets a sysctl, an option of the host, or a row of the profile.
+fn set(host: &mut Host, name: &str, value: &str) {
+    if behaviour(name).is_some() {
+        return host.behaviour.push((name.into(), value.into()));
+    }
+    let number: u32 = value.parse().unwrap_or_else(|_| panic!("{name} {value}: not a number"));
+    let s = &mut host.sysctl;
+    match name {
+        "timestamps" => host.timestamps = number > 0,
+        "tso" => host.tso = number > 0,
+        "tcp_sack" => s.tcp_sack = number > 0,
+        "tcp_fack" => s.tcp_fack = number > 0,
+        "tcp_dsack" => s.tcp_dsack = number > 0,
+        "tcp_frto" => s.tcp_frto = number,
+        "tcp_reordering" => s.tcp_reordering = number,
+        "tcp_early_retrans" => s.tcp_early_retrans = number,
+        "tcp_slow_start_after_idle" => s.tcp_slow_start_after_idle = number > 0,
+        _ => panic!("{name} is neither a sysctl nor a behaviour"),
+    }
+}
+
+/// Columns under each other.
+fn aligned(rows: &[String]) -> Vec<String> {
+    let rows: Vec<Vec<_>> = rows.iter().map(|r| r.split('|').map(str::trim).collect()).collect();
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|c| c.len()).max().unwrap_or(0);
+    let widths: Vec<_> = (0..columns).map(width).collect();
+    let line = |row: &Vec<&str>| {
+        let cells = row.iter().zip(&widths).enumerate().map(|(i, (cell, width))| match i {
+            0 => format!("{cell:>width$}"),
+            _ => format!("{cell:<width$}"),
+        });
+        cells.collect::<Vec<_>>().join(" | ").trim_end().to_string()
+    };
+    rows.iter().map(line).collect()
+}

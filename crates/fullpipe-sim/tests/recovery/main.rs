@@ -1,0 +1,79 @@
+//! Golden conversations about loss: each file of `golden/recovery` sets up two endpoints and what the
+//! network does to single packets, and shows what the sender does, packet by packet, twice: as a
+//! kernel version does it, and with one row of its profile (or one sysctl) flipped.
+//!
+//! A file's head says in words what to look for and which rule says so. One segment is 1000 bytes and
+//! the unit of everything. It takes 1 ms to send and 50 ms to arrive, an ACK another 50 ms. A jiffy is
+//! 1 ms. Rows: time, what came (an ACK with its SACK blocks; a timer; a write), cwnd, ssthresh
+//! (`-`: infinite), packets in flight, congestion state, and what was sent: `R` before what was sent
+//! again, `!` after what the network loses, `+30` after what it delays, `*` after what it doubles.
+//!
+//! FULLPIPE_BLESS=1 rewrites the tables; read the difference.
+
+mod case;
+mod network;
+
+use case::Case;
+use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+fn files() -> Vec<PathBuf> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/recovery");
+    let entries = fs::read_dir(folder).expect("the folder of the goldens");
+    let mut files: Vec<_> = entries.map(|e| e.expect("an entry").path()).collect();
+    files.retain(|file| file.extension().is_some_and(|e| e == "txt"));
+    files.sort();
+    files
+}
+
+/// The conversations are as they were, and each flip changes its own.
+#[test]
+fn conversations_about_loss() {
+    let bless = std::env::var_os("FULLPIPE_BLESS").is_some();
+    let mut wrong = Vec::new();
+    for file in files() {
+        let written = fs::read_to_string(&file).expect("a readable file");
+        let case = Case::parse(&written);
+        let found = case.tell();
+        let name = file.file_name().expect("a name").to_string_lossy();
+        if !case.changes() {
+            wrong.push(format!("{name}: the flip changes nothing\n{found}"));
+        } else if bless {
+            // Whole at any time: the other test reads it too.
+            let new = file.with_extension("new");
+            fs::write(&new, &found).and_then(|()| fs::rename(&new, &file)).expect("a new file");
+        } else if found != written {
+            wrong.push(format!("{name}: found\n{found}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// sysctls of recovery that some conversation flips.
+const SYSCTLS: &[&str] = &[
+    "tcp_sack",
+    "tcp_fack",
+    "tcp_dsack",
+    "tcp_frto",
+    "tcp_reordering",
+    "tcp_early_retrans",
+    "tcp_slow_start_after_idle",
+    "timestamps",
+];
+
+/// Rows that say what a host offloads, costs or offers, flipped in tests of their own.
+const ELSEWHERE: &[&str] = &["initial_window", "pkts_acked", "cc_rtt", "walks_for_sacks"];
+
+/// Every row of the profile, and every sysctl of recovery, is flipped by a conversation.
+#[test]
+fn every_row_has_a_conversation() {
+    let read = |file: &PathBuf| fs::read_to_string(file).expect("a readable file");
+    let flipped: BTreeSet<_> = files().iter().map(|f| Case::parse(&read(f)).flip.0).collect();
+    let rows = BEHAVIOURS.iter().map(|row| row.name).filter(|row| !ELSEWHERE.contains(row));
+    let missing: Vec<_> =
+        rows.chain(SYSCTLS.iter().copied()).filter(|row| !flipped.contains(*row)).collect();
+    assert!(missing.is_empty(), "no conversation flips {missing:?}");
+    assert!(files().len() >= 60, "{} conversations", files().len());
+}

@@ -1,0 +1,297 @@
+//! Two endpoints and the network between them, which does as it is told to single packets.
+
+use fullpipe_sim::tcp::receiver::Receiver;
+use fullpipe_sim::tcp::sender::{Sender, Writer};
+use fullpipe_sim::tcp::{Ack, Output, Segment, Transmission};
+use fullpipe_sim::units::Time;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Bytes in a segment.
+pub const SEGMENT: u32 = 1000;
+const ONE_WAY_MS: u64 = 50;
+
+/// What the application does and what happens to packets; segments are numbered from 0, and `5/2` is
+/// the second transmission of segment 5.
+#[derive(Default)]
+pub struct Plan {
+    /// When how many segments are written, in tenths.
+    writes: Vec<(u64, u64)>,
+    lost: BTreeSet<(u64, u32)>,
+    doubled: BTreeSet<(u64, u32)>,
+    delayed: BTreeMap<(u64, u32), u64>,
+    /// ACKs that are lost, by their number.
+    lost_acks: BTreeSet<u64>,
+    /// SO_RCVBUF.
+    pub rcvbuf: Option<u64>,
+    end: u64,
+    /// Rows before this time are not shown.
+    from: u64,
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> T {
+    text.parse().unwrap_or_else(|_| panic!("{text} is not a number"))
+}
+
+/// `5`, `5/2`, `5..8`
+fn packets(text: &str) -> Vec<(u64, u32)> {
+    if let Some((start, end)) = text.split_once("..") {
+        return (number(start)..number(end)).map(|n| (n, 1)).collect();
+    }
+    match text.split_once('/') {
+        Some((segment, copy)) => vec![(number(segment), number(copy))],
+        None => vec![(number(text), 1)],
+    }
+}
+
+impl Plan {
+    /// A line of a golden file.
+    pub fn line(&mut self, words: &[&str]) {
+        let all = |rest: &[&str]| rest.iter().flat_map(|w| packets(w)).collect::<Vec<_>>();
+        match words {
+            ["write", amount] => self.writes.push((0, tenths(amount))),
+            ["write", amount, "at", ms] => self.writes.push((number(ms), tenths(amount))),
+            ["lose", rest @ ..] => self.lost.extend(all(rest)),
+            ["double", rest @ ..] => self.doubled.extend(all(rest)),
+            ["delay", rest @ .., "by", ms] => {
+                self.delayed.extend(all(rest).into_iter().map(|p| (p, number(ms))));
+            }
+            ["lose-acks", rest @ ..] => {
+                self.lost_acks.extend(all(rest).into_iter().map(|p| p.0));
+            }
+            ["rcvbuf", bytes] => self.rcvbuf = Some(number(bytes)),
+            ["from", ms] => self.from = number(ms),
+            ["end", ms] => self.end = number(ms),
+            _ => panic!("{words:?} is no setting"),
+        }
+    }
+}
+
+fn tenths(text: &str) -> u64 {
+    (number::<f64>(text) * 10.0).round() as u64
+}
+
+enum Event {
+    Data(Segment),
+    Ack(Ack),
+    Write(u64),
+}
+
+/// See the module's description.
+pub struct Network<'a> {
+    sender: Sender,
+    receiver: Receiver,
+    plan: &'a Plan,
+    link: Link<'a>,
+    coming: BTreeMap<(Time, u64), Event>,
+    acks: u64,
+    write_left: u64,
+    rows: Vec<String>,
+}
+
+/// Where the sender's packets go.
+struct Link<'a> {
+    plan: &'a Plan,
+    now: Time,
+    free: Time,
+    copies: BTreeMap<u64, u32>,
+    arrivals: Vec<(Time, Segment)>,
+    sent: Vec<Told>,
+    skbs: u64,
+}
+
+impl Link<'_> {
+    fn segment(&mut self, segment: Segment, again: bool) {
+        let number = segment.seq / u64::from(SEGMENT);
+        let copy = self.copies.entry(segment.seq).or_insert(0);
+        *copy += 1;
+        let packet = (number, *copy);
+        self.free = self.free.max(self.now) + Time::ms(1);
+        let delay = self.plan.delayed.get(&packet).copied().unwrap_or(0);
+        let arrival = self.free + Time::ms(ONE_WAY_MS - 1 + delay);
+        let (lost, doubled) =
+            (self.plan.lost.contains(&packet), self.plan.doubled.contains(&packet));
+        if !lost {
+            self.arrivals.push((arrival, segment));
+        }
+        if doubled {
+            self.arrivals.push((arrival + Time::ms(1), segment));
+        }
+        let mut mark = String::new();
+        mark += if lost { "!" } else { "" };
+        mark += if doubled { "*" } else { "" };
+        if delay > 0 {
+            mark += &format!("+{delay}");
+        }
+        self.tell(segment, again, mark);
+    }
+
+    /// Segments of an skb to which the same happens are told together.
+    fn tell(&mut self, segment: Segment, again: bool, mark: String) {
+        let end = segment.seq + u64::from(segment.len);
+        match self.sent.last_mut() {
+            Some(last) if last.skb == self.skbs && last.mark == mark => last.end = end,
+            _ => self.sent.push(Told { skb: self.skbs, start: segment.seq, end, again, mark }),
+        }
+    }
+}
+
+/// What was sent, for a row.
+struct Told {
+    skb: u64,
+    start: u64,
+    end: u64,
+    again: bool,
+    mark: String,
+}
+
+impl Told {
+    fn text(&self) -> String {
+        let again = if self.again { "R" } else { "" };
+        format!("{again}{}{}", shown(self.start, self.end), self.mark)
+    }
+}
+
+impl Output for Link<'_> {
+    fn transmit(&mut self, skb: Transmission) -> bool {
+        let mut at = 0;
+        self.skbs += 1;
+        while at < skb.len {
+            let len = (skb.len - at).min(SEGMENT);
+            let (seq, tsval) = (skb.seq + u64::from(at), skb.tsval);
+            self.segment(Segment { seq, len, tsval }, skb.retransmission);
+            at += len;
+        }
+        true
+    }
+    fn now(&self) -> Time {
+        self.now
+    }
+}
+
+fn shown(start: u64, end: u64) -> String {
+    let segments = |bytes: u64| format!("{}", bytes as f64 / f64::from(SEGMENT));
+    format!("{}..{}", segments(start), segments(end))
+}
+
+impl Network<'_> {
+    pub fn new<'a>(mut sender: Sender, receiver: Receiver, plan: &'a Plan) -> Network<'a> {
+        sender.writer = Writer::Paused;
+        // The handshake has taken a round trip.
+        sender.established(Time::ms(100), receiver.window.rcv_wnd, Some(Time::ZERO), None);
+        let link = Link {
+            plan,
+            now: Time::ms(100),
+            free: Time::ZERO,
+            copies: BTreeMap::new(),
+            arrivals: Vec::new(),
+            sent: Vec::new(),
+            skbs: 0,
+        };
+        let mut coming = BTreeMap::new();
+        for (i, &(at, amount)) in plan.writes.iter().enumerate() {
+            coming.insert((Time::ms(100 + at), i as u64), Event::Write(amount));
+        }
+        let rows = Vec::new();
+        Network { sender, receiver, plan, link, coming, acks: 0, write_left: 0, rows }
+    }
+
+    /// Runs to the end of the plan; the rows.
+    pub fn run(mut self) -> Vec<String> {
+        let end = Time::ms(100 + self.plan.end);
+        loop {
+            let next = self.coming.first_key_value().map(|(&(at, _), _)| at);
+            let delack = self.receiver.acks.timer;
+            let timer = self.sender.timer();
+            let now = [next, delack, timer].into_iter().flatten().min();
+            let Some(now) = now.filter(|&now| now <= end) else { return self.rows };
+            self.link.now = now;
+            if next == Some(now) {
+                let (_, event) = self.coming.pop_first().expect("it is there");
+                self.handle(event);
+            } else if delack == Some(now) {
+                let ack = self.receiver.on_delack_timer();
+                self.send_ack(ack);
+            } else {
+                self.sender.on_timer(&mut self.link);
+                self.row("timer".into());
+            }
+            for (at, segment) in std::mem::take(&mut self.link.arrivals) {
+                self.come(at, Event::Data(segment));
+            }
+        }
+    }
+
+    fn come(&mut self, at: Time, event: Event) {
+        let order = self.coming.range((at, 0)..=(at, u64::MAX)).count() as u64;
+        self.coming.insert((at, order + 1000), event);
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Write(amount) => {
+                self.write_left += amount * u64::from(SEGMENT) / 10;
+                self.write();
+                self.row(format!("write {}", amount as f64 / 10.0));
+            }
+            Event::Data(segment) => {
+                let first = self.receiver.on_segment(self.link.now, segment);
+                let second = self.receiver.read(self.link.now, self.receiver.readable());
+                self.send_ack(first);
+                self.send_ack(second);
+            }
+            Event::Ack(ack) => {
+                self.sender.on_ack(&ack, &mut self.link);
+                self.row(said(&ack));
+            }
+        }
+    }
+
+    fn send_ack(&mut self, ack: Option<Ack>) {
+        let Some(ack) = ack else { return };
+        self.acks += 1;
+        if !self.plan.lost_acks.contains(&self.acks) {
+            self.come(self.link.now + Time::ms(ONE_WAY_MS), Event::Ack(ack));
+        }
+    }
+
+    /// One write(), into a send buffer that has room for all of it.
+    fn write(&mut self) {
+        let goal = self.sender.size_goal();
+        self.sender.writer = Writer::Active;
+        while self.write_left > 0 {
+            let left = self.write_left.min(u64::from(u32::MAX)) as u32;
+            let step = self.sender.next_copy(goal, left).expect("room");
+            self.write_left -= u64::from(step);
+            self.sender.copied(step, goal, self.write_left > 0, &mut self.link);
+        }
+        self.sender.end_write(&mut self.link);
+        self.sender.writer = Writer::Paused;
+    }
+
+    fn row(&mut self, event: String) {
+        let sent: Vec<_> = self.link.sent.drain(..).map(|told| told.text()).collect();
+        let sent = sent.join(" ");
+        let now = self.link.now.as_us() / 1000 - 100;
+        let ssthresh = match self.sender.ssthresh() {
+            0x7fff_ffff => "-".to_string(),
+            packets => packets.to_string(),
+        };
+        let (cwnd, flight) = (self.sender.cwnd(), self.sender.in_flight());
+        let state = self.sender.ca_state();
+        if now >= self.plan.from {
+            self.rows
+                .push(format!("{now} | {event} | {cwnd} {ssthresh} {flight} {state:?} | {sent}"));
+        }
+    }
+}
+
+fn said(ack: &Ack) -> String {
+    let mut text = format!("ack {}", ack.ack as f64 / f64::from(SEGMENT));
+    if let Some(sacks) = &ack.sacks {
+        text += " sack";
+        for &(start, end) in &sacks.blocks[..sacks.count] {
+            text += &format!(" {}", shown(start, end));
+        }
+    }
+    text
+}

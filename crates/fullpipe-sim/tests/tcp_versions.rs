@@ -1,0 +1,195 @@
+//! Rows of a profile that a conversation about loss does not show: what the congestion control is
+//! told, the first window, the first timeout, the cost of walking for SACKs, and what a connection
+//! leaves for the next one.
+
+mod conversation;
+
+use conversation::{SEGMENT, host, profile};
+use fullpipe_sim::cc::Congestion;
+use fullpipe_sim::config::Host;
+use fullpipe_sim::tcp::metrics::Metrics;
+use fullpipe_sim::tcp::profile::{CcRtt, InitialWindow, PktsAcked, Profile};
+use fullpipe_sim::tcp::receiver::Receiver;
+use fullpipe_sim::tcp::sender::{Sender, Writer};
+use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
+use fullpipe_sim::units::Time;
+
+/// Takes everything, and counts what the CPU walks.
+#[derive(Default)]
+struct Wire {
+    now: Time,
+    walked: u32,
+    sent: Vec<Transmission>,
+}
+
+impl Output for Wire {
+    fn transmit(&mut self, skb: Transmission) -> bool {
+        self.sent.push(skb);
+        true
+    }
+    fn now(&self) -> Time {
+        self.now
+    }
+    fn walked(&mut self, skbs: u32) {
+        self.walked += skbs;
+    }
+}
+
+/// A connection that has sent 100 segments at once, and its wire.
+fn full(profile: &Profile, host: &Host, congestion: &str) -> (Sender, Wire) {
+    let cc = Congestion::new(congestion, &[], profile.name, host.hz, 1).expect("a control");
+    let mut tcp = Sender::new(profile, host, cc, SEGMENT, Some(1 << 22));
+    let mut wire = Wire::default();
+    tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
+    wire.now = Time::ms(100);
+    let goal = tcp.size_goal();
+    for left in (0..400).rev() {
+        tcp.copied(SEGMENT, goal, left > 0, &mut wire);
+    }
+    tcp.end_write(&mut wire);
+    (tcp, wire)
+}
+
+fn ack(segments: u64, sacks: &[(u64, u64)]) -> Ack {
+    let bytes = |n| n * u64::from(SEGMENT);
+    let mut blocks = [(0, 0); 4];
+    for (slot, &(start, end)) in blocks.iter_mut().zip(sacks) {
+        *slot = (bytes(start), bytes(end));
+    }
+    let sacks = (!sacks.is_empty()).then(|| Box::new(Sacks { blocks, count: sacks.len() }));
+    Ack { ack: bytes(segments), window: 1 << 20, sacks, tsecr: 0 }
+}
+
+/// The delayed-ACK estimate of CUBIC counts skbs in 2.6.20 and segments since 2.6.24: an ACK of one
+/// skb with four segments.
+#[test]
+fn pkts_acked() {
+    let estimate = |unit| {
+        let mut host = host();
+        host.tso = true;
+        let profile = profile(|p| p.pkts_acked = unit);
+        let (mut tcp, mut wire) = full(profile, &host, "cubic");
+        wire.now = Time::ms(200);
+        tcp.on_ack(&ack(4, &[]), &mut wire);
+        tcp.congestion().private()[5] >> 32
+    };
+    // From 32 (two per ACK, in sixteenths): minus a sixteenth of itself, plus what was counted.
+    let skbs = 4;
+    assert_eq!(estimate(PktsAcked::Segments), 32 - 2 + 4);
+    assert!(estimate(PktsAcked::Skbs) < 32 - 2 + skbs, "{}", estimate(PktsAcked::Skbs));
+}
+
+/// The least RTT that CUBIC of 2.6.24 knows: nothing from echoes without timestamps, else the last
+/// packet's, in jiffies x 8.
+#[test]
+fn cc_rtt() {
+    let delay_min = |rtt| {
+        let mut profile = *fullpipe_sim::tcp::profile::find("2.6.24").expect("it is known");
+        profile.cc_rtt = rtt;
+        let mut host = host();
+        host.hz = 100;
+        let (mut tcp, mut wire) = full(&profile, &host, "cubic");
+        wire.now = Time::us(203_000);
+        tcp.on_ack(&ack(1, &[]), &mut wire);
+        tcp.congestion().private()[3] >> 32
+    };
+    assert_eq!(delay_min(CcRtt::Echo), 0);
+    assert_eq!(delay_min(CcRtt::Jiffies), 8 * 10);
+    // 103 ms are rounded up to eleven jiffies.
+    assert_eq!(delay_min(CcRtt::Microseconds), 8 * 11);
+}
+
+/// Segments that a receiver offers at first, at 1000 and at 8960 bytes.
+#[test]
+fn initial_window() {
+    let offered = |initial, mss| {
+        let mut profile = *profile(|_| {});
+        profile.initial_window = initial;
+        Receiver::new(&profile, &host(), mss, Some(1 << 20)).window.rcv_wnd / u64::from(mss)
+    };
+    let offers = |initial| [offered(initial, 1000), offered(initial, 1448), offered(initial, 8960)];
+    assert_eq!(offers(InitialWindow::ByMss), [4, 4, 2]);
+    assert_eq!(offers(InitialWindow::Ten), [10, 10, 2]);
+    assert_eq!(offers(InitialWindow::Twenty), [20, 20, 3]);
+}
+
+/// Without an RTT sample the first timeout is 3 s, since 3.1 1 s (RFC 6298).
+#[test]
+fn timeout_init() {
+    let first = |name| {
+        let profile = fullpipe_sim::tcp::profile::find(name).expect("it is known");
+        let cc = Congestion::new("reno", &[], name, 1000, 1).expect("a control");
+        let mut tcp = Sender::new(profile, &host(), cc, SEGMENT, Some(1 << 22));
+        let mut wire = Wire::default();
+        tcp.established(Time::ZERO, 1 << 20, None, None);
+        tcp.copied(SEGMENT, SEGMENT, false, &mut wire);
+        tcp.end_write(&mut wire);
+        tcp.timer()
+    };
+    assert_eq!(first("2.6.20"), Some(Time::secs(3)));
+    assert_eq!(first("3.14"), Some(Time::secs(1)));
+}
+
+/// Before 2.6.25 a SACK is looked up by walking the queue: from its head for a new first block, from
+/// the last place if only the first block has grown. What is sent again is looked for from where the
+/// last search ended: recovery sends a packet at each ACK.
+#[test]
+fn walks_for_sacks() {
+    let walked = |walks| {
+        let profile = profile(|p| {
+            p.walks_for_sacks = walks;
+            p.initial_cwnd = fullpipe_sim::tcp::profile::InitialCwnd::Ten;
+        });
+        let (mut tcp, mut wire) = full(profile, &host(), "reno");
+        wire.now = Time::ms(200);
+        let mut steps = Vec::new();
+        let acks: [&[(u64, u64)]; 4] =
+            [&[(5, 6)], &[(5, 7)], &[(8, 9), (5, 7)], &[(8, 10), (5, 7)]];
+        for sacks in acks {
+            let before = wire.walked;
+            tcp.on_ack(&ack(0, sacks), &mut wire);
+            steps.push(wire.walked - before);
+        }
+        steps
+    };
+    assert_eq!(walked(true), [6, 1 + 1, 9 + 1, 1 + 1]);
+    assert_eq!(walked(false), [0, 0, 0, 0]);
+}
+
+/// A finished connection leaves ssthresh and RTT, unless tcp_no_metrics_save says otherwise.
+#[test]
+fn metrics_are_kept_between_connections() {
+    let next = |no_save| {
+        let mut host = host();
+        host.sysctl.tcp_no_metrics_save = no_save;
+        host.timestamps = true;
+        let profile = profile(|_| {});
+        let (mut tcp, mut wire) = full(profile, &host, "reno");
+        tcp.writer = Writer::Done;
+        // A loss: ssthresh falls to 2; then everything arrives, 300 ms later.
+        wire.now = tcp.timer().expect("the timer runs");
+        tcp.on_timer(&mut wire);
+        wire.now += Time::ms(300);
+        let mut at = 0;
+        while !tcp.is_finished() {
+            at = (at + 1).min(400);
+            wire.now += Time::ms(1);
+            let echo = wire.sent.last().map_or(0, |skb| skb.tsval);
+            tcp.on_ack(&Ack { tsecr: echo, ..ack(at, &[]) }, &mut wire);
+            if let Some(due) = tcp.timer().filter(|&due| due < wire.now) {
+                wire.now = due;
+                tcp.on_timer(&mut wire);
+            }
+        }
+        let mut cache = Metrics::default();
+        tcp.leave_metrics(&mut cache);
+        let cc = Congestion::new("reno", &[], "2.6.20", host.hz, 1).expect("a control");
+        let mut second = Sender::new(profile, &host, cc, SEGMENT, Some(1 << 22));
+        second.established(Time::ms(1), 1 << 20, Some(Time::ZERO), Some(&cache));
+        (second.ssthresh(), second.srtt_us())
+    };
+    let (ssthresh, srtt) = next(true);
+    assert_eq!((ssthresh, srtt), (0x7fff_ffff, 1000));
+    let (ssthresh, srtt) = next(false);
+    assert!(ssthresh < 1000 && srtt > 1000, "{ssthresh} {srtt}");
+}
