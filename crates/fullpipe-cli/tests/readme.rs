@@ -2,12 +2,10 @@
 //! (`FULLPIPE_BLESS=1` rewrites it).
 
 mod common;
+#[path = "../../fullpipe/tests/marked/mod.rs"]
+mod marked;
 use common::Desk;
 use fullpipe::analysis::document::{Document, Run};
-
-const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-const BEGIN: &str = "<!-- published-table -->\n";
-const END: &str = "<!-- /published-table -->";
 
 const HEADING: &str = "\
 | run | published, Mb/s | simulated, Mb/s | difference | published, s to 90 % | simulated, s to 90 % | ramp, median error | ramp, worst error | rows in the band |
@@ -58,13 +56,5 @@ fn the_table_of_published_figures_comes_from_a_run() {
     let document: Document = serde_json::from_str(&call.stdout).expect("a document");
     document.runs.iter().for_each(judge);
     let rows: String = document.runs.iter().map(row).collect();
-    let table = format!("\n{HEADING}{rows}\n");
-    let readme = std::fs::read_to_string(README).expect("the README");
-    let (before, rest) = readme.split_once(BEGIN).expect("where the table begins");
-    let (current, after) = rest.split_once(END).expect("where the table ends");
-    if std::env::var_os("FULLPIPE_BLESS").is_some_and(|value| value == "1") {
-        std::fs::write(README, format!("{before}{BEGIN}{table}{END}{after}")).expect("README");
-    } else {
-        assert_eq!(current, table, "FULLPIPE_BLESS=1 rewrites the table");
-    }
+    marked::committed("README.md", "published-table", &format!("{HEADING}{rows}"));
 }

@@ -1,33 +1,21 @@
 //! Every limit that a run can be said to have, judged by its counterfactual: relieving the named
 //! limit raises the rate, relieving another does not. The scenarios are scenarios/limits/*.toml.
 
-use fullpipe::analysis::{self, RunMeta, document::Run};
-use fullpipe::engine;
+mod made;
+
+use fullpipe::analysis::document::Run;
 use fullpipe::scenario::{self, Source};
-use fullpipe::trace::recording::Recording;
-use fullpipe_sim::trace::Control;
-use fullpipe_sim::units::Time;
+use made::made;
 use std::path::Path;
-
-struct ToTheEnd;
-
-impl Control for ToTheEnd {
-    fn go_on(&mut self, _now: Time) -> bool {
-        true
-    }
-}
 
 /// The runs "base", "relieved" and "other" of a scenario.
 fn runs(name: &str) -> [Run; 3] {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/limits");
     let source = Source::read(&folder.join(format!("{name}.toml"))).unwrap();
     let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
-    let simulator = engine::find("sim").unwrap();
     ["base", "relieved", "other"].map(|variant| {
         let plan = scenario.plans().iter().find(|p| p.variant == variant).unwrap();
-        let mut recording = Recording::default();
-        simulator.run(&plan.resolved, &mut recording, &mut ToTheEnd).unwrap();
-        analysis::run(&RunMeta::from_plan(&scenario, plan, "sim", false), &recording)
+        made(&scenario, plan).0
     })
 }
 

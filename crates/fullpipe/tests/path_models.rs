@@ -1,22 +1,14 @@
 //! The examples of path elements, scenarios/path/*.toml: what they expect holds, and each shows what its
 //! element does.
 
-use fullpipe::analysis::{self, RunMeta, document::Run};
-use fullpipe::engine;
+mod made;
+
+use fullpipe::analysis::document::Run;
 use fullpipe::scenario::{self, Resolved, SetOption, Source};
 use fullpipe::trace::recording::Recording;
-use fullpipe_sim::trace::Control;
-use fullpipe_sim::units::Time;
+use made::made;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-struct ToTheEnd;
-
-impl Control for ToTheEnd {
-    fn go_on(&mut self, _now: Time) -> bool {
-        true
-    }
-}
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/path")
@@ -32,10 +24,7 @@ fn load(name: &str, sets: &[&str]) -> scenario::Scenario {
 fn run(name: &str, sets: &[&str]) -> (Resolved, Run, Recording) {
     let scenario = load(name, sets);
     let [plan] = scenario.plans() else { panic!("{name} has variants") };
-    let mut recording = Recording::default();
-    let simulator = engine::find("sim").unwrap();
-    simulator.run(&plan.resolved, &mut recording, &mut ToTheEnd).unwrap();
-    let run = analysis::run(&RunMeta::from_plan(&scenario, plan, "sim", false), &recording);
+    let (run, recording) = made(&scenario, plan);
     for expectation in &run.expectations {
         assert!(expectation.passed, "{name}: {expectation:?}");
     }

@@ -90,53 +90,37 @@ fn earlier(timers: Time, process: Time) -> (Time, Work) {
     if process < timers { (process, Work::Process) } else { (timers, Work::Timers) }
 }
 
-impl Host for SendingHost {
-    const SIDE: Side = Side::Sender;
+/// Both hosts have the same work, each its own way of doing it.
+macro_rules! host {
+    ($host:ty, $side:expr) => {
+        impl Host for $host {
+            const SIDE: Side = $side;
 
-    fn due(&self) -> [Time; 3] {
-        [self.packets_ready(), self.timers.next(), self.process_ready()]
-    }
+            fn due(&self) -> [Time; 3] {
+                [self.packets_ready(), self.timers.next(), self.process_ready()]
+            }
 
-    fn handle(&mut self, now: Time, work: Work, shared: &mut Shared) {
-        match work {
-            Work::Packets => self.on_packets(now, shared),
-            Work::Timers => self.on_timers(now, shared),
-            Work::Process => self.on_process(now, shared),
+            fn handle(&mut self, now: Time, work: Work, shared: &mut Shared) {
+                match work {
+                    Work::Packets => self.on_packets(now, shared),
+                    Work::Timers => self.on_timers(now, shared),
+                    Work::Process => self.on_process(now, shared),
+                }
+            }
+
+            fn take_one_by_one(&mut self, now: Time, last: Time) -> Option<Train> {
+                if self.costs_nothing() { self.receive.take_one_by_one(now, last) } else { None }
+            }
+
+            fn on_lone_packet(&mut self, packet: Train, shared: &mut Shared) {
+                self.on_lone_packet(packet, shared);
+            }
         }
-    }
-
-    fn take_one_by_one(&mut self, now: Time, last: Time) -> Option<Train> {
-        if self.costs_nothing() { self.receive.take_one_by_one(now, last) } else { None }
-    }
-
-    fn on_lone_packet(&mut self, packet: Train, shared: &mut Shared) {
-        self.on_lone_packet(packet, shared);
-    }
+    };
 }
 
-impl Host for ReceivingHost {
-    const SIDE: Side = Side::Receiver;
-
-    fn due(&self) -> [Time; 3] {
-        [self.packets_ready(), self.timers.next(), self.process_ready()]
-    }
-
-    fn handle(&mut self, now: Time, work: Work, shared: &mut Shared) {
-        match work {
-            Work::Packets => self.on_packets(now, shared),
-            Work::Timers => self.on_timers(now, shared),
-            Work::Process => self.on_process(now, shared),
-        }
-    }
-
-    fn take_one_by_one(&mut self, now: Time, last: Time) -> Option<Train> {
-        if self.costs_nothing() { self.receive.take_one_by_one(now, last) } else { None }
-    }
-
-    fn on_lone_packet(&mut self, packet: Train, shared: &mut Shared) {
-        self.on_lone_packet(packet, shared);
-    }
-}
+host!(SendingHost, Side::Sender);
+host!(ReceivingHost, Side::Receiver);
 
 impl Run {
     /// Does everything that is due up to `until`. A capture follows packets from host to host, so it

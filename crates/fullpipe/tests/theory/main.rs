@@ -5,6 +5,10 @@
 //! scenarios are scenarios/theory/*.toml, the tables are docs/theory.md (`FULLPIPE_BLESS=1` rewrites
 //! them).
 
+#[path = "../made/mod.rs"]
+mod made;
+#[path = "../marked/mod.rs"]
+mod marked;
 mod page;
 mod random_loss;
 mod runs;

@@ -1,11 +1,7 @@
 //! docs/theory.md: one section per test, each between marks of its own.
 
+use crate::marked;
 use std::fmt::Write;
-use std::path::Path;
-use std::sync::Mutex;
-
-/// Sections are rewritten one at a time.
-static WRITING: Mutex<()> = Mutex::new(());
 
 /// A row: what it is, what theory says, what was simulated.
 pub struct Row {
@@ -31,20 +27,5 @@ pub fn check(section: &str, unit: &str, tolerance: f64, rows: &[Row]) {
     for row in rows {
         assert!(row.error().abs() <= tolerance, "{section}, {}: off by more\n{table}", row.what);
     }
-    committed(section, &table);
-}
-
-fn committed(section: &str, table: &str) {
-    let _one = WRITING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/theory.md");
-    let page = std::fs::read_to_string(&path).expect("docs/theory.md");
-    let (begin, end) = (format!("<!-- {section} -->\n\n"), format!("\n<!-- /{section} -->"));
-    let (before, rest) = page.split_once(&begin).expect("where the table begins");
-    let (current, after) = rest.split_once(&end).expect("where the table ends");
-    if std::env::var_os("FULLPIPE_BLESS").is_some_and(|value| value == "1") {
-        let page = format!("{before}{begin}{table}{end}{after}");
-        std::fs::write(&path, page).expect("docs can be written");
-    } else {
-        assert_eq!(current, table, "docs/theory.md: FULLPIPE_BLESS=1 rewrites the table");
-    }
+    marked::committed("docs/theory.md", section, &table);
 }

@@ -1,0 +1,25 @@
+//! One plan, simulated to its end and analysed.
+
+use fullpipe::analysis::{self, RunMeta, document::Run};
+use fullpipe::engine;
+use fullpipe::scenario::{Plan, Scenario};
+use fullpipe::trace::recording::Recording;
+use fullpipe_sim::trace::Control;
+use fullpipe_sim::units::Time;
+
+struct ToTheEnd;
+
+impl Control for ToTheEnd {
+    fn go_on(&mut self, _now: Time) -> bool {
+        true
+    }
+}
+
+/// What comes of a plan, and its trace.
+pub fn made(scenario: &Scenario, plan: &Plan) -> (Run, Recording) {
+    let mut recording = Recording::default();
+    let simulator = engine::find("sim").expect("the simulator");
+    simulator.run(&plan.resolved, &mut recording, &mut ToTheEnd).expect("a run");
+    let meta = RunMeta::from_plan(scenario, plan, "sim", false);
+    (analysis::run(&meta, &recording), recording)
+}
