@@ -40,8 +40,9 @@ pub(super) fn page(document: &Document, figures: &[Figure], tables: &[Table]) ->
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\">\
-         <link rel=\"icon\" href=\"data:,\"><title>{title} · fullpipe</title>\n<style>\n{}</style></head>\n<body>",
-        STYLE.concat()
+         <link rel=\"icon\" href=\"data:,\"><title>{title} · fullpipe</title>\n<style>\n{}</style>\n{}</head>\n<body>",
+        STYLE.concat(),
+        script()
     );
     out.push_str(&header(document, &title));
     out.push_str("<main>");
@@ -50,7 +51,7 @@ pub(super) fn page(document: &Document, figures: &[Figure], tables: &[Table]) ->
     out.push_str(&table_section(tables));
     out.push_str("</main>");
     out.push_str(FOOTER);
-    out.push_str(&scripts(document, figures));
+    out.push_str(&data(document, figures));
     out.push_str("</body></html>\n");
     out
 }
@@ -113,7 +114,14 @@ const FOOTER: &str = "<footer class=\"quiet\"><p>Every number of this page stand
     (<kbd>Shift</kbd>: ten steps), <kbd>Home</kbd> <kbd>End</kbd>, <kbd>+</kbd> <kbd>−</kbd> zoom, <kbd>L</kbd> \
     logarithmic. A double click on a run, or <kbd>S</kbd>, shows it alone.</p></footer>";
 
-fn scripts(document: &Document, figures: &[Figure]) -> String {
+/// What draws the figures. A module runs when the page is whole; nothing is shown before it has run,
+/// so that nothing moves under the reader's eyes.
+fn script() -> String {
+    format!("<script type=\"module\" blocking=\"render\">\n{}</script>", SCRIPT.concat())
+}
+
+/// The document, and what its figures are made of.
+fn data(document: &Document, figures: &[Figure]) -> String {
     let mut out = String::new();
     let figures = serde_json::json!({
         "figures": figures,
@@ -124,7 +132,6 @@ fn scripts(document: &Document, figures: &[Figure]) -> String {
     for (id, json) in data {
         let _ = writeln!(out, "<script type=\"application/json\" id=\"{id}\">{json}</script>");
     }
-    let _ = write!(out, "<script type=\"module\">\n{}</script>", SCRIPT.concat());
     out
 }
 
