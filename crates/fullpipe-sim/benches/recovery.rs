@@ -7,6 +7,7 @@ use fullpipe_sim::tcp::profile::PROFILES;
 use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
 use fullpipe_sim::units::{Rate, Time};
+use rustix::time::{ClockId, clock_gettime};
 use std::collections::VecDeque;
 
 const SEGMENT: u32 = 1000;
@@ -70,10 +71,8 @@ fn host(kernel: &str) -> Host {
 
 /// CPU time of this thread, seconds.
 fn cpu_s() -> f64 {
-    let text =
-        std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells CPU time");
-    let ns: f64 = text.split(' ').next().and_then(|n| n.parse().ok()).expect("a number first");
-    ns / 1e9
+    let spent = clock_gettime(ClockId::ThreadCPUTime);
+    spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9
 }
 
 struct Connection {

@@ -1,11 +1,11 @@
 //! A set of sequence numbers as disjoint, ordered ranges.
 
-use alloc::collections::BTreeMap;
+use crate::gap::GapDeque;
 
 /// Half-open ranges `[start, end)`, joined where they touch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct RangeSet {
-    ranges: BTreeMap<u64, u64>,
+    ranges: GapDeque<(u64, u64)>,
 }
 
 impl RangeSet {
@@ -16,18 +16,37 @@ impl RangeSet {
 
     /// The lowest range.
     pub fn first(&self) -> Option<(u64, u64)> {
-        self.ranges.first_key_value().map(|(&s, &e)| (s, e))
+        self.ranges.first()
     }
 
     /// One past the highest number.
     pub fn end(&self) -> Option<u64> {
-        self.ranges.last_key_value().map(|(_, &e)| e)
+        self.ranges.last().map(|(_, end)| end)
+    }
+
+    /// Number of ranges that begin at or below `at`.
+    fn begun(&self, at: u64) -> usize {
+        self.ranges.partition_point(|range| range.0 <= at)
+    }
+
+    /// Number of ranges that begin below `at`.
+    fn begun_below(&self, at: u64) -> usize {
+        self.ranges.partition_point(|range| range.0 < at)
+    }
+
+    fn before(&self, index: usize) -> Option<(u64, u64)> {
+        self.ranges.get(index.checked_sub(1)?)
+    }
+
+    fn set(&mut self, index: usize, range: (u64, u64)) {
+        if let Some(slot) = self.ranges.get_mut(index) {
+            *slot = range;
+        }
     }
 
     /// The range that holds `at`.
     pub fn containing(&self, at: u64) -> Option<(u64, u64)> {
-        let (&s, &e) = self.ranges.range(..=at).next_back()?;
-        (at < e).then_some((s, e))
+        self.before(self.begun(at)).filter(|range| at < range.1)
     }
 
     /// Whether `at` is in it.
@@ -37,12 +56,12 @@ impl RangeSet {
 
     /// The first number at or after `at` that is not in the set.
     pub fn next_gap(&self, at: u64) -> u64 {
-        self.containing(at).map_or(at, |(_, e)| e)
+        self.containing(at).map_or(at, |(_, end)| end)
     }
 
     /// The start of the first range at or after `at`.
     pub fn next_start(&self, at: u64) -> Option<u64> {
-        self.ranges.range(at..).next().map(|(&s, _)| s)
+        self.ranges.get(self.begun_below(at)).map(|(start, _)| start)
     }
 
     /// The first number in `[from, to)` that is in the set.
@@ -55,49 +74,35 @@ impl RangeSet {
 
     /// The last range that begins below `at`.
     pub fn last_before(&self, at: u64) -> Option<(u64, u64)> {
-        self.ranges.range(..at).next_back().map(|(&s, &e)| (s, e))
+        self.before(self.begun_below(at))
     }
 
     /// Adds `[start, end)`; calls `new` for each part that was not there.
     pub fn insert(&mut self, start: u64, end: u64, mut new: impl FnMut(u64, u64)) {
-        if start >= end || self.extend(start, end, &mut new) {
+        if start >= end {
             return;
         }
-        let (mut low, mut high, mut at) = (start, end, start);
-        if let Some((&s, &e)) = self.ranges.range(..start).next_back()
-            && e >= start
-        {
-            (low, high, at) = (s, high.max(e), e.max(start));
-            self.ranges.remove(&s);
-        }
-        while let Some((&s, &e)) = self.ranges.range(start..=end).next() {
-            if at < s.min(end) {
-                new(at, s.min(end));
+        let behind = self.begun(start);
+        let joins = self.before(behind).is_some_and(|(_, e)| e >= start);
+        let index = behind - usize::from(joins);
+        let (mut low, mut high, mut at, mut joined) = (start, end, start, 0);
+        while let Some((s, e)) = self.ranges.get(index + joined).filter(|range| range.0 <= end) {
+            if at < s {
+                new(at, s);
             }
-            at = at.max(e);
-            high = high.max(e);
-            self.ranges.remove(&s);
+            (low, high, at) = (low.min(s), high.max(e), at.max(e));
+            joined += 1;
         }
         if at < end {
             new(at, end);
         }
-        self.ranges.insert(low, high);
-    }
-
-    /// The common case of an insertion: all of it is there, or it makes one range longer and touches no
-    /// other.
-    fn extend(&mut self, start: u64, end: u64, new: &mut impl FnMut(u64, u64)) -> bool {
-        let next = self.ranges.range(start + 1..=end).next().is_some();
-        let Some((_, old)) = self.ranges.range_mut(..=start).next_back() else { return false };
-        if *old >= end {
-            return true;
+        if joined == 0 {
+            return self.ranges.insert(index, (low, high));
         }
-        if *old < start || next {
-            return false;
+        self.set(index, (low, high));
+        for _ in 1..joined {
+            self.ranges.remove(index + 1);
         }
-        new(*old, end);
-        *old = end;
-        true
     }
 
     /// Removes `[start, end)`; calls `gone` for each part that was there.
@@ -105,42 +110,38 @@ impl RangeSet {
         if start >= end {
             return;
         }
-        if let Some((s, e)) = self.containing(start) {
-            self.ranges.remove(&s);
-            if s < start {
-                self.ranges.insert(s, start);
-            }
+        let index = self.begun_below(start);
+        if let Some((s, e)) = self.before(index).filter(|range| range.1 > start) {
+            self.set(index - 1, (s, start));
             gone(start, e.min(end));
             if e > end {
-                self.ranges.insert(end, e);
-                return;
+                return self.ranges.insert(index, (end, e));
             }
         }
-        while let Some((&s, &e)) = self.ranges.range(start..end).next() {
-            self.ranges.remove(&s);
+        while let Some((s, e)) = self.ranges.get(index).filter(|range| range.0 < end) {
             gone(s, e.min(end));
             if e > end {
-                self.ranges.insert(end, e);
+                return self.set(index, (end, e));
             }
+            self.ranges.remove(index);
         }
     }
 
     /// Calls `each` for every part of `[start, end)` that is in the set.
     pub fn inside(&self, start: u64, end: u64, mut each: impl FnMut(u64, u64)) {
-        if start >= end {
-            return;
-        }
-        if let Some((_, e)) = self.containing(start) {
-            each(start, e.min(end));
-        }
-        for (&s, &e) in self.ranges.range(start + 1..end.max(start + 1)) {
-            each(s, e.min(end));
+        let behind = self.begun(start);
+        let mut index = behind.saturating_sub(1);
+        while let Some((s, e)) = self.ranges.get(index).filter(|range| range.0 < end) {
+            if e > start {
+                each(s.max(start), e.min(end));
+            }
+            index += 1;
         }
     }
 
     /// Ranges from low to high.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + '_ {
-        self.ranges.iter().map(|(&s, &e)| (s, e))
+        self.ranges.iter()
     }
 
     /// Number of ranges.

@@ -6,8 +6,9 @@
 //! hole is looked at when a tag of it changes, and never searched for.
 
 use super::skb::SendQueue;
+use crate::gap::GapDeque;
 use crate::ranges::RangeSet;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 
 /// See the module's description. Counts are packets, names are Linux's.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +20,7 @@ pub struct Scoreboard {
     pending: RangeSet,
     /// Ever sent again, as ranges and, by the start of each segment, the last time.
     ever: RangeSet,
-    resent: BTreeMap<u64, Again>,
+    resent: GapDeque<Again>,
     /// Retransmissions in the order of sending: start of the segment and `snd_nxt` at that time.
     again: VecDeque<(u64, u64)>,
     /// Below this every packet has been looked at for loss.
@@ -40,6 +41,7 @@ pub struct Scoreboard {
 
 #[derive(Clone, Copy, Debug)]
 struct Again {
+    start: u64,
     end: u64,
     /// Jiffy.
     when: u32,
@@ -172,8 +174,8 @@ impl Scoreboard {
         self.sacked_out -= sacked;
         self.lost_out -= lost;
         self.retrans_out -= returned;
-        while self.resent.first_key_value().is_some_and(|(&start, _)| start < una) {
-            self.resent.pop_first();
+        while self.resent.first().is_some_and(|again| again.start < una) {
+            self.resent.remove(0);
         }
         while self.again.front().is_some_and(|&(start, _)| start < una) {
             self.again.pop_front();
@@ -182,7 +184,21 @@ impl Scoreboard {
 
     /// The jiffy at which the segment at `seq` was last sent again, if it was.
     pub fn resent_at(&self, seq: u64) -> Option<u32> {
-        self.resent.get(&seq).map(|again| again.when)
+        self.last_resent(seq).map(|again| again.when)
+    }
+
+    /// The last time that the segment at `start` was sent again.
+    fn last_resent(&self, start: u64) -> Option<Again> {
+        let at = self.resent.partition_point(|again| again.start < start);
+        self.resent.get(at).filter(|again| again.start == start)
+    }
+
+    fn note_resent(&mut self, again: Again) {
+        let at = self.resent.partition_point(|other| other.start < again.start);
+        match self.resent.get_mut(at) {
+            Some(known) if known.start == again.start => *known = again,
+            _ => self.resent.insert(at, again),
+        }
     }
 
     /// Whether anything in flight was ever sent again.
@@ -202,7 +218,8 @@ impl Scoreboard {
 
     /// The first segment sent again at or after `from` no longer ago than `oldest`.
     pub fn first_resent_since(&self, from: u64, oldest: u32) -> Option<u64> {
-        self.resent.range(from..).find(|(_, again)| again.when >= oldest).map(|(&start, _)| start)
+        let recent = |again: &Again| again.start >= from && again.when >= oldest;
+        self.resent.iter().find(recent).map(|again| again.start)
     }
 
     /// Marks everything below `limit` that is not SACKed as lost; what is out again only where
@@ -332,7 +349,7 @@ impl Scoreboard {
         self.retransmitted.insert(start, end, |_, _| fresh = true);
         self.ever.insert(start, end, |_, _| {});
         self.pending.remove(start, end, |_, _| {});
-        self.resent.insert(start, Again { end, when, snd_nxt });
+        self.note_resent(Again { start, end, when, snd_nxt });
         self.again.push_back((start, snd_nxt));
         self.retrans_out += u32::from(fresh);
     }
@@ -356,7 +373,7 @@ impl Scoreboard {
                 break;
             }
             self.again.pop_front();
-            let last = self.resent.get(&start).copied().filter(|again| again.snd_nxt == snd_nxt);
+            let last = self.last_resent(start).filter(|again| again.snd_nxt == snd_nxt);
             let Some(again) = last.filter(|_| self.retransmitted.contains(start)) else { continue };
             self.take_back(start, again.end, window);
             if !self.lost.contains(start) && !self.sacked.contains(start) {

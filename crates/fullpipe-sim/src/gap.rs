@@ -1,0 +1,126 @@
+//! A sequence that changes at its ends and near one place between them.
+//!
+//! What a sender knows about packets in flight grows at the end, is forgotten at the beginning, and
+//! changes where retransmissions arrive, which moves along. A gap buffer of two deques makes all
+//! three cheap, and lies in memory in order; only a change far from the last one moves elements.
+
+use alloc::collections::VecDeque;
+
+/// See the module's description. Positions count from 0.
+#[derive(Clone, Debug)]
+pub struct GapDeque<T> {
+    /// Before the gap.
+    low: VecDeque<T>,
+    /// Behind it.
+    high: VecDeque<T>,
+}
+
+impl<T> Default for GapDeque<T> {
+    fn default() -> Self {
+        GapDeque { low: VecDeque::new(), high: VecDeque::new() }
+    }
+}
+
+impl<T: Copy> GapDeque<T> {
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.low.len() + self.high.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.low.is_empty() && self.high.is_empty()
+    }
+
+    /// The element at `at`.
+    pub fn get(&self, at: usize) -> Option<T> {
+        match at.checked_sub(self.low.len()) {
+            None => self.low.get(at).copied(),
+            Some(behind) => self.high.get(behind).copied(),
+        }
+    }
+
+    /// The element at `at`, to be changed.
+    pub fn get_mut(&mut self, at: usize) -> Option<&mut T> {
+        match at.checked_sub(self.low.len()) {
+            None => self.low.get_mut(at),
+            Some(behind) => self.high.get_mut(behind),
+        }
+    }
+
+    /// The first element.
+    pub fn first(&self) -> Option<T> {
+        self.low.front().or_else(|| self.high.front()).copied()
+    }
+
+    /// The last element.
+    pub fn last(&self) -> Option<T> {
+        self.high.back().or_else(|| self.low.back()).copied()
+    }
+
+    /// Number of elements before the first for which `before` does not hold; it holds for none after
+    /// that. The ends and the gap are looked at first.
+    pub fn partition_point(&self, before: impl Fn(&T) -> bool) -> usize {
+        if self.last().is_none_or(|last| before(&last)) {
+            return self.len();
+        }
+        if self.high.front().is_some_and(&before) {
+            return self.low.len() + self.high.partition_point(before);
+        }
+        if self.low.back().is_none_or(&before) {
+            return self.low.len();
+        }
+        if !self.low.front().is_some_and(&before) {
+            return 0;
+        }
+        self.low.partition_point(before)
+    }
+
+    /// Puts `element` before the one at `at`, which is at most [`GapDeque::len`].
+    pub fn insert(&mut self, at: usize, element: T) {
+        if at == 0 {
+            self.low.push_front(element);
+        } else if at >= self.len() && !self.high.is_empty() {
+            self.high.push_back(element);
+        } else {
+            self.move_gap(at);
+            self.low.push_back(element);
+        }
+    }
+
+    /// Takes the element at `at` out.
+    pub fn remove(&mut self, at: usize) -> Option<T> {
+        if at == 0 {
+            return self.low.pop_front().or_else(|| self.high.pop_front());
+        }
+        if at + 1 == self.len() {
+            return self.high.pop_back().or_else(|| self.low.pop_back());
+        }
+        self.move_gap(at);
+        self.high.pop_front()
+    }
+
+    fn move_gap(&mut self, to: usize) {
+        while self.low.len() > to
+            && let Some(element) = self.low.pop_back()
+        {
+            self.high.push_front(element);
+        }
+        while self.low.len() < to
+            && let Some(element) = self.high.pop_front()
+        {
+            self.low.push_back(element);
+        }
+    }
+
+    /// Elements in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = T> + '_ {
+        self.low.iter().chain(&self.high).copied()
+    }
+
+    /// Empties it.
+    pub fn clear(&mut self) {
+        self.low.clear();
+        self.high.clear();
+    }
+}
