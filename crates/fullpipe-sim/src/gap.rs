@@ -59,21 +59,12 @@ impl<T: Copy> GapDeque<T> {
     }
 
     /// Number of elements before the first for which `before` does not hold; it holds for none after
-    /// that. The ends and the gap are looked at first.
+    /// that. What lies near the ends or the gap is found first.
     pub fn partition_point(&self, before: impl Fn(&T) -> bool) -> usize {
-        if self.last().is_none_or(|last| before(&last)) {
-            return self.len();
-        }
         if self.high.front().is_some_and(&before) {
-            return self.low.len() + self.high.partition_point(before);
+            return self.low.len() + search_from_ends(&self.high, before);
         }
-        if self.low.back().is_none_or(&before) {
-            return self.low.len();
-        }
-        if !self.low.front().is_some_and(&before) {
-            return 0;
-        }
-        self.low.partition_point(before)
+        search_from_ends(&self.low, before)
     }
 
     /// Puts `element` before the one at `at`, which is at most [`GapDeque::len`].
@@ -123,4 +114,30 @@ impl<T: Copy> GapDeque<T> {
         self.low.clear();
         self.high.clear();
     }
+}
+
+/// `partition_point`, in steps that double from both ends.
+fn search_from_ends<T>(elements: &VecDeque<T>, before: impl Fn(&T) -> bool) -> usize {
+    let (mut from, mut until, mut step) = (0, elements.len(), 1);
+    while from + step < until {
+        if !before(&elements[from + step - 1]) {
+            until = from + step - 1;
+            break;
+        }
+        from += step;
+        if before(&elements[until - step]) {
+            from = until - step + 1;
+            break;
+        }
+        until -= step;
+        step *= 2;
+    }
+    while from < until {
+        let middle = from + (until - from) / 2;
+        match before(&elements[middle]) {
+            true => from = middle + 1,
+            false => until = middle,
+        }
+    }
+    from
 }

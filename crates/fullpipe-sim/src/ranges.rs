@@ -77,10 +77,11 @@ impl RangeSet {
         self.before(self.begun_below(at))
     }
 
-    /// Adds `[start, end)`; calls `new` for each part that was not there.
-    pub fn insert(&mut self, start: u64, end: u64, mut new: impl FnMut(u64, u64)) {
+    /// Adds `[start, end)`; calls `new` for each part that was not there. Returns the range that it is
+    /// part of now.
+    pub fn insert(&mut self, start: u64, end: u64, mut new: impl FnMut(u64, u64)) -> (u64, u64) {
         if start >= end {
-            return;
+            return (start, start);
         }
         let behind = self.begun(start);
         let joins = self.before(behind).is_some_and(|(_, e)| e >= start);
@@ -96,13 +97,14 @@ impl RangeSet {
         if at < end {
             new(at, end);
         }
-        if joined == 0 {
-            return self.ranges.insert(index, (low, high));
+        match joined {
+            0 => self.ranges.insert(index, (low, high)),
+            _ => self.set(index, (low, high)),
         }
-        self.set(index, (low, high));
         for _ in 1..joined {
             self.ranges.remove(index + 1);
         }
+        (low, high)
     }
 
     /// Removes `[start, end)`; calls `gone` for each part that was there.

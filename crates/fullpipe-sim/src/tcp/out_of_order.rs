@@ -15,8 +15,8 @@ pub(super) struct OutOfOrder {
     ranges: RangeSet,
     /// Segments that are not a full MSS: their length by their start.
     odd: BTreeMap<u64, u32>,
-    /// Ranges by the time of their last arrival, most recent first (start of each).
-    recent: VecDeque<u64>,
+    /// Ranges by the time of their last arrival, most recent first.
+    recent: VecDeque<(u64, u64)>,
     bytes: u64,
     segments: u64,
 }
@@ -39,7 +39,7 @@ impl OutOfOrder {
     /// A segment `[seq, seq + len)` came; whether it brought something new.
     pub(super) fn insert(&mut self, seq: u64, len: u32, mss: u32) -> bool {
         let mut new = false;
-        self.ranges.insert(seq, seq + u64::from(len), |_, _| new = true);
+        let joined = self.ranges.insert(seq, seq + u64::from(len), |_, _| new = true);
         if !new {
             return false;
         }
@@ -49,9 +49,8 @@ impl OutOfOrder {
             self.odd.insert(seq, len);
         }
         // Ranges that became part of this one begin within it.
-        let merged = self.ranges.containing(seq).unwrap_or((seq, seq + u64::from(len)));
-        self.recent.retain(|start| !(merged.0..merged.1).contains(start));
-        self.recent.push_front(merged.0);
+        self.recent.retain(|range| range.0 < joined.0 || range.0 >= joined.1);
+        self.recent.push_front(joined);
         self.recent.truncate(REMEMBERED);
         true
     }
@@ -67,7 +66,7 @@ impl OutOfOrder {
             return taken;
         }
         self.ranges.remove(rcv_nxt, end, |_, _| {});
-        self.recent.retain(|&start| start >= end);
+        self.recent.retain(|range| range.0 >= end);
         let mut at = rcv_nxt;
         while at < end {
             let next_odd = self.odd.range(at..end).next().map(|(&start, &len)| (start, len));
@@ -94,6 +93,6 @@ impl OutOfOrder {
 
     /// The blocks to report, most recent first.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.recent.iter().filter_map(|&start| self.ranges.containing(start))
+        self.recent.iter().copied()
     }
 }

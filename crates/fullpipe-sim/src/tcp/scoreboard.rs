@@ -360,7 +360,9 @@ impl Scoreboard {
         retransmitted.remove(start, end, |from, to| {
             *retrans_out -= window.count(from, to);
             *forward_from = (*forward_from).min(from);
-            lost.inside(from, to, |f, t| pending.insert(f, t, |_, _| {}));
+            lost.inside(from, to, |f, t| {
+                pending.insert(f, t, |_, _| {});
+            });
         });
     }
 
