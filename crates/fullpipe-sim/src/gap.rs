@@ -58,9 +58,21 @@ impl<T: Copy> GapDeque<T> {
         self.high.back().or_else(|| self.low.back()).copied()
     }
 
+    /// The last element, to be changed.
+    pub fn last_mut(&mut self) -> Option<&mut T> {
+        self.high.back_mut().or_else(|| self.low.back_mut())
+    }
+
     /// Number of elements before the first for which `before` does not hold; it holds for none after
-    /// that. What lies near the ends or the gap is found first.
+    /// that. What lies at the ends, then near them or the gap, is found first.
+    #[inline]
     pub fn partition_point(&self, before: impl Fn(&T) -> bool) -> usize {
+        if self.last().is_none_or(|last| before(&last)) {
+            return self.len();
+        }
+        if self.first().is_some_and(|first| !before(&first)) {
+            return 0;
+        }
         if self.high.front().is_some_and(&before) {
             return self.low.len() + search_from_ends(&self.high, before);
         }

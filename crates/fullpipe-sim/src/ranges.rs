@@ -46,6 +46,10 @@ impl RangeSet {
 
     /// The range that holds `at`.
     pub fn containing(&self, at: u64) -> Option<(u64, u64)> {
+        let (start, end) = self.ranges.last()?;
+        if at >= start {
+            return (at < end).then_some((start, end));
+        }
         self.before(self.begun(at)).filter(|range| at < range.1)
     }
 
@@ -61,6 +65,9 @@ impl RangeSet {
 
     /// The start of the first range at or after `at`.
     pub fn next_start(&self, at: u64) -> Option<u64> {
+        if self.ranges.last()?.0 < at {
+            return None;
+        }
         self.ranges.get(self.begun_below(at)).map(|(start, _)| start)
     }
 
@@ -74,6 +81,10 @@ impl RangeSet {
 
     /// The last range that begins below `at`.
     pub fn last_before(&self, at: u64) -> Option<(u64, u64)> {
+        let last = self.ranges.last()?;
+        if last.0 < at {
+            return Some(last);
+        }
         self.before(self.begun_below(at))
     }
 
@@ -82,6 +93,9 @@ impl RangeSet {
     pub fn insert(&mut self, start: u64, end: u64, mut new: impl FnMut(u64, u64)) -> (u64, u64) {
         if start >= end {
             return (start, start);
+        }
+        if let Some(joined) = self.extend_last(start, end, &mut new) {
+            return joined;
         }
         let behind = self.begun(start);
         let joins = self.before(behind).is_some_and(|(_, e)| e >= start);
@@ -107,9 +121,32 @@ impl RangeSet {
         (low, high)
     }
 
+    /// The common case of an insertion: at the end.
+    fn extend_last(
+        &mut self,
+        start: u64,
+        end: u64,
+        new: &mut impl FnMut(u64, u64),
+    ) -> Option<(u64, u64)> {
+        let last = self.ranges.last_mut()?;
+        if start < last.0 {
+            return None;
+        }
+        let at = last.1.max(start);
+        if at < end {
+            new(at, end);
+        }
+        if start <= last.1 {
+            last.1 = last.1.max(end);
+            return Some(*last);
+        }
+        self.ranges.insert(self.ranges.len(), (start, end));
+        Some((start, end))
+    }
+
     /// Removes `[start, end)`; calls `gone` for each part that was there.
     pub fn remove(&mut self, start: u64, end: u64, mut gone: impl FnMut(u64, u64)) {
-        if start >= end {
+        if start >= end || self.end().is_none_or(|last| last <= start) {
             return;
         }
         let index = self.begun_below(start);

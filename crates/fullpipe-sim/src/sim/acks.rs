@@ -1,6 +1,6 @@
 //! What the ACKs on their way say; a train of ACKs names entries of its flow's log.
 
-use crate::tcp::Ack;
+use crate::tcp::{Ack, Sacks};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
@@ -17,18 +17,52 @@ pub(crate) struct Acks {
     many: usize,
 }
 
+/// The entries of a flow. SACKs, which few ACKs have and which are large, lie apart.
 #[derive(Default)]
 struct Log {
-    /// Number of the first entry.
+    /// Number of the first entry, and of the first SACKs.
     first: u64,
-    acks: VecDeque<Ack>,
+    first_sacks: u64,
+    entries: VecDeque<Entry>,
+    sacks: VecDeque<Sacks>,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    ack: u64,
+    window: u64,
+    tsecr: u32,
+    /// Whether it has SACKs, and the number of the next ones from it on.
+    has_sacks: bool,
+    sacks: u64,
 }
 
 impl Log {
+    fn push(&mut self, ack: &Ack) -> u64 {
+        let sacks = self.first_sacks + self.sacks.len() as u64;
+        let &Ack { ack: number, window, tsecr, .. } = ack;
+        let has_sacks = ack.sacks.is_some();
+        self.entries.push_back(Entry { ack: number, window, tsecr, has_sacks, sacks });
+        self.sacks.extend(ack.sacks);
+        self.first + self.entries.len() as u64 - 1
+    }
+
+    fn get(&self, number: u64) -> Option<Ack> {
+        let entry = self.entries.get(number.checked_sub(self.first)? as usize)?;
+        let sacks = (entry.sacks - self.first_sacks) as usize;
+        let sacks = if entry.has_sacks { self.sacks.get(sacks).copied() } else { None };
+        Some(Ack { ack: entry.ack, window: entry.window, sacks, tsecr: entry.tsecr })
+    }
+
     /// Forgets the entries before `number`, and says how many.
     fn forget_before(&mut self, number: u64) -> usize {
-        let gone = number.saturating_sub(self.first).min(self.acks.len() as u64);
-        self.acks.drain(..gone as usize);
+        let gone = number.saturating_sub(self.first).min(self.entries.len() as u64);
+        for entry in self.entries.drain(..gone as usize) {
+            if entry.has_sacks {
+                self.sacks.pop_front();
+                self.first_sacks += 1;
+            }
+        }
         self.first += gone;
         gone as usize
     }
@@ -42,29 +76,19 @@ impl Acks {
     }
 
     /// Adds an entry and returns its number.
-    pub(crate) fn push(&mut self, flow: usize, ack: Ack) -> u64 {
-        let log = &mut self.logs[flow];
-        log.acks.push_back(ack);
+    pub(crate) fn push(&mut self, flow: usize, ack: &Ack) -> u64 {
         self.entries += 1;
-        log.first + log.acks.len() as u64 - 1
-    }
-
-    /// The entry of a flow that came last.
-    pub(crate) fn last(&self, flow: usize) -> Option<&Ack> {
-        self.logs[flow].acks.back()
+        self.logs[flow].push(ack)
     }
 
     /// The entry `number`. In order, those before it were lost on the way.
     pub(crate) fn take(&mut self, flow: usize, number: u64) -> Option<Ack> {
         let log = &mut self.logs[flow];
-        if !self.in_order {
-            return log.acks.get(number.checked_sub(log.first)? as usize).cloned();
+        let ack = log.get(number);
+        if self.in_order {
+            self.entries -= log.forget_before(number + 1);
         }
-        self.entries -= log.forget_before(number);
-        let ack = log.acks.pop_front()?;
-        log.first += 1;
-        self.entries -= 1;
-        Some(ack)
+        ack
     }
 
     /// Whether it should be found out what may be forgotten.

@@ -113,9 +113,16 @@ impl ReceivingHost {
         }
     }
 
-    /// Sends a SYN-ACK or an ACK; an ACK is the last one of the flow's log.
-    fn send(&mut self, flow: usize, cpu: Time, kind: Kind, number: u64, shared: &mut Shared) {
-        let ack = shared.acks.last(flow).filter(|_| kind == Kind::Ack);
+    /// Sends a SYN-ACK or an ACK.
+    fn send(
+        &mut self,
+        flow: usize,
+        cpu: Time,
+        kind: Kind,
+        number: u64,
+        what: What,
+        shared: &mut Shared,
+    ) {
         let mut port = Port {
             transmit: &mut self.transmit,
             wire: &mut self.wire,
@@ -128,12 +135,12 @@ impl ReceivingHost {
             retransmitted: Vec::new(),
             capture: shared.capture.as_deref_mut(),
         };
-        port.send_control(kind, number, ack.map_or(What::Plain, What::Ack));
+        port.send_control(kind, number, what);
     }
 
     fn send_ack(&mut self, flow: usize, cpu: Time, ack: Ack, shared: &mut Shared) {
-        let number = shared.acks.push(flow, ack);
-        self.send(flow, cpu, Kind::Ack, number, shared);
+        let number = shared.acks.push(flow, &ack);
+        self.send(flow, cpu, Kind::Ack, number, What::Ack(&ack), shared);
     }
 
     /// The softirq takes what has arrived.
@@ -174,7 +181,7 @@ impl ReceivingHost {
                 shared.hear_and_settle(packet);
                 self.flows[flow].syn_seen = true;
                 let window = self.flows[flow].tcp.window.rcv_wnd;
-                self.send(flow, cpu, Kind::SynAck, window, shared);
+                self.send(flow, cpu, Kind::SynAck, window, What::Plain, shared);
             }
             Kind::Data if self.flows[flow].syn_seen => self.on_data(packet, cpu, now, shared),
             _ => shared.settle(packet),

@@ -75,6 +75,8 @@ pub(crate) struct SendingHost {
     copying: Option<Copying>,
     runnable: VecDeque<usize>,
     batch: Vec<Train>,
+    /// What the work in hand sends again.
+    resent: Vec<u64>,
 }
 
 const TIMERS_PER_FLOW: usize = 3;
@@ -104,6 +106,7 @@ impl SendingHost {
             copying: None,
             runnable: VecDeque::new(),
             batch: Vec::new(),
+            resent: Vec::new(),
             host,
         })
     }
@@ -146,13 +149,14 @@ impl SendingHost {
             flow: flow as u16,
             mss: shared.mss,
             headers: shared.headers,
-            retransmitted: Vec::new(),
+            retransmitted: core::mem::take(&mut self.resent),
             capture: shared.capture.as_deref_mut(),
         };
         let state = &mut self.flows[flow];
         work(state, &mut port);
         let cpu = port.cpu;
-        for seq in port.retransmitted {
+        self.resent = port.retransmitted;
+        for seq in self.resent.drain(..) {
             shared.event(now, flow as u16, EventKind::Retransmit, seq);
         }
         cpu

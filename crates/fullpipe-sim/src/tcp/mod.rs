@@ -20,7 +20,6 @@ pub mod window;
 pub mod write;
 
 use crate::units::Time;
-use alloc::boxed::Box;
 
 /// Bytes of IP and TCP headers without options.
 pub const HEADERS: u32 = 40;
@@ -43,7 +42,7 @@ pub enum CaState {
 }
 
 /// SACK blocks, most recent first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sacks {
     /// Start and end of each block.
     pub blocks: [(u64, u64); 4],
@@ -52,14 +51,14 @@ pub struct Sacks {
 }
 
 /// What an ACK says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
     /// Next byte expected.
     pub ack: u64,
     /// Advertised window in bytes, after scaling.
     pub window: u64,
     /// SACK blocks, where something arrived out of order or twice (a D-SACK block comes first).
-    pub sacks: Option<Box<Sacks>>,
+    pub sacks: Option<Sacks>,
     /// Timestamp echoed, jiffies of the sender; 0 without timestamps.
     pub tsecr: u32,
 }

@@ -48,11 +48,22 @@ impl OutOfOrder {
         if len != mss {
             self.odd.insert(seq, len);
         }
-        // Ranges that became part of this one begin within it.
-        self.recent.retain(|range| range.0 < joined.0 || range.0 >= joined.1);
-        self.recent.push_front(joined);
-        self.recent.truncate(REMEMBERED);
+        self.note_recent(joined, u64::from(len));
         true
+    }
+
+    /// `range` is the most recent one; `added` bytes of it have come now.
+    fn note_recent(&mut self, range: (u64, u64), added: u64) {
+        if let Some(latest) = self.recent.front_mut()
+            && *latest == (range.0, range.1 - added)
+        {
+            *latest = range;
+            return;
+        }
+        // Ranges that became part of this one begin within it.
+        self.recent.retain(|other| other.0 < range.0 || other.0 >= range.1);
+        self.recent.push_front(range);
+        self.recent.truncate(REMEMBERED);
     }
 
     /// Takes out the segments that follow `rcv_nxt` without a hole, as lengths and counts.

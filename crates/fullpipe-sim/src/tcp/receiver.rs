@@ -14,7 +14,6 @@ use super::window::{RX_OVERHEAD, ReceiveWindow};
 use super::{Ack, Sacks, Segment};
 use crate::config::Host;
 use crate::units::Time;
-use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
 /// In-order data waiting for the reader: segments of equal length.
@@ -221,19 +220,20 @@ impl Receiver {
     }
 
     /// Four blocks at most, three beside timestamps; what came twice is the first of them.
-    fn sack_blocks(&mut self) -> Option<Box<Sacks>> {
+    fn sack_blocks(&mut self) -> Option<Sacks> {
         let duplicate = self.duplicate.take();
         if self.sack_room == 0 || self.out_of_order.is_empty() && duplicate.is_none() {
             return None;
         }
-        let mut blocks = [(0, 0); 4];
-        let all = duplicate.into_iter().chain(self.out_of_order.blocks());
-        let mut count = 0;
-        for (slot, block) in blocks[..self.sack_room].iter_mut().zip(all) {
-            *slot = block;
-            count += 1;
+        let mut sacks = Sacks { blocks: [(0, 0); 4], count: 0 };
+        if let Some(twice) = duplicate {
+            (sacks.blocks[0], sacks.count) = (twice, 1);
         }
-        Some(Box::new(Sacks { blocks, count }))
+        for block in self.out_of_order.blocks().take(self.sack_room - sacks.count) {
+            sacks.blocks[sacks.count] = block;
+            sacks.count += 1;
+        }
+        Some(sacks)
     }
 
     /// The reader has copied `bytes`: frees their memory and sends the ACK that this allows

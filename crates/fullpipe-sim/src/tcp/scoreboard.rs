@@ -316,7 +316,7 @@ impl Scoreboard {
 
     /// Whether the receiver takes back a SACK: the first byte it still waits for is SACKed.
     pub fn has_reneged(&self, snd_una: u64) -> bool {
-        self.sacked.contains(snd_una)
+        self.sacked.first().is_some_and(|(start, _)| start <= snd_una)
     }
 
     /// The receiver's SACKs no longer hold; to be followed by [`Scoreboard::mark_all_lost`].

@@ -148,7 +148,7 @@ impl Talk {
             }
             sacks.count = blocks.len();
         }
-        let sacks = (sacks.count > 0).then(|| Box::new(sacks));
+        let sacks = (sacks.count > 0).then_some(sacks);
         self.tcp.on_ack(&Ack { ack: number, window, sacks, tsecr }, &mut self.out);
     }
 

@@ -58,7 +58,7 @@ impl Receive {
     }
 
     /// The packets from `now` up to `last` that have an interrupt each, if the CPU is free at each of
-    /// them; none if they are fewer than two, when [`Receive::take`] does as well.
+    /// them.
     pub fn take_one_by_one(&mut self, now: Time, last: Time) -> Option<Train> {
         match self.path {
             ReceivePath::Napi => self.ring.interrupt_each(now, last),

@@ -80,17 +80,17 @@ impl RxRing {
         self.next_interrupt = now.0 + self.coalesce;
     }
 
-    /// Takes the packets from `now` up to `last` that find the ring empty and have an interrupt each,
-    /// if there are two of them at least.
+    /// Takes the packets from `now` up to `last` that find the ring empty and have an interrupt each.
     pub(super) fn interrupt_each(&mut self, now: Time, last: Time) -> Option<Train> {
-        // The last packet of a train may share its interrupt with the next one's first.
-        let followed = u32::from(self.arrivals.len() > 1);
+        let next = self.arrivals.get(1).map(|next| next.first);
         let train = self.arrivals.front_mut()?;
-        if self.coalesce > 0 || train.spacing == 0 || train.first != now {
+        if self.coalesce > 0 || train.first != now || train.spacing == 0 && train.count > 1 {
             return None;
         }
-        let count = train.until(last).min(train.count - followed);
-        if count < 2 {
+        // The last packet of a train may share its interrupt with the next one's first.
+        let shared = next.is_some_and(|next| next <= train.last());
+        let count = train.until(last).min(train.count - u32::from(shared));
+        if count == 0 {
             return None;
         }
         let taken = train.part(0, count);

@@ -26,8 +26,13 @@ impl Sender {
         self.walk_for_sacks(blocks, out);
         let (mut reordered, mut only_original) = (u64::MAX, false);
         let mark = self.recovery.frto_highmark.unwrap_or(0);
-        for &(start, end) in &blocks[usize::from(flags.dsacking)..] {
+        for (i, &(start, end)) in blocks.iter().enumerate().skip(usize::from(flags.dsacking)) {
             flags.data_lost |= end > self.recovery.high_seq;
+            // As in the last ACK, or moved on by a new block.
+            let cache = &self.recovery.recv_sack_cache;
+            if cache[i] == (start, end) || i > 0 && cache[i - 1] == (start, end) {
+                continue;
+            }
             let start = self.news_from(start, end).max(ack.ack);
             if end > self.snd_nxt || start >= end {
                 continue;
