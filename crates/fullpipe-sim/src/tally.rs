@@ -6,7 +6,7 @@
 use crate::config::Config;
 use crate::drops::Drops;
 use crate::trace::StageSample;
-use crate::train::come_by;
+use crate::train::{Train, come_by};
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
@@ -98,6 +98,22 @@ impl Tally {
         let last = (self.last.count > 0).then_some(&self.last);
         self.weight + self.pending.front().or(last).map_or(0, in_progress)
     }
+
+    /// Where each weight stands for some work that ends at the event, `work` nanoseconds of it: what
+    /// was done between the last [`Tally::advance`] and `time`, and what of it is in progress then.
+    pub fn work_since(&self, time: Time, mut work: impl FnMut(u64) -> u64) -> (u64, u64) {
+        let mut done = 0;
+        for run in self.pending.iter().chain([&self.last]).filter(|run| run.count > 0) {
+            let work = work(run.each);
+            let due = u64::from(come_by(run.first, run.spacing, run.count, time.0));
+            done += due * work;
+            if due < u64::from(run.count) {
+                let next = run.first + due * run.spacing;
+                return (done, (time.0 + work).saturating_sub(next));
+            }
+        }
+        (done, 0)
+    }
 }
 
 /// When samples are taken: every so often, and at the run's end.
@@ -163,6 +179,40 @@ impl Peaks {
         self.buckets.push_back((bucket, level));
     }
 
+    /// `level` was reached at each packet of a train.
+    pub fn reach_at_each(&mut self, train: &Train, level: u64) {
+        let mut at = 0;
+        while at < train.count {
+            self.reach(train.time(at), level);
+            at = train.until(Time(self.bucket_end)).max(at + 1);
+        }
+    }
+
+    /// The packets of a train join a line out of which others leave meanwhile: the level after each has
+    /// come. `line` lets out what leaves by a time and tells what is there besides the train.
+    ///
+    /// While those who leave do so at one pace, or none does, the level rises or falls all the time, so
+    /// that its peak is at an end.
+    pub fn reach_in_line(&mut self, train: &Train, mut line: impl FnMut(Time) -> Line) {
+        let mut at = 0;
+        while at < train.count {
+            let now = train.time(at);
+            let Line { others, leaving } = line(now);
+            self.reach(now, others.wrapping_add(u64::from(at) + 1));
+            if at + 1 == train.count {
+                return;
+            }
+            let (until, falls) =
+                leaving.map_or((u64::MAX, false), |leaving| leaving.trend(now, train.spacing));
+            let beyond = train.until(Time(until.min(self.bucket_end))).max(at + 1);
+            if beyond > at + 1 && !falls {
+                let last = train.time(beyond - 1);
+                self.reach(last, line(last).others.wrapping_add(u64::from(beyond)));
+            }
+            at = beyond;
+        }
+    }
+
     /// The highest level since the last sample, at the sample `time`, when the level is `level`.
     pub fn take(&mut self, time: Time, level: u64) -> u64 {
         let bucket = self.samples.number(time);
@@ -179,12 +229,49 @@ impl Peaks {
     }
 }
 
+/// A line at some time, see [`Peaks::reach_in_line`].
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    /// Packets in it but for those of the train that is joining. Those of the train that have left
+    /// count as less than none, modulo 2^64.
+    pub others: u64,
+    /// The next ones to leave, none of them before or at this time.
+    pub leaving: Option<Leaving>,
+}
+
+/// Packets that leave at one pace, at least one.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaving {
+    /// When the first one leaves, nanoseconds.
+    pub first: u64,
+    /// Nanoseconds between two of them.
+    pub spacing: u64,
+    /// How many.
+    pub count: u32,
+}
+
+impl Leaving {
+    /// Until when the level only rises or only falls, seen at `now` where others arrive so often;
+    /// whether it falls.
+    fn trend(&self, now: Time, spacing: u64) -> (u64, bool) {
+        let last = self.first + u64::from(self.count - 1) * self.spacing;
+        if self.count == 1 || spacing <= self.spacing {
+            return (last - 1, false);
+        }
+        // Faster than others come, once they have begun.
+        let begun = self.first - now.0 <= self.spacing;
+        if begun { (last - 1, true) } else { (self.first - 1, false) }
+    }
+}
+
 /// The counters of a stage in which units wait.
 #[derive(Clone, Debug)]
 pub struct Counters {
-    /// Units that entered, weighed in bytes.
+    /// Units that enter and leave at one time, weighed in bytes.
+    pub passed: Tally,
+    /// Units that entered otherwise, weighed in bytes.
     pub entered: Tally,
-    /// Units that left, weighed in bytes.
+    /// Those of them that left, weighed in bytes.
     pub left: Tally,
     /// Units that were dropped.
     pub dropped: Drops,
@@ -196,6 +283,7 @@ impl Counters {
     /// Nothing has happened yet.
     pub fn new(samples: Samples) -> Counters {
         Counters {
+            passed: Tally::default(),
             entered: Tally::default(),
             left: Tally::default(),
             dropped: Drops::default(),
@@ -205,7 +293,7 @@ impl Counters {
 
     /// Counts everything at or before `time`.
     pub fn advance(&mut self, time: Time) {
-        for tally in [&mut self.entered, &mut self.left, &mut self.dropped] {
+        for tally in [&mut self.passed, &mut self.entered, &mut self.left, &mut self.dropped] {
             tally.advance(time);
         }
     }
@@ -218,8 +306,8 @@ impl Counters {
             waiting,
             waiting_bytes: self.entered.weight - self.left.weight,
             peak: self.peaks.take(now, waiting),
-            entered: self.entered.count,
-            left: self.left.count,
+            entered: self.passed.count + self.entered.count,
+            left: self.passed.count + self.left.count,
             dropped: self.dropped.count,
             ..StageSample::default()
         }

@@ -56,7 +56,7 @@ fn ack(segments: u64, sacks: &[(u64, u64)]) -> Ack {
     for (slot, &(start, end)) in blocks.iter_mut().zip(sacks) {
         *slot = (bytes(start), bytes(end));
     }
-    let sacks = (!sacks.is_empty()).then(|| Sacks { blocks, count: sacks.len() });
+    let sacks = (!sacks.is_empty()).then_some(Sacks { blocks, count: sacks.len() });
     Ack { ack: bytes(segments), window: 1 << 20, sacks, tsecr: 0 }
 }
 

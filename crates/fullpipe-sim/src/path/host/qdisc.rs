@@ -48,12 +48,13 @@ impl Qdisc {
 
     /// Takes an skb that moves into the ring at `entry`.
     pub(super) fn enter(&mut self, now: Time, entry: u64, bytes: u32) {
+        if entry <= now.0 {
+            return self.counters.passed.one(now, bytes);
+        }
         self.counters.entered.one(now, bytes);
         self.counters.left.one(Time(entry), bytes);
-        if entry > now.0 {
-            self.waiting.push_back(entry);
-            self.counters.peaks.reach(now, self.waiting.len() as u64);
-        }
+        self.waiting.push_back(entry);
+        self.counters.peaks.reach(now, self.waiting.len() as u64);
     }
 
     pub(super) fn info(&self, host: &str) -> StageInfo {

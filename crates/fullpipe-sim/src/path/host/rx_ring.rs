@@ -99,11 +99,8 @@ impl RxRing {
         } else {
             *train = train.part(count, train.count - count);
         }
-        self.counters.entered.add(taken.first, taken.spacing, count, 0u32);
-        self.counters.left.add(taken.first, taken.spacing, count, 0u32);
-        for i in 0..count {
-            self.counters.peaks.reach(taken.time(i), 1);
-        }
+        self.counters.passed.add(taken.first, taken.spacing, count, 0u32);
+        self.counters.peaks.reach_at_each(&taken, 1);
         self.next_interrupt = taken.last().0;
         Some(taken)
     }
@@ -127,12 +124,13 @@ impl RxRing {
         let come: u64 = arrived.map(|t| u64::from(t.until(now))).sum();
         let held = come.min(self.size);
         self.counters.advance(now);
-        let (entered, left) = (self.counters.entered.count + held, self.counters.left.count);
-        let waiting = entered - left;
+        let counted = &self.counters;
+        let waiting = counted.entered.count + held - counted.left.count;
+        let left = counted.passed.count + counted.left.count;
         StageSample {
             waiting,
             peak: self.counters.peaks.take(now, waiting).max(waiting),
-            entered,
+            entered: left + waiting,
             left,
             dropped: self.counters.dropped.count + (come - held),
             ..StageSample::default()

@@ -5,7 +5,7 @@
 //! back to back.
 
 use crate::path::Serialiser;
-use crate::tally::{Counters, Samples, Tally};
+use crate::tally::{Counters, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append, come_by};
 use crate::units::{Framing, Rate, Time};
@@ -33,8 +33,8 @@ pub(super) struct TxRing {
     /// Segments that were taken.
     taken: u64,
     counters: Counters,
-    /// Ends of transmission, each with the time it took.
-    wire_busy: Tally,
+    /// Nanoseconds of transmissions that had ended at the last sample.
+    busy: u64,
 }
 
 impl TxRing {
@@ -49,7 +49,7 @@ impl TxRing {
             held: 0,
             taken: 0,
             counters: Counters::new(samples),
-            wire_busy: Tally::default(),
+            busy: 0,
         }
     }
 
@@ -105,7 +105,6 @@ impl TxRing {
             let (count, len) = (train.count, train.ip_len);
             self.counters.entered.add(Time(entry), 0, count, len);
             self.counters.left.add(Time(first), service, count, len);
-            self.wire_busy.add(Time(first), service, count, service);
             self.finishes.push_back(Finishes { first, spacing: service, count });
             append(out, leaving);
         }
@@ -126,7 +125,10 @@ impl TxRing {
     }
 
     pub(super) fn sample(&mut self, now: Time) -> StageSample {
-        self.wire_busy.advance(now);
-        StageSample { busy_ns: self.wire_busy.work(now), ..self.counters.sample(now) }
+        let wire = &mut self.wire;
+        let service = |len| wire.time(len as u32);
+        let (ended, in_progress) = self.counters.left.work_since(now, service);
+        self.busy += ended;
+        StageSample { busy_ns: self.busy + in_progress, ..self.counters.sample(now) }
     }
 }

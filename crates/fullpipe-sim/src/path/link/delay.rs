@@ -10,7 +10,7 @@ use super::{Configuration, info};
 use crate::bounds::{LONGEST, demand};
 use crate::drops::Drops;
 use crate::path::Stage;
-use crate::tally::{Counters, Samples};
+use crate::tally::{Counters, Leaving, Line, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append};
 use crate::units::Time;
@@ -90,30 +90,15 @@ impl DelayLine {
         }
     }
 
-    /// Forgets the packets that have left by `now` (without a timer).
-    fn forget_left(&mut self, now: u64) {
-        while let Some(train) = self.inside.front_mut() {
-            let gone = train.until(Time(now));
-            self.inside_packets -= u64::from(gone);
-            if gone < train.count {
-                if gone > 0 {
-                    *train = train.part(gone, train.count - gone);
-                }
-                return;
-            }
-            self.inside.pop_front();
-        }
-    }
-
     fn push_exact(&mut self, train: &Train, out: &mut Vec<Train>) {
-        self.forget_left(train.first.0);
+        self.inside_packets -= forget_left(&mut self.inside, train.first);
         let room = self.inside_packets + u64::from(train.count) <= u64::from(self.config.limit);
         if room && (train.count == 1 || self.config.delay > train.last() - train.first) {
             return self.accept_exact(*train, out);
         }
         for i in 0..train.count {
             let packet = train.part(i, 1);
-            self.forget_left(packet.first.0);
+            self.inside_packets -= forget_left(&mut self.inside, packet.first);
             if self.inside_packets < u64::from(self.config.limit) {
                 self.accept_exact(packet, out);
             } else {
@@ -137,10 +122,16 @@ impl DelayLine {
 
     /// Notes the occupancy after each arrival of a train of which nothing leaves meanwhile.
     fn note_peaks(&mut self, train: &Train) {
-        for i in 0..train.count {
-            self.forget_left(train.time(i).0);
-            self.counters.peaks.reach(train.time(i), self.inside_packets + u64::from(i) + 1);
-        }
+        let DelayLine { inside, inside_packets, counters, .. } = self;
+        counters.peaks.reach_in_line(train, |now| {
+            *inside_packets -= forget_left(inside, now);
+            let leaving = inside.front().map(|&Train { first, spacing, count, .. }| Leaving {
+                first: first.0,
+                spacing,
+                count,
+            });
+            Line { others: *inside_packets, leaving }
+        });
     }
 
     fn enter(&mut self, train: Train) {
@@ -195,6 +186,23 @@ impl DelayLine {
             append(out, leaving);
         }
     }
+}
+
+/// Forgets the packets that have left by `now` (without a timer), and says how many.
+fn forget_left(inside: &mut VecDeque<Train>, now: Time) -> u64 {
+    let mut gone = 0;
+    while let Some(train) = inside.front_mut() {
+        let left = train.until(now);
+        gone += u64::from(left);
+        if left < train.count {
+            if left > 0 {
+                *train = train.part(left, train.count - left);
+            }
+            break;
+        }
+        inside.pop_front();
+    }
+    gone
 }
 
 impl Stage for DelayLine {

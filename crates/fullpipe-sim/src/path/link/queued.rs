@@ -8,7 +8,7 @@
 use super::{Configuration, info};
 use crate::drops::Drops;
 use crate::path::Stage;
-use crate::tally::{Peaks, Samples, Tally};
+use crate::tally::{Leaving, Line, Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append, come_by};
 use crate::units::Time;
@@ -55,6 +55,9 @@ pub(super) struct Queued<S> {
     waiting: VecDeque<Starts>,
     waiting_packets: u64,
     waiting_bytes: u64,
+    /// Packets that find the link idle.
+    passed: Tally,
+    /// Those that wait, when they come and when their transmission starts.
     entered: Tally,
     started: Tally,
     /// Ends of transmission, each with the time it took.
@@ -83,6 +86,7 @@ impl<S: Server> Queued<S> {
             waiting: VecDeque::new(),
             waiting_packets: 0,
             waiting_bytes: 0,
+            passed: Tally::default(),
             entered: Tally::default(),
             started: Tally::default(),
             left: Tally::default(),
@@ -92,46 +96,68 @@ impl<S: Server> Queued<S> {
     }
 
     fn start_waiting_ones(&mut self, now: u64) {
-        while let Some(run) = self.waiting.front_mut() {
-            if run.first > now {
-                return;
-            }
-            let started = come_by(run.first, run.spacing, run.count, now);
-            self.waiting_packets -= u64::from(started);
-            self.waiting_bytes -= u64::from(started) * u64::from(run.bytes);
-            if started < run.count {
-                run.count -= started;
-                run.first += u64::from(started) * run.spacing;
-                return;
-            }
-            self.waiting.pop_front();
-        }
+        let (packets, bytes) = start_waiting_ones(&mut self.waiting, now);
+        self.waiting_packets -= packets;
+        self.waiting_bytes -= bytes;
     }
 
-    fn has_room(&self, bytes: u32) -> bool {
+    /// Whether `count` packets of `bytes` each may wait, too.
+    fn has_room(&self, count: u32, bytes: u32) -> bool {
+        let count = u64::from(count);
         match self.limit {
-            QueueLimit::Packets(limit) => self.waiting_packets < u64::from(limit),
-            QueueLimit::Bytes(limit) => self.waiting_bytes + u64::from(bytes) <= limit,
+            QueueLimit::Packets(limit) => self.waiting_packets + count <= u64::from(limit),
+            QueueLimit::Bytes(limit) => self.waiting_bytes + count * u64::from(bytes) <= limit,
         }
     }
 
-    fn wait(&mut self, start: u64, spacing: u64, bytes: u32) {
-        self.waiting_packets += 1;
-        self.waiting_bytes += u64::from(bytes);
+    fn wait(&mut self, starts: Starts) {
+        self.waiting_packets += u64::from(starts.count);
+        self.waiting_bytes += u64::from(starts.count) * u64::from(starts.bytes);
         if let Some(run) = self.waiting.back_mut() {
             let next = run.first + u64::from(run.count) * run.spacing;
-            if run.bytes == bytes && run.spacing == spacing && next == start {
-                run.count += 1;
+            if run.bytes == starts.bytes && run.spacing == starts.spacing && next == starts.first {
+                run.count += starts.count;
                 return;
             }
         }
-        self.waiting.push_back(Starts { first: start, spacing, count: 1, bytes });
+        self.waiting.push_back(starts);
+    }
+
+    /// How many packets of the train, which finds the link busy, wait each; more than one only if none
+    /// of them is dropped.
+    fn waiting_together(&self, train: &Train, service: u64, bytes: u32) -> u32 {
+        let ahead = self.free_at - train.first.0;
+        let wait = match train.spacing.checked_sub(service) {
+            None | Some(0) => train.count,
+            Some(gain) => ahead.div_ceil(gain).min(u64::from(train.count)) as u32,
+        };
+        if self.has_room(wait, bytes) { wait } else { 1 }
+    }
+
+    /// The queue takes every packet, and each waits for the one before it.
+    fn pass_busy(&mut self, train: &Train, service: u64, bytes: u32, out: &mut Vec<Train>) {
+        let (first, count) = (self.free_at, train.count);
+        self.wait(Starts { first, spacing: service, count, bytes });
+        let Queued { waiting, waiting_packets, waiting_bytes, peaks, .. } = self;
+        peaks.reach_in_line(train, |now| {
+            let (packets, bytes) = start_waiting_ones(waiting, now.0);
+            *waiting_packets -= packets;
+            *waiting_bytes -= bytes;
+            let leaving =
+                |&Starts { first, spacing, count, .. }: &Starts| Leaving { first, spacing, count };
+            let leaving = waiting.front().map(leaving);
+            Line { others: waiting_packets.wrapping_sub(u64::from(count)), leaving }
+        });
+        self.entered.add(train.first, train.spacing, count, bytes);
+        self.started.add(Time(first), service, count, bytes);
+        self.left.add(Time(first + service), service, count, service);
+        self.free_at = first + u64::from(count) * service;
+        append(out, train.retimed(0, count, Time(first + service), service));
     }
 
     /// The queue stays empty and every packet starts as it arrives.
     fn pass_idle(&mut self, train: &Train, service: u64, bytes: u32, out: &mut Vec<Train>) {
-        self.entered.add(train.first, train.spacing, train.count, bytes);
-        self.started.add(train.first, train.spacing, train.count, bytes);
+        self.passed.add(train.first, train.spacing, train.count, bytes);
         let first = Time(train.first.0 + service);
         let spacing = if train.count == 1 { 0 } else { train.spacing };
         self.left.add(first, spacing, train.count, service);
@@ -139,40 +165,83 @@ impl<S: Server> Queued<S> {
         append(out, train.retimed(0, train.count, first, spacing));
     }
 
+    /// Takes the first packets of a train that fare alike, and says how many.
+    fn pass_some(&mut self, train: &Train, service: u64, bytes: u32, out: &mut Vec<Train>) -> u32 {
+        self.start_waiting_ones(train.first.0);
+        if self.free_at <= train.first.0 {
+            let apart = train.spacing >= service;
+            let idle = train.part(0, if apart { train.count } else { 1 });
+            self.pass_idle(&idle, service, bytes, out);
+            return idle.count;
+        }
+        let busy = self.waiting_together(train, service, bytes);
+        if busy == 1 {
+            self.pass_one(train.part(0, 1), bytes, out);
+        } else {
+            self.pass_busy(&train.part(0, busy), service, bytes, out);
+        }
+        busy
+    }
+
     fn pass_one(&mut self, packet: Train, bytes: u32, out: &mut Vec<Train>) {
         let now = packet.first.0;
         self.start_waiting_ones(now);
         let start = self.free_at.max(now);
-        if start > now && !self.has_room(bytes) {
+        if start > now && !self.has_room(1, bytes) {
             self.dropped.lose(&packet, bytes);
             return;
         }
         let done = self.server.done(now, start, packet.ip_len);
         let service = done - start;
         if start > now {
-            self.wait(start, service, bytes);
+            self.wait(Starts { first: start, spacing: service, count: 1, bytes });
             self.peaks.reach(packet.first, self.waiting_packets);
+            self.entered.one(packet.first, bytes);
+            self.started.one(Time(start), bytes);
+        } else {
+            self.passed.one(packet.first, bytes);
         }
-        self.entered.one(packet.first, bytes);
-        self.started.one(Time(start), bytes);
         self.free_at = done;
         self.left.one(Time(done), service);
         append(out, packet.retimed(0, 1, Time(done), 0));
     }
 }
 
+/// Takes out the packets whose transmission has started by `now`: packets and bytes.
+fn start_waiting_ones(waiting: &mut VecDeque<Starts>, now: u64) -> (u64, u64) {
+    let (mut packets, mut bytes) = (0, 0);
+    while let Some(run) = waiting.front_mut() {
+        if run.first > now {
+            break;
+        }
+        let started = come_by(run.first, run.spacing, run.count, now);
+        packets += u64::from(started);
+        bytes += u64::from(started) * u64::from(run.bytes);
+        if started < run.count {
+            run.count -= started;
+            run.first += u64::from(started) * run.spacing;
+            break;
+        }
+        waiting.pop_front();
+    }
+    (packets, bytes)
+}
+
 impl<S: Server> Stage for Queued<S> {
     fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
         let bytes = self.server.bytes(train.ip_len);
-        if self.free_at <= train.first.0
-            && let Some(service) = self.server.always(train.ip_len)
-            && (train.count == 1 || train.spacing >= service)
-        {
-            self.start_waiting_ones(train.first.0);
-            return self.pass_idle(train, service, bytes, out);
-        }
-        for i in 0..train.count {
-            self.pass_one(train.part(i, 1), bytes, out);
+        let always = self.server.always(train.ip_len);
+        let mut at = 0;
+        while at < train.count {
+            let rest = train.part(at, train.count - at);
+            let passing = match always {
+                Some(service) => self.pass_some(&rest, service, bytes, out),
+                None => {
+                    self.pass_one(rest.part(0, 1), bytes, out);
+                    1
+                }
+            };
+            at += passing;
         }
     }
 
@@ -185,7 +254,8 @@ impl<S: Server> Stage for Queued<S> {
     }
 
     fn sample(&mut self, now: Time) -> StageSample {
-        for tally in [&mut self.entered, &mut self.started, &mut self.left, &mut self.dropped] {
+        let Queued { passed, entered, started, left, dropped, .. } = self;
+        for tally in [passed, entered, started, left, dropped] {
             tally.advance(now);
         }
         let waiting = self.entered.count - self.started.count;
@@ -193,7 +263,7 @@ impl<S: Server> Stage for Queued<S> {
             waiting,
             waiting_bytes: self.entered.weight - self.started.weight,
             peak: self.peaks.take(now, waiting),
-            entered: self.entered.count,
+            entered: self.passed.count + self.entered.count,
             left: self.left.count,
             dropped: self.dropped.count,
             busy_ns: self.left.work(now),
