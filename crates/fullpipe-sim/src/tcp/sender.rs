@@ -305,7 +305,11 @@ impl Sender {
         if self.refused {
             return Limit::Qdisc;
         }
-        if self.in_flight() >= self.cwnd() {
+        let room = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
+        let quota = self.cwnd().saturating_sub(self.in_flight());
+        // A large skb waits for more of the one of which there is less.
+        let waits = self.tso_deferred.is_some();
+        if quota == 0 || waits && u64::from(quota) * u64::from(self.mss) <= room {
             return match self.ca_state {
                 CaState::Open | CaState::Disorder if self.cwnd() <= self.ssthresh() => {
                     Limit::CwndSlowStart
@@ -314,13 +318,14 @@ impl Sender {
                 _ => Limit::CwndRecovery,
             };
         }
-        if self.snd_nxt + u64::from(head.min(self.mss)) > self.snd_una + self.snd_wnd {
+        if room < u64::from(head.min(self.mss)) || waits {
             return Limit::ReceiveWindow;
         }
         match self.writer {
             // A partial segment that Nagle holds back is the application's last; it has no more.
             Writer::Paused if head < self.mss => Limit::Application,
             Writer::Done if head < self.mss => Limit::Nagle,
+            Writer::NoSpace if head < self.mss => Limit::SendBuffer,
             _ => Limit::SenderCpu,
         }
     }
