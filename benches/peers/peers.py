@@ -7,7 +7,9 @@ they came. Short runs are repeated for a median, in turns, so that a busy machin
 """
 
 import argparse
+import datetime
 import json
+import os
 import pathlib
 import re
 import statistics
@@ -154,6 +156,40 @@ def add_ratios(rows):
     return rows
 
 
+def cost_of_many(rows):
+    """What a packet of scenario e costs in fullpipe against one of scenario a."""
+    rates = {r["scenario"]: r["packets_per_cpu_s"] for r in rows if r["simulator"] == "fullpipe"}
+    if "a" not in rates or "e" not in rates:
+        return ""
+    ratio = rates["a"] / rates["e"]
+    return f"A packet of (e) costs fullpipe {ratio:.2f} times what one of (a) costs.\n"
+
+
+def machine():
+    """The processor and its cores."""
+    found = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
+    return f"{found[1] if found else 'unknown processor'}, {os.cpu_count()} cores"
+
+
+def commit():
+    """What fullpipe was built from."""
+    git = ["git", "-C", HERE, "describe", "--always", "--dirty"]
+    return subprocess.run(git, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def record(readme, rows):
+    """Writes the table, and what it was made on, between its marks in a text."""
+    today = datetime.date.today().isoformat()
+    made = f"{today}, commit {commit()}, {machine()}."
+    result = f"<!-- peers -->\n\n{made}\n{cost_of_many(rows)}\n{table(rows)}\n\n<!-- /peers -->"
+    text, found = re.subn(r"<!-- peers -->.*<!-- /peers -->", lambda _: result, readme.read_text(), flags=re.S)
+    if not found:
+        raise RuntimeError(f"{readme}: no line <!-- peers -->")
+    written = readme.with_suffix(".new")
+    written.write_text(text)
+    written.replace(readme)
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     names = ["fullpipe", "ns-3", "ns-2"]
@@ -165,6 +201,7 @@ def parse():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--short", type=float, default=20, help="CPU seconds of what is repeated")
     parser.add_argument("--cpu-limit", type=int, default=60, help="CPU seconds per run of a peer")
+    parser.add_argument("--record", type=pathlib.Path, metavar="README.md", help="where the table is kept")
     return parser.parse_args()
 
 
@@ -180,7 +217,9 @@ def main():
         # Each scenario's result is kept as it comes: the whole takes a while.
         if arguments.json:
             arguments.json.write_text(json.dumps({"medians": rows, "runs": runs}, indent=1) + "\n")
-    print(table(rows))
+    print(cost_of_many(rows) + table(rows))
+    if arguments.record:
+        record(arguments.record, rows)
 
 
 if __name__ == "__main__":

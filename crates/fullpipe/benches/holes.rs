@@ -48,7 +48,7 @@ fn resolved(kernel: &str, lossy: bool) -> Resolved {
          \"net.ipv4.tcp_adv_win_scale\" = 1 }}\n"
     );
     let text = format!(
-        "title = \"holes\"\nseed = 1\nduration = \"30s\"\n\
+        "title = \"holes\"\nseed = 1\nduration = \"4s\"\n\
          [path]\nmtu = 1500\nforward = [\n\
          {{ kind = \"drop\", name = \"drop\", flow = \"bulk\", segments = [{lost}] }},\n\
          {{ kind = \"link\", name = \"link\", rate = \"10Gbit\", framing = \"ip\", \
@@ -57,7 +57,7 @@ fn resolved(kernel: &str, lossy: bool) -> Resolved {
          back = [{{ kind = \"delay\", name = \"back-delay\", delay = \"60ms\" }}]\n\
          [hosts.sender]\n{host}[hosts.receiver]\n{host}\
          [[flow]]\nname = \"bulk\"\ncongestion = \"reno\"\nsocket_buffer = \"146MB\"\n\
-         bytes = \"{}B\"\n[report]\nsample = \"100ms\"\n",
+         bytes = \"{}B\"\n",
         PACKETS * MSS
     );
     let source = Source::text("holes.toml", &text);
