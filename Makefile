@@ -19,6 +19,7 @@ bless:
 bench:
 	cargo bench -p fullpipe --bench speed
 	cargo bench -p fullpipe-sim --bench recovery
+	cargo bench -p fullpipe --bench holes
 
 # fullpipe, ns-3 and ns-2 on the same scenarios, side by side (benches/README.md); ARGS go to peers.py.
 bench-peers:
