@@ -4,7 +4,8 @@
 use super::profile::{
     CcRtt, CwndLimited, DsackUndo, FrtoVersion, GrowthUnderReordering, HalvingStep, HeadTimeout,
     HoleFilled, InitialCwnd, InitialWindow, LossStates, LostRetransmits, MaxBurst, PktsAcked,
-    Profile, Reduction, RttClock, RttSource, SackMarking, SpuriousPartial, TimeoutReordering, find,
+    Profile, Reduction, RttClock, RttSource, SackMarking, SpuriousPartial, TimeoutReordering,
+    TsoDeferral, find,
 };
 use crate::config::Host;
 use alloc::format;
@@ -73,7 +74,7 @@ macro_rules! choices {
 choices! {
     InitialCwnd, InitialWindow, PktsAcked, CcRtt, CwndLimited, GrowthUnderReordering, RttClock, RttSource,
     SackMarking, HeadTimeout, LostRetransmits, HoleFilled, TimeoutReordering, Reduction, HalvingStep,
-    MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion,
+    MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion, TsoDeferral,
 }
 
 behaviours! {
@@ -83,8 +84,9 @@ behaviours! {
     cc_rtt: CcRtt, "the RTT that a congestion control is told";
     quick_ack_on_growth: bool, "a segment that opens the window is acknowledged at once";
     size_goal_half_window: bool, "an skb is at most half the largest window seen";
-    tso_deferral: bool, "a large skb waits until enough of it may go";
+    tso_deferral: TsoDeferral, "which large skbs wait until enough of them may go";
     cwnd_limited: CwndLimited, "when a sender with TSO counts as limited by cwnd";
+    in_flight_before_sacks: bool, "packets in flight are counted before an ACK's SACKs are taken in";
     growth_under_reordering: GrowthUnderReordering, "cwnd grows by out-of-order data";
     rtt_clock: RttClock, "the clock of srtt and the timeout";
     rtt_source: RttSource, "which RTT sample is taken where there are timestamps";
