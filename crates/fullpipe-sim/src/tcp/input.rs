@@ -174,7 +174,7 @@ impl Sender {
         flags.retrans_data_acked = acked.resent;
         flags.nonhead_retrans_acked = acked.resent_beyond_head;
         self.note_original(&acked, ack.sacks.is_some(), flags);
-        let freed = self.queue.acknowledge(una);
+        let freed = self.queue.acknowledge(una, self.mss);
         self.snd_una = una;
         self.recovery.clear_hints();
         self.sample_rtt(ack, &freed, flags, out);
@@ -240,12 +240,14 @@ impl Sender {
         let now = self.jiffies(out.now());
         let last = freed.last_when.filter(|_| !flags.retrans_data_acked);
         let jiffies_us = |jiffies: u32| u64::from(jiffies) * self.tick_ns / 1000;
+        let in_jiffies = || last.map(|when| jiffies_us(now - self.jiffies(when)));
         let us = match self.profile.cc_rtt {
             CcRtt::Echo => (tsecr != 0).then(|| jiffies_us(now.saturating_sub(tsecr))),
-            CcRtt::Jiffies => {
-                last.map(|when| jiffies_us(now - self.jiffies(when))).filter(|&us| us > 0)
+            CcRtt::Jiffies => in_jiffies().filter(|&us| us > 0),
+            CcRtt::Microseconds if self.cc.wants_us() => {
+                last.map(|when| (out.now() - when).as_us())
             }
-            CcRtt::Microseconds => last.map(|when| (out.now() - when).as_us()),
+            CcRtt::Microseconds => in_jiffies(),
         };
         self.sync_clock(out.now());
         let sock = self.cc.sock_mut();
