@@ -27,13 +27,14 @@ struct tcp_sock { /* mirrored by Sock in crates/fullpipe-sim/src/cc/sock.rs */
 	u32 srtt_us;        /* us << 3 */
 	u32 mss_cache;      /* bytes */
 	u32 delivered;      /* packets */
+	u32 snd_nxt;        /* sequence number of the next byte to be sent first, wraps */
 	u32 sim_prior_in_flight, sim_is_cwnd_limited, sim_ca_state;
 	u32 sim_saw_tstamp, sim_rcv_tsecr, sim_jiffies, sim_hz;
 	u64 sim_now_us;
 	u64 sim_private[13]; /* icsk_ca_priv */
 	u64 sim_random;
 	u32 sim_helpers;
-	u32 sim_param[15];
+	u32 sim_param[23];
 };
 
 struct ack_sample {
@@ -64,6 +65,7 @@ u32 tcp_reno_undo_cwnd(struct sock *sk);
 #define cc_jiffies(sk) (tcp_sk(sk)->sim_jiffies) /* wraps */
 #define cc_hz(sk) (tcp_sk(sk)->sim_hz)           /* jiffies per second */
 #define cc_now_us(sk) (tcp_sk(sk)->sim_now_us)
+static inline int cc_after(u32 a, u32 b) { return (s32)(a - b) > 0; } /* sequence numbers, jiffies */
 u32 cc_random(struct sock *sk); /* uniform over 32 bits */
 
 /* Any division by what is not a constant: x/0 is 0, as in BPF. */
@@ -72,6 +74,10 @@ static inline u64 div_u64(u64 a, u64 b) { return b ? a / b : 0; }
 static inline u32 min_u32(u32 a, u32 b) { return a < b ? a : b; }
 static inline u32 max_u32(u32 a, u32 b) { return a > b ? a : b; }
 static inline u32 fls64(u64 a) { return a ? 64 - (u32)__builtin_clzll(a) : 0; }
+static inline u32 cc_ms_to_jiffies(u32 ms, u32 hz) /* rounded up */
+{
+	return (u32)(((u64)ms * hz + 999) / 1000);
+}
 static inline u32 cc_us_to_jiffies(u64 us, u32 hz) /* rounded up */
 {
 	return (u32)div_u64(us * hz + 999999, 1000000);
@@ -92,7 +98,7 @@ struct cc_param {
 #define CC_PARAMS(rows)                                                                             \
 	enum { rows(CC_INDEX) CC_P_COUNT };                                                         \
 	static const struct cc_param cc_params[] = { rows(CC_ROW) };                                \
-	_Static_assert(CC_P_COUNT <= 15, "at most 15 parameters");
+	_Static_assert(CC_P_COUNT <= 23, "at most 23 parameters");
 #define param(sk, name) (tcp_sk(sk)->sim_param[CC_P_##name])
 
 /* ---- constant tables, callbacks, registration ---- */
@@ -106,6 +112,7 @@ struct cc_algorithm { /* mirrored by Algorithm in crates/fullpipe-sim/src/cc/ffi
 	u32 param_count;
 	u32 last_kernel;      /* 0: any; else behaviour of later ones is not here */
 	u32 min_cwnd_shift;   /* rate halving's floor is ssthresh >> this */
+	u32 us_rtt_param;     /* 1 + index of the parameter that asks for RTTs in us below HZ 1000; 0: none */
 	void (*init)(struct sock *sk);
 	u32 (*ssthresh)(struct sock *sk);
 	void (*cong_avoid)(struct sock *sk, u32 ack, u32 acked);
@@ -115,6 +122,7 @@ struct cc_algorithm { /* mirrored by Algorithm in crates/fullpipe-sim/src/cc/ffi
 	void (*cwnd_event)(struct sock *sk, u32 event);
 };
 #define CC_PRIVATE(type) _Static_assert(sizeof(type) <= 104, "private state: at most 104 bytes");
+#define CC_US_RTT_IF(name) .us_rtt_param = CC_P_##name + 1
 #define CC_WITH_PARAMS .params = cc_params, .param_count = CC_P_COUNT
 #define CC_REGISTER(id, ...) const struct cc_algorithm cc_##id = { .name = #id, __VA_ARGS__ };
 

@@ -3,9 +3,15 @@
  * cubic: the window is a cubic function of the time since the last loss, flat where that loss
  * was: W(t) = origin + C (t - K)^3, with K the time to get back to the origin.
  *
+ * HyStart (2.6.29 on) leaves slow start before the queue overflows: when ACKs have come close after
+ * one another for half the least RTT of a round (a train as long as the path is), or when a round's
+ * first delays are well above the least.
+ *
  * Source: Rhee, Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", PFLDnet 2005; Ha, Rhee,
- * Xu, same title, ACM SIGOPS OSR 42(5), 2008; behaviour of Linux 2.6.20 to 3.19.
- * Deviations: no HyStart (2.6.29; as with its parameter hystart = 0). The cubic root is the integer Newton iteration; kernels from
+ * Xu, same title, ACM SIGOPS OSR 42(5), 2008; Ha, Rhee, "Hybrid Slow Start for High-Bandwidth and
+ * Long-Distance Networks", PFLDnet 2008; behaviour of Linux 2.6.20 to 3.19 (HyStart read in 2.6.29,
+ * 2.6.38, 2.6.39 and 3.14).
+ * Deviations: the cubic root is the integer Newton iteration; kernels from
  * 2.6.22 on approximate it by a table, within 0.2 % on average. Time since the epoch is scaled in
  * 64 bits (the kernel's 32 bits wrap after 2^22 jiffies without a loss). Delay samples by
  * timestamps (2.6.20 to 2.6.22) are taken in state Open, there from ACKs that raise no alarm.
@@ -18,6 +24,11 @@
 #define TIME_SHIFT 10     /* time is in 1/1024 s */
 #define CUBE_SHIFT 40     /* 2^10 of bic_scale, 2^30 of time cubed */
 #define ACK_RATIO_SHIFT 4 /* packets per ACK are kept in 1/16 */
+
+#define TRAIN 1u       /* HyStart: an ACK train as long as the path */
+#define DELAY 2u       /* a delay above the least */
+#define MIN_SAMPLES 8u /* a round's delay is the least of this many */
+#define MAX_RISE 16u   /* ms (jiffies), a delay above the least by more is always one */
 
 #define CUBIC_PARAMS(P)                                                                             \
 	P(beta, "1/1024", 1, 1023, "share of cwnd kept after a loss", SINCE(2, 6, 20, 819),         \
@@ -38,7 +49,7 @@
 	  "before the first loss one packet per this many; 0 for the curve",                        \
 	  SINCE(2, 6, 20, 50), SINCE(2, 6, 26, 0))                                                  \
 	P(no_loss_max_cnt, "packets", 0, 65535,                                                     \
-	  "before the first loss a packet per this many at least; 0: none",                         \
+	  "before the first loss, after a timeout a packet per this many at least; 0: none",        \
 	  SINCE(2, 6, 20, 0), SINCE(2, 6, 39, 20))                                                  \
 	P(ack_ratio_limit, "packets", 0, 65535, "most packets that an ACK counts for; 0: no limit", \
 	  SINCE(2, 6, 20, 0), SINCE(2, 6, 39, 32))                                                  \
@@ -47,7 +58,17 @@
 	P(delay_by_sample, "0 or 1", 0, 1, "least RTT from RTT samples (1), timestamps only (0)",   \
 	  SINCE(2, 6, 20, 0), SINCE(2, 6, 23, 1))                                                   \
 	P(count_empty_acks, "0 or 1", 0, 1, "an ACK that completes no skb lowers the ACK ratio",    \
-	  SINCE(2, 6, 20, 0), SINCE(2, 6, 24, 1))
+	  SINCE(2, 6, 20, 0), SINCE(2, 6, 24, 1))                                                   \
+	P(hystart, "0 or 1", 0, 1, "leave slow start when the queue grows; needs delay_by_sample",  \
+	  SINCE(2, 6, 20, 0), SINCE(2, 6, 29, 1))                                                   \
+	P(hystart_detect, "1 or 2 or 3", 0, 3, "by ACK trains (1), by delays (2), by both (3)",     \
+	  SINCE(2, 6, 20, 3))                                                                       \
+	P(hystart_low_window, "packets", 0, 2147483647, "not below this cwnd",                      \
+	  SINCE(2, 6, 20, 16))                                                                      \
+	P(hystart_ack_delta, "ms", 0, 1000, "longest gap in an ACK train (fixed before 2.6.39)",    \
+	  SINCE(2, 6, 20, 2))                                                                       \
+	P(clock_in_ms, "0 or 1", 0, 1, "least RTT and HyStart's clock in ms (1), in jiffies (0)",   \
+	  SINCE(2, 6, 20, 0), SINCE(2, 6, 39, 1))
 CC_PARAMS(CUBIC_PARAMS)
 
 struct cubic {
@@ -58,11 +79,18 @@ struct cubic {
 	u32 last_time;     /* jiffies, time when cnt was computed */
 	u32 origin;        /* packets, where the curve is flat */
 	u32 k;             /* 1/1024 s, from the epoch's start to the origin */
-	u32 delay_min;     /* jiffies << 3, least RTT; 0: unknown */
+	u32 delay_min;     /* jiffies (ms) << 3, least RTT; 0: unknown */
 	u32 epoch_start;   /* jiffies, first increase after a loss; 0: none */
 	u32 ack_cnt;       /* ACKs not yet turned into tcp_cwnd */
 	u32 tcp_cwnd;      /* packets, the window Reno would have */
 	u32 delayed_ack;   /* packets per ACK, in 1/16 */
+	/* HyStart; times in jiffies (ms) */
+	u32 round_start;   /* when the round began */
+	u32 last_ack;      /* when the last ACK of the train came */
+	u32 end_seq;       /* the round is over when this is acknowledged */
+	u32 curr_rtt;      /* << 3, least RTT of the round's first samples; 0: none */
+	u32 sample_cnt;    /* those samples */
+	u32 found;         /* why slow start has ended: TRAIN, DELAY */
 };
 CC_PRIVATE(struct cubic)
 
@@ -72,6 +100,65 @@ static void reset(struct sock *sk, struct cubic *ca)
 	u32 loss_cwnd = param(sk, undo_to_loss_cwnd) ? ca->loss_cwnd : 0;
 
 	*ca = (struct cubic){ .delayed_ack = 2 << ACK_RATIO_SHIFT, .loss_cwnd = loss_cwnd };
+}
+
+/* Of the least RTT and of HyStart. */
+static u32 rtt_clock(struct sock *sk)
+{
+	return param(sk, clock_in_ms) ? (u32)(cc_now_us(sk) / 1000) : cc_jiffies(sk);
+}
+
+/* A round begins: it ends with the ACK of all that is out now. */
+static void hystart_reset(struct sock *sk, struct cubic *ca)
+{
+	ca->round_start = ca->last_ack = rtt_clock(sk);
+	ca->end_seq = tcp_sk(sk)->snd_nxt;
+	ca->curr_rtt = 0;
+	ca->sample_cnt = 0;
+}
+
+/* An ACK of the train, unless it comes late; the train is long once it lasts half the least RTT. */
+static void watch_train(struct sock *sk, struct cubic *ca)
+{
+	u32 now = rtt_clock(sk), gap = param(sk, hystart_ack_delta), half = ca->delay_min >> 4;
+	u32 length = now - ca->round_start;
+
+	if (!param(sk, clock_in_ms))
+		gap = cc_ms_to_jiffies(gap, cc_hz(sk));
+	if ((s32)(now - ca->last_ack) > (s32)gap)
+		return;
+	ca->last_ack = now;
+	if ((s32)length > (s32)half || (length == half && !param(sk, clock_in_ms)))
+		ca->found |= TRAIN;
+}
+
+/* The least of the round's first delays against the least of all: an eighth of half of it more. */
+static void watch_delay(struct sock *sk, struct cubic *ca, u32 delay)
+{
+	u32 least = param(sk, clock_in_ms) ? 4 : 2;
+	u32 rise = max_u32(min_u32(ca->delay_min >> 4, MAX_RISE << 3), least << 3);
+
+	if (ca->sample_cnt < MIN_SAMPLES) {
+		if (ca->curr_rtt == 0 || ca->curr_rtt > delay)
+			ca->curr_rtt = delay;
+		ca->sample_cnt++;
+	} else if (ca->curr_rtt > ca->delay_min + rise) {
+		ca->found |= DELAY;
+	}
+}
+
+/* Slow start ends at the present cwnd once it has been found to be large enough. */
+static void hystart_update(struct sock *sk, struct cubic *ca, u32 delay)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!param(sk, hystart) || !tcp_in_slow_start(tp) ||
+	    tp->snd_cwnd < param(sk, hystart_low_window) || ca->found & param(sk, hystart_detect))
+		return;
+	watch_train(sk, ca);
+	watch_delay(sk, ca, delay);
+	if (ca->found & param(sk, hystart_detect))
+		tp->snd_ssthresh = tp->snd_cwnd;
 }
 
 /* 1024 C / (100 ms): 410 by default. */
@@ -114,7 +201,11 @@ static void start_epoch(struct sock *sk, struct cubic *ca, u32 cwnd, u32 now)
 /* 1/1024 s since the epoch's start, one RTT ahead where the RTT is known. */
 static u64 epoch_time(struct sock *sk, const struct cubic *ca, u32 now)
 {
-	u32 t = now + (ca->delay_min >> 3) - ca->epoch_start;
+	u32 rtt = ca->delay_min >> 3, t;
+
+	if (param(sk, clock_in_ms))
+		rtt = cc_ms_to_jiffies(rtt, cc_hz(sk));
+	t = now + rtt - ca->epoch_start;
 
 	return div_u64((u64)t << TIME_SHIFT, cc_hz(sk));
 }
@@ -131,11 +222,11 @@ static u32 curve(struct sock *sk, const struct cubic *ca, u64 t)
 /* At least this many ACKs per increment, so that growth stays below max_increment per 100 ms. */
 static u32 least_cnt(struct sock *sk, const struct cubic *ca, u32 cwnd, u64 t)
 {
-	u32 smax = param(sk, max_increment);
+	u32 smax = param(sk, max_increment), per_second = param(sk, clock_in_ms) ? 1000 : cc_hz(sk);
 
 	if (!smax || !ca->delay_min || (param(sk, max_increment_after_k) && t < ca->k))
 		return 0;
-	return div_u32(cwnd * cc_hz(sk) * 8, 10 * smax * ca->delay_min);
+	return div_u32(cwnd * per_second * 8, 10 * smax * ca->delay_min);
 }
 
 /* At most this many ACKs per increment, so that growth is not slower than Reno's. */
@@ -173,27 +264,40 @@ static void update(struct sock *sk, struct cubic *ca, u32 cwnd, u32 acked)
 	cnt = max_u32(cnt, least_cnt(sk, ca, cwnd, t));
 	if (ca->loss_cwnd == 0 && param(sk, no_loss_cnt))
 		cnt = param(sk, no_loss_cnt);
-	if (ca->loss_cwnd == 0 && param(sk, no_loss_max_cnt))
+	if (ca->last_max_cwnd == 0 && param(sk, no_loss_max_cnt))
 		cnt = min_u32(cnt, param(sk, no_loss_max_cnt));
 	if (param(sk, tcp_friendliness))
 		cnt = min_u32(cnt, friendly_cnt(sk, ca, cwnd));
 	ca->cnt = max_u32(div_u32(cnt << ACK_RATIO_SHIFT, ca->delayed_ack), 1);
 }
 
-/* Least RTT, in jiffies << 3; the first second after a reduction does not count. */
+/* A delay << 3: least RTT, HyStart. The first second after a reduction does not count. */
 static void measure_delay(struct sock *sk, struct cubic *ca, u32 delay)
 {
 	if ((s32)(cc_jiffies(sk) - ca->epoch_start) < (s32)cc_hz(sk))
 		return;
-	delay = max_u32(delay << 3, 1);
+	delay = max_u32(delay, 1);
 	if (ca->delay_min == 0 || ca->delay_min > delay)
 		ca->delay_min = delay;
+	hystart_update(sk, ca, delay);
+}
+
+/* An RTT << 3 in the units of the least one. */
+static u32 sampled(struct sock *sk, u64 rtt_us)
+{
+	if (param(sk, clock_in_ms))
+		return (u32)((rtt_us << 3) / 1000);
+	return cc_us_to_jiffies(rtt_us, cc_hz(sk)) << 3;
 }
 
 CC_CALLBACK(void, cubic_init, struct sock *sk)
 {
-	reset(sk, inet_csk_ca(sk));
-	if (param(sk, initial_ssthresh))
+	struct cubic *ca = inet_csk_ca(sk);
+
+	reset(sk, ca);
+	if (param(sk, hystart))
+		hystart_reset(sk, ca);
+	else if (param(sk, initial_ssthresh))
 		tcp_sk(sk)->snd_ssthresh = param(sk, initial_ssthresh);
 }
 
@@ -202,13 +306,14 @@ CC_CALLBACK(void, cubic_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct cubic *ca = inet_csk_ca(sk);
 
-	(void)ack;
 	if (!param(sk, delay_by_sample) && tcp_ca_state(sk) == TCP_CA_Open &&
 	    tcp_saw_tstamp(sk) && tcp_rcv_tsecr(sk))
-		measure_delay(sk, ca, cc_jiffies(sk) - tcp_rcv_tsecr(sk));
+		measure_delay(sk, ca, (cc_jiffies(sk) - tcp_rcv_tsecr(sk)) << 3);
 	if (!tcp_is_cwnd_limited(sk))
 		return;
 	if (tcp_in_slow_start(tp)) {
+		if (param(sk, hystart) && cc_after(ack, ca->end_seq))
+			hystart_reset(sk, ca);
 		acked = tcp_slow_start(tp, acked);
 		if (!acked)
 			return;
@@ -241,8 +346,12 @@ CC_CALLBACK(u32, cubic_undo_cwnd, struct sock *sk)
 
 CC_CALLBACK(void, cubic_set_state, struct sock *sk, u8 new_state)
 {
-	if (new_state == TCP_CA_Loss)
-		reset(sk, inet_csk_ca(sk));
+	struct cubic *ca = inet_csk_ca(sk);
+
+	if (new_state == TCP_CA_Loss) {
+		reset(sk, ca);
+		hystart_reset(sk, ca);
+	}
 }
 
 CC_CALLBACK(void, cubic_pkts_acked, struct sock *sk, const struct ack_sample *sample)
@@ -256,10 +365,10 @@ CC_CALLBACK(void, cubic_pkts_acked, struct sock *sk, const struct ack_sample *sa
 		ca->delayed_ack = min_u32(ca->delayed_ack,
 					  param(sk, ack_ratio_limit) << ACK_RATIO_SHIFT);
 	if (param(sk, delay_by_sample) && sample->rtt_us >= 0)
-		measure_delay(sk, ca, cc_us_to_jiffies((u64)sample->rtt_us, cc_hz(sk)));
+		measure_delay(sk, ca, sampled(sk, (u64)sample->rtt_us));
 }
 
 CC_REGISTER(cubic, .title = "CUBIC (PFLDnet 2005)", CC_WITH_PARAMS, .last_kernel = KERNEL(3, 19, 255),
 	    .init = cubic_init, .ssthresh = cubic_ssthresh, .cong_avoid = cubic_cong_avoid,
 	    .pkts_acked = cubic_pkts_acked, .set_state = cubic_set_state,
-	    .undo_cwnd = cubic_undo_cwnd)
+	    .undo_cwnd = cubic_undo_cwnd, CC_US_RTT_IF(hystart))

@@ -3,8 +3,13 @@
 
 mod conversation;
 
-use conversation::host;
 use conversation::receiver::Setup;
+use conversation::{SEGMENT, host, profile};
+use fullpipe_sim::config::Host;
+use fullpipe_sim::tcp::Segment;
+use fullpipe_sim::tcp::profile::Profile;
+use fullpipe_sim::tcp::receiver::Receiver;
+use fullpipe_sim::units::Time;
 
 /// Each segment that raises rcv_ssthresh (by two segments) is acknowledged at once.
 #[test]
@@ -78,7 +83,155 @@ fn a_single_segment_is_acknowledged_late() {
            650 | data 11..12 | 3 11 3.768                   |
            760 | timer       | 3 11 3.768                   | ack 12 window 9.216
            900 | data 12..13 | 4 11 5.024                   |
-          1100 | timer       | 4 11 5.024                   | ack 13 window 8.704
+          1280 | timer       | 4 11 5.024                   | ack 13 window 8.704
+          2000 | data 13..14 | 5 11 6.28                    |
+          2500 | timer       | 5 11 6.28                    | ack 14 window 7.68
+        ",
+    );
+}
+
+/// After a segment smaller than the others the delayed ACK waits 200 ms at most, else half a second.
+#[test]
+fn a_small_segment_is_acknowledged_sooner() {
+    Setup { rcvbuf: Some(8_000), ..Setup::default() }.check(
+        "
+            ms | event        | readable rcv_ssthresh memory | sent
+             0 | stream 0..8  | 0 11 0                       | 7 acks: ack 8 window 11.264
+             0 | data 8..9    | 1 11 1.256                   |
+            40 | timer        | 1 11 1.256                   | ack 9 window 11.264
+           300 | read         | 0 11 0                       |
+           300 | data 9..10   | 1 11 1.256                   |
+           380 | timer        | 1 11 1.256                   | ack 10 window 11.264
+           600 | data 10..11  | 2 11 2.512                   |
+           760 | timer        | 2 11 2.512                   | ack 11 window 10.24
+          1000 | data 11..11.5 | 2.5 11 3.268                |
+          1200 | timer        | 2.5 11 3.268                 | ack 11.5 window 9.728
+        ",
+    );
+}
+
+/// A delayed ACK that is due within a quarter of its time goes at once.
+#[test]
+fn a_delayed_ack_that_is_nearly_due_goes_at_once() {
+    Setup { rcvbuf: Some(8_000), ..Setup::default() }.check(
+        "
+           ms | event        | readable rcv_ssthresh memory | sent
+            0 | stream 0..8  | 0 11 0                       | 7 acks: ack 8 window 11.264
+            0 | data 8..8.2  | 0.2 11 0.456                 |
+           27 | data 8.2..8.4 | 0.4 11 0.912                |
+           32 | data 8.4..8.6 | 0.6 11 1.368                | ack 8.6 window 11.264
+        ",
+    );
+}
+
+/// What the receiver does with one segment every 300 ms after a handshake of 100 ms: how long each ACK
+/// waits, ms.
+fn waits(host: &Host, profile: &Profile) -> Vec<u64> {
+    let mut tcp = Receiver::new(profile, host, SEGMENT, Some(8_000));
+    tcp.on_syn(Time::ZERO);
+    tcp.on_accept(Time::ms(100));
+    // The first segments are acknowledged at once.
+    (0..20u32)
+        .filter_map(|i| {
+            let now = Time::ms(200 + 300 * u64::from(i));
+            let segment = Segment { seq: u64::from(i * SEGMENT), len: SEGMENT, tsval: 1 };
+            let at_once = tcp.on_segment(now, segment);
+            tcp.read(now, tcp.readable());
+            let due = tcp.acks.timer.filter(|_| at_once.is_none())?;
+            tcp.on_delack_timer();
+            Some((due - now).as_us() / 1000)
+        })
+        .collect()
+}
+
+/// A delayed ACK waits no longer than the handshake took. Its RTT is known by timestamps; in 3.14
+/// without them too.
+#[test]
+fn a_delayed_ack_waits_no_longer_than_an_rtt() {
+    let plain = Host { timestamps: false, ..host() };
+    let stamped = Host { timestamps: true, ..host() };
+    let kernel = |name| fullpipe_sim::tcp::profile::find(name).expect("it is known");
+    let longest = |host, name| waits(host, kernel(name)).into_iter().max();
+    assert_eq!(longest(&plain, "2.6.32"), Some(500));
+    assert_eq!(longest(&stamped, "2.6.32"), Some(100));
+    assert_eq!(longest(&plain, "3.14"), Some(100));
+}
+
+/// A SYN-ACK that was sent twice tells nothing without timestamps.
+#[test]
+fn a_repeated_handshake_is_no_sample() {
+    let mut tcp = Receiver::new(
+        fullpipe_sim::tcp::profile::find("3.14").expect("it is known"),
+        &Host { timestamps: false, ..host() },
+        SEGMENT,
+        None,
+    );
+    tcp.on_syn(Time::ZERO);
+    tcp.on_syn(Time::secs(1));
+    tcp.on_accept(Time::ms(1100));
+    assert_eq!(tcp.acks.rtt.srtt_us(), 0);
+}
+
+/// A pause longer than the timeout begins quick ACKs anew; a shorter one does not.
+#[test]
+fn a_long_pause_begins_quick_acks_anew() {
+    let at_once = |pause: u64| {
+        let mut tcp = Receiver::new(profile(|_| {}), &host(), SEGMENT, Some(8_000));
+        let take = |tcp: &mut Receiver, at, seq: u32| {
+            let segment = Segment { seq: u64::from(seq * SEGMENT), len: SEGMENT, tsval: 0 };
+            let ack = tcp.on_segment(Time::ms(at), segment);
+            tcp.read(Time::ms(at), tcp.readable());
+            ack.is_some()
+        };
+        let taken: Vec<_> = (0..9).map(|i| take(&mut tcp, 0, i)).collect();
+        assert_eq!(taken.last(), Some(&false));
+        assert!(tcp.on_delack_timer().is_some());
+        take(&mut tcp, pause, 9)
+    };
+    // No RTT is known: the timeout is three seconds.
+    assert!(!at_once(2_900));
+    assert!(at_once(3_100));
+}
+
+/// The last quick ACK sets the delayed ACK's time back to 40 ms: a segment 30 ms later waits
+/// 40 / 2 + 30 ms.
+#[test]
+fn the_end_of_quick_acks_begins_the_delay_anew() {
+    let mut tcp = Receiver::new(profile(|_| {}), &host(), SEGMENT, Some(8_000));
+    let first = (0..20u32).find_map(|i| {
+        let now = Time::ms(30 * u64::from(i));
+        let segment = Segment { seq: u64::from(i * SEGMENT), len: SEGMENT, tsval: 0 };
+        let ack = tcp.on_segment(now, segment);
+        tcp.read(now, tcp.readable());
+        ack.is_none().then(|| tcp.acks.timer.expect("it is delayed") - now)
+    });
+    assert_eq!(first, Some(Time::ms(50)));
+}
+
+/// Data beyond a hole begins quick ACKs: once it is filled, the next segments are acknowledged one by
+/// one, and then every second one. An empty probe does not.
+#[test]
+fn a_hole_begins_quick_acks_and_a_probe_does_not() {
+    let mut host = host();
+    host.sysctl.tcp_window_scaling = false;
+    let setup = || Setup { host: host.clone(), rcvbuf: Some(100_000), ..Setup::default() };
+    setup().check(
+        "
+          ms | event         | readable rcv_ssthresh memory | sent
+           0 | stream 0..35  | 0 65.535 0                   | 34 acks: ack 35 window 65
+           0 | data 35..36   | 1 65.535 1.256               |
+           1 | data 37..38   | 1 65.535 2.512               | ack 36 window 65 sack 37..38
+           1 | data 36..37   | 3 65.535 3.768               | ack 38 window 65
+           1 | read          | 0 65.535 0                   |
+           1 | stream 38..60 | 0 65.535 0                   | 18 acks: ack 60 window 65
+        ",
+    );
+    setup().check(
+        "
+          ms | event         | readable rcv_ssthresh memory | sent
+           0 | stream 0..35  | 0 65.535 0                   | 34 acks: ack 35 window 65
+           1 | probe         | 0 65.535 0                   | ack 35 window 65
+           1 | stream 35..57 | 0 65.535 0                   | 11 acks: ack 57 window 65
         ",
     );
 }

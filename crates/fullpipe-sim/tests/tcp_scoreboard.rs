@@ -167,7 +167,7 @@ impl Pair {
         let una = gone[last].end;
         let (board, window) = self.window();
         let found = board.acknowledge(una, window);
-        self.queue.acknowledge(una);
+        self.queue.acknowledge(una, MSS);
         self.una = una;
         self.marked = self.marked.max(una);
         let expected = Acked {

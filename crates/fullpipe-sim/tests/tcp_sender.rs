@@ -140,6 +140,48 @@ fn a_refused_first_segment_is_tried_again() {
     );
 }
 
+/// A probe that the qdisc refuses is tried again after half a second, however far the probes have backed
+/// off, and does not back off further.
+#[test]
+fn a_refused_probe_is_tried_again_soon() {
+    Setup::default().check(
+        "
+            ms | event            | cwnd ssthresh flight state | sent
+             0 | established 2    | 4 - 0 Open                 |
+             0 | write 10         | 4 - 2 Open                 | 0..1 1..2
+           100 | ack 2 window 0   | 4 - 0 Open                 |
+           313 | timer            | 4 - 0 Open                 | probe
+           739 | timer            | 4 - 0 Open                 | probe
+          1591 | timer            | 4 - 0 Open                 | probe
+          1600 | full             | 4 - 0 Open                 |
+          3295 | timer            | 1 2 0 Cwr                  | xprobe
+          3795 | timer            | 1 2 0 Cwr                  | xprobe
+          3800 | room             | 1 2 0 Cwr                  |
+          4295 | timer            | 1 2 0 Cwr                  | probe
+          7703 | timer            | 1 2 0 Cwr                  | probe
+        ",
+    );
+}
+
+/// Probes go on, and stay backed off, while the answers admit less than the whole next skb; once one
+/// admits it, they are over.
+#[test]
+fn probes_end_when_the_next_segment_may_go() {
+    Setup::default().check(
+        "
+            ms | event            | cwnd ssthresh flight state | sent
+             0 | established 2    | 4 - 0 Open                 |
+             0 | write 10         | 4 - 2 Open                 | 0..1 1..2
+           100 | ack 2 window 0   | 4 - 0 Open                 |
+           313 | timer            | 4 - 0 Open                 | probe
+           739 | timer            | 4 - 0 Open                 | probe
+           800 | ack 2 window 0.9 | 4 - 0 Open                 |
+          1000 | ack 2 window 1   | 4 - 1 Open                 | 2..3
+          1213 | timer            | 1 2 1 Loss                 | R2..3
+        ",
+    );
+}
+
 /// The timeout doubles each time; the segments of the window follow in slow start.
 #[test]
 fn a_timeout_backs_off() {

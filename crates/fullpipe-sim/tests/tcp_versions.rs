@@ -38,6 +38,10 @@ impl Output for Wire {
 /// A connection that has sent 100 segments at once, and its wire.
 fn full(profile: &Profile, host: &Host, congestion: &str) -> (Sender, Wire) {
     let cc = Congestion::new(congestion, &[], profile.name, host.hz, 1).expect("a control");
+    full_with(profile, host, cc)
+}
+
+fn full_with(profile: &Profile, host: &Host, cc: Congestion) -> (Sender, Wire) {
     let mut tcp = Sender::new(profile, host, cc, SEGMENT, Some(1 << 22));
     let mut wire = Wire::default();
     tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
@@ -79,24 +83,45 @@ fn pkts_acked() {
     assert!(estimate(PktsAcked::Skbs) < 32 - 2 + skbs, "{}", estimate(PktsAcked::Skbs));
 }
 
-/// The least RTT that CUBIC of 2.6.24 knows: nothing from echoes without timestamps, else the last
-/// packet's, in jiffies x 8.
+/// The least RTT that CUBIC knows: nothing from echoes without timestamps, else the last packet's, in
+/// jiffies x 8. Since 2.6.39 it is in ms x 8; exact, if CUBIC asks for it, else of jiffies.
 #[test]
 fn cc_rtt() {
-    let delay_min = |rtt| {
-        let mut profile = *fullpipe_sim::tcp::profile::find("2.6.24").expect("it is known");
+    let delay_min = |kernel, rtt, hystart| {
+        let mut profile = *fullpipe_sim::tcp::profile::find(kernel).expect("it is known");
         profile.cc_rtt = rtt;
         let mut host = host();
         host.hz = 100;
-        let (mut tcp, mut wire) = full(&profile, &host, "cubic");
+        let parameters = [("hystart".to_string(), hystart)];
+        let cc = Congestion::new("cubic", &parameters, kernel, host.hz, 1).expect("a control");
+        let (mut tcp, mut wire) = full_with(&profile, &host, cc);
         wire.now = Time::us(203_000);
         tcp.on_ack(&ack(1, &[]), &mut wire);
         tcp.congestion().private()[3] >> 32
     };
-    assert_eq!(delay_min(CcRtt::Echo), 0);
-    assert_eq!(delay_min(CcRtt::Jiffies), 8 * 10);
+    assert_eq!(delay_min("2.6.24", CcRtt::Echo, 0), 0);
+    assert_eq!(delay_min("2.6.24", CcRtt::Jiffies, 0), 8 * 10);
     // 103 ms are rounded up to eleven jiffies.
-    assert_eq!(delay_min(CcRtt::Microseconds), 8 * 11);
+    assert_eq!(delay_min("2.6.32", CcRtt::Microseconds, 1), 8 * 11);
+    assert_eq!(delay_min("2.6.32", CcRtt::Jiffies, 1), 8 * 10);
+    assert_eq!(delay_min("3.14", CcRtt::Microseconds, 1), 8 * 103);
+    assert_eq!(delay_min("3.14", CcRtt::Microseconds, 0), 8 * 100);
+}
+
+/// An ACK of a part of a large skb tells the RTT, if that part is a segment at least.
+#[test]
+fn a_part_of_an_skb_tells_the_rtt() {
+    let srtt = |bytes| {
+        let mut host = host();
+        host.tso = true;
+        let (mut tcp, mut wire) = full(profile(|_| {}), &host, "reno");
+        wire.now = Time::ms(280);
+        tcp.on_ack(&Ack { ack: bytes, window: 1 << 20, sacks: None, tsecr: 0 }, &mut wire);
+        tcp.srtt_us()
+    };
+    // After 100 ms of the handshake one of 180 ms counts an eighth.
+    assert_eq!(srtt(1000), 110_000);
+    assert_eq!(srtt(999), 100_000);
 }
 
 /// Segments that a receiver offers at first, at 1000 and at 8960 bytes.

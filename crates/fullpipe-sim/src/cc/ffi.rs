@@ -28,6 +28,8 @@ pub(super) struct Algorithm {
     pub last_kernel: u32,
     /// Rate halving stops at `ssthresh >> min_cwnd_shift`.
     pub min_cwnd_shift: u32,
+    /// One more than the index of the parameter that asks for RTTs in microseconds; 0: none.
+    pub us_rtt_param: u32,
     pub init: Option<unsafe extern "C" fn(*mut Flow)>,
     pub ssthresh: Option<unsafe extern "C" fn(*mut Flow) -> u32>,
     pub cong_avoid: Option<unsafe extern "C" fn(*mut Flow, u32, u32)>,

@@ -147,6 +147,12 @@ impl Congestion {
         }
     }
 
+    /// Whether it asks for RTTs in microseconds (`TCP_CONG_RTT_STAMP`); else jiffies will do.
+    pub fn wants_us(&self) -> bool {
+        let param = (self.algorithm.us_rtt_param as usize).checked_sub(1);
+        self.flow.sock.hz < 1000 && param.is_some_and(|param| self.flow.param[param] != 0)
+    }
+
     /// Floor of rate halving in packets, in kernels that reduce the window so (before 3.2).
     pub fn min_cwnd(&self) -> u32 {
         self.flow.sock.snd_ssthresh >> self.algorithm.min_cwnd_shift

@@ -27,6 +27,8 @@ pub struct Sock {
     pub mss_cache: u32,
     /// Packets delivered so far, wrapping.
     pub delivered: u32,
+    /// Sequence number of the next byte to be sent for the first time, wrapping.
+    pub snd_nxt: u32,
     /// Packets in flight before the ACK in hand was processed.
     pub prior_in_flight: u32,
     /// 1 if the window, and nothing else, limited the sender before the ACK in hand; else 0.
@@ -60,6 +62,7 @@ impl Sock {
             srtt_us: 0,
             mss_cache: 0,
             delivered: 0,
+            snd_nxt: 0,
             prior_in_flight: 0,
             is_cwnd_limited: 0,
             ca_state: u32::from(OPEN),
@@ -122,16 +125,17 @@ pub(super) struct Flow {
 /// 104 bytes, as in Linux.
 pub(super) const PRIVATE_WORDS: usize = 13;
 /// The most parameters that an algorithm can have.
-pub(super) const PARAMS: usize = 15;
+pub(super) const PARAMS: usize = 23;
 
 /// The same numbers are asserted in `cc/native/kernel.c`.
 const _: () = {
     assert!(core::mem::offset_of!(Sock, snd_cwnd_clamp) == 16);
-    assert!(core::mem::offset_of!(Sock, hz) == 64);
+    assert!(core::mem::offset_of!(Sock, snd_nxt) == 40);
+    assert!(core::mem::offset_of!(Sock, hz) == 68);
     assert!(core::mem::offset_of!(Sock, now_us) == 72);
     assert!(core::mem::offset_of!(Flow, private) == 80);
     assert!(core::mem::offset_of!(Flow, random) == 184);
     assert!(core::mem::offset_of!(Flow, param) == 196);
-    assert!(core::mem::size_of::<Flow>() == 256);
+    assert!(core::mem::size_of::<Flow>() == 288);
     assert!(core::mem::size_of::<AckSample>() == 12);
 };

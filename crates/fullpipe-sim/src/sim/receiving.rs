@@ -180,6 +180,7 @@ impl ReceivingHost {
             Kind::Syn => {
                 shared.hear_and_settle(packet);
                 self.flows[flow].syn_seen = true;
+                self.flows[flow].tcp.on_syn(cpu);
                 let window = self.flows[flow].tcp.window.rcv_wnd;
                 self.send(flow, cpu, Kind::SynAck, window, What::Plain, shared);
             }
@@ -193,6 +194,7 @@ impl ReceivingHost {
         let state = &mut self.flows[flow];
         if !state.accepted {
             state.accepted = true;
+            state.tcp.on_accept(cpu);
             shared.event(now, packet.flow, EventKind::Accepted, 0);
             if packet.len == 0 {
                 return shared.settle(packet);

@@ -1,15 +1,20 @@
 //! When the receiver acknowledges: at once, at the second segment, or after a while.
 //!
-//! Source: Linux 2.6.20 `tcp_event_data_recv`, `tcp_incr_quickack`, `__tcp_ack_snd_check`,
-//! `tcp_send_delayed_ack`, `tcp_delack_timer`.
+//! Source: `tcp_event_data_recv`, `tcp_incr_quickack`, `tcp_dec_quickack_mode`, `__tcp_ack_snd_check`,
+//! `tcp_send_delayed_ack`, `tcp_delack_timer`, read in Linux 2.6.20, 2.6.25, 2.6.32 and 3.14, which
+//! agree.
 
+use super::profile::Profile;
+use super::rtt::Rtt;
 use crate::units::Time;
 
 /// Segments acknowledged at once in a row, at most (TCP_MAX_QUICKACKS).
 const MAX_QUICKACKS: u32 = 16;
-/// Ticks of the delayed ACK's bounds are hz / 25 and hz / 5 (TCP_DELACK_MIN, TCP_DELACK_MAX).
-const DELACK_MIN_DIVISOR: u32 = 25;
-const DELACK_MAX_DIVISOR: u32 = 5;
+/// A delayed ACK waits hz / 25 ticks at first (TCP_ATO_MIN), and then up to hz / 2, after a small
+/// segment hz / 5 (TCP_DELACK_MAX).
+const ATO_MIN_DIVISOR: u32 = 25;
+const ATO_MAX_DIVISOR: u32 = 2;
+const PUSHED_MAX_DIVISOR: u32 = 5;
 
 /// The receiver's ACK clock. Fields keep Linux's names (icsk_ack).
 #[derive(Clone, Debug)]
@@ -21,6 +26,8 @@ pub struct AckPolicy {
     /// Delayed ACK's timeout, jiffies; 0 before the first data.
     ato: u32,
     lrcvtime: u32,
+    /// What the handshake told of the RTT.
+    pub rtt: Rtt,
     /// Largest segment seen, bytes.
     pub rcv_mss: u32,
     /// Whether a segment smaller than the largest came since the last ACK (ICSK_ACK_PUSHED).
@@ -31,13 +38,14 @@ pub struct AckPolicy {
 
 impl AckPolicy {
     /// Before the first data segment.
-    pub fn new(hz: u32, mss: u32) -> AckPolicy {
+    pub fn new(hz: u32, mss: u32, profile: &Profile) -> AckPolicy {
         AckPolicy {
             hz,
             tick_ns: 1_000_000_000 / u64::from(hz),
             quick: 0,
             ato: 0,
             lrcvtime: 0,
+            rtt: Rtt::new(hz, profile),
             // The first guess is the least MSS that every host must take (TCP_MIN_RCVMSS).
             rcv_mss: mss.min(536),
             pushed: false,
@@ -46,7 +54,7 @@ impl AckPolicy {
     }
 
     fn ato_min(&self) -> u32 {
-        (self.hz / DELACK_MIN_DIVISOR).max(1)
+        (self.hz / ATO_MIN_DIVISOR).max(1)
     }
 
     /// A data segment of `len` bytes came while `rcv_wnd` was advertised.
@@ -58,7 +66,7 @@ impl AckPolicy {
             self.raise_quick(rcv_wnd);
             self.ato = self.ato_min();
         } else {
-            self.adapt_ato(jiffies - self.lrcvtime);
+            self.adapt_ato(jiffies - self.lrcvtime, rcv_wnd);
         }
         self.lrcvtime = jiffies;
     }
@@ -76,33 +84,57 @@ impl AckPolicy {
         self.quick = self.quick.max(quickacks);
     }
 
-    fn adapt_ato(&mut self, gap: u32) {
+    /// `ato` follows the gaps between segments; a pause beyond the timeout begins quick ACKs anew.
+    fn adapt_ato(&mut self, gap: u32, rcv_wnd: u64) {
         let least = self.ato_min();
         if gap <= least / 2 {
             self.ato = (self.ato >> 1) + least / 2;
         } else if gap < self.ato {
-            self.ato = (self.ato >> 1) + gap;
+            self.ato = ((self.ato >> 1) + gap).min(self.rtt.rto);
+        } else if gap > self.rtt.rto {
+            self.raise_quick(rcv_wnd);
         }
     }
 
     /// An ACK went out: one quick ACK less, and the delayed one is no longer due.
     pub fn on_ack_sent(&mut self) {
+        if self.quick == 1 {
+            self.ato = self.ato_min();
+        }
         self.quick = self.quick.saturating_sub(1);
         self.pushed = false;
         self.timer = None;
     }
 
-    /// An ACK is owed but not at once: starts the timer, unless it runs and is due sooner.
-    pub fn delay(&mut self, now: Time) {
-        let most = self.hz / DELACK_MAX_DIVISOR;
-        let jiffies = self.ato.clamp(self.ato_min(), most.max(1));
-        let due = Time((now.0 / self.tick_ns + u64::from(jiffies)) * self.tick_ns);
-        self.timer = Some(self.timer.map_or(due, |running| running.min(due)));
+    /// An ACK is owed: starts the timer, unless it runs and is due sooner. Whether it is due so soon
+    /// that the ACK goes at once.
+    pub fn delay(&mut self, now: Time) -> bool {
+        let patience = self.patience();
+        let after = |ticks: u32| Time((now.0 / self.tick_ns + u64::from(ticks)) * self.tick_ns);
+        let (due, soon) = (after(patience), after(patience / 4));
+        let running = self.timer.unwrap_or(Time::NEVER);
+        self.timer = Some(running.min(due));
+        running <= soon
     }
 
-    /// The delayed ACK's timer fired: next time a little more patience.
+    /// How long a delayed ACK may wait, jiffies: no longer than an RTT, but [`Self::ato_min`].
+    fn patience(&self) -> u32 {
+        let least = self.ato_min();
+        if self.ato <= least {
+            return self.ato.max(1);
+        }
+        let divisor = if self.pushed { PUSHED_MAX_DIVISOR } else { ATO_MAX_DIVISOR };
+        let most = self.hz / divisor;
+        let round = match self.rtt.srtt_ticks() >> 3 {
+            0 => most,
+            rtt => rtt.max(least),
+        };
+        self.ato.min(most).min(round).max(1)
+    }
+
+    /// The delayed ACK's timer fired: next time more patience.
     pub fn on_timer(&mut self) {
-        self.ato = (self.ato << 1).min(self.hz / DELACK_MAX_DIVISOR).max(1);
+        self.ato = (self.ato << 1).min(self.rtt.rto).max(1);
         self.timer = None;
     }
 }

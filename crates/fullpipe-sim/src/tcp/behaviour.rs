@@ -4,7 +4,8 @@
 use super::profile::{
     CcRtt, CwndLimited, DsackUndo, FrtoVersion, GrowthUnderReordering, HalvingStep, HeadTimeout,
     HoleFilled, InitialCwnd, InitialWindow, LossStates, LostRetransmits, MaxBurst, PktsAcked,
-    Profile, Reduction, RttClock, RttSource, SackMarking, SpuriousPartial, TimeoutReordering, find,
+    Profile, Reduction, RttClock, RttSource, SackMarking, SpuriousPartial, TimeoutReordering,
+    TsoDeferral, find,
 };
 use crate::config::Host;
 use alloc::format;
@@ -17,6 +18,8 @@ pub struct Behaviour {
     pub name: &'static str,
     /// What it is about.
     pub doc: &'static str,
+    /// The kernel's functions in which the choices were read.
+    pub read: &'static str,
     /// The names of its choices.
     pub choices: fn() -> Vec<&'static str>,
     apply: fn(&mut Profile, &str) -> bool,
@@ -48,11 +51,12 @@ fn name_of<T: Choices>(value: T) -> &'static str {
 }
 
 macro_rules! behaviours {
-    ($($field:ident: $type:ty, $doc:literal;)*) => {
+    ($($field:ident: $type:ty, $doc:literal, $read:literal;)*) => {
         /// Every row that can be overridden.
         pub const BEHAVIOURS: &[Behaviour] = &[$(Behaviour {
             name: stringify!($field),
             doc: $doc,
+            read: $read,
             choices: names::<$type>,
             apply: |profile, name| set(&mut profile.$field, name),
             of: |profile| name_of(profile.$field),
@@ -73,42 +77,109 @@ macro_rules! choices {
 choices! {
     InitialCwnd, InitialWindow, PktsAcked, CcRtt, CwndLimited, GrowthUnderReordering, RttClock, RttSource,
     SackMarking, HeadTimeout, LostRetransmits, HoleFilled, TimeoutReordering, Reduction, HalvingStep,
-    MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion,
+    MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion, TsoDeferral,
 }
 
 behaviours! {
-    initial_cwnd: InitialCwnd, "initial congestion window, packets";
-    initial_window: InitialWindow, "first window that a receiver offers, segments";
-    pkts_acked: PktsAcked, "what the congestion control's pkts_acked counts";
-    cc_rtt: CcRtt, "the RTT that a congestion control is told";
-    quick_ack_on_growth: bool, "a segment that opens the window is acknowledged at once";
-    size_goal_half_window: bool, "an skb is at most half the largest window seen";
-    tso_deferral: bool, "a large skb waits until enough of it may go";
-    cwnd_limited: CwndLimited, "when a sender with TSO counts as limited by cwnd";
-    growth_under_reordering: GrowthUnderReordering, "cwnd grows by out-of-order data";
-    rtt_clock: RttClock, "the clock of srtt and the timeout";
-    rtt_source: RttSource, "which RTT sample is taken where there are timestamps";
-    sack_marking: SackMarking, "what counts as lost by SACK, without FACK";
-    sacks_mark: bool, "SACKs that are no duplicate ACK mark losses";
-    marks_resent: bool, "what was sent again without being lost may be marked";
-    marks_beyond_high_seq: bool, "data sent after recovery began is marked";
-    marks_data_lost: bool, "SACKs above high_seq mark losses in every state but Open";
-    data_lost_needs_fack: bool, "that needs FACK";
-    head_timeout: HeadTimeout, "the first packet's age alone proves a loss";
-    lost_retransmits: LostRetransmits, "how lost retransmissions are found";
-    hole_filled: HoleFilled, "how a cumulative ACK tells of reordering";
-    reordering_after_loss: bool, "reordering is believed after a timeout that may be undone";
-    timeout_reordering: TimeoutReordering, "which timeouts reset the reordering metric";
-    reduction: Reduction, "how cwnd comes down in CWR and Recovery";
-    halving_step: HalvingStep, "which ACKs count for rate halving";
-    moderate_cwnd: bool, "a dubious ACK limits cwnd to what is in flight and a burst";
-    max_burst: MaxBurst, "that burst";
-    undo_moderates: bool, "an undone cwnd is moderated";
-    dsack_undo: DsackUndo, "in which states D-SACKs undo a reduction";
-    spurious_partial: SpuriousPartial, "what a partial ACK of a late segment ends";
-    loss_states: LossStates, "how the Loss state works";
-    frto: FrtoVersion, "how spurious timeouts are told from losses";
-    walks_for_sacks: bool, "SACK blocks are looked up by walking the queue";
+    initial_cwnd: InitialCwnd,
+        "initial congestion window, packets",
+        "tcp_init_cwnd";
+    initial_window: InitialWindow,
+        "first window that a receiver offers, segments",
+        "tcp_select_initial_window, tcp_default_init_rwnd";
+    pkts_acked: PktsAcked,
+        "what the congestion control's pkts_acked counts",
+        "tcp_clean_rtx_queue";
+    cc_rtt: CcRtt,
+        "the RTT that a congestion control is told",
+        "tcp_clean_rtx_queue, cubictcp_register";
+    quick_ack_on_growth: bool,
+        "a segment that opens the window is acknowledged at once",
+        "tcp_grow_window";
+    size_goal_half_window: bool,
+        "an skb is at most half the largest window seen",
+        "tcp_current_mss, tcp_bound_to_half_wnd";
+    tso_deferral: TsoDeferral,
+        "which large skbs wait until enough of them may go",
+        "tcp_tso_should_defer";
+    cwnd_limited: CwndLimited,
+        "when a sender with TSO counts as limited by cwnd",
+        "tcp_is_cwnd_limited";
+    in_flight_before_sacks: bool,
+        "packets in flight are counted before an ACK's SACKs are taken in",
+        "tcp_ack";
+    growth_under_reordering: GrowthUnderReordering,
+        "cwnd grows by out-of-order data",
+        "tcp_may_raise_cwnd";
+    rtt_clock: RttClock,
+        "the clock of srtt and the timeout",
+        "tcp_rtt_estimator";
+    rtt_source: RttSource,
+        "which RTT sample is taken where there are timestamps",
+        "tcp_ack_update_rtt";
+    sack_marking: SackMarking,
+        "what counts as lost by SACK, without FACK",
+        "tcp_update_scoreboard, tcp_mark_head_lost";
+    sacks_mark: bool,
+        "SACKs that are no duplicate ACK mark losses",
+        "tcp_fastretrans_alert";
+    marks_resent: bool,
+        "what was sent again without being lost may be marked",
+        "tcp_mark_head_lost";
+    marks_beyond_high_seq: bool,
+        "data sent after recovery began is marked",
+        "tcp_mark_head_lost";
+    marks_data_lost: bool,
+        "SACKs above high_seq mark losses in every state but Open",
+        "tcp_fastretrans_alert";
+    data_lost_needs_fack: bool,
+        "that needs FACK",
+        "tcp_fastretrans_alert";
+    head_timeout: HeadTimeout,
+        "the first packet's age alone proves a loss",
+        "tcp_time_to_recover, tcp_update_scoreboard";
+    lost_retransmits: LostRetransmits,
+        "how lost retransmissions are found",
+        "tcp_sacktag_write_queue, tcp_mark_lost_retrans";
+    hole_filled: HoleFilled,
+        "how a cumulative ACK tells of reordering",
+        "tcp_sacktag_write_queue, tcp_clean_rtx_queue";
+    reordering_after_loss: bool,
+        "reordering is believed after a timeout that may be undone",
+        "tcp_sacktag_write_queue";
+    timeout_reordering: TimeoutReordering,
+        "which timeouts reset the reordering metric",
+        "tcp_enter_loss";
+    reduction: Reduction,
+        "how cwnd comes down in CWR and Recovery",
+        "tcp_cwnd_down, tcp_cwnd_reduction";
+    halving_step: HalvingStep,
+        "which ACKs count for rate halving",
+        "tcp_cwnd_down";
+    moderate_cwnd: bool,
+        "a dubious ACK limits cwnd to what is in flight and a burst",
+        "tcp_try_to_open";
+    max_burst: MaxBurst,
+        "that burst",
+        "tcp_max_burst";
+    undo_moderates: bool,
+        "an undone cwnd is moderated",
+        "tcp_undo_cwr, tcp_undo_cwnd_reduction";
+    dsack_undo: DsackUndo,
+        "in which states D-SACKs undo a reduction",
+        "tcp_try_undo_dsack";
+    spurious_partial: SpuriousPartial,
+        "what a partial ACK of a late segment ends",
+        "tcp_try_undo_partial";
+    loss_states: LossStates,
+        "how the Loss state works",
+        "tcp_fastretrans_alert, tcp_process_loss";
+    frto: FrtoVersion,
+        "how spurious timeouts are told from losses",
+        "tcp_enter_frto, tcp_process_frto, tcp_process_loss";
+    walks_for_sacks: bool,
+        "SACK blocks are looked up by walking the queue",
+        "tcp_sacktag_write_queue";
 }
 
 /// The row called `name`.

@@ -13,6 +13,10 @@ use crate::cc::AckSample;
 /// Largest skb, bytes (Linux `GSO_MAX_SIZE`).
 pub(super) const GSO_MAX_SIZE: u64 = 65_536;
 
+/// Packets of cwnd that may be unused although it counts as used up (3.14
+/// `tcp_max_tso_deferred_mss`).
+const MAX_TSO_DEFERRED: u32 = 3;
+
 /// What was learned from one ACK (Linux's FLAG_ bits).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flags {
@@ -66,9 +70,8 @@ impl Sender {
         if ack.ack < self.snd_una {
             return self.on_old_ack(ack, out);
         }
-        let prior_in_flight = self.in_flight();
         let nothing_out = self.board.packets_out == 0;
-        let flags = self.learn(ack, out);
+        let (flags, prior_in_flight) = self.learn(ack, out);
         if nothing_out {
             self.on_late_dsack(&flags, out);
             self.on_probe_answer(out);
@@ -133,8 +136,10 @@ impl Sender {
         (flags.data_acked || sacks && flags.data_sacked) && !(dubious && reducing)
     }
 
-    fn learn(&mut self, ack: &Ack, out: &mut dyn Output) -> Flags {
+    /// What the ACK tells, and the packets in flight before it.
+    fn learn(&mut self, ack: &Ack, out: &mut dyn Output) -> (Flags, u32) {
         let mut flags = Flags::default();
+        let before_sacks = self.in_flight();
         self.recovery.rcv_tsecr = ack.tsecr;
         self.recovery.prior_fack = self.board.snd_fack;
         self.recovery.prior_unsacked = self.board.packets_out.saturating_sub(self.board.sacked_out);
@@ -147,6 +152,8 @@ impl Sender {
         if let Some(sacks) = &ack.sacks {
             self.take_sacks(ack, sacks, &mut flags, out);
         }
+        let counted_first = self.profile.in_flight_before_sacks;
+        let prior_in_flight = if counted_first { before_sacks } else { self.in_flight() };
         if ack.ack > self.snd_una {
             flags.una_advanced = true;
             self.clean_rtx_queue(ack, &mut flags, out);
@@ -154,7 +161,7 @@ impl Sender {
             self.sample_rtt_of_sack(&flags, out);
         }
         flags.reneging = self.board.has_reneged(self.snd_una);
-        flags
+        (flags, prior_in_flight)
     }
 
     /// Frees what is acknowledged, measures, tells the congestion control, restarts the timer.
@@ -167,7 +174,7 @@ impl Sender {
         flags.retrans_data_acked = acked.resent;
         flags.nonhead_retrans_acked = acked.resent_beyond_head;
         self.note_original(&acked, ack.sacks.is_some(), flags);
-        let freed = self.queue.acknowledge(una);
+        let freed = self.queue.acknowledge(una, self.mss);
         self.snd_una = una;
         self.recovery.clear_hints();
         self.sample_rtt(ack, &freed, flags, out);
@@ -233,12 +240,14 @@ impl Sender {
         let now = self.jiffies(out.now());
         let last = freed.last_when.filter(|_| !flags.retrans_data_acked);
         let jiffies_us = |jiffies: u32| u64::from(jiffies) * self.tick_ns / 1000;
+        let in_jiffies = || last.map(|when| jiffies_us(now - self.jiffies(when)));
         let us = match self.profile.cc_rtt {
             CcRtt::Echo => (tsecr != 0).then(|| jiffies_us(now.saturating_sub(tsecr))),
-            CcRtt::Jiffies => {
-                last.map(|when| jiffies_us(now - self.jiffies(when))).filter(|&us| us > 0)
+            CcRtt::Jiffies => in_jiffies().filter(|&us| us > 0),
+            CcRtt::Microseconds if self.cc.wants_us() => {
+                last.map(|when| (out.now() - when).as_us())
             }
-            CcRtt::Microseconds => last.map(|when| (out.now() - when).as_us()),
+            CcRtt::Microseconds => in_jiffies(),
         };
         self.sync_clock(out.now());
         let sock = self.cc.sock_mut();
@@ -273,6 +282,9 @@ impl Sender {
             CwndLimited::ShareAndBytes => {
                 let bytes = u64::from(left) * u64::from(self.mss);
                 share && bytes < GSO_MAX_SIZE || left <= self.recovery.reordering
+            }
+            CwndLimited::ShareAndSizeGoal => {
+                share && left < self.size_goal() / self.mss || left <= MAX_TSO_DEFERRED
             }
         }
     }

@@ -1,9 +1,10 @@
 //! Sending: what cwnd, window and Nagle allow, in skbs as they were written.
 //!
 //! Source: Linux 2.6.20 `tcp_write_xmit`, `tcp_cwnd_validate`, `tcp_cwnd_application_limited`,
-//! `tcp_cwnd_restart`; 2.6.25 and 3.10 `tcp_tso_should_defer`.
+//! `tcp_cwnd_restart`; 2.6.25, 2.6.28, 2.6.33 and 3.14 `tcp_tso_should_defer`.
 
 use super::input::GSO_MAX_SIZE;
+use super::profile::TsoDeferral;
 use super::sender::{Sender, TimerKind, Writer};
 use super::{CaState, Output, Transmission};
 
@@ -98,8 +99,10 @@ impl Sender {
     /// tcp_tso_should_defer: a large skb of which too little may go now waits for the next ACK.
     fn defers(&mut self, out: &dyn Output) -> bool {
         let now = self.jiffies(out.now());
-        let defers = self.profile.tso_deferral && self.should_defer(now);
-        self.tso_deferred = defers.then(|| self.tso_deferred.unwrap_or(now));
+        let rule = self.profile.tso_deferral;
+        let defers = rule != TsoDeferral::Never && self.should_defer(now);
+        let since = self.tso_deferred.filter(|_| rule == TsoDeferral::Once);
+        self.tso_deferred = defers.then(|| since.unwrap_or(now));
         defers
     }
 
@@ -114,10 +117,16 @@ impl Sender {
         let quota = u64::from(self.cwnd().saturating_sub(self.in_flight()));
         let room = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
         let limit = room.min(quota * mss);
-        let whole = !self.queue.tail_is_only() && limit >= u64::from(head);
+        let rule = self.profile.tso_deferral;
+        let last = self.queue.tail_is_only() || rule == TsoDeferral::Any;
+        let whole = !last && limit >= u64::from(head);
+        let full = match rule {
+            TsoDeferral::Once => GSO_MAX_SIZE.min(u64::from(self.size_goal())),
+            _ => GSO_MAX_SIZE,
+        };
         let chunk = self.snd_wnd.min(u64::from(self.cwnd()) * mss);
         let share = limit >= chunk / u64::from(self.profile.tso_win_divisor);
-        !(limit >= GSO_MAX_SIZE.min(u64::from(self.size_goal())) || whole || share)
+        !(limit >= full || whole || share)
     }
 
     pub(super) fn send_head(&mut self, len: u32, out: &mut dyn Output) -> bool {

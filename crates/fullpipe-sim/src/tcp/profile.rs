@@ -86,9 +86,11 @@ choice! {
     CcRtt {
         /// Timestamp echoes alone (2.6.20).
         Echo = "echo",
-        /// The last packet acknowledged, if none was sent again; in jiffies (2.6.24).
+        /// The last packet acknowledged, if none was sent again; in jiffies (2.6.24; 2.6.25 and
+        /// 2.6.32 `tcp_clean_rtx_queue`, where CUBIC does not ask for microseconds).
         Jiffies = "jiffies",
-        /// The same in microseconds (2.6.29, for controls that ask for it, as CUBIC does).
+        /// The same in microseconds for controls that ask for it (`TCP_CONG_RTT_STAMP`), as CUBIC with
+        /// HyStart does below 1000 jiffies per second (2.6.39, 3.14 `cubictcp_register`).
         Microseconds = "microseconds",
     }
 }
@@ -98,7 +100,10 @@ choice! {
     SackMarking {
         /// First in the queue (2.6.20 `tcp_update_scoreboard`).
         HeadOnly = "head",
-        /// Below as many SACKed packets as reordering can explain (2.6.25, RFC 6675).
+        /// Below as many SACKed packets as reordering can explain; with fewer SACKs everything below
+        /// the first, when recovery begins below the second (2.6.25, 2.6.32 `tcp_update_scoreboard`).
+        Rfc3517 = "rfc3517",
+        /// The same; with fewer SACKs nothing, when recovery begins the first packet (3.14; RFC 6675).
         Rfc6675 = "rfc6675",
     }
 }
@@ -244,8 +249,24 @@ choice! {
     CwndLimited {
         /// Less than a share of cwnd is unused (2.6.20 `tcp_is_cwnd_limited`).
         Share = "share",
-        /// And less than 64 KB; or a burst or less is (2.6.26).
+        /// And less than 64 KB; or a burst or less is (2.6.26; 2.6.32 `tcp_is_cwnd_limited`).
         ShareAndBytes = "share-and-bytes",
+        /// And less than a full skb; or three packets or less are (3.14 `tcp_is_cwnd_limited`).
+        ShareAndSizeGoal = "share-and-size-goal",
+    }
+}
+
+choice! {
+    /// Which skbs larger than a segment wait until enough of them may go.
+    TsoDeferral {
+        /// None: an inverted test lets them go at once (2.6.20 and 2.6.24 `tcp_tso_should_defer`).
+        Never = "never",
+        /// Any that may not go as 64 KB; each ACK can prolong the wait by a tick (2.6.25).
+        Any = "any",
+        /// Not one that may go whole and has others behind it (2.6.29; 2.6.32).
+        Last = "last",
+        /// Nor one that may go as a full skb; a wait lasts two ticks at most (3.14).
+        Once = "once",
     }
 }
 
@@ -278,14 +299,16 @@ pub struct Profile {
     /// Whether an skb is at most half the largest window seen from the peer
     /// (Linux 2.6.20 `tcp_current_mss`).
     pub size_goal_half_window: bool,
-    /// Whether a large skb waits until enough of it may go (2.6.25 `tcp_tso_should_defer`; before, an
-    /// inverted test let it never wait).
-    pub tso_deferral: bool,
+    /// Waiting of large skbs.
+    pub tso_deferral: TsoDeferral,
     /// `tcp_tso_win_divisor`: share of cwnd below which a sender with TSO still counts as limited, and
     /// above which it does not wait.
     pub tso_win_divisor: u32,
     /// When cwnd counts as used up.
     pub cwnd_limited: CwndLimited,
+    /// Whether packets in flight before an ACK are counted before its SACKs are taken in (2.6.24
+    /// `tcp_ack`; in 2.6.20 after).
+    pub in_flight_before_sacks: bool,
     /// Growth while packets are reordered.
     pub growth_under_reordering: GrowthUnderReordering,
     /// Clock of srtt.
@@ -314,7 +337,7 @@ pub struct Profile {
     pub lost_retransmits: LostRetransmits,
     /// Reordering told by cumulative ACKs.
     pub hole_filled: HoleFilled,
-    /// Whether reordering is believed after a timeout that may be undone (2.6.29
+    /// Whether reordering is believed after a timeout that may be undone (2.6.25
     /// `tcp_sacktag_write_queue`).
     pub reordering_after_loss: bool,
     /// Timeouts that reset reordering.

@@ -1,10 +1,15 @@
-//! The table of kernel versions. Read in the sources of 2.6.20, 2.6.24, 3.0 and 3.10; what differs in
-//! 2.6.25, 2.6.32 and 3.14 from the version read before it is known from the changes' dates.
+//! The table of kernel versions.
+//!
+//! Read in `tcp_input.c`, `tcp_output.c` and `tcp.h` of these versions: 2.6.20 and 2.6.24 as released,
+//! 2.6.25 as of its last release candidates, `tcp_input.c` and `tcp.h` of 2.6.32 as of its merge window,
+//! 3.14 as released. `tcp_output.c` of 2.6.32 was read in 2.6.28 and 2.6.33, which agree but for
+//! [`TsoDeferral`], whose change is of 2.6.29. `docs/kernels.md` shows the table.
 
 use super::profile::{
     CcRtt, CwndLimited, DsackUndo, FrtoVersion, GrowthUnderReordering, HalvingStep, HeadTimeout,
     HoleFilled, InitialCwnd, InitialWindow, LossStates, LostRetransmits, MaxBurst, PktsAcked,
     Profile, Reduction, RttClock, RttSource, SackMarking, SpuriousPartial, TimeoutReordering,
+    TsoDeferral,
 };
 
 const LINUX_2_6_20: Profile = Profile {
@@ -15,9 +20,10 @@ const LINUX_2_6_20: Profile = Profile {
     cc_rtt: CcRtt::Echo,
     quick_ack_on_growth: true,
     size_goal_half_window: true,
-    tso_deferral: false,
+    tso_deferral: TsoDeferral::Never,
     tso_win_divisor: 3,
     cwnd_limited: CwndLimited::Share,
+    in_flight_before_sacks: false,
     growth_under_reordering: GrowthUnderReordering::Never,
     rtt_clock: RttClock::Jiffies,
     rtt_source: RttSource::Echo,
@@ -50,6 +56,7 @@ const LINUX_2_6_24: Profile = Profile {
     name: "2.6.24",
     pkts_acked: PktsAcked::Segments,
     cc_rtt: CcRtt::Jiffies,
+    in_flight_before_sacks: true,
     sacks_mark: true,
     marks_resent: true,
     hole_filled: HoleFilled::ByAck,
@@ -60,20 +67,20 @@ const LINUX_2_6_24: Profile = Profile {
 
 const LINUX_2_6_25: Profile = Profile {
     name: "2.6.25",
-    tso_deferral: true,
-    sack_marking: SackMarking::Rfc6675,
+    tso_deferral: TsoDeferral::Any,
+    sack_marking: SackMarking::Rfc3517,
     data_lost_needs_fack: true,
     head_timeout: HeadTimeout::Fack,
     lost_retransmits: LostRetransmits::ByFack,
+    reordering_after_loss: true,
     walks_for_sacks: false,
     ..LINUX_2_6_24
 };
 
 const LINUX_2_6_32: Profile = Profile {
     name: "2.6.32",
-    cc_rtt: CcRtt::Microseconds,
+    tso_deferral: TsoDeferral::Last,
     cwnd_limited: CwndLimited::ShareAndBytes,
-    reordering_after_loss: true,
     max_burst: MaxBurst::Reordering,
     frto: FrtoVersion::Sack,
     ..LINUX_2_6_25
@@ -83,9 +90,13 @@ const LINUX_3_14: Profile = Profile {
     name: "3.14",
     initial_cwnd: InitialCwnd::Ten,
     initial_window: InitialWindow::Twenty,
+    cc_rtt: CcRtt::Microseconds,
+    tso_deferral: TsoDeferral::Once,
+    cwnd_limited: CwndLimited::ShareAndSizeGoal,
     growth_under_reordering: GrowthUnderReordering::WhenHigh,
     rtt_source: RttSource::Ack,
     timeout_init_s: 1,
+    sack_marking: SackMarking::Rfc6675,
     marks_beyond_high_seq: true,
     marks_data_lost: false,
     head_timeout: HeadTimeout::Never,

@@ -1,6 +1,6 @@
 //! The receiving endpoint: reassembly, receive buffer, ACKs.
 //!
-//! Source: Linux 2.6.20 `tcp_rcv_established`, `tcp_data_queue`, `tcp_cleanup_rbuf`.
+//! Source: Linux 2.6.20 `tcp_rcv_established`, `tcp_data_queue`, `tcp_send_dupack`, `tcp_cleanup_rbuf`.
 //! A segment that does not fit into the buffer is dropped; but if it is the next one expected, the
 //! out-of-order queue is thrown away for it, SACKed or not (`tcp_prune_queue`).
 //! Not modelled: the prequeue (the receiver behaves as with net.ipv4.tcp_low_latency = 1), and the
@@ -9,7 +9,7 @@
 use super::ack_policy::AckPolicy;
 use super::autotune::RcvSpace;
 use super::out_of_order::OutOfOrder;
-use super::profile::Profile;
+use super::profile::{Profile, RttClock, RttSource};
 use super::window::{RX_OVERHEAD, ReceiveWindow};
 use super::{Ack, Sacks, Segment};
 use crate::config::Host;
@@ -41,6 +41,8 @@ pub struct Receiver {
     /// Autotuning of the buffer; none when the application set its size.
     space: Option<RcvSpace>,
     tick_ns: u64,
+    /// When the SYN-ACK left, and whether it was not the first.
+    answered: Option<(Time, bool)>,
     /// Next byte expected.
     pub rcv_nxt: u64,
     out_of_order: OutOfOrder,
@@ -80,7 +82,8 @@ impl Receiver {
             window,
             space: rcvbuf.is_none().then_some(space),
             tick_ns: 1_000_000_000 / u64::from(host.hz),
-            acks: AckPolicy::new(host.hz, mss),
+            acks: AckPolicy::new(host.hz, mss, profile),
+            answered: None,
             rcv_nxt: 0,
             out_of_order: OutOfOrder::default(),
             waiting: VecDeque::new(),
@@ -100,21 +103,47 @@ impl Receiver {
         self.waiting_bytes
     }
 
+    /// A SYN came and is answered.
+    pub fn on_syn(&mut self, now: Time) {
+        self.answered = Some((now, self.answered.is_some()));
+    }
+
+    /// The handshake is over: its RTT is known by a timestamp's echo (2.6.20 `tcp_rcv_state_process`),
+    /// since 3.12 also without, if the SYN-ACK went once (3.14 `tcp_synack_rtt_meas`).
+    pub fn on_accept(&mut self, now: Time) {
+        let by_time = self.profile.rtt_source == RttSource::Ack;
+        let Some((sent, repeated)) = self.answered else { return };
+        if self.timestamps || by_time && !repeated {
+            let units = match self.profile.rtt_clock {
+                RttClock::Jiffies => (now.0 / self.tick_ns - sent.0 / self.tick_ns) as u32,
+                RttClock::Microseconds => (now - sent).as_us() as u32,
+            };
+            self.acks.rtt.sample(units, 0, 0);
+        }
+    }
+
     /// A segment (len 0: a window probe); the ACK that it causes at once.
     pub fn on_segment(&mut self, now: Time, segment: Segment) -> Option<Ack> {
         let Segment { seq, len, tsval } = segment;
         let end = seq + u64::from(len);
+        if len == 0 {
+            // It lies before the window: tcp_send_dupack, and nothing more.
+            return Some(self.make_ack());
+        }
         // tcp_replace_ts_recent.
         if seq <= self.window.rcv_wup && tsval >= self.ts_recent {
             self.ts_recent = tsval;
         }
-        if len == 0 || end <= self.rcv_nxt {
-            self.duplicates += u64::from(len > 0);
+        if end <= self.rcv_nxt {
+            self.duplicates += 1;
             self.tell_duplicate(seq, end);
             return Some(self.ack_in_quick_mode());
         }
         let beyond = end > self.rcv_nxt + self.window.remaining(self.rcv_nxt);
         let next = seq <= self.rcv_nxt;
+        if seq != self.rcv_nxt {
+            self.acks.enter_quick_mode(self.window.rcv_wnd);
+        }
         if beyond || !self.has_room(next) {
             self.dropped += 1;
             return Some(self.ack_in_quick_mode());
@@ -196,8 +225,7 @@ impl Receiver {
         if second || self.acks.quick > 0 || !self.out_of_order.is_empty() {
             return Some(self.make_ack());
         }
-        self.acks.delay(now);
-        None
+        self.acks.delay(now).then(|| self.make_ack())
     }
 
     /// The answer to a segment that brings nothing new or does not fit; the next ones are

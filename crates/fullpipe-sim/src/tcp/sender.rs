@@ -224,6 +224,7 @@ impl Sender {
         sock.now_us = now.as_us();
         sock.srtt_us = self.rtt.srtt_us().saturating_mul(8);
         sock.packets_out = self.board.packets_out;
+        sock.snd_nxt = self.snd_nxt as u32;
     }
 
     pub(super) fn window(&self) -> Window<'_> {

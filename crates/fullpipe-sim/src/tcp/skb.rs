@@ -38,9 +38,9 @@ struct Short {
 pub struct Freed {
     /// Skbs acknowledged to their last byte.
     pub skbs: u32,
-    /// When the first of them was sent.
+    /// When the first skb was sent of which it acknowledged a segment at least.
     pub first_when: Option<Time>,
-    /// When the last of them was sent.
+    /// The same of the last one.
     pub last_when: Option<Time>,
 }
 
@@ -128,8 +128,9 @@ impl SendQueue {
         }
     }
 
-    /// Frees what lies below `una`; an skb acknowledged in part is trimmed.
-    pub fn acknowledge(&mut self, una: u64) -> Freed {
+    /// Frees what lies below `una`; an skb acknowledged in part is trimmed, and tells the RTT like a
+    /// whole one if a segment of `mss` bytes of it was (2.6.20 and 2.6.25 `tcp_tso_acked`).
+    pub fn acknowledge(&mut self, una: u64, mss: u32) -> Freed {
         let mut freed = Freed::default();
         while let Some(run) = self.sent.front_mut() {
             let whole =
@@ -149,8 +150,15 @@ impl SendQueue {
             }
             self.sent.pop_front();
         }
-        if una > self.sent_from {
-            self.trim_head((una - self.sent_from) as u32);
+        if una > self.sent_from
+            && let Some(run) = self.sent.front()
+        {
+            let bytes = (una - self.sent_from) as u32;
+            if (run.len - bytes).div_ceil(mss) < run.len.div_ceil(mss) {
+                freed.first_when.get_or_insert(run.when);
+                freed.last_when = Some(run.when);
+            }
+            self.trim_head(bytes);
         }
         self.skbs -= freed.skbs;
         while self.shorts.front().is_some_and(|short| short.end <= una) {

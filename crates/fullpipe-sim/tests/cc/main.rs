@@ -8,6 +8,7 @@ mod arguments;
 mod avoidance;
 mod curve;
 mod dialect;
+mod hystart;
 mod random_calls;
 mod reduction;
 

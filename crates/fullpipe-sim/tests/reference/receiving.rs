@@ -91,6 +91,7 @@ impl ReceivingHost {
             match packet.body {
                 Body::Syn => {
                     self.flows[flow].syn_seen = true;
+                    self.flows[flow].tcp.on_syn(cpu);
                     let window = self.flows[flow].tcp.window.rcv_wnd;
                     self.send(flow, cpu, Body::SynAck { window }, cx.headers, &mut cx.agenda);
                 }
@@ -114,6 +115,7 @@ impl ReceivingHost {
         let first = !state.accepted;
         if first {
             state.accepted = true;
+            state.tcp.on_accept(cpu);
             cx.tell(now, flow, EventKind::Accepted, 0);
         }
         if first && len == 0 {

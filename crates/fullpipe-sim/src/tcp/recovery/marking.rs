@@ -1,6 +1,6 @@
 //! When recovery begins, and which packets count as lost.
 //!
-//! Source: Linux 2.6.20, 2.6.25, 3.0 and 3.10 `tcp_time_to_recover`, `tcp_update_scoreboard`,
+//! Source: Linux 2.6.20, 2.6.25, 2.6.32 and 3.14 `tcp_time_to_recover`, `tcp_update_scoreboard`,
 //! `tcp_mark_head_lost`, `tcp_timeout_skbs`; RFC 6675 (there RFC 3517); FACK: Mathis, Mahdavi 1996.
 
 use crate::tcp::input::Flags;
@@ -20,7 +20,7 @@ impl Sender {
 
     /// What is compared with the reordering metric (tcp_dupack_heuristics).
     fn dupack_heuristics(&self) -> u32 {
-        let by_count = self.profile.sack_marking == SackMarking::Rfc6675 && !self.recovery.fack;
+        let by_count = self.profile.sack_marking != SackMarking::HeadOnly && !self.recovery.fack;
         if by_count { self.board.sacked_out + 1 } else { self.fackets_for_partial() }
     }
 
@@ -82,16 +82,32 @@ impl Sender {
             self.mark_head();
         } else if self.recovery.fack {
             self.mark_by_fack();
-        } else if self.profile.sack_marking == SackMarking::HeadOnly {
-            self.mark_head();
-        } else if self.board.sacked_out >= self.recovery.reordering {
-            let packets = self.recovery.reordering;
-            let limit = self.board.below_sacked(packets, self.window());
-            self.mark_lost_up_to(limit.unwrap_or(self.snd_una));
-        } else if fast {
-            self.mark_head();
+        } else {
+            self.mark_by_sacks(fast);
         }
         self.mark_timed_out(out);
+    }
+
+    fn mark_by_sacks(&mut self, fast: bool) {
+        let (sacked, explained) = (self.board.sacked_out, self.recovery.reordering);
+        match self.profile.sack_marking {
+            SackMarking::Rfc3517 => {
+                let passed = sacked.saturating_sub(explained).max(fast.into());
+                self.mark_below_sacked(sacked.saturating_sub(passed));
+            }
+            SackMarking::Rfc6675 if sacked >= explained => self.mark_below_sacked(explained),
+            SackMarking::Rfc6675 if !fast => {}
+            _ => self.mark_head(),
+        }
+    }
+
+    /// What lies below the `packets` highest SACKed packets is lost; all, if that is none.
+    fn mark_below_sacked(&mut self, packets: u32) {
+        let limit = match packets {
+            0 => Some(self.snd_nxt),
+            _ => self.board.below_sacked(packets, self.window()),
+        };
+        self.mark_lost_up_to(limit.unwrap_or(self.snd_una));
     }
 
     /// Nothing from here on is marked.

@@ -1,7 +1,7 @@
 //! Loss: entering and leaving recovery, and what an ACK of doubtful meaning does.
 //!
-//! Source: `tcp_fastretrans_alert` of Linux 2.6.20, 2.6.24, 3.0 and 3.10 to 4.0 (for 3.14). Versions
-//! differ in rows of the profile; the parts are in files of their own:
+//! Source: `tcp_fastretrans_alert` of Linux 2.6.20, 2.6.24, 2.6.25, 2.6.32 and 3.14. Versions differ in
+//! rows of the profile; the parts are in files of their own:
 //!
 //! | file | concern |
 //! |---|---|

@@ -4,8 +4,9 @@
 //! (RFC 3708), or if the timestamp echoed is older than the first retransmission (Eifel, RFC 3522).
 //! Source: Linux 2.6.20 and 3.0 `tcp_may_undo`, `tcp_undo_cwr`, `tcp_try_undo_recovery`,
 //! `tcp_try_undo_dsack`, `tcp_try_undo_partial`, `tcp_try_undo_loss`; since 3.12
-//! `tcp_undo_cwnd_reduction`. Which retransmissions clear `retrans_stamp` follows 2.6.29 and later
-//! (`tcp_any_retrans_done`); older versions look at `retrans_out` alone.
+//! `tcp_undo_cwnd_reduction`. Which retransmissions keep `retrans_stamp` follows 3.14
+//! (`tcp_any_retrans_done`); 2.6.32 and before look at `retrans_out` alone, which differs while the
+//! first packet waits to be sent a third time.
 
 use crate::tcp::input::Flags;
 use crate::tcp::profile::SpuriousPartial;
