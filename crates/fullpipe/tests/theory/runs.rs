@@ -2,12 +2,13 @@
 
 use crate::made::made;
 use fullpipe::analysis::document::Run;
-use fullpipe::scenario::{self, Source};
+use fullpipe::scenario::{self, Plan, Resolved, Source};
 use fullpipe::trace::recording::Recording;
 use std::path::Path;
 
-/// A run and its trace.
+/// A run, what was asked for, and its trace.
 pub struct Made {
+    pub resolved: Resolved,
     pub run: Run,
     pub trace: Recording,
 }
@@ -25,9 +26,9 @@ pub fn all(name: &str) -> Vec<Made> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/theory");
     let source = Source::read(&folder.join(format!("{name}.toml"))).unwrap();
     let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
-    let made = |plan| {
+    let made = |plan: &Plan| {
         let (run, trace) = made(&scenario, plan);
-        Made { run, trace }
+        Made { resolved: plan.resolved.clone(), run, trace }
     };
     scenario.plans().iter().map(made).collect()
 }
