@@ -4,8 +4,9 @@
 
 use super::losses::{Growth, Losses, Setting, packets_between};
 use super::page::{Range, Row, check, check_within};
-use super::runs::{Made, all};
+use super::runs::{Made, all, with};
 use super::{bic, cubic};
+use fullpipe::scenario::SetOption;
 
 /// Losses left out where a flow began anywhere: it comes down first.
 const UNSTEADY: usize = 10;
@@ -113,4 +114,16 @@ fn bic_does_as_its_rules_say() {
     let shipped = begins(&cases, "shipped")
         .map(|case| case.at_rest(response(case), bic::rests_between(&case.setting, case.packets)));
     check_within("bic-shipped", "packets", 0.02, &shipped.collect::<Vec<_>>());
+}
+
+/// Where the curve is compared, the Reno-friendly region plays no part.
+#[test]
+fn cubic_is_not_reno_friendly_there() {
+    let variants = ["at rest, beta 0.8, p = 1e-5".to_string()];
+    let run = |friendly: u32| {
+        let key = "flow.bulk.congestion.tcp_friendliness";
+        let run = with("cubic-losses", &[SetOption(format!("{key}={friendly}"))], &variants);
+        run.into_iter().map(|made| made.trace.flows).collect::<Vec<_>>()
+    };
+    assert!(run(0) == run(1), "the traces differ");
 }

@@ -2,7 +2,7 @@
 
 use crate::made::made;
 use fullpipe::analysis::document::Run;
-use fullpipe::scenario::{self, Plan, Resolved, Source};
+use fullpipe::scenario::{self, Plan, Resolved, SetOption, Source};
 use fullpipe::trace::recording::Recording;
 use std::path::Path;
 
@@ -23,9 +23,14 @@ impl Made {
 
 /// All variants of scenarios/theory/NAME.toml.
 pub fn all(name: &str) -> Vec<Made> {
+    with(name, &[], &[])
+}
+
+/// Some variants of scenarios/theory/NAME.toml, with options.
+pub fn with(name: &str, sets: &[SetOption], variants: &[String]) -> Vec<Made> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/theory");
     let source = Source::read(&folder.join(format!("{name}.toml"))).unwrap();
-    let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
+    let scenario = scenario::load(&source, sets, variants).unwrap_or_else(|e| panic!("{e}"));
     let made = |plan: &Plan| {
         let (run, trace) = made(&scenario, plan);
         Made { resolved: plan.resolved.clone(), run, trace }
