@@ -1,6 +1,6 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test lint bless bench bench-peers
+.PHONY: test lint bless fuzz bench bench-peers
 
 # All tests.
 test:
@@ -14,6 +14,10 @@ lint:
 # Rewrites golden files and generated pages; read the difference before committing it.
 bless:
 	FULLPIPE_BLESS=1 cargo test --workspace
+
+# The parser of scenarios under libFuzzer, for SECONDS (600); needs a nightly toolchain and cargo-fuzz.
+fuzz:
+	./fuzz/run.sh $(SECONDS)
 
 # Data segments per CPU second, with and without the trace; what recovery costs.
 bench:

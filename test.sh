@@ -1,5 +1,6 @@
 #!/bin/sh
-# All tests, with what they need: a headless Chromium reads the report, tshark and tcptrace read captures.
+# All tests, with what they need: a headless Chromium reads the report, tshark and tcptrace read captures. Without
+# arguments (which are cargo test's) the parser of scenarios is fuzzed for half a minute besides.
 set -eu
 cd "$(dirname "$0")"
 
@@ -28,3 +29,6 @@ else
     echo "    sudo apt-get install tshark tcptrace" >&2
 fi
 FULLPIPE_REQUIRE_CHROMIUM=1 cargo test --workspace "$@"
+if [ $# = 0 ]; then
+    ./fuzz/run.sh 30
+fi

@@ -99,13 +99,14 @@ pub(super) fn decode(name: &str, bytes: &[u8]) -> Result<String, Diagnostics> {
     let last = good.rsplit('\n').next().unwrap_or("");
     let rest = &bytes[error.valid_up_to()..];
     let end = rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
+    let line = format!("{last}{}", String::from_utf8_lossy(&rest[..end]));
     let item = Diagnostic {
         code: "bad-encoding",
         message: format!("byte 0x{:02x} is not UTF-8", rest[0]),
         file: name.into(),
         line: good.matches('\n').count() + 1,
         column: last.chars().count() + 1,
-        source: format!("{last}{}", String::from_utf8_lossy(&rest[..end])),
+        source: line.trim_end_matches('\r').to_string(),
         width: 1,
         expected: Some("a TOML file, which is UTF-8 text".into()),
         near: Vec::new(),

@@ -5,12 +5,17 @@
 //! scenarios are scenarios/theory/*.toml, the tables are docs/theory.md (`FULLPIPE_BLESS=1` rewrites
 //! them).
 
+mod bic;
+mod cubic;
+mod cubic_random;
+mod losses;
 #[path = "../made/mod.rs"]
 mod made;
 #[path = "../marked/mod.rs"]
 mod marked;
 mod page;
 mod random_loss;
+mod responses;
 mod runs;
 mod sawtooth;
 mod slow_start;

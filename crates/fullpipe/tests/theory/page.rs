@@ -29,3 +29,27 @@ pub fn check(section: &str, unit: &str, tolerance: f64, rows: &[Row]) {
     }
     marked::committed("docs/theory.md", section, &table);
 }
+
+/// A row: what it is, what theory says, between what it holds the result to be, what was simulated.
+pub struct Range {
+    pub what: String,
+    pub theory: f64,
+    pub between: [f64; 2],
+    pub simulated: f64,
+}
+
+/// As [`check`], for ranges; the tolerance is beyond their ends.
+pub fn check_within(section: &str, unit: &str, tolerance: f64, rows: &[Range]) {
+    let mut table = format!(
+        "| | theory, {unit} | at rest between, {unit} | simulated, {unit} |\n|---|--:|--:|--:|\n"
+    );
+    for Range { what, theory, between: [low, high], simulated } in rows {
+        let _ =
+            writeln!(table, "| {what} | {theory:.2} | {low:.2} and {high:.2} | {simulated:.2} |");
+    }
+    for Range { what, between: [low, high], simulated, .. } in rows {
+        let within = low * (1.0 - tolerance)..=high * (1.0 + tolerance);
+        assert!(within.contains(simulated), "{section}, {what}: off by more\n{table}");
+    }
+    marked::committed("docs/theory.md", section, &table);
+}
