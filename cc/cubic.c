@@ -61,7 +61,7 @@
 	  SINCE(2, 6, 20, 0), SINCE(2, 6, 24, 1))                                                   \
 	P(hystart, "0 or 1", 0, 1, "leave slow start when the queue grows; needs delay_by_sample",  \
 	  SINCE(2, 6, 20, 0), SINCE(2, 6, 29, 1))                                                   \
-	P(hystart_detect, "1 or 2 or 3", 0, 3, "by ACK trains (1), by delays (2), by both (3)",     \
+	P(hystart_detect, "0 to 3", 0, 3, "by ACK trains (1), by delays (2), by both (3)",          \
 	  SINCE(2, 6, 20, 3))                                                                       \
 	P(hystart_low_window, "packets", 0, 2147483647, "not below this cwnd",                      \
 	  SINCE(2, 6, 20, 16))                                                                      \
