@@ -49,7 +49,7 @@
 	  "before the first loss one packet per this many; 0 for the curve",                        \
 	  SINCE(2, 6, 20, 50), SINCE(2, 6, 26, 0))                                                  \
 	P(no_loss_max_cnt, "packets", 0, 65535,                                                     \
-	  "before the first loss, after a timeout a packet per this many at least; 0: none",        \
+	  "with no loss in mind a packet per this many at least; 0: none",                          \
 	  SINCE(2, 6, 20, 0), SINCE(2, 6, 39, 20))                                                  \
 	P(ack_ratio_limit, "packets", 0, 65535, "most packets that an ACK counts for; 0: no limit", \
 	  SINCE(2, 6, 20, 0), SINCE(2, 6, 39, 32))                                                  \
