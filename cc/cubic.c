@@ -49,7 +49,7 @@
 	  "before the first loss one packet per this many; 0 for the curve",                        \
 	  SINCE(2, 6, 20, 50), SINCE(2, 6, 26, 0))                                                  \
 	P(no_loss_max_cnt, "packets", 0, 65535,                                                     \
-	  "with no loss known, at least a packet per this many; 0: none",            \
+	  "with no loss in mind a packet per this many at least; 0: none",                          \
 	  SINCE(2, 6, 20, 0), SINCE(2, 6, 39, 20))                                                  \
 	P(ack_ratio_limit, "packets", 0, 65535, "most packets that an ACK counts for; 0: no limit", \
 	  SINCE(2, 6, 20, 0), SINCE(2, 6, 39, 32))                                                  \
@@ -61,7 +61,7 @@
 	  SINCE(2, 6, 20, 0), SINCE(2, 6, 24, 1))                                                   \
 	P(hystart, "0 or 1", 0, 1, "leave slow start when the queue grows; needs delay_by_sample",  \
 	  SINCE(2, 6, 20, 0), SINCE(2, 6, 29, 1))                                                   \
-	P(hystart_detect, "1 or 2 or 3", 0, 3, "by ACK trains (1), by delays (2), by both (3)",     \
+	P(hystart_detect, "0 to 3", 0, 3, "by ACK trains (1), by delays (2), by both (3)",          \
 	  SINCE(2, 6, 20, 3))                                                                       \
 	P(hystart_low_window, "packets", 0, 2147483647, "not below this cwnd",                      \
 	  SINCE(2, 6, 20, 16))                                                                      \

@@ -108,6 +108,9 @@ behaviours! {
     in_flight_before_sacks: bool,
         "packets in flight are counted before an ACK's SACKs are taken in",
         "tcp_ack";
+    idle_sysctl_validates: bool,
+        "tcp_slow_start_after_idle says whether an unused cwnd shrinks too",
+        "tcp_cwnd_validate";
     growth_under_reordering: GrowthUnderReordering,
         "cwnd grows by out-of-order data",
         "tcp_may_raise_cwnd";

@@ -199,7 +199,8 @@ impl Sender {
             return;
         }
         self.cwnd_used = self.cwnd_used.max(packets_out);
-        if now.saturating_sub(self.cc.sock().snd_cwnd_stamp) >= self.rtt.rto {
+        let shrinks = self.sysctl.tcp_slow_start_after_idle || !self.profile.idle_sysctl_validates;
+        if shrinks && now.saturating_sub(self.cc.sock().snd_cwnd_stamp) >= self.rtt.rto {
             self.reduce_unused_cwnd(now);
         }
     }

@@ -309,6 +309,9 @@ pub struct Profile {
     /// Whether packets in flight before an ACK are counted before its SACKs are taken in (2.6.24
     /// `tcp_ack`; in 2.6.20 after).
     pub in_flight_before_sacks: bool,
+    /// Whether `tcp_slow_start_after_idle` also says if a cwnd that the application leaves unused shrinks
+    /// (2.6.24 `tcp_cwnd_validate`; in 2.6.20 it always does).
+    pub idle_sysctl_validates: bool,
     /// Growth while packets are reordered.
     pub growth_under_reordering: GrowthUnderReordering,
     /// Clock of srtt.
