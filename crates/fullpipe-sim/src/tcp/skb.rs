@@ -187,6 +187,13 @@ impl SendQueue {
         self.sent.get(self.sent.partition_point(|run| run.when < time)).map(|run| run.seq)
     }
 
+    /// Whether a sent skb begins at `seq`.
+    pub fn begins_skb(&self, seq: u64) -> bool {
+        let after = self.sent.partition_point(|run| run.seq <= seq);
+        let run = after.checked_sub(1).map(|i| &self.sent[i]);
+        run.is_some_and(|run| (seq - run.seq).is_multiple_of(u64::from(run.len)))
+    }
+
     /// Numbers of the first sent skb that is not freed, and of the next one to be sent.
     pub fn skb_numbers(&self) -> (u64, u64) {
         (self.sent.front().map_or(self.skbs, |run| run.number), self.skbs)

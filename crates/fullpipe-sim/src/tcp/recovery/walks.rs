@@ -59,11 +59,14 @@ impl Splits {
         self.below + self.points.partition_point(|&point| point <= seq) as u64
     }
 
-    fn insert(&mut self, seq: u64) {
+    /// Whether it was not there yet.
+    fn insert(&mut self, seq: u64) -> bool {
         let at = self.points.partition_point(|&point| point < seq);
-        if self.points.get(at) != Some(&seq) {
+        let new = self.points.get(at) != Some(&seq);
+        if new {
             self.points.insert(at, seq);
         }
+        new
     }
 
     fn forget_up_to(&mut self, una: u64) {
@@ -113,11 +116,9 @@ impl Sender {
     /// tcp_fragment: what begins at `seq` becomes an skb of its own.
     fn split(&mut self, seq: u64) {
         let inside = self.snd_una < seq && seq < self.snd_nxt;
-        if !inside || self.place(seq) != self.place(seq - 1) {
-            return;
+        if inside && !self.queue.begins_skb(seq) && self.recovery.walks.splits.insert(seq) {
+            self.recovery.walks.clear_hints();
         }
-        self.recovery.walks.splits.insert(seq);
-        self.recovery.walks.clear_hints();
     }
 
     /// What was looked at costs its time now.
@@ -158,7 +159,7 @@ impl Sender {
     }
 
     fn walk_for_block(&mut self, at: u64, start: u64, end: u64) -> u64 {
-        if end > self.snd_una && self.place(end - 1) >= at {
+        if end > self.snd_una && (at == self.head() || self.place(end - 1) >= at) {
             self.split(start);
             self.split(end);
         }
