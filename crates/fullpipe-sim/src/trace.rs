@@ -116,6 +116,8 @@ pub struct FlowSample {
     pub bytes_acked: u64,
     /// ACK packets received by the sender.
     pub acks_received: u64,
+    /// Skbs of the send queue that were looked at for SACKs (Linux before 2.6.25).
+    pub skbs_walked: u64,
     /// Congestion window, packets.
     pub cwnd: u32,
     /// Slow start threshold, packets; `u32::MAX` (Linux: 0x7fffffff and above) is infinite.

@@ -1,6 +1,5 @@
 //! Rows of a profile that a conversation about loss does not show: what the congestion control is
-//! told, the first window, the first timeout, the cost of walking for SACKs, and what a connection
-//! leaves for the next one.
+//! told, the first window, the first timeout, and what a connection leaves for the next one.
 
 mod conversation;
 
@@ -14,11 +13,10 @@ use fullpipe_sim::tcp::sender::{Sender, Writer};
 use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
 use fullpipe_sim::units::Time;
 
-/// Takes everything, and counts what the CPU walks.
+/// Takes everything.
 #[derive(Default)]
 struct Wire {
     now: Time,
-    walked: u32,
     sent: Vec<Transmission>,
 }
 
@@ -29,9 +27,6 @@ impl Output for Wire {
     }
     fn now(&self) -> Time {
         self.now
-    }
-    fn walked(&mut self, skbs: u32) {
-        self.walked += skbs;
     }
 }
 
@@ -153,32 +148,6 @@ fn timeout_init() {
     };
     assert_eq!(first("2.6.20"), Some(Time::secs(3)));
     assert_eq!(first("3.14"), Some(Time::secs(1)));
-}
-
-/// Before 2.6.25 a SACK is looked up by walking the queue: from its head for a new first block, from
-/// the last place if only the first block has grown. What is sent again is looked for from where the
-/// last search ended: recovery sends a packet at each ACK.
-#[test]
-fn walks_for_sacks() {
-    let walked = |walks| {
-        let profile = profile(|p| {
-            p.walks_for_sacks = walks;
-            p.initial_cwnd = fullpipe_sim::tcp::profile::InitialCwnd::Ten;
-        });
-        let (mut tcp, mut wire) = full(profile, &host(), "reno");
-        wire.now = Time::ms(200);
-        let mut steps = Vec::new();
-        let acks: [&[(u64, u64)]; 4] =
-            [&[(5, 6)], &[(5, 7)], &[(8, 9), (5, 7)], &[(8, 10), (5, 7)]];
-        for sacks in acks {
-            let before = wire.walked;
-            tcp.on_ack(&ack(0, sacks), &mut wire);
-            steps.push(wire.walked - before);
-        }
-        steps
-    };
-    assert_eq!(walked(true), [6, 1 + 1, 9 + 1, 1 + 1]);
-    assert_eq!(walked(false), [0, 0, 0, 0]);
 }
 
 /// A finished connection leaves ssthresh and RTT, unless tcp_no_metrics_save says otherwise.

@@ -129,6 +129,7 @@ fn flow_sample(run: &Run, index: usize, now: Time) -> FlowSample {
         segments_retransmitted: tcp.counters.segments_retransmitted,
         bytes_acked: tcp.bytes_acked(),
         acks_received: tcp.counters.acks_received,
+        skbs_walked: tcp.counters.skbs_walked,
         cwnd: tcp.cwnd(),
         ssthresh: tcp.ssthresh(),
         srtt_us: tcp.srtt_us(),

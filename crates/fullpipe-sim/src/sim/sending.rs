@@ -2,7 +2,10 @@
 //!
 //! A softirq takes a batch of ACKs and runs to its end; it delays the application's step in
 //! progress. The application copies one skb per step with the socket locked; ACKs that come
-//! meanwhile wait in the socket's backlog until the write ends (Linux 2.6.20 `release_sock`).
+//! meanwhile wait in the socket's backlog until the write ends (Linux 2.6.20 `release_sock`). Where they
+//! make the CPU walk along the send queue they are worked off one by one, and softirqs go on, as on
+//! another CPU (on the same one 2.6.20 has them off): what they bring joins the backlog, for the socket
+//! stays locked until that is empty.
 
 use super::capture::What;
 use super::clock::{LimitClock, Timers};
@@ -42,6 +45,10 @@ pub(crate) struct SendingFlow {
     locked: bool,
     /// ACKs that wait while the socket is locked, with their serials.
     backlog: VecDeque<(Ack, u64)>,
+    /// Whether the backlog is being worked off.
+    releasing: bool,
+    /// A timer that finds the socket locked for that is put off to here (`tcp_write_timer`).
+    timer_put_off: Time,
     syn_sent: Option<Time>,
     syn_repeats: u32,
     next_write: Time,
@@ -240,7 +247,8 @@ impl SendingHost {
     fn after(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         self.note_buffer(flow);
         let state = &mut self.flows[flow];
-        if state.tcp.writer == Writer::NoSpace && state.tcp.has_write_space() {
+        let sleeps = state.tcp.writer == Writer::NoSpace && !state.releasing;
+        if sleeps && state.tcp.has_write_space() {
             state.tcp.writer = Writer::Active;
             let slept = state.no_space.0.take().map_or(0, |since| (now - since).0);
             state.no_space.1 += slept;
@@ -251,7 +259,8 @@ impl SendingHost {
             state.tcp.leave_metrics(&mut self.metrics);
         }
         state.limits.set(now, state.tcp.limit());
-        self.timers.set(flow * TIMERS_PER_FLOW + TCP_TIMER, state.tcp.timer());
+        let timer = state.tcp.timer().map(|time| time.max(state.timer_put_off));
+        self.timers.set(flow * TIMERS_PER_FLOW + TCP_TIMER, timer);
         let ca_state = state.tcp.ca_state() as u8;
         if ca_state != state.ca_state {
             state.ca_state = ca_state;
@@ -265,6 +274,9 @@ impl SendingHost {
         let begin = now.max(self.cpu.free);
         let mut cpu = begin;
         match number % TIMERS_PER_FLOW {
+            TCP_TIMER if self.flows[flow].releasing => {
+                self.flows[flow].timer_put_off = now + twentieth_of_a_second(&self.host);
+            }
             TCP_TIMER => {
                 let before = self.flows[flow].tcp.counters.timeouts;
                 let work = |f: &mut SendingFlow, p: &mut Port| f.tcp.on_timer(p);
@@ -345,9 +357,19 @@ impl SendingHost {
         now: Time,
         shared: &mut Shared,
     ) -> Time {
+        if self.flows[flow].releasing {
+            cpu = self.release(flow, cpu, now, shared);
+            let state = &self.flows[flow];
+            if state.releasing || state.tcp.writer == Writer::NoSpace {
+                return cpu;
+            }
+        }
         loop {
             if self.flows[flow].write_left == 0 && self.flows[flow].locked {
                 cpu = self.end_write(flow, cpu, now, shared);
+                if self.flows[flow].releasing {
+                    return cpu;
+                }
                 if !self.runnable.is_empty() {
                     self.runnable.push_back(flow);
                     return cpu;
@@ -379,14 +401,22 @@ impl SendingHost {
         self.release(flow, cpu, now, shared)
     }
 
-    /// release_sock: the ACKs that came while the socket was locked.
+    /// release_sock: the ACKs that came while the socket was locked. After one that cost a walk the
+    /// process goes on when the softirq has had its turn.
     fn release(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
-        self.flows[flow].locked = false;
+        let walks_cost = self.host.cpu.sack_walk > Time::ZERO;
+        let mut walked = false;
         let cpu = self.with_port(flow, cpu, shared, now, |f, port| {
-            while let Some((ack, serial)) = f.backlog.pop_front() {
+            let before = f.tcp.counters.skbs_walked;
+            while !walked && let Some((ack, serial)) = f.backlog.pop_front() {
                 f.on_ack(&ack, serial, port);
+                walked = walks_cost && f.tcp.counters.skbs_walked > before;
             }
         });
+        (self.flows[flow].locked, self.flows[flow].releasing) = (walked, walked);
+        if walked {
+            self.runnable.push_front(flow);
+        }
         self.note_buffer(flow);
         cpu
     }
@@ -434,6 +464,12 @@ impl SendingHost {
     }
 }
 
+/// HZ/20 jiffies.
+fn twentieth_of_a_second(host: &Host) -> Time {
+    let jiffies = u64::from(host.hz / 20).max(1);
+    Time(jiffies * 1_000_000_000 / u64::from(host.hz))
+}
+
 impl SendingFlow {
     fn new(flow: &Flow, host: &Host, seed: u64, mss: u32) -> Result<SendingFlow, String> {
         let profile = profile_of(host).map_err(|e| format!("hosts.sender: {e}"))?;
@@ -450,6 +486,8 @@ impl SendingFlow {
             goal: mss,
             locked: false,
             backlog: VecDeque::new(),
+            releasing: false,
+            timer_put_off: Time::ZERO,
             syn_sent: None,
             syn_repeats: 0,
             next_write: Time::ZERO,

@@ -79,6 +79,7 @@ impl Sender {
         } else {
             self.follow(ack, &flags, prior_in_flight, out);
         }
+        self.tell_walks(out);
         self.write_xmit(out);
         self.autotune_sndbuf();
     }
@@ -174,9 +175,9 @@ impl Sender {
         flags.retrans_data_acked = acked.resent;
         flags.nonhead_retrans_acked = acked.resent_beyond_head;
         self.note_original(&acked, ack.sacks.is_some(), flags);
+        self.walks_are_freed(una);
         let freed = self.queue.acknowledge(una, self.mss);
         self.snd_una = una;
-        self.recovery.clear_hints();
         self.sample_rtt(ack, &freed, flags, out);
         self.retransmits = 0;
         self.rearm_rto(false, out);

@@ -331,6 +331,11 @@ impl Scoreboard {
         Some((start, window.segment_end(start)))
     }
 
+    /// Where the last lost segment ends.
+    pub fn end_of_lost(&self) -> Option<u64> {
+        self.lost.end()
+    }
+
     /// The next segment below the highest SACKed one that is neither SACKed nor out again: what is
     /// sent again forward, without proof of loss, when nothing that is lost waits.
     pub fn next_forward(&mut self, window: Window) -> Option<(u64, u64)> {

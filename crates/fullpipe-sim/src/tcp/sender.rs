@@ -94,6 +94,8 @@ pub struct Counters {
     pub segments_retransmitted: u64,
     /// ACKs processed.
     pub acks_received: u64,
+    /// Skbs of the queue that were looked at for SACKs.
+    pub skbs_walked: u64,
     /// Timeouts.
     pub timeouts: u64,
     /// Skbs that the qdisc refused.

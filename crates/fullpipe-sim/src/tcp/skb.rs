@@ -22,6 +22,8 @@ struct Sent {
     len: u32,
     count: u32,
     when: Time,
+    /// Skbs sent before the first of them.
+    number: u64,
 }
 
 /// A sent segment shorter than an MSS.
@@ -55,8 +57,8 @@ pub struct SendQueue {
     pub unsent_bytes: u64,
     /// sk_wmem_queued: memory of all skbs in the queue, bytes.
     pub wmem_queued: u64,
-    /// Sent skbs.
-    skbs: u32,
+    /// Skbs sent since the connection began.
+    skbs: u64,
     shorts: VecDeque<Short>,
     /// The last short segment sent.
     last_short: Short,
@@ -117,7 +119,7 @@ impl SendQueue {
         }
         match self.sent.back_mut() {
             Some(last) if last.len == len && last.when == when => last.count += 1,
-            _ => self.sent.push_back(Sent { seq, len, count: 1, when }),
+            _ => self.sent.push_back(Sent { seq, len, count: 1, when, number: self.skbs }),
         }
         self.skbs += 1;
         if !len.is_multiple_of(mss) {
@@ -144,6 +146,7 @@ impl SendQueue {
                 self.sent_from += bytes;
                 run.seq += bytes;
                 run.count -= whole;
+                run.number += u64::from(whole);
             }
             if run.count > 0 {
                 break;
@@ -160,7 +163,6 @@ impl SendQueue {
             }
             self.trim_head(bytes);
         }
-        self.skbs -= freed.skbs;
         while self.shorts.front().is_some_and(|short| short.end <= una) {
             self.shorts.pop_front();
         }
@@ -170,9 +172,10 @@ impl SendQueue {
     fn trim_head(&mut self, bytes: u32) {
         let Some(run) = self.sent.front_mut() else { return };
         let seq = run.seq + u64::from(bytes);
-        let trimmed = Sent { seq, len: run.len - bytes, count: 1, when: run.when };
+        let trimmed = Sent { seq, len: run.len - bytes, count: 1, ..*run };
         run.seq += u64::from(run.len);
         run.count -= 1;
+        run.number += 1;
         if run.count == 0 {
             self.sent.pop_front();
         }
@@ -192,10 +195,24 @@ impl SendQueue {
         self.sent.get(self.sent.partition_point(|run| run.when < time)).map(|run| run.seq)
     }
 
-    /// About how many skbs `packets` sent ones are.
-    pub fn skbs_in(&self, packets: u32, packets_out: u32) -> u32 {
-        let all = u64::from(packets_out.max(1));
-        (u64::from(packets) * u64::from(self.skbs)).div_ceil(all) as u32
+    /// Whether a sent skb begins at `seq`.
+    pub fn begins_skb(&self, seq: u64) -> bool {
+        let after = self.sent.partition_point(|run| run.seq <= seq);
+        let run = after.checked_sub(1).map(|i| &self.sent[i]);
+        run.is_some_and(|run| (seq - run.seq).is_multiple_of(u64::from(run.len)))
+    }
+
+    /// Numbers of the first sent skb that is not freed, and of the next one to be sent.
+    pub fn skb_numbers(&self) -> (u64, u64) {
+        (self.sent.front().map_or(self.skbs, |run| run.number), self.skbs)
+    }
+
+    /// How many skbs were sent before the one that holds the byte at `seq`, since the connection
+    /// began; of a byte that was not sent, all.
+    pub fn skb_number(&self, seq: u64) -> u64 {
+        let after = self.sent.partition_point(|run| run.seq <= seq);
+        let Some(run) = after.checked_sub(1).map(|i| &self.sent[i]) else { return self.skbs };
+        run.number + ((seq - run.seq) / u64::from(run.len)).min(u64::from(run.count))
     }
 
     /// Number of short segments that end at or below `at`.

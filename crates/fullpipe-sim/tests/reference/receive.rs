@@ -76,19 +76,22 @@ impl Receive {
         }
     }
 
-    /// The softirq takes everything.
+    /// The softirq takes 64 packets of a ring, or the whole backlog.
     pub fn take(&mut self, now: Time) -> Vec<Packet> {
-        let (queue, counter) = match self.path {
-            ReceivePath::Napi => (&mut self.ring, &mut self.ring_counter),
-            ReceivePath::NetifRx => (&mut self.backlog, &mut self.backlog_counter),
+        let (queue, counter, most) = match self.path {
+            ReceivePath::Napi => (&mut self.ring, &mut self.ring_counter, 64),
+            ReceivePath::NetifRx => (&mut self.backlog, &mut self.backlog_counter, usize::MAX),
         };
-        for _ in 0..queue.len() {
+        let taken = queue.len().min(most);
+        for _ in 0..taken {
             counter.leave(now, 0);
         }
+        let packets = queue.drain(..taken).collect();
         if self.path == ReceivePath::Napi {
-            self.quiet_until = now + self.coalesce;
+            let moderation = if self.ring.is_empty() { self.coalesce } else { Time::ZERO };
+            self.quiet_until = now + moderation;
         }
-        queue.drain(..).collect()
+        packets
     }
 
     /// Sizes of ring and backlog.

@@ -36,6 +36,9 @@ pub struct SendingFlow {
     goal: u32,
     locked: bool,
     backlog: VecDeque<Ack>,
+    /// Whether the backlog is being worked off, and what that puts timers off to.
+    in_backlog: bool,
+    not_before: Time,
     syns: Vec<Time>,
     next_write: Time,
     asleep_since: Option<Time>,
@@ -212,7 +215,8 @@ impl SendingHost {
     /// What follows whatever was done for a flow.
     fn look_after(&mut self, flow: usize, now: Time, cx: &mut Context) {
         let state = &mut self.flows[flow];
-        if state.tcp.writer == Writer::NoSpace && state.tcp.has_write_space() {
+        let asleep = state.tcp.writer == Writer::NoSpace && !state.in_backlog;
+        if asleep && state.tcp.has_write_space() {
             state.tcp.writer = Writer::Active;
             let since = state.asleep_since.take().expect("a writer without space sleeps");
             state.slept += now - since;
@@ -223,7 +227,8 @@ impl SendingHost {
         }
         state.limited = state.limits(now);
         state.limit = (state.tcp.limit(), now);
-        self.timers.set(flow * TIMERS + TCP, state.tcp.timer());
+        let timer = state.tcp.timer().map(|due| due.max(state.not_before));
+        self.timers.set(flow * TIMERS + TCP, timer);
         let ca_state = state.tcp.ca_state() as u8;
         if ca_state != state.told_state {
             state.told_state = ca_state;
@@ -237,6 +242,10 @@ impl SendingHost {
         let begin = now.max(self.cpu.free);
         let mut cpu = begin;
         match number % TIMERS {
+            TCP if self.flows[flow].in_backlog => {
+                let (hz, jiffies) = (u64::from(self.host.hz), u64::from(self.host.hz / 20).max(1));
+                self.flows[flow].not_before = now + Time(jiffies * 1_000_000_000 / hz);
+            }
             TCP => {
                 let before = self.flows[flow].tcp.counters.timeouts;
                 cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_timer(port));
@@ -304,11 +313,20 @@ impl SendingHost {
         (now, mut cpu): (Time, Time),
         cx: &mut Context,
     ) -> (Time, Option<(u32, Time)>) {
+        if self.flows[flow].in_backlog {
+            cpu = self.unlock(flow, (now, cpu), cx);
+            if self.flows[flow].in_backlog || self.flows[flow].tcp.writer == Writer::NoSpace {
+                return (cpu, None);
+            }
+        }
         loop {
             if self.flows[flow].write_left == 0 {
                 if self.flows[flow].locked {
                     cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.end_write(port));
                     cpu = self.unlock(flow, (now, cpu), cx);
+                    if self.flows[flow].in_backlog {
+                        return (cpu, None);
+                    }
                     if !self.runnable.is_empty() {
                         self.runnable.push_back(flow);
                         return (cpu, None);
@@ -337,13 +355,22 @@ impl SendingHost {
         }
     }
 
-    fn unlock(&mut self, flow: usize, at: (Time, Time), cx: &mut Context) -> Time {
-        self.flows[flow].locked = false;
-        self.work(flow, at, cx, |f, port| {
-            for ack in std::mem::take(&mut f.backlog) {
-                f.tcp.on_ack(&ack, port);
+    /// Works the backlog off, up to the first ACK for which the CPU had to walk; then it is to be
+    /// called again, with the socket still locked.
+    fn unlock(&mut self, flow: usize, (now, cpu): (Time, Time), cx: &mut Context) -> Time {
+        let mut cpu = cpu;
+        while let Some(ack) = self.flows[flow].backlog.pop_front() {
+            let walked = self.flows[flow].tcp.counters.skbs_walked;
+            cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_ack(&ack, port));
+            let walked = self.flows[flow].tcp.counters.skbs_walked > walked;
+            if walked && self.host.cpu.sack_walk > Time::ZERO {
+                self.flows[flow].in_backlog = true;
+                self.runnable.push_front(flow);
+                return cpu;
             }
-        })
+        }
+        (self.flows[flow].locked, self.flows[flow].in_backlog) = (false, false);
+        cpu
     }
 
     /// Begins the next write(); false: there is none now.
@@ -383,6 +410,8 @@ impl SendingFlow {
             goal: mss,
             locked: false,
             backlog: VecDeque::new(),
+            in_backlog: false,
+            not_before: Time::ZERO,
             syns: Vec::new(),
             next_write: Time::ZERO,
             asleep_since: None,

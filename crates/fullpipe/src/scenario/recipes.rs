@@ -50,8 +50,15 @@ macro_rules! text {
     };
 }
 
-const RECIPES: &[Recipe] = &[Recipe {
-    name: "fink-2007",
-    text: text!("published/fink-2007.toml"),
-    files: &[("data/fink-2007.toml", text!("published/data/fink-2007.toml"))],
-}];
+const RECIPES: &[Recipe] = &[
+    Recipe {
+        name: "fink-2007",
+        text: text!("published/fink-2007.toml"),
+        files: &[("data/fink-2007.toml", text!("published/data/fink-2007.toml"))],
+    },
+    Recipe {
+        name: "fink-2007-overflow",
+        text: text!("published/fink-2007-overflow.toml"),
+        files: &[],
+    },
+];

@@ -102,6 +102,7 @@ pub fn any_flow_sample() -> impl Strategy<Value = FlowSample> {
             segments_retransmitted: wide[4],
             bytes_acked: wide[5],
             acks_received: wide[6],
+            skbs_walked: wide[6].rotate_left(7),
             cwnd: narrow[0],
             ssthresh: narrow[1],
             srtt_us: narrow[2],

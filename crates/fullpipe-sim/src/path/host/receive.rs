@@ -1,7 +1,7 @@
 //! The way into a host: receive ring, interrupts, and the backlog of old drivers.
 //!
-//! A NAPI driver leaves packets in the ring until the softirq has time. A `netif_rx` driver moves
-//! them into the backlog at each interrupt.
+//! A NAPI driver leaves packets in the ring until the softirq polls it. A `netif_rx` driver moves all
+//! of them into the backlog at each interrupt.
 
 use super::backlog::Backlog;
 use super::rx_ring::RxRing;

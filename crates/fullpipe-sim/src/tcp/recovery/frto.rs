@@ -70,6 +70,7 @@ impl Sender {
     fn enter_basic_frto(&mut self) {
         let (board, window) = self.board_and_window();
         board.take_back(window.snd_una, window.snd_nxt, window);
+        self.walk_all();
         self.set_ca_state(CaState::Open);
         self.recovery.frto_highmark = Some(self.snd_nxt);
     }
@@ -203,7 +204,8 @@ impl Sender {
         }
         let (board, window) = self.board_and_window();
         board.mark_all_lost_but_head(limit, head_is_out, window);
-        self.recovery.clear_hints();
+        self.walk_all();
+        self.recovery.walks.clear_hints();
         let cwnd = self.in_flight() + allowed;
         self.restart_from(cwnd.max(1), out);
         self.recovery.frto_counter = 0;

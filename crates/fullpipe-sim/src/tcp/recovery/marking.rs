@@ -118,6 +118,7 @@ impl Sender {
 
     fn mark_lost_up_to(&mut self, limit: u64) {
         let (limit, resent) = (limit.min(self.loss_high()), self.profile.marks_resent);
+        self.walk_to_mark(limit);
         let (board, window) = self.board_and_window();
         board.mark_lost_below(limit, resent, window);
     }
@@ -143,6 +144,7 @@ impl Sender {
         let sent = self.queue.first_sent_since(self.tick(oldest)).unwrap_or(self.snd_nxt);
         let resent = self.board.first_resent_since(self.snd_una, oldest).unwrap_or(self.snd_nxt);
         let limit = sent.min(resent);
+        self.walk_past_timed_out(limit);
         let (board, window) = self.board_and_window();
         board.mark_lost_below(limit, true, window);
     }

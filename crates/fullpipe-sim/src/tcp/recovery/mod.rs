@@ -16,6 +16,7 @@
 //! | `frto.rs` | spurious timeouts |
 //! | `retransmit.rs` | what is sent again, and when |
 //! | `probe.rs` | early retransmit and tail loss probes |
+//! | `walks.rs` | what the CPU looks at for all this |
 
 mod frto;
 mod loss;
@@ -28,6 +29,7 @@ mod retransmit;
 mod sacks;
 mod state;
 mod undo;
+mod walks;
 
 pub(super) use state::Recovery;
 

@@ -5,16 +5,19 @@
 //! `tcp_can_forward_retransmit`.
 
 use crate::tcp::sender::{Sender, TimerKind};
-use crate::tcp::{CaState, Output, Transmission};
+use crate::tcp::{Output, Transmission};
 
 impl Sender {
     pub(super) fn xmit_retransmit_queue(&mut self, out: &mut dyn Output) {
-        self.walk_to_lost(out);
+        let mut search = self.begin_resending();
         while self.in_flight() < self.cwnd() {
-            let next = self.board.next_lost(self.window()).or_else(|| self.next_forward());
-            let Some((start, end)) = next else { return };
+            let lost = self.board.next_lost(self.window());
+            let Some((start, end)) = lost.or_else(|| self.next_forward()) else {
+                return self.end_resending(search, false);
+            };
+            self.walk_to_resend(&mut search, start, lost.is_some());
             if !self.retransmit(start, end, out) {
-                return;
+                return self.forget_what_was_sent_again();
             }
             self.count_prr_out(1);
             if start == self.snd_una {
@@ -22,11 +25,11 @@ impl Sender {
                 self.start_timer(TimerKind::Retransmit, out.now(), timeout);
             }
         }
+        self.end_resending(search, true);
     }
 
     fn next_forward(&mut self) -> Option<(u64, u64)> {
-        let may = self.ca_state == CaState::Recovery && !self.is_reno() && !self.may_send_now();
-        if !may {
+        if !self.may_go_forward() {
             return None;
         }
         let (board, window) = self.board_and_window();
@@ -39,6 +42,8 @@ impl Sender {
         if start >= self.snd_una + self.snd_wnd && start != self.snd_una {
             return false;
         }
+        self.tell_walks(out);
+        self.walks_split_at(end);
         let when = self.jiffies(out.now());
         let skb = Transmission { seq: start, len, retransmission: true, tsval: self.tsval(when) };
         if !out.transmit(skb) {

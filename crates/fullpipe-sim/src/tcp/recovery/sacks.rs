@@ -23,7 +23,8 @@ impl Sender {
         if flags.dsacking {
             self.take_dsack(blocks[0]);
         }
-        self.walk_for_sacks(blocks, out);
+        self.walk_for_sacks(blocks);
+        let lost_before = self.board.lost_out;
         let (mut reordered, mut only_original) = (u64::MAX, false);
         let mark = self.recovery.frto_highmark.unwrap_or(0);
         for (i, &(start, end)) in blocks.iter().enumerate().skip(usize::from(flags.dsacking)) {
@@ -49,10 +50,14 @@ impl Sender {
             }
         }
         self.recovery.recv_sack_cache = sacks.blocks;
+        if self.board.lost_out < lost_before {
+            self.forget_what_was_sent_again();
+        }
         // Nothing sent after the timeout may be among them (RFC 4138, appendix B).
         let beyond = blocks.iter().any(|&(_, end)| end > mark);
         flags.only_orig_sacked = only_original && !beyond;
         self.look_for_lost_retransmissions(flags);
+        self.tell_walks(out);
         if reordered < self.recovery.prior_fack {
             self.note_reordering_by_sack(reordered);
         }
@@ -88,7 +93,11 @@ impl Sender {
         let (board, window) = self.board_and_window();
         let resent = board.resent_in(start, end, window);
         let sacked = board.is_sacked(start);
+        let out_before = board.retrans_out;
         board.take_back(start, end, window);
+        if self.board.retrans_out < out_before {
+            self.forget_what_was_sent_again();
+        }
         if counts {
             self.recovery.undo_retrans -= resent as i32;
         }
@@ -108,42 +117,11 @@ impl Sender {
             }
             LostRetransmits::ByFack => return,
         };
+        let out_before = self.board.retrans_out;
         let (board, window) = self.board_and_window();
         flags.data_sacked |= board.mark_lost_retransmissions(margin, window);
-    }
-
-    /// Before 2.6.25 the SACK blocks are looked up by walking the queue from its head, unless only the
-    /// first block has grown: then from where the last walk ended.
-    fn walk_for_sacks(&mut self, blocks: &[(u64, u64)], out: &mut dyn Output) {
-        if !self.profile.walks_for_sacks || blocks.is_empty() {
-            return;
-        }
-        let cache = &self.recovery.recv_sack_cache;
-        let same = cache[1..].iter().zip(&blocks[1..]).all(|(known, block)| known == block);
-        let fast = blocks[0].0 == cache[0].0 && same;
-        let highest = blocks.iter().map(|b| b.1).max().unwrap_or(0).min(self.snd_nxt);
-        let to = if fast { blocks[0].1.min(self.snd_nxt) } else { highest };
-        let from = self.recovery.walk_from.filter(|_| fast).unwrap_or(self.snd_una);
-        self.recovery.walk_from = Some(to.max(self.snd_una));
-        self.walk(from.max(self.snd_una), to, out);
-    }
-
-    /// Sending again looks for the first lost packet from where it stopped, or, after an ACK that freed
-    /// something, from the head of the queue.
-    pub(super) fn walk_to_lost(&mut self, out: &mut dyn Output) {
-        if !self.profile.walks_for_sacks {
-            return;
-        }
-        if let Some((start, _)) = self.board.next_lost(self.window()) {
-            let hint = self.recovery.retransmit_hint.filter(|&hint| hint <= start);
-            self.walk(hint.unwrap_or(self.snd_una).max(self.snd_una), start, out);
-            self.recovery.retransmit_hint = Some(start);
-        }
-    }
-
-    fn walk(&self, from: u64, to: u64, out: &mut dyn Output) {
-        if from < to {
-            out.walked(self.queue.skbs_in(self.window().count(from, to), self.board.packets_out));
+        if self.board.retrans_out < out_before {
+            self.walk_for_lost_retransmissions();
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What a connection remembers of its losses. Fields keep Linux's names where it has them.
 
+use super::walks::Walks;
 use crate::config::Sysctl;
 
 /// The widest reordering that is believed, packets (Linux `TCP_MAX_REORDERING`).
@@ -42,20 +43,13 @@ pub(in crate::tcp) struct Recovery {
     pub(in crate::tcp) prior_fack: u64,
     /// Packets neither acknowledged nor SACKed before the ACK in hand.
     pub(in crate::tcp) prior_unsacked: u32,
-    /// Where the walk for SACKs goes on, if it need not begin at the head (before 2.6.25).
-    pub(in crate::tcp) walk_from: Option<u64>,
-    /// Where the last search for something to send again ended (retransmit_skb_hint).
-    pub(in crate::tcp) retransmit_hint: Option<u64>,
+    /// Where walks along the queue go on, and what they cost (before 2.6.25).
+    pub(in crate::tcp) walks: Walks,
     /// The SACK blocks of the last ACK (recv_sack_cache).
     pub(in crate::tcp) recv_sack_cache: [(u64, u64); 4],
 }
 
 impl Recovery {
-    /// The queue has changed: walks begin at its head again (clear_all_retrans_hints).
-    pub(in crate::tcp) fn clear_hints(&mut self) {
-        (self.walk_from, self.retransmit_hint) = (None, None);
-    }
-
     /// Of a new connection.
     pub(in crate::tcp) fn new(sysctl: &Sysctl) -> Recovery {
         let early = (1..4).contains(&sysctl.tcp_early_retrans) && sysctl.tcp_reordering == 3;
@@ -78,8 +72,7 @@ impl Recovery {
             do_early_retrans: early,
             prior_fack: 0,
             prior_unsacked: 0,
-            walk_from: None,
-            retransmit_hint: None,
+            walks: Walks::default(),
             recv_sack_cache: [(0, 0); 4],
         }
     }

@@ -44,7 +44,7 @@ impl Sender {
         if self.profile.undo_moderates {
             self.moderate_cwnd(out);
         }
-        self.recovery.clear_hints();
+        self.recovery.walks.clear_hints();
     }
 
     /// Recovery, or Loss, is over. Whether the state is held until more is acknowledged, as a
@@ -114,6 +114,7 @@ impl Sender {
             return false;
         }
         self.board.unmark(self.snd_una);
+        self.walk_all();
         self.undo_cwr(true, out);
         self.retransmits = 0;
         self.recovery.undo_marker = None;

@@ -1,0 +1,249 @@
+//! The page on the overflow of the 2007 path: its tables come from runs of the recipe
+//! (`FULLPIPE_BLESS=1` rewrites them), and what it says of the stall is asserted.
+
+mod made;
+mod marked;
+
+use fullpipe::scenario::{self, Scenario, SetOption};
+use fullpipe::trace::recording::Recording;
+use fullpipe_sim::trace::{EventKind, FlowSample};
+use fullpipe_sim::units::Time;
+use made::made;
+use std::fmt::Write;
+
+const PAGE: &str = "docs/fink-overflow.md";
+/// Segments of 8960 bytes in the largest skb.
+const IN_AN_SKB: f64 = 7.0;
+const RECOVERY: u64 = 3;
+
+fn recipe(set: &[&str]) -> Scenario {
+    let source = scenario::recipe("fink-2007-overflow").expect("the recipe").source();
+    let set: Vec<_> = set.iter().map(|set| SetOption((*set).into())).collect();
+    scenario::load(&source, &set, &[]).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// What the page says of a run.
+struct Overflow {
+    /// Packets dropped in front of the router, and from the first to the last of them, seconds.
+    dropped: u64,
+    burst: f64,
+    /// ACKs that the sender's card dropped.
+    acks_dropped: u64,
+    sent_again: u64,
+    /// Runs of neighbouring segments that were sent again.
+    holes: usize,
+    timeouts: usize,
+    /// From the beginning of the first recovery until the connection is Open again, seconds.
+    recovery: f64,
+    /// The longest time without data for the receiver's application after the first drop, seconds.
+    silence: f64,
+    walked: u64,
+    /// ACKs taken in during that recovery, and packets in flight when it begins.
+    sacks: u64,
+    in_flight: u64,
+    /// Mean rate of the eight seconds after the first two, Mb/s.
+    mbit: f64,
+}
+
+fn seconds(time: Time) -> f64 {
+    time.0 as f64 / 1e9
+}
+
+/// How much a stage has dropped at each sample.
+fn dropped(trace: &Recording, stage: &str) -> Vec<(Time, u64)> {
+    let index = trace.stages.iter().find(|s| s.name == stage).expect(stage).index;
+    let samples = trace.stage_samples.iter().filter(|s| s.stage == index);
+    samples.map(|s| (s.time, s.dropped)).collect()
+}
+
+fn holes(trace: &Recording) -> usize {
+    let again = trace.events.iter().filter(|e| e.kind == EventKind::Retransmit);
+    let mut starts: Vec<u64> = again.map(|e| e.value).collect();
+    starts.sort_unstable();
+    starts.dedup();
+    let joined = starts.windows(2).filter(|pair| pair[1] - pair[0] == 8960).count();
+    starts.len() - joined
+}
+
+fn longest_silence(flows: &[FlowSample], from: Time) -> f64 {
+    let (mut longest, mut since, mut delivered) = (0.0f64, from, 0);
+    for sample in flows.iter().filter(|s| s.time >= from) {
+        if sample.bytes_delivered > delivered {
+            (since, delivered) = (sample.time, sample.bytes_delivered);
+        }
+        longest = longest.max(seconds(sample.time - since));
+    }
+    longest
+}
+
+/// When the first recovery begins and ends.
+fn recovery(trace: &Recording) -> Option<(Time, Time)> {
+    let states = || trace.events.iter().filter(|e| e.kind == EventKind::CaState);
+    let begin = states().find(|e| e.value == RECOVERY)?.time;
+    let end = states().find(|e| e.time > begin && e.value == 0).map(|e| e.time);
+    Some((begin, end.unwrap_or(trace.flows.last().expect("samples").time)))
+}
+
+fn overflow(scenario: &Scenario, variant: &str) -> Overflow {
+    let plan = scenario.plans().iter().find(|plan| plan.variant == variant).expect(variant);
+    let (run, trace) = made(scenario, plan);
+    let ring = dropped(&trace, "ring");
+    let total = ring.last().expect("samples").1;
+    let first = ring.iter().find(|s| s.1 > 0).map_or(Time::ZERO, |s| s.0);
+    let last = ring.iter().find(|s| total > 0 && s.1 == total).map_or(Time::ZERO, |s| s.0);
+    let (begin, end) = recovery(&trace).unwrap_or_default();
+    let at = |time| trace.flows.iter().rfind(|s| s.time <= time).unwrap_or(&trace.flows[0]);
+    let flow = &run.flows[0];
+    let after = flow.intervals.iter().filter(|i| i.start_s >= 2.0 && i.end_s <= 10.0);
+    let bytes: u64 = after.map(|i| i.bytes).sum();
+    Overflow {
+        dropped: total,
+        burst: seconds(last - first),
+        acks_dropped: dropped(&trace, "sender.rx_ring").last().expect("samples").1,
+        sent_again: flow.retransmitted_segments,
+        holes: holes(&trace),
+        timeouts: trace.events.iter().filter(|e| e.kind == EventKind::Timeout).count(),
+        recovery: seconds(end - begin),
+        silence: if total > 0 { longest_silence(&trace.flows, first) } else { 0.0 },
+        walked: trace.flows.last().expect("samples").skbs_walked,
+        sacks: at(end).acks_received - at(begin).acks_received,
+        in_flight: at(begin).in_flight.into(),
+        mbit: bytes as f64 * 8.0 / 8e6,
+    }
+}
+
+fn row(name: &str, run: &Overflow, walk_ns: f64) -> String {
+    // Where packets were sent again that had not been lost, they do not tell the holes.
+    let holes = if run.sent_again == run.dropped { run.holes.to_string() } else { "-".into() };
+    format!(
+        "| {name} | {} | {:.0} | {holes} | {} | {} | {} | {:.2} | {:.2} | {:.1} | {:.2} | {:.0} |\n",
+        run.dropped,
+        run.burst * 1e3,
+        run.acks_dropped,
+        run.sent_again,
+        run.timeouts,
+        run.recovery,
+        run.silence,
+        run.walked as f64 / 1e6,
+        run.walked as f64 * walk_ns / 1e9,
+        run.mbit,
+    )
+}
+
+fn head(first: &str) -> String {
+    format!(
+        "| {first} | dropped | first to last, ms | holes | ACKs dropped | sent again | timeouts | recovery, s | silence, s | skbs looked at, millions | cost, s | Mb/s |\n|---|{}\n",
+        "--:|".repeat(11)
+    )
+}
+
+#[test]
+fn the_table_of_variants_comes_from_runs() {
+    let scenario = recipe(&[]);
+    let mut table = head("variant");
+    for plan in scenario.plans() {
+        let cost = plan.resolved.hosts.sender.cpu.sack_walk.0 as f64;
+        table += &row(&plan.variant, &overflow(&scenario, &plan.variant), cost);
+    }
+    marked::committed(PAGE, "variants", &table);
+}
+
+#[test]
+fn the_table_of_walk_costs_comes_from_runs() {
+    let mut table = head("`cpu.sack_walk`");
+    for cost in [1, 2, 5, 10, 15, 20, 30] {
+        let scenario = recipe(&[&format!("hosts.sender.cpu.sack_walk={cost}ns/packet")]);
+        table += &row(&format!("{cost} ns"), &overflow(&scenario, "80 MiB"), cost.into());
+    }
+    marked::committed(PAGE, "costs", &table);
+}
+
+/// Packets that rings of several sizes drop.
+#[test]
+fn the_table_of_rings_comes_from_runs() {
+    let mut table = "| ring | 40 MiB | 60 MiB | 80 MiB | 100 MiB | 120 MiB |\n|--:|".to_string()
+        + &"--:|".repeat(5)
+        + "\n";
+    for ring in [512, 1024, 1225, 1226, 2048, 4096] {
+        let _ = write!(table, "| {ring} |");
+        for buffer in [40, 60, 80, 100, 120] {
+            let scenario = recipe(&[
+                &format!("path.forward.ring.queue.limit={ring} packets"),
+                &format!("flow.bulk.socket_buffer={buffer}MiB"),
+                "flow.bulk.duration=5s",
+                "hosts.sender.cpu.sack_walk=0ns/packet",
+            ]);
+            let plan = scenario.plans().iter().find(|p| p.variant == "80 MiB").expect("it");
+            let ring = dropped(&made(&scenario, plan).1, "ring");
+            let _ = write!(table, " {} |", ring.last().expect("samples").1);
+        }
+        table.push('\n');
+    }
+    marked::committed(PAGE, "rings", &table);
+}
+
+/// Skbs that are looked at in a recovery, by arithmetic alone: each of `sacks` SACKs is about one packet
+/// more. In an skb of seven packets six of them split it, so that losses are marked from the head
+/// again, up to what was in flight when recovery began.
+fn a_priori(run: &Overflow) -> f64 {
+    let (sacks, in_flight) = (run.sacks as f64, run.in_flight as f64);
+    let below = sacks.min(in_flight);
+    (1.0 - 1.0 / IN_AN_SKB) * (below * below / 2.0 + (sacks - below) * in_flight)
+}
+
+/// The stall is as long as the walks are: the arithmetic gives the skbs looked at within 25 % and the
+/// recovery's length within 15 %. Without their cost there is none.
+#[test]
+fn the_stall_is_as_long_as_the_walks() {
+    let scenario = recipe(&[]);
+    let mut table = "| run | in flight | SACKs | skbs by arithmetic, millions | simulated, millions | their cost, s | recovery, s | without the walk, s |\n|---|".to_string()
+        + &"--:|".repeat(7)
+        + "\n";
+    for variant in ["80 MiB", "100 MiB", "120 MiB"] {
+        let run = overflow(&scenario, variant);
+        let free = overflow(&scenario, &format!("{variant}, no walk"));
+        let (skbs, walked) = (a_priori(&run), run.walked as f64);
+        let cost = skbs * 15e-9;
+        let _ = writeln!(
+            table,
+            "| {variant} | {} | {} | {:.1} | {:.1} | {cost:.2} | {:.2} | {:.2} |",
+            run.in_flight,
+            run.sacks,
+            skbs / 1e6,
+            walked / 1e6,
+            run.recovery,
+            free.recovery,
+        );
+        let close =
+            |found: f64, expected: f64, within: f64| (found / expected - 1.0).abs() < within;
+        assert!(
+            close(walked, skbs, 0.25),
+            "{variant}: {walked} skbs looked at, by arithmetic {skbs}"
+        );
+        assert!(close(run.recovery, cost, 0.15), "{variant}: {} s, {cost} s", run.recovery);
+        assert!(free.recovery < 0.3 * run.recovery, "{variant}: {} s without walk", free.recovery);
+        assert!(run.silence > 3.0 * free.silence, "{variant}: silent for {} s", run.silence);
+    }
+    marked::committed(PAGE, "arithmetic", &table);
+}
+
+/// What the page says of pairs of runs that differ in one key.
+#[test]
+fn pairs() {
+    let scenario = recipe(&[]);
+    let run = |variant: &str| overflow(&scenario, variant);
+    let (small, small_ring) = (run("60 MiB, ring of 2048"), run("60 MiB"));
+    assert_eq!((small.dropped, small.sent_again), (0, 0));
+    assert!(small_ring.dropped > 0, "a ring of 1,024 overflows at 60 MiB already");
+    assert_eq!(run("cubic (100), 120 MiB").dropped, 0);
+    for flow in ["80 MiB", "cubic (0), 80 MiB", "bic (0), 80 MiB"] {
+        let (walking, free) = (run(flow), run(&format!("{flow}, no walk")));
+        // The same packets are lost; only what the host does about it differs.
+        assert_eq!(walking.dropped, free.dropped, "{flow}");
+        assert!(walking.recovery > 3.0 * free.recovery, "{flow}");
+        assert_eq!((walking.timeouts, free.timeouts), (0, 0), "{flow}");
+    }
+    let newer = run("80 MiB, 2.6.25");
+    assert_eq!(newer.walked, 0);
+    assert!(newer.recovery < 0.3 * run("80 MiB").recovery);
+}
