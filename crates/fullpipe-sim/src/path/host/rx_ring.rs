@@ -68,6 +68,10 @@ impl RxRing {
         if left > 0 {
             self.counters.left.add(now, 0, left as u32, 0u32);
         }
+        if self.held_packets == 0 {
+            out.extend(self.held.drain(..));
+            left = 0;
+        }
         while left > 0
             && let Some(train) = self.held.front_mut()
         {

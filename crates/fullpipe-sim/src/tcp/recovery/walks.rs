@@ -86,6 +86,11 @@ impl Walks {
         self.again = None;
         self.forward = None;
     }
+
+    fn has_hints(&self) -> bool {
+        let Walks { sack, mark, timed_out, again, forward, .. } = self;
+        [sack, mark, timed_out, again, forward].into_iter().any(Option::is_some)
+    }
 }
 
 impl Sender {
@@ -205,7 +210,7 @@ impl Sender {
         if !self.profile.walks_for_sacks {
             return;
         }
-        if self.place(una) > self.head() {
+        if self.recovery.walks.has_hints() && self.place(una) > self.head() {
             self.recovery.walks.clear_hints();
         }
         self.recovery.walks.splits.forget_up_to(una);
