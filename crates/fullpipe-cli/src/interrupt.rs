@@ -54,8 +54,16 @@ fn on_signal() {
         note("stopping; what was simulated so far is kept (once more to quit at once)");
         return;
     }
-    for path in temporary().drain(..) {
-        let _ = std::fs::remove_dir_all(&path).or_else(|_| std::fs::remove_file(&path));
-    }
+    temporary().drain(..).for_each(|path| remove(&path));
     std::process::exit(130);
+}
+
+/// Takes the name away first: what has become a result meanwhile has another one and stays.
+fn remove(path: &Path) {
+    let mut gone = path.as_os_str().to_owned();
+    gone.push(".gone");
+    let gone = PathBuf::from(gone);
+    if std::fs::rename(path, &gone).is_ok() {
+        let _ = std::fs::remove_dir_all(&gone).or_else(|_| std::fs::remove_file(&gone));
+    }
 }

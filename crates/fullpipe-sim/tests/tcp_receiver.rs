@@ -283,6 +283,25 @@ fn sack_blocks_come_most_recent_first() {
     );
 }
 
+/// Four blocks are remembered. What touches a forgotten one is told alone; what comes twice brings its
+/// block to the front again (tcp_sack_new_ofo_skb, RFC 2883).
+#[test]
+fn blocks_are_forgotten_and_come_back() {
+    Setup::default().check(
+        "
+          ms | event         | readable rcv_ssthresh memory | sent
+           0 | data 0.2..0.3 | 0 4 0.356                    | ack 0 window 4.096 sack 0.2..0.3
+           0 | data 0.4..0.5 | 0 4 0.712                    | ack 0 window 4.096 sack 0.4..0.5 0.2..0.3
+           0 | data 0.6..0.7 | 0 4 1.068                    | ack 0 window 4.096 sack 0.6..0.7 0.4..0.5 0.2..0.3
+           0 | data 0.8..0.9 | 0 4 1.424                    | ack 0 window 4.096 sack 0.8..0.9 0.6..0.7 0.4..0.5 0.2..0.3
+           0 | data 1..1.1   | 0 4 1.78                     | ack 0 window 4.096 sack 1..1.1 0.8..0.9 0.6..0.7 0.4..0.5
+           0 | data 0.3..0.4 | 0 4 2.136                    | ack 0 window 4.096 sack 0.3..0.5 1..1.1 0.8..0.9 0.6..0.7
+           0 | data 0.6..0.7 | 0 4 2.136                    | ack 0 window 4.096 sack 0.6..0.7 0.6..0.7 0.3..0.5 1..1.1
+           0 | data 0.1..0.2 | 0 4 2.492                    | ack 0 window 4.096 sack 0.1..0.2 0.6..0.7 0.3..0.5 1..1.1
+        ",
+    );
+}
+
 /// Small segments beyond a hole have filled the memory: they are thrown away for the next one.
 #[test]
 fn the_next_segment_gets_room() {

@@ -1,8 +1,8 @@
 //! When the receiver acknowledges: at once, at the second segment, or after a while.
 //!
 //! Source: `tcp_event_data_recv`, `tcp_incr_quickack`, `tcp_dec_quickack_mode`, `__tcp_ack_snd_check`,
-//! `tcp_send_delayed_ack`, `tcp_delack_timer`, read in Linux 2.6.20, 2.6.25, 2.6.32 and 3.14, which
-//! agree.
+//! `tcp_send_delayed_ack`, read in Linux 2.6.20, 2.6.25, 2.6.32 and 3.14, which agree; `tcp_delack_timer`
+//! of 2.6.20 and 3.14.
 
 use super::profile::Profile;
 use super::rtt::Rtt;

@@ -6,8 +6,8 @@ use crate::ranges::RangeSet;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-/// Ranges whose order of arrival is remembered.
-const REMEMBERED: usize = 8;
+/// Blocks that are remembered.
+const BLOCKS: usize = 4;
 
 /// See the module's description. Sequence numbers count from the first data byte.
 #[derive(Clone, Debug, Default)]
@@ -15,8 +15,9 @@ pub(super) struct OutOfOrder {
     ranges: RangeSet,
     /// Segments that are not a full MSS: their length by their start.
     odd: BTreeMap<u64, u32>,
-    /// Ranges by the time of their last arrival, most recent first.
-    recent: VecDeque<(u64, u64)>,
+    /// What SACKs report, most recent first. It may be less than what is here (Linux 2.6.20
+    /// `selective_acks`): a block that was forgotten comes back segment by segment.
+    blocks: VecDeque<(u64, u64)>,
     bytes: u64,
     segments: u64,
 }
@@ -39,7 +40,8 @@ impl OutOfOrder {
     /// A segment `[seq, seq + len)` came; whether it brought something new.
     pub(super) fn insert(&mut self, seq: u64, len: u32, mss: u32) -> bool {
         let mut new = false;
-        let joined = self.ranges.insert(seq, seq + u64::from(len), |_, _| new = true);
+        self.ranges.insert(seq, seq + u64::from(len), |_, _| new = true);
+        self.tell(seq, seq + u64::from(len));
         if !new {
             return false;
         }
@@ -48,22 +50,26 @@ impl OutOfOrder {
         if len != mss {
             self.odd.insert(seq, len);
         }
-        self.note_recent(joined, u64::from(len));
         true
     }
 
-    /// `range` is the most recent one; `added` bytes of it have come now.
-    fn note_recent(&mut self, range: (u64, u64), added: u64) {
-        if let Some(latest) = self.recent.front_mut()
-            && *latest == (range.0, range.1 - added)
+    /// tcp_sack_new_ofo_skb: the block that `[start, end)` touches grows and becomes the first, along with
+    /// those that it then touches; without one it is a block of its own, and the last may be forgotten.
+    fn tell(&mut self, start: u64, end: u64) {
+        let touches =
+            |block: &(u64, u64), other: (u64, u64)| block.0 <= other.1 && other.0 <= block.1;
+        let known = self.blocks.iter().position(|block| touches(block, (start, end)));
+        let Some(known) = known.and_then(|at| self.blocks.remove(at)) else {
+            self.blocks.truncate(BLOCKS - 1);
+            return self.blocks.push_front((start, end));
+        };
+        let mut first = (known.0.min(start), known.1.max(end));
+        while let Some(at) = self.blocks.iter().position(|block| touches(block, first))
+            && let Some(block) = self.blocks.remove(at)
         {
-            *latest = range;
-            return;
+            first = (first.0.min(block.0), first.1.max(block.1));
         }
-        // Ranges that became part of this one begin within it.
-        self.recent.retain(|other| other.0 < range.0 || other.0 >= range.1);
-        self.recent.push_front(range);
-        self.recent.truncate(REMEMBERED);
+        self.blocks.push_front(first);
     }
 
     /// Takes out the segments that follow `rcv_nxt` without a hole, as lengths and counts.
@@ -77,7 +83,7 @@ impl OutOfOrder {
             return taken;
         }
         self.ranges.remove(rcv_nxt, end, |_, _| {});
-        self.recent.retain(|range| range.0 >= end);
+        self.blocks.retain(|block| block.0 > end);
         let mut at = rcv_nxt;
         while at < end {
             let next_odd = self.odd.range(at..end).next().map(|(&start, &len)| (start, len));
@@ -104,6 +110,6 @@ impl OutOfOrder {
 
     /// The blocks to report, most recent first.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.recent.iter().copied()
+        self.blocks.iter().copied()
     }
 }

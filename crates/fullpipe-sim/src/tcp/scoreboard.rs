@@ -3,7 +3,8 @@
 //! Linux keeps tags on each packet of the retransmission queue: S (SACKed), L (lost), R (sent again
 //! and thought in flight) and "ever sent again" (2.6.20 `tcp_sacktag_write_queue`). Here each tag is
 //! a set of ranges, so that what an ACK costs grows neither with the window nor with the holes: each
-//! hole is looked at when a tag of it changes, and never searched for.
+//! hole is looked at when a tag of it changes, and not searched for, but for those that are out for
+//! longer than the timeout.
 
 use super::skb::SendQueue;
 use crate::gap::GapDeque;

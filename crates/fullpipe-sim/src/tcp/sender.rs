@@ -312,6 +312,10 @@ impl Sender {
         let quota = self.cwnd().saturating_sub(self.in_flight());
         // A large skb waits for more of the one of which there is less.
         let waits = self.tso_deferred.is_some();
+        // F-RTO before 3.10 follows a timeout in Open or Disorder, and sends two packets per ACK at most.
+        if self.recovery.frto_counter > 0 {
+            return Limit::CwndRecovery;
+        }
         if quota == 0 || waits && u64::from(quota) * u64::from(self.mss) <= room {
             return match self.ca_state {
                 CaState::Open | CaState::Disorder if self.cwnd() <= self.ssthresh() => {

@@ -25,7 +25,8 @@ of time, for Wireshark, tshark or tcptrace:
 
 ```sh
 fullpipe run my.toml --pcap my.pcapng --at receiver
-tshark -r my.pcapng -Y tcp.analysis.retransmission
+tshark -r my.pcapng -Y 'tcp.analysis.retransmission || tcp.analysis.out_of_order'   # a guess
+tcptrace -l my.pcapng                                                               # what was sent again
 tshark -r my.pcapng -Y frame.comment -T fields -e frame.time_epoch -e frame.comment   # what was dropped
 ```
 

@@ -203,7 +203,7 @@ pub fn in_range(
     }
     let (base, shown) = (dimension.base, node.as_text().unwrap_or_default());
     let (bound, size) = if n < min { ("at least", min) } else { ("at most", max) };
-    let base = if size == 1 { base.replacen("s", "", 1) } else { base.into() };
+    let base = if size == 1 { base.trim_end_matches('s').to_string() } else { base.into() };
     cx.error("out-of-range", node.place, format!("`{key}` is {shown}"))
         .expected(format!("{bound} {size} {base}"));
     None

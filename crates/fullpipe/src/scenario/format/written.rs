@@ -174,7 +174,7 @@ group! {
         receive: PerPacket, Is("0ns/packet");
         /// Reception of an ACK, with what TCP does with it.
         ack: PerPacket, Is("0ns/packet");
-        /// Each packet of the queue that is looked at to find what a SACK is about, in kernels before 2.6.25.
+        /// Each skb of the send queue that is looked at for SACKs, marking or sending again, in kernels before 2.6.25.
         sack_walk: PerPacket, Is("0ns/packet");
         /// Whether these costs were fitted to measurements of the host that is modelled.
         calibrated: bool, Is("false");
