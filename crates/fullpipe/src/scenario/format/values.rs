@@ -203,9 +203,11 @@ pub fn in_range(
     }
     let (base, shown) = (dimension.base, node.as_text().unwrap_or_default());
     let (bound, size) = if n < min { ("at least", min) } else { ("at most", max) };
-    let base = if size == 1 { base.trim_end_matches('s').to_string() } else { base.into() };
+    // "bits per second", "nanoseconds": of one, the first word is in the singular.
+    let (unit, rest) = base.split_at(base.find(' ').unwrap_or(base.len()));
+    let unit = if size == 1 { unit.trim_end_matches('s') } else { unit };
     cx.error("out-of-range", node.place, format!("`{key}` is {shown}"))
-        .expected(format!("{bound} {size} {base}"));
+        .expected(format!("{bound} {size} {unit}{rest}"));
     None
 }
 
