@@ -142,8 +142,7 @@ impl Sender {
         let mut flags = Flags::default();
         let before_sacks = self.in_flight();
         self.recovery.rcv_tsecr = ack.tsecr;
-        self.recovery.prior_fack = self.board.snd_fack;
-        self.recovery.prior_unsacked = self.board.packets_out.saturating_sub(self.board.sacked_out);
+        self.note_prior();
         self.on_ack_while_probing(out);
         if ack.ack > self.snd_una || ack.ack == self.snd_una && ack.window > self.snd_wnd {
             flags.window_updated = true;

@@ -5,31 +5,41 @@
 //! which it came, then what arrives.
 
 use crate::drops::Drops;
+use crate::path::Stage;
 use crate::tally::{Counters, Samples};
-use crate::trace::StageSample;
+use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append};
 use crate::units::Time;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+/// Says when packets leave.
+pub(super) trait Law {
+    /// When a packet leaves that comes now; what is earlier is now.
+    fn leaving(&mut self, now: Time) -> Time;
+}
+
 /// See the module's description.
-pub(super) struct Holding {
+pub(super) struct Holding<L> {
+    info: StageInfo,
+    law: L,
     /// Packets by the time at which they leave and the order in which they came.
     inside: BTreeMap<(Time, u64), Train>,
     come: u64,
     counters: Counters,
 }
 
-impl Holding {
+impl<L: Law> Holding<L> {
     /// Nothing is held; `samples` are the trace's.
-    pub(super) fn new(samples: Samples) -> Holding {
-        Holding { inside: BTreeMap::new(), come: 0, counters: Counters::new(samples) }
+    pub(super) fn new(info: StageInfo, law: L, samples: Samples) -> Holding<L> {
+        Holding { info, law, inside: BTreeMap::new(), come: 0, counters: Counters::new(samples) }
     }
 
-    /// Takes a packet that leaves at `leaving`, or as it comes if that is not later.
-    pub(super) fn take(&mut self, packet: Train, leaving: Time, out: &mut Vec<Train>) {
+    /// Takes a packet.
+    fn take(&mut self, packet: Train, out: &mut Vec<Train>) {
         let now = packet.first;
-        self.release(now, out);
+        let leaving = self.law.leaving(now);
+        self.wake(now, out);
         self.counters.entered.one(now, packet.ip_len);
         if leaving <= now {
             self.counters.left.one(now, packet.ip_len);
@@ -40,9 +50,24 @@ impl Holding {
         }
         self.counters.peaks.reach(now, self.inside.len() as u64);
     }
+}
 
-    /// Lets out everything up to `now`.
-    pub(super) fn release(&mut self, now: Time, out: &mut Vec<Train>) {
+impl<L: Law> Stage for Holding<L> {
+    fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
+        for i in 0..train.count {
+            self.take(train.part(i, 1), out);
+        }
+    }
+
+    fn holds_until(&self) -> Time {
+        self.wake_time().unwrap_or(Time::NEVER)
+    }
+
+    fn wake_time(&self) -> Option<Time> {
+        Some(self.inside.first_key_value()?.0.0)
+    }
+
+    fn wake(&mut self, now: Time, out: &mut Vec<Train>) {
         while let Some(first) = self.inside.first_entry()
             && first.key().0 <= now
         {
@@ -52,19 +77,19 @@ impl Holding {
         }
     }
 
-    pub(super) fn wake_time(&self) -> Option<Time> {
-        Some(self.inside.first_key_value()?.0.0)
-    }
-
-    pub(super) fn held(&self, each: &mut dyn FnMut(&Train)) {
+    fn held(&self, each: &mut dyn FnMut(&Train)) {
         self.inside.values().for_each(each);
     }
 
-    pub(super) fn drops(&mut self) -> &mut Drops {
+    fn drops(&mut self) -> &mut Drops {
         &mut self.counters.dropped
     }
 
-    pub(super) fn sample(&mut self, now: Time) -> StageSample {
+    fn info(&self) -> StageInfo {
+        self.info.clone()
+    }
+
+    fn sample(&mut self, now: Time) -> StageSample {
         self.counters.sample(now)
     }
 }

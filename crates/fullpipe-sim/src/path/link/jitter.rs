@@ -6,20 +6,16 @@
 //! `tabledist`.) A delay that would be negative is none. As in netem packets overtake each other, unless
 //! order is kept: then none leaves before the one that came before it. It holds as many as come.
 
-use super::holding::Holding;
+use super::holding::{Holding, Law};
 use super::{Configuration, info};
 use crate::bounds::{LONGEST, demand, probability};
-use crate::drops::Drops;
 use crate::path::Stage;
 use crate::rng::Rng;
 use crate::tally::Samples;
-use crate::trace::{StageInfo, StageSample};
-use crate::train::Train;
 use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
 /// A varying delay.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,13 +60,9 @@ impl Configuration for Jitter {
     fn build(&self, seed: u64, samples: Samples) -> Box<dyn Stage> {
         let mut rng = Rng::new(seed, &self.name);
         let normal = rng.normal();
-        Box::new(Jitterer {
-            config: self.clone(),
-            rng,
-            normal,
-            last: Time::ZERO,
-            holding: Holding::new(samples),
-        })
+        let law = Jitterer { config: self.clone(), rng, normal, last: Time::ZERO };
+        let info = info::<Jitter>(&self.name, "segment", None);
+        Box::new(Holding::new(info, law, samples))
     }
 }
 
@@ -82,7 +74,6 @@ struct Jitterer {
     normal: f64,
     /// When the last packet leaves, where order is kept.
     last: Time,
-    holding: Holding,
 }
 
 impl Jitterer {
@@ -96,8 +87,9 @@ impl Jitterer {
             Distribution::Uniform => libm::erf(self.normal / core::f64::consts::SQRT_2),
         }
     }
+}
 
-    /// When a packet leaves that comes now.
+impl Law for Jitterer {
     fn leaving(&mut self, now: Time) -> Time {
         let (mean, jitter) = (self.config.delay.0 as f64, self.config.jitter.0 as f64);
         // A float becomes an integer by cutting; what is negative becomes 0.
@@ -107,43 +99,5 @@ impl Jitterer {
             return self.last;
         }
         leaving
-    }
-}
-
-impl Stage for Jitterer {
-    fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
-        for i in 0..train.count {
-            let packet = train.part(i, 1);
-            let leaving = self.leaving(packet.first);
-            self.holding.take(packet, leaving, out);
-        }
-    }
-
-    fn holds_until(&self) -> Time {
-        self.holding.wake_time().unwrap_or(Time::NEVER)
-    }
-
-    fn wake_time(&self) -> Option<Time> {
-        self.holding.wake_time()
-    }
-
-    fn wake(&mut self, now: Time, out: &mut Vec<Train>) {
-        self.holding.release(now, out);
-    }
-
-    fn held(&self, each: &mut dyn FnMut(&Train)) {
-        self.holding.held(each);
-    }
-
-    fn drops(&mut self) -> &mut Drops {
-        self.holding.drops()
-    }
-
-    fn info(&self) -> StageInfo {
-        info::<Jitter>(&self.config.name, "segment", None)
-    }
-
-    fn sample(&mut self, now: Time) -> StageSample {
-        self.holding.sample(now)
     }
 }

@@ -5,20 +5,16 @@
 //! come late. After a chosen packet the next `gap` - 1 are not looked at; from then on each is chosen
 //! with a probability, until one is (Linux 6.1 `netem_enqueue`). It holds as many as come.
 
-use super::holding::Holding;
+use super::holding::{Holding, Law};
 use super::{Configuration, info};
 use crate::bounds::{LONGEST, demand, probability};
-use crate::drops::Drops;
 use crate::path::Stage;
 use crate::rng::Correlated;
 use crate::tally::Samples;
-use crate::trace::{StageInfo, StageSample};
-use crate::train::Train;
 use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
 /// Delays by chance.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,12 +50,13 @@ impl Configuration for Reorder {
     }
 
     fn build(&self, seed: u64, samples: Samples) -> Box<dyn Stage> {
-        Box::new(Reorderer {
+        let law = Reorderer {
             config: self.clone(),
             random: Correlated::new(seed, &self.name, self.correlation),
             since: 0,
-            holding: Holding::new(samples),
-        })
+        };
+        let info = info::<Reorder>(&self.name, "segment", None);
+        Box::new(Holding::new(info, law, samples))
     }
 }
 
@@ -69,7 +66,6 @@ struct Reorderer {
     random: Correlated,
     /// Packets since the last chosen one.
     since: u32,
-    holding: Holding,
 }
 
 impl Reorderer {
@@ -81,40 +77,8 @@ impl Reorderer {
     }
 }
 
-impl Stage for Reorderer {
-    fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
-        for i in 0..train.count {
-            let packet = train.part(i, 1);
-            let delay = if self.chooses() { self.config.chosen_delay } else { self.config.delay };
-            self.holding.take(packet, packet.first + delay, out);
-        }
-    }
-
-    fn holds_until(&self) -> Time {
-        self.holding.wake_time().unwrap_or(Time::NEVER)
-    }
-
-    fn wake_time(&self) -> Option<Time> {
-        self.holding.wake_time()
-    }
-
-    fn wake(&mut self, now: Time, out: &mut Vec<Train>) {
-        self.holding.release(now, out);
-    }
-
-    fn held(&self, each: &mut dyn FnMut(&Train)) {
-        self.holding.held(each);
-    }
-
-    fn drops(&mut self) -> &mut Drops {
-        self.holding.drops()
-    }
-
-    fn info(&self) -> StageInfo {
-        info::<Reorder>(&self.config.name, "segment", None)
-    }
-
-    fn sample(&mut self, now: Time) -> StageSample {
-        self.holding.sample(now)
+impl Law for Reorderer {
+    fn leaving(&mut self, now: Time) -> Time {
+        now + if self.chooses() { self.config.chosen_delay } else { self.config.delay }
     }
 }

@@ -1,0 +1,163 @@
+//! The writing applications of the sending host: steps of copying, the socket's lock and its backlog.
+
+use super::{Copying, SendingHost, TIMERS_PER_FLOW, WRITE_TIMER};
+use crate::config::App;
+use crate::sim::{Shared, copy_time};
+use crate::tcp::sender::Writer;
+use crate::units::Time;
+
+impl SendingHost {
+    /// A step of the application is done, or one may begin.
+    pub(crate) fn on_process(&mut self, now: Time, shared: &mut Shared) {
+        let mut cpu = now;
+        let flow = match self.copying.take() {
+            Some(copying) => {
+                self.cpu.end_step();
+                cpu = self.finish_copy(copying, cpu, now, shared);
+                copying.flow
+            }
+            None => match self.runnable.pop_front() {
+                Some(flow) => flow,
+                None => return,
+            },
+        };
+        let cpu = self.continue_writing(flow, cpu, now, shared);
+        self.cpu.urgent(now, cpu);
+        if let Some(step) = self.copying {
+            self.cpu.begin_step(cpu, copy_time(&self.host, u64::from(step.bytes)));
+        }
+        self.after(flow, now, shared);
+    }
+
+    fn finish_copy(&mut self, step: Copying, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        let cpu = self.with_port(step.flow, cpu, shared, now, |flow, port| {
+            flow.written += u64::from(step.bytes);
+            flow.write_left -= step.bytes;
+            flow.tcp.copied(step.bytes, flow.goal, flow.write_left > 0, port);
+        });
+        self.note_buffer(step.flow);
+        cpu
+    }
+
+    /// Follows what the flow's send buffer holds.
+    pub(super) fn note_buffer(&mut self, flow: usize) {
+        let state = &mut self.flows[flow];
+        let holds = state.written - state.tcp.bytes_acked();
+        self.buffer.change(state.buffered, holds);
+        state.buffered = holds;
+    }
+
+    /// Goes on writing until a step costs CPU time, the writer sleeps, or it is another's turn.
+    fn continue_writing(
+        &mut self,
+        flow: usize,
+        mut cpu: Time,
+        now: Time,
+        shared: &mut Shared,
+    ) -> Time {
+        if self.flows[flow].releasing {
+            cpu = self.release(flow, cpu, now, shared);
+            let state = &self.flows[flow];
+            if state.releasing || state.tcp.writer == Writer::NoSpace {
+                return cpu;
+            }
+        }
+        loop {
+            if self.flows[flow].write_left == 0 && self.flows[flow].locked {
+                cpu = self.end_write(flow, cpu, now, shared);
+                if self.flows[flow].releasing {
+                    return cpu;
+                }
+                if !self.runnable.is_empty() {
+                    self.runnable.push_back(flow);
+                    return cpu;
+                }
+            }
+            if self.flows[flow].write_left == 0 && !self.begin_write(flow, now) {
+                self.note_close(flow, shared);
+                return cpu;
+            }
+            let state = &mut self.flows[flow];
+            if !state.locked {
+                state.locked = true;
+                state.goal = state.tcp.size_goal();
+            }
+            let Some(bytes) = state.tcp.next_copy(state.goal, state.write_left) else {
+                return self.sleep(flow, cpu, now, shared);
+            };
+            let step = Copying { flow, bytes };
+            if copy_time(&self.host, u64::from(bytes)) > Time::ZERO {
+                self.copying = Some(step);
+                return cpu;
+            }
+            cpu = self.finish_copy(step, cpu, now, shared);
+        }
+    }
+
+    fn end_write(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        let cpu = self.with_port(flow, cpu, shared, now, |f, port| f.tcp.end_write(port));
+        self.release(flow, cpu, now, shared)
+    }
+
+    /// release_sock: the ACKs that came while the socket was locked. After one that cost a walk the
+    /// process goes on when the softirq has had its turn.
+    fn release(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        let walks_cost = self.host.cpu.sack_walk > Time::ZERO;
+        let mut walked = false;
+        let cpu = self.with_port(flow, cpu, shared, now, |f, port| {
+            let before = f.tcp.counters.skbs_walked;
+            while !walked && let Some((ack, serial)) = f.backlog.pop_front() {
+                f.on_ack(&ack, serial, port);
+                walked = walks_cost && f.tcp.counters.skbs_walked > before;
+            }
+        });
+        (self.flows[flow].locked, self.flows[flow].releasing) = (walked, walked);
+        if walked {
+            self.runnable.push_front(flow);
+        }
+        self.note_buffer(flow);
+        cpu
+    }
+
+    fn sleep(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        self.flows[flow].tcp.writer = Writer::NoSpace;
+        self.flows[flow].no_space.0 = Some(now);
+        let cpu = self.with_port(flow, cpu, shared, now, |f, port| f.tcp.push_before_sleep(port));
+        self.release(flow, cpu, now, shared)
+    }
+
+    /// An application that is done closes its socket; if data is unsent, the FIN goes with the last
+    /// of it (tcp_send_fin). A FIN of its own is not simulated.
+    fn note_close(&self, flow: usize, shared: &mut Shared) {
+        let state = &self.flows[flow];
+        if let Some(capture) = &mut shared.capture
+            && state.tcp.writer == Writer::Done
+            && state.tcp.unsent() > 0
+        {
+            capture.close(flow, state.written);
+        }
+    }
+
+    /// Starts the next write(); false when there is none now.
+    fn begin_write(&mut self, flow: usize, now: Time) -> bool {
+        let state = &mut self.flows[flow];
+        let left = state.config.bytes.map_or(u64::MAX, |bytes| bytes - state.written);
+        let over = state.config.duration.is_some_and(|d| now >= state.config.start + d);
+        if left == 0 || over {
+            state.tcp.writer = Writer::Done;
+            return false;
+        }
+        if let App::Rate(rate) = state.config.app {
+            if now < state.next_write {
+                state.tcp.writer = Writer::Paused;
+                self.timers.set(flow * TIMERS_PER_FLOW + WRITE_TIMER, Some(state.next_write));
+                return false;
+            }
+            let pace = rate.time_for(u64::from(state.config.write));
+            state.next_write = now.max(state.next_write + pace);
+        }
+        state.tcp.writer = Writer::Active;
+        state.write_left = u64::from(state.config.write).min(left) as u32;
+        true
+    }
+}
