@@ -4,6 +4,7 @@
 //! changes where retransmissions arrive, which moves along. A gap buffer of two deques makes all
 //! three cheap, and lies in memory in order; only a change far from the last one moves elements.
 
+use crate::finger::Finger;
 use alloc::collections::VecDeque;
 
 /// See the module's description. Positions count from 0.
@@ -13,11 +14,13 @@ pub struct GapDeque<T> {
     low: VecDeque<T>,
     /// Behind it.
     high: VecDeque<T>,
+    /// Where each was last searched.
+    fingers: [Finger; 2],
 }
 
 impl<T> Default for GapDeque<T> {
     fn default() -> Self {
-        GapDeque { low: VecDeque::new(), high: VecDeque::new() }
+        GapDeque { low: VecDeque::new(), high: VecDeque::new(), fingers: Default::default() }
     }
 }
 
@@ -74,9 +77,9 @@ impl<T: Copy> GapDeque<T> {
             return 0;
         }
         if self.high.front().is_some_and(&before) {
-            return self.low.len() + search_from_ends(&self.high, before);
+            return self.low.len() + self.fingers[1].partition_point(&self.high, before);
         }
-        search_from_ends(&self.low, before)
+        self.fingers[0].partition_point(&self.low, before)
     }
 
     /// Puts `element` before the one at `at`, which is at most [`GapDeque::len`].
@@ -126,30 +129,4 @@ impl<T: Copy> GapDeque<T> {
         self.low.clear();
         self.high.clear();
     }
-}
-
-/// `partition_point`, in steps that double from both ends.
-fn search_from_ends<T>(elements: &VecDeque<T>, before: impl Fn(&T) -> bool) -> usize {
-    let (mut from, mut until, mut step) = (0, elements.len(), 1);
-    while from + step < until {
-        if !before(&elements[from + step - 1]) {
-            until = from + step - 1;
-            break;
-        }
-        from += step;
-        if before(&elements[until - step]) {
-            from = until - step + 1;
-            break;
-        }
-        until -= step;
-        step *= 2;
-    }
-    while from < until {
-        let middle = from + (until - from) / 2;
-        match before(&elements[middle]) {
-            true => from = middle + 1,
-            false => until = middle,
-        }
-    }
-    from
 }

@@ -9,6 +9,7 @@ mod bounds;
 pub mod cc;
 pub mod config;
 pub mod drops;
+mod finger;
 pub mod gap;
 pub mod path;
 pub mod ranges;

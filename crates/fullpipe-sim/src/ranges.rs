@@ -19,6 +19,11 @@ impl RangeSet {
         self.ranges.first()
     }
 
+    /// The highest range.
+    pub fn last(&self) -> Option<(u64, u64)> {
+        self.ranges.last()
+    }
+
     /// One past the highest number.
     pub fn end(&self) -> Option<u64> {
         self.ranges.last().map(|(_, end)| end)
@@ -45,10 +50,14 @@ impl RangeSet {
     }
 
     /// The range that holds `at`.
+    #[inline]
     pub fn containing(&self, at: u64) -> Option<(u64, u64)> {
-        let (start, end) = self.ranges.last()?;
-        if at >= start {
-            return (at < end).then_some((start, end));
+        let last = self.ranges.last()?;
+        if at >= last.0 {
+            return (at < last.1).then_some(last);
+        }
+        if at < self.ranges.first()?.0 {
+            return None;
         }
         self.before(self.begun(at)).filter(|range| at < range.1)
     }
@@ -77,15 +86,6 @@ impl RangeSet {
             return Some(from);
         }
         self.next_start(from).filter(|&start| start < to)
-    }
-
-    /// The last range that begins below `at`.
-    pub fn last_before(&self, at: u64) -> Option<(u64, u64)> {
-        let last = self.ranges.last()?;
-        if last.0 < at {
-            return Some(last);
-        }
-        self.before(self.begun_below(at))
     }
 
     /// Adds `[start, end)`; calls `new` for each part that was not there. Returns the range that it is

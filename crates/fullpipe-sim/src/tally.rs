@@ -251,6 +251,18 @@ pub struct Leaving {
 }
 
 impl Leaving {
+    /// Appends packets that leave no sooner if they keep the pace; returns whether they do.
+    pub fn extend(&mut self, next: &Leaving) -> bool {
+        let gap = next.first - (self.first + u64::from(self.count - 1) * self.spacing);
+        let pace = if self.count == 1 { gap } else { self.spacing };
+        if gap != pace || (next.count > 1 && next.spacing != pace) {
+            return false;
+        }
+        self.spacing = pace;
+        self.count += next.count;
+        true
+    }
+
     /// Until when the level only rises or only falls, seen at `now` where others arrive so often;
     /// whether it falls.
     fn trend(&self, now: Time, spacing: u64) -> (u64, bool) {

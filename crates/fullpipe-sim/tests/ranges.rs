@@ -53,7 +53,6 @@ fn compare(set: &RangeSet, plain: &BTreeSet<u64>) {
         assert_eq!(set.next_gap(at), range.map_or(at, |(_, end)| end));
         let starts = ranges.iter().map(|range| range.0);
         assert_eq!(set.next_start(at), starts.clone().find(|&start| start >= at));
-        assert_eq!(set.last_before(at), ranges.iter().copied().rfind(|range| range.0 < at));
         let upper = (at + 7).min(NUMBERS);
         let within: Vec<u64> = plain.range(at..upper).copied().collect();
         assert_eq!(set.next_in(at, upper), within.first().copied());

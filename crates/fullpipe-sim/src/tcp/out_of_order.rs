@@ -3,7 +3,7 @@
 
 use super::window::RX_OVERHEAD;
 use crate::ranges::RangeSet;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 /// Blocks that are remembered.
@@ -15,11 +15,52 @@ pub(super) struct OutOfOrder {
     ranges: RangeSet,
     /// Segments that are not a full MSS: their length by their start.
     odd: BTreeMap<u64, u32>,
-    /// What SACKs report, most recent first. It may be less than what is here (Linux 2.6.20
-    /// `selective_acks`): a block that was forgotten comes back segment by segment.
-    blocks: VecDeque<(u64, u64)>,
+    /// What SACKs report. It may be less than what is here: a block that was forgotten comes back segment
+    /// by segment.
+    blocks: Blocks,
     bytes: u64,
     segments: u64,
+}
+
+/// The last blocks that changed, most recent first (Linux 2.6.20 `selective_acks`).
+#[derive(Clone, Copy, Debug, Default)]
+struct Blocks {
+    list: [(u64, u64); BLOCKS],
+    count: usize,
+}
+
+impl Blocks {
+    /// tcp_sack_new_ofo_skb: what came is the first block, along with those that it touches, and those
+    /// that they touch; the last may be forgotten for it.
+    fn tell(&mut self, start: u64, end: u64) {
+        let mut first = (start, end);
+        let touches = |block: &(u64, u64), first: (u64, u64)| block.0 <= first.1 && first.0 <= block.1;
+        while let Some(at) = self.told().iter().position(|block| touches(block, first)) {
+            let block = self.list[at];
+            first = (first.0.min(block.0), first.1.max(block.1));
+            self.list.copy_within(at + 1..self.count, at);
+            self.count -= 1;
+        }
+        self.count = (self.count + 1).min(BLOCKS);
+        self.list.copy_within(..self.count - 1, 1);
+        self.list[0] = first;
+    }
+
+    /// What begins at or below `end` is told no more.
+    fn forget_up_to(&mut self, end: u64) {
+        let mut kept = 0;
+        for at in 0..self.count {
+            if self.list[at].0 > end {
+                self.list[kept] = self.list[at];
+                kept += 1;
+            }
+        }
+        self.count = kept;
+    }
+
+    fn told(&self) -> &[(u64, u64)] {
+        &self.list[..self.count]
+    }
 }
 
 impl OutOfOrder {
@@ -41,7 +82,7 @@ impl OutOfOrder {
     pub(super) fn insert(&mut self, seq: u64, len: u32, mss: u32) -> bool {
         let mut new = false;
         self.ranges.insert(seq, seq + u64::from(len), |_, _| new = true);
-        self.tell(seq, seq + u64::from(len));
+        self.blocks.tell(seq, seq + u64::from(len));
         if !new {
             return false;
         }
@@ -51,25 +92,6 @@ impl OutOfOrder {
             self.odd.insert(seq, len);
         }
         true
-    }
-
-    /// tcp_sack_new_ofo_skb: the block that `[start, end)` touches grows and becomes the first, along with
-    /// those that it then touches; without one it is a block of its own, and the last may be forgotten.
-    fn tell(&mut self, start: u64, end: u64) {
-        let touches =
-            |block: &(u64, u64), other: (u64, u64)| block.0 <= other.1 && other.0 <= block.1;
-        let known = self.blocks.iter().position(|block| touches(block, (start, end)));
-        let Some(known) = known.and_then(|at| self.blocks.remove(at)) else {
-            self.blocks.truncate(BLOCKS - 1);
-            return self.blocks.push_front((start, end));
-        };
-        let mut first = (known.0.min(start), known.1.max(end));
-        while let Some(at) = self.blocks.iter().position(|block| touches(block, first))
-            && let Some(block) = self.blocks.remove(at)
-        {
-            first = (first.0.min(block.0), first.1.max(block.1));
-        }
-        self.blocks.push_front(first);
     }
 
     /// Takes out the segments that follow `rcv_nxt` without a hole, as lengths and counts.
@@ -83,7 +105,7 @@ impl OutOfOrder {
             return taken;
         }
         self.ranges.remove(rcv_nxt, end, |_, _| {});
-        self.blocks.retain(|block| block.0 > end);
+        self.blocks.forget_up_to(end);
         let mut at = rcv_nxt;
         while at < end {
             let next_odd = self.odd.range(at..end).next().map(|(&start, &len)| (start, len));
@@ -104,12 +126,15 @@ impl OutOfOrder {
 
     /// The first part of `[start, end)` that is there already.
     pub(super) fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        if self.ranges.end()? <= start {
+            return None;
+        }
         let from = self.ranges.next_in(start, end)?;
         Some((from, self.ranges.next_gap(from).min(end)))
     }
 
     /// The blocks to report, most recent first.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.blocks.iter().copied()
+    pub(super) fn blocks(&self) -> &[(u64, u64)] {
+        self.blocks.told()
     }
 }

@@ -257,7 +257,7 @@ impl Receiver {
         if let Some(twice) = duplicate {
             (sacks.blocks[0], sacks.count) = (twice, 1);
         }
-        for block in self.out_of_order.blocks().take(self.sack_room - sacks.count) {
+        for &block in self.out_of_order.blocks().iter().take(self.sack_room - sacks.count) {
             sacks.blocks[sacks.count] = block;
             sacks.count += 1;
         }

@@ -57,8 +57,6 @@ pub struct Sacked {
     pub packets: u32,
     /// Lowest of them that was never sent again.
     pub original: Option<u64>,
-    /// End of the highest part of them that was never sent again.
-    pub original_end: Option<u64>,
 }
 
 /// What a cumulative ACK told.
@@ -95,6 +93,11 @@ impl Window<'_> {
 
     fn segment_end(&self, seq: u64) -> u64 {
         self.queue.segment_end(seq, self.mss, self.snd_nxt)
+    }
+
+    /// `packets` packets before `end`.
+    fn back(&self, end: u64, packets: u32) -> u64 {
+        self.queue.segment_start(end, packets, self.mss)
     }
 }
 
@@ -190,6 +193,10 @@ impl Scoreboard {
 
     /// The last time that the segment at `start` was sent again.
     fn last_resent(&self, start: u64) -> Option<Again> {
+        let first = self.resent.first()?;
+        if start <= first.start {
+            return (start == first.start).then_some(first);
+        }
         let at = self.resent.partition_point(|again| again.start < start);
         self.resent.get(at).filter(|again| again.start == start)
     }
@@ -264,14 +271,14 @@ impl Scoreboard {
                 left -= here;
                 continue;
             }
-            return Some(back(end, left, window));
+            return Some(window.back(end, left));
         }
         None
     }
 
     /// The byte `packets` packets below the highest SACKed one.
     pub fn below_fack(&self, packets: u32, window: Window) -> u64 {
-        back(self.snd_fack, packets, window).max(window.snd_una)
+        window.back(self.snd_fack, packets).max(window.snd_una)
     }
 
     /// After a timeout nothing counts as sent again, and everything below `limit` that is not SACKed
@@ -344,6 +351,11 @@ impl Scoreboard {
             return None;
         }
         let from = self.forward_from.max(window.snd_una);
+        if self.sacked.last().is_some_and(|(start, _)| start <= from) {
+            // Up to the highest one all is SACKed.
+            self.forward_from = self.snd_fack.max(from);
+            return None;
+        }
         let at = next_gap_of_both(&self.sacked, &self.retransmitted, from, self.snd_fack);
         self.forward_from = at;
         (at < self.snd_fack).then(|| (at, window.segment_end(at)))
@@ -400,25 +412,10 @@ impl Scoreboard {
     }
 }
 
-/// `packets` packets before `end`.
-fn back(end: u64, packets: u32, window: Window) -> u64 {
-    let mut at = end;
-    for _ in 0..packets {
-        at = window.queue.segment_start(at, window.mss);
-    }
-    at
-}
-
-/// The parts of a newly SACKed range that were never sent again.
+/// Where a newly SACKed range that was never sent again begins, if not all of it was.
 fn note_original(ever: &RangeSet, from: u64, to: u64, told: &mut Sacked) {
-    let first = ever.next_gap(from);
-    if first >= to {
-        return;
+    let first = if ever.end().is_some_and(|end| end > from) { ever.next_gap(from) } else { from };
+    if first < to {
+        told.original = Some(told.original.map_or(first, |o| o.min(first)));
     }
-    told.original = Some(told.original.map_or(first, |o| o.min(first)));
-    let last = match ever.last_before(to) {
-        Some((start, end)) if end >= to => start,
-        _ => to,
-    };
-    told.original_end = Some(told.original_end.map_or(last, |o| o.max(last)));
 }

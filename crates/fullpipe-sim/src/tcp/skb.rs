@@ -2,6 +2,7 @@
 //!
 //! Neighbouring skbs of one size are one entry, so that a queue of ten thousand is a few entries.
 
+use crate::finger::Finger;
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
@@ -59,6 +60,8 @@ pub struct SendQueue {
     pub wmem_queued: u64,
     /// Skbs sent since the connection began.
     skbs: u64,
+    /// Where the sent ones were last searched.
+    finger: Finger,
     shorts: VecDeque<Short>,
     /// The last short segment sent.
     last_short: Short,
@@ -184,10 +187,15 @@ impl SendQueue {
         self.wmem_queued -= u64::from(bytes);
     }
 
+    /// The last run of sent skbs that begins at or below `seq`.
+    fn run_begun(&self, seq: u64) -> Option<&Sent> {
+        let begun = self.finger.partition_point(&self.sent, |run| run.seq <= seq);
+        self.sent.get(begun.checked_sub(1)?)
+    }
+
     /// When the byte at `seq` was first sent.
     pub fn sent_at(&self, seq: u64) -> Option<Time> {
-        let after = self.sent.partition_point(|run| run.seq <= seq);
-        after.checked_sub(1).map(|i| self.sent[i].when)
+        self.run_begun(seq).map(|run| run.when)
     }
 
     /// The first byte that was first sent at or after `time`.
@@ -197,9 +205,7 @@ impl SendQueue {
 
     /// Whether a sent skb begins at `seq`.
     pub fn begins_skb(&self, seq: u64) -> bool {
-        let after = self.sent.partition_point(|run| run.seq <= seq);
-        let run = after.checked_sub(1).map(|i| &self.sent[i]);
-        run.is_some_and(|run| (seq - run.seq).is_multiple_of(u64::from(run.len)))
+        self.run_begun(seq).is_some_and(|run| (seq - run.seq).is_multiple_of(u64::from(run.len)))
     }
 
     /// Numbers of the first sent skb that is not freed, and of the next one to be sent.
@@ -210,8 +216,7 @@ impl SendQueue {
     /// How many skbs were sent before the one that holds the byte at `seq`, since the connection
     /// began; of a byte that was not sent, all.
     pub fn skb_number(&self, seq: u64) -> u64 {
-        let after = self.sent.partition_point(|run| run.seq <= seq);
-        let Some(run) = after.checked_sub(1).map(|i| &self.sent[i]) else { return self.skbs };
+        let Some(run) = self.run_begun(seq) else { return self.skbs };
         run.number + ((seq - run.seq) / u64::from(run.len)).min(u64::from(run.count))
     }
 
@@ -221,7 +226,15 @@ impl SendQueue {
     }
 
     /// Segments in `[from, to)`, both boundaries of sent segments.
+    #[inline]
     pub fn segments(&self, from: u64, to: u64, mss: u32) -> u32 {
+        if to - from == u64::from(mss) && self.shorts.is_empty() {
+            return 1;
+        }
+        self.segments_of_any(from, to, mss)
+    }
+
+    fn segments_of_any(&self, from: u64, to: u64, mss: u32) -> u32 {
         let mss = u64::from(mss);
         let (first, beyond) = (self.shorts_until(from), self.shorts_until(to));
         if first == beyond {
@@ -239,10 +252,15 @@ impl SendQueue {
         next.map_or(full, |short| full.min(short.end))
     }
 
-    /// Start of the segment that ends at `end`.
-    pub fn segment_start(&self, end: u64, mss: u32) -> u64 {
-        let last = self.shorts_until(end).checked_sub(1).map(|i| self.shorts[i]);
-        let short = last.filter(|short| short.end == end).map(|short| short.len);
-        end.saturating_sub(u64::from(short.unwrap_or(mss)))
+    /// Start of the `count`-th segment below `end`, which is the end of a segment.
+    pub fn segment_start(&self, end: u64, count: u32, mss: u32) -> u64 {
+        if self.shorts.is_empty() {
+            return end.saturating_sub(u64::from(count) * u64::from(mss));
+        }
+        (0..count).fold(end, |end, _| {
+            let last = self.shorts_until(end).checked_sub(1).map(|i| self.shorts[i]);
+            let short = last.filter(|short| short.end == end).map(|short| short.len);
+            end.saturating_sub(u64::from(short.unwrap_or(mss)))
+        })
     }
 }

@@ -12,7 +12,7 @@ use crate::drops::Drops;
 use crate::path::Stage;
 use crate::tally::{Counters, Leaving, Line, Samples};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::{Train, append};
+use crate::train::{Train, append, come_by};
 use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -65,8 +65,10 @@ impl Configuration for Delay {
 /// See the module's description.
 struct DelayLine {
     config: Delay,
-    /// Packets inside, by the time at which they become due (with a timer) or leave (without).
+    /// Packets inside, by the time at which they become due.
     inside: VecDeque<Train>,
+    /// Without a timer: when the packets inside leave.
+    leaving: VecDeque<Leaving>,
     inside_packets: u64,
     counters: Counters,
 }
@@ -85,20 +87,21 @@ impl DelayLine {
         DelayLine {
             config: config.clone(),
             inside: VecDeque::new(),
+            leaving: VecDeque::new(),
             inside_packets: 0,
             counters: Counters::new(samples),
         }
     }
 
     fn push_exact(&mut self, train: &Train, out: &mut Vec<Train>) {
-        self.inside_packets -= forget_left(&mut self.inside, train.first);
+        self.inside_packets -= forget_left(&mut self.leaving, train.first);
         let room = self.inside_packets + u64::from(train.count) <= u64::from(self.config.limit);
         if room && (train.count == 1 || self.config.delay > train.last() - train.first) {
             return self.accept_exact(*train, out);
         }
         for i in 0..train.count {
             let packet = train.part(i, 1);
-            self.inside_packets -= forget_left(&mut self.inside, packet.first);
+            self.inside_packets -= forget_left(&mut self.leaving, packet.first);
             if self.inside_packets < u64::from(self.config.limit) {
                 self.accept_exact(packet, out);
             } else {
@@ -115,23 +118,26 @@ impl DelayLine {
             self.counters.peaks.reach(train.first, 0);
         } else {
             self.note_peaks(&train);
-            self.enter(leaving);
+            self.inside_packets += u64::from(train.count);
+            self.leave_later(&leaving);
         }
         append(out, leaving);
     }
 
     /// Notes the occupancy after each arrival of a train of which nothing leaves meanwhile.
     fn note_peaks(&mut self, train: &Train) {
-        let DelayLine { inside, inside_packets, counters, .. } = self;
+        let DelayLine { leaving, inside_packets, counters, .. } = self;
         counters.peaks.reach_in_line(train, |now| {
-            *inside_packets -= forget_left(inside, now);
-            let leaving = inside.front().map(|&Train { first, spacing, count, .. }| Leaving {
-                first: first.0,
-                spacing,
-                count,
-            });
-            Line { others: *inside_packets, leaving }
+            *inside_packets -= forget_left(leaving, now);
+            Line { others: *inside_packets, leaving: leaving.front().copied() }
         });
+    }
+
+    fn leave_later(&mut self, train: &Train) {
+        let next = Leaving { first: train.first.0, spacing: train.spacing, count: train.count };
+        if !self.leaving.back_mut().is_some_and(|last| last.extend(&next)) {
+            self.leaving.push_back(next);
+        }
     }
 
     fn enter(&mut self, train: Train) {
@@ -188,19 +194,18 @@ impl DelayLine {
     }
 }
 
-/// Forgets the packets that have left by `now` (without a timer), and says how many.
-fn forget_left(inside: &mut VecDeque<Train>, now: Time) -> u64 {
+/// Forgets the packets that have left by `now`, and says how many.
+fn forget_left(leaving: &mut VecDeque<Leaving>, now: Time) -> u64 {
     let mut gone = 0;
-    while let Some(train) = inside.front_mut() {
-        let left = train.until(now);
+    while let Some(run) = leaving.front_mut() {
+        let left = come_by(run.first, run.spacing, run.count, now.0);
         gone += u64::from(left);
-        if left < train.count {
-            if left > 0 {
-                *train = train.part(left, train.count - left);
-            }
+        if left < run.count {
+            run.first += u64::from(left) * run.spacing;
+            run.count -= left;
             break;
         }
-        inside.pop_front();
+        leaving.pop_front();
     }
     gone
 }

@@ -108,7 +108,7 @@ impl Sender {
         if self.queue.head().is_some() {
             self.push_beyond_cwnd(out);
         } else if self.recovery.tlp_high_seq.is_none() {
-            let start = self.queue.segment_start(self.snd_nxt, self.mss).max(self.snd_una);
+            let start = self.queue.segment_start(self.snd_nxt, 1, self.mss).max(self.snd_una);
             if self.retransmit(start, self.snd_nxt, out) {
                 self.recovery.tlp_high_seq = Some(self.snd_nxt);
             }

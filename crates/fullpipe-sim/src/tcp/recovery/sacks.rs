@@ -27,8 +27,10 @@ impl Sender {
         let lost_before = self.board.lost_out;
         let (mut reordered, mut only_original) = (u64::MAX, false);
         let mark = self.recovery.frto_highmark.unwrap_or(0);
-        for (i, &(start, end)) in blocks.iter().enumerate().skip(usize::from(flags.dsacking)) {
-            flags.data_lost |= end > self.recovery.high_seq;
+        let high_seq = self.recovery.high_seq;
+        let told_before = usize::from(flags.dsacking);
+        flags.data_lost = blocks[told_before..].iter().any(|&(_, end)| end > high_seq);
+        for (i, &(start, end)) in blocks[..self.changed(sacks)].iter().enumerate().skip(told_before) {
             // As in the last ACK, or moved on by a new block.
             let cache = &self.recovery.recv_sack_cache;
             if cache[i] == (start, end) || i > 0 && cache[i - 1] == (start, end) {
@@ -44,7 +46,7 @@ impl Sender {
             if let Some(original) = told.original {
                 reordered = reordered.min(original);
                 only_original |= original < mark;
-                flags.orig_sack_acked |= original < self.recovery.high_seq;
+                flags.orig_sack_acked |= original < high_seq;
                 flags.first_original_sacked =
                     Some(flags.first_original_sacked.map_or(original, |o| o.min(original)));
             }
@@ -54,13 +56,18 @@ impl Sender {
             self.forget_what_was_sent_again();
         }
         // Nothing sent after the timeout may be among them (RFC 4138, appendix B).
-        let beyond = blocks.iter().any(|&(_, end)| end > mark);
-        flags.only_orig_sacked = only_original && !beyond;
+        flags.only_orig_sacked = only_original && blocks.iter().all(|&(_, end)| end <= mark);
         self.look_for_lost_retransmissions(flags);
         self.tell_walks(out);
         if reordered < self.recovery.prior_fack {
             self.note_reordering_by_sack(reordered);
         }
+    }
+
+    /// Beyond this many blocks all are as in the last ACK.
+    fn changed(&self, sacks: &Sacks) -> usize {
+        let ([_, known @ ..], [_, told @ ..]) = (&self.recovery.recv_sack_cache, &sacks.blocks);
+        if told == known { sacks.count.min(1) } else { sacks.count }
     }
 
     /// Where a block begins to say more than the blocks of the last ACK did.

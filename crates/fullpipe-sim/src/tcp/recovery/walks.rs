@@ -22,6 +22,7 @@
 //! a walk costs the difference of two places. Kernels before 2.6.25 are taken to do all this, later
 //! ones nothing of it.
 
+use crate::finger::Finger;
 use crate::tcp::sender::Sender;
 use crate::tcp::{CaState, Output};
 use alloc::collections::VecDeque;
@@ -45,6 +46,7 @@ struct Splits {
     below: u64,
     /// First bytes of the new skbs, ascending.
     points: VecDeque<u64>,
+    finger: Finger,
 }
 
 /// One run of `tcp_xmit_retransmit_queue`: first along what is lost, then forward.
@@ -56,12 +58,12 @@ pub(super) struct Resending {
 
 impl Splits {
     fn up_to(&self, seq: u64) -> u64 {
-        self.below + self.points.partition_point(|&point| point <= seq) as u64
+        self.below + self.finger.partition_point(&self.points, |&point| point <= seq) as u64
     }
 
     /// Whether it was not there yet.
     fn insert(&mut self, seq: u64) -> bool {
-        let at = self.points.partition_point(|&point| point < seq);
+        let at = self.finger.partition_point(&self.points, |&point| point < seq);
         let new = self.points.get(at) != Some(&seq);
         if new {
             self.points.insert(at, seq);

@@ -1,0 +1,72 @@
+//! A search in an ordered sequence that begins where the last one ended.
+//!
+//! What an ACK asks for lies near what the one before asked for; to find it again costs a few
+//! comparisons, whatever the length. What is not there any more costs steps that double.
+
+use alloc::collections::VecDeque;
+use core::cell::Cell;
+
+/// Where the last search ended. A wrong place costs time only.
+#[derive(Clone, Debug, Default)]
+pub struct Finger(Cell<usize>);
+
+impl Finger {
+    /// Number of elements before the first for which `before` does not hold; it holds for none after
+    /// that. Answers at the ends do not move the finger.
+    #[inline]
+    pub fn partition_point<T>(
+        &self,
+        elements: &VecDeque<T>,
+        before: impl Fn(&T) -> bool,
+    ) -> usize {
+        if elements.back().is_none_or(&before) {
+            return elements.len();
+        }
+        if elements.get(1).is_none_or(|second| !before(second)) {
+            return elements.front().is_some_and(before).into();
+        }
+        let at = self.0.get().min(elements.len());
+        let found = match elements.get(at) {
+            Some(element) if before(element) => search_up(elements, at, before),
+            _ => search_down(elements, at, before),
+        };
+        self.0.set(found);
+        found
+    }
+}
+
+/// The same, where `before` holds at `at`.
+fn search_up<T>(elements: &VecDeque<T>, at: usize, before: impl Fn(&T) -> bool) -> usize {
+    let (mut from, mut step) = (at + 1, 1);
+    while elements.get(from + step - 1).is_some_and(&before) {
+        from += step;
+        step *= 2;
+    }
+    search_between(elements, from, elements.len().min(from + step - 1), before)
+}
+
+/// The same, where `before` does not hold at `at`, or `at` is the end.
+fn search_down<T>(elements: &VecDeque<T>, at: usize, before: impl Fn(&T) -> bool) -> usize {
+    let (mut until, mut step) = (at, 1);
+    while step <= until && !before(&elements[until - step]) {
+        until -= step;
+        step *= 2;
+    }
+    search_between(elements, until.saturating_sub(step - 1), until, before)
+}
+
+fn search_between<T>(
+    elements: &VecDeque<T>,
+    mut from: usize,
+    mut until: usize,
+    before: impl Fn(&T) -> bool,
+) -> usize {
+    while from < until {
+        let middle = from + (until - from) / 2;
+        match before(&elements[middle]) {
+            true => from = middle + 1,
+            false => until = middle,
+        }
+    }
+    from
+}
