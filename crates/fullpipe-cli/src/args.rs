@@ -81,16 +81,18 @@ pub struct RunArguments {
     pub jobs: Option<NonZeroUsize>,
     /// Write the packets that pass one point to a new file: classic pcap if its name ends in
     /// .pcap, else pcapng, with a comment where a packet was dropped later. Of several runs each
-    /// has its own file, with its name before the extension
+    /// has its own file, with its name before the extension. - is standard output; the text then
+    /// goes to standard error
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
     /// Where: sender-qdisc (as tcpdump on the sender: with TSO skbs of several segments),
-    /// sender-wire, link or the name of another element of the way forward (before it can drop),
-    /// receiver (as tcpdump on the receiver)
+    /// sender-wire, link (in front of the bottleneck's queue) or an element of the way forward by
+    /// its name, receiver (as tcpdump on the receiver)
     #[arg(long, value_name = "POINT", default_value = "sender-wire", requires = "pcap")]
     pub at: At,
-    /// Bytes to keep of each packet, 0 for all; the headers take 94 at most, data is zeros
-    #[arg(long, value_name = "BYTES", default_value_t = SNAP, requires = "pcap")]
+    /// Bytes to keep of each packet, 0 for all; no fewer than headers can take, as data is zeros
+    #[arg(long, value_name = "BYTES", default_value_t = SNAP, requires = "pcap",
+        value_parser = quantity::snap)]
     pub snap: u32,
     /// What the scenario runs on
     #[arg(long, value_name = "NAME", default_value = engines()[0].name(),

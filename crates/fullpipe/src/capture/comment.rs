@@ -55,9 +55,11 @@ pub fn dropped(packet: &Packet, stages: &[StageInfo]) -> Option<String> {
 /// Why a stage of this kind drops.
 fn why(kind: &str) -> &str {
     match kind {
-        "link" => "queue full",
+        "link" | "varying-link" | "trace-link" => "queue full",
         "delay" => "holds no more packets",
-        "loss" => "random loss",
+        "loss" | "gilbert-elliott" => "random loss",
+        "drop" => "on its list",
+        "policer" => "no tokens",
         "rx_ring" => "ring full",
         "backlog" => "full (net.core.netdev_max_backlog)",
         "receive_buffer" => "no room for it, or outside the window",
