@@ -64,6 +64,28 @@ fn json_is_one_document_on_standard_output() {
 }
 
 #[test]
+fn what_nothing_fixed_bounds_has_no_capacity() {
+    let desk = Desk::with_short();
+    let capacity = |name: &str, sets: &[&str]| {
+        let sets = sets.iter().flat_map(|set| ["--set", *set]);
+        let arguments: Vec<&str> =
+            ["run", "short.toml", "--json"].into_iter().chain(sets).collect();
+        let document = desk.call(&arguments).ends_with(0).json();
+        let stages = document["runs"][0]["stages"].as_array().expect("stages").clone();
+        let stage = stages.iter().find(|stage| stage["name"] == name).expect("the stage");
+        stage["capacity"].clone()
+    };
+    let null = serde_json::Value::Null;
+    assert_eq!(capacity("delay", &[]), null);
+    assert_eq!(capacity("sender.send_buffer", &[]), null);
+    // Linux doubles what SO_SNDBUF asks for
+    assert_eq!(capacity("sender.send_buffer", &["flow.bulk.sndbuf=\"64KiB\""]), 131_072);
+    assert_eq!(capacity("link", &["path.queue.limit=\"70 packets\""]), 70);
+    let elements = "path={ forward = [{ kind = \"delay\", name = \"far\", delay = \"5ms\", limit = \"900 packets\" }] }";
+    assert_eq!(capacity("far", &[elements]), 900);
+}
+
+#[test]
 fn quiet_means_nothing_on_standard_error() {
     let desk = Desk::with_short();
     let call = desk.call(&["run", "short.toml", "--quiet"]).ends_with(0);

@@ -156,7 +156,9 @@ pub struct Stage {
     pub direction: String,
     /// What is counted: "skb", "segment", "byte".
     pub unit: String,
-    /// Capacity in `unit`s.
+    /// Capacity in `unit`s; null where nothing fixed bounds it: a delay without limit, a send buffer
+    /// of which the kernel tunes any flow's part (up to net.ipv4.tcp_wmem's maximum), a receive
+    /// buffer (which is bounded in bytes), a CPU.
     pub capacity: Option<u64>,
     /// Units that entered.
     pub entered: u64,
