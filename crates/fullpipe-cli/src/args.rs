@@ -77,7 +77,7 @@ pub struct RunArguments {
     #[arg(long)]
     pub dry_run: bool,
     /// Runs at a time [default: number of cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = quantity::jobs)]
     pub jobs: Option<NonZeroUsize>,
     /// Write the packets that pass one point to a new file: classic pcap if its name ends in
     /// .pcap, else pcapng, with a comment where a packet was dropped later. Of several runs each
@@ -158,9 +158,9 @@ pub struct PlanArguments {
     /// Largest IP packet, bytes
     #[arg(long, default_value_t = 1500, value_name = "BYTES")]
     pub mtu: u32,
-    /// Linux version of both hosts, as `uname -r` prints it
-    #[arg(long, default_value = "6.12", value_name = "VERSION")]
-    pub kernel: Version,
+    /// Linux version of both hosts, as `uname -r` prints it [default: 6.12]
+    #[arg(long, value_name = "VERSION")]
+    pub kernel: Option<Version>,
     /// What the rate counts
     #[arg(long, value_enum, default_value_t = Counted::EthernetWire)]
     pub framing: Counted,

@@ -3,6 +3,7 @@
 use fullpipe::capture::LEAST_SNAP;
 use fullpipe::scenario::quantity::{self, Dimension, RATE, TIME, Wrong};
 use fullpipe_sim::units::{Rate, Time};
+use std::num::NonZeroUsize;
 
 /// A rate, for instance "10Gbit".
 pub fn rate(text: &str) -> Result<Rate, String> {
@@ -24,6 +25,13 @@ pub fn snap(text: &str) -> Result<u32, String> {
         Ok(_) => Err(format!("that would cut headers; expected {}", expected())),
         Err(_) => Err(format!("expected {}", expected())),
     }
+}
+
+/// A number of runs at a time.
+pub fn jobs(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| {
+        "expected a whole number from 1 up; without --jobs there is one run per core".to_string()
+    })
 }
 
 fn parse(text: &str, dimension: &Dimension) -> Result<u64, String> {

@@ -94,6 +94,16 @@ fn quiet_means_nothing_on_standard_error() {
 }
 
 #[test]
+fn no_run_at_a_time_is_refused() {
+    let desk = Desk::with_short();
+    for wrong in ["0", "-1", "x"] {
+        let jobs = format!("--jobs={wrong}");
+        desk.call(&["run", "short.toml", &jobs]).ends_with(2).complains(&["from 1 up"]);
+    }
+    assert_eq!(desk.names("."), ["short.toml"]);
+}
+
+#[test]
 fn what_set_changes_is_in_the_result() {
     let desk = Desk::with_short();
     let arguments = ["run", "short.toml", "--set", "path.rate=50Mbit", "--json", "--quiet"];
@@ -129,7 +139,10 @@ fn a_failed_expectation_ends_with_1_and_the_result_is_kept() {
     let expect = "\n[[expect]]\nmetric = \"flow.bulk.mean_mbit\"\nof = 5000\nwithin = \"1 %\"\n";
     desk.write("wrong.toml", &format!("{SHORT}{expect}"));
     let call = desk.call(&["run", "wrong.toml"]).ends_with(1);
-    assert!(call.stdout.contains("FAILED flow.bulk.mean_mbit"), "{}", call.stdout);
+    let text = call.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("FAILED flow.bulk.mean_mbit: "), "{text}");
+    assert!(text.contains(" Mb/s instead of 5000 Mb/s, -"), "{text}");
+    assert!(text.contains("; 1 % is allowed"), "{text}");
     assert!(desk.path("fullpipe-results/wrong/summary.json").exists());
     desk.call(&["run", "wrong.toml", "--json"]).ends_with(1).json();
 }
