@@ -19,11 +19,11 @@ bless:
 fuzz:
 	./fuzz/run.sh $(SECONDS)
 
-# Data segments per CPU second, with and without the trace; what recovery costs.
+# Data segments per CPU second, with and without the trace; what recovery costs (ARGS go to this: --record FILE).
 bench:
 	cargo bench -p fullpipe --bench speed
-	cargo bench -p fullpipe-sim --bench recovery
-	cargo bench -p fullpipe --bench holes
+	cargo bench -p fullpipe-sim --bench recovery -- $(ARGS)
+	cargo bench -p fullpipe --bench holes -- $(ARGS)
 
 # fullpipe, ns-3 and ns-2 on the same scenarios, side by side (benches/README.md); ARGS go to peers.py.
 bench-peers:

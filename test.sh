@@ -1,6 +1,6 @@
 #!/bin/sh
 # All tests, with what they need: a headless Chromium reads the report, tshark and tcptrace read captures. Without
-# arguments (which are cargo test's) the parser of scenarios is fuzzed for half a minute besides.
+# arguments (which are cargo test's) the parser of scenarios is fuzzed for half a minute besides, by a nightly Rust.
 set -eu
 cd "$(dirname "$0")"
 
@@ -30,5 +30,5 @@ else
 fi
 FULLPIPE_REQUIRE_CHROMIUM=1 cargo test --workspace "$@"
 if [ $# = 0 ]; then
-    ./fuzz/run.sh 30
+    FULLPIPE_REQUIRE_FUZZ=1 ./fuzz/run.sh 30
 fi

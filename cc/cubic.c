@@ -9,8 +9,8 @@
  *
  * Source: Rhee, Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", PFLDnet 2005; Ha, Rhee,
  * Xu, same title, ACM SIGOPS OSR 42(5), 2008; Ha, Rhee, "Hybrid Slow Start for High-Bandwidth and
- * Long-Distance Networks", PFLDnet 2008; behaviour of Linux 2.6.20 to 3.19 (HyStart read in 2.6.29,
- * 2.6.38, 2.6.39 and 3.14).
+ * Long-Distance Networks", PFLDnet 2008; behaviour of Linux 2.6.20 to 3.19. HyStart was read in
+ * 2.6.29 and 2.6.38, between which lies 2.6.32, and in 3.14; what differs there came with 2.6.39.
  * Deviations: the cubic root is the integer Newton iteration; kernels from
  * 2.6.22 on approximate it by a table, within 0.2 % on average. Time since the epoch is scaled in
  * 64 bits (the kernel's 32 bits wrap after 2^22 jiffies without a loss). Delay samples by

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Feeds the parser of scenarios with what libFuzzer makes of the repository's scenarios: fuzz/run.sh [SECONDS]
 # What it found interesting stays in fuzz/corpus, what broke the parser in fuzz/artifacts.
+# Without its tools it says that it is skipped; with FULLPIPE_REQUIRE_FUZZ=1 that is a failure.
 set -eu
 cd "$(dirname "$0")"
 
@@ -9,12 +10,19 @@ has() {
 }
 
 skip() {
+    if [ "${FULLPIPE_REQUIRE_FUZZ:-}" = 1 ]; then
+        echo "failed: the parser of scenarios cannot be fuzzed: $1" >&2
+        exit 1
+    fi
     echo "skipped: the parser of scenarios fuzzed: $1" >&2
     exit 0
 }
 
 has rustup || skip "a nightly toolchain needs rustup"
-rustup toolchain list | grep -q '^nightly' || skip "no nightly toolchain (rustup toolchain install nightly)"
+if ! rustup toolchain list | grep -q '^nightly'; then
+    [ "$(id -u)" = 0 ] || skip "no nightly toolchain (rustup toolchain install nightly)"
+    rustup toolchain install --profile minimal nightly || skip "no nightly toolchain can be installed"
+fi
 has c++ || skip "no C++ compiler, which libFuzzer needs"
 if ! cargo fuzz --version >/dev/null 2>&1; then
     [ "$(id -u)" = 0 ] || skip "no cargo-fuzz (cargo install --locked cargo-fuzz)"

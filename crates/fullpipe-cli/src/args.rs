@@ -77,20 +77,22 @@ pub struct RunArguments {
     #[arg(long)]
     pub dry_run: bool,
     /// Runs at a time [default: number of cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = quantity::jobs)]
     pub jobs: Option<NonZeroUsize>,
     /// Write the packets that pass one point to a new file: classic pcap if its name ends in
     /// .pcap, else pcapng, with a comment where a packet was dropped later. Of several runs each
-    /// has its own file, with its name before the extension
+    /// has its own file, with its name before the extension. - is standard output; the text then
+    /// goes to standard error
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
     /// Where: sender-qdisc (as tcpdump on the sender: with TSO skbs of several segments),
-    /// sender-wire, link or the name of another element of the way forward (before it can drop),
-    /// receiver (as tcpdump on the receiver)
+    /// sender-wire, link (in front of the bottleneck's queue) or an element of the way forward by
+    /// its name, receiver (as tcpdump on the receiver)
     #[arg(long, value_name = "POINT", default_value = "sender-wire", requires = "pcap")]
     pub at: At,
-    /// Bytes to keep of each packet, 0 for all; the headers take 94 at most, data is zeros
-    #[arg(long, value_name = "BYTES", default_value_t = SNAP, requires = "pcap")]
+    /// Bytes to keep of each packet, 0 for all; no fewer than headers can take, as data is zeros
+    #[arg(long, value_name = "BYTES", default_value_t = SNAP, requires = "pcap",
+        value_parser = quantity::snap)]
     pub snap: u32,
     /// What the scenario runs on
     #[arg(long, value_name = "NAME", default_value = engines()[0].name(),
@@ -156,9 +158,9 @@ pub struct PlanArguments {
     /// Largest IP packet, bytes
     #[arg(long, default_value_t = 1500, value_name = "BYTES")]
     pub mtu: u32,
-    /// Linux version of both hosts, as `uname -r` prints it
-    #[arg(long, default_value = "6.12", value_name = "VERSION")]
-    pub kernel: Version,
+    /// Linux version of both hosts, as `uname -r` prints it [default: 6.12]
+    #[arg(long, value_name = "VERSION")]
+    pub kernel: Option<Version>,
     /// What the rate counts
     #[arg(long, value_enum, default_value_t = Counted::EthernetWire)]
     pub framing: Counted,

@@ -10,7 +10,8 @@ use fullpipe::scenario::Scenario;
 use fullpipe::trace::Error;
 use fullpipe::trace::recording::Recording;
 use fullpipe_sim::trace::Sink;
-use std::path::PathBuf;
+use std::io::{IsTerminal, stdout};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -20,13 +21,17 @@ pub struct Captures {
     paths: Vec<PathBuf>,
     at: At,
     snap: u32,
+    json: bool,
 }
+
+/// The name that means standard output.
+const STDOUT: &str = "-";
 
 /// A capture of a run that is about to begin.
 pub struct Running {
     capture: Capture,
     path: PathBuf,
-    _removed_by_signal: Temporary,
+    _removed_by_signal: Option<Temporary>,
 }
 
 impl Captures {
@@ -35,23 +40,47 @@ impl Captures {
     /// # Errors
     /// A run has no such point.
     pub fn new(arguments: &RunArguments, scenario: &Scenario) -> Result<Captures, Failure> {
-        let (at, snap) = (arguments.at.clone(), arguments.snap);
+        let (at, snap, json) = (arguments.at.clone(), arguments.snap, arguments.json);
         let Some(file) = &arguments.pcap else {
-            return Ok(Captures { paths: Vec::new(), at, snap });
+            return Ok(Captures { paths: Vec::new(), at, snap, json });
         };
         for plan in scenario.plans() {
             let point = at.point(&plan.resolved);
             point.map_err(|why| Failure::Input(format!("--at: {}: {why}", plan.name())))?;
         }
-        Ok(Captures { paths: capture::paths(file, scenario), at, snap })
+        let paths = match file.as_os_str() == STDOUT {
+            true => vec![file.clone(); scenario.plans().len()],
+            false => capture::paths(file, scenario),
+        };
+        Ok(Captures { paths, at, snap, json })
+    }
+
+    /// Whether a capture takes standard output.
+    pub fn take_stdout(&self) -> bool {
+        self.paths.first().is_some_and(|path| is_stdout(path))
     }
 
     /// Whether all files can be written, before anything runs.
     ///
     /// # Errors
-    /// One is there already, or cannot be made.
+    /// One is there already, or cannot be made; standard output cannot take a capture.
     pub fn check(&self) -> Result<(), Failure> {
+        if self.take_stdout() {
+            return self.check_stdout();
+        }
         self.paths.iter().try_for_each(|path| capture::check(path)).map_err(environment)
+    }
+
+    fn check_stdout(&self) -> Result<(), Failure> {
+        let why = match self.paths.len() {
+            1 if self.json => "--json needs standard output too; name a file",
+            1 if stdout().is_terminal() => {
+                "standard output is a terminal; name a file, or a program after |"
+            }
+            1 => return Ok(()),
+            _ => "standard output takes one run; choose it with --variant, or name a file",
+        };
+        Err(Failure::Input(format!("--pcap {STDOUT}: {why}")))
     }
 
     /// Begins the capture of run number `index`, if there is to be one.
@@ -62,8 +91,12 @@ impl Captures {
         let Some(path) = self.paths.get(index) else { return Ok(None) };
         let plan = &scenario.plans()[index];
         let about = About { scenario, plan, at: &self.at, snap: self.snap };
-        let capture = Capture::create(path, &about).map_err(environment)?;
-        let _removed_by_signal = Temporary::new(capture.hidden());
+        let capture = match is_stdout(path) {
+            true => Capture::stream(Box::new(stdout()), &about),
+            false => Capture::create(path, &about),
+        };
+        let capture = capture.map_err(environment)?;
+        let _removed_by_signal = capture.hidden().map(Temporary::new);
         Ok(Some(Running { capture, path: path.clone(), _removed_by_signal }))
     }
 }
@@ -83,9 +116,17 @@ impl Running {
         let failed = self.capture.failed();
         let outcome = run(&mut self.capture.before(recording), Some(failed))?;
         let packets = self.capture.finish(outcome.end, outcome.complete).map_err(environment)?;
-        progress.say(&format!("capture: {} ({packets} packets)", self.path.display()));
+        let name = match is_stdout(&self.path) {
+            true => Path::new("standard output").display(),
+            false => self.path.display(),
+        };
+        progress.say(&format!("capture: {name} ({packets} packets)"));
         Ok(outcome)
     }
+}
+
+fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == STDOUT
 }
 
 fn environment(error: Error) -> Failure {

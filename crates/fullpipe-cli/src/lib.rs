@@ -10,6 +10,7 @@ mod failure;
 mod interrupt;
 mod list;
 mod output;
+mod pace;
 mod plan;
 mod progress;
 mod quantity;

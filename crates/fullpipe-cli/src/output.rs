@@ -1,31 +1,37 @@
-//! Standard output for results, standard error for everything else.
+//! Standard output for results, standard error for everything else, and for results where a capture
+//! takes standard output.
 
 use crate::failure::Failure;
 use fullpipe::report::terminal::Style;
 use serde::Serialize;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::os::fd::AsFd;
 
 /// Where results go and how they may look.
 pub struct Output {
     style: Style,
+    stream: Stream,
+}
+
+#[derive(Clone, Copy)]
+enum Stream {
+    Out,
+    Err,
 }
 
 /// Width where no terminal says otherwise.
 const WIDTH: usize = 80;
 
 impl Output {
-    /// Width from the terminal or COLUMNS; colour only on a terminal that shows it, and never with
-    /// NO_COLOR set to anything (no-color.org).
+    /// On standard output. Width from the terminal or COLUMNS; colour only on a terminal that shows
+    /// it, and never with NO_COLOR set to anything (no-color.org).
     pub fn detect() -> Output {
-        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let terminal = io::stdout().is_terminal() && set("TERM").is_some_and(|term| term != "dumb");
-        let columns = set("COLUMNS").and_then(|columns| columns.parse().ok());
-        let size = terminal_size::terminal_size_of(io::stdout()).map(|(w, _)| usize::from(w.0));
-        let style = Style {
-            width: size.or(columns).unwrap_or(WIDTH),
-            color: terminal && set("NO_COLOR").is_none(),
-        };
-        Output { style }
+        Output { style: style(io::stdout()), stream: Stream::Out }
+    }
+
+    /// The same on standard error.
+    pub fn on_stderr() -> Output {
+        Output { style: style(io::stderr()), stream: Stream::Err }
     }
 
     /// How text may look.
@@ -38,10 +44,13 @@ impl Output {
     /// # Errors
     /// It cannot be written. A reader that has seen enough (a closed pipe) is no error.
     pub fn print(&self, text: &str) -> Result<(), Failure> {
-        let mut out = io::stdout().lock();
+        let (name, mut out): (_, Box<dyn Write>) = match self.stream {
+            Stream::Out => ("output", Box::new(io::stdout().lock())),
+            Stream::Err => ("error", Box::new(io::stderr().lock())),
+        };
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(e) if e.kind() != ErrorKind::BrokenPipe => {
-                Err(Failure::environment("cannot write to standard output", e))
+                Err(Failure::environment(format!("cannot write to standard {name}"), e))
             }
             _ => Ok(()),
         }
@@ -56,6 +65,16 @@ impl Output {
             .map_err(|e| Failure::environment("cannot write JSON", e))?;
         self.print(&(text + "\n"))
     }
+}
+
+/// What `stream` can show.
+fn style(stream: impl IsTerminal + AsFd) -> Style {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let terminal = stream.is_terminal() && set("TERM").is_some_and(|term| term != "dumb");
+    let columns = set("COLUMNS").and_then(|columns| columns.parse().ok());
+    let size = terminal_size::terminal_size_of(stream).map(|(w, _)| usize::from(w.0));
+    let width = size.or(columns).unwrap_or(WIDTH);
+    Style { width, color: terminal && set("NO_COLOR").is_none() }
 }
 
 /// Says something on standard error; whoever closed it does not want to know.

@@ -2,8 +2,12 @@
 
 use crate::args::PlanArguments;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, note};
+use fullpipe::plan::kernel::Version;
 use fullpipe::plan::{Question, plan as answer, text};
+
+/// Both hosts' kernel where none is named.
+const KERNEL: Version = Version::new(6, 12, 0);
 
 /// Answers and prints.
 pub fn plan(arguments: &PlanArguments, output: &Output) -> Result<(), Failure> {
@@ -12,10 +16,13 @@ pub fn plan(arguments: &PlanArguments, output: &Output) -> Result<(), Failure> {
         rtt: arguments.rtt,
         mtu: arguments.mtu,
         framing: arguments.framing.into(),
-        kernel: arguments.kernel,
+        kernel: arguments.kernel.unwrap_or(KERNEL),
         timestamps: !arguments.no_timestamps,
     };
     let plan = answer(&question).map_err(|wrong| Failure::Input(wrong.to_string()))?;
+    if arguments.kernel.is_none() {
+        note(&format!("note: planned for Linux {KERNEL}; --kernel names another (see `uname -r`)"));
+    }
     match arguments.json {
         true => output.json(&plan),
         false => output.print(&text::render(&plan)),

@@ -2,9 +2,11 @@
 //! error.
 
 use crate::output::note;
+use crate::pace::{Pace, rounded};
 use fullpipe_sim::units::Time;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, stderr};
+use std::sync::Mutex;
 
 /// Shows progress; shared by the threads that run.
 pub enum Progress {
@@ -13,10 +15,10 @@ pub enum Progress {
     /// A line when a run ends.
     Lines,
     /// A bar, counting simulated microseconds.
-    Bar(ProgressBar),
+    Bar(ProgressBar, Mutex<Pace>),
 }
 
-const BAR: &str = "{bar:30} {percent:>3} % of {msg}, {eta} left";
+const BAR: &str = "{bar:30} {percent:>3} % of {msg}{prefix}";
 
 impl Progress {
     /// For runs of these simulated times.
@@ -33,13 +35,18 @@ impl Progress {
             bar.set_style(style.progress_chars("=> "));
         }
         bar.set_message(format!("{:.0} simulated s in {} runs", total.as_secs_f64(), runs.len()));
-        Progress::Bar(bar)
+        Progress::Bar(bar, Mutex::new(Pace::new(total.as_us())))
     }
 
     /// Another span was simulated.
     pub fn advance(&self, span: Time) {
-        if let Progress::Bar(bar) = self {
-            bar.inc(span.as_us());
+        let Progress::Bar(bar, pace) = self else { return };
+        bar.inc(span.as_us());
+        // Another thread that has it does the same.
+        if let Ok(mut pace) = pace.try_lock()
+            && let Some(left) = pace.left(bar.elapsed(), bar.position())
+        {
+            bar.set_prefix(format!(", {} left", rounded(left)));
         }
     }
 
@@ -48,13 +55,13 @@ impl Progress {
         match self {
             Progress::Quiet => {}
             Progress::Lines => note(text),
-            Progress::Bar(bar) => bar.suspend(|| note(text)),
+            Progress::Bar(bar, _) => bar.suspend(|| note(text)),
         }
     }
 
     /// No more runs; the bar leaves no trace.
     pub fn finish(&self) {
-        if let Progress::Bar(bar) = self {
+        if let Progress::Bar(bar, _) = self {
             bar.finish_and_clear();
         }
     }

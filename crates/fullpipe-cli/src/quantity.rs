@@ -1,7 +1,9 @@
-//! Options with units, read exactly as a scenario reads them.
+//! Options that are quantities; those with units are read exactly as a scenario reads them.
 
+use fullpipe::capture::LEAST_SNAP;
 use fullpipe::scenario::quantity::{self, Dimension, RATE, TIME, Wrong};
 use fullpipe_sim::units::{Rate, Time};
+use std::num::NonZeroUsize;
 
 /// A rate, for instance "10Gbit".
 pub fn rate(text: &str) -> Result<Rate, String> {
@@ -11,6 +13,25 @@ pub fn rate(text: &str) -> Result<Rate, String> {
 /// A time, for instance "80ms".
 pub fn time(text: &str) -> Result<Time, String> {
     parse(text, &TIME).map(Time::ns)
+}
+
+/// Bytes to keep of a packet: 0 for all, or so many that all headers are kept.
+pub fn snap(text: &str) -> Result<u32, String> {
+    let expected =
+        || format!("0 for whole packets, or at least {LEAST_SNAP} bytes for all headers");
+    match text.parse() {
+        Ok(0) => Ok(0),
+        Ok(bytes) if bytes >= LEAST_SNAP => Ok(bytes),
+        Ok(_) => Err(format!("that would cut headers; expected {}", expected())),
+        Err(_) => Err(format!("expected {}", expected())),
+    }
+}
+
+/// A number of runs at a time.
+pub fn jobs(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| {
+        "expected a whole number from 1 up; without --jobs there is one run per core".to_string()
+    })
 }
 
 fn parse(text: &str, dimension: &Dimension) -> Result<u64, String> {
@@ -44,6 +65,15 @@ mod tests {
     fn quantities_carry_their_unit() {
         assert_eq!(rate("10Gbit"), Ok(Rate::gbit(10)));
         assert_eq!(time("80ms"), Ok(Time::ms(80)));
+    }
+
+    #[test]
+    fn no_snap_length_cuts_headers() {
+        assert_eq!((snap("0"), snap("94"), snap("65535")), (Ok(0), Ok(94), Ok(65_535)));
+        for wrong in ["1", "93", "-1", "x", "4294967296"] {
+            let message = snap(wrong).unwrap_err();
+            assert!(message.contains("at least 94 bytes"), "{wrong}: {message}");
+        }
     }
 
     #[test]

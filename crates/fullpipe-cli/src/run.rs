@@ -41,15 +41,22 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     interrupt::listen()?;
     captures.check()?;
     let (document, directory) = keep(&scenario, engine, &captures, arguments)?;
-    match arguments.json {
-        true => output.json(&document)?,
-        false => output.print(&terminal::render(&document, output.style()))?,
-    }
+    show(&document, arguments.json, &captures, output)?;
     if !arguments.quiet {
         let report = directory.join("report.html");
         output::note(&format!("results: {}\nreport: {}", directory.display(), report.display()));
     }
     judge(&document)
+}
+
+/// Shows the result, on standard error where a capture has taken standard output.
+fn show(document: &Document, json: bool, captures: &Captures, out: &Output) -> Result<(), Failure> {
+    let text = |output: &Output| output.print(&terminal::render(document, output.style()));
+    match captures.take_stdout() {
+        true => text(&Output::on_stderr()),
+        false if json => out.json(document),
+        false => text(out),
+    }
 }
 
 /// Runs everything into a new directory, which exists under its name only when it is whole.

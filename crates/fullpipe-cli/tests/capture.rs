@@ -89,8 +89,83 @@ fn the_snap_length_bounds_what_is_kept() {
         desk.call(&run).ends_with(0);
         bytes(&desk, &file).len()
     };
-    let (none, headers, whole) = (size("1"), size("128"), size("0"));
-    assert!(none < headers && headers * 4 < whole, "{none} {headers} {whole}");
+    let (least, headers, whole) = (size("94"), size("128"), size("0"));
+    assert!(least < headers && headers * 4 < whole, "{least} {headers} {whole}");
+    let cut = ["run", "short.toml", "--out", "cut", "--pcap", "cut.pcap", "--snap", "93"];
+    desk.call(&cut).ends_with(2).complains(&["93", "at least 94 bytes", "headers"]);
+    assert!(!desk.names(".").iter().any(|name| name.starts_with("cut")));
+}
+
+#[test]
+fn standard_output_takes_one_capture_and_nothing_else() {
+    let desk = Desk::with_short();
+    desk.call(&RUN).ends_with(0);
+    let run = |more: &[&str]| {
+        let mut command = desk.command(&[&["run", "short.toml", "--pcap", "-"], more].concat());
+        command.output().expect("the program starts")
+    };
+    let output = run(&[]);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(output.stdout == bytes(&desk, "a.pcapng"));
+    assert!(text.contains("capture: standard output (") && text.contains("Verdict"), "{text}");
+    assert_eq!(desk.names("."), ["a.pcapng", "fullpipe-results", "out", "short.toml"]);
+
+    let both = run(&["--json"]);
+    assert_eq!((both.status.code(), both.stdout.len()), (Some(2), 0));
+    assert!(String::from_utf8_lossy(&both.stderr).contains("--json"));
+    let variants = "\n[[variant]]\nname = \"a\"\n[[variant]]\nname = \"c\"\n";
+    desk.write("short.toml", &format!("{SHORT}{variants}"));
+    let two = run(&[]);
+    assert_eq!((two.status.code(), two.stdout.len()), (Some(2), 0));
+    assert!(String::from_utf8_lossy(&two.stderr).contains("--variant"));
+    assert!(run(&["--variant", "c"]).stdout.len() > 1000);
+}
+
+#[test]
+fn a_reader_of_a_capture_may_leave_early() {
+    let desk = Desk::with_short();
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let mut command = desk.command(&["run", "short.toml", "--out", "out", "--pcap", "-"]);
+    let child = command.stdout(writer).stderr(std::process::Stdio::piped()).spawn();
+    Call::wait(child.expect("the program starts")).ends_with(0).complains(&["Verdict"]);
+    assert!(desk.names("out").contains(&"summary.json".to_string()));
+}
+
+#[test]
+fn link_is_the_element_with_a_rate() {
+    let desk = Desk::new();
+    let written = |elements: &str| {
+        let path = format!(
+            "[path]\nforward = [{elements}]\nback = [{{ kind = \"delay\", name = \"home\", delay = \"5ms\" }}]\n"
+        );
+        let start = SHORT.find("[path]").expect("a path");
+        let end = SHORT.find("[hosts.sender]").expect("hosts");
+        desk.write("short.toml", &format!("{}{path}{}", &SHORT[..start], &SHORT[end..]));
+    };
+    let at = |point: &str, out: &str| {
+        let file = format!("{out}.pcapng");
+        desk.call(&["run", "short.toml", "--out", out, "--pcap", &file, "--at", point])
+    };
+    let delay = r#"{ kind = "delay", name = "far", delay = "5ms" }"#;
+    let link = |name: &str, rate: &str| {
+        format!(r#"{{ kind = "link", name = "{name}", rate = "{rate}" }}"#)
+    };
+    written(&format!("{delay}, {}", link("router", "100Mbit")));
+    at("link", "one").ends_with(0);
+    at("router", "same").ends_with(0);
+    let packets = |name: &str| blocks(&bytes(&desk, name)).len();
+    assert_eq!(packets("one.pcapng"), packets("same.pcapng"));
+    let cell = r#"{ kind = "trace-link", name = "cell", opportunities = [0, 1] }"#;
+    written(&format!("{delay}, {cell}"));
+    at("link", "cell").ends_with(0);
+    at("home", "back").ends_with(2).complains(&["home, which is on the way back", "far, cell"]);
+    written(&format!("{delay}, {}, {}", link("access", "1Gbit"), link("router", "100Mbit")));
+    let call = at("link", "two").ends_with(2);
+    call.complains(&["could be any of access, router", "--at access"]);
+    written(delay);
+    at("link", "none").ends_with(2).complains(&["has a rate", "sender-wire, receiver, far"]);
 }
 
 #[test]

@@ -69,3 +69,53 @@ fn the_second_signal_quits_and_leaves_nothing_behind() {
     Call::wait(child).ends_with(130);
     assert_eq!(desk.names("."), ["short.toml"]);
 }
+
+#[test]
+fn what_a_killed_run_left_goes_at_the_next_start() {
+    let desk = Desk::with_short();
+    let start = |more: &[&str]| {
+        let long = ["run", "short.toml", "--quiet", "--set", "flow.bulk.duration=864000s"];
+        desk.start(&[&long[..], more].concat())
+    };
+    let hidden = |directory: &str| {
+        desk.names(directory).into_iter().filter(|name| name.starts_with('.')).collect::<Vec<_>>()
+    };
+    let wait_for = |directory: &str, child: &Child| {
+        let begun = Instant::now();
+        let name = format!(".{}.tmp", child.id());
+        while !desk.path(directory).exists()
+            || !hidden(directory).iter().any(|n| n.ends_with(&name))
+        {
+            assert!(begun.elapsed() < Duration::from_secs(30), "no run begins in {directory}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    let (mut killed, mut named) = (start(&[]), start(&["--out", "a"]));
+    wait_for("fullpipe-results", &killed);
+    wait_for(".", &named);
+    for child in [&mut killed, &mut named] {
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
+    }
+    // not ours: another program's, another result's, a whole result that lacks its name
+    for other in
+        [".b.1073741824.tmp", ".a.tmp", ".a.1073741824.tmp", "fullpipe-results/.c.1073741824.tmp"]
+    {
+        std::fs::create_dir(desk.path(other)).expect("a directory");
+    }
+    desk.write(".a.1073741824.tmp/summary.json", "{}");
+    let mut alive = start(&["--out", "a"]);
+    wait_for(".", &alive);
+    assert_eq!(hidden(".").len(), 4);
+    desk.call(&["run", "short.toml", "--out", "a"]).ends_with(0);
+    assert_eq!(hidden(".").len(), 4);
+    alive.kill().expect("it runs");
+    alive.wait().expect("it ends");
+    desk.call(&["run", "short.toml"]).ends_with(0);
+    assert_eq!(desk.names("fullpipe-results"), ["latest", "short"]);
+    desk.call(&["run", "short.toml", "--out", "a2"]).ends_with(0);
+    assert_eq!(hidden(".").len(), 4);
+    std::fs::remove_dir_all(desk.path("a")).expect("a result");
+    desk.call(&["run", "short.toml", "--out", "a"]).ends_with(0);
+    assert_eq!(hidden("."), [".a.1073741824.tmp", ".a.tmp", ".b.1073741824.tmp"]);
+}

@@ -38,6 +38,16 @@ fn text_fits_80_columns_and_has_no_colour() {
 }
 
 #[test]
+fn the_kernel_is_said_where_none_was_named() {
+    let desk = Desk::new();
+    let call = desk.call(&TEN_GIGABIT).ends_with(0).complains(&["Linux 6.12", "--kernel"]);
+    assert!(call.stdout.contains("Linux 6.12"), "{}", call.stdout);
+    let named = [&TEN_GIGABIT[..], &["--kernel", "6.12"]].concat();
+    let named = desk.call(&named).ends_with(0);
+    assert_eq!((named.stderr.as_str(), named.stdout), ("", call.stdout));
+}
+
+#[test]
 fn timestamps_cost_twelve_bytes() {
     let mut arguments = TEN_GIGABIT.to_vec();
     arguments.extend(["--no-timestamps", "--json"]);

@@ -64,11 +64,43 @@ fn json_is_one_document_on_standard_output() {
 }
 
 #[test]
+fn what_nothing_fixed_bounds_has_no_capacity() {
+    let desk = Desk::with_short();
+    let capacity = |name: &str, sets: &[&str]| {
+        let sets = sets.iter().flat_map(|set| ["--set", *set]);
+        let arguments: Vec<&str> =
+            ["run", "short.toml", "--json"].into_iter().chain(sets).collect();
+        let document = desk.call(&arguments).ends_with(0).json();
+        let stages = document["runs"][0]["stages"].as_array().expect("stages").clone();
+        let stage = stages.iter().find(|stage| stage["name"] == name).expect("the stage");
+        stage["capacity"].clone()
+    };
+    let null = serde_json::Value::Null;
+    assert_eq!(capacity("delay", &[]), null);
+    assert_eq!(capacity("sender.send_buffer", &[]), null);
+    // Linux doubles what SO_SNDBUF asks for
+    assert_eq!(capacity("sender.send_buffer", &["flow.bulk.sndbuf=\"64KiB\""]), 131_072);
+    assert_eq!(capacity("link", &["path.queue.limit=\"70 packets\""]), 70);
+    let elements = "path={ forward = [{ kind = \"delay\", name = \"far\", delay = \"5ms\", limit = \"900 packets\" }] }";
+    assert_eq!(capacity("far", &[elements]), 900);
+}
+
+#[test]
 fn quiet_means_nothing_on_standard_error() {
     let desk = Desk::with_short();
     let call = desk.call(&["run", "short.toml", "--quiet"]).ends_with(0);
     assert_eq!(call.stderr, "");
     assert!(call.stdout.contains("Verdict"));
+}
+
+#[test]
+fn no_run_at_a_time_is_refused() {
+    let desk = Desk::with_short();
+    for wrong in ["0", "-1", "x"] {
+        let jobs = format!("--jobs={wrong}");
+        desk.call(&["run", "short.toml", &jobs]).ends_with(2).complains(&["from 1 up"]);
+    }
+    assert_eq!(desk.names("."), ["short.toml"]);
 }
 
 #[test]
@@ -107,7 +139,10 @@ fn a_failed_expectation_ends_with_1_and_the_result_is_kept() {
     let expect = "\n[[expect]]\nmetric = \"flow.bulk.mean_mbit\"\nof = 5000\nwithin = \"1 %\"\n";
     desk.write("wrong.toml", &format!("{SHORT}{expect}"));
     let call = desk.call(&["run", "wrong.toml"]).ends_with(1);
-    assert!(call.stdout.contains("FAILED flow.bulk.mean_mbit"), "{}", call.stdout);
+    let text = call.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("FAILED flow.bulk.mean_mbit: "), "{text}");
+    assert!(text.contains(" Mb/s instead of 5000 Mb/s, -"), "{text}");
+    assert!(text.contains("; 1 % is allowed"), "{text}");
     assert!(desk.path("fullpipe-results/wrong/summary.json").exists());
     desk.call(&["run", "wrong.toml", "--json"]).ends_with(1).json();
 }

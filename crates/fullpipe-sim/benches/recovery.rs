@@ -1,13 +1,16 @@
 //! What recovery costs: CPU time per packet of a sender that loses 10,000 of the 100,000 packets in
 //! its window, against the same sender without loss, taken in turns. The aim is at most twice.
 
+#[path = "../../../benches/measure.rs"]
+mod measure;
+
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::{Cpu, Host, ReceivePath, Sysctl};
-use fullpipe_sim::tcp::profile::PROFILES;
+use fullpipe_sim::tcp::profile::{PROFILES, Profile};
 use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
 use fullpipe_sim::units::{Rate, Time};
-use rustix::time::{ClockId, clock_gettime};
+use measure::{Cost, Of, cpu_ns, median, report};
 use std::collections::VecDeque;
 
 const SEGMENT: u32 = 1000;
@@ -69,12 +72,6 @@ fn host(kernel: &str) -> Host {
     }
 }
 
-/// CPU time of this thread, seconds.
-fn cpu_s() -> f64 {
-    let spent = clock_gettime(ClockId::ThreadCPUTime);
-    spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9
-}
-
 struct Connection {
     tcp: Sender,
     wire: Wire,
@@ -114,7 +111,7 @@ impl Connection {
     }
 }
 
-/// CPU time per packet of a window that arrives whole, and of one that loses one packet in ten.
+/// CPU time, ns, per packet of a window that arrives whole, and of one that loses one packet in ten.
 fn costs(kernel: &str) -> (f64, f64) {
     let mut c = Connection::new(kernel);
     let mut at = 0;
@@ -124,16 +121,16 @@ fn costs(kernel: &str) -> (f64, f64) {
         at += 1;
         c.ack(at, &[]);
     }
-    let begin = cpu_s();
+    let begin = cpu_ns();
     for _ in 0..WINDOW {
         at += 1;
         c.write(at + 4 * WINDOW);
         c.ack(at, &[]);
     }
-    let whole = (cpu_s() - begin) / WINDOW as f64;
-    let begin = cpu_s();
+    let whole = (cpu_ns() - begin) / WINDOW as f64;
+    let begin = cpu_ns();
     lose(&mut c, at);
-    (whole, (cpu_s() - begin) / WINDOW as f64)
+    (whole, (cpu_ns() - begin) / WINDOW as f64)
 }
 
 /// Of the window from `from` on every tenth packet is lost; then what is sent again arrives.
@@ -162,18 +159,13 @@ fn lose(c: &mut Connection, from: u64) {
     assert!(next >= end, "everything that was lost has been sent again");
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 fn main() {
     println!("ns of CPU per packet, window {WINDOW}: whole, one in {LOST} lost, ratio");
-    for profile in PROFILES {
+    let measured = |profile: &Profile| {
         let rounds: Vec<_> = (0..ROUNDS).map(|_| costs(profile.name)).collect();
         let whole = median(rounds.iter().map(|r| r.0).collect());
-        let lossy = median(rounds.iter().map(|r| r.1).collect());
-        let (a, b) = (whole * 1e9, lossy * 1e9);
-        println!("{}: {a:.0} {b:.0} {:.2}", profile.name, lossy / whole);
-    }
+        let in_recovery = median(rounds.iter().map(|r| r.1).collect());
+        Cost { kernel: profile.name.into(), whole, in_recovery }
+    };
+    report(Of::Sender, &PROFILES.iter().map(measured).collect::<Vec<_>>());
 }

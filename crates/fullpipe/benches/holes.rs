@@ -4,12 +4,15 @@
 //! Both runs move the same bytes to their end, so that nothing is left half done in one of them. What
 //! the run with losses takes longer is charged to the packets of that one window.
 
+#[path = "../../../benches/measure.rs"]
+mod measure;
+
 use fullpipe::engine::{self, Engine};
 use fullpipe::scenario::{self, Resolved, Source};
 use fullpipe::trace::recording::Recording;
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
-use rustix::time::{ClockId, clock_gettime};
+use measure::{Cost, Of, cpu_ns, median, report};
 use std::fmt::Write;
 
 /// The window is full when this packet is sent.
@@ -21,12 +24,6 @@ const PACKETS: u64 = 600_000;
 const MSS: u64 = 1460;
 const KERNELS: [&str; 5] = ["2.6.20", "2.6.24", "2.6.25", "2.6.32", "3.14"];
 const ROUNDS: usize = 7;
-
-/// CPU time of this thread, ns.
-fn cpu_ns() -> f64 {
-    let spent = clock_gettime(ClockId::ThreadCPUTime);
-    spent.tv_sec as f64 * 1e9 + spent.tv_nsec as f64
-}
 
 struct ToTheEnd;
 
@@ -73,22 +70,20 @@ fn cost(simulator: &dyn Engine, run: &Resolved) -> f64 {
     cpu_ns() - before
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+/// What a packet costs with a kernel.
+fn measured(simulator: &dyn Engine, kernel: &str) -> Cost {
+    let (whole, lossy) = (resolved(kernel, false), resolved(kernel, true));
+    let round = |_| (cost(simulator, &whole), cost(simulator, &lossy));
+    let rounds: Vec<_> = (0..ROUNDS).map(round).collect();
+    let whole = median(rounds.iter().map(|round| round.0).collect());
+    let lossy = median(rounds.iter().map(|round| round.1).collect());
+    let packet = whole / PACKETS as f64;
+    let in_recovery = packet + (lossy - whole) / WINDOW as f64;
+    Cost { kernel: kernel.into(), whole: packet, in_recovery }
 }
 
 fn main() {
     let simulator = engine::find("sim").expect("the simulator is an engine");
     println!("ns of CPU per packet, window {WINDOW}: whole, one in {LOST} lost, ratio");
-    for kernel in KERNELS {
-        let (whole, lossy) = (resolved(kernel, false), resolved(kernel, true));
-        let round = |_| (cost(simulator, &whole), cost(simulator, &lossy));
-        let rounds: Vec<_> = (0..ROUNDS).map(round).collect();
-        let whole = median(rounds.iter().map(|round| round.0).collect());
-        let lossy = median(rounds.iter().map(|round| round.1).collect());
-        let packet = whole / PACKETS as f64;
-        let in_recovery = packet + (lossy - whole) / WINDOW as f64;
-        println!("{kernel}: {packet:.0} {in_recovery:.0} {:.2}", in_recovery / packet);
-    }
+    report(Of::Run, &KERNELS.map(|kernel| measured(simulator, kernel)));
 }

@@ -2,11 +2,15 @@
 //! the recipe fink-2007, with its trace and with one sample a second, taken in turns. Prints data
 //! segments per CPU second.
 
+#[path = "../../../benches/measure.rs"]
+mod measure;
+
 use fullpipe::engine::{self, Engine};
 use fullpipe::scenario::{self, Resolved, SetOption};
 use fullpipe::trace::recording::Recording;
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
+use measure::{cpu_ns, median};
 
 const VARIANT: &str = "cubic, initial_ssthresh 100";
 const ROUNDS: usize = 7;
@@ -19,14 +23,6 @@ impl Control for ToTheEnd {
     }
 }
 
-/// CPU time of this thread, seconds.
-fn cpu_s() -> f64 {
-    let text =
-        std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells CPU time");
-    let ns: f64 = text.split(' ').next().and_then(|n| n.parse().ok()).expect("a number first");
-    ns / 1e9
-}
-
 fn resolved(sets: &[SetOption]) -> Resolved {
     let recipe = scenario::recipe("fink-2007").expect("a built-in recipe").source();
     let scenario = scenario::load(&recipe, sets, &[VARIANT.to_string()]).expect("a valid recipe");
@@ -36,14 +32,9 @@ fn resolved(sets: &[SetOption]) -> Resolved {
 /// Data segments per CPU second of one run.
 fn speed(simulator: &dyn Engine, run: &Resolved) -> f64 {
     let mut recording = Recording::default();
-    let before = cpu_s();
+    let before = cpu_ns();
     let outcome = simulator.run(run, &mut recording, &mut ToTheEnd).expect("a valid run");
-    outcome.segments as f64 / (cpu_s() - before)
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    outcome.segments as f64 / (cpu_ns() - before) * 1e9
 }
 
 fn main() {

@@ -297,13 +297,13 @@ fn expectations_are_judged_with_the_difference() {
     let judged: Vec<(bool, &str)> =
         run.expectations.iter().map(|e| (e.passed, e.detail.as_str())).collect();
     let expected = [
-        (true, "interval 2: 255 instead of 256, -1 or -0.39 %"),
-        (false, "interval 2: 255 instead of 250, +5 or +2.00 %"),
-        (true, "666000 instead of 660000, +6000 or +0.91 %"),
+        (true, "interval 2: 255 segments instead of 256 segments, -1 segment or -0.39 %"),
+        (false, "interval 2: 255 segments instead of 250 segments, +5 segments or +2.00 %"),
+        (true, "666000 bytes instead of 660000 bytes, +6000 bytes or +0.91 %"),
         (false, "the rate did not settle: there is no plateau"),
         (false, "flow bulk has only 4 intervals"),
-        (true, "38 instead of 38, exactly"),
-        (false, "0 instead of 2, -2 or -100.00 %"),
+        (true, "38 segments instead of 38 segments, exactly"),
+        (false, "0 segments instead of 2 segments, -2 segments or -100.00 %"),
         (true, "0.9474 instead of 0.9, +0.0474 or +5.26 %"),
         (false, "this run has no stage gone"),
     ];

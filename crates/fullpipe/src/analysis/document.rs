@@ -154,9 +154,12 @@ pub struct Stage {
     pub kind: String,
     /// "forward" or "back".
     pub direction: String,
-    /// What is counted: "skb", "segment", "byte".
+    /// What is counted: "skb", "segment", "byte". Of a link whose queue is given in bytes, only
+    /// the capacity is in bytes: its counters count segments.
     pub unit: String,
-    /// Capacity in `unit`s.
+    /// Capacity in `unit`s; null where nothing fixed bounds it: a delay without limit, a send buffer
+    /// of which the kernel tunes any flow's part (up to net.ipv4.tcp_wmem's maximum), a receive
+    /// buffer (which is bounded in bytes), a CPU.
     pub capacity: Option<u64>,
     /// Units that entered.
     pub entered: u64,

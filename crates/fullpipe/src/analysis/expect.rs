@@ -46,15 +46,33 @@ fn compare(expect: &Expect, measured: &[f64]) -> (bool, String) {
         Some([first, _]) => format!("interval {}: ", first + worst),
         None => String::new(),
     };
-    (passed, format!("{place}{} instead of {}{}", number(is), number(of), difference(of, is)))
+    let unit = expect.target.unit();
+    let detail = format!(
+        "{place}{} instead of {}{}",
+        with_unit(number(is), unit),
+        with_unit(number(of), unit),
+        difference(of, is, unit)
+    );
+    (passed, detail)
 }
 
-fn difference(of: f64, is: f64) -> String {
-    let signed = format!("{}{}", if is < of { "-" } else { "+" }, number((is - of).abs()));
+fn difference(of: f64, is: f64, unit: &str) -> String {
+    let amount = with_unit(number((is - of).abs()), unit);
+    let signed = format!("{}{amount}", if is < of { "-" } else { "+" });
     match of {
         _ if of == is => ", exactly".into(),
         0.0 => format!(", {signed}"),
         _ => format!(", {signed} or {:+.2} %", (is - of) / of.abs() * 100.0),
+    }
+}
+
+fn with_unit(number: String, unit: &str) -> String {
+    match (number.as_str(), unit) {
+        (_, "") => number,
+        ("1", "bytes" | "packets" | "segments" | "skbs") => {
+            format!("{number} {}", unit.trim_end_matches('s'))
+        }
+        _ => format!("{number} {unit}"),
     }
 }
 

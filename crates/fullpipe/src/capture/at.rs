@@ -27,8 +27,9 @@ pub const POINTS: [(&str, Option<Point>, &str); 4] = [
     (
         "link",
         None,
-        "in front of the queue of the link (or of any other element of the way forward, by its name), \
-         before it can drop. ACKs are seen where they leave the way back, at the sending host's cable.",
+        "in front of the queue of the bottleneck, which is the element that has a rate; where there are \
+         several, and for any other element of the way forward, its name is the point. Data is seen \
+         before the element can drop it, ACKs where they leave the way back, at the sending host's cable.",
     ),
     (
         "receiver",
@@ -52,28 +53,50 @@ impl At {
         &self.0
     }
 
-    /// The point of this name in a scenario. "link" also means its only link, whatever its name.
+    /// The point of this name in a scenario. Where no element is called "link", that is the one that
+    /// has a rate.
     ///
     /// # Errors
-    /// There is none; the text lists those there are.
+    /// There is none, or "link" could be several; the text lists those there are.
     pub fn point(&self, resolved: &Resolved) -> Result<Point, String> {
         let named = POINTS.iter().find(|(name, ..)| *name == self.0);
         if let Some((_, Some(point), _)) = named {
             return Ok(*point);
         }
         let forward = &resolved.path.forward;
-        let mut links = (0..).zip(forward).filter(|(_, e)| matches!(e, Element::Link(_)));
-        let only = (links.next(), links.next());
-        match (forward.iter().position(|e| e.name() == self.0), only) {
-            (Some(place), _) => Ok(Point::Element(place)),
-            (None, (Some((place, _)), None)) if self.0 == "link" => Ok(Point::Element(place)),
-            _ => Err(self.unknown(resolved)),
+        if let Some(place) = forward.iter().position(|e| e.name() == self.0) {
+            return Ok(Point::Element(place));
+        }
+        if named.is_none() {
+            return Err(self.unknown(resolved));
+        }
+        let rated = (0..).zip(forward).filter(|(_, element)| element.rate().is_some());
+        match rated.collect::<Vec<_>>()[..] {
+            [] => Err(format!("nothing on the way forward has a rate; {}", points(resolved))),
+            [(place, _)] => Ok(Point::Element(place)),
+            ref rated => Err(several(rated.iter().map(|(_, element)| *element))),
         }
     }
 
     fn unknown(&self, resolved: &Resolved) -> String {
-        let hosts = POINTS.iter().filter(|(_, point, _)| point.is_some()).map(|(name, ..)| *name);
-        let all: Vec<&str> = hosts.chain(resolved.path.forward.iter().map(Element::name)).collect();
-        format!("there is no point called {}; expected one of: {}", self.0, all.join(", "))
+        let back = match resolved.path.back.iter().any(|e| e.name() == self.0) {
+            true => ", which is on the way back",
+            false => "",
+        };
+        format!("there is no point called {}{back}; {}", self.0, points(resolved))
     }
+}
+
+/// The points that a scenario has, as a clause.
+fn points(resolved: &Resolved) -> String {
+    let hosts = POINTS.iter().filter(|(_, point, _)| point.is_some()).map(|(name, ..)| *name);
+    let all: Vec<&str> = hosts.chain(resolved.path.forward.iter().map(Element::name)).collect();
+    format!("expected one of: {}", all.join(", "))
+}
+
+/// "link" could be any of these.
+fn several<'a>(rated: impl Iterator<Item = &'a Element>) -> String {
+    let names: Vec<&str> = rated.map(Element::name).collect();
+    let (all, first) = (names.join(", "), names[0]);
+    format!("link could be any of {all}, which all have a rate; name one: --at {first}")
 }

@@ -1,6 +1,7 @@
 //! What a capture says of itself, and of packets that were dropped.
 
 use super::{About, At, POINTS, headers};
+use crate::trace::stage_info::why_dropped;
 use fullpipe_sim::trace::{Packet, StageInfo};
 use std::fmt::Write;
 
@@ -42,7 +43,8 @@ fn meaning(at: &At) -> &'static str {
 pub fn dropped(packet: &Packet, stages: &[StageInfo]) -> Option<String> {
     let places = packet.dropped.iter().map(|dropped| {
         let stage = stages.iter().find(|stage| stage.index == dropped.stage);
-        let place = stage.map_or_else(String::new, |s| format!("{}, {}", s.name, why(s.kind)));
+        let place =
+            stage.map_or_else(String::new, |s| format!("{}, {}", s.name, why_dropped(s.kind)));
         match packet.segments {
             1 => format!("dropped: {place}"),
             all => format!("{} of {all} segments dropped: {place}", dropped.segments),
@@ -50,17 +52,4 @@ pub fn dropped(packet: &Packet, stages: &[StageInfo]) -> Option<String> {
     });
     let text = places.collect::<Vec<_>>().join("; ");
     (!text.is_empty()).then_some(text)
-}
-
-/// Why a stage of this kind drops.
-fn why(kind: &str) -> &str {
-    match kind {
-        "link" => "queue full",
-        "delay" => "holds no more packets",
-        "loss" => "random loss",
-        "rx_ring" => "ring full",
-        "backlog" => "full (net.core.netdev_max_backlog)",
-        "receive_buffer" => "no room for it, or outside the window",
-        other => other,
-    }
 }

@@ -6,16 +6,12 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes that are collected before they are written.
-const CHUNK: usize = 1 << 18;
-
 /// See the module's description. It vanishes when dropped before [`Hidden::finish`].
 #[derive(Debug)]
 pub struct Hidden {
     target: PathBuf,
     path: PathBuf,
     file: File,
-    buffer: Vec<u8>,
     finished: bool,
 }
 
@@ -38,8 +34,7 @@ impl Hidden {
             Error::new(target, format!("cannot be written: {e}"))
                 .hint("name another file with --pcap")
         })?;
-        let (target, buffer) = (target.to_path_buf(), Vec::with_capacity(CHUNK));
-        Ok(Hidden { target, path, file, buffer, finished: false })
+        Ok(Hidden { target: target.to_path_buf(), path, file, finished: false })
     }
 
     /// Where it is now.
@@ -47,22 +42,13 @@ impl Hidden {
         &self.path
     }
 
-    /// What is to be written next: whole blocks between two calls of [`Hidden::flush`].
-    pub fn buffer(&mut self) -> &mut Vec<u8> {
-        &mut self.buffer
-    }
-
-    /// Writes what was collected, once it is much or `all` is wanted.
+    /// Writes `bytes` at its end.
     ///
     /// # Errors
-    /// It cannot be written.
-    pub fn flush(&mut self, all: bool) -> Result<(), Error> {
-        if all || self.buffer.len() >= CHUNK {
-            let written = self.file.write_all(&self.buffer);
-            self.buffer.clear();
-            written.map_err(|e| Error::new(&self.target, format!("cannot be written: {e}")))?;
-        }
-        Ok(())
+    /// They cannot be written.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let written = self.file.write_all(bytes);
+        written.map_err(|e| Error::new(&self.target, format!("cannot be written: {e}")))
     }
 
     /// Gives the file its name, which must still be free.

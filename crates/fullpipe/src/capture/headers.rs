@@ -16,6 +16,8 @@ const PER_PORT: u16 = 20_000;
 const TCP: u8 = 6;
 /// Longest options of TCP, bytes (RFC 9293, section 3.1).
 const LONGEST_OPTIONS: usize = 40;
+/// Longest headers: Ethernet, IPv4 without options, TCP with all it can have, bytes.
+pub const LONGEST: usize = 14 + 20 + 20 + LONGEST_OPTIONS;
 
 /// Address and port of a flow's sender and receiver.
 pub fn ends(flow: u16) -> [SocketAddrV4; 2] {
@@ -28,7 +30,7 @@ pub fn bytes(packet: &Packet) -> Vec<u8> {
     let [sender, receiver] = ends(packet.flow);
     let (from, to) = if packet.forward { (sender, receiver) } else { (receiver, sender) };
     let options = options(packet);
-    let mut out = Vec::with_capacity(14 + 20 + 20 + LONGEST_OPTIONS);
+    let mut out = Vec::with_capacity(LONGEST);
     let [to_mac, from_mac] = if packet.forward { [2, 1] } else { [1, 2] };
     out.extend([2, 0, 0, 0, 0, to_mac, 2, 0, 0, 0, 0, from_mac, 0x08, 0x00]);
     let tcp_len = 20 + options.len() as u32 + packet.len;

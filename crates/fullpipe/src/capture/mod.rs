@@ -3,13 +3,14 @@
 //! The engine tells each packet to the sink ([`Sink::packet`]); here it gets its headers ([`headers`]),
 //! its place in the file format ([`format`]) and, where it was dropped later on, a comment. The file
 //! grows under a hidden name, always by whole blocks, and gets its name at the end; a file that
-//! exists is never overwritten.
+//! exists is never overwritten. A stream takes the place of a file where somebody reads meanwhile.
 
 mod at;
 mod comment;
 mod file;
 mod format;
 mod headers;
+mod out;
 mod reference;
 
 use crate::scenario::{Plan, Scenario};
@@ -20,13 +21,17 @@ use file::{Hidden, variant_path};
 use format::{Format, Seen};
 use fullpipe_sim::trace::{Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample};
 use fullpipe_sim::units::Time;
+use out::Out;
 pub use reference::reference;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Bytes kept of a packet where nobody says otherwise: all headers, which take 94 at most.
+/// Bytes kept of a packet where nobody says otherwise.
 pub const SNAP: u32 = 128;
+/// Least number of bytes that can be kept: those of the longest headers.
+pub const LEAST_SNAP: u32 = headers::LONGEST as u32;
 
 /// What is captured of which run.
 #[derive(Clone, Copy, Debug)]
@@ -37,14 +42,14 @@ pub struct About<'a> {
     pub plan: &'a Plan,
     /// The point.
     pub at: &'a At,
-    /// Bytes kept of a packet; 0: all.
+    /// Bytes kept of a packet, at least [`LEAST_SNAP`]; 0: all.
     pub snap: u32,
 }
 
 /// A capture that is being written.
 #[derive(Debug)]
 pub struct Capture {
-    file: Hidden,
+    out: Out,
     format: Format,
     point: Point,
     stages: Vec<StageInfo>,
@@ -59,20 +64,31 @@ impl Capture {
     /// # Errors
     /// The scenario has no such point; the file exists, or cannot be made.
     pub fn create(path: &Path, about: &About) -> Result<Capture, Error> {
+        Capture::begin(Out::file(path)?, path, about)
+    }
+
+    /// Begins a capture as pcapng on a stream. A reader that goes away ends the capture, not the run.
+    ///
+    /// # Errors
+    /// The scenario has no such point.
+    pub fn stream(stream: Box<dyn Write>, about: &About) -> Result<Capture, Error> {
+        Capture::begin(Out::stream(stream), Path::new("-"), about)
+    }
+
+    fn begin(mut out: Out, path: &Path, about: &About) -> Result<Capture, Error> {
         let point = about.at.point(&about.plan.resolved).map_err(|why| Error::new(path, why))?;
-        let mut file = Hidden::create(path)?;
         let format = Format::of(path, about.snap);
-        format.begin(file.buffer(), about.at.name(), &comment::section(about));
+        format.begin(out.buffer(), about.at.name(), &comment::section(about));
         let failed = Arc::default();
         let mut capture =
-            Capture { file, format, point, stages: Vec::new(), packets: 0, error: None, failed };
+            Capture { out, format, point, stages: Vec::new(), packets: 0, error: None, failed };
         capture.flush(true);
         Ok(capture)
     }
 
-    /// The hidden file, until it gets its name.
-    pub fn hidden(&self) -> &Path {
-        self.file.path()
+    /// The hidden file, until it gets its name; none where it is a stream.
+    pub fn hidden(&self) -> Option<&Path> {
+        self.out.hidden()
     }
 
     /// Becomes true when the file can no longer be written; then the run may as well end.
@@ -92,11 +108,11 @@ impl Capture {
     /// It could not be written, or its name was taken meanwhile.
     pub fn finish(mut self, end: Time, complete: bool) -> Result<u64, Error> {
         let stopped = (!complete).then(|| format!("The run was stopped at {end}."));
-        self.format.end(self.file.buffer(), end, self.packets, stopped.as_deref());
+        self.format.end(self.out.buffer(), end, self.packets, stopped.as_deref());
         self.flush(true);
         match self.error {
             Some(error) => Err(error),
-            None => self.file.finish().map(|()| self.packets),
+            None => self.out.finish().map(|()| self.packets),
         }
     }
 
@@ -110,13 +126,13 @@ impl Capture {
         let comment = comment::dropped(packet, &self.stages);
         let seen = Seen { time: packet.time, outgoing, comment: comment.as_deref() };
         let headers = headers::bytes(packet);
-        self.format.packet(self.file.buffer(), &seen, &headers, packet.len);
+        self.format.packet(self.out.buffer(), &seen, &headers, packet.len);
         self.flush(false);
     }
 
     fn flush(&mut self, all: bool) {
         if self.error.is_none()
-            && let Err(error) = self.file.flush(all)
+            && let Err(error) = self.out.flush(all)
         {
             self.failed.store(true, Ordering::SeqCst);
             self.error = Some(error);

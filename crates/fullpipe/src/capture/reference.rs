@@ -1,6 +1,6 @@
 //! The part of the reference page about captures.
 
-use super::{POINTS, SNAP};
+use super::{LEAST_SNAP, POINTS, SNAP};
 use std::fmt::Write;
 
 /// Markdown.
@@ -12,7 +12,8 @@ pub fn reference() -> String {
     }
     let _ = write!(
         page,
-        "\n{REST}\n`--snap BYTES` keeps so much of each packet (default {SNAP}; 0: all). {TAIL}"
+        "\n{REST}\n`--snap BYTES` keeps so much of each packet (default {SNAP}; 0: all; at least \
+         {LEAST_SNAP},\nwhich the longest headers take). {TAIL}"
     );
     page
 }
@@ -33,7 +34,8 @@ tshark -r my.pcapng -Y frame.comment -T fields -e frame.time_epoch -e frame.comm
 The file is pcapng; if its name ends in `.pcap` it is classic pcap, which has no comments. Times are nanoseconds
 since the run's start. Of several runs each has its own file, with the run's name before the extension:
 `my-reno.pcapng`. The file grows under a hidden name and gets its own at the end; one that exists is never
-overwritten, and a run that is interrupted leaves whole blocks and says so in its last one.
+overwritten, and a run that is interrupted leaves whole blocks and says so in its last one. `--pcap -` writes pcapng to
+standard output, of one run, and the text to standard error: `fullpipe run my.toml --pcap - | tshark -r -`.
 
 | point | what is seen there |
 |---|---|
@@ -54,6 +56,5 @@ TTL, padding of short frames. The window in the sender's packets stays as it was
 but the path's rates count a SYN without its options and an ACK without its SACK blocks.
 ";
 
-const TAIL: &str = "The headers take at most
-94; `frame.len` is the length on the wire in any case.
+const TAIL: &str = "`frame.len` is the length on the wire in any case.
 ";

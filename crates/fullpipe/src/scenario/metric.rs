@@ -49,6 +49,39 @@ impl Unit {
     }
 }
 
+impl Target {
+    /// The unit of its values as it is printed behind them; empty for a share.
+    pub fn unit(&self) -> &'static str {
+        let of = |table: &[Metric], column: &str| {
+            table.iter().find(|metric| metric.name == column).map_or(Unit::Share, |m| m.unit)
+        };
+        let (unit, packets) = match self {
+            Target::Flow { column, .. } if column.contains("segments") => {
+                (of(FLOW, column), "segments")
+            }
+            Target::Flow { column, .. } => (of(FLOW, column), "packets"),
+            Target::Stage { stage, column } => (of(STAGE, column), counted(stage)),
+            Target::Limit { .. } => (LIMITS.unit, ""),
+        };
+        match unit {
+            Unit::Bytes => "bytes",
+            Unit::Packets => packets,
+            Unit::Mbit => "Mb/s",
+            Unit::Seconds => "s",
+            Unit::Share => "",
+        }
+    }
+}
+
+/// What a stage counts.
+fn counted(stage: &str) -> &'static str {
+    match stage.rsplit_once('.') {
+        Some((_, "application" | "send_buffer")) => "bytes",
+        Some((_, "qdisc")) => "skbs",
+        _ => "segments",
+    }
+}
+
 const fn metric(
     name: &'static str,
     unit: Unit,

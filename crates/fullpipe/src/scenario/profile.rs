@@ -97,6 +97,13 @@ pub fn kernel(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }
 
+/// The newest profile that is no newer than a version; none if all are newer or it is no version.
+pub fn nearest_older(version: &str) -> Option<&'static Kernel> {
+    let version = KernelVersion::parse(version)?;
+    let is_older = |k: &&Kernel| KernelVersion::parse(k.name).is_some_and(|known| known <= version);
+    KERNELS.iter().rev().find(is_older)
+}
+
 /// All parameters of the algorithm with their defaults in that kernel.
 pub fn defaults(algorithm: &Description, kernel: &str) -> BTreeMap<String, i64> {
     let version = KernelVersion::parse(kernel).unwrap_or(KernelVersion::FIRST);

@@ -10,7 +10,7 @@ use super::path;
 use super::profile::{self, Kernel};
 use super::resolved::*;
 use super::source::Source;
-use fullpipe_sim::cc;
+use fullpipe_sim::cc::{self, KernelVersion};
 use fullpipe_sim::units::{Rate, Time};
 use std::collections::BTreeSet;
 
@@ -178,10 +178,22 @@ fn kernel(at: &At<String>, cx: &mut Context) -> Option<&'static Kernel> {
     let found = profile::kernel(&at.value);
     if found.is_none() {
         let message = format!("no kernel profile is called \"{}\"", at.value);
-        let known = profile::KERNELS.iter().map(|kernel| kernel.name);
-        cx.error("unknown-name", at.place, message).names(&at.value, known);
+        let known: Vec<&str> = profile::KERNELS.iter().map(|kernel| kernel.name).collect();
+        let expected = format!("one of {}{}", known.join(", "), nearest(&at.value));
+        cx.error("unknown-name", at.place, message).expected(expected);
     }
     found
+}
+
+/// Which profile is nearest to a version that has none, as the rest of a sentence.
+fn nearest(version: &str) -> String {
+    match (profile::nearest_older(version), &profile::KERNELS[0]) {
+        (Some(older), _) => format!("; the nearest older one is {}", older.name),
+        (None, oldest) if KernelVersion::parse(version).is_some() => {
+            format!("; {} is the oldest", oldest.name)
+        }
+        (None, _) => String::new(),
+    }
 }
 
 fn cpu(cpu: &written::Cpu) -> Option<Cpu> {

@@ -106,7 +106,7 @@ fn table<R: Row>(page: &mut String) {
     }
     if R::TABLE == StageSample::TABLE {
         *page += "\nThe file's metadata also describe the stages under `fullpipe.stages`: a JSON array of \
-                  `index`, `name`, `kind`, `direction`, `unit`, `capacity`.\n";
+                  `index`, `name`, `kind`, `direction`, `unit`, `capacity` (as in the document's Stage).\n";
     }
 }
 

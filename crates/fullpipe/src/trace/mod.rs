@@ -12,7 +12,7 @@ pub mod provenance;
 pub mod recording;
 pub mod rundir;
 pub mod schema;
-mod stage_info;
+pub(crate) mod stage_info;
 pub mod table;
 
 pub use error::Error;

@@ -1,4 +1,5 @@
-//! The description of a run's stages as JSON, kept in the metadata of the stages table.
+//! What is known of stages: their description as JSON, kept in the metadata of the stages table, and why
+//! they drop.
 
 use super::schema::{DIRECTIONS, UNITS, stage_kinds};
 use fullpipe_sim::trace::StageInfo;
@@ -52,4 +53,19 @@ fn info(written: Written) -> Result<StageInfo, String> {
 fn known(list: &[&'static str], text: &str) -> Result<&'static str, String> {
     let found = list.iter().find(|known| **known == text);
     found.copied().ok_or_else(|| format!("its list of stages has an unknown \"{text}\""))
+}
+
+/// Why a stage of this kind drops, as a clause.
+pub fn why_dropped(kind: &str) -> &str {
+    match kind {
+        "qdisc" | "link" | "varying-link" | "trace-link" => "queue full",
+        "delay" => "holds no more packets",
+        "loss" | "gilbert-elliott" => "random loss",
+        "drop" => "on its list",
+        "policer" => "no tokens",
+        "rx_ring" => "ring full",
+        "backlog" => "full (net.core.netdev_max_backlog)",
+        "receive_buffer" => "no room for it, or outside the window",
+        other => other,
+    }
 }

@@ -45,6 +45,7 @@ impl Case {
         });
         let losses = Losses::of(made, setting.beta);
         assert!(losses.epochs(0) > 200, "only {} losses", losses.epochs(0));
+        made.has_room();
         Case {
             name: made.run.variant.clone(),
             p: p.expect("a random loss"),

@@ -11,6 +11,9 @@ use fullpipe::scenario::SetOption;
 /// Losses left out where a flow began anywhere: it comes down first.
 const UNSTEADY: usize = 10;
 
+/// Epochs between losses from which a mean is taken.
+const LEAST_EPOCHS: usize = 30;
+
 /// A run as the laws see it.
 struct Case {
     name: String,
@@ -26,12 +29,15 @@ impl Case {
         let drop = made.run.stages.iter().find(|stage| stage.name == "drop").expect("the drops");
         let unnoticed = drop.dropped - losses.count() as u64;
         assert!(unnoticed <= 1, "{}: {unnoticed} losses unnoticed", made.run.variant);
+        made.has_room();
         let packets = packets_between(&made.resolved);
         Case { name: made.run.variant.clone(), setting, packets, losses }
     }
 
-    /// The mean window since a loss.
+    /// The mean window since a loss: of 30 epochs at least, which was laid down beforehand.
     fn mean(&self, first: usize) -> f64 {
+        let epochs = self.losses.epochs(first);
+        assert!(epochs >= LEAST_EPOCHS, "{}: {epochs} losses", self.name);
         self.losses.mean(first, self.setting.rtt_s)
     }
 

@@ -19,7 +19,23 @@ impl Made {
         let found = self.run.stages.iter().find(|s| s.name == stage);
         found.unwrap_or_else(|| panic!("no stage {stage}")).entered as f64
     }
+
+    /// The laws are about windows that nothing but loss bounds: the largest cwnd is at most half of
+    /// what the receiver ever offered and of what the send buffer holds, where a packet takes at most
+    /// twice its payload.
+    pub fn has_room(&self) {
+        let flows = &self.trace.flows;
+        let cwnd = flows.iter().map(|sample| u64::from(sample.cwnd)).max().expect("samples");
+        let offered = flows.iter().map(|sample| sample.snd_wnd).max().expect("samples") / MSS;
+        let buffer = self.run.stages.iter().find(|stage| stage.kind == "send_buffer");
+        let buffer = buffer.and_then(|stage| stage.capacity).expect("a fixed buffer") / (2 * MSS);
+        let (name, allowed) = (&self.run.variant, offered.min(buffer));
+        assert!(2 * cwnd <= allowed, "{name}: cwnd {cwnd}, while buffers allow {allowed}");
+    }
 }
+
+/// Payload of a full segment without timestamps, bytes.
+pub const MSS: u64 = 1460;
 
 /// All variants of scenarios/theory/NAME.toml.
 pub fn all(name: &str) -> Vec<Made> {

@@ -61,7 +61,8 @@ pub fn expectations(all: &[Expectation], style: Style) -> Vec<String> {
     let summary = if failed.is_empty() { style.good(&text) } else { style.bad(&text) };
     let mut lines = vec![String::new(), summary];
     for expectation in failed {
-        let text = format!("FAILED {}: {}", expectation.metric, expectation.detail);
+        let Expectation { metric, detail, within, .. } = expectation;
+        let text = format!("FAILED {metric}: {detail}; {within} is allowed");
         lines.extend(wrap(&text, "  ", style.columns()).iter().map(|line| style.bad(line)));
     }
     lines

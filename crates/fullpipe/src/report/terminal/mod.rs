@@ -1,9 +1,10 @@
-//! A document as text for a terminal: per flow a table of its intervals, then the published figures
-//! beside the simulated ones, the expectations, and last a verdict for each variant.
+//! A document as text for a terminal: per flow a table of its intervals, then where packets were
+//! dropped, the published figures beside the simulated ones, the expectations, and last a verdict for each variant.
 //!
 //! Everything fits the width that is given, 80 columns at least; from 120 on the tables say more.
 
 mod compared;
+mod dropped;
 mod flow;
 mod grid;
 mod judged;
@@ -46,6 +47,7 @@ fn run(lines: &mut Vec<String>, run: &Run, style: Style) {
         lines.push(String::new());
         lines.extend(flow::lines(run, flow, style));
     }
+    lines.extend(dropped::lines(run, style));
     if let Some(published) = &run.published {
         lines.push(String::new());
         lines.extend(judged::published(published, style));

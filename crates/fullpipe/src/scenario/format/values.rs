@@ -278,16 +278,23 @@ impl Read for Probability {
                 cx.error("unknown-unit", node.place, message).expected(Self::KIND.describe());
                 return None;
             }
-            Err(_) => f64::NAN,
+            Err(_) => {
+                let message = format!("`{key}` is not a probability: \"{text}\"");
+                cx.error("bad-value", node.place, message).expected(PROBABILITIES);
+                return None;
+            }
         };
         if (0.0..=1.0).contains(&value) {
             return Some(Probability(value));
         }
         cx.error("out-of-range", node.place, format!("`{key}` is {text}, not a probability"))
-            .expected("0 to 1, or \"0%\" to \"100%\"");
+            .expected(PROBABILITIES);
         None
     }
 }
+
+/// What a probability can be.
+const PROBABILITIES: &str = "0 to 1, or \"0%\" to \"100%\"";
 
 /// The nodes of an array.
 pub fn items<'a>(node: &'a Node, key: &str, kind: &Kind, cx: &mut Context) -> Option<&'a [Node]> {

@@ -18,7 +18,7 @@ group! {
         name: Name, Required;
         /// Probability that a packet is duplicated.
         probability: Probability, Required;
-        /// How much of the random number comes from the packet before, as in netem; then fewer packets are duplicated than a probability below a half says.
+        /// Share of a packet's random number that comes from the packet before, as in netem: r = (1 - c) u + c r', with u uniform from 0 to 1; it is duplicated if r is at most the probability. So duplicates come in bursts. As r lies closer to the middle than u, fewer packets are duplicated than a probability below a half says, and more than one above it says. With 1 all are, or none.
         correlation: Probability, Is("0");
     }
 }

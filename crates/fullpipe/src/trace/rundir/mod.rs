@@ -12,8 +12,10 @@
 //! ```
 //! [`Place::check`] comes before the first run, [`Place::create`] when results begin to exist,
 //! [`Writer::run`] once per finished run in any order, [`Writer::finish`] at the end. Until then
-//! everything lies in a hidden directory beside the final one; a writer that is dropped removes it.
+//! everything lies in a hidden directory beside the final one; a writer that is dropped removes it, and
+//! what a killed program has left goes when the next one starts.
 
+mod leftover;
 mod names;
 mod place;
 mod read;

@@ -1,9 +1,9 @@
 //! Where results go, and whether they can.
 
 use super::super::Error;
-use super::LATEST;
 use super::names::folder;
 use super::writer::Writer;
+use super::{LATEST, leftover};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
@@ -33,7 +33,8 @@ impl Place {
         self.create().map(drop)
     }
 
-    /// Makes the hidden directory in which results are collected.
+    /// Makes the hidden directory in which results are collected, and removes those that killed
+    /// programs have left there: all below a `root`, else those of this name.
     ///
     /// # Errors
     /// As [`Place::check`].
@@ -44,7 +45,8 @@ impl Place {
         }
         let (parent, name) = self.parts()?;
         let made = Made::parents(&parent)?;
-        let hidden = parent.join(format!(".{name}.{}.tmp", std::process::id()));
+        leftover::sweep(&parent, matches!(self, Place::Exactly(_)).then_some(name.as_str()));
+        let hidden = parent.join(leftover::hidden_name(&name));
         let directory = free(&hidden, |path| fs::create_dir(path)).map_err(|e| {
             Error::new(&parent, format!("cannot make a directory in it: {e}"))
                 .hint("choose another directory with --out, or change its permissions")

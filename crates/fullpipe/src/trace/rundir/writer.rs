@@ -5,7 +5,7 @@ use super::super::recording::Recording;
 use super::super::{Error, csv, table};
 use super::names::folders;
 use super::place::{Made, Place, free};
-use super::{INTERVALS, LATEST, PROVENANCE, REPORT, RESOLVED, SUMMARY};
+use super::{INTERVALS, LATEST, PROVENANCE, REPORT, RESOLVED, SUMMARY, leftover};
 use crate::analysis::document::{Document, Run};
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,13 +23,15 @@ pub struct Writer {
     /// Folders of the runs until they get their names, by variant.
     collected: Mutex<BTreeMap<String, PathBuf>>,
     finished: bool,
+    /// See [`super::leftover`].
+    _lock: Option<fs::File>,
 }
 
 impl Writer {
     /// A writer that collects in `directory`, to become `target`.
     pub(super) fn new(place: Place, target: PathBuf, directory: PathBuf, made: Made) -> Writer {
-        let collected = Mutex::default();
-        Writer { place, target, directory, made, collected, finished: false }
+        let (collected, _lock) = (Mutex::default(), leftover::lock(&directory));
+        Writer { place, target, directory, made, collected, finished: false, _lock }
     }
 
     /// The hidden directory. It vanishes when the writer is dropped, unless [`Writer::finish`] has
@@ -75,8 +77,9 @@ impl Writer {
         report: &str,
     ) -> Result<PathBuf, Error> {
         self.finished = true;
-        self.name_folders(document)?;
+        // It comes first: a directory that has one is no leftover.
         write_text(&self.directory.join(SUMMARY), &to_json(document))?;
+        self.name_folders(document)?;
         write_text(&self.directory.join(PROVENANCE), &to_json(provenance))?;
         write_text(&self.directory.join(REPORT), report)?;
         let moved = self.move_to_target().map_err(|e| {

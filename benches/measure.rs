@@ -1,0 +1,77 @@
+//! What the benchmarks share: CPU time, medians, and how the table of what recovery costs is kept.
+#![allow(dead_code)] // each benchmark uses a part
+
+use rustix::time::{ClockId, clock_gettime};
+use std::path::{Path, PathBuf};
+
+/// CPU time of this thread, ns.
+pub fn cpu_ns() -> f64 {
+    let spent = clock_gettime(ClockId::ThreadCPUTime);
+    spent.tv_sec as f64 * 1e9 + spent.tv_nsec as f64
+}
+
+/// The middle value of an odd number of them.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// What a packet costs with a kernel, ns of CPU.
+pub struct Cost {
+    pub kernel: String,
+    pub whole: f64,
+    pub in_recovery: f64,
+}
+
+/// What was measured of a packet in recovery; each has two columns of the table.
+#[derive(Clone, Copy)]
+pub enum Of {
+    Sender,
+    Run,
+}
+
+/// Prints the costs, and with `--record FILE` writes them into a text, too. A relative name counts from
+/// the repository's root.
+pub fn report(of: Of, costs: &[Cost]) {
+    for Cost { kernel, whole, in_recovery } in costs {
+        println!("{kernel}: {whole:.0} {in_recovery:.0} {:.2}", in_recovery / whole);
+    }
+    let mut arguments = std::env::args_os().skip_while(|word| word != "--record").skip(1);
+    if let Some(file) = arguments.next() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        record(&root.join(PathBuf::from(file)), of, costs);
+    }
+}
+
+const BEGIN: &str = "<!-- recovery -->\n\n";
+const END: &str = "\n\n<!-- /recovery -->";
+
+/// Writes two columns of the table between its marks; the other two stay.
+fn record(file: &Path, of: Of, costs: &[Cost]) {
+    let name = file.display();
+    let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let (before, rest) = text.split_once(BEGIN).unwrap_or_else(|| panic!("{name}: no {BEGIN}"));
+    let (table, after) = rest.split_once(END).unwrap_or_else(|| panic!("{name}: no {END}"));
+    let mut lines: Vec<String> = table.lines().take(2).map(str::to_string).collect();
+    lines.extend(costs.iter().map(|cost| row(table, of, cost)));
+    let text = format!("{before}{BEGIN}{}{END}{after}", lines.join("\n"));
+    std::fs::write(file, text).unwrap_or_else(|e| panic!("{name}: {e}"));
+}
+
+/// A kernel's row, with the other columns as they are in the table.
+fn row(table: &str, of: Of, cost: &Cost) -> String {
+    let cells =
+        |line: &str| line.split('|').map(|cell| cell.trim().to_string()).collect::<Vec<_>>();
+    let found = table.lines().map(cells).find(|cells| cells.get(1) == Some(&cost.kernel));
+    let mut cells = match found {
+        Some(cells) => cells[1..6].to_vec(),
+        None => [&cost.kernel, "", "", "", ""].map(str::to_string).to_vec(),
+    };
+    let first = match of {
+        Of::Sender => 1,
+        Of::Run => 3,
+    };
+    cells[first] = format!("{:.0}", cost.in_recovery);
+    cells[first + 1] = format!("{:.1}", cost.in_recovery / cost.whole);
+    format!("| {} |", cells.join(" | "))
+}

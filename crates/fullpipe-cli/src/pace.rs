@@ -1,0 +1,109 @@
+//! How long it will take, from how fast it went in the last seconds: runs differ in speed, so what was
+//! long ago says little, and a single moment says nothing.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Time over which the rate is taken.
+const WINDOW: Duration = Duration::from_secs(10);
+/// Least time between two looks.
+const STEP: Duration = Duration::from_millis(500);
+/// Least time that says anything.
+const LEAST: Duration = Duration::from_secs(2);
+
+/// See the module's description.
+#[derive(Debug)]
+pub struct Pace {
+    total: u64,
+    /// When, since the beginning, and how much was done by then.
+    seen: VecDeque<(Duration, u64)>,
+}
+
+impl Pace {
+    /// For so much work.
+    pub fn new(total: u64) -> Pace {
+        Pace { total, seen: VecDeque::from([(Duration::ZERO, 0)]) }
+    }
+
+    /// `done` of the work is done at `now`: how long the rest takes. None between two looks, and
+    /// while it cannot be known.
+    pub fn left(&mut self, now: Duration, done: u64) -> Option<Duration> {
+        let (last, _) = *self.seen.back()?;
+        if now < last + STEP {
+            return None;
+        }
+        self.seen.push_back((now, done));
+        while self.seen.get(1).is_some_and(|(time, _)| *time + WINDOW <= now) {
+            self.seen.pop_front();
+        }
+        let (since, before) = *self.seen.front()?;
+        let (span, work) = (now - since, done.saturating_sub(before));
+        if work == 0 || span < LEAST {
+            return None;
+        }
+        let rest = self.total.saturating_sub(done) as f64;
+        Duration::try_from_secs_f64(rest / work as f64 * span.as_secs_f64()).ok()
+    }
+}
+
+/// A time as coarse as it is known: "7 s", "40 s", "3 min", "2 h".
+pub fn rounded(time: Duration) -> String {
+    match time.as_secs_f64() {
+        s if s < 20.0 => format!("{:.0} s", s.ceil()),
+        s if s < 90.0 => format!("{:.0} s", (s / 5.0).ceil() * 5.0),
+        s if s < 5400.0 => format!("{:.0} min", (s / 60.0).ceil()),
+        s => format!("{:.0} h", (s / 3600.0).ceil()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(s: f64) -> Duration {
+        Duration::from_secs_f64(s)
+    }
+
+    #[test]
+    fn the_last_ten_seconds_count() {
+        let mut pace = Pace::new(1000);
+        let mut left = None;
+        // 20 s at 1 a second, then 10 s at 10 a second
+        for half in 1..=60 {
+            let now = f64::from(half) / 2.0;
+            let done = if now <= 20.0 { now } else { 20.0 + (now - 20.0) * 10.0 };
+            left = pace.left(seconds(now), done as u64);
+        }
+        assert_eq!(left, Some(seconds(88.0)));
+    }
+
+    #[test]
+    fn one_fast_moment_moves_it_by_its_share_only() {
+        let mut pace = Pace::new(10_000);
+        for half in 1..=40_u32 {
+            pace.left(seconds(f64::from(half) / 2.0), u64::from(half) * 5);
+        }
+        let (steady, spike) = (980.0, pace.left(seconds(20.5), 300).expect("known").as_secs_f64());
+        assert!(spike > 0.4 * steady && spike < steady, "{spike}");
+    }
+
+    #[test]
+    fn nothing_is_said_before_it_is_known() {
+        let mut pace = Pace::new(100);
+        assert_eq!(pace.left(seconds(0.1), 1), None);
+        assert_eq!(pace.left(seconds(1.0), 2), None);
+        assert_eq!(pace.left(seconds(2.0), 4), Some(seconds(48.0)));
+        assert_eq!(pace.left(seconds(2.1), 50), None);
+        let mut stuck = Pace::new(100);
+        assert_eq!(stuck.left(seconds(5.0), 0), None);
+    }
+
+    #[test]
+    fn times_are_as_coarse_as_they_are_known() {
+        let table =
+            [(0.2, "1 s"), (19.4, "20 s"), (61.0, "65 s"), (90.0, "2 min"), (7300.0, "3 h")];
+        for (time, text) in table {
+            assert_eq!(rounded(seconds(time)), text);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Where packets were dropped.
+
+use super::Style;
+use super::grid::{Column, lay_out, number, words, wrap};
+use crate::analysis::document::{Run, Stage};
+use crate::report::numbers;
+use crate::trace::stage_info::why_dropped;
+
+const NARROW: [Column; 4] =
+    [words("place"), words("way"), number("dropped", "packets"), number("of those sent", "%")];
+
+const WIDE: [Column; 2] = [words("counted in"), words("why")];
+
+/// Room for a place's name beside the numbers.
+const NAME: usize = 40;
+
+/// Heading and table, in the packets' order; nothing where nothing was dropped.
+pub fn lines(run: &Run, style: Style) -> Vec<String> {
+    let dropping: Vec<&Stage> = run.stages.iter().filter(|stage| stage.dropped > 0).collect();
+    if dropping.is_empty() {
+        return Vec::new();
+    }
+    let columns: Vec<Column> = match style.wide() {
+        true => NARROW.into_iter().chain(WIDE).collect(),
+        false => NARROW.into(),
+    };
+    let rows: Vec<Vec<String>> = dropping.iter().map(|stage| row(run, stage, style)).collect();
+    let mut table = lay_out(&columns, &rows, style.columns()).into_iter();
+    let heading = format!("{}: where packets were dropped", run.variant);
+    let mut lines = vec![String::new()];
+    lines.extend(wrap(&heading, "", style.columns()).iter().map(|line| style.bold(line)));
+    lines.extend(table.by_ref().take(2).map(|line| style.faint(&line)));
+    for (stage, line) in dropping.iter().zip(table) {
+        if !fits(&stage.name) {
+            lines.extend(wrap(&stage.name, "  ", style.columns()));
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+/// Whether a name has room beside the numbers; a longer one has a line of its own.
+fn fits(name: &str) -> bool {
+    name.chars().count() <= NAME
+}
+
+fn row(run: &Run, stage: &Stage, style: Style) -> Vec<String> {
+    let name = if fits(&stage.name) { stage.name.clone() } else { String::new() };
+    let share = stage.dropped as f64 / sent(run, stage).max(1) as f64;
+    let mut row =
+        vec![name, stage.direction.clone(), numbers::count(stage.dropped), percent(share)];
+    if style.wide() {
+        row.push(if stage.unit == "skb" { "skbs" } else { "segments" }.into());
+        row.push(why_dropped(&stage.kind).into());
+    }
+    row
+}
+
+/// Packets that the host at the way's beginning sent, counted as the stage counts what it drops:
+/// in skbs before the card, which never sees those that the qdisc refuses, in segments from there on.
+fn sent(run: &Run, stage: &Stage) -> u64 {
+    let begins = |s: &&Stage| s.kind == "tx_ring" && s.direction == stage.direction;
+    match (stage.unit.as_str(), run.stages.iter().find(begins)) {
+        ("skb", _) | (_, None) => stage.entered + stage.dropped,
+        (_, Some(card)) => card.entered,
+    }
+}
+
+/// Three significant digits, as losses are rare.
+fn percent(share: f64) -> String {
+    match share * 100.0 {
+        percent if percent < 0.0001 => "< 0.0001".into(),
+        percent if percent < 0.1 => {
+            let digits = 2 - percent.log10().floor() as i32;
+            numbers::fixed(percent, digits as usize)
+        }
+        percent => numbers::short(percent),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rare_losses_have_three_digits() {
+        let table = [
+            (1.0, "100"),
+            (0.123_456, "12.3"),
+            (0.012_345, "1.23"),
+            (0.001_5, "0.15"),
+            (0.000_123_4, "0.0123"),
+            (0.000_001_234, "0.000123"),
+            (0.000_000_1, "< 0.0001"),
+        ];
+        for (share, expected) in table {
+            assert_eq!(percent(share), expected, "{share}");
+        }
+    }
+}
