@@ -19,9 +19,11 @@ bless:
 fuzz:
 	./fuzz/run.sh $(SECONDS)
 
-# Data segments per CPU second, with and without the trace; what recovery costs (ARGS go to this: --record FILE).
+# Data segments per CPU second, with and without the trace; what many flows cost; what recovery costs (ARGS go
+# to this: --record FILE).
 bench:
 	cargo bench -p fullpipe --bench speed
+	cargo bench -p fullpipe --bench flows
 	cargo bench -p fullpipe-sim --bench recovery -- $(ARGS)
 	cargo bench -p fullpipe --bench holes -- $(ARGS)
 

@@ -14,21 +14,21 @@ impl Finger {
     /// Number of elements before the first for which `before` does not hold; it holds for none after
     /// that. Answers at the ends do not move the finger.
     #[inline]
-    pub fn partition_point<T>(
-        &self,
-        elements: &VecDeque<T>,
-        before: impl Fn(&T) -> bool,
-    ) -> usize {
+    pub fn partition_point<T>(&self, elements: &VecDeque<T>, before: impl Fn(&T) -> bool) -> usize {
+        let at = self.0.get().min(elements.len());
+        let begins_at = elements.get(at).is_none_or(|element| !before(element));
+        if begins_at && at.checked_sub(1).is_some_and(|last| before(&elements[last])) {
+            return at;
+        }
         if elements.back().is_none_or(&before) {
             return elements.len();
         }
         if elements.get(1).is_none_or(|second| !before(second)) {
             return elements.front().is_some_and(before).into();
         }
-        let at = self.0.get().min(elements.len());
-        let found = match elements.get(at) {
-            Some(element) if before(element) => search_up(elements, at, before),
-            _ => search_down(elements, at, before),
+        let found = match begins_at {
+            true => search_down(elements, at, before),
+            false => search_up(elements, at, before),
         };
         self.0.set(found);
         found

@@ -50,12 +50,17 @@ impl RangeSet {
     }
 
     /// The range that holds `at`.
-    #[inline]
+    #[inline(always)]
     pub fn containing(&self, at: u64) -> Option<(u64, u64)> {
         let last = self.ranges.last()?;
         if at >= last.0 {
             return (at < last.1).then_some(last);
         }
+        self.containing_below_last(at)
+    }
+
+    #[inline(never)]
+    fn containing_below_last(&self, at: u64) -> Option<(u64, u64)> {
         if at < self.ranges.first()?.0 {
             return None;
         }

@@ -2,7 +2,8 @@
 //! lost, against the same transfer without loss, taken in turns. The aim is at most twice.
 //!
 //! Both runs move the same bytes to their end, so that nothing is left half done in one of them. What
-//! the run with losses takes longer is charged to the packets of that one window.
+//! the run with losses takes longer is charged to the packets of that one window. Packets are data
+//! packets sent, those sent again included.
 
 #[path = "../../../benches/measure.rs"]
 mod measure;
@@ -62,12 +63,18 @@ fn resolved(kernel: &str, lossy: bool) -> Resolved {
     scenario.plans()[0].resolved.clone()
 }
 
-/// CPU time of a run, ns.
-fn cost(simulator: &dyn Engine, run: &Resolved) -> f64 {
+/// CPU time of a run, ns, and the packets it sent.
+fn cost(simulator: &dyn Engine, run: &Resolved) -> (f64, f64) {
     let mut recording = Recording::default();
     let before = cpu_ns();
-    simulator.run(run, &mut recording, &mut ToTheEnd).expect("a valid run");
-    cpu_ns() - before
+    let outcome = simulator.run(run, &mut recording, &mut ToTheEnd).expect("a valid run");
+    (cpu_ns() - before, outcome.segments as f64)
+}
+
+/// Median time of runs that send the same packets, and these.
+fn typical(runs: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
+    let (times, packets): (Vec<_>, Vec<_>) = runs.unzip();
+    (median(times), packets[0])
 }
 
 /// What a packet costs with a kernel.
@@ -75,10 +82,10 @@ fn measured(simulator: &dyn Engine, kernel: &str) -> Cost {
     let (whole, lossy) = (resolved(kernel, false), resolved(kernel, true));
     let round = |_| (cost(simulator, &whole), cost(simulator, &lossy));
     let rounds: Vec<_> = (0..ROUNDS).map(round).collect();
-    let whole = median(rounds.iter().map(|round| round.0).collect());
-    let lossy = median(rounds.iter().map(|round| round.1).collect());
-    let packet = whole / PACKETS as f64;
-    let in_recovery = packet + (lossy - whole) / WINDOW as f64;
+    let (whole, packets) = typical(rounds.iter().map(|round| round.0));
+    let (lossy, with_again) = typical(rounds.iter().map(|round| round.1));
+    let (packet, window) = (whole / packets, WINDOW as f64);
+    let in_recovery = (packet * window + lossy - whole) / (window + with_again - packets);
     Cost { kernel: kernel.into(), whole: packet, in_recovery }
 }
 

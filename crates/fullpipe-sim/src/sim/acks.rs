@@ -24,7 +24,7 @@ struct Log {
     first: u64,
     first_sacks: u64,
     entries: VecDeque<Entry>,
-    sacks: VecDeque<Sacks>,
+    sacks: VecDeque<Blocks>,
 }
 
 #[derive(Clone, Copy)]
@@ -37,34 +37,80 @@ struct Entry {
     sacks: u64,
 }
 
+/// SACK blocks, as distances from the cumulative ACK modulo 2^32: as small as on the wire.
+#[derive(Clone, Copy)]
+struct Blocks {
+    blocks: [(u32, u32); 4],
+    count: u8,
+}
+
+impl Blocks {
+    fn of(ack: u64, sacks: &Sacks) -> Blocks {
+        let distance = |at: u64| at.wrapping_sub(ack) as u32;
+        let blocks = sacks.blocks.map(|(start, end)| (distance(start), distance(end)));
+        Blocks { blocks, count: sacks.count as u8 }
+    }
+
+    fn sacks(&self, ack: u64) -> Sacks {
+        let at = |distance: u32| ack.wrapping_add_signed(i64::from(distance as i32));
+        let count = usize::from(self.count);
+        let mut blocks = [(0, 0); 4];
+        for (block, &(start, end)) in blocks.iter_mut().zip(&self.blocks[..count]) {
+            *block = (at(start), at(end));
+        }
+        Sacks { blocks, count }
+    }
+}
+
+impl Entry {
+    fn ack(&self, blocks: Option<&Blocks>) -> Ack {
+        let &Entry { ack, window, tsecr, .. } = self;
+        Ack { ack, window, sacks: blocks.map(|blocks| blocks.sacks(ack)), tsecr }
+    }
+}
+
 impl Log {
+    /// The number of the next entry.
+    fn next(&self) -> u64 {
+        self.first + self.entries.len() as u64
+    }
+
     fn push(&mut self, ack: &Ack) -> u64 {
+        let number = self.next();
         let sacks = self.first_sacks + self.sacks.len() as u64;
-        let &Ack { ack: number, window, tsecr, .. } = ack;
+        let &Ack { ack: seq, window, tsecr, .. } = ack;
         let has_sacks = ack.sacks.is_some();
-        self.entries.push_back(Entry { ack: number, window, tsecr, has_sacks, sacks });
-        self.sacks.extend(ack.sacks);
-        self.first + self.entries.len() as u64 - 1
+        self.entries.push_back(Entry { ack: seq, window, tsecr, has_sacks, sacks });
+        if let Some(sacks) = &ack.sacks {
+            self.sacks.push_back(Blocks::of(seq, sacks));
+        }
+        number
     }
 
     fn get(&self, number: u64) -> Option<Ack> {
         let entry = self.entries.get(number.checked_sub(self.first)? as usize)?;
-        let sacks = (entry.sacks - self.first_sacks) as usize;
-        let sacks = if entry.has_sacks { self.sacks.get(sacks).copied() } else { None };
-        Some(Ack { ack: entry.ack, window: entry.window, sacks, tsecr: entry.tsecr })
+        let at = (entry.sacks - self.first_sacks) as usize;
+        Some(entry.ack(self.sacks.get(at).filter(|_| entry.has_sacks)))
+    }
+
+    /// The first entry, which is forgotten.
+    fn pop(&mut self) -> Option<Ack> {
+        let entry = self.entries.pop_front()?;
+        self.first += 1;
+        if !entry.has_sacks {
+            return Some(entry.ack(None));
+        }
+        self.first_sacks += 1;
+        Some(entry.ack(self.sacks.pop_front().as_ref()))
     }
 
     /// Forgets the entries before `number`, and says how many.
     fn forget_before(&mut self, number: u64) -> usize {
-        let gone = number.saturating_sub(self.first).min(self.entries.len() as u64);
-        for entry in self.entries.drain(..gone as usize) {
-            if entry.has_sacks {
-                self.sacks.pop_front();
-                self.first_sacks += 1;
-            }
+        let gone = number.saturating_sub(self.first).min(self.entries.len() as u64) as usize;
+        for _ in 0..gone {
+            self.pop();
         }
-        self.first += gone;
-        gone as usize
+        gone
     }
 }
 
@@ -73,6 +119,11 @@ impl Acks {
     pub(crate) fn new(flows: usize, in_order: bool) -> Acks {
         let logs = (0..flows).map(|_| Log::default()).collect();
         Acks { logs, in_order, entries: 0, many: MANY }
+    }
+
+    /// The number of the next entry.
+    pub(crate) fn next(&self, flow: usize) -> u64 {
+        self.logs[flow].next()
     }
 
     /// Adds an entry and returns its number.
@@ -84,10 +135,12 @@ impl Acks {
     /// The entry `number`. In order, those before it were lost on the way.
     pub(crate) fn take(&mut self, flow: usize, number: u64) -> Option<Ack> {
         let log = &mut self.logs[flow];
-        let ack = log.get(number);
-        if self.in_order {
-            self.entries -= log.forget_before(number + 1);
+        if !self.in_order {
+            return log.get(number);
         }
+        self.entries -= log.forget_before(number);
+        let ack = log.pop();
+        self.entries -= usize::from(ack.is_some());
         ack
     }
 

@@ -60,6 +60,8 @@ pub struct Outcome {
     pub complete: bool,
     /// Data segments sent, the measure of a run's size.
     pub segments: u64,
+    /// Trains that the hosts put on the wires, the measure of what the path has to do.
+    pub trains: u64,
 }
 
 /// What both hosts and the sampler share.
@@ -94,6 +96,7 @@ struct Run {
     receiver: ReceivingHost,
     shared: Shared,
     scratch: Vec<Train>,
+    trains: u64,
 }
 
 /// Runs `config` and tells `sink` about it until the end, or until `control` says stop.
@@ -125,7 +128,8 @@ pub fn run(
         }
     };
     run.tell_packets(end, true, sink);
-    Ok(Outcome { end, complete, segments: run.sender.segments_sent() })
+    let segments = run.sender.segments_sent();
+    Ok(Outcome { end, complete, segments, trains: run.trains })
 }
 
 /// The configuration as the handshake leaves it: an option of TCP holds if both hosts have it.
@@ -176,6 +180,7 @@ impl Run {
             receiver: ReceivingHost::new(config, mss)?,
             shared,
             scratch: Vec::new(),
+            trains: 0,
         })
     }
 
@@ -199,6 +204,7 @@ impl Run {
 
     /// Takes what the hosts put on the wire through the path.
     fn carry(&mut self) {
+        self.trains += (self.sender.wire.len() + self.receiver.wire.len()) as u64;
         let mut sent = core::mem::take(&mut self.sender.wire);
         for train in sent.drain(..) {
             self.shared.pass(Place::Out, &train);

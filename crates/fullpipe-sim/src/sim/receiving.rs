@@ -3,6 +3,8 @@
 //! A softirq takes a batch and runs to its end. The reader copies what is there, at most one buffer
 //! at a time, with the socket locked; segments that come meanwhile wait in the socket's backlog.
 
+mod beyond_hole;
+
 use super::capture::What;
 use super::clock::Timers;
 use super::cpu::Cpu;
@@ -166,12 +168,18 @@ impl ReceivingHost {
         self.host.cpu == config::Cpu::default()
     }
 
-    /// A packet that has the CPU for itself, which takes no time.
-    pub(crate) fn on_lone_packet(&mut self, packet: Train, shared: &mut Shared) {
-        let now = packet.first;
-        self.on_packet(packet, now, now, shared);
-        self.after(usize::from(packet.flow));
+    /// Packets that have the CPU for themselves, which takes no time: all if they lie beyond a hole, or
+    /// the first of them. How many.
+    pub(crate) fn on_lone_packets(&mut self, packets: &Train, shared: &mut Shared) -> u32 {
+        let all = self.take_beyond_hole(packets, shared);
+        if !all {
+            self.on_packet(packets.part(0, 1), packets.first, packets.first, shared);
+        }
+        let taken = if all { packets.count } else { 1 };
+        let now = packets.time(taken - 1);
+        self.after(usize::from(packets.flow));
         self.cpu.urgent(now, now);
+        taken
     }
 
     fn on_packet(&mut self, packet: Train, cpu: Time, now: Time, shared: &mut Shared) {

@@ -193,11 +193,12 @@ impl SendingHost {
         self.host.cpu == config::Cpu::default()
     }
 
-    /// A packet that has the CPU for itself, which takes no time.
-    pub(crate) fn on_lone_packet(&mut self, packet: Train, shared: &mut Shared) {
-        let now = packet.first;
-        self.on_packet(packet, now, now, shared);
+    /// Packets that have the CPU for themselves, which takes no time: the first of them.
+    pub(crate) fn on_lone_packets(&mut self, packets: &Train, shared: &mut Shared) -> u32 {
+        let now = packets.first;
+        self.on_packet(packets.part(0, 1), now, now, shared);
         self.cpu.urgent(now, now);
+        1
     }
 
     fn on_packet(&mut self, packet: Train, cpu: Time, now: Time, shared: &mut Shared) -> Time {

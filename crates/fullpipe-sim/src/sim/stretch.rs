@@ -31,8 +31,9 @@ trait Host {
     fn handle(&mut self, now: Time, work: Work, shared: &mut Shared);
     /// Packets from `now` up to `last` that find a free CPU each and take none of its time.
     fn take_one_by_one(&mut self, now: Time, last: Time) -> Option<Train>;
-    /// An interrupt for one packet.
-    fn on_lone_packet(&mut self, packet: Train, shared: &mut Shared);
+    /// Interrupts for one packet each: takes the first, or all if nothing else is due before the last;
+    /// how many.
+    fn on_lone_packets(&mut self, packets: &Train, shared: &mut Shared) -> u32;
 
     fn next(&self) -> (Time, Work) {
         let [packets, timers, process] = self.due();
@@ -64,12 +65,14 @@ trait Host {
 
     /// Takes packets that have an interrupt each, and does between them what is due.
     fn one_by_one(&mut self, packets: &Train, shared: &mut Shared) {
-        for i in 0..packets.count {
+        let mut at = 0;
+        loop {
             shared.doing = (Work::Packets, Self::SIDE);
-            self.on_lone_packet(packets.part(i, 1), shared);
-            if i + 1 < packets.count {
-                self.work_without_packets(packets.time(i + 1), shared);
+            at += self.on_lone_packets(&packets.part(at, packets.count - at), shared);
+            if at == packets.count {
+                return;
             }
+            self.work_without_packets(packets.time(at), shared);
         }
     }
 
@@ -112,8 +115,8 @@ macro_rules! host {
                 if self.costs_nothing() { self.receive.take_one_by_one(now, last) } else { None }
             }
 
-            fn on_lone_packet(&mut self, packet: Train, shared: &mut Shared) {
-                self.on_lone_packet(packet, shared);
+            fn on_lone_packets(&mut self, packets: &Train, shared: &mut Shared) -> u32 {
+                self.on_lone_packets(packets, shared)
             }
         }
     };

@@ -34,7 +34,8 @@ impl Blocks {
     /// that they touch; the last may be forgotten for it.
     fn tell(&mut self, start: u64, end: u64) {
         let mut first = (start, end);
-        let touches = |block: &(u64, u64), first: (u64, u64)| block.0 <= first.1 && first.0 <= block.1;
+        let touches =
+            |block: &(u64, u64), first: (u64, u64)| block.0 <= first.1 && first.0 <= block.1;
         while let Some(at) = self.told().iter().position(|block| touches(block, first)) {
             let block = self.list[at];
             first = (first.0.min(block.0), first.1.max(block.1));

@@ -5,6 +5,7 @@
 
 use crate::tally::{Counters, Samples};
 use crate::trace::{StageInfo, StageSample};
+use crate::train::Train;
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
@@ -55,6 +56,11 @@ impl Qdisc {
         self.counters.left.one(Time(entry), bytes);
         self.waiting.push_back(entry);
         self.counters.peaks.reach(now, self.waiting.len() as u64);
+    }
+
+    /// These packets enter the ring as they come.
+    pub(super) fn pass(&mut self, packets: &Train) {
+        self.counters.passed.add(packets.first, packets.spacing, packets.count, packets.ip_len);
     }
 
     pub(super) fn info(&self, host: &str) -> StageInfo {

@@ -55,6 +55,18 @@ impl Transmit {
         true
     }
 
+    /// Offers packets, each an skb of its own that is offered at its time, if all of them go on the wire
+    /// at once; whether they do.
+    pub fn push_each(&mut self, packets: &Train, out: &mut Vec<Train>) -> bool {
+        self.qdisc.forget_entered(packets.first);
+        if self.numbered || !self.qdisc.is_empty() || !self.ring.passes(packets) {
+            return false;
+        }
+        self.qdisc.pass(packets);
+        self.ring.pass(packets, out);
+        true
+    }
+
     /// Segments taken so far: the [`Train::serial`] of the next one.
     pub fn taken(&self) -> u64 {
         self.ring.taken()

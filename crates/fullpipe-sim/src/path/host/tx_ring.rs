@@ -110,6 +110,30 @@ impl TxRing {
         }
     }
 
+    /// Whether each of these packets finds the ring empty and the wire free.
+    pub(super) fn passes(&mut self, packets: &Train) -> bool {
+        self.free(packets.first.0);
+        self.held == 0
+            && self.wire_free <= packets.first.0
+            && self.wire.time(packets.ip_len) <= packets.spacing
+    }
+
+    /// Takes packets that each find the ring empty and the wire free.
+    pub(super) fn pass(&mut self, packets: &Train, out: &mut Vec<Train>) {
+        let &Train { first, spacing, count, ip_len, .. } = packets;
+        let service = self.wire.time(ip_len);
+        let done = first + Time(service);
+        self.last_entry = packets.last().0;
+        self.wire_free = self.last_entry + service;
+        self.held = u64::from(count);
+        self.finishes.push_back(Finishes { first: done.0, spacing, count });
+        self.counters.peaks.reach_at_each(packets, 1);
+        self.counters.entered.add(first, spacing, count, ip_len);
+        self.counters.left.add(done, spacing, count, ip_len);
+        append(out, Train { serial: self.taken, ..packets.retimed(0, count, done, spacing) });
+        self.taken += u64::from(count);
+    }
+
     /// Segments taken so far, of all flows.
     pub(super) fn taken(&self) -> u64 {
         self.taken

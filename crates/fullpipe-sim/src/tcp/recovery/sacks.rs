@@ -30,7 +30,8 @@ impl Sender {
         let high_seq = self.recovery.high_seq;
         let told_before = usize::from(flags.dsacking);
         flags.data_lost = blocks[told_before..].iter().any(|&(_, end)| end > high_seq);
-        for (i, &(start, end)) in blocks[..self.changed(sacks)].iter().enumerate().skip(told_before) {
+        for i in told_before..self.changed(sacks) {
+            let (start, end) = blocks[i];
             // As in the last ACK, or moved on by a new block.
             let cache = &self.recovery.recv_sack_cache;
             if cache[i] == (start, end) || i > 0 && cache[i - 1] == (start, end) {

@@ -32,7 +32,7 @@ impl Engine for Simulator {
     ) -> Result<Outcome, String> {
         let mut sink = Limited { resolved, sink };
         let outcome = fullpipe_sim::sim::run(&config(resolved), &mut sink, control)?;
-        let fullpipe_sim::sim::Outcome { end, complete, segments } = outcome;
+        let fullpipe_sim::sim::Outcome { end, complete, segments, .. } = outcome;
         Ok(Outcome { end, complete, segments })
     }
 }

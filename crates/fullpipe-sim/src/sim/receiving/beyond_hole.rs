@@ -1,0 +1,43 @@
+//! Segments in a row beyond a hole: each causes one ACK at once and nothing else, so that the ACKs can
+//! go out as one train. Most of what a receiver does during a recovery is this.
+
+use super::ReceivingHost;
+use crate::sim::Shared;
+use crate::tcp::Segment;
+use crate::train::{Kind, Train};
+
+impl ReceivingHost {
+    /// Takes these packets if all of them lie beyond a hole, nothing else is due before the last, and their
+    /// ACKs go on the wire at once. Whether it does.
+    pub(super) fn take_beyond_hole(&mut self, packets: &Train, shared: &mut Shared) -> bool {
+        let flow = usize::from(packets.flow);
+        let state = &self.flows[flow];
+        let beyond = packets.kind == Kind::Data && packets.number > state.tcp.rcv_nxt;
+        if packets.count == 1 || !beyond || !state.accepted || state.locked {
+            return false;
+        }
+        let due = self.timers.next().min(self.process_ready());
+        if due <= packets.last() || shared.capture.is_some() {
+            return false;
+        }
+        let acks = Train {
+            kind: Kind::Ack,
+            number: shared.acks.next(flow),
+            len: 0,
+            ip_len: shared.headers,
+            tsval: 0,
+            ..*packets
+        };
+        if !self.transmit.push_each(&acks, &mut self.wire) {
+            return false;
+        }
+        let Train { len, tsval, .. } = *packets;
+        for i in 0..packets.count {
+            let segment = Segment { seq: packets.number_of(i), len, tsval };
+            let ack = self.flows[flow].tcp.on_segment(packets.time(i), segment);
+            let ack = ack.expect("what does not move rcv_nxt is acknowledged at once");
+            shared.acks.push(flow, &ack);
+        }
+        true
+    }
+}

@@ -1,0 +1,51 @@
+//! What many flows cost: CPU time per train and per data packet of 1,000 flows (scenario e of
+//! `benches/peers`) against one flow (a), in the simulator alone, taken in turns. The aim per train is at
+//! most one and a half times.
+
+#[path = "../../../benches/measure.rs"]
+mod measure;
+
+use fullpipe::engine::sim::config;
+use fullpipe::scenario::{self, Source};
+use fullpipe::trace::recording::Recording;
+use fullpipe_sim::config::Config;
+use fullpipe_sim::trace::Control;
+use fullpipe_sim::units::Time;
+use measure::{cpu_ns, median};
+
+const ONE: (&str, &str) = ("a", include_str!("../../../benches/peers/a.toml"));
+const MANY: (&str, &str) = ("e", include_str!("../../../benches/peers/e.toml"));
+const ROUNDS: usize = 5;
+
+struct ToTheEnd;
+
+impl Control for ToTheEnd {
+    fn go_on(&mut self, _now: Time) -> bool {
+        true
+    }
+}
+
+fn configuration((name, text): (&str, &str)) -> Config {
+    let scenario = scenario::load(&Source::text(name, text), &[], &[]).expect("a valid scenario");
+    config(&scenario.plans()[0].resolved)
+}
+
+/// CPU time of a run, ns, per train and per data packet.
+fn cost(run: &Config) -> [f64; 2] {
+    let mut recording = Recording::default();
+    let before = cpu_ns();
+    let outcome = fullpipe_sim::sim::run(run, &mut recording, &mut ToTheEnd).expect("a valid run");
+    let spent = cpu_ns() - before;
+    [outcome.trains, outcome.segments].map(|number| spent / number as f64)
+}
+
+fn main() {
+    let runs = [ONE, MANY].map(configuration);
+    let rounds: Vec<_> = (0..ROUNDS).map(|_| [cost(&runs[0]), cost(&runs[1])]).collect();
+    println!("ns of CPU: one flow, 1,000 flows, ratio");
+    for (unit, name) in ["train", "data packet"].into_iter().enumerate() {
+        let typical = |run: usize| median(rounds.iter().map(|round| round[run][unit]).collect());
+        let (one, many) = (typical(0), typical(1));
+        println!("per {name}: {one:.0} {many:.0} {:.2}", many / one);
+    }
+}
