@@ -49,7 +49,7 @@ pub struct StageInfo {
     pub direction: &'static str,
     /// What is counted and decided on: "skb", "segment", "byte".
     pub unit: &'static str,
-    /// Capacity in `unit`s, where it has one.
+    /// Capacity in `unit`s, where something fixed bounds it.
     pub capacity: Option<u64>,
 }
 

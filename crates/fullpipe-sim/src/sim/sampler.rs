@@ -64,7 +64,7 @@ fn send_buffer(run: &mut Run, now: Time) -> StageSample {
     let flows = &run.sender.flows;
     StageSample {
         waiting,
-        waiting_bytes: flows.iter().map(|f| f.tcp.send_buffer().0).sum(),
+        waiting_bytes: flows.iter().map(|f| f.tcp.wmem_queued()).sum(),
         peak,
         entered: flows.iter().map(|f| f.written).sum(),
         left: flows.iter().map(|f| f.tcp.bytes_acked()).sum(),
@@ -97,10 +97,10 @@ fn application(run: &Run) -> StageSample {
 }
 
 fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
-    let sndbuf = run.sender.flows.iter().map(|f| f.tcp.send_buffer().1).sum();
+    let sndbuf = run.sender.flows.iter().map(|f| f.tcp.send_buffer_limit()).sum();
     let mut forward = alloc::vec![
         info("sender", "application", "byte", None),
-        info("sender", "send_buffer", "byte", Some(sndbuf)),
+        info("sender", "send_buffer", "byte", sndbuf),
         info("sender", "cpu", "segment", None),
     ];
     forward.extend(run.sender.transmit.infos("sender"));

@@ -294,9 +294,14 @@ impl Sender {
         self.queue.unsent_bytes
     }
 
-    /// Memory in the send buffer and its limit, bytes.
-    pub fn send_buffer(&self) -> (u64, u64) {
-        (self.queue.wmem_queued, self.sndbuf)
+    /// Memory in the send buffer, bytes.
+    pub fn wmem_queued(&self) -> u64 {
+        self.queue.wmem_queued
+    }
+
+    /// Limit of the send buffer, bytes; none where the kernel tunes it.
+    pub fn send_buffer_limit(&self) -> Option<u64> {
+        self.sndbuf_locked.then_some(self.sndbuf)
     }
 
     /// Why nothing (more) is being sent at this moment.

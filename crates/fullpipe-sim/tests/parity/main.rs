@@ -13,8 +13,10 @@ mod reference;
 #[path = "../scenarios/mod.rs"]
 mod scenarios;
 
-use fullpipe_sim::config::{Config, KINDS};
+use fullpipe_sim::config::{Config, Cpu, Drop, Element, KINDS, ReceivePath};
 use fullpipe_sim::trace::EventKind;
+use fullpipe_sim::units::Time;
+use proptest::prelude::*;
 use record::{Record, ToTheEnd};
 use scenarios::Size;
 use std::collections::BTreeMap;
@@ -73,4 +75,29 @@ fn trains_tell_what_packets_tell() {
     for what in few.chain(["more than 100 segments".to_string()]) {
         assert!(seen.get(&what).is_some_and(|&cases| cases >= 20), "hardly any {what}: {seen:?}");
     }
+}
+
+/// Holes in the first flow, in front of a receiver that takes packets in a row: an interrupt for each,
+/// which takes no time.
+fn with_holes((config, gaps): (Config, Vec<u64>)) -> Config {
+    let segments = gaps.iter().scan(0, |at, gap| {
+        *at += gap;
+        Some(*at)
+    });
+    let (name, segments) = ("holes".to_string(), segments.collect());
+    let holes = Element::Drop(Drop { name, flow: 0, segments, acks: Vec::new() });
+    let mut config = config;
+    config.forward.insert(0, holes);
+    let receiver = &mut config.receiver;
+    (receiver.cpu, receiver.coalesce) = (Cpu::default(), Time::ZERO);
+    (receiver.receive_path, receiver.rx_ring) = (ReceivePath::Napi, 256);
+    config
+}
+
+#[test]
+fn rows_beyond_holes_tell_what_packets_tell() {
+    let size = Size { packets: 1000, samples: 3000 };
+    let gaps = prop::collection::vec(1..60u64, 1..8);
+    let configs = (scenarios::config(size), gaps).prop_map(with_holes);
+    random::check(1500, configs, compare);
 }

@@ -30,10 +30,10 @@ fn in_infos(host: &str, capacities: (u64, u64)) -> [StageInfo; 2] {
 /// All stages, in the order in which data and then ACKs pass them.
 pub fn stages(world: &World) -> Vec<StageInfo> {
     let (sender, receiver) = (&world.sender, &world.receiver);
-    let send_buffers = sender.flows.iter().map(|f| f.tcp.send_buffer().1).sum();
+    let send_buffers = sender.flows.iter().map(|f| f.tcp.send_buffer_limit()).sum();
     let mut infos = vec![
         info("sender.application", "byte", None),
-        info("sender.send_buffer", "byte", Some(send_buffers)),
+        info("sender.send_buffer", "byte", send_buffers),
         info("sender.cpu", "segment", None),
     ];
     infos.extend(out_infos("sender", sender.transmit.sizes()));
@@ -115,7 +115,7 @@ fn send_buffer(world: &mut World, now: Time) -> StageSample {
     let flows = &world.sender.flows;
     StageSample {
         waiting,
-        waiting_bytes: flows.iter().map(|f| f.tcp.send_buffer().0).sum(),
+        waiting_bytes: flows.iter().map(|f| f.tcp.wmem_queued()).sum(),
         peak,
         entered: flows.iter().map(|f| f.written).sum(),
         left: flows.iter().map(|f| f.tcp.bytes_acked()).sum(),

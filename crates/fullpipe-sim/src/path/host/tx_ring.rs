@@ -113,9 +113,7 @@ impl TxRing {
     /// Whether each of these packets finds the ring empty and the wire free.
     pub(super) fn passes(&mut self, packets: &Train) -> bool {
         self.free(packets.first.0);
-        self.held == 0
-            && self.wire_free <= packets.first.0
-            && self.wire.time(packets.ip_len) <= packets.spacing
+        self.held == 0 && self.wire.time(packets.ip_len) <= packets.spacing
     }
 
     /// Takes packets that each find the ring empty and the wire free.

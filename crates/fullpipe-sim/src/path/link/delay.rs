@@ -27,7 +27,7 @@ pub struct Delay {
     pub name: String,
     /// The delay of each packet.
     pub delay: Time,
-    /// Packets it can hold (netem's `limit`); a packet beyond it is dropped.
+    /// Packets it can hold (netem's `limit`); a packet beyond it is dropped. `u32::MAX` is no limit.
     pub limit: u32,
     /// A timer by which packets leave; none: each leaves exactly when due.
     pub timer: Option<Timer>,
@@ -249,7 +249,8 @@ impl Stage for DelayLine {
     }
 
     fn info(&self) -> StageInfo {
-        info::<Delay>(&self.config.name, "segment", Some(u64::from(self.config.limit)))
+        let limit = Some(self.config.limit).filter(|&limit| limit < u32::MAX);
+        info::<Delay>(&self.config.name, "segment", limit.map(u64::from))
     }
 
     fn sample(&mut self, now: Time) -> StageSample {

@@ -37,7 +37,8 @@ impl Delay {
 
 impl Element for Delay {
     fn info(&self) -> StageInfo {
-        info(&self.config.name, "delay", "segment", Some(u64::from(self.config.limit)))
+        let capacity = if self.config.limit == u32::MAX { None } else { Some(self.config.limit) };
+        info(&self.config.name, "delay", "segment", capacity.map(u64::from))
     }
 
     fn arrive(&mut self, now: Time, place: Place, packet: Packet, agenda: &mut Agenda) {

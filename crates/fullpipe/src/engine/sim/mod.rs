@@ -2,14 +2,12 @@
 //!
 //! It does every key of the scenario exactly as the scenario's reference describes it.
 
-mod capacity;
 mod config;
 
 pub use config::config;
 
 use super::{Engine, Outcome, Support};
 use crate::scenario::Resolved;
-use capacity::Limited;
 use fullpipe_sim::trace::{Control, Sink};
 
 /// See the module's description.
@@ -30,8 +28,7 @@ impl Engine for Simulator {
         sink: &mut dyn Sink,
         control: &mut dyn Control,
     ) -> Result<Outcome, String> {
-        let mut sink = Limited { resolved, sink };
-        let outcome = fullpipe_sim::sim::run(&config(resolved), &mut sink, control)?;
+        let outcome = fullpipe_sim::sim::run(&config(resolved), sink, control)?;
         let fullpipe_sim::sim::Outcome { end, complete, segments, .. } = outcome;
         Ok(Outcome { end, complete, segments })
     }

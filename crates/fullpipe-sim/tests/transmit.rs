@@ -1,0 +1,101 @@
+//! Packets offered together go the way out of a host as they go one by one.
+
+#[path = "random/mod.rs"]
+mod random;
+#[path = "scenarios/mod.rs"]
+mod scenarios;
+
+use fullpipe_sim::config::Config;
+use fullpipe_sim::path::host::transmit::Transmit;
+use fullpipe_sim::tally::Samples;
+use fullpipe_sim::train::{Kind, Train, append};
+use fullpipe_sim::units::Time;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use scenarios::{Size, log_uniform};
+
+/// ACKs of 52 bytes.
+fn acks(first: u64, spacing: u64, count: u32) -> Train {
+    Train {
+        flow: 0,
+        kind: Kind::Ack,
+        skb: 0,
+        number: 0,
+        len: 0,
+        ip_len: 52,
+        tsval: 0,
+        count,
+        serial: 0,
+        first: Time(first),
+        spacing,
+    }
+}
+
+/// A way out of a host on which `busy` ACKs were sent at once.
+fn way_out(config: &Config, busy: u32, out: &mut Vec<Train>) -> Transmit {
+    let samples = Samples::every(Time::us(10), Time::secs(1));
+    let mut transmit = Transmit::new(&config.receiver, &[], samples);
+    for _ in 0..busy {
+        transmit.push(Time::us(1), &[acks(1000, 0, 1)], out);
+    }
+    transmit
+}
+
+type Case = (Config, u32, (u64, u64, u32));
+
+fn compare((config, busy, (gap, spacing, count)): &Case) -> Result<(), String> {
+    let packets = acks(1000 + gap, *spacing, *count);
+    let (mut together, mut alone) = (Vec::new(), Vec::new());
+    let mut first = way_out(config, *busy, &mut together);
+    let mut second = way_out(config, *busy, &mut alone);
+    if !first.push_each(&packets, &mut together) {
+        return Ok(());
+    }
+    for i in 0..*count {
+        let packet = packets.part(i, 1);
+        let mut on_the_wire = Vec::new();
+        second.push(packet.first, &[packet], &mut on_the_wire);
+        on_the_wire.into_iter().for_each(|train| append(&mut alone, train));
+    }
+    let each = |trains: &[Train]| -> Vec<Train> {
+        trains
+            .iter()
+            .flat_map(|train| (0..train.count).map(|i| train.retimed(i, 1, train.time(i), 0)))
+            .collect()
+    };
+    if each(&together) != each(&alone) {
+        return Err(format!("{together:?}\n{alone:?}"));
+    }
+    for time in (0..200).map(|i| Time::us(10 * i)) {
+        let (a, b) = (first.sample(time), second.sample(time));
+        if a != b {
+            return Err(format!("at {time}: {a:?}\n{b:?}"));
+        }
+    }
+    let (a, b) = ((first.taken(), first.last_entry()), (second.taken(), second.last_entry()));
+    if a == b { Ok(()) } else { Err(format!("{a:?} {b:?}")) }
+}
+
+#[test]
+fn packets_together_fare_as_one_by_one() {
+    let configs = scenarios::config(Size { packets: 1, samples: 1 });
+    let times = (log_uniform(1, 100_000), log_uniform(1, 100_000), 1..100u32);
+    random::check(4000, (configs, 0..4u32, times), compare);
+}
+
+#[test]
+fn a_free_wire_takes_them_and_a_busy_one_does_not() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let configs = scenarios::config(Size { packets: 1, samples: 1 });
+    let mut config = configs.new_tree(&mut runner).expect("a configuration").current();
+    // 90 bytes of Ethernet take 7.2 us at 100 Mb/s.
+    config.receiver.nic_rate = fullpipe_sim::units::Rate(100_000_000);
+    let takes = |busy, first, spacing| {
+        let mut out = Vec::new();
+        way_out(&config, busy, &mut out).push_each(&acks(first, spacing, 9), &mut out)
+    };
+    assert!(takes(0, 1000, 7_200));
+    assert!(!takes(0, 1000, 7_199));
+    assert!(takes(1, 8_200, 7_200));
+    assert!(!takes(1, 8_199, 7_200));
+}
