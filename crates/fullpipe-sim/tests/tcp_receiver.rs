@@ -138,7 +138,7 @@ fn waits(host: &Host, profile: &Profile) -> Vec<u64> {
             let at_once = tcp.on_segment(now, segment);
             tcp.read(now, tcp.readable());
             let due = tcp.acks.timer.filter(|_| at_once.is_none())?;
-            tcp.on_delack_timer();
+            tcp.on_delack_timer(due);
             Some((due - now).as_us() / 1000)
         })
         .collect()
@@ -185,7 +185,7 @@ fn a_long_pause_begins_quick_acks_anew() {
         };
         let taken: Vec<_> = (0..9).map(|i| take(&mut tcp, 0, i)).collect();
         assert_eq!(taken.last(), Some(&false));
-        assert!(tcp.on_delack_timer().is_some());
+        assert!(tcp.on_delack_timer(Time::ms(40)).is_some());
         take(&mut tcp, pause, 9)
     };
     // No RTT is known: the timeout is three seconds.
