@@ -178,3 +178,14 @@ fn a_timer_that_is_put_off_comes_again() {
     assert_eq!(tcp.on_delack_timer(Time::ms(80)), None, "there is nothing to acknowledge");
     assert_eq!(tcp.acks.fires, None);
 }
+
+/// An ACK does not stop the timer, but the next delayed one moves it.
+#[test]
+fn a_delayed_ack_moves_the_timer_of_the_one_before() {
+    let mut tcp = receiver(LockedTimers::PutOff);
+    tcp.make_ack();
+    assert_eq!((tcp.acks.timer, tcp.acks.fires), (None, Some(Time::ms(40))));
+    let segment = Segment { seq: tcp.rcv_nxt, len: SEGMENT, tsval: 0 };
+    assert_eq!(tcp.on_segment(Time::ms(10), segment), None);
+    assert_eq!((tcp.acks.timer, tcp.acks.fires), (Some(Time::ms(50)), Some(Time::ms(50))));
+}

@@ -157,7 +157,7 @@ impl SendingHost {
             wire: &mut self.wire,
             cpu,
             cost: self.host.cpu.transmit,
-            walk_cost: self.host.cpu.sack_walk,
+            walk_cost: self.host.cpu.walk,
             flow: flow as u16,
             mss: shared.mss,
             headers: shared.headers,

@@ -184,9 +184,9 @@ behaviours! {
     locked_timers: LockedTimers,
         "what a timer does that finds its socket locked",
         "tcp_write_timer, tcp_delack_timer, tcp_release_cb";
-    walks_for_sacks: bool,
-        "SACK blocks are looked up by walking the queue",
-        "tcp_sacktag_write_queue";
+    walks_queue: bool,
+        "SACKs, marks and sending again cost walks along the send queue",
+        "tcp_sacktag_write_queue, tcp_mark_head_lost, tcp_xmit_retransmit_queue";
 }
 
 /// The row called `name`.

@@ -377,7 +377,7 @@ pub struct Profile {
     pub frto: FrtoVersion,
     /// Timers of a locked socket.
     pub locked_timers: LockedTimers,
-    /// Whether SACK blocks are looked up by walking the queue (before 2.6.25; see the host's
-    /// `cpu.sack_walk`).
-    pub walks_for_sacks: bool,
+    /// Whether the queue is walked along from its head or a hint for SACK blocks, marks and retransmissions,
+    /// at the host's `cpu.walk` an skb (before 2.6.25).
+    pub walks_queue: bool,
 }

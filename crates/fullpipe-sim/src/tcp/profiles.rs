@@ -51,7 +51,7 @@ const LINUX_2_6_20: Profile = Profile {
     loss_states: LossStates::Classic,
     frto: FrtoVersion::Basic,
     locked_timers: LockedTimers::PutOff,
-    walks_for_sacks: true,
+    walks_queue: true,
 };
 
 const LINUX_2_6_24: Profile = Profile {
@@ -76,7 +76,7 @@ const LINUX_2_6_25: Profile = Profile {
     head_timeout: HeadTimeout::Fack,
     lost_retransmits: LostRetransmits::ByFack,
     reordering_after_loss: true,
-    walks_for_sacks: false,
+    walks_queue: false,
     ..LINUX_2_6_24
 };
 

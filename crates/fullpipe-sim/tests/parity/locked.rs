@@ -53,9 +53,9 @@ fn case() -> impl Strategy<Value = Config> {
             config.back.clear();
             busy(&mut config.sender, copies.0);
             busy(&mut config.receiver, copies.1);
-            config.sender.cpu.sack_walk = Time(walk);
+            config.sender.cpu.walk = Time(walk);
             if forced {
-                let row = ("walks_for_sacks".to_string(), "true".to_string());
+                let row = ("walks_queue".to_string(), "true".to_string());
                 config.sender.behaviour.push(row);
             }
             config.flows.truncate(2);

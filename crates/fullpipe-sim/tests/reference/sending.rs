@@ -170,7 +170,7 @@ impl SendingHost {
             agenda: &mut cx.agenda,
             cpu,
             cost: self.host.cpu.transmit,
-            walk_cost: self.host.cpu.sack_walk,
+            walk_cost: self.host.cpu.walk,
             flow,
             mss: cx.mss,
             headers: cx.headers,
@@ -381,10 +381,10 @@ impl SendingHost {
     fn unlock(&mut self, flow: usize, (now, cpu): (Time, Time), cx: &mut Context) -> Time {
         let mut cpu = cpu;
         while let Some(ack) = self.flows[flow].backlog.pop_front() {
-            let walked = self.flows[flow].tcp.counters.skbs_walked;
+            let walked = self.flows[flow].tcp.counters.walked.total();
             cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_ack(&ack, port));
-            let walked = self.flows[flow].tcp.counters.skbs_walked > walked;
-            if walked && self.host.cpu.sack_walk > Time::ZERO {
+            let walked = self.flows[flow].tcp.counters.walked.total() > walked;
+            if walked && self.host.cpu.walk > Time::ZERO {
                 self.pauses += 1;
                 self.flows[flow].in_backlog = true;
                 self.runnable.push_front(flow);
