@@ -110,8 +110,8 @@ fn a_small_segment_is_acknowledged_sooner() {
     );
 }
 
-/// A second segment soon after the first one halves the wait: the delayed ACK's timer, which would have come
-/// at 760 ms, comes sooner. One that would make it later leaves it alone.
+/// A second segment soon after the first one halves the wait: the delayed ACK's timer, which would
+/// have come at 760 ms, comes sooner. One that would make it later leaves it alone.
 #[test]
 fn a_delayed_ack_keeps_the_sooner_of_two_times() {
     let table = |gap: u64, due: u64| {

@@ -147,8 +147,8 @@ fn of_a_timeout() {
     assert_eq!((walked(&tcp), wire.again), ([0, 10, 0], vec![0]));
 }
 
-/// SACKs that come later than the timeout: after the marks by FACK (0 1 2 3) all that was sent so long ago is
-/// marked, 0 to 9.
+/// SACKs that come later than the timeout: after the marks by FACK (0 1 2 3) all that was sent so long
+/// ago is marked, 0 to 9.
 #[test]
 fn of_packets_out_for_too_long() {
     let (tcp, mut wire) = sent(ten(true), 10, 1);
@@ -167,8 +167,9 @@ fn of_a_lost_retransmission() {
     }
     tcp.on_ack(&ack(1, &[(5, 10)]), &mut wire);
     assert_eq!((&wire.again[..], tcp.counters.segments_sent), (&[0, 1, 2, 3, 4][..], 16));
-    // Sack 1 to 10, for 0 was freed; for the lost retransmissions 1 to 10 once more. Mark 7 8, because 10 was
-    // sent after recovery began, and 8. In flight nothing is left: again 1, and 2, where cwnd is full.
+    // Sack 1 to 10, for 0 was freed; for the lost retransmissions 1 to 10 once more. Mark 7 8, because
+    // 10 was sent after recovery began, and 8. In flight nothing is left: again 1, and 2, where cwnd is
+    // full.
     let sack: Step = (1, &[(5, 11)], [10 + 10, 2 + 1, 2], &[1]);
     follow((tcp, wire), &[sack]);
 }

@@ -1,5 +1,5 @@
-//! Which large skbs wait (tcp_tso_should_defer), where the choice of the profile does not say: the last one of
-//! the queue, and any but in Open.
+//! Which large skbs wait (tcp_tso_should_defer), where the choice of the profile does not say: the last
+//! one of the queue, and any but in Open.
 
 mod conversation;
 
@@ -14,8 +14,8 @@ fn setup(rule: TsoDeferral) -> Setup {
     Setup { profile, host, ..Setup::default() }
 }
 
-/// Two segments may go, and the last skb has two. It waits nevertheless, for the application may write more,
-/// until a third of cwnd may go. (With others behind it it goes: `golden/recovery/tso_deferral_last.txt`.)
+/// Two segments may go, and the last skb has two. It waits nevertheless, for the application may write
+/// more, until a third of cwnd may go. (With others behind it it goes: `golden/recovery/tso_deferral_last.txt`.)
 #[test]
 fn the_last_skb_waits_though_it_may_go_whole() {
     setup(TsoDeferral::Last).check(

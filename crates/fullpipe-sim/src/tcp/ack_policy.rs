@@ -10,8 +10,8 @@ use crate::units::Time;
 
 /// Segments acknowledged at once in a row, at most (TCP_MAX_QUICKACKS).
 const MAX_QUICKACKS: u32 = 16;
-/// A delayed ACK waits hz / 25 ticks at first (TCP_ATO_MIN; TCP_DELACK_MIN is as long), and then up to hz / 2, after a small
-/// segment hz / 5 (TCP_DELACK_MAX).
+/// A delayed ACK waits hz / 25 ticks at first (TCP_ATO_MIN; TCP_DELACK_MIN is as long), and then up to
+/// hz / 2, after a small segment hz / 5 (TCP_DELACK_MAX).
 const ATO_MIN_DIVISOR: u32 = 25;
 const ATO_MAX_DIVISOR: u32 = 2;
 const PUSHED_MAX_DIVISOR: u32 = 5;

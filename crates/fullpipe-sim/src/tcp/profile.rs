@@ -286,7 +286,8 @@ choice! {
         /// It is put off: that of retransmissions by HZ/20, that of delayed ACKs by HZ/25 (2.6.20
         /// `tcp_write_timer`, `tcp_delack_timer`).
         PutOff = "put-off",
-        /// It is made up for when the process gives the socket back (3.14 `tcp_release_cb`; of 2012).
+        /// It is made up for when the process gives the socket back (3.14 `tcp_release_cb`; that it
+        /// is so since 2012 is inferred).
         Released = "released",
     }
 }
@@ -377,7 +378,7 @@ pub struct Profile {
     pub frto: FrtoVersion,
     /// Timers of a locked socket.
     pub locked_timers: LockedTimers,
-    /// Whether the queue is walked along from its head or a hint for SACK blocks, marks and retransmissions,
-    /// at the host's `cpu.walk` an skb (before 2.6.25).
+    /// Whether the queue is walked along from its head or a hint for SACK blocks, marks and
+    /// retransmissions, at the host's `cpu.walk` an skb (before 2.6.25).
     pub walks_queue: bool,
 }

@@ -121,8 +121,8 @@ fn eight_samples_make_a_delay() {
     assert_eq!(ninth(Some(10)), Some(10));
 }
 
-/// A round ends with the first ACK beyond what was out when it began (`after`): the 21st. That is the last one
-/// of its round too, so that the eight samples of the next one begin with the 22nd.
+/// A round ends with the first ACK beyond what was out when it began (`after`): the 21st. That is the
+/// last one of its round too, so that the eight samples of the next one begin with the 22nd.
 #[test]
 fn a_round_ends_beyond_what_was_out() {
     let mut slow = SlowStart::new("3.14", &[("hystart_detect", 2)], 20);
