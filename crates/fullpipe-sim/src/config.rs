@@ -119,8 +119,9 @@ pub struct Cpu {
     pub receive: Time,
     /// Reception of an ACK in the softirq, and what TCP does with it.
     pub ack: Time,
-    /// Per skb that is looked at while the queue is walked for SACKs (Linux before 2.6.25).
-    pub sack_walk: Time,
+    /// Per skb that is looked at on walks along the send queue: for SACKs, to mark losses, to send again
+    /// (Linux before 2.6.25).
+    pub walk: Time,
 }
 
 /// A flow.

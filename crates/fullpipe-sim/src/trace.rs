@@ -116,8 +116,12 @@ pub struct FlowSample {
     pub bytes_acked: u64,
     /// ACK packets received by the sender.
     pub acks_received: u64,
-    /// Skbs of the send queue that were looked at for SACKs (Linux before 2.6.25).
-    pub skbs_walked: u64,
+    /// Skbs that were looked at along the send queue to look SACK blocks up (Linux before 2.6.25).
+    pub walked_for_sacks: u64,
+    /// The same, to mark losses.
+    pub walked_to_mark: u64,
+    /// The same, to find what is to be sent again.
+    pub walked_to_resend: u64,
     /// Congestion window, packets.
     pub cwnd: u32,
     /// Slow start threshold, packets; `u32::MAX` (Linux: 0x7fffffff and above) is infinite.

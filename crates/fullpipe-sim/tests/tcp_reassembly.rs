@@ -94,7 +94,7 @@ impl Pair {
             }
             Step::Timer => {
                 self.now = self.tcp.acks.timer?.max(self.now);
-                self.tcp.on_delack_timer()
+                self.tcp.on_delack_timer(self.now)
             }
         }
     }

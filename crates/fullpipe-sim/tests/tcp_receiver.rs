@@ -110,6 +110,31 @@ fn a_small_segment_is_acknowledged_sooner() {
     );
 }
 
+/// A second segment soon after the first one halves the wait: the delayed ACK's timer, which would
+/// have come at 760 ms, comes sooner. One that would make it later leaves it alone.
+#[test]
+fn a_delayed_ack_keeps_the_sooner_of_two_times() {
+    let table = |gap: u64, due: u64| {
+        format!(
+            "
+            ms | event       | readable rcv_ssthresh memory | sent
+             0 | stream 0..8 | 0 11 0                       | 7 acks: ack 8 window 11.264
+             0 | data 8..9   | 1 11 1.256                   |
+            40 | timer       | 1 11 1.256                   | ack 9 window 11.264
+           300 | read        | 0 11 0                       |
+           300 | data 9..10  | 1 11 1.256                   |
+           380 | timer       | 1 11 1.256                   | ack 10 window 11.264
+           600 | data 10..11 | 2 11 2.512                   |
+           {gap} | data 11..12 | 3 11 3.768                 |
+           {due} | timer     | 3 11 3.768                   | ack 12 window 9.216
+            "
+        )
+    };
+    // 610 + 160 / 2 + 20; 650 + 160 / 2 + 50 would be 780.
+    Setup { rcvbuf: Some(8_000), ..Setup::default() }.check(&table(610, 710));
+    Setup { rcvbuf: Some(8_000), ..Setup::default() }.check(&table(650, 760));
+}
+
 /// A delayed ACK that is due within a quarter of its time goes at once.
 #[test]
 fn a_delayed_ack_that_is_nearly_due_goes_at_once() {
@@ -124,21 +149,21 @@ fn a_delayed_ack_that_is_nearly_due_goes_at_once() {
     );
 }
 
-/// What the receiver does with one segment every 300 ms after a handshake of 100 ms: how long each ACK
-/// waits, ms.
-fn waits(host: &Host, profile: &Profile) -> Vec<u64> {
+/// What the receiver does with one segment every `gap` ms after a handshake of `rtt` ms: how long each
+/// ACK waits, ms.
+fn waits(host: &Host, profile: &Profile, rtt: u64, gap: u64) -> Vec<u64> {
     let mut tcp = Receiver::new(profile, host, SEGMENT, Some(8_000));
     tcp.on_syn(Time::ZERO);
-    tcp.on_accept(Time::ms(100));
+    tcp.on_accept(Time::ms(rtt));
     // The first segments are acknowledged at once.
     (0..20u32)
         .filter_map(|i| {
-            let now = Time::ms(200 + 300 * u64::from(i));
+            let now = Time::ms(200 + gap * u64::from(i));
             let segment = Segment { seq: u64::from(i * SEGMENT), len: SEGMENT, tsval: 1 };
             let at_once = tcp.on_segment(now, segment);
             tcp.read(now, tcp.readable());
             let due = tcp.acks.timer.filter(|_| at_once.is_none())?;
-            tcp.on_delack_timer();
+            tcp.on_delack_timer(due);
             Some((due - now).as_us() / 1000)
         })
         .collect()
@@ -151,10 +176,46 @@ fn a_delayed_ack_waits_no_longer_than_an_rtt() {
     let plain = Host { timestamps: false, ..host() };
     let stamped = Host { timestamps: true, ..host() };
     let kernel = |name| fullpipe_sim::tcp::profile::find(name).expect("it is known");
-    let longest = |host, name| waits(host, kernel(name)).into_iter().max();
+    let longest = |host, name| waits(host, kernel(name), 100, 300).into_iter().max();
     assert_eq!(longest(&plain, "2.6.32"), Some(500));
     assert_eq!(longest(&stamped, "2.6.32"), Some(100));
     assert_eq!(longest(&plain, "3.14"), Some(100));
+}
+
+/// But a short handshake makes no delayed ACK sooner than 40 ms (TCP_DELACK_MIN).
+#[test]
+fn a_delayed_ack_waits_40_ms_however_short_the_rtt() {
+    let stamped = Host { timestamps: true, ..host() };
+    let waits = waits(&stamped, profile(|_| {}), 10, 150);
+    assert!(waits.len() > 5 && waits.iter().all(|&ms| ms == 40), "{waits:?}");
+}
+
+/// The delayed ACK's time is the timeout at most, three seconds where no RTT is known, whether the timer
+/// doubles it or it follows a gap. A gap longer than both begins quick ACKs; a shorter one does not.
+#[test]
+fn the_delayed_acks_time_is_at_most_the_timeout() {
+    const SMALL: u32 = 400;
+    let at_once = |steps: &[(u64, u32)]| {
+        let mut tcp = Receiver::new(profile(|_| {}), &host(), SEGMENT, Some(8_000));
+        let (mut now, mut at_once) = (0, false);
+        // Each timer doubles 40 ms: three seconds are reached.
+        let before = [(0, SEGMENT); 8].into_iter().chain([(600, SEGMENT); 8]);
+        for (pause, len) in before.chain(steps.iter().copied()) {
+            now += pause;
+            let segment = Segment { seq: tcp.rcv_nxt, len, tsval: 0 };
+            at_once = tcp.on_segment(Time::ms(now), segment).is_some();
+            // The end of a read acknowledges a small segment.
+            tcp.read(Time::ms(now), tcp.readable());
+            if let Some(due) = tcp.acks.timer.filter(|_| pause > 0) {
+                tcp.on_delack_timer(due);
+            }
+        }
+        at_once
+    };
+    assert!(at_once(&[(3_500, SEGMENT)]), "doubled without end it would be longer");
+    assert!(!at_once(&[(2_900, SEGMENT)]));
+    assert!(at_once(&[(2_900, SMALL), (3_500, SEGMENT)]), "3,000 / 2 + 2,900 would be longer");
+    assert!(!at_once(&[(2_900, SMALL), (2_950, SEGMENT)]));
 }
 
 /// A SYN-ACK that was sent twice tells nothing without timestamps.
@@ -185,7 +246,7 @@ fn a_long_pause_begins_quick_acks_anew() {
         };
         let taken: Vec<_> = (0..9).map(|i| take(&mut tcp, 0, i)).collect();
         assert_eq!(taken.last(), Some(&false));
-        assert!(tcp.on_delack_timer().is_some());
+        assert!(tcp.on_delack_timer(Time::ms(40)).is_some());
         take(&mut tcp, pause, 9)
     };
     // No RTT is known: the timeout is three seconds.

@@ -15,8 +15,9 @@
 //!   its events bear that time. What it costs delays the host's next work, and its packets are offered
 //!   to the qdisc when the CPU has come so far.
 //! - A softirq begins when there are packets, moderation allows an interrupt and no urgent work is
-//!   going on. A timer acts when it is due, even while the socket is locked; the CPU works for it after
-//!   the urgent work before it. Urgent work delays an application's step in progress.
+//!   going on. A timer acts when it is due, unless the socket is locked (`locked_timers` of the
+//!   profile); the CPU works for it after the urgent work before it. Urgent work delays an
+//!   application's step in progress.
 //! - Of timers due at one time the one of the lowest flow comes first; at the sending host TCP's, then
 //!   the one of connect(), then the application's. Applications take turns after each write or read.
 //! - Events of one moment: retransmissions, then the timeout that caused them, then a change of the

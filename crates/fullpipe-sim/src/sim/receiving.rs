@@ -243,13 +243,16 @@ impl ReceivingHost {
             state.runnable = true;
             self.runnable.push_back(flow);
         }
-        self.timers.set(flow, state.tcp.acks.timer);
+        self.timers.set(flow, state.tcp.acks.fires);
     }
 
     pub(crate) fn on_timers(&mut self, now: Time, shared: &mut Shared) {
         let Some(flow) = self.timers.pop(now) else { return };
         let cpu = now.max(self.cpu.free);
-        if let Some(ack) = self.flows[flow].tcp.on_delack_timer() {
+        let state = &mut self.flows[flow];
+        if state.locked {
+            state.tcp.on_delack_timer_while_locked(now);
+        } else if let Some(ack) = state.tcp.on_delack_timer(now) {
             self.send_ack(flow, cpu, ack, shared);
         }
         self.after(flow);

@@ -23,6 +23,7 @@ use crate::tally::Samples;
 use crate::tcp::Ack;
 use crate::tcp::behaviour::profile_of;
 use crate::tcp::metrics::Metrics;
+use crate::tcp::profile::LockedTimers;
 use crate::tcp::sender::{Sender, Writer};
 use crate::trace::EventKind;
 use crate::train::{Kind, Train};
@@ -49,8 +50,10 @@ pub(crate) struct SendingFlow {
     backlog: VecDeque<(Ack, u64)>,
     /// Whether the backlog is being worked off.
     releasing: bool,
-    /// A timer that finds the socket locked for that is put off to here (`tcp_write_timer`).
-    timer_put_off: Time,
+    /// A timer that found the socket locked: when it was due, and when it is due instead (none: when the
+    /// socket is given back).
+    put_off: Option<(Time, Option<Time>)>,
+    locked_timers: LockedTimers,
     syn_sent: Option<Time>,
     syn_repeats: u32,
     next_write: Time,
@@ -154,7 +157,7 @@ impl SendingHost {
             wire: &mut self.wire,
             cpu,
             cost: self.host.cpu.transmit,
-            walk_cost: self.host.cpu.sack_walk,
+            walk_cost: self.host.cpu.walk,
             flow: flow as u16,
             mss: shared.mss,
             headers: shared.headers,
@@ -262,8 +265,7 @@ impl SendingHost {
             state.tcp.leave_metrics(&mut self.metrics);
         }
         state.limits.set(now, state.tcp.limit());
-        let timer = state.tcp.timer().map(|time| time.max(state.timer_put_off));
-        self.timers.set(flow * TIMERS_PER_FLOW + TCP_TIMER, timer);
+        self.timers.set(flow * TIMERS_PER_FLOW + TCP_TIMER, state.timer());
         let ca_state = state.tcp.ca_state() as u8;
         if ca_state != state.ca_state {
             state.ca_state = ca_state;
@@ -277,18 +279,8 @@ impl SendingHost {
         let begin = now.max(self.cpu.free);
         let mut cpu = begin;
         match number % TIMERS_PER_FLOW {
-            TCP_TIMER if self.flows[flow].releasing => {
-                self.flows[flow].timer_put_off = now + twentieth_of_a_second(&self.host);
-            }
-            TCP_TIMER => {
-                let before = self.flows[flow].tcp.counters.timeouts;
-                let work = |f: &mut SendingFlow, p: &mut Port| f.tcp.on_timer(p);
-                cpu = self.with_port(flow, cpu, shared, now, work);
-                let timeouts = self.flows[flow].tcp.counters.timeouts;
-                if timeouts > before {
-                    shared.event(now, flow as u16, EventKind::Timeout, timeouts);
-                }
-            }
+            TCP_TIMER if self.flows[flow].locked => self.flows[flow].put_timer_off(now, &self.host),
+            TCP_TIMER => cpu = self.run_timer(flow, cpu, now, shared),
             CONNECT_TIMER => cpu = self.connect(flow, cpu, now, shared),
             _ => {
                 self.flows[flow].tcp.writer = Writer::Active;
@@ -297,6 +289,17 @@ impl SendingHost {
         }
         self.cpu.urgent(begin, cpu);
         self.after(flow, now, shared);
+    }
+
+    /// TCP's timer acts.
+    fn run_timer(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        let before = self.flows[flow].tcp.counters.timeouts;
+        let cpu = self.with_port(flow, cpu, shared, now, |f, port| f.tcp.on_timer(port));
+        let timeouts = self.flows[flow].tcp.counters.timeouts;
+        if timeouts > before {
+            shared.event(now, flow as u16, EventKind::Timeout, timeouts);
+        }
+        cpu
     }
 
     fn connect(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
@@ -336,7 +339,8 @@ impl SendingFlow {
             locked: false,
             backlog: VecDeque::new(),
             releasing: false,
-            timer_put_off: Time::ZERO,
+            put_off: None,
+            locked_timers: profile.locked_timers,
             syn_sent: None,
             syn_repeats: 0,
             next_write: Time::ZERO,
@@ -350,6 +354,24 @@ impl SendingFlow {
     fn on_ack(&mut self, ack: &Ack, serial: u64, port: &mut Port) {
         port.hear_and_settle(serial);
         self.tcp.on_ack(ack, port);
+    }
+
+    /// When TCP's timer is to act, as far as is known.
+    fn timer(&self) -> Option<Time> {
+        let due = self.tcp.timer()?;
+        match self.put_off {
+            Some((of, until)) if of == due => until,
+            _ => Some(due),
+        }
+    }
+
+    /// TCP's timer is due, and the application has the socket ([`LockedTimers`]).
+    fn put_timer_off(&mut self, now: Time, host: &Host) {
+        let later = match self.locked_timers {
+            LockedTimers::PutOff => Some(now + twentieth_of_a_second(host)),
+            LockedTimers::Released => None,
+        };
+        self.put_off = self.tcp.timer().map(|due| (due, later));
     }
 
     /// Nanoseconds the application has slept for want of buffer, up to `now`.

@@ -4,14 +4,14 @@
 //! `tcp_send_delayed_ack`, read in Linux 2.6.20, 2.6.25, 2.6.32 and 3.14, which agree; `tcp_delack_timer`
 //! of 2.6.20 and 3.14.
 
-use super::profile::Profile;
+use super::profile::{LockedTimers, Profile};
 use super::rtt::Rtt;
 use crate::units::Time;
 
 /// Segments acknowledged at once in a row, at most (TCP_MAX_QUICKACKS).
 const MAX_QUICKACKS: u32 = 16;
-/// A delayed ACK waits hz / 25 ticks at first (TCP_ATO_MIN), and then up to hz / 2, after a small
-/// segment hz / 5 (TCP_DELACK_MAX).
+/// A delayed ACK waits hz / 25 ticks at first (TCP_ATO_MIN; TCP_DELACK_MIN is as long), and then up to
+/// hz / 2, after a small segment hz / 5 (TCP_DELACK_MAX).
 const ATO_MIN_DIVISOR: u32 = 25;
 const ATO_MAX_DIVISOR: u32 = 2;
 const PUSHED_MAX_DIVISOR: u32 = 5;
@@ -34,6 +34,10 @@ pub struct AckPolicy {
     pub pushed: bool,
     /// When the delayed ACK is due.
     pub timer: Option<Time>,
+    /// When the kernel's timer fires. An ACK does not stop it: it may fire for nothing.
+    pub fires: Option<Time>,
+    /// Whether it found the socket locked since the last ACK (icsk_ack.blocked).
+    pub blocked: bool,
 }
 
 impl AckPolicy {
@@ -50,6 +54,8 @@ impl AckPolicy {
             rcv_mss: mss.min(536),
             pushed: false,
             timer: None,
+            fires: None,
+            blocked: false,
         }
     }
 
@@ -104,17 +110,25 @@ impl AckPolicy {
         self.quick = self.quick.saturating_sub(1);
         self.pushed = false;
         self.timer = None;
+        self.blocked = false;
     }
 
-    /// An ACK is owed: starts the timer, unless it runs and is due sooner. Whether it is due so soon
-    /// that the ACK goes at once.
+    /// An ACK is owed: starts the timer, unless it runs and is due sooner. Whether the ACK goes at once,
+    /// for the timer is due soon or found the socket locked.
     pub fn delay(&mut self, now: Time) -> bool {
         let patience = self.patience();
-        let after = |ticks: u32| Time((now.0 / self.tick_ns + u64::from(ticks)) * self.tick_ns);
-        let (due, soon) = (after(patience), after(patience / 4));
-        let running = self.timer.unwrap_or(Time::NEVER);
-        self.timer = Some(running.min(due));
-        running <= soon
+        let soon = self.tick_after(now, patience / 4);
+        if self.timer.is_some_and(|due| self.blocked || due <= soon) {
+            return true;
+        }
+        let due = self.tick_after(now, patience);
+        self.timer = Some(self.timer.map_or(due, |running| running.min(due)));
+        self.fires = self.timer;
+        false
+    }
+
+    fn tick_after(&self, now: Time, ticks: u32) -> Time {
+        Time((now.0 / self.tick_ns + u64::from(ticks)) * self.tick_ns)
     }
 
     /// How long a delayed ACK may wait, jiffies: no longer than an RTT, but [`Self::ato_min`].
@@ -132,9 +146,25 @@ impl AckPolicy {
         self.ato.min(most).min(round).max(1)
     }
 
-    /// The delayed ACK's timer fired: next time more patience.
-    pub fn on_timer(&mut self) {
-        self.ato = (self.ato << 1).min(self.rtt.rto).max(1);
-        self.timer = None;
+    /// The timer fired, and the socket is free; whether a delayed ACK is due. If so, the next one waits
+    /// longer.
+    pub fn on_timer(&mut self, now: Time) -> bool {
+        self.fires = self.timer.filter(|&due| due > now);
+        let is_due = self.timer.is_some() && self.fires.is_none();
+        if is_due {
+            self.ato = (self.ato << 1).min(self.rtt.rto).max(1);
+            self.timer = None;
+        }
+        is_due
+    }
+
+    /// The timer fired, and the reader has the socket: the end of its read sends what is owed, so that
+    /// there is nothing left to do when it gives the socket back.
+    pub fn on_timer_while_locked(&mut self, now: Time, rule: LockedTimers) {
+        self.blocked = true;
+        self.fires = match rule {
+            LockedTimers::PutOff => Some(self.tick_after(now, self.ato_min())),
+            LockedTimers::Released => None,
+        };
     }
 }

@@ -3,9 +3,9 @@
 
 use super::profile::{
     CcRtt, CwndLimited, DsackUndo, FrtoVersion, GrowthUnderReordering, HalvingStep, HeadTimeout,
-    HoleFilled, InitialCwnd, InitialWindow, LossStates, LostRetransmits, MaxBurst, PktsAcked,
-    Profile, Reduction, RttClock, RttSource, SackMarking, SpuriousPartial, TimeoutReordering,
-    TsoDeferral, find,
+    HoleFilled, InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst,
+    PktsAcked, Profile, Reduction, RttClock, RttSource, SackMarking, SpuriousPartial,
+    TimeoutReordering, TsoDeferral, find,
 };
 use crate::config::Host;
 use alloc::format;
@@ -78,6 +78,7 @@ choices! {
     InitialCwnd, InitialWindow, PktsAcked, CcRtt, CwndLimited, GrowthUnderReordering, RttClock, RttSource,
     SackMarking, HeadTimeout, LostRetransmits, HoleFilled, TimeoutReordering, Reduction, HalvingStep,
     MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion, TsoDeferral,
+    LockedTimers,
 }
 
 behaviours! {
@@ -180,9 +181,12 @@ behaviours! {
     frto: FrtoVersion,
         "how spurious timeouts are told from losses",
         "tcp_enter_frto, tcp_process_frto, tcp_process_loss";
-    walks_for_sacks: bool,
-        "SACK blocks are looked up by walking the queue",
-        "tcp_sacktag_write_queue";
+    locked_timers: LockedTimers,
+        "what a timer does that finds its socket locked",
+        "tcp_write_timer, tcp_delack_timer, tcp_release_cb";
+    walks_queue: bool,
+        "SACKs, marks and sending again cost walks along the send queue",
+        "tcp_sacktag_write_queue, tcp_mark_head_lost, tcp_xmit_retransmit_queue";
 }
 
 /// The row called `name`.

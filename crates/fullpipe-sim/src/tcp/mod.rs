@@ -3,6 +3,7 @@
 pub mod ack_policy;
 pub mod autotune;
 pub mod behaviour;
+pub mod counters;
 pub mod input;
 pub mod metrics;
 mod out_of_order;

@@ -280,6 +280,18 @@ choice! {
     }
 }
 
+choice! {
+    /// What a timer does that finds its socket locked by a process.
+    LockedTimers {
+        /// It is put off: that of retransmissions by HZ/20, that of delayed ACKs by HZ/25 (2.6.20
+        /// `tcp_write_timer`, `tcp_delack_timer`).
+        PutOff = "put-off",
+        /// It is made up for when the process gives the socket back (3.14 `tcp_release_cb`; that it
+        /// is so since 2012 is inferred).
+        Released = "released",
+    }
+}
+
 /// The behaviour of one kernel version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {
@@ -364,7 +376,9 @@ pub struct Profile {
     pub loss_states: LossStates,
     /// Spurious timeouts.
     pub frto: FrtoVersion,
-    /// Whether SACK blocks are looked up by walking the queue (before 2.6.25; see the host's
-    /// `cpu.sack_walk`).
-    pub walks_for_sacks: bool,
+    /// Timers of a locked socket.
+    pub locked_timers: LockedTimers,
+    /// Whether the queue is walked along from its head or a hint for SACK blocks, marks and
+    /// retransmissions, at the host's `cpu.walk` an skb (before 2.6.25).
+    pub walks_queue: bool,
 }

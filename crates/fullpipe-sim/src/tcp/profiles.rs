@@ -7,9 +7,9 @@
 
 use super::profile::{
     CcRtt, CwndLimited, DsackUndo, FrtoVersion, GrowthUnderReordering, HalvingStep, HeadTimeout,
-    HoleFilled, InitialCwnd, InitialWindow, LossStates, LostRetransmits, MaxBurst, PktsAcked,
-    Profile, Reduction, RttClock, RttSource, SackMarking, SpuriousPartial, TimeoutReordering,
-    TsoDeferral,
+    HoleFilled, InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst,
+    PktsAcked, Profile, Reduction, RttClock, RttSource, SackMarking, SpuriousPartial,
+    TimeoutReordering, TsoDeferral,
 };
 
 const LINUX_2_6_20: Profile = Profile {
@@ -50,7 +50,8 @@ const LINUX_2_6_20: Profile = Profile {
     spurious_partial: SpuriousPartial::Reduction,
     loss_states: LossStates::Classic,
     frto: FrtoVersion::Basic,
-    walks_for_sacks: true,
+    locked_timers: LockedTimers::PutOff,
+    walks_queue: true,
 };
 
 const LINUX_2_6_24: Profile = Profile {
@@ -75,7 +76,7 @@ const LINUX_2_6_25: Profile = Profile {
     head_timeout: HeadTimeout::Fack,
     lost_retransmits: LostRetransmits::ByFack,
     reordering_after_loss: true,
-    walks_for_sacks: false,
+    walks_queue: false,
     ..LINUX_2_6_24
 };
 
@@ -110,6 +111,7 @@ const LINUX_3_14: Profile = Profile {
     spurious_partial: SpuriousPartial::Recovery,
     loss_states: LossStates::Frto,
     frto: FrtoVersion::Rfc5682,
+    locked_timers: LockedTimers::Released,
     ..LINUX_2_6_32
 };
 

@@ -265,14 +265,16 @@ impl Receiver {
     }
 
     /// The reader has copied `bytes`: frees their memory and sends the ACK that this allows
-    /// (tcp_cleanup_rbuf): more than one segment is owed, or the window has at least doubled.
+    /// (tcp_cleanup_rbuf): more than one segment is owed, the delayed ACK's timer found the socket
+    /// locked, or the window has at least doubled.
     pub fn read(&mut self, now: Time, bytes: u64) -> Option<Ack> {
         self.free(bytes);
         self.bytes_read += bytes;
         self.autotune(now);
         let owed = self.rcv_nxt - self.window.rcv_wup;
         let drained = self.acks.pushed && self.waiting_bytes == 0;
-        if self.acks.timer.is_some() && (owed > u64::from(self.acks.rcv_mss) || drained) {
+        let many = self.acks.blocked || owed > u64::from(self.acks.rcv_mss);
+        if self.acks.timer.is_some() && (many || drained) {
             return Some(self.make_ack());
         }
         let remaining = self.window.remaining(self.rcv_nxt);
@@ -312,9 +314,14 @@ impl Receiver {
         self.read_of_first = left as u32;
     }
 
-    /// The delayed ACK's timer fired.
-    pub fn on_delack_timer(&mut self) -> Option<Ack> {
-        self.acks.on_timer();
-        (self.rcv_nxt > self.window.rcv_wup).then(|| self.make_ack())
+    /// The delayed ACK's timer fired ([`AckPolicy::fires`]).
+    pub fn on_delack_timer(&mut self, now: Time) -> Option<Ack> {
+        let owed = self.acks.on_timer(now) && self.rcv_nxt > self.window.rcv_wup;
+        owed.then(|| self.make_ack())
+    }
+
+    /// It fired while the reader had the socket.
+    pub fn on_delack_timer_while_locked(&mut self, now: Time) {
+        self.acks.on_timer_while_locked(now, self.profile.locked_timers);
     }
 }

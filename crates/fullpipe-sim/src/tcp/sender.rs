@@ -4,6 +4,7 @@
 //! `write.rs` for the application, [`Sender::on_timer`] when [`Sender::timer`] is due. Invariants:
 //! `snd_una <= snd_nxt <= write_seq`; in flight never exceeds cwnd when new data is sent.
 
+use super::counters::Counters;
 use super::metrics::Metrics;
 use super::profile::{CcRtt, Profile, RttClock};
 use super::recovery::Recovery;
@@ -85,23 +86,6 @@ pub struct Sender {
     pub counters: Counters,
 }
 
-/// What the sender counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Segments handed down, retransmissions included.
-    pub segments_sent: u64,
-    /// Segments retransmitted.
-    pub segments_retransmitted: u64,
-    /// ACKs processed.
-    pub acks_received: u64,
-    /// Skbs of the queue that were looked at for SACKs.
-    pub skbs_walked: u64,
-    /// Timeouts.
-    pub timeouts: u64,
-    /// Skbs that the qdisc refused.
-    pub refused: u64,
-}
-
 impl Sender {
     /// A socket before connect(); `sndbuf` is what setsockopt asked for.
     pub fn new(
@@ -136,7 +120,7 @@ impl Sender {
             snd_wnd: 0,
             max_window: 0,
             ca_state: CaState::Open,
-            recovery: Recovery::new(&host.sysctl),
+            recovery: Recovery::new(&host.sysctl, profile),
             tso_deferred: None,
             cwnd_used: 0,
             lsndtime: 0,

@@ -121,6 +121,15 @@ fn eight_samples_make_a_delay() {
     assert_eq!(ninth(Some(10)), Some(10));
 }
 
+/// A round ends with the first ACK beyond what was out when it began (`after`): the 21st. That is the
+/// last one of its round too, so that the eight samples of the next one begin with the 22nd.
+#[test]
+fn a_round_ends_beyond_what_was_out() {
+    let mut slow = SlowStart::new("3.14", &[("hystart_detect", 2)], 20);
+    let over = (1..=40).find(|&ack| slow.ack(50_000, if ack <= 20 { 100_000 } else { 120_000 }));
+    assert_eq!(over, Some(21 + 8 + 1));
+}
+
 #[test]
 fn parameters_choose_what_is_watched() {
     let trains = |parameters: &[(&str, i64)], kernel| {

@@ -62,7 +62,7 @@ fn talk(tcp: &mut Receiver, time: u64, event: &str) -> (u64, String, String) {
         ["probe"] => tcp.on_segment(now, piece(tcp.rcv_nxt, 0)),
         ["read"] => tcp.read(now, tcp.readable()),
         ["read", amount] => tcp.read(now, bytes(amount)),
-        ["timer"] => tcp.on_delack_timer(),
+        ["timer"] => tcp.on_delack_timer(now),
         _ => panic!("{event} is no event"),
     };
     (now.as_us() / 1000, state(tcp), ack.map_or(String::new(), |ack| said(&ack)))

@@ -4,6 +4,7 @@
 //! `FULLPIPE_CASES` asks for more cases, new ones each time; `FULLPIPE_SEED` repeats them.
 
 mod elements;
+mod locked;
 #[path = "../random/mod.rs"]
 mod random;
 #[path = "../record/mod.rs"]
@@ -18,31 +19,43 @@ use fullpipe_sim::trace::EventKind;
 use fullpipe_sim::units::Time;
 use proptest::prelude::*;
 use record::{Record, ToTheEnd};
+use reference::Done;
 use scenarios::Size;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 /// How many cases showed what: random cases that show nothing would prove nothing.
-static SEEN: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
+type Seen = Mutex<BTreeMap<String, u32>>;
+
+static SEEN: Seen = Mutex::new(BTreeMap::new());
+
+fn show(seen: &Seen, what: &str) {
+    *seen.lock().unwrap().entry(what.into()).or_default() += 1;
+}
 
 fn compare(config: &Config) -> Result<(), String> {
+    let (told, done) = same(config)?;
+    note(&told, done.segments);
+    Ok(())
+}
+
+/// Runs a configuration both ways; what was told and done, if it is the same.
+fn same(config: &Config) -> Result<(Record, Done), String> {
     let (mut expected, mut told) = (Record::default(), Record::default());
-    let segments = reference::run(config, &mut expected);
+    let done = reference::run(config, &mut expected);
     let outcome = fullpipe_sim::sim::run(config, &mut told, &mut ToTheEnd)?;
     if let Some(difference) = expected.difference(["reference", "simulator"], &told) {
         return Err(difference);
     }
-    if (outcome.segments, outcome.end, outcome.complete) != (segments, config.end, true) {
-        return Err(format!("{outcome:?}, but {segments} segments until {}", config.end));
+    if (outcome.segments, outcome.end, outcome.complete) != (done.segments, config.end, true) {
+        return Err(format!("{outcome:?}, but {} segments until {}", done.segments, config.end));
     }
-    note(&told, segments);
-    Ok(())
+    Ok((told, done))
 }
 
 /// Notes what a case showed.
 fn note(told: &Record, segments: u64) {
-    let mut seen = SEEN.lock().unwrap();
-    let mut show = |what: &str| *seen.entry(what.into()).or_default() += 1;
+    let show = |what: &str| show(&SEEN, what);
     if segments > 100 {
         show("more than 100 segments");
     }

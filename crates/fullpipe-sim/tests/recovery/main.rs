@@ -64,7 +64,8 @@ const SYSCTLS: &[&str] = &[
 ];
 
 /// Rows that say what a host offloads, costs or offers, flipped in tests of their own.
-const ELSEWHERE: &[&str] = &["initial_window", "pkts_acked", "cc_rtt", "walks_for_sacks"];
+const ELSEWHERE: &[&str] =
+    &["initial_window", "pkts_acked", "cc_rtt", "locked_timers", "walks_queue"];
 
 /// Every row of the profile, and every sysctl of recovery, is flipped by a conversation.
 #[test]

@@ -209,7 +209,7 @@ impl Network<'_> {
                 let (_, event) = self.coming.pop_first().expect("it is there");
                 self.handle(event);
             } else if delack == Some(now) {
-                let ack = self.receiver.on_delack_timer();
+                let ack = self.receiver.on_delack_timer(now);
                 self.send_ack(ack);
             } else {
                 self.sender.on_timer(&mut self.link);

@@ -62,8 +62,18 @@ fn shake_hands(config: &mut Config) {
     (a.tcp_window_scaling, b.tcp_window_scaling) = (scaling, scaling);
 }
 
-/// Runs `config` to its end; returns the number of data segments sent.
-pub fn run(config: &Config, sink: &mut dyn Sink) -> u64 {
+/// What a run did, beside what it told.
+pub struct Done {
+    /// Data segments sent.
+    pub segments: u64,
+    /// Timers that found their socket locked: TCP's at the sender, delayed ACKs' at the receiver.
+    pub locked_timers: [u64; 2],
+    /// ACKs of a backlog after which the CPU had its softirqs done, for they cost a walk.
+    pub pauses: u64,
+}
+
+/// Runs `config` to its end.
+pub fn run(config: &Config, sink: &mut dyn Sink) -> Done {
     let mut config = config.clone();
     shake_hands(&mut config);
     let mut world = World::new(&config);
@@ -82,7 +92,11 @@ pub fn run(config: &Config, sink: &mut dyn Sink) -> u64 {
         }
         world.context.agenda.add((now + config.sample).min(config.end), Happening::Sample);
     }
-    world.sender.flows.iter().map(|f| f.tcp.counters.segments_sent).sum()
+    Done {
+        segments: world.sender.flows.iter().map(|f| f.tcp.counters.segments_sent).sum(),
+        locked_timers: [world.sender.locked_timers, world.receiver.locked_timers],
+        pauses: world.sender.pauses,
+    }
 }
 
 impl World {

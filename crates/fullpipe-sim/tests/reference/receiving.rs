@@ -41,6 +41,8 @@ pub struct ReceivingHost {
     runnable: VecDeque<usize>,
     /// Highest number of segments in all receive buffers since the last sample.
     pub buffer_peak: u64,
+    /// See [`super::Done`].
+    pub locked_timers: u64,
 }
 
 impl ReceivingHost {
@@ -65,6 +67,7 @@ impl ReceivingHost {
             reading: None,
             runnable: VecDeque::new(),
             buffer_peak: 0,
+            locked_timers: 0,
             host: config.receiver.clone(),
         }
     }
@@ -149,13 +152,22 @@ impl ReceivingHost {
             state.runnable = true;
             self.runnable.push_back(flow);
         }
-        self.timers.set(flow, state.tcp.acks.timer);
+        self.timers.set(flow, state.tcp.acks.fires);
     }
 
     pub fn timer(&mut self, now: Time, cx: &mut Context) {
         let Some(flow) = self.timers.take(now) else { return };
         let cpu = now.max(self.cpu.free);
-        if let Some(ack) = self.flows[flow].tcp.on_delack_timer() {
+        let tcp = &mut self.flows[flow].tcp;
+        let reads = self.reading.is_some_and(|(reader, _)| reader == flow);
+        let ack = if reads {
+            self.locked_timers += 1;
+            tcp.on_delack_timer_while_locked(now);
+            None
+        } else {
+            tcp.on_delack_timer(now)
+        };
+        if let Some(ack) = ack {
             self.send(flow, cpu, Body::Ack(ack), cx.headers, &mut cx.agenda);
         }
         self.look_after(flow);

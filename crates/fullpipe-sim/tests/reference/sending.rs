@@ -15,6 +15,7 @@ use fullpipe_sim::config::{App, Config, Flow, Host};
 use fullpipe_sim::rng::Rng;
 use fullpipe_sim::tcp::behaviour::profile_of;
 use fullpipe_sim::tcp::metrics::Metrics;
+use fullpipe_sim::tcp::profile::LockedTimers;
 use fullpipe_sim::tcp::sender::{Sender, Writer};
 use fullpipe_sim::tcp::{Ack, Output, Transmission};
 use fullpipe_sim::trace::{EventKind, Limit};
@@ -36,9 +37,13 @@ pub struct SendingFlow {
     goal: u32,
     locked: bool,
     backlog: VecDeque<Ack>,
-    /// Whether the backlog is being worked off, and what that puts timers off to.
+    /// Whether the backlog is being worked off.
     in_backlog: bool,
-    not_before: Time,
+    /// When TCP wanted its timer to fire, when it will, and whether the end of the lock is to do its work.
+    wanted: Option<Time>,
+    fires: Option<Time>,
+    at_release: bool,
+    locked_timers: LockedTimers,
     syns: Vec<Time>,
     next_write: Time,
     asleep_since: Option<Time>,
@@ -66,6 +71,9 @@ pub struct SendingHost {
     timeout_init: u64,
     /// Highest content of all send buffers since the last sample.
     pub buffer_peak: u64,
+    /// See [`super::Done`].
+    pub locked_timers: u64,
+    pub pauses: u64,
 }
 
 /// The way from TCP into the qdisc, at the CPU's time.
@@ -134,6 +142,8 @@ impl SendingHost {
             metrics: Metrics::default(),
             timeout_init: profile_of(&config.sender).expect("a profile").timeout_init_s.into(),
             buffer_peak: 0,
+            locked_timers: 0,
+            pauses: 0,
             host: config.sender.clone(),
         }
     }
@@ -160,7 +170,7 @@ impl SendingHost {
             agenda: &mut cx.agenda,
             cpu,
             cost: self.host.cpu.transmit,
-            walk_cost: self.host.cpu.sack_walk,
+            walk_cost: self.host.cpu.walk,
             flow,
             mss: cx.mss,
             headers: cx.headers,
@@ -227,8 +237,11 @@ impl SendingHost {
         }
         state.limited = state.limits(now);
         state.limit = (state.tcp.limit(), now);
-        let timer = state.tcp.timer().map(|due| due.max(state.not_before));
-        self.timers.set(flow * TIMERS + TCP, timer);
+        if state.tcp.timer() != state.wanted {
+            state.wanted = state.tcp.timer();
+            state.fires = state.wanted;
+        }
+        self.timers.set(flow * TIMERS + TCP, state.fires);
         let ca_state = state.tcp.ca_state() as u8;
         if ca_state != state.told_state {
             state.told_state = ca_state;
@@ -242,18 +255,15 @@ impl SendingHost {
         let begin = now.max(self.cpu.free);
         let mut cpu = begin;
         match number % TIMERS {
-            TCP if self.flows[flow].in_backlog => {
+            TCP if self.flows[flow].locked => {
+                self.locked_timers += 1;
                 let (hz, jiffies) = (u64::from(self.host.hz), u64::from(self.host.hz / 20).max(1));
-                self.flows[flow].not_before = now + Time(jiffies * 1_000_000_000 / hz);
+                let state = &mut self.flows[flow];
+                state.at_release = state.locked_timers == LockedTimers::Released;
+                state.fires = Some(now + Time(jiffies * 1_000_000_000 / hz));
+                state.fires = state.fires.filter(|_| !state.at_release);
             }
-            TCP => {
-                let before = self.flows[flow].tcp.counters.timeouts;
-                cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_timer(port));
-                let timeouts = self.flows[flow].tcp.counters.timeouts;
-                if timeouts > before {
-                    cx.tell(now, flow, EventKind::Timeout, timeouts);
-                }
-            }
+            TCP => cpu = self.tcp_timer(flow, (now, cpu), cx),
             CONNECT => {
                 let doublings = self.flows[flow].syns.len().min(5);
                 self.flows[flow].syns.push(now);
@@ -269,6 +279,17 @@ impl SendingHost {
         }
         self.cpu.urgent(begin, cpu);
         self.look_after(flow, now, cx);
+    }
+
+    /// What TCP does when its timer fires, if it still wants it to.
+    fn tcp_timer(&mut self, flow: usize, (now, cpu): (Time, Time), cx: &mut Context) -> Time {
+        let before = self.flows[flow].tcp.counters.timeouts;
+        let cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_timer(port));
+        let timeouts = self.flows[flow].tcp.counters.timeouts;
+        if timeouts > before {
+            cx.tell(now, flow, EventKind::Timeout, timeouts);
+        }
+        cpu
     }
 
     pub fn process(&mut self, now: Time, cx: &mut Context) {
@@ -360,16 +381,20 @@ impl SendingHost {
     fn unlock(&mut self, flow: usize, (now, cpu): (Time, Time), cx: &mut Context) -> Time {
         let mut cpu = cpu;
         while let Some(ack) = self.flows[flow].backlog.pop_front() {
-            let walked = self.flows[flow].tcp.counters.skbs_walked;
+            let walked = self.flows[flow].tcp.counters.walked.total();
             cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_ack(&ack, port));
-            let walked = self.flows[flow].tcp.counters.skbs_walked > walked;
-            if walked && self.host.cpu.sack_walk > Time::ZERO {
+            let walked = self.flows[flow].tcp.counters.walked.total() > walked;
+            if walked && self.host.cpu.walk > Time::ZERO {
+                self.pauses += 1;
                 self.flows[flow].in_backlog = true;
                 self.runnable.push_front(flow);
                 return cpu;
             }
         }
         (self.flows[flow].locked, self.flows[flow].in_backlog) = (false, false);
+        if std::mem::take(&mut self.flows[flow].at_release) {
+            cpu = self.tcp_timer(flow, (now, cpu), cx);
+        }
         cpu
     }
 
@@ -411,7 +436,10 @@ impl SendingFlow {
             locked: false,
             backlog: VecDeque::new(),
             in_backlog: false,
-            not_before: Time::ZERO,
+            wanted: None,
+            fires: None,
+            at_release: false,
+            locked_timers: profile.locked_timers,
             syns: Vec::new(),
             next_write: Time::ZERO,
             asleep_since: None,

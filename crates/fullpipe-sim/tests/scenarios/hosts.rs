@@ -79,12 +79,12 @@ fn cpu() -> impl Strategy<Value = Cpu> {
     let copy = prop_oneof![Just(0), log_uniform(1, 5_000), decade(1, 1_000)];
     let walk = prop_oneof![2 => Just(Time::ZERO), 1 => (1..40u64).prop_map(Time)];
     let costs = (copy, cost(), cost(), cost(), walk);
-    let some = costs.prop_map(|(copy_ps_per_byte, transmit, receive, ack, sack_walk)| Cpu {
+    let some = costs.prop_map(|(copy_ps_per_byte, transmit, receive, ack, walk)| Cpu {
         copy_ps_per_byte,
         transmit,
         receive,
         ack,
-        sack_walk,
+        walk,
     });
     prop_oneof![1 => Just(Cpu::default()), 2 => some]
 }

@@ -99,24 +99,28 @@ impl SendingHost {
         self.release(flow, cpu, now, shared)
     }
 
-    /// release_sock: the ACKs that came while the socket was locked. After one that cost a walk the
-    /// process goes on when the softirq has had its turn.
+    /// release_sock: the ACKs that came while the socket was locked, then a timer that waits for this.
+    /// After an ACK that cost a walk the process goes on when the softirq has had its turn.
     fn release(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
-        let walks_cost = self.host.cpu.sack_walk > Time::ZERO;
+        let walks_cost = self.host.cpu.walk > Time::ZERO;
         let mut walked = false;
         let cpu = self.with_port(flow, cpu, shared, now, |f, port| {
-            let before = f.tcp.counters.skbs_walked;
+            let before = f.tcp.counters.walked;
             while !walked && let Some((ack, serial)) = f.backlog.pop_front() {
                 f.on_ack(&ack, serial, port);
-                walked = walks_cost && f.tcp.counters.skbs_walked > before;
+                walked = walks_cost && f.tcp.counters.walked != before;
             }
         });
         (self.flows[flow].locked, self.flows[flow].releasing) = (walked, walked);
+        self.note_buffer(flow);
         if walked {
             self.runnable.push_front(flow);
+            return cpu;
         }
-        self.note_buffer(flow);
-        cpu
+        match self.flows[flow].put_off.take_if(|(_, until)| until.is_none()) {
+            Some(_) => self.run_timer(flow, cpu, now, shared),
+            None => cpu,
+        }
     }
 
     fn sleep(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {

@@ -205,7 +205,7 @@ impl Sender {
         let (board, window) = self.board_and_window();
         board.mark_all_lost_but_head(limit, head_is_out, window);
         self.walk_all();
-        self.recovery.walks.clear_hints();
+        self.recovery.clear_hints();
         let cwnd = self.in_flight() + allowed;
         self.restart_from(cwnd.max(1), out);
         self.recovery.frto_counter = 0;

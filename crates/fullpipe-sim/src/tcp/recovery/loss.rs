@@ -74,7 +74,7 @@ impl Sender {
         let (board, window) = self.board_and_window();
         board.mark_all_lost(window.snd_nxt, window);
         self.walk_all();
-        self.recovery.walks.clear_hints();
+        self.recovery.clear_hints();
         self.recovery.high_seq = self.snd_nxt;
         self.recovery.frto_counter = 0;
         let frto = self.profile.frto == FrtoVersion::Rfc5682 && self.sysctl.tcp_frto > 0;

@@ -2,6 +2,7 @@
 
 use super::walks::Walks;
 use crate::config::Sysctl;
+use crate::tcp::profile::Profile;
 
 /// The widest reordering that is believed, packets (Linux `TCP_MAX_REORDERING`).
 pub(in crate::tcp) const MAX_REORDERING: u32 = 127;
@@ -43,15 +44,15 @@ pub(in crate::tcp) struct Recovery {
     pub(in crate::tcp) prior_fack: u64,
     /// Packets neither acknowledged nor SACKed before the ACK in hand.
     pub(in crate::tcp) prior_unsacked: u32,
-    /// Where walks along the queue go on, and what they cost (before 2.6.25).
-    pub(in crate::tcp) walks: Walks,
+    /// Where walks along the queue go on, and what they cost (before 2.6.25; none: nothing is walked).
+    pub(in crate::tcp) walks: Option<Walks>,
     /// The SACK blocks of the last ACK (recv_sack_cache).
     pub(in crate::tcp) recv_sack_cache: [(u64, u64); 4],
 }
 
 impl Recovery {
     /// Of a new connection.
-    pub(in crate::tcp) fn new(sysctl: &Sysctl) -> Recovery {
+    pub(in crate::tcp) fn new(sysctl: &Sysctl, profile: &Profile) -> Recovery {
         let early = (1..4).contains(&sysctl.tcp_early_retrans) && sysctl.tcp_reordering == 3;
         Recovery {
             high_seq: 0,
@@ -72,7 +73,7 @@ impl Recovery {
             do_early_retrans: early,
             prior_fack: 0,
             prior_unsacked: 0,
-            walks: Walks::default(),
+            walks: profile.walks_queue.then(Walks::default),
             recv_sack_cache: [(0, 0); 4],
         }
     }

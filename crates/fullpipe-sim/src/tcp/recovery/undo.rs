@@ -44,7 +44,7 @@ impl Sender {
         if self.profile.undo_moderates {
             self.moderate_cwnd(out);
         }
-        self.recovery.walks.clear_hints();
+        self.recovery.clear_hints();
     }
 
     /// Recovery, or Loss, is over. Whether the state is held until more is acknowledged, as a

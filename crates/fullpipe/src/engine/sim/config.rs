@@ -42,7 +42,7 @@ fn cpu(cpu: Cpu) -> config::Cpu {
         transmit: cpu.transmit,
         receive: cpu.receive,
         ack: cpu.ack,
-        sack_walk: cpu.sack_walk,
+        walk: cpu.sack_walk,
     }
 }
 
