@@ -21,6 +21,23 @@ pub struct Cost {
     pub kernel: String,
     pub whole: f64,
     pub in_recovery: f64,
+    /// How many times `whole` it is in recovery.
+    pub times: f64,
+}
+
+impl Cost {
+    /// Medians over rounds, each a pair of times of both. A machine's speed changes from one second to
+    /// the next, so that only what was measured together is compared.
+    pub fn of(kernel: &str, rounds: &[(f64, f64)]) -> Cost {
+        let (whole, in_recovery, times) = medians(rounds);
+        Cost { kernel: kernel.into(), whole, in_recovery, times }
+    }
+}
+
+/// Medians of the first, of the second, and of their ratio.
+pub fn medians(rounds: &[(f64, f64)]) -> (f64, f64, f64) {
+    let of = |value: fn(&(f64, f64)) -> f64| median(rounds.iter().map(value).collect());
+    (of(|round| round.0), of(|round| round.1), of(|round| round.1 / round.0))
 }
 
 /// What was measured of a packet in recovery; each has two columns of the table.
@@ -33,8 +50,8 @@ pub enum Of {
 /// Prints the costs, and with `--record FILE` writes them into a text, too. A relative name counts from
 /// the repository's root.
 pub fn report(of: Of, costs: &[Cost]) {
-    for Cost { kernel, whole, in_recovery } in costs {
-        println!("{kernel}: {whole:.0} {in_recovery:.0} {:.2}", in_recovery / whole);
+    for Cost { kernel, whole, in_recovery, times } in costs {
+        println!("{kernel}: {whole:.0} {in_recovery:.0} {times:.2}");
     }
     let mut arguments = std::env::args_os().skip_while(|word| word != "--record").skip(1);
     if let Some(file) = arguments.next() {
@@ -72,6 +89,6 @@ fn row(table: &str, of: Of, cost: &Cost) -> String {
         Of::Run => 3,
     };
     cells[first] = format!("{:.0}", cost.in_recovery);
-    cells[first + 1] = format!("{:.1}", cost.in_recovery / cost.whole);
+    cells[first + 1] = format!("{:.1}", cost.times);
     format!("| {} |", cells.join(" | "))
 }

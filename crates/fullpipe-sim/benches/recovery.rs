@@ -10,14 +10,14 @@ use fullpipe_sim::tcp::profile::{PROFILES, Profile};
 use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
 use fullpipe_sim::units::{Rate, Time};
-use measure::{Cost, Of, cpu_ns, median, report};
+use measure::{Cost, Of, cpu_ns, report};
 use std::collections::VecDeque;
 
 const SEGMENT: u32 = 1000;
 const WINDOW: u64 = 100_000;
 /// One packet in so many is lost.
 const LOST: u64 = 10;
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 11;
 
 /// Takes everything and remembers what was sent again.
 #[derive(Default)]
@@ -163,9 +163,7 @@ fn main() {
     println!("ns of CPU per packet, window {WINDOW}: whole, one in {LOST} lost, ratio");
     let measured = |profile: &Profile| {
         let rounds: Vec<_> = (0..ROUNDS).map(|_| costs(profile.name)).collect();
-        let whole = median(rounds.iter().map(|r| r.0).collect());
-        let in_recovery = median(rounds.iter().map(|r| r.1).collect());
-        Cost { kernel: profile.name.into(), whole, in_recovery }
+        Cost::of(profile.name, &rounds)
     };
     report(Of::Sender, &PROFILES.iter().map(measured).collect::<Vec<_>>());
 }

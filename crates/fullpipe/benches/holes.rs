@@ -13,7 +13,7 @@ use fullpipe::scenario::{self, Resolved, Source};
 use fullpipe::trace::recording::Recording;
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
-use measure::{Cost, Of, cpu_ns, median, report};
+use measure::{Cost, Of, cpu_ns, report};
 use std::fmt::Write;
 
 /// The window is full when this packet is sent.
@@ -24,7 +24,7 @@ const LOST: u64 = 10;
 const PACKETS: u64 = 600_000;
 const MSS: u64 = 1460;
 const KERNELS: [&str; 5] = ["2.6.20", "2.6.24", "2.6.25", "2.6.32", "3.14"];
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 21;
 
 struct ToTheEnd;
 
@@ -71,22 +71,18 @@ fn cost(simulator: &dyn Engine, run: &Resolved) -> (f64, f64) {
     (cpu_ns() - before, outcome.segments as f64)
 }
 
-/// Median time of runs that send the same packets, and these.
-fn typical(runs: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
-    let (times, packets): (Vec<_>, Vec<_>) = runs.unzip();
-    (median(times), packets[0])
+/// What a packet costs without loss and in recovery.
+fn round(simulator: &dyn Engine, whole: &Resolved, lossy: &Resolved) -> (f64, f64) {
+    let (plain, packets) = cost(simulator, whole);
+    let (recovering, with_again) = cost(simulator, lossy);
+    let (packet, window) = (plain / packets, WINDOW as f64);
+    (packet, (packet * window + recovering - plain) / (window + with_again - packets))
 }
 
-/// What a packet costs with a kernel.
 fn measured(simulator: &dyn Engine, kernel: &str) -> Cost {
     let (whole, lossy) = (resolved(kernel, false), resolved(kernel, true));
-    let round = |_| (cost(simulator, &whole), cost(simulator, &lossy));
-    let rounds: Vec<_> = (0..ROUNDS).map(round).collect();
-    let (whole, packets) = typical(rounds.iter().map(|round| round.0));
-    let (lossy, with_again) = typical(rounds.iter().map(|round| round.1));
-    let (packet, window) = (whole / packets, WINDOW as f64);
-    let in_recovery = (packet * window + lossy - whole) / (window + with_again - packets);
-    Cost { kernel: kernel.into(), whole: packet, in_recovery }
+    let rounds: Vec<_> = (0..ROUNDS).map(|_| round(simulator, &whole, &lossy)).collect();
+    Cost::of(kernel, &rounds)
 }
 
 fn main() {
