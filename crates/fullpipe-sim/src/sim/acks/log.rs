@@ -1,0 +1,167 @@
+//! What the ACKs of one flow say. ACKs that differ evenly are one run: the cumulative ACK moves on by so
+//! much each time, or the first SACK block grows.
+
+use crate::finger::Finger;
+use crate::tcp::{Ack, Sacks};
+use alloc::collections::VecDeque;
+
+/// See the module's description. SACKs, which few runs have and which are large, lie apart.
+#[derive(Default)]
+pub(super) struct Log {
+    runs: VecDeque<Run>,
+    finger: Finger,
+    /// Number of the next ACK.
+    next: u64,
+    /// Those of the runs that have any, in order, and the number of the first of them.
+    sacks: VecDeque<Sacks>,
+    first_sacks: u64,
+}
+
+/// Consecutive ACKs.
+#[derive(Clone, Copy)]
+struct Run {
+    /// Number of the first one.
+    number: u64,
+    count: u64,
+    /// What the first one acknowledges, and how much more each of the next ones.
+    ack: u64,
+    step: u64,
+    window: u64,
+    tsecr: u32,
+    /// Whether they have SACKs, and the number of the next ones from it on.
+    has_sacks: bool,
+    sacks: u64,
+    /// How much the first block's end moves on with each.
+    growth: u64,
+}
+
+impl Run {
+    /// Number `i` of them; `sacks` are the first one's.
+    fn ack(&self, i: u64, sacks: Option<&Sacks>) -> Ack {
+        let sacks = sacks.map(|&sacks| grown(sacks, i * self.growth));
+        Ack { ack: self.ack + i * self.step, window: self.window, sacks, tsecr: self.tsecr }
+    }
+
+    /// Appends an ACK without SACKs if it keeps the pace; whether it does.
+    fn extend(&mut self, next: &Ack) -> bool {
+        let last = self.ack + (self.count - 1) * self.step;
+        let (Some(step), false) = (next.ack.checked_sub(last), self.has_sacks) else {
+            return false;
+        };
+        if self.count > 1 && step != self.step {
+            return false;
+        }
+        self.step = step;
+        self.count += 1;
+        true
+    }
+
+    /// Appends an ACK with SACKs if only the first block's end moves on, at the same pace; whether it
+    /// does. `first` are the first ACK's.
+    fn extend_block(&mut self, next: &Ack, first: &Sacks, told: &Sacks) -> bool {
+        let last = first.blocks[0].1 + (self.count - 1) * self.growth;
+        let Some(growth) = told.blocks[0].1.checked_sub(last) else { return false };
+        let even = self.count == 1 || growth == self.growth;
+        let rest = first.blocks[1..] == told.blocks[1..] && first.blocks[0].0 == told.blocks[0].0;
+        if !(self.has_sacks && even && rest && next.ack == self.ack && told.count == first.count) {
+            return false;
+        }
+        self.growth = growth;
+        self.count += 1;
+        true
+    }
+}
+
+/// SACKs with the first block's end moved on.
+fn grown(mut sacks: Sacks, by: u64) -> Sacks {
+    sacks.blocks[0].1 += by;
+    sacks
+}
+
+impl Log {
+    /// The number of the next ACK.
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Adds an ACK and returns its number.
+    pub(super) fn push(&mut self, ack: &Ack) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        if let Some(run) = self.runs.back_mut()
+            && (run.window, run.tsecr) == (ack.window, ack.tsecr)
+        {
+            let extended = match (&ack.sacks, self.sacks.back()) {
+                (None, _) => run.extend(ack),
+                (Some(told), Some(first)) => run.extend_block(ack, first, told),
+                (Some(_), None) => false,
+            };
+            if extended {
+                return number;
+            }
+        }
+        self.runs.push_back(Run {
+            number,
+            count: 1,
+            ack: ack.ack,
+            step: 0,
+            window: ack.window,
+            tsecr: ack.tsecr,
+            has_sacks: ack.sacks.is_some(),
+            sacks: self.first_sacks + self.sacks.len() as u64,
+            growth: 0,
+        });
+        self.sacks.extend(ack.sacks);
+        number
+    }
+
+    /// The ACK `number`, unless it is forgotten.
+    pub(super) fn get(&self, number: u64) -> Option<Ack> {
+        let begun = self.finger.partition_point(&self.runs, |run| run.number <= number);
+        let run = self.runs.get(begun.checked_sub(1)?)?;
+        let i = Some(number - run.number).filter(|&i| i < run.count)?;
+        let sacks = self.sacks.get((run.sacks - self.first_sacks) as usize);
+        Some(run.ack(i, sacks.filter(|_| run.has_sacks)))
+    }
+
+    /// The first ACK that is not forgotten; it is now.
+    pub(super) fn pop(&mut self) -> Option<Ack> {
+        let run = self.runs.front()?;
+        let ack = run.ack(0, self.sacks.front().filter(|_| run.has_sacks));
+        self.forget_first(1);
+        Some(ack)
+    }
+
+    /// Forgets the ACKs before `number`, and says how many.
+    pub(super) fn forget_before(&mut self, number: u64) -> usize {
+        let mut forgotten = 0;
+        while let Some(run) = self.runs.front()
+            && run.number < number
+        {
+            let gone = run.count.min(number - run.number);
+            self.forget_first(gone);
+            forgotten += gone as usize;
+        }
+        forgotten
+    }
+
+    /// Forgets the first ACKs, which are of one run.
+    fn forget_first(&mut self, gone: u64) {
+        let Some(run) = self.runs.front_mut() else { return };
+        run.number += gone;
+        run.count -= gone;
+        run.ack += gone * run.step;
+        let (has_sacks, over, growth) = (run.has_sacks, run.count == 0, gone * run.growth);
+        if over {
+            self.runs.pop_front();
+        }
+        match self.sacks.front_mut().filter(|_| has_sacks) {
+            Some(_) if over => {
+                self.sacks.pop_front();
+                self.first_sacks += 1;
+            }
+            Some(sacks) => *sacks = grown(*sacks, growth),
+            None => {}
+        }
+    }
+}

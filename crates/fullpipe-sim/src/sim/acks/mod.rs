@@ -1,0 +1,64 @@
+//! What the ACKs on their way say; a train of ACKs names entries of its flow's log.
+
+mod log;
+
+use crate::tcp::Ack;
+use alloc::vec::Vec;
+use log::Log;
+
+/// Entries of all flows that are kept without looking which are still needed, at least.
+const MANY: usize = 256;
+
+/// The logs of all flows.
+pub(crate) struct Acks {
+    logs: Vec<Log>,
+    /// Whether each ACK comes at most once, and none before one that was sent earlier.
+    in_order: bool,
+    entries: usize,
+    /// So many entries are worth the work of looking which are still needed.
+    many: usize,
+}
+
+impl Acks {
+    /// Empty logs of `flows` flows.
+    pub(crate) fn new(flows: usize, in_order: bool) -> Acks {
+        let logs = (0..flows).map(|_| Log::default()).collect();
+        Acks { logs, in_order, entries: 0, many: MANY }
+    }
+
+    /// The number of the next entry.
+    pub(crate) fn next(&self, flow: usize) -> u64 {
+        self.logs[flow].next()
+    }
+
+    /// Adds an entry and returns its number.
+    pub(crate) fn push(&mut self, flow: usize, ack: &Ack) -> u64 {
+        self.entries += 1;
+        self.logs[flow].push(ack)
+    }
+
+    /// The entry `number`. In order, those before it were lost on the way.
+    pub(crate) fn take(&mut self, flow: usize, number: u64) -> Option<Ack> {
+        let log = &mut self.logs[flow];
+        if !self.in_order {
+            return log.get(number);
+        }
+        self.entries -= log.forget_before(number);
+        let ack = log.pop();
+        self.entries -= usize::from(ack.is_some());
+        ack
+    }
+
+    /// Whether it should be found out what may be forgotten.
+    pub(crate) fn are_many(&self) -> bool {
+        !self.in_order && self.entries >= self.many
+    }
+
+    /// Forgets each flow's entries before the oldest that is still on its way.
+    pub(crate) fn forget_before(&mut self, oldest: &[u64]) {
+        for (log, oldest) in self.logs.iter_mut().zip(oldest) {
+            self.entries -= log.forget_before(*oldest);
+        }
+        self.many = MANY.max(2 * self.entries);
+    }
+}
