@@ -23,7 +23,7 @@ fuzz:
 # to this: --record FILE).
 bench:
 	cargo bench -p fullpipe --bench speed
-	cargo bench -p fullpipe --bench flows
+	cargo bench -p fullpipe --bench flows -- $(ARGS)
 	cargo bench -p fullpipe-sim --bench recovery -- $(ARGS)
 	cargo bench -p fullpipe --bench holes -- $(ARGS)
 

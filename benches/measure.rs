@@ -47,32 +47,31 @@ pub enum Of {
     Run,
 }
 
-/// Prints the costs, and with `--record FILE` writes them into a text, too. A relative name counts from
-/// the repository's root.
+/// Prints the costs, and with `--record FILE` writes them into a text's table, too.
 pub fn report(of: Of, costs: &[Cost]) {
     for Cost { kernel, whole, in_recovery, times } in costs {
         println!("{kernel}: {whole:.0} {in_recovery:.0} {times:.2}");
     }
-    let mut arguments = std::env::args_os().skip_while(|word| word != "--record").skip(1);
-    if let Some(file) = arguments.next() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        record(&root.join(PathBuf::from(file)), of, costs);
-    }
+    record("recovery", |table| {
+        let mut lines: Vec<String> = table.lines().take(2).map(str::to_string).collect();
+        lines.extend(costs.iter().map(|cost| row(table, of, cost)));
+        lines.join("\n")
+    });
 }
 
-const BEGIN: &str = "<!-- recovery -->\n\n";
-const END: &str = "\n\n<!-- /recovery -->";
-
-/// Writes two columns of the table between its marks; the other two stay.
-fn record(file: &Path, of: Of, costs: &[Cost]) {
-    let name = file.display();
-    let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let (before, rest) = text.split_once(BEGIN).unwrap_or_else(|| panic!("{name}: no {BEGIN}"));
-    let (table, after) = rest.split_once(END).unwrap_or_else(|| panic!("{name}: no {END}"));
-    let mut lines: Vec<String> = table.lines().take(2).map(str::to_string).collect();
-    lines.extend(costs.iter().map(|cost| row(table, of, cost)));
-    let text = format!("{before}{BEGIN}{}{END}{after}", lines.join("\n"));
-    std::fs::write(file, text).unwrap_or_else(|e| panic!("{name}: {e}"));
+/// With `--record FILE`: what stands between the marks of this name in the file becomes what `new` makes
+/// of it. A relative name counts from the repository's root.
+pub fn record(name: &str, new: impl FnOnce(&str) -> String) {
+    let mut arguments = std::env::args_os().skip_while(|word| word != "--record").skip(1);
+    let Some(file) = arguments.next() else { return };
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PathBuf::from(file));
+    let at = file.display();
+    let (begin, end) = (format!("<!-- {name} -->\n\n"), format!("\n\n<!-- /{name} -->"));
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{at}: {e}"));
+    let (before, rest) = text.split_once(&begin).unwrap_or_else(|| panic!("{at}: no {begin}"));
+    let (table, after) = rest.split_once(&end).unwrap_or_else(|| panic!("{at}: no {end}"));
+    let text = format!("{before}{begin}{}{end}{after}", new(table));
+    std::fs::write(&file, text).unwrap_or_else(|e| panic!("{at}: {e}"));
 }
 
 /// A kernel's row, with the other columns as they are in the table.

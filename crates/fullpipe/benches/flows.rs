@@ -11,7 +11,7 @@ use fullpipe::trace::recording::Recording;
 use fullpipe_sim::config::Config;
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
-use measure::{cpu_ns, medians};
+use measure::{cpu_ns, medians, record};
 
 const ONE: (&str, &str) = ("a", include_str!("../../../benches/peers/a.toml"));
 const MANY: (&str, &str) = ("e", include_str!("../../../benches/peers/e.toml"));
@@ -43,9 +43,12 @@ fn main() {
     let runs = [ONE, MANY].map(configuration);
     let rounds: Vec<_> = (0..ROUNDS).map(|_| (cost(&runs[0]), cost(&runs[1]))).collect();
     println!("ns of CPU: one flow, 1,000 flows, ratio");
+    let mut lines = String::new();
     for (unit, name) in ["train", "data packet"].into_iter().enumerate() {
         let rounds: Vec<_> = rounds.iter().map(|(one, many)| (one[unit], many[unit])).collect();
         let (one, many, times) = medians(&rounds);
         println!("per {name}: {one:.0} {many:.0} {times:.2}");
+        lines += &format!("\n| {name} | {one:.0} | {many:.0} | {times:.2} |");
     }
+    record("flows", |_| format!("| | one flow | 1,000 flows | times |\n|---|--:|--:|--:|{lines}"));
 }
