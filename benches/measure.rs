@@ -1,8 +1,19 @@
 //! What the benchmarks share: CPU time, medians, and how the table of what recovery costs is kept.
 #![allow(dead_code)] // each benchmark uses a part
 
+use fullpipe_sim::trace::Control;
+use fullpipe_sim::units::Time;
 use rustix::time::{ClockId, clock_gettime};
 use std::path::{Path, PathBuf};
+
+/// Lets a run go to its end.
+pub struct ToTheEnd;
+
+impl Control for ToTheEnd {
+    fn go_on(&mut self, _now: Time) -> bool {
+        true
+    }
+}
 
 /// CPU time of this thread, ns.
 pub fn cpu_ns() -> f64 {

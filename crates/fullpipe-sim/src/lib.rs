@@ -17,6 +17,7 @@ pub mod rng;
 pub mod sim;
 pub mod tally;
 pub mod tcp;
+mod ticks;
 pub mod trace;
 pub mod train;
 pub mod units;

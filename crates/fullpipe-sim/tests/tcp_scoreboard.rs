@@ -3,7 +3,7 @@
 
 mod random;
 
-use fullpipe_sim::tcp::scoreboard::{Acked, Scoreboard, Window};
+use fullpipe_sim::tcp::scoreboard::{Acked, Sacked, Scoreboard, Window};
 use fullpipe_sim::tcp::skb::SendQueue;
 use fullpipe_sim::units::Time;
 use proptest::prelude::*;
@@ -95,7 +95,7 @@ impl Pair {
         self.now += 1;
         match step {
             Step::Send(len) => self.send(len),
-            Step::Sack(from, count) => self.sack(from as usize, count as usize),
+            Step::Sack(from, count) => return self.sack(from as usize, count as usize),
             Step::Acknowledge(count) => return self.acknowledge(count as usize),
             Step::Mark => self.mark(),
             Step::MarkByCount => self.mark_by_count(),
@@ -132,28 +132,34 @@ impl Pair {
         }
     }
 
-    fn sack(&mut self, from: usize, count: usize) {
+    fn sack(&mut self, from: usize, count: usize) -> Result<(), String> {
         // The first packet out is what the receiver waits for.
-        let Some(last) = self.packets.len().checked_sub(1).filter(|&last| last > 0) else { return };
+        let Some(last) = self.packets.len().checked_sub(1).filter(|&last| last > 0) else {
+            return Ok(());
+        };
         let (from, to) = (from.clamp(1, last), (from.max(1) + count).min(last));
         if from > to {
-            return;
+            return Ok(());
         }
         // A packet that is out again without being lost keeps its R: both copies are on their way.
-        let mut news = 0;
+        let mut expected = Sacked::default();
         for packet in &mut self.packets[from..=to] {
             if !packet.sacked {
                 packet.retransmitted &= !packet.lost;
                 (packet.sacked, packet.lost) = (true, false);
-                news += 1;
+                expected.packets += 1;
+                if packet.ever.is_none() {
+                    expected.original = expected.original.or(Some(packet.start));
+                }
             }
         }
         let (start, end) = (self.packets[from].start, self.packets[to].end);
-        if news > 0 {
+        if expected.packets > 0 {
             self.fack = self.fack.max(end);
         }
         let (board, window) = self.window();
-        board.sack(start, end, window);
+        let found = board.sack(start, end, window);
+        if expected == found { Ok(()) } else { Err(format!("{found:?}, not {expected:?}")) }
     }
 
     fn acknowledge(&mut self, count: usize) -> Result<(), String> {

@@ -294,6 +294,24 @@ fn a_second_hole_is_marked_by_the_distance_to_the_highest_sack() {
     );
 }
 
+/// The ACK that said 16..19 was lost; the next one says it as its second block.
+#[test]
+fn what_a_lost_ack_said_is_learnt_from_the_next() {
+    Setup::default().check(
+        "
+           ms | event                     | cwnd ssthresh flight state | sent
+            0 | established 64            | 4 - 0 Open                 |
+            0 | write 60                  | 4 - 4 Open                 | 0..1 1..2 2..3 3..4
+          100 | ack 4                     | 5 - 5 Open                 | 4..5 5..6 6..7 7..8 8..9
+          200 | ack 9                     | 6 - 6 Open                 | 9..10 10..11 11..12 12..13 13..14 14..15
+          300 | acks 9..14 by 1           | 11 - 11 Open               | 15..16 16..17 17..18 18..19 19..20 20..21 21..22 22..23 23..24 24..25
+          400 | ack 15                    | 12 - 12 Open               | 25..26 26..27
+          400 | ack 15 sack 16..17        | 12 - 12 Disorder           | 27..28
+          400 | ack 15 sack 20..21 16..19 | 9 6 9 Recovery             | R15..16
+        ",
+    );
+}
+
 /// A lost retransmission is found by the timer alone.
 #[test]
 fn a_lost_retransmission_costs_a_timeout() {

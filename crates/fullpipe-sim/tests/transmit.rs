@@ -13,6 +13,7 @@ use fullpipe_sim::units::Time;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use scenarios::{Size, log_uniform};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// ACKs of 52 bytes.
 fn acks(first: u64, spacing: u64, count: u32) -> Train {
@@ -41,9 +42,14 @@ fn way_out(config: &Config, busy: u32, out: &mut Vec<Train>) -> Transmit {
     transmit
 }
 
-type Case = (Config, u32, (u64, u64, u32));
+/// A way out, how many ACKs are on it, the gap to the next ones, their spacing and number, and how long
+/// after the last of them one more comes.
+type Case = (Config, u32, (u64, u64, u32, u64));
 
-fn compare((config, busy, (gap, spacing, count)): &Case) -> Result<(), String> {
+/// Cases in which the packets were taken together.
+static TAKEN: AtomicU32 = AtomicU32::new(0);
+
+fn compare((config, busy, (gap, spacing, count, after)): &Case) -> Result<(), String> {
     let packets = acks(1000 + gap, *spacing, *count);
     let (mut together, mut alone) = (Vec::new(), Vec::new());
     let mut first = way_out(config, *busy, &mut together);
@@ -51,12 +57,16 @@ fn compare((config, busy, (gap, spacing, count)): &Case) -> Result<(), String> {
     if !first.push_each(&packets, &mut together) {
         return Ok(());
     }
+    TAKEN.fetch_add(1, Ordering::Relaxed);
     for i in 0..*count {
         let packet = packets.part(i, 1);
         let mut on_the_wire = Vec::new();
         second.push(packet.first, &[packet], &mut on_the_wire);
         on_the_wire.into_iter().for_each(|train| append(&mut alone, train));
     }
+    let more = acks(packets.last().0 + after, 0, 1);
+    first.push(more.first, &[more], &mut together);
+    second.push(more.first, &[more], &mut alone);
     let each = |trains: &[Train]| -> Vec<Train> {
         trains
             .iter()
@@ -79,8 +89,11 @@ fn compare((config, busy, (gap, spacing, count)): &Case) -> Result<(), String> {
 #[test]
 fn packets_together_fare_as_one_by_one() {
     let configs = scenarios::config(Size { packets: 1, samples: 1 });
-    let times = (log_uniform(1, 100_000), log_uniform(1, 100_000), 1..100u32);
+    let times =
+        (log_uniform(1, 100_000), log_uniform(1, 100_000), 1..100u32, log_uniform(1, 20_000));
     random::check(4000, (configs, 0..4u32, times), compare);
+    let taken = TAKEN.load(Ordering::Relaxed);
+    assert!(taken > 500, "hardly any rows were taken: {taken}");
 }
 
 #[test]

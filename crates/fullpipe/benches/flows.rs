@@ -9,21 +9,11 @@ use fullpipe::engine::sim::config;
 use fullpipe::scenario::{self, Source};
 use fullpipe::trace::recording::Recording;
 use fullpipe_sim::config::Config;
-use fullpipe_sim::trace::Control;
-use fullpipe_sim::units::Time;
-use measure::{cpu_ns, medians, record};
+use measure::{ToTheEnd, cpu_ns, medians, record};
 
 const ONE: (&str, &str) = ("a", include_str!("../../../benches/peers/a.toml"));
 const MANY: (&str, &str) = ("e", include_str!("../../../benches/peers/e.toml"));
 const ROUNDS: usize = 5;
-
-struct ToTheEnd;
-
-impl Control for ToTheEnd {
-    fn go_on(&mut self, _now: Time) -> bool {
-        true
-    }
-}
 
 fn configuration((name, text): (&str, &str)) -> Config {
     let scenario = scenario::load(&Source::text(name, text), &[], &[]).expect("a valid scenario");

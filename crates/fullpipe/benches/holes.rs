@@ -11,9 +11,8 @@ mod measure;
 use fullpipe::engine::{self, Engine};
 use fullpipe::scenario::{self, Resolved, Source};
 use fullpipe::trace::recording::Recording;
-use fullpipe_sim::trace::Control;
-use fullpipe_sim::units::Time;
-use measure::{Cost, Of, cpu_ns, report};
+use fullpipe_sim::trace::EventKind;
+use measure::{Cost, Of, ToTheEnd, cpu_ns, report};
 use std::fmt::Write;
 
 /// The window is full when this packet is sent.
@@ -25,14 +24,6 @@ const PACKETS: u64 = 600_000;
 const MSS: u64 = 1460;
 const KERNELS: [&str; 5] = ["2.6.20", "2.6.24", "2.6.25", "2.6.32", "3.14"];
 const ROUNDS: usize = 21;
-
-struct ToTheEnd;
-
-impl Control for ToTheEnd {
-    fn go_on(&mut self, _now: Time) -> bool {
-        true
-    }
-}
 
 /// 100,000 packets of 1500 bytes are in flight: 10 Gb/s for 120 ms; the windows hold no more.
 fn resolved(kernel: &str, lossy: bool) -> Resolved {
@@ -63,18 +54,22 @@ fn resolved(kernel: &str, lossy: bool) -> Resolved {
     scenario.plans()[0].resolved.clone()
 }
 
-/// CPU time of a run, ns, and the packets it sent.
-fn cost(simulator: &dyn Engine, run: &Resolved) -> (f64, f64) {
+/// CPU time of a run, ns, and the packets it sent; `lost` of them were lost, and sent again once each.
+fn cost(simulator: &dyn Engine, run: &Resolved, lost: u64) -> (f64, f64) {
     let mut recording = Recording::default();
     let before = cpu_ns();
     let outcome = simulator.run(run, &mut recording, &mut ToTheEnd).expect("a valid run");
-    (cpu_ns() - before, outcome.segments as f64)
+    let spent = cpu_ns() - before;
+    let events = |kind| recording.events.iter().filter(|event| event.kind == kind).count() as u64;
+    let seen = [EventKind::Retransmit, EventKind::Timeout, EventKind::Finished].map(events);
+    assert_eq!(seen, [lost, 0, 1], "packets sent again, timeouts, transfers that ended");
+    (spent, outcome.segments as f64)
 }
 
 /// What a packet costs without loss and in recovery.
 fn round(simulator: &dyn Engine, whole: &Resolved, lossy: &Resolved) -> (f64, f64) {
-    let (plain, packets) = cost(simulator, whole);
-    let (recovering, with_again) = cost(simulator, lossy);
+    let (plain, packets) = cost(simulator, whole, 0);
+    let (recovering, with_again) = cost(simulator, lossy, WINDOW / LOST);
     let (packet, window) = (plain / packets, WINDOW as f64);
     (packet, (packet * window + recovering - plain) / (window + with_again - packets))
 }

@@ -8,20 +8,10 @@ mod measure;
 use fullpipe::engine::{self, Engine};
 use fullpipe::scenario::{self, Resolved, SetOption};
 use fullpipe::trace::recording::Recording;
-use fullpipe_sim::trace::Control;
-use fullpipe_sim::units::Time;
-use measure::{cpu_ns, median};
+use measure::{ToTheEnd, cpu_ns, medians};
 
 const VARIANT: &str = "cubic, initial_ssthresh 100";
 const ROUNDS: usize = 7;
-
-struct ToTheEnd;
-
-impl Control for ToTheEnd {
-    fn go_on(&mut self, _now: Time) -> bool {
-        true
-    }
-}
 
 fn resolved(sets: &[SetOption]) -> Resolved {
     let recipe = scenario::recipe("fink-2007").expect("a built-in recipe").source();
@@ -41,16 +31,13 @@ fn main() {
     let simulator = engine::find("sim").expect("the simulator is an engine");
     let traced = resolved(&[]);
     let bare = resolved(&[SetOption("report.sample=1s".to_string())]);
-    let mut speeds = [Vec::new(), Vec::new()];
-    for _ in 0..ROUNDS {
-        speeds[0].push(speed(simulator, &traced));
-        speeds[1].push(speed(simulator, &bare));
-    }
-    let [with, without] = speeds.map(median);
+    let round = |_| (speed(simulator, &bare), speed(simulator, &traced));
+    let rounds: Vec<_> = (0..ROUNDS).map(round).collect();
+    let (without, with, ratio) = medians(&rounds);
     println!(
         "fink-2007, {VARIANT}: medians of {ROUNDS} runs, million data segments per CPU second"
     );
     println!("trace every {}: {:.2}", traced.report.sample, with / 1e6);
     println!("trace every {}: {:.2}", bare.report.sample, without / 1e6);
-    println!("ratio: {:.2}", with / without);
+    println!("ratio: {ratio:.2}");
 }

@@ -6,6 +6,7 @@
 
 use super::profile::{LockedTimers, Profile};
 use super::rtt::Rtt;
+use crate::ticks::Ticks;
 use crate::units::Time;
 
 /// Segments acknowledged at once in a row, at most (TCP_MAX_QUICKACKS).
@@ -20,7 +21,7 @@ const PUSHED_MAX_DIVISOR: u32 = 5;
 #[derive(Clone, Debug)]
 pub struct AckPolicy {
     hz: u32,
-    tick_ns: u64,
+    ticks: Ticks,
     /// Segments still to be acknowledged at once.
     pub quick: u32,
     /// Delayed ACK's timeout, jiffies; 0 before the first data.
@@ -45,7 +46,7 @@ impl AckPolicy {
     pub fn new(hz: u32, mss: u32, profile: &Profile) -> AckPolicy {
         AckPolicy {
             hz,
-            tick_ns: 1_000_000_000 / u64::from(hz),
+            ticks: Ticks::jiffies(hz),
             quick: 0,
             ato: 0,
             lrcvtime: 0,
@@ -67,7 +68,7 @@ impl AckPolicy {
     pub fn on_data(&mut self, now: Time, len: u32, rcv_wnd: u64) {
         self.pushed |= len < self.rcv_mss;
         self.rcv_mss = self.rcv_mss.max(len);
-        let jiffies = (now.0 / self.tick_ns) as u32;
+        let jiffies = self.ticks.at(now) as u32;
         if self.ato == 0 {
             self.raise_quick(rcv_wnd);
             self.ato = self.ato_min();
@@ -84,9 +85,12 @@ impl AckPolicy {
     }
 
     fn raise_quick(&mut self, rcv_wnd: u64) {
-        let segments = rcv_wnd / (2 * u64::from(self.rcv_mss));
-        let quickacks =
-            if segments == 0 { 2 } else { segments.min(u64::from(MAX_QUICKACKS)) as u32 };
+        let two = 2 * u64::from(self.rcv_mss);
+        let quickacks = match rcv_wnd {
+            wnd if wnd >= two * u64::from(MAX_QUICKACKS) => MAX_QUICKACKS,
+            wnd if wnd < two => 2,
+            wnd => (wnd / two) as u32,
+        };
         self.quick = self.quick.max(quickacks);
     }
 
@@ -128,7 +132,7 @@ impl AckPolicy {
     }
 
     fn tick_after(&self, now: Time, ticks: u32) -> Time {
-        Time((now.0 / self.tick_ns + u64::from(ticks)) * self.tick_ns)
+        self.ticks.begin(self.ticks.at(now) + u64::from(ticks))
     }
 
     /// How long a delayed ACK may wait, jiffies: no longer than an RTT, but [`Self::ato_min`].

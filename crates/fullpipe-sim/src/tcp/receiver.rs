@@ -13,6 +13,7 @@ use super::profile::{Profile, RttClock, RttSource};
 use super::window::{RX_OVERHEAD, ReceiveWindow};
 use super::{Ack, Sacks, Segment};
 use crate::config::Host;
+use crate::ticks::Ticks;
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
@@ -40,7 +41,7 @@ pub struct Receiver {
     pub acks: AckPolicy,
     /// Autotuning of the buffer; none when the application set its size.
     space: Option<RcvSpace>,
-    tick_ns: u64,
+    ticks: Ticks,
     /// When the SYN-ACK left, and whether it was not the first.
     answered: Option<(Time, bool)>,
     /// Next byte expected.
@@ -81,7 +82,7 @@ impl Receiver {
             },
             window,
             space: rcvbuf.is_none().then_some(space),
-            tick_ns: 1_000_000_000 / u64::from(host.hz),
+            ticks: Ticks::jiffies(host.hz),
             acks: AckPolicy::new(host.hz, mss, profile),
             answered: None,
             rcv_nxt: 0,
@@ -115,7 +116,7 @@ impl Receiver {
         let Some((sent, repeated)) = self.answered else { return };
         if self.timestamps || by_time && !repeated {
             let units = match self.profile.rtt_clock {
-                RttClock::Jiffies => (now.0 / self.tick_ns - sent.0 / self.tick_ns) as u32,
+                RttClock::Jiffies => (self.ticks.at(now) - self.ticks.at(sent)) as u32,
                 RttClock::Microseconds => (now - sent).as_us() as u32,
             };
             self.acks.rtt.sample(units, 0, 0);
@@ -155,7 +156,7 @@ impl Receiver {
         self.take_in_order((end - self.rcv_nxt) as u32, end);
         self.acks.on_data(now, len, self.window.rcv_wnd);
         if let Some(space) = &mut self.space {
-            space.on_data((now.0 / self.tick_ns) as u32, self.rcv_nxt, self.window.rcv_wnd);
+            space.on_data(self.ticks.at(now) as u32, self.rcv_nxt, self.window.rcv_wnd);
         }
         if self.window.grow(len) && self.profile.quick_ack_on_growth {
             self.acks.quick |= 1;
@@ -289,7 +290,7 @@ impl Receiver {
 
     fn autotune(&mut self, now: Time) {
         let Some(space) = &mut self.space else { return };
-        let jiffies = (now.0 / self.tick_ns) as u32;
+        let jiffies = self.ticks.at(now) as u32;
         if let Some(grown) = space.on_read(jiffies, self.bytes_read, self.window.rcvbuf) {
             self.window.rcvbuf = grown.rcvbuf;
             self.window.window_clamp = grown.window_clamp;

@@ -14,6 +14,7 @@ use super::skb::{SKB_OVERHEAD, SendQueue};
 use super::{CaState, Output};
 use crate::cc::Congestion;
 use crate::config::{Host, Sysctl};
+use crate::ticks::Ticks;
 use crate::trace::Limit;
 use crate::units::Time;
 
@@ -57,6 +58,7 @@ pub struct Sender {
     pub(super) queue: SendQueue,
     pub(super) board: Scoreboard,
     pub(super) tick_ns: u64,
+    ticks: Ticks,
     booted_jiffies_ago: u64,
     pub(super) timestamps: bool,
     pub(super) tso: bool,
@@ -108,6 +110,7 @@ impl Sender {
             queue: SendQueue::default(),
             board: Scoreboard::default(),
             tick_ns,
+            ticks: Ticks::jiffies(host.hz),
             booted_jiffies_ago: BOOTED_SECONDS_AGO * 1_000_000_000 / tick_ns,
             timestamps: host.timestamps,
             tso: host.tso,
@@ -168,7 +171,7 @@ impl Sender {
     /// Jiffies at `time`. They do not begin at 0, which congestion controls take for "no time"
     /// (Linux begins five minutes before the counter wraps).
     pub(super) fn jiffies(&self, time: Time) -> u32 {
-        (self.booted_jiffies_ago + time.0 / self.tick_ns) as u32
+        (self.booted_jiffies_ago + self.ticks.at(time)) as u32
     }
 
     /// The time at which a jiffy began.
@@ -181,7 +184,7 @@ impl Sender {
     pub(super) fn stamp(&self, now: Time) -> Time {
         let exact = self.profile.cc_rtt == CcRtt::Microseconds
             || self.profile.rtt_clock == RttClock::Microseconds;
-        if exact { now } else { Time(now.0 / self.tick_ns * self.tick_ns) }
+        if exact { now } else { self.ticks.begin(self.ticks.at(now)) }
     }
 
     /// Time from `sent` to `now` in the units of the RTT's clock.
@@ -348,8 +351,8 @@ impl Sender {
 
     /// Starts a timer `jiffies` from now; it fires on a tick (Linux `sk_reset_timer`).
     pub(super) fn start_timer(&mut self, kind: TimerKind, now: Time, jiffies: u32) {
-        let tick = now.0 / self.tick_ns + u64::from(jiffies);
-        self.timer = Some((kind, Time(tick * self.tick_ns)));
+        let tick = self.ticks.at(now) + u64::from(jiffies);
+        self.timer = Some((kind, self.ticks.begin(tick)));
     }
 
     /// The timer that was due has come.

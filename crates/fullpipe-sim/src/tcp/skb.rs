@@ -205,7 +205,9 @@ impl SendQueue {
 
     /// Whether a sent skb begins at `seq`.
     pub fn begins_skb(&self, seq: u64) -> bool {
-        self.run_begun(seq).is_some_and(|run| (seq - run.seq).is_multiple_of(u64::from(run.len)))
+        self.run_begun(seq).is_some_and(|run| {
+            seq == run.seq || run.count > 1 && (seq - run.seq).is_multiple_of(u64::from(run.len))
+        })
     }
 
     /// Numbers of the first sent skb that is not freed, and of the next one to be sent.
@@ -217,7 +219,8 @@ impl SendQueue {
     /// began; of a byte that was not sent, all.
     pub fn skb_number(&self, seq: u64) -> u64 {
         let Some(run) = self.run_begun(seq) else { return self.skbs };
-        run.number + ((seq - run.seq) / u64::from(run.len)).min(u64::from(run.count))
+        let (bytes, len) = (seq - run.seq, u64::from(run.len));
+        run.number + if bytes < len { 0 } else { (bytes / len).min(u64::from(run.count)) }
     }
 
     /// Number of short segments that end at or below `at`.
@@ -235,6 +238,11 @@ impl SendQueue {
     }
 
     fn segments_of_any(&self, from: u64, to: u64, mss: u32) -> u32 {
+        if self.shorts.is_empty()
+            && let Ok(bytes) = u32::try_from(to - from)
+        {
+            return bytes.div_ceil(mss);
+        }
         let mss = u64::from(mss);
         let (first, beyond) = (self.shorts_until(from), self.shorts_until(to));
         if first == beyond {

@@ -138,7 +138,8 @@ impl ReceiveWindow {
         }
         free = free.min(self.rcv_ssthresh);
         if self.wscale > 0 {
-            return free.div_ceil(1 << self.wscale) << self.wscale;
+            let unit = 1 << self.wscale;
+            return (free + unit - 1) & !(unit - 1);
         }
         let kept = self.rcv_wnd;
         if kept <= free.saturating_sub(mss) || kept > free { free / mss * mss } else { kept }

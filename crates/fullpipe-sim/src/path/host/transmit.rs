@@ -58,10 +58,11 @@ impl Transmit {
     /// Offers packets, each an skb of its own that is offered at its time, if all of them go on the wire
     /// at once; whether they do.
     pub fn push_each(&mut self, packets: &Train, out: &mut Vec<Train>) -> bool {
-        self.qdisc.forget_entered(packets.first);
-        if self.numbered || !self.qdisc.is_empty() || !self.ring.passes(packets) {
+        if self.numbered || !self.ring.passes(packets) {
             return false;
         }
+        // What waited in front of the ring has entered it, and left.
+        self.qdisc.forget_entered(packets.first);
         self.qdisc.pass(packets);
         self.ring.pass(packets, out);
         true

@@ -22,6 +22,7 @@ impl ReceivingHost {
         }
         let acks = Train {
             kind: Kind::Ack,
+            skb: 0,
             number: shared.acks.next(flow),
             len: 0,
             ip_len: shared.headers,

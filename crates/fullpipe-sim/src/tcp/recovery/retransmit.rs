@@ -29,11 +29,9 @@ impl Sender {
     }
 
     fn next_forward(&mut self) -> Option<(u64, u64)> {
-        if !self.may_go_forward() {
-            return None;
-        }
         let (board, window) = self.board_and_window();
-        board.next_forward(window)
+        let found = board.next_forward(window)?;
+        self.may_go_forward().then_some(found)
     }
 
     /// Sends `[start, end)` again; false if the window has shrunk below it or the host's queue is full.
