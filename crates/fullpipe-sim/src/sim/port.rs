@@ -15,7 +15,7 @@ pub(crate) struct Port<'a> {
     pub(crate) cpu: Time,
     /// CPU time per segment sent.
     pub(crate) cost: Time,
-    /// CPU time per skb looked at for SACKs.
+    /// CPU time per skb of the send queue that is looked at.
     pub(crate) walk_cost: Time,
     pub(crate) flow: u16,
     pub(crate) mss: u32,
