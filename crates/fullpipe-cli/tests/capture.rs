@@ -134,7 +134,7 @@ fn a_reader_of_a_capture_may_leave_early() {
 }
 
 #[test]
-fn link_is_the_element_with_a_rate() {
+fn link_is_the_element_with_a_queue() {
     let desk = Desk::new();
     let written = |elements: &str| {
         let path = format!(
@@ -161,11 +161,22 @@ fn link_is_the_element_with_a_rate() {
     written(&format!("{delay}, {cell}"));
     at("link", "cell").ends_with(0);
     at("home", "back").ends_with(2).complains(&["home, which is on the way back", "far, cell"]);
-    written(&format!("{delay}, {}, {}", link("access", "1Gbit"), link("router", "100Mbit")));
+    let policer = r#"{ kind = "policer", name = "police", rate = "90Mbit", burst = "1MB" }"#;
+    written(&format!("{delay}, {policer}, {}", link("router", "100Mbit")));
+    at("link", "policed").ends_with(0);
+    at("router", "named").ends_with(0);
+    assert!(blocks(&bytes(&desk, "policed.pcapng")) == blocks(&bytes(&desk, "named.pcapng")));
+    written(&format!(
+        "{delay}, {policer}, {}, {}",
+        link("access", "1Gbit"),
+        link("router", "100Mbit")
+    ));
     let call = at("link", "two").ends_with(2);
     call.complains(&["could be any of access, router", "--at access"]);
     written(delay);
-    at("link", "none").ends_with(2).complains(&["has a rate", "sender-wire, receiver, far"]);
+    at("link", "none").ends_with(2).complains(&["has a queue", "sender-wire, receiver, far"]);
+    written(&format!("{delay}, {policer}"));
+    at("link", "alone").ends_with(2).complains(&["has a queue", "far, police"]);
 }
 
 #[test]
