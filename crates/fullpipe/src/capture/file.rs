@@ -104,6 +104,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn nobody_takes_it_for_a_leftover_while_it_grows() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let hidden = Hidden::create(&folder.path().join("a.pcap")).expect("a file");
+        assert!(leftover::lock(hidden.path()).is_none());
+    }
+
+    #[test]
     fn a_runs_name_stands_before_the_extension() {
         let named = |path: &str| variant_path(Path::new(path), "reno");
         assert_eq!(named("out/a.pcapng"), Path::new("out/a-reno.pcapng"));
