@@ -4,7 +4,7 @@ use crate::args::RunArguments;
 use crate::failure::Failure;
 use crate::interrupt::Temporary;
 use crate::progress::Progress;
-use fullpipe::capture::{self, About, At, Capture};
+use fullpipe::capture::{self, About, At, Capture, Taken};
 use fullpipe::engine::Outcome;
 use fullpipe::scenario::Scenario;
 use fullpipe::trace::Error;
@@ -115,12 +115,15 @@ impl Running {
     ) -> Result<Outcome, Failure> {
         let failed = self.capture.failed();
         let outcome = run(&mut self.capture.before(recording), Some(failed))?;
-        let packets = self.capture.finish(outcome.end, outcome.complete).map_err(environment)?;
+        let taken = self.capture.finish(outcome.end, outcome.complete).map_err(environment)?;
         let name = match is_stdout(&self.path) {
             true => Path::new("standard output").display(),
             false => self.path.display(),
         };
-        progress.say(&format!("capture: {name} ({packets} packets)"));
+        progress.say(&match taken {
+            Taken::Whole(packets) => format!("capture: {name} ({packets} packets)"),
+            Taken::ReaderLeft => format!("capture: the reader of {name} closed it before the end"),
+        });
         Ok(outcome)
     }
 }

@@ -243,7 +243,7 @@ fn close(found: f64, expected: f64, within: f64) -> bool {
 }
 
 /// The arithmetic gives the skbs that are looked at to mark; all walks that were counted, at their cost, and
-/// what else the CPU does give the time for which it is busy. Without the walks' cost there is no stall.
+/// what else the CPU does give the time for which it is busy.
 #[test]
 fn the_stall_is_as_long_as_the_walks() {
     let scenario = recipe(&[]);
@@ -274,15 +274,13 @@ fn the_stall_is_as_long_as_the_walks() {
         assert!(close(work.busy, spent, 0.002), "{variant}: busy {} s, not {spent} s", work.busy);
         let share = |seconds: f64| seconds / run.recovery;
         let marking = share(work.walks) * to_mark / (for_sacks + to_mark + to_resend);
+        // Measured, not predicted: the page says "a little more than half".
         assert!((0.5..0.6).contains(&marking), "{variant}: marking is {marking} of recovery");
-        assert!(share(work.walks) > 0.7, "{variant}: {} s of walks", work.walks);
         // The CPU has hardly anything else to do, and little time for nothing.
         assert!(work.rest < 0.2 * run.recovery && idle < 0.2 * run.recovery, "{variant}: {idle} s");
         // Recovery is told exactly, the work between samples.
         assert!(idle > -0.002, "{variant}: a recovery of {} s", run.recovery);
         assert!(idle < 0.002 || variant != "80 MiB", "{variant}: idle for {idle} s");
-        assert!(free.recovery < 0.3 * run.recovery, "{variant}: {} s without walk", free.recovery);
-        assert!(run.silence > 3.0 * free.silence, "{variant}: silent for {} s", run.silence);
     }
     marked::committed(PAGE, "arithmetic", &table);
 }
@@ -296,11 +294,49 @@ fn pairs() {
     assert_eq!((small.dropped, small.sent_again), (0, 0));
     assert!(small_ring.dropped > 0, "a ring of 1,024 overflows at 60 MiB already");
     assert_eq!(run("cubic (100), 120 MiB").dropped, 0);
-    for flow in ["80 MiB", "cubic (0), 80 MiB", "bic (0), 80 MiB"] {
-        let (walking, free) = (run(flow), run(&format!("{flow}, no walk")));
-        // The same packets are lost; only what the host does about it differs.
-        assert_eq!(walking.dropped, free.dropped, "{flow}");
-        assert!(walking.recovery > 3.0 * free.recovery, "{flow}");
-        assert_eq!((walking.timeouts, free.timeouts), (0, 0), "{flow}");
+}
+
+/// Every variant that loses packets and is charged walks, beside the same run with walks for nothing.
+#[test]
+fn what_each_variant_owes_to_the_walks() {
+    let (charged, free) = (recipe(&[]), recipe(&["hosts.sender.cpu.sack_walk=0ns/packet"]));
+    let mut table = "| variant | walks, share of recovery | dropped | without the walk | recovery, s | without the walk, s | silence, s | without the walk, s |\n|---|".to_string()
+        + &"--:|".repeat(7)
+        + "\n";
+    for variant in walking(&charged) {
+        let (run, free) = (overflow(&charged, variant), overflow(&free, variant));
+        let share = run.work.walks / run.recovery;
+        let _ = writeln!(
+            table,
+            "| {variant} | {:.0} % | {} | {} | {:.2} | {:.2} | {:.2} | {:.2} |",
+            share * 100.0,
+            run.dropped,
+            free.dropped,
+            run.recovery,
+            free.recovery,
+            run.silence,
+            free.silence,
+        );
+        assert_eq!((run.timeouts, free.timeouts), (0, 0), "{variant}");
+        let reno = variant.ends_with("MiB") && !variant.contains('(');
+        assert!(share > if reno { 0.7 } else { 0.55 }, "{variant}: {share} of recovery");
+        assert!(free.recovery < 0.3 * run.recovery, "{variant}: {} s", free.recovery);
+        assert_eq!(run.dropped == free.dropped, !OTHER_DROPS.contains(&variant), "{variant}");
+        let gone = free.silence < 0.3 * run.silence;
+        assert_eq!(gone, !STILL_SILENT.contains(&variant), "{variant}: {} s", free.silence);
+        let most = 0.5 * run.silence..run.silence;
+        assert!(gone || most.contains(&free.silence), "{variant}: {} s", free.silence);
     }
+    marked::committed(PAGE, "walks", &table);
+}
+
+/// Variants in which the walks change how many packets are lost.
+const OTHER_DROPS: [&str; 2] = ["120 MiB", "bic (100), 120 MiB"];
+/// Variants in which the application waits for long without the walks as well.
+const STILL_SILENT: [&str; 2] = ["60 MiB", "bic (100), 120 MiB"];
+
+/// Variants that lose packets and are charged walks.
+fn walking(scenario: &Scenario) -> Vec<&str> {
+    let charged = scenario.plans().iter().map(|plan| plan.variant.as_str());
+    charged.filter(|variant| overflow(scenario, variant).work.walks > 0.0).collect()
 }

@@ -19,7 +19,7 @@ pub struct Document {
     pub scenario: ScenarioInfo,
     /// True when the run was interrupted: everything is whole up to the last interval.
     pub partial: bool,
-    /// Runs that an interruption kept from beginning.
+    /// Runs that an interruption kept from beginning; absent where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub missing: Vec<String>,
     /// One per variant (and sweep point), in the scenario's order.

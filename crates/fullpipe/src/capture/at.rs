@@ -27,9 +27,10 @@ pub const POINTS: [(&str, Option<Point>, &str); 4] = [
     (
         "link",
         None,
-        "in front of the queue of the bottleneck, which is the element that has a rate; where there are \
-         several, and for any other element of the way forward, its name is the point. Data is seen \
-         before the element can drop it, ACKs where they leave the way back, at the sending host's cable.",
+        "in front of the queue of the bottleneck, which is the element that has one (a policer has \
+         none); where there are several, and for any other element of the way forward, its name is the \
+         point. Data is seen before the element can drop it, ACKs where they leave the way back, at the \
+         sending host's cable.",
     ),
     (
         "receiver",
@@ -54,7 +55,7 @@ impl At {
     }
 
     /// The point of this name in a scenario. Where no element is called "link", that is the one that
-    /// has a rate.
+    /// has a queue.
     ///
     /// # Errors
     /// There is none, or "link" could be several; the text lists those there are.
@@ -70,11 +71,11 @@ impl At {
         if named.is_none() {
             return Err(self.unknown(resolved));
         }
-        let rated = (0..).zip(forward).filter(|(_, element)| element.rate().is_some());
-        match rated.collect::<Vec<_>>()[..] {
-            [] => Err(format!("nothing on the way forward has a rate; {}", points(resolved))),
+        let queued = (0..).zip(forward).filter(|(_, element)| element.queue().is_some());
+        match queued.collect::<Vec<_>>()[..] {
+            [] => Err(format!("nothing on the way forward has a queue; {}", points(resolved))),
             [(place, _)] => Ok(Point::Element(place)),
-            ref rated => Err(several(rated.iter().map(|(_, element)| *element))),
+            ref queued => Err(several(queued.iter().map(|(_, element)| *element))),
         }
     }
 
@@ -95,8 +96,8 @@ fn points(resolved: &Resolved) -> String {
 }
 
 /// "link" could be any of these.
-fn several<'a>(rated: impl Iterator<Item = &'a Element>) -> String {
-    let names: Vec<&str> = rated.map(Element::name).collect();
+fn several<'a>(queued: impl Iterator<Item = &'a Element>) -> String {
+    let names: Vec<&str> = queued.map(Element::name).collect();
     let (all, first) = (names.join(", "), names[0]);
-    format!("link could be any of {all}, which all have a rate; name one: --at {first}")
+    format!("link could be any of {all}, which all have a queue; name one: --at {first}")
 }

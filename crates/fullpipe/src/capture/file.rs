@@ -1,7 +1,6 @@
 //! A file that has its name only when it is whole.
 
-use crate::trace::Error;
-use std::ffi::OsString;
+use crate::trace::{Error, leftover};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -16,7 +15,8 @@ pub struct Hidden {
 }
 
 impl Hidden {
-    /// Begins `.NAME.PID.tmp` beside `target`.
+    /// Begins `.NAME.PID.tmp` beside `target`, and removes those of this name that killed programs
+    /// have left there.
     ///
     /// # Errors
     /// `target` exists, or the file cannot be made.
@@ -26,14 +26,16 @@ impl Hidden {
         if target.symlink_metadata().is_ok() {
             return Err(taken(target));
         }
-        let mut hidden = OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}.tmp", std::process::id()));
-        let path = target.with_file_name(hidden);
+        let name = name.to_string_lossy();
+        let path = target.with_file_name(leftover::hidden_name(&name));
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        leftover::sweep(parent.unwrap_or(Path::new(".")), Some(&name), leftover::is_file);
         let file = File::create_new(&path).map_err(|e| {
             Error::new(target, format!("cannot be written: {e}"))
                 .hint("name another file with --pcap")
         })?;
+        // It tells others that this is no leftover. Without locks none is taken for one.
+        let _ = file.try_lock();
         Ok(Hidden { target: target.to_path_buf(), path, file, finished: false })
     }
 
@@ -100,6 +102,13 @@ pub fn variant_path(path: &Path, name: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_takes_it_for_a_leftover_while_it_grows() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let hidden = Hidden::create(&folder.path().join("a.pcap")).expect("a file");
+        assert!(leftover::lock(hidden.path()).is_none());
+    }
 
     #[test]
     fn a_runs_name_stands_before_the_extension() {

@@ -46,6 +46,15 @@ pub struct About<'a> {
     pub snap: u32,
 }
 
+/// What became of a capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It is whole, and has so many packets.
+    Whole(u64),
+    /// The stream's reader closed it before the end; how much of it was read nobody knows.
+    ReaderLeft,
+}
+
 /// A capture that is being written.
 #[derive(Debug)]
 pub struct Capture {
@@ -101,19 +110,22 @@ impl Capture {
         Tapped { capture: self, sink }
     }
 
-    /// Gives the file its name; the run went as far as `end`, and to its end if `complete`. Returns
-    /// the number of packets.
+    /// Gives the file its name; the run went as far as `end`, and to its end if `complete`.
     ///
     /// # Errors
     /// It could not be written, or its name was taken meanwhile.
-    pub fn finish(mut self, end: Time, complete: bool) -> Result<u64, Error> {
+    pub fn finish(mut self, end: Time, complete: bool) -> Result<Taken, Error> {
         let stopped = (!complete).then(|| format!("The run was stopped at {end}."));
         self.format.end(self.out.buffer(), end, self.packets, stopped.as_deref());
         self.flush(true);
-        match self.error {
-            Some(error) => Err(error),
-            None => self.out.finish().map(|()| self.packets),
+        if let Some(error) = self.error {
+            return Err(error);
         }
+        let taken = match self.out.reader_left() {
+            true => Taken::ReaderLeft,
+            false => Taken::Whole(self.packets),
+        };
+        self.out.finish().map(|()| taken)
     }
 
     fn packet(&mut self, packet: &Packet) {

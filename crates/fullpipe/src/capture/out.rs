@@ -49,6 +49,11 @@ impl Out {
         }
     }
 
+    /// Whether a stream's reader went away, so that something was not written.
+    pub fn reader_left(&self) -> bool {
+        matches!(self.to, To::Nobody)
+    }
+
     /// What is to be written next: whole blocks between two calls of [`Out::flush`].
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer

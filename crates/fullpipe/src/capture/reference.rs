@@ -31,6 +31,9 @@ tcptrace -l my.pcapng                                                           
 tshark -r my.pcapng -Y frame.comment -T fields -e frame.time_epoch -e frame.comment   # what was dropped
 ```
 
+With many packets in flight tshark's own analysis of sequence numbers is slow; where you need none of it,
+`-o tcp.analyze_sequence_numbers:FALSE` leaves it out.
+
 The file is pcapng; if its name ends in `.pcap` it is classic pcap, which has no comments. Times are nanoseconds
 since the run's start. Of several runs each has its own file, with the run's name before the extension:
 `my-reno.pcapng`. The file grows under a hidden name and gets its own at the end; one that exists is never

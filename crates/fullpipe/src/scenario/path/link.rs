@@ -97,6 +97,10 @@ impl Meaning for Link {
         Some((self.rate, self.framing))
     }
 
+    fn queue(&self) -> Option<&Queue> {
+        Some(&self.queue)
+    }
+
     fn complete(&mut self, whole: &Whole) {
         self.queue.complete((self.rate, self.framing), whole);
     }

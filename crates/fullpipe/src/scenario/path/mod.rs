@@ -53,6 +53,10 @@ trait Meaning {
     fn rate(&self) -> Option<(Rate, Framing)> {
         None
     }
+    /// The queue in which packets wait for its rate.
+    fn queue(&self) -> Option<&Queue> {
+        None
+    }
     /// How long a packet stays in it at least where nothing waits.
     fn delay(&self) -> Time {
         Time::ZERO
@@ -98,6 +102,11 @@ macro_rules! elements {
             /// where it has no rate.
             pub fn rate(&self) -> Option<(Rate, Framing)> {
                 match self { $(Element::$meaning(e) => e.rate(),)* }
+            }
+
+            /// The queue in which packets wait for its rate; none where it lets nothing wait.
+            pub fn queue(&self) -> Option<&Queue> {
+                match self { $(Element::$meaning(e) => e.queue(),)* }
             }
 
             /// How long a packet stays in it at least where nothing waits.

@@ -63,6 +63,10 @@ impl Meaning for TraceLink {
         Some((Rate((packets * 1500 * 8 * 1000).checked_div(period_ms)?), Framing::Ip))
     }
 
+    fn queue(&self) -> Option<&Queue> {
+        Some(&self.queue)
+    }
+
     fn complete(&mut self, whole: &Whole) {
         if let Some(rate) = self.rate() {
             self.queue.complete(rate, whole);

@@ -71,6 +71,10 @@ impl Meaning for VaryingLink {
         Some((self.steps.iter().map(|step| step.rate).max()?, self.framing))
     }
 
+    fn queue(&self) -> Option<&Queue> {
+        Some(&self.queue)
+    }
+
     fn complete(&mut self, whole: &Whole) {
         if let Some(rate) = self.rate() {
             self.queue.complete(rate, whole);

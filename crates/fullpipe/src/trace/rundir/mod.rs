@@ -15,7 +15,6 @@
 //! everything lies in a hidden directory beside the final one; a writer that is dropped removes it, and
 //! what a killed program has left goes when the next one starts.
 
-mod leftover;
 mod names;
 mod place;
 mod read;

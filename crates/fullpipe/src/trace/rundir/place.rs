@@ -1,9 +1,10 @@
 //! Where results go, and whether they can.
 
 use super::super::Error;
+use super::super::leftover::{self, is_directory};
 use super::names::folder;
 use super::writer::Writer;
-use super::{LATEST, leftover};
+use super::{LATEST, SUMMARY};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
@@ -45,7 +46,9 @@ impl Place {
         }
         let (parent, name) = self.parts()?;
         let made = Made::parents(&parent)?;
-        leftover::sweep(&parent, matches!(self, Place::Exactly(_)).then_some(name.as_str()));
+        let named = matches!(self, Place::Exactly(_)).then_some(name.as_str());
+        // One with a summary is a result that only lacks its name.
+        leftover::sweep(&parent, named, |path| is_directory(path) && !path.join(SUMMARY).exists());
         let hidden = parent.join(leftover::hidden_name(&name));
         let directory = free(&hidden, |path| fs::create_dir(path)).map_err(|e| {
             Error::new(&parent, format!("cannot make a directory in it: {e}"))

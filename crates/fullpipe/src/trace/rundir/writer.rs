@@ -2,10 +2,10 @@
 
 use super::super::provenance::Provenance;
 use super::super::recording::Recording;
-use super::super::{Error, csv, table};
+use super::super::{Error, csv, leftover, table};
 use super::names::folders;
 use super::place::{Made, Place, free};
-use super::{INTERVALS, LATEST, PROVENANCE, REPORT, RESOLVED, SUMMARY, leftover};
+use super::{INTERVALS, LATEST, PROVENANCE, REPORT, RESOLVED, SUMMARY};
 use crate::analysis::document::{Document, Run};
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +23,7 @@ pub struct Writer {
     /// Folders of the runs until they get their names, by variant.
     collected: Mutex<BTreeMap<String, PathBuf>>,
     finished: bool,
-    /// See [`super::leftover`].
+    /// See [`super::super::leftover`].
     _lock: Option<fs::File>,
 }
 

@@ -1,33 +1,35 @@
-//! Hidden directories of programs that were killed.
+//! Hidden directories and files of programs that were killed.
 //!
-//! A writer holds a lock on its directory, which ends with the program however that ends. So a
-//! directory of our naming is a leftover if its process is gone and its lock is free. Where the file
+//! Who writes one holds a lock on it, which ends with the program however that ends. So what bears
+//! a name of ours is a leftover if its process is gone and its lock is free. Where the file
 //! system knows no such locks nothing is removed.
 
-use super::SUMMARY;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// Name of the hidden directory of a result.
+/// Hidden name of what is to be called `name`.
 pub fn hidden_name(name: &str) -> String {
     format!(".{name}.{}.tmp", std::process::id())
 }
 
-/// Removes what killed programs left in `parent`: of results of this name, or of any.
-pub fn sweep(parent: &Path, name: Option<&str>) {
-    for directory in fs::read_dir(parent).into_iter().flatten().flatten() {
-        let path = directory.path();
-        let file = directory.file_name().to_string_lossy().into_owned();
+/// Removes what killed programs left in `parent` under this name, or under any, where it is `of_ours`.
+pub fn sweep(parent: &Path, name: Option<&str>, of_ours: impl Fn(&Path) -> bool) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let file = entry.file_name().to_string_lossy().into_owned();
         let Some((named, process)) = parts(&file) else { continue };
         let meant = name.is_none_or(|name| name == named);
-        if meant && is_directory(&path) && is_gone(process) && is_left(&path) {
+        if meant && of_ours(&path) && is_gone(process) && lock(&path).is_some() {
             // There is nobody to tell.
-            let _ = fs::remove_dir_all(&path);
+            let _ = match is_directory(&path) {
+                true => fs::remove_dir_all(&path),
+                false => fs::remove_file(&path),
+            };
         }
     }
 }
 
-/// Name and process of a hidden directory: `.NAME.PID.tmp`, or with `-2` and so on behind it.
+/// Name and process of what is hidden: `.NAME.PID.tmp`, or with `-2` and so on behind it.
 fn parts(file: &str) -> Option<(&str, u32)> {
     let (before, behind) = file.strip_prefix('.')?.rsplit_once(".tmp")?;
     let number = behind.strip_prefix('-').is_some_and(|n| n.parse::<u32>().is_ok());
@@ -36,8 +38,14 @@ fn parts(file: &str) -> Option<(&str, u32)> {
     ((behind.is_empty() || number) && !name.is_empty()).then_some((name, process))
 }
 
-fn is_directory(path: &Path) -> bool {
+/// Whether it is a directory itself, not a link to one.
+pub fn is_directory(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|about| about.is_dir())
+}
+
+/// Whether it is a file itself, not a link to one.
+pub fn is_file(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|about| about.is_file())
 }
 
 /// Whether there is no such process; where /proc does not tell, the lock alone decides.
@@ -45,14 +53,9 @@ fn is_gone(process: u32) -> bool {
     !PathBuf::from(format!("/proc/{process}")).exists()
 }
 
-/// Whether nobody works on it, and it is not a result that only lacks its name.
-fn is_left(directory: &Path) -> bool {
-    !directory.join(SUMMARY).exists() && lock(directory).is_some()
-}
-
-/// Takes the lock of a directory; none if another has it, or there are no locks here.
-pub fn lock(directory: &Path) -> Option<File> {
-    let file = File::open(directory).ok()?;
+/// Takes the lock of a directory or file; none if another has it, or there are no locks here.
+pub fn lock(path: &Path) -> Option<File> {
+    let file = File::open(path).ok()?;
     file.try_lock().ok()?;
     Some(file)
 }
