@@ -6,7 +6,7 @@
 use crate::config::Config;
 use crate::drops::Drops;
 use crate::trace::StageSample;
-use crate::train::{Train, come_by};
+use crate::train::{Train, come_by, joint_pace};
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
@@ -25,11 +25,11 @@ impl Run {
         if self.count == 0 || self.each != next.each {
             return false;
         }
-        let gap = next.first - (self.first + u64::from(self.count - 1) * self.spacing);
-        let pace = if self.count == 1 { gap } else { self.spacing };
-        if gap != pace || (next.count > 1 && next.spacing != pace) {
+        let last = self.first + u64::from(self.count - 1) * self.spacing;
+        let next_ones = (next.first, next.spacing, next.count);
+        let Some(pace) = joint_pace((last, self.spacing, self.count), next_ones) else {
             return false;
-        }
+        };
         self.spacing = pace;
         self.count += next.count;
         true
@@ -253,11 +253,11 @@ pub struct Leaving {
 impl Leaving {
     /// Appends packets that leave no sooner if they keep the pace; returns whether they do.
     pub fn extend(&mut self, next: &Leaving) -> bool {
-        let gap = next.first - (self.first + u64::from(self.count - 1) * self.spacing);
-        let pace = if self.count == 1 { gap } else { self.spacing };
-        if gap != pace || (next.count > 1 && next.spacing != pace) {
+        let last = self.first + u64::from(self.count - 1) * self.spacing;
+        let next_ones = (next.first, next.spacing, next.count);
+        let Some(pace) = joint_pace((last, self.spacing, self.count), next_ones) else {
             return false;
-        }
+        };
         self.spacing = pace;
         self.count += next.count;
         true

@@ -12,6 +12,17 @@ pub fn come_by(first: u64, spacing: u64, count: u32, now: u64) -> u32 {
     since.checked_div(spacing).map_or(all, |n| (n + 1).min(all)) as u32
 }
 
+/// The spacing of `count` events, the last of them at `last`, with `next_count` more from `next` on, which
+/// is not before that; none if they do not keep one pace.
+pub fn joint_pace(
+    (last, spacing, count): (u64, u64, u32),
+    (next, next_spacing, next_count): (u64, u64, u32),
+) -> Option<u64> {
+    let gap = next - last;
+    let pace = if count == 1 { gap } else { spacing };
+    (gap == pace && (next_count <= 1 || next_spacing == pace)).then_some(pace)
+}
+
 /// What the packets of a train are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -103,11 +114,10 @@ impl Train {
         if !follows || next.first < self.last() {
             return false;
         }
-        let gap = next.first.0 - self.last().0;
-        let pace = if self.count == 1 { gap } else { self.spacing };
-        if gap != pace || (next.count > 1 && next.spacing != pace) {
+        let last = (self.last().0, self.spacing, self.count);
+        let Some(pace) = joint_pace(last, (next.first.0, next.spacing, next.count)) else {
             return false;
-        }
+        };
         self.spacing = pace;
         self.count += next.count;
         true
