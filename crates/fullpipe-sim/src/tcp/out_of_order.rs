@@ -95,6 +95,22 @@ impl OutOfOrder {
         true
     }
 
+    /// Whether the segment at `seq` would lengthen what came last, at the end of all that is here.
+    pub(super) fn grows_at(&self, seq: u64) -> bool {
+        let last_told = self.blocks.told().first();
+        self.ranges.end() == Some(seq) && last_told.is_some_and(|&(_, end)| end == seq)
+    }
+
+    /// Appends `count` segments of a full MSS, where [`OutOfOrder::grows_at`] their first byte.
+    pub(super) fn grow(&mut self, count: u32, mss: u32) {
+        let Some((_, end)) = self.ranges.last() else { return };
+        let bytes = u64::from(count) * u64::from(mss);
+        self.ranges.insert(end, end + bytes, |_, _| {});
+        self.blocks.list[0].1 = end + bytes;
+        self.bytes += bytes;
+        self.segments += u64::from(count);
+    }
+
     /// Takes out the segments that follow `rcv_nxt` without a hole, as lengths and counts.
     pub(super) fn take_from(&mut self, rcv_nxt: u64, mss: u32) -> Vec<(u32, u32)> {
         let mut taken = Vec::new();

@@ -213,6 +213,37 @@ impl Receiver {
         Some(self.make_ack())
     }
 
+    /// Takes `count` segments of `len` bytes from `seq` on that follow what came last, beyond a hole, if
+    /// each of them does the same. The first one's ACK; each further one tells of `len` bytes more in its
+    /// first SACK block, if there is any, and of nothing else: memory falls and what was offered is kept,
+    /// so that the window stays. None where they differ; then nothing is done.
+    pub fn on_row_beyond_hole(&mut self, seq: u64, len: u32, count: u32) -> Option<Ack> {
+        let memory = u64::from(len) + RX_OVERHEAD;
+        let last = u64::from(count.checked_sub(1)?);
+        let end = seq + (last + 1) * u64::from(len);
+        let fits = end <= self.rcv_nxt + self.window.remaining(self.rcv_nxt)
+            && self.window.rmem_alloc + last * memory <= self.window.rcvbuf;
+        if len != self.mss || !fits || !self.out_of_order.grows_at(seq) {
+            return None;
+        }
+        let first = self.grow_beyond_hole(1, memory);
+        if count > 1 {
+            for _ in 2..count {
+                self.acks.enter_quick_mode(self.window.rcv_wnd);
+                self.acks.on_ack_sent();
+            }
+            self.grow_beyond_hole(count - 1, memory);
+        }
+        Some(first)
+    }
+
+    fn grow_beyond_hole(&mut self, count: u32, memory: u64) -> Ack {
+        self.acks.enter_quick_mode(self.window.rcv_wnd);
+        self.out_of_order.grow(count, self.mss);
+        self.window.rmem_alloc += u64::from(count) * memory;
+        self.make_ack()
+    }
+
     fn ack_or_delay(&mut self, now: Time) -> Option<Ack> {
         let owed = self.rcv_nxt - self.window.rcv_wup;
         let second = owed > u64::from(self.acks.rcv_mss) && {

@@ -233,7 +233,9 @@ impl Scoreboard {
     /// Marks everything below `limit` that is not SACKed as lost; what is out again only where
     /// `also_resent`. Packets that were looked at before stay as they are.
     pub fn mark_lost_below(&mut self, limit: u64, also_resent: bool, window: Window) {
-        let mut at = self.marked_below.max(window.snd_una);
+        let from = self.marked_below.max(window.snd_una);
+        let mut at = if from < limit { self.sacked.next_gap(from) } else { from };
+        self.marked_below = at.max(limit);
         while at < limit {
             let from = match also_resent {
                 true => self.sacked.next_gap(at),
@@ -249,7 +251,6 @@ impl Scoreboard {
             self.mark(from, to, window);
             at = to;
         }
-        self.marked_below = self.marked_below.max(limit);
     }
 
     fn mark(&mut self, from: u64, to: u64, window: Window) {

@@ -42,6 +42,11 @@ impl Run {
         Ack { ack: self.ack + i * self.step, window: self.window, sacks, tsecr: self.tsecr }
     }
 
+    /// Whether the next ACK keeps the pace if it tells of nothing but `growth` bytes more.
+    fn goes_on(&self, growth: u64) -> bool {
+        (self.step, self.growth) == (0, growth)
+    }
+
     /// Appends an ACK without SACKs if it keeps the pace; whether it does.
     fn extend(&mut self, next: &Ack) -> bool {
         let last = self.ack + (self.count - 1) * self.step;
@@ -115,6 +120,25 @@ impl Log {
         number
     }
 
+    /// Adds `count` ACKs: `first`, and those that only tell of `growth` bytes more each in their first SACK
+    /// block, if they have any.
+    pub(super) fn push_row(&mut self, first: &Ack, growth: u64, count: u64) {
+        let mut ack = *first;
+        for left in (1..=count).rev() {
+            self.push(&ack);
+            if let Some(sacks) = &mut ack.sacks {
+                sacks.blocks[0].1 += growth;
+            }
+            if let Some(run) = self.runs.back_mut()
+                && run.goes_on(if ack.sacks.is_some() { growth } else { 0 })
+            {
+                run.count += left - 1;
+                self.next += left - 1;
+                return;
+            }
+        }
+    }
+
     /// The ACK `number`, unless it is forgotten.
     pub(super) fn get(&self, number: u64) -> Option<Ack> {
         let begun = self.finger.partition_point(&self.runs, |run| run.number <= number);
@@ -162,6 +186,34 @@ impl Log {
             }
             Some(sacks) => *sacks = grown(*sacks, growth),
             None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    /// An ACK whose only SACK block ends at `end`.
+    fn ack(end: u64, window: u64) -> Ack {
+        let blocks = [(1000, end), (0, 0), (0, 0), (0, 0)];
+        Ack { ack: 0, window, sacks: Some(Sacks { blocks, count: 1 }), tsecr: 0 }
+    }
+
+    #[test]
+    fn a_row_says_what_its_acks_say_whatever_came_before() {
+        for before in [vec![], vec![ack(1900, 8)], vec![ack(1800, 8), ack(1900, 8)]] {
+            for window in [8, 9] {
+                let (mut row, mut each) = (Log::default(), Log::default());
+                before.iter().for_each(|ack| _ = (row.push(ack), each.push(ack)));
+                row.push_row(&ack(2000, window), 1000, 9);
+                (0..9).for_each(|i| _ = each.push(&ack(2000 + i * 1000, window)));
+                assert_eq!(row.next(), each.next());
+                for number in 0..each.next() {
+                    assert_eq!(row.get(number), each.get(number), "{number} after {before:?}");
+                }
+            }
         }
     }
 }

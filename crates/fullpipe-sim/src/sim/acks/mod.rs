@@ -37,6 +37,13 @@ impl Acks {
         self.logs[flow].push(ack)
     }
 
+    /// Adds `count` entries: `first`, and those that only tell of `growth` bytes more each in their first
+    /// SACK block, if they have any.
+    pub(crate) fn push_row(&mut self, flow: usize, first: &Ack, growth: u32, count: u32) {
+        self.entries += count as usize;
+        self.logs[flow].push_row(first, growth.into(), count.into());
+    }
+
     /// The entry `number`. In order, those before it were lost on the way.
     pub(crate) fn take(&mut self, flow: usize, number: u64) -> Option<Ack> {
         let log = &mut self.logs[flow];

@@ -32,13 +32,23 @@ impl ReceivingHost {
         if !self.transmit.push_each(&acks, &mut self.wire) {
             return false;
         }
+        self.tell(packets, shared);
+        true
+    }
+
+    /// The first packet may tell of a new block; the others lengthen it, most often.
+    fn tell(&mut self, packets: &Train, shared: &mut Shared) {
+        let flow = usize::from(packets.flow);
+        let tcp = &mut self.flows[flow].tcp;
         let Train { len, tsval, .. } = *packets;
         for i in 0..packets.count {
-            let segment = Segment { seq: packets.number_of(i), len, tsval };
-            let ack = self.flows[flow].tcp.on_segment(packets.time(i), segment);
+            let (seq, left) = (packets.number_of(i), packets.count - i);
+            if let Some(first) = tcp.on_row_beyond_hole(seq, len, left) {
+                return shared.acks.push_row(flow, &first, len, left);
+            }
+            let ack = tcp.on_segment(packets.time(i), Segment { seq, len, tsval });
             let ack = ack.expect("what does not move rcv_nxt is acknowledged at once");
             shared.acks.push(flow, &ack);
         }
-        true
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::tcp::input::Flags;
 use crate::tcp::profile::LostRetransmits;
+use crate::tcp::scoreboard::Sacked;
 use crate::tcp::sender::Sender;
 use crate::tcp::{Ack, CaState, Output, Sacks};
 
@@ -25,44 +26,49 @@ impl Sender {
         }
         self.walk_for_sacks(blocks);
         let lost_before = self.board.lost_out;
-        let (mut reordered, mut only_original) = (u64::MAX, false);
-        let mark = self.recovery.frto_highmark.unwrap_or(0);
         let high_seq = self.recovery.high_seq;
         let told_before = usize::from(flags.dsacking);
         flags.data_lost = blocks[told_before..].iter().any(|&(_, end)| end > high_seq);
-        for i in told_before..self.changed(sacks) {
-            let (start, end) = blocks[i];
-            // As in the last ACK, or moved on by a new block.
-            let cache = &self.recovery.recv_sack_cache;
-            if cache[i] == (start, end) || i > 0 && cache[i - 1] == (start, end) {
-                continue;
-            }
-            let start = self.news_from(start, end).max(ack.ack);
-            if end > self.snd_nxt || start >= end {
-                continue;
-            }
-            let (board, window) = self.board_and_window();
-            let told = board.sack(start, end, window);
+        let mut only_original = false;
+        let changed = self.changed(sacks);
+        for (i, &block) in blocks.iter().enumerate().take(changed).skip(told_before) {
+            let Some(told) = self.take_block(i, block, ack.ack) else { continue };
             flags.data_sacked |= told.packets > 0;
-            if let Some(original) = told.original {
-                reordered = reordered.min(original);
-                only_original |= original < mark;
-                flags.orig_sack_acked |= original < high_seq;
-                flags.first_original_sacked =
-                    Some(flags.first_original_sacked.map_or(original, |o| o.min(original)));
-            }
+            let Some(original) = told.original else { continue };
+            only_original |= original < self.recovery.frto_highmark.unwrap_or(0);
+            flags.orig_sack_acked |= original < high_seq;
+            let lowest = flags.first_original_sacked.map_or(original, |known| known.min(original));
+            flags.first_original_sacked = Some(lowest);
         }
         self.recovery.recv_sack_cache = sacks.blocks;
         if self.board.lost_out < lost_before {
             self.forget_what_was_sent_again();
         }
         // Nothing sent after the timeout may be among them (RFC 4138, appendix B).
-        flags.only_orig_sacked = only_original && blocks.iter().all(|&(_, end)| end <= mark);
+        flags.only_orig_sacked = only_original
+            && blocks.iter().all(|&(_, end)| Some(end) <= self.recovery.frto_highmark);
         self.look_for_lost_retransmissions(flags);
         self.tell_walks(out);
-        if reordered < self.recovery.prior_fack {
-            self.note_reordering_by_sack(reordered);
+        if let Some(original) =
+            flags.first_original_sacked.filter(|&o| o < self.recovery.prior_fack)
+        {
+            self.note_reordering_by_sack(original);
         }
+    }
+
+    /// Block `i` of an ACK of everything below `ack`; none if it says nothing new, or nothing that can be.
+    fn take_block(&mut self, i: usize, (start, end): (u64, u64), ack: u64) -> Option<Sacked> {
+        // As in the last ACK, or moved on by a new block.
+        let known = &self.recovery.recv_sack_cache[i.saturating_sub(1)..=i];
+        if known.contains(&(start, end)) {
+            return None;
+        }
+        let start = self.news_from(start, end).max(ack);
+        if end > self.snd_nxt || start >= end {
+            return None;
+        }
+        let (board, window) = self.board_and_window();
+        Some(board.sack(start, end, window))
     }
 
     /// Beyond this many blocks all are as in the last ACK.

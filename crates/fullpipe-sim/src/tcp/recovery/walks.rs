@@ -164,16 +164,18 @@ impl Walk<'_> {
         self.look(For::Sacks, at, to)
     }
 
-    fn last_lost(&self) -> Option<u64> {
-        self.board.end_of_lost().map(|end| self.place(end - 1))
+    /// Place of the last lost one, if the search among them has not passed it.
+    fn lost_left(&self, search: &Resending) -> Option<u64> {
+        let end = self.board.end_of_lost().filter(|_| search.lost)?;
+        Some(self.place(end - 1)).filter(|&last| last >= search.at)
     }
 
-    /// The lost ones end: on to the last of them, then forward from where that search stopped.
-    fn pass_lost(&mut self, search: &mut Resending) {
+    /// The lost ones end: on to the last of those left, then forward from where that search stopped.
+    fn pass_lost(&mut self, search: &mut Resending, left: Option<u64>) {
         if !search.lost {
             return;
         }
-        if let Some(last) = self.last_lost().filter(|&last| last >= search.at) {
+        if let Some(last) = left {
             self.look_for_more(search, last);
         }
         let hint = self.walks.forward;
@@ -303,7 +305,7 @@ impl Sender {
     pub(super) fn walk_to_resend(&mut self, search: &mut Option<Resending>, seq: u64, lost: bool) {
         let (Some(search), Some(mut walk)) = (search, self.walk()) else { return };
         if !lost {
-            walk.pass_lost(search);
+            walk.pass_lost(search, walk.lost_left(search));
         }
         walk.look_for_more(search, walk.place(seq));
     }
@@ -313,11 +315,12 @@ impl Sender {
         let Some(mut search) = search else { return };
         let may_go_forward = self.may_go_forward();
         let Some(mut walk) = self.walk() else { return };
-        if full && search.lost && walk.last_lost().is_some_and(|last| last >= search.at) {
+        let left = walk.lost_left(&search);
+        if full && left.is_some() {
             let at = search.at;
             return walk.look_for_more(&mut search, at);
         }
-        walk.pass_lost(&mut search);
+        walk.pass_lost(&mut search, left);
         if may_go_forward {
             let to = if full { search.at } else { walk.place(walk.board.snd_fack) };
             walk.look_for_more(&mut search, to);
