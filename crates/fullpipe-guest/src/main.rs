@@ -1,0 +1,3 @@
+//! The first and only process of the guest.
+
+fn main() {}

@@ -1,0 +1,198 @@
+//! What the guest is asked to do, in the kernel's own terms: hosts joined by routers, a queueing discipline
+//! on each device, flows. It knows nothing of scenarios.
+//!
+//! ```text
+//! sender ── router 0 ── router 1 ── ... ── receiver
+//! ```
+//!
+//! Each is a network namespace; neighbours are joined by a pair of veth devices. Data goes to the right, ACKs
+//! go to the left; a device's qdisc acts on what leaves through it.
+
+use serde::{Deserialize, Serialize};
+
+/// Name of the plan's file in the guest's root.
+pub const FILE: &str = "plan.json";
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// How long the run lasts, ns of virtual time from its start.
+    pub end_ns: u64,
+    /// Interval of samples, ns (100,000 or more).
+    pub sample_ns: u64,
+    /// Largest IP packet, bytes (68 to 65,535).
+    pub mtu: u32,
+    /// Seed of the choices that the guest makes (local ports).
+    pub seed: u64,
+    /// sysctls of the whole kernel: path below /proc/sys, value.
+    pub sysctl: Vec<(String, String)>,
+    /// Sends data.
+    pub sender: Host,
+    /// At least one.
+    pub routers: Vec<Router>,
+    /// Sends ACKs.
+    pub receiver: Host,
+    /// Flows, in order of their index.
+    pub flows: Vec<Flow>,
+}
+
+/// A host.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    /// sysctls of its network namespace: path below /proc/sys, value.
+    pub sysctl: Vec<(String, String)>,
+    /// Largest number of segments that TCP puts into one packet for the card to split; 1: it splits itself.
+    /// None: as the device has it. What is not split by TCP is split behind the qdisc.
+    pub gso_max_segs: Option<u32>,
+    /// The way out.
+    pub out: Way,
+}
+
+/// Between the hosts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Router {
+    /// Towards the receiver.
+    pub forward: Way,
+    /// Towards the sender.
+    pub back: Way,
+}
+
+/// What a packet passes on its way out of one device, in this order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Way {
+    /// Packets to lose, looked at where they come into this router (a host: not allowed).
+    pub drops: Vec<Drops>,
+    /// The root qdisc, its child, and so on. None: the device has none.
+    pub qdiscs: Vec<Qdisc>,
+}
+
+/// Packets of a flow to lose, by their number among those that come, from 0; rising.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Drops {
+    /// Index of the flow.
+    pub flow: u16,
+    /// Packets with data; those sent again count.
+    pub segments: Vec<u64>,
+    /// Packets without data that are neither SYN nor FIN.
+    pub acks: Vec<u64>,
+}
+
+/// A queueing discipline. All sizes of packets are with the Ethernet header of 14 bytes, plus `overhead`
+/// where there is one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Qdisc {
+    /// A rate, and in front of it a queue (its child, or one of `limit` bytes).
+    Tbf {
+        /// Bits per second.
+        rate: u64,
+        /// Bytes that may go at once.
+        burst: u32,
+        /// Bytes of its own queue.
+        limit: u32,
+        /// Bytes that are counted beyond the 14 of the header (`tc stab overhead`); may be negative.
+        overhead: i32,
+    },
+    /// A queue bounded in packets.
+    Pfifo {
+        /// Packets.
+        limit: u32,
+    },
+    /// A queue bounded in bytes.
+    Bfifo {
+        /// Bytes.
+        limit: u32,
+    },
+    /// Delay and loss.
+    Netem {
+        /// ns.
+        delay_ns: u64,
+        /// Standard deviation of the delay, ns.
+        jitter_ns: u64,
+        /// Packets it holds.
+        limit: u32,
+        /// Loss.
+        loss: Loss,
+        /// Probability that a packet comes twice.
+        duplicate: f64,
+        /// Probability that a packet goes at once, ahead of those that wait.
+        reorder: f64,
+        /// Seed of its random numbers (since Linux 6.6; before that of the kernel's).
+        seed: u64,
+    },
+    /// Fair queueing with pacing.
+    Fq {
+        /// Packets.
+        limit: u32,
+        /// Packets of one flow.
+        flow_limit: u32,
+    },
+    /// Fair queueing with CoDel.
+    FqCodel {
+        /// Packets.
+        limit: u32,
+        /// Acceptable delay, us.
+        target_us: u32,
+        /// us.
+        interval_us: u32,
+        /// Mark instead of drop, where a flow can be marked.
+        ecn: bool,
+    },
+    /// CoDel.
+    Codel {
+        /// Packets.
+        limit: u32,
+        /// Acceptable delay, us.
+        target_us: u32,
+        /// us.
+        interval_us: u32,
+        /// Mark instead of drop, where a flow can be marked.
+        ecn: bool,
+    },
+}
+
+/// How packets are lost at random.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Loss {
+    /// Not.
+    #[default]
+    None,
+    /// Each with this probability.
+    Random {
+        /// 0 to 1.
+        probability: f64,
+    },
+    /// Two states (Gilbert-Elliott).
+    GilbertElliott {
+        /// Good to bad, per packet.
+        p: f64,
+        /// Bad to good, per packet.
+        r: f64,
+        /// Loss in the bad state.
+        bad: f64,
+        /// Loss in the good state.
+        good: f64,
+    },
+}
+
+/// A connection from the sender to the receiver.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Flow {
+    /// Congestion control of the sender (TCP_CONGESTION).
+    pub congestion: String,
+    /// SO_SNDBUF as given to setsockopt, beyond `wmem_max` if need be; none: not set.
+    pub sndbuf: Option<u64>,
+    /// SO_RCVBUF, the same.
+    pub rcvbuf: Option<u64>,
+    /// When it connects, ns from the run's start.
+    pub start_ns: u64,
+    /// Stop writing after this many bytes.
+    pub bytes: Option<u64>,
+    /// Stop writing this long after `start_ns`, ns.
+    pub duration_ns: Option<u64>,
+    /// Bytes of one write.
+    pub write: u32,
+    /// Bits per second that it writes at most; none: as much as the buffer takes.
+    pub rate: Option<u64>,
+}

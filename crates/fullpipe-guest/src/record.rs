@@ -1,0 +1,85 @@
+//! What the guest tells: a file of records, as it samples.
+//!
+//! A record is a head of 16 bytes and a body, both in the machine's byte order; the body's length is a
+//! multiple of 8. Bodies are what the kernel gave, so that the guest has little to do; the engine reads them.
+//!
+//! | kind | index | body |
+//! |---|---|---|
+//! | [`SENDER`] | flow | `struct tcp_info` of the sender's socket |
+//! | [`RECEIVER`] | flow | the same of the receiver's |
+//! | [`QDISCS`] | namespace: 0 the sender, 1 and on the routers, last the receiver | netlink messages of RTM_GETQDISC |
+//! | [`EVENT`] | flow | number of the event (u64), value (u64) |
+//! | [`SNMP`] | namespace | text: /proc/net/snmp and /proc/net/netstat, at the end |
+//! | [`SOFTNET`] | 0 | text: /proc/net/softnet_stat, at the end |
+//! | [`DROPPED`] | router | flow, packets with data that came, those dropped, ACKs that came, those dropped (u64 each), at the end |
+//! | [`FAILED`] | 0 | text: what went wrong; the run ends |
+//! | [`DONE`] | 0 | nothing: the run went to its end |
+
+/// Name of the records' file in the guest's root.
+pub const FILE: &str = "records";
+/// Name of the file whose first 8 bytes are the virtual time reached, ns from the run's start.
+pub const PROGRESS: &str = "progress";
+
+/// `struct tcp_info` of a sender.
+pub const SENDER: u16 = 1;
+/// `struct tcp_info` of a receiver.
+pub const RECEIVER: u16 = 2;
+/// Qdiscs of a namespace.
+pub const QDISCS: u16 = 3;
+/// Something that happened to a flow.
+pub const EVENT: u16 = 4;
+/// Counters of a namespace.
+pub const SNMP: u16 = 5;
+/// Counters of the receive path.
+pub const SOFTNET: u16 = 6;
+/// What a list of packets to lose has met.
+pub const DROPPED: u16 = 7;
+/// The run cannot go on.
+pub const FAILED: u16 = 8;
+/// The run went to its end.
+pub const DONE: u16 = 9;
+
+/// connect() returned; value: ns since it was called.
+pub const ESTABLISHED: u64 = 1;
+/// accept() returned; value 0.
+pub const ACCEPTED: u64 = 2;
+/// All that the flow writes was read; value: bytes.
+pub const FINISHED: u64 = 3;
+
+/// Before each body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// What it is.
+    pub kind: u16,
+    /// Whose.
+    pub index: u16,
+    /// Bytes of the body.
+    pub len: u32,
+    /// ns of virtual time from the run's start.
+    pub time_ns: u64,
+}
+
+impl Head {
+    /// Bytes of a head.
+    pub const SIZE: usize = 16;
+
+    /// As it is written.
+    pub fn to_bytes(self) -> [u8; Head::SIZE] {
+        let mut bytes = [0; Head::SIZE];
+        bytes[..2].copy_from_slice(&self.kind.to_ne_bytes());
+        bytes[2..4].copy_from_slice(&self.index.to_ne_bytes());
+        bytes[4..8].copy_from_slice(&self.len.to_ne_bytes());
+        bytes[8..].copy_from_slice(&self.time_ns.to_ne_bytes());
+        bytes
+    }
+
+    /// The head that begins `bytes`; none if they are too few.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Head> {
+        Some(Head {
+            kind: u16::from_ne_bytes(bytes.get(..2)?.try_into().ok()?),
+            index: u16::from_ne_bytes(bytes.get(2..4)?.try_into().ok()?),
+            len: u32::from_ne_bytes(bytes.get(4..8)?.try_into().ok()?),
+            time_ns: u64::from_ne_bytes(bytes.get(8..16)?.try_into().ok()?),
+        })
+    }
+}
