@@ -55,7 +55,8 @@ pub enum Command {
   fullpipe run fink-2007                               a recipe, all its variants
   fullpipe run fink-2007 --variant reno --out reno     one variant, where to keep it
   fullpipe run my.toml --set path.delay.forward=120ms --json > result.json
-  fullpipe run my.toml --pcap my.pcapng --at receiver  packets for Wireshark, tshark, tcptrace\n\n")]
+  fullpipe run my.toml --pcap my.pcapng --at receiver  packets for Wireshark, tshark, tcptrace
+  fullpipe run my.toml --engine linux --as-kernel 6.12 on the genuine kernel in virtual time\n\n")]
 pub struct RunArguments {
     /// A scenario file, or the name of a recipe (see `fullpipe list`)
     #[arg(value_name = "SCENARIO|RECIPE")]
@@ -98,6 +99,13 @@ pub struct RunArguments {
     #[arg(long, value_name = "NAME", default_value = engines()[0].name(),
         value_parser = PossibleValuesParser::new(engines().iter().map(|engine| engine.name())))]
     pub engine: String,
+    /// Let an engine with a genuine kernel run this version in place of the scenario's
+    #[arg(long, value_name = "VERSION")]
+    pub as_kernel: Option<String>,
+    /// Let the engine do a key otherwise than the scenario says, as far as it can; * stands for any
+    /// text; may be repeated
+    #[arg(long, value_name = "KEY")]
+    pub without: Vec<String>,
     /// Show no progress and no notes
     #[arg(long, short)]
     pub quiet: bool,

@@ -1,12 +1,12 @@
 //! The runs of a scenario, several at a time, into one document.
 
 use crate::captures::{Captures, Running};
+use crate::engine::Chosen;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::Progress;
 use fullpipe::analysis::document::{Document, Run};
 use fullpipe::analysis::{self, RunMeta, phases};
-use fullpipe::engine::{Engine, Support};
 use fullpipe::scenario::{Plan, Scenario};
 use fullpipe::trace::recording::Recording;
 use fullpipe::trace::rundir::Writer;
@@ -20,7 +20,7 @@ use std::time::Instant;
 /// Everything that the threads share.
 struct Experiment<'a> {
     scenario: &'a Scenario,
-    engine: &'a dyn Engine,
+    chosen: &'a Chosen,
     captures: &'a Captures,
     writer: &'a Writer,
     progress: &'a Progress,
@@ -33,7 +33,7 @@ struct Experiment<'a> {
 /// next sample, and runs that have not begun are left out.
 pub fn run(
     scenario: &Scenario,
-    engine: &dyn Engine,
+    chosen: &Chosen,
     captures: &Captures,
     jobs: usize,
     writer: &Writer,
@@ -41,7 +41,7 @@ pub fn run(
 ) -> Result<Document, Failure> {
     let experiment = Experiment {
         scenario,
-        engine,
+        chosen,
         captures,
         writer,
         progress,
@@ -55,24 +55,6 @@ pub fn run(
         }
     });
     experiment.document()
-}
-
-/// The engine called `name`, where it does every key of the scenario exactly.
-///
-/// # Errors
-/// A key that it refuses, or does otherwise than the scenario says.
-pub fn engine(name: &str, scenario: &Scenario) -> Result<&'static dyn Engine, Failure> {
-    let none = || Failure::Input(format!("there is no engine called {name}"));
-    let engine = fullpipe::engine::find(name).ok_or_else(none)?;
-    for plan in scenario.plans() {
-        for (key, support) in engine.support(&plan.resolved) {
-            if let Support::Substituted(why) | Support::Refused(why) = support {
-                let run = plan.name();
-                return Err(Failure::Input(format!("{run}: engine {name} cannot do {key}: {why}")));
-            }
-        }
-    }
-    Ok(engine)
 }
 
 impl Experiment<'_> {
@@ -118,14 +100,18 @@ impl Experiment<'_> {
         let mut watch = Watch { progress: self.progress, seen: Time::ZERO, hopeless: None };
         let mut run = |sink: &mut dyn Sink, hopeless| {
             watch.hopeless = hopeless;
-            let outcome = self.engine.run(&plan.resolved, sink, &mut watch);
+            let outcome = self.chosen.engine.run(&plan.resolved, sink, &mut watch);
             outcome.map_err(|why| Failure::Input(format!("{}: {why}", plan.name())))
         };
         let outcome = match capture {
             None => run(&mut recording, None)?,
             Some(capture) => capture.during(&mut recording, self.progress, run)?,
         };
-        let meta = RunMeta::from_plan(self.scenario, plan, self.engine.name(), !outcome.complete);
+        let meta = RunMeta::from_plan(
+            self.scenario,
+            plan,
+            self.chosen.made(&plan.resolved, !outcome.complete),
+        );
         Ok((analysis::run(&meta, &recording), recording, outcome.end))
     }
 

@@ -4,6 +4,7 @@
 mod args;
 mod captures;
 mod compare;
+mod engine;
 mod estimate;
 mod experiment;
 mod failure;

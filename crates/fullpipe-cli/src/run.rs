@@ -2,6 +2,7 @@
 
 use crate::args::RunArguments;
 use crate::captures::Captures;
+use crate::engine::Chosen;
 use crate::estimate::{Estimate, estimate};
 use crate::experiment;
 use crate::failure::Failure;
@@ -11,7 +12,6 @@ use crate::progress::Progress;
 use crate::source;
 use fullpipe::analysis::document::Document;
 use fullpipe::analysis::phases;
-use fullpipe::engine::Engine;
 use fullpipe::report::{html, terminal};
 use fullpipe::scenario::{self, Plan, Resolved, Scenario};
 use fullpipe::trace::provenance::Provenance;
@@ -37,10 +37,10 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     if arguments.dry_run {
         return dry_run(&scenario, arguments.json, output);
     }
-    let engine = experiment::engine(&arguments.engine, &scenario)?;
+    let engine = Chosen::new(arguments, &scenario)?;
     interrupt::listen()?;
     captures.check()?;
-    let (document, directory) = keep(&scenario, engine, &captures, arguments)?;
+    let (document, directory) = keep(&scenario, &engine, &captures, arguments)?;
     show(&document, arguments.json, &captures, output)?;
     if !arguments.quiet {
         let report = directory.join("report.html");
@@ -62,7 +62,7 @@ fn show(document: &Document, json: bool, captures: &Captures, out: &Output) -> R
 /// Runs everything into a new directory, which exists under its name only when it is whole.
 fn keep(
     scenario: &Scenario,
-    engine: &dyn Engine,
+    engine: &Chosen,
     captures: &Captures,
     arguments: &RunArguments,
 ) -> Result<(Document, PathBuf), Failure> {

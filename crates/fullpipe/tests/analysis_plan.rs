@@ -1,7 +1,7 @@
 //! From a scenario to the facts of its runs.
 
 use fullpipe::analysis::document::FORMAT;
-use fullpipe::analysis::{self, RunMeta};
+use fullpipe::analysis::{self, Made, RunMeta};
 use fullpipe::engine;
 use fullpipe::scenario::{Scenario, SetOption, load, recipe};
 use fullpipe::trace::recording::Recording;
@@ -26,7 +26,7 @@ impl Control for Until {
 fn a_plan_tells_what_the_analysis_must_know() {
     let scenario = fink(&[]);
     for plan in scenario.plans() {
-        let meta = RunMeta::from_plan(&scenario, plan, "sim", false);
+        let meta = RunMeta::from_plan(&scenario, plan, Made::default());
         assert_eq!(meta.variant, plan.variant);
         // MTU 9000 without timestamps.
         assert_eq!(meta.mss, 8960);
@@ -37,7 +37,7 @@ fn a_plan_tells_what_the_analysis_must_know() {
         assert!(figures.run.rows.len() >= 9 && figures.source.contains("2007"));
     }
     let stamped = fink(&["hosts.sender.timestamps=true", "hosts.receiver.timestamps=true"]);
-    assert_eq!(RunMeta::from_plan(&stamped, &stamped.plans()[0], "sim", false).mss, 8948);
+    assert_eq!(RunMeta::from_plan(&stamped, &stamped.plans()[0], Made::default()).mss, 8948);
 }
 
 #[test]
@@ -49,7 +49,8 @@ fn a_run_that_is_stopped_early_has_whole_intervals_and_fitting_rows() {
     let stop = &mut Until(Time::ms(2500));
     let outcome = simulator.run(&plan.resolved, &mut recording, stop).unwrap();
     assert!(!outcome.complete);
-    let meta = RunMeta::from_plan(&scenario, plan, "sim", !outcome.complete);
+    let meta =
+        RunMeta::from_plan(&scenario, plan, Made { partial: !outcome.complete, ..Made::default() });
     let run = analysis::run(&meta, &recording);
     assert!(run.partial);
     assert_eq!(run.duration_s, 2.5);

@@ -46,6 +46,9 @@ pub struct Run {
     pub set: Map<String, Value>,
     /// Engine that made the trace.
     pub engine: String,
+    /// What the engine did otherwise than the scenario says, by key; absent where it did everything exactly.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub substituted: Vec<String>,
     /// True when this run was cut short.
     pub partial: bool,
     /// Simulated seconds.

@@ -1,6 +1,6 @@
 //! What the analysis has to know, taken from a scenario's plan.
 
-use super::{Figures, FlowMeta, RunMeta};
+use super::{Figures, FlowMeta, Made, RunMeta};
 use crate::scenario::{Element, Plan, Resolved, Scenario};
 
 /// Octets of IPv4 and TCP headers without options.
@@ -10,14 +10,15 @@ const TIMESTAMPS: u32 = 12;
 
 impl RunMeta {
     /// Describes the run of a plan that an engine has made.
-    pub fn from_plan(scenario: &Scenario, plan: &Plan, engine: &str, partial: bool) -> RunMeta {
+    pub fn from_plan(scenario: &Scenario, plan: &Plan, made: Made) -> RunMeta {
         let run = &plan.resolved;
         RunMeta {
             variant: plan.name(),
             set: plan.set.clone(),
-            engine: engine.into(),
-            partial,
-            flows: flows(run),
+            flows: flows(run, made.kernel.as_deref()),
+            engine: made.engine,
+            substituted: made.substituted,
+            partial: made.partial,
             mss: mss(run),
             interval: run.report.interval,
             first_interval: run.report.first_interval,
@@ -30,11 +31,11 @@ impl RunMeta {
     }
 }
 
-fn flows(run: &Resolved) -> Vec<FlowMeta> {
+fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
     let flow = |flow: &crate::scenario::Flow| FlowMeta {
         name: flow.name.clone(),
         congestion: flow.congestion.name.clone(),
-        kernel: run.hosts.sender.kernel.clone(),
+        kernel: genuine.unwrap_or(&run.hosts.sender.kernel).into(),
         start: flow.start,
         stop: flow.duration.map(|duration| flow.start + duration),
     };

@@ -33,6 +33,8 @@ pub struct RunMeta {
     pub set: Map<String, Value>,
     /// Engine that made the trace.
     pub engine: String,
+    /// What it did otherwise than the scenario says, by key.
+    pub substituted: Vec<String>,
     /// Whether the run was cut short.
     pub partial: bool,
     /// The flows, by index.
@@ -53,6 +55,19 @@ pub struct RunMeta {
     pub published: Option<Figures>,
     /// Expectations that apply to the run.
     pub expectations: Vec<Expect>,
+}
+
+/// How a run was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Made {
+    /// Name of the engine.
+    pub engine: String,
+    /// The genuine kernel that ran, where one did.
+    pub kernel: Option<String>,
+    /// What the engine did otherwise than the scenario says, by key.
+    pub substituted: Vec<String>,
+    /// Whether the run was cut short.
+    pub partial: bool,
 }
 
 /// What the analysis has to know about a flow.
@@ -91,6 +106,7 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
         variant: meta.variant.clone(),
         set: meta.set.clone(),
         engine: meta.engine.clone(),
+        substituted: meta.substituted.clone(),
         partial: meta.partial,
         duration_s: lives.end.as_secs_f64(),
         flows,

@@ -4,6 +4,7 @@
 //! For each scenario key an engine says whether it does exactly that, something else, or refuses.
 //! Nothing right of the trace knows which engine made it.
 
+pub mod linux;
 pub mod sim;
 
 use crate::scenario::Resolved;
@@ -37,8 +38,21 @@ pub trait Engine: Sync {
     /// Name on the command line and in results.
     fn name(&self) -> &'static str;
 
+    /// Version of the genuine kernel that it runs, where it runs one.
+    fn kernel(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The keys of `resolved` that this engine does not do exactly.
     fn support(&self, resolved: &Resolved) -> Vec<(String, Support)>;
+
+    /// Whether this machine has what the engine needs for `resolved`.
+    ///
+    /// # Errors
+    /// What is missing, and how to get it.
+    fn ready(&self, _resolved: &Resolved) -> Result<(), String> {
+        Ok(())
+    }
 
     /// Runs `resolved` and streams its trace into `sink`, until the end or until `control` says
     /// stop; what was told by then is whole.
@@ -55,7 +69,7 @@ pub trait Engine: Sync {
 
 /// All engines, the default one first.
 pub fn engines() -> &'static [&'static dyn Engine] {
-    &[&sim::Simulator]
+    &[&sim::Simulator, &linux::Linux]
 }
 
 /// The engine called `name`.

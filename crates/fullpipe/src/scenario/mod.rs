@@ -12,7 +12,7 @@ pub mod metric;
 mod notes;
 mod path;
 mod plan;
-mod profile;
+pub(crate) mod profile;
 pub mod published;
 mod recipes;
 pub mod reference;

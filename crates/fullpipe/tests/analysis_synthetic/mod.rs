@@ -17,6 +17,7 @@ pub fn meta() -> RunMeta {
         variant: "base".into(),
         set: serde_json::Map::new(),
         engine: "sim".into(),
+        substituted: Vec::new(),
         partial: false,
         flows: vec![FlowMeta {
             name: "bulk".into(),

@@ -1,6 +1,6 @@
 //! One plan, simulated to its end and analysed.
 
-use fullpipe::analysis::{self, RunMeta, document::Run};
+use fullpipe::analysis::{self, Made, RunMeta, document::Run};
 use fullpipe::engine;
 use fullpipe::scenario::{Plan, Scenario};
 use fullpipe::trace::recording::Recording;
@@ -20,6 +20,6 @@ pub fn made(scenario: &Scenario, plan: &Plan) -> (Run, Recording) {
     let mut recording = Recording::default();
     let simulator = engine::find("sim").expect("the simulator");
     simulator.run(&plan.resolved, &mut recording, &mut ToTheEnd).expect("a run");
-    let meta = RunMeta::from_plan(scenario, plan, "sim", false);
+    let meta = RunMeta::from_plan(scenario, plan, Made::default());
     (analysis::run(&meta, &recording), recording)
 }

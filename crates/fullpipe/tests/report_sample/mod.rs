@@ -130,6 +130,7 @@ fn run(index: usize, rows: &Rows, bucket_s: f64) -> Run {
         variant: rows.name.to_string(),
         set,
         engine: "sim".to_string(),
+        substituted: Vec::new(),
         partial: false,
         duration_s: rows.mib.len() as f64,
         expectations: vec![expectation(&flow)],

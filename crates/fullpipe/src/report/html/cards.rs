@@ -48,6 +48,10 @@ fn subtitle(run: &Run) -> String {
     }
     parts.push(format!("engine {}", run.engine));
     let mut out = format!("<p class=\"quiet\">{}</p>", text(&parts.join(" · ")));
+    if !run.substituted.is_empty() {
+        let otherwise = text(&run.substituted.join("; "));
+        let _ = write!(out, "<p>Not as the scenario says: {otherwise}</p>");
+    }
     if !run.set.is_empty() {
         let set: Vec<String> =
             run.set.iter().map(|(key, value)| format!("{key} = {value}")).collect();

@@ -22,6 +22,7 @@ fn slow() -> Run {
         variant: "cubic, initial_ssthresh 100".into(),
         set: serde_json::Map::new(),
         engine: "sim".into(),
+            substituted: Vec::new(),
         partial: true,
         duration_s: 2.0,
         flows: vec![flow("bulk", "cubic", vec![
@@ -62,6 +63,7 @@ fn fast() -> Run {
         variant: "reno".into(),
         set: serde_json::Map::new(),
         engine: "sim".into(),
+        substituted: Vec::new(),
         partial: false,
         duration_s: 2.0,
         flows: vec![

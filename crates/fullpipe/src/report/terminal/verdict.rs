@@ -26,6 +26,9 @@ pub fn lines(document: &Document, style: Style) -> Vec<String> {
             lines.extend(wrap(&name, "", style.columns()).iter().map(|line| style.bold(line)));
         }
         lines.push(style.bold(&line));
+        if !run.substituted.is_empty() {
+            lines.extend(wrap(&substituted(run), "      ", style.columns()));
+        }
         lines.extend(wrap(&held_back(flow), "      ", style.columns()));
         if let Some(published) = &run.published {
             lines.extend(wrap(&beside(published), "      ", style.columns()));
@@ -61,6 +64,15 @@ fn name(run: &Run, flow: &Flow) -> String {
         name += " (partial)";
     }
     name
+}
+
+/// What was not as the scenario says.
+fn substituted(run: &Run) -> String {
+    format!(
+        "engine {} instead of what the scenario says: {}",
+        run.engine,
+        run.substituted.join("; ")
+    )
 }
 
 /// All limits with their shares, which add up to 100 % as they are printed.

@@ -1,0 +1,110 @@
+//! Which engine runs a scenario, and what it may do otherwise than the scenario says.
+
+use crate::args::RunArguments;
+use crate::failure::Failure;
+use fullpipe::analysis::Made;
+use fullpipe::engine::{self, Engine, Support};
+use fullpipe::scenario::{Plan, Resolved, Scenario};
+
+/// An engine that does every key of a scenario, exactly or as the user allows.
+pub struct Chosen {
+    /// The engine.
+    pub engine: &'static dyn Engine,
+}
+
+impl Chosen {
+    /// The engine that the arguments name.
+    ///
+    /// # Errors
+    /// A key that it refuses, or does otherwise without having been allowed to; what is missing on this machine.
+    pub fn new(arguments: &RunArguments, scenario: &Scenario) -> Result<Chosen, Failure> {
+        let name = &arguments.engine;
+        let none = || Failure::Input(format!("there is no engine called {name}"));
+        let engine = engine::find(name).ok_or_else(none)?;
+        if let Some(version) = arguments.as_kernel.as_deref().filter(|v| engine.kernel() != Some(v))
+        {
+            return Err(other_kernel(engine, version));
+        }
+        for plan in scenario.plans() {
+            for (key, support) in engine.support(&plan.resolved) {
+                allow(arguments, plan, &key, &support)?;
+            }
+            engine.ready(&plan.resolved).map_err(Failure::Environment)?;
+        }
+        Ok(Chosen { engine })
+    }
+
+    /// How a run of `resolved` is made; `partial`: it was cut short.
+    pub fn made(&self, resolved: &Resolved, partial: bool) -> Made {
+        let substituted = self.engine.support(resolved).into_iter().filter_map(|(key, support)| {
+            let Support::Substituted(what) = support else { return None };
+            Some(format!("{key}: {what}"))
+        });
+        Made {
+            engine: self.engine.name().into(),
+            kernel: self.engine.kernel().map(String::from),
+            substituted: substituted.collect(),
+            partial,
+        }
+    }
+}
+
+fn other_kernel(engine: &dyn Engine, version: &str) -> Failure {
+    let name = engine.name();
+    Failure::Input(match engine.kernel() {
+        Some(kernel) => {
+            format!("engine {name} runs Linux {kernel}: --as-kernel {kernel}, not {version}")
+        }
+        None => format!("engine {name} runs no genuine kernel, so --as-kernel means nothing to it"),
+    })
+}
+
+fn allow(run: &RunArguments, plan: &Plan, key: &str, support: &Support) -> Result<(), Failure> {
+    let (variant, engine) = (plan.name(), &run.engine);
+    match support {
+        Support::Exact => Ok(()),
+        Support::Refused(why) => {
+            Err(Failure::Input(format!("{variant}: engine {engine} cannot do {key}: {why}")))
+        }
+        Support::Substituted(what) => {
+            let kernel = key.ends_with(".kernel");
+            let allowed = kernel && run.as_kernel.is_some()
+                || run.without.iter().any(|pattern| matches(pattern, key));
+            let how = match (kernel, engine::find(engine).and_then(Engine::kernel)) {
+                (true, Some(version)) => format!("--as-kernel {version}"),
+                _ => format!("--without {key}"),
+            };
+            let why = format!(
+                "{variant}: engine {engine} does {key} otherwise: {what}; to allow it: {how}"
+            );
+            if allowed { Ok(()) } else { Err(Failure::Input(why)) }
+        }
+    }
+}
+
+/// Whether `key` is what `pattern` says, in which each * stands for any text.
+fn matches(pattern: &str, key: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == key,
+        Some((before, behind)) => key.strip_prefix(before).is_some_and(|rest| {
+            (0..=rest.len())
+                .filter(|at| rest.is_char_boundary(*at))
+                .any(|at| matches(behind, &rest[at..]))
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn stars_stand_for_any_text() {
+        for (pattern, key) in [("a.b", "a.b"), ("a.*.c", "a.b.c"), ("*", "x"), ("*.c", "a.c.c")] {
+            assert!(matches(pattern, key), "{pattern} {key}");
+        }
+        for (pattern, key) in [("a.b", "a.bc"), ("a.*.c", "a.c"), ("*.c", "a.cd"), ("", "x")] {
+            assert!(!matches(pattern, key), "{pattern} {key}");
+        }
+    }
+}

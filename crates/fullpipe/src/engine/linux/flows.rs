@@ -1,0 +1,111 @@
+//! Samples of flows from what the kernel says of both sockets.
+
+use super::tcp_info::TcpInfo;
+use fullpipe_sim::trace::{Event, EventKind, FlowSample, Limit};
+use fullpipe_sim::units::Time;
+
+/// The kernel's infinite ssthresh (TCP_INFINITE_SSTHRESH).
+const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+/// Linux's CA_CWR: from here on cwnd is being reduced, or was by a loss.
+const CA_CWR: u8 = 2;
+
+/// What is known of a flow.
+#[derive(Default)]
+pub(super) struct FlowState {
+    pub(super) sender: TcpInfo,
+    pub(super) receiver: TcpInfo,
+    limits: Limits,
+    ca_state: u8,
+    timeouts: u16,
+}
+
+/// Time by what held the flow back.
+#[derive(Default)]
+struct Limits {
+    /// ns by [`Limit`], and the moment up to which they add up.
+    spent: [u64; Limit::COUNT],
+    until: u64,
+    /// Of what the kernel has counted: by the receiver's window, the send buffer, anything else.
+    credited: [u64; 3],
+}
+
+impl FlowState {
+    /// The sample at `time`, and what has happened since the last one.
+    pub(super) fn sample(&mut self, time: Time, flow: u16, mss: u32) -> (FlowSample, Vec<Event>) {
+        let (info, receiver) = (&self.sender, &self.receiver);
+        self.limits.advance(time.0, info);
+        let sample = FlowSample {
+            time,
+            flow,
+            bytes_delivered: receiver.bytes_received,
+            segments_delivered: receiver.bytes_received / u64::from(mss.max(1)),
+            segments_sent: info.data_segs_out.into(),
+            segments_retransmitted: info.total_retrans.into(),
+            bytes_acked: info.data_acked(),
+            acks_received: info.segs_in.saturating_sub(info.data_segs_in).into(),
+            walked_for_sacks: 0,
+            walked_to_mark: 0,
+            walked_to_resend: 0,
+            cwnd: info.snd_cwnd,
+            ssthresh: if info.snd_ssthresh >= INFINITE_SSTHRESH {
+                u32::MAX
+            } else {
+                info.snd_ssthresh
+            },
+            srtt_us: info.rtt,
+            rto_us: info.rto,
+            in_flight: info.in_flight(),
+            snd_wnd: info.snd_wnd.into(),
+            unsent: info.notsent_bytes.into(),
+            ca_state: info.ca_state,
+            limits: self.limits.spent,
+        };
+        (sample, self.events(time, flow))
+    }
+
+    /// Changes that the kernel does not date: they count as of the sample that shows them.
+    fn events(&mut self, time: Time, flow: u16) -> Vec<Event> {
+        let mut events = Vec::new();
+        let (state, timeouts) = (self.sender.ca_state, self.sender.total_rto);
+        if state != self.ca_state {
+            events.push(Event { time, flow, kind: EventKind::CaState, value: state.into() });
+        }
+        if timeouts != self.timeouts {
+            events.push(Event { time, flow, kind: EventKind::Timeout, value: timeouts.into() });
+        }
+        (self.ca_state, self.timeouts) = (state, timeouts);
+        events
+    }
+}
+
+impl Limits {
+    /// Shares the time up to `now` out. The kernel counts in jiffies (tcp_chrono_start, tcp_chrono_stop), so
+    /// what it says beyond the time that has passed is taken later.
+    fn advance(&mut self, now: u64, info: &TcpInfo) {
+        let mut left = now.saturating_sub(self.until);
+        let told = [info.rwnd_limited, info.sndbuf_limited];
+        let rest = info.busy_time.saturating_sub(told[0] + told[1]);
+        let kinds = [Limit::ReceiveWindow, Limit::SendBuffer, phase(info)];
+        for (i, us) in [told[0], told[1], rest].into_iter().enumerate() {
+            let share = (us * 1000).saturating_sub(self.credited[i]).min(left);
+            self.credited[i] += share;
+            self.spent[kinds[i] as usize] += share;
+            left -= share;
+        }
+        self.spent[Limit::Idle as usize] += left;
+        self.until = now;
+    }
+}
+
+/// What holds back a sender that has something in flight, by its state now.
+fn phase(info: &TcpInfo) -> Limit {
+    if info.notsent_bytes == 0 && info.in_flight() < info.snd_cwnd {
+        Limit::Application
+    } else if info.ca_state >= CA_CWR {
+        Limit::CwndRecovery
+    } else if info.snd_cwnd <= info.snd_ssthresh {
+        Limit::CwndSlowStart
+    } else {
+        Limit::CwndAvoidance
+    }
+}

@@ -1,0 +1,70 @@
+//! The directory that is the guest's whole world: its init, its plan, what it tells.
+
+use crate::trace::leftover;
+use fullpipe_guest::plan::{self, Plan};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The guest's first process.
+const INIT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/fullpipe-init"));
+/// Name that its leftovers bear, too.
+const NAME: &str = "fullpipe-linux";
+
+/// Jails that this process has made.
+static MADE: AtomicU32 = AtomicU32::new(0);
+
+/// See the module's description. It is removed when dropped; what a killed program left is removed by the
+/// next one.
+pub(super) struct Jail {
+    path: PathBuf,
+    /// Holds the lock that says that it is in use.
+    _lock: Option<File>,
+}
+
+impl Jail {
+    /// A new jail in the system's directory for temporary files.
+    pub(super) fn new(plan: &Plan) -> io::Result<Jail> {
+        let parent = std::env::temp_dir();
+        leftover::sweep(&parent, Some(NAME), leftover::is_directory);
+        let number = MADE.fetch_add(1, Ordering::Relaxed) + 2;
+        let path = parent.join(format!("{}-{number}", leftover::hidden_name(NAME)));
+        fs::create_dir(&path)?;
+        let jail = Jail { _lock: leftover::lock(&path), path };
+        for directory in ["proc", "sys", "dev", "tmp", "run"] {
+            fs::create_dir(jail.path.join(directory))?;
+        }
+        jail.write("init", INIT, 0o755)?;
+        jail.write(plan::FILE, &serde_json::to_vec(plan)?, 0o644)?;
+        Ok(jail)
+    }
+
+    fn write(&self, name: &str, contents: &[u8], mode: u32) -> io::Result<()> {
+        let mut options = File::options();
+        options.write(true).create_new(true).mode(mode);
+        options.open(self.path.join(name))?.write_all(contents)
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A file in it.
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+}
+
+impl Drop for Jail {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Whether this library was built with a guest.
+pub(super) fn has_init() -> bool {
+    !INIT.is_empty()
+}

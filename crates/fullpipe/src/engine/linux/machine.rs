@@ -1,0 +1,183 @@
+//! A guest kernel as a process: started, watched, ended.
+//!
+//! User-mode Linux with `time-travel=inf-cpu`: its clock stands still while it computes and jumps when it is
+//! idle. It makes itself the leader of a session, so that signals of the terminal do not reach it; it ends
+//! with the thread that started it, however that ends.
+
+use super::jail::Jail;
+use fullpipe_guest::record;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// Name of the file with what the kernel prints.
+const CONSOLE: &str = "console";
+/// Lines of it that an error shows.
+const SHOWN_LINES: usize = 8;
+/// A guest that has used the CPU for so long while its clock stood still is busy for ever (what runs in
+/// 10 ms, for which a run of 100 Gb/s takes some 0.05 s.
+const BUSY: Duration = Duration::from_secs(60);
+/// One that says nothing for so long is dead, busy or not.
+const SILENT: Duration = Duration::from_secs(120);
+/// 2023-11-14, 22:13:20 UTC: what the guest's clock says when it starts.
+const EPOCH_NS: u64 = 1_700_000_000_000_000_000;
+
+/// What a machine is made of.
+pub(super) struct Parts<'a> {
+    /// The kernel's program.
+    pub(super) kernel: &'a Path,
+    /// Memory, MiB.
+    pub(super) memory_mib: u64,
+    /// Seed of the kernel's random numbers.
+    pub(super) seed: u64,
+    /// Parameters of modules: words of the kernel's command line.
+    pub(super) words: &'a [String],
+}
+
+/// See the module's description.
+pub(super) struct Machine {
+    child: Child,
+    jail: Jail,
+    /// Virtual time when it was last seen to move, the CPU time and the moment of that.
+    seen: (u64, Duration, Instant),
+}
+
+/// How a machine is.
+#[derive(Debug)]
+pub(super) enum State {
+    /// It runs.
+    Running,
+    /// It has ended by itself.
+    Ended(ExitStatus),
+    /// It will not end, for this reason.
+    Hopeless(String),
+}
+
+impl Machine {
+    /// Starts it; what it tells goes to files in `jail`.
+    pub(super) fn start(parts: &Parts, jail: Jail) -> io::Result<Machine> {
+        let console = File::create(jail.file(CONSOLE))?;
+        let mut command = Command::new(parts.kernel);
+        command.args(words(parts)).current_dir(jail.path()).env_clear();
+        command.env("FULLPIPE_SEED", parts.seed.to_string());
+        command.env("HOME", "/nonexistent").env("TMPDIR", memory_directory());
+        command.stdin(Stdio::null()).stdout(console.try_clone()?).stderr(console);
+        // SAFETY: only system calls that may be made between fork and exec.
+        unsafe { command.pre_exec(before_exec) };
+        let child = command.spawn()?;
+        Ok(Machine { child, jail, seen: (0, Duration::ZERO, Instant::now()) })
+    }
+
+    /// What it has told so far.
+    pub(super) fn records(&self) -> io::Result<File> {
+        File::open(self.jail.file(record::FILE))
+    }
+
+    /// How it is now.
+    pub(super) fn state(&mut self) -> io::Result<State> {
+        if let Some(status) = self.child.try_wait()? {
+            return Ok(State::Ended(status));
+        }
+        let (time, cpu) = (self.virtual_time(), self.cpu());
+        if time != self.seen.0 {
+            self.seen = (time, cpu, Instant::now());
+        }
+        let (busy, silent) = (cpu.saturating_sub(self.seen.1), self.seen.2.elapsed());
+        if busy < BUSY && silent < SILENT {
+            return Ok(State::Running);
+        }
+        let at = Duration::from_nanos(time).as_secs_f64();
+        let (busy, silent) = (busy.as_secs(), silent.as_secs());
+        Ok(State::Hopeless(format!(
+            "the guest's clock stands at {at} s for {silent} s, in which it used {busy} s of CPU"
+        )))
+    }
+
+    /// ns since the run's start, as the guest last said.
+    fn virtual_time(&self) -> u64 {
+        let mut bytes = [0; 8];
+        let file = File::open(self.jail.file(record::PROGRESS));
+        match file.and_then(|mut file| file.read_exact(&mut bytes)) {
+            Ok(()) => u64::from_ne_bytes(bytes),
+            Err(_) => 0,
+        }
+    }
+
+    fn cpu(&self) -> Duration {
+        let text = fs::read_to_string(format!("/proc/{}/schedstat", self.child.id()));
+        let ns = text.ok().and_then(|text| text.split(' ').next()?.parse().ok());
+        Duration::from_nanos(ns.unwrap_or(0))
+    }
+
+    /// The last lines that the kernel has printed, indented.
+    pub(super) fn last_lines(&self) -> String {
+        let text = fs::read(self.jail.file(CONSOLE)).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let last = &lines[lines.len().saturating_sub(SHOWN_LINES)..];
+        last.iter().map(|line| format!("\n    {}", line.trim_end())).collect()
+    }
+}
+
+impl Drop for Machine {
+    /// Its helper processes end with it.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// In words: what a status says.
+pub(super) fn how_it_ended(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("with exit code {code}"),
+        (None, Some(libc::SIGKILL)) => "killed (out of memory?)".into(),
+        (None, Some(signal)) => format!("by signal {signal}"),
+        (None, None) => "in an unknown way".into(),
+    }
+}
+
+/// The kernel's command line. It is mixed into the kernel's random numbers, so it is the same wherever and
+/// whenever a run is made: no paths, nothing of the machine.
+fn words(parts: &Parts) -> Vec<String> {
+    let fixed = [
+        "uml_dir=uml",
+        "umid=run",
+        "time-travel=inf-cpu",
+        "hostfs=/proc/self/cwd",
+        "rootfstype=hostfs",
+        "rootflags=/",
+        "rw",
+        "init=/init",
+        "con=null",
+        "con0=null,fd:1",
+        "ssl=null",
+        "quiet",
+    ];
+    let mut words: Vec<String> = fixed.iter().map(ToString::to_string).collect();
+    words.push(format!("time-travel-start={EPOCH_NS}"));
+    words.push(format!("mem={}M", parts.memory_mib));
+    words.extend_from_slice(parts.words);
+    words
+}
+
+/// Where the guest's memory is a file without a name; it wants to be executable and in memory.
+fn memory_directory() -> String {
+    std::env::var("FULLPIPE_MEMORY_DIR").unwrap_or_else(|_| "/dev/shm".into())
+}
+
+/// The guest dies with the thread that started it, lies at the same addresses each time (they change how
+/// much memory it finds), and leaves no core.
+fn before_exec() -> io::Result<()> {
+    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: plain system calls; the only pointer is to a value on this stack.
+    let done = unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) == 0
+            && libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong) != -1
+            && libc::setrlimit(libc::RLIMIT_CORE, &none) == 0
+    };
+    if done { Ok(()) } else { Err(io::Error::last_os_error()) }
+}

@@ -1,0 +1,163 @@
+//! The genuine kernel in virtual time: user-mode Linux whose clock stands still while it computes.
+//!
+//! | file | concern |
+//! |---|---|
+//! | `asks.rs`, `way.rs` | what the guest is asked: hosts, flows, the path as routers with qdiscs |
+//! | `jail.rs`, `machine.rs` | the guest's files and its process |
+//! | `records.rs`, `samples.rs`, `flows.rs`, `qdiscs.rs`, `tcp_info.rs` | what it tells, as the trace's rows |
+//!
+//! The guest itself is the crate `fullpipe-guest`.
+
+mod asks;
+mod flows;
+mod jail;
+mod machine;
+mod qdiscs;
+mod records;
+mod samples;
+mod tcp_info;
+mod way;
+
+use super::{Engine, Outcome, Support};
+use crate::scenario::Resolved;
+use asks::Asked;
+use fullpipe_guest::plan::Plan;
+use fullpipe_sim::trace::{Control, Sink};
+use fullpipe_sim::units::Time;
+use jail::Jail;
+use machine::{Machine, Parts, State};
+use records::Records;
+use samples::Samples;
+use std::io;
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::Duration;
+
+/// How long to wait for the guest to tell more.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// See the module's description.
+pub struct Linux;
+
+impl Engine for Linux {
+    fn name(&self) -> &'static str {
+        "linux"
+    }
+
+    fn kernel(&self) -> Option<&'static str> {
+        Some(asks::VERSION)
+    }
+
+    fn support(&self, resolved: &Resolved) -> Vec<(String, Support)> {
+        asks::support(resolved)
+    }
+
+    fn ready(&self, resolved: &Resolved) -> Result<(), String> {
+        if !jail::has_init() {
+            return Err("this program was built without the guest of the engine linux".into());
+        }
+        kernel(resolved).map(drop)
+    }
+
+    fn run(
+        &self,
+        resolved: &Resolved,
+        sink: &mut dyn Sink,
+        control: &mut dyn Control,
+    ) -> Result<Outcome, String> {
+        let kernel = kernel(resolved)?;
+        let Asked { plan, words, stages, memory_mib } = asks::ask(resolved)?;
+        let infos: Vec<_> = stages.iter().map(|stage| stage.info.clone()).collect();
+        sink.stages(&infos);
+        let samples = Samples::new(
+            stages,
+            plan.flows.len(),
+            mss(resolved),
+            resolved.report.sample.0,
+            resolved.duration.0,
+        );
+        let parts = Parts { kernel: &kernel, memory_mib, seed: resolved.seed, words: &words };
+        let machine = Jail::new(&plan).and_then(|jail| Machine::start(&parts, jail));
+        let machine = machine.map_err(|e| format!("cannot start {}: {e}", kernel.display()))?;
+        follow(machine, samples, sink, control)
+    }
+}
+
+/// What the guest is asked for `resolved`, of which [`Engine::support`] refuses nothing.
+///
+/// # Errors
+/// What it refuses after all.
+pub fn plan(resolved: &Resolved) -> Result<Plan, String> {
+    asks::ask(resolved).map(|asked| asked.plan)
+}
+
+/// Payload of a full segment.
+fn mss(run: &Resolved) -> u32 {
+    let timestamps = run.hosts.sender.timestamps && run.hosts.receiver.timestamps;
+    let headers = if timestamps { 52 } else { 40 };
+    run.path.mtu.saturating_sub(headers).max(1)
+}
+
+/// The kernel for `resolved`, which has to be built.
+fn kernel(_resolved: &Resolved) -> Result<PathBuf, String> {
+    std::env::var("FULLPIPE_KERNEL").map(PathBuf::from).map_err(|_| "no kernel".into())
+}
+
+/// Tells the sink what the guest tells, until its end.
+fn follow(
+    mut machine: Machine,
+    mut samples: Samples,
+    sink: &mut dyn Sink,
+    control: &mut dyn Control,
+) -> Result<Outcome, String> {
+    let mut records: Option<Records> = None;
+    let mut reached = Time::ZERO;
+    let fail = |machine: &Machine, why: String| format!("{why}{}", machine.last_lines());
+    loop {
+        let state = machine.state().map_err(|e| fail(&machine, e.to_string()))?;
+        if records.is_none() {
+            records = machine.records().ok().map(Records::new);
+        }
+        let more = match &mut records {
+            Some(records) => {
+                take(records, &mut samples).map_err(|e| fail(&machine, e.to_string()))?
+            }
+            None => false,
+        };
+        let ended = matches!(state, State::Ended(_)) && !more;
+        if let Some(time) = samples.tell(sink, ended) {
+            reached = time;
+            if !control.go_on(time) {
+                return Ok(Outcome { end: time, complete: false, segments: samples.segments });
+            }
+        }
+        if let Some(why) = samples.failed.take() {
+            return Err(fail(&machine, format!("in the guest: {why}")));
+        }
+        match state {
+            State::Ended(_) if more => {}
+            State::Ended(_) if samples.done => {
+                return Ok(Outcome { end: reached, complete: true, segments: samples.segments });
+            }
+            State::Ended(status) => {
+                let how = machine::how_it_ended(status);
+                return Err(fail(
+                    &machine,
+                    format!("the guest ended {how} at {} s", reached.as_secs_f64()),
+                ));
+            }
+            State::Hopeless(why) => return Err(fail(&machine, why)),
+            State::Running if more => {}
+            State::Running => sleep(PAUSE),
+        }
+    }
+}
+
+/// Takes what has come; whether anything has.
+fn take(records: &mut Records, samples: &mut Samples) -> io::Result<bool> {
+    let more = records.read_on()?;
+    while let Some((head, body)) = records.next() {
+        samples.take(head, body);
+    }
+    Ok(more)
+}

@@ -1,0 +1,80 @@
+//! Counters of qdiscs from the kernel's netlink messages (RTM_NEWQDISC, include/uapi/linux/pkt_sched.h,
+//! gen_stats.h).
+
+use super::tcp_info::number;
+use super::way::Counters;
+
+const NLMSG_HEADER: usize = 16;
+const TCMSG: usize = 20;
+const RTM_NEWQDISC: u16 = 36;
+const TCA_STATS2: u16 = 7;
+const TCA_STATS_BASIC: u16 = 1;
+const TCA_STATS_QUEUE: u16 = 3;
+const TCA_STATS_PKT64: u16 = 8;
+/// The bits of an attribute's type that are its type.
+const TYPE: u16 = 0x3fff;
+
+/// Counters of one qdisc.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counted {
+    /// Packets that left, and those that wait with their bytes.
+    pub(super) packets: u64,
+    pub(super) waiting: u64,
+    pub(super) waiting_bytes: u64,
+    pub(super) drops: u64,
+}
+
+/// The qdiscs in messages from one namespace.
+pub(super) fn read(namespace: u16, mut messages: &[u8]) -> Vec<(Counters, Counted)> {
+    let mut found = Vec::new();
+    while let Some(length) = number::<4>(messages, 0).map(u32::from_ne_bytes) {
+        let length = length as usize;
+        let Some(message) = messages.get(..length).filter(|m| m.len() >= NLMSG_HEADER) else {
+            break;
+        };
+        found.extend(one(namespace, message));
+        messages = messages.get(length.next_multiple_of(4)..).unwrap_or_default();
+    }
+    found
+}
+
+fn one(namespace: u16, message: &[u8]) -> Option<(Counters, Counted)> {
+    if number::<2>(message, 4).map(u16::from_ne_bytes) != Some(RTM_NEWQDISC) {
+        return None;
+    }
+    let body = &message[NLMSG_HEADER..];
+    let device = number::<4>(body, 4).map(u32::from_ne_bytes)?;
+    let handle = number::<4>(body, 8).map(u32::from_ne_bytes)?;
+    let stats = attributes(body.get(TCMSG..)?).find(|(kind, _)| *kind == TCA_STATS2)?.1;
+    Some((Counters { namespace, device, handle }, counted(stats)))
+}
+
+fn counted(stats: &[u8]) -> Counted {
+    let mut counted = Counted::default();
+    for (kind, value) in attributes(stats) {
+        let u32_at = |at| number::<4>(value, at).map_or(0, |n| u64::from(u32::from_ne_bytes(n)));
+        match kind {
+            TCA_STATS_BASIC => counted.packets = counted.packets.max(u32_at(8)),
+            TCA_STATS_PKT64 => {
+                counted.packets = number::<8>(value, 0).map_or(0, u64::from_ne_bytes);
+            }
+            TCA_STATS_QUEUE => {
+                (counted.waiting, counted.waiting_bytes) = (u32_at(0), u32_at(4));
+                counted.drops = u32_at(8);
+            }
+            _ => {}
+        }
+    }
+    counted
+}
+
+/// The attributes in `bytes`: type and value.
+fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    std::iter::from_fn(move || {
+        let length = usize::from(u16::from_ne_bytes(number(bytes, 0)?));
+        let kind = u16::from_ne_bytes(number(bytes, 2)?) & TYPE;
+        let value = bytes.get(4..length)?;
+        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
+        Some((kind, value))
+    })
+}

@@ -1,0 +1,204 @@
+//! Records put together to samples: a sample is told when all that belongs to its time has come.
+
+use super::flows::FlowState;
+use super::qdiscs::{self, Counted};
+use super::tcp_info::{TcpInfo, number};
+use super::way::{Counters, Seen, Watched};
+use fullpipe_guest::record::{self, Head};
+use fullpipe_sim::trace::{Event, EventKind, Sink, StageSample};
+use fullpipe_sim::units::Time;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// See the module's description.
+pub(super) struct Samples {
+    stages: Vec<Watched>,
+    /// Namespaces whose qdiscs are told at each sample.
+    namespaces: BTreeSet<u16>,
+    flows: Vec<FlowState>,
+    mss: u32,
+    interval: u64,
+    end: u64,
+    /// The next sample, and what has come for it and later ones.
+    next: u64,
+    waiting: BTreeMap<u64, Pending>,
+    counted: HashMap<Counters, Counted>,
+    /// Whether the guest has said that it is done; what went wrong.
+    pub(super) done: bool,
+    pub(super) failed: Option<String>,
+    /// Data segments sent.
+    pub(super) segments: u64,
+    /// Packets that lists have lost, by router and flow.
+    lost: HashMap<(u16, u16), u64>,
+}
+
+/// What has come of a sample.
+#[derive(Default)]
+struct Pending {
+    flows: Vec<(Side, u16, TcpInfo)>,
+    qdiscs: Vec<(Counters, Counted)>,
+    told: BTreeSet<u16>,
+    events: Vec<Event>,
+}
+
+enum Side {
+    Sender,
+    Receiver,
+}
+
+impl Samples {
+    pub(super) fn new(
+        stages: Vec<Watched>,
+        flows: usize,
+        mss: u32,
+        interval: u64,
+        end: u64,
+    ) -> Samples {
+        let qdisc = |stage: &Watched| match stage.seen {
+            Seen::Qdisc(at) => Some(at.namespace),
+            Seen::List(..) => None,
+        };
+        let namespaces = stages.iter().filter_map(qdisc).collect();
+        Samples {
+            stages,
+            namespaces,
+            flows: (0..flows).map(|_| FlowState::default()).collect(),
+            mss,
+            interval,
+            end,
+            next: interval.min(end),
+            waiting: BTreeMap::new(),
+            counted: HashMap::new(),
+            done: false,
+            failed: None,
+            segments: 0,
+            lost: HashMap::new(),
+        }
+    }
+
+    /// Takes a record.
+    pub(super) fn take(&mut self, head: Head, body: &[u8]) {
+        let time = head.time_ns;
+        match head.kind {
+            record::SENDER => {
+                self.at(time).flows.push((Side::Sender, head.index, TcpInfo::read(body)))
+            }
+            record::RECEIVER => {
+                self.at(time).flows.push((Side::Receiver, head.index, TcpInfo::read(body)));
+            }
+            record::QDISCS => {
+                let found = qdiscs::read(head.index, body);
+                let pending = self.at(time);
+                pending.qdiscs.extend(found);
+                pending.told.insert(head.index);
+            }
+            record::EVENT => self.event(head, body),
+            record::DROPPED => {
+                let [flow, segments, acks] = [0, 16, 32].map(|at| word(body, at));
+                self.lost.insert((head.index, flow as u16), segments + acks);
+            }
+            record::FAILED => self.failed = Some(text(body)),
+            record::DONE => self.done = true,
+            _ => {}
+        }
+    }
+
+    /// What belongs to the sample at `time`, or to the first one after it.
+    fn at(&mut self, time: u64) -> &mut Pending {
+        let sample = time.next_multiple_of(self.interval).min(self.end);
+        self.waiting.entry(sample).or_default()
+    }
+
+    fn event(&mut self, head: Head, body: &[u8]) {
+        let kind = match word(body, 0) {
+            record::ESTABLISHED => EventKind::Established,
+            record::ACCEPTED => EventKind::Accepted,
+            record::FINISHED => EventKind::Finished,
+            _ => return,
+        };
+        let event =
+            Event { time: Time(head.time_ns), flow: head.index, kind, value: word(body, 8) };
+        self.at(head.time_ns).events.push(event);
+    }
+
+    /// Tells the sink the samples that are whole, with `all` also those that never will be; the time of the last
+    /// one.
+    pub(super) fn tell(&mut self, sink: &mut dyn Sink, all: bool) -> Option<Time> {
+        let mut last = None;
+        while self.next <= self.end && (self.is_whole() || all && !self.waiting.is_empty()) {
+            let pending = self.waiting.remove(&self.next).unwrap_or_default();
+            last = Some(Time(self.next));
+            self.tell_one(pending, sink);
+            if self.next == self.end {
+                self.next = u64::MAX;
+                break;
+            }
+            self.next = (self.next + self.interval).min(self.end);
+        }
+        last
+    }
+
+    /// The last one has to wait for what is told at the end.
+    fn is_whole(&self) -> bool {
+        if self.next == self.end && !self.done {
+            return false;
+        }
+        let all_told = |pending: &Pending| self.namespaces.is_subset(&pending.told);
+        self.waiting.get(&self.next).is_some_and(all_told)
+    }
+
+    fn tell_one(&mut self, pending: Pending, sink: &mut dyn Sink) {
+        let time = Time(self.next);
+        let mut events = pending.events;
+        for (side, flow, info) in pending.flows {
+            let Some(state) = self.flows.get_mut(usize::from(flow)) else { continue };
+            match side {
+                Side::Sender => state.sender = info,
+                Side::Receiver => state.receiver = info,
+            }
+        }
+        let mss = self.mss;
+        let told =
+            self.flows.iter_mut().enumerate().map(|(i, flow)| flow.sample(time, i as u16, mss));
+        let (samples, changes): (Vec<_>, Vec<_>) = told.unzip();
+        events.extend(changes.into_iter().flatten());
+        events.sort_by_key(|event| event.time);
+        events.iter().for_each(|event| sink.event(event));
+        self.segments = samples.iter().map(|sample| sample.segments_sent).sum();
+        samples.iter().for_each(|sample| sink.flow(sample));
+        self.counted.extend(pending.qdiscs);
+        for (index, stage) in self.stages.iter().enumerate() {
+            let counted = match stage.seen {
+                Seen::Qdisc(at) => self.counted.get(&at).copied().unwrap_or_default(),
+                Seen::List(router, flow) => {
+                    let drops = self.lost.get(&(router, flow)).copied().unwrap_or(0);
+                    Counted { drops, ..Counted::default() }
+                }
+            };
+            sink.stage(&stage_sample(time, index as u16, counted));
+        }
+    }
+}
+
+/// A qdisc's counters; its level is known at samples only, and so is its peak.
+fn stage_sample(time: Time, stage: u16, counted: Counted) -> StageSample {
+    StageSample {
+        time,
+        stage,
+        waiting: counted.waiting,
+        waiting_bytes: counted.waiting_bytes,
+        peak: counted.waiting,
+        entered: counted.packets + counted.waiting,
+        left: counted.packets,
+        dropped: counted.drops,
+        busy_ns: 0,
+        blocked_ns: 0,
+    }
+}
+
+fn word(body: &[u8], at: usize) -> u64 {
+    number(body, at).map_or(0, u64::from_ne_bytes)
+}
+
+fn text(body: &[u8]) -> String {
+    String::from_utf8_lossy(body).trim_end_matches('\0').trim().to_string()
+}

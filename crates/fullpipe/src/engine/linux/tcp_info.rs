@@ -1,0 +1,84 @@
+//! `struct tcp_info` of Linux 6.12 (include/uapi/linux/tcp.h), as the kernel wrote it. A kernel that knows
+//! less gives fewer bytes; the rest is zero.
+
+/// See the module's description.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct TcpInfo {
+    pub(super) ca_state: u8,
+    /// us.
+    pub(super) rto: u32,
+    pub(super) snd_mss: u32,
+    pub(super) unacked: u32,
+    pub(super) sacked: u32,
+    pub(super) lost: u32,
+    pub(super) retrans: u32,
+    /// us.
+    pub(super) rtt: u32,
+    pub(super) snd_ssthresh: u32,
+    pub(super) snd_cwnd: u32,
+    pub(super) total_retrans: u32,
+    pub(super) bytes_acked: u64,
+    pub(super) bytes_received: u64,
+    pub(super) segs_in: u32,
+    pub(super) notsent_bytes: u32,
+    pub(super) data_segs_in: u32,
+    pub(super) data_segs_out: u32,
+    /// us in which something was in flight or waited to be sent; those limited by the receiver's window; by
+    /// the send buffer.
+    pub(super) busy_time: u64,
+    pub(super) rwnd_limited: u64,
+    pub(super) sndbuf_limited: u64,
+    pub(super) bytes_sent: u64,
+    pub(super) bytes_retrans: u64,
+    pub(super) snd_wnd: u32,
+    pub(super) total_rto: u16,
+}
+
+impl TcpInfo {
+    /// Reads it from what getsockopt gave.
+    pub(super) fn read(bytes: &[u8]) -> TcpInfo {
+        let u32_at = |at| number::<4>(bytes, at).map_or(0, u32::from_ne_bytes);
+        let u64_at = |at| number::<8>(bytes, at).map_or(0, u64::from_ne_bytes);
+        TcpInfo {
+            ca_state: bytes.get(1).copied().unwrap_or(0),
+            rto: u32_at(8),
+            snd_mss: u32_at(16),
+            unacked: u32_at(24),
+            sacked: u32_at(28),
+            lost: u32_at(32),
+            retrans: u32_at(36),
+            rtt: u32_at(68),
+            snd_ssthresh: u32_at(76),
+            snd_cwnd: u32_at(80),
+            total_retrans: u32_at(100),
+            bytes_acked: u64_at(120),
+            bytes_received: u64_at(128),
+            segs_in: u32_at(140),
+            notsent_bytes: u32_at(144),
+            data_segs_in: u32_at(152),
+            data_segs_out: u32_at(156),
+            busy_time: u64_at(168),
+            rwnd_limited: u64_at(176),
+            sndbuf_limited: u64_at(184),
+            bytes_sent: u64_at(200),
+            bytes_retrans: u64_at(208),
+            snd_wnd: u32_at(228),
+            total_rto: number::<2>(bytes, 240).map_or(0, u16::from_ne_bytes),
+        }
+    }
+
+    /// tcp_packets_in_flight.
+    pub(super) fn in_flight(&self) -> u32 {
+        (self.unacked + self.retrans).saturating_sub(self.sacked + self.lost)
+    }
+
+    /// Bytes of data acknowledged: the kernel counts the SYN, and the FIN, as one byte each.
+    pub(super) fn data_acked(&self) -> u64 {
+        self.bytes_acked.saturating_sub(1).min(self.bytes_sent.saturating_sub(self.bytes_retrans))
+    }
+}
+
+/// The `N` bytes at `at`; none where the text ends before.
+pub(super) fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..at.checked_add(N)?)?.try_into().ok()
+}
