@@ -1,3 +1,73 @@
-//! The first and only process of the guest.
+//! The first and only process of the guest: reads a plan, does it, writes records, switches the kernel off.
 
-fn main() {}
+mod batch;
+mod counters;
+mod drops;
+mod error;
+mod flows;
+mod layout;
+mod namespaces;
+mod netlink;
+mod out;
+mod path;
+mod probe;
+mod run;
+mod sample;
+mod sys;
+mod sysctl;
+
+use std::process::ExitCode;
+
+use fullpipe_guest::plan::{self, Plan};
+
+use error::{Context, Error, Result};
+
+fn main() -> ExitCode {
+    if std::process::id() != 1 {
+        eprintln!(
+            "fullpipe-init: this is the first process of a kernel that `fullpipe` starts; \
+             it does nothing elsewhere"
+        );
+        return ExitCode::from(2);
+    }
+    run::fail_on_panic();
+    match whole_run() {
+        Ok(()) => sys::power_off(),
+        Err(error) => run::fail(&error.to_string()),
+    }
+}
+
+fn whole_run() -> Result<()> {
+    run::open()?;
+    sys::mount("proc", "/proc").at(|| "mounting /proc")?;
+    sys::mount("sysfs", "/sys").at(|| "mounting /sys")?;
+    sys::sharp_timers().at(|| "timer slack")?;
+    let plan = read_plan()?;
+    sysctl::set_all(&plan.sysctl)?;
+    let path = path::make(&plan)?;
+    flows::start(&plan, &path.namespaces[0], &path.namespaces[path.namespaces.len() - 1])?;
+    if sys::now() >= run::START {
+        return Err(Error::new("set-up", "took longer than the time before the run"));
+    }
+    sample::run(&plan, &path.namespaces)?;
+    counters::record(&path, plan.end_ns)
+}
+
+fn read_plan() -> Result<Plan> {
+    let text = std::fs::read_to_string(format!("/{}", plan::FILE)).at(|| plan::FILE)?;
+    let plan: Plan = serde_json::from_str(&text).at(|| plan::FILE)?;
+    check(&plan).map_err(|why| Error::new(plan::FILE, why))?;
+    Ok(plan)
+}
+
+/// What the structure cannot say.
+fn check(plan: &Plan) -> std::result::Result<(), &'static str> {
+    let rules = [
+        (plan.sample_ns >= 100_000, "sample_ns is below 100,000"),
+        ((68..=65_535).contains(&plan.mtu), "mtu is not in 68 to 65,535"),
+        (!plan.routers.is_empty(), "no router"),
+        (plan.routers.len() < layout::MAX_LINKS, "too many routers"),
+        (plan.flows.len() <= layout::MAX_FLOWS, "too many flows"),
+    ];
+    rules.iter().find(|(kept, _)| !kept).map_or(Ok(()), |(_, why)| Err(*why))
+}

@@ -1,7 +1,8 @@
 //! What the guest tells: a file of records, as it samples.
 //!
 //! A record is a head of 16 bytes and a body, both in the machine's byte order; the body's length is a
-//! multiple of 8. Bodies are what the kernel gave, so that the guest has little to do; the engine reads them.
+//! multiple of 8: zeros follow what is shorter. Bodies are what the kernel gave, so that the guest has little to
+//! do; the engine reads them. Records of one kind are in the order of their times.
 //!
 //! | kind | index | body |
 //! |---|---|---|
@@ -92,4 +93,14 @@ impl Head {
             time_ns: u64::from_ne_bytes(bytes.get(8..16)?.try_into().ok()?),
         })
     }
+}
+
+/// Number (ifindex) of the device that looks to the sender, in each namespace that has one.
+pub const LEFT_DEVICE: u32 = 2;
+/// Number of the device that looks to the receiver.
+pub const RIGHT_DEVICE: u32 = 3;
+
+/// Handle of the qdisc of that number (from 0, the root) in the chain of a device, as [`QDISCS`] has it.
+pub fn qdisc_handle(number: usize) -> u32 {
+    (number as u32 + 1) << 16
 }

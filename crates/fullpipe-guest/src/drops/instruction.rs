@@ -1,0 +1,179 @@
+//! The part of eBPF's instruction set that the guest uses (RFC 9669; the packet loads are the older ones that
+//! its section 5.4 keeps).
+
+use std::fmt;
+
+/// A register, 0 to 10.
+#[derive(Clone, Copy, Debug)]
+pub struct Register(pub u8);
+
+impl fmt::Display for Register {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "r{}", self.0)
+    }
+}
+
+/// Width of a load from the packet.
+#[derive(Clone, Copy, Debug)]
+pub enum Width {
+    /// 8 bits.
+    Byte,
+    /// 16 bits, in network order.
+    Half,
+}
+
+/// Where a jump goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Label {
+    /// The packet is counted.
+    Count,
+    /// The packet goes on.
+    Pass,
+}
+
+/// An instruction.
+#[derive(Clone, Copy, Debug)]
+pub enum Op {
+    /// A place that jumps go to; no instruction.
+    Here(Label),
+    /// To = from.
+    Move(Register, Register),
+    /// To = number.
+    Set(Register, i32),
+    /// To += number.
+    Add(Register, i32),
+    /// To -= from.
+    Subtract(Register, Register),
+    /// To |= from.
+    Or(Register, Register),
+    /// To &= number.
+    And(Register, i32),
+    /// To <<= number.
+    Left(Register, i32),
+    /// To >>= number.
+    Right(Register, i32),
+    /// r0 = packet[number].
+    Packet(Width, i32),
+    /// r0 = packet[register + number].
+    PacketAt(Width, Register, i32),
+    /// Jumps if not equal.
+    IfNot(Register, i32, Label),
+    /// Jumps if equal.
+    If(Register, i32, Label),
+    /// Jumps if greater, as numbers with a sign.
+    IfMore(Register, i32, Label),
+    /// To = the 64 bits at an address.
+    Load(Register, Register),
+    /// The 64 bits at an address plus offset = from.
+    Store(Register, i16, Register),
+    /// The 32 bits at an address plus offset = from.
+    Store32(Register, i16, Register),
+    /// To = a map, by its descriptor.
+    Map(Register, i32),
+    /// r0 = address of the map r1's value for the key at r2, or 0.
+    Lookup,
+    /// Ends; r0 is what becomes of the packet.
+    Exit,
+}
+
+type Words = (u8, u8, u8, i16, i32);
+
+impl Op {
+    /// Instructions of 8 bytes that it takes.
+    fn len(self) -> usize {
+        match self {
+            Op::Here(_) => 0,
+            Op::Map(..) => 2,
+            _ => 1,
+        }
+    }
+
+    /// Code, to, from, offset, number.
+    fn words(self, jump: impl Fn(Label) -> i16) -> Option<Words> {
+        Some(match self {
+            Op::Here(_) => return None,
+            Op::Move(to, from) => (0xbf, to.0, from.0, 0, 0),
+            Op::Set(to, number) => (0xb7, to.0, 0, 0, number),
+            Op::Add(to, number) => (0x07, to.0, 0, 0, number),
+            Op::Subtract(to, from) => (0x1f, to.0, from.0, 0, 0),
+            Op::Or(to, from) => (0x4f, to.0, from.0, 0, 0),
+            Op::And(to, number) => (0x57, to.0, 0, 0, number),
+            Op::Left(to, number) => (0x67, to.0, 0, 0, number),
+            Op::Right(to, number) => (0x77, to.0, 0, 0, number),
+            Op::Packet(Width::Byte, at) => (0x30, 0, 0, 0, at),
+            Op::Packet(Width::Half, at) => (0x28, 0, 0, 0, at),
+            Op::PacketAt(Width::Byte, base, at) => (0x50, 0, base.0, 0, at),
+            Op::PacketAt(Width::Half, base, at) => (0x48, 0, base.0, 0, at),
+            Op::IfNot(left, number, label) => (0x55, left.0, 0, jump(label), number),
+            Op::If(left, number, label) => (0x15, left.0, 0, jump(label), number),
+            Op::IfMore(left, number, label) => (0x65, left.0, 0, jump(label), number),
+            Op::Load(to, address) => (0x79, to.0, address.0, 0, 0),
+            Op::Store(address, offset, from) => (0x7b, address.0, from.0, offset, 0),
+            Op::Store32(address, offset, from) => (0x63, address.0, from.0, offset, 0),
+            Op::Map(to, fd) => (0x18, to.0, 1, 0, fd),
+            Op::Lookup => (0x85, 0, 0, 0, 1),
+            Op::Exit => (0x95, 0, 0, 0, 0),
+        })
+    }
+}
+
+fn encode((code, to, from, offset, number): Words) -> [u8; 8] {
+    let mut bytes = [code, 0, 0, 0, 0, 0, 0, 0];
+    bytes[1] = if cfg!(target_endian = "little") { to | from << 4 } else { to << 4 | from };
+    bytes[2..4].copy_from_slice(&offset.to_ne_bytes());
+    bytes[4..].copy_from_slice(&number.to_ne_bytes());
+    bytes
+}
+
+/// The program as the kernel takes it.
+pub fn assemble(program: &[Op]) -> Vec<u8> {
+    let place = |label: Label| {
+        let before = program.iter().take_while(|op| !matches!(op, Op::Here(at) if *at == label));
+        before.map(|op| op.len()).sum::<usize>()
+    };
+    let mut bytes = Vec::new();
+    for op in program {
+        let next = bytes.len() / 8 + 1;
+        let jump = |label| (place(label) as isize - next as isize) as i16;
+        if let Some(words) = op.words(jump) {
+            bytes.extend_from_slice(&encode(words));
+        }
+        if let Op::Map(..) = op {
+            bytes.extend_from_slice(&[0; 8]);
+        }
+    }
+    bytes
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = |width: &Width| match width {
+            Width::Byte => "u8",
+            Width::Half => "u16",
+        };
+        match self {
+            Op::Here(label) => write!(f, "{label:?}:"),
+            Op::Move(to, from) => write!(f, "  {to} = {from}"),
+            Op::Set(to, number) => write!(f, "  {to} = {number}"),
+            Op::Add(to, number) => write!(f, "  {to} += {number}"),
+            Op::Subtract(to, from) => write!(f, "  {to} -= {from}"),
+            Op::Or(to, from) => write!(f, "  {to} |= {from}"),
+            Op::And(to, number) => write!(f, "  {to} &= {number:#x}"),
+            Op::Left(to, number) => write!(f, "  {to} <<= {number}"),
+            Op::Right(to, number) => write!(f, "  {to} >>= {number}"),
+            Op::Packet(size, at) => write!(f, "  r0 = packet {}[{at}]", width(size)),
+            Op::PacketAt(size, base, at) => {
+                write!(f, "  r0 = packet {}[{base} + {at}]", width(size))
+            }
+            Op::IfNot(left, number, label) => write!(f, "  if {left} != {number} goto {label:?}"),
+            Op::If(left, number, label) => write!(f, "  if {left} == {number} goto {label:?}"),
+            Op::IfMore(left, number, label) => write!(f, "  if {left} > {number} goto {label:?}"),
+            Op::Load(to, address) => write!(f, "  {to} = u64[{address}]"),
+            Op::Store(address, at, from) => write!(f, "  u64[{address}{at:+}] = {from}"),
+            Op::Store32(address, at, from) => write!(f, "  u32[{address}{at:+}] = {from}"),
+            Op::Map(to, fd) => write!(f, "  {to} = map {fd}"),
+            Op::Lookup => write!(f, "  r0 = lookup(r1, r2)"),
+            Op::Exit => write!(f, "  exit"),
+        }
+    }
+}

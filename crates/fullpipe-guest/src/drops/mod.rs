@@ -1,0 +1,63 @@
+//! Lists of packets to lose.
+
+mod instruction;
+mod kernel;
+mod program;
+
+use std::os::fd::OwnedFd;
+
+use fullpipe_guest::plan::Drops;
+
+use crate::error::{Context, Result};
+use crate::layout;
+use kernel::Map;
+use program::{ACKS, COUNTERS, DATA, Target, key, program};
+
+/// Which way packets go.
+#[derive(Clone, Copy)]
+pub enum Direction {
+    /// To the receiver.
+    Forward,
+    /// To the sender.
+    Back,
+}
+
+/// What drops the packets of one list.
+pub struct Dropper {
+    /// To be attached where the packets come in.
+    pub program: OwnedFd,
+    /// Number of the router, from 0.
+    pub router: usize,
+    flow: u16,
+    counters: Map,
+    _list: Map,
+}
+
+impl Dropper {
+    /// Gives the kernel what it needs for a list.
+    pub fn load(router: usize, direction: Direction, drops: &Drops) -> Result<Dropper> {
+        let what = || format!("packets to lose of flow {}", drops.flow);
+        let data = drops.segments.iter().map(|number| key(DATA, *number));
+        let acks = drops.acks.iter().map(|number| key(ACKS, *number));
+        let list = Map::set(&data.chain(acks).collect::<Vec<u64>>()).at(what)?;
+        let counters = Map::counters(COUNTERS).at(what)?;
+        let code = instruction::assemble(&program(Target {
+            port: layout::receiver_port(usize::from(drops.flow)),
+            port_at: match direction {
+                Direction::Forward => 2,
+                Direction::Back => 0,
+            },
+            counters: counters.descriptor(),
+            list: list.descriptor(),
+        }));
+        let program = kernel::load(&code).at(what)?;
+        Ok(Dropper { program, router, flow: drops.flow, counters, _list: list })
+    }
+
+    /// Flow, packets with data that came, those dropped, ACKs that came, those dropped.
+    pub fn seen(&self) -> Result<[u64; 5]> {
+        let counter = |number| self.counters.counter(number).at(|| "counter of packets to lose");
+        let (data, acks) = (counter(DATA)?, counter(ACKS)?);
+        Ok([self.flow.into(), data, counter(DATA + 1)?, acks, counter(ACKS + 1)?])
+    }
+}

@@ -1,0 +1,172 @@
+//! The program that looks at each packet that comes to a router, for one flow.
+//!
+//! It counts packets with data and those without, apart, and drops those whose number is in the list.
+
+use super::instruction::{Label, Op, Register, Width};
+
+const R0: Register = Register(0);
+const R1: Register = Register(1);
+const R2: Register = Register(2);
+/// What packet loads want to find the packet by.
+const CONTEXT: Register = Register(6);
+/// Bytes of the IP header.
+const IP_HEADER: Register = Register(7);
+/// Bytes of data; then the packet's number.
+const NUMBER: Register = Register(8);
+/// Which of the counters is the packet's.
+const COUNTER: Register = Register(9);
+/// End of the stack.
+const STACK: Register = Register(10);
+
+/// Bytes of the Ethernet header; the IP header follows.
+const ETHERNET: i32 = 14;
+const IPV4: i32 = 0x800;
+const TCP: i32 = 6;
+const FIN_OR_SYN: i32 = 3;
+/// Go on to the next filter (TC_ACT_UNSPEC).
+const GO_ON: i32 = -1;
+/// Drop (TC_ACT_SHOT).
+const DROP: i32 = 2;
+
+/// Counter of packets with data; the next one is of those dropped.
+pub const DATA: u32 = 0;
+/// Counter of packets without data; the next one is of those dropped.
+pub const ACKS: u32 = 2;
+/// Counters that there are.
+pub const COUNTERS: u32 = 4;
+
+/// Key in the list of the packet of that number of a counter.
+pub fn key(counter: u32, number: u64) -> u64 {
+    u64::from(counter) << 62 | number
+}
+
+/// What a program is for.
+#[derive(Clone, Copy)]
+pub struct Target {
+    /// The receiver's port of the flow.
+    pub port: u16,
+    /// Offset of that port in the TCP header: 0 the source, 2 the destination.
+    pub port_at: i32,
+    /// Array of counters.
+    pub counters: i32,
+    /// Set of [`key`]s.
+    pub list: i32,
+}
+
+/// Finds the flow's packets.
+fn find(target: Target) -> Vec<Op> {
+    vec![
+        Op::Move(CONTEXT, R1),
+        Op::Packet(Width::Half, 12),
+        Op::IfNot(R0, IPV4, Label::Pass),
+        Op::Packet(Width::Byte, ETHERNET + 9),
+        Op::IfNot(R0, TCP, Label::Pass),
+        Op::Packet(Width::Byte, ETHERNET),
+        Op::And(R0, 15),
+        Op::Left(R0, 2),
+        Op::Move(IP_HEADER, R0),
+        Op::PacketAt(Width::Half, IP_HEADER, ETHERNET + target.port_at),
+        Op::IfNot(R0, i32::from(target.port), Label::Pass),
+    ]
+}
+
+/// Tells data from ACKs: what the IP packet has beyond its headers.
+fn classify() -> Vec<Op> {
+    vec![
+        Op::Packet(Width::Half, ETHERNET + 2),
+        Op::Move(NUMBER, R0),
+        Op::Subtract(NUMBER, IP_HEADER),
+        Op::PacketAt(Width::Byte, IP_HEADER, ETHERNET + 12),
+        Op::Right(R0, 4),
+        Op::Left(R0, 2),
+        Op::Subtract(NUMBER, R0),
+        Op::Set(COUNTER, DATA as i32),
+        Op::IfMore(NUMBER, 0, Label::Count),
+        Op::PacketAt(Width::Byte, IP_HEADER, ETHERNET + 13),
+        Op::And(R0, FIN_OR_SYN),
+        Op::IfNot(R0, 0, Label::Pass),
+        Op::Set(COUNTER, ACKS as i32),
+    ]
+}
+
+/// r1 = the counter, which is then one more.
+fn count(counters: i32) -> Vec<Op> {
+    vec![
+        Op::Store32(STACK, -4, COUNTER),
+        Op::Map(R1, counters),
+        Op::Move(R2, STACK),
+        Op::Add(R2, -4),
+        Op::Lookup,
+        Op::If(R0, 0, Label::Pass),
+        Op::Load(R1, R0),
+        Op::Move(NUMBER, R1),
+        Op::Add(R1, 1),
+        Op::Store(R0, 0, R1),
+    ]
+}
+
+/// Goes on if the packet is not in the list.
+fn look_up(list: i32) -> Vec<Op> {
+    vec![
+        Op::Move(R2, COUNTER),
+        Op::Left(R2, 62),
+        Op::Or(NUMBER, R2),
+        Op::Store(STACK, -16, NUMBER),
+        Op::Map(R1, list),
+        Op::Move(R2, STACK),
+        Op::Add(R2, -16),
+        Op::Lookup,
+        Op::If(R0, 0, Label::Pass),
+    ]
+}
+
+/// The program.
+pub fn program(target: Target) -> Vec<Op> {
+    let mut program = find(target);
+    program.extend(classify());
+    program.push(Op::Here(Label::Count));
+    program.extend(count(target.counters));
+    program.extend(look_up(target.list));
+    program.push(Op::Add(COUNTER, 1));
+    program.extend(count(target.counters));
+    program.extend([Op::Set(R0, DROP), Op::Exit]);
+    program.push(Op::Here(Label::Pass));
+    program.extend([Op::Set(R0, GO_ON), Op::Exit]);
+    program
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::instruction::assemble;
+    use super::*;
+
+    const TARGET: Target = Target { port: 5001, port_at: 2, counters: 7, list: 8 };
+
+    #[test]
+    fn listing() {
+        let listing: String = program(TARGET).iter().map(|op| format!("{op}\n")).collect();
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/drops/listing.txt");
+        if std::env::var_os("FULLPIPE_BLESS").is_some() {
+            std::fs::write(path, &listing).expect("the listing can be written");
+        }
+        assert_eq!(listing, std::fs::read_to_string(path).expect("a listing"));
+    }
+
+    #[test]
+    fn jumps_go_to_their_places() {
+        let bytes = assemble(&program(TARGET));
+        let op = |number: usize| &bytes[8 * number..8 * number + 8];
+        // The program ends with the four instructions of its two ends.
+        let pass = bytes.len() / 8 - 2;
+        assert_eq!((op(pass)[0], op(pass + 1)[0]), (0xb7, 0x95));
+        for (number, jump) in bytes.chunks_exact(8).enumerate().filter(|(_, op)| op[0] & 7 == 5) {
+            let to = number as isize + 1 + isize::from(i16::from_ne_bytes([jump[2], jump[3]]));
+            match jump[0] {
+                0x55 | 0x15 => assert_eq!(to, pass as isize, "jump at {number}"),
+                // Where the counter is put on the stack.
+                0x65 => assert_eq!(op(to as usize)[0], 0x63),
+                code => assert!(code == 0x85 || code == 0x95, "{code:#x} at {number}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Writes.
+
+use std::io::ErrorKind;
+use std::net::Ipv4Addr;
+use std::os::fd::{IntoRawFd, OwnedFd};
+use std::sync::atomic::Ordering;
+
+use fullpipe_guest::plan::Flow;
+use fullpipe_guest::record::ESTABLISHED;
+
+use super::set_buffer;
+use crate::batch::Writes;
+use crate::error::{Context, Result};
+use crate::run::{Event, START};
+use crate::{layout, run, sys};
+
+/// Bytes that one call of the kernel writes, in writes of the size asked for.
+const CALL: usize = 4 << 20;
+/// Most messages of one call (UIO_MAXIOV).
+const MOST_WRITES: usize = 1024;
+/// Largest write that is made as one. A larger one fills any buffer on the way, so that TCP is given the same
+/// bytes at the same times if it is cut.
+const LARGEST: usize = 16 << 20;
+
+/// Connects when it is time, writes, and says that it is done. The socket stays open, so that it can be sampled.
+pub fn run(index: usize, flow: &Flow, to: Ipv4Addr, seed: u64) -> Result<()> {
+    let socket = connect(index, flow, to, seed)?;
+    let mut writer = Writer::new(&socket, flow);
+    match flow.rate {
+        Some(rate) => writer.paced(rate)?,
+        None => writer.bulk()?,
+    }
+    sys::end_writing(&socket).at(|| "shutdown")
+}
+
+fn connect(index: usize, flow: &Flow, to: Ipv4Addr, seed: u64) -> Result<OwnedFd> {
+    let socket = sys::tcp_socket().at(|| "socket")?;
+    let name = flow.congestion.as_bytes();
+    sys::set_option(&socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name)
+        .at(|| format!("congestion control {}", flow.congestion))?;
+    set_buffer(&socket, libc::SO_SNDBUFFORCE, flow.sndbuf)?;
+    let port = layout::sender_port(index, seed);
+    sys::bind(&socket, layout::left(0), port).at(|| format!("bind to port {port}"))?;
+    sys::sleep_until(START + flow.start_ns);
+    sys::connect(&socket, to, layout::receiver_port(index)).at(|| "connect")?;
+    let fd = socket.try_clone().at(|| "dup")?.into_raw_fd();
+    run::flows(0)[index].sender.store(fd, Ordering::Relaxed);
+    let time_ns = run::time();
+    let value = time_ns.saturating_sub(flow.start_ns);
+    run::remember(Event { time_ns, flow: index, number: ESTABLISHED, value });
+    Ok(socket)
+}
+
+/// Writes what a flow asks for.
+struct Writer<'a> {
+    socket: &'a OwnedFd,
+    writes: Writes,
+    /// Bytes of one write.
+    size: u64,
+    /// Bytes still to write.
+    left: u64,
+    /// When it stops, ns of CLOCK_MONOTONIC.
+    deadline: Option<u64>,
+}
+
+impl Writer<'_> {
+    fn new<'a>(socket: &'a OwnedFd, flow: &Flow) -> Writer<'a> {
+        let size = (flow.write as usize).clamp(1, LARGEST);
+        Writer {
+            socket,
+            writes: Writes::new(size, (CALL / size).clamp(1, MOST_WRITES)),
+            size: size as u64,
+            left: flow.bytes.unwrap_or(u64::MAX),
+            deadline: flow.duration_ns.map(|duration| START + flow.start_ns + duration),
+        }
+    }
+
+    fn late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| sys::now() >= deadline)
+    }
+
+    /// Writes `bytes` (one write or less) to the end, however long that takes.
+    fn write(&mut self, bytes: u64) -> Result<()> {
+        let mut rest = bytes as usize;
+        while rest > 0 {
+            match sys::send(self.socket, &self.writes.zeros()[..rest]) {
+                Ok(sent) => rest -= sent,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error).at(|| "send"),
+            }
+        }
+        self.left -= bytes;
+        Ok(())
+    }
+
+    /// Writes as much as the buffer takes.
+    fn bulk(&mut self) -> Result<()> {
+        if self.late() {
+            return Ok(());
+        }
+        if let Some(deadline) = self.deadline {
+            sys::interrupt_at(deadline).at(|| "timer")?;
+        }
+        while self.left >= self.size {
+            let whole = usize::try_from(self.left / self.size).unwrap_or(usize::MAX);
+            match self.writes.send(self.socket, whole) {
+                Ok(sent) => {
+                    self.left -= sent as u64;
+                    let cut = sent as u64 % self.size;
+                    if cut > 0 || self.late() {
+                        return self.last_write(cut);
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => return self.last_write(0),
+                Err(error) => return Err(error).at(|| "send"),
+            }
+        }
+        self.write(self.left)
+    }
+
+    /// The time is up: ends the write of which `done` bytes are taken. At that moment a program that knows of no
+    /// timer is within a write, since time passes nowhere else; it stops after it.
+    fn last_write(&mut self, done: u64) -> Result<()> {
+        let rest = (self.size - done).min(self.left);
+        self.write(rest)
+    }
+
+    /// Writes at a rate, one write at a time. Time lost waiting for the buffer is not made up for.
+    fn paced(&mut self, rate: u64) -> Result<()> {
+        let pace = u128::from(self.size) * 8_000_000_000 / u128::from(rate.max(1));
+        let mut next = sys::now();
+        while self.left > 0 {
+            sys::sleep_until(self.deadline.map_or(next, |deadline| next.min(deadline)));
+            if self.late() {
+                break;
+            }
+            self.write(self.size.min(self.left))?;
+            next = sys::now().max(next.saturating_add(pace as u64));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,42 @@
+//! Addresses and ports. Link `k` joins the namespaces `k` and `k + 1`; namespace 0 is the sender.
+
+use std::net::Ipv4Addr;
+
+use crate::netlink::route::Network;
+
+/// Bits that the addresses of a link share.
+pub const BITS: u8 = 24;
+/// Most links that have a network of their own.
+pub const MAX_LINKS: usize = 250;
+/// Most flows that have ports of their own.
+pub const MAX_FLOWS: usize = 10_000;
+
+/// The network of a link.
+pub fn network(link: usize) -> Network {
+    Network(Ipv4Addr::new(10, 0, link as u8, 0), BITS)
+}
+
+/// A link's end at the sender's side.
+pub fn left(link: usize) -> Ipv4Addr {
+    Ipv4Addr::new(10, 0, link as u8, 1)
+}
+
+/// A link's end at the receiver's side.
+pub fn right(link: usize) -> Ipv4Addr {
+    Ipv4Addr::new(10, 0, link as u8, 2)
+}
+
+/// Ethernet address of a link's end (1: left, 2: right); locally administered.
+pub fn mac(link: usize, end: u8) -> [u8; 6] {
+    [2, 0, 0, 0, link as u8, end]
+}
+
+/// Port at which the receiver waits for a flow.
+pub fn receiver_port(flow: usize) -> u16 {
+    5001 + flow as u16
+}
+
+/// Port from which a flow comes. The seed moves it, and with it what a qdisc makes of the flow's hash.
+pub fn sender_port(flow: usize, seed: u64) -> u16 {
+    20_001 + (seed % 20_000) as u16 + flow as u16
+}

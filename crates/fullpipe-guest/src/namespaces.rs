@@ -1,0 +1,42 @@
+//! Network namespaces.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+
+use crate::error::{Context, Result};
+use crate::netlink::Netlink;
+use crate::sys;
+
+/// A network namespace, and what it is set up with.
+pub struct Namespace {
+    /// By which a thread enters it.
+    pub fd: OwnedFd,
+    /// Its settings.
+    pub netlink: Netlink,
+    /// A socket of no use but to name the namespace to ethtool.
+    pub any: OwnedFd,
+}
+
+/// Number of the first namespace's netlink socket.
+const FIRST_SOCKET: u32 = 1000;
+
+impl Namespace {
+    /// Makes one and enters it. `number` is its place on the path.
+    pub fn make(number: usize) -> Result<Namespace> {
+        sys::unshare_net().at(|| "a network namespace")?;
+        let fd = File::open("/proc/thread-self/ns/net").at(|| "/proc/thread-self/ns/net")?;
+        let netlink = Netlink::open(FIRST_SOCKET + number as u32)?;
+        let any = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0).at(|| "socket")?;
+        Ok(Namespace { fd: fd.into(), netlink, any })
+    }
+
+    /// Takes the calling thread there.
+    pub fn enter(&self) -> Result<()> {
+        enter(&self.fd)
+    }
+}
+
+/// Takes the calling thread to a namespace.
+pub fn enter(namespace: &OwnedFd) -> Result<()> {
+    sys::enter_net(namespace).at(|| "entering a network namespace")
+}

@@ -1,0 +1,72 @@
+//! Queueing disciplines. A kind of them is a file that writes the kernel's options, and a line of [`describe`].
+
+mod codel;
+mod fifo;
+mod fq;
+mod netem;
+mod normal;
+mod tbf;
+
+use fullpipe_guest::plan::Qdisc;
+use fullpipe_guest::record;
+
+use super::Netlink;
+use super::message::{ACK, CREATE, ECHO, EXCLUSIVE, Message};
+use crate::error::Result;
+
+/// Makes a qdisc.
+pub const RTM_NEWQDISC: u16 = 36;
+/// Asks for a qdisc.
+const RTM_GETQDISC: u16 = 38;
+/// Name of the kind.
+pub const TCA_KIND: u16 = 1;
+/// What the kind wants to know.
+pub const TCA_OPTIONS: u16 = 2;
+
+const ROOT: u32 = 0xffff_ffff;
+
+/// `struct tcmsg`.
+pub fn body(device: u32, handle: u32, parent: u32, info: u32) -> [u8; 20] {
+    let mut body = [0; 20];
+    for (to, value) in body[4..].chunks_exact_mut(4).zip([device, handle, parent, info]) {
+        to.copy_from_slice(&value.to_ne_bytes());
+    }
+    body
+}
+
+/// The parent of the qdisc of that number in a chain. A qdisc that has a child has it as its class 1.
+fn parent(number: usize) -> u32 {
+    number.checked_sub(1).map_or(ROOT, |above| record::qdisc_handle(above) | 1)
+}
+
+/// Kind and options. Returns the kind's name.
+fn describe(qdisc: &Qdisc, to: &mut Message) -> &'static str {
+    match *qdisc {
+        Qdisc::Tbf { rate, burst, limit, overhead } => tbf::put(to, rate, burst, limit, overhead),
+        Qdisc::Pfifo { limit } => fifo::put(to, "pfifo", limit),
+        Qdisc::Bfifo { limit } => fifo::put(to, "bfifo", limit),
+        Qdisc::Netem { .. } => netem::put(to, qdisc),
+        Qdisc::Fq { limit, flow_limit } => fq::put(to, limit, flow_limit),
+        Qdisc::FqCodel { limit, target_us, interval_us, ecn } => {
+            codel::put(to, "fq_codel", limit, target_us, interval_us, ecn)
+        }
+        Qdisc::Codel { limit, target_us, interval_us, ecn } => {
+            codel::put(to, "codel", limit, target_us, interval_us, ecn)
+        }
+    }
+}
+
+impl Netlink {
+    /// Makes the qdisc that is `number` (from 0) in the chain of a device.
+    pub fn qdisc(&mut self, device: u32, number: usize, qdisc: &Qdisc) -> Result<()> {
+        let body = body(device, record::qdisc_handle(number), parent(number), 0);
+        let mut message = Message::new(RTM_NEWQDISC, ACK | CREATE | EXCLUSIVE, &body);
+        let name = describe(qdisc, &mut message);
+        self.ask(&mut message, &format!("qdisc {name}"))
+    }
+}
+
+/// Asks for the state of one qdisc. Without ECHO the kernel gives no answer at all.
+pub fn state(device: u32, number: usize) -> Message {
+    Message::new(RTM_GETQDISC, ECHO, &body(device, 0, parent(number), 0))
+}

@@ -1,0 +1,129 @@
+//! The path: hosts and routers, the links between them, and what acts on their devices.
+
+use fullpipe_guest::plan::{Host, Plan, Router, Way};
+use fullpipe_guest::record::{LEFT_DEVICE, RIGHT_DEVICE};
+
+use crate::drops::{Direction, Dropper};
+use crate::error::{Error, Result};
+use crate::layout;
+use crate::namespaces::Namespace;
+use crate::netlink::link::{self, End};
+use crate::sysctl;
+
+/// Name of [`LEFT_DEVICE`].
+const LEFT: &str = "left";
+/// Name of [`RIGHT_DEVICE`].
+const RIGHT: &str = "right";
+
+/// What has been set up.
+pub struct Path {
+    /// From the sender to the receiver.
+    pub namespaces: Vec<Namespace>,
+    /// Lists of packets to lose, by router, forward before back.
+    pub droppers: Vec<Dropper>,
+}
+
+/// Sets the path of a plan up.
+pub fn make(plan: &Plan) -> Result<Path> {
+    let mut namespaces = make_namespaces(plan)?;
+    for link in 0..namespaces.len() - 1 {
+        let (before, after) = namespaces.split_at_mut(link + 1);
+        join(&mut before[link], &mut after[0], link, plan.mtu)?;
+    }
+    route(&mut namespaces)?;
+    let last = namespaces.len() - 1;
+    host(&mut namespaces[0], RIGHT_DEVICE, &plan.sender)?;
+    host(&mut namespaces[last], LEFT_DEVICE, &plan.receiver)?;
+    let mut droppers = Vec::new();
+    for (number, (router, namespace)) in plan.routers.iter().zip(&mut namespaces[1..]).enumerate() {
+        droppers.extend(set_router(namespace, number, router)?);
+    }
+    Ok(Path { namespaces, droppers })
+}
+
+/// Makes the namespaces, with their sysctls.
+fn make_namespaces(plan: &Plan) -> Result<Vec<Namespace>> {
+    let last = plan.routers.len() + 1;
+    let make = |number| {
+        let namespace = Namespace::make(number)?;
+        match number {
+            0 => sysctl::set_all(&plan.sender.sysctl)?,
+            _ if number == last => sysctl::set_all(&plan.receiver.sysctl)?,
+            _ => sysctl::set("net/ipv4/ip_forward", "1")?,
+        }
+        Ok(namespace)
+    };
+    (0..=last).map(make).collect()
+}
+
+/// Joins two neighbours.
+fn join(a: &mut Namespace, b: &mut Namespace, link: usize, mtu: u32) -> Result<()> {
+    let here = End { index: RIGHT_DEVICE, name: RIGHT, mac: layout::mac(link, 1) };
+    let there = End { index: LEFT_DEVICE, name: LEFT, mac: layout::mac(link, 2) };
+    a.netlink.veth(&here, &there, &b.fd, mtu)?;
+    let ends = [
+        (&mut *a, &here, layout::left(link), &there, layout::right(link)),
+        (&mut *b, &there, layout::right(link), &here, layout::left(link)),
+    ];
+    for (namespace, end, ip, other, other_ip) in ends {
+        namespace.enter()?;
+        link::plain_frames(&namespace.any, end.name)?;
+        let netlink = &mut namespace.netlink;
+        netlink.up(end.index)?;
+        netlink.address(end.index, ip, layout::BITS)?;
+        netlink.neighbour(end.index, other_ip, other.mac)?;
+    }
+    Ok(())
+}
+
+/// Tells each namespace the way to the two outer links.
+fn route(namespaces: &mut [Namespace]) -> Result<()> {
+    let last = namespaces.len() - 2;
+    for (at, namespace) in namespaces.iter_mut().enumerate() {
+        // Namespace `at` lies on the links `at - 1` and `at`.
+        if at < last {
+            namespace.netlink.route(layout::network(last), layout::right(at))?;
+        }
+        if at > 1 {
+            namespace.netlink.route(layout::network(0), layout::left(at - 1))?;
+        }
+    }
+    Ok(())
+}
+
+fn set_qdiscs(namespace: &mut Namespace, device: u32, way: &Way) -> Result<()> {
+    for (number, qdisc) in way.qdiscs.iter().enumerate() {
+        namespace.netlink.qdisc(device, number, qdisc)?;
+    }
+    Ok(())
+}
+
+fn host(namespace: &mut Namespace, device: u32, host: &Host) -> Result<()> {
+    if !host.out.drops.is_empty() {
+        return Err(Error::new("plan", "a host has a list of packets to lose"));
+    }
+    if let Some(segments) = host.gso_max_segs {
+        namespace.netlink.gso_max_segs(device, segments)?;
+    }
+    set_qdiscs(namespace, device, &host.out)
+}
+
+fn set_router(namespace: &mut Namespace, number: usize, router: &Router) -> Result<Vec<Dropper>> {
+    let ways = [
+        (&router.forward, RIGHT_DEVICE, LEFT_DEVICE, Direction::Forward),
+        (&router.back, LEFT_DEVICE, RIGHT_DEVICE, Direction::Back),
+    ];
+    let mut droppers = Vec::new();
+    for (way, out, comes_in, direction) in ways {
+        set_qdiscs(namespace, out, way)?;
+        if !way.drops.is_empty() {
+            namespace.netlink.clsact(comes_in)?;
+        }
+        for (order, drops) in way.drops.iter().enumerate() {
+            let dropper = Dropper::load(number, direction, drops)?;
+            namespace.netlink.attach(comes_in, order as u16 + 1, &dropper.program)?;
+            droppers.push(dropper);
+        }
+    }
+    Ok(droppers)
+}

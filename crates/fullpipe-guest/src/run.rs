@@ -1,0 +1,130 @@
+//! What the threads of a run share.
+
+use std::os::fd::RawFd;
+use std::panic;
+use std::path::Path;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use fullpipe_guest::record;
+
+use crate::error::{Context, Error, Result};
+use crate::out::Out;
+use crate::sys;
+
+/// Time of CLOCK_MONOTONIC at which the run starts, ns: long after the path is set up, and the same in each run.
+pub const START: u64 = 10_000_000_000;
+
+static OUT: OnceLock<Mutex<Out>> = OnceLock::new();
+static FLOWS: OnceLock<Vec<Sockets>> = OnceLock::new();
+static EVENTS: Mutex<Vec<Event>> = Mutex::new(Vec::new());
+static NOW: AtomicU64 = AtomicU64::new(0);
+
+/// Something that happened to a flow.
+pub struct Event {
+    /// ns from the run's start.
+    pub time_ns: u64,
+    /// Of the flow.
+    pub flow: usize,
+    /// As [`record`] numbers it.
+    pub number: u64,
+    /// As [`record`] has it.
+    pub value: u64,
+}
+
+/// Sockets of a flow that are connected; negative: not yet.
+pub struct Sockets {
+    /// The sender's.
+    pub sender: AtomicI32,
+    /// The receiver's.
+    pub receiver: AtomicI32,
+}
+
+/// Opens the records; once, before anything can fail.
+pub fn open() -> Result<()> {
+    let out = Out::create(Path::new("/")).at(|| "the files of records and progress")?;
+    let _ = OUT.set(Mutex::new(out));
+    Ok(())
+}
+
+/// The records.
+pub fn out() -> Result<MutexGuard<'static, Out>> {
+    let out = OUT.get().ok_or_else(|| Error::new("records", "not open"))?;
+    Ok(out.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Sockets of the flows; `count` is that of the first call.
+pub fn flows(count: usize) -> &'static [Sockets] {
+    let none = || Sockets { sender: AtomicI32::new(-1), receiver: AtomicI32::new(-1) };
+    FLOWS.get_or_init(|| (0..count).map(|_| none()).collect())
+}
+
+/// A socket that is connected.
+pub fn connected(socket: &AtomicI32) -> Option<RawFd> {
+    let fd = socket.load(Ordering::Relaxed);
+    (fd >= 0).then_some(fd)
+}
+
+/// ns since the run's start. A look at the clock takes 256 ns in this kernel.
+pub fn time() -> u64 {
+    sys::now().saturating_sub(START)
+}
+
+/// Remembers that something happened.
+pub fn remember(event: Event) {
+    EVENTS.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+}
+
+/// Records what has happened.
+pub fn record_events(out: &mut Out) {
+    let mut events = EVENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    for event in events.drain(..) {
+        let body = [event.number, event.value];
+        out.numbers(record::EVENT, event.flow, event.time_ns, &body);
+    }
+}
+
+/// Tells [`fail`] how far the run is.
+pub fn reached(time_ns: u64) {
+    NOW.store(time_ns, Ordering::Relaxed);
+}
+
+/// Records a failure and ends the kernel.
+pub fn fail(why: &str) -> ! {
+    println!("fullpipe-init: {why}");
+    if let Some(out) = OUT.get() {
+        // Whoever holds the lock may be who failed; the record then follows what is in the file.
+        match out.try_lock() {
+            Ok(mut out) => end_with(&mut out, why),
+            Err(std::sync::TryLockError::Poisoned(out)) => end_with(&mut out.into_inner(), why),
+            Err(std::sync::TryLockError::WouldBlock) => append(why),
+        }
+    }
+    sys::power_off()
+}
+
+fn end_with(out: &mut Out, why: &str) {
+    out.record(record::FAILED, 0, NOW.load(Ordering::Relaxed), why.as_bytes());
+    if let Err(error) = out.flush() {
+        println!("fullpipe-init: records: {error}");
+    }
+}
+
+fn append(why: &str) {
+    use std::io::Write;
+    let mut body = why.as_bytes().to_vec();
+    body.resize(body.len().next_multiple_of(8), 0);
+    let len = body.len() as u32;
+    let time_ns = NOW.load(Ordering::Relaxed);
+    let head = record::Head { kind: record::FAILED, index: 0, len, time_ns };
+    let bytes = [&head.to_bytes()[..], &body].concat();
+    let file = std::fs::OpenOptions::new().append(true).open(Path::new("/").join(record::FILE));
+    if let Err(error) = file.and_then(|mut file| file.write_all(&bytes)) {
+        println!("fullpipe-init: records: {error}");
+    }
+}
+
+/// A panic of any thread is a failure.
+pub fn fail_on_panic() {
+    panic::set_hook(Box::new(|info| fail(&info.to_string())));
+}
