@@ -21,16 +21,6 @@ pub const FILE: &str = "records";
 /// Name of the file whose first 8 bytes are the virtual time reached, ns from the run's start.
 pub const PROGRESS: &str = "progress";
 
-/// Interface number of a namespace's device towards the sender, by which its qdiscs are told apart.
-pub const TOWARDS_SENDER: u32 = 2;
-/// The same towards the receiver.
-pub const TOWARDS_RECEIVER: u32 = 3;
-
-/// Handle of the qdisc at `depth` of a way: the root is 1:, its child 2:, and so on.
-pub const fn handle(depth: usize) -> u32 {
-    (depth as u32 + 1) << 16
-}
-
 /// `struct tcp_info` of a sender.
 pub const SENDER: u16 = 1;
 /// `struct tcp_info` of a receiver.

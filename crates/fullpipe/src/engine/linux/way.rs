@@ -1,7 +1,7 @@
 //! The path as routers with qdiscs, and where the trace's stages are found among them.
 
 use fullpipe_guest::plan::{Drops, Loss, Qdisc, Router, Way};
-use fullpipe_guest::record::{TOWARDS_RECEIVER, TOWARDS_SENDER, handle};
+use fullpipe_guest::record::{LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
 use fullpipe_sim::config::{self, Element, QueueLimit};
 use fullpipe_sim::trace::StageInfo;
 use fullpipe_sim::units::{Framing, Rate};
@@ -69,17 +69,17 @@ pub(super) fn routers(
         router.back = way.clone();
     }
     let ahead = there.stages.into_iter().map(|(info, way, list)| {
-        watched(StageInfo { direction: "forward", ..info }, way, TOWARDS_RECEIVER, list)
+        watched(StageInfo { direction: "forward", ..info }, way, RIGHT_DEVICE, list)
     });
     let behind = back.stages.into_iter().map(|(info, way, list)| {
-        watched(StageInfo { direction: "back", ..info }, count - 1 - way, TOWARDS_SENDER, list)
+        watched(StageInfo { direction: "back", ..info }, count - 1 - way, LEFT_DEVICE, list)
     });
     Ok((routers, ahead.chain(behind).collect()))
 }
 
 fn watched(info: StageInfo, router: usize, device: u32, list: Option<u16>) -> Watched {
     let router = router as u16;
-    let qdisc = Counters { namespace: router + 1, device, handle: handle(0) };
+    let qdisc = Counters { namespace: router + 1, device, handle: qdisc_handle(0) };
     Watched { info, seen: list.map_or(Seen::Qdisc(qdisc), |flow| Seen::List(router, flow)) }
 }
 
@@ -201,6 +201,6 @@ pub(super) fn card_stage(packets: u32) -> Watched {
         unit: "skb",
         capacity: Some(packets.into()),
     };
-    let counters = Counters { namespace: 0, device: TOWARDS_RECEIVER, handle: handle(1) };
+    let counters = Counters { namespace: 0, device: RIGHT_DEVICE, handle: qdisc_handle(1) };
     Watched { info, seen: Seen::Qdisc(counters) }
 }
