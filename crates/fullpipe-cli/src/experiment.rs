@@ -7,6 +7,7 @@ use crate::interrupt;
 use crate::progress::Progress;
 use fullpipe::analysis::document::{Document, Run};
 use fullpipe::analysis::{self, RunMeta, phases};
+use fullpipe::engine::Failed;
 use fullpipe::scenario::{Plan, Scenario};
 use fullpipe::trace::recording::Recording;
 use fullpipe::trace::rundir::Writer;
@@ -101,7 +102,7 @@ impl Experiment<'_> {
         let mut run = |sink: &mut dyn Sink, hopeless| {
             watch.hopeless = hopeless;
             let outcome = self.chosen.engine.run(&plan.resolved, sink, &mut watch);
-            outcome.map_err(|why| Failure::Input(format!("{}: {why}", plan.name())))
+            outcome.map_err(|failed| failure(plan, failed))
         };
         let outcome = match capture {
             None => run(&mut recording, None)?,
@@ -137,6 +138,14 @@ impl Experiment<'_> {
         results.sort_by_key(|(index, _)| *index);
         let runs: Vec<Run> = results.into_iter().map(|(_, run)| run).collect::<Result<_, _>>()?;
         Ok(analysis::document(self.scenario, runs))
+    }
+}
+
+fn failure(plan: &Plan, failed: Failed) -> Failure {
+    let name = plan.name();
+    match failed {
+        Failed::Scenario(why) => Failure::Input(format!("{name}: {why}")),
+        Failed::Machine(why) => Failure::Environment(format!("{name}: {why}")),
     }
 }
 

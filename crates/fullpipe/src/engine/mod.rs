@@ -33,6 +33,15 @@ pub struct Outcome {
     pub segments: u64,
 }
 
+/// Why a run failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failed {
+    /// The scenario has what the engine cannot do, named by its key.
+    Scenario(String),
+    /// The machine, or what runs on it, went wrong.
+    Machine(String),
+}
+
 /// Runs scenarios.
 pub trait Engine: Sync {
     /// Name on the command line and in results.
@@ -58,13 +67,13 @@ pub trait Engine: Sync {
     /// stop; what was told by then is whole.
     ///
     /// # Errors
-    /// What this engine cannot do with the scenario, naming the key.
+    /// See [`Failed`].
     fn run(
         &self,
         resolved: &Resolved,
         sink: &mut dyn Sink,
         control: &mut dyn Control,
-    ) -> Result<Outcome, String>;
+    ) -> Result<Outcome, Failed>;
 }
 
 /// All engines, the default one first.

@@ -18,7 +18,7 @@ mod samples;
 mod tcp_info;
 mod way;
 
-use super::{Engine, Outcome, Support};
+use super::{Engine, Failed, Outcome, Support};
 use crate::scenario::Resolved;
 use asks::Asked;
 use fullpipe_guest::plan::Plan;
@@ -64,9 +64,10 @@ impl Engine for Linux {
         resolved: &Resolved,
         sink: &mut dyn Sink,
         control: &mut dyn Control,
-    ) -> Result<Outcome, String> {
-        let kernel = kernel(resolved)?;
-        let Asked { plan, words, stages, memory_mib } = asks::ask(resolved)?;
+    ) -> Result<Outcome, Failed> {
+        let kernel = kernel(resolved).map_err(Failed::Machine)?;
+        let asked = asks::ask(resolved).map_err(Failed::Scenario)?;
+        let Asked { plan, words, stages, memory_mib } = asked;
         let infos: Vec<_> = stages.iter().map(|stage| stage.info.clone()).collect();
         sink.stages(&infos);
         let samples = Samples::new(
@@ -78,8 +79,8 @@ impl Engine for Linux {
         );
         let parts = Parts { kernel: &kernel, memory_mib, seed: resolved.seed, words: &words };
         let machine = Jail::new(&plan).and_then(|jail| Machine::start(&parts, jail));
-        let machine = machine.map_err(|e| format!("cannot start {}: {e}", kernel.display()))?;
-        follow(machine, samples, sink, control)
+        let failed = |e| Failed::Machine(format!("cannot start {}: {e}", kernel.display()));
+        follow(machine.map_err(failed)?, samples, sink, control).map_err(Failed::Machine)
     }
 }
 
@@ -100,7 +101,9 @@ fn mss(run: &Resolved) -> u32 {
 
 /// The kernel for `resolved`, which has to be built.
 fn kernel(_resolved: &Resolved) -> Result<PathBuf, String> {
-    std::env::var("FULLPIPE_KERNEL").map(PathBuf::from).map_err(|_| "no kernel".into())
+    std::env::var("FULLPIPE_KERNEL")
+        .map(PathBuf::from)
+        .map_err(|_| "no kernel: fullpipe kernel build".into())
 }
 
 /// Tells the sink what the guest tells, until its end.

@@ -27,8 +27,8 @@ pub(super) struct Samples {
     pub(super) failed: Option<String>,
     /// Data segments sent.
     pub(super) segments: u64,
-    /// Packets that lists have lost, by router and flow.
-    lost: HashMap<(u16, u16), u64>,
+    /// What lists of losses met, by router and flow.
+    lists: HashMap<(u16, u16), Counted>,
 }
 
 /// What has come of a sample.
@@ -71,7 +71,7 @@ impl Samples {
             done: false,
             failed: None,
             segments: 0,
-            lost: HashMap::new(),
+            lists: HashMap::new(),
         }
     }
 
@@ -93,8 +93,12 @@ impl Samples {
             }
             record::EVENT => self.event(head, body),
             record::DROPPED => {
-                let [flow, segments, acks] = [0, 16, 32].map(|at| word(body, at));
-                self.lost.insert((head.index, flow as u16), segments + acks);
+                let [flow, segments, lost, acks, lost_acks] =
+                    [0, 1, 2, 3, 4].map(|n| word(body, 8 * n));
+                let drops = lost + lost_acks;
+                let packets = (segments + acks).saturating_sub(drops);
+                let met = Counted { packets, drops, ..Counted::default() };
+                self.lists.insert((head.index, flow as u16), met);
             }
             record::FAILED => self.failed = Some(text(body)),
             record::DONE => self.done = true,
@@ -170,8 +174,7 @@ impl Samples {
             let counted = match stage.seen {
                 Seen::Qdisc(at) => self.counted.get(&at).copied().unwrap_or_default(),
                 Seen::List(router, flow) => {
-                    let drops = self.lost.get(&(router, flow)).copied().unwrap_or(0);
-                    Counted { drops, ..Counted::default() }
+                    self.lists.get(&(router, flow)).copied().unwrap_or_default()
                 }
             };
             sink.stage(&stage_sample(time, index as u16, counted));

@@ -6,7 +6,7 @@ mod config;
 
 pub use config::config;
 
-use super::{Engine, Outcome, Support};
+use super::{Engine, Failed, Outcome, Support};
 use crate::scenario::Resolved;
 use fullpipe_sim::trace::{Control, Sink};
 
@@ -27,8 +27,9 @@ impl Engine for Simulator {
         resolved: &Resolved,
         sink: &mut dyn Sink,
         control: &mut dyn Control,
-    ) -> Result<Outcome, String> {
-        let outcome = fullpipe_sim::sim::run(&config(resolved), sink, control)?;
+    ) -> Result<Outcome, Failed> {
+        let outcome = fullpipe_sim::sim::run(&config(resolved), sink, control);
+        let outcome = outcome.map_err(Failed::Scenario)?;
         let fullpipe_sim::sim::Outcome { end, complete, segments, .. } = outcome;
         Ok(Outcome { end, complete, segments })
     }

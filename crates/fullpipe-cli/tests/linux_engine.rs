@@ -1,0 +1,256 @@
+//! The engine `linux` on a kernel that has been built; without one these tests are skipped, unless
+//! FULLPIPE_REQUIRE_KERNEL is set.
+
+mod common;
+
+use common::{Call, Desk};
+use serde_json::Value;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+/// A path that loses nothing, and a queue that holds what the window does.
+fn scenario(rate: &str, mtu: u32, window: &str, seconds: f64) -> String {
+    let host = format!(
+        "kernel = \"3.14\"\nhz = 1000\nsysctl = {{ \"net.core.wmem_max\" = \"{window}\", \
+         \"net.core.rmem_max\" = \"{window}\" }}\n"
+    );
+    format!(
+        "title = \"on Linux\"\nseed = 5\nduration = \"{seconds}s\"\n[path]\nmtu = {mtu}\n\
+         forward = [\n{{ kind = \"link\", name = \"link\", rate = \"{rate}\", framing = \"ethernet\", \
+         queue = {{ limit = \"{window}\" }} }},\n{{ kind = \"delay\", name = \"far\", delay = \"5ms\" }},\n]\n\
+         back = [{{ kind = \"delay\", name = \"home\", delay = \"15ms\" }}]\n\
+         [hosts.sender]\n{host}[hosts.receiver]\n{host}\
+         [[flow]]\nname = \"bulk\"\ncongestion = \"reno\"\nsocket_buffer = \"{window}\"\n\
+         duration = \"{seconds}s\"\n"
+    )
+}
+
+const LINUX: [&str; 4] = ["--engine", "linux", "--as-kernel", "6.12"];
+
+fn arguments<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    ["run", "my.toml"].iter().chain(&LINUX).chain(more).copied().collect()
+}
+
+/// A desk with the scenario, where a kernel has been built.
+fn desk(scenario: &str) -> Option<Desk> {
+    let desk = Desk::new();
+    desk.write("my.toml", scenario);
+    let short =
+        ["--set", "duration=10ms", "--set", "flow.bulk.duration=10ms", "--out", "probe", "-q"];
+    let probe = desk.call(&arguments(&short));
+    let none = probe.code == Some(3) && probe.stderr.contains("fullpipe kernel build");
+    let required = std::env::var_os("FULLPIPE_REQUIRE_KERNEL").is_some();
+    if none && !required {
+        println!("skipped: no kernel has been built (fullpipe kernel build)");
+        return None;
+    }
+    assert_eq!(probe.code, Some(0), "{}", probe.stderr);
+    Some(desk)
+}
+
+/// The result of a run with these changes.
+fn run(desk: &Desk, out: &str, more: &[&str]) -> Value {
+    let arguments = arguments(&[&["--json", "-q", "--out", out], more].concat());
+    desk.call(&arguments).ends_with(0).json()
+}
+
+fn stage<'a>(document: &'a Value, name: &str) -> &'a Value {
+    let stages = document["runs"][0]["stages"].as_array().expect("stages");
+    stages.iter().find(|stage| stage["name"] == name).unwrap_or_else(|| panic!("no stage {name}"))
+}
+
+#[test]
+fn a_full_link_carries_what_its_framing_leaves() {
+    // Headers: 14 of Ethernet, 40 of IP and TCP, 12 of timestamps.
+    let cases = [
+        ("100Mbit", 1500, "1MB", 4.0),
+        ("1Gbit", 1500, "5MB", 3.0),
+        ("1Gbit", 9000, "5MB", 3.0),
+        ("10Gbit", 9000, "50MB", 3.0),
+    ];
+    for (rate, mtu, window, seconds) in cases {
+        let Some(desk) = desk(&scenario(rate, mtu, window, seconds)) else { return };
+        let document = run(&desk, "out", &[]);
+        let intervals = document["runs"][0]["flows"][0]["intervals"].as_array().expect("intervals");
+        let found = intervals[1]["throughput_mbit"].as_f64().expect("a rate");
+        let full: f64 = if rate == "100Mbit" {
+            100.0
+        } else {
+            rate[..rate.len() - 4].parse::<f64>().unwrap() * 1000.0
+        };
+        let mtu = f64::from(mtu);
+        let expected = full * (mtu - 52.0) / (mtu + 14.0);
+        assert!(
+            (found / expected - 1.0).abs() < 0.002,
+            "{rate}, {mtu}: {found} for {expected} Mb/s"
+        );
+    }
+}
+
+/// A window that leaves the link idle most of the time.
+#[test]
+fn both_delays_are_what_was_asked() {
+    let Some(desk) = desk(&scenario("10Gbit", 1500, "100kB", 1.0)) else { return };
+    let document = run(&desk, "out", &[]);
+    let flow = &document["runs"][0]["flows"][0];
+    let intervals = flow["intervals"].as_array().expect("intervals");
+    let srtt = intervals.last().expect("one")["srtt_us"].as_f64().expect("measured");
+    assert!((srtt - 20_000.0).abs() <= 100.0, "{srtt} us for 20 ms");
+    // accept() returns when the third packet has come: twice forward, once back.
+    let accepted = flow["clock_start_s"].as_f64().expect("accepted") * 1e3;
+    assert!((accepted - 25.0).abs() <= 0.1, "{accepted} ms for 25 ms");
+}
+
+#[test]
+fn a_queue_is_filled_to_its_limit_and_no_further() {
+    let whole = "queue = { limit = \"4MB\" }";
+    let text = scenario("100Mbit", 1500, "4MB", 3.0);
+    let cases = [
+        ("queue = { limit = \"300kB\" }", 300_000 / 1514),
+        ("queue = { limit = \"250 packets\" }", 250),
+    ];
+    for (queue, packets) in cases {
+        let Some(desk) = desk(&text.replace(whole, queue)) else { return };
+        let document = run(&desk, "out", &["--set", "report.sample=1ms"]);
+        let link = stage(&document, "link");
+        assert!(link["dropped"].as_u64().expect("drops") > 0, "{link}");
+        assert_eq!(link["peak"], packets, "{queue}");
+    }
+}
+
+#[test]
+fn a_list_of_segments_is_lost_and_nothing_else() {
+    let list =
+        "[{ kind = \"drop\", name = \"list\", flow = \"bulk\", segments = [50, 51, 400, 2000] },";
+    let Some(desk) = desk(
+        &scenario("100Mbit", 1500, "1MB", 2.0).replace("forward = [", &format!("forward = {list}")),
+    ) else {
+        return;
+    };
+    let document = run(&desk, "out", &[]);
+    assert_eq!(stage(&document, "list")["dropped"], 4);
+    assert_eq!(stage(&document, "link")["dropped"], 0);
+    assert_eq!(document["runs"][0]["flows"][0]["retransmitted_segments"], 4);
+}
+
+#[test]
+fn loss_has_the_rate_that_was_asked() {
+    let noise = "{ kind = \"loss\", name = \"noise\", probability = 0.01 },\n{ kind = \"delay\", name = \"far\"";
+    let text =
+        scenario("100Mbit", 1500, "1MB", 20.0).replace("{ kind = \"delay\", name = \"far\"", noise);
+    let Some(desk) = desk(&text) else { return };
+    let document = run(&desk, "out", &[]);
+    let noise = stage(&document, "noise");
+    let (entered, dropped) =
+        (noise["entered"].as_f64().expect("packets"), noise["dropped"].as_f64().expect("drops"));
+    let units = entered + dropped;
+    let (expected, deviation) = (units * 0.01, (units * 0.01 * 0.99).sqrt());
+    assert!((dropped - expected).abs() < 4.0 * deviation, "{dropped} of {units}");
+    assert!(dropped > 50.0, "{dropped} of {units} tell little");
+}
+
+const TABLES: [&str; 3] = ["flows.parquet", "stages.parquet", "events.parquet"];
+
+fn tables(desk: &Desk, out: &str) -> Vec<Vec<u8>> {
+    let read = |name| std::fs::read(desk.path(&format!("{out}/base/{name}"))).expect("a table");
+    TABLES.map(read).into()
+}
+
+#[test]
+fn equal_runs_leave_equal_tables() {
+    let noise = "{ kind = \"loss\", name = \"noise\", probability = 0.001 },\n{ kind = \"delay\", name = \"far\"";
+    for text in [
+        scenario("1Gbit", 1500, "5MB", 1.0),
+        scenario("1Gbit", 1500, "5MB", 1.0).replace("{ kind = \"delay\", name = \"far\"", noise),
+    ] {
+        let Some(desk) = desk(&text) else { return };
+        for out in ["one", "two"] {
+            run(&desk, out, &[]);
+        }
+        assert!(tables(&desk, "one") == tables(&desk, "two"), "two runs differ");
+        run(&desk, "other", &["--set", "seed=6"]);
+        let lossy = text.contains("noise");
+        assert_eq!(tables(&desk, "one") != tables(&desk, "other"), lossy, "another seed");
+    }
+}
+
+/// A run that would take very long; ends when it is under way.
+fn long_run(desk: &Desk) -> Child {
+    let long = ["--set", "duration=864000s", "--set", "flow.bulk.duration=864000s", "--out", "out"];
+    let child = desk.start(&arguments(&long));
+    let begun = Instant::now();
+    while kernels_of(&child).is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "no kernel starts");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_secs(2));
+    child
+}
+
+/// Processes whose parent is `child`.
+fn kernels_of(child: &Child) -> Vec<u32> {
+    let processes = std::fs::read_dir("/proc").expect("/proc").flatten();
+    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let parent = |id: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        let behind = stat.rsplit(')').next().unwrap_or_default().to_string();
+        behind.split_whitespace().nth(1) == Some(&child.id().to_string())
+    };
+    ids.filter(parent).collect()
+}
+
+fn signal(id: u32, name: &str) {
+    let status = Command::new("kill").args(["-s", name, &id.to_string()]).status();
+    assert!(status.expect("kill").success());
+}
+
+/// Waits until none of `kernels` lives.
+fn all_gone(kernels: &[u32]) {
+    let begun = Instant::now();
+    let lives = |id: &&u32| std::path::Path::new(&format!("/proc/{id}/exe")).read_link().is_ok();
+    while let Some(id) = kernels.iter().find(lives) {
+        assert!(begun.elapsed() < Duration::from_secs(10), "kernel {id} lives on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn jails(of: u32) -> Vec<String> {
+    let entries = std::fs::read_dir(std::env::temp_dir()).expect("temporary files").flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with(&format!(".fullpipe-linux.{of}."))).collect()
+}
+
+#[test]
+fn a_signal_keeps_what_there_is_and_leaves_no_kernel() {
+    let Some(desk) = desk(&scenario("100Mbit", 1500, "1MB", 1.0)) else { return };
+    let child = long_run(&desk);
+    let (id, kernels) = (child.id(), kernels_of(&child));
+    signal(id, "INT");
+    Call::wait(child).ends_with(130).complains(&["stopping", "results: out"]);
+    all_gone(&kernels);
+    assert!(jails(id).is_empty(), "{:?}", jails(id));
+    assert!(desk.path("out/base/flows.parquet").exists());
+}
+
+#[test]
+fn a_killed_program_leaves_no_kernel_and_the_next_one_sweeps() {
+    let Some(desk) = desk(&scenario("100Mbit", 1500, "1MB", 1.0)) else { return };
+    let mut child = long_run(&desk);
+    let (id, kernels) = (child.id(), kernels_of(&child));
+    signal(id, "KILL");
+    child.wait().expect("it ends");
+    all_gone(&kernels);
+    assert_eq!(jails(id).len(), 1);
+    run(&desk, "next", &[]);
+    assert!(jails(id).is_empty(), "{:?}", jails(id));
+}
+
+#[test]
+fn a_dead_guest_is_an_error_of_the_machine() {
+    let Some(desk) = desk(&scenario("100Mbit", 1500, "1MB", 1.0)) else { return };
+    let child = long_run(&desk);
+    let kernels = kernels_of(&child);
+    signal(kernels[0], "KILL");
+    Call::wait(child).ends_with(3).complains(&["the guest ended killed"]);
+    all_gone(&kernels);
+}
