@@ -8,6 +8,8 @@ mod flows;
 mod layout;
 mod namespaces;
 mod netlink;
+#[cfg(test)]
+mod on_host;
 mod out;
 mod path;
 mod probe;

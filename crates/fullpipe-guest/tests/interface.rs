@@ -1,0 +1,90 @@
+//! What the engine and the guest tell each other keeps its form.
+
+use fullpipe_guest::plan::{Drops, Flow, Host, Loss, Plan, Qdisc, Router, Way};
+use fullpipe_guest::record::{self, Head};
+
+fn qdiscs() -> Vec<Qdisc> {
+    let netem = |loss| Qdisc::Netem {
+        delay_ns: 40_000_000,
+        jitter_ns: 1,
+        limit: 1000,
+        loss,
+        duplicate: 0.25,
+        reorder: 0.5,
+        seed: u64::MAX,
+    };
+    vec![
+        Qdisc::Tbf { rate: 100_000_000_000, burst: 9014, limit: 50_000_000, overhead: -14 },
+        Qdisc::Pfifo { limit: 1000 },
+        Qdisc::Bfifo { limit: 1 },
+        netem(Loss::None),
+        netem(Loss::Random { probability: 1e-7 }),
+        netem(Loss::GilbertElliott { p: 1e-4, r: 0.3, bad: 1.0, good: 0.0 }),
+        Qdisc::Fq { limit: 10_000, flow_limit: 100 },
+        Qdisc::FqCodel { limit: 10_240, target_us: 5000, interval_us: 100_000, ecn: true },
+        Qdisc::Codel { limit: 1000, target_us: 5000, interval_us: 100_000, ecn: false },
+    ]
+}
+
+fn plan() -> Plan {
+    let drops = vec![Drops { flow: 0, segments: vec![3000, 3001], acks: vec![7] }];
+    let host = Host {
+        sysctl: vec![("net/ipv4/tcp_rmem".into(), "4096 131072 6291456".into())],
+        gso_max_segs: Some(1),
+        out: Way { drops: vec![], qdiscs: qdiscs() },
+    };
+    Plan {
+        end_ns: 10_000_000_000,
+        sample_ns: 1_000_000,
+        mtu: 9000,
+        seed: 1,
+        sysctl: vec![("net/core/rmem_max".into(), "2147483647".into())],
+        sender: host.clone(),
+        routers: vec![Router { forward: Way { drops, qdiscs: vec![] }, back: Way::default() }],
+        receiver: Host { gso_max_segs: None, ..host },
+        flows: vec![Flow {
+            congestion: "cubic".into(),
+            sndbuf: Some(1 << 20),
+            rcvbuf: None,
+            start_ns: 5,
+            bytes: Some(u64::MAX),
+            duration_ns: None,
+            write: 131_072,
+            rate: None,
+        }],
+    }
+}
+
+#[test]
+fn a_plan_comes_back_from_its_text() {
+    let text = serde_json::to_string(&plan()).expect("a text");
+    assert_eq!(serde_json::from_str::<Plan>(&text).expect("a plan"), plan());
+}
+
+#[test]
+fn a_qdisc_has_its_kind_beside_its_values() {
+    let text = r#"{"kind":"netem","delay_ns":80000000,"jitter_ns":0,"limit":1000,
+        "loss":{"kind":"gilbert_elliott","p":0.0001,"r":0.3,"bad":1,"good":0},
+        "duplicate":0,"reorder":0,"seed":7}"#;
+    let expected = Qdisc::Netem {
+        delay_ns: 80_000_000,
+        jitter_ns: 0,
+        limit: 1000,
+        loss: Loss::GilbertElliott { p: 1e-4, r: 0.3, bad: 1.0, good: 0.0 },
+        duplicate: 0.0,
+        reorder: 0.0,
+        seed: 7,
+    };
+    assert_eq!(serde_json::from_str::<Qdisc>(text).expect("netem"), expected);
+}
+
+#[test]
+fn a_head_has_sixteen_bytes() {
+    let head = Head { kind: record::QDISCS, index: 0x102, len: 0x0304_0506, time_ns: 1 << 40 | 9 };
+    let bytes = head.to_bytes();
+    if cfg!(target_endian = "little") {
+        assert_eq!(bytes, [3, 0, 2, 1, 6, 5, 4, 3, 9, 0, 0, 0, 0, 1, 0, 0]);
+    }
+    assert_eq!(Head::from_bytes(&bytes), Some(head));
+    assert_eq!(Head::from_bytes(&bytes[..15]), None);
+}
