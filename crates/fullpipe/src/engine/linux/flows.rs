@@ -109,3 +109,49 @@ fn phase(info: &TcpInfo) -> Limit {
         Limit::CwndAvoidance
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares(state: &mut FlowState, ms: u64) -> Vec<(&'static str, u64)> {
+        let (sample, _) = state.sample(Time::ms(ms), 0, 1448);
+        let all = Limit::NAMES.into_iter().zip(sample.limits.map(|ns| ns / 1_000_000));
+        all.filter(|(_, ms)| *ms > 0).collect()
+    }
+
+    #[test]
+    fn time_is_shared_out_as_the_kernel_counts_it() {
+        let mut state = FlowState::default();
+        assert_eq!(shares(&mut state, 10), [("idle", 10)]);
+        state.sender = TcpInfo {
+            snd_cwnd: 10,
+            unacked: 10,
+            snd_ssthresh: INFINITE_SSTHRESH,
+            notsent_bytes: 1,
+            busy_time: 30_000,
+            rwnd_limited: 5_000,
+            ..TcpInfo::default()
+        };
+        let slow_start = [("idle", 20), ("cwnd_slow_start", 25), ("receive_window", 5)];
+        assert_eq!(shares(&mut state, 50), slow_start);
+        // Jiffies: the kernel says more than has passed, and is believed later.
+        state.sender = TcpInfo { snd_ssthresh: 5, busy_time: 42_000, ..state.sender };
+        let both =
+            [("idle", 20), ("cwnd_slow_start", 25), ("cwnd_avoidance", 10), ("receive_window", 5)];
+        assert_eq!(shares(&mut state, 60), both);
+        let (sample, _) = state.sample(Time::ms(70), 0, 1448);
+        assert_eq!(sample.limits.iter().sum::<u64>(), 70_000_000);
+        assert_eq!(sample.limits[Limit::CwndAvoidance as usize], 12_000_000);
+    }
+
+    #[test]
+    fn a_change_of_state_is_told_once() {
+        let mut state = FlowState::default();
+        state.sender.ca_state = 3;
+        let (_, events) = state.sample(Time::ms(1), 2, 1448);
+        let expected = Event { time: Time::ms(1), flow: 2, kind: EventKind::CaState, value: 3 };
+        assert_eq!(events, [expected]);
+        assert_eq!(state.sample(Time::ms(2), 2, 1448).1, []);
+    }
+}

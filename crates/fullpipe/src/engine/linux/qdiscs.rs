@@ -54,6 +54,7 @@ fn counted(stats: &[u8]) -> Counted {
     for (kind, value) in attributes(stats) {
         let u32_at = |at| number::<4>(value, at).map_or(0, |n| u64::from(u32::from_ne_bytes(n)));
         match kind {
+            // Its 32 bits overflow; the 64 may come before or after it.
             TCA_STATS_BASIC => counted.packets = counted.packets.max(u32_at(8)),
             TCA_STATS_PKT64 => {
                 counted.packets = number::<8>(value, 0).map_or(0, u64::from_ne_bytes);
@@ -77,4 +78,51 @@ fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
         bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
         Some((kind, value))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+        let mut bytes = ((value.len() + 4) as u16).to_ne_bytes().to_vec();
+        bytes.extend(kind.to_ne_bytes());
+        bytes.extend(value);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        bytes
+    }
+
+    fn message(kind: u16, device: u32, handle: u32, stats: &[u8]) -> Vec<u8> {
+        let mut body =
+            [&[0; 4][..], &device.to_ne_bytes(), &handle.to_ne_bytes(), &[0; 8]].concat();
+        body.extend(attribute(1, b"tbf\0"));
+        body.extend(attribute(TCA_STATS2, stats));
+        let mut bytes = ((body.len() + NLMSG_HEADER) as u32).to_ne_bytes().to_vec();
+        bytes.extend(kind.to_ne_bytes());
+        bytes.extend([0; 10]);
+        bytes.extend(body);
+        bytes
+    }
+
+    fn words(words: &[u32]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_ne_bytes()).collect()
+    }
+
+    #[test]
+    fn counters_are_read_by_device_and_handle() {
+        let basic = attribute(TCA_STATS_BASIC, &words(&[9000, 0, 6, 0]));
+        let queue = attribute(TCA_STATS_QUEUE, &words(&[3, 4542, 2, 0, 0]));
+        let pkt64 = attribute(TCA_STATS_PKT64, &7_000_000_000u64.to_ne_bytes());
+        let mut bytes = message(RTM_NEWQDISC, 3, 1 << 16, &[basic.clone(), queue.clone()].concat());
+        bytes.extend(message(RTM_NEWQDISC + 1, 3, 2 << 16, &basic));
+        bytes.extend(message(RTM_NEWQDISC, 2, 2 << 16, &[pkt64, basic].concat()));
+        let at = |device, handle| Counters { namespace: 4, device, handle };
+        let first = Counted { packets: 6, waiting: 3, waiting_bytes: 4542, drops: 2 };
+        let second = Counted { packets: 7_000_000_000, ..Counted::default() };
+        assert_eq!(read(4, &bytes), [(at(3, 1 << 16), first), (at(2, 2 << 16), second)]);
+        // Cut off anywhere, it is read as far as it goes.
+        for length in 0..bytes.len() {
+            assert!(read(4, &bytes[..length]).len() <= 2);
+        }
+    }
 }

@@ -106,9 +106,9 @@ impl Samples {
         }
     }
 
-    /// What belongs to the sample at `time`, or to the first one after it.
+    /// What belongs to the sample at `time`, or to the first one after it that has not been told.
     fn at(&mut self, time: u64) -> &mut Pending {
-        let sample = time.next_multiple_of(self.interval).min(self.end);
+        let sample = time.next_multiple_of(self.interval).max(self.next).min(self.end);
         self.waiting.entry(sample).or_default()
     }
 
@@ -204,4 +204,49 @@ fn word(body: &[u8], at: usize) -> u64 {
 
 fn text(body: &[u8]) -> String {
     String::from_utf8_lossy(body).trim_end_matches('\0').trim().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::linux::way::card_stage;
+    use crate::trace::recording::Recording;
+
+    const MS: u64 = 1_000_000;
+
+    fn samples(end: u64) -> Samples {
+        Samples::new(vec![card_stage(1000)], 1, 1448, MS, end)
+    }
+
+    fn take(samples: &mut Samples, kind: u16, time_ns: u64, body: &[u8]) {
+        samples.take(Head { kind, index: 0, len: body.len() as u32, time_ns }, body);
+    }
+
+    #[test]
+    fn a_sample_waits_for_its_qdiscs_and_the_last_one_for_the_end() {
+        let (mut samples, mut recording) = (samples(2 * MS), Recording::default());
+        take(&mut samples, record::SENDER, MS, &[0; 248]);
+        assert_eq!(samples.tell(&mut recording, false), None);
+        take(&mut samples, record::SENDER, 2 * MS, &[0; 248]);
+        take(&mut samples, record::QDISCS, MS, &[]);
+        take(&mut samples, record::QDISCS, 2 * MS, &[]);
+        assert_eq!(samples.tell(&mut recording, false), Some(Time(MS)));
+        take(&mut samples, record::DONE, 2 * MS, &[]);
+        assert_eq!(samples.tell(&mut recording, false), Some(Time(2 * MS)));
+        assert_eq!((recording.flows.len(), recording.stage_samples.len()), (2, 2));
+    }
+
+    #[test]
+    fn events_come_with_the_sample_after_them_in_order_of_time() {
+        let (mut samples, mut recording) = (samples(9 * MS), Recording::default());
+        let event = |kind: u64, value: u64| [kind.to_ne_bytes(), value.to_ne_bytes()].concat();
+        take(&mut samples, record::EVENT, MS + 9, &event(record::ACCEPTED, 0));
+        take(&mut samples, record::EVENT, MS + 5, &event(record::ESTABLISHED, 77));
+        take(&mut samples, record::QDISCS, MS, &[]);
+        take(&mut samples, record::QDISCS, 2 * MS, &[]);
+        assert_eq!(samples.tell(&mut recording, false), Some(Time(2 * MS)));
+        let seen: Vec<_> =
+            recording.events.iter().map(|e| (e.time.0 - MS, e.kind, e.value)).collect();
+        assert_eq!(seen, [(5, EventKind::Established, 77), (9, EventKind::Accepted, 0)]);
+    }
 }
