@@ -149,6 +149,47 @@ pub enum Qdisc {
         /// Mark instead of drop, where a flow can be marked.
         ecn: bool,
     },
+    /// Random early detection: more is dropped the longer the queue is on average.
+    Red {
+        /// Bytes.
+        limit: u32,
+        /// Average from which on packets are dropped, bytes.
+        min: u32,
+        /// Average from which on all are, bytes.
+        max: u32,
+        /// A packet counts 1 / 2^weight_log in the average.
+        weight_log: u8,
+        /// Probability of a drop at an average of `max`, 0 to 1.
+        probability: f64,
+        /// Time of an average packet on the wire, ns: how fast the average falls while the queue is empty.
+        packet_ns: u64,
+        /// Mark instead of drop, where a flow can be marked.
+        ecn: bool,
+    },
+    /// PIE: the probability of a drop follows the delay of the queue.
+    Pie {
+        /// Packets.
+        limit: u32,
+        /// Delay to hold, us.
+        target_us: u32,
+        /// Interval at which the probability is set anew, us.
+        update_us: u32,
+        /// Mark instead of drop, where a flow can be marked.
+        ecn: bool,
+    },
+    /// CAKE: a rate, fair queueing and COBALT, without classes of service. It marks flows that can be marked.
+    Cake {
+        /// Bits per second; none: as fast as packets are taken.
+        rate: Option<u64>,
+        /// Round trip time that it is tuned to, us.
+        rtt_us: u32,
+        /// Bytes that are counted beyond the 14 of the header; may be negative.
+        overhead: i32,
+        /// Bytes of memory it may use; none: the kernel's choice.
+        memory: Option<u32>,
+        /// Drop ACKs that later ones of the queue make superfluous.
+        ack_filter: bool,
+    },
 }
 
 /// How packets are lost at random.

@@ -23,6 +23,23 @@ fn qdiscs() -> Vec<Qdisc> {
         Qdisc::Fq { limit: 10_000, flow_limit: 100 },
         Qdisc::FqCodel { limit: 10_240, target_us: 5000, interval_us: 100_000, ecn: true },
         Qdisc::Codel { limit: 1000, target_us: 5000, interval_us: 100_000, ecn: false },
+        Qdisc::Red {
+            limit: 1_000_000,
+            min: 50_000,
+            max: 150_000,
+            weight_log: 9,
+            probability: 0.02,
+            packet_ns: 12_000,
+            ecn: true,
+        },
+        Qdisc::Pie { limit: 1000, target_us: 15_000, update_us: 15_000, ecn: false },
+        Qdisc::Cake {
+            rate: Some(100_000_000),
+            rtt_us: 100_000,
+            overhead: 24,
+            memory: None,
+            ack_filter: false,
+        },
     ]
 }
 

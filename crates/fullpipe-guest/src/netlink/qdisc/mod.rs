@@ -1,10 +1,13 @@
 //! Queueing disciplines. A kind of them is a file that writes the kernel's options, and a line of [`describe`].
 
+mod cake;
 mod codel;
 mod fifo;
 mod fq;
 mod netem;
 mod normal;
+mod pie;
+mod red;
 mod tbf;
 
 use fullpipe_guest::plan::Qdisc;
@@ -53,6 +56,11 @@ fn describe(qdisc: &Qdisc, to: &mut Message) -> &'static str {
         Qdisc::Codel { limit, target_us, interval_us, ecn } => {
             codel::put(to, "codel", limit, target_us, interval_us, ecn)
         }
+        Qdisc::Red { .. } => red::put(to, qdisc),
+        Qdisc::Pie { limit, target_us, update_us, ecn } => {
+            pie::put(to, limit, target_us, update_us, ecn)
+        }
+        Qdisc::Cake { .. } => cake::put(to, qdisc),
     }
 }
 
