@@ -4,6 +4,7 @@
 //! For each scenario key an engine says whether it does exactly that, something else, or refuses.
 //! Nothing right of the trace knows which engine made it.
 
+pub mod linux;
 pub mod sim;
 
 use crate::scenario::Resolved;
