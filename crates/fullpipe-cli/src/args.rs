@@ -5,6 +5,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fullpipe::capture::{At, SNAP};
 use fullpipe::engine::engines;
+use fullpipe::engine::linux::kernel::{Family, Hz};
 use fullpipe::plan::kernel::Version;
 use fullpipe_sim::units::{Framing, Rate, Time};
 use std::num::NonZeroUsize;
@@ -19,6 +20,8 @@ const TEMPLATE: &str = "{about-with-newline}
 const EXIT_CODES: &str = "\
 Exit codes: 0 fine, 1 an expectation failed, 2 bad input, 3 the environment cannot,
 130 interrupted (results are kept and marked partial).";
+
+const DOCTOR_CODES: &str = "Exit codes: 0 all is there, 3 something is missing.";
 
 /// A laboratory for TCP on long fat networks: runs a scenario, shows where every packet waits or is
 /// dropped, and says what limits each flow
@@ -47,6 +50,10 @@ pub enum Command {
     Compare(CompareArguments),
     /// Compute what a path asks of its hosts: window, buffers, sysctls, tolerable loss
     Plan(PlanArguments),
+    /// Build, list and remove the kernels of genuine Linux runs
+    Kernel(KernelArguments),
+    /// Check what genuine Linux runs need of this machine
+    Doctor(DoctorArguments),
 }
 
 /// Options of `fullpipe run`.
@@ -175,6 +182,106 @@ pub struct PlanArguments {
     /// TCP timestamps, which Linux has by default, are off (12 bytes more in each segment)
     #[arg(long)]
     pub no_timestamps: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `fullpipe kernel`.
+#[derive(Debug, Args)]
+#[command(help_template = TEMPLATE, before_help = "Examples:
+  fullpipe kernel build                    Linux 6.12, HZ 1000, once
+  fullpipe kernel build --version 6.1 --hz 250
+  fullpipe kernel list
+  fullpipe kernel remove all\n\n")]
+pub struct KernelArguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: KernelCommand,
+}
+
+/// The subcommands of `fullpipe kernel`.
+#[derive(Debug, Subcommand)]
+pub enum KernelCommand {
+    /// Build a kernel from the distribution's source package and keep it in the cache
+    Build(KernelBuildArguments),
+    /// List the kernels in the cache
+    List(KernelListArguments),
+    /// Remove kernels from the cache
+    Remove(KernelRemoveArguments),
+}
+
+/// Options of `fullpipe kernel build`.
+#[derive(Debug, Args)]
+#[command(help_template = TEMPLATE, after_help = EXIT_CODES, before_help = "Examples:
+  fullpipe kernel build
+  fullpipe kernel build --version 6.1 --hz 250
+  fullpipe kernel build --force            build it again\n\n")]
+pub struct KernelBuildArguments {
+    /// Series of versions: 6.12 or 6.1
+    #[arg(long = "version", value_name = "VERSION", default_value_t = Family::default())]
+    pub family: Family,
+    /// Timer interrupts per second, the grain of TCP's timers: 100, 250, 300 or 1000
+    #[arg(long, default_value_t = Hz::default())]
+    pub hz: Hz,
+    /// Build it again though it is there
+    #[arg(long)]
+    pub force: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Options of `fullpipe kernel list`.
+#[derive(Debug, Args)]
+#[command(help_template = TEMPLATE, before_help = "Examples:
+  fullpipe kernel list
+  fullpipe kernel list --json\n\n")]
+pub struct KernelListArguments {
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `fullpipe kernel remove`.
+#[derive(Debug, Args)]
+#[command(help_template = TEMPLATE, before_help = "Examples:
+  fullpipe kernel remove 6.12 --hz 250
+  fullpipe kernel remove all\n\n")]
+pub struct KernelRemoveArguments {
+    /// Series of versions, 6.12 or 6.1, or all of them
+    #[arg(value_name = "VERSION|all", value_parser = which)]
+    pub which: Which,
+    /// Only those with this HZ
+    #[arg(long)]
+    pub hz: Option<Hz>,
+    /// Say nothing of what was removed
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Some kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// Those of one series.
+    One(Family),
+    /// All of them.
+    All,
+}
+
+fn which(text: &str) -> Result<Which, String> {
+    match text {
+        "all" => Ok(Which::All),
+        text => text.parse().map(Which::One),
+    }
+}
+
+/// Options of `fullpipe doctor`.
+#[derive(Debug, Args)]
+#[command(help_template = TEMPLATE, after_help = DOCTOR_CODES, before_help = "Examples:
+  fullpipe doctor
+  fullpipe doctor --json\n\n")]
+pub struct DoctorArguments {
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,

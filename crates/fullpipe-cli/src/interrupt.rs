@@ -1,4 +1,5 @@
-//! Ctrl-C: the first one asks runs to end at their next sample, the second one ends the program.
+//! Ctrl-C: the first one asks runs to end at their next sample and builds to end, the second one
+//! ends the program.
 
 use crate::failure::Failure;
 use crate::output::note;
@@ -12,10 +13,13 @@ static STOP: AtomicBool = AtomicBool::new(false);
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// A process has one handler, however often [`listen`] is called.
 static HANDLER: OnceLock<Result<(), String>> = OnceLock::new();
+/// What the first signal says.
+static NOTICE: Mutex<&str> = Mutex::new("");
 
-/// Takes over SIGINT, SIGTERM and SIGHUP.
-pub fn listen() -> Result<(), Failure> {
+/// Takes over SIGINT, SIGTERM and SIGHUP; the first one says `notice`.
+pub fn listen(notice: &'static str) -> Result<(), Failure> {
     STOP.store(false, Ordering::SeqCst);
+    *NOTICE.lock().unwrap_or_else(PoisonError::into_inner) = notice;
     HANDLER
         .get_or_init(|| ctrlc::set_handler(on_signal).map_err(|e| e.to_string()))
         .clone()
@@ -51,7 +55,7 @@ fn temporary() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
 /// Runs in a thread of its own, not in the signal's context.
 fn on_signal() {
     if !STOP.swap(true, Ordering::SeqCst) {
-        note("stopping; what was simulated so far is kept (once more to quit at once)");
+        note(*NOTICE.lock().unwrap_or_else(PoisonError::into_inner));
         return;
     }
     temporary().drain(..).for_each(|path| remove(&path));

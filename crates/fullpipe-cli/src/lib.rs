@@ -4,11 +4,13 @@
 mod args;
 mod captures;
 mod compare;
+mod doctor;
 mod engine;
 mod estimate;
 mod experiment;
 mod failure;
 mod interrupt;
+mod kernel;
 mod list;
 mod output;
 mod pace;
@@ -49,6 +51,8 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Report(report) => report::report(report, &output),
         Command::Compare(compare) => compare::compare(compare, &output),
         Command::Plan(plan) => plan::plan(plan, &output),
+        Command::Kernel(kernel) => kernel::kernel(&kernel.command, &output),
+        Command::Doctor(doctor) => doctor::doctor(doctor, &output),
     }
 }
 

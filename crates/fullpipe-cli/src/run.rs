@@ -26,6 +26,8 @@ use std::time::{Instant, SystemTime};
 
 /// Directory of results where none is named.
 const RESULTS: &str = "fullpipe-results";
+/// What the first signal says.
+const STOPPING: &str = "stopping; what was simulated so far is kept (once more to quit at once)";
 
 /// Runs the scenario, keeps the results, and shows them.
 pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
@@ -38,7 +40,7 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
         return dry_run(&scenario, arguments.json, output);
     }
     let engine = Chosen::new(arguments, &scenario)?;
-    interrupt::listen()?;
+    interrupt::listen(STOPPING)?;
     captures.check()?;
     let (document, directory) = keep(&scenario, &engine, &captures, arguments)?;
     show(&document, arguments.json, &captures, output)?;

@@ -5,6 +5,7 @@
 
 pub mod analysis;
 pub mod capture;
+pub mod doctor;
 pub mod engine;
 pub mod plan;
 pub mod report;

@@ -64,7 +64,7 @@ impl Machine {
 }
 
 /// A moment in UTC to the second; moments before 1970 become 1970.
-fn rfc3339(moment: SystemTime) -> String {
+pub(crate) fn rfc3339(moment: SystemTime) -> String {
     let since = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
     let (days, second) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
     let (year, month, day) = civil(days);

@@ -3,6 +3,7 @@
 //! | file | concern |
 //! |---|---|
 //! | `asks.rs`, `way.rs` | what the guest is asked: hosts, flows, the path as routers with qdiscs |
+//! | `kernel/` | the kernel: built on the user's machine from the distribution's source |
 //! | `jail.rs`, `machine.rs` | the guest's files and its process |
 //! | `records.rs`, `samples.rs`, `flows.rs`, `qdiscs.rs`, `tcp_info.rs` | what it tells, as the trace's rows |
 //!
@@ -11,6 +12,7 @@
 mod asks;
 mod flows;
 mod jail;
+pub mod kernel;
 mod machine;
 mod qdiscs;
 mod records;
@@ -25,6 +27,7 @@ use fullpipe_guest::plan::Plan;
 use fullpipe_sim::trace::{Control, Sink};
 use fullpipe_sim::units::Time;
 use jail::Jail;
+use kernel::{Cache, Hz, Wanted};
 use machine::{Machine, Parts, State};
 use records::Records;
 use samples::Samples;
@@ -56,7 +59,7 @@ impl Engine for Linux {
         if !jail::has_init() {
             return Err("this program was built without the guest of the engine linux".into());
         }
-        kernel(resolved).map(drop)
+        built(resolved).map(drop)
     }
 
     fn run(
@@ -65,7 +68,7 @@ impl Engine for Linux {
         sink: &mut dyn Sink,
         control: &mut dyn Control,
     ) -> Result<Outcome, Failed> {
-        let kernel = kernel(resolved).map_err(Failed::Machine)?;
+        let kernel = built(resolved).map_err(Failed::Machine)?;
         let asked = asks::ask(resolved).map_err(Failed::Scenario)?;
         let Asked { plan, words, stages, memory_mib } = asked;
         let infos: Vec<_> = stages.iter().map(|stage| stage.info.clone()).collect();
@@ -99,11 +102,16 @@ fn mss(run: &Resolved) -> u32 {
     run.path.mtu.saturating_sub(headers).max(1)
 }
 
-/// The kernel for `resolved`, which has to be built.
-fn kernel(_resolved: &Resolved) -> Result<PathBuf, String> {
-    std::env::var("FULLPIPE_KERNEL")
-        .map(PathBuf::from)
-        .map_err(|_| "no kernel: fullpipe kernel build".into())
+/// The built kernel for `resolved`, with the HZ of its hosts.
+fn built(resolved: &Resolved) -> Result<PathBuf, String> {
+    let (version, hz): (&str, Hz) = (asks::VERSION, resolved.hosts.sender.hz.to_string().parse()?);
+    let wanted = Wanted { hz, family: version.parse()? };
+    let cache = Cache::of_user().map_err(|e| e.to_string())?;
+    let found = cache.find(&wanted).map(|entry| entry.kernel());
+    found.ok_or_else(|| {
+        let build = format!("fullpipe kernel build --version {version} --hz {hz}");
+        format!("Linux {version} with HZ {hz} has not been built; to build it: {build}")
+    })
 }
 
 /// Tells the sink what the guest tells, until its end.

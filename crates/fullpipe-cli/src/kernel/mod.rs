@@ -1,0 +1,85 @@
+//! `fullpipe kernel`: the kernels of genuine Linux runs.
+
+mod list;
+mod progress;
+
+use crate::args::{KernelBuildArguments, KernelCommand, KernelRemoveArguments, Which};
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output::{Output, note};
+use fullpipe::engine::linux::kernel::build::build as make;
+use fullpipe::engine::linux::kernel::{Cache, Entry, Error, Wanted};
+use progress::Progress;
+
+/// What the first signal says.
+const STOPPING: &str = "stopping; nothing of this build is kept";
+
+/// Builds, lists or removes.
+pub fn kernel(command: &KernelCommand, output: &Output) -> Result<(), Failure> {
+    let cache = Cache::of_user().map_err(failure)?;
+    match command {
+        KernelCommand::Build(build) => self::build(build, &cache, output),
+        KernelCommand::List(list) => list::list(list, &cache, output),
+        KernelCommand::Remove(remove) => self::remove(remove, &cache),
+    }
+}
+
+/// Prints where the kernel is.
+fn build(arguments: &KernelBuildArguments, cache: &Cache, output: &Output) -> Result<(), Failure> {
+    let wanted = Wanted { family: arguments.family, hz: arguments.hz };
+    interrupt::listen(STOPPING)?;
+    let mut progress = Progress::new(arguments.quiet);
+    let built = make(cache, &wanted, arguments.force, &mut progress);
+    progress.finish();
+    let built = built.map_err(failure)?;
+    if !arguments.quiet {
+        note(&told(&wanted, &built.entry, built.found));
+    }
+    output.print(&format!("{}\n", built.entry.kernel().display()))
+}
+
+fn told(wanted: &Wanted, entry: &Entry, found: bool) -> String {
+    let Ok(record) = &entry.record else { return format!("{wanted} is damaged") };
+    let version = &record.source_version;
+    match found {
+        true => format!("{wanted} is there already: {version}, built {}", record.built),
+        false => format!(
+            "{wanted} is built: {version}, {:.1} MB, {:.0} s, {:.0} CPU s",
+            record.bytes as f64 / 1e6,
+            record.wall_s,
+            record.cpu_s
+        ),
+    }
+}
+
+/// Removes what was named; that there is none of a named version is an error.
+fn remove(arguments: &KernelRemoveArguments, cache: &Cache) -> Result<(), Failure> {
+    let meant = |entry: &Entry| {
+        let version = match arguments.which {
+            Which::All => true,
+            Which::One(family) => family == entry.family,
+        };
+        version && arguments.hz.is_none_or(|hz| hz == entry.hz)
+    };
+    let entries: Vec<Entry> = cache.list().into_iter().filter(meant).collect();
+    if entries.is_empty() && (arguments.which != Which::All || arguments.hz.is_some()) {
+        let place = cache.directory().display();
+        return Err(Failure::Input(format!(
+            "there is no such kernel in {place}; `fullpipe kernel list` shows what there is"
+        )));
+    }
+    for entry in entries {
+        cache.remove(&entry).map_err(failure)?;
+        if !arguments.quiet {
+            note(&format!("removed {}", entry.directory.display()));
+        }
+    }
+    Ok(())
+}
+
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::Stopped => Failure::Interrupted,
+        failed @ Error::Failed { .. } => Failure::Environment(failed.to_string()),
+    }
+}

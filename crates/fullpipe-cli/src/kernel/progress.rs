@@ -1,0 +1,88 @@
+//! How far a build is: a bar over the lines of `make` on a terminal, plain lines otherwise, on standard
+//! error.
+
+use crate::interrupt;
+use crate::output::note;
+use crate::pace::{Pace, rounded};
+use fullpipe::engine::linux::kernel::watch::{Step, Watch};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{IsTerminal, stderr};
+use std::time::Duration;
+
+const BAR: &str = "{bar:30} {percent:>3} % of the kernel compiled{prefix}";
+/// Steps of plain lines.
+const PERCENT: u64 = 10;
+
+/// Shows the progress of a build.
+pub struct Progress {
+    quiet: bool,
+    terminal: bool,
+    bar: Option<(ProgressBar, Pace)>,
+    /// Percent that were told.
+    told: u64,
+}
+
+impl Progress {
+    /// Shows nothing if `quiet`.
+    pub fn new(quiet: bool) -> Progress {
+        Progress { quiet, terminal: stderr().is_terminal(), bar: None, told: 0 }
+    }
+
+    /// The build has ended; the bar leaves no trace.
+    pub fn finish(&mut self) {
+        if let Some((bar, _)) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn draw(&mut self, lines: u64, expected: u64) {
+        let (bar, pace) = self.bar.get_or_insert_with(|| (bar(expected), Pace::new(expected)));
+        bar.set_position(lines.min(expected));
+        if let Some(left) = pace.left(bar.elapsed(), lines) {
+            let left = if left == Duration::ZERO { String::new() } else { rounded(left) };
+            bar.set_prefix(format!(", {left} left"));
+        }
+    }
+}
+
+fn bar(expected: u64) -> ProgressBar {
+    let bar = ProgressBar::new(expected);
+    if let Ok(style) = ProgressStyle::with_template(BAR) {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar
+}
+
+impl Watch for Progress {
+    fn step(&mut self, step: &Step) {
+        if self.quiet {
+            return;
+        }
+        note(&match step {
+            Step::Waiting(Some(process)) => {
+                format!("waiting for another build in this cache (process {process})")
+            }
+            Step::Waiting(None) => "waiting for another build in this cache".into(),
+            Step::Fetching(package) => format!("fetching {package} with apt-get"),
+            Step::Unpacking => "unpacking".into(),
+            Step::Configuring => "configuring".into(),
+            Step::Compiling => "compiling".into(),
+        });
+    }
+
+    /// More lines than expected are shown as nearly all.
+    fn compiled(&mut self, lines: u64, expected: u64) {
+        let percent = (lines * 100 / expected.max(1)).min(99);
+        if self.quiet {
+        } else if self.terminal {
+            self.draw(lines.min(expected.saturating_sub(1)), expected);
+        } else if percent / PERCENT > self.told / PERCENT {
+            self.told = percent;
+            note(&format!("compiling: {} %", percent / PERCENT * PERCENT));
+        }
+    }
+
+    fn stopped(&self) -> bool {
+        interrupt::stopped()
+    }
+}

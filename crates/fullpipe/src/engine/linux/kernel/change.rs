@@ -1,0 +1,134 @@
+//! The two changes to the user's copy of the source: HZ, and random numbers from a seed.
+//!
+//! `arch/um` has a constant HZ of 100 and asks the host for random numbers. Each change looks
+//! for its place by as little of the source as names it.
+
+use super::{Error, Hz};
+use std::fs;
+use std::path::Path;
+
+/// Our function that fills a buffer from the seed.
+pub(super) const SEED: &str = include_str!("seed.c");
+/// What calls it, as the first statement of `os_getrandom`.
+pub(super) const CALL: &str = "\tif (fullpipe_seeded(buf, len))\n\t\treturn len;\n";
+
+const HZ_FILE: &str = "arch/um/Kconfig";
+const SEED_FILE: &str = "arch/um/os-Linux/util.c";
+const HZ_PLACE: &str = "config HZ";
+const SEED_PLACE: &str = "ssize_t os_getrandom(void *buf, size_t len,";
+
+/// Makes both changes below `source`.
+///
+/// # Errors
+/// A file cannot be read or written, or has no such place; names the file and the place.
+pub fn change(source: &Path, hz: Hz) -> Result<(), Error> {
+    edit(source, HZ_FILE, HZ_PLACE, |text| with_hz(text, hz))?;
+    edit(source, SEED_FILE, SEED_PLACE, with_seed)
+}
+
+fn edit(
+    source: &Path,
+    file: &str,
+    place: &str,
+    change: impl Fn(&str) -> Option<String>,
+) -> Result<(), Error> {
+    let path = source.join(file);
+    let failed = |e: std::io::Error| Error::at(&path, format!("cannot be changed: {e}"));
+    let text = fs::read_to_string(&path).map_err(failed)?;
+    let changed = change(&text).ok_or_else(|| {
+        Error::at(&path, format!("has no {place:?} where fullpipe changes something"))
+            .hint("build another version, or report this with the version of the source package")
+    })?;
+    fs::write(&path, changed).map_err(failed)
+}
+
+/// The same with this default of HZ; none if there is no such option.
+fn with_hz(text: &str, hz: Hz) -> Option<String> {
+    let mut inside = false;
+    let mut changed = false;
+    let lines = text.lines().map(|line| {
+        match line.starts_with([' ', '\t']) {
+            _ if line.trim().is_empty() => {}
+            true if inside && !changed && line.trim_start().starts_with("default ") => {
+                changed = true;
+                return format!("\tdefault {hz}\n");
+            }
+            true => {}
+            false => inside = line.trim_end() == HZ_PLACE,
+        }
+        format!("{line}\n")
+    });
+    let text = lines.collect();
+    changed.then_some(text)
+}
+
+/// The same with random numbers from the seed; none if there is no such function.
+fn with_seed(text: &str) -> Option<String> {
+    let start = text.find(SEED_PLACE)?;
+    let (before, function) = text.split_at(start);
+    let (head, body) = function.split_once("\n{\n")?;
+    // The brace must be this function's.
+    let own = !head.contains(['{', ';', '}']);
+    own.then(|| format!("{before}{SEED}{head}\n{{\n{CALL}{body}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OPTIONS: &str = "config NOISE\n\tint\n\tdefault 7\n\nconfig HZ\n\tint\n\tdefault 100\n\n\
+        config HZ_OTHER\n\tint\n\tdefault 8\n";
+    const FUNCTIONS: &str = "int first(void)\n{\n\treturn 1;\n}\n\n\
+        ssize_t os_getrandom(void *buf, size_t len, int any)\n{\n\treturn ask(buf);\n}\n";
+
+    fn hz(number: &str) -> Hz {
+        number.parse().expect("an HZ")
+    }
+
+    #[test]
+    fn hz_alone_changes() {
+        let changed = with_hz(OPTIONS, hz("250")).expect("a place");
+        assert_eq!(changed, OPTIONS.replace("default 100", "default 250"));
+    }
+
+    #[test]
+    fn without_hz_there_is_no_place() {
+        assert_eq!(with_hz("config HZ_OTHER\n\tdefault 8\n", hz("250")), None);
+        assert_eq!(with_hz("config HZ\n\tint\nconfig NOISE\n\tdefault 7\n", hz("250")), None);
+    }
+
+    #[test]
+    fn the_seed_is_asked_first() {
+        let changed = with_seed(FUNCTIONS).expect("a place");
+        let function = changed.split_once(SEED).expect("our function before it");
+        assert_eq!(function.0, "int first(void)\n{\n\treturn 1;\n}\n\n");
+        let expected = format!(
+            "ssize_t os_getrandom(void *buf, size_t len, int any)\n{{\n{CALL}\treturn ask(buf);\n}}\n"
+        );
+        assert_eq!(function.1, expected);
+    }
+
+    #[test]
+    fn a_declaration_is_no_place() {
+        let declared =
+            "ssize_t os_getrandom(void *buf, size_t len, int any);\nint other(void)\n{\n}\n";
+        assert_eq!(with_seed(declared), None);
+        assert_eq!(with_seed("int other(void)\n{\n}\n"), None);
+    }
+
+    #[test]
+    fn what_is_missing_is_named_with_its_file() {
+        let source = tempfile::tempdir().expect("a directory");
+        let told = change(source.path(), hz("250")).expect_err("no file").to_string();
+        assert!(told.contains("arch/um/Kconfig: cannot be changed"), "{told}");
+        fs::create_dir_all(source.path().join("arch/um/os-Linux")).expect("directories");
+        fs::write(source.path().join(HZ_FILE), OPTIONS).expect("a file");
+        fs::write(source.path().join(SEED_FILE), "int other(void);\n").expect("a file");
+        let told = change(source.path(), hz("250")).expect_err("no place").to_string();
+        assert!(told.contains("util.c: has no \"ssize_t os_getrandom("), "{told}");
+        fs::write(source.path().join(SEED_FILE), FUNCTIONS).expect("a file");
+        assert_eq!(change(source.path(), hz("250")), Ok(()));
+        let written = fs::read_to_string(source.path().join(SEED_FILE)).expect("a file");
+        assert_eq!(Some(written), with_seed(FUNCTIONS));
+    }
+}

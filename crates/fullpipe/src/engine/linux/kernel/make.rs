@@ -1,0 +1,78 @@
+//! `make` in the unpacked source: configures and compiles.
+
+use super::process::Children;
+use super::watch::{Step, Watch};
+use super::{Error, Family, config};
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+use std::process::Command;
+use std::thread::available_parallelism;
+
+/// What stands in the kernel instead of when, where and by whom it was built.
+const ANONYMOUS: [(&str, &str); 3] = [
+    ("KBUILD_BUILD_TIMESTAMP", "1970-01-01"),
+    ("KBUILD_BUILD_USER", "fullpipe"),
+    ("KBUILD_BUILD_HOST", "fullpipe"),
+];
+/// What `make` may see of the environment: anything else could change the kernel.
+const PASSED: [&str; 3] = ["PATH", "HOME", "TMPDIR"];
+
+/// `make` for user-mode Linux.
+fn make(source: &Path) -> Command {
+    let mut command = Command::new("make");
+    let passed = PASSED.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+    command.env_clear().envs(passed).env("LC_ALL", "C").envs(ANONYMOUS);
+    command.arg("ARCH=um").current_dir(source);
+    command
+}
+
+/// Configures, and makes sure of it.
+///
+/// # Errors
+/// `make` fails, or an option is not granted.
+pub fn configure<W: Watch + ?Sized>(source: &Path, log: &File, watch: &mut W) -> Result<(), Error> {
+    let asked = source.join("fullpipe.config");
+    fs::write(&asked, config::FRAGMENT).map_err(|e| Error::at(&asked, e))?;
+    let mut children = Children::new(log)?;
+    let mut command = make(source);
+    children.start(command.arg("KCONFIG_ALLCONFIG=fullpipe.config").arg("allnoconfig"))?;
+    children.finish(watch, |_| {})?;
+    let path = source.join(".config");
+    let granted = fs::read_to_string(&path).map_err(|e| Error::at(&path, e))?;
+    config::check(config::FRAGMENT, &granted, &path)
+}
+
+/// Compiles on all cores; `log_file` is where `log` goes. Returns how many lines `make` printed.
+///
+/// # Errors
+/// `make` fails.
+pub fn compile<W: Watch + ?Sized>(
+    family: Family,
+    source: &Path,
+    log: &File,
+    log_file: &Path,
+    watch: &mut W,
+) -> Result<u64, Error> {
+    watch.step(&Step::Compiling);
+    let mut reader = File::open(log_file).map_err(|e| Error::at(log_file, e))?;
+    new_lines(&mut reader);
+    let jobs = available_parallelism().map_or(1, usize::from);
+    let mut children = Children::new(log)?;
+    let mut command = make(source);
+    children.start(command.arg(format!("-j{jobs}")).arg("linux"))?;
+    let mut lines = 0;
+    children.finish(watch, |watch| {
+        lines += new_lines(&mut reader);
+        watch.compiled(lines, family.lines());
+    })?;
+    Ok(lines)
+}
+
+/// Lines that have come since the last call.
+fn new_lines(log: &mut File) -> u64 {
+    let mut text = Vec::new();
+    // What cannot be read is not counted.
+    let _ = log.read_to_end(&mut text);
+    text.iter().map(|byte| u64::from(*byte == b'\n')).sum()
+}
