@@ -12,7 +12,7 @@
 //! | [`EVENT`] | flow | number of the event (u64), value (u64) |
 //! | [`SNMP`] | namespace | text: /proc/net/snmp and /proc/net/netstat, at the end |
 //! | [`SOFTNET`] | 0 | text: /proc/net/softnet_stat, at the end |
-//! | [`DROPPED`] | router | flow, packets with data that came, those dropped, ACKs that came, those dropped (u64 each), at the end |
+//! | [`DROPPED`] | router | flow, 0 for forward or 1 for back, packets with data that came, those dropped, ACKs that came, those dropped (u64 each), at the end |
 //! | [`FAILED`] | 0 | text: what went wrong; the run ends |
 //! | [`DONE`] | 0 | nothing: the run went to its end |
 

@@ -3,7 +3,7 @@
 use super::flows::FlowState;
 use super::qdiscs::{self, Counted};
 use super::tcp_info::{TcpInfo, number};
-use super::way::{Counters, Seen, Watched};
+use super::way::{Counters, List, Seen, Watched};
 use fullpipe_guest::record::{self, Head};
 use fullpipe_sim::trace::{Event, EventKind, Sink, StageSample};
 use fullpipe_sim::units::Time;
@@ -27,8 +27,8 @@ pub(super) struct Samples {
     pub(super) failed: Option<String>,
     /// Data segments sent.
     pub(super) segments: u64,
-    /// What lists of losses met, by router and flow.
-    lists: HashMap<(u16, u16), Counted>,
+    /// What lists of losses met.
+    lists: HashMap<List, Counted>,
 }
 
 /// What has come of a sample.
@@ -93,12 +93,13 @@ impl Samples {
             }
             record::EVENT => self.event(head, body),
             record::DROPPED => {
-                let [flow, segments, lost, acks, lost_acks] =
-                    [0, 1, 2, 3, 4].map(|n| word(body, 8 * n));
+                let [flow, back, segments, lost, acks, lost_acks] =
+                    [0, 1, 2, 3, 4, 5].map(|n| word(body, 8 * n));
                 let drops = lost + lost_acks;
                 let packets = (segments + acks).saturating_sub(drops);
                 let met = Counted { packets, drops, ..Counted::default() };
-                self.lists.insert((head.index, flow as u16), met);
+                let list = List { router: head.index, flow: flow as u16, back: back == 1 };
+                self.lists.insert(list, met);
             }
             record::FAILED => self.failed = Some(text(body)),
             record::DONE => self.done = true,
@@ -173,9 +174,7 @@ impl Samples {
         for (index, stage) in self.stages.iter().enumerate() {
             let counted = match stage.seen {
                 Seen::Qdisc(at) => self.counted.get(&at).copied().unwrap_or_default(),
-                Seen::List(router, flow) => {
-                    self.lists.get(&(router, flow)).copied().unwrap_or_default()
-                }
+                Seen::List(list) => self.lists.get(&list).copied().unwrap_or_default(),
             };
             sink.stage(&stage_sample(time, index as u16, counted));
         }

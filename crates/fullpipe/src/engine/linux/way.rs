@@ -31,8 +31,17 @@ pub(super) struct Counters {
 pub(super) enum Seen {
     /// A qdisc's counters.
     Qdisc(Counters),
-    /// The guest's word at the end: what was lost by a list, on this router, of this flow.
-    List(u16, u16),
+    /// The guest's word at the end about a list of losses.
+    List(List),
+}
+
+/// Which list of losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct List {
+    pub(super) router: u16,
+    pub(super) flow: u16,
+    /// Whether it stands on the ACKs' way.
+    pub(super) back: bool,
 }
 
 /// A stage of the trace.
@@ -80,7 +89,8 @@ pub(super) fn routers(
 fn watched(info: StageInfo, router: usize, device: u32, list: Option<u16>) -> Watched {
     let router = router as u16;
     let qdisc = Counters { namespace: router + 1, device, handle: qdisc_handle(0) };
-    Watched { info, seen: list.map_or(Seen::Qdisc(qdisc), |flow| Seen::List(router, flow)) }
+    let list = list.map(|flow| List { router, flow, back: device == LEFT_DEVICE });
+    Watched { info, seen: list.map_or(Seen::Qdisc(qdisc), Seen::List) }
 }
 
 fn direction(elements: &[Element], mtu: u32) -> Result<Direction, (String, String)> {
