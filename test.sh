@@ -1,6 +1,7 @@
 #!/bin/sh
-# All tests, with what they need: a headless Chromium reads the report, tshark and tcptrace read captures. Without
-# arguments (which are cargo test's) the parser of scenarios is fuzzed for half a minute besides, by a nightly Rust.
+# All tests, with what they need: a headless Chromium reads the report, tshark and tcptrace read captures, the engine
+# linux runs a kernel that is built once (some minutes) and kept in the user's cache. Without arguments (which are cargo
+# test's) the parser of scenarios is fuzzed for half a minute besides, by a nightly Rust.
 set -eu
 cd "$(dirname "$0")"
 
@@ -27,6 +28,15 @@ if has tshark && has capinfos && has tcptrace; then
 else
     echo "skipped: captures read by tshark and tcptrace, which are not installed. On Debian:" >&2
     echo "    sudo apt-get install tshark tcptrace" >&2
+fi
+if ! { has flex && has bison && has bc && has xz; } && [ "$(id -u)" = 0 ] && has apt-get; then
+    apt-get update
+    DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends gcc make flex bison bc xz-utils
+fi
+if cargo run --quiet --profile test --package fullpipe-cli -- kernel build; then
+    export FULLPIPE_REQUIRE_KERNEL=1
+else
+    echo "skipped: the engine linux on its kernel, which could not be built (see above)" >&2
 fi
 FULLPIPE_REQUIRE_CHROMIUM=1 cargo test --workspace "$@"
 if [ $# = 0 ]; then
