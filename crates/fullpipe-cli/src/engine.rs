@@ -25,6 +25,11 @@ impl Chosen {
         {
             return Err(other_kernel(engine, version));
         }
+        if arguments.pcap.is_some() && !engine.tells_packets() {
+            return Err(Failure::Input(format!(
+                "engine {name} tells no single packets, so no --pcap"
+            )));
+        }
         for plan in scenario.plans() {
             for (key, support) in engine.support(&plan.resolved) {
                 allow(arguments, plan, &key, &support)?;

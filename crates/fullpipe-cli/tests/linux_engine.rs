@@ -254,3 +254,51 @@ fn a_dead_guest_is_an_error_of_the_machine() {
     Call::wait(child).ends_with(3).complains(&["the guest ended killed"]);
     all_gone(&kernels);
 }
+
+#[test]
+fn what_cannot_be_done_is_said_before_anything_runs() {
+    let desk = Desk::new();
+    desk.write("my.toml", &scenario("100Mbit", 1500, "1MB", 1.0));
+    let cases: [(&[&str], &str); 5] = [
+        (
+            &["--engine", "linux"],
+            "does hosts.sender.kernel otherwise: Linux 6.12 for 3.14; to allow it: --as-kernel 6.12",
+        ),
+        (
+            &["--engine", "linux", "--as-kernel", "5.4"],
+            "engine linux runs Linux 6.12: --as-kernel 6.12, not 5.4",
+        ),
+        (&["--as-kernel", "6.12"], "engine sim runs no genuine kernel"),
+        (
+            &[
+                "--engine",
+                "linux",
+                "--as-kernel",
+                "6.12",
+                "--set",
+                "hosts.sender.cpu.transmit=1us/packet",
+            ],
+            "does hosts.sender.cpu otherwise: its CPU takes no time; to allow it: --without hosts.sender.cpu",
+        ),
+        (
+            &["--engine", "linux", "--as-kernel", "6.12", "--pcap", "x.pcap"],
+            "engine linux tells no single packets",
+        ),
+    ];
+    for (more, complaint) in cases {
+        let arguments: Vec<&str> = ["run", "my.toml"].iter().chain(more).copied().collect();
+        desk.call(&arguments).ends_with(2).complains(&[complaint]);
+        assert_eq!(desk.names("."), ["my.toml"]);
+    }
+}
+
+#[test]
+fn without_a_kernel_the_error_says_how_to_build_one() {
+    let desk = Desk::new();
+    desk.write("my.toml", &scenario("100Mbit", 1500, "1MB", 1.0));
+    let mut command = desk.command(&arguments(&[]));
+    command.env("FULLPIPE_CACHE", desk.path("empty"));
+    let call = Call::of(command.output().expect("the program starts"));
+    call.ends_with(3).complains(&["fullpipe kernel build --version 6.12 --hz 1000"]);
+    assert_eq!(desk.names("."), ["my.toml"]);
+}

@@ -52,6 +52,11 @@ pub trait Engine: Sync {
         None
     }
 
+    /// Whether it tells single packets ([`Sink::point`]).
+    fn tells_packets(&self) -> bool {
+        false
+    }
+
     /// The keys of `resolved` that this engine does not do exactly.
     fn support(&self, resolved: &Resolved) -> Vec<(String, Support)>;
 

@@ -18,6 +18,10 @@ impl Engine for Simulator {
         "sim"
     }
 
+    fn tells_packets(&self) -> bool {
+        true
+    }
+
     fn support(&self, _resolved: &Resolved) -> Vec<(String, Support)> {
         Vec::new()
     }
