@@ -67,7 +67,12 @@ fn an_experiment_does_not_differ_from_itself() {
         assert!(
             pair.scenario.is_empty() && pair.unpaired_flows.is_empty() && pair.drops.is_empty()
         );
-        assert!(pair.flows[0].metrics.iter().chain(&pair.flows[0].limits).all(Change::same));
+        let flow = &pair.flows[0];
+        assert!(flow.metrics.iter().chain(&flow.limits).all(Change::same));
+        let apart =
+            [flow.distance.throughput, flow.distance.cwnd].map(|apart| apart.expect("some"));
+        assert!(apart.iter().all(|apart| apart.pairs > 1 && apart.worst == 0.0), "{apart:?}");
+        assert_eq!(flow.distance.parted, None);
     }
 }
 
@@ -92,6 +97,9 @@ fn differences_stand_side_by_side() {
     assert_eq!(scenario, [("mtu", Some("1500"), Some("9000")), ("path.x", None, Some("true"))]);
     let bytes = &pair.flows[0].metrics[0];
     assert_eq!((bytes.a, bytes.b, bytes.relative), (Some(400_000.0), Some(600_000.0), Some(0.5)));
+    let throughput = pair.flows[0].distance.throughput.expect("intervals");
+    // 10 segments per step against 15.
+    assert!((throughput.median - 1.0 / 3.0).abs() < 1e-9, "{throughput:?}");
     let limits: Vec<_> =
         pair.flows[0].limits.iter().map(|l| (l.name.as_str(), l.a, l.b, l.relative)).collect();
     let expected = [

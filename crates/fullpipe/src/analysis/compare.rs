@@ -1,5 +1,6 @@
 //! Two experiments beside each other: what differs in the scenarios, what in the results.
 
+use super::distance::{Distance, distance};
 use super::document::{Document, Flow, Run, Stage};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,6 +62,8 @@ pub struct FlowPair {
     pub metrics: Vec<Change>,
     /// Shares of the limits that at least one of them has.
     pub limits: Vec<Change>,
+    /// How far they are apart in time.
+    pub distance: Distance,
 }
 
 /// A number on both sides; none where there is no value.
@@ -160,6 +163,7 @@ fn flow_pair(a: &Flow, b: &Flow) -> FlowPair {
         name: a.name.clone(),
         metrics: metrics.map(|((name, a), (_, b))| Change::new(name, a, b)).collect(),
         limits: names.into_iter().filter(occurs).map(limit).collect(),
+        distance: distance(a, b),
     }
 }
 

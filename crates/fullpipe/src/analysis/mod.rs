@@ -5,6 +5,7 @@
 //! trace, opens a file or reads a clock.
 
 pub mod compare;
+pub mod distance;
 pub mod document;
 mod expect;
 mod flow;

@@ -3,6 +3,7 @@
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
 use crate::analysis::compare::{Change, Comparison, FlowPair, Pair, Setting};
+use crate::analysis::distance::{Distance, Parting, State};
 use crate::report::{limits, numbers};
 
 const SETTINGS: [Column; 3] = [words("scenario"), words("a"), words("b")];
@@ -37,6 +38,8 @@ fn pair(pair: &Pair, style: Style) -> Vec<String> {
         wrap(&name, "", style.columns()).iter().map(|line| style.bold(line)).collect();
     lines.extend(table(&SETTINGS, &settings, style));
     lines.extend(table(&CHANGES, &changes, style));
+    let apart = pair.flows.iter().flat_map(|flow| distance(&flow.name, &flow.distance));
+    lines.extend(apart.flat_map(|text| wrap(&text, "  ", style.columns())));
     lines.extend(pair.unpaired_flows.iter().map(|flow| format!("  only in one: flow {flow}")));
     if settings.is_empty() && changes.is_empty() {
         lines.push("  no difference".into());
@@ -77,6 +80,37 @@ fn flow(flow: &FlowPair) -> Vec<Vec<String>> {
     metrics.chain(limits.map(|change| limit(&flow.name, change))).collect()
 }
 
+/// Sentences about how far two runs of a flow are apart; none where they are not.
+fn distance(flow: &str, distance: &Distance) -> Vec<String> {
+    let mut texts = Vec::new();
+    let rows = [("throughput per interval", distance.throughput), ("cwnd", distance.cwnd)];
+    for (what, apart) in rows {
+        let Some(apart) = apart.filter(|apart| apart.worst > 0.0) else { continue };
+        let percent = |share: f64| format!("{} %", numbers::fixed(share * 100.0, 1));
+        let (median, worst) = (percent(apart.median), percent(apart.worst));
+        let at = numbers::fixed(apart.worst_at_s, 2);
+        texts.push(format!(
+            "{flow}: {what} differs by {median} (median), at most {worst} (at {at} s)"
+        ));
+    }
+    if let Some(Parting { at_s, a, b }) = &distance.parted {
+        let at = numbers::fixed(*at_s, 2);
+        let parts = [state(a), state(b)];
+        texts
+            .push(format!("{flow}: they part at {at} s, a with {}, b with {}", parts[0], parts[1]));
+    }
+    texts
+}
+
+fn state(state: &State) -> String {
+    let ssthresh = state.ssthresh.map_or("infinite".to_string(), |packets| packets.to_string());
+    let State { cwnd, in_flight, queue, .. } = state;
+    let srtt = state.srtt_us.map_or(numbers::ABSENT.to_string(), |us| {
+        format!("{} ms", numbers::fixed(f64::from(us) / 1e3, 2))
+    });
+    format!("cwnd {cwnd}, ssthresh {ssthresh}, {in_flight} in flight, srtt {srtt}, queue {queue}")
+}
+
 fn row(change: &Change, prefix: &str, decimals: usize) -> Vec<String> {
     let value = |value: Option<f64>| match value {
         Some(value) if value.fract() == 0.0 => numbers::fixed(value, 0),
@@ -98,6 +132,7 @@ fn limit(flow: &str, change: &Change) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::distance::Apart;
 
     const PLAIN: Style = Style { width: 80, color: false };
 
@@ -105,11 +140,20 @@ mod tests {
         Change { name: name.into(), a: Some(a), b: Some(b), relative: Some(b / a - 1.0) }
     }
 
+    fn state(cwnd: u32, ssthresh: Option<u32>) -> State {
+        State { cwnd, ssthresh, in_flight: 9, srtt_us: Some(20_500), queue: 1 }
+    }
+
     fn example(metrics: Vec<Change>, scenario: Vec<Setting>) -> Comparison {
         let flow = FlowPair {
             name: "bulk".into(),
             metrics,
             limits: vec![change("cwnd_slow_start", 0.5, 0.25)],
+            distance: Distance {
+                throughput: Some(Apart { pairs: 9, median: 0.01, worst: 0.25, worst_at_s: 3.0 }),
+                cwnd: Some(Apart { pairs: 90, median: 0.0, worst: 0.0, worst_at_s: 0.1 }),
+                parted: Some(Parting { at_s: 2.5, a: state(10, None), b: state(12, Some(8)) }),
+            },
         };
         let pair = Pair {
             a: "reno".into(),
@@ -137,6 +181,11 @@ mod tests {
   bulk: mean_mbit             80  40.500       −49.4 %
   bulk: cwnd, slow start  50.0 %  25.0 %  −25.0 points
   dropped, link               10      20      +100.0 %
+  bulk: throughput per interval differs by 1.0 % (median), at most 25.0 % (at
+  3.00 s)
+  bulk: they part at 2.50 s, a with cwnd 10, ssthresh infinite, 9 in flight,
+  srtt 20.50 ms, queue 1, b with cwnd 12, ssthresh 8, 9 in flight, srtt 20.50
+  ms, queue 1
   only in one: flow late
 only in a: bic
 "
