@@ -1,8 +1,7 @@
 //! The guest in its kernel.
 //!
-//! FULLPIPE_TEST_KERNEL names a kernel as `fullpipe kernel build` makes it, FULLPIPE_TEST_INIT the guest, built
-//! static: RUSTFLAGS="-C target-feature=+crt-static" cargo build --release --target x86_64-unknown-linux-gnu
-//! -p fullpipe-guest --target-dir target/guest. Without them the tests say that they are skipped.
+//! `make test-guest KERNEL=...` runs it: FULLPIPE_TEST_KERNEL names a kernel for the engine `linux`,
+//! FULLPIPE_TEST_INIT the guest, built static. Without them the tests say that they are skipped.
 
 mod guest;
 mod plans;
