@@ -94,13 +94,3 @@ impl Head {
         })
     }
 }
-
-/// Number (ifindex) of the device that looks to the sender, in each namespace that has one.
-pub const LEFT_DEVICE: u32 = 2;
-/// Number of the device that looks to the receiver.
-pub const RIGHT_DEVICE: u32 = 3;
-
-/// Handle of the qdisc of that number (from 0, the root) in the chain of a device, as [`QDISCS`] has it.
-pub fn qdisc_handle(number: usize) -> u32 {
-    (number as u32 + 1) << 16
-}
