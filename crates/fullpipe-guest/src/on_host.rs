@@ -86,7 +86,7 @@ fn a_segment_of_the_list_is_lost_and_no_other() {
     with_path(|path| {
         // Two segments of 1448 bytes; the second is sent again.
         transfer(&path, 2 * 1448)?;
-        let [flow, data, dropped, acks, acks_dropped] = path.droppers[0].seen()?;
+        let [flow, _, data, dropped, acks, acks_dropped] = path.droppers[0].seen()?;
         assert_eq!((flow, dropped, acks_dropped), (0, 1, 0));
         // A stalled machine may make TCP send one more.
         assert!(data >= 3, "two segments and one sent again, not {data}");
@@ -118,7 +118,7 @@ fn a_probe_answers_for_the_time_of_its_question() {
         let dir = std::env::temp_dir().join(format!("fullpipe-guest-{}", std::process::id()));
         std::fs::create_dir_all(&dir).at(|| "directory")?;
         let mut out = Out::create(&dir).at(|| "files")?;
-        let chain = [(record::TOWARDS_RECEIVER, 0), (record::TOWARDS_RECEIVER, 1)];
+        let chain = [(record::RIGHT_DEVICE, 0), (record::RIGHT_DEVICE, 1)];
         let socket = path.namespaces[0].netlink.socket();
         let mut probe = Probe::new(0, socket, &chain)?.expect("two qdiscs");
         probe.ask(1, &mut out)?;
@@ -134,8 +134,10 @@ fn a_probe_answers_for_the_time_of_its_question() {
         assert_eq!((first.time_ns, second.time_ns), (1, 2));
         let body =
             |at: usize, head: Head| &bytes[at + Head::SIZE..at + Head::SIZE + head.len as usize];
-        let expected =
-            [("tbf".to_string(), record::handle(0)), ("pfifo".to_string(), record::handle(1))];
+        let expected = [
+            ("tbf".to_string(), record::qdisc_handle(0)),
+            ("pfifo".to_string(), record::qdisc_handle(1)),
+        ];
         assert_eq!(kinds(body(0, first)), expected);
         assert_eq!(kinds(body(end, second)), expected);
         assert_ne!(

@@ -1,7 +1,7 @@
 //! The path: hosts and routers, the links between them, and what acts on their devices.
 
 use fullpipe_guest::plan::{Host, Plan, Router, Way};
-use fullpipe_guest::record::{TOWARDS_RECEIVER, TOWARDS_SENDER};
+use fullpipe_guest::record::{LEFT_DEVICE, RIGHT_DEVICE};
 
 use crate::drops::{Direction, Dropper};
 use crate::error::{Error, Result};
@@ -10,9 +10,9 @@ use crate::namespaces::Namespace;
 use crate::netlink::link::{self, End};
 use crate::sysctl;
 
-/// Name of [`TOWARDS_SENDER`].
+/// Name of [`LEFT_DEVICE`].
 const LEFT: &str = "left";
-/// Name of [`TOWARDS_RECEIVER`].
+/// Name of [`RIGHT_DEVICE`].
 const RIGHT: &str = "right";
 
 /// What has been set up.
@@ -32,8 +32,8 @@ pub fn make(plan: &Plan) -> Result<Path> {
     }
     route(&mut namespaces)?;
     let last = namespaces.len() - 1;
-    host(&mut namespaces[0], TOWARDS_RECEIVER, &plan.sender)?;
-    host(&mut namespaces[last], TOWARDS_SENDER, &plan.receiver)?;
+    host(&mut namespaces[0], RIGHT_DEVICE, &plan.sender)?;
+    host(&mut namespaces[last], LEFT_DEVICE, &plan.receiver)?;
     let mut droppers = Vec::new();
     for (number, (router, namespace)) in plan.routers.iter().zip(&mut namespaces[1..]).enumerate() {
         droppers.extend(set_router(namespace, number, router)?);
@@ -58,8 +58,8 @@ fn make_namespaces(plan: &Plan) -> Result<Vec<Namespace>> {
 
 /// Joins two neighbours.
 fn join(a: &mut Namespace, b: &mut Namespace, link: usize, mtu: u32) -> Result<()> {
-    let here = End { index: TOWARDS_RECEIVER, name: RIGHT, mac: layout::mac(link, 1) };
-    let there = End { index: TOWARDS_SENDER, name: LEFT, mac: layout::mac(link, 2) };
+    let here = End { index: RIGHT_DEVICE, name: RIGHT, mac: layout::mac(link, 1) };
+    let there = End { index: LEFT_DEVICE, name: LEFT, mac: layout::mac(link, 2) };
     a.netlink.veth(&here, &there, &b.fd, mtu)?;
     let ends = [
         (&mut *a, &here, layout::left(link), &there, layout::right(link)),
@@ -110,8 +110,8 @@ fn host(namespace: &mut Namespace, device: u32, host: &Host) -> Result<()> {
 
 fn set_router(namespace: &mut Namespace, number: usize, router: &Router) -> Result<Vec<Dropper>> {
     let ways = [
-        (&router.forward, TOWARDS_RECEIVER, TOWARDS_SENDER, Direction::Forward),
-        (&router.back, TOWARDS_SENDER, TOWARDS_RECEIVER, Direction::Back),
+        (&router.forward, RIGHT_DEVICE, LEFT_DEVICE, Direction::Forward),
+        (&router.back, LEFT_DEVICE, RIGHT_DEVICE, Direction::Back),
     ];
     let mut droppers = Vec::new();
     for (way, out, comes_in, direction) in ways {

@@ -12,7 +12,7 @@
 //! | [`EVENT`] | flow | number of the event (u64), value (u64) |
 //! | [`SNMP`] | namespace | text: /proc/net/snmp and /proc/net/netstat, at the end |
 //! | [`SOFTNET`] | 0 | text: /proc/net/softnet_stat, at the end |
-//! | [`DROPPED`] | router | flow, packets with data that came, those dropped, ACKs that came, those dropped (u64 each), at the end |
+//! | [`DROPPED`] | router | flow, 0 for forward or 1 for back, packets with data that came, those dropped, ACKs that came, those dropped (u64 each), at the end |
 //! | [`FAILED`] | 0 | text: what went wrong; the run ends |
 //! | [`DONE`] | 0 | nothing: the run went to its end |
 
@@ -20,16 +20,6 @@
 pub const FILE: &str = "records";
 /// Name of the file whose first 8 bytes are the virtual time reached, ns from the run's start.
 pub const PROGRESS: &str = "progress";
-
-/// Interface number of a namespace's device towards the sender, by which its qdiscs are told apart.
-pub const TOWARDS_SENDER: u32 = 2;
-/// The same towards the receiver.
-pub const TOWARDS_RECEIVER: u32 = 3;
-
-/// Handle of the qdisc at `depth` of a way: the root is 1:, its child 2:, and so on.
-pub const fn handle(depth: usize) -> u32 {
-    (depth as u32 + 1) << 16
-}
 
 /// `struct tcp_info` of a sender.
 pub const SENDER: u16 = 1;
@@ -93,4 +83,14 @@ impl Head {
             time_ns: u64::from_ne_bytes(bytes.get(8..16)?.try_into().ok()?),
         })
     }
+}
+
+/// Number (ifindex) of the device that looks to the sender, in each namespace that has one.
+pub const LEFT_DEVICE: u32 = 2;
+/// Number of the device that looks to the receiver.
+pub const RIGHT_DEVICE: u32 = 3;
+
+/// Handle of the qdisc of that number (from 0, the root) in the chain of a device, as [`QDISCS`] has it.
+pub fn qdisc_handle(number: usize) -> u32 {
+    (number as u32 + 1) << 16
 }

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::{Plan, Way};
-use fullpipe_guest::record::{RECEIVER, SENDER, TOWARDS_RECEIVER, TOWARDS_SENDER};
+use fullpipe_guest::record::{LEFT_DEVICE, RECEIVER, RIGHT_DEVICE, SENDER};
 
 use crate::error::{Context, Result};
 use crate::namespaces::Namespace;
@@ -43,13 +43,12 @@ pub fn run(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
 /// What the plan puts into each namespace, by device.
 fn probes<'a>(plan: &Plan, sockets: impl Iterator<Item = &'a OwnedFd>) -> Result<Vec<Probe<'a>>> {
     let chain = |device, way: &Way| (0..way.qdiscs.len()).map(move |number| (device, number));
-    let mut of_namespaces = vec![chain(TOWARDS_RECEIVER, &plan.sender.out).collect::<Vec<_>>()];
+    let mut of_namespaces = vec![chain(RIGHT_DEVICE, &plan.sender.out).collect::<Vec<_>>()];
     for router in &plan.routers {
-        let both =
-            chain(TOWARDS_RECEIVER, &router.forward).chain(chain(TOWARDS_SENDER, &router.back));
+        let both = chain(RIGHT_DEVICE, &router.forward).chain(chain(LEFT_DEVICE, &router.back));
         of_namespaces.push(both.collect());
     }
-    of_namespaces.push(chain(TOWARDS_SENDER, &plan.receiver.out).collect());
+    of_namespaces.push(chain(LEFT_DEVICE, &plan.receiver.out).collect());
     let all = of_namespaces.iter().zip(sockets).enumerate();
     all.filter_map(|(number, (qdiscs, socket))| Probe::new(number, socket, qdiscs).transpose())
         .collect()

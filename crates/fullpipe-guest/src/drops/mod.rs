@@ -17,9 +17,9 @@ use program::{ACKS, COUNTERS, DATA, Target, key, program};
 #[derive(Clone, Copy)]
 pub enum Direction {
     /// To the receiver.
-    Forward,
+    Forward = 0,
     /// To the sender.
-    Back,
+    Back = 1,
 }
 
 /// What drops the packets of one list.
@@ -29,6 +29,7 @@ pub struct Dropper {
     /// Number of the router, from 0.
     pub router: usize,
     flow: u16,
+    direction: Direction,
     counters: Map,
     _list: Map,
 }
@@ -51,13 +52,14 @@ impl Dropper {
             list: list.descriptor(),
         }));
         let program = kernel::load(&code).at(what)?;
-        Ok(Dropper { program, router, flow: drops.flow, counters, _list: list })
+        Ok(Dropper { program, router, flow: drops.flow, direction, counters, _list: list })
     }
 
-    /// Flow, packets with data that came, those dropped, ACKs that came, those dropped.
-    pub fn seen(&self) -> Result<[u64; 5]> {
+    /// Flow, direction, packets with data that came, those dropped, ACKs that came, those dropped.
+    pub fn seen(&self) -> Result<[u64; 6]> {
         let counter = |number| self.counters.counter(number).at(|| "counter of packets to lose");
         let (data, acks) = (counter(DATA)?, counter(ACKS)?);
-        Ok([self.flow.into(), data, counter(DATA + 1)?, acks, counter(ACKS + 1)?])
+        let direction = self.direction as u64;
+        Ok([self.flow.into(), direction, data, counter(DATA + 1)?, acks, counter(ACKS + 1)?])
     }
 }

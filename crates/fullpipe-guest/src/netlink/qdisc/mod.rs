@@ -39,7 +39,7 @@ pub fn body(device: u32, handle: u32, parent: u32, info: u32) -> [u8; 20] {
 
 /// The parent of the qdisc of that number in a chain. A qdisc that has a child has it as its class 1.
 fn parent(number: usize) -> u32 {
-    number.checked_sub(1).map_or(ROOT, |above| record::handle(above) | 1)
+    number.checked_sub(1).map_or(ROOT, |above| record::qdisc_handle(above) | 1)
 }
 
 /// Kind and options. Returns the kind's name.
@@ -67,7 +67,7 @@ fn describe(qdisc: &Qdisc, to: &mut Message) -> &'static str {
 impl Netlink {
     /// Makes the qdisc that is `number` (from 0) in the chain of a device.
     pub fn qdisc(&mut self, device: u32, number: usize, qdisc: &Qdisc) -> Result<()> {
-        let body = body(device, record::handle(number), parent(number), 0);
+        let body = body(device, record::qdisc_handle(number), parent(number), 0);
         let mut message = Message::new(RTM_NEWQDISC, ACK | CREATE | EXCLUSIVE, &body);
         let name = describe(qdisc, &mut message);
         self.ask(&mut message, &format!("qdisc {name}"))
