@@ -1,10 +1,19 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test lint bless fuzz bench bench-peers
+.PHONY: test test-guest lint bless fuzz bench bench-peers
 
 # All tests.
 test:
 	./test.sh
+
+# The guest of the engine `linux` in a kernel for it (make test-guest KERNEL=/path/of/it).
+GUEST_TARGET := x86_64-unknown-linux-gnu
+test-guest:
+	RUSTFLAGS="-C target-feature=+crt-static" cargo build --release --target $(GUEST_TARGET) \
+		-p fullpipe-guest --target-dir target/guest
+	FULLPIPE_TEST_KERNEL="$(abspath $(KERNEL))" \
+	FULLPIPE_TEST_INIT="$(CURDIR)/target/guest/$(GUEST_TARGET)/release/fullpipe-init" \
+		cargo test -p fullpipe-guest --test in_kernel
 
 # What a commit has to pass besides its tests.
 lint:

@@ -53,10 +53,15 @@ pub fn out() -> Result<MutexGuard<'static, Out>> {
     Ok(out.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Sockets of the flows; `count` is that of the first call.
-pub fn flows(count: usize) -> &'static [Sockets] {
+/// Makes room for the sockets of so many flows; once.
+pub fn expect_flows(count: usize) {
     let none = || Sockets { sender: AtomicI32::new(-1), receiver: AtomicI32::new(-1) };
-    FLOWS.get_or_init(|| (0..count).map(|_| none()).collect())
+    let _ = FLOWS.set((0..count).map(|_| none()).collect());
+}
+
+/// Sockets of the flows.
+pub fn flows() -> &'static [Sockets] {
+    FLOWS.get().map_or(&[], Vec::as_slice)
 }
 
 /// A socket that is connected.

@@ -56,7 +56,7 @@ fn probes<'a>(plan: &Plan, sockets: impl Iterator<Item = &'a OwnedFd>) -> Result
 
 fn sample(out: &mut Out, probes: &mut [Probe<'_>], time: u64) -> Result<()> {
     run::record_events(out);
-    for (flow, sockets) in run::flows(0).iter().enumerate() {
+    for (flow, sockets) in run::flows().iter().enumerate() {
         for (kind, socket) in [(SENDER, &sockets.sender), (RECEIVER, &sockets.receiver)] {
             if let Some(fd) = connected(socket) {
                 out.fill(kind, flow, time, TCP_INFO, |to| sys::tcp_info(fd, to))

@@ -25,7 +25,7 @@ pub fn run(index: usize, flow: &Flow) -> Result<()> {
     sys::listen(&listener).at(|| "listen")?;
     let socket = sys::accept(&listener).at(|| "accept")?;
     let fd = socket.try_clone().at(|| "dup")?.into_raw_fd();
-    run::flows(0)[index].receiver.store(fd, Ordering::Relaxed);
+    run::flows()[index].receiver.store(fd, Ordering::Relaxed);
     run::remember(Event { time_ns: run::time(), flow: index, number: ACCEPTED, value: 0 });
     let mut read = 0;
     // The read that takes the last byte ends with it, not with the FIN.

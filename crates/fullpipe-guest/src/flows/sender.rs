@@ -44,7 +44,7 @@ fn connect(index: usize, flow: &Flow, to: Ipv4Addr, seed: u64) -> Result<OwnedFd
     sys::sleep_until(START + flow.start_ns);
     sys::connect(&socket, to, layout::receiver_port(index)).at(|| "connect")?;
     let fd = socket.try_clone().at(|| "dup")?.into_raw_fd();
-    run::flows(0)[index].sender.store(fd, Ordering::Relaxed);
+    run::flows()[index].sender.store(fd, Ordering::Relaxed);
     let time_ns = run::time();
     let value = time_ns.saturating_sub(flow.start_ns);
     run::remember(Event { time_ns, flow: index, number: ESTABLISHED, value });

@@ -159,7 +159,7 @@ mod tests {
         bytes[6..8].copy_from_slice(&HAS_ATTRIBUTES.to_ne_bytes());
         bytes[16..20].copy_from_slice(&(-22_i32).to_ne_bytes());
         let mut tail = Message::new(0, 0, &[]);
-        tail.u32(2, 1).text(WORDS, "no such thing");
+        tail.text(2, "ab").text(WORDS, "no such thing");
         bytes.extend_from_slice(&tail.finish(0)[HEAD..]);
         let answer = Answer::from_bytes(&bytes).expect("an answer");
         assert_eq!((answer.errno, answer.words.as_deref()), (22, Some("no such thing")));

@@ -1,0 +1,116 @@
+//! Starts the kernel with the guest in a directory, and reads what it leaves there.
+
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use std::{env, fs, io, thread};
+
+use fullpipe_guest::plan::{self, Plan};
+use fullpipe_guest::record::{self, Head};
+
+/// A record.
+pub struct Record {
+    /// What it is.
+    pub head: Head,
+    /// As the kernel gave it.
+    pub body: Vec<u8>,
+}
+
+/// What a run left.
+pub struct Run {
+    /// The file of records.
+    pub bytes: Vec<u8>,
+}
+
+impl Run {
+    /// Its records.
+    pub fn records(&self) -> Vec<Record> {
+        let mut rest = &self.bytes[..];
+        let mut records = Vec::new();
+        while !rest.is_empty() {
+            let head = Head::from_bytes(rest).expect("a whole head");
+            let end = Head::SIZE + head.len as usize;
+            records.push(Record { head, body: rest[Head::SIZE..end].to_vec() });
+            rest = &rest[end..];
+        }
+        records
+    }
+}
+
+/// Longest that a run may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+const ARGUMENTS: [&str; 15] = [
+    "uml_dir=uml",
+    "umid=run",
+    "mem=1G",
+    "time-travel=inf-cpu",
+    "time-travel-start=1700000000000000000",
+    "hostfs=/proc/self/cwd",
+    "rootfstype=hostfs",
+    "rootflags=/",
+    "rw",
+    "init=/init",
+    "con=null",
+    "con0=null,fd:1",
+    "ssl=null",
+    "quiet",
+    "panic=-1",
+];
+
+/// Runs a plan; none, and a word about it, if there is no kernel.
+pub fn run(plan: &Plan) -> Option<Run> {
+    let variable = |name: &str| env::var_os(name).map(PathBuf::from);
+    let (Some(kernel), Some(init)) =
+        (variable("FULLPIPE_TEST_KERNEL"), variable("FULLPIPE_TEST_INIT"))
+    else {
+        println!("skipped: FULLPIPE_TEST_KERNEL and FULLPIPE_TEST_INIT are not set");
+        return None;
+    };
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let name = format!("fullpipe-in-kernel-{}-{number}", std::process::id());
+    let root = env::temp_dir().join(name);
+    let bytes = run_in(&root, &kernel, &init, plan);
+    let removed = fs::remove_dir_all(&root);
+    let bytes = bytes.expect("the guest runs");
+    removed.expect("its directory can be removed");
+    Some(Run { bytes })
+}
+
+fn run_in(root: &Path, kernel: &Path, init: &Path, plan: &Plan) -> io::Result<Vec<u8>> {
+    for dir in ["proc", "sys", "tmp", "run", "dev"] {
+        fs::create_dir_all(root.join(dir))?;
+    }
+    fs::copy(init, root.join("init"))?;
+    fs::write(root.join(plan::FILE), serde_json::to_string(plan)?)?;
+    let mut command = Command::new(kernel);
+    command.args(ARGUMENTS).current_dir(root).env_clear();
+    command.envs([("FULLPIPE_SEED", "1"), ("HOME", "/nonexistent"), ("TMPDIR", "/dev/shm")]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // SAFETY: both calls may be made between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            Ok(())
+        });
+    }
+    wait(command.spawn()?)?;
+    fs::read(root.join(record::FILE))
+}
+
+fn wait(mut kernel: Child) -> io::Result<()> {
+    let begin = Instant::now();
+    while kernel.try_wait()?.is_none() {
+        if begin.elapsed() > PATIENCE {
+            kernel.kill()?;
+            kernel.wait()?;
+            return Err(io::Error::other("the guest does not end"));
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    Ok(())
+}

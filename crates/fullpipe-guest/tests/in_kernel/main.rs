@@ -1,0 +1,128 @@
+//! The guest in its kernel.
+//!
+//! `make test-guest KERNEL=...` runs it: FULLPIPE_TEST_KERNEL names a kernel for the engine `linux`,
+//! FULLPIPE_TEST_INIT the guest, built static. Without them the tests say that they are skipped.
+
+mod guest;
+mod plans;
+
+use fullpipe_guest::plan::{Drops, Plan};
+use fullpipe_guest::record::{DONE, DROPPED, ESTABLISHED, EVENT, FAILED, FINISHED, SENDER};
+
+use guest::{Record, run};
+use plans::{MS, SECOND, plan};
+
+/// Number at an offset of `struct tcp_info`.
+fn u32_at(body: &[u8], at: usize) -> u32 {
+    u32::from_ne_bytes(body[at..at + 4].try_into().expect("four bytes"))
+}
+
+fn u64_at(body: &[u8], at: usize) -> u64 {
+    u64::from_ne_bytes(body[at..at + 8].try_into().expect("eight bytes"))
+}
+
+const MIN_RTT: usize = 148;
+const BYTES_ACKED: usize = 120;
+const DATA_SEGS_OUT: usize = 156;
+
+fn of_kind(records: &[Record], kind: u16) -> impl Iterator<Item = &Record> {
+    records.iter().filter(move |record| record.head.kind == kind)
+}
+
+/// Time and value of an event of flow 0.
+fn event(records: &[Record], number: u64) -> Option<(u64, u64)> {
+    let mut events = of_kind(records, EVENT).filter(|event| event.head.index == 0);
+    let event = events.find(|event| u64_at(&event.body, 0) == number)?;
+    Some((event.head.time_ns, u64_at(&event.body, 8)))
+}
+
+/// The records of a plan; none if there is no kernel.
+fn records(plan: &Plan) -> Option<Vec<Record>> {
+    run(plan).map(|run| run.records())
+}
+
+#[test]
+fn delay_and_rate_are_those_of_the_path() {
+    let Some(records) = records(&plan(100_000_000, 250_000)) else { return };
+    assert!(of_kind(&records, DONE).count() == 1);
+    let (at, took) = event(&records, ESTABLISHED).expect("established");
+    assert!(at.abs_diff(20 * MS) < MS / 10 && took.abs_diff(20 * MS) < MS / 10, "{at} {took}");
+    let acked = |time| {
+        let mut samples = of_kind(&records, SENDER).filter(|sample| sample.head.time_ns == time);
+        let sample = samples.next().expect("a sample");
+        assert!(u32_at(&sample.body, MIN_RTT).abs_diff(20_000) < 10);
+        u64_at(&sample.body, BYTES_ACKED)
+    };
+    let rate = (acked(4 * SECOND) - acked(2 * SECOND)) as f64 * 8.0 / 2.0;
+    let expected = 100e6 * 1448.0 / 1514.0;
+    assert!((rate / expected - 1.0).abs() < 0.002, "{rate} not {expected}");
+}
+
+#[test]
+fn the_list_is_lost_and_counted() {
+    let mut plan = plan(1_000_000_000, 10_000_000);
+    plan.end_ns = 2 * SECOND;
+    let list = |segments: &[u64], acks: &[u64]| {
+        vec![Drops { flow: 0, segments: segments.to_vec(), acks: acks.to_vec() }]
+    };
+    plan.routers[0].forward.drops = list(&[1000, 1001, 5000], &[]);
+    plan.routers[0].back.drops = list(&[], &[10, 20]);
+    let Some(records) = records(&plan) else { return };
+    let last = of_kind(&records, SENDER).last().expect("a sample");
+    let sent = u64::from(u32_at(&last.body, DATA_SEGS_OUT));
+    let numbers = |record: &Record| record.body.chunks(8).map(|x| u64_at(x, 0)).collect::<Vec<_>>();
+    let found: Vec<_> = of_kind(&records, DROPPED).map(numbers).collect();
+    // Flow, direction, data that came and was dropped, ACKs that came and were dropped.
+    assert_eq!((&found[0][..2], found[0][3]), (&[0, 0][..], 3));
+    assert!(sent.abs_diff(found[0][2]) <= 2, "{sent} segments sent, {} came", found[0][2]);
+    assert_eq!((&found[1][..4], found[1][5]), (&[0, 1, 0, 0][..], 2));
+}
+
+#[test]
+fn bytes_are_exact_and_a_duration_ends_with_a_whole_write() {
+    let mut plan = plan(100_000_000, 250_000);
+    plan.flows[0].bytes = Some(1_234_567);
+    let Some(found) = records(&plan) else { return };
+    assert_eq!(event(&found, FINISHED).expect("finished").1, 1_234_567);
+    plan.flows[0].bytes = None;
+    plan.flows[0].duration_ns = Some(2 * SECOND);
+    plan.flows[0].write = 10_001;
+    let found = records(&plan).expect("a kernel");
+    let (at, bytes) = event(&found, FINISHED).expect("finished");
+    assert_eq!(bytes % 10_001, 0);
+    assert!(at > 2 * SECOND && at < 3 * SECOND, "{at}");
+    plan.flows[0].rate = Some(8 * 10_001 * 100);
+    let found = records(&plan).expect("a kernel");
+    let (at, bytes) = event(&found, FINISHED).expect("finished");
+    // A write each 10 ms, from the connection at 20 ms on; a few are late while the window is small.
+    assert!((180 * 10_001..=198 * 10_001).contains(&bytes), "{bytes}");
+    assert!(at.abs_diff(2 * SECOND) < 50 * MS, "{at}");
+}
+
+#[test]
+fn two_runs_of_a_plan_are_the_same_byte_by_byte() {
+    let mut plan = plan(1_000_000_000, 1_000_000);
+    plan.end_ns = 2 * SECOND;
+    plan.sample_ns = MS;
+    plans::lose(&mut plan.routers[0].forward.qdiscs, 1e-4);
+    let Some(first) = run(&plan) else { return };
+    let second = run(&plan).expect("a kernel");
+    assert!(first.bytes.len() > 1_000_000);
+    assert!(first.bytes == second.bytes);
+}
+
+#[test]
+fn a_failure_names_what_failed() {
+    let mut wrong = plan(100_000_000, 250_000);
+    wrong.sysctl.push(("net/ipv4/tcp_nonsense".into(), "1".into()));
+    let Some(found) = records(&wrong) else { return };
+    let text = |found: &[Record]| {
+        let failure = of_kind(found, FAILED).next().expect("a failure");
+        String::from_utf8_lossy(&failure.body).into_owned()
+    };
+    assert!(text(&found).contains("net/ipv4/tcp_nonsense"), "{}", text(&found));
+    let mut wrong = plan(100_000_000, 250_000);
+    wrong.flows[0].congestion = "nonsense".into();
+    let found = records(&wrong).expect("a kernel");
+    assert!(text(&found).contains("congestion control nonsense"), "{}", text(&found));
+}

@@ -1,0 +1,59 @@
+//! Plans to run.
+
+use fullpipe_guest::plan::{Flow, Host, Loss, Plan, Qdisc, Router, Way};
+
+/// ns.
+pub const MS: u64 = 1_000_000;
+/// ns.
+pub const SECOND: u64 = 1000 * MS;
+
+fn netem(delay_ns: u64, loss: Loss) -> Qdisc {
+    Qdisc::Netem {
+        delay_ns,
+        jitter_ns: 0,
+        limit: 1_000_000,
+        loss,
+        duplicate: 0.0,
+        reorder: 0.0,
+        seed: 7,
+    }
+}
+
+/// Puts random loss behind what is there.
+pub fn lose(qdiscs: &mut Vec<Qdisc>, probability: f64) {
+    qdiscs.push(netem(0, Loss::Random { probability }));
+}
+
+fn host(qdiscs: Vec<Qdisc>) -> Host {
+    let wide = |name: &str| (format!("net/ipv4/{name}"), "4096 131072 67108864".to_string());
+    let sysctl = vec![wide("tcp_rmem"), wide("tcp_wmem")];
+    Host { sysctl, gso_max_segs: None, out: Way { drops: vec![], qdiscs } }
+}
+
+/// A flow without end over a bottleneck of `rate` bits per second and `queue` bytes; 20 ms, MTU 1500, 4 s.
+pub fn plan(rate: u64, queue: u32) -> Plan {
+    let bottleneck = Qdisc::Tbf { rate, burst: 15_000, limit: queue, overhead: 0 };
+    Plan {
+        end_ns: 4 * SECOND,
+        sample_ns: 100 * MS,
+        mtu: 1500,
+        seed: 1,
+        sysctl: vec![("net/core/netdev_max_backlog".into(), "100000".into())],
+        sender: host(vec![]),
+        routers: vec![Router {
+            forward: Way { drops: vec![], qdiscs: vec![bottleneck] },
+            back: Way::default(),
+        }],
+        receiver: host(vec![netem(20 * MS, Loss::None)]),
+        flows: vec![Flow {
+            congestion: "cubic".into(),
+            sndbuf: None,
+            rcvbuf: None,
+            start_ns: 0,
+            bytes: None,
+            duration_ns: None,
+            write: 131_072,
+            rate: None,
+        }],
+    }
+}
