@@ -30,7 +30,7 @@ impl Family {
     pub(super) fn lines(self) -> u64 {
         match self {
             Family::V6_1 => 900,
-            Family::V6_12 => 900,
+            Family::V6_12 => 1_110,
         }
     }
 }
