@@ -4,6 +4,7 @@ mod common;
 use common::{Call, Desk};
 use fullpipe::engine::linux::kernel::Wanted;
 use serde_json::Value;
+use std::os::unix::process::CommandExt;
 
 const NAMES: [&str; 7] =
     ["build tools", "kernel source", "disk", "kernel", "ptrace", "executable tmpfs", "memory"];
@@ -69,4 +70,45 @@ fn a_cached_kernel_is_found() {
     let kernel = check(&document, "kernel");
     let path = directory.join("linux").display().to_string();
     assert_eq!((&kernel["ok"], &kernel["found"]), (&true.into(), &path.into()));
+}
+
+/// Where ptrace is refused as a container's filter does it, doctor says so: it has tried.
+#[test]
+fn a_filter_that_refuses_ptrace_is_found_out() {
+    let desk = Desk::new();
+    let mut command = desk.command(&["doctor", "--json"]);
+    command.env("FULLPIPE_CACHE", desk.path("cache"));
+    // SAFETY: the closure makes two system calls and takes no lock.
+    unsafe { command.pre_exec(refuse_ptrace) };
+    let document = Call::of(command.output().expect("it starts")).ends_with(3).json();
+    let ptrace = check(&document, "ptrace");
+    assert_eq!(
+        (&ptrace["ok"], &ptrace["found"]),
+        (&false.into(), &"a child may not be traced".into())
+    );
+    let yama = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
+    if !["2", "3"].contains(&yama.trim()) {
+        assert!(ptrace["remedy"].as_str().expect("a text").contains("seccomp"), "{ptrace}");
+    }
+}
+
+/// Has ptrace fail with EPERM from here on.
+fn refuse_ptrace() -> std::io::Result<()> {
+    // Where the number differs, one step is left out.
+    let step = |code: u32, k: u32, jf: u8| libc::sock_filter { code: code as u16, jt: 0, jf, k };
+    let number = libc::SYS_ptrace as u32;
+    let refused = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+    let mut filter = [
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
+        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, number, 1),
+        step(libc::BPF_RET | libc::BPF_K, refused, 0),
+        step(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW, 0),
+    ];
+    let program = libc::sock_fprog { len: 4, filter: filter.as_mut_ptr() };
+    // SAFETY: the kernel copies the filter during the call.
+    let done = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
+    };
+    if done { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }

@@ -45,7 +45,7 @@ fn a_kernel_is_built_once_listed_and_removed() {
     let call = shop.call(&["kernel", "build"]).ends_with(0);
     let kernel = shop.desk.path("cache/kernels").join(name()).join("linux");
     assert_eq!(call.stdout.trim(), kernel.display().to_string());
-    call.complains(&["unpacking", "configuring", "compiling", "is built: 6.12.9"]);
+    call.complains(&["unpacking", "configuring", "compiling", "removing", "is built: 6.12.9"]);
     assert_eq!(std::fs::read_to_string(&kernel).expect("a kernel"), "ELF\n");
     assert_eq!(shop.desk.names("cache/kernels"), [".lock".to_owned(), name()]);
     let again = shop.call(&["kernel", "build"]).ends_with(0).complains(&["is there already"]);
@@ -135,7 +135,7 @@ fn an_interrupted_build_ends_its_children_and_leaves_nothing() {
         let sleeper = format!("/proc/{}/cmdline", shop.desk.read("sleeper").trim());
         let runs = || std::fs::read(&sleeper).is_ok_and(|line| line.starts_with(b"sleep"));
         if signal == "INT" {
-            assert!(call.stderr.contains("nothing of this build is kept"), "{}", call.stderr);
+            assert!(call.stderr.contains("stopping and removing"), "{}", call.stderr);
             wait_for("the end of its children", || !runs());
             assert!(hidden(&shop.desk).is_empty());
         } else {
