@@ -3,7 +3,7 @@
 mod common;
 use common::Desk;
 
-const COMMANDS: [&str; 5] = ["run", "list", "report", "compare", "plan"];
+const COMMANDS: [&str; 7] = ["run", "list", "report", "compare", "plan", "kernel", "doctor"];
 
 #[test]
 fn every_command_has_help_that_begins_with_examples() {
@@ -13,6 +13,15 @@ fn every_command_has_help_that_begins_with_examples() {
         let example = call.stdout.find(&format!("fullpipe {command} ")).expect("an example");
         let usage = call.stdout.find("Usage:").expect("usage");
         assert!(call.stdout.find("Examples:").expect("examples") < example && example < usage);
+    }
+}
+
+#[test]
+fn every_command_about_kernels_has_help_that_begins_with_examples() {
+    for command in ["build", "list", "remove"] {
+        let call = Desk::new().call(&["kernel", command, "--help"]).ends_with(0);
+        let example = call.stdout.find(&format!("fullpipe kernel {command}")).expect("an example");
+        assert!(example < call.stdout.find("Usage:").expect("usage"), "{}", call.stdout);
     }
 }
 

@@ -12,7 +12,8 @@ use fullpipe::engine::linux::kernel::{Cache, Entry, Error, Wanted};
 use progress::Progress;
 
 /// What the first signal says.
-const STOPPING: &str = "stopping; nothing of this build is kept";
+const STOPPING: &str =
+    "stopping and removing what there is (once more to leave that to the next build)";
 
 /// Builds, lists or removes.
 pub fn kernel(command: &KernelCommand, output: &Output) -> Result<(), Failure> {

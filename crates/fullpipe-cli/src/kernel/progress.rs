@@ -7,7 +7,6 @@ use crate::pace::{Pace, rounded};
 use fullpipe::engine::linux::kernel::watch::{Step, Watch};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, stderr};
-use std::time::Duration;
 
 const BAR: &str = "{bar:30} {percent:>3} % of the kernel compiled{prefix}";
 /// Steps of plain lines.
@@ -39,8 +38,7 @@ impl Progress {
         let (bar, pace) = self.bar.get_or_insert_with(|| (bar(expected), Pace::new(expected)));
         bar.set_position(lines.min(expected));
         if let Some(left) = pace.left(bar.elapsed(), lines) {
-            let left = if left == Duration::ZERO { String::new() } else { rounded(left) };
-            bar.set_prefix(format!(", {left} left"));
+            bar.set_prefix(format!(", {} left", rounded(left)));
         }
     }
 }
@@ -55,6 +53,7 @@ fn bar(expected: u64) -> ProgressBar {
 
 impl Watch for Progress {
     fn step(&mut self, step: &Step) {
+        self.finish();
         if self.quiet {
             return;
         }
@@ -67,6 +66,7 @@ impl Watch for Progress {
             Step::Unpacking => "unpacking".into(),
             Step::Configuring => "configuring".into(),
             Step::Compiling => "compiling".into(),
+            Step::Removing => "removing the source".into(),
         });
     }
 

@@ -60,7 +60,7 @@ impl Problem {
     }
 }
 
-/// Looks at everything. Takes below a second.
+/// Looks at everything.
 pub fn diagnose() -> Diagnosis {
     let checks = checks();
     Diagnosis { format: FORMAT, ok: checks.iter().all(|check| check.ok), checks }

@@ -52,6 +52,7 @@ pub fn build<W: Watch + ?Sized>(
         Err(Error::Stopped) => return Err(Error::Stopped),
         Err(failed) => return Err(explained(failed, &place)),
     };
+    watch.step(&Step::Removing);
     Ok(Built { entry, found: false })
 }
 

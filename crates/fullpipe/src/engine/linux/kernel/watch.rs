@@ -13,6 +13,8 @@ pub enum Step {
     Configuring,
     /// The kernel is compiled.
     Compiling,
+    /// The kernel is in the cache; its source is removed.
+    Removing,
 }
 
 /// Follows a build.
