@@ -33,8 +33,9 @@ if ! { has flex && has bison && has bc && has xz; } && [ "$(id -u)" = 0 ] && has
     apt-get update
     DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends gcc make flex bison bc xz-utils
 fi
-if cargo run --quiet --profile test --package fullpipe-cli -- kernel build; then
-    export FULLPIPE_REQUIRE_KERNEL=1
+if FULLPIPE_TEST_KERNEL=$(cargo run --quiet --profile test --package fullpipe-cli -- kernel build); then
+    FULLPIPE_TEST_INIT="$PWD/target/guest/$(rustc -vV | sed -n 's/^host: //p')/release/fullpipe-init"
+    export FULLPIPE_REQUIRE_KERNEL=1 FULLPIPE_TEST_KERNEL FULLPIPE_TEST_INIT
 else
     echo "skipped: the engine linux on its kernel, which could not be built (see above)" >&2
 fi
