@@ -147,6 +147,14 @@ fn what_it_cannot_do_is_said_by_key() {
             "hosts.sender.behaviour={ reduction = \"prr\" }",
             "hosts.sender.behaviour: refused: a genuine kernel behaves as it does",
         ),
+        (
+            "hosts.receiver.nic_rate=1Gbit",
+            "hosts.receiver.nic_rate: substituted: ACKs leave the receiver as they are sent",
+        ),
+        (
+            "hosts.sender.nic_rate=900Mbit",
+            "hosts.sender.tx_ring: substituted: all that waits for the card is in the qdisc",
+        ),
         ("report.sample=50us", "report.sample: refused: samples are at least 0.1 ms apart"),
     ];
     for (set, answer) in cases {

@@ -70,6 +70,16 @@ pub(super) fn support(run: &Resolved) -> Answers {
     if run.hosts.sender.hz != run.hosts.receiver.hz {
         answers.push(refused("hosts.receiver.hz", "both hosts are in one kernel, with one HZ"));
     }
+    let (sender, receiver) = (run.hosts.sender.nic_rate, run.hosts.receiver.nic_rate);
+    if receiver < sender {
+        let what = Support::Substituted("ACKs leave the receiver as they are sent".into());
+        answers.push(("hosts.receiver.nic_rate".into(), what));
+    }
+    let slowest = run.path.forward.iter().filter_map(|element| Some(element.rate()?.0)).min();
+    if slowest.is_none_or(|slowest| sender < slowest) {
+        let what = Support::Substituted("all that waits for the card is in the qdisc".into());
+        answers.push(("hosts.sender.tx_ring".into(), what));
+    }
     if run.report.sample.0 < CLOSEST {
         answers.push(refused("report.sample", "samples are at least 0.1 ms apart"));
     }
