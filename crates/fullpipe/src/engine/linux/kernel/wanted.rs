@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// A series of kernel versions for which a distribution has a source package.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
-    /// 6.1
+    /// 6.1; without block devices it mounts hostfs only with `root=none` on its command line.
     V6_1,
     /// 6.12
     #[default]
