@@ -4,7 +4,7 @@ use crate::args::RunArguments;
 use crate::failure::Failure;
 use fullpipe::analysis::Made;
 use fullpipe::engine::{self, Engine, Support};
-use fullpipe::scenario::{Plan, Resolved, Scenario};
+use fullpipe::scenario::{Resolved, Scenario};
 
 /// An engine that does every key of a scenario, exactly or as the user allows.
 pub struct Chosen {
@@ -30,10 +30,8 @@ impl Chosen {
                 "engine {name} tells no single packets, so no --pcap"
             )));
         }
+        objections(arguments, engine, scenario)?;
         for plan in scenario.plans() {
-            for (key, support) in engine.support(&plan.resolved) {
-                allow(arguments, plan, &key, &support)?;
-            }
             engine.ready(&plan.resolved).map_err(Failure::Environment)?;
         }
         Ok(Chosen { engine })
@@ -64,25 +62,42 @@ fn other_kernel(engine: &dyn Engine, version: &str) -> Failure {
     })
 }
 
-fn allow(run: &RunArguments, plan: &Plan, key: &str, support: &Support) -> Result<(), Failure> {
-    let (variant, engine) = (plan.name(), &run.engine);
-    match support {
-        Support::Exact => Ok(()),
-        Support::Refused(why) => {
-            Err(Failure::Input(format!("{variant}: engine {engine} cannot do {key}: {why}")))
+/// All keys that the engine refuses, or does otherwise without having been allowed to; each once.
+fn objections(run: &RunArguments, engine: &dyn Engine, scenario: &Scenario) -> Result<(), Failure> {
+    let mut found: Vec<String> = Vec::new();
+    for plan in scenario.plans() {
+        for (key, support) in engine.support(&plan.resolved) {
+            if let Some(objection) = objection(run, engine, &key, &support)
+                && !found.contains(&objection)
+            {
+                found.push(objection);
+            }
         }
+    }
+    match found.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Input(found.join("\n       "))),
+    }
+}
+
+fn objection(
+    run: &RunArguments,
+    engine: &dyn Engine,
+    key: &str,
+    support: &Support,
+) -> Option<String> {
+    let name = engine.name();
+    match support {
+        Support::Exact => None,
+        Support::Refused(why) => Some(format!("engine {name} cannot do {key}: {why}")),
         Support::Substituted(what) => {
-            let kernel = key.ends_with(".kernel");
-            let allowed = kernel && run.as_kernel.is_some()
+            let version = engine.kernel().filter(|_| key.ends_with(".kernel"));
+            let allowed = version.is_some() && run.as_kernel.is_some()
                 || run.without.iter().any(|pattern| matches(pattern, key));
-            let how = match (kernel, engine::find(engine).and_then(Engine::kernel)) {
-                (true, Some(version)) => format!("--as-kernel {version}"),
-                _ => format!("--without {key}"),
-            };
-            let why = format!(
-                "{variant}: engine {engine} does {key} otherwise: {what}; to allow it: {how}"
-            );
-            if allowed { Ok(()) } else { Err(Failure::Input(why)) }
+            let how = version.map_or(format!("--without {key}"), |v| format!("--as-kernel {v}"));
+            let otherwise =
+                format!("engine {name} does {key} otherwise: {what}; to allow it: {how}");
+            (!allowed).then_some(otherwise)
         }
     }
 }

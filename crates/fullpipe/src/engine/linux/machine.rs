@@ -150,6 +150,8 @@ fn words(parts: &Parts) -> Vec<String> {
         "hostfs=/proc/self/cwd",
         "rootfstype=hostfs",
         "rootflags=/",
+        // 6.1 mounts no root without it.
+        "root=none",
         "rw",
         "init=/init",
         "con=null",
