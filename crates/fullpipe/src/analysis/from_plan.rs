@@ -3,11 +3,6 @@
 use super::{Figures, FlowMeta, Made, RunMeta};
 use crate::scenario::{Element, Plan, Resolved, Scenario};
 
-/// Octets of IPv4 and TCP headers without options.
-const HEADERS: u32 = 40;
-/// Octets of the timestamp option, padded (RFC 7323, appendix A).
-const TIMESTAMPS: u32 = 12;
-
 impl RunMeta {
     /// Describes the run of a plan that an engine has made.
     pub fn from_plan(scenario: &Scenario, plan: &Plan, made: Made) -> RunMeta {
@@ -19,7 +14,7 @@ impl RunMeta {
             engine: made.engine,
             substituted: made.substituted,
             partial: made.partial,
-            mss: mss(run),
+            mss: run.mss(),
             interval: run.report.interval,
             first_interval: run.report.first_interval,
             clock_offset: run.report.clock_offset,
@@ -40,13 +35,6 @@ fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
         stop: flow.duration.map(|duration| flow.start + duration),
     };
     run.flow.iter().map(flow).collect()
-}
-
-/// Payload of a full segment: timestamps are used if both hosts want them.
-fn mss(run: &Resolved) -> u32 {
-    let timestamps = run.hosts.sender.timestamps && run.hosts.receiver.timestamps;
-    let options = if timestamps { TIMESTAMPS } else { 0 };
-    run.path.mtu.saturating_sub(HEADERS + options).max(1)
 }
 
 /// The slowest links of the path, in the packets' order, and the sender's card.

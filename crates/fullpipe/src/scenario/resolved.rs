@@ -4,6 +4,7 @@
 use super::path::Element;
 use super::show;
 use fullpipe_sim::config::{ReceivePath, Sysctl};
+use fullpipe_sim::tcp::{HEADERS, TIMESTAMP_OPTION};
 use fullpipe_sim::units::{Rate, Time};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -26,6 +27,15 @@ pub struct Resolved {
     pub hosts: Hosts,
     /// The flows, one entry per connection.
     pub flow: Vec<Flow>,
+}
+
+impl Resolved {
+    /// Payload of a full segment, bytes (at least 1): timestamps are used if both hosts want them.
+    pub fn mss(&self) -> u32 {
+        let timestamps = self.hosts.sender.timestamps && self.hosts.receiver.timestamps;
+        let options = if timestamps { TIMESTAMP_OPTION } else { 0 };
+        self.path.mtu.saturating_sub(HEADERS + options).max(1)
+    }
 }
 
 /// What packets pass between the hosts.

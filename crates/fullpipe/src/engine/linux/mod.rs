@@ -76,7 +76,7 @@ impl Engine for Linux {
         let samples = Samples::new(
             stages,
             plan.flows.len(),
-            mss(resolved),
+            resolved.mss(),
             resolved.report.sample.0,
             resolved.duration.0,
         );
@@ -93,13 +93,6 @@ impl Engine for Linux {
 /// What it refuses after all.
 pub fn plan(resolved: &Resolved) -> Result<Plan, String> {
     asks::ask(resolved).map(|asked| asked.plan)
-}
-
-/// Payload of a full segment.
-fn mss(run: &Resolved) -> u32 {
-    let timestamps = run.hosts.sender.timestamps && run.hosts.receiver.timestamps;
-    let headers = if timestamps { 52 } else { 40 };
-    run.path.mtu.saturating_sub(headers).max(1)
 }
 
 /// The built kernel for `resolved`, with the HZ of its hosts.
