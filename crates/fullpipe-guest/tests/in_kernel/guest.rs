@@ -1,12 +1,12 @@
 //! Starts the kernel with the guest in a directory, and reads what it leaves there.
 
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs, io, thread};
 
+use fullpipe_guest::boot::{self, Parts};
 use fullpipe_guest::plan::{self, Plan};
 use fullpipe_guest::record::{self, Head};
 
@@ -42,24 +42,6 @@ impl Run {
 /// Longest that a run may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-const ARGUMENTS: [&str; 15] = [
-    "uml_dir=uml",
-    "umid=run",
-    "mem=1G",
-    "time-travel=inf-cpu",
-    "time-travel-start=1700000000000000000",
-    "hostfs=/proc/self/cwd",
-    "rootfstype=hostfs",
-    "rootflags=/",
-    "rw",
-    "init=/init",
-    "con=null",
-    "con0=null,fd:1",
-    "ssl=null",
-    "quiet",
-    "panic=-1",
-];
-
 /// Runs a plan; none, and a word about it, if there is no kernel.
 pub fn run(plan: &Plan) -> Option<Run> {
     let variable = |name: &str| env::var_os(name).map(PathBuf::from);
@@ -81,23 +63,16 @@ pub fn run(plan: &Plan) -> Option<Run> {
 }
 
 fn run_in(root: &Path, kernel: &Path, init: &Path, plan: &Plan) -> io::Result<Vec<u8>> {
-    for dir in ["proc", "sys", "tmp", "run", "dev"] {
+    for dir in boot::DIRECTORIES {
         fs::create_dir_all(root.join(dir))?;
     }
-    fs::copy(init, root.join("init"))?;
+    fs::copy(init, root.join(boot::INIT))?;
     fs::write(root.join(plan::FILE), serde_json::to_string(plan)?)?;
-    let mut command = Command::new(kernel);
-    command.args(ARGUMENTS).current_dir(root).env_clear();
-    command.envs([("FULLPIPE_SEED", "1"), ("HOME", "/nonexistent"), ("TMPDIR", "/dev/shm")]);
+    let words = ["panic=-1".to_string()];
+    let parts =
+        Parts { kernel, memory_mib: 1024, memory_directory: "/dev/shm", seed: 1, words: &words };
+    let mut command = boot::command(&parts, root);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // SAFETY: both calls may be made between fork and exec.
-    unsafe {
-        command.pre_exec(|| {
-            libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            Ok(())
-        });
-    }
     wait(command.spawn()?)?;
     fs::read(root.join(record::FILE))
 }

@@ -1,6 +1,7 @@
 //! The directory that is the guest's whole world: its init, its plan, what it tells.
 
 use crate::trace::leftover;
+use fullpipe_guest::boot;
 use fullpipe_guest::plan::{self, Plan};
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -33,10 +34,10 @@ impl Jail {
         let path = parent.join(format!("{}-{number}", leftover::hidden_name(NAME)));
         fs::create_dir(&path)?;
         let jail = Jail { _lock: leftover::lock(&path), path };
-        for directory in ["proc", "sys", "dev", "tmp", "run"] {
+        for directory in boot::DIRECTORIES {
             fs::create_dir(jail.path.join(directory))?;
         }
-        jail.write("init", INIT, 0o755)?;
+        jail.write(boot::INIT, INIT, 0o755)?;
         jail.write(plan::FILE, &serde_json::to_vec(plan)?, 0o644)?;
         Ok(jail)
     }

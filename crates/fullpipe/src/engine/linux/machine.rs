@@ -5,12 +5,12 @@
 //! with the thread that started it, however that ends.
 
 use super::jail::Jail;
+use fullpipe_guest::boot::{self, Parts};
 use fullpipe_guest::record;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// Name of the file with what the kernel prints.
@@ -23,21 +23,6 @@ const SHOWN_LINES: usize = 8;
 const BUSY: Duration = Duration::from_secs(60);
 /// One that says nothing for so long is dead, busy or not.
 const SILENT: Duration = Duration::from_secs(120);
-/// 2023-11-14, 22:13:20 UTC: what the guest's clock says when it starts.
-const EPOCH_NS: u64 = 1_700_000_000_000_000_000;
-
-/// What a machine is made of.
-pub(super) struct Parts<'a> {
-    /// The kernel's program.
-    pub(super) kernel: &'a Path,
-    /// Memory, MiB.
-    pub(super) memory_mib: u64,
-    /// Seed of the kernel's random numbers.
-    pub(super) seed: u64,
-    /// Parameters of modules: words of the kernel's command line.
-    pub(super) words: &'a [String],
-}
-
 /// See the module's description.
 pub(super) struct Machine {
     child: Child,
@@ -61,13 +46,8 @@ impl Machine {
     /// Starts it; what it tells goes to files in `jail`.
     pub(super) fn start(parts: &Parts, jail: Jail) -> io::Result<Machine> {
         let console = File::create(jail.file(CONSOLE))?;
-        let mut command = Command::new(parts.kernel);
-        command.args(words(parts)).current_dir(jail.path()).env_clear();
-        command.env("FULLPIPE_SEED", parts.seed.to_string());
-        command.env("HOME", "/nonexistent").env("TMPDIR", memory_directory());
+        let mut command = boot::command(parts, jail.path());
         command.stdin(Stdio::null()).stdout(console.try_clone()?).stderr(console);
-        // SAFETY: only system calls that may be made between fork and exec.
-        unsafe { command.pre_exec(before_exec) };
         let child = command.spawn()?;
         Ok(Machine { child, jail, seen: (0, Duration::ZERO, Instant::now()) })
     }
@@ -141,46 +121,7 @@ pub(super) fn how_it_ended(status: ExitStatus) -> String {
     }
 }
 
-/// The kernel's command line. It is mixed into the kernel's random numbers, so it is the same wherever and
-/// whenever a run is made: no paths, nothing of the machine.
-fn words(parts: &Parts) -> Vec<String> {
-    let fixed = [
-        "uml_dir=uml",
-        "umid=run",
-        "time-travel=inf-cpu",
-        "hostfs=/proc/self/cwd",
-        "rootfstype=hostfs",
-        "rootflags=/",
-        // 6.1 mounts no root without it.
-        "root=none",
-        "rw",
-        "init=/init",
-        "con=null",
-        "con0=null,fd:1",
-        "ssl=null",
-        "quiet",
-    ];
-    let mut words: Vec<String> = fixed.iter().map(ToString::to_string).collect();
-    words.push(format!("time-travel-start={EPOCH_NS}"));
-    words.push(format!("mem={}M", parts.memory_mib));
-    words.extend_from_slice(parts.words);
-    words
-}
-
 /// Where the guest's memory is a file without a name; it wants to be executable and in memory.
-fn memory_directory() -> String {
+pub(super) fn memory_directory() -> String {
     std::env::var("FULLPIPE_MEMORY_DIR").unwrap_or_else(|_| "/dev/shm".into())
-}
-
-/// The guest dies with the thread that started it, lies at the same addresses each time (they change how
-/// much memory it finds), and leaves no core.
-fn before_exec() -> io::Result<()> {
-    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: plain system calls; the only pointer is to a value on this stack.
-    let done = unsafe {
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) == 0
-            && libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong) != -1
-            && libc::setrlimit(libc::RLIMIT_CORE, &none) == 0
-    };
-    if done { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

@@ -23,12 +23,13 @@ mod way;
 use super::{Engine, Failed, Outcome, Support};
 use crate::scenario::Resolved;
 use asks::Asked;
+use fullpipe_guest::boot::Parts;
 use fullpipe_guest::plan::Plan;
 use fullpipe_sim::trace::{Control, Sink};
 use fullpipe_sim::units::Time;
 use jail::Jail;
 use kernel::{Cache, Hz, Wanted};
-use machine::{Machine, Parts, State};
+use machine::{Machine, State};
 use records::Records;
 use samples::Samples;
 use std::io;
@@ -80,7 +81,13 @@ impl Engine for Linux {
             resolved.report.sample.0,
             resolved.duration.0,
         );
-        let parts = Parts { kernel: &kernel, memory_mib, seed: resolved.seed, words: &words };
+        let parts = Parts {
+            kernel: &kernel,
+            memory_mib,
+            memory_directory: &machine::memory_directory(),
+            seed: resolved.seed,
+            words: &words,
+        };
         let machine = Jail::new(&plan).and_then(|jail| Machine::start(&parts, jail));
         let failed = |e| Failed::Machine(format!("cannot start {}: {e}", kernel.display()));
         follow(machine.map_err(failed)?, samples, sink, control).map_err(Failed::Machine)

@@ -1,0 +1,77 @@
+//! How a kernel is started with the guest in it: the files around it, its command line, its process.
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+/// Directories that the guest's root has, for what is mounted and made in it.
+pub const DIRECTORIES: [&str; 5] = ["proc", "sys", "dev", "tmp", "run"];
+/// Name of the first process in the guest's root.
+pub const INIT: &str = "init";
+/// 2023-11-14, 22:13:20 UTC: what the guest's clock says when it starts.
+const EPOCH_NS: u64 = 1_700_000_000_000_000_000;
+const WORDS: [&str; 13] = [
+    "uml_dir=uml",
+    "umid=run",
+    "time-travel=inf-cpu",
+    "hostfs=/proc/self/cwd",
+    "rootfstype=hostfs",
+    "rootflags=/",
+    // 6.1 mounts no root without it.
+    "root=none",
+    "rw",
+    "init=/init",
+    "con=null",
+    "con0=null,fd:1",
+    "ssl=null",
+    "quiet",
+];
+
+/// What a guest is started with.
+pub struct Parts<'a> {
+    /// The kernel's program.
+    pub kernel: &'a Path,
+    /// Memory, MiB.
+    pub memory_mib: u64,
+    /// Where that memory is a file without a name; it wants to be executable and in memory.
+    pub memory_directory: &'a str,
+    /// Seed of the kernel's random numbers.
+    pub seed: u64,
+    /// Parameters of modules, and other words of the kernel's command line.
+    pub words: &'a [String],
+}
+
+/// The kernel as a process whose root is the directory `root`. It dies with the thread that starts it.
+pub fn command(parts: &Parts, root: &Path) -> Command {
+    let mut command = Command::new(parts.kernel);
+    command.args(words(parts)).current_dir(root).env_clear();
+    command.env("FULLPIPE_SEED", parts.seed.to_string());
+    command.env("HOME", "/nonexistent").env("TMPDIR", parts.memory_directory);
+    // SAFETY: only system calls that may be made between fork and exec.
+    unsafe { command.pre_exec(before_exec) };
+    command
+}
+
+/// The kernel's command line. It is mixed into the kernel's random numbers, so it is the same wherever and
+/// whenever a run is made: no paths, nothing of the machine.
+fn words(parts: &Parts) -> Vec<String> {
+    let mut words: Vec<String> = WORDS.iter().map(ToString::to_string).collect();
+    words.push(format!("time-travel-start={EPOCH_NS}"));
+    words.push(format!("mem={}M", parts.memory_mib));
+    words.extend_from_slice(parts.words);
+    words
+}
+
+/// The guest dies with the thread that started it, lies at the same addresses each time (they change how
+/// much memory it finds), and leaves no core.
+fn before_exec() -> io::Result<()> {
+    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: plain system calls; the only pointer is to a value on this stack.
+    let done = unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) == 0
+            && libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong) != -1
+            && libc::setrlimit(libc::RLIMIT_CORE, &none) == 0
+    };
+    if done { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
