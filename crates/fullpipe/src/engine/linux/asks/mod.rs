@@ -10,7 +10,6 @@ use super::way::{self, Watched};
 use crate::engine::Support;
 use crate::scenario::Resolved;
 use fullpipe_guest::plan::{self, Plan, Qdisc, Router};
-use fullpipe_sim::config::Element;
 
 /// Samples are no closer, ns.
 const CLOSEST: u64 = 100_000;
@@ -56,7 +55,7 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
     if run.report.sample.0 < CLOSEST {
         answers.push(refused("report.sample", "samples are at least 0.1 ms apart"));
     }
-    if let Err((name, why)) = elements(run) {
+    if let Err((name, why)) = way::routers(run) {
         answers.push(refused(&format!("path, element {name}"), &why));
     }
     if let Err((key, why)) = flows::words(run, family) {
@@ -75,7 +74,7 @@ fn refused(key: &str, why: &str) -> (String, Support) {
 /// What it refuses after all.
 pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     let told = |(key, why): (String, String)| format!("{key}: {why}");
-    let (routers, mut stages) = elements(run).map_err(told)?;
+    let (routers, mut stages) = way::routers(run).map_err(told)?;
     let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
     stages.insert(0, way::card_stage(sender.qdisc.limit));
     for (index, stage) in stages.iter_mut().enumerate() {
@@ -101,13 +100,6 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     };
     let memory_mib = memory_mib(run);
     Ok(Asked { plan, words: flows::words(run, family).map_err(told)?, stages, memory_mib })
-}
-
-fn elements(run: &Resolved) -> Result<(Vec<Router>, Vec<Watched>), (String, String)> {
-    let all = |elements: &[crate::scenario::Element]| -> Vec<Element> {
-        elements.iter().map(|element| element.config(run)).collect()
-    };
-    way::routers(&all(&run.path.forward), &all(&run.path.back), run.path.mtu)
 }
 
 /// Gives every netem a seed of its own.
