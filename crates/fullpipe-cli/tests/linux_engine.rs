@@ -115,6 +115,34 @@ fn every_congestion_control_runs_on_its_own_kernel() {
     }
 }
 
+/// The older kernel that can be built: its own seed of random numbers, its own end.
+#[test]
+fn the_other_kernel_runs_and_repeats_itself() {
+    let text = scenario("1Gbit", 1500, "1MB", 1.0).replace("kernel = \"3.14\"", "kernel = \"6.1\"");
+    let lossy = text
+        .replace("back = [", "back = [{ kind = \"loss\", name = \"noise\", probability = 0.01 },");
+    let Some(desk) = desk(&lossy.replace("6.1", "3.14")) else { return };
+    desk.write("old.toml", &lossy);
+    let call = |out| {
+        let call =
+            desk.call(&["run", "old.toml", "--engine", "linux", "--json", "-q", "--out", out]);
+        let missing = call.code == Some(3) && call.stderr.contains("kernel build --version 6.1");
+        assert!(
+            !missing || std::env::var_os("FULLPIPE_REQUIRE_KERNEL").is_none(),
+            "{}",
+            call.stderr
+        );
+        (!missing).then(|| call.ends_with(0).json())
+    };
+    let Some(first) = call("a") else {
+        println!("skipped: Linux 6.1 has not been built (fullpipe kernel build --version 6.1)");
+        return;
+    };
+    assert_eq!(first["runs"][0]["flows"][0]["kernel"], "6.1");
+    assert!(stage(&first, "noise")["dropped"].as_u64().expect("drops") > 0);
+    assert_eq!(Some(first), call("b"));
+}
+
 /// What is set arrives: a pacing rate of 100 Mb/s bounds the flow, a window clamp by its window.
 #[test]
 fn socket_options_and_sysctls_take_effect() {
@@ -304,6 +332,27 @@ fn a_killed_program_leaves_no_kernel_and_the_next_one_sweeps() {
     assert_eq!(jails(id).len(), 1);
     run(&desk, "next", &[]);
     assert!(jails(id).is_empty(), "{:?}", jails(id));
+}
+
+/// In a namespace of mounts of its own, which needs root: a file system too small for the guest's memory.
+#[test]
+fn a_guest_without_room_for_its_memory_is_ended_and_the_place_named() {
+    let Some(desk) = desk(&scenario("10Gbit", 9000, "100MB", 20.0)) else { return };
+    if std::fs::read_to_string("/proc/self/status").is_ok_and(|s| !s.contains("Uid:\t0")) {
+        println!("skipped: mounting a file system needs root");
+        return;
+    }
+    let mut call = desk.command(&arguments(&["-q", "--out", "out"]));
+    let small = "mkdir small && mount -t tmpfs -o size=64m,exec none small && FULLPIPE_MEMORY_DIR=small exec \"$0\" \"$@\"";
+    let mut inner = Command::new("unshare");
+    inner.args(["--mount", "sh", "-c", small]).arg(call.get_program()).args(call.get_args());
+    inner.envs(call.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    inner.current_dir(call.get_current_dir().expect("a directory"));
+    call = inner;
+    let output = call.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("small has no room for the guest's memory"), "{said}");
 }
 
 #[test]
