@@ -115,6 +115,22 @@ fn every_congestion_control_runs_on_its_own_kernel() {
     }
 }
 
+/// Each has sockets and threads of its own.
+#[test]
+fn hundreds_of_flows_share_the_link() {
+    let text = scenario("1Gbit", 1500, "5MB", 1.0).replace("[[flow]]", "[[flow]]\ncount = 300");
+    let Some(desk) = desk(&text.replace("count = 300", "count = 1")) else { return };
+    desk.write("my.toml", &text);
+    let document = run(&desk, "many", &["--set", "report.sample=50ms"]);
+    let flows = document["runs"][0]["flows"].as_array().expect("flows");
+    let bytes: Vec<u64> = flows.iter().map(|flow| flow["bytes"].as_u64().expect("bytes")).collect();
+    let all: u64 = bytes.iter().sum();
+    assert!(bytes.len() == 300 && bytes.iter().all(|bytes| *bytes > 0), "{bytes:?}");
+    assert!((90_000_000..125_000_000).contains(&all), "{all}");
+    let refused = desk.call(&arguments(&["--set", "flow.bulk.count=2001", "--out", "no"]));
+    assert!(refused.ends_with(2).stderr.contains("2001 flows; one guest runs 2000 at most"));
+}
+
 /// The older kernel that can be built: its own seed of random numbers, its own end.
 #[test]
 fn the_other_kernel_runs_and_repeats_itself() {
