@@ -141,6 +141,7 @@ pub(super) fn ask(run: &Resolved) -> Result<Asked, String> {
         routers: seeded(routers, run.seed),
         receiver: host(receiver),
         flows: run.flow.iter().map(|flow| asked_flow(flow, run)).collect(),
+        watched: stages.iter().filter_map(Watched::qdisc).collect(),
     };
     let memory_mib = memory_mib(run);
     Ok(Asked { plan, words: words(run).map_err(told)?, stages, memory_mib })
@@ -205,6 +206,7 @@ fn asked_flow(flow: &Flow, run: &Resolved) -> plan::Flow {
             App::Bulk => None,
             App::Rate { rate } => Some(rate.0),
         },
+        plain: false,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The path as routers with qdiscs, and where the trace's stages are found among them.
 
-use fullpipe_guest::plan::{Drops, Loss, Qdisc, Router, Way};
+use fullpipe_guest::plan::{Drops, Loss, Qdisc, Router, Watch, Way};
 use fullpipe_guest::record::{LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
 use fullpipe_sim::config::{self, Element, QueueLimit};
 use fullpipe_sim::trace::StageInfo;
@@ -49,6 +49,14 @@ pub(super) struct List {
 pub(super) struct Watched {
     pub(super) info: StageInfo,
     pub(super) seen: Seen,
+}
+
+impl Watched {
+    /// The qdisc that the guest has to watch for it.
+    pub(super) fn qdisc(&self) -> Option<Watch> {
+        let Seen::Qdisc(Counters { namespace, device, handle }) = self.seen else { return None };
+        Some(Watch { namespace, device, handle })
+    }
 }
 
 /// One direction of the path: what stands on each device, in the order in which packets come to it.
