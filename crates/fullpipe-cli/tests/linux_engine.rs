@@ -115,22 +115,6 @@ fn every_congestion_control_runs_on_its_own_kernel() {
     }
 }
 
-/// Each has sockets and threads of its own.
-#[test]
-fn hundreds_of_flows_share_the_link() {
-    let text = scenario("1Gbit", 1500, "5MB", 1.0).replace("[[flow]]", "[[flow]]\ncount = 300");
-    let Some(desk) = desk(&text.replace("count = 300", "count = 1")) else { return };
-    desk.write("my.toml", &text);
-    let document = run(&desk, "many", &["--set", "report.sample=50ms"]);
-    let flows = document["runs"][0]["flows"].as_array().expect("flows");
-    let bytes: Vec<u64> = flows.iter().map(|flow| flow["bytes"].as_u64().expect("bytes")).collect();
-    let all: u64 = bytes.iter().sum();
-    assert!(bytes.len() == 300 && bytes.iter().all(|bytes| *bytes > 0), "{bytes:?}");
-    assert!((90_000_000..125_000_000).contains(&all), "{all}");
-    let refused = desk.call(&arguments(&["--set", "flow.bulk.count=2001", "--out", "no"]));
-    assert!(refused.ends_with(2).stderr.contains("2001 flows; one guest runs 2000 at most"));
-}
-
 /// The older kernel that can be built: its own seed of random numbers, its own end.
 #[test]
 fn the_other_kernel_runs_and_repeats_itself() {
@@ -379,6 +363,50 @@ fn a_dead_guest_is_an_error_of_the_machine() {
     signal(kernels[0], "KILL");
     Call::wait(child).ends_with(3).complains(&["the guest ended killed"]);
     all_gone(&kernels);
+}
+
+#[test]
+fn two_engines_make_one_result_with_its_comparison() {
+    let list = "[{ kind = \"drop\", name = \"list\", flow = \"bulk\", segments = [400] },";
+    let text = scenario("100Mbit", 1500, "1MB", 2.0);
+    let Some(desk) = desk(&text.replace("forward = [", &format!("forward = {list}"))) else {
+        return;
+    };
+    let both = ["run", "my.toml", "--engine", "sim,linux", "--as-kernel", "6.12", "--out", "both"];
+    let call = desk.call(&both).ends_with(0);
+    for part in ["a: base on sim; b: base on linux", "base on linux: 2.0 s simulated"] {
+        let all = format!("{}{}", call.stdout, call.stderr);
+        assert!(all.contains(part), "no {part:?} in {all}");
+    }
+    let document: Value = serde_json::from_str(&desk.read("both/summary.json")).expect("JSON");
+    let engines: Vec<_> =
+        document["runs"].as_array().expect("runs").iter().map(|run| &run["engine"]).collect();
+    assert_eq!(engines, ["sim", "linux"]);
+    let comparisons = document["comparisons"].as_array().expect("comparisons");
+    assert_eq!(comparisons.len(), 1);
+    let distance = &comparisons[0]["flows"][0]["distance"];
+    assert_eq!(distance["retransmissions"]["b"], 1.0);
+    assert_eq!((&distance["losses"]["a"], &distance["losses"]["b"]), (&1.into(), &1.into()));
+    assert!(desk.read("both/report.html").contains("How far runs are apart"));
+    let names = desk.names("both");
+    assert!(["base-on-linux", "base-on-sim"].iter().all(|n| names.contains(&n.to_string())));
+    let again = desk.call(&["report", "both"]).ends_with(0);
+    assert_eq!(again.stdout, call.stdout);
+}
+
+#[test]
+fn all_engines_object_at_once() {
+    let desk = Desk::new();
+    let text = scenario("100Mbit", 1500, "1MB", 1.0);
+    let text = text
+        .replace("[hosts.receiver]\n", "behaviour = { reduction = \"prr\" }\n[hosts.receiver]\n");
+    desk.write("my.toml", &(text + "sockopt = { TCP_NODELAY = 1 }\n"));
+    let arguments = ["run", "my.toml", "--engine", "sim,linux,sim", "--as-kernel", "6.12"];
+    let call = desk.call(&arguments).ends_with(2);
+    let call = call.complains(&["engine linux cannot do hosts.sender.behaviour"]);
+    let call = call.complains(&["engine sim cannot do flow.bulk.sockopt"]);
+    assert_eq!(call.stderr.matches("engine sim cannot do").count(), 1, "{}", call.stderr);
+    assert_eq!(desk.names("."), ["my.toml"]);
 }
 
 #[test]

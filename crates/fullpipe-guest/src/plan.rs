@@ -13,10 +13,6 @@ use serde::{Deserialize, Serialize};
 /// Name of the plan's file in the guest's root.
 pub const FILE: &str = "plan.json";
 
-/// Most flows of a run. Each has two threads, and each page of theirs is a mapping on the host, of which a process
-/// has 65,530 at most (vm.max_map_count).
-pub const MAX_FLOWS: usize = 2_000;
-
 /// A run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {

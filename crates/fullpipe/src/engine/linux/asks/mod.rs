@@ -52,10 +52,6 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
         let what = Support::Substituted("all that waits for the card is in the qdisc".into());
         answers.push(("hosts.sender.tx_ring".into(), what));
     }
-    if run.flow.len() > plan::MAX_FLOWS {
-        let why = format!("{} flows; one guest runs {} at most", run.flow.len(), plan::MAX_FLOWS);
-        answers.push(refused("flow", &why));
-    }
     if run.report.sample.0 < CLOSEST {
         answers.push(refused("report.sample", "samples are at least 0.1 ms apart"));
     }
