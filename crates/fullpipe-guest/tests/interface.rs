@@ -1,6 +1,6 @@
 //! What the engine and the guest tell each other keeps its form.
 
-use fullpipe_guest::plan::{Drops, Flow, Host, Loss, Plan, Qdisc, Router, Way};
+use fullpipe_guest::plan::{Drops, Flow, Host, Loss, Plan, Qdisc, Router, Watch, Way};
 use fullpipe_guest::record::{self, Head};
 
 fn qdiscs() -> Vec<Qdisc> {
@@ -70,7 +70,9 @@ fn plan() -> Plan {
             duration_ns: None,
             write: 131_072,
             rate: None,
+            plain: true,
         }],
+        watched: vec![Watch { namespace: 1, device: 3, handle: 1 << 16 }],
     }
 }
 

@@ -79,7 +79,12 @@ fn run_in(root: &Path, kernel: &Path, init: &Path, plan: &Plan) -> io::Result<Ve
 
 fn wait(mut kernel: Child) -> io::Result<()> {
     let begin = Instant::now();
-    while kernel.try_wait()?.is_none() {
+    loop {
+        if let Some(status) = kernel.try_wait()? {
+            // 6.12 says "Power down" and 6.1 "System halted"; for both it is a good end.
+            let bad = || io::Error::other(format!("the guest ends with {status}"));
+            return status.success().then_some(()).ok_or_else(bad);
+        }
         if begin.elapsed() > PATIENCE {
             kernel.kill()?;
             kernel.wait()?;
@@ -87,5 +92,4 @@ fn wait(mut kernel: Child) -> io::Result<()> {
         }
         thread::sleep(Duration::from_millis(10));
     }
-    Ok(())
 }

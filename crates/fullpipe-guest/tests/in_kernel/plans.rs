@@ -1,6 +1,7 @@
 //! Plans to run.
 
-use fullpipe_guest::plan::{Flow, Host, Loss, Plan, Qdisc, Router, Way};
+use fullpipe_guest::plan::{Flow, Host, Loss, Plan, Qdisc, Router, Watch, Way};
+use fullpipe_guest::record::{LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
 
 /// ns.
 pub const MS: u64 = 1_000_000;
@@ -30,6 +31,10 @@ fn host(qdiscs: Vec<Qdisc>) -> Host {
     Host { sysctl, gso_max_segs: None, out: Way { drops: vec![], qdiscs } }
 }
 
+fn watch(namespace: u16, device: u32) -> Watch {
+    Watch { namespace, device, handle: qdisc_handle(0) }
+}
+
 /// A flow without end over a bottleneck of `rate` bits per second and `queue` bytes; 20 ms, MTU 1500, 4 s.
 pub fn plan(rate: u64, queue: u32) -> Plan {
     let bottleneck = Qdisc::Tbf { rate, burst: 15_000, limit: queue, overhead: 0 };
@@ -56,6 +61,8 @@ pub fn plan(rate: u64, queue: u32) -> Plan {
             duration_ns: None,
             write: 131_072,
             rate: None,
+            plain: false,
         }],
+        watched: vec![watch(1, RIGHT_DEVICE), watch(2, LEFT_DEVICE)],
     }
 }

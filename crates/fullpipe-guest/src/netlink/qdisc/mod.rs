@@ -74,7 +74,7 @@ impl Netlink {
     }
 }
 
-/// Asks for the state of one qdisc. Without ECHO the kernel gives no answer at all.
-pub fn state(device: u32, number: usize) -> Message {
-    Message::new(RTM_GETQDISC, ECHO, &body(device, 0, parent(number), 0))
+/// Asks for the state of the qdisc with that handle. Without ECHO the kernel gives no answer at all.
+pub fn state(device: u32, handle: u32) -> Message {
+    Message::new(RTM_GETQDISC, ECHO, &body(device, handle, 0, 0))
 }

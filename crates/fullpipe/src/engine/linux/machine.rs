@@ -20,7 +20,7 @@ const CONSOLE: &str = "console";
 /// Lines of it that an error shows.
 const SHOWN_LINES: usize = 8;
 /// A guest kernel that has used the CPU for so long while its clock stood still is busy for ever. It tells
-/// its time every 10 ms of its clock, for which a run of 100 Gb/s takes some 0.05 s. What a program of the
+/// its time every 100 ms of its clock, for which a run of 100 Gb/s takes some 0.5 s. What a program of the
 /// guest uses is not counted here.
 const BUSY: Duration = Duration::from_secs(60);
 /// One that says nothing for so long is dead, busy or not.

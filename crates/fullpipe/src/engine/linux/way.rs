@@ -2,7 +2,7 @@
 
 use super::pieces::{Capacity, Piece, piece, tbf};
 use crate::scenario::{Element, Resolved};
-use fullpipe_guest::plan::{Drops, Qdisc, Router, Way};
+use fullpipe_guest::plan::{Drops, Qdisc, Router, Watch, Way};
 use fullpipe_guest::record::{LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
 use fullpipe_sim::trace::StageInfo;
 use fullpipe_sim::units::{Framing, Rate};
@@ -43,6 +43,14 @@ pub(super) struct List {
 pub(super) struct Watched {
     pub(super) info: StageInfo,
     pub(super) seen: Seen,
+}
+
+impl Watched {
+    /// The qdisc that the guest has to watch for it.
+    pub(super) fn qdisc(&self) -> Option<Watch> {
+        let Seen::Qdisc(Counters { namespace, device, handle }) = self.seen else { return None };
+        Some(Watch { namespace, device, handle })
+    }
 }
 
 /// One direction of the path: what stands on each device, in the order in which packets come to it.

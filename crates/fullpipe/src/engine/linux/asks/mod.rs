@@ -97,6 +97,7 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
         routers: seeded(routers, run.seed),
         receiver: hosts::host(receiver),
         flows: run.flow.iter().map(|flow| flows::flow(flow, run)).collect(),
+        watched: stages.iter().filter_map(Watched::qdisc).collect(),
     };
     let memory_mib = memory_mib(run);
     Ok(Asked { plan, words: flows::words(run, family).map_err(told)?, stages, memory_mib })
