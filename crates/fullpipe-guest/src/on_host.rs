@@ -9,6 +9,7 @@ use fullpipe_guest::plan::{Drops, Host, Plan, Qdisc, Router, Way};
 use fullpipe_guest::record::{self, Head};
 
 use crate::error::{Context, Result};
+use crate::netlink::qdisc::Place;
 use crate::out::Out;
 use crate::path::{self, Path};
 use crate::probe::Probe;
@@ -19,7 +20,7 @@ fn plan() -> Plan {
         |overhead| Qdisc::Tbf { rate: 1_000_000_000, burst: 20_000, limit: 1 << 20, overhead };
     let host = |qdiscs| Host {
         gso_max_segs: Some(1),
-        out: Way { drops: vec![], qdiscs },
+        out: Way { qdiscs, ..Way::default() },
         ..Host::default()
     };
     let drops = vec![Drops { flow: 0, segments: vec![1], acks: vec![] }];
@@ -32,7 +33,10 @@ fn plan() -> Plan {
         sender: host(vec![rate(0), Qdisc::Pfifo { limit: 77 }]),
         routers: vec![
             Router::default(),
-            Router { forward: Way { drops, qdiscs: vec![rate(24)] }, back: Way::default() },
+            Router {
+                forward: Way { drops, qdiscs: vec![rate(24)], ..Way::default() },
+                back: Way::default(),
+            },
         ],
         receiver: host(vec![Qdisc::Bfifo { limit: 99_999 }]),
         flows: vec![],
@@ -118,7 +122,7 @@ fn a_probe_answers_for_the_time_of_its_question() {
         let dir = std::env::temp_dir().join(format!("fullpipe-guest-{}", std::process::id()));
         std::fs::create_dir_all(&dir).at(|| "directory")?;
         let mut out = Out::create(&dir).at(|| "files")?;
-        let chain = [(record::RIGHT_DEVICE, 0), (record::RIGHT_DEVICE, 1)];
+        let chain = [0, 1].map(|number| Place::chain(record::RIGHT_DEVICE, number));
         let socket = path.namespaces[0].netlink.socket();
         let mut probe = Probe::new(0, socket, &chain)?.expect("two qdiscs");
         probe.ask(1, &mut out)?;

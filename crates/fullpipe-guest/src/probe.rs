@@ -10,7 +10,7 @@ use fullpipe_guest::record;
 use crate::batch::Arrivals;
 use crate::error::{Context, Error, Result};
 use crate::netlink::message::{Answer, kind};
-use crate::netlink::qdisc::{self, RTM_NEWQDISC};
+use crate::netlink::qdisc::{self, Place, RTM_NEWQDISC};
 use crate::out::Out;
 use crate::sys;
 
@@ -34,19 +34,18 @@ pub struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// A probe of the qdiscs whose device and number in its chain are given; none if there are none.
+    /// A probe of the qdiscs at these places; none if there are none.
     pub fn new<'a>(
         namespace: usize,
         socket: &'a OwnedFd,
-        qdiscs: &[(u32, usize)],
+        qdiscs: &[Place],
     ) -> Result<Option<Probe<'a>>> {
         if qdiscs.is_empty() {
             return Ok(None);
         }
         sys::set_number(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, KEPT)
             .at(|| "buffer of a netlink socket")?;
-        let state =
-            |(device, number): &(u32, usize)| qdisc::state(*device, *number).finish(0).to_vec();
+        let state = |place: &Place| qdisc::state(*place).finish(0).to_vec();
         Ok(Some(Probe {
             namespace,
             socket,

@@ -2,12 +2,13 @@
 
 use std::os::fd::OwnedFd;
 
-use fullpipe_guest::plan::{Plan, Way};
-use fullpipe_guest::record::{LEFT_DEVICE, RECEIVER, RIGHT_DEVICE, SENDER};
+use fullpipe_guest::plan::Plan;
+use fullpipe_guest::record::{RECEIVER, SENDER};
 
 use crate::error::{Context, Result};
 use crate::namespaces::Namespace;
 use crate::out::Out;
+use crate::path;
 use crate::probe::Probe;
 use crate::run::{self, START, connected};
 use crate::sys;
@@ -42,13 +43,7 @@ pub fn run(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
 
 /// What the plan puts into each namespace, by device.
 fn probes<'a>(plan: &Plan, sockets: impl Iterator<Item = &'a OwnedFd>) -> Result<Vec<Probe<'a>>> {
-    let chain = |device, way: &Way| (0..way.qdiscs.len()).map(move |number| (device, number));
-    let mut of_namespaces = vec![chain(RIGHT_DEVICE, &plan.sender.out).collect::<Vec<_>>()];
-    for router in &plan.routers {
-        let both = chain(RIGHT_DEVICE, &router.forward).chain(chain(LEFT_DEVICE, &router.back));
-        of_namespaces.push(both.collect());
-    }
-    of_namespaces.push(chain(LEFT_DEVICE, &plan.receiver.out).collect());
+    let of_namespaces = path::places(plan);
     let all = of_namespaces.iter().zip(sockets).enumerate();
     all.filter_map(|(number, (qdiscs, socket))| Probe::new(number, socket, qdiscs).transpose())
         .collect()

@@ -136,7 +136,10 @@ pub(super) fn ask(run: &Resolved) -> Result<Asked, String> {
             ("net/ipv4/tcp_mem".into(), TCP_MEM.into()),
             ("net/core/netdev_max_backlog".into(), "1000000".into()),
         ],
-        sender: plan::Host { out: plan::Way { drops: vec![], qdiscs: card }, ..host(sender) },
+        sender: plan::Host {
+            out: plan::Way { qdiscs: card, ..plan::Way::default() },
+            ..host(sender)
+        },
         routers: seeded(routers, run.seed),
         receiver: host(receiver),
         flows: run.flow.iter().map(|flow| asked_flow(flow, run)).collect(),
@@ -149,8 +152,9 @@ pub(super) fn ask(run: &Resolved) -> Result<Asked, String> {
 fn seeded(mut routers: Vec<Router>, run_seed: u64) -> Vec<Router> {
     let ways = routers.iter_mut().flat_map(|router| [&mut router.forward, &mut router.back]);
     for (number, qdisc) in ways.flat_map(|way| &mut way.qdiscs).enumerate() {
-        if let Qdisc::Netem { seed, .. } = qdisc {
-            *seed = run_seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number as u64 + 1);
+        if let Qdisc::Netem(netem) = qdisc {
+            netem.seed =
+                run_seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number as u64 + 1);
         }
     }
     routers
