@@ -4,6 +4,7 @@
 mod common;
 
 use common::{Call, Desk};
+use fullpipe::scenario::congestion;
 use serde_json::Value;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -85,6 +86,66 @@ fn a_full_link_carries_what_its_framing_leaves() {
             "{rate}, {mtu}: {found} for {expected} Mb/s"
         );
     }
+}
+
+/// All congestion controls of the kernel at once, without `--as-kernel`: the scenario is of this kernel.
+#[test]
+fn every_congestion_control_runs_on_its_own_kernel() {
+    let text =
+        scenario("1Gbit", 1500, "1MB", 1.0).replace("kernel = \"3.14\"", "kernel = \"6.12\"");
+    let Some(desk) = desk(&text) else { return };
+    let names: Vec<&str> = congestion::genuine().iter().map(|module| module.name).collect();
+    let flow = |name: &&str| {
+        format!("[[flow]]\nname = \"{name}\"\ncongestion = \"{name}\"\nduration = \"1s\"\n")
+    };
+    desk.write("all.toml", &(text + &names.iter().map(flow).collect::<String>()));
+    let call = ["run", "all.toml", "--engine", "linux", "--json", "-q", "--out", "all"];
+    let document = desk.call(&call).ends_with(0).json();
+    let run = &document["runs"][0];
+    assert_eq!((&run["engine"], &run["substituted"]), (&"linux".into(), &Value::Null));
+    let flows = run["flows"].as_array().expect("flows");
+    assert_eq!(flows.len(), names.len() + 1);
+    for flow in flows {
+        assert_eq!(flow["kernel"], "6.12");
+        let (name, bytes) = (&flow["name"], flow["bytes"].as_u64().expect("bytes"));
+        assert!(
+            bytes > 100_000 && (name == "bulk" || flow["congestion"] == *name),
+            "{name}: {bytes}"
+        );
+    }
+}
+
+/// What is set arrives: a pacing rate of 100 Mb/s bounds the flow, a window clamp by its window.
+#[test]
+fn socket_options_and_sysctls_take_effect() {
+    let text =
+        scenario("1Gbit", 1500, "5MB", 2.0).replace("kernel = \"3.14\"", "kernel = \"6.12\"");
+    let Some(desk) = desk(&text) else { return };
+    let mbit = |out: &str, sets: &[&str]| {
+        let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+        let document = run(&desk, out, &sets);
+        let intervals = document["runs"][0]["flows"][0]["intervals"].as_array().expect("intervals");
+        intervals[1]["throughput_mbit"].as_f64().expect("a rate")
+    };
+    let paced =
+        mbit("paced", &["flow.bulk.sockopt={ SO_MAX_PACING_RATE = 12500000, TCP_NODELAY = 1 }"]);
+    // The kernel paces bytes with their headers.
+    assert!((92.0..=100.0).contains(&paced), "{paced} Mb/s");
+    let clamp = [
+        "hosts.sender.sysctl.net.ipv4.tcp_app_win=31",
+        "flow.bulk.receiver_sockopt={ TCP_WINDOW_CLAMP = 250000 }",
+    ];
+    // 250 kB per 20 ms; the window may end a little later, where its scale lets it.
+    let clamped = mbit("clamped", &clamp);
+    assert!((90.0..=110.0).contains(&clamped), "{clamped} Mb/s");
+    let refused = desk.call(&arguments(&[
+        "--set",
+        "hosts.sender.sysctl.net.ipv4.tcp_ecn=77",
+        "--out",
+        "no",
+        "-q",
+    ]));
+    assert!(refused.stderr.contains("sysctl net/ipv4/tcp_ecn = 77"), "{}", refused.stderr);
 }
 
 /// A window that leaves the link idle most of the time.
@@ -266,7 +327,7 @@ fn what_cannot_be_done_is_said_before_anything_runs() {
         ),
         (
             &["--engine", "linux", "--as-kernel", "5.4"],
-            "engine linux runs Linux 6.12: --as-kernel 6.12, not 5.4",
+            "engine linux runs Linux 6.12, 6.1, not 5.4, which --as-kernel names",
         ),
         (&["--as-kernel", "6.12"], "engine sim runs no genuine kernel"),
         (

@@ -296,6 +296,10 @@ pub struct Flow {
     pub sndbuf: Option<u64>,
     /// SO_RCVBUF, the same.
     pub rcvbuf: Option<u64>,
+    /// Other options of the sender's socket: name as in socket(7), tcp(7) and ip(7), value.
+    pub sender_options: Vec<(String, i64)>,
+    /// The same of the receiver's.
+    pub receiver_options: Vec<(String, i64)>,
     /// When it connects, ns from the run's start.
     pub start_ns: u64,
     /// Stop writing after this many bytes.

@@ -1,5 +1,6 @@
 //! Flows: for each a thread that writes and one that reads.
 
+mod options;
 mod receiver;
 mod sender;
 
