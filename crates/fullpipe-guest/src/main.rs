@@ -1,6 +1,8 @@
 //! The first and only process of the guest: reads a plan, does it, writes records, switches the kernel off.
 
 mod batch;
+mod bpf;
+mod changes;
 mod counters;
 mod drops;
 mod error;
@@ -25,6 +27,9 @@ use fullpipe_guest::plan::{self, Plan};
 
 use error::{Context, Error, Result};
 
+/// Open files that a process may have (fs.nr_open).
+const FILES: u64 = 1 << 20;
+
 fn main() -> ExitCode {
     if std::process::id() != 1 {
         eprintln!(
@@ -45,6 +50,7 @@ fn whole_run() -> Result<()> {
     sys::mount("proc", "/proc").at(|| "mounting /proc")?;
     sys::mount("sysfs", "/sys").at(|| "mounting /sys")?;
     sys::sharp_timers().at(|| "timer slack")?;
+    sys::many_files(FILES).at(|| "limit of open files")?;
     let plan = read_plan()?;
     sysctl::set_all(&plan.sysctl)?;
     let path = path::make(&plan)?;
@@ -52,6 +58,7 @@ fn whole_run() -> Result<()> {
     if sys::now() >= run::START {
         return Err(Error::new("set-up", "took longer than the time before the run"));
     }
+    changes::start(&plan, &path.namespaces)?;
     sample::run(&plan, &path.namespaces)?;
     counters::record(&path, plan.end_ns)
 }

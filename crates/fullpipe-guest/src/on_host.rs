@@ -20,7 +20,7 @@ fn plan() -> Plan {
         |overhead| Qdisc::Tbf { rate: 1_000_000_000, burst: 20_000, limit: 1 << 20, overhead };
     let host = |qdiscs| Host {
         gso_max_segs: Some(1),
-        out: Way { drops: vec![], qdiscs },
+        out: Way { qdiscs, ..Way::default() },
         ..Host::default()
     };
     let drops = vec![Drops { flow: 0, segments: vec![1], acks: vec![] }];
@@ -33,7 +33,10 @@ fn plan() -> Plan {
         sender: host(vec![rate(0), Qdisc::Pfifo { limit: 77 }]),
         routers: vec![
             Router::default(),
-            Router { forward: Way { drops, qdiscs: vec![rate(24)] }, back: Way::default() },
+            Router {
+                forward: Way { drops, qdiscs: vec![rate(24)], ..Way::default() },
+                back: Way::default(),
+            },
         ],
         receiver: host(vec![Qdisc::Bfifo { limit: 99_999 }]),
         flows: vec![],

@@ -3,11 +3,14 @@
 use fullpipe_guest::plan::{Host, Plan, Router, Way};
 use fullpipe_guest::record::{LEFT_DEVICE, RIGHT_DEVICE};
 
+use crate::bpf::classify;
+use crate::bpf::police::{self, Policer};
 use crate::drops::{Direction, Dropper};
 use crate::error::{Error, Result};
 use crate::layout;
 use crate::namespaces::Namespace;
 use crate::netlink::link::{self, End};
+use crate::netlink::qdisc::Place;
 use crate::sysctl;
 
 /// Name of [`LEFT_DEVICE`].
@@ -21,6 +24,8 @@ pub struct Path {
     pub namespaces: Vec<Namespace>,
     /// Lists of packets to lose, by router, forward before back.
     pub droppers: Vec<Dropper>,
+    /// Token buckets.
+    _policers: Vec<Policer>,
 }
 
 /// Sets the path of a plan up.
@@ -34,11 +39,16 @@ pub fn make(plan: &Plan) -> Result<Path> {
     let last = namespaces.len() - 1;
     host(&mut namespaces[0], RIGHT_DEVICE, &plan.sender)?;
     host(&mut namespaces[last], LEFT_DEVICE, &plan.receiver)?;
-    let mut droppers = Vec::new();
+    let (mut droppers, mut policers) = (Vec::new(), Vec::new());
     for (number, (router, namespace)) in plan.routers.iter().zip(&mut namespaces[1..]).enumerate() {
-        droppers.extend(set_router(namespace, number, router)?);
+        for side in sides(router) {
+            sort(namespace, &side)?;
+            set_qdiscs(namespace, side.out, side.way)?;
+            droppers.extend(lose(namespace, number, &side)?);
+            policers.extend(limit(namespace, &side)?);
+        }
     }
-    Ok(Path { namespaces, droppers })
+    Ok(Path { namespaces, droppers, _policers: policers })
 }
 
 /// Makes the namespaces, with their sysctls.
@@ -91,16 +101,50 @@ fn route(namespaces: &mut [Namespace]) -> Result<()> {
     Ok(())
 }
 
+/// What a router does to the packets that go one way.
+struct Side<'a> {
+    way: &'a Way,
+    /// Device by which they go out, and by which they came in.
+    out: u32,
+    comes_in: u32,
+    direction: Direction,
+}
+
+fn sides(router: &Router) -> [Side<'_>; 2] {
+    let (left, right) = (LEFT_DEVICE, RIGHT_DEVICE);
+    [
+        Side { way: &router.forward, out: right, comes_in: left, direction: Direction::Forward },
+        Side { way: &router.back, out: left, comes_in: right, direction: Direction::Back },
+    ]
+}
+
 fn set_qdiscs(namespace: &mut Namespace, device: u32, way: &Way) -> Result<()> {
     for (number, qdisc) in way.qdiscs.iter().enumerate() {
-        namespace.netlink.qdisc(device, number, qdisc)?;
+        namespace.netlink.qdisc(Place::chain(device, number), number, qdisc)?;
+    }
+    Ok(())
+}
+
+/// Gives flows qdiscs of their own.
+fn sort(namespace: &mut Namespace, side: &Side<'_>) -> Result<()> {
+    let flows = &side.way.apart;
+    if flows.is_empty() {
+        return Ok(());
+    }
+    namespace.netlink.prio(side.out, flows.len())?;
+    for (band, apart) in flows.iter().enumerate() {
+        let place = Place::band(side.out, band);
+        namespace.netlink.qdisc(place, band + 1, &apart.qdisc)?;
+        let program = classify::load(side.direction.packets_of(apart.flow))?;
+        namespace.netlink.sort(side.out, band, &program)?;
     }
     Ok(())
 }
 
 fn host(namespace: &mut Namespace, device: u32, host: &Host) -> Result<()> {
-    if !host.out.drops.is_empty() {
-        return Err(Error::new("plan", "a host has a list of packets to lose"));
+    let Way { drops, police, apart, qdiscs: _, changes } = &host.out;
+    if !(drops.is_empty() && police.is_none() && apart.is_empty() && changes.is_empty()) {
+        return Err(Error::new("plan", "a host has more than qdiscs"));
     }
     if let Some(segments) = host.gso_max_segs {
         namespace.netlink.gso_max_segs(device, segments)?;
@@ -108,22 +152,31 @@ fn host(namespace: &mut Namespace, device: u32, host: &Host) -> Result<()> {
     set_qdiscs(namespace, device, &host.out)
 }
 
-fn set_router(namespace: &mut Namespace, number: usize, router: &Router) -> Result<Vec<Dropper>> {
-    let ways = [
-        (&router.forward, RIGHT_DEVICE, LEFT_DEVICE, Direction::Forward),
-        (&router.back, LEFT_DEVICE, RIGHT_DEVICE, Direction::Back),
-    ];
+/// Loses the packets of lists.
+fn lose(namespace: &mut Namespace, number: usize, side: &Side<'_>) -> Result<Vec<Dropper>> {
+    let Side { way, comes_in, direction, .. } = *side;
+    if !way.drops.is_empty() || way.police.is_some() {
+        namespace.netlink.clsact(comes_in)?;
+    }
     let mut droppers = Vec::new();
-    for (way, out, comes_in, direction) in ways {
-        set_qdiscs(namespace, out, way)?;
-        if !way.drops.is_empty() {
-            namespace.netlink.clsact(comes_in)?;
-        }
-        for (order, drops) in way.drops.iter().enumerate() {
-            let dropper = Dropper::load(number, direction, drops)?;
-            namespace.netlink.attach(comes_in, order as u16 + 1, &dropper.program)?;
-            droppers.push(dropper);
-        }
+    for (order, drops) in way.drops.iter().enumerate() {
+        let dropper = Dropper::load(number, direction, drops)?;
+        namespace.netlink.attach(comes_in, order as u16 + 1, &dropper.program)?;
+        droppers.push(dropper);
     }
     Ok(droppers)
+}
+
+/// Puts a token bucket behind the lists.
+fn limit(namespace: &mut Namespace, side: &Side<'_>) -> Result<Option<Policer>> {
+    let Some(police) = &side.way.police else { return Ok(None) };
+    let policer = police::load(police)?;
+    let order = side.way.drops.len() as u16 + 1;
+    namespace.netlink.attach(side.comes_in, order, &policer.program)?;
+    Ok(Some(policer))
+}
+
+/// The device by which each of a router's ways leaves, with the way.
+pub fn ways(router: &Router) -> [(u32, &Way); 2] {
+    sides(router).map(|side| (side.out, side.way))
 }

@@ -75,8 +75,45 @@ pub struct Router {
 pub struct Way {
     /// Packets to lose, looked at where they come into this router (a host: not allowed).
     pub drops: Vec<Drops>,
+    /// A token bucket, behind the lists, where packets come into this router (a host: not allowed).
+    pub police: Option<Police>,
+    /// Flows that have a qdisc of their own, 15 at most; packets of others pass at once. Then there are no `qdiscs`.
+    pub apart: Vec<Apart>,
     /// The root qdisc, its child, and so on. None: the device has none.
     pub qdiscs: Vec<Qdisc>,
+    /// What becomes of them while the run goes on, in order of time.
+    pub changes: Vec<Change>,
+}
+
+/// A token bucket: a packet passes at once or is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Police {
+    /// Bits per second that come, 1 or more.
+    pub rate: u64,
+    /// Bytes that it holds, 1 to 1,000,000,000; it begins full.
+    pub burst: u64,
+    /// Bytes that a packet counts beyond those of IP.
+    pub overhead: i32,
+}
+
+/// A qdisc for a flow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Apart {
+    /// Index of the flow.
+    pub flow: u16,
+    /// What its packets pass.
+    pub qdisc: Qdisc,
+}
+
+/// A qdisc becomes another of its kind. What waits in it stays.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// ns from the run's start.
+    pub at_ns: u64,
+    /// Its number in the chain.
+    pub number: usize,
+    /// What it becomes.
+    pub qdisc: Qdisc,
 }
 
 /// Packets of a flow to lose, by their number among those that come, from 0; rising.
@@ -116,23 +153,8 @@ pub enum Qdisc {
         /// Bytes.
         limit: u32,
     },
-    /// Delay and loss.
-    Netem {
-        /// ns.
-        delay_ns: u64,
-        /// Standard deviation of the delay, ns.
-        jitter_ns: u64,
-        /// Packets it holds.
-        limit: u32,
-        /// Loss.
-        loss: Loss,
-        /// Probability that a packet comes twice.
-        duplicate: f64,
-        /// Probability that a packet goes at once, ahead of those that wait.
-        reorder: f64,
-        /// Seed of its random numbers (since Linux 6.6; before that of the kernel's).
-        seed: u64,
-    },
+    /// Delay, loss, copies, another order.
+    Netem(Netem),
     /// Fair queueing with pacing.
     Fq {
         /// Packets.
@@ -203,6 +225,54 @@ pub enum Qdisc {
         /// Drop ACKs that later ones of the queue make superfluous.
         ack_filter: bool,
     },
+}
+
+/// netem. Without anything set packets pass at once; `limit` has to be set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Netem {
+    /// ns.
+    pub delay_ns: u64,
+    /// What makes the delay vary.
+    pub spread: Option<Spread>,
+    /// Packets it holds.
+    pub limit: u32,
+    /// Loss.
+    pub loss: Loss,
+    /// Which packets come twice.
+    pub duplicate: Option<Chance>,
+    /// Which packets go at once, ahead of those that wait.
+    pub overtake: Option<Overtake>,
+    /// Seed of its random numbers (since Linux 6.6; before that of the kernel's).
+    pub seed: u64,
+}
+
+/// A delay that varies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Half the width or the standard deviation, ns, up to 2,147,483,647.
+    pub width_ns: u64,
+    /// Whether it is normal; else it is uniform.
+    pub normal: bool,
+    /// Whether packets keep their order: each waits for those before it.
+    pub keep_order: bool,
+}
+
+/// A choice by chance.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Chance {
+    /// 0 to 1.
+    pub probability: f64,
+    /// Share of the random number that comes from the one before, 0 to 1.
+    pub correlation: f64,
+}
+
+/// Packets that go ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Overtake {
+    /// Which, of those that may.
+    pub chance: Chance,
+    /// Packets from one that does to the next that may, 1 or more.
+    pub gap: u32,
 }
 
 /// How packets are lost at random.

@@ -91,6 +91,9 @@ pub const LEFT_DEVICE: u32 = 2;
 /// Number of the device that looks to the receiver.
 pub const RIGHT_DEVICE: u32 = 3;
 
+/// Handle of what looks at the packets that come in by a device; its packets are all that came.
+pub const INCOMING_HANDLE: u32 = 0xffff_0000;
+
 /// Handle of the qdisc of that number (from 0, the root) in the chain of a device, as [`QDISCS`] has it.
 pub fn qdisc_handle(number: usize) -> u32 {
     (number as u32 + 1) << 16

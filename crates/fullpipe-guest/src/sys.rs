@@ -77,6 +77,14 @@ fn timespec(ns: u64) -> libc::timespec {
     libc::timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 }
 }
 
+/// Lets the process have as many files and sockets open as the kernel allows any.
+pub fn many_files(most: u64) -> io::Result<()> {
+    let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+    // SAFETY: it reads one structure.
+    check(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) })?;
+    Ok(())
+}
+
 /// Sleeps until that time of CLOCK_MONOTONIC, through signals.
 pub fn sleep_until(ns: u64) {
     let at = timespec(ns);

@@ -1,17 +1,23 @@
 //! What the engine and the guest tell each other keeps its form.
 
-use fullpipe_guest::plan::{Drops, Flow, Host, Loss, Plan, Qdisc, Router, Watch, Way};
+use fullpipe_guest::plan::{
+    Apart, Chance, Change, Drops, Flow, Host, Loss, Netem, Overtake, Plan, Police, Qdisc, Router,
+    Spread, Watch, Way,
+};
 use fullpipe_guest::record::{self, Head};
 
 fn qdiscs() -> Vec<Qdisc> {
-    let netem = |loss| Qdisc::Netem {
-        delay_ns: 40_000_000,
-        jitter_ns: 1,
-        limit: 1000,
-        loss,
-        duplicate: 0.25,
-        reorder: 0.5,
-        seed: u64::MAX,
+    let chance = Chance { probability: 0.25, correlation: 0.5 };
+    let netem = |loss| {
+        Qdisc::Netem(Netem {
+            delay_ns: 40_000_000,
+            spread: Some(Spread { width_ns: 1, normal: true, keep_order: false }),
+            limit: 1000,
+            loss,
+            duplicate: Some(chance),
+            overtake: Some(Overtake { chance, gap: 3 }),
+            seed: u64::MAX,
+        })
     };
     vec![
         Qdisc::Tbf { rate: 100_000_000_000, burst: 9014, limit: 50_000_000, overhead: -14 },
@@ -45,10 +51,14 @@ fn qdiscs() -> Vec<Qdisc> {
 
 fn plan() -> Plan {
     let drops = vec![Drops { flow: 0, segments: vec![3000, 3001], acks: vec![7] }];
+    let apart = vec![Apart { flow: 1, qdisc: Qdisc::Pfifo { limit: 7 } }];
+    let change = Change { at_ns: 9, number: 0, qdisc: Qdisc::Pfifo { limit: 8 } };
+    let police = Some(Police { rate: 1_000_000, burst: 3000, overhead: 14 });
+    let forward = Way { drops, police, apart, qdiscs: vec![], changes: vec![change] };
     let host = Host {
         sysctl: vec![("net/ipv4/tcp_rmem".into(), "4096 131072 6291456".into())],
         gso_max_segs: Some(1),
-        out: Way { drops: vec![], qdiscs: qdiscs() },
+        out: Way { qdiscs: qdiscs(), ..Way::default() },
     };
     Plan {
         end_ns: 10_000_000_000,
@@ -57,7 +67,7 @@ fn plan() -> Plan {
         seed: 1,
         sysctl: vec![("net/core/rmem_max".into(), "2147483647".into())],
         sender: host.clone(),
-        routers: vec![Router { forward: Way { drops, qdiscs: vec![] }, back: Way::default() }],
+        routers: vec![Router { forward, back: Way::default() }],
         receiver: Host { gso_max_segs: None, ..host },
         flows: vec![Flow {
             congestion: "cubic".into(),
@@ -84,18 +94,17 @@ fn a_plan_comes_back_from_its_text() {
 
 #[test]
 fn a_qdisc_has_its_kind_beside_its_values() {
-    let text = r#"{"kind":"netem","delay_ns":80000000,"jitter_ns":0,"limit":1000,
+    let text = r#"{"kind":"netem","delay_ns":80000000,"spread":null,"limit":1000,
         "loss":{"kind":"gilbert_elliott","p":0.0001,"r":0.3,"bad":1,"good":0},
-        "duplicate":0,"reorder":0,"seed":7}"#;
-    let expected = Qdisc::Netem {
+        "duplicate":{"probability":0.1,"correlation":0},"overtake":null,"seed":7}"#;
+    let expected = Qdisc::Netem(Netem {
         delay_ns: 80_000_000,
-        jitter_ns: 0,
         limit: 1000,
         loss: Loss::GilbertElliott { p: 1e-4, r: 0.3, bad: 1.0, good: 0.0 },
-        duplicate: 0.0,
-        reorder: 0.0,
+        duplicate: Some(Chance { probability: 0.1, correlation: 0.0 }),
         seed: 7,
-    };
+        ..Netem::default()
+    });
     assert_eq!(serde_json::from_str::<Qdisc>(text).expect("netem"), expected);
 }
 

@@ -2,7 +2,9 @@
 
 use fullpipe::engine::{self, Engine, Support, linux};
 use fullpipe::scenario::{Resolved, SetOption, Source, load};
-use fullpipe_guest::plan::{Drops, Qdisc, Router, Way};
+use fullpipe_guest::plan::{
+    Chance, Change, Drops, Netem, Overtake, Police, Qdisc, Router, Spread, Way,
+};
 use std::fmt::Write;
 
 const SCENARIO: &str = r#"
@@ -50,35 +52,57 @@ fn drops(drops: &Drops) -> String {
     format!("drop of flow {}: segments {:?}, acks {:?}", drops.flow, drops.segments, drops.acks)
 }
 
+fn of_netem(netem: &Netem) -> String {
+    let Netem { delay_ns, spread, limit, loss, duplicate, overtake, seed } = netem;
+    let mut text = format!("delay {delay_ns} ns limit {limit} {loss:?} seeded {}", *seed != 0);
+    if let Some(Spread { width_ns, normal, keep_order }) = spread {
+        let _ = write!(text, " spread {width_ns} ns normal {normal} keep_order {keep_order}");
+    }
+    if let Some(Chance { probability, correlation }) = duplicate {
+        let _ = write!(text, " duplicate {probability} {correlation}");
+    }
+    if let Some(Overtake { chance: Chance { probability, correlation }, gap }) = overtake {
+        let _ = write!(text, " overtake {probability} {correlation} gap {gap}");
+    }
+    text
+}
+
 fn qdisc(qdisc: &Qdisc) -> String {
     match qdisc {
         Qdisc::Tbf { rate, burst, limit, overhead } => {
             format!("tbf rate {rate} burst {burst} limit {limit} overhead {overhead}")
         }
-        Qdisc::Netem { delay_ns, limit, loss, seed, .. } => {
-            format!("netem delay {delay_ns} ns limit {limit} {loss:?} seeded {}", *seed != 0)
-        }
+        Qdisc::Netem(netem) => format!("netem {}", of_netem(netem)),
         other => format!("{other:?}"),
     }
 }
 
 fn way(name: &str, way: &Way) -> String {
-    let parts = way.drops.iter().map(drops).chain(way.qdiscs.iter().map(qdisc));
+    let police =
+        |p: &Police| format!("police {} burst {} overhead {}", p.rate, p.burst, p.overhead);
+    let change = |c: &Change| format!("at {} ns {}: {}", c.at_ns, c.number, qdisc(&c.qdisc));
+    let parts = way.drops.iter().map(drops).chain(way.police.iter().map(police));
+    let parts = parts.chain(way.qdiscs.iter().map(qdisc)).chain(way.changes.iter().map(change));
     parts.fold(String::new(), |mut text, part| {
         let _ = writeln!(text, "{name}: {part}");
         text
     })
 }
 
-#[test]
-fn a_path_is_routers_with_qdiscs() {
-    let plan = linux::plan(&resolved(&[])).expect("it can be asked");
+/// The plan's devices, a line for each thing that stands on one.
+fn devices(sets: &[&str]) -> String {
+    let plan = linux::plan(&resolved(sets)).expect("it can be asked");
     let mut text = way("sender", &plan.sender.out);
     for (number, Router { forward, back }) in plan.routers.iter().enumerate() {
         text += &way(&format!("router {number} forward"), forward);
         text += &way(&format!("router {number} back"), back);
     }
-    text += &way("receiver", &plan.receiver.out);
+    text + &way("receiver", &plan.receiver.out)
+}
+
+#[test]
+fn a_path_is_routers_with_qdiscs() {
+    let text = devices(&[]);
     // 45 segments of 1500 bytes are the largest packet for the card; the wire's slack is 4 us.
     let expected = "\
 sender: tbf rate 10000000000 burst 74210 limit 4294967295 overhead 24
@@ -92,6 +116,114 @@ router 2 back: drop of flow 0: segments [], acks [2]
 router 2 back: netem delay 30000000 ns limit 100000000 None seeded true
 ";
     assert_eq!(text, expected, "found:\n{text}");
+}
+
+/// What stands for elements on the data's way; the sender's own are left out.
+fn forward(elements: &str) -> String {
+    let text = devices(&[&format!("path.forward=[{elements}]"), "path.back=[]"]);
+    text.lines()
+        .filter_map(|line| line.strip_prefix("router "))
+        .fold(String::new(), |all, line| all + line + "\n")
+}
+
+#[test]
+fn what_elements_do_has_its_counterpart() {
+    let cases = [
+        (
+            r#"{ kind = "jitter", name = "x", delay = "10ms", jitter = "2ms" }"#,
+            "0 forward: netem delay 10000000 ns limit 100000000 None seeded true \
+             spread 2000000 ns normal false keep_order false\n",
+        ),
+        (
+            r#"{ kind = "jitter", name = "x", delay = "10ms", jitter = "2ms",
+                 distribution = "normal", keep_order = true }"#,
+            "0 forward: netem delay 10000000 ns limit 100000000 None seeded true \
+             spread 2000000 ns normal true keep_order true\n",
+        ),
+        (
+            r#"{ kind = "reorder", name = "x", delay = "10ms", probability = 0.1,
+                 correlation = 0.25, gap = 5 }"#,
+            "0 forward: netem delay 10000000 ns limit 100000000 None seeded true \
+             overtake 0.1 0.25 gap 5\n",
+        ),
+        // What comes has to be counted before it is copied.
+        (
+            r#"{ kind = "duplicate", name = "x", probability = 0.1, correlation = 0.25 }"#,
+            "0 forward: Pfifo { limit: 100000000 }\n\
+             1 forward: netem delay 0 ns limit 100000000 None seeded true duplicate 0.1 0.25\n",
+        ),
+        (
+            r#"{ kind = "delay", name = "y", delay = "1ms" },
+               { kind = "duplicate", name = "x", probability = 0.1 }"#,
+            "0 forward: netem delay 1000000 ns limit 100000000 None seeded true\n\
+             1 forward: netem delay 0 ns limit 100000000 None seeded true duplicate 0.1 0\n",
+        ),
+        (
+            r#"{ kind = "policer", name = "x", rate = "10Mbit", burst = "30kB" }"#,
+            "0 forward: police 10000000 burst 30000 overhead 14\n",
+        ),
+        (
+            r#"{ kind = "varying-link", name = "x", rate = "100Mbit", framing = "ethernet",
+                 steps = [{ at = "1s", rate = "1Gbit" }], queue = { limit = "300 packets" } }"#,
+            "0 forward: tbf rate 100000000 burst 1564 limit 300 overhead 0\n\
+             0 forward: Pfifo { limit: 300 }\n\
+             0 forward: at 1000000000 ns 0: tbf rate 1000000000 burst 2014 limit 300 overhead 0\n",
+        ),
+    ];
+    for (element, expected) in cases {
+        let found = forward(element);
+        assert_eq!(found, expected, "{element}: found\n{found}");
+    }
+}
+
+#[test]
+fn what_an_element_does_that_linux_cannot_is_refused() {
+    let cases = [
+        (
+            r#"{ kind = "jitter", name = "x", delay = "10ms", jitter = "2ms", correlation = 0.5 }"#,
+            "next to nothing is left of a correlation in netem's delays",
+        ),
+        (
+            r#"{ kind = "jitter", name = "x", delay = "10s", jitter = "3s" }"#,
+            "netem's delays vary by 2.147483647 s at most",
+        ),
+        (
+            r#"{ kind = "reorder", name = "x", delay = "0s", chosen_delay = "5ms",
+                 probability = 0.1 }"#,
+            "netem lets chosen packets go at once (`chosen_delay` 0), not late",
+        ),
+        (
+            r#"{ kind = "duplicate", name = "y", probability = 0.1 },
+               { kind = "duplicate", name = "x", probability = 0.1 }"#,
+            "a copy is not copied again: one duplication on a way",
+        ),
+        (
+            r#"{ kind = "policer", name = "x", rate = "10Mbit", burst = "2GB" }"#,
+            "a burst of more than 1 GB",
+        ),
+        (
+            r#"{ kind = "varying-link", name = "x", rate = "100Mbit",
+                 steps = [{ at = "1s", rate = "0bit" }, { at = "2s", rate = "1Gbit" }] }"#,
+            "an outage: a qdisc that has stood still is not woken when it ends",
+        ),
+        (
+            r#"{ kind = "trace-link", name = "x", opportunities = [1, 2] }"#,
+            "no queue discipline of Linux sends at the times of a trace",
+        ),
+        (
+            r#"{ kind = "delay", name = "x", delay = "1ms", timer = { hz = 100 } }"#,
+            "a delay by a timer is of old kernels' netem",
+        ),
+        (
+            r#"{ kind = "loss", name = "x", probability = 0.1, unit = "skb" }"#,
+            "here packets on the path are single segments (unit = \"segment\")",
+        ),
+    ];
+    for (element, why) in cases {
+        let said = answers(&[&format!("path.forward=[{element}]"), "path.back=[]"]);
+        let expected = format!("path, element x: refused: {why}");
+        assert!(said.contains(&expected), "{element}: {said:#?}");
+    }
 }
 
 #[test]

@@ -1,25 +1,36 @@
 //! Lists of packets to lose.
 
-mod instruction;
-mod kernel;
 mod program;
 
 use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::Drops;
 
+use crate::bpf::instruction;
+use crate::bpf::kernel::{self, Map};
+use crate::bpf::packet::Flow;
 use crate::error::{Context, Result};
 use crate::layout;
-use kernel::Map;
 use program::{ACKS, COUNTERS, DATA, Target, key, program};
 
 /// Which way packets go.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// To the receiver.
     Forward = 0,
     /// To the sender.
     Back = 1,
+}
+
+impl Direction {
+    /// How the packets of a flow that go there are told.
+    pub fn packets_of(self, flow: u16) -> Flow {
+        let port_at = match self {
+            Direction::Forward => 2,
+            Direction::Back => 0,
+        };
+        Flow { port: layout::receiver_port(usize::from(flow)), port_at }
+    }
 }
 
 /// What drops the packets of one list.
@@ -43,11 +54,7 @@ impl Dropper {
         let list = Map::set(&data.chain(acks).collect::<Vec<u64>>()).at(what)?;
         let counters = Map::counters(COUNTERS).at(what)?;
         let code = instruction::assemble(&program(Target {
-            port: layout::receiver_port(usize::from(drops.flow)),
-            port_at: match direction {
-                Direction::Forward => 2,
-                Direction::Back => 0,
-            },
+            flow: direction.packets_of(drops.flow),
             counters: counters.descriptor(),
             list: list.descriptor(),
         }));

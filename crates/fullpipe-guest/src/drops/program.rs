@@ -2,26 +2,13 @@
 //!
 //! It counts packets with data and those without, apart, and drops those whose number is in the list.
 
-use super::instruction::{Label, Op, Register, Width};
+use crate::bpf::instruction::{Label, Op, Register, Width};
+use crate::bpf::packet::{ETHERNET, Flow, IP_HEADER, R0, R1, R2, STACK, find};
 
-const R0: Register = Register(0);
-const R1: Register = Register(1);
-const R2: Register = Register(2);
-/// What packet loads want to find the packet by.
-const CONTEXT: Register = Register(6);
-/// Bytes of the IP header.
-const IP_HEADER: Register = Register(7);
 /// Bytes of data; then the packet's number.
 const NUMBER: Register = Register(8);
 /// Which of the counters is the packet's.
 const COUNTER: Register = Register(9);
-/// End of the stack.
-const STACK: Register = Register(10);
-
-/// Bytes of the Ethernet header; the IP header follows.
-const ETHERNET: i32 = 14;
-const IPV4: i32 = 0x800;
-const TCP: i32 = 6;
 const FIN_OR_SYN: i32 = 3;
 /// Go on to the next filter (TC_ACT_UNSPEC).
 const GO_ON: i32 = -1;
@@ -43,31 +30,12 @@ pub fn key(counter: u32, number: u64) -> u64 {
 /// What a program is for.
 #[derive(Clone, Copy)]
 pub struct Target {
-    /// The receiver's port of the flow.
-    pub port: u16,
-    /// Offset of that port in the TCP header: 0 the source, 2 the destination.
-    pub port_at: i32,
+    /// Whose packets.
+    pub flow: Flow,
     /// Array of counters.
     pub counters: i32,
     /// Set of [`key`]s.
     pub list: i32,
-}
-
-/// Finds the flow's packets.
-fn find(target: Target) -> Vec<Op> {
-    vec![
-        Op::Move(CONTEXT, R1),
-        Op::Packet(Width::Half, 12),
-        Op::IfNot(R0, IPV4, Label::Pass),
-        Op::Packet(Width::Byte, ETHERNET + 9),
-        Op::IfNot(R0, TCP, Label::Pass),
-        Op::Packet(Width::Byte, ETHERNET),
-        Op::And(R0, 15),
-        Op::Left(R0, 2),
-        Op::Move(IP_HEADER, R0),
-        Op::PacketAt(Width::Half, IP_HEADER, ETHERNET + target.port_at),
-        Op::IfNot(R0, i32::from(target.port), Label::Pass),
-    ]
 }
 
 /// Tells data from ACKs: what the IP packet has beyond its headers.
@@ -122,7 +90,7 @@ fn look_up(list: i32) -> Vec<Op> {
 
 /// The program.
 pub fn program(target: Target) -> Vec<Op> {
-    let mut program = find(target);
+    let mut program = find(target.flow);
     program.extend(classify());
     program.push(Op::Here(Label::Count));
     program.extend(count(target.counters));
@@ -137,10 +105,10 @@ pub fn program(target: Target) -> Vec<Op> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::instruction::assemble;
     use super::*;
+    use crate::bpf::instruction::assemble;
 
-    const TARGET: Target = Target { port: 5001, port_at: 2, counters: 7, list: 8 };
+    const TARGET: Target = Target { flow: Flow { port: 5001, port_at: 2 }, counters: 7, list: 8 };
 
     #[test]
     fn listing() {

@@ -3,6 +3,7 @@
 //! `make test-guest KERNEL=...` runs it: FULLPIPE_TEST_KERNEL names a kernel for the engine `linux`,
 //! FULLPIPE_TEST_INIT the guest, built static. Without them the tests say that they are skipped.
 
+mod elements;
 mod guest;
 mod plans;
 

@@ -1,6 +1,6 @@
 //! Plans to run.
 
-use fullpipe_guest::plan::{Flow, Host, Loss, Plan, Qdisc, Router, Watch, Way};
+use fullpipe_guest::plan::{Flow, Host, Loss, Netem, Plan, Qdisc, Router, Watch, Way};
 use fullpipe_guest::record::{LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
 
 /// ns.
@@ -9,15 +9,7 @@ pub const MS: u64 = 1_000_000;
 pub const SECOND: u64 = 1000 * MS;
 
 fn netem(delay_ns: u64, loss: Loss) -> Qdisc {
-    Qdisc::Netem {
-        delay_ns,
-        jitter_ns: 0,
-        limit: 1_000_000,
-        loss,
-        duplicate: 0.0,
-        reorder: 0.0,
-        seed: 7,
-    }
+    Qdisc::Netem(Netem { delay_ns, limit: 1_000_000, loss, seed: 7, ..Netem::default() })
 }
 
 /// Puts random loss behind what is there.
@@ -28,7 +20,7 @@ pub fn lose(qdiscs: &mut Vec<Qdisc>, probability: f64) {
 fn host(qdiscs: Vec<Qdisc>) -> Host {
     let wide = |name: &str| (format!("net/ipv4/{name}"), "4096 131072 67108864".to_string());
     let sysctl = vec![wide("tcp_rmem"), wide("tcp_wmem")];
-    Host { sysctl, gso_max_segs: None, out: Way { drops: vec![], qdiscs } }
+    Host { sysctl, gso_max_segs: None, out: Way { qdiscs, ..Way::default() } }
 }
 
 fn watch(namespace: u16, device: u32) -> Watch {
@@ -46,7 +38,7 @@ pub fn plan(rate: u64, queue: u32) -> Plan {
         sysctl: vec![("net/core/netdev_max_backlog".into(), "100000".into())],
         sender: host(vec![]),
         routers: vec![Router {
-            forward: Way { drops: vec![], qdiscs: vec![bottleneck] },
+            forward: Way { qdiscs: vec![bottleneck], ..Way::default() },
             back: Way::default(),
         }],
         receiver: host(vec![netem(20 * MS, Loss::None)]),

@@ -7,6 +7,7 @@ mod fq;
 mod netem;
 mod normal;
 mod pie;
+pub mod prio;
 mod red;
 mod tbf;
 
@@ -27,6 +28,8 @@ pub const TCA_KIND: u16 = 1;
 pub const TCA_OPTIONS: u16 = 2;
 
 const ROOT: u32 = 0xffff_ffff;
+/// Parent of what looks at packets which come in (TC_H_CLSACT).
+pub const CLSACT: u32 = 0xffff_fff1;
 
 /// `struct tcmsg`.
 pub fn body(device: u32, handle: u32, parent: u32, info: u32) -> [u8; 20] {
@@ -37,9 +40,26 @@ pub fn body(device: u32, handle: u32, parent: u32, info: u32) -> [u8; 20] {
     body
 }
 
-/// The parent of the qdisc of that number in a chain. A qdisc that has a child has it as its class 1.
-fn parent(number: usize) -> u32 {
-    number.checked_sub(1).map_or(ROOT, |above| record::qdisc_handle(above) | 1)
+/// Where a qdisc is, or may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Number of the device.
+    pub device: u32,
+    /// Class that it belongs to, or what the kernel has for a root.
+    pub parent: u32,
+}
+
+impl Place {
+    /// That of the qdisc of that number (from 0, the root) in a chain. One that has a child has it as its class 1.
+    pub fn chain(device: u32, number: usize) -> Place {
+        let parent = number.checked_sub(1).map_or(ROOT, |above| record::qdisc_handle(above) | 1);
+        Place { device, parent }
+    }
+
+    /// That of the qdisc of a band (from 0) of a root that has bands.
+    pub fn band(device: u32, band: usize) -> Place {
+        Place { device, parent: record::qdisc_handle(0) | (band as u32 + 1) }
+    }
 }
 
 /// Kind and options. Returns the kind's name.
@@ -48,7 +68,7 @@ fn describe(qdisc: &Qdisc, to: &mut Message) -> &'static str {
         Qdisc::Tbf { rate, burst, limit, overhead } => tbf::put(to, rate, burst, limit, overhead),
         Qdisc::Pfifo { limit } => fifo::put(to, "pfifo", limit),
         Qdisc::Bfifo { limit } => fifo::put(to, "bfifo", limit),
-        Qdisc::Netem { .. } => netem::put(to, qdisc),
+        Qdisc::Netem(ref netem) => netem::put(to, netem),
         Qdisc::Fq { limit, flow_limit } => fq::put(to, limit, flow_limit),
         Qdisc::FqCodel { limit, target_us, interval_us, ecn } => {
             codel::put(to, "fq_codel", limit, target_us, interval_us, ecn)
@@ -65,11 +85,20 @@ fn describe(qdisc: &Qdisc, to: &mut Message) -> &'static str {
 }
 
 impl Netlink {
-    /// Makes the qdisc that is `number` (from 0) in the chain of a device.
-    pub fn qdisc(&mut self, device: u32, number: usize, qdisc: &Qdisc) -> Result<()> {
-        let body = body(device, record::qdisc_handle(number), parent(number), 0);
-        let mut message = Message::new(RTM_NEWQDISC, ACK | CREATE | EXCLUSIVE, &body);
-        let name = describe(qdisc, &mut message);
+    /// Makes a qdisc; `number` is that of its handle.
+    pub fn qdisc(&mut self, place: Place, number: usize, qdisc: &Qdisc) -> Result<()> {
+        self.set_qdisc(CREATE | EXCLUSIVE, place, number, qdisc)
+    }
+
+    /// Changes a qdisc that is there.
+    pub fn change_qdisc(&mut self, place: Place, number: usize, qdisc: &Qdisc) -> Result<()> {
+        self.set_qdisc(0, place, number, qdisc)
+    }
+
+    fn set_qdisc(&mut self, flags: u16, place: Place, number: usize, to: &Qdisc) -> Result<()> {
+        let body = body(place.device, record::qdisc_handle(number), place.parent, 0);
+        let mut message = Message::new(RTM_NEWQDISC, ACK | flags, &body);
+        let name = describe(to, &mut message);
         self.ask(&mut message, &format!("qdisc {name}"))
     }
 }

@@ -1,8 +1,8 @@
 //! What the guest is asked for each [`Ask`].
 
-use crate::scenario::{Ask, Losses, Sending};
-use fullpipe_guest::plan::{Drops, Loss, Qdisc};
-use fullpipe_sim::config::{QueueLimit, Unit};
+use crate::scenario::{Ask, Chance, Losses, Overtake, Queue, Sending, Spread, Step};
+use fullpipe_guest::plan::{self, Change, Drops, Loss, Netem, Police, Qdisc};
+use fullpipe_sim::config::{Distribution, QueueLimit, Unit};
 use fullpipe_sim::units::{Framing, Rate, Time};
 
 /// Bytes of the Ethernet header, which Linux counts with a packet.
@@ -11,16 +11,34 @@ const ETHERNET_HEADER: i32 = 14;
 const SLACK_NS: u64 = 4_000;
 /// A queue that bounds nothing, packets.
 const NO_LIMIT: u32 = 100_000_000;
+/// Largest width of netem's delays, ns (INT_MAX).
+const WIDEST: u64 = 2_147_483_647;
+/// Largest bucket of a policer, bytes.
+const LARGEST_BURST: u64 = 1_000_000_000;
 
 /// What stands for an element.
 pub(super) enum Piece {
     /// Qdiscs on a device of their own.
-    Qdiscs(Vec<Qdisc>, Capacity),
+    Qdiscs(Chain),
+    /// The same, and what leaves may be more than what comes.
+    Copies(Chain),
     /// A list where packets come into a router.
     Drops(Drops),
+    /// A token bucket where packets come into a router.
+    Police(Police),
 }
 
-/// What the stage holds: unit, how many.
+/// Qdiscs, each the child of the one before it.
+#[derive(Default)]
+pub(super) struct Chain {
+    pub(super) qdiscs: Vec<Qdisc>,
+    /// What becomes of them.
+    pub(super) changes: Vec<Change>,
+    /// What the stage holds: unit, how many.
+    pub(super) capacity: Capacity,
+}
+
+/// Unit, how many.
 pub(super) type Capacity = Option<(&'static str, u64)>;
 
 /// What stands for an element on a path of this MTU.
@@ -29,57 +47,115 @@ pub(super) type Capacity = Option<(&'static str, u64)>;
 /// Why nothing does.
 pub(super) fn piece(ask: &Ask, mtu: u32) -> Result<Piece, String> {
     match ask {
-        Ask::Rate(sending) => rate(sending, mtu),
+        Ask::Rate(sending) => rate(sending, mtu).map(Piece::Qdiscs),
+        Ask::Opportunities { .. } => {
+            Err("no queue discipline of Linux sends at the times of a trace".into())
+        }
         Ask::Delay { timer: Some(_), .. } => {
             Err("a delay by a timer is of old kernels' netem".into())
         }
-        Ask::Delay { delay, limit, timer: None } => Ok(constant_delay(*delay, *limit)),
+        Ask::Delay { delay, limit, timer: None } => Ok(Piece::Qdiscs(constant(*delay, *limit))),
+        Ask::Spread(spread) => varying_delay(*spread).map(Piece::Qdiscs),
+        Ask::Overtake(overtake) => going_ahead(*overtake).map(Piece::Qdiscs),
         Ask::Lose { unit: Unit::Skb, .. } => {
             Err("here packets on the path are single segments (unit = \"segment\")".into())
         }
-        Ask::Lose { law, unit: Unit::Segment } => Ok(loss(*law)),
+        Ask::Lose { law, unit: Unit::Segment } => Ok(Piece::Qdiscs(loss(*law))),
         Ask::LoseListed(list) => {
             let (flow, segments, acks) = (list.flow, list.segments.clone(), list.acks.clone());
             Ok(Piece::Drops(Drops { flow, segments, acks }))
         }
-        _ => Err("this kind of element is not built for Linux yet".into()),
+        Ask::Copy(copied) => {
+            let duplicate = Some(chance(*copied));
+            Ok(Piece::Copies(one(Netem { duplicate, ..unlimited() })))
+        }
+        Ask::Police { burst, .. } if *burst > LARGEST_BURST => {
+            Err("a burst of more than 1 GB".into())
+        }
+        Ask::Police { rate, burst, framing } => {
+            let overhead = framing.overhead() as i32;
+            Ok(Piece::Police(Police { rate: rate.0, burst: *burst, overhead }))
+        }
     }
 }
 
-fn rate(sending: &Sending, mtu: u32) -> Result<Piece, String> {
+/// A `tbf` above the queue, and what it becomes.
+fn rate(sending: &Sending, mtu: u32) -> Result<Chain, String> {
     let Sending { steps, framing, queue } = sending;
-    let [step] = &steps[..] else {
-        return Err("this kind of element is not built for Linux yet".into());
-    };
+    if steps.iter().any(|step| step.rate.0 == 0) {
+        return Err("an outage: a qdisc that has stood still is not woken when it ends".into());
+    }
+    let (limit, child, capacity) = fifo(queue)?;
     let frame = mtu + framing.overhead();
-    let (limit, child, capacity) = match queue.limit {
+    let shaper = |rate| tbf(rate, *framing, frame, limit);
+    let change = |step: &Step| Change { at_ns: step.at.0, number: 0, qdisc: shaper(step.rate) };
+    let first = steps.first().map(|step| step.rate).ok_or("no rate")?;
+    let changes = steps[1..].iter().map(change).collect();
+    Ok(Chain { qdiscs: vec![shaper(first), child], changes, capacity: Some(capacity) })
+}
+
+/// Its limit, as a `tbf` above it has to know it; the qdisc; the capacity.
+fn fifo(queue: &Queue) -> Result<(u32, Qdisc, (&'static str, u64)), String> {
+    Ok(match queue.limit {
         QueueLimit::Bytes(bytes) => {
             let limit = u32::try_from(bytes).map_err(|_| "a queue of 4 GiB or more".to_string())?;
             (limit, Qdisc::Bfifo { limit }, ("byte", bytes))
         }
-        QueueLimit::Packets(limit) => {
-            (u32::MAX, Qdisc::Pfifo { limit }, ("segment", u64::from(limit)))
-        }
-    };
-    Ok(Piece::Qdiscs(vec![tbf(step.rate, *framing, frame, limit), child], Some(capacity)))
+        QueueLimit::Packets(limit) => (limit, Qdisc::Pfifo { limit }, ("segment", limit.into())),
+    })
 }
 
-fn constant_delay(delay: Time, limit: u32) -> Piece {
+fn constant(delay: Time, limit: u32) -> Chain {
     let capacity = (limit < u32::MAX).then_some(("segment", u64::from(limit)));
-    Piece::Qdiscs(vec![netem(delay.0, limit.min(NO_LIMIT), Loss::None)], capacity)
+    let netem = Netem { delay_ns: delay.0, limit: limit.min(NO_LIMIT), ..Netem::default() };
+    Chain { capacity, ..one(netem) }
 }
 
-fn loss(law: Losses) -> Piece {
+fn varying_delay(spread: Spread) -> Result<Chain, String> {
+    let Spread { mean, width, distribution, correlation, keep_order } = spread;
+    if correlation > 0.0 {
+        return Err("next to nothing is left of a correlation in netem's delays".into());
+    }
+    if width.0 > WIDEST {
+        return Err("netem's delays vary by 2.147483647 s at most".into());
+    }
+    let normal = distribution == Distribution::Normal;
+    let spread = Some(plan::Spread { width_ns: width.0, normal, keep_order });
+    Ok(one(Netem { delay_ns: mean.0, spread, ..unlimited() }))
+}
+
+fn going_ahead(overtake: Overtake) -> Result<Chain, String> {
+    let Overtake { delay, chosen_delay, chosen, gap } = overtake;
+    if chosen_delay > Time::ZERO {
+        return Err("netem lets chosen packets go at once (`chosen_delay` 0), not late".into());
+    }
+    let overtake = Some(plan::Overtake { chance: chance(chosen), gap });
+    Ok(one(Netem { delay_ns: delay.0, overtake, ..unlimited() }))
+}
+
+fn loss(law: Losses) -> Chain {
     let loss = match law {
         Losses::Independent(probability) => Loss::Random { probability },
         Losses::TwoStates { p, r, bad, good } => Loss::GilbertElliott { p, r, bad, good },
     };
-    Piece::Qdiscs(vec![netem(0, NO_LIMIT, loss)], None)
+    one(Netem { loss, ..unlimited() })
 }
 
-fn netem(delay_ns: u64, limit: u32, loss: Loss) -> Qdisc {
-    let (jitter_ns, duplicate, reorder) = (0, 0.0, 0.0);
-    Qdisc::Netem { delay_ns, jitter_ns, limit, loss, duplicate, reorder, seed: 0 }
+fn chance(chance: Chance) -> plan::Chance {
+    plan::Chance { probability: chance.probability, correlation: chance.correlation }
+}
+
+fn unlimited() -> Netem {
+    Netem { limit: NO_LIMIT, ..Netem::default() }
+}
+
+fn one(netem: Netem) -> Chain {
+    Chain { qdiscs: vec![Qdisc::Netem(netem)], ..Chain::default() }
+}
+
+/// A queue that passes everything on at once and counts it.
+pub(super) fn counter() -> Chain {
+    Chain { qdiscs: vec![Qdisc::Pfifo { limit: NO_LIMIT }], ..Chain::default() }
 }
 
 /// A rate that counts by `framing`; packets are `largest` bytes at most, by the same count.

@@ -53,11 +53,7 @@ impl Samples {
         interval: u64,
         end: u64,
     ) -> Samples {
-        let qdisc = |stage: &Watched| match stage.seen {
-            Seen::Qdisc(at) => Some(at.namespace),
-            Seen::List(..) => None,
-        };
-        let namespaces = stages.iter().filter_map(qdisc).collect();
+        let namespaces = stages.iter().flat_map(|stage| stage.seen.namespaces()).collect();
         Samples {
             stages,
             namespaces,
@@ -172,24 +168,36 @@ impl Samples {
         samples.iter().for_each(|sample| sink.flow(sample));
         self.counted.extend(pending.qdiscs);
         for (index, stage) in self.stages.iter().enumerate() {
-            let counted = match stage.seen {
-                Seen::Qdisc(at) => self.counted.get(&at).copied().unwrap_or_default(),
-                Seen::List(list) => self.lists.get(&list).copied().unwrap_or_default(),
-            };
-            sink.stage(&stage_sample(time, index as u16, counted));
+            let (entered, counted) = self.counted(stage.seen);
+            sink.stage(&stage_sample(time, index as u16, entered, counted));
         }
+    }
+
+    /// What has entered a stage, and its counters.
+    fn counted(&self, seen: Seen) -> (u64, Counted) {
+        let at = |at| self.counted.get(&at).copied().unwrap_or_default();
+        let counted = match seen {
+            Seen::Copies { after, before } => return (at(before).packets, at(after)),
+            Seen::Qdisc(qdisc) => at(qdisc),
+            Seen::Incoming(qdisc) => {
+                let all = at(qdisc);
+                Counted { packets: all.packets.saturating_sub(all.drops), ..all }
+            }
+            Seen::List(list) => self.lists.get(&list).copied().unwrap_or_default(),
+        };
+        (counted.packets + counted.waiting, counted)
     }
 }
 
 /// A qdisc's counters; its level is known at samples only, and so is its peak.
-fn stage_sample(time: Time, stage: u16, counted: Counted) -> StageSample {
+fn stage_sample(time: Time, stage: u16, entered: u64, counted: Counted) -> StageSample {
     StageSample {
         time,
         stage,
         waiting: counted.waiting,
         waiting_bytes: counted.waiting_bytes,
         peak: counted.waiting,
-        entered: counted.packets + counted.waiting,
+        entered,
         left: counted.packets,
         dropped: counted.drops,
         busy_ns: 0,

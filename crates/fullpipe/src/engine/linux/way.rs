@@ -1,9 +1,9 @@
 //! The path as routers with qdiscs, and where the trace's stages are found among them.
 
-use super::pieces::{Capacity, Piece, piece, tbf};
+use super::pieces::{self, Capacity, Chain, Piece, piece, tbf};
 use crate::scenario::{Element, Resolved};
-use fullpipe_guest::plan::{Drops, Qdisc, Router, Watch, Way};
-use fullpipe_guest::record::{LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
+use fullpipe_guest::plan::{Drops, Police, Qdisc, Router, Watch, Way};
+use fullpipe_guest::record::{INCOMING_HANDLE, LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
 use fullpipe_sim::trace::StageInfo;
 use fullpipe_sim::units::{Framing, Rate};
 
@@ -25,8 +25,29 @@ pub(super) struct Counters {
 pub(super) enum Seen {
     /// A qdisc's counters.
     Qdisc(Counters),
+    /// Those of a qdisc that sends more than comes, and of one that counted what comes.
+    Copies { after: Counters, before: Counters },
+    /// Those of what looks at packets which come in: it counts all of them, also those that it drops.
+    Incoming(Counters),
     /// The guest's word at the end about a list of losses.
     List(List),
+}
+
+impl Seen {
+    /// The counters that it needs.
+    fn counters(self) -> impl Iterator<Item = Counters> {
+        let (one, other) = match self {
+            Seen::Qdisc(at) | Seen::Incoming(at) => (Some(at), None),
+            Seen::Copies { after, before } => (Some(after), Some(before)),
+            Seen::List(_) => (None, None),
+        };
+        one.into_iter().chain(other)
+    }
+
+    /// Namespaces whose qdiscs it needs.
+    pub(super) fn namespaces(self) -> impl Iterator<Item = u16> {
+        self.counters().map(|at| at.namespace)
+    }
 }
 
 /// Which list of losses.
@@ -45,20 +66,37 @@ pub(super) struct Watched {
     pub(super) seen: Seen,
 }
 
-impl Watched {
-    /// The qdisc that the guest has to watch for it.
-    pub(super) fn qdisc(&self) -> Option<Watch> {
-        let Seen::Qdisc(Counters { namespace, device, handle }) = self.seen else { return None };
-        Some(Watch { namespace, device, handle })
-    }
-}
-
 /// One direction of the path: what stands on each device, in the order in which packets come to it.
 #[derive(Default)]
 struct Direction {
     ways: Vec<Way>,
-    /// Stages with the way that they are on; the flow of which a list loses packets.
-    stages: Vec<(StageInfo, usize, Option<u16>)>,
+    /// Stages with the way that they are on.
+    stages: Vec<(StageInfo, usize, By)>,
+}
+
+/// What of a way a stage is.
+#[derive(Clone, Copy)]
+enum By {
+    /// Its root qdisc.
+    Root,
+    /// Its root qdisc, behind that of the way before it.
+    Copies,
+    /// Its token bucket.
+    Police,
+    /// Its list of losses of that flow.
+    List(u16),
+}
+
+/// The qdiscs that the guest has to watch for these stages, each once.
+pub(super) fn watches(stages: &[Watched]) -> Vec<Watch> {
+    let mut all: Vec<Watch> = Vec::new();
+    for Counters { namespace, device, handle } in stages.iter().flat_map(|s| s.seen.counters()) {
+        let watch = Watch { namespace, device, handle };
+        if !all.contains(&watch) {
+            all.push(watch);
+        }
+    }
+    all
 }
 
 /// The routers of a path and the stages on them, data's way first.
@@ -75,29 +113,62 @@ pub(super) fn routers(run: &Resolved) -> Result<(Vec<Router>, Vec<Watched>), (St
     for (router, way) in routers.iter_mut().rev().zip(&back.ways) {
         router.back = way.clone();
     }
-    let ahead = there.stages.into_iter().map(|(info, way, list)| {
-        watched(StageInfo { direction: "forward", ..info }, way, RIGHT_DEVICE, list)
-    });
-    let behind = back.stages.into_iter().map(|(info, way, list)| {
-        watched(StageInfo { direction: "back", ..info }, count - 1 - way, LEFT_DEVICE, list)
-    });
+    let forward = Course { name: "forward", out: RIGHT_DEVICE, comes_in: LEFT_DEVICE, last: None };
+    let backward =
+        Course { name: "back", out: LEFT_DEVICE, comes_in: RIGHT_DEVICE, last: Some(count - 1) };
+    let ahead = there.stages.into_iter().map(|stage| forward.watched(stage));
+    let behind = back.stages.into_iter().map(|stage| backward.watched(stage));
     Ok((routers, ahead.chain(behind).collect()))
 }
 
-fn watched(info: StageInfo, router: usize, device: u32, list: Option<u16>) -> Watched {
-    let router = router as u16;
-    let qdisc = Counters { namespace: router + 1, device, handle: qdisc_handle(0) };
-    let list = list.map(|flow| List { router, flow, back: device == LEFT_DEVICE });
-    Watched { info, seen: list.map_or(Seen::Qdisc(qdisc), Seen::List) }
+/// How the ways of a direction lie on the routers.
+struct Course {
+    name: &'static str,
+    out: u32,
+    comes_in: u32,
+    /// The router of the first way, from which they go down; none: from the first router up.
+    last: Option<usize>,
+}
+
+impl Course {
+    fn router(&self, way: usize) -> u16 {
+        self.last.map_or(way, |last| last - way) as u16
+    }
+
+    fn watched(&self, (info, way, by): (StageInfo, usize, By)) -> Watched {
+        let counters =
+            |way, device, handle| Counters { namespace: self.router(way) + 1, device, handle };
+        let root = |way| counters(way, self.out, qdisc_handle(0));
+        let seen = match by {
+            By::Root => Seen::Qdisc(root(way)),
+            By::Copies => Seen::Copies { after: root(way), before: root(way - 1) },
+            By::Police => Seen::Incoming(counters(way, self.comes_in, INCOMING_HANDLE)),
+            By::List(flow) => {
+                Seen::List(List { router: self.router(way), flow, back: self.last.is_some() })
+            }
+        };
+        Watched { info: StageInfo { direction: self.name, ..info }, seen }
+    }
 }
 
 fn direction(elements: &[Element], run: &Resolved) -> Result<Direction, (String, String)> {
     let mut direction = Direction::default();
     for element in elements {
-        let found = piece(&element.ask(run), run.path.mtu);
-        match found.map_err(|why| (element.name().to_string(), why))? {
-            Piece::Qdiscs(qdiscs, capacity) => direction.pass(stage(element, capacity), qdiscs),
+        let told = |why: String| (element.name().to_string(), why);
+        match piece(&element.ask(run), run.path.mtu).map_err(told)? {
+            Piece::Qdiscs(chain) => {
+                direction.pass(stage(element, chain.capacity), chain, By::Root);
+            }
+            Piece::Copies(chain) if direction.copies() => {
+                drop(chain);
+                return Err(told("a copy is not copied again: one duplication on a way".into()));
+            }
+            Piece::Copies(chain) => {
+                direction.count();
+                direction.pass(stage(element, None), chain, By::Copies);
+            }
             Piece::Drops(drops) => direction.lose(stage(element, None), drops),
+            Piece::Police(police) => direction.police(stage(element, None), police),
         }
     }
     Ok(direction)
@@ -105,25 +176,52 @@ fn direction(elements: &[Element], run: &Resolved) -> Result<Direction, (String,
 
 impl Direction {
     /// A stage that is a qdisc on a device of its own; a list of losses may stand before it.
-    fn pass(&mut self, info: StageInfo, qdiscs: Vec<Qdisc>) {
-        match self.ways.last_mut().filter(|way| way.qdiscs.is_empty()) {
-            Some(way) => way.qdiscs = qdiscs,
-            None => self.ways.push(Way { drops: Vec::new(), qdiscs }),
-        }
-        self.stages.push((info, self.ways.len() - 1, None));
+    fn pass(&mut self, info: StageInfo, chain: Chain, by: By) {
+        self.put(chain);
+        self.stages.push((info, self.ways.len() - 1, by));
     }
 
-    /// A list of packets to lose: where they come into a router, so before its qdisc.
+    fn put(&mut self, chain: Chain) {
+        let Chain { qdiscs, changes, .. } = chain;
+        if self.ways.last().is_none_or(|way| !way.qdiscs.is_empty()) {
+            self.ways.push(Way::default());
+        }
+        if let Some(way) = self.ways.last_mut() {
+            (way.qdiscs, way.changes) = (qdiscs, changes);
+        }
+    }
+
+    /// Sees to it that the last qdisc counts what comes next.
+    fn count(&mut self) {
+        if self.ways.last().is_none_or(|way| way.qdiscs.is_empty()) {
+            self.put(pieces::counter());
+        }
+    }
+
+    fn copies(&self) -> bool {
+        self.stages.iter().any(|(_, _, by)| matches!(by, By::Copies))
+    }
+
+    /// A list of packets to lose: where they come into a router, so before its qdisc. What counts there is for
+    /// a token bucket alone.
     fn lose(&mut self, info: StageInfo, drops: Drops) {
         let flow = drops.flow;
         let joins = |way: &&mut Way| {
-            way.qdiscs.is_empty() && way.drops.iter().all(|other| other.flow != flow)
+            way.qdiscs.is_empty()
+                && way.police.is_none()
+                && way.drops.iter().all(|other| other.flow != flow)
         };
         match self.ways.last_mut().filter(joins) {
             Some(way) => way.drops.push(drops),
-            None => self.ways.push(Way { drops: vec![drops], qdiscs: Vec::new() }),
+            None => self.ways.push(Way { drops: vec![drops], ..Way::default() }),
         }
-        self.stages.push((info, self.ways.len() - 1, Some(flow)));
+        self.stages.push((info, self.ways.len() - 1, By::List(flow)));
+    }
+
+    /// A token bucket where packets come into a router; nothing else stands there.
+    fn police(&mut self, info: StageInfo, police: Police) {
+        self.ways.push(Way { police: Some(police), ..Way::default() });
+        self.stages.push((info, self.ways.len() - 1, By::Police));
     }
 }
 

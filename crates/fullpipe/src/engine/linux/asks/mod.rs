@@ -91,24 +91,30 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
             ("net/core/netdev_max_backlog".into(), "1000000".into()),
         ],
         sender: plan::Host {
-            out: plan::Way { drops: vec![], qdiscs: card },
+            out: plan::Way { qdiscs: card, ..plan::Way::default() },
             ..hosts::host(sender)
         },
         routers: seeded(routers, run.seed),
         receiver: hosts::host(receiver),
         flows: run.flow.iter().map(|flow| flows::flow(flow, run)).collect(),
-        watched: stages.iter().filter_map(Watched::qdisc).collect(),
+        watched: way::watches(&stages),
     };
     let memory_mib = memory_mib(run);
     Ok(Asked { plan, words: flows::words(run, family).map_err(told)?, stages, memory_mib })
 }
 
+fn qdiscs_of(way: &mut plan::Way) -> impl Iterator<Item = &mut Qdisc> {
+    let apart = way.apart.iter_mut().map(|apart| &mut apart.qdisc);
+    way.qdiscs.iter_mut().chain(apart)
+}
+
 /// Gives every netem a seed of its own.
 fn seeded(mut routers: Vec<Router>, run_seed: u64) -> Vec<Router> {
     let ways = routers.iter_mut().flat_map(|router| [&mut router.forward, &mut router.back]);
-    for (number, qdisc) in ways.flat_map(|way| &mut way.qdiscs).enumerate() {
-        if let Qdisc::Netem { seed, .. } = qdisc {
-            *seed = run_seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number as u64 + 1);
+    for (number, qdisc) in ways.flat_map(qdiscs_of).enumerate() {
+        if let Qdisc::Netem(netem) = qdisc {
+            netem.seed =
+                run_seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number as u64 + 1);
         }
     }
     routers

@@ -27,6 +27,10 @@ pub enum Width {
 pub enum Label {
     /// The packet is counted.
     Count,
+    /// How long tokens have come is known.
+    Came,
+    /// The bucket is filled.
+    Filled,
     /// The packet goes on.
     Pass,
 }
@@ -42,6 +46,12 @@ pub enum Op {
     Set(Register, i32),
     /// To += number.
     Add(Register, i32),
+    /// To += from.
+    AddFrom(Register, Register),
+    /// To *= number.
+    Multiply(Register, i32),
+    /// To *= from.
+    MultiplyBy(Register, Register),
     /// To -= from.
     Subtract(Register, Register),
     /// To |= from.
@@ -62,8 +72,14 @@ pub enum Op {
     If(Register, i32, Label),
     /// Jumps if greater, as numbers with a sign.
     IfMore(Register, i32, Label),
+    /// Jumps if at most, as numbers without a sign.
+    IfAtMost(Register, Register, Label),
     /// To = the 64 bits at an address.
     Load(Register, Register),
+    /// To = the 64 bits at an address plus offset.
+    LoadAt(Register, Register, i16),
+    /// To = a number of 64 bits.
+    Wide(Register, u64),
     /// The 64 bits at an address plus offset = from.
     Store(Register, i16, Register),
     /// The 32 bits at an address plus offset = from.
@@ -72,6 +88,8 @@ pub enum Op {
     Map(Register, i32),
     /// r0 = address of the map r1's value for the key at r2, or 0.
     Lookup,
+    /// r0 = CLOCK_MONOTONIC, ns.
+    Now,
     /// Ends; r0 is what becomes of the packet.
     Exit,
 }
@@ -83,7 +101,7 @@ impl Op {
     fn len(self) -> usize {
         match self {
             Op::Here(_) => 0,
-            Op::Map(..) => 2,
+            Op::Map(..) | Op::Wide(..) => 2,
             _ => 1,
         }
     }
@@ -95,6 +113,9 @@ impl Op {
             Op::Move(to, from) => (0xbf, to.0, from.0, 0, 0),
             Op::Set(to, number) => (0xb7, to.0, 0, 0, number),
             Op::Add(to, number) => (0x07, to.0, 0, 0, number),
+            Op::AddFrom(to, from) => (0x0f, to.0, from.0, 0, 0),
+            Op::Multiply(to, number) => (0x27, to.0, 0, 0, number),
+            Op::MultiplyBy(to, from) => (0x2f, to.0, from.0, 0, 0),
             Op::Subtract(to, from) => (0x1f, to.0, from.0, 0, 0),
             Op::Or(to, from) => (0x4f, to.0, from.0, 0, 0),
             Op::And(to, number) => (0x57, to.0, 0, 0, number),
@@ -107,11 +128,15 @@ impl Op {
             Op::IfNot(left, number, label) => (0x55, left.0, 0, jump(label), number),
             Op::If(left, number, label) => (0x15, left.0, 0, jump(label), number),
             Op::IfMore(left, number, label) => (0x65, left.0, 0, jump(label), number),
+            Op::IfAtMost(left, right, label) => (0xbd, left.0, right.0, jump(label), 0),
+            Op::LoadAt(to, address, at) => (0x79, to.0, address.0, at, 0),
+            Op::Wide(to, number) => (0x18, to.0, 0, 0, number as u32 as i32),
             Op::Load(to, address) => (0x79, to.0, address.0, 0, 0),
             Op::Store(address, offset, from) => (0x7b, address.0, from.0, offset, 0),
             Op::Store32(address, offset, from) => (0x63, address.0, from.0, offset, 0),
             Op::Map(to, fd) => (0x18, to.0, 1, 0, fd),
             Op::Lookup => (0x85, 0, 0, 0, 1),
+            Op::Now => (0x85, 0, 0, 0, 5),
             Op::Exit => (0x95, 0, 0, 0, 0),
         })
     }
@@ -138,8 +163,12 @@ pub fn assemble(program: &[Op]) -> Vec<u8> {
         if let Some(words) = op.words(jump) {
             bytes.extend_from_slice(&encode(words));
         }
-        if let Op::Map(..) = op {
-            bytes.extend_from_slice(&[0; 8]);
+        match op {
+            Op::Map(..) => bytes.extend_from_slice(&[0; 8]),
+            Op::Wide(_, number) => {
+                bytes.extend_from_slice(&encode((0, 0, 0, 0, (number >> 32) as i32)));
+            }
+            _ => {}
         }
     }
     bytes
@@ -156,6 +185,9 @@ impl fmt::Display for Op {
             Op::Move(to, from) => write!(f, "  {to} = {from}"),
             Op::Set(to, number) => write!(f, "  {to} = {number}"),
             Op::Add(to, number) => write!(f, "  {to} += {number}"),
+            Op::AddFrom(to, from) => write!(f, "  {to} += {from}"),
+            Op::Multiply(to, number) => write!(f, "  {to} *= {number}"),
+            Op::MultiplyBy(to, from) => write!(f, "  {to} *= {from}"),
             Op::Subtract(to, from) => write!(f, "  {to} -= {from}"),
             Op::Or(to, from) => write!(f, "  {to} |= {from}"),
             Op::And(to, number) => write!(f, "  {to} &= {number:#x}"),
@@ -168,11 +200,15 @@ impl fmt::Display for Op {
             Op::IfNot(left, number, label) => write!(f, "  if {left} != {number} goto {label:?}"),
             Op::If(left, number, label) => write!(f, "  if {left} == {number} goto {label:?}"),
             Op::IfMore(left, number, label) => write!(f, "  if {left} > {number} goto {label:?}"),
+            Op::IfAtMost(left, right, label) => write!(f, "  if {left} <= {right} goto {label:?}"),
+            Op::LoadAt(to, address, at) => write!(f, "  {to} = u64[{address}{at:+}]"),
+            Op::Wide(to, number) => write!(f, "  {to} = {number}"),
             Op::Load(to, address) => write!(f, "  {to} = u64[{address}]"),
             Op::Store(address, at, from) => write!(f, "  u64[{address}{at:+}] = {from}"),
             Op::Store32(address, at, from) => write!(f, "  u32[{address}{at:+}] = {from}"),
             Op::Map(to, fd) => write!(f, "  {to} = map {fd}"),
             Op::Lookup => write!(f, "  r0 = lookup(r1, r2)"),
+            Op::Now => write!(f, "  r0 = now()"),
             Op::Exit => write!(f, "  exit"),
         }
     }

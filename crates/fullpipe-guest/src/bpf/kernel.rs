@@ -40,13 +40,16 @@ impl Attributes {
     }
 }
 
-/// A map with values of 64 bits.
+/// A map with values of 64 bits, or of several times that.
 pub struct Map(OwnedFd);
 
 impl Map {
-    fn make(kind: u32, key_size: u32, entries: u32) -> io::Result<Map> {
-        let attributes =
-            Attributes::new().u32(0, kind).u32(4, key_size).u32(8, 8).u32(12, entries.max(1));
+    fn make(kind: u32, key_size: u32, value_size: u32, entries: u32) -> io::Result<Map> {
+        let attributes = Attributes::new()
+            .u32(0, kind)
+            .u32(4, key_size)
+            .u32(8, value_size)
+            .u32(12, entries.max(1));
         // SAFETY: no addresses.
         let fd = unsafe { attributes.call(MAP_CREATE) }?;
         sys::bpf_descriptor(fd).map(Map)
@@ -54,21 +57,34 @@ impl Map {
 
     /// Counters, by a number of 32 bits.
     pub fn counters(entries: u32) -> io::Result<Map> {
-        Map::make(ARRAY, 4, entries)
+        Map::make(ARRAY, 4, 8, entries)
     }
 
     /// A set of numbers of 64 bits.
     pub fn set(members: &[u64]) -> io::Result<Map> {
-        let map = Map::make(HASH, 8, members.len() as u32)?;
+        let map = Map::make(HASH, 8, 8, members.len() as u32)?;
         for member in members {
-            let attributes = Attributes::new()
-                .u32(0, map.descriptor() as u32)
-                .address(8, member)
-                .address(16, &1_u64);
             // SAFETY: key and value have 8 bytes, as the map was made with.
-            unsafe { attributes.call(MAP_UPDATE_ELEM) }?;
+            unsafe { map.set_entry(member, &1_u64) }?;
         }
         Ok(map)
+    }
+
+    /// Words of 64 bits beside each other; their key is 0, of 32 bits.
+    pub fn record<const WORDS: usize>(words: [u64; WORDS]) -> io::Result<Map> {
+        let map = Map::make(ARRAY, 4, 8 * WORDS as u32, 1)?;
+        // SAFETY: the key has 4 bytes, the value as many words as the map was made with.
+        unsafe { map.set_entry(&0_u32, &words) }?;
+        Ok(map)
+    }
+
+    /// # Safety
+    /// Key and value must be as large as the map was made with.
+    unsafe fn set_entry<K, V>(&self, key: &K, value: &V) -> io::Result<()> {
+        let attributes =
+            Attributes::new().u32(0, self.descriptor() as u32).address(8, key).address(16, value);
+        // SAFETY: promised by the caller.
+        unsafe { attributes.call(MAP_UPDATE_ELEM) }.map(drop)
     }
 
     /// A counter of [`Map::counters`].

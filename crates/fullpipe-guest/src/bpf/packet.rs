@@ -1,0 +1,53 @@
+//! How a program finds the packets that it is for.
+
+use super::instruction::{Label, Op, Register, Width};
+
+/// What a call returns, and what the program does.
+pub const R0: Register = Register(0);
+/// First argument of a call.
+pub const R1: Register = Register(1);
+/// Second argument of a call.
+pub const R2: Register = Register(2);
+/// Lost by a call, as all up to here.
+pub const R3: Register = Register(3);
+/// What packet loads want to find the packet by.
+pub const CONTEXT: Register = Register(6);
+/// Bytes of the IP header, after [`find`].
+pub const IP_HEADER: Register = Register(7);
+/// End of the stack.
+pub const STACK: Register = Register(10);
+
+/// Bytes of the Ethernet header; the IP header follows.
+pub const ETHERNET: i32 = 14;
+const IPV4: i32 = 0x800;
+const TCP: i32 = 6;
+
+/// A flow, as its packets show it.
+#[derive(Clone, Copy)]
+pub struct Flow {
+    /// The receiver's port of the flow.
+    pub port: u16,
+    /// Offset of that port in the TCP header: 0 the source, 2 the destination.
+    pub port_at: i32,
+}
+
+/// Lets pass what is not IPv4.
+pub fn ip() -> Vec<Op> {
+    vec![Op::Move(CONTEXT, R1), Op::Packet(Width::Half, 12), Op::IfNot(R0, IPV4, Label::Pass)]
+}
+
+/// Lets pass what is not of the flow.
+pub fn find(flow: Flow) -> Vec<Op> {
+    let mut program = ip();
+    program.extend([
+        Op::Packet(Width::Byte, ETHERNET + 9),
+        Op::IfNot(R0, TCP, Label::Pass),
+        Op::Packet(Width::Byte, ETHERNET),
+        Op::And(R0, 15),
+        Op::Left(R0, 2),
+        Op::Move(IP_HEADER, R0),
+        Op::PacketAt(Width::Half, IP_HEADER, ETHERNET + flow.port_at),
+        Op::IfNot(R0, i32::from(flow.port), Label::Pass),
+    ]);
+    program
+}

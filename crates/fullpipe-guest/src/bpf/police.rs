@@ -1,0 +1,118 @@
+//! A token bucket that drops what it has no tokens for.
+//!
+//! Tokens are counted in billionths of a bit, so that nothing is rounded: in a nanosecond as many come as the rate
+//! has bits per second.
+
+use std::os::fd::OwnedFd;
+
+use fullpipe_guest::plan::Police;
+
+use super::instruction::{Label, Op, Register, Width, assemble};
+use super::kernel::{Map, load as load_program};
+use super::packet::{ETHERNET, R0, R1, R2, R3, STACK, ip};
+use crate::error::{Context, Error, Result};
+
+/// What the packet needs.
+const NEEDED: Register = Register(7);
+/// Address of the tokens, behind which is the time at which they were counted.
+const STATE: Register = Register(8);
+const TIME_AT: i16 = 8;
+/// Go on to the next filter (TC_ACT_UNSPEC).
+const GO_ON: i32 = -1;
+/// Drop (TC_ACT_SHOT).
+const DROP: i32 = 2;
+/// Billionths of a bit in a byte: 8 times this.
+const BILLION: i32 = 1_000_000_000;
+/// Largest bucket, bytes: twice its tokens, and what comes in a nanosecond, have to fit into 64 bits.
+pub const MOST: u64 = 1_000_000_000;
+
+/// A bucket in the kernel.
+pub struct Policer {
+    /// To be attached where the packets come in.
+    pub program: OwnedFd,
+    _state: Map,
+}
+
+/// Tokens of a full bucket.
+fn full(police: &Police) -> u64 {
+    police.burst * 8 * 1_000_000_000
+}
+
+/// What the packet needs, by its IP header.
+fn need(overhead: i32) -> Vec<Op> {
+    vec![
+        Op::Packet(Width::Half, ETHERNET + 2),
+        Op::Move(NEEDED, R0),
+        Op::Add(NEEDED, overhead),
+        Op::Multiply(NEEDED, 8),
+        Op::Multiply(NEEDED, BILLION),
+    ]
+}
+
+/// Finds the bucket.
+fn look_up(state: i32) -> Vec<Op> {
+    vec![
+        Op::Set(R0, 0),
+        Op::Store32(STACK, -4, R0),
+        Op::Map(R1, state),
+        Op::Move(R2, STACK),
+        Op::Add(R2, -4),
+        Op::Lookup,
+        Op::If(R0, 0, Label::Pass),
+        Op::Move(STATE, R0),
+    ]
+}
+
+/// r3 = the tokens that there are now. Longer than it takes to fill the bucket does not count.
+fn refill(police: &Police) -> Vec<Op> {
+    let full = full(police);
+    vec![
+        Op::Now,
+        Op::LoadAt(R1, STATE, TIME_AT),
+        Op::Store(STATE, TIME_AT, R0),
+        Op::Subtract(R0, R1),
+        Op::Wide(R3, full.div_ceil(police.rate)),
+        Op::IfAtMost(R0, R3, Label::Came),
+        Op::Move(R0, R3),
+        Op::Here(Label::Came),
+        Op::Wide(R2, police.rate),
+        Op::MultiplyBy(R0, R2),
+        Op::Load(R3, STATE),
+        Op::AddFrom(R3, R0),
+        Op::Wide(R2, full),
+        Op::IfAtMost(R3, R2, Label::Filled),
+        Op::Move(R3, R2),
+        Op::Here(Label::Filled),
+    ]
+}
+
+fn program(police: &Police, state: i32) -> Vec<Op> {
+    let mut program = ip();
+    program.extend(need(police.overhead));
+    program.extend(look_up(state));
+    program.extend(refill(police));
+    program.extend([
+        Op::IfAtMost(NEEDED, R3, Label::Count),
+        Op::Store(STATE, 0, R3),
+        Op::Set(R0, DROP),
+        Op::Exit,
+        Op::Here(Label::Count),
+        Op::Subtract(R3, NEEDED),
+        Op::Store(STATE, 0, R3),
+        Op::Here(Label::Pass),
+        Op::Set(R0, GO_ON),
+        Op::Exit,
+    ]);
+    program
+}
+
+/// Gives the kernel a full bucket.
+pub fn load(police: &Police) -> Result<Policer> {
+    let what = || "policer";
+    if police.rate == 0 || !(1..=MOST).contains(&police.burst) {
+        return Err(Error::new(what(), "its rate or its burst is out of bounds"));
+    }
+    let state = Map::record([full(police), 0]).at(what)?;
+    let program = load_program(&assemble(&program(police, state.descriptor()))).at(what)?;
+    Ok(Policer { program, _state: state })
+}

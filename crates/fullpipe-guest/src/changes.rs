@@ -1,0 +1,59 @@
+//! Qdiscs that change while the run goes on: a thread for each router that has some.
+
+use std::os::fd::OwnedFd;
+use std::thread;
+
+use fullpipe_guest::plan::{Change, Plan};
+
+use crate::error::{Context, Result};
+use crate::namespaces::{self, Namespace};
+use crate::netlink::Netlink;
+use crate::netlink::qdisc::Place;
+use crate::run::START;
+use crate::{path, run, sys};
+
+/// It sleeps and sends.
+const STACK: usize = 128 << 10;
+/// Number of the first one's netlink socket.
+const FIRST_SOCKET: u32 = 3000;
+
+/// Starts the threads. A change at the run's start is made before it.
+pub fn start(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
+    for (number, router) in plan.routers.iter().enumerate() {
+        let ways = path::ways(router);
+        let each = |(device, way): (u32, &fullpipe_guest::plan::Way)| {
+            let changes = way.changes.clone().into_iter();
+            changes.map(move |change| (device, change)).collect::<Vec<_>>()
+        };
+        let mut changes: Vec<(u32, Change)> = ways.into_iter().flat_map(each).collect();
+        changes.sort_by_key(|(_, change)| change.at_ns);
+        if !changes.is_empty() {
+            spawn(number, &namespaces[number + 1].fd, changes)?;
+        }
+    }
+    Ok(())
+}
+
+fn spawn(router: usize, namespace: &OwnedFd, changes: Vec<(u32, Change)>) -> Result<()> {
+    let what = move || format!("changes of router {router}");
+    let namespace = namespace.try_clone().at(what)?;
+    let body = move || {
+        let enter = namespaces::enter(&namespace);
+        let done = enter.and_then(|()| make(FIRST_SOCKET + router as u32, &changes));
+        if let Err(error) = done {
+            run::fail(&format!("{}: {error}", what()));
+        }
+    };
+    thread::Builder::new().stack_size(STACK).spawn(body).at(what)?;
+    Ok(())
+}
+
+fn make(socket: u32, changes: &[(u32, Change)]) -> Result<()> {
+    let mut netlink = Netlink::open(socket)?;
+    for (device, change) in changes {
+        sys::sleep_until(START + change.at_ns);
+        let place = Place::chain(*device, change.number);
+        netlink.change_qdisc(place, change.number, &change.qdisc)?;
+    }
+    Ok(())
+}
