@@ -1,6 +1,6 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test test-guest lint bless fuzz bench bench-linux bench-peers
+.PHONY: test test-guest parity-record lint bless fuzz bench bench-linux bench-peers
 
 # All tests.
 test:
@@ -14,6 +14,10 @@ test-guest:
 	FULLPIPE_TEST_KERNEL="$(abspath $(KERNEL))" \
 	FULLPIPE_TEST_INIT="$(CURDIR)/target/guest/$(GUEST_TARGET)/release/fullpipe-init" \
 		cargo test -p fullpipe-guest --test in_kernel
+
+# The golden tables of scenarios/parity on genuine Linux, recorded anew (needs `fullpipe kernel build`).
+parity-record:
+	FULLPIPE_REQUIRE_KERNEL=1 cargo test -p fullpipe --test parity -- --ignored record --nocapture
 
 # What a commit has to pass besides its tests.
 lint:

@@ -20,11 +20,13 @@ impl Chosen {
     pub fn new(arguments: &RunArguments, scenario: &Scenario) -> Result<Chosen, Failure> {
         let name = &arguments.engine;
         let none = || Failure::Input(format!("there is no engine called {name}"));
-        let engine = engine::find(name).ok_or_else(none)?;
-        if let Some(version) = arguments.as_kernel.as_deref().filter(|v| engine.kernel() != Some(v))
-        {
-            return Err(other_kernel(engine, version));
-        }
+        let found = engine::find(name).ok_or_else(none)?;
+        let engine = match arguments.as_kernel.as_deref() {
+            None => found,
+            Some(version) => {
+                found.as_kernel(version).ok_or_else(|| other_kernel(found, version))?
+            }
+        };
         if arguments.pcap.is_some() && !engine.tells_packets() {
             return Err(Failure::Input(format!(
                 "engine {name} tells no single packets, so no --pcap"
@@ -45,7 +47,7 @@ impl Chosen {
         });
         Made {
             engine: self.engine.name().into(),
-            kernel: self.engine.kernel().map(String::from),
+            kernel: self.engine.kernel(resolved).map(String::from),
             substituted: substituted.collect(),
             partial,
         }
@@ -54,11 +56,13 @@ impl Chosen {
 
 fn other_kernel(engine: &dyn Engine, version: &str) -> Failure {
     let name = engine.name();
-    Failure::Input(match engine.kernel() {
-        Some(kernel) => {
-            format!("engine {name} runs Linux {kernel}: --as-kernel {kernel}, not {version}")
+    Failure::Input(match engine.kernels().join(", ") {
+        none if none.is_empty() => {
+            format!("engine {name} runs no genuine kernel, so --as-kernel means nothing to it")
         }
-        None => format!("engine {name} runs no genuine kernel, so --as-kernel means nothing to it"),
+        known => {
+            format!("engine {name} runs Linux {known}, not {version}, which --as-kernel names")
+        }
     })
 }
 
@@ -91,7 +95,7 @@ fn objection(
         Support::Exact => None,
         Support::Refused(why) => Some(format!("engine {name} cannot do {key}: {why}")),
         Support::Substituted(what) => {
-            let version = engine.kernel().filter(|_| key.ends_with(".kernel"));
+            let version = engine.kernels().first().copied().filter(|_| key.ends_with(".kernel"));
             let allowed = version.is_some() && run.as_kernel.is_some()
                 || run.without.iter().any(|pattern| matches(pattern, key));
             let how = version.map_or(format!("--without {key}"), |v| format!("--as-kernel {v}"));

@@ -3,8 +3,9 @@
 use crate::args::ListArguments;
 use crate::failure::Failure;
 use crate::output::Output;
+use fullpipe::engine::engines;
 use fullpipe::scenario::metric::{self, Metric, Unit};
-use fullpipe::scenario::{self, Recipe};
+use fullpipe::scenario::{self, Recipe, congestion};
 use fullpipe::trace::limits::limit_names;
 use fullpipe_sim::cc::{self, Parameter};
 use fullpipe_sim::tcp::profile::PROFILES;
@@ -20,7 +21,9 @@ struct Listing {
     format: u32,
     recipes: Vec<RecipeEntry>,
     congestion: Vec<CongestionEntry>,
+    genuine_congestion: Vec<CongestionEntry>,
     kernels: Vec<&'static str>,
+    genuine_kernels: Vec<&'static str>,
     limits: Vec<&'static str>,
     metrics: Vec<MetricEntry>,
 }
@@ -81,7 +84,9 @@ impl Listing {
             format: FORMAT,
             recipes: scenario::recipes().iter().map(RecipeEntry::new).collect(),
             congestion: cc::algorithms().iter().map(CongestionEntry::new).collect(),
+            genuine_congestion: congestion::genuine().iter().map(CongestionEntry::new).collect(),
             kernels: PROFILES.iter().map(|profile| profile.name).collect(),
+            genuine_kernels: engines().iter().flat_map(|engine| engine.kernels()).collect(),
             limits: limit_names().collect(),
             metrics: flow.chain(limits).chain(stage).collect(),
         }
@@ -96,11 +101,17 @@ impl Listing {
                 let _ = writeln!(out, "  {:<12}   {variant}", "");
             }
         }
-        out += "\nCongestion controls, with their parameters\n";
+        out += "\nCongestion controls of the simulator, with their parameters\n";
         for congestion in &self.congestion {
             congestion.write(&mut out);
         }
-        let _ = writeln!(out, "\nKernels\n  {}", self.kernels.join(", "));
+        out += "\nCongestion controls of genuine kernels\n";
+        for congestion in &self.genuine_congestion {
+            congestion.write(&mut out);
+        }
+        let _ = writeln!(out, "\nKernels of the simulator\n  {}", self.kernels.join(", "));
+        let genuine = self.genuine_kernels.join(", ");
+        let _ = writeln!(out, "\nGenuine kernels (--engine linux)\n  {genuine}");
         let _ = writeln!(out, "\nLimits (what held a flow back)\n  {}", self.limits.join("\n  "));
         out += "\nMetrics (of expectations)\n";
         for metric in &self.metrics {
@@ -135,8 +146,12 @@ impl CongestionEntry {
     fn write(&self, out: &mut String) {
         let _ = writeln!(out, "  {:<12} {}", self.name, self.title);
         for p in &self.parameters {
-            let defaults: Vec<String> =
-                p.defaults.iter().map(|d| format!("{} from {}", d.value, d.since)).collect();
+            let defaults: Vec<String> = match p.defaults.as_slice() {
+                [one] => vec![one.value.to_string()],
+                several => {
+                    several.iter().map(|d| format!("{} from {}", d.value, d.since)).collect()
+                }
+            };
             let (name, min, max) = (p.name, p.min, p.max);
             let _ = writeln!(out, "    {name} ({min} to {max}; default {})", defaults.join(", "));
             let _ = writeln!(out, "      {}{}", p.meaning, unit_in_words(p.unit));

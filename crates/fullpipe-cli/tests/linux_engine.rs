@@ -4,6 +4,7 @@
 mod common;
 
 use common::{Call, Desk};
+use fullpipe::scenario::congestion;
 use serde_json::Value;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -85,6 +86,110 @@ fn a_full_link_carries_what_its_framing_leaves() {
             "{rate}, {mtu}: {found} for {expected} Mb/s"
         );
     }
+}
+
+/// All congestion controls of the kernel at once, without `--as-kernel`: the scenario is of this kernel.
+#[test]
+fn every_congestion_control_runs_on_its_own_kernel() {
+    let text =
+        scenario("1Gbit", 1500, "1MB", 1.0).replace("kernel = \"3.14\"", "kernel = \"6.12\"");
+    let Some(desk) = desk(&text) else { return };
+    let names: Vec<&str> = congestion::genuine().iter().map(|module| module.name).collect();
+    let flow = |name: &&str| {
+        format!("[[flow]]\nname = \"{name}\"\ncongestion = \"{name}\"\nduration = \"1s\"\n")
+    };
+    desk.write("all.toml", &(text + &names.iter().map(flow).collect::<String>()));
+    let call = ["run", "all.toml", "--engine", "linux", "--json", "-q", "--out", "all"];
+    let document = desk.call(&call).ends_with(0).json();
+    let run = &document["runs"][0];
+    assert_eq!((&run["engine"], &run["substituted"]), (&"linux".into(), &Value::Null));
+    let flows = run["flows"].as_array().expect("flows");
+    assert_eq!(flows.len(), names.len() + 1);
+    for flow in flows {
+        assert_eq!(flow["kernel"], "6.12");
+        let (name, bytes) = (&flow["name"], flow["bytes"].as_u64().expect("bytes"));
+        assert!(
+            bytes > 100_000 && (name == "bulk" || flow["congestion"] == *name),
+            "{name}: {bytes}"
+        );
+    }
+}
+
+/// Each has sockets and threads of its own.
+#[test]
+fn hundreds_of_flows_share_the_link() {
+    let text = scenario("1Gbit", 1500, "5MB", 1.0).replace("[[flow]]", "[[flow]]\ncount = 300");
+    let Some(desk) = desk(&text.replace("count = 300", "count = 1")) else { return };
+    desk.write("my.toml", &text);
+    let document = run(&desk, "many", &["--set", "report.sample=50ms"]);
+    let flows = document["runs"][0]["flows"].as_array().expect("flows");
+    let bytes: Vec<u64> = flows.iter().map(|flow| flow["bytes"].as_u64().expect("bytes")).collect();
+    let all: u64 = bytes.iter().sum();
+    assert!(bytes.len() == 300 && bytes.iter().all(|bytes| *bytes > 0), "{bytes:?}");
+    assert!((90_000_000..125_000_000).contains(&all), "{all}");
+    let refused = desk.call(&arguments(&["--set", "flow.bulk.count=2001", "--out", "no"]));
+    assert!(refused.ends_with(2).stderr.contains("2001 flows; one guest runs 2000 at most"));
+}
+
+/// The older kernel that can be built: its own seed of random numbers, its own end.
+#[test]
+fn the_other_kernel_runs_and_repeats_itself() {
+    let text = scenario("1Gbit", 1500, "1MB", 1.0).replace("kernel = \"3.14\"", "kernel = \"6.1\"");
+    let lossy = text
+        .replace("back = [", "back = [{ kind = \"loss\", name = \"noise\", probability = 0.01 },");
+    let Some(desk) = desk(&lossy.replace("6.1", "3.14")) else { return };
+    desk.write("old.toml", &lossy);
+    let call = |out| {
+        let call =
+            desk.call(&["run", "old.toml", "--engine", "linux", "--json", "-q", "--out", out]);
+        let missing = call.code == Some(3) && call.stderr.contains("kernel build --version 6.1");
+        assert!(
+            !missing || std::env::var_os("FULLPIPE_REQUIRE_KERNEL").is_none(),
+            "{}",
+            call.stderr
+        );
+        (!missing).then(|| call.ends_with(0).json())
+    };
+    let Some(first) = call("a") else {
+        println!("skipped: Linux 6.1 has not been built (fullpipe kernel build --version 6.1)");
+        return;
+    };
+    assert_eq!(first["runs"][0]["flows"][0]["kernel"], "6.1");
+    assert!(stage(&first, "noise")["dropped"].as_u64().expect("drops") > 0);
+    assert_eq!(Some(first), call("b"));
+}
+
+/// What is set arrives: a pacing rate of 100 Mb/s bounds the flow, a window clamp by its window.
+#[test]
+fn socket_options_and_sysctls_take_effect() {
+    let text =
+        scenario("1Gbit", 1500, "5MB", 2.0).replace("kernel = \"3.14\"", "kernel = \"6.12\"");
+    let Some(desk) = desk(&text) else { return };
+    let mbit = |out: &str, sets: &[&str]| {
+        let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+        let document = run(&desk, out, &sets);
+        let intervals = document["runs"][0]["flows"][0]["intervals"].as_array().expect("intervals");
+        intervals[1]["throughput_mbit"].as_f64().expect("a rate")
+    };
+    let paced =
+        mbit("paced", &["flow.bulk.sockopt={ SO_MAX_PACING_RATE = 12500000, TCP_NODELAY = 1 }"]);
+    // The kernel paces bytes with their headers.
+    assert!((92.0..=100.0).contains(&paced), "{paced} Mb/s");
+    let clamp = [
+        "hosts.sender.sysctl.net.ipv4.tcp_app_win=31",
+        "flow.bulk.receiver_sockopt={ TCP_WINDOW_CLAMP = 250000 }",
+    ];
+    // 250 kB per 20 ms; the window may end a little later, where its scale lets it.
+    let clamped = mbit("clamped", &clamp);
+    assert!((90.0..=110.0).contains(&clamped), "{clamped} Mb/s");
+    let refused = desk.call(&arguments(&[
+        "--set",
+        "hosts.sender.sysctl.net.ipv4.tcp_ecn=77",
+        "--out",
+        "no",
+        "-q",
+    ]));
+    assert!(refused.stderr.contains("sysctl net/ipv4/tcp_ecn = 77"), "{}", refused.stderr);
 }
 
 /// A window that leaves the link idle most of the time.
@@ -245,6 +350,27 @@ fn a_killed_program_leaves_no_kernel_and_the_next_one_sweeps() {
     assert!(jails(id).is_empty(), "{:?}", jails(id));
 }
 
+/// In a namespace of mounts of its own, which needs root: a file system too small for the guest's memory.
+#[test]
+fn a_guest_without_room_for_its_memory_is_ended_and_the_place_named() {
+    let Some(desk) = desk(&scenario("10Gbit", 9000, "100MB", 20.0)) else { return };
+    if std::fs::read_to_string("/proc/self/status").is_ok_and(|s| !s.contains("Uid:\t0")) {
+        println!("skipped: mounting a file system needs root");
+        return;
+    }
+    let mut call = desk.command(&arguments(&["-q", "--out", "out"]));
+    let small = "mkdir small && mount -t tmpfs -o size=64m,exec none small && FULLPIPE_MEMORY_DIR=small exec \"$0\" \"$@\"";
+    let mut inner = Command::new("unshare");
+    inner.args(["--mount", "sh", "-c", small]).arg(call.get_program()).args(call.get_args());
+    inner.envs(call.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    inner.current_dir(call.get_current_dir().expect("a directory"));
+    call = inner;
+    let output = call.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("small has no room for the guest's memory"), "{said}");
+}
+
 #[test]
 fn a_dead_guest_is_an_error_of_the_machine() {
     let Some(desk) = desk(&scenario("100Mbit", 1500, "1MB", 1.0)) else { return };
@@ -266,7 +392,7 @@ fn what_cannot_be_done_is_said_before_anything_runs() {
         ),
         (
             &["--engine", "linux", "--as-kernel", "5.4"],
-            "engine linux runs Linux 6.12: --as-kernel 6.12, not 5.4",
+            "engine linux runs Linux 6.12, 6.1, not 5.4, which --as-kernel names",
         ),
         (&["--as-kernel", "6.12"], "engine sim runs no genuine kernel"),
         (

@@ -25,6 +25,10 @@ use fullpipe_guest::plan::{self, Plan};
 
 use error::{Context, Error, Result};
 
+/// Open files of a flow (its sockets, their copies for the samples, its threads' namespaces), and all others.
+const FILES_PER_FLOW: u64 = 8;
+const FILES: u64 = 1024;
+
 fn main() -> ExitCode {
     if std::process::id() != 1 {
         eprintln!(
@@ -46,6 +50,7 @@ fn whole_run() -> Result<()> {
     sys::mount("sysfs", "/sys").at(|| "mounting /sys")?;
     sys::sharp_timers().at(|| "timer slack")?;
     let plan = read_plan()?;
+    sys::allow_files(FILES + FILES_PER_FLOW * plan.flows.len() as u64).at(|| "open files")?;
     sysctl::set_all(&plan.sysctl)?;
     let path = path::make(&plan)?;
     flows::start(&plan, &path.namespaces[0], &path.namespaces[path.namespaces.len() - 1])?;
@@ -70,7 +75,7 @@ fn check(plan: &Plan) -> std::result::Result<(), &'static str> {
         ((68..=65_535).contains(&plan.mtu), "mtu is not in 68 to 65,535"),
         (!plan.routers.is_empty(), "no router"),
         (plan.routers.len() < layout::MAX_LINKS, "too many routers"),
-        (plan.flows.len() <= layout::MAX_FLOWS, "too many flows"),
+        (plan.flows.len() <= plan::MAX_FLOWS, "too many flows"),
     ];
     rules.iter().find(|(kept, _)| !kept).map_or(Ok(()), |(_, why)| Err(*why))
 }

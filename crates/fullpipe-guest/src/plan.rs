@@ -13,6 +13,10 @@ use serde::{Deserialize, Serialize};
 /// Name of the plan's file in the guest's root.
 pub const FILE: &str = "plan.json";
 
+/// Most flows of a run. Each has two threads, and each page of theirs is a mapping on the host, of which a process
+/// has 65,530 at most (vm.max_map_count).
+pub const MAX_FLOWS: usize = 2_000;
+
 /// A run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -239,6 +243,10 @@ pub struct Flow {
     pub sndbuf: Option<u64>,
     /// SO_RCVBUF, the same.
     pub rcvbuf: Option<u64>,
+    /// Other options of the sender's socket: name as in socket(7), tcp(7) and ip(7), value.
+    pub sender_options: Vec<(String, i64)>,
+    /// The same of the receiver's.
+    pub receiver_options: Vec<(String, i64)>,
     /// When it connects, ns from the run's start.
     pub start_ns: u64,
     /// Stop writing after this many bytes.

@@ -51,6 +51,14 @@ pub fn sharp_timers() -> io::Result<()> {
     Ok(())
 }
 
+/// Lets the process have so many open files.
+pub fn allow_files(count: u64) -> io::Result<()> {
+    let limit = libc::rlimit { rlim_cur: count, rlim_max: count };
+    // SAFETY: it reads the structure.
+    check(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) })?;
+    Ok(())
+}
+
 /// Puts the calling thread into a new network namespace.
 pub fn unshare_net() -> io::Result<()> {
     // SAFETY: it takes no pointers.

@@ -63,6 +63,8 @@ fn plan() -> Plan {
             congestion: "cubic".into(),
             sndbuf: Some(1 << 20),
             rcvbuf: None,
+            sender_options: Vec::new(),
+            receiver_options: Vec::new(),
             start_ns: 5,
             bytes: Some(u64::MAX),
             duration_ns: None,

@@ -26,7 +26,7 @@ use std::time::Instant;
 /// The guest that the library carries.
 const INIT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/fullpipe-init"));
 /// MiB; what the engine gives these runs.
-const MEMORY: u64 = 1024;
+const MEMORY: u64 = 2048;
 const ROUNDS: usize = 5;
 const FAMILY: &str = "6.12";
 const HZ: &str = "1000";
@@ -105,9 +105,7 @@ fn bare_run(kernel: &Path, plan: &Plan) {
     fs::set_permissions(&init, mode).expect("the guest's mode");
     let text = serde_json::to_vec(plan).expect("a text");
     fs::write(root.path().join(plan::FILE), text).expect("the plan");
-    let memory_directory =
-        std::env::var("FULLPIPE_MEMORY_DIR").unwrap_or_else(|_| "/dev/shm".into());
-    let memory_directory = &memory_directory;
+    let memory_directory = &linux::memory_directory();
     let parts = Parts { kernel, memory_mib: MEMORY, memory_directory, seed: 1, words: &[] };
     let mut command = boot::command(&parts, root.path());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

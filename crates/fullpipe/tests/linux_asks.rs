@@ -111,6 +111,54 @@ fn hosts_and_flows_are_asked_in_the_kernels_terms() {
     assert_eq!((plan.end_ns, plan.mtu, plan.seed), (5_000_000_000, 1500, 7));
 }
 
+#[test]
+fn sysctls_and_socket_options_of_genuine_kernels_are_handed_on() {
+    let sets = [
+        "hosts.sender.kernel=6.12",
+        "hosts.sender.sysctl.net.ipv4.tcp_limit_output_bytes=4194304",
+        "flow.bulk.sockopt={ TCP_NODELAY = 1, SO_MAX_PACING_RATE = 12500000 }",
+        "flow.bulk.receiver_sockopt={ TCP_QUICKACK = 1 }",
+    ];
+    let plan = linux::plan(&resolved(&sets)).expect("it can be asked");
+    let limit = ("net/ipv4/tcp_limit_output_bytes".to_string(), "4194304".to_string());
+    assert!(plan.sender.sysctl.contains(&limit) && !plan.receiver.sysctl.contains(&limit));
+    let options = [("SO_MAX_PACING_RATE".to_string(), 12_500_000), ("TCP_NODELAY".to_string(), 1)];
+    assert_eq!(plan.flows[0].sender_options, options);
+    assert_eq!(plan.flows[0].receiver_options, [("TCP_QUICKACK".to_string(), 1)]);
+    let simulator = engine::find("sim").expect("an engine").support(&resolved(&sets));
+    let refused: Vec<&str> = simulator.iter().map(|(key, _)| key.as_str()).collect();
+    let expected = [
+        "hosts.sender.kernel",
+        "hosts.sender.sysctl.net.ipv4.tcp_limit_output_bytes",
+        "flow.bulk.sockopt",
+        "flow.bulk.receiver_sockopt",
+    ];
+    assert_eq!(refused, expected);
+}
+
+#[test]
+fn a_scenario_of_a_genuine_kernel_runs_on_it_and_on_another_one_if_asked() {
+    let linux = engine::find("linux").expect("an engine");
+    let answers = |engine: &dyn Engine, sets: &[&str]| {
+        let said = engine.support(&resolved(sets));
+        let of_kernel = said.into_iter().filter(|(key, _)| key.ends_with("kernel"));
+        (engine.kernel(&resolved(sets)), of_kernel.count())
+    };
+    assert_eq!(answers(linux, &[]), (Some("6.12"), 2));
+    assert_eq!(answers(linux, &["hosts.sender.kernel=6.1"]), (Some("6.1"), 1));
+    let other = linux.as_kernel("6.1").expect("a kernel");
+    let both = ["hosts.sender.kernel=6.12", "hosts.receiver.kernel=6.12"];
+    assert_eq!(answers(linux, &both), (Some("6.12"), 0));
+    assert_eq!(answers(other, &both), (Some("6.1"), 2));
+    assert!(linux.as_kernel("5.4").is_none());
+    // What 6.1 does not have is refused there alone.
+    let plb = [&both[..], &["hosts.sender.sysctl.net.ipv4.tcp_plb_enabled=1"]].concat();
+    let refused = |engine: &dyn Engine| {
+        engine.support(&resolved(&plb)).iter().any(|(key, _)| key.ends_with("tcp_plb_enabled"))
+    };
+    assert!(refused(other) && !refused(linux));
+}
+
 /// What the engine says to a scenario with these changes.
 fn answers(sets: &[&str]) -> Vec<String> {
     let engine: &dyn Engine = engine::find("linux").expect("an engine");

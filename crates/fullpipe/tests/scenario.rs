@@ -70,7 +70,7 @@ fn defaults_are_the_documented_ones() {
     assert_eq!(run.path.back[0].name(), "back-delay");
     let sender = &run.hosts.sender;
     assert_eq!((sender.hz, sender.timestamps, sender.qdisc.limit), (250, true, 1000));
-    assert_eq!((sender.nic_rate, sender.sysctl.rmem_max), (Rate::gbit(10), 131_071));
+    assert_eq!((sender.nic_rate, sender.sysctl.modelled.rmem_max), (Rate::gbit(10), 131_071));
     let flow = &run.flow[0];
     assert_eq!((flow.congestion.name.as_str(), flow.write), ("cubic", 65_536));
     assert_eq!(flow.congestion.parameters["initial_ssthresh"], 100);
@@ -124,8 +124,8 @@ fn options_are_toml_or_bare_text() {
     let Element::Loss(loss) = &run.path.forward[0] else { panic!("{:?}", run.path.forward) };
     assert_eq!(loss.probability, 0.001);
     assert!(!run.hosts.sender.timestamps && run.hosts.receiver.timestamps);
-    assert_eq!(run.hosts.sender.sysctl.wmem_max, 4 << 20);
-    assert_eq!(run.hosts.receiver.sysctl.tcp_rmem, [4096, 87_380, 8 << 20]);
+    assert_eq!(run.hosts.sender.sysctl.modelled.wmem_max, 4 << 20);
+    assert_eq!(run.hosts.receiver.sysctl.modelled.tcp_rmem, [4096, 87_380, 8 << 20]);
     assert_eq!(run.hosts.receiver.qdisc.limit, 2000);
     let flow = &run.flow[0];
     assert_eq!(flow.congestion.name, "bic");

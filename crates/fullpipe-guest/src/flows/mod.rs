@@ -1,5 +1,6 @@
 //! Flows: for each a thread that writes and one that reads.
 
+mod options;
 mod plain;
 mod receiver;
 mod sender;

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use fullpipe_guest::plan::Flow;
 use fullpipe_guest::record::{ACCEPTED, FINISHED};
 
-use super::{plain, set_buffer};
+use super::{options, plain, set_buffer};
 use crate::error::{Context, Result};
 use crate::run::Event;
 use crate::{layout, run, sys};
@@ -38,10 +38,13 @@ fn accept(index: usize, flow: &Flow) -> Result<OwnedFd> {
     let listener = sys::tcp_socket().at(|| "socket")?;
     // What is accepted has it from the listener, in time for the window scale of the SYN's answer.
     set_buffer(&listener, libc::SO_RCVBUFFORCE, flow.rcvbuf)?;
+    options::set_all(&listener, &flow.receiver_options)?;
     let port = layout::receiver_port(index);
     sys::bind(&listener, Ipv4Addr::UNSPECIFIED, port).at(|| format!("bind to port {port}"))?;
     sys::listen(&listener).at(|| "listen")?;
     let socket = sys::accept(&listener).at(|| "accept")?;
+    // Not all of them are handed on from the listener.
+    options::set_all(&socket, &flow.receiver_options)?;
     run::remember(Event { time_ns: run::time(), flow: index, number: ACCEPTED, value: 0 });
     Ok(socket)
 }

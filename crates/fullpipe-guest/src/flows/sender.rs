@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use fullpipe_guest::plan::Flow;
 use fullpipe_guest::record::ESTABLISHED;
 
-use super::{plain, set_buffer};
+use super::{options, plain, set_buffer};
 use crate::batch::Writes;
 use crate::error::{Context, Result};
 use crate::run::{Event, START};
@@ -43,6 +43,7 @@ fn connect(index: usize, flow: &Flow, to: Ipv4Addr, seed: u64) -> Result<OwnedFd
     sys::set_option(&socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name)
         .at(|| format!("congestion control {}", flow.congestion))?;
     set_buffer(&socket, libc::SO_SNDBUFFORCE, flow.sndbuf)?;
+    options::set_all(&socket, &flow.sender_options)?;
     let port = layout::sender_port(index, seed);
     sys::bind(&socket, layout::left(0), port).at(|| format!("bind to port {port}"))?;
     sys::sleep_until(START + flow.start_ns);

@@ -69,8 +69,8 @@ fn run_in(root: &Path, kernel: &Path, init: &Path, plan: &Plan) -> io::Result<Ve
     fs::copy(init, root.join(boot::INIT))?;
     fs::write(root.join(plan::FILE), serde_json::to_string(plan)?)?;
     let words = ["panic=-1".to_string()];
-    let parts =
-        Parts { kernel, memory_mib: 1024, memory_directory: "/dev/shm", seed: 1, words: &words };
+    let memory_directory = Path::new("/dev/shm");
+    let parts = Parts { kernel, memory_mib: 1024, memory_directory, seed: 1, words: &words };
     let mut command = boot::command(&parts, root);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     wait(command.spawn()?)?;

@@ -54,6 +54,8 @@ pub fn plan(rate: u64, queue: u32) -> Plan {
             congestion: "cubic".into(),
             sndbuf: None,
             rcvbuf: None,
+            sender_options: Vec::new(),
+            receiver_options: Vec::new(),
             start_ns: 0,
             bytes: None,
             duration_ns: None,

@@ -47,8 +47,18 @@ pub trait Engine: Sync {
     /// Name on the command line and in results.
     fn name(&self) -> &'static str;
 
-    /// Version of the genuine kernel that it runs, where it runs one.
-    fn kernel(&self) -> Option<&'static str> {
+    /// Versions of genuine kernels that it runs, the one for scenarios of other kernels first.
+    fn kernels(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// The genuine kernel on which it runs `resolved`, where it has one.
+    fn kernel(&self, _resolved: &Resolved) -> Option<&'static str> {
+        None
+    }
+
+    /// The same engine, with this kernel whatever the scenario says; none: it has no such kernel.
+    fn as_kernel(&self, _version: &str) -> Option<&'static dyn Engine> {
         None
     }
 
@@ -81,9 +91,11 @@ pub trait Engine: Sync {
     ) -> Result<Outcome, Failed>;
 }
 
+static ENGINES: [&dyn Engine; 2] = [&sim::Simulator, &linux::LINUX];
+
 /// All engines, the default one first.
 pub fn engines() -> &'static [&'static dyn Engine] {
-    &[&sim::Simulator, &linux::Linux]
+    &ENGINES
 }
 
 /// The engine called `name`.

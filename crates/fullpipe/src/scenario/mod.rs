@@ -4,6 +4,7 @@
 //! and fills in defaults. It returns a [`Scenario`] with one [`Plan`] per run, or all problems it
 //! found. It hides TOML, units, defaults and the expansion of products; nothing here knows engines.
 
+pub mod congestion;
 mod diagnostic;
 mod expect;
 mod format;
@@ -24,6 +25,8 @@ mod write;
 
 pub use diagnostic::{CODES, Diagnostic, Diagnostics};
 pub use format::quantity;
+#[cfg(test)]
+pub(crate) use format::sysctl;
 pub use load::load;
 pub use notes::notes;
 pub use path::*;

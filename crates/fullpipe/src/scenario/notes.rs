@@ -24,7 +24,8 @@ fn capped_buffers(run: &Resolved) -> Vec<String> {
             )
         })
     };
-    let (sender, receiver) = (&run.hosts.sender.sysctl, &run.hosts.receiver.sysctl);
+    let (sender, receiver) =
+        (&run.hosts.sender.sysctl.modelled, &run.hosts.receiver.sysctl.modelled);
     let of = |flow: &super::Flow| {
         let (wmax, rmax) = (sender.wmem_max, receiver.rmem_max);
         [

@@ -1,15 +1,14 @@
-//! What a scenario has to know of kernels and congestion controls: names and defaults.
-//!
-//! Congestion controls describe themselves; see [`fullpipe_sim::cc::algorithms`].
+//! What a scenario has to know of kernels: names and defaults.
 
-use fullpipe_sim::cc::{Description, KernelVersion, Parameter};
+use fullpipe_sim::cc::KernelVersion;
 use fullpipe_sim::config::Sysctl;
-use std::collections::BTreeMap;
 
 /// Defaults of a host that runs a kernel.
 pub struct Kernel {
     /// Name in scenarios.
     pub name: &'static str,
+    /// Whether an engine runs this very kernel; else the simulator has its profile.
+    pub genuine: bool,
     /// CONFIG_HZ.
     pub hz: u32,
     /// net.ipv4.tcp_timestamps
@@ -28,6 +27,7 @@ pub struct Kernel {
 
 const LINUX_2_6_20: Kernel = Kernel {
     name: "2.6.20",
+    genuine: false,
     // The default of kernel/Kconfig.hz since 2.6.13.
     hz: 250,
     timestamps: true,
@@ -83,6 +83,24 @@ const LINUX_3_14: Kernel = Kernel {
     ..LINUX_2_6_24
 };
 
+// Defaults as the kernels themselves show them below /proc/sys; a test compares them.
+const LINUX_6_1: Kernel = Kernel {
+    name: "6.1",
+    genuine: true,
+    // arch/x86/configs/x86_64_defconfig.
+    hz: 1000,
+    // IXGBE_DEFAULT_TXD in drivers/net/ethernet/intel/ixgbe/ixgbe.h.
+    ring: 512,
+    sysctl: Sysctl {
+        // tcp_init(), since 4.20.
+        tcp_rmem: [4096, 131_072, 6_291_456],
+        // Without effect since 4.15.
+        tcp_fack: false,
+        ..LINUX_3_14.sysctl
+    },
+    ..LINUX_3_14
+};
+
 /// Every kernel profile.
 pub const KERNELS: &[Kernel] = &[
     LINUX_2_6_20,
@@ -90,7 +108,14 @@ pub const KERNELS: &[Kernel] = &[
     Kernel { name: "2.6.25", ..LINUX_2_6_24 },
     Kernel { name: "2.6.32", ..LINUX_2_6_24 },
     LINUX_3_14,
+    LINUX_6_1,
+    Kernel { name: "6.12", ..LINUX_6_1 },
 ];
+
+/// The kernels that an engine runs as they are.
+pub fn genuine() -> impl Iterator<Item = &'static Kernel> {
+    KERNELS.iter().filter(|kernel| kernel.genuine)
+}
 
 /// The profile of that name.
 pub fn kernel(name: &str) -> Option<&'static Kernel> {
@@ -102,14 +127,4 @@ pub fn nearest_older(version: &str) -> Option<&'static Kernel> {
     let version = KernelVersion::parse(version)?;
     let is_older = |k: &&Kernel| KernelVersion::parse(k.name).is_some_and(|known| known <= version);
     KERNELS.iter().rev().find(is_older)
-}
-
-/// All parameters of the algorithm with their defaults in that kernel.
-pub fn defaults(algorithm: &Description, kernel: &str) -> BTreeMap<String, i64> {
-    let version = KernelVersion::parse(kernel).unwrap_or(KernelVersion::FIRST);
-    let default = |parameter: &Parameter| {
-        let known = parameter.defaults.iter().take_while(|(since, _)| *since <= version);
-        known.last().map_or(parameter.min, |(_, value)| *value).into()
-    };
-    algorithm.parameters.iter().map(|p| (p.name.to_string(), default(p))).collect()
 }

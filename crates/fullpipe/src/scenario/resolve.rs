@@ -1,9 +1,11 @@
 //! From what was written to what it means: defaults, and checks that need more than one key.
 
+use super::congestion;
 use super::format::context::{Context, Place};
 use super::format::keys::At;
 use super::format::node::Node;
 use super::format::special;
+use super::format::sysctl::HostSysctl;
 use super::format::values::{Named, integer, twice};
 use super::format::written::{self, AppKind};
 use super::path;
@@ -12,7 +14,7 @@ use super::resolved::*;
 use super::source::Source;
 use fullpipe_sim::cc::{self, KernelVersion};
 use fullpipe_sim::units::{Rate, Time};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most connections of a run.
 const MOST_FLOWS: usize = 10_000;
@@ -147,7 +149,7 @@ fn hosts_of(hosts: &written::Hosts, fastest: Option<Rate>, cx: &mut Context) -> 
 
 fn host(host: &written::Host, fastest: Option<Rate>, cx: &mut Context) -> Option<Host> {
     let kernel = kernel(host.kernel.as_ref()?, cx)?;
-    let mut sysctl = kernel.sysctl;
+    let mut sysctl = HostSysctl { modelled: kernel.sysctl, genuine: BTreeMap::new() };
     if let Some(written) = &host.sysctl {
         written.value.apply(&mut sysctl);
     }
@@ -282,6 +284,8 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
         congestion: congestion?,
         sndbuf,
         rcvbuf,
+        sockopt: value(&flow.sockopt).map(|options| options.0).unwrap_or_default(),
+        receiver_sockopt: value(&flow.receiver_sockopt).map(|o| o.0).unwrap_or_default(),
         start: Time::ns(value(&flow.start)?.0),
         duration,
         bytes,
@@ -329,14 +333,14 @@ fn congestion(
     cx: &mut Context,
 ) -> Option<Congestion> {
     let name = written.map_or(kernel.congestion, |written| written.name.value.as_str());
-    let algorithms = cc::algorithms();
+    let algorithms = congestion::of_kernel(kernel.name);
     let Some(algorithm) = algorithms.iter().find(|algorithm| algorithm.name == name) else {
         let message = format!("no congestion control is called \"{name}\"");
         let place = written.map_or(Place::default(), |written| written.name.place);
         cx.error("unknown-name", place, message).names(name, algorithms.iter().map(|a| a.name));
         return None;
     };
-    let mut parameters = profile::defaults(algorithm, kernel.name);
+    let mut parameters = congestion::defaults(algorithm, kernel.name);
     let mut whole = true;
     for (key, place, node) in written.iter().flat_map(|written| &written.parameters) {
         match parameter(algorithm, key, *place, node, cx) {

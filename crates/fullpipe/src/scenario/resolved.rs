@@ -1,9 +1,10 @@
 //! What a scenario means, with every default written out. Its serialised form is a scenario again:
 //! [`Resolved::to_toml`] parses to an equal `Resolved`.
 
+use super::format::sysctl::HostSysctl;
 use super::path::Element;
 use super::show;
-use fullpipe_sim::config::{ReceivePath, Sysctl};
+use fullpipe_sim::config::ReceivePath;
 use fullpipe_sim::tcp::{HEADERS, TIMESTAMP_OPTION};
 use fullpipe_sim::units::{Rate, Time};
 use serde::Serialize;
@@ -90,8 +91,7 @@ pub struct Host {
     #[serde(serialize_with = "show::receive_path")]
     pub receive_path: ReceivePath,
     /// sysctls.
-    #[serde(serialize_with = "show::sysctl")]
-    pub sysctl: Sysctl,
+    pub sysctl: HostSysctl,
     /// CPU costs.
     pub cpu: Cpu,
 }
@@ -141,6 +141,12 @@ pub struct Flow {
     /// SO_RCVBUF as requested, bytes; none: not set.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
     pub rcvbuf: Option<u64>,
+    /// Other options of the sending socket, by the kernel's names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub sockopt: BTreeMap<&'static str, i64>,
+    /// The same of the receiving socket.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub receiver_sockopt: BTreeMap<&'static str, i64>,
     /// When it connects.
     #[serde(serialize_with = "show::shown")]
     pub start: Time,

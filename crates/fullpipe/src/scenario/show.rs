@@ -1,7 +1,7 @@
 //! How resolved values are written, so that the scenario parser reads the same value back.
 
 use super::format::values::Choice;
-use fullpipe_sim::config::{QueueLimit, ReceivePath, Sysctl};
+use fullpipe_sim::config::{QueueLimit, ReceivePath};
 use fullpipe_sim::units::{Framing, Time};
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
@@ -91,10 +91,6 @@ pub fn receive_path<S: Serializer>(value: &ReceivePath, s: S) -> Written<S> {
         ReceivePath::Napi => "napi",
         ReceivePath::NetifRx => "netif_rx",
     })
-}
-/// sysctls by the kernel's names.
-pub fn sysctl<S: Serializer>(value: &Sysctl, s: S) -> Written<S> {
-    s.collect_map(super::format::sysctl::written(value))
 }
 /// Overridden behaviours; switches as booleans.
 pub fn behaviour<S: Serializer>(value: &BTreeMap<String, String>, s: S) -> Written<S> {

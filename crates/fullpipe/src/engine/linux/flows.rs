@@ -34,11 +34,12 @@ impl FlowState {
     pub(super) fn sample(&mut self, time: Time, flow: u16, mss: u32) -> (FlowSample, Vec<Event>) {
         let (info, receiver) = (&self.sender, &self.receiver);
         self.limits.advance(time.0, info);
+        let delivered = receiver.data_received();
         let sample = FlowSample {
             time,
             flow,
-            bytes_delivered: receiver.bytes_received,
-            segments_delivered: receiver.bytes_received / u64::from(mss.max(1)),
+            bytes_delivered: delivered,
+            segments_delivered: delivered / u64::from(mss.max(1)),
             segments_sent: info.data_segs_out.into(),
             segments_retransmitted: info.total_retrans.into(),
             bytes_acked: info.data_acked(),

@@ -5,11 +5,13 @@
 //! with the thread that started it, however that ends.
 
 use super::jail::Jail;
+use super::memory;
 use fullpipe_guest::boot::{self, Parts};
 use fullpipe_guest::record;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -27,6 +29,8 @@ const SILENT: Duration = Duration::from_secs(120);
 pub(super) struct Machine {
     child: Child,
     jail: Jail,
+    /// Where its memory lies.
+    memory: PathBuf,
     /// Virtual time when it was last seen to move, the CPU time and the moment of that.
     seen: (u64, Duration, Instant),
 }
@@ -49,7 +53,8 @@ impl Machine {
         let mut command = boot::command(parts, jail.path());
         command.stdin(Stdio::null()).stdout(console.try_clone()?).stderr(console);
         let child = command.spawn()?;
-        Ok(Machine { child, jail, seen: (0, Duration::ZERO, Instant::now()) })
+        let (memory, seen) = (parts.memory_directory.into(), (0, Duration::ZERO, Instant::now()));
+        Ok(Machine { child, jail, memory, seen })
     }
 
     /// What it has told so far.
@@ -61,6 +66,9 @@ impl Machine {
     pub(super) fn state(&mut self) -> io::Result<State> {
         if let Some(status) = self.child.try_wait()? {
             return Ok(State::Ended(status));
+        }
+        if let Some(why) = memory::full(&self.memory) {
+            return Ok(State::Hopeless(why));
         }
         let (time, cpu) = (self.virtual_time(), self.cpu());
         if time != self.seen.0 {
@@ -119,9 +127,4 @@ pub(super) fn how_it_ended(status: ExitStatus) -> String {
         (None, Some(signal)) => format!("by signal {signal}"),
         (None, None) => "in an unknown way".into(),
     }
-}
-
-/// Where the guest's memory is a file without a name; it wants to be executable and in memory.
-pub(super) fn memory_directory() -> String {
-    std::env::var("FULLPIPE_MEMORY_DIR").unwrap_or_else(|_| "/dev/shm".into())
 }

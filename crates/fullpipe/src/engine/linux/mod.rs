@@ -2,9 +2,10 @@
 //!
 //! | file | concern |
 //! |---|---|
-//! | `asks.rs`, `way.rs` | what the guest is asked: hosts, flows, the path as routers with qdiscs |
+//! | `asks/`, `way.rs` | what the guest is asked: hosts, flows, the path as routers with qdiscs |
+//! | `pieces.rs` | what stands for each [`crate::scenario::Ask`] of a path element |
 //! | `kernel/` | the kernel: built on the user's machine from the distribution's source |
-//! | `jail.rs`, `machine.rs` | the guest's files and its process |
+//! | `jail.rs`, `memory.rs`, `machine.rs` | the guest's files, its memory and its process |
 //! | `records.rs`, `samples.rs`, `flows.rs`, `qdiscs.rs`, `tcp_info.rs` | what it tells, as the trace's rows |
 //!
 //! The guest itself is the crate `fullpipe-guest`.
@@ -14,11 +15,15 @@ mod flows;
 mod jail;
 pub mod kernel;
 mod machine;
+pub(crate) mod memory;
+mod pieces;
 mod qdiscs;
 mod records;
 mod samples;
 mod tcp_info;
 mod way;
+
+pub use memory::directory as memory_directory;
 
 use super::{Engine, Failed, Outcome, Support};
 use crate::scenario::Resolved;
@@ -28,7 +33,7 @@ use fullpipe_guest::plan::Plan;
 use fullpipe_sim::trace::{Control, Sink};
 use fullpipe_sim::units::Time;
 use jail::Jail;
-use kernel::{Cache, Hz, Wanted};
+use kernel::{Cache, Family, Hz, Wanted};
 use machine::{Machine, State};
 use records::Records;
 use samples::Samples;
@@ -41,26 +46,53 @@ use std::time::Duration;
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// See the module's description.
-pub struct Linux;
+pub struct Linux {
+    /// The kernel that runs scenarios of all kernels; none: each one's own, where there is one.
+    as_kernel: Option<Family>,
+}
+
+/// It runs scenarios on their own kernels.
+pub static LINUX: Linux = Linux { as_kernel: None };
+
+static AS_KERNEL: [Linux; 2] =
+    [Linux { as_kernel: Some(Family::ALL[0]) }, Linux { as_kernel: Some(Family::ALL[1]) }];
+
+impl Linux {
+    /// The kernel for `resolved`.
+    fn family(&self, resolved: &Resolved) -> Family {
+        let own = || resolved.hosts.sender.kernel.parse().ok();
+        self.as_kernel.or_else(own).unwrap_or_default()
+    }
+}
 
 impl Engine for Linux {
     fn name(&self) -> &'static str {
         "linux"
     }
 
-    fn kernel(&self) -> Option<&'static str> {
-        Some(asks::VERSION)
+    fn kernels(&self) -> Vec<&'static str> {
+        Family::ALL.map(Family::name).into()
+    }
+
+    fn kernel(&self, resolved: &Resolved) -> Option<&'static str> {
+        Some(self.family(resolved).name())
+    }
+
+    fn as_kernel(&self, version: &str) -> Option<&'static dyn Engine> {
+        let family = version.parse().ok();
+        let found = AS_KERNEL.iter().find(|engine| family.is_some() && engine.as_kernel == family);
+        found.map(|engine| engine as &dyn Engine)
     }
 
     fn support(&self, resolved: &Resolved) -> Vec<(String, Support)> {
-        asks::support(resolved)
+        asks::support(resolved, self.family(resolved))
     }
 
     fn ready(&self, resolved: &Resolved) -> Result<(), String> {
         if !jail::has_init() {
             return Err("this program was built without the guest of the engine linux".into());
         }
-        built(resolved).map(drop)
+        built(resolved, self.family(resolved)).map(drop)
     }
 
     fn run(
@@ -69,8 +101,9 @@ impl Engine for Linux {
         sink: &mut dyn Sink,
         control: &mut dyn Control,
     ) -> Result<Outcome, Failed> {
-        let kernel = built(resolved).map_err(Failed::Machine)?;
-        let asked = asks::ask(resolved).map_err(Failed::Scenario)?;
+        let family = self.family(resolved);
+        let kernel = built(resolved, family).map_err(Failed::Machine)?;
+        let asked = asks::ask(resolved, family).map_err(Failed::Scenario)?;
         let Asked { plan, words, stages, memory_mib } = asked;
         let infos: Vec<_> = stages.iter().map(|stage| stage.info.clone()).collect();
         sink.stages(&infos);
@@ -84,7 +117,7 @@ impl Engine for Linux {
         let parts = Parts {
             kernel: &kernel,
             memory_mib,
-            memory_directory: &machine::memory_directory(),
+            memory_directory: &memory::directory(),
             seed: resolved.seed,
             words: &words,
         };
@@ -99,18 +132,18 @@ impl Engine for Linux {
 /// # Errors
 /// What it refuses after all.
 pub fn plan(resolved: &Resolved) -> Result<Plan, String> {
-    asks::ask(resolved).map(|asked| asked.plan)
+    asks::ask(resolved, LINUX.family(resolved)).map(|asked| asked.plan)
 }
 
 /// The built kernel for `resolved`, with the HZ of its hosts.
-fn built(resolved: &Resolved) -> Result<PathBuf, String> {
-    let (version, hz): (&str, Hz) = (asks::VERSION, resolved.hosts.sender.hz.to_string().parse()?);
-    let wanted = Wanted { hz, family: version.parse()? };
+fn built(resolved: &Resolved, family: Family) -> Result<PathBuf, String> {
+    let hz: Hz = resolved.hosts.sender.hz.to_string().parse()?;
+    let wanted = Wanted { hz, family };
     let cache = Cache::of_user().map_err(|e| e.to_string())?;
     let found = cache.find(&wanted).map(|entry| entry.kernel());
     found.ok_or_else(|| {
-        let build = format!("fullpipe kernel build --version {version} --hz {hz}");
-        format!("Linux {version} with HZ {hz} has not been built; to build it: {build}")
+        let build = format!("fullpipe kernel build --version {family} --hz {hz}");
+        format!("{wanted} has not been built; to build it: {build}")
     })
 }
 

@@ -1,9 +1,13 @@
 //! `struct tcp_info` of Linux 6.12 (include/uapi/linux/tcp.h), as the kernel wrote it. A kernel that knows
 //! less gives fewer bytes; the rest is zero.
 
+/// States of a socket that has had the other side's FIN: TCP_CLOSE, TCP_CLOSE_WAIT, TCP_LAST_ACK.
+const AFTER_FIN: [u8; 3] = [7, 8, 9];
+
 /// See the module's description.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TcpInfo {
+    pub(super) state: u8,
     pub(super) ca_state: u8,
     /// us.
     pub(super) rto: u32,
@@ -40,6 +44,7 @@ impl TcpInfo {
         let u32_at = |at| number::<4>(bytes, at).map_or(0, u32::from_ne_bytes);
         let u64_at = |at| number::<8>(bytes, at).map_or(0, u64::from_ne_bytes);
         TcpInfo {
+            state: bytes.first().copied().unwrap_or(0),
             ca_state: bytes.get(1).copied().unwrap_or(0),
             rto: u32_at(8),
             snd_mss: u32_at(16),
@@ -72,6 +77,11 @@ impl TcpInfo {
         (self.unacked + self.retrans).saturating_sub(self.sacked + self.lost)
     }
 
+    /// Bytes of data received in order: the kernel counts the FIN as one (tcp_rcv_nxt_update).
+    pub(super) fn data_received(&self) -> u64 {
+        self.bytes_received.saturating_sub(AFTER_FIN.contains(&self.state).into())
+    }
+
     /// Bytes of data acknowledged: the kernel counts the SYN, and the FIN, as one byte each.
     pub(super) fn data_acked(&self) -> u64 {
         self.bytes_acked.saturating_sub(1).min(self.bytes_sent.saturating_sub(self.bytes_retrans))
@@ -81,4 +91,17 @@ impl TcpInfo {
 /// The `N` bytes at `at`; none where the text ends before.
 pub(super) fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fin_is_no_data() {
+        for (state, received) in [(1, 1001), (8, 1000), (9, 1000), (7, 1000)] {
+            let info = TcpInfo { state, bytes_received: 1001, ..TcpInfo::default() };
+            assert_eq!(info.data_received(), received, "in state {state}");
+        }
+    }
 }

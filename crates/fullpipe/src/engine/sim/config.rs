@@ -25,7 +25,7 @@ fn host(host: &Host) -> config::Host {
         hz: host.hz,
         timestamps: host.timestamps,
         tso: host.tso,
-        sysctl: host.sysctl,
+        sysctl: host.sysctl.modelled,
         qdisc_limit: host.qdisc.limit,
         tx_ring: host.tx_ring,
         rx_ring: host.rx_ring,

@@ -1,8 +1,10 @@
 //! The simulator as an engine: a pure mapping from the resolved scenario to its configuration.
 //!
-//! It does every key of the scenario exactly as the scenario's reference describes it.
+//! It does every key of the scenario exactly as the scenario's reference describes it, but for what is of
+//! genuine kernels alone.
 
 mod config;
+mod support;
 
 pub use config::config;
 
@@ -22,8 +24,8 @@ impl Engine for Simulator {
         true
     }
 
-    fn support(&self, _resolved: &Resolved) -> Vec<(String, Support)> {
-        Vec::new()
+    fn support(&self, resolved: &Resolved) -> Vec<(String, Support)> {
+        support::support(resolved)
     }
 
     fn run(

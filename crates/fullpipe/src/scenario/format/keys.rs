@@ -75,6 +75,7 @@ pub enum Kind {
     Elements(&'static [(&'static str, &'static Group)]),
     Congestion,
     Sysctl,
+    Sockopt,
     Behaviour,
     /// Dotted keys with values.
     Assignments,
@@ -118,6 +119,7 @@ impl Kind {
                 "a name such as \"cubic\", or { name = \"cubic\", initial_ssthresh = 100 }".into()
             }
             Kind::Sysctl => "a table such as { \"net.core.wmem_max\" = \"4MiB\" }".into(),
+            Kind::Sockopt => "a table such as { TCP_NODELAY = 1 }".into(),
             Kind::Behaviour => "a table such as { reduction = \"prr\" }".into(),
             Kind::Assignments => "a table such as { \"path.loss\" = 1e-5 }".into(),
             Kind::Axes => "a table such as { \"path.loss\" = [1e-5, 1e-4] }".into(),

@@ -6,11 +6,13 @@
 
 pub mod context;
 pub mod dotted;
+pub mod genuine_sysctl;
 pub mod keys;
 pub mod near;
 pub mod node;
 pub mod quantity;
 pub mod set;
+pub mod sockopt;
 pub mod special;
 pub mod sysctl;
 pub mod values;

@@ -1,12 +1,39 @@
 //! The sysctls a scenario can set, by the kernel's full names.
 
 use super::context::{Context, Place};
+use super::genuine_sysctl::{GENUINE, genuine};
 use super::keys::{Kind, Read, wrong_type};
 use super::node::{Node, Table, Value};
 use super::quantity::{self, SIZE};
 use super::values::{in_range, integer, report};
 use fullpipe_sim::config::Sysctl;
+use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
+use std::collections::BTreeMap;
+
+/// The sysctls of a host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostSysctl {
+    /// Those that the simulator reads, defaults included.
+    pub modelled: Sysctl,
+    /// Those that only a genuine kernel reads, as they were written.
+    pub genuine: BTreeMap<&'static str, i64>,
+}
+
+impl HostSysctl {
+    /// Those that a genuine kernel of this version does not have.
+    pub(crate) fn missing_in(&self, version: &str) -> Vec<&'static str> {
+        let missing = |name: &&str| version == "6.1" && genuine(name).is_some_and(|g| g.after_6_1);
+        self.genuine.keys().copied().filter(missing).collect()
+    }
+}
+
+impl Serialize for HostSysctl {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        let genuine = self.genuine.iter().map(|(name, value)| (*name, Json::from(*value)));
+        s.collect_map(written(&self.modelled).into_iter().chain(genuine))
+    }
+}
 
 /// A sysctl that the model reads.
 pub struct Entry {
@@ -130,9 +157,18 @@ fn value(field: &Field, s: &mut Sysctl) -> Json {
     }
 }
 
-/// sysctls that were written: place in [`SYSCTLS`], value.
+/// sysctls that were written.
 #[derive(Clone, Debug)]
-pub struct Sysctls(pub Vec<(usize, Place, SysctlValue)>);
+pub struct Sysctls(pub Vec<SysctlWritten>);
+
+/// A sysctl that was written.
+#[derive(Clone, Copy, Debug)]
+pub enum SysctlWritten {
+    /// Place in [`SYSCTLS`], value.
+    Modelled(usize, SysctlValue),
+    /// One of a genuine kernel.
+    Genuine(&'static str, i64),
+}
 
 /// The value of a sysctl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,19 +180,28 @@ pub enum SysctlValue {
 
 impl Sysctls {
     /// Puts the written values into `to`.
-    pub fn apply(&self, to: &mut Sysctl) {
-        for (at, _, value) in &self.0 {
-            match (&SYSCTLS[*at].field, *value) {
-                (Field::Size(field), SysctlValue::Number(n)) => *field(to) = n,
-                (Field::Switch(field), SysctlValue::Number(n)) => *field(to) = n != 0,
-                (Field::Packets(field) | Field::Level(field, ..), SysctlValue::Number(n)) => {
-                    *field(to) = n as u32;
+    pub fn apply(&self, to: &mut HostSysctl) {
+        for written in &self.0 {
+            match *written {
+                SysctlWritten::Modelled(at, value) => {
+                    apply(&SYSCTLS[at].field, value, &mut to.modelled);
                 }
-                (Field::Triple(field), SysctlValue::Triple(n)) => *field(to) = n,
-                (Field::Scale(field), SysctlValue::Signed(n)) => *field(to) = n,
-                _ => {}
+                SysctlWritten::Genuine(name, value) => _ = to.genuine.insert(name, value),
             }
         }
+    }
+}
+
+fn apply(field: &Field, value: SysctlValue, to: &mut Sysctl) {
+    match (field, value) {
+        (Field::Size(field), SysctlValue::Number(n)) => *field(to) = n,
+        (Field::Switch(field), SysctlValue::Number(n)) => *field(to) = n != 0,
+        (Field::Packets(field) | Field::Level(field, ..), SysctlValue::Number(n)) => {
+            *field(to) = n as u32;
+        }
+        (Field::Triple(field), SysctlValue::Triple(n)) => *field(to) = n,
+        (Field::Scale(field), SysctlValue::Signed(n)) => *field(to) = n,
+        _ => {}
     }
 }
 
@@ -164,6 +209,7 @@ impl Sysctls {
 const ELSEWHERE: &[(&str, &str)] = &[
     ("net.ipv4.tcp_timestamps", "`timestamps` of the host"),
     ("net.ipv4.tcp_congestion_control", "`congestion` of the flow"),
+    ("net.core.default_qdisc", "`qdisc` of the host"),
 ];
 
 impl Read for Sysctls {
@@ -177,7 +223,7 @@ impl Read for Sysctls {
         let mut whole = true;
         for (name, place, node) in flatten(table, "") {
             match sysctl(&name, place, node, cx) {
-                Some((at, value)) => read.push((at, place, value)),
+                Some(written) => read.push(written),
                 None => whole = false,
             }
         }
@@ -198,13 +244,20 @@ pub fn flatten<'a>(table: &'a Table, prefix: &str) -> Vec<(String, Place, &'a No
     leaves
 }
 
-fn sysctl(name: &str, place: Place, node: &Node, cx: &mut Context) -> Option<(usize, SysctlValue)> {
+fn sysctl(name: &str, place: Place, node: &Node, cx: &mut Context) -> Option<SysctlWritten> {
+    if let Some(known) = genuine(name) {
+        let value = integer(name, node, ANY, cx)?;
+        return Some(SysctlWritten::Genuine(known.name, value));
+    }
     let Some(at) = SYSCTLS.iter().position(|known| known.name == name) else {
         let elsewhere = ELSEWHERE.iter().find(|(known, _)| *known == name);
         let problem = cx.error("unknown-key", place, format!("unknown sysctl `{name}`"));
         match elsewhere {
             Some((_, key)) => problem.expected(format!("{key} instead")),
-            None => problem.names(name, SYSCTLS.iter().map(|s| s.name)),
+            None => {
+                let genuine = GENUINE.iter().map(|known| known.name);
+                problem.names(name, SYSCTLS.iter().map(|s| s.name).chain(genuine))
+            }
         };
         return None;
     };
@@ -220,9 +273,19 @@ fn sysctl(name: &str, place: Place, node: &Node, cx: &mut Context) -> Option<(us
         }
         Field::Scale(_) => SysctlValue::Signed(integer(name, node, (-31, 31), cx)? as i32),
     };
-    Some((at, value))
+    Some(SysctlWritten::Modelled(at, value))
 }
 
+/// Names of all that a genuine kernel of this version has.
+#[cfg(test)]
+pub fn known(version: &str) -> impl Iterator<Item = &'static str> {
+    let has = move |known: &&super::genuine_sysctl::Genuine| version != "6.1" || !known.after_6_1;
+    let genuine = GENUINE.iter().filter(has).map(|known| known.name);
+    SYSCTLS.iter().map(|known| known.name).chain(genuine.collect::<Vec<_>>())
+}
+
+/// What a number of the kernel can be.
+const ANY: (i64, i64) = (i32::MIN as i64, u32::MAX as i64);
 /// The kernel keeps sizes of buffers in an `int`.
 const KERNEL_INT: u64 = i32::MAX as u64;
 

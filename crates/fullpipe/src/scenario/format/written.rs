@@ -3,6 +3,7 @@
 use super::dotted::{Assignments, Axes};
 use super::keys::Default::{Absent, Empty, Is, Required};
 use super::keys::group;
+use super::sockopt::Sockopts;
 use super::special::{Behaviour, Congestion, DelayLimit, Numbers, Range, ShortApp, ShortLoss};
 use super::sysctl::Sysctls;
 use super::values::{
@@ -194,6 +195,10 @@ group! {
         sndbuf: Buffer, Absent("not requested: net.ipv4.tcp_wmem decides");
         /// SO_RCVBUF as requested.
         rcvbuf: Buffer, Absent("not requested: net.ipv4.tcp_rmem decides");
+        /// Other socket options of the sending socket, by the kernel's names (genuine kernels only).
+        sockopt: Sockopts, Absent("as the kernel has them");
+        /// The same of the receiving socket.
+        receiver_sockopt: Sockopts, Absent("as the kernel has them");
         /// When it connects.
         start: AnyTime, Is("0s");
         /// How long it writes, from `start`.

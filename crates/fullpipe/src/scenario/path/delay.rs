@@ -1,6 +1,6 @@
 //! A constant delay, or one released by a timer.
 
-use super::{Meaning, Whole, Written, needed};
+use super::{Ask, Meaning, Whole, Written, needed};
 use crate::scenario::Resolved;
 use crate::scenario::format::context::Context;
 use crate::scenario::format::keys::Default::{Absent, Is, Required};
@@ -107,6 +107,11 @@ pub(super) fn timer(at: &Option<At<keys::Timer>>, cx: &mut Context) -> Option<Op
 impl Meaning for Delay {
     fn delay(&self) -> Time {
         self.delay
+    }
+
+    fn ask(&self, _run: &Resolved) -> Ask {
+        let Delay { delay, limit, timer, .. } = *self;
+        Ask::Delay { delay, limit, timer }
     }
 
     fn config(&self, _run: &Resolved) -> config::Element {

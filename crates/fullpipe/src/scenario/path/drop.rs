@@ -1,6 +1,6 @@
 //! Packets of a flow to lose, by their number among those that come here, counted from 0; for experiments that must be equal wherever they run. Retransmissions count; the packets of the handshake and window probes do not.
 
-use super::{Meaning, Whole, Written, needed};
+use super::{Ask, Listed, Meaning, Whole, Written, needed};
 use crate::scenario::Resolved;
 use crate::scenario::format::context::Context;
 use crate::scenario::format::keys::Default::{Absent, Required};
@@ -76,15 +76,29 @@ impl Written for DropElement {
 }
 
 impl Meaning for Drop {
-    fn config(&self, run: &Resolved) -> config::Element {
-        let flow = run.flow.iter().position(|flow| flow.name == self.flow);
-        config::Element::Drop(config::Drop {
-            name: self.name.clone(),
-            // The scenario has at most 10000 flows, and this one is among them.
-            flow: flow.unwrap_or_default() as u16,
+    fn ask(&self, run: &Resolved) -> Ask {
+        Ask::LoseListed(Listed {
+            flow: self.flow_index(run),
             segments: self.segments.clone(),
             acks: self.acks.clone(),
         })
+    }
+
+    fn config(&self, run: &Resolved) -> config::Element {
+        config::Element::Drop(config::Drop {
+            name: self.name.clone(),
+            flow: self.flow_index(run),
+            segments: self.segments.clone(),
+            acks: self.acks.clone(),
+        })
+    }
+}
+
+impl Drop {
+    fn flow_index(&self, run: &Resolved) -> u16 {
+        let flow = run.flow.iter().position(|flow| flow.name == self.flow);
+        // The scenario has at most 10000 flows, and this one is among them.
+        flow.unwrap_or_default() as u16
     }
 }
 

@@ -1,6 +1,6 @@
 //! Random duplication: the copy leaves directly behind the packet.
 
-use super::{Meaning, Whole, Written, needed};
+use super::{Ask, Chance, Meaning, Whole, Written, needed};
 use crate::scenario::Resolved;
 use crate::scenario::format::context::Context;
 use crate::scenario::format::keys::Default::{Is, Required};
@@ -51,6 +51,11 @@ impl Written for DuplicateElement {
 }
 
 impl Meaning for Duplicate {
+    fn ask(&self, _run: &Resolved) -> Ask {
+        let Duplicate { probability, correlation, .. } = *self;
+        Ask::Copy(Chance { probability, correlation })
+    }
+
     fn config(&self, _run: &Resolved) -> config::Element {
         config::Element::Duplicate(config::Duplicate {
             name: self.name.clone(),

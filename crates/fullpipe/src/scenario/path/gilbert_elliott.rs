@@ -1,6 +1,6 @@
 //! Loss in bursts, as netem's `loss gemodel`: in a good and in a bad state units are lost with a probability each, and after each unit the state may change. It begins in the good state.
 
-use super::{Meaning, Whole, Written, needed};
+use super::{Ask, Losses, Meaning, Whole, Written, needed};
 use crate::scenario::Resolved;
 use crate::scenario::format::context::Context;
 use crate::scenario::format::keys::Default::{Is, Required};
@@ -68,6 +68,11 @@ impl Written for GilbertElliottElement {
 }
 
 impl Meaning for GilbertElliott {
+    fn ask(&self, _run: &Resolved) -> Ask {
+        let GilbertElliott { p, r, loss_bad: bad, loss_good: good, unit, .. } = *self;
+        Ask::Lose { law: Losses::TwoStates { p, r, bad, good }, unit }
+    }
+
     fn config(&self, _run: &Resolved) -> config::Element {
         config::Element::GilbertElliott(config::GilbertElliott {
             name: self.name.clone(),

@@ -1,6 +1,6 @@
 //! A delay that varies from packet to packet; a delay that would be negative is none.
 
-use super::{Meaning, Whole, Written, needed};
+use super::{Ask, Meaning, Spread, Whole, Written, needed};
 use crate::scenario::Resolved;
 use crate::scenario::format::context::Context;
 use crate::scenario::format::keys::Default::{Is, Required};
@@ -74,6 +74,12 @@ impl Written for JitterElement {
 impl Meaning for Jitter {
     fn delay(&self) -> Time {
         self.delay
+    }
+
+    fn ask(&self, _run: &Resolved) -> Ask {
+        let Jitter { delay: mean, jitter: width, distribution, correlation, keep_order, .. } =
+            *self;
+        Ask::Spread(Spread { mean, width, distribution, correlation, keep_order })
     }
 
     fn config(&self, _run: &Resolved) -> config::Element {

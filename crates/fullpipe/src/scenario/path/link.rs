@@ -1,6 +1,6 @@
 //! A rate with a queue in front of it.
 
-use super::{Meaning, Whole, Written, needed};
+use super::{Ask, Meaning, Sending, Step, Whole, Written, needed};
 use crate::scenario::Resolved;
 use crate::scenario::format::context::Context;
 use crate::scenario::format::keys::Default::{Absent, Empty, Is, Required};
@@ -10,7 +10,7 @@ use crate::scenario::format::values::Name;
 use crate::scenario::format::written::{AnyRate, choices};
 use crate::scenario::show;
 use fullpipe_sim::config::{self, QueueLimit};
-use fullpipe_sim::units::{Framing, Rate};
+use fullpipe_sim::units::{Framing, Rate, Time};
 use serde::Serialize;
 
 /// Least length of a queue by default, in packets of the MTU.
@@ -103,6 +103,14 @@ impl Meaning for Link {
 
     fn complete(&mut self, whole: &Whole) {
         self.queue.complete((self.rate, self.framing), whole);
+    }
+
+    fn ask(&self, _run: &Resolved) -> Ask {
+        Ask::Rate(Sending {
+            steps: vec![Step { at: Time::ZERO, rate: self.rate }],
+            framing: self.framing,
+            queue: self.queue.clone(),
+        })
     }
 
     fn config(&self, _run: &Resolved) -> config::Element {

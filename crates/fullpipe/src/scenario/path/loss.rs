@@ -1,6 +1,6 @@
 //! Independent random loss.
 
-use super::{Meaning, Whole, Written, needed};
+use super::{Ask, Losses, Meaning, Whole, Written, needed};
 use crate::scenario::Resolved;
 use crate::scenario::format::context::Context;
 use crate::scenario::format::keys::Default::{Is, Required};
@@ -55,6 +55,10 @@ impl Written for LossElement {
 }
 
 impl Meaning for Loss {
+    fn ask(&self, _run: &Resolved) -> Ask {
+        Ask::Lose { law: Losses::Independent(self.probability), unit: self.unit }
+    }
+
     fn config(&self, _run: &Resolved) -> config::Element {
         config::Element::Loss(config::Loss {
             name: self.name.clone(),

@@ -1,8 +1,9 @@
 //! The path of a scenario: elements, one file each, and the short form.
 //!
-//! An element's file has its keys, what they mean, and the simulator's configuration that says the
-//! same. A new element is a new file, its `mod` line, and its line in the list below.
+//! An element's file has its keys, what they mean, what it asks of whoever carries packets ([`Ask`]), and the
+//! simulator's configuration that says the same. A new element is a new file, its `mod` line, and its line in the list below.
 
+mod ask;
 mod beside;
 mod delay;
 mod drop;
@@ -18,6 +19,7 @@ mod short;
 mod trace_link;
 mod varying;
 
+pub use ask::{Ask, Chance, Listed, Losses, Overtake, Sending, Spread};
 pub use delay::Timer;
 pub(super) use delay::keys::Timer as TimerKeys;
 pub(super) use elements::Elements;
@@ -63,6 +65,8 @@ trait Meaning {
     }
     /// Fills in what depends on the other elements.
     fn complete(&mut self, _whole: &Whole) {}
+    /// What it does to packets in `run`.
+    fn ask(&self, run: &Resolved) -> Ask;
     /// The simulator's configuration that says the same in `run`.
     fn config(&self, run: &Resolved) -> config::Element;
 }
@@ -96,6 +100,16 @@ macro_rules! elements {
             /// Stage name, unique within a run.
             pub fn name(&self) -> &str {
                 match self { $(Element::$meaning(e) => &e.name,)* }
+            }
+
+            /// What it is, as the scenario names it.
+            pub fn kind(&self) -> &'static str {
+                match self { $(Element::$meaning(_) => config::$meaning::KIND,)* }
+            }
+
+            /// What it does to packets in `run`.
+            pub fn ask(&self, run: &Resolved) -> Ask {
+                match self { $(Element::$meaning(e) => e.ask(run),)* }
             }
 
             /// The highest rate at which it lets packets through, and what the rate counts; none

@@ -1,6 +1,6 @@
 //! A policer: a token bucket that drops what it has no tokens for, and delays nothing (`tc police`).
 
-use super::{Meaning, Whole, Written, needed};
+use super::{Ask, Meaning, Whole, Written, needed};
 use crate::scenario::Resolved;
 use crate::scenario::format::context::Context;
 use crate::scenario::format::keys::Default::{Is, Required};
@@ -70,6 +70,11 @@ impl Written for PolicerElement {
 impl Meaning for Policer {
     fn rate(&self) -> Option<(Rate, Framing)> {
         Some((self.rate, self.framing))
+    }
+
+    fn ask(&self, _run: &Resolved) -> Ask {
+        let Policer { rate, burst, framing, .. } = *self;
+        Ask::Police { rate, burst, framing }
     }
 
     fn config(&self, _run: &Resolved) -> config::Element {

@@ -1,6 +1,6 @@
 //! Delays by chance, so that packets overtake each other. With netem's choice (`chosen_delay` 0) chosen packets go ahead of those that are held; with `delay` 0 and a `chosen_delay` chosen packets come late.
 
-use super::{Meaning, Whole, Written, needed};
+use super::{Ask, Chance, Meaning, Overtake, Whole, Written, needed};
 use crate::scenario::Resolved;
 use crate::scenario::format::context::Context;
 use crate::scenario::format::keys::Default::{Is, Required};
@@ -78,6 +78,12 @@ impl Written for ReorderElement {
 impl Meaning for Reorder {
     fn delay(&self) -> Time {
         self.delay.min(self.chosen_delay)
+    }
+
+    fn ask(&self, _run: &Resolved) -> Ask {
+        let Reorder { delay, chosen_delay, probability, correlation, gap, .. } = *self;
+        let chosen = Chance { probability, correlation };
+        Ask::Overtake(Overtake { delay, chosen_delay, chosen, gap })
     }
 
     fn config(&self, _run: &Resolved) -> config::Element {

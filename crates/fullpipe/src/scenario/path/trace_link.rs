@@ -1,6 +1,6 @@
 //! A link that sends when a recorded trace says, with a queue in front of it: mahimahi's `mm-link`. At each opportunity 1504 bytes are sent, which is a packet of 1500 bytes with the 4 bytes that mahimahi counts; after the last one the trace begins anew.
 
-use super::{Meaning, Whole, Written, needed};
+use super::{Ask, Meaning, Whole, Written, needed};
 use crate::scenario::Resolved;
 use crate::scenario::format::context::Context;
 use crate::scenario::format::context::Place;
@@ -71,6 +71,10 @@ impl Meaning for TraceLink {
         if let Some(rate) = self.rate() {
             self.queue.complete(rate, whole);
         }
+    }
+
+    fn ask(&self, _run: &Resolved) -> Ask {
+        Ask::Opportunities { at_ms: self.opportunities.clone(), queue: self.queue.clone() }
     }
 
     fn config(&self, _run: &Resolved) -> config::Element {

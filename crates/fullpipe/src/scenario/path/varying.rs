@@ -1,6 +1,6 @@
 //! A rate that changes at given times, with a queue in front of it. A packet in transmission goes on at the new rate; at rate 0 nothing is sent.
 
-use super::{Meaning, Whole, Written, needed};
+use super::{Ask, Meaning, Sending, Whole, Written, needed};
 use crate::scenario::Resolved;
 use crate::scenario::format::context::Context;
 use crate::scenario::format::context::Place;
@@ -79,6 +79,14 @@ impl Meaning for VaryingLink {
         if let Some(rate) = self.rate() {
             self.queue.complete(rate, whole);
         }
+    }
+
+    fn ask(&self, _run: &Resolved) -> Ask {
+        Ask::Rate(Sending {
+            steps: self.steps.clone(),
+            framing: self.framing,
+            queue: self.queue.clone(),
+        })
     }
 
     fn config(&self, _run: &Resolved) -> config::Element {

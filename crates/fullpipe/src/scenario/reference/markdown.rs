@@ -1,16 +1,18 @@
 //! The reference page.
 
 use super::groups;
+use crate::scenario::congestion;
 use crate::scenario::diagnostic::CODES;
+use crate::scenario::format::genuine_sysctl::{GENUINE, Genuine};
 use crate::scenario::format::keys::{Default, Group, Kind, Section};
 use crate::scenario::format::quantity::{
     DESCRIPTORS, Dimension, PACKETS, RATE, SIZE, TIME, TIME_PER_BYTE, TIME_PER_PACKET,
 };
 use crate::scenario::format::sysctl::{SYSCTLS, written};
 use crate::scenario::metric::{FLOW, LIMITS, Metric, RECEIVER_STAGES, SENDER_STAGES, STAGE};
-use crate::scenario::profile::KERNELS;
+use crate::scenario::profile::{self, KERNELS, Kernel};
 use crate::scenario::published;
-use fullpipe_sim::cc;
+use fullpipe_sim::cc::{self, Description};
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
 use fullpipe_sim::tcp::profile::PROFILES;
 use fullpipe_sim::units::Time;
@@ -76,7 +78,7 @@ pub fn markdown() -> String {
     }
     sysctls(&mut page);
     behaviours(&mut page);
-    congestion(&mut page);
+    congestion_controls(&mut page);
     metrics(&mut page);
     figures(&mut page);
     codes(&mut page);
@@ -182,6 +184,10 @@ fn sysctls(page: &mut String) {
         cells.extend(defaults.iter().map(String::as_str));
         row(page, &cells);
     }
+    *page += "\nOn genuine kernels (--engine linux) also, as numbers that `Documentation/networking/ip-sysctl.rst` of the \
+              kernel explains: ";
+    let names: Vec<String> = GENUINE.iter().map(genuine_sysctl).collect();
+    let _ = writeln!(page, "{}.", names.join(", "));
     *page += "\nThe maxima of `tcp_rmem` and `tcp_wmem` grow with the host's memory up to 4 MiB, those of \
               `net.core` up to 131071; the profile has these maxima.\n";
     head(page, &["profile", "hz", "timestamps", "tso", "qdisc.limit", "rings", "congestion"]);
@@ -191,6 +197,10 @@ fn sysctls(page: &mut String) {
             [format!("{} packets", k.qdisc_limit), format!("{} descriptors", k.ring)];
         row(page, &[k.name, &hz, &timestamps, &tso, &qdisc, &ring, k.congestion]);
     }
+}
+
+fn genuine_sysctl(sysctl: &Genuine) -> String {
+    format!("`{}`{}", sysctl.name, if sysctl.after_6_1 { " (not in 6.1)" } else { "" })
 }
 
 /// The rows of the kernel profiles, which `behaviour` of a host overrides.
@@ -209,17 +219,26 @@ fn behaviours(page: &mut String) {
     }
 }
 
-fn congestion(page: &mut String) {
+fn congestion_controls(page: &mut String) {
     *page += "\n## Congestion controls\n\nA parameter that is not written has the default of the sender's kernel profile.\n";
-    let names: Vec<&str> = KERNELS.iter().map(|kernel| kernel.name).collect();
+    let simulated: Vec<&Kernel> = KERNELS.iter().filter(|kernel| !kernel.genuine).collect();
+    algorithms(page, &cc::algorithms(), &simulated);
+    *page += "\nGenuine kernels have these, with the parameters of their modules. One kernel has one value of a parameter \
+              for all flows.\n";
+    algorithms(page, &congestion::genuine(), &profile::genuine().collect::<Vec<_>>());
+}
+
+/// A table of algorithms with their defaults in these kernels.
+fn algorithms(page: &mut String, algorithms: &[Description], kernels: &[&Kernel]) {
+    let names: Vec<&str> = kernels.iter().map(|kernel| kernel.name).collect();
     head(page, &[&["parameter", "values", "unit", "meaning"], names.as_slice()].concat());
-    for algorithm in cc::algorithms() {
+    for algorithm in algorithms {
         let name = format!("**{}**", algorithm.name);
         let blank = vec![""; names.len()];
         row(page, &[&[name.as_str(), "", "", algorithm.title], blank.as_slice()].concat());
         for p in &algorithm.parameters {
-            let defaults = KERNELS.iter().map(|kernel| {
-                let all = crate::scenario::profile::defaults(&algorithm, kernel.name);
+            let defaults = kernels.iter().map(|kernel| {
+                let all = congestion::defaults(algorithm, kernel.name);
                 all.get(p.name).map(i64::to_string).unwrap_or_default()
             });
             let defaults: Vec<String> = defaults.collect();

@@ -4,13 +4,17 @@
 //! conflicts) is left to the parser.
 
 use super::groups;
+use crate::scenario::congestion;
+use crate::scenario::format::genuine_sysctl::GENUINE;
 use crate::scenario::format::keys::{Default, Group, Key, Kind, Section};
 use crate::scenario::format::quantity::{Dimension, PACKETS, SIZE};
+use crate::scenario::format::sockopt::{SOCKOPTS, Sockopt};
 use crate::scenario::format::sysctl::{Field, SYSCTLS};
 use crate::scenario::format::written::{Asked, Run};
 use fullpipe_sim::cc;
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// The schema as text.
 pub fn json_schema() -> String {
@@ -91,6 +95,7 @@ fn schema(kind: &Kind) -> Value {
         }
         Kind::Congestion => congestion(),
         Kind::Sysctl => sysctl(),
+        Kind::Sockopt => sockopt(),
         Kind::Behaviour => behaviour(),
         Kind::Assignments | Kind::Axes => json!({ "type": "object" }),
         Kind::Range => json!({
@@ -124,8 +129,9 @@ fn short_form(group: &Group, short: &str) -> Value {
 }
 
 fn congestion() -> Value {
-    let algorithms = cc::algorithms();
-    let names: Vec<&str> = algorithms.iter().map(|algorithm| algorithm.name).collect();
+    let mut algorithms = cc::algorithms();
+    algorithms.extend(congestion::genuine());
+    let names: BTreeSet<&str> = algorithms.iter().map(|algorithm| algorithm.name).collect();
     let tables = algorithms.iter().map(|algorithm| {
         let mut properties = Map::new();
         properties.insert("name".into(), json!({ "const": algorithm.name }));
@@ -160,6 +166,18 @@ fn behaviour() -> Value {
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
+fn sockopt() -> Value {
+    let one = |option: &Sockopt| {
+        let (min, max) = option.bounds;
+        let value = json!({
+            "type": "integer", "minimum": min, "maximum": max, "description": option.doc,
+        });
+        (option.name.to_string(), value)
+    };
+    let properties: Map<String, Value> = SOCKOPTS.iter().map(one).collect();
+    json!({ "type": "object", "properties": properties, "additionalProperties": false })
+}
+
 /// sysctls by their quoted names; unquoted ones make a table `net`.
 fn sysctl() -> Value {
     let mut properties = Map::new();
@@ -180,5 +198,7 @@ fn sysctl() -> Value {
         value["description"] = json!(entry.doc);
         properties.insert(entry.name.into(), value);
     }
+    let genuine = json!({ "type": "integer", "description": "of genuine kernels" });
+    properties.extend(GENUINE.iter().map(|known| (known.name.to_string(), genuine.clone())));
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }

@@ -1,0 +1,61 @@
+//! Hosts: what the guest's are asked, and what they do otherwise.
+
+use super::{Answers, refused};
+use crate::engine::Support;
+use crate::engine::linux::kernel::Family;
+use crate::scenario::{Cpu, Host};
+use fullpipe_guest::plan;
+use fullpipe_sim::units::Time;
+
+/// The keys of a host, `hosts.NAME`, that are not done exactly.
+pub(super) fn answers(key: &str, host: &Host, family: Family, answers: &mut Answers) {
+    let substituted =
+        |part: &str, why: String| (format!("{key}.{part}"), Support::Substituted(why));
+    if host.kernel != family.name() {
+        answers.push(substituted("kernel", format!("Linux {family} for {}", host.kernel)));
+    }
+    if !host.behaviour.is_empty() {
+        answers.push(refused(&format!("{key}.behaviour"), "a genuine kernel behaves as it does"));
+    }
+    for name in host.sysctl.missing_in(family.name()) {
+        let why = format!("Linux {family} does not have it");
+        answers.push(refused(&format!("{key}.sysctl.{name}"), &why));
+    }
+    let Cpu { copy, transmit, receive, ack, sack_walk, .. } = host.cpu;
+    let costs = [transmit, receive, ack, sack_walk].iter().any(|cost| *cost > Time::ZERO);
+    if copy > 0 || costs {
+        answers.push(substituted("cpu", "its CPU takes no time".into()));
+    }
+    if host.coalesce > Time::ZERO {
+        answers.push(substituted("coalesce", "packets are received as they come".into()));
+    }
+}
+
+/// The host without its way out.
+pub(super) fn host(host: &Host) -> plan::Host {
+    let sysctl = &host.sysctl.modelled;
+    let triple = |three: [u64; 3]| three.map(|n| n.to_string()).join(" ");
+    let switch = |on: bool| u32::from(on).to_string();
+    let modelled = [
+        ("tcp_timestamps", switch(host.timestamps)),
+        ("tcp_rmem", triple(sysctl.tcp_rmem)),
+        ("tcp_wmem", triple(sysctl.tcp_wmem)),
+        ("tcp_adv_win_scale", sysctl.tcp_adv_win_scale.to_string()),
+        ("tcp_slow_start_after_idle", switch(sysctl.tcp_slow_start_after_idle)),
+        ("tcp_window_scaling", switch(sysctl.tcp_window_scaling)),
+        ("tcp_sack", switch(sysctl.tcp_sack)),
+        ("tcp_dsack", switch(sysctl.tcp_dsack)),
+        ("tcp_frto", sysctl.tcp_frto.to_string()),
+        ("tcp_reordering", sysctl.tcp_reordering.to_string()),
+        ("tcp_early_retrans", sysctl.tcp_early_retrans.to_string()),
+        ("tcp_no_metrics_save", switch(sysctl.tcp_no_metrics_save)),
+    ];
+    let modelled = modelled.map(|(name, value)| (format!("net/ipv4/{name}"), value));
+    let genuine = host.sysctl.genuine.iter();
+    let genuine = genuine.map(|(name, value)| (name.replace('.', "/"), value.to_string()));
+    plan::Host {
+        sysctl: modelled.into_iter().chain(genuine).collect(),
+        gso_max_segs: (!host.tso).then_some(1),
+        out: plan::Way::default(),
+    }
+}

@@ -1,0 +1,133 @@
+//! A resolved scenario as what the guest is asked, and what it cannot be asked.
+
+mod flows;
+mod hosts;
+#[cfg(test)]
+mod kernel_tests;
+
+use super::kernel::Family;
+use super::way::{self, Watched};
+use crate::engine::Support;
+use crate::scenario::Resolved;
+use fullpipe_guest::plan::{self, Plan, Qdisc, Router};
+
+/// Samples are no closer, ns.
+const CLOSEST: u64 = 100_000;
+/// Memory of a guest that has little in flight, MiB, and the most that one gets.
+const MEMORY_MIB: (u64, u64) = (1024, 8192);
+/// Memory that a byte in flight, queued or kept for retransmission takes, with what surrounds it.
+const MEMORY_PER_BYTE: u64 = 4;
+/// Pages of memory for all of TCP: no limit.
+const TCP_MEM: &str = "100000000 100000000 100000000";
+
+/// What a run needs.
+pub(super) struct Asked {
+    pub(super) plan: Plan,
+    /// Parameters of modules, as words of the kernel's command line.
+    pub(super) words: Vec<String>,
+    /// Stages of the trace.
+    pub(super) stages: Vec<Watched>,
+    pub(super) memory_mib: u64,
+}
+
+/// Keys that are not done exactly, and what becomes of them.
+type Answers = Vec<(String, Support)>;
+
+/// The keys of `run` that this engine does not do exactly on a kernel of that family.
+pub(super) fn support(run: &Resolved, family: Family) -> Answers {
+    let mut answers = Answers::new();
+    for (name, host) in [("sender", &run.hosts.sender), ("receiver", &run.hosts.receiver)] {
+        hosts::answers(&format!("hosts.{name}"), host, family, &mut answers);
+    }
+    if run.hosts.sender.hz != run.hosts.receiver.hz {
+        answers.push(refused("hosts.receiver.hz", "both hosts are in one kernel, with one HZ"));
+    }
+    let (sender, receiver) = (run.hosts.sender.nic_rate, run.hosts.receiver.nic_rate);
+    if receiver < sender {
+        let what = Support::Substituted("ACKs leave the receiver as they are sent".into());
+        answers.push(("hosts.receiver.nic_rate".into(), what));
+    }
+    let slowest = run.path.forward.iter().filter_map(|element| Some(element.rate()?.0)).min();
+    if slowest.is_none_or(|slowest| sender < slowest) {
+        let what = Support::Substituted("all that waits for the card is in the qdisc".into());
+        answers.push(("hosts.sender.tx_ring".into(), what));
+    }
+    if run.flow.len() > plan::MAX_FLOWS {
+        let why = format!("{} flows; one guest runs {} at most", run.flow.len(), plan::MAX_FLOWS);
+        answers.push(refused("flow", &why));
+    }
+    if run.report.sample.0 < CLOSEST {
+        answers.push(refused("report.sample", "samples are at least 0.1 ms apart"));
+    }
+    if let Err((name, why)) = way::routers(run) {
+        answers.push(refused(&format!("path, element {name}"), &why));
+    }
+    if let Err((key, why)) = flows::words(run, family) {
+        answers.push(refused(&key, &why));
+    }
+    answers
+}
+
+fn refused(key: &str, why: &str) -> (String, Support) {
+    (key.into(), Support::Refused(why.into()))
+}
+
+/// What the guest is asked for `run`, of which [`support`] refuses nothing.
+///
+/// # Errors
+/// What it refuses after all.
+pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
+    let told = |(key, why): (String, String)| format!("{key}: {why}");
+    let (routers, mut stages) = way::routers(run).map_err(told)?;
+    let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
+    stages.insert(0, way::card_stage(sender.qdisc.limit));
+    for (index, stage) in stages.iter_mut().enumerate() {
+        stage.info.index = index as u16;
+    }
+    let card = way::card(sender.nic_rate, sender.qdisc.limit, run.path.mtu, sender.tso);
+    let plan = Plan {
+        end_ns: run.duration.0,
+        sample_ns: run.report.sample.0,
+        mtu: run.path.mtu,
+        seed: run.seed,
+        sysctl: vec![
+            ("net/ipv4/tcp_mem".into(), TCP_MEM.into()),
+            ("net/core/netdev_max_backlog".into(), "1000000".into()),
+        ],
+        sender: plan::Host {
+            out: plan::Way { drops: vec![], qdiscs: card },
+            ..hosts::host(sender)
+        },
+        routers: seeded(routers, run.seed),
+        receiver: hosts::host(receiver),
+        flows: run.flow.iter().map(|flow| flows::flow(flow, run)).collect(),
+        watched: stages.iter().filter_map(Watched::qdisc).collect(),
+    };
+    let memory_mib = memory_mib(run);
+    Ok(Asked { plan, words: flows::words(run, family).map_err(told)?, stages, memory_mib })
+}
+
+/// Gives every netem a seed of its own.
+fn seeded(mut routers: Vec<Router>, run_seed: u64) -> Vec<Router> {
+    let ways = routers.iter_mut().flat_map(|router| [&mut router.forward, &mut router.back]);
+    for (number, qdisc) in ways.flat_map(|way| &mut way.qdiscs).enumerate() {
+        if let Qdisc::Netem { seed, .. } = qdisc {
+            *seed = run_seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number as u64 + 1);
+        }
+    }
+    routers
+}
+
+/// The same on every machine, for it changes what the kernel's tables are like.
+fn memory_mib(run: &Resolved) -> u64 {
+    let most = |asked: Option<u64>, tuned: u64| asked.map_or(tuned, |bytes| 2 * bytes);
+    let (sender, receiver) =
+        (&run.hosts.sender.sysctl.modelled, &run.hosts.receiver.sysctl.modelled);
+    let buffers = run.flow.iter().map(|flow| {
+        most(flow.sndbuf, sender.tcp_wmem[2])
+            .saturating_add(most(flow.rcvbuf, receiver.tcp_rmem[2]))
+    });
+    let bytes: u64 = buffers.fold(0, u64::saturating_add);
+    let wanted = bytes.saturating_mul(MEMORY_PER_BYTE) >> 20;
+    (MEMORY_MIB.0 + wanted).next_multiple_of(512).min(MEMORY_MIB.1)
+}

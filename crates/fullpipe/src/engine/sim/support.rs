@@ -1,0 +1,45 @@
+//! What the simulator cannot do: what is of genuine kernels alone.
+
+use crate::engine::Support;
+use crate::scenario::{Host, Resolved};
+use fullpipe_sim::cc;
+use fullpipe_sim::tcp::profile::PROFILES;
+
+/// The keys of `run` that it refuses.
+pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
+    let hosts = [("hosts.sender", &run.hosts.sender), ("hosts.receiver", &run.hosts.receiver)];
+    let of_hosts = hosts.into_iter().flat_map(|(key, host)| of_host(key, host));
+    let known = cc::algorithms();
+    let unknown = |name: &str| known.iter().all(|algorithm| algorithm.name != name);
+    let of_flows = run.flow.iter().filter(|flow| unknown(&flow.congestion.name)).map(|flow| {
+        let names: Vec<&str> = known.iter().map(|algorithm| algorithm.name).collect();
+        let why =
+            format!("the simulator has {}, not yet {}", names.join(", "), flow.congestion.name);
+        refused(format!("flow.{}.congestion", flow.name), why)
+    });
+    let options = run.flow.iter().flat_map(|flow| {
+        let sides = [("sockopt", &flow.sockopt), ("receiver_sockopt", &flow.receiver_sockopt)];
+        sides.into_iter().filter(|(_, options)| !options.is_empty()).map(|(key, _)| {
+            let why = "the simulator has no socket options; --engine linux has";
+            refused(format!("flow.{}.{key}", flow.name), why.into())
+        })
+    });
+    of_hosts.chain(of_flows).chain(options).collect()
+}
+
+fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
+    let profile = PROFILES.iter().any(|profile| profile.name == host.kernel);
+    let kernel = (!profile).then(|| {
+        let why = format!("the simulator has no profile of Linux {} yet", host.kernel);
+        refused(format!("{key}.kernel"), why + "; --engine linux runs it")
+    });
+    let sysctls = host.sysctl.genuine.keys().map(|name| {
+        let why = "the simulator does not model it; --engine linux does it";
+        refused(format!("{key}.sysctl.{name}"), why.into())
+    });
+    kernel.into_iter().chain(sysctls).collect()
+}
+
+fn refused(key: String, why: String) -> (String, Support) {
+    (key, Support::Refused(why))
+}

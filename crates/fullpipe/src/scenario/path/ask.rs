@@ -1,0 +1,136 @@
+//! What elements ask of whoever carries packets: a small vocabulary, as data with stated semantics.
+//!
+//! Each [`Ask`] is one thing that happens to every packet which comes, in the order in which packets come. Times
+//! count from the run's start. "Segment" is a packet of at most the MTU; "skb" is what the sender handed down as
+//! one, which may be many segments. No engine is known here.
+
+use super::{Queue, Step, Timer};
+use fullpipe_sim::config::{Distribution, Unit};
+use fullpipe_sim::units::{Framing, Rate, Time};
+
+/// What an element does to packets.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ask {
+    /// Segments wait in a queue and are sent one after the other, each for its bytes over the rate.
+    Rate(Sending),
+    /// Segments wait in a queue; at each opportunity 1504 bytes are sent, a packet counting 4 more than IP has.
+    /// After the last one all begin anew.
+    Opportunities {
+        /// Milliseconds, not falling; the last one is the period.
+        at_ms: Vec<u32>,
+        /// Where packets wait.
+        queue: Queue,
+    },
+    /// Each segment leaves the same time after it came.
+    Delay {
+        /// That time.
+        delay: Time,
+        /// Segments that are held; one more is dropped. `u32::MAX` is no limit.
+        limit: u32,
+        /// Ticks at which segments that are due leave; none: each leaves when it is due.
+        timer: Option<Timer>,
+    },
+    /// Each segment leaves a random time after it came.
+    Spread(Spread),
+    /// Each segment leaves one of two times after it came.
+    Overtake(Overtake),
+    /// Units are lost by chance.
+    Lose {
+        /// Which.
+        law: Losses,
+        /// What is lost as one.
+        unit: Unit,
+    },
+    /// Segments of a flow are lost by their number.
+    LoseListed(Listed),
+    /// A segment chosen by chance comes twice, the copy directly behind it.
+    Copy(Chance),
+    /// A segment passes at once if the bucket has tokens for it, and is dropped otherwise.
+    Police {
+        /// Rate at which tokens come.
+        rate: Rate,
+        /// Tokens that the bucket holds, bytes; it begins full.
+        burst: u64,
+        /// What rate and burst count.
+        framing: Framing,
+    },
+}
+
+/// A rate with a queue in front of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sending {
+    /// Rates, each from its time on; the first one from 0. What is being sent goes on at the new rate; a rate of
+    /// 0 sends nothing.
+    pub steps: Vec<Step>,
+    /// What the rate counts.
+    pub framing: Framing,
+    /// Where packets wait; what is being sent is not in it.
+    pub queue: Queue,
+}
+
+/// A random delay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// Mean. A delay that would be negative is none.
+    pub mean: Time,
+    /// Half the width of a uniform distribution, or the standard deviation of a normal one.
+    pub width: Time,
+    /// How delays are distributed.
+    pub distribution: Distribution,
+    /// Correlation of the delays of neighbours, which leaves the distribution as it is (0 to 1).
+    pub correlation: f64,
+    /// Whether a segment waits for those that came before it; else it overtakes them.
+    pub keep_order: bool,
+}
+
+/// Two delays, one of them by chance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Overtake {
+    /// Delay of segments that are not chosen.
+    pub delay: Time,
+    /// Delay of chosen ones.
+    pub chosen_delay: Time,
+    /// Which are chosen, among those that may be.
+    pub chosen: Chance,
+    /// After a chosen one the next `gap` - 1 may not be (1 or more).
+    pub gap: u32,
+}
+
+/// A choice by chance: a random number from 0 to 1 is at most the probability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chance {
+    /// 0 to 1.
+    pub probability: f64,
+    /// c in r = (1 - c) u + c r': u is uniform, r' the number of the choice before (0 to 1).
+    pub correlation: f64,
+}
+
+/// How units are lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Losses {
+    /// Each with this probability.
+    Independent(f64),
+    /// In two states, the first one good; after each unit the state may change.
+    TwoStates {
+        /// Good to bad.
+        p: f64,
+        /// Bad to good.
+        r: f64,
+        /// Loss in the bad state.
+        bad: f64,
+        /// Loss in the good state.
+        good: f64,
+    },
+}
+
+/// Segments of a flow by their number among those that come, from 0. Those of the handshake and window probes do
+/// not count; those sent again do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    /// Index of the flow.
+    pub flow: u16,
+    /// Numbers of segments with data, rising.
+    pub segments: Vec<u64>,
+    /// Numbers of ACKs, rising.
+    pub acks: Vec<u64>,
+}

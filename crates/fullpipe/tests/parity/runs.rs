@@ -1,0 +1,51 @@
+//! A case on an engine.
+
+use crate::suite::Case;
+use fullpipe::engine::linux::kernel::{Cache, Record, Wanted};
+use fullpipe::engine::{self, Engine};
+use fullpipe::scenario::Resolved;
+use fullpipe::trace::recording::Recording;
+use fullpipe_sim::trace::Control;
+use fullpipe_sim::units::Time;
+
+struct ToTheEnd;
+
+impl Control for ToTheEnd {
+    fn go_on(&mut self, _now: Time) -> bool {
+        true
+    }
+}
+
+/// The engine called `name`.
+pub fn engine(name: &str) -> &'static dyn Engine {
+    engine::find(name).expect("an engine of this name")
+}
+
+/// The trace of a case on the engine called `name`.
+pub fn trace(name: &str, resolved: &Resolved) -> Recording {
+    let mut recording = Recording::default();
+    let outcome = engine(name).run(resolved, &mut recording, &mut ToTheEnd);
+    let outcome = outcome.unwrap_or_else(|e| panic!("{name}: {e:?}"));
+    assert!(outcome.complete);
+    recording
+}
+
+/// The kernel that runs `case`. None without it, which is said; a failure where FULLPIPE_REQUIRE_KERNEL is set.
+pub fn kernel(case: &Case) -> Option<Record> {
+    let resolved = &case.plan().resolved;
+    let hz = resolved.hosts.sender.hz.to_string().parse().expect("an HZ that Linux has");
+    let family = resolved.hosts.sender.kernel.parse().unwrap_or_default();
+    let found = engine("linux").ready(resolved).and_then(|()| {
+        let cache = Cache::of_user().map_err(|e| e.to_string())?;
+        let entry = cache.find(&Wanted { family, hz }).ok_or("no such kernel is built")?;
+        entry.record.map_err(|e| e.to_string())
+    });
+    match found {
+        Ok(record) => Some(record),
+        Err(why) if std::env::var_os("FULLPIPE_REQUIRE_KERNEL").is_none() => {
+            println!("skipped: {why}");
+            None
+        }
+        Err(why) => panic!("{why}"),
+    }
+}

@@ -1,0 +1,105 @@
+//! What no run can break: counters that grow, a link's rate, the path's delay, lists of losses.
+
+use crate::golden::{Row, Table};
+use fullpipe::scenario::Resolved;
+use fullpipe_sim::config::Element;
+use fullpipe_sim::units::Time;
+
+/// Frames by which a rate may seem exceeded: what the link's token bucket lets go at once, and the one that was on
+/// its way at the sample before.
+const FRAMES: f64 = 3.0;
+/// A link is late by up to half a microsecond and lets go what it owes within 4 us.
+const SLACK_S: f64 = 4e-6;
+
+/// Checks a table against its scenario.
+pub fn check(name: &str, run: &Resolved, table: &Table) {
+    assert_eq!(table.finished.len(), run.flow.len(), "{name}");
+    moments(name, run, table);
+    for (index, flow) in run.flow.iter().enumerate() {
+        let rows = table.flow(index);
+        grows(name, &rows);
+        round_trips(name, run, &rows);
+        let last = rows[rows.len() - 1];
+        if let (Some(bytes), Some(at)) = (flow.bytes, table.finished[index]) {
+            assert_eq!(last.delivered, bytes, "{name}");
+            assert!(at > (flow.start + floor(run)).as_secs_f64(), "{name}: done at {at} s");
+        }
+    }
+    no_more_than_the_link_carries(name, run, table);
+    lists_are_lost(name, run, table);
+}
+
+fn elements(run: &Resolved) -> impl Iterator<Item = Element> {
+    run.path.forward.iter().chain(&run.path.back).map(|element| element.config(run))
+}
+
+/// The round trip without queues.
+fn floor(run: &Resolved) -> Time {
+    let delays = run.path.forward.iter().chain(&run.path.back).map(|element| element.delay());
+    delays.fold(Time::ZERO, |sum, delay| sum + delay)
+}
+
+/// Equally far apart, all flows at each.
+fn moments(name: &str, run: &Resolved, table: &Table) {
+    let times: Vec<f64> = table.flow(0).iter().map(|row| row.time_s).collect();
+    assert!(times.len() >= 8, "{name}: {} moments", times.len());
+    for index in 1..run.flow.len() {
+        let others: Vec<f64> = table.flow(index).iter().map(|row| row.time_s).collect();
+        assert_eq!(others, times, "{name}");
+    }
+    let last = times[times.len() - 1];
+    assert!(last <= run.duration.as_secs_f64(), "{name}: {last} s is after the end");
+    for pair in times.windows(2) {
+        assert!((pair[1] - pair[0] - times[0]).abs() < 1e-9, "{name}: from {pair:?}");
+    }
+}
+
+fn grows(name: &str, rows: &[&Row]) {
+    for pair in rows.windows(2) {
+        let (a, b) = (pair[0], pair[1]);
+        let fine = a.sent <= b.sent && a.retransmitted <= b.retransmitted;
+        assert!(fine && a.delivered <= b.delivered, "{name}: {a:?} {b:?}");
+        assert!(b.retransmitted <= b.sent, "{name}: {b:?}");
+    }
+}
+
+/// srtt is no less than the path's delay, where it was measured at all.
+fn round_trips(name: &str, run: &Resolved, rows: &[&Row]) {
+    let least = floor(run).0 / 1000;
+    for row in rows.iter().filter(|row| row.srtt_us > 0) {
+        assert!(u64::from(row.srtt_us) >= least, "{name}: srtt below {least} us in {row:?}");
+    }
+}
+
+/// Between two rows the receiver can have no more than the slowest link lets pass, what waits for a
+/// filled hole aside: that counts from the start.
+fn no_more_than_the_link_carries(name: &str, run: &Resolved, table: &Table) {
+    let rated = run.path.forward.iter().filter_map(|element| element.rate());
+    let (rate, framing) = rated.min_by_key(|(rate, _)| rate.0).expect("a link");
+    let frame = f64::from(run.path.mtu + framing.overhead());
+    let payload_per_s = rate.0 as f64 / 8.0 * f64::from(run.mss()) / frame;
+    let starts = run.flow.iter().map(|flow| flow.start);
+    let first = starts.min().expect("a flow") + floor(run);
+    for row in table.flow(0) {
+        let all: u64 =
+            table.rows.iter().filter(|r| r.time_s == row.time_s).map(|r| r.delivered).sum();
+        // Data leaves one round trip after the start, when the handshake is over.
+        let time_s = (row.time_s - first.as_secs_f64()).max(0.0) + SLACK_S;
+        let most = payload_per_s * time_s + FRAMES * frame;
+        assert!(all as f64 <= most, "{name}: {all} bytes at {} s, {most} at most", row.time_s);
+    }
+}
+
+/// Exactly what stands in the lists, of which all has come.
+fn lists_are_lost(name: &str, run: &Resolved, table: &Table) {
+    for element in elements(run) {
+        let Element::Drop(list) = element else { continue };
+        let stage = table.stage(&list.name);
+        assert_eq!(stage.dropped as usize, list.segments.len() + list.acks.len(), "{name}");
+        let last = list.segments.last().max(list.acks.last()).expect("something to lose");
+        assert!(stage.entered + stage.dropped > *last, "{name}: only {} came", stage.entered);
+        let sent: u64 =
+            (0..run.flow.len()).filter_map(|f| table.flow(f).last().map(|r| r.retransmitted)).sum();
+        assert!(sent >= list.segments.len() as u64, "{name}: {sent} retransmitted");
+    }
+}
