@@ -23,6 +23,8 @@ mod samples;
 mod tcp_info;
 mod way;
 
+pub use memory::directory as memory_directory;
+
 use super::{Engine, Failed, Outcome, Support};
 use crate::scenario::Resolved;
 use asks::Asked;
