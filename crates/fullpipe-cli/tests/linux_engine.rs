@@ -35,6 +35,10 @@ fn a_full_link_carries_what_its_framing_leaves() {
             (found / expected - 1.0).abs() < 0.002,
             "{rate}, {mtu}: {found} for {expected} Mb/s"
         );
+        // The link never idles then, and so it is what holds the flow back.
+        let link = intervals[1]["limits"]["link"].as_f64().expect("a share");
+        let busy = stage(&document, "link")["busy_s"].as_f64().expect("a time");
+        assert!(link > 0.99 && busy <= seconds * 1.0001, "{rate}, {mtu}: {link}, {busy} s");
     }
 }
 

@@ -1,6 +1,6 @@
 //! The path as routers with qdiscs, and where the trace's stages are found among them.
 
-use super::pieces::{self, Capacity, Chain, Piece, piece, tbf};
+use super::pieces::{self, Capacity, Chain, Piece, Serial, piece, tbf};
 use crate::scenario::{self, Element, QdiscKind, Resolved};
 use fullpipe_guest::plan::{Apart, Drops, Police, Qdisc, Router, Watch, Way};
 use fullpipe_guest::record::{INCOMING_HANDLE, LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
@@ -70,6 +70,8 @@ pub(super) struct List {
 pub(super) struct Watched {
     pub(super) info: StageInfo,
     pub(super) seen: Seen,
+    /// How its busy time follows from what it sent.
+    pub(super) serial: Option<Serial>,
 }
 
 /// One direction of the path: what stands on each device, in the order in which packets come to it.
@@ -77,8 +79,11 @@ pub(super) struct Watched {
 struct Direction {
     ways: Vec<Way>,
     /// Stages with the way that they are on.
-    stages: Vec<(StageInfo, usize, By)>,
+    stages: Vec<Placed>,
 }
+
+/// A stage, the way that it is on, what of it the stage is, how its busy time is known.
+type Placed = (StageInfo, usize, By, Option<Serial>);
 
 /// What of a way a stage is.
 #[derive(Clone, Copy)]
@@ -145,7 +150,7 @@ impl Course {
         self.last.map_or(way, |last| last - way) as u16
     }
 
-    fn watched(&self, (info, way, by): (StageInfo, usize, By)) -> Watched {
+    fn watched(&self, (info, way, by, serial): Placed) -> Watched {
         let counters =
             |way, device, handle| Counters { namespace: self.router(way) + 1, device, handle };
         let root = |way| counters(way, self.out, qdisc_handle(0));
@@ -162,7 +167,7 @@ impl Course {
                 Seen::List(List { router: self.router(way), flow, back: self.last.is_some() })
             }
         };
-        Watched { info: StageInfo { direction: self.name, ..info }, seen }
+        Watched { info: StageInfo { direction: self.name, ..info }, seen, serial }
     }
 }
 
@@ -194,8 +199,9 @@ fn direction(elements: &[Element], run: &Resolved) -> Result<Direction, (String,
 impl Direction {
     /// A stage that is a qdisc on a device of its own; a list of losses may stand before it.
     fn pass(&mut self, info: StageInfo, chain: Chain, by: By) {
+        let serial = chain.serial;
         self.put(chain);
-        self.stages.push((info, self.ways.len() - 1, by));
+        self.stages.push((info, self.ways.len() - 1, by, serial));
     }
 
     fn put(&mut self, chain: Chain) {
@@ -216,7 +222,7 @@ impl Direction {
     }
 
     fn copies(&self) -> bool {
-        self.stages.iter().any(|(_, _, by)| matches!(by, By::Copies))
+        self.stages.iter().any(|(_, _, by, _)| matches!(by, By::Copies))
     }
 
     /// A list of packets to lose: where they come into a router, so before its qdisc. What counts there is for
@@ -230,7 +236,7 @@ impl Direction {
             Some(way) => way.drops.push(drops),
             None => self.ways.push(Way { drops: vec![drops], ..Way::default() }),
         }
-        self.stages.push((info, self.ways.len() - 1, By::List(flow)));
+        self.stages.push((info, self.ways.len() - 1, By::List(flow), None));
     }
 
     /// A qdisc for a flow, beside those of others where there are some and the flow has none yet.
@@ -245,13 +251,13 @@ impl Direction {
         let number = self.ways.len() - 1;
         let flows = &mut self.ways[number].apart;
         flows.push(apart);
-        self.stages.push((info, number, By::Apart(flows.len() - 1)));
+        self.stages.push((info, number, By::Apart(flows.len() - 1), None));
     }
 
     /// A token bucket where packets come into a router; nothing else stands there.
     fn police(&mut self, info: StageInfo, police: Police) {
         self.ways.push(Way { police: Some(police), ..Way::default() });
-        self.stages.push((info, self.ways.len() - 1, By::Police));
+        self.stages.push((info, self.ways.len() - 1, By::Police, None));
     }
 }
 
@@ -305,5 +311,5 @@ pub(super) fn card_stage(queue: &scenario::Qdisc) -> Watched {
         capacity: Some(queue.limit.into()),
     };
     let counters = Counters { namespace: 0, device: RIGHT_DEVICE, handle: qdisc_handle(1) };
-    Watched { info, seen: Seen::Qdisc(counters) }
+    Watched { info, seen: Seen::Qdisc(counters), serial: None }
 }

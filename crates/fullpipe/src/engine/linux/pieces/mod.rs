@@ -40,6 +40,26 @@ pub(super) struct Chain {
     pub(super) marking: Option<usize>,
     /// What the stage holds: unit, how many.
     pub(super) capacity: Capacity,
+    /// How long it takes to send.
+    pub(super) serial: Option<Serial>,
+}
+
+/// The time that packets take on a wire, from what a qdisc has counted of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Serial {
+    /// Bits per second, at all times.
+    pub(super) rate: u64,
+    /// Bytes of a packet that the qdisc does not count; may be negative.
+    pub(super) uncounted: i64,
+}
+
+impl Serial {
+    /// ns in which so many bytes of so many packets were sent.
+    pub(super) fn busy_ns(self, bytes: u64, packets: u64) -> u64 {
+        let whole = i128::from(bytes) + i128::from(packets) * i128::from(self.uncounted);
+        let ns = whole.max(0) * 8_000_000_000 / i128::from(self.rate.max(1));
+        u64::try_from(ns).unwrap_or(u64::MAX)
+    }
 }
 
 /// Unit, how many.

@@ -1,6 +1,6 @@
 //! Rates with a queue in front of them.
 
-use super::{Capacity, Chain};
+use super::{Capacity, Chain, Serial};
 use crate::scenario::{Cake, Codel, Discipline, Queue, Red, Sending, Step};
 use fullpipe_guest::plan::{Change, Qdisc};
 use fullpipe_sim::config::QueueLimit;
@@ -35,7 +35,13 @@ pub(super) fn rate(sending: &Sending, mtu: u32) -> Result<Chain, String> {
         _ => Some(qdiscs.len() - 1),
     };
     let changes = steps[1..].iter().map(change).collect();
-    Ok(Chain { qdiscs, changes, marking, capacity: capacity(queue) })
+    // A cake adds the overhead for its rate alone, a `tbf` (by its `stab`) for its counters too.
+    let uncounted = match queue.discipline {
+        Discipline::Cake(_) => i64::from(framing.overhead()) - i64::from(ETHERNET_HEADER),
+        _ => 0,
+    };
+    let serial = (steps.len() == 1).then_some(Serial { rate: first.0, uncounted });
+    Ok(Chain { qdiscs, changes, marking, capacity: capacity(queue), serial })
 }
 
 fn capacity(queue: &Queue) -> Capacity {
