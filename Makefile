@@ -1,6 +1,6 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test test-guest parity-record lint bless fuzz bench bench-peers
+.PHONY: test test-guest parity parity-record parity-random lint bless fuzz bench bench-peers
 
 # All tests.
 test:
@@ -15,9 +15,22 @@ test-guest:
 	FULLPIPE_TEST_INIT="$(CURDIR)/target/guest/$(GUEST_TARGET)/release/fullpipe-init" \
 		cargo test -p fullpipe-guest --test in_kernel
 
-# The golden tables of scenarios/parity on genuine Linux, recorded anew (needs `fullpipe kernel build`).
+# The golden tables of scenarios/parity on genuine Linux, recorded anew (needs `fullpipe kernel build`), and then the
+# page of distances to them.
 parity-record:
-	FULLPIPE_REQUIRE_KERNEL=1 cargo test -p fullpipe --test parity -- --ignored record --nocapture
+	FULLPIPE_REQUIRE_KERNEL=1 cargo test -p fullpipe --test parity -- --ignored record::record --nocapture
+	$(MAKE) parity
+
+# The simulator's distances to these tables, into docs/parity.md.
+parity:
+	FULLPIPE_BLESS=1 cargo test -p fullpipe --test parity -- distances_of --nocapture
+
+# COUNT random scenarios from SEED on simulator and kernel, and how far they are apart.
+SEED ?= 1
+COUNT ?= 5
+parity-random:
+	FULLPIPE_REQUIRE_KERNEL=1 FULLPIPE_PARITY_SEED=$(SEED) FULLPIPE_PARITY_COUNT=$(COUNT) \
+		cargo test -p fullpipe --test parity -- --ignored random_scenarios --nocapture
 
 # What a commit has to pass besides its tests.
 lint:

@@ -1,6 +1,6 @@
 #!/bin/sh
 # All tests, with what they need: a headless Chromium reads the report, tshark and tcptrace read captures, the engine
-# linux runs a kernel that is built once (some minutes) and kept in the user's cache. Without arguments (which are cargo
+# linux runs kernels that are built once (some minutes) and kept in the user's cache. Without arguments (which are cargo
 # test's) the parser of scenarios is fuzzed for half a minute besides, by a nightly Rust.
 set -eu
 cd "$(dirname "$0")"
@@ -33,7 +33,10 @@ if ! { has flex && has bison && has bc && has xz; } && [ "$(id -u)" = 0 ] && has
     apt-get update
     DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends gcc make flex bison bc xz-utils
 fi
-if FULLPIPE_TEST_KERNEL=$(cargo run --quiet --profile test --package fullpipe-cli -- kernel build); then
+fullpipe() {
+    cargo run --quiet --profile test --package fullpipe-cli -- "$@"
+}
+if fullpipe kernel build --version 6.1 && FULLPIPE_TEST_KERNEL=$(fullpipe kernel build); then
     FULLPIPE_TEST_INIT="$PWD/target/guest/$(rustc -vV | sed -n 's/^host: //p')/release/fullpipe-init"
     export FULLPIPE_REQUIRE_KERNEL=1 FULLPIPE_TEST_KERNEL FULLPIPE_TEST_INIT
 else

@@ -63,7 +63,8 @@ pub enum Command {
   fullpipe run fink-2007 --variant reno --out reno     one variant, where to keep it
   fullpipe run my.toml --set path.delay.forward=120ms --json > result.json
   fullpipe run my.toml --pcap my.pcapng --at receiver  packets for Wireshark, tshark, tcptrace
-  fullpipe run my.toml --engine linux --as-kernel 6.12 on the genuine kernel in virtual time\n\n")]
+  fullpipe run my.toml --engine linux --as-kernel 6.12 on the genuine kernel in virtual time
+  fullpipe run my.toml --engine sim,linux --as-kernel 6.12   on both, and how far they are apart\n\n")]
 pub struct RunArguments {
     /// A scenario file, or the name of a recipe (see `fullpipe list`)
     #[arg(value_name = "SCENARIO|RECIPE")]
@@ -102,10 +103,11 @@ pub struct RunArguments {
     #[arg(long, value_name = "BYTES", default_value_t = SNAP, requires = "pcap",
         value_parser = quantity::snap)]
     pub snap: u32,
-    /// What the scenario runs on
-    #[arg(long, value_name = "NAME", default_value = engines()[0].name(),
+    /// What the scenario runs on; several with a comma between them (sim,linux) run it on each and
+    /// compare what comes out
+    #[arg(long, value_name = "NAME", default_value = engines()[0].name(), value_delimiter = ',',
         value_parser = PossibleValuesParser::new(engines().iter().map(|engine| engine.name())))]
-    pub engine: String,
+    pub engine: Vec<String>,
     /// Let an engine with a genuine kernel run this version in place of the scenario's
     #[arg(long, value_name = "VERSION")]
     pub as_kernel: Option<String>,
@@ -146,12 +148,16 @@ pub struct ReportArguments {
 #[derive(Debug, Args)]
 #[command(help_template = TEMPLATE, before_help = "Examples:
   fullpipe compare results/before results/after
+  fullpipe compare results/before results/after --out difference.html
   fullpipe compare results/before results/after --json\n\n")]
 pub struct CompareArguments {
     /// Directory of a result
     pub a: PathBuf,
     /// Directory of another result
     pub b: PathBuf,
+    /// Write an HTML report to this file, with the curves of both in its figures
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,

@@ -2,9 +2,10 @@
 
 use crate::args::CompareArguments;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, note};
+use fullpipe::analysis;
 use fullpipe::analysis::compare::{Side, compare as beside, flatten};
-use fullpipe::report::terminal;
+use fullpipe::report::{html, terminal};
 use fullpipe::trace::rundir::{self, RunDir};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -20,6 +21,12 @@ struct Opened {
 pub fn compare(arguments: &CompareArguments, output: &Output) -> Result<(), Failure> {
     let (a, b) = (Opened::new(&arguments.a)?, Opened::new(&arguments.b)?);
     let comparison = beside(&a.side(), &b.side());
+    if let Some(file) = &arguments.out {
+        let merged = analysis::merged(a.side().document, b.side().document, &comparison);
+        std::fs::write(file, html::render(&merged))
+            .map_err(|e| Failure::environment(format!("cannot write {}", file.display()), e))?;
+        note(&format!("report: {}", file.display()));
+    }
     let (a, b) = (arguments.a.display().to_string(), arguments.b.display().to_string());
     if !arguments.json {
         let text = terminal::compare(&comparison, output.style());

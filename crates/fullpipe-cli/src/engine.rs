@@ -13,15 +13,19 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// The engine that the arguments name.
+    /// The engine of this name, with this kernel where one is named.
     ///
     /// # Errors
-    /// A key that it refuses, or does otherwise without having been allowed to; what is missing on this machine.
-    pub fn new(arguments: &RunArguments, scenario: &Scenario) -> Result<Chosen, Failure> {
-        let name = &arguments.engine;
+    /// A key that it refuses, or does otherwise without having been allowed to.
+    pub fn new(
+        name: &str,
+        as_kernel: Option<&str>,
+        arguments: &RunArguments,
+        scenario: &Scenario,
+    ) -> Result<Chosen, Failure> {
         let none = || Failure::Input(format!("there is no engine called {name}"));
         let found = engine::find(name).ok_or_else(none)?;
-        let engine = match arguments.as_kernel.as_deref() {
+        let engine = match as_kernel {
             None => found,
             Some(version) => {
                 found.as_kernel(version).ok_or_else(|| other_kernel(found, version))?
@@ -33,10 +37,16 @@ impl Chosen {
             )));
         }
         objections(arguments, engine, scenario)?;
-        for plan in scenario.plans() {
-            engine.ready(&plan.resolved).map_err(Failure::Environment)?;
-        }
         Ok(Chosen { engine })
+    }
+
+    /// Whether this machine has what it needs for a scenario.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn ready(&self, scenario: &Scenario) -> Result<(), Failure> {
+        let mut plans = scenario.plans().iter();
+        plans.try_for_each(|plan| self.engine.ready(&plan.resolved)).map_err(Failure::Environment)
     }
 
     /// How a run of `resolved` is made; `partial`: it was cut short.

@@ -21,7 +21,7 @@ use std::time::Instant;
 /// Everything that the threads share.
 struct Experiment<'a> {
     scenario: &'a Scenario,
-    chosen: &'a Chosen,
+    engines: &'a [Chosen],
     captures: &'a Captures,
     writer: &'a Writer,
     progress: &'a Progress,
@@ -30,11 +30,11 @@ struct Experiment<'a> {
     results: Mutex<Vec<(usize, Result<Run, Failure>)>>,
 }
 
-/// Runs everything with `jobs` threads. Traces are written as runs end; a signal ends them at their
+/// Runs everything on each engine with `jobs` threads. Traces are written as runs end; a signal ends them at their
 /// next sample, and runs that have not begun are left out.
 pub fn run(
     scenario: &Scenario,
-    chosen: &Chosen,
+    engines: &[Chosen],
     captures: &Captures,
     jobs: usize,
     writer: &Writer,
@@ -42,7 +42,7 @@ pub fn run(
 ) -> Result<Document, Failure> {
     let experiment = Experiment {
         scenario,
-        chosen,
+        engines,
         captures,
         writer,
         progress,
@@ -51,7 +51,7 @@ pub fn run(
         results: Mutex::new(Vec::new()),
     };
     thread::scope(|scope| {
-        for _ in 0..jobs.min(scenario.plans().len()) {
+        for _ in 0..jobs.min(scenario.plans().len() * engines.len()) {
             scope.spawn(|| experiment.work());
         }
     });
@@ -63,25 +63,28 @@ impl Experiment<'_> {
     fn work(&self) {
         loop {
             let index = self.next.fetch_add(1, Ordering::SeqCst);
-            let Some(plan) = self.scenario.plans().get(index) else { return };
+            let (plan, engine) = (index / self.engines.len(), index % self.engines.len());
+            if plan >= self.scenario.plans().len() {
+                return;
+            }
             if interrupt::stopped() || self.failed.load(Ordering::SeqCst) {
                 return;
             }
-            let result = self.one(index, plan);
+            let result = self.one(plan, engine);
             self.failed.fetch_or(result.is_err(), Ordering::SeqCst);
             let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
             results.push((index, result));
         }
     }
 
-    /// One plan, run, analysed and written.
-    fn one(&self, index: usize, plan: &Plan) -> Result<Run, Failure> {
-        let begun = Instant::now();
-        let (mut run, recording, end) =
-            self.simulate(plan, self.captures.begin(index, self.scenario)?)?;
+    /// One plan on one engine, run, analysed and written.
+    fn one(&self, index: usize, engine: usize) -> Result<Run, Failure> {
+        let (begun, plan) = (Instant::now(), &self.scenario.plans()[index]);
+        let capture = self.captures.begin(index, self.scenario)?;
+        let (mut run, recording, end) = self.simulate(plan, engine, capture)?;
         let took = begun.elapsed().as_secs_f64();
         if !run.partial {
-            self.widen_band(plan, &mut run)?;
+            self.widen_band(plan, engine, &mut run)?;
         }
         self.writer
             .run(&run, &plan.resolved.to_toml(), &recording)
@@ -95,32 +98,32 @@ impl Experiment<'_> {
     fn simulate(
         &self,
         plan: &Plan,
+        engine: usize,
         capture: Option<Running>,
     ) -> Result<(Run, Recording, Time), Failure> {
+        let chosen = &self.engines[engine];
         let mut recording = Recording::default();
         let mut watch = Watch { progress: self.progress, seen: Time::ZERO, hopeless: None };
         let mut run = |sink: &mut dyn Sink, hopeless| {
             watch.hopeless = hopeless;
-            let outcome = self.chosen.engine.run(&plan.resolved, sink, &mut watch);
+            let outcome = chosen.engine.run(&plan.resolved, sink, &mut watch);
             outcome.map_err(|failed| failure(plan, failed))
         };
         let outcome = match capture {
             None => run(&mut recording, None)?,
             Some(capture) => capture.during(&mut recording, self.progress, run)?,
         };
-        let meta = RunMeta::from_plan(
-            self.scenario,
-            plan,
-            self.chosen.made(&plan.resolved, !outcome.complete),
-        );
+        let made = chosen.made(&plan.resolved, !outcome.complete);
+        let variant = analysis::run_names(plan, &names(self.engines))[engine].clone();
+        let meta = RunMeta { variant, ..RunMeta::from_plan(self.scenario, plan, made) };
         Ok((analysis::run(&meta, &recording), recording, outcome.end))
     }
 
     /// Repeats the run at the other phases of its path's timers, for the band of the comparison.
-    fn widen_band(&self, plan: &Plan, run: &mut Run) -> Result<(), Failure> {
+    fn widen_band(&self, plan: &Plan, engine: usize, run: &mut Run) -> Result<(), Failure> {
         let Some(published) = &mut run.published else { return Ok(()) };
         for resolved in phases::alternatives(plan) {
-            let (other, ..) = self.simulate(&Plan { resolved, ..plan.clone() }, None)?;
+            let (other, ..) = self.simulate(&Plan { resolved, ..plan.clone() }, engine, None)?;
             if other.partial {
                 published.band_whole = false;
                 return Ok(());
@@ -137,8 +140,12 @@ impl Experiment<'_> {
         let mut results = self.results.into_inner().unwrap_or_else(PoisonError::into_inner);
         results.sort_by_key(|(index, _)| *index);
         let runs: Vec<Run> = results.into_iter().map(|(_, run)| run).collect::<Result<_, _>>()?;
-        Ok(analysis::document(self.scenario, runs))
+        Ok(analysis::document(self.scenario, &names(self.engines), runs))
     }
+}
+
+fn names(engines: &[Chosen]) -> Vec<&'static str> {
+    engines.iter().map(|chosen| chosen.engine.name()).collect()
 }
 
 fn failure(plan: &Plan, failed: Failed) -> Failure {

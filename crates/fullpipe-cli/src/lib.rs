@@ -6,6 +6,7 @@ mod captures;
 mod compare;
 mod doctor;
 mod engine;
+mod engines;
 mod estimate;
 mod experiment;
 mod failure;

@@ -3,6 +3,7 @@
 use crate::args::RunArguments;
 use crate::captures::Captures;
 use crate::engine::Chosen;
+use crate::engines;
 use crate::estimate::{Estimate, estimate};
 use crate::experiment;
 use crate::failure::Failure;
@@ -39,10 +40,10 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     if arguments.dry_run {
         return dry_run(&scenario, arguments.json, output);
     }
-    let engine = Chosen::new(arguments, &scenario)?;
+    let engines = engines::chosen(arguments, &scenario)?;
     interrupt::listen(STOPPING)?;
     captures.check()?;
-    let (document, directory) = keep(&scenario, &engine, &captures, arguments)?;
+    let (document, directory) = keep(&scenario, &engines, &captures, arguments)?;
     show(&document, arguments.json, &captures, output)?;
     if !arguments.quiet {
         let report = directory.join("report.html");
@@ -64,7 +65,7 @@ fn show(document: &Document, json: bool, captures: &Captures, out: &Output) -> R
 /// Runs everything into a new directory, which exists under its name only when it is whole.
 fn keep(
     scenario: &Scenario,
-    engine: &Chosen,
+    engines: &[Chosen],
     captures: &Captures,
     arguments: &RunArguments,
 ) -> Result<(Document, PathBuf), Failure> {
@@ -73,13 +74,13 @@ fn keep(
     let writer = place.create().map_err(environment)?;
     let _removed_by_signal = Temporary::new(writer.directory());
     let total = scenario.plans().iter().flat_map(|plan| {
-        let runs = 1 + phases::alternatives(plan).len();
+        let runs = engines.len() * (1 + phases::alternatives(plan).len());
         std::iter::repeat_n(plan.resolved.duration, runs)
     });
     let total: Vec<Time> = total.collect();
     let progress = Progress::new(arguments.quiet, &total);
     let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let document = experiment::run(scenario, engine, captures, jobs, &writer, &progress);
+    let document = experiment::run(scenario, engines, captures, jobs, &writer, &progress);
     progress.finish();
     let document = document?;
     let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();

@@ -65,6 +65,34 @@ fn every_congestion_control_runs_on_its_own_kernel() {
     }
 }
 
+/// The older kernel that can be built: its own seed of random numbers, its own end.
+#[test]
+fn the_other_kernel_runs_and_repeats_itself() {
+    let text = scenario("1Gbit", 1500, "1MB", 1.0).replace("kernel = \"3.14\"", "kernel = \"6.1\"");
+    let lossy = text
+        .replace("back = [", "back = [{ kind = \"loss\", name = \"noise\", probability = 0.01 },");
+    let Some(desk) = desk(&lossy.replace("6.1", "3.14")) else { return };
+    desk.write("old.toml", &lossy);
+    let call = |out| {
+        let call =
+            desk.call(&["run", "old.toml", "--engine", "linux", "--json", "-q", "--out", out]);
+        let missing = call.code == Some(3) && call.stderr.contains("kernel build --version 6.1");
+        assert!(
+            !missing || std::env::var_os("FULLPIPE_REQUIRE_KERNEL").is_none(),
+            "{}",
+            call.stderr
+        );
+        (!missing).then(|| call.ends_with(0).json())
+    };
+    let Some(first) = call("a") else {
+        println!("skipped: Linux 6.1 has not been built (fullpipe kernel build --version 6.1)");
+        return;
+    };
+    assert_eq!(first["runs"][0]["flows"][0]["kernel"], "6.1");
+    assert!(stage(&first, "noise")["dropped"].as_u64().expect("drops") > 0);
+    assert_eq!(Some(first), call("b"));
+}
+
 /// What is set arrives: a pacing rate of 100 Mb/s bounds the flow, a window clamp by its window.
 #[test]
 fn socket_options_and_sysctls_take_effect() {
@@ -256,6 +284,27 @@ fn a_killed_program_leaves_no_kernel_and_the_next_one_sweeps() {
     assert!(jails(id).is_empty(), "{:?}", jails(id));
 }
 
+/// In a namespace of mounts of its own, which needs root: a file system too small for the guest's memory.
+#[test]
+fn a_guest_without_room_for_its_memory_is_ended_and_the_place_named() {
+    let Some(desk) = desk(&scenario("10Gbit", 9000, "100MB", 20.0)) else { return };
+    if std::fs::read_to_string("/proc/self/status").is_ok_and(|s| !s.contains("Uid:\t0")) {
+        println!("skipped: mounting a file system needs root");
+        return;
+    }
+    let mut call = desk.command(&arguments(&["-q", "--out", "out"]));
+    let small = "mkdir small && mount -t tmpfs -o size=64m,exec none small && FULLPIPE_MEMORY_DIR=small exec \"$0\" \"$@\"";
+    let mut inner = Command::new("unshare");
+    inner.args(["--mount", "sh", "-c", small]).arg(call.get_program()).args(call.get_args());
+    inner.envs(call.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    inner.current_dir(call.get_current_dir().expect("a directory"));
+    call = inner;
+    let output = call.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("small has no room for the guest's memory"), "{said}");
+}
+
 #[test]
 fn a_dead_guest_is_an_error_of_the_machine() {
     let Some(desk) = desk(&scenario("100Mbit", 1500, "1MB", 1.0)) else { return };
@@ -264,6 +313,50 @@ fn a_dead_guest_is_an_error_of_the_machine() {
     signal(kernels[0], "KILL");
     Call::wait(child).ends_with(3).complains(&["the guest ended killed"]);
     all_gone(&kernels);
+}
+
+#[test]
+fn two_engines_make_one_result_with_its_comparison() {
+    let list = "[{ kind = \"drop\", name = \"list\", flow = \"bulk\", segments = [400] },";
+    let text = scenario("100Mbit", 1500, "1MB", 2.0);
+    let Some(desk) = desk(&text.replace("forward = [", &format!("forward = {list}"))) else {
+        return;
+    };
+    let both = ["run", "my.toml", "--engine", "sim,linux", "--as-kernel", "6.12", "--out", "both"];
+    let call = desk.call(&both).ends_with(0);
+    for part in ["a: base on sim; b: base on linux", "base on linux: 2.0 s simulated"] {
+        let all = format!("{}{}", call.stdout, call.stderr);
+        assert!(all.contains(part), "no {part:?} in {all}");
+    }
+    let document: Value = serde_json::from_str(&desk.read("both/summary.json")).expect("JSON");
+    let engines: Vec<_> =
+        document["runs"].as_array().expect("runs").iter().map(|run| &run["engine"]).collect();
+    assert_eq!(engines, ["sim", "linux"]);
+    let comparisons = document["comparisons"].as_array().expect("comparisons");
+    assert_eq!(comparisons.len(), 1);
+    let distance = &comparisons[0]["flows"][0]["distance"];
+    assert_eq!(distance["retransmissions"]["b"], 1.0);
+    assert_eq!((&distance["losses"]["a"], &distance["losses"]["b"]), (&1.into(), &1.into()));
+    assert!(desk.read("both/report.html").contains("How far runs are apart"));
+    let names = desk.names("both");
+    assert!(["base-on-linux", "base-on-sim"].iter().all(|n| names.contains(&n.to_string())));
+    let again = desk.call(&["report", "both"]).ends_with(0);
+    assert_eq!(again.stdout, call.stdout);
+}
+
+#[test]
+fn all_engines_object_at_once() {
+    let desk = Desk::new();
+    let text = scenario("100Mbit", 1500, "1MB", 1.0);
+    let text = text
+        .replace("[hosts.receiver]\n", "behaviour = { reduction = \"prr\" }\n[hosts.receiver]\n");
+    desk.write("my.toml", &(text + "sockopt = { TCP_NODELAY = 1 }\n"));
+    let arguments = ["run", "my.toml", "--engine", "sim,linux,sim", "--as-kernel", "6.12"];
+    let call = desk.call(&arguments).ends_with(2);
+    let call = call.complains(&["engine linux cannot do hosts.sender.behaviour"]);
+    let call = call.complains(&["engine sim cannot do flow.bulk.sockopt"]);
+    assert_eq!(call.stderr.matches("engine sim cannot do").count(), 1, "{}", call.stderr);
+    assert_eq!(desk.names("."), ["my.toml"]);
 }
 
 #[test]

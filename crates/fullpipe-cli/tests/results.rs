@@ -62,6 +62,21 @@ fn a_comparison_names_what_differs() {
     assert!(!same.contains("Mbit"), "{same}");
 }
 
+#[test]
+fn a_comparison_is_drawn_on_demand() {
+    let desk = Desk::with_short();
+    desk.call(&["run", "short.toml", "--out", "a"]).ends_with(0);
+    desk.call(&["run", "short.toml", "--out", "b", "--set", "path.rate=50Mbit"]).ends_with(0);
+    let call = desk.call(&["compare", "a", "b", "--out", "both.html"]).ends_with(0);
+    assert!(call.stderr.contains("report: both.html") && call.stdout.contains("they part at"));
+    let page = desk.read("both.html");
+    for part in ["a: base", "b: base", "data-table=\"distances\"", "they part"] {
+        assert!(page.contains(part), "no {part}");
+    }
+    let there = desk.call(&["compare", "a", "b", "--out", "none/both.html"]);
+    there.ends_with(3).complains(&["none/both.html"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn names_that_are_not_utf_8_are_no_panic() {

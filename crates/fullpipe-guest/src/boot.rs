@@ -35,7 +35,7 @@ pub struct Parts<'a> {
     /// Memory, MiB.
     pub memory_mib: u64,
     /// Where that memory is a file without a name; it wants to be executable and in memory.
-    pub memory_directory: &'a str,
+    pub memory_directory: &'a Path,
     /// Seed of the kernel's random numbers.
     pub seed: u64,
     /// Parameters of modules, and other words of the kernel's command line.

@@ -19,6 +19,7 @@ mod run;
 mod sample;
 mod sys;
 mod sysctl;
+mod uring;
 
 use std::process::ExitCode;
 

@@ -8,11 +8,11 @@ use std::thread;
 use fullpipe_guest::plan::{Drops, Host, Plan, Qdisc, Router, Way};
 use fullpipe_guest::record::{self, Head};
 
-use crate::error::{Context, Result};
-use crate::netlink::qdisc::Place;
+use crate::error::{Context, Error, Result};
 use crate::out::Out;
 use crate::path::{self, Path};
-use crate::probe::Probe;
+use crate::probe::{self, Probe};
+use crate::uring::Step;
 use crate::{layout, sys};
 
 fn plan() -> Plan {
@@ -40,6 +40,7 @@ fn plan() -> Plan {
         ],
         receiver: host(vec![Qdisc::Bfifo { limit: 99_999 }]),
         flows: vec![],
+        watched: vec![],
     }
 }
 
@@ -122,13 +123,17 @@ fn a_probe_answers_for_the_time_of_its_question() {
         let dir = std::env::temp_dir().join(format!("fullpipe-guest-{}", std::process::id()));
         std::fs::create_dir_all(&dir).at(|| "directory")?;
         let mut out = Out::create(&dir).at(|| "files")?;
-        let chain = [0, 1].map(|number| Place::chain(record::RIGHT_DEVICE, number));
         let socket = path.namespaces[0].netlink.socket();
-        let mut probe = Probe::new(0, socket, &chain)?.expect("two qdiscs");
-        probe.ask(1, &mut out)?;
+        let chain = [0, 1].map(|number| (record::RIGHT_DEVICE, record::qdisc_handle(number)));
+        let probe = Probe::qdiscs(0, socket, &chain)?;
+        let ask = || match probe.ask() {
+            Step::Send(socket, bytes) => sys::send(socket, bytes).at(|| "asking"),
+            Step::Tick(_) => Err(Error::new("a probe", "waits")),
+        };
+        ask()?;
         transfer(&path, 14_480)?;
-        probe.ask(2, &mut out)?;
-        probe.drain(&mut out)?;
+        ask()?;
+        probe.read(&[1, 2], &mut probe::arrivals(), &mut out)?;
         out.flush().at(|| "records")?;
         let bytes = std::fs::read(dir.join(record::FILE)).at(|| "records")?;
         std::fs::remove_dir_all(&dir).at(|| "directory")?;

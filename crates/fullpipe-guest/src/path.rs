@@ -101,25 +101,6 @@ fn route(namespaces: &mut [Namespace]) -> Result<()> {
     Ok(())
 }
 
-/// The qdiscs of each namespace whose state is told, in the order of the namespaces.
-pub fn places(plan: &Plan) -> Vec<Vec<Place>> {
-    let of_host = |host: &Host, out| places_of(&host.out, out, None);
-    let mut places = vec![of_host(&plan.sender, RIGHT_DEVICE)];
-    for router in &plan.routers {
-        let both = sides(router).into_iter();
-        places.push(both.flat_map(|s| places_of(s.way, s.out, Some(s.comes_in))).collect());
-    }
-    places.push(of_host(&plan.receiver, LEFT_DEVICE));
-    places
-}
-
-fn places_of(way: &Way, out: u32, comes_in: Option<u32>) -> Vec<Place> {
-    let policer = comes_in.filter(|_| way.police.is_some()).map(Place::incoming);
-    let bands = (0..way.apart.len()).map(|band| Place::band(out, band));
-    let chain = (0..way.qdiscs.len()).map(|number| Place::chain(out, number));
-    policer.into_iter().chain(bands).chain(chain).collect()
-}
-
 /// What a router does to the packets that go one way.
 struct Side<'a> {
     way: &'a Way,

@@ -34,6 +34,19 @@ pub struct Plan {
     pub receiver: Host,
     /// Flows, in order of their index.
     pub flows: Vec<Flow>,
+    /// Qdiscs whose counters are sampled.
+    pub watched: Vec<Watch>,
+}
+
+/// A qdisc of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
+    /// Namespace: 0 the sender, then the routers, then the receiver.
+    pub namespace: u16,
+    /// Number of its device ([`crate::record::LEFT_DEVICE`], [`crate::record::RIGHT_DEVICE`]).
+    pub device: u32,
+    /// Its handle ([`crate::record::qdisc_handle`]).
+    pub handle: u32,
 }
 
 /// A host.
@@ -310,4 +323,8 @@ pub struct Flow {
     pub write: u32,
     /// Bits per second that it writes at most; none: as much as the buffer takes.
     pub rate: Option<u64>,
+    /// Moves the data as the plainest program would, by write(2) and read(2): what the engine's cost is measured
+    /// against. It writes until the run ends.
+    #[serde(default)]
+    pub plain: bool,
 }

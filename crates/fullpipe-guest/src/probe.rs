@@ -1,119 +1,167 @@
-//! Asks for the state of the qdiscs of a namespace.
+//! Asks for the state of connections and qdiscs of a namespace.
 //!
 //! The kernel makes its answer while it is asked. So a request is of its time, and the answers can be read
 //! later, many by one call.
 
 use std::os::fd::OwnedFd;
 
-use fullpipe_guest::record;
+use fullpipe_guest::record::{QDISCS, RECEIVER, SENDER};
 
 use crate::batch::Arrivals;
 use crate::error::{Context, Error, Result};
+use crate::netlink::diag;
 use crate::netlink::message::{Answer, kind};
-use crate::netlink::qdisc::{self, Place, RTM_NEWQDISC};
+use crate::netlink::qdisc::{self, RTM_NEWQDISC};
 use crate::out::Out;
 use crate::sys;
+use crate::uring::Step;
 
 /// Messages that are read by one call.
-const BATCH: usize = 64;
+const BATCH: usize = 256;
 /// Longest message, bytes.
 const LONGEST: usize = 4096;
-/// Bytes of answers that the kernel keeps for us; one counts with the memory it takes, some 10 KiB.
-const KEPT: i32 = 16 << 20;
+/// Memory of answers that the kernel keeps for us, bytes; more if one sample takes more.
+const KEPT: usize = 16 << 20;
+/// Memory that one answer takes, bytes: the most, that of a qdisc before its unused rest is cut off (netlink_trim).
+const ANSWER: usize = 12 << 10;
 
-/// The qdiscs of a namespace.
+/// What is asked about.
+#[derive(Clone, Copy)]
+enum About {
+    /// The connections of all flows, seen by their sender or receiver; how they are recorded.
+    Connections(u16),
+    /// The qdiscs of that namespace.
+    Qdiscs(u16),
+}
+
+/// See the module's description.
 pub struct Probe<'a> {
-    namespace: usize,
+    about: About,
     socket: &'a OwnedFd,
     request: Vec<u8>,
     /// Answers to one request.
     answers: usize,
-    /// Times of the requests that are not read yet.
-    asked: Vec<u64>,
-    arrivals: Arrivals,
 }
 
-impl Probe<'_> {
-    /// A probe of the qdiscs at these places; none if there are none.
-    pub fn new<'a>(
-        namespace: usize,
+impl<'a> Probe<'a> {
+    /// A probe of connections, each given by its two ends, this host's first.
+    pub fn connections(
+        sends: bool,
         socket: &'a OwnedFd,
-        qdiscs: &[Place],
-    ) -> Result<Option<Probe<'a>>> {
-        if qdiscs.is_empty() {
-            return Ok(None);
-        }
-        sys::set_number(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, KEPT)
-            .at(|| "buffer of a netlink socket")?;
-        let state = |place: &Place| qdisc::state(*place).finish(0).to_vec();
-        Ok(Some(Probe {
-            namespace,
-            socket,
-            request: qdiscs.iter().flat_map(state).collect(),
-            answers: qdiscs.len(),
-            asked: Vec::with_capacity(BATCH),
-            arrivals: Arrivals::new(LONGEST, BATCH),
-        }))
+        ends: &[(diag::End, diag::End)],
+    ) -> Result<Probe<'a>> {
+        let request = ends.iter().enumerate();
+        let request = request.flat_map(|(flow, ends)| diag::request(flow as u32, ends.0, ends.1));
+        let about = About::Connections(if sends { SENDER } else { RECEIVER });
+        Probe::new(about, socket, request.collect(), ends.len())
     }
 
-    /// Takes the state as it is now.
-    pub fn ask(&mut self, time_ns: u64, out: &mut Out) -> Result<()> {
-        sys::send(self.socket, &self.request).at(|| "asking for qdiscs")?;
-        self.asked.push(time_ns);
-        if (self.asked.len() + 1) * self.answers > BATCH { self.drain(out) } else { Ok(()) }
+    /// A probe of the qdiscs of a namespace, each given by its device and handle.
+    pub fn qdiscs(namespace: u16, socket: &'a OwnedFd, qdiscs: &[(u32, u32)]) -> Result<Probe<'a>> {
+        let state =
+            |(device, handle): &(u32, u32)| qdisc::state(*device, *handle).finish(0).to_vec();
+        let request = qdiscs.iter().flat_map(state).collect();
+        Probe::new(About::Qdiscs(namespace), socket, request, qdiscs.len())
     }
 
-    /// Records what has been asked for.
-    pub fn drain(&mut self, out: &mut Out) -> Result<()> {
-        let mut bodies =
-            Bodies { namespace: self.namespace, answers: self.answers, ..Bodies::default() };
-        let mut missing = self.asked.len() * self.answers;
+    fn new(
+        about: About,
+        socket: &'a OwnedFd,
+        request: Vec<u8>,
+        answers: usize,
+    ) -> Result<Probe<'a>> {
+        let room = |name, bytes: usize| {
+            let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
+            sys::set_number(socket, libc::SOL_SOCKET, name, bytes).at(|| "buffer of a probe")
+        };
+        room(libc::SO_RCVBUFFORCE, KEPT.max(answers * ANSWER))?;
+        room(libc::SO_SNDBUFFORCE, request.len())?;
+        Ok(Probe { about, socket, request, answers })
+    }
+
+    /// How many requests can be sent before their answers are read.
+    pub fn ahead(&self) -> usize {
+        (KEPT / ANSWER / self.answers.max(1)).max(1)
+    }
+
+    /// Asks.
+    pub fn ask(&self) -> Step<'_> {
+        Step::Send(self.socket, &self.request)
+    }
+
+    /// Records the answers to the requests that were sent at these times.
+    pub fn read(&self, asked: &[u64], arrivals: &mut Arrivals, out: &mut Out) -> Result<()> {
+        let mut answers = Answers { about: self.about, of_one: self.answers, ..Answers::default() };
+        let mut missing = asked.len() * self.answers;
         while missing > 0 {
-            let came =
-                self.arrivals.receive(self.socket, missing).at(|| "reading the state of qdiscs")?;
+            let came = arrivals.receive(self.socket, missing).at(|| "reading a probe's answers")?;
             for number in 0..came {
-                let message = self.arrivals.message(number);
-                bodies.add(valid(message)?, &self.asked, out);
+                let message = arrivals.message(number).ok_or_else(too_long)?;
+                answers.add(message, asked, out)?;
             }
             missing -= came;
+            out.relieve().at(|| "records")?;
         }
-        self.asked.clear();
+        Ok(())
+    }
+}
+
+/// Room for the answers that one call reads.
+pub fn arrivals() -> Arrivals {
+    Arrivals::new(LONGEST, BATCH)
+}
+
+fn too_long() -> Error {
+    Error::new("a probe's answer", format!("longer than {LONGEST} bytes"))
+}
+
+/// Answers as they come, in the order of the requests.
+struct Answers {
+    about: About,
+    /// Answers to one request.
+    of_one: usize,
+    /// Answers that have come.
+    count: usize,
+    /// Those that become one record.
+    body: Vec<u8>,
+}
+
+impl Default for Answers {
+    fn default() -> Answers {
+        Answers { about: About::Qdiscs(0), of_one: 1, count: 0, body: Vec::new() }
+    }
+}
+
+impl Answers {
+    fn add(&mut self, message: &[u8], asked: &[u64], out: &mut Out) -> Result<()> {
+        let time_ns = asked[self.count / self.of_one];
+        self.count += 1;
+        match self.about {
+            About::Connections(side) => {
+                if let (flow, Some(info)) = diag::answer(message)? {
+                    out.record(side, flow as usize, time_ns, info);
+                }
+            }
+            About::Qdiscs(namespace) => {
+                self.body.extend_from_slice(valid(message)?);
+                if self.count.is_multiple_of(self.of_one) {
+                    out.record(QDISCS, usize::from(namespace), time_ns, &self.body);
+                    self.body.clear();
+                }
+            }
+        }
         Ok(())
     }
 }
 
 /// The message if it is the state of a qdisc.
-fn valid(message: Option<&[u8]>) -> Result<&[u8]> {
+fn valid(message: &[u8]) -> Result<&[u8]> {
     let wrong = |why: String| Err(Error::new("the state of a qdisc", why));
-    let Some(message) = message else {
-        return wrong(format!("longer than {LONGEST} bytes"));
-    };
     if let Some(answer) = Answer::from_bytes(message) {
         return wrong(std::io::Error::from_raw_os_error(answer.errno).to_string());
     }
     match kind(message) {
         Some(RTM_NEWQDISC) => Ok(message),
         other => wrong(format!("a message of type {other:?}")),
-    }
-}
-
-/// Puts the answers to each request together.
-#[derive(Default)]
-struct Bodies {
-    namespace: usize,
-    answers: usize,
-    body: Vec<u8>,
-    count: usize,
-}
-
-impl Bodies {
-    fn add(&mut self, message: &[u8], asked: &[u64], out: &mut Out) {
-        self.body.extend_from_slice(message);
-        self.count += 1;
-        if self.count.is_multiple_of(self.answers) {
-            let time_ns = asked[self.count / self.answers - 1];
-            out.record(record::QDISCS, self.namespace, time_ns, &self.body);
-            self.body.clear();
-        }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A record is a head of 16 bytes and a body, both in the machine's byte order; the body's length is a
 //! multiple of 8: zeros follow what is shorter. Bodies are what the kernel gave, so that the guest has little to
-//! do; the engine reads them. Records of one kind are in the order of their times.
+//! do; the engine reads them. Records of one kind and index
+//! are in the order of their times.
 //!
 //! | kind | index | body |
 //! |---|---|---|

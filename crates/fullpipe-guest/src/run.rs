@@ -1,9 +1,7 @@
 //! What the threads of a run share.
 
-use std::os::fd::RawFd;
 use std::panic;
 use std::path::Path;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use fullpipe_guest::record;
@@ -16,9 +14,7 @@ use crate::sys;
 pub const START: u64 = 10_000_000_000;
 
 static OUT: OnceLock<Mutex<Out>> = OnceLock::new();
-static FLOWS: OnceLock<Vec<Sockets>> = OnceLock::new();
 static EVENTS: Mutex<Vec<Event>> = Mutex::new(Vec::new());
-static NOW: AtomicU64 = AtomicU64::new(0);
 
 /// Something that happened to a flow.
 pub struct Event {
@@ -32,14 +28,6 @@ pub struct Event {
     pub value: u64,
 }
 
-/// Sockets of a flow that are connected; negative: not yet.
-pub struct Sockets {
-    /// The sender's.
-    pub sender: AtomicI32,
-    /// The receiver's.
-    pub receiver: AtomicI32,
-}
-
 /// Opens the records; once, before anything can fail.
 pub fn open() -> Result<()> {
     let out = Out::create(Path::new("/")).at(|| "the files of records and progress")?;
@@ -51,23 +39,6 @@ pub fn open() -> Result<()> {
 pub fn out() -> Result<MutexGuard<'static, Out>> {
     let out = OUT.get().ok_or_else(|| Error::new("records", "not open"))?;
     Ok(out.lock().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// Makes room for the sockets of so many flows; once.
-pub fn expect_flows(count: usize) {
-    let none = || Sockets { sender: AtomicI32::new(-1), receiver: AtomicI32::new(-1) };
-    let _ = FLOWS.set((0..count).map(|_| none()).collect());
-}
-
-/// Sockets of the flows.
-pub fn flows() -> &'static [Sockets] {
-    FLOWS.get().map_or(&[], Vec::as_slice)
-}
-
-/// A socket that is connected.
-pub fn connected(socket: &AtomicI32) -> Option<RawFd> {
-    let fd = socket.load(Ordering::Relaxed);
-    (fd >= 0).then_some(fd)
 }
 
 /// ns since the run's start. A look at the clock takes 256 ns in this kernel.
@@ -89,11 +60,6 @@ pub fn record_events(out: &mut Out) {
     }
 }
 
-/// Tells [`fail`] how far the run is.
-pub fn reached(time_ns: u64) {
-    NOW.store(time_ns, Ordering::Relaxed);
-}
-
 /// Records a failure and ends the kernel.
 pub fn fail(why: &str) -> ! {
     println!("fullpipe-init: {why}");
@@ -109,7 +75,7 @@ pub fn fail(why: &str) -> ! {
 }
 
 fn end_with(out: &mut Out, why: &str) {
-    out.record(record::FAILED, 0, NOW.load(Ordering::Relaxed), why.as_bytes());
+    out.record(record::FAILED, 0, time(), why.as_bytes());
     if let Err(error) = out.flush() {
         println!("fullpipe-init: records: {error}");
     }
@@ -120,7 +86,7 @@ fn append(why: &str) {
     let mut body = why.as_bytes().to_vec();
     body.resize(body.len().next_multiple_of(8), 0);
     let len = body.len() as u32;
-    let time_ns = NOW.load(Ordering::Relaxed);
+    let time_ns = time();
     let head = record::Head { kind: record::FAILED, index: 0, len, time_ns };
     let bytes = [&head.to_bytes()[..], &body].concat();
     let file = std::fs::OpenOptions::new().append(true).open(Path::new("/").join(record::FILE));

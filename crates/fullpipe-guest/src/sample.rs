@@ -1,63 +1,128 @@
 //! The samples of a run.
+//!
+//! Those of a while are one chain of steps that runs inside the kernel: a tick, then what is asked; again and
+//! again. Their answers are read after it.
 
 use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::Plan;
-use fullpipe_guest::record::{RECEIVER, SENDER};
 
+use crate::batch::Arrivals;
 use crate::error::{Context, Result};
+use crate::layout;
 use crate::namespaces::Namespace;
-use crate::out::Out;
-use crate::path;
-use crate::probe::Probe;
-use crate::run::{self, START, connected};
+use crate::netlink::diag;
+use crate::probe::{self, Probe};
+use crate::run::{self, START};
 use crate::sys;
+use crate::uring::{Ring, Step};
 
-/// Virtual time after which the progress is told again, ns.
-const PROGRESS: u64 = 10_000_000;
-/// More than any kernel's `struct tcp_info` has.
-const TCP_INFO: usize = 512;
+/// Virtual time after which the progress is told, and what was sampled is recorded, ns.
+const WHILE: u64 = 100_000_000;
+/// Most steps of a chain.
+const STEPS: usize = 4096;
+/// Number of the first socket of sock_diag.
+const FIRST_SOCKET: u32 = 2000;
 
 /// Takes samples until the run is over. There is none at its start, when nothing has happened.
 pub fn run(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
-    let sockets = namespaces.iter().map(|namespace| namespace.netlink.socket());
-    let mut probes = probes(plan, sockets)?;
-    let mut told = 0;
-    for time in (1..=plan.end_ns / plan.sample_ns).map(|number| number * plan.sample_ns) {
-        sys::sleep_until(START + time);
-        run::reached(time);
-        let mut out = run::out()?;
-        sample(&mut out, &mut probes, time)?;
-        out.relieve().at(|| "records")?;
-        if time - told >= PROGRESS {
-            told = time;
-            out.progress(time).at(|| "progress")?;
-        }
+    let hosts = [&namespaces[0], &namespaces[namespaces.len() - 1]];
+    let sockets = [diag_socket(hosts[0], 0)?, diag_socket(hosts[1], 1)?];
+    let probes = probes(plan, namespaces, &sockets)?;
+    let mut sampler = Sampler::new(plan.sample_ns, probes)?;
+    let (count, mut taken, mut told) = (plan.end_ns / plan.sample_ns, 0, 0);
+    while taken < count {
+        let next = count.min(taken + sampler.at_once);
+        let times: Vec<u64> = (taken + 1..=next).map(|number| number * plan.sample_ns).collect();
+        wait_for(times[0], told)?;
+        sampler.take(&times)?;
+        (taken, told) = (next, next * plan.sample_ns);
     }
+    wait_for(plan.end_ns, told)?;
     sys::sleep_until(START + plan.end_ns);
     let mut out = run::out()?;
     run::record_events(&mut out);
-    probes.iter_mut().try_for_each(|probe| probe.drain(&mut out))?;
     out.progress(plan.end_ns).at(|| "progress")
 }
 
-/// What the plan puts into each namespace, by device.
-fn probes<'a>(plan: &Plan, sockets: impl Iterator<Item = &'a OwnedFd>) -> Result<Vec<Probe<'a>>> {
-    let of_namespaces = path::places(plan);
-    let all = of_namespaces.iter().zip(sockets).enumerate();
-    all.filter_map(|(number, (qdiscs, socket))| Probe::new(number, socket, qdiscs).transpose())
-        .collect()
+fn diag_socket(host: &Namespace, number: u32) -> Result<OwnedFd> {
+    host.enter()?;
+    diag::open(FIRST_SOCKET + number)
 }
 
-fn sample(out: &mut Out, probes: &mut [Probe<'_>], time: u64) -> Result<()> {
-    run::record_events(out);
-    for (flow, sockets) in run::flows().iter().enumerate() {
-        for (kind, socket) in [(SENDER, &sockets.sender), (RECEIVER, &sockets.receiver)] {
-            if let Some(fd) = connected(socket) {
-                out.fill(kind, flow, time, TCP_INFO, |to| sys::tcp_info(fd, to))
-                    .at(|| "TCP_INFO")?;
-            }
+/// Lets the time come near, and tells the progress on the way there, of which `told` was told last.
+fn wait_for(time_ns: u64, mut told: u64) -> Result<()> {
+    while told + WHILE < time_ns {
+        told += WHILE;
+        sys::sleep_until(START + told);
+        run::out()?.progress(told).at(|| "progress")?;
+    }
+    Ok(())
+}
+
+/// Who asks: about the flows at both hosts, and about qdiscs wherever there are some.
+fn probes<'a>(
+    plan: &Plan,
+    namespaces: &'a [Namespace],
+    sockets: &'a [OwnedFd; 2],
+) -> Result<Vec<Probe<'a>>> {
+    let ends = |flow| {
+        let sender = (layout::left(0), layout::sender_port(flow, plan.seed));
+        (sender, (layout::right(plan.routers.len()), layout::receiver_port(flow)))
+    };
+    let sent: Vec<_> = (0..plan.flows.len()).map(ends).collect();
+    let received: Vec<_> = sent.iter().map(|(sender, receiver)| (*receiver, *sender)).collect();
+    let mut probes = vec![
+        Probe::connections(true, &sockets[0], &sent)?,
+        Probe::connections(false, &sockets[1], &received)?,
+    ];
+    for (number, namespace) in namespaces.iter().enumerate() {
+        let here = plan.watched.iter().filter(|qdisc| usize::from(qdisc.namespace) == number);
+        let qdiscs: Vec<_> = here.map(|qdisc| (qdisc.device, qdisc.handle)).collect();
+        if !qdiscs.is_empty() {
+            probes.push(Probe::qdiscs(number as u16, namespace.netlink.socket(), &qdiscs)?);
         }
     }
-    probes.iter_mut().try_for_each(|probe| probe.ask(time, out))
+    Ok(probes)
+}
+
+struct Sampler<'a> {
+    ring: Ring,
+    ticks: OwnedFd,
+    arrivals: Arrivals,
+    probes: Vec<Probe<'a>>,
+    /// Samples of one chain.
+    at_once: u64,
+}
+
+impl Sampler<'_> {
+    fn new(sample_ns: u64, probes: Vec<Probe<'_>>) -> Result<Sampler<'_>> {
+        let answers = probes.iter().map(Probe::ahead).min().unwrap_or(usize::MAX);
+        let steps = probes.len() + 1;
+        let most = answers.min(STEPS / steps).max(1);
+        let at_once = (WHILE / sample_ns).clamp(1, most as u64);
+        Ok(Sampler {
+            ring: Ring::new(at_once as usize * steps).at(|| "io_uring")?,
+            ticks: sys::ticks(START + sample_ns, sample_ns).at(|| "timer of samples")?,
+            arrivals: probe::arrivals(),
+            probes,
+            at_once,
+        })
+    }
+
+    /// Takes the samples at these times, which are the next ticks.
+    fn take(&mut self, times: &[u64]) -> Result<()> {
+        let one = || {
+            let asked = self.probes.iter().map(Probe::ask);
+            std::iter::once(Step::Tick(&self.ticks)).chain(asked)
+        };
+        let steps: Vec<Step<'_>> = times.iter().flat_map(|_| one()).collect();
+        self.ring.run(&steps).at(|| "samples")?;
+        let mut out = run::out()?;
+        run::record_events(&mut out);
+        for probe in &self.probes {
+            probe.read(times, &mut self.arrivals, &mut out)?;
+        }
+        out.progress(times[times.len() - 1]).at(|| "progress")
+    }
 }

@@ -4,7 +4,7 @@
 use std::ffi::CString;
 use std::io;
 use std::net::Ipv4Addr;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
 
 /// `value`, or the kernel's error if it is negative.
@@ -230,17 +230,6 @@ pub fn end_writing(fd: &OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// `struct tcp_info` of a socket; says how long it is.
-pub fn tcp_info(fd: RawFd, into: &mut [u8]) -> io::Result<usize> {
-    let mut len = into.len() as libc::socklen_t;
-    // SAFETY: it writes at most `len` bytes to `into`.
-    check(unsafe {
-        let to = into.as_mut_ptr().cast();
-        libc::getsockopt(fd, libc::IPPROTO_TCP, libc::TCP_INFO, to, &mut len)
-    })?;
-    Ok(len as usize)
-}
-
 /// Sets a feature of a device (`ETHTOOL_S...`).
 pub fn ethtool(any_socket: &OwnedFd, device: &str, command: u32, value: u32) -> io::Result<()> {
     let mut data = [command, value];
@@ -286,4 +275,56 @@ pub fn write_back(file: &std::fs::File) -> io::Result<()> {
 pub fn forget(file: &std::fs::File) {
     // SAFETY: it takes no pointers. Advice that is not taken does no harm.
     unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+}
+
+/// A timer that goes off first at that time of CLOCK_MONOTONIC, and then each `interval` ns. It can be read
+/// without waiting.
+pub fn ticks(first_ns: u64, interval_ns: u64) -> io::Result<OwnedFd> {
+    let when = libc::itimerspec {
+        it_interval: timespec(interval_ns),
+        it_value: timespec(first_ns.max(1)),
+    };
+    // SAFETY: it takes no pointers.
+    let timer = owned(unsafe {
+        libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC)
+    })?;
+    // SAFETY: it reads one itimerspec.
+    check(unsafe {
+        libc::timerfd_settime(timer.as_raw_fd(), libc::TFD_TIMER_ABSTIME, &when, ptr::null_mut())
+    })?;
+    Ok(timer)
+}
+
+/// An instance of io_uring. `parameters` points to a `struct io_uring_params`.
+pub fn io_uring(entries: u32, parameters: *mut libc::c_void) -> io::Result<OwnedFd> {
+    // SAFETY: the kernel reads and writes what `parameters` points to.
+    let result = unsafe { libc::syscall(libc::SYS_io_uring_setup, entries, parameters) };
+    owned(result as i32)
+}
+
+/// io_uring_enter(2): hands `count` requests over; with the flag waits for a completion. Says how many were taken.
+pub fn enter_io_uring(ring: &OwnedFd, count: u32, flags: u32) -> io::Result<usize> {
+    let none = ptr::null::<libc::c_void>();
+    // SAFETY: no pointer of its own; those in the requests are the caller's to get right.
+    check_long(unsafe {
+        libc::syscall(libc::SYS_io_uring_enter, ring.as_raw_fd(), count, 1, flags, none, 0) as isize
+    })
+}
+
+/// Maps a part of what a descriptor offers, for as long as the process lasts.
+pub fn map(fd: &OwnedFd, offset: i64, len: usize) -> io::Result<*mut u8> {
+    let (access, flags) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_POPULATE);
+    // SAFETY: a new mapping, at an address that the kernel chooses.
+    let at = unsafe { libc::mmap(ptr::null_mut(), len, access, flags, fd.as_raw_fd(), offset) };
+    if at == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(at.cast()) }
+}
+
+/// Two sockets of messages, joined.
+#[cfg(test)]
+pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut fds = [0; 2];
+    // SAFETY: it writes two descriptors.
+    check(unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_SEQPACKET, 0, fds.as_mut_ptr()) })?;
+    Ok((owned(fds[0])?, owned(fds[1])?))
 }

@@ -2,7 +2,7 @@
 
 use fullpipe_guest::plan::{
     Apart, Chance, Change, Drops, Flow, Host, Loss, Netem, Overtake, Plan, Police, Qdisc, Router,
-    Spread, Way,
+    Spread, Watch, Way,
 };
 use fullpipe_guest::record::{self, Head};
 
@@ -80,7 +80,9 @@ fn plan() -> Plan {
             duration_ns: None,
             write: 131_072,
             rate: None,
+            plain: true,
         }],
+        watched: vec![Watch { namespace: 1, device: 3, handle: 1 << 16 }],
     }
 }
 

@@ -61,7 +61,7 @@ fn a_run_that_is_stopped_early_has_whole_intervals_and_fitting_rows() {
     assert!((flow.limits.values().sum::<f64>() - 1.0).abs() < 1e-9);
     assert_eq!(flow.limits["unknown"], 0.0);
     assert_eq!(run.published.as_ref().unwrap().rows.len(), 2);
-    let document = analysis::document(&scenario, vec![run]);
+    let document = analysis::document(&scenario, &["sim"], vec![run]);
     assert!(document.partial && document.format == FORMAT);
     assert_eq!(document.scenario.name, "fink-2007");
 }

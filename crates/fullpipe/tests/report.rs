@@ -223,3 +223,35 @@ fn failed_expectations_are_counted_on_the_card_and_in_the_table() {
     assert!(html.contains("<td class=\"bad\">off by 12 segments</td>"));
     assert!(html.contains("3 of 4 hold"));
 }
+
+#[test]
+fn compared_runs_have_their_parting_in_figures_and_tables() {
+    let document = sample::compared();
+    let pair = &document.comparisons[0];
+    let parted: Vec<_> =
+        pair.flows.iter().map(|flow| flow.distance.parted.as_ref().expect("they part")).collect();
+    let figures = figures::all(&document);
+    for figure in &figures {
+        let shows = ["throughput", "cwnd"].contains(&figure.name);
+        assert_eq!(figure.moments.len(), if shows { 2 } else { 0 }, "{}", figure.name);
+        for (mark, parted) in figure.moments.iter().zip(&parted) {
+            assert_eq!((mark.runs, mark.x), ([0, 1], parted.at_s));
+        }
+    }
+    let cwnd = figures.iter().find(|figure| figure.name == "cwnd").expect("cwnd");
+    assert!(cwnd.title.contains("they part after"), "{}", cwnd.title);
+    let tables = tables::all(&document);
+    let table = |name: &str| tables.iter().find(|table| table.name == name).expect("a table");
+    assert_eq!(table("distances").rows.len(), 2);
+    let partings = table("partings");
+    assert_eq!(partings.rows.len(), 4);
+    assert_eq!(partings.rows[0][2], Cell::Count(parted[0].a.cwnd.into()));
+    let told = |row: usize| match &partings.rows[row][7] {
+        Cell::Text(text) => text.clone(),
+        other => panic!("{other:?}"),
+    };
+
+    assert_eq!(told(1), "at 0.100 s 3 segments retransmitted");
+    assert_eq!(told(0), "nothing");
+    assert!(tables::all(&sample::fink()).iter().all(|table| table.name != "distances"));
+}

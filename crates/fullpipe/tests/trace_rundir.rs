@@ -31,6 +31,7 @@ fn document(recording: &Recording) -> Document {
         scenario: ScenarioInfo { name: "two words".into(), title: "A title".into(), seed: 7 },
         partial: false,
         missing: Vec::new(),
+        comparisons: Vec::new(),
         runs: VARIANTS.iter().map(run).collect(),
     }
 }

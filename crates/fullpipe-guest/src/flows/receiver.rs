@@ -1,13 +1,12 @@
 //! Reads all that comes.
 
 use std::net::Ipv4Addr;
-use std::os::fd::IntoRawFd;
-use std::sync::atomic::Ordering;
+use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::Flow;
 use fullpipe_guest::record::{ACCEPTED, FINISHED};
 
-use super::{options, set_buffer};
+use super::{options, plain, set_buffer};
 use crate::error::{Context, Result};
 use crate::run::Event;
 use crate::{layout, run, sys};
@@ -17,19 +16,10 @@ const READ: u64 = 1 << 30;
 
 /// Accepts the flow's connection and reads it to its end. The socket stays open, so that it can be sampled.
 pub fn run(index: usize, flow: &Flow) -> Result<()> {
-    let listener = sys::tcp_socket().at(|| "socket")?;
-    // What is accepted has it from the listener, in time for the window scale of the SYN's answer.
-    set_buffer(&listener, libc::SO_RCVBUFFORCE, flow.rcvbuf)?;
-    options::set_all(&listener, &flow.receiver_options)?;
-    let port = layout::receiver_port(index);
-    sys::bind(&listener, Ipv4Addr::UNSPECIFIED, port).at(|| format!("bind to port {port}"))?;
-    sys::listen(&listener).at(|| "listen")?;
-    let socket = sys::accept(&listener).at(|| "accept")?;
-    // Not all of them are handed on from the listener.
-    options::set_all(&socket, &flow.receiver_options)?;
-    let fd = socket.try_clone().at(|| "dup")?.into_raw_fd();
-    run::flows()[index].receiver.store(fd, Ordering::Relaxed);
-    run::remember(Event { time_ns: run::time(), flow: index, number: ACCEPTED, value: 0 });
+    let socket = accept(index, flow)?;
+    if flow.plain {
+        return plain::read(socket);
+    }
     let mut read = 0;
     // The read that takes the last byte ends with it, not with the FIN.
     while flow.bytes.is_none_or(|bytes| read < bytes) {
@@ -40,5 +30,21 @@ pub fn run(index: usize, flow: &Flow) -> Result<()> {
         }
     }
     run::remember(Event { time_ns: run::time(), flow: index, number: FINISHED, value: read });
+    std::mem::forget(socket);
     Ok(())
+}
+
+fn accept(index: usize, flow: &Flow) -> Result<OwnedFd> {
+    let listener = sys::tcp_socket().at(|| "socket")?;
+    // What is accepted has it from the listener, in time for the window scale of the SYN's answer.
+    set_buffer(&listener, libc::SO_RCVBUFFORCE, flow.rcvbuf)?;
+    options::set_all(&listener, &flow.receiver_options)?;
+    let port = layout::receiver_port(index);
+    sys::bind(&listener, Ipv4Addr::UNSPECIFIED, port).at(|| format!("bind to port {port}"))?;
+    sys::listen(&listener).at(|| "listen")?;
+    let socket = sys::accept(&listener).at(|| "accept")?;
+    // Not all of them are handed on from the listener.
+    options::set_all(&socket, &flow.receiver_options)?;
+    run::remember(Event { time_ns: run::time(), flow: index, number: ACCEPTED, value: 0 });
+    Ok(socket)
 }

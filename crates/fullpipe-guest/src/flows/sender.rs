@@ -2,13 +2,12 @@
 
 use std::io::ErrorKind;
 use std::net::Ipv4Addr;
-use std::os::fd::{IntoRawFd, OwnedFd};
-use std::sync::atomic::Ordering;
+use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::Flow;
 use fullpipe_guest::record::ESTABLISHED;
 
-use super::{options, set_buffer};
+use super::{options, plain, set_buffer};
 use crate::batch::Writes;
 use crate::error::{Context, Result};
 use crate::run::{Event, START};
@@ -25,12 +24,17 @@ const LARGEST: usize = 16 << 20;
 /// Connects when it is time, writes, and says that it is done. The socket stays open, so that it can be sampled.
 pub fn run(index: usize, flow: &Flow, to: Ipv4Addr, seed: u64) -> Result<()> {
     let socket = connect(index, flow, to, seed)?;
+    if flow.plain {
+        return plain::write(socket);
+    }
     let mut writer = Writer::new(&socket, flow);
     match flow.rate {
         Some(rate) => writer.paced(rate)?,
         None => writer.bulk()?,
     }
-    sys::end_writing(&socket).at(|| "shutdown")
+    sys::end_writing(&socket).at(|| "shutdown")?;
+    std::mem::forget(socket);
+    Ok(())
 }
 
 fn connect(index: usize, flow: &Flow, to: Ipv4Addr, seed: u64) -> Result<OwnedFd> {
@@ -44,8 +48,6 @@ fn connect(index: usize, flow: &Flow, to: Ipv4Addr, seed: u64) -> Result<OwnedFd
     sys::bind(&socket, layout::left(0), port).at(|| format!("bind to port {port}"))?;
     sys::sleep_until(START + flow.start_ns);
     sys::connect(&socket, to, layout::receiver_port(index)).at(|| "connect")?;
-    let fd = socket.try_clone().at(|| "dup")?.into_raw_fd();
-    run::flows()[index].sender.store(fd, Ordering::Relaxed);
     let time_ns = run::time();
     let value = time_ns.saturating_sub(flow.start_ns);
     run::remember(Event { time_ns, flow: index, number: ESTABLISHED, value });

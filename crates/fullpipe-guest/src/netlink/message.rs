@@ -10,7 +10,8 @@ pub const CREATE: u16 = 0x400;
 pub const EXCLUSIVE: u16 = 0x200;
 
 const REQUEST: u16 = 1;
-const HEAD: usize = 16;
+/// Bytes before a message's structure (`struct nlmsghdr`).
+pub const HEAD: usize = 16;
 
 /// A request being written.
 pub struct Message {
@@ -104,6 +105,11 @@ pub fn kind(message: &[u8]) -> Option<u16> {
     u16_at(message, 4)
 }
 
+/// Number of the request that a message answers.
+pub fn sequence(message: &[u8]) -> Option<u32> {
+    Some(u32::from_ne_bytes(message.get(8..12)?.try_into().ok()?))
+}
+
 impl Answer {
     /// Reads an answer; none if `bytes` is another message.
     pub fn from_bytes(bytes: &[u8]) -> Option<Answer> {
@@ -118,15 +124,20 @@ impl Answer {
     }
 }
 
-fn words(mut attributes: &[u8]) -> Option<String> {
-    loop {
-        let len = usize::from(u16_at(attributes, 0)?);
-        if u16_at(attributes, 2)? == WORDS {
-            let text = attributes.get(4..len)?.split(|byte| *byte == 0).next()?;
-            return Some(String::from_utf8_lossy(text).into_owned());
-        }
-        attributes = attributes.get(len.max(4).next_multiple_of(4)..)?;
-    }
+fn words(bytes: &[u8]) -> Option<String> {
+    let (_, value) = attributes(bytes).find(|(kind, _)| *kind == WORDS)?;
+    let text = value.split(|byte| *byte == 0).next()?;
+    Some(String::from_utf8_lossy(text).into_owned())
+}
+
+/// The attributes in `bytes`, as far as they are whole: type, value.
+pub fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    std::iter::from_fn(move || {
+        let len = usize::from(u16_at(bytes, 0)?);
+        let attribute = (u16_at(bytes, 2)?, bytes.get(4..len)?);
+        bytes = bytes.get(len.next_multiple_of(4)..).unwrap_or_default();
+        Some(attribute)
+    })
 }
 
 #[cfg(test)]

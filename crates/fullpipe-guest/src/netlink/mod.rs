@@ -1,5 +1,6 @@
 //! The kernel's network settings, by rtnetlink.
 
+pub mod diag;
 pub mod filter;
 pub mod link;
 pub mod message;

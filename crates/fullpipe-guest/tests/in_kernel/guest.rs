@@ -69,8 +69,8 @@ fn run_in(root: &Path, kernel: &Path, init: &Path, plan: &Plan) -> io::Result<Ve
     fs::copy(init, root.join(boot::INIT))?;
     fs::write(root.join(plan::FILE), serde_json::to_string(plan)?)?;
     let words = ["panic=-1".to_string()];
-    let parts =
-        Parts { kernel, memory_mib: 1024, memory_directory: "/dev/shm", seed: 1, words: &words };
+    let memory_directory = Path::new("/dev/shm");
+    let parts = Parts { kernel, memory_mib: 1024, memory_directory, seed: 1, words: &words };
     let mut command = boot::command(&parts, root);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     wait(command.spawn()?)?;
@@ -79,7 +79,12 @@ fn run_in(root: &Path, kernel: &Path, init: &Path, plan: &Plan) -> io::Result<Ve
 
 fn wait(mut kernel: Child) -> io::Result<()> {
     let begin = Instant::now();
-    while kernel.try_wait()?.is_none() {
+    loop {
+        if let Some(status) = kernel.try_wait()? {
+            // 6.12 says "Power down" and 6.1 "System halted"; for both it is a good end.
+            let bad = || io::Error::other(format!("the guest ends with {status}"));
+            return status.success().then_some(()).ok_or_else(bad);
+        }
         if begin.elapsed() > PATIENCE {
             kernel.kill()?;
             kernel.wait()?;
@@ -87,5 +92,4 @@ fn wait(mut kernel: Child) -> io::Result<()> {
         }
         thread::sleep(Duration::from_millis(10));
     }
-    Ok(())
 }

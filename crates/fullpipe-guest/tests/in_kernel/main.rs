@@ -8,7 +8,10 @@ mod guest;
 mod plans;
 
 use fullpipe_guest::plan::{Drops, Plan};
-use fullpipe_guest::record::{DONE, DROPPED, ESTABLISHED, EVENT, FAILED, FINISHED, SENDER};
+use fullpipe_guest::record::{
+    DONE, DROPPED, ESTABLISHED, EVENT, FAILED, FINISHED, QDISCS, RECEIVER, SENDER,
+};
+use std::collections::BTreeMap;
 
 use guest::{Record, run};
 use plans::{MS, SECOND, plan};
@@ -110,6 +113,45 @@ fn two_runs_of_a_plan_are_the_same_byte_by_byte() {
     let second = run(&plan).expect("a kernel");
     assert!(first.bytes.len() > 1_000_000);
     assert!(first.bytes == second.bytes);
+}
+
+/// A receiver's counters of the same moments.
+const BYTES_RECEIVED: usize = 128;
+
+#[test]
+fn more_samples_see_the_same_run_at_each_of_their_times() {
+    let mut plan = plan(100_000_000, 250_000);
+    plan.sample_ns = 50 * MS;
+    let Some(few) = records(&plan) else { return };
+    plan.sample_ns = MS;
+    let many = records(&plan).expect("a kernel");
+    for (kind, offset) in [(SENDER, BYTES_ACKED), (RECEIVER, BYTES_RECEIVED)] {
+        let of = |records| {
+            let samples = of_kind(records, kind).map(|x| (x.head.time_ns, u64_at(&x.body, offset)));
+            samples.collect::<BTreeMap<_, _>>()
+        };
+        let (few, many) = (of(&few), of(&many));
+        // From the first one that the connection is there to the last, none is missing.
+        assert!(many.keys().copied().eq((21..=4000).map(|ms| ms * MS)), "of kind {kind}");
+        assert_eq!(few.len(), 80, "of kind {kind}");
+        for (time, bytes) in few {
+            // A packet of the very moment may come before or behind the sample.
+            assert!(
+                many[&time].abs_diff(bytes) <= 2 * 1448,
+                "{bytes} and {} at {time}",
+                many[&time]
+            );
+        }
+    }
+    for records in [(&few, 50), (&many, 1)] {
+        let times: Vec<_> =
+            of_kind(records.0, QDISCS).map(|x| (x.head.index, x.head.time_ns)).collect();
+        let each =
+            |namespace| times.iter().filter(move |(of, _)| *of == namespace).map(|(_, at)| *at);
+        for namespace in [1, 2] {
+            assert!(each(namespace).eq((1..=4000 / records.1).map(|n| n * records.1 * MS)));
+        }
+    }
 }
 
 #[test]

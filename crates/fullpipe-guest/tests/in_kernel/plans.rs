@@ -1,6 +1,7 @@
 //! Plans to run.
 
-use fullpipe_guest::plan::{Flow, Host, Loss, Netem, Plan, Qdisc, Router, Way};
+use fullpipe_guest::plan::{Flow, Host, Loss, Netem, Plan, Qdisc, Router, Watch, Way};
+use fullpipe_guest::record::{LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
 
 /// ns.
 pub const MS: u64 = 1_000_000;
@@ -20,6 +21,10 @@ fn host(qdiscs: Vec<Qdisc>) -> Host {
     let wide = |name: &str| (format!("net/ipv4/{name}"), "4096 131072 67108864".to_string());
     let sysctl = vec![wide("tcp_rmem"), wide("tcp_wmem")];
     Host { sysctl, gso_max_segs: None, out: Way { qdiscs, ..Way::default() } }
+}
+
+fn watch(namespace: u16, device: u32) -> Watch {
+    Watch { namespace, device, handle: qdisc_handle(0) }
 }
 
 /// A flow without end over a bottleneck of `rate` bits per second and `queue` bytes; 20 ms, MTU 1500, 4 s.
@@ -48,6 +53,8 @@ pub fn plan(rate: u64, queue: u32) -> Plan {
             duration_ns: None,
             write: 131_072,
             rate: None,
+            plain: false,
         }],
+        watched: vec![watch(1, RIGHT_DEVICE), watch(2, LEFT_DEVICE)],
     }
 }

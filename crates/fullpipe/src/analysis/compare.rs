@@ -2,7 +2,8 @@
 
 use super::distance::{Distance, distance};
 use super::document::{Document, Flow, Run, Stage};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One side of a comparison.
@@ -26,7 +27,7 @@ pub struct Comparison {
 }
 
 /// Two runs of one name; the only run of each experiment is a pair whatever the names.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pair {
     /// Name of the first run.
     pub a: String,
@@ -43,7 +44,7 @@ pub struct Pair {
 }
 
 /// A key of the scenario with both values; none where the key is absent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Setting {
     /// Dotted key.
     pub key: String,
@@ -54,7 +55,7 @@ pub struct Setting {
 }
 
 /// Two flows of one name.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowPair {
     /// Their name.
     pub name: String,
@@ -67,7 +68,7 @@ pub struct FlowPair {
 }
 
 /// A number on both sides; none where there is no value.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     /// What it is.
     pub name: String,
@@ -121,10 +122,15 @@ fn pairs(a: &Document, b: &Document) -> Vec<(usize, usize)> {
 }
 
 fn pair(a: &Side, i: usize, b: &Side, j: usize) -> Pair {
-    let (run_a, run_b) = (&a.document.runs[i], &b.document.runs[j]);
     let empty = BTreeMap::new();
     let settings_a = a.settings.get(i).unwrap_or(&empty);
     let settings_b = b.settings.get(j).unwrap_or(&empty);
+    let scenario = settings(settings_a, settings_b);
+    Pair { scenario, ..of_one_scenario(&a.document.runs[i], &b.document.runs[j]) }
+}
+
+/// Two runs of one scenario beside each other.
+pub fn of_one_scenario(run_a: &Run, run_b: &Run) -> Pair {
     let flow = |name: &str, run: &'_ Run| run.flows.iter().position(|flow| flow.name == name);
     let (mut flows, mut unpaired) = (Vec::new(), Vec::new());
     for in_a in &run_a.flows {
@@ -138,7 +144,7 @@ fn pair(a: &Side, i: usize, b: &Side, j: usize) -> Pair {
     Pair {
         a: run_a.variant.clone(),
         b: run_b.variant.clone(),
-        scenario: settings(settings_a, settings_b),
+        scenario: Vec::new(),
         flows,
         unpaired_flows: unpaired,
         drops: drops(&run_a.stages, &run_b.stages),
@@ -167,13 +173,14 @@ fn flow_pair(a: &Flow, b: &Flow) -> FlowPair {
     }
 }
 
-fn metrics(flow: &Flow) -> [(&'static str, Option<f64>); 5] {
+fn metrics(flow: &Flow) -> [(&'static str, Option<f64>); 6] {
     [
         ("bytes", Some(flow.bytes as f64)),
         ("mean_mbit", Some(flow.mean_mbit)),
         ("plateau_mbit", flow.plateau_mbit),
         ("time_to_plateau_s", flow.time_to_plateau_s),
         ("retransmitted_segments", Some(flow.retransmitted_segments as f64)),
+        ("completion_s", flow.completion_s),
     ]
 }
 

@@ -3,27 +3,43 @@
 //! The *relative difference* of two values is `|a - b| / max(a, b)`: 0 where both are equal, 1 where one
 //! of them is 0.
 
-use super::document::{Flow, Series};
-use serde::Serialize;
+use super::document::{Flow, Moment, Series};
+use super::losses::{Losses, losses};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Two runs have parted where their cwnd differs by more than this share, and by more packets than that.
 const PARTED: (f64, f64) = (0.1, 2.0);
+/// What happened at a parting is looked for so many round trips before it.
+const ROUND_TRIPS: f64 = 2.0;
+/// Most moments that are told of one side of a parting, the last ones.
+const MOST_MOMENTS: usize = 8;
 /// Times closer than this are one, s.
 const SAME_TIME: f64 = 1e-6;
 
 /// The distance of two runs of a flow.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Distance {
     /// Of the throughput in the report's intervals that both have.
     pub throughput: Option<Apart>,
+    /// Of the segments retransmitted in these intervals.
+    pub retransmitted: Option<Apart>,
     /// Of cwnd at equal times: the ends of the series' buckets.
     pub cwnd: Option<Apart>,
+    /// Of the segments retransmitted in the whole run.
+    pub retransmissions: Difference,
+    /// Of the seconds from connect() until the receiver had read everything; null where a run ended before.
+    pub completion_s: Option<Difference>,
+    /// The intervals that both have.
+    pub intervals: Vec<IntervalPair>,
+    /// Episodes of loss, paired by order.
+    pub losses: Losses,
     /// The first moment at which cwnd differs by more than a tenth and by more than two packets.
     pub parted: Option<Parting>,
 }
 
 /// Relative differences (0 to 1) of a row of values.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Apart {
     /// Pairs of values.
     pub pairs: usize,
@@ -35,8 +51,38 @@ pub struct Apart {
     pub worst_at_s: f64,
 }
 
+/// A value of both runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Difference {
+    /// That of the first run.
+    pub a: f64,
+    /// That of the second run.
+    pub b: f64,
+    /// Their relative difference, 0 to 1.
+    pub relative: f64,
+}
+
+impl Difference {
+    fn new(a: f64, b: f64) -> Difference {
+        Difference { a, b, relative: relative(a, b) }
+    }
+}
+
+/// An interval that both runs have; pairs are the first run's value and the second one's.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IntervalPair {
+    /// Its end, seconds since the flow's interval clock started.
+    pub end_s: f64,
+    /// Mb/s of payload.
+    pub throughput_mbit: [f64; 2],
+    /// Segments retransmitted in it.
+    pub retransmitted_segments: [u64; 2],
+    /// cwnd at its end, packets.
+    pub cwnd: [u32; 2],
+}
+
 /// Where two runs part.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Parting {
     /// Seconds since the flow's interval clock started.
     pub at_s: f64,
@@ -44,10 +90,16 @@ pub struct Parting {
     pub a: State,
     /// The second one.
     pub b: State,
+    /// From here on the moments of both sides are told: two smoothed round trips and a bucket earlier.
+    pub from_s: f64,
+    /// What happened to the first run since then, the last eight moments.
+    pub happened_a: Vec<Moment>,
+    /// What happened to the second run.
+    pub happened_b: Vec<Moment>,
 }
 
 /// A flow at one moment.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct State {
     /// Packets.
     pub cwnd: u32,
@@ -75,26 +127,58 @@ impl State {
 
 /// The distance between `a` and `b`.
 pub fn distance(a: &Flow, b: &Flow) -> Distance {
-    let same = |x: f64, y: f64| (x - y).abs() < SAME_TIME;
-    let intervals = a.intervals.iter().filter_map(|in_a| {
-        let in_b = b.intervals.iter().find(|in_b| same(in_a.start_s, in_b.start_s))?;
-        same(in_a.end_s, in_b.end_s).then_some((
-            in_a.end_s,
-            in_a.throughput_mbit,
-            in_b.throughput_mbit,
-        ))
-    });
+    let intervals = intervals(a, b);
+    let values = |value: fn(&IntervalPair) -> [f64; 2]| {
+        intervals.iter().map(|pair| (pair.end_s, value(pair)[0], value(pair)[1])).collect()
+    };
     let common = common(&a.series, &b.series);
     let cwnd =
         |series: &Series, index: usize| series.cwnd.get(index).copied().map_or(0.0, f64::from);
     let windows = common.iter().map(|&(at, i, j)| (at, cwnd(&a.series, i), cwnd(&b.series, j)));
     let windows: Vec<_> = windows.collect();
     let far = |(_, a, b): &(f64, f64, f64)| relative(*a, *b) > PARTED.0 && (a - b).abs() > PARTED.1;
-    let parted = windows.iter().position(far).and_then(|first| {
-        let (at_s, i, j) = common[first];
-        Some(Parting { at_s, a: State::at(&a.series, i)?, b: State::at(&b.series, j)? })
+    let parted = windows.iter().position(far).and_then(|first| parting(a, b, common[first]));
+    let resent = |flow: &Flow| flow.retransmitted_segments as f64;
+    Distance {
+        throughput: apart(values(|pair| pair.throughput_mbit)),
+        retransmitted: apart(values(|pair| pair.retransmitted_segments.map(|n| n as f64))),
+        cwnd: apart(windows),
+        retransmissions: Difference::new(resent(a), resent(b)),
+        completion_s: a.completion_s.zip(b.completion_s).map(|(a, b)| Difference::new(a, b)),
+        losses: losses(a, b),
+        intervals,
+        parted,
+    }
+}
+
+fn intervals(a: &Flow, b: &Flow) -> Vec<IntervalPair> {
+    let same = |x: f64, y: f64| (x - y).abs() < SAME_TIME;
+    let pairs = a.intervals.iter().filter_map(|a| {
+        let b =
+            b.intervals.iter().find(|b| same(a.start_s, b.start_s) && same(a.end_s, b.end_s))?;
+        Some(IntervalPair {
+            end_s: a.end_s,
+            throughput_mbit: [a.throughput_mbit, b.throughput_mbit],
+            retransmitted_segments: [a.retransmitted_segments, b.retransmitted_segments],
+            cwnd: [a.cwnd, b.cwnd],
+        })
     });
-    Distance { throughput: apart(intervals.collect()), cwnd: apart(windows), parted }
+    pairs.collect()
+}
+
+/// The parting at a common bucket, with what happened there.
+fn parting(a: &Flow, b: &Flow, (at_s, i, j): (f64, usize, usize)) -> Option<Parting> {
+    let states = (State::at(&a.series, i)?, State::at(&b.series, j)?);
+    let srtt_us = states.0.srtt_us.max(states.1.srtt_us).unwrap_or(0);
+    let bucket = a.series.bucket_s.max(b.series.bucket_s);
+    let from_s = at_s - bucket - ROUND_TRIPS * f64::from(srtt_us) / 1e6;
+    let happened = |flow: &Flow| {
+        let inside = |m: &&Moment| m.at_s >= from_s && m.at_s < at_s + SAME_TIME;
+        let all: Vec<Moment> = flow.moments.iter().filter(inside).copied().collect();
+        all[all.len().saturating_sub(MOST_MOMENTS)..].to_vec()
+    };
+    let (happened_a, happened_b) = (happened(a), happened(b));
+    Some(Parting { at_s, a: states.0, b: states.1, from_s, happened_a, happened_b })
 }
 
 /// Ends of buckets that both series have, and their places.
@@ -112,13 +196,14 @@ fn common(a: &Series, b: &Series) -> Vec<(f64, usize, usize)> {
     common
 }
 
-/// The relative difference of two values that are not negative.
-fn relative(a: f64, b: f64) -> f64 {
+/// The relative difference of two values that are not negative, 0 to 1.
+pub fn relative(a: f64, b: f64) -> f64 {
     let larger = a.max(b);
     if larger > 0.0 { (a - b).abs() / larger } else { 0.0 }
 }
 
-fn apart(values: Vec<(f64, f64, f64)>) -> Option<Apart> {
+/// The relative differences of pairs of values that are not negative, each with its time; none without pairs.
+pub fn apart(values: Vec<(f64, f64, f64)>) -> Option<Apart> {
     let mut differences: Vec<(f64, f64)> =
         values.into_iter().map(|(at, a, b)| (relative(a, b), at)).collect();
     differences.sort_by(|x, y| x.0.total_cmp(&y.0));

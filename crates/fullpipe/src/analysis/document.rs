@@ -2,6 +2,7 @@
 //!
 //! Field names are the format; [`FORMAT`] counts its incompatible changes. Units stand in the names.
 
+use super::compare::Pair;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -22,8 +23,12 @@ pub struct Document {
     /// Runs that an interruption kept from beginning; absent where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub missing: Vec<String>,
-    /// One per variant (and sweep point), in the scenario's order.
+    /// One per variant (and sweep point) and engine, in the scenario's order.
     pub runs: Vec<Run>,
+    /// What differs between the runs of a variant on several engines, each beside the first engine's; absent
+    /// where there was one engine.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub comparisons: Vec<Pair>,
 }
 
 /// Which scenario this is about.
@@ -40,7 +45,8 @@ pub struct ScenarioInfo {
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
-    /// Name of the variant ("base" where the scenario has none), unique in the document.
+    /// Name of the variant ("base" where the scenario has none), and of the engine where there are several;
+    /// unique in the document.
     pub variant: String,
     /// What the variant, the sweep point and `--set` changed: key to value as written.
     pub set: Map<String, Value>,
@@ -65,7 +71,7 @@ pub struct Run {
 }
 
 /// One flow of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Flow {
     /// Name in the scenario.
     pub name: String,
@@ -91,6 +97,44 @@ pub struct Flow {
     pub plateau_mbit: Option<f64>,
     /// Seconds until an interval first reached 90 % of the plateau.
     pub time_to_plateau_s: Option<f64>,
+    /// Seconds from connect() until the receiver had read everything; absent where the run ended before.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub completion_s: Option<f64>,
+    /// What happened, as the trace's samples show it: the first 2,000 moments.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub moments: Vec<Moment>,
+    /// Moments that were left out; absent where all are there.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub moments_left_out: u64,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+/// Something that a sample shows and the one before it does not.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Moment {
+    /// The sample's time, seconds since the flow's interval clock started; it happened since the sample before.
+    pub at_s: f64,
+    /// "timeout" (the retransmission timer fired), "state" (the congestion state is another one) or
+    /// "retransmitted".
+    pub what: Happened,
+    /// How many segments or timeouts, or which congestion state: 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss.
+    pub value: u64,
+}
+
+/// What can happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum Happened {
+    /// The retransmission timer fired.
+    Timeout,
+    /// The congestion state is another one.
+    State,
+    /// Segments were retransmitted.
+    Retransmitted,
 }
 
 /// One interval of the report (gauges: value at its end).

@@ -104,6 +104,8 @@ pub struct Life {
     pub clock: Time,
     /// Everything was read, or the run ends.
     pub end: Time,
+    /// Whether everything was read.
+    pub complete: bool,
 }
 
 impl Lives {
@@ -116,7 +118,8 @@ impl Lives {
             let accepted = when(EventKind::Accepted).or(when(EventKind::Established));
             let clock = accepted.unwrap_or(flow.start).saturating_sub(meta.clock_offset);
             let finished = when(EventKind::Finished).or(drained(flow, &traces.flows[index]));
-            Life { start: flow.start, clock, end: finished.unwrap_or(end).min(end) }
+            let complete = finished.is_some_and(|time| time <= end);
+            Life { start: flow.start, clock, end: finished.unwrap_or(end).min(end), complete }
         };
         Lives { flows: meta.flows.iter().enumerate().map(life).collect(), end }
     }

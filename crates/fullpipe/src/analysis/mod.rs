@@ -13,6 +13,8 @@ mod from_plan;
 mod intervals;
 mod limits;
 mod lookup;
+pub mod losses;
+mod moments;
 pub mod phases;
 pub mod plateau;
 mod published;
@@ -101,8 +103,9 @@ pub struct Figures {
 pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
     let traces = Traces::new(meta, recording);
     let lives = Lives::new(meta, recording, &traces);
-    let flows: Vec<document::Flow> =
-        (0..meta.flows.len()).map(|index| flow::flow(meta, &traces, &lives, index)).collect();
+    let flows: Vec<document::Flow> = (0..meta.flows.len())
+        .map(|index| flow::flow(meta, &traces, &lives, &recording.events, index))
+        .collect();
     let mut run = document::Run {
         variant: meta.variant.clone(),
         set: meta.set.clone(),
@@ -121,12 +124,33 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
     run
 }
 
-/// The document of a scenario's runs. It is partial if one of them is, if a band is, or if some are
-/// missing.
-pub fn document(scenario: &Scenario, runs: Vec<document::Run>) -> document::Document {
-    let made = |name: &String| runs.iter().any(|run| run.variant == *name);
+/// The names of a plan's runs, one per engine; that of the plan where there is only one.
+pub fn run_names(plan: &Plan, engines: &[&str]) -> Vec<String> {
+    match engines {
+        [_] => vec![plan.name()],
+        several => several.iter().map(|engine| format!("{} on {engine}", plan.name())).collect(),
+    }
+}
+
+/// The document of a scenario's runs on these engines, which bear the names of [`run_names`]. It is partial if
+/// one of them is, if a band is, or if some are missing.
+pub fn document(
+    scenario: &Scenario,
+    engines: &[&str],
+    runs: Vec<document::Run>,
+) -> document::Document {
+    let names: Vec<Vec<String>> =
+        scenario.plans().iter().map(|plan| run_names(plan, engines)).collect();
+    let made = |name: &String| runs.iter().find(|run| run.variant == *name);
     let missing: Vec<String> =
-        scenario.plans().iter().map(Plan::name).filter(|name| !made(name)).collect();
+        names.iter().flatten().filter(|name| made(name).is_none()).cloned().collect();
+    let comparisons = names.iter().flat_map(|names| {
+        let mut runs = names.iter().filter_map(made);
+        let first = runs.next();
+        first.into_iter().flat_map(move |a| {
+            runs.clone().map(|b| compare::of_one_scenario(a, b)).collect::<Vec<_>>()
+        })
+    });
     let cut = |run: &document::Run| {
         run.partial || run.published.as_ref().is_some_and(|published| !published.band_whole)
     };
@@ -138,7 +162,35 @@ pub fn document(scenario: &Scenario, runs: Vec<document::Run>) -> document::Docu
             seed: scenario.seed,
         },
         partial: !missing.is_empty() || runs.iter().any(cut),
+        comparisons: comparisons.collect(),
         missing,
         runs,
+    }
+}
+
+/// Two experiments as one document, so that a report shows both: the first one's runs as "a: ...", the second
+/// one's as "b: ...", compared pair by pair.
+pub fn merged(
+    a: &document::Document,
+    b: &document::Document,
+    comparison: &compare::Comparison,
+) -> document::Document {
+    let renamed = |side: &str, document: &document::Document| -> Vec<document::Run> {
+        let rename = |run: &document::Run| document::Run {
+            variant: format!("{side}: {}", run.variant),
+            ..run.clone()
+        };
+        document.runs.iter().map(rename).collect()
+    };
+    let mut comparisons = comparison.runs.clone();
+    for pair in &mut comparisons {
+        (pair.a, pair.b) = (format!("a: {}", pair.a), format!("b: {}", pair.b));
+    }
+    document::Document {
+        partial: a.partial || b.partial,
+        missing: Vec::new(),
+        runs: [renamed("a", a), renamed("b", b)].concat(),
+        comparisons,
+        ..a.clone()
     }
 }

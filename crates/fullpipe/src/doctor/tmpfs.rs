@@ -2,32 +2,22 @@
 
 use super::{Check, Problem};
 use crate::engine::linux::kernel::needs;
+use crate::engine::linux::memory;
 use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Where it usually is.
-const SHARED: &str = "/dev/shm";
 /// Least free space of it for the guest's memory, bytes: what a 10 Gb/s run takes.
 const LEAST: u64 = 1_000_000_000;
 const WHY: &str = "the guest's memory is a file that is mapped executable; a run takes 1 to 3 GB";
 
 /// Maps a file there for real.
 pub fn check() -> Check {
-    let named = std::env::var_os("TMPDIR").filter(|name| !name.is_empty()).map(PathBuf::from);
-    let places: Vec<PathBuf> = named.into_iter().chain([PathBuf::from(SHARED)]).collect();
-    let looks: Vec<_> = places.iter().map(|place| look(place)).collect();
-    Check::new("executable tmpfs", WHY, best(looks))
-}
-
-/// The first that is right, else what is wrong with the last, which everybody has.
-fn best(looks: Vec<Result<String, Problem>>) -> Result<String, Problem> {
-    let nothing = Err(Problem::new("none", format!("mount a tmpfs at {SHARED}")));
-    looks.into_iter().reduce(|first, next| first.or(next)).unwrap_or(nothing)
+    Check::new("executable tmpfs", WHY, look(&memory::directory()))
 }
 
 fn look(place: &Path) -> Result<String, Problem> {
@@ -88,13 +78,5 @@ mod tests {
         let problem = look(Path::new("/proc")).expect_err("not a tmpfs");
         assert!(problem.found.contains("/proc is no tmpfs") && problem.remedy.contains("mount"));
         assert!(map_executable(Path::new("/proc")).is_err());
-    }
-
-    #[test]
-    fn one_that_is_right_suffices() {
-        let wrong = |name: &str| Err(Problem::new(name, ""));
-        assert_eq!(best(vec![wrong("a"), Ok("b".into())]).ok().as_deref(), Some("b"));
-        assert_eq!(best(vec![Ok("a".into()), wrong("b")]).ok().as_deref(), Some("a"));
-        assert_eq!(best(vec![wrong("a"), wrong("b")]).err().map(|p| p.found).as_deref(), Some("b"));
     }
 }

@@ -4,8 +4,9 @@
 //! They do not draw. A renderer, for instance [`html`], draws all of them alike.
 
 pub mod figures;
+pub mod happened;
 pub mod html;
-pub mod limits;
+mod limits;
 pub mod numbers;
 pub mod tables;
 pub mod terminal;

@@ -23,10 +23,30 @@ fn the_kernel_does_the_same_again() {
         let now = golden::body(case, &runs::trace("linux", &case.plan().resolved));
         let (name, of) = (case.name(), kept::table(case).kernel);
         let version = &kernel.source_version;
-        assert_eq!(
-            golden::body_of(&kept),
-            now,
-            "{name}: its table is of {of}, this kernel is {version}; `make parity-record` records all"
-        );
+        if let Some((was, is)) = first_difference(golden::body_of(&kept), &now) {
+            panic!(
+                "{name}: the table, of {of}, has\n{was}\nand Linux {version} now\n{is}\n\
+                 `make parity-record` records all tables"
+            );
+        }
     });
+}
+
+/// The first line that two texts do not have in common.
+fn first_difference<'a>(a: &'a str, b: &'a str) -> Option<(&'a str, &'a str)> {
+    let (mut one, mut other) = (a.lines(), b.lines());
+    loop {
+        match (one.next(), other.next()) {
+            (None, None) => return None,
+            (a, b) if a == b => {}
+            (a, b) => return Some((a.unwrap_or("no more"), b.unwrap_or("no more"))),
+        }
+    }
+}
+
+#[test]
+fn differences_are_found_wherever_they_are() {
+    assert_eq!(first_difference("a\nb", "a\nb"), None);
+    assert_eq!(first_difference("a\nb", "a\nc"), Some(("b", "c")));
+    assert_eq!(first_difference("a", "a\nc"), Some(("no more", "c")));
 }

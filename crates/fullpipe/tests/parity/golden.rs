@@ -1,9 +1,10 @@
 //! A golden table: a few samples of a genuine run, and where it comes from.
 
+use crate::runs;
 use crate::suite::Case;
 use fullpipe::engine::linux::kernel::Record;
 use fullpipe::trace::recording::Recording;
-use fullpipe_sim::trace::{EventKind, FlowSample};
+use fullpipe_sim::trace::FlowSample;
 use std::fmt::Write;
 
 /// Moments of a table at most, equally far apart.
@@ -45,8 +46,8 @@ pub struct Table {
     /// Hash of the scenario that was run.
     pub scenario: String,
     pub stages: Vec<Stage>,
-    /// Per flow when all was read, s.
-    pub finished: Vec<Option<f64>>,
+    /// Per flow the seconds from connect() until all was read.
+    pub complete: Vec<Option<f64>>,
     pub rows: Vec<Row>,
 }
 
@@ -76,13 +77,9 @@ pub fn body(case: &Case, recording: &Recording) -> String {
         let name = &stage.name;
         let _ = writeln!(text, "# stage {name}: entered {entered}, dropped {dropped}, peak {peak}");
     }
-    for (index, flow) in case.plan().resolved.flow.iter().enumerate() {
-        let done = |event: &&fullpipe_sim::trace::Event| {
-            event.kind == EventKind::Finished && usize::from(event.flow) == index
-        };
-        let when = recording.events.iter().find(done);
-        let when = when.map_or("not".into(), |event| format!("{}", event.time.as_secs_f64()));
-        let _ = writeln!(text, "# finished {}: {when}", flow.name);
+    for flow in runs::analysed(case, recording).flows {
+        let when = flow.completion_s.map_or("not".into(), |seconds| seconds.to_string());
+        let _ = writeln!(text, "# complete {}: {when}", flow.name);
     }
     let _ = writeln!(text, "{COLUMNS}");
     rows(case, recording).for_each(|sample| line(&mut text, sample));
@@ -148,7 +145,7 @@ impl Table {
             "seed" => self.seed = value.into(),
             "scenario" => self.scenario = value.into(),
             "stage" => self.stages.push(stage(value)?),
-            "finished" => self.finished.push(value.split_once(": ")?.1.parse().ok()),
+            "complete" => self.complete.push(value.split_once(": ")?.1.parse().ok()),
             _ => return None,
         }
         Some(())

@@ -1,11 +1,16 @@
 //! The parity suite: scenarios/parity/*.toml on genuine Linux, kept as golden tables in
 //! scenarios/parity/golden, so that these tests need no kernel.
 //!
-//! `make parity-record` records the tables anew.
+//! `make parity-record` records the tables anew, `make parity` writes the simulator's distances to them
+//! into docs/parity.md, `make parity-random` runs random scenarios on both.
 
 mod again;
+mod distances;
 mod golden;
 mod kept;
+#[path = "../marked/mod.rs"]
+mod marked;
+mod random;
 mod record;
 mod runs;
 mod sane;

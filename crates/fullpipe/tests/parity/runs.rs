@@ -1,6 +1,7 @@
 //! A case on an engine.
 
 use crate::suite::Case;
+use fullpipe::analysis::{self, Made, RunMeta, document::Run};
 use fullpipe::engine::linux::kernel::{Cache, Record, Wanted};
 use fullpipe::engine::{self, Engine};
 use fullpipe::scenario::Resolved;
@@ -28,6 +29,11 @@ pub fn trace(name: &str, resolved: &Resolved) -> Recording {
     let outcome = outcome.unwrap_or_else(|e| panic!("{name}: {e:?}"));
     assert!(outcome.complete);
     recording
+}
+
+/// What the report says about a trace of a case.
+pub fn analysed(case: &Case, recording: &Recording) -> Run {
+    analysis::run(&RunMeta::from_plan(&case.scenario, case.plan(), Made::default()), recording)
 }
 
 /// The kernel that runs `case`. None without it, which is said; a failure where FULLPIPE_REQUIRE_KERNEL is set.

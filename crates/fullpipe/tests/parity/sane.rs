@@ -13,16 +13,16 @@ const SLACK_S: f64 = 4e-6;
 
 /// Checks a table against its scenario.
 pub fn check(name: &str, run: &Resolved, table: &Table) {
-    assert_eq!(table.finished.len(), run.flow.len(), "{name}");
+    assert_eq!(table.complete.len(), run.flow.len(), "{name}");
     moments(name, run, table);
     for (index, flow) in run.flow.iter().enumerate() {
         let rows = table.flow(index);
         grows(name, &rows);
         round_trips(name, run, &rows);
         let last = rows[rows.len() - 1];
-        if let (Some(bytes), Some(at)) = (flow.bytes, table.finished[index]) {
+        if let (Some(bytes), Some(at)) = (flow.bytes, table.complete[index]) {
             assert_eq!(last.delivered, bytes, "{name}");
-            assert!(at > (flow.start + floor(run)).as_secs_f64(), "{name}: done at {at} s");
+            assert!(at > floor(run).as_secs_f64(), "{name}: complete after {at} s");
         }
     }
     no_more_than_the_link_carries(name, run, table);

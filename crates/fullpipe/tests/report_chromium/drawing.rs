@@ -136,3 +136,29 @@ fn circles_stand_where_the_written_axes_say() {
         }
     }
 }
+
+#[test]
+fn the_moment_of_parting_is_drawn_through_both_curves() {
+    let document = sample::compared();
+    let Some(page) = browser::open(&render(&document)) else {
+        return;
+    };
+    let script = "const [figure] = arguments; \
+        const svg = document.querySelector(`#figure-${figure} svg`); \
+        const ticks = [...svg.querySelectorAll('.axis')].filter(l => l.getAttribute('x1') === l.getAttribute('x2')) \
+            .map(l => [Number(l.getAttribute('x1')), l.nextSibling.textContent]); \
+        return {ticks, lines: [...svg.querySelectorAll('.moment')].map(l => Number(l.getAttribute('x1')))}";
+    for figure in ["throughput", "cwnd"] {
+        let seen = page.run(script, &[json!(figure)]);
+        let x = read_axis(&seen["ticks"]);
+        let lines = seen["lines"].as_array().expect("lines");
+        assert_eq!(lines.len(), 2, "{figure}");
+        for (line, flow) in lines.iter().zip(&document.comparisons[0].flows) {
+            let at = flow.distance.parted.as_ref().expect("they part").at_s;
+            let drawn = x(line.as_f64().expect("pixels"));
+            assert!((drawn - at).abs() < 0.01, "{figure}: {drawn} s for {at} s");
+        }
+    }
+    page.click("#legend [data-run='1']", 1);
+    page.wait_for("document.querySelectorAll('.moment').length === 0");
+}

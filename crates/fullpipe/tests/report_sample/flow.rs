@@ -58,6 +58,7 @@ pub fn flow(name: &str, rows: &Rows, seed: u64, bucket_s: f64) -> Flow {
             .map(|place| place as f64 + 1.0),
         intervals,
         series,
+        ..Flow::default()
     }
 }
 

@@ -9,9 +9,10 @@ mod flow;
 mod published;
 
 use flow::{BUCKET_S, flow, truncate};
+use fullpipe::analysis::compare::of_one_scenario;
 use fullpipe::analysis::document::{
-    Document, Expectation, FORMAT, Flow, Interval, Published, PublishedRow, Run, ScenarioInfo,
-    Series, Stage,
+    Document, Expectation, FORMAT, Flow, Happened, Interval, Moment, Published, PublishedRow, Run,
+    ScenarioInfo, Series, Stage,
 };
 use published::{RUNS, Rows};
 use serde_json::Map;
@@ -37,6 +38,16 @@ pub fn two_flows() -> Document {
         run.flows.push(second);
     }
     document("Two flows", runs)
+}
+
+/// Two runs with two flows each, compared as those of two engines are.
+pub fn compared() -> Document {
+    let mut document = two_flows();
+    let loss = Moment { at_s: 0.1, what: Happened::Retransmitted, value: 3 };
+    document.runs[1].flows[0].moments.push(loss);
+    let pair = of_one_scenario(&document.runs[0], &document.runs[1]);
+    document.comparisons.push(pair);
+    document
 }
 
 /// `count` runs, as a sweep gives.
@@ -113,6 +124,7 @@ fn document(title: &str, runs: Vec<Run>) -> Document {
         scenario: ScenarioInfo { name: "fink-2007".to_string(), title: title.to_string(), seed: 1 },
         partial: false,
         missing: Vec::new(),
+        comparisons: Vec::new(),
         runs,
     }
 }

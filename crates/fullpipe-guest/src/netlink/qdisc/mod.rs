@@ -60,11 +60,6 @@ impl Place {
     pub fn band(device: u32, band: usize) -> Place {
         Place { device, parent: record::qdisc_handle(0) | (band as u32 + 1) }
     }
-
-    /// That of what looks at packets which come in.
-    pub fn incoming(device: u32) -> Place {
-        Place { device, parent: CLSACT }
-    }
 }
 
 /// Kind and options. Returns the kind's name.
@@ -108,7 +103,7 @@ impl Netlink {
     }
 }
 
-/// Asks for the state of one qdisc. Without ECHO the kernel gives no answer at all.
-pub fn state(place: Place) -> Message {
-    Message::new(RTM_GETQDISC, ECHO, &body(place.device, 0, place.parent, 0))
+/// Asks for the state of the qdisc with that handle. Without ECHO the kernel gives no answer at all.
+pub fn state(device: u32, handle: u32) -> Message {
+    Message::new(RTM_GETQDISC, ECHO, &body(device, handle, 0, 0))
 }

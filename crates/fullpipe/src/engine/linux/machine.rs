@@ -5,11 +5,13 @@
 //! with the thread that started it, however that ends.
 
 use super::jail::Jail;
+use super::memory;
 use fullpipe_guest::boot::{self, Parts};
 use fullpipe_guest::record;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -18,7 +20,7 @@ const CONSOLE: &str = "console";
 /// Lines of it that an error shows.
 const SHOWN_LINES: usize = 8;
 /// A guest kernel that has used the CPU for so long while its clock stood still is busy for ever. It tells
-/// its time every 10 ms of its clock, for which a run of 100 Gb/s takes some 0.05 s. What a program of the
+/// its time every 100 ms of its clock, for which a run of 100 Gb/s takes some 0.5 s. What a program of the
 /// guest uses is not counted here.
 const BUSY: Duration = Duration::from_secs(60);
 /// One that says nothing for so long is dead, busy or not.
@@ -27,6 +29,8 @@ const SILENT: Duration = Duration::from_secs(120);
 pub(super) struct Machine {
     child: Child,
     jail: Jail,
+    /// Where its memory lies.
+    memory: PathBuf,
     /// Virtual time when it was last seen to move, the CPU time and the moment of that.
     seen: (u64, Duration, Instant),
 }
@@ -49,7 +53,8 @@ impl Machine {
         let mut command = boot::command(parts, jail.path());
         command.stdin(Stdio::null()).stdout(console.try_clone()?).stderr(console);
         let child = command.spawn()?;
-        Ok(Machine { child, jail, seen: (0, Duration::ZERO, Instant::now()) })
+        let (memory, seen) = (parts.memory_directory.into(), (0, Duration::ZERO, Instant::now()));
+        Ok(Machine { child, jail, memory, seen })
     }
 
     /// What it has told so far.
@@ -61,6 +66,9 @@ impl Machine {
     pub(super) fn state(&mut self) -> io::Result<State> {
         if let Some(status) = self.child.try_wait()? {
             return Ok(State::Ended(status));
+        }
+        if let Some(why) = memory::full(&self.memory) {
+            return Ok(State::Hopeless(why));
         }
         let (time, cpu) = (self.virtual_time(), self.cpu());
         if time != self.seen.0 {
@@ -119,9 +127,4 @@ pub(super) fn how_it_ended(status: ExitStatus) -> String {
         (None, Some(signal)) => format!("by signal {signal}"),
         (None, None) => "in an unknown way".into(),
     }
-}
-
-/// Where the guest's memory is a file without a name; it wants to be executable and in memory.
-pub(super) fn memory_directory() -> String {
-    std::env::var("FULLPIPE_MEMORY_DIR").unwrap_or_else(|_| "/dev/shm".into())
 }

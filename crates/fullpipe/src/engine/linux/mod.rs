@@ -5,7 +5,7 @@
 //! | `asks/`, `way.rs` | what the guest is asked: hosts, flows, the path as routers with qdiscs |
 //! | `pieces/` | what stands for each [`crate::scenario::Ask`] of a path element |
 //! | `kernel/` | the kernel: built on the user's machine from the distribution's source |
-//! | `jail.rs`, `machine.rs` | the guest's files and its process |
+//! | `jail.rs`, `memory.rs`, `machine.rs` | the guest's files, its memory and its process |
 //! | `records.rs`, `samples.rs`, `flows.rs`, `qdiscs.rs`, `tcp_info.rs` | what it tells, as the trace's rows |
 //!
 //! The guest itself is the crate `fullpipe-guest`.
@@ -15,6 +15,7 @@ mod flows;
 mod jail;
 pub mod kernel;
 mod machine;
+pub(crate) mod memory;
 mod pieces;
 mod qdiscs;
 mod records;
@@ -114,7 +115,7 @@ impl Engine for Linux {
         let parts = Parts {
             kernel: &kernel,
             memory_mib,
-            memory_directory: &machine::memory_directory(),
+            memory_directory: &memory::directory(),
             seed: resolved.seed,
             words: &words,
         };

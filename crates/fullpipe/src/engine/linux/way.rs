@@ -2,7 +2,7 @@
 
 use super::pieces::{self, Capacity, Chain, Piece, piece, tbf};
 use crate::scenario::{self, Element, QdiscKind, Resolved};
-use fullpipe_guest::plan::{Apart, Drops, Police, Qdisc, Router, Way};
+use fullpipe_guest::plan::{Apart, Drops, Police, Qdisc, Router, Watch, Way};
 use fullpipe_guest::record::{INCOMING_HANDLE, LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
 use fullpipe_sim::trace::StageInfo;
 use fullpipe_sim::units::{Framing, Rate};
@@ -39,15 +39,20 @@ pub(super) enum Seen {
 }
 
 impl Seen {
-    /// Namespaces whose qdiscs it needs.
-    pub(super) fn namespaces(self) -> impl Iterator<Item = u16> {
+    /// The counters that it needs.
+    fn counters(self) -> impl Iterator<Item = Counters> {
         let (one, other) = match self {
             Seen::Qdisc(at) | Seen::Incoming(at) => (Some(at), None),
             Seen::Marking { queue: one, by: other }
             | Seen::Copies { after: one, before: other } => (Some(one), Some(other)),
             Seen::List(_) => (None, None),
         };
-        one.into_iter().chain(other).map(|at| at.namespace)
+        one.into_iter().chain(other)
+    }
+
+    /// Namespaces whose qdiscs it needs.
+    pub(super) fn namespaces(self) -> impl Iterator<Item = u16> {
+        self.counters().map(|at| at.namespace)
     }
 }
 
@@ -90,6 +95,18 @@ enum By {
     Police,
     /// Its list of losses of that flow.
     List(u16),
+}
+
+/// The qdiscs that the guest has to watch for these stages, each once.
+pub(super) fn watches(stages: &[Watched]) -> Vec<Watch> {
+    let mut all: Vec<Watch> = Vec::new();
+    for Counters { namespace, device, handle } in stages.iter().flat_map(|s| s.seen.counters()) {
+        let watch = Watch { namespace, device, handle };
+        if !all.contains(&watch) {
+            all.push(watch);
+        }
+    }
+    all
 }
 
 /// The routers of a path and the stages on them, data's way first.

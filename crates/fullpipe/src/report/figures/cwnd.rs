@@ -1,6 +1,7 @@
 //! Congestion window and slow start threshold.
 
 use super::figure::{Axis, Figure, Layout, Prominence, Role, Series, TIME};
+use super::parting::{finding, partings};
 use super::subject::{Subject, extremes, subjects};
 use crate::analysis::document::Document;
 use crate::report::numbers;
@@ -9,7 +10,7 @@ pub(super) fn figure(document: &Document) -> Figure {
     let subjects = subjects(document);
     Figure {
         name: "cwnd",
-        title: title(&subjects),
+        title: finding(document).unwrap_or_else(|| title(&subjects)),
         description: "Congestion window (line) and slow start threshold (dashes; not drawn while \
                       infinite), values at the end of each bucket."
             .to_string(),
@@ -19,6 +20,7 @@ pub(super) fn figure(document: &Document) -> Figure {
         y: Axis { label: "congestion window", unit: "packets", from_zero: true, log_offered: true },
         series: subjects.iter().flat_map(series).collect(),
         annotations: Vec::new(),
+        moments: partings(document),
     }
 }
 

@@ -24,6 +24,9 @@ pub struct Figure {
     pub series: Vec<Series>,
     /// Single points worth a label.
     pub annotations: Vec<Annotation>,
+    /// Moments worth a line.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moments: Vec<Mark>,
 }
 
 /// How much room a figure deserves.
@@ -125,6 +128,17 @@ pub struct Annotation {
     /// Place on the vertical axis.
     pub y: f64,
     /// The label, with units.
+    pub label: String,
+}
+
+/// A moment worth a line from the bottom to the top, with a label.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Mark {
+    /// Indices of the runs that it is about; it is drawn while they are.
+    pub runs: [usize; 2],
+    /// Place on the horizontal axis.
+    pub x: f64,
+    /// The label.
     pub label: String,
 }
 

@@ -19,6 +19,7 @@ pub(super) fn figure(document: &Document) -> Figure {
         y: Axis { label: "held back by", unit: "%", from_zero: true, log_offered: false },
         series: subjects.iter().flat_map(series).collect(),
         annotations: Vec::new(),
+        moments: Vec::new(),
     }
 }
 

@@ -6,13 +6,14 @@
 mod cwnd;
 mod figure;
 mod limits;
+mod parting;
 mod queue;
 mod rtt;
 mod subject;
 mod throughput;
 mod windows;
 
-pub use figure::{Annotation, Axis, Column, Figure, Layout, Prominence, Role, Series};
+pub use figure::{Annotation, Axis, Column, Figure, Layout, Mark, Prominence, Role, Series};
 
 use crate::analysis::document::Document;
 

@@ -21,6 +21,7 @@ pub(super) fn figure(document: &Document) -> Figure {
             .map(|subject| subject.gauge("queue", Role::Measure, "queue", 1.0))
             .collect(),
         annotations: Vec::new(),
+        moments: Vec::new(),
     }
 }
 

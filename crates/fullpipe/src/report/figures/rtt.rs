@@ -21,6 +21,7 @@ pub(super) fn figure(document: &Document) -> Figure {
         y: Axis { label: "smoothed RTT", unit: "ms", from_zero: false, log_offered: false },
         series: subjects.iter().map(series).collect(),
         annotations: Vec::new(),
+        moments: Vec::new(),
     }
 }
 

@@ -47,10 +47,9 @@ impl Subject<'_> {
         Column::Document { from: self.pointer(field), scale: 1.0, offset: self.delay_s() + seconds }
     }
 
-    /// How much later than the first clock of the run the flow's interval clock starts, s.
+    /// See [`delay_s`].
     pub fn delay_s(&self) -> f64 {
-        let first = self.run.flows.iter().map(|flow| flow.clock_start_s).fold(f64::MAX, f64::min);
-        self.flow.clock_start_s - first
+        delay_s(self.run, self.flow)
     }
 
     /// A gauge from the flow's fine series.
@@ -68,6 +67,12 @@ impl Subject<'_> {
             absent: "",
         }
     }
+}
+
+/// How much later than the first clock of the run the flow's interval clock starts, s.
+pub(super) fn delay_s(run: &Run, flow: &Flow) -> f64 {
+    let first = run.flows.iter().map(|flow| flow.clock_start_s).fold(f64::MAX, f64::min);
+    flow.clock_start_s - first
 }
 
 /// Those with the least and the greatest value; values that are not finite do not count.

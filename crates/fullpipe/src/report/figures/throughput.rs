@@ -1,6 +1,7 @@
 //! Delivered payload per interval, with what others published and the band of all clock phases.
 
 use super::figure::{Annotation, Axis, Column, Figure, Layout, Prominence, Role, Series, TIME};
+use super::parting::partings;
 use super::subject::{Subject, extremes, subjects};
 use crate::analysis::document::{Document, PublishedRow};
 use crate::report::numbers;
@@ -22,6 +23,7 @@ pub(super) fn figure(document: &Document) -> Figure {
         },
         series: subjects.iter().flat_map(series).collect(),
         annotations: subjects.iter().filter_map(annotation).collect(),
+        moments: partings(document),
     }
 }
 

@@ -20,6 +20,7 @@ pub(super) fn figure(document: &Document) -> Figure {
         y: Axis { label: "packets", unit: "packets", from_zero: true, log_offered: true },
         series: subjects.iter().flat_map(series).collect(),
         annotations: Vec::new(),
+        moments: Vec::new(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tables as neutral data: one file each, and one list.
 
+mod compared;
 mod expectations;
 mod flows;
 mod published;
@@ -11,8 +12,8 @@ pub use table::{Cell, Column, Table};
 use crate::analysis::document::Document;
 
 /// Every kind of table, in the order in which a report shows them.
-const TABLES: [fn(&Document) -> Vec<Table>; 4] =
-    [published::tables, expectations::tables, flows::tables, stages::tables];
+const TABLES: [fn(&Document) -> Vec<Table>; 5] =
+    [published::tables, expectations::tables, compared::tables, flows::tables, stages::tables];
 
 /// All tables of a document that have rows.
 #[must_use]

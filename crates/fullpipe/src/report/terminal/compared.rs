@@ -1,9 +1,8 @@
 //! Two experiments beside each other: only what differs.
 
-use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
+use super::{Style, apart};
 use crate::analysis::compare::{Change, Comparison, FlowPair, Pair, Setting};
-use crate::analysis::distance::{Distance, Parting, State};
 use crate::report::{limits, numbers};
 
 const SETTINGS: [Column; 3] = [words("scenario"), words("a"), words("b")];
@@ -26,10 +25,11 @@ pub fn compare(comparison: &Comparison, style: Style) -> String {
     lines.join("\n") + "\n"
 }
 
-fn pair(pair: &Pair, style: Style) -> Vec<String> {
+/// Two runs beside each other.
+pub fn pair(pair: &Pair, style: Style) -> Vec<String> {
     let name = match pair.a == pair.b {
         true => pair.a.clone(),
-        false => format!("{} / {}", pair.a, pair.b),
+        false => format!("a: {}; b: {}", pair.a, pair.b),
     };
     let settings: Vec<Vec<String>> = pair.scenario.iter().map(setting).collect();
     let mut changes: Vec<Vec<String>> = pair.flows.iter().flat_map(flow).collect();
@@ -38,8 +38,8 @@ fn pair(pair: &Pair, style: Style) -> Vec<String> {
         wrap(&name, "", style.columns()).iter().map(|line| style.bold(line)).collect();
     lines.extend(table(&SETTINGS, &settings, style));
     lines.extend(table(&CHANGES, &changes, style));
-    let apart = pair.flows.iter().flat_map(|flow| distance(&flow.name, &flow.distance));
-    lines.extend(apart.flat_map(|text| wrap(&text, "  ", style.columns())));
+    lines
+        .extend(pair.flows.iter().flat_map(|flow| apart::lines(&flow.name, &flow.distance, style)));
     lines.extend(pair.unpaired_flows.iter().map(|flow| format!("  only in one: flow {flow}")));
     if settings.is_empty() && changes.is_empty() {
         lines.push("  no difference".into());
@@ -80,37 +80,6 @@ fn flow(flow: &FlowPair) -> Vec<Vec<String>> {
     metrics.chain(limits.map(|change| limit(&flow.name, change))).collect()
 }
 
-/// Sentences about how far two runs of a flow are apart; none where they are not.
-fn distance(flow: &str, distance: &Distance) -> Vec<String> {
-    let mut texts = Vec::new();
-    let rows = [("throughput per interval", distance.throughput), ("cwnd", distance.cwnd)];
-    for (what, apart) in rows {
-        let Some(apart) = apart.filter(|apart| apart.worst > 0.0) else { continue };
-        let percent = |share: f64| format!("{} %", numbers::fixed(share * 100.0, 1));
-        let (median, worst) = (percent(apart.median), percent(apart.worst));
-        let at = numbers::fixed(apart.worst_at_s, 2);
-        texts.push(format!(
-            "{flow}: {what} differs by {median} (median), at most {worst} (at {at} s)"
-        ));
-    }
-    if let Some(Parting { at_s, a, b }) = &distance.parted {
-        let at = numbers::fixed(*at_s, 2);
-        let parts = [state(a), state(b)];
-        texts
-            .push(format!("{flow}: they part at {at} s, a with {}, b with {}", parts[0], parts[1]));
-    }
-    texts
-}
-
-fn state(state: &State) -> String {
-    let ssthresh = state.ssthresh.map_or("infinite".to_string(), |packets| packets.to_string());
-    let State { cwnd, in_flight, queue, .. } = state;
-    let srtt = state.srtt_us.map_or(numbers::ABSENT.to_string(), |us| {
-        format!("{} ms", numbers::fixed(f64::from(us) / 1e3, 2))
-    });
-    format!("cwnd {cwnd}, ssthresh {ssthresh}, {in_flight} in flight, srtt {srtt}, queue {queue}")
-}
-
 fn row(change: &Change, prefix: &str, decimals: usize) -> Vec<String> {
     let value = |value: Option<f64>| match value {
         Some(value) if value.fract() == 0.0 => numbers::fixed(value, 0),
@@ -132,7 +101,9 @@ fn limit(flow: &str, change: &Change) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::distance::Apart;
+    use crate::analysis::distance::{Apart, Difference, Distance, IntervalPair, Parting, State};
+    use crate::analysis::document::{Happened, Moment};
+    use crate::analysis::losses::{Episode, EpisodePair, Losses};
 
     const PLAIN: Style = Style { width: 80, color: false };
 
@@ -144,16 +115,50 @@ mod tests {
         State { cwnd, ssthresh, in_flight: 9, srtt_us: Some(20_500), queue: 1 }
     }
 
+    fn parting() -> Parting {
+        let moment = |at_s, what, value| Moment { at_s, what, value };
+        Parting {
+            at_s: 2.5,
+            a: state(10, None),
+            b: state(12, Some(8)),
+            from_s: 2.44,
+            happened_a: Vec::new(),
+            happened_b: vec![
+                moment(2.45, Happened::State, 3),
+                moment(2.45, Happened::Retransmitted, 1),
+            ],
+        }
+    }
+
+    fn losses() -> Losses {
+        let episode = |at_s, retransmitted| Episode { at_s, retransmitted, timeouts: 0 };
+        let pairs = vec![EpisodePair { a: episode(2.45, 1), b: episode(2.5, 3) }];
+        let apart = Some(0.05);
+        Losses { a: 1, b: 2, median_apart_s: apart, worst_apart_s: apart, pairs }
+    }
+
+    fn interval(end_s: f64, rate: f64) -> IntervalPair {
+        let throughput_mbit = [80.0, rate];
+        IntervalPair { end_s, throughput_mbit, retransmitted_segments: [1, 3], cwnd: [10, 12] }
+    }
+
     fn example(metrics: Vec<Change>, scenario: Vec<Setting>) -> Comparison {
+        let apart = |median, worst| Some(Apart { pairs: 9, median, worst, worst_at_s: 3.0 });
+        let distance = Distance {
+            throughput: apart(0.01, 0.25),
+            retransmitted: None,
+            cwnd: apart(0.0, 0.0),
+            retransmissions: Difference { a: 1.0, b: 3.0, relative: 2.0 / 3.0 },
+            completion_s: Some(Difference { a: 4.0, b: 5.0, relative: 0.2 }),
+            intervals: vec![interval(1.0, 60.0)],
+            losses: losses(),
+            parted: Some(parting()),
+        };
         let flow = FlowPair {
             name: "bulk".into(),
             metrics,
             limits: vec![change("cwnd_slow_start", 0.5, 0.25)],
-            distance: Distance {
-                throughput: Some(Apart { pairs: 9, median: 0.01, worst: 0.25, worst_at_s: 3.0 }),
-                cwnd: Some(Apart { pairs: 90, median: 0.0, worst: 0.0, worst_at_s: 0.1 }),
-                parted: Some(Parting { at_s: 2.5, a: state(10, None), b: state(12, Some(8)) }),
-            },
+            distance,
         };
         let pair = Pair {
             a: "reno".into(),
@@ -183,9 +188,20 @@ mod tests {
   dropped, link               10      20      +100.0 %
   bulk: throughput per interval differs by 1.0 % (median), at most 25.0 % (at
   3.00 s)
-  bulk: they part at 2.50 s, a with cwnd 10, ssthresh infinite, 9 in flight,
-  srtt 20.50 ms, queue 1, b with cwnd 12, ssthresh 8, 9 in flight, srtt 20.50
-  ms, queue 1
+  bulk: 1 and 3 segments retransmitted, 66.7 % apart
+  bulk: complete after 4.000 s and 5.000 s, 20.0 % apart
+  bulk: 1 and 2 episodes of loss, paired by order 0.050 s apart (median), at
+  most 0.050 s
+  bulk: they part at 2.500 s; the state then, and what happened since 2.440 s:
+    a: cwnd 10, ssthresh infinite, 9 in flight, srtt 20.50 ms, queue 1; nothing
+    b: cwnd 12, ssthresh 8, 9 in flight, srtt 20.50 ms, queue 1; at 2.450 s
+    Recovery, 1 segment retransmitted
+    to  rate a  rate b   apart  retrans a  retrans b  cwnd a  cwnd b
+     s    Mb/s    Mb/s               segs       segs    pkts    pkts
+  1.00    80.0    60.0  25.0 %          1          3      10      12
+  loss   at a   at b  apart  retrans a  retrans b
+            s      s      s       segs       segs
+     1  2.450  2.500  0.050          1          3
   only in one: flow late
 only in a: bic
 "

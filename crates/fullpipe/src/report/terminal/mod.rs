@@ -1,8 +1,10 @@
 //! A document as text for a terminal: per flow a table of its intervals, then where packets were
-//! dropped, the published figures beside the simulated ones, the expectations, and last a verdict for each variant.
+//! dropped, the published figures beside the simulated ones, the expectations; then what differs between
+//! engines, and last a verdict for each variant.
 //!
 //! Everything fits the width that is given, 80 columns at least; from 120 on the tables say more.
 
+mod apart;
 mod compared;
 mod dropped;
 mod flow;
@@ -23,6 +25,10 @@ pub fn render(document: &Document, style: Style) -> String {
     title(&mut lines, document, style);
     for run in &document.runs {
         self::run(&mut lines, run, style);
+    }
+    for pair in &document.comparisons {
+        lines.push(String::new());
+        lines.extend(compared::pair(pair, style));
     }
     lines.extend(verdict::lines(document, style));
     lines.join("\n") + "\n"

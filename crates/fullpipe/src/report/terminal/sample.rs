@@ -14,6 +14,7 @@ pub fn document() -> Document {
         partial: true,
         missing: vec!["bic, not begun".into()],
         runs: vec![slow(), fast()],
+        comparisons: Vec::new(),
     }
 }
 
@@ -123,6 +124,7 @@ fn flow(name: &str, congestion: &str, intervals: Vec<Interval>) -> Flow {
         mean_mbit: 96.589,
         plateau_mbit: Some(135.977),
         time_to_plateau_s: Some(2.0),
+        ..Flow::default()
     }
 }
 

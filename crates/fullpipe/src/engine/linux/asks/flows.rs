@@ -24,6 +24,7 @@ pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
             App::Bulk => None,
             App::Rate { rate } => Some(rate.0),
         },
+        plain: false,
     }
 }
 

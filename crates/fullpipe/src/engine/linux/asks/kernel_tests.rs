@@ -1,5 +1,5 @@
 //! What scenarios know of genuine kernels, compared with what the kernels themselves say. Kernels that have not
-//! been built are skipped; with FULLPIPE_REQUIRE_KERNEL the default one must be there.
+//! been built are skipped; with FULLPIPE_REQUIRE_KERNEL they must be there.
 
 use crate::engine::linux::kernel::{Cache, Family, Hz, Wanted};
 use crate::scenario::{congestion, profile, sysctl};
@@ -35,7 +35,7 @@ fn said(family: Family) -> Option<BTreeMap<(String, String), String>> {
     let entry = Cache::of_user().expect("a cache").find(&wanted);
     let Some(entry) = entry else {
         let required = std::env::var_os("FULLPIPE_REQUIRE_KERNEL").is_some();
-        assert!(!required || family != Family::default(), "{wanted} has not been built");
+        assert!(!required, "{wanted} has not been built");
         println!("skipped: {wanted} has not been built");
         return None;
     };

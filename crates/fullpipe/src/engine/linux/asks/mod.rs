@@ -100,6 +100,7 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
             ..hosts::host(receiver)
         },
         flows: run.flow.iter().map(|flow| flows::flow(flow, run)).collect(),
+        watched: way::watches(&stages),
     };
     let memory_mib = memory_mib(run);
     Ok(Asked { plan, words: flows::words(run, family).map_err(told)?, stages, memory_mib })

@@ -85,6 +85,7 @@ function drawPanel(panel, isLast) {
   panel.node.replaceChildren(svg);
   const labels = element(svg, "g");
   drawAbsence(labels, panel);
+  drawMoments(labels, panel);
   const taken = drawNotes(labels, panel);
   if (figure.layout === "overlay") labelSeries(labels, panel, series, taken);
   labelShares(labels, panel, series);
@@ -105,6 +106,19 @@ function drawAbsence(group, panel) {
   });
   const text = [...new Set(above)].slice(0, 2).join("; ");
   element(group, "text", { x: left + width, y: top - 9, "text-anchor": "end" }, text);
+}
+
+// Lines at single moments; the label stands above the plot, on the side where there is room.
+function drawMoments(group, panel) {
+  const { top, height, left, width } = panel;
+  const [a, b] = timeShown();
+  for (const { runs, x, label } of panel.figure.moments ?? []) {
+    if (!runs.every(isDrawn) || x < a || x > b) continue;
+    const at = panel.x.of(x);
+    element(group, "line", { class: "moment", x1: at, x2: at, y1: top, y2: top + height });
+    const anchor = at > left + width / 2 ? "end" : "start";
+    element(group, "text", { class: "moment-label", x: anchor === "end" ? at - 5 : at + 5, y: top + 10, "text-anchor": anchor }, label);
+  }
 }
 
 // Diamonds at single points, with a label below and to the right where lines rarely are.

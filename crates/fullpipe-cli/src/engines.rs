@@ -1,0 +1,41 @@
+//! The engines of a call: `--engine sim,linux` runs a scenario on each of them.
+
+use crate::args::RunArguments;
+use crate::engine::Chosen;
+use crate::failure::Failure;
+use fullpipe::engine;
+use fullpipe::scenario::Scenario;
+
+/// The engines that the arguments name, each once, in their order.
+///
+/// # Errors
+/// What any of them objects to, all of it at once; then what is missing on this machine.
+pub fn chosen(arguments: &RunArguments, scenario: &Scenario) -> Result<Vec<Chosen>, Failure> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in &arguments.engine {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    let (mut engines, mut objections) = (Vec::new(), Vec::new());
+    for name in &names {
+        match Chosen::new(name, kernel(name, &names, arguments), arguments, scenario) {
+            Ok(engine) => engines.push(engine),
+            Err(Failure::Input(why)) => objections.push(why),
+            Err(other) => return Err(other),
+        }
+    }
+    if !objections.is_empty() {
+        return Err(Failure::Input(objections.join("\n       ")));
+    }
+    engines.iter().try_for_each(|engine| engine.ready(scenario))?;
+    Ok(engines)
+}
+
+/// The kernel that `--as-kernel` names, except for an engine without kernels beside one that has some.
+fn kernel<'a>(name: &str, names: &[&str], arguments: &'a RunArguments) -> Option<&'a str> {
+    let genuine =
+        |name: &&str| engine::find(name).is_some_and(|engine| !engine.kernels().is_empty());
+    let meant_for_another = !genuine(&name) && names.iter().any(genuine);
+    arguments.as_kernel.as_deref().filter(|_| !meant_for_another)
+}

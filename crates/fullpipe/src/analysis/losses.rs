@@ -1,0 +1,138 @@
+//! Episodes of loss, and how those of two runs lie to each other.
+//!
+//! An *episode* begins with the sample that shows a retransmission, a timeout, or the state Recovery or
+//! Loss, and lasts until a sample shows another state. The n-th episode of one run belongs to the n-th
+//! of the other one.
+
+use super::document::{Flow, Happened, Moment};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Linux's TCP_CA_Recovery; Loss lies above it.
+const RECOVERY: u64 = 3;
+
+/// The episodes of two runs of a flow, paired by order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Losses {
+    /// Episodes of the first run.
+    pub a: usize,
+    /// Episodes of the second run.
+    pub b: usize,
+    /// Median time between the beginnings of a pair, s; null without pairs.
+    pub median_apart_s: Option<f64>,
+    /// Longest time between the beginnings of a pair, s; null without pairs.
+    pub worst_apart_s: Option<f64>,
+    /// The pairs.
+    pub pairs: Vec<EpisodePair>,
+}
+
+/// Two episodes of one number.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EpisodePair {
+    /// That of the first run.
+    pub a: Episode,
+    /// That of the second run.
+    pub b: Episode,
+}
+
+/// An episode of loss.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Episode {
+    /// The sample that shows its beginning, seconds since the flow's interval clock started.
+    pub at_s: f64,
+    /// Segments retransmitted in it.
+    pub retransmitted: u64,
+    /// Timeouts in it.
+    pub timeouts: u64,
+}
+
+/// The episodes of two runs beside each other.
+pub fn losses(a: &Flow, b: &Flow) -> Losses {
+    let (a, b) = (episodes(&a.moments), episodes(&b.moments));
+    let pairs: Vec<EpisodePair> =
+        a.iter().zip(&b).map(|(a, b)| EpisodePair { a: *a, b: *b }).collect();
+    let mut apart: Vec<f64> = pairs.iter().map(|pair| (pair.a.at_s - pair.b.at_s).abs()).collect();
+    apart.sort_by(f64::total_cmp);
+    Losses {
+        a: a.len(),
+        b: b.len(),
+        median_apart_s: apart.get(apart.len() / 2).copied(),
+        worst_apart_s: apart.last().copied(),
+        pairs,
+    }
+}
+
+/// The episodes of a flow by its moments.
+fn episodes(moments: &[Moment]) -> Vec<Episode> {
+    let mut episodes: Vec<Episode> = Vec::new();
+    let (mut state, mut open) = (0, false);
+    // What one sample shows stands together.
+    for seen in moments.chunk_by(|one, next| one.at_s == next.at_s) {
+        let total = |what| seen.iter().filter(|m| m.what == what).map(|m| m.value).sum();
+        let (retransmitted, timeouts): (u64, u64) =
+            (total(Happened::Retransmitted), total(Happened::Timeout));
+        let entered = seen.iter().rfind(|m| m.what == Happened::State);
+        state = entered.map_or(state, |moment| moment.value);
+        if !open && (retransmitted > 0 || timeouts > 0 || state >= RECOVERY) {
+            episodes.push(Episode { at_s: seen[0].at_s, retransmitted: 0, timeouts: 0 });
+        }
+        if let Some(last) = episodes.last_mut() {
+            last.retransmitted += retransmitted;
+            last.timeouts += timeouts;
+        }
+        open = state >= RECOVERY;
+    }
+    episodes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Happened::{Retransmitted, State, Timeout};
+
+    fn moments(list: &[(f64, Happened, u64)]) -> Vec<Moment> {
+        list.iter().map(|&(at_s, what, value)| Moment { at_s, what, value }).collect()
+    }
+
+    fn found(list: &[(f64, Happened, u64)]) -> Vec<(f64, u64, u64)> {
+        let all = episodes(&moments(list));
+        all.into_iter().map(|e| (e.at_s, e.retransmitted, e.timeouts)).collect()
+    }
+
+    #[test]
+    fn an_episode_lasts_until_the_state_is_left() {
+        let list = [
+            (1.0, State, 1),
+            (1.1, State, 3),
+            (1.1, Retransmitted, 2),
+            (1.2, Retransmitted, 5),
+            (1.3, Retransmitted, 1),
+            (1.3, State, 0),
+            (2.0, State, 3),
+            (2.5, Timeout, 1),
+            (2.5, State, 4),
+            (2.5, Retransmitted, 1),
+            (3.0, State, 0),
+        ];
+        assert_eq!(found(&list), [(1.1, 8, 0), (2.0, 1, 1)]);
+    }
+
+    #[test]
+    fn a_probe_is_an_episode_of_its_own_and_disorder_alone_is_none() {
+        let list =
+            [(0.5, State, 1), (0.6, State, 0), (1.0, Retransmitted, 1), (2.0, Retransmitted, 1)];
+        assert_eq!(found(&list), [(1.0, 1, 0), (2.0, 1, 0)]);
+    }
+
+    #[test]
+    fn episodes_are_paired_by_order() {
+        let flow =
+            |list: &[(f64, Happened, u64)]| Flow { moments: moments(list), ..Flow::default() };
+        let a = flow(&[(1.0, Retransmitted, 1), (2.0, Retransmitted, 1), (3.0, Retransmitted, 1)]);
+        let b = flow(&[(1.5, Retransmitted, 1), (2.25, Retransmitted, 4)]);
+        let losses = losses(&a, &b);
+        assert_eq!((losses.a, losses.b, losses.pairs.len()), (3, 2, 2));
+        assert_eq!((losses.median_apart_s, losses.worst_apart_s), (Some(0.5), Some(0.5)));
+        assert_eq!(losses.pairs[1].b.retransmitted, 4);
+    }
+}

@@ -1,0 +1,56 @@
+//! What happened to a flow, moment by moment, as its samples show it.
+//!
+//! A sample shows that a counter grew or a state changed since the last one, not when. Engines that know
+//! better are read no finer: two runs are compared at one resolution.
+
+use super::document::{Happened, Moment};
+use super::lookup::{FlowTrace, Life};
+use fullpipe_sim::trace::{Event, EventKind, FlowSample};
+
+/// Most moments that are kept of a flow.
+const MOST: usize = 2_000;
+
+/// The moments of the flow of that index, the first [`MOST`] of them, and how many there are besides.
+pub fn moments(
+    trace: &FlowTrace,
+    life: &Life,
+    events: &[Event],
+    index: usize,
+) -> (Vec<Moment>, u64) {
+    let timeouts = events
+        .iter()
+        .filter(|event| usize::from(event.flow) == index && event.kind == EventKind::Timeout);
+    let mut timeouts = timeouts.peekable();
+    let mut all = Vec::new();
+    let mut before = trace.before(0);
+    for sample in trace.samples.iter().copied() {
+        let mut fired = 0;
+        while timeouts.next_if(|event| event.time <= sample.time).is_some() {
+            fired += 1;
+        }
+        let at_s = sample.time.as_secs_f64() - life.clock.as_secs_f64();
+        let seen = changes(before, sample, fired);
+        all.extend(seen.map(|(what, value)| Moment { at_s, what, value }));
+        before = sample;
+    }
+    let left_out = all.len().saturating_sub(MOST);
+    all.truncate(MOST);
+    (all, left_out as u64)
+}
+
+/// What a sample shows beside the one before it, after so many timeouts.
+fn changes(
+    before: &FlowSample,
+    sample: &FlowSample,
+    timeouts: u64,
+) -> impl Iterator<Item = (Happened, u64)> {
+    let resent = sample.segments_retransmitted.saturating_sub(before.segments_retransmitted);
+    let state = (sample.ca_state != before.ca_state).then_some(u64::from(sample.ca_state));
+    let more = |n: u64| (n > 0).then_some(n);
+    let seen = [
+        (Happened::Timeout, more(timeouts)),
+        (Happened::State, state),
+        (Happened::Retransmitted, more(resent)),
+    ];
+    seen.into_iter().filter_map(|(what, value)| Some((what, value?)))
+}

@@ -1,0 +1,156 @@
+//! How far two runs of a flow are apart: sentences, its intervals and its episodes of loss.
+
+use super::Style;
+use super::grid::{Column, lay_out, number, wrap};
+use crate::analysis::distance::{Apart, Difference, Distance, IntervalPair, Parting, State};
+use crate::analysis::losses::{EpisodePair, Losses};
+use crate::report::{happened, numbers};
+
+/// Most rows of a table; the document has all.
+const ROWS: usize = 20;
+
+const INTERVALS: [Column; 8] = [
+    number("to", "s"),
+    number("rate a", "Mb/s"),
+    number("rate b", "Mb/s"),
+    number("apart", ""),
+    number("retrans a", "segs"),
+    number("retrans b", "segs"),
+    number("cwnd a", "pkts"),
+    number("cwnd b", "pkts"),
+];
+
+const EPISODES: [Column; 6] = [
+    number("loss", ""),
+    number("at a", "s"),
+    number("at b", "s"),
+    number("apart", "s"),
+    number("retrans a", "segs"),
+    number("retrans b", "segs"),
+];
+
+/// Everything about one flow; nothing where its runs are equal.
+pub fn lines(flow: &str, distance: &Distance, style: Style) -> Vec<String> {
+    let sentences = sentences(distance);
+    let mut lines: Vec<String> = sentences
+        .into_iter()
+        .flat_map(|text| wrap(&format!("{flow}: {text}"), "  ", style.columns()))
+        .collect();
+    if let Some(parting) = &distance.parted {
+        lines.extend(parted(flow, parting, style));
+    }
+    let differing: Vec<&IntervalPair> = distance.intervals.iter().filter(|i| differs(i)).collect();
+    let rows = differing.iter().map(|pair| interval(pair)).collect();
+    lines.extend(table(&INTERVALS, rows, "intervals that differ", style));
+    let rows = distance.losses.pairs.iter().enumerate();
+    let rows = rows.filter(|(_, pair)| pair.a != pair.b).map(|(i, pair)| episode(i + 1, pair));
+    lines.extend(table(&EPISODES, rows.collect(), "episodes that differ", style));
+    lines
+}
+
+fn differs(pair: &IntervalPair) -> bool {
+    let IntervalPair { throughput_mbit: rate, retransmitted_segments: resent, cwnd, .. } = pair;
+    rate[0] != rate[1] || resent[0] != resent[1] || cwnd[0] != cwnd[1]
+}
+
+fn sentences(distance: &Distance) -> Vec<String> {
+    let rows = [
+        ("throughput per interval differs", distance.throughput),
+        ("retransmissions per interval differ", distance.retransmitted),
+        ("cwnd differs", distance.cwnd),
+    ];
+    let rows = rows.into_iter().filter_map(|(what, apart)| {
+        let Apart { median, worst, worst_at_s, .. } = apart.filter(|apart| apart.worst > 0.0)?;
+        let at = numbers::fixed(worst_at_s, 2);
+        let (median, worst) = (percent(median), percent(worst));
+        Some(format!("{what} by {median} (median), at most {worst} (at {at} s)"))
+    });
+    let apart = |difference: &&Difference| difference.relative > 0.0;
+    let resent =
+        Some(&distance.retransmissions).filter(apart).map(|Difference { a, b, relative }| {
+            let (a, b) = (numbers::fixed(*a, 0), numbers::fixed(*b, 0));
+            format!("{a} and {b} segments retransmitted, {} apart", percent(*relative))
+        });
+    let done = distance.completion_s.as_ref().filter(apart).map(|Difference { a, b, relative }| {
+        let (a, b) = (numbers::fixed(*a, 3), numbers::fixed(*b, 3));
+        format!("complete after {a} s and {b} s, {} apart", percent(*relative))
+    });
+    rows.chain(resent).chain(done).chain(losses(&distance.losses)).collect()
+}
+
+fn losses(losses: &Losses) -> Option<String> {
+    let same = losses.a == losses.b && losses.worst_apart_s.unwrap_or(0.0) == 0.0;
+    if same {
+        return None;
+    }
+    let Losses { a, b, .. } = losses;
+    let mut text = format!("{a} and {b} episodes of loss");
+    if let (Some(median), Some(worst)) = (losses.median_apart_s, losses.worst_apart_s) {
+        let (median, worst) = (numbers::fixed(median, 3), numbers::fixed(worst, 3));
+        text += &format!(", paired by order {median} s apart (median), at most {worst} s");
+    }
+    Some(text)
+}
+
+fn parted(flow: &str, parting: &Parting, style: Style) -> Vec<String> {
+    let Parting { at_s, from_s, a, b, happened_a, happened_b } = parting;
+    let (at, from) = (numbers::fixed(*at_s, 3), numbers::fixed(from_s.max(0.0), 3));
+    let first =
+        format!("{flow}: they part at {at} s; the state then, and what happened since {from} s:");
+    let mut lines = wrap(&first, "  ", style.columns());
+    for (side, now, moments) in [("a", a, happened_a), ("b", b, happened_b)] {
+        let text = format!("{side}: {}; {}", state(now), happened::told(moments));
+        lines.extend(wrap(&text, "    ", style.columns()));
+    }
+    lines
+}
+
+fn state(state: &State) -> String {
+    let ssthresh = state.ssthresh.map_or("infinite".to_string(), |packets| packets.to_string());
+    let State { cwnd, in_flight, queue, .. } = state;
+    let srtt = state.srtt_us.map_or(numbers::ABSENT.to_string(), |us| {
+        format!("{} ms", numbers::fixed(f64::from(us) / 1e3, 2))
+    });
+    format!("cwnd {cwnd}, ssthresh {ssthresh}, {in_flight} in flight, srtt {srtt}, queue {queue}")
+}
+
+/// The first rows under their headings, and how many there are besides.
+fn table(columns: &[Column], mut rows: Vec<Vec<String>>, what: &str, style: Style) -> Vec<String> {
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let more = rows.len().saturating_sub(ROWS);
+    rows.truncate(ROWS);
+    let mut lines = lay_out(columns, &rows, style.columns());
+    lines.iter_mut().take(2).for_each(|line| *line = style.faint(line));
+    if more > 0 {
+        lines.push(format!("  and {more} more {what}"));
+    }
+    lines
+}
+
+fn interval(pair: &IntervalPair) -> Vec<String> {
+    let IntervalPair { end_s, throughput_mbit: [a, b], retransmitted_segments, cwnd } = pair;
+    let apart = percent(crate::analysis::distance::relative(*a, *b));
+    let mut row =
+        vec![numbers::fixed(*end_s, 2), numbers::fixed(*a, 1), numbers::fixed(*b, 1), apart];
+    row.extend(retransmitted_segments.map(numbers::count));
+    row.extend(cwnd.map(|packets| numbers::count(packets.into())));
+    row
+}
+
+fn episode(place: usize, EpisodePair { a, b }: &EpisodePair) -> Vec<String> {
+    let at = |seconds: f64| numbers::fixed(seconds, 3);
+    vec![
+        place.to_string(),
+        at(a.at_s),
+        at(b.at_s),
+        at((a.at_s - b.at_s).abs()),
+        numbers::count(a.retransmitted),
+        numbers::count(b.retransmitted),
+    ]
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", numbers::fixed(share * 100.0, 1))
+}
