@@ -1,6 +1,6 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test test-guest parity parity-record parity-random lint bless fuzz bench bench-peers
+.PHONY: test test-guest parity parity-record parity-random lint bless fuzz bench bench-linux bench-peers
 
 # All tests.
 test:
@@ -52,6 +52,10 @@ bench:
 	cargo bench -p fullpipe --bench flows -- $(ARGS)
 	cargo bench -p fullpipe-sim --bench recovery -- $(ARGS)
 	cargo bench -p fullpipe --bench holes -- $(ARGS)
+
+# What the engine `linux` costs beside a bare sender and receiver in the same kernel (ARGS go to this: --record FILE).
+bench-linux:
+	cargo bench -p fullpipe --bench linux -- $(ARGS)
 
 # fullpipe, ns-3 and ns-2 on the same scenarios, side by side (benches/README.md); ARGS go to peers.py.
 bench-peers:

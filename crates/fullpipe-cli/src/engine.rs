@@ -23,14 +23,7 @@ impl Chosen {
         arguments: &RunArguments,
         scenario: &Scenario,
     ) -> Result<Chosen, Failure> {
-        let none = || Failure::Input(format!("there is no engine called {name}"));
-        let found = engine::find(name).ok_or_else(none)?;
-        let engine = match as_kernel {
-            None => found,
-            Some(version) => {
-                found.as_kernel(version).ok_or_else(|| other_kernel(found, version))?
-            }
-        };
+        let engine = named(name, as_kernel)?;
         if arguments.pcap.is_some() && !engine.tells_packets() {
             return Err(Failure::Input(format!(
                 "engine {name} tells no single packets, so no --pcap"
@@ -64,6 +57,17 @@ impl Chosen {
     }
 }
 
+/// The engine of this name, with this kernel where one is named.
+///
+/// # Errors
+/// There is none, or none with this kernel.
+pub fn named(name: &str, as_kernel: Option<&str>) -> Result<&'static dyn Engine, Failure> {
+    let none = || Failure::Input(format!("there is no engine called {name}"));
+    let found = engine::find(name).ok_or_else(none)?;
+    let Some(version) = as_kernel else { return Ok(found) };
+    found.as_kernel(version).ok_or_else(|| other_kernel(found, version))
+}
+
 fn other_kernel(engine: &dyn Engine, version: &str) -> Failure {
     let name = engine.name();
     Failure::Input(match engine.kernels().join(", ") {
@@ -76,18 +80,22 @@ fn other_kernel(engine: &dyn Engine, version: &str) -> Failure {
     })
 }
 
-/// All keys that the engine refuses, or does otherwise without having been allowed to; each once.
-fn objections(run: &RunArguments, engine: &dyn Engine, scenario: &Scenario) -> Result<(), Failure> {
-    let mut found: Vec<String> = Vec::new();
-    for plan in scenario.plans() {
-        for (key, support) in engine.support(&plan.resolved) {
-            if let Some(objection) = objection(run, engine, &key, &support)
-                && !found.contains(&objection)
-            {
-                found.push(objection);
-            }
+/// All keys of a scenario that the engine does not do exactly, each answer once.
+pub fn answers(engine: &dyn Engine, scenario: &Scenario) -> Vec<(String, Support)> {
+    let mut all: Vec<(String, Support)> = Vec::new();
+    for answer in scenario.plans().iter().flat_map(|plan| engine.support(&plan.resolved)) {
+        if !all.contains(&answer) {
+            all.push(answer);
         }
     }
+    all
+}
+
+/// All keys that the engine refuses, or does otherwise without having been allowed to.
+fn objections(run: &RunArguments, engine: &dyn Engine, scenario: &Scenario) -> Result<(), Failure> {
+    let answers = answers(engine, scenario).into_iter();
+    let found: Vec<String> =
+        answers.filter_map(|(key, support)| objection(run, engine, &key, &support)).collect();
     match found.is_empty() {
         true => Ok(()),
         false => Err(Failure::Input(found.join("\n       "))),

@@ -1,9 +1,9 @@
 //! The engines of a call: `--engine sim,linux` runs a scenario on each of them.
 
 use crate::args::RunArguments;
-use crate::engine::Chosen;
+use crate::engine::{Chosen, named as engine_named};
 use crate::failure::Failure;
-use fullpipe::engine;
+use fullpipe::engine::{self, Engine};
 use fullpipe::scenario::Scenario;
 
 /// The engines that the arguments name, each once, in their order.
@@ -11,12 +11,7 @@ use fullpipe::scenario::Scenario;
 /// # Errors
 /// What any of them objects to, all of it at once; then what is missing on this machine.
 pub fn chosen(arguments: &RunArguments, scenario: &Scenario) -> Result<Vec<Chosen>, Failure> {
-    let mut names: Vec<&str> = Vec::new();
-    for name in &arguments.engine {
-        if !names.contains(&name.as_str()) {
-            names.push(name);
-        }
-    }
+    let names = names(arguments);
     let (mut engines, mut objections) = (Vec::new(), Vec::new());
     for name in &names {
         match Chosen::new(name, kernel(name, &names, arguments), arguments, scenario) {
@@ -30,6 +25,26 @@ pub fn chosen(arguments: &RunArguments, scenario: &Scenario) -> Result<Vec<Chose
     }
     engines.iter().try_for_each(|engine| engine.ready(scenario))?;
     Ok(engines)
+}
+
+/// The engines of the arguments, whatever they object to.
+///
+/// # Errors
+/// A name that no engine has, or a kernel that one does not have.
+pub fn named(arguments: &RunArguments) -> Result<Vec<&'static dyn Engine>, Failure> {
+    let names = names(arguments);
+    names.iter().map(|name| engine_named(name, kernel(name, &names, arguments))).collect()
+}
+
+/// The names of the arguments, each once.
+fn names(arguments: &RunArguments) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in &arguments.engine {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// The kernel that `--as-kernel` names, except for an engine without kernels beside one that has some.

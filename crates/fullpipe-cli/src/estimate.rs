@@ -1,12 +1,11 @@
 //! What a run will take, before it runs.
 
+use fullpipe::engine::Engine;
 use fullpipe::scenario::metric::stages;
 use fullpipe::scenario::{Element, Resolved};
 use fullpipe_sim::units::Framing;
 use serde::Serialize;
 
-/// Segments simulated per second of one core: the least that the speed bench accepts.
-const SEGMENTS_PER_SECOND: f64 = 1e6;
 /// Bytes of a row of the trace on disk, compressed; measured on the runs of fink-2007.
 const BYTES_PER_ROW: f64 = 9.0;
 
@@ -26,8 +25,8 @@ pub struct Estimate {
     pub trace_bytes: f64,
 }
 
-/// The estimate for one run.
-pub fn estimate(run: &Resolved) -> Estimate {
+/// The estimate for one run on each of these engines.
+pub fn estimate(run: &Resolved, engines: &[&dyn Engine]) -> Estimate {
     let seconds = run.duration.as_secs_f64();
     let segments = seconds * packets_per_second(run);
     let samples = seconds / run.report.sample.as_secs_f64();
@@ -35,7 +34,7 @@ pub fn estimate(run: &Resolved) -> Estimate {
     Estimate {
         simulated_s: seconds,
         segments_at_most: segments,
-        core_s_at_most: segments / SEGMENTS_PER_SECOND,
+        core_s_at_most: engines.iter().map(|engine| segments / engine.pace()).sum(),
         trace_rows: rows,
         trace_bytes: rows * BYTES_PER_ROW,
     }

@@ -5,6 +5,7 @@ mod args;
 mod captures;
 mod compare;
 mod doctor;
+mod dry_run;
 mod engine;
 mod engines;
 mod estimate;

@@ -2,9 +2,9 @@
 
 use crate::args::RunArguments;
 use crate::captures::Captures;
+use crate::dry_run::dry_run;
 use crate::engine::Chosen;
 use crate::engines;
-use crate::estimate::{Estimate, estimate};
 use crate::experiment;
 use crate::failure::Failure;
 use crate::interrupt::{self, Temporary};
@@ -14,12 +14,10 @@ use crate::source;
 use fullpipe::analysis::document::Document;
 use fullpipe::analysis::phases;
 use fullpipe::report::{html, terminal};
-use fullpipe::scenario::{self, Plan, Resolved, Scenario};
+use fullpipe::scenario::{self, Scenario};
 use fullpipe::trace::provenance::Provenance;
 use fullpipe::trace::rundir::Place;
 use fullpipe_sim::units::Time;
-use serde::Serialize;
-use serde_json::{Map, Value};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
@@ -38,7 +36,7 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
         scenario::notes(&scenario).iter().for_each(|note| output::note(&format!("note: {note}")));
     }
     if arguments.dry_run {
-        return dry_run(&scenario, arguments.json, output);
+        return dry_run(&scenario, arguments, output);
     }
     let engines = engines::chosen(arguments, &scenario)?;
     interrupt::listen(STOPPING)?;
@@ -110,55 +108,5 @@ fn judge(document: &Document) -> Result<(), Failure> {
     match expectations.all(|expectation| expectation.passed) {
         true => Ok(()),
         false => Err(Failure::Expectation),
-    }
-}
-
-/// One run of a `--dry-run --json`.
-#[derive(Serialize)]
-struct Planned<'a> {
-    variant: String,
-    set: &'a Map<String, Value>,
-    resolved: &'a Resolved,
-    estimate: Estimate,
-    /// Runs at other phases of the path's timers, for the band of the published figures.
-    repeats: usize,
-}
-
-/// The complete scenario of each run and what it will take.
-fn dry_run(scenario: &Scenario, json: bool, output: &Output) -> Result<(), Failure> {
-    let planned: Vec<Planned> = scenario.plans().iter().map(Planned::new).collect();
-    if json {
-        return output.json(&serde_json::json!({ "format": 1, "runs": planned }));
-    }
-    let texts: Vec<String> = planned.iter().map(Planned::text).collect();
-    output.print(&texts.join("\n"))
-}
-
-impl<'a> Planned<'a> {
-    fn new(plan: &'a Plan) -> Planned<'a> {
-        Planned {
-            variant: plan.name(),
-            set: &plan.set,
-            resolved: &plan.resolved,
-            estimate: estimate(&plan.resolved),
-            repeats: phases::alternatives(plan).len(),
-        }
-    }
-
-    /// A scenario file of its own, with the rest as comments.
-    fn text(&self) -> String {
-        let repeats = match self.repeats {
-            0 => String::new(),
-            n => format!(" (and {n} more like it, for the band of the published figures)"),
-        };
-        let Estimate { simulated_s, segments_at_most, core_s_at_most, trace_bytes, .. } =
-            self.estimate;
-        format!(
-            "# {}{repeats}\n# {simulated_s:.1} s simulated; at most {segments_at_most:.0} segments, which take \
-             {core_s_at_most:.1} s of a core;\n# trace of about {:.1} MB\n\n{}",
-            self.variant,
-            trace_bytes / 1e6,
-            self.resolved.to_toml()
-        )
     }
 }

@@ -337,7 +337,9 @@ fn two_engines_make_one_result_with_its_comparison() {
     let distance = &comparisons[0]["flows"][0]["distance"];
     assert_eq!(distance["retransmissions"]["b"], 1.0);
     assert_eq!((&distance["losses"]["a"], &distance["losses"]["b"]), (&1.into(), &1.into()));
-    assert!(desk.read("both/report.html").contains("How far runs are apart"));
+    assert!(
+        desk.read("both/report.html").contains("How far apart: base on sim (a), base on linux (b)")
+    );
     let names = desk.names("both");
     assert!(["base-on-linux", "base-on-sim"].iter().all(|n| names.contains(&n.to_string())));
     let again = desk.call(&["report", "both"]).ends_with(0);

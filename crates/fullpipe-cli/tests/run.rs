@@ -162,6 +162,22 @@ fn a_dry_run_prints_a_scenario_and_runs_nothing() {
     assert!(json["runs"][0]["estimate"]["segments_at_most"].as_f64() > Some(0.0));
 }
 
+/// What engines would do otherwise or refuse is told, without a kernel and without an error.
+#[test]
+fn a_dry_run_tells_what_the_engines_say() {
+    let desk = Desk::with_short();
+    let call = ["run", "short.toml", "--dry-run", "--engine", "sim,linux"];
+    let text = desk.call(&call).ends_with(0).stdout;
+    let first = "# engine linux does otherwise hosts.sender.kernel: Linux 6.12 for 2.6.20\n";
+    assert!(text.starts_with(first), "{text}");
+    let json = desk.call(&[&call[..], &["--json"]].concat()).ends_with(0).json();
+    assert_eq!(json["engines"][0]["refused"].as_array().map(Vec::len), Some(0));
+    assert_eq!(json["engines"][1]["substituted"][0]["key"], "hosts.sender.kernel");
+    let one = desk.call(&["run", "short.toml", "--dry-run", "--json"]).ends_with(0).json();
+    let time = |json: &serde_json::Value| json["runs"][0]["estimate"]["core_s_at_most"].as_f64();
+    assert!(time(&json) > time(&one), "{json}");
+}
+
 #[test]
 fn a_wrong_scenario_ends_with_2_and_shows_its_place() {
     let desk = Desk::new();

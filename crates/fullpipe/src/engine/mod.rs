@@ -62,6 +62,9 @@ pub trait Engine: Sync {
         None
     }
 
+    /// Data segments that it does per second of one core at least, on a machine of today: for estimates.
+    fn pace(&self) -> f64;
+
     /// Whether it tells single packets ([`Sink::point`]).
     fn tells_packets(&self) -> bool {
         false

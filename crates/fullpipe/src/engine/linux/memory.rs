@@ -12,7 +12,7 @@ const SHARED: &str = "/dev/shm";
 const LEAST: u64 = 16 << 20;
 
 /// The directory of this user, from the root on: the guest works elsewhere.
-pub(crate) fn directory() -> PathBuf {
+pub fn directory() -> PathBuf {
     let named = std::env::var_os(VARIABLE).filter(|name| !name.is_empty());
     let place = named.map_or_else(|| SHARED.into(), PathBuf::from);
     std::path::absolute(&place).unwrap_or(place)

@@ -21,7 +21,7 @@ fn mark(document: &Document, pair: &Pair, flow: &FlowPair) -> Option<Mark> {
     let run = &document.runs[runs[0]];
     let own = run.flows.iter().find(|one| one.name == flow.name)?;
     let x = at_s + delay_s(run, own);
-    Some(Mark { runs, x, label: format!("{who}, {}", numbers::seconds(at_s)) })
+    Some(Mark { runs, x, label: format!("{who}, {}", numbers::seconds(x)) })
 }
 
 /// The finding of the first comparison, where there is one.

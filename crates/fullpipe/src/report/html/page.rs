@@ -77,14 +77,16 @@ fn header(document: &Document, title: &str) -> String {
     out
 }
 
-/// First sentence and cards. The sentence is the main figure's finding.
+/// First sentences and cards. The first is the main figure's finding; with a comparison that of cwnd follows.
 fn verdict(document: &Document, figures: &[Figure]) -> String {
-    let lead = figures.first().map_or("", |figure| figure.title.as_str());
+    let mut lead = figures.first().map_or("", |figure| figure.title.as_str()).to_string();
+    let compared = figures.iter().filter(|f| f.name == "cwnd" && !document.comparisons.is_empty());
+    compared.for_each(|cwnd| lead += &format!(". {}", cwnd.title));
     let many = if document.runs.len() > DRAWN_AT_FIRST { " many" } else { "" };
     let mut out = format!(
         "<section aria-labelledby=\"verdict\"><h2 id=\"verdict\">Verdict</h2><p class=\"lead\">{}.</p>\
          <div class=\"cards{many}\">",
-        sentence(lead)
+        sentence(&lead)
     );
     for (index, run) in document.runs.iter().enumerate() {
         out.push_str(&cards::card(index, run));

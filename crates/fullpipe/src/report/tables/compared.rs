@@ -6,20 +6,19 @@ use crate::analysis::distance::{Apart, Difference, Parting, State};
 use crate::analysis::document::{Document, Moment};
 use crate::report::happened;
 
-const DISTANCES: [Column; 13] = [
-    column("a", ""),
-    column("b", ""),
+const DISTANCES: [Column; 12] = [
     column("flow", ""),
-    column("throughput apart, median", "%"),
+    column("rate apart, median", "%"),
     column("worst", "%"),
     column("cwnd apart, median", "%"),
     column("worst", "%"),
-    column("retransmitted, a", "segments"),
-    column("retransmitted, b", "segments"),
+    column("resent, a", "segments"),
+    column("b", "segments"),
     column("complete, a", "s"),
-    column("complete, b", "s"),
-    column("episodes of loss apart, worst", "s"),
-    column("they part at", "s"),
+    column("b", "s"),
+    column("losses apart, median", "s"),
+    column("worst", "s"),
+    column("they part", "at s"),
 ];
 
 const PARTINGS: [Column; 8] = [
@@ -33,32 +32,36 @@ const PARTINGS: [Column; 8] = [
     column("what happened", ""),
 ];
 
+/// How far they are apart, a table per pair; then where they part, in one.
 pub(super) fn tables(document: &Document) -> Vec<Table> {
-    let flows = || document.comparisons.iter().flat_map(|p| p.flows.iter().map(move |f| (p, f)));
-    let table = |name, title: &str, finding: &str, columns: &[Column], rows| Table {
-        name,
+    let mut tables: Vec<Table> = document.comparisons.iter().map(apart).collect();
+    let flows = document.comparisons.iter().flat_map(|p| p.flows.iter().map(move |f| (p, f)));
+    tables.push(Table {
+        name: "partings",
         run: None,
-        title: title.to_string(),
-        finding: finding.to_string(),
-        columns: columns.to_vec(),
-        rows,
-    };
-    let distances = flows().map(|(pair, flow)| distances(pair, flow)).collect();
-    let partings = flows().flat_map(|(pair, flow)| partings(pair, flow)).collect();
-    vec![
-        table("distances", "How far runs are apart", "", &DISTANCES, distances),
-        table(
-            "partings",
-            "Where they part",
+        title: "Where they part".to_string(),
+        finding:
             "both sides at the first moment at which cwnd differs by more than a tenth, and what \
-             happened in the two round trips before",
-            &PARTINGS,
-            partings,
-        ),
-    ]
+                  happened in the two round trips before"
+                .to_string(),
+        columns: PARTINGS.to_vec(),
+        rows: flows.flat_map(|(pair, flow)| partings(pair, flow)).collect(),
+    });
+    tables
 }
 
-fn distances(pair: &Pair, flow: &FlowPair) -> Vec<Cell> {
+fn apart(pair: &Pair) -> Table {
+    Table {
+        name: "distances",
+        run: None,
+        title: format!("How far apart: {} (a), {} (b)", pair.a, pair.b),
+        finding: String::new(),
+        columns: DISTANCES.to_vec(),
+        rows: pair.flows.iter().map(distances).collect(),
+    }
+}
+
+fn distances(flow: &FlowPair) -> Vec<Cell> {
     let distance = &flow.distance;
     let percent = |apart: Option<Apart>, of: fn(Apart) -> f64| {
         Cell::number(apart.map(|apart| of(apart) * 100.0), 1)
@@ -66,8 +69,6 @@ fn distances(pair: &Pair, flow: &FlowPair) -> Vec<Cell> {
     let done = |of: fn(Difference) -> f64| Cell::number(distance.completion_s.map(of), 3);
     let resent = distance.retransmissions;
     vec![
-        Cell::text(&pair.a),
-        Cell::text(&pair.b),
         Cell::text(&flow.name),
         percent(distance.throughput, |apart| apart.median),
         percent(distance.throughput, |apart| apart.worst),
@@ -77,6 +78,7 @@ fn distances(pair: &Pair, flow: &FlowPair) -> Vec<Cell> {
         Cell::Count(resent.b as u64),
         done(|both| both.a),
         done(|both| both.b),
+        Cell::number(distance.losses.median_apart_s, 3),
         Cell::number(distance.losses.worst_apart_s, 3),
         Cell::number(distance.parted.as_ref().map(|parted| parted.at_s), 3),
     ]
