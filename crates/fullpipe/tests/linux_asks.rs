@@ -362,10 +362,6 @@ fn what_an_element_does_that_linux_cannot_is_refused() {
             "no queue discipline of Linux sends at the times of a trace",
         ),
         (
-            r#"{ kind = "delay", name = "x", delay = "1ms", timer = { hz = 100 } }"#,
-            "a delay by a timer is of old kernels' netem",
-        ),
-        (
             r#"{ kind = "loss", name = "x", probability = 0.1, unit = "skb" }"#,
             "here packets on the path are single segments (unit = \"segment\")",
         ),
@@ -375,6 +371,18 @@ fn what_an_element_does_that_linux_cannot_is_refused() {
         let expected = format!("path, element x: refused: {why}");
         assert!(said.contains(&expected), "{element}: {said:#?}");
     }
+}
+
+#[test]
+fn a_delay_by_a_timer_can_be_had_without_the_timer() {
+    let delay = r#"{ kind = "delay", name = "x", delay = "1ms", timer = { hz = 100 } }"#;
+    let set = format!("path.forward=[{delay}]");
+    let said = answers(&[&set, "path.back=[]"]);
+    let expected = "path.forward.x.timer: substituted: packets leave when they are due";
+    assert!(said.contains(&expected.to_string()), "{said:#?}");
+    let plan = linux::plan(&resolved(&[&set, "path.back=[]"])).expect("it can be asked");
+    let way = way("forward", &plan.routers[0].forward);
+    assert!(way.contains("netem delay 1000000 ns"), "{way}");
 }
 
 #[test]

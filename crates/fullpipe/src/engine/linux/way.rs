@@ -180,8 +180,7 @@ fn direction(elements: &[Element], run: &Resolved) -> Result<Direction, (String,
                 let by = chain.marking.map_or(By::Root, By::Marking);
                 direction.pass(stage(element, chain.capacity), chain, by);
             }
-            Piece::Copies(chain) if direction.copies() => {
-                drop(chain);
+            Piece::Copies(_) if direction.copies() => {
                 return Err(told("a copy is not copied again: one duplication on a way".into()));
             }
             Piece::Copies(chain) => {

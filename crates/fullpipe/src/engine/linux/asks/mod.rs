@@ -6,6 +6,7 @@ mod hosts;
 mod kernel_tests;
 
 use super::kernel::Family;
+use super::pieces;
 use super::way::{self, Watched};
 use crate::engine::Support;
 use crate::scenario::Resolved;
@@ -54,6 +55,13 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
     }
     if run.report.sample.0 < CLOSEST {
         answers.push(refused("report.sample", "samples are at least 0.1 ms apart"));
+    }
+    let ways = [("forward", &run.path.forward), ("back", &run.path.back)];
+    for (direction, element) in ways.iter().flat_map(|(d, way)| way.iter().map(move |e| (d, e))) {
+        if let Some((part, what)) = pieces::instead(&element.ask(run)) {
+            let key = format!("path.{direction}.{}.{part}", element.name());
+            answers.push((key, Support::Substituted(what.into())));
+        }
     }
     if let Err((name, why)) = way::routers(run) {
         answers.push(refused(&format!("path, element {name}"), &why));

@@ -65,6 +65,14 @@ impl Serial {
 /// Unit, how many.
 pub(super) type Capacity = Option<(&'static str, u64)>;
 
+/// Key of an element that is done otherwise, and how.
+pub(super) fn instead(ask: &Ask) -> Option<(&'static str, &'static str)> {
+    match ask {
+        Ask::Delay { timer: Some(_), .. } => Some(("timer", "packets leave when they are due")),
+        _ => None,
+    }
+}
+
 /// What stands for an element on a path of this MTU.
 ///
 /// # Errors
@@ -75,10 +83,7 @@ pub(super) fn piece(ask: &Ask, mtu: u32) -> Result<Piece, String> {
         Ask::Opportunities { .. } => {
             Err("no queue discipline of Linux sends at the times of a trace".into())
         }
-        Ask::Delay { timer: Some(_), .. } => {
-            Err("a delay by a timer is of old kernels' netem".into())
-        }
-        Ask::Delay { delay, limit, timer: None } => Ok(Piece::Qdiscs(constant(*delay, *limit))),
+        Ask::Delay { delay, limit, .. } => Ok(Piece::Qdiscs(constant(*delay, *limit))),
         Ask::DelayFlow { flow, delay } => {
             let netem = Netem { delay_ns: delay.0, ..unlimited() };
             Ok(Piece::Apart(Apart { flow: *flow, qdisc: Qdisc::Netem(netem) }))
