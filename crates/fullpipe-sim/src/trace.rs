@@ -162,6 +162,8 @@ pub struct StageSample {
     pub left: u64,
     /// Units dropped, cumulative.
     pub dropped: u64,
+    /// Units marked (ECN) instead of dropped, cumulative; they have entered, too.
+    pub marked: u64,
     /// Nanoseconds up to `time` during which the stage was working (serialising, copying), cumulative.
     pub busy_ns: u64,
     /// Nanoseconds the stage refused new work because it was full, cumulative.

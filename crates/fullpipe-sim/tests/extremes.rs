@@ -48,6 +48,7 @@ fn spoil_element(element: &mut Element, field: usize, choice: u64) {
             1 => reorder.gap = odd32(field, choice),
             _ => reorder.probability = share(field),
         },
+        Element::FlowDelay(delay) => delay.delay = Time(odd(field, choice)),
         Element::Duplicate(duplicate) => duplicate.correlation = share(field),
         Element::Jitter(jitter) if field.is_multiple_of(2) => {
             jitter.jitter = Time(odd(field, choice));

@@ -3,7 +3,7 @@
 use fullpipe::engine::{self, Engine, Support, linux};
 use fullpipe::scenario::{Resolved, SetOption, Source, load};
 use fullpipe_guest::plan::{
-    Chance, Change, Drops, Netem, Overtake, Police, Qdisc, Router, Spread, Way,
+    Apart, Chance, Change, Drops, Netem, Overtake, Police, Qdisc, Router, Spread, Way,
 };
 use std::fmt::Write;
 
@@ -81,7 +81,13 @@ fn way(name: &str, way: &Way) -> String {
     let police =
         |p: &Police| format!("police {} burst {} overhead {}", p.rate, p.burst, p.overhead);
     let change = |c: &Change| format!("at {} ns {}: {}", c.at_ns, c.number, qdisc(&c.qdisc));
-    let parts = way.drops.iter().map(drops).chain(way.police.iter().map(police));
+    let apart = |a: &Apart| format!("flow {}: {}", a.flow, qdisc(&a.qdisc));
+    let parts = way
+        .drops
+        .iter()
+        .map(drops)
+        .chain(way.police.iter().map(police))
+        .chain(way.apart.iter().map(apart));
     let parts = parts.chain(way.qdiscs.iter().map(qdisc)).chain(way.changes.iter().map(change));
     parts.fold(String::new(), |mut text, part| {
         let _ = writeln!(text, "{name}: {part}");
@@ -158,6 +164,13 @@ fn what_elements_do_has_its_counterpart() {
             "0 forward: netem delay 1000000 ns limit 100000000 None seeded true\n\
              1 forward: netem delay 0 ns limit 100000000 None seeded true duplicate 0.1 0\n",
         ),
+        // The same flow again has the next router.
+        (
+            r#"{ kind = "flow-delay", name = "x", flow = "bulk", delay = "1ms" },
+               { kind = "flow-delay", name = "y", flow = "bulk", delay = "2ms" }"#,
+            "0 forward: flow 0: netem delay 1000000 ns limit 100000000 None seeded true\n\
+             1 forward: flow 0: netem delay 2000000 ns limit 100000000 None seeded true\n",
+        ),
         (
             r#"{ kind = "policer", name = "x", rate = "10Mbit", burst = "30kB" }"#,
             "0 forward: police 10000000 burst 30000 overhead 14\n",
@@ -174,6 +187,144 @@ fn what_elements_do_has_its_counterpart() {
         let found = forward(element);
         assert_eq!(found, expected, "{element}: found\n{found}");
     }
+}
+
+/// A link of 100 Mb/s with such a queue.
+fn link(queue: &str) -> String {
+    forward(&format!(
+        "{{ kind = \"link\", name = \"x\", rate = \"100Mbit\", framing = \"ethernet\", queue = {{ {queue} }} }}"
+    ))
+}
+
+#[test]
+fn disciplines_have_the_options_of_linux_and_its_defaults() {
+    let below = |limit: &str, qdisc: &str| {
+        format!(
+            "0 forward: tbf rate 100000000 burst 1564 limit {limit} overhead 0\n0 forward: {qdisc}\n"
+        )
+    };
+    let cases = [
+        ("discipline = \"fq\"", below("10000", "Fq { limit: 10000, flow_limit: 100 }")),
+        (
+            "discipline = \"fq\", limit = \"9 packets\", flow_limit = \"8 packets\"",
+            below("9", "Fq { limit: 9, flow_limit: 8 }"),
+        ),
+        (
+            "discipline = \"codel\"",
+            below(
+                "1000",
+                "Codel { limit: 1000, target_us: 5000, interval_us: 100000, ecn: false }",
+            ),
+        ),
+        (
+            "discipline = \"fq_codel\"",
+            below(
+                "10240",
+                "FqCodel { limit: 10240, target_us: 5000, interval_us: 100000, ecn: true }",
+            ),
+        ),
+        (
+            "discipline = \"fq_codel\", target = \"1ms\", interval = \"20ms\", ecn = false",
+            below(
+                "10240",
+                "FqCodel { limit: 10240, target_us: 1000, interval_us: 20000, ecn: false }",
+            ),
+        ),
+        (
+            "discipline = \"pie\", ecn = true",
+            below("1000", "Pie { limit: 1000, target_us: 15000, update_us: 15000, ecn: true }"),
+        ),
+        (
+            "discipline = \"red\", limit = \"1200kB\"",
+            below(
+                "1200000",
+                "Red { limit: 1200000, min: 100000, max: 300000, weight_log: 9, probability: 0.02, \
+                 packet_ns: 121120, ecn: false }",
+            ),
+        ),
+        // Linux averages no lengths from 2^22 on by a weight of 2^-9.
+        (
+            "discipline = \"red\", limit = \"40MB\", ecn = true",
+            below(
+                "40000000",
+                "Red { limit: 40000000, min: 3333333, max: 10000000, weight_log: 7, \
+                 probability: 0.02, packet_ns: 121120, ecn: true }",
+            ),
+        ),
+        (
+            "discipline = \"cake\", rtt = \"20ms\"",
+            "0 forward: Cake { rate: Some(100000000), rtt_us: 20000, overhead: 0, \
+             memory: Some(4194304), ack_filter: false }\n"
+                .into(),
+        ),
+    ];
+    for (queue, expected) in cases {
+        let found = link(queue);
+        assert_eq!(found, expected, "{queue}: found\n{found}");
+    }
+}
+
+#[test]
+fn delays_of_several_flows_share_a_router() {
+    let other = "[[flow]]\nname = \"other\"\nbytes = \"1MB\"\n";
+    let elements = r#"path.forward=[
+        { kind = "flow-delay", name = "x", flow = "other", delay = "1ms" },
+        { kind = "flow-delay", name = "y", flow = "bulk", delay = "2ms" },
+        { kind = "delay", name = "z", delay = "3ms" } ]"#;
+    let sets = [elements, "path.back=[]"].map(|set| SetOption(set.into()));
+    let source = Source::text("asked.toml", &format!("{SCENARIO}{other}"));
+    let plans = load(&source, &sets, &[]).expect("valid");
+    let plan = linux::plan(&plans.plans()[0].resolved).expect("it can be asked");
+    let text: String = plan.routers.iter().map(|router| way("", &router.forward)).collect();
+    let expected = "\
+: flow 1: netem delay 1000000 ns limit 100000000 None seeded true
+: flow 0: netem delay 2000000 ns limit 100000000 None seeded true
+: netem delay 3000000 ns limit 100000000 None seeded true
+";
+    assert_eq!(text, expected, "found:\n{text}");
+    assert_eq!(plan.routers.len(), 2);
+}
+
+#[test]
+fn a_host_has_the_queue_that_it_is_given() {
+    let sender = |sets: &[&str]| {
+        let text = devices(sets);
+        text.lines().filter(|line| !line.starts_with("router")).collect::<Vec<_>>().join("; ")
+    };
+    let card = "sender: tbf rate 10000000000 burst 74210 limit 4294967295 overhead 24; sender: ";
+    let cases = [
+        (
+            vec!["hosts.sender.qdisc.kind=fq"],
+            format!("{card}Fq {{ limit: 10000, flow_limit: 100 }}"),
+        ),
+        (
+            vec!["hosts.sender.qdisc={ kind = \"fq\", flow_limit = \"1000 packets\" }"],
+            format!("{card}Fq {{ limit: 10000, flow_limit: 1000 }}"),
+        ),
+        (
+            vec!["hosts.sender.qdisc.kind=fq_codel", "hosts.receiver.qdisc.kind=fq"],
+            format!(
+                "{card}FqCodel {{ limit: 10240, target_us: 5000, interval_us: 100000, ecn: true }}; \
+                 receiver: Fq {{ limit: 10000, flow_limit: 100 }}"
+            ),
+        ),
+    ];
+    for (sets, expected) in cases {
+        assert_eq!(sender(&sets), expected, "{sets:?}");
+    }
+}
+
+#[test]
+fn the_simulator_refuses_what_is_not_droptail() {
+    let engine = engine::find("sim").expect("an engine");
+    let said = |set: &str| engine.support(&resolved(&[set]));
+    assert_eq!(said("path.forward.wire.queue.discipline=droptail"), []);
+    let link = "path.forward.wire.queue={ discipline = \"codel\" }";
+    let [(key, Support::Refused(why))] = &said(link)[..] else { panic!("{:?}", said(link)) };
+    assert_eq!(key, "path, element wire, queue.discipline");
+    assert!(why.contains("--engine linux"), "{why}");
+    let said = said("hosts.sender.qdisc.kind=fq");
+    assert_eq!(said[0].0, "hosts.sender.qdisc.kind");
 }
 
 #[test]

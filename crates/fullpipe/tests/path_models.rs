@@ -123,6 +123,20 @@ fn jitter_without_reordering_loses_nothing() {
 }
 
 #[test]
+fn a_flow_has_its_own_round_trip() {
+    let (_, run, recording) = run("flow_delay.toml", &[]);
+    for (flow, ms) in run.flows.iter().zip([10.0, 90.0]) {
+        let last = flow.intervals.last().expect("intervals");
+        let srtt = f64::from(last.srtt_us.expect("measured")) / 1e3;
+        // TCP measures in ticks of 1 ms.
+        assert!((ms..ms + 2.1).contains(&srtt), "{}: {srtt} ms, not {ms}", flow.name);
+    }
+    let (entered, left, _) = counters(&recording, "far");
+    assert_eq!(entered, left);
+    assert_eq!(entered, counters(&recording, "link").0);
+}
+
+#[test]
 fn a_policer_lets_no_more_than_its_rate_pass() {
     let (resolved, run, recording) = run("policer.toml", &[]);
     let (_, left, dropped) = counters(&recording, "police");

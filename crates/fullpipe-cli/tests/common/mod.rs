@@ -1,6 +1,8 @@
 //! Runs the program in an empty directory.
 #![allow(dead_code)] // each test file uses a part
 
+pub mod linux;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;

@@ -276,7 +276,8 @@ impl Sender {
             return true;
         }
         let left = cwnd - in_flight;
-        let share = self.tso && left * self.profile.tso_win_divisor < cwnd;
+        let divisor = u64::from(self.profile.tso_win_divisor);
+        let share = self.tso && u64::from(left) * divisor < u64::from(cwnd);
         match self.profile.cwnd_limited {
             CwndLimited::Share => share,
             CwndLimited::ShareAndBytes => {

@@ -86,6 +86,7 @@ fn window_rate(config: &Config) -> Option<u64> {
     let delay = |e: &Element| match e {
         Element::Delay(delay) => delay.delay.0,
         Element::Jitter(jitter) => jitter.delay.0,
+        Element::FlowDelay(delay) => delay.delay.0,
         Element::Reorder(reorder) => reorder.delay.0,
         _ => 0,
     };

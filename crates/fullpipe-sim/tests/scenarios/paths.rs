@@ -2,8 +2,8 @@
 
 use super::{capacity, decade, log_uniform, round};
 use fullpipe_sim::config::{
-    Delay, Distribution, Drop, Duplicate, Element, GilbertElliott, Jitter, Link, Loss, Policer,
-    QueueLimit, Reorder, Step, Timer, TraceLink, Unit, VaryingLink,
+    Delay, Distribution, Drop, Duplicate, Element, FlowDelay, GilbertElliott, Jitter, Link, Loss,
+    Policer, QueueLimit, Reorder, Step, Timer, TraceLink, Unit, VaryingLink,
 };
 use fullpipe_sim::units::{Framing, Rate, Time};
 use proptest::prelude::*;
@@ -31,6 +31,7 @@ pub fn element() -> impl Strategy<Value = Element> {
         1 => reorder().prop_map(Element::Reorder),
         1 => duplicate().prop_map(Element::Duplicate),
         1 => jitter().prop_map(Element::Jitter),
+        1 => flow_delay().prop_map(Element::FlowDelay),
         1 => policer().prop_map(Element::Policer),
         1 => varying().prop_map(Element::VaryingLink),
         1 => trace_link().prop_map(Element::TraceLink),
@@ -142,6 +143,15 @@ fn some_time() -> impl Strategy<Value = Time> {
         1 => decade(1000, 10_000_000),
     ]
     .prop_map(Time)
+}
+
+fn flow_delay() -> impl Strategy<Value = FlowDelay> {
+    let name = String::new();
+    (0..2u16, some_time()).prop_map(move |(flow, delay)| FlowDelay {
+        name: name.clone(),
+        flow,
+        delay,
+    })
 }
 
 fn correlation() -> impl Strategy<Value = f64> {

@@ -214,6 +214,9 @@ pub struct Stage {
     pub left: u64,
     /// Units dropped.
     pub dropped: u64,
+    /// Units marked (ECN) instead of dropped; they have entered, too.
+    #[serde(default)]
+    pub marked: u64,
     /// Units still waiting at the end.
     pub waiting: u64,
     /// Highest number waiting.

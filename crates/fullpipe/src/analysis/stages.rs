@@ -28,6 +28,7 @@ fn stage(info: &StageInfo, samples: &[StageSample]) -> Stage {
         entered: last.entered,
         left: last.left,
         dropped: last.dropped,
+        marked: last.marked,
         waiting: last.waiting,
         peak,
         mean_waiting: waiting as f64 / count.max(1) as f64,

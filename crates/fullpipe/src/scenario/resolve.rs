@@ -8,7 +8,7 @@ use super::format::special;
 use super::format::sysctl::HostSysctl;
 use super::format::values::{Named, integer, twice};
 use super::format::written::{self, AppKind};
-use super::path;
+use super::path::{self, queue};
 use super::profile::{self, Kernel};
 use super::resolved::*;
 use super::source::Source;
@@ -154,18 +154,14 @@ fn host(host: &written::Host, fastest: Option<Rate>, cx: &mut Context) -> Option
         written.value.apply(&mut sysctl);
     }
     let nic = fastest.map_or(Rate::gbit(10), |rate| Rate(rate.0.saturating_mul(10)));
-    let qdisc = &host.qdisc.as_ref()?.value;
-    value(&qdisc.kind)?;
+    let qdisc = qdisc(&host.qdisc.as_ref()?.value, kernel, cx)?;
     Some(Host {
         kernel: kernel.name.into(),
         behaviour: value(&host.behaviour).map(|written| written.0).unwrap_or_default(),
         hz: value(&host.hz).map_or(kernel.hz, |hz| hz.0 as u32),
         timestamps: value(&host.timestamps).unwrap_or(kernel.timestamps),
         tso: value(&host.tso).unwrap_or(kernel.tso),
-        qdisc: Qdisc {
-            kind: "pfifo_fast".into(),
-            limit: value(&qdisc.limit).map_or(kernel.qdisc_limit, |n| n.0 as u32),
-        },
+        qdisc,
         tx_ring: value(&host.tx_ring).map_or(kernel.ring, |n| n.0 as u32),
         rx_ring: value(&host.rx_ring).map_or(kernel.ring, |n| n.0 as u32),
         nic_rate: value(&host.nic_rate).map_or(nic, |rate| Rate(rate.0)),
@@ -173,6 +169,26 @@ fn host(host: &written::Host, fastest: Option<Rate>, cx: &mut Context) -> Option
         receive_path: value(&host.receive_path)?,
         sysctl,
         cpu: cpu(&host.cpu.as_ref()?.value)?,
+    })
+}
+
+/// The queue of a host; by default it holds what Linux gives its kind.
+fn qdisc(written: &written::Qdisc, kernel: &Kernel, cx: &mut Context) -> Option<Qdisc> {
+    let kind = value(&written.kind)?;
+    let limit = match kind {
+        QdiscKind::PfifoFast => kernel.qdisc_limit,
+        QdiscKind::Fq => queue::FQ_PACKETS,
+        QdiscKind::FqCodel => queue::FQ_CODEL_PACKETS,
+    };
+    if let (Some(at), true) = (&written.flow_limit, kind != QdiscKind::Fq) {
+        cx.error("conflict", at.place, "`flow_limit` is of the kind \"fq\"").expected("limit");
+        return None;
+    }
+    let flow_limit = value(&written.flow_limit).map_or(queue::FQ_FLOW_PACKETS, |n| n.0 as u32);
+    Some(Qdisc {
+        kind,
+        limit: value(&written.limit).map_or(limit, |n| n.0 as u32),
+        flow_limit: (kind == QdiscKind::Fq).then_some(flow_limit),
     })
 }
 

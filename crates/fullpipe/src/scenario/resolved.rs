@@ -2,6 +2,7 @@
 //! [`Resolved::to_toml`] parses to an equal `Resolved`.
 
 use super::format::sysctl::HostSysctl;
+pub use super::format::written::QdiscKind;
 use super::path::Element;
 use super::show;
 use fullpipe_sim::config::ReceivePath;
@@ -99,11 +100,15 @@ pub struct Host {
 /// The queue between TCP and the driver.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Qdisc {
-    /// "pfifo_fast".
-    pub kind: String,
+    /// Its kind.
+    #[serde(serialize_with = "show::choice")]
+    pub kind: QdiscKind,
     /// Capacity, packets.
     #[serde(serialize_with = "show::packets")]
     pub limit: u32,
+    /// Packets of one flow; none but with fq.
+    #[serde(serialize_with = "show::some_packets", skip_serializing_if = "Option::is_none")]
+    pub flow_limit: Option<u32>,
 }
 
 /// CPU costs of a host.

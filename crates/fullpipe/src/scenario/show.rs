@@ -57,6 +57,10 @@ pub fn delay_limit<S: Serializer>(value: &u32, s: S) -> Written<S> {
         n => s.collect_str(&format_args!("{n} packets")),
     }
 }
+/// Packets that may be absent; absent ones are skipped before this is called.
+pub fn some_packets<S: Serializer>(value: &Option<u32>, s: S) -> Written<S> {
+    value.map(|n| format!("{n} packets")).serialize(s)
+}
 /// Picoseconds per byte.
 pub fn per_byte<S: Serializer>(value: &u64, s: S) -> Written<S> {
     s.collect_str(&format_args!("{value}ps/byte"))

@@ -121,7 +121,7 @@ pub fn any_flow_sample() -> impl Strategy<Value = FlowSample> {
 
 /// Any stage sample, without sense.
 pub fn any_stage_sample() -> impl Strategy<Value = StageSample> {
-    (any::<u16>(), prop::array::uniform9(any::<u64>())).prop_map(|(stage, n)| StageSample {
+    (any::<u16>(), prop::array::uniform10(any::<u64>())).prop_map(|(stage, n)| StageSample {
         time: Time(n[0]),
         stage,
         waiting: n[1],
@@ -130,8 +130,9 @@ pub fn any_stage_sample() -> impl Strategy<Value = StageSample> {
         entered: n[4],
         left: n[5],
         dropped: n[6],
-        busy_ns: n[7],
-        blocked_ns: n[8],
+        marked: n[7],
+        busy_ns: n[8],
+        blocked_ns: n[9],
     })
 }
 

@@ -218,6 +218,7 @@ fn stages(flow: &Flow) -> Vec<Stage> {
             entered: segments,
             left: segments,
             dropped: 0,
+            marked: 0,
             waiting: 0,
             peak,
             mean_waiting: peak as f64 / 3.0,

@@ -15,8 +15,8 @@ use alloc::vec::Vec;
 
 /// Says when packets leave.
 pub(super) trait Law {
-    /// When a packet leaves that comes now; what is earlier is now.
-    fn leaving(&mut self, now: Time) -> Time;
+    /// When a packet of that flow leaves that comes now; what is earlier is now.
+    fn leaving(&mut self, now: Time, flow: u16) -> Time;
 }
 
 /// See the module's description.
@@ -38,7 +38,7 @@ impl<L: Law> Holding<L> {
     /// Takes a packet.
     fn take(&mut self, packet: Train, out: &mut Vec<Train>) {
         let now = packet.first;
-        let leaving = self.law.leaving(now);
+        let leaving = self.law.leaving(now, packet.flow);
         self.wake(now, out);
         self.counters.entered.one(now, packet.ip_len);
         if leaving <= now {

@@ -90,7 +90,7 @@ impl Jitterer {
 }
 
 impl Law for Jitterer {
-    fn leaving(&mut self, now: Time) -> Time {
+    fn leaving(&mut self, now: Time, _flow: u16) -> Time {
         let (mean, jitter) = (self.config.delay.0 as f64, self.config.jitter.0 as f64);
         // A float becomes an integer by cutting; what is negative becomes 0.
         let leaving = now + Time((mean + jitter * self.deviation()) as u64);

@@ -6,6 +6,7 @@ mod delay;
 mod drop;
 mod dropping;
 mod duplicate;
+mod flow_delay;
 mod gilbert_elliott;
 mod holding;
 mod jitter;
@@ -103,6 +104,8 @@ elements! {
     rate::Link;
     /// A constant delay, or one released by a timer.
     delay::Delay;
+    /// A delay of one flow.
+    flow_delay::FlowDelay;
     /// Independent random loss.
     loss::Loss;
     /// Loss in bursts.

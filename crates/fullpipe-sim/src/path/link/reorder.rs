@@ -78,7 +78,7 @@ impl Reorderer {
 }
 
 impl Law for Reorderer {
-    fn leaving(&mut self, now: Time) -> Time {
+    fn leaving(&mut self, now: Time, _flow: u16) -> Time {
         now + if self.chooses() { self.config.chosen_delay } else { self.config.delay }
     }
 }

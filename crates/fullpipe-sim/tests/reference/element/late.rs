@@ -1,4 +1,4 @@
-//! Delays that differ from packet to packet: jitter and reordering.
+//! Delays that differ from packet to packet: jitter, reordering, those of a flow.
 
 use super::super::agenda::Agenda;
 use super::super::counter::Counter;
@@ -24,6 +24,7 @@ enum Law {
     Jitter(config::Jitter, Rng, f64),
     /// With packets since the last chosen one.
     Reorder(config::Reorder, Correlated, u64),
+    Flow(config::FlowDelay),
 }
 
 impl Late {
@@ -45,8 +46,14 @@ impl Late {
         Late { name, kind: "reorder", law, inside: Vec::new(), counter: Counter::default() }
     }
 
-    /// When a packet that comes now leaves.
-    fn leaving(&mut self, now: Time) -> Time {
+    /// One flow late.
+    pub fn flow(config: &config::FlowDelay) -> Late {
+        let (name, law) = (config.name.clone(), Law::Flow(config.clone()));
+        Late { name, kind: "flow-delay", law, inside: Vec::new(), counter: Counter::default() }
+    }
+
+    /// When a packet of that flow that comes now leaves.
+    fn leaving(&mut self, now: Time, flow: usize) -> Time {
         let (leaving, in_order) = match &mut self.law {
             Law::Jitter(config, rng, last) => {
                 let rho = config.correlation;
@@ -58,6 +65,8 @@ impl Late {
                 let delay = config.delay.0 as f64 + config.jitter.0 as f64 * deviation;
                 (now + Time(delay.max(0.0) as u64), config.keep_order)
             }
+            Law::Flow(config) if flow == usize::from(config.flow) => (now + config.delay, false),
+            Law::Flow(_) => (now, false),
             Law::Reorder(config, random, since) => {
                 *since += 1;
                 if *since >= config.gap.into() && random.next() <= config.probability {
@@ -79,7 +88,7 @@ impl Element for Late {
     }
 
     fn arrive(&mut self, now: Time, place: Place, packet: Packet, agenda: &mut Agenda) {
-        let leaving = self.leaving(now);
+        let leaving = self.leaving(now, packet.flow);
         if leaving <= now {
             self.counter.pass(now);
             place.send_on(now, packet, agenda);

@@ -56,6 +56,7 @@ pub fn build(config: &config::Element, seed: u64) -> Box<dyn Element> {
         config::Element::Reorder(c) => Box::new(late::Late::reorder(c, seed)),
         config::Element::Duplicate(c) => Box::new(duplicate::Duplicate::new(c, seed)),
         config::Element::Jitter(c) => Box::new(late::Late::jitter(c, seed)),
+        config::Element::FlowDelay(c) => Box::new(late::Late::flow(c)),
         config::Element::Policer(c) => Box::new(policer::Policer::new(c)),
         config::Element::VaryingLink(c) => Box::new(link::Link::varying(c)),
         config::Element::TraceLink(c) => Box::new(trace_link::TraceLink::new(c)),

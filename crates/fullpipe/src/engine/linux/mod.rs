@@ -3,7 +3,7 @@
 //! | file | concern |
 //! |---|---|
 //! | `asks/`, `way.rs` | what the guest is asked: hosts, flows, the path as routers with qdiscs |
-//! | `pieces.rs` | what stands for each [`crate::scenario::Ask`] of a path element |
+//! | `pieces/` | what stands for each [`crate::scenario::Ask`] of a path element |
 //! | `kernel/` | the kernel: built on the user's machine from the distribution's source |
 //! | `jail.rs`, `memory.rs`, `machine.rs` | the guest's files, its memory and its process |
 //! | `records.rs`, `samples.rs`, `flows.rs`, `qdiscs.rs`, `tcp_info.rs` | what it tells, as the trace's rows |

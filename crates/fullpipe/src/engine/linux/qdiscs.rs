@@ -7,9 +7,11 @@ use super::way::Counters;
 const NLMSG_HEADER: usize = 16;
 const TCMSG: usize = 20;
 const RTM_NEWQDISC: u16 = 36;
+const TCA_KIND: u16 = 1;
 const TCA_STATS2: u16 = 7;
 const TCA_STATS_BASIC: u16 = 1;
 const TCA_STATS_QUEUE: u16 = 3;
+const TCA_STATS_APP: u16 = 4;
 const TCA_STATS_PKT64: u16 = 8;
 /// The bits of an attribute's type that are its type.
 const TYPE: u16 = 0x3fff;
@@ -22,6 +24,8 @@ pub(super) struct Counted {
     pub(super) waiting: u64,
     pub(super) waiting_bytes: u64,
     pub(super) drops: u64,
+    /// Those that were marked.
+    pub(super) marks: u64,
 }
 
 /// The qdiscs in messages from one namespace.
@@ -45,8 +49,33 @@ fn one(namespace: u16, message: &[u8]) -> Option<(Counters, Counted)> {
     let body = &message[NLMSG_HEADER..];
     let device = number::<4>(body, 4).map(u32::from_ne_bytes)?;
     let handle = number::<4>(body, 8).map(u32::from_ne_bytes)?;
-    let stats = attributes(body.get(TCMSG..)?).find(|(kind, _)| *kind == TCA_STATS2)?.1;
-    Some((Counters { namespace, device, handle }, counted(stats)))
+    let of = |wanted| attributes(&body[TCMSG..]).find(|(kind, _)| *kind == wanted);
+    body.get(TCMSG..)?;
+    let (name, stats) = (of(TCA_KIND)?.1, of(TCA_STATS2)?.1);
+    let own = attributes(stats).find(|(kind, _)| *kind == TCA_STATS_APP);
+    let marks = own.and_then(|(_, own)| marks(name, own)).unwrap_or(0);
+    Some((Counters { namespace, device, handle }, Counted { marks, ..counted(stats) }))
+}
+
+/// Packets marked, by a qdisc's own counters (`struct tc_codel_xstats` and the like, pkt_sched.h).
+fn marks(name: &[u8], own: &[u8]) -> Option<u64> {
+    let u32_at = |at| number::<4>(own, at).map(|n| u64::from(u32::from_ne_bytes(n)));
+    match name {
+        b"codel\0" => u32_at(24),
+        b"fq_codel\0" | b"red\0" => u32_at(12),
+        b"pie\0" => u32_at(36),
+        b"cake\0" => cake_marks(own),
+        _ => None,
+    }
+}
+
+/// Those of cake's only class.
+fn cake_marks(own: &[u8]) -> Option<u64> {
+    const TINS: u16 = 10;
+    const MARKED: u16 = 8;
+    let inner = |bytes, wanted| attributes(bytes).find(|(kind, _)| *kind == wanted);
+    let tin = inner(inner(own, TINS)?.1, 1)?.1;
+    number::<4>(inner(tin, MARKED)?.1, 0).map(|n| u64::from(u32::from_ne_bytes(n)))
 }
 
 fn counted(stats: &[u8]) -> Counted {
@@ -117,7 +146,8 @@ mod tests {
         bytes.extend(message(RTM_NEWQDISC + 1, 3, 2 << 16, &basic));
         bytes.extend(message(RTM_NEWQDISC, 2, 2 << 16, &[pkt64, basic].concat()));
         let at = |device, handle| Counters { namespace: 4, device, handle };
-        let first = Counted { packets: 6, waiting: 3, waiting_bytes: 4542, drops: 2 };
+        let first =
+            Counted { packets: 6, waiting: 3, waiting_bytes: 4542, drops: 2, ..Counted::default() };
         let second = Counted { packets: 7_000_000_000, ..Counted::default() };
         assert_eq!(read(4, &bytes), [(at(3, 1 << 16), first), (at(2, 2 << 16), second)]);
         // Cut off anywhere, it is read as far as it goes.

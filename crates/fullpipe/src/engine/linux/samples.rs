@@ -179,6 +179,7 @@ impl Samples {
         let counted = match seen {
             Seen::Copies { after, before } => return (at(before).packets, at(after)),
             Seen::Qdisc(qdisc) => at(qdisc),
+            Seen::Marking { queue, by } => Counted { marks: at(by).marks, ..at(queue) },
             Seen::Incoming(qdisc) => {
                 let all = at(qdisc);
                 Counted { packets: all.packets.saturating_sub(all.drops), ..all }
@@ -200,6 +201,7 @@ fn stage_sample(time: Time, stage: u16, entered: u64, counted: Counted) -> Stage
         entered,
         left: counted.packets,
         dropped: counted.drops,
+        marked: counted.marks,
         busy_ns: 0,
         blocked_ns: 0,
     }
@@ -217,12 +219,14 @@ fn text(body: &[u8]) -> String {
 mod tests {
     use super::*;
     use crate::engine::linux::way::card_stage;
+    use crate::scenario::{Qdisc, QdiscKind};
     use crate::trace::recording::Recording;
 
     const MS: u64 = 1_000_000;
+    const QUEUE: Qdisc = Qdisc { kind: QdiscKind::PfifoFast, limit: 1000, flow_limit: None };
 
     fn samples(end: u64) -> Samples {
-        Samples::new(vec![card_stage(1000)], 1, 1448, MS, end)
+        Samples::new(vec![card_stage(&QUEUE)], 1, 1448, MS, end)
     }
 
     fn take(samples: &mut Samples, kind: u16, time_ns: u64, body: &[u8]) {

@@ -1,14 +1,17 @@
 //! The path as routers with qdiscs, and where the trace's stages are found among them.
 
 use super::pieces::{self, Capacity, Chain, Piece, piece, tbf};
-use crate::scenario::{Element, Resolved};
-use fullpipe_guest::plan::{Drops, Police, Qdisc, Router, Watch, Way};
+use crate::scenario::{self, Element, QdiscKind, Resolved};
+use fullpipe_guest::plan::{Apart, Drops, Police, Qdisc, Router, Watch, Way};
 use fullpipe_guest::record::{INCOMING_HANDLE, LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
 use fullpipe_sim::trace::StageInfo;
 use fullpipe_sim::units::{Framing, Rate};
 
 /// Largest packet that TCP hands down to be split by the card (GSO_MAX_SIZE), bytes.
 const GSO_MAX_SIZE: u32 = 65_536;
+/// Flows that may have a qdisc of their own on one device.
+const MOST_APART: usize = 15;
+
 /// Where the counters of a stage are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Counters {
@@ -25,6 +28,8 @@ pub(super) struct Counters {
 pub(super) enum Seen {
     /// A qdisc's counters.
     Qdisc(Counters),
+    /// The same, and those of the one below it that marks packets.
+    Marking { queue: Counters, by: Counters },
     /// Those of a qdisc that sends more than comes, and of one that counted what comes.
     Copies { after: Counters, before: Counters },
     /// Those of what looks at packets which come in: it counts all of them, also those that it drops.
@@ -38,7 +43,8 @@ impl Seen {
     fn counters(self) -> impl Iterator<Item = Counters> {
         let (one, other) = match self {
             Seen::Qdisc(at) | Seen::Incoming(at) => (Some(at), None),
-            Seen::Copies { after, before } => (Some(after), Some(before)),
+            Seen::Marking { queue: one, by: other }
+            | Seen::Copies { after: one, before: other } => (Some(one), Some(other)),
             Seen::List(_) => (None, None),
         };
         one.into_iter().chain(other)
@@ -79,8 +85,12 @@ struct Direction {
 enum By {
     /// Its root qdisc.
     Root,
+    /// Its root qdisc, and the one of that number which marks packets.
+    Marking(usize),
     /// Its root qdisc, behind that of the way before it.
     Copies,
+    /// The qdisc of its flow of that number.
+    Apart(usize),
     /// Its token bucket.
     Police,
     /// Its list of losses of that flow.
@@ -141,7 +151,12 @@ impl Course {
         let root = |way| counters(way, self.out, qdisc_handle(0));
         let seen = match by {
             By::Root => Seen::Qdisc(root(way)),
+            By::Marking(number) => Seen::Marking {
+                queue: root(way),
+                by: counters(way, self.out, qdisc_handle(number)),
+            },
             By::Copies => Seen::Copies { after: root(way), before: root(way - 1) },
+            By::Apart(band) => Seen::Qdisc(counters(way, self.out, qdisc_handle(band + 1))),
             By::Police => Seen::Incoming(counters(way, self.comes_in, INCOMING_HANDLE)),
             By::List(flow) => {
                 Seen::List(List { router: self.router(way), flow, back: self.last.is_some() })
@@ -157,7 +172,8 @@ fn direction(elements: &[Element], run: &Resolved) -> Result<Direction, (String,
         let told = |why: String| (element.name().to_string(), why);
         match piece(&element.ask(run), run.path.mtu).map_err(told)? {
             Piece::Qdiscs(chain) => {
-                direction.pass(stage(element, chain.capacity), chain, By::Root);
+                let by = chain.marking.map_or(By::Root, By::Marking);
+                direction.pass(stage(element, chain.capacity), chain, by);
             }
             Piece::Copies(chain) if direction.copies() => {
                 drop(chain);
@@ -167,6 +183,7 @@ fn direction(elements: &[Element], run: &Resolved) -> Result<Direction, (String,
                 direction.count();
                 direction.pass(stage(element, None), chain, By::Copies);
             }
+            Piece::Apart(apart) => direction.part(stage(element, None), apart),
             Piece::Drops(drops) => direction.lose(stage(element, None), drops),
             Piece::Police(police) => direction.police(stage(element, None), police),
         }
@@ -183,7 +200,7 @@ impl Direction {
 
     fn put(&mut self, chain: Chain) {
         let Chain { qdiscs, changes, .. } = chain;
-        if self.ways.last().is_none_or(|way| !way.qdiscs.is_empty()) {
+        if self.ways.last().is_none_or(|way| !is_open(way)) {
             self.ways.push(Way::default());
         }
         if let Some(way) = self.ways.last_mut() {
@@ -207,15 +224,28 @@ impl Direction {
     fn lose(&mut self, info: StageInfo, drops: Drops) {
         let flow = drops.flow;
         let joins = |way: &&mut Way| {
-            way.qdiscs.is_empty()
-                && way.police.is_none()
-                && way.drops.iter().all(|other| other.flow != flow)
+            is_open(way) && way.police.is_none() && way.drops.iter().all(|other| other.flow != flow)
         };
         match self.ways.last_mut().filter(joins) {
             Some(way) => way.drops.push(drops),
             None => self.ways.push(Way { drops: vec![drops], ..Way::default() }),
         }
         self.stages.push((info, self.ways.len() - 1, By::List(flow)));
+    }
+
+    /// A qdisc for a flow, beside those of others where there are some and the flow has none yet.
+    fn part(&mut self, info: StageInfo, apart: Apart) {
+        let joins = |way: &Way| {
+            let of_others = way.apart.iter().all(|other| other.flow != apart.flow);
+            way.qdiscs.is_empty() && way.apart.len() < MOST_APART && of_others
+        };
+        if !self.ways.last().is_some_and(joins) {
+            self.ways.push(Way::default());
+        }
+        let number = self.ways.len() - 1;
+        let flows = &mut self.ways[number].apart;
+        flows.push(apart);
+        self.stages.push((info, number, By::Apart(flows.len() - 1)));
     }
 
     /// A token bucket where packets come into a router; nothing else stands there.
@@ -225,6 +255,11 @@ impl Direction {
     }
 }
 
+/// Whether nothing stands yet where a way goes out.
+fn is_open(way: &Way) -> bool {
+    way.qdiscs.is_empty() && way.apart.is_empty()
+}
+
 fn stage(element: &Element, capacity: Capacity) -> StageInfo {
     let (unit, capacity) = capacity.map_or(("segment", None), |(unit, n)| (unit, Some(n)));
     let (name, kind) = (element.name().into(), element.kind());
@@ -232,22 +267,42 @@ fn stage(element: &Element, capacity: Capacity) -> StageInfo {
 }
 
 /// A host's card: its rate, and the queue in front of it, which decides about what TCP hands down.
-pub(super) fn card(rate: Rate, packets: u32, mtu: u32, tso: bool) -> Vec<Qdisc> {
+pub(super) fn card(rate: Rate, queue: &scenario::Qdisc, mtu: u32, tso: bool) -> Vec<Qdisc> {
     let framing = Framing::EthernetWire;
     let segments = if tso { GSO_MAX_SIZE.div_ceil(mtu.max(1)) + 1 } else { 1 };
     let largest = segments * (mtu + framing.overhead());
-    vec![tbf(rate, framing, largest, u32::MAX), Qdisc::Pfifo { limit: packets }]
+    vec![tbf(rate, framing, largest, u32::MAX), host_queue(queue)]
+}
+
+/// The queue of a host, with what Linux gives its kind.
+fn host_queue(queue: &scenario::Qdisc) -> Qdisc {
+    let limit = queue.limit;
+    match queue.kind {
+        QdiscKind::PfifoFast => Qdisc::Pfifo { limit },
+        QdiscKind::Fq => Qdisc::Fq { limit, flow_limit: queue.flow_limit.unwrap_or(limit) },
+        QdiscKind::FqCodel => {
+            Qdisc::FqCodel { limit, target_us: 5_000, interval_us: 100_000, ecn: true }
+        }
+    }
+}
+
+/// What packets pass on their way out of a host whose card is no limit: nothing waits there.
+pub(super) fn open(queue: &scenario::Qdisc) -> Vec<Qdisc> {
+    match queue.kind {
+        QdiscKind::PfifoFast => Vec::new(),
+        QdiscKind::Fq | QdiscKind::FqCodel => vec![host_queue(queue)],
+    }
 }
 
 /// Stage of the sender's queue.
-pub(super) fn card_stage(packets: u32) -> Watched {
+pub(super) fn card_stage(queue: &scenario::Qdisc) -> Watched {
     let info = StageInfo {
         index: 0,
         name: "sender.qdisc".into(),
         kind: "qdisc",
         direction: "forward",
         unit: "skb",
-        capacity: Some(packets.into()),
+        capacity: Some(queue.limit.into()),
     };
     let counters = Counters { namespace: 0, device: RIGHT_DEVICE, handle: qdisc_handle(1) };
     Watched { info, seen: Seen::Qdisc(counters) }

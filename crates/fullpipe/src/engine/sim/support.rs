@@ -1,7 +1,7 @@
 //! What the simulator cannot do: what is of genuine kernels alone.
 
 use crate::engine::Support;
-use crate::scenario::{Host, Resolved};
+use crate::scenario::{Discipline, Element, Host, QdiscKind, Resolved};
 use fullpipe_sim::cc;
 use fullpipe_sim::tcp::profile::PROFILES;
 
@@ -24,7 +24,18 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
             refused(format!("flow.{}.{key}", flow.name), why.into())
         })
     });
-    of_hosts.chain(of_flows).chain(options).collect()
+    of_hosts.chain(of_flows).chain(options).chain(of_queues(run)).collect()
+}
+
+fn of_queues(run: &Resolved) -> impl Iterator<Item = (String, Support)> {
+    let elements = run.path.forward.iter().chain(&run.path.back);
+    let other = |element: &&Element| {
+        element.queue().is_some_and(|queue| queue.discipline != Discipline::DropTail)
+    };
+    elements.filter(other).map(|element| {
+        let key = format!("path, element {}, queue.discipline", element.name());
+        refused(key, "the simulator's queues are \"droptail\"; --engine linux has others".into())
+    })
 }
 
 fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
@@ -37,7 +48,11 @@ fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
         let why = "the simulator does not model it; --engine linux does it";
         refused(format!("{key}.sysctl.{name}"), why.into())
     });
-    kernel.into_iter().chain(sysctls).collect()
+    let qdisc = (host.qdisc.kind != QdiscKind::PfifoFast).then(|| {
+        let why = "the simulator has pfifo_fast; --engine linux has others";
+        refused(format!("{key}.qdisc.kind"), why.into())
+    });
+    kernel.into_iter().chain(qdisc).chain(sysctls).collect()
 }
 
 fn refused(key: String, why: String) -> (String, Support) {

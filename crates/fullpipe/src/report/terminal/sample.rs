@@ -97,6 +97,7 @@ fn stage(name: &str, kind: &str, direction: &str, (entered, dropped): (u64, u64)
         entered,
         left: entered,
         dropped,
+        marked: 0,
         waiting: 0,
         peak: 0,
         mean_waiting: 0.0,

@@ -159,8 +159,10 @@ group! {
     Qdisc "a qdisc" {
         /// Its kind.
         kind: QdiscKind, Is("pfifo_fast");
-        /// What it holds (txqueuelen).
-        limit: Quantity<InPackets, 1, 1_000_000_000>, Absent("as the kernel profile");
+        /// What it holds (pfifo_fast: txqueuelen).
+        limit: Quantity<InPackets, 1, 1_000_000_000>, Absent("pfifo_fast: as the kernel profile; fq: 10000 packets, fq_codel: 10240 packets");
+        /// fq: packets of one flow.
+        flow_limit: Quantity<InPackets, 1, 1_000_000_000>, Absent("100 packets");
     }
 }
 
@@ -271,7 +273,12 @@ group! {
 /// Kinds of qdiscs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QdiscKind {
+    /// A queue; of Linux's three bands one.
     PfifoFast,
+    /// A queue for each flow, in turn, and pacing.
+    Fq,
+    /// A queue for each flow, in turn, with CoDel.
+    FqCodel,
 }
 
 /// Kinds of applications.
@@ -295,7 +302,7 @@ pub(in crate::scenario) use choices;
 choices! {
     Framing { "ip" = Framing::Ip, "ethernet" = Framing::Ethernet, "ethernet-wire" = Framing::EthernetWire }
     ReceivePath { "napi" = ReceivePath::Napi, "netif_rx" = ReceivePath::NetifRx }
-    QdiscKind { "pfifo_fast" = QdiscKind::PfifoFast }
+    QdiscKind { "pfifo_fast" = QdiscKind::PfifoFast, "fq" = QdiscKind::Fq, "fq_codel" = QdiscKind::FqCodel }
     AppKind { "bulk" = AppKind::Bulk, "rate" = AppKind::Rate }
     Clock { "accept" = Clock::Accept }
 }

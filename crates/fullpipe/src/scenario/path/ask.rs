@@ -30,6 +30,13 @@ pub enum Ask {
         /// Ticks at which segments that are due leave; none: each leaves when it is due.
         timer: Option<Timer>,
     },
+    /// Each segment of a flow leaves the same time after it came; others pass at once.
+    DelayFlow {
+        /// Index of the flow.
+        flow: u16,
+        /// That time.
+        delay: Time,
+    },
     /// Each segment leaves a random time after it came.
     Spread(Spread),
     /// Each segment leaves one of two times after it came.

@@ -49,11 +49,7 @@ impl Written for DropElement {
     }
 
     fn resolve(&self, whole: &Whole, cx: &mut Context) -> Option<Drop> {
-        let flow = self.flow.as_ref()?;
-        if !whole.flows.contains(&flow.value) {
-            cx.error("unknown-name", flow.place, format!("no flow is called \"{}\"", flow.value))
-                .names(&flow.value, whole.flows.iter().map(String::as_str));
-        }
+        let flow = whole.flow(self.flow.as_ref()?, cx);
         let (here, there) = match whole.forward {
             true => (&self.segments, ("acks", &self.acks, "segments")),
             false => (&self.acks, ("segments", &self.segments, "acks")),
@@ -68,7 +64,7 @@ impl Written for DropElement {
         }
         Some(Drop {
             name: needed(&self.name)?.0.clone(),
-            flow: flow.value.clone(),
+            flow,
             segments: rising(&self.segments),
             acks: rising(&self.acks),
         })
@@ -78,7 +74,7 @@ impl Written for DropElement {
 impl Meaning for Drop {
     fn ask(&self, run: &Resolved) -> Ask {
         Ask::LoseListed(Listed {
-            flow: self.flow_index(run),
+            flow: run.flow_index(&self.flow),
             segments: self.segments.clone(),
             acks: self.acks.clone(),
         })
@@ -87,18 +83,10 @@ impl Meaning for Drop {
     fn config(&self, run: &Resolved) -> config::Element {
         config::Element::Drop(config::Drop {
             name: self.name.clone(),
-            flow: self.flow_index(run),
+            flow: run.flow_index(&self.flow),
             segments: self.segments.clone(),
             acks: self.acks.clone(),
         })
-    }
-}
-
-impl Drop {
-    fn flow_index(&self, run: &Resolved) -> u16 {
-        let flow = run.flow.iter().position(|flow| flow.name == self.flow);
-        // The scenario has at most 10000 flows, and this one is among them.
-        flow.unwrap_or_default() as u16
     }
 }
 

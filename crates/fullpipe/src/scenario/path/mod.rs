@@ -9,11 +9,13 @@ mod delay;
 mod drop;
 mod duplicate;
 mod elements;
+mod flow_delay;
 mod gilbert_elliott;
 mod jitter;
 mod link;
 mod loss;
 mod policer;
+pub(super) mod queue;
 mod reorder;
 mod short;
 mod trace_link;
@@ -23,8 +25,8 @@ pub use ask::{Ask, Chance, Listed, Losses, Overtake, Sending, Spread};
 pub use delay::Timer;
 pub(super) use delay::keys::Timer as TimerKeys;
 pub(super) use elements::Elements;
-pub(super) use link::PathQueue;
-pub use link::Queue;
+pub(super) use queue::PathQueue;
+pub use queue::{Cake, Codel, Discipline, Fq, Pie, Queue, Red};
 pub(super) use short::path;
 pub use varying::Step;
 
@@ -83,6 +85,26 @@ struct Whole<'a> {
     source: &'a Source,
     /// Names of the flows.
     flows: &'a [String],
+}
+
+impl Whole<'_> {
+    /// The name of a flow; one that no flow has is reported.
+    fn flow(&self, flow: &At<String>, cx: &mut Context) -> String {
+        if !self.flows.contains(&flow.value) {
+            cx.error("unknown-name", flow.place, format!("no flow is called \"{}\"", flow.value))
+                .names(&flow.value, self.flows.iter().map(String::as_str));
+        }
+        flow.value.clone()
+    }
+}
+
+impl Resolved {
+    /// Index of a flow that one of its elements names.
+    fn flow_index(&self, name: &str) -> u16 {
+        let flow = self.flow.iter().position(|flow| flow.name == name);
+        // The scenario has at most 10000 flows, and this one is among them.
+        flow.unwrap_or_default() as u16
+    }
 }
 
 macro_rules! elements {
@@ -175,6 +197,8 @@ elements! {
     link::LinkElement => Link;
     /// A constant delay.
     delay::DelayElement => Delay;
+    /// A delay of one flow.
+    flow_delay::FlowDelayElement => FlowDelay;
     /// Independent random loss.
     loss::LossElement => Loss;
     /// Loss in bursts.

@@ -1,6 +1,6 @@
 //! The path as a whole: its short form as elements, names of stages, what depends on all elements.
 
-use super::{Delay, Element, Elements, Link, Loss, Whole, delay, link, needed};
+use super::{Delay, Element, Elements, Link, Loss, Whole, delay, needed, queue};
 use crate::scenario::Source;
 use crate::scenario::format::context::{Context, Place};
 use crate::scenario::format::keys::At;
@@ -82,7 +82,7 @@ fn short(path: &written::Path, mtu: u32, cx: &mut Context) -> Option<Path> {
         return None;
     };
     let framing = *needed(&path.framing)?;
-    let queue = link::queue(needed(&path.queue)?, mtu + framing.overhead(), cx)?;
+    let queue = queue::queue(needed(&path.queue)?, mtu + framing.overhead(), cx)?;
     let link = Link { name: "link".into(), rate: Rate(rate.value.0), framing, queue };
     let delay = needed(&path.delay)?;
     let [to, from] = [&delay.forward, &delay.back].map(|at| at.as_ref().map(|at| at.value.0));

@@ -8,7 +8,7 @@ use crate::scenario::format::keys::Default::{Absent, Empty, Required};
 use crate::scenario::format::keys::{At, group};
 use crate::scenario::format::values::{Integers, Name};
 use crate::scenario::path::beside::{Lines, read};
-use crate::scenario::path::link::{PathQueue, Queue, queue};
+use crate::scenario::path::queue::{PathQueue, Queue, queue};
 use fullpipe_sim::config;
 use fullpipe_sim::units::{Framing, Rate};
 use serde::Serialize;

@@ -10,7 +10,7 @@ use crate::scenario::format::node::Node;
 use crate::scenario::format::values::{InRate, List, Name, Quantity};
 use crate::scenario::format::written::AnyTime;
 use crate::scenario::path::beside::{Lines, read};
-use crate::scenario::path::link::{PathQueue, Queue, queue};
+use crate::scenario::path::queue::{PathQueue, Queue, queue};
 use crate::scenario::show;
 use fullpipe_sim::config;
 use fullpipe_sim::units::{Framing, Rate, Time};

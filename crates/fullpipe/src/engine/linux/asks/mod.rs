@@ -76,11 +76,11 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     let told = |(key, why): (String, String)| format!("{key}: {why}");
     let (routers, mut stages) = way::routers(run).map_err(told)?;
     let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
-    stages.insert(0, way::card_stage(sender.qdisc.limit));
+    stages.insert(0, way::card_stage(&sender.qdisc));
     for (index, stage) in stages.iter_mut().enumerate() {
         stage.info.index = index as u16;
     }
-    let card = way::card(sender.nic_rate, sender.qdisc.limit, run.path.mtu, sender.tso);
+    let card = way::card(sender.nic_rate, &sender.qdisc, run.path.mtu, sender.tso);
     let plan = Plan {
         end_ns: run.duration.0,
         sample_ns: run.report.sample.0,
@@ -95,7 +95,10 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
             ..hosts::host(sender)
         },
         routers: seeded(routers, run.seed),
-        receiver: hosts::host(receiver),
+        receiver: plan::Host {
+            out: plan::Way { qdiscs: way::open(&receiver.qdisc), ..plan::Way::default() },
+            ..hosts::host(receiver)
+        },
         flows: run.flow.iter().map(|flow| flows::flow(flow, run)).collect(),
         watched: way::watches(&stages),
     };

@@ -1,14 +1,14 @@
 //! What the guest is asked for each [`Ask`].
 
-use crate::scenario::{Ask, Chance, Losses, Overtake, Queue, Sending, Spread, Step};
-use fullpipe_guest::plan::{self, Change, Drops, Loss, Netem, Police, Qdisc};
-use fullpipe_sim::config::{Distribution, QueueLimit, Unit};
-use fullpipe_sim::units::{Framing, Rate, Time};
+mod rates;
 
-/// Bytes of the Ethernet header, which Linux counts with a packet.
-const ETHERNET_HEADER: i32 = 14;
-/// A rate may be exceeded for so long, ns: qdiscs' timers come late by about 500 ns.
-const SLACK_NS: u64 = 4_000;
+pub(super) use rates::tbf;
+
+use crate::scenario::{Ask, Chance, Losses, Overtake, Spread};
+use fullpipe_guest::plan::{self, Apart, Change, Drops, Loss, Netem, Police, Qdisc};
+use fullpipe_sim::config::{Distribution, Unit};
+use fullpipe_sim::units::Time;
+
 /// A queue that bounds nothing, packets.
 const NO_LIMIT: u32 = 100_000_000;
 /// Largest width of netem's delays, ns (INT_MAX).
@@ -22,6 +22,8 @@ pub(super) enum Piece {
     Qdiscs(Chain),
     /// The same, and what leaves may be more than what comes.
     Copies(Chain),
+    /// A qdisc for a flow.
+    Apart(Apart),
     /// A list where packets come into a router.
     Drops(Drops),
     /// A token bucket where packets come into a router.
@@ -34,6 +36,8 @@ pub(super) struct Chain {
     pub(super) qdiscs: Vec<Qdisc>,
     /// What becomes of them.
     pub(super) changes: Vec<Change>,
+    /// Number of the one that marks packets.
+    pub(super) marking: Option<usize>,
     /// What the stage holds: unit, how many.
     pub(super) capacity: Capacity,
 }
@@ -47,7 +51,7 @@ pub(super) type Capacity = Option<(&'static str, u64)>;
 /// Why nothing does.
 pub(super) fn piece(ask: &Ask, mtu: u32) -> Result<Piece, String> {
     match ask {
-        Ask::Rate(sending) => rate(sending, mtu).map(Piece::Qdiscs),
+        Ask::Rate(sending) => rates::rate(sending, mtu).map(Piece::Qdiscs),
         Ask::Opportunities { .. } => {
             Err("no queue discipline of Linux sends at the times of a trace".into())
         }
@@ -55,6 +59,10 @@ pub(super) fn piece(ask: &Ask, mtu: u32) -> Result<Piece, String> {
             Err("a delay by a timer is of old kernels' netem".into())
         }
         Ask::Delay { delay, limit, timer: None } => Ok(Piece::Qdiscs(constant(*delay, *limit))),
+        Ask::DelayFlow { flow, delay } => {
+            let netem = Netem { delay_ns: delay.0, ..unlimited() };
+            Ok(Piece::Apart(Apart { flow: *flow, qdisc: Qdisc::Netem(netem) }))
+        }
         Ask::Spread(spread) => varying_delay(*spread).map(Piece::Qdiscs),
         Ask::Overtake(overtake) => going_ahead(*overtake).map(Piece::Qdiscs),
         Ask::Lose { unit: Unit::Skb, .. } => {
@@ -77,32 +85,6 @@ pub(super) fn piece(ask: &Ask, mtu: u32) -> Result<Piece, String> {
             Ok(Piece::Police(Police { rate: rate.0, burst: *burst, overhead }))
         }
     }
-}
-
-/// A `tbf` above the queue, and what it becomes.
-fn rate(sending: &Sending, mtu: u32) -> Result<Chain, String> {
-    let Sending { steps, framing, queue } = sending;
-    if steps.iter().any(|step| step.rate.0 == 0) {
-        return Err("an outage: a qdisc that has stood still is not woken when it ends".into());
-    }
-    let (limit, child, capacity) = fifo(queue)?;
-    let frame = mtu + framing.overhead();
-    let shaper = |rate| tbf(rate, *framing, frame, limit);
-    let change = |step: &Step| Change { at_ns: step.at.0, number: 0, qdisc: shaper(step.rate) };
-    let first = steps.first().map(|step| step.rate).ok_or("no rate")?;
-    let changes = steps[1..].iter().map(change).collect();
-    Ok(Chain { qdiscs: vec![shaper(first), child], changes, capacity: Some(capacity) })
-}
-
-/// Its limit, as a `tbf` above it has to know it; the qdisc; the capacity.
-fn fifo(queue: &Queue) -> Result<(u32, Qdisc, (&'static str, u64)), String> {
-    Ok(match queue.limit {
-        QueueLimit::Bytes(bytes) => {
-            let limit = u32::try_from(bytes).map_err(|_| "a queue of 4 GiB or more".to_string())?;
-            (limit, Qdisc::Bfifo { limit }, ("byte", bytes))
-        }
-        QueueLimit::Packets(limit) => (limit, Qdisc::Pfifo { limit }, ("segment", limit.into())),
-    })
 }
 
 fn constant(delay: Time, limit: u32) -> Chain {
@@ -156,12 +138,4 @@ fn one(netem: Netem) -> Chain {
 /// A queue that passes everything on at once and counts it.
 pub(super) fn counter() -> Chain {
     Chain { qdiscs: vec![Qdisc::Pfifo { limit: NO_LIMIT }], ..Chain::default() }
-}
-
-/// A rate that counts by `framing`; packets are `largest` bytes at most, by the same count.
-pub(super) fn tbf(rate: Rate, framing: Framing, largest: u32, limit: u32) -> Qdisc {
-    let slack = u128::from(rate.0) * u128::from(SLACK_NS) / 8_000_000_000;
-    let burst = u32::try_from(slack + u128::from(largest)).unwrap_or(u32::MAX);
-    let overhead = framing.overhead() as i32 - ETHERNET_HEADER;
-    Qdisc::Tbf { rate: rate.0, burst, limit, overhead }
 }

@@ -1,0 +1,46 @@
+//! A delay of one flow's packets; those of others pass at once, and overtake them. Unit of decision: the segment.
+//! It holds as many as come.
+
+use super::holding::{Holding, Law};
+use super::{Configuration, info};
+use crate::bounds::{LONGEST, demand};
+use crate::path::Stage;
+use crate::tally::Samples;
+use crate::units::Time;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+
+/// A delay of one flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowDelay {
+    /// Stage name in the trace, unique within a run.
+    pub name: String,
+    /// Index of the flow.
+    pub flow: u16,
+    /// The delay of each of its packets.
+    pub delay: Time,
+}
+
+impl Configuration for FlowDelay {
+    const KIND: &'static str = "flow-delay";
+
+    fn check(&self) -> Result<(), String> {
+        demand(self.delay <= LONGEST, format!("{}: delay of at most {LONGEST}", self.name))
+    }
+
+    fn in_order(&self) -> bool {
+        self.delay == Time::ZERO
+    }
+
+    fn build(&self, _seed: u64, samples: Samples) -> Box<dyn Stage> {
+        let info = info::<FlowDelay>(&self.name, "segment", None);
+        Box::new(Holding::new(info, self.clone(), samples))
+    }
+}
+
+impl Law for FlowDelay {
+    fn leaving(&mut self, now: Time, flow: u16) -> Time {
+        if flow == self.flow { now + self.delay } else { now }
+    }
+}

@@ -1,0 +1,120 @@
+//! Rates with a queue in front of them.
+
+use super::{Capacity, Chain};
+use crate::scenario::{Cake, Codel, Discipline, Queue, Red, Sending, Step};
+use fullpipe_guest::plan::{Change, Qdisc};
+use fullpipe_sim::config::QueueLimit;
+use fullpipe_sim::units::{Framing, Rate, Time};
+
+/// Bytes of the Ethernet header, which Linux counts with a packet.
+const ETHERNET_HEADER: i32 = 14;
+/// A rate may be exceeded for so long, ns: qdiscs' timers come late by about 500 ns.
+const SLACK_NS: u64 = 4_000;
+
+/// A qdisc with the rate, the queue below it, and what becomes of the rate.
+pub(super) fn rate(sending: &Sending, mtu: u32) -> Result<Chain, String> {
+    let Sending { steps, framing, queue } = sending;
+    if steps.iter().any(|step| step.rate.0 == 0) {
+        return Err("an outage: a qdisc that has stood still is not woken when it ends".into());
+    }
+    let frame = mtu + framing.overhead();
+    let first = steps.first().map(|step| step.rate).ok_or("no rate")?;
+    let below = below(queue, frame, first)?;
+    let limit = limit(queue)?;
+    let shaper = |rate| match &queue.discipline {
+        Discipline::Cake(shaper) => cake(shaper, rate, *framing, limit),
+        _ => tbf(rate, *framing, frame, limit),
+    };
+    let change = |step: &Step| {
+        let qdisc = shaper(step.rate);
+        Change { at_ns: step.at.0, number: 0, qdisc }
+    };
+    let qdiscs: Vec<Qdisc> = [shaper(first)].into_iter().chain(below).collect();
+    let marking = match queue.discipline {
+        Discipline::DropTail | Discipline::Fq(_) => None,
+        _ => Some(qdiscs.len() - 1),
+    };
+    let changes = steps[1..].iter().map(change).collect();
+    Ok(Chain { qdiscs, changes, marking, capacity: capacity(queue) })
+}
+
+fn capacity(queue: &Queue) -> Capacity {
+    Some(match queue.limit {
+        QueueLimit::Bytes(bytes) => ("byte", bytes),
+        QueueLimit::Packets(packets) => ("segment", packets.into()),
+    })
+}
+
+/// The limit, in its unit. A `tbf` that is changed sets it again below itself.
+fn limit(queue: &Queue) -> Result<u32, String> {
+    match queue.limit {
+        QueueLimit::Bytes(bytes) => {
+            u32::try_from(bytes).map_err(|_| "a queue of 4 GiB or more".to_string())
+        }
+        QueueLimit::Packets(packets) => Ok(packets),
+    }
+}
+
+/// What stands below the qdisc with the rate; packets have so many bytes at most, and the rate is at first this.
+fn below(queue: &Queue, frame: u32, rate: Rate) -> Result<Option<Qdisc>, String> {
+    let limit = limit(queue)?;
+    Ok(Some(match &queue.discipline {
+        Discipline::DropTail => match queue.limit {
+            QueueLimit::Bytes(_) => Qdisc::Bfifo { limit },
+            QueueLimit::Packets(_) => Qdisc::Pfifo { limit },
+        },
+        Discipline::Fq(fq) => Qdisc::Fq { limit, flow_limit: fq.flow_limit },
+        Discipline::Codel(Codel { target, interval, ecn }) => {
+            Qdisc::Codel { limit, target_us: us(*target), interval_us: us(*interval), ecn: *ecn }
+        }
+        Discipline::FqCodel(Codel { target, interval, ecn }) => {
+            Qdisc::FqCodel { limit, target_us: us(*target), interval_us: us(*interval), ecn: *ecn }
+        }
+        Discipline::Pie(pie) => {
+            Qdisc::Pie { limit, target_us: us(pie.target), update_us: us(pie.update), ecn: pie.ecn }
+        }
+        Discipline::Red(shape) => red(shape, limit, frame, rate),
+        Discipline::Cake(_) => return Ok(None),
+    }))
+}
+
+fn red(red: &Red, limit: u32, frame: u32, rate: Rate) -> Qdisc {
+    let bytes = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+    Qdisc::Red {
+        limit,
+        min: bytes(red.min),
+        max: bytes(red.max),
+        weight_log: red.weight,
+        probability: red.probability,
+        packet_ns: u64::from(frame) * 8_000_000_000 / rate.0.max(1),
+        ecn: red.ecn,
+    }
+}
+
+fn cake(cake: &Cake, rate: Rate, framing: Framing, memory: u32) -> Qdisc {
+    Qdisc::Cake {
+        rate: Some(rate.0),
+        rtt_us: us(cake.rtt),
+        overhead: framing.overhead() as i32 - ETHERNET_HEADER,
+        memory: Some(memory),
+        ack_filter: cake.ack_filter,
+    }
+}
+
+/// Whole us, as the scenario has it.
+fn us(time: Time) -> u32 {
+    u32::try_from(time.0 / 1000).unwrap_or(u32::MAX)
+}
+
+/// A rate that counts by `framing`; packets are `largest` bytes at most, by the same count.
+pub(in crate::engine::linux) fn tbf(
+    rate: Rate,
+    framing: Framing,
+    largest: u32,
+    limit: u32,
+) -> Qdisc {
+    let slack = u128::from(rate.0) * u128::from(SLACK_NS) / 8_000_000_000;
+    let burst = u32::try_from(slack + u128::from(largest)).unwrap_or(u32::MAX);
+    let overhead = framing.overhead() as i32 - ETHERNET_HEADER;
+    Qdisc::Tbf { rate: rate.0, burst, limit, overhead }
+}

@@ -1,0 +1,38 @@
+//! codel, and fq_codel, which has one for each flow (RFC 8289, RFC 8290; sch_codel, sch_fq_codel).
+
+use super::{PathQueue, whole_us};
+use crate::scenario::format::context::Context;
+use crate::scenario::show;
+use fullpipe_sim::units::Time;
+use serde::Serialize;
+
+/// Packets that codel holds by default.
+pub(super) const LIMIT: u32 = 1000;
+/// Packets that fq_codel holds by default.
+pub const FQ_LIMIT: u32 = 10_240;
+/// Its keys beside `limit`.
+pub(super) const KEYS: &[&str] = &["target", "interval", "ecn"];
+
+/// codel or fq_codel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Codel {
+    /// Acceptable delay (whole us).
+    #[serde(serialize_with = "show::shown")]
+    pub target: Time,
+    /// How long the delay may be above it (whole us).
+    #[serde(serialize_with = "show::shown")]
+    pub interval: Time,
+    /// Whether packets are marked that can be.
+    pub ecn: bool,
+}
+
+impl Codel {
+    /// `ecn` is the default.
+    pub(super) fn read(queue: &PathQueue, ecn: bool, cx: &mut Context) -> Option<Codel> {
+        Some(Codel {
+            target: whole_us("target", &queue.target, Time::ms(5), cx)?,
+            interval: whole_us("interval", &queue.interval, Time::ms(100), cx)?,
+            ecn: queue.ecn.as_ref().map_or(ecn, |at| at.value),
+        })
+    }
+}

@@ -1,0 +1,35 @@
+//! pie: the probability of a drop follows the delay of the queue (RFC 8033; sch_pie).
+
+use super::{PathQueue, whole_us};
+use crate::scenario::format::context::Context;
+use crate::scenario::show;
+use fullpipe_sim::units::Time;
+use serde::Serialize;
+
+/// Packets that it holds by default.
+pub(super) const LIMIT: u32 = 1000;
+/// Its keys beside `limit`.
+pub(super) const KEYS: &[&str] = &["target", "update", "ecn"];
+
+/// pie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Pie {
+    /// Delay to hold (whole us).
+    #[serde(serialize_with = "show::shown")]
+    pub target: Time,
+    /// Interval at which the probability is set anew (whole us).
+    #[serde(serialize_with = "show::shown")]
+    pub update: Time,
+    /// Whether packets are marked that can be, while the probability is below a tenth.
+    pub ecn: bool,
+}
+
+impl Pie {
+    pub(super) fn read(queue: &PathQueue, cx: &mut Context) -> Option<Pie> {
+        Some(Pie {
+            target: whole_us("target", &queue.target, Time::ms(15), cx)?,
+            update: whole_us("update", &queue.update, Time::ms(15), cx)?,
+            ecn: queue.ecn.as_ref().is_some_and(|at| at.value),
+        })
+    }
+}
