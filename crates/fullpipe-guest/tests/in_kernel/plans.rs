@@ -34,6 +34,7 @@ pub fn plan(rate: u64, queue: u32) -> Plan {
         end_ns: 4 * SECOND,
         sample_ns: 100 * MS,
         mtu: 1500,
+        gso: false,
         seed: 1,
         sysctl: vec![("net/core/netdev_max_backlog".into(), "100000".into())],
         sender: host(vec![]),
