@@ -9,6 +9,8 @@ use fullpipe::report::{html, terminal};
 use fullpipe::trace::rundir::{self, RunDir};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 /// A result with its scenarios.
@@ -23,8 +25,7 @@ pub fn compare(arguments: &CompareArguments, output: &Output) -> Result<(), Fail
     let comparison = beside(&a.side(), &b.side());
     if let Some(file) = &arguments.out {
         let merged = analysis::merged(a.side().document, b.side().document, &comparison);
-        std::fs::write(file, html::render(&merged))
-            .map_err(|e| Failure::environment(format!("cannot write {}", file.display()), e))?;
+        write_new(file, &html::render(&merged))?;
         note(&format!("report: {}", file.display()));
     }
     let (a, b) = (arguments.a.display().to_string(), arguments.b.display().to_string());
@@ -33,6 +34,21 @@ pub fn compare(arguments: &CompareArguments, output: &Output) -> Result<(), Fail
         return output.print(&format!("a: {a}\nb: {b}\n\n{text}"));
     }
     output.json(&json!({ "format": 1, "a": a, "b": b, "comparison": comparison }))
+}
+
+/// Writes a file, which must not be there yet.
+fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
+    let written = File::create_new(file).and_then(|mut new| new.write_all(text.as_bytes()));
+    written.map_err(|e| match e.kind() {
+        ErrorKind::AlreadyExists => {
+            let hint = "name another file with --out";
+            Failure::Input(format!(
+                "{} is there already, and nothing is overwritten; {hint}",
+                file.display()
+            ))
+        }
+        _ => Failure::environment(format!("cannot write {}", file.display()), e),
+    })
 }
 
 impl Opened {

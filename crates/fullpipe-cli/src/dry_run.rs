@@ -1,7 +1,7 @@
 //! `fullpipe run --dry-run`: what would be run, what it would take, and what the engines say to it.
 
 use crate::args::RunArguments;
-use crate::engine::answers;
+use crate::engine::{answers, permission};
 use crate::engines;
 use crate::estimate::{Estimate, estimate};
 use crate::failure::Failure;
@@ -36,6 +36,9 @@ struct Asked {
 struct Said {
     key: String,
     what: String,
+    /// Option that allows it, where one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed_by: Option<String>,
 }
 
 /// Prints the complete scenario of each run and what it will take.
@@ -65,8 +68,13 @@ impl Asked {
         for (key, support) in answers(engine, scenario) {
             match support {
                 Support::Exact => {}
-                Support::Substituted(what) => asked.substituted.push(Said { key, what }),
-                Support::Refused(what) => asked.refused.push(Said { key, what }),
+                Support::Substituted(what) => {
+                    let allowed_by = Some(permission(engine, &key));
+                    asked.substituted.push(Said { key, what, allowed_by });
+                }
+                Support::Refused(what) => {
+                    asked.refused.push(Said { key, what, allowed_by: None });
+                }
             }
         }
         asked
@@ -75,7 +83,9 @@ impl Asked {
     /// Comments, one per key.
     fn text(&self) -> String {
         let line = |does: &str, said: &Said| {
-            format!("# engine {} {does} {}: {}\n", self.engine, said.key, said.what)
+            let how = said.allowed_by.as_ref().map(|how| format!("; to allow it: {how}"));
+            let how = how.unwrap_or_default();
+            format!("# engine {} {does} {}: {}{how}\n", self.engine, said.key, said.what)
         };
         let substituted = self.substituted.iter().map(|said| line("does otherwise", said));
         substituted.chain(self.refused.iter().map(|said| line("cannot do", said))).collect()

@@ -113,15 +113,20 @@ fn objection(
         Support::Exact => None,
         Support::Refused(why) => Some(format!("engine {name} cannot do {key}: {why}")),
         Support::Substituted(what) => {
-            let version = engine.kernels().first().copied().filter(|_| key.ends_with(".kernel"));
-            let allowed = version.is_some() && run.as_kernel.is_some()
+            let allowed = key.ends_with(".kernel") && run.as_kernel.is_some()
                 || run.without.iter().any(|pattern| matches(pattern, key));
-            let how = version.map_or(format!("--without {key}"), |v| format!("--as-kernel {v}"));
+            let how = permission(engine, key);
             let otherwise =
                 format!("engine {name} does {key} otherwise: {what}; to allow it: {how}");
             (!allowed).then_some(otherwise)
         }
     }
+}
+
+/// The option that allows an engine to do a key otherwise.
+pub fn permission(engine: &dyn Engine, key: &str) -> String {
+    let version = engine.kernels().first().copied().filter(|_| key.ends_with(".kernel"));
+    version.map_or(format!("--without {key}"), |version| format!("--as-kernel {version}"))
 }
 
 /// Whether `key` is what `pattern` says, in which each * stands for any text.

@@ -168,7 +168,8 @@ fn a_dry_run_tells_what_the_engines_say() {
     let desk = Desk::with_short();
     let call = ["run", "short.toml", "--dry-run", "--engine", "sim,linux"];
     let text = desk.call(&call).ends_with(0).stdout;
-    let first = "# engine linux does otherwise hosts.sender.kernel: Linux 6.12 for 2.6.20\n";
+    let first = "# engine linux does otherwise hosts.sender.kernel: Linux 6.12 for 2.6.20; to allow it: \
+                 --as-kernel 6.12\n";
     assert!(text.starts_with(first), "{text}");
     let json = desk.call(&[&call[..], &["--json"]].concat()).ends_with(0).json();
     assert_eq!(json["engines"][0]["refused"].as_array().map(Vec::len), Some(0));
