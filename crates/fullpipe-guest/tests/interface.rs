@@ -63,6 +63,7 @@ fn plan() -> Plan {
     Plan {
         end_ns: 10_000_000_000,
         sample_ns: 1_000_000,
+        counters_ns: 10_000_000,
         mtu: 9000,
         seed: 1,
         sysctl: vec![("net/core/rmem_max".into(), "2147483647".into())],

@@ -10,9 +10,12 @@ use super::way::{self, Watched};
 use crate::engine::Support;
 use crate::scenario::Resolved;
 use fullpipe_guest::plan::{self, Plan, Qdisc, Router};
+use fullpipe_sim::units::Time;
 
 /// Samples are no closer, ns.
 const CLOSEST: u64 = 100_000;
+/// Interval of counters, if the scenario has none: they cost more than other samples.
+const COUNTERS: Time = Time::ms(10);
 /// Memory of a guest that has little in flight, MiB, and the most that one gets.
 const MEMORY_MIB: (u64, u64) = (1024, 8192);
 /// Memory that a byte in flight, queued or kept for retransmission takes, with what surrounds it.
@@ -84,6 +87,7 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     let plan = Plan {
         end_ns: run.duration.0,
         sample_ns: run.report.sample.0,
+        counters_ns: run.report.counters.unwrap_or(COUNTERS).0,
         mtu: run.path.mtu,
         seed: run.seed,
         sysctl: vec![
