@@ -39,6 +39,9 @@ fullpipe() {
 if fullpipe kernel build --version 6.1 && FULLPIPE_TEST_KERNEL=$(fullpipe kernel build); then
     FULLPIPE_TEST_INIT="$PWD/target/guest/$(rustc -vV | sed -n 's/^host: //p')/release/fullpipe-init"
     export FULLPIPE_REQUIRE_KERNEL=1 FULLPIPE_TEST_KERNEL FULLPIPE_TEST_INIT
+elif [ "$(id -u)" = 0 ]; then
+    echo "The kernel for the engine linux could not be built (see above)." >&2
+    exit 1
 else
     echo "skipped: the engine linux on its kernel, which could not be built (see above)" >&2
 fi

@@ -37,6 +37,10 @@ fn a_full_link_carries_what_its_framing_leaves() {
             (found / expected - 1.0).abs() < 0.002,
             "{rate}, {mtu}: {found} for {expected} Mb/s"
         );
+        // The link never idles then, and so it is what holds the flow back.
+        let link = intervals[1]["limits"]["link"].as_f64().expect("a share");
+        let busy = stage(&document, "link")["busy_s"].as_f64().expect("a time");
+        assert!(link > 0.99 && busy <= seconds * 1.0001, "{rate}, {mtu}: {link}, {busy} s");
     }
 }
 
@@ -65,6 +69,65 @@ fn every_congestion_control_runs_on_its_own_kernel() {
             "{name}: {bytes}"
         );
     }
+}
+
+/// Each has sockets and threads of its own.
+#[test]
+fn hundreds_of_flows_share_the_link() {
+    let text = scenario("1Gbit", 1500, "5MB", 1.0).replace("[[flow]]", "[[flow]]\ncount = 300");
+    let Some(desk) = desk(&text.replace("count = 300", "count = 1")) else { return };
+    desk.write("my.toml", &text);
+    let document = run(&desk, "many", &["--set", "report.sample=50ms"]);
+    let flows = document["runs"][0]["flows"].as_array().expect("flows");
+    let bytes: Vec<u64> = flows.iter().map(|flow| flow["bytes"].as_u64().expect("bytes")).collect();
+    let all: u64 = bytes.iter().sum();
+    assert!(bytes.len() == 300 && bytes.iter().all(|bytes| *bytes > 0), "{bytes:?}");
+    assert!((90_000_000..125_000_000).contains(&all), "{all}");
+    let refused = desk.call(&arguments(&["--set", "flow.bulk.count=2001", "--out", "no"]));
+    assert!(refused.ends_with(2).stderr.contains("2001 flows; one guest runs 2000 at most"));
+}
+
+/// DCTCP answers marks: the queue stays at the threshold, and nothing is lost. It is granted ECN because the
+/// listener has it too.
+#[test]
+fn dctcp_is_marked_and_loses_nothing() {
+    let text =
+        scenario("100Mbit", 1500, "1MB", 3.0).replace("kernel = \"3.14\"", "kernel = \"6.12\"");
+    let codel = text
+        .replace("limit = \"1MB\"", "limit = \"1000 packets\", discipline = \"codel\", ecn = true");
+    let Some(desk) = desk(&text) else { return };
+    desk.write("my.toml", &codel);
+    let ecn = [
+        "--set",
+        "hosts.sender.sysctl.net.ipv4.tcp_ecn=1",
+        "--set",
+        "hosts.receiver.sysctl.net.ipv4.tcp_ecn=1",
+    ];
+    let link = |name: &str| {
+        let congestion = format!("flow.bulk.congestion={name}");
+        let document = run(&desk, name, &[&ecn[..], &["--set", &congestion]].concat());
+        let link = stage(&document, "link");
+        ["marked", "dropped"].map(|key| link[key].as_u64().expect("a count"))
+    };
+    let (dctcp, reno) = (link("dctcp"), link("reno"));
+    assert!(dctcp[0] > 2 * reno[0] && reno[0] > 0 && dctcp[1] == 0, "{dctcp:?} {reno:?}");
+}
+
+/// What TCP hands down stays whole: the same rate, from a fraction of the packets.
+#[test]
+fn large_packets_on_the_wires_carry_the_same() {
+    let Some(desk) = desk(&scenario("10Gbit", 1500, "50MB", 2.0)) else { return };
+    let measured = |out: &str, gso: &str| {
+        let document = run(&desk, out, &["--set", gso]);
+        let intervals = document["runs"][0]["flows"][0]["intervals"].as_array().expect("intervals");
+        let rate = intervals[1]["throughput_mbit"].as_f64().expect("a rate");
+        // Packets in flight for 5 ms; those that have left the kernel counts by segments.
+        (rate, stage(&document, "far")["peak"].as_f64().expect("packets"))
+    };
+    let (frames, large) =
+        (measured("frames", "path.gso=false"), measured("large", "path.gso=true"));
+    assert!((large.0 / frames.0 - 1.0).abs() < 0.005, "{frames:?} {large:?}");
+    assert!(large.1 * 8.0 < frames.1, "{frames:?} {large:?}");
 }
 
 /// The older kernel that can be built: its own seed of random numbers, its own end.
@@ -135,6 +198,49 @@ fn socket_options_and_sysctls_take_effect() {
         "-q",
     ]));
     assert!(refused.stderr.contains("sysctl net/ipv4/tcp_ecn = 77"), "{}", refused.stderr);
+}
+
+/// Bytes that a rate counts beyond IP, and a card that is the limit, whose queue sees packets of many segments.
+#[test]
+fn what_a_rate_counts_is_honoured() {
+    let text = scenario("1Gbit", 1500, "5MB", 2.0);
+    let Some(desk) = desk(&text) else { return };
+    let framing = |name: &str| format!("path.forward.link.framing={name}");
+    let card = "hosts.sender.nic_rate=500Mbit".to_string();
+    let cake = "path.forward.link.queue={ limit = \"50MB\", discipline = \"cake\", rtt = \"10s\" }"
+        .to_string();
+    let cases = [
+        (vec![framing("ip")], 1000.0 / 1500.0),
+        (vec![framing("ethernet-wire")], 1000.0 / 1538.0),
+        (vec![framing("ethernet-wire"), cake], 1000.0 / 1538.0),
+        (vec![card.clone(), "hosts.sender.tso=true".into()], 500.0 / 1538.0),
+        (vec![card, "hosts.sender.tso=false".into()], 500.0 / 1538.0),
+    ];
+    for (number, (sets, per_byte)) in cases.iter().enumerate() {
+        let sets = [
+            &["--without".to_string(), "hosts.*".into()][..],
+            &sets.iter().flat_map(|set| ["--set".into(), set.clone()]).collect::<Vec<_>>(),
+        ]
+        .concat();
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let document = run(&desk, &format!("out{number}"), &sets);
+        let found = document["runs"][0]["flows"][0]["intervals"][1]["throughput_mbit"].as_f64();
+        let (found, expected) = (found.expect("a rate"), per_byte * 1448.0);
+        assert!((found / expected - 1.0).abs() < 0.002, "{sets:?}: {found} for {expected} Mb/s");
+    }
+}
+
+/// A packet that finds the link idle takes its time on the wire all the same.
+#[test]
+fn a_slow_link_takes_its_time_for_each_packet() {
+    let Some(desk) = desk(&scenario("1Mbit", 1500, "100kB", 6.0)) else { return };
+    let one = "flow.bulk.app={ kind = \"rate\", rate = \"144800bit\" }";
+    let write = ["--set", one, "--set", "flow.bulk.write=1448B", "--set", "report.sample=10ms"];
+    let document = run(&desk, "out", &write);
+    let intervals = document["runs"][0]["flows"][0]["intervals"].as_array().expect("intervals");
+    let srtt = intervals.last().expect("one")["srtt_us"].as_f64().expect("measured");
+    // 20 ms, and 1514 bytes at 1 Mb/s.
+    assert!((srtt - 32_112.0).abs() < 100.0, "{srtt} us");
 }
 
 /// A window that leaves the link idle most of the time.

@@ -8,8 +8,6 @@ use crate::netlink::route::Network;
 pub const BITS: u8 = 24;
 /// Most links that have a network of their own.
 pub const MAX_LINKS: usize = 250;
-/// Most flows that have ports of their own.
-pub const MAX_FLOWS: usize = 10_000;
 
 /// The network of a link.
 pub fn network(link: usize) -> Network {

@@ -88,7 +88,7 @@ fn check(plan: &Plan) -> std::result::Result<(), &'static str> {
         ((68..=65_535).contains(&plan.mtu), "mtu is not in 68 to 65,535"),
         (!plan.routers.is_empty(), "no router"),
         (plan.routers.len() < layout::MAX_LINKS, "too many routers"),
-        (plan.flows.len() <= layout::MAX_FLOWS, "too many flows"),
+        (plan.flows.len() <= plan::MAX_FLOWS, "too many flows"),
     ];
     rules.iter().find(|(kept, _)| !kept).map_or(Ok(()), |(_, why)| Err(*why))
 }

@@ -29,6 +29,7 @@ fn plan() -> Plan {
         sample_ns: 1,
         counters_ns: 1,
         mtu: 1500,
+        gso: false,
         seed: 0,
         sysctl: vec![],
         sender: host(vec![rate(0), Qdisc::Pfifo { limit: 77 }]),

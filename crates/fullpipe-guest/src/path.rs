@@ -33,7 +33,7 @@ pub fn make(plan: &Plan) -> Result<Path> {
     let mut namespaces = make_namespaces(plan)?;
     for link in 0..namespaces.len() - 1 {
         let (before, after) = namespaces.split_at_mut(link + 1);
-        join(&mut before[link], &mut after[0], link, plan.mtu)?;
+        join(&mut before[link], &mut after[0], link, plan)?;
     }
     route(&mut namespaces)?;
     let last = namespaces.len() - 1;
@@ -67,17 +67,19 @@ fn make_namespaces(plan: &Plan) -> Result<Vec<Namespace>> {
 }
 
 /// Joins two neighbours.
-fn join(a: &mut Namespace, b: &mut Namespace, link: usize, mtu: u32) -> Result<()> {
+fn join(a: &mut Namespace, b: &mut Namespace, link: usize, plan: &Plan) -> Result<()> {
     let here = End { index: RIGHT_DEVICE, name: RIGHT, mac: layout::mac(link, 1) };
     let there = End { index: LEFT_DEVICE, name: LEFT, mac: layout::mac(link, 2) };
-    a.netlink.veth(&here, &there, &b.fd, mtu)?;
+    a.netlink.veth(&here, &there, &b.fd, plan.mtu)?;
     let ends = [
         (&mut *a, &here, layout::left(link), &there, layout::right(link)),
         (&mut *b, &there, layout::right(link), &here, layout::left(link)),
     ];
     for (namespace, end, ip, other, other_ip) in ends {
         namespace.enter()?;
-        link::plain_frames(&namespace.any, end.name)?;
+        if !plan.gso {
+            link::plain_frames(&namespace.any, end.name)?;
+        }
         let netlink = &mut namespace.netlink;
         netlink.up(end.index)?;
         netlink.address(end.index, ip, layout::BITS)?;

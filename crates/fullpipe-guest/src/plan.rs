@@ -13,6 +13,10 @@ use serde::{Deserialize, Serialize};
 /// Name of the plan's file in the guest's root.
 pub const FILE: &str = "plan.json";
 
+/// Most flows of a run. Each has two threads, and each page of theirs is a mapping on the host, of which a process
+/// has 65,530 at most (vm.max_map_count).
+pub const MAX_FLOWS: usize = 2_000;
+
 /// A run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -24,6 +28,8 @@ pub struct Plan {
     pub counters_ns: u64,
     /// Largest IP packet, bytes (68 to 65,535).
     pub mtu: u32,
+    /// Whether packets stay on the links as TCP hands them down; else they are split before the first one.
+    pub gso: bool,
     /// Seed of the choices that the guest makes (local ports).
     pub seed: u64,
     /// sysctls of the whole kernel: path below /proc/sys, value.
@@ -236,6 +242,8 @@ pub struct Netem {
     pub delay_ns: u64,
     /// What makes the delay vary.
     pub spread: Option<Spread>,
+    /// A wire that packets pass before they wait.
+    pub wire: Option<Wire>,
     /// Packets it holds.
     pub limit: u32,
     /// Loss.
@@ -246,6 +254,15 @@ pub struct Netem {
     pub overtake: Option<Overtake>,
     /// Seed of its random numbers (since Linux 6.6; before that of the kernel's).
     pub seed: u64,
+}
+
+/// The time of a packet on a wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wire {
+    /// Bits per second, 8 or more.
+    pub rate: u64,
+    /// Bytes that a packet counts beyond the 14 of the Ethernet header; may be negative.
+    pub overhead: i32,
 }
 
 /// A delay that varies.

@@ -2,7 +2,7 @@
 
 use fullpipe_guest::plan::{
     Apart, Chance, Change, Drops, Flow, Host, Loss, Netem, Overtake, Plan, Police, Qdisc, Router,
-    Spread, Watch, Way,
+    Spread, Watch, Way, Wire,
 };
 use fullpipe_guest::record::{self, Head};
 
@@ -12,6 +12,7 @@ fn qdiscs() -> Vec<Qdisc> {
         Qdisc::Netem(Netem {
             delay_ns: 40_000_000,
             spread: Some(Spread { width_ns: 1, normal: true, keep_order: false }),
+            wire: Some(Wire { rate: 1_000_000_000, overhead: 24 }),
             limit: 1000,
             loss,
             duplicate: Some(chance),
@@ -65,6 +66,7 @@ fn plan() -> Plan {
         sample_ns: 1_000_000,
         counters_ns: 10_000_000,
         mtu: 9000,
+        gso: false,
         seed: 1,
         sysctl: vec![("net/core/rmem_max".into(), "2147483647".into())],
         sender: host.clone(),

@@ -65,3 +65,24 @@ fn a_run_that_is_stopped_early_has_whole_intervals_and_fitting_rows() {
     assert!(document.partial && document.format == FORMAT);
     assert_eq!(document.scenario.name, "fink-2007");
 }
+
+#[test]
+fn runs_of_several_engines_bear_their_names_and_are_compared_where_both_are_there() {
+    let scenario = fink(&[]);
+    let plan = &scenario.plans()[0];
+    let meta = RunMeta::from_plan(&scenario, plan, Made::default());
+    let (name, engines) = (plan.name(), ["sim", "linux"]);
+    let [on_sim, on_linux] = engines.map(|engine| format!("{name} on {engine}"));
+    let run = |variant: &String| {
+        let meta = RunMeta { variant: variant.clone(), ..meta.clone() };
+        analysis::run(&meta, &Recording::default())
+    };
+    let both = analysis::document(&scenario, &engines, vec![run(&on_sim), run(&on_linux)]);
+    let pairs: Vec<_> = both.comparisons.iter().map(|pair| (&pair.a, &pair.b)).collect();
+    assert_eq!(pairs, [(&on_sim, &on_linux)]);
+    assert_eq!(both.missing.len(), 2 * (scenario.plans().len() - 1));
+    let one = analysis::document(&scenario, &engines, vec![run(&on_linux)]);
+    assert!(one.comparisons.is_empty() && one.missing.contains(&on_sim));
+    let alone = analysis::document(&scenario, &["sim"], vec![run(&name)]);
+    assert!(alone.comparisons.is_empty() && !alone.missing.contains(&name));
+}

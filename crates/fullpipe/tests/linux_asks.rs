@@ -3,7 +3,7 @@
 use fullpipe::engine::{self, Engine, Support, linux};
 use fullpipe::scenario::{Resolved, SetOption, Source, load};
 use fullpipe_guest::plan::{
-    Apart, Chance, Change, Drops, Netem, Overtake, Police, Qdisc, Router, Spread, Way,
+    Apart, Chance, Change, Drops, Netem, Overtake, Police, Qdisc, Router, Spread, Way, Wire,
 };
 use std::fmt::Write;
 
@@ -53,8 +53,11 @@ fn drops(drops: &Drops) -> String {
 }
 
 fn of_netem(netem: &Netem) -> String {
-    let Netem { delay_ns, spread, limit, loss, duplicate, overtake, seed } = netem;
+    let Netem { delay_ns, spread, limit, loss, duplicate, overtake, seed, wire } = netem;
     let mut text = format!("delay {delay_ns} ns limit {limit} {loss:?} seeded {}", *seed != 0);
+    if let Some(Wire { rate, overhead }) = wire {
+        let _ = write!(text, " wire {rate} overhead {overhead}");
+    }
     if let Some(Spread { width_ns, normal, keep_order }) = spread {
         let _ = write!(text, " spread {width_ns} ns normal {normal} keep_order {keep_order}");
     }
@@ -109,17 +112,19 @@ fn devices(sets: &[&str]) -> String {
 #[test]
 fn a_path_is_routers_with_qdiscs() {
     let text = devices(&[]);
-    // 45 segments of 1500 bytes are the largest packet for the card; the wire's slack is 4 us.
+    // 45 segments of 1500 bytes are the largest packet for the card, which counts 1514 of 1538; the wire's slack is
+    // 4 us. Behind a link is its wire.
     let expected = "\
-sender: tbf rate 10000000000 burst 74210 limit 4294967295 overhead 24
+sender: tbf rate 9843953185 burst 73051 limit 4294967295 overhead 0
 sender: Pfifo { limit: 1000 }
 router 0 forward: drop of flow 0: segments [3, 17], acks []
 router 0 forward: tbf rate 1000000000 burst 2000 limit 1000000 overhead -14
 router 0 forward: Bfifo { limit: 1000000 }
-router 1 forward: netem delay 0 ns limit 100000000 Random { probability: 0.01 } seeded true
-router 2 forward: netem delay 20000000 ns limit 100000000 None seeded true
-router 2 back: drop of flow 0: segments [], acks [2]
-router 2 back: netem delay 30000000 ns limit 100000000 None seeded true
+router 1 forward: netem delay 0 ns limit 100000000 None seeded false wire 1000000000 overhead -14
+router 2 forward: netem delay 0 ns limit 100000000 Random { probability: 0.01 } seeded true
+router 3 forward: netem delay 20000000 ns limit 100000000 None seeded true
+router 3 back: drop of flow 0: segments [], acks [2]
+router 3 back: netem delay 30000000 ns limit 100000000 None seeded true
 ";
     assert_eq!(text, expected, "found:\n{text}");
 }
@@ -198,9 +203,11 @@ fn link(queue: &str) -> String {
 
 #[test]
 fn disciplines_have_the_options_of_linux_and_its_defaults() {
+    let wire =
+        "1 forward: netem delay 0 ns limit 100000000 None seeded false wire 100000000 overhead 0\n";
     let below = |limit: &str, qdisc: &str| {
         format!(
-            "0 forward: tbf rate 100000000 burst 1564 limit {limit} overhead 0\n0 forward: {qdisc}\n"
+            "0 forward: tbf rate 100000000 burst 1564 limit {limit} overhead 0\n0 forward: {qdisc}\n{wire}"
         )
     };
     let cases = [
@@ -255,7 +262,8 @@ fn disciplines_have_the_options_of_linux_and_its_defaults() {
             "discipline = \"cake\", rtt = \"20ms\"",
             "0 forward: Cake { rate: Some(100000000), rtt_us: 20000, overhead: 0, \
              memory: Some(4194304), ack_filter: false }\n"
-                .into(),
+                .to_string()
+                + wire,
         ),
     ];
     for (queue, expected) in cases {
@@ -266,7 +274,7 @@ fn disciplines_have_the_options_of_linux_and_its_defaults() {
 
 #[test]
 fn delays_of_several_flows_share_a_router() {
-    let other = "[[flow]]\nname = \"other\"\nbytes = \"1MB\"\n";
+    let other = "[[flow]]\nname = \"other\"\nbytes = \"1MB\"\ncongestion = \"reno\"\n";
     let elements = r#"path.forward=[
         { kind = "flow-delay", name = "x", flow = "other", delay = "1ms" },
         { kind = "flow-delay", name = "y", flow = "bulk", delay = "2ms" },
@@ -291,7 +299,7 @@ fn a_host_has_the_queue_that_it_is_given() {
         let text = devices(sets);
         text.lines().filter(|line| !line.starts_with("router")).collect::<Vec<_>>().join("; ")
     };
-    let card = "sender: tbf rate 10000000000 burst 74210 limit 4294967295 overhead 24; sender: ";
+    let card = "sender: tbf rate 9843953185 burst 73051 limit 4294967295 overhead 0; sender: ";
     let cases = [
         (
             vec!["hosts.sender.qdisc.kind=fq"],
@@ -362,12 +370,8 @@ fn what_an_element_does_that_linux_cannot_is_refused() {
             "no queue discipline of Linux sends at the times of a trace",
         ),
         (
-            r#"{ kind = "delay", name = "x", delay = "1ms", timer = { hz = 100 } }"#,
-            "a delay by a timer is of old kernels' netem",
-        ),
-        (
             r#"{ kind = "loss", name = "x", probability = 0.1, unit = "skb" }"#,
-            "here packets on the path are single segments (unit = \"segment\")",
+            "packets on the path are single segments (unit = \"segment\") without path.gso",
         ),
     ];
     for (element, why) in cases {
@@ -375,6 +379,88 @@ fn what_an_element_does_that_linux_cannot_is_refused() {
         let expected = format!("path, element x: refused: {why}");
         assert!(said.contains(&expected), "{element}: {said:#?}");
     }
+}
+
+/// One kernel has one value for all flows, which may be the default of none, some or all.
+#[test]
+fn parameters_of_one_algorithm_are_the_same_in_all_flows() {
+    let flows = |a: &str, b: &str| {
+        let other = format!("[[flow]]\nname = \"other\"\nbytes = \"1MB\"\ncongestion = {b}\n");
+        let sets = [SetOption(format!("flow.bulk.congestion={a}"))];
+        let source = Source::text("asked.toml", &format!("{SCENARIO}{other}"));
+        let plans = load(&source, &sets, &[]).expect("valid");
+        let wrong = linux::plan(&plans.plans()[0].resolved).err().unwrap_or_default();
+        wrong.contains("one kernel has one for all cubic flows")
+    };
+    let (plain, one, two) = (
+        r#"{ name = "cubic" }"#,
+        r#"{ name = "cubic", beta = 600 }"#,
+        r#"{ name = "cubic", beta = 500 }"#,
+    );
+    assert!(!flows(plain, plain) && !flows(one, one));
+    assert!(flows(one, two) && flows(one, plain) && flows(plain, one));
+}
+
+/// What a scenario means is what it says with every default written out, also on another kernel.
+#[test]
+fn parameters_are_those_of_the_scenarios_kernel() {
+    let words = |sets: &[&str]| linux::words(&resolved(sets)).expect("they can be asked");
+    let old = ["hosts.sender.kernel=2.6.20", "hosts.receiver.kernel=2.6.20"];
+    let bic = [&old[..], &["flow.bulk.congestion=bic"]].concat();
+    assert_eq!(words(&bic), ["tcp_bic.initial_ssthresh=100"]);
+    let none =
+        [&old[..], &["flow.bulk.congestion={ name = \"bic\", initial_ssthresh = 0 }"]].concat();
+    assert!(words(&none).is_empty());
+    let today = ["hosts.sender.kernel=6.12", "flow.bulk.congestion=cubic"];
+    assert!(words(&today).is_empty());
+}
+
+#[test]
+fn large_packets_pass_what_looks_at_no_segments() {
+    let link = r#"{ kind = "link", name = "x", rate = "1Gbit", framing = "ethernet" }"#;
+    let large = |forward: &str| {
+        let forward = format!("path.forward=[{forward}]");
+        let path = ["path.gso=true", "path.back=[]", &forward];
+        (linux::plan(&resolved(&path)), answers(&path))
+    };
+    let plan = large(link).0.expect("it can be asked");
+    let way = way("forward", &plan.routers[0].forward);
+    // 45 segments of 1514 bytes.
+    assert!(plan.gso && way.contains("burst 68630 "), "{way}");
+    let refused = [
+        (link.replace("ethernet", "ip"), "Linux counts the segments of a packet with path.gso by"),
+        (
+            r#"{ kind = "drop", name = "x", flow = "bulk", segments = [2] }"#.into(),
+            "it looks at segments",
+        ),
+        (
+            r#"{ kind = "policer", name = "x", rate = "1Gbit", burst = "1MB" }"#.into(),
+            "it looks at",
+        ),
+        (
+            r#"{ kind = "loss", name = "x", probability = 0.1 }"#.into(),
+            "packets on the path have many",
+        ),
+    ];
+    for (element, why) in refused {
+        let expected = format!("path, element x: refused: {why}");
+        let said = large(&element).1;
+        assert!(said.iter().any(|said| said.starts_with(&expected)), "{said:?}");
+    }
+    let simulator = engine::find("sim").expect("an engine").support(&resolved(&["path.gso=true"]));
+    assert!(simulator.iter().any(|(key, _)| key == "path.gso"), "{simulator:?}");
+}
+
+#[test]
+fn a_delay_by_a_timer_can_be_had_without_the_timer() {
+    let delay = r#"{ kind = "delay", name = "x", delay = "1ms", timer = { hz = 100 } }"#;
+    let set = format!("path.forward=[{delay}]");
+    let said = answers(&[&set, "path.back=[]"]);
+    let expected = "path.forward.x.timer: substituted: packets leave when they are due";
+    assert!(said.contains(&expected.to_string()), "{said:#?}");
+    let plan = linux::plan(&resolved(&[&set, "path.back=[]"])).expect("it can be asked");
+    let way = way("forward", &plan.routers[0].forward);
+    assert!(way.contains("netem delay 1000000 ns"), "{way}");
 }
 
 #[test]
@@ -472,7 +558,21 @@ fn what_it_cannot_do_is_said_by_key() {
         ),
         (
             "hosts.receiver.hz=250",
-            "hosts.receiver.hz: refused: both hosts are in one kernel, with one HZ",
+            "hosts.receiver.hz: refused: 250, and 1000 at the sender; both hosts are in one kernel, so \
+             set `hz` of both to the same",
+        ),
+        (
+            "flow.bulk.sockopt={ IP_TOS = 16 }",
+            "flow.bulk.sockopt.IP_TOS: substituted: the sender's queue has one band",
+        ),
+        (
+            "hosts.sender.hz=123",
+            "hosts.sender.hz: refused: 123; values of HZ that Linux offers: 100, 250, 300, 1000",
+        ),
+        ("path.mtu=80", "path.mtu: refused: 80; Linux sends segments of 48 bytes at least: 88"),
+        (
+            "path.forward.wire.rate=7bit",
+            "path, element wire: refused: a rate below 8 bit/s: Linux counts in bytes per second",
         ),
         (
             "hosts.sender.behaviour={ reduction = \"prr\" }",

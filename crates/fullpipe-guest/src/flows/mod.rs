@@ -48,6 +48,12 @@ fn spawn(
     Ok(())
 }
 
+/// Sets TCP_CONGESTION.
+fn set_congestion(socket: &OwnedFd, name: &str) -> Result<()> {
+    sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_bytes())
+        .at(|| format!("congestion control {name}"))
+}
+
 /// Sets SO_SNDBUF or SO_RCVBUF, by the option that is not bounded by `wmem_max` and `rmem_max`. The kernel
 /// bounds it by 2^30 - 1 and doubles it.
 fn set_buffer(socket: &OwnedFd, option: i32, bytes: Option<u64>) -> Result<()> {

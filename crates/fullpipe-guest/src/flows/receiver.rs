@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use fullpipe_guest::plan::Flow;
 use fullpipe_guest::record::{ACCEPTED, FINISHED};
 
-use super::{options, plain, set_buffer};
+use super::{options, plain, set_buffer, set_congestion};
 use crate::error::{Context, Result};
 use crate::run::Event;
 use crate::{layout, run, sys};
@@ -38,6 +38,8 @@ fn accept(index: usize, flow: &Flow) -> Result<OwnedFd> {
     let listener = sys::tcp_socket().at(|| "socket")?;
     // What is accepted has it from the listener, in time for the window scale of the SYN's answer.
     set_buffer(&listener, libc::SO_RCVBUFFORCE, flow.rcvbuf)?;
+    // One that needs ECN is granted it only where the listener has it too (tcp_ca_needs_ecn).
+    set_congestion(&listener, &flow.congestion)?;
     options::set_all(&listener, &flow.receiver_options)?;
     let port = layout::receiver_port(index);
     sys::bind(&listener, Ipv4Addr::UNSPECIFIED, port).at(|| format!("bind to port {port}"))?;

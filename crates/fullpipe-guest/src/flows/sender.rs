@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use fullpipe_guest::plan::Flow;
 use fullpipe_guest::record::ESTABLISHED;
 
-use super::{options, plain, set_buffer};
+use super::{options, plain, set_buffer, set_congestion};
 use crate::batch::Writes;
 use crate::error::{Context, Result};
 use crate::run::{Event, START};
@@ -39,9 +39,7 @@ pub fn run(index: usize, flow: &Flow, to: Ipv4Addr, seed: u64) -> Result<()> {
 
 fn connect(index: usize, flow: &Flow, to: Ipv4Addr, seed: u64) -> Result<OwnedFd> {
     let socket = sys::tcp_socket().at(|| "socket")?;
-    let name = flow.congestion.as_bytes();
-    sys::set_option(&socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name)
-        .at(|| format!("congestion control {}", flow.congestion))?;
+    set_congestion(&socket, &flow.congestion)?;
     set_buffer(&socket, libc::SO_SNDBUFFORCE, flow.sndbuf)?;
     options::set_all(&socket, &flow.sender_options)?;
     let port = layout::sender_port(index, seed);

@@ -35,6 +35,7 @@ pub fn plan(rate: u64, queue: u32) -> Plan {
         sample_ns: 100 * MS,
         counters_ns: MS,
         mtu: 1500,
+        gso: false,
         seed: 1,
         sysctl: vec![("net/core/netdev_max_backlog".into(), "100000".into())],
         sender: host(vec![]),

@@ -45,6 +45,9 @@ impl Resolved {
 pub struct Path {
     /// Largest IP packet, bytes.
     pub mtu: u32,
+    /// Whether packets stay on the path as TCP hands them down, many segments in one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub gso: bool,
     /// What data passes, in order.
     pub forward: Vec<Element>,
     /// What ACKs pass, in order.

@@ -49,6 +49,9 @@ pub fn put(to: &mut Message, netem: &Netem) -> &'static str {
     to.text(TCA_KIND, "netem").nest(TCA_OPTIONS, &head(netem), |options| {
         options.u64(TCA_NETEM_LATENCY64, netem.delay_ns);
         put_spread(options, netem);
+        if let Some(wire) = netem.wire {
+            put_rate(options, wire.rate / 8, wire.overhead);
+        }
         if let Some(copied) = netem.duplicate {
             // Of delays, of losses, of copies.
             options.attr(TCA_NETEM_CORR, &words(&[0, 0, share(copied.correlation)]));
@@ -75,7 +78,12 @@ fn put_spread(options: &mut Message, netem: &Netem) {
         options.attr(TCA_NETEM_DELAY_DIST, &normal::table());
     }
     if spread.keep_order {
-        // `struct tc_netem_rate`: rate (given apart), overhead, size of cells, their overhead.
-        options.attr(TCA_NETEM_RATE, &words(&[0; 4])).u64(TCA_NETEM_RATE64, NO_TIME);
+        put_rate(options, NO_TIME, 0);
     }
+}
+
+/// `struct tc_netem_rate`: rate (given apart), overhead, size of cells, their overhead.
+fn put_rate(options: &mut Message, bytes_per_second: u64, overhead: i32) {
+    options.attr(TCA_NETEM_RATE, &words(&[0, overhead as u32, 0, 0]));
+    options.u64(TCA_NETEM_RATE64, bytes_per_second);
 }

@@ -6,6 +6,8 @@ use fullpipe_sim::units::Time;
 
 /// The kernel's infinite ssthresh (TCP_INFINITE_SSTHRESH).
 const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+/// Linux's TCP_ESTABLISHED: no FIN was sent or received.
+const ESTABLISHED: u8 = 1;
 /// Linux's CA_CWR: from here on cwnd is being reduced, or was by a loss.
 const CA_CWR: u8 = 2;
 
@@ -93,7 +95,9 @@ impl Limits {
             self.spent[kinds[i] as usize] += share;
             left -= share;
         }
-        self.spent[Limit::Idle as usize] += left;
+        // Until it has closed the connection the application could write.
+        let quiet = if info.state == ESTABLISHED { Limit::Application } else { Limit::Idle };
+        self.spent[quiet as usize] += left;
         self.until = now;
     }
 }
@@ -142,6 +146,12 @@ mod tests {
             [("idle", 20), ("cwnd_slow_start", 25), ("cwnd_avoidance", 10), ("receive_window", 5)];
         assert_eq!(shares(&mut state, 60), both);
         let (sample, _) = state.sample(Time::ms(70), 0, 1448);
+        // Nothing in flight: before the end the application could write, after it there is nothing to do.
+        let mut quiet = FlowState::default();
+        quiet.sender.state = ESTABLISHED;
+        assert_eq!(shares(&mut quiet, 5), [("application", 5)]);
+        quiet.sender.state = 4;
+        assert_eq!(shares(&mut quiet, 7), [("idle", 2), ("application", 5)]);
         assert_eq!(sample.limits.iter().sum::<u64>(), 70_000_000);
         assert_eq!(sample.limits[Limit::CwndAvoidance as usize], 12_000_000);
     }

@@ -31,6 +31,8 @@ pub(super) struct Machine {
     jail: Jail,
     /// Where its memory lies.
     memory: PathBuf,
+    /// Room that was left there when it was last looked at, bytes.
+    room: Option<u64>,
     /// Virtual time when it was last seen to move, the CPU time and the moment of that.
     seen: (u64, Duration, Instant),
 }
@@ -53,8 +55,9 @@ impl Machine {
         let mut command = boot::command(parts, jail.path());
         command.stdin(Stdio::null()).stdout(console.try_clone()?).stderr(console);
         let child = command.spawn()?;
-        let (memory, seen) = (parts.memory_directory.into(), (0, Duration::ZERO, Instant::now()));
-        Ok(Machine { child, jail, memory, seen })
+        let memory: PathBuf = parts.memory_directory.into();
+        let (room, seen) = (memory::room(&memory), (0, Duration::ZERO, Instant::now()));
+        Ok(Machine { child, jail, memory, room, seen })
     }
 
     /// What it has told so far.
@@ -67,7 +70,8 @@ impl Machine {
         if let Some(status) = self.child.try_wait()? {
             return Ok(State::Ended(status));
         }
-        if let Some(why) = memory::full(&self.memory) {
+        self.room = memory::room(&self.memory);
+        if let Some(why) = memory::full(&self.memory, self.room, false) {
             return Ok(State::Hopeless(why));
         }
         let (time, cpu) = (self.virtual_time(), self.cpu());
@@ -101,6 +105,15 @@ impl Machine {
         Duration::from_nanos(ns.unwrap_or(0))
     }
 
+    /// In words: how it ended.
+    pub(super) fn end(&self, status: ExitStatus) -> String {
+        let how = how_it_ended(status);
+        match memory::full(&self.memory, self.room, status.signal().is_some()) {
+            Some(why) => format!("the guest ended {how}: {why}"),
+            None => format!("the guest ended {how}"),
+        }
+    }
+
     /// The last lines that the kernel has printed, indented.
     pub(super) fn last_lines(&self) -> String {
         let text = fs::read(self.jail.file(CONSOLE)).unwrap_or_default();
@@ -120,7 +133,7 @@ impl Drop for Machine {
 }
 
 /// In words: what a status says.
-pub(super) fn how_it_ended(status: ExitStatus) -> String {
+fn how_it_ended(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("with exit code {code}"),
         (None, Some(libc::SIGKILL)) => "killed (out of memory?)".into(),

@@ -18,10 +18,30 @@ pub fn directory() -> PathBuf {
     std::path::absolute(&place).unwrap_or(place)
 }
 
-/// Why a guest whose memory lies in `place` cannot go on; none while there is room.
-pub(super) fn full(place: &Path) -> Option<String> {
-    let free = needs::free_space(place)?;
-    (free < LEAST).then(|| {
+/// Whether it is there.
+///
+/// # Errors
+/// It is not.
+pub(super) fn check() -> Result<(), String> {
+    let place = directory();
+    place.is_dir().then_some(()).ok_or_else(|| {
+        format!(
+            "{} is no directory; guests' memory lies there, or where {VARIABLE} says",
+            place.display()
+        )
+    })
+}
+
+/// Room that is left in `place`, bytes; none if it cannot be asked.
+pub(super) fn room(place: &Path) -> Option<u64> {
+    needs::free_space(place)
+}
+
+/// Why a guest cannot go on, whose memory lies in `place` where so much room is left; none while there is enough. One
+/// that has `ended` by itself may have taken what was left after the last look.
+pub(super) fn full(place: &Path, room: Option<u64>, ended: bool) -> Option<String> {
+    let free = room?;
+    (free < if ended { 4 * LEAST } else { LEAST }).then(|| {
         format!(
             "{} has no room for the guest's memory ({} MB free); remove files there, make it larger (mount -o \
              remount,size=4g {0}), or name another tmpfs by {VARIABLE}",

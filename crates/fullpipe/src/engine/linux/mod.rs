@@ -98,6 +98,7 @@ impl Engine for Linux {
         if !jail::has_init() {
             return Err("this program was built without the guest of the engine linux".into());
         }
+        memory::check()?;
         built(resolved, self.family(resolved)).map(drop)
     }
 
@@ -141,6 +142,14 @@ pub fn plan(resolved: &Resolved) -> Result<Plan, String> {
     asks::ask(resolved, LINUX.family(resolved)).map(|asked| asked.plan)
 }
 
+/// Words of the kernel's command line for `resolved`: parameters of modules.
+///
+/// # Errors
+/// As [`plan`].
+pub fn words(resolved: &Resolved) -> Result<Vec<String>, String> {
+    asks::ask(resolved, LINUX.family(resolved)).map(|asked| asked.words)
+}
+
 /// The built kernel for `resolved`, with the HZ of its hosts.
 fn built(resolved: &Resolved, family: Family) -> Result<PathBuf, String> {
     let hz: Hz = resolved.hosts.sender.hz.to_string().parse()?;
@@ -149,7 +158,14 @@ fn built(resolved: &Resolved, family: Family) -> Result<PathBuf, String> {
     let found = cache.find(&wanted).map(|entry| entry.kernel());
     found.ok_or_else(|| {
         let build = format!("fullpipe kernel build --version {family} --hz {hz}");
-        format!("{wanted} has not been built; to build it: {build}")
+        let others =
+            Hz::ALL.into_iter().filter(|hz| cache.find(&Wanted { hz: *hz, family }).is_some());
+        let others = others.map(|hz| {
+            format!(
+                "; with HZ {hz} it has: --set hosts.sender.hz={hz} --set hosts.receiver.hz={hz}"
+            )
+        });
+        format!("{wanted} has not been built; to build it: {build}{}", others.collect::<String>())
     })
 }
 
@@ -190,11 +206,8 @@ fn follow(
                 return Ok(Outcome { end: reached, complete: true, segments: samples.segments });
             }
             State::Ended(status) => {
-                let how = machine::how_it_ended(status);
-                return Err(fail(
-                    &machine,
-                    format!("the guest ended {how} at {} s", reached.as_secs_f64()),
-                ));
+                let how = machine.end(status);
+                return Err(fail(&machine, format!("at {} s {how}", reached.as_secs_f64())));
             }
             State::Hopeless(why) => return Err(fail(&machine, why)),
             State::Running if more => {}

@@ -19,8 +19,9 @@ const TYPE: u16 = 0x3fff;
 /// Counters of one qdisc.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counted {
-    /// Packets that left, and those that wait with their bytes.
+    /// Packets that left with their bytes, and those that wait with theirs.
     pub(super) packets: u64,
+    pub(super) bytes: u64,
     pub(super) waiting: u64,
     pub(super) waiting_bytes: u64,
     pub(super) drops: u64,
@@ -84,7 +85,10 @@ fn counted(stats: &[u8]) -> Counted {
         let u32_at = |at| number::<4>(value, at).map_or(0, |n| u64::from(u32::from_ne_bytes(n)));
         match kind {
             // Its 32 bits overflow; the 64 may come before or after it.
-            TCA_STATS_BASIC => counted.packets = counted.packets.max(u32_at(8)),
+            TCA_STATS_BASIC => {
+                counted.bytes = number::<8>(value, 0).map_or(0, u64::from_ne_bytes);
+                counted.packets = counted.packets.max(u32_at(8));
+            }
             TCA_STATS_PKT64 => {
                 counted.packets = number::<8>(value, 0).map_or(0, u64::from_ne_bytes);
             }
@@ -146,9 +150,15 @@ mod tests {
         bytes.extend(message(RTM_NEWQDISC + 1, 3, 2 << 16, &basic));
         bytes.extend(message(RTM_NEWQDISC, 2, 2 << 16, &[pkt64, basic].concat()));
         let at = |device, handle| Counters { namespace: 4, device, handle };
-        let first =
-            Counted { packets: 6, waiting: 3, waiting_bytes: 4542, drops: 2, ..Counted::default() };
-        let second = Counted { packets: 7_000_000_000, ..Counted::default() };
+        let first = Counted {
+            packets: 6,
+            bytes: 9000,
+            waiting: 3,
+            waiting_bytes: 4542,
+            drops: 2,
+            ..Counted::default()
+        };
+        let second = Counted { packets: 7_000_000_000, bytes: 9000, ..Counted::default() };
         assert_eq!(read(4, &bytes), [(at(3, 1 << 16), first), (at(2, 2 << 16), second)]);
         // Cut off anywhere, it is read as far as it goes.
         for length in 0..bytes.len() {

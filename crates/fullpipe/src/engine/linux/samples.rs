@@ -178,7 +178,9 @@ impl Samples {
         self.counted.extend(pending.qdiscs);
         for (index, stage) in self.stages.iter().enumerate() {
             let (entered, counted) = self.counted(stage.seen);
-            sink.stage(&stage_sample(time, index as u16, entered, counted));
+            let busy_ns = stage.serial.map_or(0, |s| s.busy_ns(counted.bytes, counted.packets));
+            let sample = stage_sample(time, index as u16, entered, counted);
+            sink.stage(&StageSample { busy_ns, ..sample });
         }
         pending.counters.iter().for_each(|counter| sink.counter(counter));
     }

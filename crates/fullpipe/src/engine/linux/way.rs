@@ -1,14 +1,13 @@
 //! The path as routers with qdiscs, and where the trace's stages are found among them.
 
-use super::pieces::{self, Capacity, Chain, Piece, piece, tbf};
+use super::pieces::{self, Capacity, Chain, Piece, Serial, Wire, piece, tbf};
 use crate::scenario::{self, Element, QdiscKind, Resolved};
 use fullpipe_guest::plan::{Apart, Drops, Police, Qdisc, Router, Watch, Way};
 use fullpipe_guest::record::{INCOMING_HANDLE, LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
+use fullpipe_sim::rng::Rng;
 use fullpipe_sim::trace::StageInfo;
 use fullpipe_sim::units::{Framing, Rate};
 
-/// Largest packet that TCP hands down to be split by the card (GSO_MAX_SIZE), bytes.
-const GSO_MAX_SIZE: u32 = 65_536;
 /// Flows that may have a qdisc of their own on one device.
 const MOST_APART: usize = 15;
 
@@ -70,6 +69,8 @@ pub(super) struct List {
 pub(super) struct Watched {
     pub(super) info: StageInfo,
     pub(super) seen: Seen,
+    /// How its busy time follows from what it sent.
+    pub(super) serial: Option<Serial>,
 }
 
 /// One direction of the path: what stands on each device, in the order in which packets come to it.
@@ -77,8 +78,13 @@ pub(super) struct Watched {
 struct Direction {
     ways: Vec<Way>,
     /// Stages with the way that they are on.
-    stages: Vec<(StageInfo, usize, By)>,
+    stages: Vec<Placed>,
+    /// The link that was last, until its packets have arrived.
+    sent: Option<Serial>,
 }
+
+/// A stage, the way that it is on, what of it the stage is, how its busy time is known.
+type Placed = (StageInfo, usize, By, Option<Serial>);
 
 /// What of a way a stage is.
 #[derive(Clone, Copy)]
@@ -145,7 +151,7 @@ impl Course {
         self.last.map_or(way, |last| last - way) as u16
     }
 
-    fn watched(&self, (info, way, by): (StageInfo, usize, By)) -> Watched {
+    fn watched(&self, (info, way, by, serial): Placed) -> Watched {
         let counters =
             |way, device, handle| Counters { namespace: self.router(way) + 1, device, handle };
         let root = |way| counters(way, self.out, qdisc_handle(0));
@@ -162,40 +168,61 @@ impl Course {
                 Seen::List(List { router: self.router(way), flow, back: self.last.is_some() })
             }
         };
-        Watched { info: StageInfo { direction: self.name, ..info }, seen }
+        Watched { info: StageInfo { direction: self.name, ..info }, seen, serial }
     }
+}
+
+/// Packets on the links of `run`.
+pub(super) fn wire(run: &Resolved) -> Wire {
+    Wire { mtu: run.path.mtu, gso: run.path.gso }
 }
 
 fn direction(elements: &[Element], run: &Resolved) -> Result<Direction, (String, String)> {
     let mut direction = Direction::default();
     for element in elements {
         let told = |why: String| (element.name().to_string(), why);
-        match piece(&element.ask(run), run.path.mtu).map_err(told)? {
-            Piece::Qdiscs(chain) => {
+        let mut piece = piece(&element.ask(run), wire(run)).map_err(told)?;
+        piece.seed(Rng::new(run.seed, element.name()).next_u64());
+        if !matches!(piece, Piece::Qdiscs(_)) {
+            direction.arrive(None);
+        }
+        match piece {
+            Piece::Qdiscs(mut chain) => {
+                direction.arrive(Some(&mut chain));
                 let by = chain.marking.map_or(By::Root, By::Marking);
-                direction.pass(stage(element, chain.capacity), chain, by);
+                direction.pass(stage(element, chain.capacity, run), chain, by);
             }
-            Piece::Copies(chain) if direction.copies() => {
-                drop(chain);
+            Piece::Copies(_) if direction.copies() => {
                 return Err(told("a copy is not copied again: one duplication on a way".into()));
             }
             Piece::Copies(chain) => {
                 direction.count();
-                direction.pass(stage(element, None), chain, By::Copies);
+                direction.pass(stage(element, None, run), chain, By::Copies);
             }
-            Piece::Apart(apart) => direction.part(stage(element, None), apart),
-            Piece::Drops(drops) => direction.lose(stage(element, None), drops),
-            Piece::Police(police) => direction.police(stage(element, None), police),
+            Piece::Apart(apart) => direction.part(stage(element, None, run), apart),
+            Piece::Drops(drops) => direction.lose(stage(element, None, run), drops),
+            Piece::Police(police) => direction.police(stage(element, None, run), police),
         }
     }
+    direction.arrive(None);
     Ok(direction)
 }
 
 impl Direction {
     /// A stage that is a qdisc on a device of its own; a list of losses may stand before it.
     fn pass(&mut self, info: StageInfo, chain: Chain, by: By) {
+        let serial = chain.serial;
+        self.sent = serial;
         self.put(chain);
-        self.stages.push((info, self.ways.len() - 1, by));
+        self.stages.push((info, self.ways.len() - 1, by, serial));
+    }
+
+    /// Packets that a link has sent are on its wire before they come to what is next.
+    fn arrive(&mut self, next: Option<&mut Chain>) {
+        let Some(serial) = self.sent.take() else { return };
+        if let Some(wire) = pieces::on_the_wire(serial, next) {
+            self.put(wire);
+        }
     }
 
     fn put(&mut self, chain: Chain) {
@@ -216,7 +243,7 @@ impl Direction {
     }
 
     fn copies(&self) -> bool {
-        self.stages.iter().any(|(_, _, by)| matches!(by, By::Copies))
+        self.stages.iter().any(|(_, _, by, _)| matches!(by, By::Copies))
     }
 
     /// A list of packets to lose: where they come into a router, so before its qdisc. What counts there is for
@@ -230,7 +257,7 @@ impl Direction {
             Some(way) => way.drops.push(drops),
             None => self.ways.push(Way { drops: vec![drops], ..Way::default() }),
         }
-        self.stages.push((info, self.ways.len() - 1, By::List(flow)));
+        self.stages.push((info, self.ways.len() - 1, By::List(flow), None));
     }
 
     /// A qdisc for a flow, beside those of others where there are some and the flow has none yet.
@@ -245,13 +272,13 @@ impl Direction {
         let number = self.ways.len() - 1;
         let flows = &mut self.ways[number].apart;
         flows.push(apart);
-        self.stages.push((info, number, By::Apart(flows.len() - 1)));
+        self.stages.push((info, number, By::Apart(flows.len() - 1), None));
     }
 
     /// A token bucket where packets come into a router; nothing else stands there.
     fn police(&mut self, info: StageInfo, police: Police) {
         self.ways.push(Way { police: Some(police), ..Way::default() });
-        self.stages.push((info, self.ways.len() - 1, By::Police));
+        self.stages.push((info, self.ways.len() - 1, By::Police, None));
     }
 }
 
@@ -260,18 +287,26 @@ fn is_open(way: &Way) -> bool {
     way.qdiscs.is_empty() && way.apart.is_empty()
 }
 
-fn stage(element: &Element, capacity: Capacity) -> StageInfo {
+fn stage(element: &Element, capacity: Capacity, run: &Resolved) -> StageInfo {
     let (unit, capacity) = capacity.map_or(("segment", None), |(unit, n)| (unit, Some(n)));
+    let unit = if run.path.gso && unit == "segment" { "skb" } else { unit };
     let (name, kind) = (element.name().into(), element.kind());
     StageInfo { index: 0, name, kind, direction: "", unit, capacity }
 }
 
 /// A host's card: its rate, and the queue in front of it, which decides about what TCP hands down.
 pub(super) fn card(rate: Rate, queue: &scenario::Qdisc, mtu: u32, tso: bool) -> Vec<Qdisc> {
-    let framing = Framing::EthernetWire;
-    let segments = if tso { GSO_MAX_SIZE.div_ceil(mtu.max(1)) + 1 } else { 1 };
-    let largest = segments * (mtu + framing.overhead());
-    vec![tbf(rate, framing, largest, u32::MAX), host_queue(queue)]
+    let wire = Framing::EthernetWire;
+    if !tso {
+        return vec![tbf(rate, wire, mtu + wire.overhead(), u32::MAX), host_queue(queue)];
+    }
+    // Of a packet of many segments Linux counts each with its Ethernet header, as long as nothing is to be added
+    // (qdisc_pkt_len_init, not __qdisc_calculate_pkt_len). So the rate is that without the rest, of full segments.
+    let frames = Framing::Ethernet;
+    let share = (u64::from(mtu + frames.overhead()), u64::from(mtu + wire.overhead()));
+    let rate = Rate((u128::from(rate.0) * u128::from(share.0) / u128::from(share.1)) as u64);
+    let largest = Wire { mtu, gso: true }.largest(frames);
+    vec![tbf(rate, frames, largest, u32::MAX), host_queue(queue)]
 }
 
 /// The queue of a host, with what Linux gives its kind.
@@ -305,5 +340,5 @@ pub(super) fn card_stage(queue: &scenario::Qdisc) -> Watched {
         capacity: Some(queue.limit.into()),
     };
     let counters = Counters { namespace: 0, device: RIGHT_DEVICE, handle: qdisc_handle(1) };
-    Watched { info, seen: Seen::Qdisc(counters) }
+    Watched { info, seen: Seen::Qdisc(counters), serial: None }
 }

@@ -24,7 +24,11 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
             refused(format!("flow.{}.{key}", flow.name), why.into())
         })
     });
-    of_hosts.chain(of_flows).chain(options).chain(of_queues(run)).collect()
+    let gso = run.path.gso.then(|| {
+        let why = "the simulator's path takes single segments; --engine linux has the choice";
+        refused("path.gso".into(), why.into())
+    });
+    of_hosts.chain(of_flows).chain(gso).chain(options).chain(of_queues(run)).collect()
 }
 
 fn of_queues(run: &Resolved) -> impl Iterator<Item = (String, Support)> {

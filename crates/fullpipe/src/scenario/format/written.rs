@@ -81,6 +81,8 @@ group! {
         loss: ShortLoss, Absent("no loss");
         /// Largest IP packet, bytes.
         mtu: Int<68, 65535>, Is("1500");
+        /// Whether packets stay on the path as TCP hands them down, many segments in one, as between namespaces of a host: then elements decide about skbs, and runs of genuine Linux take less CPU. Genuine kernels only.
+        gso: bool, Is("false");
         /// What data passes, in order.
         forward: Elements, Absent("the short form");
         /// What ACKs pass, in order.

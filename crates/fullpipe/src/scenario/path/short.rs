@@ -27,9 +27,10 @@ pub fn path(
             whole.forward = false;
             let back = list(back, &whole, cx);
             distinct(path, cx);
-            Path { mtu, forward: forward?, back: back? }
+            Path { mtu, gso: false, forward: forward?, back: back? }
         }
     };
+    resolved.gso = *needed(&path.gso)?;
     whole.round_trip = resolved.round_trip();
     let Path { forward, back, .. } = &mut resolved;
     forward.iter_mut().chain(back).for_each(|element| element.complete(&whole));
@@ -97,7 +98,7 @@ fn short(path: &written::Path, mtu: u32, cx: &mut Context) -> Option<Path> {
         short_delay("back-delay", from?, delay, cx)?,
     ];
     let forward = forward.into_iter().flatten().collect();
-    Some(Path { mtu, forward, back: back.into_iter().flatten().collect() })
+    Some(Path { mtu, gso: false, forward, back: back.into_iter().flatten().collect() })
 }
 
 /// The loss of one direction, if there is any.

@@ -1,9 +1,11 @@
 //! Flows: what the guest's are asked, and the parameters of congestion controls.
 
+use super::Answers;
+use crate::engine::Support;
 use crate::engine::linux::kernel::Family;
-use crate::scenario::{App, Flow, Resolved, congestion};
+use crate::scenario::{App, Flow, QdiscKind, Resolved, congestion};
 use fullpipe_guest::plan;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the guest is asked for a flow of `run`.
 pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
@@ -28,41 +30,61 @@ pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
     }
 }
 
+/// The keys of flows that are not done exactly.
+pub(super) fn answers(run: &Resolved, answers: &mut Answers) {
+    if run.hosts.sender.qdisc.kind != QdiscKind::PfifoFast {
+        return;
+    }
+    for flow in &run.flow {
+        for option in ["IP_TOS", "SO_PRIORITY"].iter().filter(|o| flow.sockopt.contains_key(*o)) {
+            let what = Support::Substituted("the sender's queue has one band".into());
+            answers.push((format!("flow.{}.sockopt.{option}", flow.name), what));
+        }
+    }
+}
+
 fn options(options: &BTreeMap<&'static str, i64>) -> Vec<(String, i64)> {
     options.iter().map(|(name, value)| (name.to_string(), *value)).collect()
 }
 
-/// Congestion controls' parameters that differ from what the scenario's kernel has by default, as words of the
-/// kernel's command line. A kernel has one value of each for all flows.
+/// Congestion controls' parameters that are not as the kernel has them by itself, as words of its command line.
+/// It has one value of each for all flows. What its module does not have has to be as in the scenario's kernel.
 pub(super) fn words(run: &Resolved, family: Family) -> Result<Vec<String>, (String, String)> {
     let modules = congestion::genuine();
-    let mut values = BTreeMap::new();
+    let mut words = BTreeSet::new();
     for flow in &run.flow {
         let name = flow.congestion.name.as_str();
-        let key = |parameter: &str| format!("flow.{}.congestion.{parameter}", flow.name);
         let module = modules.iter().find(|module| module.name == name);
-        let known = module.map_or(&[][..], |module| &module.parameters);
-        for (parameter, value) in changed(flow, &run.hosts.sender.kernel) {
-            if known.iter().all(|known| known.name != parameter) {
-                let why = format!("{name} of Linux {family} has no such parameter");
-                return Err((key(&parameter), why));
+        let own = module.map(|m| congestion::defaults(m, family.name())).unwrap_or_default();
+        let usual = usual(name, &run.hosts.sender.kernel);
+        for (parameter, value) in &flow.congestion.parameters {
+            let key = || format!("flow.{}.congestion.{parameter}", flow.name);
+            let Some(default) = own.get(parameter) else {
+                if usual.get(parameter) == Some(value) {
+                    continue;
+                }
+                return Err((key(), format!("{name} of Linux {family} has no such parameter")));
+            };
+            let of_it = run.flow.iter().filter(|other| other.congestion.name == name);
+            let others = |other: &&Flow| other.congestion.parameters.get(parameter) != Some(value);
+            if let Some(other) = of_it.clone().find(others) {
+                let why = format!(
+                    "{value}, and another value for flow {}: one kernel has one for all {name} flows",
+                    other.name
+                );
+                return Err((key(), why));
             }
-            let word = format!("tcp_{name}.{parameter}");
-            if values.insert(word, value).is_some_and(|other| other != value) {
-                let why =
-                    format!("flows with other values: one kernel has one for all {name} flows");
-                return Err((key(&parameter), why));
+            if value != default {
+                words.insert(format!("tcp_{name}.{parameter}={value}"));
             }
         }
     }
-    Ok(values.into_iter().map(|(word, value)| format!("{word}={value}")).collect())
+    Ok(words.into_iter().collect())
 }
 
-fn changed(flow: &Flow, kernel: &str) -> Vec<(String, i64)> {
+/// The parameters of an algorithm as a kernel has them.
+fn usual(name: &str, kernel: &str) -> BTreeMap<String, i64> {
     let algorithms = congestion::of_kernel(kernel);
-    let algorithm = algorithms.iter().find(|a| a.name == flow.congestion.name);
-    let defaults = algorithm.map(|a| congestion::defaults(a, kernel)).unwrap_or_default();
-    let differs = |(name, value): &(&String, &i64)| defaults.get(*name) != Some(value);
-    let parameters = flow.congestion.parameters.iter().filter(differs);
-    parameters.map(|(name, value)| (name.clone(), *value)).collect()
+    let algorithm = algorithms.iter().find(|a| a.name == name);
+    algorithm.map(|a| congestion::defaults(a, kernel)).unwrap_or_default()
 }

@@ -5,13 +5,16 @@ mod hosts;
 #[cfg(test)]
 mod kernel_tests;
 
-use super::kernel::Family;
+use super::kernel::{Family, Hz};
+use super::pieces;
 use super::way::{self, Watched};
 use crate::engine::Support;
 use crate::scenario::Resolved;
-use fullpipe_guest::plan::{self, Plan, Qdisc, Router};
+use fullpipe_guest::plan::{self, Plan};
 use fullpipe_sim::units::Time;
 
+/// Linux makes no segments of less than 48 bytes (net.ipv4.tcp_min_snd_mss), whatever the MTU: with 40 of headers.
+const LEAST_MTU: u32 = 88;
 /// Samples are no closer, ns.
 const CLOSEST: u64 = 100_000;
 /// Interval of counters, if the scenario has none: they cost more than other samples.
@@ -42,8 +45,25 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
     for (name, host) in [("sender", &run.hosts.sender), ("receiver", &run.hosts.receiver)] {
         hosts::answers(&format!("hosts.{name}"), host, family, &mut answers);
     }
-    if run.hosts.sender.hz != run.hosts.receiver.hz {
-        answers.push(refused("hosts.receiver.hz", "both hosts are in one kernel, with one HZ"));
+    let hz = [run.hosts.sender.hz, run.hosts.receiver.hz];
+    if hz[0] != hz[1] {
+        let why = format!(
+            "{}, and {} at the sender; both hosts are in one kernel, so set `hz` of both to the same",
+            hz[1], hz[0]
+        );
+        answers.push(refused("hosts.receiver.hz", &why));
+    }
+    if let Err(why) = hz[0].to_string().parse::<Hz>() {
+        answers.push(refused("hosts.sender.hz", &format!("{}; {why}", hz[0])));
+    }
+    if run.path.mtu < LEAST_MTU {
+        let why =
+            format!("{}; Linux sends segments of 48 bytes at least: {LEAST_MTU}", run.path.mtu);
+        answers.push(refused("path.mtu", &why));
+    }
+    if run.flow.len() > plan::MAX_FLOWS {
+        let why = format!("{} flows; one guest runs {} at most", run.flow.len(), plan::MAX_FLOWS);
+        answers.push(refused("flow", &why));
     }
     let (sender, receiver) = (run.hosts.sender.nic_rate, run.hosts.receiver.nic_rate);
     if receiver < sender {
@@ -58,13 +78,35 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
     if run.report.sample.0 < CLOSEST {
         answers.push(refused("report.sample", "samples are at least 0.1 ms apart"));
     }
-    if let Err((name, why)) = way::routers(run) {
-        answers.push(refused(&format!("path, element {name}"), &why));
-    }
+    path_answers(run, &mut answers);
+    flows::answers(run, &mut answers);
     if let Err((key, why)) = flows::words(run, family) {
         answers.push(refused(&key, &why));
     }
     answers
+}
+
+/// Of every element of its own, then of all as they stand.
+fn path_answers(run: &Resolved, answers: &mut Answers) {
+    let ways = [("forward", &run.path.forward), ("back", &run.path.back)];
+    let elements = ways.iter().flat_map(|(way, elements)| elements.iter().map(move |e| (way, e)));
+    let mut wrong = false;
+    for (way, element) in elements {
+        let ask = element.ask(run);
+        if let Some((part, what)) = pieces::instead(&ask) {
+            let key = format!("path.{way}.{}.{part}", element.name());
+            answers.push((key, Support::Substituted(what.into())));
+        }
+        if let Err(why) = pieces::piece(&ask, way::wire(run)) {
+            wrong = true;
+            answers.push(refused(&format!("path, element {}", element.name()), &why));
+        }
+    }
+    if let Err((name, why)) = way::routers(run)
+        && !wrong
+    {
+        answers.push(refused(&format!("path, element {name}"), &why));
+    }
 }
 
 fn refused(key: &str, why: &str) -> (String, Support) {
@@ -89,16 +131,19 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
         sample_ns: run.report.sample.0,
         counters_ns: run.report.counters.unwrap_or(COUNTERS).0,
         mtu: run.path.mtu,
+        gso: run.path.gso,
         seed: run.seed,
         sysctl: vec![
             ("net/ipv4/tcp_mem".into(), TCP_MEM.into()),
             ("net/core/netdev_max_backlog".into(), "1000000".into()),
+            // The window scale that the receiver offers follows from it (tcp_select_initial_window).
+            ("net/core/rmem_max".into(), receiver.sysctl.modelled.rmem_max.to_string()),
         ],
         sender: plan::Host {
             out: plan::Way { qdiscs: card, ..plan::Way::default() },
             ..hosts::host(sender)
         },
-        routers: seeded(routers, run.seed),
+        routers,
         receiver: plan::Host {
             out: plan::Way { qdiscs: way::open(&receiver.qdisc), ..plan::Way::default() },
             ..hosts::host(receiver)
@@ -108,23 +153,6 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     };
     let memory_mib = memory_mib(run);
     Ok(Asked { plan, words: flows::words(run, family).map_err(told)?, stages, memory_mib })
-}
-
-fn qdiscs_of(way: &mut plan::Way) -> impl Iterator<Item = &mut Qdisc> {
-    let apart = way.apart.iter_mut().map(|apart| &mut apart.qdisc);
-    way.qdiscs.iter_mut().chain(apart)
-}
-
-/// Gives every netem a seed of its own.
-fn seeded(mut routers: Vec<Router>, run_seed: u64) -> Vec<Router> {
-    let ways = routers.iter_mut().flat_map(|router| [&mut router.forward, &mut router.back]);
-    for (number, qdisc) in ways.flat_map(qdiscs_of).enumerate() {
-        if let Qdisc::Netem(netem) = qdisc {
-            netem.seed =
-                run_seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number as u64 + 1);
-        }
-    }
-    routers
 }
 
 /// The same on every machine, for it changes what the kernel's tables are like.

@@ -4,10 +4,10 @@ mod rates;
 
 pub(super) use rates::tbf;
 
-use crate::scenario::{Ask, Chance, Losses, Overtake, Spread};
+use crate::scenario::{Ask, Chance, Losses, Overtake, Sending, Spread};
 use fullpipe_guest::plan::{self, Apart, Change, Drops, Loss, Netem, Police, Qdisc};
 use fullpipe_sim::config::{Distribution, Unit};
-use fullpipe_sim::units::Time;
+use fullpipe_sim::units::{Framing, Time};
 
 /// A queue that bounds nothing, packets.
 const NO_LIMIT: u32 = 100_000_000;
@@ -30,6 +30,22 @@ pub(super) enum Piece {
     Police(Police),
 }
 
+impl Piece {
+    /// Gives a netem the seed of its random numbers.
+    pub(super) fn seed(&mut self, seed: u64) {
+        let qdiscs = match self {
+            Piece::Qdiscs(chain) | Piece::Copies(chain) => chain.qdiscs.as_mut_slice(),
+            Piece::Apart(apart) => std::slice::from_mut(&mut apart.qdisc),
+            Piece::Drops(_) | Piece::Police(_) => &mut [],
+        };
+        for qdisc in qdiscs {
+            if let Qdisc::Netem(netem) = qdisc {
+                netem.seed = seed;
+            }
+        }
+    }
+}
+
 /// Qdiscs, each the child of the one before it.
 #[derive(Default)]
 pub(super) struct Chain {
@@ -40,35 +56,93 @@ pub(super) struct Chain {
     pub(super) marking: Option<usize>,
     /// What the stage holds: unit, how many.
     pub(super) capacity: Capacity,
+    /// How long it takes to send, where the rate is one.
+    pub(super) serial: Option<Serial>,
+}
+
+/// The time that packets take on a wire, from what a qdisc has counted of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Serial {
+    /// Bits per second, at all times.
+    pub(super) rate: u64,
+    /// Bytes of a packet that the qdisc does not count; may be negative.
+    pub(super) uncounted: i64,
+    /// Bytes of a packet beyond the 14 of the Ethernet header.
+    pub(super) overhead: i32,
+}
+
+impl Serial {
+    /// ns in which so many bytes of so many packets were sent.
+    pub(super) fn busy_ns(self, bytes: u64, packets: u64) -> u64 {
+        let whole = i128::from(bytes) + i128::from(packets) * i128::from(self.uncounted);
+        let ns = whole.max(0) * 8_000_000_000 / i128::from(self.rate.max(1));
+        u64::try_from(ns).unwrap_or(u64::MAX)
+    }
 }
 
 /// Unit, how many.
 pub(super) type Capacity = Option<(&'static str, u64)>;
 
-/// What stands for an element on a path of this MTU.
+/// Key of an element that is done otherwise, and how.
+pub(super) fn instead(ask: &Ask) -> Option<(&'static str, &'static str)> {
+    match ask {
+        Ask::Delay { timer: Some(_), .. } => Some(("timer", "packets leave when they are due")),
+        _ => None,
+    }
+}
+
+/// Largest packet that TCP hands down to be split by the card (GSO_MAX_SIZE), bytes.
+const GSO_MAX_SIZE: u32 = 65_536;
+
+/// Packets on a link.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wire {
+    /// Largest segment, bytes of IP.
+    pub(super) mtu: u32,
+    /// Whether packets are as TCP hands them down: many segments in one.
+    pub(super) gso: bool,
+}
+
+impl Wire {
+    /// Bytes of the largest packet, each of its segments counted by `framing`.
+    pub(super) fn largest(self, framing: Framing) -> u32 {
+        let segments = if self.gso { GSO_MAX_SIZE.div_ceil(self.mtu.max(1)) + 1 } else { 1 };
+        segments * (self.mtu + framing.overhead())
+    }
+}
+
+/// What stands for an element on such a path.
 ///
 /// # Errors
 /// Why nothing does.
-pub(super) fn piece(ask: &Ask, mtu: u32) -> Result<Piece, String> {
+pub(super) fn piece(ask: &Ask, wire: Wire) -> Result<Piece, String> {
     match ask {
-        Ask::Rate(sending) => rates::rate(sending, mtu).map(Piece::Qdiscs),
+        Ask::Rate(Sending { framing, .. }) if wire.gso && *framing != Framing::Ethernet => {
+            Err("Linux counts the segments of a packet with path.gso by framing = \"ethernet\""
+                .into())
+        }
+        Ask::LoseListed(_) | Ask::Police { .. } if wire.gso => {
+            Err("it looks at segments, of which a packet has many with path.gso".into())
+        }
+        Ask::Rate(sending) => rates::rate(sending, wire).map(Piece::Qdiscs),
         Ask::Opportunities { .. } => {
             Err("no queue discipline of Linux sends at the times of a trace".into())
         }
-        Ask::Delay { timer: Some(_), .. } => {
-            Err("a delay by a timer is of old kernels' netem".into())
-        }
-        Ask::Delay { delay, limit, timer: None } => Ok(Piece::Qdiscs(constant(*delay, *limit))),
+        Ask::Delay { delay, limit, .. } => Ok(Piece::Qdiscs(constant(*delay, *limit))),
         Ask::DelayFlow { flow, delay } => {
             let netem = Netem { delay_ns: delay.0, ..unlimited() };
             Ok(Piece::Apart(Apart { flow: *flow, qdisc: Qdisc::Netem(netem) }))
         }
         Ask::Spread(spread) => varying_delay(*spread).map(Piece::Qdiscs),
         Ask::Overtake(overtake) => going_ahead(*overtake).map(Piece::Qdiscs),
-        Ask::Lose { unit: Unit::Skb, .. } => {
-            Err("here packets on the path are single segments (unit = \"segment\")".into())
+        Ask::Lose { unit: Unit::Skb, .. } if !wire.gso => {
+            Err("packets on the path are single segments (unit = \"segment\") without path.gso"
+                .into())
         }
-        Ask::Lose { law, unit: Unit::Segment } => Ok(Piece::Qdiscs(loss(*law))),
+        Ask::Lose { unit: Unit::Segment, .. } if wire.gso => {
+            Err("packets on the path have many segments (unit = \"skb\") with path.gso".into())
+        }
+        Ask::Lose { law, .. } => Ok(Piece::Qdiscs(loss(*law))),
         Ask::LoseListed(list) => {
             let (flow, segments, acks) = (list.flow, list.segments.clone(), list.acks.clone());
             Ok(Piece::Drops(Drops { flow, segments, acks }))
@@ -133,6 +207,24 @@ fn unlimited() -> Netem {
 
 fn one(netem: Netem) -> Chain {
     Chain { qdiscs: vec![Qdisc::Netem(netem)], ..Chain::default() }
+}
+
+/// A token bucket lets a packet go that finds the link idle, whole and at once: the time that it takes on the wire
+/// comes behind it. A constant delay takes that over; else it is a qdisc of its own, which is given back.
+pub(super) fn on_the_wire(serial: Serial, next: Option<&mut Chain>) -> Option<Chain> {
+    let wire = Some(plan::Wire { rate: serial.rate, overhead: serial.overhead });
+    match next.map(|chain| chain.qdiscs.as_mut_slice()) {
+        Some([Qdisc::Netem(netem)]) if is_constant(netem) => {
+            netem.wire = wire;
+            None
+        }
+        _ => Some(one(Netem { wire, ..unlimited() })),
+    }
+}
+
+fn is_constant(netem: &Netem) -> bool {
+    let Netem { delay_ns, limit, wire: None, .. } = *netem else { return false };
+    *netem == Netem { delay_ns, limit, seed: netem.seed, ..Netem::default() }
 }
 
 /// A queue that passes everything on at once and counts it.

@@ -1,6 +1,6 @@
 //! Rates with a queue in front of them.
 
-use super::{Capacity, Chain};
+use super::{Capacity, Chain, Serial, Wire};
 use crate::scenario::{Cake, Codel, Discipline, Queue, Red, Sending, Step};
 use fullpipe_guest::plan::{Change, Qdisc};
 use fullpipe_sim::config::QueueLimit;
@@ -12,12 +12,15 @@ const ETHERNET_HEADER: i32 = 14;
 const SLACK_NS: u64 = 4_000;
 
 /// A qdisc with the rate, the queue below it, and what becomes of the rate.
-pub(super) fn rate(sending: &Sending, mtu: u32) -> Result<Chain, String> {
+pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
     let Sending { steps, framing, queue } = sending;
     if steps.iter().any(|step| step.rate.0 == 0) {
         return Err("an outage: a qdisc that has stood still is not woken when it ends".into());
     }
-    let frame = mtu + framing.overhead();
+    if steps.iter().any(|step| step.rate.0 < 8) {
+        return Err("a rate below 8 bit/s: Linux counts in bytes per second".into());
+    }
+    let frame = wire.largest(*framing);
     let first = steps.first().map(|step| step.rate).ok_or("no rate")?;
     let below = below(queue, frame, first)?;
     let limit = limit(queue)?;
@@ -35,7 +38,14 @@ pub(super) fn rate(sending: &Sending, mtu: u32) -> Result<Chain, String> {
         _ => Some(qdiscs.len() - 1),
     };
     let changes = steps[1..].iter().map(change).collect();
-    Ok(Chain { qdiscs, changes, marking, capacity: capacity(queue) })
+    let overhead = framing.overhead() as i32 - ETHERNET_HEADER;
+    // A cake adds the overhead for its rate alone, a `tbf` (by its `stab`) for its counters too.
+    let uncounted = match queue.discipline {
+        Discipline::Cake(_) => overhead.into(),
+        _ => 0,
+    };
+    let serial = (steps.len() == 1).then_some(Serial { rate: first.0, uncounted, overhead });
+    Ok(Chain { qdiscs, changes, marking, capacity: capacity(queue), serial })
 }
 
 fn capacity(queue: &Queue) -> Capacity {
