@@ -6,6 +6,8 @@ mod common;
 use common::linux::{arguments, desk, run, scenario, stage};
 use common::{Call, Desk};
 use fullpipe::scenario::congestion;
+use fullpipe::trace::recording::Recording;
+use fullpipe::trace::table;
 use serde_json::Value;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -154,6 +156,15 @@ fn the_other_kernel_runs_and_repeats_itself() {
     assert_eq!(first["runs"][0]["flows"][0]["kernel"], "6.1");
     assert!(stage(&first, "noise")["dropped"].as_u64().expect("drops") > 0);
     assert_eq!(Some(first), call("b"));
+    // It reads its counters in another way.
+    let [one, two] =
+        ["a/base", "b/base"].map(|run| table::read_all(&desk.path(run)).expect("tables"));
+    assert!(one == two);
+    let (acks, known) = (counter(&one, "sender", "Tcp.InSegs"), one.flows.last().expect("samples"));
+    let (time, last) = acks.last().expect("a row");
+    assert!((0..3).contains(&(last - known.acks_received)), "{last} of {}", known.acks_received);
+    assert!(*time <= known.time.0 && acks.len() > 80, "{} rows", acks.len());
+    assert!(acks.iter().all(|(time, _)| time.is_multiple_of(10_000_000)));
 }
 
 /// What is set arrives: a pacing rate of 100 Mb/s bounds the flow, a window clamp by its window.
@@ -294,7 +305,55 @@ fn loss_has_the_rate_that_was_asked() {
     assert!(dropped > 50.0, "{dropped} of {units} tell little");
 }
 
-const TABLES: [&str; 3] = ["flows.parquet", "stages.parquet", "events.parquet"];
+/// Time, ns, and value of each row of a counter.
+fn counter(trace: &Recording, host: &str, name: &str) -> Vec<(u64, u64)> {
+    let of = trace.counters.iter().filter(|row| &*row.host == host && &*row.name == name);
+    of.map(|row| (row.time.0, row.value)).collect()
+}
+
+/// The kernel's own counters of what the flow and the path say, too.
+#[test]
+fn counters_tell_of_losses_when_they_are_mended() {
+    let list = "[{ kind = \"drop\", name = \"list\", flow = \"bulk\", segments = [500, 501, 2000, 6000] },";
+    let Some(desk) = desk(
+        &scenario("100Mbit", 1500, "1MB", 2.0).replace("forward = [", &format!("forward = {list}")),
+    ) else {
+        return;
+    };
+    let each = ["--set", "report.sample=1ms", "--set", "report.counters=1ms"];
+    let document = run(&desk, "out", &each);
+    let flow = &document["runs"][0]["flows"][0];
+    let trace = table::read_all(&desk.path("out/base")).expect("tables");
+    let rows = |host, name| counter(&trace, host, name);
+    let last = |host, name| rows(host, name).last().map_or(0, |row| row.1);
+    // Two segments in one window are mended by one recovery.
+    assert_eq!(flow["retransmitted_segments"], 4);
+    assert_eq!(last("sender", "Tcp.RetransSegs"), 4);
+    assert_eq!(last("sender", "TcpExt.TCPFastRetrans"), 4);
+    assert_eq!(last("sender", "TcpExt.TCPSackRecovery"), 3);
+    assert_eq!(last("sender", "TcpExt.TCPTimeouts"), 0);
+    assert!(last("receiver", "TcpExt.TCPOFOQueue") > 100);
+    assert_eq!(last("receiver", "Tcp.RetransSegs"), 0);
+    assert!(last("kernel", "softnet.processed") > 10_000);
+    // The device sends segments, a SYN and an ACK; the list loses what it has sent.
+    let segments = trace.flows.last().expect("samples").segments_sent;
+    let sent = last("sender", "dev.right.tx_packets");
+    assert!((segments..=segments + 3).contains(&sent), "{sent} of {segments}");
+    assert_eq!(last("receiver", "dev.left.rx_packets"), last("receiver", "Ip.InReceives"));
+    // Each when the flow's own sample has it.
+    let flows = trace.flows.windows(2);
+    let resent = flows.filter(|w| w[0].segments_retransmitted != w[1].segments_retransmitted);
+    let resent: Vec<_> = resent.map(|w| (w[1].time.0, w[1].segments_retransmitted)).collect();
+    assert_eq!(rows("sender", "Tcp.RetransSegs"), resent);
+    // One row for a change, at each sample in which there is one.
+    let flows = trace.flows.windows(2).filter(|w| w[0].acks_received != w[1].acks_received);
+    let acked: Vec<u64> = flows.map(|w| w[1].time.0).collect();
+    let acks = rows("sender", "Tcp.InSegs");
+    let times: Vec<u64> = acks.iter().map(|row| row.0).collect();
+    assert!(times.len() > 1000 && times == acked, "{} rows, {} samples", times.len(), acked.len());
+}
+
+const TABLES: [&str; 4] = ["flows.parquet", "stages.parquet", "events.parquet", "counters.parquet"];
 
 fn tables(desk: &Desk, out: &str) -> Vec<Vec<u8>> {
     let read = |name| std::fs::read(desk.path(&format!("{out}/base/{name}"))).expect("a table");

@@ -24,6 +24,7 @@ mod uring;
 use std::process::ExitCode;
 
 use fullpipe_guest::plan::{self, Plan};
+use fullpipe_guest::record::{DONE, DROPPED};
 
 use error::{Context, Error, Result};
 
@@ -60,7 +61,17 @@ fn whole_run() -> Result<()> {
     }
     changes::start(&plan, &path.namespaces)?;
     sample::run(&plan, &path.namespaces)?;
-    counters::record(&path, plan.end_ns)
+    record_end(&path, plan.end_ns)
+}
+
+/// Records what lists of losses have met, and that the run is done.
+fn record_end(path: &path::Path, time_ns: u64) -> Result<()> {
+    let mut out = run::out()?;
+    for dropper in &path.droppers {
+        out.numbers(DROPPED, dropper.router, time_ns, &dropper.seen()?);
+    }
+    out.record(DONE, 0, time_ns, &[]);
+    out.flush().at(|| "records")
 }
 
 fn read_plan() -> Result<Plan> {

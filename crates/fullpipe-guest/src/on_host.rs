@@ -27,6 +27,7 @@ fn plan() -> Plan {
     Plan {
         end_ns: 1,
         sample_ns: 1,
+        counters_ns: 1,
         mtu: 1500,
         gso: false,
         seed: 0,
@@ -129,7 +130,7 @@ fn a_probe_answers_for_the_time_of_its_question() {
         let probe = Probe::qdiscs(0, socket, &chain)?;
         let ask = || match probe.ask() {
             Step::Send(socket, bytes) => sys::send(socket, bytes).at(|| "asking"),
-            Step::Tick(_) => Err(Error::new("a probe", "waits")),
+            Step::Tick(_) | Step::Text(_) => Err(Error::new("a probe", "sends nothing")),
         };
         ask()?;
         transfer(&path, 14_480)?;

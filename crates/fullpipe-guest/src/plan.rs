@@ -24,6 +24,8 @@ pub struct Plan {
     pub end_ns: u64,
     /// Interval of samples, ns (100,000 or more).
     pub sample_ns: u64,
+    /// Interval of the kernel's counters, rounded up to samples, ns.
+    pub counters_ns: u64,
     /// Largest IP packet, bytes (68 to 65,535).
     pub mtu: u32,
     /// Whether packets stay on the links as TCP hands them down; else they are split before the first one.

@@ -11,8 +11,8 @@
 //! | [`RECEIVER`] | flow | the same of the receiver's |
 //! | [`QDISCS`] | namespace: 0 the sender, 1 and on the routers, last the receiver | netlink messages of RTM_GETQDISC |
 //! | [`EVENT`] | flow | number of the event (u64), value (u64) |
-//! | [`SNMP`] | namespace | text: /proc/net/snmp and /proc/net/netstat, at the end |
-//! | [`SOFTNET`] | 0 | text: /proc/net/softnet_stat, at the end |
+//! | [`NAMES`] | source | text: on the first line the host, then a line with the name of each counter; once |
+//! | [`COUNTERS`] | source | number of the name, from 0 (u64), value (u64), of each counter that has changed; before that all are 0 |
 //! | [`DROPPED`] | router | flow, 0 for forward or 1 for back, packets with data that came, those dropped, ACKs that came, those dropped (u64 each), at the end |
 //! | [`FAILED`] | 0 | text: what went wrong; the run ends |
 //! | [`DONE`] | 0 | nothing: the run went to its end |
@@ -30,10 +30,10 @@ pub const RECEIVER: u16 = 2;
 pub const QDISCS: u16 = 3;
 /// Something that happened to a flow.
 pub const EVENT: u16 = 4;
-/// Counters of a namespace.
-pub const SNMP: u16 = 5;
-/// Counters of the receive path.
-pub const SOFTNET: u16 = 6;
+/// Names of the counters of one source.
+pub const NAMES: u16 = 5;
+/// Counters that have changed.
+pub const COUNTERS: u16 = 6;
 /// What a list of packets to lose has met.
 pub const DROPPED: u16 = 7;
 /// The run cannot go on.

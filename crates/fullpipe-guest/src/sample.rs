@@ -8,6 +8,7 @@ use std::os::fd::OwnedFd;
 use fullpipe_guest::plan::Plan;
 
 use crate::batch::Arrivals;
+use crate::counters::Counters;
 use crate::error::{Context, Result};
 use crate::layout;
 use crate::namespaces::Namespace;
@@ -29,7 +30,7 @@ pub fn run(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
     let hosts = [&namespaces[0], &namespaces[namespaces.len() - 1]];
     let sockets = [diag_socket(hosts[0], 0)?, diag_socket(hosts[1], 1)?];
     let probes = probes(plan, namespaces, &sockets)?;
-    let mut sampler = Sampler::new(plan.sample_ns, probes)?;
+    let mut sampler = Sampler::new(plan, probes, Counters::open(hosts)?)?;
     let (count, mut taken, mut told) = (plan.end_ns / plan.sample_ns, 0, 0);
     while taken < count {
         let next = count.min(taken + sampler.at_once);
@@ -42,6 +43,7 @@ pub fn run(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
     sys::sleep_until(START + plan.end_ns);
     let mut out = run::out()?;
     run::record_events(&mut out);
+    sampler.counters.record_now(plan.end_ns, &mut out)?;
     out.progress(plan.end_ns).at(|| "progress")
 }
 
@@ -91,38 +93,74 @@ struct Sampler<'a> {
     ticks: OwnedFd,
     arrivals: Arrivals,
     probes: Vec<Probe<'a>>,
+    counters: Counters,
+    /// Whether the chain reads the counters; else each chain ends when they are to be read.
+    in_chain: bool,
+    /// Nanoseconds between two looks at the counters: some samples.
+    counted_ns: u64,
     /// Samples of one chain.
     at_once: u64,
 }
 
 impl Sampler<'_> {
-    fn new(sample_ns: u64, probes: Vec<Probe<'_>>) -> Result<Sampler<'_>> {
+    fn new<'a>(plan: &Plan, probes: Vec<Probe<'a>>, counters: Counters) -> Result<Sampler<'a>> {
+        let sample_ns = plan.sample_ns;
+        let counted_ns = plan.counters_ns.max(1).next_multiple_of(sample_ns);
+        let in_chain = counters.fit_into_chains()?;
         let answers = probes.iter().map(Probe::ahead).min().unwrap_or(usize::MAX);
-        let steps = probes.len() + 1;
+        let steps = probes.len() + counters.files().count() + 1;
         let most = answers.min(STEPS / steps).max(1);
-        let at_once = (WHILE / sample_ns).clamp(1, most as u64);
+        let mut at_once = (WHILE / sample_ns).clamp(1, most as u64);
+        if !in_chain {
+            let each = counted_ns / sample_ns;
+            at_once =
+                (1..=at_once).rev().find(|samples| each.is_multiple_of(*samples)).unwrap_or(1);
+        }
+        let looks = (at_once * sample_ns).div_ceil(counted_ns) as usize;
+        let texts = looks * counters.files().count();
         Ok(Sampler {
-            ring: Ring::new(at_once as usize * steps).at(|| "io_uring")?,
+            ring: Ring::new(at_once as usize * steps, texts).at(|| "io_uring")?,
             ticks: sys::ticks(START + sample_ns, sample_ns).at(|| "timer of samples")?,
             arrivals: probe::arrivals(),
             probes,
+            counters,
+            in_chain,
+            counted_ns,
             at_once,
         })
     }
 
     /// Takes the samples at these times, which are the next ticks.
     fn take(&mut self, times: &[u64]) -> Result<()> {
-        let one = || {
+        let counted = |time: &u64| time.is_multiple_of(self.counted_ns);
+        let one = |time| {
             let asked = self.probes.iter().map(Probe::ask);
-            std::iter::once(Step::Tick(&self.ticks)).chain(asked)
+            let reads = self.in_chain && counted(time);
+            let read = self.counters.files().map(Step::Text).filter(move |_| reads);
+            std::iter::once(Step::Tick(&self.ticks)).chain(asked).chain(read)
         };
-        let steps: Vec<Step<'_>> = times.iter().flat_map(|_| one()).collect();
+        let steps: Vec<Step<'_>> = times.iter().flat_map(one).collect();
         self.ring.run(&steps).at(|| "samples")?;
+        self.record(times)
+    }
+
+    /// Records what the samples at these times have found.
+    fn record(&mut self, times: &[u64]) -> Result<()> {
+        let last = times[times.len() - 1];
+        let counted = |time: &&u64| time.is_multiple_of(self.counted_ns);
         let mut out = run::out()?;
         run::record_events(&mut out);
+        if self.in_chain {
+            let mut texts = self.ring.texts();
+            for time in times.iter().filter(counted) {
+                self.counters.record(*time, &mut texts, &mut out)?;
+            }
+        } else if counted(&&last) {
+            self.counters.record_now(last, &mut out)?;
+        }
         for probe in &self.probes {
             probe.read(times, &mut self.arrivals, &mut out)?;
         }
-        out.progress(times[times.len() - 1]).at(|| "progress")
+        out.progress(last).at(|| "progress")
     }
 }

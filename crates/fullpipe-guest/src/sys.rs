@@ -302,12 +302,14 @@ pub fn io_uring(entries: u32, parameters: *mut libc::c_void) -> io::Result<Owned
     owned(result as i32)
 }
 
-/// io_uring_enter(2): hands `count` requests over; with the flag waits for a completion. Says how many were taken.
-pub fn enter_io_uring(ring: &OwnedFd, count: u32, flags: u32) -> io::Result<usize> {
+/// io_uring_enter(2): hands `count` requests over; with the flag waits for that many completions. Says how many
+/// requests were taken.
+pub fn enter_io_uring(ring: &OwnedFd, count: u32, wait: u32, flags: u32) -> io::Result<usize> {
     let none = ptr::null::<libc::c_void>();
     // SAFETY: no pointer of its own; those in the requests are the caller's to get right.
     check_long(unsafe {
-        libc::syscall(libc::SYS_io_uring_enter, ring.as_raw_fd(), count, 1, flags, none, 0) as isize
+        let fd = ring.as_raw_fd();
+        libc::syscall(libc::SYS_io_uring_enter, fd, count, wait, flags, none, 0) as isize
     })
 }
 

@@ -18,13 +18,20 @@ pub enum Step<'a> {
     Tick(&'a OwnedFd),
     /// Sends a message by a socket.
     Send(&'a OwnedFd, &'a [u8]),
+    /// Reads a file that does not block from its start; [`Ring::texts`] has what it read. A file that may block would
+    /// be read by another thread (io-wq), as would be all steps behind it; no tick can wait there.
+    Text(&'a OwnedFd),
 }
+
+/// Bytes that a [`Step::Text`] reads at most.
+pub const LONGEST: usize = 8 << 10;
 
 // include/uapi/linux/io_uring.h
 const READ: u8 = 22;
 const SEND: u8 = 26;
-/// The next request belongs to the chain (IOSQE_IO_LINK).
-const LINK: u8 = 1 << 2;
+/// The next request belongs to the chain, whatever becomes of this one (IOSQE_IO_HARDLINK): to read less than there
+/// is room for counts as a failure.
+const LINK: u8 = 1 << 3;
 /// Only a failure is told, not success (IOSQE_CQE_SKIP_SUCCESS).
 const QUIET: u8 = 1 << 6;
 /// Waits for completions (IORING_ENTER_GETEVENTS).
@@ -111,11 +118,14 @@ pub struct Ring {
     parameters: Parameters,
     /// What each step has read of its timer: how often it has gone off.
     ticks: Vec<u64>,
+    /// Room for texts, [`LONGEST`] bytes each, and the length of each one that was read.
+    texts: Vec<u8>,
+    lengths: Vec<usize>,
 }
 
 impl Ring {
-    /// For chains of at most `steps` steps.
-    pub fn new(steps: usize) -> io::Result<Ring> {
+    /// For chains of at most `steps` steps, of which `texts` read a text.
+    pub fn new(steps: usize, texts: usize) -> io::Result<Ring> {
         let mut parameters = Parameters::default();
         let fd = sys::io_uring(steps as u32, (&raw mut parameters).cast())?;
         let (sq, cq) = (&parameters.sq, &parameters.cq);
@@ -125,7 +135,8 @@ impl Ring {
         let rings = sys::map(&fd, RINGS, submissions.max(completions))?;
         let all = parameters.submissions as usize * size_of::<Request>();
         let requests = sys::map(&fd, REQUESTS, all)?.cast();
-        Ok(Ring { fd, rings, requests, parameters, ticks: vec![0; steps] })
+        let (ticks, texts) = (vec![0; steps], vec![0; texts * LONGEST]);
+        Ok(Ring { fd, rings, requests, parameters, ticks, texts, lengths: Vec::new() })
     }
 
     fn word(&self, offset: u32) -> &AtomicU32 {
@@ -133,47 +144,55 @@ impl Ring {
         unsafe { &*self.rings.add(offset as usize).cast::<AtomicU32>() }
     }
 
-    /// Does all steps, one after the other. If one fails the rest is not done.
+    /// Does all steps, one after the other, also those behind one that fails; says how the first of those failed.
     pub fn run(&mut self, steps: &[Step<'_>]) -> io::Result<()> {
-        assert!(steps.len() <= self.ticks.len(), "the chain fits into the ring");
+        let texts = steps.iter().filter(|step| matches!(step, Step::Text(_))).count();
+        let room = self.texts.len() / LONGEST;
+        assert!(steps.len() <= self.ticks.len() && texts <= room, "the chain fits into the ring");
         let Some(last) = steps.len().checked_sub(1) else { return Ok(()) };
         let tail = self.word(self.parameters.sq.tail).load(Ordering::Relaxed);
+        let (mut text, mut told) = (0, 0);
         for (number, step) in steps.iter().enumerate() {
-            let mut request = self.request(number, step);
-            request.flags = if number < last { LINK | QUIET } else { 0 };
+            let mut request = self.request(number, step, text);
+            let reads = matches!(step, Step::Text(_));
+            request.flags = if number < last { LINK } else { 0 };
+            if number < last && !reads {
+                request.flags |= QUIET;
+            }
             request.user_data = number as u64;
             self.put(tail.wrapping_add(number as u32), request);
+            text += usize::from(reads);
+            told += u32::from(request.flags & QUIET == 0);
         }
         let end = tail.wrapping_add(steps.len() as u32);
         self.word(self.parameters.sq.tail).store(end, Ordering::Release);
-        let completion = self.submit(steps.len());
-        if completion.result < 0 {
-            return Err(io::Error::from_raw_os_error(-completion.result));
-        }
+        self.submit(steps, told)?;
         let on_time =
-            |(step, ticks): (&Step<'_>, &u64)| matches!(step, Step::Send(..)) || *ticks == 1;
+            |(step, ticks): (&Step<'_>, &u64)| !matches!(step, Step::Tick(_)) || *ticks == 1;
         match steps.iter().zip(&self.ticks).all(on_time) {
             true => Ok(()),
             false => Err(io::Error::other("more was to do than fits between two samples")),
         }
     }
 
-    fn request(&mut self, number: usize, step: &Step<'_>) -> Request {
-        let (opcode, fd, address, len) = match step {
+    /// What the last chain has read, in the order of its steps.
+    pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        self.texts.chunks_exact(LONGEST).zip(&self.lengths).map(|(text, length)| &text[..*length])
+    }
+
+    fn request(&mut self, number: usize, step: &Step<'_>, text: usize) -> Request {
+        let (opcode, fd, offset, address, len) = match step {
             Step::Tick(timer) => {
-                (READ, timer, (&raw mut self.ticks[number]) as u64, size_of::<u64>())
+                let ticks = (&raw mut self.ticks[number]) as u64;
+                (READ, timer, NO_OFFSET, ticks, size_of::<u64>())
             }
-            Step::Send(socket, bytes) => (SEND, socket, bytes.as_ptr() as u64, bytes.len()),
+            Step::Send(socket, bytes) => (SEND, socket, 0, bytes.as_ptr() as u64, bytes.len()),
+            Step::Text(file) => {
+                (READ, file, 0, self.texts[text * LONGEST..].as_mut_ptr() as u64, LONGEST)
+            }
         };
-        let offset = if opcode == READ { NO_OFFSET } else { 0 };
-        Request {
-            opcode,
-            fd: fd.as_raw_fd(),
-            offset,
-            address,
-            len: len as u32,
-            ..Request::default()
-        }
+        let (fd, len) = (fd.as_raw_fd(), len as u32);
+        Request { opcode, fd, offset, address, len, ..Request::default() }
     }
 
     fn put(&mut self, at: u32, request: Request) {
@@ -183,14 +202,16 @@ impl Ring {
         unsafe { self.requests.add(slot as usize).write(request) };
     }
 
-    /// Hands the chain over and waits for the only completion that it makes: of its end, or of what failed; the
-    /// requests behind that are cancelled, and so are quiet (io_fail_links).
+    /// Hands the chain over and waits for its last completion. `told` steps make one in any case, the others if
+    /// they fail.
     ///
     /// Nothing of the chain is under way when this returns, and all that it points to was borrowed until then.
-    fn submit(&mut self, steps: usize) -> Completion {
-        let (mut left, head) = (steps, self.word(self.parameters.cq.head).load(Ordering::Relaxed));
-        while self.word(self.parameters.cq.tail).load(Ordering::Acquire) == head {
-            match sys::enter_io_uring(&self.fd, left as u32, WAIT) {
+    fn submit(&mut self, steps: &[Step<'_>], told: u32) -> io::Result<()> {
+        let (mut left, mut missing, mut over) = (steps.len(), told, false);
+        let mut failure = Ok(());
+        self.lengths.clear();
+        while !over {
+            match sys::enter_io_uring(&self.fd, left as u32, missing, WAIT) {
                 Ok(submitted) => {
                     assert!(submitted == left, "the kernel takes a chain as a whole");
                     left = 0;
@@ -198,13 +219,32 @@ impl Ring {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => panic!("io_uring_enter: {error}"),
             }
+            while let Some(Completion { user_data, result, .. }) = self.completion() {
+                missing = missing.saturating_sub(1).max(1);
+                over |= user_data as usize == steps.len() - 1;
+                if matches!(steps[user_data as usize], Step::Text(_)) {
+                    self.lengths.push(result.max(0) as usize);
+                }
+                if result < 0 && failure.is_ok() {
+                    failure = Err(io::Error::from_raw_os_error(-result));
+                }
+            }
+        }
+        failure
+    }
+
+    /// The next completion that has come.
+    fn completion(&mut self) -> Option<Completion> {
+        let head = self.word(self.parameters.cq.head).load(Ordering::Relaxed);
+        if self.word(self.parameters.cq.tail).load(Ordering::Acquire) == head {
+            return None;
         }
         let slot = head & (self.parameters.completions - 1);
         let at = self.parameters.cq.array as usize + slot as usize * size_of::<Completion>();
         // SAFETY: the kernel has written this completion before it moved the tail.
         let completion = unsafe { self.rings.add(at).cast::<Completion>().read() };
         self.word(self.parameters.cq.head).store(head.wrapping_add(1), Ordering::Release);
-        completion
+        Some(completion)
     }
 }
 
@@ -216,7 +256,7 @@ mod tests {
 
     /// A ring, where the kernel that runs the tests gives one.
     fn ring(steps: usize) -> Option<Ring> {
-        let ring = Ring::new(steps);
+        let ring = Ring::new(steps, 2);
         ring.inspect_err(|why| println!("skipped: io_uring: {why}")).ok()
     }
 
@@ -243,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_ends_the_chain_and_the_next_one_works() {
+    fn a_failure_is_told_and_what_follows_is_done() {
         let Some(mut ring) = ring(3) else { return };
         let (from, to) = sys::pair().expect("sockets");
         let timer = sys::ticks(0, MS).expect("a timer");
@@ -256,6 +296,27 @@ mod tests {
             sys::receive(&to, &mut bytes).expect("a message");
             bytes[0]
         };
-        assert_eq!([next(), next()], [b'a', b'd']);
+        assert_eq!([next(), next(), next()], [b'a', b'c', b'd']);
+    }
+
+    #[test]
+    fn texts_are_read_from_their_start_each_time_and_end_no_chain() {
+        let Some(mut ring) = ring(4) else { return };
+        let (from, to) = sys::pair().expect("sockets");
+        let path = "/proc/self/status";
+        let file = OwnedFd::from(std::fs::File::open(path).expect("a file"));
+        let text = Step::Text(&file);
+        for _ in 0..2 {
+            ring.run(&[text, Step::Send(&from, b"a"), text, Step::Send(&from, b"b")])
+                .expect("done");
+            let begins: Vec<_> = ring.texts().map(|text| &text[..5]).collect();
+            assert_eq!(begins, [b"Name:"; 2]);
+            assert!(ring.texts().all(|text| text.len() < LONGEST && text.ends_with(b"\n")));
+            let mut bytes = [0; 8];
+            assert_eq!(sys::receive(&to, &mut bytes).expect("a message"), 1);
+            assert_eq!(sys::receive(&to, &mut bytes).expect("a message"), 1);
+        }
+        ring.run(&[Step::Send(&from, b"c"), text]).expect("done");
+        assert_eq!(ring.texts().count(), 1);
     }
 }

@@ -64,6 +64,7 @@ fn plan() -> Plan {
     Plan {
         end_ns: 10_000_000_000,
         sample_ns: 1_000_000,
+        counters_ns: 10_000_000,
         mtu: 9000,
         gso: false,
         seed: 1,

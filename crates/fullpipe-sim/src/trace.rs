@@ -9,6 +9,7 @@ pub use packet::{Dropped, Offers, Packet, Point};
 
 use crate::units::Time;
 use alloc::string::String;
+use alloc::sync::Arc;
 
 /// Receives a run, in order of time.
 pub trait Sink {
@@ -20,6 +21,8 @@ pub trait Sink {
     fn stage(&mut self, sample: &StageSample);
     /// Something that happened.
     fn event(&mut self, event: &Event);
+    /// A counter of the operating system has changed since it was last looked at.
+    fn counter(&mut self, _counter: &Counter) {}
     /// The point at which packets are to be told; asked once, before the run. None: they are not.
     fn point(&self) -> Option<Point> {
         None
@@ -168,6 +171,19 @@ pub struct StageSample {
     pub busy_ns: u64,
     /// Nanoseconds the stage refused new work because it was full, cumulative.
     pub blocked_ns: u64,
+}
+
+/// A counter of the operating system at a sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// End of the sample interval.
+    pub time: Time,
+    /// Whose: "sender", "receiver", or "kernel" where both hosts share it.
+    pub host: Arc<str>,
+    /// Name as the system has it, for instance "Tcp.RetransSegs".
+    pub name: Arc<str>,
+    /// Its value now.
+    pub value: u64,
 }
 
 /// Something that happened at one moment.

@@ -2,7 +2,7 @@
 
 use fullpipe::trace::formats;
 use fullpipe::trace::schema::Row;
-use fullpipe_sim::trace::{Event, FlowSample, StageSample};
+use fullpipe_sim::trace::{Counter, Event, FlowSample, StageSample};
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -41,7 +41,8 @@ fn complete<R: Row>() -> Vec<String> {
 
 #[test]
 fn every_column_is_declared_once_and_described() {
-    for names in [complete::<FlowSample>(), complete::<StageSample>(), complete::<Event>()] {
+    let (flows, stages) = (complete::<FlowSample>(), complete::<StageSample>());
+    for names in [flows, stages, complete::<Event>(), complete::<Counter>()] {
         let distinct: HashSet<&String> = names.iter().collect();
         assert_eq!(distinct.len(), names.len());
         assert_eq!(names[0], "time_ns");

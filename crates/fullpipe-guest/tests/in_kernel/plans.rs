@@ -33,6 +33,7 @@ pub fn plan(rate: u64, queue: u32) -> Plan {
     Plan {
         end_ns: 4 * SECOND,
         sample_ns: 100 * MS,
+        counters_ns: MS,
         mtu: 1500,
         gso: false,
         seed: 1,

@@ -19,7 +19,9 @@ pub use at::At;
 use at::POINTS;
 use file::{Hidden, variant_path};
 use format::{Format, Seen};
-use fullpipe_sim::trace::{Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample};
+use fullpipe_sim::trace::{
+    Counter, Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
+};
 use fullpipe_sim::units::Time;
 use out::Out;
 pub use reference::reference;
@@ -171,6 +173,9 @@ impl Sink for Tapped<'_> {
     }
     fn event(&mut self, event: &Event) {
         self.sink.event(event);
+    }
+    fn counter(&mut self, counter: &Counter) {
+        self.sink.counter(counter);
     }
     fn point(&self) -> Option<Point> {
         Some(self.capture.point)

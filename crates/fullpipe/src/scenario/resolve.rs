@@ -138,6 +138,7 @@ fn report(
         clock: value(&report.clock)?,
         clock_offset: Time::ns(value(&report.clock_offset)?.0),
         sample,
+        counters: value(&report.counters).map(|at| Time::ns(at.0)),
     })
 }
 

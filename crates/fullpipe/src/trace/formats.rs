@@ -4,7 +4,7 @@
 use super::schema::{EVENT_KINDS, FORMAT, LIMIT_MEANINGS, Row, event_meaning};
 use crate::analysis::document::{self, Document};
 use crate::capture;
-use fullpipe_sim::trace::{Event, FlowSample, Limit, StageSample};
+use fullpipe_sim::trace::{Counter, Event, FlowSample, Limit, StageSample};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
@@ -22,6 +22,7 @@ pub fn markdown() -> String {
     table::<StageSample>(&mut page);
     table::<Event>(&mut page);
     event_kinds(&mut page);
+    table::<Counter>(&mut page);
     limits(&mut page);
     let _ = write!(page, "\n## summary.json\n\nFormat {}. ", document::FORMAT);
     page += SUMMARY;
@@ -46,6 +47,7 @@ all traces is simulated time: integer nanoseconds since the start of the run.
 | `report.html` | the report, one file that needs no network |
 | `RUN/scenario.resolved.toml` | the complete scenario of a run, every default written out; it can be run |
 | `RUN/flows.parquet`, `RUN/stages.parquet`, `RUN/events.parquet` | the trace of a run |
+| `RUN/counters.parquet` | counters of the operating system, where the engine is one |
 | `RUN/intervals.csv` | the intervals of all flows of a run, named as in `summary.json` |
 
 `RUN` is the name of the run (its variant and sweep point); characters other than letters, digits,

@@ -1,6 +1,6 @@
 //! A whole run in memory, as the sink received it.
 
-use fullpipe_sim::trace::{Event, FlowSample, Sink, StageInfo, StageSample};
+use fullpipe_sim::trace::{Counter, Event, FlowSample, Sink, StageInfo, StageSample};
 
 /// Everything a run told, in order of time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,6 +13,8 @@ pub struct Recording {
     pub stage_samples: Vec<StageSample>,
     /// Events.
     pub events: Vec<Event>,
+    /// Counters of the operating system, each where it has changed; none of an engine that has none.
+    pub counters: Vec<Counter>,
 }
 
 impl Sink for Recording {
@@ -27,5 +29,8 @@ impl Sink for Recording {
     }
     fn event(&mut self, event: &Event) {
         self.events.push(*event);
+    }
+    fn counter(&mut self, counter: &Counter) {
+        self.counters.push(counter.clone());
     }
 }

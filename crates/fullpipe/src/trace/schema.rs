@@ -1,7 +1,7 @@
 //! The tables of a trace: each column declared once, with type, unit, meaning, observation point
 //! and clock. Writers, readers and the reference page are made from these declarations.
 
-use fullpipe_sim::trace::{Event, EventKind, FlowSample, Limit, StageInfo, StageSample};
+use fullpipe_sim::trace::{Counter, Event, EventKind, FlowSample, Limit, StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 use std::borrow::Cow;
 
@@ -147,15 +147,14 @@ fn label<R>(
     meaning: &str,
     get: for<'a> fn(&R, &Names<'a>) -> Cow<'a, str>,
 ) -> Column<R> {
-    Column {
-        name: name.into(),
-        kind: Kind::Text,
-        unit: "",
-        meaning: meaning.into(),
-        point: "scenario",
-        clock: Clock::Constant,
-        access: Access::Text { get, set: |_, _| true },
-    }
+    let access = Access::Text { get, set: |_, _| true };
+    named(name, meaning, "scenario", access)
+}
+
+/// A text column that tells what a row is about.
+fn named<R>(name: &str, meaning: &str, point: &'static str, access: Access<R>) -> Column<R> {
+    let (name, meaning, clock) = (name.into(), meaning.into(), Clock::Constant);
+    Column { name, kind: Kind::Text, unit: "", meaning, point, clock, access }
 }
 
 fn flow_name<'a>(flow: u16, names: &Names<'a>) -> Cow<'a, str> {
@@ -345,6 +344,34 @@ impl Row for Event {
                 },
             },
             number!(Event U64 "value", value, "see kind", Moment, "engine", "a number that belongs to the event"),
+        ]
+    }
+}
+
+impl Row for Counter {
+    const TABLE: &'static str = "counters";
+    const MEANING: &'static str =
+        "a counter of the operating system at the end of a sample interval in which it has changed";
+
+    fn blank() -> Counter {
+        Counter { time: Time::ZERO, host: "".into(), name: "".into(), value: 0 }
+    }
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Counter>> {
+        let host = Access::Text {
+            get: |row: &Counter, _| row.host.to_string().into(),
+            set: |row, text| { row.host = text.into(); true },
+        };
+        let name = Access::Text {
+            get: |row: &Counter, _| row.name.to_string().into(),
+            set: |row, text| { row.name = text.into(); true },
+        };
+        vec![
+            number!(Counter U64 "time_ns", time.0, "ns", Itself, "engine", "end of the sample interval"),
+            named("host", "whose counter it is: sender, receiver, or kernel where both share it", "engine", host),
+            named("name", "its name, as in Tcp.RetransSegs, TcpExt.TCPSackRecovery, dev.right.tx_packets, softnet.dropped", "engine", name),
+            number!(Counter U64 "value", value, "see name", Moment, "operating system", "its value; before its first row it is 0"),
         ]
     }
 }

@@ -6,6 +6,7 @@ use super::error::Error;
 use super::recording::Recording;
 use super::schema::{Access, Column, FORMAT, Kind, Names, Row};
 use super::stage_info;
+use fullpipe_sim::trace::Counter;
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::ColumnReader;
 use parquet::column::writer::ColumnWriter;
@@ -27,7 +28,7 @@ const GROUP: usize = 1 << 17;
 const BATCH: usize = 1 << 14;
 const STAGES_KEY: &str = "fullpipe.stages";
 
-/// Writes the three tables of a run into `directory`.
+/// Writes the tables of a run into `directory`: three, and that of counters where there are any.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -39,10 +40,14 @@ pub fn write_all(
     let names = Names { flows: flow_names, stages: &recording.stages };
     write(directory, &recording.flows, &names)?;
     write(directory, &recording.stage_samples, &names)?;
-    write(directory, &recording.events, &names)
+    write(directory, &recording.events, &names)?;
+    match recording.counters.is_empty() {
+        true => Ok(()),
+        false => write(directory, &recording.counters, &names),
+    }
 }
 
-/// Reads the three tables of a run from `directory`.
+/// Reads the tables of a run from `directory`.
 ///
 /// # Errors
 /// A file is missing, damaged, or not one that [`write_all`] wrote.
@@ -50,7 +55,11 @@ pub fn read_all(directory: &Path) -> Result<Recording, Error> {
     let (flows, _) = read(directory)?;
     let (stage_samples, stages) = read(directory)?;
     let (events, _) = read(directory)?;
-    Ok(Recording { stages: stages.unwrap_or_default(), flows, stage_samples, events })
+    let counters = match directory.join(format!("{}.parquet", Counter::TABLE)).exists() {
+        true => read(directory)?.0,
+        false => Vec::new(),
+    };
+    Ok(Recording { stages: stages.unwrap_or_default(), flows, stage_samples, events, counters })
 }
 
 fn write<R: Row>(directory: &Path, rows: &[R], names: &Names) -> Result<(), Error> {

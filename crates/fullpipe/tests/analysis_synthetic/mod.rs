@@ -4,7 +4,7 @@
 use fullpipe::analysis::{FlowMeta, RunMeta};
 use fullpipe::trace::recording::Recording;
 use fullpipe::trace::schema::{EVENT_KINDS, Row, stage_kinds};
-use fullpipe_sim::trace::{Event, EventKind, FlowSample, Limit, StageInfo, StageSample};
+use fullpipe_sim::trace::{Counter, Event, EventKind, FlowSample, Limit, StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 use proptest::prelude::*;
 
@@ -163,11 +163,24 @@ pub fn any_recording() -> impl Strategy<Value = Recording> {
     let flows = prop::collection::vec(any_flow_sample(), 0..40);
     let samples = prop::collection::vec(any_stage_sample(), 0..40);
     let events = prop::collection::vec(any_event(), 0..40);
-    (stages, flows, samples, events).prop_map(|(stages, flows, stage_samples, events)| Recording {
+    let counters = prop::collection::vec(any_counter(), 0..40);
+    let all = (stages, flows, samples, events, counters);
+    all.prop_map(|(stages, flows, stage_samples, events, counters)| Recording {
         stages,
         flows,
         stage_samples,
         events,
+        counters,
+    })
+}
+
+fn any_counter() -> impl Strategy<Value = Counter> {
+    let texts = ("[a-z]{1,3}", ".{0,9}");
+    (any::<u64>(), texts, any::<u64>()).prop_map(|(time, (host, name), value)| Counter {
+        time: Time(time),
+        host: host.into(),
+        name: name.into(),
+        value,
     })
 }
 

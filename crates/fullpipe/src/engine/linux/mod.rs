@@ -6,11 +6,12 @@
 //! | `pieces/` | what stands for each [`crate::scenario::Ask`] of a path element |
 //! | `kernel/` | the kernel: built on the user's machine from the distribution's source |
 //! | `jail.rs`, `memory.rs`, `machine.rs` | the guest's files, its memory and its process |
-//! | `records.rs`, `samples.rs`, `flows.rs`, `qdiscs.rs`, `tcp_info.rs` | what it tells, as the trace's rows |
+//! | `records.rs`, `samples.rs`, `flows.rs`, `counters.rs`, `qdiscs.rs`, `tcp_info.rs` | what it tells, as the trace's rows |
 //!
 //! The guest itself is the crate `fullpipe-guest`.
 
 mod asks;
+mod counters;
 mod flows;
 mod jail;
 pub mod kernel;

@@ -1,11 +1,12 @@
 //! Records put together to samples: a sample is told when all that belongs to its time has come.
 
+use super::counters::Names;
 use super::flows::FlowState;
 use super::qdiscs::{self, Counted};
 use super::tcp_info::{TcpInfo, number};
 use super::way::{Counters, List, Seen, Watched};
 use fullpipe_guest::record::{self, Head};
-use fullpipe_sim::trace::{Event, EventKind, Sink, StageSample};
+use fullpipe_sim::trace::{Counter, Event, EventKind, Sink, StageSample};
 use fullpipe_sim::units::Time;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -29,6 +30,7 @@ pub(super) struct Samples {
     pub(super) segments: u64,
     /// What lists of losses met.
     lists: HashMap<List, Counted>,
+    counter_names: Names,
 }
 
 /// What has come of a sample.
@@ -38,6 +40,7 @@ struct Pending {
     qdiscs: Vec<(Counters, Counted)>,
     told: BTreeSet<u16>,
     events: Vec<Event>,
+    counters: Vec<Counter>,
 }
 
 enum Side {
@@ -68,6 +71,7 @@ impl Samples {
             failed: None,
             segments: 0,
             lists: HashMap::new(),
+            counter_names: Names::default(),
         }
     }
 
@@ -88,6 +92,11 @@ impl Samples {
                 pending.told.insert(head.index);
             }
             record::EVENT => self.event(head, body),
+            record::NAMES => self.counter_names.name(head.index, &text(body)),
+            record::COUNTERS => {
+                let counters = self.counter_names.read(head, body);
+                self.at(time).counters.extend(counters);
+            }
             record::DROPPED => {
                 let [flow, back, segments, lost, acks, lost_acks] =
                     [0, 1, 2, 3, 4, 5].map(|n| word(body, 8 * n));
@@ -173,6 +182,7 @@ impl Samples {
             let sample = stage_sample(time, index as u16, entered, counted);
             sink.stage(&StageSample { busy_ns, ..sample });
         }
+        pending.counters.iter().for_each(|counter| sink.counter(counter));
     }
 
     /// What has entered a stage, and its counters.
@@ -209,7 +219,7 @@ fn stage_sample(time: Time, stage: u16, entered: u64, counted: Counted) -> Stage
     }
 }
 
-fn word(body: &[u8], at: usize) -> u64 {
+pub(super) fn word(body: &[u8], at: usize) -> u64 {
     number(body, at).map_or(0, u64::from_ne_bytes)
 }
 

@@ -11,11 +11,14 @@ use super::way::{self, Watched};
 use crate::engine::Support;
 use crate::scenario::Resolved;
 use fullpipe_guest::plan::{self, Plan};
+use fullpipe_sim::units::Time;
 
 /// Linux makes no segments of less than 48 bytes (net.ipv4.tcp_min_snd_mss), whatever the MTU: with 40 of headers.
 const LEAST_MTU: u32 = 88;
 /// Samples are no closer, ns.
 const CLOSEST: u64 = 100_000;
+/// Interval of counters, if the scenario has none: they cost more than other samples.
+const COUNTERS: Time = Time::ms(10);
 /// Memory of a guest that has little in flight, MiB, and the most that one gets.
 const MEMORY_MIB: (u64, u64) = (1024, 8192);
 /// Memory that a byte in flight, queued or kept for retransmission takes, with what surrounds it.
@@ -126,6 +129,7 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     let plan = Plan {
         end_ns: run.duration.0,
         sample_ns: run.report.sample.0,
+        counters_ns: run.report.counters.unwrap_or(COUNTERS).0,
         mtu: run.path.mtu,
         gso: run.path.gso,
         seed: run.seed,

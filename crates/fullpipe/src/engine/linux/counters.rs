@@ -1,0 +1,66 @@
+//! Counters of the guest's kernel, from records that tell them by numbers.
+
+use super::samples::word;
+use fullpipe_guest::record::Head;
+use fullpipe_sim::trace::Counter;
+use fullpipe_sim::units::Time;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Bytes of a counter in a record.
+const PAIR: usize = 16;
+
+/// What each source's counters are called.
+#[derive(Default)]
+pub(super) struct Names {
+    sources: HashMap<u16, Source>,
+}
+
+struct Source {
+    host: Arc<str>,
+    names: Vec<Arc<str>>,
+}
+
+impl Names {
+    /// Takes the host and the names of a source, each on a line.
+    pub(super) fn name(&mut self, source: u16, text: &str) {
+        let mut lines = text.lines().map(Arc::from);
+        let host = lines.next().unwrap_or_default();
+        self.sources.insert(source, Source { host, names: lines.collect() });
+    }
+
+    /// The counters of a record; those without a name are left out.
+    pub(super) fn read(&self, head: Head, body: &[u8]) -> Vec<Counter> {
+        let Some(Source { host, names }) = self.sources.get(&head.index) else {
+            return Vec::new();
+        };
+        let counter = |pair: &[u8]| {
+            let name = names.get(word(pair, 0) as usize)?.clone();
+            let time = Time(head.time_ns);
+            Some(Counter { time, host: host.clone(), name, value: word(pair, PAIR / 2) })
+        };
+        body.chunks_exact(PAIR).filter_map(counter).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_become_the_names_of_their_source() {
+        let mut names = Names::default();
+        names.name(1, "sender\nTcp.InSegs\nTcp.OutSegs");
+        names.name(2, "receiver\nUdp.InErrors");
+        let body: Vec<u8> = [1, 70, 0, 60_u64].iter().flat_map(|n| n.to_ne_bytes()).collect();
+        let head = |index| Head { kind: 0, index, len: body.len() as u32, time_ns: 5 };
+        let told = |index| -> Vec<(String, String, u64)> {
+            let of = |c: Counter| (c.host.to_string(), c.name.to_string(), c.value);
+            names.read(head(index), &body).into_iter().map(of).collect()
+        };
+        let row = |host: &str, name: &str, value| (host.to_string(), name.to_string(), value);
+        assert_eq!(told(1), [row("sender", "Tcp.OutSegs", 70), row("sender", "Tcp.InSegs", 60)]);
+        assert_eq!(told(2), [row("receiver", "Udp.InErrors", 60)]);
+        assert_eq!(told(3), []);
+    }
+}
