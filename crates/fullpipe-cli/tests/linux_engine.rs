@@ -243,6 +243,22 @@ fn a_slow_link_takes_its_time_for_each_packet() {
     assert!((srtt - 32_112.0).abs() < 100.0, "{srtt} us");
 }
 
+/// A run's end is sampled too where it is no multiple of the interval.
+#[test]
+fn the_end_of_a_run_is_seen_as_it_is() {
+    let Some(desk) = desk(&scenario("100Mbit", 1500, "1MB", 1.05)) else { return };
+    let end = |interval: &str| {
+        let sample = format!("report.sample={interval}");
+        let document = run(&desk, interval, &["--set", &sample]);
+        (
+            document["runs"][0]["flows"][0]["bytes"].clone(),
+            stage(&document, "link")["entered"].clone(),
+        )
+    };
+    let (whole, cut) = (end("50ms"), end("100ms"));
+    assert!(whole == cut && whole.1.as_u64() > Some(6000), "{whole:?} {cut:?}");
+}
+
 /// A window that leaves the link idle most of the time.
 #[test]
 fn both_delays_are_what_was_asked() {

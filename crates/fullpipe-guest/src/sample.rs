@@ -41,6 +41,9 @@ pub fn run(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
     }
     wait_for(plan.end_ns, told)?;
     sys::sleep_until(START + plan.end_ns);
+    if told < plan.end_ns {
+        sampler.last(plan.end_ns)?;
+    }
     let mut out = run::out()?;
     run::record_events(&mut out);
     sampler.counters.record_now(plan.end_ns, &mut out)?;
@@ -142,6 +145,15 @@ impl Sampler<'_> {
         let steps: Vec<Step<'_>> = times.iter().flat_map(one).collect();
         self.ring.run(&steps).at(|| "samples")?;
         self.record(times)
+    }
+
+    /// Takes the sample of a run's end where that is no tick.
+    fn last(&mut self, time_ns: u64) -> Result<()> {
+        let steps: Vec<Step<'_>> = self.probes.iter().map(Probe::ask).collect();
+        self.ring.run(&steps).at(|| "the last sample")?;
+        let mut out = run::out()?;
+        let mut probes = self.probes.iter();
+        probes.try_for_each(|probe| probe.read(&[time_ns], &mut self.arrivals, &mut out))
     }
 
     /// Records what the samples at these times have found.
