@@ -119,6 +119,7 @@ pub const LIMITS: Metric =
 /// Counters of a stage: "stage.NAME.METRIC".
 pub const STAGE: &[Metric] = &[
     metric("dropped", Unit::Packets, RUN, "units dropped"),
+    metric("marked", Unit::Packets, RUN, "units marked (ECN)"),
     metric("entered", Unit::Packets, RUN, "units that entered"),
     metric("left", Unit::Packets, RUN, "units that left"),
     metric("waiting", Unit::Packets, RUN, "units waiting at the end"),

@@ -6,12 +6,14 @@ use crate::report::numbers;
 
 pub(super) fn tables(document: &Document) -> Vec<Table> {
     let runs = document.runs.iter().enumerate();
+    // Queues mark only where a discipline and the flows know ECN.
+    let marks = document.runs.iter().flat_map(|run| &run.stages).any(|stage| stage.marked > 0);
     runs.map(|(index, run)| Table {
         name: "stages",
         run: Some(index),
         title: format!("{}: where packets waited", run.variant),
         finding: finding(run),
-        columns: vec![
+        columns: [
             column("stage", ""),
             column("direction", ""),
             column("unit", ""),
@@ -23,14 +25,17 @@ pub(super) fn tables(document: &Document) -> Vec<Table> {
             column("passed", "units"),
             column("busy", "s"),
             column("blocked", "s"),
-        ],
-        rows: run.stages.iter().map(row).collect(),
+        ]
+        .into_iter()
+        .chain(marks.then(|| column("marked", "units")))
+        .collect(),
+        rows: run.stages.iter().map(|stage| row(stage, marks)).collect(),
     })
     .collect()
 }
 
-fn row(stage: &Stage) -> Vec<Cell> {
-    vec![
+fn row(stage: &Stage, marks: bool) -> Vec<Cell> {
+    let cells = [
         Cell::text(&stage.name),
         Cell::text(&stage.direction),
         Cell::text(&stage.unit),
@@ -42,7 +47,8 @@ fn row(stage: &Stage) -> Vec<Cell> {
         Cell::Count(stage.left),
         Cell::number(Some(stage.busy_s), 3),
         Cell::number(Some(stage.blocked_s), 3),
-    ]
+    ];
+    cells.into_iter().chain(marks.then_some(Cell::Count(stage.marked))).collect()
 }
 
 /// Drops deserve an eye; none do not.

@@ -1,4 +1,4 @@
-//! Where packets were dropped.
+//! Where packets were dropped, and where they were marked.
 
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
@@ -14,8 +14,24 @@ const WIDE: [Column; 2] = [words("counted in"), words("why")];
 /// Room for a place's name beside the numbers.
 const NAME: usize = 40;
 
-/// Heading and table, in the packets' order; nothing where nothing was dropped.
+/// Heading and table of drops, then a line per place that marked packets, in the packets' order; nothing where there
+/// is nothing to tell.
 pub fn lines(run: &Run, style: Style) -> Vec<String> {
+    let mut lines = drops(run, style);
+    let marking = run.stages.iter().filter(|stage| stage.marked > 0);
+    let marked = marking.map(|stage| {
+        let count = numbers::count(stage.marked);
+        format!("{}: {count} packets marked at {} (ECN)", run.variant, stage.name)
+    });
+    let marked: Vec<String> = marked.flat_map(|line| wrap(&line, "  ", style.columns())).collect();
+    if !marked.is_empty() {
+        lines.push(String::new());
+        lines.extend(marked);
+    }
+    lines
+}
+
+fn drops(run: &Run, style: Style) -> Vec<String> {
     let dropping: Vec<&Stage> = run.stages.iter().filter(|stage| stage.dropped > 0).collect();
     if dropping.is_empty() {
         return Vec::new();

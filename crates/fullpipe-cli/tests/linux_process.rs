@@ -1,0 +1,206 @@
+//! The engine `linux` as a program: its processes and files, what ends it, what it refuses. Without a kernel these tests
+//! are skipped, unless FULLPIPE_REQUIRE_KERNEL is set.
+
+mod common;
+
+use common::linux::{arguments, desk, run, scenario};
+use common::{Call, Desk};
+use serde_json::Value;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+/// A run that would take very long; ends when it is under way.
+fn long_run(desk: &Desk) -> Child {
+    let long = ["--set", "duration=864000s", "--set", "flow.bulk.duration=864000s", "--out", "out"];
+    let child = desk.start(&arguments(&long));
+    let begun = Instant::now();
+    while kernels_of(&child).is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "no kernel starts");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_secs(2));
+    child
+}
+
+/// Processes whose parent is `child`.
+fn kernels_of(child: &Child) -> Vec<u32> {
+    let processes = std::fs::read_dir("/proc").expect("/proc").flatten();
+    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let parent = |id: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        let behind = stat.rsplit(')').next().unwrap_or_default().to_string();
+        behind.split_whitespace().nth(1) == Some(&child.id().to_string())
+    };
+    ids.filter(parent).collect()
+}
+
+fn signal(id: u32, name: &str) {
+    let status = Command::new("kill").args(["-s", name, &id.to_string()]).status();
+    assert!(status.expect("kill").success());
+}
+
+/// Waits until none of `kernels` lives.
+fn all_gone(kernels: &[u32]) {
+    let begun = Instant::now();
+    let lives = |id: &&u32| std::path::Path::new(&format!("/proc/{id}/exe")).read_link().is_ok();
+    while let Some(id) = kernels.iter().find(lives) {
+        assert!(begun.elapsed() < Duration::from_secs(10), "kernel {id} lives on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn jails(of: u32) -> Vec<String> {
+    let entries = std::fs::read_dir(std::env::temp_dir()).expect("temporary files").flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with(&format!(".fullpipe-linux.{of}."))).collect()
+}
+
+#[test]
+fn a_signal_keeps_what_there_is_and_leaves_no_kernel() {
+    let Some(desk) = desk(&scenario("100Mbit", 1500, "1MB", 1.0)) else { return };
+    let child = long_run(&desk);
+    let (id, kernels) = (child.id(), kernels_of(&child));
+    signal(id, "INT");
+    Call::wait(child).ends_with(130).complains(&["stopping", "results: out"]);
+    all_gone(&kernels);
+    assert!(jails(id).is_empty(), "{:?}", jails(id));
+    assert!(desk.path("out/base/flows.parquet").exists());
+}
+
+#[test]
+fn a_killed_program_leaves_no_kernel_and_the_next_one_sweeps() {
+    let Some(desk) = desk(&scenario("100Mbit", 1500, "1MB", 1.0)) else { return };
+    let mut child = long_run(&desk);
+    let (id, kernels) = (child.id(), kernels_of(&child));
+    signal(id, "KILL");
+    child.wait().expect("it ends");
+    all_gone(&kernels);
+    assert_eq!(jails(id).len(), 1);
+    run(&desk, "next", &[]);
+    assert!(jails(id).is_empty(), "{:?}", jails(id));
+}
+
+/// In a namespace of mounts of its own, which needs root: a file system too small for the guest's memory.
+#[test]
+fn a_guest_without_room_for_its_memory_is_ended_and_the_place_named() {
+    let Some(desk) = desk(&scenario("10Gbit", 9000, "100MB", 20.0)) else { return };
+    if std::fs::read_to_string("/proc/self/status").is_ok_and(|s| !s.contains("Uid:\t0")) {
+        println!("skipped: mounting a file system needs root");
+        return;
+    }
+    let mut call = desk.command(&arguments(&["-q", "--out", "out"]));
+    let small = "mkdir small && mount -t tmpfs -o size=64m,exec none small && FULLPIPE_MEMORY_DIR=small exec \"$0\" \"$@\"";
+    let mut inner = Command::new("unshare");
+    inner.args(["--mount", "sh", "-c", small]).arg(call.get_program()).args(call.get_args());
+    inner.envs(call.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    inner.current_dir(call.get_current_dir().expect("a directory"));
+    call = inner;
+    let output = call.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("small has no room for the guest's memory"), "{said}");
+}
+
+#[test]
+fn a_dead_guest_is_an_error_of_the_machine() {
+    let Some(desk) = desk(&scenario("100Mbit", 1500, "1MB", 1.0)) else { return };
+    let child = long_run(&desk);
+    let kernels = kernels_of(&child);
+    signal(kernels[0], "KILL");
+    Call::wait(child).ends_with(3).complains(&["the guest ended killed"]);
+    all_gone(&kernels);
+}
+
+#[test]
+fn two_engines_make_one_result_with_its_comparison() {
+    let list = "[{ kind = \"drop\", name = \"list\", flow = \"bulk\", segments = [400] },";
+    let text = scenario("100Mbit", 1500, "1MB", 2.0);
+    let Some(desk) = desk(&text.replace("forward = [", &format!("forward = {list}"))) else {
+        return;
+    };
+    let both = ["run", "my.toml", "--engine", "sim,linux", "--as-kernel", "6.12", "--out", "both"];
+    let call = desk.call(&both).ends_with(0);
+    for part in ["a: base on sim; b: base on linux", "base on linux: 2.0 s simulated"] {
+        let all = format!("{}{}", call.stdout, call.stderr);
+        assert!(all.contains(part), "no {part:?} in {all}");
+    }
+    let document: Value = serde_json::from_str(&desk.read("both/summary.json")).expect("JSON");
+    let engines: Vec<_> =
+        document["runs"].as_array().expect("runs").iter().map(|run| &run["engine"]).collect();
+    assert_eq!(engines, ["sim", "linux"]);
+    let comparisons = document["comparisons"].as_array().expect("comparisons");
+    assert_eq!(comparisons.len(), 1);
+    let distance = &comparisons[0]["flows"][0]["distance"];
+    assert_eq!(distance["retransmissions"]["b"], 1.0);
+    assert_eq!((&distance["losses"]["a"], &distance["losses"]["b"]), (&1.into(), &1.into()));
+    assert!(
+        desk.read("both/report.html").contains("How far apart: base on sim (a), base on linux (b)")
+    );
+    let names = desk.names("both");
+    assert!(["base-on-linux", "base-on-sim"].iter().all(|n| names.contains(&n.to_string())));
+    let again = desk.call(&["report", "both"]).ends_with(0);
+    assert_eq!(again.stdout, call.stdout);
+}
+
+#[test]
+fn all_engines_object_at_once() {
+    let desk = Desk::new();
+    let text = scenario("100Mbit", 1500, "1MB", 1.0);
+    let text = text
+        .replace("[hosts.receiver]\n", "behaviour = { reduction = \"prr\" }\n[hosts.receiver]\n");
+    desk.write("my.toml", &(text + "sockopt = { TCP_NODELAY = 1 }\n"));
+    let arguments = ["run", "my.toml", "--engine", "sim,linux,sim", "--as-kernel", "6.12"];
+    let call = desk.call(&arguments).ends_with(2);
+    let call = call.complains(&["engine linux cannot do hosts.sender.behaviour"]);
+    let call = call.complains(&["engine sim cannot do flow.bulk.sockopt"]);
+    assert_eq!(call.stderr.matches("engine sim cannot do").count(), 1, "{}", call.stderr);
+    assert_eq!(desk.names("."), ["my.toml"]);
+}
+
+#[test]
+fn what_cannot_be_done_is_said_before_anything_runs() {
+    let desk = Desk::new();
+    desk.write("my.toml", &scenario("100Mbit", 1500, "1MB", 1.0));
+    let cases: [(&[&str], &str); 5] = [
+        (
+            &["--engine", "linux"],
+            "does hosts.sender.kernel otherwise: Linux 6.12 for 3.14; to allow it: --as-kernel 6.12",
+        ),
+        (
+            &["--engine", "linux", "--as-kernel", "5.4"],
+            "engine linux runs Linux 6.12, 6.1, not 5.4, which --as-kernel names",
+        ),
+        (&["--as-kernel", "6.12"], "engine sim runs no genuine kernel"),
+        (
+            &[
+                "--engine",
+                "linux",
+                "--as-kernel",
+                "6.12",
+                "--set",
+                "hosts.sender.cpu.transmit=1us/packet",
+            ],
+            "does hosts.sender.cpu otherwise: its CPU takes no time; to allow it: --without hosts.sender.cpu",
+        ),
+        (
+            &["--engine", "linux", "--as-kernel", "6.12", "--pcap", "x.pcap"],
+            "engine linux tells no single packets",
+        ),
+    ];
+    for (more, complaint) in cases {
+        let arguments: Vec<&str> = ["run", "my.toml"].iter().chain(more).copied().collect();
+        desk.call(&arguments).ends_with(2).complains(&[complaint]);
+        assert_eq!(desk.names("."), ["my.toml"]);
+    }
+}
+
+#[test]
+fn without_a_kernel_the_error_says_how_to_build_one() {
+    let desk = Desk::new();
+    desk.write("my.toml", &scenario("100Mbit", 1500, "1MB", 1.0));
+    let mut command = desk.command(&arguments(&[]));
+    command.env("FULLPIPE_CACHE", desk.path("empty"));
+    let call = Call::of(command.output().expect("the program starts"));
+    call.ends_with(3).complains(&["fullpipe kernel build --version 6.12 --hz 1000"]);
+    assert_eq!(desk.names("."), ["my.toml"]);
+}

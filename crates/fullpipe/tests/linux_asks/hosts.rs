@@ -1,0 +1,133 @@
+//! Hosts, flows, kernels.
+
+use crate::show::{SCENARIO, devices, resolved};
+use fullpipe::engine::{self, Engine, linux};
+use fullpipe::scenario::{SetOption, Source, load};
+
+#[test]
+fn a_host_has_the_queue_that_it_is_given() {
+    let sender = |sets: &[&str]| {
+        let text = devices(sets);
+        text.lines().filter(|line| !line.starts_with("router")).collect::<Vec<_>>().join("; ")
+    };
+    let card = "sender: tbf rate 9843953185 burst 73051 limit 4294967295 overhead 0; sender: ";
+    let cases = [
+        (
+            vec!["hosts.sender.qdisc.kind=fq"],
+            format!("{card}Fq {{ limit: 10000, flow_limit: 100 }}"),
+        ),
+        (
+            vec!["hosts.sender.qdisc={ kind = \"fq\", flow_limit = \"1000 packets\" }"],
+            format!("{card}Fq {{ limit: 10000, flow_limit: 1000 }}"),
+        ),
+        (
+            vec!["hosts.sender.qdisc.kind=fq_codel", "hosts.receiver.qdisc.kind=fq"],
+            format!(
+                "{card}FqCodel {{ limit: 10240, target_us: 5000, interval_us: 100000, ecn: true }}; \
+                 receiver: Fq {{ limit: 10000, flow_limit: 100 }}"
+            ),
+        ),
+    ];
+    for (sets, expected) in cases {
+        assert_eq!(sender(&sets), expected, "{sets:?}");
+    }
+}
+
+/// One kernel has one value for all flows, which may be the default of none, some or all.
+#[test]
+fn parameters_of_one_algorithm_are_the_same_in_all_flows() {
+    let flows = |a: &str, b: &str| {
+        let other = format!("[[flow]]\nname = \"other\"\nbytes = \"1MB\"\ncongestion = {b}\n");
+        let sets = [SetOption(format!("flow.bulk.congestion={a}"))];
+        let source = Source::text("asked.toml", &format!("{SCENARIO}{other}"));
+        let plans = load(&source, &sets, &[]).expect("valid");
+        let wrong = linux::plan(&plans.plans()[0].resolved).err().unwrap_or_default();
+        wrong.contains("one kernel has one for all cubic flows")
+    };
+    let (plain, one, two) = (
+        r#"{ name = "cubic" }"#,
+        r#"{ name = "cubic", beta = 600 }"#,
+        r#"{ name = "cubic", beta = 500 }"#,
+    );
+    assert!(!flows(plain, plain) && !flows(one, one));
+    assert!(flows(one, two) && flows(one, plain) && flows(plain, one));
+}
+
+/// What a scenario means is what it says with every default written out, also on another kernel.
+#[test]
+fn parameters_are_those_of_the_scenarios_kernel() {
+    let words = |sets: &[&str]| linux::words(&resolved(sets)).expect("they can be asked");
+    let old = ["hosts.sender.kernel=2.6.20", "hosts.receiver.kernel=2.6.20"];
+    let bic = [&old[..], &["flow.bulk.congestion=bic"]].concat();
+    assert_eq!(words(&bic), ["tcp_bic.initial_ssthresh=100"]);
+    let none =
+        [&old[..], &["flow.bulk.congestion={ name = \"bic\", initial_ssthresh = 0 }"]].concat();
+    assert!(words(&none).is_empty());
+    let today = ["hosts.sender.kernel=6.12", "flow.bulk.congestion=cubic"];
+    assert!(words(&today).is_empty());
+}
+
+#[test]
+fn hosts_and_flows_are_asked_in_the_kernels_terms() {
+    let plan = linux::plan(&resolved(&[])).expect("it can be asked");
+    let value = |host: &fullpipe_guest::plan::Host, name: &str| {
+        let found = host.sysctl.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value.clone()).unwrap_or_default()
+    };
+    assert_eq!(value(&plan.sender, "net/ipv4/tcp_rmem"), "4096 87380 6291456");
+    assert_eq!(value(&plan.sender, "net/ipv4/tcp_timestamps"), "1");
+    assert_eq!((plan.sender.gso_max_segs, plan.receiver.gso_max_segs), (None, Some(1)));
+    let flow = &plan.flows[0];
+    // setsockopt grants wmem_max.
+    assert_eq!((flow.sndbuf, flow.rcvbuf), (Some(2_000_000), None));
+    assert_eq!((flow.start_ns, flow.bytes, flow.rate), (1_000_000_000, Some(10_000_000), None));
+    assert_eq!((plan.end_ns, plan.mtu, plan.seed), (5_000_000_000, 1500, 7));
+}
+
+#[test]
+fn sysctls_and_socket_options_of_genuine_kernels_are_handed_on() {
+    let sets = [
+        "hosts.sender.kernel=6.12",
+        "hosts.sender.sysctl.net.ipv4.tcp_limit_output_bytes=4194304",
+        "flow.bulk.sockopt={ TCP_NODELAY = 1, SO_MAX_PACING_RATE = 12500000 }",
+        "flow.bulk.receiver_sockopt={ TCP_QUICKACK = 1 }",
+    ];
+    let plan = linux::plan(&resolved(&sets)).expect("it can be asked");
+    let limit = ("net/ipv4/tcp_limit_output_bytes".to_string(), "4194304".to_string());
+    assert!(plan.sender.sysctl.contains(&limit) && !plan.receiver.sysctl.contains(&limit));
+    let options = [("SO_MAX_PACING_RATE".to_string(), 12_500_000), ("TCP_NODELAY".to_string(), 1)];
+    assert_eq!(plan.flows[0].sender_options, options);
+    assert_eq!(plan.flows[0].receiver_options, [("TCP_QUICKACK".to_string(), 1)]);
+    let simulator = engine::find("sim").expect("an engine").support(&resolved(&sets));
+    let refused: Vec<&str> = simulator.iter().map(|(key, _)| key.as_str()).collect();
+    let expected = [
+        "hosts.sender.kernel",
+        "hosts.sender.sysctl.net.ipv4.tcp_limit_output_bytes",
+        "flow.bulk.sockopt",
+        "flow.bulk.receiver_sockopt",
+    ];
+    assert_eq!(refused, expected);
+}
+
+#[test]
+fn a_scenario_of_a_genuine_kernel_runs_on_it_and_on_another_one_if_asked() {
+    let linux = engine::find("linux").expect("an engine");
+    let answers = |engine: &dyn Engine, sets: &[&str]| {
+        let said = engine.support(&resolved(sets));
+        let of_kernel = said.into_iter().filter(|(key, _)| key.ends_with("kernel"));
+        (engine.kernel(&resolved(sets)), of_kernel.count())
+    };
+    assert_eq!(answers(linux, &[]), (Some("6.12"), 2));
+    assert_eq!(answers(linux, &["hosts.sender.kernel=6.1"]), (Some("6.1"), 1));
+    let other = linux.as_kernel("6.1").expect("a kernel");
+    let both = ["hosts.sender.kernel=6.12", "hosts.receiver.kernel=6.12"];
+    assert_eq!(answers(linux, &both), (Some("6.12"), 0));
+    assert_eq!(answers(other, &both), (Some("6.1"), 2));
+    assert!(linux.as_kernel("5.4").is_none());
+    // What 6.1 does not have is refused there alone.
+    let plb = [&both[..], &["hosts.sender.sysctl.net.ipv4.tcp_plb_enabled=1"]].concat();
+    let refused = |engine: &dyn Engine| {
+        engine.support(&resolved(&plb)).iter().any(|(key, _)| key.ends_with("tcp_plb_enabled"))
+    };
+    assert!(refused(other) && !refused(linux));
+}

@@ -1,0 +1,6 @@
+//! What the engine `linux` asks of the kernel, and what it answers to keys that it cannot do.
+
+mod hosts;
+mod path;
+mod refusals;
+mod show;
