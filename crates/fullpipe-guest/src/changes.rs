@@ -1,19 +1,14 @@
 //! Qdiscs that change while the run goes on: a thread for each router that has some.
 
-use std::os::fd::OwnedFd;
-use std::thread;
-
 use fullpipe_guest::plan::{Change, Plan};
 
-use crate::error::{Context, Result};
+use crate::error::Result;
 use crate::namespaces::{self, Namespace};
 use crate::netlink::Netlink;
 use crate::netlink::qdisc::Place;
 use crate::run::START;
-use crate::{path, run, sys};
+use crate::{path, sys};
 
-/// It sleeps and sends.
-const STACK: usize = 128 << 10;
 /// Number of the first one's netlink socket.
 const FIRST_SOCKET: u32 = 3000;
 
@@ -28,23 +23,11 @@ pub fn start(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
         let mut changes: Vec<(u32, Change)> = ways.into_iter().flat_map(each).collect();
         changes.sort_by_key(|(_, change)| change.at_ns);
         if !changes.is_empty() {
-            spawn(number, &namespaces[number + 1].fd, changes)?;
+            let what = format!("changes of router {number}");
+            let change = move || make(FIRST_SOCKET + number as u32, &changes);
+            namespaces::spawn(what, &namespaces[number + 1].fd, change)?;
         }
     }
-    Ok(())
-}
-
-fn spawn(router: usize, namespace: &OwnedFd, changes: Vec<(u32, Change)>) -> Result<()> {
-    let what = move || format!("changes of router {router}");
-    let namespace = namespace.try_clone().at(what)?;
-    let body = move || {
-        let enter = namespaces::enter(&namespace);
-        let done = enter.and_then(|()| make(FIRST_SOCKET + router as u32, &changes));
-        if let Err(error) = done {
-            run::fail(&format!("{}: {error}", what()));
-        }
-    };
-    thread::Builder::new().stack_size(STACK).spawn(body).at(what)?;
     Ok(())
 }
 

@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
+use std::thread;
 
 use crate::error::{Context, Result};
 use crate::netlink::Netlink;
-use crate::sys;
+use crate::{run, sys};
 
 /// A network namespace, and what it is set up with.
 pub struct Namespace {
@@ -17,6 +18,8 @@ pub struct Namespace {
     pub any: OwnedFd,
 }
 
+/// Threads call the kernel and little else.
+const STACK: usize = 128 << 10;
 /// Number of the first namespace's netlink socket.
 const FIRST_SOCKET: u32 = 1000;
 
@@ -36,7 +39,24 @@ impl Namespace {
     }
 }
 
+/// Starts a thread that does something in a namespace; the run fails with it, as `what`.
+pub fn spawn(
+    what: String,
+    namespace: &OwnedFd,
+    body: impl FnOnce() -> Result<()> + Send + 'static,
+) -> Result<()> {
+    let namespace = namespace.try_clone().at(|| what.clone())?;
+    let name = what.clone();
+    let whole = move || {
+        if let Err(error) = enter(&namespace).and_then(|()| body()) {
+            run::fail(&format!("{name}: {error}"));
+        }
+    };
+    thread::Builder::new().stack_size(STACK).spawn(whole).at(|| what)?;
+    Ok(())
+}
+
 /// Takes the calling thread to a namespace.
-pub fn enter(namespace: &OwnedFd) -> Result<()> {
+fn enter(namespace: &OwnedFd) -> Result<()> {
     sys::enter_net(namespace).at(|| "entering a network namespace")
 }

@@ -22,6 +22,32 @@ pub const ETHERNET: i32 = 14;
 const IPV4: i32 = 0x800;
 const TCP: i32 = 6;
 
+/// Go on to the next filter (TC_ACT_UNSPEC).
+const GO_ON: i32 = -1;
+/// Drop (TC_ACT_SHOT).
+const DROP: i32 = 2;
+
+/// Drops the packet.
+pub fn shoot() -> [Op; 2] {
+    [Op::Set(R0, DROP), Op::Exit]
+}
+
+/// Where packets pass, which go on to the next filter.
+pub fn pass() -> [Op; 3] {
+    [Op::Here(Label::Pass), Op::Set(R0, GO_ON), Op::Exit]
+}
+
+/// r0 = where the value lies that a map has for the key at that place of the stack; packets pass if it has none.
+pub fn look_up(map: i32, key_at: i32) -> [Op; 5] {
+    [
+        Op::Map(R1, map),
+        Op::Move(R2, STACK),
+        Op::Add(R2, key_at),
+        Op::Lookup,
+        Op::If(R0, 0, Label::Pass),
+    ]
+}
+
 /// A flow, as its packets show it.
 #[derive(Clone, Copy)]
 pub struct Flow {

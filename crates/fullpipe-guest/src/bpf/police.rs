@@ -9,7 +9,7 @@ use fullpipe_guest::plan::Police;
 
 use super::instruction::{Label, Op, Register, Width, assemble};
 use super::kernel::{Map, load as load_program};
-use super::packet::{ETHERNET, R0, R1, R2, R3, STACK, ip};
+use super::packet::{ETHERNET, R0, R1, R2, R3, STACK, ip, look_up, pass, shoot};
 use crate::error::{Context, Error, Result};
 
 /// What the packet needs.
@@ -17,10 +17,6 @@ const NEEDED: Register = Register(7);
 /// Address of the tokens, behind which is the time at which they were counted.
 const STATE: Register = Register(8);
 const TIME_AT: i16 = 8;
-/// Go on to the next filter (TC_ACT_UNSPEC).
-const GO_ON: i32 = -1;
-/// Drop (TC_ACT_SHOT).
-const DROP: i32 = 2;
 /// Billionths of a bit in a byte: 8 times this.
 const BILLION: i32 = 1_000_000_000;
 /// Largest bucket, bytes: twice its tokens, and what comes in a nanosecond, have to fit into 64 bits.
@@ -50,17 +46,11 @@ fn need(overhead: i32) -> Vec<Op> {
 }
 
 /// Finds the bucket.
-fn look_up(state: i32) -> Vec<Op> {
-    vec![
-        Op::Set(R0, 0),
-        Op::Store32(STACK, -4, R0),
-        Op::Map(R1, state),
-        Op::Move(R2, STACK),
-        Op::Add(R2, -4),
-        Op::Lookup,
-        Op::If(R0, 0, Label::Pass),
-        Op::Move(STATE, R0),
-    ]
+fn find(state: i32) -> Vec<Op> {
+    let mut program = vec![Op::Set(R0, 0), Op::Store32(STACK, -4, R0)];
+    program.extend(look_up(state, -4));
+    program.push(Op::Move(STATE, R0));
+    program
 }
 
 /// r3 = the tokens that there are now. Longer than it takes to fill the bucket does not count.
@@ -89,20 +79,12 @@ fn refill(police: &Police) -> Vec<Op> {
 fn program(police: &Police, state: i32) -> Vec<Op> {
     let mut program = ip();
     program.extend(need(police.overhead));
-    program.extend(look_up(state));
+    program.extend(find(state));
     program.extend(refill(police));
-    program.extend([
-        Op::IfAtMost(NEEDED, R3, Label::Count),
-        Op::Store(STATE, 0, R3),
-        Op::Set(R0, DROP),
-        Op::Exit,
-        Op::Here(Label::Count),
-        Op::Subtract(R3, NEEDED),
-        Op::Store(STATE, 0, R3),
-        Op::Here(Label::Pass),
-        Op::Set(R0, GO_ON),
-        Op::Exit,
-    ]);
+    program.extend([Op::IfAtMost(NEEDED, R3, Label::Count), Op::Store(STATE, 0, R3)]);
+    program.extend(shoot());
+    program.extend([Op::Here(Label::Count), Op::Subtract(R3, NEEDED), Op::Store(STATE, 0, R3)]);
+    program.extend(pass());
     program
 }
 

@@ -3,17 +3,15 @@
 //! It counts packets with data and those without, apart, and drops those whose number is in the list.
 
 use crate::bpf::instruction::{Label, Op, Register, Width};
-use crate::bpf::packet::{ETHERNET, Flow, IP_HEADER, R0, R1, R2, STACK, find};
+use crate::bpf::packet::{
+    ETHERNET, Flow, IP_HEADER, R0, R1, R2, STACK, find, look_up, pass, shoot,
+};
 
 /// Bytes of data; then the packet's number.
 const NUMBER: Register = Register(8);
 /// Which of the counters is the packet's.
 const COUNTER: Register = Register(9);
 const FIN_OR_SYN: i32 = 3;
-/// Go on to the next filter (TC_ACT_UNSPEC).
-const GO_ON: i32 = -1;
-/// Drop (TC_ACT_SHOT).
-const DROP: i32 = 2;
 
 /// Counter of packets with data; the next one is of those dropped.
 pub const DATA: u32 = 0;
@@ -59,33 +57,22 @@ fn classify() -> Vec<Op> {
 
 /// r1 = the counter, which is then one more.
 fn count(counters: i32) -> Vec<Op> {
-    vec![
-        Op::Store32(STACK, -4, COUNTER),
-        Op::Map(R1, counters),
-        Op::Move(R2, STACK),
-        Op::Add(R2, -4),
-        Op::Lookup,
-        Op::If(R0, 0, Label::Pass),
-        Op::Load(R1, R0),
-        Op::Move(NUMBER, R1),
-        Op::Add(R1, 1),
-        Op::Store(R0, 0, R1),
-    ]
+    let mut program = vec![Op::Store32(STACK, -4, COUNTER)];
+    program.extend(look_up(counters, -4));
+    program.extend([Op::Load(R1, R0), Op::Move(NUMBER, R1), Op::Add(R1, 1), Op::Store(R0, 0, R1)]);
+    program
 }
 
 /// Goes on if the packet is not in the list.
-fn look_up(list: i32) -> Vec<Op> {
-    vec![
+fn find_listed(list: i32) -> Vec<Op> {
+    let mut program = vec![
         Op::Move(R2, COUNTER),
         Op::Left(R2, 62),
         Op::Or(NUMBER, R2),
         Op::Store(STACK, -16, NUMBER),
-        Op::Map(R1, list),
-        Op::Move(R2, STACK),
-        Op::Add(R2, -16),
-        Op::Lookup,
-        Op::If(R0, 0, Label::Pass),
-    ]
+    ];
+    program.extend(look_up(list, -16));
+    program
 }
 
 /// The program.
@@ -94,12 +81,11 @@ pub fn program(target: Target) -> Vec<Op> {
     program.extend(classify());
     program.push(Op::Here(Label::Count));
     program.extend(count(target.counters));
-    program.extend(look_up(target.list));
+    program.extend(find_listed(target.list));
     program.push(Op::Add(COUNTER, 1));
     program.extend(count(target.counters));
-    program.extend([Op::Set(R0, DROP), Op::Exit]);
-    program.push(Op::Here(Label::Pass));
-    program.extend([Op::Set(R0, GO_ON), Op::Exit]);
+    program.extend(shoot());
+    program.extend(pass());
     program
 }
 

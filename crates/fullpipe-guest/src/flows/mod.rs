@@ -6,45 +6,23 @@ mod receiver;
 mod sender;
 
 use std::os::fd::OwnedFd;
-use std::thread;
 
-use fullpipe_guest::plan::{Flow, Plan};
+use fullpipe_guest::plan::Plan;
 
 use crate::error::{Context, Result};
 use crate::namespaces::{self, Namespace};
-use crate::{layout, run, sys};
-
-/// They call the kernel and little else.
-const STACK: usize = 128 << 10;
+use crate::{layout, sys};
 
 /// Starts the threads of all flows. Receivers listen, and senders wait for their time.
 pub fn start(plan: &Plan, from: &Namespace, to: &Namespace) -> Result<()> {
     for (index, flow) in plan.flows.iter().enumerate() {
-        spawn(index, "receiver", &to.fd, flow.clone(), receiver::run)?;
         let (seed, receiver) = (plan.seed, layout::right(plan.routers.len()));
-        let send = move |index, flow: &Flow| sender::run(index, flow, receiver, seed);
-        spawn(index, "sender", &from.fd, flow.clone(), send)?;
+        let (sent, received) = (flow.clone(), flow.clone());
+        let receive = move || receiver::run(index, &received);
+        namespaces::spawn(format!("receiver of flow {index}"), &to.fd, receive)?;
+        let send = move || sender::run(index, &sent, receiver, seed);
+        namespaces::spawn(format!("sender of flow {index}"), &from.fd, send)?;
     }
-    Ok(())
-}
-
-fn spawn(
-    index: usize,
-    role: &'static str,
-    namespace: &OwnedFd,
-    flow: Flow,
-    run: impl FnOnce(usize, &Flow) -> Result<()> + Send + 'static,
-) -> Result<()> {
-    let name = format!("{role} of flow {index}");
-    let namespace = namespace.try_clone().at(|| name.clone())?;
-    let at = name.clone();
-    let body = move || {
-        let done = namespaces::enter(&namespace).and_then(|()| run(index, &flow));
-        if let Err(error) = done {
-            run::fail(&format!("{at}: {error}"));
-        }
-    };
-    thread::Builder::new().stack_size(STACK).spawn(body).at(|| name)?;
     Ok(())
 }
 

@@ -5,6 +5,7 @@
 //! with the thread that started it, however that ends.
 
 use super::jail::Jail;
+use super::kernel::needs::free_space;
 use super::memory;
 use fullpipe_guest::boot::{self, Parts};
 use fullpipe_guest::record;
@@ -56,7 +57,7 @@ impl Machine {
         command.stdin(Stdio::null()).stdout(console.try_clone()?).stderr(console);
         let child = command.spawn()?;
         let memory: PathBuf = parts.memory_directory.into();
-        let (room, seen) = (memory::room(&memory), (0, Duration::ZERO, Instant::now()));
+        let (room, seen) = (free_space(&memory), (0, Duration::ZERO, Instant::now()));
         Ok(Machine { child, jail, memory, room, seen })
     }
 
@@ -70,7 +71,7 @@ impl Machine {
         if let Some(status) = self.child.try_wait()? {
             return Ok(State::Ended(status));
         }
-        self.room = memory::room(&self.memory);
+        self.room = free_space(&self.memory);
         if let Some(why) = memory::full(&self.memory, self.room, false) {
             return Ok(State::Hopeless(why));
         }

@@ -1,6 +1,5 @@
 //! Where guests' memory lies: files without a name in one directory, which wants to be in memory and executable.
 
-use super::kernel::needs;
 use std::path::{Path, PathBuf};
 
 /// Names the directory.
@@ -30,11 +29,6 @@ pub(super) fn check() -> Result<(), String> {
             place.display()
         )
     })
-}
-
-/// Room that is left in `place`, bytes; none if it cannot be asked.
-pub(super) fn room(place: &Path) -> Option<u64> {
-    needs::free_space(place)
 }
 
 /// Why a guest cannot go on, whose memory lies in `place` where so much room is left; none while there is enough. One

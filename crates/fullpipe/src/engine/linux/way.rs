@@ -1,7 +1,7 @@
 //! The path as routers with qdiscs, and where the trace's stages are found among them.
 
-use super::pieces::{self, Capacity, Chain, Piece, Serial, Wire, piece, tbf};
-use crate::scenario::{self, Element, QdiscKind, Resolved};
+use super::pieces::{self, Capacity, Chain, Piece, Serial, Wire, fq_codel, piece, tbf};
+use crate::scenario::{self, Codel, Element, QdiscKind, Resolved};
 use fullpipe_guest::plan::{Apart, Drops, Police, Qdisc, Router, Watch, Way};
 use fullpipe_guest::record::{INCOMING_HANDLE, LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
 use fullpipe_sim::rng::Rng;
@@ -315,9 +315,7 @@ fn host_queue(queue: &scenario::Qdisc) -> Qdisc {
     match queue.kind {
         QdiscKind::PfifoFast => Qdisc::Pfifo { limit },
         QdiscKind::Fq => Qdisc::Fq { limit, flow_limit: queue.flow_limit.unwrap_or(limit) },
-        QdiscKind::FqCodel => {
-            Qdisc::FqCodel { limit, target_us: 5_000, interval_us: 100_000, ecn: true }
-        }
+        QdiscKind::FqCodel => fq_codel(Codel { ecn: true, ..Codel::OF_LINUX }, limit),
     }
 }
 

@@ -168,6 +168,21 @@ pub fn wrong_type(node: &Node, key: &str, kind: &Kind, cx: &mut Context) {
     cx.error("wrong-type", node.place, message).expected(kind.describe() + &quoted);
 }
 
+/// Reports a name that is not known; `elsewhere` has names that another key stands for.
+pub fn unknown<'a>(
+    what: &str,
+    (name, place): (&str, Place),
+    elsewhere: &[(&str, &str)],
+    known: impl Iterator<Item = &'a str>,
+    cx: &mut Context,
+) {
+    let problem = cx.error("unknown-key", place, format!("unknown {what} `{name}`"));
+    match elsewhere.iter().find(|(other, _)| *other == name) {
+        Some((_, key)) => problem.expected(format!("{key} instead")),
+        None => problem.names(name, known),
+    };
+}
+
 /// The table behind a node, with unknown keys reported.
 pub fn open<'a>(node: &'a Node, key: &str, group: &Group, cx: &mut Context) -> Option<&'a Table> {
     let Value::Table(table) = &node.value else {

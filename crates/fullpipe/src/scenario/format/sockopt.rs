@@ -1,7 +1,7 @@
 //! Socket options by the kernel's names, without those that other keys stand for. The simulator has none of them.
 
 use super::context::Context;
-use super::keys::{Kind, Read, wrong_type};
+use super::keys::{Kind, Read, unknown, wrong_type};
 use super::node::{Node, Value};
 use super::values::integer;
 use std::collections::BTreeMap;
@@ -75,17 +75,12 @@ impl Read for Sockopts {
                     let value = integer(known.name, &entry.node, known.bounds, cx);
                     read.extend(value.map(|value| (known.name, value)));
                 }
-                None => unknown(&entry.key, entry.place, cx),
+                None => {
+                    let known = SOCKOPTS.iter().map(|option| option.name);
+                    unknown("socket option", (&entry.key, entry.place), ELSEWHERE, known, cx);
+                }
             }
         }
         (cx.reports() == before).then_some(Sockopts(read))
     }
-}
-
-fn unknown(name: &str, place: super::context::Place, cx: &mut Context) {
-    let problem = cx.error("unknown-key", place, format!("unknown socket option `{name}`"));
-    match ELSEWHERE.iter().find(|(known, _)| *known == name) {
-        Some((_, key)) => problem.expected(format!("{key} instead")),
-        None => problem.names(name, SOCKOPTS.iter().map(|option| option.name)),
-    };
 }

@@ -2,7 +2,7 @@
 
 use super::context::{Context, Place};
 use super::genuine_sysctl::{GENUINE, genuine};
-use super::keys::{Kind, Read, wrong_type};
+use super::keys::{Kind, Read, unknown, wrong_type};
 use super::node::{Node, Table, Value};
 use super::quantity::{self, SIZE};
 use super::values::{in_range, integer, report};
@@ -250,15 +250,9 @@ fn sysctl(name: &str, place: Place, node: &Node, cx: &mut Context) -> Option<Sys
         return Some(SysctlWritten::Genuine(known.name, value));
     }
     let Some(at) = SYSCTLS.iter().position(|known| known.name == name) else {
-        let elsewhere = ELSEWHERE.iter().find(|(known, _)| *known == name);
-        let problem = cx.error("unknown-key", place, format!("unknown sysctl `{name}`"));
-        match elsewhere {
-            Some((_, key)) => problem.expected(format!("{key} instead")),
-            None => {
-                let genuine = GENUINE.iter().map(|known| known.name);
-                problem.names(name, SYSCTLS.iter().map(|s| s.name).chain(genuine))
-            }
-        };
+        let genuine = GENUINE.iter().map(|known| known.name);
+        let known = SYSCTLS.iter().map(|known| known.name).chain(genuine);
+        unknown("sysctl", (name, place), ELSEWHERE, known, cx);
         return None;
     };
     let value = match SYSCTLS[at].field {

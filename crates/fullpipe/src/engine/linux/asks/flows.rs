@@ -52,34 +52,61 @@ fn options(options: &BTreeMap<&'static str, i64>) -> Vec<(String, i64)> {
 pub(super) fn words(run: &Resolved, family: Family) -> Result<Vec<String>, (String, String)> {
     let modules = congestion::genuine();
     let mut words = BTreeSet::new();
+    let mut of_names: BTreeMap<&str, Known> = BTreeMap::new();
     for flow in &run.flow {
         let name = flow.congestion.name.as_str();
-        let module = modules.iter().find(|module| module.name == name);
-        let own = module.map(|m| congestion::defaults(m, family.name())).unwrap_or_default();
-        let usual = usual(name, &run.hosts.sender.kernel);
+        let key = |parameter: &str| format!("flow.{}.congestion.{parameter}", flow.name);
+        let first = !of_names.contains_key(name);
+        let known = of_names.entry(name).or_insert_with(|| {
+            let module = modules.iter().find(|module| module.name == name);
+            let own = module.map(|m| congestion::defaults(m, family.name())).unwrap_or_default();
+            Known { own, usual: usual(name, &run.hosts.sender.kernel) }
+        });
         for (parameter, value) in &flow.congestion.parameters {
-            let key = || format!("flow.{}.congestion.{parameter}", flow.name);
-            let Some(default) = own.get(parameter) else {
-                if usual.get(parameter) == Some(value) {
-                    continue;
+            match known.own.get(parameter) {
+                None if known.usual.get(parameter) == Some(value) => {}
+                None => {
+                    let why = format!("{name} of Linux {family} has no such parameter");
+                    return Err((key(parameter), why));
                 }
-                return Err((key(), format!("{name} of Linux {family} has no such parameter")));
-            };
-            let of_it = run.flow.iter().filter(|other| other.congestion.name == name);
-            let others = |other: &&Flow| other.congestion.parameters.get(parameter) != Some(value);
-            if let Some(other) = of_it.clone().find(others) {
-                let why = format!(
-                    "{value}, and another value for flow {}: one kernel has one for all {name} flows",
-                    other.name
-                );
-                return Err((key(), why));
-            }
-            if value != default {
-                words.insert(format!("tcp_{name}.{parameter}={value}"));
+                // Flows behind the first one of an algorithm have its values, or it would have been refused.
+                Some(default) if first => {
+                    if let Some(other) = with_another(value, parameter, flow, &run.flow) {
+                        let why = format!(
+                            "{value}, and another value for flow {}: one kernel has one for all \
+                             {name} flows",
+                            other.name
+                        );
+                        return Err((key(parameter), why));
+                    }
+                    if value != default {
+                        words.insert(format!("tcp_{name}.{parameter}={value}"));
+                    }
+                }
+                Some(_) => {}
             }
         }
     }
     Ok(words.into_iter().collect())
+}
+
+/// Defaults of an algorithm's parameters.
+struct Known {
+    /// Those of the kernel that runs.
+    own: BTreeMap<String, i64>,
+    /// Those of the scenario's kernel.
+    usual: BTreeMap<String, i64>,
+}
+
+/// A flow of the same algorithm for which the parameter is not `value`.
+fn with_another<'a>(
+    value: &i64,
+    parameter: &str,
+    of: &Flow,
+    flows: &'a [Flow],
+) -> Option<&'a Flow> {
+    let mut same = flows.iter().filter(|flow| flow.congestion.name == of.congestion.name);
+    same.find(|flow| flow.congestion.parameters.get(parameter) != Some(value))
 }
 
 /// The parameters of an algorithm as a kernel has them.

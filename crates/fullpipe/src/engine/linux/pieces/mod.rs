@@ -2,7 +2,7 @@
 
 mod rates;
 
-pub(super) use rates::tbf;
+pub(super) use rates::{fq_codel, tbf};
 
 use crate::scenario::{Ask, Chance, Losses, Overtake, Sending, Spread};
 use fullpipe_guest::plan::{self, Apart, Change, Drops, Loss, Netem, Police, Qdisc};

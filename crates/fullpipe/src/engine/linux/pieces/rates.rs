@@ -38,7 +38,7 @@ pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
         _ => Some(qdiscs.len() - 1),
     };
     let changes = steps[1..].iter().map(change).collect();
-    let overhead = framing.overhead() as i32 - ETHERNET_HEADER;
+    let overhead = beyond_header(*framing);
     // A cake adds the overhead for its rate alone, a `tbf` (by its `stab`) for its counters too.
     let uncounted = match queue.discipline {
         Discipline::Cake(_) => overhead.into(),
@@ -77,15 +77,18 @@ fn below(queue: &Queue, frame: u32, rate: Rate) -> Result<Option<Qdisc>, String>
         Discipline::Codel(Codel { target, interval, ecn }) => {
             Qdisc::Codel { limit, target_us: us(*target), interval_us: us(*interval), ecn: *ecn }
         }
-        Discipline::FqCodel(Codel { target, interval, ecn }) => {
-            Qdisc::FqCodel { limit, target_us: us(*target), interval_us: us(*interval), ecn: *ecn }
-        }
+        Discipline::FqCodel(codel) => fq_codel(*codel, limit),
         Discipline::Pie(pie) => {
             Qdisc::Pie { limit, target_us: us(pie.target), update_us: us(pie.update), ecn: pie.ecn }
         }
         Discipline::Red(shape) => red(shape, limit, frame, rate),
         Discipline::Cake(_) => return Ok(None),
     }))
+}
+
+pub(in crate::engine::linux) fn fq_codel(codel: Codel, limit: u32) -> Qdisc {
+    let Codel { target, interval, ecn } = codel;
+    Qdisc::FqCodel { limit, target_us: us(target), interval_us: us(interval), ecn }
 }
 
 fn red(red: &Red, limit: u32, frame: u32, rate: Rate) -> Qdisc {
@@ -105,10 +108,15 @@ fn cake(cake: &Cake, rate: Rate, framing: Framing, memory: u32) -> Qdisc {
     Qdisc::Cake {
         rate: Some(rate.0),
         rtt_us: us(cake.rtt),
-        overhead: framing.overhead() as i32 - ETHERNET_HEADER,
+        overhead: beyond_header(framing),
         memory: Some(memory),
         ack_filter: cake.ack_filter,
     }
+}
+
+/// What a framing counts of a packet beyond what Linux does by itself, bytes.
+fn beyond_header(framing: Framing) -> i32 {
+    framing.overhead() as i32 - ETHERNET_HEADER
 }
 
 /// Whole us, as the scenario has it.
@@ -125,6 +133,5 @@ pub(in crate::engine::linux) fn tbf(
 ) -> Qdisc {
     let slack = u128::from(rate.0) * u128::from(SLACK_NS) / 8_000_000_000;
     let burst = u32::try_from(slack + u128::from(largest)).unwrap_or(u32::MAX);
-    let overhead = framing.overhead() as i32 - ETHERNET_HEADER;
-    Qdisc::Tbf { rate: rate.0, burst, limit, overhead }
+    Qdisc::Tbf { rate: rate.0, burst, limit, overhead: beyond_header(framing) }
 }

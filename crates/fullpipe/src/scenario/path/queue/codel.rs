@@ -27,11 +27,14 @@ pub struct Codel {
 }
 
 impl Codel {
+    /// As Linux has it, which marks nothing by itself.
+    pub const OF_LINUX: Codel = Codel { target: Time::ms(5), interval: Time::ms(100), ecn: false };
+
     /// `ecn` is the default.
     pub(super) fn read(queue: &PathQueue, ecn: bool, cx: &mut Context) -> Option<Codel> {
         Some(Codel {
-            target: whole_us("target", &queue.target, Time::ms(5), cx)?,
-            interval: whole_us("interval", &queue.interval, Time::ms(100), cx)?,
+            target: whole_us("target", &queue.target, Codel::OF_LINUX.target, cx)?,
+            interval: whole_us("interval", &queue.interval, Codel::OF_LINUX.interval, cx)?,
             ecn: queue.ecn.as_ref().map_or(ecn, |at| at.value),
         })
     }
