@@ -47,6 +47,8 @@ pub const ESTABLISHED: u64 = 1;
 pub const ACCEPTED: u64 = 2;
 /// All that the flow writes was read; value: bytes.
 pub const FINISHED: u64 = 3;
+/// The kernel has given the connection up, as its sender or its receiver was told; value: errno.
+pub const ABORTED: u64 = 4;
 
 /// Before each body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

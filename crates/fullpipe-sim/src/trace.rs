@@ -216,6 +216,8 @@ pub enum EventKind {
     Timeout,
     /// The application is done: everything was read by the receiver; value: bytes.
     Finished,
+    /// The kernel gave the connection up, as one of its ends was told; value: errno.
+    Aborted,
 }
 
 impl EventKind {
@@ -229,6 +231,7 @@ impl EventKind {
             EventKind::Retransmit => "retransmit",
             EventKind::Timeout => "timeout",
             EventKind::Finished => "finished",
+            EventKind::Aborted => "aborted",
         }
     }
 }

@@ -3,6 +3,7 @@
 mod analysis_synthetic;
 
 use analysis_synthetic::*;
+use fullpipe::analysis::document::Happened;
 use fullpipe::analysis::plateau::plateau;
 use fullpipe::analysis::{self, Figures, FlowMeta};
 use fullpipe::scenario::{Expect, Target, Tolerance, published};
@@ -150,6 +151,28 @@ fn a_flow_that_stops_by_time_ends_when_it_is_drained() {
     assert_eq!(life(&meta, &recording).0, 4.3);
     meta.flows[0].stop = None;
     assert_eq!(life(&meta, &recording).0, 4.3);
+}
+
+/// A connection that is given up lives no longer, whatever else seems to be done; one that was done stays so.
+#[test]
+fn a_flow_that_is_given_up_ends_then() {
+    let mut recording = ramp();
+    let mut meta = meta();
+    meta.flows[0].stop = Some(Time::secs(1));
+    for sample in &mut recording.flows {
+        sample.bytes_acked = sample.bytes_delivered;
+    }
+    let aborted = event(Time::ms(2250), EventKind::Aborted, 110);
+    recording.events.push(aborted);
+    let flow = &analysis::run(&meta, &recording).flows[0];
+    assert_eq!(flow.aborted.map(|end| (end.at_s, end.errno)), Some((2.0, 110)));
+    assert_eq!((flow.completion_s, flow.intervals.last().unwrap().end_s), (None, 2.0));
+    // The sample of 2.3 s shows it.
+    let [.., last] = &flow.moments[..] else { panic!("no moment") };
+    assert_eq!((last.at_s, last.what, last.value), (2.05, Happened::Aborted, 110));
+    recording.events.push(event(Time::ms(2000), EventKind::Finished, 666_000));
+    let flow = &analysis::run(&meta, &recording).flows[0];
+    assert_eq!((flow.aborted, flow.completion_s), (None, Some(2.0)));
 }
 
 /// The same seconds, cwnd-limited throughout: only while the link never idles it is the limit.

@@ -5,13 +5,19 @@ mod plain;
 mod receiver;
 mod sender;
 
+use std::io;
 use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::Plan;
+use fullpipe_guest::record::ABORTED;
 
 use crate::error::{Context, Result};
 use crate::namespaces::{self, Namespace};
-use crate::{layout, sys};
+use crate::run::Event;
+use crate::{layout, run, sys};
+
+/// What calls say of a connection that the kernel has given up.
+const GIVEN_UP: [i32; 4] = [libc::ETIMEDOUT, libc::ECONNRESET, libc::EPIPE, libc::EHOSTUNREACH];
 
 /// Starts the threads of all flows. Receivers listen, and senders wait for their time.
 pub fn start(plan: &Plan, from: &Namespace, to: &Namespace) -> Result<()> {
@@ -24,6 +30,19 @@ pub fn start(plan: &Plan, from: &Namespace, to: &Namespace) -> Result<()> {
         namespaces::spawn(format!("sender of flow {index}"), &from.fd, send)?;
     }
     Ok(())
+}
+
+/// Of an end of a connection that has failed: if the kernel has given the connection up, that is an event of the
+/// flow. The run goes on, and so do its other flows.
+fn unless_aborted(index: usize, failed: io::Error) -> Result<()> {
+    match failed.raw_os_error().filter(|errno| GIVEN_UP.contains(errno)) {
+        Some(errno) => {
+            let value = errno as u64;
+            run::remember(Event { time_ns: run::time(), flow: index, number: ABORTED, value });
+            Ok(())
+        }
+        None => Err(failed).at(|| "connection"),
+    }
 }
 
 /// Sets TCP_CONGESTION.

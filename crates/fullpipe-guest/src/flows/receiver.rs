@@ -1,12 +1,13 @@
 //! Reads all that comes.
 
+use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::Flow;
 use fullpipe_guest::record::{ACCEPTED, FINISHED};
 
-use super::{options, plain, set_buffer, set_congestion};
+use super::{options, plain, set_buffer, set_congestion, unless_aborted};
 use crate::error::{Context, Result};
 use crate::run::Event;
 use crate::{layout, run, sys};
@@ -20,18 +21,30 @@ pub fn run(index: usize, flow: &Flow) -> Result<()> {
     if flow.plain {
         return plain::read(socket);
     }
+    let done = read(flow, &socket);
+    let time_ns = run::time();
+    std::mem::forget(socket);
+    match done {
+        Ok(value) => {
+            run::remember(Event { time_ns, flow: index, number: FINISHED, value });
+            Ok(())
+        }
+        Err(failed) => unless_aborted(index, failed),
+    }
+}
+
+/// Reads to the end; says how many bytes there were.
+fn read(flow: &Flow, socket: &OwnedFd) -> io::Result<u64> {
     let mut read = 0;
     // The read that takes the last byte ends with it, not with the FIN.
     while flow.bytes.is_none_or(|bytes| read < bytes) {
         let most = flow.bytes.map_or(READ, |bytes| (bytes - read).min(READ));
-        match sys::discard(&socket, most as usize).at(|| "recv")? {
+        match sys::discard(socket, most as usize)? {
             0 => break,
             came => read += came as u64,
         }
     }
-    run::remember(Event { time_ns: run::time(), flow: index, number: FINISHED, value: read });
-    std::mem::forget(socket);
-    Ok(())
+    Ok(read)
 }
 
 fn accept(index: usize, flow: &Flow) -> Result<OwnedFd> {

@@ -1,13 +1,13 @@
 //! Writes.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::Flow;
 use fullpipe_guest::record::ESTABLISHED;
 
-use super::{options, plain, set_buffer, set_congestion};
+use super::{options, plain, set_buffer, set_congestion, unless_aborted};
 use crate::batch::Writes;
 use crate::error::{Context, Result};
 use crate::run::{Event, START};
@@ -23,33 +23,50 @@ const LARGEST: usize = 16 << 20;
 
 /// Connects when it is time, writes, and says that it is done. The socket stays open, so that it can be sampled.
 pub fn run(index: usize, flow: &Flow, to: Ipv4Addr, seed: u64) -> Result<()> {
-    let socket = connect(index, flow, to, seed)?;
+    let socket = socket(index, flow, seed)?;
+    sys::sleep_until(START + flow.start_ns);
+    let connected = connect(index, flow, &socket, to);
     if flow.plain {
-        return plain::write(socket);
+        return connected.at(|| "connect").and_then(|()| plain::write(socket));
     }
-    let mut writer = Writer::new(&socket, flow);
-    match flow.rate {
-        Some(rate) => writer.paced(rate)?,
-        None => writer.bulk()?,
-    }
-    sys::end_writing(&socket).at(|| "shutdown")?;
+    let done = connected.and_then(|()| write(flow, &socket));
     std::mem::forget(socket);
-    Ok(())
+    done.or_else(|failed| unless_aborted(index, failed))
 }
 
-fn connect(index: usize, flow: &Flow, to: Ipv4Addr, seed: u64) -> Result<OwnedFd> {
+fn socket(index: usize, flow: &Flow, seed: u64) -> Result<OwnedFd> {
     let socket = sys::tcp_socket().at(|| "socket")?;
     set_congestion(&socket, &flow.congestion)?;
     set_buffer(&socket, libc::SO_SNDBUFFORCE, flow.sndbuf)?;
     options::set_all(&socket, &flow.sender_options)?;
     let port = layout::sender_port(index, seed);
     sys::bind(&socket, layout::left(0), port).at(|| format!("bind to port {port}"))?;
-    sys::sleep_until(START + flow.start_ns);
-    sys::connect(&socket, to, layout::receiver_port(index)).at(|| "connect")?;
+    Ok(socket)
+}
+
+fn connect(index: usize, flow: &Flow, socket: &OwnedFd, to: Ipv4Addr) -> io::Result<()> {
+    sys::connect(socket, to, layout::receiver_port(index))?;
     let time_ns = run::time();
     let value = time_ns.saturating_sub(flow.start_ns);
     run::remember(Event { time_ns, flow: index, number: ESTABLISHED, value });
-    Ok(socket)
+    Ok(())
+}
+
+/// Writes all, and waits: the other side never ends the connection, but the kernel may give it up.
+fn write(flow: &Flow, socket: &OwnedFd) -> io::Result<()> {
+    let mut writer = Writer::new(socket, flow);
+    match flow.rate {
+        Some(rate) => writer.paced(rate)?,
+        None => writer.bulk()?,
+    }
+    sys::end_writing(socket)?;
+    loop {
+        match sys::discard(socket, 1) {
+            // A deadline that has not mattered.
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            ended => return ended.map(drop),
+        }
+    }
 }
 
 /// Writes what a flow asks for.
@@ -81,13 +98,13 @@ impl Writer<'_> {
     }
 
     /// Writes `bytes` (one write or less) to the end, however long that takes.
-    fn write(&mut self, bytes: u64) -> Result<()> {
+    fn write(&mut self, bytes: u64) -> io::Result<()> {
         let mut rest = bytes as usize;
         while rest > 0 {
             match sys::send(self.socket, &self.writes.zeros()[..rest]) {
                 Ok(sent) => rest -= sent,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error).at(|| "send"),
+                Err(error) => return Err(error),
             }
         }
         self.left -= bytes;
@@ -95,12 +112,12 @@ impl Writer<'_> {
     }
 
     /// Writes as much as the buffer takes.
-    fn bulk(&mut self) -> Result<()> {
+    fn bulk(&mut self) -> io::Result<()> {
         if self.late() {
             return Ok(());
         }
         if let Some(deadline) = self.deadline {
-            sys::interrupt_at(deadline).at(|| "timer")?;
+            sys::interrupt_at(deadline)?;
         }
         while self.left >= self.size {
             let whole = usize::try_from(self.left / self.size).unwrap_or(usize::MAX);
@@ -113,7 +130,7 @@ impl Writer<'_> {
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => return self.last_write(0),
-                Err(error) => return Err(error).at(|| "send"),
+                Err(error) => return Err(error),
             }
         }
         self.write(self.left)
@@ -121,13 +138,13 @@ impl Writer<'_> {
 
     /// The time is up: ends the write of which `done` bytes are taken. At that moment a program that knows of no
     /// timer is within a write, since time passes nowhere else; it stops after it.
-    fn last_write(&mut self, done: u64) -> Result<()> {
+    fn last_write(&mut self, done: u64) -> io::Result<()> {
         let rest = (self.size - done).min(self.left);
         self.write(rest)
     }
 
     /// Writes at a rate, one write at a time. Time lost waiting for the buffer is not made up for.
-    fn paced(&mut self, rate: u64) -> Result<()> {
+    fn paced(&mut self, rate: u64) -> io::Result<()> {
         let pace = u128::from(self.size) * 8_000_000_000 / u128::from(rate.max(1));
         let mut next = sys::now();
         while self.left > 0 {

@@ -100,12 +100,24 @@ pub struct Flow {
     /// Seconds from connect() until the receiver had read everything; absent where the run ended before.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub completion_s: Option<f64>,
+    /// The kernel gave the connection up; absent where it did not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub aborted: Option<Aborted>,
     /// What happened, as the trace's samples show it: the first 2,000 moments.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub moments: Vec<Moment>,
     /// Moments that were left out; absent where all are there.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub moments_left_out: u64,
+}
+
+/// The end of a connection that the kernel has given up.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Aborted {
+    /// When one side was told, seconds since the flow's interval clock started.
+    pub at_s: f64,
+    /// What it was told, as Linux numbers errors: 110 timed out, 104 reset.
+    pub errno: u64,
 }
 
 fn is_zero(n: &u64) -> bool {
@@ -117,10 +129,11 @@ fn is_zero(n: &u64) -> bool {
 pub struct Moment {
     /// The sample's time, seconds since the flow's interval clock started; it happened since the sample before.
     pub at_s: f64,
-    /// "timeout" (the retransmission timer fired), "state" (the congestion state is another one) or
-    /// "retransmitted".
+    /// "timeout" (the retransmission timer fired), "state" (the congestion state is another one),
+    /// "retransmitted" or "aborted" (the kernel gave the connection up).
     pub what: Happened,
-    /// How many segments or timeouts, or which congestion state: 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss.
+    /// How many segments or timeouts, or which congestion state: 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss; or the errno
+    /// of what was given up.
     pub value: u64,
 }
 
@@ -135,6 +148,8 @@ pub enum Happened {
     State,
     /// Segments were retransmitted.
     Retransmitted,
+    /// The kernel gave the connection up.
+    Aborted,
 }
 
 /// One interval of the report (gauges: value at its end).

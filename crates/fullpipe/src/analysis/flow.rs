@@ -1,10 +1,10 @@
 //! The facts of one flow.
 
 use super::RunMeta;
-use super::document::Flow;
+use super::document::{Aborted, Flow};
 use super::intervals::{full_rates, intervals};
 use super::limits::Attribution;
-use super::lookup::{Lives, Traces, mbit};
+use super::lookup::{Lives, Traces, mbit, since_clock};
 use super::moments::moments;
 use super::plateau::plateau;
 use super::series::series;
@@ -41,6 +41,7 @@ pub fn flow(
         plateau_mbit: plateau.map(|plateau| plateau.rate),
         time_to_plateau_s: plateau.map(|plateau| intervals[plateau.first].end_s),
         completion_s: life.complete.then(|| life.end.saturating_sub(life.start).as_secs_f64()),
+        aborted: life.aborted.map(|errno| Aborted { at_s: since_clock(life, life.end), errno }),
         intervals,
         moments,
         moments_left_out,

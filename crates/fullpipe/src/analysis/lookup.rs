@@ -102,10 +102,12 @@ pub struct Life {
     pub start: Time,
     /// The interval clock starts.
     pub clock: Time,
-    /// Everything was read, or the run ends.
+    /// Everything was read, or the connection was given up, or the run ends.
     pub end: Time,
     /// Whether everything was read.
     pub complete: bool,
+    /// The kernel gave the connection up at `end`, and one side was told so with this errno.
+    pub aborted: Option<u64>,
 }
 
 impl Lives {
@@ -114,21 +116,29 @@ impl Lives {
         let last_stage = recording.stage_samples.last().map_or(Time::ZERO, |sample| sample.time);
         let end = last_flow.max(last_stage);
         let life = |(index, flow): (usize, &FlowMeta)| {
-            let when = |kind| first(&recording.events, index, kind);
+            let when = |kind| event(&recording.events, index, kind).map(|event| event.time);
             let accepted = when(EventKind::Accepted).or(when(EventKind::Established));
             let clock = accepted.unwrap_or(flow.start).saturating_sub(meta.clock_offset);
-            let finished = when(EventKind::Finished).or(drained(flow, &traces.flows[index]));
+            let read = when(EventKind::Finished);
+            // What comes after everything was read ends nothing.
+            let aborted = event(&recording.events, index, EventKind::Aborted)
+                .filter(|event| read.is_none_or(|read| event.time < read));
+            let finished = match aborted {
+                Some(_) => None,
+                None => read.or_else(|| drained(flow, &traces.flows[index])),
+            };
             let complete = finished.is_some_and(|time| time <= end);
-            Life { start: flow.start, clock, end: finished.unwrap_or(end).min(end), complete }
+            let over = finished.or(aborted.map(|event| event.time)).unwrap_or(end).min(end);
+            let aborted = aborted.map(|event| event.value);
+            Life { start: flow.start, clock, end: over, complete, aborted }
         };
         Lives { flows: meta.flows.iter().enumerate().map(life).collect(), end }
     }
 }
 
-/// When the first event of that kind happened to the flow.
-fn first(events: &[Event], flow: usize, kind: EventKind) -> Option<Time> {
-    let event = events.iter().find(|e| usize::from(e.flow) == flow && e.kind == kind);
-    event.map(|event| event.time)
+/// The first event of that kind that happened to the flow.
+fn event(events: &[Event], flow: usize, kind: EventKind) -> Option<&Event> {
+    events.iter().find(|e| usize::from(e.flow) == flow && e.kind == kind)
 }
 
 /// When the receiver had read everything that an application which stops by time has written: at
@@ -141,6 +151,11 @@ fn drained(flow: &FlowMeta, trace: &FlowTrace) -> Option<Time> {
     }
     let before = trace.samples.partition_point(|s| s.bytes_delivered < last.bytes_delivered);
     Some(trace.samples.get(before)?.time.max(stop))
+}
+
+/// A moment of a flow's life in seconds since its interval clock started; below 0 before that.
+pub fn since_clock(life: &Life, time: Time) -> f64 {
+    time.as_secs_f64() - life.clock.as_secs_f64()
 }
 
 /// Payload rate in Mb/s (10^6); 0 over no time.

@@ -4,7 +4,7 @@
 //! better are read no finer: two runs are compared at one resolution.
 
 use super::document::{Happened, Moment};
-use super::lookup::{FlowTrace, Life};
+use super::lookup::{FlowTrace, Life, since_clock};
 use fullpipe_sim::trace::{Event, EventKind, FlowSample};
 
 /// Most moments that are kept of a flow.
@@ -17,19 +17,23 @@ pub fn moments(
     events: &[Event],
     index: usize,
 ) -> (Vec<Moment>, u64) {
-    let timeouts = events
-        .iter()
-        .filter(|event| usize::from(event.flow) == index && event.kind == EventKind::Timeout);
-    let mut timeouts = timeouts.peekable();
+    let own = events.iter().filter(|event| {
+        usize::from(event.flow) == index
+            && matches!(event.kind, EventKind::Timeout | EventKind::Aborted)
+    });
+    let mut own = own.peekable();
     let mut all = Vec::new();
     let mut before = trace.before(0);
     for sample in trace.samples.iter().copied() {
-        let mut fired = 0;
-        while timeouts.next_if(|event| event.time <= sample.time).is_some() {
-            fired += 1;
+        let (mut fired, mut aborted) = (0, None);
+        while let Some(event) = own.next_if(|event| event.time <= sample.time) {
+            match event.kind {
+                EventKind::Timeout => fired += 1,
+                _ => aborted = Some(event.value),
+            }
         }
-        let at_s = sample.time.as_secs_f64() - life.clock.as_secs_f64();
-        let seen = changes(before, sample, fired);
+        let at_s = since_clock(life, sample.time);
+        let seen = changes(before, sample, fired).chain(aborted.map(|e| (Happened::Aborted, e)));
         all.extend(seen.map(|(what, value)| Moment { at_s, what, value }));
         before = sample;
     }

@@ -1,7 +1,7 @@
 //! What happened to a flow, in words.
 
 use super::numbers;
-use crate::analysis::document::{Happened, Moment};
+use crate::analysis::document::{Aborted, Happened, Moment};
 
 /// Names of Linux's congestion states (TCP_CA_Open ...).
 const STATES: [&str; 5] = ["Open", "Disorder", "CWR", "Recovery", "Loss"];
@@ -25,11 +25,28 @@ fn one(moment: &Moment) -> String {
     };
     match moment.what {
         Happened::Timeout => count("timeout", "timeouts"),
+        Happened::Aborted => given_up(moment.value),
         Happened::Retransmitted => count("segment retransmitted", "segments retransmitted"),
         Happened::State => {
             let name = usize::try_from(moment.value).ok().and_then(|state| STATES.get(state));
             name.map_or_else(|| format!("state {}", moment.value), |name| (*name).into())
         }
+    }
+}
+
+/// The end of a connection in words: "at 12.345 s the connection timed out (ETIMEDOUT)".
+pub fn aborted(aborted: &Aborted) -> String {
+    format!("at {} s {}", numbers::fixed(aborted.at_s, 3), given_up(aborted.errno))
+}
+
+/// That the kernel gave the connection up, by the errno of Linux that says why.
+fn given_up(errno: u64) -> String {
+    match errno {
+        110 => "the connection timed out (ETIMEDOUT)".into(),
+        104 => "the connection was reset (ECONNRESET)".into(),
+        113 => "no route to the host (EHOSTUNREACH)".into(),
+        32 => "the connection was given up (EPIPE)".into(),
+        other => format!("the connection was given up (errno {other})"),
     }
 }
 
@@ -50,5 +67,7 @@ mod tests {
             "at 2.450 s 1 timeout, Loss; at 2.470 s 1,200 segments retransmitted"
         );
         assert_eq!(told(&[]), "nothing");
+        let ended = moment(9.0, Happened::Aborted, 110);
+        assert_eq!(told(&[ended]), "at 9.000 s the connection timed out (ETIMEDOUT)");
     }
 }

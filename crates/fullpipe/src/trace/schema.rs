@@ -285,7 +285,7 @@ impl Row for StageSample {
 }
 
 /// Every kind of event, in the order of the enumeration.
-pub const EVENT_KINDS: [EventKind; 7] = [
+pub const EVENT_KINDS: [EventKind; 8] = [
     EventKind::Established,
     EventKind::Accepted,
     EventKind::FirstData,
@@ -293,6 +293,7 @@ pub const EVENT_KINDS: [EventKind; 7] = [
     EventKind::Retransmit,
     EventKind::Timeout,
     EventKind::Finished,
+    EventKind::Aborted,
 ];
 
 /// What an event is and what its value means.
@@ -311,6 +312,9 @@ pub const fn event_meaning(kind: EventKind) -> &'static str {
         }
         EventKind::Timeout => "the retransmission timer fired; value: backoff count",
         EventKind::Finished => "the receiver has read everything; value: bytes",
+        EventKind::Aborted => {
+            "the kernel gave the connection up, as one of its ends was told; value: errno of Linux, 110 timed out"
+        }
     }
 }
 

@@ -8,6 +8,8 @@ use fullpipe_sim::units::Time;
 const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 /// Linux's TCP_ESTABLISHED: no FIN was sent or received.
 const ESTABLISHED: u8 = 1;
+/// Linux's TCP_CLOSE.
+const CLOSE: u8 = 7;
 /// Linux's CA_CWR: from here on cwnd is being reduced, or was by a loss.
 const CA_CWR: u8 = 2;
 
@@ -32,6 +34,15 @@ struct Limits {
 }
 
 impl FlowState {
+    /// The kernel has given the connection up: what was in flight or waited is thrown away, and it is not told of
+    /// any more.
+    pub(super) fn abort(&mut self) {
+        let sender = &mut self.sender;
+        sender.state = CLOSE;
+        (sender.unacked, sender.sacked, sender.lost, sender.retrans) = (0, 0, 0, 0);
+        sender.notsent_bytes = 0;
+    }
+
     /// The sample at `time`, and what has happened since the last one.
     pub(super) fn sample(&mut self, time: Time, flow: u16, mss: u32) -> (FlowSample, Vec<Event>) {
         let (info, receiver) = (&self.sender, &self.receiver);
@@ -42,10 +53,10 @@ impl FlowState {
             flow,
             bytes_delivered: delivered,
             segments_delivered: delivered / u64::from(mss.max(1)),
-            segments_sent: info.data_segs_out.into(),
-            segments_retransmitted: info.total_retrans.into(),
+            segments_sent: info.data_segs_out,
+            segments_retransmitted: info.total_retrans,
             bytes_acked: info.data_acked(),
-            acks_received: info.segs_in.saturating_sub(info.data_segs_in).into(),
+            acks_received: info.segs_in.saturating_sub(info.data_segs_in),
             walked_for_sacks: 0,
             walked_to_mark: 0,
             walked_to_resend: 0,

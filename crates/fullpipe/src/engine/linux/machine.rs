@@ -61,9 +61,9 @@ impl Machine {
         Ok(Machine { child, jail, memory, room, seen })
     }
 
-    /// What it has told so far.
+    /// What it has told so far; what of that was read is to be given back.
     pub(super) fn records(&self) -> io::Result<File> {
-        File::open(self.jail.file(record::FILE))
+        File::options().read(true).write(true).open(self.jail.file(record::FILE))
     }
 
     /// How it is now.

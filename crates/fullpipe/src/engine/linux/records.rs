@@ -3,13 +3,20 @@
 use fullpipe_guest::record::Head;
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::AsRawFd;
 
 /// Bytes read at a time.
 const CHUNK: usize = 1 << 20;
 
+/// Bytes that are read before their room on the disk is given back.
+const GIVE_BACK: u64 = 16 << 20;
+
 /// See the module's description.
 pub(super) struct Records {
     file: File,
+    /// Bytes of the file that have been read, and those whose room was given back.
+    read: u64,
+    given_back: u64,
     buffer: Vec<u8>,
     /// Where in the buffer the next record begins.
     next: usize,
@@ -17,7 +24,7 @@ pub(super) struct Records {
 
 impl Records {
     pub(super) fn new(file: File) -> Records {
-        Records { file, buffer: Vec::new(), next: 0 }
+        Records { file, read: 0, given_back: 0, buffer: Vec::new(), next: 0 }
     }
 
     /// Reads on; whether there was anything.
@@ -25,7 +32,12 @@ impl Records {
         self.buffer.drain(..self.next);
         self.next = 0;
         let before = self.buffer.len();
-        (&mut self.file).take(CHUNK as u64).read_to_end(&mut self.buffer)?;
+        let came = (&mut self.file).take(CHUNK as u64).read_to_end(&mut self.buffer)?;
+        self.read += came as u64;
+        if self.read - self.given_back >= GIVE_BACK {
+            give_back(&self.file, self.given_back, self.read);
+            self.given_back = self.read;
+        }
         Ok(self.buffer.len() > before)
     }
 
@@ -37,5 +49,42 @@ impl Records {
         let body = rest.get(Head::SIZE..end)?;
         self.next += end;
         Some((head, body))
+    }
+}
+
+/// Makes a hole of that part of a file, as far as its file system can: it takes no room any more.
+fn give_back(file: &File, from: u64, to: u64) {
+    let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+    let (from, len) = (from as libc::off_t, (to - from) as libc::off_t);
+    // SAFETY: it takes no pointers.
+    unsafe { libc::fallocate(file.as_raw_fd(), mode, from, len) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn what_was_read_takes_no_room() {
+        let path = std::env::temp_dir().join(format!("fullpipe-records-{}", std::process::id()));
+        let mut writer = File::create(&path).expect("a file");
+        let file = File::options().read(true).write(true).open(&path).expect("the file");
+        std::fs::remove_file(&path).expect("removed");
+        let head = Head { kind: 1, index: 2, len: 1 << 16, time_ns: 3 };
+        let record = [&head.to_bytes()[..], &[7; 1 << 16]].concat();
+        let mut records = Records::new(file);
+        for _ in 0..3 * GIVE_BACK / record.len() as u64 {
+            writer.write_all(&record).expect("written");
+            while records.read_on().expect("read") {
+                while let Some((found, body)) = records.next() {
+                    assert_eq!((found, body), (head, &record[Head::SIZE..]));
+                }
+            }
+        }
+        writer.sync_all().expect("on the disk");
+        let room = records.file.metadata().expect("of the file").blocks() * 512;
+        assert!(room < 2 * GIVE_BACK, "{room} bytes are taken");
     }
 }

@@ -123,6 +123,7 @@ impl Samples {
             record::ESTABLISHED => EventKind::Established,
             record::ACCEPTED => EventKind::Accepted,
             record::FINISHED => EventKind::Finished,
+            record::ABORTED => EventKind::Aborted,
             _ => return,
         };
         let event =
@@ -162,9 +163,13 @@ impl Samples {
         for (side, flow, info) in pending.flows {
             let Some(state) = self.flows.get_mut(usize::from(flow)) else { continue };
             match side {
-                Side::Sender => state.sender = info,
-                Side::Receiver => state.receiver = info,
+                Side::Sender => state.sender = info.after(&state.sender),
+                Side::Receiver => state.receiver = info.after(&state.receiver),
             }
+        }
+        for event in events.iter().filter(|event| event.kind == EventKind::Aborted) {
+            let flow = self.flows.get_mut(usize::from(event.flow));
+            flow.into_iter().for_each(FlowState::abort);
         }
         let mss = self.mss;
         let told =

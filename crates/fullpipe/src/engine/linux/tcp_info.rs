@@ -20,13 +20,13 @@ pub(super) struct TcpInfo {
     pub(super) rtt: u32,
     pub(super) snd_ssthresh: u32,
     pub(super) snd_cwnd: u32,
-    pub(super) total_retrans: u32,
+    pub(super) total_retrans: u64,
     pub(super) bytes_acked: u64,
     pub(super) bytes_received: u64,
-    pub(super) segs_in: u32,
+    pub(super) segs_in: u64,
     pub(super) notsent_bytes: u32,
-    pub(super) data_segs_in: u32,
-    pub(super) data_segs_out: u32,
+    pub(super) data_segs_in: u64,
+    pub(super) data_segs_out: u64,
     /// us in which something was in flight or waited to be sent; those limited by the receiver's window; by
     /// the send buffer.
     pub(super) busy_time: u64,
@@ -55,13 +55,13 @@ impl TcpInfo {
             rtt: u32_at(68),
             snd_ssthresh: u32_at(76),
             snd_cwnd: u32_at(80),
-            total_retrans: u32_at(100),
+            total_retrans: u32_at(100).into(),
             bytes_acked: u64_at(120),
             bytes_received: u64_at(128),
-            segs_in: u32_at(140),
+            segs_in: u32_at(140).into(),
             notsent_bytes: u32_at(144),
-            data_segs_in: u32_at(152),
-            data_segs_out: u32_at(156),
+            data_segs_in: u32_at(152).into(),
+            data_segs_out: u32_at(156).into(),
             busy_time: u64_at(168),
             rwnd_limited: u64_at(176),
             sndbuf_limited: u64_at(184),
@@ -69,6 +69,19 @@ impl TcpInfo {
             bytes_retrans: u64_at(208),
             snd_wnd: u32_at(228),
             total_rto: number::<2>(bytes, 240).map_or(0, u16::from_ne_bytes),
+        }
+    }
+
+    /// The same with its counters of 32 bits carried on from those of the sample `before` it: they wrap, in 1.4 h at
+    /// 10 Gb/s and an MTU of 1500.
+    pub(super) fn after(self, before: &TcpInfo) -> TcpInfo {
+        let on = |from: u64, low: u64| from + u64::from((low as u32).wrapping_sub(from as u32));
+        TcpInfo {
+            total_retrans: on(before.total_retrans, self.total_retrans),
+            segs_in: on(before.segs_in, self.segs_in),
+            data_segs_in: on(before.data_segs_in, self.data_segs_in),
+            data_segs_out: on(before.data_segs_out, self.data_segs_out),
+            ..self
         }
     }
 
@@ -103,5 +116,16 @@ mod tests {
             let info = TcpInfo { state, bytes_received: 1001, ..TcpInfo::default() };
             assert_eq!(info.data_received(), received, "in state {state}");
         }
+    }
+
+    #[test]
+    fn counters_go_on_where_their_32_bits_wrap() {
+        let low = |n: u64| TcpInfo { segs_in: n, data_segs_out: n + 1, ..TcpInfo::default() };
+        let first = low(0xffff_fff0).after(&TcpInfo::default());
+        assert_eq!(first.segs_in, 0xffff_fff0);
+        let second = low(5).after(&first);
+        assert_eq!((second.segs_in, second.data_segs_out), (0x1_0000_0005, 0x1_0000_0006));
+        assert_eq!(low(9).after(&second).segs_in, 0x1_0000_0009);
+        assert_eq!(second.total_retrans, 0);
     }
 }

@@ -2,15 +2,20 @@
 
 use super::table::{Cell, Table, column};
 use crate::analysis::document::{Document, Flow, Run};
-use crate::report::{limits, numbers};
+use crate::report::{happened, limits, numbers};
 
 pub(super) fn tables(document: &Document) -> Vec<Table> {
-    let rows = document.runs.iter().flat_map(|run| run.flows.iter().map(|flow| row(run, flow)));
+    let all = || document.runs.iter().flat_map(|run| run.flows.iter().map(move |f| (run, f)));
+    let ends = all().filter_map(|(run, flow)| {
+        let aborted = happened::aborted(flow.aborted.as_ref()?);
+        Some(format!("{} / {}: {aborted}", run.variant, flow.name))
+    });
+    let rows = all().map(|(run, flow)| row(run, flow));
     vec![Table {
         name: "flows",
         run: None,
         title: "Flows".to_string(),
-        finding: String::new(),
+        finding: ends.collect::<Vec<_>>().join("; "),
         columns: vec![
             column("variant", ""),
             column("flow", ""),

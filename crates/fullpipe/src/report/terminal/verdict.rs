@@ -4,7 +4,7 @@
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
 use crate::analysis::document::{Document, Flow, Published, Run};
-use crate::report::{limits, numbers};
+use crate::report::{happened, limits, numbers};
 
 const COLUMNS: [Column; 4] =
     [words("variant"), number("to 90 %", "s"), number("plateau", "Mb/s"), number("mean", "Mb/s")];
@@ -26,6 +26,10 @@ pub fn lines(document: &Document, style: Style) -> Vec<String> {
             lines.extend(wrap(&name, "", style.columns()).iter().map(|line| style.bold(line)));
         }
         lines.push(style.bold(&line));
+        if let Some(aborted) = &flow.aborted {
+            let text = happened::aborted(aborted);
+            lines.extend(wrap(&text, "      ", style.columns()).iter().map(|l| style.bad(l)));
+        }
         if !run.substituted.is_empty() {
             lines.extend(wrap(&substituted(run), "      ", style.columns()));
         }
