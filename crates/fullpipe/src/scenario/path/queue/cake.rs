@@ -1,14 +1,17 @@
 //! cake: it has the rate itself, a queue for each flow, and CoDel with BLUE (sch_cake). Here without classes of
 //! service.
 
-use super::{PathQueue, whole_us};
+use super::{Discipline, Holds, Kind, PathQueue, whole_us};
 use crate::scenario::format::context::Context;
 use crate::scenario::show;
 use fullpipe_sim::units::{Rate, Time};
 use serde::Serialize;
 
-/// Its keys beside `limit`.
-pub(super) const KEYS: &[&str] = &["rtt", "ack_filter"];
+pub(super) const KIND: Kind = Kind {
+    keys: &["rtt", "ack_filter"],
+    holds: Holds::Bytes,
+    read: |queue, cx| Cake::read(queue, cx).map(Discipline::Cake),
+};
 /// Least memory by default, bytes.
 const LEAST: u64 = 4 << 20;
 /// Packets that its memory is for at most.
@@ -27,7 +30,7 @@ pub struct Cake {
 }
 
 impl Cake {
-    pub(super) fn read(queue: &PathQueue, cx: &mut Context) -> Option<Cake> {
+    fn read(queue: &PathQueue, cx: &mut Context) -> Option<Cake> {
         Some(Cake {
             rtt: whole_us("rtt", &queue.rtt, Time::ms(100), cx)?,
             ack_filter: queue.ack_filter.as_ref().is_some_and(|at| at.value),

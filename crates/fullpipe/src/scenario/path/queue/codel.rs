@@ -1,17 +1,26 @@
 //! codel, and fq_codel, which has one for each flow (RFC 8289, RFC 8290; sch_codel, sch_fq_codel).
 
-use super::{PathQueue, whole_us};
+use super::{Discipline, Holds, Kind, PathQueue, whole_us};
 use crate::scenario::format::context::Context;
 use crate::scenario::show;
 use fullpipe_sim::units::Time;
 use serde::Serialize;
 
-/// Packets that codel holds by default.
-pub(super) const LIMIT: u32 = 1000;
 /// Packets that fq_codel holds by default.
 pub const FQ_LIMIT: u32 = 10_240;
-/// Its keys beside `limit`.
-pub(super) const KEYS: &[&str] = &["target", "interval", "ecn"];
+/// Keys of both beside `limit`.
+const KEYS: &[&str] = &["target", "interval", "ecn"];
+
+pub(super) const KIND: Kind = Kind {
+    keys: KEYS,
+    holds: Holds::Packets(1000),
+    read: |queue, cx| Codel::read(queue, false, cx).map(Discipline::Codel),
+};
+pub(super) const FQ_KIND: Kind = Kind {
+    keys: KEYS,
+    holds: Holds::Packets(FQ_LIMIT),
+    read: |queue, cx| Codel::read(queue, true, cx).map(Discipline::FqCodel),
+};
 
 /// codel or fq_codel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -31,7 +40,7 @@ impl Codel {
     pub const OF_LINUX: Codel = Codel { target: Time::ms(5), interval: Time::ms(100), ecn: false };
 
     /// `ecn` is the default.
-    pub(super) fn read(queue: &PathQueue, ecn: bool, cx: &mut Context) -> Option<Codel> {
+    fn read(queue: &PathQueue, ecn: bool, cx: &mut Context) -> Option<Codel> {
         Some(Codel {
             target: whole_us("target", &queue.target, Codel::OF_LINUX.target, cx)?,
             interval: whole_us("interval", &queue.interval, Codel::OF_LINUX.interval, cx)?,

@@ -1,14 +1,18 @@
 //! fq: a queue for each flow, in turn; it paces flows whose sockets ask for it (sch_fq).
 
-use super::PathQueue;
+use super::{Discipline, Holds, Kind, PathQueue};
 use serde::Serialize;
 
 /// Packets that it holds by default.
 pub const LIMIT: u32 = 10_000;
 /// Packets of a flow by default.
 pub const FLOW_LIMIT: u32 = 100;
-/// Its keys beside `limit`.
-pub(super) const KEYS: &[&str] = &["flow_limit"];
+
+pub(super) const KIND: Kind = Kind {
+    keys: &["flow_limit"],
+    holds: Holds::Packets(LIMIT),
+    read: |queue, _| Some(Discipline::Fq(Fq::read(queue))),
+};
 
 /// fq.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -19,7 +23,7 @@ pub struct Fq {
 }
 
 impl Fq {
-    pub(super) fn read(queue: &PathQueue) -> Fq {
+    fn read(queue: &PathQueue) -> Fq {
         let flow_limit = queue.flow_limit.as_ref().map_or(FLOW_LIMIT, |at| at.value.0 as u32);
         Fq { flow_limit }
     }

@@ -1,6 +1,7 @@
 //! The queue in front of a rate: how much it holds, and its discipline, a file each.
 //!
-//! A new discipline is a new file, its keys in [`PathQueue`], and its lines here.
+//! A new discipline is a new file, its keys in [`PathQueue`], its name in the list of [`Kind`]s and its row in
+//! [`Discipline`].
 
 mod cake;
 mod codel;
@@ -64,22 +65,33 @@ group! {
     }
 }
 
-/// Disciplines by their names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    DropTail,
-    Fq,
-    Codel,
-    FqCodel,
-    Pie,
-    Red,
-    Cake,
+/// How a scenario speaks of a discipline.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// Its keys beside `limit`.
+    keys: &'static [&'static str],
+    /// What it holds by default, and in what unit.
+    holds: Holds,
+    /// Reads its keys.
+    read: fn(&PathQueue, &mut Context) -> Option<Discipline>,
+}
+
+/// What a discipline holds, if the scenario does not say it.
+#[derive(Clone, Copy, Debug)]
+enum Holds {
+    /// So many packets; its limit is always one of packets.
+    Packets(u32),
+    /// Bytes that follow from the path.
+    Bytes,
+    /// The same; its limit may also be one of packets.
+    Either,
 }
 
 choices! {
     Kind {
-        "droptail" = Kind::DropTail, "fq" = Kind::Fq, "codel" = Kind::Codel, "fq_codel" = Kind::FqCodel,
-        "pie" = Kind::Pie, "red" = Kind::Red, "cake" = Kind::Cake
+        "droptail" = Kind { keys: &[], holds: Holds::Either, read: |_, _| Some(Discipline::DropTail) },
+        "fq" = fq::KIND, "codel" = codel::KIND, "fq_codel" = codel::FQ_KIND,
+        "pie" = pie::KIND, "red" = red::KIND, "cake" = cake::KIND
     }
 }
 
@@ -122,36 +134,23 @@ const UNSET: QueueLimit = QueueLimit::Bytes(0);
 /// through it that has to wait.
 pub(super) fn queue(queue: &PathQueue, packet: u32, cx: &mut Context) -> Option<Queue> {
     let kind = queue.discipline.as_ref()?.value;
-    foreign(queue, kind, cx)?;
-    let discipline = match kind {
-        Kind::DropTail => Discipline::DropTail,
-        Kind::Fq => Discipline::Fq(Fq::read(queue)),
-        Kind::Codel => Discipline::Codel(Codel::read(queue, false, cx)?),
-        Kind::FqCodel => Discipline::FqCodel(Codel::read(queue, true, cx)?),
-        Kind::Pie => Discipline::Pie(Pie::read(queue, cx)?),
-        Kind::Red => Discipline::Red(Red::read(queue, cx)?),
-        Kind::Cake => Discipline::Cake(Cake::read(queue, cx)?),
-    };
-    let limit = limit(queue, kind, packet, cx)?;
+    foreign(queue, kind.keys, cx)?;
+    let discipline = (kind.read)(queue, cx)?;
+    let limit = limit(queue, kind.holds, packet, cx)?;
     Some(Queue { limit, discipline })
 }
 
 /// The limit in the discipline's unit, or Linux's default.
-fn limit(queue: &PathQueue, kind: Kind, packet: u32, cx: &mut Context) -> Option<QueueLimit> {
+fn limit(queue: &PathQueue, holds: Holds, packet: u32, cx: &mut Context) -> Option<QueueLimit> {
     let Some(at) = &queue.limit else {
-        return Some(match kind {
-            Kind::DropTail | Kind::Red | Kind::Cake => UNSET,
-            Kind::Fq => QueueLimit::Packets(fq::LIMIT),
-            Kind::Codel => QueueLimit::Packets(codel::LIMIT),
-            Kind::FqCodel => QueueLimit::Packets(codel::FQ_LIMIT),
-            Kind::Pie => QueueLimit::Packets(pie::LIMIT),
+        return Some(match holds {
+            Holds::Packets(packets) => QueueLimit::Packets(packets),
+            Holds::Bytes | Holds::Either => UNSET,
         });
     };
-    let wrong = match (kind, at.value.0) {
-        (Kind::Fq | Kind::Codel | Kind::FqCodel | Kind::Pie, QueueLimit::Bytes(_)) => {
-            Some("packets such as \"1000 packets\"")
-        }
-        (Kind::Red | Kind::Cake, QueueLimit::Packets(_)) => Some("a size such as \"4MB\""),
+    let wrong = match (holds, at.value.0) {
+        (Holds::Packets(_), QueueLimit::Bytes(_)) => Some("packets such as \"1000 packets\""),
+        (Holds::Bytes, QueueLimit::Packets(_)) => Some("a size such as \"4MB\""),
         _ => None,
     };
     if let Some(expected) = wrong {
@@ -169,19 +168,11 @@ fn limit(queue: &PathQueue, kind: Kind, packet: u32, cx: &mut Context) -> Option
     Some(at.value.0)
 }
 
-/// Reports keys of other disciplines.
-fn foreign(queue: &PathQueue, kind: Kind, cx: &mut Context) -> Option<()> {
+/// Reports keys of other disciplines than the one with these.
+fn foreign(queue: &PathQueue, own: &[&str], cx: &mut Context) -> Option<()> {
     fn place<T>(at: &Option<At<T>>) -> Option<Place> {
         at.as_ref().map(|at| at.place)
     }
-    let own: &[&str] = match kind {
-        Kind::DropTail => &[],
-        Kind::Fq => fq::KEYS,
-        Kind::Codel | Kind::FqCodel => codel::KEYS,
-        Kind::Pie => pie::KEYS,
-        Kind::Red => red::KEYS,
-        Kind::Cake => cake::KEYS,
-    };
     let written = [
         ("ecn", place(&queue.ecn)),
         ("target", place(&queue.target)),

@@ -1,15 +1,16 @@
 //! pie: the probability of a drop follows the delay of the queue (RFC 8033; sch_pie).
 
-use super::{PathQueue, whole_us};
+use super::{Discipline, Holds, Kind, PathQueue, whole_us};
 use crate::scenario::format::context::Context;
 use crate::scenario::show;
 use fullpipe_sim::units::Time;
 use serde::Serialize;
 
-/// Packets that it holds by default.
-pub(super) const LIMIT: u32 = 1000;
-/// Its keys beside `limit`.
-pub(super) const KEYS: &[&str] = &["target", "update", "ecn"];
+pub(super) const KIND: Kind = Kind {
+    keys: &["target", "update", "ecn"],
+    holds: Holds::Packets(1000),
+    read: |queue, cx| Pie::read(queue, cx).map(Discipline::Pie),
+};
 
 /// pie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -25,7 +26,7 @@ pub struct Pie {
 }
 
 impl Pie {
-    pub(super) fn read(queue: &PathQueue, cx: &mut Context) -> Option<Pie> {
+    fn read(queue: &PathQueue, cx: &mut Context) -> Option<Pie> {
         Some(Pie {
             target: whole_us("target", &queue.target, Time::ms(15), cx)?,
             update: whole_us("update", &queue.update, Time::ms(15), cx)?,

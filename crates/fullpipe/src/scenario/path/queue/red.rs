@@ -1,13 +1,16 @@
 //! red: random early detection (Floyd and Jacobson 1993; sch_red). Defaults are those of `tc`, but for the weight,
 //! which `tc` computes from a burst.
 
-use super::PathQueue;
+use super::{Discipline, Holds, Kind, PathQueue};
 use crate::scenario::format::context::Context;
 use crate::scenario::show;
 use serde::Serialize;
 
-/// Its keys beside `limit`.
-pub(super) const KEYS: &[&str] = &["min", "max", "probability", "weight", "ecn"];
+pub(super) const KIND: Kind = Kind {
+    keys: &["min", "max", "probability", "weight", "ecn"],
+    holds: Holds::Bytes,
+    read: |queue, cx| Red::read(queue, cx).map(Discipline::Red),
+};
 /// Weight by default: that of the paper, 0.002.
 const WEIGHT: u8 = 9;
 /// Bits of a threshold and the weight together are fewer (red_check_params).
@@ -36,7 +39,7 @@ fn bits(bytes: u64) -> u32 {
 
 impl Red {
     /// What is 0 depends on the limit.
-    pub(super) fn read(queue: &PathQueue, cx: &mut Context) -> Option<Red> {
+    fn read(queue: &PathQueue, cx: &mut Context) -> Option<Red> {
         let min = queue.min.as_ref().map_or(0, |at| at.value.0);
         let max = queue.max.as_ref().map_or(0, |at| at.value.0);
         if let (Some(at), true) = (&queue.min, max > 0 && min >= max) {
