@@ -190,6 +190,18 @@ fn a_full_link_is_the_limit_and_not_the_window() {
     }
 }
 
+/// Whoever fills the link, a flow that waits for its timer is not held back by that.
+#[test]
+fn a_full_link_does_not_excuse_a_timeout() {
+    let mut recording = steps(Time::ZERO, &[step(1, Limit::CwndRecovery, 100); 20]);
+    let share = |recording: &Recording, limit: &str| {
+        analysis::run(&meta(), recording).flows[0].limits[limit]
+    };
+    assert_eq!(share(&recording, "link"), 1.0);
+    recording.flows.iter_mut().skip(10).for_each(|sample| sample.ca_state = 4);
+    assert_eq!((share(&recording, "link"), share(&recording, "cwnd_recovery")), (0.5, 0.5));
+}
+
 #[test]
 fn a_full_link_does_not_excuse_the_application_or_the_cpu() {
     for limit in [Limit::Application, Limit::SenderCpu, Limit::Idle] {

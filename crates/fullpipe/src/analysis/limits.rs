@@ -2,7 +2,8 @@
 //!
 //! The sender notes the predicate that stopped it. A window that is exhausted while a link of the
 //! data's way (the sender's card is one) never idles is not what costs throughput: more window would
-//! only lengthen the queue. That time is attributed to the link, and likewise to the receiver's CPU. A
+//! only lengthen the queue. That time is attributed to the link, and likewise to the receiver's CPU. But while it
+//! makes good a timeout (state Loss) a flow is held back by that, whoever fills the link. A
 //! stage never idles if, over the last smoothed round-trip time, it was
 //! busy for at least 99 % (the rest allows for the grid of the samples). Time that the sender did
 //! not attribute is "unknown".
@@ -26,6 +27,9 @@ const WINDOWS: [Limit; 5] = [
     Limit::ReceiveWindow,
     Limit::SendBuffer,
 ];
+
+/// Linux's TCP_CA_Loss.
+const LOSS: u8 = 4;
 
 /// Nanoseconds by limit.
 type Split = [u64; COUNT];
@@ -80,17 +84,19 @@ fn step(flow: &FlowTrace, count: usize, traces: &Traces) -> Split {
     spent[UNKNOWN_AT] = length.as_ns().saturating_sub(known);
     let window = Time::us(after.srtt_us.into()).max(length);
     let busy = |stages: &[StageTrace]| stages.iter().any(|s| never_idle(s, after.time, window));
+    let windows =
+        WINDOWS.into_iter().filter(|limit| after.ca_state != LOSS || *limit != Limit::CwndRecovery);
     if busy(&traces.links) {
-        move_windows(&mut spent, LINK_AT);
+        move_windows(&mut spent, windows, LINK_AT);
     } else if busy(&traces.receiver_cpu) {
-        move_windows(&mut spent, RECEIVER_CPU_AT);
+        move_windows(&mut spent, windows, RECEIVER_CPU_AT);
     }
     spent
 }
 
 /// What windows were charged with is charged to what keeps them exhausted.
-fn move_windows(spent: &mut Split, to: usize) {
-    for limit in WINDOWS {
+fn move_windows(spent: &mut Split, windows: impl Iterator<Item = Limit>, to: usize) {
+    for limit in windows {
         spent[to] = spent[to].saturating_add(spent[limit as usize]);
         spent[limit as usize] = 0;
     }
