@@ -22,8 +22,8 @@ fn runs_can_be_hidden_shown_and_shown_alone() {
         json!(0)
     );
     assert_eq!(page.hover("throughput", 0, 2.5).rows.len(), 3);
-    page.click("#legend [data-run='2']", 2);
-    page.wait_for("fullpipe.series('throughput').every(id => id.startsWith('r2.'))");
+    let alone = "fullpipe.series('throughput').every(id => id.startsWith('r2.'))";
+    page.double_click("#legend [data-run='2']", alone);
     assert_eq!(
         page.run("return document.querySelectorAll('#figure-limits .panel').length", &[]),
         json!(1)

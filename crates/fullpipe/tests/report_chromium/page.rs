@@ -112,6 +112,29 @@ impl Page {
         self.mouse(&actions);
     }
 
+    /// Clicks twice until an expression is true in the page: on a busy machine two clicks may be too far apart for
+    /// a double click, and change nothing.
+    ///
+    /// # Panics
+    /// When it never is.
+    pub fn double_click(&self, selector: &str, expression: &str) {
+        for _ in 0..10 {
+            self.click(selector, 2);
+            let start = Instant::now();
+            while start.elapsed() < Duration::from_secs(3) {
+                if self.is(expression) {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+        panic!("never true: {expression}");
+    }
+
+    fn is(&self, expression: &str) -> bool {
+        self.run(&format!("return Boolean({expression})"), &[]) == json!(true)
+    }
+
     /// Presses a key (a character, or a WebDriver code such as U+E014 for the right arrow).
     pub fn key(&self, key: char) {
         let press =
@@ -135,7 +158,7 @@ impl Page {
     /// When it is not within thirty seconds.
     pub fn wait_for(&self, expression: &str) {
         let start = Instant::now();
-        while self.run(&format!("return Boolean({expression})"), &[]) != json!(true) {
+        while !self.is(expression) {
             assert!(start.elapsed() < Duration::from_secs(30), "never true: {expression}");
             std::thread::sleep(Duration::from_millis(20));
         }
