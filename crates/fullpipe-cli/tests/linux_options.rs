@@ -207,8 +207,9 @@ fn timeouts_of_a_thin_flow_are_as_asked() {
     let mended = |option: &str| {
         let trace = lasting(&desk, option, &lone).expect("it lasts");
         let pairs = trace.flows.windows(2);
-        let resent = pairs.filter(|w| w[0].segments_retransmitted < w[1].segments_retransmitted);
-        resent.last().expect("retransmissions")[1].time.0 as f64 / 1e9
+        let mut resent =
+            pairs.filter(|w| w[0].segments_retransmitted < w[1].segments_retransmitted);
+        resent.next_back().expect("retransmissions")[1].time.0 as f64 / 1e9
     };
     // Each timeout is twice the last one, of 0.23 s, or as long.
     let (doubled, linear) = (mended(""), mended("TCP_THIN_LINEAR_TIMEOUTS = 1"));

@@ -193,5 +193,4 @@ fn losses_of_two_states_come_in_runs_of_their_length() {
     let expected = lasts / (1.0 - again);
     let deviation = (expected * (1.0 - expected) / chances.len() as f64).sqrt();
     assert!((lost - expected).abs() < 4.0 * deviation, "{lost} behind a gap, {expected} expected");
-    println!("{count} {share} {length} {lost} {} {}", runs.len(), chances.len());
 }

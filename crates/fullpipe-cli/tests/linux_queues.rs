@@ -68,7 +68,6 @@ fn delays_follow_the_targets_of_codel_and_pie() {
     ];
     for (queue, target) in queues {
         let Some(found) = delay_ms(&format!("discipline = \"{queue}\""), 8) else { return };
-        println!("{queue}: {found} for {target} ms");
         assert!((0.7..1.4).contains(&(found / target)), "{queue}: {found} for {target} ms");
     }
     let none = delay_ms("limit = \"5MB\"", 8).expect("a kernel");
@@ -83,7 +82,6 @@ fn the_queue_of_red_lies_between_its_thresholds() {
             format!("discipline = \"red\", limit = \"4MB\", min = \"{min}kB\", max = \"{max}kB\"");
         let Some(ms) = delay_ms(&queue, 20) else { return };
         let bytes = ms * 100e3 / 8.0 / 1e3;
-        println!("{bytes} kB between {min} and {max}");
         assert!((f64::from(min)..f64::from(max)).contains(&bytes), "{bytes} kB: {queue}");
     }
 }
@@ -128,7 +126,6 @@ fn no_flow_has_more_in_fq_than_its_limit() {
         let sets = ["--set", &queue, "--set", &count, "--set", "report.sample=0.1ms"];
         let document = run(&desk, &format!("{limit}-{flows}"), &[&card[..], &sets].concat());
         let queue = stage(&document, "sender.qdisc");
-        println!("{queue}");
         (number(queue, "peak"), number(queue, "dropped") > 0.0)
     };
     for (limit, flows) in [(3, 1), (5, 1), (3, 2)] {
