@@ -17,11 +17,15 @@ fn a_full_link_carries_what_its_framing_leaves() {
         ("100Mbit", 1500, "1MB", 4.0),
         ("1Gbit", 1500, "5MB", 3.0),
         ("1Gbit", 9000, "5MB", 3.0),
+        ("10Gbit", 1500, "40MB", 1.2),
         ("10Gbit", 9000, "50MB", 3.0),
+        ("100Gbit", 9000, "300MB", 1.2),
     ];
     for (rate, mtu, window, seconds) in cases {
         let Some(desk) = desk(&scenario(rate, mtu, window, seconds)) else { return };
-        let document = run(&desk, "out", &[]);
+        // The second interval, in which the window is full.
+        let interval = format!("report.interval={}s", if seconds < 2.0 { 0.5 } else { 1.0 });
+        let document = run(&desk, "out", &["--set", &interval]);
         let intervals = document["runs"][0]["flows"][0]["intervals"].as_array().expect("intervals");
         let found = intervals[1]["throughput_mbit"].as_f64().expect("a rate");
         let full: f64 = if rate == "100Mbit" {

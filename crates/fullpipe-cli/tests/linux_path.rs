@@ -1,19 +1,16 @@
-//! What path elements and queues do on a genuine kernel; without one these tests are skipped, unless
+//! What path elements do on a genuine kernel; without one these tests are skipped, unless
 //! FULLPIPE_REQUIRE_KERNEL is set.
 
 mod common;
 
-use common::linux::{desk, run, scenario, stage};
+use common::linux::{desk, number, run, scenario, stage, trace};
+use fullpipe::trace::recording::Recording;
 use serde_json::Value;
 
 /// The lossless path with these elements on it, behind the link.
 fn with(elements: &str, rate: &str, seconds: f64) -> String {
     let delay = "{ kind = \"delay\", name = \"far\"";
     scenario(rate, 1500, "5MB", seconds).replace(delay, &format!("{elements},\n{delay}"))
-}
-
-fn number(stage: &Value, key: &str) -> f64 {
-    stage[key].as_f64().unwrap_or_else(|| panic!("no {key} in {stage}"))
 }
 
 /// Throughput of the first flow by whole seconds, Mb/s.
@@ -83,6 +80,32 @@ fn a_varying_link_has_each_rate_in_its_time() {
     }
 }
 
+/// A packet that finds the link idle takes its time on the wire: that of the rate at its time.
+#[test]
+fn a_varying_link_takes_its_time_for_each_packet() {
+    let link = "{ kind = \"link\", name = \"link\", rate = \"1Mbit\"";
+    let steps = "steps = [{ at = \"4s\", rate = \"2Mbit\" }, { at = \"8s\", rate = \"500kbit\" }]";
+    let varying = format!("{{ kind = \"varying-link\", name = \"link\", rate = \"1Mbit\", {steps}");
+    let Some(desk) = desk(&scenario("1Mbit", 1500, "100kB", 12.0).replace(link, &varying)) else {
+        return;
+    };
+    let one = "flow.bulk.app={ kind = \"rate\", rate = \"144800bit\" }";
+    let write = ["--set", one, "--set", "flow.bulk.write=1448B", "--set", "report.sample=10ms"];
+    // Alone, where a delay comes behind it that takes the wire over, and where none does.
+    for behind in ["", "{ kind = \"loss\", name = \"none\", probability = 0 },"] {
+        let far = "{ kind = \"delay\", name = \"far\"";
+        desk.write("my.toml", &desk.read("my.toml").replace(far, &format!("{behind}{far}")));
+        let document = run(&desk, &format!("out{}", behind.len()), &write);
+        let intervals = &document["runs"][0]["flows"][0]["intervals"];
+        // 20 ms, and 1514 bytes; what is left of another rate after four seconds of measuring is an eighth of 1 %.
+        for (second, mbit) in [(3, 1.0), (7, 2.0), (11, 0.5)] {
+            let (srtt, expected) =
+                (number(&intervals[second], "srtt_us"), 20_000.0 + 1514.0 * 8.0 / mbit);
+            assert!((srtt - expected).abs() < 100.0, "{behind}, {second} s: {srtt} for {expected}");
+        }
+    }
+}
+
 /// Jitter as the whole engine does it: the mean of many round trips, and packets that overtake.
 #[test]
 fn jitter_moves_round_trips_and_reorders() {
@@ -95,60 +118,6 @@ fn jitter_moves_round_trips_and_reorders() {
     // One segment each 11.6 ms: srtt is the mean of about 8 of them (deviation 5 / sqrt 3 / sqrt 15 ms).
     assert!((srtt / 1e3 - 40.0).abs() < 4.0 * 0.75, "{srtt}");
     assert_eq!(stage(&document, "shaky")["dropped"], 0);
-}
-
-/// A flow of this window that fills a link of 100 Mb/s with such a queue, 20 ms, on Linux 6.12; with or without ECN.
-fn full(queue: &str, window: &str, ecn: bool) -> String {
-    let whole = format!("limit = \"{window}\"");
-    let text = scenario("100Mbit", 1500, window, 3.0).replace(&whole, queue);
-    let ecn = format!("hz = 1000\nsysctl = {{ \"net.ipv4.tcp_ecn\" = {}, ", u32::from(ecn));
-    text.replace("kernel = \"3.14\"", "kernel = \"6.12\"").replace("hz = 1000\nsysctl = { ", &ecn)
-}
-
-/// The link of a run with this queue.
-fn link_of(queue: &str, window: &str, ecn: bool) -> Option<Value> {
-    let desk = desk(&full(queue, window, ecn))?;
-    let document = run(&desk, "out", &["--set", "report.sample=1ms"]);
-    Some(stage(&document, "link").clone())
-}
-
-#[test]
-fn disciplines_mark_flows_with_ecn_and_drop_from_others() {
-    let queues = [
-        "discipline = \"codel\", ecn = true",
-        "discipline = \"fq_codel\"",
-        "discipline = \"pie\", ecn = true",
-        "discipline = \"red\", limit = \"2MB\", min = \"60kB\", max = \"1MB\", ecn = true",
-        "discipline = \"cake\"",
-    ];
-    for queue in queues {
-        let Some(marking) = link_of(queue, "1MB", true) else { return };
-        assert!(number(&marking, "marked") > 0.0, "{queue}: {marking}");
-        assert_eq!(marking["dropped"], 0, "{queue}: {marking}");
-        let dropping = link_of(queue, "1MB", false).expect("a kernel");
-        assert!(number(&dropping, "dropped") > 0.0, "{queue}: {dropping}");
-        assert_eq!(dropping["marked"], 0, "{queue}: {dropping}");
-    }
-}
-
-/// A packet of 1514 bytes takes 0.12 ms of 100 Mb/s.
-#[test]
-fn codel_holds_the_delay_near_its_target_and_droptail_does_not() {
-    let delay_ms = |queue: &str| {
-        let link = link_of(queue, "5MB", false)?;
-        assert!(number(&link, "left") > 15_000.0, "{link}");
-        Some(number(&link, "mean_waiting") * 1514.0 * 8.0 / 100e3)
-    };
-    let Some(short) = delay_ms("discipline = \"codel\", target = \"5ms\", interval = \"40ms\"")
-    else {
-        return;
-    };
-    let long = delay_ms("discipline = \"codel\", target = \"40ms\", interval = \"320ms\"")
-        .expect("a kernel");
-    let none = delay_ms("limit = \"5MB\"").expect("a kernel");
-    assert!((1.0..=12.0).contains(&short), "{short} ms by a target of 5 ms");
-    assert!((15.0..=80.0).contains(&long), "{long} ms by a target of 40 ms");
-    assert!(none > 150.0, "{none} ms without");
 }
 
 #[test]
@@ -166,4 +135,62 @@ fn flows_have_round_trips_of_their_own() {
     let (own, link) = (stage(&document, "own"), stage(&document, "link"));
     let (of_flow, of_all) = (number(own, "left"), number(link, "left"));
     assert!(of_flow > 50.0 && of_flow < of_all / 2.0, "{own} {link}");
+}
+
+/// Whether each packet was lost that came to a stage at which at most one comes between two samples.
+fn fates(trace: &Recording, name: &str) -> Vec<bool> {
+    let stage = trace.stages.iter().find(|stage| stage.name == name).expect("a stage").index;
+    let counts = trace.stage_samples.iter().filter(|sample| sample.stage == stage);
+    let counts: Vec<[u64; 2]> = counts.map(|sample| [sample.entered, sample.dropped]).collect();
+    let mut fates = Vec::new();
+    for pair in counts.windows(2) {
+        let [passed, lost] = [0, 1].map(|n| pair[1][n] - pair[0][n]);
+        assert!(passed + lost <= 1, "{passed} and {lost} packets in one sample");
+        fates.extend((passed + lost == 1).then_some(lost == 1));
+    }
+    fates
+}
+
+/// Two states, seen in ACKs, one each millisecond, of which TCP misses none. In the bad one 70 % are lost; it ends with
+/// each packet at 20 %, so that one loss follows another at 0.8 * 0.7.
+#[test]
+fn losses_of_two_states_come_in_runs_of_their_length() {
+    const BAD: f64 = 0.7;
+    const P: f64 = 0.02;
+    const R: f64 = 0.2;
+    let element = format!(
+        "{{ kind = \"gilbert-elliott\", name = \"two\", p = {P}, r = {R}, loss_bad = {BAD} }}"
+    );
+    let text =
+        scenario("100Mbit", 1500, "1MB", 30.0).replace("back = [", &format!("back = [{element},"));
+    let Some(desk) = desk(&text) else { return };
+    let app = "flow.bulk.app={ kind = \"rate\", rate = \"23168kbit\" }";
+    let sets = ["--set", app, "--set", "flow.bulk.write=2896B", "--set", "report.sample=0.1ms"];
+    run(&desk, "out", &sets);
+    let fates = fates(&trace(&desk, "out"), "two");
+    let count = fates.len() as f64;
+    assert!(count > 25_000.0, "{count} packets");
+    // Of all packets. The state is correlated by 1 - p - r from one packet to the next.
+    let bad = P / (P + R);
+    let (share, expected) = (fates.iter().filter(|lost| **lost).count() as f64 / count, bad * BAD);
+    let stays = 1.0 - P - R;
+    let variance = bad * (1.0 - bad) * BAD * BAD * (1.0 + stays) / (1.0 - stays);
+    let deviation = ((variance + bad * BAD * (1.0 - BAD)) / count).sqrt();
+    assert!((share - expected).abs() < 4.0 * deviation, "{share} lost, {expected} expected");
+    // The length of a run is geometric.
+    let again = (1.0 - R) * BAD;
+    let runs: Vec<f64> =
+        fates.chunk_by(|a, b| a == b).filter(|run| run[0]).map(|run| run.len() as f64).collect();
+    let (length, expected) = (runs.iter().sum::<f64>() / runs.len() as f64, 1.0 / (1.0 - again));
+    let deviation = again.sqrt() / (1.0 - again) / (runs.len() as f64).sqrt();
+    assert!((length - expected).abs() < 4.0 * deviation, "runs of {length}, {expected} expected");
+    // Loss in the bad state: what follows a loss and a packet that passed is lost if the state has lasted, or has come
+    // back.
+    let chances: Vec<bool> =
+        fates.windows(3).filter(|w| w[0] && !w[1]).map(|window| window[2]).collect();
+    let lost = chances.iter().filter(|lost| **lost).count() as f64 / chances.len() as f64;
+    let lasts = (1.0 - R) * (1.0 - BAD) * (1.0 - R) * BAD + R * P * BAD;
+    let expected = lasts / (1.0 - again);
+    let deviation = (expected * (1.0 - expected) / chances.len() as f64).sqrt();
+    assert!((lost - expected).abs() < 4.0 * deviation, "{lost} behind a gap, {expected} expected");
 }

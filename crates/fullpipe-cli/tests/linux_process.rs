@@ -5,7 +5,11 @@ mod common;
 
 use common::linux::{arguments, desk, run, scenario};
 use common::{Call, Desk};
+use fullpipe::engine::linux::kernel::{Cache, Wanted};
 use serde_json::Value;
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -203,4 +207,61 @@ fn without_a_kernel_the_error_says_how_to_build_one() {
     let call = Call::of(command.output().expect("the program starts"));
     call.ends_with(3).complains(&["fullpipe kernel build --version 6.12 --hz 1000"]);
     assert_eq!(desk.names("."), ["my.toml"]);
+}
+
+/// The tables of a run in a directory, as nobody or as whoever runs the test.
+fn tables_as(nobody: bool, binary: &Path, cache: &Path, directory: &Path) -> Vec<Vec<u8>> {
+    let mut command = Command::new(if nobody { Path::new("setpriv") } else { binary });
+    if nobody {
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(binary);
+    }
+    command.args(arguments(&["-q", "--out", "out"])).current_dir(directory);
+    let call = command.env("FULLPIPE_CACHE", cache).env_remove("FULLPIPE_MEMORY_DIR").output();
+    Call::of(call.expect("it starts")).ends_with(0);
+    let table = |name| std::fs::read(directory.join("out/base").join(name)).expect("a table");
+    ["flows.parquet", "stages.parquet", "events.parquet", "counters.parquet"].map(table).into()
+}
+
+/// Nothing of a run depends on who begins it.
+#[test]
+fn an_ordinary_user_has_the_same_tables_as_root() {
+    let noise = "[{ kind = \"loss\", name = \"noise\", probability = 0.001 },";
+    let text = scenario("1Gbit", 1500, "5MB", 0.5);
+    let Some(desk) = desk(&text.replace("forward = [", &format!("forward = {noise}"))) else {
+        return;
+    };
+    if !std::fs::read_to_string("/proc/self/status").is_ok_and(|s| s.contains("Uid:\t0")) {
+        println!("skipped: becoming another user needs root");
+        return;
+    }
+    let entry = Cache::of_user().expect("a cache").find(&Wanted::default()).expect("a kernel");
+    let kernel = entry.kernel();
+    let from = kernel.parent().expect("a directory");
+    let to = desk.path("cache/kernels").join(from.file_name().expect("a name"));
+    std::fs::create_dir_all(&to).expect("directories");
+    for file in files(from) {
+        std::fs::copy(&file, to.join(file.file_name().expect("a name"))).expect("copied");
+    }
+    // Copies, as the originals may lie where only their owner may look.
+    let binary = desk.path("fullpipe");
+    std::fs::copy(env!("CARGO_BIN_EXE_fullpipe"), &binary).expect("copied");
+    let directories = ["roots", "nobodys"].map(|name| desk.path(name));
+    for directory in &directories {
+        std::fs::create_dir(directory).expect("a directory");
+        std::fs::copy(desk.path("my.toml"), directory.join("my.toml")).expect("copied");
+    }
+    chown(&directories[1], Some(65534), Some(65534)).expect("given away");
+    std::fs::set_permissions(desk.path(""), Permissions::from_mode(0o755)).expect("opened");
+    let [root, nobody] =
+        [0, 1].map(|n| tables_as(n == 1, &binary, &desk.path("cache"), &directories[n]));
+    assert!(root == nobody, "the tables differ");
+    let owner = std::fs::metadata(directories[1].join("out/base/flows.parquet")).expect("a table");
+    assert_eq!(owner.uid(), 65534);
+}
+
+fn files(of: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(of)
+        .expect("a directory")
+        .map(|entry| entry.expect("an entry").path())
+        .collect()
 }

@@ -2,6 +2,8 @@
 //! FULLPIPE_REQUIRE_KERNEL is set.
 
 use super::Desk;
+use fullpipe::trace::recording::Recording;
+use fullpipe::trace::table;
 use serde_json::Value;
 
 /// A path that loses nothing, and a queue that holds what the window does.
@@ -56,4 +58,14 @@ pub fn run(desk: &Desk, out: &str, more: &[&str]) -> Value {
 pub fn stage<'a>(document: &'a Value, name: &str) -> &'a Value {
     let stages = document["runs"][0]["stages"].as_array().expect("stages");
     stages.iter().find(|stage| stage["name"] == name).unwrap_or_else(|| panic!("no stage {name}"))
+}
+
+/// A number of a stage, an interval.
+pub fn number(of: &Value, key: &str) -> f64 {
+    of[key].as_f64().unwrap_or_else(|| panic!("no {key} in {of}"))
+}
+
+/// The tables of a run.
+pub fn trace(desk: &Desk, out: &str) -> Recording {
+    table::read_all(&desk.path(&format!("{out}/base"))).expect("tables")
 }

@@ -6,6 +6,7 @@
 mod elements;
 mod guest;
 mod plans;
+mod yielding;
 
 use fullpipe_guest::plan::{Drops, Plan};
 use fullpipe_guest::record::{

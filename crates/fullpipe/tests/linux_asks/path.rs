@@ -80,7 +80,23 @@ fn what_elements_do_has_its_counterpart() {
                  steps = [{ at = "1s", rate = "1Gbit" }], queue = { limit = "300 packets" } }"#,
             "0 forward: tbf rate 100000000 burst 1564 limit 300 overhead 0\n\
              0 forward: Pfifo { limit: 300 }\n\
-             0 forward: at 1000000000 ns 0: tbf rate 1000000000 burst 2014 limit 300 overhead 0\n",
+             0 forward: at 1000000000 ns 0: tbf rate 1000000000 burst 2014 limit 300 overhead 0\n\
+             1 forward: netem delay 0 ns limit 100000000 None seeded false wire 100000000 overhead 0\n\
+             1 forward: at 1000000000 ns 0: netem delay 0 ns limit 100000000 None seeded false \
+             wire 1000000000 overhead 0\n",
+        ),
+        // A constant delay takes the wire over, with what becomes of it.
+        (
+            r#"{ kind = "varying-link", name = "x", rate = "100Mbit", framing = "ip",
+                 steps = [{ at = "1s", rate = "1Gbit" }], queue = { discipline = "cake", limit = "9MB" } },
+               { kind = "delay", name = "y", delay = "1ms", limit = "50 packets" }"#,
+            "0 forward: Cake { rate: Some(100000000), rtt_us: 100000, overhead: -14, \
+             memory: Some(9000000), ack_filter: false }\n\
+             0 forward: at 1000000000 ns 0: Cake { rate: Some(1000000000), rtt_us: 100000, overhead: -14, \
+             memory: Some(9000000), ack_filter: false }\n\
+             1 forward: netem delay 1000000 ns limit 50 None seeded true wire 100000000 overhead -14\n\
+             1 forward: at 1000000000 ns 0: netem delay 1000000 ns limit 50 None seeded true \
+             wire 1000000000 overhead -14\n",
         ),
     ];
     for (element, expected) in cases {
@@ -140,7 +156,7 @@ fn disciplines_have_the_options_of_linux_and_its_defaults() {
             "discipline = \"red\", limit = \"1200kB\"",
             below(
                 "1200000",
-                "Red { limit: 1200000, min: 100000, max: 300000, weight_log: 9, probability: 0.02, \
+                "netem delay 0 ns limit 100000000 None seeded true\n0 forward: Red { limit: 1200000, min: 100000, max: 300000, weight_log: 9, probability: 0.02, \
                  packet_ns: 121120, ecn: false }",
             ),
         ),
@@ -149,7 +165,7 @@ fn disciplines_have_the_options_of_linux_and_its_defaults() {
             "discipline = \"red\", limit = \"40MB\", ecn = true",
             below(
                 "40000000",
-                "Red { limit: 40000000, min: 3333333, max: 10000000, weight_log: 7, \
+                "netem delay 0 ns limit 100000000 None seeded true\n0 forward: Red { limit: 40000000, min: 3333333, max: 10000000, weight_log: 7, \
                  probability: 0.02, packet_ns: 121120, ecn: true }",
             ),
         ),

@@ -2,11 +2,11 @@
 
 use super::pieces::{self, Capacity, Chain, Piece, Serial, Wire, fq_codel, piece, tbf};
 use crate::scenario::{self, Codel, Element, QdiscKind, Resolved};
-use fullpipe_guest::plan::{Apart, Drops, Police, Qdisc, Router, Watch, Way};
+use fullpipe_guest::plan::{self, Apart, Drops, Police, Qdisc, Router, Watch, Way};
 use fullpipe_guest::record::{INCOMING_HANDLE, LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
 use fullpipe_sim::rng::Rng;
 use fullpipe_sim::trace::StageInfo;
-use fullpipe_sim::units::{Framing, Rate};
+use fullpipe_sim::units::{Framing, Rate, Time};
 
 /// Flows that may have a qdisc of their own on one device.
 const MOST_APART: usize = 15;
@@ -79,8 +79,8 @@ struct Direction {
     ways: Vec<Way>,
     /// Stages with the way that they are on.
     stages: Vec<Placed>,
-    /// The link that was last, until its packets have arrived.
-    sent: Option<Serial>,
+    /// The wire of the link that was last, until its packets have arrived.
+    sent: Vec<(Time, plan::Wire)>,
 }
 
 /// A stage, the way that it is on, what of it the stage is, how its busy time is known.
@@ -210,17 +210,16 @@ fn direction(elements: &[Element], run: &Resolved) -> Result<Direction, (String,
 
 impl Direction {
     /// A stage that is a qdisc on a device of its own; a list of losses may stand before it.
-    fn pass(&mut self, info: StageInfo, chain: Chain, by: By) {
+    fn pass(&mut self, info: StageInfo, mut chain: Chain, by: By) {
         let serial = chain.serial;
-        self.sent = serial;
+        self.sent = std::mem::take(&mut chain.wires);
         self.put(chain);
         self.stages.push((info, self.ways.len() - 1, by, serial));
     }
 
     /// Packets that a link has sent are on its wire before they come to what is next.
     fn arrive(&mut self, next: Option<&mut Chain>) {
-        let Some(serial) = self.sent.take() else { return };
-        if let Some(wire) = pieces::on_the_wire(serial, next) {
+        if let Some(wire) = pieces::on_the_wire(&std::mem::take(&mut self.sent), next) {
             self.put(wire);
         }
     }

@@ -58,6 +58,8 @@ pub(super) struct Chain {
     pub(super) capacity: Capacity,
     /// How long it takes to send, where the rate is one.
     pub(super) serial: Option<Serial>,
+    /// The wire that packets are on behind it, and from when on it is this one; none: they take no time.
+    pub(super) wires: Vec<(Time, plan::Wire)>,
 }
 
 /// The time that packets take on a wire, from what a qdisc has counted of them.
@@ -67,8 +69,6 @@ pub(super) struct Serial {
     pub(super) rate: u64,
     /// Bytes of a packet that the qdisc does not count; may be negative.
     pub(super) uncounted: i64,
-    /// Bytes of a packet beyond the 14 of the Ethernet header.
-    pub(super) overhead: i32,
 }
 
 impl Serial {
@@ -211,15 +211,22 @@ fn one(netem: Netem) -> Chain {
 
 /// A token bucket lets a packet go that finds the link idle, whole and at once: the time that it takes on the wire
 /// comes behind it. A constant delay takes that over; else it is a qdisc of its own, which is given back.
-pub(super) fn on_the_wire(serial: Serial, next: Option<&mut Chain>) -> Option<Chain> {
-    let wire = Some(plan::Wire { rate: serial.rate, overhead: serial.overhead });
-    match next.map(|chain| chain.qdiscs.as_mut_slice()) {
-        Some([Qdisc::Netem(netem)]) if is_constant(netem) => {
-            netem.wire = wire;
-            None
-        }
-        _ => Some(one(Netem { wire, ..unlimited() })),
+pub(super) fn on_the_wire(wires: &[(Time, plan::Wire)], next: Option<&mut Chain>) -> Option<Chain> {
+    let (first, later) = wires.split_first()?;
+    let along = |netem: Netem| {
+        let on = |wire| Qdisc::Netem(Netem { wire: Some(wire), ..netem });
+        let change = |(at, wire): &(Time, _)| Change { at_ns: at.0, number: 0, qdisc: on(*wire) };
+        (vec![on(first.1)], later.iter().map(change).collect())
+    };
+    if let Some(chain) = next
+        && let [Qdisc::Netem(netem)] = *chain.qdiscs
+        && is_constant(&netem)
+    {
+        (chain.qdiscs, chain.changes) = along(netem);
+        return None;
     }
+    let (qdiscs, changes) = along(unlimited());
+    Some(Chain { qdiscs, changes, ..Chain::default() })
 }
 
 fn is_constant(netem: &Netem) -> bool {

@@ -2,7 +2,7 @@
 
 use super::{Capacity, Chain, Serial, Wire};
 use crate::scenario::{Cake, Codel, Discipline, Queue, Red, Sending, Step};
-use fullpipe_guest::plan::{Change, Qdisc};
+use fullpipe_guest::plan::{self, Change, Qdisc};
 use fullpipe_sim::config::QueueLimit;
 use fullpipe_sim::units::{Framing, Rate, Time};
 
@@ -44,8 +44,10 @@ pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
         Discipline::Cake(_) => overhead.into(),
         _ => 0,
     };
-    let serial = (steps.len() == 1).then_some(Serial { rate: first.0, uncounted, overhead });
-    Ok(Chain { qdiscs, changes, marking, capacity: capacity(queue), serial })
+    let serial = (steps.len() == 1).then_some(Serial { rate: first.0, uncounted });
+    let along = |step: &Step| (step.at, plan::Wire { rate: step.rate.0, overhead });
+    let wires = steps.iter().map(along).collect();
+    Ok(Chain { qdiscs, changes, marking, capacity: capacity(queue), serial, wires })
 }
 
 fn capacity(queue: &Queue) -> Capacity {
@@ -66,9 +68,9 @@ fn limit(queue: &Queue) -> Result<u32, String> {
 }
 
 /// What stands below the qdisc with the rate; packets have so many bytes at most, and the rate is at first this.
-fn below(queue: &Queue, frame: u32, rate: Rate) -> Result<Option<Qdisc>, String> {
+fn below(queue: &Queue, frame: u32, rate: Rate) -> Result<Vec<Qdisc>, String> {
     let limit = limit(queue)?;
-    Ok(Some(match &queue.discipline {
+    Ok(vec![match &queue.discipline {
         Discipline::DropTail => match queue.limit {
             QueueLimit::Bytes(_) => Qdisc::Bfifo { limit },
             QueueLimit::Packets(_) => Qdisc::Pfifo { limit },
@@ -81,9 +83,17 @@ fn below(queue: &Queue, frame: u32, rate: Rate) -> Result<Option<Qdisc>, String>
         Discipline::Pie(pie) => {
             Qdisc::Pie { limit, target_us: us(pie.target), update_us: us(pie.update), ecn: pie.ecn }
         }
-        Discipline::Red(shape) => red(shape, limit, frame, rate),
-        Discipline::Cake(_) => return Ok(None),
-    }))
+        Discipline::Red(shape) => return Ok(vec![asks(), red(shape, limit, frame, rate)]),
+        Discipline::Cake(_) => return Ok(Vec::new()),
+    }])
+}
+
+/// What asks `red` for packets also when there are none, from which on `red` counts the time that it is idle. A `tbf`
+/// looks before it takes (`tbf_dequeue`), and `red` looks no further than its queue; one that looks by taking
+/// (`qdisc_peek_dequeued`) stands between them. It has a packet already when the `tbf` sends it, so `red`'s queue is
+/// without the packet in transmission; what comes meanwhile is given to `red` when that one leaves.
+fn asks() -> Qdisc {
+    Qdisc::Netem(super::unlimited())
 }
 
 pub(in crate::engine::linux) fn fq_codel(codel: Codel, limit: u32) -> Qdisc {
