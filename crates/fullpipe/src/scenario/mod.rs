@@ -26,7 +26,7 @@ mod write;
 pub use diagnostic::{CODES, Diagnostic, Diagnostics};
 pub use format::quantity;
 #[cfg(test)]
-pub(crate) use format::sysctl;
+pub(crate) use format::{genuine_sysctl, sysctl};
 pub use load::load;
 pub use notes::notes;
 pub use path::*;

@@ -198,7 +198,14 @@ fn sysctl() -> Value {
         value["description"] = json!(entry.doc);
         properties.insert(entry.name.into(), value);
     }
-    let genuine = json!({ "type": "integer", "description": "of genuine kernels" });
-    properties.extend(GENUINE.iter().map(|known| (known.name.to_string(), genuine.clone())));
+    properties.extend(GENUINE.iter().map(|known| {
+        let (min, max) = known.bounds;
+        let mut value =
+            json!({ "type": "integer", "minimum": min, "description": "of genuine kernels" });
+        if max < i64::MAX {
+            value["maximum"] = json!(max);
+        }
+        (known.name.to_string(), value)
+    }));
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
