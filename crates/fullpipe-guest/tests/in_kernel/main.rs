@@ -12,6 +12,7 @@ use fullpipe_guest::record::{
     DONE, DROPPED, ESTABLISHED, EVENT, FAILED, FINISHED, QDISCS, RECEIVER, REFUSED, SENDER,
 };
 use fullpipe_guest::refusal::{Asked, Refusal, Role, Whose};
+use fullpipe_guest::sockopt::SOCKOPTS;
 use std::collections::BTreeMap;
 
 use guest::{Record, run};
@@ -200,4 +201,18 @@ fn a_value_that_the_kernel_refuses_is_told_apart() {
     let found = refused(|plan| plan.flows[0].congestion = "nonsense".into());
     let asked = Asked::Congestion { flow: 0, name: "nonsense".into() };
     assert_eq!(found, Some((asked, "No such file or directory (os error 2)".into())));
+}
+
+#[test]
+fn the_kernel_takes_every_socket_option_at_both_of_its_bounds() {
+    for bound in [|(least, _): (i64, i64)| least, |(_, most): (i64, i64)| most] {
+        let mut plan = plan(100_000_000, 250_000);
+        plan.end_ns = plan.sample_ns;
+        let options = SOCKOPTS.iter().map(|option| (option.name.to_string(), bound(option.bounds)));
+        plan.flows[0].sender_options = options.collect();
+        let Some(found) = records(&plan) else { return };
+        let refused = of_kind(&found, REFUSED).map(|r| String::from_utf8_lossy(&r.body));
+        let refused: Vec<_> = refused.collect();
+        assert!(refused.is_empty() && of_kind(&found, DONE).count() == 1, "{refused:?}");
+    }
 }
