@@ -4,7 +4,7 @@ use crate::args::RunArguments;
 use crate::failure::Failure;
 use fullpipe::analysis::Made;
 use fullpipe::engine::{self, Engine, Support};
-use fullpipe::scenario::{Resolved, Scenario};
+use fullpipe::scenario::{self, Resolved, Scenario};
 
 /// An engine that does every key of a scenario, exactly or as the user allows.
 pub struct Chosen {
@@ -94,12 +94,14 @@ pub fn answers(engine: &dyn Engine, scenario: &Scenario) -> Vec<(String, Support
 /// All keys that the engine refuses, or does otherwise without having been allowed to.
 fn objections(run: &RunArguments, engine: &dyn Engine, scenario: &Scenario) -> Result<(), Failure> {
     let answers = answers(engine, scenario).into_iter();
-    let found: Vec<String> =
+    let mut found: Vec<String> =
         answers.filter_map(|(key, support)| objection(run, engine, &key, &support)).collect();
-    match found.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::Input(found.join("\n       "))),
+    if found.is_empty() {
+        return Ok(());
     }
+    // What is missing besides is told at once.
+    found.extend(scenario.plans().iter().find_map(|plan| engine.ready(&plan.resolved).err()));
+    Err(Failure::Input(found.join("\n       ")))
 }
 
 fn objection(
@@ -120,6 +122,31 @@ fn objection(
                 format!("engine {name} does {key} otherwise: {what}; to allow it: {how}");
             (!allowed).then_some(otherwise)
         }
+    }
+}
+
+/// Whether each key that `--without` names is one of the scenario.
+///
+/// # Errors
+/// One that no run has.
+pub fn known_keys(arguments: &RunArguments, scenario: &Scenario) -> Result<(), Failure> {
+    let mut unknown: Vec<&String> = arguments.without.iter().collect();
+    for plan in scenario.plans() {
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let keys = scenario::keys(&plan.resolved);
+        unknown.retain(|pattern| !keys.iter().any(|key| matches(pattern, key)));
+    }
+    let keys = scenario.plans().first().map(|plan| scenario::keys(&plan.resolved));
+    let wrong = unknown.iter().map(|pattern| {
+        let near = scenario::near_keys(pattern, keys.as_deref().unwrap_or_default()).join(", ");
+        let near = if near.is_empty() { near } else { format!("; did you mean: {near}") };
+        format!("--without {pattern}: the scenario has no such key{near}")
+    });
+    match wrong.collect::<Vec<_>>().join("\n       ") {
+        none if none.is_empty() => Ok(()),
+        wrong => Err(Failure::Input(wrong)),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::args::RunArguments;
 use crate::captures::Captures;
 use crate::dry_run::dry_run;
-use crate::engine::Chosen;
+use crate::engine::{Chosen, known_keys};
 use crate::engines;
 use crate::experiment;
 use crate::failure::Failure;
@@ -31,6 +31,7 @@ const STOPPING: &str = "stopping; what was simulated so far is kept (once more t
 /// Runs the scenario, keeps the results, and shows them.
 pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     let scenario = source::load(arguments)?;
+    known_keys(arguments, &scenario)?;
     let captures = Captures::new(arguments, &scenario)?;
     if !arguments.quiet {
         scenario::notes(&scenario).iter().for_each(|note| output::note(&format!("note: {note}")));

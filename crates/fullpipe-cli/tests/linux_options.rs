@@ -142,7 +142,7 @@ fn delays_and_paces_of_sockets_are_kept_by_fq() {
         (["TCP_TX_DELAY = 30000", ""], 50.0),
         (["", "TCP_TX_DELAY = 10000"], 30.0),
     ] {
-        let (flow, _) = sending(&desk, options, &[&FQ[..], &lone].concat());
+        let (flow, _) = with(&desk, options, &[&FQ[..], &lone].concat());
         let srtt = last_srtt_ms(&flow);
         // And 0.12 ms on the wire.
         assert!((srtt - expected - 0.12).abs() < 0.05, "{options:?}: {srtt} ms");

@@ -1,12 +1,17 @@
 //! What went wrong, and at what.
 
-use std::fmt;
+use std::{fmt, io};
+
+use fullpipe_guest::record::{FAILED, REFUSED};
+use fullpipe_guest::refusal::{Asked, Refusal};
 
 /// An error of the guest: what it was doing, and why that failed.
 #[derive(Debug, PartialEq)]
 pub struct Error {
     what: String,
     why: String,
+    /// The same where the kernel refuses a value of the plan.
+    refusal: Option<Box<Refusal>>,
 }
 
 /// A result of the guest.
@@ -15,7 +20,18 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// `what` was being done and failed because of `why`.
     pub fn new(what: impl fmt::Display, why: impl fmt::Display) -> Error {
-        Error { what: what.to_string(), why: why.to_string() }
+        Error { what: what.to_string(), why: why.to_string(), refusal: None }
+    }
+
+    /// The same error, which happened to `whom`.
+    pub fn of(self, whom: &str) -> Error {
+        Error { what: format!("{whom}: {}", self.what), ..self }
+    }
+
+    /// As a record: its kind and its text.
+    pub fn record(&self) -> (u16, String) {
+        let refusal = self.refusal.as_ref().and_then(|r| serde_json::to_string(r).ok());
+        refusal.map_or_else(|| (FAILED, self.to_string()), |text| (REFUSED, text))
     }
 }
 
@@ -35,4 +51,13 @@ impl<T, E: fmt::Display> Context<T> for std::result::Result<T, E> {
     fn at<D: fmt::Display>(self, what: impl FnOnce() -> D) -> Result<T> {
         self.map_err(|why| Error::new(what(), why))
     }
+}
+
+/// Says that the kernel refuses `asked` if `done` is an error.
+pub fn granted(done: io::Result<()>, asked: impl FnOnce() -> Asked) -> Result<()> {
+    done.map_err(|why| {
+        let refusal = Refusal { asked: asked(), said: why.to_string() };
+        let (what, why) = (refusal.asked.to_string(), refusal.said.clone());
+        Error { what, why, refusal: Some(Box::new(refusal)) }
+    })
 }

@@ -2,12 +2,15 @@
 
 use std::net::Ipv4Addr;
 
+use fullpipe_guest::plan::MAX_ROUTERS;
+
 use crate::netlink::route::Network;
 
 /// Bits that the addresses of a link share.
 pub const BITS: u8 = 24;
-/// Most links that have a network of their own.
-pub const MAX_LINKS: usize = 250;
+
+const _: () =
+    assert!(MAX_ROUTERS <= u8::MAX as usize, "a link's number is one byte of its addresses");
 
 /// The network of a link.
 pub fn network(link: usize) -> Network {

@@ -25,6 +25,7 @@ use std::process::ExitCode;
 
 use fullpipe_guest::plan::{self, Plan};
 use fullpipe_guest::record::{DONE, DROPPED};
+use fullpipe_guest::refusal::Whose;
 
 use error::{Context, Error, Result};
 
@@ -42,7 +43,7 @@ fn main() -> ExitCode {
     run::fail_on_panic();
     match whole_run() {
         Ok(()) => sys::power_off(),
-        Err(error) => run::fail(&error.to_string()),
+        Err(error) => run::fail(&error),
     }
 }
 
@@ -53,7 +54,7 @@ fn whole_run() -> Result<()> {
     sys::sharp_timers().at(|| "timer slack")?;
     sys::many_files(FILES).at(|| "limit of open files")?;
     let plan = read_plan()?;
-    sysctl::set_all(&plan.sysctl)?;
+    sysctl::set_all(Whose::Kernel, &plan.sysctl)?;
     let path = path::make(&plan)?;
     flows::start(&plan, &path.namespaces[0], &path.namespaces[path.namespaces.len() - 1])?;
     if sys::now() >= run::START {
@@ -87,7 +88,7 @@ fn check(plan: &Plan) -> std::result::Result<(), &'static str> {
         (plan.sample_ns >= 100_000, "sample_ns is below 100,000"),
         ((68..=65_535).contains(&plan.mtu), "mtu is not in 68 to 65,535"),
         (!plan.routers.is_empty(), "no router"),
-        (plan.routers.len() < layout::MAX_LINKS, "too many routers"),
+        (plan.routers.len() <= plan::MAX_ROUTERS, "too many routers"),
         (plan.flows.len() <= plan::MAX_FLOWS, "too many flows"),
     ];
     rules.iter().find(|(kept, _)| !kept).map_or(Ok(()), |(_, why)| Err(*why))

@@ -49,7 +49,7 @@ pub fn spawn(
     let name = what.clone();
     let whole = move || {
         if let Err(error) = enter(&namespace).and_then(|()| body()) {
-            run::fail(&format!("{name}: {error}"));
+            run::fail(&error.of(&name));
         }
     };
     thread::Builder::new().stack_size(STACK).spawn(whole).at(|| what)?;

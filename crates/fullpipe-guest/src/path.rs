@@ -2,6 +2,7 @@
 
 use fullpipe_guest::plan::{Host, Plan, Router, Way};
 use fullpipe_guest::record::{LEFT_DEVICE, RIGHT_DEVICE};
+use fullpipe_guest::refusal::{Role, Whose};
 
 use crate::bpf::classify;
 use crate::bpf::police::{self, Policer};
@@ -57,9 +58,11 @@ fn make_namespaces(plan: &Plan) -> Result<Vec<Namespace>> {
     let make = |number| {
         let namespace = Namespace::make(number)?;
         match number {
-            0 => sysctl::set_all(&plan.sender.sysctl)?,
-            _ if number == last => sysctl::set_all(&plan.receiver.sysctl)?,
-            _ => sysctl::set("net/ipv4/ip_forward", "1")?,
+            0 => sysctl::set_all(Whose::Host(Role::Sender), &plan.sender.sysctl)?,
+            _ if number == last => {
+                sysctl::set_all(Whose::Host(Role::Receiver), &plan.receiver.sysctl)?;
+            }
+            _ => sysctl::set(Whose::Router, "net/ipv4/ip_forward", "1")?,
         }
         Ok(namespace)
     };

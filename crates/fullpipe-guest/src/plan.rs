@@ -17,6 +17,12 @@ pub const FILE: &str = "plan.json";
 /// has 65,530 at most (vm.max_map_count).
 pub const MAX_FLOWS: usize = 2_000;
 
+/// Most routers: each of the links between hosts and routers has a network of its own.
+pub const MAX_ROUTERS: usize = 249;
+
+/// Bytes of the Ethernet header, which Linux counts with a packet; the IP header follows.
+pub const ETHERNET_HEADER: i32 = 14;
+
 /// A run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -93,12 +99,15 @@ pub struct Way {
     pub changes: Vec<Change>,
 }
 
+/// Largest bucket, bytes: twice its tokens, in billionths of a bit, and what comes in a nanosecond fit into 64 bits.
+pub const LARGEST_BURST: u64 = 1_000_000_000;
+
 /// A token bucket: a packet passes at once or is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Police {
     /// Bits per second that come, 1 or more.
     pub rate: u64,
-    /// Bytes that it holds, 1 to 1,000,000,000; it begins full.
+    /// Bytes that it holds, 1 to [`LARGEST_BURST`]; it begins full.
     pub burst: u64,
     /// Bytes that a packet counts beyond those of IP.
     pub overhead: i32,

@@ -15,6 +15,7 @@
 //! | [`COUNTERS`] | source | number of the name, from 0 (u64), value (u64), of each counter that has changed; before that all are 0 |
 //! | [`DROPPED`] | router | flow, 0 for forward or 1 for back, packets with data that came, those dropped, ACKs that came, those dropped (u64 each), at the end |
 //! | [`FAILED`] | 0 | text: what went wrong; the run ends |
+//! | [`REFUSED`] | 0 | JSON: a value that the kernel does not take ([`crate::refusal::Refusal`]); the run ends |
 //! | [`DONE`] | 0 | nothing: the run went to its end |
 
 /// Name of the records' file in the guest's root.
@@ -40,6 +41,8 @@ pub const DROPPED: u16 = 7;
 pub const FAILED: u16 = 8;
 /// The run went to its end.
 pub const DONE: u16 = 9;
+/// The kernel refuses a value.
+pub const REFUSED: u16 = 10;
 
 /// connect() returned; value: ns since it was called.
 pub const ESTABLISHED: u64 = 1;

@@ -61,33 +61,36 @@ pub fn record_events(out: &mut Out) {
 }
 
 /// Records a failure and ends the kernel.
-pub fn fail(why: &str) -> ! {
-    println!("fullpipe-init: {why}");
+pub fn fail(error: &Error) -> ! {
+    println!("fullpipe-init: {error}");
+    let (kind, text) = error.record();
     if let Some(out) = OUT.get() {
         // Whoever holds the lock may be who failed; the record then follows what is in the file.
         match out.try_lock() {
-            Ok(mut out) => end_with(&mut out, why),
-            Err(std::sync::TryLockError::Poisoned(out)) => end_with(&mut out.into_inner(), why),
-            Err(std::sync::TryLockError::WouldBlock) => append(why),
+            Ok(mut out) => end_with(&mut out, kind, &text),
+            Err(std::sync::TryLockError::Poisoned(out)) => {
+                end_with(&mut out.into_inner(), kind, &text)
+            }
+            Err(std::sync::TryLockError::WouldBlock) => append(kind, &text),
         }
     }
     sys::power_off()
 }
 
-fn end_with(out: &mut Out, why: &str) {
-    out.record(record::FAILED, 0, time(), why.as_bytes());
+fn end_with(out: &mut Out, kind: u16, text: &str) {
+    out.record(kind, 0, time(), text.as_bytes());
     if let Err(error) = out.flush() {
         println!("fullpipe-init: records: {error}");
     }
 }
 
-fn append(why: &str) {
+fn append(kind: u16, text: &str) {
     use std::io::Write;
-    let mut body = why.as_bytes().to_vec();
+    let mut body = text.as_bytes().to_vec();
     body.resize(body.len().next_multiple_of(8), 0);
     let len = body.len() as u32;
     let time_ns = time();
-    let head = record::Head { kind: record::FAILED, index: 0, len, time_ns };
+    let head = record::Head { kind, index: 0, len, time_ns };
     let bytes = [&head.to_bytes()[..], &body].concat();
     let file = std::fs::OpenOptions::new().append(true).open(Path::new("/").join(record::FILE));
     if let Err(error) = file.and_then(|mut file| file.write_all(&bytes)) {
@@ -97,5 +100,5 @@ fn append(why: &str) {
 
 /// A panic of any thread is a failure.
 pub fn fail_on_panic() {
-    panic::set_hook(Box::new(|info| fail(&info.to_string())));
+    panic::set_hook(Box::new(|info| fail(&Error::new("the guest", info))));
 }

@@ -2,19 +2,21 @@
 
 use std::path::Path;
 
-use crate::error::{Context, Error, Result};
+use fullpipe_guest::refusal::{Asked, Whose};
+
+use crate::error::{Error, Result, granted};
 
 /// Sets one, in the caller's network namespace if it has them for each.
-pub fn set(name: &str, value: &str) -> Result<()> {
-    let what = || format!("sysctl {name} = {value}");
+pub fn set(of: Whose, name: &str, value: &str) -> Result<()> {
+    let asked = || Asked::Sysctl { of, name: name.into(), value: value.into() };
     let inside = name.split('/').all(|part| !part.is_empty() && part != "..");
     if !inside {
-        return Err(Error::new(what(), "not a path below /proc/sys"));
+        return Err(Error::new(asked(), "not a path below /proc/sys"));
     }
-    std::fs::write(Path::new("/proc/sys").join(name), value).at(what)
+    granted(std::fs::write(Path::new("/proc/sys").join(name), value), asked)
 }
 
 /// Sets all.
-pub fn set_all(settings: &[(String, String)]) -> Result<()> {
-    settings.iter().try_for_each(|(name, value)| set(name, value))
+pub fn set_all(of: Whose, settings: &[(String, String)]) -> Result<()> {
+    settings.iter().try_for_each(|(name, value)| set(of, name, value))
 }

@@ -6,6 +6,7 @@ use fullpipe::analysis::document::Document;
 use fullpipe::report::figures::{self, Role};
 use fullpipe::report::html::render;
 use fullpipe::report::tables::{self, Cell};
+use fullpipe::report::terminal;
 use report_sample as sample;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -253,5 +254,25 @@ fn compared_runs_have_their_parting_in_figures_and_tables() {
 
     assert_eq!(told(1), "at 0.100 s 3 segments retransmitted");
     assert_eq!(told(0), "nothing");
+    assert_eq!(table("distances").finding, "");
     assert!(tables::all(&sample::fink()).iter().all(|table| table.name != "distances"));
+}
+
+#[test]
+fn what_is_not_known_of_compared_runs_is_said_in_the_report_and_the_text() {
+    let mut document = sample::compared();
+    let name = document.comparisons[0].flows[0].name.clone();
+    let distance = &mut document.comparisons[0].flows[0].distance;
+    let at_s = distance.parted.as_ref().expect("they part").at_s;
+    distance.known_until_s = Some(at_s);
+    let only = format!("known before {at_s:.3} s only, as more happened than is kept");
+    let tables = tables::all(&document);
+    let table = |name: &str| tables.iter().find(|table| table.name == name).expect("a table");
+    assert_eq!(table("distances").finding, format!("losses of {name}: {only}"));
+    assert!(matches!(&table("partings").rows[0][7], Cell::Text(text) if *text == only));
+    assert!(render(&document).contains(&only));
+    let text = terminal::render(&document, terminal::Style { width: 1000, color: false });
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(&format!(" episodes of loss; {only}")), "{text}");
+    assert!(words.contains(&format!("; {only} b: cwnd")), "{text}");
 }

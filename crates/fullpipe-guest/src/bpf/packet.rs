@@ -1,5 +1,7 @@
 //! How a program finds the packets that it is for.
 
+use fullpipe_guest::plan::ETHERNET_HEADER;
+
 use super::instruction::{Label, Op, Register, Width};
 
 /// What a call returns, and what the program does.
@@ -17,8 +19,6 @@ pub const IP_HEADER: Register = Register(7);
 /// End of the stack.
 pub const STACK: Register = Register(10);
 
-/// Bytes of the Ethernet header; the IP header follows.
-pub const ETHERNET: i32 = 14;
 const IPV4: i32 = 0x800;
 const TCP: i32 = 6;
 
@@ -66,13 +66,13 @@ pub fn ip() -> Vec<Op> {
 pub fn find(flow: Flow) -> Vec<Op> {
     let mut program = ip();
     program.extend([
-        Op::Packet(Width::Byte, ETHERNET + 9),
+        Op::Packet(Width::Byte, ETHERNET_HEADER + 9),
         Op::IfNot(R0, TCP, Label::Pass),
-        Op::Packet(Width::Byte, ETHERNET),
+        Op::Packet(Width::Byte, ETHERNET_HEADER),
         Op::And(R0, 15),
         Op::Left(R0, 2),
         Op::Move(IP_HEADER, R0),
-        Op::PacketAt(Width::Half, IP_HEADER, ETHERNET + flow.port_at),
+        Op::PacketAt(Width::Half, IP_HEADER, ETHERNET_HEADER + flow.port_at),
         Op::IfNot(R0, i32::from(flow.port), Label::Pass),
     ]);
     program

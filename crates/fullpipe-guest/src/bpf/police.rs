@@ -5,11 +5,11 @@
 
 use std::os::fd::OwnedFd;
 
-use fullpipe_guest::plan::Police;
+use fullpipe_guest::plan::{ETHERNET_HEADER, LARGEST_BURST, Police};
 
 use super::instruction::{Label, Op, Register, Width, assemble};
 use super::kernel::{Map, load as load_program};
-use super::packet::{ETHERNET, R0, R1, R2, R3, STACK, ip, look_up, pass, shoot};
+use super::packet::{R0, R1, R2, R3, STACK, ip, look_up, pass, shoot};
 use crate::error::{Context, Error, Result};
 
 /// What the packet needs.
@@ -19,8 +19,6 @@ const STATE: Register = Register(8);
 const TIME_AT: i16 = 8;
 /// Billionths of a bit in a byte: 8 times this.
 const BILLION: i32 = 1_000_000_000;
-/// Largest bucket, bytes: twice its tokens, and what comes in a nanosecond, have to fit into 64 bits.
-pub const MOST: u64 = 1_000_000_000;
 
 /// A bucket in the kernel.
 pub struct Policer {
@@ -37,7 +35,7 @@ fn full(police: &Police) -> u64 {
 /// What the packet needs, by its IP header.
 fn need(overhead: i32) -> Vec<Op> {
     vec![
-        Op::Packet(Width::Half, ETHERNET + 2),
+        Op::Packet(Width::Half, ETHERNET_HEADER + 2),
         Op::Move(NEEDED, R0),
         Op::Add(NEEDED, overhead),
         Op::Multiply(NEEDED, 8),
@@ -91,7 +89,7 @@ fn program(police: &Police, state: i32) -> Vec<Op> {
 /// Gives the kernel a full bucket.
 pub fn load(police: &Police) -> Result<Policer> {
     let what = || "policer";
-    if police.rate == 0 || !(1..=MOST).contains(&police.burst) {
+    if police.rate == 0 || !(1..=LARGEST_BURST).contains(&police.burst) {
         return Err(Error::new(what(), "its rate or its burst is out of bounds"));
     }
     let state = Map::record([full(police), 0]).at(what)?;

@@ -2,10 +2,10 @@
 //!
 //! It counts packets with data and those without, apart, and drops those whose number is in the list.
 
+use fullpipe_guest::plan::ETHERNET_HEADER;
+
 use crate::bpf::instruction::{Label, Op, Register, Width};
-use crate::bpf::packet::{
-    ETHERNET, Flow, IP_HEADER, R0, R1, R2, STACK, find, look_up, pass, shoot,
-};
+use crate::bpf::packet::{Flow, IP_HEADER, R0, R1, R2, STACK, find, look_up, pass, shoot};
 
 /// Bytes of data; then the packet's number.
 const NUMBER: Register = Register(8);
@@ -39,16 +39,16 @@ pub struct Target {
 /// Tells data from ACKs: what the IP packet has beyond its headers.
 fn classify() -> Vec<Op> {
     vec![
-        Op::Packet(Width::Half, ETHERNET + 2),
+        Op::Packet(Width::Half, ETHERNET_HEADER + 2),
         Op::Move(NUMBER, R0),
         Op::Subtract(NUMBER, IP_HEADER),
-        Op::PacketAt(Width::Byte, IP_HEADER, ETHERNET + 12),
+        Op::PacketAt(Width::Byte, IP_HEADER, ETHERNET_HEADER + 12),
         Op::Right(R0, 4),
         Op::Left(R0, 2),
         Op::Subtract(NUMBER, R0),
         Op::Set(COUNTER, DATA as i32),
         Op::IfMore(NUMBER, 0, Label::Count),
-        Op::PacketAt(Width::Byte, IP_HEADER, ETHERNET + 13),
+        Op::PacketAt(Width::Byte, IP_HEADER, ETHERNET_HEADER + 13),
         Op::And(R0, FIN_OR_SYN),
         Op::IfNot(R0, 0, Label::Pass),
         Op::Set(COUNTER, ACKS as i32),

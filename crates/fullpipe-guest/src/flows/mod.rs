@@ -10,8 +10,9 @@ use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::Plan;
 use fullpipe_guest::record::ABORTED;
+use fullpipe_guest::refusal::Asked;
 
-use crate::error::{Context, Result};
+use crate::error::{Context, Result, granted};
 use crate::namespaces::{self, Namespace};
 use crate::run::Event;
 use crate::{layout, run, sys};
@@ -45,10 +46,13 @@ fn unless_aborted(index: usize, failed: io::Error) -> Result<()> {
     }
 }
 
-/// Sets TCP_CONGESTION.
-fn set_congestion(socket: &OwnedFd, name: &str) -> Result<()> {
-    sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_bytes())
-        .at(|| format!("congestion control {name}"))
+/// Sets TCP_CONGESTION of a flow's socket.
+fn set_congestion(socket: &OwnedFd, flow: usize, name: &str) -> Result<()> {
+    let (level, option) = (libc::IPPROTO_TCP, libc::TCP_CONGESTION);
+    granted(sys::set_option(socket, level, option, name.as_bytes()), || Asked::Congestion {
+        flow,
+        name: name.into(),
+    })
 }
 
 /// Sets SO_SNDBUF or SO_RCVBUF, by the option that is not bounded by `wmem_max` and `rmem_max`. The kernel

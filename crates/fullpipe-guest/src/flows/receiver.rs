@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::Flow;
 use fullpipe_guest::record::{ACCEPTED, FINISHED};
+use fullpipe_guest::refusal::Role;
 
 use super::{options, plain, set_buffer, set_congestion, unless_aborted};
 use crate::error::{Context, Result};
@@ -52,14 +53,14 @@ fn accept(index: usize, flow: &Flow) -> Result<OwnedFd> {
     // What is accepted has it from the listener, in time for the window scale of the SYN's answer.
     set_buffer(&listener, libc::SO_RCVBUFFORCE, flow.rcvbuf)?;
     // One that needs ECN is granted it only where the listener has it too (tcp_ca_needs_ecn).
-    set_congestion(&listener, &flow.congestion)?;
-    options::set_all(&listener, &flow.receiver_options)?;
+    set_congestion(&listener, index, &flow.congestion)?;
+    options::set_all(&listener, index, Role::Receiver, &flow.receiver_options)?;
     let port = layout::receiver_port(index);
     sys::bind(&listener, Ipv4Addr::UNSPECIFIED, port).at(|| format!("bind to port {port}"))?;
     sys::listen(&listener).at(|| "listen")?;
     let socket = sys::accept(&listener).at(|| "accept")?;
     // Not all of them are handed on from the listener.
-    options::set_all(&socket, &flow.receiver_options)?;
+    options::set_all(&socket, index, Role::Receiver, &flow.receiver_options)?;
     run::remember(Event { time_ns: run::time(), flow: index, number: ACCEPTED, value: 0 });
     Ok(socket)
 }

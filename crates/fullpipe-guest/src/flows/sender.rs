@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::Flow;
 use fullpipe_guest::record::ESTABLISHED;
+use fullpipe_guest::refusal::Role;
 
 use super::{options, plain, set_buffer, set_congestion, unless_aborted};
 use crate::batch::Writes;
@@ -36,9 +37,9 @@ pub fn run(index: usize, flow: &Flow, to: Ipv4Addr, seed: u64) -> Result<()> {
 
 fn socket(index: usize, flow: &Flow, seed: u64) -> Result<OwnedFd> {
     let socket = sys::tcp_socket().at(|| "socket")?;
-    set_congestion(&socket, &flow.congestion)?;
+    set_congestion(&socket, index, &flow.congestion)?;
     set_buffer(&socket, libc::SO_SNDBUFFORCE, flow.sndbuf)?;
-    options::set_all(&socket, &flow.sender_options)?;
+    options::set_all(&socket, index, Role::Sender, &flow.sender_options)?;
     let port = layout::sender_port(index, seed);
     sys::bind(&socket, layout::left(0), port).at(|| format!("bind to port {port}"))?;
     Ok(socket)

@@ -10,8 +10,10 @@ mod yielding;
 
 use fullpipe_guest::plan::{Drops, Plan};
 use fullpipe_guest::record::{
-    DONE, DROPPED, ESTABLISHED, EVENT, FAILED, FINISHED, QDISCS, RECEIVER, SENDER,
+    DONE, DROPPED, ESTABLISHED, EVENT, FAILED, FINISHED, QDISCS, RECEIVER, REFUSED, SENDER,
 };
+use fullpipe_guest::refusal::{Asked, Refusal, Role, Whose};
+use fullpipe_guest::sockopt::SOCKOPTS;
 use std::collections::BTreeMap;
 
 use guest::{Record, run};
@@ -155,18 +157,63 @@ fn more_samples_see_the_same_run_at_each_of_their_times() {
     }
 }
 
+/// The text of the one record of a kind.
+fn told(found: &[Record], kind: u16) -> String {
+    let record = of_kind(found, kind).next().expect("a record of this kind");
+    String::from_utf8_lossy(&record.body).trim_end_matches('\0').to_string()
+}
+
 #[test]
 fn a_failure_names_what_failed() {
     let mut wrong = plan(100_000_000, 250_000);
-    wrong.sysctl.push(("net/ipv4/tcp_nonsense".into(), "1".into()));
+    wrong.flows[0].sender_options.push(("TCP_NONSENSE".into(), 1));
     let Some(found) = records(&wrong) else { return };
-    let text = |found: &[Record]| {
-        let failure = of_kind(found, FAILED).next().expect("a failure");
-        String::from_utf8_lossy(&failure.body).into_owned()
+    let expected = "sender of flow 0: socket option TCP_NONSENSE = 1: not known";
+    assert_eq!(told(&found, FAILED), expected);
+}
+
+#[test]
+fn a_value_that_the_kernel_refuses_is_told_apart() {
+    let refused = |change: fn(&mut Plan)| {
+        let mut wrong = plan(100_000_000, 250_000);
+        change(&mut wrong);
+        let found = records(&wrong)?;
+        let refusal: Refusal = serde_json::from_str(&told(&found, REFUSED)).expect("a refusal");
+        Some((refusal.asked, refusal.said))
     };
-    assert!(text(&found).contains("net/ipv4/tcp_nonsense"), "{}", text(&found));
-    let mut wrong = plan(100_000_000, 250_000);
-    wrong.flows[0].congestion = "nonsense".into();
-    let found = records(&wrong).expect("a kernel");
-    assert!(text(&found).contains("congestion control nonsense"), "{}", text(&found));
+    let sysctl = |of, name: &str, value: &str| {
+        let (name, value) = (format!("net/ipv4/{name}"), value.to_string());
+        Asked::Sysctl { of, name, value }
+    };
+    let invalid = "Invalid argument (os error 22)".to_string();
+    let Some(found) = refused(|plan| plan.sysctl.push(("net/ipv4/tcp_ecn".into(), "3".into())))
+    else {
+        return;
+    };
+    assert_eq!(found, (sysctl(Whose::Kernel, "tcp_ecn", "3"), invalid.clone()));
+    let found =
+        refused(|plan| plan.receiver.sysctl.push(("net/ipv4/tcp_min_snd_mss".into(), "47".into())));
+    let asked = sysctl(Whose::Host(Role::Receiver), "tcp_min_snd_mss", "47");
+    assert_eq!(found, Some((asked, invalid.clone())));
+    let found = refused(|plan| plan.flows[0].receiver_options = vec![("TCP_SYNCNT".into(), 128)]);
+    let name = "TCP_SYNCNT".to_string();
+    let asked = Asked::Option { flow: 0, role: Role::Receiver, name, value: 128 };
+    assert_eq!(found, Some((asked, invalid)));
+    let found = refused(|plan| plan.flows[0].congestion = "nonsense".into());
+    let asked = Asked::Congestion { flow: 0, name: "nonsense".into() };
+    assert_eq!(found, Some((asked, "No such file or directory (os error 2)".into())));
+}
+
+#[test]
+fn the_kernel_takes_every_socket_option_at_both_of_its_bounds() {
+    for bound in [|(least, _): (i64, i64)| least, |(_, most): (i64, i64)| most] {
+        let mut plan = plan(100_000_000, 250_000);
+        plan.end_ns = plan.sample_ns;
+        let options = SOCKOPTS.iter().map(|option| (option.name.to_string(), bound(option.bounds)));
+        plan.flows[0].sender_options = options.collect();
+        let Some(found) = records(&plan) else { return };
+        let refused = of_kind(&found, REFUSED).map(|r| String::from_utf8_lossy(&r.body));
+        let refused: Vec<_> = refused.collect();
+        assert!(refused.is_empty() && of_kind(&found, DONE).count() == 1, "{refused:?}");
+    }
 }

@@ -20,7 +20,8 @@ impl KernelVersion {
     /// First version from which the helpers behave as today's.
     const FIRST_STRETCH: KernelVersion = KernelVersion::new(4, 14, 0);
 
-    const fn new(a: u8, b: u8, c: u8) -> KernelVersion {
+    /// Version `a.b.c`.
+    pub const fn new(a: u8, b: u8, c: u8) -> KernelVersion {
         KernelVersion((a as u32) << 16 | (b as u32) << 8 | c as u32)
     }
 

@@ -32,6 +32,10 @@ pub struct Distance {
     pub completion_s: Option<Difference>,
     /// The intervals that both have.
     pub intervals: Vec<IntervalPair>,
+    /// The moments of both runs are known before this time only, seconds since the flow's interval clock started: one
+    /// has more than are kept. Episodes of loss are those before it. Absent where all moments are known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub known_until_s: Option<f64>,
     /// Episodes of loss, paired by order.
     pub losses: Losses,
     /// The first moment at which cwnd differs by more than a tenth and by more than two packets.
@@ -139,16 +143,23 @@ pub fn distance(a: &Flow, b: &Flow) -> Distance {
     let far = |(_, a, b): &(f64, f64, f64)| relative(*a, *b) > PARTED.0 && (a - b).abs() > PARTED.1;
     let parted = windows.iter().position(far).and_then(|first| parting(a, b, common[first]));
     let resent = |flow: &Flow| flow.retransmitted_segments as f64;
+    let known_until_s = known_until(a).into_iter().chain(known_until(b)).reduce(f64::min);
     Distance {
         throughput: apart(values(|pair| pair.throughput_mbit)),
         retransmitted: apart(values(|pair| pair.retransmitted_segments.map(|n| n as f64))),
         cwnd: apart(windows),
         retransmissions: Difference::new(resent(a), resent(b)),
         completion_s: a.completion_s.zip(b.completion_s).map(|(a, b)| Difference::new(a, b)),
-        losses: losses(a, b),
+        losses: losses(a, b, known_until_s),
+        known_until_s,
         intervals,
         parted,
     }
+}
+
+/// The time of the last moment that is kept of a flow, where others are left out: some of them may be of the same time.
+fn known_until(flow: &Flow) -> Option<f64> {
+    flow.moments.last().filter(|_| flow.moments_left_out > 0).map(|moment| moment.at_s)
 }
 
 fn intervals(a: &Flow, b: &Flow) -> Vec<IntervalPair> {
@@ -218,6 +229,7 @@ pub fn apart(values: Vec<(f64, f64, f64)>) -> Option<Apart> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::document::Happened;
 
     #[test]
     fn differences_are_relative_to_the_larger_value() {
@@ -231,6 +243,27 @@ mod tests {
         let expected = Apart { pairs: 5, median: 0.1, worst: 0.5, worst_at_s: 4.0 };
         assert_eq!(apart(values), Some(expected));
         assert_eq!(apart(Vec::new()), None);
+    }
+
+    #[test]
+    fn moments_are_known_until_the_first_run_has_no_more_of_them() {
+        let flow = |times: &[f64], moments_left_out: u64| {
+            let moment =
+                |at_s: &f64| Moment { at_s: *at_s, what: Happened::Retransmitted, value: 1 };
+            Flow {
+                moments: times.iter().map(moment).collect(),
+                moments_left_out,
+                ..Flow::default()
+            }
+        };
+        let whole = flow(&[1.0, 2.0, 3.0, 4.0], 0);
+        let distance = |a: &Flow, b: &Flow| {
+            let distance = distance(a, b);
+            (distance.known_until_s, distance.losses.a, distance.losses.b)
+        };
+        assert_eq!(distance(&whole, &whole), (None, 4, 4));
+        assert_eq!(distance(&whole, &flow(&[1.0, 2.0, 3.0], 7)), (Some(3.0), 2, 2));
+        assert_eq!(distance(&flow(&[1.0, 2.0], 1), &flow(&[1.0, 3.0], 1)), (Some(2.0), 1, 1));
     }
 
     #[test]

@@ -46,9 +46,13 @@ pub struct Episode {
     pub timeouts: u64,
 }
 
-/// The episodes of two runs beside each other.
-pub fn losses(a: &Flow, b: &Flow) -> Losses {
-    let (a, b) = (episodes(&a.moments), episodes(&b.moments));
+/// The episodes of two runs beside each other, of moments before `until_s` where that is given.
+pub fn losses(a: &Flow, b: &Flow, until_s: Option<f64>) -> Losses {
+    let known = |flow: &Flow| {
+        let known = flow.moments.iter().take_while(|m| until_s.is_none_or(|until| m.at_s < until));
+        episodes(&known.copied().collect::<Vec<_>>())
+    };
+    let (a, b) = (known(a), known(b));
     let pairs: Vec<EpisodePair> =
         a.iter().zip(&b).map(|(a, b)| EpisodePair { a: *a, b: *b }).collect();
     let mut apart: Vec<f64> = pairs.iter().map(|pair| (pair.a.at_s - pair.b.at_s).abs()).collect();
@@ -130,9 +134,11 @@ mod tests {
             |list: &[(f64, Happened, u64)]| Flow { moments: moments(list), ..Flow::default() };
         let a = flow(&[(1.0, Retransmitted, 1), (2.0, Retransmitted, 1), (3.0, Retransmitted, 1)]);
         let b = flow(&[(1.5, Retransmitted, 1), (2.25, Retransmitted, 4)]);
-        let losses = losses(&a, &b);
-        assert_eq!((losses.a, losses.b, losses.pairs.len()), (3, 2, 2));
-        assert_eq!((losses.median_apart_s, losses.worst_apart_s), (Some(0.5), Some(0.5)));
-        assert_eq!(losses.pairs[1].b.retransmitted, 4);
+        let all = losses(&a, &b, None);
+        assert_eq!((all.a, all.b, all.pairs.len()), (3, 2, 2));
+        assert_eq!((all.median_apart_s, all.worst_apart_s), (Some(0.5), Some(0.5)));
+        assert_eq!(all.pairs[1].b.retransmitted, 4);
+        let known = losses(&a, &b, Some(2.25));
+        assert_eq!((known.a, known.b, known.pairs.len()), (2, 1, 1));
     }
 }

@@ -5,6 +5,7 @@
 //! flow has the number n + 1, modulo 2^32. Nobody on the way lowers the TTL.
 
 use fullpipe_sim::trace::{Offers, Packet};
+use fullpipe_sim::units::Framing;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
@@ -17,7 +18,7 @@ const TCP: u8 = 6;
 /// Longest options of TCP, bytes (RFC 9293, section 3.1).
 const LONGEST_OPTIONS: usize = 40;
 /// Longest headers: Ethernet, IPv4 without options, TCP with all it can have, bytes.
-pub const LONGEST: usize = 14 + 20 + 20 + LONGEST_OPTIONS;
+pub const LONGEST: usize = Framing::Ethernet.overhead() as usize + 20 + 20 + LONGEST_OPTIONS;
 
 /// Address and port of a flow's sender and receiver.
 pub fn ends(flow: u16) -> [SocketAddrV4; 2] {

@@ -15,9 +15,12 @@ use std::path::Path;
 const LEAST: u64 = 1_000_000_000;
 const WHY: &str = "the guest's memory is a file that is mapped executable; a run takes 1 to 3 GB";
 
+const REMEDY: &str = "export FULLPIPE_MEMORY_DIR=DIRECTORY, one of a tmpfs";
+
 /// Maps a file there for real.
 pub fn check() -> Check {
-    Check::new("executable tmpfs", WHY, look(&memory::directory()))
+    let there = memory::check().map_err(|found| Problem::new(found, REMEDY));
+    Check::new("executable tmpfs", WHY, there.and_then(|()| look(&memory::directory())))
 }
 
 fn look(place: &Path) -> Result<String, Problem> {

@@ -1,6 +1,7 @@
 //! What happened to a flow, in words.
 
 use super::numbers;
+use crate::analysis::distance::{Distance, Parting};
 use crate::analysis::document::{Aborted, Happened, Moment};
 
 /// Names of Linux's congestion states (TCP_CA_Open ...).
@@ -16,6 +17,22 @@ pub fn told(moments: &[Moment]) -> String {
         format!("at {} s {}", numbers::fixed(group[0].at_s, 3), words.join(", "))
     });
     groups.collect::<Vec<_>>().join("; ")
+}
+
+/// Up to when the moments of both runs are known, where more happened than is kept.
+pub fn known(distance: &Distance) -> Option<String> {
+    let until = numbers::fixed(distance.known_until_s?, 3);
+    Some(format!("known before {until} s only, as more happened than is kept"))
+}
+
+/// What happened to one side of a parting, as far as that is known.
+pub fn at(parting: &Parting, moments: &[Moment], distance: &Distance) -> String {
+    let unknown = distance.known_until_s.is_some_and(|until| parting.at_s >= until);
+    match (known(distance).filter(|_| unknown), moments.is_empty()) {
+        (None, _) => told(moments),
+        (Some(known), true) => known,
+        (Some(known), false) => format!("{}; {known}", told(moments)),
+    }
 }
 
 fn one(moment: &Moment) -> String {
@@ -53,6 +70,7 @@ fn given_up(errno: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::distance::State;
 
     #[test]
     fn what_one_sample_shows_stands_together() {
@@ -69,5 +87,22 @@ mod tests {
         assert_eq!(told(&[]), "nothing");
         let ended = moment(9.0, Happened::Aborted, 110);
         assert_eq!(told(&[ended]), "at 9.000 s the connection timed out (ETIMEDOUT)");
+    }
+
+    #[test]
+    fn nothing_is_said_only_where_it_is_known() {
+        let state = State { cwnd: 1, ssthresh: None, in_flight: 0, srtt_us: None, queue: 0 };
+        let parting = |at_s| {
+            let (a, b, none) = (state.clone(), state.clone(), Vec::new());
+            Parting { at_s, a, b, from_s: 1.0, happened_a: none.clone(), happened_b: none }
+        };
+        let distance = |known_until_s| Distance { known_until_s, ..Distance::default() };
+        let only = "known before 2.000 s only, as more happened than is kept";
+        assert_eq!(at(&parting(1.9), &[], &distance(Some(2.0))), "nothing");
+        assert_eq!(at(&parting(2.0), &[], &distance(Some(2.0))), only);
+        let moment = Moment { at_s: 1.9, what: Happened::State, value: 0 };
+        let text = format!("at 1.900 s Open; {only}");
+        assert_eq!(at(&parting(2.0), &[moment], &distance(Some(2.0))), text);
+        assert_eq!(at(&parting(2.0), &[], &distance(None)), "nothing");
     }
 }

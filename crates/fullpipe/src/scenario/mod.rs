@@ -10,6 +10,7 @@ mod expect;
 mod format;
 mod load;
 pub mod metric;
+mod names;
 mod notes;
 mod path;
 mod plan;
@@ -26,8 +27,9 @@ mod write;
 pub use diagnostic::{CODES, Diagnostic, Diagnostics};
 pub use format::quantity;
 #[cfg(test)]
-pub(crate) use format::sysctl;
+pub(crate) use format::{genuine_sysctl, sysctl};
 pub use load::load;
+pub use names::{keys, near_keys};
 pub use notes::notes;
 pub use path::*;
 pub use plan::{Expect, Plan, Scenario, Target, Tolerance};

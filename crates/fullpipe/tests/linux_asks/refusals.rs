@@ -98,6 +98,27 @@ fn large_packets_pass_what_looks_at_no_segments() {
     assert!(simulator.iter().any(|(key, _)| key == "path.gso"), "{simulator:?}");
 }
 
+/// Each of these elements needs a router, and addresses are for 249.
+#[test]
+fn a_path_has_so_many_routers_and_no_more() {
+    let path = |elements: usize| {
+        let delay = |n: usize| format!(r#"{{ kind = "delay", name = "far{n}", delay = "1ms" }}"#);
+        let elements: Vec<String> = (0..elements).map(delay).collect();
+        [format!("path.forward=[{}]", elements.join(",")), "path.back=[]".into()]
+    };
+    let ask = |sets: [String; 2]| {
+        let sets = sets.each_ref().map(String::as_str);
+        (linux::plan(&resolved(&sets)).expect("it can be asked"), answers(&sets))
+    };
+    let (plan, said) = ask(path(249));
+    assert_eq!(plan.routers.len(), 249);
+    assert!(said.iter().all(|line| !line.starts_with("path")), "{said:?}");
+    let (_, said) = ask(path(250));
+    let why = "path: refused: its elements need 250 routers, and one guest has 249 at most; leave some out, or \
+               make one of several (delays behind each other are one longer delay)";
+    assert!(said.iter().any(|line| line == why), "{said:?}");
+}
+
 #[test]
 fn a_delay_by_a_timer_can_be_had_without_the_timer() {
     let delay = r#"{ kind = "delay", name = "x", delay = "1ms", timer = { hz = 100 } }"#;

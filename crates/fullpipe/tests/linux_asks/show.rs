@@ -1,7 +1,7 @@
 //! A scenario, and what is asked for it as text.
 
 use fullpipe::engine::{self, Engine, Support, linux};
-use fullpipe::scenario::{Resolved, SetOption, Source, load};
+use fullpipe::scenario::{self, Resolved, SetOption, Source, load};
 use fullpipe_guest::plan::{
     Apart, Chance, Change, Drops, Netem, Overtake, Police, Qdisc, Router, Spread, Way, Wire,
 };
@@ -112,7 +112,12 @@ pub fn devices(sets: &[&str]) -> String {
 /// What the engine says to a scenario with these changes.
 pub fn answers(sets: &[&str]) -> Vec<String> {
     let engine: &dyn Engine = engine::find("linux").expect("an engine");
-    let said = engine.support(&resolved(sets));
+    let run = resolved(sets);
+    let (said, keys) = (engine.support(&run), scenario::keys(&run));
+    let substituted = said.iter().filter(|(_, what)| matches!(what, Support::Substituted(_)));
+    for (key, _) in substituted {
+        assert!(keys.contains(key), "--without cannot name {key}");
+    }
     let line = |(key, support): (String, Support)| match support {
         Support::Exact => format!("{key}: exact"),
         Support::Substituted(what) => format!("{key}: substituted: {what}"),

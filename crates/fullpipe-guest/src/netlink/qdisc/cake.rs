@@ -1,6 +1,6 @@
 //! `cake`: a rate, a queue for each flow, and COBALT.
 
-use fullpipe_guest::plan::Qdisc;
+use fullpipe_guest::plan::{ETHERNET_HEADER, Qdisc};
 
 use super::{TCA_KIND, TCA_OPTIONS};
 use crate::netlink::message::Message;
@@ -14,8 +14,6 @@ const TCA_CAKE_MEMORY: u16 = 10;
 const TCA_CAKE_ACK_FILTER: u16 = 16;
 /// All packets are of one class.
 const BEST_EFFORT: u32 = 3;
-/// Bytes of the Ethernet header. With an overhead given, `cake` counts from the IP header on.
-const ETHERNET: i32 = 14;
 /// The delay that `tc` asks for is this part of the round trip time.
 const TARGETS: u32 = 20;
 
@@ -27,7 +25,8 @@ pub fn put(to: &mut Message, qdisc: &Qdisc) -> &'static str {
     to.text(TCA_KIND, "cake").nest(TCA_OPTIONS, &[], |options| {
         options.u64(TCA_CAKE_BASE_RATE64, rate.unwrap_or(0) / 8);
         options.u32(TCA_CAKE_DIFFSERV_MODE, BEST_EFFORT);
-        options.attr(TCA_CAKE_OVERHEAD, &(ETHERNET + overhead).to_ne_bytes());
+        // With an overhead given, it counts from the IP header on.
+        options.attr(TCA_CAKE_OVERHEAD, &(ETHERNET_HEADER + overhead).to_ne_bytes());
         options.u32(TCA_CAKE_RTT, rtt_us).u32(TCA_CAKE_TARGET, (rtt_us / TARGETS).max(1));
         if let Some(memory) = memory {
             options.u32(TCA_CAKE_MEMORY, memory);

@@ -65,6 +65,28 @@ impl Drop for Jail {
     }
 }
 
+/// Whether there is a directory for jails.
+///
+/// # Errors
+/// There is none.
+pub(super) fn check() -> Result<(), String> {
+    let place = std::env::temp_dir();
+    if place.is_dir() {
+        return Ok(());
+    }
+    let named = std::env::var_os("TMPDIR").map(|_| "TMPDIR");
+    Err(no_directory(named, &place, "the guest's files lie there"))
+}
+
+/// That `place`, which an environment variable may have named, is not there.
+pub(super) fn no_directory(named_by: Option<&str>, place: &Path, what_for: &str) -> String {
+    let place = place.display();
+    match named_by {
+        Some(variable) => format!("{variable} names {place}, which is no directory; {what_for}"),
+        None => format!("{place} is no directory; {what_for}"),
+    }
+}
+
 /// Whether this library was built with a guest.
 pub(super) fn has_init() -> bool {
     !INIT.is_empty()

@@ -1,5 +1,6 @@
 //! Where guests' memory lies: files without a name in one directory, which wants to be in memory and executable.
 
+use super::jail;
 use std::path::{Path, PathBuf};
 
 /// Names the directory.
@@ -21,14 +22,14 @@ pub fn directory() -> PathBuf {
 ///
 /// # Errors
 /// It is not.
-pub(super) fn check() -> Result<(), String> {
+pub(crate) fn check() -> Result<(), String> {
     let place = directory();
-    place.is_dir().then_some(()).ok_or_else(|| {
-        format!(
-            "{} is no directory; guests' memory lies there, or where {VARIABLE} says",
-            place.display()
-        )
-    })
+    if place.is_dir() {
+        return Ok(());
+    }
+    let named = (place != Path::new(SHARED)).then_some(VARIABLE);
+    let what_for = format!("the guest's memory lies in {SHARED}, or where {VARIABLE} says");
+    Err(jail::no_directory(named, &place, &what_for))
 }
 
 /// Why a guest cannot go on, whose memory lies in `place` where so much room is left; none while there is enough. One

@@ -6,6 +6,7 @@
 //! | `pieces/` | what stands for each [`crate::scenario::Ask`] of a path element |
 //! | `kernel/` | the kernel: built on the user's machine from the distribution's source |
 //! | `jail.rs`, `memory.rs`, `machine.rs` | the guest's files, its memory and its process |
+//! | `refused.rs` | values that the kernel does not take, by the scenario's keys |
 //! | `records.rs`, `samples.rs`, `flows.rs`, `counters.rs`, `qdiscs.rs`, `tcp_info.rs` | what it tells, as the trace's rows |
 //!
 //! The guest itself is the crate `fullpipe-guest`.
@@ -20,6 +21,7 @@ pub(crate) mod memory;
 mod pieces;
 mod qdiscs;
 mod records;
+mod refused;
 mod samples;
 mod tcp_info;
 mod way;
@@ -31,6 +33,7 @@ use crate::scenario::Resolved;
 use asks::Asked;
 use fullpipe_guest::boot::Parts;
 use fullpipe_guest::plan::Plan;
+use fullpipe_guest::refusal::Refusal;
 use fullpipe_sim::trace::{Control, Sink};
 use fullpipe_sim::units::Time;
 use jail::Jail;
@@ -55,8 +58,16 @@ pub struct Linux {
 /// It runs scenarios on their own kernels.
 pub static LINUX: Linux = Linux { as_kernel: None };
 
-static AS_KERNEL: [Linux; 2] =
-    [Linux { as_kernel: Some(Family::ALL[0]) }, Linux { as_kernel: Some(Family::ALL[1]) }];
+/// One for each of [`Family::ALL`].
+static AS_KERNEL: [Linux; Family::ALL.len()] = {
+    let mut all = [const { Linux { as_kernel: None } }; Family::ALL.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at].as_kernel = Some(Family::ALL[at]);
+        at += 1;
+    }
+    all
+};
 
 impl Linux {
     /// The kernel for `resolved`.
@@ -98,6 +109,7 @@ impl Engine for Linux {
         if !jail::has_init() {
             return Err("this program was built without the guest of the engine linux".into());
         }
+        jail::check()?;
         memory::check()?;
         built(resolved, self.family(resolved)).map(drop)
     }
@@ -128,9 +140,16 @@ impl Engine for Linux {
             seed: resolved.seed,
             words: &words,
         };
-        let machine = Jail::new(&plan).and_then(|jail| Machine::start(&parts, jail));
+        let jail = Jail::new(&plan).map_err(|why| {
+            let place = std::env::temp_dir();
+            Failed::Machine(format!("cannot write the guest's files to {}: {why}", place.display()))
+        })?;
         let failed = |e| Failed::Machine(format!("cannot start {}: {e}", kernel.display()));
-        follow(machine.map_err(failed)?, samples, sink, control).map_err(Failed::Machine)
+        let machine = Machine::start(&parts, jail).map_err(failed)?;
+        follow(machine, samples, sink, control).map_err(|stop| match stop {
+            Stop::Refused(refusal) => refused::failed(&refusal, resolved, family),
+            Stop::Failed(why) => Failed::Machine(why),
+        })
     }
 }
 
@@ -162,11 +181,20 @@ fn built(resolved: &Resolved, family: Family) -> Result<PathBuf, String> {
             Hz::ALL.into_iter().filter(|hz| cache.find(&Wanted { hz: *hz, family }).is_some());
         let others = others.map(|hz| {
             format!(
-                "; with HZ {hz} it has: --set hosts.sender.hz={hz} --set hosts.receiver.hz={hz}"
+                "; there is one with HZ {hz}, to run that: --set hosts.sender.hz={hz} \
+                 --set hosts.receiver.hz={hz}"
             )
         });
         format!("{wanted} has not been built; to build it: {build}{}", others.collect::<String>())
     })
+}
+
+/// An end before the time.
+enum Stop {
+    /// The kernel does not take a value.
+    Refused(Refusal),
+    /// Something went wrong.
+    Failed(String),
 }
 
 /// Tells the sink what the guest tells, until its end.
@@ -175,10 +203,11 @@ fn follow(
     mut samples: Samples,
     sink: &mut dyn Sink,
     control: &mut dyn Control,
-) -> Result<Outcome, String> {
+) -> Result<Outcome, Stop> {
     let mut records: Option<Records> = None;
     let mut reached = Time::ZERO;
-    let fail = |machine: &Machine, why: String| format!("{why}{}", machine.last_lines());
+    let fail =
+        |machine: &Machine, why: String| Stop::Failed(format!("{why}{}", machine.last_lines()));
     loop {
         let state = machine.state().map_err(|e| fail(&machine, e.to_string()))?;
         if records.is_none() {
@@ -196,6 +225,9 @@ fn follow(
             if !control.go_on(time) {
                 return Ok(Outcome { end: time, complete: false, segments: samples.segments });
             }
+        }
+        if let Some(refusal) = samples.refused.take() {
+            return Err(Stop::Refused(refusal));
         }
         if let Some(why) = samples.failed.take() {
             return Err(fail(&machine, format!("in the guest: {why}")));

@@ -6,6 +6,7 @@ use super::qdiscs::{self, Counted};
 use super::tcp_info::{TcpInfo, number};
 use super::way::{Counters, List, Seen, Watched};
 use fullpipe_guest::record::{self, Head};
+use fullpipe_guest::refusal::Refusal;
 use fullpipe_sim::trace::{Counter, Event, EventKind, Sink, StageSample};
 use fullpipe_sim::units::Time;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -26,6 +27,8 @@ pub(super) struct Samples {
     /// Whether the guest has said that it is done; what went wrong.
     pub(super) done: bool,
     pub(super) failed: Option<String>,
+    /// What the kernel does not take.
+    pub(super) refused: Option<Refusal>,
     /// Data segments sent.
     pub(super) segments: u64,
     /// What lists of losses met.
@@ -69,6 +72,7 @@ impl Samples {
             counted: HashMap::new(),
             done: false,
             failed: None,
+            refused: None,
             segments: 0,
             lists: HashMap::new(),
             counter_names: Names::default(),
@@ -107,6 +111,7 @@ impl Samples {
                 self.lists.insert(list, met);
             }
             record::FAILED => self.failed = Some(text(body)),
+            record::REFUSED => self.refused = serde_json::from_str(&text(body)).ok(),
             record::DONE => self.done = true,
             _ => {}
         }

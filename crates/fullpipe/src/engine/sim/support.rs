@@ -7,8 +7,7 @@ use fullpipe_sim::tcp::profile::PROFILES;
 
 /// The keys of `run` that it refuses.
 pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
-    let hosts = [("hosts.sender", &run.hosts.sender), ("hosts.receiver", &run.hosts.receiver)];
-    let of_hosts = hosts.into_iter().flat_map(|(key, host)| of_host(key, host));
+    let of_hosts = hosts(run).into_iter().flat_map(|(key, host)| of_host(key, host));
     let known = cc::algorithms();
     let unknown = |name: &str| known.iter().all(|algorithm| algorithm.name != name);
     let of_flows = run.flow.iter().filter(|flow| unknown(&flow.congestion.name)).map(|flow| {
@@ -28,7 +27,14 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
         let why = "the simulator's path takes single segments; --engine linux has the choice";
         refused("path.gso".into(), why.into())
     });
-    of_hosts.chain(of_flows).chain(gso).chain(options).chain(of_queues(run)).collect()
+    kernels(run)
+        .into_iter()
+        .chain(of_hosts)
+        .chain(of_flows)
+        .chain(gso)
+        .chain(options)
+        .chain(of_queues(run))
+        .collect()
 }
 
 fn of_queues(run: &Resolved) -> impl Iterator<Item = (String, Support)> {
@@ -42,12 +48,34 @@ fn of_queues(run: &Resolved) -> impl Iterator<Item = (String, Support)> {
     })
 }
 
+fn hosts(run: &Resolved) -> [(&'static str, &Host); 2] {
+    [("hosts.sender", &run.hosts.sender), ("hosts.receiver", &run.hosts.receiver)]
+}
+
+/// Kernels of which there is no profile; the last answer says how both engines run the scenario. HZ is named, as
+/// another kernel has another one by default.
+fn kernels(run: &Resolved) -> Vec<(String, Support)> {
+    let newest = PROFILES.last().map_or("", |profile| profile.name);
+    let unknown = |host: &Host| PROFILES.iter().all(|profile| profile.name != host.kernel);
+    let unknown: Vec<_> = hosts(run).into_iter().filter(|(_, host)| unknown(host)).collect();
+    let instead = unknown
+        .iter()
+        .map(|(key, host)| format!(" --set {key}.kernel={newest} --set {key}.hz={}", host.hz));
+    let instead: String = instead.collect();
+    let answer = |(number, (key, host)): (usize, &(&str, &Host))| {
+        let kernel = &host.kernel;
+        let mut why =
+            format!("the simulator has no profile of Linux {kernel} yet; --engine linux runs it");
+        if number + 1 == unknown.len() {
+            let both = format!("; on both, with Linux {newest} simulated in its place: ");
+            why += &format!("{both}--engine sim,linux{instead} --as-kernel {kernel}");
+        }
+        refused(format!("{key}.kernel"), why)
+    };
+    unknown.iter().enumerate().map(answer).collect()
+}
+
 fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
-    let profile = PROFILES.iter().any(|profile| profile.name == host.kernel);
-    let kernel = (!profile).then(|| {
-        let why = format!("the simulator has no profile of Linux {} yet", host.kernel);
-        refused(format!("{key}.kernel"), why + "; --engine linux runs it")
-    });
     let sysctls = host.sysctl.genuine.keys().map(|name| {
         let why = "the simulator does not model it; --engine linux does it";
         refused(format!("{key}.sysctl.{name}"), why.into())
@@ -56,7 +84,7 @@ fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
         let why = "the simulator has pfifo_fast; --engine linux has others";
         refused(format!("{key}.qdisc.kind"), why.into())
     });
-    kernel.into_iter().chain(qdisc).chain(sysctls).collect()
+    qdisc.into_iter().chain(sysctls).collect()
 }
 
 fn refused(key: String, why: String) -> (String, Support) {

@@ -51,11 +51,14 @@ pub(super) fn tables(document: &Document) -> Vec<Table> {
 }
 
 fn apart(pair: &Pair) -> Table {
+    let findings = pair.flows.iter().filter_map(|flow| {
+        Some(format!("losses of {}: {}", flow.name, happened::known(&flow.distance)?))
+    });
     Table {
         name: "distances",
         run: None,
         title: format!("How far apart: {} (a), {} (b)", pair.a, pair.b),
-        finding: String::new(),
+        finding: findings.collect::<Vec<_>>().join("; "),
         columns: DISTANCES.to_vec(),
         rows: pair.flows.iter().map(distances).collect(),
     }
@@ -85,9 +88,8 @@ fn distances(flow: &FlowPair) -> Vec<Cell> {
 }
 
 fn partings(pair: &Pair, flow: &FlowPair) -> Vec<Vec<Cell>> {
-    let Some(Parting { a, b, happened_a, happened_b, .. }) = &flow.distance.parted else {
-        return Vec::new();
-    };
+    let Some(parting) = &flow.distance.parted else { return Vec::new() };
+    let Parting { a, b, happened_a, happened_b, .. } = parting;
     let side = |run: &str, state: &State, moments: &[Moment]| {
         vec![
             Cell::text(run),
@@ -97,7 +99,7 @@ fn partings(pair: &Pair, flow: &FlowPair) -> Vec<Vec<Cell>> {
             Cell::Count(state.in_flight.into()),
             Cell::number(state.srtt_us.map(|us| f64::from(us) / 1e3), 2),
             Cell::Count(state.queue),
-            Cell::text(happened::told(moments)),
+            Cell::text(happened::at(parting, moments, &flow.distance)),
         ]
     };
     vec![side(&pair.a, a, happened_a), side(&pair.b, b, happened_b)]

@@ -37,7 +37,7 @@ pub fn lines(flow: &str, distance: &Distance, style: Style) -> Vec<String> {
         .flat_map(|text| wrap(&format!("{flow}: {text}"), "  ", style.columns()))
         .collect();
     if let Some(parting) = &distance.parted {
-        lines.extend(parted(flow, parting, style));
+        lines.extend(parted(flow, parting, distance, style));
     }
     let differing: Vec<&IntervalPair> = distance.intervals.iter().filter(|i| differs(i)).collect();
     let rows = differing.iter().map(|pair| interval(pair)).collect();
@@ -75,12 +75,13 @@ fn sentences(distance: &Distance) -> Vec<String> {
         let (a, b) = (numbers::fixed(*a, 3), numbers::fixed(*b, 3));
         format!("complete after {a} s and {b} s, {} apart", percent(*relative))
     });
-    rows.chain(resent).chain(done).chain(losses(&distance.losses)).collect()
+    rows.chain(resent).chain(done).chain(losses(distance)).collect()
 }
 
-fn losses(losses: &Losses) -> Option<String> {
+fn losses(distance: &Distance) -> Option<String> {
+    let losses = &distance.losses;
     let same = losses.a == losses.b && losses.worst_apart_s.unwrap_or(0.0) == 0.0;
-    if same {
+    if same && distance.known_until_s.is_none() {
         return None;
     }
     let Losses { a, b, .. } = losses;
@@ -89,17 +90,18 @@ fn losses(losses: &Losses) -> Option<String> {
         let (median, worst) = (numbers::fixed(median, 3), numbers::fixed(worst, 3));
         text += &format!(", paired by order {median} s apart (median), at most {worst} s");
     }
-    Some(text)
+    Some(text + &happened::known(distance).map_or(String::new(), |until| format!("; {until}")))
 }
 
-fn parted(flow: &str, parting: &Parting, style: Style) -> Vec<String> {
+fn parted(flow: &str, parting: &Parting, distance: &Distance, style: Style) -> Vec<String> {
     let Parting { at_s, from_s, a, b, happened_a, happened_b } = parting;
     let (at, from) = (numbers::fixed(*at_s, 3), numbers::fixed(from_s.max(0.0), 3));
     let first =
         format!("{flow}: they part at {at} s; the state then, and what happened since {from} s:");
     let mut lines = wrap(&first, "  ", style.columns());
     for (side, now, moments) in [("a", a, happened_a), ("b", b, happened_b)] {
-        let text = format!("{side}: {}; {}", state(now), happened::told(moments));
+        let happened = happened::at(parting, moments, distance);
+        let text = format!("{side}: {}; {happened}", state(now));
         lines.extend(wrap(&text, "    ", style.columns()));
     }
     lines

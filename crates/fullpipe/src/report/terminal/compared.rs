@@ -151,6 +151,7 @@ mod tests {
             retransmissions: Difference { a: 1.0, b: 3.0, relative: 2.0 / 3.0 },
             completion_s: Some(Difference { a: 4.0, b: 5.0, relative: 0.2 }),
             intervals: vec![interval(1.0, 60.0)],
+            known_until_s: None,
             losses: losses(),
             parted: Some(parting()),
         };

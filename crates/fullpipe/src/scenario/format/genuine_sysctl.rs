@@ -1,90 +1,130 @@
-//! TCP's sysctls that only a genuine kernel reads: each is one number. What they mean and may be is told in the
-//! kernel's `Documentation/networking/ip-sysctl.rst`; the kernel itself refuses what is out of its range.
+//! TCP's sysctls that only a genuine kernel reads: each is one number. What they mean is told in the kernel's
+//! `Documentation/networking/ip-sysctl.rst`; what they may be, by the kernel itself: a test tries it.
 
-/// A sysctl of a genuine kernel.
+use fullpipe_sim::cc::KernelVersion;
+
+/// A sysctl of genuine kernels.
 pub struct Genuine {
     /// The kernel's full dotted name.
     pub name: &'static str,
-    /// Whether Linux 6.1 does not have it yet.
-    pub after_6_1: bool,
+    /// Least and greatest value that a kernel takes.
+    pub bounds: (i64, i64),
+    /// First version that has it.
+    pub since: KernelVersion,
+    /// First version that has it no longer.
+    pub until: Option<KernelVersion>,
 }
 
-const fn old(name: &'static str) -> Genuine {
-    Genuine { name, after_6_1: false }
+impl Genuine {
+    /// Whether a kernel of this version has it.
+    pub fn is_in(&self, version: KernelVersion) -> bool {
+        version >= self.since && self.until.is_none_or(|until| version < until)
+    }
 }
 
-const fn new(name: &'static str) -> Genuine {
-    Genuine { name, after_6_1: true }
+/// One that all kernels have which an engine runs.
+const fn row(name: &'static str, bounds: (i64, i64)) -> Genuine {
+    Genuine { name, bounds, since: KernelVersion::FIRST, until: None }
 }
+
+/// One of newer kernels only. Where between two kernels that an engine runs it appeared is inferred from the kernel's
+/// history: no test sees it.
+const fn since(a: u8, b: u8, sysctl: Genuine) -> Genuine {
+    Genuine { since: KernelVersion::new(a, b, 0), ..sysctl }
+}
+
+const SWITCH: (i64, i64) = (0, 1);
+/// Kernels keep most of them in a byte.
+const BYTE: (i64, i64) = (0, 255);
+const INT: (i64, i64) = (i32::MIN as i64, i32::MAX as i64);
+const FROM_0: (i64, i64) = (0, INT.1);
+const UNSIGNED: (i64, i64) = (0, u32::MAX as i64);
+const LONG: (i64, i64) = (0, i64::MAX);
+/// Seconds, which the kernel keeps in jiffies, in an `int`: what is right for the largest HZ.
+const SECONDS: (i64, i64) = (INT.0 / 1000, INT.1 / 1000);
 
 /// All of one network namespace that can be written, without those that the simulator reads too. Tests compare
-/// them with what the kernels have.
+/// them with what the kernels have and take.
 pub const GENUINE: &[Genuine] = &[
-    old("net.ipv4.tcp_abort_on_overflow"),
-    old("net.ipv4.tcp_app_win"),
-    old("net.ipv4.tcp_autocorking"),
-    new("net.ipv4.tcp_backlog_ack_defer"),
-    old("net.ipv4.tcp_base_mss"),
-    old("net.ipv4.tcp_challenge_ack_limit"),
-    old("net.ipv4.tcp_comp_sack_delay_ns"),
-    old("net.ipv4.tcp_comp_sack_nr"),
-    old("net.ipv4.tcp_comp_sack_slack_ns"),
-    old("net.ipv4.tcp_early_demux"),
-    old("net.ipv4.tcp_ecn"),
-    old("net.ipv4.tcp_ecn_fallback"),
-    old("net.ipv4.tcp_fastopen"),
-    old("net.ipv4.tcp_fastopen_blackhole_timeout_sec"),
-    old("net.ipv4.tcp_fin_timeout"),
-    old("net.ipv4.tcp_fwmark_accept"),
-    old("net.ipv4.tcp_invalid_ratelimit"),
-    old("net.ipv4.tcp_keepalive_intvl"),
-    old("net.ipv4.tcp_keepalive_probes"),
-    old("net.ipv4.tcp_keepalive_time"),
-    old("net.ipv4.tcp_limit_output_bytes"),
-    old("net.ipv4.tcp_max_reordering"),
-    old("net.ipv4.tcp_max_syn_backlog"),
-    old("net.ipv4.tcp_max_tw_buckets"),
-    old("net.ipv4.tcp_migrate_req"),
-    old("net.ipv4.tcp_min_rtt_wlen"),
-    old("net.ipv4.tcp_min_snd_mss"),
-    old("net.ipv4.tcp_min_tso_segs"),
-    old("net.ipv4.tcp_moderate_rcvbuf"),
-    old("net.ipv4.tcp_mtu_probe_floor"),
-    old("net.ipv4.tcp_mtu_probing"),
-    old("net.ipv4.tcp_no_ssthresh_metrics_save"),
-    old("net.ipv4.tcp_notsent_lowat"),
-    old("net.ipv4.tcp_orphan_retries"),
-    old("net.ipv4.tcp_pacing_ca_ratio"),
-    old("net.ipv4.tcp_pacing_ss_ratio"),
-    new("net.ipv4.tcp_pingpong_thresh"),
-    new("net.ipv4.tcp_plb_cong_thresh"),
-    new("net.ipv4.tcp_plb_enabled"),
-    new("net.ipv4.tcp_plb_idle_rehash_rounds"),
-    new("net.ipv4.tcp_plb_rehash_rounds"),
-    new("net.ipv4.tcp_plb_suspend_rto_sec"),
-    old("net.ipv4.tcp_probe_interval"),
-    old("net.ipv4.tcp_probe_threshold"),
-    old("net.ipv4.tcp_recovery"),
-    old("net.ipv4.tcp_reflect_tos"),
-    old("net.ipv4.tcp_retrans_collapse"),
-    old("net.ipv4.tcp_retries1"),
-    old("net.ipv4.tcp_retries2"),
-    old("net.ipv4.tcp_rfc1337"),
-    new("net.ipv4.tcp_rto_min_us"),
-    old("net.ipv4.tcp_shrink_window"),
-    old("net.ipv4.tcp_stdurg"),
-    new("net.ipv4.tcp_syn_linear_timeouts"),
-    old("net.ipv4.tcp_syn_retries"),
-    old("net.ipv4.tcp_synack_retries"),
-    old("net.ipv4.tcp_syncookies"),
-    old("net.ipv4.tcp_thin_linear_timeouts"),
-    old("net.ipv4.tcp_tso_rtt_log"),
-    old("net.ipv4.tcp_tso_win_divisor"),
-    old("net.ipv4.tcp_tw_reuse"),
-    old("net.ipv4.tcp_workaround_signed_windows"),
+    row("net.ipv4.tcp_abort_on_overflow", BYTE),
+    row("net.ipv4.tcp_app_win", (0, 31)),
+    row("net.ipv4.tcp_autocorking", SWITCH),
+    since(6, 7, row("net.ipv4.tcp_backlog_ack_defer", SWITCH)),
+    row("net.ipv4.tcp_base_mss", INT),
+    row("net.ipv4.tcp_challenge_ack_limit", INT),
+    row("net.ipv4.tcp_comp_sack_delay_ns", LONG),
+    row("net.ipv4.tcp_comp_sack_nr", BYTE),
+    row("net.ipv4.tcp_comp_sack_slack_ns", LONG),
+    row("net.ipv4.tcp_early_demux", BYTE),
+    row("net.ipv4.tcp_ecn", (0, 2)),
+    row("net.ipv4.tcp_ecn_fallback", SWITCH),
+    row("net.ipv4.tcp_fastopen", INT),
+    row("net.ipv4.tcp_fastopen_blackhole_timeout_sec", FROM_0),
+    row("net.ipv4.tcp_fin_timeout", SECONDS),
+    row("net.ipv4.tcp_fwmark_accept", BYTE),
+    row("net.ipv4.tcp_invalid_ratelimit", FROM_0),
+    row("net.ipv4.tcp_keepalive_intvl", SECONDS),
+    row("net.ipv4.tcp_keepalive_probes", BYTE),
+    row("net.ipv4.tcp_keepalive_time", SECONDS),
+    row("net.ipv4.tcp_limit_output_bytes", INT),
+    row("net.ipv4.tcp_max_reordering", (1, INT.1)),
+    row("net.ipv4.tcp_max_syn_backlog", INT),
+    row("net.ipv4.tcp_max_tw_buckets", INT),
+    row("net.ipv4.tcp_migrate_req", SWITCH),
+    row("net.ipv4.tcp_min_rtt_wlen", (0, 86_400)),
+    row("net.ipv4.tcp_min_snd_mss", (48, 65_535)),
+    row("net.ipv4.tcp_min_tso_segs", (1, 255)),
+    row("net.ipv4.tcp_moderate_rcvbuf", BYTE),
+    row("net.ipv4.tcp_mtu_probe_floor", (48, 65_535)),
+    row("net.ipv4.tcp_mtu_probing", BYTE),
+    row("net.ipv4.tcp_no_ssthresh_metrics_save", SWITCH),
+    row("net.ipv4.tcp_notsent_lowat", UNSIGNED),
+    row("net.ipv4.tcp_orphan_retries", BYTE),
+    row("net.ipv4.tcp_pacing_ca_ratio", (0, 1_000)),
+    row("net.ipv4.tcp_pacing_ss_ratio", (0, 1_000)),
+    since(6, 7, row("net.ipv4.tcp_pingpong_thresh", (1, 255))),
+    since(6, 2, row("net.ipv4.tcp_plb_cong_thresh", (0, 256))),
+    since(6, 2, row("net.ipv4.tcp_plb_enabled", SWITCH)),
+    since(6, 2, row("net.ipv4.tcp_plb_idle_rehash_rounds", (0, 31))),
+    since(6, 2, row("net.ipv4.tcp_plb_rehash_rounds", (0, 31))),
+    since(6, 2, row("net.ipv4.tcp_plb_suspend_rto_sec", BYTE)),
+    row("net.ipv4.tcp_probe_interval", (0, 4_294_967)),
+    row("net.ipv4.tcp_probe_threshold", INT),
+    row("net.ipv4.tcp_recovery", BYTE),
+    row("net.ipv4.tcp_reflect_tos", SWITCH),
+    row("net.ipv4.tcp_retrans_collapse", BYTE),
+    row("net.ipv4.tcp_retries1", BYTE),
+    row("net.ipv4.tcp_retries2", BYTE),
+    row("net.ipv4.tcp_rfc1337", BYTE),
+    since(6, 11, row("net.ipv4.tcp_rto_min_us", (1, INT.1))),
+    row("net.ipv4.tcp_shrink_window", SWITCH),
+    row("net.ipv4.tcp_stdurg", BYTE),
+    since(6, 5, row("net.ipv4.tcp_syn_linear_timeouts", (0, 127))),
+    row("net.ipv4.tcp_syn_retries", (1, 127)),
+    row("net.ipv4.tcp_synack_retries", BYTE),
+    row("net.ipv4.tcp_syncookies", BYTE),
+    row("net.ipv4.tcp_thin_linear_timeouts", BYTE),
+    row("net.ipv4.tcp_tso_rtt_log", BYTE),
+    row("net.ipv4.tcp_tso_win_divisor", BYTE),
+    row("net.ipv4.tcp_tw_reuse", (0, 2)),
+    row("net.ipv4.tcp_workaround_signed_windows", BYTE),
 ];
 
 /// The one of that name.
 pub fn genuine(name: &str) -> Option<&'static Genuine> {
     GENUINE.iter().find(|known| known.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_has_what_came_before_it_and_has_not_gone() {
+        let until = Some(KernelVersion::new(6, 9, 0));
+        let known = Genuine { until, ..since(6, 2, row("x", SWITCH)) };
+        let found = ["6.1", "6.2", "6.8.12", "6.9", "6.12"]
+            .map(|version| known.is_in(KernelVersion::parse(version).expect("a version")));
+        assert_eq!(found, [false, true, true, false, false]);
+    }
 }

@@ -36,8 +36,7 @@ impl Setter<'_> {
                 lengthen(node, "name", "name");
                 self.leaf(node, depth);
             }
-            Kind::Behaviour => self.leaf(node, depth),
-            Kind::Sysctl => self.leaf(node, depth),
+            Kind::Behaviour | Kind::Sysctl | Kind::Sockopt => self.leaf(node, depth),
             Kind::Named(group) => {
                 if let Some(item) = self.item(node, depth) {
                     self.inside(item, group, depth);

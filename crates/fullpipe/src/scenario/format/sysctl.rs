@@ -6,6 +6,7 @@ use super::keys::{Kind, Read, unknown, wrong_type};
 use super::node::{Node, Table, Value};
 use super::quantity::{self, SIZE};
 use super::values::{in_range, integer, report};
+use fullpipe_sim::cc::KernelVersion;
 use fullpipe_sim::config::Sysctl;
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
@@ -23,7 +24,8 @@ pub struct HostSysctl {
 impl HostSysctl {
     /// Those that a genuine kernel of this version does not have.
     pub(crate) fn missing_in(&self, version: &str) -> Vec<&'static str> {
-        let missing = |name: &&str| version == "6.1" && genuine(name).is_some_and(|g| g.after_6_1);
+        let Some(version) = KernelVersion::parse(version) else { return Vec::new() };
+        let missing = |name: &&str| genuine(name).is_some_and(|known| !known.is_in(version));
         self.genuine.keys().copied().filter(missing).collect()
     }
 }
@@ -246,7 +248,7 @@ pub fn flatten<'a>(table: &'a Table, prefix: &str) -> Vec<(String, Place, &'a No
 
 fn sysctl(name: &str, place: Place, node: &Node, cx: &mut Context) -> Option<SysctlWritten> {
     if let Some(known) = genuine(name) {
-        let value = integer(name, node, ANY, cx)?;
+        let value = integer(name, node, known.bounds, cx)?;
         return Some(SysctlWritten::Genuine(known.name, value));
     }
     let Some(at) = SYSCTLS.iter().position(|known| known.name == name) else {
@@ -273,13 +275,11 @@ fn sysctl(name: &str, place: Place, node: &Node, cx: &mut Context) -> Option<Sys
 /// Names of all that a genuine kernel of this version has.
 #[cfg(test)]
 pub fn known(version: &str) -> impl Iterator<Item = &'static str> {
-    let has = move |known: &&super::genuine_sysctl::Genuine| version != "6.1" || !known.after_6_1;
-    let genuine = GENUINE.iter().filter(has).map(|known| known.name);
-    SYSCTLS.iter().map(|known| known.name).chain(genuine.collect::<Vec<_>>())
+    let version = KernelVersion::parse(version).expect("a version");
+    let genuine = GENUINE.iter().filter(move |known| known.is_in(version));
+    SYSCTLS.iter().map(|known| known.name).chain(genuine.map(|known| known.name))
 }
 
-/// What a number of the kernel can be.
-const ANY: (i64, i64) = (i32::MIN as i64, u32::MAX as i64);
 /// The kernel keeps sizes of buffers in an `int`.
 const KERNEL_INT: u64 = i32::MAX as u64;
 

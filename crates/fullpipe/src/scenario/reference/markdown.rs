@@ -12,7 +12,7 @@ use crate::scenario::format::sysctl::{SYSCTLS, written};
 use crate::scenario::metric::{FLOW, LIMITS, Metric, RECEIVER_STAGES, SENDER_STAGES, STAGE};
 use crate::scenario::profile::{self, KERNELS, Kernel};
 use crate::scenario::published;
-use fullpipe_sim::cc::{self, Description};
+use fullpipe_sim::cc::{self, Description, KernelVersion};
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
 use fullpipe_sim::tcp::profile::PROFILES;
 use fullpipe_sim::units::Time;
@@ -185,9 +185,11 @@ fn sysctls(page: &mut String) {
         row(page, &cells);
     }
     *page += "\nOn genuine kernels (--engine linux) also, as numbers that `Documentation/networking/ip-sysctl.rst` of the \
-              kernel explains: ";
-    let names: Vec<String> = GENUINE.iter().map(genuine_sysctl).collect();
-    let _ = writeln!(page, "{}.", names.join(", "));
+              kernel explains, within the bounds that the kernels themselves have:\n";
+    head(page, &["sysctl", "values", "kernels"]);
+    for sysctl in GENUINE {
+        row(page, &genuine_sysctl(sysctl).each_ref().map(String::as_str));
+    }
     *page += "\nThe maxima of `tcp_rmem` and `tcp_wmem` grow with the host's memory up to 4 MiB, those of \
               `net.core` up to 131071; the profile has these maxima.\n";
     head(page, &["profile", "hz", "timestamps", "tso", "qdisc.limit", "rings", "congestion"]);
@@ -199,8 +201,14 @@ fn sysctls(page: &mut String) {
     }
 }
 
-fn genuine_sysctl(sysctl: &Genuine) -> String {
-    format!("`{}`{}", sysctl.name, if sysctl.after_6_1 { " (not in 6.1)" } else { "" })
+/// Name, values, kernels that have it.
+fn genuine_sysctl(sysctl: &Genuine) -> [String; 3] {
+    let (least, most) = sysctl.bounds;
+    let values =
+        if most == i64::MAX { format!("{least} and more") } else { format!("{least} to {most}") };
+    let has = |kernel: &&str| KernelVersion::parse(kernel).is_some_and(|v| sysctl.is_in(v));
+    let kernels: Vec<&str> = profile::genuine().map(|kernel| kernel.name).filter(has).collect();
+    [format!("`{}`", sysctl.name), values, kernels.join(", ")]
 }
 
 /// The rows of the kernel profiles, which `behaviour` of a host overrides.

@@ -8,9 +8,9 @@ use crate::scenario::congestion;
 use crate::scenario::format::genuine_sysctl::GENUINE;
 use crate::scenario::format::keys::{Default, Group, Key, Kind, Section};
 use crate::scenario::format::quantity::{Dimension, PACKETS, SIZE};
-use crate::scenario::format::sockopt::{SOCKOPTS, Sockopt};
 use crate::scenario::format::sysctl::{Field, SYSCTLS};
 use crate::scenario::format::written::{Asked, Run};
+use fullpipe_guest::sockopt::{SOCKOPTS, Sockopt};
 use fullpipe_sim::cc;
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
 use serde_json::{Map, Value, json};
@@ -198,7 +198,14 @@ fn sysctl() -> Value {
         value["description"] = json!(entry.doc);
         properties.insert(entry.name.into(), value);
     }
-    let genuine = json!({ "type": "integer", "description": "of genuine kernels" });
-    properties.extend(GENUINE.iter().map(|known| (known.name.to_string(), genuine.clone())));
+    properties.extend(GENUINE.iter().map(|known| {
+        let (min, max) = known.bounds;
+        let mut value =
+            json!({ "type": "integer", "minimum": min, "description": "of genuine kernels" });
+        if max < i64::MAX {
+            value["maximum"] = json!(max);
+        }
+        (known.name.to_string(), value)
+    }));
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }

@@ -2,7 +2,9 @@
 //! been built are skipped; with FULLPIPE_REQUIRE_KERNEL they must be there.
 
 use crate::engine::linux::kernel::{Cache, Family, Hz, Wanted};
+use crate::scenario::genuine_sysctl::GENUINE;
 use crate::scenario::{congestion, profile, sysctl};
+use fullpipe_sim::cc::KernelVersion;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Stdio};
 
@@ -29,8 +31,8 @@ const OTHERS: [&str; 11] = [
     "tcp_timestamps",
 ];
 
-/// What a kernel says, by kind and name; none if it has not been built.
-fn said(family: Family) -> Option<BTreeMap<(String, String), String>> {
+/// What a kernel says to a script, by kind and name; none if it has not been built.
+fn said(family: Family, text: &str) -> Option<BTreeMap<(String, String), String>> {
     let wanted = Wanted { family, hz: Hz::default() };
     let entry = Cache::of_user().expect("a cache").find(&wanted);
     let Some(entry) = entry else {
@@ -44,7 +46,7 @@ fn said(family: Family) -> Option<BTreeMap<(String, String), String>> {
     let mut command = Command::new(entry.kernel());
     command.args(words).args(["ro", "init=/bin/sh", "con=null", "con0=null,fd:1", "quiet"]);
     let script = dir.path().join("script");
-    std::fs::write(&script, SCRIPT).expect("written");
+    std::fs::write(&script, text).expect("written");
     command.arg(format!("uml_dir={}", dir.path().display())).args(["panic=-1", "--"]).arg(script);
     let output = command.stdin(Stdio::null()).output().expect("it starts");
     let text = String::from_utf8_lossy(&output.stdout);
@@ -73,7 +75,7 @@ fn genuine_kernels_are_those_that_can_be_built() {
 #[test]
 fn sysctls_are_those_of_the_kernel_and_so_are_defaults() {
     for kernel in profile::genuine() {
-        let Some(said) = said(kernel.name.parse().expect("a family")) else { continue };
+        let Some(said) = said(kernel.name.parse().expect("a family"), SCRIPT) else { continue };
         let found: BTreeSet<&str> = of_kind(&said, "sysctl").map(|(name, _)| name).collect();
         let known: BTreeSet<&str> = sysctl::known(kernel.name).collect();
         let others = OTHERS.map(|name| format!("net.ipv4.{name}"));
@@ -93,11 +95,67 @@ fn sysctls_are_those_of_the_kernel_and_so_are_defaults() {
     }
 }
 
+/// Says whether the sysctl $1 takes the value $2 and has it then.
+const TRY: &str = r#"
+mount -t proc proc /proc; cd /proc/sys
+try() {
+    if (echo $2 > $1) 2>/dev/null && [ "$(cat $1)" = $2 ]; then echo "try $1=$2 taken"; else echo "try $1=$2 refused"; fi
+}
+"#;
+
+/// Bounds that are wider than those of a kernel: a stable release of 6.12 has lowered the greatest value to 31.
+const WIDER: &str = "net.ipv4.tcp_tso_rtt_log";
+
+/// Bounds of the sysctls that are one number, by name, and whether the kernel's own may be wider.
+fn bounds(version: KernelVersion) -> Vec<(&'static str, (i64, i64), bool)> {
+    let genuine = GENUINE.iter().filter(|known| known.is_in(version));
+    let modelled = sysctl::SYSCTLS.iter().filter_map(|entry| {
+        let bounds = match entry.field {
+            sysctl::Field::Switch(_) => (0, 1),
+            sysctl::Field::Level(_, min, max) => (min.into(), max.into()),
+            sysctl::Field::Scale(_) => (-31, 31),
+            _ => return None,
+        };
+        Some((entry.name, bounds, true))
+    });
+    // net.ipv4.tcp_reordering is bounded by tcp_max_reordering, which is tried behind it.
+    modelled.chain(genuine.map(|known| (known.name, known.bounds, false))).collect()
+}
+
+/// Each kernel takes the least and the greatest value that a scenario may have, and of those that only a kernel reads
+/// nothing beyond.
+#[test]
+fn bounds_of_sysctls_are_those_of_the_kernel() {
+    for kernel in profile::genuine() {
+        let bounds = bounds(KernelVersion::parse(kernel.name).expect("a version"));
+        let mut script = TRY.to_string();
+        let mut expected = BTreeMap::new();
+        for (name, (least, most), may_be_wider) in bounds {
+            let inside = [Some(least), Some(most).filter(|_| name != WIDER)];
+            let outside =
+                [least.checked_sub(1), most.checked_add(1)].map(|v| v.filter(|_| !may_be_wider));
+            for (values, answer) in [(inside, "taken"), (outside, "refused")] {
+                for value in values.into_iter().flatten() {
+                    let path = name.replace('.', "/");
+                    script += &format!("try {path} {value}\n");
+                    expected.insert(format!("{path}={value}"), answer);
+                }
+            }
+        }
+        let Some(said) = said(kernel.name.parse().expect("a family"), &script) else { continue };
+        let found: BTreeMap<&str, &str> = of_kind(&said, "try").collect();
+        for (tried, answer) in &expected {
+            assert_eq!(found.get(tried.as_str()), Some(answer), "Linux {}: {tried}", kernel.name);
+        }
+        assert!(expected.len() > 200, "{} values", expected.len());
+    }
+}
+
 #[test]
 fn parameters_of_modules_are_those_of_the_kernel_and_so_are_defaults() {
     let hidden = "illinois"; // Its parameters cannot be read (module_param with permission 0).
     for kernel in profile::genuine() {
-        let Some(said) = said(kernel.name.parse().expect("a family")) else { continue };
+        let Some(said) = said(kernel.name.parse().expect("a family"), SCRIPT) else { continue };
         let found: BTreeMap<String, String> = of_kind(&said, "parameter")
             .map(|(path, value)| {
                 (path.replace("/parameters/", "."), value.replace('Y', "1").replace('N', "0"))

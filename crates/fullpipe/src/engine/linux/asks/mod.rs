@@ -102,10 +102,20 @@ fn path_answers(run: &Resolved, answers: &mut Answers) {
             answers.push(refused(&format!("path, element {}", element.name()), &why));
         }
     }
-    if let Err((name, why)) = way::routers(run)
-        && !wrong
-    {
-        answers.push(refused(&format!("path, element {name}"), &why));
+    match way::routers(run) {
+        Err((name, why)) if !wrong => {
+            answers.push(refused(&format!("path, element {name}"), &why));
+        }
+        Ok((routers, _)) if routers.len() > plan::MAX_ROUTERS => {
+            let why = format!(
+                "its elements need {} routers, and one guest has {} at most; leave some out, or make one of several \
+                 (delays behind each other are one longer delay)",
+                routers.len(),
+                plan::MAX_ROUTERS
+            );
+            answers.push(refused("path", &why));
+        }
+        _ => {}
     }
 }
 

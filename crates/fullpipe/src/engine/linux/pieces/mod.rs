@@ -5,7 +5,7 @@ mod rates;
 pub(super) use rates::{fq_codel, tbf};
 
 use crate::scenario::{Ask, Chance, Losses, Overtake, Sending, Spread};
-use fullpipe_guest::plan::{self, Apart, Change, Drops, Loss, Netem, Police, Qdisc};
+use fullpipe_guest::plan::{self, Apart, Change, Drops, LARGEST_BURST, Loss, Netem, Police, Qdisc};
 use fullpipe_sim::config::{Distribution, Unit};
 use fullpipe_sim::units::{Framing, Time};
 
@@ -13,8 +13,6 @@ use fullpipe_sim::units::{Framing, Time};
 const NO_LIMIT: u32 = 100_000_000;
 /// Largest width of netem's delays, ns (INT_MAX).
 const WIDEST: u64 = 2_147_483_647;
-/// Largest bucket of a policer, bytes.
-const LARGEST_BURST: u64 = 1_000_000_000;
 
 /// What stands for an element.
 pub(super) enum Piece {

@@ -2,12 +2,10 @@
 
 use super::{Capacity, Chain, Serial, Wire};
 use crate::scenario::{Cake, Codel, Discipline, Queue, Red, Sending, Step};
-use fullpipe_guest::plan::{self, Change, Qdisc};
+use fullpipe_guest::plan::{self, Change, ETHERNET_HEADER, Qdisc};
 use fullpipe_sim::config::QueueLimit;
 use fullpipe_sim::units::{Framing, Rate, Time};
 
-/// Bytes of the Ethernet header, which Linux counts with a packet.
-const ETHERNET_HEADER: i32 = 14;
 /// A rate may be exceeded for so long, ns: qdiscs' timers come late by about 500 ns.
 const SLACK_NS: u64 = 4_000;
 

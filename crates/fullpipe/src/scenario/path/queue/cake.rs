@@ -4,7 +4,7 @@
 use super::{Discipline, Holds, Kind, PathQueue, whole_us};
 use crate::scenario::format::context::Context;
 use crate::scenario::show;
-use fullpipe_sim::units::{Rate, Time};
+use fullpipe_sim::units::{Framing, Rate, Time};
 use serde::Serialize;
 
 pub(super) const KIND: Kind = Kind {
@@ -16,8 +16,6 @@ pub(super) const KIND: Kind = Kind {
 const LEAST: u64 = 4 << 20;
 /// Packets that its memory is for at most.
 const PACKETS: u64 = 10_240;
-/// Bytes of the Ethernet header.
-const HEADER: u64 = 14;
 
 /// cake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -40,7 +38,7 @@ impl Cake {
     /// Memory that Linux gives it at this rate, bytes (cake_reconfigure).
     pub(super) fn memory(&self, rate: Rate, mtu: u32) -> u64 {
         let wanted = u128::from(rate.0) * u128::from(self.rtt.as_ns()) * 4 / 8_000_000_000;
-        let most = PACKETS * (u64::from(mtu) + HEADER);
+        let most = PACKETS * u64::from(mtu + Framing::Ethernet.overhead());
         u64::try_from(wanted).unwrap_or(u64::MAX).max(LEAST).min(most)
     }
 }

@@ -1,0 +1,79 @@
+//! What the plan asks of the kernel as a value, so that it can be refused: the body of a [`crate::record::REFUSED`].
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A value that the kernel refuses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// What was asked for.
+    pub asked: Asked,
+    /// What the kernel said: its error in words, with its number.
+    pub said: String,
+}
+
+/// What was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asked {
+    /// A sysctl.
+    Sysctl {
+        /// Whose it is.
+        of: Whose,
+        /// Path below /proc/sys.
+        name: String,
+        /// As it was written.
+        value: String,
+    },
+    /// A socket option.
+    Option {
+        /// Index of the flow.
+        flow: usize,
+        /// Whose socket.
+        role: Role,
+        /// Name as in socket(7), tcp(7) and ip(7).
+        name: String,
+        /// Its value.
+        value: i64,
+    },
+    /// A congestion control.
+    Congestion {
+        /// Index of the flow.
+        flow: usize,
+        /// Its name.
+        name: String,
+    },
+}
+
+/// Who has a sysctl.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Whose {
+    /// The whole kernel.
+    Kernel,
+    /// The network namespace of a host.
+    Host(Role),
+    /// That of a router.
+    Router,
+}
+
+/// An end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// It sends data.
+    Sender,
+    /// It sends ACKs.
+    Receiver,
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Asked::Sysctl { name, value, .. } => write!(f, "sysctl {name} = {value}"),
+            Asked::Option { name, value, .. } => write!(f, "socket option {name} = {value}"),
+            Asked::Congestion { name, .. } => write!(f, "congestion control {name}"),
+        }
+    }
+}

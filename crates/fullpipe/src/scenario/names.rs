@@ -1,0 +1,85 @@
+//! Every key that a run can have: what options that name keys are checked against.
+
+use super::format::genuine_sysctl::GENUINE;
+use super::format::keys::{Group, Kind, Section};
+use super::format::near;
+use super::format::sysctl::SYSCTLS;
+use super::format::written::Run;
+use super::{Flow, Resolved, congestion};
+use fullpipe_guest::sockopt::SOCKOPTS;
+use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
+
+/// The dotted keys of `run`, tables included, whether something was written there or not.
+pub fn keys(run: &Resolved) -> Vec<String> {
+    let mut keys = Keys { run, found: Vec::new() };
+    keys.table("", Run::GROUP, None);
+    keys.found
+}
+
+/// Those of `keys` that are close to `written`, nearest first.
+pub fn near_keys<'a>(written: &str, keys: &'a [String]) -> Vec<&'a str> {
+    near::names(written, keys.iter().map(String::as_str))
+}
+
+struct Keys<'a> {
+    run: &'a Resolved,
+    found: Vec<String>,
+}
+
+impl Keys<'_> {
+    /// The keys of a table, which belongs to a flow or to none.
+    fn table(&mut self, prefix: &str, group: &Group, flow: Option<&Flow>) {
+        for key in group.keys {
+            let name = format!("{prefix}{}", key.name);
+            self.below(&name, &key.kind, flow);
+            self.found.push(name);
+        }
+    }
+
+    fn below(&mut self, name: &str, kind: &Kind, flow: Option<&Flow>) {
+        match *kind {
+            Kind::Table(group) | Kind::Short { group, .. } => {
+                self.table(&format!("{name}."), group, flow);
+            }
+            Kind::Named(group) => {
+                for flow in &self.run.flow {
+                    self.item(&format!("{name}.{}", flow.name), group, Some(flow));
+                }
+            }
+            Kind::Elements(groups) => {
+                let path = &self.run.path;
+                let elements = if name.ends_with("forward") { &path.forward } else { &path.back };
+                for element in elements {
+                    let group = groups.iter().find(|(kind, _)| *kind == element.kind());
+                    if let Some((_, group)) = group {
+                        self.item(&format!("{name}.{}", element.name()), group, None);
+                    }
+                }
+            }
+            Kind::Sysctl => {
+                let genuine = GENUINE.iter().map(|known| known.name);
+                self.named(name, SYSCTLS.iter().map(|known| known.name).chain(genuine));
+            }
+            Kind::Sockopt => self.named(name, SOCKOPTS.iter().map(|known| known.name)),
+            Kind::Behaviour => self.named(name, BEHAVIOURS.iter().map(|known| known.name)),
+            Kind::Congestion => {
+                let of = flow.map(|flow| flow.congestion.name.as_str());
+                let genuine = congestion::genuine();
+                let module = genuine.iter().find(|module| Some(module.name) == of);
+                let parameters = module.into_iter().flat_map(|module| &module.parameters);
+                self.named(name, ["name"].into_iter().chain(parameters.map(|p| p.name)));
+            }
+            _ => {}
+        }
+    }
+
+    /// An item of a list, by its name.
+    fn item(&mut self, name: &str, group: &Group, flow: Option<&Flow>) {
+        self.found.push(name.into());
+        self.table(&format!("{name}."), group, flow);
+    }
+
+    fn named<'n>(&mut self, table: &str, names: impl IntoIterator<Item = &'n str>) {
+        self.found.extend(names.into_iter().map(|name| format!("{table}.{name}")));
+    }
+}
