@@ -1,7 +1,8 @@
-//! The two changes to the user's copy of the source: HZ, and random numbers from a seed.
+//! The changes to the user's copy of the source: HZ, random numbers from a seed, and the steps of the clock.
 //!
-//! `arch/um` has a constant HZ of 100 and asks the host for random numbers. Each change looks
-//! for its place by as little of the source as names it.
+//! `arch/um` has a constant HZ of 100, asks the host for random numbers, and has a clock in steps of 256 ns: a look at
+//! it takes a step, so that whatever waits in a loop comes to an end. At 25 Gb/s that is more than the packets take.
+//! Each change looks for its place by as little of the source as names it.
 
 use super::{Error, Hz};
 use std::fs;
@@ -12,18 +13,25 @@ pub(super) const SEED: &str = include_str!("seed.c");
 /// What calls it, as the first statement of `os_getrandom`.
 pub(super) const CALL: &str = "\tif (fullpipe_seeded(buf, len))\n\t\treturn len;\n";
 
+/// The clock's steps, ns.
+pub(super) const STEP: &str = "1";
+
 const HZ_FILE: &str = "arch/um/Kconfig";
 const SEED_FILE: &str = "arch/um/os-Linux/util.c";
+const CLOCK_FILE: &str = "arch/um/include/linux/time-internal.h";
 const HZ_PLACE: &str = "config HZ";
 const SEED_PLACE: &str = "ssize_t os_getrandom(void *buf, size_t len,";
 
-/// Makes both changes below `source`.
+const CLOCK_PLACE: &str = "#define TIMER_MULTIPLIER 256\n";
+
+/// Makes all changes below `source`.
 ///
 /// # Errors
 /// A file cannot be read or written, or has no such place; names the file and the place.
 pub fn change(source: &Path, hz: Hz) -> Result<(), Error> {
     edit(source, HZ_FILE, HZ_PLACE, |text| with_hz(text, hz))?;
-    edit(source, SEED_FILE, SEED_PLACE, with_seed)
+    edit(source, SEED_FILE, SEED_PLACE, with_seed)?;
+    edit(source, CLOCK_FILE, CLOCK_PLACE, with_fine_clock)
 }
 
 fn edit(
@@ -70,6 +78,12 @@ fn with_seed(text: &str) -> Option<String> {
     // The brace must be this function's.
     let own = !head.contains(['{', ';', '}']);
     own.then(|| format!("{before}{SEED}{head}\n{{\n{CALL}{body}"))
+}
+
+/// The same with the clock in steps of [`STEP`]; none if there is no such constant.
+fn with_fine_clock(text: &str) -> Option<String> {
+    let (before, after) = text.split_once(CLOCK_PLACE)?;
+    Some(format!("{before}#define TIMER_MULTIPLIER {STEP}\n{after}"))
 }
 
 #[cfg(test)]
@@ -127,7 +141,17 @@ mod tests {
         let told = change(source.path(), hz("250")).expect_err("no place").to_string();
         assert!(told.contains("util.c: has no \"ssize_t os_getrandom("), "{told}");
         fs::write(source.path().join(SEED_FILE), FUNCTIONS).expect("a file");
+        fs::create_dir_all(source.path().join("arch/um/include/linux")).expect("directories");
+        fs::write(source.path().join(CLOCK_FILE), "#define TIMER_MULTIPLIER 25\n").expect("a file");
+        let told = change(source.path(), hz("250")).expect_err("no place").to_string();
+        assert!(told.contains("time-internal.h: has no \"#define TIMER_MULTIPLIER 256"), "{told}");
+        fs::write(source.path().join(HZ_FILE), OPTIONS).expect("a file");
+        fs::write(source.path().join(SEED_FILE), FUNCTIONS).expect("a file");
+        let constants = ["#define A 1\n", CLOCK_PLACE, "#define B 2\n"].concat();
+        fs::write(source.path().join(CLOCK_FILE), constants).expect("a file");
         assert_eq!(change(source.path(), hz("250")), Ok(()));
+        let written = fs::read_to_string(source.path().join(CLOCK_FILE)).expect("a file");
+        assert_eq!(written, "#define A 1\n#define TIMER_MULTIPLIER 1\n#define B 2\n");
         let written = fs::read_to_string(source.path().join(SEED_FILE)).expect("a file");
         assert_eq!(Some(written), with_seed(FUNCTIONS));
     }
