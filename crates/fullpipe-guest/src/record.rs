@@ -52,6 +52,8 @@ pub const ACCEPTED: u64 = 2;
 pub const FINISHED: u64 = 3;
 /// The kernel has given the connection up, as its sender or its receiver was told; value: errno.
 pub const ABORTED: u64 = 4;
+/// connect() returned, but SYNs were sent again before; value: how many. Comes before [`ESTABLISHED`].
+pub const SYNS_AGAIN: u64 = 5;
 
 /// Before each body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -212,7 +212,7 @@ pub enum EventKind {
     CaState,
     /// A segment was retransmitted; value: its first sequence number (0 = first data byte).
     Retransmit,
-    /// The retransmission timer fired; value: backoff count.
+    /// The retransmission timer fired; value: how often it has by now.
     Timeout,
     /// The application is done: everything was read by the receiver; value: bytes.
     Finished,

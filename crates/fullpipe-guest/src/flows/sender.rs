@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::Flow;
-use fullpipe_guest::record::ESTABLISHED;
+use fullpipe_guest::record::{ESTABLISHED, SYNS_AGAIN};
 use fullpipe_guest::refusal::Role;
 
 use super::{options, plain, set_buffer, set_congestion, unless_aborted};
@@ -48,9 +48,22 @@ fn socket(index: usize, flow: &Flow, seed: u64) -> Result<OwnedFd> {
 fn connect(index: usize, flow: &Flow, socket: &OwnedFd, to: Ipv4Addr) -> io::Result<()> {
     sys::connect(socket, to, layout::receiver_port(index))?;
     let time_ns = run::time();
+    let again = syns_again(socket)?;
+    if again > 0 {
+        run::remember(Event { time_ns, flow: index, number: SYNS_AGAIN, value: again });
+    }
     let value = time_ns.saturating_sub(flow.start_ns);
     run::remember(Event { time_ns, flow: index, number: ESTABLISHED, value });
     Ok(())
+}
+
+/// tcpi_total_retrans (include/uapi/linux/tcp.h).
+fn syns_again(socket: &OwnedFd) -> io::Result<u64> {
+    const AT: usize = 100;
+    let mut info = [0; AT + 4];
+    sys::get_option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)?;
+    let last = info[AT..].try_into().map_err(io::Error::other)?;
+    Ok(u32::from_ne_bytes(last).into())
 }
 
 /// Writes all, and waits: the other side never ends the connection, but the kernel may give it up.

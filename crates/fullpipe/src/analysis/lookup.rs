@@ -125,7 +125,7 @@ impl Lives {
                 .filter(|event| read.is_none_or(|read| event.time < read));
             let finished = match aborted {
                 Some(_) => None,
-                None => read.or_else(|| drained(flow, &traces.flows[index])),
+                None => read.or_else(|| accepted.and(drained(flow, &traces.flows[index]))),
             };
             let complete = finished.is_some_and(|time| time <= end);
             let over = finished.or(aborted.map(|event| event.time)).unwrap_or(end).min(end);

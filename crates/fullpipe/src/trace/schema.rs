@@ -230,7 +230,7 @@ impl Row for FlowSample {
 
 /// What each limit means, by its index.
 pub const LIMIT_MEANINGS: [&str; Limit::COUNT] = [
-    "not yet established, or everything sent and acknowledged",
+    "not yet established, or everything is sent and the application has ended",
     "cwnd in slow start (cwnd at or below ssthresh)",
     "cwnd in congestion avoidance",
     "cwnd in fast recovery, in CWR or after a timeout",
@@ -310,7 +310,7 @@ pub const fn event_meaning(kind: EventKind) -> &'static str {
         EventKind::Retransmit => {
             "a segment was retransmitted; value: its first sequence number, 0 = first data byte"
         }
-        EventKind::Timeout => "the retransmission timer fired; value: backoff count",
+        EventKind::Timeout => "the retransmission timer fired; value: how often it has by now",
         EventKind::Finished => "the receiver has read everything; value: bytes",
         EventKind::Aborted => {
             "the kernel gave the connection up, as one of its ends was told; value: errno of Linux, 110 timed out"

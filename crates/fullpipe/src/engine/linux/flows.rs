@@ -8,9 +8,11 @@ use fullpipe_sim::units::Time;
 const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 /// Linux's TCP_ESTABLISHED: no FIN was sent or received.
 const ESTABLISHED: u8 = 1;
+/// The SYN's answer, which is no ACK of data.
+const SYN_ACK: u64 = 1;
 /// Linux's TCP_CLOSE.
 const CLOSE: u8 = 7;
-/// Linux's CA_CWR: from here on cwnd is being reduced, or was by a loss.
+/// Linux's TCP_CA_CWR: from here on cwnd is being reduced, or was by a loss.
 const CA_CWR: u8 = 2;
 
 /// What is known of a flow.
@@ -18,9 +20,15 @@ const CA_CWR: u8 = 2;
 pub(super) struct FlowState {
     pub(super) sender: TcpInfo,
     pub(super) receiver: TcpInfo,
+    /// Its application always has something to write until it is done.
+    bulk: bool,
+    /// SYNs that were sent again; the kernel counts them with the data's timeouts and retransmissions.
+    syns_again: u64,
     limits: Limits,
     ca_state: u8,
-    timeouts: u16,
+    /// Timeouts so far, and those in a row at the last sample.
+    timeouts: u64,
+    in_a_row: u8,
 }
 
 /// Time by what held the flow back.
@@ -34,6 +42,16 @@ struct Limits {
 }
 
 impl FlowState {
+    /// Of a flow about which nothing is known yet; whether its application writes all the time.
+    pub(super) fn new(bulk: bool) -> FlowState {
+        FlowState { bulk, ..FlowState::default() }
+    }
+
+    /// connect() has returned after so many SYNs were sent again.
+    pub(super) fn connected(&mut self, syns_again: u64) {
+        (self.syns_again, self.timeouts) = (syns_again, syns_again);
+    }
+
     /// The kernel has given the connection up: what was in flight or waited is thrown away, and it is not told of
     /// any more.
     pub(super) fn abort(&mut self) {
@@ -46,7 +64,7 @@ impl FlowState {
     /// The sample at `time`, and what has happened since the last one.
     pub(super) fn sample(&mut self, time: Time, flow: u16, mss: u32) -> (FlowSample, Vec<Event>) {
         let (info, receiver) = (&self.sender, &self.receiver);
-        self.limits.advance(time.0, info);
+        self.limits.advance(time.0, info, self.bulk);
         let delivered = receiver.data_received();
         let sample = FlowSample {
             time,
@@ -54,9 +72,9 @@ impl FlowState {
             bytes_delivered: delivered,
             segments_delivered: delivered / u64::from(mss.max(1)),
             segments_sent: info.data_segs_out,
-            segments_retransmitted: info.total_retrans,
+            segments_retransmitted: info.total_retrans.saturating_sub(self.syns_again),
             bytes_acked: info.data_acked(),
-            acks_received: info.segs_in.saturating_sub(info.data_segs_in),
+            acks_received: info.segs_in.saturating_sub(info.data_segs_in + SYN_ACK),
             walked_for_sacks: 0,
             walked_to_mark: 0,
             walked_to_resend: 0,
@@ -80,14 +98,19 @@ impl FlowState {
     /// Changes that the kernel does not date: they count as of the sample that shows them.
     fn events(&mut self, time: Time, flow: u16) -> Vec<Event> {
         let mut events = Vec::new();
-        let (state, timeouts) = (self.sender.ca_state, self.sender.total_rto);
-        if state != self.ca_state {
-            events.push(Event { time, flow, kind: EventKind::CaState, value: state.into() });
+        let TcpInfo { ca_state, retransmits, total_rto, .. } = self.sender;
+        if ca_state != self.ca_state {
+            events.push(Event { time, flow, kind: EventKind::CaState, value: ca_state.into() });
         }
-        if timeouts != self.timeouts {
-            events.push(Event { time, flow, kind: EventKind::Timeout, value: timeouts.into() });
-        }
-        (self.ca_state, self.timeouts) = (state, timeouts);
+        // Before 6.7 only those in a row are known, and an ACK sets them to 0.
+        let in_a_row = u64::from(retransmits.saturating_sub(self.in_a_row));
+        let timeouts = total_rto.map_or(self.timeouts + in_a_row, u64::from).max(self.timeouts);
+        let numbers = self.timeouts + 1..=timeouts;
+        events.extend(numbers.map(|number| {
+            let value = number.saturating_sub(self.syns_again);
+            Event { time, flow, kind: EventKind::Timeout, value }
+        }));
+        (self.ca_state, self.in_a_row, self.timeouts) = (ca_state, retransmits, timeouts);
         events
     }
 }
@@ -95,28 +118,36 @@ impl FlowState {
 impl Limits {
     /// Shares the time up to `now` out. The kernel counts in jiffies (tcp_chrono_start, tcp_chrono_stop), so
     /// what it says beyond the time that has passed is taken later.
-    fn advance(&mut self, now: u64, info: &TcpInfo) {
+    fn advance(&mut self, now: u64, info: &TcpInfo, bulk: bool) {
         let mut left = now.saturating_sub(self.until);
         let told = [info.rwnd_limited, info.sndbuf_limited];
         let rest = info.busy_time.saturating_sub(told[0] + told[1]);
-        let kinds = [Limit::ReceiveWindow, Limit::SendBuffer, phase(info)];
+        let kinds = [Limit::ReceiveWindow, Limit::SendBuffer, phase(info, bulk)];
         for (i, us) in [told[0], told[1], rest].into_iter().enumerate() {
             let share = (us * 1000).saturating_sub(self.credited[i]).min(left);
             self.credited[i] += share;
             self.spent[kinds[i] as usize] += share;
             left -= share;
         }
-        // Until it has closed the connection the application could write.
-        let quiet = if info.state == ESTABLISHED { Limit::Application } else { Limit::Idle };
+        // Until it has closed the connection an application that does not always write could.
+        let quiet = match info.state {
+            ESTABLISHED if !bulk => Limit::Application,
+            _ => Limit::Idle,
+        };
         self.spent[quiet as usize] += left;
         self.until = now;
     }
 }
 
-/// What holds back a sender that has something in flight, by its state now.
-fn phase(info: &TcpInfo) -> Limit {
-    if info.notsent_bytes == 0 && info.in_flight() < info.snd_cwnd {
-        Limit::Application
+/// What holds back a sender that has something in flight, by its state now. Where nothing is left to send, one that
+/// always writes waits for room in the send buffer.
+fn phase(info: &TcpInfo, bulk: bool) -> Limit {
+    if info.notsent_bytes == 0 {
+        match info.state {
+            ESTABLISHED if bulk => Limit::SendBuffer,
+            ESTABLISHED => Limit::Application,
+            _ => Limit::Idle,
+        }
     } else if info.ca_state >= CA_CWR {
         Limit::CwndRecovery
     } else if info.snd_cwnd <= info.snd_ssthresh {
@@ -165,6 +196,51 @@ mod tests {
         assert_eq!(shares(&mut quiet, 7), [("idle", 2), ("application", 5)]);
         assert_eq!(sample.limits.iter().sum::<u64>(), 70_000_000);
         assert_eq!(sample.limits[Limit::CwndAvoidance as usize], 12_000_000);
+    }
+
+    #[test]
+    fn where_nothing_is_left_to_send_the_application_decides() {
+        let sent = TcpInfo { state: ESTABLISHED, snd_cwnd: 10, unacked: 4, ..TcpInfo::default() };
+        let cases = [
+            (true, ESTABLISHED, "send_buffer"),
+            (false, ESTABLISHED, "application"),
+            (true, 4, "idle"),
+            (false, 4, "idle"),
+        ];
+        for (bulk, state, expected) in cases {
+            let mut flow = FlowState::new(bulk);
+            flow.sender = TcpInfo { state, busy_time: 8_000, ..sent.clone() };
+            assert_eq!(shares(&mut flow, 8), [(expected, 8)]);
+        }
+    }
+
+    #[test]
+    fn each_timeout_is_told_and_none_of_a_syn() {
+        let told = |state: &mut FlowState, info: TcpInfo, ms| {
+            state.sender = info;
+            let (sample, events) = state.sample(Time::ms(ms), 0, 1448);
+            let timeouts = events.iter().filter(|event| event.kind == EventKind::Timeout);
+            let numbers: Vec<u64> = timeouts.map(|event| event.value).collect();
+            (numbers, sample.segments_retransmitted)
+        };
+        let info = |total_rto, retransmits, total_retrans| TcpInfo {
+            total_rto,
+            retransmits,
+            total_retrans,
+            ..TcpInfo::default()
+        };
+        let mut known = FlowState::default();
+        known.connected(2);
+        assert_eq!(told(&mut known, info(Some(2), 0, 2), 1), (vec![], 0));
+        assert_eq!(told(&mut known, info(Some(5), 1, 6), 2), (vec![1, 2, 3], 4));
+        // Linux 6.1 does not count them.
+        let mut old = FlowState::default();
+        old.connected(1);
+        assert_eq!(told(&mut old, info(None, 0, 1), 1), (vec![], 0));
+        assert_eq!(told(&mut old, info(None, 1, 2), 2), (vec![1], 1));
+        assert_eq!(told(&mut old, info(None, 3, 4), 3), (vec![2, 3], 3));
+        assert_eq!(told(&mut old, info(None, 0, 4), 4), (vec![], 3));
+        assert_eq!(told(&mut old, info(None, 1, 5), 5), (vec![4], 4));
     }
 
     #[test]

@@ -29,7 +29,7 @@ mod way;
 pub use memory::directory as memory_directory;
 
 use super::{Engine, Failed, Outcome, Support};
-use crate::scenario::Resolved;
+use crate::scenario::{App, Resolved};
 use asks::Asked;
 use fullpipe_guest::boot::Parts;
 use fullpipe_guest::plan::Plan;
@@ -128,7 +128,7 @@ impl Engine for Linux {
         sink.stages(&infos);
         let samples = Samples::new(
             stages,
-            plan.flows.len(),
+            &resolved.flow.iter().map(|flow| flow.app == App::Bulk).collect::<Vec<_>>(),
             resolved.mss(),
             resolved.report.sample.0,
             resolved.duration.0,

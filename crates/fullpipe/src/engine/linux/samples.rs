@@ -54,7 +54,7 @@ enum Side {
 impl Samples {
     pub(super) fn new(
         stages: Vec<Watched>,
-        flows: usize,
+        bulk: &[bool],
         mss: u32,
         interval: u64,
         end: u64,
@@ -63,7 +63,7 @@ impl Samples {
         Samples {
             stages,
             namespaces,
-            flows: (0..flows).map(|_| FlowState::default()).collect(),
+            flows: bulk.iter().map(|bulk| FlowState::new(*bulk)).collect(),
             mss,
             interval,
             end,
@@ -129,6 +129,11 @@ impl Samples {
             record::ACCEPTED => EventKind::Accepted,
             record::FINISHED => EventKind::Finished,
             record::ABORTED => EventKind::Aborted,
+            record::SYNS_AGAIN => {
+                let flow = self.flows.get_mut(usize::from(head.index));
+                flow.into_iter().for_each(|flow| flow.connected(word(body, 8)));
+                return;
+            }
             _ => return,
         };
         let event =
@@ -248,7 +253,7 @@ mod tests {
     const QUEUE: Qdisc = Qdisc { kind: QdiscKind::PfifoFast, limit: 1000, flow_limit: None };
 
     fn samples(end: u64) -> Samples {
-        Samples::new(vec![card_stage(&QUEUE)], 1, 1448, MS, end)
+        Samples::new(vec![card_stage(&QUEUE)], &[true], 1448, MS, end)
     }
 
     fn take(samples: &mut Samples, kind: u16, time_ns: u64, body: &[u8]) {

@@ -9,6 +9,9 @@ const AFTER_FIN: [u8; 3] = [7, 8, 9];
 pub(super) struct TcpInfo {
     pub(super) state: u8,
     pub(super) ca_state: u8,
+    /// Timeouts in a row, and by how much they have doubled the RTO.
+    pub(super) retransmits: u8,
+    pub(super) backoff: u8,
     /// us.
     pub(super) rto: u32,
     pub(super) snd_mss: u32,
@@ -35,7 +38,8 @@ pub(super) struct TcpInfo {
     pub(super) bytes_sent: u64,
     pub(super) bytes_retrans: u64,
     pub(super) snd_wnd: u32,
-    pub(super) total_rto: u16,
+    /// Timeouts, those of SYNs included; Linux says it from 6.7 on.
+    pub(super) total_rto: Option<u16>,
 }
 
 impl TcpInfo {
@@ -46,6 +50,8 @@ impl TcpInfo {
         TcpInfo {
             state: bytes.first().copied().unwrap_or(0),
             ca_state: bytes.get(1).copied().unwrap_or(0),
+            retransmits: bytes.get(2).copied().unwrap_or(0),
+            backoff: bytes.get(4).copied().unwrap_or(0),
             rto: u32_at(8),
             snd_mss: u32_at(16),
             unacked: u32_at(24),
@@ -68,7 +74,7 @@ impl TcpInfo {
             bytes_sent: u64_at(200),
             bytes_retrans: u64_at(208),
             snd_wnd: u32_at(228),
-            total_rto: number::<2>(bytes, 240).map_or(0, u16::from_ne_bytes),
+            total_rto: number::<2>(bytes, 240).map(u16::from_ne_bytes),
         }
     }
 
