@@ -31,8 +31,7 @@ pub fn run(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
     let sockets = [diag_socket(hosts[0], 0)?, diag_socket(hosts[1], 1)?];
     let probes = probes(plan, namespaces, &sockets)?;
     let mut sampler = Sampler::new(plan, probes, Counters::open(hosts)?)?;
-    // A process that writes 100 Gb/s looks at the clock more often than there are packets, and each look takes time:
-    // else it would leave none for a sample.
+    // A sample is taken at its time, whatever else there is to do.
     sys::go_first().at(|| "priority of samples")?;
     let (count, mut taken, mut told) = (plan.end_ns / plan.sample_ns, 0, 0);
     while taken < count {

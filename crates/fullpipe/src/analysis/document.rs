@@ -223,7 +223,7 @@ pub struct Stage {
     /// of which the kernel tunes any flow's part (up to net.ipv4.tcp_wmem's maximum), a receive
     /// buffer (which is bounded in bytes), a CPU.
     pub capacity: Option<u64>,
-    /// Units that entered.
+    /// Units that entered; of a genuine kernel's skbs the segments, and so with those that left.
     pub entered: u64,
     /// Units that left.
     pub left: u64,

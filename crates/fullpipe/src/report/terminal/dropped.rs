@@ -62,9 +62,9 @@ fn fits(name: &str) -> bool {
 
 fn row(run: &Run, stage: &Stage, style: Style) -> Vec<String> {
     let name = if fits(&stage.name) { stage.name.clone() } else { String::new() };
-    let share = stage.dropped as f64 / sent(run, stage).max(1) as f64;
-    let mut row =
-        vec![name, stage.direction.clone(), numbers::count(stage.dropped), percent(share)];
+    let share = sent(run, stage).map(|sent| percent(stage.dropped as f64 / sent.max(1) as f64));
+    let share = share.unwrap_or(numbers::ABSENT.into());
+    let mut row = vec![name, stage.direction.clone(), numbers::count(stage.dropped), share];
     if style.wide() {
         row.push(if stage.unit == "skb" { "skbs" } else { "segments" }.into());
         row.push(why_dropped(&stage.kind).into());
@@ -73,12 +73,14 @@ fn row(run: &Run, stage: &Stage, style: Style) -> Vec<String> {
 }
 
 /// Packets that the host at the way's beginning sent, counted as the stage counts what it drops:
-/// in skbs before the card, which never sees those that the qdisc refuses, in segments from there on.
-fn sent(run: &Run, stage: &Stage) -> u64 {
+/// in skbs before the card, which never sees those that the qdisc refuses, in segments from there on. None where a genuine
+/// kernel drops skbs: it counts the segments of those that it lets go.
+fn sent(run: &Run, stage: &Stage) -> Option<u64> {
     let begins = |s: &&Stage| s.kind == "tx_ring" && s.direction == stage.direction;
     match (stage.unit.as_str(), run.stages.iter().find(begins)) {
-        ("skb", _) | (_, None) => stage.entered + stage.dropped,
-        (_, Some(card)) => card.entered,
+        ("skb", _) if run.engine == "linux" => None,
+        ("skb", _) | (_, None) => Some(stage.entered + stage.dropped),
+        (_, Some(card)) => Some(card.entered),
     }
 }
 
