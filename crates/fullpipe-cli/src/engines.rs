@@ -6,12 +6,12 @@ use crate::failure::Failure;
 use fullpipe::engine::{self, Engine};
 use fullpipe::scenario::Scenario;
 
-/// The engines that the arguments name, each once, in their order.
+/// The engines that the arguments name, in their order.
 ///
 /// # Errors
-/// What any of them objects to, all of it at once; then what is missing on this machine.
+/// An engine is named twice; what any of them objects to, all of it at once; then what is missing on this machine.
 pub fn chosen(arguments: &RunArguments, scenario: &Scenario) -> Result<Vec<Chosen>, Failure> {
-    let names = names(arguments);
+    let names = names(arguments)?;
     let (mut engines, mut objections) = (Vec::new(), Vec::new());
     for name in &names {
         match Chosen::new(name, kernel(name, &names, arguments), arguments, scenario) {
@@ -30,21 +30,23 @@ pub fn chosen(arguments: &RunArguments, scenario: &Scenario) -> Result<Vec<Chose
 /// The engines of the arguments, whatever they object to.
 ///
 /// # Errors
-/// A name that no engine has, or a kernel that one does not have.
+/// A name that no engine has or that is there twice, or a kernel that one does not have.
 pub fn named(arguments: &RunArguments) -> Result<Vec<&'static dyn Engine>, Failure> {
-    let names = names(arguments);
+    let names = names(arguments)?;
     names.iter().map(|name| engine_named(name, kernel(name, &names, arguments))).collect()
 }
 
-/// The names of the arguments, each once.
-fn names(arguments: &RunArguments) -> Vec<&str> {
+/// The names of the arguments, in their order.
+fn names(arguments: &RunArguments) -> Result<Vec<&str>, Failure> {
     let mut names: Vec<&str> = Vec::new();
     for name in &arguments.engine {
-        if !names.contains(&name.as_str()) {
-            names.push(name);
+        if names.contains(&name.as_str()) {
+            let why = "a scenario runs once on each engine";
+            return Err(Failure::Input(format!("--engine names {name} twice; {why}")));
         }
+        names.push(name);
     }
-    names
+    Ok(names)
 }
 
 /// The kernel that `--as-kernel` names, except for an engine without kernels beside one that has some.

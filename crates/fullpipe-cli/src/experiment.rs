@@ -30,8 +30,16 @@ struct Experiment<'a> {
     results: Mutex<Vec<(usize, Result<Run, Failure>)>>,
 }
 
+/// What became of an experiment.
+pub struct Done {
+    /// The runs that were made. It names those that failed and those that have not begun as missing.
+    pub document: Document,
+    /// Why runs failed, in the scenario's order.
+    pub failures: Vec<Failure>,
+}
+
 /// Runs everything on each engine with `jobs` threads. Traces are written as runs end; a signal ends them at their
-/// next sample, and runs that have not begun are left out.
+/// next sample. After it, or a failure, no more runs begin, and these are left out.
 pub fn run(
     scenario: &Scenario,
     engines: &[Chosen],
@@ -39,7 +47,7 @@ pub fn run(
     jobs: usize,
     writer: &Writer,
     progress: &Progress,
-) -> Result<Document, Failure> {
+) -> Done {
     let experiment = Experiment {
         scenario,
         engines,
@@ -55,7 +63,7 @@ pub fn run(
             scope.spawn(|| experiment.work());
         }
     });
-    experiment.document()
+    experiment.done()
 }
 
 impl Experiment<'_> {
@@ -70,7 +78,7 @@ impl Experiment<'_> {
             if interrupt::stopped() || self.failed.load(Ordering::SeqCst) {
                 return;
             }
-            let result = self.one(plan, engine);
+            let result = self.one(plan, engine).map_err(|why| self.of_run(plan, engine, why));
             self.failed.fetch_or(result.is_err(), Ordering::SeqCst);
             let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
             results.push((index, result));
@@ -107,14 +115,14 @@ impl Experiment<'_> {
         let mut run = |sink: &mut dyn Sink, hopeless| {
             watch.hopeless = hopeless;
             let outcome = chosen.engine.run(&plan.resolved, sink, &mut watch);
-            outcome.map_err(|failed| failure(plan, failed))
+            outcome.map_err(failure)
         };
         let outcome = match capture {
             None => run(&mut recording, None)?,
             Some(capture) => capture.during(&mut recording, self.progress, run)?,
         };
         let made = chosen.made(&plan.resolved, !outcome.complete);
-        let variant = analysis::run_names(plan, &names(self.engines))[engine].clone();
+        let variant = self.name(plan, engine);
         let meta = RunMeta { variant, ..RunMeta::from_plan(self.scenario, plan, made) };
         Ok((analysis::run(&meta, &recording), recording, outcome.end))
     }
@@ -135,12 +143,32 @@ impl Experiment<'_> {
         Ok(())
     }
 
-    /// The runs in the scenario's order.
-    fn document(self) -> Result<Document, Failure> {
+    fn name(&self, plan: &Plan, engine: usize) -> String {
+        analysis::run_names(plan, &names(self.engines))[engine].clone()
+    }
+
+    /// The same, with the run's name.
+    fn of_run(&self, plan: usize, engine: usize, why: Failure) -> Failure {
+        let name = self.name(&self.scenario.plans()[plan], engine);
+        match why {
+            Failure::Input(why) => Failure::Input(format!("{name}: {why}")),
+            Failure::Environment(why) => Failure::Environment(format!("{name}: {why}")),
+            other => other,
+        }
+    }
+
+    /// The runs in the scenario's order, and why others failed.
+    fn done(self) -> Done {
         let mut results = self.results.into_inner().unwrap_or_else(PoisonError::into_inner);
         results.sort_by_key(|(index, _)| *index);
-        let runs: Vec<Run> = results.into_iter().map(|(_, run)| run).collect::<Result<_, _>>()?;
-        Ok(analysis::document(self.scenario, &names(self.engines), runs))
+        let (mut runs, mut failures) = (Vec::new(), Vec::new());
+        for (_, result) in results {
+            match result {
+                Ok(run) => runs.push(run),
+                Err(why) => failures.push(why),
+            }
+        }
+        Done { document: analysis::document(self.scenario, &names(self.engines), runs), failures }
     }
 }
 
@@ -148,11 +176,10 @@ fn names(engines: &[Chosen]) -> Vec<&'static str> {
     engines.iter().map(|chosen| chosen.engine.name()).collect()
 }
 
-fn failure(plan: &Plan, failed: Failed) -> Failure {
-    let name = plan.name();
+fn failure(failed: Failed) -> Failure {
     match failed {
-        Failed::Scenario(why) => Failure::Input(format!("{name}: {why}")),
-        Failed::Machine(why) => Failure::Environment(format!("{name}: {why}")),
+        Failed::Scenario(why) => Failure::Input(why),
+        Failed::Machine(why) => Failure::Environment(why),
     }
 }
 

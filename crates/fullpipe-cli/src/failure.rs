@@ -12,6 +12,13 @@ pub enum Failure {
     Input(String),
     /// 3: this machine cannot; the text says what failed.
     Environment(String),
+    /// 2 or 3, that of the first one: runs that failed, of several.
+    Runs {
+        /// Why, in the scenario's order; at least one.
+        failures: Vec<Failure>,
+        /// What became of the other runs.
+        others: Option<String>,
+    },
     /// 130: stopped by a signal; what there is was kept.
     Interrupted,
 }
@@ -29,6 +36,12 @@ impl Failure {
                 let start = if text.starts_with("error") { "" } else { "error: " };
                 crate::output::note(&format!("{start}{}", text.trim_end()));
             }
+            Failure::Runs { failures, others } => {
+                for failure in failures {
+                    failure.report();
+                }
+                others.iter().for_each(|text| crate::output::note(text));
+            }
             Failure::Expectation | Failure::Interrupted => {}
         }
         ExitCode::from(self.code())
@@ -39,6 +52,7 @@ impl Failure {
             Failure::Expectation => 1,
             Failure::Input(_) => 2,
             Failure::Environment(_) => 3,
+            Failure::Runs { failures, .. } => failures.first().map_or(3, Failure::code),
             Failure::Interrupted => 130,
         }
     }

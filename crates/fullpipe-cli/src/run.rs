@@ -5,7 +5,7 @@ use crate::captures::Captures;
 use crate::dry_run::dry_run;
 use crate::engine::{Chosen, known_keys};
 use crate::engines;
-use crate::experiment;
+use crate::experiment::{self, Done};
 use crate::failure::Failure;
 use crate::interrupt::{self, Temporary};
 use crate::output::{self, Output};
@@ -19,7 +19,7 @@ use fullpipe::trace::provenance::Provenance;
 use fullpipe::trace::rundir::Place;
 use fullpipe_sim::units::Time;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use std::time::{Instant, SystemTime};
 
@@ -42,13 +42,15 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     let engines = engines::chosen(arguments, &scenario)?;
     interrupt::listen(STOPPING)?;
     captures.check()?;
-    let (document, directory) = keep(&scenario, &engines, &captures, arguments)?;
-    show(&document, arguments.json, &captures, output)?;
+    let Kept { document, failures, directory } = keep(&scenario, &engines, &captures, arguments)?;
+    if let Err(why) = show(&document, arguments.json, &captures, output) {
+        return Err(with(failures, why));
+    }
     if !arguments.quiet {
         let report = directory.join("report.html");
         output::note(&format!("results: {}\nreport: {}", directory.display(), report.display()));
     }
-    judge(&document)
+    judge(&document, failures, &directory)
 }
 
 /// Shows the result, on standard error where a capture has taken standard output.
@@ -61,13 +63,21 @@ fn show(document: &Document, json: bool, captures: &Captures, out: &Output) -> R
     }
 }
 
-/// Runs everything into a new directory, which exists under its name only when it is whole.
+/// What there is after the runs.
+struct Kept {
+    document: Document,
+    failures: Vec<Failure>,
+    directory: PathBuf,
+}
+
+/// Runs everything into a new directory, which exists under its name only when all is written. Where no run came
+/// to its end there is none.
 fn keep(
     scenario: &Scenario,
     engines: &[Chosen],
     captures: &Captures,
     arguments: &RunArguments,
-) -> Result<(Document, PathBuf), Failure> {
+) -> Result<Kept, Failure> {
     let (started, clock) = (SystemTime::now(), Instant::now());
     let place = place(scenario, arguments);
     let writer = place.create().map_err(environment)?;
@@ -79,14 +89,28 @@ fn keep(
     let total: Vec<Time> = total.collect();
     let progress = Progress::new(arguments.quiet, &total);
     let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let document = experiment::run(scenario, engines, captures, jobs, &writer, &progress);
+    let Done { document, failures } =
+        experiment::run(scenario, engines, captures, jobs, &writer, &progress);
     progress.finish();
-    let document = document?;
+    if document.runs.is_empty() && !failures.is_empty() {
+        return Err(Failure::Runs { failures, others: None });
+    }
     let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let provenance = Provenance::here(command, started, clock.elapsed());
     let report = html::render(&document);
-    let directory = writer.finish(&document, &provenance, &report).map_err(environment)?;
-    Ok((document, directory))
+    match writer.finish(&document, &provenance, &report) {
+        Ok(directory) => Ok(Kept { document, failures, directory }),
+        Err(why) => Err(with(failures, environment(why))),
+    }
+}
+
+/// What came after failures of runs, with these.
+fn with(mut failures: Vec<Failure>, why: Failure) -> Failure {
+    if failures.is_empty() {
+        return why;
+    }
+    failures.push(why);
+    Failure::Runs { failures, others: None }
 }
 
 fn place(scenario: &Scenario, arguments: &RunArguments) -> Place {
@@ -100,8 +124,17 @@ fn environment(error: fullpipe::trace::Error) -> Failure {
     Failure::Environment(error.to_string())
 }
 
-/// An interrupted run is not judged.
-fn judge(document: &Document) -> Result<(), Failure> {
+/// What is not whole is not judged.
+fn judge(document: &Document, failures: Vec<Failure>, kept: &Path) -> Result<(), Failure> {
+    if !failures.is_empty() {
+        let (failed, all) = (failures.len(), document.runs.len() + document.missing.len());
+        let not_begun = document.missing.len() - failed;
+        let others = format!(
+            "{failed} of {all} runs failed, {not_begun} were not begun; what was done is kept: {}",
+            kept.display()
+        );
+        return Err(Failure::Runs { failures, others: Some(others) });
+    }
     if document.partial {
         return Err(Failure::Interrupted);
     }

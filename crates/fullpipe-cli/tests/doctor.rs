@@ -1,10 +1,14 @@
 //! `fullpipe doctor`.
 
 mod common;
+use common::guests::is_root;
 use common::{Call, Desk};
 use fullpipe::engine::linux::kernel::Wanted;
 use serde_json::Value;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 const NAMES: [&str; 7] =
     ["build tools", "kernel source", "disk", "kernel", "ptrace", "executable tmpfs", "memory"];
@@ -111,4 +115,46 @@ fn refuse_ptrace() -> std::io::Result<()> {
             && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
     };
     if done { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+fn disk(document: &Value) -> [&str; 2] {
+    let disk = check(document, "disk");
+    assert_eq!(disk["ok"], false, "{disk}");
+    ["found", "remedy"].map(|key| disk[key].as_str().expect("a text"))
+}
+
+/// A build would fail there, so doctor does not send anybody to it without a word.
+#[test]
+fn a_cache_that_cannot_be_written_is_found_out() {
+    let mut command = Desk::new().command(&["doctor", "--json"]);
+    command.env("FULLPIPE_CACHE", "/dev/null/cache").current_dir("/");
+    let document = Call::of(command.output().expect("it starts")).ends_with(3).json();
+    let [found, remedy] = disk(&document);
+    assert_eq!(
+        found,
+        "/dev/null/cache/kernels cannot be written: /dev/null: Not a directory (os error 20)"
+    );
+    assert!(remedy.contains("export FULLPIPE_CACHE="), "{remedy}");
+}
+
+/// Such a user's home is /nonexistent, which nobody may make but root.
+#[test]
+fn a_user_without_a_home_is_told_to_name_a_cache() {
+    if !is_root("becoming another user") {
+        return;
+    }
+    // Copied, as the original may lie where only its owner may look.
+    let desk = Desk::new();
+    let binary = desk.path("fullpipe");
+    std::fs::copy(env!("CARGO_BIN_EXE_fullpipe"), &binary).expect("copied");
+    std::fs::set_permissions(desk.path(""), Permissions::from_mode(0o755)).expect("opened");
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&binary);
+    command.args(["doctor", "--json"]).current_dir("/").env("HOME", "/nonexistent");
+    command.env_remove("FULLPIPE_CACHE").env_remove("XDG_CACHE_HOME");
+    let document = Call::of(command.output().expect("it starts")).ends_with(3).json();
+    let [found, remedy] = disk(&document);
+    let place = "/nonexistent/.cache/fullpipe/kernels cannot be written: /: Permission denied";
+    assert!(found.starts_with(place), "{found}");
+    assert!(remedy.contains("export FULLPIPE_CACHE="), "{remedy}");
 }

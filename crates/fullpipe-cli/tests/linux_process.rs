@@ -153,7 +153,7 @@ fn all_engines_object_at_once() {
     let text = text
         .replace("[hosts.receiver]\n", "behaviour = { reduction = \"prr\" }\n[hosts.receiver]\n");
     desk.write("my.toml", &(text + "sockopt = { TCP_NODELAY = 1 }\n"));
-    let arguments = ["run", "my.toml", "--engine", "sim,linux,sim", "--as-kernel", "6.12"];
+    let arguments = ["run", "my.toml", "--engine", "sim,linux", "--as-kernel", "6.12"];
     let call = desk.call(&arguments).ends_with(2);
     let call = call.complains(&["engine linux cannot do hosts.sender.behaviour"]);
     let call = call.complains(&["engine sim cannot do flow.bulk.sockopt"]);

@@ -48,8 +48,9 @@ pub fn command(parts: &Parts, root: &Path) -> Command {
     command.args(words(parts)).current_dir(root).env_clear();
     command.env("FULLPIPE_SEED", parts.seed.to_string());
     command.env("HOME", "/nonexistent").env("TMPDIR", parts.memory_directory);
+    let parent = std::process::id();
     // SAFETY: only system calls that may be made between fork and exec.
-    unsafe { command.pre_exec(before_exec) };
+    unsafe { command.pre_exec(move || before_exec(parent)) };
     command
 }
 
@@ -65,13 +66,27 @@ fn words(parts: &Parts) -> Vec<String> {
 
 /// The guest dies with the thread that started it, lies at the same addresses each time (they change how
 /// much memory it finds), and leaves no core.
-fn before_exec() -> io::Result<()> {
+fn before_exec(parent: u32) -> io::Result<()> {
+    tie(parent, libc::SIGKILL)?;
     let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: plain system calls; the only pointer is to a value on this stack.
     let done = unsafe {
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) == 0
-            && libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong) != -1
+        libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong) != -1
             && libc::setrlimit(libc::RLIMIT_CORE, &none) == 0
     };
     if done { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Has this process, between fork and exec, get `signal` when the thread that forked it dies.
+///
+/// # Errors
+/// ESRCH: the process `parent` that is to have forked it is dead already, so no signal would come.
+pub fn tie(parent: u32, signal: libc::c_int) -> io::Result<()> {
+    // SAFETY: both calls may be made between fork and exec, and touch no memory.
+    let (set, now) = unsafe { (libc::prctl(libc::PR_SET_PDEATHSIG, signal), libc::getppid()) };
+    match set {
+        0 if u32::try_from(now) == Ok(parent) => Ok(()),
+        0 => Err(io::Error::from_raw_os_error(libc::ESRCH)),
+        _ => Err(io::Error::last_os_error()),
+    }
 }

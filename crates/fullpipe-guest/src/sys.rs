@@ -1,5 +1,6 @@
-//! Calls of the kernel that the standard library does not offer. The guest's unsafe code is here and in
-//! [`crate::batch`].
+//! Calls of the kernel that the standard library does not offer. More unsafe code is in `uring.rs` (io_uring), in
+//! `bpf/kernel.rs` (programs are loaded), in `batch.rs` (many messages at once), and in `boot.rs`, which is the host's
+//! side: between fork and exec.
 
 use std::ffi::CString;
 use std::io;

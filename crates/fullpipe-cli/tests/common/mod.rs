@@ -1,6 +1,7 @@
 //! Runs the program in an empty directory.
 #![allow(dead_code)] // each test file uses a part
 
+pub mod guests;
 pub mod linux;
 
 use std::path::{Path, PathBuf};

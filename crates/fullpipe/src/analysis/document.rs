@@ -18,9 +18,9 @@ pub struct Document {
     pub format: u32,
     /// What was asked.
     pub scenario: ScenarioInfo,
-    /// True when the run was interrupted: everything is whole up to the last interval.
+    /// True when it was interrupted or runs failed: everything that is here is whole up to the last interval.
     pub partial: bool,
-    /// Runs that an interruption kept from beginning; absent where there are none.
+    /// Runs that failed, and those that an interruption or a failure kept from beginning; absent where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub missing: Vec<String>,
     /// One per variant (and sweep point) and engine, in the scenario's order.

@@ -2,8 +2,10 @@
 
 use super::{Check, Problem};
 use crate::engine::linux::kernel::{Cache, Error, Family, Wanted, needs, source};
+use crate::trace::leftover;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::{fs, io};
 
 /// The programs of a build.
 pub fn tools() -> Check {
@@ -51,7 +53,7 @@ fn candidate(package: &str) -> Result<String, Problem> {
     })
 }
 
-/// Room for a build, which nobody needs who has a kernel.
+/// Room for a build, in a cache that can be written; nobody who has a kernel needs either.
 pub fn space(cache: &Result<Cache, Error>) -> Check {
     let found = match cache {
         Err(error) => Err(Problem::new(error.to_string(), "export FULLPIPE_CACHE=DIRECTORY")),
@@ -63,9 +65,17 @@ pub fn space(cache: &Result<Cache, Error>) -> Check {
 fn room(cache: &Cache) -> Result<String, Problem> {
     let existing = cache.directory().ancestors().find(|path| path.exists());
     let existing = existing.unwrap_or(Path::new("/"));
+    let built = cache.find(&Wanted::default()).is_some();
+    if !built && let Err(why) = writable(existing) {
+        let (cache, existing) = (cache.directory().display(), existing.display());
+        return Err(Problem::new(
+            format!("{cache} cannot be written: {existing}: {why}"),
+            "name a directory of yours: export FULLPIPE_CACHE=DIRECTORY",
+        ));
+    }
     let free = needs::free_space(existing).unwrap_or(u64::MAX);
     let text = format!("{:.1} GB free at {}", needs::gb(free), existing.display());
-    match free >= needs::SPACE || cache.find(&Wanted::default()).is_some() {
+    match free >= needs::SPACE || built {
         true => Ok(text),
         false => Err(Problem::new(
             text,
@@ -76,6 +86,13 @@ fn room(cache: &Cache) -> Result<String, Problem> {
             ),
         )),
     }
+}
+
+/// Whether a directory can be made in `place`, by making one.
+fn writable(place: &Path) -> io::Result<()> {
+    let tried = place.join(leftover::hidden_name("fullpipe-doctor"));
+    fs::create_dir(&tried)?;
+    fs::remove_dir(&tried)
 }
 
 /// The kernel that runs take where none is named.

@@ -14,12 +14,26 @@ pub fn hidden_name(name: &str) -> String {
 
 /// Removes what killed programs left in `parent` under this name, or under any, where it is `of_ours`.
 pub fn sweep(parent: &Path, name: Option<&str>, of_ours: impl Fn(&Path) -> bool) {
+    let meant = |named: &str| name.is_none_or(|name| name == named);
+    remove(parent, |named, process, path| meant(named) && of_ours(path) && is_gone(process));
+}
+
+/// Removes directories of this name that bear this process's own number. A killed program may have had the same one:
+/// in a container numbers come again. Those that this process holds are locked; one that it has made and not locked yet
+/// would be lost.
+pub fn sweep_own(parent: &Path, name: &str) {
+    remove(parent, |named, process, path| {
+        named == name && process == std::process::id() && is_directory(path)
+    });
+}
+
+/// Removes what has a name of ours, is not locked, and is `meant` by name, process and path.
+fn remove(parent: &Path, meant: impl Fn(&str, u32, &Path) -> bool) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let path = entry.path();
         let file = entry.file_name().to_string_lossy().into_owned();
         let Some((named, process)) = parts(&file) else { continue };
-        let meant = name.is_none_or(|name| name == named);
-        if meant && of_ours(&path) && is_gone(process) && lock(&path).is_some() {
+        if meant(named, process, &path) && lock(&path).is_some() {
             // There is nobody to tell.
             let _ = match is_directory(&path) {
                 true => fs::remove_dir_all(&path),

@@ -7,15 +7,15 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// The guest's first process.
 const INIT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/fullpipe-init"));
 /// Name that its leftovers bear, too.
 const NAME: &str = "fullpipe-linux";
 
-/// Jails that this process has made.
-static MADE: AtomicU32 = AtomicU32::new(0);
+/// Numbers of directories that this process has tried. Whoever makes one holds it until that is locked.
+static TRIED: Mutex<u32> = Mutex::new(1);
 
 /// See the module's description. It is removed when dropped; what a killed program left is removed by the
 /// next one.
@@ -28,18 +28,34 @@ pub(super) struct Jail {
 impl Jail {
     /// A new jail in the system's directory for temporary files.
     pub(super) fn new(plan: &Plan) -> io::Result<Jail> {
-        let parent = std::env::temp_dir();
-        leftover::sweep(&parent, Some(NAME), leftover::is_directory);
-        let number = MADE.fetch_add(1, Ordering::Relaxed) + 2;
-        let path = parent.join(format!("{}-{number}", leftover::hidden_name(NAME)));
-        fs::create_dir(&path)?;
-        let jail = Jail { _lock: leftover::lock(&path), path };
+        Jail::within(&std::env::temp_dir(), plan)
+    }
+
+    fn within(parent: &Path, plan: &Plan) -> io::Result<Jail> {
+        let jail = Jail::empty(parent)?;
         for directory in boot::DIRECTORIES {
             fs::create_dir(jail.path.join(directory))?;
         }
         jail.write(boot::INIT, INIT, 0o755)?;
         jail.write(plan::FILE, &serde_json::to_vec(plan)?, 0o644)?;
         Ok(jail)
+    }
+
+    /// A new directory, with a number that is free: one of our process number may be another container's that shares
+    /// `parent`, or a leftover that may not be removed.
+    fn empty(parent: &Path) -> io::Result<Jail> {
+        let mut tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
+        leftover::sweep(parent, Some(NAME), leftover::is_directory);
+        leftover::sweep_own(parent, NAME);
+        loop {
+            *tried += 1;
+            let path = parent.join(format!("{}-{tried}", leftover::hidden_name(NAME)));
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(Jail { _lock: leftover::lock(&path), path }),
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
+        }
     }
 
     fn write(&self, name: &str, contents: &[u8], mode: u32) -> io::Result<()> {
@@ -63,6 +79,13 @@ impl Drop for Jail {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.path);
     }
+}
+
+/// That the guest's files cannot be made, and where that is.
+pub(super) fn cannot_write(why: &io::Error) -> String {
+    let place = std::env::temp_dir();
+    let remedy = "make room there, or name another directory in TMPDIR";
+    format!("cannot write the guest's files to {}: {why}; {remedy}", place.display())
 }
 
 /// Whether there is a directory for jails.
@@ -91,3 +114,7 @@ pub(super) fn no_directory(named_by: Option<&str>, place: &Path, what_for: &str)
 pub(super) fn has_init() -> bool {
     !INIT.is_empty()
 }
+
+#[cfg(test)]
+#[path = "jail_tests.rs"]
+mod tests;

@@ -4,7 +4,7 @@
 //! idle. It makes itself the leader of a session, so that signals of the terminal do not reach it; it ends
 //! with the thread that started it, however that ends.
 
-use super::jail::Jail;
+use super::jail::{self, Jail};
 use super::kernel::needs::free_space;
 use super::memory;
 use fullpipe_guest::boot::{self, Parts};
@@ -51,11 +51,19 @@ pub(super) enum State {
 
 impl Machine {
     /// Starts it; what it tells goes to files in `jail`.
-    pub(super) fn start(parts: &Parts, jail: Jail) -> io::Result<Machine> {
-        let console = File::create(jail.file(CONSOLE))?;
+    ///
+    /// # Errors
+    /// A file cannot be made, or the kernel cannot be started, in words.
+    pub(super) fn start(parts: &Parts, jail: Jail) -> Result<Machine, String> {
+        let console = || {
+            let console = File::create(jail.file(CONSOLE))?;
+            Ok((console.try_clone()?, console))
+        };
+        let (output, errors) = console().map_err(|e: io::Error| jail::cannot_write(&e))?;
         let mut command = boot::command(parts, jail.path());
-        command.stdin(Stdio::null()).stdout(console.try_clone()?).stderr(console);
-        let child = command.spawn()?;
+        command.stdin(Stdio::null()).stdout(output).stderr(errors);
+        let failed = |e| format!("cannot start {}: {e}", parts.kernel.display());
+        let child = command.spawn().map_err(failed)?;
         let memory: PathBuf = parts.memory_directory.into();
         let (room, seen) = (free_space(&memory), (0, Duration::ZERO, Instant::now()));
         Ok(Machine { child, jail, memory, room, seen })

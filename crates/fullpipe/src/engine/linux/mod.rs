@@ -140,13 +140,10 @@ impl Engine for Linux {
             seed: resolved.seed,
             words: &words,
         };
-        let jail = Jail::new(&plan).map_err(|why| {
-            let place = std::env::temp_dir();
-            Failed::Machine(format!("cannot write the guest's files to {}: {why}", place.display()))
-        })?;
-        let failed = |e| Failed::Machine(format!("cannot start {}: {e}", kernel.display()));
-        let machine = Machine::start(&parts, jail).map_err(failed)?;
-        follow(machine, samples, sink, control).map_err(|stop| match stop {
+        let jail = Jail::new(&plan).map_err(|e| Failed::Machine(jail::cannot_write(&e)))?;
+        let machine = Machine::start(&parts, jail).map_err(Failed::Machine)?;
+        let following = Following { machine, samples, records: None, reached: Time::ZERO };
+        following.follow(sink, control).map_err(|stop| match stop {
             Stop::Refused(refusal) => refused::failed(&refusal, resolved, family),
             Stop::Failed(why) => Failed::Machine(why),
         })
@@ -197,62 +194,78 @@ enum Stop {
     Failed(String),
 }
 
-/// Tells the sink what the guest tells, until its end.
-fn follow(
-    mut machine: Machine,
-    mut samples: Samples,
-    sink: &mut dyn Sink,
-    control: &mut dyn Control,
-) -> Result<Outcome, Stop> {
-    let mut records: Option<Records> = None;
-    let mut reached = Time::ZERO;
-    let fail =
-        |machine: &Machine, why: String| Stop::Failed(format!("{why}{}", machine.last_lines()));
-    loop {
-        let state = machine.state().map_err(|e| fail(&machine, e.to_string()))?;
-        if records.is_none() {
-            records = machine.records().ok().map(Records::new);
-        }
-        let more = match &mut records {
-            Some(records) => {
-                take(records, &mut samples).map_err(|e| fail(&machine, e.to_string()))?
-            }
-            None => false,
-        };
-        let ended = matches!(state, State::Ended(_)) && !more;
-        if let Some(time) = samples.tell(sink, ended) {
-            reached = time;
-            if !control.go_on(time) {
-                return Ok(Outcome { end: time, complete: false, segments: samples.segments });
-            }
-        }
-        if let Some(refusal) = samples.refused.take() {
-            return Err(Stop::Refused(refusal));
-        }
-        if let Some(why) = samples.failed.take() {
-            return Err(fail(&machine, format!("in the guest: {why}")));
-        }
-        match state {
-            State::Ended(_) if more => {}
-            State::Ended(_) if samples.done => {
-                return Ok(Outcome { end: reached, complete: true, segments: samples.segments });
-            }
-            State::Ended(status) => {
-                let how = machine.end(status);
-                return Err(fail(&machine, format!("at {} s {how}", reached.as_secs_f64())));
-            }
-            State::Hopeless(why) => return Err(fail(&machine, why)),
-            State::Running if more => {}
-            State::Running => sleep(PAUSE),
-        }
-    }
+/// A guest that is listened to.
+struct Following {
+    machine: Machine,
+    samples: Samples,
+    /// What the guest tells, from when it begins.
+    records: Option<Records>,
+    /// Up to which moment that is.
+    reached: Time,
 }
 
-/// Takes what has come; whether anything has.
-fn take(records: &mut Records, samples: &mut Samples) -> io::Result<bool> {
-    let more = records.read_on()?;
-    while let Some((head, body)) = records.next() {
-        samples.take(head, body);
+impl Following {
+    /// Tells the sink what the guest tells, until its end. Control is asked whether there are samples or not: a
+    /// guest that stands still has none.
+    fn follow(mut self, sink: &mut dyn Sink, control: &mut dyn Control) -> Result<Outcome, Stop> {
+        loop {
+            let state = self.machine.state().map_err(|e| self.failed(e.to_string()))?;
+            let more = self.read().map_err(|e| self.failed(e.to_string()))?;
+            let ended = matches!(state, State::Ended(_)) && !more;
+            if let Some(time) = self.samples.tell(sink, ended) {
+                self.reached = time;
+            }
+            if !control.go_on(self.reached) {
+                return Ok(self.outcome(false));
+            }
+            if let Some(outcome) = self.judge(state, more)? {
+                return Ok(outcome);
+            }
+            if !more {
+                sleep(PAUSE);
+            }
+        }
     }
-    Ok(more)
+
+    /// Takes what has come; whether anything has.
+    fn read(&mut self) -> io::Result<bool> {
+        if self.records.is_none() {
+            self.records = self.machine.records().ok().map(Records::new);
+        }
+        let Some(records) = &mut self.records else { return Ok(false) };
+        let more = records.read_on()?;
+        while let Some((head, body)) = records.next() {
+            self.samples.take(head, body);
+        }
+        Ok(more)
+    }
+
+    /// The end of the run, if `state` is one; not while there is more to read.
+    fn judge(&mut self, state: State, more: bool) -> Result<Option<Outcome>, Stop> {
+        if let Some(refusal) = self.samples.refused.take() {
+            return Err(Stop::Refused(refusal));
+        }
+        if let Some(why) = self.samples.failed.take() {
+            return Err(self.failed(format!("in the guest: {why}")));
+        }
+        match state {
+            State::Hopeless(why) => Err(self.failed(why)),
+            State::Ended(_) if more => Ok(None),
+            State::Ended(_) if self.samples.done => Ok(Some(self.outcome(true))),
+            State::Ended(status) => {
+                let (at, how) = (self.reached.as_secs_f64(), self.machine.end(status));
+                Err(self.failed(format!("at {at} s {how}")))
+            }
+            State::Running => Ok(None),
+        }
+    }
+
+    fn outcome(&self, complete: bool) -> Outcome {
+        Outcome { end: self.reached, complete, segments: self.samples.segments }
+    }
+
+    /// An end for this reason, with what the kernel has said last.
+    fn failed(&self, why: String) -> Stop {
+        Stop::Failed(format!("{why}{}", self.machine.last_lines()))
+    }
 }

@@ -40,9 +40,9 @@ fn title(lines: &mut Vec<String>, document: &Document, style: Style) {
     lines.extend(wrap(&text, "", style.columns()).iter().map(|line| style.bold(line)));
     if document.partial {
         let mut text =
-            "PARTIAL: interrupted; everything is whole up to the last interval shown".to_string();
+            "PARTIAL: interrupted, or runs failed; everything is whole up to the last interval shown".to_string();
         if !document.missing.is_empty() {
-            text += &format!("; not begun: {}", document.missing.join("; "));
+            text += &format!("; missing: {}", document.missing.join("; "));
         }
         lines.extend(wrap(&text, "", style.columns()).iter().map(|line| style.bad(line)));
     }

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Collects the results of an experiment. Runs may come from several threads.
@@ -22,6 +23,8 @@ pub struct Writer {
     made: Made,
     /// Folders of the runs until they get their names, by variant.
     collected: Mutex<BTreeMap<String, PathBuf>>,
+    /// Folders that were begun.
+    begun: AtomicUsize,
     finished: bool,
     /// See [`super::super::leftover`].
     _lock: Option<fs::File>,
@@ -31,7 +34,8 @@ impl Writer {
     /// A writer that collects in `directory`, to become `target`.
     pub(super) fn new(place: Place, target: PathBuf, directory: PathBuf, made: Made) -> Writer {
         let (collected, _lock) = (Mutex::default(), leftover::lock(&directory));
-        Writer { place, target, directory, made, collected, finished: false, _lock }
+        let begun = AtomicUsize::new(0);
+        Writer { place, target, directory, made, collected, begun, finished: false, _lock }
     }
 
     /// The hidden directory. It vanishes when the writer is dropped, unless [`Writer::finish`] has
@@ -40,28 +44,29 @@ impl Writer {
         &self.directory
     }
 
-    /// Writes the trace and the intervals of one run; `resolved` is its complete scenario, TOML.
+    /// Writes the trace and the intervals of one run; `resolved` is its complete scenario, TOML. Of one that cannot
+    /// be written nothing stays.
     ///
     /// # Errors
     /// A file cannot be written, or a run of this name was written before.
     pub fn run(&self, run: &Run, resolved: &str, recording: &Recording) -> Result<(), Error> {
         let directory = self.reserve(&run.variant)?;
-        fs::create_dir(&directory).map_err(|e| cannot_write(&directory, &e))?;
-        write_text(&directory.join(RESOLVED), resolved)?;
-        let flows: Vec<String> = run.flows.iter().map(|flow| flow.name.clone()).collect();
-        table::write_all(&directory, recording, &flows)?;
-        let path = directory.join(INTERVALS);
-        let file = fs::File::create(&path).map_err(|e| cannot_write(&path, &e))?;
-        csv::write_intervals(BufWriter::new(file), run).map_err(|e| cannot_write(&path, &e))
+        write_run(&directory, run, resolved, recording).inspect_err(|_| {
+            let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
+            collected.remove(&run.variant);
+            let _ = fs::remove_dir_all(&directory);
+        })
     }
 
     fn reserve(&self, variant: &str) -> Result<PathBuf, Error> {
         let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = self.directory.join(format!(".{}", collected.len()));
-        match collected.insert(variant.into(), folder.clone()) {
-            None => Ok(folder),
-            Some(_) => Err(Error::new(&folder, format!("a second run is named \"{variant}\""))),
+        if let Some(first) = collected.get(variant) {
+            return Err(Error::new(first, format!("a second run is named \"{variant}\"")));
         }
+        let number = self.begun.fetch_add(1, Ordering::Relaxed);
+        let folder = self.directory.join(format!(".{number}"));
+        collected.insert(variant.into(), folder.clone());
+        Ok(folder)
     }
 
     /// Writes the document, `run.json` and the report, and gives the directory its final name,
@@ -132,6 +137,22 @@ impl Drop for Writer {
             self.made.remove();
         }
     }
+}
+
+/// Writes what [`Writer::run`] does into a new `directory`.
+fn write_run(
+    directory: &Path,
+    run: &Run,
+    resolved: &str,
+    recording: &Recording,
+) -> Result<(), Error> {
+    fs::create_dir(directory).map_err(|e| cannot_write(directory, &e))?;
+    write_text(&directory.join(RESOLVED), resolved)?;
+    let flows: Vec<String> = run.flows.iter().map(|flow| flow.name.clone()).collect();
+    table::write_all(directory, recording, &flows)?;
+    let path = directory.join(INTERVALS);
+    let file = fs::File::create(&path).map_err(|e| cannot_write(&path, &e))?;
+    csv::write_intervals(BufWriter::new(file), run).map_err(|e| cannot_write(&path, &e))
 }
 
 /// JSON with a line end. Floats are written so that they read back equal.

@@ -3,9 +3,9 @@
 
 use super::Error;
 use super::watch::Watch;
+use fullpipe_guest::boot;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread::sleep;
@@ -132,16 +132,7 @@ fn end(child: &Child, signal: libc::c_int) {
 /// Has a child end with this process.
 fn tie(command: &mut Command) {
     let parent = std::process::id();
-    let tied = move || {
-        // SAFETY: both calls may be made between fork and exec, and touch no memory.
-        let (set, now) =
-            unsafe { (libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM), libc::getppid()) };
-        match set {
-            0 if u32::try_from(now) == Ok(parent) => Ok(()),
-            0 => Err(io::Error::from(io::ErrorKind::NotFound)),
-            _ => Err(io::Error::last_os_error()),
-        }
-    };
+    let tied = move || boot::tie(parent, libc::SIGTERM);
     // SAFETY: the closure allocates nothing and takes no lock.
     unsafe { command.pre_exec(tied) };
 }
