@@ -49,7 +49,8 @@ fn connect(index: usize, flow: &Flow, socket: &OwnedFd, to: Ipv4Addr) -> io::Res
     sys::connect(socket, to, layout::receiver_port(index))?;
     let time_ns = run::time();
     let value = time_ns.saturating_sub(flow.start_ns);
-    run::remember(Event { time_ns, flow: index, number: ESTABLISHED, value });
+    let congestion = Some(super::congestion(socket)?);
+    run::remember(Event { time_ns, flow: index, number: ESTABLISHED, value, congestion });
     Ok(())
 }
 
