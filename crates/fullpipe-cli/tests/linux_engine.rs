@@ -3,7 +3,6 @@
 
 mod common;
 
-use common::Desk;
 use common::linux::{arguments, desk, run, scenario, stage};
 use fullpipe::scenario::congestion;
 use fullpipe::trace::recording::Recording;
@@ -54,6 +53,7 @@ fn every_congestion_control_runs_on_its_own_kernel() {
         scenario("1Gbit", 1500, "1MB", 1.0).replace("kernel = \"3.14\"", "kernel = \"6.12\"");
     let Some(desk) = desk(&text) else { return };
     let names: Vec<&str> = congestion::genuine().iter().map(|module| module.name).collect();
+    assert_eq!(names.len(), 17, "{names:?}");
     let flow = |name: &&str| {
         format!("[[flow]]\nname = \"{name}\"\ncongestion = \"{name}\"\nduration = \"1s\"\n")
     };
