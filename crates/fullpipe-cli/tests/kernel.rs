@@ -5,7 +5,7 @@ mod workshop;
 use common::{Call, Desk};
 use fullpipe::engine::linux::kernel::Wanted;
 use std::time::{Duration, Instant};
-use workshop::{Workshop, hidden};
+use workshop::{CONFIGURES, Workshop, hidden};
 
 /// Name of the default kernel in the cache.
 fn name() -> String {
@@ -116,36 +116,69 @@ fn what_cannot_be_configured_or_changed_is_named() {
     shop.tool("make", "grep -v VETH fullpipe.config > .config");
     let call = shop.call(&["kernel", "build"]).ends_with(3);
     call.complains(&["CONFIG_VETH is n instead of y"]);
+    shop.tool("make", &format!("{CONFIGURES}; sed -i 's/^CONFIG_HZ=.*/CONFIG_HZ=100/' .config"));
+    let call = shop.call(&["kernel", "build"]).ends_with(3);
+    call.complains(&["CONFIG_HZ is 100 instead of 1000"]);
     shop.source(&[("arch/um/Kconfig", "config HZ_OTHER\n\tdefault 1\n")]);
     let call = shop.call(&["kernel", "build"]).ends_with(3);
     call.complains(&["arch/um/Kconfig: has no \"config HZ\""]);
 }
 
-#[test]
-fn an_interrupted_build_ends_its_children_and_leaves_nothing() {
-    for (signal, code) in [("INT", Some(130)), ("KILL", None)] {
-        let shop = Workshop::new("sleep 1000 & echo $! > $HOME/sleeper; wait");
-        let child = shop.start(&["kernel", "build"]);
+/// A process that the build of a workshop has started and named in the file `sleeper`; ended with the test.
+struct Sleeper(String);
+
+impl Sleeper {
+    /// Waits for it.
+    fn of(shop: &Workshop) -> Sleeper {
         wait_for("compiling", || {
-            shop.desk.path("sleeper").exists() && !shop.desk.read("sleeper").is_empty()
+            shop.desk.path("sleeper").exists() && shop.desk.read("sleeper").ends_with('\n')
         });
-        workshop::signal(child.id(), signal);
-        let call = Call::wait(child);
-        assert_eq!(call.code, code, "{}", call.stderr);
-        let sleeper = format!("/proc/{}/cmdline", shop.desk.read("sleeper").trim());
-        let runs = || std::fs::read(&sleeper).is_ok_and(|line| line.starts_with(b"sleep"));
-        if signal == "INT" {
-            assert!(call.stderr.contains("stopping and removing"), "{}", call.stderr);
-            wait_for("the end of its children", || !runs());
-            assert!(hidden(&shop.desk).is_empty());
-        } else {
-            assert_eq!(hidden(&shop.desk).len(), 1);
-            shop.tool("make", workshop::CONFIGURES);
-            // Without `linux` the next build fails, after it has swept.
-            shop.call(&["kernel", "build"]).ends_with(3).complains(&["linux: was not built"]);
-            assert!(hidden(&shop.desk).is_empty());
+        let sleeper = Sleeper(shop.desk.read("sleeper").trim().to_owned());
+        wait_for("its sleep", || sleeper.lives());
+        sleeper
+    }
+
+    fn lives(&self) -> bool {
+        let line = std::fs::read(format!("/proc/{}/cmdline", self.0));
+        line.is_ok_and(|line| line.starts_with(b"sleep\x001000"))
+    }
+}
+
+impl Drop for Sleeper {
+    fn drop(&mut self) {
+        if self.lives() {
+            workshop::signal(self.0.parse().expect("a process"), "KILL");
         }
     }
+}
+
+/// Also a child that its parent does not end: it is of the same group.
+#[test]
+fn an_interrupted_build_ends_its_children_and_leaves_nothing() {
+    let shop = Workshop::new("sleep 1000 & echo $! > $HOME/sleeper; wait");
+    let child = shop.start(&["kernel", "build"]);
+    let sleeper = Sleeper::of(&shop);
+    workshop::signal(child.id(), "INT");
+    Call::wait(child).ends_with(130).complains(&["stopping and removing"]);
+    wait_for("the end of its children", || !sleeper.lives());
+    assert!(hidden(&shop.desk).is_empty());
+}
+
+/// `make` ends its own children when it is told to end.
+#[test]
+fn a_killed_build_ends_its_children_and_the_next_one_sweeps() {
+    let shop =
+        Workshop::new("trap 'kill $!; exit 1' TERM; sleep 1000 & echo $! > $HOME/sleeper; wait");
+    let mut child = shop.start(&["kernel", "build"]);
+    let sleeper = Sleeper::of(&shop);
+    workshop::signal(child.id(), "KILL");
+    assert_eq!(child.wait().expect("it ends").code(), None);
+    wait_for("the end of its children", || !sleeper.lives());
+    assert_eq!(hidden(&shop.desk).len(), 1);
+    shop.tool("make", CONFIGURES);
+    // Without `linux` the next build fails, after it has swept.
+    shop.call(&["kernel", "build"]).ends_with(3).complains(&["linux: was not built"]);
+    assert!(hidden(&shop.desk).is_empty());
 }
 
 #[test]

@@ -3,7 +3,6 @@
 
 mod common;
 
-use common::Desk;
 use common::linux::{arguments, desk, run, scenario, stage};
 use fullpipe::scenario::congestion;
 use fullpipe::trace::recording::Recording;
@@ -46,13 +45,15 @@ fn a_full_link_carries_what_its_framing_leaves() {
     }
 }
 
-/// All congestion controls of the kernel at once, without `--as-kernel`: the scenario is of this kernel.
+/// All congestion controls of the kernel at once, without `--as-kernel`: the scenario is of this kernel. The engine
+/// fails a run in which a socket has another one than the scenario says.
 #[test]
 fn every_congestion_control_runs_on_its_own_kernel() {
     let text =
         scenario("1Gbit", 1500, "1MB", 1.0).replace("kernel = \"3.14\"", "kernel = \"6.12\"");
     let Some(desk) = desk(&text) else { return };
     let names: Vec<&str> = congestion::genuine().iter().map(|module| module.name).collect();
+    assert_eq!(names.len(), 17, "{names:?}");
     let flow = |name: &&str| {
         format!("[[flow]]\nname = \"{name}\"\ncongestion = \"{name}\"\nduration = \"1s\"\n")
     };
@@ -84,7 +85,9 @@ fn hundreds_of_flows_share_the_link() {
     let bytes: Vec<u64> = flows.iter().map(|flow| flow["bytes"].as_u64().expect("bytes")).collect();
     let all: u64 = bytes.iter().sum();
     assert!(bytes.len() == 300 && bytes.iter().all(|bytes| *bytes > 0), "{bytes:?}");
-    assert!((90_000_000..125_000_000).contains(&all), "{all}");
+    // The first data comes after 25 ms. From then on the link carries 1448 bytes of each 1514, and is a little early.
+    let most = (0.975 * 1e9 / 8.0 * 1448.0 / 1514.0) as u64 + 2 * 1514;
+    assert!((90_000_000..=most).contains(&all), "{all} of {most}");
     let refused = desk.call(&arguments(&["--set", "flow.bulk.count=2001", "--out", "no"]));
     assert!(refused.ends_with(2).stderr.contains("2001 flows; one guest runs 2000 at most"));
 }
@@ -365,29 +368,4 @@ fn counters_tell_of_losses_when_they_are_mended() {
     // The first one is the SYN's answer.
     let times: Vec<u64> = acks.iter().skip(1).map(|row| row.0).collect();
     assert!(times.len() > 1000 && times == acked, "{} rows, {} samples", times.len(), acked.len());
-}
-
-const TABLES: [&str; 4] = ["flows.parquet", "stages.parquet", "events.parquet", "counters.parquet"];
-
-fn tables(desk: &Desk, out: &str) -> Vec<Vec<u8>> {
-    let read = |name| std::fs::read(desk.path(&format!("{out}/base/{name}"))).expect("a table");
-    TABLES.map(read).into()
-}
-
-#[test]
-fn equal_runs_leave_equal_tables() {
-    let noise = "{ kind = \"loss\", name = \"noise\", probability = 0.001 },\n{ kind = \"delay\", name = \"far\"";
-    for text in [
-        scenario("1Gbit", 1500, "5MB", 1.0),
-        scenario("1Gbit", 1500, "5MB", 1.0).replace("{ kind = \"delay\", name = \"far\"", noise),
-    ] {
-        let Some(desk) = desk(&text) else { return };
-        for out in ["one", "two"] {
-            run(&desk, out, &[]);
-        }
-        assert!(tables(&desk, "one") == tables(&desk, "two"), "two runs differ");
-        run(&desk, "other", &["--set", "seed=6"]);
-        let lossy = text.contains("noise");
-        assert_eq!(tables(&desk, "one") != tables(&desk, "other"), lossy, "another seed");
-    }
 }

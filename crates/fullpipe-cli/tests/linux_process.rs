@@ -7,6 +7,7 @@ use common::linux::{arguments, desk, run, scenario};
 use common::{Call, Desk};
 use fullpipe::engine::linux::kernel::{Cache, Wanted};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
@@ -26,31 +27,85 @@ fn long_run(desk: &Desk) -> Child {
     child
 }
 
+/// Numbers of all processes.
+fn processes() -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").expect("/proc").flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+fn parent(of: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{of}/stat")).ok()?;
+    stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()
+}
+
 /// Processes whose parent is `child`.
 fn kernels_of(child: &Child) -> Vec<u32> {
-    let processes = std::fs::read_dir("/proc").expect("/proc").flatten();
-    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let parent = |id: &u32| {
-        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        let behind = stat.rsplit(')').next().unwrap_or_default().to_string();
-        behind.split_whitespace().nth(1) == Some(&child.id().to_string())
+    processes().into_iter().filter(|id| parent(*id) == Some(child.id())).collect()
+}
+
+/// All that a guest has of the machine.
+struct Guest {
+    /// Its directory, in which all its processes are.
+    jail: PathBuf,
+    /// The files without a name that are its memory, as `/proc/*/maps` has device and inode.
+    memory: BTreeSet<String>,
+    kernels: Vec<u32>,
+}
+
+impl Guest {
+    /// Of a run that is under way.
+    fn of(child: &Child) -> Guest {
+        let kernels = kernels_of(child);
+        let jail = std::fs::read_link(format!("/proc/{}/cwd", kernels[0])).expect("a directory");
+        let memory = memory_of(kernels[0]);
+        let guest = Guest { jail, memory, kernels };
+        assert!(!guest.memory.is_empty(), "a guest has memory");
+        let processes = guest.processes();
+        let own = processes.iter().filter(|id| parent(**id) == Some(guest.kernels[0]));
+        assert!(own.count() > 0, "a guest has processes of its own: {processes:?}");
+        guest
+    }
+
+    /// Its living processes: those in its directory, which may have been removed, and those that have its memory.
+    fn processes(&self) -> Vec<u32> {
+        let (jail, removed) = (self.jail.clone(), format!("{} (deleted)", self.jail.display()));
+        let inside = |id: &u32| {
+            let cwd = std::fs::read_link(format!("/proc/{id}/cwd"));
+            let inside = cwd.is_ok_and(|cwd| cwd == jail || cwd == Path::new(&removed));
+            inside || !memory_of(*id).is_disjoint(&self.memory)
+        };
+        processes().into_iter().filter(inside).collect()
+    }
+
+    /// Waits until nothing of it is left.
+    fn is_gone(&self) {
+        let begun = Instant::now();
+        loop {
+            let left = self.processes();
+            if left.is_empty() {
+                return;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(10), "processes {left:?} live on");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Files without a name in the directory of guests' memory that a process has mapped.
+fn memory_of(process: u32) -> BTreeSet<String> {
+    let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
+    let place = fullpipe::engine::linux::memory_directory();
+    let of_memory = |line: &str| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let [_, _, _, device, inode, path, "(deleted)"] = fields[..] else { return None };
+        Path::new(path).starts_with(&place).then(|| format!("{device} {inode}"))
     };
-    ids.filter(parent).collect()
+    maps.lines().filter_map(of_memory).collect()
 }
 
 fn signal(id: u32, name: &str) {
     let status = Command::new("kill").args(["-s", name, &id.to_string()]).status();
     assert!(status.expect("kill").success());
-}
-
-/// Waits until none of `kernels` lives.
-fn all_gone(kernels: &[u32]) {
-    let begun = Instant::now();
-    let lives = |id: &&u32| std::path::Path::new(&format!("/proc/{id}/exe")).read_link().is_ok();
-    while let Some(id) = kernels.iter().find(lives) {
-        assert!(begun.elapsed() < Duration::from_secs(10), "kernel {id} lives on");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 fn jails(of: u32) -> Vec<String> {
@@ -63,10 +118,10 @@ fn jails(of: u32) -> Vec<String> {
 fn a_signal_keeps_what_there_is_and_leaves_no_kernel() {
     let Some(desk) = desk(&scenario("100Mbit", 1500, "1MB", 1.0)) else { return };
     let child = long_run(&desk);
-    let (id, kernels) = (child.id(), kernels_of(&child));
+    let (id, guest) = (child.id(), Guest::of(&child));
     signal(id, "INT");
     Call::wait(child).ends_with(130).complains(&["stopping", "results: out"]);
-    all_gone(&kernels);
+    guest.is_gone();
     assert!(jails(id).is_empty(), "{:?}", jails(id));
     assert!(desk.path("out/base/flows.parquet").exists());
 }
@@ -75,10 +130,10 @@ fn a_signal_keeps_what_there_is_and_leaves_no_kernel() {
 fn a_killed_program_leaves_no_kernel_and_the_next_one_sweeps() {
     let Some(desk) = desk(&scenario("100Mbit", 1500, "1MB", 1.0)) else { return };
     let mut child = long_run(&desk);
-    let (id, kernels) = (child.id(), kernels_of(&child));
+    let (id, guest) = (child.id(), Guest::of(&child));
     signal(id, "KILL");
     child.wait().expect("it ends");
-    all_gone(&kernels);
+    guest.is_gone();
     assert_eq!(jails(id).len(), 1);
     run(&desk, "next", &[]);
     assert!(jails(id).is_empty(), "{:?}", jails(id));
@@ -109,10 +164,10 @@ fn a_guest_without_room_for_its_memory_is_ended_and_the_place_named() {
 fn a_dead_guest_is_an_error_of_the_machine() {
     let Some(desk) = desk(&scenario("100Mbit", 1500, "1MB", 1.0)) else { return };
     let child = long_run(&desk);
-    let kernels = kernels_of(&child);
-    signal(kernels[0], "KILL");
+    let guest = Guest::of(&child);
+    signal(guest.kernels[0], "KILL");
     Call::wait(child).ends_with(3).complains(&["the guest ended killed"]);
-    all_gone(&kernels);
+    guest.is_gone();
 }
 
 #[test]

@@ -10,7 +10,7 @@
 //! | [`SENDER`] | flow | `struct tcp_info` of the sender's socket |
 //! | [`RECEIVER`] | flow | the same of the receiver's |
 //! | [`QDISCS`] | namespace: 0 the sender, 1 and on the routers, last the receiver | netlink messages of RTM_GETQDISC |
-//! | [`EVENT`] | flow | number of the event (u64), value (u64) |
+//! | [`EVENT`] | flow | number of the event (u64), value (u64); of [`ESTABLISHED`] also the congestion control that the socket has ([`CONGESTION_SIZE`] bytes, then zeros) |
 //! | [`NAMES`] | source | text: on the first line the host, then a line with the name of each counter; once |
 //! | [`COUNTERS`] | source | number of the name, from 0 (u64), value (u64), of each counter that has changed; before that all are 0 |
 //! | [`DROPPED`] | router | flow, 0 for forward or 1 for back, packets with data that came, those dropped, ACKs that came, those dropped (u64 each), at the end |
@@ -46,6 +46,8 @@ pub const REFUSED: u16 = 10;
 
 /// connect() returned; value: ns since it was called.
 pub const ESTABLISHED: u64 = 1;
+/// Bytes of a congestion control's name with the zeros behind it (Linux: TCP_CA_NAME_MAX).
+pub const CONGESTION_SIZE: usize = 16;
 /// accept() returned; value 0.
 pub const ACCEPTED: u64 = 2;
 /// All that the flow writes was read; value: bytes.

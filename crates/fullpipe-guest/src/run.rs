@@ -26,6 +26,8 @@ pub struct Event {
     pub number: u64,
     /// As [`record`] has it.
     pub value: u64,
+    /// The congestion control that the socket has, of [`record::ESTABLISHED`].
+    pub congestion: Option<[u8; record::CONGESTION_SIZE]>,
 }
 
 /// Opens the records; once, before anything can fail.
@@ -55,8 +57,9 @@ pub fn remember(event: Event) {
 pub fn record_events(out: &mut Out) {
     let mut events = EVENTS.lock().unwrap_or_else(PoisonError::into_inner);
     for event in events.drain(..) {
-        let body = [event.number, event.value];
-        out.numbers(record::EVENT, event.flow, event.time_ns, &body);
+        let mut body = [event.number.to_ne_bytes(), event.value.to_ne_bytes()].concat();
+        body.extend(event.congestion.into_iter().flatten());
+        out.record(record::EVENT, event.flow, event.time_ns, &body);
     }
 }
 

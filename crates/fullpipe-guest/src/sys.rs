@@ -164,6 +164,15 @@ pub fn set_number(fd: &OwnedFd, level: i32, name: i32, value: i32) -> io::Result
     set_option(fd, level, name, &value.to_ne_bytes())
 }
 
+/// Reads an option into `value`, which has room for it; what it does not fill stays.
+pub fn option(fd: &OwnedFd, level: i32, name: i32, value: &mut [u8]) -> io::Result<()> {
+    let mut len = value.len() as libc::socklen_t;
+    let to = value.as_mut_ptr().cast();
+    // SAFETY: it writes at most `len` bytes to `value`.
+    check(unsafe { libc::getsockopt(fd.as_raw_fd(), level, name, to, &mut len) })?;
+    Ok(())
+}
+
 fn address(ip: Ipv4Addr, port: u16) -> libc::sockaddr_in {
     libc::sockaddr_in {
         sin_family: libc::AF_INET as u16,

@@ -4,11 +4,13 @@ use crate::common::{Call, Desk};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 
-/// A `make` that grants every option and compiles nothing.
-pub const CONFIGURES: &str = "grep -v '=n$' fullpipe.config > .config";
+/// A `make` that grants every option, has the HZ of the source, and compiles nothing.
+pub const CONFIGURES: &str = "{ grep -v '=n$' fullpipe.config; \
+    sed -n '/^config HZ$/,/default/s/.*default /CONFIG_HZ=/p' arch/um/Kconfig; } > .config";
 
 const KCONFIG: &str = "config HZ\n\tint\n\tdefault 100\n";
 const UTIL: &str = "ssize_t os_getrandom(void *buf, size_t len, int any)\n{\n\treturn 0;\n}\n";
+const CLOCK: &str = "#define TIMER_MULTIPLIER 256\n";
 const MAKEFILE: &str = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 9\nEXTRAVERSION =\n";
 
 /// A directory with a cache, programs, and a source of three files.
@@ -53,6 +55,7 @@ impl Workshop {
             ("Makefile", MAKEFILE),
             ("arch/um/Kconfig", KCONFIG),
             ("arch/um/os-Linux/util.c", UTIL),
+            ("arch/um/include/linux/time-internal.h", CLOCK),
         ];
         let files: Vec<(String, &str)> = own
             .iter()

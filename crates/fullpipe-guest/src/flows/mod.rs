@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::Plan;
-use fullpipe_guest::record::ABORTED;
+use fullpipe_guest::record::{ABORTED, CONGESTION_SIZE};
 use fullpipe_guest::refusal::Asked;
 
 use crate::error::{Context, Result, granted};
@@ -39,7 +39,9 @@ fn unless_aborted(index: usize, failed: io::Error) -> Result<()> {
     match failed.raw_os_error().filter(|errno| GIVEN_UP.contains(errno)) {
         Some(errno) => {
             let value = errno as u64;
-            run::remember(Event { time_ns: run::time(), flow: index, number: ABORTED, value });
+            let time_ns = run::time();
+            let (number, congestion) = (ABORTED, None);
+            run::remember(Event { time_ns, flow: index, number, value, congestion });
             Ok(())
         }
         None => Err(failed).at(|| "connection"),
@@ -53,6 +55,13 @@ fn set_congestion(socket: &OwnedFd, flow: usize, name: &str) -> Result<()> {
         flow,
         name: name.into(),
     })
+}
+
+/// The congestion control that a socket has, as the kernel says.
+fn congestion(socket: &OwnedFd) -> io::Result<[u8; CONGESTION_SIZE]> {
+    let mut name = [0; CONGESTION_SIZE];
+    sys::option(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, &mut name)?;
+    Ok(name)
 }
 
 /// Sets SO_SNDBUF or SO_RCVBUF, by the option that is not bounded by `wmem_max` and `rmem_max`. The kernel

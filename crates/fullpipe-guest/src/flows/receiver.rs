@@ -27,7 +27,8 @@ pub fn run(index: usize, flow: &Flow) -> Result<()> {
     std::mem::forget(socket);
     match done {
         Ok(value) => {
-            run::remember(Event { time_ns, flow: index, number: FINISHED, value });
+            let (number, congestion) = (FINISHED, None);
+            run::remember(Event { time_ns, flow: index, number, value, congestion });
             Ok(())
         }
         Err(failed) => unless_aborted(index, failed),
@@ -61,6 +62,7 @@ fn accept(index: usize, flow: &Flow) -> Result<OwnedFd> {
     let socket = sys::accept(&listener).at(|| "accept")?;
     // Not all of them are handed on from the listener.
     options::set_all(&socket, index, Role::Receiver, &flow.receiver_options)?;
-    run::remember(Event { time_ns: run::time(), flow: index, number: ACCEPTED, value: 0 });
+    let (time_ns, number) = (run::time(), ACCEPTED);
+    run::remember(Event { time_ns, flow: index, number, value: 0, congestion: None });
     Ok(socket)
 }

@@ -50,10 +50,17 @@ fn connect(index: usize, flow: &Flow, socket: &OwnedFd, to: Ipv4Addr) -> io::Res
     let time_ns = run::time();
     let again = syns_again(socket)?;
     if again > 0 {
-        run::remember(Event { time_ns, flow: index, number: SYNS_AGAIN, value: again });
+        run::remember(Event {
+            time_ns,
+            flow: index,
+            number: SYNS_AGAIN,
+            value: again,
+            congestion: None,
+        });
     }
     let value = time_ns.saturating_sub(flow.start_ns);
-    run::remember(Event { time_ns, flow: index, number: ESTABLISHED, value });
+    let congestion = Some(super::congestion(socket)?);
+    run::remember(Event { time_ns, flow: index, number: ESTABLISHED, value, congestion });
     Ok(())
 }
 

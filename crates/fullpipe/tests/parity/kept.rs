@@ -1,7 +1,7 @@
 //! The tables are there, are those of today's scenarios, and tell what can be.
 
 use crate::suite::{self, Case};
-use crate::{golden, sane};
+use crate::{golden, runs, sane};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -47,7 +47,13 @@ fn tables_are_those_of_todays_scenarios() {
         assert_eq!(table.scenario, case.hash(), "{name} {hint}");
         assert_eq!(table.command, case.command(), "{name}");
         assert_eq!(table.seed, case.plan().resolved.seed.to_string(), "{name}");
-        assert!(table.kernel.starts_with("Linux ") && table.kernel.contains(", HZ "), "{name}");
+        let (kernel, wanted) = (&table.kernel, runs::wanted(&case));
+        let series = format!("Linux {}.", wanted.family);
+        let made = format!(", HZ {}, configuration {}", wanted.hz, wanted.hash());
+        assert!(
+            kernel.starts_with(&series) && kernel.ends_with(&made),
+            "{name}: the table is of {kernel}, not of {series}x{made}: `make parity-record`"
+        );
     }
 }
 

@@ -1,7 +1,8 @@
 //! Random scenarios for both engines: `make parity-random SEED=7 COUNT=5`.
 
+use crate::golden::Table;
 use crate::suite::Case;
-use crate::{distances, golden, runs};
+use crate::{distances, golden, runs, sane};
 use fullpipe::scenario::{self, Source};
 use fullpipe_sim::rng::Rng;
 use std::fmt::Write;
@@ -117,6 +118,19 @@ fn scenarios_follow_from_the_seed_and_cover_the_space() {
     assert!((100..=240).contains(&fixed), "fixed buffers in {fixed} of 300");
 }
 
+/// What the simulator makes of a random scenario, as a table that is possible.
+fn simulated(seed: u64, number: u64) -> Table {
+    let case = case(seed, number, distances::nearest_profile());
+    let table = distances::simulated(&case);
+    sane::possible(&format!("{seed}/{number} simulated"), &case.plan().resolved, &table);
+    table
+}
+
+#[test]
+fn what_the_simulator_makes_of_random_scenarios_is_possible() {
+    (0..12).for_each(|number| drop(simulated(3, number)));
+}
+
 #[test]
 #[ignore = "runs random scenarios on a kernel; make parity-random"]
 fn random_scenarios_on_both_engines() {
@@ -133,7 +147,8 @@ fn random_scenarios_on_both_engines() {
         }
         let body = golden::body(&genuine, &runs::trace("linux", &genuine.plan().resolved));
         let linux = golden::read(&body).expect("a table");
-        let sim = distances::simulated(&case(seed, number, distances::nearest_profile()));
+        sane::possible(&format!("{seed}/{number} on Linux"), &genuine.plan().resolved, &linux);
+        let sim = simulated(seed, number);
         print!("{}", distances::lines(&genuine, &linux, &sim));
     }
 }

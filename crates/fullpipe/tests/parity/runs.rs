@@ -36,14 +36,19 @@ pub fn analysed(case: &Case, recording: &Recording) -> Run {
     analysis::run(&RunMeta::from_plan(&case.scenario, case.plan(), Made::default()), recording)
 }
 
+/// The kernel that `case` asks for.
+pub fn wanted(case: &Case) -> Wanted {
+    let host = &case.plan().resolved.hosts.sender;
+    let hz = host.hz.to_string().parse().expect("an HZ that Linux has");
+    Wanted { family: host.kernel.parse().unwrap_or_default(), hz }
+}
+
 /// The kernel that runs `case`. None without it, which is said; a failure where FULLPIPE_REQUIRE_KERNEL is set.
 pub fn kernel(case: &Case) -> Option<Record> {
     let resolved = &case.plan().resolved;
-    let hz = resolved.hosts.sender.hz.to_string().parse().expect("an HZ that Linux has");
-    let family = resolved.hosts.sender.kernel.parse().unwrap_or_default();
     let found = engine("linux").ready(resolved).and_then(|()| {
         let cache = Cache::of_user().map_err(|e| e.to_string())?;
-        let entry = cache.find(&Wanted { family, hz }).ok_or("no such kernel is built")?;
+        let entry = cache.find(&wanted(case)).ok_or("no such kernel is built")?;
         entry.record.map_err(|e| e.to_string())
     });
     match found {

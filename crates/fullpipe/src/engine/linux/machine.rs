@@ -20,12 +20,21 @@ use std::time::{Duration, Instant};
 const CONSOLE: &str = "console";
 /// Lines of it that an error shows.
 const SHOWN_LINES: usize = 8;
-/// A guest kernel that has used the CPU for so long while its clock stood still is busy for ever. It tells
-/// its time every 100 ms of its clock, for which a run of 100 Gb/s takes some 0.5 s. What a program of the
-/// guest uses is not counted here.
-const BUSY: Duration = Duration::from_secs(60);
-/// One that says nothing for so long is dead, busy or not.
-const SILENT: Duration = Duration::from_secs(120);
+
+/// When a guest whose clock stands still is given up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// A guest kernel that has used the CPU for so long is busy for ever. It tells its time every 100 ms of its
+    /// clock, for which a run of 100 Gb/s takes some 0.5 s. What a program of the guest uses is not counted here.
+    pub(super) busy: Duration,
+    /// One that says nothing for so long is dead, busy or not.
+    pub(super) silent: Duration,
+}
+
+/// What runs have.
+pub(super) const PATIENCE: Patience =
+    Patience { busy: Duration::from_secs(60), silent: Duration::from_secs(120) };
+
 /// See the module's description.
 pub(super) struct Machine {
     child: Child,
@@ -36,6 +45,7 @@ pub(super) struct Machine {
     room: Option<u64>,
     /// Virtual time when it was last seen to move, the CPU time and the moment of that.
     seen: (u64, Duration, Instant),
+    patience: Patience,
 }
 
 /// How a machine is.
@@ -54,7 +64,7 @@ impl Machine {
     ///
     /// # Errors
     /// A file cannot be made, or the kernel cannot be started, in words.
-    pub(super) fn start(parts: &Parts, jail: Jail) -> Result<Machine, String> {
+    pub(super) fn start(parts: &Parts, jail: Jail, patience: Patience) -> Result<Machine, String> {
         let console = || {
             let console = File::create(jail.file(CONSOLE))?;
             Ok((console.try_clone()?, console))
@@ -66,7 +76,7 @@ impl Machine {
         let child = command.spawn().map_err(failed)?;
         let memory: PathBuf = parts.memory_directory.into();
         let (room, seen) = (free_space(&memory), (0, Duration::ZERO, Instant::now()));
-        Ok(Machine { child, jail, memory, room, seen })
+        Ok(Machine { child, jail, memory, room, seen, patience })
     }
 
     /// What it has told so far; what of that was read is to be given back.
@@ -88,7 +98,7 @@ impl Machine {
             self.seen = (time, cpu, Instant::now());
         }
         let (busy, silent) = (cpu.saturating_sub(self.seen.1), self.seen.2.elapsed());
-        if busy < BUSY && silent < SILENT {
+        if busy < self.patience.busy && silent < self.patience.silent {
             return Ok(State::Running);
         }
         let at = Duration::from_nanos(time).as_secs_f64();
@@ -150,3 +160,7 @@ fn how_it_ended(status: ExitStatus) -> String {
         (None, None) => "in an unknown way".into(),
     }
 }
+
+#[cfg(test)]
+#[path = "machine_tests.rs"]
+mod tests;

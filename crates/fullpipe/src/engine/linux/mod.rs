@@ -38,7 +38,7 @@ use fullpipe_sim::trace::{Control, Sink};
 use fullpipe_sim::units::Time;
 use jail::Jail;
 use kernel::{Cache, Family, Hz, Wanted};
-use machine::{Machine, State};
+use machine::{Machine, PATIENCE, State};
 use records::Records;
 use samples::Samples;
 use std::io;
@@ -126,13 +126,15 @@ impl Engine for Linux {
         let Asked { plan, words, stages, memory_mib } = asked;
         let infos: Vec<_> = stages.iter().map(|stage| stage.info.clone()).collect();
         sink.stages(&infos);
-        let samples = Samples::new(
+        let mut samples = Samples::new(
             stages,
             &resolved.flow.iter().map(|flow| flow.app == App::Bulk).collect::<Vec<_>>(),
             resolved.mss(),
             resolved.report.sample.0,
             resolved.duration.0,
         );
+        samples.congestion =
+            resolved.flow.iter().map(|flow| flow.congestion.name.clone()).collect();
         let parts = Parts {
             kernel: &kernel,
             memory_mib,
@@ -141,7 +143,7 @@ impl Engine for Linux {
             words: &words,
         };
         let jail = Jail::new(&plan).map_err(|e| Failed::Machine(jail::cannot_write(&e)))?;
-        let machine = Machine::start(&parts, jail).map_err(Failed::Machine)?;
+        let machine = Machine::start(&parts, jail, PATIENCE).map_err(Failed::Machine)?;
         let following = Following { machine, samples, records: None, reached: Time::ZERO };
         following.follow(sink, control).map_err(|stop| match stop {
             Stop::Refused(refusal) => refused::failed(&refusal, resolved, family),

@@ -34,6 +34,8 @@ pub(super) struct Samples {
     /// What lists of losses met.
     lists: HashMap<List, Counted>,
     counter_names: Names,
+    /// The congestion control that was asked for, of each flow.
+    pub(super) congestion: Vec<String>,
 }
 
 /// What has come of a sample.
@@ -76,6 +78,7 @@ impl Samples {
             segments: 0,
             lists: HashMap::new(),
             counter_names: Names::default(),
+            congestion: Vec::new(),
         }
     }
 
@@ -125,7 +128,10 @@ impl Samples {
 
     fn event(&mut self, head: Head, body: &[u8]) {
         let kind = match word(body, 0) {
-            record::ESTABLISHED => EventKind::Established,
+            record::ESTABLISHED => {
+                self.check_congestion(head.index, body.get(16..).unwrap_or_default());
+                EventKind::Established
+            }
             record::ACCEPTED => EventKind::Accepted,
             record::FINISHED => EventKind::Finished,
             record::ABORTED => EventKind::Aborted,
@@ -139,6 +145,15 @@ impl Samples {
         let event =
             Event { time: Time(head.time_ns), flow: head.index, kind, value: word(body, 8) };
         self.at(head.time_ns).events.push(event);
+    }
+
+    /// The run fails if a flow's socket has another congestion control than was asked for.
+    fn check_congestion(&mut self, flow: u16, name: &[u8]) {
+        let Some(asked) = self.congestion.get(usize::from(flow)) else { return };
+        let has = text(name);
+        if has != *asked {
+            self.failed = Some(format!("flow {flow} has congestion control {has:?}, not {asked}"));
+        }
     }
 
     /// Tells the sink the samples that are whole, with `all` also those that never will be; the time of the last
@@ -272,6 +287,21 @@ mod tests {
         take(&mut samples, record::DONE, 2 * MS, &[]);
         assert_eq!(samples.tell(&mut recording, false), Some(Time(2 * MS)));
         assert_eq!((recording.flows.len(), recording.stage_samples.len()), (2, 2));
+    }
+
+    #[test]
+    fn another_congestion_control_than_was_asked_for_is_a_failure() {
+        let told = |name: &[u8]| {
+            let mut samples = samples(2 * MS);
+            samples.congestion = vec!["cubic".into()];
+            let body = [&record::ESTABLISHED.to_ne_bytes()[..], &[0; 8], name].concat();
+            take(&mut samples, record::EVENT, MS, &body);
+            samples.failed
+        };
+        assert_eq!(told(b"cubic\0\0\0\0\0\0\0\0\0\0\0"), None);
+        let other = told(b"reno\0\0\0\0\0\0\0\0\0\0\0\0").expect("a failure");
+        assert_eq!(other, "flow 0 has congestion control \"reno\", not cubic");
+        assert!(told(b"").is_some(), "a guest that does not tell");
     }
 
     #[test]

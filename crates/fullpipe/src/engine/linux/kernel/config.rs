@@ -1,10 +1,16 @@
 //! The kernel's configuration: what is asked, and whether it was granted.
 
-use super::Error;
+use super::{Error, Hz};
 use std::path::Path;
 
 /// What is asked beyond nothing, as a file for `KCONFIG_ALLCONFIG`.
 pub const FRAGMENT: &str = include_str!("fragment.config");
+
+/// All that the finished configuration has to have: [`FRAGMENT`], and `hz`, which is no question of `arch/um` but
+/// changed in its source.
+pub fn wanted(hz: Hz) -> String {
+    format!("{FRAGMENT}\nCONFIG_HZ={hz}\n")
+}
 
 /// Whether each option of `fragment` stands in the finished configuration `config`, whose file is
 /// called `path`. Kconfig drops without a word what depends on something that is off.
@@ -66,6 +72,20 @@ mod tests {
             "CONFIG_C is \"null\" instead of \"fd:0\"",
         ] {
             assert!(told.contains(part), "no {part} in {told}");
+        }
+    }
+
+    #[test]
+    fn another_hz_is_refused() {
+        let granted: String = options(FRAGMENT).map(|option| format!("{option}\n")).collect();
+        let check = |hz: &str| {
+            let wanted = wanted("250".parse().expect("an HZ"));
+            check(&wanted, &format!("{granted}{hz}"), Path::new("x"))
+        };
+        assert_eq!(check("CONFIG_HZ=250\n"), Ok(()));
+        for (hz, found) in [("CONFIG_HZ=100\n", "100"), ("CONFIG_HZ_250=y\n", "n")] {
+            let told = check(hz).expect_err("refused").to_string();
+            assert!(told.contains(&format!("CONFIG_HZ is {found} instead of 250")), "{told}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::process::Children;
 use super::watch::{Step, Watch};
-use super::{Error, Family, config};
+use super::{Error, Family, Hz, config};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
@@ -31,7 +31,12 @@ fn make(source: &Path) -> Command {
 ///
 /// # Errors
 /// `make` fails, or an option is not granted.
-pub fn configure<W: Watch + ?Sized>(source: &Path, log: &File, watch: &mut W) -> Result<(), Error> {
+pub fn configure<W: Watch + ?Sized>(
+    source: &Path,
+    hz: Hz,
+    log: &File,
+    watch: &mut W,
+) -> Result<(), Error> {
     let asked = source.join("fullpipe.config");
     fs::write(&asked, config::FRAGMENT).map_err(|e| Error::at(&asked, e))?;
     let mut children = Children::new(log)?;
@@ -40,7 +45,7 @@ pub fn configure<W: Watch + ?Sized>(source: &Path, log: &File, watch: &mut W) ->
     children.finish(watch, |_| {})?;
     let path = source.join(".config");
     let granted = fs::read_to_string(&path).map_err(|e| Error::at(&path, e))?;
-    config::check(config::FRAGMENT, &granted, &path)
+    config::check(&config::wanted(hz), &granted, &path)
 }
 
 /// Compiles on all cores; `log_file` is where `log` goes. Returns how many lines `make` printed.
