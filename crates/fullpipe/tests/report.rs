@@ -2,7 +2,7 @@
 
 mod report_sample;
 
-use fullpipe::analysis::document::Document;
+use fullpipe::analysis::document::{Aborted, Document};
 use fullpipe::report::figures::{self, Role};
 use fullpipe::report::html::render;
 use fullpipe::report::tables::{self, Cell};
@@ -212,6 +212,23 @@ fn drops_and_full_stages_are_named() {
         stages[1].finding,
         "nothing dropped; full at times: sender.send_buffer, sender.tx_ring"
     );
+}
+
+/// Where the connection was given up stands on the card, above the table and in the text, with the flow that it was.
+#[test]
+fn a_connection_that_was_given_up_is_told() {
+    let mut document = sample::two_flows();
+    let told = "the connection timed out (ETIMEDOUT)";
+    let card = format!("<p class=\"bad\">at 12.345 s {told}</p>");
+    assert!(!render(&document).contains(told));
+    document.runs[0].flows[1].aborted = Some(Aborted { at_s: 12.345, errno: 110 });
+    assert_eq!(render(&document).matches(&card).count(), 1);
+    let tables = tables::all(&document);
+    let flows = tables.iter().find(|table| table.name == "flows").expect("a table");
+    let (run, flow) = (&document.runs[0], &document.runs[0].flows[1]);
+    assert_eq!(flows.finding, format!("{} / {}: at 12.345 s {told}", run.variant, flow.name));
+    let text = terminal::render(&document, terminal::Style { width: 1000, color: false });
+    assert_eq!(text.matches(told).count(), 1, "{text}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::escape::{sentence, text};
 use crate::analysis::document::{Expectation, Flow, Published, Run};
-use crate::report::{limits, numbers};
+use crate::report::{happened, limits, numbers};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -73,8 +73,10 @@ fn flow_block(run: &Run, flow: &Flow) -> String {
         1 => "1 segment retransmitted".to_string(),
         n => format!("{} segments retransmitted", numbers::count(n)),
     };
+    let aborted = flow.aborted.as_ref().map(|end| text(&happened::aborted(end)));
+    let aborted = aborted.map(|end| format!("<p class=\"bad\">{end}</p>")).unwrap_or_default();
     format!(
-        "<div class=\"flow\">{name}<dl class=\"keys\">\
+        "<div class=\"flow\">{name}{aborted}<dl class=\"keys\">\
          <div><dt>{plateau}</dt><dd>{time}</dd></div>\
          <div><dt>mean over its life</dt><dd>{}</dd></div></dl>{}\
          <p class=\"quiet\">{retransmitted}</p></div>",
