@@ -188,9 +188,10 @@ fn start_long(desk: &Desk, out: &str) -> Child {
     let run = ["run", "short.toml", "--out", out, "--pcap", "a.pcapng"];
     let child = desk.start(&[&run[..], &["--set", "flow.bulk.duration=864000s"]].concat());
     let begun = Instant::now();
-    // Its size tells the capture from the check before the run.
-    let grown = |name: &str| bytes_on_disk(desk, name) > 0;
-    while !hidden(desk).iter().any(|n| n.ends_with(&format!(".{}.tmp", child.id())) && grown(n)) {
+    // Its size tells the capture from the check before the run. The directory of the results has one, too.
+    let own = format!(".pcapng.{}.tmp", child.id());
+    let grown = |name: &String| name.ends_with(&own) && bytes_on_disk(desk, name) > 0;
+    while !hidden(desk).iter().any(grown) {
         assert!(begun.elapsed() < Duration::from_secs(30), "the capture does not begin");
         std::thread::sleep(Duration::from_millis(10));
     }
