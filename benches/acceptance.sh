@@ -9,8 +9,15 @@
 # Crates and packages that cargo and apt have fetched before are not fetched again.
 set -euo pipefail
 
+case ${1:-} in
+first-result | ci | ci-cached) what=$1 ;;
+*)
+    sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+    ;;
+esac
+
 repository=$(cd "$(dirname "$0")/.." && pwd)
-what=${1:-}
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 export FULLPIPE_CACHE="$place/cache"
@@ -62,10 +69,6 @@ ci-cached)
     unset FULLPIPE_CACHE
     told="$(seconds env CI=true bash .ci/run) s"
     name=".ci/run of a clone, both kernels in the cache"
-    ;;
-*)
-    sed -n '2,9s/^# \{0,1\}//p' "$repository/benches/acceptance.sh" >&2
-    exit 2
     ;;
 esac
 

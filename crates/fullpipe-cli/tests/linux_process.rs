@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::guests::{guest_of, guests_of, parent, processes, signal};
 use common::linux::{arguments, desk, run, scenario};
 use common::{Call, Desk};
 use fullpipe::engine::linux::kernel::{Cache, Wanted};
@@ -18,29 +19,9 @@ use std::time::{Duration, Instant};
 fn long_run(desk: &Desk) -> Child {
     let long = ["--set", "duration=864000s", "--set", "flow.bulk.duration=864000s", "--out", "out"];
     let child = desk.start(&arguments(&long));
-    let begun = Instant::now();
-    while kernels_of(&child).is_empty() {
-        assert!(begun.elapsed() < Duration::from_secs(30), "no kernel starts");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    guest_of(&child);
     std::thread::sleep(Duration::from_secs(2));
     child
-}
-
-/// Numbers of all processes.
-fn processes() -> Vec<u32> {
-    let entries = std::fs::read_dir("/proc").expect("/proc").flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
-}
-
-fn parent(of: u32) -> Option<u32> {
-    let stat = std::fs::read_to_string(format!("/proc/{of}/stat")).ok()?;
-    stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()
-}
-
-/// Processes whose parent is `child`.
-fn kernels_of(child: &Child) -> Vec<u32> {
-    processes().into_iter().filter(|id| parent(*id) == Some(child.id())).collect()
 }
 
 /// All that a guest has of the machine.
@@ -55,7 +36,7 @@ struct Guest {
 impl Guest {
     /// Of a run that is under way.
     fn of(child: &Child) -> Guest {
-        let kernels = kernels_of(child);
+        let kernels = guests_of(child);
         let jail = std::fs::read_link(format!("/proc/{}/cwd", kernels[0])).expect("a directory");
         let memory = memory_of(kernels[0]);
         let guest = Guest { jail, memory, kernels };
@@ -101,11 +82,6 @@ fn memory_of(process: u32) -> BTreeSet<String> {
         Path::new(path).starts_with(&place).then(|| format!("{device} {inode}"))
     };
     maps.lines().filter_map(of_memory).collect()
-}
-
-fn signal(id: u32, name: &str) {
-    let status = Command::new("kill").args(["-s", name, &id.to_string()]).status();
-    assert!(status.expect("kill").success());
 }
 
 fn jails(of: u32) -> Vec<String> {

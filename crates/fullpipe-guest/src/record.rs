@@ -10,7 +10,7 @@
 //! | [`SENDER`] | flow | `struct tcp_info` of the sender's socket |
 //! | [`RECEIVER`] | flow | the same of the receiver's |
 //! | [`QDISCS`] | namespace: 0 the sender, 1 and on the routers, last the receiver | netlink messages of RTM_GETQDISC |
-//! | [`EVENT`] | flow | number of the event (u64), value (u64); of [`ESTABLISHED`] also the congestion control that the socket has ([`CONGESTION_SIZE`] bytes, then zeros) |
+//! | [`EVENT`] | flow | number of the event (u64), value (u64); of [`ESTABLISHED`] also how many SYNs were sent again before (u64), and the congestion control that the socket has ([`CONGESTION_SIZE`] bytes, then zeros) |
 //! | [`NAMES`] | source | text: on the first line the host, then a line with the name of each counter; once |
 //! | [`COUNTERS`] | source | number of the name, from 0 (u64), value (u64), of each counter that has changed; before that all are 0 |
 //! | [`DROPPED`] | router | flow, 0 for forward or 1 for back, packets with data that came, those dropped, ACKs that came, those dropped (u64 each), at the end |
@@ -54,8 +54,6 @@ pub const ACCEPTED: u64 = 2;
 pub const FINISHED: u64 = 3;
 /// The kernel has given the connection up, as its sender or its receiver was told; value: errno.
 pub const ABORTED: u64 = 4;
-/// connect() returned, but SYNs were sent again before; value: how many. Comes before [`ESTABLISHED`].
-pub const SYNS_AGAIN: u64 = 5;
 
 /// Before each body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

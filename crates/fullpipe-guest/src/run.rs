@@ -26,8 +26,15 @@ pub struct Event {
     pub number: u64,
     /// As [`record`] has it.
     pub value: u64,
-    /// The congestion control that the socket has, of [`record::ESTABLISHED`].
-    pub congestion: Option<[u8; record::CONGESTION_SIZE]>,
+    /// What else [`record`] has of it.
+    pub more: Vec<u8>,
+}
+
+impl Event {
+    /// One of this moment, of which there is no more to say.
+    pub fn now(flow: usize, number: u64, value: u64) -> Event {
+        Event { time_ns: time(), flow, number, value, more: Vec::new() }
+    }
 }
 
 /// Opens the records; once, before anything can fail.
@@ -58,7 +65,7 @@ pub fn record_events(out: &mut Out) {
     let mut events = EVENTS.lock().unwrap_or_else(PoisonError::into_inner);
     for event in events.drain(..) {
         let mut body = [event.number.to_ne_bytes(), event.value.to_ne_bytes()].concat();
-        body.extend(event.congestion.into_iter().flatten());
+        body.extend(event.more);
         out.record(record::EVENT, event.flow, event.time_ns, &body);
     }
 }

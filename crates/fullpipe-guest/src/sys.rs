@@ -149,22 +149,12 @@ pub fn set_option(fd: &OwnedFd, level: i32, name: i32, value: &[u8]) -> io::Resu
     Ok(())
 }
 
-/// Reads the first bytes of an option.
-pub fn get_option(fd: &OwnedFd, level: i32, name: i32, into: &mut [u8]) -> io::Result<()> {
-    let mut len = into.len() as libc::socklen_t;
-    // SAFETY: it writes at most `len` bytes to `into`.
-    check(unsafe {
-        libc::getsockopt(fd.as_raw_fd(), level, name, into.as_mut_ptr().cast(), &mut len)
-    })?;
-    Ok(())
-}
-
 /// Sets an option of one number.
 pub fn set_number(fd: &OwnedFd, level: i32, name: i32, value: i32) -> io::Result<()> {
     set_option(fd, level, name, &value.to_ne_bytes())
 }
 
-/// Reads an option into `value`, which has room for it; what it does not fill stays.
+/// Reads an option into `value`, as much of it as fits; what it does not fill stays.
 pub fn option(fd: &OwnedFd, level: i32, name: i32, value: &mut [u8]) -> io::Result<()> {
     let mut len = value.len() as libc::socklen_t;
     let to = value.as_mut_ptr().cast();

@@ -24,18 +24,24 @@ pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 /// The first guest of a call that is under way.
 #[track_caller]
 pub fn guest_of(call: &Child) -> u32 {
-    wait_for("guest", || children(call.id()).first().copied())
+    wait_for("guest", || guests_of(call).first().copied())
 }
 
-fn children(of: u32) -> Vec<u32> {
-    let processes = std::fs::read_dir("/proc").expect("/proc").flatten();
-    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let is_child = |id: &u32| {
-        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        let behind = stat.rsplit(')').next().unwrap_or_default().to_string();
-        behind.split_whitespace().nth(1) == Some(&of.to_string())
-    };
-    ids.filter(is_child).collect()
+/// All guests of a call: processes whose parent it is.
+pub fn guests_of(call: &Child) -> Vec<u32> {
+    processes().into_iter().filter(|id| parent(*id) == Some(call.id())).collect()
+}
+
+/// Numbers of all processes.
+pub fn processes() -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").expect("/proc").flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// The parent of a process that lives.
+pub fn parent(of: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{of}/stat")).ok()?;
+    stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// Sends a signal.

@@ -38,10 +38,7 @@ pub fn start(plan: &Plan, from: &Namespace, to: &Namespace) -> Result<()> {
 fn unless_aborted(index: usize, failed: io::Error) -> Result<()> {
     match failed.raw_os_error().filter(|errno| GIVEN_UP.contains(errno)) {
         Some(errno) => {
-            let value = errno as u64;
-            let time_ns = run::time();
-            let (number, congestion) = (ABORTED, None);
-            run::remember(Event { time_ns, flow: index, number, value, congestion });
+            run::remember(Event::now(index, ABORTED, errno as u64));
             Ok(())
         }
         None => Err(failed).at(|| "connection"),

@@ -22,17 +22,9 @@ pub fn run(index: usize, flow: &Flow) -> Result<()> {
     if flow.plain {
         return plain::read(socket);
     }
-    let done = read(flow, &socket);
-    let time_ns = run::time();
+    let done = read(flow, &socket).map(|bytes| run::remember(Event::now(index, FINISHED, bytes)));
     std::mem::forget(socket);
-    match done {
-        Ok(value) => {
-            let (number, congestion) = (FINISHED, None);
-            run::remember(Event { time_ns, flow: index, number, value, congestion });
-            Ok(())
-        }
-        Err(failed) => unless_aborted(index, failed),
-    }
+    done.or_else(|failed| unless_aborted(index, failed))
 }
 
 /// Reads to the end; says how many bytes there were.
@@ -62,7 +54,6 @@ fn accept(index: usize, flow: &Flow) -> Result<OwnedFd> {
     let socket = sys::accept(&listener).at(|| "accept")?;
     // Not all of them are handed on from the listener.
     options::set_all(&socket, index, Role::Receiver, &flow.receiver_options)?;
-    let (time_ns, number) = (run::time(), ACCEPTED);
-    run::remember(Event { time_ns, flow: index, number, value: 0, congestion: None });
+    run::remember(Event::now(index, ACCEPTED, 0));
     Ok(socket)
 }

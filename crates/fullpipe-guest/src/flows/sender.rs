@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::Flow;
-use fullpipe_guest::record::{ESTABLISHED, SYNS_AGAIN};
+use fullpipe_guest::record::ESTABLISHED;
 use fullpipe_guest::refusal::Role;
 
 use super::{options, plain, set_buffer, set_congestion, unless_aborted};
@@ -48,19 +48,9 @@ fn socket(index: usize, flow: &Flow, seed: u64) -> Result<OwnedFd> {
 fn connect(index: usize, flow: &Flow, socket: &OwnedFd, to: Ipv4Addr) -> io::Result<()> {
     sys::connect(socket, to, layout::receiver_port(index))?;
     let time_ns = run::time();
-    let again = syns_again(socket)?;
-    if again > 0 {
-        run::remember(Event {
-            time_ns,
-            flow: index,
-            number: SYNS_AGAIN,
-            value: again,
-            congestion: None,
-        });
-    }
     let value = time_ns.saturating_sub(flow.start_ns);
-    let congestion = Some(super::congestion(socket)?);
-    run::remember(Event { time_ns, flow: index, number: ESTABLISHED, value, congestion });
+    let more = [&syns_again(socket)?.to_ne_bytes()[..], &super::congestion(socket)?].concat();
+    run::remember(Event { time_ns, flow: index, number: ESTABLISHED, value, more });
     Ok(())
 }
 
@@ -68,7 +58,7 @@ fn connect(index: usize, flow: &Flow, socket: &OwnedFd, to: Ipv4Addr) -> io::Res
 fn syns_again(socket: &OwnedFd) -> io::Result<u64> {
     const AT: usize = 100;
     let mut info = [0; AT + 4];
-    sys::get_option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)?;
+    sys::option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)?;
     let last = info[AT..].try_into().map_err(io::Error::other)?;
     Ok(u32::from_ne_bytes(last).into())
 }

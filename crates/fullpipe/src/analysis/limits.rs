@@ -10,6 +10,7 @@
 
 use super::lookup::{FlowTrace, StageTrace, Traces};
 use crate::trace::limits::limit_names;
+use fullpipe_sim::tcp::CaState;
 use fullpipe_sim::trace::Limit;
 use fullpipe_sim::units::Time;
 use std::collections::BTreeMap;
@@ -27,9 +28,6 @@ const WINDOWS: [Limit; 5] = [
     Limit::ReceiveWindow,
     Limit::SendBuffer,
 ];
-
-/// Linux's TCP_CA_Loss.
-const LOSS: u8 = 4;
 
 /// Nanoseconds by limit.
 type Split = [u64; COUNT];
@@ -84,8 +82,9 @@ fn step(flow: &FlowTrace, count: usize, traces: &Traces) -> Split {
     spent[UNKNOWN_AT] = length.as_ns().saturating_sub(known);
     let window = Time::us(after.srtt_us.into()).max(length);
     let busy = |stages: &[StageTrace]| stages.iter().any(|s| never_idle(s, after.time, window));
-    let windows =
-        WINDOWS.into_iter().filter(|limit| after.ca_state != LOSS || *limit != Limit::CwndRecovery);
+    let windows = WINDOWS
+        .into_iter()
+        .filter(|limit| after.ca_state != CaState::Loss as u8 || *limit != Limit::CwndRecovery);
     if busy(&traces.links) {
         move_windows(&mut spent, windows, LINK_AT);
     } else if busy(&traces.receiver_cpu) {

@@ -5,11 +5,12 @@
 //! of the other one.
 
 use super::document::{Flow, Happened, Moment};
+use fullpipe_sim::tcp::CaState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Linux's TCP_CA_Recovery; Loss lies above it.
-const RECOVERY: u64 = 3;
+/// Loss lies above it.
+const RECOVERY: u64 = CaState::Recovery as u64;
 
 /// The episodes of two runs of a flow, paired by order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

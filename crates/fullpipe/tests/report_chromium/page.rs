@@ -120,19 +120,23 @@ impl Page {
     pub fn double_click(&self, selector: &str, expression: &str) {
         for _ in 0..10 {
             self.click(selector, 2);
-            let start = Instant::now();
-            while start.elapsed() < Duration::from_secs(3) {
-                if self.is(expression) {
-                    return;
-                }
-                std::thread::sleep(Duration::from_millis(20));
+            if self.becomes(expression, Duration::from_secs(3)) {
+                return;
             }
         }
         panic!("never true: {expression}");
     }
 
-    fn is(&self, expression: &str) -> bool {
-        self.run(&format!("return Boolean({expression})"), &[]) == json!(true)
+    /// Whether an expression becomes true in the page within that time.
+    fn becomes(&self, expression: &str, within: Duration) -> bool {
+        let start = Instant::now();
+        while self.run(&format!("return Boolean({expression})"), &[]) != json!(true) {
+            if start.elapsed() >= within {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        true
     }
 
     /// Presses a key (a character, or a WebDriver code such as U+E014 for the right arrow).
@@ -157,11 +161,7 @@ impl Page {
     /// # Panics
     /// When it is not within thirty seconds.
     pub fn wait_for(&self, expression: &str) {
-        let start = Instant::now();
-        while !self.is(expression) {
-            assert!(start.elapsed() < Duration::from_secs(30), "never true: {expression}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        assert!(self.becomes(expression, Duration::from_secs(30)), "never true: {expression}");
     }
 
     /// Every address that was asked for, except by the browser's own pages.

@@ -1,6 +1,7 @@
 //! Samples of flows from what the kernel says of both sockets.
 
 use super::tcp_info::TcpInfo;
+use fullpipe_sim::tcp::CaState;
 use fullpipe_sim::trace::{Event, EventKind, FlowSample, Limit};
 use fullpipe_sim::units::Time;
 
@@ -12,8 +13,6 @@ const ESTABLISHED: u8 = 1;
 const SYN_ACK: u64 = 1;
 /// Linux's TCP_CLOSE.
 const CLOSE: u8 = 7;
-/// Linux's TCP_CA_CWR: from here on cwnd is being reduced, or was by a loss.
-const CA_CWR: u8 = 2;
 
 /// What is known of a flow.
 #[derive(Default)]
@@ -148,7 +147,7 @@ fn phase(info: &TcpInfo, bulk: bool) -> Limit {
             ESTABLISHED => Limit::Application,
             _ => Limit::Idle,
         }
-    } else if info.ca_state >= CA_CWR {
+    } else if info.ca_state >= CaState::Cwr as u8 {
         Limit::CwndRecovery
     } else if info.snd_cwnd <= info.snd_ssthresh {
         Limit::CwndSlowStart

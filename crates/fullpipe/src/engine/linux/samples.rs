@@ -129,17 +129,15 @@ impl Samples {
     fn event(&mut self, head: Head, body: &[u8]) {
         let kind = match word(body, 0) {
             record::ESTABLISHED => {
-                self.check_congestion(head.index, body.get(16..).unwrap_or_default());
+                if let Some(flow) = self.flows.get_mut(usize::from(head.index)) {
+                    flow.connected(word(body, 16));
+                }
+                self.check_congestion(head.index, body.get(24..).unwrap_or_default());
                 EventKind::Established
             }
             record::ACCEPTED => EventKind::Accepted,
             record::FINISHED => EventKind::Finished,
             record::ABORTED => EventKind::Aborted,
-            record::SYNS_AGAIN => {
-                let flow = self.flows.get_mut(usize::from(head.index));
-                flow.into_iter().for_each(|flow| flow.connected(word(body, 8)));
-                return;
-            }
             _ => return,
         };
         let event =
@@ -294,7 +292,7 @@ mod tests {
         let told = |name: &[u8]| {
             let mut samples = samples(2 * MS);
             samples.congestion = vec!["cubic".into()];
-            let body = [&record::ESTABLISHED.to_ne_bytes()[..], &[0; 8], name].concat();
+            let body = [&record::ESTABLISHED.to_ne_bytes()[..], &[0; 16], name].concat();
             take(&mut samples, record::EVENT, MS, &body);
             samples.failed
         };
