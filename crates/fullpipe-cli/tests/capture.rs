@@ -184,18 +184,42 @@ fn link_is_the_element_with_a_queue() {
 }
 
 /// Begins a run that would take very long, and waits for the capture in which it is.
-fn start_long(desk: &Desk, out: &str) -> Child {
+fn start_long(desk: &Desk, out: &str) -> Running {
     let run = ["run", "short.toml", "--out", out, "--pcap", "a.pcapng"];
-    let child = desk.start(&[&run[..], &["--set", "flow.bulk.duration=864000s"]].concat());
+    let long = ["--set", "flow.bulk.duration=864000s"];
+    let running = Running(Some(desk.start(&[&run[..], &long].concat())));
     let begun = Instant::now();
     // Its size tells the capture from the check before the run. The directory of the results has one, too.
-    let own = format!(".pcapng.{}.tmp", child.id());
+    let own = format!(".pcapng.{}.tmp", running.id());
     let grown = |name: &String| name.ends_with(&own) && bytes_on_disk(desk, name) > 0;
     while !hidden(desk).iter().any(grown) {
         assert!(begun.elapsed() < Duration::from_secs(30), "the capture does not begin");
         std::thread::sleep(Duration::from_millis(10));
     }
-    child
+    running
+}
+
+/// A call that is under way; it does not outlive the test.
+struct Running(Option<Child>);
+
+impl Running {
+    fn id(&self) -> u32 {
+        self.0.as_ref().expect("it is under way").id()
+    }
+
+    /// Waits for its end.
+    fn wait(mut self) -> Call {
+        Call::wait(self.0.take().expect("it is under way"))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
 }
 
 fn bytes_on_disk(desk: &Desk, name: &str) -> u64 {
@@ -214,9 +238,7 @@ fn captures(desk: &Desk) -> Vec<String> {
 #[test]
 fn what_a_killed_capture_left_goes_at_the_next_start() {
     let desk = Desk::with_short();
-    let mut killed = start_long(&desk, "killed");
-    killed.kill().expect("it runs");
-    killed.wait().expect("it ends");
+    drop(start_long(&desk, "killed"));
     // not ours: another program's, another capture's, one that somebody still has
     let [no_process, other, directory, held] = [
         ".a.pcapng.tmp",
@@ -230,16 +252,14 @@ fn what_a_killed_capture_left_goes_at_the_next_start() {
     std::fs::create_dir(desk.path(directory)).expect("a directory");
     let lock = std::fs::File::open(desk.path(held)).expect("a file");
     lock.lock().expect("a lock");
-    let mut alive = start_long(&desk, "alive");
+    let alive = start_long(&desk, "alive");
     let stays = captures(&desk);
     let living = format!(".a.pcapng.{}.tmp", alive.id());
     assert_eq!(stays.len(), 5, "{stays:?}");
     assert!(stays.contains(&living), "{stays:?}");
     desk.call(&RUN).ends_with(0);
     assert_eq!(captures(&desk), stays);
-    alive.kill().expect("it runs");
-    alive.wait().expect("it ends");
-    drop(lock);
+    drop((alive, lock));
     std::fs::remove_file(desk.path("a.pcapng")).expect("a capture");
     desk.call(&["run", "short.toml", "--out", "more", "--pcap", "a.pcapng"]).ends_with(0);
     let mut left = [no_process, other, directory];
@@ -250,12 +270,12 @@ fn what_a_killed_capture_left_goes_at_the_next_start() {
 #[test]
 fn a_signal_keeps_whole_blocks() {
     let desk = Desk::with_short();
-    let child = start_long(&desk, "out");
+    let running = start_long(&desk, "out");
     std::thread::sleep(Duration::from_millis(300));
-    let id = child.id().to_string();
+    let id = running.id().to_string();
     let kill = std::process::Command::new("kill").args(["-s", "INT", &id]).status().expect("kill");
     assert!(kill.success());
-    Call::wait(child).ends_with(130).complains(&["stopping", "capture: a.pcapng"]);
+    running.wait().ends_with(130).complains(&["stopping", "capture: a.pcapng"]);
     assert_eq!(desk.names("."), ["a.pcapng", "out", "short.toml"]);
     let kinds = blocks(&bytes(&desk, "a.pcapng"));
     assert!(kinds.len() > 100 && kinds.last() == Some(&5));

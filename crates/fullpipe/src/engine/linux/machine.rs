@@ -1,17 +1,18 @@
 //! A guest kernel as a process: started, watched, ended.
 //!
 //! User-mode Linux with `time-travel=inf-cpu`: its clock stands still while it computes and jumps when it is
-//! idle. It makes itself the leader of a session, so that signals of the terminal do not reach it; it ends
-//! with the thread that started it, however that ends.
+//! idle. It leads a process group, so that signals of the terminal do not reach it; it ends with the thread that
+//! started it, however that ends.
 
 use super::jail::{self, Jail};
 use super::kernel::needs::free_space;
 use super::memory;
 use fullpipe_guest::boot::{self, Parts};
 use fullpipe_guest::record;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -71,7 +72,7 @@ impl Machine {
         };
         let (output, errors) = console().map_err(|e: io::Error| jail::cannot_write(&e))?;
         let mut command = boot::command(parts, jail.path());
-        command.stdin(Stdio::null()).stdout(output).stderr(errors);
+        command.stdin(Stdio::null()).stdout(output).stderr(errors).process_group(0);
         let failed = |e| format!("cannot start {}: {e}", parts.kernel.display());
         let child = command.spawn().map_err(failed)?;
         let memory: PathBuf = parts.memory_directory.into();
@@ -86,7 +87,7 @@ impl Machine {
 
     /// How it is now.
     pub(super) fn state(&mut self) -> io::Result<State> {
-        if let Some(status) = self.child.try_wait()? {
+        if let Some(status) = self.ended()? {
             return Ok(State::Ended(status));
         }
         self.room = free_space(&self.memory);
@@ -106,6 +107,23 @@ impl Machine {
         Ok(State::Hopeless(format!(
             "the guest's clock stands at {at} s for {silent} s, in which it used {busy} s of CPU"
         )))
+    }
+
+    /// How it has ended by itself, if it has. Until then its number, and so its group's, is no other's.
+    fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
+        let number = WaitId::Pid(Pid::from_child(&self.child));
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        if waitid(number, look)?.is_none() {
+            return Ok(None);
+        }
+        self.kill_group();
+        self.child.wait().map(Some)
+    }
+
+    /// Kills all processes of the guest: the kernel's own end with it, but one of its programs' that has just been
+    /// begun waits, stopped, for a kernel that is no more.
+    fn kill_group(&self) {
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
     }
 
     /// ns since the run's start, as the guest last said.
@@ -144,9 +162,10 @@ impl Machine {
 }
 
 impl Drop for Machine {
-    /// Its helper processes end with it.
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        if matches!(self.ended(), Ok(None)) {
+            self.kill_group();
+        }
         let _ = self.child.wait();
     }
 }

@@ -117,6 +117,28 @@ fn a_guest_whose_clock_moves_may_take_its_time() {
     assert_eq!(why, "at 0 s the guest ended with exit code 7");
 }
 
+/// What a kernel has begun and stopped ends with it, whether it is given up or ends by itself.
+#[test]
+fn a_guests_programs_end_with_it() {
+    for last in ["kill -STOP $$", "exit 7"] {
+        let script = format!("/bin/sleep 1000 & kill -STOP $!; echo $!; {last}");
+        let why = failure_of_script(&script, Patience { busy: LONG, silent: SHORT });
+        let program = why.lines().last().expect("its number").trim();
+        let begun = Instant::now();
+        while lives(program) {
+            assert!(begun.elapsed() < LONG, "{why}");
+            std::thread::sleep(SHORT / 100);
+        }
+    }
+}
+
+/// Whether a process is there and no corpse.
+fn lives(process: &str) -> bool {
+    assert!(process.parse::<u32>().is_ok(), "{process}");
+    let stat = fs::read_to_string(format!("/proc/{process}/stat"));
+    stat.is_ok_and(|stat| !stat.contains(") Z "))
+}
+
 #[test]
 fn a_kernel_that_is_stopped_is_given_up_with_its_time() {
     let kernel = match built(&resolved(), Family::V6_12) {
