@@ -113,10 +113,12 @@ impl Machine {
     fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         let number = WaitId::Pid(Pid::from_child(&self.child));
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        if waitid(number, look)?.is_none() {
-            return Ok(None);
+        match waitid(number, look) {
+            Ok(None) => return Ok(None),
+            Ok(Some(_)) => self.kill_group(),
+            // It has been waited for; what it said is known.
+            Err(_) => {}
         }
-        self.kill_group();
         self.child.wait().map(Some)
     }
 
