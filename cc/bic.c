@@ -4,7 +4,7 @@
  * occurred (here: goes a quarter of the distance per round trip), then probes beyond it.
  *
  * Source: Xu, Harfoush, Rhee, "Binary Increase Congestion Control for Fast Long-Distance
- * Networks", INFOCOM 2004; behaviour of Linux 2.6.20 to 3.19.
+ * Networks", INFOCOM 2004; behaviour of Linux 2.6.20 to 6.12.
  * Deviations: none known. Products of 32 bits wrap as there (cwnd beyond 5 million packets).
  * Parameters, units and ranges: the rows of BIC_PARAMS.
  */
@@ -30,7 +30,9 @@
 	P(undo_to_loss_cwnd, "0 or 1", 0, 1, "undo goes back to cwnd at the loss",                  \
 	  SINCE(2, 6, 20, 0), SINCE(3, 3, 0, 1))                                                    \
 	P(count_empty_acks, "0 or 1", 0, 1, "an ACK that completes no skb lowers the ACK ratio",    \
-	  SINCE(2, 6, 20, 0), SINCE(2, 6, 24, 1))
+	  SINCE(2, 6, 20, 0), SINCE(2, 6, 24, 1))                                                   \
+	P(timeout_forgets_loss, "0 or 1", 0, 1, "after a timeout it grows as before any loss",      \
+	  SINCE(2, 6, 20, 0), SINCE(4, 14, 0, 1))
 CC_PARAMS(BIC_PARAMS)
 
 struct bic {
@@ -93,7 +95,7 @@ static void update(struct sock *sk, struct bic *ca, u32 cwnd)
 		cnt = cnt_below(sk, cwnd, ca->last_max_cwnd);
 	else
 		cnt = cnt_beyond(sk, cwnd, ca->last_max_cwnd);
-	if (ca->loss_cwnd == 0)
+	if ((param(sk, timeout_forgets_loss) ? ca->last_max_cwnd : ca->loss_cwnd) == 0)
 		cnt = min_u32(cnt, NO_LOSS_CNT);
 	ca->cnt = max_u32(div_u32(cnt << ACK_RATIO_SHIFT, ca->delayed_ack), 1);
 }
@@ -162,6 +164,6 @@ CC_CALLBACK(void, bic_pkts_acked, struct sock *sk, const struct ack_sample *samp
 		ca->delayed_ack += sample->pkts_acked - (ca->delayed_ack >> ACK_RATIO_SHIFT);
 }
 
-CC_REGISTER(bic, .title = "BIC (INFOCOM 2004)", CC_WITH_PARAMS, .last_kernel = KERNEL(3, 19, 255),
+CC_REGISTER(bic, .title = "BIC (INFOCOM 2004)", CC_WITH_PARAMS,
 	    .init = bic_init, .ssthresh = bic_ssthresh, .cong_avoid = bic_cong_avoid,
 	    .pkts_acked = bic_pkts_acked, .set_state = bic_set_state, .undo_cwnd = bic_undo_cwnd)

@@ -28,9 +28,11 @@ struct tcp_sock { /* mirrored by Sock in crates/fullpipe-sim/src/cc/sock.rs */
 	u32 mss_cache;      /* bytes */
 	u32 delivered;      /* packets */
 	u32 snd_nxt;        /* sequence number of the next byte to be sent first, wraps */
+	u32 snd_una;        /* the first one that is not acknowledged, wraps */
+	u32 lsndtime;       /* jiffies, when data was last sent */
 	u32 sim_prior_in_flight, sim_is_cwnd_limited, sim_ca_state;
 	u32 sim_saw_tstamp, sim_rcv_tsecr, sim_jiffies, sim_hz;
-	u64 sim_now_us;
+	u64 sim_now_us, sim_pacing_rate;
 	u64 sim_private[13]; /* icsk_ca_priv */
 	u64 sim_random;
 	u32 sim_helpers;
@@ -55,12 +57,15 @@ u32 tcp_reno_undo_cwnd(struct sock *sk);
 
 #define tcp_sk(sk) ((struct tcp_sock *)(sk))
 #define inet_csk_ca(sk) ((void *)tcp_sk(sk)->sim_private) /* 104 bytes, zero at first */
+#define sk_pacing_rate(sk) (tcp_sk(sk)->sim_pacing_rate) /* bytes per second */
 #define tcp_is_cwnd_limited(sk) (tcp_sk(sk)->sim_is_cwnd_limited != 0)
 #define tcp_ca_state(sk) (tcp_sk(sk)->sim_ca_state)
 #define tcp_saw_tstamp(sk) (tcp_sk(sk)->sim_saw_tstamp != 0)
 #define tcp_rcv_tsecr(sk) (tcp_sk(sk)->sim_rcv_tsecr) /* echoed timestamp, in jiffies; 0: none */
 
 /* ---- clock, chance, arithmetic ---- */
+
+enum tcp_ca_event { CA_EVENT_TX_START, CA_EVENT_CWND_RESTART, CA_EVENT_COMPLETE_CWR, CA_EVENT_LOSS };
 
 #define cc_jiffies(sk) (tcp_sk(sk)->sim_jiffies) /* wraps */
 #define cc_hz(sk) (tcp_sk(sk)->sim_hz)           /* jiffies per second */
@@ -73,6 +78,7 @@ static inline u32 div_u32(u32 a, u32 b) { return b ? a / b : 0; }
 static inline u64 div_u64(u64 a, u64 b) { return b ? a / b : 0; }
 static inline u32 min_u32(u32 a, u32 b) { return a < b ? a : b; }
 static inline u32 max_u32(u32 a, u32 b) { return a > b ? a : b; }
+static inline u64 min_u64(u64 a, u64 b) { return a < b ? a : b; }
 static inline u32 fls64(u64 a) { return a ? 64 - (u32)__builtin_clzll(a) : 0; }
 static inline u32 cc_ms_to_jiffies(u32 ms, u32 hz) /* rounded up */
 {

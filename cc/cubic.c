@@ -10,7 +10,9 @@
  * Source: Rhee, Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", PFLDnet 2005; Ha, Rhee,
  * Xu, same title, ACM SIGOPS OSR 42(5), 2008; Ha, Rhee, "Hybrid Slow Start for High-Bandwidth and
  * Long-Distance Networks", PFLDnet 2008; behaviour of Linux 2.6.20 to 3.19. HyStart was read in
- * 2.6.29 and 2.6.38, between which lies 2.6.32, and in 3.14; what differs there came with 2.6.39.
+ * 2.6.29 and 2.6.38, between which lies 2.6.32, and in 3.14; what differs there came with 2.6.39. All
+ * was read in 6.1 and 6.12 too, which agree; from which version on what they do otherwise holds is known
+ * from their history.
  * Deviations: the cubic root is the integer Newton iteration; kernels from
  * 2.6.22 on approximate it by a table, within 0.2 % on average. Time since the epoch is scaled in
  * 64 bits (the kernel's 32 bits wrap after 2^22 jiffies without a loss). Delay samples by
@@ -29,6 +31,12 @@
 #define DELAY 2u       /* a delay above the least */
 #define MIN_SAMPLES 8u /* a round's delay is the least of this many */
 #define MAX_RISE 16u   /* ms (jiffies), a delay above the least by more is always one */
+#define MIN_RISE_US 4000u
+#define MAX_RISE_US 16000u
+#define MAX_ACK_DELAY_US 1000u /* what batching of ACKs may add to the least RTT */
+#define GSO_MAX_SIZE 65536u    /* bytes of the largest batch */
+
+enum { IN_JIFFIES, IN_MS, IN_US }; /* rtt_clock */
 
 #define CUBIC_PARAMS(P)                                                                             \
 	P(beta, "1/1024", 1, 1023, "share of cwnd kept after a loss", SINCE(2, 6, 20, 819),         \
@@ -67,8 +75,16 @@
 	  SINCE(2, 6, 20, 16))                                                                      \
 	P(hystart_ack_delta, "ms", 0, 1000, "longest gap in an ACK train (fixed before 2.6.39)",    \
 	  SINCE(2, 6, 20, 2))                                                                       \
-	P(clock_in_ms, "0 or 1", 0, 1, "least RTT and HyStart's clock in ms (1), in jiffies (0)",   \
-	  SINCE(2, 6, 20, 0), SINCE(2, 6, 39, 1))
+	P(hystart_ack_delta_us, "us", 0, 2147483647, "the same where the clock is in us",           \
+	  SINCE(2, 6, 20, 2000))                                                                    \
+	P(rtt_clock, "0 to 2", 0, 2, "least RTT and HyStart's clock in jiffies (0), ms (1), us (2)", \
+	  SINCE(2, 6, 20, 0), SINCE(2, 6, 39, 1), SINCE(5, 6, 0, 2))                                \
+	P(ack_ratio, "0 or 1", 0, 1, "an ACK counts for as many packets as ACKs do on average",     \
+	  SINCE(2, 6, 20, 1), SINCE(4, 0, 0, 0))                                                    \
+	P(least_cnt, "packets", 1, 65535, "one packet per this many at least",                      \
+	  SINCE(2, 6, 20, 1), SINCE(4, 0, 0, 2))                                                    \
+	P(idle_shifts_epoch, "0 or 1", 0, 1, "the curve stands still in a pause",               \
+	  SINCE(2, 6, 20, 0), SINCE(4, 3, 0, 1))
 CC_PARAMS(CUBIC_PARAMS)
 
 struct cubic {
@@ -79,16 +95,16 @@ struct cubic {
 	u32 last_time;     /* jiffies, time when cnt was computed */
 	u32 origin;        /* packets, where the curve is flat */
 	u32 k;             /* 1/1024 s, from the epoch's start to the origin */
-	u32 delay_min;     /* jiffies (ms) << 3, least RTT; 0: unknown */
+	u32 delay_min;     /* jiffies (ms) << 3, or us: least RTT; 0: unknown */
 	u32 epoch_start;   /* jiffies, first increase after a loss; 0: none */
 	u32 ack_cnt;       /* ACKs not yet turned into tcp_cwnd */
 	u32 tcp_cwnd;      /* packets, the window Reno would have */
 	u32 delayed_ack;   /* packets per ACK, in 1/16 */
-	/* HyStart; times in jiffies (ms) */
+	/* HyStart; times in jiffies (ms, us) */
 	u32 round_start;   /* when the round began */
 	u32 last_ack;      /* when the last ACK of the train came */
 	u32 end_seq;       /* the round is over when this is acknowledged */
-	u32 curr_rtt;      /* << 3, least RTT of the round's first samples; 0: none */
+	u32 curr_rtt;      /* as delay_min, least RTT of the round (its first samples); 0: none */
 	u32 sample_cnt;    /* those samples */
 	u32 found;         /* why slow start has ended: TRAIN, DELAY */
 };
@@ -105,7 +121,14 @@ static void reset(struct sock *sk, struct cubic *ca)
 /* Of the least RTT and of HyStart. */
 static u32 rtt_clock(struct sock *sk)
 {
-	return param(sk, clock_in_ms) ? (u32)(cc_now_us(sk) / 1000) : cc_jiffies(sk);
+	switch (param(sk, rtt_clock)) {
+	case IN_JIFFIES:
+		return cc_jiffies(sk);
+	case IN_MS:
+		return (u32)(cc_now_us(sk) / 1000);
+	default:
+		return (u32)cc_now_us(sk);
+	}
 }
 
 /* A round begins: it ends with the ACK of all that is out now. */
@@ -123,19 +146,19 @@ static void watch_train(struct sock *sk, struct cubic *ca)
 	u32 now = rtt_clock(sk), gap = param(sk, hystart_ack_delta), half = ca->delay_min >> 4;
 	u32 length = now - ca->round_start;
 
-	if (!param(sk, clock_in_ms))
+	if (param(sk, rtt_clock) == IN_JIFFIES)
 		gap = cc_ms_to_jiffies(gap, cc_hz(sk));
 	if ((s32)(now - ca->last_ack) > (s32)gap)
 		return;
 	ca->last_ack = now;
-	if ((s32)length > (s32)half || (length == half && !param(sk, clock_in_ms)))
+	if ((s32)length > (s32)half || (length == half && param(sk, rtt_clock) == IN_JIFFIES))
 		ca->found |= TRAIN;
 }
 
 /* The least of the round's first delays against the least of all: an eighth of half of it more. */
 static void watch_delay(struct sock *sk, struct cubic *ca, u32 delay)
 {
-	u32 least = param(sk, clock_in_ms) ? 4 : 2;
+	u32 least = param(sk, rtt_clock) == IN_MS ? 4 : 2;
 	u32 rise = max_u32(min_u32(ca->delay_min >> 4, MAX_RISE << 3), least << 3);
 
 	if (ca->sample_cnt < MIN_SAMPLES) {
@@ -145,6 +168,59 @@ static void watch_delay(struct sock *sk, struct cubic *ca, u32 delay)
 	} else if (ca->curr_rtt > ca->delay_min + rise) {
 		ca->found |= DELAY;
 	}
+}
+
+/* What batches of segments may add to the least RTT: two of the largest, at twice the flow's speed. */
+static u32 ack_delay(struct sock *sk)
+{
+	u64 rate = sk_pacing_rate(sk);
+
+	return rate ? min_u32((u32)min_u64(div_u64(GSO_MAX_SIZE * 4ull * 1000000, rate), ~0u),
+			      MAX_ACK_DELAY_US)
+		    : 0;
+}
+
+static void watch_train_us(struct sock *sk, struct cubic *ca)
+{
+	u32 now = rtt_clock(sk);
+
+	if ((s32)(now - ca->last_ack) > (s32)param(sk, hystart_ack_delta_us))
+		return;
+	ca->last_ack = now;
+	if ((s32)(now - ca->round_start) > (s32)((ca->delay_min + ack_delay(sk)) >> 1))
+		ca->found |= TRAIN;
+}
+
+/* The least of the round's delays, of all of them, against the least of all. */
+static void watch_delay_us(struct cubic *ca, u32 delay)
+{
+	u32 rise = min_u32(max_u32(ca->delay_min >> 3, MIN_RISE_US), MAX_RISE_US);
+
+	if (ca->curr_rtt == 0 || ca->curr_rtt > delay)
+		ca->curr_rtt = delay;
+	if (ca->sample_cnt < MIN_SAMPLES)
+		ca->sample_cnt++;
+	else if (ca->curr_rtt > ca->delay_min + rise)
+		ca->found |= DELAY;
+}
+
+/* The same with a clock in us: a round begins with the first sample beyond the last one. */
+static void hystart_update_us(struct sock *sk, struct cubic *ca, u32 delay)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (ca->found || !param(sk, hystart) || !tcp_in_slow_start(tp))
+		return;
+	if (cc_after(tp->snd_una, ca->end_seq))
+		hystart_reset(sk, ca);
+	if (tp->snd_cwnd < param(sk, hystart_low_window))
+		return;
+	if (param(sk, hystart_detect) & TRAIN)
+		watch_train_us(sk, ca);
+	if (param(sk, hystart_detect) & DELAY)
+		watch_delay_us(ca, delay);
+	if (ca->found)
+		tp->snd_ssthresh = tp->snd_cwnd;
 }
 
 /* Slow start ends at the present cwnd once it has been found to be large enough. */
@@ -182,12 +258,12 @@ static u32 cubic_root(u64 a)
 	return (u32)x;
 }
 
-static void start_epoch(struct sock *sk, struct cubic *ca, u32 cwnd, u32 now)
+static void start_epoch(struct sock *sk, struct cubic *ca, u32 cwnd, u32 now, u32 acked)
 {
 	u64 cube_factor = div_u64(1ull << CUBE_SHIFT, cube_rtt_scale(sk));
 
 	ca->epoch_start = now;
-	ca->ack_cnt = 1;
+	ca->ack_cnt = acked;
 	ca->tcp_cwnd = cwnd;
 	if (ca->last_max_cwnd <= cwnd) {
 		ca->k = 0;
@@ -203,8 +279,10 @@ static u64 epoch_time(struct sock *sk, const struct cubic *ca, u32 now)
 {
 	u32 rtt = ca->delay_min >> 3, t;
 
-	if (param(sk, clock_in_ms))
+	if (param(sk, rtt_clock) == IN_MS)
 		rtt = cc_ms_to_jiffies(rtt, cc_hz(sk));
+	else if (param(sk, rtt_clock) == IN_US)
+		rtt = cc_us_to_jiffies(ca->delay_min, cc_hz(sk));
 	t = now + rtt - ca->epoch_start;
 
 	return div_u64((u64)t << TIME_SHIFT, cc_hz(sk));
@@ -220,9 +298,9 @@ static u32 curve(struct sock *sk, const struct cubic *ca, u64 t)
 }
 
 /* At least this many ACKs per increment, so that growth stays below max_increment per 100 ms. */
-static u32 least_cnt(struct sock *sk, const struct cubic *ca, u32 cwnd, u64 t)
+static u32 smax_cnt(struct sock *sk, const struct cubic *ca, u32 cwnd, u64 t)
 {
-	u32 smax = param(sk, max_increment), per_second = param(sk, clock_in_ms) ? 1000 : cc_hz(sk);
+	u32 smax = param(sk, max_increment), per_second = param(sk, rtt_clock) == IN_MS ? 1000 : cc_hz(sk);
 
 	if (!smax || !ca->delay_min || (param(sk, max_increment_after_k) && t < ca->k))
 		return 0;
@@ -245,47 +323,64 @@ static u32 friendly_cnt(struct sock *sk, struct cubic *ca, u32 cwnd)
 	return ca->tcp_cwnd > cwnd ? div_u32(cwnd, ca->tcp_cwnd - cwnd) : ~0u;
 }
 
-static void update(struct sock *sk, struct cubic *ca, u32 cwnd, u32 acked)
+/* ACKs per increment by the curve. */
+static u32 curve_cnt(struct sock *sk, struct cubic *ca, u32 cwnd, u32 now)
 {
-	u32 now = cc_jiffies(sk), target, cnt;
-	u64 t;
+	u64 t = epoch_time(sk, ca, now);
+	u32 target = curve(sk, ca, t), cnt;
 
-	ca->ack_cnt += acked;
-	if (ca->last_cwnd == cwnd && (s32)(now - ca->last_time) <= (s32)(cc_hz(sk) / 32))
-		return;
-	ca->last_cwnd = cwnd;
-	ca->last_time = now;
-	if (ca->epoch_start == 0)
-		start_epoch(sk, ca, cwnd, now);
-
-	t = epoch_time(sk, ca, now);
-	target = curve(sk, ca, t);
 	cnt = target > cwnd ? div_u32(cwnd, target - cwnd) : 100 * cwnd;
-	cnt = max_u32(cnt, least_cnt(sk, ca, cwnd, t));
+	cnt = max_u32(cnt, smax_cnt(sk, ca, cwnd, t));
 	if (ca->loss_cwnd == 0 && param(sk, no_loss_cnt))
 		cnt = param(sk, no_loss_cnt);
 	if (ca->last_max_cwnd == 0 && param(sk, no_loss_max_cnt))
 		cnt = min_u32(cnt, param(sk, no_loss_max_cnt));
-	if (param(sk, tcp_friendliness))
-		cnt = min_u32(cnt, friendly_cnt(sk, ca, cwnd));
-	ca->cnt = max_u32(div_u32(cnt << ACK_RATIO_SHIFT, ca->delayed_ack), 1);
+	return cnt;
 }
 
-/* A delay << 3: least RTT, HyStart. The first second after a reduction does not count. */
+static void update(struct sock *sk, struct cubic *ca, u32 cwnd, u32 acked)
+{
+	u32 now = cc_jiffies(sk), cnt = ca->cnt;
+
+	ca->ack_cnt += acked;
+	if (ca->last_cwnd == cwnd && (s32)(now - ca->last_time) <= (s32)(cc_hz(sk) / 32))
+		return;
+	/* Without the ACK ratio the curve is looked at once per jiffy. */
+	if (param(sk, ack_ratio) || ca->epoch_start == 0 || now != ca->last_time) {
+		ca->last_cwnd = cwnd;
+		ca->last_time = now;
+		if (ca->epoch_start == 0)
+			start_epoch(sk, ca, cwnd, now, param(sk, ack_ratio) ? 1 : acked);
+		cnt = curve_cnt(sk, ca, cwnd, now);
+	}
+	if (param(sk, tcp_friendliness))
+		cnt = min_u32(cnt, friendly_cnt(sk, ca, cwnd));
+	if (param(sk, ack_ratio))
+		cnt = div_u32(cnt << ACK_RATIO_SHIFT, ca->delayed_ack);
+	ca->cnt = max_u32(cnt, param(sk, least_cnt));
+}
+
+/* A delay (<< 3, or in us): least RTT, HyStart. The first second after a reduction does not count. */
 static void measure_delay(struct sock *sk, struct cubic *ca, u32 delay)
 {
-	if ((s32)(cc_jiffies(sk) - ca->epoch_start) < (s32)cc_hz(sk))
+	if ((ca->epoch_start || param(sk, rtt_clock) != IN_US) &&
+	    (s32)(cc_jiffies(sk) - ca->epoch_start) < (s32)cc_hz(sk))
 		return;
 	delay = max_u32(delay, 1);
 	if (ca->delay_min == 0 || ca->delay_min > delay)
 		ca->delay_min = delay;
-	hystart_update(sk, ca, delay);
+	if (param(sk, rtt_clock) == IN_US)
+		hystart_update_us(sk, ca, delay);
+	else
+		hystart_update(sk, ca, delay);
 }
 
-/* An RTT << 3 in the units of the least one. */
+/* An RTT as the least one is kept. */
 static u32 sampled(struct sock *sk, u64 rtt_us)
 {
-	if (param(sk, clock_in_ms))
+	if (param(sk, rtt_clock) == IN_US)
+		return (u32)rtt_us;
+	if (param(sk, rtt_clock) == IN_MS)
 		return (u32)((rtt_us << 3) / 1000);
 	return cc_us_to_jiffies(rtt_us, cc_hz(sk)) << 3;
 }
@@ -312,7 +407,8 @@ CC_CALLBACK(void, cubic_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 	if (!tcp_is_cwnd_limited(sk))
 		return;
 	if (tcp_in_slow_start(tp)) {
-		if (param(sk, hystart) && cc_after(ack, ca->end_seq))
+		if (param(sk, hystart) && param(sk, rtt_clock) != IN_US &&
+		    cc_after(ack, ca->end_seq))
 			hystart_reset(sk, ca);
 		acked = tcp_slow_start(tp, acked);
 		if (!acked)
@@ -368,7 +464,21 @@ CC_CALLBACK(void, cubic_pkts_acked, struct sock *sk, const struct ack_sample *sa
 		measure_delay(sk, ca, sampled(sk, (u64)sample->rtt_us));
 }
 
-CC_REGISTER(cubic, .title = "CUBIC (PFLDnet 2005)", CC_WITH_PARAMS, .last_kernel = KERNEL(3, 19, 255),
+/* After a pause the curve goes on where it was. */
+CC_CALLBACK(void, cubic_cwnd_event, struct sock *sk, u32 event)
+{
+	struct cubic *ca = inet_csk_ca(sk);
+	u32 now = cc_jiffies(sk);
+	s32 idle = (s32)(now - tcp_sk(sk)->lsndtime);
+
+	if (event != CA_EVENT_TX_START || !param(sk, idle_shifts_epoch) || !ca->epoch_start || idle <= 0)
+		return;
+	ca->epoch_start += (u32)idle;
+	if (cc_after(ca->epoch_start, now))
+		ca->epoch_start = now;
+}
+
+CC_REGISTER(cubic, .title = "CUBIC (PFLDnet 2005)", CC_WITH_PARAMS,
 	    .init = cubic_init, .ssthresh = cubic_ssthresh, .cong_avoid = cubic_cong_avoid,
 	    .pkts_acked = cubic_pkts_acked, .set_state = cubic_set_state,
-	    .undo_cwnd = cubic_undo_cwnd, CC_US_RTT_IF(hystart))
+	    .undo_cwnd = cubic_undo_cwnd, .cwnd_event = cubic_cwnd_event, CC_US_RTT_IF(hystart))

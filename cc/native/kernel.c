@@ -15,12 +15,12 @@
 #define AT(field, offset) _Static_assert(__builtin_offsetof(struct tcp_sock, field) == offset, #field)
 AT(snd_cwnd_clamp, 16);
 AT(snd_nxt, 40);
-AT(sim_hz, 68);
-AT(sim_now_us, 72);
-AT(sim_private, 80);
-AT(sim_random, 184);
-AT(sim_param, 196);
-_Static_assert(sizeof(struct tcp_sock) == 288, "struct tcp_sock");
+AT(sim_hz, 76);
+AT(sim_now_us, 80);
+AT(sim_private, 96);
+AT(sim_random, 200);
+AT(sim_param, 212);
+_Static_assert(sizeof(struct tcp_sock) == 304, "struct tcp_sock");
 _Static_assert(sizeof(struct ack_sample) == 12, "struct ack_sample");
 
 enum { SIM_PER_ACK, SIM_STRETCH, SIM_SLOW_START };

@@ -54,6 +54,8 @@ pub struct Train {
     pub ip_len: u32,
     /// Timestamp of each packet, jiffies of its sender; 0 without timestamps.
     pub tsval: u32,
+    /// Whether the last packet ends a burst (PSH).
+    pub push: bool,
     /// Number of packets, at least 1.
     pub count: u32,
     /// Number of the first packet among all that its host has put on the wire; the others follow it.
@@ -93,7 +95,8 @@ impl Train {
     /// Packets `from .. from + count` at new times.
     pub fn retimed(&self, from: u32, count: u32, first: Time, spacing: u64) -> Train {
         let serial = self.serial + u64::from(from);
-        Train { number: self.number_of(from), count, serial, first, spacing, ..*self }
+        let push = self.push && from + count == self.count;
+        Train { number: self.number_of(from), count, serial, first, spacing, push, ..*self }
     }
 
     /// Number of packets at or before `time`.
@@ -111,7 +114,7 @@ impl Train {
             && self.tsval == next.tsval
             && self.number_of(self.count) == next.number
             && self.serial + u64::from(self.count) == next.serial;
-        if !follows || next.first < self.last() {
+        if !follows || self.push || next.first < self.last() {
             return false;
         }
         let last = (self.last().0, self.spacing, self.count);
@@ -119,6 +122,7 @@ impl Train {
             return false;
         };
         self.spacing = pace;
+        self.push = next.push;
         self.count += next.count;
         true
     }

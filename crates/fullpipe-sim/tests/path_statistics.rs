@@ -31,8 +31,20 @@ fn pass_trains(element: Element, packets: u64, length: u32, spacing: Time) -> Pa
         let (count, spacing) = (length, spacing.0);
         let serial = number;
         let tsval = 0;
-        let train =
-            Train { flow, kind, skb, number, len, ip_len, tsval, count, serial, first, spacing };
+        let train = Train {
+            flow,
+            kind,
+            skb,
+            number,
+            len,
+            ip_len,
+            tsval,
+            count,
+            push: false,
+            serial,
+            first,
+            spacing,
+        };
         chain.push(&train, &mut out);
     }
     let mut due = chain.wake_time();

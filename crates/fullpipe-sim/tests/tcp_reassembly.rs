@@ -6,10 +6,12 @@ mod random;
 
 use conversation::{SEGMENT, host, profile};
 use fullpipe_sim::tcp::receiver::Receiver;
-use fullpipe_sim::tcp::window::RX_OVERHEAD;
 use fullpipe_sim::tcp::{Ack, Segment};
 use fullpipe_sim::units::Time;
 use proptest::prelude::*;
+
+/// Memory of a segment besides its data, in the profile that is used here.
+const RX_OVERHEAD: u64 = 256;
 
 /// What may happen.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +52,7 @@ struct Pair {
 }
 
 fn segment_of(seq: u64, len: u64) -> Segment {
-    Segment { seq, len: len as u32, tsval: 0 }
+    Segment { seq, len: len as u32, tsval: 0, push: false }
 }
 
 impl Pair {

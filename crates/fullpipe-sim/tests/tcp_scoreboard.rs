@@ -150,6 +150,7 @@ impl Pair {
                 expected.packets += 1;
                 if packet.ever.is_none() {
                     expected.original = expected.original.or(Some(packet.start));
+                    expected.last_original = Some(packet.end - 1);
                 }
             }
         }
@@ -181,6 +182,9 @@ impl Pair {
             resent: gone.iter().any(|p| p.ever.is_some()),
             resent_beyond_head: gone[1..].iter().any(|p| p.ever.is_some()),
             original: gone.iter().find(|p| p.ever.is_none() && !p.sacked).map(|p| p.start),
+            last_original: (gone.iter().rev())
+                .find(|p| p.ever.is_none() && !p.sacked)
+                .map(|p| p.end - 1),
         };
         if expected == found { Ok(()) } else { Err(format!("{found:?}, not {expected:?}")) }
     }
@@ -236,7 +240,7 @@ impl Pair {
             (packet.start, packet.end)
         });
         if let Some((start, end)) = found {
-            self.board.note_retransmitted(start, end, now, nxt);
+            self.board.note_retransmitted(start, end, Time(now.into()), nxt);
         }
         if expected == found { Ok(()) } else { Err(format!("next {found:?}, not {expected:?}")) }
     }

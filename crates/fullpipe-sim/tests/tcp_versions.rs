@@ -131,6 +131,8 @@ fn initial_window() {
     assert_eq!(offers(InitialWindow::ByMss), [4, 4, 2]);
     assert_eq!(offers(InitialWindow::Ten), [10, 10, 2]);
     assert_eq!(offers(InitialWindow::Twenty), [20, 20, 3]);
+    // All that a SYN-ACK can tell, and as much of 2 MiB as may be window, in whole segments.
+    assert_eq!(offers(InitialWindow::Full), [65, 45, 7]);
 }
 
 /// Without an RTT sample the first timeout is 3 s, since 3.1 1 s (RFC 6298).

@@ -29,6 +29,10 @@ pub struct Sock {
     pub delivered: u32,
     /// Sequence number of the next byte to be sent for the first time, wrapping.
     pub snd_nxt: u32,
+    /// Sequence number of the first byte that is not acknowledged, wrapping.
+    pub snd_una: u32,
+    /// Jiffies when data was last sent.
+    pub lsndtime: u32,
     /// Packets in flight before the ACK in hand was processed.
     pub prior_in_flight: u32,
     /// 1 if the window, and nothing else, limited the sender before the ACK in hand; else 0.
@@ -46,6 +50,8 @@ pub struct Sock {
     pub hz: u32,
     /// The clock in microseconds.
     pub now_us: u64,
+    /// How fast the kernel takes the flow to be, bytes per second (since 3.12); else 0.
+    pub pacing_rate: u64,
 }
 
 impl Sock {
@@ -63,6 +69,8 @@ impl Sock {
             mss_cache: 0,
             delivered: 0,
             snd_nxt: 0,
+            snd_una: 0,
+            lsndtime: 0,
             prior_in_flight: 0,
             is_cwnd_limited: 0,
             ca_state: u32::from(OPEN),
@@ -71,6 +79,7 @@ impl Sock {
             jiffies: 0,
             hz,
             now_us: 0,
+            pacing_rate: 0,
         }
     }
 }
@@ -131,11 +140,11 @@ pub(super) const PARAMS: usize = 23;
 const _: () = {
     assert!(core::mem::offset_of!(Sock, snd_cwnd_clamp) == 16);
     assert!(core::mem::offset_of!(Sock, snd_nxt) == 40);
-    assert!(core::mem::offset_of!(Sock, hz) == 68);
-    assert!(core::mem::offset_of!(Sock, now_us) == 72);
-    assert!(core::mem::offset_of!(Flow, private) == 80);
-    assert!(core::mem::offset_of!(Flow, random) == 184);
-    assert!(core::mem::offset_of!(Flow, param) == 196);
-    assert!(core::mem::size_of::<Flow>() == 288);
+    assert!(core::mem::offset_of!(Sock, hz) == 76);
+    assert!(core::mem::offset_of!(Sock, now_us) == 80);
+    assert!(core::mem::offset_of!(Flow, private) == 96);
+    assert!(core::mem::offset_of!(Flow, random) == 200);
+    assert!(core::mem::offset_of!(Flow, param) == 212);
+    assert!(core::mem::size_of::<Flow>() == 304);
     assert!(core::mem::size_of::<AckSample>() == 12);
 };

@@ -27,6 +27,7 @@ mod acks;
 mod capture;
 mod clock;
 mod cpu;
+mod in_host;
 mod level;
 mod port;
 mod receiving;
@@ -39,6 +40,7 @@ use crate::drops::Drops;
 use crate::path::Chain;
 use crate::path::host::receive::Receive;
 use crate::tally::Samples;
+use crate::tcp::behaviour::profile_of;
 use crate::tcp::{HEADERS, TIMESTAMP_OPTION};
 use crate::trace::{Control, Event, EventKind, Sink};
 use crate::train::{Kind, Train};
@@ -73,6 +75,8 @@ pub(crate) struct Shared {
     doing: (Work, Side),
     pub(crate) mss: u32,
     pub(crate) headers: u32,
+    /// Whether the receiver minds the end of a burst (PSH).
+    pub(crate) push: bool,
     /// Where packets are to be told.
     capture: Option<Box<Capture>>,
 }
@@ -171,6 +175,7 @@ impl Run {
             doing: (Work::Packets, Side::Sender),
             mss,
             headers,
+            push: profile_of(&config.receiver)?.push_asks_ack,
             capture: None,
         };
         let samples = Samples::of(config);

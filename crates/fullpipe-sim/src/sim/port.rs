@@ -1,6 +1,7 @@
 //! Where TCP's packets meet the host: CPU time is spent, an skb becomes trains, the qdisc decides.
 
 use super::capture::{Capture, Fate, Sent, What};
+use super::in_host::InHost;
 use crate::path::host::transmit::Transmit;
 use crate::tcp::{Output, Transmission};
 use crate::train::{Kind, Train};
@@ -20,6 +21,10 @@ pub(crate) struct Port<'a> {
     pub(crate) flow: u16,
     pub(crate) mss: u32,
     pub(crate) headers: u32,
+    /// Whether the end of an skb of several segments is told (PSH).
+    pub(crate) push: bool,
+    /// What of the flow is in the host, where that matters, and the memory of an skb besides its data.
+    pub(super) in_host: Option<(&'a mut InHost, u64)>,
     /// Segments sent again, for the trace.
     pub(crate) retransmitted: Vec<u64>,
     /// Where packets are told.
@@ -36,6 +41,7 @@ impl Port<'_> {
             len,
             ip_len: len + self.headers,
             tsval,
+            push: false,
             count,
             serial: 0,
             first: self.cpu,
@@ -83,12 +89,22 @@ impl Output for Port<'_> {
         let whole = self.train(skb.seq, self.mss, full, skb.tsval);
         let tail_at = skb.seq + u64::from(full) * u64::from(self.mss);
         let tail = self.train(tail_at, rest, 1, skb.tsval);
-        match (full, rest) {
+        let push = self.push && segments > 1;
+        let taken = match (full, rest) {
             (0, 0) => self.push(&[tail], made, What::Probe),
             (0, _) => self.push(&[tail], made, What::Plain),
-            (_, 0) => self.push(&[whole], made, What::Plain),
-            _ => self.push(&[whole, tail], made, What::Plain),
+            (_, 0) => self.push(&[Train { push, ..whole }], made, What::Plain),
+            _ => self.push(&[whole, Train { push, ..tail }], made, What::Plain),
+        };
+        if let Some((in_host, overhead)) = self.in_host.as_mut().filter(|_| taken) {
+            in_host.enter(self.transmit.last_leaves(), u64::from(skb.len) + *overhead);
         }
+        taken
+    }
+
+    fn in_host(&mut self) -> u64 {
+        let now = self.cpu;
+        self.in_host.as_mut().map_or(0, |(in_host, _)| in_host.at(now))
     }
 
     fn now(&self) -> Time {

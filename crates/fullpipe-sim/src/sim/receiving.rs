@@ -131,9 +131,11 @@ impl ReceivingHost {
             cpu,
             cost: Time::ZERO,
             walk_cost: Time::ZERO,
+            in_host: None,
             flow: flow as u16,
             mss: shared.mss,
             headers: shared.headers,
+            push: false,
             retransmitted: Vec::new(),
             capture: shared.capture.as_deref_mut(),
         };
@@ -189,7 +191,7 @@ impl ReceivingHost {
                 shared.hear_and_settle(packet);
                 self.flows[flow].syn_seen = true;
                 self.flows[flow].tcp.on_syn(cpu);
-                let window = self.flows[flow].tcp.window.rcv_wnd;
+                let window = self.flows[flow].tcp.window.told_first();
                 self.send(flow, cpu, Kind::SynAck, window, What::Plain, shared);
             }
             Kind::Data if self.flows[flow].syn_seen => self.on_data(packet, cpu, now, shared),
@@ -211,7 +213,8 @@ impl ReceivingHost {
         if state.tcp.rcv_nxt == 0 && packet.len > 0 && packet.number == 0 {
             shared.event(now, packet.flow, EventKind::FirstData, u64::from(packet.len));
         }
-        let segment = Segment { seq: packet.number, len: packet.len, tsval: packet.tsval };
+        let Train { number: seq, len, tsval, push, .. } = packet;
+        let segment = Segment { seq, len, tsval, push };
         let segment = Arrived { segment, serial: packet.serial };
         if state.locked {
             state.backlog.push_back(segment);

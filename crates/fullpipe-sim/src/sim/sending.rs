@@ -13,6 +13,7 @@ use super::Shared;
 use super::capture::What;
 use super::clock::{LimitClock, Timers};
 use super::cpu::Cpu;
+use super::in_host::InHost;
 use super::level::Level;
 use super::port::Port;
 use crate::cc::Congestion;
@@ -54,6 +55,11 @@ pub(crate) struct SendingFlow {
     /// socket is given back).
     put_off: Option<(Time, Option<Time>)>,
     locked_timers: LockedTimers,
+    /// What of it is in the host, and the memory of an skb besides its data where that limits it.
+    in_host: InHost,
+    overhead: Option<u64>,
+    /// Whether some left while the application had the socket (TCP_TSQ_DEFERRED).
+    room_while_locked: bool,
     syn_sent: Option<Time>,
     syn_repeats: u32,
     next_write: Time,
@@ -91,10 +97,12 @@ pub(crate) struct SendingHost {
     resent: Vec<u64>,
 }
 
-const TIMERS_PER_FLOW: usize = 3;
+const TIMERS_PER_FLOW: usize = 4;
 const TCP_TIMER: usize = 0;
 const CONNECT_TIMER: usize = 1;
 const WRITE_TIMER: usize = 2;
+/// An skb leaves the host.
+const LEAVES_TIMER: usize = 3;
 
 impl SendingHost {
     pub(crate) fn new(config: &Config, mss: u32) -> Result<SendingHost, String> {
@@ -152,7 +160,10 @@ impl SendingHost {
         now: Time,
         work: impl FnOnce(&mut SendingFlow, &mut Port),
     ) -> Time {
+        let mut in_host = core::mem::take(&mut self.flows[flow].in_host);
+        let overhead = self.flows[flow].overhead;
         let mut port = Port {
+            in_host: overhead.map(|overhead| (&mut in_host, overhead)),
             transmit: &mut self.transmit,
             wire: &mut self.wire,
             cpu,
@@ -161,6 +172,7 @@ impl SendingHost {
             flow: flow as u16,
             mss: shared.mss,
             headers: shared.headers,
+            push: shared.push,
             retransmitted: core::mem::take(&mut self.resent),
             capture: shared.capture.as_deref_mut(),
         };
@@ -168,6 +180,7 @@ impl SendingHost {
         work(state, &mut port);
         let cpu = port.cpu;
         self.resent = port.retransmitted;
+        state.in_host = in_host;
         for seq in self.resent.drain(..) {
             shared.event(now, flow as u16, EventKind::Retransmit, seq);
         }
@@ -266,6 +279,10 @@ impl SendingHost {
         }
         state.limits.set(now, state.tcp.limit());
         self.timers.set(flow * TIMERS_PER_FLOW + TCP_TIMER, state.timer());
+        if state.tcp.waits_for_host() && !state.room_while_locked {
+            let leaves = state.in_host.next();
+            self.timers.set(flow * TIMERS_PER_FLOW + LEAVES_TIMER, leaves);
+        }
         let ca_state = state.tcp.ca_state() as u8;
         if ca_state != state.ca_state {
             state.ca_state = ca_state;
@@ -282,6 +299,10 @@ impl SendingHost {
             TCP_TIMER if self.flows[flow].locked => self.flows[flow].put_timer_off(now, &self.host),
             TCP_TIMER => cpu = self.run_timer(flow, cpu, now, shared),
             CONNECT_TIMER => cpu = self.connect(flow, cpu, now, shared),
+            LEAVES_TIMER if self.flows[flow].locked => self.flows[flow].room_while_locked = true,
+            LEAVES_TIMER => {
+                cpu = self.with_port(flow, cpu, shared, now, |f, p| f.tcp.on_room_in_host(p));
+            }
             _ => {
                 self.flows[flow].tcp.writer = Writer::Active;
                 self.runnable.push_back(flow);
@@ -341,6 +362,9 @@ impl SendingFlow {
             releasing: false,
             put_off: None,
             locked_timers: profile.locked_timers,
+            in_host: InHost::default(),
+            room_while_locked: false,
+            overhead: profile.small_queues.then_some(profile.skb_overhead),
             syn_sent: None,
             syn_repeats: 0,
             next_write: Time::ZERO,

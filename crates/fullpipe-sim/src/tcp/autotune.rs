@@ -4,9 +4,11 @@
 //! `tcp_rcv_space_adjust`. Off for a buffer set by the application (SOCK_RCVBUF_LOCK). The RTT is
 //! measured as the time to receive one window, as that kernel does without timestamps.
 
-use super::skb::SKB_OVERHEAD;
 use super::window::win_from_space;
 use crate::config::Sysctl;
+
+/// Memory of a packet besides its data, bytes (MAX_TCP_HEADER and struct sk_buff).
+const SKB_OVERHEAD: u64 = 512;
 
 /// The receiver's estimate of the round trip and of what is read in it.
 #[derive(Clone, Debug)]

@@ -2,10 +2,10 @@
 //! `behaviour = { reduction = "prr" }`.
 
 use super::profile::{
-    CcRtt, CwndLimited, DsackUndo, FrtoVersion, GrowthUnderReordering, HalvingStep, HeadTimeout,
-    HoleFilled, InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst,
-    PktsAcked, Profile, Reduction, RttClock, RttSource, SackMarking, SpuriousPartial,
-    TimeoutReordering, TsoDeferral, find,
+    AckOrder, CcRtt, CwndLimited, DsackUndo, FrtoVersion, GrowthUnderReordering, HalvingStep,
+    HeadTimeout, HoleFilled, InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits,
+    MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, Reduction, RttClock, RttSource,
+    SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TsoDeferral, WindowShare, find,
 };
 use crate::config::Host;
 use alloc::format;
@@ -78,7 +78,7 @@ choices! {
     InitialCwnd, InitialWindow, PktsAcked, CcRtt, CwndLimited, GrowthUnderReordering, RttClock, RttSource,
     SackMarking, HeadTimeout, LostRetransmits, HoleFilled, TimeoutReordering, Reduction, HalvingStep,
     MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion, TsoDeferral,
-    LockedTimers,
+    LockedTimers, AckOrder, PrrBound, ProbeTimeout, SkbSize, WindowShare,
 }
 
 behaviours! {
@@ -88,6 +88,21 @@ behaviours! {
     initial_window: InitialWindow,
         "first window that a receiver offers, segments",
         "tcp_select_initial_window, tcp_default_init_rwnd";
+    window_share: WindowShare,
+        "which share of a receive buffer may be offered as window",
+        "tcp_win_from_space, tcp_measure_rcv_mss";
+    offers_first_window: bool,
+        "the first window counts as offered in whole, although a SYN-ACK tells 65,535 bytes at most",
+        "tcp_openreq_init_rwin";
+    grows_by_data: bool,
+        "the memory of a segment's head does not count when the window opens",
+        "truesize_adjust";
+    closes_small_window: bool,
+        "a window of less than a sixteenth of the buffer is none",
+        "__tcp_select_window";
+    push_asks_ack: bool,
+        "a full segment that ends a burst is acknowledged as soon as it is read",
+        "tcp_measure_rcv_mss";
     pkts_acked: PktsAcked,
         "what the congestion control's pkts_acked counts",
         "tcp_clean_rtx_queue";
@@ -103,6 +118,21 @@ behaviours! {
     tso_deferral: TsoDeferral,
         "which large skbs wait until enough of them may go",
         "tcp_tso_should_defer";
+    skb_size: SkbSize,
+        "how large an skb is when it is sent",
+        "tcp_tso_autosize";
+    grows_skbs: bool,
+        "an skb that is smaller than may go takes bytes from the next one",
+        "tcp_grow_skb";
+    half_cwnd_skbs: bool,
+        "no skb is larger than half of cwnd",
+        "tcp_cwnd_test";
+    sends_partial_end: bool,
+        "the partial end of a large skb goes with it where Nagle's rule lets it",
+        "tcp_mss_split_point";
+    small_queues: bool,
+        "a flow waits while the host still has a millisecond of it to send",
+        "tcp_small_queue_check";
     cwnd_limited: CwndLimited,
         "when a sender with TSO counts as limited by cwnd",
         "tcp_is_cwnd_limited";
@@ -118,6 +148,9 @@ behaviours! {
     rtt_clock: RttClock,
         "the clock of srtt and the timeout",
         "tcp_rtt_estimator";
+    ack_order: AckOrder,
+        "when an ACK changes cwnd: before losses are looked for, or after",
+        "tcp_ack, tcp_cong_control";
     rtt_source: RttSource,
         "which RTT sample is taken where there are timestamps",
         "tcp_ack_update_rtt";
@@ -157,6 +190,9 @@ behaviours! {
     reduction: Reduction,
         "how cwnd comes down in CWR and Recovery",
         "tcp_cwnd_down, tcp_cwnd_reduction";
+    prr_bound: PrrBound,
+        "how many packets a proportional reduction lets go below ssthresh",
+        "tcp_cwnd_reduction";
     halving_step: HalvingStep,
         "which ACKs count for rate halving",
         "tcp_cwnd_down";
@@ -175,6 +211,9 @@ behaviours! {
     spurious_partial: SpuriousPartial,
         "what a partial ACK of a late segment ends",
         "tcp_try_undo_partial";
+    probe_timeout: ProbeTimeout,
+        "when a tail loss probe goes",
+        "tcp_schedule_loss_probe";
     loss_states: LossStates,
         "how the Loss state works",
         "tcp_fastretrans_alert, tcp_process_loss";

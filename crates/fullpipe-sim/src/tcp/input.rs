@@ -3,19 +3,12 @@
 //! Source: Linux 2.6.20 `tcp_ack`, `tcp_clean_rtx_queue`, `tcp_ack_no_tstamp`,
 //! `tcp_may_update_window`, `tcp_is_cwnd_limited`; 3.12 `tcp_ack_update_rtt`, `tcp_may_raise_cwnd`.
 
-use super::profile::{CcRtt, CwndLimited, DsackUndo, GrowthUnderReordering, PktsAcked, RttSource};
+use super::profile::{AckOrder, CcRtt, DsackUndo, GrowthUnderReordering, PktsAcked, RttSource};
 use super::scoreboard::Acked;
 use super::sender::Sender;
 use super::skb::Freed;
 use super::{Ack, CaState, Output};
 use crate::cc::AckSample;
-
-/// Largest skb, bytes (Linux `GSO_MAX_SIZE`).
-pub(super) const GSO_MAX_SIZE: u64 = 65_536;
-
-/// Packets of cwnd that may be unused although it counts as used up (3.14
-/// `tcp_max_tso_deferred_mss`).
-const MAX_TSO_DEFERRED: u32 = 3;
 
 /// What was learned from one ACK (Linux's FLAG_ bits).
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,8 +29,15 @@ pub(super) struct Flags {
     pub(super) only_orig_sacked: bool,
     /// Something sent before the present state began, and never again, has arrived.
     pub(super) orig_sack_acked: bool,
-    /// Lowest newly SACKed packet that was never sent again.
+    /// Lowest and highest newly SACKed packet that was never sent again.
     pub(super) first_original_sacked: Option<u64>,
+    pub(super) last_original_sacked: Option<u64>,
+    /// A D-SACK of a tail loss probe (FLAG_DSACK_TLP).
+    pub(super) dsack_tlp: bool,
+    /// The retransmission timer starts anew (FLAG_SET_XMIT_TIMER).
+    pub(super) sets_timer: bool,
+    /// A retransmission was found lost (FLAG_LOST_RETRANS).
+    pub(super) lost_retrans: bool,
     pub(super) reneging: bool,
 }
 
@@ -66,6 +66,9 @@ impl Sender {
         self.counters.acks_received += 1;
         if ack.ack > self.snd_nxt {
             return;
+        }
+        if self.profile.ack_order == AckOrder::CwndLast {
+            return self.on_ack_with_cwnd_last(ack, out);
         }
         if ack.ack < self.snd_una {
             return self.on_old_ack(ack, out);
@@ -108,7 +111,7 @@ impl Sender {
     }
 
     /// What the scoreboard says before an ACK.
-    fn note_prior(&mut self) {
+    pub(super) fn note_prior(&mut self) {
         self.recovery.prior_fack = self.board.snd_fack;
         self.recovery.prior_unsacked = self.board.packets_out.saturating_sub(self.board.sacked_out);
     }
@@ -130,7 +133,7 @@ impl Sender {
         self.schedule_loss_probe(out);
     }
 
-    fn may_raise_cwnd(&self, flags: &Flags, dubious: bool) -> bool {
+    pub(super) fn may_raise_cwnd(&self, flags: &Flags, dubious: bool) -> bool {
         let reducing = matches!(self.ca_state, CaState::Cwr | CaState::Recovery);
         let high = self.recovery.reordering > self.sysctl.tcp_reordering;
         let sacks = high && self.profile.growth_under_reordering == GrowthUnderReordering::WhenHigh;
@@ -138,12 +141,14 @@ impl Sender {
     }
 
     /// What the ACK tells, and the packets in flight before it.
-    fn learn(&mut self, ack: &Ack, out: &mut dyn Output) -> (Flags, u32) {
+    pub(super) fn learn(&mut self, ack: &Ack, out: &mut dyn Output) -> (Flags, u32) {
         let mut flags = Flags::default();
         let before_sacks = self.in_flight();
         self.recovery.rcv_tsecr = ack.tsecr;
         self.note_prior();
-        self.on_ack_while_probing(out);
+        if self.profile.ack_order == AckOrder::CwndFirst {
+            self.on_ack_while_probing(out);
+        }
         if ack.ack > self.snd_una || ack.ack == self.snd_una && ack.window > self.snd_wnd {
             flags.window_updated = true;
             self.snd_wnd = ack.window;
@@ -225,7 +230,7 @@ impl Sender {
         }
         let Some(units) = self.rtt_of_sack(flags, out) else { return };
         self.rtt.sample(units, self.snd_una, self.snd_nxt);
-        let head = self.board.resent_at(self.snd_una).map(|at| self.tick(at));
+        let head = self.board.resent_at(self.snd_una);
         let head = head.or_else(|| self.queue.sent_at(self.snd_una));
         if head.is_some_and(|at| units > self.rtt_units(at, out.now())) {
             self.rearm_rto(false, out);
@@ -258,7 +263,13 @@ impl Sender {
         self.cc.pkts_acked(&AckSample { pkts_acked: counted as i32, rtt_us, in_flight });
     }
 
-    fn avoid_congestion(&mut self, ack: u64, acked: u32, prior_in_flight: u32, out: &dyn Output) {
+    pub(super) fn avoid_congestion(
+        &mut self,
+        ack: u64,
+        acked: u32,
+        prior_in_flight: u32,
+        out: &dyn Output,
+    ) {
         self.sync_clock(out.now());
         let limited = self.is_cwnd_limited(prior_in_flight);
         let sock = self.cc.sock_mut();
@@ -267,26 +278,5 @@ impl Sender {
         self.cc.cong_avoid(ack as u32, acked);
         let now = self.jiffies(out.now());
         self.cc.sock_mut().snd_cwnd_stamp = now;
-    }
-
-    /// tcp_is_cwnd_limited: with TSO also when less than a share of cwnd is unused.
-    fn is_cwnd_limited(&self, in_flight: u32) -> bool {
-        let cwnd = self.cwnd();
-        if in_flight >= cwnd {
-            return true;
-        }
-        let left = cwnd - in_flight;
-        let divisor = u64::from(self.profile.tso_win_divisor);
-        let share = self.tso && u64::from(left) * divisor < u64::from(cwnd);
-        match self.profile.cwnd_limited {
-            CwndLimited::Share => share,
-            CwndLimited::ShareAndBytes => {
-                let bytes = u64::from(left) * u64::from(self.mss);
-                share && bytes < GSO_MAX_SIZE || left <= self.recovery.reordering
-            }
-            CwndLimited::ShareAndSizeGoal => {
-                share && left < self.size_goal() / self.mss || left <= MAX_TSO_DEFERRED
-            }
-        }
     }
 }

@@ -3,20 +3,26 @@
 pub mod ack_policy;
 pub mod autotune;
 pub mod behaviour;
+mod control;
 pub mod counters;
+mod deferral;
 pub mod input;
 pub mod metrics;
+mod min_rtt;
 mod out_of_order;
 pub mod output;
+mod pacing;
 pub mod probe;
 pub mod profile;
 mod profiles;
+pub mod rack;
 pub mod receiver;
 mod recovery;
 pub mod rtt;
 pub mod scoreboard;
 pub mod sender;
 pub mod skb;
+mod usage;
 pub mod window;
 pub mod write;
 
@@ -73,6 +79,8 @@ pub struct Segment {
     pub len: u32,
     /// Timestamp, jiffies of the sender; 0 without timestamps.
     pub tsval: u32,
+    /// Whether it is the last one of an skb of several (PSH).
+    pub push: bool,
 }
 
 /// A piece of the stream handed down for transmission.
@@ -94,6 +102,10 @@ pub trait Output {
     fn transmit(&mut self, skb: Transmission) -> bool;
     /// The time at which the CPU is now.
     fn now(&self) -> Time;
+    /// Memory of the flow's skbs that have not left the host yet, bytes (sk_wmem_alloc).
+    fn in_host(&mut self) -> u64 {
+        0
+    }
     /// The CPU has looked at `skbs` skbs of the queue to find what an ACK is about.
     fn walked(&mut self, skbs: u32) {
         let _ = skbs;

@@ -1,7 +1,6 @@
 //! The receiver's out-of-order queue: segments beyond a hole, as ranges that remember where short
 //! segments end, so that counts and memory are those of the segments that came.
 
-use super::window::RX_OVERHEAD;
 use crate::ranges::RangeSet;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -12,6 +11,8 @@ const BLOCKS: usize = 4;
 /// See the module's description. Sequence numbers count from the first data byte.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OutOfOrder {
+    /// Memory of a segment besides its data, bytes.
+    overhead: u64,
     ranges: RangeSet,
     /// Segments that are not a full MSS: their length by their start.
     odd: BTreeMap<u64, u32>,
@@ -65,13 +66,17 @@ impl Blocks {
 }
 
 impl OutOfOrder {
+    pub(super) fn new(overhead: u64) -> OutOfOrder {
+        OutOfOrder { overhead, ..OutOfOrder::default() }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
     /// Memory of its segments, bytes.
     pub(super) fn memory(&self) -> u64 {
-        self.bytes + self.segments * RX_OVERHEAD
+        self.bytes + self.segments * self.overhead
     }
 
     /// Segments in it.

@@ -1,12 +1,24 @@
-//! Sending: what cwnd, window and Nagle allow, in skbs as they were written.
+//! Sending: what cwnd, window, Nagle and the host's queue allow, and in skbs of what size.
 //!
-//! Source: Linux 2.6.20 `tcp_write_xmit`, `tcp_cwnd_validate`, `tcp_cwnd_application_limited`,
-//! `tcp_cwnd_restart`; 2.6.25, 2.6.28, 2.6.33 and 3.14 `tcp_tso_should_defer`.
+//! Source: Linux 2.6.20 `tcp_write_xmit`; 3.17 and 6.12 `tcp_cwnd_test`; 6.12 `tcp_write_xmit`,
+//! `tcp_mss_split_point`, `tcp_grow_skb`.
 
-use super::input::GSO_MAX_SIZE;
-use super::profile::TsoDeferral;
-use super::sender::{Sender, TimerKind, Writer};
-use super::{CaState, Output, Transmission};
+use super::deferral::Waits;
+use super::profile::ProbeTimeout;
+use super::sender::{Sender, TimerKind};
+use super::{Output, Transmission};
+use crate::cc::Event;
+
+/// What one call may send.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Push {
+    /// All that is allowed.
+    All,
+    /// One skb (tcp_push_one).
+    One,
+    /// One skb, even if cwnd is full.
+    Probe,
+}
 
 impl Sender {
     /// tcp_write_xmit and what follows it: sends what may go, validates cwnd, arms the timer.
@@ -17,58 +29,95 @@ impl Sender {
     /// As `write_xmit`, but a partial last skb goes too (TCP_NAGLE_PUSH: before the writer sleeps,
     /// or when it has finished).
     pub(super) fn push_pending(&mut self, nagle_off: bool, out: &mut dyn Output) {
-        let sent = self.send_while_allowed(u32::MAX, nagle_off, out);
+        let (sent, limited) = self.send_while_allowed(Push::All, nagle_off, out);
         if sent > 0 {
             self.schedule_loss_probe(out);
-            self.validate_cwnd(out);
         }
+        self.validate_after(sent, limited, out);
         self.check_probe_timer(out);
     }
 
     /// tcp_push_one: the first unsent skb, as far as it may go.
     pub(super) fn push_one(&mut self, out: &mut dyn Output) {
-        if self.send_while_allowed(1, true, out) > 0 {
-            self.validate_cwnd(out);
-        }
+        let (sent, limited) = self.send_while_allowed(Push::One, true, out);
+        self.validate_after(sent, limited, out);
+    }
+
+    /// A tail loss probe since RACK: one skb, and a segment even if cwnd is full. Whether it went.
+    pub(super) fn push_probe(&mut self, out: &mut dyn Output) -> bool {
+        let (sent, limited) = self.send_while_allowed(Push::Probe, true, out);
+        self.validate_after(sent, limited, out);
+        sent > 0
     }
 
     /// A tail loss probe: the first unsent segment, even beyond cwnd.
     pub(super) fn push_beyond_cwnd(&mut self, out: &mut dyn Output) {
         let room = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
         let Some(len) = self.queue.head().map(|head| head.min(self.mss)) else { return };
-        if u64::from(len) <= room && self.send_head(len, out) {
-            self.validate_cwnd(out);
-        }
+        let sent = u64::from(len) <= room && self.send_head(len, out);
+        self.validate_after(sent.into(), false, out);
     }
 
     /// tcp_may_send_now.
     pub(super) fn may_send_now(&self) -> bool {
-        self.allowed_head(false).is_some()
+        self.allowed_head(false, self.cwnd_quota(u32::MAX)).is_some()
     }
 
-    fn send_while_allowed(&mut self, most: u32, nagle_off: bool, out: &mut dyn Output) -> u32 {
+    /// Skbs that were sent, and whether one waits for room in cwnd.
+    fn send_while_allowed(
+        &mut self,
+        push: Push,
+        nagle_off: bool,
+        out: &mut dyn Output,
+    ) -> (u32, bool) {
         self.refused = false;
+        let segs = self.tso_segs();
         let mut sent = 0;
-        while sent < most {
-            let Some(len) = self.allowed_head(nagle_off) else { break };
-            if most > 1 && self.defers(out) {
-                break;
+        loop {
+            if self.profile.grows_skbs {
+                self.grow_head(segs);
             }
-            if !self.send_head(len, out) {
-                break;
+            let beyond = push == Push::Probe && self.in_flight() >= self.cwnd();
+            let quota = if beyond { 1 } else { self.cwnd_quota(segs) };
+            let Some(len) = self.allowed_head(nagle_off, quota) else { return (sent, false) };
+            if push == Push::All
+                && let Some(waits) = self.defers(segs, out)
+            {
+                return (sent, waits == Waits::ForCwnd);
+            }
+            if self.too_much_in_host(len, false, out) || !self.send_head(len, out) {
+                return (sent, false);
             }
             if !len.is_multiple_of(self.mss) {
                 self.snd_sml = self.snd_nxt;
             }
             sent += 1;
+            if push != Push::All {
+                return (sent, false);
+            }
         }
-        sent
     }
 
-    /// How many bytes of the first unsent skb may go now.
-    fn allowed_head(&self, nagle_off: bool) -> Option<u32> {
+    /// Segments that cwnd lets go as one skb of `segs` at most.
+    fn cwnd_quota(&self, segs: u32) -> u32 {
+        let cwnd = self.cwnd();
+        let free = cwnd.saturating_sub(self.in_flight());
+        let most = if self.profile.half_cwnd_skbs { (cwnd >> 1).max(1) } else { u32::MAX };
+        free.min(most).min(segs)
+    }
+
+    /// Fills the first unsent skb up to what may go as one.
+    fn grow_head(&mut self, segs: u32) {
+        let Some(head) = self.queue.head() else { return };
+        let full = u64::from(self.cwnd_quota(segs)) * u64::from(self.mss);
+        if full > u64::from(head) {
+            self.queue.grow_head(full.min(u64::from(u32::MAX)) as u32);
+        }
+    }
+
+    /// How many bytes of the first unsent skb may go now, if cwnd lets so many segments go.
+    fn allowed_head(&self, nagle_off: bool, quota: u32) -> Option<u32> {
         let head = self.queue.head()?;
-        let quota = self.cwnd().saturating_sub(self.in_flight());
         if quota == 0 || !self.is_established {
             return None;
         }
@@ -77,13 +126,18 @@ impl Sender {
             return None;
         }
         if head <= self.mss {
-            return (nagle_off || self.nagle_allows(head)).then_some(head);
+            let last = !self.profile.sends_partial_end || self.queue.tail_is_only();
+            return (nagle_off || !last || self.nagle_allows(head)).then_some(head);
         }
         let room = (window_end - self.snd_nxt).min(u64::from(u32::MAX)) as u32;
         let quota_bytes = u64::from(quota) * u64::from(self.mss);
         let whole = u64::from(head.min(room)).min(quota_bytes) as u32;
-        // Only whole segments leave a larger skb; its partial end stays behind.
-        Some(whole - whole % self.mss)
+        let partial = whole % self.mss;
+        // Only whole segments leave a larger skb, unless its partial end may go too.
+        let ends = self.profile.sends_partial_end && whole == head.min(room);
+        let last = self.queue.tail_is_only();
+        let goes = ends && (nagle_off || !last || self.nagle_allows(partial));
+        Some(if goes { whole } else { whole - partial })
     }
 
     /// Nagle's rule in Minshall's form: a partial segment waits only while another one is in
@@ -96,42 +150,13 @@ impl Sender {
             || self.snd_sml <= self.snd_una
     }
 
-    /// tcp_tso_should_defer: a large skb of which too little may go now waits for the next ACK.
-    fn defers(&mut self, out: &dyn Output) -> bool {
-        let now = self.jiffies(out.now());
-        let rule = self.profile.tso_deferral;
-        let defers = rule != TsoDeferral::Never && self.should_defer(now);
-        let since = self.tso_deferred.filter(|_| rule == TsoDeferral::Once);
-        self.tso_deferred = defers.then(|| since.unwrap_or(now));
-        defers
-    }
-
-    fn should_defer(&self, now: u32) -> bool {
-        let Some(head) = self.queue.head().filter(|&head| head > self.mss) else { return false };
-        // Not for more than a tick.
-        let waited = self.tso_deferred.is_some_and(|since| now - since > 1);
-        if self.ca_state != CaState::Open || waited {
-            return false;
-        }
-        let mss = u64::from(self.mss);
-        let quota = u64::from(self.cwnd().saturating_sub(self.in_flight()));
-        let room = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
-        let limit = room.min(quota * mss);
-        let rule = self.profile.tso_deferral;
-        let last = self.queue.tail_is_only() || rule == TsoDeferral::Any;
-        let whole = !last && limit >= u64::from(head);
-        let full = match rule {
-            TsoDeferral::Once => GSO_MAX_SIZE.min(u64::from(self.size_goal())),
-            _ => GSO_MAX_SIZE,
-        };
-        let chunk = self.snd_wnd.min(u64::from(self.cwnd()) * mss);
-        let share = limit >= chunk / u64::from(self.profile.tso_win_divisor);
-        !(limit >= full || whole || share)
-    }
-
     pub(super) fn send_head(&mut self, len: u32, out: &mut dyn Output) -> bool {
         let now = self.jiffies(out.now());
         self.restart_after_idle(now);
+        if self.in_flight() == 0 {
+            self.sync_clock(out.now());
+            self.cc.cwnd_event(Event::TxStart);
+        }
         let seq = self.snd_nxt;
         let stamp = self.stamp(out.now());
         let skb = Transmission { seq, len, retransmission: false, tsval: self.tsval(now) };
@@ -142,6 +167,7 @@ impl Sender {
             return false;
         }
         self.queue.send(len, seq, stamp, self.mss);
+        self.last_sent = out.now();
         let segments = len.div_ceil(self.mss);
         self.counters.segments_sent += u64::from(segments);
         self.snd_nxt += u64::from(len);
@@ -153,69 +179,13 @@ impl Sender {
             self.recovery.frto_counter = 3;
         }
         self.lsndtime = now;
-        if first || self.timer.is_none() {
+        let probes = matches!(self.timer, Some((TimerKind::LossProbe, _)));
+        if probes && self.profile.probe_timeout == ProbeTimeout::Rack {
+            self.rearm_rto(true, out);
+        } else if first || self.timer.is_none() {
             let timeout = self.rtt.timeout();
             self.start_timer(TimerKind::Retransmit, out.now(), timeout);
         }
         true
-    }
-
-    /// tcp_cwnd_restart: after an idle time of more than one RTO, cwnd decays by half per RTO.
-    fn restart_after_idle(&mut self, now: u32) {
-        let mut idle = now.saturating_sub(self.lsndtime);
-        let rto = self.rtt.rto;
-        if !self.sysctl.tcp_slow_start_after_idle || self.board.packets_out > 0 || idle <= rto {
-            return;
-        }
-        let restart = self.profile.initial_cwnd.packets(self.mss).min(self.cwnd());
-        let ssthresh = self.current_ssthresh();
-        let mut cwnd = self.cwnd();
-        while idle > rto && cwnd > restart {
-            cwnd >>= 1;
-            idle -= rto;
-        }
-        let sock = self.cc.sock_mut();
-        sock.snd_ssthresh = ssthresh;
-        sock.snd_cwnd = cwnd.max(restart);
-        sock.snd_cwnd_stamp = now;
-        self.cwnd_used = 0;
-    }
-
-    /// tcp_current_ssthresh: what slow start may trust to if cwnd shrinks without congestion.
-    pub(super) fn current_ssthresh(&self) -> u32 {
-        if matches!(self.ca_state, CaState::Cwr | CaState::Recovery) {
-            return self.ssthresh();
-        }
-        self.ssthresh().max((self.cwnd() >> 1) + (self.cwnd() >> 2))
-    }
-
-    /// tcp_cwnd_validate (RFC 2861).
-    fn validate_cwnd(&mut self, out: &dyn Output) {
-        let now = self.jiffies(out.now());
-        let packets_out = self.board.packets_out;
-        if packets_out >= self.cwnd() {
-            self.cwnd_used = 0;
-            self.cc.sock_mut().snd_cwnd_stamp = now;
-            return;
-        }
-        self.cwnd_used = self.cwnd_used.max(packets_out);
-        let shrinks = self.sysctl.tcp_slow_start_after_idle || !self.profile.idle_sysctl_validates;
-        if shrinks && now.saturating_sub(self.cc.sock().snd_cwnd_stamp) >= self.rtt.rto {
-            self.reduce_unused_cwnd(now);
-        }
-    }
-
-    fn reduce_unused_cwnd(&mut self, now: u32) {
-        if self.ca_state == CaState::Open && self.writer != Writer::NoSpace {
-            let used = self.cwnd_used.max(self.profile.initial_cwnd.packets(self.mss));
-            if used < self.cwnd() {
-                let ssthresh = self.current_ssthresh();
-                let sock = self.cc.sock_mut();
-                sock.snd_ssthresh = ssthresh;
-                sock.snd_cwnd = (sock.snd_cwnd + used) >> 1;
-            }
-            self.cwnd_used = 0;
-        }
-        self.cc.sock_mut().snd_cwnd_stamp = now;
     }
 }

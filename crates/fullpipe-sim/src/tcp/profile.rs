@@ -51,6 +51,8 @@ choice! {
         Ten = "ten",
         /// 29,200 bytes in whole segments, at least 2 (3.11 `tcp_default_init_rwnd`).
         Twenty = "twenty",
+        /// All that the buffer allows and a SYN-ACK can say, 65,535 bytes (4.20).
+        Full = "full",
     }
 }
 
@@ -67,7 +69,19 @@ impl InitialWindow {
             InitialWindow::ByMss => 4,
             InitialWindow::Ten => share(10),
             InitialWindow::Twenty => share(20),
+            InitialWindow::Full => u64::MAX,
         }
+    }
+}
+
+choice! {
+    /// Which share of a receive buffer may be offered as window.
+    WindowShare {
+        /// That of `tcp_adv_win_scale` (2.6.20 `tcp_win_from_space`).
+        AdvWinScale = "adv-win-scale",
+        /// A half, until the first full segment shows how much of its memory is data (6.6
+        /// `tcp_measure_rcv_mss`, scaling_ratio).
+        Measured = "measured",
     }
 }
 
@@ -105,6 +119,9 @@ choice! {
         Rfc3517 = "rfc3517",
         /// The same; with fewer SACKs nothing, when recovery begins the first packet (3.14; RFC 6675).
         Rfc6675 = "rfc6675",
+        /// Sent long enough before one that has arrived (RFC 8985; 4.4 `tcp_rack_mark_lost`, alone since
+        /// 4.18; `tcp_recovery` 0 turns it off).
+        Rack = "rack",
     }
 }
 
@@ -117,6 +134,39 @@ choice! {
         Fack = "fack",
         /// Not at all (3.12).
         Never = "never",
+    }
+}
+
+choice! {
+    /// When an ACK changes cwnd.
+    AckOrder {
+        /// Before losses are looked for: it grows, may be reduced, and what is lost is sent again at once
+        /// (2.6.20 `tcp_ack`).
+        CwndFirst = "cwnd-first",
+        /// After it: by what the ACK has delivered, SACKed packets too, and what it has shown to be lost; then
+        /// things are sent (4.6 `tcp_cong_control`; read in 6.1 and 6.12).
+        CwndLast = "cwnd-last",
+    }
+}
+
+choice! {
+    /// How many packets a proportional reduction lets go once no more than ssthresh are in flight.
+    PrrBound {
+        /// As slow start would, whatever is lost meanwhile (RFC 6937 PRR-SSRB; 3.2).
+        SlowStart = "slow-start",
+        /// As many as were delivered; one more if the ACK advances and shows no loss (5.12; RFC 6937bis).
+        Delivered = "delivered",
+    }
+}
+
+choice! {
+    /// When a tail loss probe goes.
+    ProbeTimeout {
+        /// After two RTTs, 10 ms at least; of a lone packet 1.5 RTTs and 200 ms (3.10).
+        Draft = "draft",
+        /// After two RTTs and 2 ms; of a lone packet two RTTs and the least timeout; anew with each ACK of data,
+        /// in CWR too (4.12; RFC 8985; read in 6.1 and 6.12).
+        Rack = "rack",
     }
 }
 
@@ -253,6 +303,9 @@ choice! {
         ShareAndBytes = "share-and-bytes",
         /// And less than a full skb; or three packets or less are (3.14 `tcp_is_cwnd_limited`).
         ShareAndSizeGoal = "share-and-size-goal",
+        /// It has stopped the sender at some time since the oldest packet in flight was sent; in slow start
+        /// also when more than half of it was in flight (3.16 `tcp_is_cwnd_limited`, `tcp_cwnd_validate`).
+        Used = "used",
     }
 }
 
@@ -267,6 +320,22 @@ choice! {
         Last = "last",
         /// Nor one that may go as a full skb; a wait lasts two ticks at most (3.14).
         Once = "once",
+        /// The same, where something was sent in the last millisecond, and only for an ACK that is due within
+        /// one, and within half an RTT (read in 6.1 and 6.12).
+        NextAck = "next-ack",
+    }
+}
+
+choice! {
+    /// How large an skb is when it is sent.
+    SkbSize {
+        /// As the application's writes have made it, at most 64 KB.
+        AsWritten = "as-written",
+        /// What the flow sends in a millisecond, two segments at least (read in 6.1; 3.12
+        /// `tcp_tso_autosize`).
+        Paced = "paced",
+        /// The same, and more the nearer the peer is: 64 KB more, halved for each 512 us of RTT (5.18).
+        PacedOrNear = "paced-or-near",
     }
 }
 
@@ -301,6 +370,21 @@ pub struct Profile {
     pub initial_cwnd: InitialCwnd,
     /// First window offered.
     pub initial_window: InitialWindow,
+    /// Share of the receive buffer.
+    pub window_share: WindowShare,
+    /// Whether the first window counts as offered in whole, although a SYN-ACK tells no more than 65,535 bytes
+    /// of it (4.20 `tcp_openreq_init_rwin`).
+    pub offers_first_window: bool,
+    /// Memory of a received segment besides its data, bytes.
+    pub rx_overhead: u64,
+    /// Whether the memory of its head is not counted when the window opens, as of a driver that leaves data
+    /// where it is (5.14 `truesize_adjust`).
+    pub grows_by_data: bool,
+    /// Whether a window of less than a sixteenth of the buffer is none (4.1 `__tcp_select_window`).
+    pub closes_small_window: bool,
+    /// Whether a full segment that ends a burst is acknowledged as soon as it is read (6.6
+    /// `tcp_measure_rcv_mss`).
+    pub push_asks_ack: bool,
     /// Unit of `pkts_acked`.
     pub pkts_acked: PktsAcked,
     /// RTT told to the congestion control.
@@ -316,6 +400,21 @@ pub struct Profile {
     /// `tcp_tso_win_divisor`: share of cwnd below which a sender with TSO still counts as limited, and
     /// above which it does not wait.
     pub tso_win_divisor: u32,
+    /// Size of skbs when they are sent.
+    pub skb_size: SkbSize,
+    /// Whether an skb that is smaller than may go takes bytes from the next one (6.10 `tcp_grow_skb`).
+    pub grows_skbs: bool,
+    /// Whether no skb is larger than half of cwnd (3.17 `tcp_cwnd_test`).
+    pub half_cwnd_skbs: bool,
+    /// Whether the partial end of a large skb goes with it where Nagle's rule lets it (3.14
+    /// `tcp_mss_split_point`).
+    pub sends_partial_end: bool,
+    /// Whether a flow waits while the host still has a millisecond of it to send (3.6
+    /// `tcp_small_queue_check`).
+    pub small_queues: bool,
+    /// Memory of an skb in the send buffer besides its data, bytes: struct sk_buff and the head that is
+    /// allocated for headers (`tcp_stream_alloc_skb`, `SKB_TRUESIZE`).
+    pub skb_overhead: u64,
     /// When cwnd counts as used up.
     pub cwnd_limited: CwndLimited,
     /// Whether packets in flight before an ACK are counted before its SACKs are taken in (2.6.24
@@ -328,6 +427,8 @@ pub struct Profile {
     pub growth_under_reordering: GrowthUnderReordering,
     /// Clock of srtt.
     pub rtt_clock: RttClock,
+    /// Order of things in an ACK.
+    pub ack_order: AckOrder,
     /// Source of RTT samples.
     pub rtt_source: RttSource,
     /// Least retransmission timeout, ms (Linux 2.6.20 `TCP_RTO_MIN`).
@@ -359,6 +460,8 @@ pub struct Profile {
     pub timeout_reordering: TimeoutReordering,
     /// How cwnd comes down.
     pub reduction: Reduction,
+    /// Bound of a proportional reduction.
+    pub prr_bound: PrrBound,
     /// Steps of rate halving.
     pub halving_step: HalvingStep,
     /// Whether a dubious ACK in Open or Disorder limits cwnd to the packets in flight plus a small
@@ -372,6 +475,8 @@ pub struct Profile {
     pub dsack_undo: DsackUndo,
     /// Undo by a partial ACK.
     pub spurious_partial: SpuriousPartial,
+    /// Tail loss probes.
+    pub probe_timeout: ProbeTimeout,
     /// The Loss state.
     pub loss_states: LossStates,
     /// Spurious timeouts.

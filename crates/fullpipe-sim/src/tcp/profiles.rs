@@ -2,31 +2,45 @@
 //!
 //! Read in `tcp_input.c`, `tcp_output.c` and `tcp.h` of these versions: 2.6.20 and 2.6.24 as released,
 //! 2.6.25 as of its last release candidates, `tcp_input.c` and `tcp.h` of 2.6.32 as of its merge window,
-//! 3.14 as released. `tcp_output.c` of 2.6.32 was read in 2.6.28 and 2.6.33, which agree but for
+//! 3.14 as released; 6.1 and 6.12 as the kernels of engine `linux` are built. `tcp_output.c` of 2.6.32 was read in 2.6.28 and 2.6.33, which agree but for
 //! [`TsoDeferral`], whose change is of 2.6.29. `docs/kernels.md` shows the table.
 
 use super::profile::{
-    CcRtt, CwndLimited, DsackUndo, FrtoVersion, GrowthUnderReordering, HalvingStep, HeadTimeout,
-    HoleFilled, InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst,
-    PktsAcked, Profile, Reduction, RttClock, RttSource, SackMarking, SpuriousPartial,
-    TimeoutReordering, TsoDeferral,
+    AckOrder, CcRtt, CwndLimited, DsackUndo, FrtoVersion, GrowthUnderReordering, HalvingStep,
+    HeadTimeout, HoleFilled, InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits,
+    MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, Reduction, RttClock, RttSource,
+    SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TsoDeferral, WindowShare,
 };
 
 const LINUX_2_6_20: Profile = Profile {
     name: "2.6.20",
     initial_cwnd: InitialCwnd::ByMss,
     initial_window: InitialWindow::ByMss,
+    window_share: WindowShare::AdvWinScale,
+    offers_first_window: false,
+    rx_overhead: 256,
+    grows_by_data: false,
+    closes_small_window: false,
+    push_asks_ack: false,
     pkts_acked: PktsAcked::Skbs,
     cc_rtt: CcRtt::Echo,
     quick_ack_on_growth: true,
     size_goal_half_window: true,
     tso_deferral: TsoDeferral::Never,
     tso_win_divisor: 3,
+    skb_size: SkbSize::AsWritten,
+    grows_skbs: false,
+    half_cwnd_skbs: false,
+    sends_partial_end: false,
+    small_queues: false,
+    // The head (MAX_TCP_HEADER rounded up) and struct sk_buff on x86-64.
+    skb_overhead: 512,
     cwnd_limited: CwndLimited::Share,
     in_flight_before_sacks: false,
     idle_sysctl_validates: false,
     growth_under_reordering: GrowthUnderReordering::Never,
     rtt_clock: RttClock::Jiffies,
+    ack_order: AckOrder::CwndFirst,
     rtt_source: RttSource::Echo,
     rto_min_ms: 200,
     timeout_init_s: 3,
@@ -42,12 +56,14 @@ const LINUX_2_6_20: Profile = Profile {
     reordering_after_loss: false,
     timeout_reordering: TimeoutReordering::Always,
     reduction: Reduction::RateHalving,
+    prr_bound: PrrBound::SlowStart,
     halving_step: HalvingStep::AnyAck,
     moderate_cwnd: true,
     max_burst: MaxBurst::Three,
     undo_moderates: true,
     dsack_undo: DsackUndo::Disorder,
     spurious_partial: SpuriousPartial::Reduction,
+    probe_timeout: ProbeTimeout::Draft,
     loss_states: LossStates::Classic,
     frto: FrtoVersion::Basic,
     locked_timers: LockedTimers::PutOff,
@@ -115,9 +131,36 @@ const LINUX_3_14: Profile = Profile {
     ..LINUX_2_6_32
 };
 
+const LINUX_6_1: Profile = Profile {
+    name: "6.1",
+    initial_window: InitialWindow::Full,
+    offers_first_window: true,
+    rx_overhead: 832,
+    grows_by_data: true,
+    closes_small_window: true,
+    push_asks_ack: true,
+    skb_size: SkbSize::PacedOrNear,
+    half_cwnd_skbs: true,
+    sends_partial_end: true,
+    small_queues: true,
+    // User-mode Linux as built here: sk_buff of 256 bytes, skb_shared_info of 320, a head of 256.
+    skb_overhead: 832,
+    tso_deferral: TsoDeferral::NextAck,
+    cwnd_limited: CwndLimited::Used,
+    ack_order: AckOrder::CwndLast,
+    rtt_clock: RttClock::Microseconds,
+    sack_marking: SackMarking::Rack,
+    prr_bound: PrrBound::Delivered,
+    probe_timeout: ProbeTimeout::Rack,
+    ..LINUX_3_14
+};
+
+const LINUX_6_12: Profile =
+    Profile { name: "6.12", window_share: WindowShare::Measured, grows_skbs: true, ..LINUX_6_1 };
+
 /// All known profiles, oldest first.
 pub const PROFILES: &[Profile] =
-    &[LINUX_2_6_20, LINUX_2_6_24, LINUX_2_6_25, LINUX_2_6_32, LINUX_3_14];
+    &[LINUX_2_6_20, LINUX_2_6_24, LINUX_2_6_25, LINUX_2_6_32, LINUX_3_14, LINUX_6_1, LINUX_6_12];
 
 /// The profile called `name`.
 pub fn find(name: &str) -> Option<&'static Profile> {

@@ -10,7 +10,7 @@ use super::ack_policy::AckPolicy;
 use super::autotune::RcvSpace;
 use super::out_of_order::OutOfOrder;
 use super::profile::{Profile, RttClock, RttSource};
-use super::window::{RX_OVERHEAD, ReceiveWindow};
+use super::window::ReceiveWindow;
 use super::{Ack, Sacks, Segment};
 use crate::config::Host;
 use crate::ticks::Ticks;
@@ -66,7 +66,7 @@ pub struct Receiver {
 impl Receiver {
     /// A new connection; `rcvbuf` is what setsockopt asked for.
     pub fn new(profile: &Profile, host: &Host, mss: u32, rcvbuf: Option<u64>) -> Receiver {
-        let window = ReceiveWindow::new(&host.sysctl, profile.initial_window, rcvbuf, mss);
+        let window = ReceiveWindow::new(&host.sysctl, profile, rcvbuf, mss);
         let space = RcvSpace::new(&host.sysctl, u64::from(mss), window.rcv_wnd);
         Receiver {
             profile: *profile,
@@ -86,7 +86,7 @@ impl Receiver {
             acks: AckPolicy::new(host.hz, mss, profile),
             answered: None,
             rcv_nxt: 0,
-            out_of_order: OutOfOrder::default(),
+            out_of_order: OutOfOrder::new(profile.rx_overhead),
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             read_of_first: 0,
@@ -125,7 +125,7 @@ impl Receiver {
 
     /// A segment (len 0: a window probe); the ACK that it causes at once.
     pub fn on_segment(&mut self, now: Time, segment: Segment) -> Option<Ack> {
-        let Segment { seq, len, tsval } = segment;
+        let Segment { seq, len, tsval, .. } = segment;
         let end = seq + u64::from(len);
         if len == 0 {
             // It lies before the window: tcp_send_dupack, and nothing more.
@@ -154,6 +154,10 @@ impl Receiver {
         }
         self.tell_duplicate(seq, self.rcv_nxt);
         self.take_in_order((end - self.rcv_nxt) as u32, end);
+        if len > self.acks.rcv_mss {
+            self.window.measure(len);
+        }
+        self.acks.pushed |= segment.push && self.profile.push_asks_ack && len >= self.acks.rcv_mss;
         self.acks.on_data(now, len, self.window.rcv_wnd);
         if let Some(space) = &mut self.space {
             space.on_data(self.ticks.at(now) as u32, self.rcv_nxt, self.window.rcv_wnd);
@@ -167,7 +171,8 @@ impl Receiver {
     /// Whether there is memory for a segment; for the `next` one room is made.
     fn has_room(&mut self, next: bool) -> bool {
         if next && self.window.rmem_alloc > self.window.rcvbuf {
-            let thrown_away = core::mem::take(&mut self.out_of_order);
+            let empty = OutOfOrder::new(self.profile.rx_overhead);
+            let thrown_away = core::mem::replace(&mut self.out_of_order, empty);
             self.dropped += thrown_away.segments();
             self.window.rmem_alloc -= thrown_away.memory();
         }
@@ -175,7 +180,7 @@ impl Receiver {
     }
 
     fn take_in_order(&mut self, len: u32, end: u64) {
-        self.window.rmem_alloc += u64::from(len) + RX_OVERHEAD;
+        self.window.rmem_alloc += u64::from(len) + self.profile.rx_overhead;
         self.enqueue(len, 1);
         self.rcv_nxt = end;
         // What this makes readable has its memory accounted already.
@@ -206,7 +211,7 @@ impl Receiver {
             self.tell_duplicate(from, to);
         }
         if self.out_of_order.insert(seq, len, self.mss) {
-            self.window.rmem_alloc += u64::from(len) + RX_OVERHEAD;
+            self.window.rmem_alloc += u64::from(len) + self.profile.rx_overhead;
         } else {
             self.duplicates += 1;
         }
@@ -218,7 +223,7 @@ impl Receiver {
     /// first SACK block, if there is any, and of nothing else: memory falls and what was offered is kept,
     /// so that the window stays. None where they differ; then nothing is done.
     pub fn on_row_beyond_hole(&mut self, seq: u64, len: u32, count: u32) -> Option<Ack> {
-        let memory = u64::from(len) + RX_OVERHEAD;
+        let memory = u64::from(len) + self.profile.rx_overhead;
         let last = u64::from(count.checked_sub(1)?);
         let end = seq + (last + 1) * u64::from(len);
         let fits = end <= self.rcv_nxt + self.window.remaining(self.rcv_nxt)
@@ -334,7 +339,7 @@ impl Receiver {
         while let Some(run) = self.waiting.front_mut() {
             let whole = (left / u64::from(run.len)).min(u64::from(run.count)) as u32;
             self.segments_read += u64::from(whole);
-            let memory = u64::from(whole) * (u64::from(run.len) + RX_OVERHEAD);
+            let memory = u64::from(whole) * (u64::from(run.len) + self.profile.rx_overhead);
             self.window.rmem_alloc -= memory;
             left -= u64::from(whole) * u64::from(run.len);
             run.count -= whole;

@@ -6,9 +6,15 @@
 //! hole is looked at when a tag of it changes, and not searched for, but for those that are out for
 //! longer than the timeout.
 
+mod age;
+
+pub use age::Age;
+
+use super::rack::Rack;
 use super::skb::SendQueue;
 use crate::gap::GapDeque;
 use crate::ranges::RangeSet;
+use crate::units::Time;
 use alloc::collections::VecDeque;
 
 /// See the module's description. Counts are packets, names are Linux's.
@@ -22,8 +28,8 @@ pub struct Scoreboard {
     /// Ever sent again, as ranges and, by the start of each segment, the last time.
     ever: RangeSet,
     resent: GapDeque<Again>,
-    /// Retransmissions in the order of sending: start of the segment and `snd_nxt` at that time.
-    again: VecDeque<(u64, u64)>,
+    /// Retransmissions in the order of sending.
+    again: VecDeque<Again>,
     /// Below this every packet has been looked at for loss.
     marked_below: u64,
     /// Where the search for the next forward retransmission starts.
@@ -38,14 +44,19 @@ pub struct Scoreboard {
     pub lost_out: u32,
     /// Of these, retransmitted and still thought in flight.
     pub retrans_out: u32,
+    /// Packets that were ever SACKed or acknowledged without, or arrived twice (tcp_sock.delivered).
+    pub delivered: u64,
+    /// Packets that were ever marked lost, retransmissions too (tcp_sock.lost).
+    pub lost_ever: u64,
+    /// Losses by time, where they are found so.
+    pub rack: Option<Rack>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Again {
     start: u64,
     end: u64,
-    /// Jiffy.
-    when: u32,
+    when: Time,
     /// `snd_nxt` at that time.
     snd_nxt: u64,
 }
@@ -57,6 +68,8 @@ pub struct Sacked {
     pub packets: u32,
     /// Lowest of them that was never sent again.
     pub original: Option<u64>,
+    /// Highest of them that was never sent again.
+    pub last_original: Option<u64>,
 }
 
 /// What a cumulative ACK told.
@@ -70,6 +83,8 @@ pub struct Acked {
     pub resent_beyond_head: bool,
     /// Lowest one that was neither SACKed before nor ever sent again.
     pub original: Option<u64>,
+    /// The byte before the end of the highest such one.
+    pub last_original: Option<u64>,
 }
 
 /// Bounds of the sender's window and its segment size.
@@ -114,6 +129,11 @@ fn next_gap_of_both(a: &RangeSet, b: &RangeSet, mut at: u64, until: u64) -> u64 
 }
 
 impl Scoreboard {
+    /// Of a new connection; `rack`: losses are found by time.
+    pub fn new(rack: bool) -> Scoreboard {
+        Scoreboard { rack: rack.then(Rack::default), ..Scoreboard::default() }
+    }
+
     /// tcp_packets_in_flight.
     pub fn in_flight(&self) -> u32 {
         (self.packets_out + self.retrans_out).saturating_sub(self.sacked_out + self.lost_out)
@@ -129,6 +149,7 @@ impl Scoreboard {
     pub fn sack(&mut self, start: u64, end: u64, window: Window) -> Sacked {
         let (start, end) = (start.max(window.snd_una), end.min(window.snd_nxt));
         let mut told = Sacked::default();
+        self.advance_rack(start, end, window);
         let Scoreboard { sacked, lost, retransmitted, pending, ever, .. } = self;
         let (mut no_longer_lost, mut returned) = (0, 0);
         sacked.insert(start, end, |from, to| {
@@ -141,6 +162,7 @@ impl Scoreboard {
             pending.remove(from, to, |_, _| {});
         });
         self.sacked_out += told.packets;
+        self.delivered += u64::from(told.packets);
         self.lost_out -= no_longer_lost;
         self.retrans_out -= returned;
         if told.packets > 0 {
@@ -154,16 +176,22 @@ impl Scoreboard {
         let from = window.snd_una;
         let packets = window.count(from, una);
         self.packets_out -= packets;
-        let mut told = Acked { packets, original: Some(from), ..Acked::default() };
+        self.advance_rack(from, una, window);
+        let sacked_before = self.sacked_out;
+        let (original, last_original) = (Some(from), una.checked_sub(1));
+        let mut told = Acked { packets, original, last_original, ..Acked::default() };
         if !self.sacked.is_empty() || !self.lost.is_empty() || !self.ever.is_empty() {
             let original = next_gap_of_both(&self.sacked, &self.ever, from, una);
             told.original = (original < una).then_some(original);
+            told.last_original =
+                told.original.and_then(|_| self.last_original_below(una, original));
             let head_end = window.segment_end(from);
             told.resent_beyond_head = self.ever.next_in(head_end, una).is_some();
             told.resent = told.resent_beyond_head || self.ever.contains(from);
             self.forget(una, window);
         }
         self.marked_below = self.marked_below.max(una);
+        self.delivered += u64::from(packets - (sacked_before - self.sacked_out));
         told
     }
 
@@ -181,13 +209,13 @@ impl Scoreboard {
         while self.resent.first().is_some_and(|again| again.start < una) {
             self.resent.remove(0);
         }
-        while self.again.front().is_some_and(|&(start, _)| start < una) {
+        while self.again.front().is_some_and(|again| again.start < una) {
             self.again.pop_front();
         }
     }
 
-    /// The jiffy at which the segment at `seq` was last sent again, if it was.
-    pub fn resent_at(&self, seq: u64) -> Option<u32> {
+    /// When the segment at `seq` was last sent again, if it was.
+    pub fn resent_at(&self, seq: u64) -> Option<Time> {
         self.last_resent(seq).map(|again| again.when)
     }
 
@@ -225,7 +253,7 @@ impl Scoreboard {
     }
 
     /// The first segment sent again at or after `from` no longer ago than `oldest`.
-    pub fn first_resent_since(&self, from: u64, oldest: u32) -> Option<u64> {
+    pub fn first_resent_since(&self, from: u64, oldest: Time) -> Option<u64> {
         let recent = |again: &Again| again.start >= from && again.when >= oldest;
         self.resent.iter().find(recent).map(|again| again.start)
     }
@@ -254,9 +282,11 @@ impl Scoreboard {
     }
 
     fn mark(&mut self, from: u64, to: u64, window: Window) {
-        let Scoreboard { lost, retransmitted, pending, lost_out, .. } = self;
+        let Scoreboard { lost, retransmitted, pending, lost_out, lost_ever, .. } = self;
         lost.insert(from, to, |f, t| {
-            *lost_out += window.count(f, t);
+            let packets = window.count(f, t);
+            *lost_out += packets;
+            *lost_ever += u64::from(packets);
             pending.insert(f, t, |_, _| {});
             retransmitted.inside(f, t, |f, t| pending.remove(f, t, |_, _| {}));
         });
@@ -362,14 +392,15 @@ impl Scoreboard {
         (at < self.snd_fack).then(|| (at, window.segment_end(at)))
     }
 
-    /// The segment `[start, end)` was sent again, at jiffy `when`.
-    pub fn note_retransmitted(&mut self, start: u64, end: u64, when: u32, snd_nxt: u64) {
+    /// The segment `[start, end)` was sent again.
+    pub fn note_retransmitted(&mut self, start: u64, end: u64, when: Time, snd_nxt: u64) {
         let mut fresh = false;
         self.retransmitted.insert(start, end, |_, _| fresh = true);
         self.ever.insert(start, end, |_, _| {});
         self.pending.remove(start, end, |_, _| {});
-        self.note_resent(Again { start, end, when, snd_nxt });
-        self.again.push_back((start, snd_nxt));
+        let again = Again { start, end, when, snd_nxt };
+        self.note_resent(again);
+        self.again.push_back(again);
         self.retrans_out += u32::from(fresh);
     }
 
@@ -389,7 +420,7 @@ impl Scoreboard {
     /// lost too (2.6.20 `tcp_sacktag_write_queue`, event C). Whether that marked a packet anew.
     pub fn mark_lost_retransmissions(&mut self, margin: u64, window: Window) -> bool {
         let mut marked = false;
-        while let Some(&(start, snd_nxt)) = self.again.front() {
+        while let Some(&Again { start, snd_nxt, .. }) = self.again.front() {
             if self.snd_fack <= snd_nxt || self.snd_fack < snd_nxt + margin {
                 break;
             }
@@ -418,5 +449,6 @@ fn note_original(ever: &RangeSet, from: u64, to: u64, told: &mut Sacked) {
     let first = if ever.end().is_some_and(|end| end > from) { ever.next_gap(from) } else { from };
     if first < to {
         told.original = Some(told.original.map_or(first, |o| o.min(first)));
+        told.last_original = told.last_original.max(Some(to - 1));
     }
 }

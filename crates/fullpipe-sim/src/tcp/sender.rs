@@ -6,11 +6,13 @@
 
 use super::counters::Counters;
 use super::metrics::Metrics;
-use super::profile::{CcRtt, Profile, RttClock};
+use super::pacing::Pacing;
+use super::profile::{AckOrder, CcRtt, Profile, RttClock, SackMarking};
 use super::recovery::Recovery;
 use super::rtt::Rtt;
 use super::scoreboard::{Scoreboard, Window};
-use super::skb::{SKB_OVERHEAD, SendQueue};
+use super::skb::SendQueue;
+use super::usage::Usage;
 use super::{CaState, Output};
 use crate::cc::Congestion;
 use crate::config::{Host, Sysctl};
@@ -47,6 +49,8 @@ pub(super) enum TimerKind {
     EarlyRetransmit,
     /// A tail loss probe.
     LossProbe,
+    /// The wait for packets that may only be late (RACK).
+    Reordering,
 }
 
 /// See the module's description. Fields keep Linux's names.
@@ -75,6 +79,10 @@ pub struct Sender {
     /// Jiffies since which a large skb waits to become larger (tso_deferred).
     pub(super) tso_deferred: Option<u32>,
     pub(super) cwnd_used: u32,
+    pub(super) usage: Usage,
+    pub(super) pacing: Pacing,
+    /// When the last skb was sent (tcp_wstamp_ns).
+    pub(super) last_sent: Time,
     pub(super) lsndtime: u32,
     pub(super) sndbuf: u64,
     pub(super) sndbuf_locked: bool,
@@ -100,15 +108,15 @@ impl Sender {
         let tick_ns = 1_000_000_000 / u64::from(host.hz);
         let granted = sndbuf.map(|request| 2 * request.min(host.sysctl.wmem_max));
         // tcp_fixup_sndbuf: room for three segments at least.
-        let three = 3 * (u64::from(mss) + SKB_OVERHEAD);
+        let three = 3 * (u64::from(mss) + profile.skb_overhead);
         let unset = host.sysctl.tcp_wmem[1].max(three.min(host.sysctl.tcp_wmem[2]));
         Sender {
             profile: *profile,
             sysctl: host.sysctl,
             cc,
             rtt: Rtt::new(host.hz, profile),
-            queue: SendQueue::default(),
-            board: Scoreboard::default(),
+            queue: SendQueue::new(profile.skb_overhead),
+            board: Scoreboard::new(profile.sack_marking == SackMarking::Rack),
             tick_ns,
             ticks: Ticks::jiffies(host.hz),
             booted_jiffies_ago: BOOTED_SECONDS_AGO * 1_000_000_000 / tick_ns,
@@ -126,6 +134,9 @@ impl Sender {
             recovery: Recovery::new(&host.sysctl, profile),
             tso_deferred: None,
             cwnd_used: 0,
+            usage: Usage::default(),
+            pacing: Pacing::new(host.hz),
+            last_sent: Time::ZERO,
             lsndtime: 0,
             sndbuf: granted.unwrap_or(unset).max(2048),
             sndbuf_locked: sndbuf.is_some(),
@@ -153,6 +164,8 @@ impl Sender {
         if let Some(sent) = sent {
             let units = self.rtt_units(sent, now);
             self.rtt.sample(units, 0, 0);
+            let jiffies = self.jiffies(now);
+            self.pacing.min_rtt.take(jiffies, (now - sent).as_us().max(1) as u32);
         }
         let sock = self.cc.sock_mut();
         sock.mss_cache = self.mss;
@@ -166,6 +179,10 @@ impl Sender {
         self.sync_clock(now);
         self.cc.init();
         self.cc.sock_mut().snd_cwnd_stamp = self.jiffies(now);
+        if self.profile.ack_order == AckOrder::CwndLast {
+            self.update_pacing_rate();
+            self.expand_sndbuf();
+        }
     }
 
     /// Jiffies at `time`. They do not begin at 0, which congestion controls take for "no time"
@@ -213,7 +230,11 @@ impl Sender {
         sock.now_us = now.as_us();
         sock.srtt_us = self.rtt.srtt_us().saturating_mul(8);
         sock.packets_out = self.board.packets_out;
+        sock.delivered = self.board.delivered as u32;
         sock.snd_nxt = self.snd_nxt as u32;
+        sock.snd_una = self.snd_una as u32;
+        sock.lsndtime = self.lsndtime;
+        sock.pacing_rate = self.pacing.rate;
     }
 
     pub(super) fn window(&self) -> Window<'_> {
@@ -369,6 +390,7 @@ impl Sender {
             TimerKind::Probe => self.on_probe_timeout(out),
             TimerKind::EarlyRetransmit => self.resume_early_retransmit(out),
             TimerKind::LossProbe => self.send_loss_probe(out),
+            TimerKind::Reordering => self.on_reordering_timeout(out),
         }
     }
 }

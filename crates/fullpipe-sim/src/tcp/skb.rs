@@ -6,10 +6,6 @@ use crate::finger::Finger;
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
-/// Bytes that an skb costs the send buffer besides its data: the head allocated for the headers
-/// (MAX_TCP_HEADER rounded up) and struct sk_buff, Linux 2.6.20 on x86-64.
-pub const SKB_OVERHEAD: u64 = 512;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Unsent {
     len: u32,
@@ -50,6 +46,8 @@ pub struct Freed {
 /// See the module's description. Sequence numbers count from the first data byte.
 #[derive(Clone, Debug, Default)]
 pub struct SendQueue {
+    /// Memory of an skb besides its data, bytes.
+    overhead: u64,
     unsent: VecDeque<Unsent>,
     sent: VecDeque<Sent>,
     /// First byte of the first sent skb.
@@ -68,6 +66,11 @@ pub struct SendQueue {
 }
 
 impl SendQueue {
+    /// An empty queue whose skbs take `overhead` bytes of memory besides their data.
+    pub fn new(overhead: u64) -> SendQueue {
+        SendQueue { overhead, ..SendQueue::default() }
+    }
+
     /// Bytes that still fit into the last unsent skb when skbs may grow to `goal` bytes.
     pub fn tail_room(&self, goal: u32) -> u32 {
         self.unsent.back().map_or(0, |run| goal.saturating_sub(run.len))
@@ -88,7 +91,7 @@ impl SendQueue {
                 self.unsent.pop_back();
             }
         } else {
-            self.wmem_queued += SKB_OVERHEAD;
+            self.wmem_queued += self.overhead;
         }
         match self.unsent.back_mut() {
             Some(run) if run.len == len => run.count += 1,
@@ -103,6 +106,37 @@ impl SendQueue {
         self.unsent.front().map(|run| run.len)
     }
 
+    /// The first unsent skb takes bytes from the one behind it, up to `len`.
+    pub fn grow_head(&mut self, len: u32) {
+        let Some(head) = self.take_head() else { return };
+        let mut grown = head;
+        if let Some(next) = self.take_head() {
+            let moved = len.saturating_sub(head).min(next);
+            grown += moved;
+            match next - moved {
+                0 => self.wmem_queued -= self.overhead,
+                left => self.unsent.push_front(Unsent { len: left, count: 1 }),
+            }
+        }
+        self.unsent.push_front(Unsent { len: grown, count: 1 });
+    }
+
+    fn take_head(&mut self) -> Option<u32> {
+        let run = self.unsent.front_mut()?;
+        let len = run.len;
+        run.count -= 1;
+        if run.count == 0 {
+            self.unsent.pop_front();
+        }
+        Some(len)
+    }
+
+    /// Skbs that were sent and are not freed.
+    pub fn skbs_in_flight(&self) -> u64 {
+        let (first, next) = self.skb_numbers();
+        next - first
+    }
+
     /// Moves the first `len` bytes of the first unsent skb, sent at `seq`, to the sent ones. What
     /// remains of it becomes an skb of its own (`tso_fragment`).
     pub fn send(&mut self, len: u32, seq: u64, when: Time, mss: u32) {
@@ -113,7 +147,7 @@ impl SendQueue {
             self.unsent.pop_front();
         }
         if rest > 0 {
-            self.wmem_queued += SKB_OVERHEAD;
+            self.wmem_queued += self.overhead;
             self.unsent.push_front(Unsent { len: rest, count: 1 });
         }
         self.unsent_bytes -= u64::from(len);
@@ -145,7 +179,7 @@ impl SendQueue {
                 freed.last_when = Some(run.when);
                 freed.skbs += whole;
                 let bytes = u64::from(whole) * u64::from(run.len);
-                self.wmem_queued -= bytes + u64::from(whole) * SKB_OVERHEAD;
+                self.wmem_queued -= bytes + u64::from(whole) * self.overhead;
                 self.sent_from += bytes;
                 run.seq += bytes;
                 run.count -= whole;

@@ -3,12 +3,11 @@
 //! Source: Linux 2.6.20 `tcp_win_from_space`, `tcp_select_initial_window`, `tcp_init_buffer_space`,
 //! `tcp_grow_window`, `__tcp_select_window`, `tcp_select_window`.
 
-use super::profile::InitialWindow;
+use super::profile::{Profile, WindowShare};
 use crate::config::Sysctl;
 
-/// Memory of a received packet besides its data, bytes: headers and struct sk_buff of a driver that
-/// accounts honestly.
-pub const RX_OVERHEAD: u64 = 256;
+/// Largest window that a SYN-ACK can tell, bytes: it is not scaled.
+const SYN_ACK_WINDOW: u64 = 65_535;
 
 /// Share of `space` that may be offered as window (tcp_adv_win_scale).
 pub fn win_from_space(space: u64, adv_win_scale: i32) -> u64 {
@@ -19,10 +18,29 @@ pub fn win_from_space(space: u64, adv_win_scale: i32) -> u64 {
     }
 }
 
+/// Share of a buffer that is window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Share {
+    /// By sysctl tcp_adv_win_scale.
+    AdvWinScale(i32),
+    /// In 1/256 (scaling_ratio).
+    Ratio(u8),
+}
+
+impl Share {
+    fn of(self, space: u64) -> u64 {
+        match self {
+            Share::AdvWinScale(scale) => win_from_space(space, scale),
+            Share::Ratio(ratio) => (space * u64::from(ratio)) >> 8,
+        }
+    }
+}
+
 /// The receive window's state. Fields keep Linux's names; bytes throughout.
 #[derive(Clone, Debug)]
 pub struct ReceiveWindow {
-    adv_win_scale: i32,
+    share: Share,
+    profile: Profile,
     /// sk_rcvbuf.
     pub rcvbuf: u64,
     /// Memory of packets in the receive and out-of-order queues.
@@ -38,35 +56,51 @@ pub struct ReceiveWindow {
     /// `rcv_nxt` when it was advertised.
     pub rcv_wup: u64,
     mss: u64,
+    /// Largest buffer that autotuning gives.
+    rmem_max: u64,
 }
 
 impl ReceiveWindow {
     /// The window of a new connection; `rcvbuf` is what setsockopt asked for.
-    pub fn new(
-        sysctl: &Sysctl,
-        initial: InitialWindow,
-        rcvbuf: Option<u64>,
-        mss: u32,
-    ) -> ReceiveWindow {
+    pub fn new(sysctl: &Sysctl, profile: &Profile, rcvbuf: Option<u64>, mss: u32) -> ReceiveWindow {
         let granted = rcvbuf.map(|request| 2 * request.min(sysctl.rmem_max));
         let mss = u64::from(mss);
-        let unset = || super::autotune::initial_rcvbuf(sysctl, mss);
+        let measured = profile.window_share == WindowShare::Measured;
+        let share = match measured {
+            true => Share::Ratio(128),
+            false => Share::AdvWinScale(sysctl.tcp_adv_win_scale),
+        };
+        let unset = || match profile.offers_first_window {
+            true => sysctl.tcp_rmem[1],
+            false => super::autotune::initial_rcvbuf(sysctl, mss),
+        };
         let rcvbuf = granted.unwrap_or_else(unset).max(2048);
-        let full = win_from_space(rcvbuf, sysctl.tcp_adv_win_scale);
+        let full = share.of(rcvbuf);
         let wscale = if sysctl.tcp_window_scaling { Self::scale(sysctl) } else { 0 };
+        let segments = profile.initial_window.segments(mss);
         let mut window = ReceiveWindow {
-            adv_win_scale: sysctl.tcp_adv_win_scale,
+            share,
+            profile: *profile,
             rcvbuf,
             rmem_alloc: 0,
             wscale,
             window_clamp: 65_535u64 << wscale,
             rcv_ssthresh: 0,
-            rcv_wnd: Self::initial(initial.segments(mss), full, mss, wscale),
+            rcv_wnd: Self::initial(segments, full, mss, wscale),
             rcv_wup: 0,
             mss,
+            rmem_max: sysctl.tcp_rmem[2],
         };
+        if !profile.offers_first_window {
+            window.rcv_wnd = window.rcv_wnd.min(SYN_ACK_WINDOW);
+        }
         window.init_buffer_space(full);
         window
+    }
+
+    /// The window that a SYN-ACK tells; it is not scaled.
+    pub fn told_first(&self) -> u64 {
+        self.rcv_wnd.min(SYN_ACK_WINDOW)
     }
 
     /// The smallest scale at which the largest buffer's window can be told in 16 bits.
@@ -78,9 +112,7 @@ impl ReceiveWindow {
     /// A few segments at first.
     fn initial(segments: u64, full: u64, mss: u64, wscale: u32) -> u64 {
         let whole = if full > mss { full / mss * mss } else { full };
-        let window = if mss > 1 << wscale { whole.min(segments * mss) } else { whole };
-        // The window of a SYN-ACK is not scaled.
-        window.min(65_535)
+        if mss > 1 << wscale { whole.min(segments.saturating_mul(mss)) } else { whole }
     }
 
     fn init_buffer_space(&mut self, full: u64) {
@@ -93,12 +125,12 @@ impl ReceiveWindow {
 
     /// tcp_space: room in the receive buffer as window.
     pub fn space(&self) -> u64 {
-        win_from_space(self.rcvbuf.saturating_sub(self.rmem_alloc), self.adv_win_scale)
+        self.share.of(self.rcvbuf.saturating_sub(self.rmem_alloc))
     }
 
     /// tcp_full_space.
     pub fn full_space(&self) -> u64 {
-        win_from_space(self.rcvbuf, self.adv_win_scale)
+        self.share.of(self.rcvbuf)
     }
 
     /// tcp_grow_window after a data segment of `len` bytes; whether the window grew.
@@ -107,18 +139,42 @@ impl ReceiveWindow {
         {
             return false;
         }
-        let truesize = u64::from(len) + RX_OVERHEAD;
-        let honest = win_from_space(truesize, self.adv_win_scale) <= u64::from(len);
+        let overhead = if self.profile.grows_by_data { 0 } else { self.profile.rx_overhead };
+        let truesize = u64::from(len) + overhead;
+        let honest = self.share.of(truesize) <= u64::from(len);
         let increment = if honest { 2 * self.mss } else { self.slow_growth(len, truesize) };
-        self.rcv_ssthresh = (self.rcv_ssthresh + increment).min(self.window_clamp);
+        self.rcv_ssthresh = (self.rcv_ssthresh + increment).min(self.growth_limit());
         increment > 0
+    }
+
+    fn growth_limit(&self) -> u64 {
+        match self.profile.grows_by_data {
+            true => self.window_clamp.min(self.space()),
+            false => self.window_clamp,
+        }
+    }
+
+    /// The first segment of its length: how much of its memory is data (tcp_measure_rcv_mss).
+    pub fn measure(&mut self, len: u32) {
+        if self.profile.window_share != WindowShare::Measured {
+            return;
+        }
+        let truesize = u64::from(len) + self.profile.rx_overhead;
+        let ratio = ((u64::from(len) << 8) / truesize).clamp(1, 255) as u8;
+        if self.share != Share::Ratio(ratio) {
+            self.share = Share::Ratio(ratio);
+            self.window_clamp = self.full_space();
+        }
     }
 
     /// __tcp_grow_window: a small packet in a large buffer opens the window only while it is small
     /// against the buffer.
     fn slow_growth(&self, len: u32, truesize: u64) -> u64 {
-        let mut truesize = win_from_space(truesize, self.adv_win_scale) / 2;
-        let mut window = self.full_space() / 2;
+        let mut truesize = self.share.of(truesize) / 2;
+        let mut window = match self.profile.grows_by_data {
+            true => self.share.of(self.rmem_max) / 2,
+            false => self.full_space() / 2,
+        };
         while self.rcv_ssthresh <= window {
             if truesize <= u64::from(len) {
                 return 2 * self.mss;
@@ -133,8 +189,14 @@ impl ReceiveWindow {
     pub fn select(&mut self, rcv_mss: u32) -> u64 {
         let (mut free, full) = (self.space(), self.full_space().min(self.window_clamp));
         let mss = u64::from(rcv_mss).min(full).max(1);
-        if free < full / 2 && free < mss {
-            return 0;
+        if free < full / 2 {
+            if self.profile.closes_small_window {
+                free &= !((1 << self.wscale) - 1);
+            }
+            let sixteenth = self.full_space() >> 4;
+            if free < mss || self.profile.closes_small_window && free < sixteenth {
+                return 0;
+            }
         }
         free = free.min(self.rcv_ssthresh);
         if self.wscale > 0 {
@@ -157,9 +219,14 @@ impl ReceiveWindow {
 
     /// tcp_select_window: chooses the window of an ACK; it never takes back what it has offered.
     pub fn advertise(&mut self, rcv_nxt: u64, rcv_mss: u32) -> u64 {
-        let window = self.select(rcv_mss).max(self.remaining(rcv_nxt));
-        self.rcv_wnd = window.min(65_535 << self.wscale);
+        let (select, remaining) = (self.select(rcv_mss), self.remaining(rcv_nxt));
+        let window = match self.profile.closes_small_window {
+            true if select < remaining => remaining.next_multiple_of(1 << self.wscale),
+            _ => select.max(remaining),
+        };
+        self.rcv_wnd = window;
         self.rcv_wup = rcv_nxt;
-        self.rcv_wnd >> self.wscale << self.wscale
+        // What is offered may be more than can be told.
+        window.min(65_535 << self.wscale) >> self.wscale << self.wscale
     }
 }

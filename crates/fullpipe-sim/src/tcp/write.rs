@@ -3,10 +3,17 @@
 //! Source: Linux 2.6.20 `tcp_sendmsg`, `tcp_current_mss`, `forced_push`, `sk_stream_write_space`.
 
 use super::Output;
+use super::profile::AckOrder;
 use super::sender::{Sender, Writer};
 
+/// struct sk_buff, rounded up, bytes.
+const SKB_BYTES: u64 = 256;
+/// MAX_TCP_HEADER and struct skb_shared_info, bytes.
+const HEADERS_AND_SHARED_INFO: u64 = 192 + 320;
 /// Largest IP packet that a TSO skb may describe.
 const GSO_MAX: u32 = 65_535;
+/// Largest skb, bytes (Linux `GSO_MAX_SIZE`).
+pub(super) const GSO_MAX_SIZE: u32 = 65_536;
 
 impl Sender {
     /// The largest skb to build now, bytes (`xmit_size_goal`).
@@ -67,14 +74,33 @@ impl Sender {
         self.sndbuf.saturating_sub(queued) >= queued >> 1
     }
 
+    /// What a frame could cost at worst: its head rounded up to a power of two (6.12 `tcp_sndbuf_expand`).
+    fn memory_of_frame(&self) -> u64 {
+        let head = u64::from(self.mss) + HEADERS_AND_SHARED_INFO;
+        head.next_power_of_two() + SKB_BYTES
+    }
+
     /// tcp_check_space, tcp_should_expand_sndbuf and tcp_new_space: while the writer waits for room
     /// and cwnd is not used up, a send buffer that was not set by the application grows with cwnd.
     pub(super) fn autotune_sndbuf(&mut self) {
-        let waits = self.writer == Writer::NoSpace && self.board.packets_out < self.cwnd();
-        if self.sndbuf_locked || !waits {
+        let used = match self.profile.ack_order {
+            AckOrder::CwndFirst => self.board.packets_out,
+            AckOrder::CwndLast => self.in_flight(),
+        };
+        if self.writer == Writer::NoSpace && used < self.cwnd() {
+            self.expand_sndbuf();
+        }
+    }
+
+    /// tcp_sndbuf_expand.
+    pub(super) fn expand_sndbuf(&mut self) {
+        if self.sndbuf_locked {
             return;
         }
-        let per_segment = u64::from(self.mss) + super::skb::SKB_OVERHEAD;
+        let per_segment = match self.profile.ack_order {
+            AckOrder::CwndFirst => u64::from(self.mss) + self.profile.skb_overhead,
+            AckOrder::CwndLast => self.memory_of_frame(),
+        };
         let packets = u64::from(self.cwnd().max(self.recovery.reordering + 1));
         let wanted = (2 * packets * per_segment).min(self.sysctl.tcp_wmem[2]);
         self.sndbuf = self.sndbuf.max(wanted);

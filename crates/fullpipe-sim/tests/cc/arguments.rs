@@ -31,8 +31,8 @@ fn errors_say_what_is_known() {
             "bic: beta = -5 is beyond 1 to 1023 (1/1024)",
         ),
         (
-            error("cubic", &[], "4.14", 250),
-            "cubic does not know kernel \"4.14\"; known: 2.6.20 to 3.19.255",
+            error("cubic", &[], "4.0", 250),
+            "cubic does not know kernel \"4.0\"; known: 2.6.20 to 3.19, 4.14 and later",
         ),
         (
             error("reno", &[], "2.4.20", 250),

@@ -64,8 +64,20 @@ fn trains(elements: &[Element], drawn: &[Drawn]) -> Vec<Train> {
         let (count, ip_len) = (d.count, d.ip_len);
         skb += u32::from(!d.same_skb);
         let (serial, tsval) = (number, 0);
-        let train =
-            Train { flow, kind, skb, number, len, ip_len, tsval, count, serial, first, spacing };
+        let train = Train {
+            flow,
+            kind,
+            skb,
+            number,
+            len,
+            ip_len,
+            tsval,
+            count,
+            push: false,
+            serial,
+            first,
+            spacing,
+        };
         (time, number) = (train.last(), number + u64::from(count));
         train
     };

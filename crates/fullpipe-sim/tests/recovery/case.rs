@@ -104,7 +104,7 @@ fn host(kernel: &str) -> Host {
             tcp_dsack: true,
             tcp_frto: if kernel == "2.6.20" { 0 } else { 2 },
             tcp_reordering: 3,
-            tcp_early_retrans: if kernel == "3.14" { 3 } else { 0 },
+            tcp_early_retrans: if kernel.starts_with("2.") { 0 } else { 3 },
             tcp_no_metrics_save: false,
         },
         qdisc_limit: 1000,

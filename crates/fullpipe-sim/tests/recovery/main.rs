@@ -64,8 +64,18 @@ const SYSCTLS: &[&str] = &[
 ];
 
 /// Rows that say what a host offloads, costs or offers, flipped in tests of their own.
-const ELSEWHERE: &[&str] =
-    &["initial_window", "pkts_acked", "cc_rtt", "locked_timers", "walks_queue"];
+const ELSEWHERE: &[&str] = &[
+    "initial_window",
+    "pkts_acked",
+    "cc_rtt",
+    "locked_timers",
+    "walks_queue",
+    "window_share",
+    "offers_first_window",
+    "grows_by_data",
+    "closes_small_window",
+    "small_queues",
+];
 
 /// Every row of the profile, and every sysctl of recovery, is flipped by a conversation.
 #[test]

@@ -158,8 +158,9 @@ impl Output for Link<'_> {
         while at < skb.len {
             let len = (skb.len - at).min(SEGMENT);
             let (seq, tsval) = (skb.seq + u64::from(at), skb.tsval);
-            self.segment(Segment { seq, len, tsval }, skb.retransmission);
             at += len;
+            let push = at == skb.len && at > SEGMENT;
+            self.segment(Segment { seq, len, tsval, push }, skb.retransmission);
         }
         true
     }

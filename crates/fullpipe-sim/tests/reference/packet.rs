@@ -13,6 +13,8 @@ pub enum Body {
         len: u32,
         /// Timestamp.
         tsval: u32,
+        /// Whether it ends an skb of several.
+        push: bool,
     },
     /// A pure ACK.
     Ack(Ack),

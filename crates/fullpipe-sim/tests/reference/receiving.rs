@@ -95,11 +95,11 @@ impl ReceivingHost {
                 Body::Syn => {
                     self.flows[flow].syn_seen = true;
                     self.flows[flow].tcp.on_syn(cpu);
-                    let window = self.flows[flow].tcp.window.rcv_wnd;
+                    let window = self.flows[flow].tcp.window.told_first();
                     self.send(flow, cpu, Body::SynAck { window }, cx.headers, &mut cx.agenda);
                 }
-                Body::Data { seq, len, tsval } => {
-                    self.data(flow, Segment { seq, len, tsval }, (now, cpu), cx)
+                Body::Data { seq, len, tsval, push } => {
+                    self.data(flow, Segment { seq, len, tsval, push }, (now, cpu), cx)
                 }
                 Body::Ack(_) | Body::SynAck { .. } => {
                     unreachable!("the sender does not send these")

@@ -25,7 +25,9 @@ use std::collections::VecDeque;
 const TCP: usize = 0;
 const CONNECT: usize = 1;
 const WRITE: usize = 2;
-const TIMERS: usize = 3;
+/// An skb leaves the host.
+const LEAVES: usize = 3;
+const TIMERS: usize = 4;
 
 /// A flow here.
 pub struct SendingFlow {
@@ -44,6 +46,9 @@ pub struct SendingFlow {
     fires: Option<Time>,
     at_release: bool,
     locked_timers: LockedTimers,
+    here: Vec<(Time, u64)>,
+    overhead: Option<u64>,
+    left_while_locked: bool,
     syns: Vec<Time>,
     next_write: Time,
     asleep_since: Option<Time>,
@@ -87,6 +92,10 @@ struct Port<'a> {
     mss: u32,
     headers: u32,
     again: Vec<u64>,
+    /// When each skb of the flow leaves the host, and its memory; what an skb takes besides its data, where
+    /// that matters.
+    here: Vec<(Time, u64)>,
+    overhead: Option<u64>,
 }
 
 impl Port<'_> {
@@ -105,14 +114,25 @@ impl Output for Port<'_> {
         while at < skb.len || segments.is_empty() {
             let len = (skb.len - at).min(self.mss);
             let (seq, tsval) = (skb.seq + u64::from(at), skb.tsval);
-            segments.push((Body::Data { seq, len, tsval }, len));
             at += len;
+            let push = at == skb.len && at > self.mss;
+            segments.push((Body::Data { seq, len, tsval, push }, len));
             self.cpu += self.cost;
         }
         if skb.retransmission {
             self.again.push(skb.seq);
         }
-        self.offer(segments)
+        let taken = self.offer(segments);
+        if taken && self.overhead.is_some() {
+            let memory = u64::from(skb.len) + self.overhead.unwrap_or(0);
+            self.here.push((self.transmit.last_leaves(), memory));
+        }
+        taken
+    }
+
+    fn in_host(&mut self) -> u64 {
+        self.here.retain(|(leaves, _)| *leaves > self.cpu);
+        self.here.iter().map(|(_, memory)| memory).sum()
     }
 
     fn now(&self) -> Time {
@@ -175,9 +195,12 @@ impl SendingHost {
             mss: cx.mss,
             headers: cx.headers,
             again: Vec::new(),
+            here: std::mem::take(&mut self.flows[flow].here),
+            overhead: self.flows[flow].overhead,
         };
         work(&mut self.flows[flow], &mut port);
         let (cpu, again) = (port.cpu, port.again);
+        self.flows[flow].here = port.here;
         for seq in again {
             cx.tell(now, flow, EventKind::Retransmit, seq);
         }
@@ -218,7 +241,7 @@ impl SendingHost {
         self.timers.set(flow * TIMERS + CONNECT, None);
         self.runnable.push_back(flow);
         self.work(flow, at, cx, |_, port| {
-            port.offer(vec![(Body::Data { seq: 0, len: 0, tsval: 0 }, 0)]);
+            port.offer(vec![(Body::Data { seq: 0, len: 0, tsval: 0, push: false }, 0)]);
         })
     }
 
@@ -242,6 +265,10 @@ impl SendingHost {
             state.fires = state.wanted;
         }
         self.timers.set(flow * TIMERS + TCP, state.fires);
+        if state.tcp.waits_for_host() && !state.left_while_locked {
+            let leaves = state.here.iter().map(|(leaves, _)| *leaves).min();
+            self.timers.set(flow * TIMERS + LEAVES, leaves);
+        }
         let ca_state = state.tcp.ca_state() as u8;
         if ca_state != state.told_state {
             state.told_state = ca_state;
@@ -271,6 +298,10 @@ impl SendingHost {
                 cpu = self.work(flow, (now, cpu), cx, |_, port| {
                     port.offer(vec![(Body::Syn, 0)]);
                 });
+            }
+            LEAVES if self.flows[flow].locked => self.flows[flow].left_while_locked = true,
+            LEAVES => {
+                cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_room_in_host(port));
             }
             _ => {
                 self.flows[flow].tcp.writer = Writer::Active;
@@ -392,6 +423,9 @@ impl SendingHost {
             }
         }
         (self.flows[flow].locked, self.flows[flow].in_backlog) = (false, false);
+        if std::mem::take(&mut self.flows[flow].left_while_locked) {
+            cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_room_in_host(port));
+        }
         if std::mem::take(&mut self.flows[flow].at_release) {
             cpu = self.tcp_timer(flow, (now, cpu), cx);
         }
@@ -440,6 +474,9 @@ impl SendingFlow {
             fires: None,
             at_release: false,
             locked_timers: profile.locked_timers,
+            here: Vec::new(),
+            overhead: profile.small_queues.then_some(profile.skb_overhead),
+            left_while_locked: false,
             syns: Vec::new(),
             next_write: Time::ZERO,
             asleep_since: None,

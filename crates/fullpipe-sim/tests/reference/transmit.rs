@@ -111,6 +111,15 @@ impl Transmit {
             self.start(done, agenda);
         }
     }
+    /// When the last segment of the skb offered last will be on the wire.
+    pub fn last_leaves(&self) -> Time {
+        let wire =
+            |p: &Packet| self.rate.time_for(u64::from(p.ip_len + Framing::EthernetWire.overhead()));
+        let waiting = self.ring.iter().skip(1).chain(self.qdisc.iter().flatten());
+        let now = self.done.expect("it is on its way");
+        waiting.fold(now, |at, segment| at + wire(segment))
+    }
+
     /// Sizes of qdisc and ring.
     pub fn sizes(&self) -> (u64, u64) {
         (self.qdisc_limit as u64, self.ring_size as u64)

@@ -101,7 +101,6 @@ fn sysctls_and_socket_options_of_genuine_kernels_are_handed_on() {
     let simulator = engine::find("sim").expect("an engine").support(&resolved(&sets));
     let refused: Vec<&str> = simulator.iter().map(|(key, _)| key.as_str()).collect();
     let expected = [
-        "hosts.sender.kernel",
         "hosts.sender.sysctl.net.ipv4.tcp_limit_output_bytes",
         "flow.bulk.sockopt",
         "flow.bulk.receiver_sockopt",

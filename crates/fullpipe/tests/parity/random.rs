@@ -120,7 +120,7 @@ fn scenarios_follow_from_the_seed_and_cover_the_space() {
 
 /// What the simulator makes of a random scenario, as a table that is possible.
 fn simulated(seed: u64, number: u64) -> Table {
-    let case = case(seed, number, distances::nearest_profile());
+    let case = case(seed, number, "6.12");
     let table = distances::simulated(&case);
     sane::possible(&format!("{seed}/{number} simulated"), &case.plan().resolved, &table);
     table

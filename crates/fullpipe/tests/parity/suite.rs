@@ -1,6 +1,6 @@
 //! The scenarios of the suite, and where their tables are.
 
-use fullpipe::scenario::{self, Plan, Scenario, SetOption, Source};
+use fullpipe::scenario::{self, Plan, Scenario, Source};
 use fullpipe_sim::rng::Rng;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub fn folder() -> PathBuf {
 
 /// All runs, by file and variant.
 pub fn all() -> Vec<Case> {
-    files(&folder(), "toml").iter().flat_map(|path| cases(path, &[])).collect()
+    files(&folder(), "toml").iter().flat_map(|path| cases(path)).collect()
 }
 
 /// All files of a folder that end so, by name.
@@ -34,10 +34,10 @@ pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
 }
 
 /// A case for each variant of a file, each a scenario of its own.
-fn cases(path: &Path, sets: &[SetOption]) -> Vec<Case> {
+fn cases(path: &Path) -> Vec<Case> {
     let source = Source::read(path).unwrap_or_else(|e| panic!("{e}"));
     let load = |variants: &[String]| {
-        scenario::load(&source, sets, variants).unwrap_or_else(|e| panic!("{e}"))
+        scenario::load(&source, &[], variants).unwrap_or_else(|e| panic!("{e}"))
     };
     let file = path.file_stem().expect("a name").to_string_lossy().into_owned();
     let names: Vec<String> = load(&[]).plans().iter().map(Plan::name).collect();
@@ -67,15 +67,6 @@ impl Case {
     pub fn command(&self) -> String {
         let Case { file, variant, .. } = self;
         format!("fullpipe run scenarios/parity/{file}.toml --variant {variant} --engine linux")
-    }
-
-    /// The same case with both hosts' kernel another one.
-    pub fn as_kernel(&self, kernel: &str) -> Case {
-        let hosts = ["sender", "receiver"];
-        let sets = hosts.map(|host| SetOption(format!("hosts.{host}.kernel={kernel:?}")));
-        let path = folder().join(format!("{}.toml", self.file));
-        let mut cases = cases(&path, &sets).into_iter();
-        cases.find(|case| case.variant == self.variant).expect("the same variant")
     }
 
     /// A hash of all that the scenario means, every default written out.

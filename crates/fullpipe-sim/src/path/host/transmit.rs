@@ -78,6 +78,11 @@ impl Transmit {
         self.ring.last_entry()
     }
 
+    /// When the last segment of the skb taken last is on the wire.
+    pub fn last_leaves(&self) -> Time {
+        self.ring.wire_free()
+    }
+
     /// Descriptions of the qdisc and the ring.
     pub fn infos(&self, host: &str) -> [StageInfo; 2] {
         [self.qdisc.info(host), self.ring.info(host)]

@@ -142,6 +142,11 @@ impl TxRing {
         Time(self.last_entry)
     }
 
+    /// When all that was taken is on the wire.
+    pub(super) fn wire_free(&self) -> Time {
+        Time(self.wire_free)
+    }
+
     pub(super) fn info(&self, host: &str) -> StageInfo {
         super::info(host, "tx_ring", "segment", Some(self.size))
     }

@@ -7,7 +7,7 @@
 use super::What;
 use crate::config::{Config, Host};
 use crate::tcp::behaviour::profile_of;
-use crate::tcp::profile::InitialWindow;
+use crate::tcp::profile::PROFILES;
 use crate::tcp::window::ReceiveWindow;
 use crate::tcp::{Ack, HEADERS};
 use crate::trace::{Offers, Packet};
@@ -45,15 +45,16 @@ pub(super) struct Headers {
     flows: Vec<Flow>,
 }
 
-/// The first window of a host's kernel; an unknown kernel has been refused before.
-fn initial(host: &Host) -> InitialWindow {
-    profile_of(host).map_or(InitialWindow::ByMss, |profile| profile.initial_window)
+/// What a host's kernel offers first; an unknown kernel has been refused before.
+fn first_window(host: &Host, mss: u32) -> ReceiveWindow {
+    let profile = profile_of(host).unwrap_or(PROFILES[0]);
+    ReceiveWindow::new(&host.sysctl, &profile, None, mss)
 }
 
 impl End {
     fn new(host: &Host, mtu: u32, mss: u32) -> End {
         let sysctl = &host.sysctl;
-        let wscale = ReceiveWindow::new(sysctl, initial(host), None, mss).wscale as u8;
+        let wscale = first_window(host, mss).wscale as u8;
         let offers = Offers {
             mss: (mtu - HEADERS) as u16,
             window_scale: sysctl.tcp_window_scaling.then_some(wscale),
@@ -72,9 +73,8 @@ impl End {
 impl Headers {
     pub(super) fn new(asked: &Config, agreed: &Config, mss: u32) -> Headers {
         let ends = [&asked.sender, &agreed.receiver].map(|host| End::new(host, agreed.mtu, mss));
-        let sender = &agreed.sender;
-        let window = ReceiveWindow::new(&sender.sysctl, initial(sender), None, mss);
-        let first = window.rcv_wnd.min(65_535);
+        let window = first_window(&agreed.sender, mss);
+        let first = window.told_first();
         let later = window.rcv_wnd.div_ceil(1 << window.wscale).min(65_535);
         Headers {
             ends,

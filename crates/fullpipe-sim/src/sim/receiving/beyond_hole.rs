@@ -46,7 +46,7 @@ impl ReceivingHost {
             if let Some(first) = tcp.on_row_beyond_hole(seq, len, left) {
                 return shared.acks.push_row(flow, &first, len, left);
             }
-            let ack = tcp.on_segment(packets.time(i), Segment { seq, len, tsval });
+            let ack = tcp.on_segment(packets.time(i), Segment { seq, len, tsval, push: false });
             let ack = ack.expect("what does not move rcv_nxt is acknowledged at once");
             shared.acks.push(flow, &ack);
         }

@@ -4,7 +4,7 @@
 //! since 3.10 `tcp_process_loss` (see `frto.rs`).
 
 use crate::tcp::input::Flags;
-use crate::tcp::profile::{FrtoVersion, TimeoutReordering};
+use crate::tcp::profile::{AckOrder, FrtoVersion, TimeoutReordering};
 use crate::tcp::sender::{Sender, TimerKind};
 use crate::tcp::{CaState, Output};
 
@@ -49,7 +49,43 @@ impl Sender {
         true
     }
 
+    /// tcp_enter_loss since RACK: what was sent lately is not lost yet, and cwnd leaves one packet beyond it.
+    fn enter_loss_by_age(&mut self, out: &dyn Output) {
+        self.sync_clock(out.now());
+        let begins = self.ca_state < CaState::Recovery;
+        let reneging = self.board.has_reneged(self.snd_una);
+        if reneging {
+            self.board.forget_sacks();
+            self.recovery.recv_sack_cache = [(0, 0); 4];
+        } else if self.is_reno() {
+            self.board.sacked_out = 0;
+        }
+        let rtt = self.board.rack.filter(|_| !reneging).map(|rack| u64::from(rack.rtt_us));
+        let by = out.now().as_us().checked_sub(rtt.unwrap_or(0));
+        let (board, window) = self.board_and_window();
+        board.mark_timed_out(by, window);
+        let past = self.snd_una >= self.recovery.high_seq;
+        let again = self.ca_state == CaState::Loss && self.retransmits == 0;
+        if self.ca_state <= CaState::Disorder || past || again {
+            self.recovery.prior_ssthresh = self.current_ssthresh();
+            let cwnd = self.cwnd();
+            self.recovery.prior_cwnd = cwnd;
+            self.cc.sock_mut().prior_cwnd = cwnd;
+            self.reduce_ssthresh();
+            self.init_undo();
+        }
+        self.restart_from(self.in_flight() + 1, out);
+        self.limit_reordering_after_timeout();
+        self.set_ca_state(CaState::Loss);
+        self.recovery.high_seq = self.snd_nxt;
+        self.recovery.tlp_high_seq = None;
+        self.recovery.frto = self.sysctl.tcp_frto > 0 && (begins || self.retransmits > 0);
+    }
+
     fn enter_loss(&mut self, reneging: bool, out: &dyn Output) {
+        if self.profile.ack_order == AckOrder::CwndLast {
+            return self.enter_loss_by_age(out);
+        }
         self.sync_clock(out.now());
         let again = self.ca_state == CaState::Loss && self.retransmits == 0;
         let past = self.snd_una >= self.recovery.high_seq;

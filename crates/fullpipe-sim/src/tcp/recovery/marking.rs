@@ -54,7 +54,7 @@ impl Sender {
 
     /// The first packet is out for longer than the timeout, which the restarted timer does not see.
     fn head_timed_out(&self, out: &dyn Output) -> bool {
-        let resent = self.board.resent_at(self.snd_una);
+        let resent = self.board.resent_at(self.snd_una).map(|at| self.jiffies(at));
         let Some(sent) = resent.or_else(|| self.sent_at(self.snd_una)) else { return false };
         self.jiffies(out.now()).saturating_sub(sent) > self.rtt.timeout()
     }
@@ -95,8 +95,10 @@ impl Sender {
                 let passed = sacked.saturating_sub(explained).max(fast.into());
                 self.mark_below_sacked(sacked.saturating_sub(passed));
             }
-            SackMarking::Rfc6675 if sacked >= explained => self.mark_below_sacked(explained),
-            SackMarking::Rfc6675 if !fast => {}
+            SackMarking::Rfc6675 | SackMarking::Rack if sacked >= explained => {
+                self.mark_below_sacked(explained)
+            }
+            SackMarking::Rfc6675 | SackMarking::Rack if !fast => {}
             _ => self.mark_head(),
         }
     }
@@ -123,7 +125,7 @@ impl Sender {
         board.mark_lost_below(limit, resent, window);
     }
 
-    fn mark_head(&mut self) {
+    pub(super) fn mark_head(&mut self) {
         let end = self.queue.segment_end(self.snd_una, self.mss, self.snd_nxt);
         self.mark_lost_up_to(end);
     }
@@ -142,7 +144,8 @@ impl Sender {
         }
         let oldest = self.jiffies(out.now()).saturating_sub(self.rtt.timeout());
         let sent = self.queue.first_sent_since(self.tick(oldest)).unwrap_or(self.snd_nxt);
-        let resent = self.board.first_resent_since(self.snd_una, oldest).unwrap_or(self.snd_nxt);
+        let resent =
+            self.board.first_resent_since(self.snd_una, self.tick(oldest)).unwrap_or(self.snd_nxt);
         let limit = sent.min(resent);
         self.walk_past_timed_out(limit);
         let (board, window) = self.board_and_window();

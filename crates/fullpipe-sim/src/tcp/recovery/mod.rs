@@ -6,6 +6,8 @@
 //! | file | concern |
 //! |---|---|
 //! | `state.rs` | what a connection remembers of its losses |
+//! | `alert.rs` | the states since RACK, where cwnd comes last |
+//! | `rack.rs` | losses by time |
 //! | `sacks.rs` | SACK and D-SACK blocks, lost retransmissions |
 //! | `reno.rs` | SACKs emulated from duplicate ACKs, where there are none |
 //! | `reordering.rs` | how far packets may be displaced |
@@ -18,10 +20,12 @@
 //! | `probe.rs` | early retransmit and tail loss probes |
 //! | `walks.rs` | what the CPU looks at for all this |
 
+mod alert;
 mod frto;
 mod loss;
 mod marking;
 mod probe;
+mod rack;
 mod reduction;
 mod reno;
 mod reordering;

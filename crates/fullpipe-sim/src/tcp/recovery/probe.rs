@@ -2,11 +2,15 @@
 //! Linux 3.10), both by sysctl tcp_early_retrans.
 //!
 //! Source: Linux 3.10 and 3.14 `tcp_pause_early_retransmit`, `tcp_resume_early_retransmit`,
-//! `tcp_schedule_loss_probe`, `tcp_send_loss_probe`, `tcp_process_tlp_ack`, `tcp_rearm_rto`.
+//! `tcp_schedule_loss_probe`, `tcp_send_loss_probe`, `tcp_process_tlp_ack`, `tcp_rearm_rto`; 6.1 and 6.12 the same
+//! and `tcp_set_xmit_timer`, `tcp_rto_delta_us`.
 
+use super::rack::TIMEOUT_MIN_US;
 use crate::tcp::input::Flags;
+use crate::tcp::profile::{AckOrder, ProbeTimeout};
 use crate::tcp::sender::{Sender, TimerKind};
 use crate::tcp::{CaState, Output};
+use crate::units::Time;
 
 impl Sender {
     fn ticks_in_ms(&self, ms: u64) -> u32 {
@@ -56,8 +60,10 @@ impl Sender {
             return;
         }
         let mut timeout = self.rtt.timeout();
-        if elapsed {
-            let resent = self.board.resent_at(self.snd_una);
+        if elapsed && self.profile.ack_order == AckOrder::CwndLast {
+            timeout = self.rto_left(out).unwrap_or(1);
+        } else if elapsed {
+            let resent = self.board.resent_at(self.snd_una).map(|at| self.jiffies(at));
             let now = self.jiffies(out.now());
             let sent = resent.or_else(|| self.sent_at(self.snd_una)).unwrap_or(now);
             timeout = (sent + timeout).saturating_sub(now).max(1);
@@ -73,8 +79,54 @@ impl Sender {
         }
     }
 
+    /// After an ACK of data: a probe, or else the timeout, counts from now (tcp_set_xmit_timer).
+    pub(in crate::tcp) fn set_xmit_timer(&mut self, out: &dyn Output) {
+        if self.profile.probe_timeout == ProbeTimeout::Draft {
+            self.rearm_rto(false, out);
+            self.schedule_loss_probe(out);
+        } else if !self.schedule_rack_probe(true, out) {
+            let waits =
+                matches!(self.timer, Some((TimerKind::LossProbe | TimerKind::Reordering, _)));
+            self.rearm_rto(waits, out);
+        }
+    }
+
+    /// A probe after two RTTs, but no later than the timeout (RFC 8985 section 7.2); `from_now`: that starts
+    /// anew. Whether there will be one.
+    fn schedule_rack_probe(&mut self, from_now: bool, out: &dyn Output) -> bool {
+        let asked = matches!(self.sysctl.tcp_early_retrans, 3 | 4);
+        let calm = matches!(self.ca_state, CaState::Open | CaState::Cwr);
+        if !asked || self.board.packets_out == 0 || self.is_reno() || !calm {
+            return false;
+        }
+        let least = match self.board.packets_out {
+            1 => self.profile.rto_min_ms * 1000,
+            _ => TIMEOUT_MIN_US,
+        };
+        let probe = match self.rtt.srtt {
+            0 => self.profile.timeout_init_s * (1_000_000_000 / self.tick_ns) as u32,
+            srtt => self.us_to_jiffies(u64::from(srtt >> 2) + least),
+        };
+        let rto = if from_now { Some(self.rtt.timeout()) } else { self.rto_left(out) };
+        self.start_timer(TimerKind::LossProbe, out.now(), probe.min(rto.unwrap_or(probe)));
+        true
+    }
+
+    /// Jiffies until the timeout of the first packet; none if it is due (tcp_rto_delta_us).
+    fn rto_left(&self, out: &dyn Output) -> Option<u32> {
+        let resent = self.board.resent_at(self.snd_una);
+        let sent = resent.or_else(|| self.queue.sent_at(self.snd_una))?;
+        let rto = Time(u64::from(self.rtt.timeout()) * self.tick_ns);
+        let left = (sent + rto).saturating_sub(out.now());
+        Some(self.us_to_jiffies(left.as_us())).filter(|&jiffies| jiffies > 0)
+    }
+
     /// A probe after two RTTs, where the sender is idle or limited by cwnd.
     pub(in crate::tcp) fn schedule_loss_probe(&mut self, out: &dyn Output) {
+        if self.profile.probe_timeout == ProbeTimeout::Rack {
+            self.schedule_rack_probe(false, out);
+            return;
+        }
         let srtt = self.rtt.srtt_ticks();
         let rtt = srtt >> 3;
         let off = self.sysctl.tcp_early_retrans < 3 || rtt == 0 || self.is_reno();
@@ -98,10 +150,36 @@ impl Sender {
     /// The probe: a new segment whatever cwnd says, else the last one again.
     pub(in crate::tcp) fn send_loss_probe(&mut self, out: &mut dyn Output) {
         self.timer = None;
+        if self.profile.probe_timeout == ProbeTimeout::Rack {
+            let sent = self.board.packets_out > 0 && self.probe_once(out);
+            return self.rearm_rto(!sent, out);
+        }
         if self.board.packets_out > 0 {
             self.probe(out);
         }
         self.rearm_rto(false, out);
+    }
+
+    /// One probe at a time: what cwnd allows of new data, one skb and one segment at least, else the last
+    /// segment again. Whether it went.
+    fn probe_once(&mut self, out: &mut dyn Output) -> bool {
+        if self.recovery.tlp_high_seq.is_some() {
+            return false;
+        }
+        self.recovery.tlp_retrans = false;
+        let window_end = self.snd_una + self.snd_wnd;
+        let first = self.queue.head().map(|head| u64::from(head.min(self.mss)));
+        let sent = if first.is_some_and(|len| self.snd_nxt + len <= window_end) {
+            self.push_probe(out)
+        } else {
+            let start = self.queue.segment_start(self.snd_nxt, 1, self.mss).max(self.snd_una);
+            self.recovery.tlp_retrans = self.retransmit(start, self.snd_nxt, out);
+            self.recovery.tlp_retrans
+        };
+        if sent {
+            self.recovery.tlp_high_seq = Some(self.snd_nxt);
+        }
+        sent
     }
 
     fn probe(&mut self, out: &mut dyn Output) {
@@ -118,12 +196,18 @@ impl Sender {
     /// The ACK of a probe: if the probe repaired a loss, cwnd is reduced once.
     pub(in crate::tcp) fn process_tlp_ack(&mut self, ack: u64, flags: &Flags, out: &dyn Output) {
         let Some(high_seq) = self.recovery.tlp_high_seq else { return };
+        let by_rack = self.profile.probe_timeout == ProbeTimeout::Rack;
+        if by_rack && ack >= high_seq && (!self.recovery.tlp_retrans || flags.dsack_tlp) {
+            // It was new data, or both copies arrived.
+            self.recovery.tlp_high_seq = None;
+            return;
+        }
         let quiet = !(flags.una_advanced || flags.not_dup() || flags.data_sacked);
         if ack == high_seq && quiet {
             self.recovery.tlp_high_seq = None;
         } else if ack > high_seq {
             self.recovery.tlp_high_seq = None;
-            if !flags.dsacking {
+            if by_rack || !flags.dsacking {
                 self.sync_clock(out.now());
                 self.begin_reduction(true);
                 self.set_ca_state(CaState::Cwr);

@@ -5,7 +5,7 @@
 //! too) `tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`, `tcp_end_cwnd_reduction`.
 
 use crate::tcp::input::Flags;
-use crate::tcp::profile::{HalvingStep, MaxBurst, Reduction};
+use crate::tcp::profile::{HalvingStep, MaxBurst, PrrBound, Reduction};
 use crate::tcp::sender::{INFINITE_SSTHRESH, Sender};
 use crate::tcp::{CaState, Output};
 use crate::units::Time;
@@ -45,7 +45,8 @@ impl Sender {
         self.recovery.high_seq = self.snd_nxt;
         self.recovery.tlp_high_seq = None;
         let cwnd = self.cwnd();
-        self.cc.sock_mut().snd_cwnd_cnt = 0;
+        let sock = self.cc.sock_mut();
+        (sock.snd_cwnd_cnt, sock.prior_cwnd) = (0, cwnd);
         (self.recovery.prior_cwnd, self.recovery.prr_delivered, self.recovery.prr_out) =
             (cwnd, 0, 0);
         if set_ssthresh {
@@ -113,6 +114,36 @@ impl Sender {
             (ssthresh - in_flight).min((all - out).max(delivered) + 1)
         };
         let send = send.max(i64::from(fast));
+        self.cc.sock_mut().snd_cwnd = (in_flight + send).max(1) as u32;
+    }
+
+    /// Proportional rate reduction by what an ACK has delivered and shown to be lost; `advances`: whether it
+    /// moves the window's left edge (6.12 `tcp_cwnd_reduction`).
+    pub(in crate::tcp) fn reduce_by_delivered(
+        &mut self,
+        delivered: u32,
+        lost: u32,
+        advances: bool,
+    ) {
+        if delivered == 0 || self.recovery.prior_cwnd == 0 {
+            return;
+        }
+        self.recovery.prr_delivered += delivered;
+        let (in_flight, ssthresh) = (i64::from(self.in_flight()), i64::from(self.ssthresh()));
+        let (all, out) = (i64::from(self.recovery.prr_delivered), i64::from(self.recovery.prr_out));
+        let prior = i64::from(self.recovery.prior_cwnd);
+        let send = if in_flight > ssthresh {
+            (ssthresh * all + prior - 1) / prior - out
+        } else {
+            let bound = (all - out).max(i64::from(delivered));
+            let one_more = match self.profile.prr_bound {
+                PrrBound::SlowStart => true,
+                PrrBound::Delivered => advances && lost == 0,
+            };
+            (ssthresh - in_flight).min(bound + i64::from(one_more))
+        };
+        // The first retransmission goes in any case.
+        let send = send.max(i64::from(out == 0));
         self.cc.sock_mut().snd_cwnd = (in_flight + send).max(1) as u32;
     }
 

@@ -5,8 +5,11 @@
 
 use super::state::MAX_REORDERING;
 use crate::tcp::CaState;
-use crate::tcp::profile::HoleFilled;
+use crate::tcp::profile::{AckOrder, HoleFilled};
 use crate::tcp::sender::Sender;
+
+/// The widest reordering that is believed since 3.19, packets (`tcp_max_reordering`).
+const MOST_REORDERING: u32 = 300;
 
 impl Sender {
     /// A displacement of `metric` packets was seen: FACK, which takes it for loss, ends.
@@ -23,6 +26,12 @@ impl Sender {
     /// SACKs filled a hole at `at`, before the highest SACK of then, that was never sent again.
     pub(super) fn note_reordering_by_sack(&mut self, at: u64) {
         let in_loss = self.ca_state == CaState::Loss;
+        if self.profile.ack_order == AckOrder::CwndLast {
+            if !in_loss || self.recovery.undo_marker.is_some() {
+                self.check_sack_reordering(at);
+            }
+            return;
+        }
         let excused = self.profile.reordering_after_loss && self.recovery.undo_marker.is_some();
         let frto = self.recovery.frto_highmark.is_some_and(|mark| self.snd_una <= mark);
         if in_loss && !excused || frto {
@@ -40,6 +49,21 @@ impl Sender {
         };
         if seen && !self.is_reno() {
             self.update_reordering(self.displacement(at));
+        }
+    }
+
+    /// tcp_check_sack_reordering: what was delivered after packets beyond it, at `low` and never sent again.
+    pub(in crate::tcp) fn check_sack_reordering(&mut self, low: u64) {
+        if low >= self.board.snd_fack || self.board.sacked_out == 0 && low >= self.snd_una {
+            return;
+        }
+        let (distance, mss) = (self.board.snd_fack - low, u64::from(self.mss));
+        if distance > u64::from(self.recovery.reordering) * mss {
+            let packets = distance.div_ceil(mss).min(MOST_REORDERING.into());
+            self.recovery.reordering = packets as u32;
+        }
+        if let Some(rack) = &mut self.board.rack {
+            rack.reord_seen = true;
         }
     }
 

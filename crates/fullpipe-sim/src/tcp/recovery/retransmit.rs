@@ -2,13 +2,39 @@
 //! highest SACK that are not known to be lost (RFC 6675 NextSeg, rule 3).
 //!
 //! Source: Linux 2.6.20 and 3.0 `tcp_xmit_retransmit_queue`, `tcp_retransmit_skb`,
-//! `tcp_can_forward_retransmit`.
+//! `tcp_can_forward_retransmit`; 6.1 and 6.12 `tcp_xmit_retransmit_queue`.
 
+use crate::tcp::profile::AckOrder;
 use crate::tcp::sender::{Sender, TimerKind};
 use crate::tcp::{Output, Transmission};
 
 impl Sender {
-    pub(super) fn xmit_retransmit_queue(&mut self, out: &mut dyn Output) {
+    /// tcp_xmit_retransmit_queue since RACK: only what is lost, in skbs as large as others.
+    fn resend_lost(&mut self, out: &mut dyn Output) {
+        let most = self.tso_segs();
+        let mut first_too = false;
+        while self.in_flight() < self.cwnd() {
+            let quota = (self.cwnd() - self.in_flight()).min(most);
+            let Some((start, end)) = self.board.next_lost_run(quota, self.window()) else { break };
+            if self.too_much_in_host((end - start) as u32, true, out)
+                || !self.retransmit(start, end, out)
+            {
+                break;
+            }
+            let segments = self.window().count(start, end);
+            self.count_prr_out(segments);
+            first_too |= start == self.snd_una;
+        }
+        if first_too && !matches!(self.timer, Some((TimerKind::Reordering, _))) {
+            let timeout = self.rtt.timeout();
+            self.start_timer(TimerKind::Retransmit, out.now(), timeout);
+        }
+    }
+
+    pub(in crate::tcp) fn xmit_retransmit_queue(&mut self, out: &mut dyn Output) {
+        if self.profile.ack_order == AckOrder::CwndLast {
+            return self.resend_lost(out);
+        }
         let mut search = self.begin_resending();
         while self.in_flight() < self.cwnd() {
             let lost = self.board.next_lost(self.window());
@@ -48,12 +74,28 @@ impl Sender {
             self.counters.refused += 1;
             return false;
         }
-        self.counters.segments_sent += 1;
-        self.counters.segments_retransmitted += 1;
-        self.board.note_retransmitted(start, end, when, self.snd_nxt);
-        self.recovery.undo_retrans += 1;
+        self.last_sent = out.now();
+        let packets = self.note_resent(start, end, out);
+        self.counters.segments_sent += u64::from(packets);
+        self.counters.segments_retransmitted += u64::from(packets);
+        if self.profile.ack_order == AckOrder::CwndLast {
+            self.recovery.undo_retrans = self.recovery.undo_retrans.max(0);
+        }
+        self.recovery.undo_retrans += packets as i32;
         self.recovery.retrans_stamp.get_or_insert(when);
         true
+    }
+
+    /// Segments of what was sent again.
+    fn note_resent(&mut self, start: u64, end: u64, out: &dyn Output) -> u32 {
+        let (mut at, mut packets) = (start, 0);
+        let when = self.stamp(out.now());
+        while at < end {
+            let next = self.queue.segment_end(at, self.mss, self.snd_nxt).min(end);
+            self.board.note_retransmitted(at, next, when, self.snd_nxt);
+            (at, packets) = (next, packets + 1);
+        }
+        packets
     }
 
     /// The first packet again, whatever cwnd says.

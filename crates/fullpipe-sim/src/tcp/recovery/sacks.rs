@@ -5,7 +5,7 @@
 //! `tcp_is_sackblock_valid`, `tcp_mark_lost_retrans`.
 
 use crate::tcp::input::Flags;
-use crate::tcp::profile::LostRetransmits;
+use crate::tcp::profile::{AckOrder, LostRetransmits};
 use crate::tcp::scoreboard::Sacked;
 use crate::tcp::sender::Sender;
 use crate::tcp::{Ack, CaState, Output, Sacks};
@@ -20,14 +20,15 @@ impl Sender {
         out: &mut dyn Output,
     ) {
         let blocks = &sacks.blocks[..sacks.count];
-        flags.dsacking = self.is_dsack(ack.ack, blocks);
-        if flags.dsacking {
+        let dsack = self.is_dsack(ack.ack, blocks);
+        flags.dsacking = dsack && self.believes_dsack(blocks[0], flags);
+        if dsack {
             self.take_dsack(blocks[0]);
         }
         self.walk_for_sacks(blocks);
         let lost_before = self.board.lost_out;
         let high_seq = self.recovery.high_seq;
-        let told_before = usize::from(flags.dsacking);
+        let told_before = usize::from(dsack);
         flags.data_lost = blocks[told_before..].iter().any(|&(_, end)| end > high_seq);
         let mut only_original = false;
         let changed = self.changed(sacks);
@@ -39,6 +40,7 @@ impl Sender {
             flags.orig_sack_acked |= original < high_seq;
             let lowest = flags.first_original_sacked.map_or(original, |known| known.min(original));
             flags.first_original_sacked = Some(lowest);
+            flags.last_original_sacked = flags.last_original_sacked.max(told.last_original);
         }
         self.recovery.recv_sack_cache = sacks.blocks;
         if self.board.lost_out < lost_before {
@@ -92,6 +94,28 @@ impl Sender {
         }
     }
 
+    /// tcp_dsack_seen: counts what has come twice, unless more has than was ever sent again.
+    fn believes_dsack(&mut self, (start, end): (u64, u64), flags: &mut Flags) -> bool {
+        if self.profile.ack_order == AckOrder::CwndFirst {
+            return true;
+        }
+        let len = end.saturating_sub(start);
+        if len == 0 || len > self.max_window {
+            return false;
+        }
+        let segments = len.div_ceil(u64::from(self.mss));
+        flags.dsack_tlp |= segments == 1 && self.recovery.tlp_high_seq == Some(end);
+        self.recovery.dsack_dups += segments;
+        if self.recovery.dsack_dups > self.counters.segments_retransmitted {
+            return false;
+        }
+        if let Some(rack) = &mut self.board.rack {
+            rack.dsack_seen |= rack.reord_seen && !flags.dsack_tlp;
+        }
+        self.board.delivered += segments;
+        true
+    }
+
     /// Retransmissions that D-SACK reports were needless; a SACKed one that was sent again shows
     /// reordering.
     fn take_dsack(&mut self, (start, end): (u64, u64)) {
@@ -99,7 +123,7 @@ impl Sender {
         let counts = marker.is_some_and(|marker| end > marker);
         if end <= self.snd_una {
             if counts {
-                self.recovery.undo_retrans -= 1;
+                self.count_needless(1);
             }
             return;
         }
@@ -113,15 +137,24 @@ impl Sender {
             self.forget_what_was_sent_again();
         }
         if counts {
-            self.recovery.undo_retrans -= resent as i32;
+            self.count_needless(resent as i32);
         }
         if resent > 0 && sacked {
             self.note_reordering_by_sack(start);
         }
     }
 
+    fn count_needless(&mut self, packets: i32) {
+        let left = &mut self.recovery.undo_retrans;
+        match self.profile.ack_order {
+            AckOrder::CwndFirst => *left -= packets,
+            AckOrder::CwndLast if *left > 0 => *left = (*left - packets).max(0),
+            AckOrder::CwndLast => {}
+        }
+    }
+
     fn look_for_lost_retransmissions(&mut self, flags: &mut Flags) {
-        if self.board.retrans_out == 0 || self.ca_state != CaState::Recovery {
+        if self.is_rack() || self.board.retrans_out == 0 || self.ca_state != CaState::Recovery {
             return;
         }
         let margin = match self.profile.lost_retransmits {

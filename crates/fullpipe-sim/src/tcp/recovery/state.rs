@@ -38,6 +38,10 @@ pub(in crate::tcp) struct Recovery {
     pub(in crate::tcp) prr_out: u32,
     /// `snd_nxt` when a tail loss probe sent the last segment again.
     pub(in crate::tcp) tlp_high_seq: Option<u64>,
+    /// Whether that probe sent again what had been sent before.
+    pub(in crate::tcp) tlp_retrans: bool,
+    /// Segments that D-SACKs have reported, all in all (dsack_dups).
+    pub(in crate::tcp) dsack_dups: u64,
     /// Whether early retransmit is still allowed (no reordering was seen).
     pub(in crate::tcp) do_early_retrans: bool,
     /// Highest SACKed byte before the ACK in hand.
@@ -70,6 +74,8 @@ impl Recovery {
             prr_delivered: 0,
             prr_out: 0,
             tlp_high_seq: None,
+            tlp_retrans: false,
+            dsack_dups: 0,
             do_early_retrans: early,
             prior_fack: 0,
             prior_unsacked: 0,

@@ -9,7 +9,7 @@
 //! first packet waits to be sent a third time.
 
 use crate::tcp::input::Flags;
-use crate::tcp::profile::SpuriousPartial;
+use crate::tcp::profile::{AckOrder, SpuriousPartial};
 use crate::tcp::sender::Sender;
 use crate::tcp::{CaState, Output};
 
@@ -19,9 +19,12 @@ impl Sender {
     }
 
     /// Nothing was sent again, or the ACK was caused by a segment older than what was.
-    fn packet_delayed(&self) -> bool {
+    pub(super) fn packet_delayed(&self) -> bool {
         let echo = self.recovery.rcv_tsecr;
-        let Some(stamp) = self.recovery.retrans_stamp else { return true };
+        let Some(stamp) = self.recovery.retrans_stamp else {
+            let held = self.is_reno() && self.snd_una >= self.recovery.high_seq;
+            return !(held && self.profile.ack_order == AckOrder::CwndLast);
+        };
         self.timestamps && echo != 0 && (echo.wrapping_sub(stamp) as i32) < 0
     }
 

@@ -3,7 +3,6 @@
 use crate::engine::Support;
 use crate::scenario::{Discipline, Element, Host, QdiscKind, Resolved};
 use fullpipe_sim::cc;
-use fullpipe_sim::tcp::profile::PROFILES;
 
 /// The keys of `run` that it refuses.
 pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
@@ -27,14 +26,7 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
         let why = "the simulator's path takes single segments; --engine linux has the choice";
         refused("path.gso".into(), why.into())
     });
-    kernels(run)
-        .into_iter()
-        .chain(of_hosts)
-        .chain(of_flows)
-        .chain(gso)
-        .chain(options)
-        .chain(of_queues(run))
-        .collect()
+    of_hosts.chain(of_flows).chain(gso).chain(options).chain(of_queues(run)).collect()
 }
 
 fn of_queues(run: &Resolved) -> impl Iterator<Item = (String, Support)> {
@@ -50,29 +42,6 @@ fn of_queues(run: &Resolved) -> impl Iterator<Item = (String, Support)> {
 
 fn hosts(run: &Resolved) -> [(&'static str, &Host); 2] {
     [("hosts.sender", &run.hosts.sender), ("hosts.receiver", &run.hosts.receiver)]
-}
-
-/// Kernels of which there is no profile; the last answer says how both engines run the scenario. HZ is named, as
-/// another kernel has another one by default.
-fn kernels(run: &Resolved) -> Vec<(String, Support)> {
-    let newest = PROFILES.last().map_or("", |profile| profile.name);
-    let unknown = |host: &Host| PROFILES.iter().all(|profile| profile.name != host.kernel);
-    let unknown: Vec<_> = hosts(run).into_iter().filter(|(_, host)| unknown(host)).collect();
-    let instead = unknown
-        .iter()
-        .map(|(key, host)| format!(" --set {key}.kernel={newest} --set {key}.hz={}", host.hz));
-    let instead: String = instead.collect();
-    let answer = |(number, (key, host)): (usize, &(&str, &Host))| {
-        let kernel = &host.kernel;
-        let mut why =
-            format!("the simulator has no profile of Linux {kernel} yet; --engine linux runs it");
-        if number + 1 == unknown.len() {
-            let both = format!("; on both, with Linux {newest} simulated in its place: ");
-            why += &format!("{both}--engine sim,linux{instead} --as-kernel {kernel}");
-        }
-        refused(format!("{key}.kernel"), why)
-    };
-    unknown.iter().enumerate().map(answer).collect()
 }
 
 fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {

@@ -1,0 +1,33 @@
+//! What of a flow is in its host's queue and ring (sk_wmem_alloc), for TCP small queues.
+
+use crate::units::Time;
+use alloc::collections::VecDeque;
+
+/// Skbs that have not left yet: when they will have, and their memory. They leave in order.
+#[derive(Debug, Default)]
+pub(crate) struct InHost {
+    skbs: VecDeque<(Time, u64)>,
+    bytes: u64,
+}
+
+impl InHost {
+    /// An skb that leaves at `leaves`.
+    pub(crate) fn enter(&mut self, leaves: Time, bytes: u64) {
+        self.skbs.push_back((leaves, bytes));
+        self.bytes += bytes;
+    }
+
+    /// Forgets what has left by `now`; bytes that are still here.
+    pub(crate) fn at(&mut self, now: Time) -> u64 {
+        while let Some(&(_, bytes)) = self.skbs.front().filter(|(leaves, _)| *leaves <= now) {
+            self.skbs.pop_front();
+            self.bytes -= bytes;
+        }
+        self.bytes
+    }
+
+    /// When the next skb leaves.
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.skbs.front().map(|&(leaves, _)| leaves)
+    }
+}

@@ -1,0 +1,224 @@
+//! An ACK since 4.6: first what it tells, then what is lost, then cwnd, and only then is anything sent.
+//!
+//! Source: Linux 6.1 and 6.12 `tcp_ack`, `tcp_clean_rtx_queue`, `tcp_ack_update_rtt`, `tcp_cong_control`,
+//! `tcp_xmit_recovery`.
+
+use super::input::Flags;
+use super::scoreboard::Acked;
+use super::sender::Sender;
+use super::{Ack, CaState, Output};
+use crate::cc::AckSample;
+use crate::units::Time;
+
+/// What is sent again after an ACK (REXMIT_NONE, REXMIT_LOST, REXMIT_NEW).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resend {
+    Nothing,
+    Lost,
+    /// New data first, to find out whether a timeout was spurious (F-RTO).
+    New,
+}
+
+/// RTTs that an ACK tells, us.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rtts {
+    /// Of the oldest packet acknowledged.
+    seq: Option<u32>,
+    /// Of the oldest one SACKed.
+    sack: Option<u32>,
+    /// Of the newest of both, for the congestion control.
+    newest: Option<u32>,
+}
+
+impl Sender {
+    pub(super) fn on_ack_with_cwnd_last(&mut self, ack: &Ack, out: &mut dyn Output) {
+        if let Some(rack) = &mut self.board.rack {
+            rack.begin(out.now().as_us(), self.pacing.min_rtt.us());
+        }
+        if ack.ack < self.snd_una {
+            self.hear_old_ack(ack, out);
+        } else {
+            self.hear_ack(ack, out);
+        }
+        self.tell_walks(out);
+        self.write_xmit(out);
+        self.autotune_sndbuf();
+    }
+
+    fn hear_old_ack(&mut self, ack: &Ack, out: &mut dyn Output) {
+        let Some(sacks) = &ack.sacks else { return };
+        self.note_prior();
+        let current = Ack { ack: self.snd_una, ..*ack };
+        let mut flags = Flags::default();
+        self.take_sacks(&current, sacks, &mut flags, out);
+        let resend = self.alert(self.snd_una, 0, &mut flags, out);
+        self.xmit_recovery(resend, out);
+    }
+
+    fn hear_ack(&mut self, ack: &Ack, out: &mut dyn Output) {
+        let (prior_una, nothing_out) = (self.snd_una, self.board.packets_out == 0);
+        let (delivered, lost) = (self.board.delivered, self.board.lost_ever);
+        let prior_in_flight = self.in_flight();
+        let mut flags = Flags::default();
+        self.recovery.rcv_tsecr = ack.tsecr;
+        self.note_prior();
+        self.update_window(ack, &mut flags);
+        if let Some(sacks) = &ack.sacks {
+            self.take_sacks(ack, sacks, &mut flags, out);
+        }
+        if nothing_out {
+            if flags.dsacking {
+                self.alert(prior_una, 0, &mut flags, out);
+            }
+            self.on_probe_answer(out);
+            return self.process_tlp_ack(ack.ack, &flags, out);
+        }
+        self.take_acknowledged(ack, &mut flags, out);
+        if let Some(rack) = self.board.rack.as_mut().filter(|_| self.board.delivered > delivered) {
+            rack.update_reo_wnd();
+        }
+        self.process_tlp_ack(ack.ack, &flags, out);
+        let mut resend = Resend::Nothing;
+        let alarms = flags.data_sacked || flags.dsacking;
+        if !flags.not_dup() || alarms || self.ca_state != CaState::Open {
+            let duplicate = flags.is_dupack() && !flags.dsacking;
+            resend = self.alert(prior_una, duplicate.into(), &mut flags, out);
+        }
+        if flags.sets_timer {
+            self.set_xmit_timer(out);
+        }
+        let delivered = (self.board.delivered - delivered) as u32;
+        let lost = (self.board.lost_ever - lost) as u32;
+        self.control_cwnd(ack.ack, delivered, lost, &flags, prior_in_flight, out);
+        self.xmit_recovery(resend, out);
+    }
+
+    fn update_window(&mut self, ack: &Ack, flags: &mut Flags) {
+        let wider = ack.window > self.snd_wnd || ack.window == 0;
+        if ack.ack > self.snd_una || wider {
+            flags.window_updated = true;
+            self.snd_wnd = ack.window;
+            self.max_window = self.max_window.max(ack.window);
+        }
+    }
+
+    /// tcp_clean_rtx_queue: frees what is acknowledged, measures, tells the congestion control.
+    fn take_acknowledged(&mut self, ack: &Ack, flags: &mut Flags, out: &dyn Output) {
+        let (prior_una, prior_sacked) = (self.snd_una, self.board.sacked_out);
+        let mut acked = Acked::default();
+        let mut times = (None, None);
+        if ack.ack > prior_una {
+            flags.una_advanced = true;
+            flags.data_acked = true;
+            self.retransmits = 0;
+            let (board, window) = self.board_and_window();
+            acked = board.acknowledge(ack.ack, window);
+            let sent = |seq: Option<u64>| seq.and_then(|seq| self.queue.sent_at(seq));
+            times = (sent(acked.original), sent(acked.last_original));
+            flags.packets_acked = acked.packets;
+            flags.retrans_data_acked = acked.resent;
+            self.queue.acknowledge(ack.ack, self.mss);
+            self.snd_una = ack.ack;
+        }
+        let rtts = self.rtts(times, flags, out.now());
+        let bytes = ack.ack - prior_una;
+        let runt = acked.packets == 1 && prior_sacked == 0 && bytes < u64::from(self.mss);
+        let measured = self.update_rtt(rtts, ack.tsecr, flags, runt, out.now());
+        if flags.data_acked {
+            flags.sets_timer = true;
+            self.note_filled_hole(&acked, flags);
+        } else if measured {
+            let head = self.board.resent_at(self.snd_una).or(self.queue.sent_at(self.snd_una));
+            let age = head.map(|at| self.rtt_units(at, out.now()));
+            flags.sets_timer = rtts.sack > age && age.is_some();
+        }
+        flags.reneging = self.board.has_reneged(self.snd_una);
+        self.tell_control(acked.packets, rtts.newest, out.now());
+    }
+
+    fn rtts(&self, acked: (Option<Time>, Option<Time>), flags: &Flags, now: Time) -> Rtts {
+        let since = |at: Time| self.rtt_units(at, now);
+        let sacked = |seq: Option<u64>| seq.and_then(|seq| self.queue.sent_at(seq)).map(since);
+        let (first, last) = match flags.retrans_data_acked {
+            true => (None, None),
+            false => (acked.0.map(since), acked.1.map(since)),
+        };
+        Rtts {
+            seq: first,
+            sack: sacked(flags.first_original_sacked),
+            newest: sacked(flags.last_original_sacked).or(last),
+        }
+    }
+
+    /// tcp_ack_update_rtt: the oldest packet's RTT counts, else the echoed timestamp's. Whether there is one.
+    fn update_rtt(&mut self, rtts: Rtts, tsecr: u32, flags: &Flags, runt: bool, now: Time) -> bool {
+        let by_echo = || {
+            let echo = (self.timestamps && tsecr != 0 && flags.data_acked).then_some(tsecr)?;
+            Some(self.rtt_units(self.tick(echo), now).max(1))
+        };
+        let Some(rtt) = rtts.seq.or(rtts.sack).or_else(by_echo) else { return false };
+        let newest = rtts.newest.unwrap_or(rtt);
+        // The ACK of a lone short segment may have been delayed.
+        if !(runt && newest > self.pacing.min_rtt.us()) {
+            let jiffies = self.jiffies(now);
+            self.pacing.min_rtt.take(jiffies, newest.max(1));
+        }
+        self.rtt.sample(rtt, self.snd_una, self.snd_nxt);
+        true
+    }
+
+    fn note_filled_hole(&mut self, acked: &Acked, flags: &mut Flags) {
+        if self.is_reno() {
+            self.remove_reno_sacks(acked.packets);
+        }
+        let Some(original) = acked.original else { return };
+        let forged = self.is_reno() && acked.resent;
+        flags.orig_sack_acked |= original < self.recovery.high_seq && !forged;
+        if !self.is_reno() && original < self.recovery.prior_fack {
+            self.check_sack_reordering(original);
+        }
+    }
+
+    fn tell_control(&mut self, packets: u32, rtt_us: Option<u32>, now: Time) {
+        self.sync_clock(now);
+        let rtt_us = rtt_us.map_or(-1, |us| us.min(i32::MAX as u32) as i32);
+        let in_flight = self.in_flight();
+        self.cc.pkts_acked(&AckSample { pkts_acked: packets as i32, rtt_us, in_flight });
+    }
+
+    /// tcp_cong_control.
+    fn control_cwnd(
+        &mut self,
+        ack: u64,
+        delivered: u32,
+        lost: u32,
+        flags: &Flags,
+        prior_in_flight: u32,
+        out: &dyn Output,
+    ) {
+        if matches!(self.ca_state, CaState::Cwr | CaState::Recovery) {
+            self.reduce_by_delivered(delivered, lost, flags.una_advanced);
+        } else if self.raises_cwnd(flags) {
+            self.avoid_congestion(ack, delivered, prior_in_flight, out);
+        }
+        self.update_pacing_rate();
+    }
+
+    fn raises_cwnd(&self, flags: &Flags) -> bool {
+        let reordered = self.recovery.reordering > self.sysctl.tcp_reordering;
+        flags.data_acked || reordered && flags.data_sacked
+    }
+
+    fn xmit_recovery(&mut self, resend: Resend, out: &mut dyn Output) {
+        if resend == Resend::New {
+            self.push_pending(true, out);
+            if self.snd_nxt > self.recovery.high_seq {
+                return;
+            }
+            self.recovery.frto = false;
+        }
+        if resend != Resend::Nothing {
+            self.xmit_retransmit_queue(out);
+        }
+    }
+}

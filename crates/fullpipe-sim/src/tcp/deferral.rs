@@ -1,0 +1,106 @@
+//! Whether a large skb of which too little may go now waits for more.
+//!
+//! Source: `tcp_tso_should_defer` of Linux 2.6.25, 2.6.28, 2.6.33 and 3.14; of 6.1 and 6.12.
+
+use super::profile::TsoDeferral;
+use super::sender::Sender;
+use super::write::GSO_MAX_SIZE;
+use super::{CaState, Output};
+
+/// Longest pause after which a sender still waits, and longest time until the ACK that it waits for.
+const MILLISECOND_NS: u64 = 1_000_000;
+
+/// What a large skb waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waits {
+    /// Room in cwnd.
+    ForCwnd,
+    /// Room in the receiver's window, or more to send.
+    ForOther,
+}
+
+/// What may go now of the first unsent skb, bytes.
+struct Room {
+    skb: u64,
+    window: u64,
+    quota: u64,
+}
+
+impl Room {
+    fn limit(&self) -> u64 {
+        self.window.min(self.quota)
+    }
+}
+
+impl Sender {
+    /// Whether the first unsent skb waits, if it is larger than a segment; `segs`: the most that go as one.
+    pub(super) fn defers(&mut self, segs: u32, out: &dyn Output) -> Option<Waits> {
+        let now = self.jiffies(out.now());
+        let rule = self.profile.tso_deferral;
+        let waits = match rule {
+            TsoDeferral::Never => None,
+            TsoDeferral::NextAck => self.waits_for_ack(segs, out),
+            _ => self.should_defer(now).then_some(Waits::ForOther),
+        };
+        let since = self.tso_deferred.filter(|_| rule == TsoDeferral::Once);
+        self.tso_deferred = waits.is_some().then(|| since.unwrap_or(now));
+        waits
+    }
+
+    fn room(&self) -> Option<Room> {
+        let head = self.queue.head().filter(|&head| head > self.mss)?;
+        let quota = self.cwnd().saturating_sub(self.in_flight());
+        Some(Room {
+            skb: head.into(),
+            window: (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt),
+            quota: u64::from(quota) * u64::from(self.mss),
+        })
+    }
+
+    /// A third of the window, whichever it is, is enough to go.
+    fn is_large_share(&self, limit: u64) -> bool {
+        let chunk = self.snd_wnd.min(u64::from(self.cwnd()) * u64::from(self.mss));
+        limit >= chunk / u64::from(self.profile.tso_win_divisor)
+    }
+
+    fn should_defer(&self, now: u32) -> bool {
+        let Some(room) = self.room() else { return false };
+        // Not for more than a tick.
+        let waited = self.tso_deferred.is_some_and(|since| now - since > 1);
+        if self.ca_state != CaState::Open || waited {
+            return false;
+        }
+        let rule = self.profile.tso_deferral;
+        let last = self.queue.tail_is_only() || rule == TsoDeferral::Any;
+        let whole = !last && room.limit() >= room.skb;
+        let full = match rule {
+            TsoDeferral::Once => u64::from(GSO_MAX_SIZE.min(self.size_goal())),
+            _ => GSO_MAX_SIZE.into(),
+        };
+        !(room.limit() >= full || whole || self.is_large_share(room.limit()))
+    }
+
+    /// Since 4.20: only a sender that has sent within the last millisecond waits, and only for an ACK that is
+    /// due within one, or half an RTT.
+    fn waits_for_ack(&self, segs: u32, out: &dyn Output) -> Option<Waits> {
+        let room = self.room()?;
+        let now = out.now();
+        if self.ca_state >= CaState::Recovery || (now - self.last_sent).0 > MILLISECOND_NS {
+            return None;
+        }
+        let full = u64::from(segs) * u64::from(self.mss);
+        let whole = !self.queue.tail_is_only() && room.limit() >= room.skb;
+        if room.limit() >= full || whole || self.is_large_share(room.limit()) {
+            return None;
+        }
+        let oldest = self.board.resent_at(self.snd_una).or(self.queue.sent_at(self.snd_una))?;
+        // srtt is in 1/8 us.
+        let srtt_ns = u64::from(self.rtt.srtt) * 125;
+        let due = (oldest.0 + srtt_ns).saturating_sub(now.0);
+        if due > (srtt_ns >> 1).min(MILLISECOND_NS) {
+            return None;
+        }
+        let by_cwnd = room.quota < room.window && room.quota <= room.skb;
+        Some(if by_cwnd { Waits::ForCwnd } else { Waits::ForOther })
+    }
+}

@@ -1,0 +1,90 @@
+//! RACK: a packet is lost if one that was sent later has arrived, and an RTT and a little more has passed.
+//!
+//! Source: RFC 8985; Linux 6.12 `tcp_rack_advance`, `tcp_rack_reo_wnd`, `tcp_rack_update_reo_wnd`. Here is
+//! what is known of the newest packet that has arrived; what follows from it is in `recovery/rack.rs`.
+
+/// Recoveries for which a widened window of reordering holds (TCP_RACK_RECOVERY_THRESH).
+pub(super) const RECOVERY_THRESH: u32 = 16;
+/// Widest window of reordering, steps.
+const MAX_STEPS: u32 = 255;
+
+/// See the module's description. Fields keep Linux's names.
+#[derive(Clone, Copy, Debug)]
+pub struct Rack {
+    /// When the newest of the packets that have arrived was sent, us.
+    pub mstamp: u64,
+    /// Its end.
+    pub end_seq: u64,
+    /// RTT of the packet that was heard of last, us.
+    pub rtt_us: u32,
+    /// Whether anything has arrived since losses were looked for.
+    pub advanced: bool,
+    /// Widths of the window of reordering, quarters of the least RTT.
+    pub reo_wnd_steps: u32,
+    /// Recoveries after which it is one step again.
+    pub reo_wnd_persist: u32,
+    /// A D-SACK has come that may be due to reordering.
+    pub dsack_seen: bool,
+    /// When the window was last widened, us (Linux: what had been delivered then).
+    pub widened_us: u64,
+    /// Whether reordering was ever seen.
+    pub reord_seen: bool,
+    /// us, of the ACK in hand.
+    now_us: u64,
+    /// Least RTT before it, us.
+    min_rtt_us: u32,
+}
+
+impl Default for Rack {
+    fn default() -> Rack {
+        Rack {
+            mstamp: 0,
+            end_seq: 0,
+            rtt_us: 0,
+            advanced: false,
+            reo_wnd_steps: 1,
+            reo_wnd_persist: 0,
+            dsack_seen: false,
+            widened_us: 0,
+            reord_seen: false,
+            now_us: 0,
+            min_rtt_us: u32::MAX,
+        }
+    }
+}
+
+impl Rack {
+    /// An ACK has come.
+    pub(super) fn begin(&mut self, now_us: u64, min_rtt_us: u32) {
+        (self.now_us, self.min_rtt_us) = (now_us, min_rtt_us);
+    }
+
+    /// A packet that ends at `end_seq` and was sent last at `sent_us` has arrived.
+    pub(super) fn advance(&mut self, sent_us: u64, end_seq: u64, resent: bool) {
+        let rtt_us = self.now_us.saturating_sub(sent_us).min(u64::from(u32::MAX)) as u32;
+        if resent && rtt_us < self.min_rtt_us {
+            // It was the transmission before.
+            return;
+        }
+        self.advanced = true;
+        self.rtt_us = rtt_us;
+        if (sent_us, end_seq) > (self.mstamp, self.end_seq) {
+            (self.mstamp, self.end_seq) = (sent_us, end_seq);
+        }
+    }
+
+    /// tcp_rack_update_reo_wnd, after an ACK of something new: the window is widened once per RTT.
+    pub(super) fn update_reo_wnd(&mut self) {
+        if self.mstamp < self.widened_us {
+            self.dsack_seen = false;
+        }
+        if self.dsack_seen {
+            self.reo_wnd_steps = (self.reo_wnd_steps + 1).min(MAX_STEPS);
+            self.dsack_seen = false;
+            self.widened_us = self.now_us;
+            self.reo_wnd_persist = RECOVERY_THRESH;
+        } else if self.reo_wnd_persist == 0 {
+            self.reo_wnd_steps = 1;
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! What a doubtful ACK does since RACK: the states, without cwnd, which `control.rs` changes after it.
+//!
+//! Source: Linux 6.1 and 6.12 `tcp_fastretrans_alert`, `tcp_process_loss`, `tcp_try_undo_partial`,
+//! `tcp_check_sack_reneging`, `tcp_identify_packet_loss`.
+
+use crate::tcp::control::Resend;
+use crate::tcp::input::Flags;
+use crate::tcp::rack::RECOVERY_THRESH;
+use crate::tcp::sender::{Sender, TimerKind};
+use crate::tcp::{CaState, Output};
+
+/// Least time for which SACKs that seem to be taken back are waited for, ms.
+const RENEGING_MS: u64 = 10;
+
+impl Sender {
+    /// Whether losses are found by time.
+    pub(in crate::tcp) fn is_rack(&self) -> bool {
+        self.board.rack.is_some() && !self.is_reno()
+    }
+
+    /// tcp_fastretrans_alert.
+    pub(in crate::tcp) fn alert(
+        &mut self,
+        prior_una: u64,
+        duplicates: u32,
+        flags: &mut Flags,
+        out: &mut dyn Output,
+    ) -> Resend {
+        let mut marks = duplicates > 0 || flags.data_sacked && self.forces_fast_retransmit();
+        if self.board.packets_out == 0 {
+            self.board.sacked_out = 0;
+        }
+        if self.waits_for_sanity(flags, out) {
+            return Resend::Nothing;
+        }
+        if self.ca_state == CaState::Open {
+            self.recovery.retrans_stamp = None;
+        } else if self.snd_una >= self.recovery.high_seq && self.ends_state(out) {
+            return Resend::Nothing;
+        }
+        let mut fast = false;
+        match self.ca_state {
+            CaState::Recovery => {
+                if !flags.una_advanced {
+                    self.count_duplicates(duplicates);
+                } else if self.undo_partial(prior_una, &mut marks, out) {
+                    return Resend::Nothing;
+                }
+                if self.undo_by_dsack(out) {
+                    self.try_keep_open();
+                }
+                self.identify_loss(flags, out);
+                if self.ca_state != CaState::Recovery && !self.enters_recovery(out) {
+                    return Resend::Nothing;
+                }
+            }
+            CaState::Loss => {
+                let resend = self.go_on_in_loss(flags, duplicates, out);
+                self.identify_loss(flags, out);
+                if self.ca_state != CaState::Open && !flags.lost_retrans {
+                    return resend;
+                }
+                if !self.look_for_losses(flags, duplicates, out) {
+                    return resend;
+                }
+                fast = true;
+            }
+            _ => {
+                if !self.look_for_losses(flags, duplicates, out) {
+                    return Resend::Nothing;
+                }
+                fast = true;
+            }
+        }
+        if !self.is_rack() && marks {
+            self.update_scoreboard(fast, out);
+        }
+        Resend::Lost
+    }
+
+    /// SACKed data that is asked for again: more ACKs may put it right, else a timeout will.
+    fn waits_for_sanity(&mut self, flags: &mut Flags, out: &dyn Output) -> bool {
+        if !flags.reneging || !flags.una_advanced {
+            return false;
+        }
+        let least = (RENEGING_MS * 1_000_000).div_ceil(self.tick_ns) as u32;
+        let half = self.us_to_jiffies(u64::from(self.rtt.srtt >> 4));
+        self.start_timer(TimerKind::Retransmit, out.now(), half.max(least));
+        flags.sets_timer = false;
+        true
+    }
+
+    /// Whether the ACK is over with the end of its state.
+    fn ends_state(&mut self, out: &dyn Output) -> bool {
+        match self.ca_state {
+            CaState::Cwr if self.snd_una != self.recovery.high_seq => {
+                self.complete_cwr(out);
+                self.set_ca_state(CaState::Open);
+            }
+            CaState::Recovery => {
+                if self.is_reno() {
+                    self.board.sacked_out = 0;
+                }
+                if self.ends_recovery(out) {
+                    return true;
+                }
+                self.complete_cwr(out);
+            }
+            _ => {}
+        }
+        false
+    }
+
+    fn count_duplicates(&mut self, duplicates: u32) {
+        if self.is_reno() {
+            (0..duplicates).for_each(|_| self.add_reno_sack());
+        }
+    }
+
+    /// Open, Disorder, CWR, or a timeout that was undone or not enough. Whether recovery begins.
+    fn look_for_losses(
+        &mut self,
+        flags: &mut Flags,
+        duplicates: u32,
+        out: &mut dyn Output,
+    ) -> bool {
+        if self.is_reno() {
+            if flags.una_advanced {
+                self.board.sacked_out = 0;
+            }
+            self.count_duplicates(duplicates);
+        }
+        if self.ca_state <= CaState::Disorder {
+            self.undo_by_dsack(out);
+        }
+        self.identify_loss(flags, out);
+        let begins = self.enters_recovery(out);
+        if !begins {
+            self.opens();
+        }
+        begins
+    }
+
+    fn opens(&mut self) {
+        if !self.any_retrans_done() {
+            self.recovery.retrans_stamp = None;
+        }
+        if self.ca_state != CaState::Cwr {
+            self.try_keep_open();
+        }
+    }
+
+    fn enters_recovery(&mut self, out: &dyn Output) -> bool {
+        let by_count = !self.is_rack() && self.board.sacked_out + 1 > self.recovery.reordering;
+        let begins = self.board.lost_out > 0 || by_count;
+        if begins {
+            self.begin_recovery(out);
+        }
+        begins
+    }
+
+    /// tcp_enter_recovery.
+    pub(super) fn begin_recovery(&mut self, out: &dyn Output) {
+        self.sync_clock(out.now());
+        if !self.any_retrans_done() {
+            self.recovery.retrans_stamp = None;
+        }
+        self.recovery.prior_ssthresh = 0;
+        self.init_undo();
+        if !matches!(self.ca_state, CaState::Cwr | CaState::Recovery) {
+            self.recovery.prior_ssthresh = self.current_ssthresh();
+            self.begin_reduction(true);
+        }
+        self.set_ca_state(CaState::Recovery);
+    }
+
+    /// tcp_init_undo: what is out of retransmissions may still cause D-SACKs.
+    pub(super) fn init_undo(&mut self) {
+        self.recovery.undo_marker = Some(self.snd_una);
+        let probe = self.recovery.tlp_high_seq.is_some() && self.recovery.tlp_retrans;
+        let out = self.board.retrans_out as i32 + i32::from(probe);
+        // 0 would mean that all have been reported.
+        self.recovery.undo_retrans = if out == 0 { -1 } else { out };
+    }
+
+    /// tcp_force_fast_retransmit.
+    fn forces_fast_retransmit(&self) -> bool {
+        let distance = u64::from(self.recovery.reordering) * u64::from(self.mss);
+        self.board.snd_fack > self.snd_una + distance
+    }
+
+    fn identify_loss(&mut self, flags: &mut Flags, out: &dyn Output) {
+        if self.board.packets_out == 0 {
+            return;
+        }
+        if self.is_reno() {
+            return self.mark_first_without_sack(flags.una_advanced);
+        }
+        if self.is_rack() {
+            let retrans_out = self.board.retrans_out;
+            if self.rack_mark_lost(out) {
+                flags.sets_timer = false;
+            }
+            flags.lost_retrans |= self.board.retrans_out < retrans_out;
+        }
+    }
+
+    /// tcp_newreno_mark_lost.
+    fn mark_first_without_sack(&mut self, una_advanced: bool) {
+        let begins =
+            self.ca_state < CaState::Recovery && self.board.sacked_out >= self.recovery.reordering;
+        if begins || self.ca_state == CaState::Recovery && una_advanced {
+            self.mark_head();
+        }
+    }
+
+    /// tcp_try_undo_partial: whether the ACK is over with it; `marks`: whether losses may be marked.
+    fn undo_partial(&mut self, prior_una: u64, marks: &mut bool, out: &dyn Output) -> bool {
+        if self.recovery.undo_marker.is_none() || !self.packet_delayed() {
+            *marks = self.forces_fast_retransmit();
+            return false;
+        }
+        self.check_sack_reordering(prior_una);
+        if self.board.retrans_out > 0 {
+            return true;
+        }
+        if !self.any_retrans_done() {
+            self.recovery.retrans_stamp = None;
+        }
+        self.undo_reduction(true, out);
+        self.try_keep_open();
+        false
+    }
+
+    fn undo_by_dsack(&mut self, out: &dyn Output) -> bool {
+        if self.recovery.undo_marker.is_none() || self.recovery.undo_retrans != 0 {
+            return false;
+        }
+        if let Some(rack) = &mut self.board.rack {
+            rack.reo_wnd_persist = (rack.reo_wnd_persist + 1).min(RECOVERY_THRESH);
+        }
+        self.undo_reduction(false, out);
+        true
+    }
+
+    /// tcp_try_undo_recovery: whether the state is held, as a connection without SACK must.
+    fn ends_recovery(&mut self, out: &dyn Output) -> bool {
+        if self.may_undo() {
+            self.undo_reduction(false, out);
+        } else if let Some(rack) = &mut self.board.rack {
+            rack.reo_wnd_persist = rack.reo_wnd_persist.saturating_sub(1);
+        }
+        if self.holds_state() {
+            return true;
+        }
+        self.set_ca_state(CaState::Open);
+        false
+    }
+
+    fn holds_state(&mut self) -> bool {
+        let holds = self.is_reno() && self.snd_una == self.recovery.high_seq;
+        if holds && !self.any_retrans_done() {
+            self.recovery.retrans_stamp = None;
+        }
+        holds
+    }
+
+    /// tcp_undo_cwnd_reduction.
+    fn undo_reduction(&mut self, unmark: bool, out: &dyn Output) {
+        if unmark {
+            self.board.forget_losses();
+        }
+        let prior = self.recovery.prior_ssthresh;
+        if prior > 0 {
+            let undone = self.cc.undo_cwnd();
+            let sock = self.cc.sock_mut();
+            sock.snd_cwnd = undone;
+            sock.snd_ssthresh = sock.snd_ssthresh.max(prior);
+        }
+        self.cc.sock_mut().snd_cwnd_stamp = self.jiffies(out.now());
+        self.recovery.undo_marker = None;
+        if let Some(rack) = &mut self.board.rack {
+            rack.advanced = true;
+        }
+    }
+
+    /// tcp_try_undo_loss: whether the timeout was undone; `proven`: by F-RTO.
+    fn undo_loss(&mut self, proven: bool, out: &dyn Output) -> bool {
+        if !proven && !self.may_undo() {
+            return false;
+        }
+        self.undo_reduction(true, out);
+        self.retransmits = 0;
+        if !self.holds_state() && (proven || !self.is_reno()) {
+            self.set_ca_state(CaState::Open);
+        }
+        true
+    }
+
+    /// tcp_process_loss, with F-RTO (RFC 5682 section 3.1, with SACK).
+    fn go_on_in_loss(&mut self, flags: &Flags, duplicates: u32, out: &dyn Output) -> Resend {
+        let recovered = self.snd_una >= self.recovery.high_seq;
+        if flags.una_advanced && self.undo_loss(false, out) {
+            return Resend::Nothing;
+        }
+        if self.recovery.frto {
+            // Step 3.b: something that was never sent again has arrived.
+            if flags.orig_sack_acked && self.undo_loss(true, out) {
+                return Resend::Nothing;
+            }
+            if self.snd_nxt > self.recovery.high_seq {
+                if flags.data_sacked || duplicates > 0 {
+                    self.recovery.frto = false;
+                }
+            } else if flags.una_advanced && !recovered {
+                // Step 2.b: new data, once cwnd is known.
+                self.recovery.high_seq = self.snd_nxt;
+                if self.queue.head().is_some() && self.snd_una + self.snd_wnd > self.snd_nxt {
+                    return Resend::New;
+                }
+                self.recovery.frto = false;
+            }
+        }
+        if recovered {
+            self.ends_recovery(out);
+            return Resend::Nothing;
+        }
+        if self.is_reno() {
+            if self.snd_nxt > self.recovery.high_seq && duplicates > 0 {
+                self.count_duplicates(duplicates);
+            } else if flags.una_advanced {
+                self.board.sacked_out = 0;
+            }
+        }
+        Resend::Lost
+    }
+}

@@ -1,0 +1,167 @@
+//! Losses by age (RACK): in the order in which packets were sent last.
+//!
+//! Linux keeps them in a list (6.12 `tsorted_sent_queue`). Here those that were never sent again are in the
+//! order of their bytes, and the others in a queue of their own; each is marked once, unless sent again.
+
+use super::{Again, Scoreboard, Window};
+use crate::units::Time;
+
+/// Which packets are looked at, and which of them are lost.
+#[derive(Clone, Copy, Debug)]
+pub struct Age {
+    /// Sent no later than the packet that ends at `end_seq` (rack.mstamp), us ...
+    pub before_us: u64,
+    /// ... and in the same microsecond before it.
+    pub end_seq: u64,
+    /// Sent no later: lost, us.
+    pub lost_by_us: Option<u64>,
+}
+
+impl Age {
+    fn before(&self, sent_us: u64, end: u64) -> bool {
+        (sent_us, end) < (self.before_us, self.end_seq)
+    }
+
+    fn lost(&self, sent_us: u64) -> bool {
+        self.lost_by_us.is_some_and(|by| sent_us <= by)
+    }
+}
+
+impl Scoreboard {
+    /// What of `[start, end)` is news has arrived.
+    pub(super) fn advance_rack(&mut self, start: u64, end: u64, window: Window) {
+        let Some(mut rack) = self.rack else { return };
+        let mut at = self.sacked.next_gap(start);
+        while at < end {
+            let to = self.sacked.next_start(at).unwrap_or(end).min(end);
+            while at < to {
+                let next_again = self.ever.next_in(at, to).unwrap_or(to);
+                if at < next_again {
+                    let sent = window.queue.sent_at(next_again - 1).unwrap_or(Time::ZERO);
+                    rack.advance(sent.as_us(), next_again, false);
+                    at = next_again;
+                    continue;
+                }
+                let segment_end = window.segment_end(at);
+                if let Some(again) = self.last_resent(at) {
+                    rack.advance(again.when.as_us(), segment_end, true);
+                }
+                at = segment_end;
+            }
+            at = self.sacked.next_gap(to);
+        }
+        self.rack = Some(rack);
+    }
+
+    /// The last byte below `una`, from `first` on, that is neither SACKed nor was ever sent again.
+    pub(super) fn last_original_below(&self, una: u64, first: u64) -> Option<u64> {
+        let mut end = una;
+        while end > first {
+            let inside = |set: &crate::ranges::RangeSet| set.containing(end - 1);
+            match inside(&self.sacked).or_else(|| inside(&self.ever)) {
+                Some((start, _)) => end = start,
+                None => return Some(end - 1),
+            }
+        }
+        None
+    }
+
+    /// Marks what is lost by its age; of what may be lost soon, when the last was sent, us.
+    pub fn mark_lost_by_age(&mut self, age: Age, window: Window) -> Option<u64> {
+        let originals = self.mark_originals(age, window);
+        originals.max(self.mark_resent(age, window))
+    }
+
+    fn mark_originals(&mut self, age: Age, window: Window) -> Option<u64> {
+        let sent_from = |us: u64| {
+            let since = Time(us * 1000);
+            window.queue.first_sent_since(since).unwrap_or(window.snd_nxt)
+        };
+        let (same, later) = (sent_from(age.before_us), sent_from(age.before_us + 1));
+        let looked_at = age.end_seq.clamp(same, later.max(same));
+        let lost = age.lost_by_us.map_or(0, |by| sent_from(by + 1)).min(looked_at);
+        if lost > self.marked_below.max(window.snd_una) {
+            self.mark_lost_below(lost, false, window);
+        }
+        let from = self.marked_below.max(window.snd_una);
+        let last = self.last_original_below(looked_at, from)?;
+        window.queue.sent_at(last).map(Time::as_us)
+    }
+
+    fn mark_resent(&mut self, age: Age, window: Window) -> Option<u64> {
+        while let Some(&again) = self.again.front() {
+            let (sent, out) = (again.when.as_us(), self.is_out(&again));
+            if out && !(age.before(sent, again.end) && age.lost(sent)) {
+                break;
+            }
+            self.again.pop_front();
+            if out {
+                self.lose_again(again, window);
+            }
+        }
+        let looked_at = self.again.partition_point(|a| age.before(a.when.as_us(), a.end));
+        let waiting = self.again.iter().take(looked_at).rev();
+        waiting.clone().find(|again| self.is_out(again)).map(|again| again.when.as_us())
+    }
+
+    /// Whether this transmission of the segment is the last one, and thought to be in flight.
+    fn is_out(&self, again: &Again) -> bool {
+        self.retransmitted.contains(again.start)
+            && self.last_resent(again.start).is_some_and(|last| last.when == again.when)
+    }
+
+    fn lose_again(&mut self, again: Again, window: Window) {
+        if self.lost.contains(again.start) {
+            self.take_back(again.start, again.end, window);
+            self.lost_ever += 1;
+        } else {
+            self.mark(again.start, again.end, window);
+        }
+    }
+
+    /// After a timeout: what was sent by `by_us` is lost, retransmissions too, and the first packet in any
+    /// case.
+    pub fn mark_timed_out(&mut self, by_us: Option<u64>, window: Window) {
+        self.marked_below = window.snd_una;
+        let head_end = window.segment_end(window.snd_una);
+        let sent_from = |us: u64| window.queue.first_sent_since(Time(us * 1000));
+        let limit = by_us.map_or(0, |us| sent_from(us + 1).unwrap_or(window.snd_nxt));
+        self.mark_lost_below(limit.max(head_end), true, window);
+        let mut at = 0;
+        while let Some(again) = self.again.get(at).copied() {
+            let old = by_us.is_some_and(|by| again.when.as_us() <= by);
+            if !old && again.start != window.snd_una {
+                at += 1;
+                continue;
+            }
+            self.again.remove(at);
+            if self.is_out(&again) {
+                self.lose_again(again, window);
+            }
+        }
+    }
+
+    /// Nothing is lost; what was once taken for lost will not be by its age (6.12
+    /// `tcp_undo_cwnd_reduction`).
+    pub fn forget_losses(&mut self) {
+        self.lost.clear();
+        self.pending.clear();
+        self.lost_out = 0;
+    }
+
+    /// The next lost segments that are not out again, at most so many; a short one is the last, as segments
+    /// keep their ends.
+    pub fn next_lost_run(&self, most: u32, window: Window) -> Option<(u64, u64)> {
+        let (start, to) = self.pending.first()?;
+        let mut end = window.segment_end(start);
+        let mut len = end - start;
+        for _ in 1..most {
+            if end >= to || len < u64::from(window.mss) {
+                break;
+            }
+            let next = window.segment_end(end);
+            (len, end) = (next - end, next);
+        }
+        Some((start, end.min(to)))
+    }
+}

@@ -1,0 +1,137 @@
+//! How much of cwnd is used: whether it counts as used up, so that it may grow, and what becomes of one that
+//! the application leaves unused.
+//!
+//! Source: Linux 2.6.20 `tcp_is_cwnd_limited`, `tcp_cwnd_validate`, `tcp_cwnd_application_limited`,
+//! `tcp_cwnd_restart`; 3.16 and 6.12 `tcp_is_cwnd_limited`, `tcp_cwnd_validate`.
+
+use super::profile::CwndLimited;
+use super::sender::{Sender, Writer};
+use super::write::GSO_MAX_SIZE;
+use super::{CaState, Output};
+use crate::units::Time;
+
+/// Packets of cwnd that may be unused although it counts as used up (3.14
+/// `tcp_max_tso_deferred_mss`).
+const MAX_TSO_DEFERRED: u32 = 3;
+
+/// How much of cwnd was used since the window began that is in flight now.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Usage {
+    /// Whether cwnd, and nothing else, has stopped the sender (is_cwnd_limited).
+    limited: bool,
+    /// Most packets in flight (max_packets_out).
+    packets: u32,
+    /// `snd_nxt` when that window began (cwnd_usage_seq).
+    from: u64,
+}
+
+impl Sender {
+    /// tcp_is_cwnd_limited: whether cwnd may grow by an ACK before which so much was in flight.
+    pub(super) fn is_cwnd_limited(&self, in_flight: u32) -> bool {
+        let cwnd = self.cwnd();
+        if self.profile.cwnd_limited == CwndLimited::Used {
+            let slow_start = cwnd < self.ssthresh();
+            return self.usage.limited || slow_start && cwnd < 2 * self.usage.packets;
+        }
+        if in_flight >= cwnd {
+            return true;
+        }
+        let left = cwnd - in_flight;
+        let divisor = u64::from(self.profile.tso_win_divisor);
+        let share = self.tso && u64::from(left) * divisor < u64::from(cwnd);
+        match self.profile.cwnd_limited {
+            CwndLimited::Share | CwndLimited::Used => share,
+            CwndLimited::ShareAndBytes => {
+                let bytes = u64::from(left) * u64::from(self.mss);
+                share && bytes < u64::from(GSO_MAX_SIZE) || left <= self.recovery.reordering
+            }
+            CwndLimited::ShareAndSizeGoal => {
+                share && left < self.size_goal() / self.mss || left <= MAX_TSO_DEFERRED
+            }
+        }
+    }
+
+    /// tcp_cwnd_validate, after something was sent or cwnd forbade it (RFC 2861); `limited`: cwnd has stopped
+    /// the sender.
+    pub(super) fn validate_cwnd(&mut self, limited: bool, now: Time) {
+        let now = self.jiffies(now);
+        let packets_out = self.board.packets_out;
+        let used = if self.profile.cwnd_limited == CwndLimited::Used {
+            self.note_usage(limited);
+            self.is_cwnd_limited(self.in_flight())
+        } else {
+            packets_out >= self.cwnd()
+        };
+        if used {
+            self.cwnd_used = 0;
+            self.cc.sock_mut().snd_cwnd_stamp = now;
+            return;
+        }
+        self.cwnd_used = self.cwnd_used.max(packets_out);
+        let shrinks = self.sysctl.tcp_slow_start_after_idle || !self.profile.idle_sysctl_validates;
+        if shrinks && now.saturating_sub(self.cc.sock().snd_cwnd_stamp) >= self.rtt.rto {
+            self.reduce_unused_cwnd(now);
+        }
+    }
+
+    fn note_usage(&mut self, limited: bool) {
+        let packets = self.board.packets_out;
+        let usage = self.usage;
+        let more = !usage.limited && packets > usage.packets;
+        if self.snd_una >= usage.from || limited || more {
+            self.usage = Usage { limited, packets, from: self.snd_nxt };
+        }
+    }
+
+    fn reduce_unused_cwnd(&mut self, now: u32) {
+        if self.ca_state == CaState::Open && self.writer != Writer::NoSpace {
+            let used = self.cwnd_used.max(self.profile.initial_cwnd.packets(self.mss));
+            if used < self.cwnd() {
+                let ssthresh = self.current_ssthresh();
+                let sock = self.cc.sock_mut();
+                sock.snd_ssthresh = ssthresh;
+                sock.snd_cwnd = (sock.snd_cwnd + used) >> 1;
+            }
+            self.cwnd_used = 0;
+        }
+        self.cc.sock_mut().snd_cwnd_stamp = now;
+    }
+
+    /// tcp_cwnd_restart: after an idle time of more than one RTO, cwnd decays by half per RTO.
+    pub(super) fn restart_after_idle(&mut self, now: u32) {
+        let mut idle = now.saturating_sub(self.lsndtime);
+        let rto = self.rtt.rto;
+        if !self.sysctl.tcp_slow_start_after_idle || self.board.packets_out > 0 || idle <= rto {
+            return;
+        }
+        let restart = self.profile.initial_cwnd.packets(self.mss).min(self.cwnd());
+        let ssthresh = self.current_ssthresh();
+        let mut cwnd = self.cwnd();
+        while idle > rto && cwnd > restart {
+            cwnd >>= 1;
+            idle -= rto;
+        }
+        let sock = self.cc.sock_mut();
+        sock.snd_ssthresh = ssthresh;
+        sock.snd_cwnd = cwnd.max(restart);
+        sock.snd_cwnd_stamp = now;
+        self.cwnd_used = 0;
+    }
+
+    /// tcp_current_ssthresh: what slow start may trust to if cwnd shrinks without congestion.
+    pub(super) fn current_ssthresh(&self) -> u32 {
+        if matches!(self.ca_state, CaState::Cwr | CaState::Recovery) {
+            return self.ssthresh();
+        }
+        self.ssthresh().max((self.cwnd() >> 1) + (self.cwnd() >> 2))
+    }
+
+    /// After a burst of sending that may have been stopped by cwnd.
+    pub(super) fn validate_after(&mut self, sent: u32, limited: bool, out: &dyn Output) {
+        let limited = limited || self.in_flight() >= self.cwnd();
+        let unsent_too = limited && self.profile.cwnd_limited == CwndLimited::Used;
+        if sent > 0 || unsent_too {
+            self.validate_cwnd(limited, out.now());
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Rows of a profile about buffers: what of a receive buffer is offered, and what of a flow may wait in its host.
+
+mod conversation;
+
+use conversation::{SEGMENT, host};
+use fullpipe_sim::cc::Congestion;
+use fullpipe_sim::tcp::profile::{Profile, WindowShare, find};
+use fullpipe_sim::tcp::receiver::Receiver;
+use fullpipe_sim::tcp::sender::Sender;
+use fullpipe_sim::tcp::{Output, Segment, Transmission};
+use fullpipe_sim::units::Time;
+
+const MSS: u64 = SEGMENT as u64;
+
+/// Linux 6.12 with one row changed.
+fn linux(change: impl FnOnce(&mut Profile)) -> Profile {
+    let mut profile = *find("6.12").expect("it is known");
+    change(&mut profile);
+    profile
+}
+
+/// A receiver with `rcvbuf` twice of which is granted; it has had so many segments, none of which was read.
+fn receiver(profile: &Profile, rcvbuf: u64, segments: u64) -> Receiver {
+    let mut host = host();
+    host.sysctl.rmem_max = 1 << 20;
+    let mut tcp = Receiver::new(profile, &host, SEGMENT, Some(rcvbuf));
+    for number in 0..segments {
+        let segment = Segment { seq: number * MSS, len: SEGMENT, tsval: 0, push: false };
+        tcp.on_segment(Time::ms(number), segment);
+    }
+    tcp
+}
+
+/// Half of the buffer is window until a segment has shown how much of its memory is data: 1000 of 1832 bytes, 139/256.
+#[test]
+fn window_share() {
+    let space = |share, segments| {
+        let profile = linux(|p| p.window_share = share);
+        receiver(&profile, 1 << 20, segments).window.full_space()
+    };
+    assert_eq!(space(WindowShare::Measured, 0), 1 << 20);
+    assert_eq!(space(WindowShare::Measured, 1), (2 << 20) * 139 / 256);
+    // The sysctl of the tests' host says three quarters.
+    assert_eq!(space(WindowShare::AdvWinScale, 1), (2 << 20) / 4 * 3);
+}
+
+/// The first ACK need not open the window step by step: the SYN-ACK has offered all, although it could tell 64 KB.
+#[test]
+fn offers_first_window() {
+    let first = |whole| {
+        let profile = linux(|p| p.offers_first_window = whole);
+        let mut tcp = receiver(&profile, 1 << 20, 1);
+        (tcp.window.told_first(), tcp.make_ack().window / MSS)
+    };
+    // Half of the buffer less a segment, and two for the first that came.
+    assert_eq!(first(true), (65_535, ((1 << 20) - 1000 + 2000) / 1000));
+    assert_eq!(first(false), (65_535, 65 + 2));
+}
+
+/// A segment of 200 bytes opens the window if only its data counts; with 832 bytes more it does not look honest.
+#[test]
+fn grows_by_data() {
+    let grown = |by_data| {
+        let profile = linux(|p| (p.grows_by_data, p.offers_first_window) = (by_data, false));
+        let mut tcp = receiver(&profile, 1 << 20, 0);
+        let before = tcp.window.rcv_ssthresh;
+        tcp.window.rcv_ssthresh = 600_000;
+        let opened = tcp.window.grow(200);
+        assert!(before < 600_000);
+        opened
+    };
+    assert_eq!([grown(true), grown(false)], [true, false]);
+}
+
+/// With less than a sixteenth of the buffer free no window is offered; else with less than a segment.
+#[test]
+fn closes_small_window() {
+    let offered = |early, segments| {
+        let profile = linux(|p| {
+            (p.closes_small_window, p.window_share) = (early, WindowShare::AdvWinScale);
+        });
+        let mut tcp = receiver(&profile, 50_000, segments);
+        let rcv_mss = tcp.acks.rcv_mss;
+        tcp.window.select(rcv_mss) / MSS
+    };
+    // 1832 bytes of memory each, of 100,000; three quarters of what is left, of 75,000 when nothing waits.
+    assert_eq!([offered(true, 50), offered(false, 50)], [6, 6]);
+    assert_eq!([offered(true, 52), offered(false, 52)], [0, 3]);
+}
+
+/// A host that is slow to send: nothing leaves it.
+#[derive(Default)]
+struct Slow {
+    sent: Vec<u32>,
+    memory: u64,
+}
+
+impl Output for Slow {
+    fn transmit(&mut self, skb: Transmission) -> bool {
+        self.sent.push(skb.len / SEGMENT);
+        self.memory += u64::from(skb.len) + 832;
+        true
+    }
+    fn now(&self) -> Time {
+        Time::ms(100)
+    }
+    fn in_host(&mut self) -> u64 {
+        self.memory
+    }
+}
+
+/// At 200 bytes per millisecond two skbs' memory may wait in the host, and one is on top of that; when the first has left,
+/// one more goes.
+#[test]
+fn small_queues() {
+    let sent = |small| {
+        let mut host = host();
+        host.tso = true;
+        let cc = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
+        let profile = linux(|p| p.small_queues = small);
+        let mut tcp = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
+        let mut wire = Slow::default();
+        tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
+        let goal = tcp.size_goal();
+        for left in (0..40).rev() {
+            tcp.copied(SEGMENT, goal, left > 0, &mut wire);
+        }
+        tcp.end_write(&mut wire);
+        let waits = tcp.waits_for_host();
+        wire.memory -= 2832;
+        tcp.on_room_in_host(&mut wire);
+        (wire.sent, waits)
+    };
+    assert_eq!(sent(true), (vec![2, 2, 2, 2], true));
+    assert_eq!(sent(false), (vec![2, 2, 2, 2, 2], false));
+}
