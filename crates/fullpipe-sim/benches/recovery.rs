@@ -105,7 +105,7 @@ impl Connection {
         }
         let count = sacks.len();
         let sacks = (count > 0).then_some(Sacks { blocks, count });
-        let ack = Ack { ack: bytes(segments), window: 1 << 40, sacks, tsecr: 0 };
+        let ack = Ack { ack: bytes(segments), window: 1 << 40, sacks, tsecr: 0, tsval: 0 };
         self.wire.now += Time::us(1);
         self.tcp.on_ack(&ack, &mut self.wire);
     }

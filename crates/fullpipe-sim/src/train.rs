@@ -54,6 +54,8 @@ pub struct Train {
     pub ip_len: u32,
     /// Timestamp of each packet, jiffies of its sender; 0 without timestamps.
     pub tsval: u32,
+    /// Timestamp that each data packet echoes, jiffies of its receiver; 0 without timestamps.
+    pub tsecr: u32,
     /// Whether the last packet ends a burst (PSH).
     pub push: bool,
     /// Number of packets, at least 1.
@@ -112,6 +114,7 @@ impl Train {
             && self.len == next.len
             && self.ip_len == next.ip_len
             && self.tsval == next.tsval
+            && self.tsecr == next.tsecr
             && self.number_of(self.count) == next.number
             && self.serial + u64::from(self.count) == next.serial;
         if !follows || self.push || next.first < self.last() {

@@ -39,6 +39,7 @@ fn pass_trains(element: Element, packets: u64, length: u32, spacing: Time) -> Pa
             len,
             ip_len,
             tsval,
+            tsecr: 0,
             count,
             push: false,
             serial,

@@ -4,7 +4,7 @@ mod conversation;
 
 use conversation::{SEGMENT, host};
 use fullpipe_sim::cc::Congestion;
-use fullpipe_sim::tcp::profile::{Profile, WindowShare, find};
+use fullpipe_sim::tcp::profile::{Profile, RcvTuning, WindowShare, find};
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::tcp::{Output, Segment, Transmission};
@@ -25,7 +25,7 @@ fn receiver(profile: &Profile, rcvbuf: u64, segments: u64) -> Receiver {
     host.sysctl.rmem_max = 1 << 20;
     let mut tcp = Receiver::new(profile, &host, SEGMENT, Some(rcvbuf));
     for number in 0..segments {
-        let segment = Segment { seq: number * MSS, len: SEGMENT, tsval: 0, push: false };
+        let segment = Segment { seq: number * MSS, len: SEGMENT, tsval: 0, tsecr: 0, push: false };
         tcp.on_segment(Time::ms(number), segment);
     }
     tcp
@@ -133,4 +133,42 @@ fn small_queues() {
     };
     assert_eq!(sent(true), (vec![2, 2, 2, 2], true));
     assert_eq!(sent(false), (vec![2, 2, 2, 2, 2], false));
+}
+
+/// The buffer after a reader has read 1, 2 and 4 windows of ten segments in an RTT of 100 ms each.
+fn tuned(tuning: RcvTuning) -> Vec<u64> {
+    let profile = linux(|p| p.rcv_tuning = tuning);
+    let mut host = host();
+    host.sysctl.tcp_rmem = [4096, 131_072, 16 << 20];
+    let mut tcp = Receiver::new(&profile, &host, SEGMENT, None);
+    tcp.on_syn(Time::ZERO);
+    tcp.on_accept(Time::ms(100));
+    let mut seen = Vec::new();
+    for (round, segments) in [(1, 10), (2, 20), (3, 40), (4, 1)] {
+        for number in 0..segments {
+            let now = Time::ms(100 * round) + Time::us(number);
+            let seq = tcp.rcv_nxt;
+            // The sender echoes what was sent an RTT ago; the first tick is 1.
+            let tsecr = 100 * (round as u32 - 1) + 1;
+            tcp.on_segment(now, Segment { seq, len: SEGMENT, tsval: 0, tsecr, push: false });
+            tcp.read(now, tcp.readable());
+        }
+        seen.push(tcp.window.rcvbuf);
+    }
+    seen
+}
+
+/// Twice what was copied in the last RTT, 16 segments, and twice what that grows by in proportion; the first segment of
+/// the next RTT is read with it. Of 256 bytes of memory 139 are window.
+#[test]
+fn rcv_tuning() {
+    let wanted = |copied: u64, before: u64| {
+        let base = 2 * copied + 16_000;
+        (base + 2 * (base * (copied - before) / before)) * 256 / 139
+    };
+    let today = tuned(RcvTuning::Growth);
+    assert_eq!(today[..2], [131_072, 131_072], "there is room enough");
+    assert_eq!(today[2], wanted(20_000, 11_000));
+    assert_eq!(today[3], wanted(40_000, 20_000));
+    assert_ne!(tuned(RcvTuning::PerRtt), today);
 }

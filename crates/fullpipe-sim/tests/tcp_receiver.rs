@@ -159,8 +159,13 @@ fn waits(host: &Host, profile: &Profile, rtt: u64, gap: u64) -> Vec<u64> {
     (0..20u32)
         .filter_map(|i| {
             let now = Time::ms(200 + gap * u64::from(i));
-            let segment =
-                Segment { seq: u64::from(i * SEGMENT), len: SEGMENT, tsval: 1, push: false };
+            let segment = Segment {
+                seq: u64::from(i * SEGMENT),
+                len: SEGMENT,
+                tsval: 1,
+                tsecr: 0,
+                push: false,
+            };
             let at_once = tcp.on_segment(now, segment);
             tcp.read(now, tcp.readable());
             let due = tcp.acks.timer.filter(|_| at_once.is_none())?;
@@ -203,7 +208,7 @@ fn the_delayed_acks_time_is_at_most_the_timeout() {
         let before = [(0, SEGMENT); 8].into_iter().chain([(600, SEGMENT); 8]);
         for (pause, len) in before.chain(steps.iter().copied()) {
             now += pause;
-            let segment = Segment { seq: tcp.rcv_nxt, len, tsval: 0, push: false };
+            let segment = Segment { seq: tcp.rcv_nxt, len, tsval: 0, tsecr: 0, push: false };
             at_once = tcp.on_segment(Time::ms(now), segment).is_some();
             // The end of a read acknowledges a small segment.
             tcp.read(Time::ms(now), tcp.readable());
@@ -240,8 +245,13 @@ fn a_long_pause_begins_quick_acks_anew() {
     let at_once = |pause: u64| {
         let mut tcp = Receiver::new(profile(|_| {}), &host(), SEGMENT, Some(8_000));
         let take = |tcp: &mut Receiver, at, seq: u32| {
-            let segment =
-                Segment { seq: u64::from(seq * SEGMENT), len: SEGMENT, tsval: 0, push: false };
+            let segment = Segment {
+                seq: u64::from(seq * SEGMENT),
+                len: SEGMENT,
+                tsval: 0,
+                tsecr: 0,
+                push: false,
+            };
             let ack = tcp.on_segment(Time::ms(at), segment);
             tcp.read(Time::ms(at), tcp.readable());
             ack.is_some()
@@ -263,7 +273,8 @@ fn the_end_of_quick_acks_begins_the_delay_anew() {
     let mut tcp = Receiver::new(profile(|_| {}), &host(), SEGMENT, Some(8_000));
     let first = (0..20u32).find_map(|i| {
         let now = Time::ms(30 * u64::from(i));
-        let segment = Segment { seq: u64::from(i * SEGMENT), len: SEGMENT, tsval: 0, push: false };
+        let segment =
+            Segment { seq: u64::from(i * SEGMENT), len: SEGMENT, tsval: 0, tsecr: 0, push: false };
         let ack = tcp.on_segment(now, segment);
         tcp.read(now, tcp.readable());
         ack.is_none().then(|| tcp.acks.timer.expect("it is delayed") - now)

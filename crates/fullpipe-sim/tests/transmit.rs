@@ -25,6 +25,7 @@ fn acks(first: u64, spacing: u64, count: u32) -> Train {
         len: 0,
         ip_len: 52,
         tsval: 0,
+        tsecr: 0,
         push: false,
         count,
         serial: 0,

@@ -32,7 +32,7 @@ pub(crate) struct Port<'a> {
 }
 
 impl Port<'_> {
-    fn train(&self, number: u64, len: u32, count: u32, tsval: u32) -> Train {
+    fn train(&self, number: u64, len: u32, count: u32) -> Train {
         Train {
             flow: self.flow,
             kind: Kind::Data,
@@ -40,7 +40,8 @@ impl Port<'_> {
             number,
             len,
             ip_len: len + self.headers,
-            tsval,
+            tsval: 0,
+            tsecr: 0,
             push: false,
             count,
             serial: 0,
@@ -51,7 +52,7 @@ impl Port<'_> {
 
     /// Sends one packet without data: SYN, SYN-ACK or ACK.
     pub(super) fn send_control(&mut self, kind: Kind, number: u64, what: What) -> bool {
-        let packet = Train { kind, ..self.train(number, 0, 1, 0) };
+        let packet = Train { kind, ..self.train(number, 0, 1) };
         self.push(&[packet], self.cpu, what)
     }
 
@@ -86,9 +87,10 @@ impl Output for Port<'_> {
         if skb.retransmission {
             self.retransmitted.push(skb.seq);
         }
-        let whole = self.train(skb.seq, self.mss, full, skb.tsval);
+        let stamped = |train| Train { tsval: skb.tsval, tsecr: skb.tsecr, ..train };
+        let whole = stamped(self.train(skb.seq, self.mss, full));
         let tail_at = skb.seq + u64::from(full) * u64::from(self.mss);
-        let tail = self.train(tail_at, rest, 1, skb.tsval);
+        let tail = stamped(self.train(tail_at, rest, 1));
         let push = self.push && segments > 1;
         let taken = match (full, rest) {
             (0, 0) => self.push(&[tail], made, What::Probe),

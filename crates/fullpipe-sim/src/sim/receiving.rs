@@ -53,6 +53,10 @@ struct Reading {
     bytes: u64,
 }
 
+const TIMERS_PER_FLOW: usize = 2;
+const DELAYED: usize = 0;
+const COMPRESSED: usize = 1;
+
 /// See the module's description.
 pub(crate) struct ReceivingHost {
     host: Host,
@@ -88,7 +92,7 @@ impl ReceivingHost {
             transmit: Transmit::new(&host, &config.back, samples),
             receive: Receive::new(&host, samples),
             wire: Vec::new(),
-            timers: Timers::new(config.flows.len()),
+            timers: Timers::new(config.flows.len() * TIMERS_PER_FLOW),
             flows: flows.collect(),
             cpu: Cpu::default(),
             buffer: Level::default(),
@@ -213,8 +217,8 @@ impl ReceivingHost {
         if state.tcp.rcv_nxt == 0 && packet.len > 0 && packet.number == 0 {
             shared.event(now, packet.flow, EventKind::FirstData, u64::from(packet.len));
         }
-        let Train { number: seq, len, tsval, push, .. } = packet;
-        let segment = Segment { seq, len, tsval, push };
+        let Train { number: seq, len, tsval, tsecr, push, .. } = packet;
+        let segment = Segment { seq, len, tsval, tsecr, push };
         let segment = Arrived { segment, serial: packet.serial };
         if state.locked {
             state.backlog.push_back(segment);
@@ -234,7 +238,8 @@ impl ReceivingHost {
             let refused = tcp.dropped > dropped && tcp.rcv_nxt == next;
             capture.take_segment(flow, arrived.serial, echoed, refused);
         }
-        if let Some(ack) = ack {
+        let first = self.flows[flow].tcp.take_first();
+        for ack in first.into_iter().chain(ack) {
             self.send_ack(flow, cpu, ack, shared);
         }
     }
@@ -246,16 +251,25 @@ impl ReceivingHost {
             state.runnable = true;
             self.runnable.push_back(flow);
         }
-        self.timers.set(flow, state.tcp.acks.fires);
+        self.timers.set(flow * TIMERS_PER_FLOW + DELAYED, state.tcp.acks.fires);
+        self.timers.set(flow * TIMERS_PER_FLOW + COMPRESSED, state.tcp.compressed_due());
     }
 
     pub(crate) fn on_timers(&mut self, now: Time, shared: &mut Shared) {
-        let Some(flow) = self.timers.pop(now) else { return };
+        let Some(number) = self.timers.pop(now) else { return };
+        let flow = number / TIMERS_PER_FLOW;
         let cpu = now.max(self.cpu.free);
         let state = &mut self.flows[flow];
-        if state.locked {
-            state.tcp.on_delack_timer_while_locked(now);
-        } else if let Some(ack) = state.tcp.on_delack_timer(now) {
+        let ack = match number % TIMERS_PER_FLOW {
+            // Data comes more often than a reader has the socket: its end of read makes up for it.
+            COMPRESSED => state.tcp.on_compressed_timer(now),
+            _ if state.locked => {
+                state.tcp.on_delack_timer_while_locked(now);
+                None
+            }
+            _ => state.tcp.on_delack_timer(now),
+        };
+        if let Some(ack) = ack {
             self.send_ack(flow, cpu, ack, shared);
         }
         self.after(flow);

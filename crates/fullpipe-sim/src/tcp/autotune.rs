@@ -35,7 +35,7 @@ pub struct Grown {
 }
 
 /// Memory in which one segment of `mss` bytes leaves room for a window of `mss` bytes.
-fn memory_per_segment(mss: u64, adv_win_scale: i32) -> u64 {
+pub(super) fn memory_per_segment(mss: u64, adv_win_scale: i32) -> u64 {
     let mut memory = mss + SKB_OVERHEAD;
     if adv_win_scale < 0 {
         // In one step what would be many: the window is the memory shifted down.

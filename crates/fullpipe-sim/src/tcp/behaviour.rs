@@ -4,8 +4,9 @@
 use super::profile::{
     AckOrder, CcRtt, CwndLimited, DsackUndo, FrtoVersion, GrowthUnderReordering, HalvingStep,
     HeadTimeout, HoleFilled, InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits,
-    MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, Reduction, RttClock, RttSource,
-    SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TsoDeferral, WindowShare, find,
+    MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, RcvTuning, Reduction, RttClock,
+    RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TsoDeferral, WindowShare,
+    find,
 };
 use crate::config::Host;
 use alloc::format;
@@ -78,7 +79,7 @@ choices! {
     InitialCwnd, InitialWindow, PktsAcked, CcRtt, CwndLimited, GrowthUnderReordering, RttClock, RttSource,
     SackMarking, HeadTimeout, LostRetransmits, HoleFilled, TimeoutReordering, Reduction, HalvingStep,
     MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion, TsoDeferral,
-    LockedTimers, AckOrder, PrrBound, ProbeTimeout, SkbSize, WindowShare,
+    LockedTimers, AckOrder, PrrBound, ProbeTimeout, SkbSize, WindowShare, RcvTuning,
 }
 
 behaviours! {
@@ -103,6 +104,12 @@ behaviours! {
     push_asks_ack: bool,
         "a full segment that ends a burst is acknowledged as soon as it is read",
         "tcp_measure_rcv_mss";
+    rcv_tuning: RcvTuning,
+        "how a receive buffer grows that the application has not set",
+        "tcp_rcv_space_adjust";
+    compresses_sacks: bool,
+        "the ACKs of segments beyond a hole are held, all but the first three",
+        "__tcp_ack_snd_check";
     pkts_acked: PktsAcked,
         "what the congestion control's pkts_acked counts",
         "tcp_clean_rtx_queue";

@@ -64,6 +64,7 @@ impl Sender {
     /// Takes an ACK in; whatever may be sent after it goes to `out`.
     pub fn on_ack(&mut self, ack: &Ack, out: &mut dyn Output) {
         self.counters.acks_received += 1;
+        self.ts_recent = self.ts_recent.max(ack.tsval);
         if ack.ack > self.snd_nxt {
             return;
         }

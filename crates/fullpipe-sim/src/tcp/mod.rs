@@ -3,6 +3,7 @@
 pub mod ack_policy;
 pub mod autotune;
 pub mod behaviour;
+mod compressed;
 mod control;
 pub mod counters;
 mod deferral;
@@ -22,6 +23,7 @@ pub mod rtt;
 pub mod scoreboard;
 pub mod sender;
 pub mod skb;
+mod space;
 mod usage;
 pub mod window;
 pub mod write;
@@ -68,6 +70,8 @@ pub struct Ack {
     pub sacks: Option<Sacks>,
     /// Timestamp echoed, jiffies of the sender; 0 without timestamps.
     pub tsecr: u32,
+    /// Timestamp, jiffies of the receiver; 0 without timestamps.
+    pub tsval: u32,
 }
 
 /// A data segment as it arrives.
@@ -79,6 +83,8 @@ pub struct Segment {
     pub len: u32,
     /// Timestamp, jiffies of the sender; 0 without timestamps.
     pub tsval: u32,
+    /// Timestamp echoed, jiffies of the receiver; 0 without timestamps.
+    pub tsecr: u32,
     /// Whether it is the last one of an skb of several (PSH).
     pub push: bool,
 }
@@ -94,6 +100,8 @@ pub struct Transmission {
     pub retransmission: bool,
     /// Timestamp, jiffies; 0 without timestamps.
     pub tsval: u32,
+    /// Timestamp echoed, jiffies of the receiver; 0 without timestamps.
+    pub tsecr: u32,
 }
 
 /// Where the sender's packets go.

@@ -5,6 +5,8 @@ use crate::ranges::RangeSet;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+/// Blocks of which an ACK tells for certain (TCP_SACK_BLOCKS_EXPECTED).
+const BLOCKS_EXPECTED: usize = 2;
 /// Blocks that are remembered.
 const BLOCKS: usize = 4;
 
@@ -98,6 +100,14 @@ impl OutOfOrder {
             self.odd.insert(seq, len);
         }
         true
+    }
+
+    /// Whether `[start, end)` touches no block but the third or fourth, or none of two or more: an ACK that
+    /// tells of it may leave another block out.
+    pub(super) fn crowds(&self, start: u64, end: u64) -> bool {
+        let told = self.blocks.told();
+        let touched = told.iter().position(|block| block.0 <= end && start <= block.1);
+        touched.unwrap_or(told.len()) >= BLOCKS_EXPECTED
     }
 
     /// Whether the segment at `seq` would lengthen what came last, at the end of all that is here.

@@ -4,8 +4,8 @@
 //! `tcp_write_wakeup`. A probe carries as much of the next segment as the window admits; without it
 //! a receiver whose window is smaller than a segment would never get one.
 
+use super::Output;
 use super::sender::{Sender, TimerKind};
-use super::{Output, Transmission};
 
 impl Sender {
     /// Data waits, nothing is in flight, so something must ask for a window.
@@ -62,8 +62,8 @@ impl Sender {
             self.rtt.backoff = if sent { 0 } else { backoff };
             return sent;
         }
-        let tsval = self.tsval(self.jiffies(out.now()));
-        let probe = Transmission { seq: self.snd_nxt, len: 0, retransmission: false, tsval };
+        let now = self.jiffies(out.now());
+        let probe = self.transmission(self.snd_nxt, 0, false, now);
         let taken = out.transmit(probe);
         if !taken {
             self.enter_cwr(out.now());

@@ -86,6 +86,17 @@ choice! {
 }
 
 choice! {
+    /// How a receive buffer grows that the application has not set.
+    RcvTuning {
+        /// To twice what was read in an RTT, which is measured by windows (2.6.20 `tcp_rcv_space_adjust`).
+        PerRtt = "per-rtt",
+        /// To twice that and, while it grows, as much more as it will in the next two RTTs; timestamps tell the
+        /// RTT (4.13 and later; read in 6.1 and 6.12).
+        Growth = "growth",
+    }
+}
+
+choice! {
     /// What the congestion control's `pkts_acked` counts.
     PktsAcked {
         /// Fully acknowledged skbs (Linux 2.6.20 `tcp_clean_rtx_queue`).
@@ -385,6 +396,11 @@ pub struct Profile {
     /// Whether a full segment that ends a burst is acknowledged as soon as it is read (6.6
     /// `tcp_measure_rcv_mss`).
     pub push_asks_ack: bool,
+    /// Growth of the receive buffer.
+    pub rcv_tuning: RcvTuning,
+    /// Whether the ACKs of segments beyond a hole are held, all but the first three, for a twentieth of an RTT or
+    /// a millisecond (4.18 `tcp_comp_sack_delay_ns`).
+    pub compresses_sacks: bool,
     /// Unit of `pkts_acked`.
     pub pkts_acked: PktsAcked,
     /// RTT told to the congestion control.

@@ -8,8 +8,8 @@
 use super::profile::{
     AckOrder, CcRtt, CwndLimited, DsackUndo, FrtoVersion, GrowthUnderReordering, HalvingStep,
     HeadTimeout, HoleFilled, InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits,
-    MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, Reduction, RttClock, RttSource,
-    SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TsoDeferral, WindowShare,
+    MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, RcvTuning, Reduction, RttClock,
+    RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TsoDeferral, WindowShare,
 };
 
 const LINUX_2_6_20: Profile = Profile {
@@ -22,6 +22,8 @@ const LINUX_2_6_20: Profile = Profile {
     grows_by_data: false,
     closes_small_window: false,
     push_asks_ack: false,
+    rcv_tuning: RcvTuning::PerRtt,
+    compresses_sacks: false,
     pkts_acked: PktsAcked::Skbs,
     cc_rtt: CcRtt::Echo,
     quick_ack_on_growth: true,
@@ -139,6 +141,8 @@ const LINUX_6_1: Profile = Profile {
     grows_by_data: true,
     closes_small_window: true,
     push_asks_ack: true,
+    rcv_tuning: RcvTuning::Growth,
+    compresses_sacks: true,
     skb_size: SkbSize::PacedOrNear,
     half_cwnd_skbs: true,
     sends_partial_end: true,

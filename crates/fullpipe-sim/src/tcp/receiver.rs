@@ -8,8 +8,10 @@
 
 use super::ack_policy::AckPolicy;
 use super::autotune::RcvSpace;
+use super::compressed::Compressed;
 use super::out_of_order::OutOfOrder;
-use super::profile::{Profile, RttClock, RttSource};
+use super::profile::{Profile, RcvTuning, RttClock, RttSource};
+use super::space::Space;
 use super::window::ReceiveWindow;
 use super::{Ack, Sacks, Segment};
 use crate::config::Host;
@@ -39,8 +41,16 @@ pub struct Receiver {
     pub window: ReceiveWindow,
     /// ACK clock.
     pub acks: AckPolicy,
-    /// Autotuning of the buffer; none when the application set its size.
+    /// Autotuning of the buffer as of 2.6.20; none when the application set its size.
     space: Option<RcvSpace>,
+    /// The same as of today, with the RTT that is measured for it whoever has set the size.
+    growth: Option<Space>,
+    is_locked: bool,
+    compressed: Compressed,
+    /// The ACK that goes before the one that a segment causes.
+    first: Option<Ack>,
+    /// Timestamp of what is sent now, jiffies.
+    clock: u32,
     ticks: Ticks,
     /// When the SYN-ACK left, and whether it was not the first.
     answered: Option<(Time, bool)>,
@@ -68,6 +78,7 @@ impl Receiver {
     pub fn new(profile: &Profile, host: &Host, mss: u32, rcvbuf: Option<u64>) -> Receiver {
         let window = ReceiveWindow::new(&host.sysctl, profile, rcvbuf, mss);
         let space = RcvSpace::new(&host.sysctl, u64::from(mss), window.rcv_wnd);
+        let today = profile.rcv_tuning == RcvTuning::Growth;
         Receiver {
             profile: *profile,
             dsack: host.sysctl.tcp_sack && host.sysctl.tcp_dsack,
@@ -80,8 +91,13 @@ impl Receiver {
                 // Timestamps take the place of one (RFC 2018, section 3).
                 (true, true) => 3,
             },
+            space: (!today && rcvbuf.is_none()).then_some(space),
+            growth: today.then(|| Space::new(&window, mss)),
+            is_locked: rcvbuf.is_some(),
+            compressed: Compressed::default(),
+            first: None,
+            clock: 0,
             window,
-            space: rcvbuf.is_none().then_some(space),
             ticks: Ticks::jiffies(host.hz),
             acks: AckPolicy::new(host.hz, mss, profile),
             answered: None,
@@ -113,6 +129,9 @@ impl Receiver {
     /// since 3.12 also without, if the SYN-ACK went once (3.14 `tcp_synack_rtt_meas`).
     pub fn on_accept(&mut self, now: Time) {
         let by_time = self.profile.rtt_source == RttSource::Ack;
+        if let Some(growth) = &mut self.growth {
+            growth.begin(now.as_us());
+        }
         let Some((sent, repeated)) = self.answered else { return };
         if self.timestamps || by_time && !repeated {
             let units = match self.profile.rtt_clock {
@@ -127,6 +146,8 @@ impl Receiver {
     pub fn on_segment(&mut self, now: Time, segment: Segment) -> Option<Ack> {
         let Segment { seq, len, tsval, .. } = segment;
         let end = seq + u64::from(len);
+        self.tick(now);
+        self.measure_echo(&segment);
         if len == 0 {
             // It lies before the window: tcp_send_dupack, and nothing more.
             return Some(self.make_ack());
@@ -142,7 +163,7 @@ impl Receiver {
         }
         let beyond = end > self.rcv_nxt + self.window.remaining(self.rcv_nxt);
         let next = seq <= self.rcv_nxt;
-        if seq != self.rcv_nxt {
+        if seq != self.rcv_nxt && !self.profile.compresses_sacks {
             self.acks.enter_quick_mode(self.window.rcv_wnd);
         }
         if beyond || !self.has_room(next) {
@@ -150,22 +171,52 @@ impl Receiver {
             return Some(self.ack_in_quick_mode());
         }
         if !next {
-            return self.take_out_of_order(seq, len);
+            return self.take_out_of_order(now, seq, len);
         }
+        let had_hole = !self.out_of_order.is_empty();
         self.tell_duplicate(seq, self.rcv_nxt);
+        let first_nxt = end;
         self.take_in_order((end - self.rcv_nxt) as u32, end);
         if len > self.acks.rcv_mss {
-            self.window.measure(len);
+            self.measure(len);
         }
         self.acks.pushed |= segment.push && self.profile.push_asks_ack && len >= self.acks.rcv_mss;
         self.acks.on_data(now, len, self.window.rcv_wnd);
         if let Some(space) = &mut self.space {
             space.on_data(self.ticks.at(now) as u32, self.rcv_nxt, self.window.rcv_wnd);
         }
+        if let Some(growth) = &mut self.growth {
+            growth.on_data(now.as_us(), first_nxt, self.window.rcv_wnd);
+        }
         if self.window.grow(len) && self.profile.quick_ack_on_growth {
             self.acks.quick |= 1;
         }
-        self.ack_or_delay(now)
+        let filled = had_hole && self.out_of_order.is_empty();
+        self.ack_or_delay(now, filled)
+    }
+
+    fn tick(&mut self, now: Time) {
+        // Not 0, which says that there is none.
+        self.clock = self.ticks.at(now) as u32 + 1;
+    }
+
+    /// tcp_rcv_rtt_measure_ts: what a full segment echoes tells the RTT.
+    fn measure_echo(&mut self, segment: &Segment) {
+        let tick_us = self.ticks.begin(1).as_us();
+        if let Some(growth) = &mut self.growth
+            && segment.tsecr != 0
+            && segment.len >= self.acks.rcv_mss
+        {
+            let age = self.clock.saturating_sub(segment.tsecr);
+            growth.on_echo(segment.tsecr, u64::from(age) * tick_us);
+        }
+    }
+
+    fn measure(&mut self, len: u32) {
+        self.window.measure(len);
+        if let Some(growth) = &mut self.growth {
+            growth.space = growth.space.min(self.window.window_clamp);
+        }
     }
 
     /// Whether there is memory for a segment; for the `next` one room is made.
@@ -206,16 +257,26 @@ impl Receiver {
         }
     }
 
-    fn take_out_of_order(&mut self, seq: u64, len: u32) -> Option<Ack> {
+    fn take_out_of_order(&mut self, now: Time, seq: u64, len: u32) -> Option<Ack> {
         if let Some((from, to)) = self.out_of_order.overlap(seq, seq + u64::from(len)) {
             self.tell_duplicate(from, to);
+        }
+        if self.compressed.holds() && self.out_of_order.crowds(seq, seq + u64::from(len)) {
+            // tcp_sack_compress_send_ack: before a block is lost.
+            self.first = Some(self.make_ack());
         }
         if self.out_of_order.insert(seq, len, self.mss) {
             self.window.rmem_alloc += u64::from(len) + self.profile.rx_overhead;
         } else {
             self.duplicates += 1;
         }
-        Some(self.make_ack())
+        if !self.profile.compresses_sacks {
+            return Some(self.make_ack());
+        }
+        if self.sack_room > 0 && self.window.grow(len) {
+            self.acks.quick |= 1;
+        }
+        self.ack_or_delay(now, false)
     }
 
     /// Takes `count` segments of `len` bytes from `seq` on that follow what came last, beyond a hole, if
@@ -228,7 +289,8 @@ impl Receiver {
         let end = seq + (last + 1) * u64::from(len);
         let fits = end <= self.rcv_nxt + self.window.remaining(self.rcv_nxt)
             && self.window.rmem_alloc + last * memory <= self.window.rcvbuf;
-        if len != self.mss || !fits || !self.out_of_order.grows_at(seq) {
+        let each = !self.profile.compresses_sacks;
+        if len != self.mss || !each || !fits || !self.out_of_order.grows_at(seq) {
             return None;
         }
         let first = self.grow_beyond_hole(1, memory);
@@ -249,7 +311,8 @@ impl Receiver {
         self.make_ack()
     }
 
-    fn ack_or_delay(&mut self, now: Time) -> Option<Ack> {
+    /// __tcp_ack_snd_check; `filled`: the last hole was, which is told at once.
+    fn ack_or_delay(&mut self, now: Time, filled: bool) -> Option<Ack> {
         let owed = self.rcv_nxt - self.window.rcv_wup;
         let second = owed > u64::from(self.acks.rcv_mss) && {
             // Choosing a window ends quick ACKs where memory is tight (__tcp_select_window).
@@ -259,10 +322,49 @@ impl Receiver {
             let advertised = self.window.rcv_wnd;
             self.window.select(self.acks.rcv_mss) >= advertised
         };
-        if second || self.acks.quick > 0 || !self.out_of_order.is_empty() {
+        let beyond_hole = !self.out_of_order.is_empty();
+        if second || self.acks.quick > 0 || beyond_hole && self.acks_hole(now) {
             return Some(self.make_ack());
         }
+        if filled && self.profile.compresses_sacks {
+            return Some(self.make_ack());
+        }
+        if beyond_hole {
+            return None;
+        }
         self.acks.delay(now).then(|| self.make_ack())
+    }
+
+    /// Whether data beyond a hole is acknowledged at once.
+    fn acks_hole(&mut self, now: Time) -> bool {
+        if !self.profile.compresses_sacks || self.sack_room == 0 {
+            return true;
+        }
+        let echoed = self.growth.as_ref().map_or(0, Space::rtt_us);
+        let handshake = u64::from(self.acks.rtt.srtt_us());
+        let rtt = if handshake > 0 { echoed.min(handshake) } else { echoed };
+        self.compressed.acks_now(now, self.rcv_nxt, rtt)
+    }
+
+    /// The ACK of what was held that goes before the one of the last segment, if there is one.
+    pub fn take_first(&mut self) -> Option<Ack> {
+        self.first.take()
+    }
+
+    /// Whether ACKs of data beyond a hole may be held.
+    pub fn compresses_sacks(&self) -> bool {
+        self.profile.compresses_sacks
+    }
+
+    /// When compressed ACKs are due.
+    pub fn compressed_due(&self) -> Option<Time> {
+        self.compressed.due
+    }
+
+    /// They are: one ACK for all of them (tcp_compressed_ack_kick).
+    pub fn on_compressed_timer(&mut self, now: Time) -> Option<Ack> {
+        self.tick(now);
+        self.compressed.is_due(now).then(|| self.make_ack())
     }
 
     /// The answer to a segment that brings nothing new or does not fit; the next ones are
@@ -279,9 +381,10 @@ impl Receiver {
         }
         let window = self.window.advertise(self.rcv_nxt, self.acks.rcv_mss);
         self.acks.on_ack_sent();
+        self.compressed.on_ack_sent();
         let sacks = self.sack_blocks();
-        let tsecr = if self.timestamps { self.ts_recent } else { 0 };
-        Ack { ack: self.rcv_nxt, window, sacks, tsecr }
+        let (tsecr, tsval) = if self.timestamps { (self.ts_recent, self.clock) } else { (0, 0) };
+        Ack { ack: self.rcv_nxt, window, sacks, tsecr, tsval }
     }
 
     /// Four blocks at most, three beside timestamps; what came twice is the first of them.
@@ -305,6 +408,7 @@ impl Receiver {
     /// (tcp_cleanup_rbuf): more than one segment is owed, the delayed ACK's timer found the socket
     /// locked, or the window has at least doubled.
     pub fn read(&mut self, now: Time, bytes: u64) -> Option<Ack> {
+        self.tick(now);
         self.free(bytes);
         self.bytes_read += bytes;
         self.autotune(now);
@@ -325,6 +429,10 @@ impl Receiver {
     }
 
     fn autotune(&mut self, now: Time) {
+        if let Some(growth) = self.growth.as_mut().filter(|_| !self.is_locked) {
+            let read = (self.bytes_read, self.rcv_nxt);
+            growth.on_read(now.as_us(), read, &mut self.window);
+        }
         let Some(space) = &mut self.space else { return };
         let jiffies = self.ticks.at(now) as u32;
         if let Some(grown) = space.on_read(jiffies, self.bytes_read, self.window.rcvbuf) {
@@ -353,6 +461,7 @@ impl Receiver {
 
     /// The delayed ACK's timer fired ([`AckPolicy::fires`]).
     pub fn on_delack_timer(&mut self, now: Time) -> Option<Ack> {
+        self.tick(now);
         let owed = self.acks.on_timer(now) && self.rcv_nxt > self.window.rcv_wup;
         owed.then(|| self.make_ack())
     }

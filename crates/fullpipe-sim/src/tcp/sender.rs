@@ -13,7 +13,7 @@ use super::rtt::Rtt;
 use super::scoreboard::{Scoreboard, Window};
 use super::skb::SendQueue;
 use super::usage::Usage;
-use super::{CaState, Output};
+use super::{CaState, Output, Transmission};
 use crate::cc::Congestion;
 use crate::config::{Host, Sysctl};
 use crate::ticks::Ticks;
@@ -83,6 +83,8 @@ pub struct Sender {
     pub(super) pacing: Pacing,
     /// When the last skb was sent (tcp_wstamp_ns).
     pub(super) last_sent: Time,
+    /// Timestamp to echo: the last ACK's.
+    pub(super) ts_recent: u32,
     pub(super) lsndtime: u32,
     pub(super) sndbuf: u64,
     pub(super) sndbuf_locked: bool,
@@ -137,6 +139,7 @@ impl Sender {
             usage: Usage::default(),
             pacing: Pacing::new(host.hz),
             last_sent: Time::ZERO,
+            ts_recent: 0,
             lsndtime: 0,
             sndbuf: granted.unwrap_or(unset).max(2048),
             sndbuf_locked: sndbuf.is_some(),
@@ -217,9 +220,16 @@ impl Sender {
         self.queue.sent_at(seq).map(|when| self.jiffies(when))
     }
 
-    /// The timestamp of a segment sent at a jiffy.
-    pub(super) fn tsval(&self, jiffies: u32) -> u32 {
-        if self.timestamps { jiffies } else { 0 }
+    /// What is sent at a jiffy.
+    pub(super) fn transmission(
+        &self,
+        seq: u64,
+        len: u32,
+        retransmission: bool,
+        jiffies: u32,
+    ) -> Transmission {
+        let (tsval, tsecr) = if self.timestamps { (jiffies, self.ts_recent) } else { (0, 0) };
+        Transmission { seq, len, retransmission, tsval, tsecr }
     }
 
     /// Lets the congestion control see the time and the state.

@@ -167,6 +167,21 @@ impl ReceiveWindow {
         }
     }
 
+    /// Lets the buffer grow until `window` bytes may be offered, up to sysctl tcp_rmem's maximum.
+    pub(super) fn tune(&mut self, window: u64) {
+        let space = match self.share {
+            Share::Ratio(ratio) => (window << 8) / u64::from(ratio),
+            Share::AdvWinScale(scale) => {
+                (window / self.mss) * super::autotune::memory_per_segment(self.mss, scale)
+            }
+        };
+        let rcvbuf = space.min(self.rmem_max);
+        if rcvbuf > self.rcvbuf {
+            self.rcvbuf = rcvbuf;
+            self.window_clamp = self.full_space();
+        }
+    }
+
     /// __tcp_grow_window: a small packet in a large buffer opens the window only while it is small
     /// against the buffer.
     fn slow_growth(&self, len: u32, truesize: u64) -> u64 {

@@ -72,6 +72,7 @@ fn trains(elements: &[Element], drawn: &[Drawn]) -> Vec<Train> {
             len,
             ip_len,
             tsval,
+            tsecr: 0,
             count,
             push: false,
             serial,

@@ -27,6 +27,7 @@ pub fn trains_and_link() -> impl Strategy<Value = (Link, Vec<Train>)> {
                 len,
                 ip_len,
                 tsval,
+                tsecr: 0,
                 push: false,
                 count,
                 serial,

@@ -71,6 +71,7 @@ const ELSEWHERE: &[&str] = &[
     "locked_timers",
     "walks_queue",
     "window_share",
+    "rcv_tuning",
     "offers_first_window",
     "grows_by_data",
     "closes_small_window",

@@ -160,7 +160,7 @@ impl Output for Link<'_> {
             let (seq, tsval) = (skb.seq + u64::from(at), skb.tsval);
             at += len;
             let push = at == skb.len && at > SEGMENT;
-            self.segment(Segment { seq, len, tsval, push }, skb.retransmission);
+            self.segment(Segment { seq, len, tsval, tsecr: skb.tsecr, push }, skb.retransmission);
         }
         true
     }
@@ -202,13 +202,17 @@ impl Network<'_> {
         loop {
             let next = self.coming.first_key_value().map(|(&(at, _), _)| at);
             let delack = self.receiver.acks.timer;
+            let held = self.receiver.compressed_due();
             let timer = self.sender.timer();
-            let now = [next, delack, timer].into_iter().flatten().min();
+            let now = [next, delack, held, timer].into_iter().flatten().min();
             let Some(now) = now.filter(|&now| now <= end) else { return self.rows };
             self.link.now = now;
             if next == Some(now) {
                 let (_, event) = self.coming.pop_first().expect("it is there");
                 self.handle(event);
+            } else if held == Some(now) {
+                let ack = self.receiver.on_compressed_timer(now);
+                self.send_ack(ack);
             } else if delack == Some(now) {
                 let ack = self.receiver.on_delack_timer(now);
                 self.send_ack(ack);
@@ -236,6 +240,8 @@ impl Network<'_> {
             }
             Event::Data(segment) => {
                 let first = self.receiver.on_segment(self.link.now, segment);
+                let held = self.receiver.take_first();
+                self.send_ack(held);
                 let second = self.receiver.read(self.link.now, self.receiver.readable());
                 self.send_ack(first);
                 self.send_ack(second);

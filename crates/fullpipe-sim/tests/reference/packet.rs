@@ -11,8 +11,9 @@ pub enum Body {
         seq: u64,
         /// Bytes.
         len: u32,
-        /// Timestamp.
+        /// Timestamp, and the one echoed.
         tsval: u32,
+        tsecr: u32,
         /// Whether it ends an skb of several.
         push: bool,
     },

@@ -61,7 +61,7 @@ impl ReceivingHost {
         ReceivingHost {
             transmit: Transmit::new(Side::Receiver, &config.receiver),
             receive: Receive::new(&config.receiver),
-            timers: Timers::new(config.flows.len()),
+            timers: Timers::new(config.flows.len() * 2),
             flows: flows.collect(),
             cpu: Cpu::default(),
             reading: None,
@@ -98,8 +98,8 @@ impl ReceivingHost {
                     let window = self.flows[flow].tcp.window.told_first();
                     self.send(flow, cpu, Body::SynAck { window }, cx.headers, &mut cx.agenda);
                 }
-                Body::Data { seq, len, tsval, push } => {
-                    self.data(flow, Segment { seq, len, tsval, push }, (now, cpu), cx)
+                Body::Data { seq, len, tsval, tsecr, push } => {
+                    self.data(flow, Segment { seq, len, tsval, tsecr, push }, (now, cpu), cx)
                 }
                 Body::Ack(_) | Body::SynAck { .. } => {
                     unreachable!("the sender does not send these")
@@ -135,7 +135,9 @@ impl ReceivingHost {
     }
 
     fn segment(&mut self, flow: usize, segment: Segment, cpu: Time, cx: &mut Context) {
-        if let Some(ack) = self.flows[flow].tcp.on_segment(cpu, segment) {
+        let ack = self.flows[flow].tcp.on_segment(cpu, segment);
+        let first = self.flows[flow].tcp.take_first();
+        for ack in [first, ack].into_iter().flatten() {
             self.send(flow, cpu, Body::Ack(ack), cx.headers, &mut cx.agenda);
         }
         self.buffer_peak = self.buffer_peak.max(self.buffered());
@@ -152,15 +154,19 @@ impl ReceivingHost {
             state.runnable = true;
             self.runnable.push_back(flow);
         }
-        self.timers.set(flow, state.tcp.acks.fires);
+        self.timers.set(flow * 2, state.tcp.acks.fires);
+        self.timers.set(flow * 2 + 1, state.tcp.compressed_due());
     }
 
     pub fn timer(&mut self, now: Time, cx: &mut Context) {
-        let Some(flow) = self.timers.take(now) else { return };
+        let Some(number) = self.timers.take(now) else { return };
+        let flow = number / 2;
         let cpu = now.max(self.cpu.free);
         let tcp = &mut self.flows[flow].tcp;
         let reads = self.reading.is_some_and(|(reader, _)| reader == flow);
-        let ack = if reads {
+        let ack = if number % 2 == 1 {
+            tcp.on_compressed_timer(now)
+        } else if reads {
             self.locked_timers += 1;
             tcp.on_delack_timer_while_locked(now);
             None

@@ -28,6 +28,7 @@ struct Run {
     step: u64,
     window: u64,
     tsecr: u32,
+    tsval: u32,
     /// Whether they have SACKs, and the number of the next ones from it on.
     has_sacks: bool,
     sacks: u64,
@@ -39,7 +40,13 @@ impl Run {
     /// Number `i` of them; `sacks` are the first one's.
     fn ack(&self, i: u64, sacks: Option<&Sacks>) -> Ack {
         let sacks = sacks.map(|&sacks| grown(sacks, i * self.growth));
-        Ack { ack: self.ack + i * self.step, window: self.window, sacks, tsecr: self.tsecr }
+        Ack {
+            ack: self.ack + i * self.step,
+            window: self.window,
+            sacks,
+            tsecr: self.tsecr,
+            tsval: self.tsval,
+        }
     }
 
     /// Whether the next ACK keeps the pace if it tells of nothing but `growth` bytes more.
@@ -94,7 +101,7 @@ impl Log {
         let number = self.next;
         self.next += 1;
         if let Some(run) = self.runs.back_mut()
-            && (run.window, run.tsecr) == (ack.window, ack.tsecr)
+            && (run.window, run.tsecr, run.tsval) == (ack.window, ack.tsecr, ack.tsval)
         {
             let extended = match (&ack.sacks, self.sacks.back()) {
                 (None, _) => run.extend(ack),
@@ -112,6 +119,7 @@ impl Log {
             step: 0,
             window: ack.window,
             tsecr: ack.tsecr,
+            tsval: ack.tsval,
             has_sacks: ack.sacks.is_some(),
             sacks: self.first_sacks + self.sacks.len() as u64,
             growth: 0,
@@ -198,7 +206,7 @@ mod tests {
     /// An ACK whose only SACK block ends at `end`.
     fn ack(end: u64, window: u64) -> Ack {
         let blocks = [(1000, end), (0, 0), (0, 0), (0, 0)];
-        Ack { ack: 0, window, sacks: Some(Sacks { blocks, count: 1 }), tsecr: 0 }
+        Ack { ack: 0, window, sacks: Some(Sacks { blocks, count: 1 }), tsecr: 0, tsval: 0 }
     }
 
     #[test]

@@ -13,7 +13,12 @@ impl ReceivingHost {
         let flow = usize::from(packets.flow);
         let state = &self.flows[flow];
         let beyond = packets.kind == Kind::Data && packets.number > state.tcp.rcv_nxt;
-        if packets.count == 1 || !beyond || !state.accepted || state.locked {
+        if packets.count == 1
+            || state.tcp.compresses_sacks()
+            || !beyond
+            || !state.accepted
+            || state.locked
+        {
             return false;
         }
         let due = self.timers.next().min(self.process_ready());
@@ -27,6 +32,7 @@ impl ReceivingHost {
             len: 0,
             ip_len: shared.headers,
             tsval: 0,
+            tsecr: 0,
             ..*packets
         };
         if !self.transmit.push_each(&acks, &mut self.wire) {
@@ -40,13 +46,14 @@ impl ReceivingHost {
     fn tell(&mut self, packets: &Train, shared: &mut Shared) {
         let flow = usize::from(packets.flow);
         let tcp = &mut self.flows[flow].tcp;
-        let Train { len, tsval, .. } = *packets;
+        let Train { len, tsval, tsecr, .. } = *packets;
         for i in 0..packets.count {
             let (seq, left) = (packets.number_of(i), packets.count - i);
             if let Some(first) = tcp.on_row_beyond_hole(seq, len, left) {
                 return shared.acks.push_row(flow, &first, len, left);
             }
-            let ack = tcp.on_segment(packets.time(i), Segment { seq, len, tsval, push: false });
+            let ack =
+                tcp.on_segment(packets.time(i), Segment { seq, len, tsval, tsecr, push: false });
             let ack = ack.expect("what does not move rcv_nxt is acknowledged at once");
             shared.acks.push(flow, &ack);
         }

@@ -4,9 +4,9 @@
 //! Source: Linux 2.6.20 and 3.0 `tcp_xmit_retransmit_queue`, `tcp_retransmit_skb`,
 //! `tcp_can_forward_retransmit`; 6.1 and 6.12 `tcp_xmit_retransmit_queue`.
 
+use crate::tcp::Output;
 use crate::tcp::profile::AckOrder;
 use crate::tcp::sender::{Sender, TimerKind};
-use crate::tcp::{Output, Transmission};
 
 impl Sender {
     /// tcp_xmit_retransmit_queue since RACK: only what is lost, in skbs as large as others.
@@ -69,7 +69,7 @@ impl Sender {
         self.tell_walks(out);
         self.walks_split_at(end);
         let when = self.jiffies(out.now());
-        let skb = Transmission { seq: start, len, retransmission: true, tsval: self.tsval(when) };
+        let skb = self.transmission(start, len, true, when);
         if !out.transmit(skb) {
             self.counters.refused += 1;
             return false;

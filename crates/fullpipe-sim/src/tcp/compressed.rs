@@ -1,0 +1,91 @@
+//! Compressed SACKs: of segments beyond a hole the first three are acknowledged at once, the others
+//! together.
+//!
+//! Source: Linux 4.18 and 6.12 `__tcp_ack_snd_check`, `tcp_compressed_ack_kick`, `tcp_event_ack_sent`.
+
+use crate::units::Time;
+
+/// ACKs at once per hole, as many as fast retransmit needs (TCP_FASTRETRANS_THRESH).
+const AT_ONCE: u32 = 3;
+/// `tcp_comp_sack_nr`: most ACKs that one stands for.
+const MOST: u32 = 44;
+/// `tcp_comp_sack_delay_ns`, `tcp_comp_sack_slack_ns`: longest wait, and how late its end may be noticed.
+const LONGEST: Time = Time::ms(1);
+const SLACK: Time = Time::us(100);
+/// Of an RTT, the share that is waited.
+const SHARE: u64 = 20;
+
+/// See the module's description.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Compressed {
+    /// ACKs that were not sent (compressed_ack).
+    held: u32,
+    /// ACKs at once while `rcv_nxt` was this (dup_ack_counter, compressed_ack_rcv_nxt).
+    at_once: u32,
+    rcv_nxt: u64,
+    /// When one goes for all that are held.
+    pub(super) due: Option<Time>,
+}
+
+impl Compressed {
+    /// A segment beyond a hole: whether its ACK goes at once; `rtt_us` is the RTT as far as it is known.
+    pub(super) fn acks_now(&mut self, now: Time, rcv_nxt: u64, rtt_us: u64) -> bool {
+        if self.held >= MOST {
+            return true;
+        }
+        if self.rcv_nxt != rcv_nxt {
+            (self.rcv_nxt, self.at_once) = (rcv_nxt, 0);
+        }
+        if self.at_once < AT_ONCE {
+            self.at_once += 1;
+            return true;
+        }
+        self.held += 1;
+        if self.due.is_none() {
+            let wait = LONGEST.min(Time(rtt_us * 1000 / SHARE));
+            self.due = Some(now + wait + SLACK);
+        }
+        false
+    }
+
+    /// Whether ACKs are held.
+    pub(super) fn holds(&self) -> bool {
+        self.held > 0
+    }
+
+    /// An ACK has gone, for whatever reason.
+    pub(super) fn on_ack_sent(&mut self) {
+        (self.held, self.due) = (0, None);
+    }
+
+    /// Whether an ACK is due.
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        self.held > 0 && self.due.is_some_and(|due| due <= now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn the_first_three_go_and_then_one_for_many() {
+        let mut acks = Compressed::default();
+        let at_once: Vec<bool> = (0..6).map(|i| acks.acks_now(Time::us(i), 1000, 10_000)).collect();
+        assert_eq!(at_once, [true, true, true, false, false, false]);
+        // A twentieth of 10 ms after the first that was held, and the slack.
+        assert_eq!(acks.due, Some(Time::us(3 + 500 + 100)));
+        assert!(!acks.is_due(Time::us(602)) && acks.is_due(Time::us(603)));
+        acks.on_ack_sent();
+        assert!(acks.due.is_none() && !acks.acks_now(Time::us(700), 1000, 10_000));
+        assert!(acks.acks_now(Time::us(800), 2000, 10_000), "another hole");
+    }
+
+    #[test]
+    fn one_stands_for_44_at_most() {
+        let mut acks = Compressed::default();
+        let at_once = (0..60).filter(|&i| acks.acks_now(Time::us(i), 1000, 1_000_000)).count();
+        assert_eq!(at_once, 3 + (60 - 3 - 44), "none has been sent in this test");
+    }
+}

@@ -1,0 +1,105 @@
+//! Today's receive autotuning: the buffer follows what was copied in a round trip, and how that grows.
+//!
+//! Source: Linux 6.1 and 6.12 `tcp_rcv_rtt_measure`, `tcp_rcv_rtt_measure_ts`, `tcp_rcv_rtt_update`,
+//! `tcp_rcv_space_adjust`. Off for a buffer set by the application (SOCK_RCVBUF_LOCK).
+
+use super::window::ReceiveWindow;
+
+/// Segments beyond twice what was copied, for small variations.
+const CUSHION: u64 = 16;
+/// Segments of the first round trip (TCP_INIT_CWND).
+const FIRST: u64 = 10;
+
+/// The receiver's estimate of the round trip and of what is read in it. Fields keep Linux's names.
+#[derive(Clone, Debug)]
+pub(super) struct Space {
+    mss: u64,
+    /// us x 8; 0 before the first measurement (rcv_rtt_est).
+    rtt_us: u32,
+    rtt_seq: u64,
+    rtt_time: Option<u64>,
+    last_tsecr: u32,
+    /// Bytes copied in the last round trip (rcvq_space).
+    pub(super) space: u64,
+    seq: u64,
+    time: u64,
+}
+
+impl Space {
+    /// Of a connection with that window, at `now_us`.
+    pub(super) fn new(window: &ReceiveWindow, mss: u32) -> Space {
+        let mss = u64::from(mss);
+        Space {
+            mss,
+            rtt_us: 0,
+            rtt_seq: 0,
+            rtt_time: None,
+            last_tsecr: 0,
+            space: window.rcv_ssthresh.min(window.rcv_wnd).min(FIRST * mss),
+            seq: 0,
+            time: 0,
+        }
+    }
+
+    /// The connection is made.
+    pub(super) fn begin(&mut self, now_us: u64) {
+        self.time = now_us;
+    }
+
+    /// RTT as far as it is known, us; 0: not.
+    pub(super) fn rtt_us(&self) -> u64 {
+        u64::from(self.rtt_us >> 3)
+    }
+
+    /// A data segment came: without timestamps the time in which one window comes is an RTT at most.
+    pub(super) fn on_data(&mut self, now_us: u64, rcv_nxt: u64, rcv_wnd: u64) {
+        if let Some(since) = self.rtt_time {
+            if rcv_nxt < self.rtt_seq {
+                return;
+            }
+            self.update((now_us - since).max(1), true);
+        }
+        (self.rtt_seq, self.rtt_time) = (rcv_nxt + rcv_wnd, Some(now_us));
+    }
+
+    /// A full segment echoes a timestamp that is `age_us` old.
+    pub(super) fn on_echo(&mut self, tsecr: u32, age_us: u64) {
+        if tsecr != self.last_tsecr {
+            self.last_tsecr = tsecr;
+            if age_us > 0 {
+                self.update(age_us, false);
+            }
+        }
+    }
+
+    fn update(&mut self, sample: u64, by_window: bool) {
+        let sample = sample.min(u64::from(u32::MAX >> 4)) as u32;
+        let (old, new) = (self.rtt_us, sample << 3);
+        if old == 0 || new < old {
+            self.rtt_us = new;
+        } else if !by_window {
+            self.rtt_us = old - (old >> 3) + sample;
+        }
+    }
+
+    /// The reader has copied up to `copied_seq`: the buffer may grow.
+    pub(super) fn on_read(
+        &mut self,
+        now_us: u64,
+        (copied_seq, rcv_nxt): (u64, u64),
+        window: &mut ReceiveWindow,
+    ) {
+        if self.rtt_us == 0 || now_us - self.time < u64::from(self.rtt_us >> 3) {
+            return;
+        }
+        // What waits for the reader does not count.
+        let copied = (copied_seq - self.seq).saturating_sub(rcv_nxt - copied_seq);
+        if copied > self.space {
+            let base = 2 * copied + CUSHION * self.mss;
+            let growth = base * (copied - self.space) / self.space.max(1);
+            window.tune(base + 2 * growth);
+            self.space = copied;
+        }
+        (self.seq, self.time) = (copied_seq, now_us);
+    }
+}
