@@ -63,6 +63,7 @@ pub struct ReceiveWindow {
 impl ReceiveWindow {
     /// The window of a new connection; `rcvbuf` is what setsockopt asked for.
     pub fn new(sysctl: &Sysctl, profile: &Profile, rcvbuf: Option<u64>, mss: u32) -> ReceiveWindow {
+        let is_locked = rcvbuf.is_some();
         let granted = rcvbuf.map(|request| 2 * request.min(sysctl.rmem_max));
         let mss = u64::from(mss);
         let measured = profile.window_share == WindowShare::Measured;
@@ -76,7 +77,12 @@ impl ReceiveWindow {
         };
         let rcvbuf = granted.unwrap_or_else(unset).max(2048);
         let full = share.of(rcvbuf);
-        let wscale = if sysctl.tcp_window_scaling { Self::scale(sysctl) } else { 0 };
+        // A buffer that the application has set is not going to be larger (tcp_openreq_init_rwin).
+        let largest = match profile.offers_first_window && is_locked {
+            true => full,
+            false => sysctl.tcp_rmem[2].max(sysctl.rmem_max),
+        };
+        let wscale = if sysctl.tcp_window_scaling { Self::scale(largest) } else { 0 };
         let segments = profile.initial_window.segments(mss);
         let mut window = ReceiveWindow {
             share,
@@ -103,9 +109,9 @@ impl ReceiveWindow {
         self.rcv_wnd.min(SYN_ACK_WINDOW)
     }
 
-    /// The smallest scale at which the largest buffer's window can be told in 16 bits.
-    fn scale(sysctl: &Sysctl) -> u32 {
-        let space = sysctl.tcp_rmem[2].max(sysctl.rmem_max).min(65_535 << 14);
+    /// The smallest scale at which a window of `largest` bytes can be told in 16 bits.
+    fn scale(largest: u64) -> u32 {
+        let space = largest.min(65_535 << 14);
         (0..14).find(|&bits| space >> bits <= 65_535).unwrap_or(14)
     }
 
