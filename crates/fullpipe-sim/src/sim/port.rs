@@ -99,7 +99,7 @@ impl Output for Port<'_> {
             _ => self.push(&[whole, Train { push, ..tail }], made, What::Plain),
         };
         if let Some((in_host, overhead)) = self.in_host.as_mut().filter(|_| taken) {
-            in_host.enter(self.transmit.last_leaves(), u64::from(skb.len) + *overhead);
+            in_host.enter(self.transmit.last_leaves(self.cpu), u64::from(skb.len) + *overhead);
         }
         taken
     }

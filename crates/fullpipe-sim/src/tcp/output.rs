@@ -5,7 +5,7 @@
 
 use super::Output;
 use super::deferral::Waits;
-use super::profile::ProbeTimeout;
+use super::profile::{AckOrder, ProbeTimeout};
 use super::sender::{Sender, TimerKind};
 use crate::cc::Event;
 
@@ -185,6 +185,10 @@ impl Sender {
         } else if first || self.timer.is_none() {
             let timeout = self.rtt.timeout();
             self.start_timer(TimerKind::Retransmit, out.now(), timeout);
+        }
+        if self.profile.ack_order == AckOrder::CwndLast {
+            // tcp_check_space, while cwnd is not used up.
+            self.autotune_sndbuf();
         }
         true
     }

@@ -125,7 +125,7 @@ impl Output for Port<'_> {
         let taken = self.offer(segments);
         if taken && self.overhead.is_some() {
             let memory = u64::from(skb.len) + self.overhead.unwrap_or(0);
-            self.here.push((self.transmit.last_leaves(), memory));
+            self.here.push((self.transmit.last_leaves(self.cpu), memory));
         }
         taken
     }

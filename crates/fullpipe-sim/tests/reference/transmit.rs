@@ -111,13 +111,14 @@ impl Transmit {
             self.start(done, agenda);
         }
     }
-    /// When the last segment of the skb offered last will be on the wire.
-    pub fn last_leaves(&self) -> Time {
+    /// When no more than 64 KB of the skbs offered will be left to put on the wire: the card holds these.
+    pub fn last_leaves(&self, offered: Time) -> Time {
         let wire =
             |p: &Packet| self.rate.time_for(u64::from(p.ip_len + Framing::EthernetWire.overhead()));
         let waiting = self.ring.iter().skip(1).chain(self.qdisc.iter().flatten());
         let now = self.done.expect("it is on its way");
-        waiting.fold(now, |at, segment| at + wire(segment))
+        let sent = waiting.fold(now, |at, segment| at + wire(segment));
+        offered.max(sent.saturating_sub(self.rate.time_for(65_536)))
     }
 
     /// Sizes of qdisc and ring.

@@ -78,9 +78,9 @@ impl Transmit {
         self.ring.last_entry()
     }
 
-    /// When the last segment of the skb taken last is on the wire.
-    pub fn last_leaves(&self) -> Time {
-        self.ring.wire_free()
+    /// When the skb taken last at `now` has left the host's memory: the card has a buffer of its own.
+    pub fn last_leaves(&self, now: Time) -> Time {
+        self.ring.fetched().max(now)
     }
 
     /// Descriptions of the qdisc and the ring.

@@ -12,6 +12,10 @@ use crate::units::{Framing, Rate, Time};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+/// What a card fetches ahead of the wire, bytes: the largest skb. So much the token bucket lets go at once that is the
+/// card of engine `linux`.
+const CARD_BUFFER: u64 = 65_536;
+
 /// Segments whose transmission ends at even pace.
 #[derive(Clone, Copy, Debug)]
 struct Finishes {
@@ -33,6 +37,8 @@ pub(super) struct TxRing {
     /// Segments that were taken.
     taken: u64,
     counters: Counters,
+    /// How long the wire takes for what the card's own buffer holds.
+    buffered: Time,
     /// Nanoseconds of transmissions that had ended at the last sample.
     busy: u64,
 }
@@ -49,6 +55,7 @@ impl TxRing {
             held: 0,
             taken: 0,
             counters: Counters::new(samples),
+            buffered: rate.time_for(CARD_BUFFER),
             busy: 0,
         }
     }
@@ -142,9 +149,9 @@ impl TxRing {
         Time(self.last_entry)
     }
 
-    /// When all that was taken is on the wire.
-    pub(super) fn wire_free(&self) -> Time {
-        Time(self.wire_free)
+    /// When all that was taken is on the wire or in the card's own buffer.
+    pub(super) fn fetched(&self) -> Time {
+        Time(self.wire_free).saturating_sub(self.buffered)
     }
 
     pub(super) fn info(&self, host: &str) -> StageInfo {
