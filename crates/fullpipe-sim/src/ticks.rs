@@ -1,7 +1,16 @@
 //! A clock that ticks: which tick a time lies in, without a division where it is that of the last time.
 
+use crate::tcp::profile::TimerWheel;
 use crate::units::Time;
 use core::cell::Cell;
+
+/// Slots of a level of the timer wheel (LVL_SIZE at 1000 Hz and below).
+const WHEEL_SLOTS: u64 = 64;
+/// A level's slots have 2 to this power as many ticks as those of the level below (LVL_CLK_SHIFT).
+const WHEEL_SHIFT: u32 = 3;
+/// Seconds at the run's start until the jiffies have filled 32 bits. They begin 300 s before (INITIAL_JIFFIES);
+/// the host was booted 10 s ago, as under `--engine linux`.
+const UNTIL_WRAP_S: u64 = 290;
 
 /// See the module's description. Tick 0 begins at time 0.
 #[derive(Clone, Debug)]
@@ -30,8 +39,86 @@ impl Ticks {
         number
     }
 
+    /// When a timer fires that is set at `now` for `wait` ticks later. With levels it is put into the slot
+    /// after the one it is due in; slots are of 8 times as many ticks in each next level.
+    ///
+    /// Source: Linux 6.12 kernel/time/timer.c `calc_wheel_index`, `calc_index`.
+    pub fn expiry(&self, wheel: TimerWheel, now: Time, wait: u32) -> Time {
+        let due = self.at(now) + u64::from(wait);
+        if wheel == TimerWheel::Cascading {
+            return self.begin(due);
+        }
+        let mut shift = 0;
+        while u64::from(wait) >= (WHEEL_SLOTS - 1) << shift {
+            shift += WHEEL_SHIFT;
+        }
+        let first = (1 << 32) - UNTIL_WRAP_S * (1_000_000_000 / self.ns);
+        let slot = ((first + due) >> shift) + 1;
+        self.begin((slot << shift) - first)
+    }
+
     /// When a tick begins.
     pub fn begin(&self, number: u64) -> Time {
         Time(number * self.ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn without_levels_a_timer_fires_when_it_is_due() {
+        let ticks = Ticks::jiffies(1000);
+        for wait in [1, 62, 63, 503, 504, 120_000] {
+            let fires = ticks.expiry(TimerWheel::Cascading, Time(5 * MS + 7), wait);
+            assert_eq!(fires, Time((5 + u64::from(wait)) * MS));
+        }
+    }
+
+    /// 2^32 - 290,000 jiffies are a multiple of 16: slots of 8 begin at multiples of 8, those of 64 at 48 + 64 n
+    /// before 2^32, which is 16 after that.
+    #[test]
+    fn with_levels_it_fires_in_the_slot_after() {
+        let ticks = Ticks::jiffies(1000);
+        let rows = [
+            (0, 1, 2),
+            (0, 62, 63),
+            (0, 63, 64),
+            (0, 64, 72),
+            (7, 64, 72),
+            (8, 64, 80),
+            (0, 503, 504),
+            (0, 504, 528),
+            (0, 1000, 1040),
+            (15, 1000, 1040),
+            (16, 1000, 1040),
+            (41, 1000, 1104),
+        ];
+        for (now, wait, fires) in rows {
+            let at = ticks.expiry(TimerWheel::Levels, Time(now * MS + 3), wait);
+            assert_eq!(at, Time(fires * MS), "{wait} ticks from {now}");
+        }
+    }
+
+    #[test]
+    fn it_is_never_early_and_by_no_more_than_a_slot_late() {
+        let ticks = Ticks::jiffies(250);
+        for now in (0..3000).step_by(7) {
+            for wait in (1..2_000).step_by(13) {
+                let at = ticks.expiry(TimerWheel::Levels, Time(now * 4 * MS), wait).0 / (4 * MS);
+                let slot = if wait < 63 {
+                    1
+                } else if wait < 504 {
+                    8
+                } else {
+                    64
+                };
+                let late = at - (now + u64::from(wait));
+                assert!((1..=slot).contains(&late), "{wait} from {now}: {late}");
+            }
+        }
     }
 }

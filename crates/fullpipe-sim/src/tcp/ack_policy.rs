@@ -4,7 +4,7 @@
 //! `tcp_send_delayed_ack`, read in Linux 2.6.20, 2.6.25, 2.6.32 and 3.14, which agree; `tcp_delack_timer`
 //! of 2.6.20 and 3.14.
 
-use super::profile::{LockedTimers, Profile};
+use super::profile::{LockedTimers, Profile, TimerWheel};
 use super::rtt::Rtt;
 use crate::ticks::Ticks;
 use crate::units::Time;
@@ -22,6 +22,7 @@ const PUSHED_MAX_DIVISOR: u32 = 5;
 pub struct AckPolicy {
     hz: u32,
     ticks: Ticks,
+    wheel: TimerWheel,
     /// Segments still to be acknowledged at once.
     pub quick: u32,
     /// Delayed ACK's timeout, jiffies; 0 before the first data.
@@ -47,6 +48,7 @@ impl AckPolicy {
         AckPolicy {
             hz,
             ticks: Ticks::jiffies(hz),
+            wheel: profile.timer_wheel,
             quick: 0,
             ato: 0,
             lrcvtime: 0,
@@ -126,13 +128,20 @@ impl AckPolicy {
             return true;
         }
         let due = self.tick_after(now, patience);
-        self.timer = Some(self.timer.map_or(due, |running| running.min(due)));
-        self.fires = self.timer;
+        let due = self.timer.map_or(due, |running| running.min(due));
+        self.timer = Some(due);
+        self.fires = Some(self.fires_at(now, due));
         false
     }
 
     fn tick_after(&self, now: Time, ticks: u32) -> Time {
         self.ticks.begin(self.ticks.at(now) + u64::from(ticks))
+    }
+
+    /// When the kernel's timer fires that is started for `due`.
+    fn fires_at(&self, now: Time, due: Time) -> Time {
+        let wait = self.ticks.at(due) - self.ticks.at(now);
+        self.ticks.expiry(self.wheel, now, wait as u32)
     }
 
     /// How long a delayed ACK may wait, jiffies: no longer than an RTT, but [`Self::ato_min`].
@@ -153,7 +162,7 @@ impl AckPolicy {
     /// The timer fired, and the socket is free; whether a delayed ACK is due. If so, the next one waits
     /// longer.
     pub fn on_timer(&mut self, now: Time) -> bool {
-        self.fires = self.timer.filter(|&due| due > now);
+        self.fires = self.timer.filter(|&due| due > now).map(|due| self.fires_at(now, due));
         let is_due = self.timer.is_some() && self.fires.is_none();
         if is_due {
             self.ato = (self.ato << 1).min(self.rtt.rto).max(1);

@@ -5,8 +5,8 @@ use super::profile::{
     AckOrder, CcRtt, CwndLimited, DsackUndo, FrtoVersion, GrowthUnderReordering, HalvingStep,
     HeadTimeout, HoleFilled, InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits,
     MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, RcvTuning, Reduction, RttClock,
-    RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TsoDeferral, WindowShare,
-    find,
+    RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TimerWheel, TsoDeferral,
+    WindowShare, find,
 };
 use crate::config::Host;
 use alloc::format;
@@ -79,7 +79,7 @@ choices! {
     InitialCwnd, InitialWindow, PktsAcked, CcRtt, CwndLimited, GrowthUnderReordering, RttClock, RttSource,
     SackMarking, HeadTimeout, LostRetransmits, HoleFilled, TimeoutReordering, Reduction, HalvingStep,
     MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion, TsoDeferral,
-    LockedTimers, AckOrder, PrrBound, ProbeTimeout, SkbSize, WindowShare, RcvTuning,
+    LockedTimers, TimerWheel, AckOrder, PrrBound, ProbeTimeout, SkbSize, WindowShare, RcvTuning,
 }
 
 behaviours! {
@@ -230,6 +230,9 @@ behaviours! {
     locked_timers: LockedTimers,
         "what a timer does that finds its socket locked",
         "tcp_write_timer, tcp_delack_timer, tcp_release_cb";
+    timer_wheel: TimerWheel,
+        "when a timer fires that is due on a tick",
+        "calc_wheel_index";
     walks_queue: bool,
         "SACKs, marks and sending again cost walks along the send queue",
         "tcp_sacktag_write_queue, tcp_mark_head_lost, tcp_xmit_retransmit_queue";

@@ -372,6 +372,17 @@ choice! {
     }
 }
 
+choice! {
+    /// When a timer fires that is due on a tick.
+    TimerWheel {
+        /// On that tick.
+        Cascading = "cascading",
+        /// Up to so much later as its wait is coarse: a tick up to 62 ticks, 8 up to 503, 64 up to 4031
+        /// (4.8 `calc_wheel_index`).
+        Levels = "levels",
+    }
+}
+
 /// The behaviour of one kernel version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {
@@ -499,6 +510,8 @@ pub struct Profile {
     pub frto: FrtoVersion,
     /// Timers of a locked socket.
     pub locked_timers: LockedTimers,
+    /// How late timers are.
+    pub timer_wheel: TimerWheel,
     /// Whether the queue is walked along from its head or a hint for SACK blocks, marks and
     /// retransmissions, at the host's `cpu.walk` an skb (before 2.6.25).
     pub walks_queue: bool,

@@ -9,7 +9,8 @@ use super::profile::{
     AckOrder, CcRtt, CwndLimited, DsackUndo, FrtoVersion, GrowthUnderReordering, HalvingStep,
     HeadTimeout, HoleFilled, InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits,
     MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, RcvTuning, Reduction, RttClock,
-    RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TsoDeferral, WindowShare,
+    RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TimerWheel, TsoDeferral,
+    WindowShare,
 };
 
 const LINUX_2_6_20: Profile = Profile {
@@ -69,6 +70,7 @@ const LINUX_2_6_20: Profile = Profile {
     loss_states: LossStates::Classic,
     frto: FrtoVersion::Basic,
     locked_timers: LockedTimers::PutOff,
+    timer_wheel: TimerWheel::Cascading,
     walks_queue: true,
 };
 
@@ -156,6 +158,7 @@ const LINUX_6_1: Profile = Profile {
     sack_marking: SackMarking::Rack,
     prr_bound: PrrBound::Delivered,
     probe_timeout: ProbeTimeout::Rack,
+    timer_wheel: TimerWheel::Levels,
     ..LINUX_3_14
 };
 

@@ -382,8 +382,8 @@ impl Sender {
 
     /// Starts a timer `jiffies` from now; it fires on a tick (Linux `sk_reset_timer`).
     pub(super) fn start_timer(&mut self, kind: TimerKind, now: Time, jiffies: u32) {
-        let tick = self.ticks.at(now) + u64::from(jiffies);
-        self.timer = Some((kind, self.ticks.begin(tick)));
+        let fires = self.ticks.expiry(self.profile.timer_wheel, now, jiffies);
+        self.timer = Some((kind, fires));
     }
 
     /// The timer that was due has come.
