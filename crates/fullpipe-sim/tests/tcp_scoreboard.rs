@@ -120,7 +120,7 @@ impl Pair {
     }
 
     fn send(&mut self, len: u32) {
-        self.queue.write(len, false);
+        self.queue.write(len, false, true);
         self.queue.send(len, self.nxt, Time::ms(self.now.into()), MSS);
         let end = self.nxt + u64::from(len);
         while self.nxt < end {

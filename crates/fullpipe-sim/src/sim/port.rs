@@ -91,10 +91,10 @@ impl Output for Port<'_> {
         let whole = stamped(self.train(skb.seq, self.mss, full));
         let tail_at = skb.seq + u64::from(full) * u64::from(self.mss);
         let tail = stamped(self.train(tail_at, rest, 1));
-        let push = self.push && segments > 1;
+        let push = self.push && (segments > 1 || skb.push);
         let taken = match (full, rest) {
             (0, 0) => self.push(&[tail], made, What::Probe),
-            (0, _) => self.push(&[tail], made, What::Plain),
+            (0, _) => self.push(&[Train { push, ..tail }], made, What::Plain),
             (_, 0) => self.push(&[Train { push, ..whole }], made, What::Plain),
             _ => self.push(&[whole, Train { push, ..tail }], made, What::Plain),
         };

@@ -98,6 +98,8 @@ pub struct Transmission {
     pub len: u32,
     /// Whether it was sent before.
     pub retransmission: bool,
+    /// Whether it carries PSH even as a single segment: several always do.
+    pub push: bool,
     /// Timestamp, jiffies; 0 without timestamps.
     pub tsval: u32,
     /// Timestamp echoed, jiffies of the receiver; 0 without timestamps.

@@ -3,10 +3,10 @@
 //! Source: Linux 2.6.20 `tcp_write_xmit`; 3.17 and 6.12 `tcp_cwnd_test`; 6.12 `tcp_write_xmit`,
 //! `tcp_mss_split_point`, `tcp_grow_skb`.
 
-use super::Output;
 use super::deferral::Waits;
 use super::profile::{AckOrder, ProbeTimeout};
 use super::sender::{Sender, TimerKind};
+use super::{Output, Transmission};
 use crate::cc::Event;
 
 /// What one call may send.
@@ -159,7 +159,8 @@ impl Sender {
         }
         let seq = self.snd_nxt;
         let stamp = self.stamp(out.now());
-        let skb = self.transmission(seq, len, false, now);
+        let push = self.queue.head_pushes(len);
+        let skb = Transmission { push, ..self.transmission(seq, len, false, now) };
         if !out.transmit(skb) {
             self.counters.refused += 1;
             self.enter_cwr(out.now());

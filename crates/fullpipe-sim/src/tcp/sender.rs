@@ -71,6 +71,8 @@ pub struct Sender {
     pub(super) snd_nxt: u64,
     pub(super) write_seq: u64,
     pub(super) pushed_seq: u64,
+    /// Whether what is written next begins a write().
+    pub(super) begins_write: bool,
     pub(super) snd_sml: u64,
     pub(super) snd_wnd: u64,
     pub(super) max_window: u64,
@@ -129,6 +131,7 @@ impl Sender {
             snd_nxt: 0,
             write_seq: 0,
             pushed_seq: 0,
+            begins_write: true,
             snd_sml: 0,
             snd_wnd: 0,
             max_window: 0,
@@ -229,7 +232,7 @@ impl Sender {
         jiffies: u32,
     ) -> Transmission {
         let (tsval, tsecr) = if self.timestamps { (jiffies, self.ts_recent) } else { (0, 0) };
-        Transmission { seq, len, retransmission, tsval, tsecr }
+        Transmission { seq, len, retransmission, push: false, tsval, tsecr }
     }
 
     /// Lets the congestion control see the time and the state.

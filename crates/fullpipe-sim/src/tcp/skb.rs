@@ -10,6 +10,8 @@ use alloc::collections::VecDeque;
 struct Unsent {
     len: u32,
     count: u32,
+    /// Whether what was written of the application's data ends here (TCPHDR_PSH).
+    push: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,24 +83,48 @@ impl SendQueue {
         self.unsent.len() == 1 && self.unsent[0].count == 1
     }
 
-    /// The application's next `bytes` go into the last skb if `into_tail`, else into a new one.
-    pub fn write(&mut self, bytes: u32, into_tail: bool) {
-        let mut len = bytes;
-        if into_tail && let Some(run) = self.unsent.back_mut() {
-            len += run.len;
-            run.count -= 1;
-            if run.count == 0 {
-                self.unsent.pop_back();
-            }
-        } else {
+    /// The application's next `bytes` go into the last skb if `into_tail`, else into a new one. The first
+    /// of a write take its PSH away (tcp_sendmsg_locked).
+    pub fn write(&mut self, bytes: u32, into_tail: bool, begins_write: bool) {
+        let tail = if into_tail { self.take_tail() } else { None };
+        if tail.is_none() {
             self.wmem_queued += self.overhead;
         }
-        match self.unsent.back_mut() {
-            Some(run) if run.len == len => run.count += 1,
-            _ => self.unsent.push_back(Unsent { len, count: 1 }),
-        }
+        let (before, pushed) = tail.unwrap_or_default();
+        self.append(before + bytes, pushed && !begins_write);
         self.unsent_bytes += u64::from(bytes);
         self.wmem_queued += u64::from(bytes);
+    }
+
+    /// The last unsent skb carries PSH (tcp_mark_push).
+    pub fn push_tail(&mut self) {
+        if let Some((len, _)) = self.take_tail() {
+            self.append(len, true);
+        }
+    }
+
+    fn append(&mut self, len: u32, push: bool) {
+        match self.unsent.back_mut() {
+            Some(run) if (run.len, run.push) == (len, push) => run.count += 1,
+            _ => self.unsent.push_back(Unsent { len, count: 1, push }),
+        }
+    }
+
+    /// Length of the last unsent skb, and whether it carries PSH.
+    fn take_tail(&mut self) -> Option<(u32, bool)> {
+        let run = self.unsent.back_mut()?;
+        let tail = (run.len, run.push);
+        run.count -= 1;
+        if run.count == 0 {
+            self.unsent.pop_back();
+        }
+        Some(tail)
+    }
+
+    /// Whether the first `len` bytes of the first unsent skb are the whole of it, and it carries PSH: what is
+    /// split off does not.
+    pub fn head_pushes(&self, len: u32) -> bool {
+        self.unsent.front().is_some_and(|run| run.push && run.len == len)
     }
 
     /// Length of the first unsent skb.
@@ -106,29 +132,33 @@ impl SendQueue {
         self.unsent.front().map(|run| run.len)
     }
 
-    /// The first unsent skb takes bytes from the one behind it, up to `len`.
+    /// The first unsent skb takes bytes from the one behind it, up to `len`. It keeps its PSH, and takes
+    /// that of an skb of which nothing is left (tcp_grow_skb, tcp_eat_one_skb).
     pub fn grow_head(&mut self, len: u32) {
-        let Some(head) = self.take_head() else { return };
+        let Some((head, mut push)) = self.take_head() else { return };
         let mut grown = head;
-        if let Some(next) = self.take_head() {
+        if let Some((next, pushed)) = self.take_head() {
             let moved = len.saturating_sub(head).min(next);
             grown += moved;
-            match next - moved {
-                0 => self.wmem_queued -= self.overhead,
-                left => self.unsent.push_front(Unsent { len: left, count: 1 }),
+            if next == moved {
+                self.wmem_queued -= self.overhead;
+                push |= pushed;
+            } else {
+                self.unsent.push_front(Unsent { len: next - moved, count: 1, push: pushed });
             }
         }
-        self.unsent.push_front(Unsent { len: grown, count: 1 });
+        self.unsent.push_front(Unsent { len: grown, count: 1, push });
     }
 
-    fn take_head(&mut self) -> Option<u32> {
+    /// Length of the first unsent skb, and whether it carries PSH.
+    fn take_head(&mut self) -> Option<(u32, bool)> {
         let run = self.unsent.front_mut()?;
-        let len = run.len;
+        let head = (run.len, run.push);
         run.count -= 1;
         if run.count == 0 {
             self.unsent.pop_front();
         }
-        Some(len)
+        Some(head)
     }
 
     /// Skbs that were sent and are not freed.
@@ -140,15 +170,11 @@ impl SendQueue {
     /// Moves the first `len` bytes of the first unsent skb, sent at `seq`, to the sent ones. What
     /// remains of it becomes an skb of its own (`tso_fragment`).
     pub fn send(&mut self, len: u32, seq: u64, when: Time, mss: u32) {
-        let Some(run) = self.unsent.front_mut() else { return };
-        let rest = run.len - len;
-        run.count -= 1;
-        if run.count == 0 {
-            self.unsent.pop_front();
-        }
+        let Some((head, push)) = self.take_head() else { return };
+        let rest = head - len;
         if rest > 0 {
             self.wmem_queued += self.overhead;
-            self.unsent.push_front(Unsent { len: rest, count: 1 });
+            self.unsent.push_front(Unsent { len: rest, count: 1, push });
         }
         self.unsent_bytes -= u64::from(len);
         if self.sent.is_empty() {

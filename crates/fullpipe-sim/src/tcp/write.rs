@@ -43,13 +43,14 @@ impl Sender {
     /// `bytes` of a step have been copied; pushes as `tcp_sendmsg` does when an skb is complete.
     pub fn copied(&mut self, bytes: u32, goal: u32, more_to_come: bool, out: &mut dyn Output) {
         let into_tail = self.queue.tail_room(goal) > 0;
-        self.queue.write(bytes, into_tail);
+        self.queue.write(bytes, into_tail, self.begins_write);
+        self.begins_write = false;
         self.write_seq += u64::from(bytes);
         if self.queue.tail_room(goal) > 0 || !more_to_come {
             return;
         }
         if self.write_seq > self.pushed_seq + (self.max_window >> 1) {
-            self.pushed_seq = self.write_seq;
+            self.mark_push();
             self.push_pending(true, out);
         } else if self.queue.tail_is_only() {
             self.push_one(out);
@@ -58,14 +59,21 @@ impl Sender {
 
     /// A write() is complete.
     pub fn end_write(&mut self, out: &mut dyn Output) {
-        self.pushed_seq = self.write_seq;
+        self.mark_push();
+        self.begins_write = true;
         self.push_pending(false, out);
     }
 
     /// The writer goes to sleep for want of memory.
     pub fn push_before_sleep(&mut self, out: &mut dyn Output) {
-        self.pushed_seq = self.write_seq;
+        self.mark_push();
         self.push_pending(true, out);
+    }
+
+    /// What is written so far need not wait for more (tcp_mark_push).
+    fn mark_push(&mut self) {
+        self.queue.push_tail();
+        self.pushed_seq = self.write_seq;
     }
 
     /// Whether a writer that sleeps for want of memory is woken: a third of the buffer is free.

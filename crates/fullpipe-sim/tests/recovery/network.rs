@@ -159,7 +159,7 @@ impl Output for Link<'_> {
             let len = (skb.len - at).min(SEGMENT);
             let (seq, tsval) = (skb.seq + u64::from(at), skb.tsval);
             at += len;
-            let push = at == skb.len && at > SEGMENT;
+            let push = at == skb.len && (at > SEGMENT || skb.push);
             self.segment(Segment { seq, len, tsval, tsecr: skb.tsecr, push }, skb.retransmission);
         }
         true

@@ -115,7 +115,7 @@ impl Output for Port<'_> {
             let len = (skb.len - at).min(self.mss);
             let (seq, tsval) = (skb.seq + u64::from(at), skb.tsval);
             at += len;
-            let push = at == skb.len && at > self.mss;
+            let push = at == skb.len && (at > self.mss || skb.push);
             segments.push((Body::Data { seq, len, tsval, tsecr: skb.tsecr, push }, len));
             self.cpu += self.cost;
         }
