@@ -27,6 +27,11 @@ impl Ticks {
         Ticks { ns: 1_000_000_000 / u64::from(hz), last: Cell::new((0, 0)) }
     }
 
+    /// Ticks in a second.
+    pub fn per_second(&self) -> u64 {
+        1_000_000_000 / self.ns
+    }
+
     /// The number of the tick at `time`.
     #[inline]
     pub fn at(&self, time: Time) -> u64 {

@@ -17,6 +17,11 @@ const ATO_MIN_DIVISOR: u32 = 25;
 const ATO_MAX_DIVISOR: u32 = 2;
 const PUSHED_MAX_DIVISOR: u32 = 5;
 
+/// TCP header and data from which on a segment may be one of an MSS smaller than the largest seen, bytes:
+/// TCP_MSS_DEFAULT, and TCP_MIN_MSS where it does not end a burst, each with the least header.
+const PLAUSIBLE: u32 = 536 + 20;
+const PLAUSIBLE_INSIDE: u32 = 88 + 20;
+
 /// The receiver's ACK clock. Fields keep Linux's names (icsk_ack).
 #[derive(Clone, Debug)]
 pub struct AckPolicy {
@@ -30,9 +35,15 @@ pub struct AckPolicy {
     lrcvtime: u32,
     /// What the handshake told of the RTT.
     pub rtt: Rtt,
-    /// Largest segment seen, bytes.
+    /// Bytes that a segment is taken to have: those of the largest, or of two in a row.
     pub rcv_mss: u32,
-    /// Whether a segment smaller than the largest came since the last ACK (ICSK_ACK_PUSHED).
+    /// Those of the last segment, if it was a smaller one.
+    last_seg_size: u32,
+    /// Bytes of a TCP header.
+    header: u32,
+    push_asks_ack: bool,
+    /// Whether a segment smaller than the largest, or one that ends a burst, came since the last ACK
+    /// (ICSK_ACK_PUSHED).
     pub pushed: bool,
     /// When the delayed ACK is due.
     pub timer: Option<Time>,
@@ -43,8 +54,8 @@ pub struct AckPolicy {
 }
 
 impl AckPolicy {
-    /// Before the first data segment.
-    pub fn new(hz: u32, mss: u32, profile: &Profile) -> AckPolicy {
+    /// Before the first data segment, for TCP headers of `header` bytes.
+    pub fn new(hz: u32, mss: u32, header: u32, profile: &Profile) -> AckPolicy {
         AckPolicy {
             hz,
             ticks: Ticks::jiffies(hz),
@@ -55,6 +66,9 @@ impl AckPolicy {
             rtt: Rtt::new(hz, profile),
             // The first guess is the least MSS that every host must take (TCP_MIN_RCVMSS).
             rcv_mss: mss.min(536),
+            last_seg_size: 0,
+            header,
+            push_asks_ack: profile.push_asks_ack,
             pushed: false,
             timer: None,
             fires: None,
@@ -66,10 +80,28 @@ impl AckPolicy {
         (self.hz / ATO_MIN_DIVISOR).max(1)
     }
 
-    /// A data segment of `len` bytes came while `rcv_wnd` was advertised.
-    pub fn on_data(&mut self, now: Time, len: u32, rcv_wnd: u64) {
-        self.pushed |= len < self.rcv_mss;
-        self.rcv_mss = self.rcv_mss.max(len);
+    /// Learns how large segments are from one of `len` bytes (tcp_measure_rcv_mss); `push`: whether it ends
+    /// a burst.
+    pub fn measure(&mut self, len: u32, push: bool) {
+        let last = core::mem::take(&mut self.last_seg_size);
+        if len >= self.rcv_mss {
+            self.rcv_mss = len;
+            self.pushed |= push && self.push_asks_ack;
+            return;
+        }
+        let on_wire = len + self.header;
+        if on_wire >= PLAUSIBLE || on_wire >= PLAUSIBLE_INSIDE && !push {
+            self.last_seg_size = len;
+            if len == last {
+                self.rcv_mss = len;
+                return;
+            }
+        }
+        self.pushed = true;
+    }
+
+    /// A data segment came while `rcv_wnd` was advertised.
+    pub fn on_data(&mut self, now: Time, rcv_wnd: u64) {
         let jiffies = self.ticks.at(now) as u32;
         if self.ato == 0 {
             self.raise_quick(rcv_wnd);

@@ -5,8 +5,8 @@ use super::profile::{
     AckOrder, CcRtt, CwndLimited, DsackUndo, FrtoVersion, GrowthUnderReordering, HalvingStep,
     HeadTimeout, HoleFilled, InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits,
     MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, RcvTuning, Reduction, RttClock,
-    RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TimerWheel, TsoDeferral,
-    WindowShare, find,
+    RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TimerWheel,
+    TimestampClock, TsoDeferral, WindowShare, find,
 };
 use crate::config::Host;
 use alloc::format;
@@ -79,7 +79,7 @@ choices! {
     InitialCwnd, InitialWindow, PktsAcked, CcRtt, CwndLimited, GrowthUnderReordering, RttClock, RttSource,
     SackMarking, HeadTimeout, LostRetransmits, HoleFilled, TimeoutReordering, Reduction, HalvingStep,
     MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion, TsoDeferral,
-    LockedTimers, TimerWheel, AckOrder, PrrBound, ProbeTimeout, SkbSize, WindowShare, RcvTuning,
+    LockedTimers, TimerWheel, TimestampClock, AckOrder, PrrBound, ProbeTimeout, SkbSize, WindowShare, RcvTuning,
 }
 
 behaviours! {
@@ -104,6 +104,9 @@ behaviours! {
     push_asks_ack: bool,
         "a full segment that ends a burst is acknowledged as soon as it is read",
         "tcp_measure_rcv_mss";
+    measures_beyond_hole: bool,
+        "segments beyond a hole, too, tell how large segments are and what share of the buffer is window",
+        "tcp_data_queue_ofo";
     rcv_tuning: RcvTuning,
         "how a receive buffer grows that the application has not set",
         "tcp_rcv_space_adjust";
@@ -230,6 +233,9 @@ behaviours! {
     locked_timers: LockedTimers,
         "what a timer does that finds its socket locked",
         "tcp_write_timer, tcp_delack_timer, tcp_release_cb";
+    timestamp_clock: TimestampClock,
+        "what the timestamps of TCP's option count",
+        "tcp_time_stamp_ts, TCP_TS_HZ";
     timer_wheel: TimerWheel,
         "when a timer fires that is due on a tick",
         "calc_wheel_index";

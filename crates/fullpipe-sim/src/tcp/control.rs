@@ -120,10 +120,10 @@ impl Sender {
             self.queue.acknowledge(ack.ack, self.mss);
             self.snd_una = ack.ack;
         }
-        let rtts = self.rtts(times, flags, out.now());
+        let mut rtts = self.rtts(times, flags, out.now());
         let bytes = ack.ack - prior_una;
         let runt = acked.packets == 1 && prior_sacked == 0 && bytes < u64::from(self.mss);
-        let measured = self.update_rtt(rtts, ack.tsecr, flags, runt, out.now());
+        let measured = self.update_rtt(&mut rtts, ack.tsecr, flags, runt, out.now());
         if flags.data_acked {
             flags.sets_timer = true;
             self.note_filled_hole(&acked, flags);
@@ -151,12 +151,23 @@ impl Sender {
     }
 
     /// tcp_ack_update_rtt: the oldest packet's RTT counts, else the echoed timestamp's. Whether there is one.
-    fn update_rtt(&mut self, rtts: Rtts, tsecr: u32, flags: &Flags, runt: bool, now: Time) -> bool {
+    fn update_rtt(
+        &mut self,
+        rtts: &mut Rtts,
+        tsecr: u32,
+        flags: &Flags,
+        runt: bool,
+        now: Time,
+    ) -> bool {
         let by_echo = || {
             let echo = (self.timestamps && tsecr != 0 && flags.data_acked).then_some(tsecr)?;
-            Some(self.rtt_units(self.tick(echo), now).max(1))
+            Some(self.echo_units(echo, now))
         };
-        let Some(rtt) = rtts.seq.or(rtts.sack).or_else(by_echo) else { return false };
+        let by_own = rtts.seq.or(rtts.sack);
+        let Some(rtt) = by_own.or_else(by_echo) else { return false };
+        if by_own.is_none() {
+            rtts.newest = Some(rtt);
+        }
         let newest = rtts.newest.unwrap_or(rtt);
         // The ACK of a lone short segment may have been delayed.
         if !(runt && newest > self.pacing.min_rtt.us()) {

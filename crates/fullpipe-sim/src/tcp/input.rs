@@ -208,7 +208,7 @@ impl Sender {
         let echo = (self.timestamps && ack.tsecr != 0).then_some(ack.tsecr);
         let by_own = own.map(|when| self.rtt_units(when, out.now()));
         let by_sack = || self.rtt_of_sack(flags, out);
-        let by_echo = || echo.map(|at| self.rtt_units(self.tick(at), out.now()));
+        let by_echo = || echo.map(|at| self.echo_units(at, out.now()));
         let sample = match self.profile.rtt_source {
             RttSource::Echo => by_echo().or(by_own),
             RttSource::Ack => by_own.or_else(by_sack).or_else(by_echo),

@@ -62,8 +62,7 @@ impl Sender {
             self.rtt.backoff = if sent { 0 } else { backoff };
             return sent;
         }
-        let now = self.jiffies(out.now());
-        let probe = self.transmission(self.snd_nxt, 0, false, now);
+        let probe = self.transmission(self.snd_nxt, 0, false, out.now());
         let taken = out.transmit(probe);
         if !taken {
             self.enter_cwr(out.now());

@@ -5,6 +5,7 @@
 //! (`tests/golden`).
 
 pub use super::profiles::{PROFILES, find};
+use crate::ticks::Ticks;
 
 /// Declares a choice: its names in scenarios, for `behaviour = { ... }`.
 macro_rules! choice {
@@ -383,6 +384,23 @@ choice! {
     }
 }
 
+choice! {
+    /// What a timestamp (RFC 7323) counts.
+    TimestampClock {
+        /// Jiffies.
+        Jiffies = "jiffies",
+        /// Milliseconds, whatever HZ is (4.13 `TCP_TS_HZ`).
+        Milliseconds = "milliseconds",
+    }
+}
+
+impl TimestampClock {
+    /// Its ticks in a kernel with so many jiffies per second.
+    pub(crate) fn ticks(self, hz: u32) -> Ticks {
+        Ticks::jiffies(if self == TimestampClock::Jiffies { hz } else { 1000 })
+    }
+}
+
 /// The behaviour of one kernel version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {
@@ -407,6 +425,9 @@ pub struct Profile {
     /// Whether a full segment that ends a burst is acknowledged as soon as it is read (6.6
     /// `tcp_measure_rcv_mss`).
     pub push_asks_ack: bool,
+    /// Whether segments beyond a hole tell the size of segments, and so the share of the buffer that is window
+    /// (6.12.117 `tcp_data_queue_ofo`; 6.1 does not).
+    pub measures_beyond_hole: bool,
     /// Growth of the receive buffer.
     pub rcv_tuning: RcvTuning,
     /// Whether the ACKs of segments beyond a hole are held, all but the first three, for a twentieth of an RTT or
@@ -510,6 +531,8 @@ pub struct Profile {
     pub frto: FrtoVersion,
     /// Timers of a locked socket.
     pub locked_timers: LockedTimers,
+    /// What timestamps count.
+    pub timestamp_clock: TimestampClock,
     /// How late timers are.
     pub timer_wheel: TimerWheel,
     /// Whether the queue is walked along from its head or a hint for SACK blocks, marks and

@@ -9,8 +9,8 @@ use super::profile::{
     AckOrder, CcRtt, CwndLimited, DsackUndo, FrtoVersion, GrowthUnderReordering, HalvingStep,
     HeadTimeout, HoleFilled, InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits,
     MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, RcvTuning, Reduction, RttClock,
-    RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TimerWheel, TsoDeferral,
-    WindowShare,
+    RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TimerWheel,
+    TimestampClock, TsoDeferral, WindowShare,
 };
 
 const LINUX_2_6_20: Profile = Profile {
@@ -23,6 +23,7 @@ const LINUX_2_6_20: Profile = Profile {
     grows_by_data: false,
     closes_small_window: false,
     push_asks_ack: false,
+    measures_beyond_hole: false,
     rcv_tuning: RcvTuning::PerRtt,
     compresses_sacks: false,
     pkts_acked: PktsAcked::Skbs,
@@ -70,6 +71,7 @@ const LINUX_2_6_20: Profile = Profile {
     loss_states: LossStates::Classic,
     frto: FrtoVersion::Basic,
     locked_timers: LockedTimers::PutOff,
+    timestamp_clock: TimestampClock::Jiffies,
     timer_wheel: TimerWheel::Cascading,
     walks_queue: true,
 };
@@ -158,12 +160,18 @@ const LINUX_6_1: Profile = Profile {
     sack_marking: SackMarking::Rack,
     prr_bound: PrrBound::Delivered,
     probe_timeout: ProbeTimeout::Rack,
+    timestamp_clock: TimestampClock::Milliseconds,
     timer_wheel: TimerWheel::Levels,
     ..LINUX_3_14
 };
 
-const LINUX_6_12: Profile =
-    Profile { name: "6.12", window_share: WindowShare::Measured, grows_skbs: true, ..LINUX_6_1 };
+const LINUX_6_12: Profile = Profile {
+    name: "6.12",
+    window_share: WindowShare::Measured,
+    measures_beyond_hole: true,
+    grows_skbs: true,
+    ..LINUX_6_1
+};
 
 /// All known profiles, oldest first.
 pub const PROFILES: &[Profile] =

@@ -49,9 +49,11 @@ pub struct Receiver {
     compressed: Compressed,
     /// The ACK that goes before the one that a segment causes.
     first: Option<Ack>,
-    /// Timestamp of what is sent now, jiffies.
+    /// Timestamp of what is sent now.
     clock: u32,
     ticks: Ticks,
+    /// Of timestamps.
+    stamps: Ticks,
     /// When the SYN-ACK left, and whether it was not the first.
     answered: Option<(Time, bool)>,
     /// Next byte expected.
@@ -99,7 +101,8 @@ impl Receiver {
             clock: 0,
             window,
             ticks: Ticks::jiffies(host.hz),
-            acks: AckPolicy::new(host.hz, mss, profile),
+            stamps: profile.timestamp_clock.ticks(host.hz),
+            acks: AckPolicy::new(host.hz, mss, if host.timestamps { 32 } else { 20 }, profile),
             answered: None,
             rcv_nxt: 0,
             out_of_order: OutOfOrder::new(profile.rx_overhead),
@@ -171,17 +174,14 @@ impl Receiver {
             return Some(self.ack_in_quick_mode());
         }
         if !next {
-            return self.take_out_of_order(now, seq, len);
+            return self.take_out_of_order(now, &segment);
         }
         let had_hole = !self.out_of_order.is_empty();
         self.tell_duplicate(seq, self.rcv_nxt);
         let first_nxt = end;
         self.take_in_order((end - self.rcv_nxt) as u32, end);
-        if len > self.acks.rcv_mss {
-            self.measure(len);
-        }
-        self.acks.pushed |= segment.push && self.profile.push_asks_ack && len >= self.acks.rcv_mss;
-        self.acks.on_data(now, len, self.window.rcv_wnd);
+        self.measure(len, segment.push);
+        self.acks.on_data(now, self.window.rcv_wnd);
         if let Some(space) = &mut self.space {
             space.on_data(self.ticks.at(now) as u32, self.rcv_nxt, self.window.rcv_wnd);
         }
@@ -197,26 +197,30 @@ impl Receiver {
 
     fn tick(&mut self, now: Time) {
         // Not 0, which says that there is none.
-        self.clock = self.ticks.at(now) as u32 + 1;
+        self.clock = self.stamps.at(now) as u32 + 1;
     }
 
     /// tcp_rcv_rtt_measure_ts: what a full segment echoes tells the RTT.
     fn measure_echo(&mut self, segment: &Segment) {
-        let tick_us = self.ticks.begin(1).as_us();
+        let tick_us = self.stamps.begin(1).as_us();
         if let Some(growth) = &mut self.growth
             && segment.tsecr != 0
-            && segment.len >= self.acks.rcv_mss
         {
-            let age = self.clock.saturating_sub(segment.tsecr);
+            let is_full = segment.len >= self.acks.rcv_mss;
+            let age = if is_full { self.clock.saturating_sub(segment.tsecr) } else { 0 };
             growth.on_echo(segment.tsecr, u64::from(age) * tick_us);
         }
     }
 
-    fn measure(&mut self, len: u32) {
-        self.window.measure(len);
-        if let Some(growth) = &mut self.growth {
-            growth.space = growth.space.min(self.window.window_clamp);
+    /// tcp_measure_rcv_mss.
+    fn measure(&mut self, len: u32, push: bool) {
+        if len > self.acks.rcv_mss {
+            self.window.measure(len);
+            if let Some(growth) = &mut self.growth {
+                growth.space = growth.space.min(self.window.window_clamp);
+            }
         }
+        self.acks.measure(len, push);
     }
 
     /// Whether there is memory for a segment; for the `next` one room is made.
@@ -257,7 +261,11 @@ impl Receiver {
         }
     }
 
-    fn take_out_of_order(&mut self, now: Time, seq: u64, len: u32) -> Option<Ack> {
+    fn take_out_of_order(&mut self, now: Time, segment: &Segment) -> Option<Ack> {
+        let Segment { seq, len, push, .. } = *segment;
+        if self.profile.measures_beyond_hole {
+            self.measure(len, push);
+        }
         if let Some((from, to)) = self.out_of_order.overlap(seq, seq + u64::from(len)) {
             self.tell_duplicate(from, to);
         }

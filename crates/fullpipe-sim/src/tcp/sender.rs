@@ -63,6 +63,8 @@ pub struct Sender {
     pub(super) board: Scoreboard,
     pub(super) tick_ns: u64,
     ticks: Ticks,
+    /// Of the timestamp option.
+    stamps: Ticks,
     booted_jiffies_ago: u64,
     pub(super) timestamps: bool,
     pub(super) tso: bool,
@@ -123,6 +125,7 @@ impl Sender {
             board: Scoreboard::new(profile.sack_marking == SackMarking::Rack),
             tick_ns,
             ticks: Ticks::jiffies(host.hz),
+            stamps: profile.timestamp_clock.ticks(host.hz),
             booted_jiffies_ago: BOOTED_SECONDS_AGO * 1_000_000_000 / tick_ns,
             timestamps: host.timestamps,
             tso: host.tso,
@@ -203,6 +206,22 @@ impl Sender {
         Time(u64::from(jiffies).saturating_sub(booted) * self.tick_ns)
     }
 
+    /// The timestamp of what is sent at `time` (tcp_time_stamp_ts).
+    pub(super) fn timestamp(&self, time: Time) -> u32 {
+        (BOOTED_SECONDS_AGO * self.stamps.per_second() + self.stamps.at(time)) as u32
+    }
+
+    /// How old an echoed timestamp is, in the units of the RTT's clock (tcp_rtt_tsopt_us).
+    pub(super) fn echo_units(&self, echo: u32, now: Time) -> u32 {
+        let age = self.timestamp(now).wrapping_sub(echo);
+        match self.profile.rtt_clock {
+            RttClock::Jiffies => age,
+            RttClock::Microseconds => {
+                age.max(1).saturating_mul(self.stamps.begin(1).as_us() as u32)
+            }
+        }
+    }
+
     /// The time stamped on what is sent now: the jiffy, or exact where something reads it so.
     pub(super) fn stamp(&self, now: Time) -> Time {
         let exact = self.profile.cc_rtt == CcRtt::Microseconds
@@ -223,15 +242,18 @@ impl Sender {
         self.queue.sent_at(seq).map(|when| self.jiffies(when))
     }
 
-    /// What is sent at a jiffy.
+    /// What is sent now.
     pub(super) fn transmission(
         &self,
         seq: u64,
         len: u32,
         retransmission: bool,
-        jiffies: u32,
+        now: Time,
     ) -> Transmission {
-        let (tsval, tsecr) = if self.timestamps { (jiffies, self.ts_recent) } else { (0, 0) };
+        let (tsval, tsecr) = match self.timestamps {
+            true => (self.timestamp(now), self.ts_recent),
+            false => (0, 0),
+        };
         Transmission { seq, len, retransmission, push: false, tsval, tsecr }
     }
 

@@ -62,7 +62,7 @@ impl Space {
         (self.rtt_seq, self.rtt_time) = (rcv_nxt + rcv_wnd, Some(now_us));
     }
 
-    /// A full segment echoes a timestamp that is `age_us` old.
+    /// A segment echoes a timestamp that is `age_us` old; 0 of one that is not full, which tells nothing.
     pub(super) fn on_echo(&mut self, tsecr: u32, age_us: u64) {
         if tsecr != self.last_tsecr {
             self.last_tsecr = tsecr;

@@ -125,6 +125,7 @@ fn set(host: &mut Host, name: &str, value: &str) {
     let number: u32 = value.parse().unwrap_or_else(|_| panic!("{name} {value}: not a number"));
     let s = &mut host.sysctl;
     match name {
+        "hz" => host.hz = number,
         "timestamps" => host.timestamps = number > 0,
         "tso" => host.tso = number > 0,
         "tcp_sack" => s.tcp_sack = number > 0,

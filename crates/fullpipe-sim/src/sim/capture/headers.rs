@@ -10,6 +10,7 @@ use crate::tcp::behaviour::profile_of;
 use crate::tcp::profile::PROFILES;
 use crate::tcp::window::ReceiveWindow;
 use crate::tcp::{Ack, HEADERS};
+use crate::ticks::Ticks;
 use crate::trace::{Offers, Packet};
 use crate::train::{Kind, Train};
 use crate::units::Time;
@@ -20,7 +21,7 @@ const BOOTED_SECONDS_AGO: u64 = 300;
 
 /// One end of all flows.
 struct End {
-    hz: u32,
+    stamps: Ticks,
     offers: Offers,
     /// Whether its SYN has timestamps.
     timestamps: bool,
@@ -60,13 +61,13 @@ impl End {
             window_scale: sysctl.tcp_window_scaling.then_some(wscale),
             sack: sysctl.tcp_sack,
         };
-        End { hz: host.hz, offers, timestamps: host.timestamps }
+        let profile = profile_of(host).unwrap_or(PROFILES[0]);
+        End { stamps: profile.timestamp_clock.ticks(host.hz), offers, timestamps: host.timestamps }
     }
 
-    /// Jiffies at `time` (TCP's timestamps until Linux 4.12).
+    /// The timestamp of what is sent at `time`.
     fn timestamp(&self, time: Time) -> u32 {
-        let tick = 1_000_000_000 / u64::from(self.hz);
-        (BOOTED_SECONDS_AGO * 1_000_000_000 / tick + time.0 / tick) as u32
+        (BOOTED_SECONDS_AGO * self.stamps.per_second() + self.stamps.at(time)) as u32
     }
 }
 

@@ -68,8 +68,7 @@ impl Sender {
         }
         self.tell_walks(out);
         self.walks_split_at(end);
-        let when = self.jiffies(out.now());
-        let skb = self.transmission(start, len, true, when);
+        let skb = self.transmission(start, len, true, out.now());
         if !out.transmit(skb) {
             self.counters.refused += 1;
             return false;
@@ -82,6 +81,7 @@ impl Sender {
             self.recovery.undo_retrans = self.recovery.undo_retrans.max(0);
         }
         self.recovery.undo_retrans += packets as i32;
+        let when = self.timestamp(out.now());
         self.recovery.retrans_stamp.get_or_insert(when);
         true
     }
