@@ -41,7 +41,7 @@ use crate::path::Chain;
 use crate::path::host::receive::Receive;
 use crate::tally::Samples;
 use crate::tcp::behaviour::profile_of;
-use crate::tcp::{HEADERS, TIMESTAMP_OPTION};
+use crate::tcp::{HEADERS, TIMESTAMP_OPTION, opening_len};
 use crate::trace::{Control, Event, EventKind, Sink};
 use crate::train::{Kind, Train};
 use crate::units::Time;
@@ -75,6 +75,8 @@ pub(crate) struct Shared {
     doing: (Work, Side),
     pub(crate) mss: u32,
     pub(crate) headers: u32,
+    /// Bytes of a SYN and its answer.
+    pub(crate) opening: u32,
     /// Whether the receiver minds the end of a burst (PSH).
     pub(crate) push: bool,
     /// Where packets are to be told.
@@ -175,6 +177,7 @@ impl Run {
             doing: (Work::Packets, Side::Sender),
             mss,
             headers,
+            opening: opening_len(&config.sender),
             push: profile_of(&config.receiver)?.push_asks_ack,
             capture: None,
         };

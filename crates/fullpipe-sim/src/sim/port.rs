@@ -21,6 +21,7 @@ pub(crate) struct Port<'a> {
     pub(crate) flow: u16,
     pub(crate) mss: u32,
     pub(crate) headers: u32,
+    pub(crate) opening: u32,
     /// Whether the end of an skb of several segments is told (PSH).
     pub(crate) push: bool,
     /// What of the flow is in the host, where that matters, and the memory of an skb besides its data.
@@ -52,7 +53,10 @@ impl Port<'_> {
 
     /// Sends one packet without data: SYN, SYN-ACK or ACK.
     pub(super) fn send_control(&mut self, kind: Kind, number: u64, what: What) -> bool {
-        let packet = Train { kind, ..self.train(number, 0, 1) };
+        let mut packet = Train { kind, ..self.train(number, 0, 1) };
+        if matches!(kind, Kind::Syn | Kind::SynAck) {
+            packet.ip_len = self.opening;
+        }
         self.push(&[packet], self.cpu, what)
     }
 

@@ -139,6 +139,7 @@ impl ReceivingHost {
             flow: flow as u16,
             mss: shared.mss,
             headers: shared.headers,
+            opening: shared.opening,
             push: false,
             retransmitted: Vec::new(),
             capture: shared.capture.as_deref_mut(),

@@ -172,6 +172,7 @@ impl SendingHost {
             flow: flow as u16,
             mss: shared.mss,
             headers: shared.headers,
+            opening: shared.opening,
             push: shared.push,
             retransmitted: core::mem::take(&mut self.resent),
             capture: shared.capture.as_deref_mut(),

@@ -28,12 +28,22 @@ mod usage;
 pub mod window;
 pub mod write;
 
+use crate::config::Host;
 use crate::units::Time;
 
 /// Bytes of IP and TCP headers without options.
 pub const HEADERS: u32 = 40;
 /// Bytes that timestamps add to every segment (RFC 7323, padded).
 pub const TIMESTAMP_OPTION: u32 = 12;
+
+/// Bytes of a SYN or its answer with IP and TCP headers, its options padded (6.12 `tcp_syn_options`): the MSS, timestamps, SACK,
+/// which stands in their padding where there are any, and the window scale.
+pub fn opening_len(host: &Host) -> u32 {
+    let sack_alone = host.sysctl.tcp_sack && !host.timestamps;
+    let options = [host.timestamps.then_some(TIMESTAMP_OPTION), sack_alone.then_some(4)];
+    let scale = host.sysctl.tcp_window_scaling.then_some(4);
+    HEADERS + 4 + options.into_iter().chain([scale]).flatten().sum::<u32>()
+}
 
 /// Congestion state, Linux's `enum tcp_ca_state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -35,6 +35,8 @@ pub struct Context {
     told: Vec<Event>,
     mss: u32,
     headers: u32,
+    /// Bytes of a SYN.
+    opening: u32,
 }
 
 impl Context {
@@ -102,10 +104,17 @@ pub fn run(config: &Config, sink: &mut dyn Sink) -> Done {
 impl World {
     fn new(config: &Config) -> World {
         let headers = if config.sender.timestamps { HEADERS + TIMESTAMP_OPTION } else { HEADERS };
+        let options = match (config.sender.timestamps, config.sender.sysctl.tcp_sack) {
+            (true, _) => 4 + TIMESTAMP_OPTION,
+            (false, true) => 8,
+            (false, false) => 4,
+        };
+        let scale = if config.sender.sysctl.tcp_window_scaling { 4 } else { 0 };
+        let opening = HEADERS + options + scale;
         let mss = config.mtu - headers;
         let build = |e| element::build(e, config.seed);
         World {
-            context: Context { agenda: Agenda::default(), told: Vec::new(), mss, headers },
+            context: Context { agenda: Agenda::default(), told: Vec::new(), mss, headers, opening },
             forward: config.forward.iter().map(build).collect(),
             back: config.back.iter().map(build).collect(),
             sender: SendingHost::new(config, mss),

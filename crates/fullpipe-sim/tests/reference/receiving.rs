@@ -96,7 +96,7 @@ impl ReceivingHost {
                     self.flows[flow].syn_seen = true;
                     self.flows[flow].tcp.on_syn(cpu);
                     let window = self.flows[flow].tcp.window.told_first();
-                    self.send(flow, cpu, Body::SynAck { window }, cx.headers, &mut cx.agenda);
+                    self.send(flow, cpu, Body::SynAck { window }, cx.opening, &mut cx.agenda);
                 }
                 Body::Data { seq, len, tsval, tsecr, push } => {
                     self.data(flow, Segment { seq, len, tsval, tsecr, push }, (now, cpu), cx)

@@ -295,8 +295,9 @@ impl SendingHost {
                 let doublings = self.flows[flow].syns.len().min(5);
                 self.flows[flow].syns.push(now);
                 self.timers.set(number, Some(now + Time::secs(self.timeout_init << doublings)));
+                let options = cx.opening - cx.headers;
                 cpu = self.work(flow, (now, cpu), cx, |_, port| {
-                    port.offer(vec![(Body::Syn, 0)]);
+                    port.offer(vec![(Body::Syn, options)]);
                 });
             }
             LEAVES if self.flows[flow].locked => self.flows[flow].left_while_locked = true,
