@@ -9,6 +9,7 @@ mod bounds;
 pub mod cc;
 pub mod config;
 pub mod drops;
+pub mod ecn;
 mod finger;
 pub mod gap;
 pub mod path;

@@ -1,5 +1,6 @@
 //! The unit of work: packets of one flow that follow each other at an even pace.
 
+use crate::ecn::Ecn;
 use crate::units::Time;
 
 /// How many of `count` events from `first` on, `spacing` apart, come at or before `now`.
@@ -52,6 +53,8 @@ pub struct Train {
     pub len: u32,
     /// Size of each IP packet in bytes.
     pub ip_len: u32,
+    /// What the IP header of each says of congestion. Trains of several codepoints do not join.
+    pub ecn: Ecn,
     /// Timestamp of each packet, jiffies of its sender; 0 without timestamps.
     pub tsval: u32,
     /// Timestamp that each data packet echoes, jiffies of its receiver; 0 without timestamps.
@@ -101,6 +104,15 @@ impl Train {
         Train { number: self.number_of(from), count, serial, first, spacing, push, ..*self }
     }
 
+    /// Marks all of the packets (CE) if their flow can be told so; whether it can. Packets marked before can
+    /// (RFC 3168, section 5; Linux `INET_ECN_set_ce`). For some of them: [`Train::part`] first.
+    #[must_use]
+    pub fn mark_ce(&mut self) -> bool {
+        let Some(marked) = self.ecn.marked() else { return false };
+        self.ecn = marked;
+        true
+    }
+
     /// Number of packets at or before `time`.
     pub fn until(&self, time: Time) -> u32 {
         come_by(self.first.0, self.spacing, self.count, time.0)
@@ -113,6 +125,7 @@ impl Train {
             && self.skb == next.skb
             && self.len == next.len
             && self.ip_len == next.ip_len
+            && self.ecn == next.ecn
             && self.tsval == next.tsval
             && self.tsecr == next.tsecr
             && self.number_of(self.count) == next.number

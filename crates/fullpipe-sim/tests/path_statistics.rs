@@ -5,6 +5,7 @@ use fullpipe_sim::config::{
     Distribution, Drop, Duplicate, Element, GilbertElliott, Jitter, Loss, Policer, QueueLimit,
     Reorder, Step, TraceLink, Unit, VaryingLink,
 };
+use fullpipe_sim::ecn::Ecn;
 use fullpipe_sim::path::Chain;
 use fullpipe_sim::tally::Samples;
 use fullpipe_sim::trace::StageSample;
@@ -38,6 +39,7 @@ fn pass_trains(element: Element, packets: u64, length: u32, spacing: Time) -> Pa
             number,
             len,
             ip_len,
+            ecn: Ecn::NotEct,
             tsval,
             tsecr: 0,
             count,

@@ -6,6 +6,7 @@ mod random;
 mod scenarios;
 
 use fullpipe_sim::config::Config;
+use fullpipe_sim::ecn::Ecn;
 use fullpipe_sim::path::host::transmit::Transmit;
 use fullpipe_sim::tally::Samples;
 use fullpipe_sim::train::{Kind, Train, append};
@@ -24,6 +25,7 @@ fn acks(first: u64, spacing: u64, count: u32) -> Train {
         number: 0,
         len: 0,
         ip_len: 52,
+        ecn: Ecn::NotEct,
         tsval: 0,
         tsecr: 0,
         push: false,

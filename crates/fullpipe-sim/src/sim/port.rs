@@ -2,6 +2,7 @@
 
 use super::capture::{Capture, Fate, Sent, What};
 use super::in_host::InHost;
+use crate::ecn::Ecn;
 use crate::path::host::transmit::Transmit;
 use crate::tcp::{Output, Transmission};
 use crate::train::{Kind, Train};
@@ -41,6 +42,7 @@ impl Port<'_> {
             number,
             len,
             ip_len: len + self.headers,
+            ecn: Ecn::NotEct,
             tsval: 0,
             tsecr: 0,
             push: false,

@@ -5,6 +5,7 @@ use super::random;
 use super::reference::way::{Passed, pass};
 use super::scenarios::{log_uniform, paths};
 use fullpipe_sim::config::Element;
+use fullpipe_sim::ecn::Ecn;
 use fullpipe_sim::path::Chain;
 use fullpipe_sim::tally::Samples;
 use fullpipe_sim::train::{Kind, Train};
@@ -22,6 +23,7 @@ struct Drawn {
     gap: u64,
     /// Whether it belongs to the skb before it.
     same_skb: bool,
+    ecn: Ecn,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,10 +44,11 @@ fn case() -> impl Strategy<Value = Case> {
     ];
     let gap = prop_oneof![Just(0), Just(1_000_000), log_uniform(1, 5_000_000)];
     let size = prop_oneof![Just(40u32), Just(1500), 40..9000u32];
-    let train = (log_uniform(1, 60), size, spacing, gap, any::<bool>());
-    let train = train.prop_map(|(count, ip_len, spacing, gap, same_skb)| {
+    let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0), Just(Ecn::Ce)];
+    let train = (log_uniform(1, 60), size, spacing, gap, any::<bool>(), ecn);
+    let train = train.prop_map(|(count, ip_len, spacing, gap, same_skb, ecn)| {
         let count = count as u32;
-        Drawn { count, ip_len, spacing, gap, same_skb }
+        Drawn { count, ip_len, spacing, gap, same_skb, ecn }
     });
     let trains = prop::collection::vec(train, 1..40);
     (paths::elements("way", 1..=4), trains, log_uniform(1_000, 5_000_000), any::<bool>())
@@ -71,6 +74,7 @@ fn trains(elements: &[Element], drawn: &[Drawn]) -> Vec<Train> {
             number,
             len,
             ip_len,
+            ecn: d.ecn,
             tsval,
             tsecr: 0,
             count,
@@ -104,19 +108,26 @@ fn by_trains(elements: &[Element], trains: &[Train], samples: &[Time], wake: boo
         passed.samples.extend(chain.stages_mut().map(|stage| stage.sample(now)));
     }
     let copies = elements.iter().any(|element| matches!(element, Element::Duplicate(_)));
-    check_identity(&mut chain, &out, copies);
+    check_identity(&mut chain, trains, &out, copies);
     let packets = out.iter().flat_map(|t| (0..t.count).map(|i| (t.time(i), t.number_of(i))));
     passed.out = packets.filter(|(time, _)| *time <= end).collect();
     passed
 }
 
-/// A packet keeps its serial (here its number too) however trains are cut and joined, and what was
-/// dropped does not come out, unless there are `copies`.
-fn check_identity(chain: &mut Chain, out: &[Train], copies: bool) {
+/// A packet keeps its serial (here its number too) and its codepoint however trains are cut and joined, and
+/// what was dropped does not come out, unless there are `copies`.
+fn check_identity(chain: &mut Chain, trains: &[Train], out: &[Train], copies: bool) {
+    let codepoint = |number| {
+        let after = trains.partition_point(|train| train.number <= number);
+        trains[after - 1].ecn
+    };
     let mut came = HashSet::new();
     for train in out {
         assert_eq!(train.serial, train.number);
-        came.extend((0..train.count).map(|i| train.number_of(i)));
+        for number in (0..train.count).map(|i| train.number_of(i)) {
+            assert_eq!(train.ecn, codepoint(number));
+            came.insert(number);
+        }
     }
     for (_, train) in chain.dropped() {
         assert_eq!(train.serial, train.number);

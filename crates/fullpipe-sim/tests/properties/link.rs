@@ -3,6 +3,7 @@
 use super::hold;
 use super::scenarios::{log_uniform, paths};
 use fullpipe_sim::config::{Element, Link};
+use fullpipe_sim::ecn::Ecn;
 use fullpipe_sim::path::Chain;
 use fullpipe_sim::train::{Kind, Train};
 use fullpipe_sim::units::Time;
@@ -26,6 +27,7 @@ pub fn trains_and_link() -> impl Strategy<Value = (Link, Vec<Train>)> {
                 number,
                 len,
                 ip_len,
+                ecn: Ecn::NotEct,
                 tsval,
                 tsecr: 0,
                 push: false,

@@ -2,6 +2,7 @@
 //! go out as one train. Most of what a receiver does during a recovery is this.
 
 use super::ReceivingHost;
+use crate::ecn::Ecn;
 use crate::sim::Shared;
 use crate::tcp::Segment;
 use crate::train::{Kind, Train};
@@ -31,6 +32,7 @@ impl ReceivingHost {
             number: shared.acks.next(flow),
             len: 0,
             ip_len: shared.headers,
+            ecn: Ecn::NotEct,
             tsval: 0,
             tsecr: 0,
             ..*packets
