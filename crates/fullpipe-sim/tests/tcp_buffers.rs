@@ -25,7 +25,14 @@ fn receiver(profile: &Profile, rcvbuf: u64, segments: u64) -> Receiver {
     host.sysctl.rmem_max = 1 << 20;
     let mut tcp = Receiver::new(profile, &host, SEGMENT, Some(rcvbuf));
     for number in 0..segments {
-        let segment = Segment { seq: number * MSS, len: SEGMENT, tsval: 0, tsecr: 0, push: false };
+        let segment = Segment {
+            seq: number * MSS,
+            len: SEGMENT,
+            tsval: 0,
+            tsecr: 0,
+            push: false,
+            alone: false,
+        };
         tcp.on_segment(Time::ms(number), segment);
     }
     tcp
@@ -77,7 +84,8 @@ fn grows_by_data() {
 fn closes_small_window() {
     let offered = |early, segments| {
         let profile = linux(|p| {
-            (p.closes_small_window, p.window_share) = (early, WindowShare::AdvWinScale);
+            (p.closes_small_window, p.joins_received) = (early, false);
+            p.window_share = WindowShare::AdvWinScale;
         });
         let mut tcp = receiver(&profile, 50_000, segments);
         let rcv_mss = tcp.acks.rcv_mss;
@@ -150,7 +158,10 @@ fn tuned(tuning: RcvTuning) -> Vec<u64> {
             let seq = tcp.rcv_nxt;
             // The sender echoes what was sent an RTT ago; the first tick is 1.
             let tsecr = 100 * (round as u32 - 1) + 1;
-            tcp.on_segment(now, Segment { seq, len: SEGMENT, tsval: 0, tsecr, push: false });
+            tcp.on_segment(
+                now,
+                Segment { seq, len: SEGMENT, tsval: 0, tsecr, push: false, alone: false },
+            );
             tcp.read(now, tcp.readable());
         }
         seen.push(tcp.window.rcvbuf);

@@ -25,6 +25,8 @@ pub(crate) struct Port<'a> {
     pub(crate) opening: u32,
     /// Whether the end of an skb of several segments is told (PSH).
     pub(crate) push: bool,
+    /// Whether it is told that a segment is an skb of its own.
+    pub(crate) alone: bool,
     /// What of the flow is in the host, where that matters, and the memory of an skb besides its data.
     pub(super) in_host: Option<(&'a mut InHost, u64)>,
     /// Segments sent again, for the trace.
@@ -46,6 +48,7 @@ impl Port<'_> {
             tsval: 0,
             tsecr: 0,
             push: false,
+            alone: false,
             count,
             serial: 0,
             first: self.cpu,
@@ -98,10 +101,11 @@ impl Output for Port<'_> {
         let tail_at = skb.seq + u64::from(full) * u64::from(self.mss);
         let tail = stamped(self.train(tail_at, rest, 1));
         let push = self.push && (segments > 1 || skb.push);
+        let alone = self.alone && segments == 1;
         let taken = match (full, rest) {
             (0, 0) => self.push(&[tail], made, What::Probe),
-            (0, _) => self.push(&[Train { push, ..tail }], made, What::Plain),
-            (_, 0) => self.push(&[Train { push, ..whole }], made, What::Plain),
+            (0, _) => self.push(&[Train { push, alone, ..tail }], made, What::Plain),
+            (_, 0) => self.push(&[Train { push, alone, ..whole }], made, What::Plain),
             _ => self.push(&[whole, Train { push, ..tail }], made, What::Plain),
         };
         if let Some((in_host, overhead)) = self.in_host.as_mut().filter(|_| taken) {

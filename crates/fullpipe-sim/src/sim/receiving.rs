@@ -141,6 +141,7 @@ impl ReceivingHost {
             headers: shared.headers,
             opening: shared.opening,
             push: false,
+            alone: false,
             retransmitted: Vec::new(),
             capture: shared.capture.as_deref_mut(),
         };
@@ -218,8 +219,8 @@ impl ReceivingHost {
         if state.tcp.rcv_nxt == 0 && packet.len > 0 && packet.number == 0 {
             shared.event(now, packet.flow, EventKind::FirstData, u64::from(packet.len));
         }
-        let Train { number: seq, len, tsval, tsecr, push, .. } = packet;
-        let segment = Segment { seq, len, tsval, tsecr, push };
+        let Train { number: seq, len, tsval, tsecr, push, alone, .. } = packet;
+        let segment = Segment { seq, len, tsval, tsecr, push, alone };
         let segment = Arrived { segment, serial: packet.serial };
         if state.locked {
             state.backlog.push_back(segment);

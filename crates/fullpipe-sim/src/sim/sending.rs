@@ -174,6 +174,7 @@ impl SendingHost {
             headers: shared.headers,
             opening: shared.opening,
             push: shared.push,
+            alone: shared.alone,
             retransmitted: core::mem::take(&mut self.resent),
             capture: shared.capture.as_deref_mut(),
         };

@@ -107,6 +107,9 @@ behaviours! {
     measures_beyond_hole: bool,
         "segments beyond a hole, too, tell how large segments are and what share of the buffer is window",
         "tcp_data_queue_ofo";
+    joins_received: bool,
+        "received segments that follow each other share the memory of one head",
+        "tcp_try_coalesce";
     rcv_tuning: RcvTuning,
         "how a receive buffer grows that the application has not set",
         "tcp_rcv_space_adjust";

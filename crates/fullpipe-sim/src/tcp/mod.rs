@@ -8,6 +8,7 @@ mod control;
 pub mod counters;
 mod deferral;
 pub mod input;
+mod joining;
 pub mod metrics;
 mod min_rtt;
 mod out_of_order;
@@ -97,6 +98,8 @@ pub struct Segment {
     pub tsecr: u32,
     /// Whether it is the last one of an skb of several (PSH).
     pub push: bool,
+    /// Whether it was an skb of its own, told where the receiver minds.
+    pub alone: bool,
 }
 
 /// A piece of the stream handed down for transmission.

@@ -1,6 +1,7 @@
 //! The receiver's out-of-order queue: segments beyond a hole, as ranges that remember where short
 //! segments end, so that counts and memory are those of the segments that came.
 
+use super::joining::Joined;
 use crate::ranges::RangeSet;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -15,6 +16,8 @@ const BLOCKS: usize = 4;
 pub(super) struct OutOfOrder {
     /// Memory of a segment besides its data, bytes.
     overhead: u64,
+    /// What segments have joined to, by first byte; none where they do not.
+    joined: Option<BTreeMap<u64, Joined>>,
     ranges: RangeSet,
     /// Segments that are not a full MSS: their length by their start.
     odd: BTreeMap<u64, u32>,
@@ -68,8 +71,9 @@ impl Blocks {
 }
 
 impl OutOfOrder {
-    pub(super) fn new(overhead: u64) -> OutOfOrder {
-        OutOfOrder { overhead, ..OutOfOrder::default() }
+    /// Empty; `joins`: whether segments join in memory.
+    pub(super) fn new(overhead: u64, joins: bool) -> OutOfOrder {
+        OutOfOrder { overhead, joined: joins.then(BTreeMap::new), ..OutOfOrder::default() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -78,7 +82,8 @@ impl OutOfOrder {
 
     /// Memory of its segments, bytes.
     pub(super) fn memory(&self) -> u64 {
-        self.bytes + self.segments * self.overhead
+        let heads = self.joined.as_ref().map_or(self.segments, |joined| joined.len() as u64);
+        self.bytes + heads * self.overhead
     }
 
     /// Segments in it.
@@ -100,6 +105,18 @@ impl OutOfOrder {
             self.odd.insert(seq, len);
         }
         true
+    }
+
+    /// Joins the segment at `seq`, new in the queue, to the one before it, if that may be; whether it did.
+    pub(super) fn join(&mut self, seq: u64, len: u32, alone: bool) -> bool {
+        let Some(joined) = &mut self.joined else { return false };
+        let end = seq + u64::from(len);
+        let before = joined.range_mut(..seq).next_back();
+        if before.is_some_and(|(_, skb)| skb.take(seq, end)) {
+            return true;
+        }
+        joined.insert(seq, Joined::new(seq, end, alone));
+        false
     }
 
     /// Whether `[start, end)` touches no block but the third or fourth, or none of two or more: an ACK that
@@ -152,6 +169,9 @@ impl OutOfOrder {
             at += u64::from(len);
         }
         self.bytes -= end - rcv_nxt;
+        if let Some(joined) = &mut self.joined {
+            *joined = joined.split_off(&end);
+        }
         self.segments -= taken.iter().map(|&(_, count)| u64::from(count)).sum::<u64>();
         taken
     }

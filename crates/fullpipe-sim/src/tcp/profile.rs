@@ -428,6 +428,8 @@ pub struct Profile {
     /// Whether segments beyond a hole tell the size of segments, and so the share of the buffer that is window
     /// (6.12.117 `tcp_data_queue_ofo`; 6.1 does not).
     pub measures_beyond_hole: bool,
+    /// Whether received segments that follow each other join in memory (3.5 `tcp_try_coalesce`).
+    pub joins_received: bool,
     /// Growth of the receive buffer.
     pub rcv_tuning: RcvTuning,
     /// Whether the ACKs of segments beyond a hole are held, all but the first three, for a twentieth of an RTT or

@@ -9,6 +9,7 @@
 use super::ack_policy::AckPolicy;
 use super::autotune::RcvSpace;
 use super::compressed::Compressed;
+use super::joining::Joined;
 use super::out_of_order::OutOfOrder;
 use super::profile::{Profile, RcvTuning, RttClock, RttSource};
 use super::space::Space;
@@ -24,6 +25,8 @@ use alloc::collections::VecDeque;
 struct Waiting {
     len: u32,
     count: u32,
+    /// Memory of all, bytes.
+    memory: u64,
 }
 
 /// See the module's description. Sequence numbers count from the first data byte.
@@ -60,6 +63,8 @@ pub struct Receiver {
     pub rcv_nxt: u64,
     out_of_order: OutOfOrder,
     waiting: VecDeque<Waiting>,
+    /// The skb at their end, which the next segment may join.
+    tail: Option<Joined>,
     waiting_bytes: u64,
     read_of_first: u32,
     /// Bytes the application has read.
@@ -105,7 +110,8 @@ impl Receiver {
             acks: AckPolicy::new(host.hz, mss, if host.timestamps { 32 } else { 20 }, profile),
             answered: None,
             rcv_nxt: 0,
-            out_of_order: OutOfOrder::new(profile.rx_overhead),
+            out_of_order: OutOfOrder::new(profile.rx_overhead, profile.joins_received),
+            tail: None,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             read_of_first: 0,
@@ -179,7 +185,7 @@ impl Receiver {
         let had_hole = !self.out_of_order.is_empty();
         self.tell_duplicate(seq, self.rcv_nxt);
         let first_nxt = end;
-        self.take_in_order((end - self.rcv_nxt) as u32, end);
+        self.take_in_order((end - self.rcv_nxt) as u32, end, segment.alone);
         self.measure(len, segment.push);
         self.acks.on_data(now, self.window.rcv_wnd);
         if let Some(space) = &mut self.space {
@@ -226,7 +232,8 @@ impl Receiver {
     /// Whether there is memory for a segment; for the `next` one room is made.
     fn has_room(&mut self, next: bool) -> bool {
         if next && self.window.rmem_alloc > self.window.rcvbuf {
-            let empty = OutOfOrder::new(self.profile.rx_overhead);
+            let Profile { rx_overhead, joins_received, .. } = self.profile;
+            let empty = OutOfOrder::new(rx_overhead, joins_received);
             let thrown_away = core::mem::replace(&mut self.out_of_order, empty);
             self.dropped += thrown_away.segments();
             self.window.rmem_alloc -= thrown_away.memory();
@@ -234,23 +241,51 @@ impl Receiver {
         self.window.rmem_alloc <= self.window.rcvbuf
     }
 
-    fn take_in_order(&mut self, len: u32, end: u64) {
-        self.window.rmem_alloc += u64::from(len) + self.profile.rx_overhead;
-        self.enqueue(len, 1);
+    fn take_in_order(&mut self, len: u32, end: u64, alone: bool) {
+        let memory = u64::from(len) + self.in_order_overhead(end - u64::from(len), end, alone);
+        self.window.rmem_alloc += memory;
+        self.enqueue(Waiting { len, count: 1, memory });
         self.rcv_nxt = end;
         // What this makes readable has its memory accounted already.
-        for (len, count) in self.out_of_order.take_from(self.rcv_nxt, self.mss) {
-            self.enqueue(len, count);
-            self.rcv_nxt += u64::from(len) * u64::from(count);
+        let held = self.out_of_order.memory();
+        let runs = self.out_of_order.take_from(self.rcv_nxt, self.mss);
+        if runs.is_empty() {
+            return;
+        }
+        self.tail = None;
+        let size = |&(len, count): &(u32, u32)| u64::from(len) * u64::from(count);
+        let all: u64 = runs.iter().map(size).sum();
+        let mut heads = held - self.out_of_order.memory() - all;
+        for (len, count) in runs {
+            let bytes = size(&(len, count));
+            let own = u64::from(count) * self.profile.rx_overhead;
+            let overhead = heads.min(own);
+            heads -= overhead;
+            self.enqueue(Waiting { len, count, memory: bytes + overhead });
+            self.rcv_nxt += bytes;
         }
     }
 
-    fn enqueue(&mut self, len: u32, count: u32) {
-        self.segments_queued += u64::from(count);
-        self.waiting_bytes += u64::from(len) * u64::from(count);
+    /// Memory of an in-order segment beside its data: none if it joins what waits for the reader.
+    fn in_order_overhead(&mut self, seq: u64, end: u64, alone: bool) -> u64 {
+        let joins = self.profile.joins_received;
+        if joins && self.tail.as_mut().is_some_and(|tail| tail.take(seq, end)) {
+            return 0;
+        }
+        self.tail = joins.then(|| Joined::new(seq, end, alone));
+        self.profile.rx_overhead
+    }
+
+    fn enqueue(&mut self, run: Waiting) {
+        let bytes = u64::from(run.len) * u64::from(run.count);
+        self.segments_queued += u64::from(run.count);
+        self.waiting_bytes += bytes;
         match self.waiting.back_mut() {
-            Some(last) if last.len == len => last.count += count,
-            _ => self.waiting.push_back(Waiting { len, count }),
+            Some(last) if last.len == run.len => {
+                last.count += run.count;
+                last.memory += run.memory;
+            }
+            _ => self.waiting.push_back(run),
         }
     }
 
@@ -273,11 +308,13 @@ impl Receiver {
             // tcp_sack_compress_send_ack: before a block is lost.
             self.first = Some(self.make_ack());
         }
-        if self.out_of_order.insert(seq, len, self.mss) {
-            self.window.rmem_alloc += u64::from(len) + self.profile.rx_overhead;
-        } else {
-            self.duplicates += 1;
+        let held = self.out_of_order.memory();
+        let is_new = self.out_of_order.insert(seq, len, self.mss);
+        self.duplicates += u64::from(!is_new);
+        if is_new {
+            self.out_of_order.join(seq, len, segment.alone);
         }
+        self.window.rmem_alloc += self.out_of_order.memory() - held;
         if !self.profile.compresses_sacks {
             return Some(self.make_ack());
         }
@@ -455,14 +492,18 @@ impl Receiver {
         while let Some(run) = self.waiting.front_mut() {
             let whole = (left / u64::from(run.len)).min(u64::from(run.count)) as u32;
             self.segments_read += u64::from(whole);
-            let memory = u64::from(whole) * (u64::from(run.len) + self.profile.rx_overhead);
+            let memory = run.memory * u64::from(whole) / u64::from(run.count);
             self.window.rmem_alloc -= memory;
             left -= u64::from(whole) * u64::from(run.len);
             run.count -= whole;
+            run.memory -= memory;
             if run.count > 0 {
                 break;
             }
             self.waiting.pop_front();
+        }
+        if self.waiting.is_empty() {
+            self.tail = None;
         }
         self.read_of_first = left as u32;
     }

@@ -270,6 +270,14 @@ impl SendQueue {
         })
     }
 
+    /// End of the sent skb that holds the byte at `seq`.
+    pub fn skb_end(&self, seq: u64) -> Option<u64> {
+        let run = self.run_begun(seq)?;
+        let before = (seq - run.seq) / u64::from(run.len);
+        let is_here = before < u64::from(run.count);
+        is_here.then(|| run.seq + (before + 1) * u64::from(run.len))
+    }
+
     /// Numbers of the first sent skb that is not freed, and of the next one to be sent.
     pub fn skb_numbers(&self) -> (u64, u64) {
         (self.sent.front().map_or(self.skbs, |run| run.number), self.skbs)

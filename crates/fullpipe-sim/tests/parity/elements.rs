@@ -79,6 +79,7 @@ fn trains(elements: &[Element], drawn: &[Drawn]) -> Vec<Train> {
             tsecr: 0,
             count,
             push: false,
+            alone: false,
             serial,
             first,
             spacing,

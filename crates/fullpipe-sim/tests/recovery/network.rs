@@ -160,7 +160,11 @@ impl Output for Link<'_> {
             let (seq, tsval) = (skb.seq + u64::from(at), skb.tsval);
             at += len;
             let push = at == skb.len && (at > SEGMENT || skb.push);
-            self.segment(Segment { seq, len, tsval, tsecr: skb.tsecr, push }, skb.retransmission);
+            let alone = skb.len <= SEGMENT;
+            self.segment(
+                Segment { seq, len, tsval, tsecr: skb.tsecr, push, alone },
+                skb.retransmission,
+            );
         }
         true
     }

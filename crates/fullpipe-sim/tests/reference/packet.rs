@@ -16,6 +16,8 @@ pub enum Body {
         tsecr: u32,
         /// Whether it ends an skb of several.
         push: bool,
+        /// Whether it is an skb of its own.
+        alone: bool,
     },
     /// A pure ACK.
     Ack(Ack),

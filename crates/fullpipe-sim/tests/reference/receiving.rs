@@ -98,8 +98,8 @@ impl ReceivingHost {
                     let window = self.flows[flow].tcp.window.told_first();
                     self.send(flow, cpu, Body::SynAck { window }, cx.opening, &mut cx.agenda);
                 }
-                Body::Data { seq, len, tsval, tsecr, push } => {
-                    self.data(flow, Segment { seq, len, tsval, tsecr, push }, (now, cpu), cx)
+                Body::Data { seq, len, tsval, tsecr, push, alone } => {
+                    self.data(flow, Segment { seq, len, tsval, tsecr, push, alone }, (now, cpu), cx)
                 }
                 Body::Ack(_) | Body::SynAck { .. } => {
                     unreachable!("the sender does not send these")

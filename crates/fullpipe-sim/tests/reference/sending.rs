@@ -116,7 +116,8 @@ impl Output for Port<'_> {
             let (seq, tsval) = (skb.seq + u64::from(at), skb.tsval);
             at += len;
             let push = at == skb.len && (at > self.mss || skb.push);
-            segments.push((Body::Data { seq, len, tsval, tsecr: skb.tsecr, push }, len));
+            let alone = skb.len > 0 && skb.len <= self.mss;
+            segments.push((Body::Data { seq, len, tsval, tsecr: skb.tsecr, push, alone }, len));
             self.cpu += self.cost;
         }
         if skb.retransmission {
@@ -241,7 +242,10 @@ impl SendingHost {
         self.timers.set(flow * TIMERS + CONNECT, None);
         self.runnable.push_back(flow);
         self.work(flow, at, cx, |_, port| {
-            port.offer(vec![(Body::Data { seq: 0, len: 0, tsval: 0, tsecr: 0, push: false }, 0)]);
+            port.offer(vec![(
+                Body::Data { seq: 0, len: 0, tsval: 0, tsecr: 0, push: false, alone: false },
+                0,
+            )]);
         })
     }
 

@@ -54,8 +54,10 @@ impl ReceivingHost {
             if let Some(first) = tcp.on_row_beyond_hole(seq, len, left) {
                 return shared.acks.push_row(flow, &first, len, left);
             }
-            let ack =
-                tcp.on_segment(packets.time(i), Segment { seq, len, tsval, tsecr, push: false });
+            let ack = tcp.on_segment(
+                packets.time(i),
+                Segment { seq, len, tsval, tsecr, push: false, alone: false },
+            );
             let ack = ack.expect("what does not move rcv_nxt is acknowledged at once");
             shared.acks.push(flow, &ack);
         }

@@ -9,13 +9,15 @@ use crate::tcp::profile::AckOrder;
 use crate::tcp::sender::{Sender, TimerKind};
 
 impl Sender {
-    /// tcp_xmit_retransmit_queue since RACK: only what is lost, in skbs as large as others.
+    /// tcp_xmit_retransmit_queue since RACK: only what is lost, in the skbs in which it went first, if these are no
+    /// larger than others now.
     fn resend_lost(&mut self, out: &mut dyn Output) {
         let most = self.tso_segs();
         let mut first_too = false;
         while self.in_flight() < self.cwnd() {
             let quota = (self.cwnd() - self.in_flight()).min(most);
             let Some((start, end)) = self.board.next_lost_run(quota, self.window()) else { break };
+            let end = self.queue.skb_end(start).map_or(end, |skb| end.min(skb));
             if self.too_much_in_host((end - start) as u32, true, out)
                 || !self.retransmit(start, end, out)
             {

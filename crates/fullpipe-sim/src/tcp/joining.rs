@@ -1,0 +1,63 @@
+//! Received skbs joined in memory: one that continues the last of a queue gives it its data, and its own head
+//! is freed.
+//!
+//! Source: Linux 6.12 `tcp_try_coalesce`, `skb_try_coalesce`. What came as part of a larger skb has heads of its
+//! own; a packet that was an skb of its own shares its head with the sender's copy, as between hosts of one kernel, and
+//! takes nothing more.
+
+/// Pieces of memory that an skb refers to at most (MAX_SKB_FRAGS).
+const MAX_FRAGS: u32 = 17;
+/// Bytes of one piece, in which a sender's data stand one after the other (sk_page_frag).
+const PIECE: u64 = 32_768;
+
+/// An skb that others may have joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Joined {
+    /// First byte after it.
+    pub(super) end: u64,
+    frags: u32,
+    /// Whether its head is the sender's, too.
+    shared: bool,
+}
+
+impl Joined {
+    /// What came as `[seq, end)`; `alone`: as an skb of its own.
+    pub(super) fn new(seq: u64, end: u64, alone: bool) -> Joined {
+        Joined { end, frags: pieces(seq, end), shared: alone }
+    }
+
+    /// Takes the data of `[seq, end)`, if it continues this skb and there is room; whether it did.
+    pub(super) fn take(&mut self, seq: u64, end: u64) -> bool {
+        let frags = self.frags + pieces(seq, end);
+        if self.shared || seq != self.end || frags > MAX_FRAGS {
+            return false;
+        }
+        (self.end, self.frags) = (end, frags);
+        true
+    }
+}
+
+/// Pieces that `[seq, end)` lies in.
+fn pieces(seq: u64, end: u64) -> u32 {
+    (end.saturating_sub(1) / PIECE).saturating_sub(seq / PIECE) as u32 + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_skb_takes_what_continues_it_while_there_are_pieces() {
+        let mut skb = Joined::new(0, 1000, false);
+        assert!(!skb.take(2000, 3000), "not the next one");
+        let joined = (1..40).take_while(|i| skb.take(i * 1000, (i + 1) * 1000)).count();
+        assert_eq!(joined, 16, "17 pieces in all");
+        // The 33rd packet of 1000 bytes lies in two pieces.
+        assert_eq!([pieces(31_000, 32_000), pieces(32_000, 33_000)], [1, 2]);
+    }
+
+    #[test]
+    fn a_head_that_the_sender_has_too_takes_nothing() {
+        assert!(!Joined::new(0, 1000, true).take(1000, 2000));
+    }
+}
