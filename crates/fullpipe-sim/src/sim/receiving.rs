@@ -240,8 +240,7 @@ impl ReceivingHost {
             let refused = tcp.dropped > dropped && tcp.rcv_nxt == next;
             capture.take_segment(flow, arrived.serial, echoed, refused);
         }
-        let first = self.flows[flow].tcp.take_first();
-        for ack in first.into_iter().chain(ack) {
+        if let Some(ack) = ack {
             self.send_ack(flow, cpu, ack, shared);
         }
     }

@@ -95,7 +95,6 @@ impl OutOfOrder {
     pub(super) fn insert(&mut self, seq: u64, len: u32, mss: u32) -> bool {
         let mut new = false;
         self.ranges.insert(seq, seq + u64::from(len), |_, _| new = true);
-        self.blocks.tell(seq, seq + u64::from(len));
         if !new {
             return false;
         }
@@ -117,6 +116,19 @@ impl OutOfOrder {
         }
         joined.insert(seq, Joined::new(seq, end, alone));
         false
+    }
+
+    /// From now on SACKs tell of `[start, end)`, which came.
+    pub(super) fn tell(&mut self, start: u64, end: u64) {
+        self.blocks.tell(start, end);
+    }
+
+    /// The block that `[start, end)` touches takes it in where it stands (tcp_sack_extend).
+    pub(super) fn lengthen(&mut self, start: u64, end: u64) {
+        let told = &mut self.blocks.list[..self.blocks.count];
+        if let Some(block) = told.iter_mut().find(|block| block.0 <= end && start <= block.1) {
+            *block = (block.0.min(start), block.1.max(end));
+        }
     }
 
     /// Whether `[start, end)` touches no block but the third or fourth, or none of two or more: an ACK that

@@ -29,6 +29,17 @@ struct Waiting {
     memory: u64,
 }
 
+/// What became of a segment beyond a hole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    /// It was there already.
+    Known,
+    /// It joined the one before it in memory.
+    Joined,
+    /// It has memory of its own.
+    Apart,
+}
+
 /// See the module's description. Sequence numbers count from the first data byte.
 pub struct Receiver {
     profile: Profile,
@@ -50,8 +61,6 @@ pub struct Receiver {
     growth: Option<Space>,
     is_locked: bool,
     compressed: Compressed,
-    /// The ACK that goes before the one that a segment causes.
-    first: Option<Ack>,
     /// Timestamp of what is sent now.
     clock: u32,
     ticks: Ticks,
@@ -102,7 +111,6 @@ impl Receiver {
             growth: today.then(|| Space::new(&window, mss)),
             is_locked: rcvbuf.is_some(),
             compressed: Compressed::default(),
-            first: None,
             clock: 0,
             window,
             ticks: Ticks::jiffies(host.hz),
@@ -298,30 +306,54 @@ impl Receiver {
 
     fn take_out_of_order(&mut self, now: Time, segment: &Segment) -> Option<Ack> {
         let Segment { seq, len, push, .. } = *segment;
+        let end = seq + u64::from(len);
         if self.profile.measures_beyond_hole {
             self.measure(len, push);
         }
-        if let Some((from, to)) = self.out_of_order.overlap(seq, seq + u64::from(len)) {
+        if let Some((from, to)) = self.out_of_order.overlap(seq, end) {
             self.tell_duplicate(from, to);
         }
-        if self.compressed.holds() && self.out_of_order.crowds(seq, seq + u64::from(len)) {
-            // tcp_sack_compress_send_ack: before a block is lost.
-            self.first = Some(self.make_ack());
-        }
-        let held = self.out_of_order.memory();
-        let is_new = self.out_of_order.insert(seq, len, self.mss);
-        self.duplicates += u64::from(!is_new);
-        if is_new {
-            self.out_of_order.join(seq, len, segment.alone);
-        }
-        self.window.rmem_alloc += self.out_of_order.memory() - held;
+        let (kept, memory) = self.keep(segment);
         if !self.profile.compresses_sacks {
+            self.window.rmem_alloc += memory;
+            self.out_of_order.tell(seq, end);
             return Some(self.make_ack());
         }
-        if self.sack_room > 0 && self.window.grow(len) {
+        if kept == Kept::Joined {
+            self.window.rmem_alloc += memory;
+            self.open_beyond_hole(len, true);
+        }
+        // tcp_sack_compress_send_ack: before a block is lost. No other ACK is owed then.
+        let crowded = self.compressed.holds() && self.out_of_order.crowds(seq, end);
+        let ack = crowded.then(|| {
+            self.out_of_order.lengthen(seq, end);
+            self.make_ack()
+        });
+        self.out_of_order.tell(seq, end);
+        if kept == Kept::Apart {
+            self.open_beyond_hole(len, false);
+            self.window.rmem_alloc += memory;
+        }
+        ack.or_else(|| self.ack_or_delay(now, false))
+    }
+
+    fn open_beyond_hole(&mut self, len: u32, joined: bool) {
+        if self.sack_room > 0 && self.window.grow_by(len, joined) {
             self.acks.quick |= 1;
         }
-        self.ack_or_delay(now, false)
+    }
+
+    /// Puts a segment beyond a hole into the queue: what became of it, and the memory that it takes more.
+    fn keep(&mut self, segment: &Segment) -> (Kept, u64) {
+        let Segment { seq, len, alone, .. } = *segment;
+        let held = self.out_of_order.memory();
+        let kept = match self.out_of_order.insert(seq, len, self.mss) {
+            false => Kept::Known,
+            true if self.out_of_order.join(seq, len, alone) => Kept::Joined,
+            true => Kept::Apart,
+        };
+        self.duplicates += u64::from(kept == Kept::Known);
+        (kept, self.out_of_order.memory() - held)
     }
 
     /// Takes `count` segments of `len` bytes from `seq` on that follow what came last, beyond a hole, if
@@ -389,11 +421,6 @@ impl Receiver {
         let handshake = u64::from(self.acks.rtt.srtt_us());
         let rtt = if handshake > 0 { echoed.min(handshake) } else { echoed };
         self.compressed.acks_now(now, self.rcv_nxt, rtt)
-    }
-
-    /// The ACK of what was held that goes before the one of the last segment, if there is one.
-    pub fn take_first(&mut self) -> Option<Ack> {
-        self.first.take()
     }
 
     /// Whether ACKs of data beyond a hole may be held.

@@ -141,11 +141,18 @@ impl ReceiveWindow {
 
     /// tcp_grow_window after a data segment of `len` bytes; whether the window grew.
     pub fn grow(&mut self, len: u32) -> bool {
+        self.grow_by(len, true)
+    }
+
+    /// The same of a segment that was `joined` to others in memory or may be; the memory of one that stays apart
+    /// counts in whole.
+    pub(super) fn grow_by(&mut self, len: u32, joined: bool) -> bool {
         if len < 128 || self.rcv_ssthresh >= self.window_clamp || self.rcv_ssthresh >= self.space()
         {
             return false;
         }
-        let overhead = if self.profile.grows_by_data { 0 } else { self.profile.rx_overhead };
+        let overhead =
+            if self.profile.grows_by_data && joined { 0 } else { self.profile.rx_overhead };
         let truesize = u64::from(len) + overhead;
         let honest = self.share.of(truesize) <= u64::from(len);
         let increment = if honest { 2 * self.mss } else { self.slow_growth(len, truesize) };

@@ -244,8 +244,6 @@ impl Network<'_> {
             }
             Event::Data(segment) => {
                 let first = self.receiver.on_segment(self.link.now, segment);
-                let held = self.receiver.take_first();
-                self.send_ack(held);
                 let second = self.receiver.read(self.link.now, self.receiver.readable());
                 self.send_ack(first);
                 self.send_ack(second);

@@ -136,8 +136,7 @@ impl ReceivingHost {
 
     fn segment(&mut self, flow: usize, segment: Segment, cpu: Time, cx: &mut Context) {
         let ack = self.flows[flow].tcp.on_segment(cpu, segment);
-        let first = self.flows[flow].tcp.take_first();
-        for ack in [first, ack].into_iter().flatten() {
+        if let Some(ack) = ack {
             self.send(flow, cpu, Body::Ack(ack), cx.headers, &mut cx.agenda);
         }
         self.buffer_peak = self.buffer_peak.max(self.buffered());
