@@ -535,9 +535,14 @@ impl Receiver {
         self.read_of_first = left as u32;
     }
 
-    /// The delayed ACK's timer fired ([`AckPolicy::fires`]).
+    /// The delayed ACK's timer fired ([`AckPolicy::fires`]). ACKs that are held go, though it was not started for
+    /// them (6.12 `tcp_delack_timer_handler`).
     pub fn on_delack_timer(&mut self, now: Time) -> Option<Ack> {
         self.tick(now);
+        if self.compressed.holds() {
+            self.acks.fires = None;
+            return Some(self.make_ack());
+        }
         let owed = self.acks.on_timer(now) && self.rcv_nxt > self.window.rcv_wup;
         owed.then(|| self.make_ack())
     }
