@@ -116,7 +116,7 @@ CC_CALLBACK(void, bic_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 	if (!tcp_is_cwnd_limited(sk))
 		return;
 	if (tcp_in_slow_start(tp)) {
-		acked = tcp_slow_start(tp, acked);
+		acked = cc_slow_start(sk, acked);
 		if (!acked)
 			return;
 	}

@@ -37,6 +37,9 @@ struct tcp_sock { /* mirrored by Sock in crates/fullpipe-sim/src/cc/sock.rs */
 	u64 sim_random;
 	u32 sim_helpers;
 	u32 sim_param[23];
+	u32 sim_slow_param[8];
+	u64 sim_slow_private[25]; /* in BPF: sk_storage */
+	u32 (*sim_slow_start)(struct sock *sk, u32 acked);
 };
 
 struct ack_sample {
@@ -107,6 +110,18 @@ struct cc_param {
 	_Static_assert(CC_P_COUNT <= 23, "at most 23 parameters");
 #define param(sk, name) (tcp_sk(sk)->sim_param[CC_P_##name])
 
+/* ---- slow start: the flow's own kind (slow_start/), else the kernel's ---- */
+
+#define cc_slow_start_ca(sk) ((void *)tcp_sk(sk)->sim_slow_private) /* 200 bytes, zero at first */
+#define slow_param(sk, name) (tcp_sk(sk)->sim_slow_param[CC_P_##name])
+#define CC_FIRST_SSTHRESH 0x7fffffffu /* packets; no reduction has been yet */
+static inline u32 cc_slow_start(struct sock *sk, u32 acked) /* returns packets not used up */
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	return tp->sim_slow_start ? tp->sim_slow_start(sk, acked) : tcp_slow_start(tp, acked);
+}
+
 /* ---- constant tables, callbacks, registration ---- */
 
 #define CC_TABLE(type, name) static const type name[]
@@ -130,6 +145,21 @@ struct cc_algorithm { /* mirrored by Algorithm in crates/fullpipe-sim/src/cc/ffi
 #define CC_PRIVATE(type) _Static_assert(sizeof(type) <= 104, "private state: at most 104 bytes");
 #define CC_US_RTT_IF(name) .us_rtt_param = CC_P_##name + 1
 #define CC_WITH_PARAMS .params = cc_params, .param_count = CC_P_COUNT
+
+struct cc_slow_start_kind { /* mirrored by SlowStart in crates/fullpipe-sim/src/cc/ffi.rs */
+	const char *name, *title;
+	const struct cc_param *params;
+	u32 param_count;
+	u32 us_rtt; /* 1: asks for RTTs in us below HZ 1000 */
+	void (*init)(struct sock *sk);
+	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample); /* before the algorithm's */
+	u32 (*grow)(struct sock *sk, u32 acked);                              /* in tcp_slow_start's place */
+};
+#define CC_SLOW_PRIVATE(type) _Static_assert(sizeof(type) <= 200, "slow start's state: at most 200 bytes");
+#define CC_SLOW_START(id, called, ...)                                                              \
+	_Static_assert(CC_P_COUNT <= 8, "slow start: at most 8 parameters");                        \
+	const struct cc_slow_start_kind cc_slow_start_##id = { .name = called, CC_WITH_PARAMS, __VA_ARGS__ };
+
 #define CC_REGISTER(id, ...) const struct cc_algorithm cc_##id = { .name = #id, __VA_ARGS__ };
 
 #endif

@@ -410,7 +410,7 @@ CC_CALLBACK(void, cubic_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 		if (param(sk, hystart) && param(sk, rtt_clock) != IN_US &&
 		    cc_after(ack, ca->end_seq))
 			hystart_reset(sk, ca);
-		acked = tcp_slow_start(tp, acked);
+		acked = cc_slow_start(sk, acked);
 		if (!acked)
 			return;
 	}

@@ -17,7 +17,17 @@ CC_CALLBACK(u32, reno_ssthresh, struct sock *sk)
 
 CC_CALLBACK(void, reno_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 {
-	tcp_reno_cong_avoid(sk, ack, acked);
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	(void)ack;
+	if (!tcp_is_cwnd_limited(sk))
+		return;
+	if (tcp_in_slow_start(tp)) {
+		acked = cc_slow_start(sk, acked);
+		if (!acked)
+			return;
+	}
+	tcp_cong_avoid_ai(tp, tp->snd_cwnd, acked);
 }
 
 CC_CALLBACK(u32, reno_undo_cwnd, struct sock *sk)

@@ -20,7 +20,10 @@ AT(sim_now_us, 80);
 AT(sim_private, 96);
 AT(sim_random, 200);
 AT(sim_param, 212);
-_Static_assert(sizeof(struct tcp_sock) == 304, "struct tcp_sock");
+AT(sim_slow_param, 304);
+AT(sim_slow_private, 336);
+AT(sim_slow_start, 536);
+_Static_assert(sizeof(struct tcp_sock) == 544, "struct tcp_sock");
 _Static_assert(sizeof(struct ack_sample) == 12, "struct ack_sample");
 
 enum { SIM_PER_ACK, SIM_STRETCH, SIM_SLOW_START };

@@ -1,4 +1,5 @@
-//! Compiles the congestion controls of `cc/`: each `cc/*.c`, and the kernel helpers they call.
+//! Compiles the congestion controls of `cc/`: each `cc/*.c`, the slow starts of
+//! `cc/slow_start/`, and the kernel helpers they call.
 
 use std::path::{Path, PathBuf};
 
@@ -6,6 +7,7 @@ fn main() {
     let cc = Path::new("../../cc");
     println!("cargo::rerun-if-changed={}", cc.display());
     let mut files = sources(cc);
+    files.extend(sources(&cc.join("slow_start")));
     files.extend(sources(&cc.join("native")));
     cc::Build::new()
         .files(files)

@@ -124,6 +124,15 @@ pub struct Cpu {
     pub walk: Time,
 }
 
+/// A slow start that no kernel has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlowStart {
+    /// Its name.
+    pub name: String,
+    /// Its parameters by name; those absent have their defaults.
+    pub parameters: Vec<(String, i64)>,
+}
+
 /// A flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
@@ -133,6 +142,8 @@ pub struct Flow {
     pub congestion: String,
     /// Its parameters by name; those absent have the kernel profile's default.
     pub parameters: Vec<(String, i64)>,
+    /// A slow start in the place of the kernel's: "limited", "hystart++", "search".
+    pub slow_start: Option<SlowStart>,
     /// SO_SNDBUF as requested; none: tcp_wmem's default, not locked.
     pub sndbuf: Option<u64>,
     /// SO_RCVBUF as requested; none: tcp_rmem's default, not locked.

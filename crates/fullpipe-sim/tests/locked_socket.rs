@@ -40,6 +40,7 @@ fn flow(write: u32, app: App, bytes: u64) -> Flow {
         name: "bulk".into(),
         congestion: "reno".into(),
         parameters: Vec::new(),
+        slow_start: None,
         sndbuf: Some(1 << 23),
         rcvbuf: Some(8_000),
         start: Time::ZERO,

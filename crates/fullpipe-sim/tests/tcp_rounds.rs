@@ -25,6 +25,7 @@ fn bulk(sender: Host, receiver: Host, rcvbuf: u64, rounds: u64) -> Config {
         name: "bulk".into(),
         congestion: "reno".into(),
         parameters: Vec::new(),
+        slow_start: None,
         sndbuf: Some(1 << 22),
         rcvbuf: Some(rcvbuf),
         start: Time::ZERO,

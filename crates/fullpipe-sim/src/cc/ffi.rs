@@ -17,6 +17,20 @@ macro_rules! algorithms {
 }
 algorithms! { cc_bic cc_cubic cc_reno }
 
+/// The slow starts, by the names of their `CC_SLOW_START`: one word for a new one.
+macro_rules! slow_starts {
+    ($($symbol:ident)*) => {
+        unsafe extern "C" {
+            $(safe static $symbol: SlowStart;)*
+        }
+        /// Every registered slow start.
+        pub(super) fn slow_starts() -> [&'static SlowStart; [$(stringify!($symbol)),*].len()] {
+            [$(&$symbol),*]
+        }
+    };
+}
+slow_starts! { cc_slow_start_hystartpp cc_slow_start_limited cc_slow_start_search }
+
 /// `struct cc_algorithm` of `cc/cc.h`.
 #[repr(C)]
 pub(super) struct Algorithm {
@@ -41,6 +55,26 @@ pub(super) struct Algorithm {
 
 // SAFETY: instances exist as constants of the C side alone; nobody writes to them or to what they point to.
 unsafe impl Sync for Algorithm {}
+
+/// `struct cc_slow_start_kind` of `cc/cc.h`.
+#[repr(C)]
+pub(super) struct SlowStart {
+    name: *const c_char,
+    title: *const c_char,
+    params: *const Param,
+    param_count: u32,
+    /// 1 if it asks for RTTs in microseconds.
+    pub us_rtt: u32,
+    pub init: Option<unsafe extern "C" fn(*mut Flow)>,
+    pub pkts_acked: Option<unsafe extern "C" fn(*mut Flow, *const AckSample)>,
+    pub grow: Option<Grow>,
+}
+
+/// What takes the place of the kernel's `tcp_slow_start`: packets acknowledged; returns those not used up.
+pub(super) type Grow = unsafe extern "C" fn(*mut Flow, u32) -> u32;
+
+// SAFETY: as of `Algorithm`.
+unsafe impl Sync for SlowStart {}
 
 /// `struct cc_default`: the value from a kernel version on.
 #[repr(C)]
@@ -69,12 +103,29 @@ impl Algorithm {
         text(self.title)
     }
     pub fn params(&self) -> &'static [Param] {
-        if self.param_count == 0 {
-            return &[];
-        }
-        // SAFETY: CC_PARAMS sets pointer and count of one constant array.
-        unsafe { core::slice::from_raw_parts(self.params, self.param_count as usize) }
+        rows(self.params, self.param_count)
     }
+}
+
+impl SlowStart {
+    pub fn name(&self) -> &'static str {
+        text(self.name)
+    }
+    pub fn title(&self) -> &'static str {
+        text(self.title)
+    }
+    pub fn params(&self) -> &'static [Param] {
+        rows(self.params, self.param_count)
+    }
+}
+
+/// The parameters of an instance of the C side.
+fn rows(params: *const Param, count: u32) -> &'static [Param] {
+    if count == 0 {
+        return &[];
+    }
+    // SAFETY: CC_PARAMS sets pointer and count of one constant array.
+    unsafe { core::slice::from_raw_parts(params, count as usize) }
 }
 
 impl Param {

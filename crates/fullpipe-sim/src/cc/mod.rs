@@ -1,4 +1,4 @@
-//! Congestion controls: the C sources of `cc/`, behind a safe interface.
+//! Congestion controls and slow starts: the C sources of `cc/`, behind a safe interface.
 //!
 //! An algorithm is a set of callbacks on one flow's [`Sock`]; which kernel version it behaves like
 //! is a matter of its parameters and of the helpers it calls. It sees no clock and no chance but
@@ -8,9 +8,10 @@ mod ffi;
 mod params;
 mod sock;
 
-pub use params::{Description, Error, KernelVersion, Parameter, algorithms};
+pub use params::{Description, Error, KernelVersion, Parameter, algorithms, slow_starts};
 pub use sock::{AckSample, CWR, DISORDER, Event, LOSS, OPEN, RECOVERY, Sock};
 
+use crate::config;
 use alloc::string::String;
 use params::Helpers;
 use sock::Flow;
@@ -28,6 +29,9 @@ pub struct Congestion {
     flow: Flow,
     algorithm: &'static ffi::Algorithm,
     helpers: Helpers,
+    version: KernelVersion,
+    /// None: the kernel's slow start, and what the algorithm has of its own.
+    slow_start: Option<&'static ffi::SlowStart>,
 }
 
 impl Congestion {
@@ -55,9 +59,41 @@ impl Congestion {
             private: [0; sock::PRIVATE_WORDS],
             random: seed,
             helpers: helpers as u32,
-            param: params::values(algorithm, parameters, version)?,
+            param: params::values(algorithm.name(), algorithm.params(), parameters, version)?,
+            slow_param: [0; sock::SLOW_PARAMS],
+            slow_private: [0; sock::SLOW_PRIVATE_WORDS],
+            grow: None,
         };
-        Ok(Congestion { flow, algorithm, helpers })
+        Ok(Congestion { flow, algorithm, helpers, version, slow_start: None })
+    }
+
+    /// What `flow` asks for: its algorithm, and its slow start.
+    ///
+    /// # Errors
+    /// As of [`new`](Self::new) and [`with_slow_start`](Self::with_slow_start).
+    pub fn of(flow: &config::Flow, kernel: &str, hz: u32, seed: u64) -> Result<Congestion, Error> {
+        let cc = Congestion::new(&flow.congestion, &flow.parameters, kernel, hz, seed)?;
+        match &flow.slow_start {
+            Some(own) => cc.with_slow_start(&own.name, &own.parameters),
+            None => Ok(cc),
+        }
+    }
+
+    /// The same with the slow start `name` in the place of the kernel's; parameters that are absent have
+    /// their defaults.
+    ///
+    /// # Errors
+    /// An unknown slow start or parameter, a value beyond its range.
+    pub fn with_slow_start(
+        mut self,
+        name: &str,
+        parameters: &[(String, i64)],
+    ) -> Result<Congestion, Error> {
+        let own = params::slow_start(name).ok_or_else(|| Error::UnknownSlowStart(name.into()))?;
+        self.flow.slow_param = params::values(own.name(), own.params(), parameters, self.version)?;
+        self.flow.grow = own.grow;
+        self.slow_start = Some(own);
+        Ok(self)
     }
 
     /// The algorithm's name.
@@ -80,8 +116,17 @@ impl Congestion {
         &self.flow.private
     }
 
+    /// The slow start's private state, for records and comparisons.
+    pub fn slow_private(&self) -> &[u64; 25] {
+        &self.flow.slow_private
+    }
+
     /// The connection begins.
     pub fn init(&mut self) {
+        if let Some(init) = self.slow_start.and_then(|own| own.init) {
+            // SAFETY: `flow` is a `struct tcp_sock`, valid and unshared during the call.
+            unsafe { init(&mut self.flow) }
+        }
         if let Some(init) = self.algorithm.init {
             // SAFETY: `flow` is a `struct tcp_sock`, valid and unshared during the call.
             unsafe { init(&mut self.flow) }
@@ -116,6 +161,10 @@ impl Congestion {
     /// An ACK has acknowledged whole packets.
     #[inline]
     pub fn pkts_acked(&mut self, sample: &AckSample) {
+        if let Some(pkts_acked) = self.slow_start.and_then(|own| own.pkts_acked) {
+            // SAFETY: as in `init`; `sample` is a `struct ack_sample`, read during the call only.
+            unsafe { pkts_acked(&mut self.flow, sample) }
+        }
         if let Some(pkts_acked) = self.algorithm.pkts_acked {
             // SAFETY: as in `init`; `sample` is a `struct ack_sample`, read during the call only.
             unsafe { pkts_acked(&mut self.flow, sample) }
@@ -150,7 +199,9 @@ impl Congestion {
     /// Whether it asks for RTTs in microseconds (`TCP_CONG_RTT_STAMP`); else jiffies will do.
     pub fn wants_us(&self) -> bool {
         let param = (self.algorithm.us_rtt_param as usize).checked_sub(1);
-        self.flow.sock.hz < 1000 && param.is_some_and(|param| self.flow.param[param] != 0)
+        let algorithm = param.is_some_and(|param| self.flow.param[param] != 0);
+        self.flow.sock.hz < 1000
+            && (algorithm || self.slow_start.is_some_and(|own| own.us_rtt != 0))
     }
 
     /// Floor of rate halving in packets, in kernels that reduce the window so (before 3.2).

@@ -1,7 +1,6 @@
 //! Names, kernel versions and parameters: what a flow asks for, checked against what there is.
 
-use super::ffi::{self, Algorithm, Param};
-use super::sock::PARAMS;
+use super::ffi::{self, Algorithm, Param, SlowStart};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
@@ -68,16 +67,18 @@ impl fmt::Display for KernelVersion {
 pub enum Error {
     /// There is no algorithm of this name.
     UnknownAlgorithm(String),
-    /// The algorithm has no parameter of this name.
+    /// There is no slow start of this name.
+    UnknownSlowStart(String),
+    /// The algorithm, or slow start, has no parameter of this name.
     UnknownParameter {
-        /// The algorithm.
+        /// The algorithm, or slow start.
         algorithm: &'static str,
         /// The name asked for.
         name: String,
     },
     /// A parameter is beyond its range.
     OutOfRange {
-        /// The algorithm.
+        /// The algorithm, or slow start.
         algorithm: &'static str,
         /// The parameter.
         parameter: &'static str,
@@ -108,9 +109,15 @@ impl fmt::Display for Error {
                 write!(f, "no congestion control \"{name}\"; known: ")?;
                 list(f, ffi::all().iter().map(|a| a.name()))
             }
+            Error::UnknownSlowStart(name) => {
+                write!(f, "no slow start \"{name}\"; known: ")?;
+                list(f, ffi::slow_starts().iter().map(|s| s.name()))
+            }
             Error::UnknownParameter { algorithm, name } => {
                 write!(f, "{algorithm} has no parameter \"{name}\"; known: ")?;
-                list(f, named(algorithm).iter().flat_map(|a| a.params()).map(Param::name))
+                let own = named(algorithm).map(Algorithm::params);
+                let own = own.or_else(|| slow_start(algorithm).map(SlowStart::params));
+                list(f, own.unwrap_or_default().iter().map(Param::name))
             }
             Error::OutOfRange { algorithm, parameter, value, min, max, unit } => {
                 write!(f, "{algorithm}: {parameter} = {value} is beyond {min} to {max} ({unit})")
@@ -159,32 +166,36 @@ pub(super) fn version(algorithm: &Algorithm, kernel: &str) -> Result<KernelVersi
         .ok_or_else(|| Error::Kernel { algorithm: algorithm.name(), kernel: kernel.to_string() })
 }
 
-/// Values of all parameters: those given, the rest as in `kernel`.
-pub(super) fn values(
-    algorithm: &'static Algorithm,
+/// The slow start of this name.
+pub(super) fn slow_start(name: &str) -> Option<&'static SlowStart> {
+    ffi::slow_starts().into_iter().find(|s| s.name() == name)
+}
+
+/// Values of all parameters of `algorithm`: those given, the rest as in `kernel`.
+pub(super) fn values<const N: usize>(
+    algorithm: &'static str,
+    params: &'static [Param],
     given: &[(String, i64)],
     kernel: KernelVersion,
-) -> Result<[u32; PARAMS], Error> {
-    let mut values = [0; PARAMS];
-    for (value, param) in values.iter_mut().zip(algorithm.params()) {
+) -> Result<[u32; N], Error> {
+    let mut values = [0; N];
+    for (value, param) in values.iter_mut().zip(params) {
         let known = param.defaults().filter(|d| d.since <= kernel.0).last();
         *value = known.map_or(param.min, |d| d.value);
     }
     for (name, value) in given {
-        let index = algorithm.params().iter().position(|p| p.name() == name);
-        let index = index.ok_or_else(|| Error::UnknownParameter {
-            algorithm: algorithm.name(),
-            name: name.clone(),
-        })?;
-        values[index] = in_range(algorithm, &algorithm.params()[index], *value)?;
+        let index = params.iter().position(|p| p.name() == name);
+        let index =
+            index.ok_or_else(|| Error::UnknownParameter { algorithm, name: name.clone() })?;
+        values[index] = in_range(algorithm, &params[index], *value)?;
     }
     Ok(values)
 }
 
-fn in_range(algorithm: &Algorithm, param: &'static Param, value: i64) -> Result<u32, Error> {
+fn in_range(algorithm: &'static str, param: &'static Param, value: i64) -> Result<u32, Error> {
     let range = param.min..=param.max;
     u32::try_from(value).ok().filter(|v| range.contains(v)).ok_or(Error::OutOfRange {
-        algorithm: algorithm.name(),
+        algorithm,
         parameter: param.name(),
         value,
         min: param.min,
@@ -193,7 +204,7 @@ fn in_range(algorithm: &Algorithm, param: &'static Param, value: i64) -> Result<
     })
 }
 
-/// An algorithm, described.
+/// An algorithm or slow start, described.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
     /// Its name in scenarios.
@@ -206,7 +217,7 @@ pub struct Description {
     pub parameters: Vec<Parameter>,
 }
 
-/// A parameter of an algorithm, described.
+/// A parameter of an algorithm or slow start, described.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
     /// Its name in scenarios.
@@ -225,19 +236,33 @@ pub struct Parameter {
 
 /// Every algorithm with its parameters, by name.
 pub fn algorithms() -> Vec<Description> {
-    let parameter = |p: &Param| Parameter {
+    let describe = |a: &'static Algorithm| Description {
+        name: a.name(),
+        title: a.title(),
+        kernels: kernels(a),
+        parameters: a.params().iter().map(described).collect(),
+    };
+    ffi::all().into_iter().map(describe).collect()
+}
+
+/// Every slow start beside the kernels' own with its parameters, by name. No kernel has them: they go with all.
+pub fn slow_starts() -> Vec<Description> {
+    let describe = |s: &'static SlowStart| Description {
+        name: s.name(),
+        title: s.title(),
+        kernels: Vec::new(),
+        parameters: s.params().iter().map(described).collect(),
+    };
+    ffi::slow_starts().into_iter().map(describe).collect()
+}
+
+fn described(p: &Param) -> Parameter {
+    Parameter {
         name: p.name(),
         meaning: p.meaning(),
         unit: p.unit(),
         min: p.min,
         max: p.max,
         defaults: p.defaults().map(|d| (KernelVersion(d.since), d.value)).collect(),
-    };
-    let describe = |a: &'static Algorithm| Description {
-        name: a.name(),
-        title: a.title(),
-        kernels: kernels(a),
-        parameters: a.params().iter().map(parameter).collect(),
-    };
-    ffi::all().into_iter().map(describe).collect()
+    }
 }

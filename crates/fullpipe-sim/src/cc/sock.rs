@@ -1,5 +1,7 @@
 //! What a congestion control sees of a flow; the Rust side of the structs in `cc/cc.h`.
 
+use super::ffi::Grow;
+
 /// Everything of the socket that a congestion control may see or change.
 ///
 /// The TCP sender keeps these fields up to date before each callback of
@@ -129,12 +131,20 @@ pub(super) struct Flow {
     pub random: u64,
     pub helpers: u32,
     pub param: [u32; PARAMS],
+    pub slow_param: [u32; SLOW_PARAMS],
+    pub slow_private: [u64; SLOW_PRIVATE_WORDS],
+    /// The flow's own slow start; none: the kernel's.
+    pub grow: Option<Grow>,
 }
 
 /// 104 bytes, as in Linux.
 pub(super) const PRIVATE_WORDS: usize = 13;
 /// The most parameters that an algorithm can have.
 pub(super) const PARAMS: usize = 23;
+/// 200 bytes; a kernel module would keep them outside `icsk_ca_priv`.
+pub(super) const SLOW_PRIVATE_WORDS: usize = 25;
+/// The most parameters that a slow start can have.
+pub(super) const SLOW_PARAMS: usize = 8;
 
 /// The same numbers are asserted in `cc/native/kernel.c`.
 const _: () = {
@@ -145,6 +155,9 @@ const _: () = {
     assert!(core::mem::offset_of!(Flow, private) == 96);
     assert!(core::mem::offset_of!(Flow, random) == 200);
     assert!(core::mem::offset_of!(Flow, param) == 212);
-    assert!(core::mem::size_of::<Flow>() == 304);
+    assert!(core::mem::offset_of!(Flow, slow_param) == 304);
+    assert!(core::mem::offset_of!(Flow, slow_private) == 336);
+    assert!(core::mem::offset_of!(Flow, grow) == 536);
+    assert!(core::mem::size_of::<Flow>() == 544);
     assert!(core::mem::size_of::<AckSample>() == 12);
 };

@@ -349,7 +349,7 @@ impl SendingFlow {
     fn new(flow: &Flow, host: &Host, seed: u64, mss: u32) -> Result<SendingFlow, String> {
         let profile = profile_of(host).map_err(|e| format!("hosts.sender: {e}"))?;
         let stream = crate::rng::Rng::new(seed, &flow.name).next_u64();
-        let cc = Congestion::new(&flow.congestion, &flow.parameters, profile.name, host.hz, stream)
+        let cc = Congestion::of(flow, profile.name, host.hz, stream)
             .map_err(|e| format!("flow {}: {e}", flow.name))?;
         Ok(SendingFlow {
             tcp: Sender::new(&profile, host, cc, mss, flow.sndbuf),

@@ -1,7 +1,7 @@
 //! Names, kernel versions and parameters.
 
 use super::flow;
-use fullpipe_sim::cc::{Congestion, algorithms};
+use fullpipe_sim::cc::{Congestion, algorithms, slow_starts};
 
 fn error(name: &str, parameters: &[(&str, i64)], kernel: &str, hz: u32) -> String {
     let parameters: Vec<_> = parameters.iter().map(|&(n, v)| (n.to_string(), v)).collect();
@@ -57,6 +57,20 @@ fn errors_say_what_is_known() {
 }
 
 #[test]
+fn errors_of_slow_starts_say_what_is_known() {
+    let error = |name: &str, parameters: &[(&str, i64)]| {
+        let parameters: Vec<_> = parameters.iter().map(|&(n, v)| (n.to_string(), v)).collect();
+        let cc = flow("reno", &[], "6.12").with_slow_start(name, &parameters);
+        cc.err().expect("an error").to_string()
+    };
+    assert_eq!(error("fast", &[]), "no slow start \"fast\"; known: hystart++, limited, search");
+    let message = error("limited", &[("max", 1)]);
+    assert_eq!(message, "limited has no parameter \"max\"; known: max_ssthresh");
+    let message = error("search", &[("thresh", 101)]);
+    assert_eq!(message, "search: thresh = 101 is beyond 1 to 100 (1/100)");
+}
+
+#[test]
 fn the_last_of_two_values_counts() {
     let mut flow = flow("cubic", &[("initial_ssthresh", 7), ("initial_ssthresh", 9)], "2.6.20");
     assert_eq!(flow.sock_mut().snd_ssthresh, 9);
@@ -65,8 +79,9 @@ fn the_last_of_two_values_counts() {
 
 #[test]
 fn descriptions_are_complete_and_their_defaults_valid() {
-    for algorithm in algorithms() {
-        assert!(!algorithm.title.is_empty() && !algorithm.kernels.is_empty());
+    assert!(algorithms().iter().all(|algorithm| !algorithm.kernels.is_empty()));
+    for algorithm in algorithms().into_iter().chain(slow_starts()) {
+        assert!(!algorithm.title.is_empty());
         for p in algorithm.parameters {
             let what = format!("{}: {p:?}", algorithm.name);
             assert!(!p.unit.is_empty() && !p.meaning.is_empty(), "{what}");

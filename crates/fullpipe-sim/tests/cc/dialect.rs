@@ -1,11 +1,14 @@
 //! The C sources keep to the dialect (cc/README.md), as far as reading them can tell.
 
-use fullpipe_sim::cc::algorithms;
+use fullpipe_sim::cc::{algorithms, slow_starts};
 use std::path::PathBuf;
 
-/// Name and text, without comments, of each `cc/*.c`.
-fn sources() -> Vec<(String, String)> {
-    let dir: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "..", "cc"].iter().collect();
+const ALGORITHMS: &str = "";
+const SLOW_STARTS: &str = "slow_start";
+
+/// Name and text of each C file of `cc/` or of a directory in it.
+fn sources(of: &str) -> Vec<(String, String)> {
+    let dir: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "..", "cc", of].iter().collect();
     let files = std::fs::read_dir(dir).expect("cc/").map(|entry| entry.expect("an entry").path());
     let files = files.filter(|path| path.extension().is_some_and(|e| e == "c"));
     files
@@ -25,12 +28,14 @@ fn code(text: &str) -> String {
 
 #[test]
 fn each_source_is_registered_under_its_name() {
-    let mut files: Vec<_> = sources().into_iter().map(|(name, _)| name).collect();
-    files.sort();
-    let mut known: Vec<_> = algorithms().into_iter().map(|a| a.name.to_string()).collect();
-    known.sort();
-    assert_eq!(files, known);
-    assert!(known.iter().all(|name| name.len() <= 15), "a kernel's limit");
+    for (of, known) in [(ALGORITHMS, algorithms()), (SLOW_STARTS, slow_starts())] {
+        let mut files: Vec<_> = sources(of).into_iter().map(|(name, _)| name).collect();
+        files.sort();
+        let mut known: Vec<_> = known.into_iter().map(|a| a.name.replace('+', "p")).collect();
+        known.sort();
+        assert_eq!(files, known);
+        assert!(known.iter().all(|name| name.len() <= 15), "a kernel's limit");
+    }
 }
 
 #[test]
@@ -39,14 +44,16 @@ fn sources_use_the_dialect_only() {
         "#if", "#elif", "float", "double", "__int128", "sim_", "asm", "goto", "while", "extern",
         "volatile", "printf", " % ",
     ];
-    for (name, text) in sources() {
+    let own = sources(ALGORITHMS).into_iter().map(|source| ("#include \"cc.h\"", source));
+    let slow = sources(SLOW_STARTS).into_iter().map(|source| ("#include \"../cc.h\"", source));
+    for (include, (name, text)) in own.chain(slow) {
         assert!(text.starts_with("/* SPDX-License-Identifier: MIT OR GPL-2.0 */\n"), "{name}");
         for word in ["Source:", "Deviations:", "Parameters"] {
             assert!(text.contains(word), "{name}: its card lacks \"{word}\"");
         }
         let code = code(&text);
         let includes: Vec<_> = code.lines().filter(|l| l.starts_with("#include")).collect();
-        assert_eq!(includes, ["#include \"cc.h\""], "{name}");
+        assert_eq!(includes, [include], "{name}");
         for word in forbidden {
             assert!(!code.contains(word), "{name}: \"{word}\"");
         }

@@ -11,6 +11,8 @@ mod dialect;
 mod hystart;
 mod random_calls;
 mod reduction;
+mod search;
+mod slow_start;
 
 use fullpipe_sim::cc::{AckSample, Congestion};
 

@@ -1,22 +1,42 @@
 //! Any calls in any order with any parameters: no crash, a window of at least one packet.
 
-use fullpipe_sim::cc::{AckSample, Congestion, Event, algorithms};
+use fullpipe_sim::cc::{
+    AckSample, Congestion, Description, Event, INFINITE_SSTHRESH, algorithms, slow_starts,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// A callback, or a change of the socket by the sender.
 #[derive(Clone, Debug)]
 enum Call {
-    Acks { times: u16, acked: u32 },
-    Sample { pkts_acked: i32, rtt_us: i32 },
+    Acks {
+        times: u16,
+        acked: u32,
+    },
+    Sample {
+        pkts_acked: i32,
+        rtt_us: i32,
+    },
     State(u8),
     Reduce,
     Undo,
     Event(bool),
     Clock(u32),
-    Window { cwnd: u32, ssthresh: u32, clamp: u32 },
-    Timestamp { saw: bool, echo: u32 },
+    Window {
+        cwnd: u32,
+        ssthresh: u32,
+        clamp: u32,
+    },
+    Timestamp {
+        saw: bool,
+        echo: u32,
+    },
     Limited(bool),
+    /// Packets arrive, others are sent; ssthresh is as at first.
+    Progress {
+        delivered: u32,
+        out: u32,
+    },
 }
 
 /// Small numbers and all numbers, equally often.
@@ -38,21 +58,31 @@ fn call() -> impl Strategy<Value = Call> {
             cwnd: cwnd.max(1), ssthresh, clamp: clamp.max(1) }),
         1 => (any::<bool>(), number()).prop_map(|(saw, echo)| Call::Timestamp { saw, echo }),
         1 => any::<bool>().prop_map(Call::Limited),
+        2 => (number(), number()).prop_map(|(delivered, out)| Call::Progress { delivered, out }),
     ]
 }
 
-/// An algorithm with a value within its range for each parameter, chosen by `shares` of the range.
-fn build(index: usize, kernel: &str, shares: &[u32], hz: u32) -> Option<Congestion> {
-    let known = algorithms();
-    let algorithm = &known[index % known.len()];
+/// A value within its range for each parameter, chosen by `shares` of the range.
+fn parameters(of: &Description, shares: &[u32]) -> Vec<(String, i64)> {
     let value = |(p, share): (&fullpipe_sim::cc::Parameter, &u32)| {
         let width = u64::from(p.max - p.min) + 1;
         let exact = [0, 1, width - 1].get(*share as usize % 8).copied();
         let offset = exact.unwrap_or((u64::from(*share) * width) >> 32);
         (p.name.to_string(), i64::from(p.min) + offset as i64)
     };
-    let parameters: Vec<_> = algorithm.parameters.iter().zip(shares).map(value).collect();
-    Congestion::new(algorithm.name, &parameters, kernel, hz, 0).ok()
+    of.parameters.iter().zip(shares).map(value).collect()
+}
+
+/// An algorithm and a slow start, or none beside the kernel's.
+fn build(index: [usize; 2], kernel: &str, shares: &[u32], hz: u32) -> Option<Congestion> {
+    let (known, slow) = (algorithms(), slow_starts());
+    let algorithm = &known[index[0] % known.len()];
+    let own = parameters(algorithm, shares);
+    let flow = Congestion::new(algorithm.name, &own, kernel, hz, 0).ok()?;
+    match slow.get(index[1]) {
+        Some(slow) => flow.with_slow_start(slow.name, &parameters(slow, shares)).ok(),
+        None => Some(flow),
+    }
 }
 
 fn apply(flow: &mut Congestion, call: &Call) {
@@ -75,6 +105,7 @@ fn apply(flow: &mut Congestion, call: &Call) {
         Call::Clock(jiffies) => {
             let sock = flow.sock_mut();
             sock.jiffies = sock.jiffies.wrapping_add(jiffies);
+            sock.now_us = sock.now_us.wrapping_add(u64::from(jiffies) * 100);
         }
         Call::Window { cwnd, ssthresh, clamp } => {
             let sock = flow.sock_mut();
@@ -84,6 +115,14 @@ fn apply(flow: &mut Congestion, call: &Call) {
             flow.sock_mut().saw_tstamp = u32::from(saw);
             flow.sock_mut().rcv_tsecr = echo;
         }
+        Call::Progress { delivered, out } => {
+            let sock = flow.sock_mut();
+            sock.delivered = sock.delivered.wrapping_add(delivered);
+            sock.snd_una = sock.snd_una.wrapping_add(delivered);
+            sock.packets_out = out;
+            sock.snd_nxt = sock.snd_una.wrapping_add(out);
+            sock.snd_ssthresh = INFINITE_SSTHRESH;
+        }
         Call::Limited(limited) => flow.sock_mut().is_cwnd_limited = u32::from(limited),
     }
 }
@@ -92,7 +131,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
     #[test]
     fn any_calls_leave_a_window_and_equal_calls_equal_states(
-        index in 0..3usize,
+        index in [0..3usize, 0..4usize],
         kernel in prop::sample::select(vec!["2.6.20", "2.6.24", "2.6.28", "6.12"]),
         shares in vec(any::<u32>(), 15),
         hz in prop::sample::select(vec![1, 31, 100, 250, 1000]),
@@ -114,5 +153,6 @@ proptest! {
         }
         prop_assert_eq!(format!("{:?}", flow.sock()), format!("{:?}", twin.sock()));
         prop_assert_eq!(flow.private(), twin.private());
+        prop_assert_eq!(flow.slow_private(), twin.slow_private());
     }
 }

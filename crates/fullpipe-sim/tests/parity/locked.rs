@@ -64,6 +64,7 @@ fn case() -> impl Strategy<Value = Config> {
                 (flow.sndbuf, flow.rcvbuf) = (Some(buffers.0), Some(buffers.1));
                 flow.bytes = flow.bytes.map(|bytes| bytes.max(500_000));
                 flow.write = write as u32;
+                flow.slow_start = None;
             }
             config.mtu = config.mtu.min(1500);
             (config.end, config.sample) = (Time::ms(ms), Time::ms(ms / 100));

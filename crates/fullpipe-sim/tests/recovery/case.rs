@@ -53,12 +53,19 @@ impl Case {
     fn run(&self, flipped: bool) -> Vec<String> {
         let mut host = host(&self.kernel);
         let flip = flipped.then_some(&self.flip);
+        let mut slow_start = None;
         for (name, value) in self.settings.iter().chain(flip) {
-            set(&mut host, name, value);
+            match name.as_str() {
+                "slow_start" => slow_start = Some(value),
+                _ => set(&mut host, name, value),
+            }
         }
         let profile = profile_of(&host).expect("a profile");
         let cc = Congestion::new(&self.congestion, &[], &self.kernel, host.hz, 1);
-        let cc = cc.expect("a congestion control");
+        let mut cc = cc.expect("a congestion control");
+        if let Some(name) = slow_start {
+            cc = cc.with_slow_start(name, &[]).expect("a slow start");
+        }
         let sender = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
         let receiver = Receiver::new(&profile, &host, SEGMENT, self.plan.rcvbuf);
         Network::new(sender, receiver, &self.plan).run()

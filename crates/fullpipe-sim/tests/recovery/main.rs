@@ -1,4 +1,4 @@
-//! Golden conversations about loss: each file of `golden/recovery` sets up two endpoints and what the
+//! Golden conversations about loss, and slow start: each file of `golden/recovery` sets up two endpoints and what the
 //! network does to single packets, and shows what the sender does, packet by packet, twice: as a
 //! kernel version does it, and with one row of its profile (or one sysctl) flipped.
 //!
@@ -51,7 +51,7 @@ fn conversations_about_loss() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// sysctls of recovery that some conversation flips.
+/// sysctls of recovery that some conversation flips, and the axis of slow start.
 const SYSCTLS: &[&str] = &[
     "tcp_sack",
     "tcp_fack",
@@ -61,6 +61,7 @@ const SYSCTLS: &[&str] = &[
     "tcp_early_retrans",
     "tcp_slow_start_after_idle",
     "timestamps",
+    "slow_start",
 ];
 
 /// Rows that say what a host offloads, costs or offers, flipped in tests of their own.

@@ -465,7 +465,7 @@ impl SendingFlow {
     fn new(flow: &Flow, host: &Host, seed: u64, mss: u32) -> SendingFlow {
         let profile = profile_of(host).expect("a profile");
         let stream = Rng::new(seed, &flow.name).next_u64();
-        let cc = Congestion::new(&flow.congestion, &flow.parameters, profile.name, host.hz, stream);
+        let cc = Congestion::of(flow, profile.name, host.hz, stream);
         SendingFlow {
             tcp: Sender::new(&profile, host, cc.expect("a known algorithm"), mss, flow.sndbuf),
             config: flow.clone(),

@@ -6,7 +6,7 @@
 mod hosts;
 pub mod paths;
 
-use fullpipe_sim::config::{App, Config, Element, Flow};
+use fullpipe_sim::config::{App, Config, Element, Flow, SlowStart};
 use fullpipe_sim::units::{Rate, Time};
 use proptest::prelude::*;
 
@@ -141,6 +141,7 @@ fn flow() -> impl Strategy<Value = Flow> {
                 name: String::new(),
                 congestion,
                 parameters,
+                slow_start: slow_start(write),
                 sndbuf: buffers.0,
                 rcvbuf: buffers.1,
                 start: Time(start),
@@ -150,6 +151,12 @@ fn flow() -> impl Strategy<Value = Flow> {
                 write: write as u32,
             }
         })
+}
+
+/// Mostly the kernel's; by a number that is drawn for something else.
+fn slow_start(drawn: u64) -> Option<SlowStart> {
+    let name = ["limited", "hystart++", "search"].get((drawn % 8) as usize)?;
+    Some(SlowStart { name: (*name).into(), parameters: Vec::new() })
 }
 
 fn buffer() -> impl Strategy<Value = u64> {

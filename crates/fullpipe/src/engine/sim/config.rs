@@ -52,6 +52,7 @@ fn flow(flow: &Flow) -> config::Flow {
         name: flow.name.clone(),
         congestion: flow.congestion.name.clone(),
         parameters: parameters.map(|(name, value)| (name.clone(), *value)).collect(),
+        slow_start: None,
         sndbuf: flow.sndbuf,
         rcvbuf: flow.rcvbuf,
         start: flow.start,
