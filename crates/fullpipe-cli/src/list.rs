@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use fullpipe::engine::engines;
 use fullpipe::scenario::metric::{self, Metric, Unit};
-use fullpipe::scenario::{self, Recipe, congestion};
+use fullpipe::scenario::{self, Recipe, congestion, slow_start};
 use fullpipe::trace::limits::limit_names;
 use fullpipe_sim::cc::{self, Parameter};
 use fullpipe_sim::tcp::profile::PROFILES;
@@ -22,6 +22,7 @@ struct Listing {
     recipes: Vec<RecipeEntry>,
     congestion: Vec<CongestionEntry>,
     genuine_congestion: Vec<CongestionEntry>,
+    slow_starts: Vec<CongestionEntry>,
     kernels: Vec<&'static str>,
     genuine_kernels: Vec<&'static str>,
     limits: Vec<&'static str>,
@@ -85,6 +86,7 @@ impl Listing {
             recipes: scenario::recipes().iter().map(RecipeEntry::new).collect(),
             congestion: cc::algorithms().iter().map(CongestionEntry::new).collect(),
             genuine_congestion: congestion::genuine().iter().map(CongestionEntry::new).collect(),
+            slow_starts: slow_start::slow_starts().iter().map(CongestionEntry::new).collect(),
             kernels: PROFILES.iter().map(|profile| profile.name).collect(),
             genuine_kernels: engines().iter().flat_map(|engine| engine.kernels()).collect(),
             limits: limit_names().collect(),
@@ -108,6 +110,10 @@ impl Listing {
         out += "\nCongestion controls of genuine kernels\n";
         for congestion in &self.genuine_congestion {
             congestion.write(&mut out);
+        }
+        out += "\nSlow starts (of a flow), with their parameters\n";
+        for slow_start in &self.slow_starts {
+            slow_start.write(&mut out);
         }
         let _ = writeln!(out, "\nKernels of the simulator\n  {}", self.kernels.join(", "));
         let genuine = self.genuine_kernels.join(", ");

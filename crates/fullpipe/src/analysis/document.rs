@@ -97,6 +97,13 @@ pub struct Flow {
     pub plateau_mbit: Option<f64>,
     /// Seconds until an interval first reached 90 % of the plateau.
     pub time_to_plateau_s: Option<f64>,
+    /// Seconds to the end of the first of three intervals in a row that delivered 90 % of what the path's slowest link can
+    /// carry; absent where there were none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub time_to_full_rate_s: Option<f64>,
+    /// How slow start went; absent where no RTT was measured.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub slow_start: Option<SlowStart>,
     /// Seconds from connect() until the receiver had read everything; absent where the run ended before.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub completion_s: Option<f64>,
@@ -109,6 +116,22 @@ pub struct Flow {
     /// Moments that were left out; absent where all are there.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub moments_left_out: u64,
+}
+
+/// The first slow start of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SlowStart {
+    /// The sample that shows cwnd at ssthresh, or a recovery, seconds since the flow's interval clock started; null where it
+    /// did not end.
+    pub ended_s: Option<f64>,
+    /// Largest cwnd by then, packets.
+    pub cwnd: u32,
+    /// Whether a loss ended it.
+    pub by_loss: bool,
+    /// Segments sent again in the recovery in which it ended, or that began within an RTT.
+    pub resent_segments: u64,
+    /// Largest srtt up to an RTT after its end, beside the least one: what it queued, s.
+    pub queued_s: f64,
 }
 
 /// The end of a connection that the kernel has given up.

@@ -143,6 +143,21 @@ fn whole(flow: &Flow, column: &str) -> Result<f64, String> {
         "mean_mbit" => flow.mean_mbit,
         "plateau_mbit" => flow.plateau_mbit.ok_or_else(none)?,
         "time_to_plateau_s" => flow.time_to_plateau_s.ok_or_else(none)?,
+        "time_to_full_rate_s" => flow.time_to_full_rate_s.ok_or_else(|| {
+            "no three intervals in a row reached 90 % of what the path can carry".to_string()
+        })?,
+        _ if column.starts_with("slow_start_") => slow_start(flow, column)?,
+        _ => return Err(format!("{column} has no value for the whole run")),
+    })
+}
+
+fn slow_start(flow: &Flow, column: &str) -> Result<f64, String> {
+    let slow_start = flow.slow_start.ok_or("no RTT was measured")?;
+    Ok(match column {
+        "slow_start_s" => slow_start.ended_s.ok_or("slow start did not end")?,
+        "slow_start_cwnd" => f64::from(slow_start.cwnd),
+        "slow_start_resent_segments" => slow_start.resent_segments as f64,
+        "slow_start_queued_s" => slow_start.queued_s,
         _ => return Err(format!("{column} has no value for the whole run")),
     })
 }

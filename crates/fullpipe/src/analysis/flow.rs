@@ -1,13 +1,14 @@
 //! The facts of one flow.
 
 use super::RunMeta;
-use super::document::{Aborted, Flow};
+use super::document::{Aborted, Flow, Interval};
 use super::intervals::{full_rates, intervals};
 use super::limits::Attribution;
 use super::lookup::{Lives, Traces, mbit, since_clock};
 use super::moments::moments;
-use super::plateau::plateau;
+use super::plateau::{REACHED, plateau};
 use super::series::series;
+use super::slow_start::slow_start;
 use fullpipe_sim::trace::Event;
 use fullpipe_sim::units::Time;
 
@@ -40,10 +41,23 @@ pub fn flow(
         mean_mbit: mbit(last.bytes_delivered, life.end.saturating_sub(life.start)),
         plateau_mbit: plateau.map(|plateau| plateau.rate),
         time_to_plateau_s: plateau.map(|plateau| intervals[plateau.first].end_s),
+        time_to_full_rate_s: time_to_full_rate(meta, &intervals),
+        slow_start: slow_start(trace, life),
         completion_s: life.complete.then(|| life.end.saturating_sub(life.start).as_secs_f64()),
         aborted: life.aborted.map(|errno| Aborted { at_s: since_clock(life, life.end), errno }),
         intervals,
         moments,
         moments_left_out,
     }
+}
+
+/// Intervals that have to be full in a row: what was held back by a lost segment comes in one or two.
+const LASTING: usize = 3;
+
+/// Until the end of the first of [`LASTING`] intervals that delivered [`REACHED`] of what the path can carry.
+fn time_to_full_rate(meta: &RunMeta, intervals: &[Interval]) -> Option<f64> {
+    let full = REACHED * meta.capacity_mbit?;
+    let mut runs = intervals.windows(LASTING);
+    let first = runs.find(|run| run.iter().all(|interval| interval.throughput_mbit >= full))?;
+    Some(first[0].end_s)
 }

@@ -20,6 +20,7 @@ impl RunMeta {
             clock_offset: run.report.clock_offset,
             sample: run.report.sample,
             bottlenecks: bottlenecks(run),
+            capacity_mbit: capacity_mbit(run),
             published: figures(scenario, plan),
             expectations: plan.expectations.clone(),
         }
@@ -44,6 +45,16 @@ fn bottlenecks(run: &Resolved) -> Vec<String> {
     let slowest = links.iter().map(|(rate, _)| *rate).min();
     let slow = links.into_iter().filter(|(rate, _)| Some(*rate) == slowest);
     slow.map(|(_, name)| name).chain(["sender.tx_ring".to_string()]).collect()
+}
+
+/// What the slowest link carries in full segments.
+fn capacity_mbit(run: &Resolved) -> Option<f64> {
+    let payload = |e: &Element| {
+        let (rate, framing) = e.rate()?;
+        let on_the_wire = f64::from(run.path.mtu + framing.overhead());
+        Some(rate.0 as f64 / 1e6 * f64::from(run.mss()) / on_the_wire)
+    };
+    run.path.forward.iter().filter_map(payload).min_by(f64::total_cmp)
 }
 
 fn figures(scenario: &Scenario, plan: &Plan) -> Option<Figures> {

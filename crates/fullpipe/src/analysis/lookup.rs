@@ -13,6 +13,13 @@ pub struct FlowTrace<'a> {
     blank: FlowSample,
 }
 
+impl<'a> FlowTrace<'a> {
+    /// From the samples of one flow.
+    pub fn new(samples: Vec<&'a FlowSample>) -> FlowTrace<'a> {
+        FlowTrace { samples, blank: FlowSample::blank() }
+    }
+}
+
 impl FlowTrace<'_> {
     /// Number of samples not later than `time`.
     pub fn count(&self, time: Time) -> usize {
@@ -67,9 +74,8 @@ pub struct Traces<'a> {
 
 impl<'a> Traces<'a> {
     pub fn new(meta: &RunMeta, recording: &'a Recording) -> Traces<'a> {
-        let mut flows: Vec<FlowTrace> = (0..meta.flows.len())
-            .map(|_| FlowTrace { samples: Vec::new(), blank: FlowSample::blank() })
-            .collect();
+        let mut flows: Vec<FlowTrace> =
+            (0..meta.flows.len()).map(|_| FlowTrace::new(Vec::new())).collect();
         for sample in &recording.flows {
             if let Some(flow) = flows.get_mut(usize::from(sample.flow)) {
                 flow.samples.push(sample);

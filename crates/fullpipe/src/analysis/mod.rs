@@ -19,6 +19,7 @@ pub mod phases;
 pub mod plateau;
 mod published;
 mod series;
+mod slow_start;
 mod stages;
 
 use crate::scenario::{Expect, Plan, Scenario, published as figures};
@@ -54,6 +55,8 @@ pub struct RunMeta {
     pub sample: Time,
     /// Names of the links that can be the bottleneck; the first one's queue is reported.
     pub bottlenecks: Vec<String>,
+    /// Payload that the slowest link of the way forward can carry, Mb/s; none where no element has a rate.
+    pub capacity_mbit: Option<f64>,
     /// Published figures to compare the first flow with.
     pub published: Option<Figures>,
     /// Expectations that apply to the run.

@@ -110,6 +110,26 @@ pub const FLOW: &[Metric] = &[
         RUN,
         "until an interval first reached 90 % of the plateau",
     ),
+    metric(
+        "time_to_full_rate_s",
+        Unit::Seconds,
+        RUN,
+        "to the first of three intervals at 90 % of what the slowest link carries",
+    ),
+    metric("slow_start_s", Unit::Seconds, RUN, "until cwnd first reached ssthresh, or a loss"),
+    metric("slow_start_cwnd", Unit::Packets, RUN, "largest congestion window by then"),
+    metric(
+        "slow_start_resent_segments",
+        Unit::Packets,
+        RUN,
+        "sent again in the recovery that ends slow start, or begins within an RTT",
+    ),
+    metric(
+        "slow_start_queued_s",
+        Unit::Seconds,
+        RUN,
+        "largest srtt up to an RTT after slow start, beside the least one",
+    ),
 ];
 
 /// A limit's share: "flow.NAME.limits.LIMIT".

@@ -21,6 +21,7 @@ pub mod reference;
 mod resolve;
 mod resolved;
 mod show;
+pub mod slow_start;
 mod source;
 mod write;
 

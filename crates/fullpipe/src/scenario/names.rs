@@ -5,7 +5,7 @@ use super::format::keys::{Group, Kind, Section};
 use super::format::near;
 use super::format::sysctl::SYSCTLS;
 use super::format::written::Run;
-use super::{Flow, Resolved, congestion};
+use super::{Flow, Resolved, congestion, slow_start};
 use fullpipe_guest::sockopt::SOCKOPTS;
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
 
@@ -68,6 +68,11 @@ impl Keys<'_> {
                 let module = genuine.iter().find(|module| Some(module.name) == of);
                 let parameters = module.into_iter().flat_map(|module| &module.parameters);
                 self.named(name, ["name"].into_iter().chain(parameters.map(|p| p.name)));
+            }
+            Kind::SlowStart => {
+                let all = slow_start::slow_starts();
+                let parameters = all.iter().flat_map(|one| &one.parameters).map(|p| p.name);
+                self.named(name, ["name"].into_iter().chain(parameters));
             }
             _ => {}
         }

@@ -61,4 +61,5 @@ const RECIPES: &[Recipe] = &[
         text: text!("published/fink-2007-overflow.toml"),
         files: &[],
     },
+    Recipe { name: "slow-start", text: text!("recipes/slow-start.toml"), files: &[] },
 ];

@@ -11,6 +11,7 @@ use super::format::written::{self, AppKind};
 use super::path::{self, queue};
 use super::profile::{self, Kernel};
 use super::resolved::*;
+use super::slow_start;
 use super::source::Source;
 use fullpipe_sim::cc::{self, KernelVersion};
 use fullpipe_sim::units::{Rate, Time};
@@ -285,7 +286,11 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
     let (sndbuf, rcvbuf) = buffers(flow, cx);
     let duration = value(&flow.duration).map(|time| Time::ns(time.0));
     let bytes = value(&flow.bytes).map(|size| size.0);
-    let congestion = congestion(flow.congestion.as_ref().map(|at| &at.value), kernel, cx);
+    let own = flow.congestion.as_ref().map(|at| &at.value);
+    let mut congestion = congestion(own, kernel, cx);
+    let slow_start = flow.slow_start.as_ref().map(|at| &at.value.0);
+    let slow_start =
+        congestion.as_mut().and_then(|of| slow_start::resolve(slow_start, own, of, cx));
     let app = app(&flow.app.as_ref()?.value.0, cx);
     let name = flow.name.as_ref()?;
     if duration.is_none() && bytes.is_none() && flow.wrong {
@@ -299,6 +304,7 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
     Some(Flow {
         name: name.value.0.clone(),
         congestion: congestion?,
+        slow_start: slow_start?,
         sndbuf,
         rcvbuf,
         sockopt: value(&flow.sockopt).map(|options| options.0).unwrap_or_default(),
@@ -369,7 +375,7 @@ fn congestion(
 }
 
 /// The value of a parameter, within its bounds.
-fn parameter(
+pub(super) fn parameter(
     algorithm: &cc::Description,
     key: &str,
     place: Place,

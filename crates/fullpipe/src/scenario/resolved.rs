@@ -143,6 +143,9 @@ pub struct Flow {
     pub name: String,
     /// Congestion control and all its parameters.
     pub congestion: Congestion,
+    /// A slow start that no kernel has; none: that of the congestion control's parameters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_start: Option<SlowStart>,
     /// SO_SNDBUF as requested, bytes; none: not set.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
     pub sndbuf: Option<u64>,
@@ -175,6 +178,16 @@ pub struct Flow {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Congestion {
     /// Name, for instance "cubic".
+    pub name: String,
+    /// All its parameters.
+    #[serde(flatten)]
+    pub parameters: BTreeMap<String, i64>,
+}
+
+/// A slow start with its parameters by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SlowStart {
+    /// Name, for instance "search".
     pub name: String,
     /// All its parameters.
     #[serde(flatten)]

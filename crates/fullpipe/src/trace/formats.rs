@@ -75,7 +75,8 @@ A flow lives from its connect() until the receiver has read everything, or the r
 The plateau of a flow is the median of the highest sixth of its full intervals (at least three). It is
 reached only if three intervals lie at 90 % of it or above, and the rate has stopped rising: from the first
 of them on, the median of the later half is at most 5 % above that of the earlier half.
-`time_to_plateau_s` is the end of the first interval at 90 % of it or above.
+`time_to_plateau_s` is the end of the first interval at 90 % of it or above; `time_to_full_rate_s` that of the first
+of three in a row at 90 % of what the slowest link of the way forward can carry in full segments.
 
 A row of published figures belongs to the ramp up to and including the one in which the published rate
 saturates (the plateau begins at 98 % of the published plateau). The band of a row holds what it would count

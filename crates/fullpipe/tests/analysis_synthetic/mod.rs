@@ -32,6 +32,7 @@ pub fn meta() -> RunMeta {
         clock_offset: Time::ZERO,
         sample: Time::ms(100),
         bottlenecks: vec!["link".into()],
+        capacity_mbit: None,
         published: None,
         expectations: Vec::new(),
     }

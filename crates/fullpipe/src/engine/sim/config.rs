@@ -52,7 +52,10 @@ fn flow(flow: &Flow) -> config::Flow {
         name: flow.name.clone(),
         congestion: flow.congestion.name.clone(),
         parameters: parameters.map(|(name, value)| (name.clone(), *value)).collect(),
-        slow_start: None,
+        slow_start: flow.slow_start.as_ref().map(|own| config::SlowStart {
+            name: own.name.clone(),
+            parameters: own.parameters.iter().map(|(name, value)| (name.clone(), *value)).collect(),
+        }),
         sndbuf: flow.sndbuf,
         rcvbuf: flow.rcvbuf,
         start: flow.start,

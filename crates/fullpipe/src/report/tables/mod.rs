@@ -4,16 +4,24 @@ mod compared;
 mod expectations;
 mod flows;
 mod published;
+mod slow_start;
 mod stages;
 mod table;
 
+pub(super) use slow_start::asks as asks_for_slow_start;
 pub use table::{Cell, Column, Table};
 
 use crate::analysis::document::Document;
 
 /// Every kind of table, in the order in which a report shows them.
-const TABLES: [fn(&Document) -> Vec<Table>; 5] =
-    [published::tables, expectations::tables, compared::tables, flows::tables, stages::tables];
+const TABLES: [fn(&Document) -> Vec<Table>; 6] = [
+    published::tables,
+    expectations::tables,
+    compared::tables,
+    flows::tables,
+    slow_start::tables,
+    stages::tables,
+];
 
 /// All tables of a document that have rows.
 #[must_use]

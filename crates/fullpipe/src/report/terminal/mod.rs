@@ -11,6 +11,7 @@ mod flow;
 mod grid;
 mod judged;
 mod paint;
+mod slow_start;
 mod verdict;
 
 pub use compared::compare;
@@ -30,6 +31,7 @@ pub fn render(document: &Document, style: Style) -> String {
         lines.push(String::new());
         lines.extend(compared::pair(pair, style));
     }
+    lines.extend(slow_start::lines(document, style));
     lines.extend(verdict::lines(document, style));
     lines.join("\n") + "\n"
 }

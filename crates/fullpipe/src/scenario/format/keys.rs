@@ -74,6 +74,7 @@ pub enum Kind {
     /// Elements of the path; the groups by their `kind`.
     Elements(&'static [(&'static str, &'static Group)]),
     Congestion,
+    SlowStart,
     Sysctl,
     Sockopt,
     Behaviour,
@@ -117,6 +118,9 @@ impl Kind {
             Kind::Elements(_) => "an array of elements { kind = \"link\", ... }".into(),
             Kind::Congestion => {
                 "a name such as \"cubic\", or { name = \"cubic\", initial_ssthresh = 100 }".into()
+            }
+            Kind::SlowStart => {
+                "a name such as \"search\", or { name = \"limited\", max_ssthresh = 200 }".into()
             }
             Kind::Sysctl => "a table such as { \"net.core.wmem_max\" = \"4MiB\" }".into(),
             Kind::Sockopt => "a table such as { TCP_NODELAY = 1 }".into(),

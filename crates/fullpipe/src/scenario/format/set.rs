@@ -32,7 +32,7 @@ impl Setter<'_> {
                 lengthen(node, short, short);
                 self.table(node, group, depth);
             }
-            Kind::Congestion => {
+            Kind::Congestion | Kind::SlowStart => {
                 lengthen(node, "name", "name");
                 self.leaf(node, depth);
             }

@@ -98,7 +98,7 @@ impl Read for ShortApp {
     }
 }
 
-/// A congestion control and what was written of its parameters.
+/// A congestion control, or slow start, and what was written of its parameters.
 #[derive(Clone, Debug)]
 pub struct Congestion {
     pub name: At<String>,
@@ -109,26 +109,42 @@ pub struct Congestion {
 impl Read for Congestion {
     const KIND: Kind = Kind::Congestion;
     fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
-        let mut long = node.clone();
-        if node.as_text().is_some() {
-            lengthen(&mut long, "name", key);
-        }
-        let Value::Table(table) = &long.value else {
-            wrong_type(node, key, &Self::KIND, cx);
-            return None;
-        };
-        let Some(name) = table.get("name") else {
-            cx.error("missing-key", node.place, format!("`{key}` needs `name`"))
-                .expected(Self::KIND.describe());
-            return None;
-        };
-        let value = String::read(&name.node, "name", cx)?;
-        let others = table.entries.iter().filter(|entry| entry.key != "name");
-        Some(Congestion {
-            name: At { value, place: name.node.place, written: true },
-            parameters: others.map(|e| (e.key.clone(), e.place, e.node.clone())).collect(),
-        })
+        read_algorithm(node, key, &Self::KIND, cx)
     }
+}
+
+/// A slow start and what was written of its parameters.
+#[derive(Clone, Debug)]
+pub struct SlowStart(pub Congestion);
+
+impl Read for SlowStart {
+    const KIND: Kind = Kind::SlowStart;
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        read_algorithm(node, key, &Self::KIND, cx).map(SlowStart)
+    }
+}
+
+/// Reads a name alone, or a table with `name` and parameters.
+fn read_algorithm(node: &Node, key: &str, kind: &Kind, cx: &mut Context) -> Option<Congestion> {
+    let mut long = node.clone();
+    if node.as_text().is_some() {
+        lengthen(&mut long, "name", key);
+    }
+    let Value::Table(table) = &long.value else {
+        wrong_type(node, key, kind, cx);
+        return None;
+    };
+    let Some(name) = table.get("name") else {
+        cx.error("missing-key", node.place, format!("`{key}` needs `name`"))
+            .expected(kind.describe());
+        return None;
+    };
+    let value = String::read(&name.node, "name", cx)?;
+    let others = table.entries.iter().filter(|entry| entry.key != "name");
+    Some(Congestion {
+        name: At { value, place: name.node.place, written: true },
+        parameters: others.map(|e| (e.key.clone(), e.place, e.node.clone())).collect(),
+    })
 }
 
 /// Overrides of single behaviours of a kernel profile: name, choice.

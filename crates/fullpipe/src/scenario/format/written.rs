@@ -4,7 +4,9 @@ use super::dotted::{Assignments, Axes};
 use super::keys::Default::{Absent, Empty, Is, Required};
 use super::keys::group;
 use super::sockopt::Sockopts;
-use super::special::{Behaviour, Congestion, DelayLimit, Numbers, Range, ShortApp, ShortLoss};
+use super::special::{
+    Behaviour, Congestion, DelayLimit, Numbers, Range, ShortApp, ShortLoss, SlowStart,
+};
 use super::sysctl::Sysctls;
 use super::values::{
     InDescriptors, InPackets, InRate, InSize, InTime, InTimePerByte, InTimePerPacket, Int, List,
@@ -193,6 +195,8 @@ group! {
         name: Name, Required;
         /// Congestion control, with parameters.
         congestion: Congestion, Absent("the kernel profile's default");
+        /// How slow start goes and ends, with parameters: as congestion control and kernel have it, or another way.
+        slow_start: SlowStart, Absent("as the parameters of the congestion control say");
         /// SO_SNDBUF and SO_RCVBUF as requested on both ends. The kernel doubles what it grants.
         socket_buffer: Buffer, Absent("`sndbuf` and `rcvbuf`");
         /// SO_SNDBUF as requested.

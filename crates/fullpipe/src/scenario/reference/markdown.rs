@@ -1,7 +1,6 @@
 //! The reference page.
 
 use super::groups;
-use crate::scenario::congestion;
 use crate::scenario::diagnostic::CODES;
 use crate::scenario::format::genuine_sysctl::{GENUINE, Genuine};
 use crate::scenario::format::keys::{Default, Group, Kind, Section};
@@ -12,6 +11,7 @@ use crate::scenario::format::sysctl::{SYSCTLS, written};
 use crate::scenario::metric::{FLOW, LIMITS, Metric, RECEIVER_STAGES, SENDER_STAGES, STAGE};
 use crate::scenario::profile::{self, KERNELS, Kernel};
 use crate::scenario::published;
+use crate::scenario::{congestion, slow_start};
 use fullpipe_sim::cc::{self, Description, KernelVersion};
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
 use fullpipe_sim::tcp::profile::PROFILES;
@@ -79,6 +79,7 @@ pub fn markdown() -> String {
     sysctls(&mut page);
     behaviours(&mut page);
     congestion_controls(&mut page);
+    slow_starts(&mut page);
     metrics(&mut page);
     figures(&mut page);
     codes(&mut page);
@@ -234,6 +235,22 @@ fn congestion_controls(page: &mut String) {
     *page += "\nGenuine kernels have these, with the parameters of their modules. One kernel has one value of a parameter \
               for all flows.\n";
     algorithms(page, &congestion::genuine(), &profile::genuine().collect::<Vec<_>>());
+}
+
+fn slow_starts(page: &mut String) {
+    *page += "\n## Slow starts\n\n`slow_start` of a flow is one of these. The first three are what kernels have, and set the \
+              parameters of the congestion control that stand for them; no kernel has the others, which the \
+              simulator puts in the place of its slow start ([slow-start.md](slow-start.md)).\n";
+    head(page, &["parameter", "values", "unit", "meaning", "default"]);
+    for one in slow_start::slow_starts() {
+        row(page, &[&format!("**{}**", one.name), "", "", one.title, ""]);
+        for p in &one.parameters {
+            let (name, values) = (format!("`{}`", p.name), format!("{} to {}", p.min, p.max));
+            let default =
+                p.defaults.first().map(|(_, value)| value.to_string()).unwrap_or_default();
+            row(page, &[&name, &values, p.unit, p.meaning, &default]);
+        }
+    }
 }
 
 /// A table of algorithms with their defaults in these kernels.

@@ -4,14 +4,14 @@
 //! conflicts) is left to the parser.
 
 use super::groups;
-use crate::scenario::congestion;
 use crate::scenario::format::genuine_sysctl::GENUINE;
 use crate::scenario::format::keys::{Default, Group, Key, Kind, Section};
 use crate::scenario::format::quantity::{Dimension, PACKETS, SIZE};
 use crate::scenario::format::sysctl::{Field, SYSCTLS};
 use crate::scenario::format::written::{Asked, Run};
+use crate::scenario::{congestion, slow_start};
 use fullpipe_guest::sockopt::{SOCKOPTS, Sockopt};
-use fullpipe_sim::cc;
+use fullpipe_sim::cc::{self, Description};
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -93,7 +93,12 @@ fn schema(kind: &Kind) -> Value {
                 .collect();
             json!({ "type": "array", "items": { "oneOf": kinds } })
         }
-        Kind::Congestion => congestion(),
+        Kind::Congestion => {
+            let mut algorithms = cc::algorithms();
+            algorithms.extend(congestion::genuine());
+            named(&algorithms)
+        }
+        Kind::SlowStart => named(&slow_start::slow_starts()),
         Kind::Sysctl => sysctl(),
         Kind::Sockopt => sockopt(),
         Kind::Behaviour => behaviour(),
@@ -128,9 +133,8 @@ fn short_form(group: &Group, short: &str) -> Value {
     json!({ "anyOf": [alone, reference(group)] })
 }
 
-fn congestion() -> Value {
-    let mut algorithms = cc::algorithms();
-    algorithms.extend(congestion::genuine());
+/// The name of one of these, or a table with its parameters.
+fn named(algorithms: &[Description]) -> Value {
     let names: BTreeSet<&str> = algorithms.iter().map(|algorithm| algorithm.name).collect();
     let tables = algorithms.iter().map(|algorithm| {
         let mut properties = Map::new();

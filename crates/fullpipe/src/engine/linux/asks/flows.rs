@@ -32,6 +32,13 @@ pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
 
 /// The keys of flows that are not done exactly.
 pub(super) fn answers(run: &Resolved, answers: &mut Answers) {
+    for (flow, own) in run.flow.iter().filter_map(|flow| Some((flow, flow.slow_start.as_ref()?))) {
+        let why = format!(
+            "no kernel has \"{}\"; \"standard\", \"initial_ssthresh\" and \"hystart\" are Linux's",
+            own.name
+        );
+        answers.push((format!("flow.{}.slow_start", flow.name), Support::Refused(why)));
+    }
     if run.hosts.sender.qdisc.kind != QdiscKind::PfifoFast {
         return;
     }

@@ -1,0 +1,107 @@
+//! Slow start as an axis of its own: what kernels have stays with the parameters of the congestion control, and
+//! what none has is a [`SlowStart`] of the flow.
+
+use super::format::context::{Context, Place};
+use super::format::special;
+use super::resolve::parameter;
+use super::resolved::{Congestion, SlowStart};
+use fullpipe_sim::cc::{self, Description, KernelVersion, Parameter};
+
+/// What kernels have, by parameters of their congestion controls.
+const STANDARD: &str = "standard";
+const INITIAL: &str = "initial_ssthresh";
+const HYSTART: &str = "hystart";
+
+/// Every slow start that a flow can ask for, those of kernels first.
+pub fn slow_starts() -> Vec<Description> {
+    let one =
+        |name, title, parameters| Description { name, title, kernels: Vec::new(), parameters };
+    let packets = Parameter {
+        name: "packets",
+        meaning: "ssthresh at the start (100: that of BIC and CUBIC up to 2.6.21)",
+        unit: "packets",
+        min: 1,
+        max: i32::MAX as u32,
+        defaults: vec![(KernelVersion::FIRST, 100)],
+    };
+    let mut all = vec![
+        one(STANDARD, "Doubles per round trip until a loss (RFC 5681)", Vec::new()),
+        one(INITIAL, "As standard, up to a cwnd given (bic and cubic)", vec![packets]),
+        one(HYSTART, "HyStart as in Linux (cubic)", Vec::new()),
+    ];
+    all.extend(cc::slow_starts());
+    all
+}
+
+/// Sets the parameters of `congestion` as the flow's slow start, if one is written, asks for; gives that slow start
+/// if no kernel has it. `own` is what was written of the congestion control.
+pub(super) fn resolve(
+    written: Option<&special::Congestion>,
+    own: Option<&special::Congestion>,
+    congestion: &mut Congestion,
+    cx: &mut Context,
+) -> Option<Option<SlowStart>> {
+    let Some(written) = written else { return Some(None) };
+    let (name, place) = (written.name.value.as_str(), written.name.place);
+    let known = slow_starts();
+    let Some(description) = known.iter().find(|known| known.name == name) else {
+        let message = format!("no slow start is called \"{name}\"");
+        cx.error("unknown-name", place, message).names(name, known.iter().map(|s| s.name));
+        return None;
+    };
+    let mut asked =
+        SlowStart { name: name.into(), parameters: super::congestion::defaults(description, "") };
+    for (key, place, node) in &written.parameters {
+        let value = parameter(description, key, *place, node, cx)?;
+        asked.parameters.insert(key.clone(), value);
+    }
+    goes_with(name, place, congestion, cx)?;
+    let packets = asked.parameters.get("packets").copied().unwrap_or(0);
+    impose(HYSTART, (name == HYSTART).into(), name, own, congestion, cx)?;
+    impose(INITIAL, packets, name, own, congestion, cx)?;
+    let of_cc = cc::slow_starts().iter().any(|own| own.name == name);
+    Some(of_cc.then_some(asked))
+}
+
+/// The congestion control has to be one of `cc/`, and what is a parameter of it has to be one.
+fn goes_with(name: &str, place: Place, of: &Congestion, cx: &mut Context) -> Option<()> {
+    let known = cc::algorithms();
+    if !known.iter().any(|algorithm| algorithm.name == of.name) {
+        let names: Vec<&str> = known.iter().map(|algorithm| algorithm.name).collect();
+        let message = format!("{} has its own slow start", of.name);
+        cx.error("conflict", place, message)
+            .expected(format!("`slow_start` with {} only", names.join(", ")));
+        return None;
+    }
+    let parameter = [HYSTART, INITIAL].into_iter().find(|parameter| *parameter == name);
+    if parameter.is_some_and(|parameter| !of.parameters.contains_key(parameter)) {
+        let message = format!("{} has no parameter `{name}`", of.name);
+        cx.error("conflict", place, message)
+            .expected("another slow start, or congestion = \"cubic\"");
+        return None;
+    }
+    Some(())
+}
+
+/// Gives a parameter, if the algorithm has it, the value that the slow start asks for; another one must not be
+/// written.
+fn impose(
+    parameter: &str,
+    value: i64,
+    slow_start: &str,
+    own: Option<&special::Congestion>,
+    congestion: &mut Congestion,
+    cx: &mut Context,
+) -> Option<()> {
+    let Some(present) = congestion.parameters.get_mut(parameter) else { return Some(()) };
+    let written = own.and_then(|own| own.parameters.iter().find(|(key, ..)| key == parameter));
+    if let Some((_, place, _)) = written.filter(|_| *present != value) {
+        let message =
+            format!("`slow_start` is \"{slow_start}\", for which `{parameter}` is {value}");
+        cx.error("conflict", *place, message)
+            .expected(format!("either `slow_start`, or `{parameter}` of the congestion control"));
+        return None;
+    }
+    *present = value;
+    Some(())
+}
