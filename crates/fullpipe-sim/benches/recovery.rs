@@ -60,6 +60,7 @@ fn host(kernel: &str) -> Host {
             tcp_frto: 2,
             tcp_reordering: 3,
             tcp_early_retrans: 0,
+            tcp_ecn: None,
             tcp_no_metrics_save: false,
         },
         qdisc_limit: 1000,
@@ -105,7 +106,7 @@ impl Connection {
         }
         let count = sacks.len();
         let sacks = (count > 0).then_some(Sacks { blocks, count });
-        let ack = Ack { ack: bytes(segments), window: 1 << 40, sacks, tsecr: 0, tsval: 0 };
+        let ack = Ack { ack: bytes(segments), window: 1 << 40, sacks, ..Ack::default() };
         self.wire.now += Time::us(1);
         self.tcp.on_ack(&ack, &mut self.wire);
     }

@@ -60,6 +60,7 @@ fn host(host: &Host, name: &str) -> Result<(), String> {
     let reordering = host.sysctl.tcp_reordering;
     demand((1..=127).contains(&reordering), "sysctl: tcp_reordering is 1 to 127")?;
     demand(host.sysctl.tcp_frto <= 2, "sysctl: tcp_frto is 0 to 2")?;
+    demand(host.sysctl.tcp_ecn <= Some(2), "sysctl: tcp_ecn is 0 to 2")?;
     demand(host.sysctl.tcp_early_retrans <= 4, "sysctl: tcp_early_retrans is 0 to 4")
 }
 

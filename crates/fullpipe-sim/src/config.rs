@@ -104,6 +104,9 @@ pub struct Sysctl {
     /// net.ipv4.tcp_early_retrans (0 to 4): 1 to 3 early retransmit, 3 and 4 tail loss probes; 0
     /// before Linux 3.5
     pub tcp_early_retrans: u32,
+    /// net.ipv4.tcp_ecn (0 to 2): 0 no ECN, 1 ask for it, 2 agree to it; none: the kernel's default, 2 since
+    /// Linux 2.6.31 and 0 before
+    pub tcp_ecn: Option<u32>,
     /// net.ipv4.tcp_no_metrics_save: a connection leaves nothing for the next one
     pub tcp_no_metrics_save: bool,
 }

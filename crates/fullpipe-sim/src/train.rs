@@ -55,6 +55,10 @@ pub struct Train {
     pub ip_len: u32,
     /// What the IP header of each says of congestion. Trains of several codepoints do not join.
     pub ecn: Ecn,
+    /// Of a SYN: whether it asks for ECN; of a SYN-ACK: whether it agrees (ECE). That of ACKs is in their log.
+    pub ece: bool,
+    /// Whether the first packet tells that cwnd is coming down (CWR).
+    pub cwr: bool,
     /// Timestamp of each packet, jiffies of its sender; 0 without timestamps.
     pub tsval: u32,
     /// Timestamp that each data packet echoes, jiffies of its receiver; 0 without timestamps.
@@ -103,7 +107,9 @@ impl Train {
     pub fn retimed(&self, from: u32, count: u32, first: Time, spacing: u64) -> Train {
         let serial = self.serial + u64::from(from);
         let push = self.push && from + count == self.count;
-        Train { number: self.number_of(from), count, serial, first, spacing, push, ..*self }
+        let cwr = self.cwr && from == 0;
+        let number = self.number_of(from);
+        Train { number, count, serial, first, spacing, push, cwr, ..*self }
     }
 
     /// Marks all of the packets (CE) if their flow can be told so; whether it can. Packets marked before can
@@ -132,7 +138,8 @@ impl Train {
             && self.tsecr == next.tsecr
             && self.number_of(self.count) == next.number
             && self.serial + u64::from(self.count) == next.serial;
-        if !follows || self.push || self.alone || next.alone || next.first < self.last() {
+        if !follows || self.push || self.alone || next.alone || next.cwr || next.first < self.last()
+        {
             return false;
         }
         let last = (self.last().0, self.spacing, self.count);

@@ -14,6 +14,8 @@ fn segments(from: u32, count: u32, ecn: Ecn) -> Train {
         len: 1000,
         ip_len: 1040,
         ecn,
+        ece: false,
+        cwr: false,
         tsval: 0,
         tsecr: 0,
         push: false,

@@ -43,6 +43,7 @@ fn spoil_element(element: &mut Element, field: usize, choice: u64) {
             _ => (model.loss_bad, model.loss_good) = (share(field), share(field / 4)),
         },
         Element::Drop(drop) => drop.segments = vec![odd(field, choice), odd(field + 1, choice)],
+        Element::Mark(mark) => mark.segments = vec![odd(field, choice), odd(field + 1, choice)],
         Element::Reorder(reorder) => match field % 3 {
             0 => reorder.chosen_delay = Time(odd(field, choice)),
             1 => reorder.gap = odd32(field, choice),
@@ -69,7 +70,7 @@ fn spoil_element(element: &mut Element, field: usize, choice: u64) {
 
 fn spoil_host(host: &mut Host, field: usize, choice: u64) {
     let (number, small) = (odd(field, choice), odd32(field, choice));
-    match field % 18 {
+    match field % 19 {
         0 => host.hz = small,
         1 => host.qdisc_limit = small,
         2 => host.tx_ring = small,
@@ -82,11 +83,12 @@ fn spoil_host(host: &mut Host, field: usize, choice: u64) {
         9 => host.cpu.ack = Time(number),
         10 => host.sysctl.rmem_max = number,
         11 => host.sysctl.wmem_max = number,
-        12 => host.sysctl.tcp_rmem[field / 18 % 3] = number,
-        13 => host.sysctl.tcp_wmem[field / 18 % 3] = number,
+        12 => host.sysctl.tcp_rmem[field / 19 % 3] = number,
+        13 => host.sysctl.tcp_wmem[field / 19 % 3] = number,
         14 => host.sysctl.tcp_adv_win_scale = (small % 63) as i32 - 31,
         15 => host.sysctl.netdev_max_backlog = small,
-        16 => host.kernel = "2.6.1".into(),
+        16 => host.sysctl.tcp_ecn = Some(small),
+        17 => host.kernel = "2.6.1".into(),
         _ => host.sysctl.tcp_adv_win_scale = 32,
     }
 }
@@ -137,6 +139,7 @@ fn spoilt() -> impl Strategy<Value = Config> {
     let spots = prop::collection::vec((0..4000usize, any::<u64>()), 1..4);
     (scenarios::config(size), spots).prop_map(|(mut config, spots)| {
         config.end = config.end.min(Time::ms(20));
+        let mut config = scenarios::with_ecn(config);
         spots.iter().for_each(|&(field, choice)| spoil(&mut config, field, choice));
         config
     })

@@ -132,10 +132,7 @@ fn receiver(rule: LockedTimers) -> Receiver {
     let mut tcp = Receiver::new(profile, &host(), SEGMENT, Some(8_000));
     for seq in (0..9).map(|i| i * u64::from(SEGMENT)) {
         tcp.read(Time::ZERO, tcp.readable());
-        tcp.on_segment(
-            Time::ZERO,
-            Segment { seq, len: SEGMENT, tsval: 0, tsecr: 0, push: false, alone: false },
-        );
+        tcp.on_segment(Time::ZERO, Segment { seq, len: SEGMENT, ..Segment::default() });
     }
     assert_eq!((tcp.acks.timer, tcp.acks.fires), (Some(Time::ms(40)), Some(Time::ms(40))));
     tcp
@@ -161,8 +158,7 @@ fn the_end_of_a_read_sends_what_the_timer_could_not() {
 #[test]
 fn a_timer_that_is_put_off_comes_again() {
     let small = |tcp: &mut Receiver| {
-        let segment =
-            Segment { seq: tcp.rcv_nxt, len: 400, tsval: 0, tsecr: 0, push: false, alone: false };
+        let segment = Segment { seq: tcp.rcv_nxt, len: 400, ..Segment::default() };
         tcp.on_segment(Time::ms(90), segment)
     };
     for rule in RULES {
@@ -190,8 +186,7 @@ fn a_delayed_ack_moves_the_timer_of_the_one_before() {
     let mut tcp = receiver(LockedTimers::PutOff);
     tcp.make_ack();
     assert_eq!((tcp.acks.timer, tcp.acks.fires), (None, Some(Time::ms(40))));
-    let segment =
-        Segment { seq: tcp.rcv_nxt, len: SEGMENT, tsval: 0, tsecr: 0, push: false, alone: false };
+    let segment = Segment { seq: tcp.rcv_nxt, len: SEGMENT, ..Segment::default() };
     assert_eq!(tcp.on_segment(Time::ms(10), segment), None);
     assert_eq!((tcp.acks.timer, tcp.acks.fires), (Some(Time::ms(50)), Some(Time::ms(50))));
 }

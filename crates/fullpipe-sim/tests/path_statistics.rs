@@ -40,6 +40,8 @@ fn pass_trains(element: Element, packets: u64, length: u32, spacing: Time) -> Pa
             len,
             ip_len,
             ecn: Ecn::NotEct,
+            ece: false,
+            cwr: false,
             tsval,
             tsecr: 0,
             count,

@@ -67,14 +67,7 @@ fn case() -> impl Strategy<Value = Case> {
 /// The ACKs of a row, one by one.
 fn alone(tcp: &mut Receiver, first: u64, count: u32) -> Vec<Ack> {
     let numbers = first..first + u64::from(count);
-    let segments = numbers.map(|i| Segment {
-        seq: seq(i),
-        len: len(i),
-        tsval: 0,
-        tsecr: 0,
-        push: false,
-        alone: false,
-    });
+    let segments = numbers.map(|i| Segment { seq: seq(i), len: len(i), ..Segment::default() });
     segments.filter_map(|segment| tcp.on_segment(Time::ms(1), segment)).collect()
 }
 

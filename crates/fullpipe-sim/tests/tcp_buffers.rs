@@ -25,14 +25,7 @@ fn receiver(profile: &Profile, rcvbuf: u64, segments: u64) -> Receiver {
     host.sysctl.rmem_max = 1 << 20;
     let mut tcp = Receiver::new(profile, &host, SEGMENT, Some(rcvbuf));
     for number in 0..segments {
-        let segment = Segment {
-            seq: number * MSS,
-            len: SEGMENT,
-            tsval: 0,
-            tsecr: 0,
-            push: false,
-            alone: false,
-        };
+        let segment = Segment { seq: number * MSS, len: SEGMENT, ..Segment::default() };
         tcp.on_segment(Time::ms(number), segment);
     }
     tcp
@@ -158,10 +151,7 @@ fn tuned(tuning: RcvTuning) -> Vec<u64> {
             let seq = tcp.rcv_nxt;
             // The sender echoes what was sent an RTT ago; the first tick is 1.
             let tsecr = 100 * (round as u32 - 1) + 1;
-            tcp.on_segment(
-                now,
-                Segment { seq, len: SEGMENT, tsval: 0, tsecr, push: false, alone: false },
-            );
+            tcp.on_segment(now, Segment { seq, len: SEGMENT, tsecr, ..Segment::default() });
             tcp.read(now, tcp.readable());
         }
         seen.push(tcp.window.rcvbuf);

@@ -52,7 +52,7 @@ struct Pair {
 }
 
 fn segment_of(seq: u64, len: u64) -> Segment {
-    Segment { seq, len: len as u32, tsval: 0, tsecr: 0, push: false, alone: false }
+    Segment { seq, len: len as u32, ..Segment::default() }
 }
 
 impl Pair {

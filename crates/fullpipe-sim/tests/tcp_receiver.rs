@@ -163,9 +163,7 @@ fn waits(host: &Host, profile: &Profile, rtt: u64, gap: u64) -> Vec<u64> {
                 seq: u64::from(i * SEGMENT),
                 len: SEGMENT,
                 tsval: 1,
-                tsecr: 0,
-                push: false,
-                alone: false,
+                ..Segment::default()
             };
             let at_once = tcp.on_segment(now, segment);
             tcp.read(now, tcp.readable());
@@ -209,8 +207,7 @@ fn the_delayed_acks_time_is_at_most_the_timeout() {
         let before = [(0, SEGMENT); 8].into_iter().chain([(600, SEGMENT); 8]);
         for (pause, len) in before.chain(steps.iter().copied()) {
             now += pause;
-            let segment =
-                Segment { seq: tcp.rcv_nxt, len, tsval: 0, tsecr: 0, push: false, alone: false };
+            let segment = Segment { seq: tcp.rcv_nxt, len, ..Segment::default() };
             at_once = tcp.on_segment(Time::ms(now), segment).is_some();
             // The end of a read acknowledges a small segment.
             tcp.read(Time::ms(now), tcp.readable());
@@ -247,14 +244,8 @@ fn a_long_pause_begins_quick_acks_anew() {
     let at_once = |pause: u64| {
         let mut tcp = Receiver::new(profile(|_| {}), &host(), SEGMENT, Some(8_000));
         let take = |tcp: &mut Receiver, at, seq: u32| {
-            let segment = Segment {
-                seq: u64::from(seq * SEGMENT),
-                len: SEGMENT,
-                tsval: 0,
-                tsecr: 0,
-                push: false,
-                alone: false,
-            };
+            let segment =
+                Segment { seq: u64::from(seq * SEGMENT), len: SEGMENT, ..Segment::default() };
             let ack = tcp.on_segment(Time::ms(at), segment);
             tcp.read(Time::ms(at), tcp.readable());
             ack.is_some()
@@ -276,14 +267,7 @@ fn the_end_of_quick_acks_begins_the_delay_anew() {
     let mut tcp = Receiver::new(profile(|_| {}), &host(), SEGMENT, Some(8_000));
     let first = (0..20u32).find_map(|i| {
         let now = Time::ms(30 * u64::from(i));
-        let segment = Segment {
-            seq: u64::from(i * SEGMENT),
-            len: SEGMENT,
-            tsval: 0,
-            tsecr: 0,
-            push: false,
-            alone: false,
-        };
+        let segment = Segment { seq: u64::from(i * SEGMENT), len: SEGMENT, ..Segment::default() };
         let ack = tcp.on_segment(now, segment);
         tcp.read(now, tcp.readable());
         ack.is_none().then(|| tcp.acks.timer.expect("it is delayed") - now)

@@ -56,7 +56,7 @@ fn ack(segments: u64, sacks: &[(u64, u64)]) -> Ack {
         *slot = (bytes(start), bytes(end));
     }
     let sacks = (!sacks.is_empty()).then_some(Sacks { blocks, count: sacks.len() });
-    Ack { ack: bytes(segments), window: 1 << 20, sacks, tsecr: 0, tsval: 0 }
+    Ack { ack: bytes(segments), window: 1 << 20, sacks, ..Ack::default() }
 }
 
 /// The delayed-ACK estimate of CUBIC counts skbs in 2.6.20 and segments since 2.6.24: an ACK of one
@@ -111,10 +111,7 @@ fn a_part_of_an_skb_tells_the_rtt() {
         host.tso = true;
         let (mut tcp, mut wire) = full(profile(|_| {}), &host, "reno");
         wire.now = Time::ms(280);
-        tcp.on_ack(
-            &Ack { ack: bytes, window: 1 << 20, sacks: None, tsecr: 0, tsval: 0 },
-            &mut wire,
-        );
+        tcp.on_ack(&Ack { ack: bytes, window: 1 << 20, sacks: None, ..Ack::default() }, &mut wire);
         tcp.srtt_us()
     };
     // After 100 ms of the handshake one of 180 ms counts an eighth.

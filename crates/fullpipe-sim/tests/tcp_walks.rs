@@ -74,7 +74,7 @@ fn ack(segments: u64, sacks: &[(u64, u64)]) -> Ack {
         *slot = (bytes(start), bytes(end));
     }
     let sacks = (!sacks.is_empty()).then_some(Sacks { blocks, count: sacks.len() });
-    Ack { ack: bytes(segments), window: 1 << 20, sacks, tsecr: 0, tsval: 0 }
+    Ack { ack: bytes(segments), window: 1 << 20, sacks, ..Ack::default() }
 }
 
 /// An ACK with SACK blocks, what is looked at for them, to mark and to send again, and what is sent again.

@@ -26,6 +26,8 @@ fn acks(first: u64, spacing: u64, count: u32) -> Train {
         len: 0,
         ip_len: 52,
         ecn: Ecn::NotEct,
+        ece: false,
+        cwr: false,
         tsval: 0,
         tsecr: 0,
         push: false,

@@ -41,7 +41,7 @@ use crate::path::Chain;
 use crate::path::host::receive::Receive;
 use crate::tally::Samples;
 use crate::tcp::behaviour::profile_of;
-use crate::tcp::{HEADERS, TIMESTAMP_OPTION, opening_len};
+use crate::tcp::{HEADERS, TIMESTAMP_OPTION, ecn, opening_len};
 use crate::trace::{Control, Event, EventKind, Sink};
 use crate::train::{Kind, Train};
 use crate::units::Time;
@@ -121,6 +121,7 @@ pub fn run(
     control: &mut dyn Control,
 ) -> Result<Outcome, String> {
     config.check()?;
+    ecn::check(config)?;
     let asked = config;
     let config = negotiated(asked);
     let mut run = Run::new(&config)?;

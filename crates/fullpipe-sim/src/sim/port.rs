@@ -45,6 +45,8 @@ impl Port<'_> {
             len,
             ip_len: len + self.headers,
             ecn: Ecn::NotEct,
+            ece: false,
+            cwr: false,
             tsval: 0,
             tsecr: 0,
             push: false,
@@ -56,13 +58,19 @@ impl Port<'_> {
         }
     }
 
-    /// Sends one packet without data: SYN, SYN-ACK or ACK.
+    /// Sends one packet without data: the handshake's last one, or an ACK.
     pub(super) fn send_control(&mut self, kind: Kind, number: u64, what: What) -> bool {
         let mut packet = Train { kind, ..self.train(number, 0, 1) };
         if matches!(kind, Kind::Syn | Kind::SynAck) {
             packet.ip_len = self.opening;
         }
         self.push(&[packet], self.cpu, what)
+    }
+
+    /// Sends a SYN or a SYN-ACK that asks for ECN or agrees to it, or not.
+    pub(super) fn send_syn(&mut self, kind: Kind, number: u64, ece: bool) -> bool {
+        let packet = Train { kind, ece, ..self.train(number, 0, 1) };
+        self.push(&[packet], self.cpu, What::Plain)
     }
 
     /// Tells the capture that TCP takes the ACK of this serial.
@@ -96,10 +104,10 @@ impl Output for Port<'_> {
         if skb.retransmission {
             self.retransmitted.push(skb.seq);
         }
-        let stamped = |train| Train { tsval: skb.tsval, tsecr: skb.tsecr, ..train };
-        let whole = stamped(self.train(skb.seq, self.mss, full));
+        let stamped = |train| Train { tsval: skb.tsval, tsecr: skb.tsecr, ecn: skb.ecn, ..train };
+        let whole = Train { cwr: skb.cwr, ..stamped(self.train(skb.seq, self.mss, full)) };
         let tail_at = skb.seq + u64::from(full) * u64::from(self.mss);
-        let tail = stamped(self.train(tail_at, rest, 1));
+        let tail = Train { cwr: skb.cwr && full == 0, ..stamped(self.train(tail_at, rest, 1)) };
         let push = self.push && (segments > 1 || skb.push);
         let alone = self.alone && segments == 1;
         let taken = match (full, rest) {

@@ -17,7 +17,7 @@ use crate::path::host::transmit::Transmit;
 use crate::tally::Samples;
 use crate::tcp::behaviour::profile_of;
 use crate::tcp::receiver::Receiver;
-use crate::tcp::{Ack, Segment};
+use crate::tcp::{Ack, Segment, ecn};
 use crate::trace::EventKind;
 use crate::train::{Kind, Train};
 use crate::units::Time;
@@ -119,17 +119,9 @@ impl ReceivingHost {
         }
     }
 
-    /// Sends a SYN-ACK or an ACK.
-    fn send(
-        &mut self,
-        flow: usize,
-        cpu: Time,
-        kind: Kind,
-        number: u64,
-        what: What,
-        shared: &mut Shared,
-    ) {
-        let mut port = Port {
+    /// A flow's way out, with the CPU at `cpu`.
+    fn port<'a>(&'a mut self, flow: usize, cpu: Time, shared: &'a mut Shared) -> Port<'a> {
+        Port {
             transmit: &mut self.transmit,
             wire: &mut self.wire,
             cpu,
@@ -144,13 +136,12 @@ impl ReceivingHost {
             alone: false,
             retransmitted: Vec::new(),
             capture: shared.capture.as_deref_mut(),
-        };
-        port.send_control(kind, number, what);
+        }
     }
 
     fn send_ack(&mut self, flow: usize, cpu: Time, ack: Ack, shared: &mut Shared) {
         let number = shared.acks.push(flow, &ack);
-        self.send(flow, cpu, Kind::Ack, number, What::Ack(&ack), shared);
+        self.port(flow, cpu, shared).send_control(Kind::Ack, number, What::Ack(&ack));
     }
 
     /// The softirq takes what has arrived.
@@ -195,14 +186,23 @@ impl ReceivingHost {
         match packet.kind {
             Kind::Syn => {
                 shared.hear_and_settle(packet);
-                self.flows[flow].syn_seen = true;
-                self.flows[flow].tcp.on_syn(cpu);
-                let window = self.flows[flow].tcp.window.told_first();
-                self.send(flow, cpu, Kind::SynAck, window, What::Plain, shared);
+                self.on_syn(flow, packet.ece, cpu, shared);
             }
             Kind::Data if self.flows[flow].syn_seen => self.on_data(packet, cpu, now, shared),
             _ => shared.settle(packet),
         }
+    }
+
+    /// A SYN that asks for ECN or does not; the first one counts (`inet_rtx_syn_ack` repeats the answer).
+    fn on_syn(&mut self, flow: usize, asks: bool, cpu: Time, shared: &mut Shared) {
+        let state = &mut self.flows[flow];
+        if !state.syn_seen {
+            state.tcp.use_ecn(asks && ecn::agrees(&self.host));
+        }
+        state.syn_seen = true;
+        state.tcp.on_syn(cpu);
+        let (window, agreed) = (state.tcp.window.told_first(), state.tcp.uses_ecn());
+        self.port(flow, cpu, shared).send_syn(Kind::SynAck, window, agreed);
     }
 
     fn on_data(&mut self, packet: Train, cpu: Time, now: Time, shared: &mut Shared) {
@@ -219,8 +219,8 @@ impl ReceivingHost {
         if state.tcp.rcv_nxt == 0 && packet.len > 0 && packet.number == 0 {
             shared.event(now, packet.flow, EventKind::FirstData, u64::from(packet.len));
         }
-        let Train { number: seq, len, tsval, tsecr, push, alone, .. } = packet;
-        let segment = Segment { seq, len, tsval, tsecr, push, alone };
+        let Train { number: seq, len, tsval, tsecr, push, alone, ecn, cwr, .. } = packet;
+        let segment = Segment { seq, len, tsval, tsecr, push, alone, ecn, cwr };
         let segment = Arrived { segment, serial: packet.serial };
         if state.locked {
             state.backlog.push_back(segment);

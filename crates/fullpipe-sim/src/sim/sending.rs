@@ -21,11 +21,11 @@ use crate::config::{self, Config, Flow, Host};
 use crate::path::host::receive::Receive;
 use crate::path::host::transmit::Transmit;
 use crate::tally::Samples;
-use crate::tcp::Ack;
 use crate::tcp::behaviour::profile_of;
 use crate::tcp::metrics::Metrics;
 use crate::tcp::profile::LockedTimers;
 use crate::tcp::sender::{Sender, Writer};
+use crate::tcp::{Ack, ecn};
 use crate::trace::EventKind;
 use crate::train::{Kind, Train};
 use crate::units::Time;
@@ -225,7 +225,7 @@ impl SendingHost {
         match packet.kind {
             Kind::SynAck => {
                 shared.hear_and_settle(packet);
-                cpu = self.on_syn_ack(flow, packet.number, cpu, now, shared);
+                cpu = self.on_syn_ack(flow, &packet, cpu, now, shared);
             }
             Kind::Ack => {
                 let Some(ack) = shared.acks.take(flow, packet.number) else { return cpu };
@@ -245,7 +245,7 @@ impl SendingHost {
     fn on_syn_ack(
         &mut self,
         flow: usize,
-        window: u64,
+        answer: &Train,
         cpu: Time,
         now: Time,
         shared: &mut Shared,
@@ -253,7 +253,8 @@ impl SendingHost {
         let state = &mut self.flows[flow];
         let Some(sent) = state.syn_sent.filter(|_| !state.tcp.is_established()) else { return cpu };
         let measured = (state.syn_repeats == 0).then_some(sent);
-        state.tcp.established(cpu, window, measured, Some(&self.metrics));
+        state.tcp.use_ecn(answer.ece && ecn::asks(&self.host, 0));
+        state.tcp.established(cpu, answer.number, measured, Some(&self.metrics));
         state.next_write = now;
         self.timers.set(flow * TIMERS_PER_FLOW + CONNECT_TIMER, None);
         self.runnable.push_back(flow);
@@ -333,8 +334,9 @@ impl SendingHost {
         let wait = Time(state.timeout_init.0 << state.syn_repeats.min(5));
         state.syn_sent.get_or_insert(now);
         self.timers.set(flow * TIMERS_PER_FLOW + CONNECT_TIMER, Some(now + wait));
+        let asks = ecn::asks(&self.host, state.syn_repeats);
         self.with_port(flow, cpu, shared, now, |_, port| {
-            port.send_control(Kind::Syn, 0, What::Plain);
+            port.send_syn(Kind::Syn, 0, asks);
         })
     }
 }

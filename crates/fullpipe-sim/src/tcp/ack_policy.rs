@@ -30,6 +30,8 @@ pub struct AckPolicy {
     wheel: TimerWheel,
     /// Segments still to be acknowledged at once.
     pub quick: u32,
+    /// Whether the next ACK goes at once (ICSK_ACK_NOW).
+    pub now: bool,
     /// Delayed ACK's timeout, jiffies; 0 before the first data.
     ato: u32,
     lrcvtime: u32,
@@ -61,6 +63,7 @@ impl AckPolicy {
             ticks: Ticks::jiffies(hz),
             wheel: profile.timer_wheel,
             quick: 0,
+            now: false,
             ato: 0,
             lrcvtime: 0,
             rtt: Rtt::new(hz, profile),
@@ -104,7 +107,7 @@ impl AckPolicy {
     pub fn on_data(&mut self, now: Time, rcv_wnd: u64) {
         let jiffies = self.ticks.at(now) as u32;
         if self.ato == 0 {
-            self.raise_quick(rcv_wnd);
+            self.raise_quick(rcv_wnd, MAX_QUICKACKS);
             self.ato = self.ato_min();
         } else {
             self.adapt_ato(jiffies - self.lrcvtime, rcv_wnd);
@@ -114,14 +117,19 @@ impl AckPolicy {
 
     /// The next segments are acknowledged at once (tcp_enter_quickack_mode).
     pub fn enter_quick_mode(&mut self, rcv_wnd: u64) {
-        self.raise_quick(rcv_wnd);
+        self.enter_quick_mode_for(rcv_wnd, MAX_QUICKACKS);
+    }
+
+    /// So many of the next segments at `most` are acknowledged at once (4.18 `tcp_enter_quickack_mode`).
+    pub(super) fn enter_quick_mode_for(&mut self, rcv_wnd: u64, most: u32) {
+        self.raise_quick(rcv_wnd, most);
         self.ato = self.ato_min();
     }
 
-    fn raise_quick(&mut self, rcv_wnd: u64) {
+    fn raise_quick(&mut self, rcv_wnd: u64, most: u32) {
         let two = 2 * u64::from(self.rcv_mss);
         let quickacks = match rcv_wnd {
-            wnd if wnd >= two * u64::from(MAX_QUICKACKS) => MAX_QUICKACKS,
+            wnd if wnd >= two * u64::from(most) => most,
             wnd if wnd < two => 2,
             wnd => (wnd / two) as u32,
         };
@@ -136,7 +144,7 @@ impl AckPolicy {
         } else if gap < self.ato {
             self.ato = ((self.ato >> 1) + gap).min(self.rtt.rto);
         } else if gap > self.rtt.rto {
-            self.raise_quick(rcv_wnd);
+            self.raise_quick(rcv_wnd, MAX_QUICKACKS);
         }
     }
 
@@ -147,6 +155,7 @@ impl AckPolicy {
         }
         self.quick = self.quick.saturating_sub(1);
         self.pushed = false;
+        self.now = false;
         self.timer = None;
         self.blocked = false;
     }

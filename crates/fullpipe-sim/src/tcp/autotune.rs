@@ -133,6 +133,7 @@ mod tests {
             tcp_frto: 0,
             tcp_reordering: 3,
             tcp_early_retrans: 0,
+            tcp_ecn: None,
             tcp_no_metrics_save: false,
         };
         RcvSpace::new(&sysctl, 1000, 5840)

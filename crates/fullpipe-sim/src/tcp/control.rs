@@ -66,6 +66,7 @@ impl Sender {
         if let Some(sacks) = &ack.sacks {
             self.take_sacks(ack, sacks, &mut flags, out);
         }
+        flags.ece = ack.ece && self.ecn.agreed;
         if nothing_out {
             if flags.dsacking {
                 self.alert(prior_una, 0, &mut flags, out);
@@ -79,7 +80,7 @@ impl Sender {
         }
         self.process_tlp_ack(ack.ack, &flags, out);
         let mut resend = Resend::Nothing;
-        let alarms = flags.data_sacked || flags.dsacking;
+        let alarms = flags.data_sacked || flags.ece || flags.dsacking;
         if !flags.not_dup() || alarms || self.ca_state != CaState::Open {
             let duplicate = flags.is_dupack() && !flags.dsacking;
             resend = self.alert(prior_una, duplicate.into(), &mut flags, out);
@@ -88,6 +89,7 @@ impl Sender {
             self.set_xmit_timer(out);
         }
         let delivered = (self.board.delivered - delivered) as u32;
+        self.counters.delivered_ce += if flags.ece { u64::from(delivered) } else { 0 };
         let lost = (self.board.lost_ever - lost) as u32;
         self.control_cwnd(ack.ack, delivered, lost, &flags, prior_in_flight, out);
         self.xmit_recovery(resend, out);

@@ -13,6 +13,8 @@ pub struct Counters {
     pub acks_received: u64,
     /// Skbs of the queue that were looked at on walks along it.
     pub walked: Walked,
+    /// Segments delivered by ACKs that tell of a mark (tcpi_delivered_ce).
+    pub delivered_ce: u64,
     /// Timeouts.
     pub timeouts: u64,
     /// Skbs that the qdisc refused.

@@ -39,6 +39,8 @@ pub(super) struct Flags {
     /// A retransmission was found lost (FLAG_LOST_RETRANS).
     pub(super) lost_retrans: bool,
     pub(super) reneging: bool,
+    /// The receiver tells of a mark (FLAG_ECE).
+    pub(super) ece: bool,
 }
 
 impl Flags {

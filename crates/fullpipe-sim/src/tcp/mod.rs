@@ -7,6 +7,7 @@ mod compressed;
 mod control;
 pub mod counters;
 mod deferral;
+pub mod ecn;
 pub mod input;
 mod joining;
 pub mod metrics;
@@ -30,6 +31,7 @@ pub mod window;
 pub mod write;
 
 use crate::config::Host;
+use crate::ecn::Ecn;
 use crate::units::Time;
 
 /// Bytes of IP and TCP headers without options.
@@ -71,7 +73,7 @@ pub struct Sacks {
 }
 
 /// What an ACK says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ack {
     /// Next byte expected.
     pub ack: u64,
@@ -83,10 +85,12 @@ pub struct Ack {
     pub tsecr: u32,
     /// Timestamp, jiffies of the receiver; 0 without timestamps.
     pub tsval: u32,
+    /// Whether a marked segment has come and no CWR since (ECE).
+    pub ece: bool,
 }
 
 /// A data segment as it arrives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     /// First byte.
     pub seq: u64,
@@ -100,6 +104,10 @@ pub struct Segment {
     pub push: bool,
     /// Whether it was an skb of its own, told where the receiver minds.
     pub alone: bool,
+    /// Its codepoint as it arrives.
+    pub ecn: Ecn,
+    /// Whether it tells that the sender reduces cwnd (CWR).
+    pub cwr: bool,
 }
 
 /// A piece of the stream handed down for transmission.
@@ -117,6 +125,10 @@ pub struct Transmission {
     pub tsval: u32,
     /// Timestamp echoed, jiffies of the receiver; 0 without timestamps.
     pub tsecr: u32,
+    /// Codepoint of all its segments.
+    pub ecn: Ecn,
+    /// Whether its first segment tells that cwnd is coming down (CWR; `tcp_gso_segment` of Linux 6.12).
+    pub cwr: bool,
 }
 
 /// Where the sender's packets go.

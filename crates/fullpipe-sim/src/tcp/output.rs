@@ -160,7 +160,8 @@ impl Sender {
         let seq = self.snd_nxt;
         let stamp = self.stamp(out.now());
         let push = self.queue.head_pushes(len);
-        let skb = Transmission { push, ..self.transmission(seq, len, false, out.now()) };
+        let (ecn, cwr) = self.ecn.mark_new_data();
+        let skb = Transmission { push, ecn, cwr, ..self.transmission(seq, len, false, out.now()) };
         if !out.transmit(skb) {
             self.counters.refused += 1;
             self.enter_cwr(out.now());

@@ -9,6 +9,7 @@
 use super::ack_policy::AckPolicy;
 use super::autotune::RcvSpace;
 use super::compressed::Compressed;
+use super::ecn::{QUICKACKS, ReceiverEcn};
 use super::joining::Joined;
 use super::out_of_order::OutOfOrder;
 use super::profile::{Profile, RcvTuning, RttClock, RttSource};
@@ -16,6 +17,7 @@ use super::space::Space;
 use super::window::ReceiveWindow;
 use super::{Ack, Sacks, Segment};
 use crate::config::Host;
+use crate::ecn::Ecn;
 use crate::ticks::Ticks;
 use crate::units::Time;
 use alloc::collections::VecDeque;
@@ -60,6 +62,7 @@ pub struct Receiver {
     /// The same as of today, with the RTT that is measured for it whoever has set the size.
     growth: Option<Space>,
     is_locked: bool,
+    ecn: ReceiverEcn,
     compressed: Compressed,
     /// Timestamp of what is sent now.
     clock: u32,
@@ -110,6 +113,7 @@ impl Receiver {
             space: (!today && rcvbuf.is_none()).then_some(space),
             growth: today.then(|| Space::new(&window, mss)),
             is_locked: rcvbuf.is_some(),
+            ecn: ReceiverEcn::default(),
             compressed: Compressed::default(),
             clock: 0,
             window,
@@ -135,6 +139,16 @@ impl Receiver {
     /// Bytes ready for the reader.
     pub fn readable(&self) -> u64 {
         self.waiting_bytes
+    }
+
+    /// A SYN was answered that asked for ECN, or one that did not.
+    pub fn use_ecn(&mut self, agreed: bool) {
+        self.ecn.agreed = agreed;
+    }
+
+    /// Whether both ends use ECN.
+    pub fn uses_ecn(&self) -> bool {
+        self.ecn.agreed
     }
 
     /// A SYN came and is answered.
@@ -173,15 +187,22 @@ impl Receiver {
         if seq <= self.window.rcv_wup && tsval >= self.ts_recent {
             self.ts_recent = tsval;
         }
+        let beyond = end > self.rcv_nxt + self.window.remaining(self.rcv_nxt);
+        if segment.cwr && !beyond && end >= self.window.rcv_wup {
+            self.ecn.hear_cwr();
+            self.acks.now = true;
+        }
         if end <= self.rcv_nxt {
             self.duplicates += 1;
             self.tell_duplicate(seq, end);
             return Some(self.ack_in_quick_mode());
         }
-        let beyond = end > self.rcv_nxt + self.window.remaining(self.rcv_nxt);
         let next = seq <= self.rcv_nxt;
         if seq != self.rcv_nxt && !self.profile.compresses_sacks {
             self.acks.enter_quick_mode(self.window.rcv_wnd);
+        }
+        if !next && !beyond {
+            self.hear_mark(segment.ecn);
         }
         if beyond || !self.has_room(next) {
             self.dropped += 1;
@@ -196,6 +217,7 @@ impl Receiver {
         self.take_in_order((end - self.rcv_nxt) as u32, end, segment.alone);
         self.measure(len, segment.push);
         self.acks.on_data(now, self.window.rcv_wnd);
+        self.hear_mark(segment.ecn);
         if let Some(space) = &mut self.space {
             space.on_data(self.ticks.at(now) as u32, self.rcv_nxt, self.window.rcv_wnd);
         }
@@ -207,6 +229,13 @@ impl Receiver {
         }
         let filled = had_hole && self.out_of_order.is_empty();
         self.ack_or_delay(now, filled)
+    }
+
+    /// tcp_ecn_check_ce.
+    fn hear_mark(&mut self, ecn: Ecn) {
+        if self.ecn.hear(ecn) {
+            self.acks.enter_quick_mode_for(self.window.rcv_wnd, QUICKACKS);
+        }
     }
 
     fn tick(&mut self, now: Time) {
@@ -400,7 +429,8 @@ impl Receiver {
             self.window.select(self.acks.rcv_mss) >= advertised
         };
         let beyond_hole = !self.out_of_order.is_empty();
-        if second || self.acks.quick > 0 || beyond_hole && self.acks_hole(now) {
+        let at_once = self.acks.quick > 0 || self.acks.now;
+        if second || at_once || beyond_hole && self.acks_hole(now) {
             return Some(self.make_ack());
         }
         if filled && self.profile.compresses_sacks {
@@ -456,7 +486,7 @@ impl Receiver {
         self.compressed.on_ack_sent();
         let sacks = self.sack_blocks();
         let (tsecr, tsval) = if self.timestamps { (self.ts_recent, self.clock) } else { (0, 0) };
-        Ack { ack: self.rcv_nxt, window, sacks, tsecr, tsval }
+        Ack { ack: self.rcv_nxt, window, sacks, tsecr, tsval, ece: self.ecn.echoes }
     }
 
     /// Four blocks at most, three beside timestamps; what came twice is the first of them.

@@ -5,6 +5,7 @@
 //! `snd_una <= snd_nxt <= write_seq`; in flight never exceeds cwnd when new data is sent.
 
 use super::counters::Counters;
+use super::ecn::SenderEcn;
 use super::metrics::Metrics;
 use super::pacing::Pacing;
 use super::profile::{AckOrder, CcRtt, Profile, RttClock, SackMarking};
@@ -16,6 +17,7 @@ use super::usage::Usage;
 use super::{CaState, Output, Transmission};
 use crate::cc::Congestion;
 use crate::config::{Host, Sysctl};
+use crate::ecn::Ecn;
 use crate::ticks::Ticks;
 use crate::trace::Limit;
 use crate::units::Time;
@@ -80,6 +82,7 @@ pub struct Sender {
     pub(super) max_window: u64,
     pub(super) ca_state: CaState,
     pub(super) recovery: Recovery,
+    pub(super) ecn: SenderEcn,
     /// Jiffies since which a large skb waits to become larger (tso_deferred).
     pub(super) tso_deferred: Option<u32>,
     pub(super) cwnd_used: u32,
@@ -140,6 +143,7 @@ impl Sender {
             max_window: 0,
             ca_state: CaState::Open,
             recovery: Recovery::new(&host.sysctl, profile),
+            ecn: SenderEcn::default(),
             tso_deferred: None,
             cwnd_used: 0,
             usage: Usage::default(),
@@ -156,6 +160,11 @@ impl Sender {
             writer: Writer::Active,
             counters: Counters::default(),
         }
+    }
+
+    /// Before that: what the handshake says of ECN.
+    pub fn use_ecn(&mut self, agreed: bool) {
+        self.ecn.agreed = agreed;
     }
 
     /// The SYN-ACK arrived: `window` is its unscaled window; `sent` is when the SYN was sent, unless
@@ -254,7 +263,16 @@ impl Sender {
             true => (self.timestamp(now), self.ts_recent),
             false => (0, 0),
         };
-        Transmission { seq, len, retransmission, push: false, tsval, tsecr }
+        Transmission {
+            seq,
+            len,
+            retransmission,
+            push: false,
+            tsval,
+            tsecr,
+            ecn: Ecn::NotEct,
+            cwr: false,
+        }
     }
 
     /// Lets the congestion control see the time and the state.

@@ -47,6 +47,7 @@ pub fn host() -> Host {
             tcp_frto: 0,
             tcp_reordering: 3,
             tcp_early_retrans: 0,
+            tcp_ecn: None,
             tcp_no_metrics_save: false,
         },
         qdisc_limit: 1000,

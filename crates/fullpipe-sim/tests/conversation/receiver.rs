@@ -34,7 +34,7 @@ impl Setup {
 }
 
 fn piece(seq: u64, len: u32) -> Segment {
-    Segment { seq, len, tsval: 0, tsecr: 0, push: false, alone: false }
+    Segment { seq, len, ..Segment::default() }
 }
 
 fn talk(tcp: &mut Receiver, time: u64, event: &str) -> (u64, String, String) {

@@ -149,7 +149,8 @@ impl Talk {
             sacks.count = blocks.len();
         }
         let sacks = (sacks.count > 0).then_some(sacks);
-        self.tcp.on_ack(&Ack { ack: number, window, sacks, tsecr, tsval: 0 }, &mut self.out);
+        self.tcp
+            .on_ack(&Ack { ack: number, window, sacks, tsecr, ..Ack::default() }, &mut self.out);
     }
 
     /// One write() as long as there is room, as the host does it.

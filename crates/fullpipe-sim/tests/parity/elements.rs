@@ -75,6 +75,8 @@ fn trains(elements: &[Element], drawn: &[Drawn]) -> Vec<Train> {
             len,
             ip_len,
             ecn: d.ecn,
+            ece: false,
+            cwr: false,
             tsval,
             tsecr: 0,
             count,

@@ -69,13 +69,16 @@ fn note(told: &Record, segments: u64) {
         if last.is_some_and(|sample| sample.dropped > 0) {
             show(&format!("dropped by {}", stage.kind));
         }
+        if last.is_some_and(|sample| sample.marked > 0) {
+            show("marked");
+        }
     }
 }
 
 #[test]
 fn trains_tell_what_packets_tell() {
     let size = Size { packets: 3000, samples: 100 };
-    random::check(5000, scenarios::config(size), compare);
+    random::check(5000, scenarios::config(size).prop_map(scenarios::with_ecn), compare);
     let seen = SEEN.lock().unwrap();
     let kinds = [EventKind::Established, EventKind::FirstData, EventKind::CaState];
     let kinds = kinds.iter().chain(&[EventKind::Retransmit, EventKind::Timeout]);
@@ -85,7 +88,7 @@ fn trains_tell_what_packets_tell() {
     let drops = places.map(|place| format!("dropped by {place}"));
     let elements = KINDS.iter().map(|kind| format!("a {kind}"));
     let few = kinds.map(|kind| kind.name().to_string()).chain(drops).chain(elements);
-    for what in few.chain(["more than 100 segments".to_string()]) {
+    for what in few.chain(["more than 100 segments", "marked"].map(String::from)) {
         assert!(seen.get(&what).is_some_and(|&cases| cases >= 20), "hardly any {what}: {seen:?}");
     }
 }

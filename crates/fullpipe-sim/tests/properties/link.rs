@@ -28,6 +28,8 @@ pub fn trains_and_link() -> impl Strategy<Value = (Link, Vec<Train>)> {
                 len,
                 ip_len,
                 ecn: Ecn::NotEct,
+                ece: false,
+                cwr: false,
                 tsval,
                 tsecr: 0,
                 push: false,

@@ -15,6 +15,7 @@ mod stages;
 mod ways;
 
 use fullpipe_sim::config::Config;
+use proptest::strategy::Strategy;
 use record::{Record, ToTheEnd};
 use scenarios::Size;
 
@@ -37,7 +38,7 @@ fn run(config: &Config) -> Result<Record, String> {
 }
 
 fn on_every_scenario(property: fn(&Config) -> Result<(), String>) {
-    random::check(1000, scenarios::config(SIZE), property);
+    random::check(1000, scenarios::config(SIZE).prop_map(scenarios::with_ecn), property);
 }
 
 #[test]

@@ -62,12 +62,12 @@ impl Case {
         }
         let profile = profile_of(&host).expect("a profile");
         let cc = Congestion::new(&self.congestion, &[], &self.kernel, host.hz, 1);
-        let mut cc = cc.expect("a congestion control");
-        if let Some(name) = slow_start {
-            cc = cc.with_slow_start(name, &[]).expect("a slow start");
-        }
-        let sender = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
-        let receiver = Receiver::new(&profile, &host, SEGMENT, self.plan.rcvbuf);
+        let cc = cc.expect("a congestion control");
+        let ecn = host.sysctl.tcp_ecn == Some(1);
+        let mut sender = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
+        let mut receiver = Receiver::new(&profile, &host, SEGMENT, self.plan.rcvbuf);
+        sender.use_ecn(ecn);
+        receiver.use_ecn(ecn);
         Network::new(sender, receiver, &self.plan).run()
     }
 
@@ -112,6 +112,7 @@ fn host(kernel: &str) -> Host {
             tcp_frto: if kernel == "2.6.20" { 0 } else { 2 },
             tcp_reordering: 3,
             tcp_early_retrans: if kernel.starts_with("2.") { 0 } else { 3 },
+            tcp_ecn: None,
             tcp_no_metrics_save: false,
         },
         qdisc_limit: 1000,
@@ -141,6 +142,7 @@ fn set(host: &mut Host, name: &str, value: &str) {
         "tcp_frto" => s.tcp_frto = number,
         "tcp_reordering" => s.tcp_reordering = number,
         "tcp_early_retrans" => s.tcp_early_retrans = number,
+        "tcp_ecn" => s.tcp_ecn = Some(number),
         "tcp_slow_start_after_idle" => s.tcp_slow_start_after_idle = number > 0,
         _ => panic!("{name} is neither a sysctl nor a behaviour"),
     }

@@ -6,7 +6,8 @@
 //! the unit of everything. It takes 1 ms to send and 50 ms to arrive, an ACK another 50 ms. A jiffy is
 //! 1 ms. Rows: time, what came (an ACK with its SACK blocks; a timer; a write), cwnd, ssthresh
 //! (`-`: infinite), packets in flight, congestion state, and what was sent: `R` before what was sent
-//! again, `!` after what the network loses, `+30` after what it delays, `*` after what it doubles.
+//! again, `cwr` after what carries CWR, `^` after what the network marks, `!` after what it loses, `+30`
+//! after what it delays, `*` after what it doubles.
 //!
 //! FULLPIPE_BLESS=1 rewrites the tables; read the difference.
 
@@ -60,6 +61,7 @@ const SYSCTLS: &[&str] = &[
     "tcp_reordering",
     "tcp_early_retrans",
     "tcp_slow_start_after_idle",
+    "tcp_ecn",
     "timestamps",
     "slow_start",
 ];

@@ -1,5 +1,6 @@
 //! Two endpoints and the network between them, which does as it is told to single packets.
 
+use fullpipe_sim::ecn::Ecn;
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::{Sender, Writer};
 use fullpipe_sim::tcp::{Ack, Output, Segment, Transmission};
@@ -18,6 +19,7 @@ pub struct Plan {
     writes: Vec<(u64, u64)>,
     lost: BTreeSet<(u64, u32)>,
     doubled: BTreeSet<(u64, u32)>,
+    marked: BTreeSet<(u64, u32)>,
     delayed: BTreeMap<(u64, u32), u64>,
     /// ACKs that are lost, by their number.
     lost_acks: BTreeSet<u64>,
@@ -51,6 +53,7 @@ impl Plan {
             ["write", amount] => self.writes.push((0, tenths(amount))),
             ["write", amount, "at", ms] => self.writes.push((number(ms), tenths(amount))),
             ["lose", rest @ ..] => self.lost.extend(all(rest)),
+            ["mark", rest @ ..] => self.marked.extend(all(rest)),
             ["double", rest @ ..] => self.doubled.extend(all(rest)),
             ["delay", rest @ .., "by", ms] => {
                 self.delayed.extend(all(rest).into_iter().map(|p| (p, number(ms))));
@@ -100,7 +103,7 @@ struct Link<'a> {
 }
 
 impl Link<'_> {
-    fn segment(&mut self, segment: Segment, again: bool) {
+    fn segment(&mut self, mut segment: Segment, again: bool) {
         let number = segment.seq / u64::from(SEGMENT);
         let copy = self.copies.entry(segment.seq).or_insert(0);
         *copy += 1;
@@ -110,6 +113,10 @@ impl Link<'_> {
         let arrival = self.free + Time::ms(ONE_WAY_MS - 1 + delay);
         let (lost, doubled) =
             (self.plan.lost.contains(&packet), self.plan.doubled.contains(&packet));
+        let marked = self.plan.marked.contains(&packet) && segment.ecn != Ecn::NotEct;
+        if marked {
+            segment.ecn = Ecn::Ce;
+        }
         if !lost {
             self.arrivals.push((arrival, segment));
         }
@@ -117,6 +124,8 @@ impl Link<'_> {
             self.arrivals.push((arrival + Time::ms(1), segment));
         }
         let mut mark = String::new();
+        mark += if segment.cwr { "cwr" } else { "" };
+        mark += if marked { "^" } else { "" };
         mark += if lost { "!" } else { "" };
         mark += if doubled { "*" } else { "" };
         if delay > 0 {
@@ -157,14 +166,13 @@ impl Output for Link<'_> {
         self.skbs += 1;
         while at < skb.len {
             let len = (skb.len - at).min(SEGMENT);
-            let (seq, tsval) = (skb.seq + u64::from(at), skb.tsval);
+            let (seq, cwr) = (skb.seq + u64::from(at), skb.cwr && at == 0);
             at += len;
             let push = at == skb.len && (at > SEGMENT || skb.push);
             let alone = skb.len <= SEGMENT;
-            self.segment(
-                Segment { seq, len, tsval, tsecr: skb.tsecr, push, alone },
-                skb.retransmission,
-            );
+            let Transmission { tsval, tsecr, ecn, .. } = skb;
+            let segment = Segment { seq, len, tsval, tsecr, push, alone, ecn, cwr };
+            self.segment(segment, skb.retransmission);
         }
         true
     }
@@ -296,6 +304,9 @@ impl Network<'_> {
 
 fn said(ack: &Ack) -> String {
     let mut text = format!("ack {}", ack.ack as f64 / f64::from(SEGMENT));
+    if ack.ece {
+        text += " ece";
+    }
     if let Some(sacks) = &ack.sacks {
         text += " sack";
         for &(start, end) in &sacks.blocks[..sacks.count] {

@@ -1,32 +1,25 @@
 //! A packet on its way.
 
-use fullpipe_sim::tcp::Ack;
+use fullpipe_sim::tcp::{Ack, Segment};
 
 /// What a packet is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// Bytes `[seq, seq + len)`; without bytes: the handshake's third packet, or a window probe.
-    Data {
-        /// First byte.
-        seq: u64,
-        /// Bytes.
-        len: u32,
-        /// Timestamp, and the one echoed.
-        tsval: u32,
-        tsecr: u32,
-        /// Whether it ends an skb of several.
-        push: bool,
-        /// Whether it is an skb of its own.
-        alone: bool,
-    },
+    /// A segment; without bytes: the handshake's third packet, or a window probe.
+    Data(Segment),
     /// A pure ACK.
     Ack(Ack),
     /// Connection request.
-    Syn,
+    Syn {
+        /// Whether it asks for ECN.
+        asks: bool,
+    },
     /// Its answer.
     SynAck {
         /// Unscaled window, bytes.
         window: u64,
+        /// Whether it agrees to ECN.
+        agrees: bool,
     },
 }
 

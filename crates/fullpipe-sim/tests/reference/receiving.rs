@@ -8,9 +8,9 @@ use super::receive::Receive;
 use super::timers::Timers;
 use super::transmit::Transmit;
 use fullpipe_sim::config::{Config, Host};
-use fullpipe_sim::tcp::Segment;
 use fullpipe_sim::tcp::behaviour::profile_of;
 use fullpipe_sim::tcp::receiver::Receiver;
+use fullpipe_sim::tcp::{Segment, ecn};
 use fullpipe_sim::trace::EventKind;
 use fullpipe_sim::units::Time;
 use std::collections::VecDeque;
@@ -92,15 +92,8 @@ impl ReceivingHost {
             cpu += self.host.cpu.receive;
             let flow = packet.flow;
             match packet.body {
-                Body::Syn => {
-                    self.flows[flow].syn_seen = true;
-                    self.flows[flow].tcp.on_syn(cpu);
-                    let window = self.flows[flow].tcp.window.told_first();
-                    self.send(flow, cpu, Body::SynAck { window }, cx.opening, &mut cx.agenda);
-                }
-                Body::Data { seq, len, tsval, tsecr, push, alone } => {
-                    self.data(flow, Segment { seq, len, tsval, tsecr, push, alone }, (now, cpu), cx)
-                }
+                Body::Syn { asks } => self.syn(flow, asks, cpu, cx),
+                Body::Data(segment) => self.data(flow, segment, (now, cpu), cx),
                 Body::Ack(_) | Body::SynAck { .. } => {
                     unreachable!("the sender does not send these")
                 }
@@ -108,6 +101,16 @@ impl ReceivingHost {
             self.look_after(flow);
         }
         self.cpu.urgent(now, cpu);
+    }
+
+    fn syn(&mut self, flow: usize, asks: bool, cpu: Time, cx: &mut Context) {
+        let state = &mut self.flows[flow];
+        if !std::mem::replace(&mut state.syn_seen, true) {
+            state.tcp.use_ecn(asks && ecn::agrees(&self.host));
+        }
+        state.tcp.on_syn(cpu);
+        let (window, agrees) = (state.tcp.window.told_first(), state.tcp.uses_ecn());
+        self.send(flow, cpu, Body::SynAck { window, agrees }, cx.headers, &mut cx.agenda);
     }
 
     fn data(&mut self, flow: usize, segment: Segment, at: (Time, Time), cx: &mut Context) {

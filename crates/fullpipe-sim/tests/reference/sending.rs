@@ -17,7 +17,7 @@ use fullpipe_sim::tcp::behaviour::profile_of;
 use fullpipe_sim::tcp::metrics::Metrics;
 use fullpipe_sim::tcp::profile::LockedTimers;
 use fullpipe_sim::tcp::sender::{Sender, Writer};
-use fullpipe_sim::tcp::{Ack, Output, Transmission};
+use fullpipe_sim::tcp::{Ack, Output, Segment, Transmission};
 use fullpipe_sim::trace::{EventKind, Limit};
 use fullpipe_sim::units::Time;
 use std::collections::VecDeque;
@@ -113,11 +113,13 @@ impl Output for Port<'_> {
         let mut at = 0;
         while at < skb.len || segments.is_empty() {
             let len = (skb.len - at).min(self.mss);
-            let (seq, tsval) = (skb.seq + u64::from(at), skb.tsval);
+            let (seq, cwr) = (skb.seq + u64::from(at), skb.cwr && at == 0);
             at += len;
             let push = at == skb.len && (at > self.mss || skb.push);
             let alone = skb.len > 0 && skb.len <= self.mss;
-            segments.push((Body::Data { seq, len, tsval, tsecr: skb.tsecr, push, alone }, len));
+            let Transmission { tsval, tsecr, ecn, .. } = skb;
+            let segment = Segment { seq, len, tsval, tsecr, push, alone, ecn, cwr };
+            segments.push((Body::Data(segment), len));
             self.cpu += self.cost;
         }
         if skb.retransmission {
@@ -221,31 +223,41 @@ impl SendingHost {
                 Body::Ack(ack) => {
                     cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_ack(&ack, port));
                 }
-                Body::SynAck { window } => cpu = self.syn_ack(flow, window, (now, cpu), cx),
-                Body::Data { .. } | Body::Syn => unreachable!("the receiver does not send these"),
+                Body::SynAck { window, agrees } => {
+                    let at = (now, cpu);
+                    cpu = self.syn_ack(flow, window, agrees, at, cx);
+                }
+                Body::Data(_) | Body::Syn { .. } => {
+                    unreachable!("the receiver does not send these")
+                }
             }
             self.look_after(flow, now, cx);
         }
         self.cpu.urgent(now, cpu);
     }
 
-    fn syn_ack(&mut self, flow: usize, window: u64, at: (Time, Time), cx: &mut Context) -> Time {
+    fn syn_ack(
+        &mut self,
+        flow: usize,
+        window: u64,
+        agrees: bool,
+        at: (Time, Time),
+        cx: &mut Context,
+    ) -> Time {
         let (now, cpu) = at;
         let state = &mut self.flows[flow];
         if state.tcp.is_established() {
             return cpu;
         }
         let measured = Some(state.syns[0]).filter(|_| state.syns.len() == 1);
+        state.tcp.use_ecn(agrees && self.host.sysctl.tcp_ecn == Some(1));
         state.tcp.established(cpu, window, measured, Some(&self.metrics));
         state.next_write = now;
         cx.tell(now, flow, EventKind::Established, (now - state.syns[0]).0);
         self.timers.set(flow * TIMERS + CONNECT, None);
         self.runnable.push_back(flow);
         self.work(flow, at, cx, |_, port| {
-            port.offer(vec![(
-                Body::Data { seq: 0, len: 0, tsval: 0, tsecr: 0, push: false, alone: false },
-                0,
-            )]);
+            port.offer(vec![(Body::Data(Segment::default()), 0)]);
         })
     }
 
@@ -297,11 +309,13 @@ impl SendingHost {
             TCP => cpu = self.tcp_timer(flow, (now, cpu), cx),
             CONNECT => {
                 let doublings = self.flows[flow].syns.len().min(5);
+                // Only the first SYN asks for ECN (RFC 3168, section 6.1.1.1).
+                let asks = doublings == 0 && self.host.sysctl.tcp_ecn == Some(1);
                 self.flows[flow].syns.push(now);
                 self.timers.set(number, Some(now + Time::secs(self.timeout_init << doublings)));
                 let options = cx.opening - cx.headers;
                 cpu = self.work(flow, (now, cpu), cx, |_, port| {
-                    port.offer(vec![(Body::Syn, options)]);
+                    port.offer(vec![(Body::Syn { asks }, options)]);
                 });
             }
             LEAVES if self.flows[flow].locked => self.flows[flow].left_while_locked = true,

@@ -28,7 +28,7 @@ pub fn pass(
     let mut elements: Vec<_> = elements.iter().map(|e| build(e, seed)).collect();
     let mut agenda = Agenda::default();
     for (ack, &(time, ip_len, skb)) in (0..).zip(packets) {
-        let body = Body::Ack(Ack { ack, window: 0, sacks: None, tsecr: 0, tsval: 0 });
+        let body = Body::Ack(Ack { ack, window: 0, sacks: None, ..Ack::default() });
         let packet = Packet { flow: 0, skb, ip_len, body };
         agenda.add(time, Happening::Arrival(Side::Sender, 0, packet));
     }

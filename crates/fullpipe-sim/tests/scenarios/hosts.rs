@@ -68,6 +68,7 @@ fn sysctl() -> impl Strategy<Value = Sysctl> {
             tcp_frto: levels.0,
             tcp_reordering: levels.1,
             tcp_early_retrans: levels.2,
+            tcp_ecn: None,
             tcp_no_metrics_save: more.2,
         },
     )

@@ -3,6 +3,9 @@
 //! Sizes are drawn on a logarithmic scale, so that a ring of one descriptor is as likely as one of a
 //! thousand. The run's length follows from its bottleneck, so that no case takes long.
 
+// Each test uses a part of it.
+#![allow(dead_code)]
+
 mod hosts;
 pub mod paths;
 
@@ -54,6 +57,21 @@ pub fn config(size: Size) -> impl Strategy<Value = Config> {
             config
         },
     )
+}
+
+/// The same with ECN for every fourth seed, between hosts that have it, and with marks. What is drawn besides stays.
+pub fn with_ecn(mut config: Config) -> Config {
+    let seed = config.seed;
+    if seed.is_multiple_of(4) {
+        for host in [&mut config.sender, &mut config.receiver] {
+            host.kernel = "6.12".into();
+        }
+        config.sender.sysctl.tcp_ecn = Some(1);
+        config.receiver.sysctl.tcp_ecn =
+            [None, Some(0), Some(1), Some(2)][(seed >> 2) as usize % 4];
+        config.forward.insert(0, Element::Mark(paths::marks(seed >> 4)));
+    }
+    config
 }
 
 /// A power of ten from `low` to `high`: where these meet, things happen at the same time.

@@ -3,7 +3,7 @@
 use super::{capacity, decade, log_uniform, round};
 use fullpipe_sim::config::{
     Delay, Distribution, Drop, Duplicate, Element, FlowDelay, GilbertElliott, Jitter, Link, Loss,
-    Policer, QueueLimit, Reorder, Step, Timer, TraceLink, Unit, VaryingLink,
+    Mark, Policer, QueueLimit, Reorder, Step, Timer, TraceLink, Unit, VaryingLink,
 };
 use fullpipe_sim::units::{Framing, Rate, Time};
 use proptest::prelude::*;
@@ -133,6 +133,13 @@ fn drop() -> impl Strategy<Value = Drop> {
         segments,
         acks,
     })
+}
+
+/// Marks of the first flow, now near each other and now far apart.
+pub fn marks(seed: u64) -> Mark {
+    let step = 1 + seed % 60;
+    let segments = (0..20).map(|i| i * step + (seed >> i) % step).collect();
+    Mark { name: "marks".into(), flow: 0, segments }
 }
 
 /// A delay that lets many packets come meanwhile, or none.

@@ -56,6 +56,7 @@ const LINUX_2_6_20: Kernel = Kernel {
         tcp_frto: 0,
         tcp_reordering: 3,
         tcp_early_retrans: 0,
+        tcp_ecn: None,
         tcp_no_metrics_save: false,
     },
 };

@@ -1,16 +1,15 @@
 //! A list of packets to lose, for experiments that must be equal wherever they run. Unit of decision:
 //! the segment.
 
+use super::listed::{self, Listed};
 use super::{Configuration, info};
-use crate::bounds::demand;
 use crate::drops::Drops;
 use crate::path::Stage;
 use crate::tally::{Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::{Kind, Train, append};
+use crate::train::{Train, append};
 use crate::units::Time;
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -31,85 +30,38 @@ impl Configuration for Drop {
     const KIND: &'static str = "drop";
 
     fn check(&self) -> Result<(), String> {
-        let rising = |list: &[u64]| list.windows(2).all(|pair| pair[0] < pair[1]);
-        let rise = rising(&self.segments) && rising(&self.acks);
-        demand(rise, format!("{}: numbers do not rise", self.name))
+        listed::check(&self.name, &self.segments)?;
+        listed::check(&self.name, &self.acks)
     }
 
     fn build(&self, _seed: u64, _samples: Samples) -> Box<dyn Stage> {
         Box::new(DropList {
-            config: self.clone(),
-            segments: Place::default(),
-            acks: Place::default(),
+            name: self.name.clone(),
+            listed: Listed::new(self.flow, &self.segments, &self.acks),
             left: Tally::default(),
             dropped: Drops::default(),
         })
     }
 }
 
-/// How far a list has been gone through.
-#[derive(Clone, Copy, Default)]
-struct Place {
-    /// Packets that came.
-    come: u64,
-    /// Entries of the list that are over.
-    over: usize,
-}
-
 /// See the module's description.
 struct DropList {
-    config: Drop,
-    segments: Place,
-    acks: Place,
+    name: String,
+    listed: Listed,
     left: Tally,
     dropped: Drops,
 }
 
-impl DropList {
-    /// The list that a train is looked up in.
-    fn list(&mut self, train: &Train) -> Option<(&mut Place, &[u64])> {
-        if train.flow != self.config.flow {
-            return None;
-        }
-        match train.kind {
-            Kind::Data if train.len > 0 => Some((&mut self.segments, &self.config.segments)),
-            Kind::Ack => Some((&mut self.acks, &self.config.acks)),
-            _ => None,
-        }
-    }
-
-    /// How many of `train` pass before one is dropped; all if none is.
-    fn passing(&mut self, train: &Train) -> u32 {
-        let Some((place, list)) = self.list(train) else { return train.count };
-        let next = list.get(place.over).map_or(u64::MAX, |number| number - place.come);
-        let passing = next.min(u64::from(train.count)) as u32;
-        place.come += u64::from(passing);
-        if passing < train.count {
-            place.come += 1;
-            place.over += 1;
-        }
-        passing
-    }
-}
-
 impl Stage for DropList {
     fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
-        let mut rest = *train;
-        loop {
-            let passing = self.passing(&rest);
-            if passing > 0 {
-                let part = rest.part(0, passing);
-                self.left.add(part.first, part.spacing, passing, part.ip_len);
-                append(out, part);
+        let (left, dropped) = (&mut self.left, &mut self.dropped);
+        self.listed.part(train, |part, lost| {
+            if lost {
+                return dropped.lose(&part, part.ip_len);
             }
-            if passing < rest.count {
-                self.dropped.lose(&rest.part(passing, 1), rest.ip_len);
-            }
-            if passing + 1 >= rest.count {
-                return;
-            }
-            rest = rest.part(passing + 1, rest.count - passing - 1);
-        }
+            left.add(part.first, part.spacing, part.count, part.ip_len);
+            append(out, part);
+        });
     }
 
     fn drops(&mut self) -> &mut Drops {
@@ -117,7 +69,7 @@ impl Stage for DropList {
     }
 
     fn info(&self) -> StageInfo {
-        info::<Drop>(&self.config.name, "segment", None)
+        info::<Drop>(&self.name, "segment", None)
     }
 
     fn sample(&mut self, now: Time) -> StageSample {

@@ -10,7 +10,9 @@ mod flow_delay;
 mod gilbert_elliott;
 mod holding;
 mod jitter;
+mod listed;
 mod loss;
+mod mark;
 mod policer;
 mod queued;
 mod rate;
@@ -112,6 +114,8 @@ elements! {
     gilbert_elliott::GilbertElliott;
     /// A list of packets to lose.
     drop::Drop;
+    /// A list of packets to mark.
+    mark::Mark;
     /// Delays by chance, so that packets overtake each other.
     reorder::Reorder;
     /// Random duplication.

@@ -29,6 +29,7 @@ struct Run {
     window: u64,
     tsecr: u32,
     tsval: u32,
+    ece: bool,
     /// Whether they have SACKs, and the number of the next ones from it on.
     has_sacks: bool,
     sacks: u64,
@@ -46,7 +47,14 @@ impl Run {
             sacks,
             tsecr: self.tsecr,
             tsval: self.tsval,
+            ece: self.ece,
         }
+    }
+
+    /// Whether an ACK says the same of all that does not grow.
+    fn repeats(&self, ack: &Ack) -> bool {
+        (self.window, self.tsecr, self.tsval, self.ece)
+            == (ack.window, ack.tsecr, ack.tsval, ack.ece)
     }
 
     /// Whether the next ACK keeps the pace if it tells of nothing but `growth` bytes more.
@@ -101,7 +109,7 @@ impl Log {
         let number = self.next;
         self.next += 1;
         if let Some(run) = self.runs.back_mut()
-            && (run.window, run.tsecr, run.tsval) == (ack.window, ack.tsecr, ack.tsval)
+            && run.repeats(ack)
         {
             let extended = match (&ack.sacks, self.sacks.back()) {
                 (None, _) => run.extend(ack),
@@ -120,6 +128,7 @@ impl Log {
             window: ack.window,
             tsecr: ack.tsecr,
             tsval: ack.tsval,
+            ece: ack.ece,
             has_sacks: ack.sacks.is_some(),
             sacks: self.first_sacks + self.sacks.len() as u64,
             growth: 0,
@@ -206,7 +215,7 @@ mod tests {
     /// An ACK whose only SACK block ends at `end`.
     fn ack(end: u64, window: u64) -> Ack {
         let blocks = [(1000, end), (0, 0), (0, 0), (0, 0)];
-        Ack { ack: 0, window, sacks: Some(Sacks { blocks, count: 1 }), tsecr: 0, tsval: 0 }
+        Ack { ack: 0, window, sacks: Some(Sacks { blocks, count: 1 }), ..Ack::default() }
     }
 
     #[test]

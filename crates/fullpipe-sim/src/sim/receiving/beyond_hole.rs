@@ -16,6 +16,7 @@ impl ReceivingHost {
         let beyond = packets.kind == Kind::Data && packets.number > state.tcp.rcv_nxt;
         if packets.count == 1
             || state.tcp.compresses_sacks()
+            || state.tcp.uses_ecn()
             || !beyond
             || !state.accepted
             || state.locked
@@ -33,6 +34,8 @@ impl ReceivingHost {
             len: 0,
             ip_len: shared.headers,
             ecn: Ecn::NotEct,
+            ece: false,
+            cwr: false,
             tsval: 0,
             tsecr: 0,
             ..*packets
@@ -56,7 +59,7 @@ impl ReceivingHost {
             }
             let ack = tcp.on_segment(
                 packets.time(i),
-                Segment { seq, len, tsval, tsecr, push: false, alone: false },
+                Segment { seq, len, tsval, tsecr, ..Segment::default() },
             );
             let ack = ack.expect("what does not move rcv_nxt is acknowledged at once");
             shared.acks.push(flow, &ack);

@@ -30,6 +30,10 @@ impl Sender {
         if self.board.packets_out == 0 {
             self.board.sacked_out = 0;
         }
+        if flags.ece {
+            // Congestion is proven: the reduction stays.
+            self.recovery.prior_ssthresh = 0;
+        }
         if self.waits_for_sanity(flags, out) {
             return Resend::Nothing;
         }
@@ -50,7 +54,7 @@ impl Sender {
                     self.try_keep_open();
                 }
                 self.identify_loss(flags, out);
-                if self.ca_state != CaState::Recovery && !self.enters_recovery(out) {
+                if self.ca_state != CaState::Recovery && !self.enters_recovery(flags.ece, out) {
                     return Resend::Nothing;
                 }
             }
@@ -134,33 +138,37 @@ impl Sender {
             self.undo_by_dsack(out);
         }
         self.identify_loss(flags, out);
-        let begins = self.enters_recovery(out);
+        let begins = self.enters_recovery(flags.ece, out);
         if !begins {
-            self.opens();
+            self.opens(flags.ece, out);
         }
         begins
     }
 
-    fn opens(&mut self) {
+    /// tcp_try_to_open; a mark reduces cwnd (`ece`).
+    fn opens(&mut self, ece: bool, out: &dyn Output) {
         if !self.any_retrans_done() {
             self.recovery.retrans_stamp = None;
+        }
+        if ece {
+            self.enter_cwr(out.now());
         }
         if self.ca_state != CaState::Cwr {
             self.try_keep_open();
         }
     }
 
-    fn enters_recovery(&mut self, out: &dyn Output) -> bool {
+    fn enters_recovery(&mut self, ece: bool, out: &dyn Output) -> bool {
         let by_count = !self.is_rack() && self.board.sacked_out + 1 > self.recovery.reordering;
         let begins = self.board.lost_out > 0 || by_count;
         if begins {
-            self.begin_recovery(out);
+            self.begin_recovery(ece, out);
         }
         begins
     }
 
-    /// tcp_enter_recovery.
-    pub(super) fn begin_recovery(&mut self, out: &dyn Output) {
+    /// tcp_enter_recovery; beside a mark (`ece`) there is nothing to undo.
+    pub(super) fn begin_recovery(&mut self, ece: bool, out: &dyn Output) {
         self.sync_clock(out.now());
         if !self.any_retrans_done() {
             self.recovery.retrans_stamp = None;
@@ -168,7 +176,9 @@ impl Sender {
         self.recovery.prior_ssthresh = 0;
         self.init_undo();
         if !matches!(self.ca_state, CaState::Cwr | CaState::Recovery) {
-            self.recovery.prior_ssthresh = self.current_ssthresh();
+            if !ece {
+                self.recovery.prior_ssthresh = self.current_ssthresh();
+            }
             self.begin_reduction(true);
         }
         self.set_ca_state(CaState::Recovery);
@@ -275,7 +285,10 @@ impl Sender {
             let undone = self.cc.undo_cwnd();
             let sock = self.cc.sock_mut();
             sock.snd_cwnd = undone;
-            sock.snd_ssthresh = sock.snd_ssthresh.max(prior);
+            if prior > sock.snd_ssthresh {
+                sock.snd_ssthresh = prior;
+                self.ecn.undo();
+            }
         }
         self.cc.sock_mut().snd_cwnd_stamp = self.jiffies(out.now());
         self.recovery.undo_marker = None;

@@ -79,6 +79,7 @@ impl Sender {
         self.set_ca_state(CaState::Loss);
         self.recovery.high_seq = self.snd_nxt;
         self.recovery.tlp_high_seq = None;
+        self.ecn.reduce();
         self.recovery.frto = self.sysctl.tcp_frto > 0 && (begins || self.retransmits > 0);
     }
 

@@ -58,7 +58,7 @@ impl Sender {
         self.rack_detect_loss(out);
         if self.in_flight() != in_flight {
             if self.ca_state != CaState::Recovery {
-                self.begin_recovery(out);
+                self.begin_recovery(false, out);
                 let lost = (self.board.lost_ever - lost) as u32;
                 self.reduce_by_delivered(1, lost, false);
             }

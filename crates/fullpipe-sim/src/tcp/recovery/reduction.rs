@@ -18,7 +18,8 @@ impl Sender {
         sock.snd_cwnd_cnt = 0;
     }
 
-    /// Local congestion: reduce cwnd without a loss.
+    /// Local congestion, or the receiver tells of a mark: reduce cwnd without a loss, once until what is out
+    /// now is acknowledged.
     pub(in crate::tcp) fn enter_cwr(&mut self, now: Time) {
         self.recovery.prior_ssthresh = 0;
         if self.ca_state >= CaState::Cwr {
@@ -44,6 +45,7 @@ impl Sender {
     pub(super) fn begin_reduction(&mut self, set_ssthresh: bool) {
         self.recovery.high_seq = self.snd_nxt;
         self.recovery.tlp_high_seq = None;
+        self.ecn.reduce();
         let cwnd = self.cwnd();
         let sock = self.cc.sock_mut();
         (sock.snd_cwnd_cnt, sock.prior_cwnd) = (0, cwnd);

@@ -1,10 +1,11 @@
-//! A list of packets to lose.
+//! Lists of packets to lose or to mark.
 
 use super::super::agenda::Agenda;
 use super::super::counter::Counter;
 use super::super::packet::{Body, Packet};
 use super::{Element, Place, info};
 use fullpipe_sim::config;
+use fullpipe_sim::ecn::Ecn;
 use fullpipe_sim::trace::{StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 
@@ -31,7 +32,7 @@ impl Element for Drop {
     fn arrive(&mut self, now: Time, place: Place, packet: Packet, agenda: &mut Agenda) {
         let mine = packet.flow == usize::from(self.config.flow);
         let lost = match packet.body {
-            Body::Data { len, .. } if mine && len > 0 => {
+            Body::Data(segment) if mine && segment.len > 0 => {
                 self.segments += 1;
                 self.config.segments.contains(&(self.segments - 1))
             }
@@ -51,5 +52,46 @@ impl Element for Drop {
 
     fn sample(&mut self, now: Time) -> StageSample {
         self.counter.sample(now)
+    }
+}
+
+/// How many have come, and how many of these were marked.
+pub struct Mark {
+    config: config::Mark,
+    segments: u64,
+    marked: u64,
+    counter: Counter,
+}
+
+impl Mark {
+    /// Nothing has come.
+    pub fn new(config: &config::Mark) -> Mark {
+        Mark { config: config.clone(), segments: 0, marked: 0, counter: Counter::default() }
+    }
+}
+
+impl Element for Mark {
+    fn info(&self) -> StageInfo {
+        info(&self.config.name, "mark", "segment", None)
+    }
+
+    fn arrive(&mut self, now: Time, place: Place, mut packet: Packet, agenda: &mut Agenda) {
+        if let Body::Data(segment) = &mut packet.body
+            && packet.flow == usize::from(self.config.flow)
+            && segment.len > 0
+        {
+            let listed = self.config.segments.contains(&self.segments);
+            self.segments += 1;
+            if listed && segment.ecn != Ecn::NotEct {
+                segment.ecn = Ecn::Ce;
+                self.marked += 1;
+            }
+        }
+        self.counter.pass(now);
+        place.send_on(now, packet, agenda);
+    }
+
+    fn sample(&mut self, now: Time) -> StageSample {
+        StageSample { marked: self.marked, ..self.counter.sample(now) }
     }
 }

@@ -53,6 +53,7 @@ pub fn build(config: &config::Element, seed: u64) -> Box<dyn Element> {
         config::Element::Loss(c) => Box::new(loss::Loss::new(c, seed)),
         config::Element::GilbertElliott(c) => Box::new(loss::Loss::in_bursts(c, seed)),
         config::Element::Drop(c) => Box::new(drop::Drop::new(c)),
+        config::Element::Mark(c) => Box::new(drop::Mark::new(c)),
         config::Element::Reorder(c) => Box::new(late::Late::reorder(c, seed)),
         config::Element::Duplicate(c) => Box::new(duplicate::Duplicate::new(c, seed)),
         config::Element::Jitter(c) => Box::new(late::Late::jitter(c, seed)),

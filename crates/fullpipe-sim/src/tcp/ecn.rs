@@ -1,0 +1,112 @@
+//! Explicit congestion notification (RFC 3168): what both ends remember of it.
+//!
+//! The path marks a packet (CE); the receiver says so in every ACK (ECE) until the sender tells it that cwnd
+//! is coming down (CWR). What an ECE does to cwnd stands in `control.rs` and `recovery/alert.rs`.
+//! Source: Linux 6.1 and 6.12, which agree: `tcp_ecn_send_syn`, `tcp_ecn_clear_syn`, `tcp_ecn_create_request`,
+//! `tcp_ecn_rcv_synack`, `tcp_ecn_send`, `tcp_ecn_queue_cwr`, `tcp_ecn_withdraw_cwr`, `tcp_ecn_accept_cwr`,
+//! `__tcp_ecn_check_ce`. Other kernels' rules were not read: [`check`].
+
+use super::behaviour::profile_of;
+use super::profile::AckOrder;
+use crate::cc::KernelVersion;
+use crate::config::{Config, Host};
+use crate::ecn::Ecn;
+use alloc::format;
+use alloc::string::String;
+
+/// Segments that are acknowledged at once when the first mark comes, or a segment that was sent again.
+pub(super) const QUICKACKS: u32 = 2;
+
+/// Kernels from here on agree to ECN unless told otherwise.
+const AGREES_SINCE: KernelVersion = KernelVersion::new(2, 6, 31);
+
+/// Whether a SYN asks for ECN that was sent `repeats` times before: the first one, if net.ipv4.tcp_ecn is 1
+/// (RFC 3168, section 6.1.1.1; net.ipv4.tcp_ecn_fallback is 1 here).
+pub fn asks(sender: &Host, repeats: u32) -> bool {
+    sender.sysctl.tcp_ecn == Some(1) && repeats == 0
+}
+
+/// Whether a host whose peer asks for ECN agrees to it: where net.ipv4.tcp_ecn is 1 or 2.
+pub fn agrees(receiver: &Host) -> bool {
+    let kernel = || KernelVersion::parse(&receiver.kernel);
+    receiver.sysctl.tcp_ecn.map_or_else(|| kernel() >= Some(AGREES_SINCE), |level| level > 0)
+}
+
+/// Whether the rules of ECN are known of both hosts, where they use it.
+///
+/// # Errors
+/// The host of which they are not, or whose kernel is unknown.
+pub fn check(config: &Config) -> Result<(), String> {
+    let (sender, receiver) = (&config.sender, &config.receiver);
+    if !asks(sender, 0) || !agrees(receiver) {
+        return Ok(());
+    }
+    for (host, name) in [(sender, "sender"), (receiver, "receiver")] {
+        if profile_of(host)?.ack_order != AckOrder::CwndLast {
+            return Err(format!("hosts.{name}: ECN of Linux {} is not modelled", host.kernel));
+        }
+    }
+    Ok(())
+}
+
+/// The sender's side. Fields are bits of Linux's `ecn_flags`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SenderEcn {
+    /// TCP_ECN_OK: both ends agreed to it.
+    pub(super) agreed: bool,
+    /// TCP_ECN_QUEUE_CWR: the next new data tells that cwnd is coming down.
+    tells: bool,
+}
+
+impl SenderEcn {
+    /// cwnd begins to come down, for whatever reason.
+    pub(super) fn reduce(&mut self) {
+        self.tells |= self.agreed;
+    }
+
+    /// That was undone before anything told of it, or after.
+    pub(super) fn undo(&mut self) {
+        self.tells = false;
+    }
+
+    /// Codepoint and CWR of an skb of new data; what is sent again and what has no data has neither.
+    pub(super) fn mark_new_data(&mut self) -> (Ecn, bool) {
+        match self.agreed {
+            true => (Ecn::Ect0, core::mem::take(&mut self.tells)),
+            false => (Ecn::NotEct, false),
+        }
+    }
+}
+
+/// The receiver's side. Fields are bits of Linux's `ecn_flags`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ReceiverEcn {
+    /// TCP_ECN_OK: both ends agreed to it.
+    pub(super) agreed: bool,
+    /// TCP_ECN_DEMAND_CWR: ACKs say ECE.
+    pub(super) echoes: bool,
+    /// TCP_ECN_SEEN: a segment came that could be marked.
+    seen: bool,
+}
+
+impl ReceiverEcn {
+    /// The sender tells that cwnd is coming down, in data. It may be down to one packet: the ACK goes at once.
+    pub(super) fn hear_cwr(&mut self) {
+        self.echoes = false;
+    }
+
+    /// The codepoint of a segment that is taken in; whether quick ACKs follow. A segment that cannot be
+    /// marked after others that could was probably sent again.
+    pub(super) fn hear(&mut self, ecn: Ecn) -> bool {
+        if !self.agreed {
+            return false;
+        }
+        let quick = match ecn {
+            Ecn::NotEct => return self.seen,
+            Ecn::Ce => !core::mem::replace(&mut self.echoes, true),
+            Ecn::Ect0 | Ecn::Ect1 => false,
+        };
+        self.seen = true;
+        quick
+    }
+}
