@@ -1,5 +1,6 @@
 //! Packets as they are seen at one point between the hosts.
 
+use crate::ecn::Ecn;
 use crate::units::Time;
 use alloc::vec::Vec;
 
@@ -41,6 +42,12 @@ pub struct Packet {
     pub ack: Option<u64>,
     /// Bytes of data, all of them 0.
     pub len: u32,
+    /// Codepoint of the IP header, as the packet bears it here.
+    pub ecn: Ecn,
+    /// Whether the receiver tells of a mark (ECE); in a SYN, whether ECN is asked for or agreed to.
+    pub ece: bool,
+    /// Whether the sender tells that cwnd is coming down (CWR); in a SYN with ECE, whether ECN is asked for.
+    pub cwr: bool,
     /// Whether it opens the connection.
     pub syn: bool,
     /// Whether it ends the sender's stream.

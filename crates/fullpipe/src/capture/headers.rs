@@ -45,10 +45,10 @@ pub fn bytes(packet: &Packet) -> Vec<u8> {
     out
 }
 
-/// RFC 791, section 3.1; "don't fragment" as Linux sets it for TCP.
+/// RFC 791, section 3.1, with the codepoint of RFC 3168; "don't fragment" as Linux sets it for TCP.
 fn ip(out: &mut Vec<u8>, packet: &Packet, length: u16, [from, to]: [&Ipv4Addr; 2]) {
     let start = out.len();
-    out.extend([0x45, 0]);
+    out.extend([0x45, packet.ecn as u8]);
     out.extend(length.to_be_bytes());
     out.extend(packet.ip_id.to_be_bytes());
     out.extend([0x40, 0, 64, TCP, 0, 0]);
@@ -58,14 +58,15 @@ fn ip(out: &mut Vec<u8>, packet: &Packet, length: u16, [from, to]: [&Ipv4Addr; 2
     out[start + 10..start + 12].copy_from_slice(&checksum);
 }
 
-/// RFC 9293, section 3.1. The checksum is left out.
+/// RFC 9293, section 3.1, with CWR and ECE of RFC 3168. The checksum is left out.
 fn tcp(out: &mut Vec<u8>, packet: &Packet, ports: [u16; 2], options: &[u8]) {
     ports.iter().for_each(|port| out.extend(port.to_be_bytes()));
     out.extend((packet.seq as u32).to_be_bytes());
     out.extend((packet.ack.unwrap_or(0) as u32).to_be_bytes());
     let words = (20 + options.len() as u8) / 4;
     let ack = packet.ack.is_some();
-    let flags = u8::from(ack) << 4 | u8::from(packet.syn) << 1 | u8::from(packet.fin);
+    let ecn = u8::from(packet.cwr) << 7 | u8::from(packet.ece) << 6;
+    let flags = ecn | u8::from(ack) << 4 | u8::from(packet.syn) << 1 | u8::from(packet.fin);
     out.extend([words << 4, flags]);
     out.extend(packet.window.to_be_bytes());
     out.extend([0; 4]);

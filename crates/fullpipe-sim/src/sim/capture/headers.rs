@@ -96,6 +96,9 @@ impl Headers {
             forward: from == 0,
             ip_id: *id,
             segments: 1,
+            ecn: segment.ecn,
+            ece: segment.ece,
+            cwr: segment.cwr || segment.kind == Kind::Syn && segment.ece,
             timestamps: with.then(|| (end.timestamp(time), flow.ts_recent[from])),
             ..Packet::default()
         };
@@ -142,6 +145,7 @@ fn acknowledge(packet: &mut Packet, ack: &Ack, fin_at: Option<u64>, end: &End) {
     let number = |at: u64| 1 + at + u64::from(fin_at == Some(at));
     packet.seq = 1;
     packet.ack = Some(number(ack.ack));
+    packet.ece = ack.ece;
     packet.window = (ack.window >> end.offers.window_scale.unwrap_or(0)) as u16;
     if let Some(sacks) = &ack.sacks {
         let blocks = sacks.blocks[..sacks.count].iter();

@@ -157,6 +157,7 @@ impl Capture {
             return;
         }
         for i in 0..train.count {
+            self.ways[usize::from(!forward)].bear(train.serial + u64::from(i), train.ecn);
             self.see(train.time(i), forward, train.serial + u64::from(i), 1);
         }
     }

@@ -1,6 +1,7 @@
 //! The packets of one direction, by serial, from when they are sent until nothing more is to be told
 //! of them.
 
+use crate::ecn::Ecn;
 use crate::trace::{Dropped, Packet};
 use crate::units::Time;
 use alloc::collections::VecDeque;
@@ -51,6 +52,13 @@ impl Way {
     /// What the segment `serial` says.
     pub(super) fn packet(&mut self, serial: u64) -> Option<&Packet> {
         self.entry(serial).map(|entry| &entry.packet)
+    }
+
+    /// A segment bears this codepoint now.
+    pub(super) fn bear(&mut self, serial: u64, ecn: Ecn) {
+        if let Some(entry) = self.entry(serial) {
+            entry.packet.ecn = ecn;
+        }
     }
 
     /// The segments are seen; false: they are forgotten, so these are copies that the path made.
