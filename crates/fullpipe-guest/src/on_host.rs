@@ -23,7 +23,7 @@ fn plan() -> Plan {
         out: Way { qdiscs, ..Way::default() },
         ..Host::default()
     };
-    let drops = vec![Drops { flow: 0, segments: vec![1], acks: vec![] }];
+    let drops = vec![Drops { flow: 0, segments: vec![1], acks: vec![], mark: false }];
     Plan {
         end_ns: 1,
         sample_ns: 1,
@@ -93,7 +93,7 @@ fn a_segment_of_the_list_is_lost_and_no_other() {
     with_path(|path| {
         // Two segments of 1448 bytes; the second is sent again.
         transfer(&path, 2 * 1448)?;
-        let [flow, _, data, dropped, acks, acks_dropped] = path.droppers[0].seen()?;
+        let [flow, _, data, dropped, acks, acks_dropped, _] = path.droppers[0].seen()?;
         assert_eq!((flow, dropped, acks_dropped), (0, 1, 0));
         // A stalled machine may make TCP send one more.
         assert!(data >= 3, "two segments and one sent again, not {data}");

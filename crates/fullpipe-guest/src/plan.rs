@@ -87,7 +87,7 @@ pub struct Router {
 /// What a packet passes on its way out of one device, in this order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Way {
-    /// Packets to lose, looked at where they come into this router (a host: not allowed).
+    /// Packets to lose or to mark, looked at where they come into this router (a host: not allowed).
     pub drops: Vec<Drops>,
     /// A token bucket, behind the lists, where packets come into this router (a host: not allowed).
     pub police: Option<Police>,
@@ -133,7 +133,7 @@ pub struct Change {
     pub qdisc: Qdisc,
 }
 
-/// Packets of a flow to lose, by their number among those that come, from 0; rising.
+/// Packets of a flow to lose or to mark, by their number among those that come, from 0; rising.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drops {
     /// Index of the flow.
@@ -142,6 +142,8 @@ pub struct Drops {
     pub segments: Vec<u64>,
     /// Packets without data that are neither SYN nor FIN.
     pub acks: Vec<u64>,
+    /// Whether they go on, marked (CE) where they bear a codepoint that can be.
+    pub mark: bool,
 }
 
 /// A queueing discipline. All sizes of packets are with the Ethernet header of 14 bytes, plus `overhead`

@@ -13,7 +13,7 @@
 //! | [`EVENT`] | flow | number of the event (u64), value (u64); of [`ESTABLISHED`] also how many SYNs were sent again before (u64), and the congestion control that the socket has ([`CONGESTION_SIZE`] bytes, then zeros) |
 //! | [`NAMES`] | source | text: on the first line the host, then a line with the name of each counter; once |
 //! | [`COUNTERS`] | source | number of the name, from 0 (u64), value (u64), of each counter that has changed; before that all are 0 |
-//! | [`DROPPED`] | router | flow, 0 for forward or 1 for back, packets with data that came, those dropped, ACKs that came, those dropped (u64 each), at the end |
+//! | [`DROPPED`] | router | flow, 0 for forward or 1 for back, packets with data that came, those dropped, ACKs that came, those dropped; 1 if they were not dropped, but marked (u64 each), at the end |
 //! | [`FAILED`] | 0 | text: what went wrong; the run ends |
 //! | [`REFUSED`] | 0 | JSON: a value that the kernel does not take ([`crate::refusal::Refusal`]); the run ends |
 //! | [`DONE`] | 0 | nothing: the run went to its end |
@@ -35,7 +35,7 @@ pub const EVENT: u16 = 4;
 pub const NAMES: u16 = 5;
 /// Counters that have changed.
 pub const COUNTERS: u16 = 6;
-/// What a list of packets to lose has met.
+/// What a list of packets to lose or to mark has met.
 pub const DROPPED: u16 = 7;
 /// The run cannot go on.
 pub const FAILED: u16 = 8;

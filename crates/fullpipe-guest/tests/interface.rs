@@ -51,7 +51,7 @@ fn qdiscs() -> Vec<Qdisc> {
 }
 
 fn plan() -> Plan {
-    let drops = vec![Drops { flow: 0, segments: vec![3000, 3001], acks: vec![7] }];
+    let drops = vec![Drops { flow: 0, segments: vec![3000, 3001], acks: vec![7], mark: false }];
     let apart = vec![Apart { flow: 1, qdisc: Qdisc::Pfifo { limit: 7 } }];
     let change = Change { at_ns: 9, number: 0, qdisc: Qdisc::Pfifo { limit: 8 } };
     let police = Some(Police { rate: 1_000_000, burst: 3000, overhead: 14 });

@@ -4,6 +4,8 @@
 mod made;
 
 use fullpipe::analysis::document::Run;
+use fullpipe::engine::Engine;
+use fullpipe::engine::sim::Simulator;
 use fullpipe::scenario::{self, Resolved, SetOption, Source};
 use fullpipe::trace::recording::Recording;
 use made::made;
@@ -84,6 +86,42 @@ fn losses_come_in_bursts() {
     assert_eq!(entered, left);
     // p / (p + r) x 0.8 is 0.2 %; a run of few bursts lies about it.
     close(dropped as f64 / (entered + dropped) as f64, 0.002, 0.6);
+}
+
+/// Segments that were marked with these levels of net.ipv4.tcp_ecn at sender and receiver; 9: unset.
+fn marked(levels: [u32; 2]) -> u64 {
+    let keys = ["sender", "receiver"].into_iter().zip(levels);
+    let set = |(host, level)| format!("hosts.{host}.sysctl.net.ipv4.tcp_ecn={level}");
+    let sets: Vec<_> = keys.filter(|(_, level)| *level != 9).map(set).collect();
+    let scenario = load("mark.toml", &sets.iter().map(String::as_str).collect::<Vec<_>>());
+    let (_, recording) = made(&scenario, &scenario.plans()[0]);
+    let stage = recording.stages.iter().find(|stage| stage.name == "mark").expect("a stage");
+    recording.stage_samples.iter().rfind(|s| s.stage == stage.index).expect("samples").marked
+}
+
+#[test]
+fn segments_are_marked_where_the_sender_asks_and_the_receiver_agrees() {
+    assert_eq!([[1, 9], [1, 2], [1, 1]].map(marked), [3; 3]);
+    assert_eq!([[1, 0], [0, 1], [2, 1], [2, 2]].map(marked), [0; 4]);
+}
+
+/// Kernels before 6.1 have ECN by other rules; where it is not used, nothing is refused.
+#[test]
+fn ecn_of_earlier_kernels_is_refused() {
+    let refused = |sets: &[&str]| {
+        let run = load("mark.toml", sets).plans()[0].resolved.clone();
+        Simulator.support(&run).into_iter().map(|(key, _)| key).collect::<Vec<_>>()
+    };
+    let key = "hosts.sender.sysctl.net.ipv4.tcp_ecn".to_string();
+    assert_eq!(refused(&["hosts.receiver.kernel=3.14"]), std::slice::from_ref(&key));
+    assert_eq!(refused(&["hosts.sender.kernel=2.6.32"]), [key]);
+    let none: [&[&str]; 4] = [
+        &[],
+        &["hosts.receiver.kernel=6.1"],
+        &["hosts.receiver.kernel=2.6.20"],
+        &["hosts.receiver.kernel=3.14", "hosts.receiver.sysctl.net.ipv4.tcp_ecn=0"],
+    ];
+    assert!(none.iter().all(|sets| refused(sets).is_empty()));
 }
 
 #[test]

@@ -90,6 +90,9 @@ pub enum Op {
     Lookup,
     /// r0 = CLOCK_MONOTONIC, ns.
     Now,
+    /// Marks the packet of the context in r1 (CE); r0 = 0 where its codepoint does not allow it
+    /// (bpf_skb_ecn_set_ce).
+    Mark,
     /// Ends; r0 is what becomes of the packet.
     Exit,
 }
@@ -137,6 +140,7 @@ impl Op {
             Op::Map(to, fd) => (0x18, to.0, 1, 0, fd),
             Op::Lookup => (0x85, 0, 0, 0, 1),
             Op::Now => (0x85, 0, 0, 0, 5),
+            Op::Mark => (0x85, 0, 0, 0, 97),
             Op::Exit => (0x95, 0, 0, 0, 0),
         })
     }
@@ -209,6 +213,7 @@ impl fmt::Display for Op {
             Op::Map(to, fd) => write!(f, "  {to} = map {fd}"),
             Op::Lookup => write!(f, "  r0 = lookup(r1, r2)"),
             Op::Now => write!(f, "  r0 = now()"),
+            Op::Mark => write!(f, "  r0 = mark(r1)"),
             Op::Exit => write!(f, "  exit"),
         }
     }

@@ -1,4 +1,4 @@
-//! Lists of packets to lose.
+//! Lists of packets to lose or to mark.
 
 mod program;
 
@@ -33,7 +33,7 @@ impl Direction {
     }
 }
 
-/// What drops the packets of one list.
+/// What drops or marks the packets of one list.
 pub struct Dropper {
     /// To be attached where the packets come in.
     pub program: OwnedFd,
@@ -41,6 +41,7 @@ pub struct Dropper {
     pub router: usize,
     flow: u16,
     direction: Direction,
+    mark: bool,
     counters: Map,
     _list: Map,
 }
@@ -57,16 +58,20 @@ impl Dropper {
             flow: direction.packets_of(drops.flow),
             counters: counters.descriptor(),
             list: list.descriptor(),
+            mark: drops.mark,
         }));
         let program = kernel::load(&code).at(what)?;
-        Ok(Dropper { program, router, flow: drops.flow, direction, counters, _list: list })
+        let Drops { flow, mark, .. } = *drops;
+        Ok(Dropper { program, router, flow, direction, mark, counters, _list: list })
     }
 
-    /// Flow, direction, packets with data that came, those dropped, ACKs that came, those dropped.
-    pub fn seen(&self) -> Result<[u64; 6]> {
+    /// Flow, direction, packets with data that came, those dropped, ACKs that came, those dropped; and whether they
+    /// were not dropped, but marked.
+    pub fn seen(&self) -> Result<[u64; 7]> {
         let counter = |number| self.counters.counter(number).at(|| "counter of packets to lose");
         let (data, acks) = (counter(DATA)?, counter(ACKS)?);
         let direction = self.direction as u64;
-        Ok([self.flow.into(), direction, data, counter(DATA + 1)?, acks, counter(ACKS + 1)?])
+        let (data_met, acks_met) = (counter(DATA + 1)?, counter(ACKS + 1)?);
+        Ok([self.flow.into(), direction, data, data_met, acks, acks_met, self.mark.into()])
     }
 }

@@ -1,11 +1,11 @@
 //! The program that looks at each packet that comes to a router, for one flow.
 //!
-//! It counts packets with data and those without, apart, and drops those whose number is in the list.
+//! It counts packets with data and those without, apart, and drops or marks those whose number is in the list.
 
 use fullpipe_guest::plan::ETHERNET_HEADER;
 
 use crate::bpf::instruction::{Label, Op, Register, Width};
-use crate::bpf::packet::{Flow, IP_HEADER, R0, R1, R2, STACK, find, look_up, pass, shoot};
+use crate::bpf::packet::{CONTEXT, Flow, IP_HEADER, R0, R1, R2, STACK, find, look_up, pass, shoot};
 
 /// Bytes of data; then the packet's number.
 const NUMBER: Register = Register(8);
@@ -34,6 +34,8 @@ pub struct Target {
     pub counters: i32,
     /// Set of [`key`]s.
     pub list: i32,
+    /// Whether packets of the list are marked and go on.
+    pub mark: bool,
 }
 
 /// Tells data from ACKs: what the IP packet has beyond its headers.
@@ -75,6 +77,11 @@ fn find_listed(list: i32) -> Vec<Op> {
     program
 }
 
+/// Marks the packet; one that cannot be marked passes.
+fn mark() -> [Op; 3] {
+    [Op::Move(R1, CONTEXT), Op::Mark, Op::If(R0, 0, Label::Pass)]
+}
+
 /// The program.
 pub fn program(target: Target) -> Vec<Op> {
     let mut program = find(target.flow);
@@ -82,9 +89,14 @@ pub fn program(target: Target) -> Vec<Op> {
     program.push(Op::Here(Label::Count));
     program.extend(count(target.counters));
     program.extend(find_listed(target.list));
+    if target.mark {
+        program.extend(mark());
+    }
     program.push(Op::Add(COUNTER, 1));
     program.extend(count(target.counters));
-    program.extend(shoot());
+    if !target.mark {
+        program.extend(shoot());
+    }
     program.extend(pass());
     program
 }
@@ -94,12 +106,18 @@ mod tests {
     use super::*;
     use crate::bpf::instruction::assemble;
 
-    const TARGET: Target = Target { flow: Flow { port: 5001, port_at: 2 }, counters: 7, list: 8 };
+    const TARGET: Target =
+        Target { flow: Flow { port: 5001, port_at: 2 }, counters: 7, list: 8, mark: false };
+    const MARKS: Target = Target { mark: true, ..TARGET };
 
     #[test]
-    fn listing() {
-        let listing: String = program(TARGET).iter().map(|op| format!("{op}\n")).collect();
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/drops/listing.txt");
+    fn listings() {
+        listing(TARGET, concat!(env!("CARGO_MANIFEST_DIR"), "/src/drops/listing.txt"));
+        listing(MARKS, concat!(env!("CARGO_MANIFEST_DIR"), "/src/drops/marks.txt"));
+    }
+
+    fn listing(target: Target, path: &str) {
+        let listing: String = program(target).iter().map(|op| format!("{op}\n")).collect();
         if std::env::var_os("FULLPIPE_BLESS").is_some() {
             std::fs::write(path, &listing).expect("the listing can be written");
         }
@@ -108,9 +126,13 @@ mod tests {
 
     #[test]
     fn jumps_go_to_their_places() {
-        let bytes = assemble(&program(TARGET));
+        [TARGET, MARKS].into_iter().for_each(check_jumps);
+    }
+
+    fn check_jumps(target: Target) {
+        let bytes = assemble(&program(target));
         let op = |number: usize| &bytes[8 * number..8 * number + 8];
-        // The program ends with the four instructions of its two ends.
+        // The program ends with the two instructions of this end.
         let pass = bytes.len() / 8 - 2;
         assert_eq!((op(pass)[0], op(pass + 1)[0]), (0xb7, 0x95));
         for (number, jump) in bytes.chunks_exact(8).enumerate().filter(|(_, op)| op[0] & 7 == 5) {

@@ -70,7 +70,7 @@ fn the_list_is_lost_and_counted() {
     let mut plan = plan(1_000_000_000, 10_000_000);
     plan.end_ns = 2 * SECOND;
     let list = |segments: &[u64], acks: &[u64]| {
-        vec![Drops { flow: 0, segments: segments.to_vec(), acks: acks.to_vec() }]
+        vec![Drops { flow: 0, segments: segments.to_vec(), acks: acks.to_vec(), mark: false }]
     };
     plan.routers[0].forward.drops = list(&[1000, 1001, 5000], &[]);
     plan.routers[0].back.drops = list(&[], &[10, 20]);
@@ -83,6 +83,25 @@ fn the_list_is_lost_and_counted() {
     assert_eq!((&found[0][..2], found[0][3]), (&[0, 0][..], 3));
     assert!(sent.abs_diff(found[0][2]) <= 2, "{sent} segments sent, {} came", found[0][2]);
     assert_eq!((&found[1][..4], found[1][5]), (&[0, 1, 0, 0][..], 2));
+}
+
+/// Of a flow with ECN what is listed is marked and none of it lost; of one without nothing is marked.
+#[test]
+fn the_list_is_marked_where_the_flow_has_ecn() {
+    let mut plan = plan(1_000_000_000, 10_000_000);
+    plan.end_ns = 2 * SECOND;
+    let segments = vec![1000, 1001, 5000];
+    plan.routers[0].forward.drops = vec![Drops { flow: 0, segments, acks: vec![], mark: true }];
+    for (level, marked) in [("1", 3), ("0", 0)] {
+        plan.sender.sysctl.push(("net/ipv4/tcp_ecn".into(), level.into()));
+        let Some(records) = records(&plan) else { return };
+        let last = of_kind(&records, SENDER).last().expect("a sample");
+        let sent = u64::from(u32_at(&last.body, DATA_SEGS_OUT));
+        let found = of_kind(&records, DROPPED).next().expect("the list");
+        let found: Vec<_> = found.body.chunks(8).map(|x| u64_at(x, 0)).collect();
+        assert!(sent.abs_diff(found[2]) <= 2, "{sent} segments sent, {found:?}");
+        assert_eq!((found[3], found[6]), (marked, 1));
+    }
 }
 
 #[test]

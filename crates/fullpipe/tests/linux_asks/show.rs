@@ -49,7 +49,9 @@ pub fn resolved(sets: &[&str]) -> Resolved {
 }
 
 pub fn drops(drops: &Drops) -> String {
-    format!("drop of flow {}: segments {:?}, acks {:?}", drops.flow, drops.segments, drops.acks)
+    let what = if drops.mark { "mark" } else { "drop" };
+    let Drops { flow, segments, acks, .. } = drops;
+    format!("{what} of flow {flow}: segments {segments:?}, acks {acks:?}")
 }
 
 pub fn of_netem(netem: &Netem) -> String {

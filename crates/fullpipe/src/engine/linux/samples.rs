@@ -105,12 +105,7 @@ impl Samples {
                 self.at(time).counters.extend(counters);
             }
             record::DROPPED => {
-                let [flow, back, segments, lost, acks, lost_acks] =
-                    [0, 1, 2, 3, 4, 5].map(|n| word(body, 8 * n));
-                let drops = lost + lost_acks;
-                let packets = (segments + acks).saturating_sub(drops);
-                let met = Counted { packets, drops, ..Counted::default() };
-                let list = List { router: head.index, flow: flow as u16, back: back == 1 };
+                let (list, met) = met(head.index, body);
                 self.lists.insert(list, met);
             }
             record::FAILED => self.failed = Some(text(body)),
@@ -228,6 +223,18 @@ impl Samples {
         };
         (counted.packets + counted.waiting, counted)
     }
+}
+
+/// A list of losses or marks on that router, and what it met.
+fn met(router: u16, body: &[u8]) -> (List, Counted) {
+    let [flow, back, segments, met, acks, met_acks, marks] =
+        [0, 1, 2, 3, 4, 5, 6].map(|n| word(body, 8 * n));
+    let (came, met) = (segments + acks, met + met_acks);
+    let counted = match marks {
+        0 => Counted { packets: came.saturating_sub(met), drops: met, ..Counted::default() },
+        _ => Counted { packets: came, marks: met, ..Counted::default() },
+    };
+    (List { router, flow: flow as u16, back: back == 1 }, counted)
 }
 
 /// A qdisc's counters; its level is known at samples only, and so is its peak.

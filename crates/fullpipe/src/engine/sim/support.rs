@@ -26,7 +26,19 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
         let why = "the simulator's path takes single segments; --engine linux has the choice";
         refused("path.gso".into(), why.into())
     });
-    of_hosts.chain(of_flows).chain(gso).chain(options).chain(of_queues(run)).collect()
+    of_hosts
+        .chain(ecn(run))
+        .chain(of_flows)
+        .chain(gso)
+        .chain(options)
+        .chain(of_queues(run))
+        .collect()
+}
+
+/// ECN of kernels whose rules of it are not modelled.
+fn ecn(run: &Resolved) -> Option<(String, Support)> {
+    let why = fullpipe_sim::tcp::ecn::check(&super::config(run)).err()?;
+    Some(refused("hosts.sender.sysctl.net.ipv4.tcp_ecn".into(), why))
 }
 
 fn of_queues(run: &Resolved) -> impl Iterator<Item = (String, Support)> {

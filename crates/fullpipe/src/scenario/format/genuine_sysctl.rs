@@ -56,7 +56,6 @@ pub const GENUINE: &[Genuine] = &[
     row("net.ipv4.tcp_comp_sack_nr", BYTE),
     row("net.ipv4.tcp_comp_sack_slack_ns", LONG),
     row("net.ipv4.tcp_early_demux", BYTE),
-    row("net.ipv4.tcp_ecn", (0, 2)),
     row("net.ipv4.tcp_ecn_fallback", SWITCH),
     row("net.ipv4.tcp_fastopen", INT),
     row("net.ipv4.tcp_fastopen_blackhole_timeout_sec", FROM_0),

@@ -61,6 +61,8 @@ pub enum Field {
     Scale(fn(&mut Sysctl) -> &mut i32),
     /// A small number between two bounds.
     Level(fn(&mut Sysctl) -> &mut u32, u32, u32),
+    /// The same, or the kernel's default, which is not written out.
+    LevelIfSet(fn(&mut Sysctl) -> &mut Option<u32>, u32, u32),
 }
 
 /// Every known one.
@@ -136,27 +138,34 @@ pub const SYSCTLS: &[Entry] = &[
         field: Field::Level(|s| &mut s.tcp_early_retrans, 0, 4),
     },
     Entry {
+        name: "net.ipv4.tcp_ecn",
+        doc: "explicit congestion notification: 0 never, 1 ask for it, 2 agree to it; unless set 2, before 2.6.31 0. The simulator has it where both kernels are 6.1 or newer",
+        field: Field::LevelIfSet(|s| &mut s.tcp_ecn, 0, 2),
+    },
+    Entry {
         name: "net.ipv4.tcp_no_metrics_save",
         doc: "whether a connection leaves nothing (ssthresh, RTT, reordering) for the next one",
         field: Field::Switch(|s| &mut s.tcp_no_metrics_save),
     },
 ];
 
-/// Name and value of each sysctl, as the kernel shows them.
+/// Name and value of each sysctl, as the kernel shows them; without those that are as the kernel has them.
 pub fn written(sysctl: &Sysctl) -> Vec<(&'static str, Json)> {
     let mut copy = *sysctl;
-    SYSCTLS.iter().map(|entry| (entry.name, value(&entry.field, &mut copy))).collect()
+    let known = |entry: &Entry| Some((entry.name, value(&entry.field, &mut copy)?));
+    SYSCTLS.iter().filter_map(known).collect()
 }
 
-fn value(field: &Field, s: &mut Sysctl) -> Json {
-    match field {
+fn value(field: &Field, s: &mut Sysctl) -> Option<Json> {
+    Some(match field {
         Field::Size(at) => Json::from(*at(s)),
         Field::Triple(at) => Json::from(at(s).map(|n| n.to_string()).join(" ")),
         Field::Switch(at) => Json::from(u8::from(*at(s))),
         Field::Packets(at) => Json::from(*at(s)),
         Field::Scale(at) => Json::from(*at(s)),
         Field::Level(at, ..) => Json::from(*at(s)),
-    }
+        Field::LevelIfSet(at, ..) => Json::from((*at(s))?),
+    })
 }
 
 /// sysctls that were written.
@@ -201,6 +210,7 @@ fn apply(field: &Field, value: SysctlValue, to: &mut Sysctl) {
         (Field::Packets(field) | Field::Level(field, ..), SysctlValue::Number(n)) => {
             *field(to) = n as u32;
         }
+        (Field::LevelIfSet(field, ..), SysctlValue::Number(n)) => *field(to) = Some(n as u32),
         (Field::Triple(field), SysctlValue::Triple(n)) => *field(to) = n,
         (Field::Scale(field), SysctlValue::Signed(n)) => *field(to) = n,
         _ => {}
@@ -264,7 +274,7 @@ fn sysctl(name: &str, place: Place, node: &Node, cx: &mut Context) -> Option<Sys
         Field::Packets(_) => {
             SysctlValue::Number(integer(name, node, (1, i32::MAX.into()), cx)? as u64)
         }
-        Field::Level(_, min, max) => {
+        Field::Level(_, min, max) | Field::LevelIfSet(_, min, max) => {
             SysctlValue::Number(integer(name, node, (min.into(), max.into()), cx)? as u64)
         }
         Field::Scale(_) => SysctlValue::Signed(integer(name, node, (-31, 31), cx)? as i32),

@@ -50,6 +50,8 @@ pub enum Ask {
     },
     /// Segments of a flow are lost by their number.
     LoseListed(Listed),
+    /// Segments of a flow are marked (CE) by their number, if they bear a codepoint that can be.
+    MarkListed(Listed),
     /// A segment chosen by chance comes twice, the copy directly behind it.
     Copy(Chance),
     /// A segment passes at once if the bucket has tokens for it, and is dropped otherwise.

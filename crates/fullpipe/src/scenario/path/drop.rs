@@ -91,7 +91,9 @@ impl Meaning for Drop {
 }
 
 /// The numbers, each once, in their order.
-fn rising<const MIN: i64, const MAX: i64>(at: &Option<At<Integers<MIN, MAX>>>) -> Vec<u64> {
+pub(super) fn rising<const MIN: i64, const MAX: i64>(
+    at: &Option<At<Integers<MIN, MAX>>>,
+) -> Vec<u64> {
     let numbers = at.iter().flat_map(|at| &at.value.0);
     let numbers: BTreeSet<u64> = numbers.map(|n| n.unsigned_abs()).collect();
     numbers.into_iter().collect()

@@ -14,6 +14,7 @@ mod gilbert_elliott;
 mod jitter;
 mod link;
 mod loss;
+mod mark;
 mod policer;
 pub(super) mod queue;
 mod reorder;
@@ -205,6 +206,8 @@ elements! {
     gilbert_elliott::GilbertElliottElement => GilbertElliott;
     /// A list of packets to lose.
     drop::DropElement => Drop;
+    /// A list of packets to mark.
+    mark::MarkElement => Mark;
     /// Delays by chance, so that packets overtake each other.
     reorder::ReorderElement => Reorder;
     /// Random duplication.

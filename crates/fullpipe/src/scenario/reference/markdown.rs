@@ -177,9 +177,12 @@ fn sysctls(page: &mut String) {
     *page += "\n## sysctls and kernel profiles\n\nSizes are bytes, as the kernel writes them, or have a unit.\n";
     let names: Vec<&str> = KERNELS.iter().map(|kernel| kernel.name).collect();
     head(page, &[&["sysctl", "meaning"], names.as_slice()].concat());
-    for (n, entry) in SYSCTLS.iter().enumerate() {
-        let defaults: Vec<String> =
-            KERNELS.iter().map(|k| written(&k.sysctl)[n].1.to_string().replace('"', "")).collect();
+    for entry in SYSCTLS {
+        let default = |k: &Kernel| {
+            let value = written(&k.sysctl).into_iter().find(|(name, _)| *name == entry.name);
+            value.map_or("–".into(), |(_, value)| value.to_string().replace('"', ""))
+        };
+        let defaults: Vec<String> = KERNELS.iter().map(default).collect();
         let name = format!("`{}`", entry.name);
         let mut cells = vec![name.as_str(), entry.doc];
         cells.extend(defaults.iter().map(String::as_str));

@@ -195,7 +195,7 @@ fn sysctl() -> Value {
             Field::Switch(_) => json!({ "type": "integer", "minimum": 0, "maximum": 1 }),
             Field::Packets(_) => json!({ "type": "integer", "minimum": 1, "maximum": i32::MAX }),
             Field::Scale(_) => json!({ "type": "integer", "minimum": -31, "maximum": 31 }),
-            Field::Level(_, min, max) => {
+            Field::Level(_, min, max) | Field::LevelIfSet(_, min, max) => {
                 json!({ "type": "integer", "minimum": min, "maximum": max })
             }
         };

@@ -50,11 +50,13 @@ pub(super) fn host(host: &Host) -> plan::Host {
         ("tcp_early_retrans", sysctl.tcp_early_retrans.to_string()),
         ("tcp_no_metrics_save", switch(sysctl.tcp_no_metrics_save)),
     ];
+    let ecn = sysctl.tcp_ecn.map(|level| ("tcp_ecn", level.to_string()));
+    let modelled = modelled.into_iter().chain(ecn);
     let modelled = modelled.map(|(name, value)| (format!("net/ipv4/{name}"), value));
     let genuine = host.sysctl.genuine.iter();
     let genuine = genuine.map(|(name, value)| (name.replace('.', "/"), value.to_string()));
     plan::Host {
-        sysctl: modelled.into_iter().chain(genuine).collect(),
+        sysctl: modelled.chain(genuine).collect(),
         gso_max_segs: (!host.tso).then_some(1),
         out: plan::Way::default(),
     }

@@ -112,7 +112,9 @@ fn bounds(version: KernelVersion) -> Vec<(&'static str, (i64, i64), bool)> {
     let modelled = sysctl::SYSCTLS.iter().filter_map(|entry| {
         let bounds = match entry.field {
             sysctl::Field::Switch(_) => (0, 1),
-            sysctl::Field::Level(_, min, max) => (min.into(), max.into()),
+            sysctl::Field::Level(_, min, max) | sysctl::Field::LevelIfSet(_, min, max) => {
+                (min.into(), max.into())
+            }
             sysctl::Field::Scale(_) => (-31, 31),
             _ => return None,
         };

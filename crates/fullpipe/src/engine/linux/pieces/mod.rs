@@ -4,7 +4,7 @@ mod rates;
 
 pub(super) use rates::{fq_codel, tbf};
 
-use crate::scenario::{Ask, Chance, Losses, Overtake, Sending, Spread};
+use crate::scenario::{Ask, Chance, Listed, Losses, Overtake, Sending, Spread};
 use fullpipe_guest::plan::{self, Apart, Change, Drops, LARGEST_BURST, Loss, Netem, Police, Qdisc};
 use fullpipe_sim::config::{Distribution, Unit};
 use fullpipe_sim::units::{Framing, Time};
@@ -119,7 +119,7 @@ pub(super) fn piece(ask: &Ask, wire: Wire) -> Result<Piece, String> {
             Err("Linux counts the segments of a packet with path.gso by framing = \"ethernet\""
                 .into())
         }
-        Ask::LoseListed(_) | Ask::Police { .. } if wire.gso => {
+        Ask::LoseListed(_) | Ask::MarkListed(_) | Ask::Police { .. } if wire.gso => {
             Err("it looks at segments, of which a packet has many with path.gso".into())
         }
         Ask::Rate(sending) => rates::rate(sending, wire).map(Piece::Qdiscs),
@@ -141,10 +141,8 @@ pub(super) fn piece(ask: &Ask, wire: Wire) -> Result<Piece, String> {
             Err("packets on the path have many segments (unit = \"skb\") with path.gso".into())
         }
         Ask::Lose { law, .. } => Ok(Piece::Qdiscs(loss(*law))),
-        Ask::LoseListed(list) => {
-            let (flow, segments, acks) = (list.flow, list.segments.clone(), list.acks.clone());
-            Ok(Piece::Drops(Drops { flow, segments, acks }))
-        }
+        Ask::LoseListed(list) => Ok(Piece::Drops(listed(list, false))),
+        Ask::MarkListed(list) => Ok(Piece::Drops(listed(list, true))),
         Ask::Copy(copied) => {
             let duplicate = Some(chance(*copied));
             Ok(Piece::Copies(one(Netem { duplicate, ..unlimited() })))
@@ -157,6 +155,11 @@ pub(super) fn piece(ask: &Ask, wire: Wire) -> Result<Piece, String> {
             Ok(Piece::Police(Police { rate: rate.0, burst: *burst, overhead }))
         }
     }
+}
+
+fn listed(list: &Listed, mark: bool) -> Drops {
+    let (flow, segments, acks) = (list.flow, list.segments.clone(), list.acks.clone());
+    Drops { flow, segments, acks, mark }
 }
 
 fn constant(delay: Time, limit: u32) -> Chain {
