@@ -13,6 +13,7 @@ pub mod ecn;
 mod finger;
 pub mod gap;
 pub mod path;
+pub mod qdisc;
 pub mod ranges;
 pub mod rng;
 pub mod sim;

@@ -158,8 +158,8 @@ pub struct StageSample {
     pub waiting_bytes: u64,
     /// Highest `waiting` since the last sample, the level at that time included.
     pub peak: u64,
-    /// Units that entered, cumulative (dropped ones not included). What has entered has left or waits;
-    /// a link has one more in transmission.
+    /// Units that entered, cumulative (dropped ones not included; one that is dropped later is taken out
+    /// again). What has entered has left or waits; a link has one more in transmission.
     pub entered: u64,
     /// Units that left, cumulative.
     pub left: u64,

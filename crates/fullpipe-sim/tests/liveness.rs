@@ -5,7 +5,7 @@ mod random;
 mod record;
 mod scenarios;
 
-use fullpipe_sim::config::{Config, Element, QueueLimit};
+use fullpipe_sim::config::{Config, Discipline, Element, QueueLimit};
 use fullpipe_sim::sim;
 use fullpipe_sim::trace::{Control, Event, EventKind, FlowSample, Sink, StageInfo, StageSample};
 use fullpipe_sim::units::{Rate, Time};
@@ -129,6 +129,11 @@ fn lossless(config: Config) -> Config {
     let mut config = finite(config);
     config.forward.retain(|e| matches!(e, Element::Link(_) | Element::Delay(_)));
     config.back.retain(|e| matches!(e, Element::Link(_) | Element::Delay(_)));
+    for element in config.forward.iter_mut().chain(&mut config.back) {
+        if let Element::Link(link) = element {
+            link.discipline = Discipline::Fifo;
+        }
+    }
     at_least(&mut config, 1_000_000);
     for element in config.forward.iter_mut().chain(&mut config.back) {
         if let Element::Link(link) = element {

@@ -2,8 +2,8 @@
 //! errors of what theory says, and what is no chance holds exactly.
 
 use fullpipe_sim::config::{
-    Distribution, Drop, Duplicate, Element, GilbertElliott, Jitter, Loss, Policer, QueueLimit,
-    Reorder, Step, TraceLink, Unit, VaryingLink,
+    Discipline, Distribution, Drop, Duplicate, Element, GilbertElliott, Jitter, Loss, Policer,
+    QueueLimit, Reorder, Step, TraceLink, Unit, VaryingLink,
 };
 use fullpipe_sim::ecn::Ecn;
 use fullpipe_sim::path::Chain;
@@ -314,7 +314,9 @@ fn a_varying_link_sends_what_its_rates_allow() {
     let step = |at, mbit| Step { at: Time::secs(at), rate: Rate::mbit(mbit) };
     let steps = vec![step(0, 20), step(2, 80), step(4, 0), step(5, 40)];
     let (name, framing, limit) = ("link".into(), Framing::Ip, QueueLimit::Packets(1_000_000));
-    let passed = pass(Element::VaryingLink(VaryingLink { name, steps, framing, limit }));
+    let discipline = Discipline::Fifo;
+    let passed =
+        pass(Element::VaryingLink(VaryingLink { name, steps, framing, limit, discipline }));
     let between = |from: u64, to: u64| {
         let range = Time::secs(from)..Time::secs(to);
         passed.out.iter().filter(|(_, time)| range.contains(time)).count()
@@ -333,7 +335,7 @@ fn a_trace_link_sends_a_full_packet_at_each_opportunity() {
     // Twice at 1 ms, once at 5 and at 7; period 10 ms. A packet comes each 2 ms from 0 on.
     let (name, limit) = ("trace".into(), QueueLimit::Packets(1000));
     let opportunities = vec![1, 1, 5, 7, 10];
-    let link = TraceLink { name, opportunities, limit };
+    let link = TraceLink { name, opportunities, limit, discipline: Discipline::Fifo };
     let passed = pass_trains(Element::TraceLink(link), 10, 1, Time::ms(2));
     let times: Vec<u64> = passed.out.iter().map(|(_, time)| time.0 / 1_000_000).collect();
     // The one that comes at 0 leaves at 1, whose second opportunity is wasted; 2 at 5, 4 at 7, 6 at 10;

@@ -4,7 +4,7 @@
 
 use crate::scenarios::{Size, config, decade, log_uniform};
 use crate::{Seen, random, same, show};
-use fullpipe_sim::config::{App, Config, Delay, Drop, Element, Host, Link, QueueLimit};
+use fullpipe_sim::config::{App, Config, Delay, Discipline, Drop, Element, Host, Link, QueueLimit};
 use fullpipe_sim::units::{Framing, Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -24,6 +24,7 @@ fn path() -> impl Strategy<Value = Vec<Element>> {
             rate: Rate(rate),
             framing: Framing::Ethernet,
             limit: QueueLimit::Packets(limit),
+            discipline: Discipline::Fifo,
         };
         let delay = Delay { name: "delay".into(), delay: Time(delay), limit: 100_000, timer: None };
         vec![Element::Drop(drop), Element::Link(link), Element::Delay(delay)]
@@ -89,7 +90,7 @@ fn compare(config: &Config) -> Result<(), String> {
 
 #[test]
 fn locked_sockets() {
-    random::check(500, case(), compare);
+    random::check(600, case(), compare);
     let seen = SEEN.lock().unwrap();
     assert_eq!(seen.len(), 4, "{seen:?}");
     assert!(seen.values().all(|&cases| cases >= 20), "{seen:?}");

@@ -2,14 +2,14 @@
 
 use super::hold;
 use super::scenarios::{log_uniform, paths};
-use fullpipe_sim::config::{Element, Link};
+use fullpipe_sim::config::{Discipline, Element, Link};
 use fullpipe_sim::ecn::Ecn;
 use fullpipe_sim::path::Chain;
 use fullpipe_sim::train::{Kind, Train};
 use fullpipe_sim::units::Time;
 use proptest::prelude::*;
 
-/// Any link, and trains that come to it one after the other.
+/// Any link with a drop-tail queue, and trains that come to it one after the other.
 pub fn trains_and_link() -> impl Strategy<Value = (Link, Vec<Train>)> {
     let train =
         (log_uniform(1, 60), log_uniform(1, 1_000_000), 0..3u64, 40..9000u32, 0..2_000_000u64);
@@ -45,7 +45,8 @@ pub fn trains_and_link() -> impl Strategy<Value = (Link, Vec<Train>)> {
         };
         drawn.into_iter().map(train).collect()
     });
-    (paths::link(), trains)
+    let link = paths::link().prop_map(|link| Link { discipline: Discipline::Fifo, ..link });
+    (link, trains)
 }
 
 /// Every packet that comes out began to be sent when it came, or when the one before it was done.

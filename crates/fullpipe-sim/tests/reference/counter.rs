@@ -14,12 +14,22 @@ pub struct Change {
     pub waiting: i64,
     /// Their bytes.
     pub bytes: i64,
-    /// Units that enter.
-    pub entered: u64,
+    /// Units that enter, less those that are dropped after all.
+    pub entered: i64,
     /// Units that leave.
     pub left: u64,
     /// Units that are dropped.
     pub dropped: u64,
+}
+
+impl Change {
+    /// A unit of `bytes` that waited is dropped.
+    pub fn drop_waiting(&mut self, bytes: u32) {
+        self.waiting -= 1;
+        self.bytes -= i64::from(bytes);
+        self.entered -= 1;
+        self.dropped += 1;
+    }
 }
 
 /// See the module's description.
@@ -77,7 +87,7 @@ impl Counter {
             waiting: u64::try_from(self.waiting).expect("a queue does not hold less than nothing"),
             waiting_bytes: u64::try_from(self.bytes).expect("nor do its bytes"),
             peak: self.peak as u64,
-            entered: self.sums.entered,
+            entered: u64::try_from(self.sums.entered).expect("what is dropped has come"),
             left: self.sums.left,
             dropped: self.sums.dropped,
             ..StageSample::default()

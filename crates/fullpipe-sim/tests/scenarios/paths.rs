@@ -2,9 +2,11 @@
 
 use super::{capacity, decade, log_uniform, round};
 use fullpipe_sim::config::{
-    Delay, Distribution, Drop, Duplicate, Element, FlowDelay, GilbertElliott, Jitter, Link, Loss,
-    Mark, Policer, QueueLimit, Reorder, Step, Timer, TraceLink, Unit, VaryingLink,
+    Codel, Delay, Discipline, Distribution, Drop, Duplicate, Element, FlowDelay, Fq,
+    GilbertElliott, Jitter, Link, Loss, Mark, Policer, QueueLimit, Red, Reorder, Step, Timer,
+    TraceLink, Unit, VaryingLink,
 };
+use fullpipe_sim::rng::Rng;
 use fullpipe_sim::units::{Framing, Rate, Time};
 use proptest::prelude::*;
 use std::ops::RangeInclusive;
@@ -57,14 +59,40 @@ fn limit() -> impl Strategy<Value = QueueLimit> {
     ]
 }
 
+/// A queue that is not always first in, first out: which, hangs on the rate and the limit, so that nothing more
+/// is drawn. It only drops, for the reference's packets cannot be marked.
+fn queue(rate: Rate, limit: QueueLimit) -> (QueueLimit, Discipline) {
+    let (unit, size) = match limit {
+        QueueLimit::Packets(packets) => (1, u64::from(packets)),
+        QueueLimit::Bytes(bytes) => (1000, bytes),
+    };
+    let mut drawn = Rng::new(rate.0 ^ size, "queue");
+    let mut below = |n: u64| drawn.next_u64() % n;
+    let packets = QueueLimit::Packets((size / unit).clamp(1, 100_000) as u32);
+    let mtu = [300, 1514, 9014][below(3) as usize];
+    let (target, interval) = (Time(1 << (10 + below(14))), Time(1 << (10 + below(17))));
+    let codel = Codel { target, interval, ecn: false, mtu };
+    match below(10) {
+        0 => (packets, Discipline::Codel(codel)),
+        1 => (packets, Discipline::FqCodel(codel)),
+        2 => (packets, Discipline::Fq(Fq { flow_limit: 1 + below(300) as u32, mtu })),
+        3 => {
+            let min = 100 + below(100_000);
+            let (max, probability) = (min + 1 + below(300_000), below(1001) as f64 / 1000.0);
+            let (weight, packet_time) = (1 + below(12) as u8, Time(100 + below(1_000_000)));
+            let red = Red { min, max, probability, weight, ecn: false, packet_time };
+            (QueueLimit::Bytes(size * 1000 / unit), Discipline::Red(red))
+        }
+        _ => (limit, Discipline::Fifo),
+    }
+}
+
 /// Any link; its name is still empty.
 pub fn link() -> impl Strategy<Value = Link> {
     let name = String::new();
-    (rate(), framing(), limit()).prop_map(move |(rate, framing, limit)| Link {
-        name: name.clone(),
-        rate,
-        framing,
-        limit,
+    (rate(), framing(), limit()).prop_map(move |(rate, framing, limit)| {
+        let (limit, discipline) = queue(rate, limit);
+        Link { name: name.clone(), rate, framing, limit, discipline }
     })
 }
 
@@ -214,7 +242,8 @@ fn varying() -> impl Strategy<Value = VaryingLink> {
             let first = [Step { at: Time::ZERO, rate: first }];
             let mut steps: Vec<_> = first.into_iter().chain(later).collect();
             steps.last_mut().expect("a step").rate = last;
-            VaryingLink { name: String::new(), steps, framing, limit }
+            let (limit, discipline) = queue(last, limit);
+            VaryingLink { name: String::new(), steps, framing, limit, discipline }
         },
     )
 }
@@ -223,6 +252,6 @@ fn trace_link() -> impl Strategy<Value = TraceLink> {
     (prop::collection::vec(0..60u32, 1..200), limit()).prop_map(|(mut opportunities, limit)| {
         opportunities.push(60);
         opportunities.sort();
-        TraceLink { name: String::new(), opportunities, limit }
+        TraceLink { name: String::new(), opportunities, limit, discipline: Discipline::Fifo }
     })
 }

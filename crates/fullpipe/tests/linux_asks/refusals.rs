@@ -4,11 +4,14 @@ use crate::show::{answers, resolved, way};
 use fullpipe::engine::{self, Support, linux};
 
 #[test]
-fn the_simulator_refuses_what_is_not_droptail() {
+fn the_simulator_refuses_disciplines_that_it_does_not_have() {
     let engine = engine::find("sim").expect("an engine");
     let said = |set: &str| engine.support(&resolved(&[set]));
-    assert_eq!(said("path.forward.wire.queue.discipline=droptail"), []);
-    let link = "path.forward.wire.queue={ discipline = \"codel\" }";
+    for kind in ["droptail", "codel", "fq_codel", "fq", "red"] {
+        let link = format!("path.forward.wire.queue={{ discipline = \"{kind}\" }}");
+        assert_eq!(said(&link), [], "{kind}");
+    }
+    let link = "path.forward.wire.queue={ discipline = \"cake\" }";
     let [(key, Support::Refused(why))] = &said(link)[..] else { panic!("{:?}", said(link)) };
     assert_eq!(key, "path, element wire, queue.discipline");
     assert!(why.contains("--engine linux"), "{why}");

@@ -12,6 +12,7 @@ mod kept;
 mod marked;
 mod random;
 mod record;
+mod red;
 mod runs;
 mod sane;
 mod suite;

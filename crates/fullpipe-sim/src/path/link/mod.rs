@@ -3,6 +3,7 @@
 //! A new element is a new file, its `mod` line, and its line in the list below.
 
 mod delay;
+mod disciplined;
 mod drop;
 mod dropping;
 mod duplicate;
@@ -21,7 +22,7 @@ mod trace_link;
 mod unit;
 mod varying;
 
-pub use queued::QueueLimit;
+pub use crate::qdisc::{Codel, Discipline, Fq, QueueLimit, Red};
 pub use unit::Unit;
 
 use super::Stage;

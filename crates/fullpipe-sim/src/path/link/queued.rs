@@ -8,21 +8,13 @@
 use super::{Configuration, info};
 use crate::drops::Drops;
 use crate::path::Stage;
+use crate::qdisc::QueueLimit;
 use crate::tally::{Leaving, Line, Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append, come_by};
 use crate::units::Time;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-
-/// Capacity of a drop-tail queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// In bytes, counted as the link's framing counts them.
-    Bytes(u64),
-    /// In packets.
-    Packets(u32),
-}
 
 /// What sends the packets of a queue.
 pub(super) trait Server {
@@ -66,6 +58,15 @@ pub(super) struct Queued<S> {
     peaks: Peaks,
 }
 
+/// The description of an element of kind `C` with a queue.
+pub(super) fn limited<C: Configuration>(name: &str, limit: QueueLimit) -> StageInfo {
+    let (unit, capacity) = match limit {
+        QueueLimit::Packets(n) => ("segment", u64::from(n)),
+        QueueLimit::Bytes(n) => ("byte", n),
+    };
+    info::<C>(name, unit, Some(capacity))
+}
+
 impl<S: Server> Queued<S> {
     /// An idle link of kind `C`; `samples` are the trace's.
     pub(super) fn new<C: Configuration>(
@@ -74,12 +75,8 @@ impl<S: Server> Queued<S> {
         server: S,
         samples: Samples,
     ) -> Queued<S> {
-        let (unit, capacity) = match limit {
-            QueueLimit::Packets(n) => ("segment", u64::from(n)),
-            QueueLimit::Bytes(n) => ("byte", n),
-        };
         Queued {
-            info: info::<C>(name, unit, Some(capacity)),
+            info: limited::<C>(name, limit),
             limit,
             server,
             free_at: 0,

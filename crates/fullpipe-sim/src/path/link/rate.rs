@@ -1,16 +1,18 @@
-//! A rate with a drop-tail queue in front of it. Unit of decision: the segment.
+//! A rate with a queue in front of it. Unit of decision: the segment.
 
 use super::Configuration;
-use super::queued::{QueueLimit, Queued, Server};
+use super::disciplined::queue;
+use super::queued::Server;
 use crate::bounds::demand;
 use crate::path::{Serialiser, Stage};
+use crate::qdisc::{Discipline, QueueLimit};
 use crate::tally::Samples;
 use crate::units::{Framing, Rate};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
-/// A transmission rate and its drop-tail queue.
+/// A transmission rate and its queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// Stage name in the trace, unique within a run.
@@ -21,18 +23,21 @@ pub struct Link {
     pub framing: Framing,
     /// Capacity of the queue, without the packet in transmission.
     pub limit: QueueLimit,
+    /// What the queue does.
+    pub discipline: Discipline,
 }
 
 impl Configuration for Link {
     const KIND: &'static str = "link";
 
     fn check(&self) -> Result<(), String> {
-        demand(self.rate.0 > 0, format!("{}: rate 0", self.name))
+        demand(self.rate.0 > 0, format!("{}: rate 0", self.name))?;
+        self.discipline.check(&self.name)
     }
 
-    fn build(&self, _seed: u64, samples: Samples) -> Box<dyn Stage> {
+    fn build(&self, seed: u64, samples: Samples) -> Box<dyn Stage> {
         let server = Serialiser::new(self.rate, self.framing.overhead());
-        Box::new(Queued::new::<Link>(&self.name, self.limit, server, samples))
+        queue::<Link, _>(&self.name, (self.limit, self.discipline), server, seed, samples)
     }
 }
 

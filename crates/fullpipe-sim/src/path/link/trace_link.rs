@@ -1,4 +1,4 @@
-//! A link that sends when a recorded trace says, with a drop-tail queue in front of it: mahimahi's
+//! A link that sends when a recorded trace says, with a queue in front of it: mahimahi's
 //! `mm-link`. Unit of decision: the segment.
 //!
 //! Each number of a trace is a millisecond at which up to 1504 bytes are sent; after the last one the
@@ -9,9 +9,11 @@
 //! count as queued.
 
 use super::Configuration;
-use super::queued::{QueueLimit, Queued, Server};
+use super::disciplined::queue;
+use super::queued::Server;
 use crate::bounds::demand;
 use crate::path::Stage;
+use crate::qdisc::{Discipline, QueueLimit};
 use crate::tally::Samples;
 use alloc::boxed::Box;
 use alloc::format;
@@ -25,7 +27,7 @@ const HEADER: u32 = 4;
 /// Nanoseconds of a millisecond.
 const MS: u64 = 1_000_000;
 
-/// A link that sends at given times and its drop-tail queue.
+/// A link that sends at given times and its queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceLink {
     /// Stage name in the trace, unique within a run.
@@ -34,6 +36,8 @@ pub struct TraceLink {
     pub opportunities: Vec<u32>,
     /// Capacity of the queue, without the packet that is sent next; packets count 4 bytes more.
     pub limit: QueueLimit,
+    /// What the queue does.
+    pub discipline: Discipline,
 }
 
 impl Configuration for TraceLink {
@@ -41,17 +45,18 @@ impl Configuration for TraceLink {
 
     fn check(&self) -> Result<(), String> {
         let name = &self.name;
+        self.discipline.check(name)?;
         let sorted = self.opportunities.windows(2).all(|pair| pair[0] <= pair[1]);
         demand(sorted, format!("{name}: opportunities are in order"))?;
         let period = self.opportunities.last().is_some_and(|&last| last > 0);
         demand(period, format!("{name}: the last opportunity is after 0"))
     }
 
-    fn build(&self, _seed: u64, samples: Samples) -> Box<dyn Stage> {
+    fn build(&self, seed: u64, samples: Samples) -> Box<dyn Stage> {
         let period = u64::from(self.opportunities.last().copied().unwrap_or(1));
         let server =
             Trace { opportunities: self.opportunities.clone(), period, next: 0, bytes_left: 0 };
-        Box::new(Queued::new::<TraceLink>(&self.name, self.limit, server, samples))
+        queue::<TraceLink, _>(&self.name, (self.limit, self.discipline), server, seed, samples)
     }
 }
 

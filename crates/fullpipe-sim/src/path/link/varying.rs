@@ -1,13 +1,15 @@
-//! A rate that changes at given times, with a drop-tail queue in front of it. Unit of decision: the
+//! A rate that changes at given times, with a queue in front of it. Unit of decision: the
 //! segment.
 //!
 //! The bits of a packet are sent at the rate of the moment: a packet in transmission goes on at the new
 //! rate. At rate 0 nothing is sent, and a packet in transmission waits.
 
 use super::Configuration;
-use super::queued::{QueueLimit, Queued, Server};
+use super::disciplined::queue;
+use super::queued::Server;
 use crate::bounds::{LONGEST, demand};
 use crate::path::Stage;
+use crate::qdisc::{Discipline, QueueLimit};
 use crate::tally::Samples;
 use crate::units::{Framing, Rate, Time};
 use alloc::boxed::Box;
@@ -15,7 +17,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A changing rate and its drop-tail queue.
+/// A changing rate and its queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VaryingLink {
     /// Stage name in the trace, unique within a run.
@@ -26,6 +28,8 @@ pub struct VaryingLink {
     pub framing: Framing,
     /// Capacity of the queue, without the packet in transmission.
     pub limit: QueueLimit,
+    /// What the queue does.
+    pub discipline: Discipline,
 }
 
 /// A rate and when it begins.
@@ -42,6 +46,7 @@ impl Configuration for VaryingLink {
 
     fn check(&self) -> Result<(), String> {
         let name = &self.name;
+        self.discipline.check(name)?;
         let begins = self.steps.first().is_some_and(|step| step.at == Time::ZERO);
         demand(begins, format!("{name}: the first step is at 0"))?;
         let rising = self.steps.windows(2).all(|pair| pair[0].at < pair[1].at);
@@ -50,10 +55,10 @@ impl Configuration for VaryingLink {
         demand(last, format!("{name}: the last rate is above 0, and begins within {LONGEST}"))
     }
 
-    fn build(&self, _seed: u64, samples: Samples) -> Box<dyn Stage> {
+    fn build(&self, seed: u64, samples: Samples) -> Box<dyn Stage> {
         let overhead = self.framing.overhead();
         let server = Stepped { steps: self.steps.clone(), at: 0, overhead };
-        Box::new(Queued::new::<VaryingLink>(&self.name, self.limit, server, samples))
+        queue::<VaryingLink, _>(&self.name, (self.limit, self.discipline), server, seed, samples)
     }
 }
 

@@ -3,8 +3,9 @@
 use super::super::agenda::Agenda;
 use super::super::counter::{Busy, Change, Counter};
 use super::super::packet::Packet;
+use super::disciplined::Disciplined;
 use super::{Element, Place, info};
-use fullpipe_sim::config::{self, QueueLimit};
+use fullpipe_sim::config::{self, Discipline, QueueLimit};
 use fullpipe_sim::trace::{StageInfo, StageSample};
 use fullpipe_sim::units::{Framing, Rate, Time};
 use std::collections::VecDeque;
@@ -18,6 +19,8 @@ pub struct Link {
     framing: Framing,
     limit: QueueLimit,
     queue: VecDeque<Packet>,
+    /// What waits instead, where the queue is not first in, first out.
+    disciplined: Option<Disciplined>,
     sending: Option<Packet>,
     counter: Counter,
     busy: Busy,
@@ -25,15 +28,25 @@ pub struct Link {
 
 impl Link {
     /// An idle link.
-    pub fn new(config: &config::Link) -> Link {
+    pub fn new(config: &config::Link, seed: u64) -> Link {
         let rates = vec![(Time::ZERO, config.rate)];
-        Link::with((&config.name, "link"), rates, config.framing, config.limit)
+        let link = Link::with((&config.name, "link"), rates, config.framing, config.limit);
+        link.disciplined(&config.discipline, seed)
     }
 
     /// An idle link whose rate changes.
-    pub fn varying(config: &config::VaryingLink) -> Link {
+    pub fn varying(config: &config::VaryingLink, seed: u64) -> Link {
         let rates = config.steps.iter().map(|step| (step.at, step.rate)).collect();
-        Link::with((&config.name, "varying-link"), rates, config.framing, config.limit)
+        let link = Link::with((&config.name, "varying-link"), rates, config.framing, config.limit);
+        link.disciplined(&config.discipline, seed)
+    }
+
+    fn disciplined(mut self, discipline: &Discipline, seed: u64) -> Link {
+        if *discipline != Discipline::Fifo {
+            let queue = Disciplined::new(discipline, self.limit, seed, &self.name);
+            self.disciplined = Some(queue);
+        }
+        self
     }
 
     fn with(
@@ -49,6 +62,7 @@ impl Link {
             framing,
             limit,
             queue: VecDeque::new(),
+            disciplined: None,
             sending: None,
             counter: Counter::default(),
             busy: Busy::default(),
@@ -84,6 +98,35 @@ impl Link {
         }
     }
 
+    /// A packet comes to a discipline, and leaves it at once if nothing is sent.
+    fn queue_up(&mut self, now: Time, place: Place, packet: Packet, agenda: &mut Agenda) {
+        let bytes = self.bytes(&packet);
+        let mut change =
+            Change { waiting: 1, bytes: bytes.into(), entered: 1, ..Change::default() };
+        self.discipline().push(now, packet, bytes);
+        if self.sending.is_none() {
+            self.start_next(now, place, &mut change, agenda);
+        }
+        self.note(now, change);
+    }
+
+    fn discipline(&mut self) -> &mut Disciplined {
+        self.disciplined.as_mut().expect("a discipline")
+    }
+
+    /// Notes a change and what the discipline has dropped.
+    fn note(&mut self, now: Time, mut change: Change) {
+        self.discipline().dropped().into_iter().for_each(|bytes| change.drop_waiting(bytes));
+        self.counter.note(now, change);
+    }
+
+    fn start_next(&mut self, now: Time, place: Place, change: &mut Change, agenda: &mut Agenda) {
+        let Some(next) = self.discipline().pop(now) else { return };
+        change.waiting -= 1;
+        change.bytes -= i64::from(self.bytes(&next));
+        self.start(now, place, next, agenda);
+    }
+
     fn start(&mut self, now: Time, place: Place, packet: Packet, agenda: &mut Agenda) {
         let done = self.done(now, &packet);
         self.busy.note(now, done);
@@ -101,7 +144,9 @@ impl Element for Link {
     }
 
     fn arrive(&mut self, now: Time, place: Place, packet: Packet, agenda: &mut Agenda) {
-        if self.sending.is_none() {
+        if self.disciplined.is_some() {
+            self.queue_up(now, place, packet, agenda);
+        } else if self.sending.is_none() {
             self.counter.note(now, Change { entered: 1, ..Change::default() });
             self.start(now, place, packet, agenda);
         } else if self.has_room(&packet) {
@@ -116,7 +161,11 @@ impl Element for Link {
         let packet = self.sending.take().expect("something was sent");
         self.counter.note(now, Change { left: 1, ..Change::default() });
         place.send_on(now, packet, agenda);
-        if let Some(next) = self.queue.pop_front() {
+        if self.disciplined.is_some() {
+            let mut change = Change::default();
+            self.start_next(now, place, &mut change, agenda);
+            self.note(now, change);
+        } else if let Some(next) = self.queue.pop_front() {
             let bytes = -i64::from(self.bytes(&next));
             self.counter.note(now, Change { waiting: -1, bytes, ..Change::default() });
             self.start(now, place, next, agenda);

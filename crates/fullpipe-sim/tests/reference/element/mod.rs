@@ -1,6 +1,7 @@
 //! The elements of a path, one file each, each a queue of packets.
 
 mod delay;
+mod disciplined;
 mod drop;
 mod duplicate;
 mod late;
@@ -48,7 +49,7 @@ impl Place {
 /// The element that `config` describes, in a run with `seed`.
 pub fn build(config: &config::Element, seed: u64) -> Box<dyn Element> {
     match config {
-        config::Element::Link(c) => Box::new(link::Link::new(c)),
+        config::Element::Link(c) => Box::new(link::Link::new(c, seed)),
         config::Element::Delay(c) => Box::new(delay::Delay::new(c)),
         config::Element::Loss(c) => Box::new(loss::Loss::new(c, seed)),
         config::Element::GilbertElliott(c) => Box::new(loss::Loss::in_bursts(c, seed)),
@@ -59,7 +60,7 @@ pub fn build(config: &config::Element, seed: u64) -> Box<dyn Element> {
         config::Element::Jitter(c) => Box::new(late::Late::jitter(c, seed)),
         config::Element::FlowDelay(c) => Box::new(late::Late::flow(c)),
         config::Element::Policer(c) => Box::new(policer::Policer::new(c)),
-        config::Element::VaryingLink(c) => Box::new(link::Link::varying(c)),
+        config::Element::VaryingLink(c) => Box::new(link::Link::varying(c, seed)),
         config::Element::TraceLink(c) => Box::new(trace_link::TraceLink::new(c)),
     }
 }

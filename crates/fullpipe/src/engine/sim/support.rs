@@ -44,11 +44,14 @@ fn ecn(run: &Resolved) -> Option<(String, Support)> {
 fn of_queues(run: &Resolved) -> impl Iterator<Item = (String, Support)> {
     let elements = run.path.forward.iter().chain(&run.path.back);
     let other = |element: &&Element| {
-        element.queue().is_some_and(|queue| queue.discipline != Discipline::DropTail)
+        let discipline = element.queue().map(|queue| &queue.discipline);
+        matches!(discipline, Some(Discipline::Pie(_) | Discipline::Cake(_)))
     };
     elements.filter(other).map(|element| {
         let key = format!("path, element {}, queue.discipline", element.name());
-        refused(key, "the simulator's queues are \"droptail\"; --engine linux has others".into())
+        let why =
+            "the simulator has droptail, fq, codel, fq_codel and red; --engine linux has others";
+        refused(key, why.into())
     })
 }
 

@@ -80,12 +80,13 @@ impl Meaning for Link {
         })
     }
 
-    fn config(&self, _run: &Resolved) -> config::Element {
+    fn config(&self, run: &Resolved) -> config::Element {
         config::Element::Link(config::Link {
             name: self.name.clone(),
             rate: self.rate,
             framing: self.framing,
             limit: self.queue.limit,
+            discipline: self.queue.config((self.rate, self.framing), run.path.mtu),
         })
     }
 }

@@ -77,11 +77,13 @@ impl Meaning for TraceLink {
         Ask::Opportunities { at_ms: self.opportunities.clone(), queue: self.queue.clone() }
     }
 
-    fn config(&self, _run: &Resolved) -> config::Element {
+    fn config(&self, run: &Resolved) -> config::Element {
+        let mean = self.rate().unwrap_or((Rate(0), Framing::Ip));
         config::Element::TraceLink(config::TraceLink {
             name: self.name.clone(),
             opportunities: self.opportunities.clone(),
             limit: self.queue.limit,
+            discipline: self.queue.config(mean, run.path.mtu),
         })
     }
 }

@@ -89,13 +89,15 @@ impl Meaning for VaryingLink {
         })
     }
 
-    fn config(&self, _run: &Resolved) -> config::Element {
+    fn config(&self, run: &Resolved) -> config::Element {
         let steps = self.steps.iter();
+        let first = self.steps.first().map_or(Rate(0), |step| step.rate);
         config::Element::VaryingLink(config::VaryingLink {
             name: self.name.clone(),
             steps: steps.map(|step| config::Step { at: step.at, rate: step.rate }).collect(),
             framing: self.framing,
             limit: self.queue.limit,
+            discipline: self.queue.config((first, self.framing), run.path.mtu),
         })
     }
 }

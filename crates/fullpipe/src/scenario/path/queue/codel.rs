@@ -3,6 +3,7 @@
 use super::{Discipline, Holds, Kind, PathQueue, whole_us};
 use crate::scenario::format::context::Context;
 use crate::scenario::show;
+use fullpipe_sim::config;
 use fullpipe_sim::units::Time;
 use serde::Serialize;
 
@@ -46,5 +47,11 @@ impl Codel {
             interval: whole_us("interval", &queue.interval, Codel::OF_LINUX.interval, cx)?,
             ecn: queue.ecn.as_ref().map_or(ecn, |at| at.value),
         })
+    }
+
+    /// The same for the simulator, with packets of at most `mtu` bytes, Ethernet header included.
+    pub(super) fn config(&self, mtu: u32) -> config::Codel {
+        let Codel { target, interval, ecn } = *self;
+        config::Codel { target, interval, ecn, mtu }
     }
 }

@@ -1,6 +1,7 @@
 //! fq: a queue for each flow, in turn; it paces flows whose sockets ask for it (sch_fq).
 
 use super::{Discipline, Holds, Kind, PathQueue};
+use fullpipe_sim::config;
 use serde::Serialize;
 
 /// Packets that it holds by default.
@@ -26,5 +27,10 @@ impl Fq {
     fn read(queue: &PathQueue) -> Fq {
         let flow_limit = queue.flow_limit.as_ref().map_or(FLOW_LIMIT, |at| at.value.0 as u32);
         Fq { flow_limit }
+    }
+
+    /// The same for the simulator, with packets of at most `mtu` bytes, Ethernet header included.
+    pub(super) fn config(&self, mtu: u32) -> config::Fq {
+        config::Fq { flow_limit: self.flow_limit, mtu }
     }
 }

@@ -23,7 +23,7 @@ use crate::scenario::format::special;
 use crate::scenario::format::values::{InPackets, InSize, Int, Probability, Quantity};
 use crate::scenario::format::written::{AnyTime, choices};
 use crate::scenario::show;
-use fullpipe_sim::config::QueueLimit;
+use fullpipe_sim::config::{self, QueueLimit};
 use fullpipe_sim::units::{Framing, Rate, Time};
 use serde::Serialize;
 
@@ -38,7 +38,7 @@ group! {
     PathQueue "a queue" {
         /// What it holds, without the packet in transmission: a size or packets with droptail, packets with fq, codel, fq_codel and pie, a size with red, and with cake the memory that packets take.
         limit: special::QueueLimit, Absent("droptail, red: the rate times the delay of both directions, at least 100 packets of the MTU; fq: 10000 packets, codel, pie: 1000 packets, fq_codel: 10240 packets; cake: four times the rate times its `rtt`, at least 4 MiB, at most 10240 packets of the MTU");
-        /// What it does: "droptail" drops what finds it full. The others are Linux's queue disciplines; the simulator has none of them.
+        /// What it does: "droptail" drops what finds it full. The others are Linux's queue disciplines; the simulator does not have pie and cake.
         discipline: Kind, Is("droptail");
         /// codel, fq_codel, pie, red: whether a packet of a flow that can be told so (ECN) is marked instead of dropped. cake always does that.
         ecn: bool, Absent("fq_codel: true; codel, pie, red: false");
@@ -221,6 +221,25 @@ impl Queue {
         if let (Discipline::Red(red), QueueLimit::Bytes(limit)) = (&mut self.discipline, self.limit)
         {
             red.complete(limit);
+        }
+    }
+}
+
+impl Queue {
+    /// What the simulator does in front of this rate, on a path of that MTU. What it does not have, it refuses
+    /// before it is asked.
+    pub(super) fn config(&self, (rate, framing): (Rate, Framing), mtu: u32) -> config::Discipline {
+        let largest = mtu + Framing::Ethernet.overhead();
+        match &self.discipline {
+            Discipline::DropTail => config::Discipline::Fifo,
+            Discipline::Fq(fq) => config::Discipline::Fq(fq.config(largest)),
+            Discipline::Codel(codel) => config::Discipline::Codel(codel.config(largest)),
+            Discipline::FqCodel(codel) => config::Discipline::FqCodel(codel.config(largest)),
+            Discipline::Red(red) => {
+                let packet = u64::from(mtu + framing.overhead());
+                config::Discipline::Red(red.config(Rate(rate.0.max(1)).time_for(packet)))
+            }
+            Discipline::Pie(_) | Discipline::Cake(_) => config::Discipline::Fifo,
         }
     }
 }

@@ -4,6 +4,8 @@
 use super::{Discipline, Holds, Kind, PathQueue};
 use crate::scenario::format::context::Context;
 use crate::scenario::show;
+use fullpipe_sim::config;
+use fullpipe_sim::units::Time;
 use serde::Serialize;
 
 pub(super) const KIND: Kind = Kind {
@@ -77,5 +79,11 @@ impl Red {
             let most = BITS.saturating_sub(bits(self.max) + 1).max(1);
             self.weight = WEIGHT.min(most as u8);
         }
+    }
+
+    /// The same for the simulator, before a rate that takes so long for a full packet.
+    pub(super) fn config(&self, packet_time: Time) -> config::Red {
+        let Red { min, max, probability, weight, ecn } = *self;
+        config::Red { min, max, probability, weight, ecn, packet_time }
     }
 }

@@ -1,0 +1,186 @@
+//! A queue with a discipline of Linux's in front of something that sends one packet after the other. Unit of
+//! decision: the segment.
+//!
+//! The packet that is sent next is taken from the discipline as soon as the one before it begins to be sent,
+//! or as it comes where none waits: so Linux's shapers do it, to see how long it is (`tbf_dequeue`,
+//! `qdisc_peek_dequeued`), and so its delay is measured. What is decided hangs on what has come until then:
+//! packets are held, and the element is woken when the next one begins to be sent.
+
+use super::Configuration;
+use super::queued::{Queued, Server, limited};
+use crate::drops::Drops;
+use crate::path::Stage;
+use crate::qdisc::{Discipline, Packet, Queue, QueueLimit, Size, Told, Waiting};
+use crate::tally::{Peaks, Samples, Tally};
+use crate::trace::{StageInfo, StageSample};
+use crate::train::{Train, append};
+use crate::units::Time;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// A segment.
+impl Packet for Train {
+    fn flow(&self) -> u16 {
+        self.flow
+    }
+
+    fn mark(&mut self) -> bool {
+        self.mark_ce()
+    }
+}
+
+/// See the module's description.
+struct Disciplined<S> {
+    info: StageInfo,
+    queue: Box<dyn Queue<Train>>,
+    /// The packet that is sent next.
+    next: Option<Waiting<Train>>,
+    server: S,
+    /// When the packet in transmission is done.
+    free_at: Time,
+    told: Told<Train>,
+    /// All that came, and when transmissions start.
+    came: Tally,
+    started: Tally,
+    /// Ends of transmission, each with the time it took.
+    left: Tally,
+    dropped: Drops,
+    marked: Tally,
+    /// Packets that wait.
+    waiting: u64,
+    peaks: Peaks,
+}
+
+/// A queue of kind `C` before an idle server; `seed` is the run's, `samples` are the trace's.
+pub(super) fn queue<C: Configuration, S: Server + 'static>(
+    name: &str,
+    (limit, discipline): (QueueLimit, Discipline),
+    server: S,
+    seed: u64,
+    samples: Samples,
+) -> Box<dyn Stage> {
+    if discipline == Discipline::Fifo {
+        return Box::new(Queued::new::<C>(name, limit, server, samples));
+    }
+    Box::new(Disciplined {
+        info: limited::<C>(name, limit),
+        queue: discipline.build(limit, seed, name),
+        next: None,
+        server,
+        free_at: Time::ZERO,
+        told: Told::default(),
+        came: Tally::default(),
+        started: Tally::default(),
+        left: Tally::default(),
+        dropped: Drops::default(),
+        marked: Tally::default(),
+        waiting: 0,
+        peaks: Peaks::new(samples),
+    })
+}
+
+impl<S: Server> Disciplined<S> {
+    /// A packet comes.
+    fn take(&mut self, packet: Train, out: &mut Vec<Train>) {
+        let now = packet.first;
+        self.wake(now, out);
+        let bytes = self.server.bytes(packet.ip_len);
+        self.came.one(now, bytes);
+        self.waiting += 1;
+        let of_next = |next: &Waiting<Train>| Size { packets: 1, bytes: next.bytes.into() };
+        let ahead = self.next.as_ref().map(of_next).unwrap_or_default();
+        self.queue.enqueue(Waiting { packet, bytes, came: now }, ahead, &mut self.told);
+        self.count(now);
+        self.look_ahead(now);
+        while self.next.is_some() && self.free_at <= now {
+            self.start(now, out);
+        }
+        self.peaks.reach(now, self.waiting);
+    }
+
+    /// Takes the packet that is sent next from the discipline.
+    fn look_ahead(&mut self, now: Time) {
+        if self.next.is_none() {
+            self.next = self.queue.dequeue(now, &mut self.told);
+            self.count(now);
+        }
+    }
+
+    /// Sends the next packet from `now` on.
+    fn start(&mut self, now: Time, out: &mut Vec<Train>) {
+        let Some(Waiting { packet, bytes, came }) = self.next.take() else { return };
+        self.free_at = Time(self.server.done(came.0, now.0, packet.ip_len));
+        self.waiting -= 1;
+        self.started.one(now, bytes);
+        self.left.one(self.free_at, (self.free_at - now).0);
+        append(out, packet.retimed(0, 1, self.free_at, 0));
+        self.look_ahead(now);
+    }
+
+    /// Counts what the discipline has dropped and marked.
+    fn count(&mut self, now: Time) {
+        for Waiting { packet, bytes, .. } in self.told.dropped.drain(..) {
+            self.waiting -= 1;
+            self.dropped.lose_at(now, &packet, bytes);
+        }
+        let marked = core::mem::take(&mut self.told.marked);
+        if marked > 0 {
+            self.marked.add(now, 0, marked, 0u32);
+        }
+    }
+}
+
+impl<S: Server> Stage for Disciplined<S> {
+    fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
+        for i in 0..train.count {
+            self.take(train.part(i, 1), out);
+        }
+    }
+
+    fn holds_until(&self) -> Time {
+        self.wake_time().unwrap_or(Time::NEVER)
+    }
+
+    fn wake_time(&self) -> Option<Time> {
+        self.next.as_ref().map(|_| self.free_at)
+    }
+
+    fn wake(&mut self, now: Time, out: &mut Vec<Train>) {
+        while self.next.is_some() && self.free_at <= now {
+            self.start(self.free_at, out);
+        }
+    }
+
+    fn held(&self, each: &mut dyn FnMut(&Train)) {
+        self.next.iter().for_each(|next| each(&next.packet));
+        self.queue.each(each);
+    }
+
+    fn drops(&mut self) -> &mut Drops {
+        &mut self.dropped
+    }
+
+    fn info(&self) -> StageInfo {
+        self.info.clone()
+    }
+
+    fn sample(&mut self, now: Time) -> StageSample {
+        let Disciplined { came, started, left, dropped, marked, .. } = self;
+        for tally in [came, started, left, dropped, marked] {
+            tally.advance(now);
+        }
+        let entered = self.came.count - self.dropped.count;
+        let waiting = entered - self.started.count;
+        StageSample {
+            waiting,
+            waiting_bytes: self.came.weight - self.dropped.weight - self.started.weight,
+            peak: self.peaks.take(now, waiting),
+            entered,
+            left: self.left.count,
+            dropped: self.dropped.count,
+            marked: self.marked.count,
+            busy_ns: self.left.work(now),
+            ..StageSample::default()
+        }
+    }
+}

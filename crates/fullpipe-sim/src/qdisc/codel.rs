@@ -1,0 +1,248 @@
+//! CoDel: drops or marks at the head of a queue whose packets have been waiting too long for too long
+//! (RFC 8289; Linux 6.12 `codel_dequeue`, sch_codel).
+//!
+//! As Linux does it, which differs from the RFC: time is counted in 1024 ns; 1/sqrt(count) is a fraction of
+//! 16 bits that one Newton step brings nearer at each drop; a queue of one packet of the MTU or less counts as
+//! below the target; dropping resumes with the drops since the last time, if that is within 16 intervals,
+//! instead of all but two of them.
+
+use super::fifo::List;
+use super::{Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting, check_mtu};
+use crate::bounds::{LONGEST, demand};
+use crate::units::Time;
+use alloc::format;
+use alloc::string::String;
+
+/// Nanoseconds of a unit of time, as a power of 2 (CODEL_SHIFT).
+const TICK_SHIFT: u32 = 10;
+/// Bits of the fraction 1/sqrt(count) (REC_INV_SQRT_BITS).
+const ROOT_BITS: u32 = 16;
+/// Intervals after which an earlier rate of drops is forgotten.
+const REMEMBERED: i64 = 16;
+
+/// Parameters of CoDel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Codel {
+    /// Acceptable delay.
+    pub target: Time,
+    /// How long the delay may be above it.
+    pub interval: Time,
+    /// Whether packets are marked that can be.
+    pub ecn: bool,
+    /// Bytes of a full packet with its Ethernet header (`psched_mtu`): fewer are no standing queue; fq_codel's
+    /// quantum.
+    pub mtu: u32,
+}
+
+impl Codel {
+    pub(super) fn check(&self, name: &str) -> Result<(), String> {
+        let least = |time: Time| time >= Time::us(1) && time <= LONGEST;
+        demand(least(self.target), format!("{name}: target of at least 1 us"))?;
+        demand(least(self.interval), format!("{name}: interval of at least 1 us"))?;
+        check_mtu(self.mtu, name)
+    }
+}
+
+fn ticks(time: Time) -> i64 {
+    (time.0 >> TICK_SHIFT) as i64
+}
+
+/// Where packets are taken from.
+pub(super) trait Source<P> {
+    fn pop(&mut self) -> Option<Waiting<P>>;
+    /// Bytes that wait in the whole queue.
+    fn backlog(&self) -> u64;
+}
+
+/// What CoDel remembers of a queue.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Law {
+    /// When the delay will have been above the target for an interval.
+    above_until: Option<i64>,
+    dropping: bool,
+    /// None: it has not dropped yet, which is long ago.
+    drop_next: Option<i64>,
+    /// Drops since dropping began, and what that was when it began last.
+    pub(super) count: u32,
+    count_at_start: u32,
+    /// 1/sqrt(count) in 2^-16.
+    root: u16,
+}
+
+impl Law {
+    /// The next packet to leave, after those that are dropped.
+    pub(super) fn dequeue<P: Packet>(
+        &mut self,
+        codel: &Codel,
+        now: Time,
+        source: &mut dyn Source<P>,
+        told: &mut Told<P>,
+    ) -> Option<Waiting<P>> {
+        let Some(packet) = source.pop() else {
+            (self.above_until, self.dropping) = (None, false);
+            return None;
+        };
+        let standing = self.is_standing(codel, now, &packet, source.backlog());
+        match (self.dropping, standing) {
+            (true, true) => self.go_on(codel, now, packet, source, told),
+            (false, true) => self.begin(codel, now, packet, source, told),
+            (_, false) => {
+                self.dropping = false;
+                Some(packet)
+            }
+        }
+    }
+
+    /// Whether the delay has been above the target for an interval; `backlog` is without the packet.
+    fn is_standing<P>(
+        &mut self,
+        codel: &Codel,
+        now: Time,
+        packet: &Waiting<P>,
+        backlog: u64,
+    ) -> bool {
+        let now = ticks(now);
+        let delay = now - ticks(packet.came);
+        if delay < ticks(codel.target) || backlog <= u64::from(codel.mtu) {
+            self.above_until = None;
+            return false;
+        }
+        let until = *self.above_until.get_or_insert(now + ticks(codel.interval));
+        now > until
+    }
+
+    /// Takes the next packet instead of one that was dropped; whether the delay is still too long.
+    fn next<P: Packet>(
+        &mut self,
+        codel: &Codel,
+        now: Time,
+        source: &mut dyn Source<P>,
+    ) -> (Option<Waiting<P>>, bool) {
+        let packet = source.pop();
+        let standing = match &packet {
+            Some(packet) => self.is_standing(codel, now, packet, source.backlog()),
+            None => {
+                self.above_until = None;
+                false
+            }
+        };
+        (packet, standing)
+    }
+
+    /// While dropping: all drops that are due.
+    fn go_on<P: Packet>(
+        &mut self,
+        codel: &Codel,
+        now: Time,
+        packet: Waiting<P>,
+        source: &mut dyn Source<P>,
+        told: &mut Told<P>,
+    ) -> Option<Waiting<P>> {
+        let mut packet = packet;
+        while let Some(scheduled) = self.drop_next.filter(|&next| next <= ticks(now)) {
+            self.count = self.count.wrapping_add(1);
+            self.refine_root();
+            if told.mark(&mut packet, codel.ecn) {
+                self.drop_next = Some(self.after(scheduled, codel));
+                break;
+            }
+            told.dropped.push(packet);
+            let (next, standing) = self.next(codel, now, source);
+            self.dropping = standing;
+            if standing {
+                self.drop_next = Some(self.after(scheduled, codel));
+            }
+            packet = next?;
+            if !standing {
+                break;
+            }
+        }
+        Some(packet)
+    }
+
+    /// The first drop, and when the next one is due.
+    fn begin<P: Packet>(
+        &mut self,
+        codel: &Codel,
+        now: Time,
+        packet: Waiting<P>,
+        source: &mut dyn Source<P>,
+        told: &mut Told<P>,
+    ) -> Option<Waiting<P>> {
+        let mut packet = packet;
+        let marked = told.mark(&mut packet, codel.ecn);
+        let leaving = if marked {
+            Some(packet)
+        } else {
+            told.dropped.push(packet);
+            self.next(codel, now, source).0
+        };
+        self.dropping = true;
+        let remembered = |next| ticks(now) - next < REMEMBERED * ticks(codel.interval);
+        let drops = self.count.wrapping_sub(self.count_at_start);
+        if drops > 1 && self.drop_next.is_some_and(remembered) {
+            self.count = drops;
+            self.refine_root();
+        } else {
+            (self.count, self.root) = (1, u16::MAX);
+        }
+        self.count_at_start = self.count;
+        self.drop_next = Some(self.after(ticks(now), codel));
+        leaving
+    }
+
+    /// The control law: an interval over sqrt(count) after `time`.
+    fn after(&self, time: i64, codel: &Codel) -> i64 {
+        let step = (ticks(codel.interval) as u64 * u64::from(self.root)) >> ROOT_BITS;
+        time + step as i64
+    }
+
+    /// One step of Newton's method for x = 1/sqrt(count): x (3 - count x^2) / 2, in 2^-32.
+    fn refine_root(&mut self) {
+        let x = u64::from(self.root) << ROOT_BITS;
+        let square = (x * x) >> 32;
+        let rest = (3u64 << 32).wrapping_sub(u64::from(self.count).wrapping_mul(square));
+        // Two bits less than all, so that the product fits.
+        let refined = (rest >> 2).wrapping_mul(x) >> 31;
+        self.root = (refined >> ROOT_BITS) as u16;
+    }
+}
+
+/// One queue under CoDel.
+#[derive(Debug)]
+pub(super) struct Single<P> {
+    codel: Codel,
+    limit: QueueLimit,
+    list: List<P>,
+    law: Law,
+}
+
+impl<P> Single<P> {
+    pub(super) fn new(codel: Codel, limit: QueueLimit) -> Single<P> {
+        Single { codel, limit, list: List::default(), law: Law::default() }
+    }
+}
+
+impl<P> Source<P> for List<P> {
+    fn pop(&mut self) -> Option<Waiting<P>> {
+        List::pop(self)
+    }
+
+    fn backlog(&self) -> u64 {
+        self.bytes()
+    }
+}
+
+impl<P: Packet> Queue<P> for Single<P> {
+    fn enqueue(&mut self, packet: Waiting<P>, ahead: Size, told: &mut Told<P>) -> Verdict {
+        self.list.offer(packet, self.limit, ahead, told)
+    }
+
+    fn dequeue(&mut self, now: Time, told: &mut Told<P>) -> Option<Waiting<P>> {
+        self.law.dequeue(&self.codel, now, &mut self.list, told)
+    }
+
+    fn each(&self, each: &mut dyn FnMut(&P)) {
+        self.list.each(each);
+    }
+}

@@ -1,0 +1,194 @@
+//! FQ-CoDel: a queue under CoDel for each flow; flows take turns, new ones first (RFC 8290; Linux 6.12
+//! sch_fq_codel).
+//!
+//! Each flow has a queue of its own: of Linux's hash there is only the number of its buckets, beyond which
+//! flows share. A full queue loses half of what the longest flow (in bytes) has, 64 packets at most, from its
+//! head.
+
+use super::codel::{Law, Source};
+use super::fifo::List;
+use super::{Codel, Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting};
+use crate::units::Time;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// Queues (`flows_cnt`).
+const BUCKETS: u16 = 1024;
+/// Packets that are dropped at once (`drop_batch_size`).
+const BATCH: u32 = 64;
+/// Memory that packets take together (`memory_limit`), bytes.
+const MEMORY: u64 = 32 << 20;
+/// Memory of a packet beside its bytes: `sk_buff` and `skb_shared_info` (`SKB_TRUESIZE`).
+const PACKET_MEMORY: u64 = 832;
+
+/// In which of the two lists a flow is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    None,
+    New,
+    Old,
+}
+
+#[derive(Debug)]
+struct Flow<P> {
+    list: List<P>,
+    law: Law,
+    deficit: i64,
+    turn: Turn,
+}
+
+/// See the module's description.
+#[derive(Debug)]
+pub(super) struct FqCodel<P> {
+    codel: Codel,
+    limit: QueueLimit,
+    flows: Vec<Flow<P>>,
+    new: VecDeque<u16>,
+    old: VecDeque<u16>,
+    waiting: Size,
+}
+
+/// One flow's packets, in the whole queue.
+struct OfFlow<'a, P> {
+    list: &'a mut List<P>,
+    waiting: &'a mut Size,
+}
+
+impl<P> Source<P> for OfFlow<'_, P> {
+    fn pop(&mut self) -> Option<Waiting<P>> {
+        let packet = self.list.pop()?;
+        self.waiting.packets -= 1;
+        self.waiting.bytes -= u64::from(packet.bytes);
+        Some(packet)
+    }
+
+    fn backlog(&self) -> u64 {
+        self.waiting.bytes
+    }
+}
+
+impl<P> FqCodel<P> {
+    pub(super) fn new(codel: Codel, limit: QueueLimit) -> FqCodel<P> {
+        let (new, old) = (VecDeque::new(), VecDeque::new());
+        FqCodel { codel, limit, flows: Vec::new(), new, old, waiting: Size::default() }
+    }
+
+    fn flow(&mut self, bucket: u16) -> &mut Flow<P> {
+        let index = usize::from(bucket);
+        while self.flows.len() <= index {
+            let (list, law) = (List::default(), Law::default());
+            self.flows.push(Flow { list, law, deficit: 0, turn: Turn::None });
+        }
+        &mut self.flows[index]
+    }
+
+    /// Whether more waits than may.
+    fn is_over(&self, ahead: Size) -> bool {
+        let over = match self.limit {
+            QueueLimit::Packets(limit) => self.waiting.packets + ahead.packets > u64::from(limit),
+            QueueLimit::Bytes(limit) => self.waiting.bytes + ahead.bytes > limit,
+        };
+        over || self.waiting.bytes + PACKET_MEMORY * self.waiting.packets > MEMORY
+    }
+
+    /// `fq_codel_drop`: which flow lost packets.
+    fn drop_from_longest(&mut self, told: &mut Told<P>) -> u16 {
+        let mut longest = 0;
+        for (at, flow) in self.flows.iter().enumerate() {
+            if flow.list.bytes() > self.flows[longest].list.bytes() {
+                longest = at;
+            }
+        }
+        let flow = &mut self.flows[longest];
+        let half = flow.list.bytes() / 2;
+        let mut source = OfFlow { list: &mut flow.list, waiting: &mut self.waiting };
+        let (mut packets, mut bytes) = (0, 0);
+        while let Some(packet) = source.pop() {
+            packets += 1;
+            bytes += u64::from(packet.bytes);
+            told.dropped.push(packet);
+            if packets == BATCH || bytes >= half {
+                break;
+            }
+        }
+        flow.law.count = flow.law.count.wrapping_add(packets);
+        longest as u16
+    }
+
+    /// The flow whose turn it is, if it has credit; else it gets some and goes to the end of the line.
+    fn head(&mut self) -> Option<Option<u16>> {
+        let bucket = *self.new.front().or(self.old.front())?;
+        let quantum = i64::from(self.codel.mtu);
+        let flow = self.flow(bucket);
+        if flow.deficit > 0 {
+            return Some(Some(bucket));
+        }
+        flow.deficit += quantum;
+        self.leave_turn(bucket);
+        self.join_old(bucket);
+        Some(None)
+    }
+
+    fn leave_turn(&mut self, bucket: u16) {
+        match self.flow(bucket).turn {
+            Turn::New => self.new.pop_front(),
+            Turn::Old => self.old.pop_front(),
+            Turn::None => None,
+        };
+        self.flow(bucket).turn = Turn::None;
+    }
+
+    fn join_old(&mut self, bucket: u16) {
+        self.old.push_back(bucket);
+        self.flow(bucket).turn = Turn::Old;
+    }
+
+    /// A flow whose turn it was has nothing: a new one waits once with the old ones, if there are any.
+    fn is_empty_now(&mut self, bucket: u16) {
+        let was_new = self.flow(bucket).turn == Turn::New;
+        self.leave_turn(bucket);
+        if was_new && !self.old.is_empty() {
+            self.join_old(bucket);
+        }
+    }
+}
+
+impl<P: Packet> Queue<P> for FqCodel<P> {
+    fn enqueue(&mut self, packet: Waiting<P>, ahead: Size, told: &mut Told<P>) -> Verdict {
+        let bucket = packet.packet.flow() % BUCKETS;
+        let quantum = i64::from(self.codel.mtu);
+        self.waiting.packets += 1;
+        self.waiting.bytes += u64::from(packet.bytes);
+        let flow = self.flow(bucket);
+        flow.list.push(packet);
+        if flow.turn == Turn::None {
+            (flow.turn, flow.deficit) = (Turn::New, quantum);
+            self.new.push_back(bucket);
+        }
+        if !self.is_over(ahead) {
+            return Verdict::Taken;
+        }
+        let loses = self.drop_from_longest(told);
+        if loses == bucket { Verdict::Congested } else { Verdict::Taken }
+    }
+
+    fn dequeue(&mut self, now: Time, told: &mut Told<P>) -> Option<Waiting<P>> {
+        loop {
+            let Some(bucket) = self.head()? else { continue };
+            let codel = self.codel;
+            let flow = &mut self.flows[usize::from(bucket)];
+            let mut source = OfFlow { list: &mut flow.list, waiting: &mut self.waiting };
+            match flow.law.dequeue(&codel, now, &mut source, told) {
+                Some(packet) => {
+                    flow.deficit -= i64::from(packet.bytes);
+                    return Some(packet);
+                }
+                None => self.is_empty_now(bucket),
+            }
+        }
+    }
+
+    fn each(&self, each: &mut dyn FnMut(&P)) {
+        self.flows.iter().for_each(|flow| flow.list.each(each));
+    }
+}

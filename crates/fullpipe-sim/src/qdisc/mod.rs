@@ -1,0 +1,166 @@
+//! Queue disciplines: which packet leaves next, which one is dropped or marked. One file each, after
+//! Linux 6.12 (net/sched).
+//!
+//! They are state machines without a place: a link of the path asks them about segments, a host about
+//! skbs. They know a packet's flow and size and whether it can be marked, nothing else of it. Times do not
+//! go back.
+
+mod codel;
+mod fifo;
+mod fq;
+mod fq_codel;
+mod red;
+
+pub use codel::Codel;
+pub use fq::Fq;
+pub use red::Red;
+
+use crate::bounds::demand;
+use crate::units::Time;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Capacity of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// In bytes, counted as the place where it stands counts them.
+    Bytes(u64),
+    /// In packets.
+    Packets(u32),
+}
+
+/// What a queue does with packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Discipline {
+    /// First in, first out; what finds it full is dropped.
+    #[default]
+    Fifo,
+    /// Controlled delay (RFC 8289).
+    Codel(Codel),
+    /// The same for each flow, flows in turn (RFC 8290).
+    FqCodel(Codel),
+    /// Flows in turn.
+    Fq(Fq),
+    /// Random early detection.
+    Red(Red),
+}
+
+/// A packet as a discipline sees it.
+pub trait Packet {
+    /// Index of its flow.
+    fn flow(&self) -> u16;
+    /// Marks it as having met congestion (RFC 3168); false where it cannot be marked.
+    fn mark(&mut self) -> bool;
+}
+
+/// A packet with what counts of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting<P> {
+    /// The packet.
+    pub packet: P,
+    /// Its size as the place counts it.
+    pub bytes: u32,
+    /// When it came.
+    pub came: Time,
+}
+
+/// What became of a packet that came, as its sender is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It waits (NET_XMIT_SUCCESS).
+    Taken,
+    /// It, or one of its flow, was dropped; it counts as sent (NET_XMIT_CN).
+    Congested,
+    /// It was refused (NET_XMIT_DROP).
+    Refused,
+}
+
+/// What a queue did beside taking and giving.
+#[derive(Clone, Debug)]
+pub struct Told<P> {
+    /// Packets that were dropped, in this order.
+    pub dropped: Vec<Waiting<P>>,
+    /// How many were marked.
+    pub marked: u32,
+}
+
+impl<P> Default for Told<P> {
+    fn default() -> Told<P> {
+        Told { dropped: Vec::new(), marked: 0 }
+    }
+}
+
+impl<P: Packet> Told<P> {
+    /// Marks a packet, if `ecn` says so and it can be marked.
+    fn mark(&mut self, packet: &mut Waiting<P>, ecn: bool) -> bool {
+        let marked = ecn && packet.packet.mark();
+        self.marked += u32::from(marked);
+        marked
+    }
+}
+
+/// How much some packets are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Packets.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// A queue with its discipline.
+pub trait Queue<P> {
+    /// A packet comes. What is `ahead` has been taken out and has not gone yet: it counts against the limit
+    /// as long, where Linux has it in the queue (`qdisc_peek_head`, `qdisc_peek_dequeued`).
+    fn enqueue(&mut self, packet: Waiting<P>, ahead: Size, told: &mut Told<P>) -> Verdict;
+    /// The next packet to leave.
+    fn dequeue(&mut self, now: Time, told: &mut Told<P>) -> Option<Waiting<P>>;
+    /// Calls `each` for every packet that waits.
+    fn each(&self, each: &mut dyn FnMut(&P));
+}
+
+impl Discipline {
+    /// Checks its bounds; `name` is its element's.
+    ///
+    /// # Errors
+    /// The first violated bound.
+    pub(crate) fn check(&self, name: &str) -> Result<(), String> {
+        match self {
+            Discipline::Fifo => Ok(()),
+            Discipline::Codel(codel) | Discipline::FqCodel(codel) => codel.check(name),
+            Discipline::Fq(fq) => fq.check(name),
+            Discipline::Red(red) => red.check(name),
+        }
+    }
+
+    /// An empty queue; `seed` is the run's, `name` its element's.
+    pub fn build<P>(&self, limit: QueueLimit, seed: u64, name: &str) -> Box<dyn Queue<P>>
+    where
+        P: Packet + 'static,
+    {
+        match *self {
+            Discipline::Fifo => Box::new(fifo::Fifo::new(limit)),
+            Discipline::Codel(codel) => Box::new(codel::Single::new(codel, limit)),
+            Discipline::FqCodel(codel) => Box::new(fq_codel::FqCodel::new(codel, limit)),
+            Discipline::Fq(fq) => Box::new(fq::Flows::new(fq, limit)),
+            Discipline::Red(red) => Box::new(red::Early::new(red, limit, seed, name)),
+        }
+    }
+}
+
+impl QueueLimit {
+    /// Whether a packet of `bytes` may join what is there.
+    fn has_room(self, there: Size, bytes: u32) -> bool {
+        match self {
+            QueueLimit::Packets(limit) => there.packets < u64::from(limit),
+            QueueLimit::Bytes(limit) => there.bytes + u64::from(bytes) <= limit,
+        }
+    }
+}
+
+/// An error unless a size of packets is one of Linux's devices.
+fn check_mtu(mtu: u32, name: &str) -> Result<(), String> {
+    demand((1..=1 << 20).contains(&mtu), format!("{name}: mtu of 1 to 1048576 bytes"))
+}

@@ -1,0 +1,56 @@
+//! A queue with a discipline of Linux's: packet by packet, its next one taken ahead.
+
+use super::super::packet::Packet;
+use fullpipe_sim::config::{Discipline, QueueLimit};
+use fullpipe_sim::qdisc::{self, Queue, Size, Told, Waiting};
+use fullpipe_sim::units::Time;
+
+impl qdisc::Packet for Packet {
+    fn flow(&self) -> u16 {
+        self.flow as u16
+    }
+    fn mark(&mut self) -> bool {
+        false
+    }
+}
+
+/// What waits for a rate.
+pub struct Disciplined {
+    queue: Box<dyn Queue<Packet>>,
+    next: Option<Waiting<Packet>>,
+    told: Told<Packet>,
+}
+
+impl Disciplined {
+    /// An empty queue.
+    pub fn new(discipline: &Discipline, limit: QueueLimit, seed: u64, name: &str) -> Disciplined {
+        let queue = discipline.build(limit, seed, name);
+        Disciplined { queue, next: None, told: Told::default() }
+    }
+
+    /// A packet comes.
+    pub fn push(&mut self, now: Time, packet: Packet, bytes: u32) {
+        let one = |next: &Waiting<Packet>| Size { packets: 1, bytes: u64::from(next.bytes) };
+        let ahead = self.next.as_ref().map_or(Size::default(), one);
+        self.queue.enqueue(Waiting { packet, bytes, came: now }, ahead, &mut self.told);
+        self.look(now);
+    }
+
+    /// The packet that is sent now.
+    pub fn pop(&mut self, now: Time) -> Option<Packet> {
+        let next = self.next.take()?;
+        self.look(now);
+        Some(next.packet)
+    }
+
+    fn look(&mut self, now: Time) {
+        if self.next.is_none() {
+            self.next = self.queue.dequeue(now, &mut self.told);
+        }
+    }
+
+    /// Sizes of the packets that were dropped since the last call.
+    pub fn dropped(&mut self) -> Vec<u32> {
+        self.told.dropped.drain(..).map(|packet| packet.bytes).collect()
+    }
+}
