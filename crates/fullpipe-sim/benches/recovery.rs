@@ -5,7 +5,7 @@
 mod measure;
 
 use fullpipe_sim::cc::Congestion;
-use fullpipe_sim::config::{Cpu, Host, ReceivePath, Sysctl};
+use fullpipe_sim::config::{Cpu, Host, Qdisc, ReceivePath, Sysctl};
 use fullpipe_sim::tcp::profile::{PROFILES, Profile};
 use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
@@ -63,6 +63,7 @@ fn host(kernel: &str) -> Host {
             tcp_ecn: None,
             tcp_no_metrics_save: false,
         },
+        qdisc: Qdisc::PfifoFast,
         qdisc_limit: 1000,
         tx_ring: 256,
         rx_ring: 256,

@@ -1,7 +1,7 @@
 //! The bounds of a configuration, stated once. Within them a run does not panic: sums of its times
 //! and sizes stay within 64 bits.
 
-use crate::config::{App, Config, Element, Flow, Host, Sysctl};
+use crate::config::{App, Config, Element, Flow, Host, Qdisc, Sysctl};
 use crate::units::{Rate, Time};
 use alloc::format;
 use alloc::string::String;
@@ -46,6 +46,9 @@ fn host(host: &Host, name: &str) -> Result<(), String> {
     let demand = |holds, what| demand(holds, format!("{name}: {what}"));
     demand((1..=1000).contains(&host.hz), "hz: 1 to 1000")?;
     demand(host.nic_rate > Rate(0), "nic_rate: above 0")?;
+    if let Qdisc::Of(discipline, _) = &host.qdisc {
+        discipline.check(&format!("{name}.qdisc"))?;
+    }
     let places = [host.qdisc_limit, host.tx_ring, host.rx_ring];
     demand(!places.contains(&0), "qdisc, tx_ring and rx_ring hold at least one packet")?;
     let cpu = &host.cpu;

@@ -47,7 +47,9 @@ pub struct Host {
     pub tso: bool,
     /// The sysctls that the model reads.
     pub sysctl: Sysctl,
-    /// `pfifo_fast` length in packets (txqueuelen); decides per skb.
+    /// The queue between TCP and the driver; decides per skb.
+    pub qdisc: Qdisc,
+    /// `pfifo_fast` length in packets (txqueuelen).
     pub qdisc_limit: u32,
     /// Transmit ring in descriptors (one per segment here).
     pub tx_ring: u32,
@@ -61,6 +63,16 @@ pub struct Host {
     pub receive_path: ReceivePath,
     /// What the CPU spends.
     pub cpu: Cpu,
+}
+
+/// The queue between TCP and the driver.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Qdisc {
+    /// `pfifo_fast`: all packets are of one priority, so of its three bands one.
+    #[default]
+    PfifoFast,
+    /// A discipline and its capacity.
+    Of(Discipline, QueueLimit),
 }
 
 /// The driver's receive path.

@@ -7,7 +7,7 @@ mod scenarios;
 
 use fullpipe_sim::config::Config;
 use fullpipe_sim::ecn::Ecn;
-use fullpipe_sim::path::host::transmit::Transmit;
+use fullpipe_sim::path::host::transmit::{Tag, Transmit};
 use fullpipe_sim::tally::Samples;
 use fullpipe_sim::train::{Kind, Train, append};
 use fullpipe_sim::units::Time;
@@ -42,9 +42,9 @@ fn acks(first: u64, spacing: u64, count: u32) -> Train {
 /// A way out of a host on which `busy` ACKs were sent at once.
 fn way_out(config: &Config, busy: u32, out: &mut Vec<Train>) -> Transmit {
     let samples = Samples::every(Time::us(10), Time::secs(1));
-    let mut transmit = Transmit::new(&config.receiver, &[], samples);
+    let mut transmit = Transmit::new((&config.receiver, "receiver"), &[], 1, samples);
     for _ in 0..busy {
-        transmit.push(Time::us(1), &[acks(1000, 0, 1)], out);
+        transmit.push(Time::us(1), &[acks(1000, 0, 1)], Tag::default(), out);
     }
     transmit
 }
@@ -68,12 +68,12 @@ fn compare((config, busy, (gap, spacing, count, after)): &Case) -> Result<(), St
     for i in 0..*count {
         let packet = packets.part(i, 1);
         let mut on_the_wire = Vec::new();
-        second.push(packet.first, &[packet], &mut on_the_wire);
+        second.push(packet.first, &[packet], Tag::default(), &mut on_the_wire);
         on_the_wire.into_iter().for_each(|train| append(&mut alone, train));
     }
     let more = acks(packets.last().0 + after, 0, 1);
-    first.push(more.first, &[more], &mut together);
-    second.push(more.first, &[more], &mut alone);
+    first.push(more.first, &[more], Tag::default(), &mut together);
+    second.push(more.first, &[more], Tag::default(), &mut alone);
     let each = |trains: &[Train]| -> Vec<Train> {
         trains
             .iter()

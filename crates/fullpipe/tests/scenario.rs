@@ -69,7 +69,7 @@ fn defaults_are_the_documented_ones() {
     assert_eq!((delay.name.as_str(), delay.delay, delay.limit), ("delay", Time::ms(15), u32::MAX));
     assert_eq!(run.path.back[0].name(), "back-delay");
     let sender = &run.hosts.sender;
-    assert_eq!((sender.hz, sender.timestamps, sender.qdisc.limit), (250, true, 1000));
+    assert_eq!((sender.hz, sender.timestamps, sender.qdisc.limit()), (250, true, 1000));
     assert_eq!((sender.nic_rate, sender.sysctl.modelled.rmem_max), (Rate::gbit(10), 131_071));
     let flow = &run.flow[0];
     assert_eq!((flow.congestion.name.as_str(), flow.write), ("cubic", 65_536));
@@ -126,7 +126,7 @@ fn options_are_toml_or_bare_text() {
     assert!(!run.hosts.sender.timestamps && run.hosts.receiver.timestamps);
     assert_eq!(run.hosts.sender.sysctl.modelled.wmem_max, 4 << 20);
     assert_eq!(run.hosts.receiver.sysctl.modelled.tcp_rmem, [4096, 87_380, 8 << 20]);
-    assert_eq!(run.hosts.receiver.qdisc.limit, 2000);
+    assert_eq!(run.hosts.receiver.qdisc.limit(), 2000);
     let flow = &run.flow[0];
     assert_eq!(flow.congestion.name, "bic");
     assert_eq!(flow.congestion.parameters["low_window"], 20);

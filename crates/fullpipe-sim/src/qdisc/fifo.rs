@@ -47,6 +47,10 @@ impl<P> List<P> {
         Some(packet)
     }
 
+    pub(super) fn first(&self) -> Option<&Waiting<P>> {
+        self.packets.front()
+    }
+
     pub(super) fn len(&self) -> u64 {
         self.packets.len() as u64
     }

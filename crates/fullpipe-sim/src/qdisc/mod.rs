@@ -9,10 +9,12 @@ mod codel;
 mod fifo;
 mod fq;
 mod fq_codel;
+mod netem;
 mod red;
 
 pub use codel::Codel;
 pub use fq::Fq;
+pub use netem::Netem;
 pub use red::Red;
 
 use crate::bounds::demand;
@@ -45,6 +47,8 @@ pub enum Discipline {
     Fq(Fq),
     /// Random early detection.
     Red(Red),
+    /// Delay and loss.
+    Netem(Netem),
 }
 
 /// A packet as a discipline sees it.
@@ -117,6 +121,10 @@ pub trait Queue<P> {
     fn enqueue(&mut self, packet: Waiting<P>, ahead: Size, told: &mut Told<P>) -> Verdict;
     /// The next packet to leave.
     fn dequeue(&mut self, now: Time, told: &mut Told<P>) -> Option<Waiting<P>>;
+    /// When a packet will be there to leave that is not yet.
+    fn due(&self) -> Option<Time> {
+        None
+    }
     /// Calls `each` for every packet that waits.
     fn each(&self, each: &mut dyn FnMut(&P));
 }
@@ -132,6 +140,7 @@ impl Discipline {
             Discipline::Codel(codel) | Discipline::FqCodel(codel) => codel.check(name),
             Discipline::Fq(fq) => fq.check(name),
             Discipline::Red(red) => red.check(name),
+            Discipline::Netem(netem) => netem.check(name),
         }
     }
 
@@ -146,6 +155,7 @@ impl Discipline {
             Discipline::FqCodel(codel) => Box::new(fq_codel::FqCodel::new(codel, limit)),
             Discipline::Fq(fq) => Box::new(fq::Flows::new(fq, limit)),
             Discipline::Red(red) => Box::new(red::Early::new(red, limit, seed, name)),
+            Discipline::Netem(netem) => Box::new(netem::Delayed::new(netem, limit, seed, name)),
         }
     }
 }

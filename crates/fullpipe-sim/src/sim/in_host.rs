@@ -3,7 +3,7 @@
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
-/// Skbs that have not left yet: when they will have, and their memory. They leave in order.
+/// Skbs that have not left yet: their memory, and when they will have left, as far as it is known.
 #[derive(Debug, Default)]
 pub(crate) struct InHost {
     skbs: VecDeque<(Time, u64)>,
@@ -15,6 +15,17 @@ impl InHost {
     pub(crate) fn enter(&mut self, leaves: Time, bytes: u64) {
         self.skbs.push_back((leaves, bytes));
         self.bytes += bytes;
+    }
+
+    /// An skb waits, it is not known how long.
+    pub(crate) fn wait(&mut self, bytes: u64) {
+        self.bytes += bytes;
+    }
+
+    /// One that waited leaves, or is dropped, at `leaves`.
+    pub(crate) fn settle(&mut self, leaves: Time, bytes: u64) {
+        let at = self.skbs.partition_point(|&(time, _)| time <= leaves);
+        self.skbs.insert(at, (leaves, bytes));
     }
 
     /// Forgets what has left by `now`; bytes that are still here.

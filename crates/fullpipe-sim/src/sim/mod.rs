@@ -246,6 +246,7 @@ impl Run {
                 *oldest = train.number.min(*oldest);
             }
         };
+        self.receiver.transmit.held(&mut look);
         self.back.held(&mut look);
         self.sender.receive.held(&mut look);
         self.shared.acks.forget_before(&oldest);

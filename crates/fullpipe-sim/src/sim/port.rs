@@ -3,7 +3,8 @@
 use super::capture::{Capture, Fate, Sent, What};
 use super::in_host::InHost;
 use crate::ecn::Ecn;
-use crate::path::host::transmit::Transmit;
+use crate::path::host::transmit::{Gone, Tag, Transmit};
+use crate::qdisc::Verdict;
 use crate::tcp::{Output, Transmission};
 use crate::train::{Kind, Train};
 use crate::units::Time;
@@ -31,6 +32,10 @@ pub(crate) struct Port<'a> {
     pub(super) in_host: Option<(&'a mut InHost, u64)>,
     /// Segments sent again, for the trace.
     pub(crate) retransmitted: Vec<u64>,
+    /// Whether the qdisc's last word was of congestion.
+    pub(super) congested: bool,
+    /// What left the qdisc meanwhile of other flows.
+    pub(super) of_others: Vec<Gone>,
     /// Where packets are told.
     pub(super) capture: Option<&'a mut Capture>,
 }
@@ -60,17 +65,15 @@ impl Port<'_> {
 
     /// Sends one packet without data: the handshake's last one, or an ACK.
     pub(super) fn send_control(&mut self, kind: Kind, number: u64, what: What) -> bool {
-        let mut packet = Train { kind, ..self.train(number, 0, 1) };
-        if matches!(kind, Kind::Syn | Kind::SynAck) {
-            packet.ip_len = self.opening;
-        }
-        self.push(&[packet], self.cpu, what)
+        let packet = Train { kind, ..self.train(number, 0, 1) };
+        self.push(&[packet], self.cpu, what, 0)
     }
 
     /// Sends a SYN or a SYN-ACK that asks for ECN or agrees to it, or not.
     pub(super) fn send_syn(&mut self, kind: Kind, number: u64, ece: bool) -> bool {
-        let packet = Train { kind, ece, ..self.train(number, 0, 1) };
-        self.push(&[packet], self.cpu, What::Plain)
+        let ip_len = self.opening;
+        let packet = Train { kind, ece, ip_len, ..self.train(number, 0, 1) };
+        self.push(&[packet], self.cpu, What::Plain, 0)
     }
 
     /// Tells the capture that TCP takes the ACK of this serial.
@@ -81,17 +84,47 @@ impl Port<'_> {
         }
     }
 
-    /// Offers an skb that TCP made at `made`.
-    fn push(&mut self, skb: &[Train], made: Time, what: What) -> bool {
+    /// Offers an skb that TCP made at `made`; its memory counts where that matters.
+    fn push(&mut self, skb: &[Train], made: Time, what: What, memory: u64) -> bool {
+        let holds = self.transmit.holds();
+        let capture = self.capture.as_mut().filter(|_| holds);
+        let number = capture.map_or(0, |capture| capture.keep(made, what));
+        let tag = Tag { flow: self.flow, memory, number };
         let serial = self.transmit.taken();
-        let taken = self.transmit.push(self.cpu, skb, self.wire);
-        if let Some(capture) = &mut self.capture
+        let verdict = self.transmit.push(self.cpu, skb, tag, self.wire);
+        self.congested = verdict == Verdict::Congested;
+        let taken = verdict != Verdict::Refused;
+        if holds {
+            self.note_gone();
+        } else if let Some(capture) = &mut self.capture
             && taken
         {
             let entry = self.transmit.last_entry();
             capture.sent(&Sent { skb, serial, made, entry, what });
         }
         taken
+    }
+
+    /// Notes what left a qdisc in which things wait.
+    fn note_gone(&mut self) {
+        for gone in self.transmit.gone() {
+            if let Some(capture) = &mut self.capture {
+                capture.sent_late(&gone);
+            }
+            match &mut self.in_host {
+                Some((in_host, _)) if gone.tag.flow == self.flow => {
+                    in_host.settle(gone.free_at, gone.tag.memory);
+                }
+                _ => self.of_others.push(gone),
+            }
+        }
+    }
+
+    /// What the memory of an skb of so many bytes counts.
+    fn memory(&self, len: u32) -> u64 {
+        let overhead = self.in_host.as_ref().map(|(_, overhead)| *overhead);
+        let counts = overhead.filter(|_| !self.transmit.orphans());
+        counts.map_or(0, |overhead| u64::from(len) + overhead)
     }
 }
 
@@ -109,21 +142,38 @@ impl Output for Port<'_> {
         let tail_at = skb.seq + u64::from(full) * u64::from(self.mss);
         let tail = Train { cwr: skb.cwr && full == 0, ..stamped(self.train(tail_at, rest, 1)) };
         let push = self.push && (segments > 1 || skb.push);
+        let memory = self.memory(skb.len);
+        let known = !self.transmit.holds();
+        if let Some((in_host, _)) = self.in_host.as_mut().filter(|_| !known) {
+            in_host.wait(memory);
+        }
         let alone = self.alone && segments == 1;
         let taken = match (full, rest) {
-            (0, 0) => self.push(&[tail], made, What::Probe),
-            (0, _) => self.push(&[Train { push, alone, ..tail }], made, What::Plain),
-            (_, 0) => self.push(&[Train { push, alone, ..whole }], made, What::Plain),
-            _ => self.push(&[whole, Train { push, ..tail }], made, What::Plain),
+            (0, 0) => self.push(&[tail], made, What::Probe, memory),
+            (0, _) => self.push(&[Train { push, alone, ..tail }], made, What::Plain, memory),
+            (_, 0) => self.push(&[Train { push, alone, ..whole }], made, What::Plain, memory),
+            _ => self.push(&[whole, Train { push, ..tail }], made, What::Plain, memory),
         };
-        if let Some((in_host, overhead)) = self.in_host.as_mut().filter(|_| taken) {
-            in_host.enter(self.transmit.last_leaves(self.cpu), u64::from(skb.len) + *overhead);
+        let leaves = self.transmit.last_leaves(self.cpu);
+        match &mut self.in_host {
+            Some((in_host, _)) if known && taken => in_host.enter(leaves, memory),
+            Some((in_host, _)) if !known && !taken => in_host.settle(self.cpu, memory),
+            _ => {}
         }
         taken
     }
 
+    fn congested(&self) -> bool {
+        self.congested
+    }
+
     fn in_host(&mut self) -> u64 {
         let now = self.cpu;
+        if self.transmit.holds() {
+            // Nothing but this host feeds the queue: what leaves it until then is known.
+            self.transmit.wake(now, self.wire);
+            self.note_gone();
+        }
         self.in_host.as_mut().map_or(0, |(in_host, _)| in_host.at(now))
     }
 

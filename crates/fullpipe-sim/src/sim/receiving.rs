@@ -89,10 +89,10 @@ impl ReceivingHost {
         });
         let samples = Samples::of(config);
         Ok(ReceivingHost {
-            transmit: Transmit::new(&host, &config.back, samples),
+            transmit: Transmit::of_receiver(config),
             receive: Receive::new(&host, samples),
             wire: Vec::new(),
-            timers: Timers::new(config.flows.len() * TIMERS_PER_FLOW),
+            timers: Timers::new(config.flows.len() * TIMERS_PER_FLOW + 1),
             flows: flows.collect(),
             cpu: Cpu::default(),
             buffer: Level::default(),
@@ -135,13 +135,33 @@ impl ReceivingHost {
             push: false,
             alone: false,
             retransmitted: Vec::new(),
+            congested: false,
+            of_others: Vec::new(),
             capture: shared.capture.as_deref_mut(),
         }
+    }
+
+    /// A qdisc in which things wait is woken when it asks for it.
+    fn follow_qdisc(&mut self) {
+        if self.transmit.holds() {
+            self.timers.set(self.flows.len() * TIMERS_PER_FLOW, self.transmit.wake_time());
+        }
+    }
+
+    fn wake_qdisc(&mut self, now: Time, shared: &mut Shared) {
+        self.transmit.wake(now, &mut self.wire);
+        for gone in self.transmit.gone() {
+            if let Some(capture) = &mut shared.capture {
+                capture.sent_late(&gone);
+            }
+        }
+        self.follow_qdisc();
     }
 
     fn send_ack(&mut self, flow: usize, cpu: Time, ack: Ack, shared: &mut Shared) {
         let number = shared.acks.push(flow, &ack);
         self.port(flow, cpu, shared).send_control(Kind::Ack, number, What::Ack(&ack));
+        self.follow_qdisc();
     }
 
     /// The softirq takes what has arrived.
@@ -203,6 +223,7 @@ impl ReceivingHost {
         state.tcp.on_syn(cpu);
         let (window, agreed) = (state.tcp.window.told_first(), state.tcp.uses_ecn());
         self.port(flow, cpu, shared).send_syn(Kind::SynAck, window, agreed);
+        self.follow_qdisc();
     }
 
     fn on_data(&mut self, packet: Train, cpu: Time, now: Time, shared: &mut Shared) {
@@ -259,6 +280,9 @@ impl ReceivingHost {
     pub(crate) fn on_timers(&mut self, now: Time, shared: &mut Shared) {
         let Some(number) = self.timers.pop(now) else { return };
         let flow = number / TIMERS_PER_FLOW;
+        if flow == self.flows.len() {
+            return self.wake_qdisc(now, shared);
+        }
         let cpu = now.max(self.cpu.free);
         let state = &mut self.flows[flow];
         let ack = match number % TIMERS_PER_FLOW {

@@ -19,7 +19,7 @@ use super::port::Port;
 use crate::cc::Congestion;
 use crate::config::{self, Config, Flow, Host};
 use crate::path::host::receive::Receive;
-use crate::path::host::transmit::Transmit;
+use crate::path::host::transmit::{Gone, Transmit};
 use crate::tally::Samples;
 use crate::tcp::behaviour::profile_of;
 use crate::tcp::metrics::Metrics;
@@ -109,13 +109,13 @@ impl SendingHost {
         let host = config.sender.clone();
         let flows = config.flows.iter().map(|f| SendingFlow::new(f, &host, config.seed, mss));
         let flows = flows.collect::<Result<Vec<_>, _>>()?;
-        let mut timers = Timers::new(flows.len() * TIMERS_PER_FLOW);
+        let mut timers = Timers::new(flows.len() * TIMERS_PER_FLOW + 1);
         for (i, flow) in flows.iter().enumerate() {
             timers.set(i * TIMERS_PER_FLOW + CONNECT_TIMER, Some(flow.config.start));
         }
         let samples = Samples::of(config);
         Ok(SendingHost {
-            transmit: Transmit::new(&host, &config.forward, samples),
+            transmit: Transmit::of_sender(config),
             receive: Receive::new(&host, samples),
             wire: Vec::new(),
             timers,
@@ -176,17 +176,46 @@ impl SendingHost {
             push: shared.push,
             alone: shared.alone,
             retransmitted: core::mem::take(&mut self.resent),
+            congested: false,
+            of_others: Vec::new(),
             capture: shared.capture.as_deref_mut(),
         };
         let state = &mut self.flows[flow];
         work(state, &mut port);
-        let cpu = port.cpu;
+        let (cpu, of_others) = (port.cpu, port.of_others);
         self.resent = port.retransmitted;
         state.in_host = in_host;
+        self.follow_qdisc(of_others);
         for seq in self.resent.drain(..) {
             shared.event(now, flow as u16, EventKind::Retransmit, seq);
         }
         cpu
+    }
+
+    /// Notes what left a qdisc in which things wait, and when it is to be woken.
+    fn follow_qdisc(&mut self, gone: Vec<Gone>) {
+        for Gone { tag, free_at, .. } in gone {
+            let flow = usize::from(tag.flow);
+            let state = &mut self.flows[flow];
+            state.in_host.settle(free_at, tag.memory);
+            if state.tcp.waits_for_host() && !state.room_while_locked {
+                let leaves = state.in_host.next();
+                self.timers.set(flow * TIMERS_PER_FLOW + LEAVES_TIMER, leaves);
+            }
+        }
+        if self.transmit.holds() {
+            self.timers.set(self.flows.len() * TIMERS_PER_FLOW, self.transmit.wake_time());
+        }
+    }
+
+    /// The qdisc's timer is due.
+    fn wake_qdisc(&mut self, now: Time, shared: &mut Shared) {
+        self.transmit.wake(now, &mut self.wire);
+        let gone: Vec<Gone> = self.transmit.gone().collect();
+        if let Some(capture) = &mut shared.capture {
+            gone.iter().for_each(|gone| capture.sent_late(gone));
+        }
+        self.follow_qdisc(gone);
     }
 
     /// The softirq takes what has arrived.
@@ -296,6 +325,9 @@ impl SendingHost {
     pub(crate) fn on_timers(&mut self, now: Time, shared: &mut Shared) {
         let Some(number) = self.timers.pop(now) else { return };
         let flow = number / TIMERS_PER_FLOW;
+        if flow == self.flows.len() {
+            return self.wake_qdisc(now, shared);
+        }
         let begin = now.max(self.cpu.free);
         let mut cpu = begin;
         match number % TIMERS_PER_FLOW {

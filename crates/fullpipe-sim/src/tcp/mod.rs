@@ -135,6 +135,11 @@ pub struct Transmission {
 pub trait Output {
     /// Hands down one skb; false when the host's queue refused it (NET_XMIT_DROP).
     fn transmit(&mut self, skb: Transmission) -> bool;
+    /// Whether the host's queue took the last one with a word of congestion (NET_XMIT_CN): it, or one of its
+    /// flow, was dropped, and counts as sent.
+    fn congested(&self) -> bool {
+        false
+    }
     /// The time at which the CPU is now.
     fn now(&self) -> Time;
     /// Memory of the flow's skbs that have not left the host yet, bytes (sk_wmem_alloc).

@@ -150,6 +150,14 @@ impl Sender {
             || self.snd_sml <= self.snd_una
     }
 
+    /// Linux 2.6.20 and 6.12 `tcp_transmit_skb`: local congestion is an event of congestion, and what was sent is
+    /// sent (`net_xmit_eval`).
+    pub(super) fn heed_congestion(&mut self, out: &dyn Output) {
+        if out.congested() {
+            self.enter_cwr(out.now());
+        }
+    }
+
     pub(super) fn send_head(&mut self, len: u32, out: &mut dyn Output) -> bool {
         let now = self.jiffies(out.now());
         self.restart_after_idle(now);
@@ -168,6 +176,7 @@ impl Sender {
             self.refused = true;
             return false;
         }
+        self.heed_congestion(out);
         self.queue.send(len, seq, stamp, self.mss);
         self.last_sent = out.now();
         let segments = len.div_ceil(self.mss);

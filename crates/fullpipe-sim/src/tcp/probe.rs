@@ -67,6 +67,7 @@ impl Sender {
         if !taken {
             self.enter_cwr(out.now());
         }
+        self.heed_congestion(out);
         taken
     }
 

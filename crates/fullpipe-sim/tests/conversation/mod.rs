@@ -10,7 +10,7 @@
 pub mod receiver;
 pub mod sender;
 
-use fullpipe_sim::config::{Cpu, Host, ReceivePath, Sysctl};
+use fullpipe_sim::config::{Cpu, Host, Qdisc, ReceivePath, Sysctl};
 use fullpipe_sim::tcp::profile::{self, Profile};
 use fullpipe_sim::units::{Rate, Time};
 
@@ -50,6 +50,7 @@ pub fn host() -> Host {
             tcp_ecn: None,
             tcp_no_metrics_save: false,
         },
+        qdisc: Qdisc::PfifoFast,
         qdisc_limit: 1000,
         tx_ring: 256,
         rx_ring: 256,

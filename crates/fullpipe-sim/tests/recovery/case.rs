@@ -2,7 +2,7 @@
 
 use super::network::{Network, Plan, SEGMENT};
 use fullpipe_sim::cc::Congestion;
-use fullpipe_sim::config::{Cpu, Host, ReceivePath, Sysctl};
+use fullpipe_sim::config::{Cpu, Host, Qdisc, ReceivePath, Sysctl};
 use fullpipe_sim::tcp::behaviour::{behaviour, profile_of};
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::Sender;
@@ -115,6 +115,7 @@ fn host(kernel: &str) -> Host {
             tcp_ecn: None,
             tcp_no_metrics_save: false,
         },
+        qdisc: Qdisc::PfifoFast,
         qdisc_limit: 1000,
         tx_ring: 256,
         rx_ring: 256,

@@ -1,7 +1,7 @@
 //! Random hosts.
 
 use super::{capacity, decade, log_uniform, round};
-use fullpipe_sim::config::{Cpu, Host, ReceivePath, Sysctl};
+use fullpipe_sim::config::{Cpu, Host, Qdisc, ReceivePath, Sysctl};
 use fullpipe_sim::tcp::profile::PROFILES;
 use fullpipe_sim::units::{Rate, Time};
 use proptest::prelude::*;
@@ -29,6 +29,7 @@ pub fn host() -> impl Strategy<Value = Host> {
                 timestamps,
                 tso,
                 sysctl,
+                qdisc: Qdisc::PfifoFast,
                 qdisc_limit: sizes.0 as u32,
                 tx_ring: sizes.1 as u32,
                 rx_ring: sizes.2 as u32,

@@ -16,6 +16,7 @@ mod path;
 mod plan;
 pub(crate) mod profile;
 pub mod published;
+mod qdisc;
 mod recipes;
 pub mod reference;
 mod resolve;

@@ -8,8 +8,9 @@ use super::format::special;
 use super::format::sysctl::HostSysctl;
 use super::format::values::{Named, integer, twice};
 use super::format::written::{self, AppKind};
-use super::path::{self, queue};
+use super::path;
 use super::profile::{self, Kernel};
+use super::qdisc;
 use super::resolved::*;
 use super::slow_start;
 use super::source::Source;
@@ -40,8 +41,7 @@ pub fn run(
 ) -> Option<Resolved> {
     let names = written.flow.as_ref().map_or(Vec::new(), |flows| names(&flows.value.0));
     let path = written.path.as_ref().and_then(|path| path::path(&path.value, source, &names, cx));
-    let fastest = path.as_ref().and_then(Path::fastest);
-    let hosts = written.hosts.as_ref().and_then(|hosts| hosts_of(&hosts.value, fastest, cx));
+    let hosts = written.hosts.as_ref().and_then(|hosts| hosts_of(&hosts.value, path.as_ref(), cx));
     let flow = written.flow.as_ref().and_then(|flow| {
         let kernel = hosts.as_ref().map(|hosts| hosts.sender.kernel.as_str());
         flows(flow, kernel.and_then(profile::kernel), cx)
@@ -143,20 +143,22 @@ fn report(
     })
 }
 
-fn hosts_of(hosts: &written::Hosts, fastest: Option<Rate>, cx: &mut Context) -> Option<Hosts> {
-    let sender = hosts.sender.as_ref().and_then(|at| host(&at.value, fastest, cx));
-    let receiver = hosts.receiver.as_ref().and_then(|at| host(&at.value, fastest, cx));
+fn hosts_of(hosts: &written::Hosts, path: Option<&Path>, cx: &mut Context) -> Option<Hosts> {
+    let sender = hosts.sender.as_ref().and_then(|at| host(&at.value, path, cx));
+    let receiver = hosts.receiver.as_ref().and_then(|at| host(&at.value, path, cx));
     Some(Hosts { sender: sender?, receiver: receiver? })
 }
 
-fn host(host: &written::Host, fastest: Option<Rate>, cx: &mut Context) -> Option<Host> {
+fn host(host: &written::Host, path: Option<&Path>, cx: &mut Context) -> Option<Host> {
+    let fastest = path.and_then(Path::fastest);
+    let mtu = path.map_or(1500, |path| path.mtu);
     let kernel = kernel(host.kernel.as_ref()?, cx)?;
     let mut sysctl = HostSysctl { modelled: kernel.sysctl, genuine: BTreeMap::new() };
     if let Some(written) = &host.sysctl {
         written.value.apply(&mut sysctl);
     }
     let nic = fastest.map_or(Rate::gbit(10), |rate| Rate(rate.0.saturating_mul(10)));
-    let qdisc = qdisc(&host.qdisc.as_ref()?.value, kernel, cx)?;
+    let qdisc = qdisc::qdisc(&host.qdisc.as_ref()?.value, kernel.qdisc_limit, mtu, cx)?;
     Some(Host {
         kernel: kernel.name.into(),
         behaviour: value(&host.behaviour).map(|written| written.0).unwrap_or_default(),
@@ -171,26 +173,6 @@ fn host(host: &written::Host, fastest: Option<Rate>, cx: &mut Context) -> Option
         receive_path: value(&host.receive_path)?,
         sysctl,
         cpu: cpu(&host.cpu.as_ref()?.value)?,
-    })
-}
-
-/// The queue of a host; by default it holds what Linux gives its kind.
-fn qdisc(written: &written::Qdisc, kernel: &Kernel, cx: &mut Context) -> Option<Qdisc> {
-    let kind = value(&written.kind)?;
-    let limit = match kind {
-        QdiscKind::PfifoFast => kernel.qdisc_limit,
-        QdiscKind::Fq => queue::FQ_PACKETS,
-        QdiscKind::FqCodel => queue::FQ_CODEL_PACKETS,
-    };
-    if let (Some(at), true) = (&written.flow_limit, kind != QdiscKind::Fq) {
-        cx.error("conflict", at.place, "`flow_limit` is of the kind \"fq\"").expected("limit");
-        return None;
-    }
-    let flow_limit = value(&written.flow_limit).map_or(queue::FQ_FLOW_PACKETS, |n| n.0 as u32);
-    Some(Qdisc {
-        kind,
-        limit: value(&written.limit).map_or(limit, |n| n.0 as u32),
-        flow_limit: (kind == QdiscKind::Fq).then_some(flow_limit),
     })
 }
 

@@ -3,9 +3,9 @@
 
 use super::format::sysctl::HostSysctl;
 pub use super::format::written::QdiscKind;
-use super::path::Element;
+use super::path::{Codel, Element, Red};
 use super::show;
-use fullpipe_sim::config::ReceivePath;
+use fullpipe_sim::config::{QueueLimit, ReceivePath};
 use fullpipe_sim::tcp::{HEADERS, TIMESTAMP_OPTION};
 use fullpipe_sim::units::{Rate, Time};
 use serde::Serialize;
@@ -106,12 +106,41 @@ pub struct Qdisc {
     /// Its kind.
     #[serde(serialize_with = "show::choice")]
     pub kind: QdiscKind,
-    /// Capacity, packets.
-    #[serde(serialize_with = "show::packets")]
-    pub limit: u32,
+    /// Capacity.
+    #[serde(serialize_with = "show::queue_limit")]
+    pub limit: QueueLimit,
     /// Packets of one flow; none but with fq.
     #[serde(serialize_with = "show::some_packets", skip_serializing_if = "Option::is_none")]
     pub flow_limit: Option<u32>,
+    /// None but with codel and fq_codel.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub codel: Option<Codel>,
+    /// None but with red.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub red: Option<Red>,
+    /// None but with netem.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub netem: Option<Netem>,
+}
+
+/// netem: delay and loss.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Netem {
+    /// How long each packet waits.
+    #[serde(serialize_with = "show::shown")]
+    pub delay: Time,
+    /// Probability that a packet is lost (0 to 1).
+    pub loss: f64,
+}
+
+impl Qdisc {
+    /// Capacity in bytes or packets, as Linux takes it.
+    pub fn limit(&self) -> u32 {
+        match self.limit {
+            QueueLimit::Packets(packets) => packets,
+            QueueLimit::Bytes(bytes) => u32::try_from(bytes).unwrap_or(u32::MAX),
+        }
+    }
 }
 
 /// CPU costs of a host.

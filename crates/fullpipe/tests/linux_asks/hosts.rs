@@ -21,6 +21,16 @@ fn a_host_has_the_queue_that_it_is_given() {
             format!("{card}Fq {{ limit: 10000, flow_limit: 1000 }}"),
         ),
         (
+            vec!["hosts.sender.qdisc={ kind = \"bfifo\", limit = \"30kB\" }"],
+            format!("{card}Bfifo {{ limit: 30000 }}"),
+        ),
+        (
+            vec!["hosts.sender.qdisc={ kind = \"codel\", target = \"1ms\" }"],
+            format!(
+                "{card}Codel {{ limit: 1000, target_us: 1000, interval_us: 100000, ecn: false }}"
+            ),
+        ),
+        (
             vec!["hosts.sender.qdisc.kind=fq_codel", "hosts.receiver.qdisc.kind=fq"],
             format!(
                 "{card}FqCodel {{ limit: 10240, target_us: 5000, interval_us: 100000, ecn: true }}; \

@@ -15,8 +15,13 @@ fn the_simulator_refuses_disciplines_that_it_does_not_have() {
     let [(key, Support::Refused(why))] = &said(link)[..] else { panic!("{:?}", said(link)) };
     assert_eq!(key, "path, element wire, queue.discipline");
     assert!(why.contains("--engine linux"), "{why}");
-    let said = said("hosts.sender.qdisc.kind=fq");
-    assert_eq!(said[0].0, "hosts.sender.qdisc.kind");
+    for kind in ["pfifo", "bfifo", "codel", "fq_codel", "netem"] {
+        assert_eq!(said(&format!("hosts.sender.qdisc.kind={kind}")), [], "{kind}");
+    }
+    let [(key, Support::Substituted(_))] = &said("hosts.sender.qdisc.kind=fq")[..] else {
+        panic!("fq paces")
+    };
+    assert_eq!(key, "hosts.sender.qdisc.kind");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! ring) and `receive` (receive ring, backlog).
 
 mod backlog;
+mod held;
 mod qdisc;
 pub mod receive;
 mod rx_ring;

@@ -3,18 +3,31 @@
 //! At equal times a descriptor is freed, then waiting skbs enter the ring, then an skb arrives; one
 //! that enters the ring at once has not waited.
 
+pub use super::held::{Entered, Gone, Tag};
+
+use super::held::{Held, Skb};
 use super::qdisc::Qdisc;
 use super::tx_ring::TxRing;
-use crate::config::{Element, Host};
+use crate::config::{self, Config, Element, Host};
+use crate::qdisc::Verdict;
 use crate::tally::Samples;
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
 use crate::units::Time;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
+
+/// What is in front of the ring.
+enum Queue {
+    /// First in, first out: what becomes of an skb is known as it comes.
+    PfifoFast(Box<Qdisc>),
+    /// What decides late.
+    Held(Box<Held>),
+}
 
 /// See the module's description.
 pub struct Transmit {
-    qdisc: Qdisc,
+    qdisc: Queue,
     ring: TxRing,
     /// Whether skbs are told apart on their way, and the number of the next one.
     numbered: bool,
@@ -22,14 +35,40 @@ pub struct Transmit {
 }
 
 impl Transmit {
-    /// An idle way out of `host` onto a way of `elements`; `samples` are the trace's.
-    pub fn new(host: &Host, elements: &[Element], samples: Samples) -> Transmit {
+    /// An idle way out of `host`, which has that name and puts packets onto a way of `elements`; `seed` is the
+    /// run's, `samples` are the trace's.
+    pub fn new(
+        (host, name): (&Host, &str),
+        elements: &[Element],
+        seed: u64,
+        samples: Samples,
+    ) -> Transmit {
+        let qdisc = match host.qdisc {
+            config::Qdisc::PfifoFast => {
+                Queue::PfifoFast(Box::new(Qdisc::new(host.qdisc_limit, samples)))
+            }
+            config::Qdisc::Of(discipline, limit) => {
+                Queue::Held(Box::new(Held::new((discipline, limit), seed, name, samples)))
+            }
+        };
         Transmit {
-            qdisc: Qdisc::new(host.qdisc_limit, samples),
+            qdisc,
             ring: TxRing::new(host.tx_ring, host.nic_rate, samples),
             numbered: elements.iter().any(Element::per_skb),
             skb: 0,
         }
+    }
+
+    /// That of the sender of `config`.
+    pub fn of_sender(config: &Config) -> Transmit {
+        let host = (&config.sender, "sender.qdisc");
+        Transmit::new(host, &config.forward, config.seed, Samples::of(config))
+    }
+
+    /// That of its receiver.
+    pub fn of_receiver(config: &Config) -> Transmit {
+        let host = (&config.receiver, "receiver.qdisc");
+        Transmit::new(host, &config.back, config.seed, Samples::of(config))
     }
 
     /// [`Train::skb`] of the skb that is offered next.
@@ -37,35 +76,71 @@ impl Transmit {
         self.skb
     }
 
+    /// Whether skbs may wait without its being known for how long: then [`Transmit::gone`] tells.
+    pub fn holds(&self) -> bool {
+        matches!(self.qdisc, Queue::Held(_))
+    }
+
+    /// Whether an skb's memory is its sender's no more as soon as it waits.
+    pub fn orphans(&self) -> bool {
+        matches!(&self.qdisc, Queue::Held(held) if held.orphans)
+    }
+
     /// Offers an skb, given as trains that all start now (one per segment length), and appends
-    /// what goes on the wire to `out`, numbered. Returns false when the qdisc refused it.
-    pub fn push(&mut self, now: Time, skb: &[Train], out: &mut Vec<Train>) -> bool {
+    /// what goes on the wire to `out`, numbered.
+    pub fn push(&mut self, now: Time, skb: &[Train], tag: Tag, out: &mut Vec<Train>) -> Verdict {
         self.skb = self.skb.wrapping_add(u32::from(self.numbered));
-        let segments: u64 = skb.iter().map(|t| u64::from(t.count)).sum();
-        let bytes: u32 = skb.iter().map(|t| t.count * t.ip_len).sum();
-        self.qdisc.forget_entered(now);
-        let passes = self.qdisc.is_empty() && self.ring.has_room(now, segments);
-        if !passes && self.qdisc.is_full() {
-            self.qdisc.refuse(now, bytes);
-            return false;
+        match &mut self.qdisc {
+            Queue::PfifoFast(qdisc) => offer(qdisc, &mut self.ring, now, skb, out),
+            Queue::Held(held) => {
+                held.push(now, Skb { trains: skb.to_vec(), tag }, &mut self.ring, out)
+            }
         }
-        let entry = self.ring.entry_time(now, segments);
-        self.qdisc.enter(now, entry, bytes);
-        self.ring.enter(entry, segments, skb, out);
-        true
     }
 
     /// Offers packets, each an skb of its own that is offered at its time, if all of them go on the wire
     /// at once; whether they do.
     pub fn push_each(&mut self, packets: &Train, out: &mut Vec<Train>) -> bool {
+        let Queue::PfifoFast(qdisc) = &mut self.qdisc else { return false };
         if self.numbered || !self.ring.passes(packets) {
             return false;
         }
         // What waited in front of the ring has entered it, and left.
-        self.qdisc.forget_entered(packets.first);
-        self.qdisc.pass(packets);
+        qdisc.forget_entered(packets.first);
+        qdisc.pass(packets);
         self.ring.pass(packets, out);
         true
+    }
+
+    /// When the qdisc is to be woken without an skb that comes.
+    pub fn wake_time(&self) -> Option<Time> {
+        match &self.qdisc {
+            Queue::PfifoFast(_) => None,
+            Queue::Held(held) => held.wake_time(),
+        }
+    }
+
+    /// Lets skbs into the ring up to `now`.
+    pub fn wake(&mut self, now: Time, out: &mut Vec<Train>) {
+        if let Queue::Held(held) = &mut self.qdisc {
+            held.advance(now, &mut self.ring, out);
+        }
+    }
+
+    /// What became of skbs that had to wait, since the last call.
+    pub fn gone(&mut self) -> impl Iterator<Item = Gone> {
+        let gone = match &mut self.qdisc {
+            Queue::PfifoFast(_) => None,
+            Queue::Held(held) => Some(held.gone.drain(..)),
+        };
+        gone.into_iter().flatten()
+    }
+
+    /// Calls `each` for every train that waits and is not on the wire yet.
+    pub fn held(&self, each: &mut dyn FnMut(&Train)) {
+        if let Queue::Held(held) = &self.qdisc {
+            held.each(each);
+        }
     }
 
     /// Segments taken so far: the [`Train::serial`] of the next one.
@@ -85,11 +160,40 @@ impl Transmit {
 
     /// Descriptions of the qdisc and the ring.
     pub fn infos(&self, host: &str) -> [StageInfo; 2] {
-        [self.qdisc.info(host), self.ring.info(host)]
+        let qdisc = match &self.qdisc {
+            Queue::PfifoFast(qdisc) => qdisc.info(host),
+            Queue::Held(held) => held.info(host),
+        };
+        [qdisc, self.ring.info(host)]
     }
 
     /// Counters of the qdisc and the ring at `now`.
     pub fn sample(&mut self, now: Time) -> [StageSample; 2] {
-        [self.qdisc.sample(now), self.ring.sample(now)]
+        let qdisc = match &mut self.qdisc {
+            Queue::PfifoFast(qdisc) => qdisc.sample(now),
+            Queue::Held(held) => held.sample(now),
+        };
+        [qdisc, self.ring.sample(now)]
     }
+}
+
+fn offer(
+    qdisc: &mut Qdisc,
+    ring: &mut TxRing,
+    now: Time,
+    skb: &[Train],
+    out: &mut Vec<Train>,
+) -> Verdict {
+    let segments: u64 = skb.iter().map(|t| u64::from(t.count)).sum();
+    let bytes: u32 = skb.iter().map(|t| t.count * t.ip_len).sum();
+    qdisc.forget_entered(now);
+    let passes = qdisc.is_empty() && ring.has_room(now, segments);
+    if !passes && qdisc.is_full() {
+        qdisc.refuse(now, bytes);
+        return Verdict::Refused;
+    }
+    let entry = ring.entry_time(now, segments);
+    qdisc.enter(now, entry, bytes);
+    ring.enter(entry, segments, skb, out);
+    Verdict::Taken
 }

@@ -22,7 +22,7 @@ mod trace_link;
 mod unit;
 mod varying;
 
-pub use crate::qdisc::{Codel, Discipline, Fq, QueueLimit, Red};
+pub use crate::qdisc::{Codel, Discipline, Fq, Netem, QueueLimit, Red};
 pub use unit::Unit;
 
 use super::Stage;

@@ -9,11 +9,13 @@ mod headers;
 mod way;
 
 use crate::config::Config;
+use crate::path::host::transmit::Gone;
 use crate::tcp::Ack;
 use crate::trace::{Packet, Point, StageInfo};
 use crate::train::{Kind, Train};
 use crate::units::Time;
-use alloc::collections::BinaryHeap;
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BinaryHeap};
 use core::cmp::Reverse;
 use headers::Headers;
 pub(super) use way::Fate;
@@ -42,6 +44,31 @@ pub(super) enum What<'a> {
     Probe,
     /// What the ACK says.
     Ack(&'a Ack),
+}
+
+/// The same, kept for an skb that waits.
+enum Kept {
+    Plain,
+    Probe,
+    Ack(Box<Ack>),
+}
+
+impl Kept {
+    fn of(what: What) -> Kept {
+        match what {
+            What::Plain => Kept::Plain,
+            What::Probe => Kept::Probe,
+            What::Ack(ack) => Kept::Ack(Box::new(*ack)),
+        }
+    }
+
+    fn what(&self) -> What<'_> {
+        match self {
+            Kept::Plain => What::Plain,
+            Kept::Probe => What::Probe,
+            Kept::Ack(ack) => What::Ack(ack),
+        }
+    }
 }
 
 /// A place at which packets pass.
@@ -84,6 +111,9 @@ pub(super) struct Capture {
     seen: BinaryHeap<Reverse<Sighting>>,
     sightings: u64,
     stages: StageNumbers,
+    /// Skbs that may wait in a qdisc, by number: when TCP made them, and what their trains do not say.
+    waiting: BTreeMap<u64, (Time, Kept)>,
+    numbered: u64,
 }
 
 /// [`StageInfo::index`] of the stages that drop packets.
@@ -110,6 +140,8 @@ impl Capture {
             seen: BinaryHeap::new(),
             sightings: 0,
             stages: StageNumbers::default(),
+            waiting: BTreeMap::new(),
+            numbered: 0,
         }
     }
 
@@ -129,6 +161,24 @@ impl Capture {
             rx_rings: ["receiver.rx_ring", "sender.rx_ring"].map(number),
             receive_buffer: number("receiver.receive_buffer"),
         };
+    }
+
+    /// An skb is offered to a qdisc in which it may wait; its number.
+    #[cold]
+    pub(super) fn keep(&mut self, made: Time, what: What) -> u64 {
+        self.numbered += 1;
+        self.waiting.insert(self.numbered, (made, Kept::of(what)));
+        self.numbered
+    }
+
+    /// Such an skb has left the qdisc; one that was dropped there was never sent.
+    #[cold]
+    pub(super) fn sent_late(&mut self, gone: &Gone) {
+        let Some((made, kept)) = self.waiting.remove(&gone.tag.number) else { return };
+        if let Some(entered) = &gone.entered {
+            let (skb, serial, entry) = (&entered.trains[..], entered.serial, entered.at);
+            self.sent(&Sent { skb, serial, made, entry, what: kept.what() });
+        }
     }
 
     /// A host's qdisc has taken an skb.

@@ -75,6 +75,7 @@ impl Sender {
             self.counters.refused += 1;
             return false;
         }
+        self.heed_congestion(out);
         self.last_sent = out.now();
         let packets = self.note_resent(start, end, out);
         self.counters.segments_sent += u64::from(packets);

@@ -268,9 +268,17 @@ mod tests {
     use crate::engine::linux::way::card_stage;
     use crate::scenario::{Qdisc, QdiscKind};
     use crate::trace::recording::Recording;
+    use fullpipe_sim::config::QueueLimit;
 
     const MS: u64 = 1_000_000;
-    const QUEUE: Qdisc = Qdisc { kind: QdiscKind::PfifoFast, limit: 1000, flow_limit: None };
+    const QUEUE: Qdisc = Qdisc {
+        kind: QdiscKind::PfifoFast,
+        limit: QueueLimit::Packets(1000),
+        flow_limit: None,
+        codel: None,
+        red: None,
+        netem: None,
+    };
 
     fn samples(end: u64) -> Samples {
         Samples::new(vec![card_stage(&QUEUE)], &[true], 1448, MS, end)

@@ -1,9 +1,10 @@
 //! The path as routers with qdiscs, and where the trace's stages are found among them.
 
-use super::pieces::{self, Capacity, Chain, Piece, Serial, Wire, fq_codel, piece, tbf};
+use super::pieces::{self, Capacity, Chain, Piece, Serial, Wire, codel, fq_codel, piece, tbf};
 use crate::scenario::{self, Codel, Element, QdiscKind, Resolved};
 use fullpipe_guest::plan::{self, Apart, Drops, Police, Qdisc, Router, Watch, Way};
 use fullpipe_guest::record::{INCOMING_HANDLE, LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
+use fullpipe_sim::config::QueueLimit;
 use fullpipe_sim::rng::Rng;
 use fullpipe_sim::trace::StageInfo;
 use fullpipe_sim::units::{Framing, Rate, Time};
@@ -308,33 +309,56 @@ pub(super) fn card(rate: Rate, queue: &scenario::Qdisc, mtu: u32, tso: bool) -> 
     vec![tbf(rate, frames, largest, u32::MAX), host_queue(queue)]
 }
 
-/// The queue of a host, with what Linux gives its kind.
+/// The queue of a host.
 fn host_queue(queue: &scenario::Qdisc) -> Qdisc {
-    let limit = queue.limit;
+    let limit = queue.limit();
+    let fifo = match queue.limit {
+        QueueLimit::Bytes(_) => Qdisc::Bfifo { limit },
+        QueueLimit::Packets(_) => Qdisc::Pfifo { limit },
+    };
     match queue.kind {
-        QdiscKind::PfifoFast => Qdisc::Pfifo { limit },
+        // Red is refused.
+        QdiscKind::PfifoFast | QdiscKind::Pfifo | QdiscKind::Bfifo | QdiscKind::Red => fifo,
         QdiscKind::Fq => Qdisc::Fq { limit, flow_limit: queue.flow_limit.unwrap_or(limit) },
-        QdiscKind::FqCodel => fq_codel(Codel { ecn: true, ..Codel::OF_LINUX }, limit),
+        QdiscKind::FqCodel => {
+            fq_codel(queue.codel.unwrap_or(Codel { ecn: true, ..Codel::OF_LINUX }), limit)
+        }
+        QdiscKind::Codel => codel(queue.codel.unwrap_or(Codel::OF_LINUX), limit),
+        QdiscKind::Netem => queue.netem.map_or(fifo, |netem| host_netem(netem, limit)),
     }
+}
+
+fn host_netem(netem: scenario::Netem, limit: u32) -> Qdisc {
+    let scenario::Netem { delay, loss } = netem;
+    let loss = match loss > 0.0 {
+        true => plan::Loss::Random { probability: loss },
+        false => plan::Loss::default(),
+    };
+    Qdisc::Netem(plan::Netem { delay_ns: delay.0, limit, loss, ..plan::Netem::default() })
 }
 
 /// What packets pass on their way out of a host whose card is no limit: nothing waits there.
 pub(super) fn open(queue: &scenario::Qdisc) -> Vec<Qdisc> {
     match queue.kind {
-        QdiscKind::PfifoFast => Vec::new(),
-        QdiscKind::Fq | QdiscKind::FqCodel => vec![host_queue(queue)],
+        QdiscKind::PfifoFast | QdiscKind::Pfifo | QdiscKind::Bfifo => Vec::new(),
+        QdiscKind::Codel | QdiscKind::Red => Vec::new(),
+        QdiscKind::Fq | QdiscKind::FqCodel | QdiscKind::Netem => vec![host_queue(queue)],
     }
 }
 
 /// Stage of the sender's queue.
 pub(super) fn card_stage(queue: &scenario::Qdisc) -> Watched {
+    let (unit, capacity) = match queue.limit {
+        QueueLimit::Bytes(bytes) => ("byte", bytes),
+        QueueLimit::Packets(packets) => ("skb", packets.into()),
+    };
     let info = StageInfo {
         index: 0,
         name: "sender.qdisc".into(),
         kind: "qdisc",
         direction: "forward",
-        unit: "skb",
-        capacity: Some(queue.limit.into()),
+        unit,
+        capacity: Some(capacity),
     };
     let counters = Counters { namespace: 0, device: RIGHT_DEVICE, handle: qdisc_handle(1) };
     Watched { info, seen: Seen::Qdisc(counters), serial: None }

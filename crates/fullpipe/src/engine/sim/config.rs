@@ -1,7 +1,8 @@
 //! [`Resolved`] as the simulator's [`Config`].
 
-use crate::scenario::{App, Cpu, Flow, Host, Resolved};
-use fullpipe_sim::config::{self, Config};
+use crate::scenario::{App, Cpu, Flow, Host, Qdisc, QdiscKind, Resolved};
+use fullpipe_sim::config::{self, Config, Discipline};
+use fullpipe_sim::units::Framing;
 
 /// The configuration that means the same as `resolved`.
 pub fn config(resolved: &Resolved) -> Config {
@@ -12,13 +13,13 @@ pub fn config(resolved: &Resolved) -> Config {
         mtu: resolved.path.mtu,
         forward: resolved.path.forward.iter().map(|e| e.config(resolved)).collect(),
         back: resolved.path.back.iter().map(|e| e.config(resolved)).collect(),
-        sender: host(&resolved.hosts.sender),
-        receiver: host(&resolved.hosts.receiver),
+        sender: host(&resolved.hosts.sender, resolved.path.mtu),
+        receiver: host(&resolved.hosts.receiver, resolved.path.mtu),
         flows: resolved.flow.iter().map(flow).collect(),
     }
 }
 
-fn host(host: &Host) -> config::Host {
+fn host(host: &Host, mtu: u32) -> config::Host {
     config::Host {
         kernel: host.kernel.clone(),
         behaviour: host.behaviour.clone().into_iter().collect(),
@@ -26,7 +27,8 @@ fn host(host: &Host) -> config::Host {
         timestamps: host.timestamps,
         tso: host.tso,
         sysctl: host.sysctl.modelled,
-        qdisc_limit: host.qdisc.limit,
+        qdisc: qdisc(host, mtu),
+        qdisc_limit: host.qdisc.limit(),
         tx_ring: host.tx_ring,
         rx_ring: host.rx_ring,
         nic_rate: host.nic_rate,
@@ -34,6 +36,30 @@ fn host(host: &Host) -> config::Host {
         receive_path: host.receive_path,
         cpu: cpu(host.cpu),
     }
+}
+
+/// The queue of a host on a path of that MTU. `pfifo` is what `pfifo_fast` is with packets of one priority.
+fn qdisc(host: &Host, mtu: u32) -> config::Qdisc {
+    let Qdisc { kind, limit, flow_limit, codel, red, netem } = &host.qdisc;
+    let largest = mtu + Framing::Ethernet.overhead();
+    let codel = codel.map(|codel| codel.config(largest));
+    let packet = u64::from(mtu + Framing::EthernetWire.overhead());
+    let discipline = match kind {
+        QdiscKind::PfifoFast | QdiscKind::Pfifo => None,
+        QdiscKind::Bfifo => Some(Discipline::Fifo),
+        QdiscKind::Fq => {
+            let flow_limit = flow_limit.unwrap_or(u32::MAX);
+            Some(Discipline::Fq(config::Fq { flow_limit, mtu: largest }))
+        }
+        QdiscKind::Codel => codel.map(Discipline::Codel),
+        QdiscKind::FqCodel => codel.map(Discipline::FqCodel),
+        QdiscKind::Red => {
+            red.map(|red| Discipline::Red(red.config(host.nic_rate.time_for(packet))))
+        }
+        QdiscKind::Netem => netem
+            .map(|netem| Discipline::Netem(config::Netem { delay: netem.delay, loss: netem.loss })),
+    };
+    discipline.map_or(config::Qdisc::PfifoFast, |discipline| config::Qdisc::Of(discipline, *limit))
 }
 
 fn cpu(cpu: Cpu) -> config::Cpu {

@@ -64,9 +64,9 @@ fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
         let why = "the simulator does not model it; --engine linux does it";
         refused(format!("{key}.sysctl.{name}"), why.into())
     });
-    let qdisc = (host.qdisc.kind != QdiscKind::PfifoFast).then(|| {
-        let why = "the simulator has pfifo_fast; --engine linux has others";
-        refused(format!("{key}.qdisc.kind"), why.into())
+    let qdisc = (host.qdisc.kind == QdiscKind::Fq).then(|| {
+        let what = "flows are served in turn and not paced: the simulator's TCP sets no pace";
+        (format!("{key}.qdisc.kind"), Support::Substituted(what.into()))
     });
     qdisc.into_iter().chain(sysctls).collect()
 }

@@ -5,7 +5,7 @@ use super::keys::Default::{Absent, Empty, Is, Required};
 use super::keys::group;
 use super::sockopt::Sockopts;
 use super::special::{
-    Behaviour, Congestion, DelayLimit, Numbers, Range, ShortApp, ShortLoss, SlowStart,
+    Behaviour, Congestion, DelayLimit, Numbers, QueueLimit, Range, ShortApp, ShortLoss, SlowStart,
 };
 use super::sysctl::Sysctls;
 use super::values::{
@@ -163,10 +163,28 @@ group! {
     Qdisc "a qdisc" {
         /// Its kind.
         kind: QdiscKind, Is("pfifo_fast");
-        /// What it holds (pfifo_fast: txqueuelen).
-        limit: Quantity<InPackets, 1, 1_000_000_000>, Absent("pfifo_fast: as the kernel profile; fq: 10000 packets, fq_codel: 10240 packets");
+        /// What it holds: a size with bfifo and red, else packets (pfifo_fast: txqueuelen).
+        limit: QueueLimit, Absent("pfifo_fast, pfifo: as the kernel profile; fq: 10000 packets, codel, netem: 1000 packets, fq_codel: 10240 packets; bfifo: as many full packets as pfifo_fast; red: needed");
         /// fq: packets of one flow.
         flow_limit: Quantity<InPackets, 1, 1_000_000_000>, Absent("100 packets");
+        /// codel, fq_codel, red: whether a packet of a flow that can be told so (ECN) is marked instead of dropped.
+        ecn: bool, Absent("fq_codel: true; codel, red: false");
+        /// codel, fq_codel: acceptable delay in the queue, in whole microseconds.
+        target: AnyTime, Absent("5ms");
+        /// codel, fq_codel: how long the delay may be above it, about a round trip; in whole microseconds.
+        interval: AnyTime, Absent("100ms");
+        /// red: average length from which on packets are dropped or marked.
+        min: Quantity<InSize, 1, { (1 << 30) - 1 }>, Absent("a third of `max`");
+        /// red: average length from which on all are.
+        max: Quantity<InSize, 1, { (1 << 30) - 1 }>, Absent("a quarter of `limit`");
+        /// red: probability of a drop or a mark when the average is just below `max`.
+        probability: Probability, Absent("0.02");
+        /// red: a packet counts 1 / 2^weight in the average.
+        weight: Int<1, 30>, Absent("9, or as much as `max` allows");
+        /// netem: how long each packet waits.
+        delay: AnyTime, Absent("0s");
+        /// netem: probability that a packet is lost. Its sender is not told.
+        loss: Probability, Absent("0");
     }
 }
 
@@ -283,10 +301,20 @@ group! {
 pub enum QdiscKind {
     /// A queue; of Linux's three bands one.
     PfifoFast,
+    /// A queue bounded in packets.
+    Pfifo,
+    /// A queue bounded in bytes.
+    Bfifo,
     /// A queue for each flow, in turn, and pacing.
     Fq,
     /// A queue for each flow, in turn, with CoDel.
     FqCodel,
+    /// Drops or marks at its head while the delay is too long.
+    Codel,
+    /// Drops or marks what comes, by a probability that follows the average length.
+    Red,
+    /// Delays and loses.
+    Netem,
 }
 
 /// Kinds of applications.
@@ -310,7 +338,11 @@ pub(in crate::scenario) use choices;
 choices! {
     Framing { "ip" = Framing::Ip, "ethernet" = Framing::Ethernet, "ethernet-wire" = Framing::EthernetWire }
     ReceivePath { "napi" = ReceivePath::Napi, "netif_rx" = ReceivePath::NetifRx }
-    QdiscKind { "pfifo_fast" = QdiscKind::PfifoFast, "fq" = QdiscKind::Fq, "fq_codel" = QdiscKind::FqCodel }
+    QdiscKind {
+        "pfifo_fast" = QdiscKind::PfifoFast, "pfifo" = QdiscKind::Pfifo, "bfifo" = QdiscKind::Bfifo,
+        "fq" = QdiscKind::Fq, "fq_codel" = QdiscKind::FqCodel, "codel" = QdiscKind::Codel,
+        "red" = QdiscKind::Red, "netem" = QdiscKind::Netem
+    }
     AppKind { "bulk" = AppKind::Bulk, "rate" = AppKind::Rate }
     Clock { "accept" = Clock::Accept }
 }

@@ -3,7 +3,7 @@
 use super::{Answers, refused};
 use crate::engine::Support;
 use crate::engine::linux::kernel::Family;
-use crate::scenario::{Cpu, Host};
+use crate::scenario::{Cpu, Host, QdiscKind};
 use fullpipe_guest::plan;
 use fullpipe_sim::units::Time;
 
@@ -25,6 +25,10 @@ pub(super) fn answers(key: &str, host: &Host, family: Family, answers: &mut Answ
     let costs = [transmit, receive, ack, sack_walk].iter().any(|cost| *cost > Time::ZERO);
     if copy > 0 || costs {
         answers.push(substituted("cpu", "its CPU takes no time".into()));
+    }
+    if host.qdisc.kind == QdiscKind::Red && key == "hosts.sender" {
+        let why = "red below the card's token bucket does not know when it is idle";
+        answers.push(refused(&format!("{key}.qdisc.kind"), why));
     }
     if host.coalesce > Time::ZERO {
         answers.push(substituted("coalesce", "packets are received as they come".into()));

@@ -10,7 +10,8 @@ use super::pieces;
 use super::way::{self, Watched};
 use crate::engine::Support;
 use crate::scenario::Resolved;
-use fullpipe_guest::plan::{self, Plan};
+use fullpipe_guest::plan::{self, Plan, Qdisc};
+use fullpipe_sim::rng::Rng;
 use fullpipe_sim::units::Time;
 
 /// Linux makes no segments of less than 48 bytes (net.ipv4.tcp_min_snd_mss), whatever the MTU: with 40 of headers.
@@ -136,6 +137,7 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
         stage.info.index = index as u16;
     }
     let card = way::card(sender.nic_rate, &sender.qdisc, run.path.mtu, sender.tso);
+    let card = seeded(card, run.seed, "sender.qdisc");
     let plan = Plan {
         end_ns: run.duration.0,
         sample_ns: run.report.sample.0,
@@ -155,7 +157,10 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
         },
         routers,
         receiver: plan::Host {
-            out: plan::Way { qdiscs: way::open(&receiver.qdisc), ..plan::Way::default() },
+            out: plan::Way {
+                qdiscs: seeded(way::open(&receiver.qdisc), run.seed, "receiver.qdisc"),
+                ..plan::Way::default()
+            },
             ..hosts::host(receiver)
         },
         flows: run.flow.iter().map(|flow| flows::flow(flow, run)).collect(),
@@ -163,6 +168,16 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     };
     let memory_mib = memory_mib(run);
     Ok(Asked { plan, words: flows::words(run, family).map_err(told)?, stages, memory_mib })
+}
+
+/// A host's qdiscs, with the random numbers of a run with that seed.
+fn seeded(mut qdiscs: Vec<Qdisc>, seed: u64, name: &str) -> Vec<Qdisc> {
+    for qdisc in &mut qdiscs {
+        if let Qdisc::Netem(netem) = qdisc {
+            netem.seed = Rng::new(seed, name).next_u64();
+        }
+    }
+    qdiscs
 }
 
 /// The same on every machine, for it changes what the kernel's tables are like.

@@ -74,14 +74,12 @@ fn below(queue: &Queue, frame: u32, rate: Rate) -> Result<Vec<Qdisc>, String> {
             QueueLimit::Packets(_) => Qdisc::Pfifo { limit },
         },
         Discipline::Fq(fq) => Qdisc::Fq { limit, flow_limit: fq.flow_limit },
-        Discipline::Codel(Codel { target, interval, ecn }) => {
-            Qdisc::Codel { limit, target_us: us(*target), interval_us: us(*interval), ecn: *ecn }
-        }
+        Discipline::Codel(shape) => codel(*shape, limit),
         Discipline::FqCodel(codel) => fq_codel(*codel, limit),
         Discipline::Pie(pie) => {
             Qdisc::Pie { limit, target_us: us(pie.target), update_us: us(pie.update), ecn: pie.ecn }
         }
-        Discipline::Red(shape) => return Ok(vec![asks(), red(shape, limit, frame, rate)]),
+        Discipline::Red(shape) => return Ok(red(shape, limit, frame, rate)),
         Discipline::Cake(_) => return Ok(Vec::new()),
     }])
 }
@@ -94,14 +92,20 @@ fn asks() -> Qdisc {
     Qdisc::Netem(super::unlimited())
 }
 
+pub(in crate::engine::linux) fn codel(codel: Codel, limit: u32) -> Qdisc {
+    let Codel { target, interval, ecn } = codel;
+    Qdisc::Codel { limit, target_us: us(target), interval_us: us(interval), ecn }
+}
+
 pub(in crate::engine::linux) fn fq_codel(codel: Codel, limit: u32) -> Qdisc {
     let Codel { target, interval, ecn } = codel;
     Qdisc::FqCodel { limit, target_us: us(target), interval_us: us(interval), ecn }
 }
 
-fn red(red: &Red, limit: u32, frame: u32, rate: Rate) -> Qdisc {
+/// RED in front of that rate, of which a full packet has so many bytes.
+fn red(red: &Red, limit: u32, frame: u32, rate: Rate) -> Vec<Qdisc> {
     let bytes = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
-    Qdisc::Red {
+    let red = Qdisc::Red {
         limit,
         min: bytes(red.min),
         max: bytes(red.max),
@@ -109,7 +113,8 @@ fn red(red: &Red, limit: u32, frame: u32, rate: Rate) -> Qdisc {
         probability: red.probability,
         packet_ns: u64::from(frame) * 8_000_000_000 / rate.0.max(1),
         ecn: red.ecn,
-    }
+    };
+    vec![asks(), red]
 }
 
 fn cake(cake: &Cake, rate: Rate, framing: Framing, memory: u32) -> Qdisc {

@@ -41,7 +41,11 @@ impl Codel {
     pub const OF_LINUX: Codel = Codel { target: Time::ms(5), interval: Time::ms(100), ecn: false };
 
     /// `ecn` is the default.
-    fn read(queue: &PathQueue, ecn: bool, cx: &mut Context) -> Option<Codel> {
+    pub(in crate::scenario) fn read(
+        queue: &PathQueue,
+        ecn: bool,
+        cx: &mut Context,
+    ) -> Option<Codel> {
         Some(Codel {
             target: whole_us("target", &queue.target, Codel::OF_LINUX.target, cx)?,
             interval: whole_us("interval", &queue.interval, Codel::OF_LINUX.interval, cx)?,
@@ -50,7 +54,7 @@ impl Codel {
     }
 
     /// The same for the simulator, with packets of at most `mtu` bytes, Ethernet header included.
-    pub(super) fn config(&self, mtu: u32) -> config::Codel {
+    pub fn config(&self, mtu: u32) -> config::Codel {
         let Codel { target, interval, ecn } = *self;
         config::Codel { target, interval, ecn, mtu }
     }

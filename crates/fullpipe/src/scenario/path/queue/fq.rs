@@ -30,7 +30,7 @@ impl Fq {
     }
 
     /// The same for the simulator, with packets of at most `mtu` bytes, Ethernet header included.
-    pub(super) fn config(&self, mtu: u32) -> config::Fq {
+    pub fn config(&self, mtu: u32) -> config::Fq {
         config::Fq { flow_limit: self.flow_limit, mtu }
     }
 }

@@ -41,7 +41,7 @@ fn bits(bytes: u64) -> u32 {
 
 impl Red {
     /// What is 0 depends on the limit.
-    fn read(queue: &PathQueue, cx: &mut Context) -> Option<Red> {
+    pub(in crate::scenario) fn read(queue: &PathQueue, cx: &mut Context) -> Option<Red> {
         let min = queue.min.as_ref().map_or(0, |at| at.value.0);
         let max = queue.max.as_ref().map_or(0, |at| at.value.0);
         if let (Some(at), true) = (&queue.min, max > 0 && min >= max) {
@@ -66,7 +66,7 @@ impl Red {
     }
 
     /// Fills in what depends on the limit, bytes.
-    pub(super) fn complete(&mut self, limit: u64) {
+    pub(in crate::scenario) fn complete(&mut self, limit: u64) {
         if self.max == 0 {
             let wanted = if self.min > 0 { self.min * 3 } else { (limit / 4).max(3) };
             let most = (1 << (BITS - 1 - u32::from(self.weight.max(1)))) - 1;
@@ -82,7 +82,7 @@ impl Red {
     }
 
     /// The same for the simulator, before a rate that takes so long for a full packet.
-    pub(super) fn config(&self, packet_time: Time) -> config::Red {
+    pub fn config(&self, packet_time: Time) -> config::Red {
         let Red { min, max, probability, weight, ecn } = *self;
         config::Red { min, max, probability, weight, ecn, packet_time }
     }

@@ -1,0 +1,248 @@
+//! A host's qdisc that decides late: by what has come until an skb leaves. Unit of decision: the skb.
+//!
+//! The skb that enters the ring next is taken from the discipline as soon as the one before it has entered, or
+//! as it comes where none waits, and waits for its room in the ring: so do Linux's shapers
+//! (`qdisc_peek_dequeued`), one of which is the card of engine `linux`.
+
+use super::tx_ring::TxRing;
+use crate::drops::Drops;
+use crate::qdisc::{Discipline, Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting};
+use crate::tally::{Peaks, Samples, Tally};
+use crate::trace::{StageInfo, StageSample};
+use crate::train::Train;
+use crate::units::{Framing, Time};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// An skb: trains that all start at once, one per segment length.
+#[derive(Clone, Debug)]
+pub(super) struct Skb {
+    pub(super) trains: Vec<Train>,
+    pub(super) tag: Tag,
+}
+
+/// By what its sender knows an skb again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tag {
+    /// Index of its flow.
+    pub flow: u16,
+    /// Memory that it takes in the host (sk_wmem_alloc), bytes; 0 where nobody minds.
+    pub memory: u64,
+    /// The sender's number of it; 0: none.
+    pub number: u64,
+}
+
+/// What became of an skb that had to wait.
+#[derive(Clone, Debug)]
+pub struct Gone {
+    /// Which one.
+    pub tag: Tag,
+    /// When its memory is free.
+    pub free_at: Time,
+    /// Where it entered the ring: its segments. None: it was dropped.
+    pub entered: Option<Entered>,
+}
+
+/// An skb in the ring.
+#[derive(Clone, Debug)]
+pub struct Entered {
+    /// When it entered.
+    pub at: Time,
+    /// Number of its first segment among all that the host has put on the wire.
+    pub serial: u64,
+    /// Its segments, where it has a number.
+    pub trains: Vec<Train>,
+}
+
+impl Skb {
+    /// Bytes of IP.
+    fn bytes(&self) -> u32 {
+        self.trains.iter().map(|train| train.count * train.ip_len).sum()
+    }
+}
+
+impl Packet for Skb {
+    fn flow(&self) -> u16 {
+        self.tag.flow
+    }
+
+    fn mark(&mut self) -> bool {
+        self.trains.iter_mut().all(Train::mark_ce)
+    }
+}
+
+/// See the module's description.
+pub(super) struct Held {
+    queue: Box<dyn Queue<Skb>>,
+    limit: QueueLimit,
+    /// Whether senders forget about what waits (`skb_orphan_partial` of netem).
+    pub(super) orphans: bool,
+    /// The skb that waits for the ring, and when it enters.
+    ahead: Option<(Size, Time)>,
+    told: Told<Skb>,
+    /// All that came, and entries into the ring.
+    came: Tally,
+    left: Tally,
+    dropped: Drops,
+    marked: Tally,
+    waiting: u64,
+    peaks: Peaks,
+    /// What went and the host has not heard of.
+    pub(super) gone: Vec<Gone>,
+}
+
+impl Held {
+    /// An empty queue; `seed` is the run's, `name` its host's, `samples` are the trace's.
+    pub(super) fn new(
+        (discipline, limit): (Discipline, QueueLimit),
+        seed: u64,
+        name: &str,
+        samples: Samples,
+    ) -> Held {
+        Held {
+            queue: discipline.build(limit, seed, name),
+            limit,
+            orphans: matches!(discipline, Discipline::Netem(netem) if netem.delay > Time::ZERO),
+            ahead: None,
+            told: Told::default(),
+            came: Tally::default(),
+            left: Tally::default(),
+            dropped: Drops::default(),
+            marked: Tally::default(),
+            waiting: 0,
+            peaks: Peaks::new(samples),
+            gone: Vec::new(),
+        }
+    }
+
+    /// An skb comes.
+    pub(super) fn push(
+        &mut self,
+        now: Time,
+        skb: Skb,
+        ring: &mut TxRing,
+        out: &mut Vec<Train>,
+    ) -> Verdict {
+        self.advance(now, ring, out);
+        let counted = |t: &Train| t.count * (t.ip_len + Framing::Ethernet.overhead());
+        let bytes = skb.trains.iter().map(counted).sum();
+        let number = skb.tag.number;
+        self.came.one(now, skb.bytes());
+        self.waiting += 1;
+        let ahead = self.ahead.map_or(Size::default(), |(size, _)| size);
+        let verdict =
+            self.queue.enqueue(Waiting { packet: skb, bytes, came: now }, ahead, &mut self.told);
+        if verdict == Verdict::Refused {
+            self.refuse(now, number);
+        }
+        self.count(now);
+        if self.ahead.is_none() {
+            self.ask(now, ring, out);
+        }
+        self.peaks.reach(now, self.waiting);
+        verdict
+    }
+
+    /// When the discipline is to be asked without an skb that comes.
+    pub(super) fn wake_time(&self) -> Option<Time> {
+        match self.ahead {
+            Some((_, entry)) => Some(entry),
+            None => self.queue.due(),
+        }
+    }
+
+    /// Lets skbs into the ring up to `now`.
+    pub(super) fn advance(&mut self, now: Time, ring: &mut TxRing, out: &mut Vec<Train>) {
+        while let Some(at) = self.wake_time().filter(|&at| at <= now) {
+            if self.ahead.take().is_some() {
+                self.waiting -= 1;
+            }
+            self.ask(at, ring, out);
+        }
+    }
+
+    /// Takes skbs from the discipline until one has to wait for the ring.
+    fn ask(&mut self, now: Time, ring: &mut TxRing, out: &mut Vec<Train>) {
+        while self.ahead.is_none() {
+            let next = self.queue.dequeue(now, &mut self.told);
+            self.count(now);
+            let Some(Waiting { packet, bytes, .. }) = next else { return };
+            let weight = packet.bytes();
+            let entry = self.enter(now, packet, ring, out);
+            self.left.one(entry, weight);
+            if entry > now {
+                self.ahead = Some((Size { packets: 1, bytes: bytes.into() }, entry));
+            } else {
+                self.waiting -= 1;
+            }
+        }
+    }
+
+    /// Puts an skb into the ring, as soon as there is room; when.
+    fn enter(&mut self, now: Time, skb: Skb, ring: &mut TxRing, out: &mut Vec<Train>) -> Time {
+        let Skb { mut trains, tag } = skb;
+        let segments = trains.iter().map(|t| u64::from(t.count)).sum();
+        let serial = ring.taken();
+        let at = Time(ring.entry_time(now, segments));
+        ring.enter(at.0, segments, &trains, out);
+        if tag.number == 0 {
+            trains.clear();
+        }
+        let entered = Some(Entered { at, serial, trains });
+        self.gone.push(Gone { tag, free_at: ring.fetched().max(at), entered });
+        at
+    }
+
+    /// The sender is told at once that the skb of this number was refused: it does not wait for it.
+    fn refuse(&mut self, now: Time, number: u64) {
+        for waiting in self.told.dropped.drain(..) {
+            debug_assert_eq!(waiting.packet.tag.number, number);
+            self.waiting -= 1;
+            self.dropped.one(now, waiting.packet.bytes());
+        }
+    }
+
+    /// Counts what the discipline has dropped and marked.
+    fn count(&mut self, now: Time) {
+        for Waiting { packet, .. } in self.told.dropped.drain(..) {
+            self.waiting -= 1;
+            self.dropped.one(now, packet.bytes());
+            self.gone.push(Gone { tag: packet.tag, free_at: now, entered: None });
+        }
+        let marked = core::mem::take(&mut self.told.marked);
+        if marked > 0 {
+            self.marked.add(now, 0, marked, 0u32);
+        }
+    }
+
+    pub(super) fn each(&self, each: &mut dyn FnMut(&Train)) {
+        self.queue.each(&mut |skb: &Skb| skb.trains.iter().for_each(&mut *each));
+    }
+
+    pub(super) fn info(&self, host: &str) -> StageInfo {
+        let (unit, capacity) = match self.limit {
+            QueueLimit::Packets(n) => ("skb", n.into()),
+            QueueLimit::Bytes(n) => ("byte", n),
+        };
+        super::info(host, "qdisc", unit, Some(capacity))
+    }
+
+    pub(super) fn sample(&mut self, now: Time) -> StageSample {
+        let Held { came, left, dropped, marked, .. } = self;
+        for tally in [came, left, dropped, marked] {
+            tally.advance(now);
+        }
+        let entered = self.came.count - self.dropped.count;
+        let waiting = entered - self.left.count;
+        StageSample {
+            waiting,
+            waiting_bytes: self.came.weight - self.dropped.weight - self.left.weight,
+            peak: self.peaks.take(now, waiting),
+            entered,
+            left: self.left.count,
+            dropped: self.dropped.count,
+            marked: self.marked.count,
+            ..StageSample::default()
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! The queue of a host: what its keys mean.
+
+use super::format::context::{Context, Place};
+use super::format::keys::At;
+use super::format::written::{self, QdiscKind};
+use super::path::queue::{self, Codel, PathQueue, Red};
+use super::resolved::{Netem, Qdisc};
+use fullpipe_sim::config::QueueLimit;
+use fullpipe_sim::units::{Framing, Time};
+
+/// Packets that codel and netem hold by default (`DEFAULT_CODEL_LIMIT`, `tc`).
+const PACKETS: u32 = 1000;
+
+/// A queue; by default it holds what Linux gives its kind. That of `pfifo_fast` is the kernel's.
+pub(super) fn qdisc(
+    written: &written::Qdisc,
+    of_kernel: u32,
+    mtu: u32,
+    cx: &mut Context,
+) -> Option<Qdisc> {
+    let kind = written.kind.as_ref()?.value;
+    foreign(written, kind, cx)?;
+    let limit = limit(written, kind, (of_kernel, mtu), cx)?;
+    let asked = as_path_queue(written);
+    let flow_limit = written.flow_limit.as_ref();
+    let flow_limit = flow_limit.map_or(queue::FQ_FLOW_PACKETS, |at| at.value.0 as u32);
+    let red = match (kind, limit) {
+        (QdiscKind::Red, QueueLimit::Bytes(limit)) => {
+            let mut red = Red::read(&asked, cx)?;
+            red.complete(limit);
+            Some(red)
+        }
+        _ => None,
+    };
+    let codel = match kind {
+        QdiscKind::Codel => Some(Codel::read(&asked, false, cx)?),
+        QdiscKind::FqCodel => Some(Codel::read(&asked, true, cx)?),
+        _ => None,
+    };
+    let netem = (kind == QdiscKind::Netem).then(|| Netem {
+        delay: written.delay.as_ref().map_or(Time::ZERO, |at| Time::ns(at.value.0)),
+        loss: written.loss.as_ref().map_or(0.0, |at| at.value.0),
+    });
+    let flow_limit = (kind == QdiscKind::Fq).then_some(flow_limit);
+    Some(Qdisc { kind, limit, flow_limit, codel, red, netem })
+}
+
+/// The keys that queues of the path have, too.
+fn as_path_queue(written: &written::Qdisc) -> PathQueue {
+    PathQueue {
+        place: written.place,
+        wrong: written.wrong,
+        limit: written.limit.clone(),
+        discipline: None,
+        ecn: written.ecn.clone(),
+        target: written.target.clone(),
+        interval: written.interval.clone(),
+        update: None,
+        min: written.min.clone(),
+        max: written.max.clone(),
+        probability: written.probability.clone(),
+        weight: written.weight.clone(),
+        flow_limit: None,
+        rtt: None,
+        ack_filter: None,
+    }
+}
+
+/// The limit, in the kind's unit.
+fn limit(
+    written: &written::Qdisc,
+    kind: QdiscKind,
+    (of_kernel, mtu): (u32, u32),
+    cx: &mut Context,
+) -> Option<QueueLimit> {
+    let packets = match kind {
+        QdiscKind::PfifoFast | QdiscKind::Pfifo | QdiscKind::Bfifo => Some(of_kernel),
+        QdiscKind::Fq => Some(queue::FQ_PACKETS),
+        QdiscKind::FqCodel => Some(queue::FQ_CODEL_PACKETS),
+        QdiscKind::Codel | QdiscKind::Netem => Some(PACKETS),
+        QdiscKind::Red => None,
+    };
+    let in_bytes = matches!(kind, QdiscKind::Bfifo | QdiscKind::Red);
+    let Some(at) = &written.limit else {
+        let packet = u64::from(mtu + Framing::Ethernet.overhead());
+        if packets.is_none() {
+            cx.error("missing-key", written.place, "red needs `limit`")
+                .expected("a size such as \"1MB\"");
+        }
+        return packets.map(|packets| match in_bytes {
+            true => QueueLimit::Bytes(u64::from(packets) * packet),
+            false => QueueLimit::Packets(packets),
+        });
+    };
+    match (at.value.0, in_bytes) {
+        (QueueLimit::Packets(_), false) => Some(at.value.0),
+        (QueueLimit::Bytes(bytes), true) if bytes <= u64::from(u32::MAX) => Some(at.value.0),
+        (_, in_bytes) => {
+            let expected =
+                if in_bytes { "a size below 4GiB" } else { "packets such as \"1000 packets\"" };
+            cx.error("bad-value", at.place, "the kind has its limit in another unit")
+                .expected(expected);
+            None
+        }
+    }
+}
+
+/// Reports keys of other kinds.
+fn foreign(written: &written::Qdisc, kind: QdiscKind, cx: &mut Context) -> Option<()> {
+    fn place<T>(at: &Option<At<T>>) -> Option<Place> {
+        at.as_ref().map(|at| at.place)
+    }
+    let codel = ["target", "interval", "ecn"];
+    let own: &[&str] = match kind {
+        QdiscKind::PfifoFast | QdiscKind::Pfifo | QdiscKind::Bfifo => &[],
+        QdiscKind::Fq => &["flow_limit"],
+        QdiscKind::FqCodel | QdiscKind::Codel => &codel,
+        QdiscKind::Red => &["min", "max", "probability", "weight", "ecn"],
+        QdiscKind::Netem => &["delay", "loss"],
+    };
+    let keys = [
+        ("flow_limit", place(&written.flow_limit)),
+        ("ecn", place(&written.ecn)),
+        ("target", place(&written.target)),
+        ("interval", place(&written.interval)),
+        ("min", place(&written.min)),
+        ("max", place(&written.max)),
+        ("probability", place(&written.probability)),
+        ("weight", place(&written.weight)),
+        ("delay", place(&written.delay)),
+        ("loss", place(&written.loss)),
+    ];
+    let mut found = Some(());
+    for (key, place) in keys {
+        let Some(place) = place.filter(|_| !own.contains(&key)) else { continue };
+        let keys = ["limit"].iter().chain(own).copied().collect::<Vec<_>>().join(", ");
+        cx.error("conflict", place, format!("`{key}` is of another kind"))
+            .expected(format!("with this one: {keys}"));
+        found = None;
+    }
+    found
+}
