@@ -30,10 +30,7 @@ impl Sender {
         if self.board.packets_out == 0 {
             self.board.sacked_out = 0;
         }
-        if flags.ece {
-            // Congestion is proven: the reduction stays.
-            self.recovery.prior_ssthresh = 0;
-        }
+        self.keep_reduction(flags.ece);
         if self.waits_for_sanity(flags, out) {
             return Resend::Nothing;
         }
@@ -80,6 +77,13 @@ impl Sender {
             self.update_scoreboard(fast, out);
         }
         Resend::Lost
+    }
+
+    /// A mark (`ece`) proves congestion: there is nothing to undo.
+    fn keep_reduction(&mut self, ece: bool) {
+        if ece {
+            self.recovery.prior_ssthresh = 0;
+        }
     }
 
     /// SACKed data that is asked for again: more ACKs may put it right, else a timeout will.
