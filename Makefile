@@ -29,8 +29,7 @@ parity:
 SEED ?= 1
 COUNT ?= 5
 parity-random:
-	FULLPIPE_REQUIRE_KERNEL=1 FULLPIPE_PARITY_SEED=$(SEED) FULLPIPE_PARITY_COUNT=$(COUNT) \
-		cargo test -p fullpipe --test parity -- --ignored random_scenarios --nocapture
+	cargo run --release -p fullpipe-cli -- parity --random $(COUNT) --seed $(SEED)
 
 # What a commit has to pass besides its tests.
 lint:

@@ -21,6 +21,10 @@ const EXIT_CODES: &str = "\
 Exit codes: 0 fine, 1 an expectation failed, 2 bad input, 3 the environment cannot,
 130 interrupted (results are kept and marked partial).";
 
+const PARITY_CODES: &str = "\
+Exit codes: 0 all bars are met, 1 some are missed, 2 bad input, 3 the environment cannot (no
+kernel), 130 interrupted (what was compared is shown).";
+
 const DOCTOR_CODES: &str = "Exit codes: 0 all is there, 3 something is missing.";
 
 /// A laboratory for TCP on long fat networks: runs a scenario, shows where every packet waits or is
@@ -48,6 +52,8 @@ pub enum Command {
     Report(ReportArguments),
     /// Show what differs between two results: in the scenario, and in what came out
     Compare(CompareArguments),
+    /// Compare simulator and genuine Linux on the same scenarios, and judge by bars
+    Parity(ParityArguments),
     /// Compute what a path asks of its hosts: window, buffers, sysctls, tolerable loss
     Plan(PlanArguments),
     /// Build, list and remove the kernels of genuine Linux runs
@@ -161,6 +167,50 @@ pub struct CompareArguments {
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
+}
+
+/// Options of `fullpipe parity`.
+#[derive(Debug, Args)]
+#[command(help_template = TEMPLATE, after_help = PARITY_CODES, before_help = "Examples:
+  fullpipe parity --random 40 --seed 7        draw scenarios and run them on both engines
+  fullpipe parity --random 40 --seed 7 --keep drawn    and keep them, with what came out
+  fullpipe parity my.toml                     your own scenario, all its variants
+  fullpipe parity                             the suite, with kept tables of Linux: no kernel\n\n")]
+pub struct ParityArguments {
+    /// Scenario files; without any, and without --random, the suite
+    #[arg(value_name = "SCENARIO.toml")]
+    pub scenarios: Vec<PathBuf>,
+    /// Draw so many scenarios
+    #[arg(long, value_name = "COUNT", conflicts_with = "scenarios",
+        value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub random: Option<u64>,
+    /// Seed of the draw: equal seeds give equal scenarios
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "random")]
+    pub seed: u64,
+    /// Number of the first scenario that is drawn
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "random")]
+    pub first: u64,
+    /// Series of Linux that both engines run, 6.12 or 6.1 [default: 6.12; of a scenario its own]
+    #[arg(long, value_name = "VERSION")]
+    pub kernel: Option<Family>,
+    /// Timer interrupts per second: 100, 250, 300 or 1000 [default: 1000; of a scenario its own]
+    #[arg(long)]
+    pub hz: Option<Hz>,
+    /// Keep scenarios and tables of both engines in this directory, which must be new or empty
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+    /// Folder of the suite [default: scenarios/parity]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["random", "scenarios", "kernel", "hz"])]
+    pub suite: Option<PathBuf>,
+    /// Runs at a time [default: number of cores]
+    #[arg(long, value_name = "N", value_parser = quantity::jobs)]
+    pub jobs: Option<NonZeroUsize>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// Options of `fullpipe plan`.

@@ -16,6 +16,7 @@ mod kernel;
 mod list;
 mod output;
 mod pace;
+mod parity;
 mod plan;
 mod progress;
 mod quantity;
@@ -52,6 +53,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Run(run) => run::run(run, &output),
         Command::Report(report) => report::report(report, &output),
         Command::Compare(compare) => compare::compare(compare, &output),
+        Command::Parity(parity) => parity::parity(parity, &output),
         Command::Plan(plan) => plan::plan(plan, &output),
         Command::Kernel(kernel) => kernel::kernel(&kernel.command, &output),
         Command::Doctor(doctor) => doctor::doctor(doctor, &output),

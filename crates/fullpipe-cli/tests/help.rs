@@ -3,7 +3,8 @@
 mod common;
 use common::Desk;
 
-const COMMANDS: [&str; 7] = ["run", "list", "report", "compare", "plan", "kernel", "doctor"];
+const COMMANDS: [&str; 8] =
+    ["run", "list", "report", "compare", "parity", "plan", "kernel", "doctor"];
 
 #[test]
 fn every_command_has_help_that_begins_with_examples() {

@@ -1,7 +1,8 @@
 //! Five cases on the kernel again: the same as their tables, number by number.
 
-use crate::suite::{self, Case};
-use crate::{golden, kept, record, runs};
+use crate::{kept, record, runs, suite};
+use fullpipe::parity::both::JUDGE;
+use fullpipe::parity::case::Case;
 
 /// From all over the suite, and cheap.
 const AGAIN: [&str; 5] = [
@@ -15,20 +16,20 @@ const AGAIN: [&str; 5] = [
 #[test]
 fn the_kernel_does_the_same_again() {
     let cases: Vec<Case> =
-        suite::all().into_iter().filter(|case| AGAIN.contains(&&*case.name())).collect();
+        suite::all().into_iter().filter(|case| AGAIN.contains(&&*case.name)).collect();
     assert_eq!(cases.len(), AGAIN.len(), "these are no names of cases");
     let Some(kernel) = runs::kernel(&cases[0]) else { return };
-    let recorded = kept::table(&cases[0]).kernel;
+    let recorded = kept::table(&cases[0]).origin.kernel;
     let required = std::env::var_os("FULLPIPE_REQUIRE_KERNEL").is_some();
     if !is_of(&recorded, &kernel.source_version, required) {
         return;
     }
     record::parallel(&cases, |case: &Case| {
-        let kept = std::fs::read_to_string(case.table()).expect("a table");
-        let now = golden::body(case, &runs::trace("linux", &case.plan().resolved));
-        let (name, of) = (case.name(), kept::table(case).kernel);
+        let kept = kept::table(case);
+        let now = runs::table(JUDGE, case).body();
+        let (name, of) = (&case.name, &kept.origin.kernel);
         let version = &kernel.source_version;
-        if let Some((was, is)) = first_difference(golden::body_of(&kept), &now) {
+        if let Some((was, is)) = first_difference(&kept.body(), &now) {
             panic!(
                 "{name}: the table, of {of}, has\n{was}\nand Linux {version} now\n{is}\n\
                  `make parity-record` records all tables"

@@ -2,11 +2,10 @@
 //! scenarios/parity/golden, so that these tests need no kernel.
 //!
 //! `make parity-record` records the tables anew, `make parity` writes the simulator's distances to them
-//! into docs/parity.md, `make parity-random` runs random scenarios on both.
+//! into the pages. `fullpipe parity` runs and judges the same.
 
 mod again;
 mod distances;
-mod golden;
 mod kept;
 #[path = "../marked/mod.rs"]
 mod marked;

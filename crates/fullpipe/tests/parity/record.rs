@@ -1,7 +1,10 @@
-//! Records all tables anew (`make parity-record`).
+//! Records the golden tables on a genuine kernel.
 
-use crate::suite::{self, Case};
-use crate::{golden, runs};
+use crate::{runs, suite};
+use fullpipe::engine::linux::kernel::Record;
+use fullpipe::parity::both::JUDGE;
+use fullpipe::parity::case::Case;
+use fullpipe::parity::table::Origin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
@@ -18,6 +21,17 @@ pub fn parallel<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
     thread::scope(|scope| (0..cores).for_each(|_| drop(scope.spawn(one))));
 }
 
+fn origin(case: &Case, kernel: &Record) -> Origin {
+    let package = kernel.package_version.as_deref().unwrap_or("no package");
+    let (version, hz, configuration) = (&kernel.source_version, kernel.hz, &kernel.configuration);
+    Origin {
+        kernel: format!("Linux {version} ({package}), HZ {hz}, configuration {configuration}"),
+        command: suite::command(case),
+        seed: case.plan.resolved.seed.to_string(),
+        scenario: case.hash(),
+    }
+}
+
 #[test]
 #[ignore = "records all golden tables anew, which takes minutes and a kernel"]
 fn record() {
@@ -31,12 +45,13 @@ fn record() {
     let done = AtomicUsize::new(0);
     parallel(&cases, |case: &Case| {
         let begun = Instant::now();
-        let recording = runs::trace("linux", &case.plan().resolved);
-        let path = case.table();
+        let mut table = runs::table(JUDGE, case);
+        table.origin = origin(case, &kernel);
+        let path = suite::table(case);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-        std::fs::write(&path, golden::write(case, &kernel, &recording)).expect("written");
+        std::fs::write(&path, table.text()).expect("written");
         let number = done.fetch_add(1, Ordering::Relaxed) + 1;
-        let (name, all) = (case.name(), cases.len());
+        let (name, all) = (&case.name, cases.len());
         println!("{number}/{all} {name}: {:.1} s", begun.elapsed().as_secs_f64());
     });
 }

@@ -1,11 +1,10 @@
 //! A case on an engine.
 
-use crate::suite::Case;
-use fullpipe::analysis::{self, Made, RunMeta, document::Run};
+use fullpipe::engine;
 use fullpipe::engine::linux::kernel::{Cache, Record, Wanted};
-use fullpipe::engine::{self, Engine};
-use fullpipe::scenario::Resolved;
-use fullpipe::trace::recording::Recording;
+use fullpipe::parity::both;
+use fullpipe::parity::case::Case;
+use fullpipe::parity::table::Table;
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
 
@@ -17,36 +16,23 @@ impl Control for ToTheEnd {
     }
 }
 
-/// The engine called `name`.
-pub fn engine(name: &str) -> &'static dyn Engine {
-    engine::find(name).expect("an engine of this name")
-}
-
-/// The trace of a case on the engine called `name`.
-pub fn trace(name: &str, resolved: &Resolved) -> Recording {
-    let mut recording = Recording::default();
-    let outcome = engine(name).run(resolved, &mut recording, &mut ToTheEnd);
-    let outcome = outcome.unwrap_or_else(|e| panic!("{name}: {e:?}"));
-    assert!(outcome.complete);
-    recording
-}
-
-/// What the report says about a trace of a case.
-pub fn analysed(case: &Case, recording: &Recording) -> Run {
-    analysis::run(&RunMeta::from_plan(&case.scenario, case.plan(), Made::default()), recording)
+/// What the engine called `name` makes of a case.
+pub fn table(name: &str, case: &Case) -> Table {
+    let table = both::run(name, case, &mut ToTheEnd);
+    table.unwrap_or_else(|e| panic!("{} on {name}: {e:?}", case.name)).expect("a whole run")
 }
 
 /// The kernel that `case` asks for.
 pub fn wanted(case: &Case) -> Wanted {
-    let host = &case.plan().resolved.hosts.sender;
+    let host = &case.plan.resolved.hosts.sender;
     let hz = host.hz.to_string().parse().expect("an HZ that Linux has");
     Wanted { family: host.kernel.parse().unwrap_or_default(), hz }
 }
 
 /// The kernel that runs `case`. None without it, which is said; a failure where FULLPIPE_REQUIRE_KERNEL is set.
 pub fn kernel(case: &Case) -> Option<Record> {
-    let resolved = &case.plan().resolved;
-    let found = engine("linux").ready(resolved).and_then(|()| {
+    let linux = engine::find(both::JUDGE).expect("an engine of this name");
+    let found = linux.ready(&case.plan.resolved).and_then(|()| {
         let cache = Cache::of_user().map_err(|e| e.to_string())?;
         let entry = cache.find(&wanted(case)).ok_or("no such kernel is built")?;
         entry.record.map_err(|e| e.to_string())

@@ -1,6 +1,6 @@
 //! What no run can break: counters that grow, a link's rate, the path's delay, lists of losses.
 
-use crate::golden::{Row, Table};
+use fullpipe::parity::table::{Row, Table};
 use fullpipe::scenario::Resolved;
 use fullpipe_sim::config::Element;
 use fullpipe_sim::units::Time;
@@ -26,7 +26,7 @@ pub fn possible(name: &str, run: &Resolved, table: &Table) {
         grows(name, &rows);
         round_trips(name, run, &rows);
         let last = rows[rows.len() - 1];
-        if let (Some(bytes), Some(at)) = (flow.bytes, table.complete[index]) {
+        if let (Some(bytes), Some(at)) = (flow.bytes, table.complete[index].1) {
             assert_eq!(last.delivered, bytes, "{name}");
             assert!(at > floor(run).as_secs_f64(), "{name}: complete after {at} s");
         }
@@ -123,7 +123,7 @@ fn no_more_than_the_link_carries(name: &str, run: &Resolved, table: &Table) {
 fn lists_are_lost(name: &str, run: &Resolved, table: &Table) {
     for element in elements(run) {
         let Element::Drop(list) = element else { continue };
-        let stage = table.stage(&list.name);
+        let stage = table.stage(&list.name).expect("a stage of this name");
         assert_eq!(stage.dropped as usize, list.segments.len() + list.acks.len(), "{name}");
         let last = list.segments.last().max(list.acks.last()).expect("something to lose");
         assert!(stage.entered + stage.dropped > *last, "{name}: only {} came", stage.entered);

@@ -11,11 +11,13 @@ mod flow;
 mod grid;
 mod judged;
 mod paint;
+mod parity;
 mod slow_start;
 mod verdict;
 
 pub use compared::compare;
 pub use paint::Style;
+pub use parity::{parity, value};
 
 use crate::analysis::document::{Document, Run};
 use grid::wrap;

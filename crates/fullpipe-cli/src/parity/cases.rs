@@ -1,0 +1,118 @@
+//! Which runs are compared.
+
+use crate::args::ParityArguments;
+use crate::failure::Failure;
+use fullpipe::parity::case::{self, Case, quoted};
+use fullpipe::parity::random::{self, Hosts};
+use fullpipe::parity::{both, table};
+use std::path::{Path, PathBuf};
+
+/// Where the suite is, seen from the repository's root.
+const SUITE: &str = "scenarios/parity";
+
+/// What the arguments ask for.
+pub struct Asked {
+    /// The runs, at least one.
+    pub cases: Vec<Case>,
+    /// The folder of a suite, whose tables stand for genuine Linux.
+    pub kept: Option<PathBuf>,
+}
+
+impl Asked {
+    /// The kept table of a case.
+    pub fn table(&self, case: &Case, folder: &Path) -> Result<table::Table, Failure> {
+        let path = case::kept(folder, case);
+        let wrong = |why: String| Failure::Input(format!("{}: {why}", path.display()));
+        let text = std::fs::read_to_string(&path).map_err(|e| wrong(e.to_string()))?;
+        let table = table::read(&text).map_err(&wrong)?;
+        if table.origin.scenario != case.hash() {
+            return Err(wrong("it is of another scenario; `make parity-record` records it".into()));
+        }
+        Ok(table)
+    }
+}
+
+/// The runs, all of which both engines can do, and a kernel for them where they need one.
+///
+/// # Errors
+/// A scenario is wrong, or has what an engine cannot do; there is no kernel.
+pub fn asked(arguments: &ParityArguments) -> Result<Asked, Failure> {
+    if arguments.random.is_none() && arguments.scenarios.is_empty() {
+        if arguments.kernel.is_some() || arguments.hz.is_some() {
+            let why = "--kernel and --hz are for scenarios and --random; the suite has kept tables";
+            return Err(Failure::Input(why.into()));
+        }
+        return suite(arguments.suite.as_deref());
+    }
+    let cases = match arguments.random {
+        Some(count) => random(arguments, count),
+        None => of_files(arguments)?,
+    };
+    let objections: Vec<String> = cases.iter().flat_map(both::objections).collect();
+    if !objections.is_empty() {
+        return Err(Failure::Input(objections.join("\n       ")));
+    }
+    cases.iter().try_for_each(both::ready).map_err(Failure::Environment)?;
+    Ok(Asked { cases, kept: None })
+}
+
+fn suite(folder: Option<&Path>) -> Result<Asked, Failure> {
+    let folder = folder.unwrap_or(Path::new(SUITE));
+    let cases = case::suite(folder, &folder.display().to_string()).map_err(|why| {
+        let hint = format!("--suite names a folder like {SUITE} of the repository");
+        Failure::Input(format!("{why}; {hint}"))
+    })?;
+    Ok(Asked { cases, kept: Some(folder.into()) })
+}
+
+fn of_files(arguments: &ParityArguments) -> Result<Vec<Case>, Failure> {
+    let mut sets = Vec::new();
+    for host in ["sender", "receiver"] {
+        let kernel = arguments.kernel.map(|kernel| format!("hosts.{host}.kernel={kernel}"));
+        sets.extend(
+            kernel.into_iter().chain(arguments.hz.map(|hz| format!("hosts.{host}.hz={hz}"))),
+        );
+    }
+    let mut cases: Vec<Case> = Vec::new();
+    for path in &arguments.scenarios {
+        for case in case::of_file(path, &sets).map_err(Failure::Input)? {
+            if cases.iter().any(|other| other.name == case.name) {
+                return Err(Failure::Input(format!("two runs are called {}", case.name)));
+            }
+            cases.push(case);
+        }
+    }
+    Ok(cases)
+}
+
+fn random(arguments: &ParityArguments, count: u64) -> Vec<Case> {
+    let otherwise = Hosts::default();
+    let hosts = Hosts {
+        kernel: arguments.kernel.map_or(otherwise.kernel, |kernel| kernel.to_string()),
+        hz: arguments.hz.map_or(otherwise.hz, |hz| hz.to_string().parse().unwrap_or(otherwise.hz)),
+    };
+    let (seed, first) = (arguments.seed, arguments.first);
+    let one = |number| {
+        let case = random::case(seed, number, &hosts);
+        let file = format!("{}.toml", random::file(seed, number));
+        let command = match &arguments.keep {
+            Some(folder) => {
+                format!("fullpipe run {}", quoted(&folder.join(file).display().to_string()))
+            }
+            None => {
+                let again = again(arguments, number);
+                format!("{again} --keep parity; fullpipe run parity/{file}")
+            }
+        };
+        Case { command, ..case }
+    };
+    (first..first.saturating_add(count)).map(one).collect()
+}
+
+/// What draws this scenario alone.
+fn again(arguments: &ParityArguments, number: u64) -> String {
+    let kernel = arguments.kernel.map(|kernel| format!(" --kernel {kernel}"));
+    let hz = arguments.hz.map(|hz| format!(" --hz {hz}"));
+    let (kernel, hz) = (kernel.unwrap_or_default(), hz.unwrap_or_default());
+    format!("fullpipe parity --random 1 --seed {} --first {number}{kernel}{hz}", arguments.seed)
+}

@@ -1,0 +1,51 @@
+//! What `--keep` leaves: of each run its scenario and both tables.
+
+use crate::failure::Failure;
+use fullpipe::parity::case::Case;
+use fullpipe::parity::table::Table;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A folder that was empty.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// Makes it.
+    ///
+    /// # Errors
+    /// There is something in it, or it cannot be made.
+    pub fn new(path: &Path) -> Result<Folder, Failure> {
+        let cannot = |e| Failure::environment(format!("cannot make {}", path.display()), e);
+        if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) {
+            let why = "is not empty, and nothing is overwritten; name another one with --keep";
+            return Err(Failure::Input(format!("{} {why}", path.display())));
+        }
+        fs::create_dir_all(path).map_err(cannot)?;
+        Ok(Folder(path.into()))
+    }
+
+    /// Keeps the scenario, before it is run.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn scenario(&self, case: &Case) -> Result<(), Failure> {
+        self.write(case, "toml", &case.text)
+    }
+
+    /// Keeps both tables.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub fn tables(&self, case: &Case, linux: &Table, sim: &Table) -> Result<(), Failure> {
+        self.write(case, "linux.csv", &linux.body())?;
+        self.write(case, "sim.csv", &sim.body())
+    }
+
+    fn write(&self, case: &Case, ending: &str, text: &str) -> Result<(), Failure> {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+        let name: String = case.name.chars().map(plain).collect();
+        let path = self.0.join(format!("{name}.{ending}"));
+        let cannot = |e| Failure::environment(format!("cannot write {}", path.display()), e);
+        fs::write(&path, text).map_err(cannot)
+    }
+}

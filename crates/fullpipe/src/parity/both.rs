@@ -1,0 +1,53 @@
+//! A case on an engine.
+
+use super::case::Case;
+use super::table::Table;
+use crate::engine::{self, Engine, Failed, Support};
+use crate::trace::recording::Recording;
+use fullpipe_sim::trace::Control;
+
+/// The engine that is judged.
+pub const JUDGED: &str = "sim";
+/// The engine that judges.
+pub const JUDGE: &str = "linux";
+
+/// What an engine makes of a case; none: `control` has stopped it.
+///
+/// # Errors
+/// See [`Failed`].
+pub fn run(name: &str, case: &Case, control: &mut dyn Control) -> Result<Option<Table>, Failed> {
+    let engine = named(name)?;
+    let mut recording = Recording::default();
+    let outcome = engine.run(&case.plan.resolved, &mut recording, control)?;
+    Ok(outcome.complete.then(|| Table::of(&case.plan.resolved, &recording)))
+}
+
+/// What keeps a case from being compared: keys that one of the engines does not do exactly.
+pub fn objections(case: &Case) -> Vec<String> {
+    let of = |name: &str| {
+        let answers = named(name).map(|engine| engine.support(&case.plan.resolved));
+        let why = |(key, support): (String, Support)| match support {
+            Support::Exact => None,
+            Support::Substituted(why) | Support::Refused(why) => {
+                Some(format!("{}: engine {name} does not do {key}: {why}", case.name))
+            }
+        };
+        answers.unwrap_or_default().into_iter().filter_map(why).collect::<Vec<String>>()
+    };
+    [of(JUDGED), of(JUDGE)].concat()
+}
+
+/// Whether this machine can run a case on genuine Linux.
+///
+/// # Errors
+/// What is missing, and how to get it.
+pub fn ready(case: &Case) -> Result<(), String> {
+    let failed = |why| match why {
+        Failed::Scenario(why) | Failed::Machine(why) => why,
+    };
+    named(JUDGE).map_err(failed)?.ready(&case.plan.resolved)
+}
+
+fn named(name: &str) -> Result<&'static dyn Engine, Failed> {
+    engine::find(name).ok_or_else(|| Failed::Scenario(format!("there is no engine called {name}")))
+}

@@ -1,0 +1,137 @@
+//! What is compared: one run of a scenario, with its name and the command that runs it.
+
+use crate::scenario::{self, Plan, Scenario, SetOption, Source};
+use fullpipe_sim::rng::Rng;
+use std::path::{Path, PathBuf};
+
+/// One run that both engines can do.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Name, unique among the cases of a call: "queue/reno-1bdp", "7/12".
+    pub name: String,
+    /// The run.
+    pub plan: Plan,
+    /// Its scenario: as it was written where that is one run alone, else with every default written out.
+    pub text: String,
+    /// What runs it; behind it belongs ` --engine NAME`.
+    pub command: String,
+}
+
+impl Case {
+    /// A hash of all that the scenario means, every default written out.
+    pub fn hash(&self) -> String {
+        format!("{:016x}", Rng::new(0, &self.plan.resolved.to_toml()).next_u64())
+    }
+
+    /// What runs it on both engines and compares them.
+    pub fn on_both(&self) -> String {
+        format!("{} --engine sim,linux", self.command)
+    }
+}
+
+/// A case for each run of a scenario file, with these changes.
+///
+/// # Errors
+/// What is wrong with the file or the changes, with its place.
+pub fn of_file(path: &Path, sets: &[String]) -> Result<Vec<Case>, String> {
+    let source = Source::read(path).map_err(|e| e.to_string())?;
+    let options: Vec<SetOption> = sets.iter().cloned().map(SetOption).collect();
+    let scenario = scenario::load(&source, &options, &[]).map_err(|e| e.to_string())?;
+    Ok(of_scenario(&scenario, &path.display().to_string(), sets))
+}
+
+/// A case for each run of a scenario that stands in the file `shown`.
+fn of_scenario(scenario: &Scenario, shown: &str, sets: &[String]) -> Vec<Case> {
+    let plans = scenario.plans();
+    let named = plans.len() > 1 || plans.iter().any(|plan| plan.variant != "base");
+    let case = |plan: &Plan| {
+        let mut command = format!("fullpipe run {}", quoted(shown));
+        if named {
+            command += &format!(" --variant {}", quoted(&plan.variant));
+        }
+        let point = plan.sweep.iter().map(|(key, value)| format!("{key}={value}"));
+        for set in point.chain(sets.iter().cloned()) {
+            command += &format!(" --set {}", quoted(&set));
+        }
+        let (name, text) = (format!("{}/{}", scenario.name, plan.name()), plan.resolved.to_toml());
+        Case { name, plan: plan.clone(), text, command }
+    };
+    plans.iter().map(case).collect()
+}
+
+/// A word as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+%@".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.into(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+/// The cases of a suite: all runs of the scenario files in `folder`, by file and variant. In their commands the
+/// folder is called `shown`.
+///
+/// # Errors
+/// The folder cannot be read, has no scenarios, or one of them is wrong.
+pub fn suite(folder: &Path, shown: &str) -> Result<Vec<Case>, String> {
+    let paths = files(folder, "toml").map_err(|e| format!("{}: {e}", folder.display()))?;
+    if paths.is_empty() {
+        return Err(format!("{}: there are no scenarios", folder.display()));
+    }
+    let mut cases = Vec::new();
+    for path in paths {
+        let source = Source::read(&path).map_err(|e| e.to_string())?;
+        let scenario = scenario::load(&source, &[], &[]).map_err(|e| e.to_string())?;
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        cases.extend(of_scenario(&scenario, &format!("{shown}/{file}"), &[]));
+    }
+    Ok(cases)
+}
+
+/// Where the table of a suite's case is kept.
+pub fn kept(folder: &Path, case: &Case) -> PathBuf {
+    folder.join("golden").join(format!("{}.csv", case.name))
+}
+
+/// All files of a folder that end so, by name.
+///
+/// # Errors
+/// It cannot be read.
+pub fn files(folder: &Path, ending: &str) -> std::io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|found| found == ending) {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "duration = \"1s\"\n[path]\nrate = \"1Gbit\"\n[hosts]\nsender = { kernel = \"6.12\" }\n\
+        receiver = { kernel = \"6.12\" }\n[[flow]]\nname = \"bulk\"\nduration = \"1s\"\n";
+
+    fn commands(more: &str, sets: &[String]) -> Vec<(String, String)> {
+        let source = Source::text("a b/my.toml", &format!("{TEXT}{more}"));
+        let scenario = scenario::load(&source, &[], &[]).expect("a scenario");
+        let cases = of_scenario(&scenario, &source.name, sets);
+        cases.into_iter().map(|case| (case.name, case.command)).collect()
+    }
+
+    #[test]
+    fn commands_name_file_variant_and_point() {
+        let (name, command) = commands("", &["path.rate=2Gbit".into()]).remove(0);
+        assert_eq!(name, "my/base");
+        assert_eq!(command, "fullpipe run 'a b/my.toml' --set path.rate=2Gbit");
+        let more = "[[variant]]\nname = \"it's\"\n[sweep]\n\"path.mtu\" = [1500, 9000]\n";
+        let (name, command) = commands(more, &[]).remove(1);
+        assert_eq!(name, "my/it's, path.mtu=9000");
+        let expected = "fullpipe run 'a b/my.toml' --variant 'it'\\''s' --set path.mtu=9000";
+        assert_eq!(command, expected);
+    }
+}

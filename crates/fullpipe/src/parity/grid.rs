@@ -1,0 +1,72 @@
+//! The moments of a run that are kept.
+
+use crate::scenario::Resolved;
+use fullpipe_sim::trace::FlowSample;
+use fullpipe_sim::units::Time;
+
+/// Length of the intervals in which throughput is compared.
+pub const INTERVAL: Time = Time::ms(100);
+/// What moments may be apart, in us: each divides the one before it, up to one that an interval is made of.
+const STEPS: [u64; 10] = [100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500, 200, 100];
+/// A short run has at least so many moments, unless its samples are fewer.
+const FEWEST: u64 = 16;
+
+/// How far moments are apart: 100 ms, or less in a short run; whole samples.
+pub fn step(run: &Resolved) -> Time {
+    let sample = run.report.sample.0.max(1);
+    let enough = |us: &&u64| run.duration.0 / (**us * 1000) >= FEWEST;
+    let wanted = STEPS.iter().find(enough).copied().unwrap_or(STEPS[STEPS.len() - 1]) * 1000;
+    Time(sample * (wanted / sample).max(1))
+}
+
+/// Rows of an interval, for moments that are so far apart.
+pub fn of_interval(step_s: f64) -> usize {
+    ((INTERVAL.as_secs_f64() / step_s + 1e-9) as usize).max(1)
+}
+
+/// The samples at the moments of a run: of each flow the last one up to each moment, and up to the run's end.
+pub fn moments<'a>(run: &Resolved, samples: &'a [FlowSample]) -> Vec<&'a FlowSample> {
+    let (step, flows) = (step(run), run.flow.len().max(1));
+    let groups: Vec<&[FlowSample]> = samples.chunks(flows).collect();
+    let mut chosen: Vec<&[FlowSample]> = Vec::new();
+    let mut moment = step;
+    while moment.0 < run.duration.0 + step.0 {
+        let come = groups.partition_point(|group| group[0].time <= moment.min(run.duration));
+        let last = come.checked_sub(1).map(|at| groups[at]);
+        let new = |group: &&[FlowSample]| chosen.last().is_none_or(|l| l[0].time < group[0].time);
+        if let Some(group) = last.filter(new) {
+            chosen.push(group);
+        }
+        moment += step;
+    }
+    chosen.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parity::case::Case;
+    use crate::parity::random;
+
+    fn run(duration: Time, sample: Time) -> Resolved {
+        let Case { plan, .. } = random::case(1, 0, &random::Hosts::default());
+        let mut run = plan.resolved;
+        (run.duration, run.report.sample) = (duration, sample);
+        run
+    }
+
+    #[test]
+    fn moments_are_100_ms_apart_or_less_in_short_runs() {
+        let step = |duration, sample| step(&run(duration, sample));
+        assert_eq!(step(Time::ms(60_000), Time::ms(10)), Time::ms(100));
+        assert_eq!(step(Time::ms(1_600), Time::ms(10)), Time::ms(100));
+        assert_eq!(step(Time::ms(1_599), Time::ms(10)), Time::ms(50));
+        assert_eq!(step(Time::ms(50), Time::ms(2)), Time::ms(2));
+        assert_eq!(step(Time::ms(50), Time::ms(3)), Time::ms(3), "no less than a sample");
+        assert_eq!(step(Time::ms(9_000), Time::ms(30)), Time::ms(90), "whole samples");
+        assert_eq!(
+            [of_interval(0.1), of_interval(0.02), of_interval(0.09), of_interval(3.0)],
+            [1, 5, 1, 1]
+        );
+    }
+}

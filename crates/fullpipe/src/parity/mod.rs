@@ -1,0 +1,18 @@
+//! How far the simulator is from genuine Linux: the same scenarios on both engines, and bars for their distances.
+//!
+//! | file | concern |
+//! |---|---|
+//! | `case.rs` | what is compared: a run of the suite, of a user's scenario, a random one |
+//! | `random/` | random scenarios from a seed |
+//! | `table.rs`, `grid.rs` | what is kept of a run: a table of moments, equally far apart |
+//! | `both.rs` | a case on an engine |
+//! | `distance.rs` | two tables of a case beside each other |
+//! | `bars.rs` | how far they may be apart, per congestion control |
+
+pub mod bars;
+pub mod both;
+pub mod case;
+pub mod distance;
+mod grid;
+pub mod random;
+pub mod table;

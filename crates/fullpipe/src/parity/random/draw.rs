@@ -1,0 +1,18 @@
+//! Random choices.
+
+use fullpipe_sim::rng::Rng;
+
+/// Between two values, each scale equally likely.
+pub fn between(rng: &mut Rng, low: f64, high: f64) -> f64 {
+    (low.ln() + rng.unit() * (high.ln() - low.ln())).exp()
+}
+
+/// One of them.
+pub fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
+    of[(rng.next_u64() % of.len() as u64) as usize]
+}
+
+/// True so often.
+pub fn often(rng: &mut Rng, probability: f64) -> bool {
+    rng.unit() < probability
+}
