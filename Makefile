@@ -15,13 +15,14 @@ test-guest:
 	FULLPIPE_TEST_INIT="$(CURDIR)/target/guest/$(GUEST_TARGET)/release/fullpipe-init" \
 		cargo test -p fullpipe-guest --test in_kernel
 
-# The golden tables of scenarios/parity on genuine Linux, recorded anew (needs `fullpipe kernel build`), and then the
-# page of distances to them.
+# The golden tables of scenarios/parity on genuine Linux, recorded anew (needs `fullpipe kernel build`), random scenarios,
+# and then the pages of distances to them.
 parity-record:
 	FULLPIPE_REQUIRE_KERNEL=1 cargo test -p fullpipe --test parity -- --ignored record::record --nocapture
+	FULLPIPE_REQUIRE_KERNEL=1 cargo test -p fullpipe --test parity -- --ignored page::random --nocapture
 	$(MAKE) parity
 
-# The simulator's distances to these tables, into docs/parity.md.
+# The simulator's distances to these tables, into docs/parity.md, docs/how-true.md, README.md and LIMITATIONS.md.
 parity:
 	FULLPIPE_BLESS=1 cargo test -p fullpipe --test parity -- distances_of --nocapture
 

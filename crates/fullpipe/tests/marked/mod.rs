@@ -1,7 +1,7 @@
 //! Tables that tests write into pages, each between marks of its own:
 //! `<!-- NAME -->` and `<!-- /NAME -->`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// Tables are rewritten one at a time.
@@ -10,16 +10,30 @@ static WRITING: Mutex<()> = Mutex::new(());
 /// Compares the table called `name` of a page (from the repository's root), or rewrites it when
 /// FULLPIPE_BLESS is 1.
 pub fn committed(page: &str, name: &str, table: &str) {
+    if std::env::var_os("FULLPIPE_BLESS").is_some_and(|value| value == "1") {
+        return rewritten(page, name, table);
+    }
+    let (_, current, _) = parts(page, name);
+    assert_eq!(current, table, "{page}: FULLPIPE_BLESS=1 rewrites the table");
+}
+
+/// Rewrites the table called `name` of a page.
+pub fn rewritten(page: &str, name: &str, table: &str) {
     let _one = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{page}: {e}"));
+    let (before, _, after) = parts(page, name);
+    let text = format!("{before}{table}{after}");
+    std::fs::write(path(page), text).unwrap_or_else(|e| panic!("{page}: {e}"));
+}
+
+fn path(page: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page)
+}
+
+/// What stands before the table, the table, what stands behind it.
+fn parts(page: &str, name: &str) -> (String, String, String) {
+    let text = std::fs::read_to_string(path(page)).unwrap_or_else(|e| panic!("{page}: {e}"));
     let (begin, end) = (format!("<!-- {name} -->\n\n"), format!("\n<!-- /{name} -->"));
     let (before, rest) = text.split_once(&begin).expect("where the table begins");
     let (current, after) = rest.split_once(&end).expect("where the table ends");
-    if std::env::var_os("FULLPIPE_BLESS").is_some_and(|value| value == "1") {
-        let text = format!("{before}{begin}{table}{end}{after}");
-        std::fs::write(&path, text).unwrap_or_else(|e| panic!("{page}: {e}"));
-    } else {
-        assert_eq!(current, table, "{page}: FULLPIPE_BLESS=1 rewrites the table");
-    }
+    (format!("{before}{begin}"), current.into(), format!("{end}{after}"))
 }

@@ -1,23 +1,34 @@
-//! How far the simulator is from each table: docs/parity.md (`make parity` rewrites it). Nothing is asserted
-//! of the distances; the page has to be today's.
+//! How far the simulator is from each table: `make parity` rewrites the pages that tell it. Nothing is asserted
+//! of the distances; the pages have to be today's.
 
-use crate::{kept, marked, runs, suite};
+use crate::{causes, kept, marked, overlay, page, runs, suite};
 use fullpipe::parity::both::JUDGED;
+use fullpipe::parity::case::Case;
 use fullpipe::parity::distance::{self, Unit};
+use fullpipe::parity::table::Table;
 use std::fmt::Write;
+
+/// A run of the suite on both sides.
+pub struct Both {
+    pub case: Case,
+    pub linux: Table,
+    pub sim: Table,
+    pub units: Vec<Unit>,
+}
+
+/// The whole suite.
+fn suite() -> Vec<Both> {
+    let both = |case: Case| {
+        let (linux, sim) = (kept::table(&case), runs::table(JUDGED, &case));
+        let units = distance::units(&case, &linux, &sim).unwrap_or_else(|why| panic!("{why}"));
+        Both { case, linux, sim, units }
+    };
+    suite::all().into_iter().map(both).collect()
+}
 
 const HEAD: &str = "| run | throughput apart, mean | median | worst | same cwnd | cwnd apart, worst | \
     retransmitted: Linux | simulator | complete, s: Linux | simulator |\n\
     |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
-
-/// The distances of the whole suite.
-pub fn units() -> Vec<Unit> {
-    let units = suite::all().into_iter().flat_map(|case| {
-        let units = distance::units(&case, &kept::table(&case), &runs::table(JUDGED, &case));
-        units.unwrap_or_else(|why| panic!("{why}"))
-    });
-    units.collect()
-}
 
 fn line(text: &mut String, unit: &Unit) {
     let percent =
@@ -41,7 +52,16 @@ fn line(text: &mut String, unit: &Unit) {
 
 #[test]
 fn distances_of_the_simulator() {
+    let suite = suite();
+    let units: Vec<Unit> = suite.iter().flat_map(|both| both.units.clone()).collect();
     let mut table = HEAD.to_string();
-    units().iter().for_each(|unit| line(&mut table, unit));
+    units.iter().for_each(|unit| line(&mut table, unit));
     marked::committed("docs/parity.md", "distances", &table);
+    let causes = causes::of(&units);
+    let figures = page::figures(&units);
+    marked::committed(page::PAGE, "bars", &format!("{}\n{figures}", page::size(&suite)));
+    marked::committed("README.md", "parity", &figures);
+    marked::committed(page::PAGE, "far", &page::far(&units, &causes));
+    marked::committed("LIMITATIONS.md", "parity-far", &page::far(&units, &causes));
+    marked::committed(page::PAGE, "worst", &overlay::worst(&suite, &units, &causes));
 }

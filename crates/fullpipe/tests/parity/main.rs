@@ -5,10 +5,14 @@
 //! into the pages. `fullpipe parity` runs and judges the same.
 
 mod again;
+mod causes;
 mod distances;
+mod drawing;
 mod kept;
 #[path = "../marked/mod.rs"]
 mod marked;
+mod overlay;
+mod page;
 mod random;
 mod record;
 mod red;
