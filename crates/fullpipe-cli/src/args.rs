@@ -175,6 +175,7 @@ pub struct CompareArguments {
   fullpipe parity --random 40 --seed 7        draw scenarios and run them on both engines
   fullpipe parity --random 40 --seed 7 --keep drawn    and keep them, with what came out
   fullpipe parity my.toml                     your own scenario, all its variants
+  fullpipe parity lossy.toml --seeds 20       where chance decides: distributions over seeds
   fullpipe parity                             the suite, with kept tables of Linux: no kernel\n\n")]
 pub struct ParityArguments {
     /// Scenario files; without any, and without --random, the suite
@@ -187,6 +188,10 @@ pub struct ParityArguments {
     /// Seed of the draw: equal seeds give equal scenarios
     #[arg(long, value_name = "N", default_value_t = 1, requires = "random")]
     pub seed: u64,
+    /// Run each scenario with the seeds 1 to N, and compare how results are distributed
+    #[arg(long, value_name = "N", requires = "scenarios", conflicts_with = "random",
+        value_parser = clap::value_parser!(u64).range(2..=1_000))]
+    pub seeds: Option<u64>,
     /// Number of the first scenario that is drawn
     #[arg(long, value_name = "N", default_value_t = 0, requires = "random")]
     pub first: u64,

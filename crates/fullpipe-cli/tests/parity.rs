@@ -3,7 +3,9 @@
 mod common;
 use common::{Call, Desk};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::Command;
 
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/parity");
 
@@ -88,10 +90,104 @@ fn what_makes_no_sense_is_bad_input() {
     desk.call(&["parity", "none.toml"]).ends_with(2).complains(&["none.toml"]);
     desk.call(&["parity", "short.toml", "--random", "2"]).ends_with(2).complains(&["--random"]);
     desk.call(&["parity", "--seed", "2"]).ends_with(2).complains(&["--random"]);
+    desk.call(&["parity", "--seeds", "9"]).ends_with(2).complains(&["--seeds"]);
     desk.call(&["parity", "--kernel", "6.12"]).ends_with(2).complains(&["--kernel"]);
     desk.call(&["parity", "--random", "0"]).ends_with(2).complains(&["--random"]);
     let old = desk.call(&["parity", "short.toml"]).ends_with(2);
     old.complains(&["engine linux does not do hosts.sender.kernel"]);
+}
+
+/// Half a second of one flow of Linux 6.12.
+const SCENARIO: &str = r#"
+[path]
+rate = "20Mbit"
+delay = { forward = "5ms", back = "5ms" }
+
+[hosts]
+sender = { kernel = "6.12", hz = 1000 }
+receiver = { kernel = "6.12", hz = 1000 }
+
+[[flow]]
+name = "bulk"
+congestion = "reno"
+duration = "500ms"
+"#;
+
+/// A call that needs a kernel; none without one.
+fn on_kernel(desk: &Desk, arguments: &[&str]) -> Option<Call> {
+    let call = desk.call(arguments);
+    let required = std::env::var_os("FULLPIPE_REQUIRE_KERNEL").is_some();
+    if call.code == Some(3) && call.stderr.contains("fullpipe kernel build") && !required {
+        println!("skipped: no kernel has been built (fullpipe kernel build)");
+        return None;
+    }
+    Some(judged(call))
+}
+
+#[test]
+fn what_is_kept_runs_again_on_both_engines() {
+    let desk = Desk::new();
+    let drawn = ["parity", "--random", "1", "--seed", "7", "--first", "3", "--keep", "kept"];
+    let Some(call) = on_kernel(&desk, &[&drawn[..], &["--json", "-q"]].concat()) else { return };
+    let names = ["random-7-3.linux.csv", "random-7-3.sim.csv", "random-7-3.toml"];
+    assert_eq!(desk.names("kept"), names);
+    let json = call.json();
+    let command = json["units"][0]["command"].as_str().expect("a command").to_string();
+    assert_eq!(command, "fullpipe run kept/random-7-3.toml --engine sim,linux");
+    let words: Vec<&str> = command.split(' ').skip(1).chain(["-q", "--json"]).collect();
+    let run = desk.call(&words).ends_with(0).json();
+    let resent = run["comparisons"][0]["flows"][0]["distance"]["retransmissions"]["b"].as_f64();
+    let sides = json["units"][0]["retransmitted"].as_array().expect("both sides");
+    assert_eq!(resent, sides[0].as_f64(), "Linux does the same again");
+    desk.call(&drawn).ends_with(2).complains(&["kept is not empty"]);
+}
+
+#[test]
+fn where_chance_decides_distributions_are_compared() {
+    let desk = Desk::new();
+    desk.write("lossy.toml", &SCENARIO.replace("delay =", "loss = 0.01\ndelay ="));
+    let arguments = ["parity", "lossy.toml", "--seeds", "6"];
+    let Some(call) = on_kernel(&desk, &[&arguments[..], &["--json", "-q"]].concat()) else {
+        return;
+    };
+    let json = call.json();
+    let spreads = json["spreads"].as_array().expect("spreads");
+    assert_eq!((json["runs"].as_u64(), spreads.len()), (Some(6), 2));
+    assert_eq!(
+        (spreads[0]["run"].as_str(), spreads[0]["seeds"].as_u64()),
+        (Some("lossy/base"), Some(6))
+    );
+    let apart: Vec<&Value> = spreads[0]["low"].as_array().expect("a pair").iter().collect();
+    assert_ne!(spreads[0]["low"], spreads[0]["high"], "{apart:?}: seeds make no difference");
+    let text = judged(desk.call(&arguments)).stdout;
+    assert!(text.contains("lossy/base, reno, 6 seeds\n  acknowledged, MB"), "{text}");
+}
+
+#[test]
+fn a_signal_ends_it_and_what_was_compared_is_shown() {
+    let desk = Desk::new();
+    let long = "set = { \"flow.bulk.duration\" = \"864000s\" }\n";
+    let variants = format!("[[variant]]\nname = \"quick\"\n[[variant]]\nname = \"slow\"\n{long}");
+    desk.write("my.toml", &format!("{SCENARIO}{variants}"));
+    desk.write("probe.toml", SCENARIO);
+    if on_kernel(&desk, &["parity", "probe.toml", "-q"]).is_none() {
+        return;
+    }
+    let mut child = desk.start(&["parity", "my.toml", "--jobs", "1"]);
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let done = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("my/quick: ")));
+    assert!(done.is_some(), "the first run is told");
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args(["-s", "INT", &id]).status().expect("kill");
+    assert!(sent.success());
+    let told: Vec<String> = lines.map(|line| line.expect("a line")).collect();
+    let call = Call::wait(child).ends_with(130);
+    assert!(told.iter().any(|line| line.contains("1 of 2 runs were compared")), "{told:?}");
+    assert!(
+        call.stdout.contains("my/quick") && !call.stdout.contains("my/slow"),
+        "{}",
+        call.stdout
+    );
 }
 
 #[test]

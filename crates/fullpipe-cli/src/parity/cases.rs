@@ -75,7 +75,11 @@ fn of_files(arguments: &ParityArguments) -> Result<Vec<Case>, Failure> {
     }
     let mut cases: Vec<Case> = Vec::new();
     for path in &arguments.scenarios {
-        for case in case::of_file(path, &sets).map_err(Failure::Input)? {
+        let found = match arguments.seeds {
+            Some(seeds) => case::seeded(path, &sets, seeds),
+            None => case::of_file(path, &sets),
+        };
+        for case in found.map_err(Failure::Input)? {
             if cases.iter().any(|other| other.name == case.name) {
                 return Err(Failure::Input(format!("two runs are called {}", case.name)));
             }

@@ -10,11 +10,12 @@ use crate::interrupt;
 use crate::output::{Output, note};
 use crate::progress::Progress;
 use cases::Asked;
-use fullpipe::parity::bars;
+use fullpipe::parity::distance::Unit;
+use fullpipe::parity::{bars, spread};
 use fullpipe::report::terminal;
 use fullpipe_sim::units::Time;
 use keep::Folder;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 use work::Done;
@@ -41,9 +42,17 @@ pub fn parity(arguments: &ParityArguments, output: &Output) -> Result<(), Failur
         let others = format!("{finished} of {} runs were compared", asked.cases.len());
         return Err(Failure::Runs { failures, others: Some(others) });
     }
-    match bars::met(&bars::judge(&units)) {
+    match met(&units, arguments) {
         true => Ok(()),
         false => Err(Failure::Expectation),
+    }
+}
+
+/// Whether bars are met, or distributions alike.
+fn met(units: &[Unit], arguments: &ParityArguments) -> bool {
+    match arguments.seeds {
+        Some(_) => spread::spreads(units).iter().all(|spread| spread.met),
+        None => bars::met(&bars::judge(units)),
     }
 }
 
@@ -60,16 +69,31 @@ fn show(
     arguments: &ParityArguments,
     output: &Output,
 ) -> Result<(), Failure> {
-    if done.units.is_empty() {
+    let Done { units, finished, .. } = done;
+    if units.is_empty() {
         return Ok(());
     }
-    let (judged, missed) = (bars::judge(&done.units), bars::misses(&done.units));
-    if arguments.json {
-        let of = asked.cases.len();
-        return output.json(&json!({
-            "format": 1, "partial": done.finished < of, "runs": done.finished, "of": of, "units": done.units,
-            "bars": judged, "met": bars::met(&judged), "misses": missed,
-        }));
+    let met = met(units, arguments);
+    let (runs, of, partial) = (finished, asked.cases.len(), *finished < asked.cases.len());
+    let head = json!({ "format": 1, "partial": partial, "runs": runs, "of": of, "met": met, "units": units });
+    if arguments.seeds.is_some() {
+        let spreads = spread::spreads(units);
+        return match arguments.json {
+            true => output.json(&with(head, json!({ "spreads": spreads }))),
+            false => output.print(&terminal::spreads(&spreads, output.style())),
+        };
     }
-    output.print(&terminal::parity(&done.units, &judged, &missed, output.style()))
+    let (judged, missed) = (bars::judge(units), bars::misses(units));
+    match arguments.json {
+        true => output.json(&with(head, json!({ "bars": judged, "misses": missed }))),
+        false => output.print(&terminal::parity(units, &judged, &missed, output.style())),
+    }
+}
+
+/// One document of both.
+fn with(mut head: Value, more: Value) -> Value {
+    if let (Value::Object(head), Value::Object(more)) = (&mut head, more) {
+        head.extend(more);
+    }
+    head
 }

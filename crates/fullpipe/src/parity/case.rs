@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 pub struct Case {
     /// Name, unique among the cases of a call: "queue/reno-1bdp", "7/12".
     pub name: String,
+    /// The same without its seed, where it is one of several with other seeds.
+    pub of: String,
     /// The run.
     pub plan: Plan,
     /// Its scenario: as it was written where that is one run alone, else with every default written out.
@@ -40,6 +42,20 @@ pub fn of_file(path: &Path, sets: &[String]) -> Result<Vec<Case>, String> {
     Ok(of_scenario(&scenario, &path.display().to_string(), sets))
 }
 
+/// The same with each seed from 1 to `seeds`.
+///
+/// # Errors
+/// As [`of_file`].
+pub fn seeded(path: &Path, sets: &[String], seeds: u64) -> Result<Vec<Case>, String> {
+    let mut cases = Vec::new();
+    for seed in 1..=seeds {
+        let sets = [sets, &[format!("seed={seed}")]].concat();
+        let own = of_file(path, &sets)?.into_iter();
+        cases.extend(own.map(|case| Case { name: format!("{}, seed {seed}", case.of), ..case }));
+    }
+    Ok(cases)
+}
+
 /// A case for each run of a scenario that stands in the file `shown`.
 fn of_scenario(scenario: &Scenario, shown: &str, sets: &[String]) -> Vec<Case> {
     let plans = scenario.plans();
@@ -54,7 +70,7 @@ fn of_scenario(scenario: &Scenario, shown: &str, sets: &[String]) -> Vec<Case> {
             command += &format!(" --set {}", quoted(&set));
         }
         let (name, text) = (format!("{}/{}", scenario.name, plan.name()), plan.resolved.to_toml());
-        Case { name, plan: plan.clone(), text, command }
+        Case { of: name.clone(), name, plan: plan.clone(), text, command }
     };
     plans.iter().map(case).collect()
 }

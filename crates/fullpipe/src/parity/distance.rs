@@ -16,6 +16,8 @@ pub const SAME_CWND: (f64, f64) = (1.0, 0.01);
 pub struct Unit {
     /// Name of the case.
     pub run: String,
+    /// The same without its seed, where it is one of several with other seeds.
+    pub of: String,
     /// The congestion control.
     pub congestion: String,
     /// Flows that have it.
@@ -28,6 +30,8 @@ pub struct Unit {
     pub cwnd: Option<Cwnd>,
     /// Whether the run lost and sent again nothing at all, on both sides.
     pub loss_free: bool,
+    /// Bytes acknowledged by the end.
+    pub acked: [u64; 2],
     /// Segments sent again.
     pub retransmitted: [u64; 2],
     /// Of flows that end with their last byte on at least one side.
@@ -129,12 +133,17 @@ pub fn units(case: &Case, linux: &Table, sim: &Table) -> Result<Vec<Unit>, Strin
 
 fn unit(case: &Case, congestion: &str, alone: bool, linux: &Table, sim: &Table) -> Unit {
     let run = &case.plan.resolved;
-    let (mut gains, mut windows, mut resent) = (Pairs::new(), Pairs::new(), [0, 0]);
+    let (mut gains, mut windows) = (Pairs::new(), Pairs::new());
+    let (mut resent, mut acked) = ([0, 0], [0, 0]);
     let mut completions = Vec::new();
     let own = run.flow.iter().enumerate().filter(|(_, flow)| flow.congestion.name == congestion);
     for (index, flow) in own.clone() {
         let both = [linux.flow(index), sim.flow(index)];
-        resent = [0, 1].map(|s| resent[s] + both[s].last().map_or(0, |row| row.retransmitted));
+        for side in [0, 1] {
+            let last = both[side].last();
+            resent[side] += last.map_or(0, |row| row.retransmitted);
+            acked[side] += last.map_or(0, |row| row.acked);
+        }
         let both = alive(both);
         gains.extend(self::gains(&both));
         windows.extend(self::windows(&both));
@@ -146,12 +155,14 @@ fn unit(case: &Case, congestion: &str, alone: bool, linux: &Table, sim: &Table) 
     }
     Unit {
         run: case.name.clone(),
+        of: case.of.clone(),
         congestion: congestion.into(),
         flows: own.count(),
         alone,
         throughput: throughput(gains),
         cwnd: cwnd(windows),
         loss_free: linux.loss_free() && sim.loss_free(),
+        acked,
         retransmitted: resent,
         completions,
         command: case.on_both(),

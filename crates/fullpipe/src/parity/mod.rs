@@ -8,6 +8,7 @@
 //! | `both.rs` | a case on an engine |
 //! | `distance.rs` | two tables of a case beside each other |
 //! | `bars.rs` | how far they may be apart, per congestion control |
+//! | `spread.rs` | where chance decides: distributions over seeds |
 
 pub mod bars;
 pub mod both;
@@ -15,4 +16,5 @@ pub mod case;
 pub mod distance;
 mod grid;
 pub mod random;
+pub mod spread;
 pub mod table;

@@ -96,7 +96,8 @@ pub fn case(seed: u64, number: u64, hosts: &Hosts) -> Case {
     let scenario = scenario::load(&source, &[], &[]);
     let scenario = scenario.unwrap_or_else(|e| panic!("{seed}/{number}: {e}"));
     let command = format!("fullpipe run {}.toml", file(seed, number));
-    Case { name: file(seed, number), plan: scenario.plans()[0].clone(), text, command }
+    let (name, plan) = (file(seed, number), scenario.plans()[0].clone());
+    Case { of: name.clone(), name, plan, text, command }
 }
 
 /// Name of a scenario, also of its file, without the ending.

@@ -13,11 +13,13 @@ mod judged;
 mod paint;
 mod parity;
 mod slow_start;
+mod spread;
 mod verdict;
 
 pub use compared::compare;
 pub use paint::Style;
 pub use parity::{parity, value};
+pub use spread::spreads;
 
 use crate::analysis::document::{Document, Run};
 use grid::wrap;

@@ -144,6 +144,8 @@ mod tests {
         let cwnd = Cwnd { same: 0.98, median: 0.0, worst: 0.1, worst_at_s: 0.3, samples: 40 };
         let near = Unit {
             run: "queue/reno-1bdp".into(),
+            of: "queue/reno-1bdp".into(),
+            acked: [1, 1],
             congestion: "reno".into(),
             flows: 1,
             alone: true,
