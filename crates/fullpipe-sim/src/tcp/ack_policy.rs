@@ -93,7 +93,9 @@ impl AckPolicy {
             return;
         }
         let on_wire = len + self.header;
-        if on_wire >= PLAUSIBLE || on_wire >= PLAUSIBLE_INSIDE && !push {
+        // Where PSH is not told, a small segment is taken to have it.
+        let inside = self.push_asks_ack && !push;
+        if on_wire >= PLAUSIBLE || on_wire >= PLAUSIBLE_INSIDE && inside {
             self.last_seg_size = len;
             if len == last {
                 self.rcv_mss = len;

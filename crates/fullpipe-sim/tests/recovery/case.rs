@@ -62,7 +62,10 @@ impl Case {
         }
         let profile = profile_of(&host).expect("a profile");
         let cc = Congestion::new(&self.congestion, &[], &self.kernel, host.hz, 1);
-        let cc = cc.expect("a congestion control");
+        let mut cc = cc.expect("a congestion control");
+        if let Some(name) = slow_start {
+            cc = cc.with_slow_start(name, &[]).expect("a slow start");
+        }
         let ecn = host.sysctl.tcp_ecn == Some(1);
         let mut sender = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
         let mut receiver = Receiver::new(&profile, &host, SEGMENT, self.plan.rcvbuf);

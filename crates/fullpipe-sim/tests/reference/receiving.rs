@@ -110,7 +110,7 @@ impl ReceivingHost {
         }
         state.tcp.on_syn(cpu);
         let (window, agrees) = (state.tcp.window.told_first(), state.tcp.uses_ecn());
-        self.send(flow, cpu, Body::SynAck { window, agrees }, cx.headers, &mut cx.agenda);
+        self.send(flow, cpu, Body::SynAck { window, agrees }, cx.opening, &mut cx.agenda);
     }
 
     fn data(&mut self, flow: usize, segment: Segment, at: (Time, Time), cx: &mut Context) {
