@@ -63,6 +63,8 @@ pub(crate) struct SendingFlow {
     syn_sent: Option<Time>,
     syn_repeats: u32,
     next_write: Time,
+    /// Whether a write has been begun since that was set.
+    paces: bool,
     /// Since when the application sleeps for want of buffer, and how long it did before.
     no_space: (Option<Time>, u64),
     ca_state: u8,
@@ -404,6 +406,7 @@ impl SendingFlow {
             syn_sent: None,
             syn_repeats: 0,
             next_write: Time::ZERO,
+            paces: false,
             no_space: (None, 0),
             ca_state: 0,
             finished: false,

@@ -51,6 +51,7 @@ pub struct SendingFlow {
     left_while_locked: bool,
     syns: Vec<Time>,
     next_write: Time,
+    has_written: bool,
     asleep_since: Option<Time>,
     slept: Time,
     told_state: u8,
@@ -461,13 +462,17 @@ impl SendingHost {
             return false;
         }
         if let App::Rate(rate) = config.app {
+            if state.has_written {
+                let pace = rate.time_for(config.write.into());
+                state.next_write = (state.next_write + pace).max(now);
+                state.has_written = false;
+            }
             if now < state.next_write {
                 state.tcp.writer = Writer::Paused;
                 self.timers.set(flow * TIMERS + WRITE, Some(state.next_write));
                 return false;
             }
-            let pace = rate.time_for(config.write.into());
-            state.next_write = (state.next_write + pace).max(now);
+            state.has_written = true;
         }
         state.tcp.writer = Writer::Active;
         state.write_left = left.min(config.write.into()) as u32;
@@ -498,6 +503,7 @@ impl SendingFlow {
             left_while_locked: false,
             syns: Vec::new(),
             next_write: Time::ZERO,
+            has_written: false,
             asleep_since: None,
             slept: Time::ZERO,
             told_state: 0,

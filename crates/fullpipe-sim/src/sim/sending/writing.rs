@@ -156,13 +156,17 @@ impl SendingHost {
             return false;
         }
         if let App::Rate(rate) = state.config.app {
+            if core::mem::take(&mut state.paces) {
+                // What the last write has waited for the buffer is not made up for.
+                let pace = rate.time_for(u64::from(state.config.write));
+                state.next_write = now.max(state.next_write + pace);
+            }
             if now < state.next_write {
                 state.tcp.writer = Writer::Paused;
                 self.timers.set(flow * TIMERS_PER_FLOW + WRITE_TIMER, Some(state.next_write));
                 return false;
             }
-            let pace = rate.time_for(u64::from(state.config.write));
-            state.next_write = now.max(state.next_write + pace);
+            state.paces = true;
         }
         state.tcp.writer = Writer::Active;
         state.write_left = u64::from(state.config.write).min(left) as u32;
