@@ -37,6 +37,15 @@ pub fn objections(case: &Case) -> Vec<String> {
     [of(JUDGED), of(JUDGE)].concat()
 }
 
+/// What runs a case on both engines and compares them.
+pub fn command(case: &Case) -> String {
+    let answers =
+        named(JUDGE).map(|engine| engine.support(&case.plan.resolved)).unwrap_or_default();
+    let others = answers.iter().filter(|(_, support)| matches!(support, Support::Substituted(_)));
+    let without: String = others.map(|(key, _)| format!(" --without {key}")).collect();
+    format!("{} --engine sim,linux{without}", case.command)
+}
+
 /// Whether this machine can run a case on genuine Linux.
 ///
 /// # Errors

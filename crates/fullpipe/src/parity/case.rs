@@ -24,11 +24,6 @@ impl Case {
     pub fn hash(&self) -> String {
         format!("{:016x}", Rng::new(0, &self.plan.resolved.to_toml()).next_u64())
     }
-
-    /// What runs it on both engines and compares them.
-    pub fn on_both(&self) -> String {
-        format!("{} --engine sim,linux", self.command)
-    }
 }
 
 /// A case for each run of a scenario file, with these changes.

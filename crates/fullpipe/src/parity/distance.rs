@@ -165,7 +165,7 @@ fn unit(case: &Case, congestion: &str, alone: bool, linux: &Table, sim: &Table) 
         acked,
         retransmitted: resent,
         completions,
-        command: case.on_both(),
+        command: super::both::command(case),
     }
 }
 
