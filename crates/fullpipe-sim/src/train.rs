@@ -65,8 +65,6 @@ pub struct Train {
     pub tsecr: u32,
     /// Whether the last packet ends a burst (PSH).
     pub push: bool,
-    /// Whether it is a packet that was an skb of its own, where the receiver minds. Such ones do not join others.
-    pub alone: bool,
     /// Number of packets, at least 1.
     pub count: u32,
     /// Number of the first packet among all that its host has put on the wire; the others follow it.
@@ -138,8 +136,7 @@ impl Train {
             && self.tsecr == next.tsecr
             && self.number_of(self.count) == next.number
             && self.serial + u64::from(self.count) == next.serial;
-        if !follows || self.push || self.alone || next.alone || next.cwr || next.first < self.last()
-        {
+        if !follows || self.push || next.cwr || next.first < self.last() {
             return false;
         }
         let last = (self.last().0, self.spacing, self.count);

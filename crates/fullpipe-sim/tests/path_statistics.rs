@@ -46,7 +46,6 @@ fn pass_trains(element: Element, packets: u64, length: u32, spacing: Time) -> Pa
             tsecr: 0,
             count,
             push: false,
-            alone: false,
             serial,
             first,
             spacing,

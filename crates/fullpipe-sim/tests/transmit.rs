@@ -31,7 +31,6 @@ fn acks(first: u64, spacing: u64, count: u32) -> Train {
         tsval: 0,
         tsecr: 0,
         push: false,
-        alone: false,
         count,
         serial: 0,
         first: Time(first),

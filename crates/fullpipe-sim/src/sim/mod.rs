@@ -79,8 +79,6 @@ pub(crate) struct Shared {
     pub(crate) opening: u32,
     /// Whether the receiver minds the end of a burst (PSH).
     pub(crate) push: bool,
-    /// Whether it minds what was an skb of its own.
-    pub(crate) alone: bool,
     /// Where packets are to be told.
     capture: Option<Box<Capture>>,
 }
@@ -182,7 +180,6 @@ impl Run {
             headers,
             opening: opening_len(&config.sender),
             push: profile_of(&config.receiver)?.push_asks_ack,
-            alone: profile_of(&config.receiver)?.joins_received,
             capture: None,
         };
         let samples = Samples::of(config);

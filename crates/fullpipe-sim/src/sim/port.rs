@@ -26,8 +26,6 @@ pub(crate) struct Port<'a> {
     pub(crate) opening: u32,
     /// Whether the end of an skb of several segments is told (PSH).
     pub(crate) push: bool,
-    /// Whether it is told that a segment is an skb of its own.
-    pub(crate) alone: bool,
     /// What of the flow is in the host, where that matters, and the memory of an skb besides its data.
     pub(super) in_host: Option<(&'a mut InHost, u64)>,
     /// Segments sent again, for the trace.
@@ -55,7 +53,6 @@ impl Port<'_> {
             tsval: 0,
             tsecr: 0,
             push: false,
-            alone: false,
             count,
             serial: 0,
             first: self.cpu,
@@ -147,11 +144,10 @@ impl Output for Port<'_> {
         if let Some((in_host, _)) = self.in_host.as_mut().filter(|_| !known) {
             in_host.wait(memory);
         }
-        let alone = self.alone && segments == 1;
         let taken = match (full, rest) {
             (0, 0) => self.push(&[tail], made, What::Probe, memory),
-            (0, _) => self.push(&[Train { push, alone, ..tail }], made, What::Plain, memory),
-            (_, 0) => self.push(&[Train { push, alone, ..whole }], made, What::Plain, memory),
+            (0, _) => self.push(&[Train { push, ..tail }], made, What::Plain, memory),
+            (_, 0) => self.push(&[Train { push, ..whole }], made, What::Plain, memory),
             _ => self.push(&[whole, Train { push, ..tail }], made, What::Plain, memory),
         };
         let leaves = self.transmit.last_leaves(self.cpu);

@@ -133,7 +133,6 @@ impl ReceivingHost {
             headers: shared.headers,
             opening: shared.opening,
             push: false,
-            alone: false,
             retransmitted: Vec::new(),
             congested: false,
             of_others: Vec::new(),
@@ -240,8 +239,8 @@ impl ReceivingHost {
         if state.tcp.rcv_nxt == 0 && packet.len > 0 && packet.number == 0 {
             shared.event(now, packet.flow, EventKind::FirstData, u64::from(packet.len));
         }
-        let Train { number: seq, len, tsval, tsecr, push, alone, ecn, cwr, .. } = packet;
-        let segment = Segment { seq, len, tsval, tsecr, push, alone, ecn, cwr };
+        let Train { number: seq, len, tsval, tsecr, push, ecn, cwr, .. } = packet;
+        let segment = Segment { seq, len, tsval, tsecr, push, ecn, cwr };
         let segment = Arrived { segment, serial: packet.serial };
         if state.locked {
             state.backlog.push_back(segment);

@@ -176,7 +176,6 @@ impl SendingHost {
             headers: shared.headers,
             opening: shared.opening,
             push: shared.push,
-            alone: shared.alone,
             retransmitted: core::mem::take(&mut self.resent),
             congested: false,
             of_others: Vec::new(),

@@ -1,9 +1,8 @@
 //! Received skbs joined in memory: one that continues the last of a queue gives it its data, and its own head
 //! is freed.
 //!
-//! Source: Linux 6.12 `tcp_try_coalesce`, `skb_try_coalesce`. What came as part of a larger skb has heads of its
-//! own; a packet that was an skb of its own shares its head with the sender's copy, as between hosts of one kernel, and
-//! takes nothing more.
+//! Source: Linux 6.12 `tcp_try_coalesce`, `skb_try_coalesce`. An skb that shares its head with a copy of the sender's
+//! takes nothing more there; a router in between has given each packet a head of its own (`ip_forward`).
 
 /// Pieces of memory that an skb refers to at most (MAX_SKB_FRAGS).
 const MAX_FRAGS: u32 = 17;
@@ -16,20 +15,18 @@ pub(super) struct Joined {
     /// First byte after it.
     pub(super) end: u64,
     frags: u32,
-    /// Whether its head is the sender's, too.
-    shared: bool,
 }
 
 impl Joined {
-    /// What came as `[seq, end)`; `alone`: as an skb of its own.
-    pub(super) fn new(seq: u64, end: u64, alone: bool) -> Joined {
-        Joined { end, frags: pieces(seq, end), shared: alone }
+    /// What came as `[seq, end)`.
+    pub(super) fn new(seq: u64, end: u64) -> Joined {
+        Joined { end, frags: pieces(seq, end) }
     }
 
     /// Takes the data of `[seq, end)`, if it continues this skb and there is room; whether it did.
     pub(super) fn take(&mut self, seq: u64, end: u64) -> bool {
         let frags = self.frags + pieces(seq, end);
-        if self.shared || seq != self.end || frags > MAX_FRAGS {
+        if seq != self.end || frags > MAX_FRAGS {
             return false;
         }
         (self.end, self.frags) = (end, frags);
@@ -48,16 +45,11 @@ mod tests {
 
     #[test]
     fn an_skb_takes_what_continues_it_while_there_are_pieces() {
-        let mut skb = Joined::new(0, 1000, false);
+        let mut skb = Joined::new(0, 1000);
         assert!(!skb.take(2000, 3000), "not the next one");
         let joined = (1..40).take_while(|i| skb.take(i * 1000, (i + 1) * 1000)).count();
         assert_eq!(joined, 16, "17 pieces in all");
         // The 33rd packet of 1000 bytes lies in two pieces.
         assert_eq!([pieces(31_000, 32_000), pieces(32_000, 33_000)], [1, 2]);
-    }
-
-    #[test]
-    fn a_head_that_the_sender_has_too_takes_nothing() {
-        assert!(!Joined::new(0, 1000, true).take(1000, 2000));
     }
 }

@@ -102,8 +102,6 @@ pub struct Segment {
     pub tsecr: u32,
     /// Whether it is the last one of an skb of several (PSH).
     pub push: bool,
-    /// Whether it was an skb of its own, told where the receiver minds.
-    pub alone: bool,
     /// Its codepoint as it arrives.
     pub ecn: Ecn,
     /// Whether it tells that the sender reduces cwnd (CWR).

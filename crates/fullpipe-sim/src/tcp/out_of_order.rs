@@ -107,14 +107,14 @@ impl OutOfOrder {
     }
 
     /// Joins the segment at `seq`, new in the queue, to the one before it, if that may be; whether it did.
-    pub(super) fn join(&mut self, seq: u64, len: u32, alone: bool) -> bool {
+    pub(super) fn join(&mut self, seq: u64, len: u32) -> bool {
         let Some(joined) = &mut self.joined else { return false };
         let end = seq + u64::from(len);
         let before = joined.range_mut(..seq).next_back();
         if before.is_some_and(|(_, skb)| skb.take(seq, end)) {
             return true;
         }
-        joined.insert(seq, Joined::new(seq, end, alone));
+        joined.insert(seq, Joined::new(seq, end));
         false
     }
 

@@ -214,7 +214,7 @@ impl Receiver {
         let had_hole = !self.out_of_order.is_empty();
         self.tell_duplicate(seq, self.rcv_nxt);
         let first_nxt = end;
-        self.take_in_order((end - self.rcv_nxt) as u32, end, segment.alone);
+        self.take_in_order((end - self.rcv_nxt) as u32, end);
         self.measure(len, segment.push);
         self.acks.on_data(now, self.window.rcv_wnd);
         self.hear_mark(segment.ecn);
@@ -278,8 +278,8 @@ impl Receiver {
         self.window.rmem_alloc <= self.window.rcvbuf
     }
 
-    fn take_in_order(&mut self, len: u32, end: u64, alone: bool) {
-        let memory = u64::from(len) + self.in_order_overhead(end - u64::from(len), end, alone);
+    fn take_in_order(&mut self, len: u32, end: u64) {
+        let memory = u64::from(len) + self.in_order_overhead(end - u64::from(len), end);
         self.window.rmem_alloc += memory;
         self.enqueue(Waiting { len, count: 1, memory });
         self.rcv_nxt = end;
@@ -304,12 +304,12 @@ impl Receiver {
     }
 
     /// Memory of an in-order segment beside its data: none if it joins what waits for the reader.
-    fn in_order_overhead(&mut self, seq: u64, end: u64, alone: bool) -> u64 {
+    fn in_order_overhead(&mut self, seq: u64, end: u64) -> u64 {
         let joins = self.profile.joins_received;
         if joins && self.tail.as_mut().is_some_and(|tail| tail.take(seq, end)) {
             return 0;
         }
-        self.tail = joins.then(|| Joined::new(seq, end, alone));
+        self.tail = joins.then(|| Joined::new(seq, end));
         self.profile.rx_overhead
     }
 
@@ -374,11 +374,11 @@ impl Receiver {
 
     /// Puts a segment beyond a hole into the queue: what became of it, and the memory that it takes more.
     fn keep(&mut self, segment: &Segment) -> (Kept, u64) {
-        let Segment { seq, len, alone, .. } = *segment;
+        let Segment { seq, len, .. } = *segment;
         let held = self.out_of_order.memory();
         let kept = match self.out_of_order.insert(seq, len, self.mss) {
             false => Kept::Known,
-            true if self.out_of_order.join(seq, len, alone) => Kept::Joined,
+            true if self.out_of_order.join(seq, len) => Kept::Joined,
             true => Kept::Apart,
         };
         self.duplicates += u64::from(kept == Kept::Known);

@@ -81,7 +81,6 @@ fn trains(elements: &[Element], drawn: &[Drawn]) -> Vec<Train> {
             tsecr: 0,
             count,
             push: false,
-            alone: false,
             serial,
             first,
             spacing,

@@ -33,7 +33,6 @@ pub fn trains_and_link() -> impl Strategy<Value = (Link, Vec<Train>)> {
                 tsval,
                 tsecr: 0,
                 push: false,
-                alone: false,
                 count,
                 serial,
                 first,

@@ -169,9 +169,8 @@ impl Output for Link<'_> {
             let (seq, cwr) = (skb.seq + u64::from(at), skb.cwr && at == 0);
             at += len;
             let push = at == skb.len && (at > SEGMENT || skb.push);
-            let alone = skb.len <= SEGMENT;
             let Transmission { tsval, tsecr, ecn, .. } = skb;
-            let segment = Segment { seq, len, tsval, tsecr, push, alone, ecn, cwr };
+            let segment = Segment { seq, len, tsval, tsecr, push, ecn, cwr };
             self.segment(segment, skb.retransmission);
         }
         true

@@ -117,9 +117,8 @@ impl Output for Port<'_> {
             let (seq, cwr) = (skb.seq + u64::from(at), skb.cwr && at == 0);
             at += len;
             let push = at == skb.len && (at > self.mss || skb.push);
-            let alone = skb.len > 0 && skb.len <= self.mss;
             let Transmission { tsval, tsecr, ecn, .. } = skb;
-            let segment = Segment { seq, len, tsval, tsecr, push, alone, ecn, cwr };
+            let segment = Segment { seq, len, tsval, tsecr, push, ecn, cwr };
             segments.push((Body::Data(segment), len));
             self.cpu += self.cost;
         }
