@@ -13,8 +13,8 @@
  * 2.6.29 and 2.6.38, between which lies 2.6.32, and in 3.14; what differs there came with 2.6.39. All
  * was read in 6.1 and 6.12 too, which agree; from which version on what they do otherwise holds is known
  * from their history.
- * Deviations: the cubic root is the integer Newton iteration; kernels from
- * 2.6.22 on approximate it by a table, within 0.2 % on average. Time since the epoch is scaled in
+ * Deviations: below 4.0 the cubic root is the integer Newton iteration; kernels
+ * from 2.6.22 on approximate it by the table, within 0.2 % on average. Time since the epoch is scaled in
  * 64 bits (the kernel's 32 bits wrap after 2^22 jiffies without a loss). Delay samples by
  * timestamps (2.6.20 to 2.6.22) are taken in state Open, there from ACKs that raise no alarm.
  * Other products wrap as there: 32 bits for cwnd, 64 bits for the cube (|t - K| up to 346 s).
@@ -84,7 +84,9 @@ enum { IN_JIFFIES, IN_MS, IN_US }; /* rtt_clock */
 	P(least_cnt, "packets", 1, 65535, "one packet per this many at least",                      \
 	  SINCE(2, 6, 20, 1), SINCE(4, 0, 0, 2))                                                    \
 	P(idle_shifts_epoch, "0 or 1", 0, 1, "the curve stands still in a pause",               \
-	  SINCE(2, 6, 20, 0), SINCE(4, 3, 0, 1))
+	  SINCE(2, 6, 20, 0), SINCE(4, 3, 0, 1))                                                    \
+	P(root_by_table, "0 or 1", 0, 1, "the cubic root is one step from a table's value",         \
+	  SINCE(2, 6, 20, 0), SINCE(4, 0, 0, 1))
 CC_PARAMS(CUBIC_PARAMS)
 
 struct cubic {
@@ -258,6 +260,29 @@ static u32 cubic_root(u64 a)
 	return (u32)x;
 }
 
+/* 64 cbrt(x) - 1 for x below 64, the first ones by what fits best: figures of Linux (2.6.22 and later). */
+CC_TABLE(unsigned char, root_64) = {
+	0,   54,  54,  54,  118, 118, 118, 118, 123, 129, 134, 138, 143, 147, 151, 156,
+	157, 161, 164, 168, 170, 173, 176, 179, 181, 185, 187, 190, 192, 194, 197, 199,
+	200, 202, 204, 206, 209, 211, 213, 215, 217, 219, 221, 222, 224, 225, 227, 229,
+	231, 232, 234, 236, 237, 239, 240, 242, 244, 245, 246, 248, 250, 251, 252, 254,
+};
+
+/* The same as kernels have it: from the six leading bits a first value, then one step of Newton's with a root
+ * taken a little too small and a third rounded down. */
+static u32 cubic_root_by_table(u64 a)
+{
+	u32 bits = fls64(a), thirds;
+	u64 x;
+
+	if (bits < 7)
+		return (root_64[a & 63] + 35u) >> 6;
+	thirds = ((bits * 84) >> 8) - 1;
+	x = ((u64)(root_64[(a >> (3 * thirds)) & 63] + 10u) << thirds) >> 6;
+	x = 2 * x + div_u64(a, x * (x - 1));
+	return (u32)((x * 341) >> 10);
+}
+
 static void start_epoch(struct sock *sk, struct cubic *ca, u32 cwnd, u32 now, u32 acked)
 {
 	u64 cube_factor = div_u64(1ull << CUBE_SHIFT, cube_rtt_scale(sk));
@@ -269,7 +294,9 @@ static void start_epoch(struct sock *sk, struct cubic *ca, u32 cwnd, u32 now, u3
 		ca->k = 0;
 		ca->origin = cwnd;
 	} else {
-		ca->k = cubic_root(cube_factor * (ca->last_max_cwnd - cwnd));
+		u64 cube = cube_factor * (ca->last_max_cwnd - cwnd);
+
+		ca->k = param(sk, root_by_table) ? cubic_root_by_table(cube) : cubic_root(cube);
 		ca->origin = ca->last_max_cwnd;
 	}
 }
