@@ -8,6 +8,8 @@ use core::cell::Cell;
 const WHEEL_SLOTS: u64 = 64;
 /// A level's slots have 2 to this power as many ticks as those of the level below (LVL_CLK_SHIFT).
 const WHEEL_SHIFT: u32 = 3;
+/// Uptime of a host when a run begins, as its jiffies and timestamps have it, seconds.
+const BOOTED_S: u64 = 300;
 /// Seconds at the run's start until the jiffies have filled 32 bits. They begin 300 s before (INITIAL_JIFFIES);
 /// the host was booted 10 s ago, as under `--engine linux`.
 const UNTIL_WRAP_S: u64 = 290;
@@ -17,6 +19,8 @@ const UNTIL_WRAP_S: u64 = 290;
 pub struct Ticks {
     /// Nanoseconds of a tick.
     ns: u64,
+    /// Ticks from the host's start to time 0.
+    booted: u64,
     /// Beginning and number of the tick that was asked for last.
     last: Cell<(u64, u64)>,
 }
@@ -24,12 +28,20 @@ pub struct Ticks {
 impl Ticks {
     /// Jiffies of a kernel with so many per second.
     pub fn jiffies(hz: u32) -> Ticks {
-        Ticks { ns: 1_000_000_000 / u64::from(hz), last: Cell::new((0, 0)) }
+        let ns = 1_000_000_000 / u64::from(hz);
+        Ticks { ns, booted: BOOTED_S * 1_000_000_000 / ns, last: Cell::new((0, 0)) }
     }
 
-    /// Ticks in a second.
-    pub fn per_second(&self) -> u64 {
-        1_000_000_000 / self.ns
+    /// Ticks at `time` since the host was booted, in the 32 bits that jiffies and timestamps have. They do not
+    /// begin at 0, which congestion controls take for "no time" (Linux begins five minutes before they wrap).
+    #[inline]
+    pub fn since_boot(&self, time: Time) -> u32 {
+        (self.booted + self.at(time)) as u32
+    }
+
+    /// When a tick began of which [`Ticks::since_boot`] told.
+    pub fn begin_since_boot(&self, number: u32) -> Time {
+        self.begin(u64::from(number).saturating_sub(self.booted))
     }
 
     /// The number of the tick at `time`.

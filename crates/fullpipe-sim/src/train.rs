@@ -65,6 +65,8 @@ pub struct Train {
     pub tsecr: u32,
     /// Whether the last packet ends a burst (PSH).
     pub push: bool,
+    /// Whether the last packet ends its stream (FIN), which takes a number behind its data.
+    pub fin: bool,
     /// Number of packets, at least 1.
     pub count: u32,
     /// Number of the first packet among all that its host has put on the wire; the others follow it.
@@ -105,9 +107,10 @@ impl Train {
     pub fn retimed(&self, from: u32, count: u32, first: Time, spacing: u64) -> Train {
         let serial = self.serial + u64::from(from);
         let push = self.push && from + count == self.count;
+        let fin = self.fin && from + count == self.count;
         let cwr = self.cwr && from == 0;
         let number = self.number_of(from);
-        Train { number, count, serial, first, spacing, push, cwr, ..*self }
+        Train { number, count, serial, first, spacing, push, fin, cwr, ..*self }
     }
 
     /// Marks all of the packets (CE) if their flow can be told so; whether it can. Packets marked before can
@@ -136,7 +139,7 @@ impl Train {
             && self.tsecr == next.tsecr
             && self.number_of(self.count) == next.number
             && self.serial + u64::from(self.count) == next.serial;
-        if !follows || self.push || next.cwr || next.first < self.last() {
+        if !follows || self.push || self.fin || next.cwr || next.first < self.last() {
             return false;
         }
         let last = (self.last().0, self.spacing, self.count);
@@ -144,7 +147,7 @@ impl Train {
             return false;
         };
         self.spacing = pace;
-        self.push = next.push;
+        (self.push, self.fin) = (next.push, next.fin);
         self.count += next.count;
         true
     }

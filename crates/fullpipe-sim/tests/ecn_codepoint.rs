@@ -19,6 +19,7 @@ fn segments(from: u32, count: u32, ecn: Ecn) -> Train {
         tsval: 0,
         tsecr: 0,
         push: false,
+        fin: false,
         count,
         serial: u64::from(from),
         first: Time::us(u64::from(from)),

@@ -75,7 +75,8 @@ fn nothing_is_lost_nor_late(config: &Config) -> Result<(), String> {
     record.events().find(late).map_or(Ok(()), |event| Err(format!("{event:?}")))
 }
 
-/// Flows of some hundred thousand bytes, and five minutes for them. Where hardly a packet fits into
+/// Flows of some hundred thousand bytes, and an hour for them: losses in a row double the timeout up to two minutes,
+/// and a burst may take ten retransmissions. Where hardly a packet fits into
 /// a queue, or less than two into a receive buffer, a transfer may take its time.
 fn finite(mut config: Config) -> Config {
     for flow in &mut config.flows {
@@ -91,8 +92,8 @@ fn finite(mut config: Config) -> Config {
     sysctl.rmem_max = sysctl.rmem_max.max(least);
     sysctl.tcp_rmem = sysctl.tcp_rmem.map(|bytes| bytes.max(least));
     at_least(&mut config, 8);
-    config.end = Time::secs(300);
-    config.sample = Time::secs(1);
+    config.end = Time::secs(3600);
+    config.sample = Time::secs(10);
     config
 }
 

@@ -46,6 +46,7 @@ fn pass_trains(element: Element, packets: u64, length: u32, spacing: Time) -> Pa
             tsecr: 0,
             count,
             push: false,
+            fin: false,
             serial,
             first,
             spacing,

@@ -6,7 +6,7 @@ mod random;
 
 use conversation::host;
 use fullpipe_sim::config::Host;
-use fullpipe_sim::tcp::profile;
+use fullpipe_sim::tcp::profile::{self, Profile};
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::{Ack, Segment};
 use fullpipe_sim::units::Time;
@@ -104,8 +104,8 @@ fn state(tcp: &Receiver) -> String {
     format!("{numbers:?} {:?} {acks:?}", tcp.window)
 }
 
-fn compare((host, buffer, steps): &Case) -> Result<(), String> {
-    let new = || Receiver::new(profile::find("2.6.20").expect("a profile"), host, MSS, *buffer);
+fn compare(profile: &Profile, (host, buffer, steps): &Case) -> Result<(), String> {
+    let new = || Receiver::new(profile, host, MSS, *buffer);
     let (mut one, mut other) = (new(), new());
     let mut highest = 0;
     for step in steps {
@@ -134,9 +134,20 @@ fn compare((host, buffer, steps): &Case) -> Result<(), String> {
     Ok(())
 }
 
+fn in_2_6_20(case: &Case) -> Result<(), String> {
+    compare(profile::find("2.6.20").expect("a profile"), case)
+}
+
+/// What joins in memory, and what tells the size of segments, differs from one segment to the next.
+fn where_segments_join(case: &Case) -> Result<(), String> {
+    let today = profile::find("6.12").expect("a profile");
+    compare(&Profile { compresses_sacks: false, ..*today }, case)
+}
+
 #[test]
 fn rows_do_what_their_segments_do() {
-    random::check(20_000, case(), compare);
+    random::check(20_000, case(), in_2_6_20);
     let taken = TAKEN.load(Ordering::Relaxed);
     assert!(taken > 10_000, "hardly any segments were taken together: {taken}");
+    random::check(2_000, case(), where_segments_join);
 }

@@ -31,6 +31,7 @@ fn acks(first: u64, spacing: u64, count: u32) -> Train {
         tsval: 0,
         tsecr: 0,
         push: false,
+        fin: false,
         count,
         serial: 0,
         first: Time(first),

@@ -10,8 +10,9 @@ use crate::interrupt;
 use crate::output::{Output, note};
 use crate::progress::Progress;
 use cases::Asked;
+use fullpipe::parity::bars::{self, Judged, Miss};
 use fullpipe::parity::distance::Unit;
-use fullpipe::parity::{bars, spread};
+use fullpipe::parity::spread::{self, Spread};
 use fullpipe::report::terminal;
 use fullpipe_sim::units::Time;
 use keep::Folder;
@@ -32,8 +33,9 @@ pub fn parity(arguments: &ParityArguments, output: &Output) -> Result<(), Failur
     let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let done = work::run(&asked, folder.as_ref(), jobs, &progress);
     progress.finish();
-    show(&asked, &done, arguments, output)?;
-    let Done { units, failures, finished } = done;
+    let verdict = Verdict::of(&done.units, arguments);
+    show(&asked, &done, &verdict, arguments.json, output)?;
+    let Done { failures, finished, .. } = done;
     if interrupt::stopped() && failures.is_empty() && finished < asked.cases.len() {
         note(&format!("interrupted: {finished} of {} runs were compared", asked.cases.len()));
         return Err(Failure::Interrupted);
@@ -42,17 +44,34 @@ pub fn parity(arguments: &ParityArguments, output: &Output) -> Result<(), Failur
         let others = format!("{finished} of {} runs were compared", asked.cases.len());
         return Err(Failure::Runs { failures, others: Some(others) });
     }
-    match met(&units, arguments) {
+    match verdict.met() {
         true => Ok(()),
         false => Err(Failure::Expectation),
     }
 }
 
-/// Whether bars are met, or distributions alike.
-fn met(units: &[Unit], arguments: &ParityArguments) -> bool {
-    match arguments.seeds {
-        Some(_) => spread::spreads(units).iter().all(|spread| spread.met),
-        None => bars::met(&bars::judge(units)),
+/// What is said of the runs that were compared.
+enum Verdict {
+    /// Distributions over seeds.
+    Spreads(Vec<Spread>),
+    /// Bars, and what misses them.
+    Bars(Vec<Judged>, Vec<Miss>),
+}
+
+impl Verdict {
+    fn of(units: &[Unit], arguments: &ParityArguments) -> Verdict {
+        match arguments.seeds {
+            Some(_) => Verdict::Spreads(spread::spreads(units)),
+            None => Verdict::Bars(bars::judge(units), bars::misses(units)),
+        }
+    }
+
+    /// Whether distributions are alike, or bars met.
+    fn met(&self) -> bool {
+        match self {
+            Verdict::Spreads(spreads) => spreads.iter().all(|spread| spread.met),
+            Verdict::Bars(judged, _) => bars::met(judged),
+        }
     }
 }
 
@@ -66,28 +85,28 @@ fn spans(asked: &Asked) -> Vec<Time> {
 fn show(
     asked: &Asked,
     done: &Done,
-    arguments: &ParityArguments,
+    verdict: &Verdict,
+    as_json: bool,
     output: &Output,
 ) -> Result<(), Failure> {
     let Done { units, finished, .. } = done;
     if units.is_empty() {
         return Ok(());
     }
-    let met = met(units, arguments);
-    let (runs, of, partial) = (finished, asked.cases.len(), *finished < asked.cases.len());
-    let head = json!({ "format": 1, "partial": partial, "runs": runs, "of": of, "met": met, "units": units });
-    if arguments.seeds.is_some() {
-        let spreads = spread::spreads(units);
-        return match arguments.json {
-            true => output.json(&with(head, json!({ "spreads": spreads }))),
-            false => output.print(&terminal::spreads(&spreads, output.style())),
+    let (style, of) = (output.style(), asked.cases.len());
+    if as_json {
+        let (runs, partial, met) = (finished, *finished < of, verdict.met());
+        let head = json!({ "format": 1, "partial": partial, "runs": runs, "of": of, "met": met, "units": units });
+        let more = match verdict {
+            Verdict::Spreads(spreads) => json!({ "spreads": spreads }),
+            Verdict::Bars(judged, missed) => json!({ "bars": judged, "misses": missed }),
         };
+        return output.json(&with(head, more));
     }
-    let (judged, missed) = (bars::judge(units), bars::misses(units));
-    match arguments.json {
-        true => output.json(&with(head, json!({ "bars": judged, "misses": missed }))),
-        false => output.print(&terminal::parity(units, &judged, &missed, output.style())),
-    }
+    output.print(&match verdict {
+        Verdict::Spreads(spreads) => terminal::spreads(spreads, style),
+        Verdict::Bars(judged, missed) => terminal::parity(units, judged, missed, style),
+    })
 }
 
 /// One document of both.

@@ -3,33 +3,22 @@
 use super::sock::{AckSample, Flow};
 use core::ffi::{CStr, c_char};
 
-/// The algorithms, by the names of their `CC_REGISTER`: one word for a new one.
-macro_rules! algorithms {
-    ($($symbol:ident)*) => {
+/// A function that tells of all instances of one kind, by the names of their `CC_REGISTER` or
+/// `CC_SLOW_START`: one word for a new one.
+macro_rules! registered {
+    ($all:ident: $kind:ty = $($symbol:ident)*) => {
         unsafe extern "C" {
-            $(safe static $symbol: Algorithm;)*
+            $(safe static $symbol: $kind;)*
         }
-        /// Every registered algorithm.
-        pub(super) fn all() -> [&'static Algorithm; [$(stringify!($symbol)),*].len()] {
+        pub(super) fn $all() -> [&'static $kind; [$(stringify!($symbol)),*].len()] {
             [$(&$symbol),*]
         }
     };
 }
-algorithms! { cc_bic cc_cubic cc_reno }
-
-/// The slow starts, by the names of their `CC_SLOW_START`: one word for a new one.
-macro_rules! slow_starts {
-    ($($symbol:ident)*) => {
-        unsafe extern "C" {
-            $(safe static $symbol: SlowStart;)*
-        }
-        /// Every registered slow start.
-        pub(super) fn slow_starts() -> [&'static SlowStart; [$(stringify!($symbol)),*].len()] {
-            [$(&$symbol),*]
-        }
-    };
+registered! { algorithms: Algorithm = cc_bic cc_cubic cc_reno }
+registered! {
+    slow_starts: SlowStart = cc_slow_start_hystartpp cc_slow_start_limited cc_slow_start_search
 }
-slow_starts! { cc_slow_start_hystartpp cc_slow_start_limited cc_slow_start_search }
 
 /// `struct cc_algorithm` of `cc/cc.h`.
 #[repr(C)]

@@ -107,7 +107,7 @@ impl fmt::Display for Error {
         match self {
             Error::UnknownAlgorithm(name) => {
                 write!(f, "no congestion control \"{name}\"; known: ")?;
-                list(f, ffi::all().iter().map(|a| a.name()))
+                list(f, ffi::algorithms().iter().map(|a| a.name()))
             }
             Error::UnknownSlowStart(name) => {
                 write!(f, "no slow start \"{name}\"; known: ")?;
@@ -154,7 +154,7 @@ fn kernels(algorithm: &Algorithm) -> Vec<String> {
 
 /// The algorithm of this name.
 pub(super) fn named(name: &str) -> Option<&'static Algorithm> {
-    ffi::all().into_iter().find(|a| a.name() == name)
+    ffi::algorithms().into_iter().find(|a| a.name() == name)
 }
 
 /// The version `kernel`, if `algorithm` behaves as it did there.
@@ -242,7 +242,7 @@ pub fn algorithms() -> Vec<Description> {
         kernels: kernels(a),
         parameters: a.params().iter().map(described).collect(),
     };
-    ffi::all().into_iter().map(describe).collect()
+    ffi::algorithms().into_iter().map(describe).collect()
 }
 
 /// Every slow start beside the kernels' own with its parameters, by name. No kernel has them: they go with all.

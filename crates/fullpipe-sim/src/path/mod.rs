@@ -24,7 +24,7 @@ pub trait Stage {
     }
     /// Before this nothing that it holds leaves, whatever else arrives.
     fn holds_until(&self) -> Time {
-        Time::NEVER
+        self.wake_time().unwrap_or(Time::NEVER)
     }
     /// When the element wants to be woken without input.
     fn wake_time(&self) -> Option<Time> {

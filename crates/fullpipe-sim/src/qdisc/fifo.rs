@@ -32,7 +32,8 @@ impl<P> List<P> {
         told: &mut Told<P>,
     ) -> Verdict {
         let packets = self.len() + ahead.packets;
-        if limit.has_room(Size { packets, bytes: self.bytes + ahead.bytes }, packet.bytes) {
+        let there = Size { packets, bytes: self.bytes + ahead.bytes };
+        if limit.holds(there.and(1, packet.bytes)) {
             self.push(packet);
             Verdict::Taken
         } else {

@@ -146,7 +146,7 @@ impl<P: Packet> Queue<P> for Flows<P> {
             told.dropped.push(packet);
             Verdict::Refused
         };
-        if !self.limit.has_room(self.waiting, packet.bytes) {
+        if !self.limit.holds(self.waiting.and(1, packet.bytes)) {
             return refuse(packet, told);
         }
         if self.goes_by(ahead) {

@@ -84,11 +84,10 @@ impl<P> FqCodel<P> {
 
     /// Whether more waits than may.
     fn is_over(&self, ahead: Size) -> bool {
-        let over = match self.limit {
-            QueueLimit::Packets(limit) => self.waiting.packets + ahead.packets > u64::from(limit),
-            QueueLimit::Bytes(limit) => self.waiting.bytes + ahead.bytes > limit,
-        };
-        over || self.waiting.bytes + PACKET_MEMORY * self.waiting.packets > MEMORY
+        let Size { packets, bytes } = self.waiting;
+        let there = Size { packets: packets + ahead.packets, bytes: bytes + ahead.bytes };
+        !self.limit.holds(there)
+            || self.waiting.bytes + PACKET_MEMORY * self.waiting.packets > MEMORY
     }
 
     /// `fq_codel_drop`: which flow lost packets.

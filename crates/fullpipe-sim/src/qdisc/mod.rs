@@ -114,6 +114,14 @@ pub struct Size {
     pub bytes: u64,
 }
 
+impl Size {
+    /// This and `count` packets of `bytes` each.
+    pub fn and(self, count: u32, bytes: u32) -> Size {
+        let count = u64::from(count);
+        Size { packets: self.packets + count, bytes: self.bytes + count * u64::from(bytes) }
+    }
+}
+
 /// A queue with its discipline.
 pub trait Queue<P> {
     /// A packet comes. What is `ahead` has been taken out and has not gone yet: it counts against the limit
@@ -161,11 +169,11 @@ impl Discipline {
 }
 
 impl QueueLimit {
-    /// Whether a packet of `bytes` may join what is there.
-    fn has_room(self, there: Size, bytes: u32) -> bool {
+    /// Whether so much may wait.
+    pub fn holds(self, size: Size) -> bool {
         match self {
-            QueueLimit::Packets(limit) => there.packets < u64::from(limit),
-            QueueLimit::Bytes(limit) => there.bytes + u64::from(bytes) <= limit,
+            QueueLimit::Packets(limit) => size.packets <= u64::from(limit),
+            QueueLimit::Bytes(limit) => size.bytes <= limit,
         }
     }
 }

@@ -41,7 +41,7 @@ use crate::path::Chain;
 use crate::path::host::receive::Receive;
 use crate::tally::Samples;
 use crate::tcp::behaviour::profile_of;
-use crate::tcp::{HEADERS, TIMESTAMP_OPTION, ecn, opening_len};
+use crate::tcp::{self, ecn, opening_len};
 use crate::trace::{Control, Event, EventKind, Sink};
 use crate::train::{Kind, Train};
 use crate::units::Time;
@@ -161,7 +161,7 @@ fn negotiated(config: &Config) -> Config {
 /// # Errors
 /// An MTU too small for a segment.
 fn mss(config: &Config) -> Result<(u32, u32), String> {
-    let headers = HEADERS + if config.sender.timestamps { TIMESTAMP_OPTION } else { 0 };
+    let headers = tcp::headers(config.sender.timestamps);
     match config.mtu.checked_sub(headers) {
         Some(mss) if mss >= 8 => Ok((mss, headers)),
         _ => Err("mtu: leaves no room for a segment".to_string()),

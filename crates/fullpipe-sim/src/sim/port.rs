@@ -53,6 +53,7 @@ impl Port<'_> {
             tsval: 0,
             tsecr: 0,
             push: false,
+            fin: false,
             count,
             serial: 0,
             first: self.cpu,
@@ -138,17 +139,17 @@ impl Output for Port<'_> {
         let whole = Train { cwr: skb.cwr, ..stamped(self.train(skb.seq, self.mss, full)) };
         let tail_at = skb.seq + u64::from(full) * u64::from(self.mss);
         let tail = Train { cwr: skb.cwr && full == 0, ..stamped(self.train(tail_at, rest, 1)) };
-        let push = self.push && (segments > 1 || skb.push);
+        let (push, fin) = (self.push && (segments > 1 || skb.push), skb.fin);
         let memory = self.memory(skb.len);
         let known = !self.transmit.holds();
         if let Some((in_host, _)) = self.in_host.as_mut().filter(|_| !known) {
             in_host.wait(memory);
         }
         let taken = match (full, rest) {
-            (0, 0) => self.push(&[tail], made, What::Probe, memory),
-            (0, _) => self.push(&[Train { push, ..tail }], made, What::Plain, memory),
-            (_, 0) => self.push(&[Train { push, ..whole }], made, What::Plain, memory),
-            _ => self.push(&[whole, Train { push, ..tail }], made, What::Plain, memory),
+            (0, 0) if !fin => self.push(&[tail], made, What::Probe, memory),
+            (0, _) => self.push(&[Train { push, fin, ..tail }], made, What::Plain, memory),
+            (_, 0) => self.push(&[Train { push, fin, ..whole }], made, What::Plain, memory),
+            _ => self.push(&[whole, Train { push, fin, ..tail }], made, What::Plain, memory),
         };
         let leaves = self.transmit.last_leaves(self.cpu);
         match &mut self.in_host {

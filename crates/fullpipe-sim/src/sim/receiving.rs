@@ -232,15 +232,15 @@ impl ReceivingHost {
             state.accepted = true;
             state.tcp.on_accept(cpu);
             shared.event(now, packet.flow, EventKind::Accepted, 0);
-            if packet.len == 0 {
+            if packet.len == 0 && !packet.fin {
                 return shared.settle(packet);
             }
         }
         if state.tcp.rcv_nxt == 0 && packet.len > 0 && packet.number == 0 {
             shared.event(now, packet.flow, EventKind::FirstData, u64::from(packet.len));
         }
-        let Train { number: seq, len, tsval, tsecr, push, ecn, cwr, .. } = packet;
-        let segment = Segment { seq, len, tsval, tsecr, push, ecn, cwr };
+        let Train { number: seq, len, tsval, tsecr, push, fin, ecn, cwr, .. } = packet;
+        let segment = Segment { seq, len, tsval, tsecr, push, fin, ecn, cwr };
         let segment = Arrived { segment, serial: packet.serial };
         if state.locked {
             state.backlog.push_back(segment);

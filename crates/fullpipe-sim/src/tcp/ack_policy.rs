@@ -30,6 +30,8 @@ pub struct AckPolicy {
     wheel: TimerWheel,
     /// Segments still to be acknowledged at once.
     pub quick: u32,
+    /// Whether they are not, for the stream has ended (icsk_ack.pingpong).
+    pingpong: bool,
     /// Whether the next ACK goes at once (ICSK_ACK_NOW).
     pub now: bool,
     /// Delayed ACK's timeout, jiffies; 0 before the first data.
@@ -63,6 +65,7 @@ impl AckPolicy {
             ticks: Ticks::jiffies(hz),
             wheel: profile.timer_wheel,
             quick: 0,
+            pingpong: false,
             now: false,
             ato: 0,
             lrcvtime: 0,
@@ -125,7 +128,23 @@ impl AckPolicy {
     /// So many of the next segments at `most` are acknowledged at once (4.18 `tcp_enter_quickack_mode`).
     pub(super) fn enter_quick_mode_for(&mut self, rcv_wnd: u64, most: u32) {
         self.raise_quick(rcv_wnd, most);
+        self.pingpong = false;
         self.ato = self.ato_min();
+    }
+
+    /// The stream has ended (tcp_fin): its last ACK is delayed like those of a dialogue.
+    pub fn on_fin(&mut self) {
+        self.pingpong = true;
+    }
+
+    /// Whether segments are acknowledged at once (inet_csk_in_quickack_mode).
+    pub fn is_quick(&self) -> bool {
+        self.quick > 0 && !self.pingpong
+    }
+
+    /// Whether an ACK goes when all is read (tcp_cleanup_rbuf).
+    pub fn asks_when_read(&self) -> bool {
+        self.pushed && !self.pingpong
     }
 
     fn raise_quick(&mut self, rcv_wnd: u64, most: u32) {
@@ -193,7 +212,8 @@ impl AckPolicy {
         if self.ato <= least {
             return self.ato.max(1);
         }
-        let divisor = if self.pushed { PUSHED_MAX_DIVISOR } else { ATO_MAX_DIVISOR };
+        let divisor =
+            if self.pushed || self.pingpong { PUSHED_MAX_DIVISOR } else { ATO_MAX_DIVISOR };
         let most = self.hz / divisor;
         let round = match self.rtt.srtt_ticks() >> 3 {
             0 => most,

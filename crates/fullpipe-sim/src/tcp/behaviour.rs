@@ -2,10 +2,10 @@
 //! `behaviour = { reduction = "prr" }`.
 
 use super::profile::{
-    AckOrder, CcRtt, CwndLimited, DsackUndo, FrtoVersion, GrowthUnderReordering, HalvingStep,
-    HeadTimeout, HoleFilled, InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits,
-    MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, RcvTuning, Reduction, RttClock,
-    RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TimerWheel,
+    AckOrder, CcRtt, CwndLimited, DsackUndo, FinBeyondCwnd, FrtoVersion, GrowthUnderReordering,
+    HalvingStep, HeadTimeout, HoleFilled, InitialCwnd, InitialWindow, LockedTimers, LossStates,
+    LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, RcvTuning, Reduction,
+    RttClock, RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TimerWheel,
     TimestampClock, TsoDeferral, WindowShare, find,
 };
 use crate::config::Host;
@@ -79,7 +79,7 @@ choices! {
     InitialCwnd, InitialWindow, PktsAcked, CcRtt, CwndLimited, GrowthUnderReordering, RttClock, RttSource,
     SackMarking, HeadTimeout, LostRetransmits, HoleFilled, TimeoutReordering, Reduction, HalvingStep,
     MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion, TsoDeferral,
-    LockedTimers, TimerWheel, TimestampClock, AckOrder, PrrBound, ProbeTimeout, SkbSize, WindowShare, RcvTuning,
+    FinBeyondCwnd, LockedTimers, TimerWheel, TimestampClock, AckOrder, PrrBound, ProbeTimeout, SkbSize, WindowShare, RcvTuning,
 }
 
 behaviours! {
@@ -128,6 +128,9 @@ behaviours! {
     size_goal_half_window: bool,
         "an skb is at most half the largest window seen",
         "tcp_current_mss, tcp_bound_to_half_wnd";
+    fin_beyond_cwnd: FinBeyondCwnd,
+        "the skb that ends the stream goes though cwnd is full",
+        "tcp_cwnd_test";
     tso_deferral: TsoDeferral,
         "which large skbs wait until enough of them may go",
         "tcp_tso_should_defer";

@@ -67,7 +67,7 @@ impl Sender {
         let Some(room) = self.room() else { return false };
         // Not for more than a tick.
         let waited = self.tso_deferred.is_some_and(|since| now - since > 1);
-        if self.ca_state != CaState::Open || waited {
+        if self.ca_state != CaState::Open || waited || self.queue.head_ends() {
             return false;
         }
         let rule = self.profile.tso_deferral;
@@ -100,7 +100,11 @@ impl Sender {
         if due > (srtt_ns >> 1).min(MILLISECOND_NS) {
             return None;
         }
-        let by_cwnd = room.quota < room.window && room.quota <= room.skb;
-        Some(if by_cwnd { Waits::ForCwnd } else { Waits::ForOther })
+        let by_cwnd = room.quota < room.window;
+        match room.limit() <= room.skb {
+            true if by_cwnd => Some(Waits::ForCwnd),
+            false if self.queue.head_ends() => None,
+            _ => Some(Waits::ForOther),
+        }
     }
 }

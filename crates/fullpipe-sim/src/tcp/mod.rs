@@ -3,6 +3,7 @@
 pub mod ack_policy;
 pub mod autotune;
 pub mod behaviour;
+mod choices;
 mod compressed;
 mod control;
 pub mod counters;
@@ -19,6 +20,7 @@ pub mod probe;
 pub mod profile;
 mod profiles;
 pub mod rack;
+mod receive_queue;
 pub mod receiver;
 mod recovery;
 pub mod rtt;
@@ -36,8 +38,15 @@ use crate::units::Time;
 
 /// Bytes of IP and TCP headers without options.
 pub const HEADERS: u32 = 40;
+/// Bytes of an IP header without options.
+pub const IP_HEADER: u32 = 20;
 /// Bytes that timestamps add to every segment (RFC 7323, padded).
 pub const TIMESTAMP_OPTION: u32 = 12;
+
+/// Bytes of IP and TCP headers of a data segment.
+pub fn headers(timestamps: bool) -> u32 {
+    HEADERS + if timestamps { TIMESTAMP_OPTION } else { 0 }
+}
 
 /// Bytes of a SYN or its answer with IP and TCP headers, its options padded (6.12 `tcp_syn_options`): the MSS, timestamps, SACK,
 /// which stands in their padding where there are any, and the window scale.
@@ -94,7 +103,7 @@ pub struct Ack {
 pub struct Segment {
     /// First byte.
     pub seq: u64,
-    /// Bytes; 0 is a window probe.
+    /// Bytes; 0 without FIN is a window probe.
     pub len: u32,
     /// Timestamp, jiffies of the sender; 0 without timestamps.
     pub tsval: u32,
@@ -102,10 +111,19 @@ pub struct Segment {
     pub tsecr: u32,
     /// Whether it is the last one of an skb of several (PSH).
     pub push: bool,
+    /// Whether the stream ends with it (FIN), which takes a number behind its data.
+    pub fin: bool,
     /// Its codepoint as it arrives.
     pub ecn: Ecn,
     /// Whether it tells that the sender reduces cwnd (CWR).
     pub cwr: bool,
+}
+
+impl Segment {
+    /// The number after it.
+    pub fn end(&self) -> u64 {
+        self.seq + u64::from(self.len) + u64::from(self.fin)
+    }
 }
 
 /// A piece of the stream handed down for transmission.
@@ -113,12 +131,14 @@ pub struct Segment {
 pub struct Transmission {
     /// First byte.
     pub seq: u64,
-    /// Bytes; 0 is a window probe.
+    /// Bytes; 0 without FIN is a window probe.
     pub len: u32,
     /// Whether it was sent before.
     pub retransmission: bool,
     /// Whether it carries PSH even as a single segment: several always do.
     pub push: bool,
+    /// Whether the stream ends with it (FIN), which takes a number behind its data.
+    pub fin: bool,
     /// Timestamp, jiffies; 0 without timestamps.
     pub tsval: u32,
     /// Timestamp echoed, jiffies of the receiver; 0 without timestamps.

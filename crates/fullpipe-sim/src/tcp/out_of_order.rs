@@ -1,6 +1,7 @@
 //! The receiver's out-of-order queue: segments beyond a hole, as ranges that remember where short
 //! segments end, so that counts and memory are those of the segments that came.
 
+use super::Segment;
 use super::joining::Joined;
 use crate::ranges::RangeSet;
 use alloc::collections::BTreeMap;
@@ -19,8 +20,10 @@ pub(super) struct OutOfOrder {
     /// What segments have joined to, by first byte; none where they do not.
     joined: Option<BTreeMap<u64, Joined>>,
     ranges: RangeSet,
-    /// Segments that are not a full MSS: their length by their start.
+    /// Segments that do not take as many numbers as an MSS has bytes: how many, by their start.
     odd: BTreeMap<u64, u32>,
+    /// Number of a FIN.
+    fin: Option<u64>,
     /// What SACKs report. It may be less than what is here: a block that was forgotten comes back segment
     /// by segment.
     blocks: Blocks,
@@ -91,25 +94,34 @@ impl OutOfOrder {
         self.segments
     }
 
-    /// A segment `[seq, seq + len)` came; whether it brought something new.
-    pub(super) fn insert(&mut self, seq: u64, len: u32, mss: u32) -> bool {
+    /// A segment came; whether it brought something new.
+    pub(super) fn insert(&mut self, segment: &Segment, mss: u32) -> bool {
+        let (seq, end) = (segment.seq, segment.end());
         let mut new = false;
-        self.ranges.insert(seq, seq + u64::from(len), |_, _| new = true);
+        self.ranges.insert(seq, end, |_, _| new = true);
         if !new {
             return false;
         }
-        self.bytes += u64::from(len);
+        if segment.fin {
+            self.fin = Some(end - 1);
+        }
+        self.bytes += u64::from(segment.len);
         self.segments += 1;
-        if len != mss {
-            self.odd.insert(seq, len);
+        if end - seq != u64::from(mss) {
+            self.odd.insert(seq, (end - seq) as u32);
         }
         true
     }
 
-    /// Joins the segment at `seq`, new in the queue, to the one before it, if that may be; whether it did.
-    pub(super) fn join(&mut self, seq: u64, len: u32) -> bool {
+    /// Whether a FIN has come that is the number `at`.
+    pub(super) fn ends_at(&self, at: u64) -> bool {
+        self.fin == Some(at)
+    }
+
+    /// Joins a segment, new in the queue, to the one before it, if that may be; whether it did.
+    pub(super) fn join(&mut self, segment: &Segment) -> bool {
         let Some(joined) = &mut self.joined else { return false };
-        let end = seq + u64::from(len);
+        let (seq, end) = (segment.seq, segment.end());
         let before = joined.range_mut(..seq).next_back();
         if before.is_some_and(|(_, skb)| skb.take(seq, end)) {
             return true;
@@ -155,7 +167,7 @@ impl OutOfOrder {
         self.segments += u64::from(count);
     }
 
-    /// Takes out the segments that follow `rcv_nxt` without a hole, as lengths and counts.
+    /// Takes out the segments with data that follow `rcv_nxt` without a hole, as lengths and counts.
     pub(super) fn take_from(&mut self, rcv_nxt: u64, mss: u32) -> Vec<(u32, u32)> {
         let mut taken = Vec::new();
         if self.is_empty() {
@@ -165,6 +177,7 @@ impl OutOfOrder {
         if end == rcv_nxt {
             return taken;
         }
+        let fin = self.ends_at(end - 1);
         self.ranges.remove(rcv_nxt, end, |_, _| {});
         self.blocks.forget_up_to(end);
         let mut at = rcv_nxt;
@@ -177,10 +190,15 @@ impl OutOfOrder {
             at += full * u64::from(mss);
             let Some((start, len)) = next_odd else { break };
             self.odd.remove(&start);
-            taken.push((len, 1));
             at += u64::from(len);
+            let data = len - u32::from(fin && at == end);
+            if data > 0 {
+                taken.push((data, 1));
+            } else {
+                self.segments -= 1;
+            }
         }
-        self.bytes -= end - rcv_nxt;
+        self.bytes -= end - rcv_nxt - u64::from(fin);
         if let Some(joined) = &mut self.joined {
             *joined = joined.split_off(&end);
         }

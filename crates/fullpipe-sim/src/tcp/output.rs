@@ -4,7 +4,7 @@
 //! `tcp_mss_split_point`, `tcp_grow_skb`.
 
 use super::deferral::Waits;
-use super::profile::{AckOrder, ProbeTimeout};
+use super::profile::{AckOrder, FinBeyondCwnd, ProbeTimeout};
 use super::sender::{Sender, TimerKind};
 use super::{Output, Transmission};
 use crate::cc::Event;
@@ -53,14 +53,15 @@ impl Sender {
     /// A tail loss probe: the first unsent segment, even beyond cwnd.
     pub(super) fn push_beyond_cwnd(&mut self, out: &mut dyn Output) {
         let room = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
-        let Some(len) = self.queue.head().map(|head| head.min(self.mss)) else { return };
-        let sent = u64::from(len) <= room && self.send_head(len, out);
+        let Some(head) = self.queue.head() else { return };
+        let fits = u64::from(self.first_numbers(head)) <= room;
+        let sent = fits && self.send_head(head.min(self.mss), out);
         self.validate_after(sent.into(), false, out);
     }
 
     /// tcp_may_send_now.
     pub(super) fn may_send_now(&self) -> bool {
-        self.allowed_head(false, self.cwnd_quota(u32::MAX)).is_some()
+        self.allowed_head(false, self.quota(u32::MAX)).is_some()
     }
 
     /// Skbs that were sent, and whether one waits for room in cwnd.
@@ -78,7 +79,7 @@ impl Sender {
                 self.grow_head(segs);
             }
             let beyond = push == Push::Probe && self.in_flight() >= self.cwnd();
-            let quota = if beyond { 1 } else { self.cwnd_quota(segs) };
+            let quota = if beyond { 1 } else { self.quota(segs) };
             let Some(len) = self.allowed_head(nagle_off, quota) else { return (sent, false) };
             if push == Push::All
                 && let Some(waits) = self.defers(segs, out)
@@ -88,13 +89,23 @@ impl Sender {
             if self.too_much_in_host(len, false, out) || !self.send_head(len, out) {
                 return (sent, false);
             }
-            if !len.is_multiple_of(self.mss) {
+            if len == 0 || !len.is_multiple_of(self.mss) {
                 self.snd_sml = self.snd_nxt;
             }
             sent += 1;
             if push != Push::All {
                 return (sent, false);
             }
+        }
+    }
+
+    /// The same for the first unsent skb, to which cwnd may not apply (tcp_cwnd_test).
+    fn quota(&self, segs: u32) -> u32 {
+        let single = self.queue.head().is_some_and(|head| head <= self.mss);
+        match self.profile.fin_beyond_cwnd {
+            FinBeyondCwnd::Always if self.queue.head_ends() => 1,
+            FinBeyondCwnd::Single if self.queue.head_ends() && single => 1,
+            _ => self.cwnd_quota(segs),
         }
     }
 
@@ -122,12 +133,13 @@ impl Sender {
             return None;
         }
         let window_end = self.snd_una + self.snd_wnd;
-        if self.snd_nxt + u64::from(head.min(self.mss)) > window_end {
+        let ends = self.queue.head_ends();
+        if self.snd_nxt + u64::from(self.first_numbers(head)) > window_end {
             return None;
         }
         if head <= self.mss {
             let last = !self.profile.sends_partial_end || self.queue.tail_is_only();
-            return (nagle_off || !last || self.nagle_allows(head)).then_some(head);
+            return (nagle_off || ends || !last || self.nagle_allows(head)).then_some(head);
         }
         let room = (window_end - self.snd_nxt).min(u64::from(u32::MAX)) as u32;
         let quota_bytes = u64::from(quota) * u64::from(self.mss);
@@ -138,6 +150,11 @@ impl Sender {
         let last = self.queue.tail_is_only();
         let goes = ends && (nagle_off || !last || self.nagle_allows(partial));
         Some(if goes { whole } else { whole - partial })
+    }
+
+    /// Numbers that the first segment of the first unsent skb takes, which has `head` bytes.
+    pub(super) fn first_numbers(&self, head: u32) -> u32 {
+        head.min(self.mss) + u32::from(head <= self.mss && self.queue.head_ends())
     }
 
     /// Nagle's rule in Minshall's form: a partial segment waits only while another one is in
@@ -168,8 +185,10 @@ impl Sender {
         let seq = self.snd_nxt;
         let stamp = self.stamp(out.now());
         let push = self.queue.head_pushes(len);
+        let fin = self.queue.head_ends() && self.queue.head() == Some(len);
         let (ecn, cwr) = self.ecn.mark_new_data();
-        let skb = Transmission { push, ecn, cwr, ..self.transmission(seq, len, false, out.now()) };
+        let plain = self.transmission(seq, len, false, out.now());
+        let skb = Transmission { push, fin, ecn, cwr, ..plain };
         if !out.transmit(skb) {
             self.counters.refused += 1;
             self.enter_cwr(out.now());
@@ -177,11 +196,11 @@ impl Sender {
             return false;
         }
         self.heed_congestion(out);
-        self.queue.send(len, seq, stamp, self.mss);
+        self.snd_nxt = self.queue.send(len, seq, stamp, self.mss);
         self.last_sent = out.now();
-        let segments = len.div_ceil(self.mss);
-        self.counters.segments_sent += u64::from(segments);
-        self.snd_nxt += u64::from(len);
+        // A FIN alone is a packet, but not one of data.
+        self.counters.segments_sent += u64::from(len.div_ceil(self.mss));
+        let segments = len.div_ceil(self.mss).max(1);
         let first = self.board.packets_out == 0;
         self.board.packets_out += segments;
         self.count_prr_out(segments);

@@ -23,7 +23,8 @@ impl Sender {
     /// An ACK came with nothing in flight: no more probes if the whole next skb may go now.
     pub(super) fn on_probe_answer(&mut self, out: &dyn Output) {
         let Some(head) = self.queue.head() else { return };
-        if self.snd_nxt + u64::from(head) <= self.snd_una + self.snd_wnd {
+        let numbers = u64::from(head) + u64::from(self.queue.head_ends());
+        if self.snd_nxt + numbers <= self.snd_una + self.snd_wnd {
             self.rtt.backoff = 0;
             self.timer = None;
         } else {

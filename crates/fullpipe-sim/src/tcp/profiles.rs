@@ -6,10 +6,10 @@
 //! [`TsoDeferral`], whose change is of 2.6.29. `docs/kernels.md` shows the table.
 
 use super::profile::{
-    AckOrder, CcRtt, CwndLimited, DsackUndo, FrtoVersion, GrowthUnderReordering, HalvingStep,
-    HeadTimeout, HoleFilled, InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits,
-    MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, RcvTuning, Reduction, RttClock,
-    RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TimerWheel,
+    AckOrder, CcRtt, CwndLimited, DsackUndo, FinBeyondCwnd, FrtoVersion, GrowthUnderReordering,
+    HalvingStep, HeadTimeout, HoleFilled, InitialCwnd, InitialWindow, LockedTimers, LossStates,
+    LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, RcvTuning, Reduction,
+    RttClock, RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TimerWheel,
     TimestampClock, TsoDeferral, WindowShare,
 };
 
@@ -31,6 +31,7 @@ const LINUX_2_6_20: Profile = Profile {
     cc_rtt: CcRtt::Echo,
     quick_ack_on_growth: true,
     size_goal_half_window: true,
+    fin_beyond_cwnd: FinBeyondCwnd::Always,
     tso_deferral: TsoDeferral::Never,
     tso_win_divisor: 3,
     skb_size: SkbSize::AsWritten,
@@ -81,6 +82,7 @@ const LINUX_2_6_24: Profile = Profile {
     name: "2.6.24",
     pkts_acked: PktsAcked::Segments,
     cc_rtt: CcRtt::Jiffies,
+    fin_beyond_cwnd: FinBeyondCwnd::Single,
     in_flight_before_sacks: true,
     idle_sysctl_validates: true,
     sacks_mark: true,
@@ -171,6 +173,7 @@ const LINUX_6_12: Profile = Profile {
     name: "6.12",
     window_share: WindowShare::Measured,
     measures_beyond_hole: true,
+    fin_beyond_cwnd: FinBeyondCwnd::Never,
     grows_skbs: true,
     ..LINUX_6_1
 };

@@ -10,26 +10,16 @@ use super::ack_policy::AckPolicy;
 use super::autotune::RcvSpace;
 use super::compressed::Compressed;
 use super::ecn::{QUICKACKS, ReceiverEcn};
-use super::joining::Joined;
 use super::out_of_order::OutOfOrder;
 use super::profile::{Profile, RcvTuning, RttClock, RttSource};
+use super::receive_queue::ReceiveQueue;
 use super::space::Space;
 use super::window::ReceiveWindow;
-use super::{Ack, Sacks, Segment};
+use super::{Ack, IP_HEADER, Sacks, Segment, headers};
 use crate::config::Host;
 use crate::ecn::Ecn;
 use crate::ticks::Ticks;
 use crate::units::Time;
-use alloc::collections::VecDeque;
-
-/// In-order data waiting for the reader: segments of equal length.
-#[derive(Clone, Copy, Debug)]
-struct Waiting {
-    len: u32,
-    count: u32,
-    /// Memory of all, bytes.
-    memory: u64,
-}
 
 /// What became of a segment beyond a hole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,12 +63,10 @@ pub struct Receiver {
     answered: Option<(Time, bool)>,
     /// Next byte expected.
     pub rcv_nxt: u64,
+    /// Whether the stream has ended.
+    has_ended: bool,
     out_of_order: OutOfOrder,
-    waiting: VecDeque<Waiting>,
-    /// The skb at their end, which the next segment may join.
-    tail: Option<Joined>,
-    waiting_bytes: u64,
-    read_of_first: u32,
+    waiting: ReceiveQueue,
     /// Bytes the application has read.
     pub bytes_read: u64,
     /// Segments whose last byte it has read.
@@ -119,14 +107,12 @@ impl Receiver {
             window,
             ticks: Ticks::jiffies(host.hz),
             stamps: profile.timestamp_clock.ticks(host.hz),
-            acks: AckPolicy::new(host.hz, mss, if host.timestamps { 32 } else { 20 }, profile),
+            acks: AckPolicy::new(host.hz, mss, headers(host.timestamps) - IP_HEADER, profile),
             answered: None,
             rcv_nxt: 0,
+            has_ended: false,
             out_of_order: OutOfOrder::new(profile.rx_overhead, profile.joins_received),
-            tail: None,
-            waiting: VecDeque::new(),
-            waiting_bytes: 0,
-            read_of_first: 0,
+            waiting: ReceiveQueue::new(profile.rx_overhead, profile.joins_received),
             bytes_read: 0,
             segments_read: 0,
             segments_queued: 0,
@@ -138,7 +124,7 @@ impl Receiver {
 
     /// Bytes ready for the reader.
     pub fn readable(&self) -> u64 {
-        self.waiting_bytes
+        self.waiting.bytes()
     }
 
     /// A SYN was answered that asked for ECN, or one that did not.
@@ -173,13 +159,13 @@ impl Receiver {
         }
     }
 
-    /// A segment (len 0: a window probe); the ACK that it causes at once.
+    /// A segment (without data and FIN: a window probe); the ACK that it causes at once.
     pub fn on_segment(&mut self, now: Time, segment: Segment) -> Option<Ack> {
         let Segment { seq, len, tsval, .. } = segment;
-        let end = seq + u64::from(len);
+        let end = segment.end();
         self.tick(now);
         self.measure_echo(&segment);
-        if len == 0 {
+        if end == seq {
             // It lies before the window: tcp_send_dupack, and nothing more.
             return Some(self.make_ack());
         }
@@ -214,8 +200,17 @@ impl Receiver {
         let had_hole = !self.out_of_order.is_empty();
         self.tell_duplicate(seq, self.rcv_nxt);
         let first_nxt = end;
-        self.take_in_order((end - self.rcv_nxt) as u32, end);
-        self.measure(len, segment.push);
+        self.take_in_order(end, segment.fin);
+        if len > 0 {
+            self.follow_data(now, &segment, first_nxt);
+        }
+        let filled = had_hole && self.out_of_order.is_empty();
+        self.ack_or_delay(now, filled)
+    }
+
+    /// tcp_event_data_recv: segments in order tell sizes and times; `first_nxt` came next after this one alone.
+    fn follow_data(&mut self, now: Time, segment: &Segment, first_nxt: u64) {
+        self.measure(segment.len, segment.push);
         self.acks.on_data(now, self.window.rcv_wnd);
         self.hear_mark(segment.ecn);
         if let Some(space) = &mut self.space {
@@ -224,11 +219,9 @@ impl Receiver {
         if let Some(growth) = &mut self.growth {
             growth.on_data(now.as_us(), first_nxt, self.window.rcv_wnd);
         }
-        if self.window.grow(len) && self.profile.quick_ack_on_growth {
+        if self.window.grow(segment.len) && self.profile.quick_ack_on_growth {
             self.acks.quick |= 1;
         }
-        let filled = had_hole && self.out_of_order.is_empty();
-        self.ack_or_delay(now, filled)
     }
 
     /// tcp_ecn_check_ce.
@@ -278,52 +271,35 @@ impl Receiver {
         self.window.rmem_alloc <= self.window.rcvbuf
     }
 
-    fn take_in_order(&mut self, len: u32, end: u64) {
-        let memory = u64::from(len) + self.in_order_overhead(end - u64::from(len), end);
-        self.window.rmem_alloc += memory;
-        self.enqueue(Waiting { len, count: 1, memory });
+    fn take_in_order(&mut self, end: u64, fin: bool) {
+        let data_end = end - u64::from(fin);
+        if data_end > self.rcv_nxt {
+            self.window.rmem_alloc += self.waiting.push(self.rcv_nxt, data_end);
+            self.segments_queued += 1;
+        }
         self.rcv_nxt = end;
+        if fin {
+            return self.end();
+        }
         // What this makes readable has its memory accounted already.
         let held = self.out_of_order.memory();
         let runs = self.out_of_order.take_from(self.rcv_nxt, self.mss);
-        if runs.is_empty() {
-            return;
-        }
-        self.tail = None;
-        let size = |&(len, count): &(u32, u32)| u64::from(len) * u64::from(count);
-        let all: u64 = runs.iter().map(size).sum();
-        let mut heads = held - self.out_of_order.memory() - all;
+        let taken = held - self.out_of_order.memory();
+        self.window.rmem_alloc -= self.waiting.push_runs(&runs, taken);
         for (len, count) in runs {
-            let bytes = size(&(len, count));
-            let own = u64::from(count) * self.profile.rx_overhead;
-            let overhead = heads.min(own);
-            heads -= overhead;
-            self.enqueue(Waiting { len, count, memory: bytes + overhead });
-            self.rcv_nxt += bytes;
+            self.segments_queued += u64::from(count);
+            self.rcv_nxt += u64::from(len) * u64::from(count);
+        }
+        if self.out_of_order.ends_at(self.rcv_nxt) {
+            self.rcv_nxt += 1;
+            self.end();
         }
     }
 
-    /// Memory of an in-order segment beside its data: none if it joins what waits for the reader.
-    fn in_order_overhead(&mut self, seq: u64, end: u64) -> u64 {
-        let joins = self.profile.joins_received;
-        if joins && self.tail.as_mut().is_some_and(|tail| tail.take(seq, end)) {
-            return 0;
-        }
-        self.tail = joins.then(|| Joined::new(seq, end));
-        self.profile.rx_overhead
-    }
-
-    fn enqueue(&mut self, run: Waiting) {
-        let bytes = u64::from(run.len) * u64::from(run.count);
-        self.segments_queued += u64::from(run.count);
-        self.waiting_bytes += bytes;
-        match self.waiting.back_mut() {
-            Some(last) if last.len == run.len => {
-                last.count += run.count;
-                last.memory += run.memory;
-            }
-            _ => self.waiting.push_back(run),
-        }
+    /// tcp_fin.
+    fn end(&mut self) {
+        self.has_ended = true;
+        self.acks.on_fin();
     }
 
     /// tcp_dsack_set: `[start, end)` came for the second time.
@@ -335,7 +311,7 @@ impl Receiver {
 
     fn take_out_of_order(&mut self, now: Time, segment: &Segment) -> Option<Ack> {
         let Segment { seq, len, push, .. } = *segment;
-        let end = seq + u64::from(len);
+        let end = segment.end();
         if self.profile.measures_beyond_hole {
             self.measure(len, push);
         }
@@ -374,11 +350,10 @@ impl Receiver {
 
     /// Puts a segment beyond a hole into the queue: what became of it, and the memory that it takes more.
     fn keep(&mut self, segment: &Segment) -> (Kept, u64) {
-        let Segment { seq, len, .. } = *segment;
         let held = self.out_of_order.memory();
-        let kept = match self.out_of_order.insert(seq, len, self.mss) {
+        let kept = match self.out_of_order.insert(segment, self.mss) {
             false => Kept::Known,
-            true if self.out_of_order.join(seq, len) => Kept::Joined,
+            true if self.out_of_order.join(segment) => Kept::Joined,
             true => Kept::Apart,
         };
         self.duplicates += u64::from(kept == Kept::Known);
@@ -395,7 +370,8 @@ impl Receiver {
         let end = seq + (last + 1) * u64::from(len);
         let fits = end <= self.rcv_nxt + self.window.remaining(self.rcv_nxt)
             && self.window.rmem_alloc + last * memory <= self.window.rcvbuf;
-        let each = !self.profile.compresses_sacks;
+        let Profile { compresses_sacks, joins_received, measures_beyond_hole, .. } = self.profile;
+        let each = !compresses_sacks && !joins_received && !measures_beyond_hole;
         if len != self.mss || !each || !fits || !self.out_of_order.grows_at(seq) {
             return None;
         }
@@ -429,7 +405,7 @@ impl Receiver {
             self.window.select(self.acks.rcv_mss) >= advertised
         };
         let beyond_hole = !self.out_of_order.is_empty();
-        let at_once = self.acks.quick > 0 || self.acks.now;
+        let at_once = self.acks.is_quick() || self.acks.now;
         if second || at_once || beyond_hole && self.acks_hole(now) {
             return Some(self.make_ack());
         }
@@ -511,17 +487,19 @@ impl Receiver {
     /// locked, or the window has at least doubled.
     pub fn read(&mut self, now: Time, bytes: u64) -> Option<Ack> {
         self.tick(now);
-        self.free(bytes);
+        let (segments, freed) = self.waiting.read(bytes);
+        self.segments_read += segments;
+        self.window.rmem_alloc -= freed;
         self.bytes_read += bytes;
         self.autotune(now);
         let owed = self.rcv_nxt - self.window.rcv_wup;
-        let drained = self.acks.pushed && self.waiting_bytes == 0;
+        let drained = self.acks.asks_when_read() && self.waiting.bytes() == 0;
         let many = self.acks.blocked || owed > u64::from(self.acks.rcv_mss);
         if self.acks.timer.is_some() && (many || drained) {
             return Some(self.make_ack());
         }
         let remaining = self.window.remaining(self.rcv_nxt);
-        if 2 * remaining <= self.window.window_clamp {
+        if !self.has_ended && 2 * remaining <= self.window.window_clamp {
             let possible = self.window.select(self.acks.rcv_mss);
             if possible > 0 && possible >= 2 * remaining {
                 return Some(self.make_ack());
@@ -541,28 +519,6 @@ impl Receiver {
             self.window.rcvbuf = grown.rcvbuf;
             self.window.window_clamp = grown.window_clamp;
         }
-    }
-
-    fn free(&mut self, bytes: u64) {
-        self.waiting_bytes -= bytes;
-        let mut left = bytes + u64::from(self.read_of_first);
-        while let Some(run) = self.waiting.front_mut() {
-            let whole = (left / u64::from(run.len)).min(u64::from(run.count)) as u32;
-            self.segments_read += u64::from(whole);
-            let memory = run.memory * u64::from(whole) / u64::from(run.count);
-            self.window.rmem_alloc -= memory;
-            left -= u64::from(whole) * u64::from(run.len);
-            run.count -= whole;
-            run.memory -= memory;
-            if run.count > 0 {
-                break;
-            }
-            self.waiting.pop_front();
-        }
-        if self.waiting.is_empty() {
-            self.tail = None;
-        }
-        self.read_of_first = left as u32;
     }
 
     /// The delayed ACK's timer fired ([`AckPolicy::fires`]). ACKs that are held go, though it was not started for

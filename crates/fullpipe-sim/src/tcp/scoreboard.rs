@@ -404,6 +404,12 @@ impl Scoreboard {
         self.retrans_out += u32::from(fresh);
     }
 
+    /// The segment `[start, end)` was sent again as a probe: it is not one more in flight.
+    pub fn note_probed(&mut self, start: u64, end: u64, when: Time) {
+        self.ever.insert(start, end, |_, _| {});
+        self.note_resent(Again { start, end, when, snd_nxt: end });
+    }
+
     /// The retransmission of `[start, end)` no longer counts: it was lost, or was needless.
     pub fn take_back(&mut self, start: u64, end: u64, window: Window) {
         let Scoreboard { retransmitted, lost, pending, retrans_out, forward_from, .. } = self;

@@ -25,9 +25,6 @@ use crate::units::Time;
 /// Infinite slow start threshold (Linux 2.6.20 `tcp_v4_init_sock`).
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
-/// Uptime of a host when a run begins.
-const BOOTED_SECONDS_AGO: u64 = 300;
-
 /// The application's side of the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
@@ -67,7 +64,6 @@ pub struct Sender {
     ticks: Ticks,
     /// Of the timestamp option.
     stamps: Ticks,
-    booted_jiffies_ago: u64,
     pub(super) timestamps: bool,
     pub(super) tso: bool,
     pub(super) mss: u32,
@@ -129,7 +125,6 @@ impl Sender {
             tick_ns,
             ticks: Ticks::jiffies(host.hz),
             stamps: profile.timestamp_clock.ticks(host.hz),
-            booted_jiffies_ago: BOOTED_SECONDS_AGO * 1_000_000_000 / tick_ns,
             timestamps: host.timestamps,
             tso: host.tso,
             mss,
@@ -203,21 +198,19 @@ impl Sender {
         }
     }
 
-    /// Jiffies at `time`. They do not begin at 0, which congestion controls take for "no time"
-    /// (Linux begins five minutes before the counter wraps).
+    /// Jiffies at `time`.
     pub(super) fn jiffies(&self, time: Time) -> u32 {
-        (self.booted_jiffies_ago + self.ticks.at(time)) as u32
+        self.ticks.since_boot(time)
     }
 
     /// The time at which a jiffy began.
     pub(super) fn tick(&self, jiffies: u32) -> Time {
-        let booted = BOOTED_SECONDS_AGO * 1_000_000_000 / self.tick_ns;
-        Time(u64::from(jiffies).saturating_sub(booted) * self.tick_ns)
+        self.ticks.begin_since_boot(jiffies)
     }
 
     /// The timestamp of what is sent at `time` (tcp_time_stamp_ts).
     pub(super) fn timestamp(&self, time: Time) -> u32 {
-        (BOOTED_SECONDS_AGO * self.stamps.per_second() + self.stamps.at(time)) as u32
+        self.stamps.since_boot(time)
     }
 
     /// How old an echoed timestamp is, in the units of the RTT's clock (tcp_rtt_tsopt_us).
@@ -251,11 +244,11 @@ impl Sender {
         self.queue.sent_at(seq).map(|when| self.jiffies(when))
     }
 
-    /// What is sent now.
+    /// What is sent now: so many numbers from `seq` on.
     pub(super) fn transmission(
         &self,
         seq: u64,
-        len: u32,
+        numbers: u32,
         retransmission: bool,
         now: Time,
     ) -> Transmission {
@@ -263,11 +256,13 @@ impl Sender {
             true => (self.timestamp(now), self.ts_recent),
             false => (0, 0),
         };
+        let fin = numbers > 0 && self.queue.fin() == Some(seq + u64::from(numbers) - 1);
         Transmission {
             seq,
-            len,
+            len: numbers - u32::from(fin),
             retransmission,
             push: false,
+            fin,
             tsval,
             tsecr,
             ecn: Ecn::NotEct,
@@ -342,7 +337,8 @@ impl Sender {
 
     /// Bytes acknowledged.
     pub fn bytes_acked(&self) -> u64 {
-        self.snd_una
+        let fin = self.queue.fin().is_some_and(|fin| fin < self.snd_una);
+        self.snd_una - u64::from(fin)
     }
 
     /// Advertised window as known here, bytes.

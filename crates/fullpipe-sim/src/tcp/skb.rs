@@ -25,13 +25,20 @@ struct Sent {
     number: u64,
 }
 
-/// A sent segment shorter than an MSS.
+/// A sent segment that does not take as many numbers as an MSS has bytes: a shorter one, or the FIN's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Short {
+struct Odd {
     end: u64,
+    /// Numbers that it takes.
     len: u32,
     /// Segments sent before `end`, this one included.
     segments: u64,
+}
+
+impl Odd {
+    fn start(&self) -> u64 {
+        self.end - u64::from(self.len)
+    }
 }
 
 /// What an ACK freed.
@@ -45,7 +52,8 @@ pub struct Freed {
     pub last_when: Option<Time>,
 }
 
-/// See the module's description. Sequence numbers count from the first data byte.
+/// See the module's description. Sequence numbers count from the first data byte. Lengths of unsent skbs are
+/// their bytes; a FIN takes a number, too, once it is sent.
 #[derive(Clone, Debug, Default)]
 pub struct SendQueue {
     /// Memory of an skb besides its data, bytes.
@@ -62,9 +70,13 @@ pub struct SendQueue {
     skbs: u64,
     /// Where the sent ones were last searched.
     finger: Finger,
-    shorts: VecDeque<Short>,
-    /// The last short segment sent.
-    last_short: Short,
+    odds: VecDeque<Odd>,
+    /// The last of them that was sent.
+    last_odd: Odd,
+    /// Whether the last unsent skb carries FIN.
+    fin_waits: bool,
+    /// The number of the FIN that was sent.
+    fin: Option<u64>,
 }
 
 impl SendQueue {
@@ -101,6 +113,35 @@ impl SendQueue {
         if let Some((len, _)) = self.take_tail() {
             self.append(len, true);
         }
+    }
+
+    /// The last unsent skb carries FIN; where there is none, one without data does (tcp_send_fin).
+    pub fn close(&mut self) {
+        if self.unsent.is_empty() {
+            self.wmem_queued += self.overhead;
+            self.append(0, false);
+        }
+        self.fin_waits = true;
+    }
+
+    /// Whether that was done.
+    pub fn is_closed(&self) -> bool {
+        self.fin_waits || self.fin.is_some()
+    }
+
+    /// Whether the first unsent skb carries FIN.
+    pub fn head_ends(&self) -> bool {
+        self.fin_waits && self.tail_is_only()
+    }
+
+    /// The number of the FIN, if it was sent.
+    pub fn fin(&self) -> Option<u64> {
+        self.fin
+    }
+
+    /// Whether the FIN was sent without data.
+    pub fn fin_is_alone(&self) -> bool {
+        self.fin.is_some() && self.last_odd.len == 1
     }
 
     fn append(&mut self, len: u32, push: bool) {
@@ -167,11 +208,13 @@ impl SendQueue {
         next - first
     }
 
-    /// Moves the first `len` bytes of the first unsent skb, sent at `seq`, to the sent ones. What
-    /// remains of it becomes an skb of its own (`tso_fragment`).
-    pub fn send(&mut self, len: u32, seq: u64, when: Time, mss: u32) {
-        let Some((head, push)) = self.take_head() else { return };
+    /// Moves the first `len` bytes of the first unsent skb, sent at `seq`, to the sent ones; with the last of them
+    /// its FIN. What remains of it becomes an skb of its own (`tso_fragment`). Says what number is next.
+    pub fn send(&mut self, len: u32, seq: u64, when: Time, mss: u32) -> u64 {
+        let ends = self.head_ends();
+        let Some((head, push)) = self.take_head() else { return seq };
         let rest = head - len;
+        let fin = ends && rest == 0;
         if rest > 0 {
             self.wmem_queued += self.overhead;
             self.unsent.push_front(Unsent { len: rest, count: 1, push });
@@ -180,23 +223,36 @@ impl SendQueue {
         if self.sent.is_empty() {
             self.sent_from = seq;
         }
+        let numbers = len + u32::from(fin);
         match self.sent.back_mut() {
-            Some(last) if last.len == len && last.when == when => last.count += 1,
-            _ => self.sent.push_back(Sent { seq, len, count: 1, when, number: self.skbs }),
+            Some(last) if last.len == numbers && last.when == when => last.count += 1,
+            _ => self.sent.push_back(Sent { seq, len: numbers, count: 1, when, number: self.skbs }),
         }
         self.skbs += 1;
-        if !len.is_multiple_of(mss) {
-            let (end, before) = (seq + u64::from(len), self.last_short);
-            let segments = before.segments + (end - before.end).div_ceil(u64::from(mss));
-            self.last_short = Short { end, len: len % mss, segments };
-            self.shorts.push_back(self.last_short);
+        let end = seq + u64::from(numbers);
+        if fin {
+            self.fin_waits = false;
+            self.fin = Some(end - 1);
         }
+        if fin || !len.is_multiple_of(mss) {
+            let before = self.last_odd;
+            let bytes = if len > 0 && len.is_multiple_of(mss) { mss } else { len % mss };
+            let mut odd = Odd { end, len: bytes + u32::from(fin), segments: 0 };
+            odd.segments = before.segments + (odd.start() - before.end) / u64::from(mss) + 1;
+            self.last_odd = odd;
+            self.odds.push_back(odd);
+        }
+        end
     }
 
     /// Frees what lies below `una`; an skb acknowledged in part is trimmed, and tells the RTT like a
     /// whole one if a segment of `mss` bytes of it was (2.6.20 and 2.6.25 `tcp_tso_acked`).
     pub fn acknowledge(&mut self, una: u64, mss: u32) -> Freed {
         let mut freed = Freed::default();
+        if self.fin.is_some_and(|fin| self.sent_from <= fin && fin < una) {
+            // Its number has no memory.
+            self.wmem_queued += 1;
+        }
         while let Some(run) = self.sent.front_mut() {
             let whole =
                 ((una - self.sent_from) / u64::from(run.len)).min(u64::from(run.count)) as u32;
@@ -226,8 +282,8 @@ impl SendQueue {
             }
             self.trim_head(bytes);
         }
-        while self.shorts.front().is_some_and(|short| short.end <= una) {
-            self.shorts.pop_front();
+        while self.odds.front().is_some_and(|odd| odd.end <= una) {
+            self.odds.pop_front();
         }
         freed
     }
@@ -291,52 +347,56 @@ impl SendQueue {
         run.number + if bytes < len { 0 } else { (bytes / len).min(u64::from(run.count)) }
     }
 
-    /// Number of short segments that end at or below `at`.
-    fn shorts_until(&self, at: u64) -> usize {
-        self.shorts.partition_point(|short| short.end <= at)
+    /// Number of odd segments that end at or below `at`.
+    fn odds_until(&self, at: u64) -> usize {
+        self.odds.partition_point(|odd| odd.end <= at)
     }
 
     /// Segments in `[from, to)`, both boundaries of sent segments.
     #[inline]
     pub fn segments(&self, from: u64, to: u64, mss: u32) -> u32 {
-        if to - from == u64::from(mss) && self.shorts.is_empty() {
+        if to - from == u64::from(mss) && self.odds.is_empty() {
             return 1;
         }
         self.segments_of_any(from, to, mss)
     }
 
     fn segments_of_any(&self, from: u64, to: u64, mss: u32) -> u32 {
-        if self.shorts.is_empty()
+        if self.odds.is_empty()
             && let Ok(bytes) = u32::try_from(to - from)
         {
             return bytes.div_ceil(mss);
         }
         let mss = u64::from(mss);
-        let (first, beyond) = (self.shorts_until(from), self.shorts_until(to));
+        let (first, beyond) = (self.odds_until(from), self.odds_until(to));
         if first == beyond {
             return (to - from).div_ceil(mss) as u32;
         }
-        let (first, last) = (self.shorts[first], self.shorts[beyond - 1]);
+        let (first, last) = (self.odds[first], self.odds[beyond - 1]);
+        let before = first.start().saturating_sub(from).div_ceil(mss) + 1;
         let between = last.segments - first.segments;
-        ((first.end - from).div_ceil(mss) + between + (to - last.end).div_ceil(mss)) as u32
+        (before + between + (to - last.end).div_ceil(mss)) as u32
     }
 
     /// End of the segment that starts at `seq`, given the end of what was sent.
     pub fn segment_end(&self, seq: u64, mss: u32, snd_nxt: u64) -> u64 {
         let full = (seq + u64::from(mss)).min(snd_nxt);
-        let next = self.shorts.get(self.shorts_until(seq));
-        next.map_or(full, |short| full.min(short.end))
+        match self.odds.get(self.odds_until(seq)) {
+            Some(odd) if odd.start() <= seq => odd.end,
+            Some(odd) => full.min(odd.start()),
+            None => full,
+        }
     }
 
     /// Start of the `count`-th segment below `end`, which is the end of a segment.
     pub fn segment_start(&self, end: u64, count: u32, mss: u32) -> u64 {
-        if self.shorts.is_empty() {
+        if self.odds.is_empty() {
             return end.saturating_sub(u64::from(count) * u64::from(mss));
         }
         (0..count).fold(end, |end, _| {
-            let last = self.shorts_until(end).checked_sub(1).map(|i| self.shorts[i]);
-            let short = last.filter(|short| short.end == end).map(|short| short.len);
-            end.saturating_sub(u64::from(short.unwrap_or(mss)))
+            let last = self.odds_until(end).checked_sub(1).map(|i| self.odds[i]);
+            let odd = last.filter(|odd| odd.end == end).map(|odd| odd.len);
+            end.saturating_sub(u64::from(odd.unwrap_or(mss)))
         })
     }
 }

@@ -21,8 +21,7 @@ impl Sender {
         if !self.tso {
             return self.mss;
         }
-        let headers = super::HEADERS + if self.timestamps { super::TIMESTAMP_OPTION } else { 0 };
-        let mut goal = GSO_MAX - headers;
+        let mut goal = GSO_MAX - super::headers(self.timestamps);
         if self.profile.size_goal_half_window && self.max_window > 0 {
             let half = (self.max_window >> 1).min(u64::from(GSO_MAX)) as u32;
             goal = goal.min(half.max(68 - super::HEADERS));
@@ -67,6 +66,16 @@ impl Sender {
     /// The writer goes to sleep for want of memory.
     pub fn push_before_sleep(&mut self, out: &mut dyn Output) {
         self.mark_push();
+        self.push_pending(true, out);
+    }
+
+    /// The application writes no more: a FIN goes with the last of what is unsent, else by itself (tcp_send_fin).
+    pub fn close(&mut self, out: &mut dyn Output) {
+        if self.queue.is_closed() {
+            return;
+        }
+        self.queue.close();
+        self.write_seq += 1;
         self.push_pending(true, out);
     }
 

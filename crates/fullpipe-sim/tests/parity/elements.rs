@@ -81,6 +81,7 @@ fn trains(elements: &[Element], drawn: &[Drawn]) -> Vec<Train> {
             tsecr: 0,
             count,
             push: false,
+            fin: false,
             serial,
             first,
             spacing,

@@ -33,6 +33,7 @@ pub fn trains_and_link() -> impl Strategy<Value = (Link, Vec<Train>)> {
                 tsval,
                 tsecr: 0,
                 push: false,
+                fin: false,
                 count,
                 serial,
                 first,

@@ -17,6 +17,8 @@ const ONE_WAY_MS: u64 = 50;
 pub struct Plan {
     /// When how many segments are written, in tenths.
     writes: Vec<(u64, u64)>,
+    /// When the application closes.
+    closes: Option<u64>,
     lost: BTreeSet<(u64, u32)>,
     doubled: BTreeSet<(u64, u32)>,
     marked: BTreeSet<(u64, u32)>,
@@ -52,6 +54,7 @@ impl Plan {
         match words {
             ["write", amount] => self.writes.push((0, tenths(amount))),
             ["write", amount, "at", ms] => self.writes.push((number(ms), tenths(amount))),
+            ["close", "at", ms] => self.closes = Some(number(ms)),
             ["lose", rest @ ..] => self.lost.extend(all(rest)),
             ["mark", rest @ ..] => self.marked.extend(all(rest)),
             ["double", rest @ ..] => self.doubled.extend(all(rest)),
@@ -77,6 +80,7 @@ enum Event {
     Data(Segment),
     Ack(Ack),
     Write(u64),
+    Close,
 }
 
 /// See the module's description.
@@ -124,6 +128,7 @@ impl Link<'_> {
             self.arrivals.push((arrival + Time::ms(1), segment));
         }
         let mut mark = String::new();
+        mark += if segment.fin { "fin" } else { "" };
         mark += if segment.cwr { "cwr" } else { "" };
         mark += if marked { "^" } else { "" };
         mark += if lost { "!" } else { "" };
@@ -136,7 +141,7 @@ impl Link<'_> {
 
     /// Segments of an skb to which the same happens are told together.
     fn tell(&mut self, segment: Segment, again: bool, mark: String) {
-        let end = segment.seq + u64::from(segment.len);
+        let end = segment.end();
         match self.sent.last_mut() {
             Some(last) if last.skb == self.skbs && last.mark == mark => last.end = end,
             _ => self.sent.push(Told { skb: self.skbs, start: segment.seq, end, again, mark }),
@@ -164,14 +169,18 @@ impl Output for Link<'_> {
     fn transmit(&mut self, skb: Transmission) -> bool {
         let mut at = 0;
         self.skbs += 1;
-        while at < skb.len {
+        while at < skb.len || skb.fin && at == 0 {
             let len = (skb.len - at).min(SEGMENT);
             let (seq, cwr) = (skb.seq + u64::from(at), skb.cwr && at == 0);
             at += len;
             let push = at == skb.len && (at > SEGMENT || skb.push);
+            let fin = at == skb.len && skb.fin;
             let Transmission { tsval, tsecr, ecn, .. } = skb;
-            let segment = Segment { seq, len, tsval, tsecr, push, ecn, cwr };
+            let segment = Segment { seq, len, tsval, tsecr, push, fin, ecn, cwr };
             self.segment(segment, skb.retransmission);
+            if len == 0 {
+                break;
+            }
         }
         true
     }
@@ -202,6 +211,9 @@ impl Network<'_> {
         let mut coming = BTreeMap::new();
         for (i, &(at, amount)) in plan.writes.iter().enumerate() {
             coming.insert((Time::ms(100 + at), i as u64), Event::Write(amount));
+        }
+        if let Some(at) = plan.closes {
+            coming.insert((Time::ms(100 + at), 999), Event::Close);
         }
         let rows = Vec::new();
         Network { sender, receiver, plan, link, coming, acks: 0, write_left: 0, rows }
@@ -248,6 +260,11 @@ impl Network<'_> {
                 self.write_left += amount * u64::from(SEGMENT) / 10;
                 self.write();
                 self.row(format!("write {}", amount as f64 / 10.0));
+            }
+            Event::Close => {
+                self.sender.close(&mut self.link);
+                self.sender.writer = Writer::Done;
+                self.row("close".into());
             }
             Event::Data(segment) => {
                 let first = self.receiver.on_segment(self.link.now, segment);

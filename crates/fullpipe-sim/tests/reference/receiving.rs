@@ -115,7 +115,7 @@ impl ReceivingHost {
 
     fn data(&mut self, flow: usize, segment: Segment, at: (Time, Time), cx: &mut Context) {
         let (now, cpu) = at;
-        let Segment { seq, len, .. } = segment;
+        let Segment { seq, len, fin, .. } = segment;
         let state = &mut self.flows[flow];
         assert!(state.syn_seen, "nobody sends data before the handshake");
         let first = !state.accepted;
@@ -124,7 +124,7 @@ impl ReceivingHost {
             state.tcp.on_accept(cpu);
             cx.tell(now, flow, EventKind::Accepted, 0);
         }
-        if first && len == 0 {
+        if first && len == 0 && !fin {
             return;
         }
         if state.tcp.rcv_nxt == 0 && seq == 0 && len > 0 {

@@ -117,8 +117,9 @@ impl Output for Port<'_> {
             let (seq, cwr) = (skb.seq + u64::from(at), skb.cwr && at == 0);
             at += len;
             let push = at == skb.len && (at > self.mss || skb.push);
+            let fin = at == skb.len && skb.fin;
             let Transmission { tsval, tsecr, ecn, .. } = skb;
-            let segment = Segment { seq, len, tsval, tsecr, push, ecn, cwr };
+            let segment = Segment { seq, len, tsval, tsecr, push, fin, ecn, cwr };
             segments.push((Body::Data(segment), len));
             self.cpu += self.cost;
         }
@@ -404,6 +405,9 @@ impl SendingHost {
                     }
                 }
                 if !self.begin_write(flow, now) {
+                    if self.flows[flow].tcp.writer == Writer::Done {
+                        cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.close(port));
+                    }
                     return (cpu, None);
                 }
             }

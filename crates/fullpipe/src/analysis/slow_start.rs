@@ -1,7 +1,8 @@
 //! How slow start went: when it ended, and what it lost and queued on the way.
 //!
-//! It ends with the first sample at which cwnd has reached ssthresh, or a recovery has begun. What it lost is what the recovery sent again in
-//! which it ends, or which begins within an RTT, as what overflows the path was sent an RTT before it is known.
+//! It ends with the first sample at which cwnd has reached ssthresh, or a recovery has begun. What it lost is what
+//! the recovery sent again in which it ends, or which begins within an RTT, as what overflows the path was sent an
+//! RTT before it is known.
 //! What it queued is the largest srtt up to an RTT after its end, beside the least one.
 
 use super::document::SlowStart;
@@ -18,7 +19,8 @@ pub fn slow_start(trace: &FlowTrace, life: &Life) -> Option<SlowStart> {
     let over = |sample: &&FlowSample| sample.cwnd >= sample.ssthresh || is_lossy(sample);
     let ended = measured.iter().position(over);
     let until = |count: usize| &measured[..count];
-    let rtt = until(ended.map_or(measured.len(), |at| at + 1)).iter().map(|s| s.srtt_us).max()?;
+    let during = until(ended.map_or(measured.len(), |at| at + 1));
+    let rtt = during.iter().map(|sample| sample.srtt_us).max()?;
     let after = ended.map_or(measured.len(), |at| {
         let limit = measured[at].time + Time::us(rtt.into());
         measured.partition_point(|sample| sample.time <= limit)
@@ -31,7 +33,7 @@ pub fn slow_start(trace: &FlowTrace, life: &Life) -> Option<SlowStart> {
     });
     Some(SlowStart {
         ended_s: ended.map(|at| since_clock(life, measured[at].time)),
-        cwnd: until(ended.map_or(measured.len(), |at| at + 1)).iter().map(|s| s.cwnd).max()?,
+        cwnd: during.iter().map(|sample| sample.cwnd).max()?,
         by_loss: ended.is_some_and(|at| is_lossy(measured[at])),
         resent_segments: recovery.map_or(0, |last| last.segments_retransmitted),
         queued_s: f64::from(most - least) / 1e6,

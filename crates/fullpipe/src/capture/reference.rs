@@ -52,9 +52,10 @@ A packet without comment was taken by TCP at its end, or was under way when the 
 The headers are Ethernet, IPv4 and TCP as the simulated hosts agreed, with right checksums; all data is zeros. Flow n
 (from 0) goes from 10.0.0.1, port 40000 + n, to 10.0.0.2, port 5001 (20000 flows to a port, then 5002 ...). Both
 streams begin with sequence number 0: byte n of a flow has the number n + 1, modulo 2^32. Timestamps are jiffies,
-echoed as RFC 7323 says. The last data segment carries a FIN if the application closed before it was sent.
+echoed as RFC 7323 says. The last data segment carries a FIN if the application closed before it was sent; if not, the
+FIN is a packet of its own.
 
-What the simulator does not have is not in a capture: PSH, a FIN in a packet of its own, the receiver's FIN, a changed
+What the simulator does not have is not in a capture: PSH, the receiver's FIN (which keeps its side open), a changed
 TTL, padding of short frames. The window in the sender's packets stays as it was at first. Options are written in full,
 but the path's rates count a SYN without its options and an ACK without its SACK blocks.
 ";

@@ -25,23 +25,26 @@ pub fn run(name: &str, case: &Case, control: &mut dyn Control) -> Result<Option<
 /// What keeps a case from being compared: keys that one of the engines does not do exactly.
 pub fn objections(case: &Case) -> Vec<String> {
     let of = |name: &str| {
-        let answers = named(name).map(|engine| engine.support(&case.plan.resolved));
         let why = |(key, support): (String, Support)| match support {
             Support::Exact => None,
             Support::Substituted(why) | Support::Refused(why) => {
                 Some(format!("{}: engine {name} does not do {key}: {why}", case.name))
             }
         };
-        answers.unwrap_or_default().into_iter().filter_map(why).collect::<Vec<String>>()
+        answers(name, case).into_iter().filter_map(why).collect::<Vec<String>>()
     };
     [of(JUDGED), of(JUDGE)].concat()
 }
 
+/// What an engine says of each key of a case.
+fn answers(name: &str, case: &Case) -> Vec<(String, Support)> {
+    named(name).map(|engine| engine.support(&case.plan.resolved)).unwrap_or_default()
+}
+
 /// What runs a case on both engines and compares them.
 pub fn command(case: &Case) -> String {
-    let answers =
-        named(JUDGE).map(|engine| engine.support(&case.plan.resolved)).unwrap_or_default();
-    let others = answers.iter().filter(|(_, support)| matches!(support, Support::Substituted(_)));
+    let others = answers(JUDGE, case).into_iter();
+    let others = others.filter(|(_, support)| matches!(support, Support::Substituted(_)));
     let without: String = others.map(|(key, _)| format!(" --without {key}")).collect();
     format!("{} --engine sim,linux{without}", case.command)
 }

@@ -6,7 +6,7 @@ pub use super::format::written::QdiscKind;
 use super::path::{Codel, Element, Red};
 use super::show;
 use fullpipe_sim::config::{QueueLimit, ReceivePath};
-use fullpipe_sim::tcp::{HEADERS, TIMESTAMP_OPTION};
+use fullpipe_sim::tcp::headers;
 use fullpipe_sim::units::{Rate, Time};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -35,8 +35,7 @@ impl Resolved {
     /// Payload of a full segment, bytes (at least 1): timestamps are used if both hosts want them.
     pub fn mss(&self) -> u32 {
         let timestamps = self.hosts.sender.timestamps && self.hosts.receiver.timestamps;
-        let options = if timestamps { TIMESTAMP_OPTION } else { 0 };
-        self.path.mtu.saturating_sub(HEADERS + options).max(1)
+        self.path.mtu.saturating_sub(headers(timestamps)).max(1)
     }
 }
 

@@ -137,10 +137,6 @@ impl<S: Server> Stage for Disciplined<S> {
         }
     }
 
-    fn holds_until(&self) -> Time {
-        self.wake_time().unwrap_or(Time::NEVER)
-    }
-
     fn wake_time(&self) -> Option<Time> {
         self.next.as_ref().map(|_| self.free_at)
     }

@@ -59,10 +59,6 @@ impl<L: Law> Stage for Holding<L> {
         }
     }
 
-    fn holds_until(&self) -> Time {
-        self.wake_time().unwrap_or(Time::NEVER)
-    }
-
     fn wake_time(&self) -> Option<Time> {
         Some(self.inside.first_key_value()?.0.0)
     }

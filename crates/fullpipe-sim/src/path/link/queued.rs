@@ -8,7 +8,7 @@
 use super::{Configuration, info};
 use crate::drops::Drops;
 use crate::path::Stage;
-use crate::qdisc::QueueLimit;
+use crate::qdisc::{QueueLimit, Size};
 use crate::tally::{Leaving, Line, Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append, come_by};
@@ -100,11 +100,8 @@ impl<S: Server> Queued<S> {
 
     /// Whether `count` packets of `bytes` each may wait, too.
     fn has_room(&self, count: u32, bytes: u32) -> bool {
-        let count = u64::from(count);
-        match self.limit {
-            QueueLimit::Packets(limit) => self.waiting_packets + count <= u64::from(limit),
-            QueueLimit::Bytes(limit) => self.waiting_bytes + count * u64::from(bytes) <= limit,
-        }
+        let there = Size { packets: self.waiting_packets, bytes: self.waiting_bytes };
+        self.limit.holds(there.and(count, bytes))
     }
 
     fn wait(&mut self, starts: Starts) {

@@ -16,9 +16,6 @@ use crate::train::{Kind, Train};
 use crate::units::Time;
 use alloc::vec::Vec;
 
-/// Uptime of a host when a run begins, as the sender's jiffies have it.
-const BOOTED_SECONDS_AGO: u64 = 300;
-
 /// One end of all flows.
 struct End {
     stamps: Ticks,
@@ -33,8 +30,6 @@ struct Flow {
     ip_id: [u16; 2],
     /// Timestamp to be echoed (Linux `ts_recent`).
     ts_recent: [u32; 2],
-    /// The stream's length, when its last segment is to carry a FIN.
-    fin_at: Option<u64>,
 }
 
 /// See the module's description.
@@ -63,11 +58,6 @@ impl End {
         };
         let profile = profile_of(host).unwrap_or(PROFILES[0]);
         End { stamps: profile.timestamp_clock.ticks(host.hz), offers, timestamps: host.timestamps }
-    }
-
-    /// The timestamp of what is sent at `time`.
-    fn timestamp(&self, time: Time) -> u32 {
-        (BOOTED_SECONDS_AGO * self.stamps.per_second() + self.stamps.at(time)) as u32
     }
 }
 
@@ -99,12 +89,12 @@ impl Headers {
             ecn: segment.ecn,
             ece: segment.ece,
             cwr: segment.cwr || segment.kind == Kind::Syn && segment.ece,
-            timestamps: with.then(|| (end.timestamp(time), flow.ts_recent[from])),
+            timestamps: with.then(|| (end.stamps.since_boot(time), flow.ts_recent[from])),
             ..Packet::default()
         };
         *id = id.wrapping_add(1);
         match (segment.kind, what) {
-            (Kind::Ack, What::Ack(ack)) => acknowledge(&mut packet, ack, flow.fin_at, end),
+            (Kind::Ack, What::Ack(ack)) => acknowledge(&mut packet, ack, end),
             (Kind::Syn | Kind::SynAck, _) => {
                 packet.syn = true;
                 packet.offers = Some(end.offers);
@@ -116,8 +106,7 @@ impl Headers {
                 packet.seq = 1 + segment.number - u64::from(matches!(what, What::Probe));
                 packet.ack = Some(1);
                 packet.len = segment.len;
-                let end = segment.number + u64::from(segment.len);
-                packet.fin = segment.len > 0 && flow.fin_at == Some(end);
+                packet.fin = segment.fin;
                 packet.window = self.windows.1;
             }
         }
@@ -133,22 +122,15 @@ impl Headers {
             *recent = value;
         }
     }
-
-    /// From now on the segment that ends at `written` carries a FIN.
-    pub(super) fn close(&mut self, flow: usize, written: u64) {
-        self.flows[flow].fin_at.get_or_insert(written);
-    }
 }
 
-fn acknowledge(packet: &mut Packet, ack: &Ack, fin_at: Option<u64>, end: &End) {
-    // The FIN takes a sequence number.
-    let number = |at: u64| 1 + at + u64::from(fin_at == Some(at));
+fn acknowledge(packet: &mut Packet, ack: &Ack, end: &End) {
     packet.seq = 1;
-    packet.ack = Some(number(ack.ack));
+    packet.ack = Some(1 + ack.ack);
     packet.ece = ack.ece;
     packet.window = (ack.window >> end.offers.window_scale.unwrap_or(0)) as u16;
     if let Some(sacks) = &ack.sacks {
         let blocks = sacks.blocks[..sacks.count].iter();
-        packet.sacks = blocks.map(|&(start, end)| (1 + start, number(end))).collect();
+        packet.sacks = blocks.map(|&(start, end)| (1 + start, 1 + end)).collect();
     }
 }

@@ -272,12 +272,6 @@ impl Capture {
         }
     }
 
-    /// The application closes a flow whose last byte is `written`, while some of it is unsent.
-    #[cold]
-    pub(super) fn close(&mut self, flow: usize, written: u64) {
-        self.headers.close(flow, written);
-    }
-
     /// The next packet to tell when the run has come to `now`; at its `end` also what is under way.
     pub(super) fn tell(&mut self, now: Time, end: bool) -> Option<Packet> {
         let &Reverse((time, _, forward, serial, segments)) = self.seen.peek()?;

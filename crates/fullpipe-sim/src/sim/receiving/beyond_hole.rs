@@ -15,6 +15,7 @@ impl ReceivingHost {
         let state = &self.flows[flow];
         let beyond = packets.kind == Kind::Data && packets.number > state.tcp.rcv_nxt;
         if packets.count == 1
+            || packets.fin
             || state.tcp.compresses_sacks()
             || state.tcp.uses_ecn()
             || !beyond

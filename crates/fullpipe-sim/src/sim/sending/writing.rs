@@ -74,8 +74,7 @@ impl SendingHost {
                 }
             }
             if self.flows[flow].write_left == 0 && !self.begin_write(flow, now) {
-                self.note_close(flow, shared);
-                return cpu;
+                return self.close(flow, cpu, now, shared);
             }
             let state = &mut self.flows[flow];
             if !state.locked {
@@ -134,16 +133,12 @@ impl SendingHost {
         self.release(flow, cpu, now, shared)
     }
 
-    /// An application that is done closes its socket; if data is unsent, the FIN goes with the last
-    /// of it (tcp_send_fin). A FIN of its own is not simulated.
-    fn note_close(&self, flow: usize, shared: &mut Shared) {
-        let state = &self.flows[flow];
-        if let Some(capture) = &mut shared.capture
-            && state.tcp.writer == Writer::Done
-            && state.tcp.unsent() > 0
-        {
-            capture.close(flow, state.written);
+    /// An application that is done closes its side of the socket.
+    fn close(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        if self.flows[flow].tcp.writer != Writer::Done {
+            return cpu;
         }
+        self.with_port(flow, cpu, shared, now, |f, port| f.tcp.close(port))
     }
 
     /// Starts the next write(); false when there is none now.

@@ -168,12 +168,11 @@ impl Sender {
         }
         self.recovery.tlp_retrans = false;
         let window_end = self.snd_una + self.snd_wnd;
-        let first = self.queue.head().map(|head| u64::from(head.min(self.mss)));
+        let first = self.queue.head().map(|head| u64::from(self.first_numbers(head)));
         let sent = if first.is_some_and(|len| self.snd_nxt + len <= window_end) {
             self.push_probe(out)
         } else {
-            let start = self.queue.segment_start(self.snd_nxt, 1, self.mss).max(self.snd_una);
-            self.recovery.tlp_retrans = self.retransmit(start, self.snd_nxt, out);
+            self.recovery.tlp_retrans = self.resend_last(out);
             self.recovery.tlp_retrans
         };
         if sent {
@@ -186,8 +185,9 @@ impl Sender {
         if self.queue.head().is_some() {
             self.push_beyond_cwnd(out);
         } else if self.recovery.tlp_high_seq.is_none() {
-            let start = self.queue.segment_start(self.snd_nxt, 1, self.mss).max(self.snd_una);
-            if self.retransmit(start, self.snd_nxt, out) {
+            // A FIN alone would not tell of a loss, it was thought.
+            let without_data = self.queue.fin_is_alone();
+            if !without_data && self.resend_last(out) {
                 self.recovery.tlp_high_seq = Some(self.snd_nxt);
             }
         }

@@ -64,6 +64,32 @@ impl Sender {
 
     /// Sends `[start, end)` again; false if the window has shrunk below it or the host's queue is full.
     pub(super) fn retransmit(&mut self, start: u64, end: u64, out: &mut dyn Output) -> bool {
+        if !self.resend(start, end, out) {
+            return false;
+        }
+        let packets = self.note_resent(start, end, out);
+        if self.profile.ack_order == AckOrder::CwndLast {
+            self.recovery.undo_retrans = self.recovery.undo_retrans.max(0);
+        }
+        self.recovery.undo_retrans += packets as i32;
+        let when = self.timestamp(out.now());
+        self.recovery.retrans_stamp.get_or_insert(when);
+        true
+    }
+
+    /// A tail loss probe, which does not count as sent again in flight (`__tcp_retransmit_skb` alone).
+    pub(super) fn resend_last(&mut self, out: &mut dyn Output) -> bool {
+        let start = self.queue.segment_start(self.snd_nxt, 1, self.mss).max(self.snd_una);
+        let goes = self.resend(start, self.snd_nxt, out);
+        if goes {
+            let when = self.stamp(out.now());
+            self.board.note_probed(start, self.snd_nxt, when);
+        }
+        goes
+    }
+
+    /// __tcp_retransmit_skb.
+    fn resend(&mut self, start: u64, end: u64, out: &mut dyn Output) -> bool {
         let len = (end - start) as u32;
         if start >= self.snd_una + self.snd_wnd && start != self.snd_una {
             return false;
@@ -77,15 +103,10 @@ impl Sender {
         }
         self.heed_congestion(out);
         self.last_sent = out.now();
-        let packets = self.note_resent(start, end, out);
-        self.counters.segments_sent += u64::from(packets);
+        let packets = self.window().count(start, end);
+        // A FIN alone is a packet, but not one of data.
+        self.counters.segments_sent += u64::from(if skb.len > 0 { packets } else { 0 });
         self.counters.segments_retransmitted += u64::from(packets);
-        if self.profile.ack_order == AckOrder::CwndLast {
-            self.recovery.undo_retrans = self.recovery.undo_retrans.max(0);
-        }
-        self.recovery.undo_retrans += packets as i32;
-        let when = self.timestamp(out.now());
-        self.recovery.retrans_stamp.get_or_insert(when);
         true
     }
 

@@ -1,0 +1,410 @@
+//! What kernel versions do differently, each as a choice: its strategies in the order in which kernels had them,
+//! with the version in which each appeared and the place where it was read.
+
+use crate::ticks::Ticks;
+
+/// Declares a choice: its names in scenarios, for `behaviour = { ... }`.
+macro_rules! choice {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($(#[$doc])* $variant,)* }
+
+        impl $name {
+            /// Name and choice, in the order in which kernels had them.
+            pub const CHOICES: &'static [(&'static str, $name)] =
+                &[$(($text, $name::$variant),)*];
+        }
+    };
+}
+choice! {
+    /// Initial congestion window in packets.
+    InitialCwnd {
+        /// 2 above an MSS of 1460, 3 above 1095, else 4 (Linux 2.6.20 `tcp_init_cwnd`, RFC 2414).
+        ByMss = "by-mss",
+        /// 10 (Linux 2.6.39, RFC 6928).
+        Ten = "ten",
+    }
+}
+
+impl InitialCwnd {
+    /// Packets for `mss` bytes.
+    pub fn packets(self, mss: u32) -> u32 {
+        match self {
+            InitialCwnd::ByMss if mss > 1460 => 2,
+            InitialCwnd::ByMss if mss > 1095 => 3,
+            InitialCwnd::ByMss => 4,
+            InitialCwnd::Ten => 10,
+        }
+    }
+}
+
+choice! {
+    /// First window that a receiver offers, in segments.
+    InitialWindow {
+        /// 2 above an MSS of 4380, 3 above 1460, else 4 (2.6.20 `tcp_select_initial_window`).
+        ByMss = "by-mss",
+        /// 14,600 bytes in whole segments, at least 2 (2.6.39).
+        Ten = "ten",
+        /// 29,200 bytes in whole segments, at least 2 (3.11 `tcp_default_init_rwnd`).
+        Twenty = "twenty",
+        /// All that the buffer allows and a SYN-ACK can say, 65,535 bytes (4.20).
+        Full = "full",
+    }
+}
+
+impl InitialWindow {
+    /// Segments of `mss` bytes.
+    pub fn segments(self, mss: u64) -> u64 {
+        let share = |segments: u64| match mss {
+            0..=1460 => segments,
+            _ => (1460 * segments / mss).max(2),
+        };
+        match self {
+            InitialWindow::ByMss if mss > 1460 * 3 => 2,
+            InitialWindow::ByMss if mss > 1460 => 3,
+            InitialWindow::ByMss => 4,
+            InitialWindow::Ten => share(10),
+            InitialWindow::Twenty => share(20),
+            InitialWindow::Full => u64::MAX,
+        }
+    }
+}
+
+choice! {
+    /// Which share of a receive buffer may be offered as window.
+    WindowShare {
+        /// That of `tcp_adv_win_scale` (2.6.20 `tcp_win_from_space`).
+        AdvWinScale = "adv-win-scale",
+        /// A half, until the first full segment shows how much of its memory is data (6.6
+        /// `tcp_measure_rcv_mss`, scaling_ratio).
+        Measured = "measured",
+    }
+}
+
+choice! {
+    /// How a receive buffer grows that the application has not set.
+    RcvTuning {
+        /// To twice what was read in an RTT, which is measured by windows (2.6.20 `tcp_rcv_space_adjust`).
+        PerRtt = "per-rtt",
+        /// To twice that and, while it grows, as much more as it will in the next two RTTs; timestamps tell the
+        /// RTT (4.13 and later; read in 6.1 and 6.12).
+        Growth = "growth",
+    }
+}
+
+choice! {
+    /// What the congestion control's `pkts_acked` counts.
+    PktsAcked {
+        /// Fully acknowledged skbs (Linux 2.6.20 `tcp_clean_rtx_queue`).
+        Skbs = "skbs",
+        /// Segments (2.6.24).
+        Segments = "segments",
+    }
+}
+
+choice! {
+    /// Whether the skb that ends the stream goes though cwnd is full.
+    FinBeyondCwnd {
+        /// Yes (2.6.20 `tcp_cwnd_test`).
+        Always = "always",
+        /// If it is a single segment (2.6.22; read in 3.14 and 6.1).
+        Single = "single",
+        /// No (6.10; read in 6.12).
+        Never = "never",
+    }
+}
+
+choice! {
+    /// Where the RTT comes from that a congestion control is told.
+    CcRtt {
+        /// Timestamp echoes alone (2.6.20).
+        Echo = "echo",
+        /// The last packet acknowledged, if none was sent again; in jiffies (2.6.24; 2.6.25 and
+        /// 2.6.32 `tcp_clean_rtx_queue`, where CUBIC does not ask for microseconds).
+        Jiffies = "jiffies",
+        /// The same in microseconds for controls that ask for it (`TCP_CONG_RTT_STAMP`), as CUBIC with
+        /// HyStart does below 1000 jiffies per second (2.6.39, 3.14 `cubictcp_register`).
+        Microseconds = "microseconds",
+    }
+}
+
+choice! {
+    /// What a packet has to be to count as lost, where there is SACK and FACK is off.
+    SackMarking {
+        /// First in the queue (2.6.20 `tcp_update_scoreboard`).
+        HeadOnly = "head",
+        /// Below as many SACKed packets as reordering can explain; with fewer SACKs everything below
+        /// the first, when recovery begins below the second (2.6.25, 2.6.32 `tcp_update_scoreboard`).
+        Rfc3517 = "rfc3517",
+        /// The same; with fewer SACKs nothing, when recovery begins the first packet (3.14; RFC 6675).
+        Rfc6675 = "rfc6675",
+        /// Sent long enough before one that has arrived (RFC 8985; 4.4 `tcp_rack_mark_lost`, alone since
+        /// 4.18; `tcp_recovery` 0 turns it off).
+        Rack = "rack",
+    }
+}
+
+choice! {
+    /// Whether the first packet's age alone proves a loss.
+    HeadTimeout {
+        /// With any kind of ACK (2.6.20 `tcp_head_timedout`).
+        Any = "any",
+        /// With FACK only (2.6.25).
+        Fack = "fack",
+        /// Not at all (3.12).
+        Never = "never",
+    }
+}
+
+choice! {
+    /// When an ACK changes cwnd.
+    AckOrder {
+        /// Before losses are looked for: it grows, may be reduced, and what is lost is sent again at once
+        /// (2.6.20 `tcp_ack`).
+        CwndFirst = "cwnd-first",
+        /// After it: by what the ACK has delivered, SACKed packets too, and what it has shown to be lost; then
+        /// things are sent (4.6 `tcp_cong_control`; read in 6.1 and 6.12).
+        CwndLast = "cwnd-last",
+    }
+}
+
+choice! {
+    /// How many packets a proportional reduction lets go once no more than ssthresh are in flight.
+    PrrBound {
+        /// As slow start would, whatever is lost meanwhile (RFC 6937 PRR-SSRB; 3.2).
+        SlowStart = "slow-start",
+        /// As many as were delivered; one more if the ACK advances and shows no loss (5.12; RFC 6937bis).
+        Delivered = "delivered",
+    }
+}
+
+choice! {
+    /// When a tail loss probe goes.
+    ProbeTimeout {
+        /// After two RTTs, 10 ms at least; of a lone packet 1.5 RTTs and 200 ms (3.10).
+        Draft = "draft",
+        /// After two RTTs and 2 ms; of a lone packet two RTTs and the least timeout; anew with each ACK of data,
+        /// in CWR too (4.12; RFC 8985; read in 6.1 and 6.12).
+        Rack = "rack",
+    }
+}
+
+choice! {
+    /// How lost retransmissions are found.
+    LostRetransmits {
+        /// By SACKs of later data; without FACK as far beyond as reordering (2.6.20).
+        ByDistance = "distance",
+        /// With FACK only (2.6.25 `tcp_mark_lost_retrans`).
+        ByFack = "fack",
+    }
+}
+
+choice! {
+    /// How the cumulative ACK of a hole that was never sent again tells of reordering.
+    HoleFilled {
+        /// Only if the ACK carries SACKs (2.6.20 `tcp_sacktag_write_queue`).
+        BySacks = "sacks",
+        /// Always (2.6.24 `tcp_clean_rtx_queue`).
+        ByAck = "ack",
+    }
+}
+
+choice! {
+    /// Which timeouts reset the reordering metric.
+    TimeoutReordering {
+        /// All (2.6.20 `tcp_enter_loss`).
+        Always = "always",
+        /// Those in Disorder after many SACKs (3.12).
+        Disordered = "disordered",
+    }
+}
+
+choice! {
+    /// How cwnd comes down in CWR and Recovery.
+    Reduction {
+        /// By one for every second ACK (2.6.20 `tcp_cwnd_down`).
+        RateHalving = "rate-halving",
+        /// Proportional rate reduction (3.2 in Recovery, 3.7 in CWR too; RFC 6937).
+        Prr = "prr",
+    }
+}
+
+choice! {
+    /// Which ACKs count for rate halving.
+    HalvingStep {
+        /// All that come in CWR or Recovery (2.6.20).
+        AnyAck = "any",
+        /// Those that tell of progress (2.6.24).
+        Progress = "progress",
+    }
+}
+
+choice! {
+    /// Packets that a moderated cwnd leaves beyond those in flight.
+    MaxBurst {
+        /// 3 (2.6.20 `tcp_max_burst`).
+        Three = "three",
+        /// As many as the reordering metric (2.6.26).
+        Reordering = "reordering",
+    }
+}
+
+choice! {
+    /// In which states D-SACKs undo a reduction.
+    DsackUndo {
+        /// In Disorder (2.6.20), which waits for them.
+        Disorder = "disorder",
+        /// In Open, Disorder (3.3) and Recovery (3.12).
+        Recovery = "recovery",
+    }
+}
+
+choice! {
+    /// What ends when a partial ACK in Recovery proves that its segment was only late.
+    SpuriousPartial {
+        /// The reduction of cwnd; Recovery goes on (2.6.20 `tcp_try_undo_partial`).
+        Reduction = "reduction",
+        /// Recovery, once no retransmission is out (3.12).
+        Recovery = "recovery",
+    }
+}
+
+choice! {
+    /// How the Loss state works.
+    LossStates {
+        /// It ends at high_seq; cwnd is moderated in it (2.6.20 `tcp_fastretrans_alert`).
+        Classic = "classic",
+        /// With F-RTO inside, without moderation (3.10 `tcp_process_loss`).
+        Frto = "frto",
+    }
+}
+
+choice! {
+    /// How spurious timeouts are told from losses; sysctl tcp_frto says whether.
+    FrtoVersion {
+        /// RFC 4138, by cumulative ACKs (2.6.20).
+        Basic = "rfc4138",
+        /// RFC 4138 with SACK; lost is what was sent before the timeout (2.6.24).
+        SackToHighmark = "rfc4138-sack",
+        /// The same, and what was sent after it is lost too (2.6.26).
+        Sack = "rfc4138-sack-all",
+        /// RFC 5682 (3.10).
+        Rfc5682 = "rfc5682",
+    }
+}
+
+choice! {
+    /// The clock of srtt and the timeout.
+    RttClock {
+        /// Jiffies (2.6.20 `tcp_rtt_estimator`).
+        Jiffies = "jiffies",
+        /// Microseconds (3.15).
+        Microseconds = "microseconds",
+    }
+}
+
+choice! {
+    /// Which RTT sample is taken where there are timestamps.
+    RttSource {
+        /// The timestamp echoed (2.6.20 `tcp_ack_saw_tstamp`).
+        Echo = "echo",
+        /// The ACK's own, then a SACK's, then the timestamp's (3.12 `tcp_ack_update_rtt`).
+        Ack = "ack",
+    }
+}
+
+choice! {
+    /// When a sender with TSO counts as limited by cwnd although cwnd is not full.
+    CwndLimited {
+        /// Less than a share of cwnd is unused (2.6.20 `tcp_is_cwnd_limited`).
+        Share = "share",
+        /// And less than 64 KB; or a burst or less is (2.6.26; 2.6.32 `tcp_is_cwnd_limited`).
+        ShareAndBytes = "share-and-bytes",
+        /// And less than a full skb; or three packets or less are (3.14 `tcp_is_cwnd_limited`).
+        ShareAndSizeGoal = "share-and-size-goal",
+        /// It has stopped the sender at some time since the oldest packet in flight was sent; in slow start
+        /// also when more than half of it was in flight (3.16 `tcp_is_cwnd_limited`, `tcp_cwnd_validate`).
+        Used = "used",
+    }
+}
+
+choice! {
+    /// Which skbs larger than a segment wait until enough of them may go.
+    TsoDeferral {
+        /// None: an inverted test lets them go at once (2.6.20 and 2.6.24 `tcp_tso_should_defer`).
+        Never = "never",
+        /// Any that may not go as 64 KB; each ACK can prolong the wait by a tick (2.6.25).
+        Any = "any",
+        /// Not one that may go whole and has others behind it (2.6.29; 2.6.32).
+        Last = "last",
+        /// Nor one that may go as a full skb; a wait lasts two ticks at most (3.14).
+        Once = "once",
+        /// The same, where something was sent in the last millisecond, and only for an ACK that is due within
+        /// one, and within half an RTT (read in 6.1 and 6.12).
+        NextAck = "next-ack",
+    }
+}
+
+choice! {
+    /// How large an skb is when it is sent.
+    SkbSize {
+        /// As the application's writes have made it, at most 64 KB.
+        AsWritten = "as-written",
+        /// What the flow sends in a millisecond, two segments at least (read in 6.1; 3.12
+        /// `tcp_tso_autosize`).
+        Paced = "paced",
+        /// The same, and more the nearer the peer is: 64 KB more, halved for each 512 us of RTT (5.18).
+        PacedOrNear = "paced-or-near",
+    }
+}
+
+choice! {
+    /// When cwnd grows by the ACK of out-of-order data.
+    GrowthUnderReordering {
+        /// Never (2.6.20 `tcp_may_raise_cwnd`).
+        Never = "never",
+        /// Once reordering is known to be high (3.12).
+        WhenHigh = "when-high",
+    }
+}
+
+choice! {
+    /// What a timer does that finds its socket locked by a process.
+    LockedTimers {
+        /// It is put off: that of retransmissions by HZ/20, that of delayed ACKs by HZ/25 (2.6.20
+        /// `tcp_write_timer`, `tcp_delack_timer`).
+        PutOff = "put-off",
+        /// It is made up for when the process gives the socket back (3.14 `tcp_release_cb`; that it
+        /// is so since 2012 is inferred).
+        Released = "released",
+    }
+}
+
+choice! {
+    /// When a timer fires that is due on a tick.
+    TimerWheel {
+        /// On that tick.
+        Cascading = "cascading",
+        /// Up to so much later as its wait is coarse: a tick up to 62 ticks, 8 up to 503, 64 up to 4031
+        /// (4.8 `calc_wheel_index`).
+        Levels = "levels",
+    }
+}
+
+choice! {
+    /// What a timestamp (RFC 7323) counts.
+    TimestampClock {
+        /// Jiffies.
+        Jiffies = "jiffies",
+        /// Milliseconds, whatever HZ is (4.13 `TCP_TS_HZ`).
+        Milliseconds = "milliseconds",
+    }
+}
+
+impl TimestampClock {
+    /// Its ticks in a kernel with so many jiffies per second.
+    pub(crate) fn ticks(self, hz: u32) -> Ticks {
+        Ticks::jiffies(if self == TimestampClock::Jiffies { hz } else { 1000 })
+    }
+}
