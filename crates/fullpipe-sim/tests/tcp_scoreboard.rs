@@ -121,7 +121,8 @@ impl Pair {
 
     fn send(&mut self, len: u32) {
         self.queue.write(len, false, true);
-        self.queue.send(len, self.nxt, Time::ms(self.now.into()), MSS);
+        self.queue.split_head(len);
+        self.queue.send(self.nxt, Time::ms(self.now.into()), MSS);
         let end = self.nxt + u64::from(len);
         while self.nxt < end {
             let packet_end = (self.nxt + u64::from(MSS)).min(end);

@@ -67,10 +67,17 @@ impl Port<'_> {
         self.push(&[packet], self.cpu, what, 0)
     }
 
-    /// Sends a SYN or a SYN-ACK that asks for ECN or agrees to it, or not.
-    pub(super) fn send_syn(&mut self, kind: Kind, number: u64, ece: bool) -> bool {
+    /// Sends a SYN that asks for ECN, or does not.
+    pub(super) fn send_syn(&mut self, ece: bool) -> bool {
         let ip_len = self.opening;
-        let packet = Train { kind, ece, ip_len, ..self.train(number, 0, 1) };
+        let packet = Train { kind: Kind::Syn, ece, ip_len, ..self.train(0, 0, 1) };
+        self.push(&[packet], self.cpu, What::Plain, 0)
+    }
+
+    /// Sends a SYN-ACK with its window and timestamp that agrees to ECN, or does not.
+    pub(super) fn send_syn_ack(&mut self, window: u64, tsval: u32, ece: bool) -> bool {
+        let ip_len = self.opening;
+        let packet = Train { kind: Kind::SynAck, ece, tsval, ip_len, ..self.train(window, 0, 1) };
         self.push(&[packet], self.cpu, What::Plain, 0)
     }
 

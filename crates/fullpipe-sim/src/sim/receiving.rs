@@ -219,9 +219,9 @@ impl ReceivingHost {
             state.tcp.use_ecn(asks && ecn::agrees(&self.host));
         }
         state.syn_seen = true;
-        state.tcp.on_syn(cpu);
+        let tsval = state.tcp.on_syn(cpu);
         let (window, agreed) = (state.tcp.window.told_first(), state.tcp.uses_ecn());
-        self.port(flow, cpu, shared).send_syn(Kind::SynAck, window, agreed);
+        self.port(flow, cpu, shared).send_syn_ack(window, tsval, agreed);
         self.follow_qdisc();
     }
 

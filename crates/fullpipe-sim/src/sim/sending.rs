@@ -284,6 +284,7 @@ impl SendingHost {
         let Some(sent) = state.syn_sent.filter(|_| !state.tcp.is_established()) else { return cpu };
         let measured = (state.syn_repeats == 0).then_some(sent);
         state.tcp.use_ecn(answer.ece && ecn::asks(&self.host, 0));
+        state.tcp.take_timestamp(answer.tsval);
         state.tcp.established(cpu, answer.number, measured, Some(&self.metrics));
         state.next_write = now;
         self.timers.set(flow * TIMERS_PER_FLOW + CONNECT_TIMER, None);
@@ -369,7 +370,7 @@ impl SendingHost {
         self.timers.set(flow * TIMERS_PER_FLOW + CONNECT_TIMER, Some(now + wait));
         let asks = ecn::asks(&self.host, state.syn_repeats);
         self.with_port(flow, cpu, shared, now, |_, port| {
-            port.send_syn(Kind::Syn, 0, asks);
+            port.send_syn(asks);
         })
     }
 }

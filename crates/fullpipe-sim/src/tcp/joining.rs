@@ -25,11 +25,16 @@ impl Joined {
 
     /// Takes the data of `[seq, end)`, if it continues this skb and there is room; whether it did.
     pub(super) fn take(&mut self, seq: u64, end: u64) -> bool {
-        let frags = self.frags + pieces(seq, end);
+        self.append(seq, Joined::new(seq, end))
+    }
+
+    /// Takes another skb, which begins at `seq`, if it continues this one and there is room; whether it did.
+    pub(super) fn append(&mut self, seq: u64, other: Joined) -> bool {
+        let frags = self.frags + other.frags;
         if seq != self.end || frags > MAX_FRAGS {
             return false;
         }
-        (self.end, self.frags) = (end, frags);
+        (self.end, self.frags) = (other.end, frags);
         true
     }
 }

@@ -167,6 +167,13 @@ impl OutOfOrder {
         self.segments += u64::from(count);
     }
 
+    /// Takes out the skbs below `rcv_nxt`, whose segments were taken; none where segments do not join.
+    pub(super) fn take_joined(&mut self, rcv_nxt: u64) -> BTreeMap<u64, Joined> {
+        let Some(joined) = &mut self.joined else { return BTreeMap::new() };
+        let rest = joined.split_off(&rcv_nxt);
+        core::mem::replace(joined, rest)
+    }
+
     /// Takes out the segments with data that follow `rcv_nxt` without a hole, as lengths and counts.
     pub(super) fn take_from(&mut self, rcv_nxt: u64, mss: u32) -> Vec<(u32, u32)> {
         let mut taken = Vec::new();
@@ -199,9 +206,6 @@ impl OutOfOrder {
             }
         }
         self.bytes -= end - rcv_nxt - u64::from(fin);
-        if let Some(joined) = &mut self.joined {
-            *joined = joined.split_off(&end);
-        }
         self.segments -= taken.iter().map(|&(_, count)| u64::from(count)).sum::<u64>();
         taken
     }

@@ -86,6 +86,8 @@ impl Sender {
             {
                 return (sent, waits == Waits::ForCwnd);
             }
+            // It is cut first, and stays so if it may not go yet.
+            self.queue.split_head(len);
             if self.too_much_in_host(len, false, out) || !self.send_head(len, out) {
                 return (sent, false);
             }
@@ -175,6 +177,7 @@ impl Sender {
         }
     }
 
+    /// Sends the first `len` bytes of the first unsent skb as an skb of their own; whether the host took it.
     pub(super) fn send_head(&mut self, len: u32, out: &mut dyn Output) -> bool {
         let now = self.jiffies(out.now());
         self.restart_after_idle(now);
@@ -184,8 +187,8 @@ impl Sender {
         }
         let seq = self.snd_nxt;
         let stamp = self.stamp(out.now());
-        let push = self.queue.head_pushes(len);
-        let fin = self.queue.head_ends() && self.queue.head() == Some(len);
+        self.queue.split_head(len);
+        let (push, fin) = (self.queue.head_pushes(), self.queue.head_ends());
         let (ecn, cwr) = self.ecn.mark_new_data();
         let plain = self.transmission(seq, len, false, out.now());
         let skb = Transmission { push, fin, ecn, cwr, ..plain };
@@ -196,7 +199,7 @@ impl Sender {
             return false;
         }
         self.heed_congestion(out);
-        self.snd_nxt = self.queue.send(len, seq, stamp, self.mss);
+        self.snd_nxt = self.queue.send(seq, stamp, self.mss);
         self.last_sent = out.now();
         // A FIN alone is a packet, but not one of data.
         self.counters.segments_sent += u64::from(len.div_ceil(self.mss));

@@ -3,7 +3,7 @@
 //! Source: Linux 2.6.20 `tcp_recvmsg` (an skb's memory is free when all of it is read), 6.12 `tcp_queue_rcv`.
 
 use super::joining::Joined;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 
 /// Segments of equal length.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,8 @@ pub(super) struct ReceiveQueue {
     runs: VecDeque<Waiting>,
     /// The skb at their end, which the next segment may join.
     tail: Option<Joined>,
+    /// Where skbs end, if segments join.
+    skb_ends: VecDeque<u64>,
     bytes: u64,
     read_of_first: u32,
 }
@@ -34,6 +36,7 @@ impl ReceiveQueue {
             joins,
             runs: VecDeque::new(),
             tail: None,
+            skb_ends: VecDeque::new(),
             bytes: 0,
             read_of_first: 0,
         }
@@ -54,27 +57,48 @@ impl ReceiveQueue {
 
     /// Memory of a segment beside its data: none if it joins what waits.
     fn overhead_of(&mut self, seq: u64, end: u64) -> u64 {
-        if self.joins && self.tail.as_mut().is_some_and(|tail| tail.take(seq, end)) {
-            return 0;
-        }
-        self.tail = self.joins.then(|| Joined::new(seq, end));
-        self.overhead
+        let joins = self.joins && self.join(seq, Joined::new(seq, end));
+        if joins { 0 } else { self.overhead }
     }
 
-    /// Adds `runs` (length and count of segments) that waited beyond a hole and take `memory` in all. What of it
-    /// is left over: that of a FIN alone.
-    pub(super) fn push_runs(&mut self, runs: &[(u32, u32)], memory: u64) -> u64 {
-        if !runs.is_empty() {
-            self.tail = None;
+    /// An skb that begins at `seq` joins the last one or becomes the last one; whether it did join.
+    fn join(&mut self, seq: u64, skb: Joined) -> bool {
+        let joins = self.tail.as_mut().is_some_and(|tail| tail.append(seq, skb));
+        if joins {
+            self.skb_ends.pop_back();
+        } else {
+            self.tail = Some(skb);
         }
-        let mut heads = memory - runs.iter().map(size).sum::<u64>();
+        self.skb_ends.push_back(skb.end);
+        joins
+    }
+
+    /// Adds `runs` (length and count of segments) that waited beyond a hole, in these skbs where segments join, and
+    /// take `memory` in all. What of it is free: heads of skbs that join, and that of a FIN alone.
+    pub(super) fn push_runs(
+        &mut self,
+        runs: &[(u32, u32)],
+        skbs: BTreeMap<u64, Joined>,
+        memory: u64,
+    ) -> u64 {
+        let joined = skbs.into_iter().filter(|&(seq, skb)| self.join(seq, skb)).count() as u64;
+        let free = joined * self.overhead;
+        let mut heads = memory - runs.iter().map(size).sum::<u64>() - free;
         for run in runs {
             let (len, count) = *run;
             let overhead = heads.min(u64::from(count) * self.overhead);
             heads -= overhead;
             self.enqueue(Waiting { len, count, memory: size(run) + overhead });
         }
-        heads
+        heads + free
+    }
+
+    /// Bytes to the end of the first skb; all, where skbs are not known.
+    pub(super) fn first_skb(&mut self, read: u64) -> u64 {
+        while self.skb_ends.front().is_some_and(|&end| end <= read) {
+            self.skb_ends.pop_front();
+        }
+        self.skb_ends.front().map_or(self.bytes, |end| end - read)
     }
 
     fn enqueue(&mut self, run: Waiting) {

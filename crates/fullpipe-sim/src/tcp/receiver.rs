@@ -137,9 +137,11 @@ impl Receiver {
         self.ecn.agreed
     }
 
-    /// A SYN came and is answered.
-    pub fn on_syn(&mut self, now: Time) {
+    /// A SYN came and is answered; the answer's timestamp, 0 without timestamps.
+    pub fn on_syn(&mut self, now: Time) -> u32 {
         self.answered = Some((now, self.answered.is_some()));
+        self.tick(now);
+        if self.timestamps { self.clock } else { 0 }
     }
 
     /// The handshake is over: its RTT is known by a timestamp's echo (2.6.20 `tcp_rcv_state_process`),
@@ -284,9 +286,7 @@ impl Receiver {
         // What this makes readable has its memory accounted already.
         let held = self.out_of_order.memory();
         let runs = self.out_of_order.take_from(self.rcv_nxt, self.mss);
-        let taken = held - self.out_of_order.memory();
-        self.window.rmem_alloc -= self.waiting.push_runs(&runs, taken);
-        for (len, count) in runs {
+        for &(len, count) in &runs {
             self.segments_queued += u64::from(count);
             self.rcv_nxt += u64::from(len) * u64::from(count);
         }
@@ -294,6 +294,9 @@ impl Receiver {
             self.rcv_nxt += 1;
             self.end();
         }
+        let skbs = self.out_of_order.take_joined(self.rcv_nxt);
+        let taken = held - self.out_of_order.memory();
+        self.window.rmem_alloc -= self.waiting.push_runs(&runs, skbs, taken);
     }
 
     /// tcp_fin.
@@ -487,11 +490,12 @@ impl Receiver {
     /// locked, or the window has at least doubled.
     pub fn read(&mut self, now: Time, bytes: u64) -> Option<Ack> {
         self.tick(now);
-        let (segments, freed) = self.waiting.read(bytes);
-        self.segments_read += segments;
-        self.window.rmem_alloc -= freed;
-        self.bytes_read += bytes;
-        self.autotune(now);
+        let mut left = bytes;
+        while left > 0 {
+            let skb = self.waiting.first_skb(self.bytes_read).min(left);
+            left -= skb;
+            self.copy(now, skb);
+        }
         let owed = self.rcv_nxt - self.window.rcv_wup;
         let drained = self.acks.asks_when_read() && self.waiting.bytes() == 0;
         let many = self.acks.blocked || owed > u64::from(self.acks.rcv_mss);
@@ -506,6 +510,15 @@ impl Receiver {
             }
         }
         None
+    }
+
+    /// The reader takes what it wants of an skb.
+    fn copy(&mut self, now: Time, bytes: u64) {
+        let (segments, freed) = self.waiting.read(bytes);
+        self.segments_read += segments;
+        self.window.rmem_alloc -= freed;
+        self.bytes_read += bytes;
+        self.autotune(now);
     }
 
     fn autotune(&mut self, now: Time) {

@@ -97,6 +97,8 @@ pub struct Sender {
     pub(super) is_established: bool,
     /// Application state, set by the host.
     pub writer: Writer,
+    /// Whether it has been woken since it went to sleep.
+    pub(super) wakes_writer: bool,
     /// Counters for the trace.
     pub counters: Counters,
 }
@@ -153,6 +155,7 @@ impl Sender {
             refused: false,
             is_established: false,
             writer: Writer::Active,
+            wakes_writer: false,
             counters: Counters::default(),
         }
     }
@@ -160,6 +163,11 @@ impl Sender {
     /// Before that: what the handshake says of ECN.
     pub fn use_ecn(&mut self, agreed: bool) {
         self.ecn.agreed = agreed;
+    }
+
+    /// Before that: the SYN-ACK's timestamp, which the first data echoes (tcp_store_ts_recent).
+    pub fn take_timestamp(&mut self, tsval: u32) {
+        self.ts_recent = tsval;
     }
 
     /// The SYN-ACK arrived: `window` is its unscaled window; `sent` is when the SYN was sent, unless

@@ -162,10 +162,9 @@ impl SendQueue {
         Some(tail)
     }
 
-    /// Whether the first `len` bytes of the first unsent skb are the whole of it, and it carries PSH: what is
-    /// split off does not.
-    pub fn head_pushes(&self, len: u32) -> bool {
-        self.unsent.front().is_some_and(|run| run.push && run.len == len)
+    /// Whether the first unsent skb carries PSH.
+    pub fn head_pushes(&self) -> bool {
+        self.unsent.front().is_some_and(|run| run.push)
     }
 
     /// Length of the first unsent skb.
@@ -208,17 +207,22 @@ impl SendQueue {
         next - first
     }
 
-    /// Moves the first `len` bytes of the first unsent skb, sent at `seq`, to the sent ones; with the last of them
-    /// its FIN. What remains of it becomes an skb of its own (`tso_fragment`). Says what number is next.
-    pub fn send(&mut self, len: u32, seq: u64, when: Time, mss: u32) -> u64 {
-        let ends = self.head_ends();
-        let Some((head, push)) = self.take_head() else { return seq };
-        let rest = head - len;
-        let fin = ends && rest == 0;
-        if rest > 0 {
+    /// What the first unsent skb has beyond `len` bytes becomes an skb of its own, which keeps PSH and FIN
+    /// (`tso_fragment`).
+    pub fn split_head(&mut self, len: u32) {
+        let Some((head, push)) = self.take_head() else { return };
+        if head > len {
             self.wmem_queued += self.overhead;
-            self.unsent.push_front(Unsent { len: rest, count: 1, push });
+            self.unsent.push_front(Unsent { len: head - len, count: 1, push });
         }
+        let push = push && head <= len;
+        self.unsent.push_front(Unsent { len: head.min(len), count: 1, push });
+    }
+
+    /// Moves the first unsent skb, sent at `seq`, to the sent ones. Says what number is next.
+    pub fn send(&mut self, seq: u64, when: Time, mss: u32) -> u64 {
+        let fin = self.head_ends();
+        let Some((len, _)) = self.take_head() else { return seq };
         self.unsent_bytes -= u64::from(len);
         if self.sent.is_empty() {
             self.sent_from = seq;

@@ -65,6 +65,7 @@ impl Sender {
 
     /// The writer goes to sleep for want of memory.
     pub fn push_before_sleep(&mut self, out: &mut dyn Output) {
+        self.wakes_writer = false;
         self.mark_push();
         self.push_pending(true, out);
     }
@@ -85,8 +86,14 @@ impl Sender {
         self.pushed_seq = self.write_seq;
     }
 
-    /// Whether a writer that sleeps for want of memory is woken: a third of the buffer is free.
+    /// Whether a writer that sleeps for want of memory is woken: a third of the buffer is free, or was when an
+    /// skb had been sent.
     pub fn has_write_space(&self) -> bool {
+        self.wakes_writer || self.is_writeable()
+    }
+
+    /// sk_stream_is_writeable.
+    fn is_writeable(&self) -> bool {
         let queued = self.queue.wmem_queued;
         self.sndbuf.saturating_sub(queued) >= queued >> 1
     }
@@ -98,15 +105,20 @@ impl Sender {
     }
 
     /// tcp_check_space, tcp_should_expand_sndbuf and tcp_new_space: while the writer waits for room
-    /// and cwnd is not used up, a send buffer that was not set by the application grows with cwnd.
+    /// and cwnd is not used up, a send buffer that was not set by the application grows with cwnd. If there is room
+    /// then, the writer is woken, though what is sent next may take it (an skb that is cut has two heads).
     pub(super) fn autotune_sndbuf(&mut self) {
         let used = match self.profile.ack_order {
             AckOrder::CwndFirst => self.board.packets_out,
             AckOrder::CwndLast => self.in_flight(),
         };
-        if self.writer == Writer::NoSpace && used < self.cwnd() {
+        if self.writer != Writer::NoSpace {
+            return;
+        }
+        if used < self.cwnd() {
             self.expand_sndbuf();
         }
+        self.wakes_writer |= self.is_writeable();
     }
 
     /// tcp_sndbuf_expand.

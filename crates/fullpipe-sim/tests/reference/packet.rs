@@ -18,6 +18,8 @@ pub enum Body {
     SynAck {
         /// Unscaled window, bytes.
         window: u64,
+        /// Its timestamp.
+        tsval: u32,
         /// Whether it agrees to ECN.
         agrees: bool,
     },

@@ -108,9 +108,9 @@ impl ReceivingHost {
         if !std::mem::replace(&mut state.syn_seen, true) {
             state.tcp.use_ecn(asks && ecn::agrees(&self.host));
         }
-        state.tcp.on_syn(cpu);
+        let tsval = state.tcp.on_syn(cpu);
         let (window, agrees) = (state.tcp.window.told_first(), state.tcp.uses_ecn());
-        self.send(flow, cpu, Body::SynAck { window, agrees }, cx.opening, &mut cx.agenda);
+        self.send(flow, cpu, Body::SynAck { window, tsval, agrees }, cx.opening, &mut cx.agenda);
     }
 
     fn data(&mut self, flow: usize, segment: Segment, at: (Time, Time), cx: &mut Context) {

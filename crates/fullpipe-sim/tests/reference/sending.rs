@@ -224,8 +224,9 @@ impl SendingHost {
                 Body::Ack(ack) => {
                     cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_ack(&ack, port));
                 }
-                Body::SynAck { window, agrees } => {
+                Body::SynAck { window, tsval, agrees } => {
                     let at = (now, cpu);
+                    self.flows[flow].tcp.take_timestamp(tsval);
                     cpu = self.syn_ack(flow, window, agrees, at, cx);
                 }
                 Body::Data(_) | Body::Syn { .. } => {

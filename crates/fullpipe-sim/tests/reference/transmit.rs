@@ -118,7 +118,7 @@ impl Transmit {
         let waiting = self.ring.iter().skip(1).chain(self.qdisc.iter().flatten());
         let now = self.done.expect("it is on its way");
         let sent = waiting.fold(now, |at, segment| at + wire(segment));
-        offered.max(sent.saturating_sub(self.rate.time_for(65_536)))
+        offered.max(sent.saturating_sub(self.rate.time_for(65_536) + Time(4_000)))
     }
 
     /// Sizes of qdisc and ring.

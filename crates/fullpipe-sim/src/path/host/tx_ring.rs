@@ -12,9 +12,10 @@ use crate::units::{Framing, Rate, Time};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// What a card fetches ahead of the wire, bytes: the largest skb. So much the token bucket lets go at once that is the
-/// card of engine `linux`.
+/// What a card fetches ahead of the wire: the largest skb, bytes, and so much time of its rate. That is what the token
+/// bucket lets go at once which is the card of engine `linux`.
 const CARD_BUFFER: u64 = 65_536;
+const CARD_AHEAD: Time = Time(4_000);
 
 /// Segments whose transmission ends at even pace.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +56,7 @@ impl TxRing {
             held: 0,
             taken: 0,
             counters: Counters::new(samples),
-            buffered: rate.time_for(CARD_BUFFER),
+            buffered: rate.time_for(CARD_BUFFER) + CARD_AHEAD,
             busy: 0,
         }
     }
