@@ -149,8 +149,9 @@ impl Sender {
         let partial = whole % self.mss;
         // Only whole segments leave a larger skb, unless its partial end may go too.
         let ends = self.profile.sends_partial_end && whole == head.min(room);
-        let last = self.queue.tail_is_only();
-        let goes = ends && (nagle_off || !last || self.nagle_allows(partial));
+        // Nagle's rule applies where the window is less than cwnd lets go, though more follows.
+        let inside = !self.queue.tail_is_only() && quota_bytes <= u64::from(room);
+        let goes = ends && (nagle_off || inside || self.nagle_allows(partial));
         Some(if goes { whole } else { whole - partial })
     }
 
