@@ -1,17 +1,36 @@
 //! Timers of a host, and the clock that books a flow's life on what limited it.
 
+use crate::tcp::profile::TimerWheel;
 use crate::trace::Limit;
 use crate::units::Time;
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-/// Timers by number. Moving one later costs nothing: its early entry is looked at when it comes up.
+/// Timers by number; of those due at one time by turn. Moving one later costs nothing: its early entry is looked at
+/// when it comes up.
 pub(crate) struct Timers {
-    queue: BinaryHeap<Reverse<(Time, u32)>>,
+    queue: BinaryHeap<Reverse<(Time, Turn, u32)>>,
     due: Vec<Option<Time>>,
+    /// Turn of each timer, as it was started last.
+    turns: Vec<Turn>,
     /// Earliest entry in the queue for each timer.
     queued: Vec<Option<Time>>,
+    started: u64,
+}
+
+/// Among timers that are due at one time: those of the wheel before others, and by when they were started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Turn(u8, u64);
+
+/// What fires a timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clockwork {
+    /// The wheel of jiffies. Of 2.6.20 the first that was started is the first to fire; with levels (4.8
+    /// `enqueue_timer`, `expire_timers`) the last.
+    Wheel(TimerWheel),
+    /// One of its own (hrtimer): the first that was started.
+    Own,
 }
 
 impl Timers {
@@ -19,28 +38,45 @@ impl Timers {
         Timers {
             queue: BinaryHeap::new(),
             due: alloc::vec![None; count],
+            turns: alloc::vec![Turn(0, 0); count],
             queued: alloc::vec![None; count],
+            started: 0,
         }
     }
 
-    /// Timer `number` is due at `due`, or stopped.
-    pub(crate) fn set(&mut self, number: usize, due: Option<Time>) {
+    /// Timer `number` is due at `due`, or stopped. One that is due then already stays in its place.
+    pub(crate) fn set(&mut self, number: usize, due: Option<Time>, by: Clockwork) {
+        if self.due[number] == due {
+            return;
+        }
         self.due[number] = due;
-        let Some(due) = due else { return };
-        if self.queued[number].is_none_or(|queued| due < queued) {
-            self.queue.push(Reverse((due, number as u32)));
+        if due.is_some() {
+            self.started += 1;
+            self.turns[number] = match by {
+                Clockwork::Wheel(TimerWheel::Levels) => Turn(0, u64::MAX - self.started),
+                Clockwork::Wheel(TimerWheel::Cascading) => Turn(0, self.started),
+                Clockwork::Own => Turn(1, self.started),
+            };
+            self.enqueue(number);
+        }
+    }
+
+    fn enqueue(&mut self, number: usize) {
+        let Some(due) = self.due[number] else { return };
+        if self.queued[number].is_none_or(|queued| due <= queued) {
+            self.queue.push(Reverse((due, self.turns[number], number as u32)));
             self.queued[number] = Some(due);
         }
     }
 
     /// When to call [`Timers::pop`] next.
     pub(crate) fn next(&self) -> Time {
-        self.queue.peek().map_or(Time::NEVER, |Reverse((time, _))| *time)
+        self.queue.peek().map_or(Time::NEVER, |Reverse((time, ..))| *time)
     }
 
     /// Takes the entry due at `now`; the timer's number if it is really due.
     pub(crate) fn pop(&mut self, now: Time) -> Option<usize> {
-        let &Reverse((time, number)) = self.queue.peek()?;
+        let &Reverse((time, turn, number)) = self.queue.peek()?;
         if time > now {
             return None;
         }
@@ -49,17 +85,12 @@ impl Timers {
         if self.queued[number] == Some(time) {
             self.queued[number] = None;
         }
-        match self.due[number] {
-            Some(due) if due <= now => {
-                self.due[number] = None;
-                Some(number)
-            }
-            Some(due) => {
-                self.set(number, Some(due));
-                None
-            }
-            None => None,
+        if self.due[number] == Some(time) && self.turns[number] == turn {
+            self.due[number] = None;
+            return Some(number);
         }
+        self.enqueue(number);
+        None
     }
 }
 

@@ -6,7 +6,7 @@
 mod beyond_hole;
 
 use super::capture::What;
-use super::clock::Timers;
+use super::clock::{Clockwork, Timers};
 use super::cpu::Cpu;
 use super::level::Level;
 use super::port::Port;
@@ -16,6 +16,7 @@ use crate::path::host::receive::Receive;
 use crate::path::host::transmit::Transmit;
 use crate::tally::Samples;
 use crate::tcp::behaviour::profile_of;
+use crate::tcp::profile::TimerWheel;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::{Ack, Segment, ecn};
 use crate::trace::EventKind;
@@ -64,6 +65,7 @@ pub(crate) struct ReceivingHost {
     pub(crate) receive: Receive,
     pub(crate) wire: Vec<Train>,
     pub(crate) timers: Timers,
+    timer_wheel: TimerWheel,
     pub(crate) flows: Vec<ReceivingFlow>,
     pub(crate) cpu: Cpu,
     /// Segments that wait for their readers.
@@ -93,6 +95,7 @@ impl ReceivingHost {
             receive: Receive::new(&host, samples),
             wire: Vec::new(),
             timers: Timers::new(config.flows.len() * TIMERS_PER_FLOW + 1),
+            timer_wheel: profile.timer_wheel,
             flows: flows.collect(),
             cpu: Cpu::default(),
             buffer: Level::default(),
@@ -143,7 +146,8 @@ impl ReceivingHost {
     /// A qdisc in which things wait is woken when it asks for it.
     fn follow_qdisc(&mut self) {
         if self.transmit.holds() {
-            self.timers.set(self.flows.len() * TIMERS_PER_FLOW, self.transmit.wake_time());
+            let number = self.flows.len() * TIMERS_PER_FLOW;
+            self.timers.set(number, self.transmit.wake_time(), Clockwork::Own);
         }
     }
 
@@ -272,8 +276,9 @@ impl ReceivingHost {
             state.runnable = true;
             self.runnable.push_back(flow);
         }
-        self.timers.set(flow * TIMERS_PER_FLOW + DELAYED, state.tcp.acks.fires);
-        self.timers.set(flow * TIMERS_PER_FLOW + COMPRESSED, state.tcp.compressed_due());
+        let (number, wheel) = (flow * TIMERS_PER_FLOW, Clockwork::Wheel(self.timer_wheel));
+        self.timers.set(number + DELAYED, state.tcp.acks.fires, wheel);
+        self.timers.set(number + COMPRESSED, state.tcp.compressed_due(), Clockwork::Own);
     }
 
     pub(crate) fn on_timers(&mut self, now: Time, shared: &mut Shared) {

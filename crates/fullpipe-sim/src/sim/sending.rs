@@ -11,7 +11,7 @@ mod writing;
 
 use super::Shared;
 use super::capture::What;
-use super::clock::{LimitClock, Timers};
+use super::clock::{Clockwork, LimitClock, Timers};
 use super::cpu::Cpu;
 use super::in_host::InHost;
 use super::level::Level;
@@ -86,6 +86,7 @@ pub(crate) struct SendingHost {
     pub(crate) receive: Receive,
     pub(crate) wire: Vec<Train>,
     pub(crate) timers: Timers,
+    wheel: Clockwork,
     pub(crate) flows: Vec<SendingFlow>,
     pub(crate) cpu: Cpu,
     /// Bytes written and not acknowledged.
@@ -113,7 +114,8 @@ impl SendingHost {
         let flows = flows.collect::<Result<Vec<_>, _>>()?;
         let mut timers = Timers::new(flows.len() * TIMERS_PER_FLOW + 1);
         for (i, flow) in flows.iter().enumerate() {
-            timers.set(i * TIMERS_PER_FLOW + CONNECT_TIMER, Some(flow.config.start));
+            let number = i * TIMERS_PER_FLOW + CONNECT_TIMER;
+            timers.set(number, Some(flow.config.start), Clockwork::Own);
         }
         let samples = Samples::of(config);
         Ok(SendingHost {
@@ -121,6 +123,7 @@ impl SendingHost {
             receive: Receive::new(&host, samples),
             wire: Vec::new(),
             timers,
+            wheel: Clockwork::Wheel(profile_of(&host)?.timer_wheel),
             flows,
             cpu: Cpu::default(),
             buffer: Level::default(),
@@ -201,11 +204,12 @@ impl SendingHost {
             state.in_host.settle(free_at, tag.memory);
             if state.tcp.waits_for_host() && !state.room_while_locked {
                 let leaves = state.in_host.next();
-                self.timers.set(flow * TIMERS_PER_FLOW + LEAVES_TIMER, leaves);
+                self.timers.set(flow * TIMERS_PER_FLOW + LEAVES_TIMER, leaves, Clockwork::Own);
             }
         }
         if self.transmit.holds() {
-            self.timers.set(self.flows.len() * TIMERS_PER_FLOW, self.transmit.wake_time());
+            let number = self.flows.len() * TIMERS_PER_FLOW;
+            self.timers.set(number, self.transmit.wake_time(), Clockwork::Own);
         }
     }
 
@@ -287,7 +291,7 @@ impl SendingHost {
         state.tcp.take_timestamp(answer.tsval);
         state.tcp.established(cpu, answer.number, measured, Some(&self.metrics));
         state.next_write = now;
-        self.timers.set(flow * TIMERS_PER_FLOW + CONNECT_TIMER, None);
+        self.timers.set(flow * TIMERS_PER_FLOW + CONNECT_TIMER, None, self.wheel);
         self.runnable.push_back(flow);
         shared.event(now, flow as u16, EventKind::Established, (now - sent).0);
         // The third packet of the handshake: an ACK of nothing, carried as an empty segment.
@@ -312,10 +316,10 @@ impl SendingHost {
             state.tcp.leave_metrics(&mut self.metrics);
         }
         state.limits.set(now, state.tcp.limit());
-        self.timers.set(flow * TIMERS_PER_FLOW + TCP_TIMER, state.timer());
+        self.timers.set(flow * TIMERS_PER_FLOW + TCP_TIMER, state.timer(), self.wheel);
         if state.tcp.waits_for_host() && !state.room_while_locked {
             let leaves = state.in_host.next();
-            self.timers.set(flow * TIMERS_PER_FLOW + LEAVES_TIMER, leaves);
+            self.timers.set(flow * TIMERS_PER_FLOW + LEAVES_TIMER, leaves, Clockwork::Own);
         }
         let ca_state = state.tcp.ca_state() as u8;
         if ca_state != state.ca_state {
@@ -367,7 +371,8 @@ impl SendingHost {
         }
         let wait = Time(state.timeout_init.0 << state.syn_repeats.min(5));
         state.syn_sent.get_or_insert(now);
-        self.timers.set(flow * TIMERS_PER_FLOW + CONNECT_TIMER, Some(now + wait));
+        let number = flow * TIMERS_PER_FLOW + CONNECT_TIMER;
+        self.timers.set(number, Some(now + wait), self.wheel);
         let asks = ecn::asks(&self.host, state.syn_repeats);
         self.with_port(flow, cpu, shared, now, |_, port| {
             port.send_syn(asks);

@@ -9,6 +9,7 @@ use super::timers::Timers;
 use super::transmit::Transmit;
 use fullpipe_sim::config::{Config, Host};
 use fullpipe_sim::tcp::behaviour::profile_of;
+use fullpipe_sim::tcp::profile::TimerWheel;
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::{Segment, ecn};
 use fullpipe_sim::trace::EventKind;
@@ -34,6 +35,7 @@ pub struct ReceivingHost {
     pub transmit: Transmit,
     pub receive: Receive,
     pub timers: Timers,
+    wheel: TimerWheel,
     pub flows: Vec<ReceivingFlow>,
     pub cpu: Cpu,
     /// The read in progress: flow and bytes.
@@ -62,6 +64,7 @@ impl ReceivingHost {
             transmit: Transmit::new(Side::Receiver, &config.receiver),
             receive: Receive::new(&config.receiver),
             timers: Timers::new(config.flows.len() * 2),
+            wheel: profile_of(&config.receiver).expect("a profile").timer_wheel,
             flows: flows.collect(),
             cpu: Cpu::default(),
             reading: None,
@@ -156,8 +159,8 @@ impl ReceivingHost {
             state.runnable = true;
             self.runnable.push_back(flow);
         }
-        self.timers.set(flow * 2, state.tcp.acks.fires);
-        self.timers.set(flow * 2 + 1, state.tcp.compressed_due());
+        self.timers.set(flow * 2, state.tcp.acks.fires, Some(self.wheel));
+        self.timers.set(flow * 2 + 1, state.tcp.compressed_due(), None);
     }
 
     pub fn timer(&mut self, now: Time, cx: &mut Context) {

@@ -15,7 +15,7 @@ use fullpipe_sim::config::{App, Config, Flow, Host};
 use fullpipe_sim::rng::Rng;
 use fullpipe_sim::tcp::behaviour::profile_of;
 use fullpipe_sim::tcp::metrics::Metrics;
-use fullpipe_sim::tcp::profile::LockedTimers;
+use fullpipe_sim::tcp::profile::{LockedTimers, TimerWheel};
 use fullpipe_sim::tcp::sender::{Sender, Writer};
 use fullpipe_sim::tcp::{Ack, Output, Segment, Transmission};
 use fullpipe_sim::trace::{EventKind, Limit};
@@ -67,6 +67,7 @@ pub struct SendingHost {
     pub transmit: Transmit,
     pub receive: Receive,
     pub timers: Timers,
+    wheel: TimerWheel,
     pub flows: Vec<SendingFlow>,
     pub cpu: Cpu,
     /// The step in progress: flow and bytes.
@@ -152,13 +153,14 @@ impl SendingHost {
     pub fn new(config: &Config, mss: u32) -> SendingHost {
         let mut timers = Timers::new(config.flows.len() * TIMERS);
         for (i, flow) in config.flows.iter().enumerate() {
-            timers.set(i * TIMERS + CONNECT, Some(flow.start));
+            timers.set(i * TIMERS + CONNECT, Some(flow.start), None);
         }
         let flow = |f| SendingFlow::new(f, &config.sender, config.seed, mss);
         SendingHost {
             transmit: Transmit::new(Side::Sender, &config.sender),
             receive: Receive::new(&config.sender),
             timers,
+            wheel: profile_of(&config.sender).expect("a profile").timer_wheel,
             flows: config.flows.iter().map(flow).collect(),
             cpu: Cpu::default(),
             copying: None,
@@ -256,7 +258,7 @@ impl SendingHost {
         state.tcp.established(cpu, window, measured, Some(&self.metrics));
         state.next_write = now;
         cx.tell(now, flow, EventKind::Established, (now - state.syns[0]).0);
-        self.timers.set(flow * TIMERS + CONNECT, None);
+        self.timers.set(flow * TIMERS + CONNECT, None, None);
         self.runnable.push_back(flow);
         self.work(flow, at, cx, |_, port| {
             port.offer(vec![(Body::Data(Segment::default()), 0)]);
@@ -282,10 +284,10 @@ impl SendingHost {
             state.wanted = state.tcp.timer();
             state.fires = state.wanted;
         }
-        self.timers.set(flow * TIMERS + TCP, state.fires);
+        self.timers.set(flow * TIMERS + TCP, state.fires, Some(self.wheel));
         if state.tcp.waits_for_host() && !state.left_while_locked {
             let leaves = state.here.iter().map(|(leaves, _)| *leaves).min();
-            self.timers.set(flow * TIMERS + LEAVES, leaves);
+            self.timers.set(flow * TIMERS + LEAVES, leaves, None);
         }
         let ca_state = state.tcp.ca_state() as u8;
         if ca_state != state.told_state {
@@ -314,7 +316,8 @@ impl SendingHost {
                 // Only the first SYN asks for ECN (RFC 3168, section 6.1.1.1).
                 let asks = doublings == 0 && self.host.sysctl.tcp_ecn == Some(1);
                 self.flows[flow].syns.push(now);
-                self.timers.set(number, Some(now + Time::secs(self.timeout_init << doublings)));
+                let again = now + Time::secs(self.timeout_init << doublings);
+                self.timers.set(number, Some(again), Some(self.wheel));
                 let options = cx.opening - cx.headers;
                 cpu = self.work(flow, (now, cpu), cx, |_, port| {
                     port.offer(vec![(Body::Syn { asks }, options)]);
@@ -473,7 +476,7 @@ impl SendingHost {
             }
             if now < state.next_write {
                 state.tcp.writer = Writer::Paused;
-                self.timers.set(flow * TIMERS + WRITE, Some(state.next_write));
+                self.timers.set(flow * TIMERS + WRITE, Some(state.next_write), None);
                 return false;
             }
             state.has_written = true;

@@ -2,6 +2,7 @@
 
 use super::{Copying, SendingHost, TIMERS_PER_FLOW, WRITE_TIMER};
 use crate::config::App;
+use crate::sim::clock::Clockwork;
 use crate::sim::{Shared, copy_time};
 use crate::tcp::sender::Writer;
 use crate::units::Time;
@@ -158,7 +159,8 @@ impl SendingHost {
             }
             if now < state.next_write {
                 state.tcp.writer = Writer::Paused;
-                self.timers.set(flow * TIMERS_PER_FLOW + WRITE_TIMER, Some(state.next_write));
+                let number = flow * TIMERS_PER_FLOW + WRITE_TIMER;
+                self.timers.set(number, Some(state.next_write), Clockwork::Own);
                 return false;
             }
             state.paces = true;
