@@ -64,14 +64,14 @@ impl Port<'_> {
     /// Sends one packet without data: the handshake's last one, or an ACK.
     pub(super) fn send_control(&mut self, kind: Kind, number: u64, what: What) -> bool {
         let packet = Train { kind, ..self.train(number, 0, 1) };
-        self.push(&[packet], self.cpu, what, 0)
+        self.push(&[packet], (self.cpu, Time::ZERO), what, 0)
     }
 
     /// Sends a SYN or a SYN-ACK that asks for ECN or agrees to it, or not.
     pub(super) fn send_syn(&mut self, kind: Kind, number: u64, ece: bool) -> bool {
         let ip_len = self.opening;
         let packet = Train { kind, ece, ip_len, ..self.train(number, 0, 1) };
-        self.push(&[packet], self.cpu, What::Plain, 0)
+        self.push(&[packet], (self.cpu, Time::ZERO), What::Plain, 0)
     }
 
     /// Tells the capture that TCP takes the ACK of this serial.
@@ -82,12 +82,18 @@ impl Port<'_> {
         }
     }
 
-    /// Offers an skb that TCP made at `made`; its memory counts where that matters.
-    fn push(&mut self, skb: &[Train], made: Time, what: What, memory: u64) -> bool {
+    /// Offers an skb that TCP made at `made` and that is to leave at `departs`; its memory counts where that matters.
+    fn push(
+        &mut self,
+        skb: &[Train],
+        (made, departs): (Time, Time),
+        what: What,
+        memory: u64,
+    ) -> bool {
         let holds = self.transmit.holds();
         let capture = self.capture.as_mut().filter(|_| holds);
         let number = capture.map_or(0, |capture| capture.keep(made, what));
-        let tag = Tag { flow: self.flow, memory, number };
+        let tag = Tag { flow: self.flow, memory, number, departs };
         let serial = self.transmit.taken();
         let verdict = self.transmit.push(self.cpu, skb, tag, self.wire);
         self.congested = verdict == Verdict::Congested;
@@ -130,7 +136,7 @@ impl Output for Port<'_> {
     fn transmit(&mut self, skb: Transmission) -> bool {
         let (full, rest) = (skb.len / self.mss, skb.len % self.mss);
         let segments = (full + u32::from(rest > 0)).max(1);
-        let made = self.cpu;
+        let made = (self.cpu, skb.departs);
         self.cpu += Time(self.cost.0 * u64::from(segments));
         if skb.retransmission {
             self.retransmitted.push(skb.seq);
