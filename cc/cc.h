@@ -33,6 +33,7 @@ struct tcp_sock { /* mirrored by Sock in crates/fullpipe-sim/src/cc/sock.rs */
 	u32 sim_prior_in_flight, sim_is_cwnd_limited, sim_ca_state;
 	u32 sim_saw_tstamp, sim_rcv_tsecr, sim_jiffies, sim_hz;
 	u64 sim_now_us, sim_pacing_rate;
+	u32 sim_pacing_status;
 	u64 sim_private[13]; /* icsk_ca_priv */
 	u64 sim_random;
 	u32 sim_helpers;
@@ -61,6 +62,7 @@ u32 tcp_reno_undo_cwnd(struct sock *sk);
 #define tcp_sk(sk) ((struct tcp_sock *)(sk))
 #define inet_csk_ca(sk) ((void *)tcp_sk(sk)->sim_private) /* 104 bytes, zero at first */
 #define sk_pacing_rate(sk) (tcp_sk(sk)->sim_pacing_rate) /* bytes per second */
+#define sk_is_paced(sk) (tcp_sk(sk)->sim_pacing_status != 0) /* by fq or TCP itself */
 #define tcp_is_cwnd_limited(sk) (tcp_sk(sk)->sim_is_cwnd_limited != 0)
 #define tcp_ca_state(sk) (tcp_sk(sk)->sim_ca_state)
 #define tcp_saw_tstamp(sk) (tcp_sk(sk)->sim_saw_tstamp != 0)

@@ -182,14 +182,16 @@ static u32 ack_delay(struct sock *sk)
 		    : 0;
 }
 
+/* A paced flow's packets are spread over up to half an RTT by themselves. */
 static void watch_train_us(struct sock *sk, struct cubic *ca)
 {
 	u32 now = rtt_clock(sk);
+	u32 length = (ca->delay_min + ack_delay(sk)) >> (sk_is_paced(sk) ? 0 : 1);
 
 	if ((s32)(now - ca->last_ack) > (s32)param(sk, hystart_ack_delta_us))
 		return;
 	ca->last_ack = now;
-	if ((s32)(now - ca->round_start) > (s32)((ca->delay_min + ack_delay(sk)) >> 1))
+	if ((s32)(now - ca->round_start) > (s32)length)
 		ca->found |= TRAIN;
 }
 

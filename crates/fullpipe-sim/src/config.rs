@@ -119,6 +119,12 @@ pub struct Sysctl {
     /// net.ipv4.tcp_ecn (0 to 2): 0 no ECN, 1 ask for it, 2 agree to it; none: the kernel's default, 2 since
     /// Linux 2.6.31 and 0 before
     pub tcp_ecn: Option<u32>,
+    /// net.ipv4.tcp_notsent_lowat: bytes not sent from which on an application waits; none: the kernel's default, no bound
+    pub tcp_notsent_lowat: Option<u32>,
+    /// net.ipv4.tcp_pacing_ss_ratio: pacing rate in the first half of slow start, percent of cwnd per RTT; none: 200
+    pub tcp_pacing_ss_ratio: Option<u32>,
+    /// net.ipv4.tcp_pacing_ca_ratio: the same afterwards; none: 120
+    pub tcp_pacing_ca_ratio: Option<u32>,
     /// net.ipv4.tcp_no_metrics_save: a connection leaves nothing for the next one
     pub tcp_no_metrics_save: bool,
 }
@@ -148,6 +154,15 @@ pub struct SlowStart {
     pub parameters: Vec<(String, i64)>,
 }
 
+/// Options of a sending socket, where they are set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sockopt {
+    /// SO_MAX_PACING_RATE, bytes per second; with it TCP paces, where fq does not.
+    pub max_pacing_rate: Option<u64>,
+    /// TCP_NOTSENT_LOWAT, bytes; 0 or none: net.ipv4.tcp_notsent_lowat.
+    pub notsent_lowat: Option<u32>,
+}
+
 /// A flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
@@ -163,6 +178,8 @@ pub struct Flow {
     pub sndbuf: Option<u64>,
     /// SO_RCVBUF as requested; none: tcp_rmem's default, not locked.
     pub rcvbuf: Option<u64>,
+    /// Other options of the sending socket.
+    pub sockopt: Sockopt,
     /// When the application calls connect().
     pub start: Time,
     /// What it sends.

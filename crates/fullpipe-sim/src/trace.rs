@@ -80,11 +80,13 @@ pub enum Limit {
     Qdisc = 8,
     /// Nagle's rule held back a partial segment.
     Nagle = 9,
+    /// The pace: the time between packets that the pacing rate asks for.
+    Pacing = 10,
 }
 
 impl Limit {
     /// Number of limits.
-    pub const COUNT: usize = 10;
+    pub const COUNT: usize = 11;
     /// Names in index order, as they stand in tables and JSON.
     pub const NAMES: [&'static str; Limit::COUNT] = [
         "idle",
@@ -97,6 +99,7 @@ impl Limit {
         "sender_cpu",
         "qdisc",
         "nagle",
+        "pacing",
     ];
 }
 

@@ -43,6 +43,7 @@ fn flow(write: u32, app: App, bytes: u64) -> Flow {
         slow_start: None,
         sndbuf: Some(1 << 23),
         rcvbuf: Some(8_000),
+        sockopt: Default::default(),
         start: Time::ZERO,
         app,
         bytes: Some(bytes),

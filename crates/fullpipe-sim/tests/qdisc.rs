@@ -18,11 +18,15 @@ struct Packet {
     flow: u16,
     number: u32,
     capable: bool,
+    departs: Time,
 }
 
 impl qdisc::Packet for Packet {
     fn flow(&self) -> u16 {
         self.flow
+    }
+    fn departs(&self) -> Time {
+        self.departs
     }
     fn mark(&mut self) -> bool {
         self.capable
@@ -44,7 +48,12 @@ impl Desk {
     }
 
     fn put(&mut self, now: Time, flow: u16, bytes: u32) -> Verdict {
-        let packet = Packet { flow, number: self.sent, capable: self.capable };
+        self.put_until(now, flow, bytes, Time::ZERO)
+    }
+
+    /// A packet that is to leave at `departs`.
+    fn put_until(&mut self, now: Time, flow: u16, bytes: u32, departs: Time) -> Verdict {
+        let packet = Packet { flow, number: self.sent, capable: self.capable, departs };
         self.sent += 1;
         self.queue.enqueue(Waiting { packet, bytes, came: now }, Size::default(), &mut self.told)
     }
@@ -204,6 +213,42 @@ fn fq_serves_new_flows_first() {
     assert_eq!(desk.flows(Time::ms(3)), "CCCCCCCCBBBBBBBABBAABBAABBAABAAAAAAA");
 }
 
+/// A at 20 us and 40, B at 30: a timer with 10 us of slack, unless somebody asks before. C's packets may leave at once:
+/// the first goes by flows that wait, the second not by one whose time has come.
+#[test]
+fn fq_keeps_packets_until_their_time() {
+    let fq = Discipline::Fq(Fq { flow_limit: 100, mtu: MTU });
+    let us = Time::us;
+    let new = || {
+        let mut desk = Desk::new(fq, QueueLimit::Packets(1000));
+        for (flow, until) in [(0, us(20)), (0, us(40)), (1, us(30))] {
+            assert_eq!(desk.put_until(us(1), flow, MTU, until), Verdict::Taken);
+        }
+        assert_eq!((desk.flows(us(1)), desk.queue.due()), (String::new(), Some(us(30))));
+        desk
+    };
+    let mut desk = new();
+    assert_eq!((desk.flows(us(19)), desk.flows(us(20))), (String::new(), "A".into()));
+    assert_eq!((desk.queue.due(), desk.flows(us(30))), (Some(us(40)), "B".into()));
+    assert_eq!((desk.queue.due(), desk.flows(us(50))), (Some(us(50)), "A".into()));
+    assert_eq!(desk.queue.due(), None);
+    let mut desk = new();
+    desk.put(us(19), 2, MTU);
+    assert_eq!(desk.flows(us(19)), "C");
+    desk.put(us(25), 2, MTU);
+    assert_eq!(desk.flows(us(25)), "CA", "a new flow is before one that is released");
+}
+
+/// More than ten seconds ahead is too far.
+#[test]
+fn fq_has_a_horizon() {
+    let mut desk =
+        Desk::new(Discipline::Fq(Fq { flow_limit: 9, mtu: MTU }), QueueLimit::Packets(9));
+    let now = Time::secs(1);
+    assert_eq!(desk.put_until(now, 0, MTU, Time::secs(11)), Verdict::Taken);
+    assert_eq!(desk.put_until(now, 0, MTU, Time::secs(11) + Time(1)), Verdict::Refused);
+}
+
 #[test]
 fn fq_bounds_each_flow() {
     let fq = Fq { flow_limit: 3, mtu: MTU };
@@ -316,6 +361,7 @@ fn case() -> impl Strategy<Value = Case> {
 fn keeps_its_books((discipline, limit, coming): &Case) -> Result<(), String> {
     let mut desk = Desk::new(*discipline, *limit);
     let (mut now, mut last, mut left) = (Time::ZERO, BTreeMap::new(), 0usize);
+    let mut until = BTreeMap::new();
     let mut leave =
         |waiting: &Waiting<Packet>| match last.insert(waiting.packet.flow, waiting.packet.number) {
             Some(before) if before >= waiting.packet.number => {
@@ -327,12 +373,18 @@ fn keeps_its_books((discipline, limit, coming): &Case) -> Result<(), String> {
         now += Time(gap);
         desk.capable = capable;
         let before = desk.told.dropped.len();
-        let refused = desk.put(now, flow, bytes) == Verdict::Refused;
+        // Each second one has time, those of a flow in order.
+        let last = until.entry(flow).or_insert(Time::ZERO);
+        *last = (*last).max(now + Time(gap * u64::from(bytes % 2)));
+        let refused = desk.put_until(now, flow, bytes, *last) == Verdict::Refused;
         if refused && desk.told.dropped.len() != before + 1 {
             return Err("what was refused is dropped".into());
         }
         for _ in 0..takes {
             if let Some(waiting) = desk.take(now) {
+                if matches!(discipline, Discipline::Fq(_)) && waiting.packet.departs > now {
+                    return Err(format!("{waiting:?} leaves at {now}"));
+                }
                 leave(&waiting)?;
                 left += 1;
             }

@@ -4,10 +4,11 @@ mod conversation;
 
 use conversation::{SEGMENT, host};
 use fullpipe_sim::cc::Congestion;
+use fullpipe_sim::config::Sockopt;
 use fullpipe_sim::tcp::profile::{Profile, RcvTuning, WindowShare, find};
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::Sender;
-use fullpipe_sim::tcp::{Output, Segment, Transmission};
+use fullpipe_sim::tcp::{Ack, Output, Segment, Transmission};
 use fullpipe_sim::units::Time;
 
 const MSS: u64 = SEGMENT as u64;
@@ -110,8 +111,8 @@ impl Output for Slow {
     }
 }
 
-/// At 200 bytes per millisecond two skbs' memory may wait in the host, and one is on top of that; when the first has left,
-/// one more goes.
+/// At 200 bytes per millisecond two skbs' memory is the limit; with the byte that counts for the socket itself it is
+/// reached as two wait in the host. When the first has left, one more goes.
 #[test]
 fn small_queues() {
     let sent = |small| {
@@ -132,8 +133,61 @@ fn small_queues() {
         tcp.on_room_in_host(&mut wire);
         (wire.sent, waits)
     };
-    assert_eq!(sent(true), (vec![2, 2, 2, 2], true));
+    assert_eq!(sent(true), (vec![2, 2, 2], true));
     assert_eq!(sent(false), (vec![2, 2, 2, 2, 2], false));
+}
+
+/// A sender of Linux 6.12 with ten segments of cwnd that has written `segments`, as far as it may; and how many these are.
+fn written(lowat: (Option<u32>, Option<u32>), segments: u32) -> (Sender, Slow, u32) {
+    let mut host = host();
+    host.sysctl.tcp_notsent_lowat = lowat.0;
+    let cc = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
+    let mut tcp = Sender::new(&linux(|_| {}), &host, cc, SEGMENT, Some(1 << 22));
+    tcp.set_options(Sockopt { notsent_lowat: lowat.1, ..Sockopt::default() });
+    let mut wire = Slow::default();
+    tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
+    let mut taken = 0;
+    while taken < segments && tcp.next_copy(SEGMENT, SEGMENT).is_some() {
+        tcp.copied(SEGMENT, SEGMENT, true, &mut wire);
+        wire.memory = 0;
+        taken += 1;
+    }
+    (tcp, wire, taken)
+}
+
+/// Ten segments are sent at once; from then on what was written waits. An skb may be begun below the limit, so that a
+/// part of one can lie above it. The socket option goes before the sysctl, and 0 is none.
+#[test]
+fn notsent_lowat_stops_the_writer() {
+    for (lowat, most) in [
+        ((None, None), 40),
+        ((Some(4000), None), 14),
+        ((Some(4001), None), 15),
+        ((Some(9000), Some(4000)), 14),
+        ((Some(4000), Some(0)), 14),
+        ((None, Some(1)), 11),
+    ] {
+        assert_eq!(written(lowat, 40).2, most, "{lowat:?}");
+    }
+}
+
+/// Of the limit less than half may wait when the writer is woken: of 4001 bytes two segments, of 4000 one.
+#[test]
+fn notsent_lowat_wakes_the_writer() {
+    for (lowat, left) in [(4001, 2), (4000, 1)] {
+        let (mut tcp, mut wire, taken) = written((None, Some(lowat)), 40);
+        let mut ack = 0;
+        while !tcp.has_write_space() {
+            assert!(ack < taken, "never");
+            ack += 1;
+            // Each ACK lets two go, in slow start.
+            let window = 1 << 20;
+            let ack = Ack { ack: u64::from(ack) * MSS, window, ..Ack::default() };
+            tcp.on_ack(&ack, &mut wire);
+            wire.memory = 0;
+        }
+        assert!(tcp.unsent() <= left * MSS && tcp.unsent() + 2 * MSS > left * MSS, "{lowat}");
+    }
 }
 
 /// The buffer after a reader has read 1, 2 and 4 windows of ten segments in an RTT of 100 ms each.

@@ -28,6 +28,7 @@ fn bulk(sender: Host, receiver: Host, rcvbuf: u64, rounds: u64) -> Config {
         slow_start: None,
         sndbuf: Some(1 << 22),
         rcvbuf: Some(rcvbuf),
+        sockopt: Default::default(),
         start: Time::ZERO,
         app: App::Bulk,
         bytes: None,

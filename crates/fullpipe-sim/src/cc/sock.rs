@@ -54,6 +54,8 @@ pub struct Sock {
     pub now_us: u64,
     /// How fast the kernel takes the flow to be, bytes per second (since 3.12); else 0.
     pub pacing_rate: u64,
+    /// Who paces the flow, numbered as in Linux: 0 nobody, 1 TCP, 2 `fq`.
+    pub pacing_status: u32,
 }
 
 impl Sock {
@@ -82,6 +84,7 @@ impl Sock {
             hz,
             now_us: 0,
             pacing_rate: 0,
+            pacing_status: 0,
         }
     }
 }
@@ -152,12 +155,12 @@ const _: () = {
     assert!(core::mem::offset_of!(Sock, snd_nxt) == 40);
     assert!(core::mem::offset_of!(Sock, hz) == 76);
     assert!(core::mem::offset_of!(Sock, now_us) == 80);
-    assert!(core::mem::offset_of!(Flow, private) == 96);
-    assert!(core::mem::offset_of!(Flow, random) == 200);
-    assert!(core::mem::offset_of!(Flow, param) == 212);
-    assert!(core::mem::offset_of!(Flow, slow_param) == 304);
-    assert!(core::mem::offset_of!(Flow, slow_private) == 336);
-    assert!(core::mem::offset_of!(Flow, grow) == 536);
-    assert!(core::mem::size_of::<Flow>() == 544);
+    assert!(core::mem::offset_of!(Flow, private) == 104);
+    assert!(core::mem::offset_of!(Flow, random) == 208);
+    assert!(core::mem::offset_of!(Flow, param) == 220);
+    assert!(core::mem::offset_of!(Flow, slow_param) == 312);
+    assert!(core::mem::offset_of!(Flow, slow_private) == 344);
+    assert!(core::mem::offset_of!(Flow, grow) == 544);
+    assert!(core::mem::size_of::<Flow>() == 552);
     assert!(core::mem::size_of::<AckSample>() == 12);
 };

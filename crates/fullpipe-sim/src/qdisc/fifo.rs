@@ -56,10 +56,6 @@ impl<P> List<P> {
         self.packets.len() as u64
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.packets.is_empty()
-    }
-
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -1,13 +1,15 @@
-//! Fair queueing: flows take turns, new ones first (Linux 6.12 sch_fq).
+//! Fair queueing: flows take turns, new ones first, and no packet leaves before its time (Linux 6.12 sch_fq).
 //!
-//! Without pacing: packets are eligible as they come. All packets have one priority, so that the three bands
-//! are one. As long as no flow waits, eight packets go by without one (`fq_fastpath_check`).
+//! A flow whose first packet has time loses its turn until then; it goes on up to 10 us later, by a timer with that
+//! slack. All packets have one priority, so that the three bands are one. As long as no flow has a turn, eight packets
+//! whose time has come go by without one (`fq_fastpath_check`). The pace is the packets' own: `fq` itself has no rate
+//! (`flow_max_rate`), and TCP says of each when it is to leave.
 
 use super::fifo::List;
 use super::{Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting, check_mtu};
 use crate::bounds::demand;
 use crate::units::Time;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeSet, VecDeque};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -19,6 +21,10 @@ const INITIAL_QUANTUM: i64 = 10;
 const REFILL: Time = Time::ms(40);
 /// Packets that go by while no flow waits.
 const BY: u64 = 8;
+/// A packet that is to leave later than that from now is refused (`horizon`, `horizon_drop`).
+const HORIZON: Time = Time::secs(10);
+/// How late the timer of the flows that wait for their time may be (`timer_slack`).
+const SLACK: Time = Time::us(10);
 
 /// Parameters of fq.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +51,8 @@ enum Turn {
     },
     New,
     Old,
+    /// Its first packet has time.
+    Throttled,
 }
 
 #[derive(Debug)]
@@ -66,13 +74,32 @@ pub(super) struct Flows<P> {
     old: VecDeque<u16>,
     /// What waits in flows.
     waiting: Size,
+    /// Flows whose first packet has time: until when, in order of coming where that is equal.
+    throttled: BTreeSet<(Time, u64, u16)>,
+    /// How many there were.
+    stopped: u64,
+    /// Packets in these flows.
+    stopped_packets: u64,
+    /// When the timer for them is due, without its slack.
+    watchdog: Option<Time>,
 }
 
-impl<P> Flows<P> {
+impl<P: Packet> Flows<P> {
     pub(super) fn new(fq: Fq, limit: QueueLimit) -> Flows<P> {
         let (new, old) = (VecDeque::new(), VecDeque::new());
-        let by = List::default();
-        Flows { fq, limit, by, flows: Vec::new(), new, old, waiting: Size::default() }
+        Flows {
+            fq,
+            limit,
+            by: List::default(),
+            flows: Vec::new(),
+            new,
+            old,
+            waiting: Size::default(),
+            throttled: BTreeSet::new(),
+            stopped: 0,
+            stopped_packets: 0,
+            watchdog: None,
+        }
     }
 
     fn quantum(&self, packets: i64) -> i64 {
@@ -89,16 +116,51 @@ impl<P> Flows<P> {
     }
 
     /// Whether a packet goes by all flows.
-    fn goes_by(&self, ahead: Size) -> bool {
-        let empty = self.by.is_empty() && ahead.packets == 0;
-        self.waiting.packets == 0 && (empty || self.by.len() < BY)
+    fn goes_by(&self, packet: &Waiting<P>, ahead: Size) -> bool {
+        let now = packet.came;
+        if packet.packet.departs() > now {
+            return false;
+        }
+        let packets = self.waiting.packets + self.by.len() + ahead.packets;
+        let have_turns = self.waiting.packets > self.stopped_packets;
+        let late = self.throttled.first().is_some_and(|&(until, ..)| until <= now);
+        packets == 0 || !have_turns && !late && self.by.len() < BY
+    }
+
+    /// The flow whose turn it is waits until its first packet's time.
+    fn throttle(&mut self, number: u16, until: Time) {
+        self.leave_turn(number);
+        self.stopped_packets += self.flow(number).list.len();
+        self.flow(number).turn = Turn::Throttled;
+        self.throttled.insert((until, self.stopped, number));
+        self.stopped += 1;
+    }
+
+    /// Flows whose time has come have their turns again.
+    fn release(&mut self, now: Time) {
+        while let Some(&(until, _, number)) = self.throttled.first()
+            && until <= now
+        {
+            self.throttled.pop_first();
+            self.stopped_packets -= self.flow(number).list.len();
+            self.join_old(number);
+        }
+    }
+
+    /// Nothing may leave yet: sets the timer, unless it runs and is not much too late.
+    fn watch(&mut self) {
+        let Some(&(until, ..)) = self.throttled.first() else { return };
+        let runs = |at: Time| until <= at && at - until <= SLACK;
+        if !self.watchdog.is_some_and(runs) {
+            self.watchdog = Some(until);
+        }
     }
 
     fn leave_turn(&mut self, number: u16) {
         match self.flow(number).turn {
             Turn::New => self.new.pop_front(),
             Turn::Old => self.old.pop_front(),
-            Turn::Away { .. } => None,
+            Turn::Away { .. } | Turn::Throttled => None,
         };
     }
 
@@ -149,11 +211,14 @@ impl<P: Packet> Queue<P> for Flows<P> {
         if !self.limit.holds(self.waiting.and(1, packet.bytes)) {
             return refuse(packet, told);
         }
-        if self.goes_by(ahead) {
+        let (number, now) = (packet.packet.flow(), packet.came);
+        if packet.packet.departs() > now + HORIZON {
+            return refuse(packet, told);
+        }
+        if self.goes_by(&packet, ahead) {
             self.by.push(packet);
             return Verdict::Taken;
         }
-        let (number, now) = (packet.packet.flow(), packet.came);
         let most = u64::from(self.fq.flow_limit);
         if self.flow(number).list.len() >= most {
             return refuse(packet, told);
@@ -161,33 +226,50 @@ impl<P: Packet> Queue<P> for Flows<P> {
         self.come_back(number, now);
         self.waiting.packets += 1;
         self.waiting.bytes += u64::from(packet.bytes);
-        self.flow(number).list.push(packet);
+        let flow = self.flow(number);
+        flow.list.push(packet);
+        self.stopped_packets += u64::from(flow.turn == Turn::Throttled);
         Verdict::Taken
     }
 
     fn dequeue(&mut self, now: Time, _told: &mut Told<P>) -> Option<Waiting<P>> {
+        self.watchdog.take_if(|at| *at + SLACK <= now);
         if let Some(packet) = self.by.pop() {
             return Some(packet);
         }
+        if self.waiting.packets == 0 {
+            return None;
+        }
+        self.release(now);
         loop {
-            if self.waiting.packets == 0 {
+            let Some(&number) = self.new.front().or(self.old.front()) else {
+                self.watch();
                 return None;
-            }
-            let number = *self.new.front().or(self.old.front())?;
+            };
             let flow = self.flow(number);
             if flow.credit <= 0 {
                 self.next_turn(number);
                 continue;
             }
-            let Some(packet) = flow.list.pop() else {
+            let Some(first) = flow.list.first() else {
                 self.is_empty_now(number, now);
                 continue;
             };
+            let departs = first.packet.departs();
+            if departs > now {
+                self.throttle(number, departs);
+                continue;
+            }
+            let packet = flow.list.pop()?;
             flow.credit -= i64::from(packet.bytes);
             self.waiting.packets -= 1;
             self.waiting.bytes -= u64::from(packet.bytes);
             return Some(packet);
         }
+    }
+
+    fn due(&self) -> Option<Time> {
+        self.watchdog.map(|at| at + SLACK)
     }
 
     fn each(&self, each: &mut dyn FnMut(&P)) {

@@ -2,8 +2,8 @@
 //! Linux 6.12 (net/sched).
 //!
 //! They are state machines without a place: a link of the path asks them about segments, a host about
-//! skbs. They know a packet's flow and size and whether it can be marked, nothing else of it. Times do not
-//! go back.
+//! skbs. They know a packet's flow and size, when it is to leave and whether it can be marked, nothing else of it.
+//! Times do not go back.
 
 mod codel;
 mod fifo;
@@ -43,7 +43,7 @@ pub enum Discipline {
     Codel(Codel),
     /// The same for each flow, flows in turn (RFC 8290).
     FqCodel(Codel),
-    /// Flows in turn.
+    /// Flows in turn, each at its pace.
     Fq(Fq),
     /// Random early detection.
     Red(Red),
@@ -55,6 +55,10 @@ pub enum Discipline {
 pub trait Packet {
     /// Index of its flow.
     fn flow(&self) -> u16;
+    /// When it is to leave at the earliest (skb->tstamp); [`Time::ZERO`]: nobody said.
+    fn departs(&self) -> Time {
+        Time::ZERO
+    }
     /// Marks it as having met congestion (RFC 3168); false where it cannot be marked.
     fn mark(&mut self) -> bool;
 }

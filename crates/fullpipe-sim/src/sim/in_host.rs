@@ -22,8 +22,12 @@ impl InHost {
         self.bytes += bytes;
     }
 
-    /// One that waited leaves, or is dropped, at `leaves`.
+    /// One that waited leaves, or is dropped, at `leaves`. Without memory it is no matter (Linux 6.12
+    /// `skb_set_tcp_pure_ack`).
     pub(crate) fn settle(&mut self, leaves: Time, bytes: u64) {
+        if bytes == 0 {
+            return;
+        }
         let at = self.skbs.partition_point(|&(time, _)| time <= leaves);
         self.skbs.insert(at, (leaves, bytes));
     }

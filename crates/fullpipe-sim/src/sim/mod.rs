@@ -41,7 +41,7 @@ use crate::path::Chain;
 use crate::path::host::receive::Receive;
 use crate::tally::Samples;
 use crate::tcp::behaviour::profile_of;
-use crate::tcp::{self, ecn, opening_len};
+use crate::tcp::{self, ecn, opening_len, options};
 use crate::trace::{Control, Event, EventKind, Sink};
 use crate::train::{Kind, Train};
 use crate::units::Time;
@@ -120,6 +120,7 @@ pub fn run(
 ) -> Result<Outcome, String> {
     config.check()?;
     ecn::check(config)?;
+    options::check(config)?;
     let asked = config;
     let config = negotiated(asked);
     let mut run = Run::new(&config)?;

@@ -64,21 +64,21 @@ impl Port<'_> {
     /// Sends one packet without data: the handshake's last one, or an ACK.
     pub(super) fn send_control(&mut self, kind: Kind, number: u64, what: What) -> bool {
         let packet = Train { kind, ..self.train(number, 0, 1) };
-        self.push(&[packet], self.cpu, what, 0)
+        self.push(&[packet], (self.cpu, Time::ZERO), what, 0)
     }
 
     /// Sends a SYN that asks for ECN, or does not.
     pub(super) fn send_syn(&mut self, ece: bool) -> bool {
         let ip_len = self.opening;
         let packet = Train { kind: Kind::Syn, ece, ip_len, ..self.train(0, 0, 1) };
-        self.push(&[packet], self.cpu, What::Plain, 0)
+        self.push(&[packet], (self.cpu, Time::ZERO), What::Plain, 0)
     }
 
     /// Sends a SYN-ACK with its window and timestamp that agrees to ECN, or does not.
     pub(super) fn send_syn_ack(&mut self, window: u64, tsval: u32, ece: bool) -> bool {
         let ip_len = self.opening;
         let packet = Train { kind: Kind::SynAck, ece, tsval, ip_len, ..self.train(window, 0, 1) };
-        self.push(&[packet], self.cpu, What::Plain, 0)
+        self.push(&[packet], (self.cpu, Time::ZERO), What::Plain, 0)
     }
 
     /// Tells the capture that TCP takes the ACK of this serial.
@@ -89,12 +89,18 @@ impl Port<'_> {
         }
     }
 
-    /// Offers an skb that TCP made at `made`; its memory counts where that matters.
-    fn push(&mut self, skb: &[Train], made: Time, what: What, memory: u64) -> bool {
+    /// Offers an skb that TCP made at `made` and that is to leave at `departs`; its memory counts where that matters.
+    fn push(
+        &mut self,
+        skb: &[Train],
+        (made, departs): (Time, Time),
+        what: What,
+        memory: u64,
+    ) -> bool {
         let holds = self.transmit.holds();
         let capture = self.capture.as_mut().filter(|_| holds);
         let number = capture.map_or(0, |capture| capture.keep(made, what));
-        let tag = Tag { flow: self.flow, memory, number };
+        let tag = Tag { flow: self.flow, memory, number, departs };
         let serial = self.transmit.taken();
         let verdict = self.transmit.push(self.cpu, skb, tag, self.wire);
         self.congested = verdict == Verdict::Congested;
@@ -137,7 +143,7 @@ impl Output for Port<'_> {
     fn transmit(&mut self, skb: Transmission) -> bool {
         let (full, rest) = (skb.len / self.mss, skb.len % self.mss);
         let segments = (full + u32::from(rest > 0)).max(1);
-        let made = self.cpu;
+        let made = (self.cpu, skb.departs);
         self.cpu += Time(self.cost.0 * u64::from(segments));
         if skb.retransmission {
             self.retransmitted.push(skb.seq);

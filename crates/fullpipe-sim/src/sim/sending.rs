@@ -58,8 +58,9 @@ pub(crate) struct SendingFlow {
     /// What of it is in the host, and the memory of an skb besides its data where that limits it.
     in_host: InHost,
     overhead: Option<u64>,
-    /// Whether some left while the application had the socket (TCP_TSQ_DEFERRED).
-    room_while_locked: bool,
+    /// Whether some left, or the timer of the pace was due, while the application had the socket
+    /// (TCP_TSQ_DEFERRED).
+    wakes_when_released: bool,
     syn_sent: Option<Time>,
     syn_repeats: u32,
     next_write: Time,
@@ -100,12 +101,14 @@ pub(crate) struct SendingHost {
     resent: Vec<u64>,
 }
 
-const TIMERS_PER_FLOW: usize = 4;
+const TIMERS_PER_FLOW: usize = 5;
 const TCP_TIMER: usize = 0;
 const CONNECT_TIMER: usize = 1;
 const WRITE_TIMER: usize = 2;
 /// An skb leaves the host.
 const LEAVES_TIMER: usize = 3;
+/// TCP may go on at its pace.
+const PACING_TIMER: usize = 4;
 
 impl SendingHost {
     pub(crate) fn new(config: &Config, mss: u32) -> Result<SendingHost, String> {
@@ -202,7 +205,7 @@ impl SendingHost {
             let flow = usize::from(tag.flow);
             let state = &mut self.flows[flow];
             state.in_host.settle(free_at, tag.memory);
-            if state.tcp.waits_for_host() && !state.room_while_locked {
+            if state.tcp.waits_for_host() && !state.wakes_when_released {
                 let leaves = state.in_host.next();
                 self.timers.set(flow * TIMERS_PER_FLOW + LEAVES_TIMER, leaves, Clockwork::Own);
             }
@@ -317,10 +320,15 @@ impl SendingHost {
         }
         state.limits.set(now, state.tcp.limit());
         self.timers.set(flow * TIMERS_PER_FLOW + TCP_TIMER, state.timer(), self.wheel);
-        if state.tcp.waits_for_host() && !state.room_while_locked {
+        if state.tcp.waits_for_host() && !state.wakes_when_released {
             let leaves = state.in_host.next();
             self.timers.set(flow * TIMERS_PER_FLOW + LEAVES_TIMER, leaves, Clockwork::Own);
         }
+        self.timers.set(
+            flow * TIMERS_PER_FLOW + PACING_TIMER,
+            state.tcp.pacing_timer(),
+            Clockwork::Own,
+        );
         let ca_state = state.tcp.ca_state() as u8;
         if ca_state != state.ca_state {
             state.ca_state = ca_state;
@@ -340,9 +348,15 @@ impl SendingHost {
             TCP_TIMER if self.flows[flow].locked => self.flows[flow].put_timer_off(now, &self.host),
             TCP_TIMER => cpu = self.run_timer(flow, cpu, now, shared),
             CONNECT_TIMER => cpu = self.connect(flow, cpu, now, shared),
-            LEAVES_TIMER if self.flows[flow].locked => self.flows[flow].room_while_locked = true,
+            LEAVES_TIMER if self.flows[flow].locked => self.flows[flow].wakes_when_released = true,
             LEAVES_TIMER => {
                 cpu = self.with_port(flow, cpu, shared, now, |f, p| f.tcp.on_room_in_host(p));
+            }
+            PACING_TIMER => {
+                let locked = self.flows[flow].locked;
+                self.flows[flow].wakes_when_released |= locked;
+                let work = |f: &mut SendingFlow, p: &mut Port| f.tcp.on_pacing_timer(locked, p);
+                cpu = self.with_port(flow, cpu, shared, now, work);
             }
             _ => {
                 self.flows[flow].tcp.writer = Writer::Active;
@@ -392,8 +406,10 @@ impl SendingFlow {
         let stream = crate::rng::Rng::new(seed, &flow.name).next_u64();
         let cc = Congestion::of(flow, profile.name, host.hz, stream)
             .map_err(|e| format!("flow {}: {e}", flow.name))?;
+        let mut tcp = Sender::new(&profile, host, cc, mss, flow.sndbuf);
+        tcp.set_options(flow.sockopt);
         Ok(SendingFlow {
-            tcp: Sender::new(&profile, host, cc, mss, flow.sndbuf),
+            tcp,
             limits: LimitClock::new(),
             config: flow.clone(),
             written: 0,
@@ -406,7 +422,7 @@ impl SendingFlow {
             put_off: None,
             locked_timers: profile.locked_timers,
             in_host: InHost::default(),
-            room_while_locked: false,
+            wakes_when_released: false,
             overhead: profile.small_queues.then_some(profile.skb_overhead),
             syn_sent: None,
             syn_repeats: 0,

@@ -149,6 +149,9 @@ behaviours! {
     small_queues: bool,
         "a flow waits while the host still has a millisecond of it to send",
         "tcp_small_queue_check";
+    departure_times: bool,
+        "an skb bears the time at which it is to leave, by the pacing rate, where fq or SO_MAX_PACING_RATE ask for it",
+        "tcp_update_skb_after_send";
     cwnd_limited: CwndLimited,
         "when a sender with TSO counts as limited by cwnd",
         "tcp_is_cwnd_limited";

@@ -85,7 +85,9 @@ impl Sender {
     fn waits_for_ack(&self, segs: u32, out: &dyn Output) -> Option<Waits> {
         let room = self.room()?;
         let now = out.now();
-        if self.ca_state >= CaState::Recovery || (now - self.last_sent).0 > MILLISECOND_NS {
+        if self.ca_state >= CaState::Recovery
+            || now.saturating_sub(self.departures.next).0 > MILLISECOND_NS
+        {
             return None;
         }
         let full = u64::from(segs) * u64::from(self.mss);

@@ -8,11 +8,13 @@ mod compressed;
 mod control;
 pub mod counters;
 mod deferral;
+mod departure;
 pub mod ecn;
 pub mod input;
 mod joining;
 pub mod metrics;
 mod min_rtt;
+pub mod options;
 mod out_of_order;
 pub mod output;
 mod pacing;
@@ -135,6 +137,8 @@ pub struct Transmission {
     pub len: u32,
     /// Whether it was sent before.
     pub retransmission: bool,
+    /// When it is to leave the host, where the host's queue can keep it (skb->tstamp).
+    pub departs: Time,
     /// Whether it carries PSH even as a single segment: several always do.
     pub push: bool,
     /// Whether the stream ends with it (FIN), which takes a number behind its data.

@@ -71,10 +71,13 @@ impl Sender {
         nagle_off: bool,
         out: &mut dyn Output,
     ) -> (u32, bool) {
-        self.refused = false;
+        (self.refused, self.departures.waits) = (false, false);
         let segs = self.tso_segs();
         let mut sent = 0;
         loop {
+            if self.queue.head().is_some() && self.keeps_pace(out.now()) {
+                return (sent, false);
+            }
             if self.profile.grows_skbs {
                 self.grow_head(segs);
             }
@@ -187,11 +190,12 @@ impl Sender {
             self.cc.cwnd_event(Event::TxStart);
         }
         let seq = self.snd_nxt;
-        let stamp = self.stamp(out.now());
+        let departs = self.depart(out.now());
+        let stamp = self.stamp(departs);
         self.queue.split_head(len);
         let (push, fin) = (self.queue.head_pushes(), self.queue.head_ends());
         let (ecn, cwr) = self.ecn.mark_new_data();
-        let plain = self.transmission(seq, len, false, out.now());
+        let plain = self.transmission(seq, len, false, departs);
         let skb = Transmission { push, fin, ecn, cwr, ..plain };
         if !out.transmit(skb) {
             self.counters.refused += 1;
@@ -201,9 +205,9 @@ impl Sender {
         }
         self.heed_congestion(out);
         self.snd_nxt = self.queue.send(seq, stamp, self.mss);
-        self.last_sent = out.now();
         // A FIN alone is a packet, but not one of data.
         self.counters.segments_sent += u64::from(len.div_ceil(self.mss));
+        self.pace(len);
         let segments = len.div_ceil(self.mss).max(1);
         let first = self.board.packets_out == 0;
         self.board.packets_out += segments;
@@ -218,7 +222,7 @@ impl Sender {
             self.rearm_rto(true, out);
         } else if first || self.timer.is_none() {
             let timeout = self.rtt.timeout();
-            self.start_timer(TimerKind::Retransmit, out.now(), timeout);
+            self.start_timer_at_pace(TimerKind::Retransmit, out.now(), timeout);
         }
         if self.profile.ack_order == AckOrder::CwndLast {
             // tcp_check_space, while cwnd is not used up.

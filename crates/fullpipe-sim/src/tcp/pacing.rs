@@ -5,13 +5,14 @@
 //! `tcp_wfree`.
 
 use super::Output;
+use super::departure::PacedBy;
 use super::min_rtt::MinRtt;
 use super::profile::SkbSize;
 use super::sender::Sender;
 
-/// `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`: of cwnd per RTT, percent.
-const SLOW_START_RATIO: u64 = 200;
-const AVOIDANCE_RATIO: u64 = 120;
+/// `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio` unless set: of cwnd per RTT, percent.
+const SLOW_START_RATIO: u32 = 200;
+const AVOIDANCE_RATIO: u32 = 120;
 /// `sk_pacing_shift`: an skb, and what waits in the host, is what the rate sends in 2^-10 s.
 const PACING_SHIFT: u32 = 10;
 /// `tcp_tso_rtt_log`: for each 2^9 us of RTT the allowance of near peers halves.
@@ -28,6 +29,8 @@ const LIMIT_OUTPUT_BYTES: u64 = 1 << 20;
 pub(super) struct Pacing {
     /// `sk_pacing_rate`, bytes per second.
     pub(super) rate: u64,
+    /// Largest one (`sk_max_pacing_rate`).
+    most: u64,
     pub(super) min_rtt: MinRtt,
     /// Whether something was held back because too much waits in the host (TSQ_THROTTLED).
     pub(super) throttled: bool,
@@ -36,22 +39,33 @@ pub(super) struct Pacing {
 impl Pacing {
     /// Before the first ACK the rate is unlimited.
     pub(super) fn new(hz: u32) -> Pacing {
-        Pacing { rate: u64::MAX, min_rtt: MinRtt::new(hz), throttled: false }
+        Pacing { rate: u64::MAX, most: u64::MAX, min_rtt: MinRtt::new(hz), throttled: false }
+    }
+
+    /// From now on the rate is no more than `most`, bytes per second.
+    pub(super) fn limit(&mut self, most: u64) {
+        self.most = most;
+        self.rate = self.rate.min(most);
     }
 }
 
 impl Sender {
-    /// After each ACK: twice cwnd per RTT in the first half of slow start, then 1.2 times.
+    /// After each ACK: twice cwnd per RTT in the first half of slow start, then 1.2 times, if the sysctls say nothing
+    /// else.
     pub(super) fn update_pacing_rate(&mut self) {
         let (cwnd, ssthresh) = (self.cwnd(), self.ssthresh());
-        let ratio = if cwnd < ssthresh / 2 { SLOW_START_RATIO } else { AVOIDANCE_RATIO };
+        let ratio = match cwnd < ssthresh / 2 {
+            true => self.sysctl.tcp_pacing_ss_ratio.unwrap_or(SLOW_START_RATIO),
+            false => self.sysctl.tcp_pacing_ca_ratio.unwrap_or(AVOIDANCE_RATIO),
+        };
         let window = u64::from(cwnd.max(self.board.packets_out)) * u64::from(self.mss);
         // In the kernel's order, with its rounding: srtt is in 1/8 us.
-        let scaled = window * ratio * ((1_000_000 / 100) << 3);
-        self.pacing.rate = match self.rtt.srtt {
+        let scaled = window * u64::from(ratio) * ((1_000_000 / 100) << 3);
+        let rate = match self.rtt.srtt {
             0 => scaled,
             srtt => scaled / u64::from(srtt),
         };
+        self.pacing.rate = rate.min(self.pacing.most);
     }
 
     /// `tcp_tso_segs`: most segments of an skb that goes now.
@@ -72,24 +86,41 @@ impl Sender {
     }
 
     /// `tcp_small_queue_check`: whether an skb of `len` bytes has to stay behind, because more of this flow
-    /// waits in the host than it sends in a millisecond; twice as much may, if `again`.
+    /// waits in the host than it sends in a millisecond; twice as much may, if `again`. What is paced may wait at any
+    /// rate.
     pub(super) fn too_much_in_host(&mut self, len: u32, again: bool, out: &mut dyn Output) -> bool {
         if !self.profile.small_queues {
             return false;
         }
         let truesize = u64::from(len) + self.profile.skb_overhead;
-        let limit = (2 * truesize).max(self.pacing.rate >> PACING_SHIFT).min(LIMIT_OUTPUT_BYTES);
-        let held = out.in_host() > limit << u32::from(again) && self.queue.skbs_in_flight() > 1;
+        let most =
+            if self.departures.by == PacedBy::Nobody { LIMIT_OUTPUT_BYTES } else { u64::MAX };
+        let limit = (2 * truesize).max(self.pacing.rate >> PACING_SHIFT).min(most);
+        let limit = limit.saturating_mul(1 + u64::from(again));
+        // sk_wmem_alloc counts one for the socket itself (sk_alloc).
+        let held = out.in_host() >= limit && self.queue.skbs_in_flight() > 1;
         self.pacing.throttled |= held;
+        self.departures.waits |= held && self.departures.next > out.now();
         held
     }
 
     /// An skb of the flow has left the host while something was held back: sends what may go now
     /// (`tcp_tsq_handler`).
     pub fn on_room_in_host(&mut self, out: &mut dyn Output) {
-        if !core::mem::take(&mut self.pacing.throttled) {
-            return;
+        if core::mem::take(&mut self.pacing.throttled) {
+            self.write_from_queue(out);
         }
+    }
+
+    /// The application gives the socket back, which it had when something of the flow left the host, or the timer of
+    /// its pace was due (`tcp_release_cb`).
+    pub fn on_released(&mut self, out: &mut dyn Output) {
+        self.pacing.throttled = false;
+        self.write_from_queue(out);
+    }
+
+    /// `tcp_tsq_write`.
+    pub(super) fn write_from_queue(&mut self, out: &mut dyn Output) {
         self.sync_clock(out.now());
         if self.board.lost_out > self.board.retrans_out && self.cwnd() > self.in_flight() {
             self.xmit_retransmit_queue(out);

@@ -16,7 +16,7 @@ impl Sender {
             && self.timer.is_none()
         {
             let rto = self.rtt.rto;
-            self.start_timer(TimerKind::Probe, out.now(), rto);
+            self.start_timer_at_pace(TimerKind::Probe, out.now(), rto);
         }
     }
 
@@ -29,7 +29,7 @@ impl Sender {
             self.timer = None;
         } else {
             let timeout = self.rtt.timeout();
-            self.start_timer(TimerKind::Probe, out.now(), timeout);
+            self.start_timer_at_pace(TimerKind::Probe, out.now(), timeout);
         }
     }
 
@@ -48,7 +48,7 @@ impl Sender {
             // The host's own queue is full: soon again (TCP_RESOURCE_PROBE_INTERVAL).
             timeout = timeout.min(self.ticks_in_half_a_second());
         }
-        self.start_timer(TimerKind::Probe, out.now(), timeout);
+        self.start_timer_at_pace(TimerKind::Probe, out.now(), timeout);
     }
 
     /// tcp_write_wakeup: what fits of the next segment, or an empty one; whether it was taken.
@@ -63,7 +63,8 @@ impl Sender {
             self.rtt.backoff = if sent { 0 } else { backoff };
             return sent;
         }
-        let probe = self.transmission(self.snd_nxt, 0, false, out.now());
+        let departs = self.depart(out.now());
+        let probe = self.transmission(self.snd_nxt, 0, false, departs);
         let taken = out.transmit(probe);
         if !taken {
             self.enter_cwr(out.now());

@@ -69,6 +69,9 @@ pub struct Profile {
     /// Whether a flow waits while the host still has a millisecond of it to send (3.6
     /// `tcp_small_queue_check`).
     pub small_queues: bool,
+    /// Whether an skb bears the time at which it is to leave, by the pacing rate, where fq or SO_MAX_PACING_RATE
+    /// ask for it (4.20 `tcp_update_skb_after_send`).
+    pub departure_times: bool,
     /// Memory of an skb in the send buffer besides its data, bytes: struct sk_buff and the head that is
     /// allocated for headers (`tcp_stream_alloc_skb`, `SKB_TRUESIZE`).
     pub skb_overhead: u64,

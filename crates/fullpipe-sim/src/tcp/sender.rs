@@ -5,6 +5,7 @@
 //! `snd_una <= snd_nxt <= write_seq`; in flight never exceeds cwnd when new data is sent.
 
 use super::counters::Counters;
+use super::departure::Departures;
 use super::ecn::SenderEcn;
 use super::metrics::Metrics;
 use super::pacing::Pacing;
@@ -16,7 +17,7 @@ use super::skb::SendQueue;
 use super::usage::Usage;
 use super::{CaState, Output, Transmission};
 use crate::cc::Congestion;
-use crate::config::{Host, Sysctl};
+use crate::config::{Host, Sockopt, Sysctl};
 use crate::ecn::Ecn;
 use crate::ticks::Ticks;
 use crate::trace::Limit;
@@ -84,8 +85,9 @@ pub struct Sender {
     pub(super) cwnd_used: u32,
     pub(super) usage: Usage,
     pub(super) pacing: Pacing,
-    /// When the last skb was sent (tcp_wstamp_ns).
-    pub(super) last_sent: Time,
+    pub(super) departures: Departures,
+    /// TCP_NOTSENT_LOWAT, else net.ipv4.tcp_notsent_lowat, bytes.
+    pub(super) notsent_lowat: u64,
     /// Timestamp to echo: the last ACK's.
     pub(super) ts_recent: u32,
     pub(super) lsndtime: u32,
@@ -145,7 +147,8 @@ impl Sender {
             cwnd_used: 0,
             usage: Usage::default(),
             pacing: Pacing::new(host.hz),
-            last_sent: Time::ZERO,
+            departures: Departures::new(profile, host),
+            notsent_lowat: u64::from(host.sysctl.tcp_notsent_lowat.unwrap_or(u32::MAX)),
             ts_recent: 0,
             lsndtime: 0,
             sndbuf: granted.unwrap_or(unset).max(2048),
@@ -157,6 +160,16 @@ impl Sender {
             writer: Writer::Active,
             wakes_writer: false,
             counters: Counters::default(),
+        }
+    }
+
+    /// Before that: options that the application sets.
+    pub fn set_options(&mut self, options: Sockopt) {
+        if let Some(most) = options.max_pacing_rate {
+            self.limit_pacing_rate(most);
+        }
+        if let Some(lowat) = options.notsent_lowat.filter(|&lowat| lowat > 0) {
+            self.notsent_lowat = lowat.into();
         }
     }
 
@@ -242,8 +255,8 @@ impl Sender {
     /// Time from `sent` to `now` in the units of the RTT's clock.
     pub(super) fn rtt_units(&self, sent: Time, now: Time) -> u32 {
         match self.profile.rtt_clock {
-            RttClock::Jiffies => self.jiffies(now) - self.jiffies(sent),
-            RttClock::Microseconds => ((now - sent).as_us()).min(1 << 27) as u32,
+            RttClock::Jiffies => self.jiffies(now).saturating_sub(self.jiffies(sent)),
+            RttClock::Microseconds => now.saturating_sub(sent).as_us().min(1 << 27) as u32,
         }
     }
 
@@ -252,16 +265,16 @@ impl Sender {
         self.queue.sent_at(seq).map(|when| self.jiffies(when))
     }
 
-    /// What is sent now: so many numbers from `seq` on.
+    /// What is to leave at `departs`: so many numbers from `seq` on.
     pub(super) fn transmission(
         &self,
         seq: u64,
         numbers: u32,
         retransmission: bool,
-        now: Time,
+        departs: Time,
     ) -> Transmission {
         let (tsval, tsecr) = match self.timestamps {
-            true => (self.timestamp(now), self.ts_recent),
+            true => (self.timestamp(departs), self.ts_recent),
             false => (0, 0),
         };
         let fin = numbers > 0 && self.queue.fin() == Some(seq + u64::from(numbers) - 1);
@@ -269,6 +282,7 @@ impl Sender {
             seq,
             len: numbers - u32::from(fin),
             retransmission,
+            departs,
             push: false,
             fin,
             tsval,
@@ -291,6 +305,7 @@ impl Sender {
         sock.snd_una = self.snd_una as u32;
         sock.lsndtime = self.lsndtime;
         sock.pacing_rate = self.pacing.rate;
+        sock.pacing_status = self.departures.by as u32;
     }
 
     pub(super) fn window(&self) -> Window<'_> {
@@ -403,6 +418,7 @@ impl Sender {
             Writer::Paused if head < self.mss => Limit::Application,
             Writer::Done if head < self.mss => Limit::Nagle,
             Writer::NoSpace if head < self.mss => Limit::SendBuffer,
+            _ if self.departures.waits => Limit::Pacing,
             _ => Limit::SenderCpu,
         }
     }

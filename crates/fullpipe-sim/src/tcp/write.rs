@@ -1,6 +1,7 @@
 //! The application writes: skbs are filled up to the size goal while the send buffer has room.
 //!
-//! Source: Linux 2.6.20 `tcp_sendmsg`, `tcp_current_mss`, `forced_push`, `sk_stream_write_space`.
+//! Source: Linux 2.6.20 `tcp_sendmsg`, `tcp_current_mss`, `forced_push`, `sk_stream_write_space`; 6.1 and 6.12
+//! `__sk_stream_memory_free`, `tcp_stream_memory_free`.
 
 use super::Output;
 use super::profile::AckOrder;
@@ -30,13 +31,14 @@ impl Sender {
     }
 
     /// Bytes the next step of a write copies: what completes the last skb, or one new skb; `None`
-    /// while the send buffer is full.
+    /// while the send buffer is full, or enough in it was not sent yet.
     pub fn next_copy(&self, goal: u32, left: u32) -> Option<u32> {
         let room = self.queue.tail_room(goal);
         if room > 0 {
             return Some(room.min(left));
         }
-        (self.queue.wmem_queued < self.sndbuf).then_some(goal.min(left))
+        let sent_enough = self.queue.unsent_bytes < self.notsent_lowat;
+        (self.queue.wmem_queued < self.sndbuf && sent_enough).then_some(goal.min(left))
     }
 
     /// `bytes` of a step have been copied; pushes as `tcp_sendmsg` does when an skb is complete.
@@ -86,8 +88,8 @@ impl Sender {
         self.pushed_seq = self.write_seq;
     }
 
-    /// Whether a writer that sleeps for want of memory is woken: a third of the buffer is free, or was when an
-    /// skb had been sent.
+    /// Whether a writer that sleeps for want of memory is woken: a third of the buffer is free, and less than half of
+    /// what may wait to be sent does; or so it was when an skb had been sent.
     pub fn has_write_space(&self) -> bool {
         self.wakes_writer || self.is_writeable()
     }
@@ -95,7 +97,8 @@ impl Sender {
     /// sk_stream_is_writeable.
     fn is_writeable(&self) -> bool {
         let queued = self.queue.wmem_queued;
-        self.sndbuf.saturating_sub(queued) >= queued >> 1
+        let room = self.sndbuf.saturating_sub(queued) >= queued >> 1;
+        room && self.queue.unsent_bytes << 1 < self.notsent_lowat
     }
 
     /// What a frame could cost at worst: its head rounded up to a power of two (6.12 `tcp_sndbuf_expand`).

@@ -5,6 +5,7 @@
 
 mod elements;
 mod locked;
+mod paced;
 #[path = "../random/mod.rs"]
 mod random;
 #[path = "../record/mod.rs"]
@@ -36,6 +37,9 @@ fn show(seen: &Seen, what: &str) {
 fn compare(config: &Config) -> Result<(), String> {
     let (told, done) = same(config)?;
     note(&told, done.segments);
+    if done.paced > 0 {
+        show(&SEEN, "waits for its pace");
+    }
     Ok(())
 }
 
@@ -78,7 +82,8 @@ fn note(told: &Record, segments: u64) {
 #[test]
 fn trains_tell_what_packets_tell() {
     let size = Size { packets: 3000, samples: 100 };
-    random::check(5000, scenarios::config(size).prop_map(scenarios::with_ecn), compare);
+    let configs = scenarios::config(size).prop_map(scenarios::with_ecn);
+    random::check(5000, configs.prop_map(scenarios::with_options), compare);
     let seen = SEEN.lock().unwrap();
     let kinds = [EventKind::Established, EventKind::FirstData, EventKind::CaState];
     let kinds = kinds.iter().chain(&[EventKind::Retransmit, EventKind::Timeout]);
@@ -88,7 +93,8 @@ fn trains_tell_what_packets_tell() {
     let drops = places.map(|place| format!("dropped by {place}"));
     let elements = KINDS.iter().map(|kind| format!("a {kind}"));
     let few = kinds.map(|kind| kind.name().to_string()).chain(drops).chain(elements);
-    for what in few.chain(["more than 100 segments", "marked"].map(String::from)) {
+    let more = ["more than 100 segments", "marked", "waits for its pace"];
+    for what in few.chain(more.map(String::from)) {
         assert!(seen.get(&what).is_some_and(|&cases| cases >= 20), "hardly any {what}: {seen:?}");
     }
 }

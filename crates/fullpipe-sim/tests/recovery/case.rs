@@ -2,7 +2,7 @@
 
 use super::network::{Network, Plan, SEGMENT};
 use fullpipe_sim::cc::Congestion;
-use fullpipe_sim::config::{Cpu, Host, Qdisc, ReceivePath, Sysctl};
+use fullpipe_sim::config::{Cpu, Host, Qdisc, ReceivePath, Sockopt, Sysctl};
 use fullpipe_sim::tcp::behaviour::{behaviour, profile_of};
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::Sender;
@@ -53,10 +53,11 @@ impl Case {
     fn run(&self, flipped: bool) -> Vec<String> {
         let mut host = host(&self.kernel);
         let flip = flipped.then_some(&self.flip);
-        let mut slow_start = None;
+        let (mut slow_start, mut most) = (None, None);
         for (name, value) in self.settings.iter().chain(flip) {
             match name.as_str() {
                 "slow_start" => slow_start = Some(value),
+                "max_pacing_rate" => most = value.parse().ok(),
                 _ => set(&mut host, name, value),
             }
         }
@@ -69,6 +70,7 @@ impl Case {
         let ecn = host.sysctl.tcp_ecn == Some(1);
         let mut sender = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
         let mut receiver = Receiver::new(&profile, &host, SEGMENT, self.plan.rcvbuf);
+        sender.set_options(Sockopt { max_pacing_rate: most, ..Sockopt::default() });
         sender.use_ecn(ecn);
         receiver.use_ecn(ecn);
         Network::new(sender, receiver, &self.plan).run()
@@ -116,6 +118,9 @@ fn host(kernel: &str) -> Host {
             tcp_reordering: 3,
             tcp_early_retrans: if kernel.starts_with("2.") { 0 } else { 3 },
             tcp_ecn: None,
+            tcp_notsent_lowat: None,
+            tcp_pacing_ss_ratio: None,
+            tcp_pacing_ca_ratio: None,
             tcp_no_metrics_save: false,
         },
         qdisc: Qdisc::PfifoFast,

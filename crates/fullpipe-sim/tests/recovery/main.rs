@@ -4,7 +4,8 @@
 //!
 //! A file's head says in words what to look for and which rule says so. One segment is 1000 bytes and
 //! the unit of everything. It takes 1 ms to send and 50 ms to arrive, an ACK another 50 ms. A jiffy is
-//! 1 ms. Rows: time, what came (an ACK with its SACK blocks; a timer; a write), cwnd, ssthresh
+//! 1 ms. Rows: time, what came (an ACK with its SACK blocks; a timer; the timer of the
+//! pace; a write), cwnd, ssthresh
 //! (`-`: infinite), packets in flight, congestion state, and what was sent: `R` before what was sent
 //! again, `cwr` after what carries CWR, `^` after what the network marks, `!` after what it loses, `+30`
 //! after what it delays, `*` after what it doubles.

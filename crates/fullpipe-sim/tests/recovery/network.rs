@@ -227,7 +227,8 @@ impl Network<'_> {
             let delack = self.receiver.acks.timer;
             let held = self.receiver.compressed_due();
             let timer = self.sender.timer();
-            let now = [next, delack, held, timer].into_iter().flatten().min();
+            let pace = self.sender.pacing_timer();
+            let now = [next, delack, held, timer, pace].into_iter().flatten().min();
             let Some(now) = now.filter(|&now| now <= end) else { return self.rows };
             self.link.now = now;
             if next == Some(now) {
@@ -239,6 +240,9 @@ impl Network<'_> {
             } else if delack == Some(now) {
                 let ack = self.receiver.on_delack_timer(now);
                 self.send_ack(ack);
+            } else if pace == Some(now) {
+                self.sender.on_pacing_timer(false, &mut self.link);
+                self.row("pace".into());
             } else {
                 self.sender.on_timer(&mut self.link);
                 self.row("timer".into());

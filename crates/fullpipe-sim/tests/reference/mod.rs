@@ -10,6 +10,7 @@ mod agenda;
 mod counter;
 mod cpu;
 mod element;
+mod late;
 mod packet;
 mod receive;
 mod receiving;
@@ -72,6 +73,8 @@ pub struct Done {
     pub locked_timers: [u64; 2],
     /// ACKs of a backlog after which the CPU had its softirqs done, for they cost a walk.
     pub pauses: u64,
+    /// Times that TCP went on at its pace.
+    pub paced: u64,
 }
 
 /// Runs `config` to its end.
@@ -98,6 +101,7 @@ pub fn run(config: &Config, sink: &mut dyn Sink) -> Done {
         segments: world.sender.flows.iter().map(|f| f.tcp.counters.segments_sent).sum(),
         locked_timers: [world.sender.locked_timers, world.receiver.locked_timers],
         pauses: world.sender.pauses,
+        paced: world.sender.paced,
     }
 }
 
@@ -125,7 +129,10 @@ impl World {
     fn happen(&mut self, now: Time, what: Happening) {
         let cx = &mut self.context;
         match what {
-            Happening::WireDone(Side::Sender) => self.sender.transmit.advance(now, &mut cx.agenda),
+            Happening::WireDone(Side::Sender) => {
+                self.sender.transmit.advance(now, &mut cx.agenda);
+                self.sender.follow();
+            }
             Happening::WireDone(_) => self.receiver.transmit.advance(now, &mut cx.agenda),
             Happening::Due(from @ Side::Sender, at) => {
                 self.forward[at].due(now, Place { from, at }, &mut cx.agenda)

@@ -3,6 +3,7 @@
 use super::Context;
 use super::agenda::{Agenda, Side};
 use super::cpu::Cpu;
+use super::late::Skb;
 use super::packet::{Body, Packet};
 use super::receive::Receive;
 use super::timers::Timers;
@@ -85,7 +86,8 @@ impl ReceivingHost {
     }
 
     fn send(&mut self, flow: usize, cpu: Time, body: Body, headers: u32, agenda: &mut Agenda) {
-        self.transmit.offer(cpu, vec![Packet { flow, skb: 0, ip_len: headers, body }], agenda);
+        let packet = Packet { flow, skb: 0, ip_len: headers, body };
+        self.transmit.offer(cpu, Skb::plain(vec![packet]), agenda);
     }
 
     /// Takes all packets that wait, one after the other.

@@ -6,6 +6,7 @@
 use super::Context;
 use super::agenda::{Agenda, Side};
 use super::cpu::Cpu;
+use super::late::Skb;
 use super::packet::{Body, Packet};
 use super::receive::Receive;
 use super::timers::Timers;
@@ -27,7 +28,9 @@ const CONNECT: usize = 1;
 const WRITE: usize = 2;
 /// An skb leaves the host.
 const LEAVES: usize = 3;
-const TIMERS: usize = 4;
+/// TCP keeps its pace.
+const PACE: usize = 4;
+const TIMERS: usize = 5;
 
 /// A flow here.
 pub struct SendingFlow {
@@ -47,6 +50,8 @@ pub struct SendingFlow {
     at_release: bool,
     locked_timers: LockedTimers,
     here: Vec<(Time, u64)>,
+    /// The memory of those of which it is not known yet.
+    held: u64,
     overhead: Option<u64>,
     left_while_locked: bool,
     syns: Vec<Time>,
@@ -81,6 +86,7 @@ pub struct SendingHost {
     /// See [`super::Done`].
     pub locked_timers: u64,
     pub pauses: u64,
+    pub paced: u64,
 }
 
 /// The way from TCP into the qdisc, at the CPU's time.
@@ -97,15 +103,24 @@ struct Port<'a> {
     /// When each skb of the flow leaves the host, and its memory; what an skb takes besides its data, where
     /// that matters.
     here: Vec<(Time, u64)>,
+    held: u64,
     overhead: Option<u64>,
 }
 
 impl Port<'_> {
-    fn offer(&mut self, bodies: Vec<(Body, u32)>) -> bool {
+    fn offer(&mut self, bodies: Vec<(Body, u32)>, departs: Time, memory: u64) -> bool {
         let (flow, headers) = (self.flow, self.headers);
         let packet = |(body, len)| Packet { flow, skb: 0, ip_len: len + headers, body };
-        let skb = bodies.into_iter().map(packet).collect();
-        self.transmit.offer(self.cpu, skb, self.agenda)
+        let skb = Skb::plain(bodies.into_iter().map(packet).collect());
+        self.transmit.offer(self.cpu, Skb { departs, memory, ..skb }, self.agenda)
+    }
+
+    /// Skbs of the flow that have left the qdisc are in the ring.
+    fn follow(&mut self) {
+        for (_, leaves, memory) in self.transmit.gone.extract_if(.., |gone| gone.0 == self.flow) {
+            self.held -= memory;
+            self.here.push((leaves, memory));
+        }
     }
 }
 
@@ -127,17 +142,25 @@ impl Output for Port<'_> {
         if skb.retransmission {
             self.again.push(skb.seq);
         }
-        let taken = self.offer(segments);
-        if taken && self.overhead.is_some() {
-            let memory = u64::from(skb.len) + self.overhead.unwrap_or(0);
+        let memory = self.overhead.map_or(0, |overhead| u64::from(skb.len) + overhead);
+        let taken = self.offer(segments, skb.departs, memory);
+        if taken && self.transmit.is_late() {
+            self.held += memory;
+            self.follow();
+        } else if self.transmit.is_late() && memory > 0 {
+            // What is refused leaves the host at once (tcp_wfree).
+            self.here.push((self.cpu, memory));
+        } else if taken && self.overhead.is_some() {
             self.here.push((self.transmit.last_leaves(self.cpu), memory));
         }
         taken
     }
 
     fn in_host(&mut self) -> u64 {
+        self.transmit.advance(self.cpu, self.agenda);
+        self.follow();
         self.here.retain(|(leaves, _)| *leaves > self.cpu);
-        self.here.iter().map(|(_, memory)| memory).sum()
+        self.held + self.here.iter().map(|(_, memory)| memory).sum::<u64>()
     }
 
     fn now(&self) -> Time {
@@ -170,6 +193,7 @@ impl SendingHost {
             buffer_peak: 0,
             locked_timers: 0,
             pauses: 0,
+            paced: 0,
             host: config.sender.clone(),
         }
     }
@@ -202,15 +226,30 @@ impl SendingHost {
             headers: cx.headers,
             again: Vec::new(),
             here: std::mem::take(&mut self.flows[flow].here),
+            held: self.flows[flow].held,
             overhead: self.flows[flow].overhead,
         };
         work(&mut self.flows[flow], &mut port);
         let (cpu, again) = (port.cpu, port.again);
-        self.flows[flow].here = port.here;
+        (self.flows[flow].here, self.flows[flow].held) = (port.here, port.held);
+        self.follow();
         for seq in again {
             cx.tell(now, flow, EventKind::Retransmit, seq);
         }
         cpu
+    }
+
+    /// Skbs have gone from the qdisc into the ring.
+    pub fn follow(&mut self) {
+        for (flow, leaves, memory) in self.transmit.gone.drain(..) {
+            let state = &mut self.flows[flow];
+            state.held -= memory;
+            state.here.push((leaves, memory));
+            if state.tcp.waits_for_host() && !state.left_while_locked {
+                let next = state.here.iter().map(|(leaves, _)| *leaves).min();
+                self.timers.set(flow * TIMERS + LEAVES, next, None);
+            }
+        }
     }
 
     /// Takes all packets that wait, one after the other.
@@ -261,7 +300,7 @@ impl SendingHost {
         self.timers.set(flow * TIMERS + CONNECT, None, None);
         self.runnable.push_back(flow);
         self.work(flow, at, cx, |_, port| {
-            port.offer(vec![(Body::Data(Segment::default()), 0)]);
+            port.offer(vec![(Body::Data(Segment::default()), 0)], Time::ZERO, 0);
         })
     }
 
@@ -289,6 +328,7 @@ impl SendingHost {
             let leaves = state.here.iter().map(|(leaves, _)| *leaves).min();
             self.timers.set(flow * TIMERS + LEAVES, leaves, None);
         }
+        self.timers.set(flow * TIMERS + PACE, state.tcp.pacing_timer(), None);
         let ca_state = state.tcp.ca_state() as u8;
         if ca_state != state.told_state {
             state.told_state = ca_state;
@@ -320,12 +360,20 @@ impl SendingHost {
                 self.timers.set(number, Some(again), Some(self.wheel));
                 let options = cx.opening - cx.headers;
                 cpu = self.work(flow, (now, cpu), cx, |_, port| {
-                    port.offer(vec![(Body::Syn { asks }, options)]);
+                    port.offer(vec![(Body::Syn { asks }, options)], Time::ZERO, 0);
                 });
             }
             LEAVES if self.flows[flow].locked => self.flows[flow].left_while_locked = true,
             LEAVES => {
                 cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_room_in_host(port));
+            }
+            PACE => {
+                self.paced += 1;
+                let locked = self.flows[flow].locked;
+                self.flows[flow].left_while_locked |= locked;
+                let kick =
+                    |f: &mut SendingFlow, port: &mut Port| f.tcp.on_pacing_timer(locked, port);
+                cpu = self.work(flow, (now, cpu), cx, kick);
             }
             _ => {
                 self.flows[flow].tcp.writer = Writer::Active;
@@ -451,7 +499,7 @@ impl SendingHost {
         }
         (self.flows[flow].locked, self.flows[flow].in_backlog) = (false, false);
         if std::mem::take(&mut self.flows[flow].left_while_locked) {
-            cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_room_in_host(port));
+            cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_released(port));
         }
         if std::mem::take(&mut self.flows[flow].at_release) {
             cpu = self.tcp_timer(flow, (now, cpu), cx);
@@ -492,8 +540,11 @@ impl SendingFlow {
         let profile = profile_of(host).expect("a profile");
         let stream = Rng::new(seed, &flow.name).next_u64();
         let cc = Congestion::of(flow, profile.name, host.hz, stream);
+        let cc = cc.expect("a known algorithm");
+        let mut tcp = Sender::new(&profile, host, cc, mss, flow.sndbuf);
+        tcp.set_options(flow.sockopt);
         SendingFlow {
-            tcp: Sender::new(&profile, host, cc.expect("a known algorithm"), mss, flow.sndbuf),
+            tcp,
             config: flow.clone(),
             written: 0,
             write_left: 0,
@@ -506,6 +557,7 @@ impl SendingFlow {
             at_release: false,
             locked_timers: profile.locked_timers,
             here: Vec::new(),
+            held: 0,
             overhead: profile.small_queues.then_some(profile.skb_overhead),
             left_while_locked: false,
             syns: Vec::new(),

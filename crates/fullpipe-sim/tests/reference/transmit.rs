@@ -4,9 +4,10 @@
 //! host feeds this queue, so it may be advanced up to that time to see whether the skb is taken.
 
 use super::agenda::{Agenda, Happening, Side};
-use super::counter::{Busy, Counter};
+use super::counter::{Busy, Change, Counter};
+use super::late::{Late, Skb};
 use super::packet::Packet;
-use fullpipe_sim::config::Host;
+use fullpipe_sim::config::{Host, Qdisc, QueueLimit};
 use fullpipe_sim::units::{Framing, Rate, Time};
 use std::collections::VecDeque;
 
@@ -17,6 +18,10 @@ pub struct Transmit {
     qdisc_limit: usize,
     ring_size: usize,
     qdisc: VecDeque<Vec<Packet>>,
+    /// What is in its place.
+    late: Option<Late>,
+    /// Skbs that waited there and are in the ring: flow, when they will have left the host, memory.
+    pub gone: Vec<(usize, Time, u64)>,
     /// Segments with a descriptor; the first one is on the wire until the time in `done`.
     ring: VecDeque<Packet>,
     done: Option<Time>,
@@ -37,10 +42,19 @@ fn bytes(skb: &[Packet]) -> u32 {
 impl Transmit {
     /// An idle way out.
     pub fn new(side: Side, host: &Host) -> Transmit {
+        let (late, limit) = match host.qdisc {
+            Qdisc::PfifoFast => (None, host.qdisc_limit as usize),
+            Qdisc::Of(discipline, limit @ QueueLimit::Packets(packets)) => {
+                (Some(Late::new(discipline, limit)), packets as usize)
+            }
+            _ => panic!("a limit in packets"),
+        };
         Transmit {
+            late,
+            gone: Vec::new(),
             side,
             rate: host.nic_rate,
-            qdisc_limit: host.qdisc_limit as usize,
+            qdisc_limit: limit,
             ring_size: host.tx_ring as usize,
             qdisc: VecDeque::new(),
             ring: VecDeque::new(),
@@ -52,11 +66,31 @@ impl Transmit {
         }
     }
 
+    /// Whether skbs wait without its being known for how long.
+    pub fn is_late(&self) -> bool {
+        self.late.is_some()
+    }
+
     /// Offers an skb; false: the qdisc refused it.
-    pub fn offer(&mut self, now: Time, mut skb: Vec<Packet>, agenda: &mut Agenda) -> bool {
+    pub fn offer(&mut self, now: Time, mut skb: Skb, agenda: &mut Agenda) -> bool {
         self.skbs += 1;
-        skb.iter_mut().for_each(|packet| packet.skb = self.skbs);
+        skb.packets.iter_mut().for_each(|packet| packet.skb = self.skbs);
         self.advance(now, agenda);
+        if let Some(late) = &mut self.late {
+            let bytes = i64::from(skb.bytes());
+            let taken = late.push(now, skb);
+            // Asked in any case (__dev_xmit_skb).
+            let mut change = self.let_go(now, agenda);
+            if taken {
+                (change.waiting, change.entered) = (change.waiting + 1, 1);
+                change.bytes += bytes;
+            } else {
+                change.dropped = 1;
+            }
+            self.qdisc_counter.note(now, change);
+            return taken;
+        }
+        let skb = skb.packets;
         if self.qdisc.is_empty() && self.fits(skb.len()) {
             self.qdisc_counter.pass(now);
             self.enter_ring(now, skb, agenda);
@@ -68,6 +102,29 @@ impl Transmit {
             return false;
         }
         true
+    }
+
+    /// Skbs go from the discipline into the ring, as far as both allow it.
+    fn let_go(&mut self, now: Time, agenda: &mut Agenda) -> Change {
+        let mut change = Change::default();
+        loop {
+            let (waiting, size) = (self.ring.len(), self.ring_size);
+            let fits = |segments| waiting == 0 || waiting + segments <= size;
+            let next = self.late.as_mut().and_then(|late| late.pop(now, fits));
+            let Some(skb) = next else { break };
+            change.left += 1;
+            change.waiting -= 1;
+            change.bytes -= i64::from(skb.bytes());
+            let (flow, memory) = (skb.flow, skb.memory);
+            self.enter_ring(now, skb.packets, agenda);
+            if memory > 0 {
+                self.gone.push((flow, self.last_leaves(now), memory));
+            }
+        }
+        if let Some(due) = self.late.as_ref().and_then(Late::due) {
+            agenda.add(due.max(now), Happening::WireDone(self.side));
+        }
+        change
     }
 
     fn fits(&self, segments: usize) -> bool {
@@ -94,23 +151,47 @@ impl Transmit {
         }
     }
 
-    /// Everything that the card does up to `now`, segment by segment.
+    /// Everything that the card does up to `now`, segment by segment, and the discipline.
     pub fn advance(&mut self, now: Time, agenda: &mut Agenda) {
-        while let Some(done) = self.done.filter(|done| *done <= now) {
-            self.done = None;
-            let segment = self.ring.pop_front().expect("it was on the wire");
-            self.ring_counter.leave(done, segment.ip_len);
-            agenda.add(done, Happening::Arrival(self.side, 0, segment));
-            while let Some(skb) = self.qdisc.front()
-                && self.fits(skb.len())
-            {
-                let skb = self.qdisc.pop_front().expect("it was there");
-                self.qdisc_counter.leave(done, bytes(&skb));
-                self.enter_ring(done, skb, agenda);
+        loop {
+            let done = self.done.filter(|done| *done <= now);
+            let due = self.late.as_ref().and_then(Late::due).filter(|due| *due <= now);
+            match (done, due) {
+                (None, None) => return,
+                // At one time a segment ends first.
+                (done, Some(due)) if done.is_none_or(|done| due < done) => self.ask(due, agenda),
+                (done, _) => self.end_segment(done.expect("the other is later"), agenda),
             }
-            self.start(done, agenda);
         }
     }
+
+    /// Asks the discipline.
+    fn ask(&mut self, now: Time, agenda: &mut Agenda) {
+        let left = self.let_go(now, agenda);
+        if left.left > 0 {
+            self.qdisc_counter.note(now, left);
+        }
+    }
+
+    /// A segment is on the wire.
+    fn end_segment(&mut self, done: Time, agenda: &mut Agenda) {
+        self.done = None;
+        let segment = self.ring.pop_front().expect("it was on the wire");
+        self.ring_counter.leave(done, segment.ip_len);
+        agenda.add(done, Happening::Arrival(self.side, 0, segment));
+        while let Some(skb) = self.qdisc.front()
+            && self.fits(skb.len())
+        {
+            let skb = self.qdisc.pop_front().expect("it was there");
+            self.qdisc_counter.leave(done, bytes(&skb));
+            self.enter_ring(done, skb, agenda);
+        }
+        if self.late.as_ref().is_some_and(Late::waits_for_ring) {
+            self.ask(done, agenda);
+        }
+        self.start(done, agenda);
+    }
+
     /// When no more than 64 KB of the skbs offered will be left to put on the wire: the card holds these.
     pub fn last_leaves(&self, offered: Time) -> Time {
         let wire =

@@ -70,6 +70,9 @@ fn sysctl() -> impl Strategy<Value = Sysctl> {
             tcp_reordering: levels.1,
             tcp_early_retrans: levels.2,
             tcp_ecn: None,
+            tcp_notsent_lowat: None,
+            tcp_pacing_ss_ratio: None,
+            tcp_pacing_ca_ratio: None,
             tcp_no_metrics_save: more.2,
         },
     )

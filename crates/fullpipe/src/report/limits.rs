@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// Known limits in the order in which they are stacked and listed: name and label.
-const LABELS: [(&str, &str); 13] = [
+const LABELS: [(&str, &str); 14] = [
     ("cwnd_slow_start", "cwnd, slow start"),
     ("cwnd_avoidance", "cwnd, avoidance"),
     ("cwnd_recovery", "cwnd, recovery"),
@@ -13,6 +13,7 @@ const LABELS: [(&str, &str); 13] = [
     ("application", "application"),
     ("qdisc", "qdisc"),
     ("nagle", "Nagle"),
+    ("pacing", "pacing"),
     ("idle", "idle"),
     ("link", "link"),
     ("receiver_cpu", "receiver CPU"),
@@ -25,7 +26,7 @@ pub fn label(name: &str) -> &str {
     LABELS.iter().find(|(known, _)| *known == name).map_or(name, |(_, label)| label)
 }
 
-/// The limit's place in the fixed order, 0 to 12, so that it has the same colour everywhere; unknown
+/// The limit's place in the fixed order, 0 to 13, so that it has the same colour everywhere; unknown
 /// ones share the place behind the last.
 #[must_use]
 pub fn place(name: &str) -> usize {

@@ -57,6 +57,9 @@ const LINUX_2_6_20: Kernel = Kernel {
         tcp_reordering: 3,
         tcp_early_retrans: 0,
         tcp_ecn: None,
+        tcp_notsent_lowat: None,
+        tcp_pacing_ss_ratio: None,
+        tcp_pacing_ca_ratio: None,
         tcp_no_metrics_save: false,
     },
 };

@@ -240,6 +240,7 @@ pub const LIMIT_MEANINGS: [&str; Limit::COUNT] = [
     "no unsent data, because the sender's CPU is still copying or busy otherwise",
     "the host's own queue refused a packet",
     "Nagle's rule held back a partial segment",
+    "the pace: the pacing rate asks for time between packets",
 ];
 
 fn limit(index: usize) -> Column<FlowSample> {

@@ -1,7 +1,7 @@
 //! Hosts, flows, kernels.
 
 use crate::show::{SCENARIO, devices, resolved};
-use fullpipe::engine::{self, Engine, linux};
+use fullpipe::engine::{self, Engine, Support, linux};
 use fullpipe::scenario::{SetOption, Source, load};
 
 #[test]
@@ -112,10 +112,47 @@ fn sysctls_and_socket_options_of_genuine_kernels_are_handed_on() {
     let refused: Vec<&str> = simulator.iter().map(|(key, _)| key.as_str()).collect();
     let expected = [
         "hosts.sender.sysctl.net.ipv4.tcp_limit_output_bytes",
-        "flow.bulk.sockopt",
-        "flow.bulk.receiver_sockopt",
+        "flow.bulk.sockopt.TCP_NODELAY",
+        "flow.bulk.receiver_sockopt.TCP_QUICKACK",
     ];
     assert_eq!(refused, expected);
+}
+
+/// The pace, and what may wait unsent, are those of 6.1 and 6.12; genuine kernels are handed what was written.
+#[test]
+fn pacing_is_of_kernels_whose_rules_are_known() {
+    let sets = |kernel: &str| {
+        vec![
+            format!("hosts.sender.kernel={kernel}"),
+            "hosts.sender.qdisc.kind=fq".into(),
+            "hosts.sender.sysctl.net.ipv4.tcp_notsent_lowat=65536".into(),
+            "hosts.sender.sysctl.net.ipv4.tcp_pacing_ca_ratio=150".into(),
+            "flow.bulk.sockopt={ SO_MAX_PACING_RATE = 12500000, TCP_NOTSENT_LOWAT = 1 }".into(),
+        ]
+    };
+    let run = |kernel: &str| {
+        let sets = sets(kernel);
+        resolved(&sets.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let simulator = engine::find("sim").expect("an engine");
+    assert_eq!((simulator.support(&run("6.1")), simulator.support(&run("6.12"))), (vec![], vec![]));
+    let old = simulator.support(&run("3.14"));
+    let keys: Vec<&str> = old.iter().map(|(key, _)| key.as_str()).collect();
+    let refused = [
+        "hosts.sender.sysctl.net.ipv4.tcp_notsent_lowat",
+        "hosts.sender.sysctl.net.ipv4.tcp_pacing_ca_ratio",
+        "flow.bulk.sockopt.SO_MAX_PACING_RATE",
+        "flow.bulk.sockopt.TCP_NOTSENT_LOWAT",
+    ];
+    assert_eq!(keys[0], "hosts.sender.qdisc.kind");
+    assert_eq!(keys[1..], refused);
+    assert!(matches!(old[0].1, Support::Substituted(_)));
+    assert!(old[1..].iter().all(|(_, support)| matches!(support, Support::Refused(_))));
+    let plan = linux::plan(&run("6.12")).expect("it can be asked");
+    for (name, value) in [("tcp_notsent_lowat", "65536"), ("tcp_pacing_ca_ratio", "150")] {
+        let set = (format!("net/ipv4/{name}"), value.to_string());
+        assert!(plan.sender.sysctl.contains(&set) && !plan.receiver.sysctl.contains(&set));
+    }
 }
 
 #[test]

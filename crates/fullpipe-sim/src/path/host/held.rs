@@ -30,6 +30,8 @@ pub struct Tag {
     pub memory: u64,
     /// The sender's number of it; 0: none.
     pub number: u64,
+    /// When it is to leave at the earliest (skb->tstamp).
+    pub departs: Time,
 }
 
 /// What became of an skb that had to wait.
@@ -64,6 +66,10 @@ impl Skb {
 impl Packet for Skb {
     fn flow(&self) -> u16 {
         self.tag.flow
+    }
+
+    fn departs(&self) -> Time {
+        self.tag.departs
     }
 
     fn mark(&mut self) -> bool {

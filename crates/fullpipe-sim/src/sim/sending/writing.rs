@@ -113,8 +113,8 @@ impl SendingHost {
         });
         (self.flows[flow].locked, self.flows[flow].releasing) = (walked, walked);
         let mut cpu = cpu;
-        if core::mem::take(&mut self.flows[flow].room_while_locked) {
-            cpu = self.with_port(flow, cpu, shared, now, |f, p| f.tcp.on_room_in_host(p));
+        if core::mem::take(&mut self.flows[flow].wakes_when_released) {
+            cpu = self.with_port(flow, cpu, shared, now, |f, p| f.tcp.on_released(p));
         }
         self.note_buffer(flow);
         if walked {

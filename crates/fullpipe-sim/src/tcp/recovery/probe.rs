@@ -68,7 +68,7 @@ impl Sender {
             let sent = resent.or_else(|| self.sent_at(self.snd_una)).unwrap_or(now);
             timeout = (sent + timeout).saturating_sub(now).max(1);
         }
-        self.start_timer(TimerKind::Retransmit, out.now(), timeout);
+        self.start_timer_at_pace(TimerKind::Retransmit, out.now(), timeout);
     }
 
     /// An ACK came: a pause or probe that waits gives way to the retransmission timer.
@@ -108,7 +108,8 @@ impl Sender {
             srtt => self.us_to_jiffies(u64::from(srtt >> 2) + least),
         };
         let rto = if from_now { Some(self.rtt.timeout()) } else { self.rto_left(out) };
-        self.start_timer(TimerKind::LossProbe, out.now(), probe.min(rto.unwrap_or(probe)));
+        let wait = probe.min(rto.unwrap_or(probe));
+        self.start_timer_at_pace(TimerKind::LossProbe, out.now(), wait);
         true
     }
 

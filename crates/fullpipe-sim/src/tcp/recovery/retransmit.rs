@@ -15,6 +15,11 @@ impl Sender {
         let most = self.tso_segs();
         let mut first_too = false;
         while self.in_flight() < self.cwnd() {
+            // Before anything else in Linux too, but only where there is something to send again.
+            let more = self.board.lost_out > self.board.retrans_out;
+            if more && self.keeps_pace(out.now()) {
+                break;
+            }
             let quota = (self.cwnd() - self.in_flight()).min(most);
             let Some((start, end)) = self.board.next_lost_run(quota, self.window()) else { break };
             let end = self.queue.skb_end(start).map_or(end, |skb| end.min(skb));
@@ -29,7 +34,7 @@ impl Sender {
         }
         if first_too && !matches!(self.timer, Some((TimerKind::Reordering, _))) {
             let timeout = self.rtt.timeout();
-            self.start_timer(TimerKind::Retransmit, out.now(), timeout);
+            self.start_timer_at_pace(TimerKind::Retransmit, out.now(), timeout);
         }
     }
 
@@ -72,7 +77,7 @@ impl Sender {
             self.recovery.undo_retrans = self.recovery.undo_retrans.max(0);
         }
         self.recovery.undo_retrans += packets as i32;
-        let when = self.timestamp(out.now());
+        let when = self.timestamp(self.last_stamp(out.now()));
         self.recovery.retrans_stamp.get_or_insert(when);
         true
     }
@@ -82,7 +87,7 @@ impl Sender {
         let start = self.queue.segment_start(self.snd_nxt, 1, self.mss).max(self.snd_una);
         let goes = self.resend(start, self.snd_nxt, out);
         if goes {
-            let when = self.stamp(out.now());
+            let when = self.last_stamp(out.now());
             self.board.note_probed(start, self.snd_nxt, when);
         }
         goes
@@ -96,24 +101,25 @@ impl Sender {
         }
         self.tell_walks(out);
         self.walks_split_at(end);
-        let skb = self.transmission(start, len, true, out.now());
+        let departs = self.depart(out.now());
+        let skb = self.transmission(start, len, true, departs);
         if !out.transmit(skb) {
             self.counters.refused += 1;
             return false;
         }
         self.heed_congestion(out);
-        self.last_sent = out.now();
         let packets = self.window().count(start, end);
         // A FIN alone is a packet, but not one of data.
         self.counters.segments_sent += u64::from(if skb.len > 0 { packets } else { 0 });
         self.counters.segments_retransmitted += u64::from(packets);
+        self.pace(skb.len);
         true
     }
 
     /// Segments of what was sent again.
     fn note_resent(&mut self, start: u64, end: u64, out: &dyn Output) -> u32 {
         let (mut at, mut packets) = (start, 0);
-        let when = self.stamp(out.now());
+        let when = self.last_stamp(out.now());
         while at < end {
             let next = self.queue.segment_end(at, self.mss, self.snd_nxt).min(end);
             self.board.note_retransmitted(at, next, when, self.snd_nxt);

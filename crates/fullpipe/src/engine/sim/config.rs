@@ -4,6 +4,11 @@ use crate::scenario::{App, Cpu, Flow, Host, Qdisc, QdiscKind, Resolved};
 use fullpipe_sim::config::{self, Config, Discipline};
 use fullpipe_sim::units::Framing;
 
+/// Options of the sending socket that the simulator has.
+pub(super) const SOCKOPTS: [&str; 2] = [MAX_PACING_RATE, NOTSENT_LOWAT];
+const MAX_PACING_RATE: &str = "SO_MAX_PACING_RATE";
+const NOTSENT_LOWAT: &str = "TCP_NOTSENT_LOWAT";
+
 /// The configuration that means the same as `resolved`.
 pub fn config(resolved: &Resolved) -> Config {
     Config {
@@ -72,6 +77,15 @@ fn cpu(cpu: Cpu) -> config::Cpu {
     }
 }
 
+/// Options are within their bounds, which fit these types.
+fn sockopt(flow: &Flow) -> config::Sockopt {
+    let value = |name| flow.sockopt.get(name).copied();
+    config::Sockopt {
+        max_pacing_rate: value(MAX_PACING_RATE).map(|rate| rate.max(0) as u64),
+        notsent_lowat: value(NOTSENT_LOWAT).and_then(|bytes| u32::try_from(bytes).ok()),
+    }
+}
+
 fn flow(flow: &Flow) -> config::Flow {
     let parameters = flow.congestion.parameters.iter();
     config::Flow {
@@ -84,6 +98,7 @@ fn flow(flow: &Flow) -> config::Flow {
         }),
         sndbuf: flow.sndbuf,
         rcvbuf: flow.rcvbuf,
+        sockopt: sockopt(flow),
         start: flow.start,
         app: match flow.app {
             App::Bulk => config::App::Bulk,

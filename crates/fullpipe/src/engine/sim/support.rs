@@ -1,8 +1,9 @@
 //! What the simulator cannot do: what is of genuine kernels alone.
 
 use crate::engine::Support;
-use crate::scenario::{Discipline, Element, Host, QdiscKind, Resolved};
+use crate::scenario::{Discipline, Element, Flow, Host, QdiscKind, Resolved};
 use fullpipe_sim::cc;
+use fullpipe_sim::tcp::{options, profile};
 
 /// The keys of `run` that it refuses.
 pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
@@ -15,13 +16,6 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
             format!("the simulator has {}, not yet {}", names.join(", "), flow.congestion.name);
         refused(format!("flow.{}.congestion", flow.name), why)
     });
-    let options = run.flow.iter().flat_map(|flow| {
-        let sides = [("sockopt", &flow.sockopt), ("receiver_sockopt", &flow.receiver_sockopt)];
-        sides.into_iter().filter(|(_, options)| !options.is_empty()).map(|(key, _)| {
-            let why = "the simulator has no socket options; --engine linux has";
-            refused(format!("flow.{}.{key}", flow.name), why.into())
-        })
-    });
     let gso = run.path.gso.then(|| {
         let why = "the simulator's path takes single segments; --engine linux has the choice";
         refused("path.gso".into(), why.into())
@@ -30,9 +24,31 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
         .chain(ecn(run))
         .chain(of_flows)
         .chain(gso)
-        .chain(options)
+        .chain(run.flow.iter().flat_map(of_options))
+        .chain(unknown_options(run))
         .chain(of_queues(run))
         .collect()
+}
+
+/// Socket options that the simulator does not have.
+fn of_options(flow: &Flow) -> Vec<(String, Support)> {
+    let own = flow.sockopt.keys().filter(|name| !super::config::SOCKOPTS.contains(name));
+    let own = own.map(|name| format!("sockopt.{name}"));
+    let others = flow.receiver_sockopt.keys().map(|name| format!("receiver_sockopt.{name}"));
+    let why = || {
+        let known = super::config::SOCKOPTS.join(" and ");
+        format!(
+            "of socket options the simulator has {known} of the sender; --engine linux has others"
+        )
+    };
+    own.chain(others).map(|key| refused(format!("flow.{}.{key}", flow.name), why())).collect()
+}
+
+/// Options and sysctls of the sending socket that are not modelled of its kernel.
+fn unknown_options(run: &Resolved) -> Vec<(String, Support)> {
+    let why = options::why(&run.hosts.sender.kernel);
+    let unknown = options::unknown(&super::config(run)).unwrap_or_default();
+    unknown.into_iter().map(|key| refused(key, why.clone())).collect()
 }
 
 /// ECN of kernels whose rules of it are not modelled.
@@ -64,9 +80,13 @@ fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
         let why = "the simulator does not model it; --engine linux does it";
         refused(format!("{key}.sysctl.{name}"), why.into())
     });
-    let qdisc = (host.qdisc.kind == QdiscKind::Fq).then(|| {
-        let what = "flows are served in turn and not paced: the simulator's TCP sets no pace";
-        (format!("{key}.qdisc.kind"), Support::Substituted(what.into()))
+    let paces = profile::find(&host.kernel).is_some_and(|profile| profile.departure_times);
+    let qdisc = (host.qdisc.kind == QdiscKind::Fq && !paces).then(|| {
+        let what = format!(
+            "flows are served in turn and not paced: TCP of Linux {} sets no pace in the simulator",
+            host.kernel
+        );
+        (format!("{key}.qdisc.kind"), Support::Substituted(what))
     });
     qdisc.into_iter().chain(sysctls).collect()
 }

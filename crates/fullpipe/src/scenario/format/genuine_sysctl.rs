@@ -38,7 +38,6 @@ const SWITCH: (i64, i64) = (0, 1);
 const BYTE: (i64, i64) = (0, 255);
 const INT: (i64, i64) = (i32::MIN as i64, i32::MAX as i64);
 const FROM_0: (i64, i64) = (0, INT.1);
-const UNSIGNED: (i64, i64) = (0, u32::MAX as i64);
 const LONG: (i64, i64) = (0, i64::MAX);
 /// Seconds, which the kernel keeps in jiffies, in an `int`: what is right for the largest HZ.
 const SECONDS: (i64, i64) = (INT.0 / 1000, INT.1 / 1000);
@@ -77,10 +76,7 @@ pub const GENUINE: &[Genuine] = &[
     row("net.ipv4.tcp_mtu_probe_floor", (48, 65_535)),
     row("net.ipv4.tcp_mtu_probing", BYTE),
     row("net.ipv4.tcp_no_ssthresh_metrics_save", SWITCH),
-    row("net.ipv4.tcp_notsent_lowat", UNSIGNED),
     row("net.ipv4.tcp_orphan_retries", BYTE),
-    row("net.ipv4.tcp_pacing_ca_ratio", (0, 1_000)),
-    row("net.ipv4.tcp_pacing_ss_ratio", (0, 1_000)),
     since(6, 7, row("net.ipv4.tcp_pingpong_thresh", (1, 255))),
     since(6, 2, row("net.ipv4.tcp_plb_cong_thresh", (0, 256))),
     since(6, 2, row("net.ipv4.tcp_plb_enabled", SWITCH)),

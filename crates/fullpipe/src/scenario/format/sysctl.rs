@@ -143,6 +143,21 @@ pub const SYSCTLS: &[Entry] = &[
         field: Field::LevelIfSet(|s| &mut s.tcp_ecn, 0, 2),
     },
     Entry {
+        name: "net.ipv4.tcp_notsent_lowat",
+        doc: "bytes not sent yet from which on the application waits, and less than half of which wake it; unless set no bound. The simulator has it in 6.1 and 6.12",
+        field: Field::LevelIfSet(|s| &mut s.tcp_notsent_lowat, 0, u32::MAX),
+    },
+    Entry {
+        name: "net.ipv4.tcp_pacing_ss_ratio",
+        doc: "pacing rate while cwnd is below half of ssthresh, percent of cwnd per RTT; unless set 200. The simulator has it in 6.1 and 6.12",
+        field: Field::LevelIfSet(|s| &mut s.tcp_pacing_ss_ratio, 0, 1000),
+    },
+    Entry {
+        name: "net.ipv4.tcp_pacing_ca_ratio",
+        doc: "the same afterwards; unless set 120",
+        field: Field::LevelIfSet(|s| &mut s.tcp_pacing_ca_ratio, 0, 1000),
+    },
+    Entry {
         name: "net.ipv4.tcp_no_metrics_save",
         doc: "whether a connection leaves nothing (ssthresh, RTT, reordering) for the next one",
         field: Field::Switch(|s| &mut s.tcp_no_metrics_save),

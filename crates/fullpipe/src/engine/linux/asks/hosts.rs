@@ -54,8 +54,14 @@ pub(super) fn host(host: &Host) -> plan::Host {
         ("tcp_early_retrans", sysctl.tcp_early_retrans.to_string()),
         ("tcp_no_metrics_save", switch(sysctl.tcp_no_metrics_save)),
     ];
-    let ecn = sysctl.tcp_ecn.map(|level| ("tcp_ecn", level.to_string()));
-    let modelled = modelled.into_iter().chain(ecn);
+    let if_set = [
+        ("tcp_ecn", sysctl.tcp_ecn),
+        ("tcp_notsent_lowat", sysctl.tcp_notsent_lowat),
+        ("tcp_pacing_ss_ratio", sysctl.tcp_pacing_ss_ratio),
+        ("tcp_pacing_ca_ratio", sysctl.tcp_pacing_ca_ratio),
+    ];
+    let if_set = if_set.into_iter().filter_map(|(name, value)| Some((name, value?.to_string())));
+    let modelled = modelled.into_iter().chain(if_set);
     let modelled = modelled.map(|(name, value)| (format!("net/ipv4/{name}"), value));
     let genuine = host.sysctl.genuine.iter();
     let genuine = genuine.map(|(name, value)| (name.replace('.', "/"), value.to_string()));

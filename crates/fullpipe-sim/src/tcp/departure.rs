@@ -1,0 +1,120 @@
+//! When skbs are to leave the host: each one as long after the one before it as that takes at the pacing rate. `fq`
+//! keeps an skb until then; where the application asks for a rate and there is no `fq`, TCP itself waits.
+//!
+//! Source: Linux 6.1 and 6.12, which agree: `__tcp_transmit_skb`, `tcp_update_skb_after_send`, `tcp_pacing_check`,
+//! `tcp_pace_kick`, `tcp_pacing_delay`, `tcp_reset_xmit_timer`, `sk_setsockopt`, `fq_classify`.
+
+use super::Output;
+use super::profile::Profile;
+use super::sender::{Sender, TimerKind};
+use crate::config::{Discipline, Host, Qdisc};
+use crate::units::Time;
+
+/// Data segments of a connection that are not paced.
+const UNPACED_SEGMENTS: u64 = 10;
+
+/// Who keeps a flow's pace (`enum sk_pacing`, numbered as there).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PacedBy {
+    Nobody = 0,
+    /// TCP itself, with a timer.
+    Tcp = 1,
+    /// The host's `fq`.
+    Fq = 2,
+}
+
+/// See the module's description.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Departures {
+    pub(super) by: PacedBy,
+    /// When the next skb may leave (tcp_wstamp_ns); before the clock where nothing keeps it.
+    pub(super) next: Time,
+    /// When the skb that was made last is to leave (its tstamp).
+    last: Time,
+    /// How long after it might have it was made.
+    late: Time,
+    /// When TCP may go on (pacing_timer).
+    timer: Option<Time>,
+    /// Whether data waits for its pace.
+    pub(super) waits: bool,
+}
+
+impl Departures {
+    /// Those of a socket at `host`. That `fq` is there is known from the SYN on.
+    pub(super) fn new(profile: &Profile, host: &Host) -> Departures {
+        let fq = matches!(host.qdisc, Qdisc::Of(Discipline::Fq(_), _));
+        let by = if fq && profile.departure_times { PacedBy::Fq } else { PacedBy::Nobody };
+        let never = Time::ZERO;
+        Departures { by, next: never, last: never, late: never, timer: None, waits: false }
+    }
+}
+
+impl Sender {
+    /// SO_MAX_PACING_RATE, bytes per second.
+    pub(super) fn limit_pacing_rate(&mut self, most: u64) {
+        self.pacing.limit(most);
+        if self.departures.by == PacedBy::Nobody && self.profile.departure_times {
+            self.departures.by = PacedBy::Tcp;
+        }
+    }
+
+    /// An skb is made: when it is to leave.
+    pub(super) fn depart(&mut self, now: Time) -> Time {
+        let Departures { next, .. } = self.departures;
+        self.departures.late = now.saturating_sub(next);
+        self.departures.next = next.max(now);
+        self.departures.last = self.departures.next;
+        self.departures.last
+    }
+
+    /// The skb of `len` bytes of data was taken: the next one may leave after the time that it takes. What it was
+    /// late by is made up for, up to half of that time.
+    pub(super) fn pace(&mut self, len: u32) {
+        let rate = self.pacing.rate;
+        let paces = self.departures.by != PacedBy::Nobody && rate != u64::MAX && rate > 0;
+        if paces && self.counters.segments_sent >= UNPACED_SEGMENTS {
+            let takes = u64::from(len) * 1_000_000_000 / rate;
+            let made_up = self.departures.late.0.min(takes / 2);
+            self.departures.next += Time(takes - made_up);
+        }
+    }
+
+    /// The time stamped on what was sent last.
+    pub(super) fn last_stamp(&self, now: Time) -> Time {
+        match self.departures.by {
+            PacedBy::Nobody => self.stamp(now),
+            PacedBy::Tcp | PacedBy::Fq => self.stamp(self.departures.last),
+        }
+    }
+
+    /// Whether nothing may be sent yet, because TCP itself keeps the pace: then a timer runs.
+    pub(super) fn keeps_pace(&mut self, now: Time) -> bool {
+        let keeps = self.departures.by == PacedBy::Tcp && self.departures.next > now;
+        if keeps {
+            self.departures.timer.get_or_insert(self.departures.next);
+        }
+        self.departures.waits |= keeps;
+        keeps
+    }
+
+    /// When TCP may go on sending at its pace.
+    pub fn pacing_timer(&self) -> Option<Time> {
+        self.departures.timer
+    }
+
+    /// The timer of the pace is due; unless the socket is `locked`, sends what may go now. While it is, the one who
+    /// has it does that when he gives it back ([`Sender::on_released`]).
+    pub fn on_pacing_timer(&mut self, locked: bool, out: &mut dyn Output) {
+        self.departures.timer = None;
+        if !locked {
+            self.write_from_queue(out);
+        }
+    }
+
+    /// Starts a timer whose time counts from when the next skb may leave (tcp_reset_xmit_timer).
+    pub(super) fn start_timer_at_pace(&mut self, kind: TimerKind, now: Time, jiffies: u32) {
+        let ahead = self.departures.next.saturating_sub(now).0 / self.tick_ns;
+        let jiffies = u64::from(jiffies).saturating_add(ahead).min(u64::from(u32::MAX)) as u32;
+        self.start_timer(kind, now, jiffies);
+    }
+}

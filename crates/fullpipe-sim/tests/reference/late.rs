@@ -1,0 +1,87 @@
+//! A host's discipline that decides late: it keeps skbs, and lets one go ahead, which waits for the ring.
+
+use super::packet::Packet;
+use fullpipe_sim::config::{Discipline, QueueLimit};
+use fullpipe_sim::qdisc::{self, Queue, Size, Told, Verdict, Waiting};
+use fullpipe_sim::units::{Framing, Time};
+
+/// An skb, with what the host has to know of it.
+pub struct Skb {
+    pub packets: Vec<Packet>,
+    pub flow: usize,
+    /// Its memory, where that matters.
+    pub memory: u64,
+    /// When it may leave.
+    pub departs: Time,
+}
+
+impl Skb {
+    /// One that may leave at once, and whose memory does not matter.
+    pub fn plain(packets: Vec<Packet>) -> Skb {
+        let flow = packets[0].flow;
+        Skb { packets, flow, memory: 0, departs: Time::ZERO }
+    }
+
+    /// Bytes of IP.
+    pub fn bytes(&self) -> u32 {
+        self.packets.iter().map(|packet| packet.ip_len).sum()
+    }
+}
+
+impl qdisc::Packet for Skb {
+    fn flow(&self) -> u16 {
+        self.flow as u16
+    }
+    fn departs(&self) -> Time {
+        self.departs
+    }
+    fn mark(&mut self) -> bool {
+        false
+    }
+}
+
+/// See the module's description.
+pub struct Late {
+    queue: Box<dyn Queue<Skb>>,
+    ahead: Option<Waiting<Skb>>,
+    told: Told<Skb>,
+}
+
+impl Late {
+    /// An empty one of kind `fq`, which drops nothing that it has taken and draws nothing.
+    pub fn new(discipline: Discipline, limit: QueueLimit) -> Late {
+        assert!(matches!(discipline, Discipline::Fq(_)), "{discipline:?}");
+        Late { queue: discipline.build(limit, 0, ""), ahead: None, told: Told::default() }
+    }
+
+    /// An skb comes; whether it is taken.
+    pub fn push(&mut self, now: Time, skb: Skb) -> bool {
+        let ethernet = skb.packets.len() as u32 * Framing::Ethernet.overhead();
+        let bytes = skb.bytes() + ethernet;
+        let one = |skb: &Waiting<Skb>| Size { packets: 1, bytes: skb.bytes.into() };
+        let ahead = self.ahead.as_ref().map_or(Size::default(), one);
+        let waiting = Waiting { packet: skb, bytes, came: now };
+        let taken = self.queue.enqueue(waiting, ahead, &mut self.told) != Verdict::Refused;
+        self.told.dropped.clear();
+        taken
+    }
+
+    /// The next skb, if it may leave and the ring, which is asked for so many segments, has room for it.
+    pub fn pop(&mut self, now: Time, fits: impl Fn(usize) -> bool) -> Option<Skb> {
+        if self.ahead.is_none() {
+            self.ahead = self.queue.dequeue(now, &mut self.told);
+        }
+        let next = self.ahead.take_if(|next| fits(next.packet.packets.len()))?;
+        Some(next.packet)
+    }
+
+    /// Whether it is to be asked as soon as there is room in the ring.
+    pub fn waits_for_ring(&self) -> bool {
+        self.ahead.is_some()
+    }
+
+    /// When it is to be asked again, though nothing comes and nothing leaves the ring.
+    pub fn due(&self) -> Option<Time> {
+        if self.ahead.is_some() { None } else { self.queue.due() }
+    }
+}
