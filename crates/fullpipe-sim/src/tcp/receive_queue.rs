@@ -5,12 +5,21 @@
 use super::joining::Joined;
 use alloc::collections::VecDeque;
 
-/// Segments of equal length.
+/// Skbs in a row that are equal.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    len: u32,
+    skb: Skb,
     count: u32,
-    /// Memory of all, bytes.
+}
+
+/// An skb: a segment, or several that joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Skb {
+    /// Of its largest segment.
+    len: u32,
+    segments: u32,
+    bytes: u64,
+    /// Bytes, data included.
     memory: u64,
 }
 
@@ -24,7 +33,9 @@ pub(super) struct ReceiveQueue {
     /// The skb at their end, which the next segment may join.
     tail: Option<Joined>,
     bytes: u64,
-    read_of_first: u32,
+    /// Bytes of the first skb that are read, and segments of it that were told as read.
+    read_of_first: u64,
+    told_of_first: u64,
 }
 
 impl ReceiveQueue {
@@ -36,6 +47,7 @@ impl ReceiveQueue {
             tail: None,
             bytes: 0,
             read_of_first: 0,
+            told_of_first: 0,
         }
     }
 
@@ -44,21 +56,38 @@ impl ReceiveQueue {
         self.bytes
     }
 
+    /// Bytes of the first skb that are ready.
+    pub(super) fn first_bytes(&self) -> u64 {
+        self.runs.front().map_or(0, |run| run.skb.bytes - self.read_of_first)
+    }
+
     /// Adds the data of `[seq, end)`; the memory that it takes.
     pub(super) fn push(&mut self, seq: u64, end: u64) -> u64 {
         let len = (end - seq) as u32;
-        let memory = u64::from(len) + self.overhead_of(seq, end);
-        self.enqueue(Waiting { len, count: 1, memory });
+        if self.joins && self.tail.as_mut().is_some_and(|tail| tail.take(seq, end)) {
+            self.join(len);
+            return u64::from(len);
+        }
+        self.tail = self.joins.then(|| Joined::new(seq, end));
+        let memory = u64::from(len) + self.overhead;
+        self.enqueue(Skb { len, segments: 1, bytes: len.into(), memory }, 1);
         memory
     }
 
-    /// Memory of a segment beside its data: none if it joins what waits.
-    fn overhead_of(&mut self, seq: u64, end: u64) -> u64 {
-        if self.joins && self.tail.as_mut().is_some_and(|tail| tail.take(seq, end)) {
-            return 0;
+    /// The last skb takes a segment of `len` bytes more.
+    fn join(&mut self, len: u32) {
+        self.bytes += u64::from(len);
+        let Some(last) = self.runs.back_mut() else { return };
+        let mut skb = last.skb;
+        last.count -= 1;
+        if last.count == 0 {
+            self.runs.pop_back();
         }
-        self.tail = self.joins.then(|| Joined::new(seq, end));
-        self.overhead
+        skb.len = skb.len.max(len);
+        skb.segments += 1;
+        skb.bytes += u64::from(len);
+        skb.memory += u64::from(len);
+        self.runs.push_back(Waiting { skb, count: 1 });
     }
 
     /// Adds `runs` (length and count of segments) that waited beyond a hole and take `memory` in all. What of it
@@ -68,40 +97,63 @@ impl ReceiveQueue {
             self.tail = None;
         }
         let mut heads = memory - runs.iter().map(size).sum::<u64>();
-        for run in runs {
-            let (len, count) = *run;
+        for &(len, count) in runs {
             let overhead = heads.min(u64::from(count) * self.overhead);
             heads -= overhead;
-            self.enqueue(Waiting { len, count, memory: size(run) + overhead });
+            self.push_run(len, count, overhead);
         }
         heads
     }
 
-    fn enqueue(&mut self, run: Waiting) {
-        self.bytes += size(&(run.len, run.count));
+    /// Adds segments of which some joined others, for their skbs take only so much memory besides: which of them did
+    /// is not known.
+    fn push_run(&mut self, len: u32, count: u32, overhead: u64) {
+        let skbs = overhead.checked_div(self.overhead).unwrap_or(u64::from(count)).max(1);
+        let each = u64::from(count).div_ceil(skbs) as u32;
+        let mut left = overhead;
+        let mut skb = |segments: u32, count: u32| {
+            let bytes = size(&(len, segments));
+            let more = (overhead / skbs).min(left / u64::from(count));
+            left -= more * u64::from(count);
+            Skb { len, segments, bytes, memory: bytes + more }
+        };
+        let (whole, rest) = (count / each, count % each);
+        let last = if rest == 0 { each } else { rest };
+        let before = if rest == 0 { whole - 1 } else { whole };
+        let first = (before > 0).then(|| skb(each, before));
+        let mut last = skb(last, 1);
+        last.memory += left;
+        if let Some(first) = first {
+            self.enqueue(first, before);
+        }
+        self.enqueue(last, 1);
+    }
+
+    fn enqueue(&mut self, skb: Skb, count: u32) {
+        self.bytes += skb.bytes * u64::from(count);
         match self.runs.back_mut() {
-            Some(last) if last.len == run.len => {
-                last.count += run.count;
-                last.memory += run.memory;
-            }
-            _ => self.runs.push_back(run),
+            Some(last) if last.skb == skb => last.count += count,
+            _ => self.runs.push_back(Waiting { skb, count }),
         }
     }
 
     /// The reader takes `bytes`: the segments whose last byte it has now, and the memory that is free.
     pub(super) fn read(&mut self, bytes: u64) -> (u64, u64) {
         self.bytes -= bytes;
+        let mut left = bytes + self.read_of_first;
         let (mut segments, mut freed) = (0, 0);
-        let mut left = bytes + u64::from(self.read_of_first);
+        let told = core::mem::take(&mut self.told_of_first);
         while let Some(run) = self.runs.front_mut() {
-            let whole = (left / u64::from(run.len)).min(u64::from(run.count)) as u32;
-            let memory = run.memory * u64::from(whole) / u64::from(run.count);
-            segments += u64::from(whole);
-            freed += memory;
-            left -= u64::from(whole) * u64::from(run.len);
+            let whole = (left / run.skb.bytes).min(u64::from(run.count)) as u32;
+            segments += u64::from(run.skb.segments) * u64::from(whole);
+            freed += run.skb.memory * u64::from(whole);
+            left -= run.skb.bytes * u64::from(whole);
             run.count -= whole;
-            run.memory -= memory;
             if run.count > 0 {
+                self.told_of_first = left / u64::from(run.skb.len);
+                if segments == 0 {
+                    self.told_of_first = self.told_of_first.max(told);
+                }
                 break;
             }
             self.runs.pop_front();
@@ -109,12 +161,50 @@ impl ReceiveQueue {
         if self.runs.is_empty() {
             self.tail = None;
         }
-        self.read_of_first = left as u32;
-        (segments, freed)
+        self.read_of_first = left;
+        (segments + self.told_of_first - told, freed)
     }
 }
 
 /// Bytes of a run.
 fn size(&(len, count): &(u32, u32)) -> u64 {
     u64::from(len) * u64::from(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_free_when_all_of_an_skb_is_read() {
+        let mut queue = ReceiveQueue::new(832, true);
+        let taken: u64 = (0..3).map(|i| queue.push(i * 1000, (i + 1) * 1000)).sum();
+        assert_eq!((taken, queue.first_bytes()), (3832, 3000), "they joined");
+        assert_eq!(queue.read(1500), (1, 0));
+        assert_eq!((queue.bytes(), queue.first_bytes()), (1500, 1500));
+        assert_eq!(queue.push(3000, 3500), 500, "the last skb is not read yet");
+        assert_eq!(queue.read(2000), (3, 4332));
+        assert_eq!(queue.push(3500, 4500), 1832, "there is none to join");
+    }
+
+    #[test]
+    fn segments_apart_are_free_one_by_one() {
+        let mut queue = ReceiveQueue::new(256, false);
+        let taken: u64 = (0..3).map(|i| queue.push(i * 1000, (i + 1) * 1000)).sum();
+        assert_eq!((taken, queue.first_bytes()), (3768, 1000));
+        assert_eq!(queue.read(1999), (1, 1256));
+        assert_eq!(queue.read(1), (1, 1256));
+        assert_eq!(queue.read(1000), (1, 1256));
+    }
+
+    #[test]
+    fn what_waited_beyond_a_hole_keeps_its_memory() {
+        let mut queue = ReceiveQueue::new(832, true);
+        // Seven segments in three skbs.
+        assert_eq!(queue.push_runs(&[(1000, 7)], 7000 + 3 * 832), 0);
+        assert_eq!(queue.first_bytes(), 3000);
+        assert_eq!(queue.read(3000), (3, 3832));
+        assert_eq!(queue.read(3999), (3, 3832));
+        assert_eq!(queue.read(1), (1, 1832));
+    }
 }

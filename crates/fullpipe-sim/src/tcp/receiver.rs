@@ -396,14 +396,8 @@ impl Receiver {
     /// __tcp_ack_snd_check; `filled`: the last hole was, which is told at once.
     fn ack_or_delay(&mut self, now: Time, filled: bool) -> Option<Ack> {
         let owed = self.rcv_nxt - self.window.rcv_wup;
-        let second = owed > u64::from(self.acks.rcv_mss) && {
-            // Choosing a window ends quick ACKs where memory is tight (__tcp_select_window).
-            if self.window.is_tight() {
-                self.acks.quick = 0;
-            }
-            let advertised = self.window.rcv_wnd;
-            self.window.select(self.acks.rcv_mss) >= advertised
-        };
+        let advertised = self.window.rcv_wnd;
+        let second = owed > u64::from(self.acks.rcv_mss) && self.select_window() >= advertised;
         let beyond_hole = !self.out_of_order.is_empty();
         let at_once = self.acks.is_quick() || self.acks.now;
         if second || at_once || beyond_hole && self.acks_hole(now) {
@@ -487,25 +481,36 @@ impl Receiver {
     /// locked, or the window has at least doubled.
     pub fn read(&mut self, now: Time, bytes: u64) -> Option<Ack> {
         self.tick(now);
+        // tcp_recvmsg looks at the time after each skb, but the rest of them comes at the same moment.
+        let first = self.waiting.first_bytes().min(bytes);
+        self.bytes_read += first;
+        self.autotune(now);
+        self.bytes_read += bytes - first;
         let (segments, freed) = self.waiting.read(bytes);
         self.segments_read += segments;
         self.window.rmem_alloc -= freed;
-        self.bytes_read += bytes;
-        self.autotune(now);
         let owed = self.rcv_nxt - self.window.rcv_wup;
-        let drained = self.acks.asks_when_read() && self.waiting.bytes() == 0;
+        let drained = self.acks.asks_when_read() && self.window.rmem_alloc == 0;
         let many = self.acks.blocked || owed > u64::from(self.acks.rcv_mss);
         if self.acks.timer.is_some() && (many || drained) {
             return Some(self.make_ack());
         }
         let remaining = self.window.remaining(self.rcv_nxt);
         if !self.has_ended && 2 * remaining <= self.window.window_clamp {
-            let possible = self.window.select(self.acks.rcv_mss);
+            let possible = self.select_window();
             if possible > 0 && possible >= 2 * remaining {
                 return Some(self.make_ack());
             }
         }
         None
+    }
+
+    /// __tcp_select_window: where memory is tight, choosing a window ends quick ACKs.
+    fn select_window(&mut self) -> u64 {
+        if self.window.is_tight() {
+            self.acks.quick = 0;
+        }
+        self.window.select(self.acks.rcv_mss)
     }
 
     fn autotune(&mut self, now: Time) {
