@@ -353,8 +353,20 @@ pub struct Flow {
     pub write: u32,
     /// Bits per second that it writes at most; none: as much as the buffer takes.
     pub rate: Option<u64>,
+    /// How its receiver reads; none: all there is, at once.
+    #[serde(default)]
+    pub reader: Option<Reader>,
     /// Moves the data as the plainest program would, by write(2) and read(2): what the engine's cost is measured
     /// against. It writes until the run ends.
     #[serde(default)]
     pub plain: bool,
+}
+
+/// An application that reads at a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reader {
+    /// Bits per second, 1 or more: so long it works on what a read gave, before the next one.
+    pub rate: u64,
+    /// Most bytes of one read.
+    pub read: u32,
 }

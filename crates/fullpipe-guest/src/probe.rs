@@ -138,8 +138,11 @@ impl Answers {
         self.count += 1;
         match self.about {
             About::Connections(side) => {
-                if let (flow, Some(info)) = diag::answer(message)? {
-                    out.record(side, flow as usize, time_ns, info);
+                if let (flow, Some(state)) = diag::answer(message)? {
+                    self.body.extend_from_slice(state.queues);
+                    self.body.extend_from_slice(state.info);
+                    out.record(side, flow as usize, time_ns, &self.body);
+                    self.body.clear();
                 }
             }
             About::Qdiscs(namespace) => {

@@ -7,7 +7,7 @@
 //!
 //! | kind | index | body |
 //! |---|---|---|
-//! | [`SENDER`] | flow | `struct tcp_info` of the sender's socket |
+//! | [`SENDER`] | flow | bytes that wait to be read, bytes not acknowledged (u32 each, `idiag_rqueue` and `idiag_wqueue`), then `struct tcp_info`, of the sender's socket |
 //! | [`RECEIVER`] | flow | the same of the receiver's |
 //! | [`QDISCS`] | namespace: 0 the sender, 1 and on the routers, last the receiver | netlink messages of RTM_GETQDISC |
 //! | [`EVENT`] | flow | number of the event (u64), value (u64); of [`ESTABLISHED`] also how many SYNs were sent again before (u64), and the congestion control that the socket has ([`CONGESTION_SIZE`] bytes, then zeros) |
@@ -23,10 +23,12 @@ pub const FILE: &str = "records";
 /// Name of the file whose first 8 bytes are the virtual time reached, ns from the run's start.
 pub const PROGRESS: &str = "progress";
 
-/// `struct tcp_info` of a sender.
+/// State of a sender.
 pub const SENDER: u16 = 1;
-/// `struct tcp_info` of a receiver.
+/// State of a receiver.
 pub const RECEIVER: u16 = 2;
+/// Bytes of a socket's state before `struct tcp_info`.
+pub const QUEUES_SIZE: usize = 8;
 /// Qdiscs of a namespace.
 pub const QDISCS: u16 = 3;
 /// Something that happened to a flow.

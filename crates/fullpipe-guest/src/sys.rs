@@ -237,7 +237,15 @@ pub fn receive(fd: &OwnedFd, into: &mut [u8]) -> io::Result<usize> {
 /// All of it happens inside the kernel. A reader that gets back to user space for each packet costs more than
 /// TCP itself.
 pub fn discard(fd: &OwnedFd, bytes: usize) -> io::Result<usize> {
-    let flags = libc::MSG_TRUNC | libc::MSG_WAITALL;
+    throw_away(fd, bytes, libc::MSG_TRUNC | libc::MSG_WAITALL)
+}
+
+/// Waits until something has come (or the other side has ended), and throws away up to `bytes` of it; says how many.
+pub fn discard_some(fd: &OwnedFd, bytes: usize) -> io::Result<usize> {
+    throw_away(fd, bytes, libc::MSG_TRUNC)
+}
+
+fn throw_away(fd: &OwnedFd, bytes: usize, flags: i32) -> io::Result<usize> {
     // SAFETY: with MSG_TRUNC TCP writes nothing.
     check_long(unsafe { libc::recv(fd.as_raw_fd(), ptr::null_mut(), bytes, flags) })
 }

@@ -1,8 +1,8 @@
 //! What the engine and the guest tell each other keeps its form.
 
 use fullpipe_guest::plan::{
-    Apart, Chance, Change, Drops, Flow, Host, Loss, Netem, Overtake, Plan, Police, Qdisc, Router,
-    Spread, Watch, Way, Wire,
+    Apart, Chance, Change, Drops, Flow, Host, Loss, Netem, Overtake, Plan, Police, Qdisc, Reader,
+    Router, Spread, Watch, Way, Wire,
 };
 use fullpipe_guest::record::{self, Head};
 
@@ -83,6 +83,7 @@ fn plan() -> Plan {
             duration_ns: None,
             write: 131_072,
             rate: None,
+            reader: Some(Reader { rate: 1_000_000_000_000_000, read: 65_536 }),
             plain: true,
         }],
         watched: vec![Watch { namespace: 1, device: 3, handle: 1 << 16 }],

@@ -1,7 +1,7 @@
 //! The bounds of a configuration, stated once. Within them a run does not panic: sums of its times
 //! and sizes stay within 64 bits.
 
-use crate::config::{App, Config, Element, Flow, Host, Qdisc, Sysctl};
+use crate::config::{App, Config, Element, Flow, Host, Qdisc, Reader, Sysctl};
 use crate::units::{Rate, Time};
 use alloc::format;
 use alloc::string::String;
@@ -71,5 +71,10 @@ fn flow(flow: &Flow) -> Result<(), String> {
     let demand = |holds, what: &str| demand(holds, format!("flow {}: {what}", flow.name));
     demand(flow.write > 0, "write of at least 1 byte")?;
     demand(flow.app != App::Rate(Rate(0)), "rate above 0")?;
+    let reads = |reader: &Reader| reader.rate > Rate(0) && reader.read > 0;
+    demand(
+        flow.reader.as_ref().is_none_or(reads),
+        "a reader's rate above 0, reads of at least 1 byte",
+    )?;
     demand(flow.start <= LONGEST, "starts within three years")
 }

@@ -190,6 +190,8 @@ pub struct Flow {
     pub duration: Option<Time>,
     /// Size of one write() in bytes.
     pub write: u32,
+    /// How fast the receiving application reads; none: all there is, at once.
+    pub reader: Option<Reader>,
 }
 
 /// What the application offers.
@@ -199,4 +201,13 @@ pub enum App {
     Bulk,
     /// At most this rate of payload, one write at a time.
     Rate(Rate),
+}
+
+/// A receiving application that reads at a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reader {
+    /// Payload: after each read it works on what it got for so long.
+    pub rate: Rate,
+    /// Most that one read takes, bytes (at least 1).
+    pub read: u32,
 }

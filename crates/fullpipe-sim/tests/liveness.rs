@@ -125,7 +125,8 @@ fn at_least(config: &mut Config, packets: u32) {
 
 /// The same without loss anywhere (a window that leaves no memory for the headers of small segments
 /// loses, too), and without what may rightly let a timer fire: long queues, a send buffer of one
-/// segment that waits for a delayed ACK, and tail loss probes, which wait for less.
+/// segment that waits for a delayed ACK, a slow reader whose window closes (ACKs that cannot offer more are delayed), and
+/// tail loss probes, which wait for less.
 fn lossless(config: Config) -> Config {
     let mut config = finite(config);
     config.forward.retain(|e| matches!(e, Element::Link(_) | Element::Delay(_)));
@@ -151,6 +152,7 @@ fn lossless(config: Config) -> Config {
     config.sender.sysctl.tcp_wmem = config.sender.sysctl.tcp_wmem.map(|bytes| bytes.max(least));
     for flow in &mut config.flows {
         flow.write = flow.write.max(config.mtu);
+        flow.reader = None;
         flow.sndbuf = flow.sndbuf.map(|bytes| bytes.max(least));
     }
     config

@@ -49,6 +49,7 @@ fn flow(write: u32, app: App, bytes: u64) -> Flow {
         bytes: Some(bytes),
         duration: None,
         write,
+        reader: None,
     }
 }
 

@@ -34,6 +34,7 @@ fn bulk(sender: Host, receiver: Host, rcvbuf: u64, rounds: u64) -> Config {
         bytes: None,
         duration: None,
         write: 1 << 16,
+        reader: None,
     };
     Config {
         seed: 1,

@@ -58,6 +58,12 @@ fn receive_window() {
     holds("receive_window", "receive_window");
 }
 
+/// A reader that is slow leaves no window.
+#[test]
+fn reader() {
+    holds("reader", "receive_window");
+}
+
 #[test]
 fn send_buffer() {
     holds("send_buffer", "send_buffer");

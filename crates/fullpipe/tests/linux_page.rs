@@ -53,7 +53,7 @@ fn declared() -> Vec<Table> {
             "hosts" => return None,
             t if t.starts_with("hosts") => "`hosts.",
             "A qdisc" | "A cpu" => "`hosts.",
-            "flow" | "An app" => "`flow`",
+            "flow" | "An app" | "A reader" => "`flow`",
             _ => "`path",
         };
         Some(Table { keys: keys(section), kind: kind(section), title, place })

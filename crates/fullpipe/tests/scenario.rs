@@ -1,8 +1,8 @@
 //! Scenarios that are right: what they mean.
 
 use fullpipe::scenario::{
-    App, Beside, Element, Resolved, Scenario, SetOption, Source, Target, Tolerance, load, recipe,
-    recipes,
+    App, Beside, Element, Reader, Resolved, Scenario, SetOption, Source, Target, Tolerance, load,
+    recipe, recipes,
 };
 use fullpipe_sim::config::QueueLimit;
 use fullpipe_sim::units::{Framing, Rate, Time};
@@ -74,9 +74,17 @@ fn defaults_are_the_documented_ones() {
     let flow = &run.flow[0];
     assert_eq!((flow.congestion.name.as_str(), flow.write), ("cubic", 65_536));
     assert_eq!(flow.congestion.parameters["initial_ssthresh"], 100);
-    assert_eq!((flow.sndbuf, flow.app), (None, App::Bulk));
+    assert_eq!((flow.sndbuf, flow.app, flow.reader), (None, App::Bulk, None));
     assert_eq!((run.report.interval, run.report.sample), (Time::secs(1), Time::ms(1)));
     assert_eq!(run.report.first_interval, Time::secs(1));
+}
+
+#[test]
+fn a_reader_takes_64_kib_at_a_time_unless_it_is_said() {
+    let run = only(SHORT, &["flow.bulk.reader={ rate = \"50Mbit\" }"]);
+    assert_eq!(run.flow[0].reader, Some(Reader { rate: Rate::mbit(50), read: 65_536 }));
+    let run = only(SHORT, &["flow.bulk.reader={ rate = \"1Gbit\", read = \"1B\" }"]);
+    assert_eq!(run.flow[0].reader, Some(Reader { rate: Rate::gbit(1), read: 1 }));
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! Reads all that comes.
+//! Reads what comes.
 
 use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 
-use fullpipe_guest::plan::Flow;
+use fullpipe_guest::plan::{Flow, Reader};
 use fullpipe_guest::record::{ACCEPTED, FINISHED};
 use fullpipe_guest::refusal::Role;
 
@@ -22,13 +22,17 @@ pub fn run(index: usize, flow: &Flow) -> Result<()> {
     if flow.plain {
         return plain::read(socket);
     }
-    let done = read(flow, &socket).map(|bytes| run::remember(Event::now(index, FINISHED, bytes)));
+    let read = match flow.reader {
+        Some(reader) => read_at_rate(flow, reader, &socket),
+        None => read_at_once(flow, &socket),
+    };
+    let done = read.map(|bytes| run::remember(Event::now(index, FINISHED, bytes)));
     std::mem::forget(socket);
     done.or_else(|failed| unless_aborted(index, failed))
 }
 
 /// Reads to the end; says how many bytes there were.
-fn read(flow: &Flow, socket: &OwnedFd) -> io::Result<u64> {
+fn read_at_once(flow: &Flow, socket: &OwnedFd) -> io::Result<u64> {
     let mut read = 0;
     // The read that takes the last byte ends with it, not with the FIN.
     while flow.bytes.is_none_or(|bytes| read < bytes) {
@@ -37,6 +41,21 @@ fn read(flow: &Flow, socket: &OwnedFd) -> io::Result<u64> {
             0 => break,
             came => read += came as u64,
         }
+    }
+    Ok(read)
+}
+
+/// The same by reads of what there is, each after the time that the one before it takes at the reader's rate.
+fn read_at_rate(flow: &Flow, reader: Reader, socket: &OwnedFd) -> io::Result<u64> {
+    let mut read = 0;
+    while flow.bytes.is_none_or(|bytes| read < bytes) {
+        let came = match sys::discard_some(socket, reader.read as usize)? {
+            0 => break,
+            came => came as u64,
+        };
+        read += came;
+        let pace = (u128::from(came) * 8_000_000_000).div_ceil(u128::from(reader.rate.max(1)));
+        sys::sleep_until(sys::now().saturating_add(u64::try_from(pace).unwrap_or(u64::MAX)));
     }
     Ok(read)
 }

@@ -1,4 +1,4 @@
-//! TCP connections seen from outside (sock_diag): their `struct tcp_info`, without the program's help.
+//! TCP connections seen from outside (sock_diag): their queues and `struct tcp_info`, without the program's help.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -15,8 +15,9 @@ pub type End = (Ipv4Addr, u16);
 const NETLINK_SOCK_DIAG: i32 = 4;
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const INFO: u16 = 2;
-/// `struct inet_diag_msg`.
+/// `struct inet_diag_msg`, and where its `idiag_rqueue` and `idiag_wqueue` are.
 const MESSAGE: usize = 72;
+const QUEUES: std::ops::Range<usize> = 56..64;
 const ANY_COOKIE: [u8; 8] = [0xff; 8];
 
 /// States of a connection that is not there yet: SYN_SENT, SYN_RECV, LISTEN (include/net/tcp_states.h).
@@ -49,8 +50,17 @@ pub fn request(number: u32, here: End, there: End) -> Vec<u8> {
     Message::new(SOCK_DIAG_BY_FAMILY, 0, &body).finish(number).to_vec()
 }
 
-/// Number of the request that this answers, and `struct tcp_info`; none as long as there is no connection.
-pub fn answer(message: &[u8]) -> Result<(u32, Option<&[u8]>)> {
+/// What is known of a connection.
+#[derive(Debug, PartialEq, Eq)]
+pub struct State<'a> {
+    /// Bytes that wait to be read, and those not acknowledged (u32 each).
+    pub queues: &'a [u8],
+    /// `struct tcp_info`.
+    pub info: &'a [u8],
+}
+
+/// Number of the request that this answers, and the state; none as long as there is no connection.
+pub fn answer(message: &[u8]) -> Result<(u32, Option<State<'_>>)> {
     let wrong = |why: String| Error::new("the state of a connection", why);
     let number = sequence(message).ok_or_else(|| wrong("a short message".into()))?;
     if let Some(answer) = Answer::from_bytes(message) {
@@ -64,7 +74,7 @@ pub fn answer(message: &[u8]) -> Result<(u32, Option<&[u8]>)> {
         (Some(SOCK_DIAG_BY_FAMILY), Some(body)) => {
             let info = attributes(&body[MESSAGE..]).find(|(kind, _)| *kind == INFO);
             let info = info.ok_or_else(|| wrong("no struct tcp_info".into()))?;
-            Ok((number, Some(info.1)))
+            Ok((number, Some(State { queues: &body[QUEUES], info: info.1 })))
         }
         (other, _) => Err(wrong(format!("a message of type {other:?}"))),
     }
@@ -78,13 +88,15 @@ mod tests {
     fn message(state: u8, kind: u16) -> Vec<u8> {
         let mut body = vec![0; MESSAGE];
         body[1] = state;
+        (body[56], body[60]) = (9, 8);
         let mut message = Message::new(SOCK_DIAG_BY_FAMILY, 0, &body);
         message.attr(8, &[7]).attr(kind, &[1, 2, 3, 4]).finish(5).to_vec()
     }
 
     #[test]
     fn what_is_known_of_a_connection_comes_with_the_number_of_its_request() {
-        assert_eq!(answer(&message(1, INFO)), Ok((5, Some(&[1, 2, 3, 4][..]))));
+        let state = State { queues: &[9, 0, 0, 0, 8, 0, 0, 0], info: &[1, 2, 3, 4] };
+        assert_eq!(answer(&message(1, INFO)), Ok((5, Some(state))));
         for state in NOT_YET {
             assert_eq!(answer(&message(state, INFO)), Ok((5, None)));
         }

@@ -10,7 +10,8 @@ mod yielding;
 
 use fullpipe_guest::plan::{Drops, Plan};
 use fullpipe_guest::record::{
-    DONE, DROPPED, ESTABLISHED, EVENT, FAILED, FINISHED, QDISCS, RECEIVER, REFUSED, SENDER,
+    DONE, DROPPED, ESTABLISHED, EVENT, FAILED, FINISHED, QDISCS, QUEUES_SIZE, RECEIVER, REFUSED,
+    SENDER,
 };
 use fullpipe_guest::refusal::{Asked, Refusal, Role, Whose};
 use fullpipe_guest::sockopt::SOCKOPTS;
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 use guest::{Record, run};
 use plans::{MS, SECOND, plan};
 
-/// Number at an offset of `struct tcp_info`.
+/// Number at an offset of a body.
 fn u32_at(body: &[u8], at: usize) -> u32 {
     u32::from_ne_bytes(body[at..at + 4].try_into().expect("four bytes"))
 }
@@ -28,9 +29,10 @@ fn u64_at(body: &[u8], at: usize) -> u64 {
     u64::from_ne_bytes(body[at..at + 8].try_into().expect("eight bytes"))
 }
 
-const MIN_RTT: usize = 148;
-const BYTES_ACKED: usize = 120;
-const DATA_SEGS_OUT: usize = 156;
+// Of `struct tcp_info`.
+const MIN_RTT: usize = QUEUES_SIZE + 148;
+const BYTES_ACKED: usize = QUEUES_SIZE + 120;
+const DATA_SEGS_OUT: usize = QUEUES_SIZE + 156;
 
 fn of_kind(records: &[Record], kind: u16) -> impl Iterator<Item = &Record> {
     records.iter().filter(move |record| record.head.kind == kind)
@@ -138,7 +140,7 @@ fn two_runs_of_a_plan_are_the_same_byte_by_byte() {
 }
 
 /// A receiver's counters of the same moments.
-const BYTES_RECEIVED: usize = 128;
+const BYTES_RECEIVED: usize = QUEUES_SIZE + 128;
 
 #[test]
 fn more_samples_see_the_same_run_at_each_of_their_times() {

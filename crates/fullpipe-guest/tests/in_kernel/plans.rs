@@ -55,6 +55,7 @@ pub fn plan(rate: u64, queue: u32) -> Plan {
             duration_ns: None,
             write: 131_072,
             rate: None,
+            reader: None,
             plain: false,
         }],
         watched: vec![watch(1, RIGHT_DEVICE), watch(2, LEFT_DEVICE)],

@@ -19,7 +19,8 @@
 //!   profile); the CPU works for it after the urgent work before it. Urgent work delays an
 //!   application's step in progress.
 //! - Of timers due at one time the one of the lowest flow comes first; at the sending host TCP's, then
-//!   the one of connect(), then the application's. Applications take turns after each write or read.
+//!   the one of connect(), then the application's; at the receiving one the delayed ACK's, then that of
+//!   compressed ACKs, then the application's. Applications take turns after each write or read.
 //! - Events of one moment: retransmissions, then the timeout that caused them, then a change of the
 //!   congestion state.
 

@@ -1,7 +1,8 @@
 //! The receiving host: its CPU is shared by the softirq (data) and the reading applications.
 //!
 //! A softirq takes a batch and runs to its end. The reader copies what is there, at most one buffer
-//! at a time, with the socket locked; segments that come meanwhile wait in the socket's backlog.
+//! at a time, with the socket locked; segments that come meanwhile wait in the socket's backlog. One that reads at
+//! a rate works on what it got before it reads again.
 
 mod beyond_hole;
 
@@ -21,7 +22,7 @@ use crate::tcp::receiver::Receiver;
 use crate::tcp::{Ack, Segment, ecn};
 use crate::trace::EventKind;
 use crate::train::{Kind, Train};
-use crate::units::Time;
+use crate::units::{Rate, Time};
 use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
@@ -32,6 +33,10 @@ pub(crate) struct ReceivingFlow {
     pub(crate) tcp: Receiver,
     /// Size of the reader's buffer, bytes.
     buffer: u32,
+    /// Its rate; none: it reads at once.
+    rate: Option<Rate>,
+    /// When it has done with what it got, if it has not.
+    works_until: Option<Time>,
     syn_seen: bool,
     accepted: bool,
     locked: bool,
@@ -54,9 +59,11 @@ struct Reading {
     bytes: u64,
 }
 
-const TIMERS_PER_FLOW: usize = 2;
+const TIMERS_PER_FLOW: usize = 3;
 const DELAYED: usize = 0;
 const COMPRESSED: usize = 1;
+/// The reader has done with what it got.
+const READER: usize = 2;
 
 /// See the module's description.
 pub(crate) struct ReceivingHost {
@@ -81,7 +88,9 @@ impl ReceivingHost {
         let profile = profile_of(&host).map_err(|e| format!("hosts.receiver: {e}"))?;
         let flows = config.flows.iter().map(|flow| ReceivingFlow {
             tcp: Receiver::new(&profile, &host, mss, flow.rcvbuf),
-            buffer: flow.write,
+            buffer: flow.reader.map_or(flow.write, |reader| reader.read),
+            rate: flow.reader.map(|reader| reader.rate),
+            works_until: None,
             syn_seen: false,
             accepted: false,
             locked: false,
@@ -272,13 +281,15 @@ impl ReceivingHost {
     /// Wakes the reader and follows the delayed ACK's timer.
     fn after(&mut self, flow: usize) {
         let state = &mut self.flows[flow];
-        if !state.locked && !state.runnable && state.tcp.readable() > 0 {
+        let idle = !state.locked && !state.runnable && state.works_until.is_none();
+        if idle && state.tcp.readable() > 0 {
             state.runnable = true;
             self.runnable.push_back(flow);
         }
         let (number, wheel) = (flow * TIMERS_PER_FLOW, Clockwork::Wheel(self.timer_wheel));
         self.timers.set(number + DELAYED, state.tcp.acks.fires, wheel);
         self.timers.set(number + COMPRESSED, state.tcp.compressed_due(), Clockwork::Own);
+        self.timers.set(number + READER, state.works_until, Clockwork::Own);
     }
 
     pub(crate) fn on_timers(&mut self, now: Time, shared: &mut Shared) {
@@ -290,6 +301,11 @@ impl ReceivingHost {
         let cpu = now.max(self.cpu.free);
         let state = &mut self.flows[flow];
         let ack = match number % TIMERS_PER_FLOW {
+            READER => {
+                state.works_until = None;
+                self.cpu.urgent(cpu, cpu);
+                None
+            }
             // Data comes more often than a reader has the socket: its end of read makes up for it.
             COMPRESSED => state.tcp.on_compressed_timer(now),
             _ if state.locked => {
@@ -340,8 +356,10 @@ impl ReceivingHost {
             self.on_segment(flow, now, segment, shared);
         }
         let read = self.flows[flow].tcp.bytes_read;
-        if self.flows[flow].finish_at == Some(read) {
-            self.flows[flow].finish_at = None;
+        let state = &mut self.flows[flow];
+        state.works_until = state.rate.map(|rate| now + rate.time_for(reading.bytes));
+        if state.finish_at == Some(read) {
+            state.finish_at = None;
             shared.event(now, flow as u16, EventKind::Finished, read);
         }
         self.after(flow);

@@ -215,7 +215,7 @@ impl AckPolicy {
         let divisor =
             if self.pushed || self.pingpong { PUSHED_MAX_DIVISOR } else { ATO_MAX_DIVISOR };
         let most = self.hz / divisor;
-        let round = match self.rtt.srtt_ticks() >> 3 {
+        let round = match self.rtt.srtt_jiffies() {
             0 => most,
             rtt => rtt.max(least),
         };

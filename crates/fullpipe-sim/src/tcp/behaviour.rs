@@ -3,10 +3,10 @@
 
 use super::profile::{
     AckOrder, CcRtt, CwndLimited, DsackUndo, FinBeyondCwnd, FrtoVersion, GrowthUnderReordering,
-    HalvingStep, HeadTimeout, HoleFilled, InitialCwnd, InitialWindow, LockedTimers, LossStates,
-    LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, RcvTuning, Reduction,
-    RttClock, RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TimerWheel,
-    TimestampClock, TsoDeferral, WindowShare, find,
+    HalvingStep, HeadTimeout, HoleFilled, IdleRestart, InitialCwnd, InitialWindow, LockedTimers,
+    LossStates, LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, RcvTuning,
+    Reduction, RttClock, RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering,
+    TimerWheel, TimestampClock, TsoDeferral, WindowShare, find,
 };
 use crate::config::Host;
 use alloc::format;
@@ -77,7 +77,7 @@ macro_rules! choices {
 
 choices! {
     InitialCwnd, InitialWindow, PktsAcked, CcRtt, CwndLimited, GrowthUnderReordering, RttClock, RttSource,
-    SackMarking, HeadTimeout, LostRetransmits, HoleFilled, TimeoutReordering, Reduction, HalvingStep,
+    SackMarking, HeadTimeout, LostRetransmits, HoleFilled, IdleRestart, TimeoutReordering, Reduction, HalvingStep,
     MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion, TsoDeferral,
     FinBeyondCwnd, LockedTimers, TimerWheel, TimestampClock, AckOrder, PrrBound, ProbeTimeout, SkbSize, WindowShare, RcvTuning,
 }
@@ -161,6 +161,9 @@ behaviours! {
     idle_sysctl_validates: bool,
         "tcp_slow_start_after_idle says whether an unused cwnd shrinks too",
         "tcp_cwnd_validate";
+    idle_restart: IdleRestart,
+        "when a sender that was idle begins anew with a small cwnd",
+        "tcp_cwnd_restart";
     growth_under_reordering: GrowthUnderReordering,
         "cwnd grows by out-of-order data",
         "tcp_may_raise_cwnd";

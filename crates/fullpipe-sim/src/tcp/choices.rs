@@ -408,3 +408,14 @@ impl TimestampClock {
         Ticks::jiffies(if self == TimestampClock::Jiffies { hz } else { 1000 })
     }
 }
+
+choice! {
+    /// When a sender that was idle begins anew with a small cwnd (RFC 2861).
+    IdleRestart {
+        /// When it sends data (2.6.20 `tcp_event_data_sent`), a window probe too.
+        Sending = "sending",
+        /// When the application writes, or the receiver's window changes while data waits (4.3
+        /// `tcp_slow_start_after_idle_check`).
+        Writing = "writing",
+    }
+}

@@ -4,6 +4,7 @@
 //! `tcp_xmit_recovery`.
 
 use super::input::Flags;
+use super::profile::IdleRestart;
 use super::scoreboard::Acked;
 use super::sender::Sender;
 use super::{Ack, CaState, Output};
@@ -62,7 +63,7 @@ impl Sender {
         let mut flags = Flags::default();
         self.recovery.rcv_tsecr = ack.tsecr;
         self.note_prior();
-        self.update_window(ack, &mut flags);
+        self.update_window(ack, &mut flags, out);
         if let Some(sacks) = &ack.sacks {
             self.take_sacks(ack, sacks, &mut flags, out);
         }
@@ -95,10 +96,14 @@ impl Sender {
         self.xmit_recovery(resend, out);
     }
 
-    fn update_window(&mut self, ack: &Ack, flags: &mut Flags) {
+    fn update_window(&mut self, ack: &Ack, flags: &mut Flags, out: &dyn Output) {
         let wider = ack.window > self.snd_wnd || ack.window == 0;
         if ack.ack > self.snd_una || wider {
             flags.window_updated = true;
+            let waits = ack.window != self.snd_wnd && self.queue.head().is_some();
+            if waits && self.profile.idle_restart == IdleRestart::Writing {
+                self.restart_after_idle(self.jiffies(out.now()));
+            }
             self.snd_wnd = ack.window;
             self.max_window = self.max_window.max(ack.window);
         }

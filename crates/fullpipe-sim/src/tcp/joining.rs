@@ -23,6 +23,12 @@ impl Joined {
         Joined { end, frags: pieces(seq, end) }
     }
 
+    /// One that ends at `end` and has no room.
+    #[cfg(test)]
+    pub(super) fn full(end: u64) -> Joined {
+        Joined { end, frags: MAX_FRAGS }
+    }
+
     /// Takes the data of `[seq, end)`, if it continues this skb and there is room; whether it did.
     pub(super) fn take(&mut self, seq: u64, end: u64) -> bool {
         self.append(seq, Joined::new(seq, end))

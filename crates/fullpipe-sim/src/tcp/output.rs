@@ -4,7 +4,7 @@
 //! `tcp_mss_split_point`, `tcp_grow_skb`.
 
 use super::deferral::Waits;
-use super::profile::{AckOrder, FinBeyondCwnd, ProbeTimeout};
+use super::profile::{AckOrder, FinBeyondCwnd, IdleRestart, ProbeTimeout};
 use super::sender::{Sender, TimerKind};
 use super::{Output, Transmission};
 use crate::cc::Event;
@@ -150,11 +150,11 @@ impl Sender {
         let quota_bytes = u64::from(quota) * u64::from(self.mss);
         let whole = u64::from(head.min(room)).min(quota_bytes) as u32;
         let partial = whole % self.mss;
-        // Only whole segments leave a larger skb, unless its partial end may go too.
+        // Only whole segments leave a larger skb, unless its partial end, or that of the window, may go too. What others
+        // follow is not asked for it, unless the window ends before what cwnd lets go.
         let ends = self.profile.sends_partial_end && whole == head.min(room);
-        // Nagle's rule applies where the window is less than cwnd lets go, though more follows.
-        let inside = !self.queue.tail_is_only() && quota_bytes <= u64::from(room);
-        let goes = ends && (nagle_off || inside || self.nagle_allows(partial));
+        let unasked = !self.queue.tail_is_only() && quota_bytes <= u64::from(room);
+        let goes = ends && (nagle_off || unasked || self.nagle_allows(partial));
         Some(if goes { whole } else { whole - partial })
     }
 
@@ -184,7 +184,9 @@ impl Sender {
     /// Sends the first `len` bytes of the first unsent skb as an skb of their own; whether the host took it.
     pub(super) fn send_head(&mut self, len: u32, out: &mut dyn Output) -> bool {
         let now = self.jiffies(out.now());
-        self.restart_after_idle(now);
+        if self.profile.idle_restart == IdleRestart::Sending {
+            self.restart_after_idle(now);
+        }
         if self.in_flight() == 0 {
             self.sync_clock(out.now());
             self.cc.cwnd_event(Event::TxStart);

@@ -7,10 +7,10 @@
 
 use super::profile::{
     AckOrder, CcRtt, CwndLimited, DsackUndo, FinBeyondCwnd, FrtoVersion, GrowthUnderReordering,
-    HalvingStep, HeadTimeout, HoleFilled, InitialCwnd, InitialWindow, LockedTimers, LossStates,
-    LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, RcvTuning, Reduction,
-    RttClock, RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering, TimerWheel,
-    TimestampClock, TsoDeferral, WindowShare,
+    HalvingStep, HeadTimeout, HoleFilled, IdleRestart, InitialCwnd, InitialWindow, LockedTimers,
+    LossStates, LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, RcvTuning,
+    Reduction, RttClock, RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering,
+    TimerWheel, TimestampClock, TsoDeferral, WindowShare,
 };
 
 const LINUX_2_6_20: Profile = Profile {
@@ -45,6 +45,7 @@ const LINUX_2_6_20: Profile = Profile {
     cwnd_limited: CwndLimited::Share,
     in_flight_before_sacks: false,
     idle_sysctl_validates: false,
+    idle_restart: IdleRestart::Sending,
     growth_under_reordering: GrowthUnderReordering::Never,
     rtt_clock: RttClock::Jiffies,
     ack_order: AckOrder::CwndFirst,
@@ -143,6 +144,7 @@ const LINUX_3_14: Profile = Profile {
 
 const LINUX_6_1: Profile = Profile {
     name: "6.1",
+    idle_restart: IdleRestart::Writing,
     initial_window: InitialWindow::Full,
     offers_first_window: true,
     rx_overhead: 832,

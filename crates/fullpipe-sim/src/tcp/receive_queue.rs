@@ -5,12 +5,21 @@
 use super::joining::Joined;
 use alloc::collections::{BTreeMap, VecDeque};
 
-/// Segments of equal length.
+/// Skbs in a row that are equal.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    len: u32,
+    skb: Skb,
     count: u32,
-    /// Memory of all, bytes.
+}
+
+/// An skb: a segment, or several that joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Skb {
+    /// Of its largest segment.
+    len: u32,
+    segments: u32,
+    bytes: u64,
+    /// Bytes, data included.
     memory: u64,
 }
 
@@ -23,10 +32,10 @@ pub(super) struct ReceiveQueue {
     runs: VecDeque<Waiting>,
     /// The skb at their end, which the next segment may join.
     tail: Option<Joined>,
-    /// Where skbs end, if segments join.
-    skb_ends: VecDeque<u64>,
     bytes: u64,
-    read_of_first: u32,
+    /// Bytes of the first skb that are read, and segments of it that were told as read.
+    read_of_first: u64,
+    told_of_first: u64,
 }
 
 impl ReceiveQueue {
@@ -36,9 +45,9 @@ impl ReceiveQueue {
             joins,
             runs: VecDeque::new(),
             tail: None,
-            skb_ends: VecDeque::new(),
             bytes: 0,
             read_of_first: 0,
+            told_of_first: 0,
         }
     }
 
@@ -47,85 +56,123 @@ impl ReceiveQueue {
         self.bytes
     }
 
+    /// Bytes of the first skb that are ready.
+    pub(super) fn first_bytes(&self) -> u64 {
+        self.runs.front().map_or(0, |run| run.skb.bytes - self.read_of_first)
+    }
+
     /// Adds the data of `[seq, end)`; the memory that it takes.
     pub(super) fn push(&mut self, seq: u64, end: u64) -> u64 {
         let len = (end - seq) as u32;
-        let memory = u64::from(len) + self.overhead_of(seq, end);
-        self.enqueue(Waiting { len, count: 1, memory });
+        if self.joins && self.tail.as_mut().is_some_and(|tail| tail.take(seq, end)) {
+            self.join(Skb { len, segments: 1, bytes: len.into(), memory: 0 });
+            return u64::from(len);
+        }
+        self.tail = self.joins.then(|| Joined::new(seq, end));
+        let memory = u64::from(len) + self.overhead;
+        self.enqueue(Skb { len, segments: 1, bytes: len.into(), memory }, 1);
         memory
     }
 
-    /// Memory of a segment beside its data: none if it joins what waits.
-    fn overhead_of(&mut self, seq: u64, end: u64) -> u64 {
-        let joins = self.joins && self.join(seq, Joined::new(seq, end));
-        if joins { 0 } else { self.overhead }
-    }
-
-    /// An skb that begins at `seq` joins the last one or becomes the last one; whether it did join.
-    fn join(&mut self, seq: u64, skb: Joined) -> bool {
-        let joins = self.tail.as_mut().is_some_and(|tail| tail.append(seq, skb));
-        if joins {
-            self.skb_ends.pop_back();
-        } else {
-            self.tail = Some(skb);
+    /// The last skb takes so much more; what it takes has its memory in another one's head no more.
+    fn join(&mut self, more: Skb) {
+        self.bytes += more.bytes;
+        let Some(last) = self.runs.back_mut() else { return };
+        let mut skb = last.skb;
+        last.count -= 1;
+        if last.count == 0 {
+            self.runs.pop_back();
         }
-        self.skb_ends.push_back(skb.end);
-        joins
+        skb.len = skb.len.max(more.len);
+        skb.segments += more.segments;
+        skb.bytes += more.bytes;
+        skb.memory += more.bytes;
+        self.runs.push_back(Waiting { skb, count: 1 });
     }
 
-    /// Adds `runs` (length and count of segments) that waited beyond a hole, in these skbs where segments join, and
-    /// take `memory` in all. What of it is free: heads of skbs that join, and that of a FIN alone.
+    /// Adds `runs` (length and count of segments) from `at` on that waited beyond a hole, in these skbs where segments
+    /// join, and take `memory` in all. What of it is free then: heads of skbs that join, and that of a FIN alone.
     pub(super) fn push_runs(
         &mut self,
+        at: u64,
         runs: &[(u32, u32)],
-        skbs: BTreeMap<u64, Joined>,
+        skbs: &BTreeMap<u64, Joined>,
         memory: u64,
     ) -> u64 {
-        let joined = skbs.into_iter().filter(|&(seq, skb)| self.join(seq, skb)).count() as u64;
-        let free = joined * self.overhead;
-        let mut heads = memory - runs.iter().map(size).sum::<u64>() - free;
-        for run in runs {
-            let (len, count) = *run;
-            let overhead = heads.min(u64::from(count) * self.overhead);
-            heads -= overhead;
-            self.enqueue(Waiting { len, count, memory: size(run) + overhead });
-        }
-        heads + free
+        let data: u64 = runs.iter().map(size).sum();
+        let heads = match self.joins {
+            true => self.push_skbs(at, runs, skbs),
+            false => runs.iter().map(|&(len, count)| self.push_apart(len, count)).sum(),
+        };
+        memory - data - heads
     }
 
-    /// Bytes to the end of the first skb; all, where skbs are not known.
-    pub(super) fn first_skb(&mut self, read: u64) -> u64 {
-        while self.skb_ends.front().is_some_and(|&end| end <= read) {
-            self.skb_ends.pop_front();
-        }
-        self.skb_ends.front().map_or(self.bytes, |end| end - read)
+    /// Segments each in an skb of its own: the memory of their heads.
+    fn push_apart(&mut self, len: u32, count: u32) -> u64 {
+        let memory = u64::from(len) + self.overhead;
+        self.enqueue(Skb { len, segments: 1, bytes: len.into(), memory }, count);
+        u64::from(count) * self.overhead
     }
 
-    fn enqueue(&mut self, run: Waiting) {
-        self.bytes += size(&(run.len, run.count));
-        match self.runs.back_mut() {
-            Some(last) if last.len == run.len => {
-                last.count += run.count;
-                last.memory += run.memory;
+    /// Segments in the skbs in which they waited, each of which may join the one before it (tcp_ofo_queue): the memory
+    /// of the heads that are left.
+    fn push_skbs(&mut self, mut at: u64, runs: &[(u32, u32)], skbs: &BTreeMap<u64, Joined>) -> u64 {
+        let mut heads = 0;
+        let mut ends =
+            runs.iter().flat_map(|&(len, count)| core::iter::repeat_n(len, count as usize));
+        let end = at + runs.iter().map(size).sum::<u64>();
+        for (&start, &joined) in skbs {
+            let mut skb = Skb { len: 0, segments: 0, bytes: 0, memory: self.overhead };
+            while at < joined.end.min(end)
+                && let Some(len) = ends.next()
+            {
+                skb.len = skb.len.max(len);
+                skb.segments += 1;
+                skb.bytes += u64::from(len);
+                at += u64::from(len);
             }
-            _ => self.runs.push_back(run),
+            skb.memory += skb.bytes;
+            let joins = self.tail.as_mut().is_some_and(|tail| tail.append(start, joined));
+            if !joins {
+                self.tail = Some(joined);
+            }
+            match skb.bytes {
+                0 => {}
+                _ if joins => self.join(skb),
+                _ => {
+                    heads += self.overhead;
+                    self.enqueue(skb, 1);
+                }
+            }
+        }
+        heads
+    }
+
+    fn enqueue(&mut self, skb: Skb, count: u32) {
+        self.bytes += skb.bytes * u64::from(count);
+        match self.runs.back_mut() {
+            Some(last) if last.skb == skb => last.count += count,
+            _ => self.runs.push_back(Waiting { skb, count }),
         }
     }
 
     /// The reader takes `bytes`: the segments whose last byte it has now, and the memory that is free.
     pub(super) fn read(&mut self, bytes: u64) -> (u64, u64) {
         self.bytes -= bytes;
+        let mut left = bytes + self.read_of_first;
         let (mut segments, mut freed) = (0, 0);
-        let mut left = bytes + u64::from(self.read_of_first);
+        let told = core::mem::take(&mut self.told_of_first);
         while let Some(run) = self.runs.front_mut() {
-            let whole = (left / u64::from(run.len)).min(u64::from(run.count)) as u32;
-            let memory = run.memory * u64::from(whole) / u64::from(run.count);
-            segments += u64::from(whole);
-            freed += memory;
-            left -= u64::from(whole) * u64::from(run.len);
+            let whole = (left / run.skb.bytes).min(u64::from(run.count)) as u32;
+            segments += u64::from(run.skb.segments) * u64::from(whole);
+            freed += run.skb.memory * u64::from(whole);
+            left -= run.skb.bytes * u64::from(whole);
             run.count -= whole;
-            run.memory -= memory;
             if run.count > 0 {
+                self.told_of_first = left / u64::from(run.skb.len);
+                if segments == 0 {
+                    self.told_of_first = self.told_of_first.max(told);
+                }
                 break;
             }
             self.runs.pop_front();
@@ -133,12 +180,54 @@ impl ReceiveQueue {
         if self.runs.is_empty() {
             self.tail = None;
         }
-        self.read_of_first = left as u32;
-        (segments, freed)
+        self.read_of_first = left;
+        (segments + self.told_of_first - told, freed)
     }
 }
 
 /// Bytes of a run.
 fn size(&(len, count): &(u32, u32)) -> u64 {
     u64::from(len) * u64::from(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_free_when_all_of_an_skb_is_read() {
+        let mut queue = ReceiveQueue::new(832, true);
+        let taken: u64 = (0..3).map(|i| queue.push(i * 1000, (i + 1) * 1000)).sum();
+        assert_eq!((taken, queue.first_bytes()), (3832, 3000), "they joined");
+        assert_eq!(queue.read(1500), (1, 0));
+        assert_eq!((queue.bytes(), queue.first_bytes()), (1500, 1500));
+        assert_eq!(queue.push(3000, 3500), 500, "the last skb is not read yet");
+        assert_eq!(queue.read(2000), (3, 4332));
+        assert_eq!(queue.push(3500, 4500), 1832, "there is none to join");
+    }
+
+    #[test]
+    fn segments_apart_are_free_one_by_one() {
+        let mut queue = ReceiveQueue::new(256, false);
+        let taken: u64 = (0..3).map(|i| queue.push(i * 1000, (i + 1) * 1000)).sum();
+        assert_eq!((taken, queue.first_bytes()), (3768, 1000));
+        assert_eq!(queue.read(1999), (1, 1256));
+        assert_eq!(queue.read(1), (1, 1256));
+        assert_eq!(queue.read(1000), (1, 1256));
+    }
+
+    #[test]
+    fn what_waited_beyond_a_hole_keeps_its_memory() {
+        let mut queue = ReceiveQueue::new(832, true);
+        // Seven segments in three skbs: the first has no room for the second, nor has that for the third.
+        let skbs = BTreeMap::from([3000, 6000, 7000].map(|end| {
+            let start = if end == 7000 { 6000 } else { end - 3000 };
+            (start, Joined::full(end))
+        }));
+        assert_eq!(queue.push_runs(0, &[(1000, 7)], &skbs, 7000 + 3 * 832), 0);
+        assert_eq!(queue.first_bytes(), 3000);
+        assert_eq!(queue.read(3000), (3, 3832));
+        assert_eq!(queue.read(3999), (3, 3832));
+        assert_eq!(queue.read(1), (1, 1832));
+    }
 }

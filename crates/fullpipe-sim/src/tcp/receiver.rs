@@ -296,7 +296,7 @@ impl Receiver {
         }
         let skbs = self.out_of_order.take_joined(self.rcv_nxt);
         let taken = held - self.out_of_order.memory();
-        self.window.rmem_alloc -= self.waiting.push_runs(&runs, skbs, taken);
+        self.window.rmem_alloc -= self.waiting.push_runs(end, &runs, &skbs, taken);
     }
 
     /// tcp_fin.
@@ -399,14 +399,8 @@ impl Receiver {
     /// __tcp_ack_snd_check; `filled`: the last hole was, which is told at once.
     fn ack_or_delay(&mut self, now: Time, filled: bool) -> Option<Ack> {
         let owed = self.rcv_nxt - self.window.rcv_wup;
-        let second = owed > u64::from(self.acks.rcv_mss) && {
-            // Choosing a window ends quick ACKs where memory is tight (__tcp_select_window).
-            if self.window.is_tight() {
-                self.acks.quick = 0;
-            }
-            let advertised = self.window.rcv_wnd;
-            self.window.select(self.acks.rcv_mss) >= advertised
-        };
+        let advertised = self.window.rcv_wnd;
+        let second = owed > u64::from(self.acks.rcv_mss) && self.select_window() >= advertised;
         let beyond_hole = !self.out_of_order.is_empty();
         let at_once = self.acks.is_quick() || self.acks.now;
         if second || at_once || beyond_hole && self.acks_hole(now) {
@@ -490,21 +484,23 @@ impl Receiver {
     /// locked, or the window has at least doubled.
     pub fn read(&mut self, now: Time, bytes: u64) -> Option<Ack> {
         self.tick(now);
-        let mut left = bytes;
-        while left > 0 {
-            let skb = self.waiting.first_skb(self.bytes_read).min(left);
-            left -= skb;
-            self.copy(now, skb);
-        }
+        // tcp_recvmsg looks at the time after each skb, but the rest of them comes at the same moment.
+        let first = self.waiting.first_bytes().min(bytes);
+        self.bytes_read += first;
+        self.autotune(now);
+        self.bytes_read += bytes - first;
+        let (segments, freed) = self.waiting.read(bytes);
+        self.segments_read += segments;
+        self.window.rmem_alloc -= freed;
         let owed = self.rcv_nxt - self.window.rcv_wup;
-        let drained = self.acks.asks_when_read() && self.waiting.bytes() == 0;
+        let drained = self.acks.asks_when_read() && self.window.rmem_alloc == 0;
         let many = self.acks.blocked || owed > u64::from(self.acks.rcv_mss);
         if self.acks.timer.is_some() && (many || drained) {
             return Some(self.make_ack());
         }
         let remaining = self.window.remaining(self.rcv_nxt);
         if !self.has_ended && 2 * remaining <= self.window.window_clamp {
-            let possible = self.window.select(self.acks.rcv_mss);
+            let possible = self.select_window();
             if possible > 0 && possible >= 2 * remaining {
                 return Some(self.make_ack());
             }
@@ -512,13 +508,12 @@ impl Receiver {
         None
     }
 
-    /// The reader takes what it wants of an skb.
-    fn copy(&mut self, now: Time, bytes: u64) {
-        let (segments, freed) = self.waiting.read(bytes);
-        self.segments_read += segments;
-        self.window.rmem_alloc -= freed;
-        self.bytes_read += bytes;
-        self.autotune(now);
+    /// __tcp_select_window: where memory is tight, choosing a window ends quick ACKs.
+    fn select_window(&mut self) -> u64 {
+        if self.window.is_tight() {
+            self.acks.quick = 0;
+        }
+        self.window.select(self.acks.rcv_mss)
     }
 
     fn autotune(&mut self, now: Time) {

@@ -121,6 +121,11 @@ impl Rtt {
         (u64::from(self.srtt) * u64::from(self.hz) / u64::from(self.scale)) as u32
     }
 
+    /// Smoothed RTT in whole jiffies, rounded up where it is measured in microseconds (`usecs_to_jiffies`).
+    pub(super) fn srtt_jiffies(&self) -> u32 {
+        (u64::from(self.srtt >> 3) * u64::from(self.hz)).div_ceil(u64::from(self.scale)) as u32
+    }
+
     /// Smoothed RTT in microseconds; 0 before the first sample.
     pub fn srtt_us(&self) -> u32 {
         (u64::from(self.srtt) * 1_000_000 / 8 / u64::from(self.scale)) as u32

@@ -355,7 +355,10 @@ impl Sender {
 
     /// Retransmission timeout with backoff, us.
     pub fn rto_us(&self) -> u32 {
-        (u64::from(self.rtt.timeout()) * self.tick_ns / 1000).min(u64::from(u32::MAX)) as u32
+        // Window probes have their backoff beside it (icsk_backoff).
+        let probes = matches!(self.timer, Some((TimerKind::Probe, _)));
+        let rto = if probes { self.rtt.rto } else { self.rtt.timeout() };
+        (u64::from(rto) * self.tick_ns / 1000).min(u64::from(u32::MAX)) as u32
     }
 
     /// Bytes acknowledged.

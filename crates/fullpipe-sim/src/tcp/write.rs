@@ -4,7 +4,7 @@
 //! `__sk_stream_memory_free`, `tcp_stream_memory_free`.
 
 use super::Output;
-use super::profile::AckOrder;
+use super::profile::{AckOrder, IdleRestart};
 use super::sender::{Sender, Writer};
 
 /// struct sk_buff, rounded up, bytes.
@@ -44,6 +44,9 @@ impl Sender {
     /// `bytes` of a step have been copied; pushes as `tcp_sendmsg` does when an skb is complete.
     pub fn copied(&mut self, bytes: u32, goal: u32, more_to_come: bool, out: &mut dyn Output) {
         let into_tail = self.queue.tail_room(goal) > 0;
+        if !into_tail && self.profile.idle_restart == IdleRestart::Writing {
+            self.restart_after_idle(self.jiffies(out.now()));
+        }
         self.queue.write(bytes, into_tail, self.begins_write);
         self.begins_write = false;
         self.write_seq += u64::from(bytes);

@@ -27,6 +27,8 @@ pub struct Plan {
     lost_acks: BTreeSet<u64>,
     /// SO_RCVBUF.
     pub rcvbuf: Option<u64>,
+    /// When the receiving application rests: from, until.
+    rests: Option<(u64, u64)>,
     end: u64,
     /// Rows before this time are not shown.
     from: u64,
@@ -65,6 +67,7 @@ impl Plan {
                 self.lost_acks.extend(all(rest).into_iter().map(|p| p.0));
             }
             ["rcvbuf", bytes] => self.rcvbuf = Some(number(bytes)),
+            ["rest", from, until] => self.rests = Some((number(from), number(until))),
             ["from", ms] => self.from = number(ms),
             ["end", ms] => self.end = number(ms),
             _ => panic!("{words:?} is no setting"),
@@ -81,6 +84,7 @@ enum Event {
     Ack(Ack),
     Write(u64),
     Close,
+    Read,
 }
 
 /// See the module's description.
@@ -215,6 +219,9 @@ impl Network<'_> {
         if let Some(at) = plan.closes {
             coming.insert((Time::ms(100 + at), 999), Event::Close);
         }
+        if let Some((_, until)) = plan.rests {
+            coming.insert((Time::ms(100 + until), 999), Event::Read);
+        }
         let rows = Vec::new();
         Network { sender, receiver, plan, link, coming, acks: 0, write_left: 0, rows }
     }
@@ -271,16 +278,28 @@ impl Network<'_> {
                 self.row("close".into());
             }
             Event::Data(segment) => {
-                let first = self.receiver.on_segment(self.link.now, segment);
-                let second = self.receiver.read(self.link.now, self.receiver.readable());
-                self.send_ack(first);
-                self.send_ack(second);
+                let ack = self.receiver.on_segment(self.link.now, segment);
+                let read = self.read();
+                self.send_ack(ack);
+                self.send_ack(read);
+            }
+            Event::Read => {
+                let ack = self.read();
+                self.send_ack(ack);
             }
             Event::Ack(ack) => {
                 self.sender.on_ack(&ack, &mut self.link);
-                self.row(said(&ack));
+                let window = format!(" window {}", ack.window as f64 / f64::from(SEGMENT));
+                self.row(said(&ack) + if self.plan.rests.is_some() { &window } else { "" });
             }
         }
+    }
+
+    /// The receiving application takes all there is, unless it rests.
+    fn read(&mut self) -> Option<Ack> {
+        let now = self.link.now.as_us() / 1000 - 100;
+        let rests = self.plan.rests.is_some_and(|(from, until)| (from..until).contains(&now));
+        if rests { None } else { self.receiver.read(self.link.now, self.receiver.readable()) }
     }
 
     fn send_ack(&mut self, ack: Option<Ack>) {

@@ -8,7 +8,7 @@ use super::packet::{Body, Packet};
 use super::receive::Receive;
 use super::timers::Timers;
 use super::transmit::Transmit;
-use fullpipe_sim::config::{Config, Host};
+use fullpipe_sim::config::{Config, Host, Reader};
 use fullpipe_sim::tcp::behaviour::profile_of;
 use fullpipe_sim::tcp::profile::TimerWheel;
 use fullpipe_sim::tcp::receiver::Receiver;
@@ -22,6 +22,9 @@ pub struct ReceivingFlow {
     pub tcp: Receiver,
     /// Size of the reader's buffer, bytes.
     buffer: u64,
+    /// A reader with a rate, and until when it works on what it got.
+    reader: Option<Reader>,
+    works_until: Option<Time>,
     syn_seen: bool,
     accepted: bool,
     locked: bool,
@@ -53,7 +56,9 @@ impl ReceivingHost {
         let profile = profile_of(&config.receiver).expect("a profile");
         let flows = config.flows.iter().map(|flow| ReceivingFlow {
             tcp: Receiver::new(&profile, &config.receiver, mss, flow.rcvbuf),
-            buffer: flow.write.into(),
+            buffer: flow.reader.map_or(flow.write, |reader| reader.read).into(),
+            reader: flow.reader,
+            works_until: None,
             syn_seen: false,
             accepted: false,
             locked: false,
@@ -64,7 +69,7 @@ impl ReceivingHost {
         ReceivingHost {
             transmit: Transmit::new(Side::Receiver, &config.receiver),
             receive: Receive::new(&config.receiver),
-            timers: Timers::new(config.flows.len() * 2),
+            timers: Timers::new(config.flows.len() * 3),
             wheel: profile_of(&config.receiver).expect("a profile").timer_wheel,
             flows: flows.collect(),
             cpu: Cpu::default(),
@@ -157,21 +162,29 @@ impl ReceivingHost {
 
     fn look_after(&mut self, flow: usize) {
         let state = &mut self.flows[flow];
-        if !state.locked && !state.runnable && state.tcp.readable() > 0 {
+        let busy = state.locked || state.runnable || state.works_until.is_some();
+        if !busy && state.tcp.readable() > 0 {
             state.runnable = true;
             self.runnable.push_back(flow);
         }
-        self.timers.set(flow * 2, state.tcp.acks.fires, Some(self.wheel));
-        self.timers.set(flow * 2 + 1, state.tcp.compressed_due(), None);
+        self.timers.set(flow * 3, state.tcp.acks.fires, Some(self.wheel));
+        self.timers.set(flow * 3 + 1, state.tcp.compressed_due(), None);
+        self.timers.set(flow * 3 + 2, state.works_until, None);
     }
 
     pub fn timer(&mut self, now: Time, cx: &mut Context) {
         let Some(number) = self.timers.take(now) else { return };
-        let flow = number / 2;
+        let flow = number / 3;
+        if number % 3 == 2 {
+            self.flows[flow].works_until = None;
+            let free = now.max(self.cpu.free);
+            self.cpu.urgent(free, free);
+            return self.look_after(flow);
+        }
         let cpu = now.max(self.cpu.free);
         let tcp = &mut self.flows[flow].tcp;
         let reads = self.reading.is_some_and(|(reader, _)| reader == flow);
-        let ack = if number % 2 == 1 {
+        let ack = if number % 3 == 1 {
             tcp.on_compressed_timer(now)
         } else if reads {
             self.locked_timers += 1;
@@ -213,6 +226,9 @@ impl ReceivingHost {
         self.flows[flow].locked = false;
         for segment in std::mem::take(&mut self.flows[flow].backlog) {
             self.segment(flow, segment, now, cx);
+        }
+        if let Some(reader) = self.flows[flow].reader {
+            self.flows[flow].works_until = Some(now + reader.rate.time_for(bytes));
         }
         let read = self.flows[flow].tcp.bytes_read;
         if self.flows[flow].finish_at == Some(read) {

@@ -9,7 +9,7 @@
 mod hosts;
 pub mod paths;
 
-use fullpipe_sim::config::{App, Config, Element, Flow, SlowStart};
+use fullpipe_sim::config::{App, Config, Element, Flow, Reader, SlowStart};
 use fullpipe_sim::units::{Rate, Time};
 use proptest::prelude::*;
 
@@ -138,7 +138,7 @@ fn window_rate(config: &Config) -> Option<u64> {
     bits.checked_div(round_trip).map(|rate| rate.max(1000))
 }
 
-/// Sets the end and the interval of a configuration, and keeps its writes from being too many.
+/// Sets the end and the interval of a configuration, and keeps its writes and reads from being too many.
 fn fit(config: &mut Config, size: Size, (share, samples, odd): (u64, u64, u64)) {
     let rate = bottleneck(config).min(window_rate(config).unwrap_or(u64::MAX));
     let packet_ns = 8_000_000_000 * u64::from(config.mtu) / rate;
@@ -155,6 +155,9 @@ fn fit(config: &mut Config, size: Size, (share, samples, odd): (u64, u64, u64)) 
             App::Rate(rate) => most(rate.0),
         };
         flow.write = flow.write.max(least).max(1);
+        if let Some(reader) = &mut flow.reader {
+            reader.read = reader.read.max(most(reader.rate.0.min(rate)));
+        }
     }
 }
 
@@ -189,8 +192,16 @@ fn flow() -> impl Strategy<Value = Flow> {
                 bytes,
                 duration: duration.map(Time),
                 write: write as u32,
+                reader: reader(write, start),
             }
         })
+}
+
+/// Mostly one that reads at once; by numbers that are drawn for something else.
+fn reader(drawn: u64, other: u64) -> Option<Reader> {
+    let rate = Rate(round(100_000 << (drawn / 5 % 14)));
+    let read = 1 + (other.wrapping_mul(7919) % (drawn + 1)) as u32;
+    drawn.is_multiple_of(5).then_some(Reader { rate, read })
 }
 
 /// Mostly the kernel's; by a number that is drawn for something else.

@@ -296,6 +296,10 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
         bytes,
         app: app?,
         write: value(&flow.write)?.0 as u32,
+        reader: match &flow.reader {
+            Some(at) => Some(reader(&at.value)?),
+            None => None,
+        },
     })
 }
 
@@ -329,6 +333,11 @@ fn app(app: &written::AppTable, cx: &mut Context) -> Option<App> {
             None
         }
     }
+}
+
+fn reader(reader: &written::Reader) -> Option<Reader> {
+    let rate = Rate(value(&reader.rate)?.0);
+    Some(Reader { rate, read: value(&reader.read)?.0 as u32 })
 }
 
 /// The congestion control with all its parameters.

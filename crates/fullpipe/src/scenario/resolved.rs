@@ -200,6 +200,20 @@ pub struct Flow {
     /// Size of one write, bytes.
     #[serde(serialize_with = "show::write_size")]
     pub write: u32,
+    /// How fast the receiving application reads; none: all there is, at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reader: Option<Reader>,
+}
+
+/// An application that reads at a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Reader {
+    /// The rate of payload: after each read it works on what it got for so long.
+    #[serde(serialize_with = "show::shown")]
+    pub rate: Rate,
+    /// Most that one read takes, bytes.
+    #[serde(serialize_with = "show::write_size")]
+    pub read: u32,
 }
 
 /// Congestion control with its parameters by name.

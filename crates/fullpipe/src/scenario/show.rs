@@ -38,7 +38,7 @@ pub fn time<S: Serializer>(value: &Option<Time>, s: S) -> Written<S> {
 pub fn size<S: Serializer>(value: &Option<u64>, s: S) -> Written<S> {
     value.map(bytes).serialize(s)
 }
-/// The size of a write.
+/// The size of a write or a read.
 pub fn write_size<S: Serializer>(value: &u32, s: S) -> Written<S> {
     s.serialize_str(&bytes(u64::from(*value)))
 }

@@ -64,7 +64,7 @@ impl FlowState {
     pub(super) fn sample(&mut self, time: Time, flow: u16, mss: u32) -> (FlowSample, Vec<Event>) {
         let (info, receiver) = (&self.sender, &self.receiver);
         self.limits.advance(time.0, info, self.bulk);
-        let delivered = receiver.data_received();
+        let delivered = receiver.data_read();
         let sample = FlowSample {
             time,
             flow,

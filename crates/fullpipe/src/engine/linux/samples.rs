@@ -291,9 +291,9 @@ mod tests {
     #[test]
     fn a_sample_waits_for_its_qdiscs_and_the_last_one_for_the_end() {
         let (mut samples, mut recording) = (samples(2 * MS), Recording::default());
-        take(&mut samples, record::SENDER, MS, &[0; 248]);
+        take(&mut samples, record::SENDER, MS, &[0; 256]);
         assert_eq!(samples.tell(&mut recording, false), None);
-        take(&mut samples, record::SENDER, 2 * MS, &[0; 248]);
+        take(&mut samples, record::SENDER, 2 * MS, &[0; 256]);
         take(&mut samples, record::QDISCS, MS, &[]);
         take(&mut samples, record::QDISCS, 2 * MS, &[]);
         assert_eq!(samples.tell(&mut recording, false), Some(Time(MS)));

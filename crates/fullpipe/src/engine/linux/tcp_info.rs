@@ -1,5 +1,7 @@
-//! `struct tcp_info` of Linux 6.12 (include/uapi/linux/tcp.h), as the kernel wrote it. A kernel that knows
-//! less gives fewer bytes; the rest is zero.
+//! A socket's state as the guest records it: its receive queue, and `struct tcp_info` of Linux 6.12
+//! (include/uapi/linux/tcp.h) as the kernel wrote it. A kernel that knows less gives fewer bytes; the rest is zero.
+
+use fullpipe_guest::record::QUEUES_SIZE;
 
 /// States of a socket that has had the other side's FIN: TCP_CLOSE, TCP_CLOSE_WAIT, TCP_LAST_ACK.
 const AFTER_FIN: [u8; 3] = [7, 8, 9];
@@ -7,6 +9,8 @@ const AFTER_FIN: [u8; 3] = [7, 8, 9];
 /// See the module's description.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TcpInfo {
+    /// Bytes that wait to be read; a FIN counts as one (tcp_diag_get_info).
+    pub(super) rqueue: u32,
     pub(super) state: u8,
     pub(super) ca_state: u8,
     /// Timeouts in a row, and by how much they have doubled the RTO.
@@ -43,11 +47,13 @@ pub(super) struct TcpInfo {
 }
 
 impl TcpInfo {
-    /// Reads it from what getsockopt gave.
-    pub(super) fn read(bytes: &[u8]) -> TcpInfo {
+    /// Reads it from a record.
+    pub(super) fn read(body: &[u8]) -> TcpInfo {
+        let bytes = body.get(QUEUES_SIZE..).unwrap_or_default();
         let u32_at = |at| number::<4>(bytes, at).map_or(0, u32::from_ne_bytes);
         let u64_at = |at| number::<8>(bytes, at).map_or(0, u64::from_ne_bytes);
         TcpInfo {
+            rqueue: number::<4>(body, 0).map_or(0, u32::from_ne_bytes),
             state: bytes.first().copied().unwrap_or(0),
             ca_state: bytes.get(1).copied().unwrap_or(0),
             retransmits: bytes.get(2).copied().unwrap_or(0),
@@ -96,9 +102,12 @@ impl TcpInfo {
         (self.unacked + self.retrans).saturating_sub(self.sacked + self.lost)
     }
 
-    /// Bytes of data received in order: the kernel counts the FIN as one (tcp_rcv_nxt_update).
-    pub(super) fn data_received(&self) -> u64 {
-        self.bytes_received.saturating_sub(AFTER_FIN.contains(&self.state).into())
+    /// Bytes of data that were read. In what was received in order, and in what waits of it, the kernel counts the
+    /// FIN as one (tcp_rcv_nxt_update).
+    pub(super) fn data_read(&self) -> u64 {
+        let fin = u64::from(AFTER_FIN.contains(&self.state));
+        let waiting = u64::from(self.rqueue).saturating_sub(fin);
+        self.bytes_received.saturating_sub(fin).saturating_sub(waiting)
     }
 
     /// Bytes of data acknowledged: the kernel counts the SYN, and the FIN, as one byte each.
@@ -118,9 +127,17 @@ mod tests {
 
     #[test]
     fn a_fin_is_no_data() {
-        for (state, received) in [(1, 1001), (8, 1000), (9, 1000), (7, 1000)] {
-            let info = TcpInfo { state, bytes_received: 1001, ..TcpInfo::default() };
-            assert_eq!(info.data_received(), received, "in state {state}");
+        for (state, rqueue, read) in [
+            (1, 0, 1001),
+            (1, 7, 994),
+            (8, 0, 1000),
+            (8, 1, 1000),
+            (8, 8, 993),
+            (9, 0, 1000),
+            (7, 0, 1000),
+        ] {
+            let info = TcpInfo { state, rqueue, bytes_received: 1001, ..TcpInfo::default() };
+            assert_eq!(info.data_read(), read, "in state {state}, of which {rqueue} wait");
         }
     }
 

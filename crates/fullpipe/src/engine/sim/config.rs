@@ -107,5 +107,6 @@ fn flow(flow: &Flow) -> config::Flow {
         bytes: flow.bytes,
         duration: flow.duration,
         write: flow.write,
+        reader: flow.reader.map(|reader| config::Reader { rate: reader.rate, read: reader.read }),
     }
 }

@@ -235,6 +235,8 @@ group! {
         app: ShortApp, Is("bulk");
         /// Size of one write.
         write: Quantity<InSize, 1, { u32::MAX as u64 }>, Is("64KiB");
+        /// How fast the receiving application reads.
+        reader: Reader, Absent("all there is, at once");
         /// Parallel copies, named NAME-1, NAME-2 ...; a single flow keeps its name.
         count: Int<1, 10_000>, Is("1");
     }
@@ -247,6 +249,17 @@ group! {
         kind: AppKind, Required;
         /// The rate of payload, where the kind is "rate".
         rate: AnyRate, Absent("none");
+    }
+}
+
+group! {
+    /// An application that reads at a rate: after each read it works on what it got for as long as the rate says. What
+    /// comes meanwhile waits in the receive buffer, and when that is full, the sender waits.
+    Reader "a reader" {
+        /// The rate of payload.
+        rate: AnyRate, Required;
+        /// Most that one read takes.
+        read: Quantity<InSize, 1, { KERNEL_INT }>, Is("64KiB");
     }
 }
 

@@ -26,6 +26,7 @@ pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
             App::Bulk => None,
             App::Rate { rate } => Some(rate.0),
         },
+        reader: flow.reader.map(|reader| plan::Reader { rate: reader.rate.0, read: reader.read }),
         plain: false,
     }
 }
