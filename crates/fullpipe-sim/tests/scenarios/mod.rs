@@ -85,7 +85,7 @@ pub fn with_options(mut config: Config) -> Config {
     for (at, flow) in (0..).zip(&mut config.flows) {
         let draw = draw >> (4 * at);
         // From a fortieth of what passes to more than twice as much.
-        let paced = draw % 4 > 0;
+        let paced = !draw.is_multiple_of(4);
         flow.sockopt.max_pacing_rate = paced.then_some((bytes / 40 * (draw % 97)).max(1000));
         flow.sockopt.notsent_lowat =
             [None, Some(1), Some(20_000), Some(0)][(draw >> 2) as usize % 4];
