@@ -58,11 +58,11 @@ impl Sender {
         }
     }
 
-    /// An skb is made: when it is to leave.
+    /// An skb is made: when it is to leave. Where nobody keeps the pace that is now.
     pub(super) fn depart(&mut self, now: Time) -> Time {
-        let Departures { next, .. } = self.departures;
+        let Departures { next, by, .. } = self.departures;
         self.departures.late = now.saturating_sub(next);
-        self.departures.next = next.max(now);
+        self.departures.next = if by == PacedBy::Nobody { now } else { next.max(now) };
         self.departures.last = self.departures.next;
         self.departures.last
     }
@@ -113,7 +113,10 @@ impl Sender {
 
     /// Starts a timer whose time counts from when the next skb may leave (tcp_reset_xmit_timer).
     pub(super) fn start_timer_at_pace(&mut self, kind: TimerKind, now: Time, jiffies: u32) {
-        let ahead = self.departures.next.saturating_sub(now).0 / self.tick_ns;
+        let ahead = match self.departures.by {
+            PacedBy::Nobody => 0,
+            PacedBy::Tcp | PacedBy::Fq => self.departures.next.saturating_sub(now).0 / self.tick_ns,
+        };
         let jiffies = u64::from(jiffies).saturating_add(ahead).min(u64::from(u32::MAX)) as u32;
         self.start_timer(kind, now, jiffies);
     }
