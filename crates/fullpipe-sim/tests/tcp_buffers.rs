@@ -5,7 +5,7 @@ mod conversation;
 use conversation::{SEGMENT, host};
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::Sockopt;
-use fullpipe_sim::tcp::profile::{Profile, RcvTuning, WindowShare, find};
+use fullpipe_sim::tcp::profile::{InitialWindow, Profile, RcvTuning, WindowShare, find};
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::tcp::{Ack, Output, Segment, Transmission};
@@ -48,14 +48,17 @@ fn window_share() {
 /// The first ACK need not open the window step by step: the SYN-ACK has offered all, although it could tell 64 KB.
 #[test]
 fn offers_first_window() {
-    let first = |whole| {
-        let profile = linux(|p| p.offers_first_window = whole);
+    let first = |whole, most| {
+        let profile = linux(|p| (p.offers_first_window, p.initial_window) = (whole, most));
         let mut tcp = receiver(&profile, 1 << 20, 1);
         (tcp.window.told_first(), tcp.make_ack().window / MSS)
     };
     // Half of the buffer less a segment, and two for the first that came.
-    assert_eq!(first(true), (65_535, ((1 << 20) - 1000 + 2000) / 1000));
-    assert_eq!(first(false), (65_535, 65 + 2));
+    let all = InitialWindow::Unbounded;
+    assert_eq!(first(true, all), (65_535, ((1 << 20) - 1000 + 2000) / 1000));
+    assert_eq!(first(false, all), (65_535, 65 + 2));
+    // Linux 6.1 offers what it tells.
+    assert_eq!(first(true, InitialWindow::Full), (65_535, 65 + 2));
 }
 
 /// A segment of 200 bytes opens the window if only its data counts; with 832 bytes more it does not look honest.

@@ -50,6 +50,8 @@ choice! {
         Twenty = "twenty",
         /// All that the buffer allows and a SYN-ACK can say, 65,535 bytes (4.20).
         Full = "full",
+        /// All that the buffer allows; a SYN-ACK says what it can of it (6.12 `tcp_select_initial_window`).
+        Unbounded = "unbounded",
     }
 }
 
@@ -66,7 +68,7 @@ impl InitialWindow {
             InitialWindow::ByMss => 4,
             InitialWindow::Ten => share(10),
             InitialWindow::Twenty => share(20),
-            InitialWindow::Full => u64::MAX,
+            InitialWindow::Full | InitialWindow::Unbounded => u64::MAX,
         }
     }
 }

@@ -175,6 +175,7 @@ const LINUX_6_1: Profile = Profile {
 
 const LINUX_6_12: Profile = Profile {
     name: "6.12",
+    initial_window: InitialWindow::Unbounded,
     window_share: WindowShare::Measured,
     measures_beyond_hole: true,
     fin_beyond_cwnd: FinBeyondCwnd::Never,

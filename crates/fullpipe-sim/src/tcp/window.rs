@@ -3,7 +3,7 @@
 //! Source: Linux 2.6.20 `tcp_win_from_space`, `tcp_select_initial_window`, `tcp_init_buffer_space`,
 //! `tcp_grow_window`, `__tcp_select_window`, `tcp_select_window`.
 
-use super::profile::{Profile, WindowShare};
+use super::profile::{InitialWindow, Profile, WindowShare};
 use crate::config::Sysctl;
 
 /// Largest window that a SYN-ACK can tell, bytes: it is not scaled.
@@ -97,7 +97,8 @@ impl ReceiveWindow {
             mss,
             rmem_max: sysctl.tcp_rmem[2],
         };
-        if !profile.offers_first_window {
+        let unbounded = profile.initial_window == InitialWindow::Unbounded;
+        if !(profile.offers_first_window && unbounded) {
             window.rcv_wnd = window.rcv_wnd.min(SYN_ACK_WINDOW);
         }
         window.init_buffer_space(full);
