@@ -38,6 +38,8 @@ pub struct Packet {
     pub port: u16,
     /// Bytes of data.
     pub len: u64,
+    /// Number of its first byte.
+    pub seq: u64,
     /// Whether tshark takes it for a segment sent again, of whatever class.
     pub repeated: bool,
     pub comment: String,
@@ -48,7 +50,7 @@ pub struct Tshark {
     pub packets: Vec<Packet>,
 }
 
-const FIELDS: [&str; 13] = [
+const FIELDS: [&str; 14] = [
     "frame.time_epoch",
     "ip.src",
     "tcp.srcport",
@@ -62,6 +64,7 @@ const FIELDS: [&str; 13] = [
     "frame.comment",
     "tcp.analysis.ack_lost_segment",
     "frame.len",
+    "tcp.seq",
 ];
 
 impl Tshark {
@@ -93,15 +96,33 @@ impl Tshark {
             of.filter(|p| p.comment.starts_with(&format!("dropped: {place},"))).count() as u64
         };
         let flows = (0..truth.flows.len()).map(|flow| truth.port(flow));
-        let lost =
-            |port| LostAgain { before_link: count(port, "loss"), in_link: count(port, "link") };
+        let lost = |port| LostAgain {
+            before_link: count(port, "loss"),
+            in_link: count(port, "link"),
+            new_at_link: self.new_after(port, |p| p.comment.starts_with("dropped: loss,")),
+            new_at_receiver: self.new_after(port, |p| !p.comment.is_empty()),
+        };
         flows.map(lost).collect()
+    }
+}
+
+impl Tshark {
+    /// Segments sent again of which nothing tells behind the place where some were lost: nothing from there on has
+    /// passed it before.
+    fn new_after(&self, port: u16, is_lost: impl Fn(&Packet) -> bool) -> u64 {
+        let (mut end, mut new) = (0, 0);
+        let of = self.packets.iter().filter(|p| p.port == port && p.forward && p.len > 0);
+        for packet in of.filter(|p| !is_lost(p)) {
+            new += u64::from(packet.repeated && packet.seq >= end);
+            end = end.max(packet.seq + packet.len);
+        }
+        new
     }
 }
 
 fn packet(line: &str, whole: bool) -> Packet {
     let fields: Vec<&str> = line.split('|').collect();
-    let [time, source, from, to, len, again, late, ip, tcp, malformed, comment, unseen, _] =
+    let [time, source, from, to, len, again, late, ip, tcp, malformed, comment, unseen, _, seq] =
         fields[..]
     else {
         panic!("{line}")
@@ -117,6 +138,7 @@ fn packet(line: &str, whole: bool) -> Packet {
         forward,
         port: if forward { from } else { to }.parse().expect("a port"),
         len: len.parse().expect("a length"),
+        seq: seq.parse().expect("a number"),
         repeated: !again.is_empty() || !late.is_empty(),
         comment: comment.into(),
     }

@@ -20,6 +20,9 @@ pub struct Truth {
 pub struct LostAgain {
     pub before_link: u64,
     pub in_link: u64,
+    /// Those that came on, and look new there, since the last of the stream were lost.
+    pub new_at_link: u64,
+    pub new_at_receiver: u64,
 }
 
 /// A flow, whole: it has ended.
@@ -69,9 +72,10 @@ impl Truth {
 
     /// Retransmissions of a flow that passed the point.
     fn repeated(&self, flow: usize, lost_again: &[LostAgain]) -> u64 {
+        let again = &lost_again[flow];
         let lost = match self.at.as_str() {
-            "receiver" => lost_again[flow].before_link + lost_again[flow].in_link,
-            "link" => lost_again[flow].before_link,
+            "receiver" => again.before_link + again.in_link + again.new_at_receiver,
+            "link" => again.before_link + again.new_at_link,
             _ => 0,
         };
         self.flows[flow].retransmitted - lost
