@@ -18,9 +18,9 @@
 //!   going on. A timer acts when it is due, unless the socket is locked (`locked_timers` of the
 //!   profile); the CPU works for it after the urgent work before it. Urgent work delays an
 //!   application's step in progress.
-//! - Of timers due at one time the one of the lowest flow comes first; at the sending host TCP's, then
-//!   the one of connect(), then the application's; at the receiving one the delayed ACK's, then that of
-//!   compressed ACKs, then the application's. Applications take turns after each write or read.
+//! - Of timers of a host that are due at one time those of the kernel's wheel come first (TCP's, the repeated
+//!   SYN's, the delayed ACK's): the last one started, in kernels before 6.1 the first; then the others in the
+//!   order of starting (`clock::Clockwork`). Applications take turns after each write or read.
 //! - Events of one moment: retransmissions, then the timeout that caused them, then a change of the
 //!   congestion state.
 

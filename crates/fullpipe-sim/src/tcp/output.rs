@@ -104,7 +104,8 @@ impl Sender {
         }
     }
 
-    /// The same for the first unsent skb, to which cwnd may not apply (tcp_cwnd_test).
+    /// Segments of the first unsent skb that may go as one of `segs` at most: what cwnd lets go, which may not
+    /// apply to the end of the stream (tcp_cwnd_test).
     fn quota(&self, segs: u32) -> u32 {
         let single = self.queue.head().is_some_and(|head| head <= self.mss);
         match self.profile.fin_beyond_cwnd {
