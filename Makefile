@@ -18,13 +18,13 @@ test-guest:
 # The golden tables of scenarios/parity on genuine Linux, recorded anew (needs `fullpipe kernel build`), random scenarios,
 # and then the pages of distances to them.
 parity-record:
-	FULLPIPE_REQUIRE_KERNEL=1 cargo test -p fullpipe --test parity -- --ignored record::record --nocapture
-	FULLPIPE_REQUIRE_KERNEL=1 cargo test -p fullpipe --test parity -- --ignored page::random --nocapture
+	FULLPIPE_REQUIRE_KERNEL=1 cargo test -p fullpipe --test all -- --ignored parity::record::record --nocapture
+	FULLPIPE_REQUIRE_KERNEL=1 cargo test -p fullpipe --test all -- --ignored parity::page::random --nocapture
 	$(MAKE) parity
 
 # The simulator's distances to these tables, into docs/parity.md, docs/how-true.md, README.md and LIMITATIONS.md.
 parity:
-	FULLPIPE_BLESS=1 cargo test -p fullpipe --test parity -- distances_of --nocapture
+	FULLPIPE_BLESS=1 cargo test -p fullpipe --test all -- parity::distances::distances_of --nocapture
 
 # COUNT random scenarios from SEED on simulator and kernel, and how far they are apart.
 SEED ?= 1

@@ -1,7 +1,7 @@
 //! Any bytes as a scenario: what the tests hold of a scenario's answer holds.
 #![no_main]
 
-#[path = "../../crates/fullpipe/tests/scenario_check/mod.rs"]
+#[path = "../../crates/fullpipe/tests/all/scenario_check/mod.rs"]
 mod scenario_check;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| scenario_check::check(bytes, &[]));

@@ -7,7 +7,7 @@
 //! A host works on alone as long as nothing can reach it that is not on its way yet ([`stretch`]): what
 //! the other one does next comes later by the path's delay. So the path gets longer trains.
 //!
-//! What that means, exactly (`tests/reference` does it packet by packet):
+//! What that means, exactly (`tests/all/reference` does it packet by packet):
 //! - In the path, at one time, what leaves a place (a tick, the end of a transmission or a delay) comes
 //!   before what arrives at one; then the hosts; then the sample, which sees all of it.
 //! - What a host does at an event is done before anything else happens there: a whole batch, a timer,

@@ -1,0 +1,39 @@
+//! `fullpipe list`.
+
+use crate::common::Desk;
+use serde_json::Value;
+
+fn names(list: &Value) -> Vec<&str> {
+    let entries = list.as_array().expect("a list").iter();
+    entries.map(|entry| entry["name"].as_str().or(entry.as_str()).expect("a name")).collect()
+}
+
+#[test]
+fn json_lists_everything_that_has_a_name() {
+    let list = Desk::new().call(&["list", "--json"]).ends_with(0).json();
+    assert_eq!(list["format"], 1);
+    assert!(names(&list["recipes"]).contains(&"fink-2007"));
+    let recipe = &list["recipes"][0];
+    assert!(recipe["variants"].as_array().expect("variants").len() >= 4, "{recipe}");
+    for name in ["reno", "bic", "cubic"] {
+        assert!(names(&list["congestion"]).contains(&name), "{name}");
+    }
+    assert!(names(&list["kernels"]).contains(&"2.6.20"));
+    assert!(names(&list["limits"]).contains(&"receive_window"));
+    assert!(names(&list["metrics"]).contains(&"flow.NAME.bytes"));
+}
+
+#[test]
+fn text_has_the_same_names() {
+    let desk = Desk::new();
+    let list = desk.call(&["list", "--json"]).ends_with(0).json();
+    let text = desk.call(&["list"]).ends_with(0).stdout;
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    for part in ["recipes", "congestion", "kernels", "limits", "metrics"] {
+        for name in names(&list[part]) {
+            assert!(text.contains(name), "{part}: {name}");
+        }
+    }
+}

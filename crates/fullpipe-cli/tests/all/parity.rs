@@ -1,0 +1,199 @@
+//! `fullpipe parity`: what is asked, what is shown, how it ends.
+
+use crate::common::{Call, Desk};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::Command;
+
+const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/parity");
+
+/// A desk with a suite of one file of the real one.
+fn desk(file: &str) -> Desk {
+    let desk = Desk::new();
+    let (from, to) = (Path::new(SUITE), desk.path("suite"));
+    std::fs::create_dir_all(to.join(format!("golden/{file}"))).expect("folders");
+    let name = format!("{file}.toml");
+    std::fs::copy(from.join(&name), to.join(&name)).expect("a scenario");
+    for table in std::fs::read_dir(from.join(format!("golden/{file}"))).expect("tables") {
+        let table = table.expect("a table").path();
+        let name = table.file_name().expect("a name");
+        std::fs::copy(&table, to.join(format!("golden/{file}")).join(name)).expect("a table");
+    }
+    desk
+}
+
+/// Of a call that compares: bars are met or missed.
+fn judged(call: Call) -> Call {
+    let code = call.code;
+    assert!(code == Some(0) || code == Some(1), "{code:?}: {}", call.stderr);
+    call
+}
+
+#[test]
+fn the_suite_needs_no_kernel() {
+    let desk = desk("short");
+    let json = judged(desk.call(&["parity", "--suite", "suite", "--json", "-q"])).json();
+    assert_eq!((json["runs"].as_u64(), json["partial"].as_bool()), (Some(6), Some(false)));
+    let units = json["units"].as_array().expect("units");
+    assert_eq!(units.len(), 6);
+    let fine = |unit: &Value| unit["completions"][0]["seconds"][0].is_number();
+    assert!(units.iter().all(fine), "{units:?}");
+    let text = judged(desk.call(&["parity", "--suite", "suite"]));
+    assert!(text.stdout.contains("short/15kB-10Gbit-1ms"), "{}", text.stdout);
+    assert!(text.stdout.contains("flows complete within a round trip"), "{}", text.stdout);
+    assert!(text.stdout.lines().all(|line| line.chars().count() <= 80), "{}", text.stdout);
+    assert!(text.stderr.contains("short/15kB-10Gbit-1ms: throughput"), "{}", text.stderr);
+}
+
+/// The table of one run with another last row.
+fn change(desk: &Desk, name: &str, change: impl Fn(&str) -> String) {
+    let path = format!("suite/golden/{name}.csv");
+    let text = desk.read(&path);
+    desk.write(&path, &change(&text));
+}
+
+#[test]
+fn the_exit_code_follows_from_the_bars_and_misses_are_named() {
+    let desk = desk("short");
+    let json = judged(desk.call(&["parity", "--suite", "suite", "--json", "-q"])).json();
+    let met = json["met"].as_bool().expect("a verdict");
+    desk.call(&["parity", "--suite", "suite", "-q"]).ends_with(if met { 0 } else { 1 });
+    change(&desk, "short/1.5MB-10Mbit-100ms", |text| {
+        let complete = text.lines().find(|line| line.starts_with("# complete")).expect("a line");
+        text.replace(complete, "# complete bulk: 0.9")
+    });
+    let call = desk.call(&["parity", "--suite", "suite", "-q"]).ends_with(1);
+    let told = "short/1.5MB-10Mbit-100ms, bic: completion";
+    assert!(call.stdout.contains(told), "{}", call.stdout);
+    let command = "fullpipe run suite/short.toml --variant 1.5MB-10Mbit-100ms --engine sim,linux";
+    assert!(call.stdout.contains(command), "{}", call.stdout);
+}
+
+#[test]
+fn tables_that_are_none_or_of_other_scenarios_are_bad_input() {
+    let suite = ["parity", "--suite", "suite", "-q", "--jobs", "1"];
+    let desk = desk("short");
+    change(&desk, "short/15kB-10Gbit-1ms", |text| text.replace("# scenario ", "# scenario 0"));
+    desk.call(&suite).ends_with(2).complains(&["15kB-10Gbit-1ms.csv", "another scenario"]);
+    change(&desk, "short/15kB-10Gbit-1ms", |text| text.replace("\n0.01,0", "\n0.01;0"));
+    desk.call(&suite).ends_with(2).complains(&["15kB-10Gbit-1ms.csv", "line 1"]);
+    std::fs::remove_file(desk.path("suite/golden/short/15kB-10Gbit-1ms.csv")).expect("removed");
+    desk.call(&suite).ends_with(2).complains(&["15kB-10Gbit-1ms.csv"]);
+}
+
+#[test]
+fn what_makes_no_sense_is_bad_input() {
+    let desk = Desk::with_short();
+    desk.call(&["parity"]).ends_with(2).complains(&["scenarios/parity", "--suite"]);
+    desk.call(&["parity", "none.toml"]).ends_with(2).complains(&["none.toml"]);
+    desk.call(&["parity", "short.toml", "--random", "2"]).ends_with(2).complains(&["--random"]);
+    desk.call(&["parity", "--seed", "2"]).ends_with(2).complains(&["--random"]);
+    desk.call(&["parity", "--seeds", "9"]).ends_with(2).complains(&["--seeds"]);
+    desk.call(&["parity", "--kernel", "6.12"]).ends_with(2).complains(&["--kernel"]);
+    desk.call(&["parity", "--random", "0"]).ends_with(2).complains(&["--random"]);
+    let old = desk.call(&["parity", "short.toml"]).ends_with(2);
+    old.complains(&["engine linux does not do hosts.sender.kernel"]);
+}
+
+/// Half a second of one flow of Linux 6.12.
+const SCENARIO: &str = r#"
+[path]
+rate = "20Mbit"
+delay = { forward = "5ms", back = "5ms" }
+
+[hosts]
+sender = { kernel = "6.12", hz = 1000 }
+receiver = { kernel = "6.12", hz = 1000 }
+
+[[flow]]
+name = "bulk"
+congestion = "reno"
+duration = "500ms"
+"#;
+
+/// A call that needs a kernel; none without one.
+fn on_kernel(desk: &Desk, arguments: &[&str]) -> Option<Call> {
+    let call = desk.call(arguments);
+    let required = std::env::var_os("FULLPIPE_REQUIRE_KERNEL").is_some();
+    if call.code == Some(3) && call.stderr.contains("fullpipe kernel build") && !required {
+        println!("skipped: no kernel has been built (fullpipe kernel build)");
+        return None;
+    }
+    Some(judged(call))
+}
+
+#[test]
+fn what_is_kept_runs_again_on_both_engines() {
+    let desk = Desk::new();
+    let drawn = ["parity", "--random", "1", "--seed", "7", "--first", "3", "--keep", "kept"];
+    let Some(call) = on_kernel(&desk, &[&drawn[..], &["--json", "-q"]].concat()) else { return };
+    let names = ["random-7-3.linux.csv", "random-7-3.sim.csv", "random-7-3.toml"];
+    assert_eq!(desk.names("kept"), names);
+    let json = call.json();
+    let command = json["units"][0]["command"].as_str().expect("a command").to_string();
+    assert_eq!(command, "fullpipe run kept/random-7-3.toml --engine sim,linux");
+    let words: Vec<&str> = command.split(' ').skip(1).chain(["-q", "--json"]).collect();
+    let run = desk.call(&words).ends_with(0).json();
+    let resent = run["comparisons"][0]["flows"][0]["distance"]["retransmissions"]["b"].as_f64();
+    let sides = json["units"][0]["retransmitted"].as_array().expect("both sides");
+    assert_eq!(resent, sides[0].as_f64(), "Linux does the same again");
+    desk.call(&drawn).ends_with(2).complains(&["kept is not empty"]);
+}
+
+#[test]
+fn where_chance_decides_distributions_are_compared() {
+    let desk = Desk::new();
+    desk.write("lossy.toml", &SCENARIO.replace("delay =", "loss = 0.01\ndelay ="));
+    let arguments = ["parity", "lossy.toml", "--seeds", "6"];
+    let Some(call) = on_kernel(&desk, &[&arguments[..], &["--json", "-q"]].concat()) else {
+        return;
+    };
+    let json = call.json();
+    let spreads = json["spreads"].as_array().expect("spreads");
+    assert_eq!((json["runs"].as_u64(), spreads.len()), (Some(6), 2));
+    assert_eq!(
+        (spreads[0]["run"].as_str(), spreads[0]["seeds"].as_u64()),
+        (Some("lossy/base"), Some(6))
+    );
+    let apart: Vec<&Value> = spreads[0]["low"].as_array().expect("a pair").iter().collect();
+    assert_ne!(spreads[0]["low"], spreads[0]["high"], "{apart:?}: seeds make no difference");
+    let text = judged(desk.call(&arguments)).stdout;
+    assert!(text.contains("lossy/base, reno, 6 seeds\n  acknowledged, MB"), "{text}");
+}
+
+#[test]
+fn a_signal_ends_it_and_what_was_compared_is_shown() {
+    let desk = Desk::new();
+    let long = "set = { \"flow.bulk.duration\" = \"864000s\" }\n";
+    let variants = format!("[[variant]]\nname = \"quick\"\n[[variant]]\nname = \"slow\"\n{long}");
+    desk.write("my.toml", &format!("{SCENARIO}{variants}"));
+    desk.write("probe.toml", SCENARIO);
+    if on_kernel(&desk, &["parity", "probe.toml", "-q"]).is_none() {
+        return;
+    }
+    let mut child = desk.start(&["parity", "my.toml", "--jobs", "1"]);
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let done = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("my/quick: ")));
+    assert!(done.is_some(), "the first run is told");
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args(["-s", "INT", &id]).status().expect("kill");
+    assert!(sent.success());
+    let told: Vec<String> = lines.map(|line| line.expect("a line")).collect();
+    let call = Call::wait(child).ends_with(130);
+    assert!(told.iter().any(|line| line.contains("1 of 2 runs were compared")), "{told:?}");
+    assert!(
+        call.stdout.contains("my/quick") && !call.stdout.contains("my/slow"),
+        "{}",
+        call.stdout
+    );
+}
+
+#[test]
+fn without_a_kernel_it_says_how_to_build_one() {
+    let desk = Desk::new();
+    let mut command = desk.command(&["parity", "--random", "1"]);
+    command.env("XDG_CACHE_HOME", desk.path("cache")).env_remove("FULLPIPE_TEST_KERNEL");
+    let call = Call::of(command.output().expect("the program starts")).ends_with(3);
+    call.complains(&["fullpipe kernel build"]);
+}

@@ -1,0 +1,191 @@
+//! Timers that find their socket locked by a process (`locked_timers` of the profile): TCP's own at the
+//! sender, that of delayed ACKs at the receiver.
+
+use crate::conversation::{SEGMENT, host, profile};
+use crate::record::{Record, ToTheEnd};
+use fullpipe_sim::config::{App, Config, Delay, Drop, Element, Flow, Host};
+use fullpipe_sim::sim;
+use fullpipe_sim::tcp::Segment;
+use fullpipe_sim::tcp::profile::LockedTimers;
+use fullpipe_sim::tcp::receiver::Receiver;
+use fullpipe_sim::trace::EventKind;
+use fullpipe_sim::units::{Rate, Time};
+
+/// 10 ms there and back; the first 100 data packets are lost if `lossy`.
+fn config(sender: Host, receiver: Host, flow: Flow, lossy: bool) -> Config {
+    let delay = |name: &str| {
+        let name = name.into();
+        Element::Delay(Delay { name, delay: Time::ms(10), limit: 1000, timer: None })
+    };
+    let segments = if lossy { (0..100).collect() } else { Vec::new() };
+    let drop = Drop { name: "drop".into(), flow: 0, segments, acks: Vec::new() };
+    Config {
+        seed: 1,
+        end: Time::secs(2),
+        sample: Time::ms(1),
+        mtu: SEGMENT + 40,
+        forward: vec![Element::Drop(drop), delay("there")],
+        back: vec![delay("back")],
+        sender,
+        receiver,
+        flows: vec![flow],
+    }
+}
+
+fn flow(write: u32, app: App, bytes: u64) -> Flow {
+    Flow {
+        name: "bulk".into(),
+        congestion: "reno".into(),
+        parameters: Vec::new(),
+        slow_start: None,
+        sndbuf: Some(1 << 23),
+        rcvbuf: Some(8_000),
+        sockopt: Default::default(),
+        start: Time::ZERO,
+        app,
+        bytes: Some(bytes),
+        duration: None,
+        write,
+        reader: None,
+    }
+}
+
+fn run(config: &Config) -> Record {
+    let mut record = Record::default();
+    sim::run(config, &mut record, &mut ToTheEnd).expect("a valid configuration");
+    record
+}
+
+/// When the first timeout is, us, and what write() began. Copying takes so many ns a byte.
+fn first_timeout(kernel: &str, ns: u64) -> (u64, u64) {
+    let mut sender = Host { kernel: kernel.into(), ..host() };
+    sender.cpu.copy_ps_per_byte = 1000 * ns;
+    let record = run(&config(sender, host(), flow(5_500_000, App::Bulk, 5_500_000), true));
+    let time = |kind| record.events().find(|e| e.kind == kind).expect("an event").time.as_us();
+    (time(EventKind::Timeout), time(EventKind::Established))
+}
+
+/// Nothing arrives; the timeout is due at 240 ms: after a jiffy of 20, an RTT of 20 and 200 more. A
+/// write of 550 ms is in progress. Linux 2.6 looks again every 50 ms until it is over, 3.14 acts when it
+/// is.
+#[test]
+fn a_write_puts_the_retransmission_timer_off() {
+    for kernel in ["2.6.20", "3.14"] {
+        assert_eq!(first_timeout(kernel, 0).0, 240_000, "{kernel}");
+        // It is over before the timer is due.
+        assert_eq!(first_timeout(kernel, 39).0, 240_000, "{kernel}");
+    }
+    assert_eq!(first_timeout("2.6.20", 100).0, 240_000 + 7 * 50_000);
+    assert_eq!(first_timeout("2.6.32", 100).0, 240_000 + 7 * 50_000);
+    let (timeout, established) = first_timeout("3.14", 100);
+    assert_eq!(timeout, established + 550_000);
+}
+
+/// It is TCP's timer that is put off: what has been acknowledged meanwhile, in the backlog, is not sent
+/// again.
+#[test]
+fn acks_of_the_backlog_come_before_the_timer() {
+    for kernel in ["2.6.20", "3.14"] {
+        let mut sender = Host { kernel: kernel.into(), ..host() };
+        sender.cpu.copy_ps_per_byte = 100_000;
+        let record = run(&config(sender, host(), flow(5_000_000, App::Bulk, 5_000_000), false));
+        assert_eq!(record.events().find(|e| e.kind == EventKind::Timeout), None, "{kernel}");
+    }
+}
+
+/// Milliseconds from each write of one segment to its ACK; reading one takes so many.
+fn ack_delays(read_ms: u64) -> Vec<u64> {
+    let mss = 60_000;
+    let mut receiver = host();
+    receiver.cpu.copy_ps_per_byte = read_ms * 1_000_000_000 / u64::from(mss);
+    // A segment each 200 ms.
+    let app = App::Rate(Rate(2_400_000));
+    let flow = Flow { rcvbuf: Some(480_000), ..flow(mss, app, 1_000_000) };
+    let record = run(&Config { mtu: mss + 40, ..config(host(), receiver, flow, false) });
+    let (mut sent, mut delays) = (Vec::new(), Vec::new());
+    let (mut segments, mut acks) = (0, 0);
+    for sample in record.flows() {
+        for _ in segments..sample.segments_sent {
+            sent.push(sample.time.as_us() / 1000);
+        }
+        for ack in acks..sample.acks_received {
+            delays.push(sample.time.as_us() / 1000 - sent[ack as usize]);
+        }
+        (segments, acks) = (sample.segments_sent, sample.acks_received);
+    }
+    delays
+}
+
+/// A delayed ACK is due after 40 ms. It goes then if the read is over by then, and the next one waits twice
+/// as long; else it goes at the end of the read.
+#[test]
+fn a_read_holds_the_delayed_ack_back() {
+    // Seven are acknowledged at once.
+    assert_eq!(ack_delays(30)[6..9], [20, 20 + 40, 20 + 80]);
+    assert_eq!(ack_delays(60)[6..9], [20, 20 + 60, 20 + 60]);
+}
+
+/// A receiver that has acknowledged all but the last of nine segments, which nobody has read.
+fn receiver(rule: LockedTimers) -> Receiver {
+    let profile = profile(|p| p.locked_timers = rule);
+    let mut tcp = Receiver::new(profile, &host(), SEGMENT, Some(8_000));
+    for seq in (0..9).map(|i| i * u64::from(SEGMENT)) {
+        tcp.read(Time::ZERO, tcp.readable());
+        tcp.on_segment(Time::ZERO, Segment { seq, len: SEGMENT, ..Segment::default() });
+    }
+    assert_eq!((tcp.acks.timer, tcp.acks.fires), (Some(Time::ms(40)), Some(Time::ms(40))));
+    tcp
+}
+
+const RULES: [LockedTimers; 2] = [LockedTimers::PutOff, LockedTimers::Released];
+
+/// The end of the read sends the ACK that the timer could not send.
+#[test]
+fn the_end_of_a_read_sends_what_the_timer_could_not() {
+    for rule in RULES {
+        let mut tcp = receiver(rule);
+        assert_eq!(tcp.read(Time::ms(41), tcp.readable()), None, "its timer has not come");
+        let mut tcp = receiver(rule);
+        tcp.on_delack_timer_while_locked(Time::ms(40));
+        assert!(tcp.read(Time::ms(41), tcp.readable()).is_some());
+        assert!(!tcp.acks.blocked, "an ACK forgets it");
+    }
+}
+
+/// Up to 3.x the timer comes again after 40 ms, also for nothing. If it finds the socket locked once
+/// more, the next delayed ACK does not wait: neither for a second segment nor after a read.
+#[test]
+fn a_timer_that_is_put_off_comes_again() {
+    let small = |tcp: &mut Receiver| {
+        let segment = Segment { seq: tcp.rcv_nxt, len: 400, ..Segment::default() };
+        tcp.on_segment(Time::ms(90), segment)
+    };
+    for rule in RULES {
+        let put_off = rule == LockedTimers::PutOff;
+        let mut tcp = receiver(rule);
+        tcp.on_delack_timer_while_locked(Time::us(40_500));
+        tcp.read(Time::ms(41), tcp.readable());
+        assert_eq!(tcp.acks.fires, put_off.then_some(Time::ms(80)));
+        if put_off {
+            tcp.on_delack_timer_while_locked(Time::ms(80));
+        }
+        assert_eq!(small(&mut tcp), None, "the first one waits");
+        assert_eq!(small(&mut tcp).is_some(), put_off, "{rule:?}");
+    }
+    let mut tcp = receiver(LockedTimers::PutOff);
+    tcp.on_delack_timer_while_locked(Time::ms(40));
+    tcp.read(Time::ms(41), tcp.readable());
+    assert_eq!(tcp.on_delack_timer(Time::ms(80)), None, "there is nothing to acknowledge");
+    assert_eq!(tcp.acks.fires, None);
+}
+
+/// An ACK does not stop the timer, but the next delayed one moves it.
+#[test]
+fn a_delayed_ack_moves_the_timer_of_the_one_before() {
+    let mut tcp = receiver(LockedTimers::PutOff);
+    tcp.make_ack();
+    assert_eq!((tcp.acks.timer, tcp.acks.fires), (None, Some(Time::ms(40))));
+    let segment = Segment { seq: tcp.rcv_nxt, len: SEGMENT, ..Segment::default() };
+    assert_eq!(tcp.on_segment(Time::ms(10), segment), None);
+    assert_eq!((tcp.acks.timer, tcp.acks.fires), (Some(Time::ms(50)), Some(Time::ms(50))));
+}

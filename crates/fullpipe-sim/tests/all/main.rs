@@ -1,0 +1,32 @@
+//! All tests of this crate, in one program: compiled and linked once.
+
+mod cc;
+mod conversation;
+mod ecn_codepoint;
+mod extremes;
+mod host_queues;
+mod liveness;
+mod locked_socket;
+mod parity;
+mod path_statistics;
+mod properties;
+mod qdisc;
+mod random;
+mod ranges;
+mod receiver_rows;
+mod record;
+mod recovery;
+mod reference;
+mod scenarios;
+mod tcp_buffers;
+mod tcp_profile;
+mod tcp_reassembly;
+mod tcp_receiver;
+mod tcp_rounds;
+mod tcp_rtt;
+mod tcp_scoreboard;
+mod tcp_sender;
+mod tcp_versions;
+mod tcp_walks;
+mod transmit;
+mod tso_deferral;

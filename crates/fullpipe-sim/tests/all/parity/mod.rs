@@ -1,0 +1,120 @@
+//! Trains against packets: the simulator tells exactly what the naive reference tells, sample by
+//! sample and event by event, on random scenarios.
+//!
+//! `FULLPIPE_CASES` asks for more cases, new ones each time; `FULLPIPE_SEED` repeats them.
+
+mod elements;
+mod locked;
+mod paced;
+
+use crate::random;
+use crate::record::{Record, ToTheEnd};
+use crate::reference;
+use crate::reference::Done;
+use crate::scenarios;
+use crate::scenarios::Size;
+use fullpipe_sim::config::{Config, Cpu, Drop, Element, KINDS, ReceivePath};
+use fullpipe_sim::trace::EventKind;
+use fullpipe_sim::units::Time;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+/// How many cases showed what: random cases that show nothing would prove nothing.
+type Seen = Mutex<BTreeMap<String, u32>>;
+
+static SEEN: Seen = Mutex::new(BTreeMap::new());
+
+fn show(seen: &Seen, what: &str) {
+    *seen.lock().unwrap().entry(what.into()).or_default() += 1;
+}
+
+fn compare(config: &Config) -> Result<(), String> {
+    let (told, done) = same(config)?;
+    note(&told, done.segments);
+    if done.paced > 0 {
+        show(&SEEN, "waits for its pace");
+    }
+    Ok(())
+}
+
+/// Runs a configuration both ways; what was told and done, if it is the same.
+fn same(config: &Config) -> Result<(Record, Done), String> {
+    let (mut expected, mut told) = (Record::default(), Record::default());
+    let done = reference::run(config, &mut expected);
+    let outcome = fullpipe_sim::sim::run(config, &mut told, &mut ToTheEnd)?;
+    if let Some(difference) = expected.difference(["reference", "simulator"], &told) {
+        return Err(difference);
+    }
+    if (outcome.segments, outcome.end, outcome.complete) != (done.segments, config.end, true) {
+        return Err(format!("{outcome:?}, but {} segments until {}", done.segments, config.end));
+    }
+    Ok((told, done))
+}
+
+/// Notes what a case showed.
+fn note(told: &Record, segments: u64) {
+    let show = |what: &str| show(&SEEN, what);
+    if segments > 100 {
+        show("more than 100 segments");
+    }
+    let mut kinds: Vec<_> = told.events().map(|event| event.kind).collect();
+    kinds.sort();
+    kinds.dedup();
+    kinds.into_iter().for_each(|kind| show(kind.name()));
+    for stage in told.announced() {
+        show(&format!("a {}", stage.kind));
+        let last = told.samples().filter(|s| s.stage == stage.index).last();
+        if last.is_some_and(|sample| sample.dropped > 0) {
+            show(&format!("dropped by {}", stage.kind));
+        }
+        if last.is_some_and(|sample| sample.marked > 0) {
+            show("marked");
+        }
+    }
+}
+
+#[test]
+fn trains_tell_what_packets_tell() {
+    let size = Size { packets: 3000, samples: 100 };
+    let configs = scenarios::config(size).prop_map(scenarios::with_ecn);
+    random::check(5000, configs.prop_map(scenarios::with_options), compare);
+    let seen = SEEN.lock().unwrap();
+    let kinds = [EventKind::Established, EventKind::FirstData, EventKind::CaState];
+    let kinds = kinds.iter().chain(&[EventKind::Retransmit, EventKind::Timeout]);
+    let places = ["qdisc", "link", "delay", "loss", "rx_ring", "backlog", "policer"]
+        .into_iter()
+        .chain(["gilbert-elliott", "drop", "varying-link", "trace-link"]);
+    let drops = places.map(|place| format!("dropped by {place}"));
+    let elements = KINDS.iter().map(|kind| format!("a {kind}"));
+    let few = kinds.map(|kind| kind.name().to_string()).chain(drops).chain(elements);
+    let more = ["more than 100 segments", "marked", "waits for its pace"];
+    for what in few.chain(more.map(String::from)) {
+        assert!(seen.get(&what).is_some_and(|&cases| cases >= 20), "hardly any {what}: {seen:?}");
+    }
+}
+
+/// Holes in the first flow, in front of a receiver that takes packets in a row: an interrupt for each,
+/// which takes no time.
+fn with_holes((config, gaps): (Config, Vec<u64>)) -> Config {
+    let segments = gaps.iter().scan(0, |at, gap| {
+        *at += gap;
+        Some(*at)
+    });
+    let (name, segments) = ("holes".to_string(), segments.collect());
+    let holes = Element::Drop(Drop { name, flow: 0, segments, acks: Vec::new() });
+    let mut config = config;
+    config.forward.insert(0, holes);
+    let receiver = &mut config.receiver;
+    (receiver.cpu, receiver.coalesce) = (Cpu::default(), Time::ZERO);
+    (receiver.receive_path, receiver.rx_ring) = (ReceivePath::Napi, 256);
+    config
+}
+
+#[test]
+fn rows_beyond_holes_tell_what_packets_tell() {
+    let size = Size { packets: 1000, samples: 3000 };
+    let gaps = prop::collection::vec(1..60u64, 1..8);
+    let configs = (scenarios::config(size), gaps).prop_map(with_holes);
+    random::check(1500, configs, compare);
+}

@@ -1,0 +1,121 @@
+//! Each stage by itself.
+
+use super::hold;
+use crate::record::Record;
+use fullpipe_sim::config::{Config, Discipline, Element};
+use fullpipe_sim::trace::{StageInfo, StageSample};
+use fullpipe_sim::units::Rate;
+
+/// The samples of each stage, a sample of nothing in front.
+fn histories(record: &Record) -> Vec<(&StageInfo, Vec<StageSample>)> {
+    let history = |stage: &StageInfo| {
+        let samples = record.samples().filter(|s| s.stage == stage.index).copied();
+        std::iter::once(StageSample::default()).chain(samples).collect()
+    };
+    record.announced().iter().map(|stage| (stage, history(stage))).collect()
+}
+
+/// What entered has left or waits; counters only grow; the peak is no less than the level was at
+/// either end.
+pub fn balance(record: &Record) -> Result<(), String> {
+    for (stage, samples) in histories(record) {
+        for pair in samples.windows(2) {
+            let (before, now) = (pair[0], pair[1]);
+            hold!(now.left >= before.left, "{}: {before:?} {now:?}", stage.name);
+            if stage.kind == "duplicate" {
+                let copies = now.left.checked_sub(now.entered);
+                hold!(copies.is_some_and(|n| n <= now.entered), "{}: {now:?}", stage.name);
+                hold!(now.waiting + now.dropped == 0, "{}: {now:?}", stage.name);
+                continue;
+            }
+            let inside = now.entered.checked_sub(now.left);
+            let inside = inside.ok_or(format!("{}: more left than entered", stage.name))?;
+            // A link holds one more packet than its queue: the one in transmission.
+            let sending = u64::from(stage.kind.ends_with("link") && inside > now.waiting);
+            hold!(inside == now.waiting + sending, "{}: {now:?}", stage.name);
+            hold!(now.peak >= now.waiting.max(before.waiting), "{}: {now:?}", stage.name);
+            // What a discipline drops later had entered.
+            let later = u64::from(stage.kind.ends_with("link"));
+            let came = |s: StageSample| s.entered + later * s.dropped;
+            hold!(now.peak <= before.waiting + (came(now) - came(before)), "{now:?}");
+            let counters = |s: StageSample| [came(s), s.left, s.dropped, s.busy_ns, s.blocked_ns];
+            let grown = counters(before).iter().zip(counters(now)).all(|(a, b)| *a <= b);
+            hold!(grown, "{}: {before:?} {now:?}", stage.name);
+        }
+    }
+    Ok(())
+}
+
+/// No level and no peak is above the stage's capacity.
+pub fn capacities(config: &Config, record: &Record) -> Result<(), String> {
+    // A ring that is empty takes an skb that is larger than itself.
+    let largest_skb = u64::from(65_535 / (config.mtu - 52) + 1);
+    for (stage, samples) in histories(record) {
+        let Some(capacity) = stage.capacity else { continue };
+        let capacity = capacity + beside(stage, config);
+        for sample in samples {
+            let (held, most) = match stage.kind {
+                "send_buffer" => continue,
+                kind if kind.ends_with("link") && stage.unit == "byte" => {
+                    (sample.waiting_bytes, capacity)
+                }
+                "tx_ring" => (sample.peak, capacity.max(largest_skb)),
+                _ => (sample.peak, capacity),
+            };
+            hold!(held <= most, "{}: {sample:?} of {capacity}", stage.name);
+        }
+    }
+    Ok(())
+}
+
+/// What Linux lets wait beside the limit: before fq eight packets that go by, and the one taken ahead, which red
+/// does not count either, in the stage's unit.
+fn beside(stage: &StageInfo, config: &Config) -> u64 {
+    let disciplines = config.forward.iter().chain(&config.back).filter_map(|e| match e {
+        Element::Link(link) if link.name == stage.name => Some(link.discipline),
+        Element::VaryingLink(link) if link.name == stage.name => Some(link.discipline),
+        _ => None,
+    });
+    let packet = if stage.unit == "byte" { u64::from(config.mtu) + 38 } else { 1 };
+    let most = disciplines.map(|discipline| match discipline {
+        Discipline::Fq(_) => 9 * packet,
+        Discipline::Red(_) => packet,
+        _ => 0,
+    });
+    most.sum()
+}
+
+/// Nothing works longer than the time that passes; what has work waiting works on it at once.
+pub fn work(config: &Config, record: &Record) -> Result<(), String> {
+    for (stage, samples) in histories(record) {
+        let rate = rate_of(stage, config);
+        for pair in samples.windows(2) {
+            let (before, now) = (pair[0], pair[1]);
+            let passed = (now.time - before.time).0;
+            let worked = now.busy_ns - before.busy_ns;
+            hold!(worked <= passed, "{}: {before:?} {now:?}", stage.name);
+            let Some(rate) = rate else { continue };
+            // The packet in transmission is in the ring, too, and may be all but sent.
+            let waiting = match stage.kind {
+                "link" => before.waiting_bytes,
+                _ => before.waiting_bytes.saturating_sub(u64::from(config.mtu)),
+            };
+            let due = rate.time_for(waiting).0.min(passed);
+            hold!(worked >= due, "{}: {before:?} {now:?}", stage.name);
+        }
+    }
+    Ok(())
+}
+
+/// The rate of a stage that transmits.
+fn rate_of(stage: &StageInfo, config: &Config) -> Option<Rate> {
+    match stage.name.as_str() {
+        "sender.tx_ring" => return Some(config.sender.nic_rate),
+        "receiver.tx_ring" => return Some(config.receiver.nic_rate),
+        _ => {}
+    }
+    config.forward.iter().chain(&config.back).find_map(|element| match element {
+        Element::Link(link) if link.name == stage.name => Some(link.rate),
+        _ => None,
+    })
+}

@@ -1,0 +1,406 @@
+//! Queue disciplines by hand: what leaves when, what is dropped, what is marked. And what holds of all of
+//! them, whatever comes.
+
+use crate::random;
+use fullpipe_sim::config::{Codel, Discipline, Fq, QueueLimit, Red};
+use fullpipe_sim::qdisc::{self, Queue, Size, Told, Verdict, Waiting};
+use fullpipe_sim::units::Time;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+const MTU: u32 = 1514;
+const CODEL: Codel = Codel { target: Time::ms(5), interval: Time::ms(100), ecn: false, mtu: MTU };
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Packet {
+    flow: u16,
+    number: u32,
+    capable: bool,
+    departs: Time,
+}
+
+impl qdisc::Packet for Packet {
+    fn flow(&self) -> u16 {
+        self.flow
+    }
+    fn departs(&self) -> Time {
+        self.departs
+    }
+    fn mark(&mut self) -> bool {
+        self.capable
+    }
+}
+
+/// A queue, and what it told.
+struct Desk {
+    queue: Box<dyn Queue<Packet>>,
+    told: Told<Packet>,
+    capable: bool,
+    sent: u32,
+}
+
+impl Desk {
+    fn new(discipline: Discipline, limit: QueueLimit) -> Desk {
+        let queue = discipline.build(limit, 1, "queue");
+        Desk { queue, told: Told::default(), capable: false, sent: 0 }
+    }
+
+    fn put(&mut self, now: Time, flow: u16, bytes: u32) -> Verdict {
+        self.put_until(now, flow, bytes, Time::ZERO)
+    }
+
+    /// A packet that is to leave at `departs`.
+    fn put_until(&mut self, now: Time, flow: u16, bytes: u32, departs: Time) -> Verdict {
+        let packet = Packet { flow, number: self.sent, capable: self.capable, departs };
+        self.sent += 1;
+        self.queue.enqueue(Waiting { packet, bytes, came: now }, Size::default(), &mut self.told)
+    }
+
+    fn take(&mut self, now: Time) -> Option<Waiting<Packet>> {
+        self.queue.dequeue(now, &mut self.told)
+    }
+
+    /// Flows of all that leaves, in order.
+    fn flows(&mut self, now: Time) -> String {
+        let letter = |flow: u16| char::from(b'A' + flow as u8);
+        std::iter::from_fn(|| self.take(now)).map(|waiting| letter(waiting.packet.flow)).collect()
+    }
+}
+
+/// Milliseconds at which a queue of 50 packets, into which one comes and of which one leaves each
+/// millisecond, drops or marks.
+fn signals(discipline: Discipline, capable: bool, ms: u64) -> Vec<u64> {
+    let mut desk = Desk { capable, ..Desk::new(discipline, QueueLimit::Packets(1000)) };
+    (0..50).for_each(|_| {
+        desk.put(Time::ZERO, 0, MTU);
+    });
+    let mut times = Vec::new();
+    for at in 0..ms {
+        desk.put(Time::ms(at), 0, MTU);
+        desk.take(Time::ms(at));
+        let signals = desk.told.dropped.drain(..).count() as u32 + desk.told.marked;
+        desk.told.marked = 0;
+        // What is dropped is made up for, so that the queue stands.
+        (0..signals).for_each(|_| {
+            desk.put(Time::ms(at), 0, MTU);
+        });
+        times.extend((0..signals).map(|_| at));
+    }
+    times
+}
+
+/// The delay is above 5 ms from 5 ms on, an interval later that is too long: at 106 ms (the time has to be
+/// over). Then by the control law an interval over sqrt(count) after the one before, at whole milliseconds:
+///
+/// | count | 1/sqrt(count) | in Linux, by Newton's steps | after the one before, ms | sum | at, ms |
+/// |--:|--:|--:|--:|--:|--:|
+/// | 1 | 1 | 1 | 100.0 | 206.0 | 206 |
+/// | 2 | 0.707 | 1 (3 - 2 x 1) / 2 = 0.5 | 50.0 | 256.0 | 256 |
+/// | 3 | 0.577 | 0.5 (3 - 3 x 0.25) / 2 = 0.5625 | 56.2 | 312.2 | 313 |
+/// | 4 | 0.5 | 0.5625 (3 - 4 x 0.3164) / 2 = 0.4878 | 48.8 | 361.0 | 361 |
+/// | 5 | 0.447 | 0.4878 (3 - 5 x 0.2380) / 2 = 0.4416 | 44.2 | 405.2 | 406 |
+/// | 6 | 0.408 | 0.4416 (3 - 6 x 0.1950) / 2 = 0.4040 | 40.4 | 445.6 | 446 |
+/// | 7 | 0.378 | 0.4040 (3 - 7 x 0.1633) / 2 = 0.3752 | 37.5 | 483.1 | 484 |
+/// | 8 | 0.354 | 0.3752 (3 - 8 x 0.1408) / 2 = 0.3515 | 35.2 | 518.3 | 519 |
+#[test]
+fn codel_drops_from_a_standing_queue_ever_sooner() {
+    let drops = [106, 206, 256, 313, 361, 406, 446, 484];
+    for (discipline, capable) in [
+        (Discipline::Codel(CODEL), false),
+        (Discipline::FqCodel(CODEL), false),
+        (Discipline::Codel(CODEL), true),
+        (Discipline::Codel(Codel { ecn: true, ..CODEL }), true),
+        (Discipline::FqCodel(Codel { ecn: true, ..CODEL }), true),
+    ] {
+        let found = signals(discipline, capable, 510);
+        assert!(found.len() == drops.len(), "{discipline:?}: {found:?}");
+        let near = found.iter().zip(drops).all(|(found, drop)| found.abs_diff(drop) <= 1);
+        assert!(near, "{discipline:?}: {found:?}");
+    }
+}
+
+#[test]
+fn codel_marks_what_can_be_marked_only() {
+    let marking = Discipline::Codel(Codel { ecn: true, ..CODEL });
+    for (capable, marked) in [(true, 1), (false, 0)] {
+        let mut desk = Desk { capable, ..Desk::new(marking, QueueLimit::Packets(1000)) };
+        (0..10).for_each(|_| {
+            desk.put(Time::ZERO, 0, MTU);
+        });
+        desk.take(Time::ms(10));
+        let left = desk.take(Time::ms(111)).expect("a packet");
+        assert_eq!((desk.told.marked, desk.told.dropped.len() as u32), (marked, 1 - marked));
+        assert_eq!(left.packet.number, 2 - marked);
+    }
+}
+
+#[test]
+fn codel_leaves_a_queue_of_one_packet_alone() {
+    let discipline = Discipline::Codel(CODEL);
+    for (behind, dropped) in [(1, 0), (2, 1)] {
+        let mut desk = Desk::new(discipline, QueueLimit::Packets(1000));
+        for at in 0..400 {
+            while desk.sent - (desk.told.dropped.len() as u32) < at + 1 + behind {
+                desk.put(Time::ZERO, 0, MTU);
+            }
+            desk.take(Time::ms(u64::from(at) + 20));
+        }
+        assert_eq!(usize::from(!desk.told.dropped.is_empty()), dropped, "{behind}");
+    }
+}
+
+/// A turn is 1514 bytes. A's first packet takes it; then it is the turn of B, which is new, until it owes 486;
+/// then A has two turns, for B has nothing more.
+#[test]
+fn fq_codel_serves_flows_in_turn() {
+    let mut desk = Desk::new(Discipline::FqCodel(CODEL), QueueLimit::Packets(1000));
+    (0..4).for_each(|_| {
+        desk.put(Time::ZERO, 0, 1514);
+    });
+    (0..4).for_each(|_| {
+        desk.put(Time::ZERO, 1, 500);
+    });
+    assert_eq!(desk.flows(Time::ms(1)), "ABBBBAAA");
+}
+
+/// Of ten packets of B and two of A one more is too many: half of B's bytes go from its head. Whose packet came
+/// is told of it if it was its own flow.
+#[test]
+fn a_full_fq_codel_loses_half_of_the_longest_flow() {
+    for (last, verdict) in [(0, Verdict::Taken), (1, Verdict::Congested)] {
+        let mut desk = Desk::new(Discipline::FqCodel(CODEL), QueueLimit::Packets(12));
+        (0..2).for_each(|_| {
+            desk.put(Time::ZERO, 0, MTU);
+        });
+        (0..10).for_each(|_| {
+            desk.put(Time::ZERO, 1, MTU);
+        });
+        assert_eq!(desk.put(Time::ZERO, last, MTU), verdict);
+        let lost: Vec<u32> = desk.told.dropped.iter().map(|w| w.packet.number).collect();
+        let half = if last == 0 { 5 } else { 6 };
+        assert_eq!(lost, (2..2 + half).collect::<Vec<_>>());
+    }
+    let mut desk = Desk::new(Discipline::FqCodel(CODEL), QueueLimit::Packets(500));
+    (0..501).for_each(|_| {
+        desk.put(Time::ZERO, 0, MTU);
+    });
+    assert_eq!(desk.told.dropped.len(), 64, "a batch");
+}
+
+/// Eight packets go by. Of A's next ones ten are its first turn (15140 bytes); B is new then; A goes on.
+#[test]
+fn fq_serves_new_flows_first() {
+    let fq = Fq { flow_limit: 100, mtu: MTU };
+    let mut desk = Desk::new(Discipline::Fq(fq), QueueLimit::Packets(1000));
+    (0..21).for_each(|_| {
+        desk.put(Time::ZERO, 0, MTU);
+    });
+    (0..3).for_each(|_| {
+        desk.put(Time::ZERO, 1, MTU);
+    });
+    assert_eq!(desk.flows(Time::ms(1)), ["A".repeat(18), "BBB".into(), "AAA".into()].concat());
+    // A's first turn is over, of B's seven packets are left: then two each.
+    (0..8).for_each(|_| {
+        desk.put(Time::ms(2), 2, MTU);
+    });
+    for flow in [0, 1] {
+        (0..14).for_each(|_| {
+            desk.put(Time::ms(2), flow, MTU);
+        });
+    }
+    assert_eq!(desk.flows(Time::ms(3)), "CCCCCCCCBBBBBBBABBAABBAABBAABAAAAAAA");
+}
+
+/// A at 20 us and 40, B at 30: a timer with 10 us of slack, unless somebody asks before. C's packets may leave at once:
+/// the first goes by flows that wait, the second not by one whose time has come.
+#[test]
+fn fq_keeps_packets_until_their_time() {
+    let fq = Discipline::Fq(Fq { flow_limit: 100, mtu: MTU });
+    let us = Time::us;
+    let new = || {
+        let mut desk = Desk::new(fq, QueueLimit::Packets(1000));
+        for (flow, until) in [(0, us(20)), (0, us(40)), (1, us(30))] {
+            assert_eq!(desk.put_until(us(1), flow, MTU, until), Verdict::Taken);
+        }
+        assert_eq!((desk.flows(us(1)), desk.queue.due()), (String::new(), Some(us(30))));
+        desk
+    };
+    let mut desk = new();
+    assert_eq!((desk.flows(us(19)), desk.flows(us(20))), (String::new(), "A".into()));
+    assert_eq!((desk.queue.due(), desk.flows(us(30))), (Some(us(40)), "B".into()));
+    assert_eq!((desk.queue.due(), desk.flows(us(50))), (Some(us(50)), "A".into()));
+    assert_eq!(desk.queue.due(), None);
+    let mut desk = new();
+    desk.put(us(19), 2, MTU);
+    assert_eq!(desk.flows(us(19)), "C");
+    desk.put(us(25), 2, MTU);
+    assert_eq!(desk.flows(us(25)), "CA", "a new flow is before one that is released");
+}
+
+/// More than ten seconds ahead is too far.
+#[test]
+fn fq_has_a_horizon() {
+    let mut desk =
+        Desk::new(Discipline::Fq(Fq { flow_limit: 9, mtu: MTU }), QueueLimit::Packets(9));
+    let now = Time::secs(1);
+    assert_eq!(desk.put_until(now, 0, MTU, Time::secs(11)), Verdict::Taken);
+    assert_eq!(desk.put_until(now, 0, MTU, Time::secs(11) + Time(1)), Verdict::Refused);
+}
+
+#[test]
+fn fq_bounds_each_flow() {
+    let fq = Fq { flow_limit: 3, mtu: MTU };
+    let mut desk = Desk::new(Discipline::Fq(fq), QueueLimit::Packets(5));
+    // Those that go by count nowhere.
+    let verdicts: Vec<bool> =
+        (0..12).map(|_| desk.put(Time::ZERO, 0, MTU) == Verdict::Taken).collect();
+    assert_eq!(verdicts.iter().filter(|taken| **taken).count(), 8 + 3);
+    let others: Vec<bool> =
+        (0..3).map(|_| desk.put(Time::ZERO, 1, MTU) == Verdict::Taken).collect();
+    assert_eq!(others, [true, true, false], "five in all");
+}
+
+/// A queue of 2000 bytes between 1000 and 3000, with a tenth at 3000: a twentieth. The gaps between two drops
+/// are uniform from 1 to 20.
+#[test]
+fn red_drops_at_even_gaps() {
+    let red = Red {
+        min: 1000,
+        max: 3000,
+        probability: 0.1,
+        weight: 4,
+        ecn: false,
+        packet_time: Time::us(12),
+    };
+    let mut desk = Desk::new(Discipline::Red(red), QueueLimit::Bytes(1_000_000));
+    desk.put(Time::ZERO, 0, 1000);
+    desk.put(Time::ZERO, 0, 1000);
+    let (mut gaps, mut gap) = (Vec::new(), 0);
+    for us in 0..200_000 {
+        gap += 1;
+        if desk.put(Time::us(us), 0, 1000) == Verdict::Taken {
+            desk.take(Time::us(us));
+        } else if us > 1000 {
+            gaps.push(std::mem::take(&mut gap));
+        }
+    }
+    let gaps = &gaps[1..];
+    let mean = gaps.iter().sum::<u32>() as f64 / gaps.len() as f64;
+    assert!((10.3..10.7).contains(&mean), "{mean} of {}", gaps.len());
+    assert!(gaps.iter().all(|gap| (1..=20).contains(gap)));
+    let often = |gap| gaps.iter().filter(|found| **found == gap).count() as f64;
+    assert!((1..=20).all(|gap| (0.85..1.15).contains(&(often(gap) * 20.0 / gaps.len() as f64))));
+}
+
+/// A weight of a half: each 12 us of an empty queue halve the average, in steps of 2 us. That of 4000 bytes comes
+/// below 1001, from which on all is dropped, after two of them.
+#[test]
+fn red_forgets_while_it_is_empty() {
+    let red = Red {
+        min: 1000,
+        max: 1001,
+        probability: 1.0,
+        weight: 1,
+        ecn: false,
+        packet_time: Time::us(12),
+    };
+    for (pause, verdict) in [(22, Verdict::Congested), (24, Verdict::Taken)] {
+        let mut desk = Desk::new(Discipline::Red(red), QueueLimit::Bytes(1_000_000));
+        assert_eq!(desk.put(Time::ZERO, 0, 4000), Verdict::Taken);
+        (0..30).for_each(|_| assert_eq!(desk.put(Time::ZERO, 0, 4000), Verdict::Congested));
+        assert!(desk.take(Time::us(10)).is_some() && desk.take(Time::us(10)).is_none());
+        assert_eq!(desk.put(Time::us(10 + pause), 0, 4000), verdict, "{pause}");
+    }
+}
+
+#[test]
+fn a_full_fifo_refuses() {
+    for limit in [QueueLimit::Packets(2), QueueLimit::Bytes(3028)] {
+        let mut desk = Desk::new(Discipline::Fifo, limit);
+        let mut put = || desk.put(Time::ZERO, 0, MTU);
+        assert_eq!([put(), put(), put()], [Verdict::Taken, Verdict::Taken, Verdict::Refused]);
+    }
+}
+
+/// A discipline, its limit, and what comes: ns since the one before, flow, bytes, whether it can be marked, how
+/// many are taken then.
+type Case = (Discipline, QueueLimit, Vec<(u64, u16, u32, bool, u8)>);
+
+fn case() -> impl Strategy<Value = Case> {
+    let codel = (1..10u64, 1..50u64, any::<bool>()).prop_map(|(target, interval, ecn)| Codel {
+        target: Time::us(100 * target),
+        interval: Time::ms(interval),
+        ecn,
+        mtu: MTU,
+    });
+    let fq = (1..50u32).prop_map(|flow_limit| Fq { flow_limit, mtu: MTU });
+    let red = (100..9000u64, 1..9000u64, 0.0..=1.0f64, 1..10u8, any::<bool>()).prop_map(
+        |(min, more, probability, weight, ecn)| {
+            let packet_time = Time::us(12);
+            Red { min, max: min + more, probability, weight, ecn, packet_time }
+        },
+    );
+    let discipline = prop_oneof![
+        Just(Discipline::Fifo),
+        codel.clone().prop_map(Discipline::Codel),
+        codel.prop_map(Discipline::FqCodel),
+        fq.prop_map(Discipline::Fq),
+        red.prop_map(Discipline::Red),
+    ];
+    let limit = prop_oneof![
+        (1..200u32).prop_map(QueueLimit::Packets),
+        (1..200_000u64).prop_map(QueueLimit::Bytes),
+    ];
+    let coming = (0..3_000_000u64, 0..4u16, 40..1515u32, any::<bool>(), 0..3u8);
+    (discipline, limit, prop::collection::vec(coming, 1..600))
+}
+
+/// What came has left in its flow's order, was dropped, or waits; a packet is told of once.
+fn keeps_its_books((discipline, limit, coming): &Case) -> Result<(), String> {
+    let mut desk = Desk::new(*discipline, *limit);
+    let (mut now, mut last, mut left) = (Time::ZERO, BTreeMap::new(), 0usize);
+    let mut until = BTreeMap::new();
+    let mut leave =
+        |waiting: &Waiting<Packet>| match last.insert(waiting.packet.flow, waiting.packet.number) {
+            Some(before) if before >= waiting.packet.number => {
+                Err(format!("{waiting:?} after {before}"))
+            }
+            _ => Ok(()),
+        };
+    for &(gap, flow, bytes, capable, takes) in coming {
+        now += Time(gap);
+        desk.capable = capable;
+        let before = desk.told.dropped.len();
+        // Each second one has time, those of a flow in order.
+        let last = until.entry(flow).or_insert(Time::ZERO);
+        *last = (*last).max(now + Time(gap * u64::from(bytes % 2)));
+        let refused = desk.put_until(now, flow, bytes, *last) == Verdict::Refused;
+        if refused && desk.told.dropped.len() != before + 1 {
+            return Err("what was refused is dropped".into());
+        }
+        for _ in 0..takes {
+            if let Some(waiting) = desk.take(now) {
+                if matches!(discipline, Discipline::Fq(_)) && waiting.packet.departs > now {
+                    return Err(format!("{waiting:?} leaves at {now}"));
+                }
+                leave(&waiting)?;
+                left += 1;
+            }
+        }
+    }
+    let mut waits = 0;
+    desk.queue.each(&mut |_| waits += 1);
+    let dropped = desk.told.dropped.len();
+    if coming.len() != left + dropped + waits {
+        return Err(format!("{} came, {left} left, {dropped} lost, {waits} wait", coming.len()));
+    }
+    let mut numbers: Vec<u32> = desk.told.dropped.iter().map(|w| w.packet.number).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    if numbers.len() == dropped { Ok(()) } else { Err("a packet was dropped twice".into()) }
+}
+
+#[test]
+fn every_discipline_keeps_its_books() {
+    random::check(3000, case(), keeps_its_books);
+}

@@ -1,0 +1,230 @@
+//! Rows of a profile about buffers: what of a receive buffer is offered, and what of a flow may wait in its host.
+
+use crate::conversation::{SEGMENT, host};
+use fullpipe_sim::cc::Congestion;
+use fullpipe_sim::config::Sockopt;
+use fullpipe_sim::tcp::profile::{InitialWindow, Profile, RcvTuning, WindowShare, find};
+use fullpipe_sim::tcp::receiver::Receiver;
+use fullpipe_sim::tcp::sender::Sender;
+use fullpipe_sim::tcp::{Ack, Output, Segment, Transmission};
+use fullpipe_sim::units::Time;
+
+const MSS: u64 = SEGMENT as u64;
+
+/// Linux 6.12 with one row changed.
+fn linux(change: impl FnOnce(&mut Profile)) -> Profile {
+    let mut profile = *find("6.12").expect("it is known");
+    change(&mut profile);
+    profile
+}
+
+/// A receiver with `rcvbuf` twice of which is granted; it has had so many segments, none of which was read.
+fn receiver(profile: &Profile, rcvbuf: u64, segments: u64) -> Receiver {
+    let mut host = host();
+    host.sysctl.rmem_max = 1 << 20;
+    let mut tcp = Receiver::new(profile, &host, SEGMENT, Some(rcvbuf));
+    for number in 0..segments {
+        let segment = Segment { seq: number * MSS, len: SEGMENT, ..Segment::default() };
+        tcp.on_segment(Time::ms(number), segment);
+    }
+    tcp
+}
+
+/// Half of the buffer is window until a segment has shown how much of its memory is data: 1000 of 1832 bytes, 139/256.
+#[test]
+fn window_share() {
+    let space = |share, segments| {
+        let profile = linux(|p| p.window_share = share);
+        receiver(&profile, 1 << 20, segments).window.full_space()
+    };
+    assert_eq!(space(WindowShare::Measured, 0), 1 << 20);
+    assert_eq!(space(WindowShare::Measured, 1), (2 << 20) * 139 / 256);
+    // The sysctl of the tests' host says three quarters.
+    assert_eq!(space(WindowShare::AdvWinScale, 1), (2 << 20) / 4 * 3);
+}
+
+/// The first ACK need not open the window step by step: the SYN-ACK has offered all, although it could tell 64 KB.
+#[test]
+fn offers_first_window() {
+    let first = |whole, most| {
+        let profile = linux(|p| (p.offers_first_window, p.initial_window) = (whole, most));
+        let mut tcp = receiver(&profile, 1 << 20, 1);
+        (tcp.window.told_first(), tcp.make_ack().window / MSS)
+    };
+    // Half of the buffer less a segment, and two for the first that came.
+    let all = InitialWindow::Unbounded;
+    assert_eq!(first(true, all), (65_535, ((1 << 20) - 1000 + 2000) / 1000));
+    assert_eq!(first(false, all), (65_535, 65 + 2));
+    // Linux 6.1 offers what it tells.
+    assert_eq!(first(true, InitialWindow::Full), (65_535, 65 + 2));
+}
+
+/// A segment of 200 bytes opens the window if only its data counts; with 832 bytes more it does not look honest.
+#[test]
+fn grows_by_data() {
+    let grown = |by_data| {
+        let profile = linux(|p| (p.grows_by_data, p.offers_first_window) = (by_data, false));
+        let mut tcp = receiver(&profile, 1 << 20, 0);
+        let before = tcp.window.rcv_ssthresh;
+        tcp.window.rcv_ssthresh = 600_000;
+        let opened = tcp.window.grow(200);
+        assert!(before < 600_000);
+        opened
+    };
+    assert_eq!([grown(true), grown(false)], [true, false]);
+}
+
+/// With less than a sixteenth of the buffer free no window is offered; else with less than a segment.
+#[test]
+fn closes_small_window() {
+    let offered = |early, segments| {
+        let profile = linux(|p| {
+            (p.closes_small_window, p.joins_received) = (early, false);
+            p.window_share = WindowShare::AdvWinScale;
+        });
+        let mut tcp = receiver(&profile, 50_000, segments);
+        let rcv_mss = tcp.acks.rcv_mss;
+        tcp.window.select(rcv_mss) / MSS
+    };
+    // 1832 bytes of memory each, of 100,000; three quarters of what is left, of 75,000 when nothing waits.
+    assert_eq!([offered(true, 50), offered(false, 50)], [6, 6]);
+    assert_eq!([offered(true, 52), offered(false, 52)], [0, 3]);
+}
+
+/// A host that is slow to send: nothing leaves it.
+#[derive(Default)]
+struct Slow {
+    sent: Vec<u32>,
+    memory: u64,
+}
+
+impl Output for Slow {
+    fn transmit(&mut self, skb: Transmission) -> bool {
+        self.sent.push(skb.len / SEGMENT);
+        self.memory += u64::from(skb.len) + 832;
+        true
+    }
+    fn now(&self) -> Time {
+        Time::ms(100)
+    }
+    fn in_host(&mut self) -> u64 {
+        self.memory
+    }
+}
+
+/// At 200 bytes per millisecond two skbs' memory is the limit; with the byte that counts for the socket itself it is
+/// reached as two wait in the host. When the first has left, one more goes.
+#[test]
+fn small_queues() {
+    let sent = |small| {
+        let mut host = host();
+        host.tso = true;
+        let cc = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
+        let profile = linux(|p| p.small_queues = small);
+        let mut tcp = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
+        let mut wire = Slow::default();
+        tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
+        let goal = tcp.size_goal();
+        for left in (0..40).rev() {
+            tcp.copied(SEGMENT, goal, left > 0, &mut wire);
+        }
+        tcp.end_write(&mut wire);
+        let waits = tcp.waits_for_host();
+        wire.memory -= 2832;
+        tcp.on_room_in_host(&mut wire);
+        (wire.sent, waits)
+    };
+    assert_eq!(sent(true), (vec![2, 2, 2], true));
+    assert_eq!(sent(false), (vec![2, 2, 2, 2, 2], false));
+}
+
+/// A sender of Linux 6.12 with ten segments of cwnd that has written `segments`, as far as it may; and how many these are.
+fn written(lowat: (Option<u32>, Option<u32>), segments: u32) -> (Sender, Slow, u32) {
+    let mut host = host();
+    host.sysctl.tcp_notsent_lowat = lowat.0;
+    let cc = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
+    let mut tcp = Sender::new(&linux(|_| {}), &host, cc, SEGMENT, Some(1 << 22));
+    tcp.set_options(Sockopt { notsent_lowat: lowat.1, ..Sockopt::default() });
+    let mut wire = Slow::default();
+    tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
+    let mut taken = 0;
+    while taken < segments && tcp.next_copy(SEGMENT, SEGMENT).is_some() {
+        tcp.copied(SEGMENT, SEGMENT, true, &mut wire);
+        wire.memory = 0;
+        taken += 1;
+    }
+    (tcp, wire, taken)
+}
+
+/// Ten segments are sent at once; from then on what was written waits. An skb may be begun below the limit, so that a
+/// part of one can lie above it. The socket option goes before the sysctl, and 0 is none.
+#[test]
+fn notsent_lowat_stops_the_writer() {
+    for (lowat, most) in [
+        ((None, None), 40),
+        ((Some(4000), None), 14),
+        ((Some(4001), None), 15),
+        ((Some(9000), Some(4000)), 14),
+        ((Some(4000), Some(0)), 14),
+        ((None, Some(1)), 11),
+    ] {
+        assert_eq!(written(lowat, 40).2, most, "{lowat:?}");
+    }
+}
+
+/// Of the limit less than half may wait when the writer is woken: of 4001 bytes two segments, of 4000 one.
+#[test]
+fn notsent_lowat_wakes_the_writer() {
+    for (lowat, left) in [(4001, 2), (4000, 1)] {
+        let (mut tcp, mut wire, taken) = written((None, Some(lowat)), 40);
+        let mut ack = 0;
+        while !tcp.has_write_space() {
+            assert!(ack < taken, "never");
+            ack += 1;
+            // Each ACK lets two go, in slow start.
+            let window = 1 << 20;
+            let ack = Ack { ack: u64::from(ack) * MSS, window, ..Ack::default() };
+            tcp.on_ack(&ack, &mut wire);
+            wire.memory = 0;
+        }
+        assert!(tcp.unsent() <= left * MSS && tcp.unsent() + 2 * MSS > left * MSS, "{lowat}");
+    }
+}
+
+/// The buffer after a reader has read 1, 2 and 4 windows of ten segments in an RTT of 100 ms each.
+fn tuned(tuning: RcvTuning) -> Vec<u64> {
+    let profile = linux(|p| p.rcv_tuning = tuning);
+    let mut host = host();
+    host.sysctl.tcp_rmem = [4096, 131_072, 16 << 20];
+    let mut tcp = Receiver::new(&profile, &host, SEGMENT, None);
+    tcp.on_syn(Time::ZERO);
+    tcp.on_accept(Time::ms(100));
+    let mut seen = Vec::new();
+    for (round, segments) in [(1, 10), (2, 20), (3, 40), (4, 1)] {
+        for number in 0..segments {
+            let now = Time::ms(100 * round) + Time::us(number);
+            let seq = tcp.rcv_nxt;
+            // The sender echoes what was sent an RTT ago; the first tick is 1.
+            let tsecr = 100 * (round as u32 - 1) + 1;
+            tcp.on_segment(now, Segment { seq, len: SEGMENT, tsecr, ..Segment::default() });
+            tcp.read(now, tcp.readable());
+        }
+        seen.push(tcp.window.rcvbuf);
+    }
+    seen
+}
+
+/// Twice what was copied in the last RTT, 16 segments, and twice what that grows by in proportion; the first segment of
+/// the next RTT is read with it. Of 256 bytes of memory 139 are window.
+#[test]
+fn rcv_tuning() {
+    let wanted = |copied: u64, before: u64| {
+        let base = 2 * copied + 16_000;
+        (base + 2 * (base * (copied - before) / before)) * 256 / 139
+    };
+    let today = tuned(RcvTuning::Growth);
+    assert_eq!(today[..2], [131_072, 131_072], "there is room enough");
+    assert_eq!(today[2], wanted(20_000, 11_000));
+    assert_eq!(today[3], wanted(40_000, 20_000));
+    assert_ne!(tuned(RcvTuning::PerRtt), today);
+}

@@ -1,0 +1,189 @@
+//! Rows of a profile that a conversation about loss does not show: what the congestion control is
+//! told, the first window, the first timeout, and what a connection leaves for the next one.
+
+use crate::conversation::{SEGMENT, host, profile};
+use fullpipe_sim::cc::Congestion;
+use fullpipe_sim::config::Host;
+use fullpipe_sim::tcp::metrics::Metrics;
+use fullpipe_sim::tcp::profile::{CcRtt, InitialWindow, PktsAcked, Profile};
+use fullpipe_sim::tcp::receiver::Receiver;
+use fullpipe_sim::tcp::sender::{Sender, Writer};
+use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
+use fullpipe_sim::units::Time;
+
+/// Takes everything.
+#[derive(Default)]
+struct Wire {
+    now: Time,
+    sent: Vec<Transmission>,
+}
+
+impl Output for Wire {
+    fn transmit(&mut self, skb: Transmission) -> bool {
+        self.sent.push(skb);
+        true
+    }
+    fn now(&self) -> Time {
+        self.now
+    }
+}
+
+/// A connection that has sent 100 segments at once, and its wire.
+fn full(profile: &Profile, host: &Host, congestion: &str) -> (Sender, Wire) {
+    let cc = Congestion::new(congestion, &[], profile.name, host.hz, 1).expect("a control");
+    full_with(profile, host, cc)
+}
+
+fn full_with(profile: &Profile, host: &Host, cc: Congestion) -> (Sender, Wire) {
+    let mut tcp = Sender::new(profile, host, cc, SEGMENT, Some(1 << 22));
+    let mut wire = Wire::default();
+    tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
+    wire.now = Time::ms(100);
+    let goal = tcp.size_goal();
+    for left in (0..400).rev() {
+        tcp.copied(SEGMENT, goal, left > 0, &mut wire);
+    }
+    tcp.end_write(&mut wire);
+    (tcp, wire)
+}
+
+fn ack(segments: u64, sacks: &[(u64, u64)]) -> Ack {
+    let bytes = |n| n * u64::from(SEGMENT);
+    let mut blocks = [(0, 0); 4];
+    for (slot, &(start, end)) in blocks.iter_mut().zip(sacks) {
+        *slot = (bytes(start), bytes(end));
+    }
+    let sacks = (!sacks.is_empty()).then_some(Sacks { blocks, count: sacks.len() });
+    Ack { ack: bytes(segments), window: 1 << 20, sacks, ..Ack::default() }
+}
+
+/// The delayed-ACK estimate of CUBIC counts skbs in 2.6.20 and segments since 2.6.24: an ACK of one
+/// skb with four segments.
+#[test]
+fn pkts_acked() {
+    let estimate = |unit| {
+        let mut host = host();
+        host.tso = true;
+        let profile = profile(|p| p.pkts_acked = unit);
+        let (mut tcp, mut wire) = full(profile, &host, "cubic");
+        wire.now = Time::ms(200);
+        tcp.on_ack(&ack(4, &[]), &mut wire);
+        tcp.congestion().private()[5] >> 32
+    };
+    // From 32 (two per ACK, in sixteenths): minus a sixteenth of itself, plus what was counted.
+    let skbs = 4;
+    assert_eq!(estimate(PktsAcked::Segments), 32 - 2 + 4);
+    assert!(estimate(PktsAcked::Skbs) < 32 - 2 + skbs, "{}", estimate(PktsAcked::Skbs));
+}
+
+/// The least RTT that CUBIC knows: nothing from echoes without timestamps, else the last packet's, in
+/// jiffies x 8. Since 2.6.39 it is in ms x 8; exact, if CUBIC asks for it, else of jiffies.
+#[test]
+fn cc_rtt() {
+    let delay_min = |kernel, rtt, hystart| {
+        let mut profile = *fullpipe_sim::tcp::profile::find(kernel).expect("it is known");
+        profile.cc_rtt = rtt;
+        let mut host = host();
+        host.hz = 100;
+        let parameters = [("hystart".to_string(), hystart)];
+        let cc = Congestion::new("cubic", &parameters, kernel, host.hz, 1).expect("a control");
+        let (mut tcp, mut wire) = full_with(&profile, &host, cc);
+        wire.now = Time::us(203_000);
+        tcp.on_ack(&ack(1, &[]), &mut wire);
+        tcp.congestion().private()[3] >> 32
+    };
+    assert_eq!(delay_min("2.6.24", CcRtt::Echo, 0), 0);
+    assert_eq!(delay_min("2.6.24", CcRtt::Jiffies, 0), 8 * 10);
+    // 103 ms are rounded up to eleven jiffies.
+    assert_eq!(delay_min("2.6.32", CcRtt::Microseconds, 1), 8 * 11);
+    assert_eq!(delay_min("2.6.32", CcRtt::Jiffies, 1), 8 * 10);
+    assert_eq!(delay_min("3.14", CcRtt::Microseconds, 1), 8 * 103);
+    assert_eq!(delay_min("3.14", CcRtt::Microseconds, 0), 8 * 100);
+}
+
+/// An ACK of a part of a large skb tells the RTT, if that part is a segment at least.
+#[test]
+fn a_part_of_an_skb_tells_the_rtt() {
+    let srtt = |bytes| {
+        let mut host = host();
+        host.tso = true;
+        let (mut tcp, mut wire) = full(profile(|_| {}), &host, "reno");
+        wire.now = Time::ms(280);
+        tcp.on_ack(&Ack { ack: bytes, window: 1 << 20, sacks: None, ..Ack::default() }, &mut wire);
+        tcp.srtt_us()
+    };
+    // After 100 ms of the handshake one of 180 ms counts an eighth.
+    assert_eq!(srtt(1000), 110_000);
+    assert_eq!(srtt(999), 100_000);
+}
+
+/// Segments that a receiver offers at first, at 1000 and at 8960 bytes.
+#[test]
+fn initial_window() {
+    let offered = |initial, mss| {
+        let mut profile = *profile(|_| {});
+        profile.initial_window = initial;
+        Receiver::new(&profile, &host(), mss, Some(1 << 20)).window.rcv_wnd / u64::from(mss)
+    };
+    let offers = |initial| [offered(initial, 1000), offered(initial, 1448), offered(initial, 8960)];
+    assert_eq!(offers(InitialWindow::ByMss), [4, 4, 2]);
+    assert_eq!(offers(InitialWindow::Ten), [10, 10, 2]);
+    assert_eq!(offers(InitialWindow::Twenty), [20, 20, 3]);
+    // All that a SYN-ACK can tell, and as much of 2 MiB as may be window, in whole segments.
+    assert_eq!(offers(InitialWindow::Full), [65, 45, 7]);
+}
+
+/// Without an RTT sample the first timeout is 3 s, since 3.1 1 s (RFC 6298).
+#[test]
+fn timeout_init() {
+    let first = |name| {
+        let profile = fullpipe_sim::tcp::profile::find(name).expect("it is known");
+        let cc = Congestion::new("reno", &[], name, 1000, 1).expect("a control");
+        let mut tcp = Sender::new(profile, &host(), cc, SEGMENT, Some(1 << 22));
+        let mut wire = Wire::default();
+        tcp.established(Time::ZERO, 1 << 20, None, None);
+        tcp.copied(SEGMENT, SEGMENT, false, &mut wire);
+        tcp.end_write(&mut wire);
+        tcp.timer()
+    };
+    assert_eq!(first("2.6.20"), Some(Time::secs(3)));
+    assert_eq!(first("3.14"), Some(Time::secs(1)));
+}
+
+/// A finished connection leaves ssthresh and RTT, unless tcp_no_metrics_save says otherwise.
+#[test]
+fn metrics_are_kept_between_connections() {
+    let next = |no_save| {
+        let mut host = host();
+        host.sysctl.tcp_no_metrics_save = no_save;
+        host.timestamps = true;
+        let profile = profile(|_| {});
+        let (mut tcp, mut wire) = full(profile, &host, "reno");
+        tcp.writer = Writer::Done;
+        // A loss: ssthresh falls to 2; then everything arrives, 300 ms later.
+        wire.now = tcp.timer().expect("the timer runs");
+        tcp.on_timer(&mut wire);
+        wire.now += Time::ms(300);
+        let mut at = 0;
+        while !tcp.is_finished() {
+            at = (at + 1).min(400);
+            wire.now += Time::ms(1);
+            let echo = wire.sent.last().map_or(0, |skb| skb.tsval);
+            tcp.on_ack(&Ack { tsecr: echo, ..ack(at, &[]) }, &mut wire);
+            if let Some(due) = tcp.timer().filter(|&due| due < wire.now) {
+                wire.now = due;
+                tcp.on_timer(&mut wire);
+            }
+        }
+        let mut cache = Metrics::default();
+        tcp.leave_metrics(&mut cache);
+        let cc = Congestion::new("reno", &[], "2.6.20", host.hz, 1).expect("a control");
+        let mut second = Sender::new(profile, &host, cc, SEGMENT, Some(1 << 22));
+        second.established(Time::ms(1), 1 << 20, Some(Time::ZERO), Some(&cache));
+        (second.ssthresh(), second.srtt_us())
+    };
+    let (ssthresh, srtt) = next(true);
+    assert_eq!((ssthresh, srtt), (0x7fff_ffff, 1000));
+    let (ssthresh, srtt) = next(false);
+    assert!(ssthresh < 1000 && srtt > 1000, "{ssthresh} {srtt}");
+}

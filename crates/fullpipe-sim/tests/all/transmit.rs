@@ -1,0 +1,118 @@
+//! Packets offered together go the way out of a host as they go one by one.
+
+use crate::random;
+use crate::scenarios;
+use crate::scenarios::{Size, log_uniform};
+use fullpipe_sim::config::Config;
+use fullpipe_sim::ecn::Ecn;
+use fullpipe_sim::path::host::transmit::{Tag, Transmit};
+use fullpipe_sim::tally::Samples;
+use fullpipe_sim::train::{Kind, Train, append};
+use fullpipe_sim::units::Time;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// ACKs of 52 bytes.
+fn acks(first: u64, spacing: u64, count: u32) -> Train {
+    Train {
+        flow: 0,
+        kind: Kind::Ack,
+        skb: 0,
+        number: 0,
+        len: 0,
+        ip_len: 52,
+        ecn: Ecn::NotEct,
+        ece: false,
+        cwr: false,
+        tsval: 0,
+        tsecr: 0,
+        push: false,
+        fin: false,
+        count,
+        serial: 0,
+        first: Time(first),
+        spacing,
+    }
+}
+
+/// A way out of a host on which `busy` ACKs were sent at once.
+fn way_out(config: &Config, busy: u32, out: &mut Vec<Train>) -> Transmit {
+    let samples = Samples::every(Time::us(10), Time::secs(1));
+    let mut transmit = Transmit::new((&config.receiver, "receiver"), &[], 1, samples);
+    for _ in 0..busy {
+        transmit.push(Time::us(1), &[acks(1000, 0, 1)], Tag::default(), out);
+    }
+    transmit
+}
+
+/// A way out, how many ACKs are on it, the gap to the next ones, their spacing and number, and how long
+/// after the last of them one more comes.
+type Case = (Config, u32, (u64, u64, u32, u64));
+
+/// Cases in which the packets were taken together.
+static TAKEN: AtomicU32 = AtomicU32::new(0);
+
+fn compare((config, busy, (gap, spacing, count, after)): &Case) -> Result<(), String> {
+    let packets = acks(1000 + gap, *spacing, *count);
+    let (mut together, mut alone) = (Vec::new(), Vec::new());
+    let mut first = way_out(config, *busy, &mut together);
+    let mut second = way_out(config, *busy, &mut alone);
+    if !first.push_each(&packets, &mut together) {
+        return Ok(());
+    }
+    TAKEN.fetch_add(1, Ordering::Relaxed);
+    for i in 0..*count {
+        let packet = packets.part(i, 1);
+        let mut on_the_wire = Vec::new();
+        second.push(packet.first, &[packet], Tag::default(), &mut on_the_wire);
+        on_the_wire.into_iter().for_each(|train| append(&mut alone, train));
+    }
+    let more = acks(packets.last().0 + after, 0, 1);
+    first.push(more.first, &[more], Tag::default(), &mut together);
+    second.push(more.first, &[more], Tag::default(), &mut alone);
+    let each = |trains: &[Train]| -> Vec<Train> {
+        trains
+            .iter()
+            .flat_map(|train| (0..train.count).map(|i| train.retimed(i, 1, train.time(i), 0)))
+            .collect()
+    };
+    if each(&together) != each(&alone) {
+        return Err(format!("{together:?}\n{alone:?}"));
+    }
+    for time in (0..200).map(|i| Time::us(10 * i)) {
+        let (a, b) = (first.sample(time), second.sample(time));
+        if a != b {
+            return Err(format!("at {time}: {a:?}\n{b:?}"));
+        }
+    }
+    let (a, b) = ((first.taken(), first.last_entry()), (second.taken(), second.last_entry()));
+    if a == b { Ok(()) } else { Err(format!("{a:?} {b:?}")) }
+}
+
+#[test]
+fn packets_together_fare_as_one_by_one() {
+    let configs = scenarios::config(Size { packets: 1, samples: 1 });
+    let times =
+        (log_uniform(1, 100_000), log_uniform(1, 100_000), 1..100u32, log_uniform(1, 20_000));
+    random::check(4000, (configs, 0..4u32, times), compare);
+    let taken = TAKEN.load(Ordering::Relaxed);
+    assert!(taken > 500, "hardly any rows were taken: {taken}");
+}
+
+#[test]
+fn a_free_wire_takes_them_and_a_busy_one_does_not() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let configs = scenarios::config(Size { packets: 1, samples: 1 });
+    let mut config = configs.new_tree(&mut runner).expect("a configuration").current();
+    // 90 bytes of Ethernet take 7.2 us at 100 Mb/s.
+    config.receiver.nic_rate = fullpipe_sim::units::Rate(100_000_000);
+    let takes = |busy, first, spacing| {
+        let mut out = Vec::new();
+        way_out(&config, busy, &mut out).push_each(&acks(first, spacing, 9), &mut out)
+    };
+    assert!(takes(0, 1000, 7_200));
+    assert!(!takes(0, 1000, 7_199));
+    assert!(takes(1, 8_200, 7_200));
+    assert!(!takes(1, 8_199, 7_200));
+}

@@ -1,0 +1,93 @@
+//! Every limit that a run can be said to have, judged by its counterfactual: relieving the named
+//! limit raises the rate, relieving another does not. The scenarios are scenarios/limits/*.toml.
+
+use crate::made::made;
+use fullpipe::analysis::document::Run;
+use fullpipe::scenario::{self, SetOption, Source};
+use std::path::Path;
+
+/// The runs "base", "relieved" and "other" of a scenario.
+fn runs(name: &str, sets: &[SetOption]) -> [Run; 3] {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/limits");
+    let source = Source::read(&folder.join(format!("{name}.toml"))).unwrap();
+    let scenario = scenario::load(&source, sets, &[]).unwrap_or_else(|e| panic!("{e}"));
+    ["base", "relieved", "other"].map(|variant| {
+        let plan = scenario.plans().iter().find(|p| p.variant == variant).unwrap();
+        made(&scenario, plan).0
+    })
+}
+
+/// The limit is named with more than half of the flow's life, and its counterfactual holds.
+fn holds(name: &str, limit: &str) {
+    holds_with(name, &[], limit);
+}
+
+fn holds_with(name: &str, sets: &[SetOption], limit: &str) {
+    let [base, relieved, other] = runs(name, sets).map(|run| run.flows[0].clone());
+    let table = format!(
+        "{name}: base {:.1} Mb/s, {limit} relieved {:.1}, other relieved {:.1}; limits {:?}",
+        base.mean_mbit, relieved.mean_mbit, other.mean_mbit, base.limits
+    );
+    let share = base.limits.get(limit).copied().unwrap_or(0.0);
+    assert!(share > 0.5, "{limit} is not named. {table}");
+    assert!(relieved.mean_mbit > 1.2 * base.mean_mbit, "relief does not help. {table}");
+    let change = (other.mean_mbit / base.mean_mbit - 1.0).abs();
+    assert!(change < 0.02, "relieving another limit helps. {table}");
+    let sum: f64 = base.limits.values().sum();
+    assert!((sum - 1.0).abs() < 1e-9, "shares add up to {sum}. {table}");
+}
+
+#[test]
+fn cwnd() {
+    holds("cwnd", "cwnd_avoidance");
+}
+
+/// A large skb that waits for more of cwnd (TSO deferral) is not the CPU's fault.
+#[test]
+fn cwnd_with_tso_deferral() {
+    let set = |key: &str| SetOption(format!("hosts.{key}.kernel=2.6.25"));
+    let sets = [set("sender"), set("receiver")];
+    holds_with("cwnd", &sets, "cwnd_avoidance");
+    holds_with("receive_window", &sets, "receive_window");
+}
+
+#[test]
+fn receive_window() {
+    holds("receive_window", "receive_window");
+}
+
+/// A reader that is slow leaves no window.
+#[test]
+fn reader() {
+    holds("reader", "receive_window");
+}
+
+#[test]
+fn send_buffer() {
+    holds("send_buffer", "send_buffer");
+}
+
+#[test]
+fn application() {
+    holds("application", "application");
+}
+
+#[test]
+fn sender_cpu() {
+    holds("sender_cpu", "sender_cpu");
+}
+
+#[test]
+fn link() {
+    holds("link", "link");
+}
+
+#[test]
+fn nic() {
+    holds("nic", "link");
+}
+
+#[test]
+fn receiver_cpu() {
+    holds("receiver_cpu", "receiver_cpu");
+}

@@ -1,0 +1,46 @@
+//! docs/kernels.md shows the table of kernel versions as it is.
+
+use crate::marked;
+use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
+use fullpipe_sim::tcp::profile::{PROFILES, Profile};
+use std::fmt::Write;
+
+/// Constants of a version: name, value, place.
+type Constant = (&'static str, fn(&Profile) -> u64, &'static str);
+
+const CONSTANTS: [Constant; 3] = [
+    ("rto_min_ms", |p| p.rto_min_ms, "TCP_RTO_MIN"),
+    ("timeout_init_s", |p| p.timeout_init_s.into(), "TCP_TIMEOUT_INIT"),
+    ("tso_win_divisor", |p| p.tso_win_divisor.into(), "sysctl_tcp_tso_win_divisor"),
+];
+
+fn table() -> String {
+    let versions: Vec<_> = PROFILES.iter().map(|p| p.name).collect();
+    let mut text = format!("| row | {} | read in |\n", versions.join(" | "));
+    text += &format!("|---|{}---|\n", "---|".repeat(versions.len()));
+    let mut line = |name, values: Vec<String>, read: &str| {
+        let read: Vec<_> = read.split(", ").map(|place| format!("`{place}`")).collect();
+        writeln!(text, "| `{name}` | {} | {} |", values.join(" | "), read.join(" ")).unwrap();
+    };
+    for (name, value, read) in CONSTANTS {
+        line(name, PROFILES.iter().map(|p| value(p).to_string()).collect(), read);
+    }
+    for row in BEHAVIOURS {
+        line(row.name, PROFILES.iter().map(|p| row.of(p).to_string()).collect(), row.read);
+    }
+    text
+}
+
+#[test]
+fn the_table_of_kernels_is_the_profiles() {
+    marked::committed("docs/kernels.md", "kernels", &table());
+}
+
+/// A change from one version to the next is a choice of its own: no two versions are alike.
+#[test]
+fn versions_differ() {
+    for pair in PROFILES.windows(2) {
+        let differs = BEHAVIOURS.iter().any(|row| row.of(&pair[0]) != row.of(&pair[1]));
+        assert!(differs, "{} and {}", pair[0].name, pair[1].name);
+    }
+}

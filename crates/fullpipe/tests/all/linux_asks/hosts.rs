@@ -1,0 +1,179 @@
+//! Hosts, flows, kernels.
+
+use crate::linux_asks::show::{SCENARIO, devices, resolved};
+use fullpipe::engine::{self, Engine, Support, linux};
+use fullpipe::scenario::{SetOption, Source, load};
+
+#[test]
+fn a_host_has_the_queue_that_it_is_given() {
+    let sender = |sets: &[&str]| {
+        let text = devices(sets);
+        text.lines().filter(|line| !line.starts_with("router")).collect::<Vec<_>>().join("; ")
+    };
+    let card = "sender: tbf rate 9843953185 burst 73051 limit 4294967295 overhead 0; sender: ";
+    let cases = [
+        (
+            vec!["hosts.sender.qdisc.kind=fq"],
+            format!("{card}Fq {{ limit: 10000, flow_limit: 100 }}"),
+        ),
+        (
+            vec!["hosts.sender.qdisc={ kind = \"fq\", flow_limit = \"1000 packets\" }"],
+            format!("{card}Fq {{ limit: 10000, flow_limit: 1000 }}"),
+        ),
+        (
+            vec!["hosts.sender.qdisc={ kind = \"bfifo\", limit = \"30kB\" }"],
+            format!("{card}Bfifo {{ limit: 30000 }}"),
+        ),
+        (
+            vec!["hosts.sender.qdisc={ kind = \"codel\", target = \"1ms\" }"],
+            format!(
+                "{card}Codel {{ limit: 1000, target_us: 1000, interval_us: 100000, ecn: false }}"
+            ),
+        ),
+        (
+            vec!["hosts.sender.qdisc.kind=fq_codel", "hosts.receiver.qdisc.kind=fq"],
+            format!(
+                "{card}FqCodel {{ limit: 10240, target_us: 5000, interval_us: 100000, ecn: true }}; \
+                 receiver: Fq {{ limit: 10000, flow_limit: 100 }}"
+            ),
+        ),
+    ];
+    for (sets, expected) in cases {
+        assert_eq!(sender(&sets), expected, "{sets:?}");
+    }
+}
+
+/// One kernel has one value for all flows, which may be the default of none, some or all.
+#[test]
+fn parameters_of_one_algorithm_are_the_same_in_all_flows() {
+    let flows = |a: &str, b: &str| {
+        let other = format!("[[flow]]\nname = \"other\"\nbytes = \"1MB\"\ncongestion = {b}\n");
+        let sets = [SetOption(format!("flow.bulk.congestion={a}"))];
+        let source = Source::text("asked.toml", &format!("{SCENARIO}{other}"));
+        let plans = load(&source, &sets, &[]).expect("valid");
+        let wrong = linux::plan(&plans.plans()[0].resolved).err().unwrap_or_default();
+        wrong.contains("one kernel has one for all cubic flows")
+    };
+    let (plain, one, two) = (
+        r#"{ name = "cubic" }"#,
+        r#"{ name = "cubic", beta = 600 }"#,
+        r#"{ name = "cubic", beta = 500 }"#,
+    );
+    assert!(!flows(plain, plain) && !flows(one, one));
+    assert!(flows(one, two) && flows(one, plain) && flows(plain, one));
+}
+
+/// What a scenario means is what it says with every default written out, also on another kernel.
+#[test]
+fn parameters_are_those_of_the_scenarios_kernel() {
+    let words = |sets: &[&str]| linux::words(&resolved(sets)).expect("they can be asked");
+    let old = ["hosts.sender.kernel=2.6.20", "hosts.receiver.kernel=2.6.20"];
+    let bic = [&old[..], &["flow.bulk.congestion=bic"]].concat();
+    assert_eq!(words(&bic), ["tcp_bic.initial_ssthresh=100"]);
+    let none =
+        [&old[..], &["flow.bulk.congestion={ name = \"bic\", initial_ssthresh = 0 }"]].concat();
+    assert!(words(&none).is_empty());
+    let today = ["hosts.sender.kernel=6.12", "flow.bulk.congestion=cubic"];
+    assert!(words(&today).is_empty());
+}
+
+#[test]
+fn hosts_and_flows_are_asked_in_the_kernels_terms() {
+    let plan = linux::plan(&resolved(&[])).expect("it can be asked");
+    let value = |host: &fullpipe_guest::plan::Host, name: &str| {
+        let found = host.sysctl.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value.clone()).unwrap_or_default()
+    };
+    assert_eq!(value(&plan.sender, "net/ipv4/tcp_rmem"), "4096 87380 6291456");
+    assert_eq!(value(&plan.sender, "net/ipv4/tcp_timestamps"), "1");
+    assert_eq!((plan.sender.gso_max_segs, plan.receiver.gso_max_segs), (None, Some(1)));
+    let flow = &plan.flows[0];
+    // setsockopt grants wmem_max.
+    assert_eq!((flow.sndbuf, flow.rcvbuf), (Some(2_000_000), None));
+    assert_eq!((flow.start_ns, flow.bytes, flow.rate), (1_000_000_000, Some(10_000_000), None));
+    assert_eq!((plan.end_ns, plan.mtu, plan.seed), (5_000_000_000, 1500, 7));
+}
+
+#[test]
+fn sysctls_and_socket_options_of_genuine_kernels_are_handed_on() {
+    let sets = [
+        "hosts.sender.kernel=6.12",
+        "hosts.sender.sysctl.net.ipv4.tcp_limit_output_bytes=4194304",
+        "flow.bulk.sockopt={ TCP_NODELAY = 1, SO_MAX_PACING_RATE = 12500000 }",
+        "flow.bulk.receiver_sockopt={ TCP_QUICKACK = 1 }",
+    ];
+    let plan = linux::plan(&resolved(&sets)).expect("it can be asked");
+    let limit = ("net/ipv4/tcp_limit_output_bytes".to_string(), "4194304".to_string());
+    assert!(plan.sender.sysctl.contains(&limit) && !plan.receiver.sysctl.contains(&limit));
+    let options = [("SO_MAX_PACING_RATE".to_string(), 12_500_000), ("TCP_NODELAY".to_string(), 1)];
+    assert_eq!(plan.flows[0].sender_options, options);
+    assert_eq!(plan.flows[0].receiver_options, [("TCP_QUICKACK".to_string(), 1)]);
+    let simulator = engine::find("sim").expect("an engine").support(&resolved(&sets));
+    let refused: Vec<&str> = simulator.iter().map(|(key, _)| key.as_str()).collect();
+    let expected = [
+        "hosts.sender.sysctl.net.ipv4.tcp_limit_output_bytes",
+        "flow.bulk.sockopt.TCP_NODELAY",
+        "flow.bulk.receiver_sockopt.TCP_QUICKACK",
+    ];
+    assert_eq!(refused, expected);
+}
+
+/// The pace, and what may wait unsent, are those of 6.1 and 6.12; genuine kernels are handed what was written.
+#[test]
+fn pacing_is_of_kernels_whose_rules_are_known() {
+    let sets = |kernel: &str| {
+        vec![
+            format!("hosts.sender.kernel={kernel}"),
+            "hosts.sender.qdisc.kind=fq".into(),
+            "hosts.sender.sysctl.net.ipv4.tcp_notsent_lowat=65536".into(),
+            "hosts.sender.sysctl.net.ipv4.tcp_pacing_ca_ratio=150".into(),
+            "flow.bulk.sockopt={ SO_MAX_PACING_RATE = 12500000, TCP_NOTSENT_LOWAT = 1 }".into(),
+        ]
+    };
+    let run = |kernel: &str| {
+        let sets = sets(kernel);
+        resolved(&sets.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let simulator = engine::find("sim").expect("an engine");
+    assert_eq!((simulator.support(&run("6.1")), simulator.support(&run("6.12"))), (vec![], vec![]));
+    let old = simulator.support(&run("3.14"));
+    let keys: Vec<&str> = old.iter().map(|(key, _)| key.as_str()).collect();
+    let refused = [
+        "hosts.sender.sysctl.net.ipv4.tcp_notsent_lowat",
+        "hosts.sender.sysctl.net.ipv4.tcp_pacing_ca_ratio",
+        "flow.bulk.sockopt.SO_MAX_PACING_RATE",
+        "flow.bulk.sockopt.TCP_NOTSENT_LOWAT",
+    ];
+    assert_eq!(keys[0], "hosts.sender.qdisc.kind");
+    assert_eq!(keys[1..], refused);
+    assert!(matches!(old[0].1, Support::Substituted(_)));
+    assert!(old[1..].iter().all(|(_, support)| matches!(support, Support::Refused(_))));
+    let plan = linux::plan(&run("6.12")).expect("it can be asked");
+    for (name, value) in [("tcp_notsent_lowat", "65536"), ("tcp_pacing_ca_ratio", "150")] {
+        let set = (format!("net/ipv4/{name}"), value.to_string());
+        assert!(plan.sender.sysctl.contains(&set) && !plan.receiver.sysctl.contains(&set));
+    }
+}
+
+#[test]
+fn a_scenario_of_a_genuine_kernel_runs_on_it_and_on_another_one_if_asked() {
+    let linux = engine::find("linux").expect("an engine");
+    let answers = |engine: &dyn Engine, sets: &[&str]| {
+        let said = engine.support(&resolved(sets));
+        let of_kernel = said.into_iter().filter(|(key, _)| key.ends_with("kernel"));
+        (engine.kernel(&resolved(sets)), of_kernel.count())
+    };
+    assert_eq!(answers(linux, &[]), (Some("6.12"), 2));
+    assert_eq!(answers(linux, &["hosts.sender.kernel=6.1"]), (Some("6.1"), 1));
+    let other = linux.as_kernel("6.1").expect("a kernel");
+    let both = ["hosts.sender.kernel=6.12", "hosts.receiver.kernel=6.12"];
+    assert_eq!(answers(linux, &both), (Some("6.12"), 0));
+    assert_eq!(answers(other, &both), (Some("6.1"), 2));
+    assert!(linux.as_kernel("5.4").is_none());
+    // What 6.1 does not have is refused there alone.
+    let plb = [&both[..], &["hosts.sender.sysctl.net.ipv4.tcp_plb_enabled=1"]].concat();
+    let refused = |engine: &dyn Engine| {
+        engine.support(&resolved(&plb)).iter().any(|(key, _)| key.ends_with("tcp_plb_enabled"))
+    };
+    assert!(refused(other) && !refused(linux));
+}

@@ -1,0 +1,194 @@
+//! What engines cannot do, by key.
+
+use crate::linux_asks::show::{answers, resolved, way};
+use fullpipe::engine::{self, Support, linux};
+
+#[test]
+fn the_simulator_refuses_disciplines_that_it_does_not_have() {
+    let engine = engine::find("sim").expect("an engine");
+    let said = |set: &str| engine.support(&resolved(&[set]));
+    for kind in ["droptail", "codel", "fq_codel", "fq", "red"] {
+        let link = format!("path.forward.wire.queue={{ discipline = \"{kind}\" }}");
+        assert_eq!(said(&link), [], "{kind}");
+    }
+    let link = "path.forward.wire.queue={ discipline = \"cake\" }";
+    let [(key, Support::Refused(why))] = &said(link)[..] else { panic!("{:?}", said(link)) };
+    assert_eq!(key, "path, element wire, queue.discipline");
+    assert!(why.contains("--engine linux"), "{why}");
+    for kind in ["pfifo", "bfifo", "codel", "fq_codel", "netem"] {
+        assert_eq!(said(&format!("hosts.sender.qdisc.kind={kind}")), [], "{kind}");
+    }
+    let [(key, Support::Substituted(_))] = &said("hosts.sender.qdisc.kind=fq")[..] else {
+        panic!("fq paces")
+    };
+    assert_eq!(key, "hosts.sender.qdisc.kind");
+}
+
+#[test]
+fn what_an_element_does_that_linux_cannot_is_refused() {
+    let cases = [
+        (
+            r#"{ kind = "jitter", name = "x", delay = "10ms", jitter = "2ms", correlation = 0.5 }"#,
+            "next to nothing is left of a correlation in netem's delays",
+        ),
+        (
+            r#"{ kind = "jitter", name = "x", delay = "10s", jitter = "3s" }"#,
+            "netem's delays vary by 2.147483647 s at most",
+        ),
+        (
+            r#"{ kind = "reorder", name = "x", delay = "0s", chosen_delay = "5ms",
+                 probability = 0.1 }"#,
+            "netem lets chosen packets go at once (`chosen_delay` 0), not late",
+        ),
+        (
+            r#"{ kind = "duplicate", name = "y", probability = 0.1 },
+               { kind = "duplicate", name = "x", probability = 0.1 }"#,
+            "a copy is not copied again: one duplication on a way",
+        ),
+        (
+            r#"{ kind = "policer", name = "x", rate = "10Mbit", burst = "2GB" }"#,
+            "a burst of more than 1 GB",
+        ),
+        (
+            r#"{ kind = "varying-link", name = "x", rate = "100Mbit",
+                 steps = [{ at = "1s", rate = "0bit" }, { at = "2s", rate = "1Gbit" }] }"#,
+            "an outage: a qdisc that has stood still is not woken when it ends",
+        ),
+        (
+            r#"{ kind = "trace-link", name = "x", opportunities = [1, 2] }"#,
+            "no queue discipline of Linux sends at the times of a trace",
+        ),
+        (
+            r#"{ kind = "loss", name = "x", probability = 0.1, unit = "skb" }"#,
+            "packets on the path are single segments (unit = \"segment\") without path.gso",
+        ),
+    ];
+    for (element, why) in cases {
+        let said = answers(&[&format!("path.forward=[{element}]"), "path.back=[]"]);
+        let expected = format!("path, element x: refused: {why}");
+        assert!(said.contains(&expected), "{element}: {said:#?}");
+    }
+}
+
+#[test]
+fn large_packets_pass_what_looks_at_no_segments() {
+    let link = r#"{ kind = "link", name = "x", rate = "1Gbit", framing = "ethernet" }"#;
+    let large = |forward: &str| {
+        let forward = format!("path.forward=[{forward}]");
+        let path = ["path.gso=true", "path.back=[]", &forward];
+        (linux::plan(&resolved(&path)), answers(&path))
+    };
+    let plan = large(link).0.expect("it can be asked");
+    let way = way("forward", &plan.routers[0].forward);
+    // 45 segments of 1514 bytes.
+    assert!(plan.gso && way.contains("burst 68630 "), "{way}");
+    let refused = [
+        (link.replace("ethernet", "ip"), "Linux counts the segments of a packet with path.gso by"),
+        (
+            r#"{ kind = "drop", name = "x", flow = "bulk", segments = [2] }"#.into(),
+            "it looks at segments",
+        ),
+        (
+            r#"{ kind = "policer", name = "x", rate = "1Gbit", burst = "1MB" }"#.into(),
+            "it looks at",
+        ),
+        (
+            r#"{ kind = "loss", name = "x", probability = 0.1 }"#.into(),
+            "packets on the path have many",
+        ),
+    ];
+    for (element, why) in refused {
+        let expected = format!("path, element x: refused: {why}");
+        let said = large(&element).1;
+        assert!(said.iter().any(|said| said.starts_with(&expected)), "{said:?}");
+    }
+    let simulator = engine::find("sim").expect("an engine").support(&resolved(&["path.gso=true"]));
+    assert!(simulator.iter().any(|(key, _)| key == "path.gso"), "{simulator:?}");
+}
+
+/// Each of these elements needs a router, and addresses are for 249.
+#[test]
+fn a_path_has_so_many_routers_and_no_more() {
+    let path = |elements: usize| {
+        let delay = |n: usize| format!(r#"{{ kind = "delay", name = "far{n}", delay = "1ms" }}"#);
+        let elements: Vec<String> = (0..elements).map(delay).collect();
+        [format!("path.forward=[{}]", elements.join(",")), "path.back=[]".into()]
+    };
+    let ask = |sets: [String; 2]| {
+        let sets = sets.each_ref().map(String::as_str);
+        (linux::plan(&resolved(&sets)).expect("it can be asked"), answers(&sets))
+    };
+    let (plan, said) = ask(path(249));
+    assert_eq!(plan.routers.len(), 249);
+    assert!(said.iter().all(|line| !line.starts_with("path")), "{said:?}");
+    let (_, said) = ask(path(250));
+    let why = "path: refused: its elements need 250 routers, and one guest has 249 at most; leave some out, or \
+               make one of several (delays behind each other are one longer delay)";
+    assert!(said.iter().any(|line| line == why), "{said:?}");
+}
+
+#[test]
+fn a_delay_by_a_timer_can_be_had_without_the_timer() {
+    let delay = r#"{ kind = "delay", name = "x", delay = "1ms", timer = { hz = 100 } }"#;
+    let set = format!("path.forward=[{delay}]");
+    let said = answers(&[&set, "path.back=[]"]);
+    let expected = "path.forward.x.timer: substituted: packets leave when they are due";
+    assert!(said.contains(&expected.to_string()), "{said:#?}");
+    let plan = linux::plan(&resolved(&[&set, "path.back=[]"])).expect("it can be asked");
+    let way = way("forward", &plan.routers[0].forward);
+    assert!(way.contains("netem delay 1000000 ns"), "{way}");
+}
+
+#[test]
+fn what_it_cannot_do_is_said_by_key() {
+    let kernels = [
+        "hosts.sender.kernel: substituted: Linux 6.12 for 3.14",
+        "hosts.receiver.kernel: substituted: Linux 6.12 for 3.14",
+    ];
+    assert_eq!(answers(&[]), kernels);
+    let cases = [
+        (
+            "hosts.sender.cpu.copy=0.1ns/byte",
+            "hosts.sender.cpu: substituted: its CPU takes no time",
+        ),
+        (
+            "hosts.receiver.coalesce=30us",
+            "hosts.receiver.coalesce: substituted: packets are received as they come",
+        ),
+        (
+            "hosts.receiver.hz=250",
+            "hosts.receiver.hz: refused: 250, and 1000 at the sender; both hosts are in one kernel, so \
+             set `hz` of both to the same",
+        ),
+        (
+            "flow.bulk.sockopt={ IP_TOS = 16 }",
+            "flow.bulk.sockopt.IP_TOS: substituted: the sender's queue has one band",
+        ),
+        (
+            "hosts.sender.hz=123",
+            "hosts.sender.hz: refused: 123; values of HZ that Linux offers: 100, 250, 300, 1000",
+        ),
+        ("path.mtu=80", "path.mtu: refused: 80; Linux sends segments of 48 bytes at least: 88"),
+        (
+            "path.forward.wire.rate=7bit",
+            "path, element wire: refused: a rate below 8 bit/s: Linux counts in bytes per second",
+        ),
+        (
+            "hosts.sender.behaviour={ reduction = \"prr\" }",
+            "hosts.sender.behaviour: refused: a genuine kernel behaves as it does",
+        ),
+        (
+            "hosts.receiver.nic_rate=1Gbit",
+            "hosts.receiver.nic_rate: substituted: ACKs leave the receiver as they are sent",
+        ),
+        (
+            "hosts.sender.nic_rate=900Mbit",
+            "hosts.sender.tx_ring: substituted: all that waits for the card is in the qdisc",
+        ),
+        ("report.sample=50us", "report.sample: refused: samples are at least 0.1 ms apart"),
+    ];
+    for (set, answer) in cases {
+        let said = answers(&[set]);
+        assert!(said.iter().any(|line| line == answer), "{set}: {said:#?}");
+    }
+}

@@ -1,0 +1,31 @@
+//! All tests of this crate, in one program: compiled and linked once.
+
+mod analysis_compare;
+mod analysis_facts;
+mod analysis_plan;
+mod analysis_properties;
+mod analysis_synthetic;
+mod counterfactual;
+mod fink_overflow;
+mod hystart;
+mod kernels;
+mod linux_asks;
+mod linux_page;
+mod made;
+mod marked;
+mod parity;
+mod path_models;
+mod report;
+mod report_chromium;
+mod report_sample;
+mod scenario;
+mod scenario_check;
+mod scenario_engine;
+mod scenario_errors;
+mod scenario_reference;
+mod sensitivity;
+mod slow_start;
+mod theory;
+mod trace_formats;
+mod trace_rundir;
+mod trace_tables;

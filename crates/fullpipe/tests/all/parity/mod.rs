@@ -1,0 +1,19 @@
+//! The parity suite: scenarios/parity/*.toml on genuine Linux, kept as golden tables in
+//! scenarios/parity/golden, so that these tests need no kernel.
+//!
+//! `make parity-record` records the tables anew, `make parity` writes the simulator's distances to them
+//! into the pages. `fullpipe parity` runs and judges the same.
+
+mod again;
+mod causes;
+mod distances;
+mod drawing;
+mod kept;
+mod overlay;
+mod page;
+mod random;
+mod record;
+mod red;
+mod runs;
+mod sane;
+mod suite;

@@ -1,0 +1,68 @@
+//! Random scenarios: what they cover, and that what the simulator makes of them is possible.
+
+use crate::parity::{runs, sane};
+use fullpipe::parity::both;
+use fullpipe::parity::random::{self, Hosts};
+use fullpipe_sim::config::Element;
+
+#[test]
+fn scenarios_follow_from_the_seed() {
+    let text = |seed, number| random::scenario(seed, number, &Hosts::default());
+    assert_eq!(text(7, 5), text(7, 5));
+    assert_ne!(text(7, 5), text(8, 5));
+    assert_ne!(text(7, 5), text(7, 6));
+    let old = Hosts { kernel: "6.1".into(), hz: 250 };
+    assert!(random::scenario(7, 5, &old).contains("kernel = \"6.1\"\nhz = 250"));
+}
+
+#[test]
+fn scenarios_cover_their_space() {
+    let texts = (0..300).map(|number| random::scenario(7, number, &Hosts::default()));
+    let texts: Vec<String> = texts.collect();
+    let share = |part: &str| texts.iter().filter(|text| text.contains(part)).count();
+    let parts = [
+        ("\"reno\"", 120..240),
+        ("\"cubic\"", 120..240),
+        ("\"bic\"", 120..240),
+        ("mtu = 1500", 120..180),
+        ("mtu = 9000", 120..180),
+        ("segments = [", 100..220),
+        ("acks = [", 20..80),
+        ("flow1", 110..190),
+        ("flow7", 20..60),
+        ("bytes = ", 90..200),
+        ("kind = \"rate\"", 80..200),
+        ("socket_buffer", 120..180),
+        ("tcp_rmem", 40..110),
+    ];
+    for (part, expected) in parts {
+        assert!(expected.contains(&share(part)), "{part} in {} of 300", share(part));
+    }
+}
+
+#[test]
+fn both_engines_do_random_scenarios_exactly() {
+    for number in 0..300 {
+        let case = random::case(7, number, &Hosts::default());
+        assert_eq!(both::objections(&case), [""; 0], "{number}");
+        let run = &case.plan.resolved;
+        let link = run.path.forward.iter().find_map(|element| element.rate()).expect("a link").0;
+        let lasts = run.duration.as_secs_f64();
+        assert!((10_000_000..=10_000_000_000).contains(&link.0), "{number}");
+        assert!((0.6..=30.1).contains(&lasts), "{number}: {lasts} s");
+        let path = run.path.forward.iter().chain(&run.path.back).map(|e| e.config(run));
+        for element in path {
+            let Element::Drop(list) = element else { continue };
+            assert!(list.segments.len() + list.acks.len() <= 500, "{number}");
+        }
+    }
+}
+
+#[test]
+fn what_the_simulator_makes_of_random_scenarios_is_possible() {
+    for number in 0..12 {
+        let case = random::case(3, number, &Hosts::default());
+        let table = runs::table(both::JUDGED, &case);
+        sane::possible(&case.name, &case.plan.resolved, &table);
+    }
+}

@@ -1,0 +1,293 @@
+//! The HTML report and its neutral figures and tables, without a browser.
+
+use crate::report_sample as sample;
+use fullpipe::analysis::document::{Aborted, Document};
+use fullpipe::report::figures::{self, Role};
+use fullpipe::report::html::render;
+use fullpipe::report::tables::{self, Cell};
+use fullpipe::report::terminal;
+use serde_json::Value;
+use std::collections::HashSet;
+
+fn samples() -> Vec<(&'static str, Document)> {
+    vec![
+        ("fink.html", sample::fink()),
+        ("two-flows.html", sample::two_flows()),
+        ("sweep.html", sample::sweep(50)),
+        ("edges.html", sample::edges()),
+        ("dense.html", sample::dense()),
+        ("nothing.html", sample::nothing()),
+    ]
+}
+
+/// What a script element of the page holds.
+fn embedded(html: &str, id: &str) -> Value {
+    let start = format!("<script type=\"application/json\" id=\"{id}\">");
+    let (_, rest) = html.split_once(&start).expect("the element");
+    let (json, _) = rest.split_once("</script>").expect("its end");
+    serde_json::from_str(json).expect("JSON")
+}
+
+#[test]
+fn the_four_variants_stay_below_five_megabytes() {
+    let html = render(&sample::fink());
+    assert!(html.len() < 5_000_000, "{} bytes", html.len());
+}
+
+#[test]
+fn equal_documents_give_equal_bytes() {
+    for (name, document) in samples() {
+        let html = render(&document);
+        assert_eq!(html, render(&document.clone()));
+        sample::keep(name, &html);
+    }
+}
+
+#[test]
+fn the_page_refers_to_nothing_outside() {
+    let outside = [
+        "src=",
+        "href=\"http",
+        "@import",
+        "url(http",
+        "url(//",
+        "fetch(",
+        "XMLHttpRequest",
+        "import(",
+    ];
+    let html = render(&sample::fink());
+    for reference in outside {
+        assert!(!html.contains(reference), "{reference}");
+    }
+    assert!(html.contains("default-src 'none'"));
+}
+
+#[test]
+fn the_document_is_embedded_whole() {
+    for (name, document) in samples() {
+        let text = serde_json::to_string(&document).expect("JSON");
+        let expected: Value = serde_json::from_str(&text).expect("JSON");
+        // assert! and not assert_eq!: nobody reads two whole documents.
+        assert!(embedded(&render(&document), "fullpipe-data") == expected, "{name}");
+    }
+}
+
+#[test]
+fn hostile_names_open_no_element() {
+    let document = sample::edges();
+    let html = render(&document);
+    assert_eq!(html.matches("</script>").count(), 3, "two data elements and the program");
+    assert!(!html.contains("<img"));
+    assert!(!html.contains("<script>"));
+    let data = embedded(&html, "fullpipe-data");
+    assert_eq!(data["scenario"]["title"], Value::from(document.scenario.title));
+}
+
+#[test]
+fn partial_runs_are_marked() {
+    let html = render(&sample::edges());
+    assert!(html.contains("<b>Interrupted.</b>"));
+    assert_eq!(html.matches("class=\"badge\">partial<").count(), 1);
+    assert!(html.contains("cut short (partial)"));
+    assert!(!render(&sample::fink()).contains("partial<"));
+}
+
+#[test]
+fn every_column_of_a_figure_exists_and_fits_the_others() {
+    for (name, document) in samples() {
+        let json = serde_json::to_value(&document).expect("JSON");
+        for figure in figures::all(&document) {
+            for series in &figure.series {
+                let length = series.x.values(&json).len();
+                let flow = &document.runs[series.run].flows[series.flow];
+                assert!(length > 0 || flow.series.end_s.is_empty(), "{name} {}", series.id);
+                let others = [series.x_start.as_ref(), Some(&series.y), series.y_high.as_ref()];
+                for column in others.into_iter().flatten() {
+                    assert_eq!(
+                        column.values(&json).len(),
+                        length,
+                        "{name} {} {}",
+                        figure.name,
+                        series.id
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn names_of_figures_and_series_are_unique_and_titles_are_findings() {
+    for (name, document) in samples() {
+        let figures = figures::all(&document);
+        let names: HashSet<&str> = figures.iter().map(|figure| figure.name).collect();
+        assert_eq!(names.len(), figures.len());
+        for figure in &figures {
+            let ids: HashSet<&str> =
+                figure.series.iter().map(|series| series.id.as_str()).collect();
+            assert_eq!(ids.len(), figure.series.len(), "{name} {}", figure.name);
+            assert!(!figure.y.unit.is_empty() && !figure.x.unit.is_empty());
+            assert!(
+                !figure.title.contains("NaN") && !figure.title.ends_with('.'),
+                "{}",
+                figure.title
+            );
+        }
+    }
+    for figure in figures::all(&sample::fink()) {
+        assert!(figure.title.contains(|c: char| c.is_ascii_digit()), "{}", figure.title);
+    }
+}
+
+#[test]
+fn titles_say_who_is_slowest_and_why() {
+    let figures = figures::all(&sample::fink());
+    let title = |name: &str| &figures.iter().find(|figure| figure.name == name).expect(name).title;
+    assert_eq!(
+        title("throughput"),
+        "cubic, initial_ssthresh 100 needs 24 s to reach 90 % of its plateau of 7,260 Mb/s; reno needs 2 s"
+    );
+    assert!(
+        title("limits")
+            .starts_with("cwnd, avoidance held back cubic, initial_ssthresh 100 for 79 %")
+    );
+    let figures = figures::all(&sample::nothing());
+    assert_eq!(figures[0].title, "No flow was measured");
+}
+
+#[test]
+fn the_shares_drawn_add_up_to_the_whole() {
+    let document = sample::fink();
+    let json = serde_json::to_value(&document).expect("JSON");
+    let figures = figures::all(&document);
+    for (run, _) in document.runs.iter().enumerate() {
+        let shares: Vec<Vec<Option<f64>>> = figures
+            .iter()
+            .flat_map(|figure| &figure.series)
+            .filter(|series| series.run == run && series.role == Role::Share)
+            .map(|series| series.y.values(&json))
+            .collect();
+        assert!(shares.len() > 1);
+        for bucket in 0..shares[0].len() {
+            let sum: f64 = shares.iter().filter_map(|share| share[bucket]).sum();
+            assert!((sum - 100.0).abs() < 1e-3, "{sum}");
+        }
+    }
+}
+
+#[test]
+fn the_published_table_shows_both_figures_and_the_difference() {
+    let document = sample::fink();
+    let tables = tables::all(&document);
+    let published: Vec<_> = tables.iter().filter(|table| table.name == "published").collect();
+    assert_eq!(published.len(), 4);
+    for (table, run) in published.iter().zip(&document.runs) {
+        let rows = &run.published.as_ref().expect("published").rows;
+        assert_eq!(table.rows.len(), rows.len());
+        for (cells, row) in table.rows.iter().zip(rows) {
+            assert_eq!(cells.len(), table.columns.len());
+            assert_eq!(cells[4], Cell::Difference(row.error));
+        }
+    }
+    let html = render(&document);
+    assert!(
+        html.contains("<td class=\"n\">843.15</td>"),
+        "the published second 2 of cubic, ssthresh 0"
+    );
+}
+
+#[test]
+fn drops_and_full_stages_are_named() {
+    let mut document = sample::fink();
+    document.runs[0].stages[3].dropped = 1234;
+    let tables = tables::all(&document);
+    let stages: Vec<_> = tables.iter().filter(|table| table.name == "stages").collect();
+    assert_eq!(
+        stages[0].finding,
+        "1,234 dropped; full at times: sender.send_buffer, sender.tx_ring"
+    );
+    assert_eq!(
+        stages[1].finding,
+        "nothing dropped; full at times: sender.send_buffer, sender.tx_ring"
+    );
+}
+
+/// Where the connection was given up stands on the card, above the table and in the text, with the flow that it was.
+#[test]
+fn a_connection_that_was_given_up_is_told() {
+    let mut document = sample::two_flows();
+    let told = "the connection timed out (ETIMEDOUT)";
+    let card = format!("<p class=\"bad\">at 12.345 s {told}</p>");
+    assert!(!render(&document).contains(told));
+    document.runs[0].flows[1].aborted = Some(Aborted { at_s: 12.345, errno: 110 });
+    assert_eq!(render(&document).matches(&card).count(), 1);
+    let tables = tables::all(&document);
+    let flows = tables.iter().find(|table| table.name == "flows").expect("a table");
+    let (run, flow) = (&document.runs[0], &document.runs[0].flows[1]);
+    assert_eq!(flows.finding, format!("{} / {}: at 12.345 s {told}", run.variant, flow.name));
+    let text = terminal::render(&document, terminal::Style { width: 1000, color: false });
+    assert_eq!(text.matches(told).count(), 1, "{text}");
+}
+
+#[test]
+fn failed_expectations_are_counted_on_the_card_and_in_the_table() {
+    let mut document = sample::fink();
+    document.runs[1].expectations[0].passed = false;
+    document.runs[1].expectations[0].detail = "off by 12 segments".to_string();
+    let html = render(&document);
+    assert!(html.contains("✗ 0 of 1 expectations hold"));
+    assert!(html.contains("<td class=\"bad\">off by 12 segments</td>"));
+    assert!(html.contains("3 of 4 hold"));
+}
+
+#[test]
+fn compared_runs_have_their_parting_in_figures_and_tables() {
+    let document = sample::compared();
+    let pair = &document.comparisons[0];
+    let parted: Vec<_> =
+        pair.flows.iter().map(|flow| flow.distance.parted.as_ref().expect("they part")).collect();
+    let figures = figures::all(&document);
+    for figure in &figures {
+        let shows = ["throughput", "cwnd"].contains(&figure.name);
+        assert_eq!(figure.moments.len(), if shows { 2 } else { 0 }, "{}", figure.name);
+        for (mark, parted) in figure.moments.iter().zip(&parted) {
+            assert_eq!((mark.runs, mark.x), ([0, 1], parted.at_s));
+        }
+    }
+    let cwnd = figures.iter().find(|figure| figure.name == "cwnd").expect("cwnd");
+    assert!(cwnd.title.contains("they part after"), "{}", cwnd.title);
+    let tables = tables::all(&document);
+    let table = |name: &str| tables.iter().find(|table| table.name == name).expect("a table");
+    assert_eq!(table("distances").rows.len(), 2);
+    let partings = table("partings");
+    assert_eq!(partings.rows.len(), 4);
+    assert_eq!(partings.rows[0][2], Cell::Count(parted[0].a.cwnd.into()));
+    let told = |row: usize| match &partings.rows[row][7] {
+        Cell::Text(text) => text.clone(),
+        other => panic!("{other:?}"),
+    };
+
+    assert_eq!(told(1), "at 0.100 s 3 segments retransmitted");
+    assert_eq!(told(0), "nothing");
+    assert_eq!(table("distances").finding, "");
+    assert!(tables::all(&sample::fink()).iter().all(|table| table.name != "distances"));
+}
+
+#[test]
+fn what_is_not_known_of_compared_runs_is_said_in_the_report_and_the_text() {
+    let mut document = sample::compared();
+    let name = document.comparisons[0].flows[0].name.clone();
+    let distance = &mut document.comparisons[0].flows[0].distance;
+    let at_s = distance.parted.as_ref().expect("they part").at_s;
+    distance.known_until_s = Some(at_s);
+    let only = format!("known before {at_s:.3} s only, as more happened than is kept");
+    let tables = tables::all(&document);
+    let table = |name: &str| tables.iter().find(|table| table.name == name).expect("a table");
+    assert_eq!(table("distances").finding, format!("losses of {name}: {only}"));
+    assert!(matches!(&table("partings").rows[0][7], Cell::Text(text) if *text == only));
+    assert!(render(&document).contains(&only));
+    let text = terminal::render(&document, terminal::Style { width: 1000, color: false });
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(&format!(" episodes of loss; {only}")), "{text}");
+    assert!(words.contains(&format!("; {only} b: cwnd")), "{text}");
+}
