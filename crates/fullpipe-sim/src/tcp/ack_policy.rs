@@ -46,6 +46,9 @@ pub struct AckPolicy {
     /// Bytes of a TCP header.
     header: u32,
     push_asks_ack: bool,
+    quick_by_data: bool,
+    /// Whether data came since the last ACK (ICSK_ACK_SCHED).
+    scheduled: bool,
     /// Whether a segment smaller than the largest, or one that ends a burst, came since the last ACK
     /// (ICSK_ACK_PUSHED).
     pub pushed: bool,
@@ -75,6 +78,8 @@ impl AckPolicy {
             last_seg_size: 0,
             header,
             push_asks_ack: profile.push_asks_ack,
+            quick_by_data: profile.quick_by_data,
+            scheduled: false,
             pushed: false,
             timer: None,
             fires: None,
@@ -110,6 +115,7 @@ impl AckPolicy {
 
     /// A data segment came while `rcv_wnd` was advertised.
     pub fn on_data(&mut self, now: Time, rcv_wnd: u64) {
+        self.schedule();
         let jiffies = self.ticks.at(now) as u32;
         if self.ato == 0 {
             self.raise_quick(rcv_wnd, MAX_QUICKACKS);
@@ -134,6 +140,7 @@ impl AckPolicy {
 
     /// The stream has ended (tcp_fin): its last ACK is delayed like those of a dialogue.
     pub fn on_fin(&mut self) {
+        self.schedule();
         self.pingpong = true;
     }
 
@@ -169,12 +176,18 @@ impl AckPolicy {
         }
     }
 
-    /// An ACK went out: one quick ACK less, and the delayed one is no longer due.
+    /// Data, or what looks like it, asks for an ACK (inet_csk_schedule_ack).
+    pub fn schedule(&mut self) {
+        self.scheduled = true;
+    }
+
+    /// An ACK went out: one quick ACK less, if it counts as one, and the delayed one is no longer due.
     pub fn on_ack_sent(&mut self) {
-        if self.quick == 1 {
+        let counts = core::mem::take(&mut self.scheduled) || !self.quick_by_data;
+        if counts && self.quick == 1 {
             self.ato = self.ato_min();
         }
-        self.quick = self.quick.saturating_sub(1);
+        self.quick = self.quick.saturating_sub(u32::from(counts));
         self.pushed = false;
         self.now = false;
         self.timer = None;

@@ -104,6 +104,9 @@ behaviours! {
     push_asks_ack: bool,
         "a full segment that ends a burst is acknowledged as soon as it is read",
         "tcp_measure_rcv_mss";
+    quick_by_data: bool,
+        "of the ACKs that go at once only those count that data asked for, not one of a larger window",
+        "tcp_dec_quickack_mode";
     measures_beyond_hole: bool,
         "segments beyond a hole, too, tell how large segments are and what share of the buffer is window",
         "tcp_data_queue_ofo";

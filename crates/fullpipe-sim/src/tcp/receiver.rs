@@ -201,17 +201,18 @@ impl Receiver {
         }
         let had_hole = !self.out_of_order.is_empty();
         self.tell_duplicate(seq, self.rcv_nxt);
-        let first_nxt = end;
         self.take_in_order(end, segment.fin);
+        // While what lies behind a hole that this fills has the memory that it had there.
         if len > 0 {
-            self.follow_data(now, &segment, first_nxt);
+            self.follow_data(now, &segment);
         }
+        self.take_behind_hole(segment.fin);
         let filled = had_hole && self.out_of_order.is_empty();
         self.ack_or_delay(now, filled)
     }
 
-    /// tcp_event_data_recv: segments in order tell sizes and times; `first_nxt` came next after this one alone.
-    fn follow_data(&mut self, now: Time, segment: &Segment, first_nxt: u64) {
+    /// tcp_event_data_recv: segments in order tell sizes and times.
+    fn follow_data(&mut self, now: Time, segment: &Segment) {
         self.measure(segment.len, segment.push);
         self.acks.on_data(now, self.window.rcv_wnd);
         self.hear_mark(segment.ecn);
@@ -219,7 +220,7 @@ impl Receiver {
             space.on_data(self.ticks.at(now) as u32, self.rcv_nxt, self.window.rcv_wnd);
         }
         if let Some(growth) = &mut self.growth {
-            growth.on_data(now.as_us(), first_nxt, self.window.rcv_wnd);
+            growth.on_data(now.as_us(), self.rcv_nxt, self.window.rcv_wnd);
         }
         if self.window.grow(segment.len) && self.profile.quick_ack_on_growth {
             self.acks.quick |= 1;
@@ -280,9 +281,14 @@ impl Receiver {
             self.segments_queued += 1;
         }
         self.rcv_nxt = end;
+    }
+
+    /// The stream ends, or what came before goes on where it is known now (tcp_fin, tcp_ofo_queue).
+    fn take_behind_hole(&mut self, fin: bool) {
         if fin {
             return self.end();
         }
+        let end = self.rcv_nxt;
         // What this makes readable has its memory accounted already.
         let held = self.out_of_order.memory();
         let runs = self.out_of_order.take_from(self.rcv_nxt, self.mss);
@@ -315,6 +321,7 @@ impl Receiver {
     fn take_out_of_order(&mut self, now: Time, segment: &Segment) -> Option<Ack> {
         let Segment { seq, len, push, .. } = *segment;
         let end = segment.end();
+        self.acks.schedule();
         if self.profile.measures_beyond_hole {
             self.measure(len, push);
         }
@@ -445,6 +452,7 @@ impl Receiver {
     /// The answer to a segment that brings nothing new or does not fit; the next ones are
     /// acknowledged at once as well (tcp_enter_quickack_mode).
     fn ack_in_quick_mode(&mut self) -> Ack {
+        self.acks.schedule();
         self.acks.enter_quick_mode(self.window.rcv_wnd);
         self.make_ack()
     }

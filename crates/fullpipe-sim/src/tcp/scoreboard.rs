@@ -252,6 +252,16 @@ impl Scoreboard {
         self.sacked.contains(seq)
     }
 
+    /// The packet at `seq` is SACKed, and not sent again and believed to be out besides.
+    pub fn is_only_sacked(&self, seq: u64) -> bool {
+        self.sacked.contains(seq) && !self.retransmitted.contains(seq)
+    }
+
+    /// The packet at `seq` was sent again and is not lost: SACKed, it counts as sent twice.
+    pub fn is_out_again(&self, seq: u64) -> bool {
+        self.retransmitted.contains(seq) && !self.lost.contains(seq)
+    }
+
     /// The first segment sent again at or after `from` no longer ago than `oldest`.
     pub fn first_resent_since(&self, from: u64, oldest: Time) -> Option<u64> {
         let recent = |again: &Again| again.start >= from && again.when >= oldest;

@@ -2,9 +2,12 @@
 //!
 //! Neighbouring skbs of one size are one entry, so that a queue of ten thousand is a few entries.
 
+mod borders;
+
 use crate::finger::Finger;
 use crate::units::Time;
 use alloc::collections::VecDeque;
+use borders::Borders;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Unsent {
@@ -60,6 +63,7 @@ pub struct SendQueue {
     overhead: u64,
     unsent: VecDeque<Unsent>,
     sent: VecDeque<Sent>,
+    borders: Borders,
     /// First byte of the first sent skb.
     sent_from: u64,
     /// Bytes written and not sent.
@@ -253,6 +257,7 @@ impl SendQueue {
     /// whole one if a segment of `mss` bytes of it was (2.6.20 and 2.6.25 `tcp_tso_acked`).
     pub fn acknowledge(&mut self, una: u64, mss: u32) -> Freed {
         let mut freed = Freed::default();
+        self.free_borders(una);
         if self.fin.is_some_and(|fin| self.sent_from <= fin && fin < una) {
             // Its number has no memory.
             self.wmem_queued += 1;
@@ -330,8 +335,13 @@ impl SendQueue {
         })
     }
 
-    /// End of the sent skb that holds the byte at `seq`.
-    pub fn skb_end(&self, seq: u64) -> Option<u64> {
+    /// Start of the skb that holds the byte at `seq`, as it was sent.
+    fn start_as_sent(&self, seq: u64) -> u64 {
+        self.run_begun(seq).map_or(seq, |run| seq - (seq - run.seq) % u64::from(run.len))
+    }
+
+    /// End of the skb that holds the byte at `seq`, as it was sent.
+    fn end_as_sent(&self, seq: u64) -> Option<u64> {
         let run = self.run_begun(seq)?;
         let before = (seq - run.seq) / u64::from(run.len);
         let is_here = before < u64::from(run.count);

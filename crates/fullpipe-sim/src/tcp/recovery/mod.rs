@@ -30,6 +30,7 @@ mod reduction;
 mod reno;
 mod reordering;
 mod retransmit;
+mod sacked_skbs;
 mod sacks;
 mod state;
 mod undo;

@@ -23,12 +23,10 @@ impl Sender {
             let quota = (self.cwnd() - self.in_flight()).min(most);
             let Some((start, end)) = self.board.next_lost_run(quota, self.window()) else { break };
             let end = self.queue.skb_end(start).map_or(end, |skb| end.min(skb));
-            if self.too_much_in_host((end - start) as u32, true, out)
-                || !self.retransmit(start, end, out)
-            {
+            if self.too_much_in_host((end - start) as u32, true, out) {
                 break;
             }
-            let segments = self.window().count(start, end);
+            let Some(segments) = self.retransmit(start, end, out) else { break };
             self.count_prr_out(segments);
             first_too |= start == self.snd_una;
         }
@@ -49,7 +47,7 @@ impl Sender {
                 return self.end_resending(search, false);
             };
             self.walk_to_resend(&mut search, start, lost.is_some());
-            if !self.retransmit(start, end, out) {
+            if self.retransmit(start, end, out).is_none() {
                 return self.forget_what_was_sent_again();
             }
             self.count_prr_out(1);
@@ -67,25 +65,29 @@ impl Sender {
         self.may_go_forward().then_some(found)
     }
 
-    /// Sends `[start, end)` again; false if the window has shrunk below it or the host's queue is full.
-    pub(super) fn retransmit(&mut self, start: u64, end: u64, out: &mut dyn Output) -> bool {
-        if !self.resend(start, end, out) {
-            return false;
-        }
-        let packets = self.note_resent(start, end, out);
+    /// Sends `[start, end)` again: how many packets; none if the window has shrunk below it or the host's queue is
+    /// full.
+    pub(super) fn retransmit(
+        &mut self,
+        start: u64,
+        end: u64,
+        out: &mut dyn Output,
+    ) -> Option<u32> {
+        let packets = self.resend(start, end, out)?;
+        self.note_resent(start, end, out);
         if self.profile.ack_order == AckOrder::CwndLast {
             self.recovery.undo_retrans = self.recovery.undo_retrans.max(0);
         }
         self.recovery.undo_retrans += packets as i32;
         let when = self.timestamp(self.last_stamp(out.now()));
         self.recovery.retrans_stamp.get_or_insert(when);
-        true
+        Some(packets)
     }
 
     /// A tail loss probe, which does not count as sent again in flight (`__tcp_retransmit_skb` alone).
     pub(super) fn resend_last(&mut self, out: &mut dyn Output) -> bool {
         let start = self.queue.segment_start(self.snd_nxt, 1, self.mss).max(self.snd_una);
-        let goes = self.resend(start, self.snd_nxt, out);
+        let goes = self.resend(start, self.snd_nxt, out).is_some();
         if goes {
             let when = self.last_stamp(out.now());
             self.board.note_probed(start, self.snd_nxt, when);
@@ -93,11 +95,15 @@ impl Sender {
         goes
     }
 
-    /// __tcp_retransmit_skb.
-    fn resend(&mut self, start: u64, end: u64, out: &mut dyn Output) -> bool {
+    /// __tcp_retransmit_skb; how many packets.
+    fn resend(&mut self, start: u64, end: u64, out: &mut dyn Output) -> Option<u32> {
         let len = (end - start) as u32;
         if start >= self.snd_una + self.snd_wnd && start != self.snd_una {
-            return false;
+            return None;
+        }
+        if self.profile.ack_order == AckOrder::CwndLast {
+            self.queue.cut(start);
+            self.queue.cut(end);
         }
         self.tell_walks(out);
         self.walks_split_at(end);
@@ -105,7 +111,7 @@ impl Sender {
         let skb = self.transmission(start, len, true, departs);
         if !out.transmit(skb) {
             self.counters.refused += 1;
-            return false;
+            return None;
         }
         self.heed_congestion(out);
         let packets = self.window().count(start, end);
@@ -113,24 +119,23 @@ impl Sender {
         self.counters.segments_sent += u64::from(if skb.len > 0 { packets } else { 0 });
         self.counters.segments_retransmitted += u64::from(packets);
         self.pace(skb.len);
-        true
+        Some(packets)
     }
 
-    /// Segments of what was sent again.
-    fn note_resent(&mut self, start: u64, end: u64, out: &dyn Output) -> u32 {
-        let (mut at, mut packets) = (start, 0);
+    /// The scoreboard is told of each segment.
+    fn note_resent(&mut self, start: u64, end: u64, out: &dyn Output) {
+        let mut at = start;
         let when = self.last_stamp(out.now());
         while at < end {
             let next = self.queue.segment_end(at, self.mss, self.snd_nxt).min(end);
             self.board.note_retransmitted(at, next, when, self.snd_nxt);
-            (at, packets) = (next, packets + 1);
+            at = next;
         }
-        packets
     }
 
-    /// The first packet again, whatever cwnd says.
+    /// The first packet again, whatever cwnd says; whether it went.
     pub(super) fn retransmit_head(&mut self, out: &mut dyn Output) -> bool {
         let end = self.queue.segment_end(self.snd_una, self.mss, self.snd_nxt);
-        self.retransmit(self.snd_una, end, out)
+        self.retransmit(self.snd_una, end, out).is_some()
     }
 }

@@ -69,6 +69,7 @@ impl Sender {
         if end > self.snd_nxt || start >= end {
             return None;
         }
+        self.walk_sacked_skbs(start, end);
         let (board, window) = self.board_and_window();
         Some(board.sack(start, end, window))
     }

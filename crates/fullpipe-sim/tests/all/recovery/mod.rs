@@ -80,6 +80,7 @@ const ELSEWHERE: &[&str] = &[
     "grows_by_data",
     "closes_small_window",
     "small_queues",
+    "quick_by_data",
 ];
 
 /// Every row of the profile, and every sysctl of recovery, is flipped by a conversation.
