@@ -194,6 +194,18 @@ pub struct Flow {
     pub reader: Option<Reader>,
 }
 
+impl Flow {
+    /// Bytes that one read on `host` takes at most. A reader without a rate takes all there is by one call; where
+    /// copying takes time it does so by pieces of a write's size, for it has the socket while it copies.
+    pub fn read_size(&self, host: &Host) -> u64 {
+        match self.reader {
+            Some(reader) => reader.read.into(),
+            None if host.cpu.copy_ps_per_byte > 0 => self.write.into(),
+            None => u64::MAX,
+        }
+    }
+}
+
 /// What the application offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum App {

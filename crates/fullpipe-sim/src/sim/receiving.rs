@@ -32,7 +32,7 @@ use alloc::vec::Vec;
 pub(crate) struct ReceivingFlow {
     pub(crate) tcp: Receiver,
     /// Size of the reader's buffer, bytes.
-    buffer: u32,
+    buffer: u64,
     /// Its rate; none: it reads at once.
     rate: Option<Rate>,
     /// When it has done with what it got, if it has not.
@@ -88,7 +88,7 @@ impl ReceivingHost {
         let profile = profile_of(&host).map_err(|e| format!("hosts.receiver: {e}"))?;
         let flows = config.flows.iter().map(|flow| ReceivingFlow {
             tcp: Receiver::new(&profile, &host, mss, flow.rcvbuf),
-            buffer: flow.reader.map_or(flow.write, |reader| reader.read),
+            buffer: flow.read_size(&host),
             rate: flow.reader.map(|reader| reader.rate),
             works_until: None,
             syn_seen: false,
@@ -330,7 +330,7 @@ impl ReceivingHost {
             let state = &mut self.flows[flow];
             state.runnable = false;
             state.locked = true;
-            let bytes = state.tcp.readable().min(u64::from(state.buffer));
+            let bytes = state.tcp.readable().min(state.buffer);
             let cost = copy_time(&self.host, bytes);
             let reading = Reading { flow, bytes };
             if cost > Time::ZERO {

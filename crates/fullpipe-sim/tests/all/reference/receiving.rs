@@ -56,7 +56,7 @@ impl ReceivingHost {
         let profile = profile_of(&config.receiver).expect("a profile");
         let flows = config.flows.iter().map(|flow| ReceivingFlow {
             tcp: Receiver::new(&profile, &config.receiver, mss, flow.rcvbuf),
-            buffer: flow.reader.map_or(flow.write, |reader| reader.read).into(),
+            buffer: flow.read_size(&config.receiver),
             reader: flow.reader,
             works_until: None,
             syn_seen: false,

@@ -6,8 +6,8 @@ use fullpipe_guest::plan::{self, Change, ETHERNET_HEADER, Qdisc};
 use fullpipe_sim::config::QueueLimit;
 use fullpipe_sim::units::{Framing, Rate, Time};
 
-/// A rate may be exceeded for so long, ns: qdiscs' timers come late by about 500 ns.
-const SLACK_NS: u64 = 4_000;
+/// A rate may be exceeded for so long, ns: qdiscs' timers come late by up to 500 ns.
+const SLACK_NS: u64 = 600;
 
 /// A qdisc with the rate, the queue below it, and what becomes of the rate.
 pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
