@@ -27,21 +27,16 @@
 mod acks;
 mod capture;
 mod clock;
-mod cpu;
-mod in_host;
-mod level;
+mod host;
 mod port;
-mod receiving;
 mod sampler;
-mod sending;
 mod stretch;
 
-use crate::config::{Config, Element, Host};
+use crate::config::{self, Config, Element};
 use crate::drops::Drops;
 use crate::path::Chain;
 use crate::path::host::receive::Receive;
 use crate::tally::Samples;
-use crate::tcp::behaviour::profile_of;
 use crate::tcp::{self, ecn, opening_len, options};
 use crate::trace::{Control, Event, EventKind, Sink};
 use crate::train::{Kind, Train};
@@ -51,8 +46,7 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use capture::{Capture, Fate, Place};
-use receiving::ReceivingHost;
-use sending::SendingHost;
+use host::Host;
 use stretch::{Side, Work};
 
 /// How a run ended.
@@ -78,8 +72,6 @@ pub(crate) struct Shared {
     pub(crate) headers: u32,
     /// Bytes of a SYN and its answer.
     pub(crate) opening: u32,
-    /// Whether the receiver minds the end of a burst (PSH).
-    pub(crate) push: bool,
     /// Where packets are to be told.
     capture: Option<Box<Capture>>,
 }
@@ -100,8 +92,8 @@ impl Shared {
 struct Run {
     forward: Chain,
     back: Chain,
-    sender: SendingHost,
-    receiver: ReceivingHost,
+    sender: Host,
+    receiver: Host,
     shared: Shared,
     scratch: Vec<Train>,
     trains: u64,
@@ -181,15 +173,14 @@ impl Run {
             mss,
             headers,
             opening: opening_len(&config.sender),
-            push: profile_of(&config.receiver)?.push_asks_ack,
             capture: None,
         };
         let samples = Samples::of(config);
         Ok(Run {
             forward: Chain::new(&config.forward, config.seed, samples),
             back: Chain::new(&config.back, config.seed, samples),
-            sender: SendingHost::new(config, mss)?,
-            receiver: ReceivingHost::new(config, mss)?,
+            sender: Host::new(config, Side::Sender, mss)?,
+            receiver: Host::new(config, Side::Receiver, mss)?,
             shared,
             scratch: Vec::new(),
             trains: 0,
@@ -216,19 +207,20 @@ impl Run {
 
     /// Takes what the hosts put on the wire through the path.
     fn carry(&mut self) {
-        self.trains += (self.sender.wire.len() + self.receiver.wire.len()) as u64;
-        let mut sent = core::mem::take(&mut self.sender.wire);
+        let (sender, receiver) = (&mut self.sender.out, &mut self.receiver.out);
+        self.trains += (sender.wire.len() + receiver.wire.len()) as u64;
+        let mut sent = core::mem::take(&mut sender.wire);
         for train in sent.drain(..) {
             self.shared.pass(Place::Out, &train);
             self.forward.push(&train, &mut self.scratch);
         }
-        self.sender.wire = sent;
+        self.sender.out.wire = sent;
         self.deliver_forward();
-        let mut sent = core::mem::take(&mut self.receiver.wire);
+        let mut sent = core::mem::take(&mut self.receiver.out.wire);
         for train in sent.drain(..) {
             self.back.push(&train, &mut self.scratch);
         }
-        self.receiver.wire = sent;
+        self.receiver.out.wire = sent;
         self.deliver_back();
         self.forget_acks();
     }
@@ -238,14 +230,14 @@ impl Run {
         if !self.shared.acks.are_many() {
             return;
         }
-        let mut oldest = alloc::vec![u64::MAX; self.sender.flows.len()];
+        let mut oldest = alloc::vec![u64::MAX; self.shared.acks.flows()];
         let mut look = |train: &Train| {
             if train.kind == Kind::Ack {
                 let oldest = &mut oldest[usize::from(train.flow)];
                 *oldest = train.number.min(*oldest);
             }
         };
-        self.receiver.transmit.held(&mut look);
+        self.receiver.out.transmit.held(&mut look);
         self.back.held(&mut look);
         self.sender.receive.held(&mut look);
         self.shared.acks.forget_before(&oldest);
@@ -323,6 +315,6 @@ impl Shared {
 }
 
 /// CPU time to copy `bytes`.
-fn copy_time(host: &Host, bytes: u64) -> Time {
+fn copy_time(host: &config::Host, bytes: u64) -> Time {
     Time(bytes * host.cpu.copy_ps_per_byte / 1000)
 }

@@ -33,7 +33,7 @@ impl Sampler {
         for event in run.shared.take_events() {
             sink.event(&event);
         }
-        for flow in 0..run.sender.flows.len() {
+        for flow in 0..run.shared.acks.flows() {
             sink.flow(&flow_sample(run, flow, now));
         }
         let samples = Self::stage_samples(run, now);
@@ -47,12 +47,12 @@ impl Sampler {
     fn stage_samples(run: &mut Run, now: Time) -> Vec<StageSample> {
         let mut samples =
             alloc::vec![application(run), send_buffer(run, now), busy(run.sender.cpu.busy_ns(now))];
-        samples.extend(run.sender.transmit.sample(now));
+        samples.extend(run.sender.out.transmit.sample(now));
         samples.extend(run.forward.stages_mut().map(|s| s.sample(now)));
         samples.extend(run.receiver.receive.sample(now));
         samples.push(receive_buffer(run));
         samples.push(busy(run.receiver.cpu.busy_ns(now)));
-        samples.extend(run.receiver.transmit.sample(now));
+        samples.extend(run.receiver.out.transmit.sample(now));
         samples.extend(run.back.stages_mut().map(|s| s.sample(now)));
         samples.extend(run.sender.receive.sample(now));
         samples
@@ -60,8 +60,8 @@ impl Sampler {
 }
 
 fn send_buffer(run: &mut Run, now: Time) -> StageSample {
-    let (waiting, peak) = run.sender.buffer.take();
-    let flows = &run.sender.flows;
+    let (waiting, peak) = run.sender.send_buffer.take();
+    let flows = &run.sender.sends;
     StageSample {
         waiting,
         waiting_bytes: flows.iter().map(|f| f.tcp.wmem_queued()).sum(),
@@ -74,8 +74,8 @@ fn send_buffer(run: &mut Run, now: Time) -> StageSample {
 }
 
 fn receive_buffer(run: &mut Run) -> StageSample {
-    let (waiting, peak) = run.receiver.buffer.take();
-    let flows = &run.receiver.flows;
+    let (waiting, peak) = run.receiver.receive_buffer.take();
+    let flows = &run.receiver.receives;
     StageSample {
         waiting,
         waiting_bytes: flows.iter().map(|f| f.tcp.window.rmem_alloc).sum(),
@@ -92,23 +92,23 @@ fn busy(busy_ns: u64) -> StageSample {
 }
 
 fn application(run: &Run) -> StageSample {
-    let written = run.sender.flows.iter().map(|f| f.written).sum();
+    let written = run.sender.sends.iter().map(|f| f.written).sum();
     StageSample { entered: written, left: written, ..StageSample::default() }
 }
 
 fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
-    let sndbuf = run.sender.flows.iter().map(|f| f.tcp.send_buffer_limit()).sum();
+    let sndbuf = run.sender.sends.iter().map(|f| f.tcp.send_buffer_limit()).sum();
     let mut forward = alloc::vec![
         info("sender", "application", "byte", None),
         info("sender", "send_buffer", "byte", sndbuf),
         info("sender", "cpu", "segment", None),
     ];
-    forward.extend(run.sender.transmit.infos("sender"));
+    forward.extend(run.sender.out.transmit.infos("sender"));
     forward.extend(run.forward.stages_mut().map(|s| s.info()));
     forward.extend(run.receiver.receive.infos("receiver"));
     forward.push(info("receiver", "receive_buffer", "segment", None));
     forward.push(info("receiver", "cpu", "segment", None));
-    let mut back = Vec::from(run.receiver.transmit.infos("receiver"));
+    let mut back = Vec::from(run.receiver.out.transmit.infos("receiver"));
     back.extend(run.back.stages_mut().map(|s| s.info()));
     back.extend(run.sender.receive.infos("sender"));
     let directed = forward.into_iter().map(|i| (i, "forward"));
@@ -118,7 +118,7 @@ fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
 }
 
 fn flow_sample(run: &Run, index: usize, now: Time) -> FlowSample {
-    let (sending, receiving) = (&run.sender.flows[index], &run.receiver.flows[index]);
+    let (sending, receiving) = (&run.sender.sends[index], &run.receiver.receives[index]);
     let tcp = &sending.tcp;
     FlowSample {
         time: now,

@@ -26,6 +26,11 @@ impl Acks {
         Acks { logs, in_order, entries: 0, many: MANY }
     }
 
+    /// How many flows there are.
+    pub(crate) fn flows(&self) -> usize {
+        self.logs.len()
+    }
+
     /// The number of the next entry.
     pub(crate) fn next(&self, flow: usize) -> u64 {
         self.logs[flow].next()

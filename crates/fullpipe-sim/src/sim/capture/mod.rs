@@ -125,11 +125,6 @@ struct StageNumbers {
     receive_buffer: u16,
 }
 
-/// Whether packets of this kind go from the sender to the receiver.
-fn is_forward(kind: Kind) -> bool {
-    matches!(kind, Kind::Data | Kind::Syn)
-}
-
 impl Capture {
     /// A capture at `point` of a run for which `asked` was configured and `agreed` was negotiated.
     pub(super) fn new(point: Point, asked: &Config, agreed: &Config, mss: u32) -> Capture {
@@ -185,7 +180,7 @@ impl Capture {
     #[cold]
     pub(super) fn sent(&mut self, sent: &Sent) {
         let Some(head) = sent.skb.first() else { return };
-        let forward = is_forward(head.kind);
+        let forward = head.kind.is_of_sender();
         let mut segments = 0;
         for train in sent.skb {
             for i in 0..train.count {
@@ -202,7 +197,7 @@ impl Capture {
     /// Packets pass a place.
     #[cold]
     pub(super) fn pass(&mut self, place: Place, train: &Train) {
-        let forward = is_forward(train.kind);
+        let forward = train.kind.is_of_sender();
         if !place.is_at(self.point, forward) {
             return;
         }
@@ -228,14 +223,14 @@ impl Capture {
 
     /// An element dropped packets.
     pub(super) fn drop_in_element(&mut self, place: usize, packets: &Train) {
-        let way = usize::from(!is_forward(packets.kind));
+        let way = usize::from(!packets.kind.is_of_sender());
         self.drop(packets, self.stages.elements[way] + place as u16);
     }
 
     /// A host dropped packets: in its receive ring (0) or in the backlog behind it (1).
     #[cold]
     pub(super) fn drop_in_host(&mut self, place: u16, packets: &Train) {
-        let way = usize::from(!is_forward(packets.kind));
+        let way = usize::from(!packets.kind.is_of_sender());
         self.drop(packets, self.stages.rx_rings[way] + place);
     }
 
@@ -260,13 +255,13 @@ impl Capture {
     /// It is known what became of a packet.
     #[cold]
     pub(super) fn settle(&mut self, kind: Kind, serial: u64, fate: Fate) {
-        self.ways[usize::from(!is_forward(kind))].settle(serial, fate);
+        self.ways[usize::from(!kind.is_of_sender())].settle(serial, fate);
     }
 
     /// TCP at the packet's end reads its timestamp, to echo it.
     #[cold]
     pub(super) fn hear(&mut self, flow: usize, kind: Kind, serial: u64) {
-        let forward = is_forward(kind);
+        let forward = kind.is_of_sender();
         if let Some(packet) = self.ways[usize::from(!forward)].packet(serial) {
             self.headers.hear(flow, forward, packet.timestamps);
         }
