@@ -20,7 +20,8 @@
 //!   application's step in progress.
 //! - Of timers of a host that are due at one time those of the kernel's wheel come first (TCP's, the repeated
 //!   SYN's, the delayed ACK's): the last one started, in kernels before 6.1 the first; then the others in the
-//!   order of starting (`clock::Clockwork`). Applications take turns after each write or read.
+//!   order of starting (`clock::Clockwork`). Applications take turns after each write or read; readers
+//!   whose turns cost nothing follow each other, up to and with the first writer.
 //! - Events of one moment: retransmissions, then the timeout that caused them, then a change of the
 //!   congestion state.
 
@@ -130,7 +131,7 @@ pub fn run(
         }
     };
     run.tell_packets(end, true, sink);
-    let segments = run.sender.segments_sent();
+    let segments = run.sender.segments_sent() + run.receiver.segments_sent();
     Ok(Outcome { end, complete, segments, trains: run.trains })
 }
 
@@ -165,9 +166,12 @@ fn mss(config: &Config) -> Result<(u32, u32), String> {
 impl Run {
     fn new(config: &Config) -> Result<Run, String> {
         let (mss, headers) = mss(config)?;
-        let in_order = config.back.iter().all(Element::in_order);
+        let in_order = |way: &[Element]| way.iter().all(Element::in_order);
+        let ways = [in_order(&config.forward), in_order(&config.back)];
+        let acks_in_order =
+            config.flows.iter().map(|flow| ways[usize::from(Side::Sender.sends(flow))]);
         let shared = Shared {
-            acks: Acks::new(config.flows.len(), in_order),
+            acks: Acks::new(acks_in_order.collect()),
             events: Vec::new(),
             doing: (Work::Packets, Side::Sender),
             mss,
@@ -218,6 +222,7 @@ impl Run {
         self.deliver_forward();
         let mut sent = core::mem::take(&mut self.receiver.out.wire);
         for train in sent.drain(..) {
+            self.shared.pass(Place::Out, &train);
             self.back.push(&train, &mut self.scratch);
         }
         self.receiver.out.wire = sent;
@@ -237,9 +242,14 @@ impl Run {
                 *oldest = train.number.min(*oldest);
             }
         };
-        self.receiver.out.transmit.held(&mut look);
-        self.back.held(&mut look);
-        self.sender.receive.held(&mut look);
+        for (from, way, to) in [
+            (&self.sender, &self.forward, &self.receiver),
+            (&self.receiver, &self.back, &self.sender),
+        ] {
+            from.out.transmit.held(&mut look);
+            way.held(&mut look);
+            to.receive.held(&mut look);
+        }
         self.shared.acks.forget_before(&oldest);
     }
 
@@ -292,15 +302,15 @@ impl Shared {
     /// TCP takes a packet.
     fn hear_and_settle(&mut self, packet: Train) {
         if let Some(capture) = &mut self.capture {
-            capture.hear(usize::from(packet.flow), packet.kind, packet.serial);
-            capture.settle(packet.kind, packet.serial, Fate::Delivered);
+            capture.hear((packet.flow, packet.kind), packet.serial);
+            capture.settle((packet.flow, packet.kind), packet.serial, Fate::Delivered);
         }
     }
 
     /// A packet came to its end without TCP.
     fn settle(&mut self, packet: Train) {
         if let Some(capture) = &mut self.capture {
-            capture.settle(packet.kind, packet.serial, Fate::Delivered);
+            capture.settle((packet.flow, packet.kind), packet.serial, Fate::Delivered);
         }
     }
 

@@ -129,8 +129,8 @@ impl Port<'_> {
     /// Tells the capture that TCP takes the ACK of this serial.
     pub(crate) fn hear_and_settle(&mut self, serial: u64) {
         if let Some(capture) = &mut self.capture {
-            capture.hear(usize::from(self.flow), Kind::Ack, serial);
-            capture.settle(Kind::Ack, serial, Fate::Delivered);
+            capture.hear((self.flow, Kind::Ack), serial);
+            capture.settle((self.flow, Kind::Ack), serial, Fate::Delivered);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::host::Host;
 use super::{Run, Shared};
+use crate::config::{Direction, Flow};
 use crate::path::Chain;
 use crate::trace::Sink;
 use crate::train::Train;
@@ -29,6 +30,11 @@ impl Side {
             Side::Sender => "sender",
             Side::Receiver => "receiver",
         }
+    }
+
+    /// Whether this host has the end of the flow that sends data.
+    pub(super) fn sends(self, flow: &Flow) -> bool {
+        (self == Side::Sender) == (flow.direction == Direction::Forward)
     }
 
     pub(super) fn other(self) -> Side {

@@ -26,6 +26,11 @@ impl<T> Ends<T> {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.0.iter().flatten()
     }
+
+    /// Whether none is here.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
 }
 
 /// Only of flows whose end is here.

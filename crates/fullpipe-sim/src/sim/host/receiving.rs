@@ -59,7 +59,7 @@ pub(super) fn receiving_ends(
     mss: u32,
 ) -> Ends<ReceivingFlow> {
     let flows = config.flows.iter().map(|flow| {
-        let receives = side == Side::Receiver;
+        let receives = !side.sends(flow);
         receives.then(|| ReceivingFlow::new(flow, (host, profile), mss))
     });
     Ends::new(flows.collect())
@@ -168,7 +168,7 @@ impl Host {
         if let Some(capture) = &mut shared.capture {
             // Where rcv_nxt moved, others were dropped for this one.
             let refused = tcp.dropped > dropped && tcp.rcv_nxt == next;
-            capture.take_segment(flow, arrived.serial, echoed, refused);
+            capture.take_segment(flow as u16, arrived.serial, echoed, refused);
         }
         if let Some(ack) = ack {
             self.send_ack(flow, cpu, ack, shared);

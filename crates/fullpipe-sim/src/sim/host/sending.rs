@@ -82,7 +82,7 @@ pub(super) fn sending_ends(
     mss: u32,
 ) -> Result<Ends<SendingFlow>, String> {
     let flows = config.flows.iter().map(|flow| {
-        let sends = side == Side::Sender;
+        let sends = side.sends(flow);
         sends.then(|| SendingFlow::new(flow, (host, profile), config.seed, mss)).transpose()
     });
     Ok(Ends::new(flows.collect::<Result<_, _>>()?))
