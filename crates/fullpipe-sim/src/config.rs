@@ -20,15 +20,15 @@ pub struct Config {
     pub sample: Time,
     /// Largest IP packet in bytes (68 to 65535). The MSS follows from it and from timestamps.
     pub mtu: u32,
-    /// What a data packet passes between the hosts, in order.
+    /// What a packet passes from the sender to the receiver, in order.
     pub forward: Vec<Element>,
-    /// What an ACK passes on its way back, in order.
+    /// What a packet passes on its way back, in order.
     pub back: Vec<Element>,
-    /// The sending host.
+    /// The host that forward flows go from.
     pub sender: Host,
-    /// The receiving host.
+    /// The other host.
     pub receiver: Host,
-    /// Flows, all from `sender` to `receiver` (at least one).
+    /// Flows (at least one).
     pub flows: Vec<Flow>,
 }
 
@@ -168,6 +168,8 @@ pub struct Sockopt {
 pub struct Flow {
     /// Name, unique within a run.
     pub name: String,
+    /// Where its data goes.
+    pub direction: Direction,
     /// Congestion control: "reno", "bic", "cubic" ...
     pub congestion: String,
     /// Its parameters by name; those absent have the kernel profile's default.
@@ -202,6 +204,27 @@ impl Flow {
             Some(reader) => reader.read.into(),
             None if host.cpu.copy_ps_per_byte > 0 => self.write.into(),
             None => u64::MAX,
+        }
+    }
+}
+
+/// Which of the hosts has which end of a flow. The one that sends its data also opens the connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Direction {
+    /// Data goes from `sender` to `receiver`.
+    #[default]
+    Forward,
+    /// Data goes from `receiver` to `sender`.
+    Backward,
+}
+
+impl Config {
+    /// The hosts of a flow: the one that sends its data, and the one that receives it, with their names.
+    pub fn hosts_of(&self, flow: &Flow) -> [(&'static str, &Host); 2] {
+        let [sender, receiver] = [("sender", &self.sender), ("receiver", &self.receiver)];
+        match flow.direction {
+            Direction::Forward => [sender, receiver],
+            Direction::Backward => [receiver, sender],
         }
     }
 }

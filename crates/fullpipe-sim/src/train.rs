@@ -37,6 +37,13 @@ pub enum Kind {
     SynAck,
 }
 
+impl Kind {
+    /// Whether they go from the end of a flow that sends data to the one that receives it.
+    pub fn is_of_sender(self) -> bool {
+        matches!(self, Kind::Data | Kind::Syn)
+    }
+}
+
 /// `count` packets of one flow at times `first + i * spacing`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Train {

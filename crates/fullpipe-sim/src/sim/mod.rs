@@ -20,28 +20,24 @@
 //!   application's step in progress.
 //! - Of timers of a host that are due at one time those of the kernel's wheel come first (TCP's, the repeated
 //!   SYN's, the delayed ACK's): the last one started, in kernels before 6.1 the first; then the others in the
-//!   order of starting (`clock::Clockwork`). Applications take turns after each write or read.
+//!   order of starting (`clock::Clockwork`). Applications take turns after each write or read; readers
+//!   whose turns cost nothing follow each other, up to and with the first writer.
 //! - Events of one moment: retransmissions, then the timeout that caused them, then a change of the
 //!   congestion state.
 
 mod acks;
 mod capture;
 mod clock;
-mod cpu;
-mod in_host;
-mod level;
+mod host;
 mod port;
-mod receiving;
 mod sampler;
-mod sending;
 mod stretch;
 
-use crate::config::{Config, Element, Host};
+use crate::config::{self, Config, Element};
 use crate::drops::Drops;
 use crate::path::Chain;
 use crate::path::host::receive::Receive;
 use crate::tally::Samples;
-use crate::tcp::behaviour::profile_of;
 use crate::tcp::{self, ecn, opening_len, options};
 use crate::trace::{Control, Event, EventKind, Sink};
 use crate::train::{Kind, Train};
@@ -51,8 +47,7 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use capture::{Capture, Fate, Place};
-use receiving::ReceivingHost;
-use sending::SendingHost;
+use host::Host;
 use stretch::{Side, Work};
 
 /// How a run ended.
@@ -78,8 +73,6 @@ pub(crate) struct Shared {
     pub(crate) headers: u32,
     /// Bytes of a SYN and its answer.
     pub(crate) opening: u32,
-    /// Whether the receiver minds the end of a burst (PSH).
-    pub(crate) push: bool,
     /// Where packets are to be told.
     capture: Option<Box<Capture>>,
 }
@@ -100,8 +93,8 @@ impl Shared {
 struct Run {
     forward: Chain,
     back: Chain,
-    sender: SendingHost,
-    receiver: ReceivingHost,
+    sender: Host,
+    receiver: Host,
     shared: Shared,
     scratch: Vec<Train>,
     trains: u64,
@@ -138,7 +131,7 @@ pub fn run(
         }
     };
     run.tell_packets(end, true, sink);
-    let segments = run.sender.segments_sent();
+    let segments = run.sender.segments_sent() + run.receiver.segments_sent();
     Ok(Outcome { end, complete, segments, trains: run.trains })
 }
 
@@ -173,23 +166,25 @@ fn mss(config: &Config) -> Result<(u32, u32), String> {
 impl Run {
     fn new(config: &Config) -> Result<Run, String> {
         let (mss, headers) = mss(config)?;
-        let in_order = config.back.iter().all(Element::in_order);
+        let in_order = |way: &[Element]| way.iter().all(Element::in_order);
+        let ways = [in_order(&config.forward), in_order(&config.back)];
+        let acks_in_order =
+            config.flows.iter().map(|flow| ways[usize::from(Side::Sender.sends(flow))]);
         let shared = Shared {
-            acks: Acks::new(config.flows.len(), in_order),
+            acks: Acks::new(acks_in_order.collect()),
             events: Vec::new(),
             doing: (Work::Packets, Side::Sender),
             mss,
             headers,
             opening: opening_len(&config.sender),
-            push: profile_of(&config.receiver)?.push_asks_ack,
             capture: None,
         };
         let samples = Samples::of(config);
         Ok(Run {
             forward: Chain::new(&config.forward, config.seed, samples),
             back: Chain::new(&config.back, config.seed, samples),
-            sender: SendingHost::new(config, mss)?,
-            receiver: ReceivingHost::new(config, mss)?,
+            sender: Host::new(config, Side::Sender, mss)?,
+            receiver: Host::new(config, Side::Receiver, mss)?,
             shared,
             scratch: Vec::new(),
             trains: 0,
@@ -216,19 +211,21 @@ impl Run {
 
     /// Takes what the hosts put on the wire through the path.
     fn carry(&mut self) {
-        self.trains += (self.sender.wire.len() + self.receiver.wire.len()) as u64;
-        let mut sent = core::mem::take(&mut self.sender.wire);
+        let (sender, receiver) = (&mut self.sender.out, &mut self.receiver.out);
+        self.trains += (sender.wire.len() + receiver.wire.len()) as u64;
+        let mut sent = core::mem::take(&mut sender.wire);
         for train in sent.drain(..) {
             self.shared.pass(Place::Out, &train);
             self.forward.push(&train, &mut self.scratch);
         }
-        self.sender.wire = sent;
+        self.sender.out.wire = sent;
         self.deliver_forward();
-        let mut sent = core::mem::take(&mut self.receiver.wire);
+        let mut sent = core::mem::take(&mut self.receiver.out.wire);
         for train in sent.drain(..) {
+            self.shared.pass(Place::Out, &train);
             self.back.push(&train, &mut self.scratch);
         }
-        self.receiver.wire = sent;
+        self.receiver.out.wire = sent;
         self.deliver_back();
         self.forget_acks();
     }
@@ -238,16 +235,21 @@ impl Run {
         if !self.shared.acks.are_many() {
             return;
         }
-        let mut oldest = alloc::vec![u64::MAX; self.sender.flows.len()];
+        let mut oldest = alloc::vec![u64::MAX; self.shared.acks.flows()];
         let mut look = |train: &Train| {
             if train.kind == Kind::Ack {
                 let oldest = &mut oldest[usize::from(train.flow)];
                 *oldest = train.number.min(*oldest);
             }
         };
-        self.receiver.transmit.held(&mut look);
-        self.back.held(&mut look);
-        self.sender.receive.held(&mut look);
+        for (from, way, to) in [
+            (&self.sender, &self.forward, &self.receiver),
+            (&self.receiver, &self.back, &self.sender),
+        ] {
+            from.out.transmit.held(&mut look);
+            way.held(&mut look);
+            to.receive.held(&mut look);
+        }
         self.shared.acks.forget_before(&oldest);
     }
 
@@ -300,15 +302,15 @@ impl Shared {
     /// TCP takes a packet.
     fn hear_and_settle(&mut self, packet: Train) {
         if let Some(capture) = &mut self.capture {
-            capture.hear(usize::from(packet.flow), packet.kind, packet.serial);
-            capture.settle(packet.kind, packet.serial, Fate::Delivered);
+            capture.hear((packet.flow, packet.kind), packet.serial);
+            capture.settle((packet.flow, packet.kind), packet.serial, Fate::Delivered);
         }
     }
 
     /// A packet came to its end without TCP.
     fn settle(&mut self, packet: Train) {
         if let Some(capture) = &mut self.capture {
-            capture.settle(packet.kind, packet.serial, Fate::Delivered);
+            capture.settle((packet.flow, packet.kind), packet.serial, Fate::Delivered);
         }
     }
 
@@ -323,6 +325,6 @@ impl Shared {
 }
 
 /// CPU time to copy `bytes`.
-fn copy_time(host: &Host, bytes: u64) -> Time {
+fn copy_time(host: &config::Host, bytes: u64) -> Time {
     Time(bytes * host.cpu.copy_ps_per_byte / 1000)
 }

@@ -1,7 +1,9 @@
 //! Where TCP's packets meet the host: CPU time is spent, an skb becomes trains, the qdisc decides.
 
+use super::Shared;
 use super::capture::{Capture, Fate, Sent, What};
-use super::in_host::InHost;
+use super::host::in_host::InHost;
+use crate::config;
 use crate::ecn::Ecn;
 use crate::path::host::transmit::{Gone, Tag, Transmit};
 use crate::qdisc::Verdict;
@@ -10,22 +12,65 @@ use crate::train::{Kind, Train};
 use crate::units::Time;
 use alloc::vec::Vec;
 
+/// A host's way out.
+pub(crate) struct Out {
+    pub(crate) transmit: Transmit,
+    /// What goes on the wire.
+    pub(crate) wire: Vec<Train>,
+    costs: config::Cpu,
+    /// Whether the other host minds the end of a burst (PSH).
+    push: bool,
+}
+
+impl Out {
+    /// That of a host with these costs, whose peer minds the end of a burst or does not.
+    pub(super) fn new(transmit: Transmit, costs: config::Cpu, push: bool) -> Out {
+        Out { transmit, wire: Vec::new(), costs, push }
+    }
+
+    /// A flow's way into it, with the CPU at `cpu`.
+    pub(super) fn port<'a>(
+        &'a mut self,
+        flow: usize,
+        cpu: Time,
+        shared: &'a mut Shared,
+    ) -> Port<'a> {
+        Port {
+            transmit: &mut self.transmit,
+            wire: &mut self.wire,
+            cpu,
+            cost: self.costs.transmit,
+            walk_cost: self.costs.walk,
+            flow: flow as u16,
+            mss: shared.mss,
+            headers: shared.headers,
+            opening: shared.opening,
+            push: self.push,
+            in_host: None,
+            retransmitted: Vec::new(),
+            congested: false,
+            of_others: Vec::new(),
+            capture: shared.capture.as_deref_mut(),
+        }
+    }
+}
+
 /// A flow's way into the host's qdisc while the host works for it.
 pub(crate) struct Port<'a> {
-    pub(crate) transmit: &'a mut Transmit,
-    pub(crate) wire: &'a mut Vec<Train>,
+    transmit: &'a mut Transmit,
+    wire: &'a mut Vec<Train>,
     /// The CPU's present time.
     pub(crate) cpu: Time,
     /// CPU time per segment sent.
-    pub(crate) cost: Time,
+    cost: Time,
     /// CPU time per skb of the send queue that is looked at.
-    pub(crate) walk_cost: Time,
-    pub(crate) flow: u16,
-    pub(crate) mss: u32,
-    pub(crate) headers: u32,
-    pub(crate) opening: u32,
+    walk_cost: Time,
+    flow: u16,
+    mss: u32,
+    headers: u32,
+    opening: u32,
     /// Whether the end of an skb of several segments is told (PSH).
-    pub(crate) push: bool,
+    push: bool,
     /// What of the flow is in the host, where that matters, and the memory of an skb besides its data.
     pub(super) in_host: Option<(&'a mut InHost, u64)>,
     /// Segments sent again, for the trace.
@@ -84,8 +129,8 @@ impl Port<'_> {
     /// Tells the capture that TCP takes the ACK of this serial.
     pub(crate) fn hear_and_settle(&mut self, serial: u64) {
         if let Some(capture) = &mut self.capture {
-            capture.hear(usize::from(self.flow), Kind::Ack, serial);
-            capture.settle(Kind::Ack, serial, Fate::Delivered);
+            capture.hear((self.flow, Kind::Ack), serial);
+            capture.settle((self.flow, Kind::Ack), serial, Fate::Delivered);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Samples of flows and stages at the trace's interval.
 
 use super::Run;
+use super::host::Host;
 use crate::config::Config;
 use crate::path::host::info;
 use crate::trace::{FlowSample, Sink, StageInfo, StageSample};
@@ -33,7 +34,7 @@ impl Sampler {
         for event in run.shared.take_events() {
             sink.event(&event);
         }
-        for flow in 0..run.sender.flows.len() {
+        for flow in 0..run.shared.acks.flows() {
             sink.flow(&flow_sample(run, flow, now));
         }
         let samples = Self::stage_samples(run, now);
@@ -45,37 +46,52 @@ impl Sampler {
 
     /// In the order of `stage_infos`.
     fn stage_samples(run: &mut Run, now: Time) -> Vec<StageSample> {
-        let mut samples =
-            alloc::vec![application(run), send_buffer(run, now), busy(run.sender.cpu.busy_ns(now))];
-        samples.extend(run.sender.transmit.sample(now));
+        let mut samples = Vec::from(writing(&mut run.sender, now));
+        samples.push(busy(run.sender.cpu.busy_ns(now)));
+        samples.extend(run.sender.out.transmit.sample(now));
         samples.extend(run.forward.stages_mut().map(|s| s.sample(now)));
         samples.extend(run.receiver.receive.sample(now));
-        samples.push(receive_buffer(run));
+        samples.push(receive_buffer(&mut run.receiver));
         samples.push(busy(run.receiver.cpu.busy_ns(now)));
-        samples.extend(run.receiver.transmit.sample(now));
+        if sends_data(&run.receiver) {
+            samples.extend(writing(&mut run.receiver, now));
+        }
+        samples.extend(run.receiver.out.transmit.sample(now));
         samples.extend(run.back.stages_mut().map(|s| s.sample(now)));
         samples.extend(run.sender.receive.sample(now));
+        if sends_data(&run.receiver) {
+            samples.push(receive_buffer(&mut run.sender));
+        }
         samples
     }
 }
 
-fn send_buffer(run: &mut Run, now: Time) -> StageSample {
-    let (waiting, peak) = run.sender.buffer.take();
-    let flows = &run.sender.flows;
-    StageSample {
+/// Whether a host has flows whose data it sends: the receiver's stages of these stand on the way back.
+fn sends_data(host: &Host) -> bool {
+    !host.sends.is_empty()
+}
+
+/// The applications that write, and their sockets.
+fn writing(host: &mut Host, now: Time) -> [StageSample; 2] {
+    let written = host.sends.iter().map(|f| f.written).sum();
+    let (waiting, peak) = host.send_buffer.take();
+    let flows = &host.sends;
+    let application = StageSample { entered: written, left: written, ..StageSample::default() };
+    let send_buffer = StageSample {
         waiting,
         waiting_bytes: flows.iter().map(|f| f.tcp.wmem_queued()).sum(),
         peak,
-        entered: flows.iter().map(|f| f.written).sum(),
+        entered: written,
         left: flows.iter().map(|f| f.tcp.bytes_acked()).sum(),
         blocked_ns: flows.iter().map(|f| f.blocked_ns(now)).sum(),
         ..StageSample::default()
-    }
+    };
+    [application, send_buffer]
 }
 
-fn receive_buffer(run: &mut Run) -> StageSample {
-    let (waiting, peak) = run.receiver.buffer.take();
-    let flows = &run.receiver.flows;
+fn receive_buffer(host: &mut Host) -> StageSample {
+    let (waiting, peak) = host.receive_buffer.take();
+    let flows = &host.receives;
     StageSample {
         waiting,
         waiting_bytes: flows.iter().map(|f| f.tcp.window.rmem_alloc).sum(),
@@ -91,26 +107,31 @@ fn busy(busy_ns: u64) -> StageSample {
     StageSample { busy_ns, ..StageSample::default() }
 }
 
-fn application(run: &Run) -> StageSample {
-    let written = run.sender.flows.iter().map(|f| f.written).sum();
-    StageSample { entered: written, left: written, ..StageSample::default() }
+/// Descriptions of what [`writing`] samples of the host of this name.
+fn writing_infos(host: &Host, name: &str) -> [StageInfo; 2] {
+    let sndbuf = host.sends.iter().map(|f| f.tcp.send_buffer_limit()).sum::<Option<u64>>();
+    let sndbuf = sndbuf.filter(|_| sends_data(host));
+    [info(name, "application", "byte", None), info(name, "send_buffer", "byte", sndbuf)]
 }
 
 fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
-    let sndbuf = run.sender.flows.iter().map(|f| f.tcp.send_buffer_limit()).sum();
-    let mut forward = alloc::vec![
-        info("sender", "application", "byte", None),
-        info("sender", "send_buffer", "byte", sndbuf),
-        info("sender", "cpu", "segment", None),
-    ];
-    forward.extend(run.sender.transmit.infos("sender"));
+    let mut forward = Vec::from(writing_infos(&run.sender, "sender"));
+    forward.push(info("sender", "cpu", "segment", None));
+    forward.extend(run.sender.out.transmit.infos("sender"));
     forward.extend(run.forward.stages_mut().map(|s| s.info()));
     forward.extend(run.receiver.receive.infos("receiver"));
     forward.push(info("receiver", "receive_buffer", "segment", None));
     forward.push(info("receiver", "cpu", "segment", None));
-    let mut back = Vec::from(run.receiver.transmit.infos("receiver"));
+    let mut back = Vec::new();
+    if sends_data(&run.receiver) {
+        back.extend(writing_infos(&run.receiver, "receiver"));
+    }
+    back.extend(run.receiver.out.transmit.infos("receiver"));
     back.extend(run.back.stages_mut().map(|s| s.info()));
     back.extend(run.sender.receive.infos("sender"));
+    if sends_data(&run.receiver) {
+        back.push(info("sender", "receive_buffer", "segment", None));
+    }
     let directed = forward.into_iter().map(|i| (i, "forward"));
     let directed = directed.chain(back.into_iter().map(|i| (i, "back")));
     let numbered = directed.enumerate();
@@ -118,7 +139,11 @@ fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
 }
 
 fn flow_sample(run: &Run, index: usize, now: Time) -> FlowSample {
-    let (sending, receiving) = (&run.sender.flows[index], &run.receiver.flows[index]);
+    let (from, to) = match run.sender.sends.get(index) {
+        Some(_) => (&run.sender, &run.receiver),
+        None => (&run.receiver, &run.sender),
+    };
+    let (sending, receiving) = (&from.sends[index], &to.receives[index]);
     let tcp = &sending.tcp;
     FlowSample {
         time: now,

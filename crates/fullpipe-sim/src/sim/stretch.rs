@@ -1,8 +1,8 @@
 //! Which host works next, and how long it may go on before it has to wait for the other one.
 
-use super::receiving::ReceivingHost;
-use super::sending::SendingHost;
+use super::host::Host;
 use super::{Run, Shared};
+use crate::config::{Direction, Flow};
 use crate::path::Chain;
 use crate::trace::Sink;
 use crate::train::Train;
@@ -23,18 +23,29 @@ pub(super) enum Side {
     Receiver,
 }
 
-/// What both hosts are to the loop.
-trait Host {
-    const SIDE: Side;
-    /// When its next work of each kind is due, in the order of [`Work`].
-    fn due(&self) -> [Time; 3];
-    fn handle(&mut self, now: Time, work: Work, shared: &mut Shared);
-    /// Packets from `now` up to `last` that find a free CPU each and take none of its time.
-    fn take_one_by_one(&mut self, now: Time, last: Time) -> Option<Train>;
-    /// Interrupts for one packet each: takes the first, or all if nothing else is due before the last;
-    /// how many.
-    fn on_lone_packets(&mut self, packets: &Train, shared: &mut Shared) -> u32;
+impl Side {
+    /// The host's name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Side::Sender => "sender",
+            Side::Receiver => "receiver",
+        }
+    }
 
+    /// Whether this host has the end of the flow that sends data.
+    pub(super) fn sends(self, flow: &Flow) -> bool {
+        (self == Side::Sender) == (flow.direction == Direction::Forward)
+    }
+
+    pub(super) fn other(self) -> Side {
+        match self {
+            Side::Sender => Side::Receiver,
+            Side::Receiver => Side::Sender,
+        }
+    }
+}
+
+impl Host {
     fn next(&self) -> (Time, Work) {
         let [packets, timers, process] = self.due();
         let later = earlier(timers, process);
@@ -59,7 +70,7 @@ trait Host {
     }
 
     fn do_one(&mut self, now: Time, work: Work, shared: &mut Shared) {
-        shared.doing = (work, Self::SIDE);
+        shared.doing = (work, self.side());
         self.handle(now, work, shared);
     }
 
@@ -67,7 +78,7 @@ trait Host {
     fn one_by_one(&mut self, packets: &Train, shared: &mut Shared) {
         let mut at = 0;
         loop {
-            shared.doing = (Work::Packets, Self::SIDE);
+            shared.doing = (Work::Packets, self.side());
             at += self.on_lone_packets(&packets.part(at, packets.count - at), shared);
             if at == packets.count {
                 return;
@@ -92,38 +103,6 @@ trait Host {
 fn earlier(timers: Time, process: Time) -> (Time, Work) {
     if process < timers { (process, Work::Process) } else { (timers, Work::Timers) }
 }
-
-/// Both hosts have the same work, each its own way of doing it.
-macro_rules! host {
-    ($host:ty, $side:expr) => {
-        impl Host for $host {
-            const SIDE: Side = $side;
-
-            fn due(&self) -> [Time; 3] {
-                [self.packets_ready(), self.timers.next(), self.process_ready()]
-            }
-
-            fn handle(&mut self, now: Time, work: Work, shared: &mut Shared) {
-                match work {
-                    Work::Packets => self.on_packets(now, shared),
-                    Work::Timers => self.on_timers(now, shared),
-                    Work::Process => self.on_process(now, shared),
-                }
-            }
-
-            fn take_one_by_one(&mut self, now: Time, last: Time) -> Option<Train> {
-                if self.costs_nothing() { self.receive.take_one_by_one(now, last) } else { None }
-            }
-
-            fn on_lone_packets(&mut self, packets: &Train, shared: &mut Shared) -> u32 {
-                self.on_lone_packets(packets, shared)
-            }
-        }
-    };
-}
-
-host!(SendingHost, Side::Sender);
-host!(ReceivingHost, Side::Receiver);
 
 impl Run {
     /// Does everything that is due up to `until`. A capture follows packets from host to host, so it

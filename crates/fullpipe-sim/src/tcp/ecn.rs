@@ -37,13 +37,15 @@ pub fn agrees(receiver: &Host) -> bool {
 /// # Errors
 /// The host of which they are not, or whose kernel is unknown.
 pub fn check(config: &Config) -> Result<(), String> {
-    let (sender, receiver) = (&config.sender, &config.receiver);
-    if !asks(sender, 0) || !agrees(receiver) {
-        return Ok(());
-    }
-    for (host, name) in [(sender, "sender"), (receiver, "receiver")] {
-        if profile_of(host)?.ack_order != AckOrder::CwndLast {
-            return Err(format!("hosts.{name}: ECN of Linux {} is not modelled", host.kernel));
+    for flow in &config.flows {
+        let ends @ [(_, sender), (_, receiver)] = config.hosts_of(flow);
+        if !asks(sender, 0) || !agrees(receiver) {
+            continue;
+        }
+        for (name, host) in ends {
+            if profile_of(host)?.ack_order != AckOrder::CwndLast {
+                return Err(format!("hosts.{name}: ECN of Linux {} is not modelled", host.kernel));
+            }
         }
     }
     Ok(())

@@ -4,50 +4,55 @@
 
 use super::behaviour::profile_of;
 use super::profile::AckOrder;
-use crate::config::Config;
+use crate::config::{Config, Flow, Host};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What is set and is not known of the sender's kernel, by the scenario's keys.
+/// What is set and is not known of a sending host's kernel, by the scenario's keys, and why.
 ///
 /// # Errors
 /// An unknown kernel.
-pub fn unknown(config: &Config) -> Result<Vec<String>, String> {
-    let host = &config.sender;
-    if profile_of(host)?.ack_order == AckOrder::CwndLast {
-        return Ok(Vec::new());
+pub fn unknown(config: &Config) -> Result<Vec<(String, String)>, String> {
+    let mut unknown = Vec::new();
+    for (name, host) in [("sender", &config.sender), ("receiver", &config.receiver)] {
+        let sends = |flow: &&Flow| config.hosts_of(flow)[0].0 == name;
+        let flows: Vec<_> = config.flows.iter().filter(sends).collect();
+        if !flows.is_empty() && profile_of(host)?.ack_order != AckOrder::CwndLast {
+            let why = format!("not modelled of Linux {}, only of 6.1 and 6.12", host.kernel);
+            let keys = sysctls(name, host).chain(flows.into_iter().flat_map(options));
+            unknown.extend(keys.map(|key| (key, why.clone())));
+        }
     }
+    Ok(unknown)
+}
+
+fn sysctls(name: &'static str, host: &Host) -> impl Iterator<Item = String> {
     let sysctls = [
         ("tcp_notsent_lowat", host.sysctl.tcp_notsent_lowat),
         ("tcp_pacing_ss_ratio", host.sysctl.tcp_pacing_ss_ratio),
         ("tcp_pacing_ca_ratio", host.sysctl.tcp_pacing_ca_ratio),
     ];
-    let sysctls = sysctls.into_iter().filter(|(_, value)| value.is_some());
-    let sysctls = sysctls.map(|(name, _)| format!("hosts.sender.sysctl.net.ipv4.{name}"));
-    let options = config.flows.iter().flat_map(|flow| {
-        let set = [
-            ("SO_MAX_PACING_RATE", flow.sockopt.max_pacing_rate.is_some()),
-            ("TCP_NOTSENT_LOWAT", flow.sockopt.notsent_lowat.is_some()),
-        ];
-        let set = set.into_iter().filter(|(_, is_set)| *is_set);
-        set.map(|(name, _)| format!("flow.{}.sockopt.{name}", flow.name))
-    });
-    Ok(sysctls.chain(options).collect())
+    let set = sysctls.into_iter().filter(|(_, value)| value.is_some());
+    set.map(move |(sysctl, _)| format!("hosts.{name}.sysctl.net.ipv4.{sysctl}"))
 }
 
-/// Whether all that is set is known of the sender's kernel.
+fn options(flow: &Flow) -> impl Iterator<Item = String> {
+    let options = [
+        ("SO_MAX_PACING_RATE", flow.sockopt.max_pacing_rate.is_some()),
+        ("TCP_NOTSENT_LOWAT", flow.sockopt.notsent_lowat.is_some()),
+    ];
+    let set = options.into_iter().filter(|(_, is_set)| *is_set);
+    set.map(|(option, _)| format!("flow.{}.sockopt.{option}", flow.name))
+}
+
+/// Whether all that is set is known of the sending hosts' kernels.
 ///
 /// # Errors
 /// The first thing that is not, or an unknown kernel.
 pub fn check(config: &Config) -> Result<(), String> {
     match unknown(config)?.first() {
-        Some(key) => Err(format!("{key}: {}", why(&config.sender.kernel))),
+        Some((key, why)) => Err(format!("{key}: {why}")),
         None => Ok(()),
     }
-}
-
-/// Why what is set is not known of this kernel.
-pub fn why(kernel: &str) -> String {
-    format!("not modelled of Linux {kernel}, only of 6.1 and 6.12")
 }

@@ -7,16 +7,16 @@ use alloc::vec::Vec;
 /// Where packets are seen, in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Point {
-    /// In the sending host where Linux lets a capture program listen. Data: skbs as they go from the
+    /// In the sending host where Linux lets a capture program listen. What it sends: skbs as they go from the
     /// qdisc to the driver (`dev_queue_xmit_nit`, called by `dev_hard_start_xmit`, Linux 2.6.20), so
-    /// that a TSO skb is one packet; what the qdisc refused is not seen. ACKs: as the softirq hands
-    /// them to IP (`netif_receive_skb`).
+    /// that a TSO skb is one packet; what the qdisc refused is not seen. What comes: as the softirq hands
+    /// it to IP (`netif_receive_skb`).
     SenderQdisc,
     /// On the sending host's cable, each packet when its last bit has passed. What arrives is seen
     /// before the receive ring decides about it.
     SenderWire,
-    /// Data in front of this element of the way forward (by its place there), before it decides.
-    /// ACKs as at [`Point::SenderWire`]: the way back has no element that belongs to this one.
+    /// What goes forward in front of this element of that way (by its place there), before it decides.
+    /// What comes back as at [`Point::SenderWire`]: the way back has no element that belongs to this one.
     Element(usize),
     /// In the receiving host, as [`Point::SenderQdisc`].
     Receiver,
@@ -30,7 +30,7 @@ pub struct Packet {
     pub time: Time,
     /// Index of the flow.
     pub flow: u16,
-    /// From the flow's sender to its receiver, or back.
+    /// From the sending host to the receiving one, whichever end of the flow is where, or back.
     pub forward: bool,
     /// Identification of the IP packet; of an skb of several segments that of the first.
     pub ip_id: u16,

@@ -4,7 +4,9 @@ use crate::random;
 use crate::record::{Record, ToTheEnd};
 use crate::scenarios;
 use crate::scenarios::{Size, log_uniform};
-use fullpipe_sim::config::{Codel, Config, Discipline, Fq, Netem, Qdisc, QueueLimit, Red};
+use fullpipe_sim::config::{
+    Codel, Config, Direction, Discipline, Fq, Netem, Qdisc, QueueLimit, Red,
+};
 use fullpipe_sim::sim;
 use fullpipe_sim::trace::{Event, EventKind};
 use fullpipe_sim::units::{Rate, Time};
@@ -22,10 +24,12 @@ fn run(config: &Config) -> Result<Record, String> {
 /// What is decided late comes to the same as what is known at once, where the order is that of coming.
 fn late_is_early(config: &Config) -> Result<(), String> {
     let mut config = config.clone();
-    if config.sender.kernel.starts_with('6') {
-        // What is known at once takes an skb for fetched that finds less than 64 KB in front of the wire, even if it
-        // waits for the ring: with small queues (TSQ) that would be seen.
-        config.sender.tx_ring = 4000;
+    for host in [&mut config.sender, &mut config.receiver] {
+        if host.kernel.starts_with('6') {
+            // What is known at once takes an skb for fetched that finds less than 64 KB in front of the wire, even if
+            // it waits for the ring: with small queues (TSQ) that would be seen.
+            host.tx_ring = 4000;
+        }
     }
     let mut late = config.clone();
     for host in [&mut late.sender, &mut late.receiver] {
@@ -125,6 +129,7 @@ fn slow_card(qdisc: Qdisc) -> Config {
     config.mtu = 1500;
     config.flows.truncate(1);
     let flow = &mut config.flows[0];
+    flow.direction = Direction::Forward;
     (flow.start, flow.duration, flow.bytes, flow.write) =
         (Time::ZERO, None, Some(3_000_000), 65_536);
     (flow.sndbuf, flow.rcvbuf, flow.congestion) = (Some(1 << 20), Some(1 << 22), "reno".into());

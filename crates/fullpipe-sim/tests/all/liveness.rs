@@ -86,9 +86,11 @@ fn finite(mut config: Config) -> Config {
     for flow in &mut config.flows {
         flow.rcvbuf = flow.rcvbuf.map(|bytes| bytes.max(least));
     }
-    let sysctl = &mut config.receiver.sysctl;
-    sysctl.rmem_max = sysctl.rmem_max.max(least);
-    sysctl.tcp_rmem = sysctl.tcp_rmem.map(|bytes| bytes.max(least));
+    for host in [&mut config.sender, &mut config.receiver] {
+        let sysctl = &mut host.sysctl;
+        sysctl.rmem_max = sysctl.rmem_max.max(least);
+        sysctl.tcp_rmem = sysctl.tcp_rmem.map(|bytes| bytes.max(least));
+    }
     at_least(&mut config, 8);
     config.end = Time::secs(3600);
     config.sample = Time::secs(10);
@@ -140,14 +142,14 @@ fn lossless(config: Config) -> Config {
             link.rate = link.rate.max(Rate::gbit(1));
         }
     }
+    let least = 8 * u64::from(config.mtu);
     for host in [&mut config.sender, &mut config.receiver] {
+        host.sysctl.wmem_max = host.sysctl.wmem_max.max(least);
+        host.sysctl.tcp_wmem = host.sysctl.tcp_wmem.map(|bytes| bytes.max(least));
         host.nic_rate = host.nic_rate.max(Rate::gbit(1));
         host.sysctl.tcp_adv_win_scale = 1;
         host.sysctl.tcp_early_retrans = 0;
     }
-    let least = 8 * u64::from(config.mtu);
-    config.sender.sysctl.wmem_max = config.sender.sysctl.wmem_max.max(least);
-    config.sender.sysctl.tcp_wmem = config.sender.sysctl.tcp_wmem.map(|bytes| bytes.max(least));
     for flow in &mut config.flows {
         flow.write = flow.write.max(config.mtu);
         flow.reader = None;

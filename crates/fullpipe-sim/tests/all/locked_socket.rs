@@ -35,6 +35,7 @@ fn config(sender: Host, receiver: Host, flow: Flow, lossy: bool) -> Config {
 fn flow(write: u32, app: App, bytes: u64) -> Flow {
     Flow {
         name: "bulk".into(),
+        direction: Default::default(),
         congestion: "reno".into(),
         parameters: Vec::new(),
         slow_start: None,

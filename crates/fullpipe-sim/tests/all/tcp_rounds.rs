@@ -20,6 +20,7 @@ fn delay(name: &str) -> Element {
 fn bulk(sender: Host, receiver: Host, rcvbuf: u64, rounds: u64) -> Config {
     let flow = Flow {
         name: "bulk".into(),
+        direction: Default::default(),
         congestion: "reno".into(),
         parameters: Vec::new(),
         slow_start: None,

@@ -12,18 +12,23 @@ const MANY: usize = 256;
 /// The logs of all flows.
 pub(crate) struct Acks {
     logs: Vec<Log>,
-    /// Whether each ACK comes at most once, and none before one that was sent earlier.
-    in_order: bool,
+    /// Of each flow whether an ACK comes at most once, and none before one that was sent earlier.
+    in_order: Vec<bool>,
     entries: usize,
     /// So many entries are worth the work of looking which are still needed.
     many: usize,
 }
 
 impl Acks {
-    /// Empty logs of `flows` flows.
-    pub(crate) fn new(flows: usize, in_order: bool) -> Acks {
-        let logs = (0..flows).map(|_| Log::default()).collect();
+    /// An empty log of each flow, whose ACKs come in order or do not.
+    pub(crate) fn new(in_order: Vec<bool>) -> Acks {
+        let logs = in_order.iter().map(|_| Log::default()).collect();
         Acks { logs, in_order, entries: 0, many: MANY }
+    }
+
+    /// How many flows there are.
+    pub(crate) fn flows(&self) -> usize {
+        self.logs.len()
     }
 
     /// The number of the next entry.
@@ -47,7 +52,7 @@ impl Acks {
     /// The entry `number`. In order, those before it were lost on the way.
     pub(crate) fn take(&mut self, flow: usize, number: u64) -> Option<Ack> {
         let log = &mut self.logs[flow];
-        if !self.in_order {
+        if !self.in_order[flow] {
             return log.get(number);
         }
         self.entries -= log.forget_before(number);
@@ -58,7 +63,7 @@ impl Acks {
 
     /// Whether it should be found out what may be forgotten.
     pub(crate) fn are_many(&self) -> bool {
-        !self.in_order && self.entries >= self.many
+        self.entries >= self.many && self.in_order.contains(&false)
     }
 
     /// Forgets each flow's entries before the oldest that is still on its way.

@@ -1,11 +1,11 @@
 //! What the headers of a flow's packets say, beyond what the simulator needs of them.
 //!
-//! Options as Linux 2.6.20 writes them (`tcp_syn_build_options`, `tcp_build_and_update_options`). The
-//! simulator has no data from the receiver to the sender: that stream is its SYN, and the window that
-//! the sender advertises stays as it was at first.
+//! Options as Linux 2.6.20 writes them (`tcp_syn_build_options`, `tcp_build_and_update_options`). A
+//! connection has no data from the end that receives: that stream is its SYN, and the window that
+//! the end that sends advertises stays as it was at first.
 
-use super::What;
-use crate::config::{Config, Host};
+use super::{What, Whose};
+use crate::config::{Config, Direction, Host};
 use crate::tcp::behaviour::profile_of;
 use crate::tcp::profile::PROFILES;
 use crate::tcp::window::ReceiveWindow;
@@ -16,7 +16,7 @@ use crate::train::{Kind, Train};
 use crate::units::Time;
 use alloc::vec::Vec;
 
-/// One end of all flows.
+/// One end of all flows of a direction.
 struct End {
     stamps: Ticks,
     offers: Offers,
@@ -24,9 +24,10 @@ struct End {
     timestamps: bool,
 }
 
-/// What the ends of a flow remember: the sender first.
-#[derive(Clone, Default)]
+/// What the ends of a flow remember: the one that sends data first.
+#[derive(Clone)]
 struct Flow {
+    direction: Direction,
     ip_id: [u16; 2],
     /// Timestamp to be echoed (Linux `ts_recent`).
     ts_recent: [u32; 2],
@@ -34,10 +35,9 @@ struct Flow {
 
 /// See the module's description.
 pub(super) struct Headers {
-    ends: [End; 2],
+    /// Of the flows of each direction.
+    ends: [Ends; 2],
     timestamps: bool,
-    /// Windows that the sender advertises: in its SYN, and later.
-    windows: (u16, u16),
     flows: Vec<Flow>,
 }
 
@@ -61,29 +61,54 @@ impl End {
     }
 }
 
-impl Headers {
-    pub(super) fn new(asked: &Config, agreed: &Config, mss: u32) -> Headers {
-        let ends = [&asked.sender, &agreed.receiver].map(|host| End::new(host, agreed.mtu, mss));
-        let window = first_window(&agreed.sender, mss);
+/// The ends of flows of one direction: the one that sends data first.
+struct Ends {
+    ends: [End; 2],
+    /// Windows that it advertises: in its SYN, and later.
+    windows: (u16, u16),
+}
+
+impl Ends {
+    /// `sender` as it was asked for and as it was agreed, and the other end.
+    fn new((sender, agreed): (&Host, &Host), receiver: &Host, mtu: u32, mss: u32) -> Ends {
+        let window = first_window(agreed, mss);
         let first = window.told_first();
         let later = window.rcv_wnd.div_ceil(1 << window.wscale).min(65_535);
-        Headers {
-            ends,
-            timestamps: agreed.sender.timestamps,
+        Ends {
+            ends: [sender, receiver].map(|host| End::new(host, mtu, mss)),
             windows: (first as u16, later as u16),
-            flows: alloc::vec![Flow::default(); agreed.flows.len()],
+        }
+    }
+}
+
+impl Headers {
+    pub(super) fn new(asked: &Config, agreed: &Config, mss: u32) -> Headers {
+        let ends = |sender, receiver| Ends::new(sender, receiver, agreed.mtu, mss);
+        let flows = agreed.flows.iter().map(|flow| Flow {
+            direction: flow.direction,
+            ip_id: [0; 2],
+            ts_recent: [0; 2],
+        });
+        Headers {
+            ends: [
+                ends((&asked.sender, &agreed.sender), &agreed.receiver),
+                ends((&asked.receiver, &agreed.receiver), &agreed.sender),
+            ],
+            timestamps: agreed.sender.timestamps,
+            flows: flows.collect(),
         }
     }
 
     /// The headers of a single segment that was made at `time`.
     pub(super) fn packet(&mut self, segment: &Train, time: Time, what: What) -> Packet {
-        let from = usize::from(matches!(segment.kind, Kind::Ack | Kind::SynAck));
+        let from = usize::from(!segment.kind.is_of_sender());
         let flow = &mut self.flows[usize::from(segment.flow)];
-        let (end, id) = (&self.ends[from], &mut flow.ip_id[from]);
+        let Ends { ends, windows } = &self.ends[flow.direction as usize];
+        let (end, id) = (&ends[from], &mut flow.ip_id[from]);
         let with = if segment.kind == Kind::Syn { end.timestamps } else { self.timestamps };
         let mut packet = Packet {
             flow: segment.flow,
-            forward: from == 0,
+            forward: (from == 0) == (flow.direction == Direction::Forward),
             ip_id: *id,
             segments: 1,
             ecn: segment.ecn,
@@ -99,7 +124,7 @@ impl Headers {
                 packet.syn = true;
                 packet.offers = Some(end.offers);
                 packet.ack = (from == 1).then_some(1);
-                packet.window = if from == 1 { segment.number as u16 } else { self.windows.0 };
+                packet.window = if from == 1 { segment.number as u16 } else { windows.0 };
             }
             _ => {
                 // A probe repeats the last byte's number (tcp_xmit_probe_skb).
@@ -107,15 +132,16 @@ impl Headers {
                 packet.ack = Some(1);
                 packet.len = segment.len;
                 packet.fin = segment.fin;
-                packet.window = self.windows.1;
+                packet.window = windows.1;
             }
         }
         packet
     }
 
     /// The host at the end of a packet's way reads its timestamp.
-    pub(super) fn hear(&mut self, flow: usize, forward: bool, timestamps: Option<(u32, u32)>) {
-        let recent = &mut self.flows[flow].ts_recent[usize::from(forward)];
+    pub(super) fn hear(&mut self, (flow, kind): Whose, timestamps: Option<(u32, u32)>) {
+        let hears = usize::from(kind.is_of_sender());
+        let recent = &mut self.flows[usize::from(flow)].ts_recent[hears];
         if let Some((value, _)) = timestamps
             && (value.wrapping_sub(*recent) as i32) >= 0
         {

@@ -8,7 +8,7 @@
 mod headers;
 mod way;
 
-use crate::config::Config;
+use crate::config::{Config, Direction};
 use crate::path::host::transmit::Gone;
 use crate::tcp::Ack;
 use crate::trace::{Packet, Point, StageInfo};
@@ -16,6 +16,7 @@ use crate::train::{Kind, Train};
 use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BinaryHeap};
+use alloc::vec::Vec;
 use core::cmp::Reverse;
 use headers::Headers;
 pub(super) use way::Fate;
@@ -99,6 +100,9 @@ impl Place {
     }
 }
 
+/// A packet's flow and kind.
+pub(super) type Whose = (u16, Kind);
+
 /// When, the order of what is seen at one time, the direction, serial of the first segment, how many.
 type Sighting = (Time, u64, bool, u64, u32);
 
@@ -106,7 +110,9 @@ type Sighting = (Time, u64, bool, u64, u32);
 pub(super) struct Capture {
     point: Point,
     headers: Headers,
-    /// Data's way, ACKs' way.
+    /// Whether each flow's data goes from the sender to the receiver.
+    forward: Vec<bool>,
+    /// The way forward, the way back.
     ways: [Way; 2],
     seen: BinaryHeap<Reverse<Sighting>>,
     sightings: u64,
@@ -122,12 +128,8 @@ struct StageNumbers {
     /// The first element of each way, then `rx_ring` at its end.
     elements: [u16; 2],
     rx_rings: [u16; 2],
-    receive_buffer: u16,
-}
-
-/// Whether packets of this kind go from the sender to the receiver.
-fn is_forward(kind: Kind) -> bool {
-    matches!(kind, Kind::Data | Kind::Syn)
+    /// Of the receiver, and of the sender.
+    receive_buffers: [u16; 2],
 }
 
 impl Capture {
@@ -136,6 +138,7 @@ impl Capture {
         Capture {
             point,
             headers: Headers::new(asked, agreed, mss),
+            forward: agreed.flows.iter().map(|f| f.direction == Direction::Forward).collect(),
             ways: Default::default(),
             seen: BinaryHeap::new(),
             sightings: 0,
@@ -143,6 +146,11 @@ impl Capture {
             waiting: BTreeMap::new(),
             numbered: 0,
         }
+    }
+
+    /// Whether these packets go from the sender to the receiver.
+    fn is_forward(&self, (flow, kind): Whose) -> bool {
+        kind.is_of_sender() == self.forward[usize::from(flow)]
     }
 
     /// The element of the way forward that is to be watched.
@@ -159,7 +167,7 @@ impl Capture {
         self.stages = StageNumbers {
             elements: ["sender.tx_ring", "receiver.tx_ring"].map(|name| number(name) + 1),
             rx_rings: ["receiver.rx_ring", "sender.rx_ring"].map(number),
-            receive_buffer: number("receiver.receive_buffer"),
+            receive_buffers: ["receiver.receive_buffer", "sender.receive_buffer"].map(number),
         };
     }
 
@@ -185,7 +193,7 @@ impl Capture {
     #[cold]
     pub(super) fn sent(&mut self, sent: &Sent) {
         let Some(head) = sent.skb.first() else { return };
-        let forward = is_forward(head.kind);
+        let forward = self.is_forward((head.flow, head.kind));
         let mut segments = 0;
         for train in sent.skb {
             for i in 0..train.count {
@@ -202,7 +210,7 @@ impl Capture {
     /// Packets pass a place.
     #[cold]
     pub(super) fn pass(&mut self, place: Place, train: &Train) {
-        let forward = is_forward(train.kind);
+        let forward = self.is_forward((train.flow, train.kind));
         if !place.is_at(self.point, forward) {
             return;
         }
@@ -228,47 +236,50 @@ impl Capture {
 
     /// An element dropped packets.
     pub(super) fn drop_in_element(&mut self, place: usize, packets: &Train) {
-        let way = usize::from(!is_forward(packets.kind));
+        let way = usize::from(!self.is_forward((packets.flow, packets.kind)));
         self.drop(packets, self.stages.elements[way] + place as u16);
     }
 
     /// A host dropped packets: in its receive ring (0) or in the backlog behind it (1).
     #[cold]
     pub(super) fn drop_in_host(&mut self, place: u16, packets: &Train) {
-        let way = usize::from(!is_forward(packets.kind));
+        let way = usize::from(!self.is_forward((packets.flow, packets.kind)));
         self.drop(packets, self.stages.rx_rings[way] + place);
     }
 
     fn drop(&mut self, packets: &Train, stage: u16) {
         for i in 0..packets.count {
-            self.settle(packets.kind, packets.serial + u64::from(i), Fate::Dropped(stage));
+            let whose = (packets.flow, packets.kind);
+            self.settle(whose, packets.serial + u64::from(i), Fate::Dropped(stage));
         }
     }
 
     /// TCP of the receiving host took a data segment, or dropped it. Its timestamp is echoed from now
     /// on if it does not begin above what was acknowledged (tcp_replace_ts_recent).
     #[cold]
-    pub(super) fn take_segment(&mut self, flow: usize, serial: u64, echoed: bool, dropped: bool) {
+    pub(super) fn take_segment(&mut self, flow: u16, serial: u64, echoed: bool, dropped: bool) {
+        let whose = (flow, Kind::Data);
         if echoed {
-            self.hear(flow, Kind::Data, serial);
+            self.hear(whose, serial);
         }
-        let stage = self.stages.receive_buffer;
+        let stage = self.stages.receive_buffers[usize::from(!self.is_forward(whose))];
         let fate = if dropped { Fate::Dropped(stage) } else { Fate::Delivered };
-        self.settle(Kind::Data, serial, fate);
+        self.settle(whose, serial, fate);
     }
 
     /// It is known what became of a packet.
     #[cold]
-    pub(super) fn settle(&mut self, kind: Kind, serial: u64, fate: Fate) {
-        self.ways[usize::from(!is_forward(kind))].settle(serial, fate);
+    pub(super) fn settle(&mut self, whose: Whose, serial: u64, fate: Fate) {
+        let way = usize::from(!self.is_forward(whose));
+        self.ways[way].settle(serial, fate);
     }
 
     /// TCP at the packet's end reads its timestamp, to echo it.
     #[cold]
-    pub(super) fn hear(&mut self, flow: usize, kind: Kind, serial: u64) {
-        let forward = is_forward(kind);
-        if let Some(packet) = self.ways[usize::from(!forward)].packet(serial) {
-            self.headers.hear(flow, forward, packet.timestamps);
+    pub(super) fn hear(&mut self, whose: Whose, serial: u64) {
+        let way = usize::from(!self.is_forward(whose));
+        if let Some(packet) = self.ways[way].packet(serial) {
+            self.headers.hear(whose, packet.timestamps);
         }
     }
 

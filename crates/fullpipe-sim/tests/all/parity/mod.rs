@@ -17,7 +17,7 @@ use fullpipe_sim::config::{Config, Cpu, Drop, Element, KINDS, ReceivePath};
 use fullpipe_sim::trace::EventKind;
 use fullpipe_sim::units::Time;
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
 /// How many cases showed what: random cases that show nothing would prove nothing.
@@ -34,6 +34,12 @@ fn compare(config: &Config) -> Result<(), String> {
     note(&told, done.segments);
     if done.paced > 0 {
         show(&SEEN, "waits for its pace");
+    }
+    let last = told.flows().filter(|sample| sample.time == config.end);
+    let lively = last.filter(|sample| sample.segments_delivered > 50);
+    let ways = lively.map(|sample| config.flows[usize::from(sample.flow)].direction);
+    if ways.collect::<BTreeSet<_>>().len() == 2 {
+        show(&SEEN, "data both ways");
     }
     Ok(())
 }
@@ -88,7 +94,7 @@ fn trains_tell_what_packets_tell() {
     let drops = places.map(|place| format!("dropped by {place}"));
     let elements = KINDS.iter().map(|kind| format!("a {kind}"));
     let few = kinds.map(|kind| kind.name().to_string()).chain(drops).chain(elements);
-    let more = ["more than 100 segments", "marked", "waits for its pace"];
+    let more = ["more than 100 segments", "marked", "waits for its pace", "data both ways"];
     for what in few.chain(more.map(String::from)) {
         assert!(seen.get(&what).is_some_and(|&cases| cases >= 20), "hardly any {what}: {seen:?}");
     }

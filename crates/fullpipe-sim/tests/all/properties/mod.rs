@@ -86,5 +86,7 @@ fn a_link_is_never_idle_while_its_queue_holds_a_packet() {
 
 #[test]
 fn equal_seeds_give_equal_bytes_in_two_processes() {
-    hashes::compare_with_another_process("properties::equal_seeds_give_equal_bytes_in_two_processes");
+    hashes::compare_with_another_process(
+        "properties::equal_seeds_give_equal_bytes_in_two_processes",
+    );
 }

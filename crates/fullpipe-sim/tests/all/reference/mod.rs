@@ -10,6 +10,7 @@ mod agenda;
 mod counter;
 mod cpu;
 mod element;
+mod host;
 mod late;
 mod packet;
 mod receive;
@@ -26,9 +27,8 @@ use fullpipe_sim::config::Config;
 use fullpipe_sim::tcp::{HEADERS, TIMESTAMP_OPTION};
 use fullpipe_sim::trace::{Event, EventKind, Sink};
 use fullpipe_sim::units::Time;
+use host::Host;
 use packet::Packet;
-use receiving::ReceivingHost;
-use sending::SendingHost;
 
 /// What everything that happens may need: where to put what follows, and what to tell.
 pub struct Context {
@@ -50,8 +50,8 @@ struct World {
     context: Context,
     forward: Vec<Box<dyn Element>>,
     back: Vec<Box<dyn Element>>,
-    sender: SendingHost,
-    receiver: ReceivingHost,
+    sender: Host,
+    receiver: Host,
 }
 
 /// Switches off what only one of the hosts has: the handshake would.
@@ -97,11 +97,13 @@ pub fn run(config: &Config, sink: &mut dyn Sink) -> Done {
         }
         world.context.agenda.add((now + config.sample).min(config.end), Happening::Sample);
     }
+    let hosts = [&world.sender, &world.receiver];
+    let sum = |of: fn(&Host) -> u64| hosts.into_iter().map(of).sum();
     Done {
-        segments: world.sender.flows.iter().map(|f| f.tcp.counters.segments_sent).sum(),
-        locked_timers: [world.sender.locked_timers, world.receiver.locked_timers],
-        pauses: world.sender.pauses,
-        paced: world.sender.paced,
+        segments: sum(|h| h.sends.values().map(|f| f.tcp.counters.segments_sent).sum()),
+        locked_timers: [sum(|h| h.locked_timers), sum(|h| h.locked_delacks)],
+        pauses: sum(|h| h.pauses),
+        paced: sum(|h| h.paced),
     }
 }
 
@@ -121,8 +123,8 @@ impl World {
             context: Context { agenda: Agenda::default(), told: Vec::new(), mss, headers, opening },
             forward: config.forward.iter().map(build).collect(),
             back: config.back.iter().map(build).collect(),
-            sender: SendingHost::new(config, mss),
-            receiver: ReceivingHost::new(config, mss),
+            sender: Host::new(config, Side::Sender, mss),
+            receiver: Host::new(config, Side::Receiver, mss),
         }
     }
 
@@ -133,7 +135,10 @@ impl World {
                 self.sender.transmit.advance(now, &mut cx.agenda);
                 self.sender.follow();
             }
-            Happening::WireDone(_) => self.receiver.transmit.advance(now, &mut cx.agenda),
+            Happening::WireDone(_) => {
+                self.receiver.transmit.advance(now, &mut cx.agenda);
+                self.receiver.follow();
+            }
             Happening::Due(from @ Side::Sender, at) => {
                 self.forward[at].due(now, Place { from, at }, &mut cx.agenda)
             }

@@ -1,6 +1,7 @@
 //! What the trace is told.
 
 use super::World;
+use super::host::Host;
 use super::receive::Receive;
 use super::transmit::Transmit;
 use fullpipe_sim::trace::{FlowSample, Sink, StageInfo, StageSample};
@@ -27,24 +28,27 @@ fn in_infos(host: &str, capacities: (u64, u64)) -> [StageInfo; 2] {
     ]
 }
 
-/// All stages, in the order in which data and then ACKs pass them.
+/// All stages, in the order in which packets pass them, forward and then back.
 pub fn stages(world: &World) -> Vec<StageInfo> {
     let (sender, receiver) = (&world.sender, &world.receiver);
-    let send_buffers = sender.flows.iter().map(|f| f.tcp.send_buffer_limit()).sum();
-    let mut infos = vec![
-        info("sender.application", "byte", None),
-        info("sender.send_buffer", "byte", send_buffers),
-        info("sender.cpu", "segment", None),
-    ];
+    let mut infos = source_infos(sender, "sender");
+    infos.push(info("sender.cpu", "segment", None));
     infos.extend(out_infos("sender", sender.transmit.sizes()));
     infos.extend(world.forward.iter().map(|e| e.info()));
     infos.extend(in_infos("receiver", receiver.receive.sizes()));
     infos.push(info("receiver.receive_buffer", "segment", None));
     infos.push(info("receiver.cpu", "segment", None));
     let forward = infos.len();
+    let both_ways = !receiver.sends.is_empty();
+    if both_ways {
+        infos.extend(source_infos(receiver, "receiver"));
+    }
     infos.extend(out_infos("receiver", receiver.transmit.sizes()));
     infos.extend(world.back.iter().map(|e| e.info()));
     infos.extend(in_infos("sender", sender.receive.sizes()));
+    if both_ways {
+        infos.push(info("sender.receive_buffer", "segment", None));
+    }
     for (n, info) in infos.iter_mut().enumerate() {
         info.index = n as u16;
         info.direction = if n < forward { "forward" } else { "back" };
@@ -52,12 +56,27 @@ pub fn stages(world: &World) -> Vec<StageInfo> {
     infos
 }
 
+/// The applications that write, and their buffers.
+fn source_infos(host: &Host, name: &str) -> Vec<StageInfo> {
+    let mut buffers = Some(0);
+    for flow in host.sends.values() {
+        buffers = buffers.zip(flow.tcp.send_buffer_limit()).map(|(a, b)| a + b);
+    }
+    if host.sends.is_empty() {
+        buffers = None;
+    }
+    vec![
+        info(&format!("{name}.application"), "byte", None),
+        info(&format!("{name}.send_buffer"), "byte", buffers),
+    ]
+}
+
 /// Tells `sink` what happened since the last sample, and the state at `now`.
 pub fn sample(world: &mut World, now: Time, sink: &mut dyn Sink) {
     for event in world.context.told.drain(..) {
         sink.event(&event);
     }
-    for flow in 0..world.sender.flows.len() {
+    for flow in 0..world.sender.sends.len() + world.receiver.sends.len() {
         sink.flow(&flow_sample(world, flow, now));
     }
     for (index, sample) in stage_samples(world, now).into_iter().enumerate() {
@@ -66,8 +85,10 @@ pub fn sample(world: &mut World, now: Time, sink: &mut dyn Sink) {
 }
 
 fn flow_sample(world: &World, flow: usize, now: Time) -> FlowSample {
-    let sending = &world.sender.flows[flow];
-    let (tcp, receiving) = (&sending.tcp, &world.receiver.flows[flow].tcp);
+    let here = world.sender.sends.get(&flow).zip(world.receiver.receives.get(&flow));
+    let there = || world.receiver.sends.get(&flow).zip(world.sender.receives.get(&flow));
+    let (sending, receiving) = here.or_else(there).expect("a flow has two ends");
+    let (tcp, receiving) = (&sending.tcp, &receiving.tcp);
     FlowSample {
         time: now,
         flow: flow as u16,
@@ -93,50 +114,55 @@ fn flow_sample(world: &World, flow: usize, now: Time) -> FlowSample {
 }
 
 fn stage_samples(world: &mut World, now: Time) -> Vec<StageSample> {
-    let mut samples = vec![application(world), send_buffer(world, now)];
-    samples.push(cpu(world.sender.cpu.busy_up_to(now)));
-    samples.extend(way_out(&mut world.sender.transmit, now));
-    samples.extend(world.forward.iter_mut().map(|e| e.sample(now)));
-    samples.extend(way_in(&mut world.receiver.receive, now));
-    samples.push(receive_buffer(world));
-    samples.push(cpu(world.receiver.cpu.busy_up_to(now)));
-    samples.extend(way_out(&mut world.receiver.transmit, now));
-    samples.extend(world.back.iter_mut().map(|e| e.sample(now)));
-    samples.extend(way_in(&mut world.sender.receive, now));
+    let World { sender, receiver, forward, back, .. } = world;
+    let both_ways = !receiver.sends.is_empty();
+    let mut samples = source(sender, now);
+    samples.push(cpu(sender.cpu.busy_up_to(now)));
+    samples.extend(way_out(&mut sender.transmit, now));
+    samples.extend(forward.iter_mut().map(|e| e.sample(now)));
+    samples.extend(way_in(&mut receiver.receive, now));
+    samples.push(receive_buffer(receiver));
+    samples.push(cpu(receiver.cpu.busy_up_to(now)));
+    if both_ways {
+        samples.extend(source(receiver, now));
+    }
+    samples.extend(way_out(&mut receiver.transmit, now));
+    samples.extend(back.iter_mut().map(|e| e.sample(now)));
+    samples.extend(way_in(&mut sender.receive, now));
+    if both_ways {
+        samples.push(receive_buffer(sender));
+    }
     samples
 }
 
-fn application(world: &World) -> StageSample {
-    let written = world.sender.flows.iter().map(|f| f.written).sum();
-    StageSample { entered: written, left: written, ..StageSample::default() }
-}
-
-fn send_buffer(world: &mut World, now: Time) -> StageSample {
-    let waiting = world.sender.buffered();
-    let peak = std::mem::replace(&mut world.sender.buffer_peak, waiting);
-    let flows = &world.sender.flows;
-    StageSample {
+fn source(host: &mut Host, now: Time) -> Vec<StageSample> {
+    let written = host.sends.values().map(|f| f.written).sum();
+    let waiting = host.not_acknowledged();
+    let peak = std::mem::replace(&mut host.written_peak, waiting);
+    let flows = host.sends.values();
+    let buffer = StageSample {
         waiting,
-        waiting_bytes: flows.iter().map(|f| f.tcp.wmem_queued()).sum(),
+        waiting_bytes: flows.clone().map(|f| f.tcp.wmem_queued()).sum(),
         peak,
-        entered: flows.iter().map(|f| f.written).sum(),
-        left: flows.iter().map(|f| f.tcp.bytes_acked()).sum(),
-        blocked_ns: flows.iter().map(|f| f.blocked_ns(now)).sum(),
+        entered: written,
+        left: flows.clone().map(|f| f.tcp.bytes_acked()).sum(),
+        blocked_ns: flows.map(|f| f.blocked_ns(now)).sum(),
         ..StageSample::default()
-    }
+    };
+    vec![StageSample { entered: written, left: written, ..StageSample::default() }, buffer]
 }
 
-fn receive_buffer(world: &mut World) -> StageSample {
-    let waiting = world.receiver.buffered();
-    let peak = std::mem::replace(&mut world.receiver.buffer_peak, waiting);
-    let flows = &world.receiver.flows;
+fn receive_buffer(host: &mut Host) -> StageSample {
+    let waiting = host.not_read();
+    let peak = std::mem::replace(&mut host.queued_peak, waiting);
+    let flows = host.receives.values();
     StageSample {
         waiting,
-        waiting_bytes: flows.iter().map(|f| f.tcp.window.rmem_alloc).sum(),
+        waiting_bytes: flows.clone().map(|f| f.tcp.window.rmem_alloc).sum(),
         peak,
-        entered: flows.iter().map(|f| f.tcp.segments_queued).sum(),
-        left: flows.iter().map(|f| f.tcp.segments_read).sum(),
-        dropped: flows.iter().map(|f| f.tcp.dropped).sum(),
+        entered: flows.clone().map(|f| f.tcp.segments_queued).sum(),
+        left: flows.clone().map(|f| f.tcp.segments_read).sum(),
+        dropped: flows.map(|f| f.tcp.dropped).sum(),
         ..StageSample::default()
     }
 }

@@ -1,36 +1,29 @@
-//! The sending host.
-//!
-//! Everything it does at a moment is done before anything else happens; what that costs is time of
-//! its CPU, and its packets are offered to the qdisc at the CPU's time.
+//! The ends of flows that send their data.
 
 use super::Context;
-use super::agenda::{Agenda, Side};
-use super::cpu::Cpu;
+use super::agenda::Agenda;
+use super::host::{Host, Process, Step, timer};
 use super::late::Skb;
 use super::packet::{Body, Packet};
-use super::receive::Receive;
-use super::timers::Timers;
 use super::transmit::Transmit;
 use fullpipe_sim::cc::Congestion;
-use fullpipe_sim::config::{App, Config, Flow, Host};
+use fullpipe_sim::config::{self, App, Flow};
 use fullpipe_sim::rng::Rng;
 use fullpipe_sim::tcp::behaviour::profile_of;
-use fullpipe_sim::tcp::metrics::Metrics;
-use fullpipe_sim::tcp::profile::{LockedTimers, TimerWheel};
+use fullpipe_sim::tcp::profile::LockedTimers;
 use fullpipe_sim::tcp::sender::{Sender, Writer};
 use fullpipe_sim::tcp::{Ack, Output, Segment, Transmission};
 use fullpipe_sim::trace::{EventKind, Limit};
 use fullpipe_sim::units::Time;
 use std::collections::VecDeque;
 
-const TCP: usize = 0;
-const CONNECT: usize = 1;
-const WRITE: usize = 2;
+pub const TCP: usize = 0;
+pub const CONNECT: usize = 1;
+pub const WRITE: usize = 2;
 /// An skb leaves the host.
-const LEAVES: usize = 3;
+pub const LEAVES: usize = 3;
 /// TCP keeps its pace.
-const PACE: usize = 4;
-const TIMERS: usize = 5;
+pub const PACE: usize = 4;
 
 /// A flow here.
 pub struct SendingFlow {
@@ -64,29 +57,6 @@ pub struct SendingFlow {
     /// The present limit, since when it holds, and how long each one held before.
     limit: (Limit, Time),
     limited: [u64; Limit::COUNT],
-}
-
-/// See the module's description.
-pub struct SendingHost {
-    host: Host,
-    pub transmit: Transmit,
-    pub receive: Receive,
-    pub timers: Timers,
-    wheel: TimerWheel,
-    pub flows: Vec<SendingFlow>,
-    pub cpu: Cpu,
-    /// The step in progress: flow and bytes.
-    copying: Option<(usize, u32)>,
-    runnable: VecDeque<usize>,
-    /// What finished flows left, and the first timeout of a connection in seconds.
-    metrics: Metrics,
-    timeout_init: u64,
-    /// Highest content of all send buffers since the last sample.
-    pub buffer_peak: u64,
-    /// See [`super::Done`].
-    pub locked_timers: u64,
-    pub pauses: u64,
-    pub paced: u64,
 }
 
 /// The way from TCP into the qdisc, at the CPU's time.
@@ -172,41 +142,7 @@ impl Output for Port<'_> {
     }
 }
 
-impl SendingHost {
-    pub fn new(config: &Config, mss: u32) -> SendingHost {
-        let mut timers = Timers::new(config.flows.len() * TIMERS);
-        for (i, flow) in config.flows.iter().enumerate() {
-            timers.set(i * TIMERS + CONNECT, Some(flow.start), None);
-        }
-        let flow = |f| SendingFlow::new(f, &config.sender, config.seed, mss);
-        SendingHost {
-            transmit: Transmit::new(Side::Sender, &config.sender),
-            receive: Receive::new(&config.sender),
-            timers,
-            wheel: profile_of(&config.sender).expect("a profile").timer_wheel,
-            flows: config.flows.iter().map(flow).collect(),
-            cpu: Cpu::default(),
-            copying: None,
-            runnable: VecDeque::new(),
-            metrics: Metrics::default(),
-            timeout_init: profile_of(&config.sender).expect("a profile").timeout_init_s.into(),
-            buffer_peak: 0,
-            locked_timers: 0,
-            pauses: 0,
-            paced: 0,
-            host: config.sender.clone(),
-        }
-    }
-
-    pub fn next_softirq(&self) -> Option<Time> {
-        Some(self.receive.next_softirq()?.max(self.cpu.free))
-    }
-
-    pub fn next_process(&self) -> Option<Time> {
-        let may_begin = (!self.runnable.is_empty()).then_some(self.cpu.free);
-        self.cpu.step_end().or(may_begin)
-    }
-
+impl Host {
     /// `work` on a flow with the CPU at `cpu`; the CPU's time after it.
     fn work(
         &mut self,
@@ -225,13 +161,13 @@ impl SendingHost {
             mss: cx.mss,
             headers: cx.headers,
             again: Vec::new(),
-            here: std::mem::take(&mut self.flows[flow].here),
-            held: self.flows[flow].held,
-            overhead: self.flows[flow].overhead,
+            here: std::mem::take(&mut self.sends[flow].here),
+            held: self.sends[flow].held,
+            overhead: self.sends[flow].overhead,
         };
-        work(&mut self.flows[flow], &mut port);
+        work(&mut self.sends[flow], &mut port);
         let (cpu, again) = (port.cpu, port.again);
-        (self.flows[flow].here, self.flows[flow].held) = (port.here, port.held);
+        (self.sends[flow].here, self.sends[flow].held) = (port.here, port.held);
         self.follow();
         for seq in again {
             cx.tell(now, flow, EventKind::Retransmit, seq);
@@ -242,41 +178,33 @@ impl SendingHost {
     /// Skbs have gone from the qdisc into the ring.
     pub fn follow(&mut self) {
         for (flow, leaves, memory) in self.transmit.gone.drain(..) {
-            let state = &mut self.flows[flow];
+            // ACKs wait for nobody.
+            let Some(state) = self.sends.get_mut(&flow) else { continue };
             state.held -= memory;
             state.here.push((leaves, memory));
             if state.tcp.waits_for_host() && !state.left_while_locked {
                 let next = state.here.iter().map(|(leaves, _)| *leaves).min();
-                self.timers.set(flow * TIMERS + LEAVES, next, None);
+                self.timers.set(timer(flow, LEAVES), next, None);
             }
         }
     }
 
-    /// Takes all packets that wait, one after the other.
-    pub fn softirq(&mut self, now: Time, cx: &mut Context) {
-        let mut cpu = now;
-        for packet in self.receive.take(now) {
-            cpu += self.host.cpu.ack;
-            let flow = packet.flow;
-            match packet.body {
-                Body::Ack(ack) if self.flows[flow].locked => {
-                    self.flows[flow].backlog.push_back(ack)
-                }
-                Body::Ack(ack) => {
-                    cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_ack(&ack, port));
-                }
-                Body::SynAck { window, tsval, agrees } => {
-                    let at = (now, cpu);
-                    self.flows[flow].tcp.take_timestamp(tsval);
-                    cpu = self.syn_ack(flow, window, agrees, at, cx);
-                }
-                Body::Data(_) | Body::Syn { .. } => {
-                    unreachable!("the receiver does not send these")
-                }
+    /// A packet that answers; the CPU's time after it.
+    pub fn answer(&mut self, flow: usize, body: Body, at: (Time, Time), cx: &mut Context) -> Time {
+        let (now, mut cpu) = at;
+        match body {
+            Body::Ack(ack) if self.sends[flow].locked => self.sends[flow].backlog.push_back(ack),
+            Body::Ack(ack) => {
+                cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_ack(&ack, port));
             }
-            self.look_after(flow, now, cx);
+            Body::SynAck { window, tsval, agrees } => {
+                self.sends[flow].tcp.take_timestamp(tsval);
+                cpu = self.syn_ack(flow, window, agrees, at, cx);
+            }
+            Body::Data(_) | Body::Syn { .. } => unreachable!("these do not answer"),
         }
-        self.cpu.urgent(now, cpu);
+        self.look_after_sending(flow, now, cx);
+        cpu
     }
 
     fn syn_ack(
@@ -288,7 +216,7 @@ impl SendingHost {
         cx: &mut Context,
     ) -> Time {
         let (now, cpu) = at;
-        let state = &mut self.flows[flow];
+        let state = &mut self.sends[flow];
         if state.tcp.is_established() {
             return cpu;
         }
@@ -297,22 +225,22 @@ impl SendingHost {
         state.tcp.established(cpu, window, measured, Some(&self.metrics));
         state.next_write = now;
         cx.tell(now, flow, EventKind::Established, (now - state.syns[0]).0);
-        self.timers.set(flow * TIMERS + CONNECT, None, None);
-        self.runnable.push_back(flow);
+        self.timers.set(timer(flow, CONNECT), None, None);
+        self.runnable.push_back(Process::Writer(flow));
         self.work(flow, at, cx, |_, port| {
             port.offer(vec![(Body::Data(Segment::default()), 0)], Time::ZERO, 0);
         })
     }
 
     /// What follows whatever was done for a flow.
-    fn look_after(&mut self, flow: usize, now: Time, cx: &mut Context) {
-        let state = &mut self.flows[flow];
+    pub fn look_after_sending(&mut self, flow: usize, now: Time, cx: &mut Context) {
+        let state = &mut self.sends[flow];
         let asleep = state.tcp.writer == Writer::NoSpace && !state.in_backlog;
         if asleep && state.tcp.has_write_space() {
             state.tcp.writer = Writer::Active;
             let since = state.asleep_since.take().expect("a writer without space sleeps");
             state.slept += now - since;
-            self.runnable.push_back(flow);
+            self.runnable.push_back(Process::Writer(flow));
         }
         if state.tcp.is_finished() && !std::mem::replace(&mut state.finished, true) {
             state.tcp.leave_metrics(&mut self.metrics);
@@ -323,12 +251,12 @@ impl SendingHost {
             state.wanted = state.tcp.timer();
             state.fires = state.wanted;
         }
-        self.timers.set(flow * TIMERS + TCP, state.fires, Some(self.wheel));
+        self.timers.set(timer(flow, TCP), state.fires, Some(self.wheel));
         if state.tcp.waits_for_host() && !state.left_while_locked {
             let leaves = state.here.iter().map(|(leaves, _)| *leaves).min();
-            self.timers.set(flow * TIMERS + LEAVES, leaves, None);
+            self.timers.set(timer(flow, LEAVES), leaves, None);
         }
-        self.timers.set(flow * TIMERS + PACE, state.tcp.pacing_timer(), None);
+        self.timers.set(timer(flow, PACE), state.tcp.pacing_timer(), None);
         let ca_state = state.tcp.ca_state() as u8;
         if ca_state != state.told_state {
             state.told_state = ca_state;
@@ -336,82 +264,76 @@ impl SendingHost {
         }
     }
 
-    pub fn timer(&mut self, now: Time, cx: &mut Context) {
-        let Some(number) = self.timers.take(now) else { return };
-        let flow = number / TIMERS;
+    pub fn sending_timer(&mut self, flow: usize, which: usize, now: Time, cx: &mut Context) {
         let begin = now.max(self.cpu.free);
         let mut cpu = begin;
-        match number % TIMERS {
-            TCP if self.flows[flow].locked => {
+        match which {
+            TCP if self.sends[flow].locked => {
                 self.locked_timers += 1;
                 let (hz, jiffies) = (u64::from(self.host.hz), u64::from(self.host.hz / 20).max(1));
-                let state = &mut self.flows[flow];
+                let state = &mut self.sends[flow];
                 state.at_release = state.locked_timers == LockedTimers::Released;
                 state.fires = Some(now + Time(jiffies * 1_000_000_000 / hz));
                 state.fires = state.fires.filter(|_| !state.at_release);
             }
             TCP => cpu = self.tcp_timer(flow, (now, cpu), cx),
             CONNECT => {
-                let doublings = self.flows[flow].syns.len().min(5);
+                let doublings = self.sends[flow].syns.len().min(5);
                 // Only the first SYN asks for ECN (RFC 3168, section 6.1.1.1).
                 let asks = doublings == 0 && self.host.sysctl.tcp_ecn == Some(1);
-                self.flows[flow].syns.push(now);
+                self.sends[flow].syns.push(now);
                 let again = now + Time::secs(self.timeout_init << doublings);
-                self.timers.set(number, Some(again), Some(self.wheel));
+                self.timers.set(timer(flow, CONNECT), Some(again), Some(self.wheel));
                 let options = cx.opening - cx.headers;
                 cpu = self.work(flow, (now, cpu), cx, |_, port| {
                     port.offer(vec![(Body::Syn { asks }, options)], Time::ZERO, 0);
                 });
             }
-            LEAVES if self.flows[flow].locked => self.flows[flow].left_while_locked = true,
+            LEAVES if self.sends[flow].locked => self.sends[flow].left_while_locked = true,
             LEAVES => {
                 cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_room_in_host(port));
             }
             PACE => {
                 self.paced += 1;
-                let locked = self.flows[flow].locked;
-                self.flows[flow].left_while_locked |= locked;
+                let locked = self.sends[flow].locked;
+                self.sends[flow].left_while_locked |= locked;
                 let kick =
                     |f: &mut SendingFlow, port: &mut Port| f.tcp.on_pacing_timer(locked, port);
                 cpu = self.work(flow, (now, cpu), cx, kick);
             }
             _ => {
-                self.flows[flow].tcp.writer = Writer::Active;
-                self.runnable.push_back(flow);
+                self.sends[flow].tcp.writer = Writer::Active;
+                self.runnable.push_back(Process::Writer(flow));
             }
         }
         self.cpu.urgent(begin, cpu);
-        self.look_after(flow, now, cx);
+        self.look_after_sending(flow, now, cx);
     }
 
     /// What TCP does when its timer fires, if it still wants it to.
     fn tcp_timer(&mut self, flow: usize, (now, cpu): (Time, Time), cx: &mut Context) -> Time {
-        let before = self.flows[flow].tcp.counters.timeouts;
+        let before = self.sends[flow].tcp.counters.timeouts;
         let cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_timer(port));
-        let timeouts = self.flows[flow].tcp.counters.timeouts;
+        let timeouts = self.sends[flow].tcp.counters.timeouts;
         if timeouts > before {
             cx.tell(now, flow, EventKind::Timeout, timeouts);
         }
         cpu
     }
 
-    pub fn process(&mut self, now: Time, cx: &mut Context) {
+    /// A writer's turn, with what it has copied before that if it has.
+    pub fn write(&mut self, flow: usize, copied: Option<u32>, now: Time, cx: &mut Context) {
         let mut cpu = now;
-        let flow = match self.copying.take() {
-            Some((flow, bytes)) => {
-                self.cpu.end_step(now);
-                cpu = self.copied(flow, bytes, (now, cpu), cx);
-                flow
-            }
-            None => self.runnable.pop_front().expect("it was not called for nothing"),
-        };
+        if let Some(bytes) = copied {
+            cpu = self.copied(flow, bytes, (now, cpu), cx);
+        }
         let (cpu, next) = self.write_on(flow, (now, cpu), cx);
         self.cpu.urgent(now, cpu);
         if let Some((bytes, cost)) = next {
-            self.copying = Some((flow, bytes));
+            self.step = Some(Step::Copy(flow, bytes));
             self.cpu.begin_step(cpu, cost);
         }
-        self.look_after(flow, now, cx);
+        self.look_after_sending(flow, now, cx);
     }
 
     fn copied(&mut self, flow: usize, bytes: u32, at: (Time, Time), cx: &mut Context) -> Time {
@@ -420,13 +342,13 @@ impl SendingHost {
             f.write_left -= bytes;
             f.tcp.copied(bytes, f.goal, f.write_left > 0, port);
         });
-        self.buffer_peak = self.buffer_peak.max(self.buffered());
+        self.written_peak = self.written_peak.max(self.not_acknowledged());
         cpu
     }
 
     /// Bytes written and not acknowledged.
-    pub fn buffered(&self) -> u64 {
-        self.flows.iter().map(|f| f.written - f.tcp.bytes_acked()).sum()
+    pub fn not_acknowledged(&self) -> u64 {
+        self.sends.values().map(|f| f.written - f.tcp.bytes_acked()).sum()
     }
 
     /// Writes until a step takes time, the writer has to wait, or it is another writer's turn; the
@@ -437,33 +359,33 @@ impl SendingHost {
         (now, mut cpu): (Time, Time),
         cx: &mut Context,
     ) -> (Time, Option<(u32, Time)>) {
-        if self.flows[flow].in_backlog {
+        if self.sends[flow].in_backlog {
             cpu = self.unlock(flow, (now, cpu), cx);
-            if self.flows[flow].in_backlog || self.flows[flow].tcp.writer == Writer::NoSpace {
+            if self.sends[flow].in_backlog || self.sends[flow].tcp.writer == Writer::NoSpace {
                 return (cpu, None);
             }
         }
         loop {
-            if self.flows[flow].write_left == 0 {
-                if self.flows[flow].locked {
+            if self.sends[flow].write_left == 0 {
+                if self.sends[flow].locked {
                     cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.end_write(port));
                     cpu = self.unlock(flow, (now, cpu), cx);
-                    if self.flows[flow].in_backlog {
+                    if self.sends[flow].in_backlog {
                         return (cpu, None);
                     }
                     if !self.runnable.is_empty() {
-                        self.runnable.push_back(flow);
+                        self.runnable.push_back(Process::Writer(flow));
                         return (cpu, None);
                     }
                 }
                 if !self.begin_write(flow, now) {
-                    if self.flows[flow].tcp.writer == Writer::Done {
+                    if self.sends[flow].tcp.writer == Writer::Done {
                         cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.close(port));
                     }
                     return (cpu, None);
                 }
             }
-            let state = &mut self.flows[flow];
+            let state = &mut self.sends[flow];
             if !state.locked {
                 state.locked = true;
                 state.goal = state.tcp.size_goal();
@@ -486,22 +408,22 @@ impl SendingHost {
     /// called again, with the socket still locked.
     fn unlock(&mut self, flow: usize, (now, cpu): (Time, Time), cx: &mut Context) -> Time {
         let mut cpu = cpu;
-        while let Some(ack) = self.flows[flow].backlog.pop_front() {
-            let walked = self.flows[flow].tcp.counters.walked.total();
+        while let Some(ack) = self.sends[flow].backlog.pop_front() {
+            let walked = self.sends[flow].tcp.counters.walked.total();
             cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_ack(&ack, port));
-            let walked = self.flows[flow].tcp.counters.walked.total() > walked;
+            let walked = self.sends[flow].tcp.counters.walked.total() > walked;
             if walked && self.host.cpu.walk > Time::ZERO {
                 self.pauses += 1;
-                self.flows[flow].in_backlog = true;
-                self.runnable.push_front(flow);
+                self.sends[flow].in_backlog = true;
+                self.runnable.push_front(Process::Writer(flow));
                 return cpu;
             }
         }
-        (self.flows[flow].locked, self.flows[flow].in_backlog) = (false, false);
-        if std::mem::take(&mut self.flows[flow].left_while_locked) {
+        (self.sends[flow].locked, self.sends[flow].in_backlog) = (false, false);
+        if std::mem::take(&mut self.sends[flow].left_while_locked) {
             cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_released(port));
         }
-        if std::mem::take(&mut self.flows[flow].at_release) {
+        if std::mem::take(&mut self.sends[flow].at_release) {
             cpu = self.tcp_timer(flow, (now, cpu), cx);
         }
         cpu
@@ -509,7 +431,7 @@ impl SendingHost {
 
     /// Begins the next write(); false: there is none now.
     fn begin_write(&mut self, flow: usize, now: Time) -> bool {
-        let state = &mut self.flows[flow];
+        let state = &mut self.sends[flow];
         let config = &state.config;
         let left = config.bytes.map_or(u64::MAX, |bytes| bytes - state.written);
         if left == 0 || config.duration.is_some_and(|d| now >= config.start + d) {
@@ -524,7 +446,7 @@ impl SendingHost {
             }
             if now < state.next_write {
                 state.tcp.writer = Writer::Paused;
-                self.timers.set(flow * TIMERS + WRITE, Some(state.next_write), None);
+                self.timers.set(timer(flow, WRITE), Some(state.next_write), None);
                 return false;
             }
             state.has_written = true;
@@ -536,7 +458,7 @@ impl SendingHost {
 }
 
 impl SendingFlow {
-    fn new(flow: &Flow, host: &Host, seed: u64, mss: u32) -> SendingFlow {
+    pub fn new(flow: &Flow, host: &config::Host, seed: u64, mss: u32) -> SendingFlow {
         let profile = profile_of(host).expect("a profile");
         let stream = Rng::new(seed, &flow.name).next_u64();
         let cc = Congestion::of(flow, profile.name, host.hz, stream);

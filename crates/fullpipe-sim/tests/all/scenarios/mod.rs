@@ -9,7 +9,7 @@
 mod hosts;
 pub mod paths;
 
-use fullpipe_sim::config::{App, Config, Element, Flow, Reader, SlowStart};
+use fullpipe_sim::config::{App, Config, Direction, Element, Flow, Host, Reader, SlowStart};
 use fullpipe_sim::units::{Rate, Time};
 use proptest::prelude::*;
 
@@ -74,15 +74,20 @@ pub fn with_ecn(mut config: Config) -> Config {
     config
 }
 
-/// The same with flows that have a pace, and that may leave little unsent, for two of three seeds, where the sender's
-/// kernel has that.
+/// The same with flows that have a pace, and that may leave little unsent, for two of three seeds, where the kernel of
+/// the host that sends has that.
 pub fn with_options(mut config: Config) -> Config {
     let draw = config.seed >> 20;
-    if !config.sender.kernel.starts_with('6') || draw.is_multiple_of(3) {
+    if draw.is_multiple_of(3) {
         return config;
     }
     let bytes = bottleneck(&config) / 8;
+    let paces = |host: &Host| host.kernel.starts_with('6');
+    let [forward, backward] = [paces(&config.sender), paces(&config.receiver)];
     for (at, flow) in (0..).zip(&mut config.flows) {
+        if !(if flow.direction == Direction::Forward { forward } else { backward }) {
+            continue;
+        }
         let draw = draw >> (4 * at);
         // From a fortieth of what passes to more than twice as much.
         let paced = !draw.is_multiple_of(4);
@@ -90,8 +95,10 @@ pub fn with_options(mut config: Config) -> Config {
         flow.sockopt.notsent_lowat =
             [None, Some(1), Some(20_000), Some(0)][(draw >> 2) as usize % 4];
     }
-    config.sender.sysctl.tcp_notsent_lowat = [None, Some(100_000)][(draw >> 1) as usize % 2];
-    config.sender.sysctl.tcp_pacing_ss_ratio = [None, Some(50)][(draw >> 3) as usize % 2];
+    for host in [&mut config.sender, &mut config.receiver].into_iter().filter(|host| paces(host)) {
+        host.sysctl.tcp_notsent_lowat = [None, Some(100_000)][(draw >> 1) as usize % 2];
+        host.sysctl.tcp_pacing_ss_ratio = [None, Some(50)][(draw >> 3) as usize % 2];
+    }
     config
 }
 
@@ -105,9 +112,20 @@ pub fn capacity(most: u64) -> impl Strategy<Value = u64> {
     prop_oneof![1 => log_uniform(1, 30), 2 => log_uniform(30, most)]
 }
 
-/// Bits per second that can leave the sender and pass the path.
+/// Bits per second of data that can leave the hosts and pass the path, where it passes faster.
 fn bottleneck(config: &Config) -> u64 {
-    let links = config.forward.iter().filter_map(|e| match e {
+    let used = |direction| config.flows.iter().any(|flow| flow.direction == direction);
+    let ways = [
+        (Direction::Forward, &config.forward, &config.sender),
+        (Direction::Backward, &config.back, &config.receiver),
+    ];
+    let used = ways.into_iter().filter(|(direction, ..)| used(*direction));
+    used.map(|(_, way, host)| narrowest(way, host)).max().expect("a flow")
+}
+
+/// Bits per second that can leave a host and pass a way.
+fn narrowest(way: &[Element], host: &Host) -> u64 {
+    let links = way.iter().filter_map(|e| match e {
         Element::Link(link) => Some(link.rate.0),
         Element::VaryingLink(link) => link.steps.iter().map(|s| s.rate.0).filter(|r| *r > 0).min(),
         Element::Policer(policer) => Some(policer.rate.0),
@@ -117,7 +135,7 @@ fn bottleneck(config: &Config) -> u64 {
         }
         _ => None,
     });
-    links.chain([config.sender.nic_rate.0]).min().expect("a host has a card")
+    links.chain([host.nic_rate.0]).min().expect("a host has a card")
 }
 
 /// Bits per second that the buffers allow, about; none: as many as come.
@@ -131,8 +149,9 @@ fn window_rate(config: &Config) -> Option<u64> {
     };
     let round_trip = config.forward.iter().chain(&config.back).map(delay).sum::<u64>();
     let windows = config.flows.iter().map(|f| {
-        let send = f.sndbuf.unwrap_or(config.sender.sysctl.tcp_wmem[2]);
-        send.min(f.rcvbuf.unwrap_or(config.receiver.sysctl.tcp_rmem[2])) * 2
+        let [(_, sender), (_, receiver)] = config.hosts_of(f);
+        let send = f.sndbuf.unwrap_or(sender.sysctl.tcp_wmem[2]);
+        send.min(f.rcvbuf.unwrap_or(receiver.sysctl.tcp_rmem[2])) * 2
     });
     let bits = windows.sum::<u64>().saturating_mul(8_000_000_000);
     bits.checked_div(round_trip).map(|rate| rate.max(1000))
@@ -181,6 +200,7 @@ fn flow() -> impl Strategy<Value = Flow> {
         .prop_map(|((congestion, parameters), buffers, start, app, bytes, duration, write)| {
             Flow {
                 name: String::new(),
+                direction: direction(write),
                 congestion,
                 parameters,
                 slow_start: slow_start(write),
@@ -195,6 +215,14 @@ fn flow() -> impl Strategy<Value = Flow> {
                 reader: reader(write, start),
             }
         })
+}
+
+/// Mostly forward; by a number that is drawn for something else.
+fn direction(drawn: u64) -> Direction {
+    match (drawn / 11) % 3 {
+        0 => Direction::Backward,
+        _ => Direction::Forward,
+    }
 }
 
 /// Mostly one that reads at once; by numbers that are drawn for something else.

@@ -44,11 +44,10 @@ fn of_options(flow: &Flow) -> Vec<(String, Support)> {
     own.chain(others).map(|key| refused(format!("flow.{}.{key}", flow.name), why())).collect()
 }
 
-/// Options and sysctls of the sending socket that are not modelled of its kernel.
+/// Options and sysctls of sending sockets that are not modelled of its kernel.
 fn unknown_options(run: &Resolved) -> Vec<(String, Support)> {
-    let why = options::why(&run.hosts.sender.kernel);
     let unknown = options::unknown(&super::config(run)).unwrap_or_default();
-    unknown.into_iter().map(|key| refused(key, why.clone())).collect()
+    unknown.into_iter().map(|(key, why)| refused(key, why)).collect()
 }
 
 /// ECN of kernels whose rules of it are not modelled.

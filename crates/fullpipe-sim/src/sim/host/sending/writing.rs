@@ -1,33 +1,39 @@
-//! The writing applications of the sending host: steps of copying, the socket's lock and its backlog.
+//! The writing applications: steps of copying, the socket's lock and its backlog.
 
-use super::{Copying, SendingHost, TIMERS_PER_FLOW, WRITE_TIMER};
+use super::Copying;
 use crate::config::App;
-use crate::sim::clock::Clockwork;
+use crate::sim::host::timers::Timer;
+use crate::sim::host::{Host, Process, Step};
 use crate::sim::{Shared, copy_time};
 use crate::tcp::sender::Writer;
 use crate::units::Time;
 
-impl SendingHost {
-    /// A step of the application is done, or one may begin.
-    pub(crate) fn on_process(&mut self, now: Time, shared: &mut Shared) {
-        let mut cpu = now;
-        let flow = match self.copying.take() {
-            Some(copying) => {
-                self.cpu.end_step();
-                cpu = self.finish_copy(copying, cpu, now, shared);
-                copying.flow
-            }
-            None => match self.runnable.pop_front() {
-                Some(flow) => flow,
-                None => return,
-            },
-        };
+impl Host {
+    /// A step of copying is done.
+    pub(in crate::sim::host) fn go_on_writing(
+        &mut self,
+        step: Copying,
+        now: Time,
+        shared: &mut Shared,
+    ) {
+        let cpu = self.finish_copy(step, now, now, shared);
+        self.write(step.flow, cpu, now, shared);
+    }
+
+    /// It is this writer's turn, with the CPU at `cpu`.
+    pub(in crate::sim::host) fn write(
+        &mut self,
+        flow: usize,
+        cpu: Time,
+        now: Time,
+        shared: &mut Shared,
+    ) {
         let cpu = self.continue_writing(flow, cpu, now, shared);
         self.cpu.urgent(now, cpu);
-        if let Some(step) = self.copying {
+        if let Some(Step::Copying(step)) = self.step {
             self.cpu.begin_step(cpu, copy_time(&self.host, u64::from(step.bytes)));
         }
-        self.after(flow, now, shared);
+        self.after_sending(flow, now, shared);
     }
 
     fn finish_copy(&mut self, step: Copying, cpu: Time, now: Time, shared: &mut Shared) -> Time {
@@ -42,9 +48,9 @@ impl SendingHost {
 
     /// Follows what the flow's send buffer holds.
     pub(super) fn note_buffer(&mut self, flow: usize) {
-        let state = &mut self.flows[flow];
+        let state = &mut self.sends[flow];
         let holds = state.written - state.tcp.bytes_acked();
-        self.buffer.change(state.buffered, holds);
+        self.send_buffer.change(state.buffered, holds);
         state.buffered = holds;
     }
 
@@ -56,28 +62,28 @@ impl SendingHost {
         now: Time,
         shared: &mut Shared,
     ) -> Time {
-        if self.flows[flow].releasing {
+        if self.sends[flow].releasing {
             cpu = self.release(flow, cpu, now, shared);
-            let state = &self.flows[flow];
+            let state = &self.sends[flow];
             if state.releasing || state.tcp.writer == Writer::NoSpace {
                 return cpu;
             }
         }
         loop {
-            if self.flows[flow].write_left == 0 && self.flows[flow].locked {
+            if self.sends[flow].write_left == 0 && self.sends[flow].locked {
                 cpu = self.end_write(flow, cpu, now, shared);
-                if self.flows[flow].releasing {
+                if self.sends[flow].releasing {
                     return cpu;
                 }
                 if !self.runnable.is_empty() {
-                    self.runnable.push_back(flow);
+                    self.runnable.push_back(Process::Writer(flow));
                     return cpu;
                 }
             }
-            if self.flows[flow].write_left == 0 && !self.begin_write(flow, now) {
+            if self.sends[flow].write_left == 0 && !self.begin_write(flow, now) {
                 return self.close(flow, cpu, now, shared);
             }
-            let state = &mut self.flows[flow];
+            let state = &mut self.sends[flow];
             if !state.locked {
                 state.locked = true;
                 state.goal = state.tcp.size_goal();
@@ -87,7 +93,7 @@ impl SendingHost {
             };
             let step = Copying { flow, bytes };
             if copy_time(&self.host, u64::from(bytes)) > Time::ZERO {
-                self.copying = Some(step);
+                self.step = Some(Step::Copying(step));
                 return cpu;
             }
             cpu = self.finish_copy(step, cpu, now, shared);
@@ -111,32 +117,32 @@ impl SendingHost {
                 walked = walks_cost && f.tcp.counters.walked != before;
             }
         });
-        (self.flows[flow].locked, self.flows[flow].releasing) = (walked, walked);
+        (self.sends[flow].locked, self.sends[flow].releasing) = (walked, walked);
         let mut cpu = cpu;
-        if core::mem::take(&mut self.flows[flow].wakes_when_released) {
+        if core::mem::take(&mut self.sends[flow].wakes_when_released) {
             cpu = self.with_port(flow, cpu, shared, now, |f, p| f.tcp.on_released(p));
         }
         self.note_buffer(flow);
         if walked {
-            self.runnable.push_front(flow);
+            self.runnable.push_front(Process::Writer(flow));
             return cpu;
         }
-        match self.flows[flow].put_off.take_if(|(_, until)| until.is_none()) {
+        match self.sends[flow].put_off.take_if(|(_, until)| until.is_none()) {
             Some(_) => self.run_timer(flow, cpu, now, shared),
             None => cpu,
         }
     }
 
     fn sleep(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
-        self.flows[flow].tcp.writer = Writer::NoSpace;
-        self.flows[flow].no_space.0 = Some(now);
+        self.sends[flow].tcp.writer = Writer::NoSpace;
+        self.sends[flow].no_space.0 = Some(now);
         let cpu = self.with_port(flow, cpu, shared, now, |f, port| f.tcp.push_before_sleep(port));
         self.release(flow, cpu, now, shared)
     }
 
     /// An application that is done closes its side of the socket.
     fn close(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
-        if self.flows[flow].tcp.writer != Writer::Done {
+        if self.sends[flow].tcp.writer != Writer::Done {
             return cpu;
         }
         self.with_port(flow, cpu, shared, now, |f, port| f.tcp.close(port))
@@ -144,7 +150,7 @@ impl SendingHost {
 
     /// Starts the next write(); false when there is none now.
     fn begin_write(&mut self, flow: usize, now: Time) -> bool {
-        let state = &mut self.flows[flow];
+        let state = &mut self.sends[flow];
         let left = state.config.bytes.map_or(u64::MAX, |bytes| bytes - state.written);
         let over = state.config.duration.is_some_and(|d| now >= state.config.start + d);
         if left == 0 || over {
@@ -159,8 +165,7 @@ impl SendingHost {
             }
             if now < state.next_write {
                 state.tcp.writer = Writer::Paused;
-                let number = flow * TIMERS_PER_FLOW + WRITE_TIMER;
-                self.timers.set(number, Some(state.next_write), Clockwork::Own);
+                self.timers.set(flow, Timer::Write, Some(state.next_write));
                 return false;
             }
             state.paces = true;

@@ -1,18 +1,22 @@
 //! Segments in a row beyond a hole: each causes one ACK at once and nothing else, so that the ACKs can
 //! go out as one train. Most of what a receiver does during a recovery is this.
 
-use super::ReceivingHost;
 use crate::ecn::Ecn;
 use crate::sim::Shared;
+use crate::sim::host::Host;
 use crate::tcp::Segment;
 use crate::train::{Kind, Train};
 
-impl ReceivingHost {
+impl Host {
     /// Takes these packets if all of them lie beyond a hole, nothing else is due before the last, and their
     /// ACKs go on the wire at once. Whether it does.
-    pub(super) fn take_beyond_hole(&mut self, packets: &Train, shared: &mut Shared) -> bool {
+    pub(in crate::sim::host) fn take_beyond_hole(
+        &mut self,
+        packets: &Train,
+        shared: &mut Shared,
+    ) -> bool {
         let flow = usize::from(packets.flow);
-        let state = &self.flows[flow];
+        let state = &self.receives[flow];
         let beyond = packets.kind == Kind::Data && packets.number > state.tcp.rcv_nxt;
         if packets.count == 1
             || packets.fin
@@ -41,7 +45,7 @@ impl ReceivingHost {
             tsecr: 0,
             ..*packets
         };
-        if !self.transmit.push_each(&acks, &mut self.wire) {
+        if !self.out.transmit.push_each(&acks, &mut self.out.wire) {
             return false;
         }
         self.tell(packets, shared);
@@ -51,7 +55,7 @@ impl ReceivingHost {
     /// The first packet may tell of a new block; the others lengthen it, most often.
     fn tell(&mut self, packets: &Train, shared: &mut Shared) {
         let flow = usize::from(packets.flow);
-        let tcp = &mut self.flows[flow].tcp;
+        let tcp = &mut self.receives[flow].tcp;
         let Train { len, tsval, tsecr, .. } = *packets;
         for i in 0..packets.count {
             let (seq, left) = (packets.number_of(i), packets.count - i);

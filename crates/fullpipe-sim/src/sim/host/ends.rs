@@ -1,0 +1,49 @@
+//! The ends of flows that a host has, by the flows' indices in the configuration.
+
+use alloc::vec::Vec;
+use core::ops::{Index, IndexMut};
+
+/// See the module's description.
+pub(crate) struct Ends<T>(Vec<Option<T>>);
+
+impl<T> Ends<T> {
+    /// For each flow its end, if it is here.
+    pub(super) fn new(ends: Vec<Option<T>>) -> Ends<T> {
+        Ends(ends)
+    }
+
+    /// The flow's end, if it is here.
+    pub(crate) fn get(&self, flow: usize) -> Option<&T> {
+        self.0[flow].as_ref()
+    }
+
+    /// The same.
+    pub(super) fn get_mut(&mut self, flow: usize) -> Option<&mut T> {
+        self.0[flow].as_mut()
+    }
+
+    /// All that are here.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().flatten()
+    }
+
+    /// Whether none is here.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
+}
+
+/// Only of flows whose end is here.
+impl<T> Index<usize> for Ends<T> {
+    type Output = T;
+
+    fn index(&self, flow: usize) -> &T {
+        self.0[flow].as_ref().expect("the flow has this end here")
+    }
+}
+
+impl<T> IndexMut<usize> for Ends<T> {
+    fn index_mut(&mut self, flow: usize) -> &mut T {
+        self.0[flow].as_mut().expect("the flow has this end here")
+    }
+}

@@ -1,0 +1,257 @@
+//! A host: one CPU, one way out and one way in for all of its flows. Of each flow it has one end: the one that
+//! sends data ([`sending`]) or the one that receives it ([`receiving`]).
+//!
+//! The CPU is shared by the softirq (packets) and the applications. A softirq takes a batch of packets and runs
+//! to its end; it delays the application's step in progress. An application copies, with the socket locked;
+//! what comes for that socket meanwhile waits in its backlog.
+
+mod cpu;
+mod ends;
+pub(super) mod in_host;
+mod level;
+mod receiving;
+mod sending;
+mod timers;
+
+use super::Shared;
+use super::port::Out;
+use super::stretch::{Side, Work};
+use crate::config::{self, Config};
+use crate::path::host::receive::Receive;
+use crate::path::host::transmit::{Gone, Transmit};
+use crate::tally::Samples;
+use crate::tcp::behaviour::profile_of;
+use crate::tcp::metrics::Metrics;
+use crate::train::Train;
+use crate::units::Time;
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use cpu::Cpu;
+use ends::Ends;
+use level::Level;
+use receiving::{Reading, ReceivingFlow, receiving_ends};
+use sending::{Copying, SendingFlow, sending_ends};
+use timers::{Due, HostTimers, Timer};
+
+/// See the module's description.
+pub(crate) struct Host {
+    side: Side,
+    host: config::Host,
+    pub(crate) out: Out,
+    pub(crate) receive: Receive,
+    timers: HostTimers,
+    pub(crate) cpu: Cpu,
+    pub(crate) sends: Ends<SendingFlow>,
+    pub(crate) receives: Ends<ReceivingFlow>,
+    /// Bytes written and not acknowledged.
+    pub(crate) send_buffer: Level,
+    /// Segments that wait for their readers.
+    pub(crate) receive_buffer: Level,
+    /// What finished flows left for the next ones.
+    metrics: Metrics,
+    /// The application's step in progress.
+    step: Option<Step>,
+    runnable: VecDeque<Process>,
+    batch: Vec<Train>,
+    /// What the work in hand sends again.
+    resent: Vec<u64>,
+}
+
+/// An application, by its flow.
+#[derive(Clone, Copy)]
+enum Process {
+    Writer(usize),
+    Reader(usize),
+}
+
+/// What of an application's work takes time.
+#[derive(Clone, Copy)]
+enum Step {
+    Copying(Copying),
+    Reading(Reading),
+}
+
+impl Host {
+    /// One of the hosts of `config`, before anything happens.
+    pub(crate) fn new(config: &Config, side: Side, mss: u32) -> Result<Host, String> {
+        let (host, peer, transmit) = match side {
+            Side::Sender => (&config.sender, &config.receiver, Transmit::of_sender(config)),
+            Side::Receiver => (&config.receiver, &config.sender, Transmit::of_receiver(config)),
+        };
+        let known =
+            |host, side: Side| profile_of(host).map_err(|e| format!("hosts.{}: {e}", side.name()));
+        let (profile, peers) = (known(host, side)?, known(peer, side.other())?);
+        let timers = HostTimers::new(config.flows.len(), profile.timer_wheel);
+        let mut new = Host {
+            side,
+            out: Out::new(transmit, host.cpu, peers.push_asks_ack),
+            receive: Receive::new(host, Samples::of(config)),
+            timers,
+            cpu: Cpu::default(),
+            sends: sending_ends((host, &profile, side), config, mss)?,
+            receives: receiving_ends((host, &profile, side), config, mss),
+            send_buffer: Level::default(),
+            receive_buffer: Level::default(),
+            metrics: Metrics::default(),
+            step: None,
+            runnable: VecDeque::new(),
+            batch: Vec::new(),
+            resent: Vec::new(),
+            host: host.clone(),
+        };
+        for (i, flow) in config.flows.iter().enumerate() {
+            let start = new.sends.get(i).map(|_| flow.start);
+            new.timers.set(i, Timer::Start, start);
+        }
+        Ok(new)
+    }
+
+    pub(crate) fn arrive(&mut self, train: Train) {
+        self.receive.arrive(train);
+    }
+
+    pub(crate) fn side(&self) -> Side {
+        self.side
+    }
+
+    /// When its next work of each kind is due, in the order of [`Work`].
+    pub(crate) fn due(&self) -> [Time; 3] {
+        [self.receive.ready_time(self.cpu.free), self.timers.next(), self.process_ready()]
+    }
+
+    fn process_ready(&self) -> Time {
+        match self.cpu.step_end() {
+            Some(end) => end,
+            None if !self.runnable.is_empty() => self.cpu.free,
+            None => Time::NEVER,
+        }
+    }
+
+    pub(crate) fn handle(&mut self, now: Time, work: Work, shared: &mut Shared) {
+        match work {
+            Work::Packets => self.on_packets(now, shared),
+            Work::Timers => self.on_timers(now, shared),
+            Work::Process => self.on_process(now, shared),
+        }
+    }
+
+    pub(crate) fn segments_sent(&self) -> u64 {
+        self.sends.iter().map(|f| f.tcp.counters.segments_sent).sum()
+    }
+
+    /// The softirq takes what has arrived.
+    fn on_packets(&mut self, now: Time, shared: &mut Shared) {
+        let mut batch = core::mem::take(&mut self.batch);
+        self.receive.take(now, &mut batch);
+        shared.note_drops(&mut self.receive);
+        let mut cpu = now;
+        for train in batch.drain(..) {
+            for i in 0..train.count {
+                let packet = train.part(i, 1);
+                shared.take(&packet, cpu);
+                cpu = self.on_packet(packet, cpu, now, shared);
+            }
+            self.after_packets(&train);
+        }
+        self.batch = batch;
+        self.cpu.urgent(now, cpu);
+    }
+
+    /// Packets from `now` up to `last` that find a free CPU each and take none of its time.
+    pub(crate) fn take_one_by_one(&mut self, now: Time, last: Time) -> Option<Train> {
+        let costs_nothing = self.host.cpu == config::Cpu::default();
+        if costs_nothing { self.receive.take_one_by_one(now, last) } else { None }
+    }
+
+    /// Interrupts for one packet each: takes all of them if they lie beyond a hole and nothing else is due before
+    /// the last, or the first of them; how many.
+    pub(crate) fn on_lone_packets(&mut self, packets: &Train, shared: &mut Shared) -> u32 {
+        let all = packets.kind.is_of_sender() && self.take_beyond_hole(packets, shared);
+        if !all {
+            self.on_packet(packets.part(0, 1), packets.first, packets.first, shared);
+        }
+        let taken = if all { packets.count } else { 1 };
+        let now = packets.time(taken - 1);
+        self.after_packets(packets);
+        self.cpu.urgent(now, now);
+        taken
+    }
+
+    /// A packet that the CPU takes from `cpu` on, of a batch that began at `now`; the CPU's time after it.
+    fn on_packet(&mut self, packet: Train, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        if packet.kind.is_of_sender() {
+            let cpu = cpu + self.host.cpu.receive;
+            self.receive_packet(packet, cpu, now, shared);
+            cpu
+        } else {
+            self.receive_answer(packet, cpu + self.host.cpu.ack, now, shared)
+        }
+    }
+
+    /// What follows packets of one train.
+    fn after_packets(&mut self, train: &Train) {
+        if train.kind.is_of_sender() {
+            self.after_receiving(usize::from(train.flow));
+        }
+    }
+
+    fn on_timers(&mut self, now: Time, shared: &mut Shared) {
+        match self.timers.pop(now) {
+            None => {}
+            Some(Due::Qdisc) => self.wake_qdisc(now, shared),
+            Some(Due::Flow(flow, timer @ (Timer::Delayed | Timer::Compressed | Timer::Reader))) => {
+                self.on_receiving_timer(flow, timer, now, shared);
+            }
+            Some(Due::Flow(flow, timer)) => self.on_sending_timer(flow, timer, now, shared),
+        }
+    }
+
+    /// A step of an application is done, or one may begin.
+    fn on_process(&mut self, now: Time, shared: &mut Shared) {
+        let step = self.step.take();
+        if step.is_some() {
+            self.cpu.end_step();
+        }
+        match step {
+            Some(Step::Copying(copying)) => return self.go_on_writing(copying, now, shared),
+            Some(Step::Reading(reading)) => self.finish_read(reading, now, shared),
+            None => {}
+        }
+        // One after the other, until one takes time; a writer may at any turn.
+        while let Some(process) = self.runnable.pop_front() {
+            match process {
+                Process::Writer(flow) => return self.write(flow, now, now, shared),
+                Process::Reader(flow) => self.read(flow, now, shared),
+            }
+            if self.step.is_some() {
+                return;
+            }
+        }
+    }
+
+    /// Notes what left a qdisc in which things wait, and when it is to be woken.
+    fn follow_qdisc(&mut self, gone: Vec<Gone>) {
+        for Gone { tag, free_at, .. } in gone {
+            let flow = usize::from(tag.flow);
+            if let Some(state) = self.sends.get_mut(flow) {
+                state.in_host.settle(free_at, tag.memory);
+                self.await_leaving(flow);
+            }
+        }
+        if self.out.transmit.holds() {
+            self.timers.set_qdisc(self.out.transmit.wake_time());
+        }
+    }
+
+    /// The qdisc's timer is due.
+    fn wake_qdisc(&mut self, now: Time, shared: &mut Shared) {
+        self.out.transmit.wake(now, &mut self.out.wire);
+        let gone: Vec<Gone> = self.out.transmit.gone().collect();
+        if let Some(capture) = &mut shared.capture {
+            gone.iter().for_each(|gone| capture.sent_late(gone));
+        }
+        self.follow_qdisc(gone);
+    }
+}

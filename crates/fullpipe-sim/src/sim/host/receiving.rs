@@ -1,0 +1,259 @@
+//! The ends of flows that receive their data: their TCP, and their readers.
+//!
+//! The reader copies what is there, at most one buffer at a time, with the socket locked; segments that come
+//! meanwhile wait in the socket's backlog. One that reads at a rate works on what it got before it reads again.
+
+mod beyond_hole;
+
+use super::ends::Ends;
+use super::timers::Timer;
+use super::{Host, Process, Step};
+use crate::config::{self, Config, Flow};
+use crate::sim::capture::What;
+use crate::sim::port::Port;
+use crate::sim::stretch::Side;
+use crate::sim::{Shared, copy_time};
+use crate::tcp::profile::Profile;
+use crate::tcp::receiver::Receiver;
+use crate::tcp::{Ack, Segment, ecn};
+use crate::trace::EventKind;
+use crate::train::{Kind, Train};
+use crate::units::{Rate, Time};
+use alloc::collections::VecDeque;
+
+/// A flow whose data this host receives.
+pub(crate) struct ReceivingFlow {
+    pub(crate) tcp: Receiver,
+    /// Size of the reader's buffer, bytes.
+    buffer: u64,
+    /// Its rate; none: it reads at once.
+    rate: Option<Rate>,
+    /// When it has done with what it got, if it has not.
+    works_until: Option<Time>,
+    syn_seen: bool,
+    accepted: bool,
+    locked: bool,
+    runnable: bool,
+    backlog: VecDeque<Arrived>,
+    finish_at: Option<u64>,
+}
+
+/// A data segment on its way to the socket.
+#[derive(Clone, Copy)]
+struct Arrived {
+    segment: Segment,
+    serial: u64,
+}
+
+/// A read in progress.
+#[derive(Clone, Copy)]
+pub(super) struct Reading {
+    flow: usize,
+    bytes: u64,
+}
+
+/// The ends of the flows that `host`, which is on this side, receives.
+pub(super) fn receiving_ends(
+    (host, profile, side): (&config::Host, &Profile, Side),
+    config: &Config,
+    mss: u32,
+) -> Ends<ReceivingFlow> {
+    let flows = config.flows.iter().map(|flow| {
+        let receives = !side.sends(flow);
+        receives.then(|| ReceivingFlow::new(flow, (host, profile), mss))
+    });
+    Ends::new(flows.collect())
+}
+
+impl ReceivingFlow {
+    fn new(flow: &Flow, (host, profile): (&config::Host, &Profile), mss: u32) -> ReceivingFlow {
+        ReceivingFlow {
+            tcp: Receiver::new(profile, host, mss, flow.rcvbuf),
+            buffer: flow.read_size(host),
+            rate: flow.reader.map(|reader| reader.rate),
+            works_until: None,
+            syn_seen: false,
+            accepted: false,
+            locked: false,
+            runnable: false,
+            backlog: VecDeque::new(),
+            finish_at: flow.bytes,
+        }
+    }
+}
+
+impl Host {
+    /// Sends what is no data, with the CPU at `cpu`.
+    fn answer(
+        &mut self,
+        flow: usize,
+        cpu: Time,
+        shared: &mut Shared,
+        send: impl FnOnce(&mut Port) -> bool,
+    ) {
+        let mut port = self.out.port(flow, cpu, shared);
+        send(&mut port);
+        let of_others = port.of_others;
+        self.follow_qdisc(of_others);
+    }
+
+    fn send_ack(&mut self, flow: usize, cpu: Time, ack: Ack, shared: &mut Shared) {
+        let number = shared.acks.push(flow, &ack);
+        self.answer(flow, cpu, shared, |port| {
+            port.send_control(Kind::Ack, number, What::Ack(&ack))
+        });
+    }
+
+    /// A packet of the end that sends data, with the CPU at `cpu`.
+    pub(super) fn receive_packet(
+        &mut self,
+        packet: Train,
+        cpu: Time,
+        now: Time,
+        shared: &mut Shared,
+    ) {
+        let flow = usize::from(packet.flow);
+        if packet.kind == Kind::Syn {
+            shared.hear_and_settle(packet);
+            self.on_syn(flow, packet.ece, cpu, shared);
+        } else if self.receives[flow].syn_seen {
+            self.on_data(packet, cpu, now, shared);
+        } else {
+            shared.settle(packet);
+        }
+    }
+
+    /// A SYN that asks for ECN or does not; the first one counts (`inet_rtx_syn_ack` repeats the answer).
+    fn on_syn(&mut self, flow: usize, asks: bool, cpu: Time, shared: &mut Shared) {
+        let state = &mut self.receives[flow];
+        if !state.syn_seen {
+            state.tcp.use_ecn(asks && ecn::agrees(&self.host));
+        }
+        state.syn_seen = true;
+        let tsval = state.tcp.on_syn(cpu);
+        let (window, agreed) = (state.tcp.window.told_first(), state.tcp.uses_ecn());
+        self.answer(flow, cpu, shared, |port| port.send_syn_ack(window, tsval, agreed));
+    }
+
+    fn on_data(&mut self, packet: Train, cpu: Time, now: Time, shared: &mut Shared) {
+        let flow = usize::from(packet.flow);
+        let state = &mut self.receives[flow];
+        if !state.accepted {
+            state.accepted = true;
+            state.tcp.on_accept(cpu);
+            shared.event(now, packet.flow, EventKind::Accepted, 0);
+            if packet.len == 0 && !packet.fin {
+                return shared.settle(packet);
+            }
+        }
+        if state.tcp.rcv_nxt == 0 && packet.len > 0 && packet.number == 0 {
+            shared.event(now, packet.flow, EventKind::FirstData, u64::from(packet.len));
+        }
+        let Train { number: seq, len, tsval, tsecr, push, fin, ecn, cwr, .. } = packet;
+        let segment = Segment { seq, len, tsval, tsecr, push, fin, ecn, cwr };
+        let segment = Arrived { segment, serial: packet.serial };
+        if state.locked {
+            state.backlog.push_back(segment);
+        } else {
+            self.on_segment(flow, cpu, segment, shared);
+        }
+    }
+
+    fn on_segment(&mut self, flow: usize, cpu: Time, arrived: Arrived, shared: &mut Shared) {
+        let tcp = &mut self.receives[flow].tcp;
+        let (queued, next, dropped) = (tcp.segments_queued, tcp.rcv_nxt, tcp.dropped);
+        let echoed = arrived.segment.seq <= tcp.window.rcv_wup;
+        let ack = tcp.on_segment(cpu, arrived.segment);
+        self.receive_buffer.change(queued, tcp.segments_queued);
+        if let Some(capture) = &mut shared.capture {
+            // Where rcv_nxt moved, others were dropped for this one.
+            let refused = tcp.dropped > dropped && tcp.rcv_nxt == next;
+            capture.take_segment(flow as u16, arrived.serial, echoed, refused);
+        }
+        if let Some(ack) = ack {
+            self.send_ack(flow, cpu, ack, shared);
+        }
+    }
+
+    /// Wakes the reader and follows the timers.
+    pub(super) fn after_receiving(&mut self, flow: usize) {
+        let state = &mut self.receives[flow];
+        let idle = !state.locked && !state.runnable && state.works_until.is_none();
+        if idle && state.tcp.readable() > 0 {
+            state.runnable = true;
+            self.runnable.push_back(Process::Reader(flow));
+        }
+        self.timers.set(flow, Timer::Delayed, state.tcp.acks.fires);
+        self.timers.set(flow, Timer::Compressed, state.tcp.compressed_due());
+        self.timers.set(flow, Timer::Reader, state.works_until);
+    }
+
+    pub(super) fn on_receiving_timer(
+        &mut self,
+        flow: usize,
+        timer: Timer,
+        now: Time,
+        shared: &mut Shared,
+    ) {
+        let cpu = now.max(self.cpu.free);
+        let state = &mut self.receives[flow];
+        let ack = match timer {
+            Timer::Reader => {
+                state.works_until = None;
+                self.cpu.urgent(cpu, cpu);
+                None
+            }
+            // Data comes more often than a reader has the socket: its end of read makes up for it.
+            Timer::Compressed => state.tcp.on_compressed_timer(now),
+            _ if state.locked => {
+                state.tcp.on_delack_timer_while_locked(now);
+                None
+            }
+            _ => state.tcp.on_delack_timer(now),
+        };
+        if let Some(ack) = ack {
+            self.send_ack(flow, cpu, ack, shared);
+        }
+        self.after_receiving(flow);
+    }
+
+    /// It is this reader's turn: it reads, or begins to where that takes time.
+    pub(super) fn read(&mut self, flow: usize, now: Time, shared: &mut Shared) {
+        let state = &mut self.receives[flow];
+        state.runnable = false;
+        state.locked = true;
+        let bytes = state.tcp.readable().min(state.buffer);
+        let cost = copy_time(&self.host, bytes);
+        let reading = Reading { flow, bytes };
+        if cost > Time::ZERO {
+            self.step = Some(Step::Reading(reading));
+            self.cpu.begin_step(now, cost);
+        } else {
+            self.finish_read(reading, now, shared);
+        }
+    }
+
+    /// A read is done.
+    pub(super) fn finish_read(&mut self, reading: Reading, now: Time, shared: &mut Shared) {
+        let flow = reading.flow;
+        let tcp = &mut self.receives[flow].tcp;
+        let read = tcp.segments_read;
+        let ack = tcp.read(now, reading.bytes);
+        self.receive_buffer.change(tcp.segments_read, read);
+        if let Some(ack) = ack {
+            self.send_ack(flow, now, ack, shared);
+        }
+        self.receives[flow].locked = false;
+        while let Some(segment) = self.receives[flow].backlog.pop_front() {
+            self.on_segment(flow, now, segment, shared);
+        }
+        let read = self.receives[flow].tcp.bytes_read;
+        let state = &mut self.receives[flow];
+        state.works_until = state.rate.map(|rate| now + rate.time_for(reading.bytes));
+        if state.finish_at == Some(read) {
+            state.finish_at = None;
+            shared.event(now, flow as u16, EventKind::Finished, read);
+        }
+        self.after_receiving(flow);
+    }
+}

@@ -1,0 +1,332 @@
+//! The ends of flows that send their data: their writers, their TCP, and the ACKs that come.
+//!
+//! The application copies one skb per step with the socket locked; ACKs that come meanwhile wait in the socket's
+//! backlog until the write ends (Linux 2.6.20 `release_sock`). Where they make the CPU walk along the send queue
+//! they are worked off one by one, and softirqs go on, as on another CPU (on the same one 2.6.20 has them off):
+//! what they bring joins the backlog, for the socket stays locked until that is empty.
+
+mod writing;
+
+use super::ends::Ends;
+use super::in_host::InHost;
+use super::timers::Timer;
+use super::{Host, Process};
+use crate::cc::Congestion;
+use crate::config::{self, Config, Flow};
+use crate::rng::Rng;
+use crate::sim::Shared;
+use crate::sim::capture::What;
+use crate::sim::clock::LimitClock;
+use crate::sim::port::Port;
+use crate::sim::stretch::Side;
+use crate::tcp::profile::{LockedTimers, Profile};
+use crate::tcp::sender::{Sender, Writer};
+use crate::tcp::{Ack, ecn};
+use crate::trace::EventKind;
+use crate::train::{Kind, Train};
+use crate::units::Time;
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+
+/// A flow whose data this host sends.
+pub(crate) struct SendingFlow {
+    pub(crate) tcp: Sender,
+    pub(crate) limits: LimitClock,
+    config: Flow,
+    /// Bytes the application has written.
+    pub(crate) written: u64,
+    /// Of these, not acknowledged when this was last looked at.
+    buffered: u64,
+    /// Bytes left of the write() in progress.
+    write_left: u32,
+    goal: u32,
+    locked: bool,
+    /// ACKs that wait while the socket is locked, with their serials.
+    backlog: VecDeque<(Ack, u64)>,
+    /// Whether the backlog is being worked off.
+    releasing: bool,
+    /// A timer that found the socket locked: when it was due, and when it is due instead (none: when the
+    /// socket is given back).
+    put_off: Option<(Time, Option<Time>)>,
+    locked_timers: LockedTimers,
+    /// What of it is in the host, and the memory of an skb besides its data where that limits it.
+    pub(super) in_host: InHost,
+    overhead: Option<u64>,
+    /// Whether some left, or the timer of the pace was due, while the application had the socket
+    /// (TCP_TSQ_DEFERRED).
+    wakes_when_released: bool,
+    syn_sent: Option<Time>,
+    syn_repeats: u32,
+    next_write: Time,
+    /// Whether a write has been begun since that was set.
+    paces: bool,
+    /// Since when the application sleeps for want of buffer, and how long it did before.
+    no_space: (Option<Time>, u64),
+    ca_state: u8,
+    finished: bool,
+    timeout_init: Time,
+}
+
+/// A step of a write in progress.
+#[derive(Clone, Copy)]
+pub(super) struct Copying {
+    flow: usize,
+    bytes: u32,
+}
+
+/// The ends of the flows that `host`, which is on this side, sends.
+pub(super) fn sending_ends(
+    (host, profile, side): (&config::Host, &Profile, Side),
+    config: &Config,
+    mss: u32,
+) -> Result<Ends<SendingFlow>, String> {
+    let flows = config.flows.iter().map(|flow| {
+        let sends = side.sends(flow);
+        sends.then(|| SendingFlow::new(flow, (host, profile), config.seed, mss)).transpose()
+    });
+    Ok(Ends::new(flows.collect::<Result<_, _>>()?))
+}
+
+impl Host {
+    /// Runs `work` for a flow with the CPU at `cpu`; returns the CPU's time after it.
+    fn with_port(
+        &mut self,
+        flow: usize,
+        cpu: Time,
+        shared: &mut Shared,
+        now: Time,
+        work: impl FnOnce(&mut SendingFlow, &mut Port),
+    ) -> Time {
+        let mut in_host = core::mem::take(&mut self.sends[flow].in_host);
+        let state = &mut self.sends[flow];
+        let mut port = self.out.port(flow, cpu, shared);
+        port.in_host = state.overhead.map(|overhead| (&mut in_host, overhead));
+        port.retransmitted = core::mem::take(&mut self.resent);
+        work(state, &mut port);
+        let (cpu, of_others) = (port.cpu, port.of_others);
+        self.resent = port.retransmitted;
+        state.in_host = in_host;
+        self.follow_qdisc(of_others);
+        for seq in self.resent.drain(..) {
+            shared.event(now, flow as u16, EventKind::Retransmit, seq);
+        }
+        cpu
+    }
+
+    /// TCP that waits for room in the host goes on when the next skb leaves it.
+    pub(super) fn await_leaving(&mut self, flow: usize) {
+        let state = &self.sends[flow];
+        if state.tcp.waits_for_host() && !state.wakes_when_released {
+            self.timers.set(flow, Timer::Leaves, state.in_host.next());
+        }
+    }
+
+    /// A packet of the end that receives; the CPU's time after it.
+    pub(super) fn receive_answer(
+        &mut self,
+        packet: Train,
+        cpu: Time,
+        now: Time,
+        shared: &mut Shared,
+    ) -> Time {
+        let flow = usize::from(packet.flow);
+        let mut cpu = cpu;
+        if packet.kind == Kind::SynAck {
+            shared.hear_and_settle(packet);
+            cpu = self.on_syn_ack(flow, &packet, cpu, now, shared);
+        } else {
+            let Some(ack) = shared.acks.take(flow, packet.number) else { return cpu };
+            if self.sends[flow].locked {
+                self.sends[flow].backlog.push_back((ack, packet.serial));
+            } else {
+                let work = |f: &mut SendingFlow, p: &mut Port| f.on_ack(&ack, packet.serial, p);
+                cpu = self.with_port(flow, cpu, shared, now, work);
+            }
+        }
+        self.after_sending(flow, now, shared);
+        cpu
+    }
+
+    fn on_syn_ack(
+        &mut self,
+        flow: usize,
+        answer: &Train,
+        cpu: Time,
+        now: Time,
+        shared: &mut Shared,
+    ) -> Time {
+        let state = &mut self.sends[flow];
+        let Some(sent) = state.syn_sent.filter(|_| !state.tcp.is_established()) else { return cpu };
+        let measured = (state.syn_repeats == 0).then_some(sent);
+        state.tcp.use_ecn(answer.ece && ecn::asks(&self.host, 0));
+        state.tcp.take_timestamp(answer.tsval);
+        state.tcp.established(cpu, answer.number, measured, Some(&self.metrics));
+        state.next_write = now;
+        self.timers.set(flow, Timer::Connect, None);
+        self.runnable.push_back(Process::Writer(flow));
+        shared.event(now, flow as u16, EventKind::Established, (now - sent).0);
+        // The third packet of the handshake: an ACK of nothing, carried as an empty segment.
+        self.with_port(flow, cpu, shared, now, |_, port| {
+            port.send_control(Kind::Data, 0, What::Plain);
+        })
+    }
+
+    /// Books the limit, follows TCP's timer, wakes the writer, tells of a change of state.
+    pub(super) fn after_sending(&mut self, flow: usize, now: Time, shared: &mut Shared) {
+        self.note_buffer(flow);
+        let state = &mut self.sends[flow];
+        let sleeps = state.tcp.writer == Writer::NoSpace && !state.releasing;
+        if sleeps && state.tcp.has_write_space() {
+            state.tcp.writer = Writer::Active;
+            let slept = state.no_space.0.take().map_or(0, |since| (now - since).0);
+            state.no_space.1 += slept;
+            self.runnable.push_back(Process::Writer(flow));
+        }
+        if !state.finished && state.tcp.is_finished() {
+            state.finished = true;
+            state.tcp.leave_metrics(&mut self.metrics);
+        }
+        state.limits.set(now, state.tcp.limit());
+        self.timers.set(flow, Timer::Tcp, state.timer());
+        self.await_leaving(flow);
+        let state = &mut self.sends[flow];
+        self.timers.set(flow, Timer::Pacing, state.tcp.pacing_timer());
+        let ca_state = state.tcp.ca_state() as u8;
+        if ca_state != state.ca_state {
+            state.ca_state = ca_state;
+            shared.event(now, flow as u16, EventKind::CaState, u64::from(ca_state));
+        }
+    }
+
+    pub(super) fn on_sending_timer(
+        &mut self,
+        flow: usize,
+        timer: Timer,
+        now: Time,
+        shared: &mut Shared,
+    ) {
+        let begin = now.max(self.cpu.free);
+        let mut cpu = begin;
+        let locked = self.sends[flow].locked;
+        match timer {
+            Timer::Tcp if locked => self.sends[flow].put_timer_off(now, &self.host),
+            Timer::Tcp => cpu = self.run_timer(flow, cpu, now, shared),
+            Timer::Start | Timer::Connect => cpu = self.connect(flow, cpu, now, shared),
+            Timer::Leaves if locked => self.sends[flow].wakes_when_released = true,
+            Timer::Leaves => {
+                cpu = self.with_port(flow, cpu, shared, now, |f, p| f.tcp.on_room_in_host(p));
+            }
+            Timer::Pacing => {
+                self.sends[flow].wakes_when_released |= locked;
+                let work = |f: &mut SendingFlow, p: &mut Port| f.tcp.on_pacing_timer(locked, p);
+                cpu = self.with_port(flow, cpu, shared, now, work);
+            }
+            _ => {
+                self.sends[flow].tcp.writer = Writer::Active;
+                self.runnable.push_back(Process::Writer(flow));
+            }
+        }
+        self.cpu.urgent(begin, cpu);
+        self.after_sending(flow, now, shared);
+    }
+
+    /// TCP's timer acts.
+    fn run_timer(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        let before = self.sends[flow].tcp.counters.timeouts;
+        let cpu = self.with_port(flow, cpu, shared, now, |f, port| f.tcp.on_timer(port));
+        let timeouts = self.sends[flow].tcp.counters.timeouts;
+        if timeouts > before {
+            shared.event(now, flow as u16, EventKind::Timeout, timeouts);
+        }
+        cpu
+    }
+
+    fn connect(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        let state = &mut self.sends[flow];
+        if state.syn_sent.is_some() {
+            state.syn_repeats += 1;
+        }
+        let wait = Time(state.timeout_init.0 << state.syn_repeats.min(5));
+        state.syn_sent.get_or_insert(now);
+        self.timers.set(flow, Timer::Connect, Some(now + wait));
+        let asks = ecn::asks(&self.host, state.syn_repeats);
+        self.with_port(flow, cpu, shared, now, |_, port| {
+            port.send_syn(asks);
+        })
+    }
+}
+
+/// HZ/20 jiffies.
+fn twentieth_of_a_second(host: &config::Host) -> Time {
+    let jiffies = u64::from(host.hz / 20).max(1);
+    Time(jiffies * 1_000_000_000 / u64::from(host.hz))
+}
+
+impl SendingFlow {
+    fn new(
+        flow: &Flow,
+        (host, profile): (&config::Host, &Profile),
+        seed: u64,
+        mss: u32,
+    ) -> Result<SendingFlow, String> {
+        let stream = Rng::new(seed, &flow.name).next_u64();
+        let cc = Congestion::of(flow, profile.name, host.hz, stream)
+            .map_err(|e| format!("flow {}: {e}", flow.name))?;
+        let mut tcp = Sender::new(profile, host, cc, mss, flow.sndbuf);
+        tcp.set_options(flow.sockopt);
+        Ok(SendingFlow {
+            tcp,
+            limits: LimitClock::new(),
+            config: flow.clone(),
+            written: 0,
+            buffered: 0,
+            write_left: 0,
+            goal: mss,
+            locked: false,
+            backlog: VecDeque::new(),
+            releasing: false,
+            put_off: None,
+            locked_timers: profile.locked_timers,
+            in_host: InHost::default(),
+            wakes_when_released: false,
+            overhead: profile.small_queues.then_some(profile.skb_overhead),
+            syn_sent: None,
+            syn_repeats: 0,
+            next_write: Time::ZERO,
+            paces: false,
+            no_space: (None, 0),
+            ca_state: 0,
+            finished: false,
+            timeout_init: Time::secs(u64::from(profile.timeout_init_s)),
+        })
+    }
+
+    fn on_ack(&mut self, ack: &Ack, serial: u64, port: &mut Port) {
+        port.hear_and_settle(serial);
+        self.tcp.on_ack(ack, port);
+    }
+
+    /// When TCP's timer is to act, as far as is known.
+    fn timer(&self) -> Option<Time> {
+        let due = self.tcp.timer()?;
+        match self.put_off {
+            Some((of, until)) if of == due => until,
+            _ => Some(due),
+        }
+    }
+
+    /// TCP's timer is due, and the application has the socket ([`LockedTimers`]).
+    fn put_timer_off(&mut self, now: Time, host: &config::Host) {
+        let later = match self.locked_timers {
+            LockedTimers::PutOff => Some(now + twentieth_of_a_second(host)),
+            LockedTimers::Released => None,
+        };
+        self.put_off = self.tcp.timer().map(|due| (due, later));
+    }
+
+    /// Nanoseconds the application has slept for want of buffer, up to `now`.
+    pub(crate) fn blocked_ns(&self, now: Time) -> u64 {
+        self.no_space.1 + self.no_space.0.map_or(0, |since| (now - since).0)
+    }
+}

@@ -1,0 +1,106 @@
+//! The timers of a host: those of its flows, and its qdisc's.
+
+use crate::sim::clock::{Clockwork, Timers};
+use crate::tcp::profile::TimerWheel;
+use crate::units::Time;
+
+/// What a timer of a flow is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Timer {
+    /// The application calls connect().
+    Start,
+    /// The SYN is sent again.
+    Connect,
+    /// TCP's own, of the end that sends data.
+    Tcp,
+    /// The application's next write.
+    Write,
+    /// An skb leaves the host.
+    Leaves,
+    /// TCP may go on at its pace.
+    Pacing,
+    /// The delayed ACK.
+    Delayed,
+    /// ACKs that are held back (compressed).
+    Compressed,
+    /// The reader has done with what it got.
+    Reader,
+}
+
+/// All of them, by number.
+const ALL: [Timer; 9] = [
+    Timer::Start,
+    Timer::Connect,
+    Timer::Tcp,
+    Timer::Write,
+    Timer::Leaves,
+    Timer::Pacing,
+    Timer::Delayed,
+    Timer::Compressed,
+    Timer::Reader,
+];
+
+/// What is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// A timer of this flow.
+    Flow(usize, Timer),
+    /// The qdisc lets something go.
+    Qdisc,
+}
+
+/// See the module's description.
+pub(super) struct HostTimers {
+    timers: Timers,
+    wheel: TimerWheel,
+    /// The number of the qdisc's, behind those of the flows.
+    qdisc: usize,
+}
+
+impl HostTimers {
+    /// Those of a host with so many flows, none of which runs; `wheel` is its kernel's.
+    pub(super) fn new(flows: usize, wheel: TimerWheel) -> HostTimers {
+        let qdisc = flows * ALL.len();
+        HostTimers { timers: Timers::new(qdisc + 1), wheel, qdisc }
+    }
+
+    /// A flow's timer is due at `due`, or stopped. One that is due then already stays in its place.
+    pub(super) fn set(&mut self, flow: usize, timer: Timer, due: Option<Time>) {
+        let by = match timer {
+            Timer::Connect | Timer::Tcp | Timer::Delayed => Clockwork::Wheel(self.wheel),
+            _ => Clockwork::Own,
+        };
+        self.timers.set(flow * ALL.len() + timer as usize, due, by);
+    }
+
+    /// The same of the qdisc's.
+    pub(super) fn set_qdisc(&mut self, due: Option<Time>) {
+        self.timers.set(self.qdisc, due, Clockwork::Own);
+    }
+
+    /// When to call [`HostTimers::pop`] next.
+    pub(super) fn next(&self) -> Time {
+        self.timers.next()
+    }
+
+    /// Takes the entry due at `now`; the timer if it is really due.
+    pub(super) fn pop(&mut self, now: Time) -> Option<Due> {
+        let number = self.timers.pop(now)?;
+        if number == self.qdisc {
+            return Some(Due::Qdisc);
+        }
+        Some(Due::Flow(number / ALL.len(), ALL[number % ALL.len()]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_timer_stands_at_its_number() {
+        for (number, timer) in ALL.into_iter().enumerate() {
+            assert_eq!(timer as usize, number);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! A host: it sends the data of some flows and receives that of others, with one CPU.
+//!
+//! Everything it does at a moment is done before anything else happens; what that costs is time of
+//! its CPU, and its packets are offered to the qdisc at the CPU's time.
+
+use super::Context;
+use super::agenda::Side;
+use super::cpu::Cpu;
+use super::packet::Body;
+use super::receive::Receive;
+use super::receiving::{self, ReceivingFlow};
+use super::sending::{self, SendingFlow};
+use super::timers::Timers;
+use super::transmit::Transmit;
+use fullpipe_sim::config::{self, Config, Direction};
+use fullpipe_sim::tcp::behaviour::profile_of;
+use fullpipe_sim::tcp::metrics::Metrics;
+use fullpipe_sim::tcp::profile::TimerWheel;
+use fullpipe_sim::units::Time;
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::{Deref, DerefMut, Index, IndexMut};
+
+const TIMERS: usize = 8;
+
+/// The number of a flow's timer.
+pub fn timer(flow: usize, which: usize) -> usize {
+    flow * TIMERS + which
+}
+
+/// Ends of flows by number.
+pub struct Ends<T>(BTreeMap<usize, T>);
+
+impl<T> Deref for Ends<T> {
+    type Target = BTreeMap<usize, T>;
+
+    fn deref(&self) -> &BTreeMap<usize, T> {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Ends<T> {
+    fn deref_mut(&mut self) -> &mut BTreeMap<usize, T> {
+        &mut self.0
+    }
+}
+
+impl<T> Index<usize> for Ends<T> {
+    type Output = T;
+
+    fn index(&self, flow: usize) -> &T {
+        self.0.get(&flow).expect("this end is here")
+    }
+}
+
+impl<T> IndexMut<usize> for Ends<T> {
+    fn index_mut(&mut self, flow: usize) -> &mut T {
+        self.0.get_mut(&flow).expect("this end is here")
+    }
+}
+
+/// An application that waits for its turn, by flow.
+pub enum Process {
+    Writer(usize),
+    Reader(usize),
+}
+
+/// What an application does that takes time: its flow and the bytes.
+pub enum Step {
+    Copy(usize, u32),
+    Read(usize, u64),
+}
+
+/// See the module's description.
+pub struct Host {
+    pub host: config::Host,
+    pub transmit: Transmit,
+    pub receive: Receive,
+    pub timers: Timers,
+    pub wheel: TimerWheel,
+    pub sends: Ends<SendingFlow>,
+    pub receives: Ends<ReceivingFlow>,
+    pub cpu: Cpu,
+    pub step: Option<Step>,
+    pub runnable: VecDeque<Process>,
+    /// What finished flows left, and the first timeout of a connection in seconds.
+    pub metrics: Metrics,
+    pub timeout_init: u64,
+    /// Highest content of all send buffers since the last sample, bytes.
+    pub written_peak: u64,
+    /// Highest number of segments in all receive buffers since the last sample.
+    pub queued_peak: u64,
+    /// See [`super::Done`].
+    pub locked_timers: u64,
+    pub locked_delacks: u64,
+    pub pauses: u64,
+    pub paced: u64,
+}
+
+impl Host {
+    pub fn new(config: &Config, side: Side, mss: u32) -> Host {
+        let (host, sent) = match side {
+            Side::Sender => (&config.sender, Direction::Forward),
+            Side::Receiver => (&config.receiver, Direction::Backward),
+        };
+        let profile = profile_of(host).expect("a profile");
+        let mut timers = Timers::new(config.flows.len() * TIMERS);
+        let (mut sends, mut receives) = (BTreeMap::new(), BTreeMap::new());
+        for (i, flow) in config.flows.iter().enumerate() {
+            if flow.direction == sent {
+                timers.set(timer(i, sending::CONNECT), Some(flow.start), None);
+                sends.insert(i, SendingFlow::new(flow, host, config.seed, mss));
+            } else {
+                receives.insert(i, ReceivingFlow::new(flow, host, mss));
+            }
+        }
+        Host {
+            transmit: Transmit::new(side, host),
+            receive: Receive::new(host),
+            timers,
+            wheel: profile.timer_wheel,
+            sends: Ends(sends),
+            receives: Ends(receives),
+            cpu: Cpu::default(),
+            step: None,
+            runnable: VecDeque::new(),
+            metrics: Metrics::default(),
+            timeout_init: profile.timeout_init_s.into(),
+            written_peak: 0,
+            queued_peak: 0,
+            locked_timers: 0,
+            locked_delacks: 0,
+            pauses: 0,
+            paced: 0,
+            host: host.clone(),
+        }
+    }
+
+    pub fn next_softirq(&self) -> Option<Time> {
+        Some(self.receive.next_softirq()?.max(self.cpu.free))
+    }
+
+    pub fn next_process(&self) -> Option<Time> {
+        let may_begin = (!self.runnable.is_empty()).then_some(self.cpu.free);
+        self.cpu.step_end().or(may_begin)
+    }
+
+    /// Takes all packets that wait, one after the other.
+    pub fn softirq(&mut self, now: Time, cx: &mut Context) {
+        let mut cpu = now;
+        for packet in self.receive.take(now) {
+            match packet.body {
+                Body::Ack(_) | Body::SynAck { .. } => {
+                    cpu += self.host.cpu.ack;
+                    cpu = self.answer(packet.flow, packet.body, (now, cpu), cx);
+                }
+                Body::Data(_) | Body::Syn { .. } => {
+                    cpu += self.host.cpu.receive;
+                    self.come(packet.flow, packet.body, (now, cpu), cx);
+                }
+            }
+        }
+        self.cpu.urgent(now, cpu);
+    }
+
+    pub fn timer(&mut self, now: Time, cx: &mut Context) {
+        let Some(number) = self.timers.take(now) else { return };
+        let (flow, which) = (number / TIMERS, number % TIMERS);
+        if which < receiving::DELAYED {
+            self.sending_timer(flow, which, now, cx);
+        } else {
+            self.receiving_timer(flow, which, now, cx);
+        }
+    }
+
+    /// What an application was doing is done; then others have their turns until one takes time, or has written.
+    pub fn process(&mut self, now: Time, cx: &mut Context) {
+        match self.step.take() {
+            Some(Step::Copy(flow, bytes)) => {
+                self.cpu.end_step(now);
+                return self.write(flow, Some(bytes), now, cx);
+            }
+            Some(Step::Read(flow, bytes)) => {
+                self.cpu.end_step(now);
+                self.has_read(flow, bytes, now, cx);
+            }
+            None => {}
+        }
+        while self.step.is_none()
+            && let Some(process) = self.runnable.pop_front()
+        {
+            match process {
+                Process::Reader(flow) => self.read(flow, now, cx),
+                Process::Writer(flow) => return self.write(flow, None, now, cx),
+            }
+        }
+    }
+}
