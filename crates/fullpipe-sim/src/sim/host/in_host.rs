@@ -8,6 +8,8 @@ use alloc::collections::VecDeque;
 pub(crate) struct InHost {
     skbs: VecDeque<(Time, u64)>,
     bytes: u64,
+    /// Whether nothing that leaves is noticed for now.
+    kept: bool,
 }
 
 impl InHost {
@@ -32,9 +34,23 @@ impl InHost {
         self.skbs.insert(at, (leaves, bytes));
     }
 
-    /// Forgets what has left by `now`; bytes that are still here.
+    /// A softirq begins: what leaves during it counts until it ends, for skbs are freed by softirqs, too
+    /// (`tcp_wfree`).
+    pub(super) fn begin_softirq(&mut self, now: Time) {
+        self.at(now);
+        self.kept = true;
+    }
+
+    /// The softirq ends.
+    pub(super) fn end_softirq(&mut self) {
+        self.kept = false;
+    }
+
+    /// Forgets what has left by `now`, as far as that is noticed; bytes that are still here.
     pub(crate) fn at(&mut self, now: Time) -> u64 {
-        while let Some(&(_, bytes)) = self.skbs.front().filter(|(leaves, _)| *leaves <= now) {
+        while !self.kept
+            && let Some(&(_, bytes)) = self.skbs.front().filter(|(leaves, _)| *leaves <= now)
+        {
             self.skbs.pop_front();
             self.bytes -= bytes;
         }

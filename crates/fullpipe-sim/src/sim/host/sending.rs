@@ -114,6 +114,30 @@ impl Host {
         cpu
     }
 
+    /// The same in a softirq.
+    fn in_softirq(
+        &mut self,
+        flow: usize,
+        cpu: Time,
+        shared: &mut Shared,
+        now: Time,
+        work: impl FnOnce(&mut SendingFlow, &mut Port),
+    ) -> Time {
+        self.sends[flow].in_host.begin_softirq(cpu);
+        let cpu = self.with_port(flow, cpu, shared, now, work);
+        self.sends[flow].in_host.end_softirq();
+        cpu
+    }
+
+    /// A writer was woken. If something has left the host by `now` for which TCP waits, TCP does not go on before the
+    /// writer, which gets the CPU first, has the socket, and gives it back (TCP_TSQ_DEFERRED).
+    fn wake_writer(&mut self, flow: usize, now: Time) {
+        self.runnable.push_back(Process::Writer(flow));
+        let state = &mut self.sends[flow];
+        let leaves = state.in_host.next().is_some_and(|leaves| leaves <= now);
+        state.wakes_when_released |= leaves && state.tcp.waits_for_host();
+    }
+
     /// TCP that waits for room in the host goes on when the next skb leaves it.
     pub(super) fn await_leaving(&mut self, flow: usize) {
         let state = &self.sends[flow];
@@ -141,7 +165,7 @@ impl Host {
                 self.sends[flow].backlog.push_back((ack, packet.serial));
             } else {
                 let work = |f: &mut SendingFlow, p: &mut Port| f.on_ack(&ack, packet.serial, p);
-                cpu = self.with_port(flow, cpu, shared, now, work);
+                cpu = self.in_softirq(flow, cpu, shared, now, work);
             }
         }
         self.after_sending(flow, now, shared);
@@ -181,8 +205,9 @@ impl Host {
             state.tcp.writer = Writer::Active;
             let slept = state.no_space.0.take().map_or(0, |since| (now - since).0);
             state.no_space.1 += slept;
-            self.runnable.push_back(Process::Writer(flow));
+            self.wake_writer(flow, now);
         }
+        let state = &mut self.sends[flow];
         if !state.finished && state.tcp.is_finished() {
             state.finished = true;
             state.tcp.leave_metrics(&mut self.metrics);
@@ -215,12 +240,12 @@ impl Host {
             Timer::Start | Timer::Connect => cpu = self.connect(flow, cpu, now, shared),
             Timer::Leaves if locked => self.sends[flow].wakes_when_released = true,
             Timer::Leaves => {
-                cpu = self.with_port(flow, cpu, shared, now, |f, p| f.tcp.on_room_in_host(p));
+                cpu = self.in_softirq(flow, cpu, shared, now, |f, p| f.tcp.on_room_in_host(p));
             }
             Timer::Pacing => {
                 self.sends[flow].wakes_when_released |= locked;
                 let work = |f: &mut SendingFlow, p: &mut Port| f.tcp.on_pacing_timer(locked, p);
-                cpu = self.with_port(flow, cpu, shared, now, work);
+                cpu = self.in_softirq(flow, cpu, shared, now, work);
             }
             _ => {
                 self.sends[flow].tcp.writer = Writer::Active;
@@ -234,7 +259,7 @@ impl Host {
     /// TCP's timer acts.
     fn run_timer(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let before = self.sends[flow].tcp.counters.timeouts;
-        let cpu = self.with_port(flow, cpu, shared, now, |f, port| f.tcp.on_timer(port));
+        let cpu = self.in_softirq(flow, cpu, shared, now, |f, port| f.tcp.on_timer(port));
         let timeouts = self.sends[flow].tcp.counters.timeouts;
         if timeouts > before {
             shared.event(now, flow as u16, EventKind::Timeout, timeouts);

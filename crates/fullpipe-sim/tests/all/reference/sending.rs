@@ -75,6 +75,8 @@ struct Port<'a> {
     here: Vec<(Time, u64)>,
     held: u64,
     overhead: Option<u64>,
+    /// In a softirq: up to when what has left is known to have.
+    known_until: Option<Time>,
 }
 
 impl Port<'_> {
@@ -129,7 +131,8 @@ impl Output for Port<'_> {
     fn in_host(&mut self) -> u64 {
         self.transmit.advance(self.cpu, self.agenda);
         self.follow();
-        self.here.retain(|(leaves, _)| *leaves > self.cpu);
+        let known = self.known_until.unwrap_or(self.cpu);
+        self.here.retain(|(leaves, _)| *leaves > known);
         self.held + self.here.iter().map(|(_, memory)| memory).sum::<u64>()
     }
 
