@@ -2,11 +2,11 @@
 //! `behaviour = { reduction = "prr" }`.
 
 use super::profile::{
-    AckOrder, CcRtt, CwndLimited, DsackUndo, FinBeyondCwnd, FrtoVersion, GrowthUnderReordering,
-    HalvingStep, HeadTimeout, HoleFilled, IdleRestart, InitialCwnd, InitialWindow, LockedTimers,
-    LossStates, LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, RcvTuning,
-    Reduction, RttClock, RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering,
-    TimerWheel, TimestampClock, TsoDeferral, WindowShare, find,
+    AckOrder, CachedMetrics, CcRtt, CwndLimited, DsackUndo, FinBeyondCwnd, FrtoVersion,
+    GrowthUnderReordering, HalvingStep, HeadTimeout, HoleFilled, IdleRestart, InitialCwnd,
+    InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout,
+    Profile, PrrBound, RcvTuning, Reduction, RttClock, RttSource, SackMarking, SkbSize,
+    SpuriousPartial, TimeoutReordering, TimerWheel, TimestampClock, TsoDeferral, WindowShare, find,
 };
 use crate::config::Host;
 use alloc::format;
@@ -76,7 +76,7 @@ macro_rules! choices {
 }
 
 choices! {
-    InitialCwnd, InitialWindow, PktsAcked, CcRtt, CwndLimited, GrowthUnderReordering, RttClock, RttSource,
+    CachedMetrics, InitialCwnd, InitialWindow, PktsAcked, CcRtt, CwndLimited, GrowthUnderReordering, RttClock, RttSource,
     SackMarking, HeadTimeout, LostRetransmits, HoleFilled, IdleRestart, TimeoutReordering, Reduction, HalvingStep,
     MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion, TsoDeferral,
     FinBeyondCwnd, LockedTimers, TimerWheel, TimestampClock, AckOrder, PrrBound, ProbeTimeout, SkbSize, WindowShare, RcvTuning,
@@ -164,6 +164,9 @@ behaviours! {
     idle_sysctl_validates: bool,
         "tcp_slow_start_after_idle says whether an unused cwnd shrinks too",
         "tcp_cwnd_validate";
+    cached_metrics: CachedMetrics,
+        "what a connection takes over from an earlier one to the same host",
+        "tcp_init_metrics";
     idle_restart: IdleRestart,
         "when a sender that was idle begins anew with a small cwnd",
         "tcp_cwnd_restart";

@@ -421,3 +421,14 @@ choice! {
         Writing = "writing",
     }
 }
+choice! {
+    /// What a connection takes over from an earlier one to the same host, unless tcp_no_metrics_save.
+    CachedMetrics {
+        /// RTT, its deviation and ssthresh as if they were its own (2.6.20 `tcp_init_metrics`).
+        Own = "own",
+        /// ssthresh; of a longer RTT no more than the first timeout (3.12 `tcp_init_metrics`).
+        Timeout = "timeout",
+        /// The first timeout alone: tcp_no_ssthresh_metrics_save is 1 (5.6 `tcp_init_metrics`).
+        TimeoutAlone = "timeout-alone",
+    }
+}

@@ -2,10 +2,10 @@
 //!
 //! Source: Linux 2.6.20 `tcp_update_metrics`, `tcp_init_metrics`; off with sysctl
 //! tcp_no_metrics_save = 1. A cached cwnd limits nothing there (only a locked one would), so that it
-//! is not kept. 3.14 derives the first timeout from the cached RTT in a somewhat different way; here
-//! it is as in 2.6.20.
+//! is not kept. 3.14 and 6.12 (`tcp_metrics.c`) take less of it over (`CachedMetrics`).
 
 use super::CaState;
+use super::profile::CachedMetrics;
 use super::sender::Sender;
 
 /// See the module's description. 0 stands for unknown.
@@ -66,15 +66,18 @@ impl Sender {
 
     /// What is known of the host, at the start of a connection.
     pub(super) fn take_metrics(&mut self, cached: &Metrics) {
-        if cached.ssthresh > 0 {
+        let taken = self.profile.cached_metrics;
+        if cached.ssthresh > 0 && taken != CachedMetrics::TimeoutAlone {
             self.cc.sock_mut().snd_ssthresh = cached.ssthresh;
         }
         if cached.reordering > 0 && cached.reordering != self.recovery.reordering {
             self.recovery.fack = false;
             self.recovery.reordering = cached.reordering;
         }
-        // Without timestamps a timeout that is too short would never be found out.
-        if cached.rtt > 0 && self.rtt.srtt > 0 && self.timestamps {
+        if taken != CachedMetrics::Own {
+            self.rtt.take_cached_timeout(cached.rtt);
+        } else if cached.rtt > 0 && self.rtt.srtt > 0 && self.timestamps {
+            // Without timestamps a timeout that is too short would never be found out.
             self.rtt.take_cached(cached.rtt, cached.rttvar, self.snd_nxt);
         }
     }

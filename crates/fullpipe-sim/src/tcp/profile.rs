@@ -86,6 +86,8 @@ pub struct Profile {
     /// Whether `tcp_slow_start_after_idle` also says if a cwnd that the application leaves unused shrinks
     /// (2.6.24 `tcp_cwnd_validate`; in 2.6.20 it always does).
     pub idle_sysctl_validates: bool,
+    /// What an earlier connection leaves.
+    pub cached_metrics: CachedMetrics,
     /// Restart after idle time.
     pub idle_restart: IdleRestart,
     /// Growth while packets are reordered.

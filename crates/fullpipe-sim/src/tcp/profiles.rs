@@ -6,11 +6,11 @@
 //! [`TsoDeferral`], whose change is of 2.6.29. `docs/kernels.md` shows the table.
 
 use super::profile::{
-    AckOrder, CcRtt, CwndLimited, DsackUndo, FinBeyondCwnd, FrtoVersion, GrowthUnderReordering,
-    HalvingStep, HeadTimeout, HoleFilled, IdleRestart, InitialCwnd, InitialWindow, LockedTimers,
-    LossStates, LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout, Profile, PrrBound, RcvTuning,
-    Reduction, RttClock, RttSource, SackMarking, SkbSize, SpuriousPartial, TimeoutReordering,
-    TimerWheel, TimestampClock, TsoDeferral, WindowShare,
+    AckOrder, CachedMetrics, CcRtt, CwndLimited, DsackUndo, FinBeyondCwnd, FrtoVersion,
+    GrowthUnderReordering, HalvingStep, HeadTimeout, HoleFilled, IdleRestart, InitialCwnd,
+    InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout,
+    Profile, PrrBound, RcvTuning, Reduction, RttClock, RttSource, SackMarking, SkbSize,
+    SpuriousPartial, TimeoutReordering, TimerWheel, TimestampClock, TsoDeferral, WindowShare,
 };
 
 const LINUX_2_6_20: Profile = Profile {
@@ -46,6 +46,7 @@ const LINUX_2_6_20: Profile = Profile {
     cwnd_limited: CwndLimited::Share,
     in_flight_before_sacks: false,
     idle_sysctl_validates: false,
+    cached_metrics: CachedMetrics::Own,
     idle_restart: IdleRestart::Sending,
     growth_under_reordering: GrowthUnderReordering::Never,
     rtt_clock: RttClock::Jiffies,
@@ -127,6 +128,7 @@ const LINUX_3_14: Profile = Profile {
     growth_under_reordering: GrowthUnderReordering::WhenHigh,
     rtt_source: RttSource::Ack,
     timeout_init_s: 1,
+    cached_metrics: CachedMetrics::Timeout,
     sack_marking: SackMarking::Rfc6675,
     marks_beyond_high_seq: true,
     marks_data_lost: false,
@@ -146,6 +148,7 @@ const LINUX_3_14: Profile = Profile {
 const LINUX_6_1: Profile = Profile {
     name: "6.1",
     idle_restart: IdleRestart::Writing,
+    cached_metrics: CachedMetrics::TimeoutAlone,
     initial_window: InitialWindow::Full,
     offers_first_window: true,
     rx_overhead: 832,

@@ -81,10 +81,22 @@ impl Rtt {
         self.set_rto();
     }
 
-    fn set_rto(&mut self) {
-        let units = u64::from(self.srtt >> 3) + u64::from(self.rttvar);
+    /// The first timeout by a longer RTT that an earlier connection knew, units x 8 (3.12 `tcp_init_metrics`).
+    pub(super) fn take_cached_timeout(&mut self, srtt: u32) {
+        if self.srtt > 0 && srtt > self.srtt {
+            let rtt = srtt >> 3;
+            self.rto = self.jiffies(u64::from(rtt) + u64::from((2 * rtt).max(self.rto_min)));
+        }
+    }
+
+    /// Units as jiffies, rounded up, no more than the longest timeout has.
+    fn jiffies(&self, units: u64) -> u32 {
         let jiffies = (units * u64::from(self.hz)).div_ceil(u64::from(self.scale));
-        self.rto = jiffies.min(u64::from(RTO_MAX_S * self.hz)) as u32;
+        jiffies.min(u64::from(RTO_MAX_S * self.hz)) as u32
+    }
+
+    fn set_rto(&mut self) {
+        self.rto = self.jiffies(u64::from(self.srtt >> 3) + u64::from(self.rttvar));
     }
 
     fn update(&mut self, measured: i32, snd_una: u64, snd_nxt: u64) {

@@ -5,6 +5,7 @@ use crate::conversation::{SEGMENT, host, profile};
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::Host;
 use fullpipe_sim::tcp::metrics::Metrics;
+use fullpipe_sim::tcp::profile::CachedMetrics;
 use fullpipe_sim::tcp::profile::{CcRtt, InitialWindow, PktsAcked, Profile};
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::{Sender, Writer};
@@ -150,14 +151,15 @@ fn timeout_init() {
     assert_eq!(first("3.14"), Some(Time::secs(1)));
 }
 
-/// A finished connection leaves ssthresh and RTT, unless tcp_no_metrics_save says otherwise.
+/// A finished connection leaves ssthresh and RTT, unless tcp_no_metrics_save says otherwise; later kernels take of
+/// it the first timeout alone.
 #[test]
 fn metrics_are_kept_between_connections() {
-    let next = |no_save| {
+    let next = |no_save, taken| {
         let mut host = host();
         host.sysctl.tcp_no_metrics_save = no_save;
         host.timestamps = true;
-        let profile = profile(|_| {});
+        let profile = profile(|p| p.cached_metrics = taken);
         let (mut tcp, mut wire) = full(profile, &host, "reno");
         tcp.writer = Writer::Done;
         // A loss: ssthresh falls to 2; then everything arrives, 300 ms later.
@@ -180,10 +182,16 @@ fn metrics_are_kept_between_connections() {
         let cc = Congestion::new("reno", &[], "2.6.20", host.hz, 1).expect("a control");
         let mut second = Sender::new(profile, &host, cc, SEGMENT, Some(1 << 22));
         second.established(Time::ms(1), 1 << 20, Some(Time::ZERO), Some(&cache));
-        (second.ssthresh(), second.srtt_us())
+        (second.ssthresh(), second.srtt_us(), second.rto_us())
     };
-    let (ssthresh, srtt) = next(true);
-    assert_eq!((ssthresh, srtt), (0x7fff_ffff, 1000));
-    let (ssthresh, srtt) = next(false);
-    assert!(ssthresh < 1000 && srtt > 1000, "{ssthresh} {srtt}");
+    let own = CachedMetrics::Own;
+    let (none, short, timeout) = next(true, own);
+    assert_eq!((none, short), (0x7fff_ffff, 1000));
+    let (ssthresh, srtt, careful) = next(false, own);
+    assert!(ssthresh < 1000 && srtt > 1000 && careful > timeout, "{ssthresh} {srtt} {careful}");
+    let (kept, measured, first) = next(false, CachedMetrics::Timeout);
+    assert_eq!((kept, measured), (ssthresh, 1000));
+    // The RTT, and twice that.
+    assert!(first.abs_diff(3 * srtt) <= 1000 && first > timeout, "{first} {srtt}");
+    assert_eq!(next(false, CachedMetrics::TimeoutAlone), (none, 1000, first));
 }

@@ -67,12 +67,7 @@ impl Sender {
 
     /// Sends `[start, end)` again: how many packets; none if the window has shrunk below it or the host's queue is
     /// full.
-    pub(super) fn retransmit(
-        &mut self,
-        start: u64,
-        end: u64,
-        out: &mut dyn Output,
-    ) -> Option<u32> {
+    pub(super) fn retransmit(&mut self, start: u64, end: u64, out: &mut dyn Output) -> Option<u32> {
         let packets = self.resend(start, end, out)?;
         self.note_resent(start, end, out);
         if self.profile.ack_order == AckOrder::CwndLast {

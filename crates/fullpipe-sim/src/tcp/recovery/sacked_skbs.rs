@@ -41,7 +41,8 @@ impl Sender {
         while at < end {
             let Some(skb_end) = self.queue.skb_end(at) else { return };
             let covered = Covered { skb: (at, skb_end), block: (start, end) };
-            let follows = at > self.snd_una && (sacked_to == at || self.board.is_only_sacked(at - 1));
+            let follows =
+                at > self.snd_una && (sacked_to == at || self.board.is_only_sacked(at - 1));
             let joined = if follows { self.join_sacked(covered) } else { None };
             (at, sacked_to) = match joined {
                 Some(end) => (end, end),

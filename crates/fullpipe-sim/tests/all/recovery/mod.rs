@@ -81,6 +81,7 @@ const ELSEWHERE: &[&str] = &[
     "closes_small_window",
     "small_queues",
     "quick_by_data",
+    "cached_metrics",
 ];
 
 /// Every row of the profile, and every sysctl of recovery, is flipped by a conversation.
