@@ -10,7 +10,7 @@ pub const CONFIGURES: &str = "{ grep -v '=n$' fullpipe.config; \
 
 const KCONFIG: &str = "config HZ\n\tint\n\tdefault 100\n";
 const UTIL: &str = "ssize_t os_getrandom(void *buf, size_t len, int any)\n{\n\treturn 0;\n}\n";
-const CLOCK: &str = "#define TIMER_MULTIPLIER 256\n";
+const CLOCK: &str = "#define TIMER_MULTIPLIER 256\n#define TIMER_MIN_DELTA 500\n";
 const MAKEFILE: &str = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 9\nEXTRAVERSION =\n";
 
 /// A directory with a cache, programs, and a source of three files.

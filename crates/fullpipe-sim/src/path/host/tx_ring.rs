@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 /// What a card fetches ahead of the wire: the largest skb, bytes, and so much time of its rate. That is what the token
 /// bucket lets go at once which is the card of engine `linux`.
 const CARD_BUFFER: u64 = 65_536;
-const CARD_AHEAD: Time = Time(600);
+const CARD_AHEAD: Time = Time(4_000);
 
 /// Segments whose transmission ends at even pace.
 #[derive(Clone, Copy, Debug)]

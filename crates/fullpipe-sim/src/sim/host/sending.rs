@@ -114,7 +114,7 @@ impl Host {
         cpu
     }
 
-    /// The same in a softirq.
+    /// The same in a softirq. A qdisc in which things wait lets them go by softirqs of its own.
     fn in_softirq(
         &mut self,
         flow: usize,
@@ -123,7 +123,9 @@ impl Host {
         now: Time,
         work: impl FnOnce(&mut SendingFlow, &mut Port),
     ) -> Time {
-        self.sends[flow].in_host.begin_softirq(cpu);
+        if !self.out.transmit.holds() {
+            self.sends[flow].in_host.begin_softirq(cpu);
+        }
         let cpu = self.with_port(flow, cpu, shared, now, work);
         self.sends[flow].in_host.end_softirq();
         cpu

@@ -75,8 +75,8 @@ struct Port<'a> {
     here: Vec<(Time, u64)>,
     held: u64,
     overhead: Option<u64>,
-    /// In a softirq: up to when what has left is known to have.
-    known_until: Option<Time>,
+    /// Whether this is a softirq, during which nothing is freed.
+    in_softirq: bool,
 }
 
 impl Port<'_> {
@@ -131,8 +131,7 @@ impl Output for Port<'_> {
     fn in_host(&mut self) -> u64 {
         self.transmit.advance(self.cpu, self.agenda);
         self.follow();
-        let known = self.known_until.unwrap_or(self.cpu);
-        self.here.retain(|(leaves, _)| *leaves > known);
+        self.here.retain(|(leaves, _)| self.in_softirq || *leaves > self.cpu);
         self.held + self.here.iter().map(|(_, memory)| memory).sum::<u64>()
     }
 
@@ -150,7 +149,33 @@ impl Host {
     fn work(
         &mut self,
         flow: usize,
+        at: (Time, Time),
+        cx: &mut Context,
+        work: impl FnOnce(&mut SendingFlow, &mut Port),
+    ) -> Time {
+        self.work_freeing(flow, at, true, cx, work)
+    }
+
+    /// The same in a softirq.
+    fn work_in_softirq(
+        &mut self,
+        flow: usize,
+        at: (Time, Time),
+        cx: &mut Context,
+        work: impl FnOnce(&mut SendingFlow, &mut Port),
+    ) -> Time {
+        let frees = self.transmit.is_late();
+        if !frees {
+            self.sends[flow].here.retain(|(leaves, _)| *leaves > at.1);
+        }
+        self.work_freeing(flow, at, frees, cx, work)
+    }
+
+    fn work_freeing(
+        &mut self,
+        flow: usize,
         (now, cpu): (Time, Time),
+        frees: bool,
         cx: &mut Context,
         work: impl FnOnce(&mut SendingFlow, &mut Port),
     ) -> Time {
@@ -167,6 +192,7 @@ impl Host {
             here: std::mem::take(&mut self.sends[flow].here),
             held: self.sends[flow].held,
             overhead: self.sends[flow].overhead,
+            in_softirq: !frees,
         };
         work(&mut self.sends[flow], &mut port);
         let (cpu, again) = (port.cpu, port.again);
@@ -198,7 +224,8 @@ impl Host {
         match body {
             Body::Ack(ack) if self.sends[flow].locked => self.sends[flow].backlog.push_back(ack),
             Body::Ack(ack) => {
-                cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_ack(&ack, port));
+                cpu =
+                    self.work_in_softirq(flow, (now, cpu), cx, |f, port| f.tcp.on_ack(&ack, port));
             }
             Body::SynAck { window, tsval, agrees } => {
                 self.sends[flow].tcp.take_timestamp(tsval);
@@ -243,6 +270,9 @@ impl Host {
             state.tcp.writer = Writer::Active;
             let since = state.asleep_since.take().expect("a writer without space sleeps");
             state.slept += now - since;
+            // The writer has the CPU before the softirq that would go on for what has left.
+            let left = state.here.iter().any(|(leaves, _)| *leaves <= now);
+            state.left_while_locked |= left && state.tcp.waits_for_host();
             self.runnable.push_back(Process::Writer(flow));
         }
         if state.tcp.is_finished() && !std::mem::replace(&mut state.finished, true) {
@@ -294,7 +324,8 @@ impl Host {
             }
             LEAVES if self.sends[flow].locked => self.sends[flow].left_while_locked = true,
             LEAVES => {
-                cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_room_in_host(port));
+                cpu = self
+                    .work_in_softirq(flow, (now, cpu), cx, |f, port| f.tcp.on_room_in_host(port));
             }
             PACE => {
                 self.paced += 1;
@@ -302,7 +333,7 @@ impl Host {
                 self.sends[flow].left_while_locked |= locked;
                 let kick =
                     |f: &mut SendingFlow, port: &mut Port| f.tcp.on_pacing_timer(locked, port);
-                cpu = self.work(flow, (now, cpu), cx, kick);
+                cpu = self.work_in_softirq(flow, (now, cpu), cx, kick);
             }
             _ => {
                 self.sends[flow].tcp.writer = Writer::Active;
@@ -316,7 +347,7 @@ impl Host {
     /// What TCP does when its timer fires, if it still wants it to.
     fn tcp_timer(&mut self, flow: usize, (now, cpu): (Time, Time), cx: &mut Context) -> Time {
         let before = self.sends[flow].tcp.counters.timeouts;
-        let cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_timer(port));
+        let cpu = self.work_in_softirq(flow, (now, cpu), cx, |f, port| f.tcp.on_timer(port));
         let timeouts = self.sends[flow].tcp.counters.timeouts;
         if timeouts > before {
             cx.tell(now, flow, EventKind::Timeout, timeouts);

@@ -1,6 +1,8 @@
 //! The path as routers with qdiscs, and where the trace's stages are found among them.
 
-use super::pieces::{self, Capacity, Chain, Piece, Serial, Wire, codel, fq_codel, piece, tbf};
+use super::pieces::{
+    self, CARD_AHEAD_NS, Capacity, Chain, Piece, Serial, Wire, codel, fq_codel, piece, tbf,
+};
 use crate::scenario::{self, Codel, Element, QdiscKind, Resolved};
 use fullpipe_guest::plan::{self, Apart, Drops, Police, Qdisc, Router, Watch, Way};
 use fullpipe_guest::record::{INCOMING_HANDLE, LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
@@ -298,7 +300,10 @@ fn stage(element: &Element, capacity: Capacity, run: &Resolved) -> StageInfo {
 pub(super) fn card(rate: Rate, queue: &scenario::Qdisc, mtu: u32, tso: bool) -> Vec<Qdisc> {
     let wire = Framing::EthernetWire;
     if !tso {
-        return vec![tbf(rate, wire, mtu + wire.overhead(), u32::MAX), host_queue(queue)];
+        return vec![
+            tbf(rate, CARD_AHEAD_NS, wire, mtu + wire.overhead(), u32::MAX),
+            host_queue(queue),
+        ];
     }
     // Of a packet of many segments Linux counts each with its Ethernet header, as long as nothing is to be added
     // (qdisc_pkt_len_init, not __qdisc_calculate_pkt_len). So the rate is that without the rest, of full segments.
@@ -306,7 +311,7 @@ pub(super) fn card(rate: Rate, queue: &scenario::Qdisc, mtu: u32, tso: bool) -> 
     let share = (u64::from(mtu + frames.overhead()), u64::from(mtu + wire.overhead()));
     let rate = Rate((u128::from(rate.0) * u128::from(share.0) / u128::from(share.1)) as u64);
     let largest = Wire { mtu, gso: true }.largest(frames);
-    vec![tbf(rate, frames, largest, u32::MAX), host_queue(queue)]
+    vec![tbf(rate, CARD_AHEAD_NS, frames, largest, u32::MAX), host_queue(queue)]
 }
 
 /// The queue of a host.

@@ -2,6 +2,8 @@
 //!
 //! `arch/um` has a constant HZ of 100, asks the host for random numbers, and has a clock in steps of 256 ns: a look at
 //! it takes a step, so that whatever waits in a loop comes to an end. At 25 Gb/s that is more than the packets take.
+//! A timer comes 500 ns after it was set at the earliest, so that of two packets that are to leave within that time the
+//! second one is late.
 //! Each change looks for its place by as little of the source as names it.
 
 use super::{Error, Hz};
@@ -13,8 +15,9 @@ pub(super) const SEED: &str = include_str!("seed.c");
 /// What calls it, as the first statement of `os_getrandom`.
 pub(super) const CALL: &str = "\tif (fullpipe_seeded(buf, len))\n\t\treturn len;\n";
 
-/// The clock's steps, ns.
+/// The clock's steps, and the least time for which a timer is set, ns.
 pub(super) const STEP: &str = "1";
+pub(super) const SOONEST: &str = "1";
 
 const HZ_FILE: &str = "arch/um/Kconfig";
 const SEED_FILE: &str = "arch/um/os-Linux/util.c";
@@ -23,6 +26,7 @@ const HZ_PLACE: &str = "config HZ";
 const SEED_PLACE: &str = "ssize_t os_getrandom(void *buf, size_t len,";
 
 const CLOCK_PLACE: &str = "#define TIMER_MULTIPLIER 256\n";
+const TIMER_PLACE: &str = "#define TIMER_MIN_DELTA";
 
 /// Makes all changes below `source`.
 ///
@@ -31,7 +35,8 @@ const CLOCK_PLACE: &str = "#define TIMER_MULTIPLIER 256\n";
 pub fn change(source: &Path, hz: Hz) -> Result<(), Error> {
     edit(source, HZ_FILE, HZ_PLACE, |text| with_hz(text, hz))?;
     edit(source, SEED_FILE, SEED_PLACE, with_seed)?;
-    edit(source, CLOCK_FILE, CLOCK_PLACE, with_fine_clock)
+    edit(source, CLOCK_FILE, CLOCK_PLACE, with_fine_clock)?;
+    edit(source, CLOCK_FILE, TIMER_PLACE, with_exact_timers)
 }
 
 fn edit(
@@ -84,6 +89,14 @@ fn with_seed(text: &str) -> Option<String> {
 fn with_fine_clock(text: &str) -> Option<String> {
     let (before, after) = text.split_once(CLOCK_PLACE)?;
     Some(format!("{before}#define TIMER_MULTIPLIER {STEP}\n{after}"))
+}
+
+/// The same with timers that come when they are due; none if there is no such constant.
+fn with_exact_timers(text: &str) -> Option<String> {
+    let (before, after) = text.split_once(TIMER_PLACE)?;
+    let (value, after) = after.split_once('\n')?;
+    value.trim().parse::<u32>().ok()?;
+    Some(format!("{before}{TIMER_PLACE} {SOONEST}\n{after}"))
 }
 
 #[cfg(test)]
@@ -148,10 +161,18 @@ mod tests {
         fs::write(source.path().join(HZ_FILE), OPTIONS).expect("a file");
         fs::write(source.path().join(SEED_FILE), FUNCTIONS).expect("a file");
         let constants = ["#define A 1\n", CLOCK_PLACE, "#define B 2\n"].concat();
+        fs::write(source.path().join(CLOCK_FILE), &constants).expect("a file");
+        let told = change(source.path(), hz("250")).expect_err("no place").to_string();
+        assert!(told.contains("time-internal.h: has no \"#define TIMER_MIN_DELTA"), "{told}");
+        fs::write(source.path().join(HZ_FILE), OPTIONS).expect("a file");
+        fs::write(source.path().join(SEED_FILE), FUNCTIONS).expect("a file");
+        let constants = [&constants, "#define TIMER_MIN_DELTA  500\n#define C 3\n"].concat();
         fs::write(source.path().join(CLOCK_FILE), constants).expect("a file");
         assert_eq!(change(source.path(), hz("250")), Ok(()));
         let written = fs::read_to_string(source.path().join(CLOCK_FILE)).expect("a file");
-        assert_eq!(written, "#define A 1\n#define TIMER_MULTIPLIER 1\n#define B 2\n");
+        let expected = "#define A 1\n#define TIMER_MULTIPLIER 1\n#define B 2\n\
+                        #define TIMER_MIN_DELTA 1\n#define C 3\n";
+        assert_eq!(written, expected);
         let written = fs::read_to_string(source.path().join(SEED_FILE)).expect("a file");
         assert_eq!(Some(written), with_seed(FUNCTIONS));
     }

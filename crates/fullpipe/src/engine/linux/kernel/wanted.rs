@@ -101,7 +101,7 @@ impl Wanted {
     /// Hash of all that this version of fullpipe puts into a kernel beyond its source: another
     /// configuration or change makes another entry of the cache. Sixteen hexadecimal digits (FNV-1a).
     pub fn hash(&self) -> String {
-        let parts = [config::FRAGMENT, change::SEED, change::CALL, change::STEP];
+        let parts = [config::FRAGMENT, change::SEED, change::CALL, change::STEP, change::SOONEST];
         format!("{:016x}", parts.iter().fold(BASIS, |hash, part| extend(hash, part)))
     }
 

@@ -6,8 +6,10 @@ use fullpipe_guest::plan::{self, Change, ETHERNET_HEADER, Qdisc};
 use fullpipe_sim::config::QueueLimit;
 use fullpipe_sim::units::{Framing, Rate, Time};
 
-/// A rate may be exceeded for so long, ns: qdiscs' timers come late by up to 500 ns.
-const SLACK_NS: u64 = 600;
+/// A rate may be exceeded for so long, ns: a look at the clock takes one, so that qdiscs' timers come late by a few.
+const SLACK_NS: u64 = 20;
+/// A card takes so much ahead, ns, beside the largest skb: it has a buffer of its own.
+pub(in crate::engine::linux) const CARD_AHEAD_NS: u64 = 4_000;
 
 /// A qdisc with the rate, the queue below it, and what becomes of the rate.
 pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
@@ -24,7 +26,7 @@ pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
     let limit = limit(queue)?;
     let shaper = |rate| match &queue.discipline {
         Discipline::Cake(shaper) => cake(shaper, rate, *framing, limit),
-        _ => tbf(rate, *framing, frame, limit),
+        _ => tbf(rate, SLACK_NS, *framing, frame, limit),
     };
     let change = |step: &Step| {
         let qdisc = shaper(step.rate);
@@ -137,14 +139,16 @@ fn us(time: Time) -> u32 {
     u32::try_from(time.0 / 1000).unwrap_or(u32::MAX)
 }
 
-/// A rate that counts by `framing`; packets are `largest` bytes at most, by the same count.
+/// A rate that counts by `framing` and may be exceeded for `ahead` ns; packets are `largest` bytes at most, by the same
+/// count.
 pub(in crate::engine::linux) fn tbf(
     rate: Rate,
+    ahead: u64,
     framing: Framing,
     largest: u32,
     limit: u32,
 ) -> Qdisc {
-    let slack = u128::from(rate.0) * u128::from(SLACK_NS) / 8_000_000_000;
+    let slack = (u128::from(rate.0) * u128::from(ahead)).div_ceil(8_000_000_000);
     let burst = u32::try_from(slack + u128::from(largest)).unwrap_or(u32::MAX);
     Qdisc::Tbf { rate: rate.0, burst, limit, overhead: beyond_header(framing) }
 }
