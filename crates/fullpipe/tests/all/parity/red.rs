@@ -9,7 +9,7 @@ const SEEDS: u64 = 10;
 
 /// A flow that RED alone makes yield, with each seed.
 fn cases() -> Vec<Case> {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/parity/red.toml");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/parity/red.toml");
     case::seeded(Path::new(file), &[], SEEDS).unwrap_or_else(|e| panic!("{e}"))
 }
 
