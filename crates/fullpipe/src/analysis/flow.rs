@@ -9,6 +9,7 @@ use super::plateau::{REACHED, plateau};
 use super::series::series;
 use super::slow_start::slow_start;
 use super::{RunMeta, WayMeta};
+use fullpipe_sim::config::Direction;
 use fullpipe_sim::trace::Event;
 use fullpipe_sim::units::Time;
 
@@ -32,6 +33,7 @@ pub fn flow(
     let (moments, moments_left_out) = moments(trace, life, events, index);
     Flow {
         name: about.name.clone(),
+        backward: about.direction == Direction::Backward,
         congestion: about.congestion.clone(),
         kernel: about.kernel.clone(),
         clock_start_s: life.clock.as_secs_f64(),
