@@ -56,6 +56,13 @@ fn a_run_that_is_turned_round_is_the_same() {
 }
 
 #[test]
+fn captures_turn_with_the_run() {
+    random::check(300, scenarios::config(SIZE), |config| {
+        captures::turn_with_the_run(config, &turned::round(config))
+    });
+}
+
+#[test]
 fn what_leaves_one_stage_enters_the_next() {
     on_every_scenario(|config| ways::connect(config, &run(config)?));
 }
