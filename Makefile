@@ -16,7 +16,7 @@ test-guest:
 		cargo test -p fullpipe-guest --test in_kernel
 
 # The golden tables of scenarios/parity on genuine Linux, recorded anew (needs `fullpipe kernel build`), random scenarios,
-# and then the pages of distances to them.
+# and then the pages of distances to them. FULLPIPE_PARITY=NAME in front: those of scenarios/parity/NAME.toml alone.
 parity-record:
 	FULLPIPE_REQUIRE_KERNEL=1 cargo test -p fullpipe --test all -- --ignored parity::record::record --nocapture
 	FULLPIPE_REQUIRE_KERNEL=1 cargo test -p fullpipe --test all -- --ignored parity::page::random --nocapture

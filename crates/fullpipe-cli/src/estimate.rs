@@ -40,13 +40,15 @@ pub fn estimate(run: &Resolved, engines: &[&dyn Engine]) -> Estimate {
     }
 }
 
-/// Full packets per second that the narrowest place lets through.
+/// Full packets per second that the narrowest place of each way of data lets through.
 fn packets_per_second(run: &Resolved) -> f64 {
     let mtu = run.path.mtu;
     let rate =
         |bits: u64, framing: Framing| bits as f64 / 8.0 / f64::from(mtu + framing.overhead());
-    let links = run.path.forward.iter().filter_map(Element::rate);
-    let links = links.map(|(bits, framing)| rate(bits.0, framing));
-    let card = rate(run.hosts.sender.nic_rate.0, Framing::EthernetWire);
-    links.fold(card, f64::min)
+    let ways = run.ways_of_data().map(|(_, elements, host)| {
+        let links = elements.iter().filter_map(Element::rate);
+        let links = links.map(|(bits, framing)| rate(bits.0, framing));
+        links.fold(rate(host.nic_rate.0, Framing::EthernetWire), f64::min)
+    });
+    ways.sum()
 }

@@ -2,8 +2,9 @@
 
 use std::net::Ipv4Addr;
 
-use fullpipe_guest::plan::MAX_ROUTERS;
+use fullpipe_guest::plan::{MAX_ROUTERS, Plan};
 
+use crate::netlink::diag::End;
 use crate::netlink::route::Network;
 
 /// Bits that the addresses of a link share.
@@ -32,12 +33,19 @@ pub fn mac(link: usize, end: u8) -> [u8; 6] {
     [2, 0, 0, 0, link as u8, end]
 }
 
+/// The ends of a flow: the one that sends its data, which connects, then the one that receives it.
+pub fn ends(plan: &Plan, flow: usize) -> [End; 2] {
+    let hosts = [left(0), right(plan.routers.len())];
+    let [from, to] = if plan.flows[flow].backward { [hosts[1], hosts[0]] } else { hosts };
+    [(from, sender_port(flow, plan.seed)), (to, receiver_port(flow))]
+}
+
 /// Port at which the receiver waits for a flow.
 pub fn receiver_port(flow: usize) -> u16 {
     5001 + flow as u16
 }
 
 /// Port from which a flow comes. The seed moves it, and with it what a qdisc makes of the flow's hash.
-pub fn sender_port(flow: usize, seed: u64) -> u16 {
+fn sender_port(flow: usize, seed: u64) -> u16 {
     20_001 + (seed % 20_000) as u16 + flow as u16
 }

@@ -43,9 +43,9 @@ pub fn make(plan: &Plan) -> Result<Path> {
     let (mut droppers, mut policers) = (Vec::new(), Vec::new());
     for (number, (router, namespace)) in plan.routers.iter().zip(&mut namespaces[1..]).enumerate() {
         for side in sides(router) {
-            sort(namespace, &side)?;
+            sort(namespace, &side, plan)?;
             set_qdiscs(namespace, side.out, side.way)?;
-            droppers.extend(lose(namespace, number, &side)?);
+            droppers.extend(lose(namespace, number, &side, plan)?);
             policers.extend(limit(namespace, &side)?);
         }
     }
@@ -131,7 +131,7 @@ fn set_qdiscs(namespace: &mut Namespace, device: u32, way: &Way) -> Result<()> {
 }
 
 /// Gives flows qdiscs of their own.
-fn sort(namespace: &mut Namespace, side: &Side<'_>) -> Result<()> {
+fn sort(namespace: &mut Namespace, side: &Side<'_>, plan: &Plan) -> Result<()> {
     let flows = &side.way.apart;
     if flows.is_empty() {
         return Ok(());
@@ -140,7 +140,7 @@ fn sort(namespace: &mut Namespace, side: &Side<'_>) -> Result<()> {
     for (band, apart) in flows.iter().enumerate() {
         let place = Place::band(side.out, band);
         namespace.netlink.qdisc(place, band + 1, &apart.qdisc)?;
-        let program = classify::load(side.direction.packets_of(apart.flow))?;
+        let program = classify::load(side.direction.packets_of(apart.flow, plan))?;
         namespace.netlink.sort(side.out, band, &program)?;
     }
     Ok(())
@@ -158,14 +158,19 @@ fn host(namespace: &mut Namespace, device: u32, host: &Host) -> Result<()> {
 }
 
 /// Loses the packets of lists.
-fn lose(namespace: &mut Namespace, number: usize, side: &Side<'_>) -> Result<Vec<Dropper>> {
+fn lose(
+    namespace: &mut Namespace,
+    number: usize,
+    side: &Side<'_>,
+    plan: &Plan,
+) -> Result<Vec<Dropper>> {
     let Side { way, comes_in, direction, .. } = *side;
     if !way.drops.is_empty() || way.police.is_some() {
         namespace.netlink.clsact(comes_in)?;
     }
     let mut droppers = Vec::new();
     for (order, drops) in way.drops.iter().enumerate() {
-        let dropper = Dropper::load(number, direction, drops)?;
+        let dropper = Dropper::load(number, direction, drops, plan)?;
         namespace.netlink.attach(comes_in, order as u16 + 1, &dropper.program)?;
         droppers.push(dropper);
     }

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Each is a network namespace; neighbours are joined by a pair of veth devices. Data goes to the right, ACKs
-//! go to the left; a device's qdisc acts on what leaves through it.
+//! go to the left, but of flows that go backward; a device's qdisc acts on what leaves through it.
 
 use serde::{Deserialize, Serialize};
 
@@ -40,11 +40,11 @@ pub struct Plan {
     pub seed: u64,
     /// sysctls of the whole kernel: path below /proc/sys, value.
     pub sysctl: Vec<(String, String)>,
-    /// Sends data.
+    /// Sends the data of flows that do not go backward, and the ACKs of those that do.
     pub sender: Host,
     /// At least one.
     pub routers: Vec<Router>,
-    /// Sends ACKs.
+    /// The other one.
     pub receiver: Host,
     /// Flows, in order of their index.
     pub flows: Vec<Flow>,
@@ -330,9 +330,13 @@ pub enum Loss {
     },
 }
 
-/// A connection from the sender to the receiver.
+/// A connection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
+    /// Whether the receiver connects to the sender, and sends its data there: then "sender" and "receiver" below
+    /// are these ends of the flow, not the hosts.
+    #[serde(default)]
+    pub backward: bool,
     /// Congestion control of the sender (TCP_CONGESTION).
     pub congestion: String,
     /// SO_SNDBUF as given to setsockopt, beyond `wmem_max` if need be; none: not set.

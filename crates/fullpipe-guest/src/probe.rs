@@ -5,7 +5,7 @@
 
 use std::os::fd::OwnedFd;
 
-use fullpipe_guest::record::{QDISCS, RECEIVER, SENDER};
+use fullpipe_guest::record::QDISCS;
 
 use crate::batch::Arrivals;
 use crate::error::{Context, Error, Result};
@@ -25,11 +25,20 @@ const KEPT: usize = 16 << 20;
 /// Memory that one answer takes, bytes: the most, that of a qdisc before its unused rest is cut off (netlink_trim).
 const ANSWER: usize = 12 << 10;
 
+/// A flow's connection as a host has it.
+pub struct Connection {
+    /// How it is recorded: [`fullpipe_guest::record::SENDER`] or [`fullpipe_guest::record::RECEIVER`].
+    pub kind: u16,
+    /// The end that this host has.
+    pub here: diag::End,
+    /// The other one.
+    pub there: diag::End,
+}
+
 /// What is asked about.
-#[derive(Clone, Copy)]
 enum About {
-    /// The connections of all flows, seen by their sender or receiver; how they are recorded.
-    Connections(u16),
+    /// The connections of all flows; how they are recorded.
+    Connections(Vec<u16>),
     /// The qdiscs of that namespace.
     Qdiscs(u16),
 }
@@ -44,16 +53,12 @@ pub struct Probe<'a> {
 }
 
 impl<'a> Probe<'a> {
-    /// A probe of connections, each given by its two ends, this host's first.
-    pub fn connections(
-        sends: bool,
-        socket: &'a OwnedFd,
-        ends: &[(diag::End, diag::End)],
-    ) -> Result<Probe<'a>> {
-        let request = ends.iter().enumerate();
-        let request = request.flat_map(|(flow, ends)| diag::request(flow as u32, ends.0, ends.1));
-        let about = About::Connections(if sends { SENDER } else { RECEIVER });
-        Probe::new(about, socket, request.collect(), ends.len())
+    /// A probe of connections, one of each flow.
+    pub fn connections(socket: &'a OwnedFd, flows: &[Connection]) -> Result<Probe<'a>> {
+        let request = flows.iter().enumerate();
+        let request = request.flat_map(|(flow, of)| diag::request(flow as u32, of.here, of.there));
+        let about = About::Connections(flows.iter().map(|of| of.kind).collect());
+        Probe::new(about, socket, request.collect(), flows.len())
     }
 
     /// A probe of the qdiscs of a namespace, each given by its device and handle.
@@ -91,7 +96,8 @@ impl<'a> Probe<'a> {
 
     /// Records the answers to the requests that were sent at these times.
     pub fn read(&self, asked: &[u64], arrivals: &mut Arrivals, out: &mut Out) -> Result<()> {
-        let mut answers = Answers { about: self.about, of_one: self.answers, ..Answers::default() };
+        let mut answers =
+            Answers { about: &self.about, of_one: self.answers, count: 0, body: Vec::new() };
         let mut missing = asked.len() * self.answers;
         while missing > 0 {
             let came = arrivals.receive(self.socket, missing).at(|| "reading a probe's answers")?;
@@ -116,8 +122,8 @@ fn too_long() -> Error {
 }
 
 /// Answers as they come, in the order of the requests.
-struct Answers {
-    about: About,
+struct Answers<'a> {
+    about: &'a About,
     /// Answers to one request.
     of_one: usize,
     /// Answers that have come.
@@ -126,29 +132,25 @@ struct Answers {
     body: Vec<u8>,
 }
 
-impl Default for Answers {
-    fn default() -> Answers {
-        Answers { about: About::Qdiscs(0), of_one: 1, count: 0, body: Vec::new() }
-    }
-}
-
-impl Answers {
+impl Answers<'_> {
     fn add(&mut self, message: &[u8], asked: &[u64], out: &mut Out) -> Result<()> {
         let time_ns = asked[self.count / self.of_one];
         self.count += 1;
         match self.about {
-            About::Connections(side) => {
-                if let (flow, Some(state)) = diag::answer(message)? {
+            About::Connections(kinds) => {
+                if let (flow, Some(state)) = diag::answer(message)?
+                    && let Some(kind) = kinds.get(flow as usize)
+                {
                     self.body.extend_from_slice(state.queues);
                     self.body.extend_from_slice(state.info);
-                    out.record(side, flow as usize, time_ns, &self.body);
+                    out.record(*kind, flow as usize, time_ns, &self.body);
                     self.body.clear();
                 }
             }
             About::Qdiscs(namespace) => {
                 self.body.extend_from_slice(valid(message)?);
                 if self.count.is_multiple_of(self.of_one) {
-                    out.record(QDISCS, usize::from(namespace), time_ns, &self.body);
+                    out.record(QDISCS, usize::from(*namespace), time_ns, &self.body);
                     self.body.clear();
                 }
             }

@@ -6,6 +6,7 @@
 use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::Plan;
+use fullpipe_guest::record::{RECEIVER, SENDER};
 
 use crate::batch::Arrivals;
 use crate::counters::Counters;
@@ -13,7 +14,7 @@ use crate::error::{Context, Result};
 use crate::layout;
 use crate::namespaces::Namespace;
 use crate::netlink::diag;
-use crate::probe::{self, Probe};
+use crate::probe::{self, Connection, Probe};
 use crate::run::{self, START};
 use crate::sys;
 use crate::uring::{Ring, Step};
@@ -73,15 +74,20 @@ fn probes<'a>(
     namespaces: &'a [Namespace],
     sockets: &'a [OwnedFd; 2],
 ) -> Result<Vec<Probe<'a>>> {
-    let ends = |flow| {
-        let sender = (layout::left(0), layout::sender_port(flow, plan.seed));
-        (sender, (layout::right(plan.routers.len()), layout::receiver_port(flow)))
+    // What a host whose own flows are those that go backward, or not, has of each flow.
+    let connections = |backward: bool| {
+        let connection = |flow: usize| {
+            let [sender, receiver] = layout::ends(plan, flow);
+            match plan.flows[flow].backward == backward {
+                true => Connection { kind: SENDER, here: sender, there: receiver },
+                false => Connection { kind: RECEIVER, here: receiver, there: sender },
+            }
+        };
+        (0..plan.flows.len()).map(connection).collect::<Vec<_>>()
     };
-    let sent: Vec<_> = (0..plan.flows.len()).map(ends).collect();
-    let received: Vec<_> = sent.iter().map(|(sender, receiver)| (*receiver, *sender)).collect();
     let mut probes = vec![
-        Probe::connections(true, &sockets[0], &sent)?,
-        Probe::connections(false, &sockets[1], &received)?,
+        Probe::connections(&sockets[0], &connections(false))?,
+        Probe::connections(&sockets[1], &connections(true))?,
     ];
     for (number, namespace) in namespaces.iter().enumerate() {
         let here = plan.watched.iter().filter(|qdisc| usize::from(qdisc.namespace) == number);

@@ -73,6 +73,7 @@ fn plan() -> Plan {
         routers: vec![Router { forward, back: Way::default() }],
         receiver: Host { gso_max_segs: None, ..host },
         flows: vec![Flow {
+            backward: false,
             congestion: "cubic".into(),
             sndbuf: Some(1 << 20),
             rcvbuf: None,

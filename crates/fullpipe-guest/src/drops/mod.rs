@@ -4,7 +4,7 @@ mod program;
 
 use std::os::fd::OwnedFd;
 
-use fullpipe_guest::plan::Drops;
+use fullpipe_guest::plan::{Drops, Plan};
 
 use crate::bpf::instruction;
 use crate::bpf::kernel::{self, Map};
@@ -13,7 +13,7 @@ use crate::error::{Context, Result};
 use crate::layout;
 use program::{ACKS, COUNTERS, DATA, Target, key, program};
 
-/// Which way packets go.
+/// Which way packets go: towards which host.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// To the receiver.
@@ -24,12 +24,11 @@ pub enum Direction {
 
 impl Direction {
     /// How the packets of a flow that go there are told.
-    pub fn packets_of(self, flow: u16) -> Flow {
-        let port_at = match self {
-            Direction::Forward => 2,
-            Direction::Back => 0,
-        };
-        Flow { port: layout::receiver_port(usize::from(flow)), port_at }
+    pub fn packets_of(self, flow: u16, plan: &Plan) -> Flow {
+        let flow = usize::from(flow);
+        let backward = plan.flows.get(flow).is_some_and(|flow| flow.backward);
+        let to_receiver = (self == Direction::Forward) != backward;
+        Flow { port: layout::receiver_port(flow), port_at: if to_receiver { 2 } else { 0 } }
     }
 }
 
@@ -48,14 +47,19 @@ pub struct Dropper {
 
 impl Dropper {
     /// Gives the kernel what it needs for a list.
-    pub fn load(router: usize, direction: Direction, drops: &Drops) -> Result<Dropper> {
+    pub fn load(
+        router: usize,
+        direction: Direction,
+        drops: &Drops,
+        plan: &Plan,
+    ) -> Result<Dropper> {
         let what = || format!("packets to lose of flow {}", drops.flow);
         let data = drops.segments.iter().map(|number| key(DATA, *number));
         let acks = drops.acks.iter().map(|number| key(ACKS, *number));
         let list = Map::set(&data.chain(acks).collect::<Vec<u64>>()).at(what)?;
         let counters = Map::counters(COUNTERS).at(what)?;
         let code = instruction::assemble(&program(Target {
-            flow: direction.packets_of(drops.flow),
+            flow: direction.packets_of(drops.flow, plan),
             counters: counters.descriptor(),
             list: list.descriptor(),
             mark: drops.mark,

@@ -20,14 +20,15 @@ use crate::{layout, run, sys};
 /// What calls say of a connection that the kernel has given up.
 const GIVEN_UP: [i32; 4] = [libc::ETIMEDOUT, libc::ECONNRESET, libc::EPIPE, libc::EHOSTUNREACH];
 
-/// Starts the threads of all flows. Receivers listen, and senders wait for their time.
-pub fn start(plan: &Plan, from: &Namespace, to: &Namespace) -> Result<()> {
+/// Starts the threads of all flows, at the hosts `left` and `right`. Receivers listen, and senders wait for their time.
+pub fn start(plan: &Plan, left: &Namespace, right: &Namespace) -> Result<()> {
     for (index, flow) in plan.flows.iter().enumerate() {
-        let (seed, receiver) = (plan.seed, layout::right(plan.routers.len()));
+        let ends = layout::ends(plan, index);
+        let (from, to) = if flow.backward { (right, left) } else { (left, right) };
         let (sent, received) = (flow.clone(), flow.clone());
         let receive = move || receiver::run(index, &received);
         namespaces::spawn(format!("receiver of flow {index}"), &to.fd, receive)?;
-        let send = move || sender::run(index, &sent, receiver, seed);
+        let send = move || sender::run(index, &sent, ends);
         namespaces::spawn(format!("sender of flow {index}"), &from.fd, send)?;
     }
     Ok(())

@@ -1,7 +1,6 @@
 //! Writes.
 
 use std::io::{self, ErrorKind};
-use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::Flow;
@@ -11,8 +10,9 @@ use fullpipe_guest::refusal::Role;
 use super::{options, plain, set_buffer, set_congestion, unless_aborted};
 use crate::batch::Writes;
 use crate::error::{Context, Result};
+use crate::netlink::diag::End;
 use crate::run::{Event, START};
-use crate::{layout, run, sys};
+use crate::{run, sys};
 
 /// Bytes that one call of the kernel writes, in writes of the size asked for.
 const CALL: usize = 4 << 20;
@@ -23,10 +23,10 @@ const MOST_WRITES: usize = 1024;
 const LARGEST: usize = 16 << 20;
 
 /// Connects when it is time, writes, and says that it is done. The socket stays open, so that it can be sampled.
-pub fn run(index: usize, flow: &Flow, to: Ipv4Addr, seed: u64) -> Result<()> {
-    let socket = socket(index, flow, seed)?;
+pub fn run(index: usize, flow: &Flow, [here, there]: [End; 2]) -> Result<()> {
+    let socket = socket(index, flow, here)?;
     sys::sleep_until(START + flow.start_ns);
-    let connected = connect(index, flow, &socket, to);
+    let connected = connect(index, flow, &socket, there);
     if flow.plain {
         return connected.at(|| "connect").and_then(|()| plain::write(socket));
     }
@@ -35,18 +35,17 @@ pub fn run(index: usize, flow: &Flow, to: Ipv4Addr, seed: u64) -> Result<()> {
     done.or_else(|failed| unless_aborted(index, failed))
 }
 
-fn socket(index: usize, flow: &Flow, seed: u64) -> Result<OwnedFd> {
+fn socket(index: usize, flow: &Flow, (address, port): End) -> Result<OwnedFd> {
     let socket = sys::tcp_socket().at(|| "socket")?;
     set_congestion(&socket, index, &flow.congestion)?;
     set_buffer(&socket, libc::SO_SNDBUFFORCE, flow.sndbuf)?;
     options::set_all(&socket, index, Role::Sender, &flow.sender_options)?;
-    let port = layout::sender_port(index, seed);
-    sys::bind(&socket, layout::left(0), port).at(|| format!("bind to port {port}"))?;
+    sys::bind(&socket, address, port).at(|| format!("bind to port {port}"))?;
     Ok(socket)
 }
 
-fn connect(index: usize, flow: &Flow, socket: &OwnedFd, to: Ipv4Addr) -> io::Result<()> {
-    sys::connect(socket, to, layout::receiver_port(index))?;
+fn connect(index: usize, flow: &Flow, socket: &OwnedFd, (to, port): End) -> io::Result<()> {
+    sys::connect(socket, to, port)?;
     let time_ns = run::time();
     let value = time_ns.saturating_sub(flow.start_ns);
     let more = [&syns_again(socket)?.to_ne_bytes()[..], &super::congestion(socket)?].concat();

@@ -8,7 +8,7 @@ mod guest;
 mod plans;
 mod yielding;
 
-use fullpipe_guest::plan::{Drops, Plan};
+use fullpipe_guest::plan::{Drops, Plan, Router};
 use fullpipe_guest::record::{
     DONE, DROPPED, ESTABLISHED, EVENT, FAILED, FINISHED, QDISCS, QUEUES_SIZE, RECEIVER, REFUSED,
     SENDER,
@@ -85,6 +85,43 @@ fn the_list_is_lost_and_counted() {
     assert_eq!((&found[0][..2], found[0][3]), (&[0, 0][..], 3));
     assert!(sent.abs_diff(found[0][2]) <= 2, "{sent} segments sent, {} came", found[0][2]);
     assert_eq!((&found[1][..4], found[1][5]), (&[0, 1, 0, 0][..], 2));
+}
+
+/// A flow that goes backward does on a path that is turned round what one that goes forward does.
+#[test]
+fn a_flow_goes_backward_as_another_goes_forward() {
+    let mut there = plan(100_000_000, 250_000);
+    (there.end_ns, there.watched) = (2 * SECOND, Vec::new());
+    let list = |segments: &[u64], acks: &[u64]| {
+        vec![Drops { flow: 0, segments: segments.to_vec(), acks: acks.to_vec(), mark: false }]
+    };
+    there.routers[0].forward.drops = list(&[1000, 1001], &[]);
+    there.routers[0].back.drops = list(&[], &[10]);
+    there.flows[0].bytes = Some(5_000_000);
+    let mut back = there.clone();
+    back.flows[0].backward = true;
+    std::mem::swap(&mut back.sender.out, &mut back.receiver.out);
+    let Router { forward, back: other } = &mut back.routers[0];
+    std::mem::swap(forward, other);
+    let Some(there) = records(&there) else { return };
+    let back = records(&back).expect("a kernel");
+    let told = |records: &[Record]| {
+        let events = [ESTABLISHED, FINISHED].map(|number| event(records, number));
+        let of = |kind, offset| {
+            let samples = of_kind(records, kind).map(|x| (x.head.time_ns, u64_at(&x.body, offset)));
+            samples.collect::<Vec<_>>()
+        };
+        (events, of(SENDER, BYTES_ACKED), of(RECEIVER, BYTES_RECEIVED))
+    };
+    assert_eq!(told(&there), told(&back));
+    assert!(event(&back, FINISHED).is_some_and(|(_, bytes)| bytes == 5_000_000));
+    let met = |records: &[Record], direction| {
+        let numbers = of_kind(records, DROPPED)
+            .map(|record| [0, 1, 3, 5].map(|at| u64_at(&record.body, 8 * at)));
+        numbers.filter(|numbers| numbers[1] == direction).collect::<Vec<_>>()
+    };
+    assert_eq!((met(&there, 0), met(&there, 1)), (vec![[0, 0, 2, 0]], vec![[0, 1, 0, 1]]));
+    assert_eq!((met(&back, 1), met(&back, 0)), (vec![[0, 1, 2, 0]], vec![[0, 0, 0, 1]]));
 }
 
 /// Of a flow with ECN what is listed is marked and none of it lost; of one without nothing is marked.

@@ -45,6 +45,7 @@ pub fn plan(rate: u64, queue: u32) -> Plan {
         }],
         receiver: host(vec![netem(20 * MS, Loss::None)]),
         flows: vec![Flow {
+            backward: false,
             congestion: "cubic".into(),
             sndbuf: None,
             rcvbuf: None,

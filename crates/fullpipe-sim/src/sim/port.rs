@@ -108,7 +108,10 @@ impl Port<'_> {
 
     /// Sends one packet without data: the handshake's last one, or an ACK.
     pub(super) fn send_control(&mut self, kind: Kind, number: u64, what: What) -> bool {
-        let packet = Train { kind, ..self.train(number, 0, 1) };
+        let mut packet = Train { kind, ..self.train(number, 0, 1) };
+        if let What::Ack(ack) = what {
+            packet.ip_len += ack.option_bytes();
+        }
         self.push(&[packet], (self.cpu, Time::ZERO), what, 0)
     }
 

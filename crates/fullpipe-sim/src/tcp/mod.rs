@@ -74,6 +74,9 @@ pub enum CaState {
     Loss = 4,
 }
 
+/// Bytes of the longest option with SACK blocks: four, aligned (6.12 `tcp_established_options`).
+pub const LONGEST_SACK_OPTION: u32 = 4 + 8 * 4;
+
 /// SACK blocks, most recent first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sacks {
@@ -98,6 +101,14 @@ pub struct Ack {
     pub tsval: u32,
     /// Whether a marked segment has come and no CWR since (ECE).
     pub ece: bool,
+}
+
+impl Ack {
+    /// Bytes of its option with SACK blocks.
+    pub fn option_bytes(&self) -> u32 {
+        let blocks = self.sacks.map_or(0, |sacks| sacks.count as u32);
+        if blocks > 0 { 4 + 8 * blocks } else { 0 }
+    }
 }
 
 /// A data segment as it arrives.

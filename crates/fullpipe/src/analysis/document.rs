@@ -75,6 +75,9 @@ pub struct Run {
 pub struct Flow {
     /// Name in the scenario.
     pub name: String,
+    /// Whether its data goes from the receiver to the sender; absent where it does not.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub backward: bool,
     /// Congestion control.
     pub congestion: String,
     /// Sender's kernel profile.

@@ -1,6 +1,5 @@
 //! The facts of one flow.
 
-use super::RunMeta;
 use super::document::{Aborted, Flow, Interval};
 use super::intervals::{full_rates, intervals};
 use super::limits::Attribution;
@@ -9,6 +8,8 @@ use super::moments::moments;
 use super::plateau::{REACHED, plateau};
 use super::series::series;
 use super::slow_start::slow_start;
+use super::{RunMeta, WayMeta};
+use fullpipe_sim::config::Direction;
 use fullpipe_sim::trace::Event;
 use fullpipe_sim::units::Time;
 
@@ -21,8 +22,9 @@ pub fn flow(
     index: usize,
 ) -> Flow {
     let (about, trace, life) = (&meta.flows[index], &traces.flows[index], &lives.flows[index]);
-    let attribution = Attribution::new(trace, traces);
-    let queue = traces.links.first();
+    let way = &traces.ways[about.direction as usize];
+    let attribution = Attribution::new(trace, way);
+    let queue = way.links.first();
     let intervals = intervals(meta, trace, life, &attribution, queue);
     let plateau = plateau(&full_rates(meta, &intervals));
     let last = trace.last();
@@ -31,6 +33,7 @@ pub fn flow(
     let (moments, moments_left_out) = moments(trace, life, events, index);
     Flow {
         name: about.name.clone(),
+        backward: about.direction == Direction::Backward,
         congestion: about.congestion.clone(),
         kernel: about.kernel.clone(),
         clock_start_s: life.clock.as_secs_f64(),
@@ -41,7 +44,7 @@ pub fn flow(
         mean_mbit: mbit(last.bytes_delivered, life.end.saturating_sub(life.start)),
         plateau_mbit: plateau.map(|plateau| plateau.rate),
         time_to_plateau_s: plateau.map(|plateau| intervals[plateau.first].end_s),
-        time_to_full_rate_s: time_to_full_rate(meta, &intervals),
+        time_to_full_rate_s: time_to_full_rate(meta.way(about.direction), &intervals),
         slow_start: slow_start(trace, life),
         completion_s: life.complete.then(|| life.end.saturating_sub(life.start).as_secs_f64()),
         aborted: life.aborted.map(|errno| Aborted { at_s: since_clock(life, life.end), errno }),
@@ -55,8 +58,8 @@ pub fn flow(
 const LASTING: usize = 3;
 
 /// Until the end of the first of [`LASTING`] intervals that delivered [`REACHED`] of what the path can carry.
-fn time_to_full_rate(meta: &RunMeta, intervals: &[Interval]) -> Option<f64> {
-    let full = REACHED * meta.capacity_mbit?;
+fn time_to_full_rate(way: &WayMeta, intervals: &[Interval]) -> Option<f64> {
+    let full = REACHED * way.capacity_mbit?;
     let mut runs = intervals.windows(LASTING);
     let first = runs.find(|run| run.iter().all(|interval| interval.throughput_mbit >= full))?;
     Some(first[0].end_s)

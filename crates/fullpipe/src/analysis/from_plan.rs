@@ -1,6 +1,6 @@
 //! What the analysis has to know, taken from a scenario's plan.
 
-use super::{Figures, FlowMeta, Made, RunMeta};
+use super::{Figures, FlowMeta, Made, RunMeta, WayMeta};
 use crate::scenario::{Element, Plan, Resolved, Scenario};
 
 impl RunMeta {
@@ -19,8 +19,10 @@ impl RunMeta {
             first_interval: run.report.first_interval,
             clock_offset: run.report.clock_offset,
             sample: run.report.sample,
-            bottlenecks: bottlenecks(run),
-            capacity_mbit: capacity_mbit(run),
+            ways: [
+                way(run, &run.path.forward, "sender.tx_ring"),
+                way(run, &run.path.back, "receiver.tx_ring"),
+            ],
             published: figures(scenario, plan),
             expectations: plan.expectations.clone(),
         }
@@ -31,30 +33,29 @@ fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
     let flow = |flow: &crate::scenario::Flow| FlowMeta {
         name: flow.name.clone(),
         congestion: flow.congestion.name.clone(),
-        kernel: genuine.unwrap_or(&run.hosts.sender.kernel).into(),
+        direction: flow.direction,
+        kernel: genuine.unwrap_or(&run.hosts_of(flow)[0].1.kernel).into(),
         start: flow.start,
         stop: flow.duration.map(|duration| flow.start + duration),
     };
     run.flow.iter().map(flow).collect()
 }
 
-/// The slowest links of the path, in the packets' order, and the sender's card.
-fn bottlenecks(run: &Resolved) -> Vec<String> {
+/// The slowest links of a way, in the packets' order, and the card in front of it; what it carries in full segments.
+fn way(run: &Resolved, elements: &[Element], card: &str) -> WayMeta {
     let rated = |e: &Element| Some((e.rate()?.0, e.name().to_string()));
-    let links: Vec<_> = run.path.forward.iter().filter_map(rated).collect();
+    let links: Vec<_> = elements.iter().filter_map(rated).collect();
     let slowest = links.iter().map(|(rate, _)| *rate).min();
     let slow = links.into_iter().filter(|(rate, _)| Some(*rate) == slowest);
-    slow.map(|(_, name)| name).chain(["sender.tx_ring".to_string()]).collect()
-}
-
-/// What the slowest link carries in full segments.
-fn capacity_mbit(run: &Resolved) -> Option<f64> {
     let payload = |e: &Element| {
         let (rate, framing) = e.rate()?;
         let on_the_wire = f64::from(run.path.mtu + framing.overhead());
         Some(rate.0 as f64 / 1e6 * f64::from(run.mss()) / on_the_wire)
     };
-    run.path.forward.iter().filter_map(payload).min_by(f64::total_cmp)
+    WayMeta {
+        bottlenecks: slow.map(|(_, name)| name).chain([card.to_string()]).collect(),
+        capacity_mbit: elements.iter().filter_map(payload).min_by(f64::total_cmp),
+    }
 }
 
 fn figures(scenario: &Scenario, plan: &Plan) -> Option<Figures> {

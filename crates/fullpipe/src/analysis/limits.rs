@@ -8,7 +8,7 @@
 //! busy for at least 99 % (the rest allows for the grid of the samples). Time that the sender did
 //! not attribute is "unknown".
 
-use super::lookup::{FlowTrace, StageTrace, Traces};
+use super::lookup::{FlowTrace, StageTrace, Way};
 use crate::trace::limits::limit_names;
 use fullpipe_sim::tcp::CaState;
 use fullpipe_sim::trace::Limit;
@@ -39,11 +39,11 @@ pub struct Attribution {
 }
 
 impl Attribution {
-    pub fn new(flow: &FlowTrace, traces: &Traces) -> Attribution {
+    pub fn new(flow: &FlowTrace, way: &Way) -> Attribution {
         let mut cumulative = vec![[0; COUNT]];
         for count in 1..=flow.samples.len() {
             let mut next: Split = cumulative[count - 1];
-            let step = step(flow, count, traces);
+            let step = step(flow, count, way);
             next.iter_mut().zip(step).for_each(|(total, ns)| *total = total.saturating_add(ns));
             cumulative.push(next);
         }
@@ -71,7 +71,7 @@ impl Attribution {
 }
 
 /// The time between the sample before the `count`-th and that one.
-fn step(flow: &FlowTrace, count: usize, traces: &Traces) -> Split {
+fn step(flow: &FlowTrace, count: usize, way: &Way) -> Split {
     let (before, after) = (flow.before(count - 1), flow.before(count));
     let mut spent = [0; COUNT];
     for (limit, ns) in spent.iter_mut().take(Limit::COUNT).enumerate() {
@@ -85,9 +85,9 @@ fn step(flow: &FlowTrace, count: usize, traces: &Traces) -> Split {
     let windows = WINDOWS
         .into_iter()
         .filter(|limit| after.ca_state != CaState::Loss as u8 || *limit != Limit::CwndRecovery);
-    if busy(&traces.links) {
+    if busy(&way.links) {
         move_windows(&mut spent, windows, LINK_AT);
-    } else if busy(&traces.receiver_cpu) {
+    } else if busy(&way.receiver_cpu) {
         move_windows(&mut spent, windows, RECEIVER_CPU_AT);
     }
     spent

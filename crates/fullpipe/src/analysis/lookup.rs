@@ -4,6 +4,7 @@
 use super::{FlowMeta, RunMeta};
 use crate::trace::recording::Recording;
 use crate::trace::schema::Row;
+use fullpipe_sim::config::Direction;
 use fullpipe_sim::trace::{Event, EventKind, FlowSample, StageSample};
 use fullpipe_sim::units::Time;
 
@@ -63,12 +64,18 @@ impl StageTrace<'_> {
     }
 }
 
-/// A recording sorted by flow and bottleneck.
+/// A recording sorted by flow and way.
 pub struct Traces<'a> {
     pub flows: Vec<FlowTrace<'a>>,
+    /// By the direction of flows.
+    pub ways: [Way<'a>; 2],
+}
+
+/// What flows of a direction pass.
+pub struct Way<'a> {
     /// Links that can be the bottleneck.
     pub links: Vec<StageTrace<'a>>,
-    /// The receiver's CPU, where the trace has it.
+    /// The CPU of the host that receives, where the trace has it.
     pub receiver_cpu: Vec<StageTrace<'a>>,
 }
 
@@ -81,9 +88,18 @@ impl<'a> Traces<'a> {
                 flow.samples.push(sample);
             }
         }
-        let links = meta.bottlenecks.iter().filter_map(|name| stage(recording, name)).collect();
-        let receiver_cpu = stage(recording, "receiver.cpu").into_iter().collect();
-        Traces { flows, links, receiver_cpu }
+        let way = |way: Direction, cpu| Way {
+            links: meta
+                .way(way)
+                .bottlenecks
+                .iter()
+                .filter_map(|name| stage(recording, name))
+                .collect(),
+            receiver_cpu: stage(recording, cpu).into_iter().collect(),
+        };
+        let ways =
+            [way(Direction::Forward, "receiver.cpu"), way(Direction::Backward, "sender.cpu")];
+        Traces { flows, ways }
     }
 }
 

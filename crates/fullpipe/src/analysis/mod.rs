@@ -24,6 +24,7 @@ mod stages;
 
 use crate::scenario::{Expect, Plan, Scenario, published as figures};
 use crate::trace::recording::Recording;
+use fullpipe_sim::config::Direction;
 use fullpipe_sim::units::Time;
 use lookup::{Lives, Traces};
 use serde_json::{Map, Value};
@@ -53,14 +54,28 @@ pub struct RunMeta {
     pub clock_offset: Time,
     /// Interval of the trace's samples; above 0.
     pub sample: Time,
-    /// Names of the links that can be the bottleneck; the first one's queue is reported.
-    pub bottlenecks: Vec<String>,
-    /// Payload that the slowest link of the way forward can carry, Mb/s; none where no element has a rate.
-    pub capacity_mbit: Option<f64>,
+    /// What flows of each direction pass, by it.
+    pub ways: [WayMeta; 2],
     /// Published figures to compare the first flow with.
     pub published: Option<Figures>,
     /// Expectations that apply to the run.
     pub expectations: Vec<Expect>,
+}
+
+impl RunMeta {
+    /// What flows of that direction pass.
+    pub fn way(&self, direction: Direction) -> &WayMeta {
+        &self.ways[direction as usize]
+    }
+}
+
+/// What the analysis has to know about a way of data.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WayMeta {
+    /// Names of the links that can be the bottleneck; the first one's queue is reported.
+    pub bottlenecks: Vec<String>,
+    /// Payload that the slowest link can carry, Mb/s; none where no element has a rate.
+    pub capacity_mbit: Option<f64>,
 }
 
 /// How a run was made.
@@ -81,6 +96,8 @@ pub struct Made {
 pub struct FlowMeta {
     /// Name, unique in the run.
     pub name: String,
+    /// Where its data goes.
+    pub direction: Direction,
     /// Congestion control.
     pub congestion: String,
     /// Kernel profile of the sender.

@@ -22,7 +22,7 @@ pub fn section(about: &About) -> String {
         meaning(about.at)
     );
     for (index, flow) in plan.resolved.flow.iter().take(MOST_FLOWS).enumerate() {
-        let [sender, receiver] = headers::ends(index as u16);
+        let [sender, receiver] = headers::ends(index as u16, flow.direction);
         let _ = writeln!(text, "Flow {}: {sender} to {receiver}.", flow.name);
     }
     if plan.resolved.flow.len() > MOST_FLOWS {

@@ -4,6 +4,7 @@
 //! 02:00:00:00:00:01 and :02. Both streams begin with sequence number 0, so that the byte n of a
 //! flow has the number n + 1, modulo 2^32. Nobody on the way lowers the TTL.
 
+use fullpipe_sim::config::Direction;
 use fullpipe_sim::trace::{Offers, Packet};
 use fullpipe_sim::units::Framing;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -12,7 +13,7 @@ const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 /// Ports of the first flow.
 const PORTS: [u16; 2] = [40_000, 5001];
-/// Flows between two ports of the receiver.
+/// Flows between two ports of the end that receives.
 const PER_PORT: u16 = 20_000;
 const TCP: u8 = 6;
 /// Longest options of TCP, bytes (RFC 9293, section 3.1).
@@ -20,16 +21,21 @@ const LONGEST_OPTIONS: usize = 40;
 /// Longest headers: Ethernet, IPv4 without options, TCP with all it can have, bytes.
 pub const LONGEST: usize = Framing::Ethernet.overhead() as usize + 20 + 20 + LONGEST_OPTIONS;
 
-/// Address and port of a flow's sender and receiver.
-pub fn ends(flow: u16) -> [SocketAddrV4; 2] {
+/// Address and port of a flow's ends: of the one that sends its data, then of the other.
+pub fn ends(flow: u16, direction: Direction) -> [SocketAddrV4; 2] {
     let ports = [PORTS[0] + flow % PER_PORT, PORTS[1] + flow / PER_PORT];
-    [SocketAddrV4::new(SENDER, ports[0]), SocketAddrV4::new(RECEIVER, ports[1])]
+    let hosts = match direction {
+        Direction::Forward => [SENDER, RECEIVER],
+        Direction::Backward => [RECEIVER, SENDER],
+    };
+    [SocketAddrV4::new(hosts[0], ports[0]), SocketAddrV4::new(hosts[1], ports[1])]
 }
 
-/// All headers of a packet, with right checksums for data of zeros.
-pub fn bytes(packet: &Packet) -> Vec<u8> {
-    let [sender, receiver] = ends(packet.flow);
-    let (from, to) = if packet.forward { (sender, receiver) } else { (receiver, sender) };
+/// All headers of a packet of a flow whose data goes in this direction, with right checksums for data of zeros.
+pub fn bytes(packet: &Packet, direction: Direction) -> Vec<u8> {
+    let [sender, receiver] = ends(packet.flow, direction);
+    let of_sender = packet.forward == (direction == Direction::Forward);
+    let (from, to) = if of_sender { (sender, receiver) } else { (receiver, sender) };
     let options = options(packet);
     let mut out = Vec::with_capacity(LONGEST);
     let [to_mac, from_mac] = if packet.forward { [2, 1] } else { [1, 2] };

@@ -19,6 +19,7 @@ pub use at::At;
 use at::POINTS;
 use file::{Hidden, variant_path};
 use format::{Format, Seen};
+use fullpipe_sim::config::Direction;
 use fullpipe_sim::trace::{
     Counter, Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
 };
@@ -63,6 +64,8 @@ pub struct Capture {
     out: Out,
     format: Format,
     point: Point,
+    /// Of each flow.
+    directions: Vec<Direction>,
     stages: Vec<StageInfo>,
     packets: u64,
     error: Option<Error>,
@@ -91,8 +94,17 @@ impl Capture {
         let format = Format::of(path, about.snap);
         format.begin(out.buffer(), about.at.name(), &comment::section(about));
         let failed = Arc::default();
-        let mut capture =
-            Capture { out, format, point, stages: Vec::new(), packets: 0, error: None, failed };
+        let directions = about.plan.resolved.flow.iter().map(|flow| flow.direction).collect();
+        let mut capture = Capture {
+            out,
+            format,
+            point,
+            directions,
+            stages: Vec::new(),
+            packets: 0,
+            error: None,
+            failed,
+        };
         capture.flush(true);
         Ok(capture)
     }
@@ -139,7 +151,8 @@ impl Capture {
         };
         let comment = comment::dropped(packet, &self.stages);
         let seen = Seen { time: packet.time, outgoing, comment: comment.as_deref() };
-        let headers = headers::bytes(packet);
+        let direction = self.directions.get(usize::from(packet.flow)).copied().unwrap_or_default();
+        let headers = headers::bytes(packet, direction);
         self.format.packet(self.out.buffer(), &seen, &headers, packet.len);
         self.flush(false);
     }

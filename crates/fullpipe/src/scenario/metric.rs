@@ -5,6 +5,7 @@ use super::format::quantity::{Decimal, Dimension, RATE, SIZE, TIME, Wrong, parse
 use super::plan::{Target, Tolerance};
 use super::resolved::Resolved;
 use crate::trace::limits::limit_names;
+use fullpipe_sim::config::Direction;
 
 /// A metric of a flow or a stage.
 #[derive(Debug)]
@@ -157,6 +158,10 @@ pub const SENDER_STAGES: &[&str] =
 pub const RECEIVER_STAGES: &[&str] =
     &["rx_ring", "backlog", "receive_buffer", "cpu", "qdisc", "tx_ring"];
 
+/// Stages that there are besides where a flow goes backward.
+pub const BACKWARD_STAGES: &[&str] =
+    &["receiver.application", "receiver.send_buffer", "sender.receive_buffer"];
+
 /// Finds what `text` refers to in a run. Reports at `place` what does not exist.
 pub fn find(
     text: &str,
@@ -240,7 +245,8 @@ pub fn stages(run: &Resolved) -> Vec<String> {
     let path = run.path.forward.iter().chain(&run.path.back).map(|e| e.name().to_string());
     let sender = SENDER_STAGES.iter().map(|stage| format!("sender.{stage}"));
     let receiver = RECEIVER_STAGES.iter().map(|stage| format!("receiver.{stage}"));
-    path.chain(sender).chain(receiver).collect()
+    let backward = BACKWARD_STAGES.iter().filter(|_| run.has(Direction::Backward));
+    path.chain(sender).chain(receiver).chain(backward.map(|stage| stage.to_string())).collect()
 }
 
 /// Reads a tolerance such as "2 %" or "1 segment".

@@ -24,13 +24,12 @@ fn capped_buffers(run: &Resolved) -> Vec<String> {
             )
         })
     };
-    let (sender, receiver) =
-        (&run.hosts.sender.sysctl.modelled, &run.hosts.receiver.sysctl.modelled);
     let of = |flow: &super::Flow| {
-        let (wmax, rmax) = (sender.wmem_max, receiver.rmem_max);
+        let [(from, sender), (to, receiver)] = run.hosts_of(flow);
+        let (wmax, rmax) = (sender.sysctl.modelled.wmem_max, receiver.sysctl.modelled.rmem_max);
         [
-            capped(&flow.name, flow.sndbuf, "SO_SNDBUF", "sender", "net.core.wmem_max", wmax),
-            capped(&flow.name, flow.rcvbuf, "SO_RCVBUF", "receiver", "net.core.rmem_max", rmax),
+            capped(&flow.name, flow.sndbuf, "SO_SNDBUF", from, "net.core.wmem_max", wmax),
+            capped(&flow.name, flow.rcvbuf, "SO_RCVBUF", to, "net.core.rmem_max", rmax),
         ]
     };
     run.flow.iter().flat_map(of).flatten().collect()

@@ -15,6 +15,7 @@ use super::resolved::*;
 use super::slow_start;
 use super::source::Source;
 use fullpipe_sim::cc::{self, KernelVersion};
+use fullpipe_sim::config::Direction;
 use fullpipe_sim::units::{Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,8 +44,13 @@ pub fn run(
     let path = written.path.as_ref().and_then(|path| path::path(&path.value, source, &names, cx));
     let hosts = written.hosts.as_ref().and_then(|hosts| hosts_of(&hosts.value, path.as_ref(), cx));
     let flow = written.flow.as_ref().and_then(|flow| {
-        let kernel = hosts.as_ref().map(|hosts| hosts.sender.kernel.as_str());
-        flows(flow, kernel.and_then(profile::kernel), cx)
+        let hosts = hosts.as_ref();
+        let [forward, backward] = [hosts.map(|h| &h.sender), hosts.map(|h| &h.receiver)];
+        let kernel = |direction| match direction {
+            Direction::Forward => profile::kernel(&forward?.kernel),
+            Direction::Backward => profile::kernel(&backward?.kernel),
+        };
+        flows(flow, kernel, cx)
     });
     let (path, hosts, flow) = (path?, hosts?, flow?);
     let round_trip = path.round_trip();
@@ -211,7 +217,7 @@ fn cpu(cpu: &written::Cpu) -> Option<Cpu> {
 
 fn flows(
     at: &At<Named<written::Flow>>,
-    kernel: Option<&'static Kernel>,
+    kernel: impl Fn(Direction) -> Option<&'static Kernel>,
     cx: &mut Context,
 ) -> Option<Vec<Flow>> {
     let written = &at.value.0;
@@ -222,6 +228,7 @@ fn flows(
     let mut flows: Vec<Flow> = Vec::new();
     let mut whole = true;
     for flow in written {
+        let kernel = value(&flow.direction).and_then(&kernel);
         let Some(one) = kernel.and_then(|kernel| single(flow, kernel, cx)) else {
             whole = false;
             continue;
@@ -285,6 +292,7 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
     }
     Some(Flow {
         name: name.value.0.clone(),
+        direction: value(&flow.direction)?,
         congestion: congestion?,
         slow_start: slow_start?,
         sndbuf,

@@ -5,7 +5,7 @@ use super::format::sysctl::HostSysctl;
 pub use super::format::written::QdiscKind;
 use super::path::{Codel, Element, Red};
 use super::show;
-use fullpipe_sim::config::{QueueLimit, ReceivePath};
+use fullpipe_sim::config::{Direction, QueueLimit, ReceivePath};
 use fullpipe_sim::tcp::headers;
 use fullpipe_sim::units::{Rate, Time};
 use serde::Serialize;
@@ -37,6 +37,30 @@ impl Resolved {
         let timestamps = self.hosts.sender.timestamps && self.hosts.receiver.timestamps;
         self.path.mtu.saturating_sub(headers(timestamps)).max(1)
     }
+
+    /// The hosts of a flow with their names: the one that sends its data, and the one that receives it.
+    pub fn hosts_of(&self, flow: &Flow) -> [(&'static str, &Host); 2] {
+        let [sender, receiver] =
+            [("sender", &self.hosts.sender), ("receiver", &self.hosts.receiver)];
+        match flow.direction {
+            Direction::Forward => [sender, receiver],
+            Direction::Backward => [receiver, sender],
+        }
+    }
+
+    /// Whether a flow's data goes there.
+    pub fn has(&self, direction: Direction) -> bool {
+        self.flow.iter().any(|flow| flow.direction == direction)
+    }
+
+    /// The ways on which data goes, each with the host at its beginning.
+    pub fn ways_of_data(&self) -> impl Iterator<Item = (Direction, &[Element], &Host)> {
+        let ways = [
+            (Direction::Forward, &self.path.forward[..], &self.hosts.sender),
+            (Direction::Backward, &self.path.back[..], &self.hosts.receiver),
+        ];
+        ways.into_iter().filter(|(direction, ..)| self.has(*direction))
+    }
 }
 
 /// What packets pass between the hosts.
@@ -47,18 +71,18 @@ pub struct Path {
     /// Whether packets stay on the path as TCP hands them down, many segments in one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub gso: bool,
-    /// What data passes, in order.
+    /// What packets pass from the sender to the receiver, in order.
     pub forward: Vec<Element>,
-    /// What ACKs pass, in order.
+    /// What packets pass on the way back, in order.
     pub back: Vec<Element>,
 }
 
 /// The two hosts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hosts {
-    /// Sends data.
+    /// The one from which flows go forward.
     pub sender: Host,
-    /// Sends ACKs.
+    /// The other one.
     pub receiver: Host,
 }
 
@@ -169,6 +193,9 @@ pub struct Cpu {
 pub struct Flow {
     /// Name, unique within a run.
     pub name: String,
+    /// Where its data goes.
+    #[serde(skip_serializing_if = "is_forward", serialize_with = "show::direction")]
+    pub direction: Direction,
     /// Congestion control and all its parameters.
     pub congestion: Congestion,
     /// A slow start that no kernel has; none: that of the congestion control's parameters.
@@ -203,6 +230,10 @@ pub struct Flow {
     /// How fast the receiving application reads; none: all there is, at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reader: Option<Reader>,
+}
+
+fn is_forward(direction: &Direction) -> bool {
+    *direction == Direction::Forward
 }
 
 /// An application that reads at a rate.

@@ -1,7 +1,7 @@
 //! How resolved values are written, so that the scenario parser reads the same value back.
 
 use super::format::values::Choice;
-use fullpipe_sim::config::{QueueLimit, ReceivePath};
+use fullpipe_sim::config::{Direction, QueueLimit, ReceivePath};
 use fullpipe_sim::units::{Framing, Time};
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
@@ -94,6 +94,13 @@ pub fn receive_path<S: Serializer>(value: &ReceivePath, s: S) -> Written<S> {
     s.serialize_str(match value {
         ReceivePath::Napi => "napi",
         ReceivePath::NetifRx => "netif_rx",
+    })
+}
+/// Where a flow's data goes.
+pub fn direction<S: Serializer>(value: &Direction, s: S) -> Written<S> {
+    s.serialize_str(match value {
+        Direction::Forward => "forward",
+        Direction::Backward => "backward",
     })
 }
 /// Overridden behaviours; switches as booleans.

@@ -3,7 +3,7 @@
 use fullpipe::analysis::document::FORMAT;
 use fullpipe::analysis::{self, Made, RunMeta};
 use fullpipe::engine;
-use fullpipe::scenario::{Scenario, SetOption, load, recipe};
+use fullpipe::scenario::{Scenario, SetOption, Source, load, recipe};
 use fullpipe::trace::recording::Recording;
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
@@ -32,7 +32,7 @@ fn a_plan_tells_what_the_analysis_must_know() {
         assert_eq!(meta.mss, 8960);
         assert_eq!(meta.flows.len(), 1);
         assert_eq!(meta.flows[0].kernel, "2.6.20");
-        assert_eq!(meta.bottlenecks, ["router", "sender.tx_ring"]);
+        assert_eq!(meta.ways[0].bottlenecks, ["router", "sender.tx_ring"]);
         let figures = meta.published.expect("each variant has published figures");
         assert!(figures.run.rows.len() >= 9 && figures.source.contains("2007"));
     }
@@ -85,4 +85,39 @@ fn runs_of_several_engines_bear_their_names_and_are_compared_where_both_are_ther
     assert!(one.comparisons.is_empty() && one.missing.contains(&on_sim));
     let alone = analysis::document(&scenario, &["sim"], vec![run(&name)]);
     assert!(alone.comparisons.is_empty() && !alone.missing.contains(&name));
+}
+
+/// A flow over a path with a narrow link, and the same seen from the other host.
+fn seen_from(here: bool) -> Scenario {
+    let narrow = r#"[{ kind = "link", name = "link", rate = "20Mbit", queue = { limit = "200kB" } }, { kind = "delay", name = "far", delay = "20ms" }]"#;
+    let wide = r#"[{ kind = "delay", name = "home", delay = "20ms" }]"#;
+    let (older, newer) = ("kernel = \"3.14\"\nhz = 1000", "kernel = \"6.12\"\nhz = 1000");
+    let (direction, forward, back, sender, receiver) = match here {
+        true => ("forward", narrow, wide, newer, older),
+        false => ("backward", wide, narrow, older, newer),
+    };
+    let text = format!(
+        "duration = \"4s\"\n[path]\nforward = {forward}\nback = {back}\n[hosts.sender]\n{sender}\n\
+         [hosts.receiver]\n{receiver}\n[[flow]]\nname = \"bulk\"\nduration = \"4s\"\ndirection = \"{direction}\"\n"
+    );
+    load(&Source::text("seen.toml", &text), &[], &[]).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn a_flow_that_goes_backward_is_held_back_by_the_way_that_its_data_goes() {
+    let facts = [true, false].map(|here| {
+        let scenario = seen_from(here);
+        let plan = &scenario.plans()[0];
+        let mut recording = Recording::default();
+        let simulator = engine::find("sim").unwrap();
+        simulator.run(&plan.resolved, &mut recording, &mut Until(Time::secs(10))).unwrap();
+        let meta = RunMeta::from_plan(&scenario, plan, Made::default());
+        let run = analysis::run(&meta, &recording);
+        run.flows[0].clone()
+    });
+    let [there, back] = facts;
+    assert!(!there.backward && back.backward);
+    assert_eq!(there.kernel, "6.12");
+    assert!(there.limits["link"] > 0.5 && there.time_to_full_rate_s.is_some(), "{there:?}");
+    assert_eq!(there, analysis::document::Flow { backward: false, ..back });
 }

@@ -4,7 +4,7 @@ use fullpipe::scenario::{
     App, Beside, Element, Reader, Resolved, Scenario, SetOption, Source, Target, Tolerance, load,
     recipe, recipes,
 };
-use fullpipe_sim::config::QueueLimit;
+use fullpipe_sim::config::{Direction, QueueLimit};
 use fullpipe_sim::units::{Framing, Rate, Time};
 use serde_json::json;
 
@@ -85,6 +85,20 @@ fn a_reader_takes_64_kib_at_a_time_unless_it_is_said() {
     assert_eq!(run.flow[0].reader, Some(Reader { rate: Rate::mbit(50), read: 65_536 }));
     let run = only(SHORT, &["flow.bulk.reader={ rate = \"1Gbit\", read = \"1B\" }"]);
     assert_eq!(run.flow[0].reader, Some(Reader { rate: Rate::gbit(1), read: 1 }));
+}
+
+#[test]
+fn a_flow_goes_forward_unless_it_is_said_and_is_its_senders() {
+    let newer = "hosts.receiver.kernel=6.12";
+    let run = only(SHORT, &[newer]);
+    assert_eq!(run.flow[0].direction, Direction::Forward);
+    assert_eq!(run.flow[0].congestion.parameters["initial_ssthresh"], 100);
+    assert_eq!(run.hosts_of(&run.flow[0]).map(|(name, _)| name), ["sender", "receiver"]);
+    let run = only(SHORT, &[newer, "flow.bulk.direction=backward"]);
+    assert_eq!(run.flow[0].direction, Direction::Backward);
+    assert_eq!(run.flow[0].congestion.parameters["initial_ssthresh"], 0);
+    assert_eq!(run.hosts_of(&run.flow[0]).map(|(name, _)| name), ["receiver", "sender"]);
+    assert_eq!(only(&run.to_toml(), &[]), run);
 }
 
 #[test]

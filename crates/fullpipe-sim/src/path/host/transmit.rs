@@ -98,18 +98,21 @@ impl Transmit {
         }
     }
 
-    /// Offers packets, each an skb of its own that is offered at its time, if all of them go on the wire
-    /// at once; whether they do.
-    pub fn push_each(&mut self, packets: &Train, out: &mut Vec<Train>) -> bool {
-        let Queue::PfifoFast(qdisc) = &mut self.qdisc else { return false };
-        if self.numbered || !self.ring.passes(packets) {
-            return false;
-        }
+    /// Whether packets, each an skb of its own that is offered at its time, all go on the wire at once; smaller
+    /// ones do then, too.
+    pub fn passes_each(&mut self, packets: &Train) -> bool {
+        let at_once = matches!(self.qdisc, Queue::PfifoFast(_)) && !self.numbered;
+        at_once && self.ring.passes(packets)
+    }
+
+    /// Offers packets of which [`Transmit::passes_each`] is true.
+    pub fn pass_each(&mut self, packets: &Train, out: &mut Vec<Train>) {
+        let Queue::PfifoFast(qdisc) = &mut self.qdisc else { return };
         // What waited in front of the ring has entered it, and left.
+        self.ring.free(packets.first.0);
         qdisc.forget_entered(packets.first);
         qdisc.pass(packets);
         self.ring.pass(packets, out);
-        true
     }
 
     /// When the qdisc is to be woken without an skb that comes.

@@ -82,7 +82,8 @@ impl TxRing {
         entry
     }
 
-    fn free(&mut self, now: u64) {
+    /// Forgets what has left by `now`.
+    pub(super) fn free(&mut self, now: u64) {
         while let Some(run) = self.finishes.front_mut() {
             if run.first > now {
                 return;

@@ -31,11 +31,6 @@ impl Acks {
         self.logs.len()
     }
 
-    /// The number of the next entry.
-    pub(crate) fn next(&self, flow: usize) -> u64 {
-        self.logs[flow].next()
-    }
-
     /// Adds an entry and returns its number.
     pub(crate) fn push(&mut self, flow: usize, ack: &Ack) -> u64 {
         self.entries += 1;
@@ -43,10 +38,12 @@ impl Acks {
     }
 
     /// Adds `count` entries: `first`, and those that only tell of `growth` bytes more each in their first
-    /// SACK block, if they have any.
-    pub(crate) fn push_row(&mut self, flow: usize, first: &Ack, growth: u32, count: u32) {
+    /// SACK block, if they have any. Returns the first one's number.
+    pub(crate) fn push_row(&mut self, flow: usize, first: &Ack, growth: u32, count: u32) -> u64 {
+        let number = self.logs[flow].next();
         self.entries += count as usize;
         self.logs[flow].push_row(first, growth.into(), count.into());
+        number
     }
 
     /// The entry `number`. In order, those before it were lost on the way.

@@ -5,13 +5,12 @@ use crate::record::{Record, ToTheEnd};
 use fullpipe_sim::config::Config;
 use fullpipe_sim::sim;
 use fullpipe_sim::trace::{Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample};
-use fullpipe_sim::units::Time;
 
 /// Watches a point beside keeping a record.
 struct Watched {
     record: Record,
     point: Point,
-    times: Vec<Time>,
+    packets: Vec<Packet>,
 }
 
 impl Sink for Watched {
@@ -31,8 +30,14 @@ impl Sink for Watched {
         Some(self.point)
     }
     fn packet(&mut self, packet: &Packet) {
-        self.times.push(packet.time);
+        self.packets.push(packet.clone());
     }
+}
+
+fn watched(config: &Config, point: Point) -> Result<Watched, String> {
+    let mut watched = Watched { record: Record::default(), point, packets: Vec::new() };
+    sim::run(config, &mut watched, &mut ToTheEnd)?;
+    Ok(watched)
 }
 
 /// Whoever watches changes nothing, and sees packets in order of time, also where the path reorders
@@ -41,10 +46,28 @@ pub fn change_nothing(config: &Config, plain: &Record) -> Result<(), String> {
     let element = (!config.forward.is_empty()).then(|| Point::Element(config.forward.len() - 1));
     let points = [Point::SenderQdisc, Point::SenderWire, Point::Receiver];
     for point in points.into_iter().chain(element) {
-        let mut watched = Watched { record: Record::default(), point, times: Vec::new() };
-        sim::run(config, &mut watched, &mut ToTheEnd)?;
+        let watched = watched(config, point)?;
         hold!(watched.record == *plain, "{point:?}");
-        hold!(watched.times.is_sorted(), "{point:?}");
+        hold!(watched.packets.is_sorted_by_key(|packet| packet.time), "{point:?}");
     }
+    Ok(())
+}
+
+/// In a run that is turned round the other host sees the same packets go and come, whatever their flows' direction.
+pub fn turn_with_the_run(config: &Config, turned: &Config) -> Result<(), String> {
+    let seen = |config, point, turns| {
+        let mut packets = watched(config, point)?.packets;
+        for packet in &mut packets {
+            packet.forward ^= turns;
+            packet.dropped.iter_mut().for_each(|dropped| dropped.stage = 0);
+        }
+        // What is seen at one time at both hosts is seen in the hosts' order.
+        packets.sort_by_key(|packet| (packet.time, packet.forward));
+        Ok::<_, String>(packets)
+    };
+    let (here, there) =
+        (seen(config, Point::SenderQdisc, false)?, seen(turned, Point::Receiver, true)?);
+    let differ = here.iter().zip(&there).find(|(a, b)| a != b);
+    hold!(differ.is_none() && here.len() == there.len(), "{differ:#?}");
     Ok(())
 }

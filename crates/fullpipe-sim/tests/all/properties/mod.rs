@@ -6,6 +6,7 @@ mod flows;
 mod hashes;
 mod link;
 mod stages;
+mod turned;
 mod ways;
 
 use crate::random;
@@ -46,6 +47,18 @@ fn every_stage_keeps_its_books() {
 fn a_run_that_is_watched_is_the_same() {
     random::check(300, scenarios::config(SIZE), |config| {
         captures::change_nothing(config, &run(config)?)
+    });
+}
+
+#[test]
+fn a_run_that_is_turned_round_is_the_same() {
+    on_every_scenario(|config| turned::same(&run(config)?, &run(&turned::round(config))?));
+}
+
+#[test]
+fn captures_turn_with_the_run() {
+    random::check(300, scenarios::config(SIZE), |config| {
+        captures::turn_with_the_run(config, &turned::round(config))
     });
 }
 

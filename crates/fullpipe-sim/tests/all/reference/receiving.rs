@@ -53,7 +53,13 @@ impl ReceivingFlow {
 
 impl Host {
     fn send(&mut self, flow: usize, cpu: Time, body: Body, headers: u32, agenda: &mut Agenda) {
-        let packet = Packet { flow, skb: 0, ip_len: headers, body };
+        let blocks = match &body {
+            Body::Ack(ack) => ack.sacks.map_or(0, |sacks| sacks.count as u32),
+            _ => 0,
+        };
+        // Two times no operation, kind and length, then two numbers for each block.
+        let sacks = if blocks > 0 { 4 + 8 * blocks } else { 0 };
+        let packet = Packet { flow, skb: 0, ip_len: headers + sacks, body };
         self.transmit.offer(cpu, Skb::plain(vec![packet]), agenda);
         self.follow();
     }

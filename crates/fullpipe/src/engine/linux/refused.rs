@@ -4,6 +4,7 @@ use super::kernel::Family;
 use crate::engine::Failed;
 use crate::scenario::{Flow, Resolved, congestion};
 use fullpipe_guest::refusal::{Asked, Refusal, Role, Whose};
+use fullpipe_sim::config::Direction;
 
 /// The end of a run of which the kernel has refused a value. Where no key of the scenario stands for it, the fault is
 /// not the scenario's.
@@ -36,8 +37,9 @@ impl Wanted {
 fn wanted(asked: &Asked, run: &Resolved, family: Family) -> Option<Wanted> {
     match asked {
         Asked::Sysctl { of, name, value } => {
+            let receives = if run.has(Direction::Forward) { "receiver" } else { "sender" };
             let value = if value.contains(' ') { format!("\"{value}\"") } else { value.clone() };
-            Some(Wanted::new(sysctl(*of, name)?, value))
+            Some(Wanted::new(sysctl(*of, name, receives)?, value))
         }
         Asked::Option { flow, role, name, value } => {
             let flow = &run.flow.get(*flow)?.name;
@@ -51,16 +53,15 @@ fn wanted(asked: &Asked, run: &Resolved, family: Family) -> Option<Wanted> {
     }
 }
 
-/// The key of a sysctl; none for what the engine itself sets.
-fn sysctl(of: Whose, name: &str) -> Option<String> {
+/// The key of a sysctl; none for what the engine itself sets. `receives` is the host whose `rmem_max` is taken.
+fn sysctl(of: Whose, name: &str, receives: &str) -> Option<String> {
     let dotted = name.replace('/', ".");
     match (of, dotted.as_str()) {
         (Whose::Host(role), "net.ipv4.tcp_timestamps") => {
             Some(format!("hosts.{}.timestamps", host(role)))
         }
         (Whose::Host(role), _) => Some(format!("hosts.{}.sysctl.{dotted}", host(role))),
-        // It is the kernel's, and the receiver's is taken.
-        (Whose::Kernel, "net.core.rmem_max") => Some(format!("hosts.receiver.sysctl.{dotted}")),
+        (Whose::Kernel, "net.core.rmem_max") => Some(format!("hosts.{receives}.sysctl.{dotted}")),
         (Whose::Kernel | Whose::Router, _) => None,
     }
 }

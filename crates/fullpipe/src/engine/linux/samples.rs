@@ -281,7 +281,7 @@ mod tests {
     };
 
     fn samples(end: u64) -> Samples {
-        Samples::new(vec![card_stage(&QUEUE)], &[true], 1448, MS, end)
+        Samples::new(vec![card_stage("sender", &QUEUE, 1)], &[true], 1448, MS, end)
     }
 
     fn take(samples: &mut Samples, kind: u16, time_ns: u64, body: &[u8]) {

@@ -351,20 +351,19 @@ pub(super) fn open(queue: &scenario::Qdisc) -> Vec<Qdisc> {
     }
 }
 
-/// Stage of the sender's queue.
-pub(super) fn card_stage(queue: &scenario::Qdisc) -> Watched {
+/// Stage of a host's queue, "sender" or "receiver", on a path of so many routers.
+pub(super) fn card_stage(host: &str, queue: &scenario::Qdisc, routers: usize) -> Watched {
     let (unit, capacity) = match queue.limit {
         QueueLimit::Bytes(bytes) => ("byte", bytes),
         QueueLimit::Packets(packets) => ("skb", packets.into()),
     };
-    let info = StageInfo {
-        index: 0,
-        name: "sender.qdisc".into(),
-        kind: "qdisc",
-        direction: "forward",
-        unit,
-        capacity: Some(capacity),
+    let (direction, namespace, device) = match host {
+        "sender" => ("forward", 0, RIGHT_DEVICE),
+        _ => ("back", routers as u16 + 1, LEFT_DEVICE),
     };
-    let counters = Counters { namespace: 0, device: RIGHT_DEVICE, handle: qdisc_handle(1) };
+    let name = format!("{host}.qdisc");
+    let info =
+        StageInfo { index: 0, name, kind: "qdisc", direction, unit, capacity: Some(capacity) };
+    let counters = Counters { namespace, device, handle: qdisc_handle(1) };
     Watched { info, seen: Seen::Qdisc(counters), serial: None }
 }

@@ -90,7 +90,7 @@ fn flow(flow: &Flow) -> config::Flow {
     let parameters = flow.congestion.parameters.iter();
     config::Flow {
         name: flow.name.clone(),
-        direction: config::Direction::Forward,
+        direction: flow.direction,
         congestion: flow.congestion.name.clone(),
         parameters: parameters.map(|(name, value)| (name.clone(), *value)).collect(),
         slow_start: flow.slow_start.as_ref().map(|own| config::SlowStart {

@@ -3,7 +3,7 @@
 use crate::engine::Support;
 use crate::scenario::{Discipline, Element, Flow, Host, QdiscKind, Resolved};
 use fullpipe_sim::cc;
-use fullpipe_sim::tcp::{options, profile};
+use fullpipe_sim::tcp::{ecn, options, profile};
 
 /// The keys of `run` that it refuses.
 pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
@@ -52,8 +52,11 @@ fn unknown_options(run: &Resolved) -> Vec<(String, Support)> {
 
 /// ECN of kernels whose rules of it are not modelled.
 fn ecn(run: &Resolved) -> Option<(String, Support)> {
-    let why = fullpipe_sim::tcp::ecn::check(&super::config(run)).err()?;
-    Some(refused("hosts.sender.sysctl.net.ipv4.tcp_ecn".into(), why))
+    let config = super::config(run);
+    let why = ecn::check(&config).err()?;
+    let asks = config.flows.iter().map(|flow| config.hosts_of(flow)[0]);
+    let (host, _) = asks.into_iter().find(|(_, host)| ecn::asks(host, 0))?;
+    Some(refused(format!("hosts.{host}.sysctl.net.ipv4.tcp_ecn"), why))
 }
 
 fn of_queues(run: &Resolved) -> impl Iterator<Item = (String, Support)> {

@@ -41,7 +41,8 @@ pub(super) fn card(index: usize, run: &Run) -> String {
 fn subtitle(run: &Run) -> String {
     let mut parts: Vec<String> = Vec::new();
     for flow in &run.flows {
-        let part = format!("{} on Linux {}", flow.congestion, flow.kernel);
+        let way = if flow.backward { ", backward" } else { "" };
+        let part = format!("{} on Linux {}{way}", flow.congestion, flow.kernel);
         if !parts.contains(&part) {
             parts.push(part);
         }

@@ -24,7 +24,10 @@ const WIDE: [Column; 2] = [number("in flight", "pkts"), words("held back by")];
 /// Heading and table.
 pub fn lines(run: &Run, flow: &Flow, style: Style) -> Vec<String> {
     let (variant, name) = (&run.variant, &flow.name);
-    let text = format!("{variant} / {name}: {} on Linux {}", flow.congestion, flow.kernel);
+    let mut text = format!("{variant} / {name}: {} on Linux {}", flow.congestion, flow.kernel);
+    if flow.backward {
+        text += ", backward";
+    }
     let mut lines: Vec<String> =
         wrap(&text, "", style.columns()).iter().map(|line| style.bold(line)).collect();
     let rows: Vec<Vec<String>> = flow.intervals.iter().map(|i| row(i, style)).collect();

@@ -109,6 +109,7 @@ fn stage(name: &str, kind: &str, direction: &str, (entered, dropped): (u64, u64)
 fn flow(name: &str, congestion: &str, intervals: Vec<Interval>) -> Flow {
     Flow {
         name: name.into(),
+        backward: false,
         congestion: congestion.into(),
         kernel: "2.6.20".into(),
         clock_start_s: 0.08,

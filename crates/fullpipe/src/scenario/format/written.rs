@@ -14,7 +14,7 @@ use super::values::{
 };
 use crate::scenario::path::{Elements, PathQueue, TimerKeys};
 use crate::scenario::resolved::Clock;
-use fullpipe_sim::config::ReceivePath;
+use fullpipe_sim::config::{Direction, ReceivePath};
 use fullpipe_sim::units::Framing;
 
 /// Longest time: ten years, in nanoseconds.
@@ -207,10 +207,12 @@ group! {
 }
 
 group! {
-    /// A flow from the sender to the receiver. It needs `duration` or `bytes`; with both, the first one ends it.
+    /// A flow: one connection. It needs `duration` or `bytes`; with both, the first one ends it.
     Flow "[[flow]]" {
         /// Name, unique; dotted keys and metrics address the flow by it.
         name: Name, Required;
+        /// Where its data goes: forward from `hosts.sender` to `hosts.receiver`, or backward. The host that sends it connects and has the flow's sending socket.
+        direction: Direction, Is("forward");
         /// Congestion control, with parameters.
         congestion: Congestion, Absent("the kernel profile's default");
         /// How slow start goes and ends, with parameters: as congestion control and kernel have it, or another way.
@@ -358,4 +360,5 @@ choices! {
     }
     AppKind { "bulk" = AppKind::Bulk, "rate" = AppKind::Rate }
     Clock { "accept" = Clock::Accept }
+    Direction { "forward" = Direction::Forward, "backward" = Direction::Backward }
 }

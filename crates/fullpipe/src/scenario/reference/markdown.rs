@@ -8,7 +8,9 @@ use crate::scenario::format::quantity::{
     DESCRIPTORS, Dimension, PACKETS, RATE, SIZE, TIME, TIME_PER_BYTE, TIME_PER_PACKET,
 };
 use crate::scenario::format::sysctl::{SYSCTLS, written};
-use crate::scenario::metric::{FLOW, LIMITS, Metric, RECEIVER_STAGES, SENDER_STAGES, STAGE};
+use crate::scenario::metric::{
+    BACKWARD_STAGES, FLOW, LIMITS, Metric, RECEIVER_STAGES, SENDER_STAGES, STAGE,
+};
 use crate::scenario::profile::{self, KERNELS, Kernel};
 use crate::scenario::published;
 use crate::scenario::{congestion, slow_start};
@@ -293,10 +295,12 @@ fn metrics(page: &mut String) {
     let limits: Vec<&str> = crate::trace::limits::limit_names().collect();
     let _ = writeln!(
         page,
-        "\nStages are the path's elements by name, and the hosts': `sender.` with {}; `receiver.` with {}.\n\
+        "\nStages are the path's elements by name, and the hosts': `sender.` with {}; `receiver.` with {}; where a \
+         flow goes backward also {}.\n\
          LIMIT is one of {}. A tolerance is in the metric's unit, or relative: `\"2 %\"`.",
         list(SENDER_STAGES),
         list(RECEIVER_STAGES),
+        list(BACKWARD_STAGES),
         list(&limits),
     );
 }

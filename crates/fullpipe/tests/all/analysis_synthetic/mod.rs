@@ -1,9 +1,10 @@
 //! Recordings made by hand and by chance, for the tests of trace and analysis.
 #![allow(dead_code)]
 
-use fullpipe::analysis::{FlowMeta, RunMeta};
+use fullpipe::analysis::{FlowMeta, RunMeta, WayMeta};
 use fullpipe::trace::recording::Recording;
 use fullpipe::trace::schema::{EVENT_KINDS, Row, stage_kinds};
+use fullpipe_sim::config::Direction;
 use fullpipe_sim::trace::{Counter, Event, EventKind, FlowSample, Limit, StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 use proptest::prelude::*;
@@ -21,6 +22,7 @@ pub fn meta() -> RunMeta {
         partial: false,
         flows: vec![FlowMeta {
             name: "bulk".into(),
+            direction: Direction::Forward,
             congestion: "cubic".into(),
             kernel: "2.6.20".into(),
             start: Time::ZERO,
@@ -31,8 +33,10 @@ pub fn meta() -> RunMeta {
         first_interval: Time::secs(1),
         clock_offset: Time::ZERO,
         sample: Time::ms(100),
-        bottlenecks: vec!["link".into()],
-        capacity_mbit: None,
+        ways: [
+            WayMeta { bottlenecks: vec!["link".into()], capacity_mbit: None },
+            WayMeta::default(),
+        ],
         published: None,
         expectations: Vec::new(),
     }

@@ -43,6 +43,27 @@ fn a_host_has_the_queue_that_it_is_given() {
     }
 }
 
+/// A host that sends data has a card, whose queue is a stage of the way on which its data goes.
+#[test]
+fn a_flow_goes_backward_from_the_receivers_card() {
+    let text = |sets: &[&str]| {
+        let text = devices(sets);
+        let of_receiver = text.lines().filter(|line| line.starts_with("receiver"));
+        of_receiver.map(String::from).collect::<Vec<_>>().join("; ")
+    };
+    assert_eq!(text(&[]), "");
+    let backward = "flow.bulk.direction=backward";
+    let expected = "receiver: tbf rate 10000000000 burst 6538 limit 4294967295 overhead 24; \
+                    receiver: Pfifo { limit: 1000 }";
+    assert_eq!(text(&[backward]), expected);
+    let plan = linux::plan(&resolved(&[backward])).expect("it can be asked");
+    assert!(plan.flows[0].backward);
+    let card = plan.watched.iter().find(|watch| usize::from(watch.namespace) > plan.routers.len());
+    assert_eq!(card.map(|watch| watch.device), Some(fullpipe_guest::record::LEFT_DEVICE));
+    // What is granted is what the host allows that has this end.
+    assert_eq!(plan.flows[0].sndbuf, Some(212_992));
+}
+
 /// One kernel has one value for all flows, which may be the default of none, some or all.
 #[test]
 fn parameters_of_one_algorithm_are_the_same_in_all_flows() {

@@ -32,15 +32,19 @@ fn origin(case: &Case, kernel: &Record) -> Origin {
     }
 }
 
+/// All of them, or those of the file that `FULLPIPE_PARITY` names (without `.toml`).
 #[test]
 #[ignore = "records all golden tables anew, which takes minutes and a kernel"]
 fn record() {
-    let cases = suite::all();
+    let only = std::env::var("FULLPIPE_PARITY").ok();
+    let is_asked = |file: &str| only.as_ref().is_none_or(|only| only == file);
+    let of_file = |case: &Case| is_asked(case.name.split('/').next().unwrap_or_default());
+    let cases: Vec<Case> = suite::all().into_iter().filter(of_file).collect();
     let Some(kernel) = runs::kernel(&cases[0]) else { return };
     if let Ok(old) = std::fs::read_dir(suite::folder().join("golden")) {
-        old.for_each(|entry| {
-            std::fs::remove_dir_all(entry.expect("a folder").path()).expect("removed")
-        });
+        let old = old.map(|entry| entry.expect("a folder"));
+        let old = old.filter(|entry| entry.file_name().to_str().is_some_and(is_asked));
+        old.for_each(|entry| std::fs::remove_dir_all(entry.path()).expect("removed"));
     }
     let done = AtomicUsize::new(0);
     parallel(&cases, |case: &Case| {

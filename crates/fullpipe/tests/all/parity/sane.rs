@@ -1,7 +1,7 @@
 //! What no run can break: counters that grow, a link's rate, the path's delay, lists of losses.
 
 use fullpipe::parity::table::{Row, Table};
-use fullpipe::scenario::Resolved;
+use fullpipe::scenario::{Host, Resolved};
 use fullpipe_sim::config::Element;
 use fullpipe_sim::units::Time;
 
@@ -24,7 +24,7 @@ pub fn possible(name: &str, run: &Resolved, table: &Table) {
     for (index, flow) in run.flow.iter().enumerate() {
         let rows = table.flow(index);
         grows(name, &rows);
-        round_trips(name, run, &rows);
+        round_trips(name, run, run.hosts_of(flow)[0].1, &rows);
         let last = rows[rows.len() - 1];
         if let (Some(bytes), Some(at)) = (flow.bytes, table.complete[index].1) {
             assert_eq!(last.delivered, bytes, "{name}");
@@ -86,8 +86,7 @@ fn grows(name: &str, rows: &[&Row]) {
 
 /// srtt is no less than the path's delay, where it was measured at all. Kernels before 3.15 measure in jiffies, later ones
 /// by timestamps of 1 ms where what was acknowledged has been sent twice.
-fn round_trips(name: &str, run: &Resolved, rows: &[&Row]) {
-    let host = &run.hosts.sender;
+fn round_trips(name: &str, run: &Resolved, host: &Host, rows: &[&Row]) {
     let fine = host.kernel.starts_with("6.");
     for row in rows.iter().filter(|row| row.srtt_us > 0) {
         let grain = match fine {
@@ -100,22 +99,25 @@ fn round_trips(name: &str, run: &Resolved, rows: &[&Row]) {
     }
 }
 
-/// Between two rows the receiver can have no more than the slowest link lets pass, what waits for a
+/// Between two rows a receiver can have no more than the slowest link of its way lets pass, what waits for a
 /// filled hole aside: that counts from the start.
 fn no_more_than_the_link_carries(name: &str, run: &Resolved, table: &Table) {
-    let rated = run.path.forward.iter().filter_map(|element| element.rate());
-    let (rate, framing) = rated.min_by_key(|(rate, _)| rate.0).expect("a link");
-    let frame = f64::from(run.path.mtu + framing.overhead());
-    let payload_per_s = rate.0 as f64 / 8.0 * f64::from(run.mss()) / frame;
-    let starts = run.flow.iter().map(|flow| flow.start);
-    let first = starts.min().expect("a flow") + floor(run);
-    for row in table.flow(0) {
-        let all: u64 =
-            table.rows.iter().filter(|r| r.time_s == row.time_s).map(|r| r.delivered).sum();
-        // Data leaves one round trip after the start, when the handshake is over.
-        let time_s = (row.time_s - first.as_secs_f64()).max(0.0) + SLACK_S;
-        let most = payload_per_s * time_s + FRAMES * frame;
-        assert!(all as f64 <= most, "{name}: {all} bytes at {} s, {most} at most", row.time_s);
+    for (direction, elements, _) in run.ways_of_data() {
+        let flows: Vec<usize> =
+            (0..run.flow.len()).filter(|flow| run.flow[*flow].direction == direction).collect();
+        let rated = elements.iter().filter_map(|element| element.rate());
+        let (rate, framing) = rated.min_by_key(|(rate, _)| rate.0).expect("a link");
+        let frame = f64::from(run.path.mtu + framing.overhead());
+        let payload_per_s = rate.0 as f64 / 8.0 * f64::from(run.mss()) / frame;
+        let first = flows.iter().map(|flow| run.flow[*flow].start).min().expect("a flow");
+        let first = first + floor(run);
+        for (at, row) in table.flow(flows[0]).iter().enumerate() {
+            let all: u64 = flows.iter().map(|flow| table.flow(*flow)[at].delivered).sum();
+            // Data leaves one round trip after the start, when the handshake is over.
+            let time_s = (row.time_s - first.as_secs_f64()).max(0.0) + SLACK_S;
+            let most = payload_per_s * time_s + FRAMES * frame;
+            assert!(all as f64 <= most, "{name}: {all} bytes at {} s, {most} at most", row.time_s);
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::ecn::Ecn;
 use crate::sim::Shared;
 use crate::sim::host::Host;
-use crate::tcp::Segment;
+use crate::tcp::{LONGEST_SACK_OPTION, Segment};
 use crate::train::{Kind, Train};
 
 impl Host {
@@ -32,42 +32,46 @@ impl Host {
         if due <= packets.last() || shared.capture.is_some() {
             return false;
         }
-        let acks = Train {
-            kind: Kind::Ack,
-            skb: 0,
-            number: shared.acks.next(flow),
-            len: 0,
-            ip_len: shared.headers,
-            ecn: Ecn::NotEct,
-            ece: false,
-            cwr: false,
-            tsval: 0,
-            tsecr: 0,
-            ..*packets
-        };
-        if !self.out.transmit.push_each(&acks, &mut self.out.wire) {
+        let largest = Train { ip_len: shared.headers + LONGEST_SACK_OPTION, ..*packets };
+        if !self.out.transmit.passes_each(&largest) {
             return false;
         }
-        self.tell(packets, shared);
+        self.acknowledge_each(packets, shared);
         true
     }
 
     /// The first packet may tell of a new block; the others lengthen it, most often.
-    fn tell(&mut self, packets: &Train, shared: &mut Shared) {
+    fn acknowledge_each(&mut self, packets: &Train, shared: &mut Shared) {
         let flow = usize::from(packets.flow);
-        let tcp = &mut self.receives[flow].tcp;
         let Train { len, tsval, tsecr, .. } = *packets;
-        for i in 0..packets.count {
-            let (seq, left) = (packets.number_of(i), packets.count - i);
-            if let Some(first) = tcp.on_row_beyond_hole(seq, len, left) {
-                return shared.acks.push_row(flow, &first, len, left);
-            }
-            let ack = tcp.on_segment(
-                packets.time(i),
-                Segment { seq, len, tsval, tsecr, ..Segment::default() },
-            );
-            let ack = ack.expect("what does not move rcv_nxt is acknowledged at once");
-            shared.acks.push(flow, &ack);
+        let mut at = 0;
+        while at < packets.count {
+            let (seq, left) = (packets.number_of(at), packets.count - at);
+            let tcp = &mut self.receives[flow].tcp;
+            let (ack, count) = match tcp.on_row_beyond_hole(seq, len, left) {
+                Some(first) => (first, left),
+                None => {
+                    let segment = Segment { seq, len, tsval, tsecr, ..Segment::default() };
+                    let ack = tcp.on_segment(packets.time(at), segment);
+                    (ack.expect("what does not move rcv_nxt is acknowledged at once"), 1)
+                }
+            };
+            let acks = Train {
+                kind: Kind::Ack,
+                skb: 0,
+                number: shared.acks.push_row(flow, &ack, len, count),
+                len: 0,
+                ip_len: shared.headers + ack.option_bytes(),
+                ecn: Ecn::NotEct,
+                ece: false,
+                cwr: false,
+                tsval: 0,
+                tsecr: 0,
+                push: false,
+                ..packets.part(at, count)
+            };
+            self.out.transmit.pass_each(&acks, &mut self.out.wire);
+            at += count;
         }
     }
 }

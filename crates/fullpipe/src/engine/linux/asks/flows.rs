@@ -5,17 +5,19 @@ use crate::engine::Support;
 use crate::engine::linux::kernel::Family;
 use crate::scenario::{App, Flow, QdiscKind, Resolved, congestion};
 use fullpipe_guest::plan;
+use fullpipe_sim::config::Direction;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the guest is asked for a flow of `run`.
 pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
-    let hosts = &run.hosts;
+    let [(_, sender), (_, receiver)] = run.hosts_of(flow);
     // What setsockopt grants (net.core.wmem_max, rmem_max), which in this kernel both hosts share.
     let granted = |asked: Option<u64>, most: u64| asked.map(|bytes| bytes.min(most));
     plan::Flow {
+        backward: flow.direction == Direction::Backward,
         congestion: flow.congestion.name.clone(),
-        sndbuf: granted(flow.sndbuf, hosts.sender.sysctl.modelled.wmem_max),
-        rcvbuf: granted(flow.rcvbuf, hosts.receiver.sysctl.modelled.rmem_max),
+        sndbuf: granted(flow.sndbuf, sender.sysctl.modelled.wmem_max),
+        rcvbuf: granted(flow.rcvbuf, receiver.sysctl.modelled.rmem_max),
         sender_options: options(&flow.sockopt),
         receiver_options: options(&flow.receiver_sockopt),
         start_ns: flow.start.0,
@@ -40,12 +42,13 @@ pub(super) fn answers(run: &Resolved, answers: &mut Answers) {
         );
         answers.push((format!("flow.{}.slow_start", flow.name), Support::Refused(why)));
     }
-    if run.hosts.sender.qdisc.kind != QdiscKind::PfifoFast {
-        return;
-    }
     for flow in &run.flow {
+        let (name, host) = run.hosts_of(flow)[0];
+        if host.qdisc.kind != QdiscKind::PfifoFast {
+            continue;
+        }
         for option in ["IP_TOS", "SO_PRIORITY"].iter().filter(|o| flow.sockopt.contains_key(*o)) {
-            let what = Support::Substituted("the sender's queue has one band".into());
+            let what = Support::Substituted(format!("the {name}'s queue has one band"));
             answers.push((format!("flow.{}.sockopt.{option}", flow.name), what));
         }
     }
@@ -68,7 +71,7 @@ pub(super) fn words(run: &Resolved, family: Family) -> Result<Vec<String>, (Stri
         let known = of_names.entry(name).or_insert_with(|| {
             let module = modules.iter().find(|module| module.name == name);
             let own = module.map(|m| congestion::defaults(m, family.name())).unwrap_or_default();
-            Known { own, usual: usual(name, &run.hosts.sender.kernel) }
+            Known { own, usual: usual(name, &run.hosts_of(flow)[0].1.kernel) }
         });
         for (parameter, value) in &flow.congestion.parameters {
             match known.own.get(parameter) {

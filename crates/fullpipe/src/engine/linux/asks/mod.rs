@@ -9,8 +9,9 @@ use super::kernel::{Family, Hz};
 use super::pieces;
 use super::way::{self, Watched};
 use crate::engine::Support;
-use crate::scenario::Resolved;
+use crate::scenario::{Host, Resolved};
 use fullpipe_guest::plan::{self, Plan, Qdisc};
+use fullpipe_sim::config::Direction;
 use fullpipe_sim::rng::Rng;
 use fullpipe_sim::units::Time;
 
@@ -43,8 +44,16 @@ type Answers = Vec<(String, Support)>;
 /// The keys of `run` that this engine does not do exactly on a kernel of that family.
 pub(super) fn support(run: &Resolved, family: Family) -> Answers {
     let mut answers = Answers::new();
-    for (name, host) in [("sender", &run.hosts.sender), ("receiver", &run.hosts.receiver)] {
-        hosts::answers(&format!("hosts.{name}"), host, family, &mut answers);
+    let backward = run.has(Direction::Backward);
+    let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
+    for (name, host, has_card) in [("sender", sender, true), ("receiver", receiver, backward)] {
+        hosts::answers((&format!("hosts.{name}"), host), has_card, family, &mut answers);
+    }
+    let [of_sender, of_receiver] = [sender, receiver].map(|host| host.sysctl.modelled.rmem_max);
+    if of_sender != of_receiver && backward && run.has(Direction::Forward) {
+        let why = format!("{of_receiver}, which is the receiver's: one kernel has one for both");
+        let key = "hosts.sender.sysctl.net.core.rmem_max";
+        answers.push((key.into(), Support::Substituted(why)));
     }
     let hz = [run.hosts.sender.hz, run.hosts.receiver.hz];
     if hz[0] != hz[1] {
@@ -66,15 +75,19 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
         let why = format!("{} flows; one guest runs {} at most", run.flow.len(), plan::MAX_FLOWS);
         answers.push(refused("flow", &why));
     }
-    let (sender, receiver) = (run.hosts.sender.nic_rate, run.hosts.receiver.nic_rate);
-    if receiver < sender {
+    if receiver.nic_rate < sender.nic_rate && !backward {
         let what = Support::Substituted("ACKs leave the receiver as they are sent".into());
         answers.push(("hosts.receiver.nic_rate".into(), what));
     }
-    let slowest = run.path.forward.iter().filter_map(|element| Some(element.rate()?.0)).min();
-    if slowest.is_none_or(|slowest| sender < slowest) {
-        let what = Support::Substituted("all that waits for the card is in the qdisc".into());
-        answers.push(("hosts.sender.tx_ring".into(), what));
+    for (name, host, way) in
+        [("sender", sender, &run.path.forward), ("receiver", receiver, &run.path.back)]
+    {
+        let slowest = way.iter().filter_map(|element| Some(element.rate()?.0)).min();
+        let is_slower = slowest.is_none_or(|slowest| host.nic_rate < slowest);
+        if is_slower && (name == "sender" || backward) {
+            let what = Support::Substituted("all that waits for the card is in the qdisc".into());
+            answers.push((format!("hosts.{name}.tx_ring"), what));
+        }
     }
     if run.report.sample.0 < CLOSEST {
         answers.push(refused("report.sample", "samples are at least 0.1 ms apart"));
@@ -132,12 +145,20 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     let told = |(key, why): (String, String)| format!("{key}: {why}");
     let (routers, mut stages) = way::routers(run).map_err(told)?;
     let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
-    stages.insert(0, way::card_stage(&sender.qdisc));
+    stages.insert(0, way::card_stage("sender", &sender.qdisc, routers.len()));
+    let backward = run.has(Direction::Backward);
+    if backward {
+        let back = stages.iter().position(|stage| stage.info.direction == "back");
+        let card = way::card_stage("receiver", &receiver.qdisc, routers.len());
+        stages.insert(back.unwrap_or(stages.len()), card);
+    }
     for (index, stage) in stages.iter_mut().enumerate() {
         stage.info.index = index as u16;
     }
-    let card = way::card(sender.nic_rate, &sender.qdisc, run.path.mtu, sender.tso);
-    let card = seeded(card, run.seed, "sender.qdisc");
+    let card = |host: &Host| way::card(host.nic_rate, &host.qdisc, run.path.mtu, host.tso);
+    // A card that sends nothing but ACKs is no limit.
+    let of_receiver = if backward { card(receiver) } else { way::open(&receiver.qdisc) };
+    let receives = if run.has(Direction::Forward) { receiver } else { sender };
     let plan = Plan {
         end_ns: run.duration.0,
         sample_ns: run.report.sample.0,
@@ -149,16 +170,19 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
             ("net/ipv4/tcp_mem".into(), TCP_MEM.into()),
             ("net/core/netdev_max_backlog".into(), "1000000".into()),
             // The window scale that the receiver offers follows from it (tcp_select_initial_window).
-            ("net/core/rmem_max".into(), receiver.sysctl.modelled.rmem_max.to_string()),
+            ("net/core/rmem_max".into(), receives.sysctl.modelled.rmem_max.to_string()),
         ],
         sender: plan::Host {
-            out: plan::Way { qdiscs: card, ..plan::Way::default() },
+            out: plan::Way {
+                qdiscs: seeded(card(sender), run.seed, "sender.qdisc"),
+                ..plan::Way::default()
+            },
             ..hosts::host(sender)
         },
         routers,
         receiver: plan::Host {
             out: plan::Way {
-                qdiscs: seeded(way::open(&receiver.qdisc), run.seed, "receiver.qdisc"),
+                qdiscs: seeded(of_receiver, run.seed, "receiver.qdisc"),
                 ..plan::Way::default()
             },
             ..hosts::host(receiver)
@@ -183,9 +207,8 @@ fn seeded(mut qdiscs: Vec<Qdisc>, seed: u64, name: &str) -> Vec<Qdisc> {
 /// The same on every machine, for it changes what the kernel's tables are like.
 fn memory_mib(run: &Resolved) -> u64 {
     let most = |asked: Option<u64>, tuned: u64| asked.map_or(tuned, |bytes| 2 * bytes);
-    let (sender, receiver) =
-        (&run.hosts.sender.sysctl.modelled, &run.hosts.receiver.sysctl.modelled);
     let buffers = run.flow.iter().map(|flow| {
+        let [sender, receiver] = run.hosts_of(flow).map(|(_, host)| &host.sysctl.modelled);
         most(flow.sndbuf, sender.tcp_wmem[2])
             .saturating_add(most(flow.rcvbuf, receiver.tcp_rmem[2]))
     });
