@@ -10,7 +10,7 @@ fn a_host_has_the_queue_that_it_is_given() {
         let text = devices(sets);
         text.lines().filter(|line| !line.starts_with("router")).collect::<Vec<_>>().join("; ")
     };
-    let card = "sender: tbf rate 9843953185 burst 73051 limit 4294967295 overhead 0; sender: ";
+    let card = "sender: tbf rate 9843953185 burst 73052 limit 4294967295 overhead 0; sender: ";
     let cases = [
         (
             vec!["hosts.sender.qdisc.kind=fq"],
