@@ -164,6 +164,14 @@ impl Port<'_> {
         taken
     }
 
+    /// What leaves the host from now on counts until [`InHost::end_softirq`].
+    pub(super) fn begin_softirq(&mut self) {
+        self.in_host();
+        if let Some((in_host, _)) = &mut self.in_host {
+            in_host.begin_softirq();
+        }
+    }
+
     /// Notes what left a qdisc in which things wait.
     fn note_gone(&mut self) {
         for gone in self.transmit.gone() {
@@ -215,7 +223,7 @@ impl Output for Port<'_> {
         let leaves = self.transmit.last_leaves(self.cpu);
         match &mut self.in_host {
             Some((in_host, _)) if known && taken => in_host.enter(leaves, memory),
-            Some((in_host, _)) if !known && !taken => in_host.settle(self.cpu, memory),
+            Some((in_host, _)) if !known && !taken => in_host.refuse(memory),
             _ => {}
         }
         taken

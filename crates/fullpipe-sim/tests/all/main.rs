@@ -17,6 +17,7 @@ mod receiver_rows;
 mod record;
 mod recovery;
 mod reference;
+mod sacked_skbs;
 mod scenarios;
 mod tcp_buffers;
 mod tcp_profile;

@@ -24,6 +24,12 @@ impl InHost {
         self.bytes += bytes;
     }
 
+    /// One that was to wait is refused. That wakes nobody, or TCP would offer the next one to the same full queue at
+    /// once, again and again (in Linux until ksoftirqd does the work, `tcp_wfree`).
+    pub(crate) fn refuse(&mut self, bytes: u64) {
+        self.bytes -= bytes;
+    }
+
     /// One that waited leaves, or is dropped, at `leaves`. Without memory it is no matter (Linux 6.12
     /// `skb_set_tcp_pure_ack`).
     pub(crate) fn settle(&mut self, leaves: Time, bytes: u64) {
@@ -36,8 +42,7 @@ impl InHost {
 
     /// A softirq begins: what leaves during it counts until it ends, for skbs are freed by softirqs, too
     /// (`tcp_wfree`).
-    pub(super) fn begin_softirq(&mut self, now: Time) {
-        self.at(now);
+    pub(crate) fn begin_softirq(&mut self) {
         self.kept = true;
     }
 

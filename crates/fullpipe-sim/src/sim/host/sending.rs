@@ -114,7 +114,7 @@ impl Host {
         cpu
     }
 
-    /// The same in a softirq. A qdisc in which things wait lets them go by softirqs of its own.
+    /// The same in a softirq.
     fn in_softirq(
         &mut self,
         flow: usize,
@@ -123,10 +123,10 @@ impl Host {
         now: Time,
         work: impl FnOnce(&mut SendingFlow, &mut Port),
     ) -> Time {
-        if !self.out.transmit.holds() {
-            self.sends[flow].in_host.begin_softirq(cpu);
-        }
-        let cpu = self.with_port(flow, cpu, shared, now, work);
+        let cpu = self.with_port(flow, cpu, shared, now, |state, port| {
+            port.begin_softirq();
+            work(state, port);
+        });
         self.sends[flow].in_host.end_softirq();
         cpu
     }

@@ -1,17 +1,14 @@
 //! Where sent skbs meet other than where they were sent: SACKs and retransmissions cut them (`tcp_fragment`), and
 //! what is SACKed side by side becomes one (`tcp_shift_skb_data`). Each skb has a head, which the send buffer counts.
 //!
-//! Source: Linux 6.12 `tcp_fragment`, `tcp_shifted_skb`, `tcp_skb_shift`, `skb_shift`.
+//! Source: Linux 6.12 `tcp_fragment`, `tcp_shifted_skb`, `tcp_skb_shift`.
 
 use super::SendQueue;
 use alloc::collections::BTreeSet;
 
-/// What one skb may describe at most: 65,535 packets of the least size (`TCP_MIN_GSO_SIZE`), bytes.
+/// What one skb may describe at most: 65,535 packets of the least size (`TCP_MIN_GSO_SIZE`), bytes. They lie in no more
+/// pieces of 32 KiB than an skb has (`MAX_SKB_FRAGS`).
 const MOST_BYTES: u64 = 65_535 * 8;
-/// Pieces of memory of one skb at most (`MAX_SKB_FRAGS`).
-const MOST_PIECES: u64 = 17;
-/// What is written lies in pieces of that many bytes (`SKB_FRAG_PAGE_ORDER`).
-const PIECE: u64 = 32_768;
 
 /// See the module's description. Numbers at which an skb ends and the next one begins.
 #[derive(Clone, Debug, Default)]
@@ -104,8 +101,93 @@ impl SendQueue {
         self.wmem_queued -= self.overhead;
     }
 
-    /// Whether an skb may reach from `start` to `end` (`tcp_skb_shift`, `skb_shift`).
+    /// Whether an skb may reach from `start` to `end` (`tcp_skb_shift`).
     pub fn may_hold(start: u64, end: u64) -> bool {
-        end - start < MOST_BYTES && (end - 1) / PIECE - start / PIECE < MOST_PIECES
+        end - start < MOST_BYTES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Time;
+
+    const OVERHEAD: u64 = 100;
+
+    /// `skbs` sent skbs of 10,000 bytes.
+    fn sent(skbs: u64) -> SendQueue {
+        let mut queue = SendQueue::new(OVERHEAD);
+        for number in 0..skbs {
+            queue.write(10_000, false, true);
+            queue.send(number * 10_000, Time::ms(number), 1000);
+        }
+        queue
+    }
+
+    fn memory(queue: &SendQueue) -> (u64, u64) {
+        (queue.wmem_queued / 1000, queue.wmem_queued % 1000 / OVERHEAD)
+    }
+
+    #[test]
+    fn a_cut_costs_a_head_and_a_joint_frees_one() {
+        let mut queue = sent(3);
+        assert_eq!(memory(&queue), (30, 3));
+        queue.cut(4000);
+        queue.cut(4000);
+        queue.cut(10_000);
+        assert_eq!(memory(&queue), (30, 4));
+        assert_eq!((queue.skb_start(3999), queue.skb_end(3999)), (0, Some(4000)));
+        assert_eq!((queue.skb_start(4000), queue.skb_end(4000)), (4000, Some(10_000)));
+        queue.join(10_000);
+        assert_eq!(memory(&queue), (30, 3));
+        assert_eq!((queue.skb_start(19_999), queue.skb_end(4000)), (4000, Some(20_000)));
+        queue.join(20_000);
+        queue.join(4000);
+        assert_eq!(memory(&queue), (30, 1));
+        assert_eq!((queue.skb_start(29_999), queue.skb_end(0)), (0, Some(30_000)));
+    }
+
+    #[test]
+    fn an_ack_frees_the_heads_of_what_ends_below_it() {
+        let mut queue = sent(3);
+        queue.cut(4000);
+        queue.join(10_000);
+        // [0, 4000), [4000, 20,000), [20,000, 30,000).
+        let after = [3000, 4000, 10_000, 19_000, 20_000, 30_000].map(|una| {
+            queue.acknowledge(una, 1000);
+            memory(&queue)
+        });
+        assert_eq!(after, [(27, 3), (26, 2), (20, 2), (11, 2), (10, 1), (0, 0)]);
+    }
+
+    /// Any cuts, joints and ACKs: the memory is that of the skbs that are found one after the other.
+    #[test]
+    fn memory_is_that_of_the_skbs_there_are() {
+        let mut random = crate::rng::Rng::new(1, "borders");
+        for _ in 0..200 {
+            let mut queue = sent(12);
+            let mut una = 0;
+            for _ in 0..40 {
+                let at = una + 1000 * (random.next_u64() % (120 - una / 1000).max(1));
+                match random.next_u64() % 8 {
+                    0 => {
+                        una = at;
+                        queue.acknowledge(una, 1000);
+                    }
+                    1..=4 => queue.cut(at),
+                    _ if at > una && queue.skb_end(at).is_some() && queue.skb_start(at) == at => {
+                        queue.join(at);
+                    }
+                    _ => {}
+                }
+                let (mut heads, mut next) = (0, una);
+                while let Some(end) = queue.skb_end(next) {
+                    assert_eq!(queue.skb_start(next).max(una), next);
+                    assert_eq!(queue.skb_start(end - 1).max(una), next);
+                    (heads, next) = (heads + 1, end);
+                }
+                assert_eq!(queue.wmem_queued, 120_000 - una + heads * OVERHEAD);
+            }
+        }
     }
 }

@@ -119,9 +119,6 @@ impl Output for Port<'_> {
         if taken && self.transmit.is_late() {
             self.held += memory;
             self.follow();
-        } else if self.transmit.is_late() && memory > 0 {
-            // What is refused leaves the host at once (tcp_wfree).
-            self.here.push((self.cpu, memory));
         } else if taken && self.overhead.is_some() {
             self.here.push((self.transmit.last_leaves(self.cpu), memory));
         }
@@ -164,11 +161,7 @@ impl Host {
         cx: &mut Context,
         work: impl FnOnce(&mut SendingFlow, &mut Port),
     ) -> Time {
-        let frees = self.transmit.is_late();
-        if !frees {
-            self.sends[flow].here.retain(|(leaves, _)| *leaves > at.1);
-        }
-        self.work_freeing(flow, at, frees, cx, work)
+        self.work_freeing(flow, at, false, cx, work)
     }
 
     fn work_freeing(
@@ -192,8 +185,10 @@ impl Host {
             here: std::mem::take(&mut self.sends[flow].here),
             held: self.sends[flow].held,
             overhead: self.sends[flow].overhead,
-            in_softirq: !frees,
+            in_softirq: false,
         };
+        port.in_host();
+        port.in_softirq = !frees;
         work(&mut self.sends[flow], &mut port);
         let (cpu, again) = (port.cpu, port.again);
         (self.sends[flow].here, self.sends[flow].held) = (port.here, port.held);
