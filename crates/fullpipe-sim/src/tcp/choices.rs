@@ -421,6 +421,7 @@ choice! {
         Writing = "writing",
     }
 }
+
 choice! {
     /// What a connection takes over from an earlier one to the same host, unless tcp_no_metrics_save.
     CachedMetrics {

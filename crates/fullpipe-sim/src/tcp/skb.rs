@@ -214,13 +214,13 @@ impl SendQueue {
     /// What the first unsent skb has beyond `len` bytes becomes an skb of its own, which keeps PSH and FIN
     /// (`tso_fragment`).
     pub fn split_head(&mut self, len: u32) {
-        let Some((head, push)) = self.take_head() else { return };
-        if head > len {
-            self.wmem_queued += self.overhead;
-            self.unsent.push_front(Unsent { len: head - len, count: 1, push });
+        if self.head().is_none_or(|head| head <= len) {
+            return;
         }
-        let push = push && head <= len;
-        self.unsent.push_front(Unsent { len: head.min(len), count: 1, push });
+        let Some((head, push)) = self.take_head() else { return };
+        self.wmem_queued += self.overhead;
+        self.unsent.push_front(Unsent { len: head - len, count: 1, push });
+        self.unsent.push_front(Unsent { len, count: 1, push: false });
     }
 
     /// Moves the first unsent skb, sent at `seq`, to the sent ones. Says what number is next.

@@ -1,24 +1,11 @@
 //! What SACK blocks do to the skbs of the send queue, seen by its memory. Heads by hand from Linux 6.12
 //! `tcp_sacktag_walk`, `tcp_shift_skb_data` and `tcp_match_skb_to_sack`.
 
-use crate::conversation::{SEGMENT, host};
+use crate::conversation::{SEGMENT, Wire, ack, host};
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::tcp::profile::find;
 use fullpipe_sim::tcp::sender::Sender;
-use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
 use fullpipe_sim::units::Time;
-
-/// Takes everything.
-struct Wire(Time);
-
-impl Output for Wire {
-    fn transmit(&mut self, _: Transmission) -> bool {
-        true
-    }
-    fn now(&self) -> Time {
-        self.0
-    }
-}
 
 /// Ten segments on their way, in skbs of five, half of cwnd (two of 3.14).
 fn sent(kernel: &str) -> (Sender, Wire) {
@@ -27,22 +14,12 @@ fn sent(kernel: &str) -> (Sender, Wire) {
     let mut host = host();
     (host.kernel, host.tso) = (kernel.into(), true);
     let mut tcp = Sender::new(profile, &host, cc, SEGMENT, Some(1 << 22));
-    let mut wire = Wire(Time::ms(100));
+    let mut wire = Wire { now: Time::ms(100), ..Wire::default() };
     tcp.established(Time::ms(100), 1 << 20, Some(Time::ms(99)), None);
     tcp.copied(10 * SEGMENT, 10 * SEGMENT, false, &mut wire);
     tcp.end_write(&mut wire);
     assert_eq!(tcp.in_flight(), 10);
     (tcp, wire)
-}
-
-fn ack(segments: u64, sacks: &[(u64, u64)]) -> Ack {
-    let bytes = |n| n * u64::from(SEGMENT);
-    let mut blocks = [(0, 0); 4];
-    for (slot, &(start, end)) in blocks.iter_mut().zip(sacks) {
-        *slot = (bytes(start), bytes(end));
-    }
-    let sacks = (!sacks.is_empty()).then_some(Sacks { blocks, count: sacks.len() });
-    Ack { ack: bytes(segments), window: 1 << 20, sacks, ..Ack::default() }
 }
 
 /// Heads that the queue has more than at first, after each ACK of nothing new with this SACK block.
@@ -51,7 +28,7 @@ fn heads<const N: usize>(kernel: &str, blocks: [(u64, u64); N]) -> [i64; N] {
     let before = tcp.wmem_queued() as i64;
     let overhead = find(kernel).expect("it is known").skb_overhead as i64;
     blocks.map(|block| {
-        wire.0 += Time::us(10);
+        wire.now += Time::us(10);
         tcp.on_ack(&ack(0, &[block]), &mut wire);
         let more = tcp.wmem_queued() as i64 - before;
         assert_eq!(more % overhead, 0, "heads alone");

@@ -1,33 +1,15 @@
 //! Rows of a profile that a conversation about loss does not show: what the congestion control is
 //! told, the first window, the first timeout, and what a connection leaves for the next one.
 
-use crate::conversation::{SEGMENT, host, profile};
+use crate::conversation::{SEGMENT, Wire, ack, host, profile};
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::Host;
+use fullpipe_sim::tcp::Ack;
 use fullpipe_sim::tcp::metrics::Metrics;
-use fullpipe_sim::tcp::profile::CachedMetrics;
-use fullpipe_sim::tcp::profile::{CcRtt, InitialWindow, PktsAcked, Profile};
+use fullpipe_sim::tcp::profile::{CachedMetrics, CcRtt, InitialWindow, PktsAcked, Profile};
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::{Sender, Writer};
-use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
 use fullpipe_sim::units::Time;
-
-/// Takes everything.
-#[derive(Default)]
-struct Wire {
-    now: Time,
-    sent: Vec<Transmission>,
-}
-
-impl Output for Wire {
-    fn transmit(&mut self, skb: Transmission) -> bool {
-        self.sent.push(skb);
-        true
-    }
-    fn now(&self) -> Time {
-        self.now
-    }
-}
 
 /// A connection that has sent 100 segments at once, and its wire.
 fn full(profile: &Profile, host: &Host, congestion: &str) -> (Sender, Wire) {
@@ -46,16 +28,6 @@ fn full_with(profile: &Profile, host: &Host, cc: Congestion) -> (Sender, Wire) {
     }
     tcp.end_write(&mut wire);
     (tcp, wire)
-}
-
-fn ack(segments: u64, sacks: &[(u64, u64)]) -> Ack {
-    let bytes = |n| n * u64::from(SEGMENT);
-    let mut blocks = [(0, 0); 4];
-    for (slot, &(start, end)) in blocks.iter_mut().zip(sacks) {
-        *slot = (bytes(start), bytes(end));
-    }
-    let sacks = (!sacks.is_empty()).then_some(Sacks { blocks, count: sacks.len() });
-    Ack { ack: bytes(segments), window: 1 << 20, sacks, ..Ack::default() }
 }
 
 /// The delayed-ACK estimate of CUBIC counts skbs in 2.6.20 and segments since 2.6.24: an ACK of one

@@ -4,11 +4,11 @@
 //! An skb is written `[3,5)`: it holds the segments 3 and 4. A walk is written as the skbs that it
 //! looks at; the last one is where it stops, and where the next one begins if its hint is kept.
 
-use crate::conversation::{SEGMENT, host, profile};
+use crate::conversation::{SEGMENT, ack, host, profile};
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::tcp::profile::{InitialCwnd, Profile};
 use fullpipe_sim::tcp::sender::Sender;
-use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
+use fullpipe_sim::tcp::{Output, Transmission};
 use fullpipe_sim::units::Time;
 
 /// Takes everything, and counts what the CPU looks at.
@@ -63,16 +63,6 @@ fn sent_by(
     tcp.end_write(&mut wire);
     wire.now = Time::ms(200);
     (tcp, wire)
-}
-
-fn ack(segments: u64, sacks: &[(u64, u64)]) -> Ack {
-    let bytes = |n| n * u64::from(SEGMENT);
-    let mut blocks = [(0, 0); 4];
-    for (slot, &(start, end)) in blocks.iter_mut().zip(sacks) {
-        *slot = (bytes(start), bytes(end));
-    }
-    let sacks = (!sacks.is_empty()).then_some(Sacks { blocks, count: sacks.len() });
-    Ack { ack: bytes(segments), window: 1 << 20, sacks, ..Ack::default() }
 }
 
 /// An ACK with SACK blocks, what is looked at for them, to mark and to send again, and what is sent again.

@@ -81,7 +81,7 @@ impl SendQueue {
 
     /// Cuts the sent skb that holds the byte at `at` in two there (`tcp_fragment`).
     pub fn cut(&mut self, at: u64) {
-        if self.skb_end(at).is_none() || self.skb_start(at) == at {
+        if self.end_as_sent(at).is_none() || self.skb_start(at) == at {
             return;
         }
         if !self.borders.joined.remove(&at) {

@@ -4,14 +4,12 @@
 //! and compares the whole. One segment is 1000 bytes and the unit of everything: `4..6` are the
 //! bytes 4000 to 5999, a window of 8 is 8000 bytes. A jiffy is 1 ms.
 
-// Each test talks to one of the two.
-#![allow(dead_code)]
-
 pub mod receiver;
 pub mod sender;
 
 use fullpipe_sim::config::{Cpu, Host, Qdisc, ReceivePath, Sysctl};
 use fullpipe_sim::tcp::profile::{self, Profile};
+use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
 use fullpipe_sim::units::{Rate, Time};
 
 /// Bytes in a segment.
@@ -62,6 +60,34 @@ pub fn host() -> Host {
         receive_path: ReceivePath::Napi,
         cpu: Cpu::default(),
     }
+}
+
+/// Takes all that TCP sends.
+#[derive(Default)]
+pub struct Wire {
+    pub now: Time,
+    pub sent: Vec<Transmission>,
+}
+
+impl Output for Wire {
+    fn transmit(&mut self, skb: Transmission) -> bool {
+        self.sent.push(skb);
+        true
+    }
+    fn now(&self) -> Time {
+        self.now
+    }
+}
+
+/// An ACK of so many segments, with SACK blocks in segments.
+pub fn ack(segments: u64, sacks: &[(u64, u64)]) -> Ack {
+    let bytes = |n| n * u64::from(SEGMENT);
+    let mut blocks = [(0, 0); 4];
+    for (slot, &(start, end)) in blocks.iter_mut().zip(sacks) {
+        *slot = (bytes(start), bytes(end));
+    }
+    let sacks = (!sacks.is_empty()).then_some(Sacks { blocks, count: sacks.len() });
+    Ack { ack: bytes(segments), window: 1 << 20, sacks, ..Ack::default() }
 }
 
 /// `4.5` segments in bytes.

@@ -1,8 +1,5 @@
 //! What a sink was told, kept, compared and shown.
 
-// Each test uses a part of it.
-#![allow(dead_code)]
-
 use fullpipe_sim::trace::{Control, Event, FlowSample, Sink, StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 use std::fmt::Write;

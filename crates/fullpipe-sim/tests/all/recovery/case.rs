@@ -1,12 +1,12 @@
 //! A golden file: what it sets up, and its two tables.
 
 use super::network::{Network, Plan, SEGMENT};
+use crate::conversation;
 use fullpipe_sim::cc::Congestion;
-use fullpipe_sim::config::{Cpu, Host, Qdisc, ReceivePath, Sockopt, Sysctl};
+use fullpipe_sim::config::{Host, Sockopt};
 use fullpipe_sim::tcp::behaviour::{behaviour, profile_of};
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::Sender;
-use fullpipe_sim::units::{Rate, Time};
 
 /// See the module's description.
 pub struct Case {
@@ -96,42 +96,10 @@ impl Case {
 }
 
 fn host(kernel: &str) -> Host {
-    Host {
-        kernel: kernel.into(),
-        behaviour: Vec::new(),
-        hz: 1000,
-        timestamps: false,
-        tso: false,
-        sysctl: Sysctl {
-            rmem_max: 1 << 24,
-            wmem_max: 1 << 24,
-            tcp_rmem: [4096, 87_380, 1 << 24],
-            tcp_wmem: [4096, 16_384, 1 << 24],
-            tcp_adv_win_scale: 2,
-            netdev_max_backlog: 1000,
-            tcp_slow_start_after_idle: true,
-            tcp_window_scaling: true,
-            tcp_sack: true,
-            tcp_fack: true,
-            tcp_dsack: true,
-            tcp_frto: if kernel == "2.6.20" { 0 } else { 2 },
-            tcp_reordering: 3,
-            tcp_early_retrans: if kernel.starts_with("2.") { 0 } else { 3 },
-            tcp_ecn: None,
-            tcp_notsent_lowat: None,
-            tcp_pacing_ss_ratio: None,
-            tcp_pacing_ca_ratio: None,
-            tcp_no_metrics_save: false,
-        },
-        qdisc: Qdisc::PfifoFast,
-        qdisc_limit: 1000,
-        tx_ring: 256,
-        rx_ring: 256,
-        nic_rate: Rate::gbit(10),
-        coalesce: Time::ZERO,
-        receive_path: ReceivePath::Napi,
-        cpu: Cpu::default(),
-    }
+    let mut host = Host { kernel: kernel.into(), ..conversation::host() };
+    host.sysctl.tcp_frto = if kernel == "2.6.20" { 0 } else { 2 };
+    host.sysctl.tcp_early_retrans = if kernel.starts_with("2.") { 0 } else { 3 };
+    host
 }
 
 /// Sets a sysctl, an option of the host, or a row of the profile.

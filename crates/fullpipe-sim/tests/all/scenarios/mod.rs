@@ -3,9 +3,6 @@
 //! Sizes are drawn on a logarithmic scale, so that a ring of one descriptor is as likely as one of a
 //! thousand. The run's length follows from its bottleneck, so that no case takes long.
 
-// Each test uses a part of it.
-#![allow(dead_code)]
-
 mod hosts;
 pub mod paths;
 
