@@ -4,7 +4,7 @@ use crate::args::RunArguments;
 use crate::failure::Failure;
 use fullpipe::analysis::Made;
 use fullpipe::engine::{self, Engine, Support};
-use fullpipe::scenario::{self, Resolved, Scenario};
+use fullpipe::scenario::{self, Plan, Resolved, Scenario};
 
 /// An engine that does every key of a scenario, exactly or as the user allows.
 pub struct Chosen {
@@ -28,6 +28,12 @@ impl Chosen {
             return Err(Failure::Input(format!(
                 "engine {name} tells no single packets, so no --pcap"
             )));
+        }
+        let answers = |plan: &Plan| plan.resolved.flow.iter().any(|flow| flow.answers.is_some());
+        if arguments.pcap.is_some() && scenario.plans().iter().any(answers) {
+            return Err(Failure::Input(
+                "no --pcap yet of connections with data both ways (`answers`)".into(),
+            ));
         }
         objections(arguments, engine, scenario)?;
         Ok(Chosen { engine })

@@ -33,8 +33,17 @@ pub fn mac(link: usize, end: u8) -> [u8; 6] {
     [2, 0, 0, 0, link as u8, end]
 }
 
-/// The ends of a flow: the one that sends its data, which connects, then the one that receives it.
+/// The ends of a flow: the one that sends its data, which connects unless it answers, then the one that receives it.
 pub fn ends(plan: &Plan, flow: usize) -> [End; 2] {
+    if let Some(asks) = plan.flows[flow].answers {
+        let [asks, answers] = connection(plan, asks);
+        return [answers, asks];
+    }
+    connection(plan, flow)
+}
+
+/// The ends of a connection: the one that connects first.
+fn connection(plan: &Plan, flow: usize) -> [End; 2] {
     let hosts = [left(0), right(plan.routers.len())];
     let [from, to] = if plan.flows[flow].backward { [hosts[1], hosts[0]] } else { hosts };
     [(from, sender_port(flow, plan.seed)), (to, receiver_port(flow))]

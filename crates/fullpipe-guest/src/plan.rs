@@ -337,6 +337,10 @@ pub struct Flow {
     /// are these ends of the flow, not the hosts.
     #[serde(default)]
     pub backward: bool,
+    /// The flow that this one answers: its data go back in that one's connection, a write after each write of the other
+    /// has been read.
+    #[serde(default)]
+    pub answers: Option<usize>,
     /// Congestion control of the sender (TCP_CONGESTION).
     pub congestion: String,
     /// SO_SNDBUF as given to setsockopt, beyond `wmem_max` if need be; none: not set.

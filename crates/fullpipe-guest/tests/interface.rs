@@ -74,6 +74,7 @@ fn plan() -> Plan {
         receiver: Host { gso_max_segs: None, ..host },
         flows: vec![Flow {
             backward: false,
+            answers: None,
             congestion: "cubic".into(),
             sndbuf: Some(1 << 20),
             rcvbuf: None,

@@ -38,7 +38,25 @@ impl Config {
         self.forward.iter().chain(&self.back).try_for_each(Element::check)?;
         host(&self.sender, "sender")?;
         host(&self.receiver, "receiver")?;
-        self.flows.iter().try_for_each(flow)
+        self.flows.iter().try_for_each(flow)?;
+        self.flows.iter().try_for_each(|flow| self.answer(flow))
+    }
+
+    /// A flow that answers another one: that goes the other way, is answered by this one alone, and neither has a pace.
+    fn answer(&self, flow: &Flow) -> Result<(), String> {
+        let Some(of) = flow.answers else { return Ok(()) };
+        let demand = |holds, what: &str| demand(holds, format!("flow {}: {what}", flow.name));
+        let other = self.flows.get(of).filter(|other| other.answers.is_none());
+        demand(other.is_some(), "answers a flow that is no answer itself")?;
+        let answers = self.flows.iter().filter(|flow| flow.answers == Some(of)).count();
+        demand(answers == 1, "is the only answer to its flow")?;
+        let plain = |flow: &Flow| flow.app == App::Bulk && flow.reader.is_none();
+        let turned = |other: &Flow| other.direction != flow.direction && plain(other);
+        demand(
+            other.is_some_and(turned) && plain(flow),
+            "a flow and its answer go opposite ways, bulk, without a reader's rate",
+        )?;
+        demand(flow.duration.is_none(), "an answer ends with its flow")
     }
 }
 

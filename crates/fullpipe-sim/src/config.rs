@@ -170,6 +170,10 @@ pub struct Flow {
     pub name: String,
     /// Where its data goes.
     pub direction: Direction,
+    /// The index of the flow that this one answers: both are one connection, and the data of this one go back in it. After
+    /// each write of that flow has been read this one writes once, and that flow's next write waits until all of it
+    /// is read. Such a flow starts with that one; where its `bytes` are known they are those of all answers.
+    pub answers: Option<usize>,
     /// Congestion control: "reno", "bic", "cubic" ...
     pub congestion: String,
     /// Its parameters by name; those absent have the kernel profile's default.
@@ -219,6 +223,12 @@ pub enum Direction {
 }
 
 impl Config {
+    /// The other flow of the same connection.
+    pub fn other_half(&self, flow: usize) -> Option<usize> {
+        let answered = |other: &Flow| other.answers == Some(flow);
+        self.flows[flow].answers.or_else(|| self.flows.iter().position(answered))
+    }
+
     /// The hosts of a flow: the one that sends its data, and the one that receives it, with their names.
     pub fn hosts_of(&self, flow: &Flow) -> [(&'static str, &Host); 2] {
         let [sender, receiver] = [("sender", &self.sender), ("receiver", &self.receiver)];

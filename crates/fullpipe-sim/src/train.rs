@@ -66,6 +66,9 @@ pub struct Train {
     pub ece: bool,
     /// Whether the first packet tells that cwnd is coming down (CWR).
     pub cwr: bool,
+    /// Of data that goes both ways in its connection: the ACK that each packet carries, as one more than its number in the
+    /// log of the other way's flow; 0: none. Trains of several do not join.
+    pub carries: u64,
     /// Timestamp of each packet, jiffies of its sender; 0 without timestamps.
     pub tsval: u32,
     /// Timestamp that each data packet echoes, jiffies of its receiver; 0 without timestamps.
@@ -142,6 +145,7 @@ impl Train {
             && self.len == next.len
             && self.ip_len == next.ip_len
             && self.ecn == next.ecn
+            && self.carries == next.carries
             && self.tsval == next.tsval
             && self.tsecr == next.tsecr
             && self.number_of(self.count) == next.number

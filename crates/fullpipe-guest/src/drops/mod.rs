@@ -26,9 +26,10 @@ impl Direction {
     /// How the packets of a flow that go there are told.
     pub fn packets_of(self, flow: u16, plan: &Plan) -> Flow {
         let flow = usize::from(flow);
-        let backward = plan.flows.get(flow).is_some_and(|flow| flow.backward);
+        let connection = plan.flows.get(flow).and_then(|own| own.answers).unwrap_or(flow);
+        let backward = plan.flows.get(connection).is_some_and(|flow| flow.backward);
         let to_receiver = (self == Direction::Forward) != backward;
-        Flow { port: layout::receiver_port(flow), port_at: if to_receiver { 2 } else { 0 } }
+        Flow { port: layout::receiver_port(connection), port_at: if to_receiver { 2 } else { 0 } }
     }
 }
 

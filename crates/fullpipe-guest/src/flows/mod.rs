@@ -1,5 +1,6 @@
-//! Flows: for each a thread that writes and one that reads.
+//! Flows: for each a thread that writes and one that reads; of a flow and its answer, one at each end.
 
+mod dialogue;
 mod options;
 mod plain;
 mod receiver;
@@ -8,7 +9,8 @@ mod sender;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use fullpipe_guest::plan::Plan;
+use dialogue::Dialogue;
+use fullpipe_guest::plan::{Flow, Plan};
 use fullpipe_guest::record::{ABORTED, CONGESTION_SIZE};
 use fullpipe_guest::refusal::Asked;
 
@@ -22,9 +24,18 @@ const GIVEN_UP: [i32; 4] = [libc::ETIMEDOUT, libc::ECONNRESET, libc::EPIPE, libc
 
 /// Starts the threads of all flows, at the hosts `left` and `right`. Receivers listen, and senders wait for their time.
 pub fn start(plan: &Plan, left: &Namespace, right: &Namespace) -> Result<()> {
-    for (index, flow) in plan.flows.iter().enumerate() {
+    for (index, flow) in plan.flows.iter().enumerate().filter(|(_, flow)| flow.answers.is_none()) {
         let ends = layout::ends(plan, index);
         let (from, to) = if flow.backward { (right, left) } else { (left, right) };
+        let answers = |other: &Flow| other.answers == Some(index);
+        if let Some(answer) = plan.flows.iter().position(answers) {
+            let of = Dialogue::new(plan, index, answer);
+            let answering = of.clone();
+            let name = format!("answer to flow {index}");
+            namespaces::spawn(name, &to.fd, move || answering.answer())?;
+            namespaces::spawn(format!("asker of flow {index}"), &from.fd, move || of.ask(ends))?;
+            continue;
+        }
         let (sent, received) = (flow.clone(), flow.clone());
         let receive = move || receiver::run(index, &received);
         namespaces::spawn(format!("receiver of flow {index}"), &to.fd, receive)?;

@@ -61,16 +61,32 @@ fn read_at_rate(flow: &Flow, reader: Reader, socket: &OwnedFd) -> io::Result<u64
 }
 
 fn accept(index: usize, flow: &Flow) -> Result<OwnedFd> {
-    let listener = sys::tcp_socket().at(|| "socket")?;
-    // What is accepted has it from the listener, in time for the window scale of the SYN's answer.
-    set_buffer(&listener, libc::SO_RCVBUFFORCE, flow.rcvbuf)?;
+    let listener = listener(index, flow)?;
     // One that needs ECN is granted it only where the listener has it too (tcp_ca_needs_ecn).
     set_congestion(&listener, index, &flow.congestion)?;
-    options::set_all(&listener, index, Role::Receiver, &flow.receiver_options)?;
+    accept_at(&listener, index, flow)
+}
+
+/// A socket that will listen, with what those that receive a flow's data have.
+pub(super) fn listener(index: usize, flow: &Flow) -> Result<OwnedFd> {
+    let listener = sys::tcp_socket().at(|| "socket")?;
+    set(&listener, index, flow)?;
+    Ok(listener)
+}
+
+/// Sets what a socket that receives a flow's data has. What is accepted has it from the listener, in time for the window
+/// scale of the SYN's answer.
+pub(super) fn set(socket: &OwnedFd, index: usize, flow: &Flow) -> Result<()> {
+    set_buffer(socket, libc::SO_RCVBUFFORCE, flow.rcvbuf)?;
+    options::set_all(socket, index, Role::Receiver, &flow.receiver_options)
+}
+
+/// Waits for the flow's connection.
+pub(super) fn accept_at(listener: &OwnedFd, index: usize, flow: &Flow) -> Result<OwnedFd> {
     let port = layout::receiver_port(index);
-    sys::bind(&listener, Ipv4Addr::UNSPECIFIED, port).at(|| format!("bind to port {port}"))?;
-    sys::listen(&listener).at(|| "listen")?;
-    let socket = sys::accept(&listener).at(|| "accept")?;
+    sys::bind(listener, Ipv4Addr::UNSPECIFIED, port).at(|| format!("bind to port {port}"))?;
+    sys::listen(listener).at(|| "listen")?;
+    let socket = sys::accept(listener).at(|| "accept")?;
     // Not all of them are handed on from the listener.
     options::set_all(&socket, index, Role::Receiver, &flow.receiver_options)?;
     run::remember(Event::now(index, ACCEPTED, 0));

@@ -20,7 +20,7 @@ const CALL: usize = 4 << 20;
 const MOST_WRITES: usize = 1024;
 /// Largest write that is made as one. A larger one fills any buffer on the way, so that TCP is given the same
 /// bytes at the same times if it is cut.
-const LARGEST: usize = 16 << 20;
+pub(super) const LARGEST: usize = 16 << 20;
 
 /// Connects when it is time, writes, and says that it is done. The socket stays open, so that it can be sampled.
 pub fn run(index: usize, flow: &Flow, [here, there]: [End; 2]) -> Result<()> {
@@ -35,19 +35,36 @@ pub fn run(index: usize, flow: &Flow, [here, there]: [End; 2]) -> Result<()> {
     done.or_else(|failed| unless_aborted(index, failed))
 }
 
-fn socket(index: usize, flow: &Flow, (address, port): End) -> Result<OwnedFd> {
+/// A socket that sends a flow's data from there.
+pub(super) fn socket(index: usize, flow: &Flow, (address, port): End) -> Result<OwnedFd> {
     let socket = sys::tcp_socket().at(|| "socket")?;
-    set_congestion(&socket, index, &flow.congestion)?;
-    set_buffer(&socket, libc::SO_SNDBUFFORCE, flow.sndbuf)?;
-    options::set_all(&socket, index, Role::Sender, &flow.sender_options)?;
+    set(&socket, index, flow)?;
     sys::bind(&socket, address, port).at(|| format!("bind to port {port}"))?;
     Ok(socket)
 }
 
-fn connect(index: usize, flow: &Flow, socket: &OwnedFd, (to, port): End) -> io::Result<()> {
+/// Sets what a socket that sends a flow's data has.
+pub(super) fn set(socket: &OwnedFd, index: usize, flow: &Flow) -> Result<()> {
+    set_congestion(socket, index, &flow.congestion)?;
+    set_buffer(socket, libc::SO_SNDBUFFORCE, flow.sndbuf)?;
+    options::set_all(socket, index, Role::Sender, &flow.sender_options)
+}
+
+/// Connects, and says so.
+pub(super) fn connect(
+    index: usize,
+    flow: &Flow,
+    socket: &OwnedFd,
+    (to, port): End,
+) -> io::Result<()> {
     sys::connect(socket, to, port)?;
+    let value = run::time().saturating_sub(flow.start_ns);
+    remember_connection(index, socket, value)
+}
+
+/// Says that a flow's sending socket is connected, after so many ns.
+pub(super) fn remember_connection(index: usize, socket: &OwnedFd, value: u64) -> io::Result<()> {
     let time_ns = run::time();
-    let value = time_ns.saturating_sub(flow.start_ns);
     let more = [&syns_again(socket)?.to_ne_bytes()[..], &super::congestion(socket)?].concat();
     run::remember(Event { time_ns, flow: index, number: ESTABLISHED, value, more });
     Ok(())
@@ -69,6 +86,11 @@ fn write(flow: &Flow, socket: &OwnedFd) -> io::Result<()> {
         Some(rate) => writer.paced(rate)?,
         None => writer.bulk()?,
     }
+    end(socket)
+}
+
+/// Says that no more is written, and waits.
+pub(super) fn end(socket: &OwnedFd) -> io::Result<()> {
     sys::end_writing(socket)?;
     loop {
         match sys::discard(socket, 1) {

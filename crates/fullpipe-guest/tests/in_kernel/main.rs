@@ -8,7 +8,7 @@ mod guest;
 mod plans;
 mod yielding;
 
-use fullpipe_guest::plan::{Drops, Plan, Router};
+use fullpipe_guest::plan::{Drops, Flow, Plan, Router};
 use fullpipe_guest::record::{
     DONE, DROPPED, ESTABLISHED, EVENT, FAILED, FINISHED, QDISCS, QUEUES_SIZE, RECEIVER, REFUSED,
     SENDER,
@@ -122,6 +122,33 @@ fn a_flow_goes_backward_as_another_goes_forward() {
     };
     assert_eq!((met(&there, 0), met(&there, 1)), (vec![[0, 0, 2, 0]], vec![[0, 1, 0, 1]]));
     assert_eq!((met(&back, 1), met(&back, 0)), (vec![[0, 1, 2, 0]], vec![[0, 0, 0, 1]]));
+}
+
+/// Two flows of one connection: the applications take turns, and each end is sampled as the sender of its own flow.
+#[test]
+fn a_flow_is_answered_in_its_connection() {
+    let mut plan = plan(100_000_000, 250_000);
+    plan.end_ns = 2 * SECOND;
+    let calls = Flow { bytes: Some(1_000), write: 300, ..plan.flows[0].clone() };
+    let replies = Flow { backward: true, answers: Some(0), write: 10_000, ..calls.clone() };
+    plan.flows = vec![calls, Flow { bytes: Some(40_000), ..replies }];
+    let Some(records) = records(&plan) else { return };
+    let events = |flow: u16, number: u64| {
+        let of = of_kind(&records, EVENT).filter(move |record| record.head.index == flow);
+        let mut of = of.filter(|record| u64_at(&record.body, 0) == number);
+        of.next().map(|record| (record.head.time_ns / 1_000_000, u64_at(&record.body, 8)))
+    };
+    // A round trip to connect, and one for each of four exchanges; the last answer is read half a one after its request.
+    let (_, asked) = events(0, FINISHED).expect("all requests are read");
+    let (at, answered) = events(1, FINISHED).expect("all answers are read");
+    assert_eq!((asked, answered), (1_000, 40_000));
+    assert!((100..120).contains(&at), "{at} ms");
+    let sent = |flow: u16| {
+        let of = of_kind(&records, SENDER).filter(|record| record.head.index == flow).last();
+        u64_at(&of.expect("a sample").body, BYTES_ACKED)
+    };
+    // The SYN and the FIN are the asking end's.
+    assert_eq!((sent(0), sent(1)), (1_002, 40_000));
 }
 
 /// Of a flow with ECN what is listed is marked and none of it lost; of one without nothing is marked.

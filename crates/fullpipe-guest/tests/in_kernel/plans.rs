@@ -46,6 +46,7 @@ pub fn plan(rate: u64, queue: u32) -> Plan {
         receiver: host(vec![netem(20 * MS, Loss::None)]),
         flows: vec![Flow {
             backward: false,
+            answers: None,
             congestion: "cubic".into(),
             sndbuf: None,
             rcvbuf: None,

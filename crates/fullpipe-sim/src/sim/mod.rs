@@ -66,6 +66,8 @@ pub struct Outcome {
 /// What both hosts and the sampler share.
 pub(crate) struct Shared {
     pub(crate) acks: Acks,
+    /// Of each flow the other one of its connection, where data goes both ways.
+    pub(crate) halves: Vec<Option<usize>>,
     events: Vec<(Event, Work, Side)>,
     /// What is being done.
     doing: (Work, Side),
@@ -168,10 +170,14 @@ impl Run {
         let (mss, headers) = mss(config)?;
         let in_order = |way: &[Element]| way.iter().all(Element::in_order);
         let ways = [in_order(&config.forward), in_order(&config.back)];
-        let acks_in_order =
-            config.flows.iter().map(|flow| ways[usize::from(Side::Sender.sends(flow))]);
+        // Segments of an skb carry one ACK together.
+        let acks_in_order = config.flows.iter().enumerate().map(|(i, flow)| {
+            let by_themselves = config.other_half(i).is_none();
+            ways[usize::from(Side::Sender.sends(flow))] && by_themselves
+        });
         let shared = Shared {
             acks: Acks::new(acks_in_order.collect()),
+            halves: (0..config.flows.len()).map(|flow| config.other_half(flow)).collect(),
             events: Vec::new(),
             doing: (Work::Packets, Side::Sender),
             mss,
@@ -237,9 +243,14 @@ impl Run {
         }
         let mut oldest = alloc::vec![u64::MAX; self.shared.acks.flows()];
         let mut look = |train: &Train| {
-            if train.kind == Kind::Ack {
-                let oldest = &mut oldest[usize::from(train.flow)];
-                *oldest = train.number.min(*oldest);
+            let flow = usize::from(train.flow);
+            let named = match (train.kind, train.carries) {
+                (Kind::Ack, _) => Some((flow, train.number)),
+                (_, 0) => None,
+                (_, carries) => self.shared.halves[flow].map(|half| (half, carries - 1)),
+            };
+            if let Some((flow, number)) = named {
+                oldest[flow] = oldest[flow].min(number);
             }
         };
         for (from, way, to) in [

@@ -1,13 +1,15 @@
 //! Where TCP's packets meet the host: CPU time is spent, an skb becomes trains, the qdisc decides.
 
 use super::Shared;
+use super::acks::Acks;
 use super::capture::{Capture, Fate, Sent, What};
 use super::host::in_host::InHost;
 use crate::config;
 use crate::ecn::Ecn;
 use crate::path::host::transmit::{Gone, Tag, Transmit};
 use crate::qdisc::Verdict;
-use crate::tcp::{Output, Transmission};
+use crate::tcp::receiver::Receiver;
+use crate::tcp::{Ack, Output, Transmission};
 use crate::train::{Kind, Train};
 use crate::units::Time;
 use alloc::vec::Vec;
@@ -42,6 +44,8 @@ impl Out {
             cost: self.costs.transmit,
             walk_cost: self.costs.walk,
             flow: flow as u16,
+            other_half: None,
+            acks: &mut shared.acks,
             mss: shared.mss,
             headers: shared.headers,
             opening: shared.opening,
@@ -66,6 +70,10 @@ pub(crate) struct Port<'a> {
     /// CPU time per skb of the send queue that is looked at.
     walk_cost: Time,
     flow: u16,
+    /// Where its connection has data both ways: the socket's end that receives, whose ACKs its packets carry, and that
+    /// flow.
+    pub(super) other_half: Option<(&'a mut Receiver, usize)>,
+    acks: &'a mut Acks,
     mss: u32,
     headers: u32,
     opening: u32,
@@ -95,6 +103,7 @@ impl Port<'_> {
             ecn: Ecn::NotEct,
             ece: false,
             cwr: false,
+            carries: 0,
             tsval: 0,
             tsecr: 0,
             push: false,
@@ -111,6 +120,8 @@ impl Port<'_> {
         let mut packet = Train { kind, ..self.train(number, 0, 1) };
         if let What::Ack(ack) = what {
             packet.ip_len += ack.option_bytes();
+        } else if let Some((carries, _)) = self.carry(false) {
+            packet.carries = carries;
         }
         self.push(&[packet], (self.cpu, Time::ZERO), what, 0)
     }
@@ -127,6 +138,13 @@ impl Port<'_> {
         let ip_len = self.opening;
         let packet = Train { kind: Kind::SynAck, ece, tsval, ip_len, ..self.train(window, 0, 1) };
         self.push(&[packet], (self.cpu, Time::ZERO), What::Plain, 0)
+    }
+
+    /// The ACK that a packet carries, with data or without: as trains name it, and what it says.
+    fn carry(&mut self, data: bool) -> Option<(u64, Ack)> {
+        let (receiver, flow) = self.other_half.as_mut()?;
+        let ack = receiver.carry(self.cpu, data);
+        Some((self.acks.push(*flow, &ack) + 1, ack))
     }
 
     /// Tells the capture that TCP takes the ACK of this serial.
@@ -204,7 +222,15 @@ impl Output for Port<'_> {
         if skb.retransmission {
             self.retransmitted.push(skb.seq);
         }
-        let stamped = |train| Train { tsval: skb.tsval, tsecr: skb.tsecr, ecn: skb.ecn, ..train };
+        // SACKs that it carries make it longer; in Linux they leave less room for data.
+        let (carries, tsecr, option) = match self.carry(true) {
+            Some((number, ack)) => (number, ack.tsecr, ack.option_bytes()),
+            None => (0, skb.tsecr, 0),
+        };
+        let stamped = |train: Train| {
+            let ip_len = train.ip_len + option;
+            Train { carries, ip_len, tsval: skb.tsval, tsecr, ecn: skb.ecn, ..train }
+        };
         let whole = Train { cwr: skb.cwr, ..stamped(self.train(skb.seq, self.mss, full)) };
         let tail_at = skb.seq + u64::from(full) * u64::from(self.mss);
         let tail = Train { cwr: skb.cwr && full == 0, ..stamped(self.train(tail_at, rest, 1)) };

@@ -30,7 +30,7 @@ pub struct AckPolicy {
     wheel: TimerWheel,
     /// Segments still to be acknowledged at once.
     pub quick: u32,
-    /// Whether they are not, for the stream has ended (icsk_ack.pingpong).
+    /// Whether they are not, for what is sent back bears ACKs, or the stream has ended (icsk_ack.pingpong).
     pingpong: bool,
     /// Whether the next ACK goes at once (ICSK_ACK_NOW).
     pub now: bool,
@@ -52,6 +52,8 @@ pub struct AckPolicy {
     /// Whether a segment smaller than the largest, or one that ends a burst, came since the last ACK
     /// (ICSK_ACK_PUSHED).
     pub pushed: bool,
+    /// Whether a second small one did (ICSK_ACK_PUSHED2).
+    pushed_twice: bool,
     /// When the delayed ACK is due.
     pub timer: Option<Time>,
     /// When the kernel's timer fires. An ACK does not stop it: it may fire for nothing.
@@ -81,6 +83,7 @@ impl AckPolicy {
             quick_by_data: profile.quick_by_data,
             scheduled: false,
             pushed: false,
+            pushed_twice: false,
             timer: None,
             fires: None,
             blocked: false,
@@ -110,7 +113,19 @@ impl AckPolicy {
                 return;
             }
         }
+        self.pushed_twice |= self.pushed;
         self.pushed = true;
+    }
+
+    /// Data is sent: soon after some came it is taken for an answer (tcp_event_data_sent).
+    pub fn on_data_sent(&mut self, now: Time) {
+        let since = (self.ticks.at(now) as u32).wrapping_sub(self.lrcvtime);
+        self.pingpong |= since < self.ato;
+    }
+
+    /// Whether data or what looks like it came since the last ACK.
+    pub fn is_scheduled(&self) -> bool {
+        self.scheduled
     }
 
     /// A data segment came while `rcv_wnd` was advertised.
@@ -151,7 +166,7 @@ impl AckPolicy {
 
     /// Whether an ACK goes when all is read (tcp_cleanup_rbuf).
     pub fn asks_when_read(&self) -> bool {
-        self.pushed && !self.pingpong
+        self.pushed_twice || self.pushed && !self.pingpong
     }
 
     fn raise_quick(&mut self, rcv_wnd: u64, most: u32) {
@@ -188,7 +203,7 @@ impl AckPolicy {
             self.ato = self.ato_min();
         }
         self.quick = self.quick.saturating_sub(u32::from(counts));
-        self.pushed = false;
+        (self.pushed, self.pushed_twice) = (false, false);
         self.now = false;
         self.timer = None;
         self.blocked = false;
@@ -241,8 +256,11 @@ impl AckPolicy {
         self.fires = self.timer.filter(|&due| due > now).map(|due| self.fires_at(now, due));
         let is_due = self.timer.is_some() && self.fires.is_none();
         if is_due {
-            self.ato = (self.ato << 1).min(self.rtt.rto).max(1);
             self.timer = None;
+            self.ato = match core::mem::take(&mut self.pingpong) {
+                true => self.ato_min(),
+                false => (self.ato << 1).min(self.rtt.rto).max(1),
+            };
         }
         is_due
     }

@@ -32,18 +32,15 @@ struct Rtts {
 }
 
 impl Sender {
-    pub(super) fn on_ack_with_cwnd_last(&mut self, ack: &Ack, out: &mut dyn Output) {
+    pub(super) fn hear_with_cwnd_last(&mut self, ack: &Ack, with_data: bool, out: &mut dyn Output) {
         if let Some(rack) = &mut self.board.rack {
             rack.begin(out.now().as_us(), self.pacing.min_rtt.us());
         }
         if ack.ack < self.snd_una {
             self.hear_old_ack(ack, out);
         } else {
-            self.hear_ack(ack, out);
+            self.hear_ack(ack, with_data, out);
         }
-        self.tell_walks(out);
-        self.write_xmit(out);
-        self.autotune_sndbuf();
     }
 
     fn hear_old_ack(&mut self, ack: &Ack, out: &mut dyn Output) {
@@ -56,11 +53,11 @@ impl Sender {
         self.xmit_recovery(resend, out);
     }
 
-    fn hear_ack(&mut self, ack: &Ack, out: &mut dyn Output) {
+    fn hear_ack(&mut self, ack: &Ack, with_data: bool, out: &mut dyn Output) {
         let (prior_una, nothing_out) = (self.snd_una, self.board.packets_out == 0);
         let (delivered, lost) = (self.board.delivered, self.board.lost_ever);
         let prior_in_flight = self.in_flight();
-        let mut flags = Flags::default();
+        let mut flags = Flags { with_data, ..Flags::default() };
         self.recovery.rcv_tsecr = ack.tsecr;
         self.note_prior();
         self.update_window(ack, &mut flags, out);

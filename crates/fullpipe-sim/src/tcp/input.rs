@@ -41,12 +41,14 @@ pub(super) struct Flags {
     pub(super) reneging: bool,
     /// The receiver tells of a mark (FLAG_ECE).
     pub(super) ece: bool,
+    /// It came with data (FLAG_DATA).
+    pub(super) with_data: bool,
 }
 
 impl Flags {
     /// FLAG_NOT_DUP.
     pub(super) fn not_dup(&self) -> bool {
-        self.window_updated || self.data_acked
+        self.window_updated || self.data_acked || self.with_data
     }
 
     pub(super) fn is_dupack(&self) -> bool {
@@ -66,18 +68,36 @@ impl Sender {
     /// Takes an ACK in; whatever may be sent after it goes to `out`.
     pub fn on_ack(&mut self, ack: &Ack, out: &mut dyn Output) {
         self.counters.acks_received += 1;
+        let known = ack.ack <= self.snd_nxt;
+        self.hear(ack, false, out);
+        if known {
+            self.go_on_after_ack(out);
+        }
+    }
+
+    /// Takes an ACK in, which came by itself or `with_data`; what must go again at once goes to `out`.
+    pub fn hear(&mut self, ack: &Ack, with_data: bool, out: &mut dyn Output) {
         self.ts_recent = self.ts_recent.max(ack.tsval);
         if ack.ack > self.snd_nxt {
             return;
         }
-        if self.profile.ack_order == AckOrder::CwndLast {
-            return self.on_ack_with_cwnd_last(ack, out);
+        match self.profile.ack_order {
+            AckOrder::CwndLast => self.hear_with_cwnd_last(ack, with_data, out),
+            AckOrder::CwndFirst if ack.ack < self.snd_una => self.hear_overtaken_ack(ack, out),
+            AckOrder::CwndFirst => self.hear_with_cwnd_first(ack, with_data, out),
         }
-        if ack.ack < self.snd_una {
-            return self.on_old_ack(ack, out);
-        }
+    }
+
+    /// Sends what may go after an ACK (tcp_data_snd_check).
+    pub fn go_on_after_ack(&mut self, out: &mut dyn Output) {
+        self.tell_walks(out);
+        self.write_xmit(out);
+        self.autotune_sndbuf();
+    }
+
+    fn hear_with_cwnd_first(&mut self, ack: &Ack, with_data: bool, out: &mut dyn Output) {
         let nothing_out = self.board.packets_out == 0;
-        let (flags, prior_in_flight) = self.learn(ack, out);
+        let (flags, prior_in_flight) = self.learn(ack, with_data, out);
         if nothing_out {
             self.on_late_dsack(&flags, out);
             self.on_probe_answer(out);
@@ -85,13 +105,10 @@ impl Sender {
         } else {
             self.follow(ack, &flags, prior_in_flight, out);
         }
-        self.tell_walks(out);
-        self.write_xmit(out);
-        self.autotune_sndbuf();
     }
 
     /// Overtaken by a later ACK; its SACKs may still be news.
-    fn on_old_ack(&mut self, ack: &Ack, out: &mut dyn Output) {
+    fn hear_overtaken_ack(&mut self, ack: &Ack, out: &mut dyn Output) {
         if let Some(sacks) = &ack.sacks
             && ack.ack + self.max_window >= self.snd_una
         {
@@ -103,7 +120,6 @@ impl Sender {
                 self.fastretrans_alert(&flags, out);
             }
         }
-        self.write_xmit(out);
     }
 
     /// A D-SACK that comes when nothing is in flight any more (3.3 `tcp_ack`).
@@ -144,8 +160,13 @@ impl Sender {
     }
 
     /// What the ACK tells, and the packets in flight before it.
-    pub(super) fn learn(&mut self, ack: &Ack, out: &mut dyn Output) -> (Flags, u32) {
-        let mut flags = Flags::default();
+    pub(super) fn learn(
+        &mut self,
+        ack: &Ack,
+        with_data: bool,
+        out: &mut dyn Output,
+    ) -> (Flags, u32) {
+        let mut flags = Flags { with_data, ..Flags::default() };
         let before_sacks = self.in_flight();
         self.recovery.rcv_tsecr = ack.tsecr;
         self.note_prior();

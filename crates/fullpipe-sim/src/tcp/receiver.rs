@@ -32,6 +32,15 @@ enum Kept {
     Apart,
 }
 
+/// What a segment asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// This ACK at once.
+    Ack(Ack),
+    /// To look whether one is due ([`Receiver::ack_or_delay`]); whether the last hole is filled.
+    Asks(bool),
+}
+
 /// See the module's description. Sequence numbers count from the first data byte.
 pub struct Receiver {
     profile: Profile,
@@ -81,9 +90,31 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A new connection; `rcvbuf` is what setsockopt asked for.
+    /// A connection that is accepted; `rcvbuf` is what setsockopt asked for.
     pub fn new(profile: &Profile, host: &Host, mss: u32, rcvbuf: Option<u64>) -> Receiver {
         let window = ReceiveWindow::new(&host.sysctl, profile, rcvbuf, mss);
+        Receiver::with_window(window, profile, host, mss, rcvbuf.is_some())
+    }
+
+    /// The end that connects, whose data may be answered.
+    pub fn of_connecting(
+        profile: &Profile,
+        host: &Host,
+        mss: u32,
+        rcvbuf: Option<u64>,
+    ) -> Receiver {
+        let option = headers(host.timestamps) - headers(false);
+        let window = ReceiveWindow::of_connecting(&host.sysctl, profile, rcvbuf, mss, option);
+        Receiver::with_window(window, profile, host, mss, rcvbuf.is_some())
+    }
+
+    fn with_window(
+        window: ReceiveWindow,
+        profile: &Profile,
+        host: &Host,
+        mss: u32,
+        is_locked: bool,
+    ) -> Receiver {
         let space = RcvSpace::new(&host.sysctl, u64::from(mss), window.rcv_wnd);
         let today = profile.rcv_tuning == RcvTuning::Growth;
         Receiver {
@@ -98,9 +129,9 @@ impl Receiver {
                 // Timestamps take the place of one (RFC 2018, section 3).
                 (true, true) => 3,
             },
-            space: (!today && rcvbuf.is_none()).then_some(space),
+            space: (!today && !is_locked).then_some(space),
             growth: today.then(|| Space::new(&window, mss)),
-            is_locked: rcvbuf.is_some(),
+            is_locked,
             ecn: ReceiverEcn::default(),
             compressed: Compressed::default(),
             clock: 0,
@@ -145,13 +176,11 @@ impl Receiver {
     }
 
     /// The handshake is over: its RTT is known by a timestamp's echo (2.6.20 `tcp_rcv_state_process`),
-    /// since 3.12 also without, if the SYN-ACK went once (3.14 `tcp_synack_rtt_meas`).
-    pub fn on_accept(&mut self, now: Time) {
+    /// since 3.12 also without, if the SYN-ACK went once (3.14 `tcp_synack_rtt_meas`). When that was sent, if so.
+    pub fn on_accept(&mut self, now: Time) -> Option<Time> {
         let by_time = self.profile.rtt_source == RttSource::Ack;
-        if let Some(growth) = &mut self.growth {
-            growth.begin(now.as_us());
-        }
-        let Some((sent, repeated)) = self.answered else { return };
+        self.on_connected(now);
+        let (sent, repeated) = self.answered?;
         if self.timestamps || by_time && !repeated {
             let units = match self.profile.rtt_clock {
                 RttClock::Jiffies => (self.ticks.at(now) - self.ticks.at(sent)) as u32,
@@ -159,17 +188,26 @@ impl Receiver {
             };
             self.acks.rtt.sample(units, 0, 0);
         }
+        (!repeated).then_some(sent)
     }
 
     /// A segment (without data and FIN: a window probe); the ACK that it causes at once.
     pub fn on_segment(&mut self, now: Time, segment: Segment) -> Option<Ack> {
+        match self.take(now, segment) {
+            Taken::Ack(ack) => Some(ack),
+            Taken::Asks(filled) => self.ack_or_delay(now, filled),
+        }
+    }
+
+    /// The same up to the moment at which the other way of the connection goes on.
+    pub fn take(&mut self, now: Time, segment: Segment) -> Taken {
         let Segment { seq, len, tsval, .. } = segment;
         let end = segment.end();
         self.tick(now);
         self.measure_echo(&segment);
         if end == seq {
             // It lies before the window: tcp_send_dupack, and nothing more.
-            return Some(self.make_ack());
+            return Taken::Ack(self.make_ack());
         }
         // tcp_replace_ts_recent.
         if seq <= self.window.rcv_wup && tsval >= self.ts_recent {
@@ -183,7 +221,7 @@ impl Receiver {
         if end <= self.rcv_nxt {
             self.duplicates += 1;
             self.tell_duplicate(seq, end);
-            return Some(self.ack_in_quick_mode());
+            return Taken::Ack(self.ack_in_quick_mode());
         }
         let next = seq <= self.rcv_nxt;
         if seq != self.rcv_nxt && !self.profile.compresses_sacks {
@@ -194,10 +232,10 @@ impl Receiver {
         }
         if beyond || !self.has_room(next) {
             self.dropped += 1;
-            return Some(self.ack_in_quick_mode());
+            return Taken::Ack(self.ack_in_quick_mode());
         }
         if !next {
-            return self.take_out_of_order(now, &segment);
+            return self.take_out_of_order(&segment);
         }
         let had_hole = !self.out_of_order.is_empty();
         self.tell_duplicate(seq, self.rcv_nxt);
@@ -208,7 +246,7 @@ impl Receiver {
         }
         self.take_behind_hole(segment.fin);
         let filled = had_hole && self.out_of_order.is_empty();
-        self.ack_or_delay(now, filled)
+        Taken::Asks(filled)
     }
 
     /// tcp_event_data_recv: segments in order tell sizes and times.
@@ -235,8 +273,7 @@ impl Receiver {
     }
 
     fn tick(&mut self, now: Time) {
-        // Not 0, which says that there is none.
-        self.clock = self.stamps.at(now) as u32 + 1;
+        self.clock = self.stamps.since_boot(now);
     }
 
     /// tcp_rcv_rtt_measure_ts: what a full segment echoes tells the RTT.
@@ -318,7 +355,7 @@ impl Receiver {
         }
     }
 
-    fn take_out_of_order(&mut self, now: Time, segment: &Segment) -> Option<Ack> {
+    fn take_out_of_order(&mut self, segment: &Segment) -> Taken {
         let Segment { seq, len, push, .. } = *segment;
         let end = segment.end();
         self.acks.schedule();
@@ -332,7 +369,7 @@ impl Receiver {
         if !self.profile.compresses_sacks {
             self.window.rmem_alloc += memory;
             self.out_of_order.tell(seq, end);
-            return Some(self.make_ack());
+            return Taken::Ack(self.make_ack());
         }
         if kept == Kept::Joined {
             self.window.rmem_alloc += memory;
@@ -349,7 +386,7 @@ impl Receiver {
             self.open_beyond_hole(len, false);
             self.window.rmem_alloc += memory;
         }
-        ack.or_else(|| self.ack_or_delay(now, false))
+        ack.map_or(Taken::Asks(false), Taken::Ack)
     }
 
     fn open_beyond_hole(&mut self, len: u32, joined: bool) {
@@ -403,8 +440,12 @@ impl Receiver {
         self.make_ack()
     }
 
-    /// __tcp_ack_snd_check; `filled`: the last hole was, which is told at once.
-    fn ack_or_delay(&mut self, now: Time, filled: bool) -> Option<Ack> {
+    /// tcp_ack_snd_check: the ACK that is due, if none was sent meanwhile; `filled`: the last hole was, which is told at
+    /// once.
+    pub fn ack_or_delay(&mut self, now: Time, filled: bool) -> Option<Ack> {
+        if !self.acks.is_scheduled() {
+            return None;
+        }
         let owed = self.rcv_nxt - self.window.rcv_wup;
         let advertised = self.window.rcv_wnd;
         let second = owed > u64::from(self.acks.rcv_mss) && self.select_window() >= advertised;
@@ -468,6 +509,30 @@ impl Receiver {
         let sacks = self.sack_blocks();
         let (tsecr, tsval) = if self.timestamps { (self.ts_recent, self.clock) } else { (0, 0) };
         Ack { ack: self.rcv_nxt, window, sacks, tsecr, tsval, ece: self.ecn.echoes }
+    }
+
+    /// The ACK that a packet of this socket's own carries; `data`: it has data (tcp_event_data_sent).
+    pub fn carry(&mut self, now: Time, data: bool) -> Ack {
+        self.tick(now);
+        let ack = self.make_ack();
+        if data {
+            self.acks.on_data_sent(now);
+        }
+        ack
+    }
+
+    /// An ACK without data came with this timestamp (tcp_replace_ts_recent): what its sender had sent before is acknowledged.
+    pub fn hear_timestamp(&mut self, tsval: u32) {
+        if self.rcv_nxt == self.window.rcv_wup {
+            self.ts_recent = self.ts_recent.max(tsval);
+        }
+    }
+
+    /// connect() has returned: this socket's own data may be answered.
+    pub fn on_connected(&mut self, now: Time) {
+        if let Some(growth) = &mut self.growth {
+            growth.begin(now.as_us());
+        }
     }
 
     /// Four blocks at most, three beside timestamps; what came twice is the first of them.

@@ -348,6 +348,11 @@ impl Sender {
         self.ca_state
     }
 
+    /// The RTT's estimator.
+    pub fn rtt(&self) -> &Rtt {
+        &self.rtt
+    }
+
     /// Smoothed RTT, us.
     pub fn srtt_us(&self) -> u32 {
         self.rtt.srtt_us()

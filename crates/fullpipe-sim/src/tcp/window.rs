@@ -61,8 +61,19 @@ pub struct ReceiveWindow {
 }
 
 impl ReceiveWindow {
-    /// The window of a new connection; `rcvbuf` is what setsockopt asked for.
+    /// The window of a connection that is accepted; `rcvbuf` is what setsockopt asked for.
     pub fn new(sysctl: &Sysctl, profile: &Profile, rcvbuf: Option<u64>, mss: u32) -> ReceiveWindow {
+        ReceiveWindow::of_segments(sysctl, profile, rcvbuf, mss, mss.into())
+    }
+
+    /// The same, offered first in whole segments of so many bytes.
+    fn of_segments(
+        sysctl: &Sysctl,
+        profile: &Profile,
+        rcvbuf: Option<u64>,
+        mss: u32,
+        segment: u64,
+    ) -> ReceiveWindow {
         let is_locked = rcvbuf.is_some();
         let granted = rcvbuf.map(|request| 2 * request.min(sysctl.rmem_max));
         let mss = u64::from(mss);
@@ -83,7 +94,7 @@ impl ReceiveWindow {
             false => sysctl.tcp_rmem[2].max(sysctl.rmem_max),
         };
         let wscale = if sysctl.tcp_window_scaling { Self::scale(largest) } else { 0 };
-        let segments = profile.initial_window.segments(mss);
+        let segments = profile.initial_window.segments(segment);
         let mut window = ReceiveWindow {
             share,
             profile: *profile,
@@ -92,7 +103,7 @@ impl ReceiveWindow {
             wscale,
             window_clamp: 65_535u64 << wscale,
             rcv_ssthresh: 0,
-            rcv_wnd: Self::initial(segments, full, mss, wscale),
+            rcv_wnd: Self::initial(segments, full, segment, wscale),
             rcv_wup: 0,
             mss,
             rmem_max: sysctl.tcp_rmem[2],
@@ -103,6 +114,18 @@ impl ReceiveWindow {
         }
         window.init_buffer_space(full);
         window
+    }
+
+    /// The window of one that connects: its SYN goes before it is known whether there will be timestamps, which take
+    /// `option` bytes of each segment (6.12 `tcp_connect_init`).
+    pub fn of_connecting(
+        sysctl: &Sysctl,
+        profile: &Profile,
+        rcvbuf: Option<u64>,
+        mss: u32,
+        option: u32,
+    ) -> ReceiveWindow {
+        ReceiveWindow::of_segments(sysctl, profile, rcvbuf, mss, (mss + option).into())
     }
 
     /// The window that a SYN-ACK tells; it is not scaled.

@@ -16,6 +16,7 @@ fn segments(from: u32, count: u32, ecn: Ecn) -> Train {
         ecn,
         ece: false,
         cwr: false,
+        carries: 0,
         tsval: 0,
         tsecr: 0,
         push: false,

@@ -36,6 +36,7 @@ fn flow(write: u32, app: App, bytes: u64) -> Flow {
     Flow {
         name: "bulk".into(),
         direction: Default::default(),
+        answers: None,
         congestion: "reno".into(),
         parameters: Vec::new(),
         slow_start: None,

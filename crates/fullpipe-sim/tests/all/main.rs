@@ -1,5 +1,6 @@
 //! All tests of this crate, in one program: compiled and linked once.
 
+mod answers;
 mod cc;
 mod conversation;
 mod ecn_codepoint;

@@ -42,6 +42,7 @@ fn pass_trains(element: Element, packets: u64, length: u32, spacing: Time) -> Pa
             ecn: Ecn::NotEct,
             ece: false,
             cwr: false,
+            carries: 0,
             tsval,
             tsecr: 0,
             count,

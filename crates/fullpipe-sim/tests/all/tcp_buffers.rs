@@ -196,16 +196,17 @@ fn tuned(tuning: RcvTuning) -> Vec<u64> {
     let profile = linux(|p| p.rcv_tuning = tuning);
     let mut host = host();
     host.sysctl.tcp_rmem = [4096, 131_072, 16 << 20];
+    host.timestamps = true;
     let mut tcp = Receiver::new(&profile, &host, SEGMENT, None);
-    tcp.on_syn(Time::ZERO);
+    let begun = tcp.on_syn(Time::ZERO);
     tcp.on_accept(Time::ms(100));
     let mut seen = Vec::new();
     for (round, segments) in [(1, 10), (2, 20), (3, 40), (4, 1)] {
         for number in 0..segments {
             let now = Time::ms(100 * round) + Time::us(number);
             let seq = tcp.rcv_nxt;
-            // The sender echoes what was sent an RTT ago; the first tick is 1.
-            let tsecr = 100 * (round as u32 - 1) + 1;
+            // The sender echoes what was sent an RTT ago.
+            let tsecr = begun + 100 * (round as u32 - 1);
             tcp.on_segment(now, Segment { seq, len: SEGMENT, tsecr, ..Segment::default() });
             tcp.read(now, tcp.readable());
         }

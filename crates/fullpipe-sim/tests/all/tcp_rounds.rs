@@ -21,6 +21,7 @@ fn bulk(sender: Host, receiver: Host, rcvbuf: u64, rounds: u64) -> Config {
     let flow = Flow {
         name: "bulk".into(),
         direction: Default::default(),
+        answers: None,
         congestion: "reno".into(),
         parameters: Vec::new(),
         slow_start: None,

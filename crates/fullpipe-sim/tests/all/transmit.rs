@@ -25,6 +25,7 @@ fn acks(first: u64, spacing: u64, count: u32) -> Train {
         ecn: Ecn::NotEct,
         ece: false,
         cwr: false,
+        carries: 0,
         tsval: 0,
         tsecr: 0,
         push: false,

@@ -4,6 +4,7 @@
 //! and fills in defaults. It returns a [`Scenario`] with one [`Plan`] per run, or all problems it
 //! found. It hides TOML, units, defaults and the expansion of products; nothing here knows engines.
 
+mod answers;
 pub mod congestion;
 mod diagnostic;
 mod expect;

@@ -1,12 +1,13 @@
 //! From what was written to what it means: defaults, and checks that need more than one key.
 
+use super::answers;
 use super::congestion;
 use super::format::context::{Context, Place};
 use super::format::keys::At;
 use super::format::node::Node;
 use super::format::special;
 use super::format::sysctl::HostSysctl;
-use super::format::values::{Named, integer, twice};
+use super::format::values::{integer, twice};
 use super::format::written::{self, AppKind};
 use super::path;
 use super::profile::{self, Kernel};
@@ -40,17 +41,18 @@ pub fn run(
     source: &Source,
     cx: &mut Context,
 ) -> Option<Resolved> {
-    let names = written.flow.as_ref().map_or(Vec::new(), |flows| names(&flows.value.0));
+    let completed = written.flow.as_ref().map(|flows| answers::complete(&flows.value.0, cx));
+    let names = completed.as_deref().map_or(Vec::new(), names);
     let path = written.path.as_ref().and_then(|path| path::path(&path.value, source, &names, cx));
     let hosts = written.hosts.as_ref().and_then(|hosts| hosts_of(&hosts.value, path.as_ref(), cx));
-    let flow = written.flow.as_ref().and_then(|flow| {
+    let flow = written.flow.as_ref().zip(completed).and_then(|(at, flow)| {
         let hosts = hosts.as_ref();
         let [forward, backward] = [hosts.map(|h| &h.sender), hosts.map(|h| &h.receiver)];
         let kernel = |direction| match direction {
             Direction::Forward => profile::kernel(&forward?.kernel),
             Direction::Backward => profile::kernel(&backward?.kernel),
         };
-        flows(flow, kernel, cx)
+        flows(&flow, at.place, kernel, cx)
     });
     let (path, hosts, flow) = (path?, hosts?, flow?);
     let round_trip = path.round_trip();
@@ -216,13 +218,13 @@ fn cpu(cpu: &written::Cpu) -> Option<Cpu> {
 }
 
 fn flows(
-    at: &At<Named<written::Flow>>,
+    written: &[written::Flow],
+    place: Place,
     kernel: impl Fn(Direction) -> Option<&'static Kernel>,
     cx: &mut Context,
 ) -> Option<Vec<Flow>> {
-    let written = &at.value.0;
     if written.is_empty() {
-        cx.error("missing-key", at.place, "there is no flow").expected("a [[flow]]");
+        cx.error("missing-key", place, "there is no flow").expected("a [[flow]]");
         return None;
     }
     let mut flows: Vec<Flow> = Vec::new();
@@ -245,10 +247,12 @@ fn flows(
     whole.then_some(flows)
 }
 
-/// The flow itself, or `count` copies with numbers.
+/// The flow itself, or `count` copies with numbers, each of which answers the copy of its number.
 fn copies(flow: Flow, count: usize) -> Vec<Flow> {
-    let names = copy_names(&flow.name, count).into_iter();
-    names.map(|name| Flow { name, ..flow.clone() }).collect()
+    let names = copy_names(&flow.name, count).into_iter().enumerate();
+    let answered = flow.answers.as_ref().map(|name| copy_names(name, count));
+    let answers = |i: usize| answered.as_ref().map(|names| names[i].clone());
+    names.map(|(i, name)| Flow { name, answers: answers(i), ..flow.clone() }).collect()
 }
 
 /// Reports flows of one name, among those written and among their copies.
@@ -282,7 +286,7 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
         congestion.as_mut().and_then(|of| slow_start::resolve(slow_start, own, of, cx));
     let app = app(&flow.app.as_ref()?.value.0, cx);
     let name = flow.name.as_ref()?;
-    if duration.is_none() && bytes.is_none() && flow.wrong {
+    if duration.is_none() && bytes.is_none() && (flow.wrong || flow.answers.is_some()) {
         return None;
     }
     if duration.is_none() && bytes.is_none() {
@@ -293,6 +297,7 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
     Some(Flow {
         name: name.value.0.clone(),
         direction: value(&flow.direction)?,
+        answers: value(&flow.answers),
         congestion: congestion?,
         slow_start: slow_start?,
         sndbuf,

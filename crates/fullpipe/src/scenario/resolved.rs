@@ -48,6 +48,12 @@ impl Resolved {
         }
     }
 
+    /// Index of the flow that `flow` answers, if it does.
+    pub fn answered_by(&self, flow: &Flow) -> Option<usize> {
+        let name = flow.answers.as_ref()?;
+        self.flow.iter().position(|other| other.name == *name)
+    }
+
     /// Whether a flow's data goes there.
     pub fn has(&self, direction: Direction) -> bool {
         self.flow.iter().any(|flow| flow.direction == direction)
@@ -196,6 +202,9 @@ pub struct Flow {
     /// Where its data goes.
     #[serde(skip_serializing_if = "is_forward", serialize_with = "show::direction")]
     pub direction: Direction,
+    /// Name of the flow that this one answers, in the same connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<String>,
     /// Congestion control and all its parameters.
     pub congestion: Congestion,
     /// A slow start that no kernel has; none: that of the congestion control's parameters.

@@ -22,6 +22,16 @@ impl<T> Ends<T> {
         self.0[flow].as_mut()
     }
 
+    /// Takes the flow's end away, if it is here, until [`Ends::put_back`].
+    pub(super) fn take(&mut self, flow: usize) -> Option<T> {
+        self.0[flow].take()
+    }
+
+    /// Puts it back.
+    pub(super) fn put_back(&mut self, flow: usize, end: T) {
+        self.0[flow] = Some(end);
+    }
+
     /// All that are here.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.0.iter().flatten()

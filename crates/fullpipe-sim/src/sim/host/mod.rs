@@ -102,7 +102,8 @@ impl Host {
             host: host.clone(),
         };
         for (i, flow) in config.flows.iter().enumerate() {
-            let start = new.sends.get(i).map(|_| flow.start);
+            let connects = new.sends.get(i).filter(|_| flow.answers.is_none());
+            let start = connects.map(|_| flow.start);
             new.timers.set(i, Timer::Start, start);
         }
         Ok(new)
@@ -182,9 +183,7 @@ impl Host {
     /// A packet that the CPU takes from `cpu` on, of a batch that began at `now`; the CPU's time after it.
     fn on_packet(&mut self, packet: Train, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         if packet.kind.is_of_sender() {
-            let cpu = cpu + self.host.cpu.receive;
-            self.receive_packet(packet, cpu, now, shared);
-            cpu
+            self.receive_packet(packet, cpu + self.host.cpu.receive, now, shared)
         } else {
             self.receive_answer(packet, cpu + self.host.cpu.ack, now, shared)
         }

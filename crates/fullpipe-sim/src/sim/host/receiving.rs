@@ -14,7 +14,7 @@ use crate::sim::port::Port;
 use crate::sim::stretch::Side;
 use crate::sim::{Shared, copy_time};
 use crate::tcp::profile::Profile;
-use crate::tcp::receiver::Receiver;
+use crate::tcp::receiver::{Receiver, Taken};
 use crate::tcp::{Ack, Segment, ecn};
 use crate::trace::EventKind;
 use crate::train::{Kind, Train};
@@ -43,6 +43,8 @@ pub(crate) struct ReceivingFlow {
 struct Arrived {
     segment: Segment,
     serial: u64,
+    /// What it tells of the other way's data.
+    carries: Option<Ack>,
 }
 
 /// A read in progress.
@@ -67,8 +69,12 @@ pub(super) fn receiving_ends(
 
 impl ReceivingFlow {
     fn new(flow: &Flow, (host, profile): (&config::Host, &Profile), mss: u32) -> ReceivingFlow {
+        let tcp = match flow.answers {
+            Some(_) => Receiver::of_connecting(profile, host, mss, flow.rcvbuf),
+            None => Receiver::new(profile, host, mss, flow.rcvbuf),
+        };
         ReceivingFlow {
-            tcp: Receiver::new(profile, host, mss, flow.rcvbuf),
+            tcp,
             buffer: flow.read_size(host),
             rate: flow.reader.map(|reader| reader.rate),
             works_until: None,
@@ -79,6 +85,12 @@ impl ReceivingFlow {
             backlog: VecDeque::new(),
             finish_at: flow.bytes,
         }
+    }
+
+    /// connect() has returned at this end of a connection with data both ways.
+    pub(super) fn connected(&mut self, now: Time) {
+        (self.syn_seen, self.accepted) = (true, true);
+        self.tcp.on_connected(now);
     }
 }
 
@@ -111,16 +123,17 @@ impl Host {
         cpu: Time,
         now: Time,
         shared: &mut Shared,
-    ) {
+    ) -> Time {
         let flow = usize::from(packet.flow);
         if packet.kind == Kind::Syn {
             shared.hear_and_settle(packet);
             self.on_syn(flow, packet.ece, cpu, shared);
         } else if self.receives[flow].syn_seen {
-            self.on_data(packet, cpu, now, shared);
+            return self.on_data(packet, cpu, now, shared);
         } else {
             shared.settle(packet);
         }
+        cpu
     }
 
     /// A SYN that asks for ECN or does not; the first one counts (`inet_rtx_syn_ack` repeats the answer).
@@ -135,44 +148,99 @@ impl Host {
         self.answer(flow, cpu, shared, |port| port.send_syn_ack(window, tsval, agreed));
     }
 
-    fn on_data(&mut self, packet: Train, cpu: Time, now: Time, shared: &mut Shared) {
+    fn on_data(&mut self, packet: Train, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let flow = usize::from(packet.flow);
+        let half = shared.halves[flow].filter(|_| packet.carries > 0);
+        let carries = half.and_then(|half| shared.acks.take(half, packet.carries - 1));
         let state = &mut self.receives[flow];
         if !state.accepted {
             state.accepted = true;
-            state.tcp.on_accept(cpu);
+            let answered = state.tcp.on_accept(cpu);
             shared.event(now, packet.flow, EventKind::Accepted, 0);
+            if let (Some(half), Some(ack)) = (half, carries) {
+                self.accept_answers(half, (cpu, now), answered, ack.window, shared);
+            }
             if packet.len == 0 && !packet.fin {
-                return shared.settle(packet);
+                shared.settle(packet);
+                return cpu;
             }
         }
+        let state = &mut self.receives[flow];
         if state.tcp.rcv_nxt == 0 && packet.len > 0 && packet.number == 0 {
             shared.event(now, packet.flow, EventKind::FirstData, u64::from(packet.len));
         }
         let Train { number: seq, len, tsval, tsecr, push, fin, ecn, cwr, .. } = packet;
         let segment = Segment { seq, len, tsval, tsecr, push, fin, ecn, cwr };
-        let segment = Arrived { segment, serial: packet.serial };
+        let segment = Arrived { segment, serial: packet.serial, carries };
         if state.locked {
             state.backlog.push_back(segment);
-        } else {
-            self.on_segment(flow, cpu, segment, shared);
+            return cpu;
+        }
+        match half.zip(carries) {
+            Some((half, ack)) => {
+                self.on_segment_with_ack(flow, (half, ack), (cpu, now), segment, shared)
+            }
+            None => {
+                self.on_segment(flow, cpu, segment, shared);
+                cpu
+            }
         }
     }
 
+    /// A segment that also tells of what the other way has sent: first that is heard, then the segment is taken, and only
+    /// then the other way goes on. What it sends carries the ACK of the segment (6.12 `tcp_rcv_established`, the slow
+    /// path).
+    fn on_segment_with_ack(
+        &mut self,
+        flow: usize,
+        (half, ack): (usize, Ack),
+        (cpu, now): (Time, Time),
+        arrived: Arrived,
+        shared: &mut Shared,
+    ) -> Time {
+        let cpu = self.hear_with_data(half, &ack, (cpu, now), shared);
+        let taken = self.take_segment(flow, cpu, arrived, shared);
+        if let Taken::Ack(ack) = taken {
+            self.send_ack(flow, cpu, ack, shared);
+        }
+        let cpu = self.go_on_after_ack(half, (cpu, now), shared);
+        if let Taken::Asks(filled) = taken
+            && let Some(ack) = self.receives[flow].tcp.ack_or_delay(cpu, filled)
+        {
+            self.send_ack(flow, cpu, ack, shared);
+        }
+        self.after_sending(half, now, shared);
+        cpu
+    }
+
     fn on_segment(&mut self, flow: usize, cpu: Time, arrived: Arrived, shared: &mut Shared) {
+        let ack = match self.take_segment(flow, cpu, arrived, shared) {
+            Taken::Ack(ack) => Some(ack),
+            Taken::Asks(filled) => self.receives[flow].tcp.ack_or_delay(cpu, filled),
+        };
+        if let Some(ack) = ack {
+            self.send_ack(flow, cpu, ack, shared);
+        }
+    }
+
+    fn take_segment(
+        &mut self,
+        flow: usize,
+        cpu: Time,
+        arrived: Arrived,
+        shared: &mut Shared,
+    ) -> Taken {
         let tcp = &mut self.receives[flow].tcp;
         let (queued, next, dropped) = (tcp.segments_queued, tcp.rcv_nxt, tcp.dropped);
         let echoed = arrived.segment.seq <= tcp.window.rcv_wup;
-        let ack = tcp.on_segment(cpu, arrived.segment);
+        let taken = tcp.take(cpu, arrived.segment);
         self.receive_buffer.change(queued, tcp.segments_queued);
         if let Some(capture) = &mut shared.capture {
             // Where rcv_nxt moved, others were dropped for this one.
             let refused = tcp.dropped > dropped && tcp.rcv_nxt == next;
             capture.take_segment(flow as u16, arrived.serial, echoed, refused);
         }
-        if let Some(ack) = ack {
-            self.send_ack(flow, cpu, ack, shared);
-        }
+        taken
     }
 
     /// Wakes the reader and follows the timers.
@@ -245,7 +313,12 @@ impl Host {
         }
         self.receives[flow].locked = false;
         while let Some(segment) = self.receives[flow].backlog.pop_front() {
-            self.on_segment(flow, now, segment, shared);
+            match shared.halves[flow].zip(segment.carries) {
+                Some(other) => {
+                    self.on_segment_with_ack(flow, other, (now, now), segment, shared);
+                }
+                None => self.on_segment(flow, now, segment, shared),
+            }
         }
         let read = self.receives[flow].tcp.bytes_read;
         let state = &mut self.receives[flow];
@@ -253,6 +326,9 @@ impl Host {
         if state.finish_at == Some(read) {
             state.finish_at = None;
             shared.event(now, flow as u16, EventKind::Finished, read);
+        }
+        if let Some(half) = shared.halves[flow] {
+            self.wake_for_turn(half, flow);
         }
         self.after_receiving(flow);
     }

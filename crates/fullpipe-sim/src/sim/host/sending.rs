@@ -5,6 +5,7 @@
 //! they are worked off one by one, and softirqs go on, as on another CPU (on the same one 2.6.20 has them off):
 //! what they bring joins the backlog, for the socket stays locked until that is empty.
 
+mod turn;
 mod writing;
 
 use super::ends::Ends;
@@ -28,12 +29,15 @@ use crate::units::Time;
 use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
+use turn::Turn;
 
 /// A flow whose data this host sends.
 pub(crate) struct SendingFlow {
     pub(crate) tcp: Sender,
     pub(crate) limits: LimitClock,
     config: Flow,
+    /// Where it takes turns with the other end's.
+    turn: Option<Turn>,
     /// Bytes the application has written.
     pub(crate) written: u64,
     /// Of these, not acknowledged when this was last looked at.
@@ -81,9 +85,10 @@ pub(super) fn sending_ends(
     config: &Config,
     mss: u32,
 ) -> Result<Ends<SendingFlow>, String> {
-    let flows = config.flows.iter().map(|flow| {
-        let sends = side.sends(flow);
-        sends.then(|| SendingFlow::new(flow, (host, profile), config.seed, mss)).transpose()
+    let flows = config.flows.iter().enumerate().map(|(i, flow)| {
+        let new = || SendingFlow::new(flow, (host, profile), config.seed, mss);
+        let new = || new().map(|state| SendingFlow { turn: Turn::of(i, config), ..state });
+        side.sends(flow).then(new).transpose()
     });
     Ok(Ends::new(flows.collect::<Result<_, _>>()?))
 }
@@ -99,14 +104,21 @@ impl Host {
         work: impl FnOnce(&mut SendingFlow, &mut Port),
     ) -> Time {
         let mut in_host = core::mem::take(&mut self.sends[flow].in_host);
+        let half = shared.halves[flow];
+        let mut other = half.and_then(|half| Some((self.receives.take(half)?, half)));
         let state = &mut self.sends[flow];
         let mut port = self.out.port(flow, cpu, shared);
+        port.other_half = other.as_mut().map(|(end, half)| (&mut end.tcp, *half));
         port.in_host = state.overhead.map(|overhead| (&mut in_host, overhead));
         port.retransmitted = core::mem::take(&mut self.resent);
         work(state, &mut port);
         let (cpu, of_others) = (port.cpu, port.of_others);
         self.resent = port.retransmitted;
         state.in_host = in_host;
+        if let Some((mut end, half)) = other {
+            end.tcp.acks.rtt.clone_from(state.tcp.rtt());
+            self.receives.put_back(half, end);
+        }
         self.follow_qdisc(of_others);
         for seq in self.resent.drain(..) {
             shared.event(now, flow as u16, EventKind::Retransmit, seq);
@@ -163,6 +175,9 @@ impl Host {
             cpu = self.on_syn_ack(flow, &packet, cpu, now, shared);
         } else {
             let Some(ack) = shared.acks.take(flow, packet.number) else { return cpu };
+            if let Some(half) = shared.halves[flow] {
+                self.receives[half].tcp.hear_timestamp(ack.tsval);
+            }
             if self.sends[flow].locked {
                 self.sends[flow].backlog.push_back((ack, packet.serial));
             } else {
@@ -191,11 +206,51 @@ impl Host {
         state.next_write = now;
         self.timers.set(flow, Timer::Connect, None);
         self.runnable.push_back(Process::Writer(flow));
+        if let Some(half) = shared.halves[flow] {
+            self.receives[half].connected(cpu);
+        }
         shared.event(now, flow as u16, EventKind::Established, (now - sent).0);
         // The third packet of the handshake: an ACK of nothing, carried as an empty segment.
         self.with_port(flow, cpu, shared, now, |_, port| {
             port.send_control(Kind::Data, 0, What::Plain);
         })
+    }
+
+    /// The SYN of the flow that this one answers was answered, and the connection is accepted: `window` is offered.
+    pub(super) fn accept_answers(
+        &mut self,
+        flow: usize,
+        (cpu, now): (Time, Time),
+        answered: Option<Time>,
+        window: u64,
+        shared: &mut Shared,
+    ) {
+        let state = &mut self.sends[flow];
+        state.tcp.established(cpu, window, answered, Some(&self.metrics));
+        shared.event(now, flow as u16, EventKind::Established, 0);
+        shared.event(now, flow as u16, EventKind::Accepted, 0);
+        self.runnable.push_back(Process::Writer(flow));
+    }
+
+    /// A segment of the other way brings an ACK of this flow's data, which goes on only when that segment is taken.
+    pub(super) fn hear_with_data(
+        &mut self,
+        flow: usize,
+        ack: &Ack,
+        (cpu, now): (Time, Time),
+        shared: &mut Shared,
+    ) -> Time {
+        self.in_softirq(flow, cpu, shared, now, |f, port| f.tcp.hear(ack, true, port))
+    }
+
+    /// That segment is taken.
+    pub(super) fn go_on_after_ack(
+        &mut self,
+        flow: usize,
+        (cpu, now): (Time, Time),
+        shared: &mut Shared,
+    ) -> Time {
+        self.in_softirq(flow, cpu, shared, now, |f, port| f.tcp.go_on_after_ack(port))
     }
 
     /// Books the limit, follows TCP's timer, wakes the writer, tells of a change of state.
@@ -306,6 +361,7 @@ impl SendingFlow {
             tcp,
             limits: LimitClock::new(),
             config: flow.clone(),
+            turn: None,
             written: 0,
             buffered: 0,
             write_left: 0,

@@ -77,6 +77,7 @@ fn trains(elements: &[Element], drawn: &[Drawn]) -> Vec<Train> {
             ecn: d.ecn,
             ece: false,
             cwr: false,
+            carries: 0,
             tsval,
             tsecr: 0,
             count,

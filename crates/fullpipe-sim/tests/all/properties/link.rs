@@ -30,6 +30,7 @@ pub fn trains_and_link() -> impl Strategy<Value = (Link, Vec<Train>)> {
                 ecn: Ecn::NotEct,
                 ece: false,
                 cwr: false,
+                carries: 0,
                 tsval,
                 tsecr: 0,
                 push: false,

@@ -198,6 +198,7 @@ fn flow() -> impl Strategy<Value = Flow> {
             Flow {
                 name: String::new(),
                 direction: direction(write),
+                answers: None,
                 congestion,
                 parameters,
                 slow_start: slow_start(write),

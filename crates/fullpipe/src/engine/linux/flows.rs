@@ -1,6 +1,7 @@
 //! Samples of flows from what the kernel says of both sockets.
 
 use super::tcp_info::TcpInfo;
+use crate::scenario::{App, Flow, Resolved};
 use fullpipe_sim::tcp::CaState;
 use fullpipe_sim::trace::{Event, EventKind, FlowSample, Limit};
 use fullpipe_sim::units::Time;
@@ -14,13 +15,29 @@ const SYN_ACK: u64 = 1;
 /// Linux's TCP_CLOSE.
 const CLOSE: u8 = 7;
 
+/// What is known of the end that sends a flow's data before anything happens.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SendingEnd {
+    /// Its application always has something to write until it is done.
+    pub(super) bulk: bool,
+    /// The socket that sends its data was accepted, not connected.
+    pub(super) accepted: bool,
+}
+
+impl SendingEnd {
+    pub(super) fn new(flow: &Flow, run: &Resolved) -> SendingEnd {
+        let accepted = flow.answers.is_some();
+        let answered = run.flow.iter().any(|other| other.answers.as_ref() == Some(&flow.name));
+        SendingEnd { bulk: flow.app == App::Bulk && !accepted && !answered, accepted }
+    }
+}
+
 /// What is known of a flow.
 #[derive(Default)]
 pub(super) struct FlowState {
     pub(super) sender: TcpInfo,
     pub(super) receiver: TcpInfo,
-    /// Its application always has something to write until it is done.
-    bulk: bool,
+    end: SendingEnd,
     /// SYNs that were sent again; the kernel counts them with the data's timeouts and retransmissions.
     syns_again: u64,
     limits: Limits,
@@ -41,9 +58,9 @@ struct Limits {
 }
 
 impl FlowState {
-    /// Of a flow about which nothing is known yet; whether its application writes all the time.
-    pub(super) fn new(bulk: bool) -> FlowState {
-        FlowState { bulk, ..FlowState::default() }
+    /// Of a flow about which nothing is known yet but what it is asked to be.
+    pub(super) fn new(end: SendingEnd) -> FlowState {
+        FlowState { end, ..FlowState::default() }
     }
 
     /// connect() has returned after so many SYNs were sent again.
@@ -63,7 +80,7 @@ impl FlowState {
     /// The sample at `time`, and what has happened since the last one.
     pub(super) fn sample(&mut self, time: Time, flow: u16, mss: u32) -> (FlowSample, Vec<Event>) {
         let (info, receiver) = (&self.sender, &self.receiver);
-        self.limits.advance(time.0, info, self.bulk);
+        self.limits.advance(time.0, info, self.end.bulk);
         let delivered = receiver.data_read();
         let sample = FlowSample {
             time,
@@ -72,7 +89,7 @@ impl FlowState {
             segments_delivered: delivered / u64::from(mss.max(1)),
             segments_sent: info.data_segs_out,
             segments_retransmitted: info.total_retrans.saturating_sub(self.syns_again),
-            bytes_acked: info.data_acked(),
+            bytes_acked: info.data_acked(!self.end.accepted),
             acks_received: info.segs_in.saturating_sub(info.data_segs_in + SYN_ACK),
             walked_for_sacks: 0,
             walked_to_mark: 0,
@@ -207,7 +224,7 @@ mod tests {
             (false, 4, "idle"),
         ];
         for (bulk, state, expected) in cases {
-            let mut flow = FlowState::new(bulk);
+            let mut flow = FlowState::new(SendingEnd { bulk, accepted: false });
             flow.sender = TcpInfo { state, busy_time: 8_000, ..sent.clone() };
             assert_eq!(shares(&mut flow, 8), [(expected, 8)]);
         }

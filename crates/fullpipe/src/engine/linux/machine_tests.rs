@@ -2,6 +2,7 @@
 //! built.
 
 use super::*;
+use crate::engine::linux::flows::SendingEnd;
 use crate::engine::linux::kernel::Family;
 use crate::engine::linux::{Following, Samples, Stop, asks, built};
 use crate::scenario::{self, Resolved, Source};
@@ -45,8 +46,13 @@ fn failure(
     prepare(jail.path());
     let machine = Machine::start(&parts, jail, patience).expect("it starts");
     let mut control = control(machine.child.id());
-    let samples =
-        Samples::new(asked.stages, &[true], run.mss(), run.report.sample.0, run.duration.0);
+    let samples = Samples::new(
+        asked.stages,
+        &[SendingEnd::default()],
+        run.mss(),
+        run.report.sample.0,
+        run.duration.0,
+    );
     let following = Following { machine, samples, records: None, reached: Time::ZERO };
     match following.follow(&mut Recording::default(), &mut control) {
         Err(Stop::Failed(why)) => why,

@@ -29,8 +29,9 @@ mod way;
 pub use memory::directory as memory_directory;
 
 use super::{Engine, Failed, Outcome, Support};
-use crate::scenario::{App, Resolved};
+use crate::scenario::Resolved;
 use asks::Asked;
+use flows::SendingEnd;
 use fullpipe_guest::boot::Parts;
 use fullpipe_guest::plan::Plan;
 use fullpipe_guest::refusal::Refusal;
@@ -128,7 +129,7 @@ impl Engine for Linux {
         sink.stages(&infos);
         let mut samples = Samples::new(
             stages,
-            &resolved.flow.iter().map(|flow| flow.app == App::Bulk).collect::<Vec<_>>(),
+            &resolved.flow.iter().map(|flow| SendingEnd::new(flow, resolved)).collect::<Vec<_>>(),
             resolved.mss(),
             resolved.report.sample.0,
             resolved.duration.0,

@@ -1,7 +1,7 @@
 //! Records put together to samples: a sample is told when all that belongs to its time has come.
 
 use super::counters::Names;
-use super::flows::FlowState;
+use super::flows::{FlowState, SendingEnd};
 use super::qdiscs::{self, Counted};
 use super::tcp_info::{TcpInfo, number};
 use super::way::{Counters, List, Seen, Watched};
@@ -56,7 +56,7 @@ enum Side {
 impl Samples {
     pub(super) fn new(
         stages: Vec<Watched>,
-        bulk: &[bool],
+        ends: &[SendingEnd],
         mss: u32,
         interval: u64,
         end: u64,
@@ -65,7 +65,7 @@ impl Samples {
         Samples {
             stages,
             namespaces,
-            flows: bulk.iter().map(|bulk| FlowState::new(*bulk)).collect(),
+            flows: ends.iter().map(|end| FlowState::new(*end)).collect(),
             mss,
             interval,
             end,
@@ -281,7 +281,7 @@ mod tests {
     };
 
     fn samples(end: u64) -> Samples {
-        Samples::new(vec![card_stage("sender", &QUEUE, 1)], &[true], 1448, MS, end)
+        Samples::new(vec![card_stage("sender", &QUEUE, 1)], &[SendingEnd::default()], 1448, MS, end)
     }
 
     fn take(samples: &mut Samples, kind: u16, time_ns: u64, body: &[u8]) {

@@ -110,9 +110,11 @@ impl TcpInfo {
         self.bytes_received.saturating_sub(fin).saturating_sub(waiting)
     }
 
-    /// Bytes of data acknowledged: the kernel counts the SYN, and the FIN, as one byte each.
-    pub(super) fn data_acked(&self) -> u64 {
-        self.bytes_acked.saturating_sub(1).min(self.bytes_sent.saturating_sub(self.bytes_retrans))
+    /// Bytes of data acknowledged: the kernel counts the SYN, if this end sent one, and the FIN as one byte each.
+    pub(super) fn data_acked(&self, syn: bool) -> u64 {
+        self.bytes_acked
+            .saturating_sub(syn.into())
+            .min(self.bytes_sent.saturating_sub(self.bytes_retrans))
     }
 }
 

@@ -20,7 +20,7 @@ pub fn config(resolved: &Resolved) -> Config {
         back: resolved.path.back.iter().map(|e| e.config(resolved)).collect(),
         sender: host(&resolved.hosts.sender, resolved.path.mtu),
         receiver: host(&resolved.hosts.receiver, resolved.path.mtu),
-        flows: resolved.flow.iter().map(flow).collect(),
+        flows: resolved.flow.iter().map(|own| flow(own, resolved)).collect(),
     }
 }
 
@@ -86,11 +86,12 @@ fn sockopt(flow: &Flow) -> config::Sockopt {
     }
 }
 
-fn flow(flow: &Flow) -> config::Flow {
+fn flow(flow: &Flow, run: &Resolved) -> config::Flow {
     let parameters = flow.congestion.parameters.iter();
     config::Flow {
         name: flow.name.clone(),
         direction: flow.direction,
+        answers: run.answered_by(flow),
         congestion: flow.congestion.name.clone(),
         parameters: parameters.map(|(name, value)| (name.clone(), *value)).collect(),
         slow_start: flow.slow_start.as_ref().map(|own| config::SlowStart {
@@ -106,7 +107,7 @@ fn flow(flow: &Flow) -> config::Flow {
             App::Rate { rate } => config::App::Rate(rate),
         },
         bytes: flow.bytes,
-        duration: flow.duration,
+        duration: flow.duration.filter(|_| flow.answers.is_none()),
         write: flow.write,
         reader: flow.reader.map(|reader| config::Reader { rate: reader.rate, read: reader.read }),
     }

@@ -27,6 +27,7 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
         .chain(run.flow.iter().flat_map(of_options))
         .chain(unknown_options(run))
         .chain(of_queues(run))
+        .chain(flow_delays(run))
         .collect()
 }
 
@@ -70,6 +71,23 @@ fn of_queues(run: &Resolved) -> impl Iterator<Item = (String, Support)> {
         let why =
             "the simulator has droptail, fq, codel, fq_codel and red; --engine linux has others";
         refused(key, why.into())
+    })
+}
+
+/// Delays of flows whose connection has data both ways: what is delayed is one of its flows, not the connection.
+fn flow_delays(run: &Resolved) -> impl Iterator<Item = (String, Support)> {
+    let both_ways = |name: &str| {
+        let own = |flow: &&Flow| flow.answers.is_some() && flow.name == name;
+        run.flow.iter().any(|flow| own(&flow) || flow.answers.as_deref() == Some(name))
+    };
+    let elements = run.path.forward.iter().chain(&run.path.back);
+    let delayed = elements.filter_map(move |element| match element {
+        Element::FlowDelay(delay) if both_ways(&delay.flow) => Some(&delay.name),
+        _ => None,
+    });
+    delayed.map(|name| {
+        let why = "the simulator delays no connection with data both ways by itself";
+        refused(format!("path, element {name}, flow"), why.into())
     })
 }
 

@@ -47,7 +47,7 @@ group! {
         path: Path, Required;
         /// The two hosts.
         hosts: Hosts, Required;
-        /// The flows, all from the sender to the receiver.
+        /// The flows.
         flow: Named<Flow>, Required;
     }
 }
@@ -207,12 +207,14 @@ group! {
 }
 
 group! {
-    /// A flow: one connection. It needs `duration` or `bytes`; with both, the first one ends it.
+    /// A flow: data that goes one way, in a connection of its own or in that of the flow that it answers. It needs `duration` or `bytes`, unless it answers; with both, the first one ends it.
     Flow "[[flow]]" {
         /// Name, unique; dotted keys and metrics address the flow by it.
         name: Name, Required;
         /// Where its data goes: forward from `hosts.sender` to `hosts.receiver`, or backward. The host that sends it connects and has the flow's sending socket.
         direction: Direction, Is("forward");
+        /// The flow that this one answers. Both are one connection, in which the data of this one go back: requests and responses. After each write of that flow has been read this one writes once, and that flow's next write waits until all of it is read. `direction`, `start`, `duration`, `bytes` and `count` follow from that flow.
+        answers: String, Absent("a connection of its own, with data one way");
         /// Congestion control, with parameters.
         congestion: Congestion, Absent("the kernel profile's default");
         /// How slow start goes and ends, with parameters: as congestion control and kernel have it, or another way.

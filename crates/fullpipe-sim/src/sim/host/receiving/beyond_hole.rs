@@ -20,6 +20,7 @@ impl Host {
         let beyond = packets.kind == Kind::Data && packets.number > state.tcp.rcv_nxt;
         if packets.count == 1
             || packets.fin
+            || packets.carries > 0
             || state.tcp.compresses_sacks()
             || state.tcp.uses_ecn()
             || !beyond
@@ -65,6 +66,7 @@ impl Host {
                 ecn: Ecn::NotEct,
                 ece: false,
                 cwr: false,
+                carries: 0,
                 tsval: 0,
                 tsecr: 0,
                 push: false,

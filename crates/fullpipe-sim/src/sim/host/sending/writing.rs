@@ -80,7 +80,7 @@ impl Host {
                     return cpu;
                 }
             }
-            if self.sends[flow].write_left == 0 && !self.begin_write(flow, now) {
+            if self.sends[flow].write_left == 0 && !self.begin_write(flow, now, shared) {
                 return self.close(flow, cpu, now, shared);
             }
             let state = &mut self.sends[flow];
@@ -142,14 +142,19 @@ impl Host {
 
     /// An application that is done closes its side of the socket.
     fn close(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
-        if self.sends[flow].tcp.writer != Writer::Done {
+        let stays = self.sends[flow].turn.is_some_and(|turn| !turn.closes());
+        if self.sends[flow].tcp.writer != Writer::Done || stays {
             return cpu;
         }
         self.with_port(flow, cpu, shared, now, |f, port| f.tcp.close(port))
     }
 
     /// Starts the next write(); false when there is none now.
-    fn begin_write(&mut self, flow: usize, now: Time) -> bool {
+    fn begin_write(&mut self, flow: usize, now: Time, shared: &Shared) -> bool {
+        if !self.has_turn(flow, shared.halves[flow]) {
+            self.sends[flow].tcp.writer = Writer::Paused;
+            return false;
+        }
         let state = &mut self.sends[flow];
         let left = state.config.bytes.map_or(u64::MAX, |bytes| bytes - state.written);
         let over = state.config.duration.is_some_and(|d| now >= state.config.start + d);

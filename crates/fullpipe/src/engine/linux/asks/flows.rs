@@ -15,6 +15,7 @@ pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
     let granted = |asked: Option<u64>, most: u64| asked.map(|bytes| bytes.min(most));
     plan::Flow {
         backward: flow.direction == Direction::Backward,
+        answers: run.answered_by(flow),
         congestion: flow.congestion.name.clone(),
         sndbuf: granted(flow.sndbuf, sender.sysctl.modelled.wmem_max),
         rcvbuf: granted(flow.rcvbuf, receiver.sysctl.modelled.rmem_max),

@@ -1,0 +1,164 @@
+//! Data both ways in one connection: its applications take turns, and each way's segments carry the ACKs of the other's.
+
+use crate::conversation::{SEGMENT, host};
+use crate::record::{Record, ToTheEnd};
+use fullpipe_sim::config::{App, Config, Delay, Direction, Element, Flow, Loss, Unit};
+use fullpipe_sim::sim;
+use fullpipe_sim::tcp::ack_policy::AckPolicy;
+use fullpipe_sim::tcp::profile;
+use fullpipe_sim::trace::{EventKind, FlowSample};
+use fullpipe_sim::units::Time;
+
+fn flow(name: &str, write: u32, bytes: u64) -> Flow {
+    Flow {
+        name: name.into(),
+        direction: Direction::Forward,
+        answers: None,
+        congestion: "reno".into(),
+        parameters: Vec::new(),
+        slow_start: None,
+        sndbuf: None,
+        rcvbuf: None,
+        sockopt: Default::default(),
+        start: Time::ZERO,
+        app: App::Bulk,
+        bytes: Some(bytes),
+        duration: None,
+        write,
+        reader: None,
+    }
+}
+
+/// So many requests and responses of these sizes, on a path of 10 ms each way that loses so much of what passes.
+fn config(kernel: &str, requests: u64, (request, response): (u32, u32), loss: f64) -> Config {
+    let element = |name: &str| {
+        let delay = Delay { name: name.into(), delay: Time::ms(10), limit: u32::MAX, timer: None };
+        let lost = format!("{name}-lost");
+        let loss = Loss { name: lost, probability: loss, unit: Unit::Segment };
+        vec![Element::Loss(loss), Element::Delay(delay)]
+    };
+    let mut host = host();
+    host.kernel = kernel.into();
+    let calls = flow("calls", request, requests * u64::from(request));
+    let replies = flow("replies", response, requests * u64::from(response));
+    Config {
+        seed: 1,
+        end: Time::ms(150),
+        sample: Time::ms(1),
+        mtu: SEGMENT + 40,
+        forward: element("there"),
+        back: element("back"),
+        sender: host.clone(),
+        receiver: host,
+        flows: vec![calls, Flow { direction: Direction::Backward, answers: Some(0), ..replies }],
+    }
+}
+
+fn run(config: &Config) -> Record {
+    let mut record = Record::default();
+    sim::run(config, &mut record, &mut ToTheEnd).expect("a valid configuration");
+    record
+}
+
+fn last(record: &Record, flow: u16) -> &FlowSample {
+    record.flows().filter(|sample| sample.flow == flow).last().expect("a sample")
+}
+
+fn when(record: &Record, flow: u16, kind: EventKind) -> Option<u64> {
+    let event = record.events().find(|event| (event.flow, event.kind) == (flow, kind))?;
+    Some(event.time.0 / 1_000_000)
+}
+
+/// When ACKs without data came to the end that sends a flow, ms, and how many.
+fn lone_acks(record: &Record, flow: u16) -> Vec<(u64, u64)> {
+    let mut seen = 0;
+    let samples = record.flows().filter(|sample| sample.flow == flow);
+    let new = samples.filter_map(|sample| {
+        let more = sample.acks_received - std::mem::replace(&mut seen, sample.acks_received);
+        (more > 0).then_some((sample.time.0 / 1_000_000 - 1, more))
+    });
+    new.collect()
+}
+
+/// The first request is acknowledged when it is read, for nobody knows yet that it is answered; later ones by their
+/// answers. Of an answer's three segments each is acknowledged at first (quick ACKs); when the second request has
+/// followed the first answer at once, only the second segment is, and the next request, or the FIN, bears the rest.
+#[test]
+fn each_exchange_is_a_round_trip() {
+    for kernel in ["2.6.20", "3.14", "6.1", "6.12"] {
+        let record = run(&config(kernel, 4, (100, 2500), 0.0));
+        let times = [
+            (0, EventKind::Established, 20),
+            (1, EventKind::Established, 30),
+            (0, EventKind::Finished, 90),
+            (1, EventKind::Finished, 100),
+        ];
+        for (flow, kind, ms) in times {
+            assert_eq!(when(&record, flow, kind), Some(ms), "{kernel}: {flow} {kind:?}");
+        }
+        assert_eq!(lone_acks(&record, 0), [(40, 1)], "{kernel}: of requests");
+        let of_answers = [(50, 3), (70, 1), (90, 1), (110, 1)];
+        assert_eq!(lone_acks(&record, 1), of_answers, "{kernel}: of answers");
+    }
+}
+
+/// Whatever is lost, each request is answered once, and nothing is asked before the answer is there.
+#[test]
+fn losses_change_nothing_but_the_time() {
+    for (kernel, seed) in ["2.6.20", "3.14", "6.1", "6.12"].into_iter().zip(1..) {
+        for sizes in [(300, 9_000), (9_000, 300), (20_000, 20_000)] {
+            let whole = config(kernel, 30, sizes, 0.03);
+            let record = run(&Config { seed, end: Time::secs(120), sample: Time::ms(20), ..whole });
+            let [calls, replies] = [0, 1].map(|flow| last(&record, flow));
+            let delivered = (calls.bytes_delivered, replies.bytes_delivered);
+            let all = (30 * u64::from(sizes.0), 30 * u64::from(sizes.1));
+            assert_eq!(delivered, all, "{kernel}, {sizes:?}");
+            let resent = calls.segments_retransmitted + replies.segments_retransmitted;
+            assert!(resent > 0, "{kernel}, {sizes:?}: nothing was lost");
+            turns_are_kept(&record, sizes);
+        }
+    }
+}
+
+fn turns_are_kept(record: &Record, (request, response): (u32, u32)) {
+    let read = |flow| record.flows().filter(move |s| s.flow == flow).map(|s| s.bytes_delivered);
+    for (asked, answered) in read(0).zip(read(1)) {
+        let (asked, answers) = (asked / u64::from(request), answered / u64::from(response));
+        assert!(asked == answers || asked == answers + 1, "{asked} requests, {answers} answers");
+    }
+}
+
+/// Whoever answers at once delays its ACKs, until a delayed one has gone by itself.
+#[test]
+fn ping_pong_mode() {
+    let linux = profile::find("6.12").expect("it is known");
+    let mut acks = AckPolicy::new(1000, SEGMENT, 20, linux);
+    acks.on_data(Time::ms(1), 65_536);
+    assert!(acks.is_quick());
+    acks.on_data_sent(Time::ms(1));
+    assert!(!acks.is_quick());
+    acks.schedule();
+    assert!(!acks.delay(Time::ms(1)));
+    let due = acks.fires.expect("a timer");
+    assert_eq!(due, Time::ms(42), "40 ms, and the wheel's tick");
+    assert!(acks.on_timer(due));
+    assert!(acks.is_quick());
+    // What is sent later than the delayed ACK would be is no answer.
+    acks.on_data(Time::ms(100), 65_536);
+    acks.on_data_sent(Time::ms(140));
+    assert!(acks.is_quick());
+}
+
+/// One small segment does not make an end that answers acknowledge what it reads; two do.
+#[test]
+fn small_segments_and_reading() {
+    let linux = profile::find("6.12").expect("it is known");
+    let mut acks = AckPolicy::new(1000, SEGMENT, 20, linux);
+    acks.on_data(Time::ms(1), 65_536);
+    acks.measure(50, true);
+    assert!(acks.asks_when_read());
+    acks.on_data_sent(Time::ms(1));
+    assert!(!acks.asks_when_read());
+    acks.measure(50, true);
+    assert!(acks.asks_when_read());
+}

@@ -1,0 +1,98 @@
+//! Flows that answer others: what they have from the flow that they answer, and what they cannot have.
+
+use super::format::context::Context;
+use super::format::keys::At;
+use super::format::values::Choice;
+use super::format::written::{AppKind, Flow};
+use fullpipe_sim::config::Direction;
+
+/// The flows, those that answer with what they have from the flow that they answer. What cannot be is reported.
+pub(super) fn complete(flows: &[Flow], cx: &mut Context) -> Vec<Flow> {
+    flows.iter().map(|flow| one(flow, flows, cx).unwrap_or_else(|| flow.clone())).collect()
+}
+
+fn one(flow: &Flow, flows: &[Flow], cx: &mut Context) -> Option<Flow> {
+    let to = flow.answers.as_ref()?;
+    let asks = asks(flow, to, flows, cx)?;
+    for flow in [asks, flow] {
+        plain(flow, cx);
+    }
+    let mut completed = flow.clone();
+    completed.direction = opposite(asks.direction.as_ref()?, flow.direction.as_ref()?, cx);
+    completed.start = inherit("start", &flow.start, &asks.start, cx, |time| time.0);
+    completed.duration = inherit("duration", &flow.duration, &asks.duration, cx, |time| time.0);
+    completed.count = inherit("count", &flow.count, &asks.count, cx, |count| count.0 as u64);
+    // One to each write; the last one may be shorter.
+    let mut bytes = asks.bytes.clone();
+    if let (Some(bytes), Some(asked), Some(own)) = (&mut bytes, &asks.write, &flow.write) {
+        let requests = bytes.value.0.div_ceil(asked.value.0);
+        bytes.value.0 = requests.saturating_mul(own.value.0).min(i64::MAX as u64);
+    }
+    completed.bytes = inherit("bytes", &flow.bytes, &bytes, cx, |size| size.0);
+    Some(completed)
+}
+
+/// The flow that is answered.
+fn asks<'a>(flow: &Flow, to: &At<String>, flows: &'a [Flow], cx: &mut Context) -> Option<&'a Flow> {
+    let name = |flow: &'a Flow| flow.name.as_ref().map(|name| name.value.0.as_str());
+    let Some(asks) = flows.iter().find(|flow| name(flow) == Some(to.value.as_str())) else {
+        cx.error("unknown-name", to.place, format!("no flow is called \"{}\"", to.value))
+            .names(&to.value, flows.iter().filter_map(name));
+        return None;
+    };
+    if asks.answers.is_some() {
+        cx.error("conflict", to.place, format!("\"{}\" is an answer itself", to.value))
+            .expected("a flow that answers none");
+        return None;
+    }
+    let others = |other: &&Flow| {
+        other.place != flow.place && other.answers.as_ref().is_some_and(|of| of.value == to.value)
+    };
+    if flows.iter().any(|other| others(&other)) {
+        cx.error("conflict", to.place, format!("another flow answers \"{}\" too", to.value))
+            .expected("one answer to a flow");
+        return None;
+    }
+    Some(asks)
+}
+
+/// Applications that take turns have no pace of their own.
+fn plain(flow: &Flow, cx: &mut Context) {
+    let rated = |at: &&At<AppKind>| at.value == AppKind::Rate;
+    let app = flow.app.as_ref().and_then(|app| app.value.0.kind.as_ref()).filter(rated);
+    let reader = flow.reader.as_ref().map(|reader| (reader.place, "`reader`"));
+    for (place, key) in app.map(|kind| (kind.place, "a rate")).into_iter().chain(reader) {
+        let message = format!("{key} in a connection whose applications take turns");
+        cx.error("conflict", place, message).expected("an application that goes on at once");
+    }
+}
+
+fn opposite(asks: &At<Direction>, own: &At<Direction>, cx: &mut Context) -> Option<At<Direction>> {
+    let value = match asks.value {
+        Direction::Forward => Direction::Backward,
+        Direction::Backward => Direction::Forward,
+    };
+    if own.written && own.value != value {
+        let name = Direction::VALUES.iter().position(|v| *v == value);
+        let name = name.map_or("", |at| Direction::NAMES[at]);
+        cx.error("conflict", own.place, "an answer goes the other way")
+            .expected(format!("\"{name}\", or no `direction`"));
+    }
+    Some(At { value, ..own.clone() })
+}
+
+/// A key that an answer has from its flow: it need not be written, and if so, then as it is.
+fn inherit<T: Clone>(
+    key: &str,
+    own: &Option<At<T>>,
+    from: &Option<At<T>>,
+    cx: &mut Context,
+    number: impl Fn(&T) -> u64,
+) -> Option<At<T>> {
+    let of = |at: &Option<At<T>>| at.as_ref().map(|at| number(&at.value));
+    if let Some(own) = own.as_ref().filter(|at| at.written && Some(number(&at.value)) != of(from)) {
+        cx.error("conflict", own.place, format!("`{key}` of an answer is that of its flow"))
+            .expected(format!("no `{key}`"));
+    }
+    from.clone()
+}
