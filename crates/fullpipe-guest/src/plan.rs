@@ -162,6 +162,13 @@ pub enum Qdisc {
         /// Bytes that are counted beyond the 14 of the header (`tc stab overhead`); may be negative.
         overhead: i32,
     },
+    /// A rate, and in front of it a queue, its child. A packet leaves when those before it have had their time.
+    Htb {
+        /// Bits per second, of which a packet takes less than a minute.
+        rate: u64,
+        /// Bytes that are counted beyond the 14 of the header (`tc stab overhead`); may be negative.
+        overhead: i32,
+    },
     /// A queue bounded in packets.
     Pfifo {
         /// Packets.

@@ -1,7 +1,7 @@
 //! What elements of a path do to single packets, seen in handshakes: each is one packet there and one back.
 
 use fullpipe_guest::plan::{
-    Apart, Chance, Flow, Netem, Overtake, Plan, Qdisc, Router, Spread, Way,
+    Apart, Chance, Change, Flow, Netem, Overtake, Plan, Qdisc, Router, Spread, Way,
 };
 use fullpipe_guest::record::{ESTABLISHED, EVENT, FAILED};
 
@@ -10,6 +10,8 @@ use super::{of_kind, records, u64_at};
 
 /// Handshakes of a run.
 const FLOWS: usize = 400;
+/// Bits per second.
+const MBIT: u64 = 1_000_000;
 /// Delay of the receiver's own, ns.
 const BACK: u64 = 20 * MS;
 
@@ -112,6 +114,30 @@ fn as_many_packets_go_ahead_as_was_asked() {
     // r = u / 10 + 9 r' / 10 lies 3 deviations above 0.3 on average.
     let few = ahead(Chance { probability: 0.3, correlation: 0.9 }).expect("a kernel");
     assert!(few < 12, "{few} of {FLOWS}");
+}
+
+/// How long a SYN waits that comes at 22 ms, behind a segment of another flow.
+fn wait_behind_a_segment(forward: Way) -> Option<u64> {
+    let mut plan = handshaking(forward, 22 * MS);
+    plan.flows.truncate(2);
+    plan.flows[0].bytes = Some(1448);
+    delays(&plan).map(|delays| delays[1])
+}
+
+#[test]
+fn a_small_packet_waits_until_a_large_one_has_had_its_time() {
+    let htb = |rate| Qdisc::Htb { rate, overhead: 0 };
+    let link = |rate| Way { qdiscs: vec![htb(rate), Qdisc::Pfifo { limit: 9 }], ..Way::default() };
+    // From 20 ms on the handshake's ACK takes 0.528 ms, the data 12.112 ms, the FIN 0.528 ms.
+    let Some(waited) = wait_behind_a_segment(link(MBIT)) else { return };
+    assert!(waited.abs_diff(11_168_000) < 2_000, "{waited} ns");
+    // Another rate is one for packets that have not begun: the FIN.
+    let changes = vec![Change { at_ns: 21 * MS, number: 0, qdisc: htb(10 * MBIT) }];
+    let waited = wait_behind_a_segment(Way { changes, ..link(MBIT) }).expect("a kernel");
+    assert!(waited.abs_diff(10_692_800) < 2_000, "{waited} ns");
+    let changes = vec![Change { at_ns: 19 * MS, number: 0, qdisc: htb(10 * MBIT) }];
+    let waited = wait_behind_a_segment(Way { changes, ..link(MBIT) }).expect("a kernel");
+    assert!(waited < 2_000, "{waited} ns");
 }
 
 #[test]

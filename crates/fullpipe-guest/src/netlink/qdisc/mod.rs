@@ -4,6 +4,7 @@ mod cake;
 mod codel;
 mod fifo;
 mod fq;
+mod htb;
 mod netem;
 mod normal;
 mod pie;
@@ -27,6 +28,11 @@ pub const TCA_KIND: u16 = 1;
 /// What the kind wants to know.
 pub const TCA_OPTIONS: u16 = 2;
 
+const TCA_STAB: u16 = 8;
+const TCA_STAB_BASE: u16 = 1;
+/// With it the kernel computes with a rate itself and wants no table.
+const LINKLAYER_ETHERNET: u8 = 1;
+
 const ROOT: u32 = 0xffff_ffff;
 /// Parent of what looks at packets which come in (TC_H_CLSACT).
 pub const CLSACT: u32 = 0xffff_fff1;
@@ -38,6 +44,23 @@ pub fn body(device: u32, handle: u32, parent: u32, info: u32) -> [u8; 20] {
         to.copy_from_slice(&value.to_ne_bytes());
     }
     body
+}
+
+/// `struct tc_sizespec`: cell_log, size_log (u8), cell_align (u16), overhead, linklayer, mpu, mtu, tsize.
+fn sizes(overhead: i32) -> [u8; 24] {
+    let mut sizes = [0; 24];
+    sizes[4..8].copy_from_slice(&overhead.to_ne_bytes());
+    sizes[8..12].copy_from_slice(&u32::from(LINKLAYER_ETHERNET).to_ne_bytes());
+    sizes
+}
+
+/// Puts what packets count beyond their Ethernet header, bytes.
+fn put_overhead(to: &mut Message, overhead: i32) {
+    if overhead != 0 {
+        to.nest(TCA_STAB, &[], |stab| {
+            stab.attr(TCA_STAB_BASE, &sizes(overhead));
+        });
+    }
 }
 
 /// Where a qdisc is, or may be.
@@ -66,6 +89,7 @@ impl Place {
 fn describe(qdisc: &Qdisc, to: &mut Message) -> &'static str {
     match *qdisc {
         Qdisc::Tbf { rate, burst, limit, overhead } => tbf::put(to, rate, burst, limit, overhead),
+        Qdisc::Htb { overhead, .. } => htb::put(to, overhead),
         Qdisc::Pfifo { limit } => fifo::put(to, "pfifo", limit),
         Qdisc::Bfifo { limit } => fifo::put(to, "bfifo", limit),
         Qdisc::Netem(ref netem) => netem::put(to, netem),
@@ -87,12 +111,19 @@ fn describe(qdisc: &Qdisc, to: &mut Message) -> &'static str {
 impl Netlink {
     /// Makes a qdisc; `number` is that of its handle.
     pub fn qdisc(&mut self, place: Place, number: usize, qdisc: &Qdisc) -> Result<()> {
-        self.set_qdisc(CREATE | EXCLUSIVE, place, number, qdisc)
+        self.set_qdisc(CREATE | EXCLUSIVE, place, number, qdisc)?;
+        match *qdisc {
+            Qdisc::Htb { rate, .. } => self.class(CREATE | EXCLUSIVE, place, number, rate),
+            _ => Ok(()),
+        }
     }
 
-    /// Changes a qdisc that is there.
+    /// Changes a qdisc that is there; of an `htb` the rate.
     pub fn change_qdisc(&mut self, place: Place, number: usize, qdisc: &Qdisc) -> Result<()> {
-        self.set_qdisc(0, place, number, qdisc)
+        match *qdisc {
+            Qdisc::Htb { rate, .. } => self.class(0, place, number, rate),
+            _ => self.set_qdisc(0, place, number, qdisc),
+        }
     }
 
     fn set_qdisc(&mut self, flags: u16, place: Place, number: usize, to: &Qdisc) -> Result<()> {

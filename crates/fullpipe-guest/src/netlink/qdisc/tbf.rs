@@ -1,15 +1,11 @@
 //! `tbf`: a token bucket, which gives a rate.
 
-use super::{TCA_KIND, TCA_OPTIONS};
+use super::{LINKLAYER_ETHERNET, TCA_KIND, TCA_OPTIONS, put_overhead};
 use crate::netlink::message::Message;
 
-const TCA_STAB: u16 = 8;
-const TCA_STAB_BASE: u16 = 1;
 const TCA_TBF_PARMS: u16 = 1;
 const TCA_TBF_RATE64: u16 = 4;
 const TCA_TBF_BURST: u16 = 6;
-/// With it the kernel computes with the rate itself and wants no table.
-const LINKLAYER_ETHERNET: u8 = 1;
 
 /// `struct tc_tbf_qopt`: rate and peak rate (`struct tc_ratespec`, 12 bytes each), limit, buffer, mtu.
 fn parameters(bytes_per_second: u64, limit: u32) -> [u8; 36] {
@@ -21,24 +17,12 @@ fn parameters(bytes_per_second: u64, limit: u32) -> [u8; 36] {
     parameters
 }
 
-/// `struct tc_sizespec`: cell_log, size_log (u8), cell_align (u16), overhead, linklayer, mpu, mtu, tsize.
-fn sizes(overhead: i32) -> [u8; 24] {
-    let mut sizes = [0; 24];
-    sizes[4..8].copy_from_slice(&overhead.to_ne_bytes());
-    sizes[8..12].copy_from_slice(&u32::from(LINKLAYER_ETHERNET).to_ne_bytes());
-    sizes
-}
-
 /// `rate` in bits per second, of which the kernel takes whole bytes.
 pub fn put(to: &mut Message, rate: u64, burst: u32, limit: u32, overhead: i32) -> &'static str {
     to.text(TCA_KIND, "tbf").nest(TCA_OPTIONS, &[], |options| {
         options.attr(TCA_TBF_PARMS, &parameters(rate / 8, limit));
         options.u64(TCA_TBF_RATE64, rate / 8).u32(TCA_TBF_BURST, burst);
     });
-    if overhead != 0 {
-        to.nest(TCA_STAB, &[], |stab| {
-            stab.attr(TCA_STAB_BASE, &sizes(overhead));
-        });
-    }
+    put_overhead(to, overhead);
     "tbf"
 }

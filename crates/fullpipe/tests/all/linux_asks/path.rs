@@ -7,13 +7,13 @@ use fullpipe::scenario::{SetOption, Source, load};
 #[test]
 fn a_path_is_routers_with_qdiscs() {
     let text = devices(&[]);
-    // 45 segments of 1500 bytes are the largest packet for the card, which counts 1514 of 1538; the wire's slack is
-    // 4 us. Behind a link is its wire.
+    // 45 segments of 1500 bytes are the largest packet for the card, which counts 1514 of 1538 and takes 4 us ahead.
+    // Behind a link is its wire.
     let expected = "\
 sender: tbf rate 9843953185 burst 73052 limit 4294967295 overhead 0
 sender: Pfifo { limit: 1000 }
 router 0 forward: drop of flow 0: segments [3, 17], acks []
-router 0 forward: tbf rate 1000000000 burst 1503 limit 1000000 overhead -14
+router 0 forward: Htb { rate: 1000000000, overhead: -14 }
 router 0 forward: Bfifo { limit: 1000000 }
 router 1 forward: netem delay 0 ns limit 100000000 None seeded false wire 1000000000 overhead -14
 router 2 forward: netem delay 0 ns limit 100000000 Random { probability: 0.01 } seeded true
@@ -78,12 +78,23 @@ fn what_elements_do_has_its_counterpart() {
         (
             r#"{ kind = "varying-link", name = "x", rate = "100Mbit", framing = "ethernet",
                  steps = [{ at = "1s", rate = "1Gbit" }], queue = { limit = "300 packets" } }"#,
-            "0 forward: tbf rate 100000000 burst 1515 limit 300 overhead 0\n\
+            "0 forward: Htb { rate: 100000000, overhead: 0 }\n\
              0 forward: Pfifo { limit: 300 }\n\
-             0 forward: at 1000000000 ns 0: tbf rate 1000000000 burst 1517 limit 300 overhead 0\n\
+             0 forward: at 1000000000 ns 0: Htb { rate: 1000000000, overhead: 0 }\n\
              1 forward: netem delay 0 ns limit 100000000 None seeded false wire 100000000 overhead 0\n\
              1 forward: at 1000000000 ns 0: netem delay 0 ns limit 100000000 None seeded false \
              wire 1000000000 overhead 0\n",
+        ),
+        // At some time a packet takes more than a minute, which `htb` does not count.
+        (
+            r#"{ kind = "varying-link", name = "x", rate = "200bit", framing = "ethernet",
+                 steps = [{ at = "1s", rate = "1kbit" }], queue = { limit = "300 packets" } }"#,
+            "0 forward: tbf rate 200 burst 1515 limit 300 overhead 0\n\
+             0 forward: Pfifo { limit: 300 }\n\
+             0 forward: at 1000000000 ns 0: tbf rate 1000 burst 1515 limit 300 overhead 0\n\
+             1 forward: netem delay 0 ns limit 100000000 None seeded false wire 200 overhead 0\n\
+             1 forward: at 1000000000 ns 0: netem delay 0 ns limit 100000000 None seeded false \
+             wire 1000 overhead 0\n",
         ),
         // A constant delay takes the wire over, with what becomes of it.
         (

@@ -210,7 +210,7 @@ fn one(netem: Netem) -> Chain {
     Chain { qdiscs: vec![Qdisc::Netem(netem)], ..Chain::default() }
 }
 
-/// A token bucket lets a packet go that finds the link idle, whole and at once: the time that it takes on the wire
+/// A qdisc with a rate lets a packet go that finds the link idle, whole and at once: the time that it takes on the wire
 /// comes behind it. A constant delay takes that over; else it is a qdisc of its own, which is given back.
 pub(super) fn on_the_wire(wires: &[(Time, plan::Wire)], next: Option<&mut Chain>) -> Option<Chain> {
     let (first, later) = wires.split_first()?;

@@ -6,7 +6,7 @@ use fullpipe_guest::plan::{self, Change, ETHERNET_HEADER, Qdisc};
 use fullpipe_sim::config::QueueLimit;
 use fullpipe_sim::units::{Framing, Rate, Time};
 
-/// A rate may be exceeded for so long, ns: a look at the clock takes one, so that qdiscs' timers come late by a few.
+/// A `tbf` may exceed its rate for so long, ns: a look at the clock takes one, so that qdiscs' timers come late by a few.
 const SLACK_NS: u64 = 20;
 /// A card takes so much ahead, ns, beside the largest skb: it has a buffer of its own.
 pub(in crate::engine::linux) const CARD_AHEAD_NS: u64 = 4_000;
@@ -24,8 +24,12 @@ pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
     let first = steps.first().map(|step| step.rate).ok_or("no rate")?;
     let below = below(queue, frame, first)?;
     let limit = limit(queue)?;
+    let exact = is_exact(steps, frame);
     let shaper = |rate| match &queue.discipline {
         Discipline::Cake(shaper) => cake(shaper, rate, *framing, limit),
+        Discipline::DropTail if exact => {
+            Qdisc::Htb { rate: rate.0, overhead: beyond_header(*framing) }
+        }
         _ => tbf(rate, SLACK_NS, *framing, frame, limit),
     };
     let change = |step: &Step| {
@@ -39,7 +43,7 @@ pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
     };
     let changes = steps[1..].iter().map(change).collect();
     let overhead = beyond_header(*framing);
-    // A cake adds the overhead for its rate alone, a `tbf` (by its `stab`) for its counters too.
+    // A cake adds the overhead for its rate alone, the others (by their `stab`) for their counters too.
     let uncounted = match queue.discipline {
         Discipline::Cake(_) => overhead.into(),
         _ => 0,
@@ -48,6 +52,15 @@ pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
     let along = |step: &Step| (step.at, plan::Wire { rate: step.rate.0, overhead });
     let wires = steps.iter().map(along).collect();
     Ok(Chain { qdiscs, changes, marking, capacity: capacity(queue), serial, wires })
+}
+
+/// Whether an `htb` can have these rates: of a packet's time it counts a minute at most (`mbuffer`).
+///
+/// It takes a packet from its queue when those before it have had their time. A `tbf` lets one go when there are tokens
+/// for it, so a small one earlier; but it looks ahead, which disciplines decide by: they take the next packet when the
+/// one before it leaves, as [`Discipline`] has it.
+fn is_exact(steps: &[Step], frame: u32) -> bool {
+    steps.iter().all(|step| u64::from(frame) * 8 < step.rate.0.saturating_mul(60))
 }
 
 fn capacity(queue: &Queue) -> Capacity {
@@ -89,7 +102,8 @@ fn below(queue: &Queue, frame: u32, rate: Rate) -> Result<Vec<Qdisc>, String> {
 /// What asks `red` for packets also when there are none, from which on `red` counts the time that it is idle. A `tbf`
 /// looks before it takes (`tbf_dequeue`), and `red` looks no further than its queue; one that looks by taking
 /// (`qdisc_peek_dequeued`) stands between them. It has a packet already when the `tbf` sends it, so `red`'s queue is
-/// without the packet in transmission; what comes meanwhile is given to `red` when that one leaves.
+/// without the packet in transmission; what comes meanwhile is given to `red` when that one leaves. An `htb` asks nobody
+/// whose queue is empty (`htb_dequeue_tree`): below it `red` would never know.
 fn asks() -> Qdisc {
     Qdisc::Netem(super::unlimited())
 }
