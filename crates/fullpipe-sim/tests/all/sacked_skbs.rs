@@ -3,6 +3,7 @@
 
 use crate::conversation::{SEGMENT, Wire, ack, host};
 use fullpipe_sim::cc::Congestion;
+use fullpipe_sim::tcp::CaState;
 use fullpipe_sim::tcp::profile::find;
 use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::units::Time;
@@ -51,4 +52,22 @@ fn a_block_that_grows_takes_what_it_covers() {
 #[test]
 fn older_kernels_leave_skbs_as_they_are() {
     assert_eq!(heads("3.14", [(5, 6), (5, 7)]), [0, 0]);
+}
+
+/// Where several blocks are news, they are heard in the order of their numbers (6.12 `tcp_sacktag_write_queue`), whichever
+/// stands first: the RTT that losses are measured by is that of what was sent last.
+#[test]
+fn blocks_are_heard_in_the_order_of_their_numbers() {
+    for blocks in [[(8, 9), (2, 3)], [(2, 3), (8, 9)]] {
+        let (mut tcp, mut wire) = sent("6.12");
+        wire.now = Time::ms(110);
+        tcp.on_ack(&ack(5, &[]), &mut wire);
+        tcp.copied(5 * SEGMENT, 10 * SEGMENT, false, &mut wire);
+        tcp.end_write(&mut wire);
+        wire.now = Time::ms(300);
+        let blocks = blocks.map(|(from, to)| (from + 4, to + 4));
+        tcp.on_ack(&ack(5, &blocks), &mut wire);
+        // What was sent 10 ms before the newest block is lost, without waiting.
+        assert_eq!(tcp.ca_state(), CaState::Recovery, "{blocks:?}");
+    }
 }

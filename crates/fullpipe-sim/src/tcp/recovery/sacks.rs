@@ -32,8 +32,11 @@ impl Sender {
         flags.data_lost = blocks[told_before..].iter().any(|&(_, end)| end > high_seq);
         let mut only_original = false;
         let changed = self.changed(sacks);
-        for (i, &block) in blocks.iter().enumerate().take(changed).skip(told_before) {
-            let Some(told) = self.take_block(i, block, ack.ack) else { continue };
+        let mut order = [0, 1, 2, 3];
+        // By where they begin, so that what was sent last is often the last that is heard of.
+        order.sort_unstable_by_key(|&i| blocks.get(i).map_or(u64::MAX, |block| block.0));
+        for i in order.into_iter().filter(|i| (told_before..changed).contains(i)) {
+            let Some(told) = self.take_block(i, blocks[i], ack.ack) else { continue };
             flags.data_sacked |= told.packets > 0;
             let Some(original) = told.original else { continue };
             only_original |= original < self.recovery.frto_highmark.unwrap_or(0);
