@@ -3,7 +3,7 @@
 use super::pieces::{
     self, CARD_AHEAD_NS, Capacity, Chain, Piece, Serial, Wire, codel, fq_codel, piece, tbf,
 };
-use crate::scenario::{self, Codel, Element, QdiscKind, Resolved};
+use crate::scenario::{self, Codel, Element, Host, QdiscKind, Resolved};
 use fullpipe_guest::plan::{self, Apart, Drops, Police, Qdisc, Router, Watch, Way};
 use fullpipe_guest::record::{INCOMING_HANDLE, LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
 use fullpipe_sim::config::QueueLimit;
@@ -123,7 +123,9 @@ pub(super) fn watches(stages: &[Watched]) -> Vec<Watch> {
 /// # Errors
 /// Name of the element that cannot be had, and why.
 pub(super) fn routers(run: &Resolved) -> Result<(Vec<Router>, Vec<Watched>), (String, String)> {
-    let (there, back) = (direction(&run.path.forward, run)?, direction(&run.path.back, run)?);
+    let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
+    let there = direction(&run.path.forward, sender, run)?;
+    let back = direction(&run.path.back, receiver, run)?;
     let count = there.ways.len().max(back.ways.len()).max(1);
     let mut routers = vec![Router::default(); count];
     for (router, way) in routers.iter_mut().zip(&there.ways) {
@@ -175,13 +177,26 @@ impl Course {
     }
 }
 
+/// The wire between a host's card and the path: the card's qdisc lets an skb go whole and at once. Where skbs stay whole,
+/// none is known that would split them.
+fn card_wire(host: &Host, run: &Resolved) -> Vec<(Time, plan::Wire)> {
+    let overhead = pieces::beyond_header(Framing::EthernetWire);
+    let wire = plan::Wire { rate: host.nic_rate.0, overhead };
+    (!run.path.gso).then_some((Time::ZERO, wire)).into_iter().collect()
+}
+
 /// Packets on the links of `run`.
 pub(super) fn wire(run: &Resolved) -> Wire {
     Wire { mtu: run.path.mtu, gso: run.path.gso }
 }
 
-fn direction(elements: &[Element], run: &Resolved) -> Result<Direction, (String, String)> {
-    let mut direction = Direction::default();
+/// What stands behind the card of `host`.
+fn direction(
+    elements: &[Element],
+    host: &Host,
+    run: &Resolved,
+) -> Result<Direction, (String, String)> {
+    let mut direction = Direction { sent: card_wire(host, run), ..Direction::default() };
     for element in elements {
         let told = |why: String| (element.name().to_string(), why);
         let mut piece = piece(&element.ask(run), wire(run)).map_err(told)?;

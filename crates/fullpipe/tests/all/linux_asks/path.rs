@@ -8,28 +8,40 @@ use fullpipe::scenario::{SetOption, Source, load};
 fn a_path_is_routers_with_qdiscs() {
     let text = devices(&[]);
     // 45 segments of 1500 bytes are the largest packet for the card, which counts 1514 of 1538 and takes 4 us ahead.
-    // Behind a link is its wire.
+    // Behind a card, and behind a link, is its wire.
     let expected = "\
 sender: tbf rate 9843953185 burst 73052 limit 4294967295 overhead 0
 sender: Pfifo { limit: 1000 }
-router 0 forward: drop of flow 0: segments [3, 17], acks []
-router 0 forward: Htb { rate: 1000000000, overhead: -14 }
-router 0 forward: Bfifo { limit: 1000000 }
-router 1 forward: netem delay 0 ns limit 100000000 None seeded false wire 1000000000 overhead -14
-router 2 forward: netem delay 0 ns limit 100000000 Random { probability: 0.01 } seeded true
-router 3 forward: netem delay 20000000 ns limit 100000000 None seeded true
+router 0 forward: netem delay 0 ns limit 100000000 None seeded false wire 10000000000 overhead 24
+router 1 forward: drop of flow 0: segments [3, 17], acks []
+router 1 forward: Htb { rate: 1000000000, overhead: -14 }
+router 1 forward: Bfifo { limit: 1000000 }
+router 2 forward: netem delay 0 ns limit 100000000 None seeded false wire 1000000000 overhead -14
+router 3 forward: netem delay 0 ns limit 100000000 Random { probability: 0.01 } seeded true
 router 3 back: drop of flow 0: segments [], acks [2]
 router 3 back: netem delay 30000000 ns limit 100000000 None seeded true
+router 4 forward: netem delay 20000000 ns limit 100000000 None seeded true
+router 4 back: netem delay 0 ns limit 100000000 None seeded false wire 10000000000 overhead 24
 ";
     assert_eq!(text, expected, "found:\n{text}");
 }
 
-/// What stands for elements on the data's way; the sender's own are left out.
+/// What stands for elements on the data's way; the sender's own and its card's wire, which is first, are left out.
 fn forward(elements: &str) -> String {
     let text = devices(&[&format!("path.forward=[{elements}]"), "path.back=[]"]);
-    text.lines()
-        .filter_map(|line| line.strip_prefix("router "))
-        .fold(String::new(), |all, line| all + line + "\n")
+    let mut ways = text.lines().filter_map(|line| line.strip_prefix("router "));
+    let first = ways.next().and_then(|line| line.strip_suffix(" overhead 24"));
+    let (first, _) = first.and_then(|line| line.rsplit_once(" wire ")).expect("the card's wire");
+    let rest = ways.filter(|line| !line.contains(" back: "));
+    // A constant delay has taken it over; else it has a router of its own, and the others follow.
+    if !first.contains(" delay 0 ns ") {
+        return rest.fold(format!("{first}\n"), |all, line| all + line + "\n");
+    }
+    rest.fold(String::new(), |all, line| {
+        let (number, what) = line.split_once(' ').expect("a router's number");
+        let number: usize = number.parse().expect("a number");
+        all + &format!("{} {what}\n", number - 1)
+    })
 }
 
 #[test]
@@ -52,11 +64,10 @@ fn what_elements_do_has_its_counterpart() {
             "0 forward: netem delay 10000000 ns limit 100000000 None seeded true \
              overtake 0.1 0.25 gap 5\n",
         ),
-        // What comes has to be counted before it is copied.
+        // What comes has to be counted before it is copied: on the card's wire it is.
         (
             r#"{ kind = "duplicate", name = "x", probability = 0.1, correlation = 0.25 }"#,
-            "0 forward: Pfifo { limit: 100000000 }\n\
-             1 forward: netem delay 0 ns limit 100000000 None seeded true duplicate 0.1 0.25\n",
+            "0 forward: netem delay 0 ns limit 100000000 None seeded true duplicate 0.1 0.25\n",
         ),
         (
             r#"{ kind = "delay", name = "y", delay = "1ms" },
@@ -207,10 +218,11 @@ fn delays_of_several_flows_share_a_router() {
     let plan = linux::plan(&plans.plans()[0].resolved).expect("it can be asked");
     let text: String = plan.routers.iter().map(|router| way("", &router.forward)).collect();
     let expected = "\
+: netem delay 0 ns limit 100000000 None seeded false wire 10000000000 overhead 24
 : flow 1: netem delay 1000000 ns limit 100000000 None seeded true
 : flow 0: netem delay 2000000 ns limit 100000000 None seeded true
 : netem delay 3000000 ns limit 100000000 None seeded true
 ";
     assert_eq!(text, expected, "found:\n{text}");
-    assert_eq!(plan.routers.len(), 2);
+    assert_eq!(plan.routers.len(), 3);
 }

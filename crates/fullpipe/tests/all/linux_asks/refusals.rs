@@ -179,7 +179,7 @@ fn what_it_cannot_do_is_said_by_key() {
         ),
         (
             "hosts.receiver.nic_rate=1Gbit",
-            "hosts.receiver.nic_rate: substituted: ACKs leave the receiver as they are sent",
+            "hosts.receiver.nic_rate: substituted: no queue is full of the ACKs that wait for the card",
         ),
         (
             "hosts.sender.nic_rate=900Mbit",

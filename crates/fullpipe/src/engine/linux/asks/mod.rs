@@ -76,7 +76,8 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
         answers.push(refused("flow", &why));
     }
     if receiver.nic_rate < sender.nic_rate && !backward {
-        let what = Support::Substituted("ACKs leave the receiver as they are sent".into());
+        let what =
+            Support::Substituted("no queue is full of the ACKs that wait for the card".into());
         answers.push(("hosts.receiver.nic_rate".into(), what));
     }
     for (name, host, way) in
