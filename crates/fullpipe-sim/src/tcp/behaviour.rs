@@ -152,6 +152,9 @@ behaviours! {
     small_queues: bool,
         "a flow waits while the host still has a millisecond of it to send",
         "tcp_small_queue_check";
+    autocorks: bool,
+        "the end of a write waits for more to be written while the host still has some of the flow to send",
+        "tcp_should_autocork";
     departure_times: bool,
         "an skb bears the time at which it is to leave, by the pacing rate, where fq or SO_MAX_PACING_RATE ask for it",
         "tcp_update_skb_after_send";

@@ -72,6 +72,9 @@ pub struct Profile {
     /// Whether a flow waits while the host still has a millisecond of it to send (3.6
     /// `tcp_small_queue_check`).
     pub small_queues: bool,
+    /// Whether the end of a write waits for more to be written while the host still has some of the flow to send (3.14
+    /// `tcp_should_autocork`; in the profiles since small queues are).
+    pub autocorks: bool,
     /// Whether an skb bears the time at which it is to leave, by the pacing rate, where fq or SO_MAX_PACING_RATE
     /// ask for it (4.20 `tcp_update_skb_after_send`).
     pub departure_times: bool,

@@ -40,6 +40,7 @@ const LINUX_2_6_20: Profile = Profile {
     half_cwnd_skbs: false,
     sends_partial_end: false,
     small_queues: false,
+    autocorks: false,
     departure_times: false,
     // The head (MAX_TCP_HEADER rounded up) and struct sk_buff on x86-64.
     skb_overhead: 512,
@@ -163,6 +164,7 @@ const LINUX_6_1: Profile = Profile {
     half_cwnd_skbs: true,
     sends_partial_end: true,
     small_queues: true,
+    autocorks: true,
     departure_times: true,
     // User-mode Linux as built here: sk_buff of 256 bytes, skb_shared_info of 320, a head of 256.
     skb_overhead: 832,

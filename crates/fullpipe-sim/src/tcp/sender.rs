@@ -74,6 +74,8 @@ pub struct Sender {
     pub(super) pushed_seq: u64,
     /// Whether what is written next begins a write().
     pub(super) begins_write: bool,
+    /// Size to which its skbs are filled.
+    pub(super) size_goal: u32,
     pub(super) snd_sml: u64,
     pub(super) snd_wnd: u64,
     pub(super) max_window: u64,
@@ -137,6 +139,7 @@ impl Sender {
             write_seq: 0,
             pushed_seq: 0,
             begins_write: true,
+            size_goal: mss,
             snd_sml: 0,
             snd_wnd: 0,
             max_window: 0,

@@ -1,7 +1,7 @@
 //! The application writes: skbs are filled up to the size goal while the send buffer has room.
 //!
 //! Source: Linux 2.6.20 `tcp_sendmsg`, `tcp_current_mss`, `forced_push`, `sk_stream_write_space`; 6.1 and 6.12
-//! `__sk_stream_memory_free`, `tcp_stream_memory_free`.
+//! `__sk_stream_memory_free`, `tcp_stream_memory_free`, `tcp_push`.
 
 use super::Output;
 use super::profile::{AckOrder, IdleRestart};
@@ -48,6 +48,7 @@ impl Sender {
             self.restart_after_idle(self.jiffies(out.now()));
         }
         self.queue.write(bytes, into_tail, self.begins_write);
+        self.size_goal = goal;
         self.begins_write = false;
         self.write_seq += u64::from(bytes);
         if self.queue.tail_room(goal) > 0 || !more_to_come {
@@ -65,14 +66,35 @@ impl Sender {
     pub fn end_write(&mut self, out: &mut dyn Output) {
         self.mark_push();
         self.begins_write = true;
-        self.push_pending(false, out);
+        if !self.autocorks(out) {
+            self.push_pending(false, out);
+        }
     }
 
-    /// The writer goes to sleep for want of memory.
+    /// The writer goes to sleep for want of memory. If the write() has written something, that is pushed.
     pub fn push_before_sleep(&mut self, out: &mut dyn Output) {
         self.wakes_writer = false;
+        if self.begins_write {
+            return;
+        }
         self.mark_push();
-        self.push_pending(true, out);
+        if !self.autocorks(out) {
+            self.push_pending(true, out);
+        }
+    }
+
+    /// Whether what was written waits for more, because the last skb is not full and the host still has some of the flow to
+    /// send, more than that skb (6.12 `tcp_should_autocork`). When something has left, it goes.
+    fn autocorks(&mut self, out: &mut dyn Output) -> bool {
+        let room = self.queue.tail_room(self.size_goal);
+        if !self.profile.autocorks || room == 0 || self.queue.skbs_in_flight() == 0 {
+            return false;
+        }
+        let truesize = u64::from(self.size_goal - room) + self.profile.skb_overhead;
+        // sk_wmem_alloc counts one for the socket itself.
+        let corks = out.in_host() >= truesize;
+        self.pacing.throttled |= corks;
+        corks
     }
 
     /// The application writes no more: a FIN goes with the last of what is unsent, else by itself (tcp_send_fin).

@@ -138,6 +138,61 @@ fn small_queues() {
     assert_eq!(sent(false), (vec![2, 2, 2, 2, 2], false));
 }
 
+/// Three writes of three segments to a host of which nothing leaves. The first goes, for nothing is in flight; the second
+/// waits, for what is in the host (4664) is more than its skb (3832), until something has left; with the third that skb is
+/// more (6832).
+#[test]
+fn autocorks() {
+    let sent = |corks, leaves: bool| {
+        let mut host = host();
+        host.tso = true;
+        let cc = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
+        let profile = linux(|p| (p.small_queues, p.autocorks) = (false, corks));
+        let mut tcp = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
+        let mut wire = Slow::default();
+        tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
+        let goal = tcp.size_goal();
+        [(); 3].map(|()| {
+            tcp.copied(3 * SEGMENT, goal, false, &mut wire);
+            tcp.end_write(&mut wire);
+            if leaves && tcp.waits_for_host() {
+                wire.memory = 0;
+                tcp.on_room_in_host(&mut wire);
+            }
+            wire.sent.iter().sum::<u32>()
+        })
+    };
+    assert_eq!(sent(true, false), [3, 3, 9]);
+    assert_eq!(sent(true, true), [3, 6, 9]);
+    assert_eq!(sent(false, false), [3, 6, 9]);
+}
+
+/// A writer that finds no room at all pushes nothing before it sleeps; one that has written something does.
+#[test]
+fn what_is_pushed_before_sleeping() {
+    let pushed = |writes: u32| {
+        let mut host = host();
+        host.tso = true;
+        let cc = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
+        let mut tcp = Sender::new(&linux(|_| {}), &host, cc, SEGMENT, Some(1 << 22));
+        let mut wire = Slow::default();
+        tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
+        let goal = tcp.size_goal();
+        // Nagle's rule lets the first partial segment go, and keeps what follows.
+        for len in [500, 500] {
+            tcp.copied(len, goal, false, &mut wire);
+            tcp.end_write(&mut wire);
+            wire.memory = 0;
+        }
+        if writes > 0 {
+            tcp.copied(writes, goal, true, &mut wire);
+        }
+        tcp.push_before_sleep(&mut wire);
+        wire.sent.len()
+    };
+    assert_eq!((pushed(0), pushed(100)), (1, 2));
+}
+
 /// A sender of Linux 6.12 with ten segments of cwnd that has written `segments`, as far as it may; and how many these are.
 fn written(lowat: (Option<u32>, Option<u32>), segments: u32) -> (Sender, Slow, u32) {
     let mut host = host();

@@ -80,6 +80,7 @@ const ELSEWHERE: &[&str] = &[
     "grows_by_data",
     "closes_small_window",
     "small_queues",
+    "autocorks",
     "quick_by_data",
     "cached_metrics",
 ];
