@@ -8,27 +8,31 @@ use fullpipe::scenario::{SetOption, Source, load};
 fn a_path_is_routers_with_qdiscs() {
     let text = devices(&[]);
     // 45 segments of 1500 bytes are the largest packet for the card, which counts 1514 of 1538 and takes 4 us ahead.
-    // Behind a link is its wire.
+    // Behind a card and behind a link is its wire.
     let expected = "\
 sender: tbf rate 9843953185 burst 73052 limit 4294967295 overhead 0
 sender: Pfifo { limit: 1000 }
-router 0 forward: drop of flow 0: segments [3, 17], acks []
-router 0 forward: Htb { rate: 1000000000, overhead: -14 }
-router 0 forward: Bfifo { limit: 1000000 }
-router 1 forward: netem delay 0 ns limit 100000000 None seeded false wire 1000000000 overhead -14
-router 2 forward: netem delay 0 ns limit 100000000 Random { probability: 0.01 } seeded true
-router 3 forward: netem delay 20000000 ns limit 100000000 None seeded true
-router 3 back: drop of flow 0: segments [], acks [2]
-router 3 back: netem delay 30000000 ns limit 100000000 None seeded true
+router 0 forward: netem delay 0 ns limit 100000000 None seeded false wire 10000000000 overhead 24
+router 1 forward: drop of flow 0: segments [3, 17], acks []
+router 1 forward: Htb { rate: 1000000000, overhead: -14 }
+router 1 forward: Bfifo { limit: 1000000 }
+router 2 forward: netem delay 0 ns limit 100000000 None seeded false wire 1000000000 overhead -14
+router 3 forward: netem delay 0 ns limit 100000000 Random { probability: 0.01 } seeded true
+router 4 forward: netem delay 20000000 ns limit 100000000 None seeded true
+router 4 back: drop of flow 0: segments [], acks [2]
+router 4 back: netem delay 30000000 ns limit 100000000 None seeded true
 ";
     assert_eq!(text, expected, "found:\n{text}");
 }
 
-/// What stands for elements on the data's way; the sender's own are left out.
+/// What stands for elements on the data's way; the sender's own are left out, and its card's wire, where that is the first
+/// router's alone.
 fn forward(elements: &str) -> String {
     let text = devices(&[&format!("path.forward=[{elements}]"), "path.back=[]"]);
+    let card = "0 forward: netem delay 0 ns limit 100000000 None seeded false wire ";
     text.lines()
         .filter_map(|line| line.strip_prefix("router "))
+        .filter(|line| !line.starts_with(card))
         .fold(String::new(), |all, line| all + line + "\n")
 }
 
@@ -37,63 +41,62 @@ fn what_elements_do_has_its_counterpart() {
     let cases = [
         (
             r#"{ kind = "jitter", name = "x", delay = "10ms", jitter = "2ms" }"#,
-            "0 forward: netem delay 10000000 ns limit 100000000 None seeded true \
+            "1 forward: netem delay 10000000 ns limit 100000000 None seeded true \
              spread 2000000 ns normal false keep_order false\n",
         ),
         (
             r#"{ kind = "jitter", name = "x", delay = "10ms", jitter = "2ms",
                  distribution = "normal", keep_order = true }"#,
-            "0 forward: netem delay 10000000 ns limit 100000000 None seeded true \
+            "1 forward: netem delay 10000000 ns limit 100000000 None seeded true \
              spread 2000000 ns normal true keep_order true\n",
         ),
         (
             r#"{ kind = "reorder", name = "x", delay = "10ms", probability = 0.1,
                  correlation = 0.25, gap = 5 }"#,
-            "0 forward: netem delay 10000000 ns limit 100000000 None seeded true \
+            "1 forward: netem delay 10000000 ns limit 100000000 None seeded true \
              overtake 0.1 0.25 gap 5\n",
         ),
-        // What comes has to be counted before it is copied.
+        // What comes has to be counted before it is copied: here by the card's wire.
         (
             r#"{ kind = "duplicate", name = "x", probability = 0.1, correlation = 0.25 }"#,
-            "0 forward: Pfifo { limit: 100000000 }\n\
-             1 forward: netem delay 0 ns limit 100000000 None seeded true duplicate 0.1 0.25\n",
+            "1 forward: netem delay 0 ns limit 100000000 None seeded true duplicate 0.1 0.25\n",
         ),
         (
             r#"{ kind = "delay", name = "y", delay = "1ms" },
                { kind = "duplicate", name = "x", probability = 0.1 }"#,
-            "0 forward: netem delay 1000000 ns limit 100000000 None seeded true\n\
+            "0 forward: netem delay 1000000 ns limit 100000000 None seeded true wire 10000000000 overhead 24\n\
              1 forward: netem delay 0 ns limit 100000000 None seeded true duplicate 0.1 0\n",
         ),
         // The same flow again has the next router.
         (
             r#"{ kind = "flow-delay", name = "x", flow = "bulk", delay = "1ms" },
                { kind = "flow-delay", name = "y", flow = "bulk", delay = "2ms" }"#,
-            "0 forward: flow 0: netem delay 1000000 ns limit 100000000 None seeded true\n\
-             1 forward: flow 0: netem delay 2000000 ns limit 100000000 None seeded true\n",
+            "1 forward: flow 0: netem delay 1000000 ns limit 100000000 None seeded true\n\
+             2 forward: flow 0: netem delay 2000000 ns limit 100000000 None seeded true\n",
         ),
         (
             r#"{ kind = "policer", name = "x", rate = "10Mbit", burst = "30kB" }"#,
-            "0 forward: police 10000000 burst 30000 overhead 14\n",
+            "1 forward: police 10000000 burst 30000 overhead 14\n",
         ),
         (
             r#"{ kind = "varying-link", name = "x", rate = "100Mbit", framing = "ethernet",
                  steps = [{ at = "1s", rate = "1Gbit" }], queue = { limit = "300 packets" } }"#,
-            "0 forward: Htb { rate: 100000000, overhead: 0 }\n\
-             0 forward: Pfifo { limit: 300 }\n\
-             0 forward: at 1000000000 ns 0: Htb { rate: 1000000000, overhead: 0 }\n\
-             1 forward: netem delay 0 ns limit 100000000 None seeded false wire 100000000 overhead 0\n\
-             1 forward: at 1000000000 ns 0: netem delay 0 ns limit 100000000 None seeded false \
+            "1 forward: Htb { rate: 100000000, overhead: 0 }\n\
+             1 forward: Pfifo { limit: 300 }\n\
+             1 forward: at 1000000000 ns 0: Htb { rate: 1000000000, overhead: 0 }\n\
+             2 forward: netem delay 0 ns limit 100000000 None seeded false wire 100000000 overhead 0\n\
+             2 forward: at 1000000000 ns 0: netem delay 0 ns limit 100000000 None seeded false \
              wire 1000000000 overhead 0\n",
         ),
         // At some time a packet takes more than a minute, which `htb` does not count.
         (
             r#"{ kind = "varying-link", name = "x", rate = "200bit", framing = "ethernet",
                  steps = [{ at = "1s", rate = "1kbit" }], queue = { limit = "300 packets" } }"#,
-            "0 forward: tbf rate 200 burst 1515 limit 300 overhead 0\n\
-             0 forward: Pfifo { limit: 300 }\n\
-             0 forward: at 1000000000 ns 0: tbf rate 1000 burst 1515 limit 300 overhead 0\n\
-             1 forward: netem delay 0 ns limit 100000000 None seeded false wire 200 overhead 0\n\
-             1 forward: at 1000000000 ns 0: netem delay 0 ns limit 100000000 None seeded false \
+            "1 forward: tbf rate 200 burst 1515 limit 300 overhead 0\n\
+             1 forward: Pfifo { limit: 300 }\n\
+             1 forward: at 1000000000 ns 0: tbf rate 1000 burst 1515 limit 300 overhead 0\n\
+             2 forward: netem delay 0 ns limit 100000000 None seeded false wire 200 overhead 0\n\
+             2 forward: at 1000000000 ns 0: netem delay 0 ns limit 100000000 None seeded false \
              wire 1000 overhead 0\n",
         ),
         // A constant delay takes the wire over, with what becomes of it.
@@ -101,12 +104,12 @@ fn what_elements_do_has_its_counterpart() {
             r#"{ kind = "varying-link", name = "x", rate = "100Mbit", framing = "ip",
                  steps = [{ at = "1s", rate = "1Gbit" }], queue = { discipline = "cake", limit = "9MB" } },
                { kind = "delay", name = "y", delay = "1ms", limit = "50 packets" }"#,
-            "0 forward: Cake { rate: Some(100000000), rtt_us: 100000, overhead: -14, \
+            "1 forward: Cake { rate: Some(100000000), rtt_us: 100000, overhead: -14, \
              memory: Some(9000000), ack_filter: false }\n\
-             0 forward: at 1000000000 ns 0: Cake { rate: Some(1000000000), rtt_us: 100000, overhead: -14, \
+             1 forward: at 1000000000 ns 0: Cake { rate: Some(1000000000), rtt_us: 100000, overhead: -14, \
              memory: Some(9000000), ack_filter: false }\n\
-             1 forward: netem delay 1000000 ns limit 50 None seeded true wire 100000000 overhead -14\n\
-             1 forward: at 1000000000 ns 0: netem delay 1000000 ns limit 50 None seeded true \
+             2 forward: netem delay 1000000 ns limit 50 None seeded true wire 100000000 overhead -14\n\
+             2 forward: at 1000000000 ns 0: netem delay 1000000 ns limit 50 None seeded true \
              wire 1000000000 overhead -14\n",
         ),
     ];
@@ -126,10 +129,10 @@ fn link(queue: &str) -> String {
 #[test]
 fn disciplines_have_the_options_of_linux_and_its_defaults() {
     let wire =
-        "1 forward: netem delay 0 ns limit 100000000 None seeded false wire 100000000 overhead 0\n";
+        "2 forward: netem delay 0 ns limit 100000000 None seeded false wire 100000000 overhead 0\n";
     let below = |limit: &str, qdisc: &str| {
         format!(
-            "0 forward: tbf rate 100000000 burst 1515 limit {limit} overhead 0\n0 forward: {qdisc}\n{wire}"
+            "1 forward: tbf rate 100000000 burst 1515 limit {limit} overhead 0\n1 forward: {qdisc}\n{wire}"
         )
     };
     let cases = [
@@ -167,7 +170,7 @@ fn disciplines_have_the_options_of_linux_and_its_defaults() {
             "discipline = \"red\", limit = \"1200kB\"",
             below(
                 "1200000",
-                "netem delay 0 ns limit 100000000 None seeded true\n0 forward: Red { limit: 1200000, min: 100000, max: 300000, weight_log: 9, probability: 0.02, \
+                "netem delay 0 ns limit 100000000 None seeded true\n1 forward: Red { limit: 1200000, min: 100000, max: 300000, weight_log: 9, probability: 0.02, \
                  packet_ns: 121120, ecn: false }",
             ),
         ),
@@ -176,13 +179,13 @@ fn disciplines_have_the_options_of_linux_and_its_defaults() {
             "discipline = \"red\", limit = \"40MB\", ecn = true",
             below(
                 "40000000",
-                "netem delay 0 ns limit 100000000 None seeded true\n0 forward: Red { limit: 40000000, min: 3333333, max: 10000000, weight_log: 7, \
+                "netem delay 0 ns limit 100000000 None seeded true\n1 forward: Red { limit: 40000000, min: 3333333, max: 10000000, weight_log: 7, \
                  probability: 0.02, packet_ns: 121120, ecn: true }",
             ),
         ),
         (
             "discipline = \"cake\", rtt = \"20ms\"",
-            "0 forward: Cake { rate: Some(100000000), rtt_us: 20000, overhead: 0, \
+            "1 forward: Cake { rate: Some(100000000), rtt_us: 20000, overhead: 0, \
              memory: Some(4194304), ack_filter: false }\n"
                 .to_string()
                 + wire,
@@ -207,10 +210,11 @@ fn delays_of_several_flows_share_a_router() {
     let plan = linux::plan(&plans.plans()[0].resolved).expect("it can be asked");
     let text: String = plan.routers.iter().map(|router| way("", &router.forward)).collect();
     let expected = "\
+: netem delay 0 ns limit 100000000 None seeded false wire 10000000000 overhead 24
 : flow 1: netem delay 1000000 ns limit 100000000 None seeded true
 : flow 0: netem delay 2000000 ns limit 100000000 None seeded true
 : netem delay 3000000 ns limit 100000000 None seeded true
 ";
     assert_eq!(text, expected, "found:\n{text}");
-    assert_eq!(plan.routers.len(), 2);
+    assert_eq!(plan.routers.len(), 3);
 }

@@ -144,7 +144,7 @@ fn cake(cake: &Cake, rate: Rate, framing: Framing, memory: u32) -> Qdisc {
 }
 
 /// What a framing counts of a packet beyond what Linux does by itself, bytes.
-fn beyond_header(framing: Framing) -> i32 {
+pub(in crate::engine::linux) fn beyond_header(framing: Framing) -> i32 {
     framing.overhead() as i32 - ETHERNET_HEADER
 }
 
