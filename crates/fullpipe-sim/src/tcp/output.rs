@@ -182,15 +182,23 @@ impl Sender {
         }
     }
 
-    /// Sends the first `len` bytes of the first unsent skb as an skb of their own; whether the host took it.
-    pub(super) fn send_head(&mut self, len: u32, out: &mut dyn Output) -> bool {
-        let now = self.jiffies(out.now());
-        if self.profile.idle_restart == IdleRestart::Sending {
-            self.restart_after_idle(now);
+    /// tcp_event_data_sent: `len` bytes go, for the first time or again, so the connection is not idle. A FIN alone is no
+    /// data.
+    pub(super) fn note_data_sent(&mut self, len: u32, out: &dyn Output) {
+        if len == 0 {
+            return;
         }
         if self.in_flight() == 0 {
             self.sync_clock(out.now());
             self.cc.cwnd_event(Event::TxStart);
+        }
+        self.lsndtime = self.jiffies(out.now());
+    }
+
+    /// Sends the first `len` bytes of the first unsent skb as an skb of their own; whether the host took it.
+    pub(super) fn send_head(&mut self, len: u32, out: &mut dyn Output) -> bool {
+        if self.profile.idle_restart == IdleRestart::Sending {
+            self.restart_after_idle(self.jiffies(out.now()));
         }
         let seq = self.snd_nxt;
         let departs = self.depart(out.now());
@@ -199,6 +207,7 @@ impl Sender {
         let (push, fin) = (self.queue.head_pushes(), self.queue.head_ends());
         let (ecn, cwr) = self.ecn.mark_new_data();
         let plain = self.transmission(seq, len, false, departs);
+        self.note_data_sent(plain.len, out);
         let skb = Transmission { push, fin, ecn, cwr, ..plain };
         if !out.transmit(skb) {
             self.counters.refused += 1;
@@ -219,7 +228,6 @@ impl Sender {
             // For one segment alone.
             self.recovery.frto_counter = 3;
         }
-        self.lsndtime = now;
         let probes = matches!(self.timer, Some((TimerKind::LossProbe, _)));
         if probes && self.profile.probe_timeout == ProbeTimeout::Rack {
             self.rearm_rto(true, out);

@@ -26,7 +26,7 @@ fn late_is_early(config: &Config) -> Result<(), String> {
     let mut config = config.clone();
     for host in [&mut config.sender, &mut config.receiver] {
         if host.kernel.starts_with('6') {
-            // What is known at once takes an skb for fetched that finds less than 64 KB in front of the wire, even if
+            // What is known at once takes an skb for fetched that finds less than the card's own buffer in front of the wire, even if
             // it waits for the ring: with small queues (TSQ) that would be seen.
             host.tx_ring = 4000;
         }

@@ -4,8 +4,9 @@
 use crate::conversation::receiver::Setup;
 use crate::conversation::{SEGMENT, host, profile};
 use fullpipe_sim::config::Host;
+use fullpipe_sim::ecn::Ecn;
 use fullpipe_sim::tcp::Segment;
-use fullpipe_sim::tcp::profile::Profile;
+use fullpipe_sim::tcp::profile::{Profile, find};
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::units::Time;
 
@@ -382,4 +383,33 @@ fn the_next_segment_gets_room() {
            0 | data 2..2.05          | 0.05 2 0.306                 | ack 2.05 window 2.048
         ",
     );
+}
+
+/// The timer of compressed ACKs does not look at the clock (6.12 tcp_compressed_ack_kick): the ACK bears the time of the
+/// segment that came last, though a millisecond has begun since.
+#[test]
+fn a_compressed_ack_bears_the_time_of_what_came_last() {
+    let profile = find("6.12").expect("it is known");
+    let host = Host { kernel: "6.12".into(), timestamps: true, ..host() };
+    let mut tcp = Receiver::new(profile, &host, SEGMENT, None);
+    let came = Time::us(10_950);
+    let beyond = |i: u64| Segment {
+        seq: i * u64::from(SEGMENT),
+        len: SEGMENT,
+        tsval: 5,
+        tsecr: 0,
+        push: false,
+        fin: false,
+        ecn: Ecn::NotEct,
+        cwr: false,
+    };
+    let first = tcp.on_segment(came, beyond(1)).expect("an ACK").tsval;
+    assert!((2..40).any(|i| tcp.on_segment(came, beyond(i)).is_none()), "one is held");
+    let due = tcp.compressed_due().expect("a timer");
+    assert!(due > Time::us(11_000), "{due}");
+    assert_eq!(tcp.on_compressed_timer(due).expect("an ACK").tsval, first);
+    assert_eq!(tcp.make_ack().tsval, first);
+    // A segment that comes brings its time along.
+    let next = tcp.on_segment(due, beyond(0)).expect("an ACK");
+    assert_eq!(next.tsval, first + 1);
 }

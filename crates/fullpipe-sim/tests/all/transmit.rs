@@ -1,14 +1,15 @@
 //! Packets offered together go the way out of a host as they go one by one.
 
+use crate::conversation::host;
 use crate::random;
 use crate::scenarios;
 use crate::scenarios::{Size, log_uniform};
-use fullpipe_sim::config::Config;
+use fullpipe_sim::config::{Config, Host};
 use fullpipe_sim::ecn::Ecn;
 use fullpipe_sim::path::host::transmit::{Tag, Transmit};
 use fullpipe_sim::tally::Samples;
 use fullpipe_sim::train::{Kind, Train, append};
-use fullpipe_sim::units::Time;
+use fullpipe_sim::units::{Rate, Time};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -40,7 +41,7 @@ fn acks(first: u64, spacing: u64, count: u32) -> Train {
 /// A way out of a host on which `busy` ACKs were sent at once.
 fn way_out(config: &Config, busy: u32, out: &mut Vec<Train>) -> Transmit {
     let samples = Samples::every(Time::us(10), Time::secs(1));
-    let mut transmit = Transmit::new((&config.receiver, "receiver"), &[], 1, samples);
+    let mut transmit = Transmit::new((&config.receiver, "receiver"), &[], (1, config.mtu), samples);
     for _ in 0..busy {
         transmit.push(Time::us(1), &[acks(1000, 0, 1)], Tag::default(), out);
     }
@@ -116,7 +117,7 @@ fn a_free_wire_takes_them_and_a_busy_one_does_not() {
     let configs = scenarios::config(Size { packets: 1, samples: 1 });
     let mut config = configs.new_tree(&mut runner).expect("a configuration").current();
     // 90 bytes of Ethernet take 7.2 us at 100 Mb/s.
-    config.receiver.nic_rate = fullpipe_sim::units::Rate(100_000_000);
+    config.receiver.nic_rate = Rate(100_000_000);
     let takes = |busy, first, spacing| {
         let mut out = Vec::new();
         way_out(&config, busy, &mut out).passes_each(&acks(first, spacing, 9))
@@ -125,4 +126,24 @@ fn a_free_wire_takes_them_and_a_busy_one_does_not() {
     assert!(!takes(0, 1000, 7_199));
     assert!(takes(1, 8_200, 7_200));
     assert!(!takes(1, 8_199, 7_200));
+}
+
+/// An skb's memory is free as soon as the card has fetched it into its own buffer, which holds the largest skb (of 45
+/// segments with TSO, of one without) and 4 us: at 1 Gb/s 12.304 us for each segment.
+#[test]
+fn a_card_fetches_the_largest_skb_ahead_of_its_wire() {
+    let leaves = |tso: bool, segments: u32| {
+        let host = Host { nic_rate: Rate(1_000_000_000), tso, ..host() };
+        let samples = Samples::every(Time::us(10), Time::secs(1));
+        let mut transmit = Transmit::new((&host, "sender"), &[], (1, 1500), samples);
+        let mut out = Vec::new();
+        [(); 3].map(|()| {
+            let skb = Train { kind: Kind::Data, ip_len: 1500, ..acks(0, 0, segments) };
+            transmit.push(Time::ZERO, &[skb], Tag::default(), &mut out);
+            transmit.last_leaves(Time::ZERO).0
+        })
+    };
+    assert_eq!(leaves(true, 40), [0, 426_640, 918_800]);
+    assert_eq!(leaves(true, 45), [0, 549_680, 1_103_360]);
+    assert_eq!(leaves(false, 1), [0, 8_304, 20_608]);
 }

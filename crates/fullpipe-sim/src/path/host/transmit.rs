@@ -35,12 +35,12 @@ pub struct Transmit {
 }
 
 impl Transmit {
-    /// An idle way out of `host`, which has that name and puts packets onto a way of `elements`; `seed` is the
-    /// run's, `samples` are the trace's.
+    /// An idle way out of `host`, which has that name and puts packets onto a way of `elements`; `seed` and `mtu` are
+    /// the run's, `samples` are the trace's.
     pub fn new(
         (host, name): (&Host, &str),
         elements: &[Element],
-        seed: u64,
+        (seed, mtu): (u64, u32),
         samples: Samples,
     ) -> Transmit {
         let qdisc = match host.qdisc {
@@ -53,7 +53,7 @@ impl Transmit {
         };
         Transmit {
             qdisc,
-            ring: TxRing::new(host.tx_ring, host.nic_rate, samples),
+            ring: TxRing::new(host, mtu, samples),
             numbered: elements.iter().any(Element::per_skb),
             skb: 0,
         }
@@ -62,13 +62,13 @@ impl Transmit {
     /// That of the sender of `config`.
     pub fn of_sender(config: &Config) -> Transmit {
         let host = (&config.sender, "sender.qdisc");
-        Transmit::new(host, &config.forward, config.seed, Samples::of(config))
+        Transmit::new(host, &config.forward, (config.seed, config.mtu), Samples::of(config))
     }
 
     /// That of its receiver.
     pub fn of_receiver(config: &Config) -> Transmit {
         let host = (&config.receiver, "receiver.qdisc");
-        Transmit::new(host, &config.back, config.seed, Samples::of(config))
+        Transmit::new(host, &config.back, (config.seed, config.mtu), Samples::of(config))
     }
 
     /// [`Train::skb`] of the skb that is offered next.

@@ -4,18 +4,26 @@
 //! enters it when all of its segments fit, or when it is empty. The card sends the ring's segments
 //! back to back.
 
+use crate::config::Host;
 use crate::path::Serialiser;
 use crate::tally::{Counters, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append, come_by};
-use crate::units::{Framing, Rate, Time};
+use crate::units::{Framing, Time};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// What a card fetches ahead of the wire: the largest skb, bytes, and so much time of its rate. That is what the token
-/// bucket lets go at once which is the card of engine `linux`.
-const CARD_BUFFER: u64 = 65_536;
+/// The largest skb that is to be split into segments (GSO_MAX_SIZE), bytes.
+const GSO_MAX_SIZE: u32 = 65_536;
+/// What a card fetches ahead of the wire: the largest skb, and so much time of its rate. That is what the token bucket
+/// lets go at once which is the card of engine `linux`.
 const CARD_AHEAD: Time = Time(4_000);
+
+/// Bytes on the wire of the largest skb that a host hands down: of one segment, if its card does not split them.
+fn largest_skb(mtu: u32, tso: bool) -> u64 {
+    let segments = if tso { GSO_MAX_SIZE.div_ceil(mtu) + 1 } else { 1 };
+    u64::from(segments) * u64::from(mtu + Framing::EthernetWire.overhead())
+}
 
 /// Segments whose transmission ends at even pace.
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +53,11 @@ pub(super) struct TxRing {
 }
 
 impl TxRing {
-    /// An empty ring of `size` descriptors at a wire of `rate`; `samples` are the trace's.
-    pub(super) fn new(size: u32, rate: Rate, samples: Samples) -> TxRing {
+    /// The empty ring of a host at its wire, for packets of at most `mtu` bytes; `samples` are the trace's.
+    pub(super) fn new(host: &Host, mtu: u32, samples: Samples) -> TxRing {
+        let rate = host.nic_rate;
         TxRing {
-            size: u64::from(size),
+            size: u64::from(host.tx_ring),
             wire: Serialiser::new(rate, Framing::EthernetWire.overhead()),
             wire_free: 0,
             last_entry: 0,
@@ -56,7 +65,7 @@ impl TxRing {
             held: 0,
             taken: 0,
             counters: Counters::new(samples),
-            buffered: rate.time_for(CARD_BUFFER) + CARD_AHEAD,
+            buffered: rate.time_for(largest_skb(mtu, host.tso)) + CARD_AHEAD,
             busy: 0,
         }
     }

@@ -104,6 +104,7 @@ impl Sender {
         self.walks_split_at(end);
         let departs = self.depart(out.now());
         let skb = self.transmission(start, len, true, departs);
+        self.note_data_sent(skb.len, out);
         if !out.transmit(skb) {
             self.counters.refused += 1;
             return None;

@@ -114,7 +114,7 @@ impl Host {
             }
         }
         Host {
-            transmit: Transmit::new(side, host),
+            transmit: Transmit::new(side, host, config.mtu),
             receive: Receive::new(host),
             timers,
             wheel: profile.timer_wheel,

@@ -27,6 +27,8 @@ pub struct Transmit {
     done: Option<Time>,
     /// skbs offered.
     skbs: u32,
+    /// Bytes that the card holds itself: the largest skb's on the wire.
+    buffer: u32,
     /// Counters of the qdisc, in skbs.
     pub qdisc_counter: Counter,
     /// Counters of the ring, in segments.
@@ -41,7 +43,7 @@ fn bytes(skb: &[Packet]) -> u32 {
 
 impl Transmit {
     /// An idle way out.
-    pub fn new(side: Side, host: &Host) -> Transmit {
+    pub fn new(side: Side, host: &Host, mtu: u32) -> Transmit {
         let (late, limit) = match host.qdisc {
             Qdisc::PfifoFast => (None, host.qdisc_limit as usize),
             Qdisc::Of(discipline, limit @ QueueLimit::Packets(packets)) => {
@@ -54,6 +56,7 @@ impl Transmit {
             gone: Vec::new(),
             side,
             rate: host.nic_rate,
+            buffer: if host.tso { (65_535 / mtu + 2) * (mtu + 38) } else { mtu + 38 },
             qdisc_limit: limit,
             ring_size: host.tx_ring as usize,
             qdisc: VecDeque::new(),
@@ -192,14 +195,14 @@ impl Transmit {
         self.start(done, agenda);
     }
 
-    /// When no more than 64 KB of the skbs offered will be left to put on the wire: the card holds these.
+    /// When no more of the skbs offered will be left to put on the wire than the card holds itself.
     pub fn last_leaves(&self, offered: Time) -> Time {
         let wire =
             |p: &Packet| self.rate.time_for(u64::from(p.ip_len + Framing::EthernetWire.overhead()));
         let waiting = self.ring.iter().skip(1).chain(self.qdisc.iter().flatten());
         let now = self.done.expect("it is on its way");
         let sent = waiting.fold(now, |at, segment| at + wire(segment));
-        offered.max(sent.saturating_sub(self.rate.time_for(65_536) + Time(4_000)))
+        offered.max(sent.saturating_sub(self.rate.time_for(self.buffer.into()) + Time(4_000)))
     }
 
     /// Sizes of qdisc and ring.

@@ -123,9 +123,9 @@ pub(super) fn watches(stages: &[Watched]) -> Vec<Watch> {
 /// # Errors
 /// Name of the element that cannot be had, and why.
 pub(super) fn routers(run: &Resolved) -> Result<(Vec<Router>, Vec<Watched>), (String, String)> {
-    let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
-    let there = direction(&run.path.forward, sender, run)?;
-    let back = direction(&run.path.back, receiver, run)?;
+    let hosts = &run.hosts;
+    let there = direction(&run.path.forward, &hosts.sender, run)?;
+    let back = direction(&run.path.back, &hosts.receiver, run)?;
     let count = there.ways.len().max(back.ways.len()).max(1);
     let mut routers = vec![Router::default(); count];
     for (router, way) in routers.iter_mut().zip(&there.ways) {
@@ -177,26 +177,19 @@ impl Course {
     }
 }
 
-/// The wire between a host's card and the path: the card's qdisc lets an skb go whole and at once. Where skbs stay whole,
-/// none is known that would split them.
-fn card_wire(host: &Host, run: &Resolved) -> Vec<(Time, plan::Wire)> {
-    let overhead = pieces::beyond_header(Framing::EthernetWire);
-    let wire = plan::Wire { rate: host.nic_rate.0, overhead };
-    (!run.path.gso).then_some((Time::ZERO, wire)).into_iter().collect()
-}
-
 /// Packets on the links of `run`.
 pub(super) fn wire(run: &Resolved) -> Wire {
     Wire { mtu: run.path.mtu, gso: run.path.gso }
 }
 
-/// What stands behind the card of `host`.
+/// The way through `elements`, behind the card of that host.
 fn direction(
     elements: &[Element],
     host: &Host,
     run: &Resolved,
 ) -> Result<Direction, (String, String)> {
-    let mut direction = Direction { sent: card_wire(host, run), ..Direction::default() };
+    let sent = vec![(Time::ZERO, card_wire(host, wire(run)))];
+    let mut direction = Direction { sent, ..Direction::default() };
     for element in elements {
         let told = |why: String| (element.name().to_string(), why);
         let mut piece = piece(&element.ask(run), wire(run)).map_err(told)?;
@@ -311,22 +304,33 @@ fn stage(element: &Element, capacity: Capacity, run: &Resolved) -> StageInfo {
     StageInfo { index: 0, name, kind, direction: "", unit, capacity }
 }
 
-/// A host's card: its rate, and the queue in front of it, which decides about what TCP hands down.
-pub(super) fn card(rate: Rate, queue: &scenario::Qdisc, mtu: u32, tso: bool) -> Vec<Qdisc> {
-    let wire = Framing::EthernetWire;
-    if !tso {
-        return vec![
-            tbf(rate, CARD_AHEAD_NS, wire, mtu + wire.overhead(), u32::MAX),
-            host_queue(queue),
-        ];
+/// A host's card: its rate, and the queue in front of it, which decides about what TCP hands down. The card takes what
+/// the largest skb ahead of its wire ([`card_wire`]), and a little more.
+pub(super) fn card(host: &Host, mtu: u32) -> Vec<Qdisc> {
+    let (rate, framing) = counted(host.nic_rate, mtu, host.tso);
+    let largest = Wire { mtu, gso: host.tso }.largest(framing);
+    vec![tbf(rate, CARD_AHEAD_NS, framing, largest, u32::MAX), host_queue(&host.qdisc)]
+}
+
+/// A rate on an Ethernet wire, and the framing by which packets of many segments are counted, or of one.
+///
+/// Of a packet of many segments Linux counts each with its Ethernet header, as long as nothing is to be added
+/// (qdisc_pkt_len_init, not __qdisc_calculate_pkt_len). So the rate is that without the rest, of full segments.
+fn counted(rate: Rate, mtu: u32, many: bool) -> (Rate, Framing) {
+    let (wire, frames) = (Framing::EthernetWire, Framing::Ethernet);
+    if !many {
+        return (rate, wire);
     }
-    // Of a packet of many segments Linux counts each with its Ethernet header, as long as nothing is to be added
-    // (qdisc_pkt_len_init, not __qdisc_calculate_pkt_len). So the rate is that without the rest, of full segments.
-    let frames = Framing::Ethernet;
     let share = (u64::from(mtu + frames.overhead()), u64::from(mtu + wire.overhead()));
     let rate = Rate((u128::from(rate.0) * u128::from(share.0) / u128::from(share.1)) as u64);
-    let largest = Wire { mtu, gso: true }.largest(frames);
-    vec![tbf(rate, CARD_AHEAD_NS, frames, largest, u32::MAX), host_queue(queue)]
+    (rate, frames)
+}
+
+/// What a card sends is on its wire one segment after the other, though its qdiscs let go all segments of a packet at
+/// once.
+fn card_wire(host: &Host, Wire { mtu, gso }: Wire) -> plan::Wire {
+    let (rate, framing) = counted(host.nic_rate, mtu, gso);
+    plan::Wire { rate: rate.0, overhead: pieces::beyond_header(framing) }
 }
 
 /// The queue of a host.

@@ -156,7 +156,7 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     for (index, stage) in stages.iter_mut().enumerate() {
         stage.info.index = index as u16;
     }
-    let card = |host: &Host| way::card(host.nic_rate, &host.qdisc, run.path.mtu, host.tso);
+    let card = |host: &Host| way::card(host, run.path.mtu);
     // A card that sends nothing but ACKs is no limit.
     let of_receiver = if backward { card(receiver) } else { way::open(&receiver.qdisc) };
     let receives = if run.has(Direction::Forward) { receiver } else { sender };
