@@ -90,6 +90,12 @@ impl AckPolicy {
         }
     }
 
+    /// The connection is there: from then on the first gap between segments counts (6.12 `tcp_create_openreq_child`,
+    /// `tcp_finish_connect`).
+    pub fn begin(&mut self, now: Time) {
+        self.lrcvtime = self.ticks.at(now) as u32;
+    }
+
     fn ato_min(&self) -> u32 {
         (self.hz / ATO_MIN_DIVISOR).max(1)
     }

@@ -528,8 +528,9 @@ impl Receiver {
         }
     }
 
-    /// connect() has returned: this socket's own data may be answered.
+    /// The connection is there: where this end connects, its own data may be answered.
     pub fn on_connected(&mut self, now: Time) {
+        self.acks.begin(now);
         if let Some(growth) = &mut self.growth {
             growth.begin(now.as_us());
         }

@@ -162,3 +162,22 @@ fn small_segments_and_reading() {
     acks.measure(50, true);
     assert!(acks.asks_when_read());
 }
+
+/// A first segment beyond a hole takes the only quick ACK; the gap to the next counts from the beginning of the connection,
+/// so that one that begins late is not in quick mode for it.
+#[test]
+fn the_first_gap_counts_from_the_beginning() {
+    let linux = profile::find("6.12").expect("it is known");
+    let quick = |begun: bool| {
+        let mut acks = AckPolicy::new(1000, SEGMENT, 20, linux);
+        if begun {
+            acks.begin(Time::secs(10));
+        }
+        acks.schedule();
+        acks.quick = 1;
+        acks.on_ack_sent();
+        acks.on_data(Time::ms(10_050), 65_536);
+        acks.is_quick()
+    };
+    assert_eq!((quick(true), quick(false)), (false, true));
+}
