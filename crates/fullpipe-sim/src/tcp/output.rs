@@ -78,10 +78,10 @@ impl Sender {
             if self.queue.head().is_some() && self.keeps_pace(out.now()) {
                 return (sent, false);
             }
-            if self.profile.grows_skbs {
-                self.grow_head(segs);
-            }
             let beyond = push == Push::Probe && self.in_flight() >= self.cwnd();
+            if self.profile.grows_skbs {
+                self.grow_head(if beyond { 1 } else { self.cwnd_quota(segs) });
+            }
             let quota = if beyond { 1 } else { self.quota(segs) };
             let Some(len) = self.allowed_head(nagle_off, quota) else { return (sent, false) };
             if push == Push::All
@@ -123,10 +123,10 @@ impl Sender {
         free.min(most).min(segs)
     }
 
-    /// Fills the first unsent skb up to what may go as one.
-    fn grow_head(&mut self, segs: u32) {
+    /// Fills the first unsent skb up to what may go as one, so many segments.
+    fn grow_head(&mut self, quota: u32) {
         let Some(head) = self.queue.head() else { return };
-        let full = u64::from(self.cwnd_quota(segs)) * u64::from(self.mss);
+        let full = u64::from(quota) * u64::from(self.mss);
         if full > u64::from(head) {
             self.queue.grow_head(full.min(u64::from(u32::MAX)) as u32);
         }

@@ -14,6 +14,7 @@ fn sent(kernel: &str) -> (Sender, Wire) {
     let cc = Congestion::new("reno", &[], kernel, 1000, 1).expect("a control");
     let mut host = host();
     (host.kernel, host.tso) = (kernel.into(), true);
+    host.sysctl.tcp_early_retrans = 3;
     let mut tcp = Sender::new(profile, &host, cc, SEGMENT, Some(1 << 22));
     let mut wire = Wire { now: Time::ms(100), ..Wire::default() };
     tcp.established(Time::ms(100), 1 << 20, Some(Time::ms(99)), None);
@@ -70,4 +71,24 @@ fn blocks_are_heard_in_the_order_of_their_numbers() {
         // What was sent 10 ms before the newest block is lost, without waiting.
         assert_eq!(tcp.ca_state(), CaState::Recovery, "{blocks:?}");
     }
+}
+
+/// A tail loss probe of new data goes beyond a full cwnd, as one segment: 6.12 fills it up from the next skb
+/// (`tcp_write_xmit`, `tcp_grow_skb`).
+#[test]
+fn a_tail_loss_probe_is_filled_up() {
+    let probe = |kernel| {
+        let (mut tcp, mut wire) = sent(kernel);
+        // Two skbs: the first is as large as it is to be.
+        for len in [SEGMENT / 2, SEGMENT] {
+            tcp.copied(len, SEGMENT / 2, false, &mut wire);
+            tcp.end_write(&mut wire);
+        }
+        assert_eq!(tcp.unsent(), u64::from(SEGMENT + SEGMENT / 2), "cwnd is full");
+        wire.sent.clear();
+        wire.now = tcp.timer().expect("a probe's timer");
+        tcp.on_timer(&mut wire);
+        wire.sent.iter().map(|skb| skb.len).collect::<Vec<_>>()
+    };
+    assert_eq!(probe("6.12"), [SEGMENT]);
 }

@@ -69,12 +69,14 @@ pub fn run(
     })
 }
 
-/// The names of all flows, copies included.
-fn names(flows: &[written::Flow]) -> Vec<String> {
+/// The names of all flows, copies included, and where their data goes.
+fn names(flows: &[written::Flow]) -> Vec<(String, Direction)> {
     let named = |flow: &written::Flow| {
         let count = flow.count.as_ref().map_or(1, |count| count.value.0 as usize);
+        let direction = value(&flow.direction).unwrap_or_default();
         let names = flow.name.as_ref().map(|name| copy_names(&name.value.0, count.min(MOST_FLOWS)));
-        names.unwrap_or_default()
+        let names = names.unwrap_or_default().into_iter();
+        names.map(|name| (name, direction)).collect::<Vec<_>>()
     };
     flows.iter().flat_map(named).collect()
 }

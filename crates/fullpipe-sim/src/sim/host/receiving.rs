@@ -87,9 +87,12 @@ impl ReceivingFlow {
         }
     }
 
-    /// connect() has returned at this end of a connection with data both ways.
-    pub(super) fn connected(&mut self, now: Time) {
+    /// connect() has returned at this end of a connection with data both ways, after an answer with this timestamp that
+    /// agrees to ECN or does not.
+    pub(super) fn connected(&mut self, now: Time, tsval: u32, ecn: bool) {
         (self.syn_seen, self.accepted) = (true, true);
+        self.tcp.use_ecn(ecn);
+        self.tcp.hear_timestamp(tsval);
         self.tcp.on_connected(now);
     }
 }
@@ -155,7 +158,7 @@ impl Host {
         let state = &mut self.receives[flow];
         if !state.accepted {
             state.accepted = true;
-            let answered = state.tcp.on_accept(cpu);
+            let answered = (state.tcp.on_accept(cpu), state.tcp.uses_ecn());
             shared.event(now, packet.flow, EventKind::Accepted, 0);
             if let (Some(half), Some(ack)) = (half, carries) {
                 self.accept_answers(half, (cpu, now), answered, ack.window, shared);

@@ -200,14 +200,15 @@ impl Host {
         let state = &mut self.sends[flow];
         let Some(sent) = state.syn_sent.filter(|_| !state.tcp.is_established()) else { return cpu };
         let measured = (state.syn_repeats == 0).then_some(sent);
-        state.tcp.use_ecn(answer.ece && ecn::asks(&self.host, 0));
+        let agreed = answer.ece && ecn::asks(&self.host, 0);
+        state.tcp.use_ecn(agreed);
         state.tcp.take_timestamp(answer.tsval);
         state.tcp.established(cpu, answer.number, measured, Some(&self.metrics));
         state.next_write = now;
         self.timers.set(flow, Timer::Connect, None);
         self.runnable.push_back(Process::Writer(flow));
         if let Some(half) = shared.halves[flow] {
-            self.receives[half].connected(cpu);
+            self.receives[half].connected(cpu, answer.tsval, agreed);
         }
         shared.event(now, flow as u16, EventKind::Established, (now - sent).0);
         // The third packet of the handshake: an ACK of nothing, carried as an empty segment.
@@ -216,16 +217,18 @@ impl Host {
         })
     }
 
-    /// The SYN of the flow that this one answers was answered, and the connection is accepted: `window` is offered.
+    /// The SYN of the flow that this one answers was answered, and the connection is accepted: `window` is offered, and
+    /// ECN `agreed` to or not.
     pub(super) fn accept_answers(
         &mut self,
         flow: usize,
         (cpu, now): (Time, Time),
-        answered: Option<Time>,
+        (answered, agreed): (Option<Time>, bool),
         window: u64,
         shared: &mut Shared,
     ) {
         let state = &mut self.sends[flow];
+        state.tcp.use_ecn(agreed);
         state.tcp.established(cpu, window, answered, Some(&self.metrics));
         shared.event(now, flow as u16, EventKind::Established, 0);
         shared.event(now, flow as u16, EventKind::Accepted, 0);

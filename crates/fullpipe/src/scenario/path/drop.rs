@@ -50,7 +50,8 @@ impl Written for DropElement {
 
     fn resolve(&self, whole: &Whole, cx: &mut Context) -> Option<Drop> {
         let flow = whole.flow(self.flow.as_ref()?, cx);
-        let (here, there) = match whole.forward {
+        let data = whole.brings_data(&flow);
+        let (here, there) = match data {
             true => (&self.segments, ("acks", &self.acks, "segments")),
             false => (&self.acks, ("segments", &self.segments, "acks")),
         };
@@ -58,7 +59,7 @@ impl Written for DropElement {
             cx.error("conflict", wrong.place, format!("`{key}` do not pass on this way"))
                 .expected(format!("`{other}` here, or the element on the other way"));
         } else if here.is_none() && !self.wrong {
-            let key = if whole.forward { "segments" } else { "acks" };
+            let key = if data { "segments" } else { "acks" };
             cx.error("missing-key", self.place, format!("a drop list needs `{key}`"))
                 .expected("an array of integers such as [10, 11, 25]");
         }

@@ -44,9 +44,9 @@ impl Written for MarkElement {
 
     fn resolve(&self, whole: &Whole, cx: &mut Context) -> Option<Mark> {
         let flow = whole.flow(self.flow.as_ref()?, cx);
-        if !whole.forward {
+        if !whole.brings_data(&flow) {
             cx.error("conflict", self.place, "ACKs cannot be marked")
-                .expected("the element on the way forward");
+                .expected("the element on the way of the flow's data");
         }
         let name = needed(&self.name)?.0.clone();
         Some(Mark { name, flow, segments: rising(&self.segments) })

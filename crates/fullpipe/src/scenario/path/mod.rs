@@ -37,6 +37,7 @@ use super::format::node::Node;
 use super::format::values::Name;
 use super::resolved::Path;
 use super::{Resolved, Source};
+use fullpipe_sim::config::Direction;
 use fullpipe_sim::config::{self, Configuration};
 use fullpipe_sim::units::{Framing, Rate, Time};
 use serde::Serialize;
@@ -84,18 +85,28 @@ struct Whole<'a> {
     forward: bool,
     /// The scenario's text, beside which files lie.
     source: &'a Source,
-    /// Names of the flows.
-    flows: &'a [String],
+    /// Names of the flows, and where the data of each goes.
+    flows: &'a [(String, Direction)],
 }
 
 impl Whole<'_> {
     /// The name of a flow; one that no flow has is reported.
     fn flow(&self, flow: &At<String>, cx: &mut Context) -> String {
-        if !self.flows.contains(&flow.value) {
+        if self.direction(&flow.value).is_none() {
             cx.error("unknown-name", flow.place, format!("no flow is called \"{}\"", flow.value))
-                .names(&flow.value, self.flows.iter().map(String::as_str));
+                .names(&flow.value, self.flows.iter().map(|(name, _)| name.as_str()));
         }
         flow.value.clone()
+    }
+
+    fn direction(&self, flow: &str) -> Option<Direction> {
+        let known = self.flows.iter().find(|(name, _)| name == flow);
+        known.map(|(_, direction)| *direction)
+    }
+
+    /// Whether the element stands on the way of that flow's data, or else of its ACKs.
+    fn brings_data(&self, flow: &str) -> bool {
+        self.forward == (self.direction(flow).unwrap_or_default() == Direction::Forward)
     }
 }
 

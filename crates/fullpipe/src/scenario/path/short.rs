@@ -7,14 +7,15 @@ use crate::scenario::format::keys::At;
 use crate::scenario::format::values::{Probability, twice};
 use crate::scenario::format::written;
 use crate::scenario::resolved::Path;
+use fullpipe_sim::config::Direction;
 use fullpipe_sim::config::Unit;
 use fullpipe_sim::units::{Rate, Time};
 
-/// Resolves the path of a scenario from `source`; `flows` are the names of its flows.
+/// Resolves the path of a scenario from `source`; `flows` are the names of its flows and where their data goes.
 pub fn path(
     path: &written::Path,
     source: &Source,
-    flows: &[String],
+    flows: &[(String, Direction)],
     cx: &mut Context,
 ) -> Option<Path> {
     let mtu = path.mtu.as_ref()?.value.0 as u32;

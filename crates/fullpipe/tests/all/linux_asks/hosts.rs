@@ -52,11 +52,14 @@ fn a_flow_goes_backward_from_the_receivers_card() {
         of_receiver.map(String::from).collect::<Vec<_>>().join("; ")
     };
     assert_eq!(text(&[]), "");
-    let backward = "flow.bulk.direction=backward";
+    // The lists of the scenario go by the direction of their flow.
+    let link = r#"path.forward=[{ kind = "link", name = "wire", rate = "1Gbit", queue = { limit = "1MB" } }]"#;
+    let home = r#"path.back=[{ kind = "delay", name = "home", delay = "30ms" }]"#;
+    let backward = ["flow.bulk.direction=backward", link, home];
     let expected = "receiver: tbf rate 10000000000 burst 6538 limit 4294967295 overhead 24; \
                     receiver: Pfifo { limit: 1000 }";
-    assert_eq!(text(&[backward]), expected);
-    let plan = linux::plan(&resolved(&[backward])).expect("it can be asked");
+    assert_eq!(text(&backward), expected);
+    let plan = linux::plan(&resolved(&backward)).expect("it can be asked");
     assert!(plan.flows[0].backward);
     let card = plan.watched.iter().find(|watch| usize::from(watch.namespace) > plan.routers.len());
     assert_eq!(card.map(|watch| watch.device), Some(fullpipe_guest::record::LEFT_DEVICE));

@@ -1,0 +1,80 @@
+//! What the receiver does when no segment comes: when the application reads, and when its timers are due.
+//!
+//! Source: Linux 2.6.20 `tcp_cleanup_rbuf`, `tcp_delack_timer`; 6.12 `tcp_delack_timer_handler`,
+//! `tcp_compressed_ack_kick`.
+
+use super::Receiver;
+use crate::tcp::Ack;
+use crate::units::Time;
+
+impl Receiver {
+    /// The reader has copied `bytes`: frees their memory and sends the ACK that this allows
+    /// (tcp_cleanup_rbuf): more than one segment is owed, the delayed ACK's timer found the socket
+    /// locked, or the window has at least doubled.
+    pub fn read(&mut self, now: Time, bytes: u64) -> Option<Ack> {
+        self.tick(now);
+        // tcp_recvmsg looks at the time after each skb, but the rest of them comes at the same moment.
+        let first = self.waiting.first_bytes().min(bytes);
+        self.bytes_read += first;
+        self.autotune(now);
+        self.bytes_read += bytes - first;
+        let (segments, freed) = self.waiting.read(bytes);
+        self.segments_read += segments;
+        self.window.rmem_alloc -= freed;
+        let owed = self.rcv_nxt - self.window.rcv_wup;
+        let drained = self.acks.asks_when_read() && self.window.rmem_alloc == 0;
+        let many = self.acks.blocked || owed > u64::from(self.acks.rcv_mss);
+        if self.acks.timer.is_some() && (many || drained) {
+            return Some(self.make_ack());
+        }
+        let remaining = self.window.remaining(self.rcv_nxt);
+        if !self.has_ended && 2 * remaining <= self.window.window_clamp {
+            let possible = self.select_window();
+            if possible > 0 && possible >= 2 * remaining {
+                return Some(self.make_ack());
+            }
+        }
+        None
+    }
+
+    fn autotune(&mut self, now: Time) {
+        if let Some(growth) = self.growth.as_mut().filter(|_| !self.is_locked) {
+            let read = (self.bytes_read, self.rcv_nxt);
+            growth.on_read(now.as_us(), read, &mut self.window);
+        }
+        let Some(space) = &mut self.space else { return };
+        let jiffies = self.ticks.at(now) as u32;
+        if let Some(grown) = space.on_read(jiffies, self.bytes_read, self.window.rcvbuf) {
+            self.window.rcvbuf = grown.rcvbuf;
+            self.window.window_clamp = grown.window_clamp;
+        }
+    }
+
+    /// When compressed ACKs are due.
+    pub fn compressed_due(&self) -> Option<Time> {
+        self.compressed.due
+    }
+
+    /// They are: one ACK for all of them (tcp_compressed_ack_kick). This timer does not look at the clock: the ACK bears the
+    /// time of what came last.
+    pub fn on_compressed_timer(&mut self, now: Time) -> Option<Ack> {
+        self.compressed.is_due(now).then(|| self.make_ack())
+    }
+
+    /// The delayed ACK's timer fired ([`AckPolicy::fires`]). ACKs that are held go, though it was not started for
+    /// them (6.12 `tcp_delack_timer_handler`).
+    pub fn on_delack_timer(&mut self, now: Time) -> Option<Ack> {
+        self.tick(now);
+        if self.compressed.holds() {
+            self.acks.fires = None;
+            return Some(self.make_ack());
+        }
+        let owed = self.acks.on_timer(now) && self.rcv_nxt > self.window.rcv_wup;
+        owed.then(|| self.make_ack())
+    }
+
+    /// It fired while the reader had the socket.
+    pub fn on_delack_timer_while_locked(&mut self, now: Time) {
+        self.acks.on_timer_while_locked(now, self.profile.locked_timers);
+    }
+}
