@@ -3,6 +3,7 @@
 use crate::conversation::{SEGMENT, host};
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::Sockopt;
+use fullpipe_sim::tcp::ack_policy::AckPolicy;
 use fullpipe_sim::tcp::profile::{InitialWindow, Profile, RcvTuning, WindowShare, find};
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::Sender;
@@ -283,4 +284,21 @@ fn rcv_tuning() {
     assert_eq!(today[2], wanted(20_000, 11_000));
     assert_eq!(today[3], wanted(40_000, 20_000));
     assert_ne!(tuned(RcvTuning::PerRtt), today);
+}
+
+/// An ACK for which no data has come, as that of a window, is no quick ACK (6.12 `tcp_dec_quickack_mode`); before 6.x each
+/// counts.
+#[test]
+fn quick_by_data() {
+    let left = |by_data| {
+        let profile = linux(|p| p.quick_by_data = by_data);
+        let mut acks = AckPolicy::new(1000, SEGMENT, 20, &profile);
+        acks.quick = 3;
+        acks.on_ack_sent();
+        let without = acks.quick;
+        acks.schedule();
+        acks.on_ack_sent();
+        (without, acks.quick)
+    };
+    assert_eq!((left(true), left(false)), ((3, 2), (2, 1)));
 }
