@@ -251,6 +251,12 @@ impl Receiver {
         Taken::Asks(filled)
     }
 
+    /// Whether a segment has something in the window, or ends where it begins (tcp_sequence).
+    pub fn is_in_window(&self, segment: &Segment) -> bool {
+        let end = self.rcv_nxt + self.window.remaining(self.rcv_nxt);
+        segment.end() >= self.window.rcv_wup && segment.seq <= end
+    }
+
     /// tcp_event_data_recv: segments in order tell sizes and times.
     fn follow_data(&mut self, now: Time, segment: &Segment) {
         self.measure(segment.len, segment.push);

@@ -191,8 +191,9 @@ impl Host {
     }
 
     /// A segment that also tells of what the other way has sent: first that is heard, then the segment is taken, and only
-    /// then the other way goes on. What it sends carries the ACK of the segment (6.12 `tcp_rcv_established`, the slow
-    /// path).
+    /// then the other way goes on. What it sends carries the ACK of the segment (6.12 `tcp_rcv_established`; its fast
+    /// path takes the segment first, and sends as late). Of a segment outside the window nothing is heard
+    /// (`tcp_validate_incoming`).
     fn on_segment_with_ack(
         &mut self,
         flow: usize,
@@ -201,6 +202,10 @@ impl Host {
         arrived: Arrived,
         shared: &mut Shared,
     ) -> Time {
+        if !self.receives[flow].tcp.is_in_window(&arrived.segment) {
+            self.on_segment(flow, cpu, arrived, shared);
+            return cpu;
+        }
         let cpu = self.hear_with_data(half, &ack, (cpu, now), shared);
         let taken = self.take_segment(flow, cpu, arrived, shared);
         if let Taken::Ack(ack) = taken {
