@@ -39,17 +39,17 @@ impl Config {
         host(&self.sender, "sender")?;
         host(&self.receiver, "receiver")?;
         self.flows.iter().try_for_each(flow)?;
-        self.flows.iter().try_for_each(|flow| self.answer(flow))
+        let mut answered = alloc::vec![false; self.flows.len()];
+        self.flows.iter().try_for_each(|flow| self.answer(flow, &mut answered))
     }
 
-    /// A flow that answers another one: that goes the other way, is answered by this one alone, and neither has a pace.
-    fn answer(&self, flow: &Flow) -> Result<(), String> {
+    /// A flow that answers another one: that goes the other way, is not `answered` yet, and neither has a pace.
+    fn answer(&self, flow: &Flow, answered: &mut [bool]) -> Result<(), String> {
         let Some(of) = flow.answers else { return Ok(()) };
         let demand = |holds, what: &str| demand(holds, format!("flow {}: {what}", flow.name));
         let other = self.flows.get(of).filter(|other| other.answers.is_none());
         demand(other.is_some(), "answers a flow that is no answer itself")?;
-        let answers = self.flows.iter().filter(|flow| flow.answers == Some(of)).count();
-        demand(answers == 1, "is the only answer to its flow")?;
+        demand(!core::mem::replace(&mut answered[of], true), "is the only answer to its flow")?;
         let plain = |flow: &Flow| flow.app == App::Bulk && flow.reader.is_none();
         let turned = |other: &Flow| other.direction != flow.direction && plain(other);
         demand(

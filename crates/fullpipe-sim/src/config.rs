@@ -223,10 +223,15 @@ pub enum Direction {
 }
 
 impl Config {
-    /// The other flow of the same connection.
-    pub fn other_half(&self, flow: usize) -> Option<usize> {
-        let answered = |other: &Flow| other.answers == Some(flow);
-        self.flows[flow].answers.or_else(|| self.flows.iter().position(answered))
+    /// Of each flow the other one of its connection, where data goes both ways.
+    pub fn halves(&self) -> Vec<Option<usize>> {
+        let mut halves = alloc::vec![None; self.flows.len()];
+        for (answer, flow) in self.flows.iter().enumerate() {
+            if let Some(asks) = flow.answers {
+                (halves[answer], halves[asks]) = (Some(asks), Some(answer));
+            }
+        }
+        halves
     }
 
     /// The hosts of a flow: the one that sends its data, and the one that receives it, with their names.

@@ -29,9 +29,10 @@ impl Dialogue {
 
     /// Connects when it is time; writes, reads the answer, and again. The socket stays open, so that it can be sampled.
     pub fn ask(&self, [here, there]: [End; 2]) -> Result<()> {
-        let (Dialogue { asks: (index, flow), .. }, (answer, _)) = (self, &self.answers);
+        let (index, flow) = &self.asks;
+        let (answer, answers) = &self.answers;
         let socket = sender::socket(*index, flow, here)?;
-        receiver::set(&socket, *answer, &self.answers.1)?;
+        receiver::set(&socket, *answer, answers)?;
         sys::sleep_until(START + flow.start_ns);
         let connected = sender::connect(*index, flow, &socket, there);
         let done = connected.and_then(|()| self.ask_and_read(&socket));
@@ -40,7 +41,7 @@ impl Dialogue {
     }
 
     fn ask_and_read(&self, socket: &OwnedFd) -> io::Result<()> {
-        let (Dialogue { asks: (_, flow), .. }, (answer, answers)) = (self, &self.answers);
+        let ((_, flow), (answer, answers)) = (&self.asks, &self.answers);
         let deadline = flow.duration_ns.map(|duration| START + flow.start_ns + duration);
         let zeros = zeros(flow);
         let (mut left, mut read) = (flow.bytes.unwrap_or(u64::MAX), 0);
@@ -60,7 +61,7 @@ impl Dialogue {
 
     /// Accepts the connection; reads a request, answers it, and again. The socket stays open.
     pub fn answer(&self) -> Result<()> {
-        let (Dialogue { asks: (index, flow), .. }, (answer, answers)) = (self, &self.answers);
+        let ((index, flow), (answer, answers)) = (&self.asks, &self.answers);
         let listener = receiver::listener(*index, flow)?;
         sender::set(&listener, *answer, answers)?;
         let socket = receiver::accept_at(&listener, *index, flow)?;
@@ -72,7 +73,7 @@ impl Dialogue {
     }
 
     fn read_and_answer(&self, socket: &OwnedFd) -> io::Result<()> {
-        let (Dialogue { asks: (index, flow), .. }, (_, answers)) = (self, &self.answers);
+        let ((index, flow), (_, answers)) = (&self.asks, &self.answers);
         let zeros = zeros(answers);
         let mut read = 0;
         loop {

@@ -171,13 +171,15 @@ impl Run {
         let in_order = |way: &[Element]| way.iter().all(Element::in_order);
         let ways = [in_order(&config.forward), in_order(&config.back)];
         // Segments of an skb carry one ACK together.
-        let acks_in_order = config.flows.iter().enumerate().map(|(i, flow)| {
-            let by_themselves = config.other_half(i).is_none();
-            ways[usize::from(Side::Sender.sends(flow))] && by_themselves
-        });
+        let halves = config.halves();
+        let acks_in_order = config
+            .flows
+            .iter()
+            .zip(&halves)
+            .map(|(flow, half)| ways[usize::from(Side::Sender.sends(flow))] && half.is_none());
         let shared = Shared {
             acks: Acks::new(acks_in_order.collect()),
-            halves: (0..config.flows.len()).map(|flow| config.other_half(flow)).collect(),
+            halves,
             events: Vec::new(),
             doing: (Work::Packets, Side::Sender),
             mss,

@@ -6,6 +6,7 @@
 use super::Output;
 use super::profile::{AckOrder, IdleRestart};
 use super::sender::{Sender, Writer};
+use crate::units::Framing;
 
 /// struct sk_buff, rounded up, bytes.
 const SKB_BYTES: u64 = 256;
@@ -15,6 +16,12 @@ const HEADERS_AND_SHARED_INFO: u64 = 192 + 320;
 const GSO_MAX: u32 = 65_535;
 /// Largest skb, bytes (Linux `GSO_MAX_SIZE`).
 pub(super) const GSO_MAX_SIZE: u32 = 65_536;
+
+/// Bytes on a wire of the largest skb of packets of at most `mtu` bytes: `many` segments, or one.
+pub fn largest_skb(mtu: u32, many: bool, framing: Framing) -> u32 {
+    let segments = if many { GSO_MAX_SIZE.div_ceil(mtu.max(1)) + 1 } else { 1 };
+    segments * (mtu + framing.overhead())
+}
 
 impl Sender {
     /// The largest skb to build now, bytes (`xmit_size_goal`).

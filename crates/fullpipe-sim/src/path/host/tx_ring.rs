@@ -7,23 +7,16 @@
 use crate::config::Host;
 use crate::path::Serialiser;
 use crate::tally::{Counters, Samples};
+use crate::tcp::write::largest_skb;
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append, come_by};
 use crate::units::{Framing, Time};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// The largest skb that is to be split into segments (GSO_MAX_SIZE), bytes.
-const GSO_MAX_SIZE: u32 = 65_536;
 /// What a card fetches ahead of the wire: the largest skb, and so much time of its rate. That is what the token bucket
 /// lets go at once which is the card of engine `linux`.
 const CARD_AHEAD: Time = Time(4_000);
-
-/// Bytes on the wire of the largest skb that a host hands down: of one segment, if its card does not split them.
-fn largest_skb(mtu: u32, tso: bool) -> u64 {
-    let segments = if tso { GSO_MAX_SIZE.div_ceil(mtu) + 1 } else { 1 };
-    u64::from(segments) * u64::from(mtu + Framing::EthernetWire.overhead())
-}
 
 /// Segments whose transmission ends at even pace.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +49,8 @@ impl TxRing {
     /// The empty ring of a host at its wire, for packets of at most `mtu` bytes; `samples` are the trace's.
     pub(super) fn new(host: &Host, mtu: u32, samples: Samples) -> TxRing {
         let rate = host.nic_rate;
+        // Of one segment, if the card does not split them.
+        let largest = largest_skb(mtu, host.tso, Framing::EthernetWire);
         TxRing {
             size: u64::from(host.tx_ring),
             wire: Serialiser::new(rate, Framing::EthernetWire.overhead()),
@@ -65,7 +60,7 @@ impl TxRing {
             held: 0,
             taken: 0,
             counters: Counters::new(samples),
-            buffered: rate.time_for(largest_skb(mtu, host.tso)) + CARD_AHEAD,
+            buffered: rate.time_for(largest.into()) + CARD_AHEAD,
             busy: 0,
         }
     }

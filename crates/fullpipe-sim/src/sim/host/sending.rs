@@ -85,9 +85,11 @@ pub(super) fn sending_ends(
     config: &Config,
     mss: u32,
 ) -> Result<Ends<SendingFlow>, String> {
-    let flows = config.flows.iter().enumerate().map(|(i, flow)| {
+    let halves = config.halves();
+    let flows = config.flows.iter().zip(&halves).map(|(flow, half)| {
+        let turn = half.map(|half| Turn::new(flow, &config.flows[half]));
         let new = || SendingFlow::new(flow, (host, profile), config.seed, mss);
-        let new = || new().map(|state| SendingFlow { turn: Turn::of(i, config), ..state });
+        let new = || new().map(|state| SendingFlow { turn, ..state });
         side.sends(flow).then(new).transpose()
     });
     Ok(Ends::new(flows.collect::<Result<_, _>>()?))

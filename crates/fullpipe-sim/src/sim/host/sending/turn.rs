@@ -1,6 +1,6 @@
 //! Requests and answers: the two applications of a connection with data both ways take turns, a write at a time.
 
-use crate::config::Config;
+use crate::config::Flow;
 use crate::sim::host::{Host, Process};
 use crate::tcp::sender::Writer;
 
@@ -17,17 +17,16 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// That of a flow's application; none where data goes one way.
-    pub(super) fn of(flow: usize, config: &Config) -> Option<Turn> {
-        let other = &config.flows[config.other_half(flow)?];
-        let own = &config.flows[flow];
-        let asks = if own.answers.is_some() { other } else { own };
-        Some(Turn {
-            answers: own.answers.is_some(),
+    /// That of the application of a flow whose connection has that other one, too.
+    pub(super) fn new(own: &Flow, other: &Flow) -> Turn {
+        let answers = own.answers.is_some();
+        let asks = if answers { other } else { own };
+        Turn {
+            answers,
             own: own.write.into(),
             others: other.write.into(),
             requests: asks.bytes.unwrap_or(u64::MAX),
-        })
+        }
     }
 
     /// Whether it is this end's, which has written and read so many bytes.

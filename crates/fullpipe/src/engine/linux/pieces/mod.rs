@@ -7,6 +7,7 @@ pub(super) use rates::{CARD_AHEAD_NS, beyond_header, codel, fq_codel, tbf};
 use crate::scenario::{Ask, Chance, Listed, Losses, Overtake, Sending, Spread};
 use fullpipe_guest::plan::{self, Apart, Change, Drops, LARGEST_BURST, Loss, Netem, Police, Qdisc};
 use fullpipe_sim::config::{Distribution, Unit};
+use fullpipe_sim::tcp::write::largest_skb;
 use fullpipe_sim::units::{Framing, Time};
 
 /// A queue that bounds nothing, packets.
@@ -89,9 +90,6 @@ pub(super) fn instead(ask: &Ask) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// Largest packet that TCP hands down to be split by the card (GSO_MAX_SIZE), bytes.
-const GSO_MAX_SIZE: u32 = 65_536;
-
 /// Packets on a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wire {
@@ -104,8 +102,7 @@ pub(super) struct Wire {
 impl Wire {
     /// Bytes of the largest packet, each of its segments counted by `framing`.
     pub(super) fn largest(self, framing: Framing) -> u32 {
-        let segments = if self.gso { GSO_MAX_SIZE.div_ceil(self.mtu.max(1)) + 1 } else { 1 };
-        segments * (self.mtu + framing.overhead())
+        largest_skb(self.mtu, self.gso, framing)
     }
 }
 
