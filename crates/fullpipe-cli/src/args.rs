@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use fullpipe::capture::{At, SNAP};
 use fullpipe::engine::engines;
 use fullpipe::engine::linux::kernel::{Family, Hz};
+use fullpipe::parity::twin;
 use fullpipe::plan::kernel::Version;
 use fullpipe_sim::units::{Framing, Rate, Time};
 use std::num::NonZeroUsize;
@@ -174,6 +175,7 @@ pub struct CompareArguments {
 #[command(help_template = TEMPLATE, after_help = PARITY_CODES, before_help = "Examples:
   fullpipe parity --random 40 --seed 7        draw scenarios and run them on both engines
   fullpipe parity --random 40 --seed 7 --keep drawn    and keep them, with what came out
+  fullpipe parity --random 40 --seed 7 --twins 20      and tell chance from error in what misses
   fullpipe parity my.toml                     your own scenario, all its variants
   fullpipe parity lossy.toml --seeds 20       where chance decides: distributions over seeds
   fullpipe parity                             the suite, with kept tables of Linux: no kernel\n\n")]
@@ -192,6 +194,11 @@ pub struct ParityArguments {
     #[arg(long, value_name = "N", requires = "scenarios", conflicts_with = "random",
         value_parser = clap::value_parser!(u64).range(2..=1_000))]
     pub seeds: Option<u64>,
+    /// Tell chance from error: run each run that misses a bar so often again on both engines, each time with
+    /// a way forward that is 100 ns (20 m of fibre) longer, and show how far Linux is from itself
+    #[arg(long, value_name = "N", conflicts_with_all = ["seeds", "suite"],
+        value_parser = clap::value_parser!(u32).range(twin::FEWEST..=1_000))]
+    pub twins: Option<u32>,
     /// Number of the first scenario that is drawn
     #[arg(long, value_name = "N", default_value_t = 0, requires = "random")]
     pub first: u64,

@@ -25,6 +25,11 @@ impl Pace {
         Pace { total, seen: VecDeque::from([(Duration::ZERO, 0)]) }
     }
 
+    /// There is so much more.
+    pub fn more(&mut self, work: u64) {
+        self.total += work;
+    }
+
     /// `done` of the work is done at `now`: how long the rest takes. None between two looks, and
     /// while it cannot be known.
     pub fn left(&mut self, now: Duration, done: u64) -> Option<Duration> {

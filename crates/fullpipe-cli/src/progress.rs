@@ -50,6 +50,15 @@ impl Progress {
         }
     }
 
+    /// So many runs more, of that simulated time each.
+    pub fn more(&self, span: Time, runs: usize) {
+        let Progress::Bar(bar, pace) = self else { return };
+        bar.inc_length(span.as_us() * runs as u64);
+        if let Ok(mut pace) = pace.lock() {
+            pace.more(span.as_us() * runs as u64);
+        }
+    }
+
     /// Something that a reader wants to know while it happens.
     pub fn say(&self, text: &str) {
         match self {

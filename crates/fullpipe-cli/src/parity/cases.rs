@@ -38,8 +38,9 @@ impl Asked {
 /// A scenario is wrong, or has what an engine cannot do; there is no kernel.
 pub fn asked(arguments: &ParityArguments) -> Result<Asked, Failure> {
     if arguments.random.is_none() && arguments.scenarios.is_empty() {
-        if arguments.kernel.is_some() || arguments.hz.is_some() {
-            let why = "--kernel and --hz are for scenarios and --random; the suite has kept tables";
+        if arguments.kernel.is_some() || arguments.hz.is_some() || arguments.twins.is_some() {
+            let why = "--kernel, --hz and --twins are for scenarios and --random, which a kernel runs; the suite \
+                has kept tables";
             return Err(Failure::Input(why.into()));
         }
         return suite(arguments.suite.as_deref());

@@ -11,8 +11,8 @@ use crate::output::{Output, note};
 use crate::progress::Progress;
 use cases::Asked;
 use fullpipe::parity::bars::{self, Judged, Miss};
-use fullpipe::parity::distance::Unit;
 use fullpipe::parity::spread::{self, Spread};
+use fullpipe::parity::twin::Chance;
 use fullpipe::report::terminal;
 use fullpipe_sim::units::Time;
 use keep::Folder;
@@ -31,9 +31,10 @@ pub fn parity(arguments: &ParityArguments, output: &Output) -> Result<(), Failur
     interrupt::listen(STOPPING)?;
     let progress = Progress::new(arguments.quiet, &spans(&asked));
     let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let done = work::run(&asked, folder.as_ref(), jobs, &progress);
+    let twins = arguments.twins.unwrap_or(0);
+    let done = work::run(&asked, folder.as_ref(), twins, jobs, &progress);
     progress.finish();
-    let verdict = Verdict::of(&done.units, arguments);
+    let verdict = Verdict::of(&done, arguments);
     show(&asked, &done, &verdict, arguments.json, output)?;
     let Done { failures, finished, .. } = done;
     if interrupt::stopped() && failures.is_empty() && finished < asked.cases.len() {
@@ -55,14 +56,29 @@ enum Verdict {
     /// Distributions over seeds.
     Spreads(Vec<Spread>),
     /// Bars, and what misses them.
-    Bars(Vec<Judged>, Vec<Miss>),
+    Bars(Bars),
+}
+
+struct Bars {
+    judged: Vec<Judged>,
+    missed: Vec<Miss>,
+    /// Linux beside its first twins; empty unless twins are asked for.
+    itself: Vec<Judged>,
+    /// Of what misses, whether it may be chance.
+    chances: Vec<Chance>,
 }
 
 impl Verdict {
-    fn of(units: &[Unit], arguments: &ParityArguments) -> Verdict {
+    fn of(done: &Done, arguments: &ParityArguments) -> Verdict {
+        let units = &done.units;
         match arguments.seeds {
             Some(_) => Verdict::Spreads(spread::spreads(units)),
-            None => Verdict::Bars(bars::judge(units), bars::misses(units)),
+            None => Verdict::Bars(Bars {
+                judged: bars::judge(units),
+                missed: bars::misses(units),
+                itself: bars::judge(&done.itself),
+                chances: done.chances.clone(),
+            }),
         }
     }
 
@@ -70,7 +86,7 @@ impl Verdict {
     fn met(&self) -> bool {
         match self {
             Verdict::Spreads(spreads) => spreads.iter().all(|spread| spread.met),
-            Verdict::Bars(judged, _) => bars::met(judged),
+            Verdict::Bars(bars) => bars::met(&bars.judged),
         }
     }
 }
@@ -99,13 +115,20 @@ fn show(
         let head = json!({ "format": 1, "partial": partial, "runs": runs, "of": of, "met": met, "units": units });
         let more = match verdict {
             Verdict::Spreads(spreads) => json!({ "spreads": spreads }),
-            Verdict::Bars(judged, missed) => json!({ "bars": judged, "misses": missed }),
+            Verdict::Bars(bars) => {
+                let (judged, missed) = (&bars.judged, &bars.missed);
+                let (itself, chances) = (&bars.itself, &bars.chances);
+                json!({ "bars": judged, "misses": missed, "linux_itself": itself, "chances": chances })
+            }
         };
         return output.json(&with(head, more));
     }
     output.print(&match verdict {
         Verdict::Spreads(spreads) => terminal::spreads(spreads, style),
-        Verdict::Bars(judged, missed) => terminal::parity(units, judged, missed, style),
+        Verdict::Bars(bars) => {
+            let text = terminal::parity(units, &bars.judged, &bars.missed, style);
+            text + &terminal::twins(&bars.itself, &bars.chances, style)
+        }
     })
 }
 

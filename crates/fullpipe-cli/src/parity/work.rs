@@ -10,6 +10,7 @@ use fullpipe::parity::both::{self, JUDGE, JUDGED};
 use fullpipe::parity::case::Case;
 use fullpipe::parity::distance::{self, Unit};
 use fullpipe::parity::table::Table;
+use fullpipe::parity::twin::{self, Chance, Ran, Twinned};
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,31 +18,49 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// What became of the runs.
+#[derive(Default)]
 pub struct Done {
     /// Distances of the runs that were compared, in their order.
     pub units: Vec<Unit>,
+    /// Those of Linux's first twin from Linux, where twins are asked for.
+    pub itself: Vec<Unit>,
+    /// Of what misses a bar, whether it may be chance.
+    pub chances: Vec<Chance>,
     /// Why others failed.
     pub failures: Vec<Failure>,
     /// Runs that were compared.
     pub finished: usize,
 }
 
-/// A run's distances; none: it was stopped.
-type Compared = Result<Option<Vec<Unit>>, Failure>;
+/// What came of a run; none: it was stopped.
+type Compared = Result<Option<Found>, Failure>;
+
+struct Found {
+    units: Vec<Unit>,
+    twins: Twinned,
+}
 
 struct Work<'a> {
     asked: &'a Asked,
     folder: Option<&'a Folder>,
+    twins: u32,
     progress: &'a Progress,
     next: AtomicUsize,
     failed: AtomicBool,
     results: Mutex<Vec<(&'a Case, Compared)>>,
 }
 
-/// Compares with `jobs` threads. After a signal or a failure no more runs begin.
-pub fn run(asked: &Asked, folder: Option<&Folder>, jobs: usize, progress: &Progress) -> Done {
+/// Compares with `jobs` threads, what misses a bar with so many twins. After a signal or a failure no more runs begin.
+pub fn run(
+    asked: &Asked,
+    folder: Option<&Folder>,
+    twins: u32,
+    jobs: usize,
+    progress: &Progress,
+) -> Done {
     let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let work = Work { asked, folder, progress, next, failed, results: Mutex::new(Vec::new()) };
+    let results = Mutex::new(Vec::new());
+    let work = Work { asked, folder, twins, progress, next, failed, results };
     thread::scope(|scope| {
         for _ in 0..jobs.min(asked.cases.len()) {
             scope.spawn(|| work.take());
@@ -74,10 +93,40 @@ impl Work<'_> {
         let (Some(linux), Some(sim)) = (linux, self.engine(JUDGED, case)?) else { return Ok(None) };
         self.folder.map_or(Ok(()), |folder| folder.tables(case, &linux, &sim))?;
         let units = distance::units(case, &linux, &sim).map_err(Failure::Input)?;
+        self.say(case, &units);
+        let Some(twins) = self.twins(case, &units, &linux)? else { return Ok(None) };
+        Ok(Some(Found { units, twins }))
+    }
+
+    fn say(&self, case: &Case, units: &[Unit]) {
         let apart = units.iter().filter_map(|unit| unit.throughput).map(|t| t.mean);
         let apart = apart.fold(0.0, f64::max) * 100.0;
         self.progress.say(&format!("{}: throughput {apart:.1} % apart", case.name));
-        Ok(Some(units))
+    }
+
+    /// How far Linux's first twin is from it, and of each miss whether it may be chance; none: it was stopped.
+    fn twins(
+        &self,
+        case: &Case,
+        units: &[Unit],
+        linux: &Table,
+    ) -> Result<Option<Twinned>, Failure> {
+        let cases = twin::cases(case, units, self.twins);
+        let both = cases.len() > 1;
+        let engines = if both { 2 } else { 1 };
+        self.progress.more(case.plan.resolved.duration, cases.len() * engines);
+        let mut ran = Vec::new();
+        for twin in &cases {
+            let Some(linux) = self.engine(JUDGE, twin)? else { return Ok(None) };
+            let mut ran_both = Vec::new();
+            if both {
+                let Some(sim) = self.engine(JUDGED, twin)? else { return Ok(None) };
+                ran_both = distance::units(twin, &linux, &sim).map_err(Failure::Input)?;
+            }
+            ran.push(Ran { linux, units: ran_both });
+        }
+        let found = twin::found(case, units, linux, &ran).map_err(Failure::Input)?;
+        Ok(Some(found))
     }
 
     fn engine(&self, name: &str, case: &Case) -> Result<Option<Table>, Failure> {
@@ -92,12 +141,14 @@ impl Work<'_> {
         let mut results = self.results.into_inner().unwrap_or_else(PoisonError::into_inner);
         let place = |case: &Case| self.asked.cases.iter().position(|other| other.name == case.name);
         results.sort_by_key(|(case, _)| place(case));
-        let mut done = Done { units: Vec::new(), failures: Vec::new(), finished: 0 };
+        let mut done = Done::default();
         for (_, result) in results {
             match result {
                 Ok(None) => {}
-                Ok(Some(units)) => {
-                    done.units.extend(units);
+                Ok(Some(found)) => {
+                    done.units.extend(found.units);
+                    done.itself.extend(found.twins.itself);
+                    done.chances.extend(found.twins.chances);
                     done.finished += 1;
                 }
                 Err(why) => done.failures.push(why),

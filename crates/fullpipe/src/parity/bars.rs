@@ -177,10 +177,14 @@ pub fn misses(units: &[Unit]) -> Vec<Miss> {
     all
 }
 
+/// The largest distance of a unit as a multiple of what the bar allows a run; 0 where there is nothing to judge.
+pub fn excess(bar: Bar, unit: &Unit) -> f64 {
+    excesses(bar, unit).into_iter().fold(0.0, f64::max)
+}
+
 fn miss(unit: &Unit) -> Miss {
-    let largest = |bar: Bar| (bar, excesses(bar, unit).into_iter().fold(0.0, f64::max));
-    let mut misses: Vec<(Bar, f64)> =
-        Bar::ALL.into_iter().map(largest).filter(|(_, excess)| *excess > 1.0).collect();
+    let all = Bar::ALL.into_iter().map(|bar| (bar, excess(bar, unit)));
+    let mut misses: Vec<(Bar, f64)> = all.filter(|(_, excess)| *excess > 1.0).collect();
     misses.sort_by(|a, b| b.1.total_cmp(&a.1));
     let (run, congestion) = (unit.run.clone(), unit.congestion.clone());
     Miss { run, congestion, misses, command: unit.command.clone() }

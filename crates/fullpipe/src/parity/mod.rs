@@ -9,6 +9,7 @@
 //! | `distance.rs` | two tables of a case beside each other |
 //! | `bars.rs` | how far they may be apart, per congestion control |
 //! | `spread.rs` | where chance decides: distributions over seeds |
+//! | `twin.rs` | whether a miss is chance: how far genuine Linux is from itself |
 
 pub mod bars;
 pub mod both;
@@ -18,3 +19,4 @@ mod grid;
 pub mod random;
 pub mod spread;
 pub mod table;
+pub mod twin;

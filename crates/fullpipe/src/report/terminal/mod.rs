@@ -14,12 +14,14 @@ mod paint;
 mod parity;
 mod slow_start;
 mod spread;
+mod twins;
 mod verdict;
 
 pub use compared::compare;
 pub use paint::Style;
 pub use parity::{parity, value};
 pub use spread::spreads;
+pub use twins::twins;
 
 use crate::analysis::document::{Document, Run};
 use grid::wrap;

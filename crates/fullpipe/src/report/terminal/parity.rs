@@ -74,7 +74,8 @@ fn shortened(name: &str, style: Style) -> String {
     }
 }
 
-fn bars(judged: &[Judged], style: Style) -> Vec<String> {
+/// The bars, a line each.
+pub fn bars(judged: &[Judged], style: Style) -> Vec<String> {
     let rows: Vec<Vec<String>> = judged
         .iter()
         .flat_map(|one| one.figures.iter().map(|figure| bar_row(&one.congestion, figure)))
@@ -119,7 +120,8 @@ fn misses(missed: &[Miss], style: Style) -> Vec<String> {
     lines
 }
 
-fn so_much(bar: Bar, times: f64) -> String {
+/// "throughput 5.00 x".
+pub fn so_much(bar: Bar, times: f64) -> String {
     let what = match bar {
         Bar::Median | Bar::Near => "throughput",
         Bar::Cwnd => "cwnd",

@@ -1,0 +1,178 @@
+//! Whether a distance is chance: twins of a run, and how far genuine Linux is from itself.
+//!
+//! Where flows share a full queue, or a writer waits for room, two packets that come a nanosecond earlier or later decide
+//! who loses; from then on two runs part, whatever made the difference. A twin is the same scenario with a way that is
+//! some hundred nanoseconds longer, twenty metres of fibre each, which no rule of TCP could be said to react to. What
+//! genuine Linux makes of its twins tells how far apart runs are by chance alone.
+//!
+//! A missed bar is chance where both hold:
+//! - the simulator is not further from Linux's run than Linux's own twins are: a permutation test over the twins at 5 %;
+//! - over the twins the simulator's results are distributed as Linux's are ([`spread`]).
+
+use super::bars::{self, Bar, Miss};
+use super::case::{Case, quoted};
+use super::distance::{self, Unit};
+use super::spread::{self, Spread};
+use super::table::Table;
+use crate::scenario::Element;
+use fullpipe_sim::units::Time;
+use serde::Serialize;
+
+/// What the way forward of a twin is longer than that of the one before.
+pub const STEP: Time = Time::ns(100);
+/// Twins without which nothing can be said at 5 %.
+pub const FEWEST: i64 = 20;
+/// Share of runs that are as far apart by chance, below which chance is not believed.
+const SIGNIFICANT: f64 = 0.05;
+
+/// A run that misses a bar, beside its twins.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Chance {
+    /// Name of the case.
+    pub run: String,
+    /// The congestion control.
+    pub congestion: String,
+    /// Twins, [`FEWEST`] at least.
+    pub twins: usize,
+    /// Each bar that is missed, the worst first.
+    pub ranks: Vec<Rank>,
+    /// How results are distributed over the twins.
+    pub spreads: Vec<Spread>,
+    /// Whether it may be chance, by both tests.
+    pub by_chance: bool,
+}
+
+/// How far the simulator is from Linux, among Linux's twins.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Rank {
+    /// Which bar.
+    pub bar: Bar,
+    /// The simulator's distance as a multiple of what is allowed, above 1.
+    pub sim: f64,
+    /// The same of Linux's twins from Linux: their median.
+    pub itself: f64,
+    /// Twins that are at least as far as the simulator.
+    pub as_far: usize,
+}
+
+/// The twin of this number, from 1; none without a delay on the way forward.
+pub fn of(case: &Case, number: u32) -> Option<Case> {
+    let mut twin = case.clone();
+    let mut ways = twin.plan.resolved.path.forward.iter_mut();
+    let delay = ways.find_map(|element| match element {
+        Element::Delay(delay) => Some(delay),
+        _ => None,
+    })?;
+    let longer = Time::ns(STEP.as_ns() * u64::from(number));
+    delay.delay += longer;
+    let set = format!("path.forward.{}.delay={}", delay.name, delay.delay);
+    twin.name = format!("{}, {longer} longer", case.name);
+    twin.of = case.name.clone();
+    twin.command = format!("{} --set {}", case.command, quoted(&set));
+    twin.text = twin.plan.resolved.to_toml();
+    Some(twin)
+}
+
+/// The twins that are to be run: of a run that misses a bar `count` on both engines, of another one the first on Linux
+/// alone, and none where `count` is 0.
+pub fn cases(case: &Case, units: &[Unit], count: u32) -> Vec<Case> {
+    let missed = !bars::misses(units).is_empty();
+    let count = if missed { count } else { count.min(1) };
+    (1..=count).filter_map(|number| of(case, number)).collect()
+}
+
+/// What became of a twin.
+pub struct Ran {
+    /// Genuine Linux's table.
+    pub linux: Table,
+    /// Distances of the simulator from it; empty where the simulator did not run.
+    pub units: Vec<Unit>,
+}
+
+/// What twins tell of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Twinned {
+    /// Distances of Linux's first twin from Linux; the twin is where the simulator is in other units.
+    pub itself: Vec<Unit>,
+    /// Of each miss whether it may be chance.
+    pub chances: Vec<Chance>,
+}
+
+/// What the twins of a run tell. `units` are the run's distances and `linux` its table of genuine Linux.
+///
+/// # Errors
+/// A table is not of this case.
+pub fn found(case: &Case, units: &[Unit], linux: &Table, twins: &[Ran]) -> Result<Twinned, String> {
+    let itself = |ran: &Ran| distance::units(case, linux, &ran.linux);
+    let itself = twins.iter().map(itself).collect::<Result<Vec<_>, _>>()?;
+    let misses = if twins.is_empty() { Vec::new() } else { bars::misses(units) };
+    let chances = misses.into_iter().map(|miss| chance(miss, units, &itself, twins)).collect();
+    Ok(Twinned { chances, itself: itself.into_iter().next().unwrap_or_default() })
+}
+
+fn chance(miss: Miss, units: &[Unit], itself: &[Vec<Unit>], twins: &[Ran]) -> Chance {
+    let own = |unit: &&Unit| unit.congestion == miss.congestion;
+    let linux: Vec<&Unit> = itself.iter().flatten().filter(own).collect();
+    let ran = twins.iter().flat_map(|ran| &ran.units);
+    let ran: Vec<Unit> = units.iter().chain(ran).filter(own).cloned().collect();
+    let ranks: Vec<Rank> = miss.misses.iter().map(|(bar, sim)| rank(*bar, *sim, &linux)).collect();
+    let spreads = spread::spreads(&ran);
+    let by_chance =
+        ranks.iter().all(|rank| rank.by_chance(twins.len())) && spreads.iter().all(|s| s.met);
+    let (run, congestion) = (miss.run, miss.congestion);
+    Chance { run, congestion, twins: twins.len(), ranks, spreads, by_chance }
+}
+
+fn rank(bar: Bar, sim: f64, linux: &[&Unit]) -> Rank {
+    let mut far: Vec<f64> = linux.iter().map(|unit| bars::excess(bar, unit)).collect();
+    far.sort_by(f64::total_cmp);
+    let as_far = far.iter().filter(|distance| **distance >= sim).count();
+    Rank { bar, sim, itself: far.get(far.len() / 2).copied().unwrap_or(0.0), as_far }
+}
+
+impl Rank {
+    /// Whether as large a distance is no rarer than [`SIGNIFICANT`] among `twins` and the simulator's run.
+    fn by_chance(&self, twins: usize) -> bool {
+        (self.as_far + 1) as f64 / (twins + 1) as f64 >= SIGNIFICANT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::distance::Throughput;
+    use super::*;
+
+    fn unit(mean: f64, acked: [u64; 2]) -> Unit {
+        let throughput =
+            Throughput { mean, median: mean, worst: mean, worst_at_s: 1.0, intervals: 10 };
+        let congestion = "reno".to_string();
+        Unit { congestion, throughput: Some(throughput), acked, ..Unit::default() }
+    }
+
+    /// The chance of a run that is 0.2 apart, of Linux's twins `far` are 0.3 from it, and the simulator's have `more`
+    /// bytes acknowledged.
+    fn chance_of(far: usize, more: u64) -> Chance {
+        let units = [unit(0.2, [100_000_000, 100_000_000 + more])];
+        let mean = |n: usize| if n < far { 0.3 } else { 0.01 };
+        let itself: Vec<Vec<Unit>> = (0..20).map(|n| vec![unit(mean(n), [0, 0])]).collect();
+        let acked = |n: u64| [100_000_000 + n, 100_000_000 + n + more];
+        let ran = |n| Ran { linux: Table::default(), units: vec![unit(0.2, acked(n))] };
+        let ran: Vec<Ran> = (0..20).map(ran).collect();
+        chance(bars::misses(&units).remove(0), &units, &itself, &ran)
+    }
+
+    #[test]
+    fn chance_is_where_linux_is_as_far_from_itself_and_both_are_spread_alike() {
+        let told = |chance: &Chance| {
+            let rank = chance.ranks[0];
+            (rank.bar, (rank.sim * 10.0).round(), (rank.itself * 10.0).round(), rank.as_far)
+        };
+        let chaos = chance_of(12, 3);
+        assert_eq!(told(&chaos), (Bar::Near, 20.0, 30.0, 12));
+        assert!(chaos.by_chance, "{chaos:?}");
+        assert!(chance_of(1, 3).by_chance, "one of twenty is enough at 5 %");
+        assert!(!chance_of(0, 3).by_chance, "Linux is never so far from itself");
+        let shifted = chance_of(12, 15);
+        assert!(!shifted.by_chance && !shifted.spreads[0].met, "{shifted:?}");
+    }
+}
