@@ -286,7 +286,7 @@ impl Sender {
             len: numbers - u32::from(fin),
             retransmission,
             departs,
-            push: false,
+            push: retransmission && self.queue.pushes_at(seq + u64::from(numbers)),
             fin,
             tsval,
             tsecr,

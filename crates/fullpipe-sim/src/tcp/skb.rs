@@ -75,6 +75,8 @@ pub struct SendQueue {
     /// Where the sent ones were last searched.
     finger: Finger,
     odds: VecDeque<Odd>,
+    /// Where sent skbs end that carry PSH.
+    pushed: VecDeque<u64>,
     /// The last of them that was sent.
     last_odd: Odd,
     /// Whether the last unsent skb carries FIN.
@@ -171,6 +173,11 @@ impl SendQueue {
         self.unsent.front().is_some_and(|run| run.push)
     }
 
+    /// Whether a sent skb that ends there carries PSH, which it bears when it is sent again, too.
+    pub fn pushes_at(&self, end: u64) -> bool {
+        self.pushed.binary_search(&end).is_ok()
+    }
+
     /// Length of the first unsent skb.
     pub fn head(&self) -> Option<u32> {
         self.unsent.front().map(|run| run.len)
@@ -226,7 +233,7 @@ impl SendQueue {
     /// Moves the first unsent skb, sent at `seq`, to the sent ones. Says what number is next.
     pub fn send(&mut self, seq: u64, when: Time, mss: u32) -> u64 {
         let fin = self.head_ends();
-        let Some((len, _)) = self.take_head() else { return seq };
+        let Some((len, push)) = self.take_head() else { return seq };
         self.unsent_bytes -= u64::from(len);
         if self.sent.is_empty() {
             self.sent_from = seq;
@@ -238,6 +245,9 @@ impl SendQueue {
         }
         self.skbs += 1;
         let end = seq + u64::from(numbers);
+        if push {
+            self.pushed.push_back(end);
+        }
         if fin {
             self.fin_waits = false;
             self.fin = Some(end - 1);
@@ -257,6 +267,9 @@ impl SendQueue {
     /// whole one if a segment of `mss` bytes of it was (2.6.20 and 2.6.25 `tcp_tso_acked`).
     pub fn acknowledge(&mut self, una: u64, mss: u32) -> Freed {
         let mut freed = Freed::default();
+        while self.pushed.front().is_some_and(|end| *end <= una) {
+            self.pushed.pop_front();
+        }
         self.free_borders(una);
         if self.fin.is_some_and(|fin| self.sent_from <= fin && fin < una) {
             // Its number has no memory.
