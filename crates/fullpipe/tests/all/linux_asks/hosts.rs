@@ -37,6 +37,15 @@ fn a_host_has_the_queue_that_it_is_given() {
                  receiver: Fq {{ limit: 10000, flow_limit: 100 }}"
             ),
         ),
+        (
+            vec![
+                "hosts.sender.qdisc={ kind = \"red\", limit = \"1MB\", min = \"50kB\", max = \"100kB\" }",
+            ],
+            format!(
+                "{card}Ets; sender: Red {{ limit: 1000000, min: 50000, max: 100000, weight_log: 9, \
+                 probability: 0.02, packet_ns: 1231, ecn: false }}"
+            ),
+        ),
     ];
     for (sets, expected) in cases {
         assert_eq!(sender(&sets), expected, "{sets:?}");

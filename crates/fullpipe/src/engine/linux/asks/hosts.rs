@@ -3,17 +3,12 @@
 use super::{Answers, refused};
 use crate::engine::Support;
 use crate::engine::linux::kernel::Family;
-use crate::scenario::{Cpu, Host, QdiscKind};
+use crate::scenario::{Cpu, Host};
 use fullpipe_guest::plan;
 use fullpipe_sim::units::Time;
 
-/// The keys of a host, `hosts.NAME`, that are not done exactly; one that sends data has a card.
-pub(super) fn answers(
-    (key, host): (&str, &Host),
-    has_card: bool,
-    family: Family,
-    answers: &mut Answers,
-) {
+/// The keys of a host, `hosts.NAME`, that are not done exactly.
+pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut Answers) {
     let substituted =
         |part: &str, why: String| (format!("{key}.{part}"), Support::Substituted(why));
     if host.kernel != family.name() {
@@ -30,10 +25,6 @@ pub(super) fn answers(
     let costs = [transmit, receive, ack, sack_walk].iter().any(|cost| *cost > Time::ZERO);
     if copy > 0 || costs {
         answers.push(substituted("cpu", "its CPU takes no time".into()));
-    }
-    if host.qdisc.kind == QdiscKind::Red && has_card {
-        let why = "red below the card's token bucket does not know when it is idle";
-        answers.push(refused(&format!("{key}.qdisc.kind"), why));
     }
     if host.coalesce > Time::ZERO {
         answers.push(substituted("coalesce", "packets are received as they come".into()));
