@@ -3,6 +3,7 @@
 use super::{Answers, refused};
 use crate::engine::Support;
 use crate::engine::linux::kernel::Family;
+use crate::scenario::profile;
 use crate::scenario::{Cpu, Host};
 use fullpipe_guest::plan;
 use fullpipe_sim::units::Time;
@@ -11,7 +12,13 @@ use fullpipe_sim::units::Time;
 pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut Answers) {
     let substituted =
         |part: &str, why: String| (format!("{key}.{part}"), Support::Substituted(why));
-    if host.kernel != family.name() {
+    if profile::is_unjudged(&host.kernel) {
+        let why = format!(
+            "Linux {} is unjudged: there is no source package to build it from, the simulator alone has it",
+            host.kernel
+        );
+        answers.push(refused(&format!("{key}.kernel"), &why));
+    } else if host.kernel != family.name() {
         answers.push(substituted("kernel", format!("Linux {family} for {}", host.kernel)));
     }
     if !host.behaviour.is_empty() {
