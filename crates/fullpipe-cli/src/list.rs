@@ -24,6 +24,7 @@ struct Listing {
     genuine_congestion: Vec<CongestionEntry>,
     slow_starts: Vec<CongestionEntry>,
     kernels: Vec<&'static str>,
+    unjudged_kernels: Vec<&'static str>,
     genuine_kernels: Vec<&'static str>,
     limits: Vec<&'static str>,
     metrics: Vec<MetricEntry>,
@@ -88,6 +89,7 @@ impl Listing {
             genuine_congestion: congestion::genuine().iter().map(CongestionEntry::new).collect(),
             slow_starts: slow_start::slow_starts().iter().map(CongestionEntry::new).collect(),
             kernels: PROFILES.iter().map(|profile| profile.name).collect(),
+            unjudged_kernels: PROFILES.iter().filter(|p| p.unjudged).map(|p| p.name).collect(),
             genuine_kernels: engines().iter().flat_map(|engine| engine.kernels()).collect(),
             limits: limit_names().collect(),
             metrics: flow.chain(limits).chain(stage).collect(),
@@ -115,7 +117,9 @@ impl Listing {
         for slow_start in &self.slow_starts {
             slow_start.write(&mut out);
         }
-        let _ = writeln!(out, "\nKernels of the simulator\n  {}", self.kernels.join(", "));
+        let kernels: Vec<String> =
+            self.kernels.iter().map(|kernel| scenario::shown(kernel)).collect();
+        let _ = writeln!(out, "\nKernels of the simulator\n  {}", kernels.join(", "));
         let genuine = self.genuine_kernels.join(", ");
         let _ = writeln!(out, "\nGenuine kernels (--engine linux)\n  {genuine}");
         let _ = writeln!(out, "\nLimits (what held a flow back)\n  {}", self.limits.join("\n  "));

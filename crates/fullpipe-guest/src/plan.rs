@@ -169,6 +169,8 @@ pub enum Qdisc {
         /// Bytes that are counted beyond the 14 of the header (`tc stab overhead`); may be negative.
         overhead: i32,
     },
+    /// Passes packets on to its child, at once when they come. It looks by taking a packet (`qdisc_peek_dequeued`).
+    Ets,
     /// A queue bounded in packets.
     Pfifo {
         /// Packets.

@@ -31,6 +31,8 @@ fn text_has_the_same_names() {
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
+    assert_eq!(list["unjudged_kernels"], serde_json::json!(["6.18"]));
+    assert!(text.contains(", 6.12, 6.18 (unjudged)\n"), "{text}");
     for part in ["recipes", "congestion", "kernels", "limits", "metrics"] {
         for name in names(&list[part]) {
             assert!(text.contains(name), "{part}: {name}");

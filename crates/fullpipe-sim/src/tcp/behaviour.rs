@@ -115,7 +115,10 @@ behaviours! {
         "tcp_try_coalesce";
     rcv_tuning: RcvTuning,
         "how a receive buffer grows that the application has not set",
-        "tcp_rcv_space_adjust";
+        "tcp_rcv_space_adjust, tcp_rcvbuf_grow";
+    longer_rtt_when_read: bool,
+        "a receiver believes that the RTT has become longer only while nothing waits for the reader",
+        "tcp_rcv_rtt_update";
     compresses_sacks: bool,
         "the ACKs of segments beyond a hole are held, all but the first three",
         "__tcp_ack_snd_check";
@@ -151,6 +154,9 @@ behaviours! {
         "tcp_mss_split_point";
     small_queues: bool,
         "a flow waits while the host still has a millisecond of it to send",
+        "tcp_small_queue_check";
+    limits_paced_output: bool,
+        "tcp_limit_output_bytes bounds what of a paced flow waits in the host, too",
         "tcp_small_queue_check";
     autocorks: bool,
         "the end of a write waits for more to be written while the host still has some of the flow to send",

@@ -92,6 +92,10 @@ choice! {
         /// To twice that and, while it grows, as much more as it will in the next two RTTs; timestamps tell the
         /// RTT (4.13 and later; read in 6.1 and 6.12).
         Growth = "growth",
+        /// The same without 16 segments for small variations, and with room for what lies beyond a hole, from when it
+        /// comes on (6.16 `tcp_rcvbuf_grow`, commits 65c5287892e9 "tcp: fix sk_rcvbuf overshoot" and 63ad7dfedfae
+        /// "tcp: adjust rcvbuf in presence of reorders"; 6.18 aa251c84636c "tcp: fix too slow tcp_rcvbuf_grow() action").
+        GrowthAndHoles = "growth-and-holes",
     }
 }
 

@@ -19,7 +19,7 @@ pub fn unknown(config: &Config) -> Result<Vec<(String, String)>, String> {
         let sends = |flow: &&Flow| config.hosts_of(flow)[0].0 == name;
         let flows: Vec<_> = config.flows.iter().filter(sends).collect();
         if !flows.is_empty() && profile_of(host)?.ack_order != AckOrder::CwndLast {
-            let why = format!("not modelled of Linux {}, only of 6.1 and 6.12", host.kernel);
+            let why = format!("not modelled of Linux {}, only of 6.1 and later", host.kernel);
             let keys = sysctls(name, host).chain(flows.into_iter().flat_map(options));
             unknown.extend(keys.map(|key| (key, why.clone())));
         }

@@ -83,6 +83,11 @@ impl OutOfOrder {
         self.ranges.is_empty()
     }
 
+    /// Where the last of it ends.
+    pub(super) fn end(&self) -> Option<u64> {
+        self.ranges.end()
+    }
+
     /// Memory of its segments, bytes.
     pub(super) fn memory(&self) -> u64 {
         let heads = self.joined.as_ref().map_or(self.segments, |joined| joined.len() as u64);

@@ -21,8 +21,6 @@ const TSO_RTT_LOG: u32 = 9;
 const ALLOWANCE_BITS: u32 = 32;
 /// `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
-/// `tcp_limit_output_bytes`: most that waits in the host, bytes of memory.
-const LIMIT_OUTPUT_BYTES: u64 = 1 << 20;
 
 /// What the kernel knows about a flow's speed.
 #[derive(Clone, Copy, Debug)]
@@ -87,14 +85,14 @@ impl Sender {
 
     /// `tcp_small_queue_check`: whether an skb of `len` bytes has to stay behind, because more of this flow
     /// waits in the host than it sends in a millisecond; twice as much may, if `again`. What is paced may wait at any
-    /// rate.
+    /// rate, unless the profile bounds it too.
     pub(super) fn too_much_in_host(&mut self, len: u32, again: bool, out: &mut dyn Output) -> bool {
         if !self.profile.small_queues {
             return false;
         }
         let truesize = u64::from(len) + self.profile.skb_overhead;
-        let most =
-            if self.departures.by == PacedBy::Nobody { LIMIT_OUTPUT_BYTES } else { u64::MAX };
+        let bounds = self.departures.by == PacedBy::Nobody || self.profile.limits_paced_output;
+        let most = if bounds { self.profile.limit_output_bytes } else { u64::MAX };
         let limit = (2 * truesize).max(self.pacing.rate >> PACING_SHIFT).min(most);
         let limit = limit.saturating_mul(1 + u64::from(again));
         // sk_wmem_alloc counts one for the socket itself (sk_alloc).

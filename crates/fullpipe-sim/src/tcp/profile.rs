@@ -11,6 +11,8 @@ pub use super::profiles::{PROFILES, find};
 pub struct Profile {
     /// Name in scenarios.
     pub name: &'static str,
+    /// Whether no genuine kernel judges it: it is another row with the changes that were published since.
+    pub unjudged: bool,
     /// Initial congestion window.
     pub initial_cwnd: InitialCwnd,
     /// First window offered.
@@ -40,6 +42,9 @@ pub struct Profile {
     pub joins_received: bool,
     /// Growth of the receive buffer.
     pub rcv_tuning: RcvTuning,
+    /// Whether the receiver believes that the RTT has become longer only while nothing waits for the reader (6.16
+    /// `tcp_rcv_rtt_update`, commit a00f135cd986 "tcp: skip big rtt sample if receive queue is not empty").
+    pub longer_rtt_when_read: bool,
     /// Whether the ACKs of segments beyond a hole are held, all but the first three, for a twentieth of an RTT or
     /// a millisecond (4.18 `tcp_comp_sack_delay_ns`).
     pub compresses_sacks: bool,
@@ -72,6 +77,12 @@ pub struct Profile {
     /// Whether a flow waits while the host still has a millisecond of it to send (3.6
     /// `tcp_small_queue_check`).
     pub small_queues: bool,
+    /// `tcp_limit_output_bytes`: most of a flow that waits in the host, bytes of memory (1 MiB; 6.16 4 MiB, commit
+    /// 9ea3bfa61b09 "tcp: increase tcp_limit_output_bytes default value to 4MB").
+    pub limit_output_bytes: u64,
+    /// Whether that bounds paced flows too (6.16 `tcp_small_queue_check`, commit c4221a8cc3a7 "tcp: always use
+    /// tcp_limit_output_bytes limitation").
+    pub limits_paced_output: bool,
     /// Whether the end of a write waits for more to be written while the host still has some of the flow to send (3.14
     /// `tcp_should_autocork`; in the profiles since small queues are).
     pub autocorks: bool,

@@ -118,7 +118,7 @@ impl Receiver {
         is_locked: bool,
     ) -> Receiver {
         let space = RcvSpace::new(&host.sysctl, u64::from(mss), window.rcv_wnd);
-        let today = profile.rcv_tuning == RcvTuning::Growth;
+        let today = profile.rcv_tuning != RcvTuning::PerRtt;
         Receiver {
             profile: *profile,
             dsack: host.sysctl.tcp_sack && host.sysctl.tcp_dsack,
@@ -132,7 +132,7 @@ impl Receiver {
                 (true, true) => 3,
             },
             space: (!today && !is_locked).then_some(space),
-            growth: today.then(|| Space::new(&window, mss)),
+            growth: today.then(|| Space::new(&window, mss, profile)),
             is_locked,
             ecn: ReceiverEcn::default(),
             compressed: Compressed::default(),
@@ -287,12 +287,13 @@ impl Receiver {
     /// tcp_rcv_rtt_measure_ts: what a full segment echoes tells the RTT.
     fn measure_echo(&mut self, segment: &Segment) {
         let tick_us = self.stamps.begin(1).as_us();
+        let waits = self.rcv_nxt != self.bytes_read;
         if let Some(growth) = &mut self.growth
             && segment.tsecr != 0
         {
             let is_full = segment.len >= self.acks.rcv_mss;
             let age = if is_full { self.clock.saturating_sub(segment.tsecr) } else { 0 };
-            growth.on_echo(segment.tsecr, u64::from(age) * tick_us);
+            growth.on_echo(segment.tsecr, u64::from(age) * tick_us, waits);
         }
     }
 
@@ -394,6 +395,7 @@ impl Receiver {
             self.open_beyond_hole(len, false);
             self.window.rmem_alloc += memory;
         }
+        self.tune_beyond_hole();
         ack.map_or(Taken::Asks(false), Taken::Ack)
     }
 

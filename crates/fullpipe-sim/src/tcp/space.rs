@@ -1,8 +1,9 @@
 //! Today's receive autotuning: the buffer follows what was copied in a round trip, and how that grows.
 //!
 //! Source: Linux 6.1 and 6.12 `tcp_rcv_rtt_measure`, `tcp_rcv_rtt_measure_ts`, `tcp_rcv_rtt_update`,
-//! `tcp_rcv_space_adjust`. Off for a buffer set by the application (SOCK_RCVBUF_LOCK).
+//! `tcp_rcv_space_adjust`; 6.18 `tcp_rcvbuf_grow`. Off for a buffer set by the application (SOCK_RCVBUF_LOCK).
 
+use super::profile::{Profile, RcvTuning};
 use super::window::ReceiveWindow;
 
 /// Segments beyond twice what was copied, for small variations.
@@ -14,6 +15,10 @@ const FIRST: u64 = 10;
 #[derive(Clone, Debug)]
 pub(super) struct Space {
     mss: u64,
+    /// Whether there is room for what lies beyond a hole, and none beyond twice what was copied.
+    for_holes: bool,
+    /// Whether the RTT becomes longer only while nothing waits for the reader.
+    longer_when_read: bool,
     /// us x 8; 0 before the first measurement (rcv_rtt_est).
     rtt_us: u32,
     rtt_seq: u64,
@@ -27,10 +32,12 @@ pub(super) struct Space {
 
 impl Space {
     /// Of a connection with that window, at `now_us`.
-    pub(super) fn new(window: &ReceiveWindow, mss: u32) -> Space {
+    pub(super) fn new(window: &ReceiveWindow, mss: u32, profile: &Profile) -> Space {
         let mss = u64::from(mss);
         Space {
             mss,
+            for_holes: profile.rcv_tuning == RcvTuning::GrowthAndHoles,
+            longer_when_read: profile.longer_rtt_when_read,
             rtt_us: 0,
             rtt_seq: 0,
             rtt_time: None,
@@ -62,31 +69,34 @@ impl Space {
         (self.rtt_seq, self.rtt_time) = (rcv_nxt + rcv_wnd, Some(now_us));
     }
 
-    /// A segment echoes a timestamp that is `age_us` old; 0 of one that is not full, which tells nothing.
-    pub(super) fn on_echo(&mut self, tsecr: u32, age_us: u64) {
+    /// A segment echoes a timestamp that is `age_us` old; 0 of one that is not full, which tells nothing. `waits`: some
+    /// of what came before it was not read yet.
+    pub(super) fn on_echo(&mut self, tsecr: u32, age_us: u64, waits: bool) {
         if tsecr != self.last_tsecr {
             self.last_tsecr = tsecr;
             if age_us > 0 {
-                self.update(age_us, false);
+                self.update(age_us, waits && self.longer_when_read);
             }
         }
     }
 
-    fn update(&mut self, sample: u64, by_window: bool) {
+    /// A sample of the RTT, us; `at_most`: the RTT may be shorter.
+    fn update(&mut self, sample: u64, at_most: bool) {
         let sample = sample.min(u64::from(u32::MAX >> 4)) as u32;
         let (old, new) = (self.rtt_us, sample << 3);
         if old == 0 || new < old {
             self.rtt_us = new;
-        } else if !by_window {
+        } else if !at_most {
             self.rtt_us = old - (old >> 3) + sample;
         }
     }
 
-    /// The reader has copied up to `copied_seq`: the buffer may grow.
+    /// The reader has copied up to `copied_seq`, and what lies beyond a hole ends at `beyond` after `rcv_nxt`: the buffer
+    /// may grow.
     pub(super) fn on_read(
         &mut self,
         now_us: u64,
-        (copied_seq, rcv_nxt): (u64, u64),
+        (copied_seq, rcv_nxt, beyond): (u64, u64, u64),
         window: &mut ReceiveWindow,
     ) {
         if self.rtt_us == 0 || now_us - self.time < u64::from(self.rtt_us >> 3) {
@@ -95,11 +105,21 @@ impl Space {
         // What waits for the reader does not count.
         let copied = (copied_seq - self.seq).saturating_sub(rcv_nxt - copied_seq);
         if copied > self.space {
-            let base = 2 * copied + CUSHION * self.mss;
+            let (cushion, holes) =
+                if self.for_holes { (0, beyond) } else { (CUSHION * self.mss, 0) };
+            let base = 2 * copied + cushion;
             let growth = base * (copied - self.space) / self.space.max(1);
-            window.tune(base + 2 * growth);
+            window.tune(base + 2 * growth + holes);
             self.space = copied;
         }
         (self.seq, self.time) = (copied_seq, now_us);
+    }
+
+    /// A segment came beyond a hole; the last of them ends at `beyond` after what is in order (6.16
+    /// `tcp_data_queue_ofo`).
+    pub(super) fn on_beyond_hole(&self, beyond: u64, window: &mut ReceiveWindow) {
+        if self.for_holes {
+            window.tune(2 * self.space + beyond);
+        }
     }
 }

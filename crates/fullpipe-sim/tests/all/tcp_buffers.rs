@@ -286,6 +286,87 @@ fn rcv_tuning() {
     assert_ne!(tuned(RcvTuning::PerRtt), today);
 }
 
+/// The same without 16 segments for small variations; and a segment that lies beyond a hole finds room besides twice what
+/// was copied, of which at first ten segments are expected.
+#[test]
+fn rcv_tuning_with_room_for_holes() {
+    let wanted = |copied: u64, before: u64| {
+        let base = 2 * copied;
+        (base + 2 * (base * (copied - before) / before)) * 256 / 139
+    };
+    let today = tuned(RcvTuning::GrowthAndHoles);
+    assert_eq!(today[2], wanted(20_000, 11_000));
+    assert_eq!(today[3], wanted(40_000, 20_000));
+    let with_hole = |tuning, rcvbuf| {
+        let profile = linux(|p| p.rcv_tuning = tuning);
+        let mut host = host();
+        host.sysctl.tcp_rmem = [4096, 131_072, 16 << 20];
+        let mut tcp = Receiver::new(&profile, &host, SEGMENT, rcvbuf);
+        tcp.on_segment(Time::ZERO, Segment { seq: 60_000, len: SEGMENT, ..Segment::default() });
+        tcp.window.rcvbuf
+    };
+    assert_eq!(with_hole(RcvTuning::GrowthAndHoles, None), (20_000 + 61_000) * 256 / 139);
+    assert_eq!(with_hole(RcvTuning::Growth, None), 131_072);
+    assert_eq!(
+        with_hole(RcvTuning::GrowthAndHoles, Some(65_536)),
+        131_072,
+        "set by the application"
+    );
+}
+
+/// An RTT of 100 ms is known; an echo a second old comes while a segment waits for the reader. If it counts, the RTT is
+/// 212 ms, and what was read in 150 ms tells nothing yet.
+#[test]
+fn longer_rtt_when_read() {
+    let buffer = |when_read| {
+        let profile = linux(|p| p.longer_rtt_when_read = when_read);
+        let mut host = host();
+        host.sysctl.tcp_rmem = [4096, 131_072, 16 << 20];
+        host.timestamps = true;
+        let mut tcp = Receiver::new(&profile, &host, SEGMENT, None);
+        let begun = tcp.on_syn(Time::ZERO);
+        tcp.on_accept(Time::ms(100));
+        let comes = |tcp: &mut Receiver, ms: u32, age: u32| {
+            let (seq, tsecr) = (tcp.rcv_nxt, begun + ms - age);
+            let segment = Segment { seq, len: SEGMENT, tsecr, ..Segment::default() };
+            tcp.on_segment(Time::ms(ms.into()), segment);
+        };
+        let reads = |tcp: &mut Receiver, ms| tcp.read(Time::ms(ms), tcp.readable());
+        for number in 0..21 {
+            comes(&mut tcp, 2000, 100);
+            reads(&mut tcp, 2000 + u64::from(number > 0));
+        }
+        comes(&mut tcp, 2002, 102);
+        comes(&mut tcp, 2002, 1000);
+        reads(&mut tcp, 2002);
+        comes(&mut tcp, 2150, 1148);
+        reads(&mut tcp, 2150);
+        tcp.window.rcvbuf
+    };
+    assert!(buffer(true) > 131_072);
+    assert_eq!(buffer(false), 131_072);
+}
+
+/// A paced flow of 1 Tb/s in a host that nothing leaves: 1832 bytes of memory a segment, of which 5000 may wait.
+#[test]
+fn limits_paced_output() {
+    let sent = |bounds| {
+        let host = host();
+        let cc = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
+        let profile = linux(|p| (p.limits_paced_output, p.limit_output_bytes) = (bounds, 5000));
+        let mut tcp = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
+        tcp.set_options(Sockopt { max_pacing_rate: Some(1 << 37), ..Sockopt::default() });
+        let mut wire = Slow::default();
+        tcp.established(Time::ms(100), 1 << 20, None, None);
+        for left in (0..40).rev() {
+            tcp.copied(SEGMENT, SEGMENT, left > 0, &mut wire);
+        }
+        tcp.end_write(&mut wire);
+        wire.sent.len()
+    };
+    assert_eq!((sent(true), sent(false)), (3, 10));
+}
+
 /// An ACK for which no data has come, as that of a window, is no quick ACK (6.12 `tcp_dec_quickack_mode`); before 6.x each
 /// counts.
 #[test]

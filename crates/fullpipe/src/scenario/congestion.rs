@@ -151,10 +151,12 @@ fn described(module: &Module) -> Description {
     }
 }
 
-/// What a flow may ask for on a host with that kernel. An older kernel's have the behaviour of `cc/`; beside
-/// them stand those that only an engine with a genuine kernel runs in its place.
+/// What a flow may ask for on a host with that kernel; a newer one that nothing judges has those of genuine kernels. An
+/// older kernel's have the behaviour of `cc/`; beside them stand those that only an engine with a genuine kernel runs in
+/// its place.
 pub fn of_kernel(kernel: &str) -> Vec<Description> {
-    if profile::kernel(kernel).is_some_and(|kernel| kernel.genuine) {
+    let genuine_one = profile::kernel(kernel).is_some_and(|kernel| kernel.genuine);
+    if genuine_one || profile::is_unjudged(kernel) {
         return genuine();
     }
     let mut all = cc::algorithms();

@@ -36,6 +36,7 @@ pub use names::{keys, near_keys};
 pub use notes::notes;
 pub use path::*;
 pub use plan::{Expect, Plan, Scenario, Target, Tolerance};
+pub use profile::shown;
 pub use recipes::{Recipe, recipe, recipes};
 pub use resolved::*;
 pub use source::{Beside, SetOption, Source};

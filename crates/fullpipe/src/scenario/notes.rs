@@ -1,17 +1,32 @@
 //! What a reader of a resolved scenario should know although nothing is wrong with it.
 
 use super::Scenario;
+use super::profile::is_unjudged;
 use super::resolved::Resolved;
 
 /// One sentence per finding, each once, however many runs have it.
 pub fn notes(scenario: &Scenario) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    for note in scenario.plans().iter().flat_map(|plan| capped_buffers(&plan.resolved)) {
+    let of_run = |run| unjudged_kernels(run).into_iter().chain(capped_buffers(run));
+    for note in scenario.plans().iter().flat_map(|plan| of_run(&plan.resolved)) {
         if !all.contains(&note) {
             all.push(note);
         }
     }
     all
+}
+
+/// Profiles that were never compared with their kernels.
+fn unjudged_kernels(run: &Resolved) -> Vec<String> {
+    let kernels = [&run.hosts.sender.kernel, &run.hosts.receiver.kernel];
+    let unjudged = kernels.into_iter().filter(|kernel| is_unjudged(kernel));
+    let told = |kernel: &String| {
+        format!(
+            "the profile of Linux {kernel} is unjudged: an older one with single published changes (docs/kernels.md), \
+             never compared with that kernel"
+        )
+    };
+    unjudged.map(told).collect()
 }
 
 /// Socket buffers that the kernel silently cuts (setsockopt(2): SO_SNDBUF, SO_RCVBUF).

@@ -2,6 +2,7 @@
 
 use fullpipe_sim::cc::KernelVersion;
 use fullpipe_sim::config::Sysctl;
+use fullpipe_sim::tcp;
 
 /// Defaults of a host that runs a kernel.
 pub struct Kernel {
@@ -105,6 +106,18 @@ const LINUX_6_1: Kernel = Kernel {
     ..LINUX_3_14
 };
 
+const LINUX_6_18: Kernel = Kernel {
+    name: "6.18",
+    genuine: false,
+    sysctl: Sysctl {
+        // tcp_init(): 32 MiB since 6.16, with some GiB of memory (commit 572be9bf9d0d "tcp: increase tcp_rmem[2] to
+        // 32 MB").
+        tcp_rmem: [4096, 131_072, 33_554_432],
+        ..LINUX_6_1.sysctl
+    },
+    ..LINUX_6_1
+};
+
 /// Every kernel profile.
 pub const KERNELS: &[Kernel] = &[
     LINUX_2_6_20,
@@ -114,11 +127,22 @@ pub const KERNELS: &[Kernel] = &[
     LINUX_3_14,
     LINUX_6_1,
     Kernel { name: "6.12", ..LINUX_6_1 },
+    LINUX_6_18,
 ];
 
 /// The kernels that an engine runs as they are.
 pub fn genuine() -> impl Iterator<Item = &'static Kernel> {
     KERNELS.iter().filter(|kernel| kernel.genuine)
+}
+
+/// Whether nothing genuine judges the simulator's profile of that name.
+pub fn is_unjudged(name: &str) -> bool {
+    tcp::profile::find(name).is_some_and(|profile| profile.unjudged)
+}
+
+/// A kernel's name as readers see it: of one that is not judged it says so.
+pub fn shown(name: &str) -> String {
+    if is_unjudged(name) { format!("{name} (unjudged)") } else { name.into() }
 }
 
 /// The profile of that name.

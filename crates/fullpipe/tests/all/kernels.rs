@@ -1,6 +1,7 @@
 //! docs/kernels.md shows the table of kernel versions as it is.
 
 use crate::marked;
+use fullpipe::scenario::shown;
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
 use fullpipe_sim::tcp::profile::{PROFILES, Profile};
 use std::fmt::Write;
@@ -8,14 +9,15 @@ use std::fmt::Write;
 /// Constants of a version: name, value, place.
 type Constant = (&'static str, fn(&Profile) -> u64, &'static str);
 
-const CONSTANTS: [Constant; 3] = [
+const CONSTANTS: [Constant; 4] = [
     ("rto_min_ms", |p| p.rto_min_ms, "TCP_RTO_MIN"),
     ("timeout_init_s", |p| p.timeout_init_s.into(), "TCP_TIMEOUT_INIT"),
     ("tso_win_divisor", |p| p.tso_win_divisor.into(), "sysctl_tcp_tso_win_divisor"),
+    ("limit_output_bytes", |p| p.limit_output_bytes, "sysctl_tcp_limit_output_bytes"),
 ];
 
 fn table() -> String {
-    let versions: Vec<_> = PROFILES.iter().map(|p| p.name).collect();
+    let versions: Vec<_> = PROFILES.iter().map(|p| shown(p.name)).collect();
     let mut text = format!("| row | {} | read in |\n", versions.join(" | "));
     text += &format!("|---|{}---|\n", "---|".repeat(versions.len()));
     let mut line = |name, values: Vec<String>, read: &str| {

@@ -2,6 +2,7 @@
 
 mod cake;
 mod codel;
+mod ets;
 mod fifo;
 mod fq;
 mod htb;
@@ -90,6 +91,7 @@ fn describe(qdisc: &Qdisc, to: &mut Message) -> &'static str {
     match *qdisc {
         Qdisc::Tbf { rate, burst, limit, overhead } => tbf::put(to, rate, burst, limit, overhead),
         Qdisc::Htb { overhead, .. } => htb::put(to, overhead),
+        Qdisc::Ets => ets::put(to),
         Qdisc::Pfifo { limit } => fifo::put(to, "pfifo", limit),
         Qdisc::Bfifo { limit } => fifo::put(to, "bfifo", limit),
         Qdisc::Netem(ref netem) => netem::put(to, netem),

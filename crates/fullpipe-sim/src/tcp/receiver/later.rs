@@ -37,9 +37,23 @@ impl Receiver {
         None
     }
 
+    /// Bytes from what is in order to the end of what lies beyond holes; 0 without holes.
+    fn beyond_hole(&self) -> u64 {
+        self.out_of_order.end().map_or(0, |end| end - self.rcv_nxt)
+    }
+
+    /// A segment came beyond a hole.
+    pub(super) fn tune_beyond_hole(&mut self) {
+        let beyond = self.beyond_hole();
+        if let Some(growth) = self.growth.as_ref().filter(|_| !self.is_locked) {
+            growth.on_beyond_hole(beyond, &mut self.window);
+        }
+    }
+
     fn autotune(&mut self, now: Time) {
+        let beyond = self.beyond_hole();
         if let Some(growth) = self.growth.as_mut().filter(|_| !self.is_locked) {
-            let read = (self.bytes_read, self.rcv_nxt);
+            let read = (self.bytes_read, self.rcv_nxt, beyond);
             growth.on_read(now.as_us(), read, &mut self.window);
         }
         let Some(space) = &mut self.space else { return };

@@ -2,7 +2,7 @@
 //!
 //! | file | concern |
 //! |---|---|
-//! | `asks/`, `way.rs` | what the guest is asked: hosts, flows, the path as routers with qdiscs |
+//! | `asks/`, `way.rs`, `card.rs` | what the guest is asked: hosts, flows, the path as routers with qdiscs, the hosts' cards |
 //! | `pieces/` | what stands for each [`crate::scenario::Ask`] of a path element |
 //! | `kernel/` | the kernel: built on the user's machine from the distribution's source |
 //! | `jail.rs`, `memory.rs`, `machine.rs` | the guest's files, its memory and its process |
@@ -12,6 +12,7 @@
 //! The guest itself is the crate `fullpipe-guest`.
 
 mod asks;
+mod card;
 mod counters;
 mod flows;
 mod jail;

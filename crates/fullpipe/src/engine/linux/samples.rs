@@ -265,7 +265,7 @@ fn text(body: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::linux::way::card_stage;
+    use crate::engine::linux::card::card_stage;
     use crate::scenario::{Qdisc, QdiscKind};
     use crate::trace::recording::Recording;
     use fullpipe_sim::config::QueueLimit;

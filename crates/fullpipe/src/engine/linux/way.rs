@@ -1,15 +1,13 @@
 //! The path as routers with qdiscs, and where the trace's stages are found among them.
 
-use super::pieces::{
-    self, CARD_AHEAD_NS, Capacity, Chain, Piece, Serial, Wire, codel, fq_codel, piece, tbf,
-};
-use crate::scenario::{self, Codel, Element, Host, QdiscKind, Resolved};
-use fullpipe_guest::plan::{self, Apart, Drops, Police, Qdisc, Router, Watch, Way};
+use super::card::card_wire;
+use super::pieces::{self, Capacity, Chain, Piece, Serial, Wire, piece};
+use crate::scenario::{Element, Host, Resolved};
+use fullpipe_guest::plan::{self, Apart, Drops, Police, Router, Watch, Way};
 use fullpipe_guest::record::{INCOMING_HANDLE, LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
-use fullpipe_sim::config::QueueLimit;
 use fullpipe_sim::rng::Rng;
 use fullpipe_sim::trace::StageInfo;
-use fullpipe_sim::units::{Framing, Rate, Time};
+use fullpipe_sim::units::Time;
 
 /// Flows that may have a qdisc of their own on one device.
 const MOST_APART: usize = 15;
@@ -302,87 +300,4 @@ fn stage(element: &Element, capacity: Capacity, run: &Resolved) -> StageInfo {
     let unit = if run.path.gso && unit == "segment" { "skb" } else { unit };
     let (name, kind) = (element.name().into(), element.kind());
     StageInfo { index: 0, name, kind, direction: "", unit, capacity }
-}
-
-/// A host's card: its rate, and the queue in front of it, which decides about what TCP hands down. The card takes what
-/// the largest skb ahead of its wire ([`card_wire`]), and a little more.
-pub(super) fn card(host: &Host, mtu: u32) -> Vec<Qdisc> {
-    let (rate, framing) = counted(host.nic_rate, mtu, host.tso);
-    let largest = Wire { mtu, gso: host.tso }.largest(framing);
-    vec![tbf(rate, CARD_AHEAD_NS, framing, largest, u32::MAX), host_queue(&host.qdisc)]
-}
-
-/// A rate on an Ethernet wire, and the framing by which packets of many segments are counted, or of one.
-///
-/// Of a packet of many segments Linux counts each with its Ethernet header, as long as nothing is to be added
-/// (qdisc_pkt_len_init, not __qdisc_calculate_pkt_len). So the rate is that without the rest, of full segments.
-fn counted(rate: Rate, mtu: u32, many: bool) -> (Rate, Framing) {
-    let (wire, frames) = (Framing::EthernetWire, Framing::Ethernet);
-    if !many {
-        return (rate, wire);
-    }
-    let share = (u64::from(mtu + frames.overhead()), u64::from(mtu + wire.overhead()));
-    let rate = Rate((u128::from(rate.0) * u128::from(share.0) / u128::from(share.1)) as u64);
-    (rate, frames)
-}
-
-/// What a card sends is on its wire one segment after the other, though its qdiscs let go all segments of a packet at
-/// once.
-fn card_wire(host: &Host, Wire { mtu, gso }: Wire) -> plan::Wire {
-    let (rate, framing) = counted(host.nic_rate, mtu, gso);
-    plan::Wire { rate: rate.0, overhead: pieces::beyond_header(framing) }
-}
-
-/// The queue of a host.
-fn host_queue(queue: &scenario::Qdisc) -> Qdisc {
-    let limit = queue.limit();
-    let fifo = match queue.limit {
-        QueueLimit::Bytes(_) => Qdisc::Bfifo { limit },
-        QueueLimit::Packets(_) => Qdisc::Pfifo { limit },
-    };
-    match queue.kind {
-        // Red is refused.
-        QdiscKind::PfifoFast | QdiscKind::Pfifo | QdiscKind::Bfifo | QdiscKind::Red => fifo,
-        QdiscKind::Fq => Qdisc::Fq { limit, flow_limit: queue.flow_limit.unwrap_or(limit) },
-        QdiscKind::FqCodel => {
-            fq_codel(queue.codel.unwrap_or(Codel { ecn: true, ..Codel::OF_LINUX }), limit)
-        }
-        QdiscKind::Codel => codel(queue.codel.unwrap_or(Codel::OF_LINUX), limit),
-        QdiscKind::Netem => queue.netem.map_or(fifo, |netem| host_netem(netem, limit)),
-    }
-}
-
-fn host_netem(netem: scenario::Netem, limit: u32) -> Qdisc {
-    let scenario::Netem { delay, loss } = netem;
-    let loss = match loss > 0.0 {
-        true => plan::Loss::Random { probability: loss },
-        false => plan::Loss::default(),
-    };
-    Qdisc::Netem(plan::Netem { delay_ns: delay.0, limit, loss, ..plan::Netem::default() })
-}
-
-/// What packets pass on their way out of a host whose card is no limit: nothing waits there.
-pub(super) fn open(queue: &scenario::Qdisc) -> Vec<Qdisc> {
-    match queue.kind {
-        QdiscKind::PfifoFast | QdiscKind::Pfifo | QdiscKind::Bfifo => Vec::new(),
-        QdiscKind::Codel | QdiscKind::Red => Vec::new(),
-        QdiscKind::Fq | QdiscKind::FqCodel | QdiscKind::Netem => vec![host_queue(queue)],
-    }
-}
-
-/// Stage of a host's queue, "sender" or "receiver", on a path of so many routers.
-pub(super) fn card_stage(host: &str, queue: &scenario::Qdisc, routers: usize) -> Watched {
-    let (unit, capacity) = match queue.limit {
-        QueueLimit::Bytes(bytes) => ("byte", bytes),
-        QueueLimit::Packets(packets) => ("skb", packets.into()),
-    };
-    let (direction, namespace, device) = match host {
-        "sender" => ("forward", 0, RIGHT_DEVICE),
-        _ => ("back", routers as u16 + 1, LEFT_DEVICE),
-    };
-    let name = format!("{host}.qdisc");
-    let info =
-        StageInfo { index: 0, name, kind: "qdisc", direction, unit, capacity: Some(capacity) };
-    let counters = Counters { namespace, device, handle: qdisc_handle(1) };
-    Watched { info, seen: Seen::Qdisc(counters), serial: None }
 }

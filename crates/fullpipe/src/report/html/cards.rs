@@ -3,6 +3,7 @@
 use super::escape::{sentence, text};
 use crate::analysis::document::{Expectation, Flow, Published, Run};
 use crate::report::{happened, limits, numbers};
+use crate::scenario::shown;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -42,7 +43,7 @@ fn subtitle(run: &Run) -> String {
     let mut parts: Vec<String> = Vec::new();
     for flow in &run.flows {
         let way = if flow.backward { ", backward" } else { "" };
-        let part = format!("{} on Linux {}{way}", flow.congestion, flow.kernel);
+        let part = format!("{} on Linux {}{way}", flow.congestion, shown(&flow.kernel));
         if !parts.contains(&part) {
             parts.push(part);
         }

@@ -3,6 +3,7 @@
 use super::table::{Cell, Table, column};
 use crate::analysis::document::{Document, Flow, Run};
 use crate::report::{happened, limits, numbers};
+use crate::scenario::shown;
 
 pub(super) fn tables(document: &Document) -> Vec<Table> {
     let all = || document.runs.iter().flat_map(|run| run.flows.iter().map(move |f| (run, f)));
@@ -37,7 +38,7 @@ fn row(run: &Run, flow: &Flow) -> Vec<Cell> {
         Cell::text(&run.variant),
         Cell::text(&flow.name),
         Cell::text(&flow.congestion),
-        Cell::text(&flow.kernel),
+        Cell::text(shown(&flow.kernel)),
         Cell::Count(flow.bytes),
         Cell::number(Some(flow.mean_mbit), 1),
         Cell::number(flow.plateau_mbit, 1),

@@ -4,6 +4,7 @@ use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
 use crate::analysis::document::{Flow, Interval, Run};
 use crate::report::{limits, numbers};
+use crate::scenario::shown;
 
 const MIB: f64 = 1_048_576.0;
 
@@ -24,7 +25,8 @@ const WIDE: [Column; 2] = [number("in flight", "pkts"), words("held back by")];
 /// Heading and table.
 pub fn lines(run: &Run, flow: &Flow, style: Style) -> Vec<String> {
     let (variant, name) = (&run.variant, &flow.name);
-    let mut text = format!("{variant} / {name}: {} on Linux {}", flow.congestion, flow.kernel);
+    let mut text =
+        format!("{variant} / {name}: {} on Linux {}", flow.congestion, shown(&flow.kernel));
     if flow.backward {
         text += ", backward";
     }

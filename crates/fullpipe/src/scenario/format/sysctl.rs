@@ -144,12 +144,12 @@ pub const SYSCTLS: &[Entry] = &[
     },
     Entry {
         name: "net.ipv4.tcp_notsent_lowat",
-        doc: "bytes not sent yet from which on the application waits, and less than half of which wake it; unless set no bound. The simulator has it in 6.1 and 6.12",
+        doc: "bytes not sent yet from which on the application waits, and less than half of which wake it; unless set no bound. The simulator has it from 6.1 on",
         field: Field::LevelIfSet(|s| &mut s.tcp_notsent_lowat, 0, u32::MAX),
     },
     Entry {
         name: "net.ipv4.tcp_pacing_ss_ratio",
-        doc: "pacing rate while cwnd is below half of ssthresh, percent of cwnd per RTT; unless set 200. The simulator has it in 6.1 and 6.12",
+        doc: "pacing rate while cwnd is below half of ssthresh, percent of cwnd per RTT; unless set 200. The simulator has it from 6.1 on",
         field: Field::LevelIfSet(|s| &mut s.tcp_pacing_ss_ratio, 0, 1000),
     },
     Entry {

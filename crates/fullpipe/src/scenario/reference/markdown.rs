@@ -11,7 +11,7 @@ use crate::scenario::format::sysctl::{SYSCTLS, written};
 use crate::scenario::metric::{
     BACKWARD_STAGES, FLOW, LIMITS, Metric, RECEIVER_STAGES, SENDER_STAGES, STAGE,
 };
-use crate::scenario::profile::{self, KERNELS, Kernel};
+use crate::scenario::profile::{self, KERNELS, Kernel, shown};
 use crate::scenario::published;
 use crate::scenario::{congestion, slow_start};
 use fullpipe_sim::cc::{self, Description, KernelVersion};
@@ -177,7 +177,8 @@ fn value(kind: &Kind) -> String {
 
 fn sysctls(page: &mut String) {
     *page += "\n## sysctls and kernel profiles\n\nSizes are bytes, as the kernel writes them, or have a unit.\n";
-    let names: Vec<&str> = KERNELS.iter().map(|kernel| kernel.name).collect();
+    let names: Vec<String> = KERNELS.iter().map(|kernel| shown(kernel.name)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     head(page, &[&["sysctl", "meaning"], names.as_slice()].concat());
     for entry in SYSCTLS {
         let default = |k: &Kernel| {
@@ -203,7 +204,7 @@ fn sysctls(page: &mut String) {
         let [hz, timestamps, tso] = [k.hz.to_string(), k.timestamps.to_string(), k.tso.to_string()];
         let [qdisc, ring] =
             [format!("{} packets", k.qdisc_limit), format!("{} descriptors", k.ring)];
-        row(page, &[k.name, &hz, &timestamps, &tso, &qdisc, &ring, k.congestion]);
+        row(page, &[&shown(k.name), &hz, &timestamps, &tso, &qdisc, &ring, k.congestion]);
     }
 }
 
@@ -222,7 +223,8 @@ fn behaviours(page: &mut String) {
     *page += "\n## Behaviours of kernel profiles\n\nEach can be overridden by name in a host: \
               `behaviour = { reduction = \"prr\" }`. Where each appeared is told in \
               `crates/fullpipe-sim/src/tcp/profile.rs`.\n";
-    let names: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
+    let names: Vec<String> = PROFILES.iter().map(|profile| shown(profile.name)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     head(page, &[&["behaviour", "meaning", "choices"], names.as_slice()].concat());
     for entry in BEHAVIOURS {
         let name = format!("`{}`", entry.name);
@@ -235,7 +237,8 @@ fn behaviours(page: &mut String) {
 
 fn congestion_controls(page: &mut String) {
     *page += "\n## Congestion controls\n\nA parameter that is not written has the default of the sender's kernel profile.\n";
-    let simulated: Vec<&Kernel> = KERNELS.iter().filter(|kernel| !kernel.genuine).collect();
+    let is_old = |kernel: &&Kernel| !kernel.genuine && !profile::is_unjudged(kernel.name);
+    let simulated: Vec<&Kernel> = KERNELS.iter().filter(is_old).collect();
     algorithms(page, &cc::algorithms(), &simulated);
     *page += "\nGenuine kernels have these, with the parameters of their modules. One kernel has one value of a parameter \
               for all flows.\n";

@@ -2,7 +2,7 @@
 
 use crate::linux_asks::show::{SCENARIO, devices, resolved};
 use fullpipe::engine::{self, Engine, Support, linux};
-use fullpipe::scenario::{SetOption, Source, load};
+use fullpipe::scenario::{self, SetOption, Source, load};
 
 #[test]
 fn a_host_has_the_queue_that_it_is_given() {
@@ -35,6 +35,15 @@ fn a_host_has_the_queue_that_it_is_given() {
             format!(
                 "{card}FqCodel {{ limit: 10240, target_us: 5000, interval_us: 100000, ecn: true }}; \
                  receiver: Fq {{ limit: 10000, flow_limit: 100 }}"
+            ),
+        ),
+        (
+            vec![
+                "hosts.sender.qdisc={ kind = \"red\", limit = \"1MB\", min = \"50kB\", max = \"100kB\" }",
+            ],
+            format!(
+                "{card}Ets; sender: Red {{ limit: 1000000, min: 50000, max: 100000, weight_log: 9, \
+                 probability: 0.02, packet_ns: 1231, ecn: false }}"
             ),
         ),
     ];
@@ -140,6 +149,27 @@ fn sysctls_and_socket_options_of_genuine_kernels_are_handed_on() {
         "flow.bulk.receiver_sockopt.TCP_QUICKACK",
     ];
     assert_eq!(refused, expected);
+}
+
+/// The simulator has a profile of a kernel that there is no package of, and says that nothing judges it.
+#[test]
+fn a_kernel_that_nothing_judges_is_refused() {
+    let run = resolved(&["hosts.sender.kernel=6.18"]);
+    let said = engine::find("linux").expect("an engine").support(&run);
+    let found = said.iter().find(|(key, _)| key == "hosts.sender.kernel");
+    let Some((_, Support::Refused(why))) = found else { panic!("{said:?}") };
+    assert!(why.starts_with("Linux 6.18 is unjudged: there is no source package"), "{why}");
+    assert_eq!(engine::find("sim").expect("an engine").support(&run), []);
+    let text = SCENARIO.replacen("3.14", "6.18", 1);
+    let scenario = load(&Source::text("new.toml", &text), &[], &[]).expect("valid");
+    let notes = scenario::notes(&scenario);
+    let told =
+        notes.iter().filter(|note| note.starts_with("the profile of Linux 6.18 is unjudged"));
+    assert_eq!(told.count(), 1, "{notes:?}");
+    assert_eq!(
+        (scenario::shown("6.18"), scenario::shown("6.12")),
+        ("6.18 (unjudged)".into(), "6.12".into())
+    );
 }
 
 /// The pace, and what may wait unsent, are those of 6.1 and 6.12; genuine kernels are handed what was written.

@@ -3,20 +3,22 @@
 use super::{Answers, refused};
 use crate::engine::Support;
 use crate::engine::linux::kernel::Family;
-use crate::scenario::{Cpu, Host, QdiscKind};
+use crate::scenario::profile;
+use crate::scenario::{Cpu, Host};
 use fullpipe_guest::plan;
 use fullpipe_sim::units::Time;
 
-/// The keys of a host, `hosts.NAME`, that are not done exactly; one that sends data has a card.
-pub(super) fn answers(
-    (key, host): (&str, &Host),
-    has_card: bool,
-    family: Family,
-    answers: &mut Answers,
-) {
+/// The keys of a host, `hosts.NAME`, that are not done exactly.
+pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut Answers) {
     let substituted =
         |part: &str, why: String| (format!("{key}.{part}"), Support::Substituted(why));
-    if host.kernel != family.name() {
+    if profile::is_unjudged(&host.kernel) {
+        let why = format!(
+            "Linux {} is unjudged: there is no source package to build it from, the simulator alone has it",
+            host.kernel
+        );
+        answers.push(refused(&format!("{key}.kernel"), &why));
+    } else if host.kernel != family.name() {
         answers.push(substituted("kernel", format!("Linux {family} for {}", host.kernel)));
     }
     if !host.behaviour.is_empty() {
@@ -30,10 +32,6 @@ pub(super) fn answers(
     let costs = [transmit, receive, ack, sack_walk].iter().any(|cost| *cost > Time::ZERO);
     if copy > 0 || costs {
         answers.push(substituted("cpu", "its CPU takes no time".into()));
-    }
-    if host.qdisc.kind == QdiscKind::Red && has_card {
-        let why = "red below the card's token bucket does not know when it is idle";
-        answers.push(refused(&format!("{key}.qdisc.kind"), why));
     }
     if host.coalesce > Time::ZERO {
         answers.push(substituted("coalesce", "packets are received as they come".into()));

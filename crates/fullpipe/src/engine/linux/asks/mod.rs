@@ -5,6 +5,7 @@ mod hosts;
 #[cfg(test)]
 mod kernel_tests;
 
+use super::card;
 use super::kernel::{Family, Hz};
 use super::pieces;
 use super::way::{self, Watched};
@@ -46,8 +47,8 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
     let mut answers = Answers::new();
     let backward = run.has(Direction::Backward);
     let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
-    for (name, host, has_card) in [("sender", sender, true), ("receiver", receiver, backward)] {
-        hosts::answers((&format!("hosts.{name}"), host), has_card, family, &mut answers);
+    for (name, host) in [("sender", sender), ("receiver", receiver)] {
+        hosts::answers((&format!("hosts.{name}"), host), family, &mut answers);
     }
     let [of_sender, of_receiver] = [sender, receiver].map(|host| host.sysctl.modelled.rmem_max);
     if of_sender != of_receiver && backward && run.has(Direction::Forward) {
@@ -146,19 +147,19 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     let told = |(key, why): (String, String)| format!("{key}: {why}");
     let (routers, mut stages) = way::routers(run).map_err(told)?;
     let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
-    stages.insert(0, way::card_stage("sender", &sender.qdisc, routers.len()));
+    stages.insert(0, card::card_stage("sender", &sender.qdisc, routers.len()));
     let backward = run.has(Direction::Backward);
     if backward {
         let back = stages.iter().position(|stage| stage.info.direction == "back");
-        let card = way::card_stage("receiver", &receiver.qdisc, routers.len());
+        let card = card::card_stage("receiver", &receiver.qdisc, routers.len());
         stages.insert(back.unwrap_or(stages.len()), card);
     }
     for (index, stage) in stages.iter_mut().enumerate() {
         stage.info.index = index as u16;
     }
-    let card = |host: &Host| way::card(host, run.path.mtu);
+    let of_card = |host: &Host| card::card(host, run.path.mtu);
     // A card that sends nothing but ACKs is no limit.
-    let of_receiver = if backward { card(receiver) } else { way::open(&receiver.qdisc) };
+    let of_receiver = if backward { of_card(receiver) } else { card::open(&receiver.qdisc) };
     let receives = if run.has(Direction::Forward) { receiver } else { sender };
     let plan = Plan {
         end_ns: run.duration.0,
@@ -175,7 +176,7 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
         ],
         sender: plan::Host {
             out: plan::Way {
-                qdiscs: seeded(card(sender), run.seed, "sender.qdisc"),
+                qdiscs: seeded(of_card(sender), run.seed, "sender.qdisc"),
                 ..plan::Way::default()
             },
             ..hosts::host(sender)

@@ -2,7 +2,7 @@
 
 mod rates;
 
-pub(super) use rates::{CARD_AHEAD_NS, beyond_header, codel, fq_codel, tbf};
+pub(super) use rates::{CARD_AHEAD_NS, beyond_header, codel, fq_codel, red, tbf};
 
 use crate::scenario::{Ask, Chance, Listed, Losses, Overtake, Sending, Spread};
 use fullpipe_guest::plan::{self, Apart, Change, Drops, LARGEST_BURST, Loss, Netem, Police, Qdisc};

@@ -94,7 +94,10 @@ fn below(queue: &Queue, frame: u32, rate: Rate) -> Result<Vec<Qdisc>, String> {
         Discipline::Pie(pie) => {
             Qdisc::Pie { limit, target_us: us(pie.target), update_us: us(pie.update), ecn: pie.ecn }
         }
-        Discipline::Red(shape) => return Ok(red(shape, limit, frame, rate)),
+        Discipline::Red(shape) => {
+            let packet = Time(u64::from(frame) * 8_000_000_000 / rate.0.max(1));
+            return Ok(vec![asks(), red(shape, limit, packet)]);
+        }
         Discipline::Cake(_) => return Ok(Vec::new()),
     }])
 }
@@ -118,19 +121,18 @@ pub(in crate::engine::linux) fn fq_codel(codel: Codel, limit: u32) -> Qdisc {
     Qdisc::FqCodel { limit, target_us: us(target), interval_us: us(interval), ecn }
 }
 
-/// RED in front of that rate, of which a full packet has so many bytes.
-fn red(red: &Red, limit: u32, frame: u32, rate: Rate) -> Vec<Qdisc> {
+/// RED in front of a rate at which a full packet takes that time.
+pub(in crate::engine::linux) fn red(red: &Red, limit: u32, packet: Time) -> Qdisc {
     let bytes = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
-    let red = Qdisc::Red {
+    Qdisc::Red {
         limit,
         min: bytes(red.min),
         max: bytes(red.max),
         weight_log: red.weight,
         probability: red.probability,
-        packet_ns: u64::from(frame) * 8_000_000_000 / rate.0.max(1),
+        packet_ns: packet.0,
         ecn: red.ecn,
-    };
-    vec![asks(), red]
+    }
 }
 
 fn cake(cake: &Cake, rate: Rate, framing: Framing, memory: u32) -> Qdisc {

@@ -1,0 +1,119 @@
+//! The cards of hosts: a rate, and the queue in front of it.
+
+use super::pieces::{self, CARD_AHEAD_NS, Wire, codel, fq_codel, red, tbf};
+use super::way::{Counters, Seen, Watched};
+use crate::scenario::{self, Codel, Host, QdiscKind};
+use fullpipe_guest::plan::{self, Qdisc};
+use fullpipe_guest::record::{LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
+use fullpipe_sim::config::QueueLimit;
+use fullpipe_sim::trace::StageInfo;
+use fullpipe_sim::units::{Framing, Rate};
+
+/// A host's card: its rate, and the queue in front of it, which decides about what TCP hands down. The card takes what
+/// the largest skb ahead of its wire ([`card_wire`]), and a little more.
+///
+/// `red` counts the time that it is idle from when it is asked for a packet and has none. A `tbf` looks before it takes,
+/// and `red` looks no further than its queue; an `ets` between them looks by taking, from `red` too, and tells TCP at once
+/// what `red` drops (`ets_qdisc_enqueue`), which a `netem` would not.
+pub(super) fn card(host: &Host, mtu: u32) -> Vec<Qdisc> {
+    let as_frames = host.tso || looks_at_bytes(host.qdisc.kind);
+    let (rate, framing) = counted(host.nic_rate, mtu, as_frames);
+    let largest = Wire { mtu, gso: host.tso }.largest(framing);
+    let shaper = tbf(rate, CARD_AHEAD_NS, framing, largest, u32::MAX);
+    let packet = host.nic_rate.time_for(u64::from(mtu + Framing::EthernetWire.overhead()));
+    match (host.qdisc.kind, &host.qdisc.red) {
+        (QdiscKind::Red, Some(shape)) => {
+            vec![shaper, Qdisc::Ets, red(shape, host.qdisc.limit(), packet)]
+        }
+        _ => vec![shaper, host_queue(&host.qdisc)],
+    }
+}
+
+/// Whether what becomes of packets hangs on their bytes.
+fn looks_at_bytes(kind: QdiscKind) -> bool {
+    use QdiscKind::{Bfifo, Codel, Fq, FqCodel, Netem, Pfifo, PfifoFast, Red};
+    match kind {
+        Bfifo | Codel | FqCodel | Red => true,
+        PfifoFast | Pfifo | Fq | Netem => false,
+    }
+}
+
+/// A rate on an Ethernet wire, and the framing by which packets are counted: `as_frames`, with their header alone.
+///
+/// Of a packet of many segments Linux counts each with its Ethernet header, as long as nothing is to be added
+/// (qdisc_pkt_len_init, not __qdisc_calculate_pkt_len). What is added counts below the rate too, where a queue of
+/// bytes would find packets larger than they are. So the rate is that without the rest, of full segments.
+fn counted(rate: Rate, mtu: u32, as_frames: bool) -> (Rate, Framing) {
+    let (wire, frames) = (Framing::EthernetWire, Framing::Ethernet);
+    if !as_frames {
+        return (rate, wire);
+    }
+    let share = (u64::from(mtu + frames.overhead()), u64::from(mtu + wire.overhead()));
+    let rate = Rate((u128::from(rate.0) * u128::from(share.0) / u128::from(share.1)) as u64);
+    (rate, frames)
+}
+
+/// What a card sends is on its wire one segment after the other, though its qdiscs let go all segments of a packet at
+/// once.
+pub(super) fn card_wire(host: &Host, Wire { mtu, gso }: Wire) -> plan::Wire {
+    let (rate, framing) = counted(host.nic_rate, mtu, gso);
+    plan::Wire { rate: rate.0, overhead: pieces::beyond_header(framing) }
+}
+
+/// The queue of a host.
+fn host_queue(queue: &scenario::Qdisc) -> Qdisc {
+    let limit = queue.limit();
+    let fifo = match queue.limit {
+        QueueLimit::Bytes(_) => Qdisc::Bfifo { limit },
+        QueueLimit::Packets(_) => Qdisc::Pfifo { limit },
+    };
+    match queue.kind {
+        // Red has more than one, see `card`.
+        QdiscKind::PfifoFast | QdiscKind::Pfifo | QdiscKind::Bfifo | QdiscKind::Red => fifo,
+        QdiscKind::Fq => Qdisc::Fq { limit, flow_limit: queue.flow_limit.unwrap_or(limit) },
+        QdiscKind::FqCodel => {
+            fq_codel(queue.codel.unwrap_or(Codel { ecn: true, ..Codel::OF_LINUX }), limit)
+        }
+        QdiscKind::Codel => codel(queue.codel.unwrap_or(Codel::OF_LINUX), limit),
+        QdiscKind::Netem => queue.netem.map_or(fifo, |netem| host_netem(netem, limit)),
+    }
+}
+
+fn host_netem(netem: scenario::Netem, limit: u32) -> Qdisc {
+    let scenario::Netem { delay, loss } = netem;
+    let loss = match loss > 0.0 {
+        true => plan::Loss::Random { probability: loss },
+        false => plan::Loss::default(),
+    };
+    Qdisc::Netem(plan::Netem { delay_ns: delay.0, limit, loss, ..plan::Netem::default() })
+}
+
+/// What packets pass on their way out of a host whose card is no limit: nothing waits there.
+pub(super) fn open(queue: &scenario::Qdisc) -> Vec<Qdisc> {
+    match queue.kind {
+        QdiscKind::PfifoFast | QdiscKind::Pfifo | QdiscKind::Bfifo => Vec::new(),
+        QdiscKind::Codel | QdiscKind::Red => Vec::new(),
+        QdiscKind::Fq | QdiscKind::FqCodel | QdiscKind::Netem => vec![host_queue(queue)],
+    }
+}
+
+/// Stage of a host's queue, "sender" or "receiver", on a path of so many routers.
+pub(super) fn card_stage(host: &str, queue: &scenario::Qdisc, routers: usize) -> Watched {
+    let (unit, capacity) = match queue.limit {
+        QueueLimit::Bytes(bytes) => ("byte", bytes),
+        QueueLimit::Packets(packets) => ("skb", packets.into()),
+    };
+    let (direction, namespace, device) = match host {
+        "sender" => ("forward", 0, RIGHT_DEVICE),
+        _ => ("back", routers as u16 + 1, LEFT_DEVICE),
+    };
+    let name = format!("{host}.qdisc");
+    let info =
+        StageInfo { index: 0, name, kind: "qdisc", direction, unit, capacity: Some(capacity) };
+    let counters = |number| Counters { namespace, device, handle: qdisc_handle(number) };
+    let seen = match queue.kind {
+        QdiscKind::Red => Seen::Marking { queue: counters(1), by: counters(2) },
+        _ => Seen::Qdisc(counters(1)),
+    };
+    Watched { info, seen, serial: None }
+}
