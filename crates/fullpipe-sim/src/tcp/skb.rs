@@ -263,8 +263,12 @@ impl SendQueue {
             self.wmem_queued += 1;
         }
         while let Some(run) = self.sent.front_mut() {
-            let whole =
-                ((una - self.sent_from) / u64::from(run.len)).min(u64::from(run.count)) as u32;
+            let (left, len) = (una - self.sent_from, u64::from(run.len));
+            let whole = match left >= len * u64::from(run.count) {
+                true => run.count,
+                false if left < len => 0,
+                false => (left / len) as u32,
+            };
             if whole > 0 {
                 freed.first_when.get_or_insert(run.when);
                 freed.last_when = Some(run.when);
@@ -312,8 +316,17 @@ impl SendQueue {
         self.wmem_queued -= u64::from(bytes);
     }
 
-    /// The last run of sent skbs that begins at or below `seq`.
+    /// The last run of sent skbs that begins at or below `seq`; what is asked most often lies in the first.
+    #[inline]
     fn run_begun(&self, seq: u64) -> Option<&Sent> {
+        let first = self.sent.front()?;
+        if self.sent.get(1).is_none_or(|second| seq < second.seq) {
+            return (first.seq <= seq).then_some(first);
+        }
+        self.later_run_begun(seq)
+    }
+
+    fn later_run_begun(&self, seq: u64) -> Option<&Sent> {
         let begun = self.finger.partition_point(&self.sent, |run| run.seq <= seq);
         self.sent.get(begun.checked_sub(1)?)
     }
