@@ -289,7 +289,7 @@ impl SendQueue {
             && let Some(run) = self.sent.front()
         {
             let bytes = (una - self.sent_from) as u32;
-            if (run.len - bytes).div_ceil(mss) < run.len.div_ceil(mss) {
+            if bytes >= mss || (run.len - bytes).div_ceil(mss) < run.len.div_ceil(mss) {
                 freed.first_when.get_or_insert(run.when);
                 freed.last_when = Some(run.when);
             }
@@ -305,13 +305,14 @@ impl SendQueue {
         let Some(run) = self.sent.front_mut() else { return };
         let seq = run.seq + u64::from(bytes);
         let trimmed = Sent { seq, len: run.len - bytes, count: 1, ..*run };
-        run.seq += u64::from(run.len);
-        run.count -= 1;
-        run.number += 1;
-        if run.count == 0 {
-            self.sent.pop_front();
+        if run.count == 1 {
+            *run = trimmed;
+        } else {
+            run.seq += u64::from(run.len);
+            run.count -= 1;
+            run.number += 1;
+            self.sent.push_front(trimmed);
         }
-        self.sent.push_front(trimmed);
         self.sent_from += u64::from(bytes);
         self.wmem_queued -= u64::from(bytes);
     }
