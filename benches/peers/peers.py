@@ -2,8 +2,9 @@
 """The scenarios of this directory on fullpipe, ns-3 and ns-2, one after the other, as a table and as JSON.
 
 Each run is a process of its own: its CPU time is all of it, from start to end; fullpipe's includes its trace,
-report and tables at their defaults. Runs end by themselves at their limit of CPU seconds and count as far as
-they came. Short runs are repeated for a median, in turns, so that a busy machine meets them all.
+report and tables at their defaults, and it runs each scenario with its kernel and with 6.12. Runs end by
+themselves at their limit of CPU seconds and count as far as they came. Short runs are repeated for a median, in
+turns, so that a busy machine meets them all.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import sys
 import tempfile
 
 import process
+import record
 import scenario
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -28,17 +30,19 @@ LINE = re.compile(r"\b(simulated_s|data_packets|retransmitted|delivered_bytes) (
 
 
 class Fullpipe:
-    name = "fullpipe"
+    """fullpipe, with the scenario's kernel or with another one."""
 
-    def __init__(self, binary, build, cpu_limit):
-        self.binary, self.build, self.cpu_limit = binary, build, cpu_limit
+    def __init__(self, name, kernel, binary, build, cpu_limit):
+        self.name, self.binary, self.build, self.cpu_limit = name, binary, build, cpu_limit
+        hosts = ["sender", "receiver"] if kernel else []
+        self.options = [word for host in hosts for word in ("--set", f"hosts.{host}.kernel={kernel}")]
 
     def run(self, letter, resolved):
         """One run; its document says what was sent and delivered."""
         with tempfile.TemporaryDirectory(dir=self.build) as directory:
             out = pathlib.Path(directory) / "run"
             path = HERE / f"{letter}.toml"
-            command = [self.binary, "run", path, "--quiet", "--json", "--out", out]
+            command = [self.binary, "run", path, "--quiet", "--json", "--out", out, *self.options]
             measured = process.measure(command, self.cpu_limit)
         if measured.status != 0:
             raise RuntimeError(f"fullpipe ended with {measured.status}: {measured.stderr}")
@@ -99,11 +103,14 @@ def simulators(arguments):
     build.mkdir(parents=True, exist_ok=True)
     limit = arguments.cpu_limit
     make = {
-        "fullpipe": lambda: Fullpipe(arguments.fullpipe, build, limit),
-        "ns-3": lambda: Peer("ns-3", [build_ns3(build)], limit),
-        "ns-2": lambda: Peer("ns-2", ["ns", HERE / "ns2.tcl"], limit),
+        "fullpipe": lambda: [
+            Fullpipe(record.FULLPIPE, None, arguments.fullpipe, build, limit),
+            Fullpipe(record.TODAY, "6.12", arguments.fullpipe, build, limit),
+        ],
+        "ns-3": lambda: [Peer("ns-3", [build_ns3(build)], limit)],
+        "ns-2": lambda: [Peer("ns-2", ["ns", HERE / "ns2.tcl"], limit)],
     }
-    return [make[name]() for name in arguments.simulators]
+    return [simulator for name in arguments.simulators for simulator in make[name]()]
 
 
 def repeat(simulators, letter, resolved, arguments):
@@ -128,43 +135,6 @@ def median(runs):
     return merged
 
 
-def number(value):
-    """A count with separators, a share or a time with what matters of it."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.4g}"
-
-
-def table(rows):
-    """The medians in Markdown; ratios are fullpipe's packets per CPU second over the row's."""
-    head = ["", "simulator", "runs", "simulated s", "CPU s", "data packets", "packets per CPU s",
-            "fullpipe is faster by", "peak memory, MB", "throughput, Mb/s", "sent again, %"]  # fmt: skip
-    keys = ["simulated_s", "cpu_s", "data_packets", "packets_per_cpu_s", "ratio", "peak_mb",
-            "throughput_mbit", "retransmitted_percent"]  # fmt: skip
-    lines = ["| " + " | ".join(head) + " |", "|---|---|" + "--:|" * (len(head) - 2)]
-    for row in rows:
-        cells = [row["scenario"], row["simulator"], str(row["runs"])]
-        cells += ["" if row.get(key) is None else number(row[key]) for key in keys]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def add_ratios(rows):
-    """The rows of a scenario, with how many times as many packets per CPU second fullpipe does."""
-    ours = [r["packets_per_cpu_s"] for r in rows if r["simulator"] == "fullpipe"]
-    for row in rows:
-        if ours and row["simulator"] != "fullpipe":
-            row["ratio"] = round(ours[0] / row["packets_per_cpu_s"], 2)
-    return rows
-
-
-def cost_of_many(rows):
-    """What a packet of scenario e costs in fullpipe against one of scenario a."""
-    rates = {r["scenario"]: r["packets_per_cpu_s"] for r in rows if r["simulator"] == "fullpipe"}
-    if "a" not in rates or "e" not in rates:
-        return ""
-    ratio = rates["a"] / rates["e"]
-    return f"A packet of (e) costs fullpipe {ratio:.2f} times what one of (a) costs.\n"
-
-
 def machine():
     """The processor and its cores."""
     found = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
@@ -175,19 +145,6 @@ def commit():
     """What fullpipe was built from."""
     git = ["git", "-C", HERE, "describe", "--always", "--dirty"]
     return subprocess.run(git, check=True, capture_output=True, text=True).stdout.strip()
-
-
-def record(readme, rows):
-    """Writes the table, and what it was made on, between its marks in a text."""
-    today = datetime.date.today().isoformat()
-    made = f"{today}, commit {commit()}, {machine()}."
-    result = f"<!-- peers -->\n\n{made}\n{cost_of_many(rows)}\n{table(rows)}\n\n<!-- /peers -->"
-    text, found = re.subn(r"<!-- peers -->.*<!-- /peers -->", lambda _: result, readme.read_text(), flags=re.S)
-    if not found:
-        raise RuntimeError(f"{readme}: no line <!-- peers -->")
-    written = readme.with_suffix(".new")
-    written.write_text(text)
-    written.replace(readme)
 
 
 def parse():
@@ -213,13 +170,14 @@ def main():
         resolved = scenario.resolve(arguments.fullpipe, HERE / f"{letter}.toml")
         done = repeat(chosen, letter, resolved, arguments)
         runs += [run for of_one in done.values() for run in of_one]
-        rows += add_ratios([median(of_one) for of_one in done.values()])
+        rows += record.add_ratios([median(of_one) for of_one in done.values()])
         # Each scenario's result is kept as it comes: the whole takes a while.
         if arguments.json:
             arguments.json.write_text(json.dumps({"medians": rows, "runs": runs}, indent=1) + "\n")
-    print(cost_of_many(rows) + table(rows))
+    print(record.whole(rows), end="")
     if arguments.record:
-        record(arguments.record, rows)
+        made = f"{datetime.date.today().isoformat()}, commit {commit()}, {machine()}"
+        record.record(arguments.record, rows, made)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,12 @@
 set -eu
 cd "$(dirname "$0")/../.."
 
-packages="libns3-dev ns2 g++ python3"
+# Where only fullpipe is to be run the peers are not needed.
+case " $* " in
+    *" ns-"*) packages="libns3-dev ns2 g++ python3" ;;
+    *" --simulators "*) packages="python3" ;;
+    *) packages="libns3-dev ns2 g++ python3" ;;
+esac
 missing=""
 for package in $packages; do
     dpkg-query --show --showformat='${Status}\n' "$package" 2>/dev/null | grep -q "ok installed" ||

@@ -4,7 +4,7 @@
 use crate::failure::Failure;
 use fullpipe::report::terminal::Style;
 use serde::Serialize;
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::os::fd::AsFd;
 
 /// Where results go and how they may look.
@@ -44,11 +44,15 @@ impl Output {
     /// # Errors
     /// It cannot be written. A reader that has seen enough (a closed pipe) is no error.
     pub fn print(&self, text: &str) -> Result<(), Failure> {
+        self.write(|out| out.write_all(text.as_bytes()))
+    }
+
+    fn write(&self, what: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
         let (name, mut out): (_, Box<dyn Write>) = match self.stream {
             Stream::Out => ("output", Box::new(io::stdout().lock())),
             Stream::Err => ("error", Box::new(io::stderr().lock())),
         };
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        match what(&mut out).and_then(|()| out.flush()) {
             Err(e) if e.kind() != ErrorKind::BrokenPipe => {
                 Err(Failure::environment(format!("cannot write to standard {name}"), e))
             }
@@ -61,9 +65,12 @@ impl Output {
     /// # Errors
     /// As [`Output::print`].
     pub fn json(&self, value: &impl Serialize) -> Result<(), Failure> {
-        let text = serde_json::to_string_pretty(value)
-            .map_err(|e| Failure::environment("cannot write JSON", e))?;
-        self.print(&(text + "\n"))
+        self.write(|out| {
+            let mut out = BufWriter::new(out);
+            serde_json::to_writer_pretty(&mut out, value)?;
+            out.write_all(b"\n")?;
+            out.flush()
+        })
     }
 }
 

@@ -51,6 +51,11 @@ impl Run {
 /// nanoseconds of work that ends at the event).
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
+    /// When it is asked, if that is known.
+    samples: Option<Samples>,
+    /// Once it has been asked: what comes before this, nanoseconds, has come when it is asked next, and is counted at
+    /// once.
+    counted_before: u64,
     /// What is not counted yet but for `last`.
     pending: VecDeque<Run>,
     /// The latest run, which may go on.
@@ -62,9 +67,24 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// One that is asked at all of these samples and, after the first time, at no other time.
+    pub fn new(samples: Samples) -> Tally {
+        Tally { samples: Some(samples), ..Tally::default() }
+    }
+
     /// `count` events from `first` on, `spacing` apart, each of weight `each`. Not before earlier ones.
+    #[inline]
     pub fn add(&mut self, first: Time, spacing: u64, count: u32, each: impl Into<u64>) {
-        let next = Run { first: first.0, spacing, count, each: each.into() };
+        let each = each.into();
+        if first.0 + u64::from(count.saturating_sub(1)) * spacing < self.counted_before {
+            self.count += u64::from(count);
+            self.weight += u64::from(count) * each;
+            return;
+        }
+        self.add_later(Run { first: first.0, spacing, count, each });
+    }
+
+    fn add_later(&mut self, next: Run) {
         if self.last.extend(&next) {
             return;
         }
@@ -81,6 +101,14 @@ impl Tally {
 
     /// Counts everything at or before `time`.
     pub fn advance(&mut self, time: Time) {
+        if let Some(samples) = self.samples {
+            debug_assert!(time.0.saturating_add(1) >= self.counted_before, "asked between samples");
+            self.counted_before = samples.after(time).saturating_add(1);
+        }
+        self.count_until(time);
+    }
+
+    fn count_until(&mut self, time: Time) {
         while let Some(run) = self.pending.front_mut() {
             (self.count, self.weight) = run.count_until(time, self.count, self.weight);
             if run.count > 0 {
@@ -97,22 +125,6 @@ impl Tally {
         let in_progress = |run: &Run| (time.0 + run.each).saturating_sub(run.first);
         let last = (self.last.count > 0).then_some(&self.last);
         self.weight + self.pending.front().or(last).map_or(0, in_progress)
-    }
-
-    /// Where each weight stands for some work that ends at the event, `work` nanoseconds of it: what
-    /// was done between the last [`Tally::advance`] and `time`, and what of it is in progress then.
-    pub fn work_since(&self, time: Time, mut work: impl FnMut(u64) -> u64) -> (u64, u64) {
-        let mut done = 0;
-        for run in self.pending.iter().chain([&self.last]).filter(|run| run.count > 0) {
-            let work = work(run.each);
-            let due = u64::from(come_by(run.first, run.spacing, run.count, time.0));
-            done += due * work;
-            if due < u64::from(run.count) {
-                let next = run.first + due * run.spacing;
-                return (done, (time.0 + work).saturating_sub(next));
-            }
-        }
-        (done, 0)
     }
 }
 
@@ -132,6 +144,12 @@ impl Samples {
     /// Samples every so often until `end`.
     pub fn every(interval: Time, end: Time) -> Samples {
         Samples { every: interval.0.max(1), end }
+    }
+
+    /// The time of the one after that at `time`, nanoseconds; after the last one there is none.
+    fn after(&self, time: Time) -> u64 {
+        let next = || (time.0 / self.every + 1).saturating_mul(self.every).min(self.end.0);
+        if time >= self.end { u64::MAX } else { next() }
     }
 
     /// The number of the first sample at or after `time`.
@@ -295,9 +313,9 @@ impl Counters {
     /// Nothing has happened yet.
     pub fn new(samples: Samples) -> Counters {
         Counters {
-            passed: Tally::default(),
-            entered: Tally::default(),
-            left: Tally::default(),
+            passed: Tally::new(samples),
+            entered: Tally::new(samples),
+            left: Tally::new(samples),
             dropped: Drops::default(),
             peaks: Peaks::new(samples),
         }

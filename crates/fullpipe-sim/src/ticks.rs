@@ -21,6 +21,8 @@ pub struct Ticks {
     ns: u64,
     /// Ticks from the host's start to time 0.
     booted: u64,
+    /// The jiffy at time 0, as the timer wheel counts them.
+    first: u64,
     /// Beginning and number of the tick that was asked for last.
     last: Cell<(u64, u64)>,
 }
@@ -29,7 +31,8 @@ impl Ticks {
     /// Jiffies of a kernel with so many per second.
     pub fn jiffies(hz: u32) -> Ticks {
         let ns = 1_000_000_000 / u64::from(hz);
-        Ticks { ns, booted: BOOTED_S * 1_000_000_000 / ns, last: Cell::new((0, 0)) }
+        let first = (1 << 32) - UNTIL_WRAP_S * (1_000_000_000 / ns);
+        Ticks { ns, booted: BOOTED_S * 1_000_000_000 / ns, first, last: Cell::new((0, 0)) }
     }
 
     /// Ticks at `time` since the host was booted, in the 32 bits that jiffies and timestamps have. They do not
@@ -69,9 +72,8 @@ impl Ticks {
         while u64::from(wait) >= (WHEEL_SLOTS - 1) << shift {
             shift += WHEEL_SHIFT;
         }
-        let first = (1 << 32) - UNTIL_WRAP_S * (1_000_000_000 / self.ns);
-        let slot = ((first + due) >> shift) + 1;
-        self.begin((slot << shift) - first)
+        let slot = ((self.first + due) >> shift) + 1;
+        self.begin((slot << shift) - self.first)
     }
 
     /// When a tick begins.

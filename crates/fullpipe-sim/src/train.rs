@@ -139,6 +139,14 @@ impl Train {
 
     /// Appends `next` if it continues this train exactly; returns whether it did.
     pub fn extend(&mut self, next: &Train) -> bool {
+        let last = self.last();
+        if next.first < last {
+            return false;
+        }
+        let ours = (last.0, self.spacing, self.count);
+        let Some(pace) = joint_pace(ours, (next.first.0, next.spacing, next.count)) else {
+            return false;
+        };
         let follows = self.flow == next.flow
             && self.kind == next.kind
             && self.skb == next.skb
@@ -150,13 +158,9 @@ impl Train {
             && self.tsecr == next.tsecr
             && self.number_of(self.count) == next.number
             && self.serial + u64::from(self.count) == next.serial;
-        if !follows || self.push || self.fin || next.cwr || next.first < self.last() {
+        if !follows || self.push || self.fin || next.cwr {
             return false;
         }
-        let last = (self.last().0, self.spacing, self.count);
-        let Some(pace) = joint_pace(last, (next.first.0, next.spacing, next.count)) else {
-            return false;
-        };
         self.spacing = pace;
         (self.push, self.fin) = (next.push, next.fin);
         self.count += next.count;

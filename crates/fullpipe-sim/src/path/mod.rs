@@ -99,21 +99,19 @@ impl Chain {
     }
 
     fn run_from(&mut self, from: usize, arrivals: &mut Vec<Train>) {
-        for i in from..self.stages.len() {
-            let mut input = core::mem::take(&mut self.buffers[i]);
-            let mut out = core::mem::take(&mut self.buffers[i + 1]);
+        let mut buffers = &mut self.buffers[from..];
+        for (i, stage) in self.stages.iter_mut().enumerate().skip(from) {
+            let [input, out, ..] = &mut *buffers else { break };
             if self.watched == Some(i) {
-                self.seen.extend_from_slice(&input);
+                self.seen.extend_from_slice(input);
             }
-            for train in &input {
-                self.stages[i].push(train, &mut out);
+            for train in &*input {
+                stage.push(train, out);
             }
             input.clear();
-            self.buffers[i] = input;
-            self.buffers[i + 1] = out;
+            buffers = &mut buffers[1..];
         }
-        let last = self.stages.len();
-        arrivals.append(&mut self.buffers[last]);
+        arrivals.append(&mut buffers[0]);
     }
 
     /// Calls `each` for every train that is inside and has not been given yet.

@@ -11,11 +11,12 @@ use core::cmp::Reverse;
 /// when it comes up.
 pub(crate) struct Timers {
     queue: BinaryHeap<Reverse<(Time, Turn, u32)>>,
-    due: Vec<Option<Time>>,
+    /// When each is due; never, if it is stopped.
+    due: Vec<Time>,
     /// Turn of each timer, as it was started last.
     turns: Vec<Turn>,
     /// Earliest entry in the queue for each timer.
-    queued: Vec<Option<Time>>,
+    queued: Vec<Time>,
     started: u64,
 }
 
@@ -37,35 +38,41 @@ impl Timers {
     pub(crate) fn new(count: usize) -> Timers {
         Timers {
             queue: BinaryHeap::new(),
-            due: alloc::vec![None; count],
+            due: alloc::vec![Time::NEVER; count],
             turns: alloc::vec![Turn(0, 0); count],
-            queued: alloc::vec![None; count],
+            queued: alloc::vec![Time::NEVER; count],
             started: 0,
         }
     }
 
     /// Timer `number` is due at `due`, or stopped. One that is due then already stays in its place.
+    #[inline]
     pub(crate) fn set(&mut self, number: usize, due: Option<Time>, by: Clockwork) {
-        if self.due[number] == due {
-            return;
-        }
-        self.due[number] = due;
-        if due.is_some() {
-            self.started += 1;
-            self.turns[number] = match by {
-                Clockwork::Wheel(TimerWheel::Levels) => Turn(0, u64::MAX - self.started),
-                Clockwork::Wheel(TimerWheel::Cascading) => Turn(0, self.started),
-                Clockwork::Own => Turn(1, self.started),
-            };
-            self.enqueue(number);
+        let due = due.unwrap_or(Time::NEVER);
+        if self.due[number] != due {
+            self.change(number, due, by);
         }
     }
 
+    fn change(&mut self, number: usize, due: Time, by: Clockwork) {
+        self.due[number] = due;
+        if due == Time::NEVER {
+            return;
+        }
+        self.started += 1;
+        self.turns[number] = match by {
+            Clockwork::Wheel(TimerWheel::Levels) => Turn(0, u64::MAX - self.started),
+            Clockwork::Wheel(TimerWheel::Cascading) => Turn(0, self.started),
+            Clockwork::Own => Turn(1, self.started),
+        };
+        self.enqueue(number);
+    }
+
     fn enqueue(&mut self, number: usize) {
-        let Some(due) = self.due[number] else { return };
-        if self.queued[number].is_none_or(|queued| due <= queued) {
+        let due = self.due[number];
+        if due != Time::NEVER && due <= self.queued[number] {
             self.queue.push(Reverse((due, self.turns[number], number as u32)));
-            self.queued[number] = Some(due);
+            self.queued[number] = due;
         }
     }
 
@@ -82,11 +89,11 @@ impl Timers {
         }
         self.queue.pop();
         let number = number as usize;
-        if self.queued[number] == Some(time) {
-            self.queued[number] = None;
+        if self.queued[number] == time {
+            self.queued[number] = Time::NEVER;
         }
-        if self.due[number] == Some(time) && self.turns[number] == turn {
-            self.due[number] = None;
+        if self.due[number] == time && self.turns[number] == turn {
+            self.due[number] = Time::NEVER;
             return Some(number);
         }
         self.enqueue(number);

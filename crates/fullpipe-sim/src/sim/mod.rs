@@ -313,7 +313,7 @@ impl Shared {
     }
 
     /// TCP takes a packet.
-    fn hear_and_settle(&mut self, packet: Train) {
+    fn hear_and_settle(&mut self, packet: &Train) {
         if let Some(capture) = &mut self.capture {
             capture.hear((packet.flow, packet.kind), packet.serial);
             capture.settle((packet.flow, packet.kind), packet.serial, Fate::Delivered);
@@ -321,7 +321,7 @@ impl Shared {
     }
 
     /// A packet came to its end without TCP.
-    fn settle(&mut self, packet: Train) {
+    fn settle(&mut self, packet: &Train) {
         if let Some(capture) = &mut self.capture {
             capture.settle((packet.flow, packet.kind), packet.serial, Fate::Delivered);
         }

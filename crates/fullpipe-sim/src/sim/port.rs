@@ -231,9 +231,11 @@ impl Output for Port<'_> {
             let ip_len = train.ip_len + option;
             Train { carries, ip_len, tsval: skb.tsval, tsecr, ecn: skb.ecn, ..train }
         };
-        let whole = Train { cwr: skb.cwr, ..stamped(self.train(skb.seq, self.mss, full)) };
+        let of_whole = self.train(skb.seq, self.mss, full);
         let tail_at = skb.seq + u64::from(full) * u64::from(self.mss);
-        let tail = Train { cwr: skb.cwr && full == 0, ..stamped(self.train(tail_at, rest, 1)) };
+        let of_tail = self.train(tail_at, rest, 1);
+        let whole = || Train { cwr: skb.cwr, ..stamped(of_whole) };
+        let tail = || Train { cwr: skb.cwr && full == 0, ..stamped(of_tail) };
         let (push, fin) = (self.push && (segments > 1 || skb.push), skb.fin);
         let memory = self.memory(skb.len);
         let known = !self.transmit.holds();
@@ -241,10 +243,10 @@ impl Output for Port<'_> {
             in_host.wait(memory);
         }
         let taken = match (full, rest) {
-            (0, 0) if !fin => self.push(&[tail], made, What::Probe, memory),
-            (0, _) => self.push(&[Train { push, fin, ..tail }], made, What::Plain, memory),
-            (_, 0) => self.push(&[Train { push, fin, ..whole }], made, What::Plain, memory),
-            _ => self.push(&[whole, Train { push, fin, ..tail }], made, What::Plain, memory),
+            (0, 0) if !fin => self.push(&[tail()], made, What::Probe, memory),
+            (0, _) => self.push(&[Train { push, fin, ..tail() }], made, What::Plain, memory),
+            (_, 0) => self.push(&[Train { push, fin, ..whole() }], made, What::Plain, memory),
+            _ => self.push(&[whole(), Train { push, fin, ..tail() }], made, What::Plain, memory),
         };
         let leaves = self.transmit.last_leaves(self.cpu);
         match &mut self.in_host {

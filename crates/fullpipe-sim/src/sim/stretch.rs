@@ -79,7 +79,7 @@ impl Host {
         let mut at = 0;
         loop {
             shared.doing = (Work::Packets, self.side());
-            at += self.on_lone_packets(&packets.part(at, packets.count - at), shared);
+            at += self.on_lone_packets(packets, at, shared);
             if at == packets.count {
                 return;
             }

@@ -219,14 +219,18 @@ impl AckPolicy {
     /// for the timer is due soon or found the socket locked.
     pub fn delay(&mut self, now: Time) -> bool {
         let patience = self.patience();
-        let soon = self.tick_after(now, patience / 4);
-        if self.timer.is_some_and(|due| self.blocked || due <= soon) {
+        let soon = |due| due <= self.tick_after(now, patience / 4);
+        if self.timer.is_some_and(|due| self.blocked || soon(due)) {
             return true;
         }
         let due = self.tick_after(now, patience);
-        let due = self.timer.map_or(due, |running| running.min(due));
-        self.timer = Some(due);
-        self.fires = Some(self.fires_at(now, due));
+        self.fires = Some(match self.timer.filter(|&running| running < due) {
+            Some(running) => self.fires_at(now, running),
+            None => {
+                self.timer = Some(due);
+                self.ticks.expiry(self.wheel, now, patience)
+            }
+        });
         false
     }
 

@@ -60,7 +60,8 @@ impl Sender {
     /// A third of the window, whichever it is, is enough to go.
     fn is_large_share(&self, limit: u64) -> bool {
         let chunk = self.snd_wnd.min(u64::from(self.cwnd()) * u64::from(self.mss));
-        limit >= chunk / u64::from(self.profile.tso_win_divisor)
+        // limit >= chunk / divisor, rounded down.
+        (limit + 1).saturating_mul(u64::from(self.profile.tso_win_divisor)) > chunk
     }
 
     fn should_defer(&self, now: u32) -> bool {

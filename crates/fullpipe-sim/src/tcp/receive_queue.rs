@@ -79,15 +79,16 @@ impl ReceiveQueue {
         self.bytes += more.bytes;
         let Some(last) = self.runs.back_mut() else { return };
         let mut skb = last.skb;
-        last.count -= 1;
-        if last.count == 0 {
-            self.runs.pop_back();
-        }
         skb.len = skb.len.max(more.len);
         skb.segments += more.segments;
         skb.bytes += more.bytes;
         skb.memory += more.bytes;
-        self.runs.push_back(Waiting { skb, count: 1 });
+        if last.count == 1 {
+            last.skb = skb;
+        } else {
+            last.count -= 1;
+            self.runs.push_back(Waiting { skb, count: 1 });
+        }
     }
 
     /// Adds `runs` (length and count of segments) from `at` on that waited beyond a hole, in these skbs where segments
@@ -163,7 +164,10 @@ impl ReceiveQueue {
         let (mut segments, mut freed) = (0, 0);
         let told = core::mem::take(&mut self.told_of_first);
         while let Some(run) = self.runs.front_mut() {
-            let whole = (left / run.skb.bytes).min(u64::from(run.count)) as u32;
+            let whole = match left >= run.skb.bytes * u64::from(run.count) {
+                true => run.count,
+                false => (left / run.skb.bytes) as u32,
+            };
             segments += u64::from(run.skb.segments) * u64::from(whole);
             freed += run.skb.memory * u64::from(whole);
             left -= run.skb.bytes * u64::from(whole);

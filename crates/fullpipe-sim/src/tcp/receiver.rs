@@ -334,6 +334,9 @@ impl Receiver {
         if fin {
             return self.end();
         }
+        if self.out_of_order.is_empty() {
+            return;
+        }
         let end = self.rcv_nxt;
         // What this makes readable has its memory accounted already.
         let held = self.out_of_order.memory();

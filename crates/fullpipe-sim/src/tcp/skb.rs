@@ -276,8 +276,12 @@ impl SendQueue {
             self.wmem_queued += 1;
         }
         while let Some(run) = self.sent.front_mut() {
-            let whole =
-                ((una - self.sent_from) / u64::from(run.len)).min(u64::from(run.count)) as u32;
+            let (left, len) = (una - self.sent_from, u64::from(run.len));
+            let whole = match left >= len * u64::from(run.count) {
+                true => run.count,
+                false if left < len => 0,
+                false => (left / len) as u32,
+            };
             if whole > 0 {
                 freed.first_when.get_or_insert(run.when);
                 freed.last_when = Some(run.when);
@@ -298,7 +302,7 @@ impl SendQueue {
             && let Some(run) = self.sent.front()
         {
             let bytes = (una - self.sent_from) as u32;
-            if (run.len - bytes).div_ceil(mss) < run.len.div_ceil(mss) {
+            if bytes >= mss || (run.len - bytes).div_ceil(mss) < run.len.div_ceil(mss) {
                 freed.first_when.get_or_insert(run.when);
                 freed.last_when = Some(run.when);
             }
@@ -314,19 +318,29 @@ impl SendQueue {
         let Some(run) = self.sent.front_mut() else { return };
         let seq = run.seq + u64::from(bytes);
         let trimmed = Sent { seq, len: run.len - bytes, count: 1, ..*run };
-        run.seq += u64::from(run.len);
-        run.count -= 1;
-        run.number += 1;
-        if run.count == 0 {
-            self.sent.pop_front();
+        if run.count == 1 {
+            *run = trimmed;
+        } else {
+            run.seq += u64::from(run.len);
+            run.count -= 1;
+            run.number += 1;
+            self.sent.push_front(trimmed);
         }
-        self.sent.push_front(trimmed);
         self.sent_from += u64::from(bytes);
         self.wmem_queued -= u64::from(bytes);
     }
 
-    /// The last run of sent skbs that begins at or below `seq`.
+    /// The last run of sent skbs that begins at or below `seq`; what is asked most often lies in the first.
+    #[inline]
     fn run_begun(&self, seq: u64) -> Option<&Sent> {
+        let first = self.sent.front()?;
+        if self.sent.get(1).is_none_or(|second| seq < second.seq) {
+            return (first.seq <= seq).then_some(first);
+        }
+        self.later_run_begun(seq)
+    }
+
+    fn later_run_begun(&self, seq: u64) -> Option<&Sent> {
         let begun = self.finger.partition_point(&self.sent, |run| run.seq <= seq);
         self.sent.get(begun.checked_sub(1)?)
     }

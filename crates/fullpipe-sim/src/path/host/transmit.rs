@@ -187,16 +187,26 @@ fn offer(
     skb: &[Train],
     out: &mut Vec<Train>,
 ) -> Verdict {
-    let segments: u64 = skb.iter().map(|t| u64::from(t.count)).sum();
-    let bytes: u32 = skb.iter().map(|t| t.count * t.ip_len).sum();
+    let (segments, bytes) = size(skb);
     qdisc.forget_entered(now);
     let passes = qdisc.is_empty() && ring.has_room(now, segments);
     if !passes && qdisc.is_full() {
         qdisc.refuse(now, bytes);
         return Verdict::Refused;
     }
-    let entry = ring.entry_time(now, segments);
+    // Where nothing waits, nothing is going to enter the ring later than now.
+    debug_assert!(!passes || ring.last_entry() <= now);
+    let entry = if passes { now.0 } else { ring.entry_time(now, segments) };
     qdisc.enter(now, entry, bytes);
     ring.enter(entry, segments, skb, out);
     Verdict::Taken
+}
+
+/// Segments of an skb and their bytes.
+fn size(skb: &[Train]) -> (u64, u32) {
+    if let [train] = skb {
+        return (train.count.into(), train.count * train.ip_len);
+    }
+    let segments = skb.iter().map(|t| u64::from(t.count)).sum();
+    (segments, skb.iter().map(|t| t.count * t.ip_len).sum())
 }

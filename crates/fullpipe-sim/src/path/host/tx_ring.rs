@@ -6,7 +6,7 @@
 
 use crate::config::Host;
 use crate::path::Serialiser;
-use crate::tally::{Counters, Samples};
+use crate::tally::{Counters, Samples, Tally};
 use crate::tcp::write::largest_skb;
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append, come_by};
@@ -41,8 +41,8 @@ pub(super) struct TxRing {
     counters: Counters,
     /// How long the wire takes for what the card's own buffer holds.
     buffered: Time,
-    /// Nanoseconds of transmissions that had ended at the last sample.
-    busy: u64,
+    /// Ends of transmission, each with the time it took.
+    sent: Tally,
 }
 
 impl TxRing {
@@ -61,7 +61,7 @@ impl TxRing {
             taken: 0,
             counters: Counters::new(samples),
             buffered: rate.time_for(largest.into()) + CARD_AHEAD,
-            busy: 0,
+            sent: Tally::new(samples),
         }
     }
 
@@ -111,13 +111,14 @@ impl TxRing {
         for train in skb {
             let service = self.wire.time(train.ip_len);
             let first = self.wire_free.max(entry) + service;
-            let leaving = train.retimed(0, train.count, Time(first), service);
-            let leaving = Train { serial: self.taken, ..leaving };
+            let leaving =
+                Train { serial: self.taken, first: Time(first), spacing: service, ..*train };
             self.taken += u64::from(train.count);
             self.wire_free = leaving.last().0;
             let (count, len) = (train.count, train.ip_len);
             self.counters.entered.add(Time(entry), 0, count, len);
             self.counters.left.add(Time(first), service, count, len);
+            self.sent.add(Time(first), service, count, service);
             self.finishes.push_back(Finishes { first, spacing: service, count });
             append(out, leaving);
         }
@@ -141,6 +142,7 @@ impl TxRing {
         self.counters.peaks.reach_at_each(packets, 1);
         self.counters.entered.add(first, spacing, count, ip_len);
         self.counters.left.add(done, spacing, count, ip_len);
+        self.sent.add(done, spacing, count, service);
         append(out, Train { serial: self.taken, ..packets.retimed(0, count, done, spacing) });
         self.taken += u64::from(count);
     }
@@ -165,10 +167,7 @@ impl TxRing {
     }
 
     pub(super) fn sample(&mut self, now: Time) -> StageSample {
-        let wire = &mut self.wire;
-        let service = |len| wire.time(len as u32);
-        let (ended, in_progress) = self.counters.left.work_since(now, service);
-        self.busy += ended;
-        StageSample { busy_ns: self.busy + in_progress, ..self.counters.sample(now) }
+        self.sent.advance(now);
+        StageSample { busy_ns: self.sent.work(now), ..self.counters.sample(now) }
     }
 }

@@ -6,7 +6,7 @@
 use super::unit::{Unit, Units};
 use crate::drops::Drops;
 use crate::path::Stage;
-use crate::tally::Tally;
+use crate::tally::{Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append};
 use crate::units::Time;
@@ -38,7 +38,13 @@ pub(super) struct Dropping<P> {
 }
 
 impl<P: Pattern> Dropping<P> {
-    pub(super) fn new(info: StageInfo, mut pattern: P, unit: Unit) -> Dropping<P> {
+    /// Of what `pattern` says; `samples` are the trace's.
+    pub(super) fn new(
+        info: StageInfo,
+        mut pattern: P,
+        unit: Unit,
+        samples: Samples,
+    ) -> Dropping<P> {
         let run = pattern.next();
         Dropping {
             info,
@@ -46,7 +52,7 @@ impl<P: Pattern> Dropping<P> {
             units: Units::new(unit),
             run,
             losing: false,
-            left: Tally::default(),
+            left: Tally::new(samples),
             dropped: Drops::default(),
         }
     }

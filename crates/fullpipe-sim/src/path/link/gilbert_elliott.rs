@@ -47,11 +47,11 @@ impl Configuration for GilbertElliott {
         self.unit == Unit::Skb
     }
 
-    fn build(&self, seed: u64, _samples: Samples) -> Box<dyn Stage> {
+    fn build(&self, seed: u64, samples: Samples) -> Box<dyn Stage> {
         let rng = Rng::new(seed, &self.name);
         let model = Model { config: self.clone(), rng, bad: true, stay: 0, lose_next: false };
         let info = info::<GilbertElliott>(&self.name, "segment", None);
-        Box::new(Dropping::new(info, model, self.unit))
+        Box::new(Dropping::new(info, model, self.unit, samples))
     }
 }
 

@@ -32,11 +32,11 @@ impl Configuration for Loss {
         self.unit == Unit::Skb
     }
 
-    fn build(&self, seed: u64, _samples: Samples) -> Box<dyn Stage> {
+    fn build(&self, seed: u64, samples: Samples) -> Box<dyn Stage> {
         let rng = Rng::new(seed, &self.name);
         let pattern = Bernoulli { rng, probability: self.probability, lose: true };
         let info = info::<Loss>(&self.name, "segment", None);
-        Box::new(Dropping::new(info, pattern, self.unit))
+        Box::new(Dropping::new(info, pattern, self.unit, samples))
     }
 }
 

@@ -83,10 +83,10 @@ impl<S: Server> Queued<S> {
             waiting: VecDeque::new(),
             waiting_packets: 0,
             waiting_bytes: 0,
-            passed: Tally::default(),
-            entered: Tally::default(),
-            started: Tally::default(),
-            left: Tally::default(),
+            passed: Tally::new(samples),
+            entered: Tally::new(samples),
+            started: Tally::new(samples),
+            left: Tally::new(samples),
             dropped: Drops::default(),
             peaks: Peaks::new(samples),
         }
@@ -163,10 +163,13 @@ impl<S: Server> Queued<S> {
     fn pass_some(&mut self, train: &Train, service: u64, bytes: u32, out: &mut Vec<Train>) -> u32 {
         self.start_waiting_ones(train.first.0);
         if self.free_at <= train.first.0 {
-            let apart = train.spacing >= service;
-            let idle = train.part(0, if apart { train.count } else { 1 });
-            self.pass_idle(&idle, service, bytes, out);
-            return idle.count;
+            let apart = train.spacing >= service || train.count == 1;
+            if apart {
+                self.pass_idle(train, service, bytes, out);
+                return train.count;
+            }
+            self.pass_idle(&train.part(0, 1), service, bytes, out);
+            return 1;
         }
         let busy = self.waiting_together(train, service, bytes);
         if busy == 1 {
@@ -225,17 +228,14 @@ impl<S: Server> Stage for Queued<S> {
     fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
         let bytes = self.server.bytes(train.ip_len);
         let always = self.server.always(train.ip_len);
-        let mut at = 0;
+        let Some(service) = always else {
+            (0..train.count).for_each(|at| self.pass_one(train.part(at, 1), bytes, out));
+            return;
+        };
+        let mut at = self.pass_some(train, service, bytes, out);
         while at < train.count {
             let rest = train.part(at, train.count - at);
-            let passing = match always {
-                Some(service) => self.pass_some(&rest, service, bytes, out),
-                None => {
-                    self.pass_one(rest.part(0, 1), bytes, out);
-                    1
-                }
-            };
-            at += passing;
+            at += self.pass_some(&rest, service, bytes, out);
         }
     }
 

@@ -152,7 +152,7 @@ impl Host {
             for i in 0..train.count {
                 let packet = train.part(i, 1);
                 shared.take(&packet, cpu);
-                cpu = self.on_packet(packet, cpu, now, shared);
+                cpu = self.on_packet(&packet, cpu, now, shared);
             }
             self.after_packets(&train);
         }
@@ -166,22 +166,26 @@ impl Host {
         if costs_nothing { self.receive.take_one_by_one(now, last) } else { None }
     }
 
-    /// Interrupts for one packet each: takes all of them if they lie beyond a hole and nothing else is due before
-    /// the last, or the first of them; how many.
-    pub(crate) fn on_lone_packets(&mut self, packets: &Train, shared: &mut Shared) -> u32 {
-        let all = packets.kind.is_of_sender() && self.take_beyond_hole(packets, shared);
+    /// Interrupts for one packet each, of these from number `at` on: takes all of them if they lie beyond a hole and
+    /// nothing else is due before the last, or the first of them; how many.
+    pub(crate) fn on_lone_packets(&mut self, packets: &Train, at: u32, shared: &mut Shared) -> u32 {
+        let left = packets.count - at;
+        let all = packets.kind.is_of_sender()
+            && self.may_take_row(packets)
+            && self.take_beyond_hole(&packets.part(at, left), shared);
         if !all {
-            self.on_packet(packets.part(0, 1), packets.first, packets.first, shared);
+            let packet = packets.part(at, 1);
+            self.on_packet(&packet, packet.first, packet.first, shared);
         }
-        let taken = if all { packets.count } else { 1 };
-        let now = packets.time(taken - 1);
+        let taken = if all { left } else { 1 };
+        let now = packets.time(at + taken - 1);
         self.after_packets(packets);
         self.cpu.urgent(now, now);
         taken
     }
 
     /// A packet that the CPU takes from `cpu` on, of a batch that began at `now`; the CPU's time after it.
-    fn on_packet(&mut self, packet: Train, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+    fn on_packet(&mut self, packet: &Train, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         if packet.kind.is_of_sender() {
             self.receive_packet(packet, cpu + self.host.cpu.receive, now, shared)
         } else {
@@ -232,6 +236,9 @@ impl Host {
 
     /// Notes what left a qdisc in which things wait, and when it is to be woken.
     fn follow_qdisc(&mut self, gone: Vec<Gone>) {
+        if !self.out.transmit.holds() {
+            return;
+        }
         for Gone { tag, free_at, .. } in gone {
             let flow = usize::from(tag.flow);
             if let Some(state) = self.sends.get_mut(flow) {
@@ -239,9 +246,7 @@ impl Host {
                 self.await_leaving(flow);
             }
         }
-        if self.out.transmit.holds() {
-            self.timers.set_qdisc(self.out.transmit.wake_time());
-        }
+        self.timers.set_qdisc(self.out.transmit.wake_time());
     }
 
     /// The qdisc's timer is due.

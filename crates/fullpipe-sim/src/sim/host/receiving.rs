@@ -122,7 +122,7 @@ impl Host {
     /// A packet of the end that sends data, with the CPU at `cpu`.
     pub(super) fn receive_packet(
         &mut self,
-        packet: Train,
+        packet: &Train,
         cpu: Time,
         now: Time,
         shared: &mut Shared,
@@ -151,7 +151,7 @@ impl Host {
         self.answer(flow, cpu, shared, |port| port.send_syn_ack(window, tsval, agreed));
     }
 
-    fn on_data(&mut self, packet: Train, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+    fn on_data(&mut self, packet: &Train, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let flow = usize::from(packet.flow);
         let half = shared.halves[flow].filter(|_| packet.carries > 0);
         let carries = half.and_then(|half| shared.acks.take(half, packet.carries - 1));
@@ -172,7 +172,7 @@ impl Host {
         if state.tcp.rcv_nxt == 0 && packet.len > 0 && packet.number == 0 {
             shared.event(now, packet.flow, EventKind::FirstData, u64::from(packet.len));
         }
-        let Train { number: seq, len, tsval, tsecr, push, fin, ecn, cwr, .. } = packet;
+        let Train { number: seq, len, tsval, tsecr, push, fin, ecn, cwr, .. } = *packet;
         let segment = Segment { seq, len, tsval, tsecr, push, fin, ecn, cwr };
         let segment = Arrived { segment, serial: packet.serial, carries };
         if state.locked {

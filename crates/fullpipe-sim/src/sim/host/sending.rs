@@ -165,7 +165,7 @@ impl Host {
     /// A packet of the end that receives; the CPU's time after it.
     pub(super) fn receive_answer(
         &mut self,
-        packet: Train,
+        packet: &Train,
         cpu: Time,
         now: Time,
         shared: &mut Shared,
@@ -174,7 +174,7 @@ impl Host {
         let mut cpu = cpu;
         if packet.kind == Kind::SynAck {
             shared.hear_and_settle(packet);
-            cpu = self.on_syn_ack(flow, &packet, cpu, now, shared);
+            cpu = self.on_syn_ack(flow, packet, cpu, now, shared);
         } else {
             let Some(ack) = shared.acks.take(flow, packet.number) else { return cpu };
             if let Some(half) = shared.halves[flow] {

@@ -65,6 +65,7 @@ impl HostTimers {
     }
 
     /// A flow's timer is due at `due`, or stopped. One that is due then already stays in its place.
+    #[inline]
     pub(super) fn set(&mut self, flow: usize, timer: Timer, due: Option<Time>) {
         let by = match timer {
             Timer::Connect | Timer::Tcp | Timer::Delayed => Clockwork::Wheel(self.wheel),

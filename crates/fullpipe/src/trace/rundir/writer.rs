@@ -83,9 +83,9 @@ impl Writer {
     ) -> Result<PathBuf, Error> {
         self.finished = true;
         // It comes first: a directory that has one is no leftover.
-        write_text(&self.directory.join(SUMMARY), &to_json(document))?;
+        write_json(&self.directory.join(SUMMARY), document)?;
         self.name_folders(document)?;
-        write_text(&self.directory.join(PROVENANCE), &to_json(provenance))?;
+        write_json(&self.directory.join(PROVENANCE), provenance)?;
         write_text(&self.directory.join(REPORT), report)?;
         let moved = self.move_to_target().map_err(|e| {
             Error::new(&self.directory, format!("cannot be given its final name: {e}"))
@@ -156,9 +156,14 @@ fn write_run(
 }
 
 /// JSON with a line end. Floats are written so that they read back equal.
-fn to_json(value: &impl serde::Serialize) -> String {
-    let text = serde_json::to_string_pretty(value).expect("plain structures become JSON");
-    text + "\n"
+fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Error> {
+    let write = || {
+        let mut file = BufWriter::new(fs::File::create(path)?);
+        serde_json::to_writer_pretty(&mut file, value)?;
+        file.write_all(b"\n")?;
+        file.flush()
+    };
+    write().map_err(|e: std::io::Error| cannot_write(path, &e))
 }
 
 fn write_text(path: &Path, text: &str) -> Result<(), Error> {

@@ -8,7 +8,13 @@ use crate::tcp::{LONGEST_SACK_OPTION, Segment};
 use crate::train::{Kind, Train};
 
 impl Host {
-    /// Takes these packets if all of them lie beyond a hole, nothing else is due before the last, and their
+    /// Whether the flow's end here, as it is, may take data in rows at all.
+    pub(in crate::sim::host) fn may_take_row(&self, packets: &Train) -> bool {
+        let tcp = &self.receives[usize::from(packets.flow)].tcp;
+        !tcp.compresses_sacks() && !tcp.uses_ecn()
+    }
+
+    /// Takes these packets, of a flow that [may](Host::may_take_row), if all of them lie beyond a hole, nothing else is due before the last, and their
     /// ACKs go on the wire at once. Whether it does.
     pub(in crate::sim::host) fn take_beyond_hole(
         &mut self,
@@ -21,8 +27,6 @@ impl Host {
         if packets.count == 1
             || packets.fin
             || packets.carries > 0
-            || state.tcp.compresses_sacks()
-            || state.tcp.uses_ecn()
             || !beyond
             || !state.accepted
             || state.locked
