@@ -3,7 +3,9 @@
 
 use crate::conversation::{SEGMENT, Wire, ack, host};
 use fullpipe_sim::cc::Congestion;
+use fullpipe_sim::config::Host;
 use fullpipe_sim::tcp::CaState;
+use fullpipe_sim::tcp::Transmission;
 use fullpipe_sim::tcp::profile::find;
 use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::units::Time;
@@ -91,4 +93,30 @@ fn a_tail_loss_probe_is_filled_up() {
         wire.sent.iter().map(|skb| skb.len).collect::<Vec<_>>()
     };
     assert_eq!(probe("6.12"), [SEGMENT]);
+}
+
+/// What is sent again ends with PSH where the skb did that was written (6.12 `tcp_fragment`, `tcp_retransmit_skb`): a whole skb
+/// does, its first segment alone does not. Receivers heed it when they acknowledge.
+#[test]
+fn what_is_sent_again_bears_psh_where_the_skb_did() {
+    let again = |block| {
+        let cc = Congestion::new("reno", &[], "6.12", 1000, 1).expect("a control");
+        let host = Host { kernel: "6.12".into(), tso: true, ..host() };
+        let profile = find("6.12").expect("it is known");
+        let mut tcp = Sender::new(profile, &host, cc, SEGMENT, Some(1 << 22));
+        let mut wire = Wire { now: Time::ms(100), ..Wire::default() };
+        tcp.established(Time::ms(100), 1 << 20, Some(Time::ms(99)), None);
+        for segments in [2, 1, 3] {
+            tcp.copied(segments * SEGMENT, 5 * SEGMENT, false, &mut wire);
+            tcp.end_write(&mut wire);
+        }
+        wire.sent.clear();
+        wire.now = Time::ms(110);
+        tcp.on_ack(&ack(0, &[block]), &mut wire);
+        let again = wire.sent.iter().filter(|skb| skb.retransmission);
+        let told = |skb: &Transmission| (skb.seq / u64::from(SEGMENT), skb.len / SEGMENT, skb.push);
+        again.map(told).collect::<Vec<_>>()
+    };
+    assert_eq!(again((3, 6)), [(0, 2, true), (2, 1, true)]);
+    assert_eq!(again((1, 6)), [(0, 1, false)]);
 }
