@@ -197,8 +197,10 @@ impl Port<'_> {
                 capture.sent_late(&gone);
             }
             match &mut self.in_host {
-                Some((in_host, _)) if gone.tag.flow == self.flow => {
-                    in_host.settle(gone.free_at, gone.tag.memory);
+                Some((in_host, overhead)) if gone.tag.flow == self.flow => {
+                    let cut = gone.free_at <= self.cpu;
+                    let heads = heads(gone.tag.memory, *overhead, self.mss, cut);
+                    in_host.settle(gone.free_at, gone.tag.memory, heads);
                 }
                 _ => self.of_others.push(gone),
             }
@@ -211,6 +213,13 @@ impl Port<'_> {
         let counts = overhead.filter(|_| !self.transmit.orphans());
         counts.map_or(0, |overhead| u64::from(len) + overhead)
     }
+}
+
+/// Memory of the heads that an skb gets which has `memory`, the first one's `overhead` included, when it is `cut` into segments.
+fn heads(memory: u64, overhead: u64, mss: u32, cut: bool) -> u64 {
+    let data = memory.saturating_sub(overhead);
+    let segments = if cut { data.div_ceil(u64::from(mss)) } else { 1 };
+    overhead * segments.max(1).saturating_sub(1)
 }
 
 impl Output for Port<'_> {
@@ -250,7 +259,10 @@ impl Output for Port<'_> {
         };
         let leaves = self.transmit.last_leaves(self.cpu);
         match &mut self.in_host {
-            Some((in_host, _)) if known && taken => in_host.enter(leaves, memory),
+            Some((in_host, overhead)) if known && taken => {
+                let cut = leaves <= self.cpu;
+                in_host.enter(leaves, memory + heads(memory, *overhead, self.mss, cut));
+            }
             Some((in_host, _)) if !known && !taken => in_host.refuse(memory),
             _ => {}
         }

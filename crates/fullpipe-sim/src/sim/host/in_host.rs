@@ -13,7 +13,8 @@ pub(crate) struct InHost {
 }
 
 impl InHost {
-    /// An skb that leaves at `leaves`.
+    /// An skb that leaves at `leaves`, with `bytes` of memory. One that need not wait for the card has been cut for it, and
+    /// counts with a head for each segment until the softirq ends (Linux 6.12 `tcp_gso_segment`).
     pub(crate) fn enter(&mut self, leaves: Time, bytes: u64) {
         self.skbs.push_back((leaves, bytes));
         self.bytes += bytes;
@@ -30,14 +31,15 @@ impl InHost {
         self.bytes -= bytes;
     }
 
-    /// One that waited leaves, or is dropped, at `leaves`. Without memory it is no matter (Linux 6.12
+    /// One that waited leaves, or is dropped, at `leaves`, cut with `heads` bytes more of memory. Without memory it is no matter (Linux 6.12
     /// `skb_set_tcp_pure_ack`).
-    pub(crate) fn settle(&mut self, leaves: Time, bytes: u64) {
+    pub(crate) fn settle(&mut self, leaves: Time, bytes: u64, heads: u64) {
         if bytes == 0 {
             return;
         }
+        self.bytes += heads;
         let at = self.skbs.partition_point(|&(time, _)| time <= leaves);
-        self.skbs.insert(at, (leaves, bytes));
+        self.skbs.insert(at, (leaves, bytes + heads));
     }
 
     /// A softirq begins: what leaves during it counts until it ends, for skbs are freed by softirqs, too

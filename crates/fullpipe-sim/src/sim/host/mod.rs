@@ -242,7 +242,7 @@ impl Host {
         for Gone { tag, free_at, .. } in gone {
             let flow = usize::from(tag.flow);
             if let Some(state) = self.sends.get_mut(flow) {
-                state.in_host.settle(free_at, tag.memory);
+                state.in_host.settle(free_at, tag.memory, 0);
                 self.await_leaving(flow);
             }
         }

@@ -89,10 +89,19 @@ impl Port<'_> {
 
     /// Skbs of the flow that have left the qdisc are in the ring.
     fn follow(&mut self) {
-        for (_, leaves, memory) in self.transmit.gone.extract_if(.., |gone| gone.0 == self.flow) {
+        let flow = self.flow;
+        let gone: Vec<_> = self.transmit.gone.extract_if(.., |gone| gone.0 == flow).collect();
+        for (_, leaves, memory) in gone {
             self.held -= memory;
-            self.here.push((leaves, memory));
+            self.enter(leaves, memory, self.overhead.unwrap_or(0));
         }
+    }
+
+    /// An skb is with the card. The kernel cuts what need not wait there, and each segment has a head.
+    fn enter(&mut self, leaves: Time, memory: u64, overhead: u64) {
+        let data = memory.saturating_sub(overhead);
+        let segments = if leaves <= self.cpu { data.div_ceil(u64::from(self.mss)) } else { 1 };
+        self.here.push((leaves, memory + overhead * (segments.max(1) - 1)));
     }
 }
 
@@ -119,8 +128,8 @@ impl Output for Port<'_> {
         if taken && self.transmit.is_late() {
             self.held += memory;
             self.follow();
-        } else if taken && self.overhead.is_some() {
-            self.here.push((self.transmit.last_leaves(self.cpu), memory));
+        } else if let Some(overhead) = self.overhead.filter(|_| taken) {
+            self.enter(self.transmit.last_leaves(self.cpu), memory, overhead);
         }
         taken
     }
