@@ -90,6 +90,8 @@ fn what_makes_no_sense_is_bad_input() {
     desk.call(&["parity", "short.toml", "--random", "2"]).ends_with(2).complains(&["--random"]);
     desk.call(&["parity", "--seed", "2"]).ends_with(2).complains(&["--random"]);
     desk.call(&["parity", "--seeds", "9"]).ends_with(2).complains(&["--seeds"]);
+    desk.call(&["parity", "--twins", "20"]).ends_with(2).complains(&["--twins"]);
+    desk.call(&["parity", "short.toml", "--twins", "19"]).ends_with(2).complains(&["20"]);
     desk.call(&["parity", "--kernel", "6.12"]).ends_with(2).complains(&["--kernel"]);
     desk.call(&["parity", "--random", "0"]).ends_with(2).complains(&["--random"]);
     let old = desk.call(&["parity", "short.toml"]).ends_with(2);
@@ -196,4 +198,18 @@ fn without_a_kernel_it_says_how_to_build_one() {
     command.env("XDG_CACHE_HOME", desk.path("cache")).env_remove("FULLPIPE_TEST_KERNEL");
     let call = Call::of(command.output().expect("the program starts")).ends_with(3);
     call.complains(&["fullpipe kernel build"]);
+}
+
+/// A run that misses nothing has one twin, on Linux alone.
+#[test]
+fn linux_is_put_beside_itself() {
+    let desk = Desk::new();
+    desk.write("own.toml", SCENARIO);
+    let asked = ["parity", "own.toml", "--twins", "20", "-q"];
+    let Some(call) = on_kernel(&desk, &asked) else { return };
+    let text = judged(call).stdout;
+    let (before, twins) = text.split_once("Linux beside itself").expect("twins");
+    assert!(before.contains("runs whose throughput"), "{before}");
+    assert!(twins.contains("100ns") && twins.contains("1 of 1"), "{twins}");
+    assert!(!twins.contains("chance"), "{twins}");
 }
