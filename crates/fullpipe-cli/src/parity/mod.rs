@@ -11,8 +11,8 @@ use crate::output::{Output, note};
 use crate::progress::Progress;
 use cases::Asked;
 use fullpipe::parity::bars::{self, Judged, Miss};
+use fullpipe::parity::distance::Unit;
 use fullpipe::parity::spread::{self, Spread};
-use fullpipe::parity::twin::Chance;
 use fullpipe::report::terminal;
 use fullpipe_sim::units::Time;
 use keep::Folder;
@@ -34,7 +34,7 @@ pub fn parity(arguments: &ParityArguments, output: &Output) -> Result<(), Failur
     let twins = arguments.twins.unwrap_or(0);
     let done = work::run(&asked, folder.as_ref(), twins, jobs, &progress);
     progress.finish();
-    let verdict = Verdict::of(&done, arguments);
+    let verdict = Verdict::of(&done.units, arguments);
     show(&asked, &done, &verdict, arguments.json, output)?;
     let Done { failures, finished, .. } = done;
     if interrupt::stopped() && failures.is_empty() && finished < asked.cases.len() {
@@ -56,29 +56,14 @@ enum Verdict {
     /// Distributions over seeds.
     Spreads(Vec<Spread>),
     /// Bars, and what misses them.
-    Bars(Bars),
-}
-
-struct Bars {
-    judged: Vec<Judged>,
-    missed: Vec<Miss>,
-    /// Linux beside its first twins; empty unless twins are asked for.
-    itself: Vec<Judged>,
-    /// Of what misses, whether it may be chance.
-    chances: Vec<Chance>,
+    Bars(Vec<Judged>, Vec<Miss>),
 }
 
 impl Verdict {
-    fn of(done: &Done, arguments: &ParityArguments) -> Verdict {
-        let units = &done.units;
+    fn of(units: &[Unit], arguments: &ParityArguments) -> Verdict {
         match arguments.seeds {
             Some(_) => Verdict::Spreads(spread::spreads(units)),
-            None => Verdict::Bars(Bars {
-                judged: bars::judge(units),
-                missed: bars::misses(units),
-                itself: bars::judge(&done.itself),
-                chances: done.chances.clone(),
-            }),
+            None => Verdict::Bars(bars::judge(units), bars::misses(units)),
         }
     }
 
@@ -86,7 +71,7 @@ impl Verdict {
     fn met(&self) -> bool {
         match self {
             Verdict::Spreads(spreads) => spreads.iter().all(|spread| spread.met),
-            Verdict::Bars(bars) => bars::met(&bars.judged),
+            Verdict::Bars(judged, _) => bars::met(judged),
         }
     }
 }
@@ -105,19 +90,18 @@ fn show(
     as_json: bool,
     output: &Output,
 ) -> Result<(), Failure> {
-    let Done { units, finished, .. } = done;
+    let Done { units, chances, finished, .. } = done;
     if units.is_empty() {
         return Ok(());
     }
+    let itself = bars::judge(&done.itself);
     let (style, of) = (output.style(), asked.cases.len());
     if as_json {
         let (runs, partial, met) = (finished, *finished < of, verdict.met());
         let head = json!({ "format": 1, "partial": partial, "runs": runs, "of": of, "met": met, "units": units });
         let more = match verdict {
             Verdict::Spreads(spreads) => json!({ "spreads": spreads }),
-            Verdict::Bars(bars) => {
-                let (judged, missed) = (&bars.judged, &bars.missed);
-                let (itself, chances) = (&bars.itself, &bars.chances);
+            Verdict::Bars(judged, missed) => {
                 json!({ "bars": judged, "misses": missed, "linux_itself": itself, "chances": chances })
             }
         };
@@ -125,9 +109,9 @@ fn show(
     }
     output.print(&match verdict {
         Verdict::Spreads(spreads) => terminal::spreads(spreads, style),
-        Verdict::Bars(bars) => {
-            let text = terminal::parity(units, &bars.judged, &bars.missed, style);
-            text + &terminal::twins(&bars.itself, &bars.chances, style)
+        Verdict::Bars(judged, missed) => {
+            let text = terminal::parity(units, judged, missed, style);
+            text + &terminal::twins(&itself, chances, style)
         }
     })
 }

@@ -10,7 +10,7 @@ use fullpipe::parity::both::{self, JUDGE, JUDGED};
 use fullpipe::parity::case::Case;
 use fullpipe::parity::distance::{self, Unit};
 use fullpipe::parity::table::Table;
-use fullpipe::parity::twin::{self, Chance, Ran, Twinned};
+use fullpipe::parity::twin::{self, Chance, Twinned, Twins};
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -111,20 +111,10 @@ impl Work<'_> {
         units: &[Unit],
         linux: &Table,
     ) -> Result<Option<Twinned>, Failure> {
-        let cases = twin::cases(case, units, self.twins);
-        let both = cases.len() > 1;
-        let engines = if both { 2 } else { 1 };
-        self.progress.more(case.plan.resolved.duration, cases.len() * engines);
-        let mut ran = Vec::new();
-        for twin in &cases {
-            let Some(linux) = self.engine(JUDGE, twin)? else { return Ok(None) };
-            let mut ran_both = Vec::new();
-            if both {
-                let Some(sim) = self.engine(JUDGED, twin)? else { return Ok(None) };
-                ran_both = distance::units(twin, &linux, &sim).map_err(Failure::Input)?;
-            }
-            ran.push(Ran { linux, units: ran_both });
-        }
+        let twins = Twins::of(case, units, self.twins);
+        self.progress.more(case.plan.resolved.duration, twins.runs());
+        let ran = twins.run(|name, case| self.engine(name, case))?;
+        let Some(ran) = ran else { return Ok(None) };
         let found = twin::found(case, units, linux, &ran).map_err(Failure::Input)?;
         Ok(Some(found))
     }

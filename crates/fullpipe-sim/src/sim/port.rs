@@ -215,11 +215,11 @@ impl Port<'_> {
     }
 }
 
-/// Memory of the heads that an skb gets which has `memory`, the first one's `overhead` included, when it is `cut` into segments.
+/// Memory of the heads that an skb gets which has `memory`, the first one's `overhead` included, if it is `cut` into
+/// segments.
 fn heads(memory: u64, overhead: u64, mss: u32, cut: bool) -> u64 {
     let data = memory.saturating_sub(overhead);
-    let segments = if cut { data.div_ceil(u64::from(mss)) } else { 1 };
-    overhead * segments.max(1).saturating_sub(1)
+    if cut { overhead * data.div_ceil(u64::from(mss)).saturating_sub(1) } else { 0 }
 }
 
 impl Output for Port<'_> {

@@ -247,15 +247,21 @@ fn notsent_lowat_wakes_the_writer() {
     }
 }
 
-/// The buffer after a reader has read 1, 2 and 4 windows of ten segments in an RTT of 100 ms each.
-fn tuned(tuning: RcvTuning) -> Vec<u64> {
-    let profile = linux(|p| p.rcv_tuning = tuning);
+/// A receiver with a tuned buffer whose connection was accepted after 100 ms, and its timestamp at the SYN.
+fn accepted(profile: &Profile) -> (Receiver, u32) {
     let mut host = host();
     host.sysctl.tcp_rmem = [4096, 131_072, 16 << 20];
     host.timestamps = true;
-    let mut tcp = Receiver::new(&profile, &host, SEGMENT, None);
+    let mut tcp = Receiver::new(profile, &host, SEGMENT, None);
     let begun = tcp.on_syn(Time::ZERO);
     tcp.on_accept(Time::ms(100));
+    (tcp, begun)
+}
+
+/// The buffer after a reader has read 1, 2 and 4 windows of ten segments in an RTT of 100 ms each.
+fn tuned(tuning: RcvTuning) -> Vec<u64> {
+    let profile = linux(|p| p.rcv_tuning = tuning);
+    let (mut tcp, begun) = accepted(&profile);
     let mut seen = Vec::new();
     for (round, segments) in [(1, 10), (2, 20), (3, 40), (4, 1)] {
         for number in 0..segments {
@@ -320,12 +326,7 @@ fn rcv_tuning_with_room_for_holes() {
 fn longer_rtt_when_read() {
     let buffer = |when_read| {
         let profile = linux(|p| p.longer_rtt_when_read = when_read);
-        let mut host = host();
-        host.sysctl.tcp_rmem = [4096, 131_072, 16 << 20];
-        host.timestamps = true;
-        let mut tcp = Receiver::new(&profile, &host, SEGMENT, None);
-        let begun = tcp.on_syn(Time::ZERO);
-        tcp.on_accept(Time::ms(100));
+        let (mut tcp, begun) = accepted(&profile);
         let comes = |tcp: &mut Receiver, ms: u32, age: u32| {
             let (seq, tsecr) = (tcp.rcv_nxt, begun + ms - age);
             let segment = Segment { seq, len: SEGMENT, tsecr, ..Segment::default() };

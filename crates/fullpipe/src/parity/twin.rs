@@ -10,6 +10,7 @@
 //! - over the twins the simulator's results are distributed as Linux's are ([`spread`]).
 
 use super::bars::{self, Bar, Miss};
+use super::both::{JUDGE, JUDGED};
 use super::case::{Case, quoted};
 use super::distance::{self, Unit};
 use super::spread::{self, Spread};
@@ -73,20 +74,60 @@ pub fn of(case: &Case, number: u32) -> Option<Case> {
     Some(twin)
 }
 
-/// The twins that are to be run: of a run that misses a bar `count` on both engines, of another one the first on Linux
-/// alone, and none where `count` is 0.
-pub fn cases(case: &Case, units: &[Unit], count: u32) -> Vec<Case> {
-    let missed = !bars::misses(units).is_empty();
-    let count = if missed { count } else { count.min(1) };
-    (1..=count).filter_map(|number| of(case, number)).collect()
+/// The twins of a run that are to be run.
+pub struct Twins {
+    cases: Vec<Case>,
+    /// Whether the simulator runs them, too.
+    both: bool,
 }
 
 /// What became of a twin.
 pub struct Ran {
-    /// Genuine Linux's table.
-    pub linux: Table,
-    /// Distances of the simulator from it; empty where the simulator did not run.
-    pub units: Vec<Unit>,
+    case: Case,
+    linux: Table,
+    sim: Option<Table>,
+}
+
+impl Twins {
+    /// Of a run that misses a bar `count`, on both engines; of another one the first on Linux alone. None where `count` is 0.
+    pub fn of(case: &Case, units: &[Unit], count: u32) -> Twins {
+        let both = !bars::misses(units).is_empty();
+        let count = if both { count } else { count.min(1) };
+        Twins { cases: (1..=count).filter_map(|number| of(case, number)).collect(), both }
+    }
+
+    /// Runs that they take.
+    pub fn runs(&self) -> usize {
+        self.cases.len() * if self.both { 2 } else { 1 }
+    }
+
+    /// Runs them; `on` runs a case on an engine. None: it was stopped.
+    ///
+    /// # Errors
+    /// Those of `on`.
+    pub fn run<E>(
+        self,
+        mut on: impl FnMut(&str, &Case) -> Result<Option<Table>, E>,
+    ) -> Result<Option<Vec<Ran>>, E> {
+        let mut ran = Vec::new();
+        for case in self.cases {
+            let Some(linux) = on(JUDGE, &case)? else { return Ok(None) };
+            let sim = if self.both { on(JUDGED, &case)? } else { None };
+            if self.both && sim.is_none() {
+                return Ok(None);
+            }
+            ran.push(Ran { case, linux, sim });
+        }
+        Ok(Some(ran))
+    }
+}
+
+impl Ran {
+    /// Distances of the simulator from Linux; none where it did not run.
+    fn units(&self) -> Result<Vec<Unit>, String> {
+        let units = |sim| distance::units(&self.case, &self.linux, sim);
+        self.sim.as_ref().map_or(Ok(Vec::new()), units)
+    }
 }
 
 /// What twins tell of a run.
@@ -105,22 +146,23 @@ pub struct Twinned {
 pub fn found(case: &Case, units: &[Unit], linux: &Table, twins: &[Ran]) -> Result<Twinned, String> {
     let itself = |ran: &Ran| distance::units(case, linux, &ran.linux);
     let itself = twins.iter().map(itself).collect::<Result<Vec<_>, _>>()?;
+    let beside = twins.iter().map(Ran::units).collect::<Result<Vec<_>, _>>()?;
     let misses = if twins.is_empty() { Vec::new() } else { bars::misses(units) };
-    let chances = misses.into_iter().map(|miss| chance(miss, units, &itself, twins)).collect();
+    let chances = misses.into_iter().map(|miss| chance(miss, units, &itself, &beside)).collect();
     Ok(Twinned { chances, itself: itself.into_iter().next().unwrap_or_default() })
 }
 
-fn chance(miss: Miss, units: &[Unit], itself: &[Vec<Unit>], twins: &[Ran]) -> Chance {
+/// `itself` are the distances of Linux's twins from Linux, `beside` those of the simulator's twins from Linux's.
+fn chance(miss: Miss, units: &[Unit], itself: &[Vec<Unit>], beside: &[Vec<Unit>]) -> Chance {
     let own = |unit: &&Unit| unit.congestion == miss.congestion;
     let linux: Vec<&Unit> = itself.iter().flatten().filter(own).collect();
-    let ran = twins.iter().flat_map(|ran| &ran.units);
-    let ran: Vec<Unit> = units.iter().chain(ran).filter(own).cloned().collect();
+    let all: Vec<Unit> = units.iter().chain(beside.iter().flatten()).filter(own).cloned().collect();
     let ranks: Vec<Rank> = miss.misses.iter().map(|(bar, sim)| rank(*bar, *sim, &linux)).collect();
-    let spreads = spread::spreads(&ran);
+    let spreads = spread::spreads(&all);
     let by_chance =
-        ranks.iter().all(|rank| rank.by_chance(twins.len())) && spreads.iter().all(|s| s.met);
+        ranks.iter().all(|rank| rank.by_chance(itself.len())) && spreads.iter().all(|s| s.met);
     let (run, congestion) = (miss.run, miss.congestion);
-    Chance { run, congestion, twins: twins.len(), ranks, spreads, by_chance }
+    Chance { run, congestion, twins: itself.len(), ranks, spreads, by_chance }
 }
 
 fn rank(bar: Bar, sim: f64, linux: &[&Unit]) -> Rank {
@@ -156,9 +198,8 @@ mod tests {
         let mean = |n: usize| if n < far { 0.3 } else { 0.01 };
         let itself: Vec<Vec<Unit>> = (0..20).map(|n| vec![unit(mean(n), [0, 0])]).collect();
         let acked = |n: u64| [100_000_000 + n, 100_000_000 + n + more];
-        let ran = |n| Ran { linux: Table::default(), units: vec![unit(0.2, acked(n))] };
-        let ran: Vec<Ran> = (0..20).map(ran).collect();
-        chance(bars::misses(&units).remove(0), &units, &itself, &ran)
+        let beside: Vec<Vec<Unit>> = (0..20).map(|n| vec![unit(0.2, acked(n))]).collect();
+        chance(bars::misses(&units).remove(0), &units, &itself, &beside)
     }
 
     #[test]

@@ -99,9 +99,9 @@ impl Port<'_> {
 
     /// An skb is with the card. The kernel cuts what need not wait there, and each segment has a head.
     fn enter(&mut self, leaves: Time, memory: u64, overhead: u64) {
-        let data = memory.saturating_sub(overhead);
-        let segments = if leaves <= self.cpu { data.div_ceil(u64::from(self.mss)) } else { 1 };
-        self.here.push((leaves, memory + overhead * (segments.max(1) - 1)));
+        let segments = memory.saturating_sub(overhead).div_ceil(u64::from(self.mss));
+        let more = if leaves <= self.cpu { segments.saturating_sub(1) } else { 0 };
+        self.here.push((leaves, memory + overhead * more));
     }
 }
 

@@ -9,8 +9,7 @@ use fullpipe::parity::both::{JUDGE, JUDGED};
 use fullpipe::parity::case::Case;
 use fullpipe::parity::distance::{self, Unit};
 use fullpipe::parity::random::{self, Hosts};
-use fullpipe::parity::table::Table;
-use fullpipe::parity::twin::{self, Chance, Ran, Twinned};
+use fullpipe::parity::twin::{self, Chance, Twinned, Twins};
 use fullpipe::report::terminal;
 use std::fmt::Write;
 use std::sync::Mutex;
@@ -90,29 +89,22 @@ impl Drawn {
 }
 
 fn with_twins(case: &Case, count: u32) -> (Vec<Unit>, Twinned) {
-    let apart = |case: &Case, linux: &Table| {
-        let sim = runs::table(JUDGED, case);
-        distance::units(case, linux, &sim).unwrap_or_else(|why| panic!("{why}"))
-    };
-    let linux = runs::table(JUDGE, case);
-    let units = apart(case, &linux);
-    let twins = twin::cases(case, &units, count);
-    let both = twins.len() > 1;
-    let ran = twins.iter().map(|twin| {
-        let linux = runs::table(JUDGE, twin);
-        Ran { units: if both { apart(twin, &linux) } else { Vec::new() }, linux }
-    });
-    let ran: Vec<Ran> = ran.collect();
+    let (linux, sim) = (runs::table(JUDGE, case), runs::table(JUDGED, case));
+    let units = distance::units(case, &linux, &sim).unwrap_or_else(|why| panic!("{why}"));
+    let run = |name: &str, case: &Case| Ok::<_, String>(Some(runs::table(name, case)));
+    let ran = Twins::of(case, &units, count).run(run);
+    let ran = ran.ok().flatten().expect("whole runs");
     let found = twin::found(case, &units, &linux, &ran).unwrap_or_else(|why| panic!("{why}"));
     (units, found)
 }
 
 /// A line per miss: how far, how far Linux is from itself, and what that says.
 fn misses(chances: &[Chance]) -> String {
-    let mut text =
-        "| run | times what is allowed: the simulator | Linux itself, median | as far, of 20 | \
-        distributions apart | may be chance |\n|---|--:|--:|--:|--:|---|\n"
-            .to_string();
+    let mut text = format!(
+        "| run | times what is allowed: the simulator | Linux itself, median | as far, of {} | distributions apart | \
+         may be chance |\n|---|--:|--:|--:|--:|---|\n",
+        RANDOM.2
+    );
     for chance in chances {
         let furthest = chance.spreads.iter().map(|spread| spread.apart).fold(0.0, f64::max);
         let verdict = if chance.by_chance { "yes" } else { "**no**" };
@@ -137,7 +129,7 @@ fn times(distance: f64) -> String {
 #[test]
 #[ignore = "runs random scenarios on a kernel; make parity-record"]
 fn random_scenarios_on_both_engines() {
-    let (seeds, count, _) = RANDOM;
+    let (seeds, count, each) = RANDOM;
     let Some(kernel) = runs::kernel(&random::case(seeds[0], 0, &Hosts::default())) else { return };
     let version = &kernel.source_version;
     let mut text = String::new();
@@ -146,7 +138,7 @@ fn random_scenarios_on_both_engines() {
         let by_chance = twins.chances.iter().filter(|chance| chance.by_chance).count();
         let _ = write!(
             text,
-            "`fullpipe parity --random {count} --seed {seed} --twins 20`, against Linux {version}:\n\n{}\n\
+            "`fullpipe parity --random {count} --seed {seed} --twins {each}`, against Linux {version}:\n\n{}\n\
              Linux beside itself, 20 m further away:\n\n{}\n\
              Of {} that miss a bar {by_chance} may be chance:\n\n{}\n",
             figures(&units),

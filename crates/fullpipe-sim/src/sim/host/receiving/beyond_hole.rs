@@ -14,8 +14,8 @@ impl Host {
         !tcp.compresses_sacks() && !tcp.uses_ecn()
     }
 
-    /// Takes these packets, of a flow that [may](Host::may_take_row), if all of them lie beyond a hole, nothing else is due before the last, and their
-    /// ACKs go on the wire at once. Whether it does.
+    /// Takes these packets, of a flow that [may](Host::may_take_row), if all of them lie beyond a hole, nothing else is due
+    /// before the last, and the ACKs go on the wire at once. Whether it does.
     pub(in crate::sim::host) fn take_beyond_hole(
         &mut self,
         packets: &Train,
