@@ -177,7 +177,7 @@ impl Writer<'_> {
 
     /// Writes at a rate, one write at a time. Time lost waiting for the buffer is not made up for.
     fn paced(&mut self, rate: u64) -> io::Result<()> {
-        let pace = u128::from(self.size) * 8_000_000_000 / u128::from(rate.max(1));
+        let pace = (u128::from(self.size) * 8_000_000_000).div_ceil(u128::from(rate.max(1)));
         let mut next = sys::now();
         while self.left > 0 {
             sys::sleep_until(self.deadline.map_or(next, |deadline| next.min(deadline)));

@@ -74,7 +74,7 @@ impl Sender {
         if !self.tso {
             return 1;
         }
-        let most = u64::from(super::write::GSO_MAX_SIZE);
+        let most = u64::from(super::write::SK_GSO_MAX_SIZE);
         let mut bytes = self.pacing.rate >> PACING_SHIFT;
         let near = self.pacing.min_rtt.us() >> TSO_RTT_LOG;
         if self.profile.skb_size == SkbSize::PacedOrNear && near < ALLOWANCE_BITS {

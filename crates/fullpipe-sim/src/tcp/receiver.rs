@@ -203,17 +203,15 @@ impl Receiver {
 
     /// The same up to the moment at which the other way of the connection goes on.
     pub fn take(&mut self, now: Time, segment: Segment) -> Taken {
-        let Segment { seq, len, tsval, .. } = segment;
+        let Segment { seq, len, .. } = segment;
         let end = segment.end();
         self.tick(now);
-        self.measure_echo(&segment);
         if end == seq {
             // It lies before the window: tcp_send_dupack, and nothing more.
             return Taken::Ack(self.make_ack());
         }
-        // tcp_replace_ts_recent.
-        if seq <= self.window.rcv_wup && tsval >= self.ts_recent {
-            self.ts_recent = tsval;
+        if self.is_in_window(&segment) {
+            self.hear_timestamps(&segment);
         }
         let beyond = end > self.rcv_nxt + self.window.remaining(self.rcv_nxt);
         if segment.cwr && !beyond && end >= self.window.rcv_wup {
@@ -282,6 +280,15 @@ impl Receiver {
 
     fn tick(&mut self, now: Time) {
         self.clock = self.stamps.since_boot(now);
+    }
+
+    /// The timestamps of a segment that tcp_validate_incoming lets pass: its own is echoed if what was acknowledged last
+    /// lies in it (tcp_replace_ts_recent).
+    fn hear_timestamps(&mut self, segment: &Segment) {
+        self.measure_echo(segment);
+        if segment.seq <= self.window.rcv_wup && segment.tsval >= self.ts_recent {
+            self.ts_recent = segment.tsval;
+        }
     }
 
     /// tcp_rcv_rtt_measure_ts: what a full segment echoes tells the RTT.

@@ -4,18 +4,22 @@
 //! `__sk_stream_memory_free`, `tcp_stream_memory_free`, `tcp_push`.
 
 use super::Output;
-use super::profile::{AckOrder, IdleRestart};
+use super::profile::{AckOrder, IdleRestart, SkbSize};
 use super::sender::{Sender, Writer};
 use crate::units::Framing;
 
 /// struct sk_buff, rounded up, bytes.
 const SKB_BYTES: u64 = 256;
-/// MAX_TCP_HEADER and struct skb_shared_info, bytes.
-const HEADERS_AND_SHARED_INFO: u64 = 192 + 320;
+/// Room for headers in front of the data, bytes (`MAX_TCP_HEADER`); a kernel with WLAN or tunnels has up to 320.
+const MAX_TCP_HEADER: u32 = 192;
+/// That and struct skb_shared_info, bytes.
+const HEADERS_AND_SHARED_INFO: u64 = MAX_TCP_HEADER as u64 + 320;
 /// Largest IP packet that a TSO skb may describe.
 const GSO_MAX: u32 = 65_535;
 /// Largest skb, bytes (Linux `GSO_MAX_SIZE`).
 pub(super) const GSO_MAX_SIZE: u32 = 65_536;
+/// Of that what a socket with autosizing takes, bytes (`sk_gso_max_size`; Linux 6.12 `sk_dst_gso_max_size`).
+pub(super) const SK_GSO_MAX_SIZE: u32 = GSO_MAX_SIZE - (MAX_TCP_HEADER + 1);
 
 /// Bytes on a wire of the largest skb of packets of at most `mtu` bytes: `many` segments, or one.
 pub fn largest_skb(mtu: u32, many: bool, framing: Framing) -> u32 {
@@ -29,7 +33,10 @@ impl Sender {
         if !self.tso {
             return self.mss;
         }
-        let mut goal = GSO_MAX - super::headers(self.timestamps);
+        let mut goal = match self.profile.skb_size {
+            SkbSize::AsWritten => GSO_MAX - super::headers(self.timestamps),
+            _ => SK_GSO_MAX_SIZE,
+        };
         if self.profile.size_goal_half_window && self.max_window > 0 {
             let half = (self.max_window >> 1).min(u64::from(GSO_MAX)) as u32;
             goal = goal.min(half.max(68 - super::HEADERS));

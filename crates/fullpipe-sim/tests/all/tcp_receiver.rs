@@ -5,9 +5,9 @@ use crate::conversation::receiver::Setup;
 use crate::conversation::{SEGMENT, host, profile};
 use fullpipe_sim::config::Host;
 use fullpipe_sim::ecn::Ecn;
-use fullpipe_sim::tcp::Segment;
 use fullpipe_sim::tcp::profile::{Profile, find};
 use fullpipe_sim::tcp::receiver::Receiver;
+use fullpipe_sim::tcp::{Ack, Segment};
 use fullpipe_sim::units::Time;
 
 /// Each segment that raises rcv_ssthresh (by two segments) is acknowledged at once.
@@ -412,4 +412,25 @@ fn a_compressed_ack_bears_the_time_of_what_came_last() {
     // A segment that comes brings its time along.
     let next = tcp.on_segment(due, beyond(0)).expect("an ACK");
     assert_eq!(next.tsval, first + 1);
+}
+
+/// What lies wholly before the last ACK is refused by tcp_validate_incoming before tcp_replace_ts_recent: its answer echoes
+/// the segment that came before it, so the sender measures from that one (6.12 tcp_rtt_tsopt_us).
+#[test]
+fn an_old_segments_timestamp_is_not_echoed() {
+    let host = Host { timestamps: true, ..host() };
+    for kernel in ["2.6.20", "6.12"] {
+        let mut tcp = Receiver::new(find(kernel).expect("it is known"), &host, SEGMENT, None);
+        let len = SEGMENT;
+        let at =
+            |i: u32, tsval| Segment { seq: (i * len).into(), len, tsval, ..Segment::default() };
+        for i in 0..4 {
+            tcp.on_segment(Time::ms(1), at(i, 5));
+        }
+        tcp.read(Time::ms(1), (4 * len).into());
+        let echo = |ack: Option<Ack>| ack.expect("an ACK").tsecr;
+        assert_eq!(echo(tcp.on_segment(Time::ms(200), at(1, 200))), 5, "{kernel}");
+        assert_eq!(echo(tcp.on_segment(Time::ms(201), at(5, 201))), 5, "{kernel}: beyond a hole");
+        assert_eq!(echo(tcp.on_segment(Time::ms(202), at(4, 202))), 202, "{kernel}");
+    }
 }

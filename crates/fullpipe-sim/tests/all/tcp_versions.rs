@@ -6,7 +6,7 @@ use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::Host;
 use fullpipe_sim::tcp::Ack;
 use fullpipe_sim::tcp::metrics::Metrics;
-use fullpipe_sim::tcp::profile::{CachedMetrics, CcRtt, InitialWindow, PktsAcked, Profile};
+use fullpipe_sim::tcp::profile::{CachedMetrics, CcRtt, InitialWindow, PktsAcked, Profile, find};
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::{Sender, Writer};
 use fullpipe_sim::units::Time;
@@ -166,4 +166,18 @@ fn metrics_are_kept_between_connections() {
     // The RTT, and the least timeout, which is more than two of it.
     assert!(first.abs_diff(srtt + 200_000) <= 1000 && first > timeout, "{first} {srtt}");
     assert_eq!(next(false, CachedMetrics::TimeoutAlone), (none, 1000, first));
+}
+
+/// The largest skb leaves room for the headers of 6.12 (`sk_dst_gso_max_size`: 65,536 - 193 bytes), of which 2.6.20 takes
+/// those of TCP/IP alone (`tcp_current_mss`: 65,535 - 52). 8,168 bytes fit in seven and eight times.
+#[test]
+fn the_largest_skb_leaves_room_for_headers() {
+    let mss = 8_168;
+    for (kernel, segments) in [("2.6.20", 8), ("6.12", 7)] {
+        let profile = find(kernel).expect("it is known");
+        let host = Host { tso: true, timestamps: true, ..host() };
+        let cc = Congestion::new("reno", &[], profile.name, host.hz, 1).expect("a control");
+        let tcp = Sender::new(profile, &host, cc, mss, Some(1 << 22));
+        assert_eq!(tcp.size_goal(), segments * mss, "{kernel}");
+    }
 }
