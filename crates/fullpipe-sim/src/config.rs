@@ -53,6 +53,8 @@ pub struct Host {
     pub qdisc_limit: u32,
     /// Transmit ring in descriptors (one per segment here).
     pub tx_ring: u32,
+    /// Whether the driver has byte queue limits (BQL).
+    pub bql: bool,
     /// Receive ring in descriptors.
     pub rx_ring: u32,
     /// Line rate of the card, counted as on an Ethernet wire.

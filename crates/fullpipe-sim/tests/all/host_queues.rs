@@ -28,7 +28,7 @@ fn late_is_early(config: &Config) -> Result<(), String> {
         if host.kernel.starts_with('6') {
             // What is known at once takes an skb for fetched that finds less than the card's own buffer in front of the wire, even if
             // it waits for the ring: with small queues (TSQ) that would be seen.
-            host.tx_ring = 4000;
+            (host.tx_ring, host.bql) = (4000, false);
         }
     }
     let mut late = config.clone();
@@ -106,7 +106,7 @@ fn every_queue_keeps_its_books() {
 }
 
 /// A host whose card is slower than the path behind it.
-fn slow_card(qdisc: Qdisc) -> Config {
+pub fn slow_card(qdisc: Qdisc) -> Config {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut config = scenarios::config(SIZE).new_tree(&mut runner).expect("one").current();
     config.forward.clear();
@@ -118,7 +118,7 @@ fn slow_card(qdisc: Qdisc) -> Config {
         host.behaviour.clear();
         host.cpu = Default::default();
         host.coalesce = Time::ZERO;
-        (host.tx_ring, host.rx_ring) = (1, 100_000);
+        (host.tx_ring, host.bql, host.rx_ring) = (1, false, 100_000);
         host.sysctl.tcp_wmem = [4096, 1 << 20, 1 << 22];
         host.sysctl.tcp_rmem = [4096, 1 << 20, 1 << 22];
         host.sysctl.netdev_max_backlog = 100_000;

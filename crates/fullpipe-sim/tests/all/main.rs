@@ -1,6 +1,7 @@
 //! All tests of this crate, in one program: compiled and linked once.
 
 mod answers;
+mod bql;
 mod cc;
 mod conversation;
 mod ecn_codepoint;

@@ -15,7 +15,7 @@ use proptest::strategy::ValueTree;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// ACKs of 52 bytes.
-fn acks(first: u64, spacing: u64, count: u32) -> Train {
+pub fn acks(first: u64, spacing: u64, count: u32) -> Train {
     Train {
         flow: 0,
         kind: Kind::Ack,

@@ -2,6 +2,7 @@
 //! ring) and `receive` (receive ring, backlog).
 
 mod backlog;
+pub mod bql;
 mod held;
 mod qdisc;
 pub mod receive;

@@ -2,8 +2,9 @@
 //!
 //! The ring counts one descriptor per segment and frees it when the segment is on the wire; an skb
 //! enters it when all of its segments fit, or when it is empty. The card sends the ring's segments
-//! back to back.
+//! back to back. With byte queue limits ([`Bql`]) it may be closed although there is room.
 
+use super::bql::Bql;
 use crate::config::Host;
 use crate::path::Serialiser;
 use crate::tally::{Counters, Samples, Tally};
@@ -11,6 +12,7 @@ use crate::tcp::write::largest_skb;
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append, come_by};
 use crate::units::{Framing, Time};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
@@ -38,6 +40,8 @@ pub(super) struct TxRing {
     held: u64,
     /// Segments that were taken.
     taken: u64,
+    /// Byte queue limits, where the driver has them.
+    bql: Option<Box<Bql>>,
     counters: Counters,
     /// How long the wire takes for what the card's own buffer holds.
     buffered: Time,
@@ -59,6 +63,7 @@ impl TxRing {
             finishes: VecDeque::new(),
             held: 0,
             taken: 0,
+            bql: host.bql.then(|| Box::new(Bql::new(host.hz))),
             counters: Counters::new(samples),
             buffered: rate.time_for(largest.into()) + CARD_AHEAD,
             sent: Tally::new(samples),
@@ -68,7 +73,8 @@ impl TxRing {
     /// Whether an skb of `segments` may enter now; nothing waits in front of it.
     pub(super) fn has_room(&mut self, now: Time, segments: u64) -> bool {
         self.free(now.0);
-        self.held == 0 || self.held + segments <= self.size
+        let open = self.bql.as_ref().is_none_or(|bql| !bql.is_stopped());
+        open && (self.held == 0 || self.held + segments <= self.size)
     }
 
     /// When an skb of `segments` that is taken now moves in. From here on the ring is kept as it
@@ -83,11 +89,18 @@ impl TxRing {
             entry = entry.max(head.first + (wait_for - 1) * head.spacing);
             self.free(entry);
         }
+        while let Some(done) = self.bql.as_ref().and_then(|bql| bql.next_chance()) {
+            entry = done;
+            self.free(entry);
+        }
         entry
     }
 
     /// Forgets what has left by `now`.
     pub(super) fn free(&mut self, now: u64) {
+        if let Some(bql) = &mut self.bql {
+            bql.complete(now);
+        }
         while let Some(run) = self.finishes.front_mut() {
             if run.first > now {
                 return;
@@ -122,6 +135,9 @@ impl TxRing {
             self.finishes.push_back(Finishes { first, spacing: service, count });
             append(out, leaving);
         }
+        if let Some(bql) = &mut self.bql {
+            bql.enter(skb.iter().map(counted).sum(), self.wire_free);
+        }
     }
 
     /// Whether each of these packets finds the ring empty and the wire free.
@@ -139,6 +155,13 @@ impl TxRing {
         self.wire_free = self.last_entry + service;
         self.held = u64::from(count);
         self.finishes.push_back(Finishes { first: done.0, spacing, count });
+        if let Some(bql) = &mut self.bql {
+            let bytes = counted(&packets.part(0, 1));
+            for at in (0..count).map(|i| packets.time(i).0) {
+                bql.complete(at);
+                bql.enter(bytes, at + service);
+            }
+        }
         self.counters.peaks.reach_at_each(packets, 1);
         self.counters.entered.add(first, spacing, count, ip_len);
         self.counters.left.add(done, spacing, count, ip_len);
@@ -170,4 +193,9 @@ impl TxRing {
         self.sent.advance(now);
         StageSample { busy_ns: self.sent.work(now), ..self.counters.sample(now) }
     }
+}
+
+/// Bytes that the driver counts of segments: with the Ethernet header of each, as cards are told that split an skb.
+fn counted(segments: &Train) -> u64 {
+    u64::from(segments.count) * u64::from(segments.ip_len + Framing::Ethernet.overhead())
 }

@@ -54,6 +54,7 @@ pub fn host() -> Host {
         qdisc: Qdisc::PfifoFast,
         qdisc_limit: 1000,
         tx_ring: 256,
+        bql: false,
         rx_ring: 256,
         nic_rate: Rate::gbit(10),
         coalesce: Time::ZERO,

@@ -35,6 +35,11 @@ fn compare(config: &Config) -> Result<(), String> {
     if done.paced > 0 {
         show(&SEEN, "waits for its pace");
     }
+    for (what, often) in ["stopped by its limit", "a smaller limit"].into_iter().zip(done.limited) {
+        if often > 1 {
+            show(&SEEN, what);
+        }
+    }
     let last = told.flows().filter(|sample| sample.time == config.end);
     let lively = last.filter(|sample| sample.segments_delivered > 50);
     let ways = lively.map(|sample| config.flows[usize::from(sample.flow)].direction);
@@ -94,7 +99,9 @@ fn trains_tell_what_packets_tell() {
     let drops = places.map(|place| format!("dropped by {place}"));
     let elements = KINDS.iter().map(|kind| format!("a {kind}"));
     let few = kinds.map(|kind| kind.name().to_string()).chain(drops).chain(elements);
-    let more = ["more than 100 segments", "marked", "waits for its pace", "data both ways"];
+    let more = ["more than 100 segments", "marked", "waits for its pace", "data both ways"]
+        .into_iter()
+        .chain(["stopped by its limit", "a smaller limit"]);
     for what in few.chain(more.map(String::from)) {
         assert!(seen.get(&what).is_some_and(|&cases| cases >= 20), "hardly any {what}: {seen:?}");
     }

@@ -7,6 +7,7 @@
 //! second time.
 
 mod agenda;
+mod bql;
 mod counter;
 mod cpu;
 mod element;
@@ -75,6 +76,8 @@ pub struct Done {
     pub pauses: u64,
     /// Times that TCP went on at its pace.
     pub paced: u64,
+    /// How often byte queue limits stopped a ring, and became smaller.
+    pub limited: [u64; 2],
 }
 
 /// Runs `config` to its end.
@@ -104,6 +107,7 @@ pub fn run(config: &Config, sink: &mut dyn Sink) -> Done {
         locked_timers: [sum(|h| h.locked_timers), sum(|h| h.locked_delacks)],
         pauses: sum(|h| h.pauses),
         paced: sum(|h| h.paced),
+        limited: [0, 1].map(|what| hosts.into_iter().map(|h| h.transmit.limited()[what]).sum()),
     }
 }
 

@@ -4,6 +4,7 @@
 //! host feeds this queue, so it may be advanced up to that time to see whether the skb is taken.
 
 use super::agenda::{Agenda, Happening, Side};
+use super::bql::{self, Bql};
 use super::counter::{Busy, Change, Counter};
 use super::late::{Late, Skb};
 use super::packet::Packet;
@@ -25,6 +26,9 @@ pub struct Transmit {
     /// Segments with a descriptor; the first one is on the wire until the time in `done`.
     ring: VecDeque<Packet>,
     done: Option<Time>,
+    /// Byte queue limits, and what was sent of an skb that is not whole on the wire.
+    bql: Option<Bql>,
+    sent_of_skb: u32,
     /// skbs offered.
     skbs: u32,
     /// Bytes that the card holds itself: the largest skb's on the wire.
@@ -62,6 +66,8 @@ impl Transmit {
             qdisc: VecDeque::new(),
             ring: VecDeque::new(),
             done: None,
+            bql: host.bql.then(|| Bql::new(host.hz)),
+            sent_of_skb: 0,
             skbs: 0,
             qdisc_counter: Counter::default(),
             ring_counter: Counter::default(),
@@ -112,7 +118,8 @@ impl Transmit {
         let mut change = Change::default();
         loop {
             let (waiting, size) = (self.ring.len(), self.ring_size);
-            let fits = |segments| waiting == 0 || waiting + segments <= size;
+            let open = self.is_open();
+            let fits = |segments| open && (waiting == 0 || waiting + segments <= size);
             let next = self.late.as_mut().and_then(|late| late.pop(now, fits));
             let Some(skb) = next else { break };
             change.left += 1;
@@ -131,10 +138,18 @@ impl Transmit {
     }
 
     fn fits(&self, segments: usize) -> bool {
-        self.ring.is_empty() || self.ring.len() + segments <= self.ring_size
+        self.is_open() && (self.ring.is_empty() || self.ring.len() + segments <= self.ring_size)
+    }
+
+    /// Whether byte queue limits let an skb in.
+    fn is_open(&self) -> bool {
+        self.bql.as_ref().is_none_or(|bql| bql.open)
     }
 
     fn enter_ring(&mut self, now: Time, skb: Vec<Packet>, agenda: &mut Agenda) {
+        if let Some(bql) = &mut self.bql {
+            bql.enter(bytes(&skb) + skb.len() as u32 * bql::HEADER);
+        }
         for segment in skb {
             self.ring_counter.enter(now, segment.ip_len);
             self.ring.push_back(segment);
@@ -181,6 +196,7 @@ impl Transmit {
         self.done = None;
         let segment = self.ring.pop_front().expect("it was on the wire");
         self.ring_counter.leave(done, segment.ip_len);
+        self.complete(done, &segment);
         agenda.add(done, Happening::Arrival(self.side, 0, segment));
         while let Some(skb) = self.qdisc.front()
             && self.fits(skb.len())
@@ -195,6 +211,18 @@ impl Transmit {
         self.start(done, agenda);
     }
 
+    /// The skb whose last segment this is has been sent.
+    fn complete(&mut self, done: Time, segment: &Packet) {
+        self.sent_of_skb += segment.ip_len + bql::HEADER;
+        if self.ring.front().is_some_and(|next| next.skb == segment.skb) {
+            return;
+        }
+        let bytes = std::mem::take(&mut self.sent_of_skb);
+        if let Some(bql) = &mut self.bql {
+            bql.sent(done, bytes);
+        }
+    }
+
     /// When no more of the skbs offered will be left to put on the wire than the card holds itself.
     pub fn last_leaves(&self, offered: Time) -> Time {
         let wire =
@@ -203,6 +231,11 @@ impl Transmit {
         let now = self.done.expect("it is on its way");
         let sent = waiting.fold(now, |at, segment| at + wire(segment));
         offered.max(sent.saturating_sub(self.rate.time_for(self.buffer.into()) + Time(4_000)))
+    }
+
+    /// How often byte queue limits stopped the ring, and became smaller.
+    pub fn limited(&self) -> [u64; 2] {
+        self.bql.as_ref().map_or([0; 2], |bql| bql.happened)
     }
 
     /// Sizes of qdisc and ring.

@@ -32,6 +32,7 @@ pub fn host() -> impl Strategy<Value = Host> {
                 qdisc: Qdisc::PfifoFast,
                 qdisc_limit: sizes.0 as u32,
                 tx_ring: sizes.1 as u32,
+                bql: false,
                 rx_ring: sizes.2 as u32,
                 nic_rate: Rate(nic_rate),
                 coalesce,

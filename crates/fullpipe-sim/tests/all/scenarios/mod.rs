@@ -51,6 +51,7 @@ pub fn config(size: Size) -> impl Strategy<Value = Config> {
             let mut config =
                 Config { seed, end, sample, mtu, forward, back, sender, receiver, flows };
             fit(&mut config, size, times);
+            (config.sender.bql, config.receiver.bql) = (seed >> 12 & 1 == 1, seed >> 13 & 1 == 1);
             config
         },
     )
