@@ -177,6 +177,7 @@ fn host(host: &written::Host, path: Option<&Path>, cx: &mut Context) -> Option<H
         tso: value(&host.tso).unwrap_or(kernel.tso),
         qdisc,
         tx_ring: value(&host.tx_ring).map_or(kernel.ring, |n| n.0 as u32),
+        bql: value(&host.bql)?,
         rx_ring: value(&host.rx_ring).map_or(kernel.ring, |n| n.0 as u32),
         nic_rate: value(&host.nic_rate).map_or(nic, |rate| Rate(rate.0)),
         coalesce: Time::ns(value(&host.coalesce)?.0),

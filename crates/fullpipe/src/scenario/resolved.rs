@@ -111,6 +111,9 @@ pub struct Host {
     /// Transmit ring, descriptors.
     #[serde(serialize_with = "show::descriptors")]
     pub tx_ring: u32,
+    /// Byte queue limits of the driver.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub bql: bool,
     /// Receive ring, descriptors.
     #[serde(serialize_with = "show::descriptors")]
     pub rx_ring: u32,

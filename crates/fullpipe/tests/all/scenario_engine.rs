@@ -44,6 +44,7 @@ timestamps = false
 tso = false
 qdisc = { limit = "18 packets" }
 tx_ring = "19 descriptors"
+bql = true
 rx_ring = "20 descriptors"
 nic_rate = "21Mbit"
 coalesce = "22us"
@@ -103,6 +104,7 @@ fn hosts_arrive() {
     assert_eq!((host.kernel.as_str(), host.hz), ("2.6.20", 1000));
     assert!(!host.timestamps && !host.tso);
     assert_eq!((host.qdisc_limit, host.tx_ring, host.rx_ring), (18, 19, 20));
+    assert!(host.bql && !config.receiver.bql);
     assert_eq!((host.nic_rate, host.coalesce), (Rate::mbit(21), Time::us(22)));
     assert_eq!(host.receive_path, ReceivePath::NetifRx);
     let cpu = host.cpu;

@@ -35,7 +35,7 @@ fn host(host: &Host, mtu: u32) -> config::Host {
         qdisc: qdisc(host, mtu),
         qdisc_limit: host.qdisc.limit(),
         tx_ring: host.tx_ring,
-        bql: false,
+        bql: host.bql,
         rx_ring: host.rx_ring,
         nic_rate: host.nic_rate,
         coalesce: host.coalesce,

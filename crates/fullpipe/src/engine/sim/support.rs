@@ -2,8 +2,11 @@
 
 use crate::engine::Support;
 use crate::scenario::{Discipline, Element, Flow, Host, QdiscKind, Resolved};
-use fullpipe_sim::cc;
+use fullpipe_sim::cc::{self, KernelVersion};
 use fullpipe_sim::tcp::{ecn, options, profile};
+
+/// The first kernel with lib/dynamic_queue_limits.c.
+const BQL_SINCE: &str = "3.3";
 
 /// The keys of `run` that it refuses.
 pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
@@ -108,7 +111,15 @@ fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
         );
         (format!("{key}.qdisc.kind"), Support::Substituted(what))
     });
-    qdisc.into_iter().chain(sysctls).collect()
+    let has_bql = KernelVersion::parse(&host.kernel) >= KernelVersion::parse(BQL_SINCE);
+    let bql = (host.bql && !has_bql).then(|| {
+        let why = format!(
+            "Linux {} has no byte queue limits, {BQL_SINCE} and later have them",
+            host.kernel
+        );
+        refused(format!("{key}.bql"), why)
+    });
+    qdisc.into_iter().chain(bql).chain(sysctls).collect()
 }
 
 fn refused(key: String, why: String) -> (String, Support) {

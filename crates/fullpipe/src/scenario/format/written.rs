@@ -145,6 +145,8 @@ group! {
         qdisc: Qdisc, Empty;
         /// Transmit ring.
         tx_ring: Ring, Absent("as the kernel profile");
+        /// Byte queue limits (BQL) of the driver: the transmit ring takes about as many bytes as keep the wire busy, what is more waits in the qdisc. From Linux 3.3 on.
+        bql: bool, Is("false");
         /// Receive ring.
         rx_ring: Ring, Absent("as the kernel profile");
         /// Line rate of the card, counted as on an Ethernet wire.

@@ -24,6 +24,21 @@ fn the_simulator_refuses_disciplines_that_it_does_not_have() {
     assert_eq!(key, "hosts.sender.qdisc.kind");
 }
 
+/// Byte queue limits came with Linux 3.3.
+#[test]
+fn the_simulator_refuses_byte_queue_limits_of_kernels_that_had_none() {
+    let engine = engine::find("sim").expect("an engine");
+    let said = |kernel: &str| {
+        let kernel = format!("hosts.receiver.kernel={kernel}");
+        engine.support(&resolved(&[&kernel, "hosts.receiver.bql=true"]))
+    };
+    assert_eq!(said("3.14"), []);
+    assert_eq!(said("6.12"), []);
+    let why = "Linux 2.6.32 has no byte queue limits, 3.3 and later have them";
+    let refused = Support::Refused(why.into());
+    assert_eq!(said("2.6.32"), [("hosts.receiver.bql".to_string(), refused)]);
+}
+
 #[test]
 fn what_an_element_does_that_linux_cannot_is_refused() {
     let cases = [
@@ -184,6 +199,11 @@ fn what_it_cannot_do_is_said_by_key() {
         (
             "hosts.sender.nic_rate=900Mbit",
             "hosts.sender.tx_ring: substituted: all that waits for the card is in the qdisc",
+        ),
+        (
+            "hosts.sender.bql=true",
+            "hosts.sender.bql: refused: its card is a queue discipline, which has no byte queue limits; --engine sim has \
+             them",
         ),
         ("report.sample=50us", "report.sample: refused: samples are at least 0.1 ms apart"),
     ];

@@ -24,6 +24,11 @@ pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut 
     if !host.behaviour.is_empty() {
         answers.push(refused(&format!("{key}.behaviour"), "a genuine kernel behaves as it does"));
     }
+    if host.bql {
+        let why =
+            "its card is a queue discipline, which has no byte queue limits; --engine sim has them";
+        answers.push(refused(&format!("{key}.bql"), why));
+    }
     for name in host.sysctl.missing_in(family.name()) {
         let why = format!("Linux {family} does not have it");
         answers.push(refused(&format!("{key}.sysctl.{name}"), &why));
