@@ -1,5 +1,6 @@
 //! Compressed SACKs: of segments beyond a hole the first three are acknowledged at once, the others
-//! together.
+//! together. Their timer fires at the end of its slack, or before that with another one of the softirq's (Linux 6.12
+//! `hrtimer_start_range_ns`, `hrtimer_run_softirq`): so where several flows hold ACKs these go together.
 //!
 //! Source: Linux 4.18 and 6.12 `__tcp_ack_snd_check`, `tcp_compressed_ack_kick`, `tcp_event_ack_sent`.
 
@@ -9,9 +10,10 @@ use crate::units::Time;
 const AT_ONCE: u32 = 3;
 /// `tcp_comp_sack_nr`: most ACKs that one stands for.
 const MOST: u32 = 44;
-/// `tcp_comp_sack_delay_ns`, `tcp_comp_sack_slack_ns`: longest wait, and how late its end may be noticed.
+/// `tcp_comp_sack_delay_ns`: the longest wait.
 const LONGEST: Time = Time::ms(1);
-const SLACK: Time = Time::us(100);
+/// `tcp_comp_sack_slack_ns`: how late its end may be noticed.
+pub const SLACK: Time = Time::us(100);
 /// Of an RTT, the share that is waited.
 const SHARE: u64 = 20;
 
@@ -58,9 +60,9 @@ impl Compressed {
         (self.held, self.due) = (0, None);
     }
 
-    /// Whether an ACK is due.
+    /// Whether an ACK may go: the wait is over, whether its end has been noticed by itself or not.
     pub(super) fn is_due(&self, now: Time) -> bool {
-        self.held > 0 && self.due.is_some_and(|due| due <= now)
+        self.held > 0 && self.due.is_some_and(|due| due <= now + SLACK)
     }
 }
 

@@ -4,7 +4,7 @@ pub mod ack_policy;
 pub mod autotune;
 pub mod behaviour;
 mod choices;
-mod compressed;
+pub mod compressed;
 mod control;
 pub mod counters;
 mod deferral;

@@ -204,10 +204,16 @@ impl Host {
         match self.timers.pop(now) {
             None => {}
             Some(Due::Qdisc) => self.wake_qdisc(now, shared),
-            Some(Due::Flow(flow, timer @ (Timer::Delayed | Timer::Compressed | Timer::Reader))) => {
+            Some(Due::Flow(_, Timer::Compressed)) => self.fire_expired(now, shared),
+            Some(Due::Flow(flow, timer @ (Timer::Delayed | Timer::Reader))) => {
                 self.on_receiving_timer(flow, timer, now, shared);
             }
-            Some(Due::Flow(flow, timer)) => self.on_sending_timer(flow, timer, now, shared),
+            Some(Due::Flow(flow, timer)) => {
+                self.on_sending_timer(flow, timer, now, shared);
+                if timer == Timer::Pacing {
+                    self.fire_expired(now, shared);
+                }
+            }
         }
     }
 

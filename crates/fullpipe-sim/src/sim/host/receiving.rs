@@ -260,7 +260,7 @@ impl Host {
             self.runnable.push_back(Process::Reader(flow));
         }
         self.timers.set(flow, Timer::Delayed, state.tcp.acks.fires);
-        self.timers.set(flow, Timer::Compressed, state.tcp.compressed_due());
+        self.timers.set_compressed(flow, state.tcp.compressed_due());
         self.timers.set(flow, Timer::Reader, state.works_until);
     }
 
@@ -291,6 +291,13 @@ impl Host {
             self.send_ack(flow, cpu, ack, shared);
         }
         self.after_receiving(flow);
+    }
+
+    /// A timer of the softirq's has fired at `now`: those of held ACKs that may do so with it.
+    pub(super) fn fire_expired(&mut self, now: Time, shared: &mut Shared) {
+        while let Some(flow) = self.timers.expired(now) {
+            self.on_receiving_timer(flow, Timer::Compressed, now, shared);
+        }
     }
 
     /// It is this reader's turn: it reads, or begins to where that takes time.

@@ -1,8 +1,11 @@
 //! The timers of a host: those of its flows, and its qdisc's.
 
 use crate::sim::clock::{Clockwork, Timers};
+use crate::tcp::compressed::SLACK;
 use crate::tcp::profile::TimerWheel;
 use crate::units::Time;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
 
 /// What a timer of a flow is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,13 +58,22 @@ pub(super) struct HostTimers {
     wheel: TimerWheel,
     /// The number of the qdisc's, behind those of the flows.
     qdisc: usize,
+    /// When each flow's held ACKs go at the latest; never, if there are none. And those flows by that time.
+    compressed: Vec<Time>,
+    by_latest: BTreeSet<(Time, usize)>,
 }
 
 impl HostTimers {
     /// Those of a host with so many flows, none of which runs; `wheel` is its kernel's.
     pub(super) fn new(flows: usize, wheel: TimerWheel) -> HostTimers {
         let qdisc = flows * ALL.len();
-        HostTimers { timers: Timers::new(qdisc + 1), wheel, qdisc }
+        HostTimers {
+            timers: Timers::new(qdisc + 1),
+            wheel,
+            qdisc,
+            compressed: alloc::vec![Time::NEVER; flows],
+            by_latest: BTreeSet::new(),
+        }
     }
 
     /// A flow's timer is due at `due`, or stopped. One that is due then already stays in its place.
@@ -72,6 +84,25 @@ impl HostTimers {
             _ => Clockwork::Own,
         };
         self.timers.set(flow * ALL.len() + timer as usize, due, by);
+    }
+
+    /// As [`HostTimers::set`] for a flow's held ACKs.
+    #[inline]
+    pub(super) fn set_compressed(&mut self, flow: usize, latest: Option<Time>) {
+        let time = latest.unwrap_or(Time::NEVER);
+        if self.compressed[flow] != time {
+            self.by_latest.remove(&(self.compressed[flow], flow));
+            self.compressed[flow] = time;
+            self.by_latest.extend(latest.map(|time| (time, flow)));
+            self.set(flow, Timer::Compressed, latest);
+        }
+    }
+
+    /// A flow whose held ACKs may go at `now`, the one whose would have to go first, when a timer like theirs fires: each of
+    /// them that may fires with it (Linux 6.12 `hrtimer_run_softirq`).
+    pub(super) fn expired(&self, now: Time) -> Option<usize> {
+        let &(latest, flow) = self.by_latest.first()?;
+        (latest <= now + SLACK).then_some(flow)
     }
 
     /// The same of the qdisc's.

@@ -64,12 +64,12 @@ impl Receiver {
         }
     }
 
-    /// When compressed ACKs are due.
+    /// When compressed ACKs are due at the latest; [`SLACK`](super::super::compressed::SLACK) earlier they may go.
     pub fn compressed_due(&self) -> Option<Time> {
         self.compressed.due
     }
 
-    /// They are: one ACK for all of them (tcp_compressed_ack_kick). This timer does not look at the clock: the ACK bears the
+    /// Their timer fires: one ACK for all of them (tcp_compressed_ack_kick). This timer does not look at the clock: the ACK bears the
     /// time of what came last.
     pub fn on_compressed_timer(&mut self, now: Time) -> Option<Ack> {
         self.compressed.is_due(now).then(|| self.make_ack())

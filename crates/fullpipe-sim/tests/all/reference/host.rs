@@ -94,6 +94,7 @@ pub struct Host {
     pub locked_delacks: u64,
     pub pauses: u64,
     pub paced: u64,
+    pub fired_together: u64,
 }
 
 impl Host {
@@ -131,6 +132,7 @@ impl Host {
             locked_delacks: 0,
             pauses: 0,
             paced: 0,
+            fired_together: 0,
             host: host.clone(),
         }
     }
@@ -167,8 +169,11 @@ impl Host {
         let (flow, which) = (number / TIMERS, number % TIMERS);
         if which < receiving::DELAYED {
             self.sending_timer(flow, which, now, cx);
-        } else {
+        } else if which != receiving::COMPRESSED {
             self.receiving_timer(flow, which, now, cx);
+        }
+        if which == receiving::COMPRESSED || which == sending::PACE {
+            self.fire_within_slack(now, cx);
         }
     }
 

@@ -76,6 +76,8 @@ pub struct Done {
     pub pauses: u64,
     /// Times that TCP went on at its pace.
     pub paced: u64,
+    /// Timers of held ACKs that fired before their last moment, with another.
+    pub fired_together: u64,
     /// How often byte queue limits stopped a ring, and became smaller.
     pub limited: [u64; 2],
 }
@@ -107,6 +109,7 @@ pub fn run(config: &Config, sink: &mut dyn Sink) -> Done {
         locked_timers: [sum(|h| h.locked_timers), sum(|h| h.locked_delacks)],
         pauses: sum(|h| h.pauses),
         paced: sum(|h| h.paced),
+        fired_together: sum(|h| h.fired_together),
         limited: [0, 1].map(|what| hosts.into_iter().map(|h| h.transmit.limited()[what]).sum()),
     }
 }

@@ -16,6 +16,8 @@ use std::collections::VecDeque;
 pub const DELAYED: usize = 5;
 pub const COMPRESSED: usize = 6;
 pub const READER: usize = 7;
+/// How much later than it may the timer of held ACKs fires, where no other one fires (tcp_comp_sack_slack_ns).
+const SLACK: Time = Time::us(100);
 
 /// A flow here.
 pub struct ReceivingFlow {
@@ -131,6 +133,19 @@ impl Host {
         self.timers.set(timer(flow, DELAYED), state.tcp.acks.fires, Some(self.wheel));
         self.timers.set(timer(flow, COMPRESSED), state.tcp.compressed_due(), None);
         self.timers.set(timer(flow, READER), state.works_until, None);
+    }
+
+    /// The softirq for timers runs: held ACKs that may go do, in the order of their last moments.
+    pub fn fire_within_slack(&mut self, now: Time, cx: &mut Context) {
+        let latest =
+            |(&flow, f): (&usize, &ReceivingFlow)| f.tcp.compressed_due().map(|at| (at, flow));
+        let mut held: Vec<_> = self.receives.iter().filter_map(latest).collect();
+        held.retain(|(at, _)| *at <= now + SLACK);
+        held.sort();
+        for (at, flow) in held {
+            self.fired_together += u64::from(at > now);
+            self.receiving_timer(flow, COMPRESSED, now, cx);
+        }
     }
 
     pub fn receiving_timer(&mut self, flow: usize, which: usize, now: Time, cx: &mut Context) {
