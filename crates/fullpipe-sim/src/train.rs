@@ -9,8 +9,11 @@ pub fn come_by(first: u64, spacing: u64, count: u32, now: u64) -> u32 {
     if since < spacing {
         return count.min(1);
     }
-    let all = u64::from(count);
-    since.checked_div(spacing).map_or(all, |n| (n + 1).min(all)) as u32
+    // Most often all of them, which needs no division.
+    if since >= spacing.saturating_mul(u64::from(count.saturating_sub(1))) {
+        return count;
+    }
+    (since / spacing + 1) as u32
 }
 
 /// The spacing of `count` events, the last of them at `last`, with `next_count` more from `next` on, which

@@ -195,18 +195,18 @@ impl Receiver {
 
     /// A segment (without data and FIN: a window probe); the ACK that it causes at once.
     pub fn on_segment(&mut self, now: Time, segment: Segment) -> Option<Ack> {
-        match self.take(now, segment) {
+        match self.take(now, &segment) {
             Taken::Ack(ack) => Some(ack),
             Taken::Asks(filled) => self.ack_or_delay(now, filled),
         }
     }
 
     /// The same up to the moment at which the other way of the connection goes on.
-    pub fn take(&mut self, now: Time, segment: Segment) -> Taken {
-        let Segment { seq, len, tsval, .. } = segment;
+    pub fn take(&mut self, now: Time, segment: &Segment) -> Taken {
+        let Segment { seq, len, tsval, .. } = *segment;
         let end = segment.end();
         self.tick(now);
-        self.measure_echo(&segment);
+        self.measure_echo(segment);
         if end == seq {
             // It lies before the window: tcp_send_dupack, and nothing more.
             return Taken::Ack(self.make_ack());
@@ -237,14 +237,14 @@ impl Receiver {
             return Taken::Ack(self.ack_in_quick_mode());
         }
         if !next {
-            return self.take_out_of_order(&segment);
+            return self.take_out_of_order(segment);
         }
         let had_hole = !self.out_of_order.is_empty();
         self.tell_duplicate(seq, self.rcv_nxt);
         self.take_in_order(end, segment.fin);
         // While what lies behind a hole that this fills has the memory that it had there.
         if len > 0 {
-            self.follow_data(now, &segment);
+            self.follow_data(now, segment);
         }
         self.take_behind_hole(segment.fin);
         let filled = had_hole && self.out_of_order.is_empty();

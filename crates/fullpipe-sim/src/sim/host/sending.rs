@@ -176,14 +176,15 @@ impl Host {
             shared.hear_and_settle(packet);
             cpu = self.on_syn_ack(flow, packet, cpu, now, shared);
         } else {
-            let Some(ack) = shared.acks.take(flow, packet.number) else { return cpu };
+            let ack = shared.acks.take(flow, packet.number);
+            let Some(ack) = &ack else { return cpu };
             if let Some(half) = shared.halves[flow] {
                 self.receives[half].tcp.hear_timestamp(ack.tsval);
             }
             if self.sends[flow].locked {
-                self.sends[flow].backlog.push_back((ack, packet.serial));
+                self.sends[flow].backlog.push_back((*ack, packet.serial));
             } else {
-                let work = |f: &mut SendingFlow, p: &mut Port| f.on_ack(&ack, packet.serial, p);
+                let work = |f: &mut SendingFlow, p: &mut Port| f.on_ack(ack, packet.serial, p);
                 cpu = self.in_softirq(flow, cpu, shared, now, work);
             }
         }
