@@ -217,8 +217,9 @@ impl Peaks {
             let now = train.time(at);
             let Line { others, leaving } = line(now);
             self.reach(now, others.wrapping_add(u64::from(at) + 1));
-            if at + 1 == train.count {
-                return;
+            if at + 2 >= train.count {
+                at += 1;
+                continue;
             }
             let (until, falls) =
                 leaving.map_or((u64::MAX, false), |leaving| leaving.trend(now, train.spacing));

@@ -141,6 +141,7 @@ impl Train {
     }
 
     /// Appends `next` if it continues this train exactly; returns whether it did.
+    #[inline]
     pub fn extend(&mut self, next: &Train) -> bool {
         let last = self.last();
         if next.first < last {
@@ -172,6 +173,7 @@ impl Train {
 }
 
 /// Adds a train to a list, joining it to the last one where it continues it.
+#[inline]
 pub fn append(list: &mut alloc::vec::Vec<Train>, train: Train) {
     if !list.last_mut().is_some_and(|last| last.extend(&train)) {
         list.push(train);

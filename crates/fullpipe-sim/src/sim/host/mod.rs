@@ -22,6 +22,7 @@ use crate::path::host::transmit::{Gone, Transmit};
 use crate::tally::Samples;
 use crate::tcp::behaviour::profile_of;
 use crate::tcp::metrics::Metrics;
+use crate::tcp::profile::SharedProfile;
 use crate::train::Train;
 use crate::units::Time;
 use alloc::collections::VecDeque;
@@ -83,6 +84,7 @@ impl Host {
         let known =
             |host, side: Side| profile_of(host).map_err(|e| format!("hosts.{}: {e}", side.name()));
         let (profile, peers) = (known(host, side)?, known(peer, side.other())?);
+        let profile = SharedProfile::from(&profile);
         let timers = HostTimers::new(config.flows.len(), profile.timer_wheel);
         let mut new = Host {
             side,

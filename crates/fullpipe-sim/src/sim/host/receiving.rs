@@ -13,7 +13,7 @@ use crate::sim::capture::What;
 use crate::sim::port::Port;
 use crate::sim::stretch::Side;
 use crate::sim::{Shared, copy_time};
-use crate::tcp::profile::Profile;
+use crate::tcp::profile::SharedProfile;
 use crate::tcp::receiver::{Receiver, Taken};
 use crate::tcp::{Ack, Segment, ecn};
 use crate::trace::EventKind;
@@ -56,7 +56,7 @@ pub(super) struct Reading {
 
 /// The ends of the flows that `host`, which is on this side, receives.
 pub(super) fn receiving_ends(
-    (host, profile, side): (&config::Host, &Profile, Side),
+    (host, profile, side): (&config::Host, &SharedProfile, Side),
     config: &Config,
     mss: u32,
 ) -> Ends<ReceivingFlow> {
@@ -68,7 +68,11 @@ pub(super) fn receiving_ends(
 }
 
 impl ReceivingFlow {
-    fn new(flow: &Flow, (host, profile): (&config::Host, &Profile), mss: u32) -> ReceivingFlow {
+    fn new(
+        flow: &Flow,
+        (host, profile): (&config::Host, &SharedProfile),
+        mss: u32,
+    ) -> ReceivingFlow {
         let tcp = match flow.answers {
             Some(_) => Receiver::of_connecting(profile, host, mss, flow.rcvbuf),
             None => Receiver::new(profile, host, mss, flow.rcvbuf),

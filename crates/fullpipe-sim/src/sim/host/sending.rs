@@ -20,7 +20,7 @@ use crate::sim::capture::What;
 use crate::sim::clock::LimitClock;
 use crate::sim::port::Port;
 use crate::sim::stretch::Side;
-use crate::tcp::profile::{LockedTimers, Profile};
+use crate::tcp::profile::{LockedTimers, SharedProfile};
 use crate::tcp::sender::{Sender, Writer};
 use crate::tcp::{Ack, ecn};
 use crate::trace::EventKind;
@@ -81,7 +81,7 @@ pub(super) struct Copying {
 
 /// The ends of the flows that `host`, which is on this side, sends.
 pub(super) fn sending_ends(
-    (host, profile, side): (&config::Host, &Profile, Side),
+    (host, profile, side): (&config::Host, &SharedProfile, Side),
     config: &Config,
     mss: u32,
 ) -> Result<Ends<SendingFlow>, String> {
@@ -354,7 +354,7 @@ fn twentieth_of_a_second(host: &config::Host) -> Time {
 impl SendingFlow {
     fn new(
         flow: &Flow,
-        (host, profile): (&config::Host, &Profile),
+        (host, profile): (&config::Host, &SharedProfile),
         seed: u64,
         mss: u32,
     ) -> Result<SendingFlow, String> {
