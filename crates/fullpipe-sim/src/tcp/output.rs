@@ -218,9 +218,10 @@ impl Sender {
         self.heed_congestion(out);
         self.snd_nxt = self.queue.send(seq, stamp, self.mss);
         // A FIN alone is a packet, but not one of data.
-        self.counters.segments_sent += u64::from(len.div_ceil(self.mss));
+        let with_data = len.div_ceil(self.mss);
+        self.counters.segments_sent += u64::from(with_data);
         self.pace(len);
-        let segments = len.div_ceil(self.mss).max(1);
+        let segments = with_data.max(1);
         let first = self.board.packets_out == 0;
         self.board.packets_out += segments;
         self.count_prr_out(segments);

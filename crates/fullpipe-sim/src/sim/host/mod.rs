@@ -237,10 +237,14 @@ impl Host {
     }
 
     /// Notes what left a qdisc in which things wait, and when it is to be woken.
+    #[inline]
     fn follow_qdisc(&mut self, gone: Vec<Gone>) {
-        if !self.out.transmit.holds() {
-            return;
+        if self.out.transmit.holds() {
+            self.follow_held(gone);
         }
+    }
+
+    fn follow_held(&mut self, gone: Vec<Gone>) {
         for Gone { tag, free_at, .. } in gone {
             let flow = usize::from(tag.flow);
             if let Some(state) = self.sends.get_mut(flow) {
