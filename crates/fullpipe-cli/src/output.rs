@@ -4,8 +4,10 @@
 use crate::failure::Failure;
 use fullpipe::report::terminal::Style;
 use serde::Serialize;
-use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, ErrorKind, IsTerminal, Write};
 use std::os::fd::AsFd;
+use std::path::Path;
 
 /// Where results go and how they may look.
 pub struct Output {
@@ -58,6 +60,17 @@ impl Output {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Writes what a file holds.
+    ///
+    /// # Errors
+    /// As [`Output::print`], or the file cannot be read.
+    pub fn copy(&self, path: &Path) -> Result<(), Failure> {
+        let file = File::open(path)
+            .map_err(|e| Failure::environment(format!("cannot read {}", path.display()), e))?;
+        let mut file = BufReader::with_capacity(1 << 16, file);
+        self.write(|mut out| io::copy(&mut file, &mut out).map(|_| ()))
     }
 
     /// Writes one JSON document and a newline.

@@ -43,7 +43,8 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     interrupt::listen(STOPPING)?;
     captures.check()?;
     let Kept { document, failures, directory } = keep(&scenario, &engines, &captures, arguments)?;
-    if let Err(why) = show(&document, arguments.json, &captures, output) {
+    let summary = arguments.json.then(|| directory.join("summary.json"));
+    if let Err(why) = show(&document, summary.as_deref(), &captures, output) {
         return Err(with(failures, why));
     }
     if !arguments.quiet {
@@ -53,13 +54,19 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     judge(&document, failures, &directory)
 }
 
-/// Shows the result, on standard error where a capture has taken standard output.
-fn show(document: &Document, json: bool, captures: &Captures, out: &Output) -> Result<(), Failure> {
+/// Shows the result, on standard error where a capture has taken standard output; as JSON it is what stands in
+/// `summary` already.
+fn show(
+    document: &Document,
+    summary: Option<&Path>,
+    captures: &Captures,
+    out: &Output,
+) -> Result<(), Failure> {
     let text = |output: &Output| output.print(&terminal::render(document, output.style()));
-    match captures.take_stdout() {
-        true => text(&Output::on_stderr()),
-        false if json => out.json(document),
-        false => text(out),
+    match (captures.take_stdout(), summary) {
+        (true, _) => text(&Output::on_stderr()),
+        (false, Some(summary)) => out.copy(summary),
+        (false, None) => text(out),
     }
 }
 

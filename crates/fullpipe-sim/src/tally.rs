@@ -171,8 +171,9 @@ impl Samples {
 #[derive(Clone, Debug)]
 pub struct Peaks {
     samples: Samples,
-    /// Numbers of samples and the highest level before each.
+    /// Numbers of samples and the highest level before each, but for the last one.
     buckets: VecDeque<(u64, u64)>,
+    last: (u64, u64),
     /// The latest time that belongs to the last bucket.
     bucket_end: u64,
     level_at_last_sample: u64,
@@ -181,20 +182,23 @@ pub struct Peaks {
 impl Peaks {
     /// No level yet.
     pub fn new(samples: Samples) -> Peaks {
-        Peaks { samples, buckets: VecDeque::new(), bucket_end: 0, level_at_last_sample: 0 }
+        let buckets = VecDeque::new();
+        Peaks { samples, buckets, last: (0, 0), bucket_end: 0, level_at_last_sample: 0 }
     }
 
     /// `level` was reached at `time`; times do not go back.
+    #[inline]
     pub fn reach(&mut self, time: Time, level: u64) {
-        if time.0 <= self.bucket_end
-            && let Some((_, highest)) = self.buckets.back_mut()
-        {
-            *highest = level.max(*highest);
-            return;
+        if time.0 > self.bucket_end {
+            self.begin_bucket(time);
         }
+        self.last.1 = level.max(self.last.1);
+    }
+
+    fn begin_bucket(&mut self, time: Time) {
         let bucket = self.samples.number(time);
         self.bucket_end = self.samples.last_time(bucket);
-        self.buckets.push_back((bucket, level));
+        self.buckets.push_back(core::mem::replace(&mut self.last, (bucket, 0)));
     }
 
     /// `level` was reached at each packet of a train.
@@ -217,8 +221,9 @@ impl Peaks {
             let now = train.time(at);
             let Line { others, leaving } = line(now);
             self.reach(now, others.wrapping_add(u64::from(at) + 1));
-            if at + 1 == train.count {
-                return;
+            if at + 2 >= train.count {
+                at += 1;
+                continue;
             }
             let (until, falls) =
                 leaving.map_or((u64::MAX, false), |leaving| leaving.trend(now, train.spacing));
@@ -241,6 +246,9 @@ impl Peaks {
             }
             highest = highest.max(value);
             self.buckets.pop_front();
+        }
+        if self.last.0 <= bucket {
+            highest = highest.max(core::mem::take(&mut self.last.1));
         }
         self.level_at_last_sample = level;
         highest

@@ -9,8 +9,11 @@ pub fn come_by(first: u64, spacing: u64, count: u32, now: u64) -> u32 {
     if since < spacing {
         return count.min(1);
     }
-    let all = u64::from(count);
-    since.checked_div(spacing).map_or(all, |n| (n + 1).min(all)) as u32
+    // Most often all of them, which needs no division.
+    if since >= spacing.saturating_mul(u64::from(count.saturating_sub(1))) {
+        return count;
+    }
+    (since / spacing + 1) as u32
 }
 
 /// The spacing of `count` events, the last of them at `last`, with `next_count` more from `next` on, which
@@ -138,6 +141,7 @@ impl Train {
     }
 
     /// Appends `next` if it continues this train exactly; returns whether it did.
+    #[inline]
     pub fn extend(&mut self, next: &Train) -> bool {
         let last = self.last();
         if next.first < last {
@@ -169,6 +173,7 @@ impl Train {
 }
 
 /// Adds a train to a list, joining it to the last one where it continues it.
+#[inline]
 pub fn append(list: &mut alloc::vec::Vec<Train>, train: Train) {
     if !list.last_mut().is_some_and(|last| last.extend(&train)) {
         list.push(train);

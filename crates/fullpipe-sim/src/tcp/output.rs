@@ -11,7 +11,7 @@ use crate::cc::Event;
 
 /// What one call may send.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Push {
+pub(super) enum Push {
     /// All that is allowed.
     All,
     /// One skb (tcp_push_one).
@@ -55,7 +55,7 @@ impl Sender {
         let room = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
         let Some(head) = self.queue.head() else { return };
         let fits = u64::from(self.first_numbers(head)) <= room;
-        let sent = fits && self.send_head(head.min(self.mss), out);
+        let sent = fits && self.send_head(head.min(self.mss), Push::Probe, out);
         self.validate_after(sent.into(), false, out);
     }
 
@@ -91,7 +91,7 @@ impl Sender {
             }
             // It is cut first, and stays so if it may not go yet.
             self.queue.split_head(len);
-            if self.too_much_in_host(len, false, out) || !self.send_head(len, out) {
+            if self.too_much_in_host(len, false, out) || !self.send_head(len, push, out) {
                 return (sent, false);
             }
             if len == 0 || !len.is_multiple_of(self.mss) {
@@ -196,7 +196,7 @@ impl Sender {
     }
 
     /// Sends the first `len` bytes of the first unsent skb as an skb of their own; whether the host took it.
-    pub(super) fn send_head(&mut self, len: u32, out: &mut dyn Output) -> bool {
+    pub(super) fn send_head(&mut self, len: u32, push: Push, out: &mut dyn Output) -> bool {
         if self.profile.idle_restart == IdleRestart::Sending {
             self.restart_after_idle(self.jiffies(out.now()));
         }
@@ -204,11 +204,11 @@ impl Sender {
         let departs = self.depart(out.now());
         let stamp = self.stamp(departs);
         self.queue.split_head(len);
-        let (push, fin) = (self.queue.head_pushes(), self.queue.head_ends());
+        let (pushes, fin) = (self.queue.head_pushes(), self.queue.head_ends());
         let (ecn, cwr) = self.ecn.mark_new_data();
         let plain = self.transmission(seq, len, false, departs);
         self.note_data_sent(plain.len, out);
-        let skb = Transmission { push, fin, ecn, cwr, ..plain };
+        let skb = Transmission { push: pushes, fin, ecn, cwr, ..plain };
         if !out.transmit(skb) {
             self.counters.refused += 1;
             self.enter_cwr(out.now());
@@ -218,9 +218,10 @@ impl Sender {
         self.heed_congestion(out);
         self.snd_nxt = self.queue.send(seq, stamp, self.mss);
         // A FIN alone is a packet, but not one of data.
-        self.counters.segments_sent += u64::from(len.div_ceil(self.mss));
+        let with_data = len.div_ceil(self.mss);
+        self.counters.segments_sent += u64::from(with_data);
         self.pace(len);
-        let segments = len.div_ceil(self.mss).max(1);
+        let segments = with_data.max(1);
         let first = self.board.packets_out == 0;
         self.board.packets_out += segments;
         self.count_prr_out(segments);
@@ -228,17 +229,25 @@ impl Sender {
             // For one segment alone.
             self.recovery.frto_counter = 3;
         }
-        let probes = matches!(self.timer, Some((TimerKind::LossProbe, _)));
-        if probes && self.profile.probe_timeout == ProbeTimeout::Rack {
-            self.rearm_rto(true, out);
-        } else if first || self.timer.is_none() {
-            let timeout = self.rtt.timeout();
-            self.start_timer_at_pace(TimerKind::Retransmit, out.now(), timeout);
-        }
+        self.time_new_data(first, push, out);
         if self.profile.ack_order == AckOrder::CwndLast {
             // tcp_check_space, while cwnd is not used up.
             self.autotune_sndbuf();
         }
         true
+    }
+
+    /// tcp_event_new_data_sent: the timer of what was sent, the `first` in flight or not. The next probe takes the place
+    /// of one that runs when all has been sent (tcp_schedule_loss_probe); where none will, the timeout does.
+    fn time_new_data(&mut self, first: bool, push: Push, out: &dyn Output) {
+        let probes = matches!(self.timer, Some((TimerKind::LossProbe, _)));
+        if probes && self.profile.probe_timeout == ProbeTimeout::Rack {
+            if push != Push::All || !self.may_probe() {
+                self.rearm_rto(true, out);
+            }
+        } else if first || self.timer.is_none() {
+            let timeout = self.rtt.timeout();
+            self.start_timer_at_pace(TimerKind::Retransmit, out.now(), timeout);
+        }
     }
 }

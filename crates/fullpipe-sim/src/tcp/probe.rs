@@ -5,6 +5,7 @@
 //! a receiver whose window is smaller than a segment would never get one.
 
 use super::Output;
+use super::output::Push;
 use super::sender::{Sender, TimerKind};
 
 impl Sender {
@@ -59,7 +60,7 @@ impl Sender {
             self.pushed_seq = self.pushed_seq.max(self.snd_nxt + u64::from(len));
             // Once it is sent, the probes and their backoff are over.
             let backoff = core::mem::take(&mut self.rtt.backoff);
-            let sent = self.send_head(len, out);
+            let sent = self.send_head(len, Push::One, out);
             self.rtt.backoff = if sent { 0 } else { backoff };
             return sent;
         }

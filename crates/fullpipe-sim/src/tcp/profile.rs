@@ -6,6 +6,33 @@
 pub use super::choices::*;
 pub use super::profiles::{PROFILES, find};
 
+use alloc::rc::Rc;
+use core::ops::Deref;
+
+/// A profile that all flows of a host look at.
+#[derive(Clone, Debug)]
+pub struct SharedProfile(Rc<Profile>);
+
+impl Deref for SharedProfile {
+    type Target = Profile;
+
+    fn deref(&self) -> &Profile {
+        &self.0
+    }
+}
+
+impl From<&Profile> for SharedProfile {
+    fn from(profile: &Profile) -> SharedProfile {
+        SharedProfile(Rc::new(*profile))
+    }
+}
+
+impl From<&SharedProfile> for SharedProfile {
+    fn from(profile: &SharedProfile) -> SharedProfile {
+        profile.clone()
+    }
+}
+
 /// The behaviour of one kernel version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {

@@ -13,7 +13,7 @@ use super::autotune::RcvSpace;
 use super::compressed::Compressed;
 use super::ecn::{QUICKACKS, ReceiverEcn};
 use super::out_of_order::OutOfOrder;
-use super::profile::{Profile, RcvTuning, RttClock, RttSource};
+use super::profile::{Profile, RcvTuning, RttClock, RttSource, SharedProfile};
 use super::receive_queue::ReceiveQueue;
 use super::space::Space;
 use super::window::ReceiveWindow;
@@ -45,7 +45,7 @@ pub enum Taken {
 
 /// See the module's description. Sequence numbers count from the first data byte.
 pub struct Receiver {
-    profile: Profile,
+    profile: SharedProfile,
     /// SACK blocks that an ACK has room for; 0 without SACK.
     sack_room: usize,
     dsack: bool,
@@ -93,26 +93,33 @@ pub struct Receiver {
 
 impl Receiver {
     /// A connection that is accepted; `rcvbuf` is what setsockopt asked for.
-    pub fn new(profile: &Profile, host: &Host, mss: u32, rcvbuf: Option<u64>) -> Receiver {
-        let window = ReceiveWindow::new(&host.sysctl, profile, rcvbuf, mss);
+    pub fn new(
+        profile: impl Into<SharedProfile>,
+        host: &Host,
+        mss: u32,
+        rcvbuf: Option<u64>,
+    ) -> Receiver {
+        let profile = profile.into();
+        let window = ReceiveWindow::new(&host.sysctl, &profile, rcvbuf, mss);
         Receiver::with_window(window, profile, host, mss, rcvbuf.is_some())
     }
 
     /// The end that connects, whose data may be answered.
     pub fn of_connecting(
-        profile: &Profile,
+        profile: impl Into<SharedProfile>,
         host: &Host,
         mss: u32,
         rcvbuf: Option<u64>,
     ) -> Receiver {
+        let profile = profile.into();
         let option = headers(host.timestamps) - headers(false);
-        let window = ReceiveWindow::of_connecting(&host.sysctl, profile, rcvbuf, mss, option);
+        let window = ReceiveWindow::of_connecting(&host.sysctl, &profile, rcvbuf, mss, option);
         Receiver::with_window(window, profile, host, mss, rcvbuf.is_some())
     }
 
     fn with_window(
         window: ReceiveWindow,
-        profile: &Profile,
+        profile: SharedProfile,
         host: &Host,
         mss: u32,
         is_locked: bool,
@@ -120,7 +127,6 @@ impl Receiver {
         let space = RcvSpace::new(&host.sysctl, u64::from(mss), window.rcv_wnd);
         let today = profile.rcv_tuning != RcvTuning::PerRtt;
         Receiver {
-            profile: *profile,
             dsack: host.sysctl.tcp_sack && host.sysctl.tcp_dsack,
             timestamps: host.timestamps,
             duplicate: None,
@@ -132,7 +138,7 @@ impl Receiver {
                 (true, true) => 3,
             },
             space: (!today && !is_locked).then_some(space),
-            growth: today.then(|| Space::new(&window, mss, profile)),
+            growth: today.then(|| Space::new(&window, mss, &profile)),
             is_locked,
             ecn: ReceiverEcn::default(),
             compressed: Compressed::default(),
@@ -140,7 +146,7 @@ impl Receiver {
             window,
             ticks: Ticks::jiffies(host.hz),
             stamps: profile.timestamp_clock.ticks(host.hz),
-            acks: AckPolicy::new(host.hz, mss, headers(host.timestamps) - IP_HEADER, profile),
+            acks: AckPolicy::new(host.hz, mss, headers(host.timestamps) - IP_HEADER, &profile),
             answered: None,
             rcv_nxt: 0,
             has_ended: false,
@@ -152,6 +158,7 @@ impl Receiver {
             dropped: 0,
             duplicates: 0,
             mss,
+            profile,
         }
     }
 
@@ -195,23 +202,23 @@ impl Receiver {
 
     /// A segment (without data and FIN: a window probe); the ACK that it causes at once.
     pub fn on_segment(&mut self, now: Time, segment: Segment) -> Option<Ack> {
-        match self.take(now, segment) {
+        match self.take(now, &segment) {
             Taken::Ack(ack) => Some(ack),
             Taken::Asks(filled) => self.ack_or_delay(now, filled),
         }
     }
 
     /// The same up to the moment at which the other way of the connection goes on.
-    pub fn take(&mut self, now: Time, segment: Segment) -> Taken {
-        let Segment { seq, len, .. } = segment;
+    pub fn take(&mut self, now: Time, segment: &Segment) -> Taken {
+        let Segment { seq, len, .. } = *segment;
         let end = segment.end();
         self.tick(now);
         if end == seq {
             // It lies before the window: tcp_send_dupack, and nothing more.
             return Taken::Ack(self.make_ack());
         }
-        if self.is_in_window(&segment) {
-            self.hear_timestamps(&segment);
+        if self.is_in_window(segment) {
+            self.hear_timestamps(segment);
         }
         let beyond = end > self.rcv_nxt + self.window.remaining(self.rcv_nxt);
         if segment.cwr && !beyond && end >= self.window.rcv_wup {
@@ -235,14 +242,14 @@ impl Receiver {
             return Taken::Ack(self.ack_in_quick_mode());
         }
         if !next {
-            return self.take_out_of_order(&segment);
+            return self.take_out_of_order(segment);
         }
         let had_hole = !self.out_of_order.is_empty();
         self.tell_duplicate(seq, self.rcv_nxt);
         self.take_in_order(end, segment.fin);
         // While what lies behind a hole that this fills has the memory that it had there.
         if len > 0 {
-            self.follow_data(now, &segment);
+            self.follow_data(now, segment);
         }
         self.take_behind_hole(segment.fin);
         let filled = had_hole && self.out_of_order.is_empty();
@@ -318,7 +325,7 @@ impl Receiver {
     /// Whether there is memory for a segment; for the `next` one room is made.
     fn has_room(&mut self, next: bool) -> bool {
         if next && self.window.rmem_alloc > self.window.rcvbuf {
-            let Profile { rx_overhead, joins_received, .. } = self.profile;
+            let Profile { rx_overhead, joins_received, .. } = *self.profile;
             let empty = OutOfOrder::new(rx_overhead, joins_received);
             let thrown_away = core::mem::replace(&mut self.out_of_order, empty);
             self.dropped += thrown_away.segments();
@@ -437,7 +444,7 @@ impl Receiver {
         let end = seq + (last + 1) * u64::from(len);
         let fits = end <= self.rcv_nxt + self.window.remaining(self.rcv_nxt)
             && self.window.rmem_alloc + last * memory <= self.window.rcvbuf;
-        let Profile { compresses_sacks, joins_received, measures_beyond_hole, .. } = self.profile;
+        let Profile { compresses_sacks, joins_received, measures_beyond_hole, .. } = *self.profile;
         let each = !compresses_sacks && !joins_received && !measures_beyond_hole;
         if len != self.mss || !each || !fits || !self.out_of_order.grows_at(seq) {
             return None;

@@ -140,6 +140,9 @@ impl Rtt {
 
     /// Smoothed RTT in microseconds; 0 before the first sample.
     pub fn srtt_us(&self) -> u32 {
+        if self.scale == 1_000_000 {
+            return self.srtt >> 3;
+        }
         (u64::from(self.srtt) * 1_000_000 / 8 / u64::from(self.scale)) as u32
     }
 }

@@ -9,7 +9,7 @@ use super::departure::Departures;
 use super::ecn::SenderEcn;
 use super::metrics::Metrics;
 use super::pacing::Pacing;
-use super::profile::{AckOrder, CcRtt, Profile, RttClock, SackMarking};
+use super::profile::{AckOrder, CcRtt, RttClock, SackMarking, SharedProfile};
 use super::recovery::Recovery;
 use super::rtt::Rtt;
 use super::scoreboard::{Scoreboard, Window};
@@ -55,7 +55,7 @@ pub(super) enum TimerKind {
 
 /// See the module's description. Fields keep Linux's names.
 pub struct Sender {
-    pub(super) profile: Profile,
+    pub(super) profile: SharedProfile,
     pub(super) sysctl: Sysctl,
     pub(super) cc: Congestion,
     pub(super) rtt: Rtt,
@@ -110,22 +110,22 @@ pub struct Sender {
 impl Sender {
     /// A socket before connect(); `sndbuf` is what setsockopt asked for.
     pub fn new(
-        profile: &Profile,
+        profile: impl Into<SharedProfile>,
         host: &Host,
         cc: Congestion,
         mss: u32,
         sndbuf: Option<u64>,
     ) -> Sender {
+        let profile = profile.into();
         let tick_ns = 1_000_000_000 / u64::from(host.hz);
         let granted = sndbuf.map(|request| 2 * request.min(host.sysctl.wmem_max));
         // tcp_fixup_sndbuf: room for three segments at least.
         let three = 3 * (u64::from(mss) + profile.skb_overhead);
         let unset = host.sysctl.tcp_wmem[1].max(three.min(host.sysctl.tcp_wmem[2]));
         Sender {
-            profile: *profile,
             sysctl: host.sysctl,
             cc,
-            rtt: Rtt::new(host.hz, profile),
+            rtt: Rtt::new(host.hz, &profile),
             queue: SendQueue::new(profile.skb_overhead),
             board: Scoreboard::new(profile.sack_marking == SackMarking::Rack),
             tick_ns,
@@ -144,13 +144,13 @@ impl Sender {
             snd_wnd: 0,
             max_window: 0,
             ca_state: CaState::Open,
-            recovery: Recovery::new(&host.sysctl, profile),
+            recovery: Recovery::new(&host.sysctl, &profile),
             ecn: SenderEcn::default(),
             tso_deferred: None,
             cwnd_used: 0,
             usage: Usage::default(),
             pacing: Pacing::new(host.hz),
-            departures: Departures::new(profile, host),
+            departures: Departures::new(&profile, host),
             notsent_lowat: u64::from(host.sysctl.tcp_notsent_lowat.unwrap_or(u32::MAX)),
             ts_recent: 0,
             lsndtime: 0,
@@ -163,6 +163,7 @@ impl Sender {
             writer: Writer::Active,
             wakes_writer: false,
             counters: Counters::default(),
+            profile,
         }
     }
 

@@ -3,7 +3,7 @@
 //! Source: Linux 2.6.20 `tcp_win_from_space`, `tcp_select_initial_window`, `tcp_init_buffer_space`,
 //! `tcp_grow_window`, `__tcp_select_window`, `tcp_select_window`.
 
-use super::profile::{InitialWindow, Profile, WindowShare};
+use super::profile::{InitialWindow, SharedProfile, WindowShare};
 use crate::config::Sysctl;
 
 /// Largest window that a SYN-ACK can tell, bytes: it is not scaled.
@@ -40,7 +40,7 @@ impl Share {
 #[derive(Clone, Debug)]
 pub struct ReceiveWindow {
     share: Share,
-    profile: Profile,
+    profile: SharedProfile,
     /// sk_rcvbuf.
     pub rcvbuf: u64,
     /// Memory of packets in the receive and out-of-order queues.
@@ -62,14 +62,19 @@ pub struct ReceiveWindow {
 
 impl ReceiveWindow {
     /// The window of a connection that is accepted; `rcvbuf` is what setsockopt asked for.
-    pub fn new(sysctl: &Sysctl, profile: &Profile, rcvbuf: Option<u64>, mss: u32) -> ReceiveWindow {
-        ReceiveWindow::of_segments(sysctl, profile, rcvbuf, mss, mss.into())
+    pub fn new(
+        sysctl: &Sysctl,
+        profile: impl Into<SharedProfile>,
+        rcvbuf: Option<u64>,
+        mss: u32,
+    ) -> ReceiveWindow {
+        ReceiveWindow::of_segments(sysctl, profile.into(), rcvbuf, mss, mss.into())
     }
 
     /// The same, offered first in whole segments of so many bytes.
     fn of_segments(
         sysctl: &Sysctl,
-        profile: &Profile,
+        profile: SharedProfile,
         rcvbuf: Option<u64>,
         mss: u32,
         segment: u64,
@@ -97,7 +102,7 @@ impl ReceiveWindow {
         let segments = profile.initial_window.segments(segment);
         let mut window = ReceiveWindow {
             share,
-            profile: *profile,
+            profile,
             rcvbuf,
             rmem_alloc: 0,
             wscale,
@@ -108,8 +113,8 @@ impl ReceiveWindow {
             mss,
             rmem_max: sysctl.tcp_rmem[2],
         };
-        let unbounded = profile.initial_window == InitialWindow::Unbounded;
-        if !(profile.offers_first_window && unbounded) {
+        let unbounded = window.profile.initial_window == InitialWindow::Unbounded;
+        if !(window.profile.offers_first_window && unbounded) {
             window.rcv_wnd = window.rcv_wnd.min(SYN_ACK_WINDOW);
         }
         window.init_buffer_space(full);
@@ -120,12 +125,12 @@ impl ReceiveWindow {
     /// `option` bytes of each segment (6.12 `tcp_connect_init`).
     pub fn of_connecting(
         sysctl: &Sysctl,
-        profile: &Profile,
+        profile: impl Into<SharedProfile>,
         rcvbuf: Option<u64>,
         mss: u32,
         option: u32,
     ) -> ReceiveWindow {
-        ReceiveWindow::of_segments(sysctl, profile, rcvbuf, mss, (mss + option).into())
+        ReceiveWindow::of_segments(sysctl, profile.into(), rcvbuf, mss, (mss + option).into())
     }
 
     /// The window that a SYN-ACK tells; it is not scaled.

@@ -10,17 +10,10 @@ use super::series::series;
 use super::slow_start::slow_start;
 use super::{RunMeta, WayMeta};
 use fullpipe_sim::config::Direction;
-use fullpipe_sim::trace::Event;
 use fullpipe_sim::units::Time;
 
 /// The facts of the flow of that index.
-pub fn flow(
-    meta: &RunMeta,
-    traces: &Traces,
-    lives: &Lives,
-    events: &[Event],
-    index: usize,
-) -> Flow {
+pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flow {
     let (about, trace, life) = (&meta.flows[index], &traces.flows[index], &lives.flows[index]);
     let way = &traces.ways[about.direction as usize];
     let attribution = Attribution::new(trace, way);
@@ -30,7 +23,7 @@ pub fn flow(
     let last = trace.last();
     // The life ends between two samples; the later one closes it.
     let end = trace.count(Time(life.end.as_ns().saturating_sub(1))) + 1;
-    let (moments, moments_left_out) = moments(trace, life, events, index);
+    let (moments, moments_left_out) = moments(trace, life);
     Flow {
         name: about.name.clone(),
         backward: about.direction == Direction::Backward,

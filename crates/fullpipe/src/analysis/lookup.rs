@@ -8,20 +8,26 @@ use fullpipe_sim::config::Direction;
 use fullpipe_sim::trace::{Event, EventKind, FlowSample, StageSample};
 use fullpipe_sim::units::Time;
 
-/// The samples of one flow in order of time.
+/// The samples of one flow and what happened to it, each in order of time.
 pub struct FlowTrace<'a> {
     pub samples: Vec<&'a FlowSample>,
+    pub events: Vec<&'a Event>,
     blank: FlowSample,
 }
 
 impl<'a> FlowTrace<'a> {
     /// From the samples of one flow.
     pub fn new(samples: Vec<&'a FlowSample>) -> FlowTrace<'a> {
-        FlowTrace { samples, blank: FlowSample::blank() }
+        FlowTrace { samples, events: Vec::new(), blank: FlowSample::blank() }
     }
 }
 
 impl FlowTrace<'_> {
+    /// The first event of that kind.
+    fn first(&self, kind: EventKind) -> Option<&Event> {
+        self.events.iter().copied().find(|event| event.kind == kind)
+    }
+
     /// Number of samples not later than `time`.
     pub fn count(&self, time: Time) -> usize {
         self.samples.partition_point(|sample| sample.time <= time)
@@ -88,6 +94,11 @@ impl<'a> Traces<'a> {
                 flow.samples.push(sample);
             }
         }
+        for event in &recording.events {
+            if let Some(flow) = flows.get_mut(usize::from(event.flow)) {
+                flow.events.push(event);
+            }
+        }
         let way = |way: Direction, cpu| Way {
             links: meta
                 .way(way)
@@ -138,16 +149,18 @@ impl Lives {
         let last_stage = recording.stage_samples.last().map_or(Time::ZERO, |sample| sample.time);
         let end = last_flow.max(last_stage);
         let life = |(index, flow): (usize, &FlowMeta)| {
-            let when = |kind| event(&recording.events, index, kind).map(|event| event.time);
+            let trace = &traces.flows[index];
+            let when = |kind| trace.first(kind).map(|event| event.time);
             let accepted = when(EventKind::Accepted).or(when(EventKind::Established));
             let clock = accepted.unwrap_or(flow.start).saturating_sub(meta.clock_offset);
             let read = when(EventKind::Finished);
             // What comes after everything was read ends nothing.
-            let aborted = event(&recording.events, index, EventKind::Aborted)
+            let aborted = trace
+                .first(EventKind::Aborted)
                 .filter(|event| read.is_none_or(|read| event.time < read));
             let finished = match aborted {
                 Some(_) => None,
-                None => read.or_else(|| accepted.and(drained(flow, &traces.flows[index]))),
+                None => read.or_else(|| accepted.and(drained(flow, trace))),
             };
             let complete = finished.is_some_and(|time| time <= end);
             let over = finished.or(aborted.map(|event| event.time)).unwrap_or(end).min(end);
@@ -156,11 +169,6 @@ impl Lives {
         };
         Lives { flows: meta.flows.iter().enumerate().map(life).collect(), end }
     }
-}
-
-/// The first event of that kind that happened to the flow.
-fn event(events: &[Event], flow: usize, kind: EventKind) -> Option<&Event> {
-    events.iter().find(|e| usize::from(e.flow) == flow && e.kind == kind)
 }
 
 /// When the receiver had read everything that an application which stops by time has written: at

@@ -123,9 +123,8 @@ pub struct Figures {
 pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
     let traces = Traces::new(meta, recording);
     let lives = Lives::new(meta, recording, &traces);
-    let flows: Vec<document::Flow> = (0..meta.flows.len())
-        .map(|index| flow::flow(meta, &traces, &lives, &recording.events, index))
-        .collect();
+    let flows: Vec<document::Flow> =
+        (0..meta.flows.len()).map(|index| flow::flow(meta, &traces, &lives, index)).collect();
     let mut run = document::Run {
         variant: meta.variant.clone(),
         set: meta.set.clone(),

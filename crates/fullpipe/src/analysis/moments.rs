@@ -5,22 +5,15 @@
 
 use super::document::{Happened, Moment};
 use super::lookup::{FlowTrace, Life, since_clock};
-use fullpipe_sim::trace::{Event, EventKind, FlowSample};
+use fullpipe_sim::trace::{EventKind, FlowSample};
 
 /// Most moments that are kept of a flow.
 const MOST: usize = 2_000;
 
-/// The moments of the flow of that index, the first [`MOST`] of them, and how many there are besides.
-pub fn moments(
-    trace: &FlowTrace,
-    life: &Life,
-    events: &[Event],
-    index: usize,
-) -> (Vec<Moment>, u64) {
-    let own = events.iter().filter(|event| {
-        usize::from(event.flow) == index
-            && matches!(event.kind, EventKind::Timeout | EventKind::Aborted)
-    });
+/// The moments of a flow, the first [`MOST`] of them, and how many there are besides.
+pub fn moments(trace: &FlowTrace, life: &Life) -> (Vec<Moment>, u64) {
+    let own = trace.events.iter();
+    let own = own.filter(|event| matches!(event.kind, EventKind::Timeout | EventKind::Aborted));
     let mut own = own.peekable();
     let mut all = Vec::new();
     let mut before = trace.before(0);

@@ -22,6 +22,7 @@ use crate::path::host::transmit::{Gone, Transmit};
 use crate::tally::Samples;
 use crate::tcp::behaviour::profile_of;
 use crate::tcp::metrics::Metrics;
+use crate::tcp::profile::SharedProfile;
 use crate::train::Train;
 use crate::units::Time;
 use alloc::collections::VecDeque;
@@ -83,6 +84,7 @@ impl Host {
         let known =
             |host, side: Side| profile_of(host).map_err(|e| format!("hosts.{}: {e}", side.name()));
         let (profile, peers) = (known(host, side)?, known(peer, side.other())?);
+        let profile = SharedProfile::from(&profile);
         let timers = HostTimers::new(config.flows.len(), profile.timer_wheel);
         let mut new = Host {
             side,
@@ -241,10 +243,14 @@ impl Host {
     }
 
     /// Notes what left a qdisc in which things wait, and when it is to be woken.
+    #[inline]
     fn follow_qdisc(&mut self, gone: Vec<Gone>) {
-        if !self.out.transmit.holds() {
-            return;
+        if self.out.transmit.holds() {
+            self.follow_held(gone);
         }
+    }
+
+    fn follow_held(&mut self, gone: Vec<Gone>) {
         for Gone { tag, free_at, .. } in gone {
             let flow = usize::from(tag.flow);
             if let Some(state) = self.sends.get_mut(flow) {

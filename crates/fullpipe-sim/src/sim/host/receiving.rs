@@ -13,7 +13,7 @@ use crate::sim::capture::What;
 use crate::sim::port::Port;
 use crate::sim::stretch::Side;
 use crate::sim::{Shared, copy_time};
-use crate::tcp::profile::Profile;
+use crate::tcp::profile::SharedProfile;
 use crate::tcp::receiver::{Receiver, Taken};
 use crate::tcp::{Ack, Segment, ecn};
 use crate::trace::EventKind;
@@ -56,7 +56,7 @@ pub(super) struct Reading {
 
 /// The ends of the flows that `host`, which is on this side, receives.
 pub(super) fn receiving_ends(
-    (host, profile, side): (&config::Host, &Profile, Side),
+    (host, profile, side): (&config::Host, &SharedProfile, Side),
     config: &Config,
     mss: u32,
 ) -> Ends<ReceivingFlow> {
@@ -68,7 +68,11 @@ pub(super) fn receiving_ends(
 }
 
 impl ReceivingFlow {
-    fn new(flow: &Flow, (host, profile): (&config::Host, &Profile), mss: u32) -> ReceivingFlow {
+    fn new(
+        flow: &Flow,
+        (host, profile): (&config::Host, &SharedProfile),
+        mss: u32,
+    ) -> ReceivingFlow {
         let tcp = match flow.answers {
             Some(_) => Receiver::of_connecting(profile, host, mss, flow.rcvbuf),
             None => Receiver::new(profile, host, mss, flow.rcvbuf),
@@ -112,11 +116,9 @@ impl Host {
         self.follow_qdisc(of_others);
     }
 
-    fn send_ack(&mut self, flow: usize, cpu: Time, ack: Ack, shared: &mut Shared) {
-        let number = shared.acks.push(flow, &ack);
-        self.answer(flow, cpu, shared, |port| {
-            port.send_control(Kind::Ack, number, What::Ack(&ack))
-        });
+    fn send_ack(&mut self, flow: usize, cpu: Time, ack: &Ack, shared: &mut Shared) {
+        let number = shared.acks.push(flow, ack);
+        self.answer(flow, cpu, shared, |port| port.send_control(Kind::Ack, number, What::Ack(ack)));
     }
 
     /// A packet of the end that sends data, with the CPU at `cpu`.
@@ -154,13 +156,18 @@ impl Host {
     fn on_data(&mut self, packet: &Train, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let flow = usize::from(packet.flow);
         let half = shared.halves[flow].filter(|_| packet.carries > 0);
-        let carries = half.and_then(|half| shared.acks.take(half, packet.carries - 1));
+        let Train { number: seq, len, tsval, tsecr, push, fin, ecn, cwr, .. } = *packet;
+        let arrived = Arrived {
+            segment: Segment { seq, len, tsval, tsecr, push, fin, ecn, cwr },
+            serial: packet.serial,
+            carries: half.and_then(|half| shared.acks.take(half, packet.carries - 1)),
+        };
         let state = &mut self.receives[flow];
         if !state.accepted {
             state.accepted = true;
             let answered = (state.tcp.on_accept(cpu), state.tcp.uses_ecn());
             shared.event(now, packet.flow, EventKind::Accepted, 0);
-            if let (Some(half), Some(ack)) = (half, carries) {
+            if let (Some(half), Some(ack)) = (half, &arrived.carries) {
                 self.accept_answers(half, (cpu, now), answered, ack.window, shared);
             }
             if packet.len == 0 && !packet.fin {
@@ -172,19 +179,14 @@ impl Host {
         if state.tcp.rcv_nxt == 0 && packet.len > 0 && packet.number == 0 {
             shared.event(now, packet.flow, EventKind::FirstData, u64::from(packet.len));
         }
-        let Train { number: seq, len, tsval, tsecr, push, fin, ecn, cwr, .. } = *packet;
-        let segment = Segment { seq, len, tsval, tsecr, push, fin, ecn, cwr };
-        let segment = Arrived { segment, serial: packet.serial, carries };
         if state.locked {
-            state.backlog.push_back(segment);
+            state.backlog.push_back(arrived);
             return cpu;
         }
-        match half.zip(carries) {
-            Some((half, ack)) => {
-                self.on_segment_with_ack(flow, (half, ack), (cpu, now), segment, shared)
-            }
+        match half.zip(arrived.carries.as_ref()) {
+            Some(other) => self.on_segment_with_ack(flow, other, (cpu, now), &arrived, shared),
             None => {
-                self.on_segment(flow, cpu, segment, shared);
+                self.on_segment(flow, cpu, &arrived, shared);
                 cpu
             }
         }
@@ -197,23 +199,23 @@ impl Host {
     fn on_segment_with_ack(
         &mut self,
         flow: usize,
-        (half, ack): (usize, Ack),
+        (half, ack): (usize, &Ack),
         (cpu, now): (Time, Time),
-        arrived: Arrived,
+        arrived: &Arrived,
         shared: &mut Shared,
     ) -> Time {
         if !self.receives[flow].tcp.is_in_window(&arrived.segment) {
             self.on_segment(flow, cpu, arrived, shared);
             return cpu;
         }
-        let cpu = self.hear_with_data(half, &ack, (cpu, now), shared);
+        let cpu = self.hear_with_data(half, ack, (cpu, now), shared);
         let taken = self.take_segment(flow, cpu, arrived, shared);
-        if let Taken::Ack(ack) = taken {
+        if let Taken::Ack(ack) = &taken {
             self.send_ack(flow, cpu, ack, shared);
         }
         let cpu = self.go_on_after_ack(half, (cpu, now), shared);
         if let Taken::Asks(filled) = taken
-            && let Some(ack) = self.receives[flow].tcp.ack_or_delay(cpu, filled)
+            && let Some(ack) = &self.receives[flow].tcp.ack_or_delay(cpu, filled)
         {
             self.send_ack(flow, cpu, ack, shared);
         }
@@ -221,13 +223,14 @@ impl Host {
         cpu
     }
 
-    fn on_segment(&mut self, flow: usize, cpu: Time, arrived: Arrived, shared: &mut Shared) {
-        let ack = match self.take_segment(flow, cpu, arrived, shared) {
-            Taken::Ack(ack) => Some(ack),
-            Taken::Asks(filled) => self.receives[flow].tcp.ack_or_delay(cpu, filled),
-        };
-        if let Some(ack) = ack {
-            self.send_ack(flow, cpu, ack, shared);
+    fn on_segment(&mut self, flow: usize, cpu: Time, arrived: &Arrived, shared: &mut Shared) {
+        match &self.take_segment(flow, cpu, arrived, shared) {
+            Taken::Ack(ack) => self.send_ack(flow, cpu, ack, shared),
+            Taken::Asks(filled) => {
+                if let Some(ack) = &self.receives[flow].tcp.ack_or_delay(cpu, *filled) {
+                    self.send_ack(flow, cpu, ack, shared);
+                }
+            }
         }
     }
 
@@ -235,13 +238,13 @@ impl Host {
         &mut self,
         flow: usize,
         cpu: Time,
-        arrived: Arrived,
+        arrived: &Arrived,
         shared: &mut Shared,
     ) -> Taken {
         let tcp = &mut self.receives[flow].tcp;
         let (queued, next, dropped) = (tcp.segments_queued, tcp.rcv_nxt, tcp.dropped);
         let echoed = arrived.segment.seq <= tcp.window.rcv_wup;
-        let taken = tcp.take(cpu, arrived.segment);
+        let taken = tcp.take(cpu, &arrived.segment);
         self.receive_buffer.change(queued, tcp.segments_queued);
         if let Some(capture) = &mut shared.capture {
             // Where rcv_nxt moved, others were dropped for this one.
@@ -287,7 +290,7 @@ impl Host {
             }
             _ => state.tcp.on_delack_timer(now),
         };
-        if let Some(ack) = ack {
+        if let Some(ack) = &ack {
             self.send_ack(flow, cpu, ack, shared);
         }
         self.after_receiving(flow);
@@ -323,16 +326,16 @@ impl Host {
         let read = tcp.segments_read;
         let ack = tcp.read(now, reading.bytes);
         self.receive_buffer.change(tcp.segments_read, read);
-        if let Some(ack) = ack {
+        if let Some(ack) = &ack {
             self.send_ack(flow, now, ack, shared);
         }
         self.receives[flow].locked = false;
-        while let Some(segment) = self.receives[flow].backlog.pop_front() {
-            match shared.halves[flow].zip(segment.carries) {
+        while let Some(arrived) = &self.receives[flow].backlog.pop_front() {
+            match shared.halves[flow].zip(arrived.carries.as_ref()) {
                 Some(other) => {
-                    self.on_segment_with_ack(flow, other, (now, now), segment, shared);
+                    self.on_segment_with_ack(flow, other, (now, now), arrived, shared);
                 }
-                None => self.on_segment(flow, now, segment, shared),
+                None => self.on_segment(flow, now, arrived, shared),
             }
         }
         let read = self.receives[flow].tcp.bytes_read;

@@ -20,7 +20,7 @@ use crate::sim::capture::What;
 use crate::sim::clock::LimitClock;
 use crate::sim::port::Port;
 use crate::sim::stretch::Side;
-use crate::tcp::profile::{LockedTimers, Profile};
+use crate::tcp::profile::{LockedTimers, SharedProfile};
 use crate::tcp::sender::{Sender, Writer};
 use crate::tcp::{Ack, ecn};
 use crate::trace::EventKind;
@@ -81,7 +81,7 @@ pub(super) struct Copying {
 
 /// The ends of the flows that `host`, which is on this side, sends.
 pub(super) fn sending_ends(
-    (host, profile, side): (&config::Host, &Profile, Side),
+    (host, profile, side): (&config::Host, &SharedProfile, Side),
     config: &Config,
     mss: u32,
 ) -> Result<Ends<SendingFlow>, String> {
@@ -176,14 +176,15 @@ impl Host {
             shared.hear_and_settle(packet);
             cpu = self.on_syn_ack(flow, packet, cpu, now, shared);
         } else {
-            let Some(ack) = shared.acks.take(flow, packet.number) else { return cpu };
+            let ack = shared.acks.take(flow, packet.number);
+            let Some(ack) = &ack else { return cpu };
             if let Some(half) = shared.halves[flow] {
                 self.receives[half].tcp.hear_timestamp(ack.tsval);
             }
             if self.sends[flow].locked {
-                self.sends[flow].backlog.push_back((ack, packet.serial));
+                self.sends[flow].backlog.push_back((*ack, packet.serial));
             } else {
-                let work = |f: &mut SendingFlow, p: &mut Port| f.on_ack(&ack, packet.serial, p);
+                let work = |f: &mut SendingFlow, p: &mut Port| f.on_ack(ack, packet.serial, p);
                 cpu = self.in_softirq(flow, cpu, shared, now, work);
             }
         }
@@ -353,7 +354,7 @@ fn twentieth_of_a_second(host: &config::Host) -> Time {
 impl SendingFlow {
     fn new(
         flow: &Flow,
-        (host, profile): (&config::Host, &Profile),
+        (host, profile): (&config::Host, &SharedProfile),
         seed: u64,
         mss: u32,
     ) -> Result<SendingFlow, String> {

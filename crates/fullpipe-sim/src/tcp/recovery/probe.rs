@@ -91,12 +91,17 @@ impl Sender {
         }
     }
 
+    /// Whether there may be probes now, of RACK's kind (tcp_schedule_loss_probe).
+    pub(in crate::tcp) fn may_probe(&self) -> bool {
+        let asked = matches!(self.sysctl.tcp_early_retrans, 3 | 4);
+        let calm = matches!(self.ca_state, CaState::Open | CaState::Cwr);
+        asked && self.board.packets_out > 0 && !self.is_reno() && calm
+    }
+
     /// A probe after two RTTs, but no later than the timeout (RFC 8985 section 7.2); `from_now`: that starts
     /// anew. Whether there will be one.
     fn schedule_rack_probe(&mut self, from_now: bool, out: &dyn Output) -> bool {
-        let asked = matches!(self.sysctl.tcp_early_retrans, 3 | 4);
-        let calm = matches!(self.ca_state, CaState::Open | CaState::Cwr);
-        if !asked || self.board.packets_out == 0 || self.is_reno() || !calm {
+        if !self.may_probe() {
             return false;
         }
         let least = match self.board.packets_out {

@@ -30,15 +30,15 @@ impl Age {
 impl Scoreboard {
     /// What of `[start, end)` is news has arrived.
     pub(super) fn advance_rack(&mut self, start: u64, end: u64, window: Window) {
-        let Some(mut rack) = self.rack else { return };
+        let Some(rack) = &mut self.rack else { return };
         if self.sacked.is_empty() && self.ever.is_empty() {
             if start < end {
                 let sent = window.queue.sent_at(end - 1).unwrap_or(Time::ZERO);
                 rack.advance(sent.as_us(), end, false);
-                self.rack = Some(rack);
             }
             return;
         }
+        let mut rack = *rack;
         let mut at = self.sacked.next_gap(start);
         while at < end {
             let to = self.sacked.next_start(at).unwrap_or(end).min(end);
