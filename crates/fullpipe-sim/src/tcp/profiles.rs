@@ -156,7 +156,7 @@ const LINUX_6_1: Profile = Profile {
     cached_metrics: CachedMetrics::TimeoutAlone,
     initial_window: InitialWindow::Full,
     offers_first_window: true,
-    rx_overhead: 832,
+    rx_overhead: 768,
     grows_by_data: true,
     closes_small_window: true,
     push_asks_ack: true,
@@ -170,8 +170,8 @@ const LINUX_6_1: Profile = Profile {
     small_queues: true,
     autocorks: true,
     departure_times: true,
-    // User-mode Linux as built here: sk_buff of 256 bytes, skb_shared_info of 320, a head of 256.
-    skb_overhead: 832,
+    // User-mode Linux as built here: sk_buff of 256 bytes, skb_shared_info of 320, a head of 192 (kmalloc of 512).
+    skb_overhead: 768,
     tso_deferral: TsoDeferral::NextAck,
     cwnd_limited: CwndLimited::Used,
     ack_order: AckOrder::CwndLast,
@@ -191,6 +191,9 @@ const LINUX_6_12: Profile = Profile {
     measures_beyond_hole: true,
     fin_beyond_cwnd: FinBeyondCwnd::Never,
     grows_skbs: true,
+    // Since 6.3 small heads have a cache of their own (skb_small_head_cache), of 576 bytes with skb_shared_info.
+    rx_overhead: 832,
+    skb_overhead: 832,
     ..LINUX_6_1
 };
 
