@@ -99,9 +99,7 @@ impl Receiver {
         mss: u32,
         rcvbuf: Option<u64>,
     ) -> Receiver {
-        let profile = profile.into();
-        let window = ReceiveWindow::new(&host.sysctl, &profile, rcvbuf, mss);
-        Receiver::with_window(window, profile, host, mss, rcvbuf.is_some())
+        Receiver::of(profile.into(), host, mss, rcvbuf, 0)
     }
 
     /// The end that connects, whose data may be answered.
@@ -111,19 +109,20 @@ impl Receiver {
         mss: u32,
         rcvbuf: Option<u64>,
     ) -> Receiver {
-        let profile = profile.into();
         let option = headers(host.timestamps) - headers(false);
-        let window = ReceiveWindow::of_connecting(&host.sysctl, &profile, rcvbuf, mss, option);
-        Receiver::with_window(window, profile, host, mss, rcvbuf.is_some())
+        Receiver::of(profile.into(), host, mss, rcvbuf, option)
     }
 
-    fn with_window(
-        window: ReceiveWindow,
+    /// `option`: bytes of each segment of which its window does not know at first ([`ReceiveWindow::of_connecting`]).
+    fn of(
         profile: SharedProfile,
         host: &Host,
         mss: u32,
-        is_locked: bool,
+        rcvbuf: Option<u64>,
+        option: u32,
     ) -> Receiver {
+        let window = ReceiveWindow::of_connecting(&host.sysctl, &profile, rcvbuf, mss, option);
+        let is_locked = rcvbuf.is_some();
         let space = RcvSpace::new(&host.sysctl, u64::from(mss), window.rcv_wnd);
         let today = profile.rcv_tuning != RcvTuning::PerRtt;
         Receiver {
@@ -217,13 +216,13 @@ impl Receiver {
             // It lies before the window: tcp_send_dupack, and nothing more.
             return Taken::Ack(self.make_ack());
         }
+        let beyond = end > self.rcv_nxt + self.window.remaining(self.rcv_nxt);
         if self.is_in_window(segment) {
             self.hear_timestamps(segment);
-        }
-        let beyond = end > self.rcv_nxt + self.window.remaining(self.rcv_nxt);
-        if segment.cwr && !beyond && end >= self.window.rcv_wup {
-            self.ecn.hear_cwr();
-            self.acks.now = true;
+            if segment.cwr && !beyond {
+                self.ecn.hear_cwr();
+                self.acks.now = true;
+            }
         }
         if end <= self.rcv_nxt {
             self.duplicates += 1;

@@ -31,8 +31,8 @@ impl InHost {
         self.bytes -= bytes;
     }
 
-    /// One that waited leaves, or is dropped, at `leaves`, cut with `heads` bytes more of memory. Without memory it is no matter (Linux 6.12
-    /// `skb_set_tcp_pure_ack`).
+    /// One that waited leaves, or is dropped, at `leaves`, cut with `heads` bytes more of memory. Without memory it is no
+    /// matter (Linux 6.12 `skb_set_tcp_pure_ack`).
     pub(crate) fn settle(&mut self, leaves: Time, bytes: u64, heads: u64) {
         if bytes == 0 {
             return;

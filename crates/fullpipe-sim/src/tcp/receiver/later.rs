@@ -69,8 +69,8 @@ impl Receiver {
         self.compressed.due
     }
 
-    /// Their timer fires: one ACK for all of them (tcp_compressed_ack_kick). This timer does not look at the clock: the ACK bears the
-    /// time of what came last.
+    /// Their timer fires: one ACK for all of them (tcp_compressed_ack_kick). This timer does not look at the clock: the ACK
+    /// bears the time of what came last.
     pub fn on_compressed_timer(&mut self, now: Time) -> Option<Ack> {
         self.compressed.is_due(now).then(|| self.make_ack())
     }
