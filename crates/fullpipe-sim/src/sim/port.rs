@@ -126,17 +126,23 @@ impl Port<'_> {
         self.push(&[packet], (self.cpu, Time::ZERO), what, 0)
     }
 
-    /// Sends a SYN that asks for ECN, or does not.
-    pub(super) fn send_syn(&mut self, ece: bool) -> bool {
+    /// Sends a SYN with its timestamp that asks for ECN, or does not.
+    pub(super) fn send_syn(&mut self, tsval: u32, ece: bool) -> bool {
         let ip_len = self.opening;
-        let packet = Train { kind: Kind::Syn, ece, ip_len, ..self.train(0, 0, 1) };
+        let packet = Train { kind: Kind::Syn, ece, tsval, ip_len, ..self.train(0, 0, 1) };
         self.push(&[packet], (self.cpu, Time::ZERO), What::Plain, 0)
     }
 
-    /// Sends a SYN-ACK with its window and timestamp that agrees to ECN, or does not.
-    pub(super) fn send_syn_ack(&mut self, window: u64, tsval: u32, ece: bool) -> bool {
-        let ip_len = self.opening;
-        let packet = Train { kind: Kind::SynAck, ece, tsval, ip_len, ..self.train(window, 0, 1) };
+    /// Sends a SYN-ACK with its window and timestamps, its own and the one it echoes, that agrees to ECN, or does not.
+    pub(super) fn send_syn_ack(
+        &mut self,
+        window: u64,
+        (tsval, tsecr): (u32, u32),
+        ece: bool,
+    ) -> bool {
+        let answer = self.train(window, 0, 1);
+        let packet =
+            Train { kind: Kind::SynAck, ece, tsval, tsecr, ip_len: self.opening, ..answer };
         self.push(&[packet], (self.cpu, Time::ZERO), What::Plain, 0)
     }
 

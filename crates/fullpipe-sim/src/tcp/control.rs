@@ -33,8 +33,10 @@ struct Rtts {
 
 impl Sender {
     pub(super) fn hear_with_cwnd_last(&mut self, ack: &Ack, with_data: bool, out: &mut dyn Output) {
+        let echoes = self.timestamps && ack.tsecr != 0;
+        let before = echoes.then(|| self.after_timestamp(ack.tsecr).as_us());
         if let Some(rack) = &mut self.board.rack {
-            rack.begin(out.now().as_us(), self.pacing.min_rtt.us());
+            rack.begin(out.now().as_us(), self.pacing.min_rtt.us(), before);
         }
         if ack.ack < self.snd_una {
             self.hear_old_ack(ack, out);
@@ -184,7 +186,10 @@ impl Sender {
 
     fn note_filled_hole(&mut self, acked: &Acked, flags: &mut Flags) {
         if self.is_reno() {
+            self.count_delivered_hole(acked.packets);
             self.remove_reno_sacks(acked.packets);
+        } else {
+            self.board.delivered += u64::from(acked.delivered);
         }
         let Some(original) = acked.original else { return };
         let forged = self.is_reno() && acked.resent;

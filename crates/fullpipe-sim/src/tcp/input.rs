@@ -209,6 +209,7 @@ impl Sender {
         self.sample_rtt(ack, &freed, flags, out);
         self.retransmits = 0;
         self.rearm_rto(false, out);
+        self.board.delivered += u64::from(acked.delivered);
         if self.is_reno() {
             self.remove_reno_sacks(acked.packets);
         }

@@ -33,6 +33,8 @@ pub struct Rack {
     now_us: u64,
     /// Least RTT before it, us.
     min_rtt_us: u32,
+    /// Before this was sent whose timestamp it echoes, us.
+    echoes_before_us: Option<u64>,
 }
 
 impl Default for Rack {
@@ -49,14 +51,21 @@ impl Default for Rack {
             reord_seen: false,
             now_us: 0,
             min_rtt_us: u32::MAX,
+            echoes_before_us: None,
         }
     }
 }
 
 impl Rack {
-    /// An ACK has come.
-    pub(super) fn begin(&mut self, now_us: u64, min_rtt_us: u32) {
+    /// An ACK has come, which echoes the timestamp of something sent before that time, us, or none.
+    pub(super) fn begin(&mut self, now_us: u64, min_rtt_us: u32, echoes_before_us: Option<u64>) {
         (self.now_us, self.min_rtt_us) = (now_us, min_rtt_us);
+        self.echoes_before_us = echoes_before_us;
+    }
+
+    /// Whether the ACK is of a transmission before the one at `sent_us` (tcp_skb_spurious_retrans).
+    pub(super) fn is_spurious(&self, sent_us: u64) -> bool {
+        self.echoes_before_us.is_some_and(|before| sent_us >= before)
     }
 
     /// A packet that ends at `end_seq` and was sent last at `sent_us` has arrived.

@@ -32,6 +32,8 @@ pub struct Scoreboard {
     again: VecDeque<Again>,
     /// Below this every packet has been looked at for loss.
     marked_below: u64,
+    /// The same, but for the looks of timeouts.
+    aged_below: u64,
     /// Where the search for the next forward retransmission starts.
     forward_from: u64,
     /// Highest SACKed byte.
@@ -77,6 +79,8 @@ pub struct Sacked {
 pub struct Acked {
     /// Packets acknowledged.
     pub packets: u32,
+    /// Those of them that had not been SACKed.
+    pub delivered: u32,
     /// Whether any had been sent again.
     pub resent: bool,
     /// Whether one other than the first had been sent again.
@@ -149,7 +153,7 @@ impl Scoreboard {
     pub fn sack(&mut self, start: u64, end: u64, window: Window) -> Sacked {
         let (start, end) = (start.max(window.snd_una), end.min(window.snd_nxt));
         let mut told = Sacked::default();
-        self.advance_rack(start, end, window);
+        self.advance_rack(start, end, false, window);
         let Scoreboard { sacked, lost, retransmitted, pending, ever, .. } = self;
         let (mut no_longer_lost, mut returned) = (0, 0);
         sacked.insert(start, end, |from, to| {
@@ -171,12 +175,12 @@ impl Scoreboard {
         told
     }
 
-    /// The cumulative ACK moves from `window.snd_una` to `una`.
+    /// The cumulative ACK moves from `window.snd_una` to `una`. What that delivers is for the caller to count.
     pub fn acknowledge(&mut self, una: u64, window: Window) -> Acked {
         let from = window.snd_una;
         let packets = window.count(from, una);
         self.packets_out -= packets;
-        self.advance_rack(from, una, window);
+        self.advance_rack(from, una, true, window);
         let sacked_before = self.sacked_out;
         let (original, last_original) = (Some(from), una.checked_sub(1));
         let mut told = Acked { packets, original, last_original, ..Acked::default() };
@@ -191,7 +195,7 @@ impl Scoreboard {
             self.forget(una, window);
         }
         self.marked_below = self.marked_below.max(una);
-        self.delivered += u64::from(packets - (sacked_before - self.sacked_out));
+        told.delivered = packets - (sacked_before - self.sacked_out);
         told
     }
 

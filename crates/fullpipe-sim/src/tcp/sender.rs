@@ -187,6 +187,20 @@ impl Sender {
         self.ts_recent = tsval;
     }
 
+    /// Before that: what the SYN-ACK's echo tells of the RTT, where the SYN was sent again and timestamps are used.
+    pub fn hear_echo(&mut self, now: Time, tsecr: u32) {
+        if self.timestamps && tsecr != 0 {
+            let units = self.echo_units(tsecr, now);
+            self.rtt.sample(units, 0, 0);
+            self.pacing.min_rtt.take(self.jiffies(now), units.max(1));
+        }
+    }
+
+    /// The timestamp of what is sent at `time`; 0 without timestamps.
+    pub fn tsval(&self, time: Time) -> u32 {
+        if self.timestamps { self.timestamp(time) } else { 0 }
+    }
+
     /// The SYN-ACK arrived: `window` is its unscaled window; `sent` is when the SYN was sent, unless
     /// it had to be repeated; `cached` is what an earlier connection to the same host left.
     pub fn established(
@@ -236,6 +250,11 @@ impl Sender {
     /// The timestamp of what is sent at `time` (tcp_time_stamp_ts).
     pub(super) fn timestamp(&self, time: Time) -> u32 {
         self.stamps.since_boot(time)
+    }
+
+    /// When a later timestamp than that one is given.
+    pub(super) fn after_timestamp(&self, timestamp: u32) -> Time {
+        self.stamps.begin_since_boot(timestamp.wrapping_add(1))
     }
 
     /// How old an echoed timestamp is, in the units of the RTT's clock (tcp_rtt_tsopt_us).

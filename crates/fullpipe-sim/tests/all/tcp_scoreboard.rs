@@ -179,6 +179,7 @@ impl Pair {
         self.marked = self.marked.max(una);
         let expected = Acked {
             packets: gone.len() as u32,
+            delivered: gone.iter().filter(|p| !p.sacked).count() as u32,
             resent: gone.iter().any(|p| p.ever.is_some()),
             resent_beyond_head: gone[1..].iter().any(|p| p.ever.is_some()),
             original: gone.iter().find(|p| p.ever.is_none() && !p.sacked).map(|p| p.start),

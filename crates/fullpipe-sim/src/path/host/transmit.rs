@@ -156,9 +156,10 @@ impl Transmit {
         self.ring.last_entry()
     }
 
-    /// When the skb taken last at `now` has left the host's memory: the card has a buffer of its own.
+    /// When the skb taken last at `now` has left the host's memory: the card has a buffer of its own, which it fills from the
+    /// ring alone.
     pub fn last_leaves(&self, now: Time) -> Time {
-        self.ring.fetched().max(now)
+        self.ring.fetched().max(self.ring.last_entry()).max(now)
     }
 
     /// Descriptions of the qdisc and the ring.

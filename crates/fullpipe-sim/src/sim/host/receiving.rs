@@ -30,7 +30,8 @@ pub(crate) struct ReceivingFlow {
     rate: Option<Rate>,
     /// When it has done with what it got, if it has not.
     works_until: Option<Time>,
-    syn_seen: bool,
+    /// The timestamp of the first SYN that came.
+    syn_seen: Option<u32>,
     accepted: bool,
     locked: bool,
     runnable: bool,
@@ -82,7 +83,7 @@ impl ReceivingFlow {
             buffer: flow.read_size(host),
             rate: flow.reader.map(|reader| reader.rate),
             works_until: None,
-            syn_seen: false,
+            syn_seen: None,
             accepted: false,
             locked: false,
             runnable: false,
@@ -94,7 +95,7 @@ impl ReceivingFlow {
     /// connect() has returned at this end of a connection with data both ways, after an answer with this timestamp that
     /// agrees to ECN or does not.
     pub(super) fn connected(&mut self, now: Time, tsval: u32, ecn: bool) {
-        (self.syn_seen, self.accepted) = (true, true);
+        (self.syn_seen, self.accepted) = (Some(tsval), true);
         self.tcp.use_ecn(ecn);
         self.tcp.hear_timestamp(tsval);
         self.tcp.on_connected(now);
@@ -132,8 +133,8 @@ impl Host {
         let flow = usize::from(packet.flow);
         if packet.kind == Kind::Syn {
             shared.hear_and_settle(packet);
-            self.on_syn(flow, packet.ece, cpu, shared);
-        } else if self.receives[flow].syn_seen {
+            self.on_syn(flow, packet, cpu, shared);
+        } else if self.receives[flow].syn_seen.is_some() {
             return self.on_data(packet, cpu, now, shared);
         } else {
             shared.settle(packet);
@@ -141,16 +142,16 @@ impl Host {
         cpu
     }
 
-    /// A SYN that asks for ECN or does not; the first one counts (`inet_rtx_syn_ack` repeats the answer).
-    fn on_syn(&mut self, flow: usize, asks: bool, cpu: Time, shared: &mut Shared) {
+    /// A SYN, which may ask for ECN; the first one counts (`inet_rtx_syn_ack` repeats the answer).
+    fn on_syn(&mut self, flow: usize, syn: &Train, cpu: Time, shared: &mut Shared) {
         let state = &mut self.receives[flow];
-        if !state.syn_seen {
-            state.tcp.use_ecn(asks && ecn::agrees(&self.host));
+        if state.syn_seen.is_none() {
+            state.tcp.use_ecn(syn.ece && ecn::agrees(&self.host));
         }
-        state.syn_seen = true;
-        let tsval = state.tcp.on_syn(cpu);
+        let tsecr = *state.syn_seen.get_or_insert(syn.tsval);
+        let stamps = (state.tcp.on_syn(cpu), tsecr);
         let (window, agreed) = (state.tcp.window.told_first(), state.tcp.uses_ecn());
-        self.answer(flow, cpu, shared, |port| port.send_syn_ack(window, tsval, agreed));
+        self.answer(flow, cpu, shared, |port| port.send_syn_ack(window, stamps, agreed));
     }
 
     fn on_data(&mut self, packet: &Train, cpu: Time, now: Time, shared: &mut Shared) -> Time {

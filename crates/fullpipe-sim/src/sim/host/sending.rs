@@ -206,6 +206,9 @@ impl Host {
         let agreed = answer.ece && ecn::asks(&self.host, 0);
         state.tcp.use_ecn(agreed);
         state.tcp.take_timestamp(answer.tsval);
+        if measured.is_none() {
+            state.tcp.hear_echo(cpu, answer.tsecr);
+        }
         state.tcp.established(cpu, answer.number, measured, Some(&self.metrics));
         state.next_write = now;
         self.timers.set(flow, Timer::Connect, None);
@@ -339,8 +342,8 @@ impl Host {
         state.syn_sent.get_or_insert(now);
         self.timers.set(flow, Timer::Connect, Some(now + wait));
         let asks = ecn::asks(&self.host, state.syn_repeats);
-        self.with_port(flow, cpu, shared, now, |_, port| {
-            port.send_syn(asks);
+        self.with_port(flow, cpu, shared, now, |state, port| {
+            port.send_syn(state.tcp.tsval(cpu), asks);
         })
     }
 }

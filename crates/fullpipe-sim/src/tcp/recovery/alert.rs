@@ -73,7 +73,7 @@ impl Sender {
                 fast = true;
             }
         }
-        if !self.is_rack() && marks {
+        if !self.is_rack() && !self.is_reno() && marks {
             self.update_scoreboard(fast, out);
         }
         Resend::Lost

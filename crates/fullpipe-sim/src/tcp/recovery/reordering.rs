@@ -9,7 +9,7 @@ use crate::tcp::profile::{AckOrder, HoleFilled};
 use crate::tcp::sender::Sender;
 
 /// The widest reordering that is believed since 3.19, packets (`tcp_max_reordering`).
-const MOST_REORDERING: u32 = 300;
+pub(super) const MOST_REORDERING: u32 = 300;
 
 impl Sender {
     /// A displacement of `metric` packets was seen: FACK, which takes it for loss, ends.

@@ -28,8 +28,9 @@ impl Age {
 }
 
 impl Scoreboard {
-    /// What of `[start, end)` is news has arrived.
-    pub(super) fn advance_rack(&mut self, start: u64, end: u64, window: Window) {
+    /// What of `[start, end)` is news has arrived, as a SACK says or, with `cumulative`, the ACK itself: that knows an original
+    /// from what was sent again in vain, by its timestamp.
+    pub(super) fn advance_rack(&mut self, start: u64, end: u64, cumulative: bool, window: Window) {
         let Some(rack) = &mut self.rack else { return };
         if self.sacked.is_empty() && self.ever.is_empty() {
             if start < end {
@@ -52,7 +53,10 @@ impl Scoreboard {
                 }
                 let segment_end = window.segment_end(at);
                 if let Some(again) = self.last_resent(at) {
-                    rack.advance(again.when.as_us(), segment_end, true);
+                    let sent = again.when.as_us();
+                    if !(cumulative && rack.is_spurious(sent)) {
+                        rack.advance(sent, segment_end, true);
+                    }
                 }
                 at = segment_end;
             }
@@ -90,6 +94,7 @@ impl Scoreboard {
         let lost = age.lost_by_us.map_or(0, |by| sent_from(by + 1)).min(looked_at);
         if lost > self.marked_below.max(window.snd_una) {
             self.mark_lost_below(lost, false, window);
+            self.aged_below = self.marked_below;
         }
         let from = self.marked_below.max(window.snd_una);
         let last = self.last_original_below(looked_at, from)?;
@@ -149,9 +154,10 @@ impl Scoreboard {
         }
     }
 
-    /// Nothing is lost; what was once taken for lost will not be by its age (6.12
-    /// `tcp_undo_cwnd_reduction`).
+    /// Nothing is lost (6.12 `tcp_undo_cwnd_reduction`). What was once taken for lost by its age will not be again; what a
+    /// timeout took for lost may be (`tcp_rack_detect_loss` alone takes it off its list).
     pub fn forget_losses(&mut self) {
+        self.marked_below = self.marked_below.min(self.aged_below);
         self.lost.clear();
         self.pending.clear();
         self.lost_out = 0;

@@ -6,6 +6,7 @@ use fullpipe_sim::units::Time;
 pub const HEADER: u32 = 14;
 
 /// See the module's description. Bytes, but for `hz` and `looked_since`.
+#[derive(Clone)]
 pub struct Bql {
     hz: u64,
     limit: u64,

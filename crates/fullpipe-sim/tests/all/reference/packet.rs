@@ -13,6 +13,8 @@ pub enum Body {
     Syn {
         /// Whether it asks for ECN.
         asks: bool,
+        /// Its timestamp.
+        tsval: u32,
     },
     /// Its answer.
     SynAck {
@@ -20,6 +22,8 @@ pub enum Body {
         window: u64,
         /// Its timestamp.
         tsval: u32,
+        /// The one it echoes.
+        tsecr: u32,
         /// Whether it agrees to ECN.
         agrees: bool,
     },

@@ -28,6 +28,8 @@ pub struct ReceivingFlow {
     reader: Option<Reader>,
     works_until: Option<Time>,
     syn_seen: bool,
+    /// The timestamp of the first SYN.
+    echo: u32,
     accepted: bool,
     locked: bool,
     runnable: bool,
@@ -44,6 +46,7 @@ impl ReceivingFlow {
             reader: flow.reader,
             works_until: None,
             syn_seen: false,
+            echo: 0,
             accepted: false,
             locked: false,
             runnable: false,
@@ -69,21 +72,28 @@ impl Host {
     /// A packet of the other end, when the CPU has taken it.
     pub fn come(&mut self, flow: usize, body: Body, at: (Time, Time), cx: &mut Context) {
         match body {
-            Body::Syn { asks } => self.syn(flow, asks, at.1, cx),
+            Body::Syn { asks, tsval } => self.syn(flow, (asks, tsval), at.1, cx),
             Body::Data(segment) => self.data(flow, segment, at, cx),
             Body::Ack(_) | Body::SynAck { .. } => unreachable!("these answer"),
         }
         self.look_after_receiving(flow);
     }
 
-    fn syn(&mut self, flow: usize, asks: bool, cpu: Time, cx: &mut Context) {
+    fn syn(&mut self, flow: usize, (asks, sent): (bool, u32), cpu: Time, cx: &mut Context) {
         let state = &mut self.receives[flow];
         if !std::mem::replace(&mut state.syn_seen, true) {
             state.tcp.use_ecn(asks && ecn::agrees(&self.host));
+            state.echo = sent;
         }
-        let tsval = state.tcp.on_syn(cpu);
+        let (tsval, tsecr) = (state.tcp.on_syn(cpu), state.echo);
         let (window, agrees) = (state.tcp.window.told_first(), state.tcp.uses_ecn());
-        self.send(flow, cpu, Body::SynAck { window, tsval, agrees }, cx.opening, &mut cx.agenda);
+        self.send(
+            flow,
+            cpu,
+            Body::SynAck { window, tsval, tsecr, agrees },
+            cx.opening,
+            &mut cx.agenda,
+        );
     }
 
     fn data(&mut self, flow: usize, segment: Segment, at: (Time, Time), cx: &mut Context) {

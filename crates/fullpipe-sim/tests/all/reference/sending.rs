@@ -231,9 +231,9 @@ impl Host {
                 cpu =
                     self.work_in_softirq(flow, (now, cpu), cx, |f, port| f.tcp.on_ack(&ack, port));
             }
-            Body::SynAck { window, tsval, agrees } => {
+            Body::SynAck { window, tsval, tsecr, agrees } => {
                 self.sends[flow].tcp.take_timestamp(tsval);
-                cpu = self.syn_ack(flow, window, agrees, at, cx);
+                cpu = self.syn_ack(flow, (window, tsecr), agrees, at, cx);
             }
             Body::Data(_) | Body::Syn { .. } => unreachable!("these do not answer"),
         }
@@ -244,7 +244,7 @@ impl Host {
     fn syn_ack(
         &mut self,
         flow: usize,
-        window: u64,
+        (window, echo): (u64, u32),
         agrees: bool,
         at: (Time, Time),
         cx: &mut Context,
@@ -255,6 +255,9 @@ impl Host {
             return cpu;
         }
         let measured = Some(state.syns[0]).filter(|_| state.syns.len() == 1);
+        if state.syns.len() > 1 {
+            state.tcp.hear_echo(cpu, echo);
+        }
         state.tcp.use_ecn(agrees && self.host.sysctl.tcp_ecn == Some(1));
         state.tcp.established(cpu, window, measured, Some(&self.metrics));
         state.next_write = now;
@@ -322,8 +325,9 @@ impl Host {
                 let again = now + Time::secs(self.timeout_init << doublings);
                 self.timers.set(timer(flow, CONNECT), Some(again), Some(self.wheel));
                 let options = cx.opening - cx.headers;
-                cpu = self.work(flow, (now, cpu), cx, |_, port| {
-                    port.offer(vec![(Body::Syn { asks }, options)], Time::ZERO, 0);
+                cpu = self.work(flow, (now, cpu), cx, |state, port| {
+                    let tsval = state.tcp.tsval(cpu);
+                    port.offer(vec![(Body::Syn { asks, tsval }, options)], Time::ZERO, 0);
                 });
             }
             LEAVES if self.sends[flow].locked => self.sends[flow].left_while_locked = true,

@@ -230,7 +230,34 @@ impl Transmit {
         let waiting = self.ring.iter().skip(1).chain(self.qdisc.iter().flatten());
         let now = self.done.expect("it is on its way");
         let sent = waiting.fold(now, |at, segment| at + wire(segment));
-        offered.max(sent.saturating_sub(self.rate.time_for(self.buffer.into()) + Time(4_000)))
+        let fetched = sent.saturating_sub(self.rate.time_for(self.buffer.into()) + Time(4_000));
+        offered.max(fetched).max(self.entry_of_last())
+    }
+
+    /// When the last of the skbs that wait enters the ring: what the card does until then, done on a copy.
+    fn entry_of_last(&self) -> Time {
+        let mut entry = Time::ZERO;
+        let mut copy = self.copy();
+        while !copy.qdisc.is_empty() {
+            entry = copy.done.expect("the ring is not empty");
+            copy.end_segment(entry, &mut Agenda::default());
+        }
+        entry
+    }
+
+    /// The ring and what waits for it, without a discipline.
+    fn copy(&self) -> Transmit {
+        Transmit {
+            late: None,
+            gone: Vec::new(),
+            qdisc: self.qdisc.clone(),
+            ring: self.ring.clone(),
+            bql: self.bql.clone(),
+            qdisc_counter: Counter::default(),
+            ring_counter: Counter::default(),
+            busy: Busy::default(),
+            ..*self
+        }
     }
 
     /// How often byte queue limits stopped the ring, and became smaller.
