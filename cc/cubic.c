@@ -34,7 +34,7 @@
 #define MIN_RISE_US 4000u
 #define MAX_RISE_US 16000u
 #define MAX_ACK_DELAY_US 1000u /* what batching of ACKs may add to the least RTT */
-#define GSO_MAX_SIZE 65536u    /* bytes of the largest batch */
+#define SK_GSO_MAX_SIZE 65343u /* bytes of a socket's largest skb: 65,536 less MAX_TCP_HEADER + 1 */
 
 enum { IN_JIFFIES, IN_MS, IN_US }; /* rtt_clock */
 
@@ -177,7 +177,7 @@ static u32 ack_delay(struct sock *sk)
 {
 	u64 rate = sk_pacing_rate(sk);
 
-	return rate ? min_u32((u32)min_u64(div_u64(GSO_MAX_SIZE * 4ull * 1000000, rate), ~0u),
+	return rate ? min_u32((u32)min_u64(div_u64(SK_GSO_MAX_SIZE * 4ull * 1000000, rate), ~0u),
 			      MAX_ACK_DELAY_US)
 		    : 0;
 }

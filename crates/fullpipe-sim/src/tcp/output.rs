@@ -40,6 +40,9 @@ impl Sender {
     /// tcp_push_one: the first unsent skb, as far as it may go.
     pub(super) fn push_one(&mut self, out: &mut dyn Output) {
         let (sent, limited) = self.send_while_allowed(Push::One, true, out);
+        if sent > 0 {
+            self.schedule_loss_probe(out);
+        }
         self.validate_after(sent, limited, out);
     }
 
@@ -242,7 +245,7 @@ impl Sender {
     fn time_new_data(&mut self, first: bool, push: Push, out: &dyn Output) {
         let probes = matches!(self.timer, Some((TimerKind::LossProbe, _)));
         if probes && self.profile.probe_timeout == ProbeTimeout::Rack {
-            if push != Push::All || !self.may_probe() {
+            if push == Push::Probe || !self.may_probe() {
                 self.rearm_rto(true, out);
             }
         } else if first || self.timer.is_none() {
