@@ -4,7 +4,7 @@
 //! since 3.10 `tcp_process_loss` (see `frto.rs`).
 
 use crate::tcp::input::Flags;
-use crate::tcp::profile::{AckOrder, FrtoVersion, TimeoutReordering};
+use crate::tcp::profile::{FrtoVersion, TimeoutReordering};
 use crate::tcp::sender::{Sender, TimerKind};
 use crate::tcp::{CaState, Output};
 
@@ -84,7 +84,7 @@ impl Sender {
     }
 
     fn enter_loss(&mut self, reneging: bool, out: &dyn Output) {
-        if self.profile.ack_order == AckOrder::CwndLast {
+        if !self.profile.cwnd_first() {
             return self.enter_loss_by_age(out);
         }
         self.sync_clock(out.now());

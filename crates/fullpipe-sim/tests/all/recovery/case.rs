@@ -5,6 +5,7 @@ use crate::conversation;
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::{Host, Sockopt};
 use fullpipe_sim::tcp::behaviour::{behaviour, profile_of};
+use fullpipe_sim::tcp::profile::Profile;
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::Sender;
 
@@ -51,8 +52,20 @@ impl Case {
     }
 
     fn run(&self, flipped: bool) -> Vec<String> {
+        self.run_with(flipped.then_some(&self.flip), |profile| profile)
+    }
+
+    /// The rows with what `change` makes of the profile, nothing flipped.
+    pub fn run_changed(&self, change: impl Fn(Profile) -> Profile) -> Vec<String> {
+        self.run_with(None, change)
+    }
+
+    fn run_with(
+        &self,
+        flip: Option<&(String, String)>,
+        change: impl Fn(Profile) -> Profile,
+    ) -> Vec<String> {
         let mut host = host(&self.kernel);
-        let flip = flipped.then_some(&self.flip);
         let (mut slow_start, mut most) = (None, None);
         for (name, value) in self.settings.iter().chain(flip) {
             match name.as_str() {
@@ -61,7 +74,7 @@ impl Case {
                 _ => set(&mut host, name, value),
             }
         }
-        let profile = profile_of(&host).expect("a profile");
+        let profile = change(profile_of(&host).unwrap_or_else(|why| panic!("{why}")));
         let cc = Congestion::new(&self.congestion, &[], &self.kernel, host.hz, 1);
         let mut cc = cc.expect("a congestion control");
         if let Some(name) = slow_start {

@@ -13,6 +13,7 @@
 //! FULLPIPE_BLESS=1 rewrites the tables; read the difference.
 
 mod case;
+mod needs;
 mod network;
 
 use case::Case;
