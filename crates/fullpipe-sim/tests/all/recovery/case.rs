@@ -65,17 +65,22 @@ impl Case {
         flip: Option<&(String, String)>,
         change: impl Fn(Profile) -> Profile,
     ) -> Vec<String> {
-        let mut host = host(&self.kernel);
+        let kernel = match flip {
+            Some((name, kernel)) if name == "kernel" => kernel,
+            _ => &self.kernel,
+        };
+        let mut host = host(kernel);
         let (mut slow_start, mut most) = (None, None);
         for (name, value) in self.settings.iter().chain(flip) {
             match name.as_str() {
                 "slow_start" => slow_start = Some(value),
+                "kernel" => {}
                 "max_pacing_rate" => most = value.parse().ok(),
                 _ => set(&mut host, name, value),
             }
         }
         let profile = change(profile_of(&host).unwrap_or_else(|why| panic!("{why}")));
-        let cc = Congestion::new(&self.congestion, &[], &self.kernel, host.hz, 1);
+        let cc = Congestion::new(&self.congestion, &[], kernel, host.hz, 1);
         let mut cc = cc.expect("a congestion control");
         if let Some(name) = slow_start {
             cc = cc.with_slow_start(name, &[]).expect("a slow start");

@@ -23,6 +23,8 @@ pub struct Plan {
     doubled: BTreeSet<(u64, u32)>,
     marked: BTreeSet<(u64, u32)>,
     delayed: BTreeMap<(u64, u32), u64>,
+    /// What the host's own queue refuses.
+    refused: BTreeSet<(u64, u32)>,
     /// ACKs that are lost, by their number.
     lost_acks: BTreeSet<u64>,
     /// SO_RCVBUF.
@@ -58,6 +60,7 @@ impl Plan {
             ["write", amount, "at", ms] => self.writes.push((number(ms), tenths(amount))),
             ["close", "at", ms] => self.closes = Some(number(ms)),
             ["lose", rest @ ..] => self.lost.extend(all(rest)),
+            ["refuse", rest @ ..] => self.refused.extend(all(rest)),
             ["mark", rest @ ..] => self.marked.extend(all(rest)),
             ["double", rest @ ..] => self.doubled.extend(all(rest)),
             ["delay", rest @ .., "by", ms] => {
@@ -143,6 +146,21 @@ impl Link<'_> {
         self.tell(segment, again, mark);
     }
 
+    /// Whether the host's queue refuses an skb, which then counts as one more transmission of its first segment.
+    fn refuses(&mut self, skb: &Transmission) -> bool {
+        let number = skb.seq / u64::from(SEGMENT);
+        let copy = self.copies.get(&skb.seq).map_or(1, |copies| copies + 1);
+        let refuses = self.plan.refused.contains(&(number, copy));
+        if refuses {
+            self.copies.insert(skb.seq, copy);
+            let (start, end) = (skb.seq, skb.seq + u64::from(skb.len));
+            let told =
+                Told { skb: self.skbs, start, end, again: skb.retransmission, mark: "x".into() };
+            self.sent.push(told);
+        }
+        refuses
+    }
+
     /// Segments of an skb to which the same happens are told together.
     fn tell(&mut self, segment: Segment, again: bool, mark: String) {
         let end = segment.end();
@@ -173,6 +191,9 @@ impl Output for Link<'_> {
     fn transmit(&mut self, skb: Transmission) -> bool {
         let mut at = 0;
         self.skbs += 1;
+        if self.refuses(&skb) {
+            return false;
+        }
         while at < skb.len || skb.fin && at == 0 {
             let len = (skb.len - at).min(SEGMENT);
             let (seq, cwr) = (skb.seq + u64::from(at), skb.cwr && at == 0);
