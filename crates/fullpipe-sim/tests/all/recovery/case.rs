@@ -70,28 +70,40 @@ impl Case {
             _ => &self.kernel,
         };
         let mut host = host(kernel);
-        let (mut slow_start, mut most) = (None, None);
+        let (mut slow_start, mut most, mut limit) = (None, None, None);
         for (name, value) in self.settings.iter().chain(flip) {
             match name.as_str() {
                 "slow_start" => slow_start = Some(value),
                 "kernel" => {}
+                "limit_output_bytes" => limit = value.parse().ok(),
                 "max_pacing_rate" => most = value.parse().ok(),
                 _ => set(&mut host, name, value),
             }
         }
-        let profile = change(profile_of(&host).unwrap_or_else(|why| panic!("{why}")));
-        let cc = Congestion::new(&self.congestion, &[], kernel, host.hz, 1);
-        let mut cc = cc.expect("a congestion control");
-        if let Some(name) = slow_start {
-            cc = cc.with_slow_start(name, &[]).expect("a slow start");
+        let mut profile = change(profile_of(&host).unwrap_or_else(|why| panic!("{why}")));
+        if let Some(bytes) = limit {
+            profile.limit_output_bytes = bytes;
         }
-        let ecn = host.sysctl.tcp_ecn == Some(1);
-        let mut sender = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
-        let mut receiver = Receiver::new(&profile, &host, SEGMENT, self.plan.rcvbuf);
-        sender.set_options(Sockopt { max_pacing_rate: most, ..Sockopt::default() });
-        sender.use_ecn(ecn);
-        receiver.use_ecn(ecn);
-        Network::new(sender, receiver, &self.plan).run()
+        let ends = || {
+            let cc = Congestion::new(&self.congestion, &[], kernel, host.hz, 1);
+            let mut cc = cc.expect("a congestion control");
+            if let Some(name) = slow_start {
+                cc = cc.with_slow_start(name, &[]).expect("a slow start");
+            }
+            let ecn = host.sysctl.tcp_ecn == Some(1);
+            let mut sender = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
+            let mut receiver = Receiver::new(&profile, &host, SEGMENT, self.plan.rcvbuf);
+            sender.set_options(Sockopt { max_pacing_rate: most, ..Sockopt::default() });
+            sender.use_ecn(ecn);
+            receiver.use_ecn(ecn);
+            (sender, receiver)
+        };
+        let network = |cached| {
+            let (sender, receiver) = ends();
+            Network::new(sender, receiver, &self.plan, cached)
+        };
+        let left = self.plan.earlier.then(|| network(None).leave());
+        network(left.as_ref()).run()
     }
 
     /// Whether the flip makes a difference.

@@ -68,24 +68,15 @@ const SYSCTLS: &[&str] = &[
     "slow_start",
 ];
 
-/// Rows that say what a host offloads, costs or offers, flipped in tests of their own.
+/// Rows about what the CPU, a locked socket or a congestion control is told, or a receiver over a long time, flipped in
+/// tests of their own.
 const ELSEWHERE: &[&str] = &[
-    "initial_window",
     "pkts_acked",
     "cc_rtt",
     "locked_timers",
     "walks_queue",
-    "window_share",
-    "rcv_tuning",
     "longer_rtt_when_read",
-    "offers_first_window",
-    "grows_by_data",
-    "closes_small_window",
-    "small_queues",
-    "limits_paced_output",
-    "autocorks",
     "quick_by_data",
-    "cached_metrics",
 ];
 
 /// Every row of the profile, and every sysctl of recovery, is flipped by a conversation.

@@ -65,8 +65,20 @@ fn check(order: AckOrder, untold: &[&str]) {
 #[test]
 fn rows_of_kernels_that_change_cwnd_first() {
     // Of newer kernels; no older one's conversation is about them.
-    let newer =
-        ["measures_beyond_hole", "skb_size", "departure_times", "idle_restart", "timestamp_clock"];
+    let newer = [
+        "offers_first_window",
+        "grows_by_data",
+        "closes_small_window",
+        "measures_beyond_hole",
+        "skb_size",
+        "small_queues",
+        "limits_paced_output",
+        "autocorks",
+        "departure_times",
+        "cached_metrics",
+        "idle_restart",
+        "timestamp_clock",
+    ];
     check(AckOrder::CwndFirst, &newer);
 }
 

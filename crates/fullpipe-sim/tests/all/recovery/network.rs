@@ -1,6 +1,7 @@
 //! Two endpoints and the network between them, which does as it is told to single packets.
 
 use fullpipe_sim::ecn::Ecn;
+use fullpipe_sim::tcp::metrics::Metrics;
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::{Sender, Writer};
 use fullpipe_sim::tcp::{Ack, Output, Segment, Transmission};
@@ -29,6 +30,12 @@ pub struct Plan {
     lost_acks: BTreeSet<u64>,
     /// SO_RCVBUF.
     pub rcvbuf: Option<u64>,
+    /// Whether rows of ACKs show their windows.
+    windows: bool,
+    /// Skbs wait in the host until the link has sent them, and take so much memory there besides their data, bytes.
+    host: Option<u64>,
+    /// Whether the same was done before, by another connection to the same host.
+    pub earlier: bool,
     /// When the receiving application rests: from, until.
     rests: Option<(u64, u64)>,
     end: u64,
@@ -71,6 +78,9 @@ impl Plan {
             }
             ["rcvbuf", bytes] => self.rcvbuf = Some(number(bytes)),
             ["rest", from, until] => self.rests = Some((number(from), number(until))),
+            ["windows"] => self.windows = true,
+            ["host", bytes] => self.host = Some(number(bytes)),
+            ["earlier"] => self.earlier = true,
             ["from", ms] => self.from = number(ms),
             ["end", ms] => self.end = number(ms),
             _ => panic!("{words:?} is no setting"),
@@ -88,6 +98,8 @@ enum Event {
     Write(u64),
     Close,
     Read,
+    /// An skb has left the host.
+    Left,
 }
 
 /// See the module's description.
@@ -99,6 +111,8 @@ pub struct Network<'a> {
     coming: BTreeMap<(Time, u64), Event>,
     acks: u64,
     write_left: u64,
+    /// Whether what leaves the host first is coming.
+    leaving: bool,
     rows: Vec<String>,
 }
 
@@ -111,6 +125,8 @@ struct Link<'a> {
     arrivals: Vec<(Time, Segment)>,
     sent: Vec<Told>,
     skbs: u64,
+    /// When what leaves the host, and its memory.
+    held: Vec<(Time, u64)>,
 }
 
 impl Link<'_> {
@@ -207,7 +223,13 @@ impl Output for Link<'_> {
                 break;
             }
         }
+        if let Some(overhead) = self.plan.host {
+            self.held.push((self.free, u64::from(skb.len) + overhead));
+        }
         true
+    }
+    fn in_host(&mut self) -> u64 {
+        self.held.iter().map(|(_, memory)| memory).sum()
     }
     fn now(&self) -> Time {
         self.now
@@ -220,10 +242,16 @@ fn shown(start: u64, end: u64) -> String {
 }
 
 impl Network<'_> {
-    pub fn new<'a>(mut sender: Sender, receiver: Receiver, plan: &'a Plan) -> Network<'a> {
+    pub fn new<'a>(
+        mut sender: Sender,
+        receiver: Receiver,
+        plan: &'a Plan,
+        cached: Option<&Metrics>,
+    ) -> Network<'a> {
         sender.writer = Writer::Paused;
         // The handshake has taken a round trip.
-        sender.established(Time::ms(100), receiver.window.rcv_wnd, Some(Time::ZERO), None);
+        let told = receiver.window.told_first();
+        sender.established(Time::ms(100), told, Some(Time::ZERO), cached);
         let link = Link {
             plan,
             now: Time::ms(100),
@@ -232,6 +260,7 @@ impl Network<'_> {
             arrivals: Vec::new(),
             sent: Vec::new(),
             skbs: 0,
+            held: Vec::new(),
         };
         let mut coming = BTreeMap::new();
         for (i, &(at, amount)) in plan.writes.iter().enumerate() {
@@ -244,11 +273,34 @@ impl Network<'_> {
             coming.insert((Time::ms(100 + until), 999), Event::Read);
         }
         let rows = Vec::new();
-        Network { sender, receiver, plan, link, coming, acks: 0, write_left: 0, rows }
+        Network {
+            sender,
+            receiver,
+            plan,
+            link,
+            coming,
+            acks: 0,
+            write_left: 0,
+            leaving: false,
+            rows,
+        }
     }
 
     /// Runs to the end of the plan; the rows.
     pub fn run(mut self) -> Vec<String> {
+        self.go_on();
+        self.rows
+    }
+
+    /// Runs to the end of the plan; what the connection leaves for the next one.
+    pub fn leave(mut self) -> Metrics {
+        self.go_on();
+        let mut metrics = Metrics::default();
+        self.sender.leave_metrics(&mut metrics);
+        metrics
+    }
+
+    fn go_on(&mut self) {
         let end = Time::ms(100 + self.plan.end);
         loop {
             let next = self.coming.first_key_value().map(|(&(at, _), _)| at);
@@ -257,7 +309,7 @@ impl Network<'_> {
             let timer = self.sender.timer();
             let pace = self.sender.pacing_timer();
             let now = [next, delack, held, timer, pace].into_iter().flatten().min();
-            let Some(now) = now.filter(|&now| now <= end) else { return self.rows };
+            let Some(now) = now.filter(|&now| now <= end) else { return };
             self.link.now = now;
             if next == Some(now) {
                 let (_, event) = self.coming.pop_first().expect("it is there");
@@ -277,6 +329,12 @@ impl Network<'_> {
             }
             for (at, segment) in std::mem::take(&mut self.link.arrivals) {
                 self.come(at, Event::Data(segment));
+            }
+            if let Some(&(at, _)) = self.link.held.first()
+                && !self.leaving
+            {
+                self.leaving = true;
+                self.come(at, Event::Left);
             }
         }
     }
@@ -304,6 +362,14 @@ impl Network<'_> {
                 self.send_ack(ack);
                 self.send_ack(read);
             }
+            Event::Left => {
+                self.leaving = false;
+                self.link.held.remove(0);
+                self.sender.on_room_in_host(&mut self.link);
+                if !self.link.sent.is_empty() {
+                    self.row("left".into());
+                }
+            }
             Event::Read => {
                 let ack = self.read();
                 self.send_ack(ack);
@@ -311,7 +377,8 @@ impl Network<'_> {
             Event::Ack(ack) => {
                 self.sender.on_ack(&ack, &mut self.link);
                 let window = format!(" window {}", ack.window as f64 / f64::from(SEGMENT));
-                self.row(said(&ack) + if self.plan.rests.is_some() { &window } else { "" });
+                let shows = self.plan.windows || self.plan.rests.is_some();
+                self.row(said(&ack) + if shows { &window } else { "" });
             }
         }
     }
