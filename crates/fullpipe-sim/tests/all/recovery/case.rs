@@ -1,6 +1,7 @@
 //! A golden file: what it sets up, and its two tables.
 
-use super::network::{Network, Plan, SEGMENT};
+use super::network::Network;
+use super::plan::{Plan, SEGMENT};
 use crate::conversation;
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::{Host, Sockopt};

@@ -13,8 +13,10 @@
 //! FULLPIPE_BLESS=1 rewrites the tables; read the difference.
 
 mod case;
+mod link;
 mod needs;
 mod network;
+mod plan;
 
 use case::Case;
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;

@@ -1,96 +1,13 @@
 //! Two endpoints and the network between them, which does as it is told to single packets.
 
-use fullpipe_sim::ecn::Ecn;
+use super::link::{Link, shown};
+use super::plan::{ONE_WAY_MS, Plan, SEGMENT};
 use fullpipe_sim::tcp::metrics::Metrics;
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::{Sender, Writer};
-use fullpipe_sim::tcp::{Ack, Output, Segment, Transmission};
+use fullpipe_sim::tcp::{Ack, Segment};
 use fullpipe_sim::units::Time;
-use std::collections::{BTreeMap, BTreeSet};
-
-/// Bytes in a segment.
-pub const SEGMENT: u32 = 1000;
-const ONE_WAY_MS: u64 = 50;
-
-/// What the application does and what happens to packets; segments are numbered from 0, and `5/2` is
-/// the second transmission of segment 5.
-#[derive(Default)]
-pub struct Plan {
-    /// When how many segments are written, in tenths.
-    writes: Vec<(u64, u64)>,
-    /// When the application closes.
-    closes: Option<u64>,
-    lost: BTreeSet<(u64, u32)>,
-    doubled: BTreeSet<(u64, u32)>,
-    marked: BTreeSet<(u64, u32)>,
-    delayed: BTreeMap<(u64, u32), u64>,
-    /// What the host's own queue refuses.
-    refused: BTreeSet<(u64, u32)>,
-    /// ACKs that are lost, by their number.
-    lost_acks: BTreeSet<u64>,
-    /// SO_RCVBUF.
-    pub rcvbuf: Option<u64>,
-    /// Whether rows of ACKs show their windows.
-    windows: bool,
-    /// Skbs wait in the host until the link has sent them, and take so much memory there besides their data, bytes.
-    host: Option<u64>,
-    /// Whether the same was done before, by another connection to the same host.
-    pub earlier: bool,
-    /// When the receiving application rests: from, until.
-    rests: Option<(u64, u64)>,
-    end: u64,
-    /// Rows before this time are not shown.
-    from: u64,
-}
-
-fn number<T: std::str::FromStr>(text: &str) -> T {
-    text.parse().unwrap_or_else(|_| panic!("{text} is not a number"))
-}
-
-/// `5`, `5/2`, `5..8`
-fn packets(text: &str) -> Vec<(u64, u32)> {
-    if let Some((start, end)) = text.split_once("..") {
-        return (number(start)..number(end)).map(|n| (n, 1)).collect();
-    }
-    match text.split_once('/') {
-        Some((segment, copy)) => vec![(number(segment), number(copy))],
-        None => vec![(number(text), 1)],
-    }
-}
-
-impl Plan {
-    /// A line of a golden file.
-    pub fn line(&mut self, words: &[&str]) {
-        let all = |rest: &[&str]| rest.iter().flat_map(|w| packets(w)).collect::<Vec<_>>();
-        match words {
-            ["write", amount] => self.writes.push((0, tenths(amount))),
-            ["write", amount, "at", ms] => self.writes.push((number(ms), tenths(amount))),
-            ["close", "at", ms] => self.closes = Some(number(ms)),
-            ["lose", rest @ ..] => self.lost.extend(all(rest)),
-            ["refuse", rest @ ..] => self.refused.extend(all(rest)),
-            ["mark", rest @ ..] => self.marked.extend(all(rest)),
-            ["double", rest @ ..] => self.doubled.extend(all(rest)),
-            ["delay", rest @ .., "by", ms] => {
-                self.delayed.extend(all(rest).into_iter().map(|p| (p, number(ms))));
-            }
-            ["lose-acks", rest @ ..] => {
-                self.lost_acks.extend(all(rest).into_iter().map(|p| p.0));
-            }
-            ["rcvbuf", bytes] => self.rcvbuf = Some(number(bytes)),
-            ["rest", from, until] => self.rests = Some((number(from), number(until))),
-            ["windows"] => self.windows = true,
-            ["host", bytes] => self.host = Some(number(bytes)),
-            ["earlier"] => self.earlier = true,
-            ["from", ms] => self.from = number(ms),
-            ["end", ms] => self.end = number(ms),
-            _ => panic!("{words:?} is no setting"),
-        }
-    }
-}
-
-fn tenths(text: &str) -> u64 {
-    (number::<f64>(text) * 10.0).round() as u64
-}
+use std::collections::BTreeMap;
 
 enum Event {
     Data(Segment),
@@ -116,131 +33,6 @@ pub struct Network<'a> {
     rows: Vec<String>,
 }
 
-/// Where the sender's packets go.
-struct Link<'a> {
-    plan: &'a Plan,
-    now: Time,
-    free: Time,
-    copies: BTreeMap<u64, u32>,
-    arrivals: Vec<(Time, Segment)>,
-    sent: Vec<Told>,
-    skbs: u64,
-    /// When what leaves the host, and its memory.
-    held: Vec<(Time, u64)>,
-}
-
-impl Link<'_> {
-    fn segment(&mut self, mut segment: Segment, again: bool) {
-        let number = segment.seq / u64::from(SEGMENT);
-        let copy = self.copies.entry(segment.seq).or_insert(0);
-        *copy += 1;
-        let packet = (number, *copy);
-        self.free = self.free.max(self.now) + Time::ms(1);
-        let delay = self.plan.delayed.get(&packet).copied().unwrap_or(0);
-        let arrival = self.free + Time::ms(ONE_WAY_MS - 1 + delay);
-        let (lost, doubled) =
-            (self.plan.lost.contains(&packet), self.plan.doubled.contains(&packet));
-        let marked = self.plan.marked.contains(&packet) && segment.ecn != Ecn::NotEct;
-        if marked {
-            segment.ecn = Ecn::Ce;
-        }
-        if !lost {
-            self.arrivals.push((arrival, segment));
-        }
-        if doubled {
-            self.arrivals.push((arrival + Time::ms(1), segment));
-        }
-        let mut mark = String::new();
-        mark += if segment.fin { "fin" } else { "" };
-        mark += if segment.cwr { "cwr" } else { "" };
-        mark += if marked { "^" } else { "" };
-        mark += if lost { "!" } else { "" };
-        mark += if doubled { "*" } else { "" };
-        if delay > 0 {
-            mark += &format!("+{delay}");
-        }
-        self.tell(segment, again, mark);
-    }
-
-    /// Whether the host's queue refuses an skb, which then counts as one more transmission of its first segment.
-    fn refuses(&mut self, skb: &Transmission) -> bool {
-        let number = skb.seq / u64::from(SEGMENT);
-        let copy = self.copies.get(&skb.seq).map_or(1, |copies| copies + 1);
-        let refuses = self.plan.refused.contains(&(number, copy));
-        if refuses {
-            self.copies.insert(skb.seq, copy);
-            let (start, end) = (skb.seq, skb.seq + u64::from(skb.len));
-            let told =
-                Told { skb: self.skbs, start, end, again: skb.retransmission, mark: "x".into() };
-            self.sent.push(told);
-        }
-        refuses
-    }
-
-    /// Segments of an skb to which the same happens are told together.
-    fn tell(&mut self, segment: Segment, again: bool, mark: String) {
-        let end = segment.end();
-        match self.sent.last_mut() {
-            Some(last) if last.skb == self.skbs && last.mark == mark => last.end = end,
-            _ => self.sent.push(Told { skb: self.skbs, start: segment.seq, end, again, mark }),
-        }
-    }
-}
-
-/// What was sent, for a row.
-struct Told {
-    skb: u64,
-    start: u64,
-    end: u64,
-    again: bool,
-    mark: String,
-}
-
-impl Told {
-    fn text(&self) -> String {
-        let again = if self.again { "R" } else { "" };
-        format!("{again}{}{}", shown(self.start, self.end), self.mark)
-    }
-}
-
-impl Output for Link<'_> {
-    fn transmit(&mut self, skb: Transmission) -> bool {
-        let mut at = 0;
-        self.skbs += 1;
-        if self.refuses(&skb) {
-            return false;
-        }
-        while at < skb.len || skb.fin && at == 0 {
-            let len = (skb.len - at).min(SEGMENT);
-            let (seq, cwr) = (skb.seq + u64::from(at), skb.cwr && at == 0);
-            at += len;
-            let push = at == skb.len && (at > SEGMENT || skb.push);
-            let fin = at == skb.len && skb.fin;
-            let Transmission { tsval, tsecr, ecn, .. } = skb;
-            let segment = Segment { seq, len, tsval, tsecr, push, fin, ecn, cwr };
-            self.segment(segment, skb.retransmission);
-            if len == 0 {
-                break;
-            }
-        }
-        if let Some(overhead) = self.plan.host {
-            self.held.push((self.free, u64::from(skb.len) + overhead));
-        }
-        true
-    }
-    fn in_host(&mut self) -> u64 {
-        self.held.iter().map(|(_, memory)| memory).sum()
-    }
-    fn now(&self) -> Time {
-        self.now
-    }
-}
-
-fn shown(start: u64, end: u64) -> String {
-    let segments = |bytes: u64| format!("{}", bytes as f64 / f64::from(SEGMENT));
-    format!("{}..{}", segments(start), segments(end))
-}
-
 impl Network<'_> {
     pub fn new<'a>(
         mut sender: Sender,
@@ -252,16 +44,7 @@ impl Network<'_> {
         // The handshake has taken a round trip.
         let told = receiver.window.told_first();
         sender.established(Time::ms(100), told, Some(Time::ZERO), cached);
-        let link = Link {
-            plan,
-            now: Time::ms(100),
-            free: Time::ZERO,
-            copies: BTreeMap::new(),
-            arrivals: Vec::new(),
-            sent: Vec::new(),
-            skbs: 0,
-            held: Vec::new(),
-        };
+        let link = Link::new(plan, Time::ms(100));
         let mut coming = BTreeMap::new();
         for (i, &(at, amount)) in plan.writes.iter().enumerate() {
             coming.insert((Time::ms(100 + at), i as u64), Event::Write(amount));
