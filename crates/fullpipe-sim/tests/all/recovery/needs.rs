@@ -70,6 +70,7 @@ fn rows_of_kernels_that_change_cwnd_first() {
         "grows_by_data",
         "closes_small_window",
         "measures_beyond_hole",
+        "longer_rtt_when_read",
         "skb_size",
         "small_queues",
         "limits_paced_output",
