@@ -179,8 +179,10 @@ fn two_engines_make_one_result_with_its_comparison() {
 fn all_engines_object_at_once() {
     let desk = Desk::new();
     let text = scenario("100Mbit", 1500, "1MB", 1.0);
-    let text = text
-        .replace("[hosts.receiver]\n", "behaviour = { reduction = \"prr\" }\n[hosts.receiver]\n");
+    let text = text.replace(
+        "[hosts.receiver]\n",
+        "behaviour = { initial_cwnd = \"ten\" }\n[hosts.receiver]\n",
+    );
     desk.write("my.toml", &(text + "sockopt = { TCP_NODELAY = 1 }\n"));
     let arguments = ["run", "my.toml", "--engine", "sim,linux", "--as-kernel", "6.12"];
     let call = desk.call(&arguments).ends_with(2);

@@ -1,5 +1,9 @@
 //! Rows of a profile by name, so that a scenario can override one of them:
-//! `behaviour = { reduction = "prr" }`.
+//! `behaviour = { reduction = "prr" }`. A row also says what a profile must have chosen elsewhere to read it.
+
+mod needs;
+
+pub use needs::{Need, Refusal, refusals};
 
 use super::profile::{
     AckOrder, CachedMetrics, CcRtt, CwndLimited, DsackUndo, FinBeyondCwnd, FrtoVersion,
@@ -21,6 +25,8 @@ pub struct Behaviour {
     pub doc: &'static str,
     /// The kernel's functions in which the choices were read.
     pub read: &'static str,
+    /// What a profile needs to read it.
+    pub needs: &'static [Need],
     /// The names of its choices.
     pub choices: fn() -> Vec<&'static str>,
     apply: fn(&mut Profile, &str) -> bool,
@@ -52,12 +58,13 @@ fn name_of<T: Choices>(value: T) -> &'static str {
 }
 
 macro_rules! behaviours {
-    ($($field:ident: $type:ty, $doc:literal, $read:literal;)*) => {
+    ($($field:ident: $type:ty, $doc:literal, $read:literal $(, $need:expr)*;)*) => {
         /// Every row that can be overridden.
         pub const BEHAVIOURS: &[Behaviour] = &[$(Behaviour {
             name: stringify!($field),
             doc: $doc,
             read: $read,
+            needs: &[$($need),*],
             choices: names::<$type>,
             apply: |profile, name| set(&mut profile.$field, name),
             of: |profile| name_of(profile.$field),
@@ -124,10 +131,12 @@ behaviours! {
         "__tcp_ack_snd_check";
     pkts_acked: PktsAcked,
         "what the congestion control's pkts_acked counts",
-        "tcp_clean_rtx_queue";
+        "tcp_clean_rtx_queue",
+        Need::CwndFirst("segments count");
     cc_rtt: CcRtt,
         "the RTT that a congestion control is told",
-        "tcp_clean_rtx_queue, cubictcp_register";
+        "tcp_clean_rtx_queue, cubictcp_register",
+        Need::CwndFirst("the newest packet that was not sent again tells it, in microseconds");
     quick_ack_on_growth: bool,
         "a segment that opens the window is acknowledged at once",
         "tcp_grow_window";
@@ -169,7 +178,8 @@ behaviours! {
         "tcp_is_cwnd_limited";
     in_flight_before_sacks: bool,
         "packets in flight are counted before an ACK's SACKs are taken in",
-        "tcp_ack";
+        "tcp_ack",
+        Need::CwndFirst("they are");
     idle_sysctl_validates: bool,
         "tcp_slow_start_after_idle says whether an unused cwnd shrinks too",
         "tcp_cwnd_validate";
@@ -181,7 +191,8 @@ behaviours! {
         "tcp_cwnd_restart";
     growth_under_reordering: GrowthUnderReordering,
         "cwnd grows by out-of-order data",
-        "tcp_may_raise_cwnd";
+        "tcp_may_raise_cwnd",
+        Need::CwndFirst("once reordering is known to be high, it does");
     rtt_clock: RttClock,
         "the clock of srtt and the timeout",
         "tcp_rtt_estimator";
@@ -190,73 +201,95 @@ behaviours! {
         "tcp_ack, tcp_cong_control";
     rtt_source: RttSource,
         "which RTT sample is taken where there are timestamps",
-        "tcp_ack_update_rtt";
+        "tcp_ack_update_rtt",
+        Need::CwndFirst("the ACK's own, then a SACK's, then the timestamp's");
     sack_marking: SackMarking,
         "what counts as lost by SACK, without FACK",
         "tcp_update_scoreboard, tcp_mark_head_lost";
     sacks_mark: bool,
         "SACKs that are no duplicate ACK mark losses",
-        "tcp_fastretrans_alert";
+        "tcp_fastretrans_alert",
+        Need::CwndFirst("by count they do, where they reach further than reordering explains");
     marks_resent: bool,
         "what was sent again without being lost may be marked",
-        "tcp_mark_head_lost";
+        "tcp_mark_head_lost",
+        Need::CwndFirst("by count it is");
     marks_beyond_high_seq: bool,
         "data sent after recovery began is marked",
-        "tcp_mark_head_lost";
+        "tcp_mark_head_lost",
+        Need::CwndFirst("by count it is");
     marks_data_lost: bool,
         "SACKs above high_seq mark losses in every state but Open",
-        "tcp_fastretrans_alert";
+        "tcp_fastretrans_alert",
+        Need::CwndFirst("they do not");
     data_lost_needs_fack: bool,
         "that needs FACK",
-        "tcp_fastretrans_alert";
+        "tcp_fastretrans_alert",
+        Need::CwndFirst("there is no FACK"),
+        Need::MarksDataLost;
     head_timeout: HeadTimeout,
         "the first packet's age alone proves a loss",
-        "tcp_time_to_recover, tcp_update_scoreboard";
+        "tcp_time_to_recover, tcp_update_scoreboard",
+        Need::CwndFirst("it does not");
     lost_retransmits: LostRetransmits,
         "how lost retransmissions are found",
-        "tcp_sacktag_write_queue, tcp_mark_lost_retrans";
+        "tcp_sacktag_write_queue, tcp_mark_lost_retrans",
+        Need::CwndFirst("by their age, if losses are");
     hole_filled: HoleFilled,
         "how a cumulative ACK tells of reordering",
-        "tcp_sacktag_write_queue, tcp_clean_rtx_queue";
+        "tcp_sacktag_write_queue, tcp_clean_rtx_queue",
+        Need::CwndFirst("always, where it lies below the highest SACK");
     reordering_after_loss: bool,
         "reordering is believed after a timeout that may be undone",
-        "tcp_sacktag_write_queue";
+        "tcp_sacktag_write_queue",
+        Need::CwndFirst("it is");
     timeout_reordering: TimeoutReordering,
         "which timeouts reset the reordering metric",
         "tcp_enter_loss";
     reduction: Reduction,
         "how cwnd comes down in CWR and Recovery",
-        "tcp_cwnd_down, tcp_cwnd_reduction";
+        "tcp_cwnd_down, tcp_cwnd_reduction",
+        Need::CwndFirst("by proportional rate reduction");
     prr_bound: PrrBound,
         "how many packets a proportional reduction lets go below ssthresh",
-        "tcp_cwnd_reduction";
+        "tcp_cwnd_reduction",
+        Need::CwndLast("as slow start would");
     halving_step: HalvingStep,
         "which ACKs count for rate halving",
-        "tcp_cwnd_down";
+        "tcp_cwnd_down",
+        Need::CwndFirst("by proportional rate reduction"),
+        Need::RateHalving;
     moderate_cwnd: bool,
         "a dubious ACK limits cwnd to what is in flight and a burst",
-        "tcp_try_to_open";
+        "tcp_try_to_open",
+        Need::CwndFirst("it does not");
     max_burst: MaxBurst,
         "that burst",
-        "tcp_max_burst";
+        "tcp_max_burst",
+        Need::CwndFirst("cwnd is not moderated");
     undo_moderates: bool,
         "an undone cwnd is moderated",
-        "tcp_undo_cwr, tcp_undo_cwnd_reduction";
+        "tcp_undo_cwr, tcp_undo_cwnd_reduction",
+        Need::CwndFirst("it is not");
     dsack_undo: DsackUndo,
         "in which states D-SACKs undo a reduction",
-        "tcp_try_undo_dsack";
+        "tcp_try_undo_dsack",
+        Need::CwndFirst("in Open, Disorder and Recovery");
     spurious_partial: SpuriousPartial,
         "what a partial ACK of a late segment ends",
-        "tcp_try_undo_partial";
+        "tcp_try_undo_partial",
+        Need::CwndFirst("Recovery, once no retransmission is out");
     probe_timeout: ProbeTimeout,
         "when a tail loss probe goes",
         "tcp_schedule_loss_probe";
     loss_states: LossStates,
         "how the Loss state works",
-        "tcp_fastretrans_alert, tcp_process_loss";
+        "tcp_fastretrans_alert, tcp_process_loss",
+        Need::CwndFirst("with F-RTO inside, without moderation");
     frto: FrtoVersion,
         "how spurious timeouts are told from losses",
-        "tcp_enter_frto, tcp_process_frto, tcp_process_loss";
+        "tcp_enter_frto, tcp_process_frto, tcp_process_loss",
+        Need::CwndFirst("by RFC 5682, inside Loss");
     locked_timers: LockedTimers,
         "what a timer does that finds its socket locked",
         "tcp_write_timer, tcp_delack_timer, tcp_release_cb";
@@ -268,7 +301,8 @@ behaviours! {
         "calc_wheel_index";
     walks_queue: bool,
         "SACKs, marks and sending again cost walks along the send queue",
-        "tcp_sacktag_write_queue, tcp_mark_head_lost, tcp_xmit_retransmit_queue";
+        "tcp_sacktag_write_queue, tcp_mark_head_lost, tcp_xmit_retransmit_queue",
+        Need::CwndFirst("the queue is a tree");
 }
 
 /// The row called `name`.
@@ -291,7 +325,7 @@ impl Behaviour {
 /// The profile of a host, with what it overrides.
 ///
 /// # Errors
-/// An unknown kernel, behaviour or choice.
+/// An unknown kernel, behaviour or choice, or a row that the profile does not read.
 pub fn profile_of(host: &Host) -> Result<Profile, String> {
     let known = find(&host.kernel).ok_or_else(|| format!("unknown profile {}", host.kernel))?;
     let mut profile = *known;
@@ -301,5 +335,9 @@ pub fn profile_of(host: &Host) -> Result<Profile, String> {
             return Err(format!("behaviour {name}: unknown choice {choice}"));
         }
     }
-    Ok(profile)
+    let overridden: Vec<&str> = host.behaviour.iter().map(|(name, _)| name.as_str()).collect();
+    match refusals(&profile, &overridden).first() {
+        Some(refusal) => Err(format!("behaviour {}: {refusal}", refusal.row)),
+        None => Ok(profile),
+    }
 }

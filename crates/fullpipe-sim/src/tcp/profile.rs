@@ -1,7 +1,7 @@
 //! How a kernel version behaves: per concern a choice among strategies, and constants.
 //!
 //! Versions differ in the tables of `profiles.rs`, not in code. The strategies are those of `choices.rs`; a flip
-//! of each changes a golden conversation (`tests/golden`).
+//! of each changes a golden conversation (`tests/golden`), where the profile reads it (`behaviour/needs.rs`).
 
 pub use super::choices::*;
 pub use super::profiles::{PROFILES, find};
@@ -198,4 +198,12 @@ pub struct Profile {
     /// Whether the queue is walked along from its head or a hint for SACK blocks, marks and
     /// retransmissions, at the host's `cpu.walk` an skb (before 2.6.25).
     pub walks_queue: bool,
+}
+
+impl Profile {
+    /// Whether an ACK changes cwnd before losses are looked for, as before 4.6: code of its own, with rows of its own
+    /// (`behaviour/needs.rs`).
+    pub(crate) fn cwnd_first(&self) -> bool {
+        self.ack_order == AckOrder::CwndFirst
+    }
 }

@@ -186,7 +186,7 @@ impl Receiver {
     /// The handshake is over: its RTT is known by a timestamp's echo (2.6.20 `tcp_rcv_state_process`),
     /// since 3.12 also without, if the SYN-ACK went once (3.14 `tcp_synack_rtt_meas`). When that was sent, if so.
     pub fn on_accept(&mut self, now: Time) -> Option<Time> {
-        let by_time = self.profile.rtt_source == RttSource::Ack;
+        let by_time = self.profile.rtt_source == RttSource::Ack || !self.profile.cwnd_first();
         self.on_connected(now);
         let (sent, repeated) = self.answered?;
         if self.timestamps || by_time && !repeated {

@@ -5,6 +5,7 @@
 //! found. It hides TOML, units, defaults and the expansion of products; nothing here knows engines.
 
 mod answers;
+mod behaviour;
 pub mod congestion;
 mod diagnostic;
 mod expect;

@@ -1,6 +1,7 @@
 //! From what was written to what it means: defaults, and checks that need more than one key.
 
 use super::answers;
+use super::behaviour::overridden;
 use super::congestion;
 use super::format::context::{Context, Place};
 use super::format::keys::At;
@@ -171,7 +172,7 @@ fn host(host: &written::Host, path: Option<&Path>, cx: &mut Context) -> Option<H
     let qdisc = qdisc::qdisc(&host.qdisc.as_ref()?.value, kernel.qdisc_limit, mtu, cx)?;
     Some(Host {
         kernel: kernel.name.into(),
-        behaviour: value(&host.behaviour).map(|written| written.0).unwrap_or_default(),
+        behaviour: overridden(&host.behaviour, kernel.name, cx),
         hz: value(&host.hz).map_or(kernel.hz, |hz| hz.0 as u32),
         timestamps: value(&host.timestamps).unwrap_or(kernel.timestamps),
         tso: value(&host.tso).unwrap_or(kernel.tso),

@@ -2,7 +2,7 @@
 
 use crate::marked;
 use fullpipe::scenario::shown;
-use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
+use fullpipe_sim::tcp::behaviour::{BEHAVIOURS, Behaviour};
 use fullpipe_sim::tcp::profile::{PROFILES, Profile};
 use std::fmt::Write;
 
@@ -28,9 +28,37 @@ fn table() -> String {
         line(name, PROFILES.iter().map(|p| value(p).to_string()).collect(), read);
     }
     for row in BEHAVIOURS {
-        line(row.name, PROFILES.iter().map(|p| row.of(p).to_string()).collect(), row.read);
+        line(row.name, PROFILES.iter().map(|p| choice(row, p)).collect(), row.read);
     }
     text
+}
+
+/// What a profile chooses; a dash where it does not read the row.
+fn choice(row: &Behaviour, profile: &Profile) -> String {
+    match row.unmet(profile) {
+        None => row.of(profile).to_string(),
+        Some(_) => "–".to_string(),
+    }
+}
+
+/// What is done where a row has a dash.
+fn unread() -> String {
+    let mut text = "| row | is read with | elsewhere |\n|---|---|---|\n".to_string();
+    for row in BEHAVIOURS {
+        for need in row.needs {
+            writeln!(text, "| `{}` | `{}` | {} |", row.name, need.asks(), need.instead()).unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn the_rows_that_not_all_read_are_told() {
+    marked::committed("docs/kernels.md", "unread", &unread());
+    let table = table();
+    let line = |row: &str| table.lines().find(|l| l.starts_with(&format!("| `{row}`"))).unwrap();
+    assert_eq!(line("dsack_undo").matches("| – ").count(), 3, "of 6.1, 6.12 and 6.18");
+    assert_eq!(line("prr_bound").matches("| – ").count(), 5, "of 2.6.20 to 3.14");
 }
 
 #[test]

@@ -17,7 +17,7 @@ impl Sender {
 
     /// tcp_use_frto, at a timeout.
     pub(super) fn uses_frto_on_timeout(&self) -> bool {
-        if self.sysctl.tcp_frto == 0 {
+        if self.sysctl.tcp_frto == 0 || !self.profile.cwnd_first() {
             return false;
         }
         match self.profile.frto {

@@ -1,10 +1,10 @@
 //! Retransmission timeouts, and receivers that take back what they SACKed.
 //!
-//! Source: Linux 2.6.20 and 3.10 `tcp_retransmit_timer`, `tcp_enter_loss`, `tcp_check_sack_reneging`;
+//! Source: Linux 2.6.20, 3.10, 6.1 and 6.12 `tcp_retransmit_timer`, `tcp_enter_loss`, `tcp_check_sack_reneging`;
 //! since 3.10 `tcp_process_loss` (see `frto.rs`).
 
 use crate::tcp::input::Flags;
-use crate::tcp::profile::{AckOrder, FrtoVersion, TimeoutReordering};
+use crate::tcp::profile::{FrtoVersion, TimeoutReordering};
 use crate::tcp::sender::{Sender, TimerKind};
 use crate::tcp::{CaState, Output};
 
@@ -23,16 +23,35 @@ impl Sender {
         } else {
             self.enter_loss(false, out);
         }
-        if !self.retransmit_head(out) {
-            // The host's own queue is full: soon again, without backoff.
-            self.retransmits = self.retransmits.max(1);
-            let soon = self.rtt.timeout().min(self.ticks_in_half_a_second());
-            return self.start_timer(TimerKind::Retransmit, out.now(), soon);
+        if !self.resend_after_timeout(out) {
+            return;
         }
         self.rtt.backoff = (self.rtt.backoff + 1).min(MAX_BACKOFF);
-        self.retransmits += 1;
         let timeout = self.rtt.timeout();
         self.start_timer(TimerKind::Retransmit, out.now(), timeout);
+    }
+
+    /// The first packet again. If the host's own queue is full, soon again without backoff, and false: after half a second,
+    /// before 4.6 after the timeout if that is less; since then each attempt counts, but not one that probes a closed
+    /// window, after which there is always a backoff (6.12 `tcp_update_rto_stats`).
+    fn resend_after_timeout(&mut self, out: &mut dyn Output) -> bool {
+        let (old, closed) = (self.profile.cwnd_first(), self.snd_wnd == 0);
+        if !old && !closed {
+            self.retransmits += 1;
+        }
+        let went = self.retransmit_head(out);
+        let half = self.ticks_in_half_a_second();
+        match (went, old) {
+            (true, true) => self.retransmits += 1,
+            (false, true) => {
+                self.retransmits = self.retransmits.max(1);
+                let soon = self.rtt.timeout().min(half);
+                self.start_timer(TimerKind::Retransmit, out.now(), soon);
+            }
+            (false, false) if !closed => self.start_timer(TimerKind::Retransmit, out.now(), half),
+            (_, false) => return true,
+        }
+        went
     }
 
     /// The ACK asks for what was SACKed: the receiver has thrown it away. As a timeout, but the SACKs
@@ -84,7 +103,7 @@ impl Sender {
     }
 
     fn enter_loss(&mut self, reneging: bool, out: &dyn Output) {
-        if self.profile.ack_order == AckOrder::CwndLast {
+        if !self.profile.cwnd_first() {
             return self.enter_loss_by_age(out);
         }
         self.sync_clock(out.now());

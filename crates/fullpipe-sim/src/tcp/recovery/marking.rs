@@ -46,6 +46,7 @@ impl Sender {
 
     fn watches_head(&self) -> bool {
         match self.profile.head_timeout {
+            _ if !self.profile.cwnd_first() => false,
             HeadTimeout::Any => true,
             HeadTimeout::Fack => self.recovery.fack,
             HeadTimeout::Never => false,
@@ -114,12 +115,14 @@ impl Sender {
 
     /// Nothing from here on is marked.
     fn loss_high(&self) -> u64 {
-        let beyond = self.profile.marks_beyond_high_seq && !self.is_reno();
+        let told = self.profile.marks_beyond_high_seq || !self.profile.cwnd_first();
+        let beyond = told && !self.is_reno();
         if beyond { self.snd_nxt } else { self.recovery.high_seq }
     }
 
     fn mark_lost_up_to(&mut self, limit: u64) {
-        let (limit, resent) = (limit.min(self.loss_high()), self.profile.marks_resent);
+        let limit = limit.min(self.loss_high());
+        let resent = self.profile.marks_resent || !self.profile.cwnd_first();
         self.walk_to_mark(limit);
         let (board, window) = self.board_and_window();
         board.mark_lost_below(limit, resent, window);

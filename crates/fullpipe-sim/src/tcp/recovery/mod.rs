@@ -221,8 +221,8 @@ impl Sender {
     /// Open, or Disorder while anything is missing (tcp_try_keep_open).
     pub(super) fn try_keep_open(&mut self) {
         let left = self.board.sacked_out + self.board.lost_out > 0 || self.any_retrans_done();
-        let waits =
-            self.profile.dsack_undo == DsackUndo::Disorder && self.recovery.undo_marker.is_some();
+        let disorder = self.profile.cwnd_first() && self.profile.dsack_undo == DsackUndo::Disorder;
+        let waits = disorder && self.recovery.undo_marker.is_some();
         let state = if left || waits { CaState::Disorder } else { CaState::Open };
         if state != self.ca_state {
             self.set_ca_state(state);

@@ -11,6 +11,11 @@ use crate::tcp::{CaState, Output};
 use crate::units::Time;
 
 impl Sender {
+    /// How cwnd comes down; since 4.6 there is one way.
+    fn reduction(&self) -> Reduction {
+        if self.profile.cwnd_first() { self.profile.reduction } else { Reduction::Prr }
+    }
+
     pub(super) fn reduce_ssthresh(&mut self) {
         let ssthresh = self.cc.ssthresh();
         let sock = self.cc.sock_mut();
@@ -28,7 +33,7 @@ impl Sender {
         self.sync_clock(now);
         self.recovery.undo_marker = None;
         self.begin_reduction(true);
-        if self.profile.reduction == Reduction::RateHalving {
+        if self.reduction() == Reduction::RateHalving {
             self.limit_cwnd(self.in_flight() + 1, now);
         }
         self.set_ca_state(CaState::Cwr);
@@ -58,7 +63,7 @@ impl Sender {
 
     /// What of the reduction begins with Recovery; `first`: none was in progress.
     pub(super) fn begin_recovery_reduction(&mut self, first: bool) {
-        match self.profile.reduction {
+        match self.reduction() {
             Reduction::RateHalving => {
                 self.recovery.high_seq = self.snd_nxt;
                 if first {
@@ -73,7 +78,7 @@ impl Sender {
 
     /// The step of an ACK in CWR or Recovery; `fast`: Recovery has just begun.
     pub(super) fn reduce_cwnd(&mut self, flags: &Flags, fast: bool, out: &dyn Output) {
-        match self.profile.reduction {
+        match self.reduction() {
             Reduction::RateHalving => self.cwnd_down(flags, out),
             Reduction::Prr => self.cwnd_reduction(fast),
         }
@@ -154,8 +159,9 @@ impl Sender {
         let stamp = self.jiffies(out.now());
         let cwr = self.ca_state == CaState::Cwr;
         let undoable = self.recovery.undo_marker.is_some();
+        let reduction = self.reduction();
         let sock = self.cc.sock_mut();
-        match self.profile.reduction {
+        match reduction {
             Reduction::RateHalving => sock.snd_cwnd = sock.snd_cwnd.min(sock.snd_ssthresh),
             Reduction::Prr if sock.snd_ssthresh < INFINITE_SSTHRESH && (cwr || undoable) => {
                 sock.snd_cwnd = sock.snd_ssthresh;

@@ -2,11 +2,12 @@
 //! highest SACK that are not known to be lost (RFC 6675 NextSeg, rule 3).
 //!
 //! Source: Linux 2.6.20 and 3.0 `tcp_xmit_retransmit_queue`, `tcp_retransmit_skb`,
-//! `tcp_can_forward_retransmit`; 6.1 and 6.12 `tcp_xmit_retransmit_queue`.
+//! `tcp_can_forward_retransmit`; 6.1 and 6.12 `tcp_xmit_retransmit_queue`, `tcp_retransmit_skb`.
 
 use crate::tcp::Output;
 use crate::tcp::profile::AckOrder;
 use crate::tcp::sender::{Sender, TimerKind};
+use crate::units::Time;
 
 impl Sender {
     /// tcp_xmit_retransmit_queue since RACK: only what is lost, in the skbs in which it went first, if these are no
@@ -68,15 +69,29 @@ impl Sender {
     /// Sends `[start, end)` again: how many packets; none if the window has shrunk below it or the host's queue is
     /// full.
     pub(super) fn retransmit(&mut self, start: u64, end: u64, out: &mut dyn Output) -> Option<u32> {
-        let packets = self.resend(start, end, out)?;
-        self.note_resent(start, end, out);
-        if self.profile.ack_order == AckOrder::CwndLast {
+        let sent = self.resend(start, end, out);
+        let packets = match sent {
+            Some(packets) => {
+                self.note_resent(start, end, out);
+                packets
+            }
+            None if self.profile.cwnd_first() => return None,
+            // It counts all the same.
+            None => self.window().count(start, end),
+        };
+        if !self.profile.cwnd_first() {
             self.recovery.undo_retrans = self.recovery.undo_retrans.max(0);
         }
         self.recovery.undo_retrans += packets as i32;
-        let when = self.timestamp(self.last_stamp(out.now()));
+        let when = if sent.is_some() { self.last_stamp(out.now()) } else { self.last_sent(start) };
+        let when = self.timestamp(when);
         self.recovery.retrans_stamp.get_or_insert(when);
-        Some(packets)
+        sent
+    }
+
+    /// When the segment at `seq` last went.
+    fn last_sent(&self, seq: u64) -> Time {
+        self.board.resent_at(seq).or_else(|| self.queue.sent_at(seq)).unwrap_or(Time::ZERO)
     }
 
     /// A tail loss probe, which does not count as sent again in flight (`__tcp_retransmit_skb` alone).
@@ -107,6 +122,7 @@ impl Sender {
         self.note_data_sent(skb.len, out);
         if !out.transmit(skb) {
             self.counters.refused += 1;
+            self.note_refused(start, end, out);
             return None;
         }
         self.heed_congestion(out);
@@ -116,6 +132,24 @@ impl Sender {
         self.counters.segments_retransmitted += u64::from(packets);
         self.pace(skb.len);
         Some(packets)
+    }
+
+    /// The host's queue refuses a retransmission. Since 4.6, as in 6.12, that is congestion, it counts as sent again, and
+    /// the segments as ever sent again, so that they give no RTT; what the network has of them is as old as before
+    /// (`__tcp_transmit_skb`, `__tcp_retransmit_skb`).
+    fn note_refused(&mut self, start: u64, end: u64, out: &dyn Output) {
+        if self.profile.cwnd_first() {
+            return;
+        }
+        self.enter_cwr(out.now());
+        self.counters.segments_retransmitted += u64::from(self.window().count(start, end));
+        let mut at = start;
+        while at < end {
+            let next = self.queue.segment_end(at, self.mss, self.snd_nxt).min(end);
+            let when = self.last_sent(at);
+            self.board.note_probed(at, next, when);
+            at = next;
+        }
     }
 
     /// The scoreboard is told of each segment.

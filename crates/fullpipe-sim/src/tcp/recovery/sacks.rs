@@ -158,7 +158,10 @@ impl Sender {
     }
 
     fn look_for_lost_retransmissions(&mut self, flags: &mut Flags) {
-        if self.is_rack() || self.board.retrans_out == 0 || self.ca_state != CaState::Recovery {
+        if !self.profile.cwnd_first()
+            || self.board.retrans_out == 0
+            || self.ca_state != CaState::Recovery
+        {
             return;
         }
         let margin = match self.profile.lost_retransmits {

@@ -14,7 +14,7 @@ pub(in crate::tcp) struct Recovery {
     pub(in crate::tcp) high_seq: u64,
     /// Duplicate ACKs, or packets below the highest SACKed one, that count as loss.
     pub(in crate::tcp) reordering: u32,
-    /// Whether losses are marked by forward acknowledgement (until reordering is seen).
+    /// Whether losses are marked by forward acknowledgement (until reordering is seen; before 4.15).
     pub(in crate::tcp) fack: bool,
     /// `snd_una` when the reduction that may be undone began.
     pub(in crate::tcp) undo_marker: Option<u64>,
@@ -61,7 +61,7 @@ impl Recovery {
         Recovery {
             high_seq: 0,
             reordering: sysctl.tcp_reordering,
-            fack: sysctl.tcp_sack && sysctl.tcp_fack,
+            fack: sysctl.tcp_sack && sysctl.tcp_fack && profile.cwnd_first(),
             undo_marker: None,
             undo_retrans: 0,
             prior_ssthresh: 0,
@@ -79,7 +79,7 @@ impl Recovery {
             do_early_retrans: early,
             prior_fack: 0,
             prior_unsacked: 0,
-            walks: profile.walks_queue.then(Walks::default),
+            walks: (profile.walks_queue && profile.cwnd_first()).then(Walks::default),
             recv_sack_cache: [(0, 0); 4],
         }
     }

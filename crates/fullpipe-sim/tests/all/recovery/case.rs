@@ -1,10 +1,12 @@
 //! A golden file: what it sets up, and its two tables.
 
-use super::network::{Network, Plan, SEGMENT};
+use super::network::Network;
+use super::plan::{Plan, SEGMENT};
 use crate::conversation;
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::{Host, Sockopt};
 use fullpipe_sim::tcp::behaviour::{behaviour, profile_of};
+use fullpipe_sim::tcp::profile::Profile;
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::Sender;
 
@@ -51,29 +53,58 @@ impl Case {
     }
 
     fn run(&self, flipped: bool) -> Vec<String> {
-        let mut host = host(&self.kernel);
-        let flip = flipped.then_some(&self.flip);
-        let (mut slow_start, mut most) = (None, None);
+        self.run_with(flipped.then_some(&self.flip), |profile| profile)
+    }
+
+    /// The rows with what `change` makes of the profile, nothing flipped.
+    pub fn run_changed(&self, change: impl Fn(Profile) -> Profile) -> Vec<String> {
+        self.run_with(None, change)
+    }
+
+    fn run_with(
+        &self,
+        flip: Option<&(String, String)>,
+        change: impl Fn(Profile) -> Profile,
+    ) -> Vec<String> {
+        let kernel = match flip {
+            Some((name, kernel)) if name == "kernel" => kernel,
+            _ => &self.kernel,
+        };
+        let mut host = host(kernel);
+        let (mut slow_start, mut most, mut limit) = (None, None, None);
         for (name, value) in self.settings.iter().chain(flip) {
             match name.as_str() {
                 "slow_start" => slow_start = Some(value),
+                "kernel" => {}
+                "limit_output_bytes" => limit = value.parse().ok(),
                 "max_pacing_rate" => most = value.parse().ok(),
                 _ => set(&mut host, name, value),
             }
         }
-        let profile = profile_of(&host).expect("a profile");
-        let cc = Congestion::new(&self.congestion, &[], &self.kernel, host.hz, 1);
-        let mut cc = cc.expect("a congestion control");
-        if let Some(name) = slow_start {
-            cc = cc.with_slow_start(name, &[]).expect("a slow start");
+        let mut profile = change(profile_of(&host).unwrap_or_else(|why| panic!("{why}")));
+        if let Some(bytes) = limit {
+            profile.limit_output_bytes = bytes;
         }
-        let ecn = host.sysctl.tcp_ecn == Some(1);
-        let mut sender = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
-        let mut receiver = Receiver::new(&profile, &host, SEGMENT, self.plan.rcvbuf);
-        sender.set_options(Sockopt { max_pacing_rate: most, ..Sockopt::default() });
-        sender.use_ecn(ecn);
-        receiver.use_ecn(ecn);
-        Network::new(sender, receiver, &self.plan).run()
+        let ends = || {
+            let cc = Congestion::new(&self.congestion, &[], kernel, host.hz, 1);
+            let mut cc = cc.expect("a congestion control");
+            if let Some(name) = slow_start {
+                cc = cc.with_slow_start(name, &[]).expect("a slow start");
+            }
+            let ecn = host.sysctl.tcp_ecn == Some(1);
+            let mut sender = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
+            let mut receiver = Receiver::new(&profile, &host, SEGMENT, self.plan.rcvbuf);
+            sender.set_options(Sockopt { max_pacing_rate: most, ..Sockopt::default() });
+            sender.use_ecn(ecn);
+            receiver.use_ecn(ecn);
+            (sender, receiver)
+        };
+        let network = |cached| {
+            let (sender, receiver) = ends();
+            Network::new(sender, receiver, &self.plan, cached)
+        };
+        let left = self.plan.earlier.then(|| network(None).leave());
+        network(left.as_ref()).run()
     }
 
     /// Whether the flip makes a difference.

@@ -1,6 +1,6 @@
 //! Golden conversations about loss, and slow start: each file of `golden/recovery` sets up two endpoints and what the
 //! network does to single packets, and shows what the sender does, packet by packet, twice: as a
-//! kernel version does it, and with one row of its profile (or one sysctl) flipped.
+//! kernel version does it, and with one row of its profile (or one sysctl) flipped, or as another kernel does it.
 //!
 //! A file's head says in words what to look for and which rule says so. One segment is 1000 bytes and
 //! the unit of everything. It takes 1 ms to send and 50 ms to arrive, an ACK another 50 ms. A jiffy is
@@ -8,12 +8,15 @@
 //! pace; a write), cwnd, ssthresh
 //! (`-`: infinite), packets in flight, congestion state, and what was sent: `R` before what was sent
 //! again, `cwr` after what carries CWR, `^` after what the network marks, `!` after what it loses, `+30`
-//! after what it delays, `*` after what it doubles.
+//! after what it delays, `*` after what it doubles, `x` after what the host's own queue refuses.
 //!
 //! FULLPIPE_BLESS=1 rewrites the tables; read the difference.
 
 mod case;
+mod link;
+mod needs;
 mod network;
+mod plan;
 
 use case::Case;
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
@@ -67,25 +70,10 @@ const SYSCTLS: &[&str] = &[
     "slow_start",
 ];
 
-/// Rows that say what a host offloads, costs or offers, flipped in tests of their own.
-const ELSEWHERE: &[&str] = &[
-    "initial_window",
-    "pkts_acked",
-    "cc_rtt",
-    "locked_timers",
-    "walks_queue",
-    "window_share",
-    "rcv_tuning",
-    "longer_rtt_when_read",
-    "offers_first_window",
-    "grows_by_data",
-    "closes_small_window",
-    "small_queues",
-    "limits_paced_output",
-    "autocorks",
-    "quick_by_data",
-    "cached_metrics",
-];
+/// Rows about what the CPU, a locked socket or a congestion control is told, or that need a case no peer makes, flipped in
+/// tests of their own.
+const ELSEWHERE: &[&str] =
+    &["pkts_acked", "cc_rtt", "locked_timers", "walks_queue", "quick_by_data"];
 
 /// Every row of the profile, and every sysctl of recovery, is flipped by a conversation.
 #[test]

@@ -1,83 +1,13 @@
 //! Two endpoints and the network between them, which does as it is told to single packets.
 
-use fullpipe_sim::ecn::Ecn;
+use super::link::{Link, shown};
+use super::plan::{ONE_WAY_MS, Plan, SEGMENT};
+use fullpipe_sim::tcp::metrics::Metrics;
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::{Sender, Writer};
-use fullpipe_sim::tcp::{Ack, Output, Segment, Transmission};
+use fullpipe_sim::tcp::{Ack, Segment};
 use fullpipe_sim::units::Time;
-use std::collections::{BTreeMap, BTreeSet};
-
-/// Bytes in a segment.
-pub const SEGMENT: u32 = 1000;
-const ONE_WAY_MS: u64 = 50;
-
-/// What the application does and what happens to packets; segments are numbered from 0, and `5/2` is
-/// the second transmission of segment 5.
-#[derive(Default)]
-pub struct Plan {
-    /// When how many segments are written, in tenths.
-    writes: Vec<(u64, u64)>,
-    /// When the application closes.
-    closes: Option<u64>,
-    lost: BTreeSet<(u64, u32)>,
-    doubled: BTreeSet<(u64, u32)>,
-    marked: BTreeSet<(u64, u32)>,
-    delayed: BTreeMap<(u64, u32), u64>,
-    /// ACKs that are lost, by their number.
-    lost_acks: BTreeSet<u64>,
-    /// SO_RCVBUF.
-    pub rcvbuf: Option<u64>,
-    /// When the receiving application rests: from, until.
-    rests: Option<(u64, u64)>,
-    end: u64,
-    /// Rows before this time are not shown.
-    from: u64,
-}
-
-fn number<T: std::str::FromStr>(text: &str) -> T {
-    text.parse().unwrap_or_else(|_| panic!("{text} is not a number"))
-}
-
-/// `5`, `5/2`, `5..8`
-fn packets(text: &str) -> Vec<(u64, u32)> {
-    if let Some((start, end)) = text.split_once("..") {
-        return (number(start)..number(end)).map(|n| (n, 1)).collect();
-    }
-    match text.split_once('/') {
-        Some((segment, copy)) => vec![(number(segment), number(copy))],
-        None => vec![(number(text), 1)],
-    }
-}
-
-impl Plan {
-    /// A line of a golden file.
-    pub fn line(&mut self, words: &[&str]) {
-        let all = |rest: &[&str]| rest.iter().flat_map(|w| packets(w)).collect::<Vec<_>>();
-        match words {
-            ["write", amount] => self.writes.push((0, tenths(amount))),
-            ["write", amount, "at", ms] => self.writes.push((number(ms), tenths(amount))),
-            ["close", "at", ms] => self.closes = Some(number(ms)),
-            ["lose", rest @ ..] => self.lost.extend(all(rest)),
-            ["mark", rest @ ..] => self.marked.extend(all(rest)),
-            ["double", rest @ ..] => self.doubled.extend(all(rest)),
-            ["delay", rest @ .., "by", ms] => {
-                self.delayed.extend(all(rest).into_iter().map(|p| (p, number(ms))));
-            }
-            ["lose-acks", rest @ ..] => {
-                self.lost_acks.extend(all(rest).into_iter().map(|p| p.0));
-            }
-            ["rcvbuf", bytes] => self.rcvbuf = Some(number(bytes)),
-            ["rest", from, until] => self.rests = Some((number(from), number(until))),
-            ["from", ms] => self.from = number(ms),
-            ["end", ms] => self.end = number(ms),
-            _ => panic!("{words:?} is no setting"),
-        }
-    }
-}
-
-fn tenths(text: &str) -> u64 {
-    (number::<f64>(text) * 10.0).round() as u64
-}
+use std::collections::BTreeMap;
 
 enum Event {
     Data(Segment),
@@ -85,6 +15,8 @@ enum Event {
     Write(u64),
     Close,
     Read,
+    /// An skb has left the host.
+    Left,
 }
 
 /// See the module's description.
@@ -96,122 +28,23 @@ pub struct Network<'a> {
     coming: BTreeMap<(Time, u64), Event>,
     acks: u64,
     write_left: u64,
+    /// Whether what leaves the host first is coming.
+    leaving: bool,
     rows: Vec<String>,
 }
 
-/// Where the sender's packets go.
-struct Link<'a> {
-    plan: &'a Plan,
-    now: Time,
-    free: Time,
-    copies: BTreeMap<u64, u32>,
-    arrivals: Vec<(Time, Segment)>,
-    sent: Vec<Told>,
-    skbs: u64,
-}
-
-impl Link<'_> {
-    fn segment(&mut self, mut segment: Segment, again: bool) {
-        let number = segment.seq / u64::from(SEGMENT);
-        let copy = self.copies.entry(segment.seq).or_insert(0);
-        *copy += 1;
-        let packet = (number, *copy);
-        self.free = self.free.max(self.now) + Time::ms(1);
-        let delay = self.plan.delayed.get(&packet).copied().unwrap_or(0);
-        let arrival = self.free + Time::ms(ONE_WAY_MS - 1 + delay);
-        let (lost, doubled) =
-            (self.plan.lost.contains(&packet), self.plan.doubled.contains(&packet));
-        let marked = self.plan.marked.contains(&packet) && segment.ecn != Ecn::NotEct;
-        if marked {
-            segment.ecn = Ecn::Ce;
-        }
-        if !lost {
-            self.arrivals.push((arrival, segment));
-        }
-        if doubled {
-            self.arrivals.push((arrival + Time::ms(1), segment));
-        }
-        let mut mark = String::new();
-        mark += if segment.fin { "fin" } else { "" };
-        mark += if segment.cwr { "cwr" } else { "" };
-        mark += if marked { "^" } else { "" };
-        mark += if lost { "!" } else { "" };
-        mark += if doubled { "*" } else { "" };
-        if delay > 0 {
-            mark += &format!("+{delay}");
-        }
-        self.tell(segment, again, mark);
-    }
-
-    /// Segments of an skb to which the same happens are told together.
-    fn tell(&mut self, segment: Segment, again: bool, mark: String) {
-        let end = segment.end();
-        match self.sent.last_mut() {
-            Some(last) if last.skb == self.skbs && last.mark == mark => last.end = end,
-            _ => self.sent.push(Told { skb: self.skbs, start: segment.seq, end, again, mark }),
-        }
-    }
-}
-
-/// What was sent, for a row.
-struct Told {
-    skb: u64,
-    start: u64,
-    end: u64,
-    again: bool,
-    mark: String,
-}
-
-impl Told {
-    fn text(&self) -> String {
-        let again = if self.again { "R" } else { "" };
-        format!("{again}{}{}", shown(self.start, self.end), self.mark)
-    }
-}
-
-impl Output for Link<'_> {
-    fn transmit(&mut self, skb: Transmission) -> bool {
-        let mut at = 0;
-        self.skbs += 1;
-        while at < skb.len || skb.fin && at == 0 {
-            let len = (skb.len - at).min(SEGMENT);
-            let (seq, cwr) = (skb.seq + u64::from(at), skb.cwr && at == 0);
-            at += len;
-            let push = at == skb.len && (at > SEGMENT || skb.push);
-            let fin = at == skb.len && skb.fin;
-            let Transmission { tsval, tsecr, ecn, .. } = skb;
-            let segment = Segment { seq, len, tsval, tsecr, push, fin, ecn, cwr };
-            self.segment(segment, skb.retransmission);
-            if len == 0 {
-                break;
-            }
-        }
-        true
-    }
-    fn now(&self) -> Time {
-        self.now
-    }
-}
-
-fn shown(start: u64, end: u64) -> String {
-    let segments = |bytes: u64| format!("{}", bytes as f64 / f64::from(SEGMENT));
-    format!("{}..{}", segments(start), segments(end))
-}
-
 impl Network<'_> {
-    pub fn new<'a>(mut sender: Sender, receiver: Receiver, plan: &'a Plan) -> Network<'a> {
+    pub fn new<'a>(
+        mut sender: Sender,
+        receiver: Receiver,
+        plan: &'a Plan,
+        cached: Option<&Metrics>,
+    ) -> Network<'a> {
         sender.writer = Writer::Paused;
         // The handshake has taken a round trip.
-        sender.established(Time::ms(100), receiver.window.rcv_wnd, Some(Time::ZERO), None);
-        let link = Link {
-            plan,
-            now: Time::ms(100),
-            free: Time::ZERO,
-            copies: BTreeMap::new(),
-            arrivals: Vec::new(),
-            sent: Vec::new(),
-            skbs: 0,
-        };
+        let told = receiver.window.told_first();
+        sender.established(Time::ms(100), told, Some(Time::ZERO), cached);
+        let link = Link::new(plan, Time::ms(100));
         let mut coming = BTreeMap::new();
         for (i, &(at, amount)) in plan.writes.iter().enumerate() {
             coming.insert((Time::ms(100 + at), i as u64), Event::Write(amount));
@@ -223,11 +56,34 @@ impl Network<'_> {
             coming.insert((Time::ms(100 + until), 999), Event::Read);
         }
         let rows = Vec::new();
-        Network { sender, receiver, plan, link, coming, acks: 0, write_left: 0, rows }
+        Network {
+            sender,
+            receiver,
+            plan,
+            link,
+            coming,
+            acks: 0,
+            write_left: 0,
+            leaving: false,
+            rows,
+        }
     }
 
     /// Runs to the end of the plan; the rows.
     pub fn run(mut self) -> Vec<String> {
+        self.go_on();
+        self.rows
+    }
+
+    /// Runs to the end of the plan; what the connection leaves for the next one.
+    pub fn leave(mut self) -> Metrics {
+        self.go_on();
+        let mut metrics = Metrics::default();
+        self.sender.leave_metrics(&mut metrics);
+        metrics
+    }
+
+    fn go_on(&mut self) {
         let end = Time::ms(100 + self.plan.end);
         loop {
             let next = self.coming.first_key_value().map(|(&(at, _), _)| at);
@@ -236,7 +92,7 @@ impl Network<'_> {
             let timer = self.sender.timer();
             let pace = self.sender.pacing_timer();
             let now = [next, delack, held, timer, pace].into_iter().flatten().min();
-            let Some(now) = now.filter(|&now| now <= end) else { return self.rows };
+            let Some(now) = now.filter(|&now| now <= end) else { return };
             self.link.now = now;
             if next == Some(now) {
                 let (_, event) = self.coming.pop_first().expect("it is there");
@@ -256,6 +112,12 @@ impl Network<'_> {
             }
             for (at, segment) in std::mem::take(&mut self.link.arrivals) {
                 self.come(at, Event::Data(segment));
+            }
+            if let Some(&(at, _)) = self.link.held.first()
+                && !self.leaving
+            {
+                self.leaving = true;
+                self.come(at, Event::Left);
             }
         }
     }
@@ -283,6 +145,14 @@ impl Network<'_> {
                 self.send_ack(ack);
                 self.send_ack(read);
             }
+            Event::Left => {
+                self.leaving = false;
+                self.link.held.remove(0);
+                self.sender.on_room_in_host(&mut self.link);
+                if !self.link.sent.is_empty() {
+                    self.row("left".into());
+                }
+            }
             Event::Read => {
                 let ack = self.read();
                 self.send_ack(ack);
@@ -290,7 +160,8 @@ impl Network<'_> {
             Event::Ack(ack) => {
                 self.sender.on_ack(&ack, &mut self.link);
                 let window = format!(" window {}", ack.window as f64 / f64::from(SEGMENT));
-                self.row(said(&ack) + if self.plan.rests.is_some() { &window } else { "" });
+                let shows = self.plan.windows || self.plan.rests.is_some();
+                self.row(said(&ack) + if shows { &window } else { "" });
             }
         }
     }

@@ -149,7 +149,7 @@ fn read_algorithm(node: &Node, key: &str, kind: &Kind, cx: &mut Context) -> Opti
 
 /// Overrides of single behaviours of a kernel profile: name, choice.
 #[derive(Clone, Debug)]
-pub struct Behaviour(pub BTreeMap<String, String>);
+pub struct Behaviour(pub BTreeMap<String, At<String>>);
 
 impl Read for Behaviour {
     const KIND: Kind = Kind::Behaviour;
@@ -162,7 +162,10 @@ impl Read for Behaviour {
         let mut whole = true;
         for entry in &table.entries {
             match choice(entry, cx) {
-                Some(choice) => _ = read.insert(entry.key.clone(), choice),
+                Some(value) => {
+                    let at = At { value, place: entry.place, written: true };
+                    read.insert(entry.key.clone(), at);
+                }
                 None => whole = false,
             }
         }

@@ -222,7 +222,8 @@ fn genuine_sysctl(sysctl: &Genuine) -> [String; 3] {
 fn behaviours(page: &mut String) {
     *page += "\n## Behaviours of kernel profiles\n\nEach can be overridden by name in a host: \
               `behaviour = { reduction = \"prr\" }`. Where each appeared is told in \
-              `crates/fullpipe-sim/src/tcp/profile.rs`.\n";
+              `crates/fullpipe-sim/src/tcp/choices.rs`. What has a dash is not read there, and is refused \
+              ([kernels.md](kernels.md#rows-that-not-all-read)).\n";
     let names: Vec<String> = PROFILES.iter().map(|profile| shown(profile.name)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     head(page, &[&["behaviour", "meaning", "choices"], names.as_slice()].concat());
@@ -230,7 +231,8 @@ fn behaviours(page: &mut String) {
         let name = format!("`{}`", entry.name);
         let choices = (entry.choices)().join(", ");
         let mut cells = vec![name.as_str(), entry.doc, &choices];
-        cells.extend(PROFILES.iter().map(|profile| entry.of(profile)));
+        let of = |profile| if entry.unmet(profile).is_none() { entry.of(profile) } else { "–" };
+        cells.extend(PROFILES.iter().map(of));
         row(page, &cells);
     }
 }

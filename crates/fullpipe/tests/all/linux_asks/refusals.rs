@@ -189,7 +189,7 @@ fn what_it_cannot_do_is_said_by_key() {
             "path, element wire: refused: a rate below 8 bit/s: Linux counts in bytes per second",
         ),
         (
-            "hosts.sender.behaviour={ reduction = \"prr\" }",
+            "hosts.sender.behaviour={ initial_cwnd = \"ten\" }",
             "hosts.sender.behaviour: refused: a genuine kernel behaves as it does",
         ),
         (

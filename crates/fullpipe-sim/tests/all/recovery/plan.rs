@@ -1,0 +1,89 @@
+//! What the application does and what happens to packets, as a golden file tells it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Bytes in a segment.
+pub const SEGMENT: u32 = 1000;
+/// From the sender to the receiver, and back, ms.
+pub const ONE_WAY_MS: u64 = 50;
+
+/// What the application does and what happens to packets; segments are numbered from 0, and `5/2` is
+/// the second transmission of segment 5.
+#[derive(Default)]
+pub struct Plan {
+    /// When how many segments are written, in tenths.
+    pub writes: Vec<(u64, u64)>,
+    /// When the application closes.
+    pub closes: Option<u64>,
+    pub lost: BTreeSet<(u64, u32)>,
+    pub doubled: BTreeSet<(u64, u32)>,
+    pub marked: BTreeSet<(u64, u32)>,
+    pub delayed: BTreeMap<(u64, u32), u64>,
+    /// What the host's own queue refuses.
+    pub refused: BTreeSet<(u64, u32)>,
+    /// ACKs that are lost, by their number.
+    pub lost_acks: BTreeSet<u64>,
+    /// SO_RCVBUF.
+    pub rcvbuf: Option<u64>,
+    /// Whether rows of ACKs show their windows.
+    pub windows: bool,
+    /// Skbs wait in the host until the link has sent them, and take so much memory there besides their data, bytes.
+    pub host: Option<u64>,
+    /// Whether the same was done before, by another connection to the same host.
+    pub earlier: bool,
+    /// When the receiving application rests: from, until.
+    pub rests: Option<(u64, u64)>,
+    pub end: u64,
+    /// Rows before this time are not shown.
+    pub from: u64,
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> T {
+    text.parse().unwrap_or_else(|_| panic!("{text} is not a number"))
+}
+
+/// `5`, `5/2`, `5..8`
+fn packets(text: &str) -> Vec<(u64, u32)> {
+    if let Some((start, end)) = text.split_once("..") {
+        return (number(start)..number(end)).map(|n| (n, 1)).collect();
+    }
+    match text.split_once('/') {
+        Some((segment, copy)) => vec![(number(segment), number(copy))],
+        None => vec![(number(text), 1)],
+    }
+}
+
+impl Plan {
+    /// A line of a golden file.
+    pub fn line(&mut self, words: &[&str]) {
+        let all = |rest: &[&str]| rest.iter().flat_map(|w| packets(w)).collect::<Vec<_>>();
+        match words {
+            ["write", amount] => self.writes.push((0, tenths(amount))),
+            ["write", amount, "at", ms] => self.writes.push((number(ms), tenths(amount))),
+            ["close", "at", ms] => self.closes = Some(number(ms)),
+            ["lose", rest @ ..] => self.lost.extend(all(rest)),
+            ["refuse", rest @ ..] => self.refused.extend(all(rest)),
+            ["mark", rest @ ..] => self.marked.extend(all(rest)),
+            ["double", rest @ ..] => self.doubled.extend(all(rest)),
+            ["delay", rest @ .., "by", ms] => {
+                self.delayed.extend(all(rest).into_iter().map(|p| (p, number(ms))));
+            }
+            ["lose-acks", rest @ ..] => {
+                self.lost_acks.extend(all(rest).into_iter().map(|p| p.0));
+            }
+            ["rcvbuf", bytes] => self.rcvbuf = Some(number(bytes)),
+            ["rest", from, until] => self.rests = Some((number(from), number(until))),
+            ["windows"] => self.windows = true,
+            ["host", bytes] => self.host = Some(number(bytes)),
+            ["earlier"] => self.earlier = true,
+            ["from", ms] => self.from = number(ms),
+            ["end", ms] => self.end = number(ms),
+            _ => panic!("{words:?} is no setting"),
+        }
+    }
+}
+
+/// An amount of segments in tenths.
+fn tenths(text: &str) -> u64 {
+    (number::<f64>(text) * 10.0).round() as u64
+}
