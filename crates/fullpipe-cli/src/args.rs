@@ -177,37 +177,42 @@ pub struct CompareArguments {
   fullpipe parity --random 40 --seed 7 --keep drawn    and keep them, with what came out
   fullpipe parity --random 40 --seed 7 --twins 20      and tell chance from error in what misses
   fullpipe parity my.toml                     your own scenario, all its variants
+  fullpipe parity card.toml --without hosts.sender.tx_ring   where Linux may do a key otherwise
   fullpipe parity lossy.toml --seeds 20       where chance decides: distributions over seeds
   fullpipe parity                             the suite, with kept tables of Linux: no kernel\n\n")]
 pub struct ParityArguments {
-    /// Scenario files; without any, and without --random, the suite
-    #[arg(value_name = "SCENARIO.toml")]
+    /// Scenario files, or names of recipes; without any, and without --random, the suite
+    #[arg(value_name = "SCENARIO|RECIPE")]
     pub scenarios: Vec<PathBuf>,
     /// Draw so many scenarios
-    #[arg(long, value_name = "COUNT", conflicts_with = "scenarios",
+    #[arg(long, value_name = "COUNT", conflicts_with = "scenarios", allow_negative_numbers = true,
         value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub random: Option<u64>,
-    /// Seed of the draw: equal seeds give equal scenarios
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "random")]
-    pub seed: u64,
+    /// Seed of the draw: equal seeds give equal scenarios [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seed: Option<u64>,
     /// Run each scenario with the seeds 1 to N, and compare how results are distributed
     #[arg(long, value_name = "N", requires = "scenarios", conflicts_with = "random",
-        value_parser = clap::value_parser!(u64).range(2..=1_000))]
+        allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(2..=1_000))]
     pub seeds: Option<u64>,
     /// Tell chance from error: run each run that misses a bar so often again on both engines, each time with
     /// a way forward that is 100 ns (20 m of fibre) longer, and show how far Linux is from itself
     #[arg(long, value_name = "N", conflicts_with_all = ["seeds", "suite"],
-        value_parser = clap::value_parser!(u32).range(twin::FEWEST..=1_000))]
+        allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(twin::FEWEST..=1_000))]
     pub twins: Option<u32>,
-    /// Number of the first scenario that is drawn
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "random")]
-    pub first: u64,
+    /// Number of the first scenario that is drawn [default: 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub first: Option<u64>,
     /// Series of Linux that both engines run, 6.12 or 6.1 [default: 6.12; of a scenario its own]
     #[arg(long, value_name = "VERSION")]
     pub kernel: Option<Family>,
     /// Timer interrupts per second: 100, 250, 300 or 1000 [default: 1000; of a scenario its own]
     #[arg(long)]
     pub hz: Option<Hz>,
+    /// Let genuine Linux do a key otherwise than the scenario says, as far as it can; * stands for
+    /// any text; may be repeated
+    #[arg(long, value_name = "KEY", requires = "scenarios")]
+    pub without: Vec<String>,
     /// Keep scenarios and tables of both engines in this directory, which must be new or empty
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,

@@ -3,7 +3,7 @@
 use crate::args::RunArguments;
 use crate::failure::Failure;
 use fullpipe::analysis::Made;
-use fullpipe::engine::{self, Engine, Support};
+use fullpipe::engine::{self, Engine, Support, without};
 use fullpipe::scenario::{self, Plan, Resolved, Scenario};
 
 /// An engine that does every key of a scenario, exactly or as the user allows.
@@ -101,7 +101,7 @@ pub fn answers(engine: &dyn Engine, scenario: &Scenario) -> Vec<(String, Support
 fn objections(run: &RunArguments, engine: &dyn Engine, scenario: &Scenario) -> Result<(), Failure> {
     let answers = answers(engine, scenario).into_iter();
     let mut found: Vec<String> =
-        answers.filter_map(|(key, support)| objection(run, engine, &key, &support)).collect();
+        answers.filter_map(|answer| objection(run, engine, scenario, &answer)).collect();
     if found.is_empty() {
         return Ok(());
     }
@@ -113,40 +113,53 @@ fn objections(run: &RunArguments, engine: &dyn Engine, scenario: &Scenario) -> R
 fn objection(
     run: &RunArguments,
     engine: &dyn Engine,
-    key: &str,
-    support: &Support,
+    scenario: &Scenario,
+    answer: &(String, Support),
 ) -> Option<String> {
-    let name = engine.name();
+    let (name, (key, support)) = (engine.name(), answer);
+    let place = || place(engine, scenario, answer);
     match support {
         Support::Exact => None,
-        Support::Refused(why) => Some(format!("engine {name} cannot do {key}: {why}")),
+        Support::Refused(why) => Some(format!("engine {name} cannot do {key}: {why}{}", place())),
         Support::Substituted(what) => {
             let allowed = key.ends_with(".kernel") && run.as_kernel.is_some()
-                || run.without.iter().any(|pattern| matches(pattern, key));
+                || without::allows(&run.without, key);
             let how = permission(engine, key);
             let otherwise =
                 format!("engine {name} does {key} otherwise: {what}; to allow it: {how}");
-            (!allowed).then_some(otherwise)
+            (!allowed).then(|| otherwise + &place())
         }
     }
 }
 
-/// Whether each key that `--without` names is one of the scenario.
+/// Where the key stands of which the engine says that, as the end of a message.
+fn place(engine: &dyn Engine, scenario: &Scenario, answer: &(String, Support)) -> String {
+    let says = |plan: &&Plan| engine.support(&plan.resolved).contains(answer);
+    let plan = scenario.plans().iter().find(says);
+    plan.map_or_else(String::new, |plan| plan.places.line(&answer.0))
+}
+
+/// Whether each key that `--without` names is one of some run.
 ///
 /// # Errors
 /// One that no run has.
-pub fn known_keys(arguments: &RunArguments, scenario: &Scenario) -> Result<(), Failure> {
-    let mut unknown: Vec<&String> = arguments.without.iter().collect();
-    for plan in scenario.plans() {
+pub fn known_keys<'a>(
+    without: &[String],
+    runs: impl Iterator<Item = &'a Resolved>,
+) -> Result<(), Failure> {
+    let mut unknown: Vec<&String> = without.iter().collect();
+    let mut first = None;
+    for run in runs {
         if unknown.is_empty() {
             return Ok(());
         }
-        let keys = scenario::keys(&plan.resolved);
-        unknown.retain(|pattern| !keys.iter().any(|key| matches(pattern, key)));
+        let keys = scenario::keys(run);
+        unknown.retain(|pattern| !keys.iter().any(|key| without::matches(pattern, key)));
+        first.get_or_insert(keys);
     }
-    let keys = scenario.plans().first().map(|plan| scenario::keys(&plan.resolved));
+    let keys = first.unwrap_or_default();
     let wrong = unknown.iter().map(|pattern| {
-        let near = scenario::near_keys(pattern, keys.as_deref().unwrap_or_default()).join(", ");
+        let near = scenario::near_keys(pattern, &keys).join(", ");
         let near = if near.is_empty() { near } else { format!("; did you mean: {near}") };
         format!("--without {pattern}: the scenario has no such key{near}")
     });
@@ -160,31 +173,4 @@ pub fn known_keys(arguments: &RunArguments, scenario: &Scenario) -> Result<(), F
 pub fn permission(engine: &dyn Engine, key: &str) -> String {
     let version = engine.kernels().first().copied().filter(|_| key.ends_with(".kernel"));
     version.map_or(format!("--without {key}"), |version| format!("--as-kernel {version}"))
-}
-
-/// Whether `key` is what `pattern` says, in which each * stands for any text.
-fn matches(pattern: &str, key: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == key,
-        Some((before, behind)) => key.strip_prefix(before).is_some_and(|rest| {
-            (0..=rest.len())
-                .filter(|at| rest.is_char_boundary(*at))
-                .any(|at| matches(behind, &rest[at..]))
-        }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::matches;
-
-    #[test]
-    fn stars_stand_for_any_text() {
-        for (pattern, key) in [("a.b", "a.b"), ("a.*.c", "a.b.c"), ("*", "x"), ("*.c", "a.c.c")] {
-            assert!(matches(pattern, key), "{pattern} {key}");
-        }
-        for (pattern, key) in [("a.b", "a.bc"), ("a.*.c", "a.c"), ("*.c", "a.cd"), ("", "x")] {
-            assert!(!matches(pattern, key), "{pattern} {key}");
-        }
-    }
 }

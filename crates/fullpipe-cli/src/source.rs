@@ -15,7 +15,7 @@ pub fn load(arguments: &RunArguments) -> Result<Scenario, Failure> {
 
 /// A name without directory and ending is a recipe's; a file of that name is taken where no recipe
 /// has it.
-fn source(named: &Path) -> Result<Source, Failure> {
+pub fn source(named: &Path) -> Result<Source, Failure> {
     let name = named.to_str().filter(|name| !name.contains(['/', '.']));
     let near = match name.map(scenario::recipe) {
         Some(Ok(recipe)) => return Ok(recipe.source()),

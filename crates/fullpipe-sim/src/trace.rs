@@ -76,7 +76,8 @@ pub enum Limit {
     Application = 6,
     /// No unsent data because the CPU is still copying or busy otherwise.
     SenderCpu = 7,
-    /// The host's own queue refused a packet (local congestion).
+    /// The host's own queue refused a packet (local congestion), or holds as much of the flow as may wait there (TCP
+    /// small queues).
     Qdisc = 8,
     /// Nagle's rule held back a partial segment.
     Nagle = 9,

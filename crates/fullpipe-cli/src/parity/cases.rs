@@ -1,10 +1,13 @@
 //! Which runs are compared.
 
 use crate::args::ParityArguments;
+use crate::engine::known_keys;
 use crate::failure::Failure;
+use crate::source::source;
 use fullpipe::parity::case::{self, Case, quoted};
 use fullpipe::parity::random::{self, Hosts};
 use fullpipe::parity::{both, table};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// Where the suite is, seen from the repository's root.
@@ -32,11 +35,31 @@ impl Asked {
     }
 }
 
+/// What scenarios are drawn.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Draw {
+    /// How many.
+    pub count: u64,
+    /// Seed of the draw.
+    pub seed: u64,
+    /// Number of the first one.
+    pub first: u64,
+}
+
+impl Draw {
+    /// So many, as the arguments say.
+    pub fn of(arguments: &ParityArguments, count: u64) -> Draw {
+        let (seed, first) = (arguments.seed.unwrap_or(1), arguments.first.unwrap_or(0));
+        Draw { count, seed, first }
+    }
+}
+
 /// The runs, all of which both engines can do, and a kernel for them where they need one.
 ///
 /// # Errors
 /// A scenario is wrong, or has what an engine cannot do; there is no kernel.
 pub fn asked(arguments: &ParityArguments) -> Result<Asked, Failure> {
+    no_draw(arguments)?;
     if arguments.random.is_none() && arguments.scenarios.is_empty() {
         if arguments.kernel.is_some() || arguments.hz.is_some() || arguments.twins.is_some() {
             let why = "--kernel, --hz and --twins are for scenarios and --random, which a kernel runs; the suite \
@@ -49,12 +72,28 @@ pub fn asked(arguments: &ParityArguments) -> Result<Asked, Failure> {
         Some(count) => random(arguments, count),
         None => of_files(arguments)?,
     };
-    let objections: Vec<String> = cases.iter().flat_map(both::objections).collect();
+    known_keys(&arguments.without, cases.iter().map(|case| &case.plan.resolved))?;
+    let objections = cases.iter().flat_map(|case| both::objections(case, &arguments.without));
+    let objections: Vec<String> = objections.collect();
     if !objections.is_empty() {
         return Err(Failure::Input(objections.join("\n       ")));
     }
     cases.iter().try_for_each(both::ready).map_err(Failure::Environment)?;
     Ok(Asked { cases, kept: None })
+}
+
+/// What is for scenarios that are drawn, where none are.
+fn no_draw(arguments: &ParityArguments) -> Result<(), Failure> {
+    let named = [("--seed", arguments.seed), ("--first", arguments.first)];
+    let named = named.into_iter().filter(|(_, value)| value.is_some()).map(|(name, _)| name);
+    let named: Vec<&str> = named.collect();
+    if named.is_empty() || arguments.random.is_some() {
+        return Ok(());
+    }
+    let (named, are) = (named.join(" and "), if named.len() > 1 { "are" } else { "is" });
+    let why = "for --random, which draws scenarios; a scenario has its own `seed`, and --seeds N runs it with each from \
+        1 to N";
+    Err(Failure::Input(format!("{named} {are} {why}")))
 }
 
 fn suite(folder: Option<&Path>) -> Result<Asked, Failure> {
@@ -76,9 +115,10 @@ fn of_files(arguments: &ParityArguments) -> Result<Vec<Case>, Failure> {
     }
     let mut cases: Vec<Case> = Vec::new();
     for path in &arguments.scenarios {
+        let (source, shown) = (source(path)?, path.display().to_string());
         let found = match arguments.seeds {
-            Some(seeds) => case::seeded(path, &sets, seeds),
-            None => case::of_file(path, &sets),
+            Some(seeds) => case::seeded(&source, &shown, &sets, seeds),
+            None => case::of_source(&source, &shown, &sets),
         };
         for case in found.map_err(Failure::Input)? {
             if cases.iter().any(|other| other.name == case.name) {
@@ -96,7 +136,7 @@ fn random(arguments: &ParityArguments, count: u64) -> Vec<Case> {
         kernel: arguments.kernel.map_or(otherwise.kernel, |kernel| kernel.to_string()),
         hz: arguments.hz.map_or(otherwise.hz, |hz| hz.to_string().parse().unwrap_or(otherwise.hz)),
     };
-    let (seed, first) = (arguments.seed, arguments.first);
+    let Draw { seed, first, .. } = Draw::of(arguments, count);
     let one = |number| {
         let case = random::case(seed, number, &hosts);
         let file = format!("{}.toml", random::file(seed, number));
@@ -105,8 +145,8 @@ fn random(arguments: &ParityArguments, count: u64) -> Vec<Case> {
                 format!("fullpipe run {}", quoted(&folder.join(file).display().to_string()))
             }
             None => {
-                let again = again(arguments, number);
-                format!("{again} --keep parity; fullpipe run parity/{file}")
+                let (again, folder) = (again(arguments, seed, number), random::file(seed, number));
+                format!("{again} --keep {folder}; fullpipe run {folder}/{file}")
             }
         };
         Case { command, ..case }
@@ -115,9 +155,9 @@ fn random(arguments: &ParityArguments, count: u64) -> Vec<Case> {
 }
 
 /// What draws this scenario alone.
-fn again(arguments: &ParityArguments, number: u64) -> String {
+fn again(arguments: &ParityArguments, seed: u64, number: u64) -> String {
     let kernel = arguments.kernel.map(|kernel| format!(" --kernel {kernel}"));
     let hz = arguments.hz.map(|hz| format!(" --hz {hz}"));
     let (kernel, hz) = (kernel.unwrap_or_default(), hz.unwrap_or_default());
-    format!("fullpipe parity --random 1 --seed {} --first {number}{kernel}{hz}", arguments.seed)
+    format!("fullpipe parity --random 1 --seed {seed} --first {number}{kernel}{hz}")
 }

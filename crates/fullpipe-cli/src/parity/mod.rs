@@ -1,6 +1,7 @@
 //! `fullpipe parity`: simulator and genuine Linux on the same scenarios, and how far they are apart.
 
 mod cases;
+mod head;
 mod keep;
 mod work;
 
@@ -13,8 +14,10 @@ use cases::Asked;
 use fullpipe::parity::bars::{self, Judged, Miss};
 use fullpipe::parity::distance::Unit;
 use fullpipe::parity::spread::{self, Spread};
+use fullpipe::parity::twin::FEWEST;
 use fullpipe::report::terminal;
 use fullpipe_sim::units::Time;
+use head::Head;
 use keep::Folder;
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
@@ -35,7 +38,9 @@ pub fn parity(arguments: &ParityArguments, output: &Output) -> Result<(), Failur
     let done = work::run(&asked, folder.as_ref(), twins, jobs, &progress);
     progress.finish();
     let verdict = Verdict::of(&done.units, arguments);
-    show(&asked, &done, &verdict, arguments.json, output)?;
+    let head = Head::of(arguments, &asked, &done);
+    show((&head, asked.cases.len()), &done, &verdict, arguments.json, output)?;
+    hint(arguments, &verdict);
     let Done { failures, finished, .. } = done;
     if interrupt::stopped() && failures.is_empty() && finished < asked.cases.len() {
         note(&format!("interrupted: {finished} of {} runs were compared", asked.cases.len()));
@@ -83,8 +88,16 @@ fn spans(asked: &Asked) -> Vec<Time> {
     spans.flat_map(|span| std::iter::repeat_n(span, engines)).collect()
 }
 
+/// Says how chance is told from error, where something random misses a bar.
+fn hint(arguments: &ParityArguments, verdict: &Verdict) {
+    let asked = arguments.twins.is_some() || arguments.quiet || arguments.random.is_none();
+    if !asked && !verdict.met() {
+        note(&format!("note: a miss may be chance; --twins {FEWEST} tells"));
+    }
+}
+
 fn show(
-    asked: &Asked,
+    (head, of): (&Head, usize),
     done: &Done,
     verdict: &Verdict,
     as_json: bool,
@@ -95,25 +108,30 @@ fn show(
         return Ok(());
     }
     let itself = bars::judge(&done.itself);
-    let (style, of) = (output.style(), asked.cases.len());
+    let style = output.style();
     if as_json {
         let (runs, partial, met) = (finished, *finished < of, verdict.met());
-        let head = json!({ "format": 1, "partial": partial, "runs": runs, "of": of, "met": met, "units": units });
+        let counts = json!({ "format": 1, "partial": partial, "runs": runs, "of": of, "met": met, "units": units });
         let more = match verdict {
             Verdict::Spreads(spreads) => json!({ "spreads": spreads }),
             Verdict::Bars(judged, missed) => {
                 json!({ "bars": judged, "misses": missed, "linux_itself": itself, "chances": chances })
             }
         };
-        return output.json(&with(head, more));
+        let head = serde_json::to_value(head).unwrap_or_default();
+        return output.json(&with(with(counts, head), more));
     }
-    output.print(&match verdict {
-        Verdict::Spreads(spreads) => terminal::spreads(spreads, style),
-        Verdict::Bars(judged, missed) => {
-            let text = terminal::parity(units, judged, missed, style);
-            text + &terminal::twins(&itself, chances, style)
-        }
-    })
+    let head = terminal::parity_head(&head.lines(), style);
+    output.print(
+        &(head
+            + &match verdict {
+                Verdict::Spreads(spreads) => terminal::spreads(spreads, style),
+                Verdict::Bars(judged, missed) => {
+                    let text = terminal::parity(units, judged, missed, style);
+                    text + &terminal::twins(&itself, chances, style)
+                }
+            }),
+    )
 }
 
 /// One document of both.

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::Progress;
 use fullpipe::engine::Failed;
+use fullpipe::parity::against::Against;
 use fullpipe::parity::both::{self, JUDGE, JUDGED};
 use fullpipe::parity::case::Case;
 use fullpipe::parity::distance::{self, Unit};
@@ -30,12 +31,15 @@ pub struct Done {
     pub failures: Vec<Failure>,
     /// Runs that were compared.
     pub finished: usize,
+    /// The kernels that they were compared with, each once.
+    pub against: Vec<Against>,
 }
 
 /// What came of a run; none: it was stopped.
 type Compared = Result<Option<Found>, Failure>;
 
 struct Found {
+    against: Against,
     units: Vec<Unit>,
     twins: Twinned,
 }
@@ -95,7 +99,11 @@ impl Work<'_> {
         let units = distance::units(case, &linux, &sim).map_err(Failure::Input)?;
         self.say(case, &units);
         let Some(twins) = self.twins(case, &units, &linux)? else { return Ok(None) };
-        Ok(Some(Found { units, twins }))
+        let against = match self.asked.kept {
+            Some(_) => Against::of_table(&linux, case),
+            None => Against::of_case(case),
+        };
+        Ok(Some(Found { against, units, twins }))
     }
 
     fn say(&self, case: &Case, units: &[Unit]) {
@@ -136,6 +144,9 @@ impl Work<'_> {
             match result {
                 Ok(None) => {}
                 Ok(Some(found)) => {
+                    if !done.against.contains(&found.against) {
+                        done.against.push(found.against);
+                    }
                     done.units.extend(found.units);
                     done.itself.extend(found.twins.itself);
                     done.chances.extend(found.twins.chances);

@@ -14,6 +14,23 @@ fn call(desk: &Desk, more: &[&str]) -> Call {
     Call::of(behind(&limited, &call, desk).output().expect("it starts"))
 }
 
+/// What an engine cannot do is told as what the parser finds: with file, line and column of the key.
+#[test]
+fn what_an_engine_cannot_do_has_a_place() {
+    let desk = Desk::new();
+    let ecn = "sysctl = { \"net.ipv4.tcp_ecn\" = 1 }\n";
+    let text = format!(
+        "duration = \"1s\"\n[path]\nrate = \"1Gbit\"\ndelay = {{ forward = \"1ms\", back = \"1ms\" }}\n\
+         [hosts.sender]\nkernel = \"3.14\"\n{ecn}[hosts.receiver]\nkernel = \"6.12\"\n{ecn}\
+         [[flow]]\nname = \"bulk\"\nduration = \"1s\"\n"
+    );
+    desk.write("my.toml", &text);
+    let call = desk.call(&["run", "my.toml"]).ends_with(2);
+    assert_eq!(call.stderr.matches("hosts.sender").count(), 1, "{}", call.stderr);
+    let why = "ECN is modelled of 6.1 and later, not of Linux 3.14, which the sender has\n";
+    call.complains(&["hosts.sender.sysctl.net.ipv4.tcp_ecn: ", why, "--> my.toml:7:12"]);
+}
+
 fn desk() -> Desk {
     let desk = Desk::new();
     let variant = |name: &str, seconds: &str| {

@@ -9,7 +9,8 @@ fn limits(out: &str, window: &str, sets: &[&str]) -> Option<Value> {
     let text =
         scenario("1Gbit", 1500, "5MB", 3.0).replace("kernel = \"3.14\"", "kernel = \"6.12\"");
     let desk = desk(&text.replace("socket_buffer = \"5MB\"", window))?;
-    let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+    let sets = sets.iter().flat_map(|set| ["--set", set]);
+    let sets: Vec<&str> = sets.chain(["--without", "hosts.sender.tx_ring"]).collect();
     let document = run(&desk, out, &sets);
     let intervals = document["runs"][0]["flows"][0]["intervals"].as_array().expect("intervals");
     assert_eq!(intervals.len(), 3);
@@ -54,4 +55,13 @@ fn a_full_link_is_the_limit() {
     let Some(last) = limits("link", "socket_buffer = \"5MB\"", &[]) else { return };
     assert!(number(&last, "throughput_mbit") > 950.0, "{last}");
     assert!(share(&last, "link") > 0.99, "{last}");
+}
+
+/// A card of half the link's rate: TCP waits for what it has sent to leave the host.
+#[test]
+fn a_full_card_is_the_limit() {
+    let card = ["hosts.sender.nic_rate=500Mbit"];
+    let Some(last) = limits("card", "socket_buffer = \"5MB\"", &card) else { return };
+    assert!((460.0..480.0).contains(&number(&last, "throughput_mbit")), "{last}");
+    assert!(share(&last, "link") > 0.9, "{last}");
 }

@@ -187,7 +187,7 @@ fn all_engines_object_at_once() {
     let arguments = ["run", "my.toml", "--engine", "sim,linux", "--as-kernel", "6.12"];
     let call = desk.call(&arguments).ends_with(2);
     let call = call.complains(&["engine linux cannot do hosts.sender.behaviour"]);
-    let call = call.complains(&["engine sim cannot do flow.bulk.sockopt"]);
+    let call = call.complains(&["engine sim cannot do flow.bulk.sockopt", "--> my.toml:"]);
     assert_eq!(call.stderr.matches("engine sim cannot do").count(), 1, "{}", call.stderr);
     assert_eq!(desk.names("."), ["my.toml"]);
 }

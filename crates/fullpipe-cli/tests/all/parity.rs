@@ -41,6 +41,9 @@ fn the_suite_needs_no_kernel() {
     assert!(units.iter().all(fine), "{units:?}");
     let text = judged(desk.call(&["parity", "--suite", "suite"]));
     assert!(text.stdout.contains("short/15kB-10Gbit-1ms"), "{}", text.stdout);
+    assert!(text.stdout.starts_with("Against Linux 6.12."), "{}", text.stdout);
+    assert!(json["against"][0]["kernel"].as_str().is_some_and(|k| k.starts_with("6.12.")));
+    assert_eq!(json["against"][0]["hz"], 1000);
     assert!(text.stdout.contains("flows complete within a round trip"), "{}", text.stdout);
     assert!(text.stdout.lines().all(|line| line.chars().count() <= 80), "{}", text.stdout);
     assert!(text.stderr.contains("short/15kB-10Gbit-1ms: throughput"), "{}", text.stderr);
@@ -95,7 +98,64 @@ fn what_makes_no_sense_is_bad_input() {
     desk.call(&["parity", "--kernel", "6.12"]).ends_with(2).complains(&["--kernel"]);
     desk.call(&["parity", "--random", "0"]).ends_with(2).complains(&["--random"]);
     let old = desk.call(&["parity", "short.toml"]).ends_with(2);
-    old.complains(&["engine linux does not do hosts.sender.kernel"]);
+    old.complains(&["engine linux does not do hosts.sender.kernel", "--kernel 6.12"]);
+}
+
+/// What is for drawn scenarios is not taken for others, where it would mean nothing.
+#[test]
+fn what_draws_scenarios_is_for_random_ones() {
+    let desk = Desk::with_short();
+    for option in ["--seed", "--first"] {
+        let call = desk.call(&["parity", "short.toml", option, "2"]).ends_with(2);
+        call.complains(&[&format!("{option} is for --random"), "--seeds N"]);
+    }
+    let call = desk.call(&["parity", "--random", "1", "--seed", "-1"]).ends_with(2);
+    assert!(!call.stderr.contains("-- -1"), "no way to write it: {}", call.stderr);
+    call.complains(&["-1", "--seed <N>"]);
+}
+
+/// What the engine does otherwise is said with what allows it; what no run has is not allowed.
+#[test]
+fn what_linux_does_otherwise_has_to_be_allowed() {
+    let desk = Desk::new();
+    desk.write("card.toml", &SCENARIO.replace("sender = {", "sender = { nic_rate = \"10Mbit\","));
+    let call = desk.call(&["parity", "card.toml"]).ends_with(2);
+    let told = "card/base: engine linux does hosts.sender.tx_ring otherwise";
+    let place = "--> card.toml:";
+    call.complains(&[told, "to allow it: --without hosts.sender.tx_ring", place]);
+    let wrong = ["parity", "card.toml", "--without", "hosts.sender.tx_rings"];
+    desk.call(&wrong).ends_with(2).complains(&["no such key", "hosts.sender.tx_ring"]);
+    let allowed = ["parity", "card.toml", "--without", "hosts.*.tx_ring", "--json", "-q"];
+    let Some(call) = on_kernel(&desk, &allowed) else { return };
+    let json = call.json();
+    let substituted = json["substituted"][0].as_str().expect("what is done otherwise");
+    assert!(substituted.starts_with("hosts.sender.tx_ring: "), "{substituted}");
+    let command = json["units"][0]["command"].as_str().expect("a command");
+    assert!(command.ends_with("--engine sim,linux --without hosts.sender.tx_ring"), "{command}");
+}
+
+/// The suite's own file is judged as the suite judges it.
+#[test]
+fn a_file_of_the_suite_is_judged_on_a_kernel() {
+    let desk = Desk::new();
+    let file = Path::new(SUITE).join("host-queues.toml");
+    let text = std::fs::read_to_string(file).expect("a scenario");
+    let one = text.split("[[variant]]").take(2).collect::<Vec<_>>().join("[[variant]]");
+    desk.write("host-queues.toml", &one);
+    let Some(call) = on_kernel(&desk, &["parity", "host-queues.toml", "--json", "-q"]) else {
+        return;
+    };
+    let json = call.json();
+    assert_eq!(json["runs"], 1);
+    assert!(json["substituted"].is_null(), "{json}");
+}
+
+/// A recipe has no file; its kernel is none that runs.
+#[test]
+fn recipes_are_taken_by_their_names() {
+    let call = Desk::new().call(&["parity", "slow-start", "--kernel", "6.1"]).ends_with(2);
+    call.complains(&["slow-start/1 Gb/s, 0.1 BDP", "slow_start"]);
+    Desk::new().call(&["parity", "slow-stat"]).ends_with(2).complains(&["slow-start"]);
 }
 
 /// Half a second of one flow of Linux 6.12.
@@ -135,6 +195,8 @@ fn what_is_kept_runs_again_on_both_engines() {
     let json = call.json();
     let command = json["units"][0]["command"].as_str().expect("a command").to_string();
     assert_eq!(command, "fullpipe run kept/random-7-3.toml --engine sim,linux");
+    assert_eq!((&json["drawn"]["seed"], &json["drawn"]["first"]), (&7.into(), &3.into()));
+    assert!(json["against"][0]["kernel"].as_str().is_some_and(|k| k.starts_with("6.12.")));
     let words: Vec<&str> = command.split(' ').skip(1).chain(["-q", "--json"]).collect();
     let run = desk.call(&words).ends_with(0).json();
     let resent = run["comparisons"][0]["flows"][0]["distance"]["retransmissions"]["b"].as_f64();
@@ -154,6 +216,7 @@ fn where_chance_decides_distributions_are_compared() {
     let json = call.json();
     let spreads = json["spreads"].as_array().expect("spreads");
     assert_eq!((json["runs"].as_u64(), spreads.len()), (Some(6), 2));
+    assert_eq!(json["seeds"], 6);
     assert_eq!(
         (spreads[0]["run"].as_str(), spreads[0]["seeds"].as_u64()),
         (Some("lossy/base"), Some(6))
@@ -162,6 +225,7 @@ fn where_chance_decides_distributions_are_compared() {
     assert_ne!(spreads[0]["low"], spreads[0]["high"], "{apart:?}: seeds make no difference");
     let text = judged(desk.call(&arguments)).stdout;
     assert!(text.contains("lossy/base, reno, 6 seeds\n  acknowledged, MB"), "{text}");
+    assert!(text.contains("HZ 1000; each scenario with the seeds 1 to 6"), "{text}");
 }
 
 #[test]
@@ -212,4 +276,37 @@ fn linux_is_put_beside_itself() {
     assert!(before.contains("runs whose throughput"), "{before}");
     assert!(twins.contains("100ns") && twins.contains("1 of 1"), "{twins}");
     assert!(!twins.contains("chance"), "{twins}");
+}
+
+/// Commands of several runs can be called one after the other: each keeps in a folder of its own.
+#[test]
+fn each_drawn_run_has_a_folder_of_its_own() {
+    let desk = Desk::new();
+    let drawn = ["parity", "--random", "2", "--seed", "7", "--first", "3", "--json", "-q"];
+    let Some(call) = on_kernel(&desk, &drawn) else { return };
+    let json = call.json();
+    let units = json["units"].as_array().expect("units");
+    for number in [3, 4] {
+        let folder = format!("random-7-{number}");
+        let command = format!(
+            "fullpipe parity --random 1 --seed 7 --first {number} --keep {folder}; \
+             fullpipe run {folder}/{folder}.toml --engine sim,linux"
+        );
+        assert!(units.iter().any(|unit| unit["command"] == command.as_str()), "{units:?}");
+    }
+}
+
+/// The remedy is one that this command takes.
+#[test]
+fn another_hz_is_named_by_an_option_of_parity() {
+    let desk = Desk::new();
+    desk.write("probe.toml", SCENARIO);
+    if on_kernel(&desk, &["parity", "probe.toml", "-q"]).is_none() {
+        return;
+    }
+    let call = desk.call(&["parity", "--random", "1", "--hz", "100", "-q"]);
+    if call.code == Some(3) {
+        assert!(!call.stderr.contains("--set"), "{}", call.stderr);
+        call.complains(&["fullpipe kernel build --version 6.12 --hz 100", "--hz 1000"]);
+    }
 }

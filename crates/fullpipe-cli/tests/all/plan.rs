@@ -47,6 +47,23 @@ fn the_kernel_is_said_where_none_was_named() {
 }
 
 #[test]
+fn a_kernel_that_nothing_judges_is_marked() {
+    let desk = Desk::new();
+    let newest = [&TEN_GIGABIT[..], &["--kernel", "6.18"]].concat();
+    let text = desk.call(&newest).ends_with(0).stdout;
+    assert!(text.contains("Linux 6.18 (unjudged)"), "{text}");
+    let json = desk.call(&[&newest[..], &["--json"]].concat()).ends_with(0).json();
+    assert_eq!(
+        (&json["path"]["kernel"], &json["path"]["unjudged"]),
+        (&"6.18".into(), &true.into())
+    );
+    let json = desk.call(&[&TEN_GIGABIT[..], &["--json"]].concat()).ends_with(0).json();
+    assert!(json["path"]["unjudged"].is_null());
+    let newer = [&TEN_GIGABIT[..], &["--kernel", "6.99"]].concat();
+    desk.call(&newer).ends_with(2).complains(&["newer than 6.18"]);
+}
+
+#[test]
 fn timestamps_cost_twelve_bytes() {
     let mut arguments = TEN_GIGABIT.to_vec();
     arguments.extend(["--no-timestamps", "--json"]);

@@ -44,7 +44,8 @@ pub fn check(config: &Config) -> Result<(), String> {
         }
         for (name, host) in ends {
             if profile_of(host)?.ack_order != AckOrder::CwndLast {
-                return Err(format!("hosts.{name}: ECN of Linux {} is not modelled", host.kernel));
+                let why = "ECN is modelled of 6.1 and later, not of Linux";
+                return Err(format!("{why} {}, which the {name} has", host.kernel));
             }
         }
     }

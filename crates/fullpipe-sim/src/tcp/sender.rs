@@ -444,12 +444,20 @@ impl Sender {
         if room < u64::from(head.min(self.mss)) || waits {
             return Limit::ReceiveWindow;
         }
+        self.limit_within_windows(head < self.mss)
+    }
+
+    /// The same where the windows would let more go. `partial`: the next segment is not full.
+    fn limit_within_windows(&self, partial: bool) -> Limit {
         match self.writer {
             // A partial segment that Nagle holds back is the application's last; it has no more.
-            Writer::Paused if head < self.mss => Limit::Application,
-            Writer::Done if head < self.mss => Limit::Nagle,
-            Writer::NoSpace if head < self.mss => Limit::SendBuffer,
+            Writer::Paused if partial => Limit::Application,
+            // The rest of it is being copied.
+            Writer::Active if partial => Limit::SenderCpu,
+            Writer::Done if partial && !self.pacing.throttled => Limit::Nagle,
+            Writer::NoSpace if partial => Limit::SendBuffer,
             _ if self.departures.waits => Limit::Pacing,
+            _ if self.pacing.throttled => Limit::Qdisc,
             _ => Limit::SenderCpu,
         }
     }

@@ -41,6 +41,9 @@ pub struct Pair {
     pub unpaired_flows: Vec<String>,
     /// Stages of one name of which at least one dropped something.
     pub drops: Vec<Change>,
+    /// Stages of one name of which at least one marked something (ECN); absent where none did.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub marks: Vec<Change>,
 }
 
 /// A key of the scenario with both values; none where the key is absent.
@@ -147,7 +150,8 @@ pub fn of_one_scenario(run_a: &Run, run_b: &Run) -> Pair {
         scenario: Vec::new(),
         flows,
         unpaired_flows: unpaired,
-        drops: drops(&run_a.stages, &run_b.stages),
+        drops: counted(&run_a.stages, &run_b.stages, |stage| stage.dropped),
+        marks: counted(&run_a.stages, &run_b.stages, |stage| stage.marked),
     }
 }
 
@@ -184,17 +188,18 @@ fn metrics(flow: &Flow) -> [(&'static str, Option<f64>); 6] {
     ]
 }
 
-fn drops(a: &[Stage], b: &[Stage]) -> Vec<Change> {
+/// What stages have counted, by name, where one of them has.
+fn counted(a: &[Stage], b: &[Stage], count: fn(&Stage) -> u64) -> Vec<Change> {
     let mut names: Vec<&String> = Vec::new();
     for stage in a.iter().chain(b) {
-        if stage.dropped > 0 && !names.contains(&&stage.name) {
+        if count(stage) > 0 && !names.contains(&&stage.name) {
             names.push(&stage.name);
         }
     }
-    let dropped = |stages: &[Stage], name: &String| {
-        stages.iter().find(|stage| stage.name == *name).map(|stage| stage.dropped as f64)
+    let of = |stages: &[Stage], name: &String| {
+        stages.iter().find(|stage| stage.name == *name).map(|stage| count(stage) as f64)
     };
-    names.into_iter().map(|name| Change::new(name, dropped(a, name), dropped(b, name))).collect()
+    names.into_iter().map(|name| Change::new(name, of(a, name), of(b, name))).collect()
 }
 
 /// The values of a TOML document by dotted key, as they would be written; entries of arrays of

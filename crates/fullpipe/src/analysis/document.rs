@@ -55,6 +55,9 @@ pub struct Run {
     /// What the engine did otherwise than the scenario says, by key; absent where it did everything exactly.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub substituted: Vec<String>,
+    /// Kernels of its hosts whose profile nothing genuine judges; absent where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub unjudged: Vec<String>,
     /// True when this run was cut short.
     pub partial: bool,
     /// Simulated seconds.
@@ -133,7 +136,8 @@ pub struct SlowStart {
     pub by_loss: bool,
     /// Segments sent again in the recovery in which it ended, or that began within an RTT.
     pub resent_segments: u64,
-    /// Largest srtt up to an RTT after its end, beside the least one: what it queued, s.
+    /// The most that waited at the link up to an RTT after its end, as the time that it takes to send; where the link's
+    /// rate varies the largest srtt until then, beside the least one, s.
     pub queued_s: f64,
 }
 

@@ -7,7 +7,7 @@ use super::lookup::{Lives, Traces, mbit, since_clock};
 use super::moments::moments;
 use super::plateau::{REACHED, plateau};
 use super::series::series;
-use super::slow_start::slow_start;
+use super::slow_start::{Link, slow_start};
 use super::{RunMeta, WayMeta};
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::units::Time;
@@ -18,6 +18,8 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
     let way = &traces.ways[about.direction as usize];
     let attribution = Attribution::new(trace, way);
     let queue = way.links.first();
+    let rate = meta.way(about.direction).rate;
+    let link = queue.zip(rate).map(|(queue, rate)| Link { queue, rate });
     let intervals = intervals(meta, trace, life, &attribution, queue);
     let plateau = plateau(&full_rates(meta, &intervals));
     let last = trace.last();
@@ -38,7 +40,7 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
         plateau_mbit: plateau.map(|plateau| plateau.rate),
         time_to_plateau_s: plateau.map(|plateau| intervals[plateau.first].end_s),
         time_to_full_rate_s: time_to_full_rate(meta.way(about.direction), &intervals),
-        slow_start: slow_start(trace, life),
+        slow_start: slow_start(trace, life, link),
         completion_s: life.complete.then(|| life.end.saturating_sub(life.start).as_secs_f64()),
         aborted: life.aborted.map(|errno| Aborted { at_s: since_clock(life, life.end), errno }),
         intervals,

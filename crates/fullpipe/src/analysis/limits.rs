@@ -2,7 +2,8 @@
 //!
 //! The sender notes the predicate that stopped it. A window that is exhausted while a link of the
 //! data's way (the sender's card is one) never idles is not what costs throughput: more window would
-//! only lengthen the queue. That time is attributed to the link, and likewise to the receiver's CPU. But while it
+//! only lengthen the queue. That time is attributed to the link, and likewise to the receiver's CPU. A queue of
+//! the sender itself that has no room is no more than a window where a link never idles. But while it
 //! makes good a timeout (state Loss) a flow is held back by that, whoever fills the link. A
 //! stage never idles if, over the last smoothed round-trip time, it was
 //! busy for at least 99 % (the rest allows for the grid of the samples). Time that the sender did
@@ -20,7 +21,7 @@ const LINK_AT: usize = Limit::COUNT;
 const RECEIVER_CPU_AT: usize = Limit::COUNT + 1;
 const UNKNOWN_AT: usize = Limit::COUNT + 2;
 
-/// Limits that are windows, which a full link or a busy receiver keeps exhausted.
+/// Limits that are windows, which a busy receiver keeps exhausted.
 const WINDOWS: [Limit; 5] = [
     Limit::CwndSlowStart,
     Limit::CwndAvoidance,
@@ -86,7 +87,7 @@ fn step(flow: &FlowTrace, count: usize, way: &Way) -> Split {
         .into_iter()
         .filter(|limit| after.ca_state != CaState::Loss as u8 || *limit != Limit::CwndRecovery);
     if busy(&way.links) {
-        move_windows(&mut spent, windows, LINK_AT);
+        move_windows(&mut spent, windows.chain([Limit::Qdisc]), LINK_AT);
     } else if busy(&way.receiver_cpu) {
         move_windows(&mut spent, windows, RECEIVER_CPU_AT);
     }

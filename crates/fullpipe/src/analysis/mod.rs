@@ -40,6 +40,8 @@ pub struct RunMeta {
     pub engine: String,
     /// What it did otherwise than the scenario says, by key.
     pub substituted: Vec<String>,
+    /// Kernels of its hosts whose profile nothing genuine judges, each once.
+    pub unjudged: Vec<String>,
     /// Whether the run was cut short.
     pub partial: bool,
     /// The flows, by index.
@@ -74,6 +76,8 @@ impl RunMeta {
 pub struct WayMeta {
     /// Names of the links that can be the bottleneck; the first one's queue is reported.
     pub bottlenecks: Vec<String>,
+    /// Rate of the first of them, bit/s, where it is one at all times.
+    pub rate: Option<u64>,
     /// Payload that the slowest link can carry, Mb/s; none where no element has a rate.
     pub capacity_mbit: Option<f64>,
 }
@@ -130,6 +134,7 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
         set: meta.set.clone(),
         engine: meta.engine.clone(),
         substituted: meta.substituted.clone(),
+        unjudged: meta.unjudged.clone(),
         partial: meta.partial,
         duration_s: lives.end.as_secs_f64(),
         flows,

@@ -3,19 +3,19 @@
 //! It ends with the first sample at which cwnd has reached ssthresh, or a recovery has begun. What it lost is what
 //! the recovery sent again in which it ends, or which begins within an RTT, as what overflows the path was sent an
 //! RTT before it is known.
-//! What it queued is the largest srtt up to an RTT after its end, beside the least one.
+//! What it queued is the most that waited at the link up to an RTT after its end, as the time that it takes to send; where
+//! no link has a rate the largest srtt until then, beside the least one, in which ACKs that were held back count too.
 
 use super::document::SlowStart;
-use super::lookup::{FlowTrace, Life, since_clock};
+use super::lookup::{FlowTrace, Life, StageTrace, since_clock};
 use fullpipe_sim::tcp::CaState;
 use fullpipe_sim::trace::FlowSample;
 use fullpipe_sim::units::Time;
 
 /// The first slow start of a flow; none where there was no RTT yet.
-pub fn slow_start(trace: &FlowTrace, life: &Life) -> Option<SlowStart> {
+pub fn slow_start(trace: &FlowTrace, life: &Life, link: Option<Link>) -> Option<SlowStart> {
     let measured: Vec<&FlowSample> =
         trace.samples.iter().copied().filter(|sample| sample.srtt_us > 0).collect();
-    let least = measured.iter().map(|sample| sample.srtt_us).min()?;
     let over = |sample: &&FlowSample| sample.cwnd >= sample.ssthresh || is_lossy(sample);
     let ended = measured.iter().position(over);
     let until = |count: usize| &measured[..count];
@@ -25,7 +25,6 @@ pub fn slow_start(trace: &FlowTrace, life: &Life) -> Option<SlowStart> {
         let limit = measured[at].time + Time::us(rtt.into());
         measured.partition_point(|sample| sample.time <= limit)
     });
-    let most = until(after).iter().map(|sample| sample.srtt_us).max()?;
     let recovery = ended.and_then(|_| {
         let begun = until(after).iter().position(|sample| is_lossy(sample))?;
         let over = measured[begun..].iter().position(|sample| !is_lossy(sample));
@@ -36,8 +35,35 @@ pub fn slow_start(trace: &FlowTrace, life: &Life) -> Option<SlowStart> {
         cwnd: during.iter().map(|sample| sample.cwnd).max()?,
         by_loss: ended.is_some_and(|at| is_lossy(measured[at])),
         resent_segments: recovery.map_or(0, |last| last.segments_retransmitted),
-        queued_s: f64::from(most - least) / 1e6,
+        queued_s: match link {
+            Some(link) => link.queued_s(measured[after - 1].time),
+            None => beside_least(&measured, after)?,
+        },
     })
+}
+
+/// The link in front of which a flow's queue stands.
+#[derive(Clone, Copy)]
+pub struct Link<'a> {
+    pub queue: &'a StageTrace<'a>,
+    /// Bits per second.
+    pub rate: u64,
+}
+
+impl Link<'_> {
+    /// The most that waited up to a time, as the time that it takes to send, s.
+    fn queued_s(self, until: Time) -> f64 {
+        let samples = self.queue.within(Time::ZERO, until).iter();
+        let most = samples.map(|sample| sample.waiting_bytes).max().unwrap_or(0);
+        most as f64 * 8.0 / self.rate.max(1) as f64
+    }
+}
+
+/// The largest srtt of the first `count` samples, beside the least of all, s.
+fn beside_least(samples: &[&FlowSample], count: usize) -> Option<f64> {
+    let least = samples.iter().map(|sample| sample.srtt_us).min()?;
+    let most = samples[..count].iter().map(|sample| sample.srtt_us).max()?;
+    Some(f64::from(most - least) / 1e6)
 }
 
 /// Whether the state is Recovery or Loss.
@@ -49,6 +75,7 @@ fn is_lossy(sample: &FlowSample) -> bool {
 mod tests {
     use super::*;
     use crate::trace::schema::Row;
+    use fullpipe_sim::trace::StageSample;
 
     /// Time in ms, cwnd, ssthresh (0: infinite), srtt in ms, state, retransmitted.
     type At = (u64, u32, u32, u32, u8, u64);
@@ -68,7 +95,7 @@ mod tests {
         let trace = FlowTrace::new(samples.iter().collect());
         let [start, clock] = [Time::ZERO; 2];
         let life = Life { start, clock, end: Time::secs(9), complete: false, aborted: None };
-        slow_start(&trace, &life)
+        slow_start(&trace, &life, None)
     }
 
     #[test]
@@ -113,6 +140,23 @@ mod tests {
             queued_s: 0.09,
         };
         assert_eq!(found(&list), Some(expected));
+    }
+
+    /// Of 8 Mb/s and 1250 bytes at most; what waits after the time that is asked about does not count.
+    #[test]
+    fn what_waits_at_the_link_is_what_was_queued() {
+        let waits = |(ms, waiting_bytes): (u64, u64)| StageSample {
+            time: Time::ms(ms),
+            waiting_bytes,
+            ..StageSample::default()
+        };
+        let samples = [(100, 250), (200, 1250), (300, 500), (400, 9000)].map(waits);
+        let queue = StageTrace { samples: samples.iter().collect() };
+        let link = Link { queue: &queue, rate: 8_000_000 };
+        assert_eq!(
+            [150, 300, 399].map(|ms| link.queued_s(Time::ms(ms))),
+            [0.00025, 0.00125, 0.00125]
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 pub mod linux;
 pub mod sim;
+pub mod without;
 
 use crate::scenario::Resolved;
 use fullpipe_sim::trace::{Control, Sink};

@@ -2,7 +2,8 @@
 
 use super::case::Case;
 use super::table::Table;
-use crate::engine::{self, Engine, Failed, Support};
+use crate::engine::linux::Missing;
+use crate::engine::{self, Engine, Failed, Support, without};
 use crate::trace::recording::Recording;
 use fullpipe_sim::trace::Control;
 
@@ -22,18 +23,42 @@ pub fn run(name: &str, case: &Case, control: &mut dyn Control) -> Result<Option<
     Ok(outcome.complete.then(|| Table::of(&case.plan.resolved, &recording)))
 }
 
-/// What keeps a case from being compared: keys that one of the engines does not do exactly.
-pub fn objections(case: &Case) -> Vec<String> {
+/// What keeps a case from being compared: keys that one of the engines does not do exactly, without their being allowed
+/// to be done otherwise (`without`, see [`without::allows`]).
+pub fn objections(case: &Case, without: &[String]) -> Vec<String> {
     let of = |name: &str| {
-        let why = |(key, support): (String, Support)| match support {
-            Support::Exact => None,
-            Support::Substituted(why) | Support::Refused(why) => {
-                Some(format!("{}: engine {name} does not do {key}: {why}", case.name))
-            }
+        let why = |(key, support): (String, Support)| {
+            let why = objection(&key, &support, without)?;
+            Some(format!("{}: engine {name} {why}{}", case.name, case.plan.places.line(&key)))
         };
         answers(name, case).into_iter().filter_map(why).collect::<Vec<String>>()
     };
     [of(JUDGED), of(JUDGE)].concat()
+}
+
+/// What there is to say against a key; nothing where it is done exactly, or as it may be.
+fn objection(key: &str, support: &Support, without: &[String]) -> Option<String> {
+    match support {
+        Support::Exact => None,
+        Support::Refused(why) => Some(format!("does not do {key}: {why}")),
+        Support::Substituted(what) if key.ends_with(".kernel") => {
+            let newest = named(JUDGE).ok()?.kernels().first().copied()?;
+            Some(format!("does not do {key}: {what}; to compare on another one: --kernel {newest}"))
+        }
+        Support::Substituted(_) if without::allows(without, key) => None,
+        Support::Substituted(what) => {
+            Some(format!("does {key} otherwise: {what}; to allow it: --without {key}"))
+        }
+    }
+}
+
+/// What the judging engine does otherwise than a case says, by key.
+pub fn substituted(case: &Case) -> Vec<String> {
+    let what = |(key, support): (String, Support)| match support {
+        Support::Substituted(what) => Some(format!("{key}: {what}")),
+        Support::Exact | Support::Refused(_) => None,
+    };
+    answers(JUDGE, case).into_iter().filter_map(what).collect()
 }
 
 /// What an engine says of each key of a case.
@@ -52,12 +77,16 @@ pub fn command(case: &Case) -> String {
 /// Whether this machine can run a case on genuine Linux.
 ///
 /// # Errors
-/// What is missing, and how to get it.
+/// What is missing, and how to get it, in options of `fullpipe parity`.
 pub fn ready(case: &Case) -> Result<(), String> {
     let failed = |why| match why {
         Failed::Scenario(why) | Failed::Machine(why) => why,
     };
-    named(JUDGE).map_err(failed)?.ready(&case.plan.resolved)
+    let resolved = &case.plan.resolved;
+    named(JUDGE).map_err(failed)?.ready(resolved).map_err(|why| match Missing::of(resolved) {
+        Some(missing) => missing.told(|hz| format!("--hz {hz}")),
+        None => why,
+    })
 }
 
 fn named(name: &str) -> Result<&'static dyn Engine, Failed> {

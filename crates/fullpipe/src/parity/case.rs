@@ -32,20 +32,33 @@ impl Case {
 /// What is wrong with the file or the changes, with its place.
 pub fn of_file(path: &Path, sets: &[String]) -> Result<Vec<Case>, String> {
     let source = Source::read(path).map_err(|e| e.to_string())?;
+    of_source(&source, &path.display().to_string(), sets)
+}
+
+/// The same of a text, which commands call `shown`.
+///
+/// # Errors
+/// As [`of_file`].
+pub fn of_source(source: &Source, shown: &str, sets: &[String]) -> Result<Vec<Case>, String> {
     let options: Vec<SetOption> = sets.iter().cloned().map(SetOption).collect();
-    let scenario = scenario::load(&source, &options, &[]).map_err(|e| e.to_string())?;
-    Ok(of_scenario(&scenario, &path.display().to_string(), sets))
+    let scenario = scenario::load(source, &options, &[]).map_err(|e| e.to_string())?;
+    Ok(of_scenario(&scenario, shown, sets))
 }
 
 /// The same with each seed from 1 to `seeds`.
 ///
 /// # Errors
 /// As [`of_file`].
-pub fn seeded(path: &Path, sets: &[String], seeds: u64) -> Result<Vec<Case>, String> {
+pub fn seeded(
+    source: &Source,
+    shown: &str,
+    sets: &[String],
+    seeds: u64,
+) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for seed in 1..=seeds {
         let sets = [sets, &[format!("seed={seed}")]].concat();
-        let own = of_file(path, &sets)?.into_iter();
+        let own = of_source(source, shown, &sets)?.into_iter();
         cases.extend(own.map(|case| Case { name: format!("{}, seed {seed}", case.of), ..case }));
     }
     Ok(cases)

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `case.rs` | what is compared: a run of the suite, of a user's scenario, a random one |
 //! | `random/` | random scenarios from a seed |
+//! | `against.rs` | the kernel that judges |
 //! | `table.rs`, `grid.rs` | what is kept of a run: a table of moments, equally far apart |
 //! | `both.rs` | a case on an engine |
 //! | `distance.rs` | two tables of a case beside each other |
@@ -11,6 +12,7 @@
 //! | `spread.rs` | where chance decides: distributions over seeds |
 //! | `twin.rs` | whether a miss is chance: how far genuine Linux is from itself |
 
+pub mod against;
 pub mod bars;
 pub mod both;
 pub mod case;

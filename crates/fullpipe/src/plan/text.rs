@@ -31,7 +31,8 @@ fn heading(out: &mut String, text: &str) {
 fn path(out: &mut String, plan: &Plan) {
     let path = &plan.path;
     let rate = fullpipe_sim::units::Rate(path.rate_bit_per_s);
-    let (rtt, mtu, kernel) = (path.rtt_s * 1e3, path.mtu_bytes, &path.kernel);
+    let (rtt, mtu) = (path.rtt_s * 1e3, path.mtu_bytes);
+    let kernel = format!("{}{}", path.kernel, if path.unjudged { " (unjudged)" } else { "" });
     let _ = writeln!(out, "Path: {rate} ({}) x {rtt} ms, MTU {mtu}, Linux {kernel}", path.framing);
     line(out, "bandwidth-delay product", &bytes(path.bdp_bytes));
     line(out, "", &format!("{:.1} packets", path.bdp_packets));

@@ -9,6 +9,7 @@ use super::format::node::{self, Node, Table, Value};
 use super::format::set::set;
 use super::format::values::twice;
 use super::format::written::{Asked, Run, Variant};
+use super::places::Places;
 use super::plan::{Plan, Scenario};
 use super::published::{self, Data};
 use super::resolve;
@@ -260,6 +261,7 @@ impl Maker<'_> {
             variant: alternative.name.into(),
             sweep: shown(point),
             set: shown(alternative.changes.iter().chain(point).chain(self.sets)),
+            places: Places::of(&root, self.cx),
             resolved,
             expectations,
             published_run: alternative.published_run.map(|at| at.value.clone()),

@@ -1,5 +1,6 @@
 //! What [`load`](super::load) returns: the runs a scenario asks for.
 
+use super::places::Places;
 use super::published::Data;
 use super::resolved::Resolved;
 use serde_json::{Map, Value};
@@ -36,6 +37,8 @@ pub struct Plan {
     pub set: Map<String, Value>,
     /// The complete description.
     pub resolved: Resolved,
+    /// Where its keys stand.
+    pub places: Places,
     /// The expectations that apply to this run.
     pub expectations: Vec<Expect>,
     /// Name of the run in [`Scenario::published`] that this one is to be compared with.

@@ -192,7 +192,8 @@ fn kernel(at: &At<String>, cx: &mut Context) -> Option<&'static Kernel> {
     let found = profile::kernel(&at.value);
     if found.is_none() {
         let message = format!("no kernel profile is called \"{}\"", at.value);
-        let known: Vec<&str> = profile::KERNELS.iter().map(|kernel| kernel.name).collect();
+        let known = profile::KERNELS.iter().map(|kernel| profile::shown(kernel.name));
+        let known: Vec<String> = known.collect();
         let expected = format!("one of {}{}", known.join(", "), nearest(&at.value));
         cx.error("unknown-name", at.place, message).expected(expected);
     }
@@ -202,7 +203,7 @@ fn kernel(at: &At<String>, cx: &mut Context) -> Option<&'static Kernel> {
 /// Which profile is nearest to a version that has none, as the rest of a sentence.
 fn nearest(version: &str) -> String {
     match (profile::nearest_older(version), &profile::KERNELS[0]) {
-        (Some(older), _) => format!("; the nearest older one is {}", older.name),
+        (Some(older), _) => format!("; the nearest older one is {}", profile::shown(older.name)),
         (None, oldest) if KernelVersion::parse(version).is_some() => {
             format!("; {} is the oldest", oldest.name)
         }

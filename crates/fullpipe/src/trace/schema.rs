@@ -238,7 +238,7 @@ pub const LIMIT_MEANINGS: [&str; Limit::COUNT] = [
     "no unsent data, because unacknowledged data fills the send buffer",
     "no unsent data, because the application has none to give",
     "no unsent data, because the sender's CPU is still copying or busy otherwise",
-    "the host's own queue refused a packet",
+    "the host's own queue refused a packet, or holds as much of the flow as may wait there (TCP small queues)",
     "Nagle's rule held back a partial segment",
     "the pace: the pacing rate asks for time between packets",
 ];

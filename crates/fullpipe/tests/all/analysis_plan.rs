@@ -32,10 +32,17 @@ fn a_plan_tells_what_the_analysis_must_know() {
         assert_eq!(meta.mss, 8960);
         assert_eq!(meta.flows.len(), 1);
         assert_eq!(meta.flows[0].kernel, "2.6.20");
-        assert_eq!(meta.ways[0].bottlenecks, ["router", "sender.tx_ring"]);
+        assert_eq!(meta.ways[0].bottlenecks, ["router", "sender.tx_ring", "sender.qdisc"]);
         let figures = meta.published.expect("each variant has published figures");
         assert!(figures.run.rows.len() >= 9 && figures.source.contains("2007"));
     }
+    let kernels = ["hosts.sender.kernel=6.18", "hosts.receiver.kernel=6.12", "hosts.sender.cpu={}"];
+    let new = fink(&kernels);
+    let unjudged = |kernel: Option<&str>| {
+        let made = Made { kernel: kernel.map(String::from), ..Made::default() };
+        RunMeta::from_plan(&new, &new.plans()[0], made).unjudged
+    };
+    assert_eq!((unjudged(None), unjudged(Some("6.12"))), (vec!["6.18".to_string()], vec![]));
     let stamped = fink(&["hosts.sender.timestamps=true", "hosts.receiver.timestamps=true"]);
     assert_eq!(RunMeta::from_plan(&stamped, &stamped.plans()[0], Made::default()).mss, 8948);
 }

@@ -87,6 +87,18 @@ fn nic() {
     holds("nic", "link");
 }
 
+/// TCP that waits for its own skbs to leave the host (3.6 and later) waits for the card, not for the CPU, and is found
+/// to wait for the CPU where that is what it does.
+#[test]
+fn nic_and_sender_cpu_with_small_queues() {
+    for kernel in ["3.14", "6.1", "6.12"] {
+        let set = |key: &str| SetOption(format!("hosts.{key}.kernel={kernel}"));
+        let sets = [set("sender"), set("receiver")];
+        holds_with("nic", &sets, "link");
+        holds_with("sender_cpu", &sets, "sender_cpu");
+    }
+}
+
 #[test]
 fn receiver_cpu() {
     holds("receiver_cpu", "receiver_cpu");

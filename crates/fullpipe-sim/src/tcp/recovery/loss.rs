@@ -79,7 +79,9 @@ impl Sender {
         } else if self.is_reno() {
             self.board.sacked_out = 0;
         }
-        let rtt = self.board.rack.filter(|_| !reneging).map(|rack| u64::from(rack.rtt_us));
+        // Without SACK RACK knows of no RTT, and nothing is spared.
+        let knows = self.is_rack() && !reneging;
+        let rtt = self.board.rack.filter(|_| knows).map(|rack| u64::from(rack.rtt_us));
         let by = out.now().as_us().checked_sub(rtt.unwrap_or(0));
         let (board, window) = self.board_and_window();
         board.mark_timed_out(by, window);

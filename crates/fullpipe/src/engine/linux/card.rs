@@ -1,6 +1,6 @@
 //! The cards of hosts: a rate, and the queue in front of it.
 
-use super::pieces::{self, CARD_AHEAD_NS, Wire, codel, fq_codel, red, tbf};
+use super::pieces::{self, CARD_AHEAD_NS, Serial, Wire, codel, fq_codel, red, tbf};
 use super::way::{Counters, Seen, Watched};
 use crate::scenario::{self, Codel, Host, QdiscKind};
 use fullpipe_guest::plan::{self, Qdisc};
@@ -16,8 +16,7 @@ use fullpipe_sim::units::{Framing, Rate};
 /// and `red` looks no further than its queue; an `ets` between them looks by taking, from `red` too, and tells TCP at once
 /// what `red` drops (`ets_qdisc_enqueue`), which a `netem` would not.
 pub(super) fn card(host: &Host, mtu: u32) -> Vec<Qdisc> {
-    let as_frames = host.tso || looks_at_bytes(host.qdisc.kind);
-    let (rate, framing) = counted(host.nic_rate, mtu, as_frames);
+    let (rate, framing) = shaped(host, mtu);
     let largest = Wire { mtu, gso: host.tso }.largest(framing);
     let shaper = tbf(rate, CARD_AHEAD_NS, framing, largest, u32::MAX);
     let packet = host.nic_rate.time_for(u64::from(mtu + Framing::EthernetWire.overhead()));
@@ -27,6 +26,16 @@ pub(super) fn card(host: &Host, mtu: u32) -> Vec<Qdisc> {
         }
         _ => vec![shaper, host_queue(&host.qdisc)],
     }
+}
+
+/// The rate of a host's card, and how the qdiscs in front of it count packets.
+fn shaped(host: &Host, mtu: u32) -> (Rate, Framing) {
+    counted(host.nic_rate, mtu, host.tso || looks_at_bytes(host.qdisc.kind))
+}
+
+/// How long a card sends what its qdiscs have counted.
+pub(super) fn serial(host: &Host, mtu: u32) -> Serial {
+    Serial { rate: shaped(host, mtu).0.0, uncounted: 0 }
 }
 
 /// Whether what becomes of packets hangs on their bytes.
@@ -97,7 +106,7 @@ pub(super) fn open(queue: &scenario::Qdisc) -> Vec<Qdisc> {
     }
 }
 
-/// Stage of a host's queue, "sender" or "receiver", on a path of so many routers.
+/// Stage of a host's queue, "sender" or "receiver", on a path of so many routers. How busy the card is, [`serial`] says.
 pub(super) fn card_stage(host: &str, queue: &scenario::Qdisc, routers: usize) -> Watched {
     let (unit, capacity) = match queue.limit {
         QueueLimit::Bytes(bytes) => ("byte", bytes),

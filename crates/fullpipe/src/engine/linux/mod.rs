@@ -170,24 +170,57 @@ pub fn words(resolved: &Resolved) -> Result<Vec<String>, String> {
     asks::ask(resolved, LINUX.family(resolved)).map(|asked| asked.words)
 }
 
-/// The built kernel for `resolved`, with the HZ of its hosts.
+/// Release of the built kernel that runs `resolved`, for instance "6.12.117"; none where it is not known.
+pub fn release(resolved: &Resolved) -> Option<String> {
+    let wanted = wanted(resolved, LINUX.family(resolved)).ok()?;
+    let entry = Cache::of_user().ok()?.find(&wanted)?;
+    entry.record.ok().map(|record| record.source_version)
+}
+
+/// The kernel for `resolved`, with the HZ of its hosts.
+fn wanted(resolved: &Resolved, family: Family) -> Result<Wanted, String> {
+    Ok(Wanted { hz: resolved.hosts.sender.hz.to_string().parse()?, family })
+}
+
+/// That kernel, built.
 fn built(resolved: &Resolved, family: Family) -> Result<PathBuf, String> {
-    let hz: Hz = resolved.hosts.sender.hz.to_string().parse()?;
-    let wanted = Wanted { hz, family };
+    let wanted = wanted(resolved, family)?;
     let cache = Cache::of_user().map_err(|e| e.to_string())?;
     let found = cache.find(&wanted).map(|entry| entry.kernel());
-    found.ok_or_else(|| {
-        let build = format!("fullpipe kernel build --version {family} --hz {hz}");
-        let others =
-            Hz::ALL.into_iter().filter(|hz| cache.find(&Wanted { hz: *hz, family }).is_some());
-        let others = others.map(|hz| {
-            format!(
-                "; there is one with HZ {hz}, to run that: --set hosts.sender.hz={hz} \
-                 --set hosts.receiver.hz={hz}"
-            )
-        });
-        format!("{wanted} has not been built; to build it: {build}{}", others.collect::<String>())
-    })
+    let by_set = |hz: Hz| format!("--set hosts.sender.hz={hz} --set hosts.receiver.hz={hz}");
+    found.ok_or_else(|| Missing { wanted, others: others(&cache, family) }.told(by_set))
+}
+
+/// The HZ of the built kernels of that family.
+fn others(cache: &Cache, family: Family) -> Vec<Hz> {
+    let built = |hz: &Hz| cache.find(&Wanted { hz: *hz, family }).is_some();
+    Hz::ALL.into_iter().filter(built).collect()
+}
+
+/// A kernel that has not been built.
+pub struct Missing {
+    wanted: Wanted,
+    /// The HZ of those of its family that have been.
+    others: Vec<Hz>,
+}
+
+impl Missing {
+    /// The kernel that `resolved` needs, if it is missing.
+    pub fn of(resolved: &Resolved) -> Option<Missing> {
+        let family = LINUX.family(resolved);
+        let (wanted, cache) = (wanted(resolved, family).ok()?, Cache::of_user().ok()?);
+        let missing = cache.find(&wanted).is_none();
+        missing.then(|| Missing { wanted, others: others(&cache, family) })
+    }
+
+    /// What is missing, and how to get it; `option` is what a call says to run another HZ.
+    pub fn told(&self, option: impl Fn(Hz) -> String) -> String {
+        let Missing { wanted, others } = self;
+        let build = format!("fullpipe kernel build --version {} --hz {}", wanted.family, wanted.hz);
+        let other = |hz: &Hz| format!("; there is one with HZ {hz}, to run that: {}", option(*hz));
+        let others: String = others.iter().map(other).collect();
+        format!("{wanted} has not been built; to build it: {build}{others}")
+    }
 }
 
 /// An end before the time.

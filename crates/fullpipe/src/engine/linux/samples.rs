@@ -24,6 +24,9 @@ pub(super) struct Samples {
     next: u64,
     waiting: BTreeMap<u64, Pending>,
     counted: HashMap<Counters, Counted>,
+    /// How long each stage was working up to the last sample, which was then; ns.
+    busy: Vec<u64>,
+    told: Time,
     /// Whether the guest has said that it is done; what went wrong.
     pub(super) done: bool,
     pub(super) failed: Option<String>,
@@ -63,6 +66,8 @@ impl Samples {
     ) -> Samples {
         let namespaces = stages.iter().flat_map(|stage| stage.seen.namespaces()).collect();
         Samples {
+            busy: vec![0; stages.len()],
+            told: Time::ZERO,
             stages,
             namespaces,
             flows: ends.iter().map(|end| FlowState::new(*end)).collect(),
@@ -199,13 +204,23 @@ impl Samples {
         self.segments = samples.iter().map(|sample| sample.segments_sent).sum();
         samples.iter().for_each(|sample| sink.flow(sample));
         self.counted.extend(pending.qdiscs);
-        for (index, stage) in self.stages.iter().enumerate() {
-            let (entered, counted) = self.counted(stage.seen);
-            let busy_ns = stage.serial.map_or(0, |s| s.busy_ns(counted.bytes, counted.packets));
+        for index in 0..self.stages.len() {
+            let (entered, counted) = self.counted(self.stages[index].seen);
+            let busy_ns = self.works(index, time, counted);
             let sample = stage_sample(time, index as u16, entered, counted);
             sink.stage(&StageSample { busy_ns, ..sample });
         }
+        self.told = time;
         pending.counters.iter().for_each(|counter| sink.counter(counter));
+    }
+
+    /// How long a stage has been working up to `time`, ns. What a qdisc has counted may be on the wire still.
+    fn works(&mut self, stage: usize, time: Time, counted: Counted) -> u64 {
+        let serial = self.stages[stage].serial;
+        let takes = serial.map_or(0, |serial| serial.busy_ns(counted.bytes, counted.packets));
+        let most = self.busy[stage] + time.saturating_sub(self.told).as_ns();
+        self.busy[stage] = takes.min(most);
+        self.busy[stage]
     }
 
     /// What has entered a stage, and its counters.
@@ -266,6 +281,7 @@ fn text(body: &[u8]) -> String {
 mod tests {
     use super::*;
     use crate::engine::linux::card::card_stage;
+    use crate::engine::linux::pieces::Serial;
     use crate::scenario::{Qdisc, QdiscKind};
     use crate::trace::recording::Recording;
     use fullpipe_sim::config::QueueLimit;
@@ -300,6 +316,21 @@ mod tests {
         take(&mut samples, record::DONE, 2 * MS, &[]);
         assert_eq!(samples.tell(&mut recording, false), Some(Time(2 * MS)));
         assert_eq!((recording.flows.len(), recording.stage_samples.len()), (2, 2));
+    }
+
+    /// What leaves a queue ahead of the wire does not make the wire idle afterwards.
+    #[test]
+    fn a_stage_works_no_longer_than_the_time_that_passes() {
+        let serial = Some(Serial { rate: 8_000_000, uncounted: 0 });
+        let card = Watched { serial, ..card_stage("sender", &QUEUE, 1) };
+        let mut samples = Samples::new(vec![card], &[], 1448, MS, 9 * MS);
+        let mut works = |ms: u64, bytes: u64| {
+            let works = samples.works(0, Time::ms(ms), Counted { bytes, ..Counted::default() });
+            samples.told = Time::ms(ms);
+            works / 1000
+        };
+        assert_eq!([works(1, 1500), works(2, 2000), works(3, 2100)], [1000, 2000, 2100]);
+        assert_eq!([works(4, 2100), works(5, 9000)], [2100, 3100]);
     }
 
     #[test]

@@ -34,6 +34,10 @@ pub fn pair(pair: &Pair, style: Style) -> Vec<String> {
     let settings: Vec<Vec<String>> = pair.scenario.iter().map(setting).collect();
     let mut changes: Vec<Vec<String>> = pair.flows.iter().flat_map(flow).collect();
     changes.extend(pair.drops.iter().filter(|c| !c.same()).map(|c| row(c, "dropped, ", 0)));
+    // Where anything differs marks are shown in any case: that they are alike says something, too.
+    if !changes.is_empty() || pair.marks.iter().any(|change| !change.same()) {
+        changes.extend(pair.marks.iter().map(|change| row(change, "marked, ", 0)));
+    }
     let mut lines: Vec<String> =
         wrap(&name, "", style.columns()).iter().map(|line| style.bold(line)).collect();
     lines.extend(table(&SETTINGS, &settings, style));
@@ -168,6 +172,7 @@ mod tests {
             flows: vec![flow],
             unpaired_flows: vec!["late".into()],
             drops: vec![change("link", 10.0, 20.0)],
+            marks: vec![change("link", 40.0, 40.0)],
         };
         Comparison { runs: vec![pair], only_a: vec!["bic".into()], only_b: Vec::new() }
     }
@@ -187,6 +192,7 @@ mod tests {
   bulk: mean_mbit             80  40.500       −49.4 %
   bulk: cwnd, slow start  50.0 %  25.0 %  −25.0 points
   dropped, link               10      20      +100.0 %
+  marked, link                40      40         0.0 %
   bulk: throughput per interval differs by 1.0 % (median), at most 25.0 % (at
   3.00 s)
   bulk: 1 and 3 segments retransmitted, 66.7 % apart

@@ -32,7 +32,9 @@ pub fn lines(run: &Run, flow: &Flow, style: Style) -> Vec<String> {
     }
     let mut lines: Vec<String> =
         wrap(&text, "", style.columns()).iter().map(|line| style.bold(line)).collect();
-    let rows: Vec<Vec<String>> = flow.intervals.iter().map(|i| row(i, style)).collect();
+    let decimals = flow.intervals.iter().map(decimals).max().unwrap_or(1);
+    let rows = flow.intervals.iter().map(|i| row(i, decimals, style));
+    let rows: Vec<Vec<String>> = rows.collect();
     let columns: Vec<Column> = match style.wide() {
         true => NARROW.into_iter().chain(WIDE).collect(),
         false => NARROW.into(),
@@ -43,10 +45,11 @@ pub fn lines(run: &Run, flow: &Flow, style: Style) -> Vec<String> {
     lines
 }
 
-fn row(interval: &Interval, style: Style) -> Vec<String> {
+/// `decimals`: of the interval's end.
+fn row(interval: &Interval, decimals: usize, style: Style) -> Vec<String> {
     let packets = |n: u32| numbers::count(u64::from(n));
     let mut row = vec![
-        numbers::fixed(interval.end_s, decimals(interval)),
+        numbers::fixed(interval.end_s, decimals),
         numbers::fixed(interval.bytes as f64 / MIB, 2),
         numbers::fixed(interval.throughput_mbit, 1),
         numbers::count(interval.segments),
@@ -65,7 +68,8 @@ fn row(interval: &Interval, style: Style) -> Vec<String> {
 
 /// Decimals of a second that tell this interval from the next.
 fn decimals(interval: &Interval) -> usize {
-    match interval.end_s - interval.start_s {
+    // Of what is a tenth of a second or a millisecond long but for rounding, too.
+    match (interval.end_s - interval.start_s) * (1.0 + 1e-6) {
         length if length >= 0.1 => 1,
         length if length >= 0.001 => 3,
         _ => 6,
@@ -80,5 +84,29 @@ fn main_limit(interval: &Interval) -> String {
     match limits::ranked(&interval.limits).first() {
         Some((name, share)) => format!("{} {}", limits::label(name), numbers::share(*share)),
         None => numbers::ABSENT.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::terminal::sample::document;
+
+    #[test]
+    fn the_ends_of_intervals_have_as_many_decimals() {
+        let run = document().runs.remove(0);
+        let interval =
+            |start_s, end_s| Interval { start_s, end_s, ..run.flows[0].intervals[0].clone() };
+        let ends = |intervals: Vec<Interval>| -> Vec<String> {
+            let flow = Flow { intervals, ..run.flows[0].clone() };
+            let lines = lines(&run, &flow, Style { width: 80, color: false });
+            lines[3..]
+                .iter()
+                .map(|line| line.trim().split(' ').next().unwrap_or("").into())
+                .collect()
+        };
+        let tenths = vec![interval(0.1, 0.2), interval(0.2, 0.3), interval(0.3, 0.4)];
+        assert_eq!(ends(tenths.clone()), ["0.2", "0.3", "0.4"]);
+        assert_eq!(ends([tenths, vec![interval(0.4, 0.446)]].concat())[2..], ["0.400", "0.446"]);
     }
 }

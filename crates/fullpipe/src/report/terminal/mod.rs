@@ -19,7 +19,7 @@ mod verdict;
 
 pub use compared::compare;
 pub use paint::Style;
-pub use parity::{parity, so_much, value};
+pub use parity::{parity, parity_head, so_much, value};
 pub use spread::spreads;
 pub use twins::twins;
 

@@ -23,6 +23,12 @@ const NAME: usize = 34;
 const BARS: [Column; 5] =
     [words("with"), words("what"), number("is", ""), number("bar", ""), words("")];
 
+/// What was judged and by what, and an empty line behind it.
+pub fn parity_head(lines: &[String], style: Style) -> String {
+    let lines = lines.iter().flat_map(|line| wrap(line, "", style.columns()));
+    lines.map(|line| line + "\n").collect::<String>() + "\n"
+}
+
 /// The runs, then [`bars`] and [`misses`].
 pub fn parity(units: &[Unit], judged: &[Judged], missed: &[Miss], style: Style) -> String {
     let mut lines = runs(units, style);

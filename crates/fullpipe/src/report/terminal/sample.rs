@@ -24,6 +24,7 @@ fn slow() -> Run {
         set: serde_json::Map::new(),
         engine: "sim".into(),
             substituted: Vec::new(),
+        unjudged: Vec::new(),
         partial: true,
         duration_s: 2.0,
         flows: vec![flow("bulk", "cubic", vec![
@@ -65,6 +66,7 @@ fn fast() -> Run {
         set: serde_json::Map::new(),
         engine: "sim".into(),
         substituted: Vec::new(),
+        unjudged: Vec::new(),
         partial: false,
         duration_s: 2.0,
         flows: vec![

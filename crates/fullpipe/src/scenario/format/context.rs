@@ -124,6 +124,15 @@ impl Context {
         }
     }
 
+    /// A place as it is shown: "my.toml:12:3".
+    pub fn shown(&self, place: Place) -> String {
+        let (file, text) = &self.texts[place.source as usize];
+        let before = &text[..floor(text, place.start)];
+        let from = before.rfind('\n').map_or(0, |at| at + 1);
+        let (line, column) = (before.matches('\n').count() + 1, before[from..].chars().count() + 1);
+        format!("{file}:{line}:{column}")
+    }
+
     fn locate(&self, problem: &Problem) -> Diagnostic {
         let Place { source, start, end } = problem.place;
         let (file, text) = &self.texts[source as usize];

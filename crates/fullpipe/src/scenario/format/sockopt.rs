@@ -3,6 +3,7 @@
 use super::context::Context;
 use super::keys::{Kind, Read, unknown, wrong_type};
 use super::node::{Node, Value};
+use super::sysctl::size;
 use super::values::integer;
 use fullpipe_guest::sockopt::{SOCKOPTS, Sockopt};
 use std::collections::BTreeMap;
@@ -19,6 +20,17 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("TCP_MAXSEG", "`mtu` of the path"),
 ];
 
+/// Options that are bytes, which may have a unit.
+pub const SIZES: &[&str] = &["TCP_NOTSENT_LOWAT"];
+
+fn value(option: &Sockopt, node: &Node, cx: &mut Context) -> Option<i64> {
+    let (min, max) = option.bounds;
+    match SIZES.contains(&option.name) {
+        true => size(option.name, node, (min as u64, max as u64), cx).map(|bytes| bytes as i64),
+        false => integer(option.name, node, (min, max), cx),
+    }
+}
+
 impl Read for Sockopts {
     const KIND: Kind = Kind::Sockopt;
     fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
@@ -31,7 +43,7 @@ impl Read for Sockopts {
         for entry in &table.entries {
             match Sockopt::find(&entry.key) {
                 Some(known) => {
-                    let value = integer(known.name, &entry.node, known.bounds, cx);
+                    let value = value(known, &entry.node, cx);
                     read.extend(value.map(|value| (known.name, value)));
                 }
                 None => {

@@ -63,6 +63,8 @@ pub enum Field {
     Level(fn(&mut Sysctl) -> &mut u32, u32, u32),
     /// The same, or the kernel's default, which is not written out.
     LevelIfSet(fn(&mut Sysctl) -> &mut Option<u32>, u32, u32),
+    /// Bytes from 0 on, nothing unless set.
+    SizeIfSet(fn(&mut Sysctl) -> &mut Option<u32>),
 }
 
 /// Every known one.
@@ -145,7 +147,7 @@ pub const SYSCTLS: &[Entry] = &[
     Entry {
         name: "net.ipv4.tcp_notsent_lowat",
         doc: "bytes not sent yet from which on the application waits, and less than half of which wake it; unless set no bound. The simulator has it from 6.1 on",
-        field: Field::LevelIfSet(|s| &mut s.tcp_notsent_lowat, 0, u32::MAX),
+        field: Field::SizeIfSet(|s| &mut s.tcp_notsent_lowat),
     },
     Entry {
         name: "net.ipv4.tcp_pacing_ss_ratio",
@@ -179,7 +181,7 @@ fn value(field: &Field, s: &mut Sysctl) -> Option<Json> {
         Field::Packets(at) => Json::from(*at(s)),
         Field::Scale(at) => Json::from(*at(s)),
         Field::Level(at, ..) => Json::from(*at(s)),
-        Field::LevelIfSet(at, ..) => Json::from((*at(s))?),
+        Field::LevelIfSet(at, ..) | Field::SizeIfSet(at) => Json::from((*at(s))?),
     })
 }
 
@@ -225,7 +227,9 @@ fn apply(field: &Field, value: SysctlValue, to: &mut Sysctl) {
         (Field::Packets(field) | Field::Level(field, ..), SysctlValue::Number(n)) => {
             *field(to) = n as u32;
         }
-        (Field::LevelIfSet(field, ..), SysctlValue::Number(n)) => *field(to) = Some(n as u32),
+        (Field::LevelIfSet(field, ..) | Field::SizeIfSet(field), SysctlValue::Number(n)) => {
+            *field(to) = Some(n as u32)
+        }
         (Field::Triple(field), SysctlValue::Triple(n)) => *field(to) = n,
         (Field::Scale(field), SysctlValue::Signed(n)) => *field(to) = n,
         _ => {}
@@ -283,7 +287,8 @@ fn sysctl(name: &str, place: Place, node: &Node, cx: &mut Context) -> Option<Sys
         return None;
     };
     let value = match SYSCTLS[at].field {
-        Field::Size(_) => SysctlValue::Number(sysctl_size(name, node, cx)?),
+        Field::Size(_) => SysctlValue::Number(size(name, node, (1, KERNEL_INT), cx)?),
+        Field::SizeIfSet(_) => SysctlValue::Number(size(name, node, (0, UNSIGNED), cx)?),
         Field::Triple(_) => SysctlValue::Triple(triple(name, node, cx)?),
         Field::Switch(_) => SysctlValue::Number(integer(name, node, (0, 1), cx)? as u64),
         Field::Packets(_) => {
@@ -308,10 +313,19 @@ pub fn known(version: &str) -> impl Iterator<Item = &'static str> {
 /// The kernel keeps sizes of buffers in an `int`.
 const KERNEL_INT: u64 = i32::MAX as u64;
 
-fn sysctl_size(name: &str, node: &Node, cx: &mut Context) -> Option<u64> {
+/// It keeps what may wait unsent in an `unsigned int`.
+const UNSIGNED: u64 = u32::MAX as u64;
+
+/// Bytes within bounds, a number or with a unit.
+pub(super) fn size(
+    name: &str,
+    node: &Node,
+    (min, max): (u64, u64),
+    cx: &mut Context,
+) -> Option<u64> {
     match &node.value {
-        Value::Integer(_) => integer(name, node, (1, KERNEL_INT as i64), cx).map(|n| n as u64),
-        Value::Text(text) => bytes(text, name, node, cx),
+        Value::Integer(_) => integer(name, node, (min as i64, max as i64), cx).map(|n| n as u64),
+        Value::Text(text) => bytes(text, name, node, (min, max), cx),
         _ => {
             wrong_type(node, name, &Kind::QueueLimit, cx);
             None
@@ -320,14 +334,20 @@ fn sysctl_size(name: &str, node: &Node, cx: &mut Context) -> Option<u64> {
 }
 
 /// Bytes, bare as the kernel writes them or with a unit.
-fn bytes(text: &str, name: &str, node: &Node, cx: &mut Context) -> Option<u64> {
+fn bytes(
+    text: &str,
+    name: &str,
+    node: &Node,
+    (min, max): (u64, u64),
+    cx: &mut Context,
+) -> Option<u64> {
     let parsed = match text.parse() {
         Ok(n) => Ok(n),
         Err(_) => quantity::parse(text, &SIZE),
     };
-    let kind = Kind::Quantity { dimension: &SIZE, min: 1, max: KERNEL_INT };
+    let kind = Kind::Quantity { dimension: &SIZE, min, max };
     let n = parsed.map_err(|wrong| report(wrong, node, name, &[&SIZE], &kind, cx)).ok()?;
-    in_range(n, 1, KERNEL_INT, node, name, &SIZE, cx)
+    in_range(n, min, max, node, name, &SIZE, cx)
 }
 
 fn triple(name: &str, node: &Node, cx: &mut Context) -> Option<[u64; 3]> {
@@ -343,7 +363,7 @@ fn triple(name: &str, node: &Node, cx: &mut Context) -> Option<[u64; 3]> {
             .expected(expected);
         return None;
     };
-    let values = [least, default, most].map(|part| bytes(part, name, node, cx));
+    let values = [least, default, most].map(|part| bytes(part, name, node, (1, KERNEL_INT), cx));
     let [Some(least), Some(default), Some(most)] = values else {
         return None;
     };

@@ -7,6 +7,7 @@ use super::groups;
 use crate::scenario::format::genuine_sysctl::GENUINE;
 use crate::scenario::format::keys::{Default, Group, Key, Kind, Section};
 use crate::scenario::format::quantity::{Dimension, PACKETS, SIZE};
+use crate::scenario::format::sockopt::SIZES;
 use crate::scenario::format::sysctl::{Field, SYSCTLS};
 use crate::scenario::format::written::{Asked, Run};
 use crate::scenario::{congestion, slow_start};
@@ -173,13 +174,20 @@ fn behaviour() -> Value {
 fn sockopt() -> Value {
     let one = |option: &Sockopt| {
         let (min, max) = option.bounds;
-        let value = json!({
-            "type": "integer", "minimum": min, "maximum": max, "description": option.doc,
-        });
+        let mut value = match SIZES.contains(&option.name) {
+            true => size(min, max),
+            false => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        };
+        value["description"] = json!(option.doc);
         (option.name.to_string(), value)
     };
     let properties: Map<String, Value> = SOCKOPTS.iter().map(one).collect();
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
+}
+
+/// Bytes, bare or with a unit.
+fn size(min: i64, max: i64) -> Value {
+    json!({ "anyOf": [{ "type": "integer", "minimum": min, "maximum": max }, quantity(&[&SIZE])] })
 }
 
 /// sysctls by their quoted names; unquoted ones make a table `net`.
@@ -188,9 +196,8 @@ fn sysctl() -> Value {
     properties.insert("net".into(), json!({ "type": "object" }));
     for entry in SYSCTLS {
         let mut value = match entry.field {
-            Field::Size(_) => json!({ "anyOf": [
-                { "type": "integer", "minimum": 1, "maximum": i32::MAX }, quantity(&[&SIZE]),
-            ]}),
+            Field::Size(_) => size(1, i32::MAX.into()),
+            Field::SizeIfSet(_) => size(0, u32::MAX.into()),
             Field::Triple(_) => json!({ "type": "string" }),
             Field::Switch(_) => json!({ "type": "integer", "minimum": 0, "maximum": 1 }),
             Field::Packets(_) => json!({ "type": "integer", "minimum": 1, "maximum": i32::MAX }),

@@ -19,6 +19,7 @@ pub fn meta() -> RunMeta {
         set: serde_json::Map::new(),
         engine: "sim".into(),
         substituted: Vec::new(),
+        unjudged: Vec::new(),
         partial: false,
         flows: vec![FlowMeta {
             name: "bulk".into(),
@@ -34,7 +35,7 @@ pub fn meta() -> RunMeta {
         clock_offset: Time::ZERO,
         sample: Time::ms(100),
         ways: [
-            WayMeta { bottlenecks: vec!["link".into()], capacity_mbit: None },
+            WayMeta { bottlenecks: vec!["link".into()], rate: None, capacity_mbit: None },
             WayMeta::default(),
         ],
         published: None,

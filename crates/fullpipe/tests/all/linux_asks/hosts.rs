@@ -179,7 +179,7 @@ fn pacing_is_of_kernels_whose_rules_are_known() {
         vec![
             format!("hosts.sender.kernel={kernel}"),
             "hosts.sender.qdisc.kind=fq".into(),
-            "hosts.sender.sysctl.net.ipv4.tcp_notsent_lowat=65536".into(),
+            "hosts.sender.sysctl.net.ipv4.tcp_notsent_lowat=64KiB".into(),
             "hosts.sender.sysctl.net.ipv4.tcp_pacing_ca_ratio=150".into(),
             "flow.bulk.sockopt={ SO_MAX_PACING_RATE = 12500000, TCP_NOTSENT_LOWAT = 1 }".into(),
         ]
@@ -188,6 +188,8 @@ fn pacing_is_of_kernels_whose_rules_are_known() {
         let sets = sets(kernel);
         resolved(&sets.iter().map(String::as_str).collect::<Vec<_>>())
     };
+    let option = "flow.bulk.sockopt={ TCP_NOTSENT_LOWAT = \"128KiB\" }";
+    assert_eq!(resolved(&[option]).flow[0].sockopt["TCP_NOTSENT_LOWAT"], 131_072);
     let simulator = engine::find("sim").expect("an engine");
     assert_eq!((simulator.support(&run("6.1")), simulator.support(&run("6.12"))), (vec![], vec![]));
     let old = simulator.support(&run("3.14"));

@@ -24,6 +24,18 @@ fn the_simulator_refuses_disciplines_that_it_does_not_have() {
     assert_eq!(key, "hosts.sender.qdisc.kind");
 }
 
+/// With one descriptor and no TSO nothing waits in a ring: the scenario says itself what the engine does.
+#[test]
+fn a_ring_in_which_nothing_waits_is_no_other_one() {
+    let card = ["hosts.sender.nic_rate=900Mbit", "hosts.sender.tso=false"];
+    let ring = |set: &str| {
+        let said = answers(&[&card[..], &[set]].concat());
+        said.iter().any(|line| line.starts_with("hosts.sender.tx_ring"))
+    };
+    assert!(ring("hosts.sender.tx_ring=2 descriptors"));
+    assert!(!ring("hosts.sender.tx_ring=1 descriptors"));
+}
+
 /// Byte queue limits came with Linux 3.3.
 #[test]
 fn the_simulator_refuses_byte_queue_limits_of_kernels_that_had_none() {

@@ -1,15 +1,16 @@
-//! Why runs are far apart, as far as it is known: scenarios/parity/causes.txt, a line per run. Each run whose
-//! throughput is far apart has one.
+//! Why runs miss bars, as far as it is known: scenarios/parity/causes.txt, a line per run. Each run that misses a bar,
+//! whichever it is, has one.
 
 use crate::parity::suite;
-use fullpipe::parity::bars::FAR;
-use fullpipe::parity::distance::Unit;
+use fullpipe::parity::bars;
+use fullpipe::parity::distance::{Completion, Cwnd, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// What stands where no cause is known.
 const UNKNOWN: &str = "not found yet";
-const HEAD: &str = "# Why runs of the suite are more than 10 % apart: RUN: CAUSE. `make parity` adds runs that are missing.\n";
+const HEAD: &str =
+    "# Why runs of the suite miss a bar: RUN: CAUSE. `make parity` adds runs that are missing.\n";
 
 /// By run.
 pub type Causes = BTreeMap<String, String>;
@@ -18,9 +19,9 @@ fn path() -> PathBuf {
     suite::folder().join("causes.txt")
 }
 
-/// Whether a unit's throughput is far apart.
-pub fn is_far(unit: &Unit) -> bool {
-    unit.throughput.is_some_and(|throughput| throughput.mean >= FAR)
+/// Runs that miss a bar.
+fn missing(units: &[Unit]) -> BTreeSet<String> {
+    bars::misses(units).into_iter().map(|miss| miss.run).collect()
 }
 
 fn read() -> Causes {
@@ -33,22 +34,21 @@ fn read() -> Causes {
     lines.map(entry).collect()
 }
 
-/// The causes; each run that is far apart has one. With FULLPIPE_BLESS=1 those that are missing are added, and those
+/// The causes; each run that misses a bar has one. With FULLPIPE_BLESS=1 those that are missing are added, and those
 /// that nobody has found and nobody misses any more are left out.
 pub fn of(units: &[Unit]) -> Causes {
-    let far: BTreeSet<&String> =
-        units.iter().filter(|unit| is_far(unit)).map(|unit| &unit.run).collect();
+    let runs = missing(units);
     let mut causes = read();
     if std::env::var_os("FULLPIPE_BLESS").is_some_and(|value| value == "1") {
-        causes.retain(|run, cause| cause != UNKNOWN || far.contains(run));
-        for run in far {
-            causes.entry(run.clone()).or_insert_with(|| UNKNOWN.into());
+        causes.retain(|run, cause| cause != UNKNOWN || runs.contains(run));
+        for run in runs {
+            causes.entry(run).or_insert_with(|| UNKNOWN.into());
         }
         let lines = causes.iter().map(|(run, cause)| format!("{run}: {cause}\n"));
         std::fs::write(path(), HEAD.to_string() + &lines.collect::<String>()).expect("written");
     } else {
-        for run in far {
-            assert!(causes.contains_key(run), "causes.txt has no line for {run}: `make parity`");
+        for run in runs {
+            assert!(causes.contains_key(&run), "causes.txt has no line for {run}: `make parity`");
         }
     }
     causes
@@ -61,4 +61,17 @@ fn causes_are_of_runs_of_the_suite() {
         assert!(names.contains(&run), "causes.txt: there is no run {run}");
         assert!(!cause.is_empty(), "causes.txt: {run} has no cause");
     }
+}
+
+#[test]
+fn a_cause_is_asked_for_whatever_bar_is_missed() {
+    let unit = |run: &str| Unit { run: run.into(), congestion: "reno".into(), ..Unit::default() };
+    let resent = Unit { retransmitted: [0, 9], ..unit("resent") };
+    let seconds = [Some(1.0), Some(2.0)];
+    let late = Completion { flow: "bulk".into(), seconds, round_trip_s: 0.1 };
+    let late = Unit { completions: vec![late], ..unit("late") };
+    let cwnd = Cwnd { same: 0.5, median: 0.0, worst: 0.0, worst_at_s: 0.0, samples: 9 };
+    let other = Unit { cwnd: Some(cwnd), loss_free: true, ..unit("other") };
+    let runs = missing(&[unit("near"), resent, late, other]);
+    assert_eq!(runs.into_iter().collect::<Vec<_>>(), ["late", "other", "resent"]);
 }

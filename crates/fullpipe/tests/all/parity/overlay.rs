@@ -29,13 +29,21 @@ pub fn worst(suite: &[Both], units: &[Unit], causes: &Causes) -> String {
         let _ = write!(
             text,
             "**{}**, {apart:.1} % apart; cause: {cause}. Drawn: flow {flow}.\n\n\
-             ![throughput and cwnd of {}](how-true/{name})\n\n`{}`\n\n",
+             ![throughput and cwnd of {}](how-true/{name})\n\n\
+             `{}` tells how far; `{}` shows the run.\n\n",
             unit.name(),
             unit.run,
+            parity(unit),
             unit.command
         );
     }
     text.trim_end().to_string() + "\n"
+}
+
+/// What tells how far a run of the suite is apart, on a kernel.
+fn parity(unit: &Unit) -> String {
+    let file = unit.run.split('/').next().unwrap_or_default();
+    format!("fullpipe parity {}/{file}.toml", suite::SHOWN)
 }
 
 /// Of the flows of a congestion control the one of which most was acknowledged at other times.

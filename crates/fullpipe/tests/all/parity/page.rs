@@ -1,16 +1,17 @@
 //! The tables of docs/how-true.md, README.md and LIMITATIONS.md.
 
 use crate::marked;
-use crate::parity::causes::{Causes, is_far};
+use crate::parity::causes::Causes;
 use crate::parity::distances::Both;
-use crate::parity::{record, runs};
-use fullpipe::parity::bars::{self, Bar, Figure};
+use crate::parity::{record, runs, suite};
+use fullpipe::parity::bars::{self, Bar, Figure, Miss};
 use fullpipe::parity::both::{JUDGE, JUDGED};
 use fullpipe::parity::case::Case;
 use fullpipe::parity::distance::{self, Unit};
 use fullpipe::parity::random::{self, Hosts};
 use fullpipe::parity::twin::{self, Chance, Twinned, Twins};
 use fullpipe::report::terminal;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Mutex;
 
@@ -49,15 +50,22 @@ pub fn size(suite: &[Both]) -> String {
     format!("{} runs with {flows} flows, against {kernel}.\n", suite.len())
 }
 
-/// The runs that are far apart, the furthest first, with their causes.
-pub fn far(units: &[Unit], causes: &Causes) -> String {
-    let mut far: Vec<&Unit> = units.iter().filter(|unit| is_far(unit)).collect();
+/// The runs that miss a bar, the furthest apart first, with their causes.
+pub fn missed(units: &[Unit], causes: &Causes) -> String {
     let mean = |unit: &Unit| unit.throughput.map_or(0.0, |throughput| throughput.mean);
-    far.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
-    let mut text = "| run | throughput apart | cause |\n|---|--:|---|\n".to_string();
-    for unit in far {
+    let mut missed: Vec<(&Unit, Miss)> = units
+        .iter()
+        .filter_map(|unit| Some((unit, bars::misses(std::slice::from_ref(unit)).pop()?)))
+        .collect();
+    missed.sort_by(|(a, _), (b, _)| mean(b).total_cmp(&mean(a)));
+    let mut text =
+        "| run | throughput apart | times what is allowed | cause |\n|---|--:|---|---|\n"
+            .to_string();
+    for (unit, miss) in missed {
         let (name, apart) = (unit.name(), mean(unit) * 100.0);
-        let _ = writeln!(text, "| {name} | {apart:.1} % | {} |", causes[&unit.run]);
+        let times = miss.misses.iter().map(|(bar, times)| terminal::so_much(*bar, *times));
+        let times = times.collect::<Vec<_>>().join(", ");
+        let _ = writeln!(text, "| {name} | {apart:.1} % | {times} | {} |", causes[&unit.run]);
     }
     text
 }
@@ -157,4 +165,29 @@ fn bars_that_are_missed_are_marked() {
     assert!(text.starts_with("| | bar | reno |\n|---|---|--:|\n"), "{text}");
     assert!(text.contains("| runs with the same retransmissions | all | **1 of 2**, missed |"));
     assert!(text.contains("| loss-free runs with the same cwnd | all | – |"), "{text}");
+}
+
+/// Names such as 1-28 between two texts.
+fn numbers(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_ascii_digit() && c != '-');
+    let is_one = |word: &&str| {
+        let parts: Vec<&str> = word.split('-').collect();
+        parts.len() == 2 && parts.iter().all(|part| !part.is_empty())
+    };
+    words.filter(is_one).map(String::from).collect()
+}
+
+/// What is said beside the tables is about the runs that they do not call chance, each of them once.
+#[test]
+fn each_run_that_is_no_chance_is_accounted_for() {
+    let path = suite::folder().join("../..").join(PAGE);
+    let text = std::fs::read_to_string(path).expect("the page");
+    let (tables, rest) = text.split_once("<!-- /random -->").expect("the tables' end");
+    let list = rest.split("\n## ").next().expect("a list");
+    let row = |line: &str| Some(line.split_once("| random-")?.1.split_once(',')?.0.to_string());
+    let no: BTreeSet<String> =
+        tables.lines().filter(|line| line.contains("**no**")).filter_map(row).collect();
+    assert_eq!(numbers(list), no, "beside the tables, and in them");
+    let said = text.matches("not found yet.").count();
+    assert!(said <= 1, "one list says what is not found");
 }

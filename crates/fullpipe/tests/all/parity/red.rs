@@ -3,6 +3,7 @@
 use crate::parity::runs;
 use fullpipe::parity::both::JUDGE;
 use fullpipe::parity::case::{self, Case};
+use fullpipe::scenario::Source;
 use std::path::Path;
 
 const SEEDS: u64 = 10;
@@ -11,7 +12,8 @@ const SEEDS: u64 = 10;
 fn cases(sets: &[&str]) -> Vec<Case> {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/parity/red.toml");
     let sets: Vec<String> = sets.iter().map(|set| (*set).into()).collect();
-    case::seeded(Path::new(file), &sets, SEEDS).unwrap_or_else(|e| panic!("{e}"))
+    let source = Source::read(Path::new(file)).unwrap_or_else(|e| panic!("{e}"));
+    case::seeded(&source, file, &sets, SEEDS).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// What `stage` drops and what is delivered, with all seeds and flows together.

@@ -115,6 +115,7 @@ fn bounds(version: KernelVersion) -> Vec<(&'static str, (i64, i64), bool)> {
             sysctl::Field::Level(_, min, max) | sysctl::Field::LevelIfSet(_, min, max) => {
                 (min.into(), max.into())
             }
+            sysctl::Field::SizeIfSet(_) => (0, u32::MAX.into()),
             sysctl::Field::Scale(_) => (-31, 31),
             _ => return None,
         };

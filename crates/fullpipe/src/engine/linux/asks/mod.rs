@@ -86,7 +86,9 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
     {
         let slowest = way.iter().filter_map(|element| Some(element.rate()?.0)).min();
         let is_slower = slowest.is_none_or(|slowest| host.nic_rate < slowest);
-        if is_slower && (name == "sender" || backward) {
+        // A packet on the wire has the only descriptor: what waits is in the qdisc already.
+        let nothing_waits = host.tx_ring == 1 && !host.tso;
+        if is_slower && !nothing_waits && (name == "sender" || backward) {
             let what = Support::Substituted("all that waits for the card is in the qdisc".into());
             answers.push((format!("hosts.{name}.tx_ring"), what));
         }
@@ -147,12 +149,15 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     let told = |(key, why): (String, String)| format!("{key}: {why}");
     let (routers, mut stages) = way::routers(run).map_err(told)?;
     let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
-    stages.insert(0, card::card_stage("sender", &sender.qdisc, routers.len()));
+    let stage_of = |name, host: &Host| way::Watched {
+        serial: Some(card::serial(host, run.path.mtu)),
+        ..card::card_stage(name, &host.qdisc, routers.len())
+    };
+    stages.insert(0, stage_of("sender", sender));
     let backward = run.has(Direction::Backward);
     if backward {
         let back = stages.iter().position(|stage| stage.info.direction == "back");
-        let card = card::card_stage("receiver", &receiver.qdisc, routers.len());
-        stages.insert(back.unwrap_or(stages.len()), card);
+        stages.insert(back.unwrap_or(stages.len()), stage_of("receiver", receiver));
     }
     for (index, stage) in stages.iter_mut().enumerate() {
         stage.info.index = index as u16;
