@@ -3,6 +3,7 @@
 
 use crate::failure::Failure;
 use fullpipe::report::terminal::Style;
+use fullpipe::trace::json;
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, ErrorKind, IsTerminal, Write};
@@ -80,8 +81,7 @@ impl Output {
     pub fn json(&self, value: &impl Serialize) -> Result<(), Failure> {
         self.write(|out| {
             let mut out = BufWriter::new(out);
-            serde_json::to_writer_pretty(&mut out, value)?;
-            out.write_all(b"\n")?;
+            json::write(&mut out, value)?;
             out.flush()
         })
     }

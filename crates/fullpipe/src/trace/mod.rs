@@ -7,6 +7,7 @@ mod checksum;
 pub mod csv;
 mod error;
 pub mod formats;
+pub mod json;
 pub(crate) mod leftover;
 pub mod limits;
 pub mod provenance;

@@ -2,7 +2,7 @@
 
 use super::super::provenance::Provenance;
 use super::super::recording::Recording;
-use super::super::{Error, csv, leftover, table};
+use super::super::{Error, csv, json, leftover, table};
 use super::names::folders;
 use super::place::{Made, Place, free};
 use super::{INTERVALS, LATEST, PROVENANCE, REPORT, RESOLVED, SUMMARY};
@@ -155,12 +155,10 @@ fn write_run(
     csv::write_intervals(BufWriter::new(file), run).map_err(|e| cannot_write(&path, &e))
 }
 
-/// JSON with a line end. Floats are written so that they read back equal.
 fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Error> {
     let write = || {
         let mut file = BufWriter::new(fs::File::create(path)?);
-        serde_json::to_writer_pretty(&mut file, value)?;
-        file.write_all(b"\n")?;
+        json::write(&mut file, value)?;
         file.flush()
     };
     write().map_err(|e: std::io::Error| cannot_write(path, &e))
