@@ -188,6 +188,8 @@ fn each_run_that_is_no_chance_is_accounted_for() {
     let no: BTreeSet<String> =
         tables.lines().filter(|line| line.contains("**no**")).filter_map(row).collect();
     assert_eq!(numbers(list), no, "beside the tables, and in them");
-    let said = text.matches("not found yet.").count();
+    // Of the suite's runs causes.txt tells.
+    let random = text.split("\n## The worst runs").next().expect("what comes before them");
+    let said = random.matches("not found yet.").count();
     assert!(said <= 1, "one list says what is not found");
 }
