@@ -27,7 +27,7 @@ pub struct Head {
 impl Head {
     pub fn of(arguments: &ParityArguments, asked: &Asked, done: &Done) -> Head {
         Head {
-            against: done.against.iter().cloned().collect(),
+            against: done.against.clone(),
             drawn: arguments.random.map(|count| Draw::of(arguments, count)),
             seeds: arguments.seeds,
             substituted: asked.cases.iter().flat_map(both::substituted).collect(),

@@ -14,6 +14,7 @@ use fullpipe::parity::table::Table;
 use fullpipe::parity::twin::{self, Chance, Twinned, Twins};
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -31,8 +32,8 @@ pub struct Done {
     pub failures: Vec<Failure>,
     /// Runs that were compared.
     pub finished: usize,
-    /// The kernels that they were compared with, each once.
-    pub against: Vec<Against>,
+    /// The kernels that they were compared with.
+    pub against: BTreeSet<Against>,
 }
 
 /// What came of a run; none: it was stopped.
@@ -144,9 +145,7 @@ impl Work<'_> {
             match result {
                 Ok(None) => {}
                 Ok(Some(found)) => {
-                    if !done.against.contains(&found.against) {
-                        done.against.push(found.against);
-                    }
+                    done.against.insert(found.against);
                     done.units.extend(found.units);
                     done.itself.extend(found.twins.itself);
                     done.chances.extend(found.twins.chances);

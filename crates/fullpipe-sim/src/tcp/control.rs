@@ -134,8 +134,7 @@ impl Sender {
             flags.sets_timer = true;
             self.note_filled_hole(&acked, flags);
         } else if measured {
-            let head = self.board.resent_at(self.snd_una).or(self.queue.sent_at(self.snd_una));
-            let age = head.map(|at| self.rtt_units(at, out.now()));
+            let age = self.last_sent(self.snd_una).map(|at| self.rtt_units(at, out.now()));
             flags.sets_timer = rtts.sack > age && age.is_some();
         }
         flags.reneging = self.board.has_reneged(self.snd_una);
@@ -186,7 +185,6 @@ impl Sender {
 
     fn note_filled_hole(&mut self, acked: &Acked, flags: &mut Flags) {
         if self.is_reno() {
-            self.count_delivered_hole(acked.packets);
             self.remove_reno_sacks(acked.packets);
         } else {
             self.board.delivered += u64::from(acked.delivered);

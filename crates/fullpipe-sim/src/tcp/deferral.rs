@@ -96,7 +96,7 @@ impl Sender {
         if room.limit() >= full || whole || self.is_large_share(room.limit()) {
             return None;
         }
-        let oldest = self.board.resent_at(self.snd_una).or(self.queue.sent_at(self.snd_una))?;
+        let oldest = self.last_sent(self.snd_una)?;
         // srtt is in 1/8 us.
         let srtt_ns = u64::from(self.rtt.srtt) * 125;
         let due = (oldest.0 + srtt_ns).saturating_sub(now.0);

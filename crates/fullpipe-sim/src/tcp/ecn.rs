@@ -7,7 +7,6 @@
 //! `__tcp_ecn_check_ce`. Other kernels' rules were not read: [`check`].
 
 use super::behaviour::profile_of;
-use super::profile::AckOrder;
 use crate::cc::KernelVersion;
 use crate::config::{Config, Host};
 use crate::ecn::Ecn;
@@ -43,7 +42,7 @@ pub fn check(config: &Config) -> Result<(), String> {
             continue;
         }
         for (name, host) in ends {
-            if profile_of(host)?.ack_order != AckOrder::CwndLast {
+            if profile_of(host)?.cwnd_first() {
                 let why = "ECN is modelled of 6.1 and later, not of Linux";
                 return Err(format!("{why} {}, which the {name} has", host.kernel));
             }

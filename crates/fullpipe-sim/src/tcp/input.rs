@@ -170,7 +170,7 @@ impl Sender {
         let before_sacks = self.in_flight();
         self.recovery.rcv_tsecr = ack.tsecr;
         self.note_prior();
-        if self.profile.ack_order == AckOrder::CwndFirst {
+        if self.profile.cwnd_first() {
             self.on_ack_while_probing(out);
         }
         if ack.ack > self.snd_una || ack.ack == self.snd_una && ack.window > self.snd_wnd {
@@ -255,8 +255,7 @@ impl Sender {
         }
         let Some(units) = self.rtt_of_sack(flags, out) else { return };
         self.rtt.sample(units, self.snd_una, self.snd_nxt);
-        let head = self.board.resent_at(self.snd_una);
-        let head = head.or_else(|| self.queue.sent_at(self.snd_una));
+        let head = self.last_sent(self.snd_una);
         if head.is_some_and(|at| units > self.rtt_units(at, out.now())) {
             self.rearm_rto(false, out);
         }

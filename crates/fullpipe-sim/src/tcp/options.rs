@@ -3,7 +3,6 @@
 //! Read in Linux 6.1 and 6.12, which agree; what earlier kernels do was not read: [`unknown`].
 
 use super::behaviour::profile_of;
-use super::profile::AckOrder;
 use crate::config::{Config, Flow, Host};
 use alloc::format;
 use alloc::string::String;
@@ -18,7 +17,7 @@ pub fn unknown(config: &Config) -> Result<Vec<(String, String)>, String> {
     for (name, host) in [("sender", &config.sender), ("receiver", &config.receiver)] {
         let sends = |flow: &&Flow| config.hosts_of(flow)[0].0 == name;
         let flows: Vec<_> = config.flows.iter().filter(sends).collect();
-        if !flows.is_empty() && profile_of(host)?.ack_order != AckOrder::CwndLast {
+        if !flows.is_empty() && profile_of(host)?.cwnd_first() {
             let why = format!("not modelled of Linux {}, only of 6.1 and later", host.kernel);
             let keys = sysctls(name, host).chain(flows.into_iter().flat_map(options));
             unknown.extend(keys.map(|key| (key, why.clone())));

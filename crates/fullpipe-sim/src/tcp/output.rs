@@ -4,7 +4,7 @@
 //! `tcp_mss_split_point`, `tcp_grow_skb`.
 
 use super::deferral::Waits;
-use super::profile::{AckOrder, FinBeyondCwnd, IdleRestart, ProbeTimeout};
+use super::profile::{FinBeyondCwnd, IdleRestart, ProbeTimeout};
 use super::sender::{Sender, TimerKind};
 use super::{Output, Transmission};
 use crate::cc::Event;
@@ -233,7 +233,7 @@ impl Sender {
             self.recovery.frto_counter = 3;
         }
         self.time_new_data(first, push, out);
-        if self.profile.ack_order == AckOrder::CwndLast {
+        if !self.profile.cwnd_first() {
             // tcp_check_space, while cwnd is not used up.
             self.autotune_sndbuf();
         }

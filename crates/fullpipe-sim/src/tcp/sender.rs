@@ -9,7 +9,7 @@ use super::departure::Departures;
 use super::ecn::SenderEcn;
 use super::metrics::Metrics;
 use super::pacing::Pacing;
-use super::profile::{AckOrder, CcRtt, RttClock, SackMarking, SharedProfile};
+use super::profile::{CcRtt, RttClock, SackMarking, SharedProfile};
 use super::recovery::Recovery;
 use super::rtt::Rtt;
 use super::scoreboard::{Scoreboard, Window};
@@ -231,7 +231,7 @@ impl Sender {
         self.sync_clock(now);
         self.cc.init();
         self.cc.sock_mut().snd_cwnd_stamp = self.jiffies(now);
-        if self.profile.ack_order == AckOrder::CwndLast {
+        if !self.profile.cwnd_first() {
             self.update_pacing_rate();
             self.expand_sndbuf();
         }
@@ -281,11 +281,6 @@ impl Sender {
             RttClock::Jiffies => self.jiffies(now).saturating_sub(self.jiffies(sent)),
             RttClock::Microseconds => now.saturating_sub(sent).as_us().min(1 << 27) as u32,
         }
-    }
-
-    /// The jiffy at which the segment at `seq` was first sent.
-    pub(super) fn sent_at(&self, seq: u64) -> Option<u32> {
-        self.queue.sent_at(seq).map(|when| self.jiffies(when))
     }
 
     /// What is to leave at `departs`: so many numbers from `seq` on.

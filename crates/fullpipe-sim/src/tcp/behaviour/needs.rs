@@ -2,7 +2,7 @@
 //! row; elsewhere they would say nothing, so they are not taken there.
 
 use super::{BEHAVIOURS, Behaviour};
-use crate::tcp::profile::{AckOrder, PROFILES, Profile, Reduction, SackMarking};
+use crate::tcp::profile::{PROFILES, Profile, Reduction, SackMarking};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -97,7 +97,7 @@ pub fn refusals(profile: &Profile, overridden: &[&str]) -> Vec<Refusal> {
 /// The code that finds losses by time belongs to one order.
 fn without_clock(profile: &Profile, overridden: &[&str]) -> Option<Refusal> {
     let by_time = profile.sack_marking == SackMarking::Rack;
-    if !by_time || profile.ack_order == AckOrder::CwndLast {
+    if !by_time || !profile.cwnd_first() {
         return None;
     }
     let row = ["sack_marking", "ack_order"].into_iter().find(|row| overridden.contains(row))?;

@@ -55,9 +55,8 @@ impl Sender {
 
     /// The first packet is out for longer than the timeout, which the restarted timer does not see.
     fn head_timed_out(&self, out: &dyn Output) -> bool {
-        let resent = self.board.resent_at(self.snd_una).map(|at| self.jiffies(at));
-        let Some(sent) = resent.or_else(|| self.sent_at(self.snd_una)) else { return false };
-        self.jiffies(out.now()).saturating_sub(sent) > self.rtt.timeout()
+        let Some(sent) = self.last_sent(self.snd_una) else { return false };
+        self.jiffies(out.now()).saturating_sub(self.jiffies(sent)) > self.rtt.timeout()
     }
 
     pub(super) fn marks_timed_out_head(&self, out: &dyn Output) -> bool {

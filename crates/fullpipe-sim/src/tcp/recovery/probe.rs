@@ -7,7 +7,7 @@
 
 use super::rack::TIMEOUT_MIN_US;
 use crate::tcp::input::Flags;
-use crate::tcp::profile::{AckOrder, ProbeTimeout};
+use crate::tcp::profile::ProbeTimeout;
 use crate::tcp::sender::{Sender, TimerKind};
 use crate::tcp::{CaState, Output};
 use crate::units::Time;
@@ -60,12 +60,11 @@ impl Sender {
             return;
         }
         let mut timeout = self.rtt.timeout();
-        if elapsed && self.profile.ack_order == AckOrder::CwndLast {
+        if elapsed && !self.profile.cwnd_first() {
             timeout = self.rto_left(out).unwrap_or(1);
         } else if elapsed {
-            let resent = self.board.resent_at(self.snd_una).map(|at| self.jiffies(at));
             let now = self.jiffies(out.now());
-            let sent = resent.or_else(|| self.sent_at(self.snd_una)).unwrap_or(now);
+            let sent = self.last_sent(self.snd_una).map_or(now, |at| self.jiffies(at));
             timeout = (sent + timeout).saturating_sub(now).max(1);
         }
         self.start_timer_at_pace(TimerKind::Retransmit, out.now(), timeout);
@@ -120,8 +119,7 @@ impl Sender {
 
     /// Jiffies until the timeout of the first packet; none if it is due (tcp_rto_delta_us).
     fn rto_left(&self, out: &dyn Output) -> Option<u32> {
-        let resent = self.board.resent_at(self.snd_una);
-        let sent = resent.or_else(|| self.queue.sent_at(self.snd_una))?;
+        let sent = self.last_sent(self.snd_una)?;
         let rto = Time(u64::from(self.rtt.timeout()) * self.tick_ns);
         let left = (sent + rto).saturating_sub(out.now());
         Some(self.us_to_jiffies(left.as_us())).filter(|&jiffies| jiffies > 0)

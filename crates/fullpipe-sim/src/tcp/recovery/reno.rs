@@ -4,7 +4,6 @@
 //! duplicates count as delivered and reordering as it was seen last; RFC 6582 (NewReno) for what a partial ACK means.
 
 use super::reordering::MOST_REORDERING;
-use crate::tcp::profile::AckOrder;
 use crate::tcp::sender::Sender;
 
 impl Sender {
@@ -18,23 +17,20 @@ impl Sender {
         let before = self.board.sacked_out;
         self.board.sacked_out += 1;
         self.check_reno_reordering(0);
-        if self.profile.ack_order == AckOrder::CwndLast {
+        if !self.profile.cwnd_first() {
             let delivered = self.board.sacked_out.saturating_sub(before);
             self.board.delivered += u64::from(delivered);
         }
     }
 
-    /// `acked` packets are acknowledged: what duplicates had not stood for, but the hole in any case, is delivered only now.
-    pub(in crate::tcp) fn count_delivered_hole(&mut self, acked: u32) {
-        if acked > 0 {
-            let delivered = acked.saturating_sub(self.board.sacked_out).max(1);
-            self.board.delivered += u64::from(delivered);
-        }
-    }
-
-    /// `acked` packets were acknowledged: one filled the hole, the others had been counted.
+    /// `acked` packets were acknowledged: one filled the hole, the others had been counted. What duplicates had not stood for,
+    /// but the hole in any case, is delivered only now.
     pub(in crate::tcp) fn remove_reno_sacks(&mut self, acked: u32) {
         if acked > 0 {
+            if !self.profile.cwnd_first() {
+                let delivered = acked.saturating_sub(self.board.sacked_out).max(1);
+                self.board.delivered += u64::from(delivered);
+            }
             self.board.sacked_out = self.board.sacked_out.saturating_sub(acked - 1);
         }
         self.check_reno_reordering(acked);
@@ -46,11 +42,10 @@ impl Sender {
         let holes = self.board.lost_out.max(1).min(out);
         if self.board.sacked_out + holes > out {
             self.board.sacked_out = out - holes;
-            match self.profile.ack_order {
-                AckOrder::CwndFirst => self.update_reordering(out + addend),
-                AckOrder::CwndLast => {
-                    self.recovery.reordering = (out + addend).min(MOST_REORDERING);
-                }
+            if self.profile.cwnd_first() {
+                self.update_reordering(out + addend);
+            } else {
+                self.recovery.reordering = (out + addend).min(MOST_REORDERING);
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use super::state::MAX_REORDERING;
 use crate::tcp::CaState;
-use crate::tcp::profile::{AckOrder, HoleFilled};
+use crate::tcp::profile::HoleFilled;
 use crate::tcp::sender::Sender;
 
 /// The widest reordering that is believed since 3.19, packets (`tcp_max_reordering`).
@@ -26,7 +26,7 @@ impl Sender {
     /// SACKs filled a hole at `at`, before the highest SACK of then, that was never sent again.
     pub(super) fn note_reordering_by_sack(&mut self, at: u64) {
         let in_loss = self.ca_state == CaState::Loss;
-        if self.profile.ack_order == AckOrder::CwndLast {
+        if !self.profile.cwnd_first() {
             if !in_loss || self.recovery.undo_marker.is_some() {
                 self.check_sack_reordering(at);
             }

@@ -5,7 +5,6 @@
 //! `tcp_can_forward_retransmit`; 6.1 and 6.12 `tcp_xmit_retransmit_queue`, `tcp_retransmit_skb`.
 
 use crate::tcp::Output;
-use crate::tcp::profile::AckOrder;
 use crate::tcp::sender::{Sender, TimerKind};
 use crate::units::Time;
 
@@ -38,7 +37,7 @@ impl Sender {
     }
 
     pub(in crate::tcp) fn xmit_retransmit_queue(&mut self, out: &mut dyn Output) {
-        if self.profile.ack_order == AckOrder::CwndLast {
+        if !self.profile.cwnd_first() {
             return self.resend_lost(out);
         }
         let mut search = self.begin_resending();
@@ -83,15 +82,18 @@ impl Sender {
             self.recovery.undo_retrans = self.recovery.undo_retrans.max(0);
         }
         self.recovery.undo_retrans += packets as i32;
-        let when = if sent.is_some() { self.last_stamp(out.now()) } else { self.last_sent(start) };
+        let when = match sent {
+            Some(_) => self.last_stamp(out.now()),
+            None => self.last_sent(start).unwrap_or(Time::ZERO),
+        };
         let when = self.timestamp(when);
         self.recovery.retrans_stamp.get_or_insert(when);
         sent
     }
 
-    /// When the segment at `seq` last went.
-    fn last_sent(&self, seq: u64) -> Time {
-        self.board.resent_at(seq).or_else(|| self.queue.sent_at(seq)).unwrap_or(Time::ZERO)
+    /// When the segment at `seq` last went, if it ever did.
+    pub(in crate::tcp) fn last_sent(&self, seq: u64) -> Option<Time> {
+        self.board.resent_at(seq).or_else(|| self.queue.sent_at(seq))
     }
 
     /// A tail loss probe, which does not count as sent again in flight (`__tcp_retransmit_skb` alone).
@@ -111,7 +113,7 @@ impl Sender {
         if start >= self.snd_una + self.snd_wnd && start != self.snd_una {
             return None;
         }
-        if self.profile.ack_order == AckOrder::CwndLast {
+        if !self.profile.cwnd_first() {
             self.queue.cut(start);
             self.queue.cut(end);
         }
@@ -143,22 +145,26 @@ impl Sender {
         }
         self.enter_cwr(out.now());
         self.counters.segments_retransmitted += u64::from(self.window().count(start, end));
-        let mut at = start;
-        while at < end {
-            let next = self.queue.segment_end(at, self.mss, self.snd_nxt).min(end);
-            let when = self.last_sent(at);
-            self.board.note_probed(at, next, when);
-            at = next;
-        }
+        self.each_segment(start, end, |sender, at, next| {
+            let when = sender.last_sent(at).unwrap_or(Time::ZERO);
+            sender.board.note_probed(at, next, when);
+        });
     }
 
     /// The scoreboard is told of each segment.
     fn note_resent(&mut self, start: u64, end: u64, out: &dyn Output) {
-        let mut at = start;
         let when = self.last_stamp(out.now());
+        self.each_segment(start, end, |sender, at, next| {
+            sender.board.note_retransmitted(at, next, when, sender.snd_nxt);
+        });
+    }
+
+    /// Calls `note` with the bounds of each segment of `[start, end)`.
+    fn each_segment(&mut self, start: u64, end: u64, note: impl Fn(&mut Sender, u64, u64)) {
+        let mut at = start;
         while at < end {
             let next = self.queue.segment_end(at, self.mss, self.snd_nxt).min(end);
-            self.board.note_retransmitted(at, next, when, self.snd_nxt);
+            note(self, at, next);
             at = next;
         }
     }

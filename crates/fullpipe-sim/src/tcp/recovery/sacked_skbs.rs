@@ -5,7 +5,6 @@
 //! Source: Linux 6.12 `tcp_sacktag_walk`, `tcp_shift_skb_data`, `tcp_match_skb_to_sack`. Older profiles leave skbs as
 //! they were sent.
 
-use crate::tcp::profile::AckOrder;
 use crate::tcp::sender::Sender;
 use crate::tcp::skb::SendQueue;
 
@@ -32,7 +31,7 @@ impl Covered {
 impl Sender {
     /// Joins and cuts what a block newly covers; to be called before the scoreboard knows of it.
     pub(super) fn walk_sacked_skbs(&mut self, start: u64, end: u64) {
-        if self.profile.ack_order == AckOrder::CwndFirst {
+        if self.profile.cwnd_first() {
             return;
         }
         let mut at = self.queue.skb_start(start);

@@ -100,7 +100,7 @@ impl Sender {
 
     /// tcp_dsack_seen: counts what has come twice, unless more has than was ever sent again.
     fn believes_dsack(&mut self, (start, end): (u64, u64), flags: &mut Flags) -> bool {
-        if self.profile.ack_order == AckOrder::CwndFirst {
+        if self.profile.cwnd_first() {
             return true;
         }
         let len = end.saturating_sub(start);

@@ -9,7 +9,7 @@
 //! first packet waits to be sent a third time.
 
 use crate::tcp::input::Flags;
-use crate::tcp::profile::{AckOrder, SpuriousPartial};
+use crate::tcp::profile::SpuriousPartial;
 use crate::tcp::sender::Sender;
 use crate::tcp::{CaState, Output};
 
@@ -23,7 +23,7 @@ impl Sender {
         let echo = self.recovery.rcv_tsecr;
         let Some(stamp) = self.recovery.retrans_stamp else {
             let held = self.is_reno() && self.snd_una >= self.recovery.high_seq;
-            return !(held && self.profile.ack_order == AckOrder::CwndLast);
+            return !held || self.profile.cwnd_first();
         };
         self.timestamps && echo != 0 && (echo.wrapping_sub(stamp) as i32) < 0
     }
