@@ -20,6 +20,7 @@ fn plan() -> Plan {
         |overhead| Qdisc::Tbf { rate: 1_000_000_000, burst: 20_000, limit: 1 << 20, overhead };
     let host = |qdiscs| Host {
         gso_max_segs: Some(1),
+        gro_flush_timeout_ns: 0,
         out: Way { qdiscs, ..Way::default() },
         ..Host::default()
     };

@@ -19,6 +19,10 @@ const LEFT: &str = "left";
 /// Name of [`RIGHT_DEVICE`].
 const RIGHT: &str = "right";
 
+fn name_of(device: u32) -> &'static str {
+    if device == LEFT_DEVICE { LEFT } else { RIGHT }
+}
+
 /// What has been set up.
 pub struct Path {
     /// From the sender to the receiver.
@@ -153,6 +157,10 @@ fn host(namespace: &mut Namespace, device: u32, host: &Host) -> Result<()> {
     }
     if let Some(segments) = host.gso_max_segs {
         namespace.netlink.gso_max_segs(device, segments)?;
+    }
+    if host.gro_flush_timeout_ns > 0 {
+        namespace.enter()?;
+        link::join_received(&namespace.any, name_of(device), host.gro_flush_timeout_ns)?;
     }
     set_qdiscs(namespace, device, &host.out)
 }

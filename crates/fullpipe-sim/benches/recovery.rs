@@ -73,6 +73,8 @@ fn host(kernel: &str) -> Host {
         rx_ring: 256,
         nic_rate: Rate::gbit(10),
         coalesce: Time::ZERO,
+        gro: true,
+        gro_flush_timeout: Time::ZERO,
         receive_path: ReceivePath::Napi,
         cpu: Cpu::default(),
     }

@@ -70,8 +70,12 @@ fn host(host: &Host, name: &str) -> Result<(), String> {
     let places = [host.qdisc_limit, host.tx_ring, host.rx_ring];
     demand(!places.contains(&0), "qdisc, tx_ring and rx_ring hold at least one packet")?;
     let cpu = &host.cpu;
-    let times = [host.coalesce, cpu.transmit, cpu.receive, cpu.ack, cpu.walk];
-    demand(times.iter().all(|&t| t <= SLOWEST), "coalesce and cpu: at most 1 s")?;
+    let times =
+        [host.coalesce, host.gro_flush_timeout, cpu.transmit, cpu.receive, cpu.ack, cpu.walk];
+    demand(
+        times.iter().all(|&t| t <= SLOWEST),
+        "coalesce, gro_flush_timeout and cpu: at most 1 s",
+    )?;
     demand(cpu.copy_ps_per_byte <= SLOWEST_COPY_PS, "cpu.copy: at most 1 us per byte")?;
     let Sysctl { rmem_max, wmem_max, tcp_rmem, tcp_wmem, .. } = host.sysctl;
     let sizes = tcp_rmem.into_iter().chain(tcp_wmem).chain([rmem_max, wmem_max]);

@@ -61,6 +61,10 @@ pub struct Host {
     pub nic_rate: Rate,
     /// Receive interrupt moderation: least time between two interrupts (0: none).
     pub coalesce: Time,
+    /// Whether segments that one poll of the card takes are joined (GRO), where the kernel does so.
+    pub gro: bool,
+    /// How long they wait for those that follow (0: not beyond the poll).
+    pub gro_flush_timeout: Time,
     /// Which receive path the driver uses.
     pub receive_path: ReceivePath,
     /// What the CPU spends.

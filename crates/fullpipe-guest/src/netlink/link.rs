@@ -18,6 +18,7 @@ const IFLA_NET_NS_FD: u16 = 28;
 const IFLA_GSO_MAX_SEGS: u16 = 40;
 const VETH_INFO_PEER: u16 = 1;
 const IFF_UP: u32 = 1;
+const ETHTOOL_SGRO: u32 = 0x2c;
 
 /// One end of a pair.
 pub struct End<'a> {
@@ -88,12 +89,20 @@ impl Netlink {
 /// behind its qdisc.
 pub fn plain_frames(any_socket: &OwnedFd, name: &str) -> Result<()> {
     const ETHTOOL_STSO: u32 = 0x1f;
-    const ETHTOOL_SGRO: u32 = 0x2c;
     for command in [ETHTOOL_STSO, ETHTOOL_SGRO] {
         sys::ethtool(any_socket, name, command, 0)
             .at(|| format!("ethtool command {command:#x} of {name}"))?;
     }
     Ok(())
+}
+
+/// Lets a device of the caller's namespace join what it receives (GRO); a packet waits for others `wait_ns` at most.
+pub fn join_received(any_socket: &OwnedFd, name: &str, wait_ns: u64) -> Result<()> {
+    sys::ethtool(any_socket, name, ETHTOOL_SGRO, 1).at(|| format!("GRO of {name}"))?;
+    // What stands there are devices of the namespace in which it is mounted.
+    sys::mount("sysfs", "/sys").at(|| "mounting /sys of a host")?;
+    let file = format!("/sys/class/net/{name}/gro_flush_timeout");
+    std::fs::write(&file, wait_ns.to_string()).at(|| file)
 }
 
 #[cfg(test)]

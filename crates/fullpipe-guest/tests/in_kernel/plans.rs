@@ -20,7 +20,12 @@ pub fn lose(qdiscs: &mut Vec<Qdisc>, probability: f64) {
 fn host(qdiscs: Vec<Qdisc>) -> Host {
     let wide = |name: &str| (format!("net/ipv4/{name}"), "4096 131072 67108864".to_string());
     let sysctl = vec![wide("tcp_rmem"), wide("tcp_wmem")];
-    Host { sysctl, gso_max_segs: None, out: Way { qdiscs, ..Way::default() } }
+    Host {
+        sysctl,
+        gso_max_segs: None,
+        gro_flush_timeout_ns: 0,
+        out: Way { qdiscs, ..Way::default() },
+    }
 }
 
 fn watch(namespace: u16, device: u32) -> Watch {

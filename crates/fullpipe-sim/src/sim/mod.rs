@@ -262,6 +262,7 @@ impl Run {
             from.out.transmit.held(&mut look);
             way.held(&mut look);
             to.receive.held(&mut look);
+            to.gro.held(&mut look);
         }
         self.shared.acks.forget_before(&oldest);
     }

@@ -251,7 +251,7 @@ impl Output for Port<'_> {
         let of_tail = self.train(tail_at, rest, 1);
         let whole = || Train { cwr: skb.cwr, ..stamped(of_whole) };
         let tail = || Train { cwr: skb.cwr && full == 0, ..stamped(of_tail) };
-        let (push, fin) = (self.push && (segments > 1 || skb.push), skb.fin);
+        let (push, fin) = (self.push && skb.push, skb.fin);
         let memory = self.memory(skb.len);
         let known = !self.transmit.holds();
         if let Some((in_host, _)) = self.in_host.as_mut().filter(|_| !known) {

@@ -111,12 +111,18 @@ behaviours! {
     push_asks_ack: bool,
         "a full segment that ends a burst is acknowledged as soon as it is read",
         "tcp_measure_rcv_mss";
+    pushes_tso: bool,
+        "what leaves as several segments at once ends a burst (PSH)",
+        "__tcp_transmit_skb";
     quick_by_data: bool,
         "of the ACKs that go at once only those count that data asked for, not one of a larger window",
         "tcp_dec_quickack_mode";
     measures_beyond_hole: bool,
         "segments beyond a hole, too, tell how large segments are and what share of the buffer is window",
         "tcp_data_queue_ofo";
+    gro: bool,
+        "segments of a flow that one poll of the card takes come to TCP as one",
+        "tcp_gro_receive";
     joins_received: bool,
         "received segments that follow each other share the memory of one head",
         "tcp_try_coalesce";

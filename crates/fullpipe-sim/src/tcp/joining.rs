@@ -9,6 +9,12 @@ const MAX_FRAGS: u32 = 17;
 /// Bytes of one piece, in which a sender's data stand one after the other (sk_page_frag).
 const PIECE: u64 = 32_768;
 
+/// Heads that an skb of so many packets keeps: GRO hangs what its first has no room for on as skbs of their own
+/// (6.12 `skb_gro_receive`).
+pub(super) fn heads(packets: u32) -> u64 {
+    packets.div_ceil(MAX_FRAGS).into()
+}
+
 /// An skb that others may have joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Joined {
@@ -18,20 +24,15 @@ pub(super) struct Joined {
 }
 
 impl Joined {
-    /// What came as `[seq, end)`.
-    pub(super) fn new(seq: u64, end: u64) -> Joined {
-        Joined { end, frags: pieces(seq, end) }
+    /// What came as `[seq, end)` in so many packets, each of which refers to memory of its own.
+    pub(super) fn of(seq: u64, end: u64, packets: u32) -> Joined {
+        Joined { end, frags: pieces(seq, end) + packets - 1 }
     }
 
     /// One that ends at `end` and has no room.
     #[cfg(test)]
     pub(super) fn full(end: u64) -> Joined {
         Joined { end, frags: MAX_FRAGS }
-    }
-
-    /// Takes the data of `[seq, end)`, if it continues this skb and there is room; whether it did.
-    pub(super) fn take(&mut self, seq: u64, end: u64) -> bool {
-        self.append(seq, Joined::new(seq, end))
     }
 
     /// Takes another skb, which begins at `seq`, if it continues this one and there is room; whether it did.
@@ -56,9 +57,10 @@ mod tests {
 
     #[test]
     fn an_skb_takes_what_continues_it_while_there_are_pieces() {
-        let mut skb = Joined::new(0, 1000);
-        assert!(!skb.take(2000, 3000), "not the next one");
-        let joined = (1..40).take_while(|i| skb.take(i * 1000, (i + 1) * 1000)).count();
+        let mut skb = Joined::of(0, 1000, 1);
+        let mut take = |seq, end| skb.append(seq, Joined::of(seq, end, 1));
+        assert!(!take(2000, 3000), "not the next one");
+        let joined = (1..40).take_while(|i| take(i * 1000, (i + 1) * 1000)).count();
         assert_eq!(joined, 16, "17 pieces in all");
         // The 33rd packet of 1000 bytes lies in two pieces.
         assert_eq!([pieces(31_000, 32_000), pieces(32_000, 33_000)], [1, 2]);

@@ -118,11 +118,13 @@ pub struct Segment {
     pub seq: u64,
     /// Bytes; 0 without FIN is a window probe.
     pub len: u32,
+    /// Bytes of each packet but the last of those that GRO has joined; 0: it came as one packet.
+    pub gso_size: u32,
     /// Timestamp, jiffies of the sender; 0 without timestamps.
     pub tsval: u32,
     /// Timestamp echoed, jiffies of the receiver; 0 without timestamps.
     pub tsecr: u32,
-    /// Whether it is the last one of an skb of several (PSH).
+    /// Whether it carries PSH.
     pub push: bool,
     /// Whether the stream ends with it (FIN), which takes a number behind its data.
     pub fin: bool,
@@ -137,6 +139,27 @@ impl Segment {
     pub fn end(&self) -> u64 {
         self.seq + u64::from(self.len) + u64::from(self.fin)
     }
+
+    /// Bytes of its first packet.
+    pub fn packet_len(&self) -> u32 {
+        if self.gso_size == 0 { self.len } else { self.gso_size }
+    }
+
+    /// Packets that it came as.
+    pub fn packets(&self) -> u32 {
+        if self.gso_size == 0 { 1 } else { self.len.div_ceil(self.gso_size) }
+    }
+
+    /// Those packets, each by itself.
+    pub fn split(&self) -> impl Iterator<Item = Segment> {
+        let (whole, packets) = (*self, self.packets());
+        (0..packets).map(move |i| {
+            let (at, last) = (i * whole.gso_size, i + 1 == packets);
+            let len = if last { whole.len - at } else { whole.gso_size };
+            let (push, fin) = (whole.push && last, whole.fin && last);
+            Segment { seq: whole.seq + u64::from(at), len, gso_size: 0, push, fin, ..whole }
+        })
+    }
 }
 
 /// A piece of the stream handed down for transmission.
@@ -150,7 +173,7 @@ pub struct Transmission {
     pub retransmission: bool,
     /// When it is to leave the host, where the host's queue can keep it (skb->tstamp).
     pub departs: Time,
-    /// Whether it carries PSH even as a single segment: several always do.
+    /// Whether its last segment carries PSH.
     pub push: bool,
     /// Whether the stream ends with it (FIN), which takes a number behind its data.
     pub fin: bool,

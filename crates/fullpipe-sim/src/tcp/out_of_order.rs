@@ -128,10 +128,11 @@ impl OutOfOrder {
         let Some(joined) = &mut self.joined else { return false };
         let (seq, end) = (segment.seq, segment.end());
         let before = joined.range_mut(..seq).next_back();
-        if before.is_some_and(|(_, skb)| skb.take(seq, end)) {
+        let skb = Joined::of(seq, end, segment.packets());
+        if before.is_some_and(|(_, last)| last.append(seq, skb)) {
             return true;
         }
-        joined.insert(seq, Joined::new(seq, end));
+        joined.insert(seq, skb);
         false
     }
 

@@ -211,7 +211,7 @@ impl Sender {
         let (ecn, cwr) = self.ecn.mark_new_data();
         let plain = self.transmission(seq, len, false, departs);
         self.note_data_sent(plain.len, out);
-        let skb = Transmission { push: pushes, fin, ecn, cwr, ..plain };
+        let skb = Transmission { push: plain.push || pushes, fin, ecn, cwr, ..plain };
         if !out.transmit(skb) {
             self.counters.refused += 1;
             self.enter_cwr(out.now());

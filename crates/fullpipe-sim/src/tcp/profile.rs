@@ -59,12 +59,17 @@ pub struct Profile {
     /// Whether a full segment that ends a burst is acknowledged as soon as it is read (6.6
     /// `tcp_measure_rcv_mss`).
     pub push_asks_ack: bool,
+    /// Whether an skb of several segments carries PSH on its last (5.4 `__tcp_transmit_skb`, commit 051ba67447de "tcp: force
+    /// a PSH flag on TSO packets").
+    pub pushes_tso: bool,
     /// Whether only an ACK that data asked for is one of the quick ones; else all are, also one that tells of a
     /// larger window (6.7 `tcp_dec_quickack_mode`, and 6.1.192).
     pub quick_by_data: bool,
     /// Whether segments beyond a hole tell the size of segments, and so the share of the buffer that is window
     /// (6.12.117 `tcp_data_queue_ofo`; 6.1 does not).
     pub measures_beyond_hole: bool,
+    /// Whether segments of a flow that one poll of the card takes come to TCP as one (2.6.29 `tcp_gro_receive`).
+    pub gro: bool,
     /// Whether received segments that follow each other join in memory (3.5 `tcp_try_coalesce`).
     pub joins_received: bool,
     /// Growth of the receive buffer.

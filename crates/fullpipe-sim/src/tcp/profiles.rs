@@ -24,8 +24,10 @@ const LINUX_2_6_20: Profile = Profile {
     grows_by_data: false,
     closes_small_window: false,
     push_asks_ack: false,
+    pushes_tso: false,
     quick_by_data: false,
     measures_beyond_hole: false,
+    gro: false,
     joins_received: false,
     rcv_tuning: RcvTuning::PerRtt,
     longer_rtt_when_read: false,
@@ -115,6 +117,7 @@ const LINUX_2_6_25: Profile = Profile {
 };
 
 const LINUX_2_6_32: Profile = Profile {
+    gro: true,
     name: "2.6.32",
     tso_deferral: TsoDeferral::Last,
     cwnd_limited: CwndLimited::ShareAndBytes,
@@ -151,6 +154,7 @@ const LINUX_3_14: Profile = Profile {
 };
 
 const LINUX_6_1: Profile = Profile {
+    pushes_tso: true,
     name: "6.1",
     idle_restart: IdleRestart::Writing,
     cached_metrics: CachedMetrics::TimeoutAlone,

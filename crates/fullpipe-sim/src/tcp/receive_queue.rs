@@ -2,7 +2,7 @@
 //!
 //! Source: Linux 2.6.20 `tcp_recvmsg` (an skb's memory is free when all of it is read), 6.12 `tcp_queue_rcv`.
 
-use super::joining::Joined;
+use super::joining::{Joined, heads};
 use alloc::collections::{BTreeMap, VecDeque};
 
 /// Skbs in a row that are equal.
@@ -21,6 +21,17 @@ struct Skb {
     bytes: u64,
     /// Bytes, data included.
     memory: u64,
+}
+
+/// What came as one skb.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Came {
+    /// Its data that is new is `[seq, end)`.
+    pub(super) seq: u64,
+    pub(super) end: u64,
+    /// Bytes of its largest packet, and in how many packets it came (GRO).
+    pub(super) largest: u32,
+    pub(super) packets: u32,
 }
 
 /// See the module's description.
@@ -61,16 +72,18 @@ impl ReceiveQueue {
         self.runs.front().map_or(0, |run| run.skb.bytes - self.read_of_first)
     }
 
-    /// Adds the data of `[seq, end)`; the memory that it takes.
-    pub(super) fn push(&mut self, seq: u64, end: u64) -> u64 {
-        let len = (end - seq) as u32;
-        if self.joins && self.tail.as_mut().is_some_and(|tail| tail.take(seq, end)) {
-            self.join(Skb { len, segments: 1, bytes: len.into(), memory: 0 });
-            return u64::from(len);
+    /// Adds an skb; the memory that it takes.
+    pub(super) fn push(&mut self, came: Came) -> u64 {
+        let Came { seq, end, largest, packets } = came;
+        let (bytes, joined) = (end - seq, Joined::of(seq, end, packets));
+        let len = largest.min(bytes as u32);
+        if self.joins && self.tail.as_mut().is_some_and(|tail| tail.append(seq, joined)) {
+            self.join(Skb { len, segments: packets, bytes, memory: 0 });
+            return bytes;
         }
-        self.tail = self.joins.then(|| Joined::new(seq, end));
-        let memory = u64::from(len) + self.overhead;
-        self.enqueue(Skb { len, segments: 1, bytes: len.into(), memory }, 1);
+        self.tail = self.joins.then_some(joined);
+        let memory = bytes + heads(packets) * self.overhead;
+        self.enqueue(Skb { len, segments: packets, bytes, memory }, 1);
         memory
     }
 
@@ -198,22 +211,26 @@ fn size(&(len, count): &(u32, u32)) -> u64 {
 mod tests {
     use super::*;
 
+    fn one(seq: u64, end: u64) -> Came {
+        Came { seq, end, largest: (end - seq) as u32, packets: 1 }
+    }
+
     #[test]
     fn memory_is_free_when_all_of_an_skb_is_read() {
         let mut queue = ReceiveQueue::new(832, true);
-        let taken: u64 = (0..3).map(|i| queue.push(i * 1000, (i + 1) * 1000)).sum();
+        let taken: u64 = (0..3).map(|i| queue.push(one(i * 1000, (i + 1) * 1000))).sum();
         assert_eq!((taken, queue.first_bytes()), (3832, 3000), "they joined");
         assert_eq!(queue.read(1500), (1, 0));
         assert_eq!((queue.bytes(), queue.first_bytes()), (1500, 1500));
-        assert_eq!(queue.push(3000, 3500), 500, "the last skb is not read yet");
+        assert_eq!(queue.push(one(3000, 3500)), 500, "the last skb is not read yet");
         assert_eq!(queue.read(2000), (3, 4332));
-        assert_eq!(queue.push(3500, 4500), 1832, "there is none to join");
+        assert_eq!(queue.push(one(3500, 4500)), 1832, "there is none to join");
     }
 
     #[test]
     fn segments_apart_are_free_one_by_one() {
         let mut queue = ReceiveQueue::new(256, false);
-        let taken: u64 = (0..3).map(|i| queue.push(i * 1000, (i + 1) * 1000)).sum();
+        let taken: u64 = (0..3).map(|i| queue.push(one(i * 1000, (i + 1) * 1000))).sum();
         assert_eq!((taken, queue.first_bytes()), (3768, 1000));
         assert_eq!(queue.read(1999), (1, 1256));
         assert_eq!(queue.read(1), (1, 1256));

@@ -14,7 +14,7 @@ use super::compressed::Compressed;
 use super::ecn::{QUICKACKS, ReceiverEcn};
 use super::out_of_order::OutOfOrder;
 use super::profile::{Profile, RcvTuning, RttClock, RttSource, SharedProfile};
-use super::receive_queue::ReceiveQueue;
+use super::receive_queue::{Came, ReceiveQueue};
 use super::space::Space;
 use super::window::ReceiveWindow;
 use super::{Ack, IP_HEADER, Sacks, Segment, headers};
@@ -224,12 +224,16 @@ impl Receiver {
                 self.acks.now = true;
             }
         }
+        let packets = u64::from(segment.packets());
         if end <= self.rcv_nxt {
-            self.duplicates += 1;
+            self.duplicates += packets;
             self.tell_duplicate(seq, end);
             return Taken::Ack(self.ack_in_quick_mode());
         }
         let next = seq <= self.rcv_nxt;
+        if next && segment.gso_size > 0 && self.out_of_order.overlap(seq, end).is_some() {
+            return self.take_apart(now, segment);
+        }
         if seq != self.rcv_nxt && !self.profile.compresses_sacks {
             self.acks.enter_quick_mode(self.window.rcv_wnd);
         }
@@ -237,7 +241,7 @@ impl Receiver {
             self.hear_mark(segment.ecn);
         }
         if beyond || !self.has_room(next) {
-            self.dropped += 1;
+            self.dropped += packets;
             return Taken::Ack(self.ack_in_quick_mode());
         }
         if !next {
@@ -245,7 +249,7 @@ impl Receiver {
         }
         let had_hole = !self.out_of_order.is_empty();
         self.tell_duplicate(seq, self.rcv_nxt);
-        self.take_in_order(end, segment.fin);
+        self.take_in_order(segment);
         // While what lies behind a hole that this fills has the memory that it had there.
         if len > 0 {
             self.follow_data(now, segment);
@@ -253,6 +257,20 @@ impl Receiver {
         self.take_behind_hole(segment.fin);
         let filled = had_hole && self.out_of_order.is_empty();
         Taken::Asks(filled)
+    }
+
+    /// Takes what GRO has joined packet by packet, with one ACK in the end: a part of it came before, beyond a hole.
+    fn take_apart(&mut self, now: Time, segment: &Segment) -> Taken {
+        let mut at_once = false;
+        let mut taken = Taken::Asks(false);
+        for packet in segment.split() {
+            taken = self.take(now, &packet);
+            at_once |= matches!(taken, Taken::Ack(_));
+        }
+        match taken {
+            Taken::Asks(_) if at_once => Taken::Ack(self.make_ack()),
+            _ => taken,
+        }
     }
 
     /// Whether a segment has something in the window, or ends where it begins (tcp_sequence).
@@ -263,7 +281,7 @@ impl Receiver {
 
     /// tcp_event_data_recv: segments in order tell sizes and times.
     fn follow_data(&mut self, now: Time, segment: &Segment) {
-        self.measure(segment.len, segment.push);
+        self.measure(segment);
         self.acks.on_data(now, self.window.rcv_wnd);
         self.hear_mark(segment.ecn);
         if let Some(space) = &mut self.space {
@@ -311,14 +329,15 @@ impl Receiver {
     }
 
     /// tcp_measure_rcv_mss.
-    fn measure(&mut self, len: u32, push: bool) {
+    fn measure(&mut self, segment: &Segment) {
+        let len = segment.packet_len();
         if len > self.acks.rcv_mss {
-            self.window.measure(len);
+            self.window.measure(segment);
             if let Some(growth) = &mut self.growth {
                 growth.space = growth.space.min(self.window.window_clamp);
             }
         }
-        self.acks.measure(len, push);
+        self.acks.measure(len, segment.push);
     }
 
     /// Whether there is memory for a segment; for the `next` one room is made.
@@ -333,11 +352,17 @@ impl Receiver {
         self.window.rmem_alloc <= self.window.rcvbuf
     }
 
-    fn take_in_order(&mut self, end: u64, fin: bool) {
-        let data_end = end - u64::from(fin);
-        if data_end > self.rcv_nxt {
-            self.window.rmem_alloc += self.waiting.push(self.rcv_nxt, data_end);
-            self.segments_queued += 1;
+    fn take_in_order(&mut self, segment: &Segment) {
+        let (end, next) = (segment.end(), self.rcv_nxt);
+        let data_end = end - u64::from(segment.fin);
+        if data_end > next {
+            let known = ((next - segment.seq) / u64::from(segment.packet_len())) as u32;
+            let new = segment.packets() - known;
+            let skb =
+                Came { seq: next, end: data_end, largest: segment.packet_len(), packets: new };
+            self.window.rmem_alloc += self.waiting.push(skb);
+            self.segments_queued += u64::from(new);
+            self.duplicates += u64::from(known);
         }
         self.rcv_nxt = end;
     }
@@ -381,11 +406,11 @@ impl Receiver {
     }
 
     fn take_out_of_order(&mut self, segment: &Segment) -> Taken {
-        let Segment { seq, len, push, .. } = *segment;
+        let Segment { seq, len, .. } = *segment;
         let end = segment.end();
         self.acks.schedule();
         if self.profile.measures_beyond_hole {
-            self.measure(len, push);
+            self.measure(segment);
         }
         if let Some((from, to)) = self.out_of_order.overlap(seq, end) {
             self.tell_duplicate(from, to);
@@ -424,12 +449,14 @@ impl Receiver {
     /// Puts a segment beyond a hole into the queue: what became of it, and the memory that it takes more.
     fn keep(&mut self, segment: &Segment) -> (Kept, u64) {
         let held = self.out_of_order.memory();
-        let kept = match self.out_of_order.insert(segment, self.mss) {
-            false => Kept::Known,
-            true if self.out_of_order.join(segment) => Kept::Joined,
-            true => Kept::Apart,
+        let new =
+            segment.split().filter(|packet| self.out_of_order.insert(packet, self.mss)).count();
+        let kept = match new {
+            0 => Kept::Known,
+            _ if self.out_of_order.join(segment) => Kept::Joined,
+            _ => Kept::Apart,
         };
-        self.duplicates += u64::from(kept == Kept::Known);
+        self.duplicates += u64::from(segment.packets()) - new as u64;
         (kept, self.out_of_order.memory() - held)
     }
 

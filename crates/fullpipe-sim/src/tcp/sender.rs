@@ -295,13 +295,14 @@ impl Sender {
             true => (self.timestamp(departs), self.ts_recent),
             false => (0, 0),
         };
+        let several = self.profile.pushes_tso && numbers > self.mss;
         let fin = numbers > 0 && self.queue.fin() == Some(seq + u64::from(numbers) - 1);
         Transmission {
             seq,
             len: numbers - u32::from(fin),
             retransmission,
             departs,
-            push: retransmission && self.queue.pushes_at(seq + u64::from(numbers)),
+            push: several || retransmission && self.queue.pushes_at(seq + u64::from(numbers)),
             fin,
             tsval,
             tsecr,

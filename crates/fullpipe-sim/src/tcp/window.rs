@@ -3,6 +3,8 @@
 //! Source: Linux 2.6.20 `tcp_win_from_space`, `tcp_select_initial_window`, `tcp_init_buffer_space`,
 //! `tcp_grow_window`, `__tcp_select_window`, `tcp_select_window`.
 
+use super::Segment;
+use super::joining::heads;
 use super::profile::{InitialWindow, SharedProfile, WindowShare};
 use crate::config::Sysctl;
 
@@ -185,7 +187,9 @@ impl ReceiveWindow {
         let truesize = u64::from(len) + overhead;
         let honest = self.share.of(truesize) <= u64::from(len);
         let increment = if honest { 2 * self.mss } else { self.slow_growth(len, truesize) };
-        self.rcv_ssthresh = (self.rcv_ssthresh + increment).min(self.growth_limit());
+        let least = if increment > 0 { 2 * u64::from(len) } else { 0 };
+        let grown = self.rcv_ssthresh + increment.max(least);
+        self.rcv_ssthresh = grown.min(self.growth_limit());
         increment > 0
     }
 
@@ -197,12 +201,13 @@ impl ReceiveWindow {
     }
 
     /// The first segment of its length: how much of its memory is data (tcp_measure_rcv_mss).
-    pub fn measure(&mut self, len: u32) {
+    pub fn measure(&mut self, segment: &Segment) {
         if self.profile.window_share != WindowShare::Measured {
             return;
         }
-        let truesize = u64::from(len) + self.profile.rx_overhead;
-        let ratio = ((u64::from(len) << 8) / truesize).clamp(1, 255) as u8;
+        let len = u64::from(segment.len);
+        let truesize = len + heads(segment.packets()) * self.profile.rx_overhead;
+        let ratio = ((len << 8) / truesize).clamp(1, 255) as u8;
         if self.share != Share::Ratio(ratio) {
             self.share = Share::Ratio(ratio);
             self.window_clamp = self.full_space();

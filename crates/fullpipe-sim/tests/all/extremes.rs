@@ -68,13 +68,14 @@ fn spoil_element(element: &mut Element, field: usize, choice: u64) {
 
 fn spoil_host(host: &mut Host, field: usize, choice: u64) {
     let (number, small) = (odd(field, choice), odd32(field, choice));
-    match field % 19 {
+    match field % 20 {
         0 => host.hz = small,
         1 => host.qdisc_limit = small,
         2 => host.tx_ring = small,
         3 => host.rx_ring = small,
         4 => host.nic_rate = Rate(number),
         5 => host.coalesce = Time(number),
+        18 => host.gro_flush_timeout = Time(number),
         6 => host.cpu.copy_ps_per_byte = number,
         7 => host.cpu.transmit = Time(number),
         8 => host.cpu.receive = Time(number),

@@ -6,6 +6,7 @@ mod cc;
 mod conversation;
 mod ecn_codepoint;
 mod extremes;
+mod gro;
 mod host_queues;
 mod liveness;
 mod locked_socket;

@@ -182,6 +182,8 @@ fn host(host: &written::Host, path: Option<&Path>, cx: &mut Context) -> Option<H
         rx_ring: value(&host.rx_ring).map_or(kernel.ring, |n| n.0 as u32),
         nic_rate: value(&host.nic_rate).map_or(nic, |rate| Rate(rate.0)),
         coalesce: Time::ns(value(&host.coalesce)?.0),
+        gro: value(&host.gro)?,
+        gro_flush_timeout: Time::ns(value(&host.gro_flush_timeout)?.0),
         receive_path: value(&host.receive_path)?,
         sysctl,
         cpu: cpu(&host.cpu.as_ref()?.value)?,

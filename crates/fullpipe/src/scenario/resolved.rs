@@ -123,6 +123,11 @@ pub struct Host {
     /// Least time between two receive interrupts.
     #[serde(serialize_with = "show::shown")]
     pub coalesce: Time,
+    /// Segments that one poll takes are joined (GRO).
+    pub gro: bool,
+    /// How long they wait for others (0: not).
+    #[serde(serialize_with = "show::shown")]
+    pub gro_flush_timeout: Time,
     /// Receive path of the driver.
     #[serde(serialize_with = "show::receive_path")]
     pub receive_path: ReceivePath,

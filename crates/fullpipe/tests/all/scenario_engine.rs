@@ -48,6 +48,8 @@ bql = true
 rx_ring = "20 descriptors"
 nic_rate = "21Mbit"
 coalesce = "22us"
+gro = false
+gro_flush_timeout = "7us"
 receive_path = "netif_rx"
 cpu = { copy = "23ps/byte", transmit = "24ns/packet", receive = "25ns/packet", ack = "26ns/packet" }
 [hosts.sender.sysctl]
@@ -106,6 +108,8 @@ fn hosts_arrive() {
     assert_eq!((host.qdisc_limit, host.tx_ring, host.rx_ring), (18, 19, 20));
     assert!(host.bql && !config.receiver.bql);
     assert_eq!((host.nic_rate, host.coalesce), (Rate::mbit(21), Time::us(22)));
+    assert_eq!((host.gro, host.gro_flush_timeout), (false, Time::us(7)));
+    assert!(config.receiver.gro, "by default");
     assert_eq!(host.receive_path, ReceivePath::NetifRx);
     let cpu = host.cpu;
     assert_eq!((cpu.copy_ps_per_byte, cpu.transmit), (23, Time::ns(24)));

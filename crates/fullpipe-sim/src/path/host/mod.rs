@@ -1,8 +1,9 @@
 //! Stages of a host, one file each, and the two ways that join them: `transmit` (qdisc, transmit
-//! ring) and `receive` (receive ring, backlog).
+//! ring) and `receive` (receive ring, backlog), behind which is `gro`.
 
 mod backlog;
 pub mod bql;
+pub mod gro;
 mod held;
 mod qdisc;
 pub mod receive;

@@ -46,6 +46,11 @@ impl Receive {
         }
     }
 
+    /// Whether the last poll has left nothing.
+    pub fn is_empty(&self) -> bool {
+        self.backlog.is_empty() && self.ring.is_empty()
+    }
+
     /// Gives what the softirq takes at `now`, in order.
     pub fn take(&mut self, now: Time, batch: &mut Vec<Train>) {
         match self.path {

@@ -60,6 +60,11 @@ impl RxRing {
         Some(self.arrivals.front()?.first.0.max(self.next_interrupt))
     }
 
+    /// Whether the last poll has left nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.held_packets == 0
+    }
+
     /// A poll at `now`: at most [`WEIGHT`] packets go into `out`.
     pub(super) fn interrupt(&mut self, now: Time, out: &mut Vec<Train>) {
         self.admit(now);

@@ -116,6 +116,8 @@ pub(super) struct Capture {
     ways: [Way; 2],
     seen: BinaryHeap<Reverse<Sighting>>,
     sightings: u64,
+    /// Serials of the packets that came to TCP as one with the first, by direction and that one's serial.
+    joined: BTreeMap<(bool, u64), Vec<u64>>,
     stages: StageNumbers,
     /// Skbs that may wait in a qdisc, by number: when TCP made them, and what their trains do not say.
     waiting: BTreeMap<u64, (Time, Kept)>,
@@ -142,6 +144,7 @@ impl Capture {
             ways: Default::default(),
             seen: BinaryHeap::new(),
             sightings: 0,
+            joined: BTreeMap::new(),
             stages: StageNumbers::default(),
             waiting: BTreeMap::new(),
             numbered: 0,
@@ -262,9 +265,20 @@ impl Capture {
         if echoed {
             self.hear(whose, serial);
         }
-        let stage = self.stages.receive_buffers[usize::from(!self.is_forward(whose))];
+        let forward = self.is_forward(whose);
+        let stage = self.stages.receive_buffers[usize::from(!forward)];
         let fate = if dropped { Fate::Dropped(stage) } else { Fate::Delivered };
         self.settle(whose, serial, fate);
+        for joined in self.joined.remove(&(forward, serial)).unwrap_or_default() {
+            self.settle(whose, joined, fate);
+        }
+    }
+
+    /// GRO has joined a packet of a flow to the skb whose first one is `first`: what becomes of that becomes of both.
+    #[cold]
+    pub(super) fn join_received(&mut self, flow: u16, first: u64, serial: u64) {
+        let forward = self.is_forward((flow, Kind::Data));
+        self.joined.entry((forward, first)).or_default().push(serial);
     }
 
     /// It is known what became of a packet.

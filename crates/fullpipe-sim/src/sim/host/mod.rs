@@ -9,6 +9,7 @@ mod cpu;
 mod ends;
 pub(super) mod in_host;
 mod level;
+mod polling;
 mod receiving;
 mod sending;
 mod timers;
@@ -17,6 +18,7 @@ use super::Shared;
 use super::port::Out;
 use super::stretch::{Side, Work};
 use crate::config::{self, Config};
+use crate::path::host::gro::Gro;
 use crate::path::host::receive::Receive;
 use crate::path::host::transmit::{Gone, Transmit};
 use crate::tally::Samples;
@@ -42,6 +44,7 @@ pub(crate) struct Host {
     host: config::Host,
     pub(crate) out: Out,
     pub(crate) receive: Receive,
+    pub(crate) gro: Gro,
     timers: HostTimers,
     pub(crate) cpu: Cpu,
     pub(crate) sends: Ends<SendingFlow>,
@@ -88,8 +91,9 @@ impl Host {
         let timers = HostTimers::new(config.flows.len(), profile.timer_wheel);
         let mut new = Host {
             side,
-            out: Out::new(transmit, host.cpu, peers.push_asks_ack),
+            out: Out::new(transmit, host.cpu, peers.push_asks_ack || peers.gro && peer.gro),
             receive: Receive::new(host, Samples::of(config)),
+            gro: Gro::new(host, profile.gro),
             timers,
             cpu: Cpu::default(),
             sends: sending_ends((host, &profile, side), config, mss)?,
@@ -144,68 +148,11 @@ impl Host {
         self.sends.iter().map(|f| f.tcp.counters.segments_sent).sum()
     }
 
-    /// The softirq takes what has arrived.
-    fn on_packets(&mut self, now: Time, shared: &mut Shared) {
-        let mut batch = core::mem::take(&mut self.batch);
-        self.receive.take(now, &mut batch);
-        shared.note_drops(&mut self.receive);
-        let mut cpu = now;
-        for train in batch.drain(..) {
-            for i in 0..train.count {
-                let packet = train.part(i, 1);
-                shared.take(&packet, cpu);
-                cpu = self.on_packet(&packet, cpu, now, shared);
-            }
-            self.after_packets(&train);
-        }
-        self.batch = batch;
-        self.cpu.urgent(now, cpu);
-    }
-
-    /// Packets from `now` up to `last` that find a free CPU each and take none of its time.
-    pub(crate) fn take_one_by_one(&mut self, now: Time, last: Time) -> Option<Train> {
-        let costs_nothing = self.host.cpu == config::Cpu::default();
-        if costs_nothing { self.receive.take_one_by_one(now, last) } else { None }
-    }
-
-    /// Interrupts for one packet each, of these from number `at` on: takes all of them if they lie beyond a hole and
-    /// nothing else is due before the last, or the first of them; how many.
-    pub(crate) fn on_lone_packets(&mut self, packets: &Train, at: u32, shared: &mut Shared) -> u32 {
-        let left = packets.count - at;
-        let all = packets.kind.is_of_sender()
-            && self.may_take_row(packets)
-            && self.take_beyond_hole(&packets.part(at, left), shared);
-        if !all {
-            let packet = packets.part(at, 1);
-            self.on_packet(&packet, packet.first, packet.first, shared);
-        }
-        let taken = if all { left } else { 1 };
-        let now = packets.time(at + taken - 1);
-        self.after_packets(packets);
-        self.cpu.urgent(now, now);
-        taken
-    }
-
-    /// A packet that the CPU takes from `cpu` on, of a batch that began at `now`; the CPU's time after it.
-    fn on_packet(&mut self, packet: &Train, cpu: Time, now: Time, shared: &mut Shared) -> Time {
-        if packet.kind.is_of_sender() {
-            self.receive_packet(packet, cpu + self.host.cpu.receive, now, shared)
-        } else {
-            self.receive_answer(packet, cpu + self.host.cpu.ack, now, shared)
-        }
-    }
-
-    /// What follows packets of one train.
-    fn after_packets(&mut self, train: &Train) {
-        if train.kind.is_of_sender() {
-            self.after_receiving(usize::from(train.flow));
-        }
-    }
-
     fn on_timers(&mut self, now: Time, shared: &mut Shared) {
         match self.timers.pop(now) {
             None => {}
             Some(Due::Qdisc) => self.wake_qdisc(now, shared),
+            Some(Due::Gro) => self.flush_gro(now, shared),
             Some(Due::Flow(_, Timer::Compressed)) => self.fire_expired(now, shared),
             Some(Due::Flow(flow, timer @ (Timer::Delayed | Timer::Reader))) => {
                 self.on_receiving_timer(flow, timer, now, shared);

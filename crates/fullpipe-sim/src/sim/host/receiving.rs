@@ -122,10 +122,10 @@ impl Host {
         self.answer(flow, cpu, shared, |port| port.send_control(Kind::Ack, number, What::Ack(ack)));
     }
 
-    /// A packet of the end that sends data, with the CPU at `cpu`.
+    /// A packet of the end that sends data, with the CPU at `cpu`, or several that GRO joined, the first of `gso_size` bytes.
     pub(super) fn receive_packet(
         &mut self,
-        packet: &Train,
+        (packet, gso_size): (&Train, u32),
         cpu: Time,
         now: Time,
         shared: &mut Shared,
@@ -135,7 +135,7 @@ impl Host {
             shared.hear_and_settle(packet);
             self.on_syn(flow, packet, cpu, shared);
         } else if self.receives[flow].syn_seen.is_some() {
-            return self.on_data(packet, cpu, now, shared);
+            return self.on_data((packet, gso_size), cpu, now, shared);
         } else {
             shared.settle(packet);
         }
@@ -154,12 +154,18 @@ impl Host {
         self.answer(flow, cpu, shared, |port| port.send_syn_ack(window, stamps, agreed));
     }
 
-    fn on_data(&mut self, packet: &Train, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+    fn on_data(
+        &mut self,
+        (packet, gso_size): (&Train, u32),
+        cpu: Time,
+        now: Time,
+        shared: &mut Shared,
+    ) -> Time {
         let flow = usize::from(packet.flow);
         let half = shared.halves[flow].filter(|_| packet.carries > 0);
         let Train { number: seq, len, tsval, tsecr, push, fin, ecn, cwr, .. } = *packet;
         let arrived = Arrived {
-            segment: Segment { seq, len, tsval, tsecr, push, fin, ecn, cwr },
+            segment: Segment { seq, len, gso_size, tsval, tsecr, push, fin, ecn, cwr },
             serial: packet.serial,
             carries: half.and_then(|half| shared.acks.take(half, packet.carries - 1)),
         };

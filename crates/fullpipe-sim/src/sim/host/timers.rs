@@ -50,13 +50,15 @@ pub(super) enum Due {
     Flow(usize, Timer),
     /// The qdisc lets something go.
     Qdisc,
+    /// GRO does.
+    Gro,
 }
 
 /// See the module's description.
 pub(super) struct HostTimers {
     timers: Timers,
     wheel: TimerWheel,
-    /// The number of the qdisc's, behind those of the flows.
+    /// The number of the qdisc's, behind those of the flows; GRO's follows.
     qdisc: usize,
     /// When each flow's held ACKs go at the latest; never, if there are none. And those flows by that time.
     compressed: Vec<Time>,
@@ -68,7 +70,7 @@ impl HostTimers {
     pub(super) fn new(flows: usize, wheel: TimerWheel) -> HostTimers {
         let qdisc = flows * ALL.len();
         HostTimers {
-            timers: Timers::new(qdisc + 1),
+            timers: Timers::new(qdisc + 2),
             wheel,
             qdisc,
             compressed: alloc::vec![Time::NEVER; flows],
@@ -110,6 +112,11 @@ impl HostTimers {
         self.timers.set(self.qdisc, due, Clockwork::Own);
     }
 
+    /// The same of GRO's.
+    pub(super) fn set_gro(&mut self, due: Option<Time>) {
+        self.timers.set(self.qdisc + 1, due, Clockwork::Own);
+    }
+
     /// When to call [`HostTimers::pop`] next.
     pub(super) fn next(&self) -> Time {
         self.timers.next()
@@ -120,6 +127,9 @@ impl HostTimers {
         let number = self.timers.pop(now)?;
         if number == self.qdisc {
             return Some(Due::Qdisc);
+        }
+        if number > self.qdisc {
+            return Some(Due::Gro);
         }
         Some(Due::Flow(number / ALL.len(), ALL[number % ALL.len()]))
     }

@@ -58,6 +58,8 @@ pub fn host() -> Host {
         rx_ring: 256,
         nic_rate: Rate::gbit(10),
         coalesce: Time::ZERO,
+        gro: true,
+        gro_flush_timeout: Time::ZERO,
         receive_path: ReceivePath::Napi,
         cpu: Cpu::default(),
     }

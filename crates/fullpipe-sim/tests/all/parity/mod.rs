@@ -24,6 +24,10 @@ use std::sync::Mutex;
 /// How many cases showed what: random cases that show nothing would prove nothing.
 type Seen = Mutex<BTreeMap<String, u32>>;
 
+/// What byte queue limits and GRO do.
+const AT_THE_CARD: [&str; 4] =
+    ["stopped by its limit", "a smaller limit", "joined by GRO", "waits in GRO"];
+
 static SEEN: Seen = Mutex::new(BTreeMap::new());
 
 fn show(seen: &Seen, what: &str) {
@@ -36,7 +40,8 @@ fn compare(config: &Config) -> Result<(), String> {
     if done.paced > 0 {
         show(&SEEN, "waits for its pace");
     }
-    for (what, often) in ["stopped by its limit", "a smaller limit"].into_iter().zip(done.limited) {
+    let often = done.limited.into_iter().chain(done.by_gro);
+    for (what, often) in AT_THE_CARD.into_iter().zip(often) {
         if often > 1 {
             show(&SEEN, what);
         }
@@ -102,7 +107,7 @@ fn trains_tell_what_packets_tell() {
     let few = kinds.map(|kind| kind.name().to_string()).chain(drops).chain(elements);
     let more = ["more than 100 segments", "marked", "waits for its pace", "data both ways"]
         .into_iter()
-        .chain(["stopped by its limit", "a smaller limit"]);
+        .chain(AT_THE_CARD);
     for what in few.chain(more.map(String::from)) {
         assert!(seen.get(&what).is_some_and(|&cases| cases >= 20), "hardly any {what}: {seen:?}");
     }
@@ -121,6 +126,7 @@ fn with_holes((config, gaps): (Config, Vec<u64>)) -> Config {
     config.forward.insert(0, holes);
     let receiver = &mut config.receiver;
     (receiver.cpu, receiver.coalesce) = (Cpu::default(), Time::ZERO);
+    receiver.gro_flush_timeout = Time::ZERO;
     (receiver.receive_path, receiver.rx_ring) = (ReceivePath::Napi, 256);
     config
 }

@@ -69,6 +69,7 @@ fn rows_of_kernels_that_change_cwnd_first() {
         "offers_first_window",
         "grows_by_data",
         "closes_small_window",
+        "pushes_tso",
         "measures_beyond_hole",
         "longer_rtt_when_read",
         "skb_size",

@@ -6,7 +6,8 @@
 use super::Context;
 use super::agenda::Side;
 use super::cpu::Cpu;
-use super::packet::Body;
+use super::gro::Gro;
+use super::packet::{Body, Packet};
 use super::receive::Receive;
 use super::receiving::{self, ReceivingFlow};
 use super::sending::{self, SendingFlow};
@@ -75,6 +76,9 @@ pub struct Host {
     pub host: config::Host,
     pub transmit: Transmit,
     pub receive: Receive,
+    pub gro: Gro,
+    /// Number of its timer, behind those of the flows.
+    gro_timer: usize,
     pub timers: Timers,
     pub wheel: TimerWheel,
     pub sends: Ends<SendingFlow>,
@@ -95,6 +99,7 @@ pub struct Host {
     pub pauses: u64,
     pub paced: u64,
     pub fired_together: u64,
+    pub waited_in_gro: u64,
 }
 
 impl Host {
@@ -104,7 +109,8 @@ impl Host {
             Side::Receiver => (&config.receiver, Direction::Backward),
         };
         let profile = profile_of(host).expect("a profile");
-        let mut timers = Timers::new(config.flows.len() * TIMERS);
+        let gro_timer = config.flows.len() * TIMERS;
+        let mut timers = Timers::new(gro_timer + 1);
         let (mut sends, mut receives) = (BTreeMap::new(), BTreeMap::new());
         for (i, flow) in config.flows.iter().enumerate() {
             if flow.direction == sent {
@@ -117,6 +123,9 @@ impl Host {
         Host {
             transmit: Transmit::new(side, host, config.mtu),
             receive: Receive::new(host),
+            gro: Gro::new(host, profile.gro),
+            gro_timer,
+            waited_in_gro: 0,
             timers,
             wheel: profile.timer_wheel,
             sends: Ends(sends),
@@ -150,22 +159,48 @@ impl Host {
     pub fn softirq(&mut self, now: Time, cx: &mut Context) {
         let mut cpu = now;
         for packet in self.receive.take(now) {
-            match packet.body {
-                Body::Ack(_) | Body::SynAck { .. } => {
-                    cpu += self.host.cpu.ack;
-                    cpu = self.answer(packet.flow, packet.body, (now, cpu), cx);
-                }
-                Body::Data(_) | Body::Syn { .. } => {
-                    cpu += self.host.cpu.receive;
-                    self.come(packet.flow, packet.body, (now, cpu), cx);
-                }
+            cpu += match packet.body {
+                Body::Ack(_) | Body::SynAck { .. } => self.host.cpu.ack,
+                Body::Data(_) | Body::Syn { .. } => self.host.cpu.receive,
+            };
+            for up in self.gro.poll(packet, cpu) {
+                cpu = self.up(up, (now, cpu), cx);
             }
         }
+        for up in self.gro.polled(cpu, self.receive.is_polled()) {
+            cpu = self.up(up, (now, cpu), cx);
+        }
+        self.timers.set(self.gro_timer, self.gro.until, None);
         self.cpu.urgent(now, cpu);
+    }
+
+    fn up(&mut self, packet: Packet, (now, cpu): (Time, Time), cx: &mut Context) -> Time {
+        match packet.body {
+            Body::Ack(_) | Body::SynAck { .. } => {
+                self.answer(packet.flow, packet.body, (now, cpu), cx)
+            }
+            Body::Data(_) | Body::Syn { .. } => {
+                self.come(packet.flow, packet.body, (now, cpu), cx);
+                cpu
+            }
+        }
+    }
+
+    fn gro_has_waited(&mut self, now: Time, cx: &mut Context) {
+        let free = now.max(self.cpu.free);
+        let mut cpu = free;
+        for up in self.gro.all() {
+            self.waited_in_gro += 1;
+            cpu = self.up(up, (now, cpu), cx);
+        }
+        self.cpu.urgent(free, cpu);
     }
 
     pub fn timer(&mut self, now: Time, cx: &mut Context) {
         let Some(number) = self.timers.take(now) else { return };
+        if number == self.gro_timer {
+            return self.gro_has_waited(now, cx);
+        }
         let (flow, which) = (number / TIMERS, number % TIMERS);
         if which < receiving::DELAYED {
             self.sending_timer(flow, which, now, cx);

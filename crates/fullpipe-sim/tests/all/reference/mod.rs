@@ -11,6 +11,7 @@ mod bql;
 mod counter;
 mod cpu;
 mod element;
+mod gro;
 mod host;
 mod late;
 mod packet;
@@ -80,6 +81,8 @@ pub struct Done {
     pub fired_together: u64,
     /// How often byte queue limits stopped a ring, and became smaller.
     pub limited: [u64; 2],
+    /// Packets that GRO has joined to others, and skbs that waited in it beyond their poll.
+    pub by_gro: [u64; 2],
 }
 
 /// Runs `config` to its end.
@@ -110,6 +113,7 @@ pub fn run(config: &Config, sink: &mut dyn Sink) -> Done {
         pauses: sum(|h| h.pauses),
         paced: sum(|h| h.paced),
         fired_together: sum(|h| h.fired_together),
+        by_gro: [sum(|h| h.gro.joined), sum(|h| h.waited_in_gro)],
         limited: [0, 1].map(|what| hosts.into_iter().map(|h| h.transmit.limited()[what]).sum()),
     }
 }

@@ -94,6 +94,11 @@ impl Receive {
         packets
     }
 
+    /// Whether the last poll has emptied the ring.
+    pub fn is_polled(&self) -> bool {
+        self.ring.is_empty()
+    }
+
     /// Sizes of ring and backlog.
     pub fn sizes(&self) -> (u64, u64) {
         (self.ring_size as u64, self.backlog_size as u64)

@@ -113,10 +113,10 @@ impl Output for Port<'_> {
             let len = (skb.len - at).min(self.mss);
             let (seq, cwr) = (skb.seq + u64::from(at), skb.cwr && at == 0);
             at += len;
-            let push = at == skb.len && (at > self.mss || skb.push);
+            let push = at == skb.len && skb.push;
             let fin = at == skb.len && skb.fin;
             let Transmission { tsval, tsecr, ecn, .. } = skb;
-            let segment = Segment { seq, len, tsval, tsecr, push, fin, ecn, cwr };
+            let segment = Segment { seq, len, gso_size: 0, tsval, tsecr, push, fin, ecn, cwr };
             segments.push((Body::Data(segment), len));
             self.cpu += self.cost;
         }

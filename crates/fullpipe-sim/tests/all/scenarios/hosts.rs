@@ -36,6 +36,8 @@ pub fn host() -> impl Strategy<Value = Host> {
                 rx_ring: sizes.2 as u32,
                 nic_rate: Rate(nic_rate),
                 coalesce,
+                gro: true,
+                gro_flush_timeout: Time::ZERO,
                 receive_path,
                 cpu,
             }

@@ -52,9 +52,18 @@ pub fn config(size: Size) -> impl Strategy<Value = Config> {
                 Config { seed, end, sample, mtu, forward, back, sender, receiver, flows };
             fit(&mut config, size, times);
             (config.sender.bql, config.receiver.bql) = (seed >> 12 & 1 == 1, seed >> 13 & 1 == 1);
+            with_gro(&mut config.sender, seed >> 14);
+            with_gro(&mut config.receiver, seed >> 18);
             config
         },
     )
+}
+
+/// GRO is off for a quarter of the numbers, and waits beyond a poll for half of them.
+fn with_gro(host: &mut Host, number: u64) {
+    host.gro = number & 3 != 0;
+    host.gro_flush_timeout =
+        [Time::ZERO, Time::us(3), Time::ZERO, Time::us(70)][number as usize >> 2 & 3];
 }
 
 /// The same with ECN for every fourth seed, between hosts that have it, and with marks. What is drawn besides stays.

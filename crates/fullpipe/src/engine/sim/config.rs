@@ -39,6 +39,8 @@ fn host(host: &Host, mtu: u32) -> config::Host {
         rx_ring: host.rx_ring,
         nic_rate: host.nic_rate,
         coalesce: host.coalesce,
+        gro: host.gro,
+        gro_flush_timeout: host.gro_flush_timeout,
         receive_path: host.receive_path,
         cpu: cpu(host.cpu),
     }

@@ -3,10 +3,14 @@
 use crate::engine::Support;
 use crate::scenario::{Discipline, Element, Flow, Host, QdiscKind, Resolved};
 use fullpipe_sim::cc::{self, KernelVersion};
+use fullpipe_sim::config::ReceivePath;
 use fullpipe_sim::tcp::{ecn, options, profile};
+use fullpipe_sim::units::Time;
 
 /// The first kernel with lib/dynamic_queue_limits.c.
 const BQL_SINCE: &str = "3.3";
+/// Since when GRO may wait beyond a poll (gro_flush_timeout).
+const GRO_WAITS_SINCE: &str = "3.19";
 
 /// The keys of `run` that it refuses.
 pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
@@ -119,7 +123,21 @@ fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
         );
         refused(format!("{key}.bql"), why)
     });
-    qdisc.into_iter().chain(bql).chain(sysctls).collect()
+    let gro = waiting_gro(host).map(|why| refused(format!("{key}.gro_flush_timeout"), why));
+    qdisc.into_iter().chain(bql).chain(gro).chain(sysctls).collect()
+}
+
+/// Why GRO cannot wait as it is asked to.
+fn waiting_gro(host: &Host) -> Option<String> {
+    if host.gro_flush_timeout == Time::ZERO {
+        return None;
+    }
+    if KernelVersion::parse(&host.kernel) < KernelVersion::parse(GRO_WAITS_SINCE) {
+        let Host { kernel, .. } = host;
+        return Some(format!("Linux {kernel} does not wait, {GRO_WAITS_SINCE} and later may"));
+    }
+    let polled = host.receive_path == ReceivePath::Napi;
+    (!host.gro || !polled).then(|| "it is GRO's, which `gro` or `receive_path` rule out".into())
 }
 
 fn refused(key: String, why: String) -> (String, Support) {

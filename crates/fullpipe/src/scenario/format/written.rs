@@ -153,6 +153,10 @@ group! {
         nic_rate: AnyRate, Absent("ten times the fastest link of the path, so that the card is not the limit unless it is asked to be; 10Gbit where the path has no link");
         /// Receive interrupt moderation: least time between two interrupts.
         coalesce: AnyTime, Is("0s");
+        /// Generic receive offload: segments of a flow that one poll of the card takes come to TCP as one, which has one ACK. Acts from Linux 2.6.29 on, where `coalesce`, a busy CPU or `gro_flush_timeout` let a poll find several.
+        gro: bool, Is("true");
+        /// How long GRO keeps segments for those that follow, counted from the last poll (/sys/class/net/*/gro_flush_timeout); 0: each poll hands on what it took. From Linux 3.19 on.
+        gro_flush_timeout: AnyTime, Is("0s");
         /// Receive path of the driver: polled, or by interrupt into the backlog.
         receive_path: ReceivePath, Is("napi");
         /// What the CPU spends.

@@ -51,6 +51,24 @@ fn the_simulator_refuses_byte_queue_limits_of_kernels_that_had_none() {
     assert_eq!(said("2.6.32"), [("hosts.receiver.bql".to_string(), refused)]);
 }
 
+/// GRO waits beyond a poll from Linux 3.19 on, where there is GRO, which polled cards have.
+#[test]
+fn the_simulator_refuses_gro_to_wait_where_it_does_not() {
+    let engine = engine::find("sim").expect("an engine");
+    let said = |set: &str| {
+        let waits = "hosts.receiver.gro_flush_timeout=20us";
+        let answers = engine.support(&resolved(&["hosts.receiver.kernel=6.12", waits, set]));
+        answers.into_iter().map(|(key, answer)| format!("{key}: {answer:?}")).collect::<Vec<_>>()
+    };
+    let refused = |why: &str| vec![format!("hosts.receiver.gro_flush_timeout: Refused({why:?})")];
+    assert!(said("hosts.receiver.hz=1000").is_empty());
+    let none = "it is GRO's, which `gro` or `receive_path` rule out";
+    assert_eq!(said("hosts.receiver.gro=false"), refused(none));
+    assert_eq!(said("hosts.receiver.receive_path=netif_rx"), refused(none));
+    let early = "Linux 3.14 does not wait, 3.19 and later may";
+    assert_eq!(said("hosts.receiver.kernel=3.14"), refused(early));
+}
+
 #[test]
 fn what_an_element_does_that_linux_cannot_is_refused() {
     let cases = [

@@ -1,0 +1,127 @@
+//! The softirq: polls of the card, what GRO makes of them, and packets that have an interrupt each.
+
+use super::Host;
+use crate::config;
+use crate::path::host::gro::{Led, Received};
+use crate::sim::Shared;
+use crate::train::{Kind, Train};
+use crate::units::Time;
+
+impl Host {
+    /// The softirq takes what has arrived.
+    pub(super) fn on_packets(&mut self, now: Time, shared: &mut Shared) {
+        let mut batch = core::mem::take(&mut self.batch);
+        self.receive.take(now, &mut batch);
+        shared.note_drops(&mut self.receive);
+        let by_gro = self.gro.acts_on(batch.iter().map(|train| train.count).sum());
+        let mut cpu = now;
+        for train in batch.drain(..) {
+            for i in 0..train.count {
+                let packet = train.part(i, 1);
+                shared.take(&packet, cpu);
+                cpu += self.cost(&packet);
+                cpu = match by_gro {
+                    true => self.poll(&packet, cpu, now, shared),
+                    false => self.on_packet(&packet, 0, cpu, now, shared),
+                };
+            }
+            if !by_gro {
+                self.after_packets(&train);
+            }
+        }
+        if by_gro {
+            cpu = self.end_poll(cpu, now, shared);
+        }
+        self.batch = batch;
+        self.cpu.urgent(now, cpu);
+    }
+
+    /// GRO takes a packet with the CPU at `cpu`, in a poll that began at `now`; the CPU's time after it.
+    fn poll(&mut self, packet: &Train, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        let from = match packet.kind {
+            Kind::Data => Some(packet.flow),
+            Kind::Ack => shared.halves[usize::from(packet.flow)].map(|half| half as u16),
+            Kind::Syn | Kind::SynAck => None,
+        };
+        let Led { before, then, joined } = self.gro.take(packet, from, cpu);
+        if let (Some(first), Some(capture)) = (joined, &mut shared.capture) {
+            capture.join_received(packet.flow, first, packet.serial);
+        }
+        before.into_iter().chain(then).fold(cpu, |cpu, skb| self.hand_up(&skb, cpu, now, shared))
+    }
+
+    fn hand_up(&mut self, skb: &Received, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        let cpu = self.on_packet(&skb.packet, skb.gso_size, cpu, now, shared);
+        self.after_packets(&skb.packet);
+        cpu
+    }
+
+    fn end_poll(&mut self, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        let up = self.gro.end_poll(cpu, self.receive.is_empty());
+        let cpu = up.iter().fold(cpu, |cpu, skb| self.hand_up(skb, cpu, now, shared));
+        self.timers.set_gro(self.gro.due());
+        cpu
+    }
+
+    /// What waits in GRO has waited long enough.
+    pub(super) fn flush_gro(&mut self, now: Time, shared: &mut Shared) {
+        let begin = now.max(self.cpu.free);
+        let up = self.gro.flush();
+        let cpu = up.iter().fold(begin, |cpu, skb| self.hand_up(skb, cpu, now, shared));
+        self.cpu.urgent(begin, cpu);
+        self.timers.set_gro(None);
+    }
+
+    /// Packets from `now` up to `last` that find a free CPU each and take none of its time.
+    pub(crate) fn take_one_by_one(&mut self, now: Time, last: Time) -> Option<Train> {
+        let costs_nothing = self.host.cpu == config::Cpu::default() && !self.gro.waits();
+        if costs_nothing { self.receive.take_one_by_one(now, last) } else { None }
+    }
+
+    /// Interrupts for one packet each, of these from number `at` on: takes all of them if they lie beyond a hole and
+    /// nothing else is due before the last, or the first of them; how many.
+    pub(crate) fn on_lone_packets(&mut self, packets: &Train, at: u32, shared: &mut Shared) -> u32 {
+        let left = packets.count - at;
+        let all = packets.kind.is_of_sender()
+            && self.may_take_row(packets)
+            && self.take_beyond_hole(&packets.part(at, left), shared);
+        if !all {
+            let packet = packets.part(at, 1);
+            self.on_packet(&packet, 0, packet.first, packet.first, shared);
+        }
+        let taken = if all { left } else { 1 };
+        let now = packets.time(at + taken - 1);
+        self.after_packets(packets);
+        self.cpu.urgent(now, now);
+        taken
+    }
+
+    /// What a packet takes of the CPU.
+    fn cost(&self, packet: &Train) -> Time {
+        if packet.kind.is_of_sender() { self.host.cpu.receive } else { self.host.cpu.ack }
+    }
+
+    /// A packet that TCP takes with the CPU at `cpu`, of a batch that began at `now`; the CPU's time after it. `gso_size`:
+    /// [`Received::gso_size`].
+    fn on_packet(
+        &mut self,
+        packet: &Train,
+        gso_size: u32,
+        cpu: Time,
+        now: Time,
+        shared: &mut Shared,
+    ) -> Time {
+        if packet.kind.is_of_sender() {
+            self.receive_packet((packet, gso_size), cpu, now, shared)
+        } else {
+            self.receive_answer(packet, cpu, now, shared)
+        }
+    }
+
+    /// What follows packets of one train.
+    fn after_packets(&mut self, train: &Train) {
+        if train.kind.is_of_sender() {
+            self.after_receiving(usize::from(train.flow));
+        }
+    }
+}
