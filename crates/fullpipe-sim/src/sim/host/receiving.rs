@@ -232,6 +232,7 @@ impl Host {
                     self.send_ack(flow, cpu, ack, shared);
                 }
             }
+            Taken::Nothing => {}
         }
     }
 
