@@ -3,6 +3,7 @@
 use crate::conversation::{SEGMENT, host};
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::Sockopt;
+use fullpipe_sim::rng::Rng;
 use fullpipe_sim::tcp::ack_policy::AckPolicy;
 use fullpipe_sim::tcp::profile::{
     InitialWindow, Profile, RcvTuning, ReceiveShortage, WindowShare, find,
@@ -169,6 +170,25 @@ fn a_late_end_of_the_handshake() {
         tcp.on_segment(Time::ms(2), Segment::default()).map(|ack| ack.ack)
     };
     assert_eq!([answer(MSS), answer(0)], [None, Some(MSS)]);
+}
+
+/// A writer that may leave 1000 bytes unsent and has pushed all that it wrote sleeps until an ACK comes, though it need
+/// not, or for 2 to 201 jiffies.
+#[test]
+fn a_writer_rests() {
+    let mut host = host();
+    host.sysctl.tcp_notsent_lowat = Some(1000);
+    let cc = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
+    let mut tcp = Sender::new(&linux(|_| ()), &host, cc, SEGMENT, Some(1 << 22));
+    let mut wire = Slow::default();
+    tcp.established(Time::ZERO, 1 << 20, None, None);
+    tcp.copied(1000, SEGMENT, true, &mut wire);
+    let mut chance = Rng::new(1, "rests");
+    assert_eq!((tcp.rest(1000, &mut chance), tcp.has_write_space()), (None, true));
+    tcp.push_before_sleep(&mut wire);
+    assert!(!tcp.has_write_space());
+    let rests: Vec<u64> = (0..5000).filter_map(|_| tcp.rest(1000, &mut chance)).collect();
+    assert_eq!((rests.iter().min(), rests.iter().max()), (Some(&2), Some(&201)));
 }
 
 /// A host that is slow to send: nothing leaves it.
