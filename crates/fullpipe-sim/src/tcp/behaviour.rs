@@ -9,8 +9,9 @@ use super::profile::{
     AckOrder, CachedMetrics, CcRtt, CwndLimited, DsackUndo, FinBeyondCwnd, FrtoVersion,
     GrowthUnderReordering, HalvingStep, HeadTimeout, HoleFilled, IdleRestart, InitialCwnd,
     InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout,
-    Profile, PrrBound, RcvTuning, Reduction, RttClock, RttSource, SackMarking, SkbSize,
-    SpuriousPartial, TimeoutReordering, TimerWheel, TimestampClock, TsoDeferral, WindowShare, find,
+    Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RttClock, RttSource, SackMarking,
+    SkbSize, SpuriousPartial, TimeoutReordering, TimerWheel, TimestampClock, TsoDeferral,
+    WindowShare, find,
 };
 use crate::config::Host;
 use alloc::format;
@@ -87,6 +88,7 @@ choices! {
     SackMarking, HeadTimeout, LostRetransmits, HoleFilled, IdleRestart, TimeoutReordering, Reduction, HalvingStep,
     MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion, TsoDeferral,
     FinBeyondCwnd, LockedTimers, TimerWheel, TimestampClock, AckOrder, PrrBound, ProbeTimeout, SkbSize, WindowShare, RcvTuning,
+    ReceiveShortage,
 }
 
 behaviours! {
@@ -129,12 +131,18 @@ behaviours! {
     rcv_tuning: RcvTuning,
         "how a receive buffer grows that the application has not set",
         "tcp_rcv_space_adjust, tcp_rcvbuf_grow";
+    receive_shortage: ReceiveShortage,
+        "what becomes of a segment for which the receive buffer has no room",
+        "tcp_prune_queue, tcp_clamp_window, tcp_select_window";
     longer_rtt_when_read: bool,
         "a receiver believes that the RTT has become longer only while nothing waits for the reader",
         "tcp_rcv_rtt_update";
     compresses_sacks: bool,
         "the ACKs of segments beyond a hole are held, all but the first three",
         "__tcp_ack_snd_check";
+    rations_empty_answers: bool,
+        "probes of a closed window are answered twice a second at most",
+        "tcp_oow_rate_limited";
     pkts_acked: PktsAcked,
         "what the congestion control's pkts_acked counts",
         "tcp_clean_rtx_queue",

@@ -100,6 +100,23 @@ choice! {
 }
 
 choice! {
+    /// What a receiver does whose queues take more memory than its buffer has when a segment comes.
+    ReceiveShortage {
+        /// It throws away all that is beyond a hole, SACKed or not, if what comes is the next one expected; if that is not
+        /// enough, it drops the segment and acknowledges (2.6.20 `tcp_prune_queue`).
+        Discard = "discard",
+        /// A buffer that the application has not set grows to what is in it. If that may not be, it throws away what
+        /// is furthest beyond a hole, an eighth of the buffer at a time; if that is not enough, it drops the segment and
+        /// says nothing. Of data in order the first is always taken (read in 6.1 `tcp_clamp_window`,
+        /// `tcp_prune_ofo_queue`).
+        Grow = "grow",
+        /// The same, but spares what lies before the segment, and says that the window is shut when it drops data in
+        /// order (6.6; read in 6.12 `tcp_select_window`, `tcp_prune_ofo_queue`).
+        GrowOrClose = "grow-or-close",
+    }
+}
+
+choice! {
     /// What the congestion control's `pkts_acked` counts.
     PktsAcked {
         /// Fully acknowledged skbs (Linux 2.6.20 `tcp_clean_rtx_queue`).

@@ -136,6 +136,27 @@ impl OutOfOrder {
         false
     }
 
+    /// Takes out the skb that lies last, which is thrown away: the memory that it took. None where nothing lies behind
+    /// `seq`, and where segments do not join. What SACKs have told of is told no more.
+    pub(super) fn drop_last(&mut self, seq: u64, mss: u32) -> Option<u64> {
+        let joined = self.joined.as_mut()?;
+        let (start, end) = joined.last_key_value().map(|(&start, skb)| (start, skb.end))?;
+        if seq > start {
+            return None;
+        }
+        joined.remove(&start);
+        self.blocks = Blocks::default();
+        let mut gone = 0;
+        self.ranges.remove(start, end, |from, to| gone += to - from);
+        let mut rest = self.odd.split_off(&start);
+        let odd: u64 = rest.values().map(|&len| u64::from(len)).sum();
+        self.segments -= rest.len() as u64 + gone.saturating_sub(odd) / u64::from(mss);
+        rest.clear();
+        let fin = u64::from(self.fin.take_if(|fin| *fin >= start).is_some());
+        self.bytes -= gone - fin;
+        Some(gone - fin + self.overhead)
+    }
+
     /// From now on SACKs tell of `[start, end)`, which came.
     pub(super) fn tell(&mut self, start: u64, end: u64) {
         self.blocks.tell(start, end);

@@ -74,12 +74,17 @@ pub struct Profile {
     pub joins_received: bool,
     /// Growth of the receive buffer.
     pub rcv_tuning: RcvTuning,
+    /// A receive buffer that is more than full.
+    pub receive_shortage: ReceiveShortage,
     /// Whether the receiver believes that the RTT has become longer only while nothing waits for the reader (6.16
     /// `tcp_rcv_rtt_update`, commit a00f135cd986 "tcp: skip big rtt sample if receive queue is not empty").
     pub longer_rtt_when_read: bool,
     /// Whether the ACKs of segments beyond a hole are held, all but the first three, for a twentieth of an RTT or
     /// a millisecond (4.18 `tcp_comp_sack_delay_ns`).
     pub compresses_sacks: bool,
+    /// Whether a receiver answers segments without data that lie outside its window, such as probes of a closed one, twice a
+    /// second at most (4.0 `tcp_oow_rate_limited`).
+    pub rations_empty_answers: bool,
     /// Unit of `pkts_acked`.
     pub pkts_acked: PktsAcked,
     /// RTT told to the congestion control.

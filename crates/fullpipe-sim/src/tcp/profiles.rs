@@ -9,8 +9,9 @@ use super::profile::{
     AckOrder, CachedMetrics, CcRtt, CwndLimited, DsackUndo, FinBeyondCwnd, FrtoVersion,
     GrowthUnderReordering, HalvingStep, HeadTimeout, HoleFilled, IdleRestart, InitialCwnd,
     InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout,
-    Profile, PrrBound, RcvTuning, Reduction, RttClock, RttSource, SackMarking, SkbSize,
-    SpuriousPartial, TimeoutReordering, TimerWheel, TimestampClock, TsoDeferral, WindowShare,
+    Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RttClock, RttSource, SackMarking,
+    SkbSize, SpuriousPartial, TimeoutReordering, TimerWheel, TimestampClock, TsoDeferral,
+    WindowShare,
 };
 
 const LINUX_2_6_20: Profile = Profile {
@@ -30,8 +31,10 @@ const LINUX_2_6_20: Profile = Profile {
     gro: false,
     joins_received: false,
     rcv_tuning: RcvTuning::PerRtt,
+    receive_shortage: ReceiveShortage::Discard,
     longer_rtt_when_read: false,
     compresses_sacks: false,
+    rations_empty_answers: false,
     pkts_acked: PktsAcked::Skbs,
     cc_rtt: CcRtt::Echo,
     quick_ack_on_growth: true,
@@ -167,7 +170,9 @@ const LINUX_6_1: Profile = Profile {
     quick_by_data: true,
     joins_received: true,
     rcv_tuning: RcvTuning::Growth,
+    receive_shortage: ReceiveShortage::Grow,
     compresses_sacks: true,
+    rations_empty_answers: true,
     skb_size: SkbSize::PacedOrNear,
     half_cwnd_skbs: true,
     sends_partial_end: true,
@@ -193,6 +198,7 @@ const LINUX_6_12: Profile = Profile {
     initial_window: InitialWindow::Unbounded,
     window_share: WindowShare::Measured,
     measures_beyond_hole: true,
+    receive_shortage: ReceiveShortage::GrowOrClose,
     fin_beyond_cwnd: FinBeyondCwnd::Never,
     grows_skbs: true,
     // Since 6.3 small heads have a cache of their own (skb_small_head_cache), of 576 bytes with skb_shared_info.

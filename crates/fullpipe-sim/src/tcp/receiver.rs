@@ -1,12 +1,13 @@
 //! The receiving endpoint: reassembly, receive buffer, ACKs.
 //!
 //! Source: Linux 2.6.20 `tcp_rcv_established`, `tcp_data_queue`, `tcp_send_dupack`, `tcp_cleanup_rbuf`.
-//! A segment that does not fit into the buffer is dropped; but if it is the next one expected, the
-//! out-of-order queue is thrown away for it, SACKed or not (`tcp_prune_queue`).
+//! What becomes of a segment that does not fit into the buffer is in `receiver/shortage.rs`.
 //! Not modelled: the prequeue (the receiver behaves as with net.ipv4.tcp_low_latency = 1), and the
 //! copying together of small packets that `tcp_prune_queue` tries first.
 
+mod empty;
 mod later;
+mod shortage;
 
 use super::ack_policy::AckPolicy;
 use super::autotune::RcvSpace;
@@ -41,6 +42,8 @@ pub enum Taken {
     Ack(Ack),
     /// To look whether one is due ([`Receiver::ack_or_delay`]); whether the last hole is filled.
     Asks(bool),
+    /// Nothing.
+    Nothing,
 }
 
 /// See the module's description. Sequence numbers count from the first data byte.
@@ -65,6 +68,8 @@ pub struct Receiver {
     is_locked: bool,
     ecn: ReceiverEcn,
     compressed: Compressed,
+    /// When an empty segment was answered last (last_oow_ack_time), jiffies.
+    answered_empty: Option<u64>,
     /// Timestamp of what is sent now.
     clock: u32,
     ticks: Ticks,
@@ -141,6 +146,7 @@ impl Receiver {
             is_locked,
             ecn: ReceiverEcn::default(),
             compressed: Compressed::default(),
+            answered_empty: None,
             clock: 0,
             window,
             ticks: Ticks::jiffies(host.hz),
@@ -204,6 +210,7 @@ impl Receiver {
         match self.take(now, &segment) {
             Taken::Ack(ack) => Some(ack),
             Taken::Asks(filled) => self.ack_or_delay(now, filled),
+            Taken::Nothing => None,
         }
     }
 
@@ -213,8 +220,7 @@ impl Receiver {
         let end = segment.end();
         self.tick(now);
         if end == seq {
-            // It lies before the window: tcp_send_dupack, and nothing more.
-            return Taken::Ack(self.make_ack());
+            return self.take_empty(now, seq);
         }
         let beyond = end > self.rcv_nxt + self.window.remaining(self.rcv_nxt);
         if self.is_in_window(segment) {
@@ -240,9 +246,12 @@ impl Receiver {
         if !next && !beyond {
             self.hear_mark(segment.ecn);
         }
-        if beyond || !self.has_room(next) {
+        if beyond {
             self.dropped += packets;
             return Taken::Ack(self.ack_in_quick_mode());
+        }
+        if !self.has_room(seq, next) {
+            return self.drop_for_want_of_room(packets, next);
         }
         if !next {
             return self.take_out_of_order(segment);
@@ -338,18 +347,6 @@ impl Receiver {
             }
         }
         self.acks.measure(len, segment.push);
-    }
-
-    /// Whether there is memory for a segment; for the `next` one room is made.
-    fn has_room(&mut self, next: bool) -> bool {
-        if next && self.window.rmem_alloc > self.window.rcvbuf {
-            let Profile { rx_overhead, joins_received, .. } = *self.profile;
-            let empty = OutOfOrder::new(rx_overhead, joins_received);
-            let thrown_away = core::mem::replace(&mut self.out_of_order, empty);
-            self.dropped += thrown_away.segments();
-            self.window.rmem_alloc -= thrown_away.memory();
-        }
-        self.window.rmem_alloc <= self.window.rcvbuf
     }
 
     fn take_in_order(&mut self, segment: &Segment) {

@@ -103,6 +103,8 @@ pub struct Sender {
     pub writer: Writer,
     /// Whether it has been woken since it went to sleep.
     pub(super) wakes_writer: bool,
+    /// Whether the writer sleeps though what it has pushed has made room: until an ACK wakes it, or some time has passed.
+    pub(super) rests: bool,
     /// Counters for the trace.
     pub counters: Counters,
 }
@@ -162,6 +164,7 @@ impl Sender {
             is_established: false,
             writer: Writer::Active,
             wakes_writer: false,
+            rests: false,
             counters: Counters::default(),
             profile,
         }

@@ -60,6 +60,8 @@ pub struct ReceiveWindow {
     mss: u64,
     /// Largest buffer that autotuning gives.
     rmem_max: u64,
+    /// Whether the next ACK says that there is no memory (ICSK_ACK_NOMEM).
+    is_shut: bool,
 }
 
 impl ReceiveWindow {
@@ -114,6 +116,7 @@ impl ReceiveWindow {
             rcv_wup: 0,
             mss,
             rmem_max: sysctl.tcp_rmem[2],
+            is_shut: false,
         };
         let unbounded = window.profile.initial_window == InitialWindow::Unbounded;
         if !(window.profile.offers_first_window && unbounded) {
@@ -229,6 +232,27 @@ impl ReceiveWindow {
         }
     }
 
+    /// Whether a segment may be taken: queues take no more memory than there is, but for the segment itself.
+    pub(super) fn has_room(&self) -> bool {
+        self.rmem_alloc <= self.rcvbuf
+    }
+
+    /// tcp_clamp_window: a buffer that may grow takes in what its queues hold, up to sysctl tcp_rmem's maximum; if that is not
+    /// enough, no more than two segments are offered.
+    pub(super) fn clamp(&mut self, may_grow: bool) {
+        if may_grow && self.rcvbuf < self.rmem_max {
+            self.rcvbuf = self.rmem_alloc.min(self.rmem_max);
+        }
+        if !self.has_room() {
+            self.rcv_ssthresh = self.window_clamp.min(2 * self.mss);
+        }
+    }
+
+    /// The next ACK offers no window, and takes back what was offered (6.12 `tcp_select_window`).
+    pub(super) fn shut(&mut self) {
+        self.is_shut = true;
+    }
+
     /// __tcp_grow_window: a small packet in a large buffer opens the window only while it is small
     /// against the buffer.
     fn slow_growth(&self, len: u32, truesize: u64) -> u64 {
@@ -279,8 +303,12 @@ impl ReceiveWindow {
         (self.rcv_wup + self.rcv_wnd).saturating_sub(rcv_nxt)
     }
 
-    /// tcp_select_window: chooses the window of an ACK; it never takes back what it has offered.
+    /// tcp_select_window: chooses the window of an ACK; it never takes back what it has offered, unless it is shut.
     pub fn advertise(&mut self, rcv_nxt: u64, rcv_mss: u32) -> u64 {
+        if core::mem::take(&mut self.is_shut) {
+            (self.rcv_wnd, self.rcv_wup) = (0, rcv_nxt);
+            return 0;
+        }
         let (select, remaining) = (self.select(rcv_mss), self.remaining(rcv_nxt));
         let window = match self.profile.closes_small_window {
             true if select < remaining => remaining.next_multiple_of(1 << self.wscale),

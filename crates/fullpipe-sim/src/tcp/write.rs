@@ -6,6 +6,7 @@
 use super::Output;
 use super::profile::{AckOrder, IdleRestart, SkbSize};
 use super::sender::{Sender, Writer};
+use crate::rng::Rng;
 use crate::units::Framing;
 
 /// struct sk_buff, rounded up, bytes.
@@ -51,8 +52,7 @@ impl Sender {
         if room > 0 {
             return Some(room.min(left));
         }
-        let sent_enough = self.queue.unsent_bytes < self.notsent_lowat;
-        (self.queue.wmem_queued < self.sndbuf && sent_enough).then_some(goal.min(left))
+        self.has_memory().then_some(goal.min(left))
     }
 
     /// `bytes` of a step have been copied; pushes as `tcp_sendmsg` does when an skb is complete.
@@ -87,7 +87,7 @@ impl Sender {
 
     /// The writer goes to sleep for want of memory. If the write() has written something, that is pushed.
     pub fn push_before_sleep(&mut self, out: &mut dyn Output) {
-        self.wakes_writer = false;
+        (self.wakes_writer, self.rests) = (false, false);
         if self.begins_write {
             return;
         }
@@ -95,6 +95,18 @@ impl Sender {
         if !self.autocorks(out) {
             self.push_pending(true, out);
         }
+        self.rests = self.has_memory();
+    }
+
+    /// Of a writer that goes to sleep though what it has just pushed has made room, how many jiffies it sleeps at most:
+    /// 2 to a fifth of a second, by chance (6.12 `sk_stream_wait_memory`).
+    pub fn rest(&self, hz: u32, chance: &mut Rng) -> Option<u64> {
+        self.rests.then(|| chance.next_u64() % u64::from(hz / 5).max(1) + 2)
+    }
+
+    /// sk_stream_memory_free.
+    fn has_memory(&self) -> bool {
+        self.queue.wmem_queued < self.sndbuf && self.queue.unsent_bytes < self.notsent_lowat
     }
 
     /// Whether what was written waits for more, because the last skb is not full and the host still has some of the flow to
@@ -130,7 +142,7 @@ impl Sender {
     /// Whether a writer that sleeps for want of memory is woken: a third of the buffer is free, and less than half of
     /// what may wait to be sent does; or so it was when an skb had been sent.
     pub fn has_write_space(&self) -> bool {
-        self.wakes_writer || self.is_writeable()
+        self.wakes_writer || !self.rests && self.is_writeable()
     }
 
     /// sk_stream_is_writeable.

@@ -3,8 +3,11 @@
 use crate::conversation::{SEGMENT, host};
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::Sockopt;
+use fullpipe_sim::rng::Rng;
 use fullpipe_sim::tcp::ack_policy::AckPolicy;
-use fullpipe_sim::tcp::profile::{InitialWindow, Profile, RcvTuning, WindowShare, find};
+use fullpipe_sim::tcp::profile::{
+    InitialWindow, Profile, RcvTuning, ReceiveShortage, WindowShare, find,
+};
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::tcp::{Ack, Output, Segment, Transmission};
@@ -90,6 +93,102 @@ fn closes_small_window() {
     // 1832 bytes of memory each, of 100,000; three quarters of what is left, of 75,000 when nothing waits.
     assert_eq!([offered(true, 50), offered(false, 50)], [6, 6]);
     assert_eq!([offered(true, 52), offered(false, 52)], [0, 3]);
+}
+
+/// Segments of 100 bytes that take 932 each, of 131,072, and 400 beyond a hole of one. A buffer that may grow does, one
+/// that may not loses what is furthest beyond the hole, an eighth of it at least, or all at once.
+#[test]
+fn receive_shortage() {
+    let small = |seq| Segment { seq, len: 100, ..Segment::default() };
+    let filled = |shortage, rcvbuf, most| {
+        let profile = linux(|p| (p.receive_shortage, p.joins_received) = (shortage, false));
+        let mut host = host();
+        host.sysctl.tcp_rmem = [4096, 131_072, most];
+        let mut tcp = Receiver::new(&profile, &host, SEGMENT, rcvbuf);
+        // In order, so that each is acknowledged in its turn; nobody reads.
+        let acks: Vec<u64> = (0..200)
+            .filter_map(|n| tcp.on_segment(Time::ms(n), small(n * 100)))
+            .map(|ack| ack.window)
+            .collect();
+        (tcp, acks)
+    };
+    let grown = filled(ReceiveShortage::GrowOrClose, None, 16 << 20).0;
+    assert_eq!((grown.rcv_nxt, grown.dropped), (20_000, 0));
+    assert_eq!(grown.window.rcvbuf, 199 * 932, "what was in it when the last segment came");
+    let rooms = 131_072 / 932 + 1;
+    let (full, acks) = filled(ReceiveShortage::GrowOrClose, Some(65_536), 16 << 20);
+    assert_eq!(full.rcv_nxt, rooms * 100, "the application's own does not grow");
+    assert_eq!(acks.last(), Some(&0), "what had been offered is taken back");
+    let (silent, silently) = filled(ReceiveShortage::Grow, Some(65_536), 16 << 20);
+    assert_eq!(silent.rcv_nxt, rooms * 100);
+    assert!(silently.last() > Some(&0));
+    let (told, each) = filled(ReceiveShortage::Discard, None, 16 << 20);
+    assert_eq!((told.rcv_nxt, told.window.rcvbuf), (rooms * 100, 131_072));
+    assert!(each.len() > silently.len(), "each that is dropped is acknowledged");
+}
+
+/// What lies beyond a hole makes room for what fills it: from its end, or all of it.
+#[test]
+fn receive_shortage_beyond_a_hole() {
+    let left = |shortage| {
+        let profile = linux(|p| p.receive_shortage = shortage);
+        let mut tcp = receiver(&profile, 65_536, 0);
+        let at = |seq| Segment { seq, len: 100, ..Segment::default() };
+        // With a byte between them they share no head.
+        for number in 1..=145 {
+            tcp.on_segment(Time::ms(1), at(number * 101));
+        }
+        let held = tcp.window.rmem_alloc;
+        tcp.on_segment(Time::ms(2), at(0));
+        (held, tcp.window.rmem_alloc, tcp.rcv_nxt)
+    };
+    let full = 141 * 932;
+    // Eighteen of them are an eighth of the buffer.
+    assert_eq!(left(ReceiveShortage::GrowOrClose), (full, full - 18 * 932 + 932, 100));
+    assert_eq!(left(ReceiveShortage::Discard), (full, 932, 100));
+}
+
+/// Half a second after one probe that was answered the next one is.
+#[test]
+fn rations_empty_answers() {
+    let answered = |rations| {
+        let mut tcp = receiver(&linux(|p| p.rations_empty_answers = rations), 65_536, 1);
+        let probe = Segment { seq: MSS, ..Segment::default() };
+        [1000, 1499, 1500, 1900].map(|ms| tcp.on_segment(Time::ms(ms), probe).is_some())
+    };
+    assert_eq!(answered(true), [true, false, true, false]);
+    assert_eq!(answered(false), [true; 4]);
+}
+
+/// The handshake's last packet, which data has overtaken, asks for nothing; once that data is acknowledged, it is old.
+#[test]
+fn a_late_end_of_the_handshake() {
+    let answer = |seq| {
+        let mut tcp = receiver(&linux(|_| ()), 65_536, 0);
+        let data = Segment { seq, len: SEGMENT, ..Segment::default() };
+        assert!(tcp.on_segment(Time::ms(1), data).is_some());
+        tcp.on_segment(Time::ms(2), Segment::default()).map(|ack| ack.ack)
+    };
+    assert_eq!([answer(MSS), answer(0)], [None, Some(MSS)]);
+}
+
+/// A writer that may leave 1000 bytes unsent and has pushed all that it wrote sleeps until an ACK comes, though it need
+/// not, or for 2 to 201 jiffies.
+#[test]
+fn a_writer_rests() {
+    let mut host = host();
+    host.sysctl.tcp_notsent_lowat = Some(1000);
+    let cc = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
+    let mut tcp = Sender::new(&linux(|_| ()), &host, cc, SEGMENT, Some(1 << 22));
+    let mut wire = Slow::default();
+    tcp.established(Time::ZERO, 1 << 20, None, None);
+    tcp.copied(1000, SEGMENT, true, &mut wire);
+    let mut chance = Rng::new(1, "rests");
+    assert_eq!((tcp.rest(1000, &mut chance), tcp.has_write_space()), (None, true));
+    tcp.push_before_sleep(&mut wire);
+    assert!(!tcp.has_write_space());
+    let rests: Vec<u64> = (0..5000).filter_map(|_| tcp.rest(1000, &mut chance)).collect();
+    assert_eq!((rests.iter().min(), rests.iter().max()), (Some(&2), Some(&201)));
 }
 
 /// A host that is slow to send: nothing leaves it.

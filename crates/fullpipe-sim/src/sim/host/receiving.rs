@@ -238,6 +238,7 @@ impl Host {
                     self.send_ack(flow, cpu, ack, shared);
                 }
             }
+            Taken::Nothing => {}
         }
     }
 

@@ -65,6 +65,8 @@ pub(crate) struct SendingFlow {
     next_write: Time,
     /// Whether a write has been begun since that was set.
     paces: bool,
+    /// How long a writer rests.
+    rests: Rng,
     /// Since when the application sleeps for want of buffer, and how long it did before.
     no_space: (Option<Time>, u64),
     ca_state: u8,
@@ -268,9 +270,8 @@ impl Host {
         let state = &mut self.sends[flow];
         let sleeps = state.tcp.writer == Writer::NoSpace && !state.releasing;
         if sleeps && state.tcp.has_write_space() {
-            state.tcp.writer = Writer::Active;
-            let slept = state.no_space.0.take().map_or(0, |since| (now - since).0);
-            state.no_space.1 += slept;
+            state.wakes(now);
+            self.timers.set(flow, Timer::Write, None);
             self.wake_writer(flow, now);
         }
         let state = &mut self.sends[flow];
@@ -314,7 +315,7 @@ impl Host {
                 cpu = self.in_softirq(flow, cpu, shared, now, work);
             }
             _ => {
-                self.sends[flow].tcp.writer = Writer::Active;
+                self.sends[flow].wakes(now);
                 self.runnable.push_back(Process::Writer(flow));
             }
         }
@@ -387,11 +388,18 @@ impl SendingFlow {
             syn_repeats: 0,
             next_write: Time::ZERO,
             paces: false,
+            rests: Rng::new(seed, &format!("{}, rests", flow.name)),
             no_space: (None, 0),
             ca_state: 0,
             finished: false,
             timeout_init: Time::secs(u64::from(profile.timeout_init_s)),
         })
+    }
+
+    /// The application goes on.
+    fn wakes(&mut self, now: Time) {
+        self.tcp.writer = Writer::Active;
+        self.no_space.1 += self.no_space.0.take().map_or(0, |since| (now - since).0);
     }
 
     fn on_ack(&mut self, ack: &Ack, serial: u64, port: &mut Port) {

@@ -72,8 +72,16 @@ const SYSCTLS: &[&str] = &[
 
 /// Rows about what the CPU, a locked socket or a congestion control is told, or that need a case no peer makes, flipped in
 /// tests of their own.
-const ELSEWHERE: &[&str] =
-    &["pkts_acked", "cc_rtt", "locked_timers", "walks_queue", "quick_by_data", "gro"];
+const ELSEWHERE: &[&str] = &[
+    "pkts_acked",
+    "cc_rtt",
+    "locked_timers",
+    "walks_queue",
+    "quick_by_data",
+    "gro",
+    "receive_shortage",
+    "rations_empty_answers",
+];
 
 /// Every row of the profile, and every sysctl of recovery, is flipped by a conversation.
 #[test]

@@ -51,6 +51,7 @@ pub struct SendingFlow {
     next_write: Time,
     has_written: bool,
     asleep_since: Option<Time>,
+    rests: Rng,
     slept: Time,
     told_state: u8,
     finished: bool,
@@ -277,6 +278,7 @@ impl Host {
             state.tcp.writer = Writer::Active;
             let since = state.asleep_since.take().expect("a writer without space sleeps");
             state.slept += now - since;
+            self.timers.set(timer(flow, WRITE), None, None);
             // The writer has the CPU before the softirq that would go on for what has left.
             let left = state.here.iter().any(|(leaves, _)| *leaves <= now);
             state.left_while_locked |= left && state.tcp.waits_for_host();
@@ -344,7 +346,9 @@ impl Host {
                 cpu = self.work_in_softirq(flow, (now, cpu), cx, kick);
             }
             _ => {
-                self.sends[flow].tcp.writer = Writer::Active;
+                let state = &mut self.sends[flow];
+                state.tcp.writer = Writer::Active;
+                state.slept += state.asleep_since.take().map_or(Time::ZERO, |since| now - since);
                 self.runnable.push_back(Process::Writer(flow));
             }
         }
@@ -436,6 +440,12 @@ impl Host {
                 state.tcp.writer = Writer::NoSpace;
                 state.asleep_since = Some(now);
                 cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.push_before_sleep(port));
+                let (state, hz) = (&mut self.sends[flow], self.host.hz);
+                if let Some(jiffies) = state.tcp.rest(hz, &mut state.rests) {
+                    let jiffy = 1_000_000_000 / u64::from(hz);
+                    let until = Time((now.0 / jiffy + jiffies) * jiffy);
+                    self.timers.set(timer(flow, WRITE), Some(until), None);
+                }
                 return (self.unlock(flow, (now, cpu), cx), None);
             };
             let cost = Time(u64::from(bytes) * self.host.cpu.copy_ps_per_byte / 1000);
@@ -527,6 +537,7 @@ impl SendingFlow {
             syns: Vec::new(),
             next_write: Time::ZERO,
             has_written: false,
+            rests: Rng::new(seed, &format!("{}, rests", flow.name)),
             asleep_since: None,
             slept: Time::ZERO,
             told_state: 0,

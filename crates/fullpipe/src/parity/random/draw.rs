@@ -2,6 +2,9 @@
 
 use fullpipe_sim::rng::Rng;
 
+/// How often each uncommon option is drawn.
+pub const RARELY: f64 = 0.09;
+
 /// Between two values, each scale equally likely.
 pub fn between(rng: &mut Rng, low: f64, high: f64) -> f64 {
     (low.ln() + rng.unit() * (high.ln() - low.ln())).exp()
@@ -15,4 +18,9 @@ pub fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
 /// True so often.
 pub fn often(rng: &mut Rng, probability: f64) -> bool {
     rng.unit() < probability
+}
+
+/// True as often as an uncommon option is drawn.
+pub fn rarely(rng: &mut Rng) -> bool {
+    often(rng, RARELY)
 }

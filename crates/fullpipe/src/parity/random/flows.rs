@@ -1,76 +1,109 @@
-//! The flows of a random scenario.
+//! The flows of a random scenario: how long they are, their sockets' buffers, and what the applications do.
 
-use super::Frame;
-use super::draw::{between, often, pick};
+use super::draw::{between, often, pick, rarely};
+use super::frame::Frame;
 use fullpipe_sim::rng::Rng;
 use std::fmt::Write;
 
 /// Most bytes of a short flow.
 const SHORT: f64 = 500_000.0;
-/// Least of a fixed buffer, bytes.
-const LEAST_BUFFER: f64 = 30_000.0;
+/// Least of a buffer that the application sets, bytes.
+const LEAST_BUFFER: f64 = 20_000.0;
+/// The same, full packets.
+const LEAST_PACKETS: f64 = 8.0;
 
 /// What was drawn.
 pub struct Flows {
     /// TOML.
     pub text: String,
-    /// How many there are.
-    pub count: u32,
+    /// Numbers of those that go forward, at least one.
+    pub forward: Vec<u32>,
     /// Up to how many bytes the kernels tune buffers, where that is not their default.
     pub tuned_up_to: Option<u64>,
 }
 
-/// One to eight flows; those after the first one begin in the first third of the run.
+/// Which buffers applications set.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fixed {
+    Neither,
+    Both,
+    Sndbuf,
+    Rcvbuf,
+}
+
+/// One to eight flows; those after the first one begin in the first third of the run, and may go backward where the path
+/// has a link for it.
 pub fn flows(rng: &mut Rng, frame: &Frame) -> Flows {
-    let count = pick(rng, &[1, 1, 1, 1, 2, 2, 4, 8]);
-    let fixed = often(rng, 0.5);
-    let tuned_up_to = (!fixed && often(rng, 0.5)).then(|| between(rng, 1e6, 64e6) as u64);
-    let mut text = String::new();
+    use Fixed::{Both, Neither, Rcvbuf, Sndbuf};
+    let count = pick(rng, &[1, 1, 1, 1, 2, 2, 4, 8]).max(if frame.two_way { 2 } else { 1 });
+    let fixed =
+        pick(rng, &[Neither, Neither, Neither, Neither, Neither, Both, Both, Both, Sndbuf, Rcvbuf]);
+    let tuned_up_to = (fixed == Neither && often(rng, 0.5)).then(|| between(rng, 1e6, 64e6) as u64);
+    let (mut text, mut forward) = (String::new(), Vec::new());
     for index in 0..count {
-        let buffer = fixed.then(|| buffer(rng, frame, count));
-        flow(&mut text, rng, frame, index, count, buffer);
+        let backward = frame.two_way && index > 0 && (index == 1 || often(rng, 0.5));
+        if !backward {
+            forward.push(index);
+        }
+        let start = match index {
+            0 => 0,
+            _ => (frame.duration_ms as f64 * rng.unit() / 3.0) as u64 + 1,
+        };
+        head(&mut text, rng, index, start, backward);
+        length(&mut text, rng, frame.duration_ms - start);
+        buffers(&mut text, rng, frame, fixed, count);
+        applications(&mut text, rng, frame.rate / f64::from(count));
     }
-    Flows { text, count, tuned_up_to }
+    Flows { text, forward, tuned_up_to }
 }
 
-/// A share of what the path holds, and of twice that.
-fn buffer(rng: &mut Rng, frame: &Frame, count: u32) -> u64 {
-    let share = frame.room / f64::from(count) * between(rng, 0.3, 2.0);
-    share.clamp(LEAST_BUFFER, 256e6) as u64
-}
-
-fn flow(
-    text: &mut String,
-    rng: &mut Rng,
-    frame: &Frame,
-    index: u32,
-    count: u32,
-    buffer: Option<u64>,
-) {
+fn head(text: &mut String, rng: &mut Rng, index: u32, start_ms: u64, backward: bool) {
     let congestion = pick(rng, &["reno", "cubic", "bic"]);
-    let start = match index {
-        0 => 0,
-        _ => (frame.duration_ms as f64 * rng.unit() / 3.0) as u64 + 1,
-    };
     let _ = write!(text, "\n[[flow]]\nname = \"flow{index}\"\ncongestion = \"{congestion}\"\n");
-    let _ = writeln!(text, "start = \"{start}ms\"");
-    match often(rng, 0.3) {
-        true => drop(writeln!(text, "bytes = \"{}B\"", between(rng, 200.0, SHORT) as u64)),
-        false => drop(writeln!(text, "duration = \"{}ms\"", frame.duration_ms - start)),
+    if backward {
+        *text += "direction = \"backward\"\n";
     }
-    if let Some(bytes) = buffer {
-        let _ = writeln!(text, "socket_buffer = \"{bytes}B\"");
-    }
-    if often(rng, 0.25) {
-        application(text, rng, frame.rate / f64::from(count));
-    }
+    let _ = writeln!(text, "start = \"{start_ms}ms\"");
 }
 
-/// An application that writes at a rate, below its share of the link or above it; with large writes it pauses between
-/// them.
-fn application(text: &mut String, rng: &mut Rng, share: f64) {
-    let rate = between(rng, share * 0.02, share * 1.5).round();
-    let write = pick(rng, &["4KiB", "64KiB", "256KiB"]);
-    let _ =
-        write!(text, "app = {{ kind = \"rate\", rate = \"{rate}bit\" }}\nwrite = \"{write}\"\n");
+/// A short flow, or one that lasts until the run ends.
+fn length(text: &mut String, rng: &mut Rng, left_ms: u64) {
+    let _ = match often(rng, 0.3) {
+        true => writeln!(text, "bytes = \"{}B\"", between(rng, 200.0, SHORT) as u64),
+        false => writeln!(text, "duration = \"{left_ms}ms\""),
+    };
+}
+
+/// 0.1 to 6 of a flow's share of the bandwidth-delay product.
+fn buffers(text: &mut String, rng: &mut Rng, frame: &Frame, fixed: Fixed, count: u32) {
+    let key = match fixed {
+        Fixed::Neither => return,
+        Fixed::Both => "socket_buffer",
+        Fixed::Sndbuf => "sndbuf",
+        Fixed::Rcvbuf => "rcvbuf",
+    };
+    let least = LEAST_BUFFER.max(LEAST_PACKETS * f64::from(frame.mtu));
+    let bytes = frame.bdp() / f64::from(count) * between(rng, 0.1, 6.0);
+    let _ = writeln!(text, "{key} = \"{}B\"", bytes.clamp(least, 256e6) as u64);
+}
+
+/// Uncommonly an application that writes at a rate, below its share of the link or above it; one that writes little at a
+/// time; one that reads slowly. `share` is in bits per second.
+fn applications(text: &mut String, rng: &mut Rng, share: f64) {
+    if often(rng, 0.15) {
+        let rate = between(rng, share * 0.02, share * 1.5).round();
+        let write = pick(rng, &[300, 1_448, 4_096, 65_536, 262_144]);
+        let _ = write!(
+            text,
+            "app = {{ kind = \"rate\", rate = \"{rate}bit\" }}\nwrite = \"{write}B\"\n"
+        );
+    } else if rarely(rng) {
+        let write = pick(rng, &[200, 1_000, 1_448, 2_000, 4_096, 10_000, 300_000]);
+        let _ = writeln!(text, "write = \"{write}B\"");
+    }
+    if rarely(rng) {
+        let rate = between(rng, share * 0.1, share).round();
+        let read = pick(rng, &[1_000, 4_096, 16_384, 65_536, 1_000_000]);
+        let _ = writeln!(text, "reader = {{ rate = \"{rate}bit\", read = \"{read}B\" }}");
+    }
 }

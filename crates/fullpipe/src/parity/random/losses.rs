@@ -1,8 +1,9 @@
-//! Lists of losses of a random scenario. Random loss is a list too, drawn here, so that both engines lose the same
-//! packets.
+//! Lists of losses and marks of a random scenario. Random loss is a list too, drawn here, so that both engines lose the
+//! same packets.
 
-use super::Frame;
 use super::draw::{between, often, pick};
+use super::flows::Flows;
+use super::frame::{Frame, Marks};
 use fullpipe_sim::rng::Rng;
 
 /// Most numbers of a list.
@@ -10,8 +11,16 @@ const MOST: usize = 500;
 /// Early losses are among so many segments.
 const EARLY: f64 = 20_000.0;
 
-/// What data passes and what ACKs pass: TOML of list elements, empty without losses.
-pub fn losses(rng: &mut Rng, frame: &Frame, flows: u32) -> [String; 2] {
+/// TOML of list elements, empty without any.
+pub struct Lists {
+    /// What data passes.
+    pub ahead: String,
+    /// What ACKs pass.
+    pub back: String,
+}
+
+/// Of one flow that goes forward.
+pub fn lists(rng: &mut Rng, frame: &Frame, flows: &Flows) -> Lists {
     let kind = rng.unit();
     let data = match kind {
         kind if kind < 0.45 => Vec::new(),
@@ -19,20 +28,28 @@ pub fn losses(rng: &mut Rng, frame: &Frame, flows: u32) -> [String; 2] {
         kind if kind < 0.70 => row(rng),
         _ => random(rng, frame.segments()),
     };
-    let flow = rng.next_u64() % u64::from(flows);
+    let flow = pick(rng, &flows.forward);
     let acks = match often(rng, 0.15) {
         true => random(rng, frame.segments() / 2.0),
         false => Vec::new(),
     };
-    [element("list", "segments", flow, &data), element("back-list", "acks", flow, &acks)]
+    let marks = match frame.marks {
+        Marks::List => random(rng, frame.segments()),
+        Marks::Queue | Marks::Nothing => Vec::new(),
+    };
+    Lists {
+        ahead: element("drop", "list", "segments", flow, &data)
+            + &element("mark", "marks", "segments", flow, &marks),
+        back: element("drop", "back-list", "acks", flow, &acks),
+    }
 }
 
-fn element(name: &str, what: &str, flow: u64, numbers: &[u64]) -> String {
+fn element(kind: &str, name: &str, what: &str, flow: u32, numbers: &[u64]) -> String {
     if numbers.is_empty() {
         return String::new();
     }
     let of = format!("flow = \"flow{flow}\"");
-    format!("    {{ kind = \"drop\", name = \"{name}\", {of}, {what} = {numbers:?} }},\n")
+    format!("    {{ kind = \"{kind}\", name = \"{name}\", {of}, {what} = {numbers:?} }},\n")
 }
 
 /// Up to eight, early ones more often.

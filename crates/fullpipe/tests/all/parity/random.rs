@@ -24,19 +24,44 @@ fn scenarios_cover_their_space() {
         ("\"reno\"", 120..240),
         ("\"cubic\"", 120..240),
         ("\"bic\"", 120..240),
-        ("mtu = 1500", 120..180),
-        ("mtu = 9000", 120..180),
+        ("mtu = 1500", 190..260),
+        ("mtu = 9000", 20..60),
+        ("mtu = 576", 20..60),
         ("segments = [", 100..220),
         ("acks = [", 20..80),
         ("flow1", 110..190),
         ("flow7", 20..60),
         ("bytes = ", 90..200),
-        ("kind = \"rate\"", 80..200),
-        ("socket_buffer", 120..180),
+        ("kind = \"rate\"", 60..150),
+        ("socket_buffer", 60..120),
         ("tcp_rmem", 40..110),
     ];
     for (part, expected) in parts {
         assert!(expected.contains(&share(part)), "{part} in {} of 300", share(part));
+    }
+    let rare = [
+        "kind = \"reorder\"",
+        "kind = \"mark\"",
+        "discipline = ",
+        "ecn = true",
+        "back-link",
+        "backward",
+        "timestamps = false",
+        "qdisc = ",
+        "tcp_sack",
+        "tcp_dsack",
+        "tcp_frto",
+        "tcp_reordering",
+        "tcp_early_retrans",
+        "tcp_notsent_lowat",
+        "tcp_slow_start_after_idle",
+        "\nsndbuf",
+        "\nrcvbuf",
+        "reader = ",
+        "\nwrite = \"200B\"",
+    ];
+    for part in rare {
+        assert!((4..75).contains(&share(part)), "{part} in {} of 300", share(part));
     }
 }
 
@@ -48,7 +73,7 @@ fn both_engines_do_random_scenarios_exactly() {
         let run = &case.plan.resolved;
         let link = run.path.forward.iter().find_map(|element| element.rate()).expect("a link").0;
         let lasts = run.duration.as_secs_f64();
-        assert!((10_000_000..=10_000_000_000).contains(&link.0), "{number}");
+        assert!((1_000_000..=10_000_000_000).contains(&link.0), "{number}");
         assert!((0.6..=30.1).contains(&lasts), "{number}: {lasts} s");
         let path = run.path.forward.iter().chain(&run.path.back).map(|e| e.config(run));
         for element in path {

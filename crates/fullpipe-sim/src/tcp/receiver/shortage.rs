@@ -1,0 +1,73 @@
+//! A receive buffer that is more than full.
+//!
+//! Source: Linux 2.6.20 `tcp_prune_queue`; 6.1 and 6.12 `tcp_try_rmem_schedule`, `tcp_prune_queue`, `tcp_clamp_window`,
+//! `tcp_prune_ofo_queue`, `tcp_data_queue`. Not modelled: the copying together of small packets (`tcp_collapse`).
+
+use super::{OutOfOrder, Receiver, Taken};
+use crate::tcp::profile::ReceiveShortage;
+
+impl Receiver {
+    /// Whether there is memory for a segment that begins at `seq`, or is made; `next`: it is in order.
+    pub(super) fn has_room(&mut self, seq: u64, next: bool) -> bool {
+        if self.window.has_room() {
+            return true;
+        }
+        let first = next && self.waiting.bytes() == 0;
+        match self.profile.receive_shortage {
+            ReceiveShortage::Discard if next => self.discard_beyond_hole(),
+            ReceiveShortage::Discard => {}
+            ReceiveShortage::Grow if first => return true,
+            ReceiveShortage::Grow | ReceiveShortage::GrowOrClose => {
+                self.acks.quick = 0;
+                self.window.clamp(!self.is_locked);
+                if !self.window.has_room() {
+                    let spares = self.profile.receive_shortage == ReceiveShortage::GrowOrClose;
+                    self.prune_beyond_hole(if spares { seq } else { 0 });
+                }
+                return first || self.window.has_room();
+            }
+        }
+        self.window.has_room()
+    }
+
+    /// There was none for these packets.
+    pub(super) fn drop_for_want_of_room(&mut self, packets: u64, next: bool) -> Taken {
+        self.dropped += packets;
+        match self.profile.receive_shortage {
+            ReceiveShortage::Discard => Taken::Ack(self.ack_in_quick_mode()),
+            ReceiveShortage::GrowOrClose if next => {
+                self.acks.schedule();
+                self.window.shut();
+                Taken::Ack(self.make_ack())
+            }
+            ReceiveShortage::Grow | ReceiveShortage::GrowOrClose => Taken::Asks(false),
+        }
+    }
+
+    fn discard_beyond_hole(&mut self) {
+        let profile = &*self.profile;
+        let empty = OutOfOrder::new(profile.rx_overhead, profile.joins_received);
+        let thrown_away = core::mem::replace(&mut self.out_of_order, empty);
+        self.dropped += thrown_away.segments();
+        self.window.rmem_alloc -= thrown_away.memory();
+    }
+
+    /// Throws away what is furthest beyond a hole, an eighth of the buffer at a time, until the rest has room; nothing
+    /// that lies before a segment which begins at `seq`.
+    fn prune_beyond_hole(&mut self, seq: u64) {
+        let (step, had) = (self.window.rcvbuf >> 3, self.out_of_order.segments());
+        let mut freed = 0;
+        while let Some(memory) = self.out_of_order.drop_last(seq, self.mss) {
+            self.window.rmem_alloc -= memory;
+            freed += memory;
+            if freed < step && !self.out_of_order.is_empty() {
+                continue;
+            }
+            if self.window.has_room() {
+                break;
+            }
+            freed = 0;
+        }
+        self.dropped += had - self.out_of_order.segments();
+    }
+}

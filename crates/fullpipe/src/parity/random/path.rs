@@ -1,0 +1,70 @@
+//! The path of a random scenario: a link with its queue and a delay each way, and what is uncommon there.
+
+use super::draw::{between, pick, rarely};
+use super::frame::{Frame, Marks, whole};
+use super::losses::Lists;
+use fullpipe_sim::rng::Rng;
+
+/// Least rate of a narrow way back, bits per second.
+const LEAST_BACK: f64 = 20_000.0;
+
+/// The section `[path]`.
+pub fn path(rng: &mut Rng, frame: &Frame, lists: &Lists) -> String {
+    let Frame { rate, one_way_us, mtu, .. } = frame;
+    let link = link("link", *rate, &queue(rng, frame));
+    let reordering = reordering(rng);
+    let way_back = way_back(rng, frame);
+    let Lists { ahead, back } = lists;
+    format!(
+        "[path]\nmtu = {mtu}\nforward = [\n{ahead}{link}{reordering}    \
+         {{ kind = \"delay\", name = \"delay\", delay = \"{one_way_us}us\" }},\n]\nback = [\n{back}{way_back}    \
+         {{ kind = \"delay\", name = \"back-delay\", delay = \"{one_way_us}us\" }},\n]\n"
+    )
+}
+
+fn link(name: &str, rate: f64, queue: &str) -> String {
+    format!(
+        "    {{ kind = \"link\", name = \"{name}\", rate = \"{rate}bit\", framing = \"ethernet\", queue = {{ {queue} }} }},\n"
+    )
+}
+
+/// 0.1 to 4 bandwidth-delay products, at least three packets; uncommonly a discipline with its own limit, which marks
+/// packets where hosts have ECN and no list does.
+fn queue(rng: &mut Rng, frame: &Frame) -> String {
+    let limit = (frame.bdp() * between(rng, 0.1, 4.0)).max(f64::from(frame.mtu) * 3.0).round();
+    let discipline = pick(rng, &["codel", "fq_codel", "fq"]);
+    match (frame.marks, rarely(rng)) {
+        (Marks::Queue, _) => {
+            format!("discipline = \"{}\", ecn = true", pick(rng, &["codel", "fq_codel"]))
+        }
+        (_, true) => format!("discipline = \"{discipline}\""),
+        _ => format!("limit = \"{limit}B\""),
+    }
+}
+
+/// Uncommonly: each so manyth packet goes ahead of those that a delay holds.
+fn reordering(rng: &mut Rng) -> String {
+    if !rarely(rng) {
+        return String::new();
+    }
+    let delay = pick(rng, &["50us", "200us", "1ms", "5ms"]);
+    let gap = pick(rng, &[7, 20, 100, 333]);
+    format!(
+        "    {{ kind = \"reorder\", name = \"reorder\", delay = \"{delay}\", probability = 1, gap = {gap} }},\n"
+    )
+}
+
+/// A link for ACKs: uncommonly a narrow one, and one of 0.1 to 1 of the rate where data go back too.
+fn way_back(rng: &mut Rng, frame: &Frame) -> String {
+    let data = frame.rate * between(rng, 0.1, 1.0);
+    let room = (frame.bdp() * between(rng, 0.1, 2.0)).max(f64::from(frame.mtu) * 3.0).round();
+    if frame.two_way {
+        return link("back-link", whole(data), &format!("limit = \"{room}B\""));
+    }
+    if !rarely(rng) {
+        return String::new();
+    }
+    let narrow = (frame.rate / between(rng, 10.0, 80.0)).max(LEAST_BACK);
+    let room = pick(rng, &[3_000, 30_000]).max(2 * (frame.mtu + 14));
+    link("back-link", whole(narrow), &format!("limit = \"{room}B\""))
+}
