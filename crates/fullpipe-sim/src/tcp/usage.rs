@@ -127,7 +127,7 @@ impl Sender {
     }
 
     /// After a burst of sending that may have been stopped by cwnd.
-    pub(super) fn validate_after(&mut self, sent: u32, limited: bool, out: &dyn Output) {
+    pub(super) fn validate_after(&mut self, sent: u32, limited: bool, out: &impl Output) {
         let limited = limited || self.in_flight() >= self.cwnd();
         let unsent_too = limited && self.profile.cwnd_limited == CwndLimited::Used;
         if sent > 0 || unsent_too {
