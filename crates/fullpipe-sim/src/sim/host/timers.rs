@@ -7,40 +7,40 @@ use crate::units::Time;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-/// What a timer of a flow is for.
+/// What a timer of a flow is for. Those that are set together stand together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
     /// The application calls connect().
     Start,
     /// The SYN is sent again.
     Connect,
-    /// TCP's own, of the end that sends data.
-    Tcp,
     /// The application's next write.
     Write,
     /// An skb leaves the host.
     Leaves,
+    /// TCP's own, of the end that sends data.
+    Tcp,
     /// TCP may go on at its pace.
     Pacing,
     /// The delayed ACK.
     Delayed,
-    /// ACKs that are held back (compressed).
-    Compressed,
     /// The reader has done with what it got.
     Reader,
+    /// ACKs that are held back (compressed).
+    Compressed,
 }
 
 /// All of them, by number.
 const ALL: [Timer; 9] = [
     Timer::Start,
     Timer::Connect,
-    Timer::Tcp,
     Timer::Write,
     Timer::Leaves,
+    Timer::Tcp,
     Timer::Pacing,
     Timer::Delayed,
-    Timer::Compressed,
     Timer::Reader,
+    Timer::Compressed,
 ];
 
 /// What is due.
