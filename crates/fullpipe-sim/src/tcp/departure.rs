@@ -97,6 +97,11 @@ impl Sender {
         keeps
     }
 
+    /// Whether anything is sent at a pace, without which there is no timer of it.
+    pub fn is_paced(&self) -> bool {
+        self.departures.by != PacedBy::Nobody
+    }
+
     /// When TCP may go on sending at its pace.
     pub fn pacing_timer(&self) -> Option<Time> {
         self.departures.timer

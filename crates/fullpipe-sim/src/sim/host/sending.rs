@@ -282,7 +282,9 @@ impl Host {
         self.timers.set(flow, Timer::Tcp, state.timer());
         self.await_leaving(flow);
         let state = &mut self.sends[flow];
-        self.timers.set(flow, Timer::Pacing, state.tcp.pacing_timer());
+        if state.tcp.is_paced() {
+            self.timers.set(flow, Timer::Pacing, state.tcp.pacing_timer());
+        }
         let ca_state = state.tcp.ca_state() as u8;
         if ca_state != state.ca_state {
             state.ca_state = ca_state;
