@@ -50,6 +50,7 @@ impl Sender {
         }
     }
 
+    #[cold]
     fn hear_old_ack(&mut self, ack: &Ack, out: &mut impl Output) {
         let Some(sacks) = &ack.sacks else { return };
         self.note_prior();

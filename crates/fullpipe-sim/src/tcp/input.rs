@@ -95,6 +95,7 @@ impl Sender {
         self.autotune_sndbuf();
     }
 
+    #[inline(never)]
     fn hear_with_cwnd_first(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
         let nothing_out = self.board.packets_out == 0;
         let (flags, prior_in_flight) = self.learn(ack, with_data, out);
@@ -108,6 +109,7 @@ impl Sender {
     }
 
     /// Overtaken by a later ACK; its SACKs may still be news.
+    #[cold]
     fn hear_overtaken_ack(&mut self, ack: &Ack, out: &mut impl Output) {
         if let Some(sacks) = &ack.sacks
             && ack.ack + self.max_window >= self.snd_una

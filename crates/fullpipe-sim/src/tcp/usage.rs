@@ -83,6 +83,7 @@ impl Sender {
         }
     }
 
+    #[cold]
     fn reduce_unused_cwnd(&mut self, now: u32) {
         if self.ca_state == CaState::Open && self.writer != Writer::NoSpace {
             let used = self.cwnd_used.max(self.profile.initial_cwnd.packets(self.mss));

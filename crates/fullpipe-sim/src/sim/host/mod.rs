@@ -250,6 +250,7 @@ impl Host {
         }
     }
 
+    #[inline(never)]
     fn follow_held(&mut self, gone: Vec<Gone>) {
         for Gone { tag, free_at, .. } in gone {
             let flow = usize::from(tag.flow);
