@@ -93,9 +93,8 @@ impl Run {
         let Some(growth) = difference(told.blocks[0].1, last) else { return false };
         let even = self.count == 1 || growth == self.growth;
         let rest = first.blocks[1..] == told.blocks[1..] && first.blocks[0].0 == told.blocks[0].0;
-        if !(self.has_sacks && even && rest && next.ack == self.ack && told.count == first.count)
-            || !self.lengthen(1)
-        {
+        let same = rest && next.ack == self.ack && told.count == first.count;
+        if !(self.has_sacks && even && same && self.lengthen(1)) {
             return false;
         }
         self.growth = growth;
