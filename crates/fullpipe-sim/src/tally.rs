@@ -214,8 +214,11 @@ impl Peaks {
     /// come. `line` lets out what leaves by a time and tells what is there besides the train.
     ///
     /// While those who leave do so at one pace, or none does, the level rises or falls all the time, so
-    /// that its peak is at an end.
-    pub fn reach_in_line(&mut self, train: &Train, mut line: impl FnMut(Time) -> Line) {
+    /// that its peak is at an end. Nothing is asked where not even `most`, with nobody leaving, would be a peak.
+    pub fn reach_in_line(&mut self, train: &Train, most: u64, mut line: impl FnMut(Time) -> Line) {
+        if most <= self.last.1 && train.last().0 <= self.bucket_end {
+            return;
+        }
         let mut at = 0;
         while at < train.count {
             let now = train.time(at);

@@ -4,6 +4,7 @@ use crate::tcp::profile::TimerWheel;
 use crate::trace::Limit;
 use crate::units::Time;
 use alloc::collections::BinaryHeap;
+use alloc::collections::binary_heap::PeekMut;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -11,18 +12,27 @@ use core::cmp::Reverse;
 /// when it comes up.
 pub(crate) struct Timers {
     queue: BinaryHeap<Reverse<(Time, Turn, u32)>>,
-    /// When each is due; never, if it is stopped.
-    due: Vec<Time>,
-    /// Turn of each timer, as it was started last.
-    turns: Vec<Turn>,
-    /// Earliest entry in the queue for each timer.
-    queued: Vec<Time>,
+    timers: Vec<Timer>,
     started: u64,
+}
+
+/// One of them, all of which lies together: with many flows it is seldom in a cache.
+#[derive(Clone, Copy)]
+struct Timer {
+    /// When it is due; never, if it is stopped.
+    due: Time,
+    /// Its earliest entry in the queue.
+    queued: Time,
+    /// Its turn, as it was started last.
+    turn: Turn,
 }
 
 /// Among timers that are due at one time: those of the wheel before others, and by when they were started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Turn(u8, u64);
+pub(crate) struct Turn(u64);
+
+/// The first turn of timers that are not the wheel's.
+const OWN: u64 = 1 << 63;
 
 /// What fires a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,43 +46,33 @@ pub(crate) enum Clockwork {
 
 impl Timers {
     pub(crate) fn new(count: usize) -> Timers {
-        Timers {
-            queue: BinaryHeap::new(),
-            due: alloc::vec![Time::NEVER; count],
-            turns: alloc::vec![Turn(0, 0); count],
-            queued: alloc::vec![Time::NEVER; count],
-            started: 0,
-        }
+        let stopped = Timer { due: Time::NEVER, queued: Time::NEVER, turn: Turn(0) };
+        Timers { queue: BinaryHeap::new(), timers: alloc::vec![stopped; count], started: 0 }
     }
 
     /// Timer `number` is due at `due`, or stopped. One that is due then already stays in its place.
     #[inline]
     pub(crate) fn set(&mut self, number: usize, due: Option<Time>, by: Clockwork) {
         let due = due.unwrap_or(Time::NEVER);
-        if self.due[number] != due {
+        if self.timers[number].due != due {
             self.change(number, due, by);
         }
     }
 
     fn change(&mut self, number: usize, due: Time, by: Clockwork) {
-        self.due[number] = due;
+        let timer = &mut self.timers[number];
+        timer.due = due;
         if due == Time::NEVER {
             return;
         }
         self.started += 1;
-        self.turns[number] = match by {
-            Clockwork::Wheel(TimerWheel::Levels) => Turn(0, u64::MAX - self.started),
-            Clockwork::Wheel(TimerWheel::Cascading) => Turn(0, self.started),
-            Clockwork::Own => Turn(1, self.started),
-        };
-        self.enqueue(number);
-    }
-
-    fn enqueue(&mut self, number: usize) {
-        let due = self.due[number];
-        if due != Time::NEVER && due <= self.queued[number] {
-            self.queue.push(Reverse((due, self.turns[number], number as u32)));
-            self.queued[number] = due;
+        timer.turn = Turn(match by {
+            Clockwork::Wheel(TimerWheel::Levels) => OWN - self.started,
+            Clockwork::Wheel(TimerWheel::Cascading) => self.started,
+            Clockwork::Own => OWN + self.started,
+        });
+        if let Some(entry) = timer.entry() {
+            self.queue.push(Reverse((entry.0, entry.1, number as u32)));
         }
     }
 
@@ -83,21 +83,36 @@ impl Timers {
 
     /// Takes the entry due at `now`; the timer's number if it is really due.
     pub(crate) fn pop(&mut self, now: Time) -> Option<usize> {
-        let &Reverse((time, turn, number)) = self.queue.peek()?;
+        let mut first = self.queue.peek_mut()?;
+        let Reverse((time, turn, number)) = *first;
         if time > now {
             return None;
         }
-        self.queue.pop();
-        let number = number as usize;
-        if self.queued[number] == time {
-            self.queued[number] = Time::NEVER;
+        let timer = &mut self.timers[number as usize];
+        if timer.queued == time {
+            timer.queued = Time::NEVER;
         }
-        if self.due[number] == time && self.turns[number] == turn {
-            self.due[number] = Time::NEVER;
-            return Some(number);
+        if (timer.due, timer.turn) == (time, turn) {
+            timer.due = Time::NEVER;
+            PeekMut::pop(first);
+            return Some(number as usize);
         }
-        self.enqueue(number);
+        match timer.entry() {
+            Some((time, turn)) => *first = Reverse((time, turn, number)),
+            None => _ = PeekMut::pop(first),
+        }
         None
+    }
+}
+
+impl Timer {
+    /// The entry that it needs in the queue, if it has none that comes up in time.
+    fn entry(&mut self) -> Option<(Time, Turn)> {
+        if self.due == Time::NEVER || self.due > self.queued {
+            return None;
+        }
+        self.queued = self.due;
+        Some((self.due, self.turn))
     }
 }
 

@@ -50,6 +50,9 @@ use capture::{Capture, Fate, Place};
 use host::Host;
 use stretch::{Side, Work};
 
+/// So many trains come out of the path before they are taken to the host: few enough to stay in the nearest cache.
+const DELIVERED_AT_ONCE: usize = 64;
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -225,6 +228,9 @@ impl Run {
         for train in sent.drain(..) {
             self.shared.pass(Place::Out, &train);
             self.forward.push(&train, &mut self.scratch);
+            if self.scratch.len() >= DELIVERED_AT_ONCE {
+                self.deliver_forward();
+            }
         }
         self.sender.out.wire = sent;
         self.deliver_forward();
@@ -232,6 +238,9 @@ impl Run {
         for train in sent.drain(..) {
             self.shared.pass(Place::Out, &train);
             self.back.push(&train, &mut self.scratch);
+            if self.scratch.len() >= DELIVERED_AT_ONCE {
+                self.deliver_back();
+            }
         }
         self.receiver.out.wire = sent;
         self.deliver_back();

@@ -71,36 +71,31 @@ fn sends_data(host: &Host) -> bool {
     !host.sends.is_empty()
 }
 
-/// The applications that write, and their sockets.
+/// The applications that write, and their sockets. With many flows none of them is in a cache: each is looked at once.
 fn writing(host: &mut Host, now: Time) -> [StageSample; 2] {
-    let written = host.sends.iter().map(|f| f.written).sum();
     let (waiting, peak) = host.send_buffer.take();
-    let flows = &host.sends;
+    let mut send_buffer = StageSample { waiting, peak, ..StageSample::default() };
+    for flow in host.sends.iter() {
+        send_buffer.waiting_bytes += flow.tcp.wmem_queued();
+        send_buffer.entered += flow.written;
+        send_buffer.left += flow.tcp.bytes_acked();
+        send_buffer.blocked_ns += flow.blocked_ns(now);
+    }
+    let written = send_buffer.entered;
     let application = StageSample { entered: written, left: written, ..StageSample::default() };
-    let send_buffer = StageSample {
-        waiting,
-        waiting_bytes: flows.iter().map(|f| f.tcp.wmem_queued()).sum(),
-        peak,
-        entered: written,
-        left: flows.iter().map(|f| f.tcp.bytes_acked()).sum(),
-        blocked_ns: flows.iter().map(|f| f.blocked_ns(now)).sum(),
-        ..StageSample::default()
-    };
     [application, send_buffer]
 }
 
 fn receive_buffer(host: &mut Host) -> StageSample {
     let (waiting, peak) = host.receive_buffer.take();
-    let flows = &host.receives;
-    StageSample {
-        waiting,
-        waiting_bytes: flows.iter().map(|f| f.tcp.window.rmem_alloc).sum(),
-        peak,
-        entered: flows.iter().map(|f| f.tcp.segments_queued).sum(),
-        left: flows.iter().map(|f| f.tcp.segments_read).sum(),
-        dropped: flows.iter().map(|f| f.tcp.dropped).sum(),
-        ..StageSample::default()
+    let mut buffer = StageSample { waiting, peak, ..StageSample::default() };
+    for flow in host.receives.iter() {
+        buffer.waiting_bytes += flow.tcp.window.rmem_alloc;
+        buffer.entered += flow.tcp.segments_queued;
+        buffer.left += flow.tcp.segments_read;
+        buffer.dropped += flow.tcp.dropped;
     }
+    buffer
 }
 
 fn busy(busy_ns: u64) -> StageSample {

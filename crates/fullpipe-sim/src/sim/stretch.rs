@@ -8,6 +8,9 @@ use crate::trace::Sink;
 use crate::train::Train;
 use crate::units::Time;
 
+/// With so many trains on the wire a stretch of work ends: they still lie in a near cache when the path takes them.
+const LONGEST_STRETCH: usize = 1024;
+
 /// What a host has to do, in the order in which things of one time are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Work {
@@ -52,7 +55,7 @@ impl Host {
         if later.0 < packets { later } else { (packets, Work::Packets) }
     }
 
-    /// Works up to `until` and before `bound`, but does at least what is due next.
+    /// Works up to `until` and before `bound`, but does at least what is due next. It may end sooner.
     fn work(&mut self, until: Time, bound: Time, shared: &mut Shared) {
         let last = until.min(bound.saturating_sub(Time(1)));
         let (mut now, mut work) = self.next();
@@ -63,7 +66,7 @@ impl Host {
                 None => self.do_one(now, work, shared),
             }
             (now, work) = self.next();
-            if now > last {
+            if now > last || self.out.wire.len() >= LONGEST_STRETCH {
                 return;
             }
         }

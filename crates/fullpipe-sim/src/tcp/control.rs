@@ -32,7 +32,12 @@ struct Rtts {
 }
 
 impl Sender {
-    pub(super) fn hear_with_cwnd_last(&mut self, ack: &Ack, with_data: bool, out: &mut dyn Output) {
+    pub(super) fn hear_with_cwnd_last(
+        &mut self,
+        ack: &Ack,
+        with_data: bool,
+        out: &mut impl Output,
+    ) {
         let echoes = self.timestamps && ack.tsecr != 0;
         let before = echoes.then(|| self.after_timestamp(ack.tsecr).as_us());
         if let Some(rack) = &mut self.board.rack {
@@ -45,7 +50,8 @@ impl Sender {
         }
     }
 
-    fn hear_old_ack(&mut self, ack: &Ack, out: &mut dyn Output) {
+    #[cold]
+    fn hear_old_ack(&mut self, ack: &Ack, out: &mut impl Output) {
         let Some(sacks) = &ack.sacks else { return };
         self.note_prior();
         let current = Ack { ack: self.snd_una, ..*ack };
@@ -55,7 +61,7 @@ impl Sender {
         self.xmit_recovery(resend, out);
     }
 
-    fn hear_ack(&mut self, ack: &Ack, with_data: bool, out: &mut dyn Output) {
+    fn hear_ack(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
         let (prior_una, nothing_out) = (self.snd_una, self.board.packets_out == 0);
         let (delivered, lost) = (self.board.delivered, self.board.lost_ever);
         let prior_in_flight = self.in_flight();
@@ -95,7 +101,7 @@ impl Sender {
         self.xmit_recovery(resend, out);
     }
 
-    fn update_window(&mut self, ack: &Ack, flags: &mut Flags, out: &dyn Output) {
+    fn update_window(&mut self, ack: &Ack, flags: &mut Flags, out: &impl Output) {
         let wider = ack.window > self.snd_wnd || ack.window == 0;
         if ack.ack > self.snd_una || wider {
             flags.window_updated = true;
@@ -109,7 +115,7 @@ impl Sender {
     }
 
     /// tcp_clean_rtx_queue: frees what is acknowledged, measures, tells the congestion control.
-    fn take_acknowledged(&mut self, ack: &Ack, flags: &mut Flags, out: &dyn Output) {
+    fn take_acknowledged(&mut self, ack: &Ack, flags: &mut Flags, out: &impl Output) {
         let (prior_una, prior_sacked) = (self.snd_una, self.board.sacked_out);
         let mut acked = Acked::default();
         let mut times = (None, None);
@@ -212,7 +218,7 @@ impl Sender {
         lost: u32,
         flags: &Flags,
         prior_in_flight: u32,
-        out: &dyn Output,
+        out: &impl Output,
     ) {
         if matches!(self.ca_state, CaState::Cwr | CaState::Recovery) {
             self.reduce_by_delivered(delivered, lost, flags.una_advanced);
@@ -227,7 +233,7 @@ impl Sender {
         flags.data_acked || reordered && flags.data_sacked
     }
 
-    fn xmit_recovery(&mut self, resend: Resend, out: &mut dyn Output) {
+    fn xmit_recovery(&mut self, resend: Resend, out: &mut impl Output) {
         if resend == Resend::New {
             self.push_pending(true, out);
             if self.snd_nxt > self.recovery.high_seq {

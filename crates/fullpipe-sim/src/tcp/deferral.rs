@@ -34,7 +34,7 @@ impl Room {
 
 impl Sender {
     /// Whether the first unsent skb waits, if it is larger than a segment; `segs`: the most that go as one.
-    pub(super) fn defers(&mut self, segs: u32, out: &dyn Output) -> Option<Waits> {
+    pub(super) fn defers(&mut self, segs: u32, out: &impl Output) -> Option<Waits> {
         let now = self.jiffies(out.now());
         let rule = self.profile.tso_deferral;
         let waits = match rule {
@@ -83,7 +83,7 @@ impl Sender {
 
     /// Since 4.20: only a sender that has sent within the last millisecond waits, and only for an ACK that is
     /// due within one, or half an RTT.
-    fn waits_for_ack(&self, segs: u32, out: &dyn Output) -> Option<Waits> {
+    fn waits_for_ack(&self, segs: u32, out: &impl Output) -> Option<Waits> {
         let room = self.room()?;
         let now = out.now();
         if self.ca_state >= CaState::Recovery

@@ -97,6 +97,11 @@ impl Sender {
         keeps
     }
 
+    /// Whether anything is sent at a pace, without which there is no timer of it.
+    pub fn is_paced(&self) -> bool {
+        self.departures.by != PacedBy::Nobody
+    }
+
     /// When TCP may go on sending at its pace.
     pub fn pacing_timer(&self) -> Option<Time> {
         self.departures.timer
@@ -104,7 +109,7 @@ impl Sender {
 
     /// The timer of the pace is due; unless the socket is `locked`, sends what may go now. While it is, the one who
     /// has it does that when he gives it back ([`Sender::on_released`]).
-    pub fn on_pacing_timer(&mut self, locked: bool, out: &mut dyn Output) {
+    pub fn on_pacing_timer(&mut self, locked: bool, out: &mut impl Output) {
         self.departures.timer = None;
         if !locked {
             self.write_from_queue(out);

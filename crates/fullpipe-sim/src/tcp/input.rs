@@ -66,7 +66,7 @@ impl Flags {
 
 impl Sender {
     /// Takes an ACK in; whatever may be sent after it goes to `out`.
-    pub fn on_ack(&mut self, ack: &Ack, out: &mut dyn Output) {
+    pub fn on_ack(&mut self, ack: &Ack, out: &mut impl Output) {
         self.counters.acks_received += 1;
         let known = ack.ack <= self.snd_nxt;
         self.hear(ack, false, out);
@@ -76,7 +76,7 @@ impl Sender {
     }
 
     /// Takes an ACK in, which came by itself or `with_data`; what must go again at once goes to `out`.
-    pub fn hear(&mut self, ack: &Ack, with_data: bool, out: &mut dyn Output) {
+    pub fn hear(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
         self.ts_recent = self.ts_recent.max(ack.tsval);
         if ack.ack > self.snd_nxt {
             return;
@@ -89,13 +89,14 @@ impl Sender {
     }
 
     /// Sends what may go after an ACK (tcp_data_snd_check).
-    pub fn go_on_after_ack(&mut self, out: &mut dyn Output) {
+    pub fn go_on_after_ack(&mut self, out: &mut impl Output) {
         self.tell_walks(out);
         self.write_xmit(out);
         self.autotune_sndbuf();
     }
 
-    fn hear_with_cwnd_first(&mut self, ack: &Ack, with_data: bool, out: &mut dyn Output) {
+    #[inline(never)]
+    fn hear_with_cwnd_first(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
         let nothing_out = self.board.packets_out == 0;
         let (flags, prior_in_flight) = self.learn(ack, with_data, out);
         if nothing_out {
@@ -108,7 +109,8 @@ impl Sender {
     }
 
     /// Overtaken by a later ACK; its SACKs may still be news.
-    fn hear_overtaken_ack(&mut self, ack: &Ack, out: &mut dyn Output) {
+    #[cold]
+    fn hear_overtaken_ack(&mut self, ack: &Ack, out: &mut impl Output) {
         if let Some(sacks) = &ack.sacks
             && ack.ack + self.max_window >= self.snd_una
         {
@@ -123,7 +125,7 @@ impl Sender {
     }
 
     /// A D-SACK that comes when nothing is in flight any more (3.3 `tcp_ack`).
-    fn on_late_dsack(&mut self, flags: &Flags, out: &mut dyn Output) {
+    fn on_late_dsack(&mut self, flags: &Flags, out: &mut impl Output) {
         if flags.dsacking && self.profile.dsack_undo == DsackUndo::Recovery {
             self.fastretrans_alert(flags, out);
         }
@@ -136,7 +138,7 @@ impl Sender {
     }
 
     /// What an ACK means for cwnd, when something was in flight before it.
-    fn follow(&mut self, ack: &Ack, flags: &Flags, prior_in_flight: u32, out: &mut dyn Output) {
+    fn follow(&mut self, ack: &Ack, flags: &Flags, prior_in_flight: u32, out: &mut impl Output) {
         let frto = self.recovery.frto_counter > 0 && self.process_frto(flags, out);
         if self.recovery.frto_highmark.is_some_and(|mark| mark < self.snd_una) {
             self.recovery.frto_highmark = None;
@@ -164,7 +166,7 @@ impl Sender {
         &mut self,
         ack: &Ack,
         with_data: bool,
-        out: &mut dyn Output,
+        out: &mut impl Output,
     ) -> (Flags, u32) {
         let mut flags = Flags { with_data, ..Flags::default() };
         let before_sacks = self.in_flight();
@@ -194,7 +196,7 @@ impl Sender {
     }
 
     /// Frees what is acknowledged, measures, tells the congestion control, restarts the timer.
-    fn clean_rtx_queue(&mut self, ack: &Ack, flags: &mut Flags, out: &dyn Output) {
+    fn clean_rtx_queue(&mut self, ack: &Ack, flags: &mut Flags, out: &impl Output) {
         let una = ack.ack;
         let (board, window) = self.board_and_window();
         let acked = board.acknowledge(una, window);
@@ -227,7 +229,7 @@ impl Sender {
     }
 
     /// Karn's rule: what was sent again gives no sample; but timestamps tell which copy came.
-    fn sample_rtt(&mut self, ack: &Ack, freed: &Freed, flags: &Flags, out: &dyn Output) {
+    fn sample_rtt(&mut self, ack: &Ack, freed: &Freed, flags: &Flags, out: &impl Output) {
         let own = freed.first_when.filter(|_| !flags.retrans_data_acked);
         let echo = (self.timestamps && ack.tsecr != 0).then_some(ack.tsecr);
         let by_own = own.map(|when| self.rtt_units(when, out.now()));
@@ -242,14 +244,14 @@ impl Sender {
         }
     }
 
-    fn rtt_of_sack(&self, flags: &Flags, out: &dyn Output) -> Option<u32> {
+    fn rtt_of_sack(&self, flags: &Flags, out: &impl Output) -> Option<u32> {
         let when = flags.first_original_sacked.and_then(|seq| self.queue.sent_at(seq))?;
         Some(self.rtt_units(when, out.now()))
     }
 
     /// Since 3.12 a SACK alone gives a sample; it restarts the timer only if what it covers was sent
     /// after the first packet.
-    fn sample_rtt_of_sack(&mut self, flags: &Flags, out: &dyn Output) {
+    fn sample_rtt_of_sack(&mut self, flags: &Flags, out: &impl Output) {
         if self.profile.rtt_source != RttSource::Ack {
             return;
         }
@@ -261,7 +263,7 @@ impl Sender {
         }
     }
 
-    fn tell_pkts_acked(&mut self, freed: &Freed, tsecr: u32, flags: &Flags, out: &dyn Output) {
+    fn tell_pkts_acked(&mut self, freed: &Freed, tsecr: u32, flags: &Flags, out: &impl Output) {
         let counted = match self.profile.pkts_acked {
             PktsAcked::Skbs => freed.skbs,
             PktsAcked::Segments => flags.packets_acked,
@@ -292,7 +294,7 @@ impl Sender {
         ack: u64,
         acked: u32,
         prior_in_flight: u32,
-        out: &dyn Output,
+        out: &impl Output,
     ) {
         self.sync_clock(out.now());
         let limited = self.is_cwnd_limited(prior_in_flight);

@@ -22,13 +22,13 @@ pub(super) enum Push {
 
 impl Sender {
     /// tcp_write_xmit and what follows it: sends what may go, validates cwnd, arms the timer.
-    pub(super) fn write_xmit(&mut self, out: &mut dyn Output) {
+    pub(super) fn write_xmit(&mut self, out: &mut impl Output) {
         self.push_pending(false, out);
     }
 
     /// As `write_xmit`, but a partial last skb goes too (TCP_NAGLE_PUSH: before the writer sleeps,
     /// or when it has finished).
-    pub(super) fn push_pending(&mut self, nagle_off: bool, out: &mut dyn Output) {
+    pub(super) fn push_pending(&mut self, nagle_off: bool, out: &mut impl Output) {
         let (sent, limited) = self.send_while_allowed(Push::All, nagle_off, out);
         if sent > 0 {
             self.schedule_loss_probe(out);
@@ -38,7 +38,7 @@ impl Sender {
     }
 
     /// tcp_push_one: the first unsent skb, as far as it may go.
-    pub(super) fn push_one(&mut self, out: &mut dyn Output) {
+    pub(super) fn push_one(&mut self, out: &mut impl Output) {
         let (sent, limited) = self.send_while_allowed(Push::One, true, out);
         if sent > 0 {
             self.schedule_loss_probe(out);
@@ -47,14 +47,14 @@ impl Sender {
     }
 
     /// A tail loss probe since RACK: one skb, and a segment even if cwnd is full. Whether it went.
-    pub(super) fn push_probe(&mut self, out: &mut dyn Output) -> bool {
+    pub(super) fn push_probe(&mut self, out: &mut impl Output) -> bool {
         let (sent, limited) = self.send_while_allowed(Push::Probe, true, out);
         self.validate_after(sent, limited, out);
         sent > 0
     }
 
     /// A tail loss probe: the first unsent segment, even beyond cwnd.
-    pub(super) fn push_beyond_cwnd(&mut self, out: &mut dyn Output) {
+    pub(super) fn push_beyond_cwnd(&mut self, out: &mut impl Output) {
         let room = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
         let Some(head) = self.queue.head() else { return };
         let fits = u64::from(self.first_numbers(head)) <= room;
@@ -72,7 +72,7 @@ impl Sender {
         &mut self,
         push: Push,
         nagle_off: bool,
-        out: &mut dyn Output,
+        out: &mut impl Output,
     ) -> (u32, bool) {
         (self.refused, self.departures.waits) = (false, false);
         let segs = self.tso_segs();
@@ -179,7 +179,7 @@ impl Sender {
 
     /// Linux 2.6.20 and 6.12 `tcp_transmit_skb`: local congestion is an event of congestion, and what was sent is
     /// sent (`net_xmit_eval`).
-    pub(super) fn heed_congestion(&mut self, out: &dyn Output) {
+    pub(super) fn heed_congestion(&mut self, out: &impl Output) {
         if out.congested() {
             self.enter_cwr(out.now());
         }
@@ -187,7 +187,7 @@ impl Sender {
 
     /// tcp_event_data_sent: `len` bytes go, for the first time or again, so the connection is not idle. A FIN alone is no
     /// data.
-    pub(super) fn note_data_sent(&mut self, len: u32, out: &dyn Output) {
+    pub(super) fn note_data_sent(&mut self, len: u32, out: &impl Output) {
         if len == 0 {
             return;
         }
@@ -199,7 +199,7 @@ impl Sender {
     }
 
     /// Sends the first `len` bytes of the first unsent skb as an skb of their own; whether the host took it.
-    pub(super) fn send_head(&mut self, len: u32, push: Push, out: &mut dyn Output) -> bool {
+    pub(super) fn send_head(&mut self, len: u32, push: Push, out: &mut impl Output) -> bool {
         if self.profile.idle_restart == IdleRestart::Sending {
             self.restart_after_idle(self.jiffies(out.now()));
         }
@@ -242,7 +242,7 @@ impl Sender {
 
     /// tcp_event_new_data_sent: the timer of what was sent, the `first` in flight or not. The next probe takes the place
     /// of one that runs when all has been sent (tcp_schedule_loss_probe); where none will, the timeout does.
-    fn time_new_data(&mut self, first: bool, push: Push, out: &dyn Output) {
+    fn time_new_data(&mut self, first: bool, push: Push, out: &impl Output) {
         let probes = matches!(self.timer, Some((TimerKind::LossProbe, _)));
         if probes && self.profile.probe_timeout == ProbeTimeout::Rack {
             if push == Push::Probe || !self.may_probe() {

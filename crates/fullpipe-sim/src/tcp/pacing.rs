@@ -86,7 +86,12 @@ impl Sender {
     /// `tcp_small_queue_check`: whether an skb of `len` bytes has to stay behind, because more of this flow
     /// waits in the host than it sends in a millisecond; twice as much may, if `again`. What is paced may wait at any
     /// rate, unless the profile bounds it too.
-    pub(super) fn too_much_in_host(&mut self, len: u32, again: bool, out: &mut dyn Output) -> bool {
+    pub(super) fn too_much_in_host(
+        &mut self,
+        len: u32,
+        again: bool,
+        out: &mut impl Output,
+    ) -> bool {
         if !self.profile.small_queues {
             return false;
         }
@@ -104,7 +109,7 @@ impl Sender {
 
     /// An skb of the flow has left the host while something was held back: sends what may go now
     /// (`tcp_tsq_handler`).
-    pub fn on_room_in_host(&mut self, out: &mut dyn Output) {
+    pub fn on_room_in_host(&mut self, out: &mut impl Output) {
         if core::mem::take(&mut self.pacing.throttled) {
             self.write_from_queue(out);
         }
@@ -112,13 +117,13 @@ impl Sender {
 
     /// The application gives the socket back, which it had when something of the flow left the host, or the timer of
     /// its pace was due (`tcp_release_cb`).
-    pub fn on_released(&mut self, out: &mut dyn Output) {
+    pub fn on_released(&mut self, out: &mut impl Output) {
         self.pacing.throttled = false;
         self.write_from_queue(out);
     }
 
     /// `tcp_tsq_write`.
-    pub(super) fn write_from_queue(&mut self, out: &mut dyn Output) {
+    pub(super) fn write_from_queue(&mut self, out: &mut impl Output) {
         self.sync_clock(out.now());
         if self.board.lost_out > self.board.retrans_out && self.cwnd() > self.in_flight() {
             self.xmit_retransmit_queue(out);

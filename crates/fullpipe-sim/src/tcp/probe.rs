@@ -10,7 +10,7 @@ use super::sender::{Sender, TimerKind};
 
 impl Sender {
     /// Data waits, nothing is in flight, so something must ask for a window.
-    pub(super) fn check_probe_timer(&mut self, out: &dyn Output) {
+    pub(super) fn check_probe_timer(&mut self, out: &impl Output) {
         if self.is_established
             && self.board.packets_out == 0
             && self.queue.head().is_some()
@@ -22,7 +22,7 @@ impl Sender {
     }
 
     /// An ACK came with nothing in flight: no more probes if the whole next skb may go now.
-    pub(super) fn on_probe_answer(&mut self, out: &dyn Output) {
+    pub(super) fn on_probe_answer(&mut self, out: &impl Output) {
         let Some(head) = self.queue.head() else { return };
         let numbers = u64::from(head) + u64::from(self.queue.head_ends());
         if self.snd_nxt + numbers <= self.snd_una + self.snd_wnd {
@@ -35,7 +35,7 @@ impl Sender {
     }
 
     /// The probe timer fired.
-    pub(super) fn on_probe_timeout(&mut self, out: &mut dyn Output) {
+    pub(super) fn on_probe_timeout(&mut self, out: &mut impl Output) {
         let Some(head) = self.queue.head().filter(|_| self.board.packets_out == 0) else { return };
         let sent = self.wake_receiver(head, out);
         if self.board.packets_out > 0 {
@@ -53,7 +53,7 @@ impl Sender {
     }
 
     /// tcp_write_wakeup: what fits of the next segment, or an empty one; whether it was taken.
-    fn wake_receiver(&mut self, head: u32, out: &mut dyn Output) -> bool {
+    fn wake_receiver(&mut self, head: u32, out: &mut impl Output) -> bool {
         let room = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
         if room > 0 {
             let len = u64::from(head.min(self.mss)).min(room) as u32;

@@ -185,18 +185,24 @@ impl Scoreboard {
         let (original, last_original) = (Some(from), una.checked_sub(1));
         let mut told = Acked { packets, original, last_original, ..Acked::default() };
         if !self.sacked.is_empty() || !self.lost.is_empty() || !self.ever.is_empty() {
-            let original = next_gap_of_both(&self.sacked, &self.ever, from, una);
-            told.original = (original < una).then_some(original);
-            told.last_original =
-                told.original.and_then(|_| self.last_original_below(una, original));
-            let head_end = window.segment_end(from);
-            told.resent_beyond_head = self.ever.next_in(head_end, una).is_some();
-            told.resent = told.resent_beyond_head || self.ever.contains(from);
-            self.forget(una, window);
+            self.acknowledge_after_loss(una, window, &mut told);
         }
         self.marked_below = self.marked_below.max(una);
         told.delivered = packets - (sacked_before - self.sacked_out);
         told
+    }
+
+    /// What of `[window.snd_una, una)` was never sent again, where something was, or is lost or SACKed.
+    #[inline(never)]
+    fn acknowledge_after_loss(&mut self, una: u64, window: Window, told: &mut Acked) {
+        let from = window.snd_una;
+        let original = next_gap_of_both(&self.sacked, &self.ever, from, una);
+        told.original = (original < una).then_some(original);
+        told.last_original = told.original.and_then(|_| self.last_original_below(una, original));
+        let head_end = window.segment_end(from);
+        told.resent_beyond_head = self.ever.next_in(head_end, una).is_some();
+        told.resent = told.resent_beyond_head || self.ever.contains(from);
+        self.forget(una, window);
     }
 
     fn forget(&mut self, una: u64, window: Window) {

@@ -488,7 +488,7 @@ impl Sender {
     }
 
     /// The timer that was due has come.
-    pub fn on_timer(&mut self, out: &mut dyn Output) {
+    pub fn on_timer(&mut self, out: &mut impl Output) {
         let now = out.now();
         let Some((kind, at)) = self.timer else { return };
         if at > now {

@@ -334,8 +334,8 @@ impl SendQueue {
     #[inline]
     fn run_begun(&self, seq: u64) -> Option<&Sent> {
         let first = self.sent.front()?;
-        if self.sent.get(1).is_none_or(|second| seq < second.seq) {
-            return (first.seq <= seq).then_some(first);
+        if seq.wrapping_sub(first.seq) < u64::from(first.len) * u64::from(first.count) {
+            return Some(first);
         }
         self.later_run_begun(seq)
     }

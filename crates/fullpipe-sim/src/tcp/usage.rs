@@ -83,6 +83,7 @@ impl Sender {
         }
     }
 
+    #[cold]
     fn reduce_unused_cwnd(&mut self, now: u32) {
         if self.ca_state == CaState::Open && self.writer != Writer::NoSpace {
             let used = self.cwnd_used.max(self.profile.initial_cwnd.packets(self.mss));
@@ -127,7 +128,7 @@ impl Sender {
     }
 
     /// After a burst of sending that may have been stopped by cwnd.
-    pub(super) fn validate_after(&mut self, sent: u32, limited: bool, out: &dyn Output) {
+    pub(super) fn validate_after(&mut self, sent: u32, limited: bool, out: &impl Output) {
         let limited = limited || self.in_flight() >= self.cwnd();
         let unsent_too = limited && self.profile.cwnd_limited == CwndLimited::Used;
         if sent > 0 || unsent_too {

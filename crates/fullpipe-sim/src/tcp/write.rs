@@ -56,7 +56,7 @@ impl Sender {
     }
 
     /// `bytes` of a step have been copied; pushes as `tcp_sendmsg` does when an skb is complete.
-    pub fn copied(&mut self, bytes: u32, goal: u32, more_to_come: bool, out: &mut dyn Output) {
+    pub fn copied(&mut self, bytes: u32, goal: u32, more_to_come: bool, out: &mut impl Output) {
         let into_tail = self.queue.tail_room(goal) > 0;
         if !into_tail && self.profile.idle_restart == IdleRestart::Writing {
             self.restart_after_idle(self.jiffies(out.now()));
@@ -77,7 +77,7 @@ impl Sender {
     }
 
     /// A write() is complete.
-    pub fn end_write(&mut self, out: &mut dyn Output) {
+    pub fn end_write(&mut self, out: &mut impl Output) {
         self.mark_push();
         self.begins_write = true;
         if !self.autocorks(out) {
@@ -86,7 +86,7 @@ impl Sender {
     }
 
     /// The writer goes to sleep for want of memory. If the write() has written something, that is pushed.
-    pub fn push_before_sleep(&mut self, out: &mut dyn Output) {
+    pub fn push_before_sleep(&mut self, out: &mut impl Output) {
         (self.wakes_writer, self.rests) = (false, false);
         if self.begins_write {
             return;
@@ -111,7 +111,7 @@ impl Sender {
 
     /// Whether what was written waits for more, because the last skb is not full and the host still has some of the flow to
     /// send, more than that skb (6.12 `tcp_should_autocork`). When something has left, it goes.
-    fn autocorks(&mut self, out: &mut dyn Output) -> bool {
+    fn autocorks(&mut self, out: &mut impl Output) -> bool {
         let room = self.queue.tail_room(self.size_goal);
         if !self.profile.autocorks || room == 0 || self.queue.skbs_in_flight() == 0 {
             return false;
@@ -124,7 +124,7 @@ impl Sender {
     }
 
     /// The application writes no more: a FIN goes with the last of what is unsent, else by itself (tcp_send_fin).
-    pub fn close(&mut self, out: &mut dyn Output) {
+    pub fn close(&mut self, out: &mut impl Output) {
         if self.queue.is_closed() {
             return;
         }

@@ -127,7 +127,8 @@ impl DelayLine {
     /// Notes the occupancy after each arrival of a train of which nothing leaves meanwhile.
     fn note_peaks(&mut self, train: &Train) {
         let DelayLine { leaving, inside_packets, counters, .. } = self;
-        counters.peaks.reach_in_line(train, |now| {
+        let most = *inside_packets + u64::from(train.count);
+        counters.peaks.reach_in_line(train, most, |now| {
             *inside_packets -= forget_left(leaving, now);
             Line { others: *inside_packets, leaving: leaving.front().copied() }
         });
@@ -197,7 +198,7 @@ impl DelayLine {
 /// Forgets the packets that have left by `now`, and says how many.
 fn forget_left(leaving: &mut VecDeque<Leaving>, now: Time) -> u64 {
     let mut gone = 0;
-    while let Some(run) = leaving.front_mut() {
+    while let Some(run) = leaving.front_mut().filter(|run| run.first <= now.0) {
         let left = come_by(run.first, run.spacing, run.count, now.0);
         gone += u64::from(left);
         if left < run.count {

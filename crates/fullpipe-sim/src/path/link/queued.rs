@@ -133,7 +133,7 @@ impl<S: Server> Queued<S> {
         let (first, count) = (self.free_at, train.count);
         self.wait(Starts { first, spacing: service, count, bytes });
         let Queued { waiting, waiting_packets, waiting_bytes, peaks, .. } = self;
-        peaks.reach_in_line(train, |now| {
+        peaks.reach_in_line(train, *waiting_packets, |now| {
             let (packets, bytes) = start_waiting_ones(waiting, now.0);
             *waiting_packets -= packets;
             *waiting_bytes -= bytes;

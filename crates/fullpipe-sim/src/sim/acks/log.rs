@@ -17,15 +17,17 @@ pub(super) struct Log {
     first_sacks: u64,
 }
 
-/// Consecutive ACKs.
+/// Consecutive ACKs. With many flows a run is written once and read once, and in no cache either time: so it lies in
+/// one line of it.
 #[derive(Clone, Copy)]
+#[repr(align(64))]
 struct Run {
     /// Number of the first one.
     number: u64,
-    count: u64,
+    count: u32,
     /// What the first one acknowledges, and how much more each of the next ones.
     ack: u64,
-    step: u64,
+    step: u32,
     window: u64,
     tsecr: u32,
     tsval: u32,
@@ -34,15 +36,17 @@ struct Run {
     has_sacks: bool,
     sacks: u64,
     /// How much the first block's end moves on with each.
-    growth: u64,
+    growth: u32,
 }
+
+const _: () = assert!(size_of::<Run>() == 64);
 
 impl Run {
     /// Number `i` of them; `sacks` are the first one's.
     fn ack(&self, i: u64, sacks: Option<&Sacks>) -> Ack {
-        let sacks = sacks.map(|&sacks| grown(sacks, i * self.growth));
+        let sacks = sacks.map(|&sacks| grown(sacks, i * u64::from(self.growth)));
         Ack {
-            ack: self.ack + i * self.step,
+            ack: self.ack + i * u64::from(self.step),
             window: self.window,
             sacks,
             tsecr: self.tsecr,
@@ -59,37 +63,48 @@ impl Run {
 
     /// Whether the next ACK keeps the pace if it tells of nothing but `growth` bytes more.
     fn goes_on(&self, growth: u64) -> bool {
-        (self.step, self.growth) == (0, growth)
+        (self.step, u64::from(self.growth)) == (0, growth)
     }
 
     /// Appends an ACK without SACKs if it keeps the pace; whether it does.
     fn extend(&mut self, next: &Ack) -> bool {
-        let last = self.ack + (self.count - 1) * self.step;
-        let (Some(step), false) = (next.ack.checked_sub(last), self.has_sacks) else {
+        let last = self.ack + u64::from(self.count - 1) * u64::from(self.step);
+        let (Some(step), false) = (difference(next.ack, last), self.has_sacks) else {
             return false;
         };
-        if self.count > 1 && step != self.step {
+        if self.count > 1 && step != self.step || !self.lengthen(1) {
             return false;
         }
         self.step = step;
-        self.count += 1;
         true
+    }
+
+    /// So many more at the same pace, if they can be counted; whether they can.
+    fn lengthen(&mut self, more: u64) -> bool {
+        let count = u32::try_from(more).ok().and_then(|more| self.count.checked_add(more));
+        self.count = count.unwrap_or(self.count);
+        count.is_some()
     }
 
     /// Appends an ACK with SACKs if only the first block's end moves on, at the same pace; whether it
     /// does. `first` are the first ACK's.
     fn extend_block(&mut self, next: &Ack, first: &Sacks, told: &Sacks) -> bool {
-        let last = first.blocks[0].1 + (self.count - 1) * self.growth;
-        let Some(growth) = told.blocks[0].1.checked_sub(last) else { return false };
+        let last = first.blocks[0].1 + u64::from(self.count - 1) * u64::from(self.growth);
+        let Some(growth) = difference(told.blocks[0].1, last) else { return false };
         let even = self.count == 1 || growth == self.growth;
         let rest = first.blocks[1..] == told.blocks[1..] && first.blocks[0].0 == told.blocks[0].0;
-        if !(self.has_sacks && even && rest && next.ack == self.ack && told.count == first.count) {
+        let same = rest && next.ack == self.ack && told.count == first.count;
+        if !(self.has_sacks && even && same && self.lengthen(1)) {
             return false;
         }
         self.growth = growth;
-        self.count += 1;
         true
     }
+}
+
+/// How much `next` is more than `last`, if that is no less and can be stored.
+fn difference(next: u64, last: u64) -> Option<u32> {
+    next.checked_sub(last)?.try_into().ok()
 }
 
 /// SACKs with the first block's end moved on.
@@ -148,8 +163,8 @@ impl Log {
             }
             if let Some(run) = self.runs.back_mut()
                 && run.goes_on(if ack.sacks.is_some() { growth } else { 0 })
+                && run.lengthen(left - 1)
             {
-                run.count += left - 1;
                 self.next += left - 1;
                 return;
             }
@@ -160,7 +175,7 @@ impl Log {
     pub(super) fn get(&self, number: u64) -> Option<Ack> {
         let begun = self.finger.partition_point(&self.runs, |run| run.number <= number);
         let run = self.runs.get(begun.checked_sub(1)?)?;
-        let i = Some(number - run.number).filter(|&i| i < run.count)?;
+        let i = Some(number - run.number).filter(|&i| i < u64::from(run.count))?;
         let sacks = self.sacks.get((run.sacks - self.first_sacks) as usize);
         Some(run.ack(i, sacks.filter(|_| run.has_sacks)))
     }
@@ -179,7 +194,7 @@ impl Log {
         while let Some(run) = self.runs.front()
             && run.number < number
         {
-            let gone = run.count.min(number - run.number);
+            let gone = u64::from(run.count).min(number - run.number) as u32;
             self.forget_first(gone);
             forgotten += gone as usize;
         }
@@ -187,12 +202,13 @@ impl Log {
     }
 
     /// Forgets the first ACKs, which are of one run.
-    fn forget_first(&mut self, gone: u64) {
+    fn forget_first(&mut self, gone: u32) {
         let Some(run) = self.runs.front_mut() else { return };
-        run.number += gone;
+        run.number += u64::from(gone);
         run.count -= gone;
-        run.ack += gone * run.step;
-        let (has_sacks, over, growth) = (run.has_sacks, run.count == 0, gone * run.growth);
+        run.ack += u64::from(gone) * u64::from(run.step);
+        let growth = u64::from(gone) * u64::from(run.growth);
+        let (has_sacks, over) = (run.has_sacks, run.count == 0);
         if over {
             self.runs.pop_front();
         }

@@ -6,7 +6,9 @@ use alloc::collections::VecDeque;
 /// Skbs that have not left yet: their memory, and when they will have left, as far as it is known.
 #[derive(Debug, Default)]
 pub(crate) struct InHost {
-    skbs: VecDeque<(Time, u64)>,
+    /// The first to leave, and those behind it. Of many flows most have one in the host: it lies at hand.
+    first: Option<(Time, u64)>,
+    others: VecDeque<(Time, u64)>,
     bytes: u64,
     /// Whether nothing that leaves is noticed for now.
     kept: bool,
@@ -16,8 +18,11 @@ impl InHost {
     /// An skb that leaves at `leaves`, with `bytes` of memory. One that need not wait for the card has been cut for it, and
     /// counts with a head for each segment until the softirq ends (Linux 6.12 `tcp_gso_segment`).
     pub(crate) fn enter(&mut self, leaves: Time, bytes: u64) {
-        self.skbs.push_back((leaves, bytes));
         self.bytes += bytes;
+        match self.first {
+            None => self.first = Some((leaves, bytes)),
+            Some(_) => self.others.push_back((leaves, bytes)),
+        }
     }
 
     /// An skb waits, it is not known how long.
@@ -38,8 +43,18 @@ impl InHost {
             return;
         }
         self.bytes += heads;
-        let at = self.skbs.partition_point(|&(time, _)| time <= leaves);
-        self.skbs.insert(at, (leaves, bytes + heads));
+        let skb = (leaves, bytes + heads);
+        match self.first {
+            None => self.first = Some(skb),
+            Some(first) if first.0 > leaves => {
+                self.others.push_front(first);
+                self.first = Some(skb);
+            }
+            Some(_) => {
+                let at = self.others.partition_point(|&(time, _)| time <= leaves);
+                self.others.insert(at, skb);
+            }
+        }
     }
 
     /// A softirq begins: what leaves during it counts until it ends, for skbs are freed by softirqs, too
@@ -56,9 +71,9 @@ impl InHost {
     /// Forgets what has left by `now`, as far as that is noticed; bytes that are still here.
     pub(crate) fn at(&mut self, now: Time) -> u64 {
         while !self.kept
-            && let Some(&(_, bytes)) = self.skbs.front().filter(|(leaves, _)| *leaves <= now)
+            && let Some((_, bytes)) = self.first.filter(|(leaves, _)| *leaves <= now)
         {
-            self.skbs.pop_front();
+            self.first = self.others.pop_front();
             self.bytes -= bytes;
         }
         self.bytes
@@ -66,6 +81,6 @@ impl InHost {
 
     /// When the next skb leaves.
     pub(crate) fn next(&self) -> Option<Time> {
-        self.skbs.front().map(|&(leaves, _)| leaves)
+        self.first.map(|(leaves, _)| leaves)
     }
 }

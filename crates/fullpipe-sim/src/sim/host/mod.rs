@@ -88,7 +88,7 @@ impl Host {
             |host, side: Side| profile_of(host).map_err(|e| format!("hosts.{}: {e}", side.name()));
         let (profile, peers) = (known(host, side)?, known(peer, side.other())?);
         let profile = SharedProfile::from(&profile);
-        let timers = HostTimers::new(config.flows.len(), profile.timer_wheel);
+        let timers = HostTimers::new(config.flows.len(), profile.timer_wheel, host.hz);
         let mut new = Host {
             side,
             out: Out::new(transmit, host.cpu, peers.push_asks_ack || peers.gro && peer.gro),
@@ -197,6 +197,7 @@ impl Host {
         }
     }
 
+    #[inline(never)]
     fn follow_held(&mut self, gone: Vec<Gone>) {
         for Gone { tag, free_at, .. } in gone {
             let flow = usize::from(tag.flow);

@@ -272,7 +272,9 @@ impl Host {
         }
         self.timers.set(flow, Timer::Delayed, state.tcp.acks.fires);
         self.timers.set_compressed(flow, state.tcp.compressed_due());
-        self.timers.set(flow, Timer::Reader, state.works_until);
+        if state.rate.is_some() {
+            self.timers.set(flow, Timer::Reader, state.works_until);
+        }
     }
 
     pub(super) fn on_receiving_timer(

@@ -71,7 +71,7 @@ pub(crate) struct SendingFlow {
     no_space: (Option<Time>, u64),
     ca_state: u8,
     finished: bool,
-    timeout_init: Time,
+    timeout_init_s: u32,
 }
 
 /// A step of a write in progress.
@@ -283,7 +283,9 @@ impl Host {
         self.timers.set(flow, Timer::Tcp, state.timer());
         self.await_leaving(flow);
         let state = &mut self.sends[flow];
-        self.timers.set(flow, Timer::Pacing, state.tcp.pacing_timer());
+        if state.tcp.is_paced() {
+            self.timers.set(flow, Timer::Pacing, state.tcp.pacing_timer());
+        }
         let ca_state = state.tcp.ca_state() as u8;
         if ca_state != state.ca_state {
             state.ca_state = ca_state;
@@ -339,9 +341,10 @@ impl Host {
         if state.syn_sent.is_some() {
             state.syn_repeats += 1;
         }
-        let wait = Time(state.timeout_init.0 << state.syn_repeats.min(5));
+        let wait = (state.timeout_init_s * self.host.hz) << state.syn_repeats.min(5);
         state.syn_sent.get_or_insert(now);
-        self.timers.set(flow, Timer::Connect, Some(now + wait));
+        let again = self.timers.expiry(now, wait);
+        self.timers.set(flow, Timer::Connect, Some(again));
         let asks = ecn::asks(&self.host, state.syn_repeats);
         self.with_port(flow, cpu, shared, now, |state, port| {
             port.send_syn(state.tcp.tsval(cpu), asks);
@@ -392,7 +395,7 @@ impl SendingFlow {
             no_space: (None, 0),
             ca_state: 0,
             finished: false,
-            timeout_init: Time::secs(u64::from(profile.timeout_init_s)),
+            timeout_init_s: profile.timeout_init_s,
         })
     }
 

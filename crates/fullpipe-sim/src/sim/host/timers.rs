@@ -3,44 +3,45 @@
 use crate::sim::clock::{Clockwork, Timers};
 use crate::tcp::compressed::SLACK;
 use crate::tcp::profile::TimerWheel;
+use crate::ticks::Ticks;
 use crate::units::Time;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-/// What a timer of a flow is for.
+/// What a timer of a flow is for. Those that are set together stand together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
     /// The application calls connect().
     Start,
     /// The SYN is sent again.
     Connect,
-    /// TCP's own, of the end that sends data.
-    Tcp,
     /// The application's next write.
     Write,
     /// An skb leaves the host.
     Leaves,
+    /// TCP's own, of the end that sends data.
+    Tcp,
     /// TCP may go on at its pace.
     Pacing,
     /// The delayed ACK.
     Delayed,
-    /// ACKs that are held back (compressed).
-    Compressed,
     /// The reader has done with what it got.
     Reader,
+    /// ACKs that are held back (compressed).
+    Compressed,
 }
 
 /// All of them, by number.
 const ALL: [Timer; 9] = [
     Timer::Start,
     Timer::Connect,
-    Timer::Tcp,
     Timer::Write,
     Timer::Leaves,
+    Timer::Tcp,
     Timer::Pacing,
     Timer::Delayed,
-    Timer::Compressed,
     Timer::Reader,
+    Timer::Compressed,
 ];
 
 /// What is due.
@@ -58,6 +59,7 @@ pub(super) enum Due {
 pub(super) struct HostTimers {
     timers: Timers,
     wheel: TimerWheel,
+    jiffies: Ticks,
     /// The number of the qdisc's, behind those of the flows; GRO's follows.
     qdisc: usize,
     /// When each flow's held ACKs go at the latest; never, if there are none. And those flows by that time.
@@ -66,12 +68,13 @@ pub(super) struct HostTimers {
 }
 
 impl HostTimers {
-    /// Those of a host with so many flows, none of which runs; `wheel` is its kernel's.
-    pub(super) fn new(flows: usize, wheel: TimerWheel) -> HostTimers {
+    /// Those of a host with so many flows, none of which runs; `wheel` is its kernel's, with `hz` jiffies per second.
+    pub(super) fn new(flows: usize, wheel: TimerWheel, hz: u32) -> HostTimers {
         let qdisc = flows * ALL.len();
         HostTimers {
             timers: Timers::new(qdisc + 2),
             wheel,
+            jiffies: Ticks::jiffies(hz),
             qdisc,
             compressed: alloc::vec![Time::NEVER; flows],
             by_latest: BTreeSet::new(),
@@ -86,6 +89,11 @@ impl HostTimers {
             _ => Clockwork::Own,
         };
         self.timers.set(flow * ALL.len() + timer as usize, due, by);
+    }
+
+    /// When a timer of the wheel fires that is set at `now` for so many jiffies later.
+    pub(super) fn expiry(&self, now: Time, jiffies: u32) -> Time {
+        self.jiffies.expiry(self.wheel, now, jiffies)
     }
 
     /// As [`HostTimers::set`] for a flow's held ACKs.

@@ -24,7 +24,7 @@ impl Sender {
         prior_una: u64,
         duplicates: u32,
         flags: &mut Flags,
-        out: &mut dyn Output,
+        out: &mut impl Output,
     ) -> Resend {
         let mut marks = duplicates > 0 || flags.data_sacked && self.forces_fast_retransmit();
         if self.board.packets_out == 0 {
@@ -87,7 +87,7 @@ impl Sender {
     }
 
     /// SACKed data that is asked for again: more ACKs may put it right, else a timeout will.
-    fn waits_for_sanity(&mut self, flags: &mut Flags, out: &dyn Output) -> bool {
+    fn waits_for_sanity(&mut self, flags: &mut Flags, out: &impl Output) -> bool {
         if !flags.reneging || !flags.una_advanced {
             return false;
         }
@@ -99,7 +99,7 @@ impl Sender {
     }
 
     /// Whether the ACK is over with the end of its state.
-    fn ends_state(&mut self, out: &dyn Output) -> bool {
+    fn ends_state(&mut self, out: &impl Output) -> bool {
         match self.ca_state {
             CaState::Cwr if self.snd_una != self.recovery.high_seq => {
                 self.complete_cwr(out);
@@ -130,7 +130,7 @@ impl Sender {
         &mut self,
         flags: &mut Flags,
         duplicates: u32,
-        out: &mut dyn Output,
+        out: &mut impl Output,
     ) -> bool {
         if self.is_reno() {
             if flags.una_advanced {
@@ -150,7 +150,7 @@ impl Sender {
     }
 
     /// tcp_try_to_open; a mark reduces cwnd (`ece`).
-    fn opens(&mut self, ece: bool, out: &dyn Output) {
+    fn opens(&mut self, ece: bool, out: &impl Output) {
         if !self.any_retrans_done() {
             self.recovery.retrans_stamp = None;
         }
@@ -162,7 +162,7 @@ impl Sender {
         }
     }
 
-    fn enters_recovery(&mut self, ece: bool, out: &dyn Output) -> bool {
+    fn enters_recovery(&mut self, ece: bool, out: &impl Output) -> bool {
         let by_count = !self.is_rack() && self.board.sacked_out + 1 > self.recovery.reordering;
         let begins = self.board.lost_out > 0 || by_count;
         if begins {
@@ -172,7 +172,7 @@ impl Sender {
     }
 
     /// tcp_enter_recovery; beside a mark (`ece`) there is nothing to undo.
-    pub(super) fn begin_recovery(&mut self, ece: bool, out: &dyn Output) {
+    pub(super) fn begin_recovery(&mut self, ece: bool, out: &impl Output) {
         self.sync_clock(out.now());
         if !self.any_retrans_done() {
             self.recovery.retrans_stamp = None;
@@ -203,7 +203,7 @@ impl Sender {
         self.board.snd_fack > self.snd_una + distance
     }
 
-    fn identify_loss(&mut self, flags: &mut Flags, out: &dyn Output) {
+    fn identify_loss(&mut self, flags: &mut Flags, out: &impl Output) {
         if self.board.packets_out == 0 {
             return;
         }
@@ -229,7 +229,7 @@ impl Sender {
     }
 
     /// tcp_try_undo_partial: whether the ACK is over with it; `marks`: whether losses may be marked.
-    fn undo_partial(&mut self, prior_una: u64, marks: &mut bool, out: &dyn Output) -> bool {
+    fn undo_partial(&mut self, prior_una: u64, marks: &mut bool, out: &impl Output) -> bool {
         if self.recovery.undo_marker.is_none() || !self.packet_delayed() {
             *marks = self.forces_fast_retransmit();
             return false;
@@ -246,7 +246,7 @@ impl Sender {
         false
     }
 
-    fn undo_by_dsack(&mut self, out: &dyn Output) -> bool {
+    fn undo_by_dsack(&mut self, out: &impl Output) -> bool {
         if self.recovery.undo_marker.is_none() || self.recovery.undo_retrans != 0 {
             return false;
         }
@@ -258,7 +258,7 @@ impl Sender {
     }
 
     /// tcp_try_undo_recovery: whether the state is held, as a connection without SACK must.
-    fn ends_recovery(&mut self, out: &dyn Output) -> bool {
+    fn ends_recovery(&mut self, out: &impl Output) -> bool {
         if self.may_undo() {
             self.undo_reduction(false, out);
         } else if let Some(rack) = &mut self.board.rack {
@@ -280,7 +280,7 @@ impl Sender {
     }
 
     /// tcp_undo_cwnd_reduction.
-    fn undo_reduction(&mut self, unmark: bool, out: &dyn Output) {
+    fn undo_reduction(&mut self, unmark: bool, out: &impl Output) {
         if unmark {
             self.board.forget_losses();
         }
@@ -302,7 +302,7 @@ impl Sender {
     }
 
     /// tcp_try_undo_loss: whether the timeout was undone; `proven`: by F-RTO.
-    fn undo_loss(&mut self, proven: bool, out: &dyn Output) -> bool {
+    fn undo_loss(&mut self, proven: bool, out: &impl Output) -> bool {
         if !proven && !self.may_undo() {
             return false;
         }
@@ -315,7 +315,7 @@ impl Sender {
     }
 
     /// tcp_process_loss, with F-RTO (RFC 5682 section 3.1, with SACK).
-    fn go_on_in_loss(&mut self, flags: &Flags, duplicates: u32, out: &dyn Output) -> Resend {
+    fn go_on_in_loss(&mut self, flags: &Flags, duplicates: u32, out: &impl Output) -> Resend {
         let recovered = self.snd_una >= self.recovery.high_seq;
         if flags.una_advanced && self.undo_loss(false, out) {
             return Resend::Nothing;

@@ -39,7 +39,7 @@ impl Sender {
     }
 
     /// The timeout does not enter Loss yet: only the first packet goes again.
-    pub(super) fn enter_frto(&mut self, out: &dyn Output) {
+    pub(super) fn enter_frto(&mut self, out: &impl Output) {
         self.sync_clock(out.now());
         let in_progress = self.recovery.frto_counter > 0;
         let again = (self.ca_state == CaState::Loss || in_progress) && self.retransmits == 0;
@@ -75,7 +75,7 @@ impl Sender {
         self.recovery.frto_highmark = Some(self.snd_nxt);
     }
 
-    fn enter_sack_frto(&mut self, in_progress: bool, out: &dyn Output) {
+    fn enter_sack_frto(&mut self, in_progress: bool, out: &impl Output) {
         if self.board.was_resent(self.snd_una) {
             self.recovery.undo_marker = None;
         }
@@ -95,7 +95,7 @@ impl Sender {
     }
 
     /// An ACK while F-RTO is in progress. Whether cwnd must not grow by it.
-    pub(in crate::tcp) fn process_frto(&mut self, flags: &Flags, out: &dyn Output) -> bool {
+    pub(in crate::tcp) fn process_frto(&mut self, flags: &Flags, out: &impl Output) -> bool {
         match self.profile.frto {
             FrtoVersion::Basic => {
                 self.process_basic_frto(flags, out);
@@ -106,7 +106,7 @@ impl Sender {
         }
     }
 
-    fn process_basic_frto(&mut self, flags: &Flags, out: &dyn Output) {
+    fn process_basic_frto(&mut self, flags: &Flags, out: &impl Output) {
         let highmark = self.recovery.frto_highmark.unwrap_or(self.snd_nxt);
         if !flags.una_advanced || self.snd_una >= highmark {
             let allowed = u32::from(self.recovery.frto_counter) + 1;
@@ -122,7 +122,7 @@ impl Sender {
         self.recovery.frto_counter = (self.recovery.frto_counter + 1) % 3;
     }
 
-    fn process_sack_frto(&mut self, flags: &Flags, out: &dyn Output) -> bool {
+    fn process_sack_frto(&mut self, flags: &Flags, out: &impl Output) -> bool {
         let first = self.recovery.frto_counter == 1;
         if flags.data_acked {
             self.retransmits = 0;
@@ -175,7 +175,7 @@ impl Sender {
         None
     }
 
-    fn respond_to_spurious_timeout(&mut self, out: &dyn Output) {
+    fn respond_to_spurious_timeout(&mut self, out: &impl Output) {
         self.recovery.frto_counter = 0;
         self.recovery.prior_ssthresh = 0;
         if self.ca_state < CaState::Cwr {
@@ -190,7 +190,7 @@ impl Sender {
     }
 
     /// The timeout was right: as Loss, with `allowed` packets beyond those in flight.
-    fn enter_frto_loss(&mut self, allowed: u32, flags: &Flags, out: &dyn Output) {
+    fn enter_frto_loss(&mut self, allowed: u32, flags: &Flags, out: &impl Output) {
         let highmark = self.recovery.frto_highmark.unwrap_or(self.snd_nxt);
         let basic = self.profile.frto == FrtoVersion::Basic;
         let head_is_out = !basic && self.recovery.frto_counter == 1 && !flags.data_acked;
@@ -215,7 +215,7 @@ impl Sender {
     }
 
     /// An ACK in Loss, since 3.10: RFC 5682 section 3.1, with SACK.
-    pub(super) fn process_loss(&mut self, flags: &Flags, out: &mut dyn Output) {
+    pub(super) fn process_loss(&mut self, flags: &Flags, out: &mut impl Output) {
         let recovered = self.snd_una >= self.recovery.high_seq;
         if self.recovery.frto && self.decided_by_frto(recovered, flags, out) {
             return;
@@ -236,7 +236,7 @@ impl Sender {
         }
     }
 
-    fn decided_by_frto(&mut self, recovered: bool, flags: &Flags, out: &mut dyn Output) -> bool {
+    fn decided_by_frto(&mut self, recovered: bool, flags: &Flags, out: &mut impl Output) -> bool {
         // Step 3.b: something that was never sent again has arrived.
         if self.try_undo_loss(flags.orig_sack_acked, out) {
             return true;

@@ -13,7 +13,7 @@ const MAX_BACKOFF: u32 = 16;
 
 impl Sender {
     /// tcp_retransmit_timer.
-    pub(in crate::tcp) fn on_retransmit_timeout(&mut self, out: &mut dyn Output) {
+    pub(in crate::tcp) fn on_retransmit_timeout(&mut self, out: &mut impl Output) {
         if self.board.packets_out == 0 {
             return;
         }
@@ -34,7 +34,7 @@ impl Sender {
     /// The first packet again. If the host's own queue is full, soon again without backoff, and false: after half a second,
     /// before 4.6 after the timeout if that is less; since then each attempt counts, but not one that probes a closed
     /// window, after which there is always a backoff (6.12 `tcp_update_rto_stats`).
-    fn resend_after_timeout(&mut self, out: &mut dyn Output) -> bool {
+    fn resend_after_timeout(&mut self, out: &mut impl Output) -> bool {
         let (old, closed) = (self.profile.cwnd_first(), self.snd_wnd == 0);
         if !old && !closed {
             self.retransmits += 1;
@@ -56,7 +56,7 @@ impl Sender {
 
     /// The ACK asks for what was SACKed: the receiver has thrown it away. As a timeout, but the SACKs
     /// are forgotten too.
-    pub(super) fn check_reneging(&mut self, flags: &Flags, out: &mut dyn Output) -> bool {
+    pub(super) fn check_reneging(&mut self, flags: &Flags, out: &mut impl Output) -> bool {
         if !flags.reneging {
             return false;
         }
@@ -69,7 +69,7 @@ impl Sender {
     }
 
     /// tcp_enter_loss since RACK: what was sent lately is not lost yet, and cwnd leaves one packet beyond it.
-    fn enter_loss_by_age(&mut self, out: &dyn Output) {
+    fn enter_loss_by_age(&mut self, out: &impl Output) {
         self.sync_clock(out.now());
         let begins = self.ca_state < CaState::Recovery;
         let reneging = self.board.has_reneged(self.snd_una);
@@ -104,7 +104,7 @@ impl Sender {
         self.recovery.frto = self.sysctl.tcp_frto > 0 && (begins || self.retransmits > 0);
     }
 
-    fn enter_loss(&mut self, reneging: bool, out: &dyn Output) {
+    fn enter_loss(&mut self, reneging: bool, out: &impl Output) {
         if !self.profile.cwnd_first() {
             return self.enter_loss_by_age(out);
         }
@@ -144,7 +144,7 @@ impl Sender {
         self.profile.frto == FrtoVersion::Rfc5682
     }
 
-    pub(super) fn restart_from(&mut self, cwnd: u32, out: &dyn Output) {
+    pub(super) fn restart_from(&mut self, cwnd: u32, out: &impl Output) {
         let stamp = self.jiffies(out.now());
         let sock = self.cc.sock_mut();
         (sock.snd_cwnd, sock.snd_cwnd_cnt, sock.snd_cwnd_stamp) = (cwnd, 0, stamp);
@@ -165,7 +165,7 @@ impl Sender {
     }
 
     /// An ACK in Loss, before 3.10.
-    pub(super) fn follow_timeout(&mut self, flags: &Flags, out: &mut dyn Output) {
+    pub(super) fn follow_timeout(&mut self, flags: &Flags, out: &mut impl Output) {
         if flags.data_acked {
             self.retransmits = 0;
         }

@@ -24,7 +24,7 @@ impl Sender {
         if by_count { self.board.sacked_out + 1 } else { self.fackets_for_partial() }
     }
 
-    pub(super) fn time_to_recover(&mut self, out: &mut dyn Output) -> bool {
+    pub(super) fn time_to_recover(&mut self, out: &mut impl Output) -> bool {
         if self.recovery.frto_counter > 0 {
             return false;
         }
@@ -54,12 +54,12 @@ impl Sender {
     }
 
     /// The first packet is out for longer than the timeout, which the restarted timer does not see.
-    fn head_timed_out(&self, out: &dyn Output) -> bool {
+    fn head_timed_out(&self, out: &impl Output) -> bool {
         let Some(sent) = self.last_sent(self.snd_una) else { return false };
         self.jiffies(out.now()).saturating_sub(self.jiffies(sent)) > self.rtt.timeout()
     }
 
-    pub(super) fn marks_timed_out_head(&self, out: &dyn Output) -> bool {
+    pub(super) fn marks_timed_out_head(&self, out: &impl Output) -> bool {
         self.watches_head() && self.head_timed_out(out)
     }
 
@@ -77,7 +77,7 @@ impl Sender {
     }
 
     /// tcp_update_scoreboard; `fast`: recovery has just begun.
-    pub(super) fn update_scoreboard(&mut self, fast: bool, out: &dyn Output) {
+    pub(super) fn update_scoreboard(&mut self, fast: bool, out: &impl Output) {
         if self.is_reno() {
             self.mark_head();
         } else if self.recovery.fack {
@@ -140,7 +140,7 @@ impl Sender {
     }
 
     /// Packets out for longer than the timeout, up to the first that is not.
-    fn mark_timed_out(&mut self, out: &dyn Output) {
+    fn mark_timed_out(&mut self, out: &impl Output) {
         if self.is_reno() || !self.marks_timed_out_head(out) {
             return;
         }

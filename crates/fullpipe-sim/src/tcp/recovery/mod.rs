@@ -58,7 +58,7 @@ impl Sender {
     }
 
     /// The state machine of a dubious ACK.
-    pub(super) fn fastretrans_alert(&mut self, flags: &Flags, out: &mut dyn Output) {
+    pub(super) fn fastretrans_alert(&mut self, flags: &Flags, out: &mut impl Output) {
         if self.board.packets_out == 0 {
             self.board.sacked_out = 0;
         }
@@ -87,7 +87,7 @@ impl Sender {
 
     /// Everything up to `high_seq` is acknowledged: the state that began there may end. Whether it is
     /// held all the same, and the ACK with it.
-    fn end_state(&mut self, out: &dyn Output) -> bool {
+    fn end_state(&mut self, out: &impl Output) -> bool {
         let old = self.profile.loss_states == LossStates::Classic;
         match self.ca_state {
             CaState::Loss if old => {
@@ -121,7 +121,7 @@ impl Sender {
         false
     }
 
-    fn go_on_recovering(&mut self, flags: &Flags, out: &mut dyn Output) -> Next {
+    fn go_on_recovering(&mut self, flags: &Flags, out: &mut impl Output) -> Next {
         let mut mark = self.means_loss(flags);
         if !flags.una_advanced {
             if self.is_reno() && flags.is_dupack() {
@@ -150,7 +150,7 @@ impl Sender {
         Next::Recover { mark, fast: false }
     }
 
-    fn go_on_after_loss(&mut self, flags: &Flags, out: &mut dyn Output) -> Next {
+    fn go_on_after_loss(&mut self, flags: &Flags, out: &mut impl Output) -> Next {
         match self.profile.loss_states {
             LossStates::Classic => self.follow_timeout(flags, out),
             LossStates::Frto => self.process_loss(flags, out),
@@ -162,7 +162,7 @@ impl Sender {
     }
 
     /// Open, Disorder and CWR: does recovery begin?
-    fn look_for_loss(&mut self, flags: &Flags, out: &mut dyn Output) -> Next {
+    fn look_for_loss(&mut self, flags: &Flags, out: &mut impl Output) -> Next {
         if self.is_reno() {
             if flags.una_advanced {
                 self.board.sacked_out = 0;
@@ -192,7 +192,7 @@ impl Sender {
         flags.is_dupack() || sacks && self.fackets_for_partial() > self.recovery.reordering
     }
 
-    pub(super) fn enter_recovery(&mut self, out: &dyn Output) {
+    pub(super) fn enter_recovery(&mut self, out: &impl Output) {
         self.sync_clock(out.now());
         self.recovery.prior_ssthresh = 0;
         self.recovery.undo_marker = Some(self.snd_una);
@@ -205,7 +205,7 @@ impl Sender {
         self.set_ca_state(CaState::Recovery);
     }
 
-    fn try_to_open(&mut self, flags: &Flags, out: &dyn Output) {
+    fn try_to_open(&mut self, flags: &Flags, out: &impl Output) {
         if !self.any_retrans_done() && self.recovery.frto_counter == 0 {
             self.recovery.retrans_stamp = None;
         }

@@ -18,7 +18,7 @@ impl Sender {
     }
 
     /// Fewer than four packets are out and all but one are SACKed: no more duplicates will come.
-    pub(super) fn early_retransmit(&mut self, out: &dyn Output) -> bool {
+    pub(super) fn early_retransmit(&mut self, out: &impl Output) -> bool {
         let board = &self.board;
         let few = board.packets_out > board.sacked_out && board.packets_out < 4;
         let may = self.recovery.do_early_retrans && board.retrans_out == 0 && board.sacked_out > 0;
@@ -26,7 +26,7 @@ impl Sender {
     }
 
     /// Waits a quarter of the RTT, in case the packet is only late.
-    fn pause_early_retransmit(&mut self, out: &dyn Output) -> bool {
+    fn pause_early_retransmit(&mut self, out: &impl Output) -> bool {
         let delays = (2..=3).contains(&self.sysctl.tcp_early_retrans);
         let srtt = self.rtt.srtt_ticks();
         if !delays || srtt == 0 {
@@ -42,7 +42,7 @@ impl Sender {
     }
 
     /// The pause is over and the packet has not come.
-    pub(in crate::tcp) fn resume_early_retransmit(&mut self, out: &mut dyn Output) {
+    pub(in crate::tcp) fn resume_early_retransmit(&mut self, out: &mut impl Output) {
         self.timer = None;
         self.rearm_rto(true, out);
         if !self.recovery.do_early_retrans || self.board.packets_out == 0 {
@@ -54,7 +54,7 @@ impl Sender {
     }
 
     /// Restarts the retransmission timer; `elapsed`: it counts from when the first packet was sent.
-    pub(in crate::tcp) fn rearm_rto(&mut self, elapsed: bool, out: &dyn Output) {
+    pub(in crate::tcp) fn rearm_rto(&mut self, elapsed: bool, out: &impl Output) {
         if self.board.packets_out == 0 {
             self.timer = None;
             return;
@@ -71,7 +71,7 @@ impl Sender {
     }
 
     /// An ACK came: a pause or probe that waits gives way to the retransmission timer.
-    pub(in crate::tcp) fn on_ack_while_probing(&mut self, out: &dyn Output) {
+    pub(in crate::tcp) fn on_ack_while_probing(&mut self, out: &impl Output) {
         let kind = self.timer.map(|(kind, _)| kind);
         if matches!(kind, Some(TimerKind::EarlyRetransmit | TimerKind::LossProbe)) {
             self.rearm_rto(true, out);
@@ -79,7 +79,7 @@ impl Sender {
     }
 
     /// After an ACK of data: a probe, or else the timeout, counts from now (tcp_set_xmit_timer).
-    pub(in crate::tcp) fn set_xmit_timer(&mut self, out: &dyn Output) {
+    pub(in crate::tcp) fn set_xmit_timer(&mut self, out: &impl Output) {
         if self.profile.probe_timeout == ProbeTimeout::Draft {
             self.rearm_rto(false, out);
             self.schedule_loss_probe(out);
@@ -99,7 +99,7 @@ impl Sender {
 
     /// A probe after two RTTs, but no later than the timeout (RFC 8985 section 7.2); `from_now`: that starts
     /// anew. Whether there will be one.
-    fn schedule_rack_probe(&mut self, from_now: bool, out: &dyn Output) -> bool {
+    fn schedule_rack_probe(&mut self, from_now: bool, out: &impl Output) -> bool {
         if !self.may_probe() {
             return false;
         }
@@ -118,7 +118,7 @@ impl Sender {
     }
 
     /// Jiffies until the timeout of the first packet; none if it is due (tcp_rto_delta_us).
-    fn rto_left(&self, out: &dyn Output) -> Option<u32> {
+    fn rto_left(&self, out: &impl Output) -> Option<u32> {
         let sent = self.last_sent(self.snd_una)?;
         let rto = Time(u64::from(self.rtt.timeout()) * self.tick_ns);
         let left = (sent + rto).saturating_sub(out.now());
@@ -126,7 +126,7 @@ impl Sender {
     }
 
     /// A probe after two RTTs, where the sender is idle or limited by cwnd.
-    pub(in crate::tcp) fn schedule_loss_probe(&mut self, out: &dyn Output) {
+    pub(in crate::tcp) fn schedule_loss_probe(&mut self, out: &impl Output) {
         if self.profile.probe_timeout == ProbeTimeout::Rack {
             self.schedule_rack_probe(false, out);
             return;
@@ -152,7 +152,7 @@ impl Sender {
     }
 
     /// The probe: a new segment whatever cwnd says, else the last one again.
-    pub(in crate::tcp) fn send_loss_probe(&mut self, out: &mut dyn Output) {
+    pub(in crate::tcp) fn send_loss_probe(&mut self, out: &mut impl Output) {
         self.timer = None;
         if self.profile.probe_timeout == ProbeTimeout::Rack {
             let sent = self.board.packets_out > 0 && self.probe_once(out);
@@ -166,7 +166,7 @@ impl Sender {
 
     /// One probe at a time: what cwnd allows of new data, one skb and one segment at least, else the last
     /// segment again. Whether it went.
-    fn probe_once(&mut self, out: &mut dyn Output) -> bool {
+    fn probe_once(&mut self, out: &mut impl Output) -> bool {
         if self.recovery.tlp_high_seq.is_some() {
             return false;
         }
@@ -185,7 +185,7 @@ impl Sender {
         sent
     }
 
-    fn probe(&mut self, out: &mut dyn Output) {
+    fn probe(&mut self, out: &mut impl Output) {
         if self.queue.head().is_some() {
             self.push_beyond_cwnd(out);
         } else if self.recovery.tlp_high_seq.is_none() {
@@ -198,7 +198,7 @@ impl Sender {
     }
 
     /// The ACK of a probe: if the probe repaired a loss, cwnd is reduced once.
-    pub(in crate::tcp) fn process_tlp_ack(&mut self, ack: u64, flags: &Flags, out: &dyn Output) {
+    pub(in crate::tcp) fn process_tlp_ack(&mut self, ack: u64, flags: &Flags, out: &impl Output) {
         let Some(high_seq) = self.recovery.tlp_high_seq else { return };
         let by_rack = self.profile.probe_timeout == ProbeTimeout::Rack;
         if by_rack && ack >= high_seq && (!self.recovery.tlp_retrans || flags.dsack_tlp) {

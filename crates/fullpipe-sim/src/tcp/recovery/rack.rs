@@ -25,7 +25,7 @@ impl Sender {
     }
 
     /// Marks what is lost; how long until more may be, us.
-    fn rack_detect_loss(&mut self, out: &dyn Output) -> Option<u64> {
+    fn rack_detect_loss(&mut self, out: &impl Output) -> Option<u64> {
         let rack = self.board.rack?;
         let now = out.now().as_us();
         let wait = u64::from(rack.rtt_us) + self.rack_reo_wnd();
@@ -40,7 +40,7 @@ impl Sender {
     }
 
     /// tcp_rack_mark_lost: whether a timer waits for more losses.
-    pub(super) fn rack_mark_lost(&mut self, out: &dyn Output) -> bool {
+    pub(super) fn rack_mark_lost(&mut self, out: &impl Output) -> bool {
         let advanced = self.board.rack.as_mut().map(|rack| core::mem::take(&mut rack.advanced));
         if advanced != Some(true) {
             return false;
@@ -52,7 +52,7 @@ impl Sender {
     }
 
     /// The wait is over (tcp_rack_reo_timeout).
-    pub(in crate::tcp) fn on_reordering_timeout(&mut self, out: &mut dyn Output) {
+    pub(in crate::tcp) fn on_reordering_timeout(&mut self, out: &mut impl Output) {
         self.timer = None;
         let (in_flight, lost) = (self.in_flight(), self.board.lost_ever);
         self.rack_detect_loss(out);

@@ -77,7 +77,7 @@ impl Sender {
     }
 
     /// The step of an ACK in CWR or Recovery; `fast`: Recovery has just begun.
-    pub(super) fn reduce_cwnd(&mut self, flags: &Flags, fast: bool, out: &dyn Output) {
+    pub(super) fn reduce_cwnd(&mut self, flags: &Flags, fast: bool, out: &impl Output) {
         match self.reduction() {
             Reduction::RateHalving => self.cwnd_down(flags, out),
             Reduction::Prr => self.cwnd_reduction(fast),
@@ -85,7 +85,7 @@ impl Sender {
     }
 
     /// Rate halving: one packet off cwnd for every second ACK, and never more than in flight + 1.
-    fn cwnd_down(&mut self, flags: &Flags, out: &dyn Output) {
+    fn cwnd_down(&mut self, flags: &Flags, out: &impl Output) {
         let counts = match self.profile.halving_step {
             HalvingStep::AnyAck => true,
             HalvingStep::Progress => {
@@ -155,7 +155,7 @@ impl Sender {
     }
 
     /// The reduction is over (tcp_complete_cwr, tcp_end_cwnd_reduction).
-    pub(super) fn complete_cwr(&mut self, out: &dyn Output) {
+    pub(super) fn complete_cwr(&mut self, out: &impl Output) {
         let stamp = self.jiffies(out.now());
         let cwr = self.ca_state == CaState::Cwr;
         let undoable = self.recovery.undo_marker.is_some();
@@ -172,7 +172,7 @@ impl Sender {
     }
 
     /// cwnd is at most what is in flight and a small burst.
-    pub(super) fn moderate_cwnd(&mut self, out: &dyn Output) {
+    pub(super) fn moderate_cwnd(&mut self, out: &impl Output) {
         let burst = match self.profile.max_burst {
             MaxBurst::Three => 3,
             MaxBurst::Reordering => self.recovery.reordering,

@@ -11,7 +11,7 @@ use crate::units::Time;
 impl Sender {
     /// tcp_xmit_retransmit_queue since RACK: only what is lost, in the skbs in which it went first, if these are no
     /// larger than others now.
-    fn resend_lost(&mut self, out: &mut dyn Output) {
+    fn resend_lost(&mut self, out: &mut impl Output) {
         let most = self.tso_segs();
         let mut first_too = false;
         while self.in_flight() < self.cwnd() {
@@ -36,7 +36,7 @@ impl Sender {
         }
     }
 
-    pub(in crate::tcp) fn xmit_retransmit_queue(&mut self, out: &mut dyn Output) {
+    pub(in crate::tcp) fn xmit_retransmit_queue(&mut self, out: &mut impl Output) {
         if !self.profile.cwnd_first() {
             return self.resend_lost(out);
         }
@@ -67,7 +67,12 @@ impl Sender {
 
     /// Sends `[start, end)` again: how many packets; none if the window has shrunk below it or the host's queue is
     /// full.
-    pub(super) fn retransmit(&mut self, start: u64, end: u64, out: &mut dyn Output) -> Option<u32> {
+    pub(super) fn retransmit(
+        &mut self,
+        start: u64,
+        end: u64,
+        out: &mut impl Output,
+    ) -> Option<u32> {
         let sent = self.resend(start, end, out);
         let packets = match sent {
             Some(packets) => {
@@ -97,7 +102,7 @@ impl Sender {
     }
 
     /// A tail loss probe, which does not count as sent again in flight (`__tcp_retransmit_skb` alone).
-    pub(super) fn resend_last(&mut self, out: &mut dyn Output) -> bool {
+    pub(super) fn resend_last(&mut self, out: &mut impl Output) -> bool {
         let start = self.queue.segment_start(self.snd_nxt, 1, self.mss).max(self.snd_una);
         let goes = self.resend(start, self.snd_nxt, out).is_some();
         if goes {
@@ -108,7 +113,7 @@ impl Sender {
     }
 
     /// __tcp_retransmit_skb; how many packets.
-    fn resend(&mut self, start: u64, end: u64, out: &mut dyn Output) -> Option<u32> {
+    fn resend(&mut self, start: u64, end: u64, out: &mut impl Output) -> Option<u32> {
         let len = (end - start) as u32;
         if start >= self.snd_una + self.snd_wnd && start != self.snd_una {
             return None;
@@ -139,7 +144,7 @@ impl Sender {
     /// The host's queue refuses a retransmission. Since 4.6, as in 6.12, that is congestion, it counts as sent again, and
     /// the segments as ever sent again, so that they give no RTT; what the network has of them is as old as before
     /// (`__tcp_transmit_skb`, `__tcp_retransmit_skb`).
-    fn note_refused(&mut self, start: u64, end: u64, out: &dyn Output) {
+    fn note_refused(&mut self, start: u64, end: u64, out: &impl Output) {
         if self.profile.cwnd_first() {
             return;
         }
@@ -152,7 +157,7 @@ impl Sender {
     }
 
     /// The scoreboard is told of each segment.
-    fn note_resent(&mut self, start: u64, end: u64, out: &dyn Output) {
+    fn note_resent(&mut self, start: u64, end: u64, out: &impl Output) {
         let when = self.last_stamp(out.now());
         self.each_segment(start, end, |sender, at, next| {
             sender.board.note_retransmitted(at, next, when, sender.snd_nxt);
@@ -170,7 +175,7 @@ impl Sender {
     }
 
     /// The first packet again, whatever cwnd says; whether it went.
-    pub(super) fn retransmit_head(&mut self, out: &mut dyn Output) -> bool {
+    pub(super) fn retransmit_head(&mut self, out: &mut impl Output) -> bool {
         let end = self.queue.segment_end(self.snd_una, self.mss, self.snd_nxt);
         self.retransmit(self.snd_una, end, out).is_some()
     }

@@ -17,7 +17,7 @@ impl Sender {
         ack: &Ack,
         sacks: &Sacks,
         flags: &mut Flags,
-        out: &mut dyn Output,
+        out: &mut impl Output,
     ) {
         let blocks = &sacks.blocks[..sacks.count];
         let dsack = self.is_dsack(ack.ack, blocks);

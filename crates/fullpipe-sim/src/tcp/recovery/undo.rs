@@ -34,7 +34,7 @@ impl Sender {
     }
 
     /// tcp_undo_cwr: cwnd, and with `undo_ssthresh` ssthresh too, go back to what they were.
-    pub(super) fn undo_cwr(&mut self, undo_ssthresh: bool, out: &dyn Output) {
+    pub(super) fn undo_cwr(&mut self, undo_ssthresh: bool, out: &impl Output) {
         let stamp = self.jiffies(out.now());
         let prior = self.recovery.prior_ssthresh;
         let undone = if prior > 0 { self.cc.undo_cwnd() } else { self.cwnd().max(self.ssthresh()) };
@@ -52,7 +52,7 @@ impl Sender {
 
     /// Recovery, or Loss, is over. Whether the state is held until more is acknowledged, as a
     /// connection without SACK must (RFC 6582).
-    pub(super) fn try_undo_recovery(&mut self, out: &dyn Output) -> bool {
+    pub(super) fn try_undo_recovery(&mut self, out: &impl Output) -> bool {
         if self.may_undo() {
             self.undo_cwr(true, out);
             self.recovery.undo_marker = None;
@@ -66,7 +66,7 @@ impl Sender {
     }
 
     /// D-SACKs have reported every retransmission.
-    pub(super) fn try_undo_dsack(&mut self, out: &dyn Output) -> bool {
+    pub(super) fn try_undo_dsack(&mut self, out: &impl Output) -> bool {
         if self.recovery.undo_marker.is_none() || self.recovery.undo_retrans != 0 {
             return false;
         }
@@ -87,7 +87,7 @@ impl Sender {
     }
 
     /// Before 3.12: cwnd goes back, ssthresh and Recovery stay.
-    pub(super) fn undo_on_partial_ack(&mut self, flags: &Flags, out: &dyn Output) {
+    pub(super) fn undo_on_partial_ack(&mut self, flags: &Flags, out: &impl Output) {
         if !self.any_retrans_done() {
             self.recovery.retrans_stamp = None;
         }
@@ -97,7 +97,7 @@ impl Sender {
 
     /// Since 3.12: with no retransmission out, Recovery ends; else nothing more is marked or sent
     /// again.
-    pub(super) fn leave_on_partial_ack(&mut self, flags: &Flags, out: &dyn Output) {
+    pub(super) fn leave_on_partial_ack(&mut self, flags: &Flags, out: &impl Output) {
         self.update_reordering(self.fackets_for_partial() + flags.packets_acked);
         if self.board.retrans_out > 0 {
             return self.reduce_cwnd(flags, false, out);
@@ -112,7 +112,7 @@ impl Sender {
     }
 
     /// After a timeout: what was thought lost was late. Whether that was undone.
-    pub(super) fn try_undo_loss(&mut self, proven: bool, out: &dyn Output) -> bool {
+    pub(super) fn try_undo_loss(&mut self, proven: bool, out: &impl Output) -> bool {
         if !proven && !self.may_undo() {
             return false;
         }

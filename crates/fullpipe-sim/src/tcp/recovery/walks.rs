@@ -207,7 +207,7 @@ impl Sender {
     }
 
     /// What was looked at costs its time now.
-    pub(in crate::tcp) fn tell_walks(&mut self, out: &mut dyn Output) {
+    pub(in crate::tcp) fn tell_walks(&mut self, out: &mut impl Output) {
         let Some(walks) = &mut self.recovery.walks else { return };
         let looked = core::mem::take(&mut walks.looked);
         if looked.total() > 0 {

@@ -39,7 +39,13 @@ impl Scoreboard {
             }
             return;
         }
-        let mut rack = *rack;
+        self.advance_rack_after_loss(start, end, cumulative, window);
+    }
+
+    /// The same where something is SACKed or was sent again.
+    #[inline(never)]
+    fn advance_rack_after_loss(&mut self, start: u64, end: u64, cumulative: bool, window: Window) {
+        let Some(mut rack) = self.rack else { return };
         let mut at = self.sacked.next_gap(start);
         while at < end {
             let to = self.sacked.next_start(at).unwrap_or(end).min(end);

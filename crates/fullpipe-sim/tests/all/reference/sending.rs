@@ -5,6 +5,7 @@ use super::agenda::Agenda;
 use super::host::{Host, Process, Step, timer};
 use super::late::Skb;
 use super::packet::{Body, Packet};
+use super::timers::in_wheel;
 use super::transmit::Transmit;
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::{self, App, Flow};
@@ -324,7 +325,8 @@ impl Host {
                 // Only the first SYN asks for ECN (RFC 3168, section 6.1.1.1).
                 let asks = doublings == 0 && self.host.sysctl.tcp_ecn == Some(1);
                 self.sends[flow].syns.push(now);
-                let again = now + Time::secs(self.timeout_init << doublings);
+                let jiffies = (self.timeout_init << doublings) * u64::from(self.host.hz);
+                let again = in_wheel(self.wheel, self.host.hz.into(), now, jiffies);
                 self.timers.set(timer(flow, CONNECT), Some(again), Some(self.wheel));
                 let options = cx.opening - cx.headers;
                 cpu = self.work(flow, (now, cpu), cx, |state, port| {

@@ -6,6 +6,21 @@ use fullpipe_sim::units::Time;
 /// Each timer's due time, what fires it (none: a timer of its own) and how many were started before it.
 type Entry = (Time, Option<TimerWheel>, usize);
 
+/// When a timer fires that is set at `now` for so many jiffies later: at once when they have begun, or where the wheel has levels
+/// at the end of the slot in which they do. Levels have 64 slots; each is 8 times as coarse as the one below. Jiffies began
+/// five minutes before their 32 bits are full, ten seconds before the run.
+pub fn in_wheel(wheel: TimerWheel, hz: u64, now: Time, jiffies: u64) -> Time {
+    let tick = 1_000_000_000 / hz;
+    let began = (1 << 32) - 290 * (1_000_000_000 / tick);
+    let due = now.0 / tick + jiffies;
+    if wheel == TimerWheel::Cascading {
+        return Time(due * tick);
+    }
+    let level = (0..).find(|&level| jiffies < 63 << (3 * level)).expect("a level");
+    let slot: u64 = 1 << (3 * level);
+    Time((((began + due) / slot + 1) * slot - began) * tick)
+}
+
 /// The timers by number.
 pub struct Timers {
     running: Vec<Option<Entry>>,
