@@ -19,7 +19,7 @@ test-guest:
 # and then the pages of distances to them. FULLPIPE_PARITY=NAME in front: those of scenarios/parity/NAME.toml alone.
 parity-record:
 	FULLPIPE_REQUIRE_KERNEL=1 cargo test -p fullpipe --test all -- --ignored parity::record::record --nocapture
-	FULLPIPE_REQUIRE_KERNEL=1 cargo test -p fullpipe --test all -- --ignored parity::page::random --nocapture
+	FULLPIPE_REQUIRE_KERNEL=1 cargo test -p fullpipe --test all -- --ignored parity::page::random --nocapture --test-threads 1
 	$(MAKE) parity
 
 # The simulator's distances to these tables, into docs/parity.md, docs/how-true.md, README.md and LIMITATIONS.md.

@@ -153,6 +153,8 @@ pub struct Profile {
     pub rto_min_ms: u64,
     /// Timeout before the first sample, s: 3, since 3.1 1 (RFC 6298).
     pub timeout_init_s: u32,
+    /// How often a SYN is sent again before its timeout doubles (6.5 `tcp_retransmit_timer`; sysctl tcp_syn_linear_timeouts).
+    pub syn_linear_timeouts: u32,
     /// Losses without FACK.
     pub sack_marking: SackMarking,
     /// Whether SACKs that are no duplicate ACK mark losses too (2.6.24 `tcp_fastretrans_alert`).

@@ -64,6 +64,7 @@ const LINUX_2_6_20: Profile = Profile {
     rtt_source: RttSource::Echo,
     rto_min_ms: 200,
     timeout_init_s: 3,
+    syn_linear_timeouts: 0,
     sack_marking: SackMarking::HeadOnly,
     sacks_mark: false,
     marks_resent: false,
@@ -120,8 +121,8 @@ const LINUX_2_6_25: Profile = Profile {
 };
 
 const LINUX_2_6_32: Profile = Profile {
-    gro: true,
     name: "2.6.32",
+    gro: true,
     tso_deferral: TsoDeferral::Last,
     cwnd_limited: CwndLimited::ShareAndBytes,
     max_burst: MaxBurst::Reordering,
@@ -157,8 +158,8 @@ const LINUX_3_14: Profile = Profile {
 };
 
 const LINUX_6_1: Profile = Profile {
-    pushes_tso: true,
     name: "6.1",
+    pushes_tso: true,
     idle_restart: IdleRestart::Writing,
     cached_metrics: CachedMetrics::TimeoutAlone,
     initial_window: InitialWindow::Full,
@@ -195,6 +196,7 @@ const LINUX_6_1: Profile = Profile {
 
 const LINUX_6_12: Profile = Profile {
     name: "6.12",
+    syn_linear_timeouts: 4,
     initial_window: InitialWindow::Unbounded,
     window_share: WindowShare::Measured,
     measures_beyond_hole: true,

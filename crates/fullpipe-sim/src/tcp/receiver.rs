@@ -5,16 +5,19 @@
 //! Not modelled: the prequeue (the receiver behaves as with net.ipv4.tcp_low_latency = 1), and the
 //! copying together of small packets that `tcp_prune_queue` tries first.
 
+mod beyond_hole;
 mod empty;
+mod fast_path;
 mod later;
 mod shortage;
 
+use self::fast_path::FastPath;
 use super::ack_policy::AckPolicy;
 use super::autotune::RcvSpace;
 use super::compressed::Compressed;
 use super::ecn::{QUICKACKS, ReceiverEcn};
 use super::out_of_order::OutOfOrder;
-use super::profile::{Profile, RcvTuning, RttClock, RttSource, SharedProfile};
+use super::profile::{RcvTuning, RttClock, RttSource, SharedProfile};
 use super::receive_queue::{Came, ReceiveQueue};
 use super::space::Space;
 use super::window::ReceiveWindow;
@@ -23,17 +26,6 @@ use crate::config::Host;
 use crate::ecn::Ecn;
 use crate::ticks::Ticks;
 use crate::units::Time;
-
-/// What became of a segment beyond a hole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kept {
-    /// It was there already.
-    Known,
-    /// It joined the one before it in memory.
-    Joined,
-    /// It has memory of its own.
-    Apart,
-}
 
 /// What a segment asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +74,7 @@ pub struct Receiver {
     /// Whether the stream has ended.
     has_ended: bool,
     out_of_order: OutOfOrder,
+    fast: FastPath,
     waiting: ReceiveQueue,
     /// Bytes the application has read.
     pub bytes_read: u64,
@@ -155,6 +148,7 @@ impl Receiver {
             answered: None,
             rcv_nxt: 0,
             has_ended: false,
+            fast: FastPath::new(&profile),
             out_of_order: OutOfOrder::new(profile.rx_overhead, profile.joins_received),
             waiting: ReceiveQueue::new(profile.rx_overhead, profile.joins_received),
             bytes_read: 0,
@@ -216,6 +210,12 @@ impl Receiver {
 
     /// The same up to the moment at which the other way of the connection goes on.
     pub fn take(&mut self, now: Time, segment: &Segment) -> Taken {
+        let taken = self.take_whole(now, segment);
+        self.fast.follow(self.window.rmem_alloc);
+        taken
+    }
+
+    fn take_whole(&mut self, now: Time, segment: &Segment) -> Taken {
         let Segment { seq, len, .. } = *segment;
         let end = segment.end();
         self.tick(now);
@@ -250,10 +250,15 @@ impl Receiver {
             self.dropped += packets;
             return Taken::Ack(self.ack_in_quick_mode());
         }
-        if !self.has_room(seq, next) {
-            return self.drop_for_want_of_room(packets, next);
+        let fast = self.is_fast(segment);
+        if !fast {
+            if !self.has_room(seq, next) {
+                return self.drop_for_want_of_room(packets, next);
+            }
+            self.fast.schedule(self.truesize(segment));
         }
         if !next {
+            self.fast.leave();
             return self.take_out_of_order(segment);
         }
         let had_hole = !self.out_of_order.is_empty();
@@ -264,6 +269,9 @@ impl Receiver {
             self.follow_data(now, segment);
         }
         self.take_behind_hole(segment.fin);
+        if !fast {
+            self.check_fast_path();
+        }
         let filled = had_hole && self.out_of_order.is_empty();
         Taken::Asks(filled)
     }
@@ -273,7 +281,7 @@ impl Receiver {
         let mut at_once = false;
         let mut taken = Taken::Asks(false);
         for packet in segment.split() {
-            taken = self.take(now, &packet);
+            taken = self.take_whole(now, &packet);
             at_once |= matches!(taken, Taken::Ack(_));
         }
         match taken {
@@ -402,94 +410,6 @@ impl Receiver {
         }
     }
 
-    fn take_out_of_order(&mut self, segment: &Segment) -> Taken {
-        let Segment { seq, len, .. } = *segment;
-        let end = segment.end();
-        self.acks.schedule();
-        if self.profile.measures_beyond_hole {
-            self.measure(segment);
-        }
-        if let Some((from, to)) = self.out_of_order.overlap(seq, end) {
-            self.tell_duplicate(from, to);
-        }
-        let (kept, memory) = self.keep(segment);
-        if !self.profile.compresses_sacks {
-            self.window.rmem_alloc += memory;
-            self.out_of_order.tell(seq, end);
-            return Taken::Ack(self.make_ack());
-        }
-        if kept == Kept::Joined {
-            self.window.rmem_alloc += memory;
-            self.open_beyond_hole(len, true);
-        }
-        // tcp_sack_compress_send_ack: before a block is lost. No other ACK is owed then.
-        let crowded = self.compressed.holds() && self.out_of_order.crowds(seq, end);
-        let ack = crowded.then(|| {
-            self.out_of_order.lengthen(seq, end);
-            self.make_ack()
-        });
-        self.out_of_order.tell(seq, end);
-        if kept == Kept::Apart {
-            self.open_beyond_hole(len, false);
-            self.window.rmem_alloc += memory;
-        }
-        self.tune_beyond_hole();
-        ack.map_or(Taken::Asks(false), Taken::Ack)
-    }
-
-    fn open_beyond_hole(&mut self, len: u32, joined: bool) {
-        if self.sack_room > 0 && self.window.grow_by(len, joined) {
-            self.acks.quick |= 1;
-        }
-    }
-
-    /// Puts a segment beyond a hole into the queue: what became of it, and the memory that it takes more.
-    fn keep(&mut self, segment: &Segment) -> (Kept, u64) {
-        let held = self.out_of_order.memory();
-        let new =
-            segment.split().filter(|packet| self.out_of_order.insert(packet, self.mss)).count();
-        let kept = match new {
-            0 => Kept::Known,
-            _ if self.out_of_order.join(segment) => Kept::Joined,
-            _ => Kept::Apart,
-        };
-        self.duplicates += u64::from(segment.packets()) - new as u64;
-        (kept, self.out_of_order.memory() - held)
-    }
-
-    /// Takes `count` segments of `len` bytes from `seq` on that follow what came last, beyond a hole, if
-    /// each of them does the same. The first one's ACK; each further one tells of `len` bytes more in its
-    /// first SACK block, if there is any, and of nothing else: memory falls and what was offered is kept,
-    /// so that the window stays. None where they differ; then nothing is done.
-    pub fn on_row_beyond_hole(&mut self, seq: u64, len: u32, count: u32) -> Option<Ack> {
-        let memory = u64::from(len) + self.profile.rx_overhead;
-        let last = u64::from(count.checked_sub(1)?);
-        let end = seq + (last + 1) * u64::from(len);
-        let fits = end <= self.rcv_nxt + self.window.remaining(self.rcv_nxt)
-            && self.window.rmem_alloc + last * memory <= self.window.rcvbuf;
-        let Profile { compresses_sacks, joins_received, measures_beyond_hole, .. } = *self.profile;
-        let each = !compresses_sacks && !joins_received && !measures_beyond_hole;
-        if len != self.mss || !each || !fits || !self.out_of_order.grows_at(seq) {
-            return None;
-        }
-        let first = self.grow_beyond_hole(1, memory);
-        if count > 1 {
-            for _ in 2..count {
-                self.acks.enter_quick_mode(self.window.rcv_wnd);
-                self.acks.on_ack_sent();
-            }
-            self.grow_beyond_hole(count - 1, memory);
-        }
-        Some(first)
-    }
-
-    fn grow_beyond_hole(&mut self, count: u32, memory: u64) -> Ack {
-        self.acks.enter_quick_mode(self.window.rcv_wnd);
-        self.out_of_order.grow(count, self.mss);
-        self.window.rmem_alloc += u64::from(count) * memory;
-        self.make_ack()
-    }
-
     /// tcp_ack_snd_check: the ACK that is due, if none was sent meanwhile; `filled`: the last hole was, which is told at
     /// once.
     pub fn ack_or_delay(&mut self, now: Time, filled: bool) -> Option<Ack> {
@@ -543,6 +463,9 @@ impl Receiver {
             self.acks.quick = 0;
         }
         let window = self.window.advertise(self.rcv_nxt, self.acks.rcv_mss);
+        if window == 0 {
+            self.fast.leave();
+        }
         self.acks.on_ack_sent();
         self.compressed.on_ack_sent();
         let sacks = self.sack_blocks();

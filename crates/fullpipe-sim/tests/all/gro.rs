@@ -3,7 +3,7 @@
 use crate::conversation::host;
 use fullpipe_sim::config::Host;
 use fullpipe_sim::ecn::Ecn;
-use fullpipe_sim::path::host::gro::{Gro, Received};
+use fullpipe_sim::path::host::gro::{Gro, Polled, Received};
 use fullpipe_sim::train::{Kind, Train};
 use fullpipe_sim::units::Time;
 use proptest::prelude::*;
@@ -35,16 +35,17 @@ fn data(number: u64, len: u32) -> Train {
     }
 }
 
-/// A poll of these packets at `now`, which empties the ring or not: what goes up.
-fn poll(gro: &mut Gro, packets: &[Train], now: Time, empties: bool) -> Vec<Received> {
+/// A poll of these packets that ends at `now`: what goes up, and when the next is due.
+fn poll(gro: &mut Gro, packets: &[Train], now: Time, end: Polled) -> (Vec<Received>, Option<Time>) {
     let mut up = Vec::new();
     for packet in packets {
         let from = (packet.kind == Kind::Data || packet.flow == 0).then_some(packet.flow);
         let led = gro.take(packet, from, now);
         up.extend(led.before.into_iter().chain(led.then));
     }
-    up.extend(gro.end_poll(now, empties));
-    up
+    let (old, due) = gro.end_poll(now, end);
+    up.extend(old);
+    (up, due)
 }
 
 fn shown(up: &[Received]) -> String {
@@ -99,7 +100,7 @@ fn table(host: &Host) -> String {
     for (rule, packets) in cases() {
         let mut gro = Gro::new(host, true);
         let up = match gro.acts_on(packets.len() as u32) {
-            true => poll(&mut gro, &packets, Time::ZERO, true),
+            true => poll(&mut gro, &packets, Time::ZERO, Polled::All).0,
             false => packets.into_iter().map(Received::alone).collect(),
         };
         writeln!(table, "{rule:<27} | {}", shown(&up)).expect("text");
@@ -122,28 +123,29 @@ fn what_goes_up() {
     assert!(expected == found, "{found}");
 }
 
-/// With gro_flush_timeout what is held goes up so long after the last poll, or when a jiffy has begun; without, or where HZ is
-/// below 1000 and the poll used its budget up, at the end of a poll.
+/// With gro_flush_timeout what is held goes up so long after the last poll, or when a jiffy has begun; without, at the end of a
+/// poll. Where the budget is used up it waits for the next poll, but where HZ is below 1000.
 #[test]
 fn what_waits() {
     let waiting = Host { hz: 1000, gro_flush_timeout: Time::us(30), ..host() };
     let mut gro = Gro::new(&waiting, true);
     let at = Time::us;
-    assert_eq!(poll(&mut gro, &[data(0, 1000)], at(100), true), []);
-    assert_eq!(gro.due(), Some(at(130)));
-    assert_eq!(poll(&mut gro, &[data(1000, 1000)], at(120), true), []);
-    assert_eq!(gro.due(), Some(at(150)), "counted from the last poll");
-    assert_eq!(shown(&gro.flush()), "0..2000/1000");
-    assert_eq!(gro.due(), None);
-    assert_eq!(poll(&mut gro, &[data(2000, 1000)], at(990), true), []);
-    let up = poll(&mut gro, &[data(3000, 1000)], at(1010), true);
+    assert_eq!(poll(&mut gro, &[data(0, 1000)], at(100), Polled::All), (vec![], Some(at(130))));
+    let later = (vec![], Some(at(150)));
+    assert_eq!(poll(&mut gro, &[data(1000, 1000)], at(120), Polled::All), later);
+    let (up, due) = poll(&mut gro, &[], at(150), Polled::Nothing);
+    assert_eq!((shown(&up).as_str(), due), ("0..2000/1000", None));
+    poll(&mut gro, &[data(2000, 1000)], at(990), Polled::All);
+    let (up, _) = poll(&mut gro, &[data(3000, 1000)], at(1010), Polled::All);
     assert_eq!(shown(&up), "2000..4000/1000", "it has waited since the jiffy before");
     for (hz, waits) in [(1000, true), (250, false)] {
         let mut gro = Gro::new(&Host { hz, ..host() }, true);
-        let up = poll(&mut gro, &[data(0, 1000)], at(0), false);
-        assert_eq!(up.is_empty(), waits, "{hz}: there is more in the ring");
-        assert_eq!(gro.due(), None, "the next poll follows at once");
+        let (up, due) = poll(&mut gro, &[data(0, 1000)], at(0), Polled::Budget);
+        assert_eq!((up.is_empty(), due), (waits, None), "{hz}: there is more in the ring");
+        assert_eq!(gro.acts_on(1), waits, "a lone packet does not pass by what waits");
     }
+    let (up, _) = poll(&mut Gro::new(&waiting, true), &[data(0, 1000)], at(0), Polled::JustAll);
+    assert_eq!(up.len(), 1, "the next poll finds nothing");
 }
 
 /// Nothing is lost, doubled or overtaken within a flow.
@@ -157,9 +159,10 @@ fn keep_order(packets: &[(u16, u32, bool, u64)]) -> Result<(), TestCaseError> {
         let now = Time::us(now + 400 * i);
         let led = gro.take(&packet, Some(flow), now);
         up.extend(led.before.into_iter().chain(led.then));
-        up.extend(gro.end_poll(now, i % 3 > 0));
+        let end = [Polled::All, Polled::Budget, Polled::All, Polled::JustAll][i as usize % 4];
+        up.extend(gro.end_poll(now, end).0);
     }
-    up.extend(gro.flush());
+    up.extend(gro.end_poll(Time::ZERO, Polled::Nothing).0);
     let mut came = [0; 3];
     for Received { packet, gso_size } in up {
         let at = &mut came[usize::from(packet.flow)];

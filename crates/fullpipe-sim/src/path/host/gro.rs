@@ -2,7 +2,7 @@
 //! Unit of decision: the segment.
 //!
 //! Source: Linux 6.12 `dev_gro_receive`, `tcp_gro_receive`, `skb_gro_receive`, `napi_complete_done`,
-//! `napi_watchdog`. A segment joins the skb that waits for its flow if it follows it, is no longer than its first
+//! `__napi_poll`. A segment joins the skb that waits for its flow if it follows it, is no longer than its first
 //! segment, and bears the same timestamps, codepoint and ACK; a shorter one, PSH and FIN end the skb. Else what waits goes
 //! up, and the segment waits instead. After the poll all goes up, or, with `gro_flush_timeout`, when so much time
 //! has gone since the last poll, or a jiffy has begun.
@@ -72,6 +72,19 @@ pub struct Led {
     pub joined: Option<u64>,
 }
 
+/// What a poll has taken of the ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Polled {
+    /// There was nothing.
+    Nothing,
+    /// All that there was.
+    All,
+    /// As much as it may, which was all.
+    JustAll,
+    /// As much as it may; there is more.
+    Budget,
+}
+
 /// See the module's description.
 pub struct Gro {
     is_on: bool,
@@ -81,7 +94,6 @@ pub struct Gro {
     jiffies: Ticks,
     /// In the order in which they began to wait.
     held: Vec<Held>,
-    due: Option<Time>,
 }
 
 impl Gro {
@@ -93,18 +105,16 @@ impl Gro {
             hz: host.hz,
             jiffies: Ticks::jiffies(host.hz),
             held: Vec::new(),
-            due: None,
         }
     }
 
-    /// Whether a poll that takes so many packets is worth a look.
+    /// Whether a poll that takes so many packets is worth a look: a lone one may find what an earlier poll has left.
     pub fn acts_on(&self, packets: u32) -> bool {
-        self.is_on && (packets > 1 || self.waits())
+        self.is_on && (packets > 1 || self.waits() || !self.held.is_empty())
     }
 
-    /// Whether packets may wait for those of later polls.
-    pub fn waits(&self) -> bool {
-        self.is_on && self.timeout > Time::ZERO
+    fn waits(&self) -> bool {
+        self.timeout > Time::ZERO
     }
 
     /// A poll takes a packet at `now`, by the CPU; `flow` is that whose data comes from the socket that sent it, if any.
@@ -129,26 +139,21 @@ impl Gro {
         Led { before, then: None, joined: None }
     }
 
-    /// A poll ends at `now`, having emptied the ring or not: what goes up now.
-    pub fn end_poll(&mut self, now: Time, emptied: bool) -> Vec<Received> {
-        let keeps = if emptied { self.waits() } else { self.hz >= 1000 };
-        self.due = (emptied && self.waits() && !self.held.is_empty()).then(|| now + self.timeout);
+    /// A poll ends at `now`: what goes up now, and when the next one is due, whether an interrupt comes or not.
+    pub fn end_poll(&mut self, now: Time, end: Polled) -> (Vec<Received>, Option<Time>) {
+        let keeps = match end {
+            Polled::All => self.waits(),
+            Polled::Budget => self.hz >= 1000,
+            // With a budget that was just enough another poll follows, which finds nothing.
+            Polled::Nothing | Polled::JustAll => false,
+        };
         if !keeps {
-            return self.flush();
+            return (self.held.drain(..).map(|held| held.skb).collect(), None);
         }
+        let due = (end == Polled::All && !self.held.is_empty()).then(|| now + self.timeout);
         let jiffy = self.jiffies.at(now);
-        self.held.extract_if(.., |held| held.jiffy != jiffy).map(|held| held.skb).collect()
-    }
-
-    /// When [`Gro::flush`] is due.
-    pub fn due(&self) -> Option<Time> {
-        self.due.filter(|_| !self.held.is_empty())
-    }
-
-    /// All that waits goes up.
-    pub fn flush(&mut self) -> Vec<Received> {
-        self.due = None;
-        self.held.drain(..).map(|held| held.skb).collect()
+        let old = self.held.extract_if(.., |held| held.jiffy != jiffy);
+        (old.map(|held| held.skb).collect(), due)
     }
 
     /// Calls `each` for every packet that waits.

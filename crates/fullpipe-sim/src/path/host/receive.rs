@@ -5,6 +5,7 @@
 
 use super::backlog::Backlog;
 use super::rx_ring::RxRing;
+pub use super::rx_ring::WEIGHT;
 use crate::config::{Host, ReceivePath};
 use crate::drops::Drops;
 use crate::tally::Samples;

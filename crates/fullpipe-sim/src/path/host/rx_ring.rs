@@ -13,7 +13,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 /// Packets that a poll takes at most: the weight of NAPI drivers (Linux 2.6.20 e1000, myri10ge).
-const WEIGHT: u64 = 64;
+pub const WEIGHT: u32 = 64;
 
 /// See the module's description.
 pub(super) struct RxRing {
@@ -68,7 +68,7 @@ impl RxRing {
     /// A poll at `now`: at most [`WEIGHT`] packets go into `out`.
     pub(super) fn interrupt(&mut self, now: Time, out: &mut Vec<Train>) {
         self.admit(now);
-        let mut left = WEIGHT.min(self.held_packets);
+        let mut left = u64::from(WEIGHT).min(self.held_packets);
         self.held_packets -= left;
         if left > 0 {
             self.counters.left.add(now, 0, left as u32, 0u32);

@@ -152,7 +152,7 @@ impl Host {
         match self.timers.pop(now) {
             None => {}
             Some(Due::Qdisc) => self.wake_qdisc(now, shared),
-            Some(Due::Gro) => self.flush_gro(now, shared),
+            Some(Due::Gro) => self.on_gro_timer(now, shared),
             Some(Due::Flow(_, Timer::Compressed)) => self.fire_expired(now, shared),
             Some(Due::Flow(flow, timer @ (Timer::Delayed | Timer::Reader))) => {
                 self.on_receiving_timer(flow, timer, now, shared);

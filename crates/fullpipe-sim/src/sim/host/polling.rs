@@ -2,7 +2,8 @@
 
 use super::Host;
 use crate::config;
-use crate::path::host::gro::{Led, Received};
+use crate::path::host::gro::{Led, Polled, Received};
+use crate::path::host::receive::WEIGHT;
 use crate::sim::Shared;
 use crate::train::{Kind, Train};
 use crate::units::Time;
@@ -13,7 +14,8 @@ impl Host {
         let mut batch = core::mem::take(&mut self.batch);
         self.receive.take(now, &mut batch);
         shared.note_drops(&mut self.receive);
-        let by_gro = self.gro.acts_on(batch.iter().map(|train| train.count).sum());
+        let packets = batch.iter().map(|train| train.count).sum();
+        let by_gro = self.gro.acts_on(packets);
         let mut cpu = now;
         for train in batch.drain(..) {
             for i in 0..train.count {
@@ -30,7 +32,7 @@ impl Host {
             }
         }
         if by_gro {
-            cpu = self.end_poll(cpu, now, shared);
+            cpu = self.end_poll(packets, cpu, now, shared);
         }
         self.batch = batch;
         self.cpu.urgent(now, cpu);
@@ -56,25 +58,29 @@ impl Host {
         cpu
     }
 
-    fn end_poll(&mut self, cpu: Time, now: Time, shared: &mut Shared) -> Time {
-        let up = self.gro.end_poll(cpu, self.receive.is_empty());
-        let cpu = up.iter().fold(cpu, |cpu, skb| self.hand_up(skb, cpu, now, shared));
-        self.timers.set_gro(self.gro.due());
-        cpu
+    fn end_poll(&mut self, packets: u32, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        let end = match (packets, self.receive.is_empty()) {
+            (0, _) => Polled::Nothing,
+            (WEIGHT, true) => Polled::JustAll,
+            (_, true) => Polled::All,
+            (_, false) => Polled::Budget,
+        };
+        let (up, due) = self.gro.end_poll(cpu, end);
+        self.timers.set_gro(due);
+        up.iter().fold(cpu, |cpu, skb| self.hand_up(skb, cpu, now, shared))
     }
 
-    /// What waits in GRO has waited long enough.
-    pub(super) fn flush_gro(&mut self, now: Time, shared: &mut Shared) {
+    /// What is in GRO has waited long enough.
+    pub(super) fn on_gro_timer(&mut self, now: Time, shared: &mut Shared) {
         let begin = now.max(self.cpu.free);
-        let up = self.gro.flush();
+        let (up, _) = self.gro.end_poll(begin, Polled::Nothing);
         let cpu = up.iter().fold(begin, |cpu, skb| self.hand_up(skb, cpu, now, shared));
         self.cpu.urgent(begin, cpu);
-        self.timers.set_gro(None);
     }
 
     /// Packets from `now` up to `last` that find a free CPU each and take none of its time.
     pub(crate) fn take_one_by_one(&mut self, now: Time, last: Time) -> Option<Train> {
-        let costs_nothing = self.host.cpu == config::Cpu::default() && !self.gro.waits();
+        let costs_nothing = self.host.cpu == config::Cpu::default() && !self.gro.acts_on(1);
         if costs_nothing { self.receive.take_one_by_one(now, last) } else { None }
     }
 

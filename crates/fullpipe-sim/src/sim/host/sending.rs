@@ -72,6 +72,7 @@ pub(crate) struct SendingFlow {
     ca_state: u8,
     finished: bool,
     timeout_init_s: u32,
+    syn_linear_timeouts: u32,
 }
 
 /// A step of a write in progress.
@@ -341,7 +342,7 @@ impl Host {
         if state.syn_sent.is_some() {
             state.syn_repeats += 1;
         }
-        let wait = (state.timeout_init_s * self.host.hz) << state.syn_repeats.min(5);
+        let wait = state.syn_wait_s() * self.host.hz;
         state.syn_sent.get_or_insert(now);
         let again = self.timers.expiry(now, wait);
         self.timers.set(flow, Timer::Connect, Some(again));
@@ -352,6 +353,9 @@ impl Host {
     }
 }
 
+/// Longest wait for the answer to a SYN, s (TCP_RTO_MAX).
+const LONGEST_SYN_WAIT_S: u32 = 120;
+
 /// HZ/20 jiffies.
 fn twentieth_of_a_second(host: &config::Host) -> Time {
     let jiffies = u64::from(host.hz / 20).max(1);
@@ -359,6 +363,12 @@ fn twentieth_of_a_second(host: &config::Host) -> Time {
 }
 
 impl SendingFlow {
+    /// How long the answer to a SYN is waited for, s.
+    fn syn_wait_s(&self) -> u32 {
+        let doublings = self.syn_repeats.saturating_sub(self.syn_linear_timeouts);
+        (self.timeout_init_s << doublings.min(7)).min(LONGEST_SYN_WAIT_S)
+    }
+
     fn new(
         flow: &Flow,
         (host, profile): (&config::Host, &SharedProfile),
@@ -396,6 +406,7 @@ impl SendingFlow {
             ca_state: 0,
             finished: false,
             timeout_init_s: profile.timeout_init_s,
+            syn_linear_timeouts: profile.syn_linear_timeouts,
         })
     }
 

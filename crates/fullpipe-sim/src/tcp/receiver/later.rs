@@ -21,6 +21,7 @@ impl Receiver {
         let (segments, freed) = self.waiting.read(bytes);
         self.segments_read += segments;
         self.window.rmem_alloc -= freed;
+        self.fast.follow(self.window.rmem_alloc);
         let owed = self.rcv_nxt - self.window.rcv_wup;
         let drained = self.acks.asks_when_read() && self.window.rmem_alloc == 0;
         let many = self.acks.blocked || owed > u64::from(self.acks.rcv_mss);

@@ -16,6 +16,8 @@ pub struct Gro {
     pub until: Option<Time>,
     /// Packets that have joined another one.
     pub joined: u64,
+    /// Polls that left something in the ring, and here.
+    pub left_in_ring: u64,
 }
 
 impl Gro {
@@ -27,6 +29,7 @@ impl Gro {
             waits: Vec::new(),
             until: None,
             joined: 0,
+            left_in_ring: 0,
         }
     }
 
@@ -67,12 +70,15 @@ impl Gro {
         up
     }
 
-    /// The poll has ended, or its packets have been used up.
-    pub fn polled(&mut self, now: Time, ring_is_empty: bool) -> Vec<Packet> {
+    /// The poll of so many packets has ended, or its budget of 64 has been used up.
+    pub fn polled(&mut self, now: Time, took: usize, ring_is_empty: bool) -> Vec<Packet> {
         let patient = self.timeout > Time::ZERO;
-        if ring_is_empty && !patient || !ring_is_empty && self.hz < 1000 {
+        // After 64 packets there is another poll, which may find nothing.
+        let found_nothing = took == 0 || took == 64 && ring_is_empty;
+        if found_nothing || ring_is_empty && !patient || !ring_is_empty && self.hz < 1000 {
             return self.all();
         }
+        self.left_in_ring += u64::from(!ring_is_empty && !self.waits.is_empty());
         let jiffy = self.jiffy(now);
         self.until = (ring_is_empty && !self.waits.is_empty()).then(|| now + self.timeout);
         let (up, waits) = std::mem::take(&mut self.waits).into_iter().partition(|w| w.1 != jiffy);
@@ -84,8 +90,7 @@ impl Gro {
         up.into_iter().map(|(packet, _)| packet).collect()
     }
 
-    /// Nothing waits any more.
-    pub fn all(&mut self) -> Vec<Packet> {
+    fn all(&mut self) -> Vec<Packet> {
         self.until = None;
         self.waits.drain(..).map(|(packet, _)| packet).collect()
     }

@@ -89,6 +89,8 @@ pub struct Host {
     /// What finished flows left, and the first timeout of a connection in seconds.
     pub metrics: Metrics,
     pub timeout_init: u64,
+    /// After how many SYNs it doubles.
+    pub linear_timeouts: usize,
     /// Highest content of all send buffers since the last sample, bytes.
     pub written_peak: u64,
     /// Highest number of segments in all receive buffers since the last sample.
@@ -135,6 +137,7 @@ impl Host {
             runnable: VecDeque::new(),
             metrics: Metrics::default(),
             timeout_init: profile.timeout_init_s.into(),
+            linear_timeouts: profile.syn_linear_timeouts as usize,
             written_peak: 0,
             queued_peak: 0,
             locked_timers: 0,
@@ -158,7 +161,9 @@ impl Host {
     /// Takes all packets that wait, one after the other.
     pub fn softirq(&mut self, now: Time, cx: &mut Context) {
         let mut cpu = now;
-        for packet in self.receive.take(now) {
+        let packets = self.receive.take(now);
+        let took = packets.len();
+        for packet in packets {
             cpu += match packet.body {
                 Body::Ack(_) | Body::SynAck { .. } => self.host.cpu.ack,
                 Body::Data(_) | Body::Syn { .. } => self.host.cpu.receive,
@@ -167,7 +172,8 @@ impl Host {
                 cpu = self.up(up, (now, cpu), cx);
             }
         }
-        for up in self.gro.polled(cpu, self.receive.is_polled()) {
+        let up = self.gro.polled(cpu, took, self.receive.is_polled());
+        for up in up {
             cpu = self.up(up, (now, cpu), cx);
         }
         self.timers.set(self.gro_timer, self.gro.until, None);
@@ -189,7 +195,7 @@ impl Host {
     fn gro_has_waited(&mut self, now: Time, cx: &mut Context) {
         let free = now.max(self.cpu.free);
         let mut cpu = free;
-        for up in self.gro.all() {
+        for up in self.gro.polled(free, 0, true) {
             self.waited_in_gro += 1;
             cpu = self.up(up, (now, cpu), cx);
         }

@@ -81,8 +81,9 @@ pub struct Done {
     pub fired_together: u64,
     /// How often byte queue limits stopped a ring, and became smaller.
     pub limited: [u64; 2],
-    /// Packets that GRO has joined to others, and skbs that waited in it beyond their poll.
-    pub by_gro: [u64; 2],
+    /// Packets that GRO has joined to others, skbs that waited in it until its timer came, and polls that left something in it
+    /// and in the ring.
+    pub by_gro: [u64; 3],
 }
 
 /// Runs `config` to its end.
@@ -113,7 +114,7 @@ pub fn run(config: &Config, sink: &mut dyn Sink) -> Done {
         pauses: sum(|h| h.pauses),
         paced: sum(|h| h.paced),
         fired_together: sum(|h| h.fired_together),
-        by_gro: [sum(|h| h.gro.joined), sum(|h| h.waited_in_gro)],
+        by_gro: [sum(|h| h.gro.joined), sum(|h| h.waited_in_gro), sum(|h| h.gro.left_in_ring)],
         limited: [0, 1].map(|what| hosts.into_iter().map(|h| h.transmit.limited()[what]).sum()),
     }
 }

@@ -321,11 +321,13 @@ impl Host {
             }
             TCP => cpu = self.tcp_timer(flow, (now, cpu), cx),
             CONNECT => {
-                let doublings = self.sends[flow].syns.len().min(5);
+                let before = self.sends[flow].syns.len();
                 // Only the first SYN asks for ECN (RFC 3168, section 6.1.1.1).
-                let asks = doublings == 0 && self.host.sysctl.tcp_ecn == Some(1);
+                let asks = before == 0 && self.host.sysctl.tcp_ecn == Some(1);
                 self.sends[flow].syns.push(now);
-                let jiffies = (self.timeout_init << doublings) * u64::from(self.host.hz);
+                let doublings = before.saturating_sub(self.linear_timeouts).min(10);
+                let seconds = (self.timeout_init << doublings).min(120);
+                let jiffies = seconds * u64::from(self.host.hz);
                 let again = in_wheel(self.wheel, self.host.hz.into(), now, jiffies);
                 self.timers.set(timer(flow, CONNECT), Some(again), Some(self.wheel));
                 let options = cx.opening - cx.headers;

@@ -50,7 +50,12 @@ fn row(spread: &Spread, narrow: bool) -> Vec<String> {
     let band = |side: usize| {
         [spread.low, spread.median, spread.high].map(|pair| value(pair[side])).join(" – ")
     };
-    let met = if spread.met { "alike" } else { "OVER" }.to_string();
+    let met = match spread.met {
+        _ if spread.allowed >= 1.0 => "too few",
+        true => "alike",
+        false => "OVER",
+    };
+    let met = met.to_string();
     let what = spread.quantity.says().to_string();
     let mut cells = vec![what, band(0), band(1), format!("{:.2}", spread.apart), met];
     if !narrow {

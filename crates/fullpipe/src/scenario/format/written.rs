@@ -21,7 +21,7 @@ use fullpipe_sim::units::Framing;
 const LONGEST: u64 = 10 * 365 * 24 * 3600 * 1_000_000_000;
 /// The kernel keeps buffer sizes in an `int`.
 const KERNEL_INT: u64 = i32::MAX as u64;
-/// Longest work on one packet or byte: a second.
+/// Longest work on one packet or byte, and longest pause of a card: a second.
 const WORK: u64 = 1_000_000_000;
 
 pub(in crate::scenario) type AnyTime = Quantity<InTime, 0, LONGEST>;
@@ -30,6 +30,7 @@ type SampleTime = Quantity<InTime, 1_000, LONGEST>;
 pub(in crate::scenario) type AnyRate = Quantity<InRate, 1, 1_000_000_000_000_000>;
 type Buffer = Quantity<InSize, 1, KERNEL_INT>;
 type PerPacket = Quantity<InTimePerPacket, 0, WORK>;
+type Moderation = Quantity<InTime, 0, WORK>;
 type Ring = Quantity<InDescriptors, 1, 1_000_000_000>;
 
 group! {
@@ -152,11 +153,11 @@ group! {
         /// Line rate of the card, counted as on an Ethernet wire.
         nic_rate: AnyRate, Absent("ten times the fastest link of the path, so that the card is not the limit unless it is asked to be; 10Gbit where the path has no link");
         /// Receive interrupt moderation: least time between two interrupts.
-        coalesce: AnyTime, Is("0s");
+        coalesce: Moderation, Is("0s");
         /// Generic receive offload: segments of a flow that one poll of the card takes come to TCP as one, which has one ACK. Acts from Linux 2.6.29 on, where `coalesce`, a busy CPU or `gro_flush_timeout` let a poll find several.
         gro: bool, Is("true");
         /// How long GRO keeps segments for those that follow, counted from the last poll (/sys/class/net/*/gro_flush_timeout); 0: each poll hands on what it took. From Linux 3.19 on.
-        gro_flush_timeout: AnyTime, Is("0s");
+        gro_flush_timeout: Moderation, Is("0s");
         /// Receive path of the driver: polled, or by interrupt into the backlog.
         receive_path: ReceivePath, Is("napi");
         /// What the CPU spends.

@@ -78,10 +78,9 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn of(seed: u64) -> Drawn {
-        let (_, count, twins) = RANDOM;
+    fn of(seed: u64, hosts: &Hosts, twins: u32) -> Drawn {
         let cases: Vec<Case> =
-            (0..count).map(|number| random::case(seed, number, &Hosts::default())).collect();
+            (0..RANDOM.1).map(|number| random::case(seed, number, hosts)).collect();
         let all = Mutex::new(Drawn::default());
         record::parallel(&cases, |case: &Case| {
             let (units, found) = with_twins(case, twins);
@@ -142,7 +141,7 @@ fn random_scenarios_on_both_engines() {
     let version = &kernel.source_version;
     let mut text = String::new();
     for seed in seeds {
-        let Drawn { units, twins } = Drawn::of(seed);
+        let Drawn { units, twins } = Drawn::of(seed, &Hosts::default(), each);
         let by_chance = twins.chances.iter().filter(|chance| chance.by_chance).count();
         let _ = write!(
             text,
@@ -156,6 +155,22 @@ fn random_scenarios_on_both_engines() {
         );
     }
     marked::rewritten(PAGE, "random", text.trim_end_matches('\n').to_string().as_str());
+}
+
+#[test]
+#[ignore = "runs random scenarios on other kernels; make parity-record"]
+fn random_scenarios_on_other_kernels() {
+    let (seeds, count, _) = RANDOM;
+    let mut text = String::new();
+    for (option, kernel, hz) in [("--hz 250", "6.12", 250), ("--kernel 6.1", "6.1", 1000)] {
+        let hosts = Hosts { kernel: kernel.into(), hz };
+        let Some(kernel) = runs::kernel(&random::case(seeds[0], 0, &hosts)) else { return };
+        let (version, seed) = (&kernel.source_version, seeds[0]);
+        let command = format!("fullpipe parity --random {count} --seed {seed} {option}");
+        let units = Drawn::of(seed, &hosts, 0).units;
+        let _ = writeln!(text, "`{command}`, against Linux {version}:\n\n{}", figures(&units));
+    }
+    marked::rewritten(PAGE, "others", text.trim_end_matches('\n'));
 }
 
 #[test]

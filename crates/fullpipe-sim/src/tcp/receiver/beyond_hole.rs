@@ -1,0 +1,108 @@
+//! Segments beyond a hole.
+//!
+//! Source: Linux 2.6.20 `tcp_data_queue`, `tcp_send_dupack`; 6.12 `tcp_data_queue_ofo`, `tcp_sack_compress_send_ack`.
+
+use super::{Receiver, Taken};
+use crate::tcp::profile::Profile;
+use crate::tcp::{Ack, Segment};
+
+/// What became of a segment beyond a hole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    /// It was there already.
+    Known,
+    /// It joined the one before it in memory.
+    Joined,
+    /// It has memory of its own.
+    Apart,
+}
+
+impl Receiver {
+    pub(super) fn take_out_of_order(&mut self, segment: &Segment) -> Taken {
+        let Segment { seq, len, .. } = *segment;
+        let end = segment.end();
+        self.acks.schedule();
+        if self.profile.measures_beyond_hole {
+            self.measure(segment);
+        }
+        if let Some((from, to)) = self.out_of_order.overlap(seq, end) {
+            self.tell_duplicate(from, to);
+        }
+        let (kept, memory) = self.keep(segment);
+        if !self.profile.compresses_sacks {
+            self.window.rmem_alloc += memory;
+            self.out_of_order.tell(seq, end);
+            return Taken::Ack(self.make_ack());
+        }
+        if kept == Kept::Joined {
+            self.window.rmem_alloc += memory;
+            self.open_beyond_hole(len, true);
+        }
+        // tcp_sack_compress_send_ack: before a block is lost. No other ACK is owed then.
+        let crowded = self.compressed.holds() && self.out_of_order.crowds(seq, end);
+        let ack = crowded.then(|| {
+            self.out_of_order.lengthen(seq, end);
+            self.make_ack()
+        });
+        self.out_of_order.tell(seq, end);
+        if kept == Kept::Apart {
+            self.open_beyond_hole(len, false);
+            self.window.rmem_alloc += memory;
+        }
+        self.tune_beyond_hole();
+        ack.map_or(Taken::Asks(false), Taken::Ack)
+    }
+
+    fn open_beyond_hole(&mut self, len: u32, joined: bool) {
+        if self.sack_room > 0 && self.window.grow_by(len, joined) {
+            self.acks.quick |= 1;
+        }
+    }
+
+    /// Puts a segment beyond a hole into the queue: what became of it, and the memory that it takes more.
+    fn keep(&mut self, segment: &Segment) -> (Kept, u64) {
+        let held = self.out_of_order.memory();
+        let new =
+            segment.split().filter(|packet| self.out_of_order.insert(packet, self.mss)).count();
+        let kept = match new {
+            0 => Kept::Known,
+            _ if self.out_of_order.join(segment) => Kept::Joined,
+            _ => Kept::Apart,
+        };
+        self.duplicates += u64::from(segment.packets()) - new as u64;
+        (kept, self.out_of_order.memory() - held)
+    }
+
+    /// Takes `count` segments of `len` bytes from `seq` on that follow what came last, beyond a hole, if
+    /// each of them does the same. The first one's ACK; each further one tells of `len` bytes more in its
+    /// first SACK block, if there is any, and of nothing else: memory falls and what was offered is kept,
+    /// so that the window stays. None where they differ; then nothing is done.
+    pub fn on_row_beyond_hole(&mut self, seq: u64, len: u32, count: u32) -> Option<Ack> {
+        let memory = u64::from(len) + self.profile.rx_overhead;
+        let last = u64::from(count.checked_sub(1)?);
+        let end = seq + (last + 1) * u64::from(len);
+        let fits = end <= self.rcv_nxt + self.window.remaining(self.rcv_nxt)
+            && self.window.rmem_alloc + last * memory <= self.window.rcvbuf;
+        let Profile { compresses_sacks, joins_received, measures_beyond_hole, .. } = *self.profile;
+        let each = !compresses_sacks && !joins_received && !measures_beyond_hole;
+        if len != self.mss || !each || !fits || !self.out_of_order.grows_at(seq) {
+            return None;
+        }
+        let first = self.grow_beyond_hole(1, memory);
+        if count > 1 {
+            for _ in 2..count {
+                self.acks.enter_quick_mode(self.window.rcv_wnd);
+                self.acks.on_ack_sent();
+            }
+            self.grow_beyond_hole(count - 1, memory);
+        }
+        Some(first)
+    }
+
+    fn grow_beyond_hole(&mut self, count: u32, memory: u64) -> Ack {
+        self.acks.enter_quick_mode(self.window.rcv_wnd);
+        self.out_of_order.grow(count, self.mss);
+        self.window.rmem_alloc += u64::from(count) * memory;
+        self.make_ack()
+    }
+}

@@ -1,0 +1,80 @@
+//! The fast path of data that is next, on which nobody looks whether the buffer is full.
+//!
+//! Source: Linux 6.12 `tcp_rcv_established` (pred_flags, sk_forward_alloc), `tcp_fast_path_check`, `tcp_data_queue_ofo`,
+//! `tcp_select_window`, `__sk_mem_schedule`, `sk_mem_uncharge`; 6.1 has the same. Earlier kernels keep more in advance, which
+//! was not read: there every segment is looked at. What the socket's own data takes in advance does not count here.
+
+use super::Receiver;
+use crate::tcp::Segment;
+use crate::tcp::joining::heads;
+use crate::tcp::profile::{Profile, ReceiveShortage};
+
+/// Memory is taken in advance by pages of so many bytes.
+const PAGE: u64 = 4096;
+
+/// See the module's description.
+#[derive(Clone, Debug)]
+pub(super) struct FastPath {
+    /// Whether the kernel's is modelled.
+    is_known: bool,
+    /// Whether a segment that is next may take it (pred_flags).
+    is_on: bool,
+    /// Memory taken in advance, bytes (sk_forward_alloc).
+    forward_alloc: u64,
+    /// Memory of received data that was taken from it.
+    charged: u64,
+}
+
+impl FastPath {
+    pub(super) fn new(profile: &Profile) -> FastPath {
+        let is_known = profile.receive_shortage != ReceiveShortage::Discard;
+        FastPath { is_known, is_on: true, forward_alloc: 0, charged: 0 }
+    }
+
+    /// Until [`Receiver::check_fast_path`] finds all well again.
+    pub(super) fn leave(&mut self) {
+        self.is_on = false;
+    }
+
+    /// An skb of this size needs memory, which is taken by the page.
+    pub(super) fn schedule(&mut self, truesize: u64) {
+        let short = truesize.saturating_sub(self.forward_alloc);
+        self.forward_alloc += short.next_multiple_of(PAGE);
+    }
+
+    /// Received data takes so much memory now. What becomes free goes back by the page.
+    pub(super) fn follow(&mut self, rmem_alloc: u64) {
+        let charged = core::mem::replace(&mut self.charged, rmem_alloc);
+        if rmem_alloc < charged {
+            self.forward_alloc = (self.forward_alloc + charged - rmem_alloc) % PAGE;
+        } else {
+            self.forward_alloc = self.forward_alloc.saturating_sub(rmem_alloc - charged);
+        }
+    }
+}
+
+impl Receiver {
+    /// Memory of an skb as it comes.
+    pub(super) fn truesize(&self, segment: &Segment) -> u64 {
+        u64::from(segment.len) + heads(segment.packets()) * self.profile.rx_overhead
+    }
+
+    /// Whether a segment takes the fast path.
+    pub(super) fn is_fast(&self, segment: &Segment) -> bool {
+        let FastPath { is_known, is_on, forward_alloc, .. } = self.fast;
+        is_known
+            && is_on
+            && segment.seq == self.rcv_nxt
+            && !(segment.fin || segment.cwr)
+            && segment.tsval >= self.ts_recent
+            && self.truesize(segment) <= forward_alloc
+    }
+
+    /// After data in order that did not take it.
+    pub(super) fn check_fast_path(&mut self) {
+        let window = &self.window;
+        if self.out_of_order.is_empty() && window.rcv_wnd > 0 && window.rmem_alloc < window.rcvbuf {
+            self.fast.is_on = true;
+        }
+    }
+}
