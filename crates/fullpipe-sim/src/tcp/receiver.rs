@@ -234,7 +234,12 @@ impl Receiver {
         if end <= self.rcv_nxt {
             self.duplicates += packets;
             self.tell_duplicate(seq, end);
-            return Taken::Ack(self.ack_in_quick_mode());
+            // What lies before all that was acknowledged asks for no ACK of its own (tcp_send_dupack).
+            if end >= self.window.rcv_wup {
+                self.acks.schedule();
+            }
+            self.acks.enter_quick_mode(self.window.rcv_wnd);
+            return Taken::Ack(self.make_ack());
         }
         let next = seq <= self.rcv_nxt;
         if next && segment.gso_size > 0 && self.out_of_order.overlap(seq, end).is_some() {
@@ -268,6 +273,7 @@ impl Receiver {
         if len > 0 {
             self.follow_data(now, segment);
         }
+        self.fast.follow(self.window.rmem_alloc);
         self.take_behind_hole(segment.fin);
         if !fast {
             self.check_fast_path();

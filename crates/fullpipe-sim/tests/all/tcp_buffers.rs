@@ -488,3 +488,18 @@ fn quick_by_data() {
     };
     assert_eq!((left(true), left(false)), ((3, 2), (2, 1)));
 }
+
+/// What came before all that was acknowledged is answered and asks for nothing, so where only ACKs count that data asked for all of
+/// the next sixteen segments are acknowledged at once; of what came since the last ACK, but for the last byte, fifteen.
+#[test]
+fn what_was_acknowledged_asks_for_nothing() {
+    let quick = |by_data, again| {
+        let mut tcp = receiver(&linux(|p| p.quick_by_data = by_data), 200_000, 0);
+        let at = |n| Segment { seq: n * MSS, len: SEGMENT, ..Segment::default() };
+        let acks = [0, 1, again].map(|n| tcp.on_segment(Time::ms(1), at(n)).is_some());
+        assert_eq!(acks, [true; 3]);
+        tcp.acks.quick
+    };
+    assert_eq!([quick(true, 0), quick(true, 1)], [16, 15]);
+    assert_eq!([quick(false, 0), quick(false, 1)], [15, 15]);
+}
