@@ -64,16 +64,21 @@ impl Ticks {
     ///
     /// Source: Linux 6.12 kernel/time/timer.c `calc_wheel_index`, `calc_index`.
     pub fn expiry(&self, wheel: TimerWheel, now: Time, wait: u32) -> Time {
-        let due = self.at(now) + u64::from(wait);
         if wheel == TimerWheel::Cascading {
-            return self.begin(due);
+            return self.after(now, wait.into());
         }
+        let due = self.at(now) + u64::from(wait);
         let mut shift = 0;
         while u64::from(wait) >= (WHEEL_SLOTS - 1) << shift {
             shift += WHEEL_SHIFT;
         }
         let slot = ((self.first + due) >> shift) + 1;
         self.begin((slot << shift) - self.first)
+    }
+
+    /// When the tick begins that is so many after that at `now`.
+    pub fn after(&self, now: Time, ticks: u64) -> Time {
+        self.begin(self.at(now) + ticks)
     }
 
     /// When a tick begins.

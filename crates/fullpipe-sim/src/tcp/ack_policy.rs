@@ -219,11 +219,11 @@ impl AckPolicy {
     /// for the timer is due soon or found the socket locked.
     pub fn delay(&mut self, now: Time) -> bool {
         let patience = self.patience();
-        let soon = |due| due <= self.tick_after(now, patience / 4);
+        let soon = |due| due <= self.ticks.after(now, u64::from(patience / 4));
         if self.timer.is_some_and(|due| self.blocked || soon(due)) {
             return true;
         }
-        let due = self.tick_after(now, patience);
+        let due = self.ticks.after(now, patience.into());
         self.fires = Some(match self.timer.filter(|&running| running < due) {
             Some(running) => self.fires_at(now, running),
             None => {
@@ -232,10 +232,6 @@ impl AckPolicy {
             }
         });
         false
-    }
-
-    fn tick_after(&self, now: Time, ticks: u32) -> Time {
-        self.ticks.begin(self.ticks.at(now) + u64::from(ticks))
     }
 
     /// When the kernel's timer fires that is started for `due`.
@@ -280,7 +276,7 @@ impl AckPolicy {
     pub fn on_timer_while_locked(&mut self, now: Time, rule: LockedTimers) {
         self.blocked = true;
         self.fires = match rule {
-            LockedTimers::PutOff => Some(self.tick_after(now, self.ato_min())),
+            LockedTimers::PutOff => Some(self.ticks.after(now, self.ato_min().into())),
             LockedTimers::Released => None,
         };
     }

@@ -9,10 +9,10 @@ const MAX_FRAGS: u32 = 17;
 /// Bytes of one piece, in which a sender's data stand one after the other (sk_page_frag).
 const PIECE: u64 = 32_768;
 
-/// Heads that an skb of so many packets keeps: GRO hangs what its first has no room for on as skbs of their own
-/// (6.12 `skb_gro_receive`).
-pub(super) fn heads(packets: u32) -> u64 {
-    packets.div_ceil(MAX_FRAGS).into()
+/// Memory of an skb with so many data bytes that came as so many packets, with heads of `overhead` bytes: GRO hangs what its
+/// first has no room for on as skbs of their own (6.12 `skb_gro_receive`).
+pub(super) fn truesize(bytes: u64, packets: u32, overhead: u64) -> u64 {
+    bytes + u64::from(packets.div_ceil(MAX_FRAGS)) * overhead
 }
 
 /// An skb that others may have joined.

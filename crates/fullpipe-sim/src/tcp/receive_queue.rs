@@ -2,7 +2,7 @@
 //!
 //! Source: Linux 2.6.20 `tcp_recvmsg` (an skb's memory is free when all of it is read), 6.12 `tcp_queue_rcv`.
 
-use super::joining::{Joined, heads};
+use super::joining::{Joined, truesize};
 use alloc::collections::{BTreeMap, VecDeque};
 
 /// Skbs in a row that are equal.
@@ -82,7 +82,7 @@ impl ReceiveQueue {
             return bytes;
         }
         self.tail = self.joins.then_some(joined);
-        let memory = bytes + heads(packets) * self.overhead;
+        let memory = truesize(bytes, packets, self.overhead);
         self.enqueue(Skb { len, segments: packets, bytes, memory }, 1);
         memory
     }

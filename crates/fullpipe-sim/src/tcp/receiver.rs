@@ -234,12 +234,9 @@ impl Receiver {
         if end <= self.rcv_nxt {
             self.duplicates += packets;
             self.tell_duplicate(seq, end);
-            // What lies before all that was acknowledged asks for no ACK of its own (tcp_send_dupack).
-            if end >= self.window.rcv_wup {
-                self.acks.schedule();
-            }
-            self.acks.enter_quick_mode(self.window.rcv_wnd);
-            return Taken::Ack(self.make_ack());
+            // What lies before all that was acknowledged asks for no ACK of its own.
+            let asks = end >= self.window.rcv_wup;
+            return Taken::Ack(if asks { self.ack_in_quick_mode() } else { self.send_dupack() });
         }
         let next = seq <= self.rcv_nxt;
         if next && segment.gso_size > 0 && self.out_of_order.overlap(seq, end).is_some() {
@@ -459,6 +456,11 @@ impl Receiver {
     /// acknowledged at once as well (tcp_enter_quickack_mode).
     fn ack_in_quick_mode(&mut self) -> Ack {
         self.acks.schedule();
+        self.send_dupack()
+    }
+
+    /// The same, but nothing asks for it.
+    fn send_dupack(&mut self) -> Ack {
         self.acks.enter_quick_mode(self.window.rcv_wnd);
         self.make_ack()
     }

@@ -4,7 +4,7 @@
 //! `tcp_grow_window`, `__tcp_select_window`, `tcp_select_window`.
 
 use super::Segment;
-use super::joining::heads;
+use super::joining::truesize;
 use super::profile::{InitialWindow, SharedProfile, WindowShare};
 use crate::config::Sysctl;
 
@@ -209,7 +209,7 @@ impl ReceiveWindow {
             return;
         }
         let len = u64::from(segment.len);
-        let truesize = len + heads(segment.packets()) * self.profile.rx_overhead;
+        let truesize = truesize(len, segment.packets(), self.profile.rx_overhead);
         let ratio = ((len << 8) / truesize).clamp(1, 255) as u8;
         if self.share != Share::Ratio(ratio) {
             self.share = Share::Ratio(ratio);

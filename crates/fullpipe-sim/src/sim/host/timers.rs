@@ -96,6 +96,11 @@ impl HostTimers {
         self.jiffies.expiry(self.wheel, now, jiffies)
     }
 
+    /// When the jiffy begins that is so many after that at `now`.
+    pub(super) fn after(&self, now: Time, jiffies: u64) -> Time {
+        self.jiffies.after(now, jiffies)
+    }
+
     /// As [`HostTimers::set`] for a flow's held ACKs.
     #[inline]
     pub(super) fn set_compressed(&mut self, flow: usize, latest: Option<Time>) {

@@ -6,7 +6,7 @@
 
 use super::Receiver;
 use crate::tcp::Segment;
-use crate::tcp::joining::heads;
+use crate::tcp::joining::truesize;
 use crate::tcp::profile::{Profile, ReceiveShortage};
 
 /// Memory is taken in advance by pages of so many bytes.
@@ -56,7 +56,7 @@ impl FastPath {
 impl Receiver {
     /// Memory of an skb as it comes.
     pub(super) fn truesize(&self, segment: &Segment) -> u64 {
-        u64::from(segment.len) + heads(segment.packets()) * self.profile.rx_overhead
+        truesize(segment.len.into(), segment.packets(), self.profile.rx_overhead)
     }
 
     /// Whether a segment takes the fast path.

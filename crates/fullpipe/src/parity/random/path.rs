@@ -28,10 +28,15 @@ fn link(name: &str, rate: f64, queue: &str) -> String {
     )
 }
 
+/// Bytes of a queue: 0.1 to `most` bandwidth-delay products, at least three packets.
+fn room(rng: &mut Rng, frame: &Frame, most: f64) -> f64 {
+    (frame.bdp() * between(rng, 0.1, most)).max(f64::from(frame.mtu) * 3.0).round()
+}
+
 /// 0.1 to 4 bandwidth-delay products, at least three packets; uncommonly a discipline with its own limit, which marks
 /// packets where hosts have ECN and no list does.
 fn queue(rng: &mut Rng, frame: &Frame) -> String {
-    let limit = (frame.bdp() * between(rng, 0.1, 4.0)).max(f64::from(frame.mtu) * 3.0).round();
+    let limit = room(rng, frame, 4.0);
     let discipline = pick(rng, &["codel", "fq_codel", "fq"]);
     match (frame.marks, rarely(rng)) {
         (Marks::Queue, _) => {
@@ -57,7 +62,7 @@ fn reordering(rng: &mut Rng) -> String {
 /// A link for ACKs: uncommonly a narrow one, and one of 0.1 to 1 of the rate where data go back too.
 fn way_back(rng: &mut Rng, frame: &Frame) -> String {
     let data = frame.rate * between(rng, 0.1, 1.0);
-    let room = (frame.bdp() * between(rng, 0.1, 2.0)).max(f64::from(frame.mtu) * 3.0).round();
+    let room = room(rng, frame, 2.0);
     if frame.two_way {
         return link("back-link", whole(data), &format!("limit = \"{room}B\""));
     }

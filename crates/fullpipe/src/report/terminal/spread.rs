@@ -55,9 +55,8 @@ fn row(spread: &Spread, narrow: bool) -> Vec<String> {
         true => "alike",
         false => "OVER",
     };
-    let met = met.to_string();
     let what = spread.quantity.says().to_string();
-    let mut cells = vec![what, band(0), band(1), format!("{:.2}", spread.apart), met];
+    let mut cells = vec![what, band(0), band(1), format!("{:.2}", spread.apart), met.to_string()];
     if !narrow {
         cells.insert(0, name(spread));
     }

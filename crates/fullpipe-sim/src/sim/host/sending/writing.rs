@@ -6,7 +6,6 @@ use crate::sim::host::timers::Timer;
 use crate::sim::host::{Host, Process, Step};
 use crate::sim::{Shared, copy_time};
 use crate::tcp::sender::Writer;
-use crate::ticks::Ticks;
 use crate::units::Time;
 
 impl Host {
@@ -140,8 +139,7 @@ impl Host {
         let cpu = self.with_port(flow, cpu, shared, now, |f, port| f.tcp.push_before_sleep(port));
         let state = &mut self.sends[flow];
         if let Some(jiffies) = state.tcp.rest(self.host.hz, &mut state.rests) {
-            let ticks = Ticks::jiffies(self.host.hz);
-            let until = ticks.begin(ticks.at(now) + jiffies);
+            let until = self.timers.after(now, jiffies);
             self.timers.set(flow, Timer::Write, Some(until));
         }
         self.release(flow, cpu, now, shared)
