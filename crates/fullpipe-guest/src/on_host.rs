@@ -16,8 +16,8 @@ use crate::uring::Step;
 use crate::{layout, sys};
 
 fn plan() -> Plan {
-    let rate =
-        |overhead| Qdisc::Tbf { rate: 1_000_000_000, burst: 20_000, limit: 1 << 20, overhead };
+    let (rate, burst, limit) = (1_000_000_000, 20_000, 1 << 20);
+    let rate = |overhead| Qdisc::Tbf { rate, burst, ahead_ns: 0, limit, overhead };
     let host = |qdiscs| Host {
         gso_max_segs: Some(1),
         gro_flush_timeout_ns: 0,

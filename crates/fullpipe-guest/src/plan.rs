@@ -157,8 +157,10 @@ pub enum Qdisc {
     Tbf {
         /// Bits per second.
         rate: u64,
-        /// Bytes that may go at once.
+        /// Bytes that may go at once, at least the largest packet's.
         burst: u32,
+        /// For how long the rate may be exceeded beside that, ns.
+        ahead_ns: u64,
         /// Bytes of its own queue.
         limit: u32,
         /// Bytes that are counted beyond the 14 of the header (`tc stab overhead`); may be negative.

@@ -21,7 +21,13 @@ fn qdiscs() -> Vec<Qdisc> {
         })
     };
     vec![
-        Qdisc::Tbf { rate: 100_000_000_000, burst: 9014, limit: 50_000_000, overhead: -14 },
+        Qdisc::Tbf {
+            rate: 100_000_000_000,
+            burst: 9014,
+            ahead_ns: 20,
+            limit: 50_000_000,
+            overhead: -14,
+        },
         Qdisc::Htb { rate: 100_000_000_000, overhead: -14 },
         Qdisc::Ets,
         Qdisc::Pfifo { limit: 1000 },

@@ -39,6 +39,10 @@ impl Time {
     pub const fn as_us(self) -> u64 {
         self.0 / 1_000
     }
+    /// Microseconds from `earlier` to this by a clock that shows whole ones (Linux `tcp_stamp_us_delta`).
+    pub const fn us_since(self, earlier: Time) -> u64 {
+        self.as_us().saturating_sub(earlier.as_us())
+    }
     /// Seconds as a float, for display and analysis only.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
@@ -94,7 +98,13 @@ impl Rate {
     pub const fn mbit(n: u64) -> Rate {
         Rate(n * 1_000_000)
     }
-    /// Time to serialise `bytes`, rounded up to a nanosecond, so that a rate is never exceeded.
+    /// How long a link is busy with `bytes`, in whole nanoseconds as Linux counts them: rounded down (6.12 `psched_l2t_ns`,
+    /// `packet_time_ns` of sch_netem). At 100 Gb/s and 1538 bytes that is 0.03 % less than the rate asks for.
+    pub fn wire_time(self, bytes: u64) -> Time {
+        let bits = u128::from(bytes) * 8 * 1_000_000_000;
+        Time((bits / u128::from(self.0)) as u64)
+    }
+    /// Time after which `bytes` are due at this rate, rounded up to a nanosecond, so that it is never exceeded.
     pub fn time_for(self, bytes: u64) -> Time {
         let bits = u128::from(bytes) * 8 * 1_000_000_000;
         Time(bits.div_ceil(u128::from(self.0)) as u64)

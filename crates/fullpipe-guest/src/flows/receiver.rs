@@ -45,17 +45,19 @@ fn read_at_once(flow: &Flow, socket: &OwnedFd) -> io::Result<u64> {
     Ok(read)
 }
 
-/// The same by reads of what there is, each after the time that the one before it takes at the reader's rate.
+/// The same by reads of what there is, each after the time that the one before it takes at the reader's rate, but for the
+/// last one.
 fn read_at_rate(flow: &Flow, reader: Reader, socket: &OwnedFd) -> io::Result<u64> {
-    let mut read = 0;
+    let (mut read, mut due) = (0, 0);
     while flow.bytes.is_none_or(|bytes| read < bytes) {
+        sys::sleep_until(due);
         let came = match sys::discard_some(socket, reader.read as usize)? {
             0 => break,
             came => came as u64,
         };
         read += came;
         let pace = (u128::from(came) * 8_000_000_000).div_ceil(u128::from(reader.rate.max(1)));
-        sys::sleep_until(sys::now().saturating_add(u64::try_from(pace).unwrap_or(u64::MAX)));
+        due = sys::now().saturating_add(u64::try_from(pace).unwrap_or(u64::MAX));
     }
     Ok(read)
 }

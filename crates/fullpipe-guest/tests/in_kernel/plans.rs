@@ -34,7 +34,7 @@ fn watch(namespace: u16, device: u32) -> Watch {
 
 /// A flow without end over a bottleneck of `rate` bits per second and `queue` bytes; 20 ms, MTU 1500, 4 s.
 pub fn plan(rate: u64, queue: u32) -> Plan {
-    let bottleneck = Qdisc::Tbf { rate, burst: 15_000, limit: queue, overhead: 0 };
+    let bottleneck = Qdisc::Tbf { rate, burst: 15_000, ahead_ns: 0, limit: queue, overhead: 0 };
     Plan {
         end_ns: 4 * SECOND,
         sample_ns: 100 * MS,

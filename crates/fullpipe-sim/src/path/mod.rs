@@ -166,7 +166,7 @@ impl Serialiser {
     pub fn time(&mut self, ip_len: u32) -> u64 {
         if ip_len != self.size {
             self.size = ip_len;
-            self.time = self.rate.time_for(u64::from(self.bytes(ip_len))).0;
+            self.time = self.rate.wire_time(u64::from(self.bytes(ip_len))).0;
         }
         self.time
     }

@@ -30,8 +30,8 @@ pub(super) struct Compressed {
 }
 
 impl Compressed {
-    /// A segment beyond a hole: whether its ACK goes at once; `rtt_us` is the RTT as far as it is known.
-    pub(super) fn acks_now(&mut self, now: Time, rcv_nxt: u64, rtt_us: u64) -> bool {
+    /// A segment beyond a hole: whether its ACK goes at once; `rtt_us8` is the RTT as far as it is known, us x 8.
+    pub(super) fn acks_now(&mut self, now: Time, rcv_nxt: u64, rtt_us8: u64) -> bool {
         if self.held >= MOST {
             return true;
         }
@@ -44,7 +44,7 @@ impl Compressed {
         }
         self.held += 1;
         if self.due.is_none() {
-            let wait = LONGEST.min(Time(rtt_us * 1000 / SHARE));
+            let wait = LONGEST.min(Time(rtt_us8 * 125 / SHARE));
             self.due = Some(now + wait + SLACK);
         }
         false
@@ -74,21 +74,21 @@ mod tests {
     #[test]
     fn the_first_three_go_and_then_one_for_many() {
         let mut acks = Compressed::default();
-        let at_once: Vec<bool> = (0..6).map(|i| acks.acks_now(Time::us(i), 1000, 10_000)).collect();
+        let at_once: Vec<bool> = (0..6).map(|i| acks.acks_now(Time::us(i), 1000, 80_000)).collect();
         assert_eq!(at_once, [true, true, true, false, false, false]);
         // A twentieth of 10 ms after the first that was held, and the slack.
         assert_eq!(acks.due, Some(Time::us(3 + 500 + 100)));
         // Another timer lets them go before the slack is over.
         assert!(!acks.is_due(Time::us(502)) && acks.is_due(Time::us(503)));
         acks.on_ack_sent();
-        assert!(acks.due.is_none() && !acks.acks_now(Time::us(700), 1000, 10_000));
-        assert!(acks.acks_now(Time::us(800), 2000, 10_000), "another hole");
+        assert!(acks.due.is_none() && !acks.acks_now(Time::us(700), 1000, 80_000));
+        assert!(acks.acks_now(Time::us(800), 2000, 80_000), "another hole");
     }
 
     #[test]
     fn one_stands_for_44_at_most() {
         let mut acks = Compressed::default();
-        let at_once = (0..60).filter(|&i| acks.acks_now(Time::us(i), 1000, 1_000_000)).count();
+        let at_once = (0..60).filter(|&i| acks.acks_now(Time::us(i), 1000, 8_000_000)).count();
         assert_eq!(at_once, 3 + (60 - 3 - 44), "none has been sent in this test");
     }
 }

@@ -3,7 +3,9 @@
 //! Source: Linux 2.6.20 `tcp_ack`, `tcp_clean_rtx_queue`, `tcp_ack_no_tstamp`,
 //! `tcp_may_update_window`, `tcp_is_cwnd_limited`; 3.12 `tcp_ack_update_rtt`, `tcp_may_raise_cwnd`.
 
-use super::profile::{AckOrder, CcRtt, DsackUndo, GrowthUnderReordering, PktsAcked, RttSource};
+use super::profile::{
+    AckOrder, CcRtt, DsackUndo, GrowthUnderReordering, PktsAcked, RttClock, RttSource,
+};
 use super::scoreboard::Acked;
 use super::sender::Sender;
 use super::skb::Freed;
@@ -276,7 +278,10 @@ impl Sender {
             CcRtt::Echo => (tsecr != 0).then(|| jiffies_us(now.saturating_sub(tsecr))),
             CcRtt::Jiffies => in_jiffies().filter(|&us| us > 0),
             CcRtt::Microseconds if self.cc.wants_us() => {
-                last.map(|when| (out.now() - when).as_us())
+                // Before, stamps were in nanoseconds (2.6.24 `net_timedelta`).
+                let whole = self.profile.rtt_clock == RttClock::Microseconds;
+                let now = out.now();
+                last.map(|when| if whole { now.us_since(when) } else { (now - when).as_us() })
             }
             CcRtt::Microseconds => in_jiffies(),
         };

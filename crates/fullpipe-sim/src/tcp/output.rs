@@ -249,7 +249,7 @@ impl Sender {
                 self.rearm_rto(true, out);
             }
         } else if first || self.timer.is_none() {
-            let timeout = self.rtt.timeout();
+            let timeout = self.rtt.rto;
             self.start_timer_at_pace(TimerKind::Retransmit, out.now(), timeout);
         }
     }

@@ -29,7 +29,7 @@ impl Sender {
             self.rtt.backoff = 0;
             self.timer = None;
         } else {
-            let timeout = self.rtt.timeout();
+            let timeout = self.rtt.probe_pause();
             self.start_timer_at_pace(TimerKind::Probe, out.now(), timeout);
         }
     }
@@ -41,14 +41,13 @@ impl Sender {
         if self.board.packets_out > 0 {
             return;
         }
-        let mut timeout = self.rtt.timeout();
-        if sent {
-            self.rtt.backoff = (self.rtt.backoff + 1).min(16);
-            timeout = self.rtt.timeout();
+        let timeout = if sent {
+            self.rtt.back_off_probing();
+            self.rtt.probe_pause()
         } else {
             // The host's own queue is full: soon again (TCP_RESOURCE_PROBE_INTERVAL).
-            timeout = timeout.min(self.ticks_in_half_a_second());
-        }
+            self.rtt.probe_pause().min(self.ticks_in_half_a_second())
+        };
         self.start_timer_at_pace(TimerKind::Probe, out.now(), timeout);
     }
 

@@ -192,7 +192,7 @@ impl Receiver {
         if self.timestamps || by_time && !repeated {
             let units = match self.profile.rtt_clock {
                 RttClock::Jiffies => (self.ticks.at(now) - self.ticks.at(sent)) as u32,
-                RttClock::Microseconds => (now - sent).as_us() as u32,
+                RttClock::Microseconds => now.us_since(sent) as u32,
             };
             self.acks.rtt.sample(units, 0, 0);
         }
@@ -222,40 +222,42 @@ impl Receiver {
         if end == seq {
             return self.take_empty(now, seq);
         }
-        let beyond = end > self.rcv_nxt + self.window.remaining(self.rcv_nxt);
-        if self.is_in_window(segment) {
-            self.hear_timestamps(segment);
-            if segment.cwr && !beyond {
-                self.ecn.hear_cwr();
-                self.acks.now = true;
-            }
+        if !self.is_in_window(segment) {
+            return self.refuse(segment);
+        }
+        self.hear_timestamps(segment);
+        let remaining = self.window.remaining(self.rcv_nxt);
+        let closed = seq >= self.rcv_nxt + remaining;
+        if segment.cwr && !closed {
+            self.ecn.hear_cwr();
+            self.acks.now = true;
         }
         let packets = u64::from(segment.packets());
         if end <= self.rcv_nxt {
             self.duplicates += packets;
             self.tell_duplicate(seq, end);
-            // What lies before all that was acknowledged asks for no ACK of its own.
-            let asks = end >= self.window.rcv_wup;
-            return Taken::Ack(if asks { self.ack_in_quick_mode() } else { self.send_dupack() });
+            return self.ask_in_quick_mode();
         }
         let next = seq <= self.rcv_nxt;
         if next && segment.gso_size > 0 && self.out_of_order.overlap(seq, end).is_some() {
             return self.take_apart(now, segment);
         }
+        if closed || next && remaining == 0 {
+            self.tell_duplicate(seq, self.rcv_nxt);
+            self.dropped += packets;
+            return self.ask_in_quick_mode();
+        }
         if seq != self.rcv_nxt && !self.profile.compresses_sacks {
             self.acks.enter_quick_mode(self.window.rcv_wnd);
         }
-        if !next && !beyond {
+        if !next {
             self.hear_mark(segment.ecn);
-        }
-        if beyond {
-            self.dropped += packets;
-            return Taken::Ack(self.ack_in_quick_mode());
         }
         let fast = self.is_fast(segment);
         if !fast {
             if !self.has_room(seq, next) {
-                return self.drop_for_want_of_room(packets, next);
+                self.dropped += packets;
+                return Taken::Asks(false);
             }
             self.fast.schedule(self.truesize(segment));
         }
@@ -310,7 +312,7 @@ impl Receiver {
         if let Some(growth) = &mut self.growth {
             growth.on_data(now.as_us(), self.rcv_nxt, self.window.rcv_wnd);
         }
-        if self.window.grow(segment.len) && self.profile.quick_ack_on_growth {
+        if self.window.grow(segment.len, self.acks.rcv_mss) && self.profile.quick_ack_on_growth {
             self.acks.quick |= 1;
         }
     }
@@ -441,8 +443,8 @@ impl Receiver {
         if !self.profile.compresses_sacks || self.sack_room == 0 {
             return true;
         }
-        let echoed = self.growth.as_ref().map_or(0, Space::rtt_us);
-        let handshake = u64::from(self.acks.rtt.srtt_us());
+        let echoed = self.growth.as_ref().map_or(0, Space::rtt_us8);
+        let handshake = self.acks.rtt.srtt_us8();
         let rtt = if handshake > 0 { echoed.min(handshake) } else { echoed };
         self.compressed.acks_now(now, self.rcv_nxt, rtt)
     }
@@ -452,17 +454,26 @@ impl Receiver {
         self.profile.compresses_sacks
     }
 
-    /// The answer to a segment that brings nothing new or does not fit; the next ones are
-    /// acknowledged at once as well (tcp_enter_quickack_mode).
-    fn ack_in_quick_mode(&mut self) -> Ack {
+    /// A segment that brings nothing new, or for which the window is closed, asks for an ACK, and it and the next ones are to
+    /// be acknowledged at once (tcp_enter_quickack_mode).
+    fn ask_in_quick_mode(&mut self) -> Taken {
         self.acks.schedule();
-        self.send_dupack()
+        self.acks.enter_quick_mode(self.window.rcv_wnd);
+        Taken::Asks(false)
     }
 
-    /// The same, but nothing asks for it.
-    fn send_dupack(&mut self) -> Ack {
-        self.acks.enter_quick_mode(self.window.rcv_wnd);
-        self.make_ack()
+    /// A segment that ends before all that was acknowledged, or begins beyond the window, is answered and nothing else
+    /// (tcp_send_dupack).
+    fn refuse(&mut self, segment: &Segment) -> Taken {
+        let packets = u64::from(segment.packets());
+        if segment.seq < self.rcv_nxt {
+            self.duplicates += packets;
+            self.tell_duplicate(segment.seq, segment.end());
+            self.acks.enter_quick_mode(self.window.rcv_wnd);
+        } else {
+            self.dropped += packets;
+        }
+        Taken::Ack(self.make_ack())
     }
 
     /// An ACK of the present state (tcp_send_ack).

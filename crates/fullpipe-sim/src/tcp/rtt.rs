@@ -19,14 +19,16 @@ pub struct Rtt {
     mdev_max: u32,
     rttvar: u32,
     rtt_seq: u64,
-    /// Retransmission timeout, jiffies, without backoff.
+    /// Retransmission timeout, jiffies, as often doubled as it has passed since the last sample.
     pub rto: u32,
-    /// Times the timeout was doubled.
+    /// Times it was, or a window was probed (icsk_backoff).
     pub backoff: u32,
 }
 
 /// Longest timeout, seconds (Linux 2.6.20 `TCP_RTO_MAX`).
 const RTO_MAX_S: u32 = 120;
+/// Most that `backoff` becomes by probing (sysctl tcp_retries2).
+const RETRIES: u32 = 15;
 
 impl Rtt {
     /// No sample yet.
@@ -92,7 +94,7 @@ impl Rtt {
     /// Units as jiffies, rounded up, no more than the longest timeout has.
     fn jiffies(&self, units: u64) -> u32 {
         let jiffies = (units * u64::from(self.hz)).div_ceil(u64::from(self.scale));
-        jiffies.min(u64::from(RTO_MAX_S * self.hz)) as u32
+        jiffies.min(self.rto_max().into()) as u32
     }
 
     fn set_rto(&mut self) {
@@ -121,11 +123,28 @@ impl Rtt {
         }
     }
 
-    /// The timeout with its backoff, jiffies.
-    pub fn timeout(&self) -> u32 {
-        let limit = RTO_MAX_S * self.hz;
-        let shifted = u64::from(self.rto) << self.backoff.min(31);
-        (shifted.min(u64::from(limit)) as u32).max(self.rto)
+    fn rto_max(&self) -> u32 {
+        RTO_MAX_S * self.hz
+    }
+
+    /// The timeout has passed (tcp_retransmit_timer).
+    pub(super) fn back_off(&mut self) {
+        self.backoff += 1;
+        self.rto = self.rto.saturating_mul(2).min(self.rto_max());
+    }
+
+    /// A window was probed (tcp_send_probe0).
+    pub(super) fn back_off_probing(&mut self) {
+        if self.backoff < RETRIES {
+            self.backoff += 1;
+        }
+    }
+
+    /// After what pause a window is probed again, jiffies: what was doubled by timeouts is doubled once more for each (6.12
+    /// `tcp_probe0_when`).
+    pub(super) fn probe_pause(&self) -> u32 {
+        let pause = u64::from(self.rto) << self.backoff.min(RETRIES);
+        pause.min(self.rto_max().into()) as u32
     }
 
     /// Smoothed RTT in jiffies x 8; 0 before the first sample.
@@ -140,9 +159,11 @@ impl Rtt {
 
     /// Smoothed RTT in microseconds; 0 before the first sample.
     pub fn srtt_us(&self) -> u32 {
-        if self.scale == 1_000_000 {
-            return self.srtt >> 3;
-        }
-        (u64::from(self.srtt) * 1_000_000 / 8 / u64::from(self.scale)) as u32
+        (self.srtt_us8() >> 3) as u32
+    }
+
+    /// The same in microseconds x 8, as Linux keeps it.
+    pub(super) fn srtt_us8(&self) -> u64 {
+        u64::from(self.srtt) * 1_000_000 / u64::from(self.scale)
     }
 }

@@ -220,7 +220,7 @@ impl Sender {
             let units = self.rtt_units(sent, now);
             self.rtt.sample(units, 0, 0);
             let jiffies = self.jiffies(now);
-            self.pacing.min_rtt.take(jiffies, (now - sent).as_us().max(1) as u32);
+            self.pacing.min_rtt.take(jiffies, now.us_since(sent).max(1) as u32);
         }
         let sock = self.cc.sock_mut();
         sock.mss_cache = self.mss;
@@ -282,7 +282,7 @@ impl Sender {
     pub(super) fn rtt_units(&self, sent: Time, now: Time) -> u32 {
         match self.profile.rtt_clock {
             RttClock::Jiffies => self.jiffies(now).saturating_sub(self.jiffies(sent)),
-            RttClock::Microseconds => now.saturating_sub(sent).as_us().min(1 << 27) as u32,
+            RttClock::Microseconds => now.us_since(sent).min(1 << 27) as u32,
         }
     }
 
@@ -320,7 +320,7 @@ impl Sender {
         let sock = self.cc.sock_mut();
         sock.jiffies = jiffies;
         sock.now_us = now.as_us();
-        sock.srtt_us = self.rtt.srtt_us().saturating_mul(8);
+        sock.srtt_us = self.rtt.srtt_us8() as u32;
         sock.packets_out = self.board.packets_out;
         sock.delivered = self.board.delivered as u32;
         sock.snd_nxt = self.snd_nxt as u32;
@@ -380,12 +380,10 @@ impl Sender {
         self.rtt.srtt_us()
     }
 
-    /// Retransmission timeout with backoff, us.
+    /// Retransmission timeout, us, as often doubled as it has passed; that windows are probed more and more seldom counts
+    /// beside it (icsk_backoff).
     pub fn rto_us(&self) -> u32 {
-        // Window probes have their backoff beside it (icsk_backoff).
-        let probes = matches!(self.timer, Some((TimerKind::Probe, _)));
-        let rto = if probes { self.rtt.rto } else { self.rtt.timeout() };
-        (u64::from(rto) * self.tick_ns / 1000).min(u64::from(u32::MAX)) as u32
+        (u64::from(self.rtt.rto) * self.tick_ns / 1000).min(u64::from(u32::MAX)) as u32
     }
 
     /// Bytes acknowledged.

@@ -53,9 +53,9 @@ impl Space {
         self.time = now_us;
     }
 
-    /// RTT as far as it is known, us; 0: not.
-    pub(super) fn rtt_us(&self) -> u64 {
-        u64::from(self.rtt_us >> 3)
+    /// RTT as far as it is known, us x 8; 0: not.
+    pub(super) fn rtt_us8(&self) -> u64 {
+        self.rtt_us.into()
     }
 
     /// A data segment came: without timestamps the time in which one window comes is an RTT at most.

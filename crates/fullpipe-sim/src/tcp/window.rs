@@ -173,23 +173,24 @@ impl ReceiveWindow {
         self.share.of(self.rcvbuf)
     }
 
-    /// tcp_grow_window after a data segment of `len` bytes; whether the window grew.
-    pub fn grow(&mut self, len: u32) -> bool {
-        self.grow_by(len, true)
+    /// tcp_grow_window after a data segment of `len` bytes in order, if that is no small one (tcp_event_data_recv);
+    /// `rcv_mss` is the largest segment seen. Whether the window grew.
+    pub fn grow(&mut self, len: u32, rcv_mss: u32) -> bool {
+        len >= 128 && self.grow_by(len, rcv_mss, true)
     }
 
-    /// The same of a segment that was `joined` to others in memory or may be; the memory of one that stays apart
+    /// The same of any segment, which was `joined` to others in memory or may be; the memory of one that stays apart
     /// counts in whole.
-    pub(super) fn grow_by(&mut self, len: u32, joined: bool) -> bool {
-        if len < 128 || self.rcv_ssthresh >= self.window_clamp || self.rcv_ssthresh >= self.space()
-        {
+    pub(super) fn grow_by(&mut self, len: u32, rcv_mss: u32, joined: bool) -> bool {
+        if self.rcv_ssthresh >= self.window_clamp || self.rcv_ssthresh >= self.space() {
             return false;
         }
         let overhead =
             if self.profile.grows_by_data && joined { 0 } else { self.profile.rx_overhead };
         let truesize = u64::from(len) + overhead;
         let honest = self.share.of(truesize) <= u64::from(len);
-        let increment = if honest { 2 * self.mss } else { self.slow_growth(len, truesize) };
+        let increment =
+            if honest { 2 * self.mss } else { self.slow_growth(len, rcv_mss, truesize) };
         let least = if increment > 0 { 2 * u64::from(len) } else { 0 };
         let grown = self.rcv_ssthresh + increment.max(least);
         self.rcv_ssthresh = grown.min(self.growth_limit());
@@ -255,7 +256,7 @@ impl ReceiveWindow {
 
     /// __tcp_grow_window: a small packet in a large buffer opens the window only while it is small
     /// against the buffer.
-    fn slow_growth(&self, len: u32, truesize: u64) -> u64 {
+    fn slow_growth(&self, len: u32, rcv_mss: u32, truesize: u64) -> u64 {
         let mut truesize = self.share.of(truesize) / 2;
         let mut window = match self.profile.grows_by_data {
             true => self.share.of(self.rmem_max) / 2,
@@ -263,7 +264,7 @@ impl ReceiveWindow {
         };
         while self.rcv_ssthresh <= window {
             if truesize <= u64::from(len) {
-                return 2 * self.mss;
+                return 2 * u64::from(rcv_mss);
             }
             truesize >>= 1;
             window >>= 1;

@@ -89,7 +89,9 @@ impl Place {
 /// Kind and options. Returns the kind's name.
 fn describe(qdisc: &Qdisc, to: &mut Message) -> &'static str {
     match *qdisc {
-        Qdisc::Tbf { rate, burst, limit, overhead } => tbf::put(to, rate, burst, limit, overhead),
+        Qdisc::Tbf { rate, burst, ahead_ns, limit, overhead } => {
+            tbf::put(to, rate, tbf::Bucket { burst, ahead_ns }, limit, overhead)
+        }
         Qdisc::Htb { overhead, .. } => htb::put(to, overhead),
         Qdisc::Ets => ets::put(to),
         Qdisc::Pfifo { limit } => fifo::put(to, "pfifo", limit),

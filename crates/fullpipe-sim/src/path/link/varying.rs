@@ -97,7 +97,7 @@ impl Server for Stepped {
             let rate = u128::from(self.steps[self.at].rate.0);
             let done = rate * u128::from(self.end() - now);
             if work <= done {
-                return now + work.div_ceil(rate) as u64;
+                return now + (work / rate) as u64;
             }
             work -= done;
             now = self.end();

@@ -11,6 +11,7 @@ use crate::units::Time;
 impl Host {
     /// The softirq takes what has arrived.
     pub(super) fn on_packets(&mut self, now: Time, shared: &mut Shared) {
+        self.fire_before_packets(now, shared);
         let mut batch = core::mem::take(&mut self.batch);
         self.receive.take(now, &mut batch);
         shared.note_drops(&mut self.receive);
@@ -36,6 +37,14 @@ impl Host {
         }
         self.batch = batch;
         self.cpu.urgent(now, cpu);
+    }
+
+    /// A timer of a softirq (HRTIMER_SOFTIRQ) that is due when packets come is heard before them: what lets them go raises
+    /// NET_RX_SOFTIRQ only while that one waits already (6.12 `handle_softirqs`).
+    fn fire_before_packets(&mut self, now: Time, shared: &mut Shared) {
+        if self.timers.held_are_due(now) {
+            self.fire_expired(now, shared);
+        }
     }
 
     /// GRO takes a packet with the CPU at `cpu`, in a poll that began at `now`; the CPU's time after it.
@@ -87,6 +96,7 @@ impl Host {
     /// Interrupts for one packet each, of these from number `at` on: takes all of them if they lie beyond a hole and
     /// nothing else is due before the last, or the first of them; how many.
     pub(crate) fn on_lone_packets(&mut self, packets: &Train, at: u32, shared: &mut Shared) -> u32 {
+        self.fire_before_packets(packets.time(at), shared);
         let left = packets.count - at;
         let all = packets.kind.is_of_sender()
             && self.may_take_row(packets)

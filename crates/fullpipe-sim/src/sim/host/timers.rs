@@ -113,6 +113,11 @@ impl HostTimers {
         }
     }
 
+    /// Whether held ACKs have to go by `now`.
+    pub(super) fn held_are_due(&self, now: Time) -> bool {
+        self.by_latest.first().is_some_and(|&(latest, _)| latest <= now)
+    }
+
     /// A flow whose held ACKs may go at `now`, the one whose would have to go first, when a timer like theirs fires: each of
     /// them that may fires with it (Linux 6.12 `hrtimer_run_softirq`).
     pub(super) fn expired(&self, now: Time) -> Option<usize> {

@@ -54,7 +54,7 @@ impl Receiver {
     }
 
     fn open_beyond_hole(&mut self, len: u32, joined: bool) {
-        if self.sack_room > 0 && self.window.grow_by(len, joined) {
+        if self.sack_room > 0 && self.window.grow_by(len, self.acks.rcv_mss, joined) {
             self.acks.quick |= 1;
         }
     }

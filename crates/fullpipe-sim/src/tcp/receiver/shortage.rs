@@ -3,11 +3,12 @@
 //! Source: Linux 2.6.20 `tcp_prune_queue`; 6.1 and 6.12 `tcp_try_rmem_schedule`, `tcp_prune_queue`, `tcp_clamp_window`,
 //! `tcp_prune_ofo_queue`, `tcp_data_queue`. Not modelled: the copying together of small packets (`tcp_collapse`).
 
-use super::{OutOfOrder, Receiver, Taken};
+use super::{OutOfOrder, Receiver};
 use crate::tcp::profile::ReceiveShortage;
 
 impl Receiver {
-    /// Whether there is memory for a segment that begins at `seq`, or is made; `next`: it is in order.
+    /// Whether there is memory for a segment that begins at `seq`, or is made; `next`: it is in order. Where there is none
+    /// an ACK may be asked for that offers no window.
     pub(super) fn has_room(&mut self, seq: u64, next: bool) -> bool {
         if self.window.has_room() {
             return true;
@@ -24,23 +25,21 @@ impl Receiver {
                     let spares = self.profile.receive_shortage == ReceiveShortage::GrowOrClose;
                     self.prune_beyond_hole(if spares { seq } else { 0 });
                 }
+                if next && !self.window.has_room() {
+                    self.ask_to_shut();
+                }
                 return first || self.window.has_room();
             }
         }
         self.window.has_room()
     }
 
-    /// There was none for these packets.
-    pub(super) fn drop_for_want_of_room(&mut self, packets: u64, next: bool) -> Taken {
-        self.dropped += packets;
-        match self.profile.receive_shortage {
-            ReceiveShortage::Discard => Taken::Ack(self.ack_in_quick_mode()),
-            ReceiveShortage::GrowOrClose if next => {
-                self.acks.schedule();
-                self.window.shut();
-                Taken::Ack(self.make_ack())
-            }
-            ReceiveShortage::Grow | ReceiveShortage::GrowOrClose => Taken::Asks(false),
+    /// In 6.12 what is next and finds no memory closes the window (ICSK_ACK_NOMEM).
+    fn ask_to_shut(&mut self) {
+        if self.profile.receive_shortage == ReceiveShortage::GrowOrClose {
+            self.acks.schedule();
+            self.acks.now = true;
+            self.window.shut();
         }
     }
 

@@ -8,9 +8,6 @@ use crate::tcp::profile::{FrtoVersion, TimeoutReordering};
 use crate::tcp::sender::{Sender, TimerKind};
 use crate::tcp::{CaState, Output};
 
-/// Most times that the timeout is doubled.
-const MAX_BACKOFF: u32 = 16;
-
 impl Sender {
     /// tcp_retransmit_timer.
     pub(in crate::tcp) fn on_retransmit_timeout(&mut self, out: &mut impl Output) {
@@ -26,8 +23,8 @@ impl Sender {
         if !self.resend_after_timeout(out) {
             return;
         }
-        self.rtt.backoff = (self.rtt.backoff + 1).min(MAX_BACKOFF);
-        let timeout = self.rtt.timeout();
+        self.rtt.back_off();
+        let timeout = self.rtt.rto;
         self.start_timer(TimerKind::Retransmit, out.now(), timeout);
     }
 
@@ -45,7 +42,7 @@ impl Sender {
             (true, true) => self.retransmits += 1,
             (false, true) => {
                 self.retransmits = self.retransmits.max(1);
-                let soon = self.rtt.timeout().min(half);
+                let soon = self.rtt.rto.min(half);
                 self.start_timer(TimerKind::Retransmit, out.now(), soon);
             }
             (false, false) if !closed => self.start_timer(TimerKind::Retransmit, out.now(), half),
@@ -63,7 +60,7 @@ impl Sender {
         self.enter_loss(true, out);
         self.retransmits += 1;
         self.retransmit_head(out);
-        let timeout = self.rtt.timeout();
+        let timeout = self.rtt.rto;
         self.start_timer(TimerKind::Retransmit, out.now(), timeout);
         true
     }

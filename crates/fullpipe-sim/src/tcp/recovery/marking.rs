@@ -56,7 +56,7 @@ impl Sender {
     /// The first packet is out for longer than the timeout, which the restarted timer does not see.
     fn head_timed_out(&self, out: &impl Output) -> bool {
         let Some(sent) = self.last_sent(self.snd_una) else { return false };
-        self.jiffies(out.now()).saturating_sub(self.jiffies(sent)) > self.rtt.timeout()
+        self.jiffies(out.now()).saturating_sub(self.jiffies(sent)) > self.rtt.rto
     }
 
     pub(super) fn marks_timed_out_head(&self, out: &impl Output) -> bool {
@@ -144,7 +144,7 @@ impl Sender {
         if self.is_reno() || !self.marks_timed_out_head(out) {
             return;
         }
-        let oldest = self.jiffies(out.now()).saturating_sub(self.rtt.timeout());
+        let oldest = self.jiffies(out.now()).saturating_sub(self.rtt.rto);
         let sent = self.queue.first_sent_since(self.tick(oldest)).unwrap_or(self.snd_nxt);
         let resent =
             self.board.first_resent_since(self.snd_una, self.tick(oldest)).unwrap_or(self.snd_nxt);

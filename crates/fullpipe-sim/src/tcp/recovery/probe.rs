@@ -59,7 +59,7 @@ impl Sender {
             self.timer = None;
             return;
         }
-        let mut timeout = self.rtt.timeout();
+        let mut timeout = self.rtt.rto;
         if elapsed && !self.profile.cwnd_first() {
             timeout = self.rto_left(out).unwrap_or(1);
         } else if elapsed {
@@ -111,7 +111,7 @@ impl Sender {
             0 => self.profile.timeout_init_s * (1_000_000_000 / self.tick_ns) as u32,
             srtt => self.us_to_jiffies(u64::from(srtt >> 2) + least),
         };
-        let rto = if from_now { Some(self.rtt.timeout()) } else { self.rto_left(out) };
+        let rto = if from_now { Some(self.rtt.rto) } else { self.rto_left(out) };
         let wait = probe.min(rto.unwrap_or(probe));
         self.start_timer_at_pace(TimerKind::LossProbe, out.now(), wait);
         true
@@ -120,9 +120,9 @@ impl Sender {
     /// Jiffies until the timeout of the first packet; none if it is due (tcp_rto_delta_us).
     fn rto_left(&self, out: &impl Output) -> Option<u32> {
         let sent = self.last_sent(self.snd_una)?;
-        let rto = Time(u64::from(self.rtt.timeout()) * self.tick_ns);
-        let left = (sent + rto).saturating_sub(out.now());
-        Some(self.us_to_jiffies(left.as_us())).filter(|&jiffies| jiffies > 0)
+        let rto = Time(u64::from(self.rtt.rto) * self.tick_ns);
+        let left = (sent + rto).us_since(out.now());
+        Some(self.us_to_jiffies(left)).filter(|&jiffies| jiffies > 0)
     }
 
     /// A probe after two RTTs, where the sender is idle or limited by cwnd.

@@ -46,7 +46,7 @@ impl Sender {
             return false;
         }
         let Some(left) = self.rack_detect_loss(out) else { return false };
-        let wait = self.us_to_jiffies(left + TIMEOUT_MIN_US).min(self.rtt.timeout());
+        let wait = self.us_to_jiffies(left + TIMEOUT_MIN_US).min(self.rtt.rto);
         self.start_timer(TimerKind::Reordering, out.now(), wait);
         true
     }

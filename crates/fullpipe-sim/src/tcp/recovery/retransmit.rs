@@ -31,7 +31,7 @@ impl Sender {
             first_too |= start == self.snd_una;
         }
         if first_too && !matches!(self.timer, Some((TimerKind::Reordering, _))) {
-            let timeout = self.rtt.timeout();
+            let timeout = self.rtt.rto;
             self.start_timer_at_pace(TimerKind::Retransmit, out.now(), timeout);
         }
     }
@@ -52,7 +52,7 @@ impl Sender {
             }
             self.count_prr_out(1);
             if start == self.snd_una {
-                let timeout = self.rtt.timeout();
+                let timeout = self.rtt.rto;
                 self.start_timer(TimerKind::Retransmit, out.now(), timeout);
             }
         }

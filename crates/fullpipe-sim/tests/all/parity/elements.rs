@@ -58,7 +58,7 @@ fn trains(elements: &[Element], drawn: &[Drawn]) -> Vec<Train> {
     let link = elements.iter().find_map(|e| if let Element::Link(l) = e { Some(l) } else { None });
     let (mut time, mut number, mut skb) = (Time::ZERO, 0, 0);
     let train = |d: &Drawn| {
-        let wire = link.map(|l| l.rate.time_for(u64::from(d.ip_len + l.framing.overhead())));
+        let wire = link.map(|l| l.rate.wire_time(u64::from(d.ip_len + l.framing.overhead())));
         let spacing = match d.spacing {
             Spacing::Exactly(ns) => ns,
             Spacing::Service(more) => wire.map_or(0, |w| w.0.saturating_add_signed(more)),

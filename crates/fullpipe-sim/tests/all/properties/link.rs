@@ -62,7 +62,7 @@ pub fn is_work_conserving((link, trains): &(Link, Vec<Train>)) -> Result<(), Str
             hold!(i < train.count && packet.number >= taken, "{packet:?} of {train:?}");
             taken = packet.number + 1;
             let bytes = packet.ip_len + link.framing.overhead();
-            let service = link.rate.time_for(u64::from(bytes));
+            let service = link.rate.wire_time(u64::from(bytes));
             hold!(packet.first == done.max(train.time(i)) + service, "{packet:?} after {done}");
             done = packet.first;
         }

@@ -100,7 +100,8 @@ pub fn work(config: &Config, record: &Record) -> Result<(), String> {
                 "link" => before.waiting_bytes,
                 _ => before.waiting_bytes.saturating_sub(u64::from(config.mtu)),
             };
-            let due = rate.time_for(waiting).0.min(passed);
+            // Each packet takes up to a nanosecond less.
+            let due = rate.wire_time(waiting).0.saturating_sub(before.waiting).min(passed);
             hold!(worked >= due, "{}: {before:?} {now:?}", stage.name);
         }
     }

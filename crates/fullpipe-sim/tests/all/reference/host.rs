@@ -160,6 +160,9 @@ impl Host {
 
     /// Takes all packets that wait, one after the other.
     pub fn softirq(&mut self, now: Time, cx: &mut Context) {
+        if self.holds_past(now) {
+            self.fire_within_slack(now, cx);
+        }
         let mut cpu = now;
         let packets = self.receive.take(now);
         let took = packets.len();

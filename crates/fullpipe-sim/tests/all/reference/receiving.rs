@@ -145,6 +145,11 @@ impl Host {
         self.timers.set(timer(flow, READER), state.works_until, None);
     }
 
+    /// Whether a timer of held ACKs is due, which is heard before packets.
+    pub fn holds_past(&self, now: Time) -> bool {
+        self.receives.values().any(|f| f.tcp.compressed_due().is_some_and(|at| at <= now))
+    }
+
     /// The softirq for timers runs: held ACKs that may go do, in the order of their last moments.
     pub fn fire_within_slack(&mut self, now: Time, cx: &mut Context) {
         let latest =

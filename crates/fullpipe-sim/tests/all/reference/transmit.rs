@@ -162,7 +162,7 @@ impl Transmit {
             && let Some(segment) = self.ring.front()
         {
             let wire_bytes = segment.ip_len + Framing::EthernetWire.overhead();
-            let done = now + self.rate.time_for(u64::from(wire_bytes));
+            let done = now + self.rate.wire_time(u64::from(wire_bytes));
             self.busy.note(now, done);
             self.done = Some(done);
             agenda.add(done, Happening::WireDone(self.side));
@@ -225,8 +225,9 @@ impl Transmit {
 
     /// When no more of the skbs offered will be left to put on the wire than the card holds itself.
     pub fn last_leaves(&self, offered: Time) -> Time {
-        let wire =
-            |p: &Packet| self.rate.time_for(u64::from(p.ip_len + Framing::EthernetWire.overhead()));
+        let wire = |p: &Packet| {
+            self.rate.wire_time(u64::from(p.ip_len + Framing::EthernetWire.overhead()))
+        };
         let waiting = self.ring.iter().skip(1).chain(self.qdisc.iter().flatten());
         let now = self.done.expect("it is on its way");
         let sent = waiting.fold(now, |at, segment| at + wire(segment));

@@ -74,8 +74,9 @@ pub fn of_netem(netem: &Netem) -> String {
 
 pub fn qdisc(qdisc: &Qdisc) -> String {
     match qdisc {
-        Qdisc::Tbf { rate, burst, limit, overhead } => {
-            format!("tbf rate {rate} burst {burst} limit {limit} overhead {overhead}")
+        Qdisc::Tbf { rate, burst, ahead_ns, limit, overhead } => {
+            let burst = format!("burst {burst} and {ahead_ns} ns");
+            format!("tbf rate {rate} {burst} limit {limit} overhead {overhead}")
         }
         Qdisc::Netem(netem) => format!("netem {}", of_netem(netem)),
         other => format!("{other:?}"),

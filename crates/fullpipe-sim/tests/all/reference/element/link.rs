@@ -78,11 +78,11 @@ impl Link {
         let (mut now, mut left) = (start, u128::from(self.bytes(packet)) * 8_000_000_000);
         for (i, (_, rate)) in self.rates.iter().enumerate() {
             let Some((end, _)) = self.rates.get(i + 1) else {
-                return now + Time(left.div_ceil(u128::from(rate.0)) as u64);
+                return now + Time((left / u128::from(rate.0)) as u64);
             };
             let sent = u128::from(rate.0) * u128::from(end.saturating_sub(now).0);
             if left <= sent {
-                return now + Time(left.div_ceil(u128::from(rate.0)) as u64);
+                return now + Time((left / u128::from(rate.0)) as u64);
             }
             left -= sent;
             now = now.max(*end);

@@ -3,7 +3,8 @@
 //! `arch/um` has a constant HZ of 100, asks the host for random numbers, and has a clock in steps of 256 ns: a look at
 //! it takes a step, so that whatever waits in a loop comes to an end. At 25 Gb/s that is more than the packets take.
 //! A timer comes 500 ns after it was set at the earliest, so that of two packets that are to leave within that time the
-//! second one is late.
+//! second one is late; and each comes a nanosecond after it is due. Here a look takes no time (nothing in the guest waits in
+//! a loop), and timers come when they are due.
 //! Each change looks for its place by as little of the source as names it.
 
 use super::{Error, Hz};
@@ -21,12 +22,16 @@ pub(super) const SOONEST: &str = "1";
 
 const HZ_FILE: &str = "arch/um/Kconfig";
 const SEED_FILE: &str = "arch/um/os-Linux/util.c";
+const TIME_FILE: &str = "arch/um/kernel/time.c";
 const CLOCK_FILE: &str = "arch/um/include/linux/time-internal.h";
 const HZ_PLACE: &str = "config HZ";
 const SEED_PLACE: &str = "ssize_t os_getrandom(void *buf, size_t len,";
 
 const CLOCK_PLACE: &str = "#define TIMER_MULTIPLIER 256\n";
 const TIMER_PLACE: &str = "#define TIMER_MIN_DELTA";
+/// A function and a statement of it, from its first word on, which is taken out.
+pub(super) const LOOK: [&str; 2] = ["static u64 timer_read(", "time_travel_update_time_rel("];
+pub(super) const LATE: [&str; 2] = ["static int itimer_next_event(", "delta += 1"];
 
 /// Makes all changes below `source`.
 ///
@@ -36,7 +41,9 @@ pub fn change(source: &Path, hz: Hz) -> Result<(), Error> {
     edit(source, HZ_FILE, HZ_PLACE, |text| with_hz(text, hz))?;
     edit(source, SEED_FILE, SEED_PLACE, with_seed)?;
     edit(source, CLOCK_FILE, CLOCK_PLACE, with_fine_clock)?;
-    edit(source, CLOCK_FILE, TIMER_PLACE, with_exact_timers)
+    edit(source, CLOCK_FILE, TIMER_PLACE, with_exact_timers)?;
+    edit(source, TIME_FILE, LOOK[0], |text| without(text, LOOK))?;
+    edit(source, TIME_FILE, LATE[0], |text| without(text, LATE))
 }
 
 fn edit(
@@ -99,12 +106,22 @@ fn with_exact_timers(text: &str) -> Option<String> {
     Some(format!("{before}{TIMER_PLACE} {SOONEST}\n{after}"))
 }
 
+/// The same without the statement in the function; none if it is not there.
+fn without(text: &str, [function, statement]: [&str; 2]) -> Option<String> {
+    let start = text.find(function)?;
+    let end = start + text[start..].find("\n}\n")?;
+    let at = start + text[start..end].find(statement)?;
+    let rest = text[at..end].find(';')?;
+    Some([&text[..at], &text[at + rest..]].concat())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const OPTIONS: &str = "config NOISE\n\tint\n\tdefault 7\n\nconfig HZ\n\tint\n\tdefault 100\n\n\
         config HZ_OTHER\n\tint\n\tdefault 8\n";
+    const CLOCK_LINES: &str = "#define A 1\n#define TIMER_MULTIPLIER 256\n#define B 2\n";
     const FUNCTIONS: &str = "int first(void)\n{\n\treturn 1;\n}\n\n\
         ssize_t os_getrandom(void *buf, size_t len, int any)\n{\n\treturn ask(buf);\n}\n";
 
@@ -144,6 +161,18 @@ mod tests {
     }
 
     #[test]
+    fn a_look_at_the_clock_takes_no_time_and_timers_come_when_they_are_due() {
+        let text = "static int itimer_next_event(int delta)\n{\n\tdelta += 1;\n\treturn delta;\n}\n\n\
+            static u64 timer_read(void)\n{\n\tif (free())\n\t\ttime_travel_update_time_rel(1);\n\treturn 2;\n}\n";
+        let changed = without(text, LOOK).and_then(|text| without(&text, LATE));
+        let expected = "static int itimer_next_event(int delta)\n{\n\t;\n\treturn delta;\n}\n\n\
+            static u64 timer_read(void)\n{\n\tif (free())\n\t\t;\n\treturn 2;\n}\n";
+        assert_eq!(changed.as_deref(), Some(expected));
+        let elsewhere = "static u64 timer_read(void)\n{\n}\n\nvoid sleep(void)\n{\n\ttime_travel_update_time_rel(2);\n}\n";
+        assert_eq!(without(elsewhere, LOOK), None);
+    }
+
+    #[test]
     fn what_is_missing_is_named_with_its_file() {
         let source = tempfile::tempdir().expect("a directory");
         let told = change(source.path(), hz("250")).expect_err("no file").to_string();
@@ -160,7 +189,7 @@ mod tests {
         assert!(told.contains("time-internal.h: has no \"#define TIMER_MULTIPLIER 256"), "{told}");
         fs::write(source.path().join(HZ_FILE), OPTIONS).expect("a file");
         fs::write(source.path().join(SEED_FILE), FUNCTIONS).expect("a file");
-        let constants = ["#define A 1\n", CLOCK_PLACE, "#define B 2\n"].concat();
+        let constants = CLOCK_LINES.to_string();
         fs::write(source.path().join(CLOCK_FILE), &constants).expect("a file");
         let told = change(source.path(), hz("250")).expect_err("no place").to_string();
         assert!(told.contains("time-internal.h: has no \"#define TIMER_MIN_DELTA"), "{told}");
@@ -168,6 +197,16 @@ mod tests {
         fs::write(source.path().join(SEED_FILE), FUNCTIONS).expect("a file");
         let constants = [&constants, "#define TIMER_MIN_DELTA  500\n#define C 3\n"].concat();
         fs::write(source.path().join(CLOCK_FILE), constants).expect("a file");
+        let told = change(source.path(), hz("250")).expect_err("no file").to_string();
+        assert!(told.contains("arch/um/kernel/time.c: cannot be changed"), "{told}");
+        fs::write(source.path().join(HZ_FILE), OPTIONS).expect("a file");
+        fs::write(source.path().join(SEED_FILE), FUNCTIONS).expect("a file");
+        let constants = [CLOCK_LINES, "#define TIMER_MIN_DELTA  500\n#define C 3\n"].concat();
+        fs::write(source.path().join(CLOCK_FILE), constants).expect("a file");
+        fs::create_dir_all(source.path().join("arch/um/kernel")).expect("directories");
+        let ([look, step], [late, more]) = (LOOK, LATE);
+        let text = format!("{look})\n{{\n\t{step}1);\n}}\n{late})\n{{\n\t{more};\n}}\n");
+        fs::write(source.path().join(TIME_FILE), text).expect("a file");
         assert_eq!(change(source.path(), hz("250")), Ok(()));
         let written = fs::read_to_string(source.path().join(CLOCK_FILE)).expect("a file");
         let expected = "#define A 1\n#define TIMER_MULTIPLIER 1\n#define B 2\n\

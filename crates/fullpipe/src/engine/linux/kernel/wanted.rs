@@ -102,7 +102,8 @@ impl Wanted {
     /// configuration or change makes another entry of the cache. Sixteen hexadecimal digits (FNV-1a).
     pub fn hash(&self) -> String {
         let parts = [config::FRAGMENT, change::SEED, change::CALL, change::STEP, change::SOONEST];
-        format!("{:016x}", parts.iter().fold(BASIS, |hash, part| extend(hash, part)))
+        let parts = parts.into_iter().chain(change::LOOK).chain(change::LATE);
+        format!("{:016x}", parts.fold(BASIS, |hash, part| extend(hash, part)))
     }
 
     /// Name in the cache.

@@ -164,7 +164,6 @@ pub(in crate::engine::linux) fn tbf(
     largest: u32,
     limit: u32,
 ) -> Qdisc {
-    let slack = (u128::from(rate.0) * u128::from(ahead)).div_ceil(8_000_000_000);
-    let burst = u32::try_from(slack + u128::from(largest)).unwrap_or(u32::MAX);
-    Qdisc::Tbf { rate: rate.0, burst, limit, overhead: beyond_header(framing) }
+    let overhead = beyond_header(framing);
+    Qdisc::Tbf { rate: rate.0, burst: largest, ahead_ns: ahead, limit, overhead }
 }
