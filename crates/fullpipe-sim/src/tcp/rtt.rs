@@ -167,3 +167,25 @@ impl Rtt {
         u64::from(self.srtt) * 1_000_000 / u64::from(self.scale)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::profiles::find;
+
+    /// 20 ms, and 200 ms more: doubled by each timeout, and for a probe once more for each and for each probe before it.
+    #[test]
+    fn probes_wait_for_what_timeouts_have_doubled() {
+        let mut rtt = Rtt::new(1000, find("6.12").expect("it is known"));
+        rtt.sample(20_000, 0, 0);
+        assert_eq!((rtt.rto, rtt.probe_pause()), (220, 220));
+        rtt.back_off();
+        assert_eq!((rtt.rto, rtt.probe_pause()), (440, 880));
+        rtt.back_off_probing();
+        assert_eq!((rtt.rto, rtt.probe_pause()), (440, 1760));
+        (0..40).for_each(|_| rtt.back_off_probing());
+        assert_eq!((rtt.backoff, rtt.probe_pause()), (RETRIES, 120_000));
+        rtt.sample(20_000, 0, 0);
+        assert_eq!((rtt.rto, rtt.probe_pause()), (220, 220));
+    }
+}

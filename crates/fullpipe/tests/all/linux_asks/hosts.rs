@@ -10,7 +10,8 @@ fn a_host_has_the_queue_that_it_is_given() {
         let text = devices(sets);
         text.lines().filter(|line| !line.starts_with("router")).collect::<Vec<_>>().join("; ")
     };
-    let card = "sender: tbf rate 9843953185 burst 73052 limit 4294967295 overhead 0; sender: ";
+    let card =
+        "sender: tbf rate 9843953185 burst 68130 and 4000 ns limit 4294967295 overhead 0; sender: ";
     let cases = [
         (
             vec!["hosts.sender.qdisc.kind=fq"],
@@ -65,7 +66,7 @@ fn a_flow_goes_backward_from_the_receivers_card() {
     let link = r#"path.forward=[{ kind = "link", name = "wire", rate = "1Gbit", queue = { limit = "1MB" } }]"#;
     let home = r#"path.back=[{ kind = "delay", name = "home", delay = "30ms" }]"#;
     let backward = ["flow.bulk.direction=backward", link, home];
-    let expected = "receiver: tbf rate 10000000000 burst 6538 limit 4294967295 overhead 24; \
+    let expected = "receiver: tbf rate 10000000000 burst 1538 and 4000 ns limit 4294967295 overhead 24; \
                     receiver: Pfifo { limit: 1000 }";
     assert_eq!(text(&backward), expected);
     let plan = linux::plan(&resolved(&backward)).expect("it can be asked");

@@ -10,7 +10,7 @@ fn a_path_is_routers_with_qdiscs() {
     // 45 segments of 1500 bytes are the largest packet for the card, which counts 1514 of 1538 and takes 4 us ahead.
     // Behind a card, and behind a link, is its wire.
     let expected = "\
-sender: tbf rate 9843953185 burst 73052 limit 4294967295 overhead 0
+sender: tbf rate 9843953185 burst 68130 and 4000 ns limit 4294967295 overhead 0
 sender: Pfifo { limit: 1000 }
 router 0 forward: netem delay 0 ns limit 100000000 None seeded false wire 10000000000 overhead 24
 router 1 forward: drop of flow 0: segments [3, 17], acks []
@@ -100,9 +100,9 @@ fn what_elements_do_has_its_counterpart() {
         (
             r#"{ kind = "varying-link", name = "x", rate = "200bit", framing = "ethernet",
                  steps = [{ at = "1s", rate = "1kbit" }], queue = { limit = "300 packets" } }"#,
-            "0 forward: tbf rate 200 burst 1515 limit 300 overhead 0\n\
+            "0 forward: tbf rate 200 burst 1514 and 20 ns limit 300 overhead 0\n\
              0 forward: Pfifo { limit: 300 }\n\
-             0 forward: at 1000000000 ns 0: tbf rate 1000 burst 1515 limit 300 overhead 0\n\
+             0 forward: at 1000000000 ns 0: tbf rate 1000 burst 1514 and 20 ns limit 300 overhead 0\n\
              1 forward: netem delay 0 ns limit 100000000 None seeded false wire 200 overhead 0\n\
              1 forward: at 1000000000 ns 0: netem delay 0 ns limit 100000000 None seeded false \
              wire 1000 overhead 0\n",
@@ -140,7 +140,7 @@ fn disciplines_have_the_options_of_linux_and_its_defaults() {
         "1 forward: netem delay 0 ns limit 100000000 None seeded false wire 100000000 overhead 0\n";
     let below = |limit: &str, qdisc: &str| {
         format!(
-            "0 forward: tbf rate 100000000 burst 1515 limit {limit} overhead 0\n0 forward: {qdisc}\n{wire}"
+            "0 forward: tbf rate 100000000 burst 1514 and 20 ns limit {limit} overhead 0\n0 forward: {qdisc}\n{wire}"
         )
     };
     let cases = [
