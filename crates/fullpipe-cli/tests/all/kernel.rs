@@ -70,7 +70,7 @@ fn a_kernel_is_built_once_listed_and_removed() {
 #[test]
 fn hz_and_seed_are_in_what_is_compiled() {
     let shop = Workshop::new(
-        "cat arch/um/Kconfig arch/um/os-Linux/util.c fullpipe.config; env; echo ELF > linux",
+        "cat arch/um/Kconfig arch/um/os-Linux/util.c arch/um/kernel/time.c fullpipe.config; env; echo ELF > linux",
     );
     let mut command = shop.command(&["kernel", "build", "--hz", "250"]);
     command.env("KCFLAGS", "-O0").env("MAKEFLAGS", "--foreign");
@@ -83,7 +83,12 @@ fn hz_and_seed_are_in_what_is_compiled() {
     {
         assert!(log.contains(part), "no {part} in {log}");
     }
-    assert!(!log.contains("default 100") && !log.contains("KCFLAGS") && !log.contains("--foreign"));
+    assert!(
+        !log.contains("default 100")
+            && !log.contains("delta += 1")
+            && !log.contains("KCFLAGS")
+            && !log.contains("--foreign")
+    );
 }
 
 #[test]

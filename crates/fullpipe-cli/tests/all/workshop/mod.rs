@@ -11,9 +11,11 @@ pub const CONFIGURES: &str = "{ grep -v '=n$' fullpipe.config; \
 const KCONFIG: &str = "config HZ\n\tint\n\tdefault 100\n";
 const UTIL: &str = "ssize_t os_getrandom(void *buf, size_t len, int any)\n{\n\treturn 0;\n}\n";
 const CLOCK: &str = "#define TIMER_MULTIPLIER 256\n#define TIMER_MIN_DELTA 500\n";
+const TIME: &str = "static int itimer_next_event(int delta)\n{\n\tdelta += 1;\n}\n\n\
+    static u64 timer_read(void)\n{\n\ttime_travel_update_time_rel(1);\n}\n";
 const MAKEFILE: &str = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 9\nEXTRAVERSION =\n";
 
-/// A directory with a cache, programs, and a source of three files.
+/// A directory with a cache, programs, and a source of few files.
 pub struct Workshop {
     pub desk: Desk,
 }
@@ -56,6 +58,7 @@ impl Workshop {
             ("arch/um/Kconfig", KCONFIG),
             ("arch/um/os-Linux/util.c", UTIL),
             ("arch/um/include/linux/time-internal.h", CLOCK),
+            ("arch/um/kernel/time.c", TIME),
         ];
         let files: Vec<(String, &str)> = own
             .iter()
