@@ -156,6 +156,11 @@ impl Discipline {
         }
     }
 
+    /// Whether it counts since when it has been asked for packets and had none.
+    pub fn counts_idle(&self) -> bool {
+        matches!(self, Discipline::Red(_))
+    }
+
     /// An empty queue; `seed` is the run's, `name` its element's.
     pub fn build<P>(&self, limit: QueueLimit, seed: u64, name: &str) -> Box<dyn Queue<P>>
     where

@@ -188,9 +188,12 @@ impl Port<'_> {
         taken
     }
 
-    /// What leaves the host from now on counts until [`InHost::end_softirq`].
-    pub(super) fn begin_softirq(&mut self) {
-        self.in_host();
+    /// What leaves the host from now on counts until [`InHost::end_softirq`]; where this softirq `goes_on`, what has left
+    /// during it does, too.
+    pub(super) fn begin_softirq(&mut self, goes_on: bool) {
+        if !goes_on {
+            self.in_host();
+        }
         if let Some((in_host, _)) = &mut self.in_host {
             in_host.begin_softirq();
         }

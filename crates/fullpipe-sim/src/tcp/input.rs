@@ -93,7 +93,7 @@ impl Sender {
     /// Sends what may go after an ACK (tcp_data_snd_check).
     pub fn go_on_after_ack(&mut self, out: &mut impl Output) {
         self.tell_walks(out);
-        self.write_xmit(out);
+        self.push_pending(false, out);
         self.autotune_sndbuf();
     }
 

@@ -21,20 +21,22 @@ pub(super) enum Push {
 }
 
 impl Sender {
-    /// tcp_write_xmit and what follows it: sends what may go, validates cwnd, arms the timer.
-    pub(super) fn write_xmit(&mut self, out: &mut impl Output) {
-        self.push_pending(false, out);
-    }
-
-    /// As `write_xmit`, but a partial last skb goes too (TCP_NAGLE_PUSH: before the writer sleeps,
-    /// or when it has finished).
-    pub(super) fn push_pending(&mut self, nagle_off: bool, out: &mut impl Output) {
+    /// tcp_write_xmit: sends what may go and validates cwnd, also when there is nothing unsent.
+    pub(super) fn write_xmit(&mut self, nagle_off: bool, out: &mut impl Output) {
         let (sent, limited) = self.send_while_allowed(Push::All, nagle_off, out);
         if sent > 0 {
             self.schedule_loss_probe(out);
         }
         self.validate_after(sent, limited, out);
-        self.check_probe_timer(out);
+    }
+
+    /// tcp_push_pending_frames: what may go of what is unsent, if there is any. With `nagle_off` a partial last skb goes too
+    /// (TCP_NAGLE_PUSH: before the writer sleeps, or when it has finished).
+    pub(super) fn push_pending(&mut self, nagle_off: bool, out: &mut impl Output) {
+        if self.queue.head().is_some() {
+            self.write_xmit(nagle_off, out);
+            self.check_probe_timer(out);
+        }
     }
 
     /// tcp_push_one: the first unsent skb, as far as it may go.

@@ -128,7 +128,7 @@ impl Sender {
         if self.board.lost_out > self.board.retrans_out && self.cwnd() > self.in_flight() {
             self.xmit_retransmit_queue(out);
         }
-        self.write_xmit(out);
+        self.write_xmit(false, out);
     }
 
     /// Whether something waits for room in the host.

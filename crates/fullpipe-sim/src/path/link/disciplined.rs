@@ -1,10 +1,11 @@
 //! A queue with a discipline of Linux's in front of something that sends one packet after the other. Unit of
 //! decision: the segment.
 //!
-//! The packet that is sent next is taken from the discipline as soon as the one before it begins to be sent,
-//! or as it comes where none waits: so Linux's shapers do it, to see how long it is (`tbf_dequeue`,
-//! `qdisc_peek_dequeued`), and so its delay is measured. What is decided hangs on what has come until then:
-//! packets are held, and the element is woken when the next one begins to be sent.
+//! A packet is taken from the discipline when it begins to be sent, and its delay is measured until then. Where a
+//! discipline counts how long it has been idle, it is asked for one more as soon as the one before it begins to be
+//! sent, or as it comes where none waits: so Linux's `tbf` does it, to see how long it is (`tbf_dequeue`,
+//! `qdisc_peek_dequeued`). What is decided hangs on what has come until then: packets are held, and the element is
+//! woken when the one in transmission is done.
 
 use super::Configuration;
 use super::queued::{Queued, Server, limited};
@@ -33,7 +34,9 @@ impl Packet for Train {
 struct Disciplined<S> {
     info: StageInfo,
     queue: Box<dyn Queue<Train>>,
-    /// The packet that is sent next.
+    /// Whether the next packet is taken before it begins to be sent.
+    looks_ahead: bool,
+    /// The packet that is sent next, if it is taken.
     next: Option<Waiting<Train>>,
     server: S,
     /// When the packet in transmission is done.
@@ -65,6 +68,7 @@ pub(super) fn queue<C: Configuration, S: Server + 'static>(
     Box::new(Disciplined {
         info: limited::<C>(name, limit),
         queue: discipline.build(limit, seed, name),
+        looks_ahead: discipline.counts_idle(),
         next: None,
         server,
         free_at: Time::ZERO,
@@ -91,16 +95,16 @@ impl<S: Server> Disciplined<S> {
         let ahead = self.next.as_ref().map(of_next).unwrap_or_default();
         self.queue.enqueue(Waiting { packet, bytes, came: now }, ahead, &mut self.told);
         self.count(now);
-        self.look_ahead(now);
-        while self.next.is_some() && self.free_at <= now {
+        if self.free_at <= now {
             self.start(now, out);
         }
+        self.look_ahead(now);
         self.peaks.reach(now, self.waiting);
     }
 
-    /// Takes the packet that is sent next from the discipline.
+    /// Takes the packet that is sent next from the discipline where that is done ahead.
     fn look_ahead(&mut self, now: Time) {
-        if self.next.is_none() {
+        if self.looks_ahead && self.next.is_none() {
             self.next = self.queue.dequeue(now, &mut self.told);
             self.count(now);
         }
@@ -108,7 +112,9 @@ impl<S: Server> Disciplined<S> {
 
     /// Sends the next packet from `now` on.
     fn start(&mut self, now: Time, out: &mut Vec<Train>) {
-        let Some(Waiting { packet, bytes, came }) = self.next.take() else { return };
+        let next = self.next.take().or_else(|| self.queue.dequeue(now, &mut self.told));
+        self.count(now);
+        let Some(Waiting { packet, bytes, came }) = next else { return };
         self.free_at = Time(self.server.done(came.0, now.0, packet.ip_len));
         self.waiting -= 1;
         self.started.one(now, bytes);
@@ -138,11 +144,11 @@ impl<S: Server> Stage for Disciplined<S> {
     }
 
     fn wake_time(&self) -> Option<Time> {
-        self.next.as_ref().map(|_| self.free_at)
+        (self.waiting > 0).then_some(self.free_at)
     }
 
     fn wake(&mut self, now: Time, out: &mut Vec<Train>) {
-        while self.next.is_some() && self.free_at <= now {
+        while self.waiting > 0 && self.free_at <= now {
             self.start(self.free_at, out);
         }
     }

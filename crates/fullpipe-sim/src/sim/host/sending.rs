@@ -56,6 +56,8 @@ pub(crate) struct SendingFlow {
     locked_timers: LockedTimers,
     /// What of it is in the host, and the memory of an skb besides its data where that limits it.
     pub(super) in_host: InHost,
+    /// When packets came that were heard last, if nothing else was done in a softirq since.
+    heard: Option<Time>,
     overhead: Option<u64>,
     /// Whether some left, or the timer of the pace was due, while the application had the socket
     /// (TCP_TSQ_DEFERRED).
@@ -131,7 +133,7 @@ impl Host {
         cpu
     }
 
-    /// The same in a softirq.
+    /// The same in a softirq, that of a timer.
     fn in_softirq(
         &mut self,
         flow: usize,
@@ -140,8 +142,23 @@ impl Host {
         now: Time,
         work: impl FnOnce(&mut SendingFlow, &mut Port),
     ) -> Time {
+        self.sends[flow].heard = None;
+        self.hearing(flow, cpu, shared, now, work)
+    }
+
+    /// The same in that of packets which came at `now`, which frees nothing before it has heard them all (6.12
+    /// `process_backlog`).
+    fn hearing(
+        &mut self,
+        flow: usize,
+        cpu: Time,
+        shared: &mut Shared,
+        now: Time,
+        work: impl FnOnce(&mut SendingFlow, &mut Port),
+    ) -> Time {
+        let goes_on = self.sends[flow].heard.replace(now) == Some(now);
         let cpu = self.with_port(flow, cpu, shared, now, |state, port| {
-            port.begin_softirq();
+            port.begin_softirq(goes_on);
             work(state, port);
         });
         self.sends[flow].in_host.end_softirq();
@@ -188,7 +205,7 @@ impl Host {
                 self.sends[flow].backlog.push_back((*ack, packet.serial));
             } else {
                 let work = |f: &mut SendingFlow, p: &mut Port| f.on_ack(ack, packet.serial, p);
-                cpu = self.in_softirq(flow, cpu, shared, now, work);
+                cpu = self.hearing(flow, cpu, shared, now, work);
             }
         }
         self.after_sending(flow, now, shared);
@@ -252,7 +269,7 @@ impl Host {
         (cpu, now): (Time, Time),
         shared: &mut Shared,
     ) -> Time {
-        self.in_softirq(flow, cpu, shared, now, |f, port| f.tcp.hear(ack, true, port))
+        self.hearing(flow, cpu, shared, now, |f, port| f.tcp.hear(ack, true, port))
     }
 
     /// That segment is taken.
@@ -262,7 +279,7 @@ impl Host {
         (cpu, now): (Time, Time),
         shared: &mut Shared,
     ) -> Time {
-        self.in_softirq(flow, cpu, shared, now, |f, port| f.tcp.go_on_after_ack(port))
+        self.hearing(flow, cpu, shared, now, |f, port| f.tcp.go_on_after_ack(port))
     }
 
     /// Books the limit, follows TCP's timer, wakes the writer, tells of a change of state.
@@ -395,6 +412,7 @@ impl SendingFlow {
             put_off: None,
             locked_timers: profile.locked_timers,
             in_host: InHost::default(),
+            heard: None,
             wakes_when_released: false,
             overhead: profile.small_queues.then_some(profile.skb_overhead),
             syn_sent: None,

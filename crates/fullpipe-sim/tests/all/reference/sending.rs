@@ -48,6 +48,8 @@ pub struct SendingFlow {
     held: u64,
     overhead: Option<u64>,
     left_while_locked: bool,
+    /// When the packets came that were heard last, if no timer's softirq came since.
+    heard: Option<Time>,
     syns: Vec<Time>,
     next_write: Time,
     has_written: bool,
@@ -161,7 +163,7 @@ impl Host {
         cx: &mut Context,
         work: impl FnOnce(&mut SendingFlow, &mut Port),
     ) -> Time {
-        self.work_freeing(flow, at, true, cx, work)
+        self.work_freeing(flow, at, (true, false), cx, work)
     }
 
     /// The same in a softirq.
@@ -172,14 +174,27 @@ impl Host {
         cx: &mut Context,
         work: impl FnOnce(&mut SendingFlow, &mut Port),
     ) -> Time {
-        self.work_freeing(flow, at, false, cx, work)
+        self.sends[flow].heard = None;
+        self.hear(flow, at, cx, work)
+    }
+
+    /// The same in one that hears packets.
+    fn hear(
+        &mut self,
+        flow: usize,
+        at: (Time, Time),
+        cx: &mut Context,
+        work: impl FnOnce(&mut SendingFlow, &mut Port),
+    ) -> Time {
+        let last = self.sends[flow].heard.replace(at.0);
+        self.work_freeing(flow, at, (false, last == Some(at.0)), cx, work)
     }
 
     fn work_freeing(
         &mut self,
         flow: usize,
         (now, cpu): (Time, Time),
-        frees: bool,
+        (frees, goes_on): (bool, bool),
         cx: &mut Context,
         work: impl FnOnce(&mut SendingFlow, &mut Port),
     ) -> Time {
@@ -198,7 +213,9 @@ impl Host {
             overhead: self.sends[flow].overhead,
             in_softirq: false,
         };
-        port.in_host();
+        if !goes_on {
+            port.in_host();
+        }
         port.in_softirq = !frees;
         work(&mut self.sends[flow], &mut port);
         let (cpu, again) = (port.cpu, port.again);
@@ -230,8 +247,7 @@ impl Host {
         match body {
             Body::Ack(ack) if self.sends[flow].locked => self.sends[flow].backlog.push_back(ack),
             Body::Ack(ack) => {
-                cpu =
-                    self.work_in_softirq(flow, (now, cpu), cx, |f, port| f.tcp.on_ack(&ack, port));
+                cpu = self.hear(flow, (now, cpu), cx, |f, port| f.tcp.on_ack(&ack, port));
             }
             Body::SynAck { window, tsval, tsecr, agrees } => {
                 self.sends[flow].tcp.take_timestamp(tsval);
@@ -535,6 +551,7 @@ impl SendingFlow {
             at_release: false,
             locked_timers: profile.locked_timers,
             here: Vec::new(),
+            heard: None,
             held: 0,
             overhead: profile.small_queues.then_some(profile.skb_overhead),
             left_while_locked: false,

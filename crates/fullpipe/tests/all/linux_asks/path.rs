@@ -134,60 +134,54 @@ fn link(queue: &str) -> String {
     ))
 }
 
+const HTB: &str = "Htb { rate: 100000000, overhead: 0 }";
+
 #[test]
 fn disciplines_have_the_options_of_linux_and_its_defaults() {
     let wire =
         "1 forward: netem delay 0 ns limit 100000000 None seeded false wire 100000000 overhead 0\n";
-    let below = |limit: &str, qdisc: &str| {
-        format!(
-            "0 forward: tbf rate 100000000 burst 1514 and 20 ns limit {limit} overhead 0\n0 forward: {qdisc}\n{wire}"
-        )
+    let below = |qdisc: &str| format!("0 forward: {HTB}\n0 forward: {qdisc}\n{wire}");
+    let asked = |limit: &str, qdisc: &str| {
+        let shaper = format!("tbf rate 100000000 burst 1514 and 20 ns limit {limit} overhead 0");
+        let netem = "netem delay 0 ns limit 100000000 None seeded true";
+        format!("0 forward: {shaper}\n0 forward: {netem}\n0 forward: {qdisc}\n{wire}")
     };
     let cases = [
-        ("discipline = \"fq\"", below("10000", "Fq { limit: 10000, flow_limit: 100 }")),
+        ("discipline = \"fq\"", below("Fq { limit: 10000, flow_limit: 100 }")),
         (
             "discipline = \"fq\", limit = \"9 packets\", flow_limit = \"8 packets\"",
-            below("9", "Fq { limit: 9, flow_limit: 8 }"),
+            below("Fq { limit: 9, flow_limit: 8 }"),
         ),
         (
             "discipline = \"codel\"",
-            below(
-                "1000",
-                "Codel { limit: 1000, target_us: 5000, interval_us: 100000, ecn: false }",
-            ),
+            below("Codel { limit: 1000, target_us: 5000, interval_us: 100000, ecn: false }"),
         ),
         (
             "discipline = \"fq_codel\"",
-            below(
-                "10240",
-                "FqCodel { limit: 10240, target_us: 5000, interval_us: 100000, ecn: true }",
-            ),
+            below("FqCodel { limit: 10240, target_us: 5000, interval_us: 100000, ecn: true }"),
         ),
         (
             "discipline = \"fq_codel\", target = \"1ms\", interval = \"20ms\", ecn = false",
-            below(
-                "10240",
-                "FqCodel { limit: 10240, target_us: 1000, interval_us: 20000, ecn: false }",
-            ),
+            below("FqCodel { limit: 10240, target_us: 1000, interval_us: 20000, ecn: false }"),
         ),
         (
             "discipline = \"pie\", ecn = true",
-            below("1000", "Pie { limit: 1000, target_us: 15000, update_us: 15000, ecn: true }"),
+            below("Pie { limit: 1000, target_us: 15000, update_us: 15000, ecn: true }"),
         ),
         (
             "discipline = \"red\", limit = \"1200kB\"",
-            below(
+            asked(
                 "1200000",
-                "netem delay 0 ns limit 100000000 None seeded true\n0 forward: Red { limit: 1200000, min: 100000, max: 300000, weight_log: 9, probability: 0.02, \
+                "Red { limit: 1200000, min: 100000, max: 300000, weight_log: 9, probability: 0.02, \
                  packet_ns: 121120, ecn: false }",
             ),
         ),
         // Linux averages no lengths from 2^22 on by a weight of 2^-9.
         (
             "discipline = \"red\", limit = \"40MB\", ecn = true",
-            below(
+            asked(
                 "40000000",
-                "netem delay 0 ns limit 100000000 None seeded true\n0 forward: Red { limit: 40000000, min: 3333333, max: 10000000, weight_log: 7, \
+                "Red { limit: 40000000, min: 3333333, max: 10000000, weight_log: 7, \
                  probability: 0.02, packet_ns: 121120, ecn: true }",
             ),
         ),

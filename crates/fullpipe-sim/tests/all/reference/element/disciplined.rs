@@ -1,4 +1,4 @@
-//! A queue with a discipline of Linux's: packet by packet, its next one taken ahead.
+//! A queue with a discipline of Linux's: packet by packet; where it counts idle time, its next one taken ahead.
 
 use super::super::packet::Packet;
 use fullpipe_sim::config::{Discipline, QueueLimit};
@@ -17,6 +17,7 @@ impl qdisc::Packet for Packet {
 /// What waits for a rate.
 pub struct Disciplined {
     queue: Box<dyn Queue<Packet>>,
+    looks_ahead: bool,
     next: Option<Waiting<Packet>>,
     told: Told<Packet>,
 }
@@ -25,7 +26,8 @@ impl Disciplined {
     /// An empty queue.
     pub fn new(discipline: &Discipline, limit: QueueLimit, seed: u64, name: &str) -> Disciplined {
         let queue = discipline.build(limit, seed, name);
-        Disciplined { queue, next: None, told: Told::default() }
+        let looks_ahead = matches!(discipline, Discipline::Red(_));
+        Disciplined { queue, looks_ahead, next: None, told: Told::default() }
     }
 
     /// A packet comes.
@@ -36,15 +38,20 @@ impl Disciplined {
         self.look(now);
     }
 
-    /// The packet that is sent now.
+    /// The packet that is sent now. A discipline that is empty is asked for none.
     pub fn pop(&mut self, now: Time) -> Option<Packet> {
-        let next = self.next.take()?;
+        let mut waiting = 0;
+        self.queue.each(&mut |_| waiting += 1);
+        let next = match self.next.take() {
+            None if waiting > 0 => self.queue.dequeue(now, &mut self.told)?,
+            next => next?,
+        };
         self.look(now);
         Some(next.packet)
     }
 
     fn look(&mut self, now: Time) {
-        if self.next.is_none() {
+        if self.looks_ahead && self.next.is_none() {
             self.next = self.queue.dequeue(now, &mut self.told);
         }
     }

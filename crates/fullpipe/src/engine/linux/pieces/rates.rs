@@ -27,9 +27,8 @@ pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
     let exact = is_exact(steps, frame);
     let shaper = |rate| match &queue.discipline {
         Discipline::Cake(shaper) => cake(shaper, rate, *framing, limit),
-        Discipline::DropTail if exact => {
-            Qdisc::Htb { rate: rate.0, overhead: beyond_header(*framing) }
-        }
+        Discipline::Red(_) => tbf(rate, SLACK_NS, *framing, frame, limit),
+        _ if exact => Qdisc::Htb { rate: rate.0, overhead: beyond_header(*framing) },
         _ => tbf(rate, SLACK_NS, *framing, frame, limit),
     };
     let change = |step: &Step| {
@@ -56,9 +55,8 @@ pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
 
 /// Whether an `htb` can have these rates: of a packet's time it counts a minute at most (`mbuffer`).
 ///
-/// It takes a packet from its queue when those before it have had their time. A `tbf` lets one go when there are tokens
-/// for it, so a small one earlier; but it looks ahead, which disciplines decide by: they take the next packet when the
-/// one before it leaves, as [`Discipline`] has it.
+/// It takes a packet from its queue when those before it have had their time, as a wire does. A `tbf` lets one go when
+/// there are tokens for it, so a small one earlier, and has taken the next one by then.
 fn is_exact(steps: &[Step], frame: u32) -> bool {
     steps.iter().all(|step| u64::from(frame) * 8 < step.rate.0.saturating_mul(60))
 }
