@@ -1,10 +1,10 @@
 //! When the receiver acknowledges: at once, at the second segment, or after a while.
 //!
 //! Source: `tcp_event_data_recv`, `tcp_incr_quickack`, `tcp_dec_quickack_mode`, `__tcp_ack_snd_check`,
-//! `tcp_send_delayed_ack`, read in Linux 2.6.20, 2.6.25, 2.6.32 and 3.14, which agree; `tcp_delack_timer`
-//! of 2.6.20 and 3.14.
+//! `tcp_send_delayed_ack`, read in Linux 2.6.20, 2.6.25, 2.6.32 and 3.14, which agree, and in 6.12;
+//! `tcp_delack_timer` of 2.6.20 and 3.14.
 
-use super::profile::{LockedTimers, Profile, TimerWheel};
+use super::profile::{DelackMax, LockedTimers, Profile, TimerWheel};
 use super::rtt::Rtt;
 use crate::ticks::Ticks;
 use crate::units::Time;
@@ -12,7 +12,7 @@ use crate::units::Time;
 /// Segments acknowledged at once in a row, at most (TCP_MAX_QUICKACKS).
 const MAX_QUICKACKS: u32 = 16;
 /// A delayed ACK waits hz / 25 ticks at first (TCP_ATO_MIN; TCP_DELACK_MIN is as long), and then up to
-/// hz / 2, after a small segment hz / 5 (TCP_DELACK_MAX).
+/// hz / 2, after a small segment hz / 5 (TCP_DELACK_MAX), or what newer kernels allow ([`DelackMax`]).
 const ATO_MIN_DIVISOR: u32 = 25;
 const ATO_MAX_DIVISOR: u32 = 2;
 const PUSHED_MAX_DIVISOR: u32 = 5;
@@ -21,6 +21,17 @@ const PUSHED_MAX_DIVISOR: u32 = 5;
 /// TCP_MSS_DEFAULT, and TCP_MIN_MSS where it does not end a burst, each with the least header.
 const PLAUSIBLE: u32 = 536 + 20;
 const PLAUSIBLE_INSIDE: u32 = 88 + 20;
+
+/// How long a delayed ACK waits at most, jiffies (6.12 `tcp_delack_max`).
+fn delack_max(hz: u32, profile: &Profile) -> u32 {
+    let fifth = hz / PUSHED_MAX_DIVISOR;
+    let rto_min = (u64::from(hz) * profile.rto_min_ms / 1000) as u32;
+    match profile.delack_max {
+        DelackMax::Half => hz / ATO_MAX_DIVISOR,
+        DelackMax::Fifth => fifth,
+        DelackMax::BelowRtoMin => fifth.min(rto_min.max(2) - 1),
+    }
+}
 
 /// The receiver's ACK clock. Fields keep Linux's names (icsk_ack).
 #[derive(Clone, Debug)]
@@ -47,6 +58,8 @@ pub struct AckPolicy {
     header: u32,
     push_asks_ack: bool,
     quick_by_data: bool,
+    /// How long an ACK waits at most, jiffies.
+    delack_max: u32,
     /// Whether data came since the last ACK (ICSK_ACK_SCHED).
     scheduled: bool,
     /// Whether a segment smaller than the largest, or one that ends a burst, came since the last ACK
@@ -81,6 +94,7 @@ impl AckPolicy {
             header,
             push_asks_ack: profile.push_asks_ack,
             quick_by_data: profile.quick_by_data,
+            delack_max: delack_max(hz, profile),
             scheduled: false,
             pushed: false,
             pushed_twice: false,
@@ -253,7 +267,7 @@ impl AckPolicy {
             0 => most,
             rtt => rtt.max(least),
         };
-        self.ato.min(most).min(round).max(1)
+        self.ato.min(most).min(round).min(self.delack_max).max(1)
     }
 
     /// The timer fired, and the socket is free; whether a delayed ACK is due. If so, the next one waits

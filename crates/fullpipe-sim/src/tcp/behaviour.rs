@@ -6,7 +6,7 @@ mod needs;
 pub use needs::{Need, Refusal, refusals};
 
 use super::profile::{
-    AckOrder, CachedMetrics, CcRtt, CwndLimited, DsackUndo, FinBeyondCwnd, FrtoVersion,
+    AckOrder, CachedMetrics, CcRtt, CwndLimited, DelackMax, DsackUndo, FinBeyondCwnd, FrtoVersion,
     GrowthUnderReordering, HalvingStep, HeadTimeout, HoleFilled, IdleRestart, InitialCwnd,
     InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout,
     Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RttClock, RttSource, SackMarking,
@@ -84,7 +84,7 @@ macro_rules! choices {
 }
 
 choices! {
-    CachedMetrics, InitialCwnd, InitialWindow, PktsAcked, CcRtt, CwndLimited, GrowthUnderReordering, RttClock, RttSource,
+    CachedMetrics, DelackMax, InitialCwnd, InitialWindow, PktsAcked, CcRtt, CwndLimited, GrowthUnderReordering, RttClock, RttSource,
     SackMarking, HeadTimeout, LostRetransmits, HoleFilled, IdleRestart, TimeoutReordering, Reduction, HalvingStep,
     MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion, TsoDeferral,
     FinBeyondCwnd, LockedTimers, TimerWheel, TimestampClock, AckOrder, PrrBound, ProbeTimeout, SkbSize, WindowShare, RcvTuning,
@@ -304,6 +304,9 @@ behaviours! {
         "how spurious timeouts are told from losses",
         "tcp_enter_frto, tcp_process_frto, tcp_process_loss",
         Need::CwndFirst("by RFC 5682, inside Loss");
+    delack_max: DelackMax,
+        "how long a delayed ACK waits at most, besides an RTT",
+        "tcp_send_delayed_ack, tcp_delack_max";
     locked_timers: LockedTimers,
         "what a timer does that finds its socket locked",
         "tcp_write_timer, tcp_delack_timer, tcp_release_cb";

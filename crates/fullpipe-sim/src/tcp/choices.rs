@@ -454,3 +454,15 @@ choice! {
         TimeoutAlone = "timeout-alone",
     }
 }
+
+choice! {
+    /// How long a delayed ACK waits at most, besides an RTT.
+    DelackMax {
+        /// HZ/2, after a small segment HZ/5 (2.6.20 `tcp_send_delayed_ack`).
+        Half = "half",
+        /// HZ/5 (5.10 `icsk_delack_max`).
+        Fifth = "fifth",
+        /// That, and a jiffy less than the least timeout (6.12 `tcp_delack_max`).
+        BelowRtoMin = "below-rto-min",
+    }
+}

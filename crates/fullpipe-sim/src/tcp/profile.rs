@@ -201,6 +201,8 @@ pub struct Profile {
     pub loss_states: LossStates,
     /// Spurious timeouts.
     pub frto: FrtoVersion,
+    /// Longest wait of a delayed ACK.
+    pub delack_max: DelackMax,
     /// Timers of a locked socket.
     pub locked_timers: LockedTimers,
     /// What timestamps count.

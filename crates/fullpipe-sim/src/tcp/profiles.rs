@@ -6,7 +6,7 @@
 //! [`TsoDeferral`], whose change is of 2.6.29. `docs/kernels.md` shows the table.
 
 use super::profile::{
-    AckOrder, CachedMetrics, CcRtt, CwndLimited, DsackUndo, FinBeyondCwnd, FrtoVersion,
+    AckOrder, CachedMetrics, CcRtt, CwndLimited, DelackMax, DsackUndo, FinBeyondCwnd, FrtoVersion,
     GrowthUnderReordering, HalvingStep, HeadTimeout, HoleFilled, IdleRestart, InitialCwnd,
     InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout,
     Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RttClock, RttSource, SackMarking,
@@ -87,6 +87,7 @@ const LINUX_2_6_20: Profile = Profile {
     probe_timeout: ProbeTimeout::Draft,
     loss_states: LossStates::Classic,
     frto: FrtoVersion::Basic,
+    delack_max: DelackMax::Half,
     locked_timers: LockedTimers::PutOff,
     timestamp_clock: TimestampClock::Jiffies,
     timer_wheel: TimerWheel::Cascading,
@@ -169,6 +170,7 @@ const LINUX_6_1: Profile = Profile {
     closes_small_window: true,
     push_asks_ack: true,
     quick_by_data: true,
+    delack_max: DelackMax::Fifth,
     joins_received: true,
     rcv_tuning: RcvTuning::Growth,
     receive_shortage: ReceiveShortage::Grow,
@@ -203,6 +205,7 @@ const LINUX_6_12: Profile = Profile {
     receive_shortage: ReceiveShortage::GrowOrClose,
     fin_beyond_cwnd: FinBeyondCwnd::Never,
     grows_skbs: true,
+    delack_max: DelackMax::BelowRtoMin,
     // Since 6.3 small heads have a cache of their own (skb_small_head_cache), of 576 bytes with skb_shared_info.
     rx_overhead: 832,
     skb_overhead: 832,

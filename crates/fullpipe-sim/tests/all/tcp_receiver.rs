@@ -5,7 +5,7 @@ use crate::conversation::receiver::Setup;
 use crate::conversation::{SEGMENT, host, profile};
 use fullpipe_sim::config::Host;
 use fullpipe_sim::ecn::Ecn;
-use fullpipe_sim::tcp::profile::{Profile, find};
+use fullpipe_sim::tcp::profile::{DelackMax, Profile, find};
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::{Ack, Segment};
 use fullpipe_sim::units::Time;
@@ -107,6 +107,31 @@ fn a_small_segment_is_acknowledged_sooner() {
           1200 | timer        | 2.5 11 3.268                 | ack 11.5 window 9.728
         ",
     );
+}
+
+/// The timer has doubled the wait to 320 ms: 2.6.20 waits so long, half a second being the most (`tcp_send_delayed_ack`);
+/// 5.10 a fifth (`icsk_delack_max`), 6.12 a jiffy less than the least timeout, too (`tcp_delack_max`).
+#[test]
+fn newer_kernels_wait_a_fifth_of_a_second_at_most() {
+    let rules = [(DelackMax::Half, 1620), (DelackMax::Fifth, 1500), (DelackMax::BelowRtoMin, 1499)];
+    for (rule, last) in rules {
+        let profile = profile(|p| p.delack_max = rule);
+        Setup { profile, rcvbuf: Some(8_000), ..Setup::default() }.check(&format!(
+            "
+            ms | event        | readable rcv_ssthresh memory | sent
+             0 | stream 0..8  | 0 11 0                       | 7 acks: ack 8 window 11.264
+             0 | data 8..9    | 1 11 1.256                   |
+            40 | timer        | 1 11 1.256                   | ack 9 window 11.264
+           300 | read         | 0 11 0                       |
+           300 | data 9..10   | 1 11 1.256                   |
+           380 | timer        | 1 11 1.256                   | ack 10 window 11.264
+           600 | data 10..11  | 2 11 2.512                   |
+           760 | timer        | 2 11 2.512                   | ack 11 window 10.24
+          1300 | data 11..12  | 3 11 3.768                   |
+          {last} | timer        | 3 11 3.768                   | ack 12 window 9.216
+        "
+        ));
+    }
 }
 
 /// A second segment soon after the first one halves the wait: the delayed ACK's timer, which would

@@ -70,11 +70,12 @@ const SYSCTLS: &[&str] = &[
     "slow_start",
 ];
 
-/// Rows about what the CPU, a locked socket or a congestion control is told, or that need a case no peer makes, flipped in
-/// tests of their own.
+/// Rows about what the CPU, a locked socket or a congestion control is told, about a receiver alone, or that need a case no
+/// peer makes, flipped in tests of their own.
 const ELSEWHERE: &[&str] = &[
     "pkts_acked",
     "cc_rtt",
+    "delack_max",
     "locked_timers",
     "walks_queue",
     "quick_by_data",
