@@ -2,7 +2,7 @@
 //!
 //! Source: `tcp_event_data_recv`, `tcp_incr_quickack`, `tcp_dec_quickack_mode`, `__tcp_ack_snd_check`,
 //! `tcp_send_delayed_ack`, read in Linux 2.6.20, 2.6.25, 2.6.32 and 3.14, which agree, and in 6.12;
-//! `tcp_delack_timer` of 2.6.20 and 3.14.
+//! `tcp_delack_timer` of 2.6.20, 3.14 and 6.12.
 
 use super::profile::{DelackMax, LockedTimers, Profile, TimerWheel};
 use super::rtt::Rtt;

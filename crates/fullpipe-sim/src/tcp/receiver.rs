@@ -216,8 +216,7 @@ impl Receiver {
     }
 
     fn take_whole(&mut self, now: Time, segment: &Segment) -> Taken {
-        let Segment { seq, len, .. } = *segment;
-        let end = segment.end();
+        let (seq, end) = (segment.seq, segment.end());
         self.tick(now);
         if end == seq {
             return self.take_empty(now, seq);
@@ -265,11 +264,16 @@ impl Receiver {
             self.fast.leave();
             return self.take_out_of_order(segment);
         }
+        self.take_next(now, segment, fast)
+    }
+
+    /// Takes a segment that begins with the next number, or before it.
+    fn take_next(&mut self, now: Time, segment: &Segment, fast: bool) -> Taken {
         let had_hole = !self.out_of_order.is_empty();
-        self.tell_duplicate(seq, self.rcv_nxt);
+        self.tell_duplicate(segment.seq, self.rcv_nxt);
         self.take_in_order(segment);
         // While what lies behind a hole that this fills has the memory that it had there.
-        if len > 0 {
+        if segment.len > 0 {
             self.follow_data(now, segment);
         }
         self.fast.follow(self.window.rmem_alloc);

@@ -161,7 +161,7 @@ fn unit(case: &Case, congestion: &str, alone: bool, linux: &Table, sim: &Table) 
         alone,
         throughput: throughput(gains),
         cwnd: cwnd(windows),
-        loss_free: linux.loss_free() && sim.loss_free(),
+        loss_free: linux.loss_free(),
         acked,
         retransmitted: resent,
         completions,

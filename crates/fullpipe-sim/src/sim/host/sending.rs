@@ -56,7 +56,7 @@ pub(crate) struct SendingFlow {
     locked_timers: LockedTimers,
     /// What of it is in the host, and the memory of an skb besides its data where that limits it.
     pub(super) in_host: InHost,
-    /// When packets came that were heard last, if nothing else was done in a softirq since.
+    /// When packets came that were heard last, if no timer of this flow has acted since.
     heard: Option<Time>,
     overhead: Option<u64>,
     /// Whether some left, or the timer of the pace was due, while the application had the socket

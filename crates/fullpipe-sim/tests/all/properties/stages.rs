@@ -68,21 +68,38 @@ pub fn capacities(config: &Config, record: &Record) -> Result<(), String> {
     Ok(())
 }
 
-/// What Linux lets wait beside the limit: before fq eight packets that go by, and the one taken ahead, which red
-/// does not count either, in the stage's unit.
-fn beside(stage: &StageInfo, config: &Config) -> u64 {
-    let disciplines = config.forward.iter().chain(&config.back).filter_map(|e| match e {
+/// The discipline of a link's queue.
+fn discipline(stage: &StageInfo, config: &Config) -> Option<Discipline> {
+    config.forward.iter().chain(&config.back).find_map(|e| match e {
         Element::Link(link) if link.name == stage.name => Some(link.discipline),
         Element::VaryingLink(link) if link.name == stage.name => Some(link.discipline),
         _ => None,
-    });
+    })
+}
+
+/// What Linux lets wait beside the limit, in the stage's unit: before fq eight packets that go by; the one that is taken
+/// ahead of red.
+fn beside(stage: &StageInfo, config: &Config) -> u64 {
     let packet = if stage.unit == "byte" { u64::from(config.mtu) + 38 } else { 1 };
-    let most = disciplines.map(|discipline| match discipline {
-        Discipline::Fq(_) => 9 * packet,
-        Discipline::Red(_) => packet,
+    match discipline(stage, config) {
+        Some(Discipline::Fq(_)) => 8 * packet,
+        Some(Discipline::Red(_)) => packet,
         _ => 0,
-    });
-    most.sum()
+    }
+}
+
+/// Bytes, or more, of packets that waited and were dropped between the samples: CoDel drops what has waited.
+fn dropped_in_queue(
+    stage: &StageInfo,
+    config: &Config,
+    (before, now): (&StageSample, &StageSample),
+) -> u64 {
+    match discipline(stage, config) {
+        Some(Discipline::Codel(_) | Discipline::FqCodel(_)) => {
+            (now.dropped - before.dropped) * (u64::from(config.mtu) + 38)
+        }
+        _ => 0,
+    }
 }
 
 /// Nothing works longer than the time that passes; what has work waiting works on it at once.
@@ -101,8 +118,7 @@ pub fn work(config: &Config, record: &Record) -> Result<(), String> {
                 _ => before.waiting_bytes.saturating_sub(u64::from(config.mtu)),
             };
             // A discipline may have dropped some of them; each packet takes up to a nanosecond less.
-            let dropped = (now.dropped - before.dropped) * (u64::from(config.mtu) + 38);
-            let waiting = waiting.saturating_sub(dropped);
+            let waiting = waiting.saturating_sub(dropped_in_queue(stage, config, (&before, &now)));
             let due = rate.wire_time(waiting).0.saturating_sub(before.waiting).min(passed);
             hold!(worked >= due, "{}: {before:?} {now:?}", stage.name);
         }
