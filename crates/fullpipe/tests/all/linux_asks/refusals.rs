@@ -117,7 +117,7 @@ fn what_an_element_does_that_linux_cannot_is_refused() {
 
 #[test]
 fn large_packets_pass_what_looks_at_no_segments() {
-    let link = r#"{ kind = "link", name = "x", rate = "1Gbit", framing = "ethernet", queue = { discipline = "fq" } }"#;
+    let link = r#"{ kind = "link", name = "x", rate = "1Gbit", framing = "ethernet", queue = { discipline = "red" } }"#;
     let large = |forward: &str| {
         let forward = format!("path.forward=[{forward}]");
         let path = ["path.gso=true", "path.back=[]", &forward];
