@@ -84,10 +84,10 @@ fn is_rich(document: &Value) {
 fn repeats(kernel: &str) {
     let Some(desk) = desk(&scenario("100Mbit", 1500, "1MB", 1.0)) else { return };
     desk.write("rich.toml", &rich(kernel));
-    let Some(document) = end(begin(&desk, "alone", 5)) else { return };
+    let Some(document) = end(begin(&desk, "alone", 7)) else { return };
     is_rich(&document);
-    let together: Vec<_> = (0..AT_ONCE).map(|n| begin(&desk, &format!("together{n}"), 5)).collect();
-    let other = begin(&desk, "other", 6);
+    let together: Vec<_> = (0..AT_ONCE).map(|n| begin(&desk, &format!("together{n}"), 7)).collect();
+    let other = begin(&desk, "other", 8);
     let alone = tables(&desk, "alone");
     for (n, child) in together.into_iter().enumerate() {
         let result = end(child).expect("a run");
