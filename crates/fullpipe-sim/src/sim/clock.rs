@@ -81,27 +81,38 @@ impl Timers {
         self.queue.peek().map_or(Time::NEVER, |Reverse((time, ..))| *time)
     }
 
-    /// Takes the entry due at `now`; the timer's number if it is really due.
-    pub(crate) fn pop(&mut self, now: Time) -> Option<usize> {
-        let mut first = self.queue.peek_mut()?;
-        let Reverse((time, turn, number)) = *first;
-        if time > now {
-            return None;
+    /// The number of the first timer that is due by `now`.
+    pub(crate) fn due(&mut self, now: Time) -> Option<usize> {
+        loop {
+            let mut first = self.queue.peek_mut()?;
+            let Reverse((time, turn, number)) = *first;
+            if time > now {
+                return None;
+            }
+            let timer = &mut self.timers[number as usize];
+            if (timer.due, timer.turn) == (time, turn) {
+                return Some(number as usize);
+            }
+            if timer.queued == time {
+                timer.queued = Time::NEVER;
+            }
+            match timer.entry() {
+                Some((time, turn)) => *first = Reverse((time, turn, number)),
+                None => _ = PeekMut::pop(first),
+            }
         }
-        let timer = &mut self.timers[number as usize];
+    }
+
+    /// Takes it.
+    pub(crate) fn pop(&mut self, now: Time) -> Option<usize> {
+        let number = self.due(now)?;
+        let Reverse((time, ..)) = self.queue.pop()?;
+        let timer = &mut self.timers[number];
         if timer.queued == time {
             timer.queued = Time::NEVER;
         }
-        if (timer.due, timer.turn) == (time, turn) {
-            timer.due = Time::NEVER;
-            PeekMut::pop(first);
-            return Some(number as usize);
-        }
-        match timer.entry() {
-            Some((time, turn)) => *first = Reverse((time, turn, number)),
-            None => _ = PeekMut::pop(first),
-        }
-        None
+        timer.due = Time::NEVER;
+        Some(number)
     }
 }
 

@@ -41,9 +41,23 @@ impl Host {
 
     /// A timer of a softirq (HRTIMER_SOFTIRQ) that is due when packets come is heard before them: what lets them go raises
     /// NET_RX_SOFTIRQ only while that one waits already (6.12 `handle_softirqs`).
+    ///
+    /// So does a program that a timer wakes then: the packets pass several softirqs, all but the first of which are left to
+    /// ksoftirqd where a process is to run, and it runs before that one.
     fn fire_before_packets(&mut self, now: Time, shared: &mut Shared) {
         if self.timers.held_are_due(now) {
             self.fire_expired(now, shared);
+        }
+        while self.timers.wakes_at(now) {
+            self.run_woken(now, shared);
+        }
+    }
+
+    #[cold]
+    fn run_woken(&mut self, now: Time, shared: &mut Shared) {
+        self.on_timers(now, shared);
+        while self.process_ready() <= now {
+            self.on_process(now, shared);
         }
     }
 

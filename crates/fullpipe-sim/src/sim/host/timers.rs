@@ -7,6 +7,7 @@ use crate::ticks::Ticks;
 use crate::units::Time;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 /// What a timer of a flow is for. Those that are set together stand together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,16 +141,29 @@ impl HostTimers {
         self.timers.next()
     }
 
-    /// Takes the entry due at `now`; the timer if it is really due.
+    /// Whether the first timer that is due at `now` wakes a program.
+    #[inline]
+    pub(super) fn wakes_at(&mut self, now: Time) -> bool {
+        self.next() <= now && self.first_wakes(now)
+    }
+
+    fn first_wakes(&mut self, now: Time) -> bool {
+        let first = self.timers.due(now).map(|number| self.of(number));
+        matches!(first, Some(Due::Flow(_, Timer::Write | Timer::Reader)))
+    }
+
+    /// Takes the first timer that is due at `now`.
     pub(super) fn pop(&mut self, now: Time) -> Option<Due> {
         let number = self.timers.pop(now)?;
-        if number == self.qdisc {
-            return Some(Due::Qdisc);
+        Some(self.of(number))
+    }
+
+    fn of(&self, number: usize) -> Due {
+        match number.cmp(&self.qdisc) {
+            Ordering::Less => Due::Flow(number / ALL.len(), ALL[number % ALL.len()]),
+            Ordering::Equal => Due::Qdisc,
+            Ordering::Greater => Due::Gro,
         }
-        if number > self.qdisc {
-            return Some(Due::Gro);
-        }
-        Some(Due::Flow(number / ALL.len(), ALL[number % ALL.len()]))
     }
 }
 

@@ -163,6 +163,17 @@ impl Host {
         if self.holds_past(now) {
             self.fire_within_slack(now, cx);
         }
+        // Programs that are woken then come first.
+        let gro_timer = self.gro_timer;
+        let wakes = |number: usize| {
+            number != gro_timer && [sending::WRITE, receiving::READER].contains(&(number % TIMERS))
+        };
+        while self.timers.first(now).is_some_and(wakes) {
+            self.timer(now, cx);
+            while self.next_process().is_some_and(|at| at <= now) {
+                self.process(now, cx);
+            }
+        }
         let mut cpu = now;
         let packets = self.receive.take(now);
         let took = packets.len();

@@ -47,6 +47,12 @@ impl Timers {
         self.running.iter().flatten().map(|(time, ..)| *time).min()
     }
 
+    /// Names the first one that is due, without stopping it.
+    pub fn first(&self, now: Time) -> Option<usize> {
+        let mut copy = Timers { running: self.running.clone(), started: self.started };
+        copy.take(now)
+    }
+
     /// Stops and names the first one that is due. Of several due at one time those of the wheel come first: of one
     /// with levels the last that was started, else the first.
     pub fn take(&mut self, now: Time) -> Option<usize> {
