@@ -88,6 +88,11 @@ impl Shared {
         self.events.push((Event { time, flow, kind, value }, work, side));
     }
 
+    /// Whether both flows are of one connection.
+    pub(crate) fn connects(&self, flow: usize, other: usize) -> bool {
+        flow == other || self.halves[flow] == Some(other)
+    }
+
     /// Takes the events since the last call, in the order in which things are done.
     fn take_events(&mut self) -> impl Iterator<Item = Event> {
         self.events.sort_by_key(|(event, work, side)| (event.time, *work, *side));

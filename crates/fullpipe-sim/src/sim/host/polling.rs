@@ -11,9 +11,9 @@ use crate::units::Time;
 impl Host {
     /// The softirq takes what has arrived.
     pub(super) fn on_packets(&mut self, now: Time, shared: &mut Shared) {
-        self.fire_before_packets(now, shared);
         let mut batch = core::mem::take(&mut self.batch);
         self.receive.take(now, &mut batch);
+        self.fire_before_packets(&batch, now, shared);
         shared.note_drops(&mut self.receive);
         let packets = batch.iter().map(|train| train.count).sum();
         let by_gro = self.gro.acts_on(packets);
@@ -42,19 +42,23 @@ impl Host {
     /// A timer of a softirq (HRTIMER_SOFTIRQ) that is due when packets come is heard before them: what lets them go raises
     /// NET_RX_SOFTIRQ only while that one waits already (6.12 `handle_softirqs`).
     ///
-    /// So does a program that a timer wakes then: the packets pass several softirqs, all but the first of which are left to
-    /// ksoftirqd where a process is to run, and it runs before that one.
-    fn fire_before_packets(&mut self, now: Time, shared: &mut Shared) {
+    /// A writer that a timer wakes then writes before its connection hears of them. The packets pass several softirqs, all but
+    /// the first of which wait where a process is to run; it lets them go on as it locks its socket, and that one's packets
+    /// are in its backlog until the call ends (6.12 `handle_softirqs`, `lock_sock_nested`, `tcp_v4_rcv`, `release_sock`). A
+    /// reader takes out of the backlog what came within its call: it reads after the packets.
+    fn fire_before_packets(&mut self, packets: &[Train], now: Time, shared: &mut Shared) {
         if self.timers.held_are_due(now) {
             self.fire_expired(now, shared);
         }
-        while self.timers.wakes_at(now) {
-            self.run_woken(now, shared);
+        while let Some(writer) = self.timers.writer_due(now)
+            && packets.iter().any(|train| shared.connects(usize::from(train.flow), writer))
+        {
+            self.write_first(now, shared);
         }
     }
 
     #[cold]
-    fn run_woken(&mut self, now: Time, shared: &mut Shared) {
+    fn write_first(&mut self, now: Time, shared: &mut Shared) {
         self.on_timers(now, shared);
         while self.process_ready() <= now {
             self.on_process(now, shared);
@@ -110,7 +114,7 @@ impl Host {
     /// Interrupts for one packet each, of these from number `at` on: takes all of them if they lie beyond a hole and
     /// nothing else is due before the last, or the first of them; how many.
     pub(crate) fn on_lone_packets(&mut self, packets: &Train, at: u32, shared: &mut Shared) -> u32 {
-        self.fire_before_packets(packets.time(at), shared);
+        self.fire_before_packets(core::slice::from_ref(packets), packets.time(at), shared);
         let left = packets.count - at;
         let all = packets.kind.is_of_sender()
             && self.may_take_row(packets)

@@ -141,15 +141,18 @@ impl HostTimers {
         self.timers.next()
     }
 
-    /// Whether the first timer that is due at `now` wakes a program.
+    /// The flow whose writer the first timer that is due at `now` wakes.
     #[inline]
-    pub(super) fn wakes_at(&mut self, now: Time) -> bool {
-        self.next() <= now && self.first_wakes(now)
+    pub(super) fn writer_due(&mut self, now: Time) -> Option<usize> {
+        if self.next() <= now { self.first_writer(now) } else { None }
     }
 
-    fn first_wakes(&mut self, now: Time) -> bool {
-        let first = self.timers.due(now).map(|number| self.of(number));
-        matches!(first, Some(Due::Flow(_, Timer::Write | Timer::Reader)))
+    fn first_writer(&mut self, now: Time) -> Option<usize> {
+        let number = self.timers.due(now)?;
+        match self.of(number) {
+            Due::Flow(flow, Timer::Write) => Some(flow),
+            _ => None,
+        }
     }
 
     /// Takes the first timer that is due at `now`.

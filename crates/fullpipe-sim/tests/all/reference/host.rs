@@ -158,24 +158,30 @@ impl Host {
         self.cpu.step_end().or(may_begin)
     }
 
-    /// Takes all packets that wait, one after the other.
-    pub fn softirq(&mut self, now: Time, cx: &mut Context) {
-        if self.holds_past(now) {
-            self.fire_within_slack(now, cx);
-        }
-        // Programs that are woken then come first.
+    /// A writer whose timer is due when packets of its connection come writes first, as they are in its backlog meanwhile.
+    fn write_before(&mut self, packets: &[Packet], now: Time, cx: &mut Context) {
         let gro_timer = self.gro_timer;
-        let wakes = |number: usize| {
-            number != gro_timer && [sending::WRITE, receiving::READER].contains(&(number % TIMERS))
+        let writes = |number: usize| {
+            number != gro_timer
+                && number % TIMERS == sending::WRITE
+                && packets.iter().any(|packet| packet.flow == number / TIMERS)
         };
-        while self.timers.first(now).is_some_and(wakes) {
+        while self.timers.first(now).is_some_and(writes) {
             self.timer(now, cx);
             while self.next_process().is_some_and(|at| at <= now) {
                 self.process(now, cx);
             }
         }
-        let mut cpu = now;
+    }
+
+    /// Takes all packets that wait, one after the other.
+    pub fn softirq(&mut self, now: Time, cx: &mut Context) {
+        if self.holds_past(now) {
+            self.fire_within_slack(now, cx);
+        }
         let packets = self.receive.take(now);
+        self.write_before(&packets, now, cx);
+        let mut cpu = now;
         let took = packets.len();
         for packet in packets {
             cpu += match packet.body {
