@@ -9,6 +9,7 @@ use fullpipe_guest::record::QDISCS;
 
 use crate::batch::Arrivals;
 use crate::error::{Context, Error, Result};
+use crate::flows::closing;
 use crate::netlink::diag;
 use crate::netlink::message::{Answer, kind};
 use crate::netlink::qdisc::{self, RTM_NEWQDISC};
@@ -138,13 +139,16 @@ impl Answers<'_> {
         self.count += 1;
         match self.about {
             About::Connections(kinds) => {
-                if let (flow, Some(state)) = diag::answer(message)?
-                    && let Some(kind) = kinds.get(flow as usize)
-                {
+                let (flow, state) = diag::answer(message)?;
+                let flow = flow as usize;
+                let Some(kind) = kinds.get(flow) else { return Ok(()) };
+                if let Some(state) = state {
                     self.body.extend_from_slice(state.queues);
                     self.body.extend_from_slice(state.info);
-                    out.record(*kind, flow as usize, time_ns, &self.body);
+                    out.record(*kind, flow, time_ns, &self.body);
                     self.body.clear();
+                } else if let Some(body) = closing::last((*kind, flow), time_ns) {
+                    out.record(*kind, flow, time_ns, &body);
                 }
             }
             About::Qdiscs(namespace) => {

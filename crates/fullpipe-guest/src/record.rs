@@ -7,7 +7,7 @@
 //!
 //! | kind | index | body |
 //! |---|---|---|
-//! | [`SENDER`] | flow | bytes that wait to be read, bytes not acknowledged (u32 each, `idiag_rqueue` and `idiag_wqueue`), then `struct tcp_info`, of the sender's socket |
+//! | [`SENDER`] | flow | bytes that wait to be read, bytes not acknowledged (u32 each, `idiag_rqueue` and `idiag_wqueue`), then `struct tcp_info`, of the sender's socket; after it is closed, the last |
 //! | [`RECEIVER`] | flow | the same of the receiver's |
 //! | [`QDISCS`] | namespace: 0 the sender, 1 and on the routers, last the receiver | netlink messages of RTM_GETQDISC |
 //! | [`EVENT`] | flow | number of the event (u64), value (u64); of [`ESTABLISHED`] also how many SYNs were sent again before (u64), and the congestion control that the socket has ([`CONGESTION_SIZE`] bytes, then zeros) |

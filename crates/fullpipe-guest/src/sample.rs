@@ -21,6 +21,9 @@ use crate::uring::{Ring, Step};
 
 /// Virtual time after which the progress is told, and what was sampled is recorded, ns.
 const WHILE: u64 = 100_000_000;
+/// A sample is taken so long after its time, ns: then all that happens at that time has happened, in the order that it has
+/// without samples. A tick of the jiffies and what waits for it fall on the same nanosecond.
+const AFTER: u64 = 1;
 /// Most steps of a chain.
 const STEPS: usize = 4096;
 /// Number of the first socket of sock_diag.
@@ -43,7 +46,7 @@ pub fn run(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
         (taken, told) = (next, next * plan.sample_ns);
     }
     wait_for(plan.end_ns, told)?;
-    sys::sleep_until(START + plan.end_ns);
+    sys::sleep_until(START + plan.end_ns + AFTER);
     if told < plan.end_ns {
         sampler.last(plan.end_ns)?;
     }
@@ -62,7 +65,7 @@ fn diag_socket(host: &Namespace, number: u32) -> Result<OwnedFd> {
 fn wait_for(time_ns: u64, mut told: u64) -> Result<()> {
     while told + WHILE < time_ns {
         told += WHILE;
-        sys::sleep_until(START + told);
+        sys::sleep_until(START + told + AFTER);
         run::out()?.progress(told).at(|| "progress")?;
     }
     Ok(())
@@ -131,7 +134,7 @@ impl Sampler<'_> {
         let texts = looks * counters.files().count();
         Ok(Sampler {
             ring: Ring::new(at_once as usize * steps, texts).at(|| "io_uring")?,
-            ticks: sys::ticks(START + sample_ns, sample_ns).at(|| "timer of samples")?,
+            ticks: sys::ticks(START + sample_ns + AFTER, sample_ns).at(|| "timer of samples")?,
             arrivals: probe::arrivals(),
             probes,
             counters,

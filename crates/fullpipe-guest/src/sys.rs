@@ -166,12 +166,47 @@ pub fn set_number(fd: &OwnedFd, level: i32, name: i32, value: i32) -> io::Result
 }
 
 /// Reads an option into `value`, as much of it as fits; what it does not fill stays.
-pub fn option(fd: &OwnedFd, level: i32, name: i32, value: &mut [u8]) -> io::Result<()> {
+pub fn option(fd: &OwnedFd, level: i32, name: i32, value: &mut [u8]) -> io::Result<usize> {
     let mut len = value.len() as libc::socklen_t;
     let to = value.as_mut_ptr().cast();
     // SAFETY: it writes at most `len` bytes to `value`.
     check(unsafe { libc::getsockopt(fd.as_raw_fd(), level, name, to, &mut len) })?;
-    Ok(())
+    Ok(len as usize)
+}
+
+/// What has failed of a socket since the last time that it was asked (SO_ERROR).
+pub fn failure(socket: &OwnedFd) -> io::Result<()> {
+    let mut errno = [0; 4];
+    option(socket, libc::SOL_SOCKET, libc::SO_ERROR, &mut errno)?;
+    match i32::from_ne_bytes(errno) {
+        0 => Ok(()),
+        errno => Err(io::Error::from_raw_os_error(errno)),
+    }
+}
+
+/// Tells of changes of a socket's state (edge-triggered epoll).
+pub struct Changes(OwnedFd);
+
+impl Changes {
+    /// Those of a socket which no more is written to: it can always be written to, so that each change is told.
+    pub fn of(socket: &OwnedFd) -> io::Result<Changes> {
+        // SAFETY: it takes no pointers.
+        let changes = owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+        let mut event =
+            libc::epoll_event { events: (libc::EPOLLOUT | libc::EPOLLET) as u32, u64: 0 };
+        let (fd, add) = (socket.as_raw_fd(), libc::EPOLL_CTL_ADD);
+        // SAFETY: it reads one epoll_event.
+        check(unsafe { libc::epoll_ctl(changes.as_raw_fd(), add, fd, &mut event) })?;
+        Ok(Changes(changes))
+    }
+
+    /// Waits for one; the first time it returns at once.
+    pub fn wait(&self) -> io::Result<()> {
+        let mut event = libc::epoll_event { events: 0, u64: 0 };
+        // SAFETY: it writes one epoll_event.
+        check(unsafe { libc::epoll_wait(self.0.as_raw_fd(), &mut event, 1, -1) })?;
+        Ok(())
+    }
 }
 
 fn address(ip: Ipv4Addr, port: u16) -> libc::sockaddr_in {

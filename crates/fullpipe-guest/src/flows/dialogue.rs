@@ -4,10 +4,10 @@ use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::{Flow, Plan};
-use fullpipe_guest::record::{ACCEPTED, FINISHED};
+use fullpipe_guest::record::{ACCEPTED, FINISHED, RECEIVER, SENDER};
 
 use super::sender::LARGEST;
-use super::{receiver, sender, unless_aborted};
+use super::{closing, receiver, sender, unless_aborted};
 use crate::error::{Context, Result};
 use crate::netlink::diag::End;
 use crate::run::{Event, START};
@@ -27,7 +27,7 @@ impl Dialogue {
         Dialogue { asks: flow(asks), answers: flow(answers) }
     }
 
-    /// Connects when it is time; writes, reads the answer, and again. The socket stays open, so that it can be sampled.
+    /// Connects when it is time; writes, reads the answer, and again; closes the connection.
     pub fn ask(&self, [here, there]: [End; 2]) -> Result<()> {
         let (index, flow) = &self.asks;
         let (answer, answers) = &self.answers;
@@ -36,7 +36,7 @@ impl Dialogue {
         sys::sleep_until(START + flow.start_ns);
         let connected = sender::connect(*index, flow, &socket, there);
         let done = connected.and_then(|()| self.ask_and_read(&socket));
-        std::mem::forget(socket);
+        let done = closing::end(socket, done, &[(SENDER, *index), (RECEIVER, *answer)]);
         done.or_else(|failed| unless_aborted(*index, failed))
     }
 
@@ -56,10 +56,10 @@ impl Dialogue {
             }
         }
         run::remember(Event::now(*answer, FINISHED, read));
-        sender::end(socket)
+        Ok(())
     }
 
-    /// Accepts the connection; reads a request, answers it, and again. The socket stays open.
+    /// Accepts the connection; reads a request, answers it, and again. The socket stays open, so that it can be sampled.
     pub fn answer(&self) -> Result<()> {
         let ((index, flow), (answer, answers)) = (&self.asks, &self.answers);
         let listener = receiver::listener(*index, flow)?;

@@ -1,5 +1,6 @@
 //! Flows: for each a thread that writes and one that reads; of a flow and its answer, one at each end.
 
+pub mod closing;
 mod dialogue;
 mod options;
 mod plain;

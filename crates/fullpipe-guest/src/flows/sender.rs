@@ -4,10 +4,10 @@ use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::Flow;
-use fullpipe_guest::record::ESTABLISHED;
+use fullpipe_guest::record::{ESTABLISHED, SENDER};
 use fullpipe_guest::refusal::Role;
 
-use super::{options, plain, set_buffer, set_congestion, unless_aborted};
+use super::{closing, options, plain, set_buffer, set_congestion, unless_aborted};
 use crate::batch::Writes;
 use crate::error::{Context, Result};
 use crate::netlink::diag::End;
@@ -22,7 +22,7 @@ const MOST_WRITES: usize = 1024;
 /// bytes at the same times if it is cut.
 pub(super) const LARGEST: usize = 16 << 20;
 
-/// Connects when it is time, writes, and says that it is done. The socket stays open, so that it can be sampled.
+/// Connects when it is time, writes, says that it is done, and closes the connection.
 pub fn run(index: usize, flow: &Flow, [here, there]: [End; 2]) -> Result<()> {
     let socket = socket(index, flow, here)?;
     sys::sleep_until(START + flow.start_ns);
@@ -31,7 +31,7 @@ pub fn run(index: usize, flow: &Flow, [here, there]: [End; 2]) -> Result<()> {
         return connected.at(|| "connect").and_then(|()| plain::write(socket));
     }
     let done = connected.and_then(|()| write(flow, &socket));
-    std::mem::forget(socket);
+    let done = closing::end(socket, done, &[(SENDER, index)]);
     done.or_else(|failed| unless_aborted(index, failed))
 }
 
@@ -79,25 +79,12 @@ fn syns_again(socket: &OwnedFd) -> io::Result<u64> {
     Ok(u32::from_ne_bytes(last).into())
 }
 
-/// Writes all, and waits: the other side never ends the connection, but the kernel may give it up.
+/// Writes all.
 fn write(flow: &Flow, socket: &OwnedFd) -> io::Result<()> {
     let mut writer = Writer::new(socket, flow);
     match flow.rate {
-        Some(rate) => writer.paced(rate)?,
-        None => writer.bulk()?,
-    }
-    end(socket)
-}
-
-/// Says that no more is written, and waits.
-pub(super) fn end(socket: &OwnedFd) -> io::Result<()> {
-    sys::end_writing(socket)?;
-    loop {
-        match sys::discard(socket, 1) {
-            // A deadline that has not mattered.
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            ended => return ended.map(drop),
-        }
+        Some(rate) => writer.paced(rate),
+        None => writer.bulk(),
     }
 }
 

@@ -22,6 +22,8 @@ const ANY_COOKIE: [u8; 8] = [0xff; 8];
 
 /// States of a connection that is not there yet: SYN_SENT, SYN_RECV, LISTEN (include/net/tcp_states.h).
 const NOT_YET: [u8; 3] = [2, 3, 10];
+/// States of a connection whose socket is closed: FIN_WAIT2, TIME_WAIT. It has no `struct tcp_info` any more.
+const CLOSED: [u8; 2] = [5, 6];
 
 /// A socket that asks about the connections of the caller's namespace.
 pub fn open(number: u32) -> Result<OwnedFd> {
@@ -59,7 +61,7 @@ pub struct State<'a> {
     pub info: &'a [u8],
 }
 
-/// Number of the request that this answers, and the state; none as long as there is no connection.
+/// Number of the request that this answers, and the state; none before there is a connection, and after it.
 pub fn answer(message: &[u8]) -> Result<(u32, Option<State<'_>>)> {
     let wrong = |why: String| Error::new("the state of a connection", why);
     let number = sequence(message).ok_or_else(|| wrong("a short message".into()))?;
@@ -73,6 +75,9 @@ pub fn answer(message: &[u8]) -> Result<(u32, Option<State<'_>>)> {
         (Some(SOCK_DIAG_BY_FAMILY), Some(body)) if NOT_YET.contains(&body[1]) => Ok((number, None)),
         (Some(SOCK_DIAG_BY_FAMILY), Some(body)) => {
             let info = attributes(&body[MESSAGE..]).find(|(kind, _)| *kind == INFO);
+            if info.is_none() && CLOSED.contains(&body[1]) {
+                return Ok((number, None));
+            }
             let info = info.ok_or_else(|| wrong("no struct tcp_info".into()))?;
             Ok((number, Some(State { queues: &body[QUEUES], info: info.1 })))
         }
@@ -99,6 +104,10 @@ mod tests {
         assert_eq!(answer(&message(1, INFO)), Ok((5, Some(state))));
         for state in NOT_YET {
             assert_eq!(answer(&message(state, INFO)), Ok((5, None)));
+        }
+        for state in CLOSED {
+            assert!(answer(&message(state, INFO)).expect("a state").1.is_some());
+            assert_eq!(answer(&message(state, 9)), Ok((5, None)));
         }
         assert!(answer(&message(1, 9)).is_err());
         assert!(answer(&message(1, INFO)[..60]).is_err());

@@ -30,6 +30,7 @@ fn u64_at(body: &[u8], at: usize) -> u64 {
 }
 
 // Of `struct tcp_info`.
+const RTO: usize = QUEUES_SIZE + 8;
 const MIN_RTT: usize = QUEUES_SIZE + 148;
 const BYTES_ACKED: usize = QUEUES_SIZE + 120;
 const DATA_SEGS_OUT: usize = QUEUES_SIZE + 156;
@@ -151,6 +152,28 @@ fn a_flow_is_answered_in_its_connection() {
     assert_eq!((sent(0), sent(1)), (1_002, 40_000));
 }
 
+/// A connection is closed when the other side has all: it leaves its RTT, by which the next one has a longer first timeout; its
+/// samples go on.
+#[test]
+fn a_connection_leaves_its_rtt_and_its_last_sample() {
+    let mut plan = plan(100_000_000, 250_000);
+    (plan.end_ns, plan.sample_ns) = (2 * SECOND, MS);
+    let first = Flow { bytes: Some(2_000_000), ..plan.flows[0].clone() };
+    let second = Flow { start_ns: SECOND, bytes: Some(1_000), ..first.clone() };
+    plan.flows = vec![first, second];
+    let mut timeouts = Vec::new();
+    for forgets in ["0", "1"] {
+        plan.sender.sysctl.push(("net/ipv4/tcp_no_metrics_save".into(), forgets.into()));
+        let Some(records) = records(&plan) else { return };
+        let of = |flow| of_kind(&records, SENDER).filter(move |x| x.head.index == flow);
+        let last = of(0).last().expect("a sample");
+        assert_eq!((last.head.time_ns, u64_at(&last.body, BYTES_ACKED)), (plan.end_ns, 2_000_002));
+        timeouts.push(u32_at(&of(1).next().expect("a sample").body, RTO));
+    }
+    let [kept, forgotten] = timeouts[..] else { panic!("two runs") };
+    assert!((kept - forgotten).abs_diff(20_000) <= 5_000, "{kept} and {forgotten} us");
+}
+
 /// Of a flow with ECN what is listed is marked and none of it lost; of one without nothing is marked.
 #[test]
 fn the_list_is_marked_where_the_flow_has_ecn() {
@@ -208,12 +231,10 @@ const BYTES_RECEIVED: usize = QUEUES_SIZE + 128;
 
 #[test]
 fn more_samples_see_the_same_run_at_each_of_their_times() {
-    // No tick is a sample's time: a program that is to run then changes the order of what happens.
-    const STEP: u64 = MS + 3;
     let mut plan = plan(100_000_000, 250_000);
-    plan.sample_ns = 50 * STEP;
+    plan.sample_ns = 50 * MS;
     let Some(few) = records(&plan) else { return };
-    plan.sample_ns = STEP;
+    plan.sample_ns = MS;
     let many = records(&plan).expect("a kernel");
     for (kind, offset) in [(SENDER, BYTES_ACKED), (RECEIVER, BYTES_RECEIVED)] {
         let of = |records| {
@@ -221,19 +242,12 @@ fn more_samples_see_the_same_run_at_each_of_their_times() {
             samples.collect::<BTreeMap<_, _>>()
         };
         let (few, many) = (of(&few), of(&many));
-        // From the first one that the connection is there to the last, none is missing; one more is at the end.
-        let steps = |of: &BTreeMap<u64, u64>, step: u64| {
-            let numbers: Vec<_> =
-                of.keys().filter(|at| *at % step == 0).map(|at| at / step).collect();
-            numbers.is_sorted_by(|a, b| a + 1 == *b)
-                && numbers.len() as u64 + 21 > 4 * SECOND / step
-        };
-        assert!(steps(&many, STEP) && steps(&few, 50 * STEP), "of kind {kind}");
-        for (time, bytes) in few.into_iter().filter(|(time, _)| time % STEP == 0) {
-            // What comes at the very moment may be before or behind the sample.
-            let least = many[&(time - STEP)];
-            let most = many.get(&(time + STEP)).copied().unwrap_or(u64::MAX);
-            assert!((least..=most).contains(&bytes), "{bytes}, not {least} to {most}, at {time}");
+        // From the first one that the connection is there to the last, none is missing.
+        let there: Vec<_> = many.keys().map(|at| at / MS).collect();
+        assert_eq!(there, (20..=4000).collect::<Vec<_>>(), "of kind {kind}");
+        assert_eq!(few.len(), 80, "of kind {kind}");
+        for (time, bytes) in few {
+            assert_eq!(many[&time], bytes, "at {time}");
         }
     }
     for records in [(&few, 50), (&many, 1)] {
@@ -242,8 +256,7 @@ fn more_samples_see_the_same_run_at_each_of_their_times() {
         let each =
             |namespace| times.iter().filter(move |(of, _)| *of == namespace).map(|(_, at)| *at);
         for namespace in [1, 2] {
-            let own = each(namespace).filter(|at| at % STEP == 0);
-            assert!(own.eq((1..=3999 / records.1).map(|n| n * records.1 * STEP)));
+            assert!(each(namespace).eq((1..=4000 / records.1).map(|n| n * records.1 * MS)));
         }
     }
 }

@@ -27,6 +27,8 @@ pub struct Rtt {
 
 /// Longest timeout, seconds (Linux 2.6.20 `TCP_RTO_MAX`).
 const RTO_MAX_S: u32 = 120;
+/// First timeout where nothing is known of the RTT, seconds.
+const FALLBACK_S: u32 = 3;
 /// Most that `backoff` becomes by probing (sysctl tcp_retries2).
 const RETRIES: u32 = 15;
 
@@ -83,11 +85,17 @@ impl Rtt {
         self.set_rto();
     }
 
-    /// The first timeout by a longer RTT that an earlier connection knew, units x 8 (3.12 `tcp_init_metrics`).
+    /// The first timeout by a longer RTT that an earlier connection knew, units x 8, in whole jiffies; 3 s without any
+    /// (3.12 `tcp_init_metrics`, `TCP_TIMEOUT_FALLBACK`).
     pub(super) fn take_cached_timeout(&mut self, srtt: u32) {
-        if self.srtt > 0 && srtt > self.srtt {
-            let rtt = srtt >> 3;
-            self.rto = self.jiffies(u64::from(rtt) + u64::from((2 * rtt).max(self.rto_min)));
+        let jiffies = |units: u32| u64::from(units) * u64::from(self.hz) / u64::from(self.scale);
+        if srtt > self.srtt {
+            let rtt = jiffies(srtt) / 8;
+            self.rto = (rtt + (2 * rtt).max(jiffies(self.rto_min))) as u32;
+        } else if self.srtt == 0 {
+            self.rttvar = FALLBACK_S * self.scale;
+            (self.mdev, self.mdev_max) = (self.rttvar, self.rttvar);
+            self.rto = FALLBACK_S * self.hz;
         }
     }
 

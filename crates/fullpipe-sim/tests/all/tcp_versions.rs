@@ -168,6 +168,33 @@ fn metrics_are_kept_between_connections() {
     assert_eq!(next(false, CachedMetrics::TimeoutAlone), (none, 1000, first));
 }
 
+/// The first timeout by an RTT that an earlier connection knew (6.12 `tcp_init_metrics`): whole jiffies of it, and 200 ms or
+/// twice as much; with an RTT of its own that is longer, that one's; 3 s with none.
+#[test]
+fn first_timeout_by_an_earlier_rtt() {
+    let first = |earlier: Option<u64>, own: Option<u64>| {
+        let profile = fullpipe_sim::tcp::profile::find("6.12").expect("it is known");
+        let sender = || {
+            let cc = Congestion::new("reno", &[], "6.12", 1000, 1).expect("a control");
+            Sender::new(profile, &host(), cc, SEGMENT, Some(1 << 22))
+        };
+        let mut cache = Metrics::default();
+        let mut before = sender();
+        before.established(Time(earlier.unwrap_or(0)), 1 << 20, earlier.map(|_| Time::ZERO), None);
+        before.leave_metrics(&mut cache);
+        let mut tcp = sender();
+        let now = Time(own.unwrap_or(0));
+        tcp.established(now, 1 << 20, own.map(|_| Time::ZERO), Some(&cache));
+        tcp.rto_us() / 1000
+    };
+    let us = |us: u64| Some(us * 1000);
+    assert_eq!(first(us(48_841), us(40_009)), 248);
+    assert_eq!(first(us(150_999), us(40_009)), 450);
+    assert_eq!(first(us(30_000), us(40_009)), 241);
+    assert_eq!(first(us(48_841), None), 248);
+    assert_eq!(first(None, None), 3000);
+}
+
 /// The largest skb leaves room for the headers of 6.12 (`sk_dst_gso_max_size`: 65,536 - 193 bytes), of which 2.6.20 takes
 /// those of TCP/IP alone (`tcp_current_mss`: 65,535 - 52). 8,168 bytes fit in seven and eight times.
 #[test]

@@ -1,0 +1,75 @@
+//! The end of a connection: its socket is closed as soon as the other side has all, as programs do it. With that Linux
+//! forgets the connection's state and keeps what it has learned of the way to that host for the next one (6.12
+//! `tcp_time_wait`, `tcp_update_metrics`). Samples go on to tell the last state.
+
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
+use std::sync::{Mutex, PoisonError};
+
+use fullpipe_guest::record::QUEUES_SIZE;
+
+use crate::{run, sys};
+
+// include/net/tcp_states.h
+const ESTABLISHED: u8 = 1;
+const FIN_WAIT1: u8 = 4;
+
+/// Room for `struct tcp_info` of any version, bytes.
+const INFO: usize = 1024;
+
+/// Whose state a socket has: the kind of its records ([`fullpipe_guest::record`]), and the flow.
+pub type Kind = (u16, usize);
+
+/// A state, and since when it is the last one, ns from the run's start.
+type Last = (u64, Vec<u8>);
+
+static LAST: Mutex<BTreeMap<Kind, Last>> = Mutex::new(BTreeMap::new());
+
+/// After all is written, as `done` says: says that no more comes, and waits until the other side has acknowledged it; then
+/// closes the socket, whose last state is that of `kinds`.
+///
+/// # Errors
+/// Those of `done`, or the kernel has given the connection up. The socket stays open.
+pub fn end(socket: OwnedFd, done: io::Result<()>, kinds: &[Kind]) -> io::Result<()> {
+    match done.and_then(|()| acknowledged(&socket)) {
+        Ok(info) => {
+            // Nothing is left to read or to be acknowledged.
+            let body = [&[0; QUEUES_SIZE][..], &info].concat();
+            let since = run::time();
+            let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+            last.extend(kinds.iter().map(|kind| (*kind, (since, body.clone()))));
+            Ok(())
+        }
+        Err(failed) => {
+            std::mem::forget(socket);
+            Err(failed)
+        }
+    }
+}
+
+/// Body of a record of that time about a socket that was closed before.
+pub fn last(kind: Kind, time_ns: u64) -> Option<Vec<u8>> {
+    let last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    last.get(&kind).filter(|(since, _)| *since <= time_ns).map(|(_, body)| body.clone())
+}
+
+/// Ends what is written and waits for its acknowledgement; `struct tcp_info` then.
+fn acknowledged(socket: &OwnedFd) -> io::Result<Vec<u8>> {
+    sys::end_writing(socket)?;
+    let changes = sys::Changes::of(socket)?;
+    loop {
+        match changes.wait() {
+            // A deadline that has not mattered.
+            Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error),
+            _ => {}
+        }
+        sys::failure(socket)?;
+        let mut info = vec![0; INFO];
+        let length = sys::option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)?;
+        info.truncate(length);
+        if !info.first().is_some_and(|state| [ESTABLISHED, FIN_WAIT1].contains(state)) {
+            return Ok(info);
+        }
+    }
+}
