@@ -1,6 +1,6 @@
 //! The softirq: polls of the card, what GRO makes of them, and packets that have an interrupt each.
 
-use super::Host;
+use super::{Host, Timer};
 use crate::config;
 use crate::path::host::gro::{Led, Polled, Received};
 use crate::path::host::receive::WEIGHT;
@@ -42,23 +42,24 @@ impl Host {
     /// A timer of a softirq (HRTIMER_SOFTIRQ) that is due when packets come is heard before them: what lets them go raises
     /// NET_RX_SOFTIRQ only while that one waits already (6.12 `handle_softirqs`).
     ///
-    /// A writer that a timer wakes then writes before its connection hears of them. The packets pass several softirqs, all but
+    /// A program that a timer wakes then calls before its connection hears of them. The packets pass several softirqs, all but
     /// the first of which wait where a process is to run; it lets them go on as it locks its socket, and that one's packets
-    /// are in its backlog until the call ends (6.12 `handle_softirqs`, `lock_sock_nested`, `tcp_v4_rcv`, `release_sock`). A
-    /// reader takes out of the backlog what came within its call: it reads after the packets.
+    /// are in its backlog until the call ends (6.12 `handle_softirqs`, `lock_sock_nested`, `tcp_v4_rcv`, `release_sock`). But
+    /// a read that takes all there is takes from the backlog too (`tcp_recvmsg_locked`): here it comes after the packets.
     fn fire_before_packets(&mut self, packets: &[Train], now: Time, shared: &mut Shared) {
         if self.timers.held_are_due(now) {
             self.fire_expired(now, shared);
         }
-        while let Some(writer) = self.timers.writer_due(now)
-            && packets.iter().any(|train| shared.connects(usize::from(train.flow), writer))
+        while let Some((flow, timer)) = self.timers.program_due(now)
+            && packets.iter().any(|train| shared.connects(usize::from(train.flow), flow))
+            && (timer == Timer::Write || self.receives[flow].has_a_whole_read())
         {
-            self.write_first(now, shared);
+            self.call_first(now, shared);
         }
     }
 
     #[cold]
-    fn write_first(&mut self, now: Time, shared: &mut Shared) {
+    fn call_first(&mut self, now: Time, shared: &mut Shared) {
         self.on_timers(now, shared);
         while self.process_ready() <= now {
             self.on_process(now, shared);

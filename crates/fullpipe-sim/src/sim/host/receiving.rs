@@ -92,6 +92,11 @@ impl ReceivingFlow {
         }
     }
 
+    /// Whether a read fills the reader's buffer.
+    pub(super) fn has_a_whole_read(&self) -> bool {
+        self.tcp.readable() >= self.buffer
+    }
+
     /// connect() has returned at this end of a connection with data both ways, after an answer with this timestamp that
     /// agrees to ECN or does not.
     pub(super) fn connected(&mut self, now: Time, tsval: u32, ecn: bool) {

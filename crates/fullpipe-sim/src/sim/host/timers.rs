@@ -141,16 +141,16 @@ impl HostTimers {
         self.timers.next()
     }
 
-    /// The flow whose writer the first timer that is due at `now` wakes.
+    /// The first timer that is due at `now`, and its flow, if it wakes a program.
     #[inline]
-    pub(super) fn writer_due(&mut self, now: Time) -> Option<usize> {
-        if self.next() <= now { self.first_writer(now) } else { None }
+    pub(super) fn program_due(&mut self, now: Time) -> Option<(usize, Timer)> {
+        if self.next() <= now { self.first_program(now) } else { None }
     }
 
-    fn first_writer(&mut self, now: Time) -> Option<usize> {
+    fn first_program(&mut self, now: Time) -> Option<(usize, Timer)> {
         let number = self.timers.due(now)?;
         match self.of(number) {
-            Due::Flow(flow, Timer::Write) => Some(flow),
+            Due::Flow(flow, timer @ (Timer::Write | Timer::Reader)) => Some((flow, timer)),
             _ => None,
         }
     }

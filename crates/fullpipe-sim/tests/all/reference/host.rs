@@ -158,15 +158,19 @@ impl Host {
         self.cpu.step_end().or(may_begin)
     }
 
-    /// A writer whose timer is due when packets of its connection come writes first, as they are in its backlog meanwhile.
-    fn write_before(&mut self, packets: &[Packet], now: Time, cx: &mut Context) {
-        let gro_timer = self.gro_timer;
-        let writes = |number: usize| {
-            number != gro_timer
-                && number % TIMERS == sending::WRITE
-                && packets.iter().any(|packet| packet.flow == number / TIMERS)
-        };
-        while self.timers.first(now).is_some_and(writes) {
+    /// A program whose timer is due when packets of its connection come calls first, as they are in its backlog meanwhile: a
+    /// writer, and a reader that gets all that it asks for without them.
+    fn call_before(&mut self, packets: &[Packet], now: Time, cx: &mut Context) {
+        while let Some(number) = self.timers.first(now).filter(|&number| number != self.gro_timer) {
+            let flow = number / TIMERS;
+            let calls = match number % TIMERS {
+                sending::WRITE => true,
+                receiving::READER => self.receives[flow].has_a_whole_read(),
+                _ => false,
+            };
+            if !calls || packets.iter().all(|packet| packet.flow != flow) {
+                return;
+            }
             self.timer(now, cx);
             while self.next_process().is_some_and(|at| at <= now) {
                 self.process(now, cx);
@@ -180,7 +184,7 @@ impl Host {
             self.fire_within_slack(now, cx);
         }
         let packets = self.receive.take(now);
-        self.write_before(&packets, now, cx);
+        self.call_before(&packets, now, cx);
         let mut cpu = now;
         let took = packets.len();
         for packet in packets {

@@ -38,6 +38,11 @@ pub struct ReceivingFlow {
 }
 
 impl ReceivingFlow {
+    /// Whether a read gets as much as it asks for.
+    pub fn has_a_whole_read(&self) -> bool {
+        self.tcp.readable() >= self.buffer
+    }
+
     pub fn new(flow: &Flow, host: &config::Host, mss: u32) -> ReceivingFlow {
         let profile = profile_of(host).expect("a profile");
         ReceivingFlow {
