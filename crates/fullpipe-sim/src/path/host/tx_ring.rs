@@ -11,14 +11,59 @@ use crate::tally::{Counters, Samples, Tally};
 use crate::tcp::write::largest_skb;
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append, come_by};
-use crate::units::{Framing, Time};
+use crate::units::{Framing, Rate, Time};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// What a card fetches ahead of the wire: the largest skb, and so much time of its rate. That is what the token bucket
-/// lets go at once which is the card of engine `linux`.
+/// What a card fetches ahead of the wire: the largest skb, and so much time of its rate.
 const CARD_AHEAD: Time = Time(4_000);
+/// Steps in which that is counted, ns (PSCHED_SHIFT).
+const TICK: u64 = 64;
+
+/// The card's own buffer, which it fills from the ring. It counts as the token bucket does that is the card of engine `linux`:
+/// skbs, each in whole nanoseconds (6.12 `tbf_dequeue_soft`).
+struct Fetched {
+    rate: Rate,
+    /// Bytes of a segment beside its IP packet.
+    overhead: u32,
+    /// How long the wire takes for what the buffer holds.
+    holds: u64,
+    /// When all that was taken is paid for.
+    paid: u64,
+}
+
+impl Fetched {
+    /// Segments that leave at once are counted with their Ethernet header alone, at a rate that is less by as much.
+    fn new(host: &Host, mtu: u32) -> Fetched {
+        let (wire, frame) = (Framing::EthernetWire, Framing::Ethernet);
+        let framing = if host.tso { frame } else { wire };
+        let share = |framing: Framing| u128::from(mtu + framing.overhead());
+        let bits = u128::from(host.nic_rate.0) * share(framing) / share(wire);
+        let rate = Rate((bits as u64 / 8).max(1) * 8);
+        let largest = largest_skb(mtu, host.tso, framing);
+        let holds = (rate.time_for(largest.into()) + CARD_AHEAD).0.next_multiple_of(TICK);
+        Fetched { rate, overhead: framing.overhead(), holds, paid: 0 }
+    }
+
+    /// Takes so many segments of so many bytes of IP at that time.
+    fn take(&mut self, at: u64, segments: u64, bytes: u64) {
+        let bytes = bytes + segments * u64::from(self.overhead);
+        self.paid = self.paid.max(at) + self.rate.wire_time(bytes).0;
+    }
+
+    /// Takes packets that each come when it has fetched the one before them.
+    fn take_each(&mut self, packets: &Train) {
+        let each = self.rate.wire_time(u64::from(packets.ip_len + self.overhead)).0;
+        let all = self.paid.max(packets.first.0) + each * u64::from(packets.count);
+        self.paid = all.max(packets.last().0 + each);
+    }
+
+    /// When the buffer holds all that was taken.
+    fn at(&self) -> Time {
+        Time(self.paid.saturating_sub(self.holds))
+    }
+}
 
 /// Segments whose transmission ends at even pace.
 #[derive(Clone, Copy, Debug)]
@@ -43,8 +88,7 @@ pub(super) struct TxRing {
     /// Byte queue limits, where the driver has them.
     bql: Option<Box<Bql>>,
     counters: Counters,
-    /// How long the wire takes for what the card's own buffer holds.
-    buffered: Time,
+    fetched: Fetched,
     /// Ends of transmission, each with the time it took.
     sent: Tally,
 }
@@ -52,12 +96,9 @@ pub(super) struct TxRing {
 impl TxRing {
     /// The empty ring of a host at its wire, for packets of at most `mtu` bytes; `samples` are the trace's.
     pub(super) fn new(host: &Host, mtu: u32, samples: Samples) -> TxRing {
-        let rate = host.nic_rate;
-        // Of one segment, if the card does not split them.
-        let largest = largest_skb(mtu, host.tso, Framing::EthernetWire);
         TxRing {
             size: u64::from(host.tx_ring),
-            wire: Serialiser::new(rate, Framing::EthernetWire.overhead()),
+            wire: Serialiser::new(host.nic_rate, Framing::EthernetWire.overhead()),
             wire_free: 0,
             last_entry: 0,
             finishes: VecDeque::new(),
@@ -65,7 +106,7 @@ impl TxRing {
             taken: 0,
             bql: host.bql.then(|| Box::new(Bql::new(host.hz))),
             counters: Counters::new(samples),
-            buffered: rate.time_for(largest.into()) + CARD_AHEAD,
+            fetched: Fetched::new(host, mtu),
             sent: Tally::new(samples),
         }
     }
@@ -120,6 +161,8 @@ impl TxRing {
     pub(super) fn enter(&mut self, entry: u64, segments: u64, skb: &[Train], out: &mut Vec<Train>) {
         self.last_entry = entry;
         self.held += segments;
+        let bytes = skb.iter().map(|t| u64::from(t.count) * u64::from(t.ip_len)).sum();
+        self.fetched.take(entry, segments, bytes);
         self.counters.peaks.reach(Time(entry), self.held);
         for train in skb {
             let service = self.wire.time(train.ip_len);
@@ -153,6 +196,7 @@ impl TxRing {
         let done = first + Time(service);
         self.last_entry = packets.last().0;
         self.wire_free = self.last_entry + service;
+        self.fetched.take_each(packets);
         self.held = u64::from(count);
         self.finishes.push_back(Finishes { first: done.0, spacing, count });
         if let Some(bql) = &mut self.bql {
@@ -182,7 +226,7 @@ impl TxRing {
 
     /// When all that was taken is on the wire or in the card's own buffer.
     pub(super) fn fetched(&self) -> Time {
-        Time(self.wire_free).saturating_sub(self.buffered)
+        self.fetched.at()
     }
 
     pub(super) fn info(&self, host: &str) -> StageInfo {
