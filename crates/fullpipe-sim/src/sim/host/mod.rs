@@ -64,7 +64,7 @@ pub(crate) struct Host {
 }
 
 /// An application, by its flow.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Process {
     Writer(usize),
     Reader(usize),

@@ -165,13 +165,15 @@ impl Host {
         cpu
     }
 
-    /// A writer was woken. If something has left the host by `now` for which TCP waits, TCP does not go on before the
-    /// writer, which gets the CPU first, has the socket, and gives it back (TCP_TSQ_DEFERRED).
-    fn wake_writer(&mut self, flow: usize, now: Time) {
-        self.runnable.push_back(Process::Writer(flow));
+    /// While a writer that was woken has not had the CPU, which it gets first, TCP does not go on with what waited for the host:
+    /// that waits until the writer gives the socket back (TCP_TSQ_DEFERRED).
+    fn leave_to_writer(&mut self, flow: usize, now: Time) {
         let state = &mut self.sends[flow];
         let leaves = state.in_host.next().is_some_and(|leaves| leaves <= now);
-        state.wakes_when_released |= leaves && state.tcp.waits_for_host();
+        if leaves && state.tcp.waits_for_host() && self.runnable.contains(&Process::Writer(flow)) {
+            state.wakes_when_released = true;
+            self.timers.set(flow, Timer::Leaves, None);
+        }
     }
 
     /// TCP that waits for room in the host goes on when the next skb leaves it.
@@ -290,7 +292,7 @@ impl Host {
         if sleeps && state.tcp.has_write_space() {
             state.wakes(now);
             self.timers.set(flow, Timer::Write, None);
-            self.wake_writer(flow, now);
+            self.runnable.push_back(Process::Writer(flow));
         }
         let state = &mut self.sends[flow];
         if !state.finished && state.tcp.is_finished() {
@@ -299,6 +301,7 @@ impl Host {
         }
         state.limits.set(now, state.tcp.limit());
         self.timers.set(flow, Timer::Tcp, state.timer());
+        self.leave_to_writer(flow, now);
         self.await_leaving(flow);
         let state = &mut self.sends[flow];
         if state.tcp.is_paced() {

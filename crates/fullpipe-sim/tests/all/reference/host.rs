@@ -60,6 +60,7 @@ impl<T> IndexMut<usize> for Ends<T> {
 }
 
 /// An application that waits for its turn, by flow.
+#[derive(PartialEq, Eq)]
 pub enum Process {
     Writer(usize),
     Reader(usize),

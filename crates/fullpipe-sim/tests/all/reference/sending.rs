@@ -296,9 +296,6 @@ impl Host {
             let since = state.asleep_since.take().expect("a writer without space sleeps");
             state.slept += now - since;
             self.timers.set(timer(flow, WRITE), None, None);
-            // The writer has the CPU before the softirq that would go on for what has left.
-            let left = state.here.iter().any(|(leaves, _)| *leaves <= now);
-            state.left_while_locked |= left && state.tcp.waits_for_host();
             self.runnable.push_back(Process::Writer(flow));
         }
         if state.tcp.is_finished() && !std::mem::replace(&mut state.finished, true) {
@@ -311,6 +308,13 @@ impl Host {
             state.fires = state.wanted;
         }
         self.timers.set(timer(flow, TCP), state.fires, Some(self.wheel));
+        // A writer that was woken has the CPU before the softirq that would go on for what has left.
+        let left = state.here.iter().any(|(leaves, _)| *leaves <= now);
+        let writes = self.runnable.contains(&Process::Writer(flow));
+        if left && writes && state.tcp.waits_for_host() {
+            state.left_while_locked = true;
+            self.timers.set(timer(flow, LEAVES), None, None);
+        }
         if state.tcp.waits_for_host() && !state.left_while_locked {
             let leaves = state.here.iter().map(|(leaves, _)| *leaves).min();
             self.timers.set(timer(flow, LEAVES), leaves, None);
@@ -393,7 +397,11 @@ impl Host {
         if let Some(bytes) = copied {
             cpu = self.copied(flow, bytes, (now, cpu), cx);
         }
-        let (cpu, next) = self.write_on(flow, (now, cpu), cx);
+        let (mut cpu, next) = self.write_on(flow, (now, cpu), cx);
+        let state = &mut self.sends[flow];
+        if !state.locked && std::mem::take(&mut state.left_while_locked) {
+            cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_released(port));
+        }
         self.cpu.urgent(now, cpu);
         if let Some((bytes, cost)) = next {
             self.step = Some(Step::Copy(flow, bytes));

@@ -31,8 +31,7 @@ pub struct Transmit {
     sent_of_skb: u32,
     /// skbs offered.
     skbs: u32,
-    /// Bytes that the card holds itself: the largest skb's on the wire.
-    buffer: u32,
+    bucket: Bucket,
     /// Counters of the qdisc, in skbs.
     pub qdisc_counter: Counter,
     /// Counters of the ring, in segments.
@@ -43,6 +42,45 @@ pub struct Transmit {
 
 fn bytes(skb: &[Packet]) -> u32 {
     skb.iter().map(|p| p.ip_len).sum()
+}
+
+/// Tokens of the card, which takes skbs ahead of its wire.
+#[derive(Clone, Copy)]
+struct Bucket {
+    /// Bytes a second, and beside each segment's.
+    rate: u64,
+    header: u32,
+    /// Nanoseconds that it holds.
+    depth: u64,
+    /// When it will be full again.
+    full: u64,
+}
+
+impl Bucket {
+    fn new(host: &Host, mtu: u32) -> Bucket {
+        let bytes = host.nic_rate.0 / 8;
+        let (rate, header, largest) = match host.tso {
+            // Bits first: that is what is told of the card.
+            true => {
+                let bits =
+                    u128::from(host.nic_rate.0) * u128::from(mtu + 14) / u128::from(mtu + 38);
+                (bits as u64 / 8, 14, (65_535 / mtu + 2) * (mtu + 14))
+            }
+            false => (bytes, 38, mtu + 38),
+        };
+        let time = (u64::from(largest) * 1_000_000_000).div_ceil(rate.max(1)) + 4_000;
+        Bucket { rate: rate.max(1), header, depth: time.div_ceil(64) * 64, full: 0 }
+    }
+
+    fn take(&mut self, now: Time, skb: &[Packet]) {
+        let bytes: u32 = skb.iter().map(|p| p.ip_len + self.header).sum();
+        let time = u128::from(bytes) * 1_000_000_000 / u128::from(self.rate);
+        self.full = self.full.max(now.0) + time as u64;
+    }
+
+    fn lets_go(&self) -> Time {
+        Time(self.full.saturating_sub(self.depth))
+    }
 }
 
 impl Transmit {
@@ -60,7 +98,7 @@ impl Transmit {
             gone: Vec::new(),
             side,
             rate: host.nic_rate,
-            buffer: if host.tso { (65_535 / mtu + 2) * (mtu + 38) } else { mtu + 38 },
+            bucket: Bucket::new(host, mtu),
             qdisc_limit: limit,
             ring_size: host.tx_ring as usize,
             qdisc: VecDeque::new(),
@@ -150,6 +188,7 @@ impl Transmit {
         if let Some(bql) = &mut self.bql {
             bql.enter(bytes(&skb) + skb.len() as u32 * bql::HEADER);
         }
+        self.bucket.take(now, &skb);
         for segment in skb {
             self.ring_counter.enter(now, segment.ip_len);
             self.ring.push_back(segment);
@@ -223,27 +262,15 @@ impl Transmit {
         }
     }
 
-    /// When no more of the skbs offered will be left to put on the wire than the card holds itself.
+    /// When the last of the skbs offered is in the card's own buffer: what the card does until then, done on a copy.
     pub fn last_leaves(&self, offered: Time) -> Time {
-        let wire = |p: &Packet| {
-            self.rate.wire_time(u64::from(p.ip_len + Framing::EthernetWire.overhead()))
-        };
-        let waiting = self.ring.iter().skip(1).chain(self.qdisc.iter().flatten());
-        let now = self.done.expect("it is on its way");
-        let sent = waiting.fold(now, |at, segment| at + wire(segment));
-        let fetched = sent.saturating_sub(self.rate.time_for(self.buffer.into()) + Time(4_000));
-        offered.max(fetched).max(self.entry_of_last())
-    }
-
-    /// When the last of the skbs that wait enters the ring: what the card does until then, done on a copy.
-    fn entry_of_last(&self) -> Time {
         let mut entry = Time::ZERO;
         let mut copy = self.copy();
         while !copy.qdisc.is_empty() {
             entry = copy.done.expect("the ring is not empty");
             copy.end_segment(entry, &mut Agenda::default());
         }
-        entry
+        offered.max(copy.bucket.lets_go()).max(entry)
     }
 
     /// The ring and what waits for it, without a discipline.

@@ -28,7 +28,11 @@ impl Host {
         now: Time,
         shared: &mut Shared,
     ) {
-        let cpu = self.continue_writing(flow, cpu, now, shared);
+        let mut cpu = self.continue_writing(flow, cpu, now, shared);
+        // It has not touched the socket.
+        if !self.sends[flow].locked && core::mem::take(&mut self.sends[flow].wakes_when_released) {
+            cpu = self.with_port(flow, cpu, shared, now, |f, p| f.tcp.on_released(p));
+        }
         self.cpu.urgent(now, cpu);
         if let Some(Step::Copying(step)) = self.step {
             self.cpu.begin_step(cpu, copy_time(&self.host, u64::from(step.bytes)));
