@@ -18,11 +18,7 @@ const ELSEWHERE: &[(Choice, &str, &str)] = &[
     // What one poll of the card takes: a table of its own, golden/gro.
     (("gro", "true"), "gro.rs", "what_goes_up"),
     // A process that holds the socket.
-    (
-        ("locked_timers", "released"),
-        "locked_socket.rs",
-        "the_end_of_a_read_sends_what_the_timer_could_not",
-    ),
+    (("locked_timers", "released"), "locked_socket.rs", "a_timer_that_is_put_off_comes_again"),
 ];
 
 /// A row and what is chosen there.
