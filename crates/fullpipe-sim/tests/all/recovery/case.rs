@@ -10,6 +10,9 @@ use fullpipe_sim::tcp::profile::Profile;
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::Sender;
 
+/// SO_SNDBUF, if a file says nothing else: room for all that is written.
+const ROOM: u64 = 1 << 22;
+
 /// See the module's description.
 pub struct Case {
     /// Comments and settings as they are written.
@@ -72,11 +75,13 @@ impl Case {
         };
         let mut host = host(kernel);
         let (mut slow_start, mut most, mut limit) = (None, None, None);
+        let mut sndbuf = Some(ROOM);
         for (name, value) in self.settings.iter().chain(flip) {
             match name.as_str() {
                 "slow_start" => slow_start = Some(value),
                 "kernel" => {}
                 "limit_output_bytes" => limit = value.parse().ok(),
+                "sndbuf" => sndbuf = value.parse().ok(),
                 "max_pacing_rate" => most = value.parse().ok(),
                 _ => set(&mut host, name, value),
             }
@@ -92,7 +97,7 @@ impl Case {
                 cc = cc.with_slow_start(name, &[]).expect("a slow start");
             }
             let ecn = host.sysctl.tcp_ecn == Some(1);
-            let mut sender = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
+            let mut sender = Sender::new(&profile, &host, cc, SEGMENT, sndbuf);
             let mut receiver = Receiver::new(&profile, &host, SEGMENT, self.plan.rcvbuf);
             sender.set_options(Sockopt { max_pacing_rate: most, ..Sockopt::default() });
             sender.use_ecn(ecn);
@@ -147,10 +152,14 @@ fn set(host: &mut Host, name: &str, value: &str) {
         "tcp_sack" => s.tcp_sack = number > 0,
         "tcp_fack" => s.tcp_fack = number > 0,
         "tcp_dsack" => s.tcp_dsack = number > 0,
+        "tcp_adv_win_scale" => s.tcp_adv_win_scale = number as i32,
+        "tcp_rmem" => s.tcp_rmem[1] = number.into(),
         "tcp_frto" => s.tcp_frto = number,
         "tcp_reordering" => s.tcp_reordering = number,
         "tcp_early_retrans" => s.tcp_early_retrans = number,
         "tcp_ecn" => s.tcp_ecn = Some(number),
+        "tcp_pacing_ss_ratio" => s.tcp_pacing_ss_ratio = Some(number),
+        "tcp_pacing_ca_ratio" => s.tcp_pacing_ca_ratio = Some(number),
         "tcp_slow_start_after_idle" => s.tcp_slow_start_after_idle = number > 0,
         _ => panic!("{name} is neither a sysctl nor a behaviour"),
     }

@@ -1,6 +1,6 @@
 //! Where the sender's packets go, and what becomes of them there.
 
-use super::plan::{ONE_WAY_MS, Plan, SEGMENT};
+use super::plan::{Plan, SEGMENT};
 use fullpipe_sim::ecn::Ecn;
 use fullpipe_sim::tcp::{Output, Segment, Transmission};
 use fullpipe_sim::units::Time;
@@ -40,7 +40,7 @@ impl Link<'_> {
         let packet = (number, *copy);
         self.free = self.free.max(self.now) + Time::ms(1);
         let delay = self.plan.delayed.get(&packet).copied().unwrap_or(0);
-        let arrival = self.free + Time::ms(ONE_WAY_MS - 1 + delay);
+        let arrival = self.free + Time::ms(self.plan.way - 1 + delay);
         let (lost, doubled) =
             (self.plan.lost.contains(&packet), self.plan.doubled.contains(&packet));
         let marked = self.plan.marked.contains(&packet) && segment.ecn != Ecn::NotEct;
@@ -63,6 +63,15 @@ impl Link<'_> {
             mark += &format!("+{delay}");
         }
         self.tell(segment, again, mark);
+    }
+
+    /// An empty segment that asks for a window; it takes no time to send.
+    fn probe(&mut self, skb: &Transmission) {
+        let Transmission { seq, tsval, tsecr, .. } = *skb;
+        let segment = Segment { seq, tsval, tsecr, ..Segment::default() };
+        self.arrivals.push((self.now + Time::ms(self.plan.way), segment));
+        let told = Told { skb: self.skbs, start: seq, end: seq, again: false, mark: String::new() };
+        self.sent.push(told);
     }
 
     /// Whether the host's queue refuses an skb, which then counts as one more transmission of its first segment.
@@ -102,6 +111,9 @@ pub struct Told {
 impl Told {
     /// As a row shows it.
     pub fn text(&self) -> String {
+        if self.start == self.end && self.mark.is_empty() {
+            return "probe".into();
+        }
         let again = if self.again { "R" } else { "" };
         format!("{again}{}{}", shown(self.start, self.end), self.mark)
     }
@@ -113,6 +125,9 @@ impl Output for Link<'_> {
         self.skbs += 1;
         if self.refuses(&skb) {
             return false;
+        }
+        if skb.len == 0 && !skb.fin {
+            self.probe(&skb);
         }
         while at < skb.len || skb.fin && at == 0 {
             let len = (skb.len - at).min(SEGMENT);

@@ -3,12 +3,13 @@
 //! kernel version does it, and with one row of its profile (or one sysctl) flipped, or as another kernel does it.
 //!
 //! A file's head says in words what to look for and which rule says so. One segment is 1000 bytes and
-//! the unit of everything. It takes 1 ms to send and 50 ms to arrive, an ACK another 50 ms. A jiffy is
-//! 1 ms. Rows: time, what came (an ACK with its SACK blocks; a timer; the timer of the
+//! the unit of everything. It takes 1 ms to send and 50 ms to arrive, an ACK another 50 ms (`way` says
+//! otherwise). A jiffy is 1 ms. Rows: time, what came (an ACK with its SACK blocks; a timer; the timer of the
 //! pace; a write), cwnd, ssthresh
 //! (`-`: infinite), packets in flight, congestion state, and what was sent: `R` before what was sent
 //! again, `cwr` after what carries CWR, `^` after what the network marks, `!` after what it loses, `+30`
-//! after what it delays, `*` after what it doubles, `x` after what the host's own queue refuses.
+//! after what it delays, `*` after what it doubles, `x` after what the host's own queue refuses; `probe` is an empty segment that
+//! asks for a window.
 //!
 //! FULLPIPE_BLESS=1 rewrites the tables; read the difference.
 
@@ -17,6 +18,7 @@ mod link;
 mod needs;
 mod network;
 mod plan;
+mod strategies;
 
 use case::Case;
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
@@ -67,22 +69,14 @@ const SYSCTLS: &[&str] = &[
     "tcp_slow_start_after_idle",
     "tcp_ecn",
     "timestamps",
+    "tcp_pacing_ss_ratio",
+    "tcp_pacing_ca_ratio",
+    "sndbuf",
     "slow_start",
 ];
 
-/// Rows about what the CPU, a locked socket or a congestion control is told, about a receiver alone, or that need a case no
-/// peer makes, flipped in tests of their own.
-const ELSEWHERE: &[&str] = &[
-    "pkts_acked",
-    "cc_rtt",
-    "delack_max",
-    "locked_timers",
-    "walks_queue",
-    "quick_by_data",
-    "gro",
-    "receive_shortage",
-    "rations_empty_answers",
-];
+/// Rows about what the CPU, a locked socket, a card or a congestion control is told, flipped in tests of their own.
+const ELSEWHERE: &[&str] = &["pkts_acked", "cc_rtt", "locked_timers", "walks_queue", "gro"];
 
 /// Every row of the profile, and every sysctl of recovery, is flipped by a conversation.
 #[test]

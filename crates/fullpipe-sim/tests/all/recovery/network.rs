@@ -1,7 +1,7 @@
 //! Two endpoints and the network between them, which does as it is told to single packets.
 
 use super::link::{Link, shown};
-use super::plan::{ONE_WAY_MS, Plan, SEGMENT};
+use super::plan::{Plan, SEGMENT};
 use fullpipe_sim::tcp::metrics::Metrics;
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::{Sender, Writer};
@@ -28,6 +28,7 @@ pub struct Network<'a> {
     coming: BTreeMap<(Time, u64), Event>,
     acks: u64,
     write_left: u64,
+    taken: u64,
     /// Whether what leaves the host first is coming.
     leaving: bool,
     rows: Vec<String>,
@@ -43,17 +44,18 @@ impl Network<'_> {
         sender.writer = Writer::Paused;
         // The handshake has taken a round trip.
         let told = receiver.window.told_first();
-        sender.established(Time::ms(100), told, Some(Time::ZERO), cached);
-        let link = Link::new(plan, Time::ms(100));
+        let asked = Time::ms(plan.begins() - 2 * plan.way);
+        sender.established(plan.time(0), told, Some(asked), cached);
+        let link = Link::new(plan, plan.time(0));
         let mut coming = BTreeMap::new();
         for (i, &(at, amount)) in plan.writes.iter().enumerate() {
-            coming.insert((Time::ms(100 + at), i as u64), Event::Write(amount));
+            coming.insert((plan.time(at), i as u64), Event::Write(amount));
         }
         if let Some(at) = plan.closes {
-            coming.insert((Time::ms(100 + at), 999), Event::Close);
+            coming.insert((plan.time(at), 999), Event::Close);
         }
         if let Some((_, until)) = plan.rests {
-            coming.insert((Time::ms(100 + until), 999), Event::Read);
+            coming.insert((plan.time(until), 999), Event::Read);
         }
         let rows = Vec::new();
         Network {
@@ -64,6 +66,7 @@ impl Network<'_> {
             coming,
             acks: 0,
             write_left: 0,
+            taken: 0,
             leaving: false,
             rows,
         }
@@ -84,7 +87,7 @@ impl Network<'_> {
     }
 
     fn go_on(&mut self) {
-        let end = Time::ms(100 + self.plan.end);
+        let end = self.plan.time(self.plan.end);
         loop {
             let next = self.coming.first_key_value().map(|(&(at, _), _)| at);
             let delack = self.receiver.acks.timer;
@@ -132,7 +135,7 @@ impl Network<'_> {
             Event::Write(amount) => {
                 self.write_left += amount * u64::from(SEGMENT) / 10;
                 self.write();
-                self.row(format!("write {}", amount as f64 / 10.0));
+                self.row(format!("write {}", amount as f64 / 10.0) + &self.taken());
             }
             Event::Close => {
                 self.sender.close(&mut self.link);
@@ -159,16 +162,17 @@ impl Network<'_> {
             }
             Event::Ack(ack) => {
                 self.sender.on_ack(&ack, &mut self.link);
+                self.wake_writer();
                 let window = format!(" window {}", ack.window as f64 / f64::from(SEGMENT));
                 let shows = self.plan.windows || self.plan.rests.is_some();
-                self.row(said(&ack) + if shows { &window } else { "" });
+                self.row(said(&ack) + if shows { &window } else { "" } + &self.taken());
             }
         }
     }
 
     /// The receiving application takes all there is, unless it rests.
     fn read(&mut self) -> Option<Ack> {
-        let now = self.link.now.as_us() / 1000 - 100;
+        let now = self.plan.ms_at(self.link.now);
         let rests = self.plan.rests.is_some_and(|(from, until)| (from..until).contains(&now));
         if rests { None } else { self.receiver.read(self.link.now, self.receiver.readable()) }
     }
@@ -177,28 +181,46 @@ impl Network<'_> {
         let Some(ack) = ack else { return };
         self.acks += 1;
         if !self.plan.lost_acks.contains(&self.acks) {
-            self.come(self.link.now + Time::ms(ONE_WAY_MS), Event::Ack(ack));
+            self.come(self.link.now + Time::ms(self.plan.way), Event::Ack(ack));
         }
     }
 
-    /// One write(), into a send buffer that has room for all of it.
+    /// One write(); it sleeps where the send buffer has no room.
     fn write(&mut self) {
         let goal = self.sender.size_goal();
         self.sender.writer = Writer::Active;
         while self.write_left > 0 {
             let left = self.write_left.min(u64::from(u32::MAX)) as u32;
-            let step = self.sender.next_copy(goal, left).expect("room");
+            let Some(step) = self.sender.next_copy(goal, left) else {
+                self.sender.writer = Writer::NoSpace;
+                self.sender.push_before_sleep(&mut self.link);
+                return self.wake_writer();
+            };
             self.write_left -= u64::from(step);
+            self.taken += u64::from(step);
             self.sender.copied(step, goal, self.write_left > 0, &mut self.link);
         }
         self.sender.end_write(&mut self.link);
         self.sender.writer = Writer::Paused;
     }
 
+    /// A writer that sleeps goes on if there is room now.
+    fn wake_writer(&mut self) {
+        if self.sender.writer == Writer::NoSpace && self.sender.has_write_space() {
+            self.write();
+        }
+    }
+
+    /// What the send buffer has taken so far, as a row shows it.
+    fn taken(&self) -> String {
+        let taken = self.taken as f64 / f64::from(SEGMENT);
+        if self.plan.buffer { format!(" taken {taken}") } else { String::new() }
+    }
+
     fn row(&mut self, event: String) {
         let sent: Vec<_> = self.link.sent.drain(..).map(|told| told.text()).collect();
         let sent = sent.join(" ");
-        let now = self.link.now.as_us() / 1000 - 100;
+        let now = self.plan.ms_at(self.link.now);
         let ssthresh = match self.sender.ssthresh() {
             0x7fff_ffff => "-".to_string(),
             packets => packets.to_string(),

@@ -1,15 +1,15 @@
 //! What the application does and what happens to packets, as a golden file tells it.
 
+use fullpipe_sim::units::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes in a segment.
 pub const SEGMENT: u32 = 1000;
-/// From the sender to the receiver, and back, ms.
-pub const ONE_WAY_MS: u64 = 50;
+/// From the sender to the receiver, and back, ms, if a file says nothing else.
+const WAY_MS: u64 = 50;
 
 /// What the application does and what happens to packets; segments are numbered from 0, and `5/2` is
 /// the second transmission of segment 5.
-#[derive(Default)]
 pub struct Plan {
     /// When how many segments are written, in tenths.
     pub writes: Vec<(u64, u64)>,
@@ -36,6 +36,34 @@ pub struct Plan {
     pub end: u64,
     /// Rows before this time are not shown.
     pub from: u64,
+    /// From the sender to the receiver, and back, ms; at least 1.
+    pub way: u64,
+    /// Whether rows show how much of what is written the send buffer has taken.
+    pub buffer: bool,
+}
+
+impl Default for Plan {
+    fn default() -> Plan {
+        Plan {
+            writes: Vec::new(),
+            closes: None,
+            lost: BTreeSet::new(),
+            doubled: BTreeSet::new(),
+            marked: BTreeSet::new(),
+            delayed: BTreeMap::new(),
+            refused: BTreeSet::new(),
+            lost_acks: BTreeSet::new(),
+            rcvbuf: None,
+            windows: false,
+            host: None,
+            earlier: false,
+            rests: None,
+            end: 0,
+            from: 0,
+            way: WAY_MS,
+            buffer: false,
+        }
+    }
 }
 
 fn number<T: std::str::FromStr>(text: &str) -> T {
@@ -54,12 +82,31 @@ fn packets(text: &str) -> Vec<(u64, u32)> {
 }
 
 impl Plan {
+    /// When rows begin to count, ms; the handshake has taken a round trip until then.
+    pub fn begins(&self) -> u64 {
+        (2 * self.way).max(100)
+    }
+
+    /// When a row's time is.
+    pub fn time(&self, ms: u64) -> Time {
+        Time::ms(self.begins() + ms)
+    }
+
+    /// The row's time when it is `time`.
+    pub fn ms_at(&self, time: Time) -> u64 {
+        time.as_us() / 1000 - self.begins()
+    }
+
     /// A line of a golden file.
     pub fn line(&mut self, words: &[&str]) {
         let all = |rest: &[&str]| rest.iter().flat_map(|w| packets(w)).collect::<Vec<_>>();
         match words {
             ["write", amount] => self.writes.push((0, tenths(amount))),
             ["write", amount, "at", ms] => self.writes.push((number(ms), tenths(amount))),
+            ["write", amount, "each", ms, "times", count] => {
+                let (ms, count): (u64, u64) = (number(ms), number(count));
+                self.writes.extend((0..count).map(|i| (i * ms, tenths(amount))));
+            }
             ["close", "at", ms] => self.closes = Some(number(ms)),
             ["lose", rest @ ..] => self.lost.extend(all(rest)),
             ["refuse", rest @ ..] => self.refused.extend(all(rest)),
@@ -75,6 +122,8 @@ impl Plan {
             ["rest", from, until] => self.rests = Some((number(from), number(until))),
             ["windows"] => self.windows = true,
             ["host", bytes] => self.host = Some(number(bytes)),
+            ["way", ms] => self.way = number(ms),
+            ["buffer"] => self.buffer = true,
             ["earlier"] => self.earlier = true,
             ["from", ms] => self.from = number(ms),
             ["end", ms] => self.end = number(ms),
