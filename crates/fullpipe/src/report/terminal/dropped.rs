@@ -20,8 +20,8 @@ pub fn lines(run: &Run, style: Style) -> Vec<String> {
     let mut lines = drops(run, style);
     let marking = run.stages.iter().filter(|stage| stage.marked > 0);
     let marked = marking.map(|stage| {
-        let count = numbers::count(stage.marked);
-        format!("{}: {count} packets marked at {} (ECN)", run.variant, stage.name)
+        let marked = numbers::packets(stage.marked);
+        format!("{}: {marked} marked at {} (ECN)", run.variant, stage.name)
     });
     let marked: Vec<String> = marked.flat_map(|line| wrap(&line, "  ", style.columns())).collect();
     if !marked.is_empty() {
