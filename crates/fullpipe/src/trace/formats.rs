@@ -57,7 +57,7 @@ The metadata of each Parquet file hold `fullpipe.format`, `fullpipe.table` and `
 hash of the whole file, in which the checksum itself counts as sixteen zeros.
 
 A results directory is written under a hidden name and renamed when it is whole. Nothing is ever
-overwritten: under `fullpipe-results/` a name that exists gets a number (`fink-2007-2`) and `latest`
+overwritten: under `fullpipe-results/` a name that exists gets a number (`fink-2007-run-2`) and `latest`
 points to the newest; a directory named with `--out` must not exist yet, or be empty.
 ";
 
