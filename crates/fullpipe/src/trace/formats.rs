@@ -70,7 +70,9 @@ nothing is interpolated. The last interval ends with the flow or the run, may be
 others, and takes what was delivered after the last full one, so that intervals add up to the flow.
 
 A flow lives from its connect() until the receiver has read everything, or the run ends. `mean_mbit` and
-`limits` cover this life.
+`limits` cover this life. Where it writes for a `duration`, engine `linux` dates the read that finds its end; in the
+simulator its life ends with the sample that shows its last byte delivered, up to `report.sample` later, and no earlier
+than its `duration`.
 
 The plateau of a flow is the median of the highest sixth of its full intervals (at least three). It is
 reached only if three intervals lie at 90 % of it or above, and the rate has stopped rising: from the first
