@@ -11,8 +11,8 @@ pub(super) fn figure(document: &Document) -> Figure {
         name: "queue",
         title: title(&subjects),
         description:
-            "Packets waiting in front of the slowest link, or of a card that is slower: in its \
-                      qdisc, or in its ring where that takes them all. The highest of each bucket."
+            "Packets waiting in front of the slowest link, or of a card that is slower (in its \
+                      qdisc or its ring, where there are more), the highest of each bucket."
                 .to_string(),
         prominence: Prominence::Supporting,
         layout: Layout::Overlay,
