@@ -71,8 +71,8 @@ fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
 
 /// The slowest links of a way, in the packets' order, and the card of the host in front of it, which with a genuine
 /// kernel is part of its qdisc; what the way carries in full segments. A card that is slower than all links is the
-/// bottleneck, before which packets wait in its ring and in the qdisc; no rate is told
-/// then, as neither of them holds all that waits.
+/// bottleneck, before which packets wait in its ring and in the qdisc; no rate is told then, as neither of them holds
+/// all that waits.
 fn way(run: &Resolved, elements: &[Element], host: Direction) -> WayMeta {
     let (host, nic_rate) = match host {
         Direction::Forward => ("sender", run.hosts.sender.nic_rate),

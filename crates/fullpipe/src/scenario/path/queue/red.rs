@@ -43,9 +43,15 @@ fn bits(bytes: u64) -> u32 {
 
 /// Reports thresholds that the average of a queue with this limit never comes to.
 fn within_limit(queue: &PathQueue, cx: &mut Context) -> Option<()> {
-    let Some(At { value: special::QueueLimit(QueueLimit::Bytes(limit)), .. }) = queue.limit else {
+    let Some(At { value: special::QueueLimit(QueueLimit::Bytes(limit)), place, .. }) = queue.limit
+    else {
         return Some(());
     };
+    if limit < 2 {
+        cx.error("out-of-range", place, "`limit` has no room for `min` and `max`")
+            .expected("at least 2B");
+        return None;
+    }
     if let Some(at) = queue.min.as_ref().filter(|at| at.value.0 >= limit) {
         let problem =
             "`min` is not below `limit`: the queue is full before its average comes so far";
