@@ -57,7 +57,8 @@ function drawFrame(panel, group, isLast) {
   const unit = figure.layout === "overlay" ? `${figure.y.label}, ${figure.y.unit}` : figure.y.unit;
   element(group, "text", { x: 0, y: 11 }, panel.name ? figure.y.unit : unit);
   if (panel.name) {
-    element(group, "text", { class: "name", x: left, y: 12, style: `--run:${colourOf(panel.series[0].run)}` }, shorten(panel.name, Math.max(12, Math.min(60, Math.floor(width / 7.5)))));
+    const name = shorten(panel.name, Math.max(12, Math.min(60, Math.floor(width / 7.5))));
+    element(group, "text", { class: "name", x: left, y: 12, style: `--run:${colourOf(panel.series[0].run)}` }, name);
   }
   const drawTicks = figure.layout !== STRIP || isLast;
   if (!drawTicks) return;
