@@ -170,9 +170,16 @@ pub struct CompareArguments {
     pub json: bool,
 }
 
+/// The same with two lines of usage: what is drawn and what is named exclude each other.
+const PARITY_TEMPLATE: &str = "{about-with-newline}
+{before-help}{usage-heading} fullpipe parity [OPTIONS] [SCENARIO|RECIPE]...
+       fullpipe parity [OPTIONS] --random <COUNT>
+
+{all-args}{after-help}";
+
 /// Options of `fullpipe parity`.
 #[derive(Debug, Args)]
-#[command(help_template = TEMPLATE, after_help = PARITY_CODES, before_help = "Examples:
+#[command(help_template = PARITY_TEMPLATE, after_help = PARITY_CODES, before_help = "Examples:
   fullpipe parity --random 40 --seed 7        draw scenarios and run them on both engines
   fullpipe parity --random 40 --seed 7 --keep drawn    and keep them, with what came out
   fullpipe parity --random 40 --seed 7 --twins 20      and tell chance from error in what misses

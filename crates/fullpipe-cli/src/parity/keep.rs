@@ -13,12 +13,22 @@ impl Folder {
     /// Makes it.
     ///
     /// # Errors
-    /// There is something in it, or it cannot be made.
+    /// It is a file or would stand below one, there is something in it, or it cannot be made.
     pub fn new(path: &Path) -> Result<Folder, Failure> {
+        if let Some(file) =
+            path.ancestors().find(|part| part.exists()).filter(|part| !part.is_dir())
+        {
+            let (file, hint) = (file.display(), "name a directory that is new or empty");
+            let asked = path.display();
+            return Err(Failure::Input(format!(
+                "--keep {asked}: {file} is not a directory; {hint}"
+            )));
+        }
         let cannot = |e| Failure::environment(format!("cannot make {}", path.display()), e);
         if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) {
-            let why = "is not empty, and nothing is overwritten; name another one with --keep";
-            return Err(Failure::Input(format!("{} {why}", path.display())));
+            let why =
+                "is not empty, and nothing is overwritten; name a directory that is new or empty";
+            return Err(Failure::Input(format!("--keep {0}: {0} {why}", path.display())));
         }
         fs::create_dir_all(path).map_err(cannot)?;
         Ok(Folder(path.into()))

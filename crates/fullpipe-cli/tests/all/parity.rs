@@ -114,6 +114,34 @@ fn what_draws_scenarios_is_for_random_ones() {
     call.complains(&["-1", "--seed <N>"]);
 }
 
+/// A file is not taken for a folder, nor is what would stand below it; it stays as it was.
+#[test]
+fn a_file_is_no_folder_to_keep_runs_in() {
+    let desk = desk("short");
+    desk.write("file", "mine");
+    for keep in ["file", "file/below"] {
+        let call = desk.call(&["parity", "--suite", "suite", "-q", "--keep", keep]).ends_with(2);
+        assert!(!call.stderr.contains("os error"), "{}", call.stderr);
+        call.complains(&[&format!("--keep {keep}: file is not a directory"), "new or empty"]);
+    }
+    assert_eq!(desk.read("file"), "mine");
+}
+
+/// Each line of the usage is a call that the program takes.
+#[test]
+fn the_usage_shows_what_can_be_called() {
+    let desk = Desk::with_short();
+    let help = desk.call(&["parity", "--help"]).ends_with(0).stdout;
+    let (_, usage) = help.split_once("Usage: ").expect("a usage");
+    let usage = usage.split("\n\n").next().expect("lines");
+    let usage: Vec<&str> = usage.lines().map(str::trim).collect();
+    let named = "fullpipe parity [OPTIONS] [SCENARIO|RECIPE]...";
+    assert_eq!(usage, [named, "fullpipe parity [OPTIONS] --random <COUNT>"]);
+    let wrong = desk.call(&["parity", "short.toml", "--random", "2"]).ends_with(2).stderr;
+    let (_, usage) = wrong.split_once("Usage: ").expect("a usage");
+    assert!(!usage.contains("--random"), "{wrong}");
+}
+
 /// What the engine does otherwise is said with what allows it; what no run has is not allowed.
 #[test]
 fn what_linux_does_otherwise_has_to_be_allowed() {

@@ -21,7 +21,7 @@ fn latest_is_the_newest_result() {
     desk.call(&["run", "short.toml"]).ends_with(0);
     desk.call(&["run", "short.toml", "--set", "path.rate=50Mbit"]).ends_with(0);
     let latest = desk.call(&["report", "fullpipe-results/latest"]).ends_with(0).stdout;
-    assert_eq!(latest, desk.call(&["report", "fullpipe-results/short-2"]).ends_with(0).stdout);
+    assert_eq!(latest, desk.call(&["report", "fullpipe-results/short-run-2"]).ends_with(0).stdout);
 }
 
 #[test]

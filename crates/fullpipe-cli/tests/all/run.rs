@@ -22,7 +22,7 @@ fn results_are_never_overwritten() {
     for _ in 0..3 {
         desk.call(&["run", "short.toml", "--quiet"]).ends_with(0);
     }
-    assert_eq!(desk.names("fullpipe-results"), ["latest", "short", "short-2", "short-3"]);
+    assert_eq!(desk.names("fullpipe-results"), ["latest", "short", "short-run-2", "short-run-3"]);
     let again = desk.call(&["run", "short.toml", "--out", "fullpipe-results/short"]);
     again.ends_with(3).complains(&["fullpipe-results/short", "not empty"]);
 }

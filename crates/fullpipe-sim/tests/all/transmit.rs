@@ -129,7 +129,7 @@ fn a_free_wire_takes_them_and_a_busy_one_does_not() {
 }
 
 /// An skb's memory is free as soon as the card has fetched it into its own buffer, which holds the largest skb (of 45
-/// segments with TSO, of one without) and 4 us: at 1 Gb/s 12.304 us for each segment.
+/// segments with TSO, of one without) and 4 us, up to a multiple of 64 ns: at 1 Gb/s 12.304 us for each segment.
 #[test]
 fn a_card_fetches_the_largest_skb_ahead_of_its_wire() {
     let leaves = |tso: bool, segments: u32| {

@@ -8,7 +8,8 @@ use super::losses::{Losses, losses};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Two runs have parted where their cwnd differs by more than this share, and by more packets than that.
+/// Two runs have parted where their cwnd differs by more than this share, and by more packets than that, at two buckets in
+/// a row: one alone is the same step of cwnd a moment earlier or later.
 const PARTED: (f64, f64) = (0.1, 2.0);
 /// What happened at a parting is looked for so many round trips before it.
 const ROUND_TRIPS: f64 = 2.0;
@@ -38,7 +39,7 @@ pub struct Distance {
     pub known_until_s: Option<f64>,
     /// Episodes of loss, paired by order.
     pub losses: Losses,
-    /// The first moment at which cwnd differs by more than a tenth and by more than two packets.
+    /// The first moment at which cwnd differs by more than a tenth and by more than two packets, and does so a bucket later, too.
     pub parted: Option<Parting>,
 }
 
@@ -141,7 +142,8 @@ pub fn distance(a: &Flow, b: &Flow) -> Distance {
     let windows = common.iter().map(|&(at, i, j)| (at, cwnd(&a.series, i), cwnd(&b.series, j)));
     let windows: Vec<_> = windows.collect();
     let far = |(_, a, b): &(f64, f64, f64)| relative(*a, *b) > PARTED.0 && (a - b).abs() > PARTED.1;
-    let parted = windows.iter().position(far).and_then(|first| parting(a, b, common[first]));
+    let lasting = windows.windows(2).position(|pair| pair.iter().all(far));
+    let parted = lasting.and_then(|first| parting(a, b, common[first]));
     let resent = |flow: &Flow| flow.retransmitted_segments as f64;
     let known_until_s = known_until(a).into_iter().chain(known_until(b)).reduce(f64::min);
     Distance {

@@ -58,6 +58,10 @@ pub struct Run {
     /// Kernels of its hosts whose profile nothing genuine judges; absent where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub unjudged: Vec<String>,
+    /// Qdiscs of hosts that the scenario asks for and in which no packet ever waited, as the card's ring took all; absent
+    /// where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub idle_qdiscs: Vec<String>,
     /// True when this run was cut short.
     pub partial: bool,
     /// Simulated seconds.
@@ -103,8 +107,8 @@ pub struct Flow {
     pub plateau_mbit: Option<f64>,
     /// Seconds until an interval first reached 90 % of the plateau.
     pub time_to_plateau_s: Option<f64>,
-    /// Seconds to the end of the first of three intervals in a row that delivered 90 % of what the path's slowest link can
-    /// carry; absent where there were none.
+    /// Seconds to the end of the first of three intervals in a row that delivered 90 % of what the path's slowest link, or a
+    /// card that is slower, can carry; absent where there were none.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub time_to_full_rate_s: Option<f64>,
     /// How slow start went; absent where no RTT was measured.
@@ -206,7 +210,7 @@ pub struct Interval {
     pub srtt_us: Option<u32>,
     /// Packets in flight at its end.
     pub in_flight: u32,
-    /// Packets waiting in the bottleneck link's queue at its end.
+    /// Packets waiting at its end in front of the slowest link, or of the sender's card where that is slower.
     pub queue: u64,
     /// Share of the interval by limit, sum 1.
     pub limits: BTreeMap<String, f64>,

@@ -17,7 +17,7 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
     let (about, trace, life) = (&meta.flows[index], &traces.flows[index], &lives.flows[index]);
     let way = &traces.ways[about.direction as usize];
     let attribution = Attribution::new(trace, way);
-    let queue = way.links.first();
+    let queue = way.queue.as_ref();
     let rate = meta.way(about.direction).rate;
     let link = queue.zip(rate).map(|(queue, rate)| Link { queue, rate });
     let intervals = intervals(meta, trace, life, &attribution, queue);

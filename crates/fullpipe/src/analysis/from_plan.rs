@@ -1,8 +1,10 @@
 //! What the analysis has to know, taken from a scenario's plan.
 
 use super::{Figures, FlowMeta, Made, RunMeta, WayMeta};
-use crate::scenario::profile::is_unjudged;
-use crate::scenario::{Element, Plan, Resolved, Scenario};
+use crate::scenario::profile::{self, is_unjudged};
+use crate::scenario::{Element, Plan, QdiscKind, Resolved, Scenario};
+use fullpipe_sim::config::{Direction, QueueLimit};
+use fullpipe_sim::units::{Framing, Rate};
 
 impl RunMeta {
     /// Describes the run of a plan that an engine has made.
@@ -13,6 +15,7 @@ impl RunMeta {
             set: plan.set.clone(),
             unjudged: unjudged(run, made.kernel.is_some()),
             flows: flows(run, made.kernel.as_deref()),
+            chosen_qdiscs: chosen_qdiscs(run),
             engine: made.engine,
             substituted: made.substituted,
             partial: made.partial,
@@ -21,7 +24,10 @@ impl RunMeta {
             first_interval: run.report.first_interval,
             clock_offset: run.report.clock_offset,
             sample: run.report.sample,
-            ways: [way(run, &run.path.forward, "sender"), way(run, &run.path.back, "receiver")],
+            ways: [
+                way(run, &run.path.forward, Direction::Forward),
+                way(run, &run.path.back, Direction::Backward),
+            ],
             published: figures(scenario, plan),
             expectations: plan.expectations.clone(),
         }
@@ -37,6 +43,20 @@ fn unjudged(run: &Resolved, genuine: bool) -> Vec<String> {
     kernels
 }
 
+/// Qdiscs of hosts that send data which differ from what their kernels would have.
+fn chosen_qdiscs(run: &Resolved) -> Vec<String> {
+    let sender = (Direction::Forward, "sender", &run.hosts.sender);
+    let receiver = (Direction::Backward, "receiver", &run.hosts.receiver);
+    let sends = |way: Direction| run.flow.iter().any(|flow| flow.direction == way);
+    let hosts = [sender, receiver].into_iter().filter(|(way, ..)| sends(*way));
+    let chosen = hosts.filter(|(_, _, host)| {
+        let of_kernel = profile::kernel(&host.kernel).map(|kernel| kernel.qdisc_limit);
+        let limit = of_kernel.map(QueueLimit::Packets);
+        host.qdisc.kind != QdiscKind::PfifoFast || Some(host.qdisc.limit) != limit
+    });
+    chosen.map(|(_, name, _)| format!("{name}.qdisc")).collect()
+}
+
 fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
     let flow = |flow: &crate::scenario::Flow| FlowMeta {
         name: flow.name.clone(),
@@ -50,24 +70,34 @@ fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
 }
 
 /// The slowest links of a way, in the packets' order, and the card of the host in front of it, which with a genuine
-/// kernel is part of its qdisc; what the way carries in full segments.
-fn way(run: &Resolved, elements: &[Element], host: &str) -> WayMeta {
-    let card = ["tx_ring", "qdisc"].map(|stage| format!("{host}.{stage}"));
+/// kernel is part of its qdisc; what the way carries in full segments. A card that is slower than all links is the
+/// bottleneck, before which packets wait in its ring and in the qdisc; no rate is told then, as neither of them holds
+/// all that waits.
+fn way(run: &Resolved, elements: &[Element], host: Direction) -> WayMeta {
+    let (host, nic_rate) = match host {
+        Direction::Forward => ("sender", run.hosts.sender.nic_rate),
+        Direction::Backward => ("receiver", run.hosts.receiver.nic_rate),
+    };
+    let card = ["qdisc", "tx_ring"].map(|stage| format!("{host}.{stage}"));
     let rated = |e: &Element| Some((e.rate()?.0, e.name().to_string()));
     let links: Vec<_> = elements.iter().filter_map(rated).collect();
     let slowest = links.iter().map(|(rate, _)| *rate).min();
     let slow = links.into_iter().filter(|(rate, _)| Some(*rate) == slowest);
-    let payload = |e: &Element| {
-        let (rate, framing) = e.rate()?;
+    let slow: Vec<String> = slow.map(|(_, name)| name).collect();
+    let payload = |(rate, framing): (Rate, Framing)| {
         let on_the_wire = f64::from(run.path.mtu + framing.overhead());
-        Some(rate.0 as f64 / 1e6 * f64::from(run.mss()) / on_the_wire)
+        rate.0 as f64 / 1e6 * f64::from(run.mss()) / on_the_wire
     };
     let constant =
         |e: &&Element| matches!(e, Element::Link(_)) && e.rate().map(|(rate, _)| rate) == slowest;
+    let is_card = slowest.is_none_or(|rate| nic_rate < rate);
+    let of_card = Some((nic_rate, Framing::EthernetWire)).filter(|_| is_card && slowest.is_some());
+    let rates = elements.iter().filter_map(Element::rate).chain(of_card);
     WayMeta {
-        rate: elements.iter().find(constant).and(slowest).map(|rate| rate.0),
-        bottlenecks: slow.map(|(_, name)| name).chain(card).collect(),
-        capacity_mbit: elements.iter().filter_map(payload).min_by(f64::total_cmp),
+        rate: elements.iter().find(constant).and(slowest).filter(|_| !is_card).map(|rate| rate.0),
+        queues: if is_card { card.to_vec() } else { slow.iter().take(1).cloned().collect() },
+        bottlenecks: slow.into_iter().chain(card).collect(),
+        capacity_mbit: rates.map(payload).min_by(f64::total_cmp),
     }
 }
 

@@ -56,6 +56,11 @@ pub struct StageTrace<'a> {
 }
 
 impl StageTrace<'_> {
+    /// What waits in it, added up over all samples.
+    fn waiting(&self) -> u128 {
+        self.samples.iter().map(|sample| u128::from(sample.waiting)).sum()
+    }
+
     /// The samples after `from` and not later than `to`.
     pub fn within(&self, from: Time, to: Time) -> &[&StageSample] {
         let start = self.samples.partition_point(|sample| sample.time <= from);
@@ -81,6 +86,8 @@ pub struct Traces<'a> {
 pub struct Way<'a> {
     /// Links that can be the bottleneck.
     pub links: Vec<StageTrace<'a>>,
+    /// Where packets wait in front of the bottleneck.
+    pub queue: Option<StageTrace<'a>>,
     /// The CPU of the host that receives, where the trace has it.
     pub receiver_cpu: Vec<StageTrace<'a>>,
 }
@@ -99,14 +106,18 @@ impl<'a> Traces<'a> {
                 flow.events.push(event);
             }
         }
-        let way = |way: Direction, cpu| Way {
-            links: meta
-                .way(way)
-                .bottlenecks
-                .iter()
-                .filter_map(|name| stage(recording, name))
-                .collect(),
-            receiver_cpu: stage(recording, cpu).into_iter().collect(),
+        let way = |way: Direction, cpu| {
+            let found = |names: &[String]| -> Vec<StageTrace<'a>> {
+                names.iter().filter_map(|name| stage(recording, name)).collect()
+            };
+            let longer = |a: StageTrace<'a>, b: StageTrace<'a>| {
+                if a.waiting() >= b.waiting() { a } else { b }
+            };
+            Way {
+                links: found(&meta.way(way).bottlenecks),
+                queue: found(&meta.way(way).queues).into_iter().reduce(longer),
+                receiver_cpu: stage(recording, cpu).into_iter().collect(),
+            }
         };
         let ways =
             [way(Direction::Forward, "receiver.cpu"), way(Direction::Backward, "sender.cpu")];

@@ -42,6 +42,8 @@ pub struct RunMeta {
     pub substituted: Vec<String>,
     /// Kernels of its hosts whose profile nothing genuine judges, each once.
     pub unjudged: Vec<String>,
+    /// Qdiscs of hosts that send data which are not as the kernel sets them up, by their stage.
+    pub chosen_qdiscs: Vec<String>,
     /// Whether the run was cut short.
     pub partial: bool,
     /// The flows, by index.
@@ -74,11 +76,13 @@ impl RunMeta {
 /// What the analysis has to know about a way of data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WayMeta {
-    /// Names of the links that can be the bottleneck; the first one's queue is reported.
+    /// Names of the links and stages of the card that can be the bottleneck.
     pub bottlenecks: Vec<String>,
-    /// Rate of the first of them, bit/s, where it is one at all times.
+    /// Names of where packets wait in front of the slowest of them. That one is reported in which most wait, or the first.
+    pub queues: Vec<String>,
+    /// Rate of the slowest link, bit/s, where it is one at all times and no card is slower.
     pub rate: Option<u64>,
-    /// Payload that the slowest link can carry, Mb/s; none where no element has a rate.
+    /// Payload that the slowest link can carry, or a card that is slower, Mb/s; none where no element has a rate.
     pub capacity_mbit: Option<f64>,
 }
 
@@ -129,16 +133,18 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
     let lives = Lives::new(meta, recording, &traces);
     let flows: Vec<document::Flow> =
         (0..meta.flows.len()).map(|index| flow::flow(meta, &traces, &lives, index)).collect();
+    let stages = stages::stages(recording);
     let mut run = document::Run {
         variant: meta.variant.clone(),
         set: meta.set.clone(),
         engine: meta.engine.clone(),
         substituted: meta.substituted.clone(),
         unjudged: meta.unjudged.clone(),
+        idle_qdiscs: stages::idle_qdiscs(&meta.chosen_qdiscs, &stages),
         partial: meta.partial,
         duration_s: lives.end.as_secs_f64(),
         flows,
-        stages: stages::stages(recording),
+        stages,
         expectations: Vec::new(),
         published: published::compare(meta, &traces, &lives),
     };

@@ -9,6 +9,17 @@ pub fn stages(recording: &Recording) -> Vec<Stage> {
     recording.stages.iter().map(|info| stage(info, &recording.stage_samples)).collect()
 }
 
+/// Of these qdiscs those in which nothing ever waited, while something did in the ring behind them.
+pub fn idle_qdiscs(chosen: &[String], stages: &[Stage]) -> Vec<String> {
+    let of = |name: &str| stages.iter().find(|stage| stage.name == name);
+    let idle = |name: &&String| {
+        let ring = name.strip_suffix("qdisc").and_then(|host| of(&format!("{host}tx_ring")));
+        let qdisc = of(name).is_some_and(|qdisc| qdisc.entered > 0 && qdisc.peak == 0);
+        qdisc && ring.is_some_and(|ring| ring.peak > 0)
+    };
+    chosen.iter().filter(idle).cloned().collect()
+}
+
 fn stage(info: &StageInfo, samples: &[StageSample]) -> Stage {
     let mine = samples.iter().filter(|sample| sample.stage == info.index);
     let (mut count, mut waiting, mut peak) = (0_u64, 0_u128, 0);

@@ -10,6 +10,7 @@
 //! | `distance.rs` | two tables of a case beside each other |
 //! | `bars.rs` | how far they may be apart, per congestion control |
 //! | `spread.rs` | where chance decides: distributions over seeds |
+//! | `draws.rs` | what each engine decides by random numbers of its own |
 //! | `twin.rs` | whether a miss is chance: how far genuine Linux is from itself |
 
 pub mod against;
@@ -17,6 +18,7 @@ pub mod bars;
 pub mod both;
 pub mod case;
 pub mod distance;
+mod draws;
 mod grid;
 pub mod random;
 pub mod spread;

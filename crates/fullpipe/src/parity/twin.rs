@@ -8,11 +8,15 @@
 //! A missed bar is chance where both hold:
 //! - the simulator is not further from Linux's run than Linux's own twins are: a permutation test over the twins at 5 %;
 //! - over the twins the simulator's results are distributed as Linux's are ([`spread`]).
+//!
+//! Where random numbers decide ([`draws`]), each engine draws its own, and all twins of an engine the same: they do not tell
+//! how far apart runs are by chance. Other seeds do.
 
 use super::bars::{self, Bar, Miss};
 use super::both::{JUDGE, JUDGED};
 use super::case::{Case, quoted};
 use super::distance::{self, Unit};
+use super::draws::draws;
 use super::spread::{self, Spread};
 use super::table::Table;
 use crate::scenario::Element;
@@ -41,6 +45,9 @@ pub struct Chance {
     pub spreads: Vec<Spread>,
     /// Whether it may be chance, by both tests.
     pub by_chance: bool,
+    /// What draws random numbers in the run; twins do not tell how much chance there is in them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub draws: Vec<String>,
 }
 
 /// How far the simulator is from Linux, among Linux's twins.
@@ -148,7 +155,9 @@ pub fn found(case: &Case, units: &[Unit], linux: &Table, twins: &[Ran]) -> Resul
     let itself = twins.iter().map(itself).collect::<Result<Vec<_>, _>>()?;
     let beside = twins.iter().map(Ran::units).collect::<Result<Vec<_>, _>>()?;
     let misses = if twins.is_empty() { Vec::new() } else { bars::misses(units) };
-    let chances = misses.into_iter().map(|miss| chance(miss, units, &itself, &beside)).collect();
+    let draws = draws(&case.plan.resolved);
+    let chance = |miss| Chance { draws: draws.clone(), ..chance(miss, units, &itself, &beside) };
+    let chances = misses.into_iter().map(chance).collect();
     Ok(Twinned { chances, itself: itself.into_iter().next().unwrap_or_default() })
 }
 
@@ -162,7 +171,7 @@ fn chance(miss: Miss, units: &[Unit], itself: &[Vec<Unit>], beside: &[Vec<Unit>]
     let by_chance =
         ranks.iter().all(|rank| rank.by_chance(itself.len())) && spreads.iter().all(|s| s.met);
     let (run, congestion) = (miss.run, miss.congestion);
-    Chance { run, congestion, twins: itself.len(), ranks, spreads, by_chance }
+    Chance { run, congestion, twins: itself.len(), ranks, spreads, by_chance, draws: Vec::new() }
 }
 
 fn rank(bar: Bar, sim: f64, linux: &[&Unit]) -> Rank {

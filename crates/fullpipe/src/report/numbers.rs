@@ -11,6 +11,11 @@ pub fn count(value: u64) -> String {
     group(&value.to_string())
 }
 
+/// Packets with their unit: "1 packet", "1,234 packets".
+pub fn packets(value: u64) -> String {
+    format!("{} {}", count(value), if value == 1 { "packet" } else { "packets" })
+}
+
 /// A number with a fixed number of decimals, for instance "7,253.5".
 #[must_use]
 pub fn fixed(value: f64, decimals: usize) -> String {

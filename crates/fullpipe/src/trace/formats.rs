@@ -57,7 +57,7 @@ The metadata of each Parquet file hold `fullpipe.format`, `fullpipe.table` and `
 hash of the whole file, in which the checksum itself counts as sixteen zeros.
 
 A results directory is written under a hidden name and renamed when it is whole. Nothing is ever
-overwritten: under `fullpipe-results/` a name that exists gets a number (`fink-2007-2`) and `latest`
+overwritten: under `fullpipe-results/` a name that exists gets a number (`fink-2007-run-2`) and `latest`
 points to the newest; a directory named with `--out` must not exist yet, or be empty.
 ";
 
@@ -70,13 +70,15 @@ nothing is interpolated. The last interval ends with the flow or the run, may be
 others, and takes what was delivered after the last full one, so that intervals add up to the flow.
 
 A flow lives from its connect() until the receiver has read everything, or the run ends. `mean_mbit` and
-`limits` cover this life.
+`limits` cover this life. Where it writes for a `duration`, engine `linux` dates the read that finds its end; in the
+simulator its life ends with the sample that shows its last byte delivered, up to `report.sample` later, and no earlier
+than its `duration`.
 
 The plateau of a flow is the median of the highest sixth of its full intervals (at least three). It is
 reached only if three intervals lie at 90 % of it or above, and the rate has stopped rising: from the first
 of them on, the median of the later half is at most 5 % above that of the earlier half.
 `time_to_plateau_s` is the end of the first interval at 90 % of it or above; `time_to_full_rate_s` that of the first
-of three in a row at 90 % of what the slowest link of the way forward can carry in full segments.
+of three in a row at 90 % of what the slowest link of the way forward, or a card that is slower, can carry in full segments.
 
 A row of published figures belongs to the ramp up to and including the one in which the published rate
 saturates (the plateau begins at 98 % of the published plateau). The band of a row holds what it would count
@@ -128,7 +130,7 @@ fn limits(page: &mut String) {
         let _ = writeln!(page, "| `{name}` | {meaning} |");
     }
     *page += "| `link` | documents only: the window (cwnd, receive window or send buffer) was exhausted, \
-              or the host's own queue had no room, but the bottleneck link was busy for at least 99 % of the last smoothed round-trip time |\n\
+              or the host's own queue had no room, but the bottleneck link, or the card, was busy for at least 99 % of the last smoothed round-trip time |\n\
               | `receiver_cpu` | documents only: the receive window was exhausted because the receiver's CPU \
               did not read fast enough |\n\
               | `unknown` | documents only: the sender attributed this time to nothing |\n";

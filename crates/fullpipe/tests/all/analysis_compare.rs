@@ -138,6 +138,18 @@ fn with_a_loss(lost: u64, resent: u64) -> Document {
     document
 }
 
+/// The same without a loss; cwnd is a half of what it was at so many samples from 2 s on.
+fn with_a_dip(samples: u64) -> Document {
+    let step = Step { segments: 10, limit: Limit::CwndAvoidance, busy_ms: 10 };
+    let mut recording = steps(Time::ZERO, &[step; 40]);
+    let dip = Time::ms(2_000)..Time::ms(2_000 + 100 * samples);
+    let inside = recording.flows.iter_mut().filter(|sample| dip.contains(&sample.time));
+    inside.for_each(|sample| sample.cwnd /= 2);
+    let mut document = document(&[("base", 1, Limit::Idle)]);
+    document.runs = vec![analysis::run(&meta(), &recording)];
+    document
+}
+
 fn distance_of(a: &Document, b: &Document) -> Distance {
     let side = |document| Side { document, settings: &[] };
     compare(&side(a), &side(b)).runs[0].flows[0].distance.clone()
@@ -153,6 +165,16 @@ fn where_runs_part_stands_what_happened_there() {
     assert!(parted.happened_a.is_empty(), "{:?}", parted.happened_a);
     let happened: Vec<_> = parted.happened_b.iter().map(|m| (m.at_s, m.what, m.value)).collect();
     assert_eq!(happened, [(2.0, Happened::State, 3), (2.0, Happened::Retransmitted, 7)]);
+}
+
+#[test]
+fn a_difference_at_one_bucket_alone_is_no_parting() {
+    let whole = with_a_dip(0);
+    let once = distance_of(&whole, &with_a_dip(1));
+    assert_eq!(once.parted, None);
+    assert_eq!(once.cwnd.map(|cwnd| cwnd.worst_at_s), Some(2.0), "it is told as a difference");
+    let parted = distance_of(&whole, &with_a_dip(2)).parted.expect("two in a row");
+    assert_eq!((parted.at_s, parted.a.cwnd, parted.b.cwnd), (2.0, 29, 14));
 }
 
 #[test]

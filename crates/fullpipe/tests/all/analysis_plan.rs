@@ -32,7 +32,8 @@ fn a_plan_tells_what_the_analysis_must_know() {
         assert_eq!(meta.mss, 8960);
         assert_eq!(meta.flows.len(), 1);
         assert_eq!(meta.flows[0].kernel, "2.6.20");
-        assert_eq!(meta.ways[0].bottlenecks, ["router", "sender.tx_ring", "sender.qdisc"]);
+        assert_eq!(meta.ways[0].bottlenecks, ["router", "sender.qdisc", "sender.tx_ring"]);
+        assert_eq!(meta.ways[0].queues, ["router"]);
         let figures = meta.published.expect("each variant has published figures");
         assert!(figures.run.rows.len() >= 9 && figures.source.contains("2007"));
     }

@@ -1,8 +1,8 @@
 //! Scenarios that are right: what they mean.
 
 use fullpipe::scenario::{
-    App, Beside, Element, Reader, Resolved, Scenario, SetOption, Source, Target, Tolerance, load,
-    recipe, recipes,
+    App, Beside, Discipline, Element, Reader, Resolved, Scenario, SetOption, Source, Target,
+    Tolerance, load, recipe, recipes,
 };
 use fullpipe_sim::config::{Direction, QueueLimit};
 use fullpipe_sim::units::{Framing, Rate, Time};
@@ -107,6 +107,37 @@ fn a_queue_holds_at_least_a_hundred_packets() {
     let Element::Link(link) = &run.path.forward[0] else { panic!() };
     assert_eq!(link.queue.limit, QueueLimit::Bytes(150_000));
     assert!(run.path.back.is_empty());
+}
+
+/// What is left out fits what is written: the thresholds lie within the limit, in their order, and what is resolved can
+/// be read again.
+#[test]
+fn red_has_thresholds_below_its_limit_whatever_is_left_out() {
+    let thresholds = |queue: &str, host: &str| {
+        let queue = format!("path.queue={{ discipline = \"red\", {queue} }}");
+        let host = format!("hosts.sender.qdisc={{ kind = \"red\", {host} }}");
+        let run = only(SHORT, &[&queue, &host]);
+        assert_eq!(only(&run.to_toml(), &[]), run);
+        let Element::Link(link) = &run.path.forward[0] else { panic!("{:?}", run.path) };
+        let Discipline::Red(of_path) = &link.queue.discipline else { panic!("{link:?}") };
+        let qdisc = &run.hosts.sender.qdisc;
+        let of_host = qdisc.red.as_ref().expect("red");
+        [(of_path, link.queue.limit), (of_host, qdisc.limit)].map(|(red, limit)| {
+            let QueueLimit::Bytes(limit) = limit else { panic!("{limit:?}") };
+            assert!(red.min < red.max && red.max <= limit, "{red:?} of {limit}");
+            (red.min, red.max, limit)
+        })
+    };
+    let [path, host] = thresholds("min = \"5MB\"", "limit = \"20kB\", min = \"19kB\"");
+    assert_eq!(path, (5_000_000, 15_000_000, 15_000_000));
+    assert_eq!(host, (19_000, 20_000, 20_000));
+    let [path, host] = thresholds("max = \"9MB\"", "limit = \"2 B\"");
+    assert_eq!(path, (3_000_000, 9_000_000, 9_000_000));
+    assert_eq!(host, (1, 2, 2));
+    let [path, host] = thresholds("ecn = true", "limit = \"400kB\", max = \"400kB\"");
+    // 1 Gb/s for 20 ms.
+    assert_eq!(path, (208_333, 625_000, 2_500_000));
+    assert_eq!(host, (133_333, 400_000, 400_000));
 }
 
 #[test]

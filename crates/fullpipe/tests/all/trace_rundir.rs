@@ -86,16 +86,16 @@ fn nothing_is_overwritten_and_latest_is_the_newest() {
     let place = under(root.path());
     let first = write(&place);
     let summary = fs::read(first.join("summary.json")).unwrap();
-    assert_eq!(write(&place), root.path().join("two-words-2"));
-    fs::write(root.path().join("two-words-3"), "a file in the way").unwrap();
-    assert_eq!(write(&place), root.path().join("two-words-4"));
+    assert_eq!(write(&place), root.path().join("two-words-run-2"));
+    fs::write(root.path().join("two-words-run-3"), "a file in the way").unwrap();
+    assert_eq!(write(&place), root.path().join("two-words-run-4"));
     assert_eq!(fs::read(first.join("summary.json")).unwrap(), summary);
     let latest = root.path().join("latest");
-    assert_eq!(fs::read_link(&latest).unwrap(), Path::new("two-words-4"));
+    assert_eq!(fs::read_link(&latest).unwrap(), Path::new("two-words-run-4"));
     assert!(open(&latest).is_ok());
     assert_eq!(
         entries(root.path()),
-        ["latest", "two-words", "two-words-2", "two-words-3", "two-words-4"]
+        ["latest", "two-words", "two-words-run-2", "two-words-run-3", "two-words-run-4"]
     );
 }
 

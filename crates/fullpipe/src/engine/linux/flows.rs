@@ -158,7 +158,7 @@ impl Limits {
 /// What holds back a sender that has something in flight, by its state now. Where nothing is left to send, one that
 /// always writes waits for room in the send buffer.
 fn phase(info: &TcpInfo, bulk: bool) -> Limit {
-    if info.notsent_bytes == 0 {
+    if info.notsent_bytes == 0 || holds_back_the_last(info) {
         match info.state {
             ESTABLISHED if bulk => Limit::SendBuffer,
             ESTABLISHED => Limit::Application,
@@ -171,6 +171,13 @@ fn phase(info: &TcpInfo, bulk: bool) -> Limit {
     } else {
         Limit::CwndAvoidance
     }
+}
+
+/// Whether cwnd has room and what waits is less than a segment: the application's last bytes, which Nagle's rule holds
+/// back (tcp_nagle_check). More of them would let them go. A FIN does so, too.
+fn holds_back_the_last(info: &TcpInfo) -> bool {
+    let room = info.in_flight() < info.snd_cwnd;
+    info.state == ESTABLISHED && room && info.notsent_bytes < info.snd_mss
 }
 
 #[cfg(test)]
@@ -228,6 +235,35 @@ mod tests {
             flow.sender = TcpInfo { state, busy_time: 8_000, ..sent.clone() };
             assert_eq!(shares(&mut flow, 8), [(expected, 8)]);
         }
+    }
+
+    #[test]
+    fn a_part_of_a_segment_is_the_applications_last_where_cwnd_has_room() {
+        let waits = |notsent_bytes, unacked, state, bulk| {
+            let mut flow = FlowState::new(SendingEnd { bulk, accepted: false });
+            let (snd_mss, snd_cwnd, snd_ssthresh) = (1448, 10, INFINITE_SSTHRESH);
+            let busy_time = 8_000;
+            flow.sender = TcpInfo {
+                state,
+                snd_mss,
+                snd_cwnd,
+                snd_ssthresh,
+                unacked,
+                notsent_bytes,
+                busy_time,
+                ..TcpInfo::default()
+            };
+            shares(&mut flow, 8)[0].0
+        };
+        assert_eq!(waits(1447, 9, ESTABLISHED, false), "application");
+        assert_eq!(waits(1447, 9, ESTABLISHED, true), "send_buffer");
+        assert_eq!(waits(1448, 9, ESTABLISHED, false), "cwnd_slow_start");
+        assert_eq!(waits(1447, 10, ESTABLISHED, false), "cwnd_slow_start");
+        assert_eq!(
+            waits(1447, 9, 4, false),
+            "cwnd_slow_start",
+            "after its FIN nothing is held back"
+        );
     }
 
     #[test]

@@ -34,20 +34,20 @@ fn title(subjects: &[Subject]) -> String {
     let Some([_, (_, peak)]) = extremes(subjects, highest) else {
         return "No congestion window was recorded".to_string();
     };
-    let peak = numbers::count(peak as u64);
+    let peak = numbers::packets(peak as u64);
     match extremes(subjects, half_way) {
         Some([(early, soon), (late, long)]) if long > soon => format!(
-            "cwnd needs {} to half of its peak with {}, {} with {}; the highest peak is {peak} packets",
+            "cwnd needs {} to half of its peak with {}, {} with {}; the highest peak is {peak}",
             numbers::seconds(long),
             late.label,
             numbers::seconds(soon),
             early.label,
         ),
         Some([_, (_, at)]) => format!(
-            "cwnd peaks at {peak} packets; it passes half of its peak after {}",
+            "cwnd peaks at {peak}; it passes half of its peak after {}",
             numbers::seconds(at)
         ),
-        None => format!("cwnd peaks at {peak} packets"),
+        None => format!("cwnd peaks at {peak}"),
     }
 }
 

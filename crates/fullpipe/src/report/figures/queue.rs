@@ -1,4 +1,4 @@
-//! The queue in front of the bottleneck link.
+//! The queue in front of the bottleneck: of the slowest link, or of the sender's card where that is slower.
 
 use super::figure::{Axis, Figure, Layout, Prominence, Role, TIME};
 use super::subject::{Subject, extremes, subjects};
@@ -10,8 +10,10 @@ pub(super) fn figure(document: &Document) -> Figure {
     Figure {
         name: "queue",
         title: title(&subjects),
-        description: "Packets waiting in the bottleneck link's queue, the highest of each bucket."
-            .to_string(),
+        description:
+            "Packets waiting in front of the slowest link, or of a card that is slower (in its \
+                      qdisc or its ring, where there are more), the highest of each bucket."
+                .to_string(),
         prominence: Prominence::Supporting,
         layout: Layout::Overlay,
         x: TIME,
@@ -34,8 +36,8 @@ fn title(subjects: &[Subject]) -> String {
     }
     let at = highest(deepest).map_or(0.0, |(at, _)| at);
     format!(
-        "At most {} packets wait at the bottleneck, with {} after {}",
-        numbers::count(peak as u64),
+        "The bottleneck's queue is {} at most, with {} after {}",
+        numbers::packets(peak as u64),
         deepest.label,
         numbers::seconds(at)
     )

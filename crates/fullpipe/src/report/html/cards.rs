@@ -25,7 +25,9 @@ pub(super) fn card(index: usize, run: &Run) -> String {
     }
     if run.flows.len() > FLOWS_SHOWN {
         let more = run.flows.len() - FLOWS_SHOWN;
-        let _ = write!(out, "<p class=\"quiet\">and {more} more flows, see the table of flows</p>");
+        let flows = if more == 1 { "flow" } else { "flows" };
+        let _ =
+            write!(out, "<p class=\"quiet\">and {more} more {flows}, see the table of flows</p>");
     }
     if run.flows.is_empty() {
         out.push_str("<p class=\"quiet\">no flow was measured</p>");

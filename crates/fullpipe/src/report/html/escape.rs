@@ -20,7 +20,7 @@ pub(super) fn text(raw: &str) -> String {
 
 /// A sentence for an element's content: no line ends between a number and its unit.
 pub(super) fn sentence(raw: &str) -> String {
-    const UNITS: [&str; 5] = ["%", "Mb/s", "ms", "s", "packets"];
+    const UNITS: [&str; 6] = ["%", "Mb/s", "ms", "s", "packet", "packets"];
     let mut out = String::with_capacity(raw.len());
     for word in raw.split(' ') {
         let unit = word.trim_end_matches([';', ',', ':', '.']);

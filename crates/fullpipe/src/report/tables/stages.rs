@@ -67,8 +67,15 @@ fn finding(run: &Run) -> String {
         0 => "nothing dropped".to_string(),
         dropped => format!("{} dropped", numbers::count(dropped)),
     };
-    match full.as_slice() {
-        [] => format!("{drops}; no stage was ever full"),
-        names => format!("{drops}; full at times: {}", names.join(", ")),
+    let full = match full.as_slice() {
+        [] => "no stage was ever full".to_string(),
+        names => format!("full at times: {}", names.join(", ")),
+    };
+    match run.idle_qdiscs.as_slice() {
+        [] => format!("{drops}; {full}"),
+        idle => format!(
+            "{drops}; {full}; no packet waited in {}, as the ring took all",
+            idle.join(", ")
+        ),
     }
 }

@@ -6,6 +6,8 @@ use crate::analysis::distance::{Apart, Difference, Distance, IntervalPair, Parti
 use crate::analysis::losses::{EpisodePair, Losses};
 use crate::report::{happened, numbers};
 
+/// Relative differences and seconds below it are shown as 0.
+const LEAST: f64 = 0.0005;
 /// Most rows of a table; the document has all.
 const ROWS: usize = 20;
 
@@ -43,14 +45,16 @@ pub fn lines(flow: &str, distance: &Distance, style: Style) -> Vec<String> {
     let rows = differing.iter().map(|pair| interval(pair)).collect();
     lines.extend(table(&INTERVALS, rows, "intervals that differ", style));
     let rows = distance.losses.pairs.iter().enumerate();
-    let rows = rows.filter(|(_, pair)| pair.a != pair.b).map(|(i, pair)| episode(i + 1, pair));
+    let rows = rows.map(|(i, pair)| episode(i + 1, pair));
+    let rows = rows.filter(|row| row[1] != row[2] || row[4] != row[5]);
     lines.extend(table(&EPISODES, rows.collect(), "episodes that differ", style));
     lines
 }
 
 fn differs(pair: &IntervalPair) -> bool {
     let IntervalPair { throughput_mbit: rate, retransmitted_segments: resent, cwnd, .. } = pair;
-    rate[0] != rate[1] || resent[0] != resent[1] || cwnd[0] != cwnd[1]
+    let [a, b] = rate.map(|rate| numbers::fixed(rate, 1));
+    a != b || resent[0] != resent[1] || cwnd[0] != cwnd[1]
 }
 
 fn sentences(distance: &Distance) -> Vec<String> {
@@ -60,27 +64,28 @@ fn sentences(distance: &Distance) -> Vec<String> {
         ("cwnd differs", distance.cwnd),
     ];
     let rows = rows.into_iter().filter_map(|(what, apart)| {
-        let Apart { median, worst, worst_at_s, .. } = apart.filter(|apart| apart.worst > 0.0)?;
+        let Apart { median, worst, worst_at_s, .. } = apart.filter(|apart| apart.worst >= LEAST)?;
         let at = numbers::fixed(worst_at_s, 2);
         let (median, worst) = (percent(median), percent(worst));
         Some(format!("{what} by {median} (median), at most {worst} (at {at} s)"))
     });
-    let apart = |difference: &&Difference| difference.relative > 0.0;
+    let differs = |difference: &&Difference| difference.a != difference.b;
     let resent =
-        Some(&distance.retransmissions).filter(apart).map(|Difference { a, b, relative }| {
+        Some(&distance.retransmissions).filter(differs).map(|Difference { a, b, relative }| {
             let (a, b) = (numbers::fixed(*a, 0), numbers::fixed(*b, 0));
             format!("{a} and {b} segments retransmitted, {} apart", percent(*relative))
         });
-    let done = distance.completion_s.as_ref().filter(apart).map(|Difference { a, b, relative }| {
+    let done = distance.completion_s.as_ref().and_then(|Difference { a, b, relative }| {
         let (a, b) = (numbers::fixed(*a, 3), numbers::fixed(*b, 3));
-        format!("complete after {a} s and {b} s, {} apart", percent(*relative))
+        let text = format!("complete after {a} s and {b} s, {} apart", percent(*relative));
+        (a != b).then_some(text)
     });
     rows.chain(resent).chain(done).chain(losses(distance)).collect()
 }
 
 fn losses(distance: &Distance) -> Option<String> {
     let losses = &distance.losses;
-    let same = losses.a == losses.b && losses.worst_apart_s.unwrap_or(0.0) == 0.0;
+    let same = losses.a == losses.b && losses.worst_apart_s.unwrap_or(0.0) < LEAST;
     if same && distance.known_until_s.is_none() {
         return None;
     }

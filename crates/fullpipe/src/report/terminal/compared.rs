@@ -42,13 +42,22 @@ pub fn pair(pair: &Pair, style: Style) -> Vec<String> {
         wrap(&name, "", style.columns()).iter().map(|line| style.bold(line)).collect();
     lines.extend(table(&SETTINGS, &settings, style));
     lines.extend(table(&CHANGES, &changes, style));
-    lines
-        .extend(pair.flows.iter().flat_map(|flow| apart::lines(&flow.name, &flow.distance, style)));
+    let apart = pair.flows.iter().flat_map(|flow| apart::lines(&flow.name, &flow.distance, style));
+    let apart: Vec<String> = apart.collect();
+    let none = settings.is_empty() && changes.is_empty() && apart.is_empty();
+    lines.extend(apart);
     lines.extend(pair.unpaired_flows.iter().map(|flow| format!("  only in one: flow {flow}")));
-    if settings.is_empty() && changes.is_empty() {
-        lines.push("  no difference".into());
+    match none {
+        true if pair.flows.iter().all(same) => lines.push("  no difference".into()),
+        true => lines.push("  no difference that so many digits would show".into()),
+        false => {}
     }
     lines
+}
+
+/// Whether the values of both runs are the same to the last digit.
+fn same(flow: &FlowPair) -> bool {
+    flow.metrics.iter().chain(&flow.limits).all(Change::same)
 }
 
 /// Headings without the line of units, which says nothing here.
@@ -81,12 +90,14 @@ fn flow(flow: &FlowPair) -> Vec<Vec<String>> {
     let metrics = flow.metrics.iter().filter(|change| !change.same());
     let metrics = metrics.map(|change| row(change, &format!("{}: ", flow.name), 3));
     let limits = flow.limits.iter().filter(|change| !change.same());
-    metrics.chain(limits.map(|change| limit(&flow.name, change))).collect()
+    let rows = metrics.chain(limits.map(|change| limit(&flow.name, change)));
+    rows.filter(|row| row[1] != row[2]).collect()
 }
 
 fn row(change: &Change, prefix: &str, decimals: usize) -> Vec<String> {
+    let whole = change.a.into_iter().chain(change.b).all(|value| value.fract() == 0.0);
+    let decimals = if whole { 0 } else { decimals };
     let value = |value: Option<f64>| match value {
-        Some(value) if value.fract() == 0.0 => numbers::fixed(value, 0),
         Some(value) => numbers::fixed(value, decimals),
         None => numbers::ABSENT.to_string(),
     };
@@ -178,6 +189,32 @@ mod tests {
     }
 
     #[test]
+    fn what_the_digits_do_not_show_is_no_row() {
+        let near = |a: f64, b: f64| Difference { a, b, relative: (b - a) / b };
+        let apart = Some(Apart { pairs: 9, median: 0.0, worst: 0.0004, worst_at_s: 3.0 });
+        let mut comparison = example(vec![change("mean_mbit", 80.0, 80.0001)], Vec::new());
+        let pair = &mut comparison.runs[0];
+        (pair.drops, pair.unpaired_flows) = (Vec::new(), Vec::new());
+        pair.flows[0].limits = vec![change("cwnd_slow_start", 0.5, 0.5001)];
+        pair.flows[0].distance = Distance {
+            throughput: apart,
+            completion_s: Some(near(4.0, 4.0001)),
+            intervals: vec![IntervalPair {
+                throughput_mbit: [80.0, 80.01],
+                retransmitted_segments: [1, 1],
+                cwnd: [10, 10],
+                end_s: 1.0,
+            }],
+            ..Distance::default()
+        };
+        let none = "reno\n  no difference that so many digits would show\nonly in a: bic\n";
+        assert_eq!(compare(&comparison, PLAIN), none);
+        let pair = &mut comparison.runs[0];
+        (pair.flows[0].metrics, pair.flows[0].limits) = (Vec::new(), Vec::new());
+        assert_eq!(compare(&comparison, PLAIN), "reno\n  no difference\nonly in a: bic\n");
+    }
+
+    #[test]
     fn what_differs_is_shown_and_nothing_else() {
         let settings =
             vec![Setting { key: "path.rate".into(), a: Some("\"100Mbit\"".into()), b: None }];
@@ -189,7 +226,7 @@ mod tests {
   scenario   a          b
   path.rate  \"100Mbit\"  –
   result                       a       b    difference
-  bulk: mean_mbit             80  40.500       −49.4 %
+  bulk: mean_mbit         80.000  40.500       −49.4 %
   bulk: cwnd, slow start  50.0 %  25.0 %  −25.0 points
   dropped, link               10      20      +100.0 %
   marked, link                40      40         0.0 %

@@ -14,21 +14,38 @@ const WIDE: [Column; 2] = [words("counted in"), words("why")];
 /// Room for a place's name beside the numbers.
 const NAME: usize = 40;
 
-/// Heading and table of drops, then a line per place that marked packets, in the packets' order; nothing where there
-/// is nothing to tell.
+/// Heading and table of drops, then a line per place that marked packets, in the packets' order, and per qdisc that had
+/// nothing to do; nothing where there is nothing to tell.
 pub fn lines(run: &Run, style: Style) -> Vec<String> {
     let mut lines = drops(run, style);
     let marking = run.stages.iter().filter(|stage| stage.marked > 0);
     let marked = marking.map(|stage| {
-        let count = numbers::count(stage.marked);
-        format!("{}: {count} packets marked at {} (ECN)", run.variant, stage.name)
+        let marked = numbers::packets(stage.marked);
+        format!("{}: {marked} marked at {} (ECN)", run.variant, stage.name)
     });
     let marked: Vec<String> = marked.flat_map(|line| wrap(&line, "  ", style.columns())).collect();
-    if !marked.is_empty() {
+    let idle = run.idle_qdiscs.iter().map(|qdisc| idle(run, qdisc));
+    let idle = idle.flat_map(|line| wrap(&line, "  ", style.columns()));
+    let more: Vec<String> = marked.into_iter().chain(idle).collect();
+    if !more.is_empty() {
         lines.push(String::new());
-        lines.extend(marked);
+        lines.extend(more);
     }
     lines
+}
+
+/// That a qdisc has nothing to do, and what would change that.
+fn idle(run: &Run, qdisc: &str) -> String {
+    let host = qdisc.trim_end_matches(".qdisc");
+    let ring = run.stages.iter().find(|stage| stage.name == format!("{host}.tx_ring"));
+    let size =
+        ring.and_then(|ring| ring.capacity).map(|size| format!(" of {}", numbers::count(size)));
+    let size = size.unwrap_or_default();
+    format!(
+        "{}: no packet ever waited in {qdisc}, as the card's ring{size} took all; a smaller hosts.{host}.tx_ring, or byte \
+         queue limits (hosts.{host}.bql), let packets wait there",
+        run.variant
+    )
 }
 
 fn drops(run: &Run, style: Style) -> Vec<String> {

@@ -17,7 +17,7 @@ const RUNS: [Column; 9] = [
     number("complete", "Linux, s"),
     number("", "sim, s"),
 ];
-/// Columns that a narrow table leaves out, and the room that the rest leaves for a name.
+/// Columns that a narrow table leaves out, and the room that the rest leaves for a name. A longer one has lines of its own.
 const WIDE_ONLY: [usize; 2] = [2, 3];
 const NAME: usize = 34;
 const BARS: [Column; 5] =
@@ -40,27 +40,35 @@ pub fn parity(units: &[Unit], judged: &[Judged], missed: &[Miss], style: Style) 
 
 fn runs(units: &[Unit], style: Style) -> Vec<String> {
     let kept = |n: &usize| style.wide() || !WIDE_ONLY.contains(n);
+    let long = |unit: &Unit| !style.wide() && unit.name().chars().count() > NAME;
     let rows: Vec<Vec<String>> = units
         .iter()
         .map(|unit| {
-            let cells = row(unit, style).into_iter().enumerate();
+            let name = if long(unit) { String::new() } else { unit.name() };
+            let cells = std::iter::once(name).chain(row(unit)).enumerate();
             cells.filter(|(n, _)| kept(n)).map(|(_, cell)| cell).collect()
         })
         .collect();
     let columns = RUNS.into_iter().enumerate().filter(|(n, _)| kept(n)).map(|(_, column)| column);
-    let mut lines = lay_out(&columns.collect::<Vec<_>>(), &rows, style.columns());
-    lines[..2].iter_mut().for_each(|line| *line = style.faint(line));
+    let mut laid = lay_out(&columns.collect::<Vec<_>>(), &rows, style.columns()).into_iter();
+    let mut lines: Vec<String> = laid.by_ref().take(2).map(|line| style.faint(&line)).collect();
+    for (unit, line) in units.iter().zip(laid) {
+        if long(unit) {
+            lines.extend(wrap(&unit.name(), "  ", style.columns()));
+        }
+        lines.push(line);
+    }
     lines
 }
 
-fn row(unit: &Unit, style: Style) -> [String; 9] {
+/// What stands behind a name.
+fn row(unit: &Unit) -> [String; 8] {
     let absent = || ABSENT.to_string();
     let percent = |share: Option<f64>| share.map_or_else(absent, |s| format!("{:.1}", s * 100.0));
     let [resent, resent_sim] = unit.retransmitted.map(|count| count.to_string());
     let seconds = unit.furthest().map_or([None; 2], |completion| completion.seconds);
     let [done, done_sim] = seconds.map(|s| s.map_or_else(absent, |s| format!("{s:.3}")));
     [
-        shortened(&unit.name(), style),
         percent(unit.throughput.map(|t| t.mean)),
         percent(unit.throughput.map(|t| t.worst)),
         unit.throughput.map_or_else(absent, |t| format!("{:.1}", t.worst_at_s)),
@@ -70,14 +78,6 @@ fn row(unit: &Unit, style: Style) -> [String; 9] {
         done,
         done_sim,
     ]
-}
-
-fn shortened(name: &str, style: Style) -> String {
-    let length = name.chars().count();
-    match !style.wide() && length > NAME {
-        true => format!("..{}", name.chars().skip(length - NAME + 2).collect::<String>()),
-        false => name.into(),
-    }
 }
 
 /// The bars, a line each.
@@ -180,10 +180,11 @@ mod tests {
     }
 
     const NARROW: &str = "\
-\x20run                                apart   cwnd resent     complete
-                                        % % same  Linux sim Linux, s sim, s
- queue/reno-1bdp                      0.4   98.0      0   0        –      –
- ..f-a-file/and-of-a-variant, cubic  25.0   98.0    100 150    1.250      –
+\x20 run              apart    cwnd  resent       complete
+                       %  % same   Linux  sim  Linux, s  sim, s
+  queue/reno-1bdp    0.4    98.0       0    0         –       –
+  a-long-name-of-a-file/and-of-a-variant, cubic
+                    25.0    98.0     100  150     1.250       –
 
   with   what                                           is        bar
   reno   throughput apart, median of the runs        0.4 %  under 3 %  met

@@ -25,6 +25,7 @@ fn slow() -> Run {
         engine: "sim".into(),
             substituted: Vec::new(),
         unjudged: Vec::new(),
+        idle_qdiscs: Vec::new(),
         partial: true,
         duration_s: 2.0,
         flows: vec![flow("bulk", "cubic", vec![
@@ -67,6 +68,7 @@ fn fast() -> Run {
         engine: "sim".into(),
         substituted: Vec::new(),
         unjudged: Vec::new(),
+        idle_qdiscs: Vec::new(),
         partial: false,
         duration_s: 2.0,
         flows: vec![

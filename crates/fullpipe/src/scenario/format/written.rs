@@ -183,7 +183,7 @@ group! {
         /// red: average length from which on packets are dropped or marked.
         min: Quantity<InSize, 1, { (1 << 30) - 1 }>, Absent("a third of `max`");
         /// red: average length from which on all are.
-        max: Quantity<InSize, 1, { (1 << 30) - 1 }>, Absent("a quarter of `limit`");
+        max: Quantity<InSize, 1, { (1 << 30) - 1 }>, Absent("three times `min`, at most `limit`; without `min` a quarter of `limit`");
         /// red: probability of a drop or a mark when the average is just below `max`.
         probability: Probability, Absent("0.02");
         /// red: a packet counts 1 / 2^weight in the average.

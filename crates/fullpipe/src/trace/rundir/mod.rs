@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! fullpipe-results/
-//!   latest -> fink-2007-2           newest, by a link
-//!   fink-2007/  fink-2007-2/        one per experiment
+//!   latest -> fink-2007-run-2       newest, by a link
+//!   fink-2007/  fink-2007-run-2/    one per experiment
 //!     summary.json                  the document of all runs
 //!     run.json                      when, where and with what it was made
 //!     report.html                   the report

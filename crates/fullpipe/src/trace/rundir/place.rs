@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 /// Where results go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// `root/name`, or where that exists the next of `root/name-2`, `root/name-3` ...;
+    /// `root/name`, or where that exists the next of `root/name-run-2`, `root/name-run-3` ... (`root/name-2` would look like
+    /// another experiment);
     /// `root/latest` points to the newest.
     Under {
         /// The results' common directory; it is made where it does not exist.
@@ -50,7 +51,7 @@ impl Place {
         // One with a summary is a result that only lacks its name.
         leftover::sweep(&parent, named, |path| is_directory(path) && !path.join(SUMMARY).exists());
         let hidden = parent.join(leftover::hidden_name(&name));
-        let directory = free(&hidden, |path| fs::create_dir(path)).map_err(|e| {
+        let directory = free(&hidden, "-", |path| fs::create_dir(path)).map_err(|e| {
             Error::new(&parent, format!("cannot make a directory in it: {e}"))
                 .hint("choose another directory with --out, or change its permissions")
         })?;
@@ -142,15 +143,16 @@ impl Made {
     }
 }
 
-/// Does `make` with `path` or, where that exists, with the next free of `path-2`, `path-3` ...
+/// Does `make` with `path` or, where that exists, with the next free of `path`, `between` and 2, 3 ...
 pub fn free(
     path: &Path,
+    between: &str,
     mut make: impl FnMut(&Path) -> std::io::Result<()>,
 ) -> std::io::Result<PathBuf> {
     for number in 1_u32.. {
         let mut candidate = path.as_os_str().to_os_string();
         if number > 1 {
-            candidate.push(format!("-{number}"));
+            candidate.push(format!("{between}{number}"));
         }
         let candidate = PathBuf::from(candidate);
         match make(&candidate) {

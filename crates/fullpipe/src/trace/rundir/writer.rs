@@ -119,7 +119,7 @@ impl Writer {
         if let Place::Exactly(path) = &self.place {
             return fs::rename(&self.directory, path).map(|()| path.clone());
         }
-        free(&self.target, |path| match path.symlink_metadata() {
+        free(&self.target, "-run-", |path| match path.symlink_metadata() {
             Ok(_) => Err(ErrorKind::AlreadyExists.into()),
             Err(_) => fs::rename(&self.directory, path).map_err(|e| match e.kind() {
                 ErrorKind::DirectoryNotEmpty => ErrorKind::AlreadyExists.into(),

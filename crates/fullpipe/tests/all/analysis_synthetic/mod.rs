@@ -20,6 +20,7 @@ pub fn meta() -> RunMeta {
         engine: "sim".into(),
         substituted: Vec::new(),
         unjudged: Vec::new(),
+        chosen_qdiscs: Vec::new(),
         partial: false,
         flows: vec![FlowMeta {
             name: "bulk".into(),
@@ -35,7 +36,11 @@ pub fn meta() -> RunMeta {
         clock_offset: Time::ZERO,
         sample: Time::ms(100),
         ways: [
-            WayMeta { bottlenecks: vec!["link".into()], rate: None, capacity_mbit: None },
+            WayMeta {
+                bottlenecks: vec!["link".into()],
+                queues: vec!["link".into()],
+                ..WayMeta::default()
+            },
             WayMeta::default(),
         ],
         published: None,

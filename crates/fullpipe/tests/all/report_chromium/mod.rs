@@ -9,6 +9,7 @@ mod controls;
 mod drawing;
 mod expected;
 mod isolation;
+mod labels;
 mod page;
 mod values;
 mod webdriver;

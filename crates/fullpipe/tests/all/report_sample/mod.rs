@@ -144,6 +144,7 @@ fn run(index: usize, rows: &Rows, bucket_s: f64) -> Run {
         engine: "sim".to_string(),
         substituted: Vec::new(),
         unjudged: Vec::new(),
+        idle_qdiscs: Vec::new(),
         partial: false,
         duration_s: rows.mib.len() as f64,
         expectations: vec![expectation(&flow)],

@@ -5,7 +5,34 @@ function textWidth(text, font = "600 12px Arial, sans-serif") {
   pen.font = font;
   return pen.measureText(text).width;
 }
-const shorten = (text, most = 34) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+// What all names begin with tells none from another: it is what a name that is too long loses first.
+const common = (() => {
+  const names = report.runs.flatMap(({ flows }, run) => flows.map((_, flow) => nameOf(run, flow)));
+  let length = names.length > 1 ? names[0].length : 0;
+  for (const name of names) {
+    while (!name.startsWith(names[0].slice(0, length))) length -= 1;
+  }
+  return length;
+})();
+function shorten(text, most = 34) {
+  if (text.length <= most) return text;
+  if (text.length - common < most) return `…${text.slice(1 - most)}`;
+  const own = text.slice(common);
+  const start = common ? "…" : "";
+  const end = Math.floor((most - 2) / 2);
+  return `${start}${own.slice(0, most - 1 - start.length - end)}…${own.slice(-end)}`;
+}
+const overlap = (one, other) =>
+  one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+// Moves a label's box down until it covers none of those that were placed, and places it.
+function stack(box, taken) {
+  while (taken.some((other) => overlap(box, other))) {
+    box.top += 15;
+    box.bottom += 15;
+  }
+  taken.push(box);
+  return box;
+}
 
 // Points every few pixels along what is drawn: what labels must not cover.
 function inkOf(panel) {

@@ -26,7 +26,8 @@ function extent(series, logarithmic) {
 function makePanel(node, figure, series, name) {
   const [outerWidth, outerHeight] = [Math.max(160, node.clientWidth), Math.max(40, node.clientHeight)];
   const strip = figure.layout === STRIP;
-  const margin = strip ? { left: 58, right: 10, top: 20, bottom: 4 } : { left: 58, right: 10, top: 22, bottom: 22 };
+  // Above a plot with a name there is room for a second line: what lies above it.
+  const margin = { left: 58, right: 10, top: strip ? 20 : name ? 36 : 22, bottom: strip ? 4 : 22 };
   const svg = element(null, "svg", { viewBox: `0 0 ${outerWidth} ${outerHeight}`, tabindex: "0", role: "img" });
   const panel = { svg, node, figure, series, name, base: [], left: margin.left, top: margin.top };
   panel.width = outerWidth - margin.left - margin.right;
@@ -56,7 +57,8 @@ function drawFrame(panel, group, isLast) {
   const unit = figure.layout === "overlay" ? `${figure.y.label}, ${figure.y.unit}` : figure.y.unit;
   element(group, "text", { x: 0, y: 11 }, panel.name ? figure.y.unit : unit);
   if (panel.name) {
-    element(group, "text", { class: "name", x: left, y: 12, style: `--run:${colourOf(panel.series[0].run)}` }, shorten(panel.name, 60));
+    const name = shorten(panel.name, Math.max(12, Math.min(60, Math.floor(width / 7.5))));
+    element(group, "text", { class: "name", x: left, y: 12, style: `--run:${colourOf(panel.series[0].run)}` }, name);
   }
   const drawTicks = figure.layout !== STRIP || isLast;
   if (!drawTicks) return;
@@ -85,8 +87,9 @@ function drawPanel(panel, isLast) {
   panel.node.replaceChildren(svg);
   const labels = element(svg, "g");
   drawAbsence(labels, panel);
-  drawMoments(labels, panel);
-  const taken = drawNotes(labels, panel);
+  const taken = [];
+  drawMoments(labels, panel, taken);
+  drawNotes(labels, panel, taken);
   if (figure.layout === "overlay") labelSeries(labels, panel, series, taken);
   labelShares(labels, panel, series);
 }
@@ -108,8 +111,8 @@ function drawAbsence(group, panel) {
   element(group, "text", { x: left + width, y: top - 9, "text-anchor": "end" }, text);
 }
 
-// Lines at single moments; the label stands above the plot, on the side where there is room.
-function drawMoments(group, panel) {
+// Lines at single moments; the label stands at the top of the plot, on the side where there is room.
+function drawMoments(group, panel, taken) {
   const { top, height, left, width } = panel;
   const [a, b] = timeShown();
   for (const { runs, x, label } of panel.figure.moments ?? []) {
@@ -117,13 +120,15 @@ function drawMoments(group, panel) {
     const at = panel.x.of(x);
     element(group, "line", { class: "moment", x1: at, x2: at, y1: top, y2: top + height });
     const anchor = at > left + width / 2 ? "end" : "start";
-    element(group, "text", { class: "moment-label", x: anchor === "end" ? at - 5 : at + 5, y: top + 10, "text-anchor": anchor }, label);
+    const [room, from] = [textWidth(label), anchor === "end" ? at - 5 : at + 5];
+    const start = anchor === "end" ? from - room : from;
+    const box = stack({ left: start, right: start + room, top: top - 1, bottom: top + 13 }, taken);
+    element(group, "text", { class: "moment-label", x: px(from), y: px(box.top + 11), "text-anchor": anchor }, label);
   }
 }
 
 // Diamonds at single points, with a label below and to the right where lines rarely are.
-function drawNotes(group, panel) {
-  const taken = [];
+function drawNotes(group, panel, taken) {
   const [a, b] = timeShown();
   for (const { run, x, y, label } of panel.figure.annotations) {
     if (!isDrawn(run) || x < a || x > b) continue;
@@ -131,15 +136,10 @@ function drawNotes(group, panel) {
     const style = `--run:${colourOf(run)}`;
     element(group, "path", { class: "note", style, d: `M${cx},${cy - 6}l6,6l-6,6l-6,-6Z` });
     const width = textWidth(label);
-    const box = { left: cx + 8, right: cx + 8 + width, top: cy + 4, bottom: cy + 18 };
-    while (taken.some((other) => box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom)) {
-      box.top += 15;
-      box.bottom += 15;
-    }
-    taken.push(box);
+    const start = cx + 8 + width > panel.left + panel.width ? cx - 8 - width : cx + 8;
+    const box = stack({ left: start, right: start + width, top: cy + 4, bottom: cy + 18 }, taken);
     element(group, "text", { class: "note-label", style, x: px(box.left), y: px(box.top + 11) }, label);
   }
-  return taken;
 }
 
 // The panels a figure consists of now: [name, series] each.

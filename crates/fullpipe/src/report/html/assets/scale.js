@@ -65,7 +65,7 @@ function format(value, digits) {
 }
 // A value as read under the cursor. Packets are whole; other units show four digits or more.
 function valueText(value, unit) {
-  if (unit === "packets") return `${format(value, 0)} packets`;
+  if (unit === "packets") return `${format(value, 0)} ${Math.round(value) === 1 ? "packet" : "packets"}`;
   if (unit === "%") return `${format(value, 1)} %`;
   const digits = Math.max(1, Math.min(3, 3 - Math.floor(Math.log10(Math.abs(value) || 1))));
   return `${format(value, digits)} ${unit}`;

@@ -37,7 +37,7 @@ group! {
     /// The queue in front of a rate.
     PathQueue "a queue" {
         /// What it holds, without the packet in transmission: a size or packets with droptail, packets with fq, codel, fq_codel and pie, a size with red, and with cake the memory that packets take.
-        limit: special::QueueLimit, Absent("droptail, red: the rate times the delay of both directions, at least 100 packets of the MTU; fq: 10000 packets, codel, pie: 1000 packets, fq_codel: 10240 packets; cake: four times the rate times its `rtt`, at least 4 MiB, at most 10240 packets of the MTU");
+        limit: special::QueueLimit, Absent("droptail, red: the rate times the delay of both directions, at least 100 packets of the MTU, and as much as `max` (or three times `min`) of red; fq: 10000 packets, codel, pie: 1000 packets, fq_codel: 10240 packets; cake: four times the rate times its `rtt`, at least 4 MiB, at most 10240 packets of the MTU");
         /// What it does: "droptail" drops what finds it full. The others are Linux's queue disciplines; the simulator does not have pie and cake.
         discipline: Kind, Is("droptail");
         /// codel, fq_codel, pie, red: whether a packet of a flow that can be told so (ECN) is marked instead of dropped. cake always does that.
@@ -51,7 +51,7 @@ group! {
         /// red: average length from which on packets are dropped or marked.
         min: Quantity<InSize, 1, { (1 << 30) - 1 }>, Absent("a third of `max`");
         /// red: average length from which on all are.
-        max: Quantity<InSize, 1, { (1 << 30) - 1 }>, Absent("a quarter of `limit`");
+        max: Quantity<InSize, 1, { (1 << 30) - 1 }>, Absent("three times `min`, at most `limit`; without `min` a quarter of `limit`");
         /// red: probability of a drop or a mark when the average is just below `max`.
         probability: Probability, Absent("0.02");
         /// red: a packet counts 1 / 2^weight in the average.
@@ -215,6 +215,7 @@ impl Queue {
         if self.limit == UNSET {
             self.limit = QueueLimit::Bytes(match &self.discipline {
                 Discipline::Cake(cake) => cake.memory(rate, whole.mtu),
+                Discipline::Red(red) => product(rate, framing, whole).max(red.least()),
                 _ => product(rate, framing, whole),
             });
         }

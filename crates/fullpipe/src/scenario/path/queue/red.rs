@@ -3,8 +3,10 @@
 
 use super::{Discipline, Holds, Kind, PathQueue};
 use crate::scenario::format::context::Context;
+use crate::scenario::format::keys::At;
+use crate::scenario::format::special;
 use crate::scenario::show;
-use fullpipe_sim::config;
+use fullpipe_sim::config::{self, QueueLimit};
 use fullpipe_sim::units::Time;
 use serde::Serialize;
 
@@ -39,6 +41,33 @@ fn bits(bytes: u64) -> u32 {
     u64::BITS - bytes.leading_zeros()
 }
 
+/// Reports thresholds that the average of a queue with this limit never comes to.
+fn within_limit(queue: &PathQueue, cx: &mut Context) -> Option<()> {
+    let Some(At { value: special::QueueLimit(QueueLimit::Bytes(limit)), place, .. }) = queue.limit
+    else {
+        return Some(());
+    };
+    if limit < 2 {
+        cx.error("out-of-range", place, "`limit` has no room for `min` and `max`")
+            .expected("at least 2B");
+        return None;
+    }
+    if let Some(at) = queue.min.as_ref().filter(|at| at.value.0 >= limit) {
+        let problem =
+            "`min` is not below `limit`: the queue is full before its average comes so far";
+        cx.error("out-of-range", at.place, problem)
+            .expected(format!("less than {limit}B, or a larger `limit`"));
+        return None;
+    }
+    if let Some(at) = queue.max.as_ref().filter(|at| at.value.0 > limit) {
+        let problem = "`max` is above `limit`: the queue is full before its average comes so far";
+        cx.error("out-of-range", at.place, problem)
+            .expected(format!("at most {limit}B, or a larger `limit`"));
+        return None;
+    }
+    Some(())
+}
+
 impl Red {
     /// What is 0 depends on the limit.
     pub(in crate::scenario) fn read(queue: &PathQueue, cx: &mut Context) -> Option<Red> {
@@ -49,6 +78,7 @@ impl Red {
                 .expected(format!("less than {max}B"));
             return None;
         }
+        within_limit(queue, cx)?;
         let weight = queue.weight.as_ref().map_or(0, |at| at.value.0 as u8);
         if let (Some(at), true) = (&queue.weight, bits(max) + u32::from(weight) >= BITS) {
             let most = BITS.saturating_sub(bits(max) + 1).max(1);
@@ -65,12 +95,17 @@ impl Red {
         })
     }
 
+    /// Bytes that a queue holds at least whose limit is not written: all that its average may come to.
+    pub(super) fn least(&self) -> u64 {
+        if self.max > 0 { self.max } else { self.min * 3 }
+    }
+
     /// Fills in what depends on the limit, bytes.
     pub(in crate::scenario) fn complete(&mut self, limit: u64) {
         if self.max == 0 {
             let wanted = if self.min > 0 { self.min * 3 } else { (limit / 4).max(3) };
             let most = (1 << (BITS - 1 - u32::from(self.weight.max(1)))) - 1;
-            self.max = wanted.min(most).max(self.min);
+            self.max = wanted.min(limit).min(most).max(self.min);
         }
         if self.min == 0 {
             self.min = (self.max / 3).max(1);

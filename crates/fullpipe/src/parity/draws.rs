@@ -1,0 +1,89 @@
+//! What of a scenario is decided by random numbers. Each engine draws its own, so that what they decide differs though
+//! nothing is wrong.
+
+use crate::scenario::{Ask, Discipline, Element, Losses, Resolved};
+use fullpipe_sim::units::Time;
+
+/// Keys and names of what draws random numbers in a run, in the path's order, the sender's host first.
+pub fn draws(run: &Resolved) -> Vec<String> {
+    let hosts = [("sender", &run.hosts.sender), ("receiver", &run.hosts.receiver)];
+    let hosts = hosts.into_iter().filter(|(_, host)| {
+        let qdisc = &host.qdisc;
+        qdisc.red.is_some() || qdisc.netem.is_some_and(|netem| chosen(netem.loss))
+    });
+    let ways = [("forward", &run.path.forward), ("back", &run.path.back)];
+    let elements = ways.into_iter().flat_map(|(way, elements)| {
+        let random = elements.iter().filter(|element| of_element(element, run));
+        random.map(move |element| format!("path.{way}.{}", element.name()))
+    });
+    hosts.map(|(name, _)| format!("hosts.{name}.qdisc")).chain(elements).collect()
+}
+
+fn of_element(element: &Element, run: &Resolved) -> bool {
+    let queue = element.queue().map(|queue| &queue.discipline);
+    if matches!(queue, Some(Discipline::Red(_) | Discipline::Pie(_) | Discipline::Cake(_))) {
+        return true;
+    }
+    match element.ask(run) {
+        Ask::Spread(spread) => spread.width > Time::ZERO,
+        Ask::Overtake(overtake) => chosen(overtake.chosen.probability),
+        Ask::Copy(copied) => chosen(copied.probability),
+        Ask::Lose { law: Losses::Independent(loss), .. } => chosen(loss),
+        Ask::Lose { law: Losses::TwoStates { .. }, .. } => true,
+        Ask::Rate(_)
+        | Ask::Opportunities { .. }
+        | Ask::Delay { .. }
+        | Ask::DelayFlow { .. }
+        | Ask::LoseListed(_)
+        | Ask::MarkListed(_)
+        | Ask::Police { .. } => false,
+    }
+}
+
+/// Whether something of this probability happens to some and not to others.
+fn chosen(probability: f64) -> bool {
+    probability > 0.0 && probability < 1.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Beside, Source, load};
+
+    fn drawn(path: &str, qdisc: &str) -> Vec<String> {
+        let text = format!(
+            "[path]\nforward = [{{ kind = \"link\", name = \"l\", rate = \"1Gbit\" }}, {path}]\n\
+             [hosts]\nsender = {{ kernel = \"6.12\", qdisc = {{ {qdisc} }} }}\n\
+             receiver = {{ kernel = \"6.12\" }}\n[[flow]]\nname = \"f\"\nduration = \"1s\"\n"
+        );
+        let source = Source::from_bytes("draws.toml", text.as_bytes(), Beside::Nothing);
+        let scenario = source.and_then(|source| load(&source, &[], &[]));
+        draws(&scenario.unwrap_or_else(|wrong| panic!("{wrong}")).plans()[0].resolved)
+    }
+
+    #[test]
+    fn what_decides_by_chance_is_named_and_nothing_else() {
+        let random = [
+            "kind = \"loss\", probability = 0.1",
+            "kind = \"duplicate\", probability = 0.1",
+            "kind = \"link\", rate = \"1Gbit\", queue = { discipline = \"red\" }",
+        ];
+        for element in random {
+            let found = drawn(&format!("{{ {element}, name = \"x\" }}"), "kind = \"fq\"");
+            assert_eq!(found, ["path.forward.x"], "{element}");
+        }
+        let certain = [
+            "kind = \"loss\", probability = 0.0",
+            "kind = \"delay\", delay = \"1ms\"",
+            "kind = \"link\", rate = \"1Gbit\", queue = { discipline = \"codel\" }",
+        ];
+        for element in certain {
+            let found = drawn(&format!("{{ {element}, name = \"x\" }}"), "kind = \"netem\"");
+            assert!(found.is_empty(), "{element}: {found:?}");
+        }
+        let delay = "{ kind = \"delay\", name = \"x\", delay = \"1ms\" }";
+        let red = "kind = \"red\", limit = \"1MB\"";
+        assert_eq!(drawn(delay, red), ["hosts.sender.qdisc"]);
+        assert_eq!(drawn(delay, "kind = \"netem\", loss = 0.5"), ["hosts.sender.qdisc"]);
+    }
+}
