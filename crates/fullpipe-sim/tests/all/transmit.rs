@@ -143,7 +143,7 @@ fn a_card_fetches_the_largest_skb_ahead_of_its_wire() {
             transmit.last_leaves(Time::ZERO).0
         })
     };
-    assert_eq!(leaves(true, 40), [0, 426_640, 918_800]);
-    assert_eq!(leaves(true, 45), [0, 549_680, 1_103_360]);
-    assert_eq!(leaves(false, 1), [0, 8_304, 20_608]);
+    assert_eq!(leaves(true, 40), [0, 426_624, 918_784]);
+    assert_eq!(leaves(true, 45), [0, 549_664, 1_103_344]);
+    assert_eq!(leaves(false, 1), [0, 8_288, 20_592]);
 }
