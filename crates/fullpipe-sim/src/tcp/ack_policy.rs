@@ -22,6 +22,15 @@ const PUSHED_MAX_DIVISOR: u32 = 5;
 const PLAUSIBLE: u32 = 536 + 20;
 const PLAUSIBLE_INSIDE: u32 = 88 + 20;
 
+/// The longest wait that is remembered, jiffies (6.12 `tcp_event_data_recv`, `tcp_delack_timer_handler`); 2.6.20 remembers any up to
+/// the timeout.
+fn ato_max(hz: u32, profile: &Profile) -> u32 {
+    match profile.delack_max {
+        DelackMax::Half | DelackMax::Fifth => u32::MAX,
+        DelackMax::BelowRtoMin => hz / PUSHED_MAX_DIVISOR,
+    }
+}
+
 /// How long a delayed ACK waits at most, jiffies (6.12 `tcp_delack_max`).
 fn delack_max(hz: u32, profile: &Profile) -> u32 {
     let fifth = hz / PUSHED_MAX_DIVISOR;
@@ -58,6 +67,8 @@ pub struct AckPolicy {
     header: u32,
     push_asks_ack: bool,
     quick_by_data: bool,
+    /// The longest `ato`, jiffies.
+    ato_max: u32,
     /// How long an ACK waits at most, jiffies.
     delack_max: u32,
     /// Whether data came since the last ACK (ICSK_ACK_SCHED).
@@ -94,6 +105,7 @@ impl AckPolicy {
             header,
             push_asks_ack: profile.push_asks_ack,
             quick_by_data: profile.quick_by_data,
+            ato_max: ato_max(hz, profile),
             delack_max: delack_max(hz, profile),
             scheduled: false,
             pushed: false,
@@ -205,7 +217,7 @@ impl AckPolicy {
         if gap <= least / 2 {
             self.ato = (self.ato >> 1) + least / 2;
         } else if gap < self.ato {
-            self.ato = ((self.ato >> 1) + gap).min(self.rtt.rto);
+            self.ato = ((self.ato >> 1) + gap).min(self.rtt.rto).min(self.ato_max);
         } else if gap > self.rtt.rto {
             self.raise_quick(rcv_wnd, MAX_QUICKACKS);
         }
@@ -279,7 +291,7 @@ impl AckPolicy {
             self.timer = None;
             self.ato = match core::mem::take(&mut self.pingpong) {
                 true => self.ato_min(),
-                false => (self.ato << 1).min(self.rtt.rto).max(1),
+                false => (self.ato << 1).min(self.rtt.rto).min(self.ato_max).max(1),
             };
         }
         is_due

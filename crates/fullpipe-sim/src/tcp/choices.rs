@@ -462,7 +462,8 @@ choice! {
         Half = "half",
         /// HZ/5 (5.10 `icsk_delack_max`).
         Fifth = "fifth",
-        /// That, and a jiffy less than the least timeout (6.12 `tcp_delack_max`).
+        /// That, and a jiffy less than the least timeout; nor does the wait that it learns become longer than HZ/5 (6.12
+        /// `tcp_delack_max`, `tcp_event_data_recv`).
         BelowRtoMin = "below-rto-min",
     }
 }

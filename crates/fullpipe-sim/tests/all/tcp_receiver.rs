@@ -134,6 +134,33 @@ fn newer_kernels_wait_a_fifth_of_a_second_at_most() {
     }
 }
 
+/// What it learns of the gaps, 2.6.20 remembers up to the timeout (here 3 s), 6.12 up to a fifth of a second
+/// (`tcp_event_data_recv`): after three ACKs by the timer 320 or 200 ms. The second one of two in a row halves it, to 180 or
+/// 120 ms.
+#[test]
+fn newer_kernels_learn_a_fifth_of_a_second_at_most() {
+    for (rule, last) in [(DelackMax::Fifth, 1490), (DelackMax::BelowRtoMin, 1430)] {
+        let profile = profile(|p| p.delack_max = rule);
+        Setup { profile, rcvbuf: Some(8_000), ..Setup::default() }.check(&format!(
+            "
+            ms | event        | readable rcv_ssthresh memory | sent
+             0 | stream 0..8  | 0 11 0                       | 7 acks: ack 8 window 11.264
+             0 | data 8..9    | 1 11 1.256                   |
+            40 | timer        | 1 11 1.256                   | ack 9 window 11.264
+           300 | read         | 0 11 0                       |
+           300 | data 9..10   | 1 11 1.256                   |
+           380 | timer        | 1 11 1.256                   | ack 10 window 11.264
+           600 | data 10..11  | 2 11 2.512                   |
+           760 | timer        | 2 11 2.512                   | ack 11 window 10.24
+          1290 | read         | 0 11 0                       |
+          1300 | data 11..12  | 1 11 1.256                   |
+          1310 | data 12..13  | 2 11 2.512                   |
+          {last} | timer        | 2 11 2.512                   | ack 13 window 10.24
+        "
+        ));
+    }
+}
+
 /// A second segment soon after the first one halves the wait: the delayed ACK's timer, which would
 /// have come at 760 ms, comes sooner. One that would make it later leaves it alone.
 #[test]
