@@ -250,13 +250,11 @@ impl AckPolicy {
             return true;
         }
         let due = self.ticks.after(now, patience.into());
-        self.fires = Some(match self.timer.filter(|&running| running < due) {
-            Some(running) => self.fires_at(now, running),
-            None => {
-                self.timer = Some(due);
-                self.ticks.expiry(self.wheel, now, patience)
-            }
-        });
+        // One that runs for the same time stays in its slot of the wheel (`__mod_timer`).
+        if self.timer.is_none_or(|running| due < running) {
+            self.timer = Some(due);
+            self.fires = Some(self.ticks.expiry(self.wheel, now, patience));
+        }
         false
     }
 
