@@ -76,6 +76,13 @@ impl Ticks {
         self.begin((slot << shift) - self.first)
     }
 
+    /// The level of the wheel in which a timer lies that was set at `now` and fires at `fires` ([`Ticks::expiry`]).
+    pub fn level(&self, now: Time, fires: Time) -> u32 {
+        let ticks = (fires.0 / self.ns).saturating_sub(self.at(now));
+        let above = (ticks / WHEEL_SLOTS).checked_ilog2();
+        above.map_or(0, |power| power / WHEEL_SHIFT + 1)
+    }
+
     /// When the tick begins that is so many after that at `now`.
     pub fn after(&self, now: Time, ticks: u64) -> Time {
         self.begin(self.at(now) + ticks)

@@ -27,19 +27,21 @@ struct Timer {
     turn: Turn,
 }
 
-/// Among timers that are due at one time: those of the wheel before others, and by when they were started.
+/// Among timers that are due at one time: those of the wheel before others, by level and by when they were started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Turn(u64);
 
 /// The first turn of timers that are not the wheel's.
 const OWN: u64 = 1 << 63;
+/// Turns of one level of the wheel; there are nine levels at most.
+const LEVEL: u64 = 1 << 59;
 
 /// What fires a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clockwork {
-    /// The wheel of jiffies. Of 2.6.20 the first that was started is the first to fire; with levels (4.8
-    /// `enqueue_timer`, `expire_timers`) the last.
-    Wheel(TimerWheel),
+    /// The wheel of jiffies. Of 2.6.20 the first that was started is the first to fire; with levels (4.8 `__run_timers`,
+    /// `enqueue_timer`) those of a higher level fire before those of a lower one, and of one level the last that was started.
+    Wheel(TimerWheel, u32),
     /// One of its own (hrtimer): the first that was started.
     Own,
 }
@@ -67,8 +69,10 @@ impl Timers {
         }
         self.started += 1;
         timer.turn = Turn(match by {
-            Clockwork::Wheel(TimerWheel::Levels) => OWN - self.started,
-            Clockwork::Wheel(TimerWheel::Cascading) => self.started,
+            Clockwork::Wheel(TimerWheel::Levels, level) => {
+                OWN - u64::from(level) * LEVEL - self.started
+            }
+            Clockwork::Wheel(TimerWheel::Cascading, _) => self.started,
             Clockwork::Own => OWN + self.started,
         });
         if let Some(entry) = timer.entry() {

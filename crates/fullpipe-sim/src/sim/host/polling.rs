@@ -29,7 +29,7 @@ impl Host {
                 };
             }
             if !by_gro {
-                self.after_packets(&train);
+                self.after_packets(&train, now);
             }
         }
         if by_gro {
@@ -82,7 +82,7 @@ impl Host {
 
     fn hand_up(&mut self, skb: &Received, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let cpu = self.on_packet(&skb.packet, skb.gso_size, cpu, now, shared);
-        self.after_packets(&skb.packet);
+        self.after_packets(&skb.packet, now);
         cpu
     }
 
@@ -126,7 +126,7 @@ impl Host {
         }
         let taken = if all { left } else { 1 };
         let now = packets.time(at + taken - 1);
-        self.after_packets(packets);
+        self.after_packets(packets, now);
         self.cpu.urgent(now, now);
         taken
     }
@@ -154,9 +154,9 @@ impl Host {
     }
 
     /// What follows packets of one train.
-    fn after_packets(&mut self, train: &Train) {
+    fn after_packets(&mut self, train: &Train, now: Time) {
         if train.kind.is_of_sender() {
-            self.after_receiving(usize::from(train.flow));
+            self.after_receiving(usize::from(train.flow), now);
         }
     }
 }

@@ -268,14 +268,14 @@ impl Host {
     }
 
     /// Wakes the reader and follows the timers.
-    pub(super) fn after_receiving(&mut self, flow: usize) {
+    pub(super) fn after_receiving(&mut self, flow: usize, now: Time) {
         let state = &mut self.receives[flow];
         let idle = !state.locked && !state.runnable && state.works_until.is_none();
         if idle && state.tcp.readable() > 0 {
             state.runnable = true;
             self.runnable.push_back(Process::Reader(flow));
         }
-        self.timers.set(flow, Timer::Delayed, state.tcp.acks.fires);
+        self.timers.set_wheel(flow, Timer::Delayed, now, state.tcp.acks.fires);
         self.timers.set_compressed(flow, state.tcp.compressed_due());
         if state.rate.is_some() {
             self.timers.set(flow, Timer::Reader, state.works_until);
@@ -308,7 +308,7 @@ impl Host {
         if let Some(ack) = &ack {
             self.send_ack(flow, cpu, ack, shared);
         }
-        self.after_receiving(flow);
+        self.after_receiving(flow, now);
     }
 
     /// A timer of the softirq's has fired at `now`: those of held ACKs that may do so with it.
@@ -363,6 +363,6 @@ impl Host {
         if let Some(half) = shared.halves[flow] {
             self.wake_for_turn(half, flow);
         }
-        self.after_receiving(flow);
+        self.after_receiving(flow, now);
     }
 }

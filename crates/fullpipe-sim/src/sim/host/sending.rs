@@ -233,7 +233,7 @@ impl Host {
         }
         state.tcp.established(cpu, answer.number, measured, Some(&self.metrics));
         state.next_write = now;
-        self.timers.set(flow, Timer::Connect, None);
+        self.timers.set_wheel(flow, Timer::Connect, now, None);
         self.runnable.push_back(Process::Writer(flow));
         if let Some(half) = shared.halves[flow] {
             self.receives[half].connected(cpu, answer.tsval, agreed);
@@ -300,7 +300,7 @@ impl Host {
             state.tcp.leave_metrics(&mut self.metrics);
         }
         state.limits.set(now, state.tcp.limit());
-        self.timers.set(flow, Timer::Tcp, state.timer());
+        self.timers.set_wheel(flow, Timer::Tcp, now, state.timer());
         self.leave_to_writer(flow, now);
         self.await_leaving(flow);
         let state = &mut self.sends[flow];
@@ -365,7 +365,7 @@ impl Host {
         let wait = state.syn_wait_s() * self.host.hz;
         state.syn_sent.get_or_insert(now);
         let again = self.timers.expiry(now, wait);
-        self.timers.set(flow, Timer::Connect, Some(again));
+        self.timers.set_wheel(flow, Timer::Connect, now, Some(again));
         let asks = ecn::asks(&self.host, state.syn_repeats);
         self.with_port(flow, cpu, shared, now, |state, port| {
             port.send_syn(state.tcp.tsval(cpu), asks);

@@ -85,10 +85,15 @@ impl HostTimers {
     /// A flow's timer is due at `due`, or stopped. One that is due then already stays in its place.
     #[inline]
     pub(super) fn set(&mut self, flow: usize, timer: Timer, due: Option<Time>) {
-        let by = match timer {
-            Timer::Connect | Timer::Tcp | Timer::Delayed => Clockwork::Wheel(self.wheel),
-            _ => Clockwork::Own,
-        };
+        debug_assert!(!matches!(timer, Timer::Connect | Timer::Tcp | Timer::Delayed));
+        self.timers.set(flow * ALL.len() + timer as usize, due, Clockwork::Own);
+    }
+
+    /// The same of one of the wheel's, at `now`.
+    #[inline]
+    pub(super) fn set_wheel(&mut self, flow: usize, timer: Timer, now: Time, due: Option<Time>) {
+        let level = due.map_or(0, |due| self.jiffies.level(now, due));
+        let by = Clockwork::Wheel(self.wheel, level);
         self.timers.set(flow * ALL.len() + timer as usize, due, by);
     }
 

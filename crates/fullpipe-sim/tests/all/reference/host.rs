@@ -113,7 +113,7 @@ impl Host {
         };
         let profile = profile_of(host).expect("a profile");
         let gro_timer = config.flows.len() * TIMERS;
-        let mut timers = Timers::new(gro_timer + 1);
+        let mut timers = Timers::new(gro_timer + 1, 1_000_000_000 / u64::from(host.hz));
         let (mut sends, mut receives) = (BTreeMap::new(), BTreeMap::new());
         for (i, flow) in config.flows.iter().enumerate() {
             if flow.direction == sent {

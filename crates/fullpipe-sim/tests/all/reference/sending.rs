@@ -307,7 +307,7 @@ impl Host {
             state.wanted = state.tcp.timer();
             state.fires = state.wanted;
         }
-        self.timers.set(timer(flow, TCP), state.fires, Some(self.wheel));
+        self.timers.set(timer(flow, TCP), state.fires, Some((self.wheel, now)));
         // A writer that was woken has the CPU before the softirq that would go on for what has left.
         let left = state.here.iter().any(|(leaves, _)| *leaves <= now);
         let writes = self.runnable.contains(&Process::Writer(flow));
@@ -349,7 +349,7 @@ impl Host {
                 let seconds = (self.timeout_init << doublings).min(120);
                 let jiffies = seconds * u64::from(self.host.hz);
                 let again = in_wheel(self.wheel, self.host.hz.into(), now, jiffies);
-                self.timers.set(timer(flow, CONNECT), Some(again), Some(self.wheel));
+                self.timers.set(timer(flow, CONNECT), Some(again), Some((self.wheel, now)));
                 let options = cx.opening - cx.headers;
                 cpu = self.work(flow, (now, cpu), cx, |state, port| {
                     let tsval = state.tcp.tsval(cpu);

@@ -3,8 +3,9 @@
 use fullpipe_sim::tcp::profile::TimerWheel;
 use fullpipe_sim::units::Time;
 
-/// Each timer's due time, what fires it (none: a timer of its own) and how many were started before it.
-type Entry = (Time, Option<TimerWheel>, usize);
+/// Each timer's due time, the wheel that fires it and when it was started there (none: a timer of its own), and how many were
+/// started before it.
+type Entry = (Time, Option<(TimerWheel, Time)>, usize);
 
 /// When a timer fires that is set at `now` for so many jiffies later: at once when they have begun, or where the wheel has levels
 /// at the end of the slot in which they do. Levels have 64 slots; each is 8 times as coarse as the one below. Jiffies began
@@ -25,16 +26,17 @@ pub fn in_wheel(wheel: TimerWheel, hz: u64, now: Time, jiffies: u64) -> Time {
 pub struct Timers {
     running: Vec<Option<Entry>>,
     started: usize,
+    jiffy: u64,
 }
 
 impl Timers {
-    /// `count` timers, none of which runs.
-    pub fn new(count: usize) -> Timers {
-        Timers { running: vec![None; count], started: 0 }
+    /// `count` timers, none of which runs, and jiffies of so many ns.
+    pub fn new(count: usize, jiffy: u64) -> Timers {
+        Timers { running: vec![None; count], started: 0, jiffy }
     }
 
     /// Starts, moves or stops a timer; one that is due then already stays in its place.
-    pub fn set(&mut self, number: usize, due: Option<Time>, by: Option<TimerWheel>) {
+    pub fn set(&mut self, number: usize, due: Option<Time>, by: Option<(TimerWheel, Time)>) {
         let running = &mut self.running[number];
         if running.map(|(time, ..)| time) != due {
             self.started += 1;
@@ -49,20 +51,25 @@ impl Timers {
 
     /// Names the first one that is due, without stopping it.
     pub fn first(&self, now: Time) -> Option<usize> {
-        let mut copy = Timers { running: self.running.clone(), started: self.started };
+        let mut copy = Timers { running: self.running.clone(), ..*self };
         copy.take(now)
     }
 
     /// Stops and names the first one that is due. Of several due at one time those of the wheel come first: of one
-    /// with levels the last that was started, else the first.
+    /// with levels those of the highest, and of these the last that was started, else the first.
     pub fn take(&mut self, now: Time) -> Option<usize> {
         let next = self.next().filter(|due| *due <= now)?;
         let due = self.running.iter().enumerate();
         let due = due.filter_map(|(number, running)| Some((number, running.as_ref()?)));
         let due: Vec<_> = due.filter(|(_, (time, ..))| *time == next).collect();
-        let of = |wheel| due.iter().filter(move |(_, (_, by, _))| *by == wheel);
+        let of = |wheel| due.iter().filter(move |(_, (_, by, _))| by.map(|(by, _)| by) == wheel);
         let started = |(_, (.., number)): &&(usize, &Entry)| *number;
-        let last = of(Some(TimerWheel::Levels)).max_by_key(started);
+        let level = |(_, (due, by, _)): &&(usize, &Entry)| {
+            let set = by.expect("the wheel's").1;
+            let jiffies = due.0 / self.jiffy - set.0 / self.jiffy;
+            (0..9).find(|level| jiffies < 64 << (3 * level)).expect("a level")
+        };
+        let last = of(Some(TimerWheel::Levels)).max_by_key(|timer| (level(timer), started(timer)));
         let first = of(Some(TimerWheel::Cascading)).min_by_key(started);
         let own = of(None).min_by_key(started);
         let number = last.or(first).or(own).map(|(number, _)| *number)?;
