@@ -22,8 +22,11 @@ impl Sender {
             }
             let quota = (self.cwnd() - self.in_flight()).min(most);
             let Some((start, end)) = self.board.next_lost_run(quota, self.window()) else { break };
-            let end = self.queue.skb_end(start).map_or(end, |skb| end.min(skb));
-            if self.too_much_in_host((end - start) as u32, true, out) {
+            let skb = self.queue.skb_end(start);
+            let end = skb.map_or(end, |skb| end.min(skb));
+            // Linux asks before it cuts from the skb what may go.
+            let whole = skb.min(self.board.lost_until()).unwrap_or(end);
+            if self.too_much_in_host((whole - start) as u32, true, out) {
                 break;
             }
             let Some(segments) = self.retransmit(start, end, out) else { break };

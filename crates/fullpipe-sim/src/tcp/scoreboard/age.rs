@@ -169,6 +169,11 @@ impl Scoreboard {
         self.lost_out = 0;
     }
 
+    /// Where the first of the rows of lost segments that are not out again ends.
+    pub fn lost_until(&self) -> Option<u64> {
+        self.pending.first().map(|(_, end)| end)
+    }
+
     /// The next lost segments that are not out again, at most so many; a short one is the last, as segments
     /// keep their ends.
     pub fn next_lost_run(&self, most: u32, window: Window) -> Option<(u64, u64)> {
