@@ -310,6 +310,9 @@ behaviours! {
     locked_timers: LockedTimers,
         "what a timer does that finds its socket locked",
         "tcp_write_timer, tcp_delack_timer, tcp_release_cb";
+    woken_first: bool,
+        "a program that is woken goes before what softirqs have left to do",
+        "handle_softirqs, pick_eevdf";
     timestamp_clock: TimestampClock,
         "what the timestamps of TCP's option count",
         "tcp_time_stamp_ts, TCP_TS_HZ";

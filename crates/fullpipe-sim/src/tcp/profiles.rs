@@ -89,6 +89,7 @@ const LINUX_2_6_20: Profile = Profile {
     frto: FrtoVersion::Basic,
     delack_max: DelackMax::Half,
     locked_timers: LockedTimers::PutOff,
+    woken_first: false,
     timestamp_clock: TimestampClock::Jiffies,
     timer_wheel: TimerWheel::Cascading,
     walks_queue: true,
@@ -206,6 +207,7 @@ const LINUX_6_12: Profile = Profile {
     fin_beyond_cwnd: FinBeyondCwnd::Never,
     grows_skbs: true,
     delack_max: DelackMax::BelowRtoMin,
+    woken_first: true,
     // Since 6.3 small heads have a cache of their own (skb_small_head_cache), of 576 bytes with skb_shared_info.
     rx_overhead: 832,
     skb_overhead: 832,

@@ -35,3 +35,4 @@ mod tcp_versions;
 mod tcp_walks;
 mod transmit;
 mod tso_deferral;
+mod woken;

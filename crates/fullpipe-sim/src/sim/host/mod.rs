@@ -58,6 +58,8 @@ pub(crate) struct Host {
     /// The application's step in progress.
     step: Option<Step>,
     runnable: VecDeque<Process>,
+    /// [`Profile::woken_first`](crate::tcp::profile::Profile::woken_first).
+    woken_first: bool,
     batch: Vec<Train>,
     /// What the work in hand sends again.
     resent: Vec<u64>,
@@ -103,6 +105,7 @@ impl Host {
             metrics: Metrics::default(),
             step: None,
             runnable: VecDeque::new(),
+            woken_first: profile.woken_first,
             batch: Vec::new(),
             resent: Vec::new(),
             host: host.clone(),

@@ -50,7 +50,8 @@ impl Host {
         if self.timers.held_are_due(now) {
             self.fire_expired(now, shared);
         }
-        while let Some((flow, timer)) = self.timers.program_due(now)
+        while self.woken_first
+            && let Some((flow, timer)) = self.timers.program_due(now)
             && packets.iter().any(|train| shared.connects(usize::from(train.flow), flow))
             && (timer == Timer::Write || self.receives[flow].has_a_whole_read())
         {

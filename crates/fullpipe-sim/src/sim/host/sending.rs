@@ -170,7 +170,11 @@ impl Host {
     fn leave_to_writer(&mut self, flow: usize, now: Time) {
         let state = &mut self.sends[flow];
         let leaves = state.in_host.next().is_some_and(|leaves| leaves <= now);
-        if leaves && state.tcp.waits_for_host() && self.runnable.contains(&Process::Writer(flow)) {
+        if leaves
+            && self.woken_first
+            && state.tcp.waits_for_host()
+            && self.runnable.contains(&Process::Writer(flow))
+        {
             state.wakes_when_released = true;
             self.timers.set(flow, Timer::Leaves, None);
         }

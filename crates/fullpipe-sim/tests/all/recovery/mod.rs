@@ -76,7 +76,8 @@ const SYSCTLS: &[&str] = &[
 ];
 
 /// Rows about what the CPU, a locked socket, a card or a congestion control is told, flipped in tests of their own.
-const ELSEWHERE: &[&str] = &["pkts_acked", "cc_rtt", "locked_timers", "walks_queue", "gro"];
+const ELSEWHERE: &[&str] =
+    &["pkts_acked", "cc_rtt", "locked_timers", "woken_first", "walks_queue", "gro"];
 
 /// Every row of the profile, and every sysctl of recovery, is flipped by a conversation.
 #[test]

@@ -18,6 +18,8 @@ const ELSEWHERE: &[(Choice, &str, &str)] = &[
     // What one poll of the card takes: a table of its own, golden/gro.
     (("gro", "true"), "gro.rs", "what_goes_up"),
     // A process that holds the socket.
+    (("woken_first", "true"), "woken.rs", "a_woken_writer_goes_before_the_ack_of_its_nanosecond"),
+    (("woken_first", "false"), "woken.rs", "a_woken_writer_goes_before_the_ack_of_its_nanosecond"),
     (("locked_timers", "released"), "locked_socket.rs", "a_timer_that_is_put_off_comes_again"),
 ];
 

@@ -82,6 +82,7 @@ pub struct Host {
     gro_timer: usize,
     pub timers: Timers,
     pub wheel: TimerWheel,
+    pub woken_first: bool,
     pub sends: Ends<SendingFlow>,
     pub receives: Ends<ReceivingFlow>,
     pub cpu: Cpu,
@@ -131,6 +132,7 @@ impl Host {
             waited_in_gro: 0,
             timers,
             wheel: profile.timer_wheel,
+            woken_first: profile.woken_first,
             sends: Ends(sends),
             receives: Ends(receives),
             cpu: Cpu::default(),
@@ -165,8 +167,8 @@ impl Host {
         while let Some(number) = self.timers.first(now).filter(|&number| number != self.gro_timer) {
             let flow = number / TIMERS;
             let calls = match number % TIMERS {
-                sending::WRITE => true,
-                receiving::READER => self.receives[flow].has_a_whole_read(),
+                sending::WRITE => self.woken_first,
+                receiving::READER => self.woken_first && self.receives[flow].has_a_whole_read(),
                 _ => false,
             };
             if !calls || packets.iter().all(|packet| packet.flow != flow) {

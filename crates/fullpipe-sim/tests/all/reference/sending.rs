@@ -310,7 +310,7 @@ impl Host {
         self.timers.set(timer(flow, TCP), state.fires, Some((self.wheel, now)));
         // A writer that was woken has the CPU before the softirq that would go on for what has left.
         let left = state.here.iter().any(|(leaves, _)| *leaves <= now);
-        let writes = self.runnable.contains(&Process::Writer(flow));
+        let writes = self.woken_first && self.runnable.contains(&Process::Writer(flow));
         if left && writes && state.tcp.waits_for_host() {
             state.left_while_locked = true;
             self.timers.set(timer(flow, LEAVES), None, None);

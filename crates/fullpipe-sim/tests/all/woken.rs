@@ -1,0 +1,64 @@
+//! Programs that are woken when packets come (`woken_first` of the profile).
+
+use crate::conversation::host;
+use crate::record::{Record, ToTheEnd};
+use fullpipe_sim::config::{App, Config, Delay, Element, Flow, Host};
+use fullpipe_sim::sim;
+use fullpipe_sim::units::{Rate, Time};
+
+/// A segment.
+const WRITE: u32 = 4000;
+
+/// A segment each 20 ms, which is the RTT: cards take no time. cwnd begins at two.
+fn config(woken_first: bool) -> Config {
+    let delay = |name: &str| {
+        Element::Delay(Delay { name: name.into(), delay: Time::ms(10), limit: 1000, timer: None })
+    };
+    let choices = [("woken_first", woken_first.to_string()), ("initial_cwnd", "by-mss".into())];
+    let host = Host {
+        kernel: "6.12".into(),
+        nic_rate: Rate(1 << 60),
+        behaviour: choices.map(|(name, choice)| (name.into(), choice)).to_vec(),
+        ..host()
+    };
+    let flow = Flow {
+        name: "paced".into(),
+        direction: Default::default(),
+        answers: None,
+        congestion: "reno".into(),
+        parameters: Vec::new(),
+        slow_start: None,
+        sndbuf: None,
+        rcvbuf: None,
+        sockopt: Default::default(),
+        start: Time::ZERO,
+        app: App::Rate(Rate(u64::from(WRITE) * 8 * 50)),
+        bytes: None,
+        duration: None,
+        write: WRITE,
+        reader: None,
+    };
+    Config {
+        seed: 1,
+        end: Time::ms(500),
+        sample: Time::ms(1),
+        mtu: WRITE + 40,
+        forward: vec![delay("there")],
+        back: vec![delay("back")],
+        sender: host.clone(),
+        receiver: host,
+        flows: vec![flow],
+    }
+}
+
+/// Each write falls on the nanosecond of the ACK of the one before. Where the writer goes first there are two segments in
+/// flight for that moment, so that cwnd counts as used, and grows until it is twice that (`tcp_is_cwnd_limited`).
+#[test]
+fn a_woken_writer_goes_before_the_ack_of_its_nanosecond() {
+    let cwnd = |woken_first| {
+        let mut record = Record::default();
+        sim::run(&config(woken_first), &mut record, &mut ToTheEnd).expect("a valid configuration");
+        record.flows().last().expect("a sample").cwnd
+    };
+    assert_eq!((cwnd(true), cwnd(false)), (4, 2));
+}
