@@ -1,7 +1,8 @@
 //! Fair queueing: flows take turns, new ones first, and no packet leaves before its time (Linux 6.12 sch_fq).
 //!
 //! A flow whose first packet has time loses its turn until then; it goes on up to 10 us later, by a timer with that
-//! slack. All packets have one priority, so that the three bands are one. As long as no flow has a turn, eight packets
+//! slack. Packets have one priority, and their flows the middle one of three bands; but a flow that was never there before
+//! has its first turn in the first band (`fq_enqueue` lists it before it knows its band). Bands take turns, too. As long as no flow has a turn, eight packets
 //! whose time has come go by without one (`fq_fastpath_check`). The pace is the packets' own: `fq` itself has no rate
 //! (`flow_max_rate`), and TCP says of each when it is to leave.
 
@@ -17,6 +18,10 @@ use alloc::vec::Vec;
 /// Bytes of a turn and of a flow's first one, in full packets (`quantum`, `initial_quantum`).
 const QUANTUM: i64 = 2;
 const INITIAL_QUANTUM: i64 = 10;
+/// Bytes of a turn of the bands (`fq_init`, FQ_BANDS), that of a flow never seen before, and the others'.
+const BANDS: [i64; 3] = [9 << 16, 3 << 16, 1 << 16];
+const UNSEEN: usize = 0;
+const USUAL: usize = 1;
 /// A flow that was away for longer has a turn's credit at least (`flow_refill_delay`).
 const REFILL: Time = Time::ms(40);
 /// Packets that go by while no flow waits.
@@ -60,6 +65,15 @@ struct Flow<P> {
     list: List<P>,
     credit: i64,
     turn: Turn,
+    band: usize,
+}
+
+/// Flows whose packets have a priority.
+#[derive(Debug, Default)]
+struct Band {
+    new: VecDeque<u16>,
+    old: VecDeque<u16>,
+    credit: i64,
 }
 
 /// See the module's description.
@@ -70,8 +84,9 @@ pub(super) struct Flows<P> {
     /// Packets that go by all flows.
     by: List<P>,
     flows: Vec<Flow<P>>,
-    new: VecDeque<u16>,
-    old: VecDeque<u16>,
+    bands: [Band; 3],
+    /// The one whose turn it is.
+    band: usize,
     /// What waits in flows.
     waiting: Size,
     /// Flows whose first packet has time: until when, in order of coming where that is equal.
@@ -86,14 +101,13 @@ pub(super) struct Flows<P> {
 
 impl<P: Packet> Flows<P> {
     pub(super) fn new(fq: Fq, limit: QueueLimit) -> Flows<P> {
-        let (new, old) = (VecDeque::new(), VecDeque::new());
         Flows {
             fq,
             limit,
             by: List::default(),
             flows: Vec::new(),
-            new,
-            old,
+            bands: Default::default(),
+            band: 0,
             waiting: Size::default(),
             throttled: BTreeSet::new(),
             stopped: 0,
@@ -110,7 +124,7 @@ impl<P: Packet> Flows<P> {
         let credit = self.quantum(INITIAL_QUANTUM);
         let turn = Turn::Away { since: Time::ZERO };
         while self.flows.len() <= usize::from(number) {
-            self.flows.push(Flow { list: List::default(), credit, turn });
+            self.flows.push(Flow { list: List::default(), credit, turn, band: UNSEEN });
         }
         &mut self.flows[usize::from(number)]
     }
@@ -158,15 +172,17 @@ impl<P: Packet> Flows<P> {
 
     fn leave_turn(&mut self, number: u16) {
         match self.flow(number).turn {
-            Turn::New => self.new.pop_front(),
-            Turn::Old => self.old.pop_front(),
+            Turn::New => self.bands[self.band].new.pop_front(),
+            Turn::Old => self.bands[self.band].old.pop_front(),
             Turn::Away { .. } | Turn::Throttled => None,
         };
     }
 
     fn join_old(&mut self, number: u16) {
-        self.old.push_back(number);
-        self.flow(number).turn = Turn::Old;
+        let flow = self.flow(number);
+        flow.turn = Turn::Old;
+        let band = flow.band;
+        self.bands[band].old.push_back(number);
     }
 
     /// A flow with packets has none of a turn: the next one is credited.
@@ -197,7 +213,28 @@ impl<P: Packet> Flows<P> {
             if now.saturating_sub(since) > REFILL {
                 flow.credit = flow.credit.max(quantum);
             }
-            self.new.push_back(number);
+            let band = core::mem::replace(&mut flow.band, USUAL);
+            self.bands[band].new.push_back(number);
+        }
+    }
+
+    /// The flow whose turn it is in the band whose turn it is; where that has none, or no credit, in the next one with both
+    /// (`fq_pband_head_select`).
+    fn head(&mut self) -> Option<u16> {
+        let mut without = 0;
+        loop {
+            let Band { new, old, credit } = &self.bands[self.band];
+            let head = new.front().or(old.front()).filter(|_| *credit > 0);
+            if head.is_some() || without == BANDS.len() {
+                return head.copied();
+            }
+            without += 1;
+            self.band = (self.band + 1) % BANDS.len();
+            let (band, turn) = (&mut self.bands[self.band], BANDS[self.band]);
+            band.credit = (band.credit + turn).min(turn);
+            if band.credit <= 0 {
+                without = 0;
+            }
         }
     }
 }
@@ -242,7 +279,7 @@ impl<P: Packet> Queue<P> for Flows<P> {
         }
         self.release(now);
         loop {
-            let Some(&number) = self.new.front().or(self.old.front()) else {
+            let Some(number) = self.head() else {
                 self.watch();
                 return None;
             };
@@ -262,6 +299,7 @@ impl<P: Packet> Queue<P> for Flows<P> {
             }
             let packet = flow.list.pop()?;
             flow.credit -= i64::from(packet.bytes);
+            self.bands[self.band].credit -= i64::from(packet.bytes);
             self.waiting.packets -= 1;
             self.waiting.bytes -= u64::from(packet.bytes);
             return Some(packet);
