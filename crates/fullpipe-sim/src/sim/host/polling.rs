@@ -42,6 +42,9 @@ impl Host {
     /// A timer of a softirq (HRTIMER_SOFTIRQ) that is due when packets come is heard before them: what lets them go raises
     /// NET_RX_SOFTIRQ only while that one waits already (6.12 `handle_softirqs`).
     ///
+    /// The order is that of a genuine run, whose hosts and routers share one CPU and whose programs take no time; on a host
+    /// nothing falls on one nanosecond.
+    ///
     /// A program that a timer wakes then calls before its connection hears of them. The packets pass several softirqs, all but
     /// the first of which wait where a process is to run; it lets them go on as it locks its socket, and that one's packets
     /// are in its backlog until the call ends (6.12 `handle_softirqs`, `lock_sock_nested`, `tcp_v4_rcv`, `release_sock`). But

@@ -165,8 +165,9 @@ impl Host {
         cpu
     }
 
-    /// While a writer that was woken has not had the CPU, which it gets first, TCP does not go on with what waited for the host:
-    /// that waits until the writer gives the socket back (TCP_TSQ_DEFERRED).
+    /// While a writer that was woken has not had the CPU, which it gets before the rest of the softirqs, TCP does not go on with
+    /// what waited for the host: the tasklet of small queues runs as the writer locks the socket, and so leaves its work to
+    /// the moment at which the writer gives it back (TCP_TSQ_DEFERRED). That is so in virtual time, too.
     fn leave_to_writer(&mut self, flow: usize, now: Time) {
         let state = &mut self.sends[flow];
         let leaves = state.in_host.next().is_some_and(|leaves| leaves <= now);
