@@ -103,7 +103,7 @@ impl Wanted {
     pub fn hash(&self) -> String {
         let parts = [config::FRAGMENT, change::SEED, change::CALL, change::STEP, change::SOONEST];
         let parts = parts.into_iter().chain(change::LOOK).chain(change::LATE);
-        format!("{:016x}", parts.fold(BASIS, |hash, part| extend(hash, part)))
+        format!("{:016x}", parts.fold(BASIS, extend))
     }
 
     /// Name in the cache.
