@@ -23,7 +23,7 @@ pub(super) enum Push {
 impl Sender {
     /// tcp_write_xmit: sends what may go and validates cwnd, also when there is nothing unsent.
     pub(super) fn write_xmit(&mut self, nagle_off: bool, out: &mut impl Output) {
-        let (sent, limited) = self.send_while_allowed(Push::All, nagle_off, out);
+        let (sent, limited) = self.send_and_count(Push::All, nagle_off, out);
         if sent > 0 {
             self.schedule_loss_probe(out);
         }
@@ -41,7 +41,7 @@ impl Sender {
 
     /// tcp_push_one: the first unsent skb, as far as it may go.
     pub(super) fn push_one(&mut self, out: &mut impl Output) {
-        let (sent, limited) = self.send_while_allowed(Push::One, true, out);
+        let (sent, limited) = self.send_and_count(Push::One, true, out);
         if sent > 0 {
             self.schedule_loss_probe(out);
         }
@@ -50,7 +50,7 @@ impl Sender {
 
     /// A tail loss probe since RACK: one skb, and a segment even if cwnd is full. Whether it went.
     pub(super) fn push_probe(&mut self, out: &mut impl Output) -> bool {
-        let (sent, limited) = self.send_while_allowed(Push::Probe, true, out);
+        let (sent, limited) = self.send_and_count(Push::Probe, true, out);
         self.validate_after(sent, limited, out);
         sent > 0
     }
@@ -61,12 +61,27 @@ impl Sender {
         let Some(head) = self.queue.head() else { return };
         let fits = u64::from(self.first_numbers(head)) <= room;
         let sent = fits && self.send_head(head.min(self.mss), Push::Probe, out);
+        self.count_prr_out(sent.into());
         self.validate_after(sent.into(), false, out);
     }
 
     /// tcp_may_send_now.
     pub(super) fn may_send_now(&self) -> bool {
         self.allowed_head(false, self.quota(u32::MAX)).is_some()
+    }
+
+    /// [`Sender::send_while_allowed`]. What has gone counts against a reduction that is under way after it: also what went before
+    /// the host refused an skb, with which the reduction began (`tcp_write_xmit`).
+    fn send_and_count(
+        &mut self,
+        push: Push,
+        nagle_off: bool,
+        out: &mut impl Output,
+    ) -> (u32, bool) {
+        let before = self.board.packets_out;
+        let told = self.send_while_allowed(push, nagle_off, out);
+        self.count_prr_out(self.board.packets_out - before);
+        told
     }
 
     /// Skbs that were sent, and whether one waits for room in cwnd.
@@ -229,7 +244,6 @@ impl Sender {
         let segments = with_data.max(1);
         let first = self.board.packets_out == 0;
         self.board.packets_out += segments;
-        self.count_prr_out(segments);
         if self.frto_suspends_nagle() {
             // For one segment alone.
             self.recovery.frto_counter = 3;
