@@ -174,6 +174,15 @@ pub fn option(fd: &OwnedFd, level: i32, name: i32, value: &mut [u8]) -> io::Resu
     Ok(len as usize)
 }
 
+/// `struct tcp_info` of a socket, as long as the kernel has it.
+pub fn tcp_info(socket: &OwnedFd) -> io::Result<Vec<u8>> {
+    const ROOM: usize = 1024;
+    let mut info = vec![0; ROOM];
+    let length = option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)?;
+    info.truncate(length);
+    Ok(info)
+}
+
 /// What has failed of a socket since the last time that it was asked (SO_ERROR).
 pub fn failure(socket: &OwnedFd) -> io::Result<()> {
     let mut errno = [0; 4];

@@ -15,9 +15,6 @@ use crate::{run, sys};
 const ESTABLISHED: u8 = 1;
 const FIN_WAIT1: u8 = 4;
 
-/// Room for `struct tcp_info` of any version, bytes.
-const INFO: usize = 1024;
-
 /// Whose state a socket has: the kind of its records ([`fullpipe_guest::record`]), and the flow.
 pub type Kind = (u16, usize);
 
@@ -65,9 +62,7 @@ fn acknowledged(socket: &OwnedFd) -> io::Result<Vec<u8>> {
             _ => {}
         }
         sys::failure(socket)?;
-        let mut info = vec![0; INFO];
-        let length = sys::option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)?;
-        info.truncate(length);
+        let info = sys::tcp_info(socket)?;
         if !info.first().is_some_and(|state| [ESTABLISHED, FIN_WAIT1].contains(state)) {
             return Ok(info);
         }

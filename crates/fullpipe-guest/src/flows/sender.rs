@@ -73,10 +73,10 @@ pub(super) fn remember_connection(index: usize, socket: &OwnedFd, value: u64) ->
 /// tcpi_total_retrans (include/uapi/linux/tcp.h).
 fn syns_again(socket: &OwnedFd) -> io::Result<u64> {
     const AT: usize = 100;
-    let mut info = [0; AT + 4];
-    sys::option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)?;
-    let last = info[AT..].try_into().map_err(io::Error::other)?;
-    Ok(u32::from_ne_bytes(last).into())
+    let info = sys::tcp_info(socket)?;
+    let field = info.get(AT..AT + 4).and_then(|field| field.try_into().ok());
+    let field = field.ok_or_else(|| io::Error::other("struct tcp_info is too short"))?;
+    Ok(u32::from_ne_bytes(field).into())
 }
 
 /// Writes all.

@@ -54,21 +54,21 @@ impl Timers {
 
     /// Timer `number` is due at `due`, or stopped. One that is due then already stays in its place.
     #[inline]
-    pub(crate) fn set(&mut self, number: usize, due: Option<Time>, by: Clockwork) {
+    pub(crate) fn set(&mut self, number: usize, due: Option<Time>, by: impl FnOnce() -> Clockwork) {
         let due = due.unwrap_or(Time::NEVER);
         if self.timers[number].due != due {
             self.change(number, due, by);
         }
     }
 
-    fn change(&mut self, number: usize, due: Time, by: Clockwork) {
+    fn change(&mut self, number: usize, due: Time, by: impl FnOnce() -> Clockwork) {
         let timer = &mut self.timers[number];
         timer.due = due;
         if due == Time::NEVER {
             return;
         }
         self.started += 1;
-        timer.turn = Turn(match by {
+        timer.turn = Turn(match by() {
             Clockwork::Wheel(TimerWheel::Levels, level) => {
                 OWN - u64::from(level) * LEVEL - self.started
             }

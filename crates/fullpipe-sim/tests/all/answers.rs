@@ -1,33 +1,13 @@
 //! Data both ways in one connection: its applications take turns, and each way's segments carry the ACKs of the other's.
 
-use crate::conversation::{SEGMENT, host};
+use crate::conversation::{SEGMENT, flow, host};
 use crate::record::{Record, ToTheEnd};
-use fullpipe_sim::config::{App, Config, Delay, Direction, Element, Flow, Loss, Unit};
+use fullpipe_sim::config::{Config, Delay, Direction, Element, Flow, Loss, Unit};
 use fullpipe_sim::sim;
 use fullpipe_sim::tcp::ack_policy::AckPolicy;
 use fullpipe_sim::tcp::profile;
 use fullpipe_sim::trace::{EventKind, FlowSample};
 use fullpipe_sim::units::Time;
-
-fn flow(name: &str, write: u32, bytes: u64) -> Flow {
-    Flow {
-        name: name.into(),
-        direction: Direction::Forward,
-        answers: None,
-        congestion: "reno".into(),
-        parameters: Vec::new(),
-        slow_start: None,
-        sndbuf: None,
-        rcvbuf: None,
-        sockopt: Default::default(),
-        start: Time::ZERO,
-        app: App::Bulk,
-        bytes: Some(bytes),
-        duration: None,
-        write,
-        reader: None,
-    }
-}
 
 /// So many requests and responses of these sizes, on a path of 10 ms each way that loses so much of what passes.
 fn config(kernel: &str, requests: u64, (request, response): (u32, u32), loss: f64) -> Config {
@@ -39,8 +19,8 @@ fn config(kernel: &str, requests: u64, (request, response): (u32, u32), loss: f6
     };
     let mut host = host();
     host.kernel = kernel.into();
-    let calls = flow("calls", request, requests * u64::from(request));
-    let replies = flow("replies", response, requests * u64::from(response));
+    let flow = |name, size| Flow { bytes: Some(requests * u64::from(size)), ..flow(name, size) };
+    let (calls, replies) = (flow("calls", request), flow("replies", response));
     Config {
         seed: 1,
         end: Time::ms(150),

@@ -1,7 +1,7 @@
 //! Timers that find their socket locked by a process (`locked_timers` of the profile): TCP's own at the
 //! sender, that of delayed ACKs at the receiver.
 
-use crate::conversation::{SEGMENT, host, profile};
+use crate::conversation::{self, SEGMENT, host, profile};
 use crate::record::{Record, ToTheEnd};
 use fullpipe_sim::config::{App, Config, Delay, Drop, Element, Flow, Host};
 use fullpipe_sim::sim;
@@ -33,23 +33,8 @@ fn config(sender: Host, receiver: Host, flow: Flow, lossy: bool) -> Config {
 }
 
 fn flow(write: u32, app: App, bytes: u64) -> Flow {
-    Flow {
-        name: "bulk".into(),
-        direction: Default::default(),
-        answers: None,
-        congestion: "reno".into(),
-        parameters: Vec::new(),
-        slow_start: None,
-        sndbuf: Some(1 << 23),
-        rcvbuf: Some(8_000),
-        sockopt: Default::default(),
-        start: Time::ZERO,
-        app,
-        bytes: Some(bytes),
-        duration: None,
-        write,
-        reader: None,
-    }
+    let (sndbuf, rcvbuf, bytes) = (Some(1 << 23), Some(8_000), Some(bytes));
+    Flow { sndbuf, rcvbuf, app, bytes, ..conversation::flow("bulk", write) }
 }
 
 fn run(config: &Config) -> Record {

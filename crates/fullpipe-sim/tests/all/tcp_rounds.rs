@@ -3,9 +3,9 @@
 //! A row is what happened in one round trip: data segments sent, ACKs received, and cwnd, packets in
 //! flight and window in segments at its end.
 
-use crate::conversation::{SEGMENT, host};
+use crate::conversation::{SEGMENT, flow, host};
 use crate::record::{Record, ToTheEnd};
-use fullpipe_sim::config::{App, Config, Delay, Element, Flow, Host};
+use fullpipe_sim::config::{Config, Delay, Element, Flow, Host};
 use fullpipe_sim::sim;
 use fullpipe_sim::units::Time;
 
@@ -18,23 +18,8 @@ fn delay(name: &str) -> Element {
 
 /// A flow that writes without end over a path of one round trip.
 fn bulk(sender: Host, receiver: Host, rcvbuf: u64, rounds: u64) -> Config {
-    let flow = Flow {
-        name: "bulk".into(),
-        direction: Default::default(),
-        answers: None,
-        congestion: "reno".into(),
-        parameters: Vec::new(),
-        slow_start: None,
-        sndbuf: Some(1 << 22),
-        rcvbuf: Some(rcvbuf),
-        sockopt: Default::default(),
-        start: Time::ZERO,
-        app: App::Bulk,
-        bytes: None,
-        duration: None,
-        write: 1 << 16,
-        reader: None,
-    };
+    let (sndbuf, rcvbuf) = (Some(1 << 22), Some(rcvbuf));
+    let flow = Flow { sndbuf, rcvbuf, ..flow("bulk", 1 << 16) };
     Config {
         seed: 1,
         // A little after the last ACKs of a round.

@@ -1,6 +1,6 @@
 //! Programs that are woken when packets come (`woken_first` of the profile).
 
-use crate::conversation::host;
+use crate::conversation::{flow, host};
 use crate::record::{Record, ToTheEnd};
 use fullpipe_sim::config::{App, Config, Delay, Element, Flow, Host};
 use fullpipe_sim::sim;
@@ -21,23 +21,8 @@ fn config(woken_first: bool) -> Config {
         behaviour: choices.map(|(name, choice)| (name.into(), choice)).to_vec(),
         ..host()
     };
-    let flow = Flow {
-        name: "paced".into(),
-        direction: Default::default(),
-        answers: None,
-        congestion: "reno".into(),
-        parameters: Vec::new(),
-        slow_start: None,
-        sndbuf: None,
-        rcvbuf: None,
-        sockopt: Default::default(),
-        start: Time::ZERO,
-        app: App::Rate(Rate(u64::from(WRITE) * 8 * 50)),
-        bytes: None,
-        duration: None,
-        write: WRITE,
-        reader: None,
-    };
+    let app = App::Rate(Rate(u64::from(WRITE) * 8 * 50));
+    let flow = Flow { app, ..flow("paced", WRITE) };
     Config {
         seed: 1,
         end: Time::ms(500),

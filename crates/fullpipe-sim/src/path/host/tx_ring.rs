@@ -20,13 +20,15 @@ use alloc::vec::Vec;
 const CARD_AHEAD: Time = Time(4_000);
 /// Steps in which that is counted, ns (PSCHED_SHIFT).
 const TICK: u64 = 64;
+/// What the driver counts of a segment for byte queue limits, as cards are told that split an skb.
+const BQL_COUNTS: Framing = Framing::Ethernet;
 
 /// The card's own buffer, which it fills from the ring. It counts as the token bucket does that is the card of engine `linux`:
 /// skbs, each in whole nanoseconds (6.12 `tbf_dequeue_soft`).
 struct Fetched {
-    rate: Rate,
-    /// Bytes of a segment beside its IP packet.
-    overhead: u32,
+    /// For bytes with their framing.
+    wire: Serialiser,
+    framing: Framing,
     /// How long the wire takes for what the buffer holds.
     holds: u64,
     /// When all that was taken is paid for.
@@ -34,27 +36,28 @@ struct Fetched {
 }
 
 impl Fetched {
-    /// Segments that leave at once are counted with their Ethernet header alone, at a rate that is less by as much.
+    /// Segments that leave at once are counted with their Ethernet header alone, at a rate that is less by as much; rates in
+    /// whole bytes.
     fn new(host: &Host, mtu: u32) -> Fetched {
-        let (wire, frame) = (Framing::EthernetWire, Framing::Ethernet);
-        let framing = if host.tso { frame } else { wire };
-        let share = |framing: Framing| u128::from(mtu + framing.overhead());
-        let bits = u128::from(host.nic_rate.0) * share(framing) / share(wire);
-        let rate = Rate((bits as u64 / 8).max(1) * 8);
+        let (rate, framing) = match host.tso {
+            true => (host.nic_rate.in_frames(mtu), Framing::Ethernet),
+            false => (host.nic_rate, Framing::EthernetWire),
+        };
+        let rate = Rate((rate.0 / 8).max(1) * 8);
         let largest = largest_skb(mtu, host.tso, framing);
         let holds = (rate.time_for(largest.into()) + CARD_AHEAD).0.next_multiple_of(TICK);
-        Fetched { rate, overhead: framing.overhead(), holds, paid: 0 }
+        Fetched { wire: Serialiser::new(rate, 0), framing, holds, paid: 0 }
     }
 
-    /// Takes so many segments of so many bytes of IP at that time.
-    fn take(&mut self, at: u64, segments: u64, bytes: u64) {
-        let bytes = bytes + segments * u64::from(self.overhead);
-        self.paid = self.paid.max(at) + self.rate.wire_time(bytes).0;
+    /// Takes an skb at that time.
+    fn take(&mut self, at: u64, skb: &[Train]) {
+        let bytes: u64 = skb.iter().map(|segments| counted(segments, self.framing)).sum();
+        self.paid = self.paid.max(at) + self.wire.time(bytes as u32);
     }
 
     /// Takes packets that each come when it has fetched the one before them.
     fn take_each(&mut self, packets: &Train) {
-        let each = self.rate.wire_time(u64::from(packets.ip_len + self.overhead)).0;
+        let each = self.wire.time(packets.ip_len + self.framing.overhead());
         let all = self.paid.max(packets.first.0) + each * u64::from(packets.count);
         self.paid = all.max(packets.last().0 + each);
     }
@@ -161,8 +164,7 @@ impl TxRing {
     pub(super) fn enter(&mut self, entry: u64, segments: u64, skb: &[Train], out: &mut Vec<Train>) {
         self.last_entry = entry;
         self.held += segments;
-        let bytes = skb.iter().map(|t| u64::from(t.count) * u64::from(t.ip_len)).sum();
-        self.fetched.take(entry, segments, bytes);
+        self.fetched.take(entry, skb);
         self.counters.peaks.reach(Time(entry), self.held);
         for train in skb {
             let service = self.wire.time(train.ip_len);
@@ -179,7 +181,8 @@ impl TxRing {
             append(out, leaving);
         }
         if let Some(bql) = &mut self.bql {
-            bql.enter(skb.iter().map(counted).sum(), self.wire_free);
+            let bytes = skb.iter().map(|segments| counted(segments, BQL_COUNTS)).sum();
+            bql.enter(bytes, self.wire_free);
         }
     }
 
@@ -200,7 +203,7 @@ impl TxRing {
         self.held = u64::from(count);
         self.finishes.push_back(Finishes { first: done.0, spacing, count });
         if let Some(bql) = &mut self.bql {
-            let bytes = counted(&packets.part(0, 1));
+            let bytes = counted(&packets.part(0, 1), BQL_COUNTS);
             for at in (0..count).map(|i| packets.time(i).0) {
                 bql.complete(at);
                 bql.enter(bytes, at + service);
@@ -239,7 +242,7 @@ impl TxRing {
     }
 }
 
-/// Bytes that the driver counts of segments: with the Ethernet header of each, as cards are told that split an skb.
-fn counted(segments: &Train) -> u64 {
-    u64::from(segments.count) * u64::from(segments.ip_len + Framing::Ethernet.overhead())
+/// Bytes of segments, each with its framing.
+fn counted(segments: &Train, framing: Framing) -> u64 {
+    u64::from(segments.count) * u64::from(segments.ip_len + framing.overhead())
 }

@@ -86,14 +86,14 @@ impl HostTimers {
     #[inline]
     pub(super) fn set(&mut self, flow: usize, timer: Timer, due: Option<Time>) {
         debug_assert!(!matches!(timer, Timer::Connect | Timer::Tcp | Timer::Delayed));
-        self.timers.set(flow * ALL.len() + timer as usize, due, Clockwork::Own);
+        self.timers.set(flow * ALL.len() + timer as usize, due, || Clockwork::Own);
     }
 
     /// The same of one of the wheel's, at `now`.
     #[inline]
     pub(super) fn set_wheel(&mut self, flow: usize, timer: Timer, now: Time, due: Option<Time>) {
-        let level = due.map_or(0, |due| self.jiffies.level(now, due));
-        let by = Clockwork::Wheel(self.wheel, level);
+        let level = || due.map_or(0, |due| self.jiffies.level(now, due));
+        let by = || Clockwork::Wheel(self.wheel, level());
         self.timers.set(flow * ALL.len() + timer as usize, due, by);
     }
 
@@ -133,12 +133,12 @@ impl HostTimers {
 
     /// The same of the qdisc's.
     pub(super) fn set_qdisc(&mut self, due: Option<Time>) {
-        self.timers.set(self.qdisc, due, Clockwork::Own);
+        self.timers.set(self.qdisc, due, || Clockwork::Own);
     }
 
     /// The same of GRO's.
     pub(super) fn set_gro(&mut self, due: Option<Time>) {
-        self.timers.set(self.qdisc + 1, due, Clockwork::Own);
+        self.timers.set(self.qdisc + 1, due, || Clockwork::Own);
     }
 
     /// When to call [`HostTimers::pop`] next.

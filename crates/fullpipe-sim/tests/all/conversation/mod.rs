@@ -7,7 +7,7 @@
 pub mod receiver;
 pub mod sender;
 
-use fullpipe_sim::config::{Cpu, Host, Qdisc, ReceivePath, Sysctl};
+use fullpipe_sim::config::{App, Cpu, Flow, Host, Qdisc, ReceivePath, Sysctl};
 use fullpipe_sim::tcp::profile::{self, Profile};
 use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
 use fullpipe_sim::units::{Rate, Time};
@@ -20,6 +20,27 @@ pub fn profile(change: impl Fn(&mut Profile)) -> &'static Profile {
     let mut profile = *profile::find("2.6.20").expect("it is known");
     change(&mut profile);
     Box::leak(Box::new(profile))
+}
+
+/// A flow of reno from the start on, which writes without end.
+pub fn flow(name: &str, write: u32) -> Flow {
+    Flow {
+        name: name.into(),
+        direction: Default::default(),
+        answers: None,
+        congestion: "reno".into(),
+        parameters: Vec::new(),
+        slow_start: None,
+        sndbuf: None,
+        rcvbuf: None,
+        sockopt: Default::default(),
+        start: Time::ZERO,
+        app: App::Bulk,
+        bytes: None,
+        duration: None,
+        write,
+        reader: None,
+    }
 }
 
 /// A host with room for everything.

@@ -53,13 +53,10 @@ fn looks_at_bytes(kind: QdiscKind) -> bool {
 /// (qdisc_pkt_len_init, not __qdisc_calculate_pkt_len). What is added counts below the rate too, where a queue of
 /// bytes would find packets larger than they are. So the rate is that without the rest, of full segments.
 fn counted(rate: Rate, mtu: u32, as_frames: bool) -> (Rate, Framing) {
-    let (wire, frames) = (Framing::EthernetWire, Framing::Ethernet);
-    if !as_frames {
-        return (rate, wire);
+    match as_frames {
+        true => (rate.in_frames(mtu), Framing::Ethernet),
+        false => (rate, Framing::EthernetWire),
     }
-    let share = (u64::from(mtu + frames.overhead()), u64::from(mtu + wire.overhead()));
-    let rate = Rate((u128::from(rate.0) * u128::from(share.0) / u128::from(share.1)) as u64);
-    (rate, frames)
 }
 
 /// What a card sends is on its wire one segment after the other, though its qdiscs let go all segments of a packet at

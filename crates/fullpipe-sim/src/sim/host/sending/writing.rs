@@ -29,9 +29,9 @@ impl Host {
         shared: &mut Shared,
     ) {
         let mut cpu = self.continue_writing(flow, cpu, now, shared);
-        // It has not touched the socket.
-        if !self.sends[flow].locked && core::mem::take(&mut self.sends[flow].wakes_when_released) {
-            cpu = self.with_port(flow, cpu, shared, now, |f, p| f.tcp.on_released(p));
+        if !self.sends[flow].locked {
+            // It may not have touched the socket.
+            cpu = self.wake_released(flow, cpu, now, shared);
         }
         self.cpu.urgent(now, cpu);
         if let Some(Step::Copying(step)) = self.step {
@@ -122,10 +122,7 @@ impl Host {
             }
         });
         (self.sends[flow].locked, self.sends[flow].releasing) = (walked, walked);
-        let mut cpu = cpu;
-        if core::mem::take(&mut self.sends[flow].wakes_when_released) {
-            cpu = self.with_port(flow, cpu, shared, now, |f, p| f.tcp.on_released(p));
-        }
+        let cpu = self.wake_released(flow, cpu, now, shared);
         self.note_buffer(flow);
         if walked {
             self.runnable.push_front(Process::Writer(flow));
@@ -134,6 +131,14 @@ impl Host {
         match self.sends[flow].put_off.take_if(|(_, until)| until.is_none()) {
             Some(_) => self.run_timer(flow, cpu, now, shared),
             None => cpu,
+        }
+    }
+
+    /// TCP goes on with what waited for the socket to be given back.
+    fn wake_released(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        match core::mem::take(&mut self.sends[flow].wakes_when_released) {
+            true => self.with_port(flow, cpu, shared, now, |f, p| f.tcp.on_released(p)),
+            false => cpu,
         }
     }
 
