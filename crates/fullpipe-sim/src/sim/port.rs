@@ -115,15 +115,20 @@ impl Port<'_> {
         }
     }
 
-    /// Sends one packet without data: the handshake's last one, or an ACK.
-    pub(super) fn send_control(&mut self, kind: Kind, number: u64, what: What) -> bool {
-        let mut packet = Train { kind, ..self.train(number, 0, 1) };
-        if let What::Ack(ack) = what {
-            packet.ip_len += ack.option_bytes();
-        } else if let Some((carries, _)) = self.carry(false) {
+    /// Sends an ACK of that number.
+    pub(super) fn send_ack(&mut self, number: u64, ack: &Ack) -> bool {
+        let mut packet = Train { kind: Kind::Ack, ..self.train(number, 0, 1) };
+        packet.ip_len += ack.option_bytes();
+        self.push(&[packet], (self.cpu, Time::ZERO), What::Ack(ack), 0)
+    }
+
+    /// Sends a packet without data of that number and echo.
+    pub(super) fn send_empty(&mut self, (number, tsecr): (u64, u32)) -> bool {
+        let mut packet = Train { tsecr, ..self.train(number, 0, 1) };
+        if let Some((carries, _)) = self.carry(false) {
             packet.carries = carries;
         }
-        self.push(&[packet], (self.cpu, Time::ZERO), what, 0)
+        self.push(&[packet], (self.cpu, Time::ZERO), What::Plain, 0)
     }
 
     /// Sends a SYN with its timestamp that asks for ECN, or does not.
@@ -261,7 +266,6 @@ impl Output for Port<'_> {
             in_host.wait(memory);
         }
         let taken = match (full, rest) {
-            (0, 0) if !fin => self.push(&[tail()], made, What::Probe, memory),
             (0, _) => self.push(&[Train { push, fin, ..tail() }], made, What::Plain, memory),
             (_, 0) => self.push(&[Train { push, fin, ..whole() }], made, What::Plain, memory),
             _ => self.push(&[whole(), Train { push, fin, ..tail() }], made, What::Plain, memory),

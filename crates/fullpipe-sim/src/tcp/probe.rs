@@ -64,7 +64,8 @@ impl Sender {
             return sent;
         }
         let departs = self.depart(out.now());
-        let probe = self.transmission(self.snd_nxt, 0, false, departs);
+        // The number of the byte before, which was acknowledged (tcp_xmit_probe_skb).
+        let probe = self.transmission(self.snd_nxt.saturating_sub(1), 0, false, departs);
         let taken = out.transmit(probe);
         if !taken {
             self.enter_cwr(out.now());

@@ -11,6 +11,8 @@ mod fast_path;
 mod later;
 mod shortage;
 
+use core::mem;
+
 use self::fast_path::FastPath;
 use super::ack_policy::AckPolicy;
 use super::autotune::RcvSpace;
@@ -45,6 +47,8 @@ pub struct Receiver {
     sack_room: usize,
     dsack: bool,
     timestamps: bool,
+    /// Whether the echo of the segment that comes now has told the handshake's RTT.
+    echo_counted: bool,
     /// What came twice and is to be told with the next ACK (RFC 2883).
     duplicate: Option<(u64, u64)>,
     /// Timestamp to echo: of the segment that last moved the window's left edge (RFC 7323).
@@ -126,6 +130,7 @@ impl Receiver {
         Receiver {
             dsack: host.sysctl.tcp_sack && host.sysctl.tcp_dsack,
             timestamps: host.timestamps,
+            echo_counted: false,
             duplicate: None,
             ts_recent: 0,
             sack_room: match (host.sysctl.tcp_sack, host.timestamps) {
@@ -185,13 +190,21 @@ impl Receiver {
 
     /// The handshake is over: its RTT is known by a timestamp's echo (2.6.20 `tcp_rcv_state_process`),
     /// since 3.12 also without, if the SYN-ACK went once (3.14 `tcp_synack_rtt_meas`). When that was sent, if so.
-    pub fn on_accept(&mut self, now: Time) -> Option<Time> {
+    /// What the last packet echoes is not measured a second time, if it is not the bare ACK but has overtaken it
+    /// `with_data` (only `tcp_rcv_established` calls 6.12 `tcp_rcv_rtt_measure_ts`).
+    pub fn on_accept(&mut self, now: Time, tsecr: u32, with_data: bool) -> Option<Time> {
+        self.echo_counted = with_data;
         let by_time = self.profile.rtt_source == RttSource::Ack || !self.profile.cwnd_first();
         self.on_connected(now);
         let (sent, repeated) = self.answered?;
         if self.timestamps || by_time && !repeated {
+            let age = self.stamps.since_boot(now).saturating_sub(tsecr);
             let units = match self.profile.rtt_clock {
+                RttClock::Jiffies if repeated => age,
                 RttClock::Jiffies => (self.ticks.at(now) - self.ticks.at(sent)) as u32,
+                RttClock::Microseconds if repeated => {
+                    age.max(1) * self.stamps.begin(1).as_us() as u32
+                }
                 RttClock::Microseconds => now.us_since(sent) as u32,
             };
             self.acks.rtt.sample(units, 0, 0);
@@ -219,7 +232,7 @@ impl Receiver {
         let (seq, end) = (segment.seq, segment.end());
         self.tick(now);
         if end == seq {
-            return self.take_empty(now, seq);
+            return self.take_empty(now, segment);
         }
         if !self.is_in_window(segment) {
             return self.refuse(segment);
@@ -345,8 +358,10 @@ impl Receiver {
     fn measure_echo(&mut self, segment: &Segment) {
         let tick_us = self.stamps.begin(1).as_us();
         let waits = self.rcv_nxt != self.bytes_read;
+        let counted = mem::take(&mut self.echo_counted);
         if let Some(growth) = &mut self.growth
             && segment.tsecr != 0
+            && !counted
         {
             let is_full = segment.len >= self.acks.rcv_mss;
             let age = if is_full { self.clock.saturating_sub(segment.tsecr) } else { 0 };
@@ -510,6 +525,13 @@ impl Receiver {
     pub fn hear_timestamp(&mut self, tsval: u32) {
         if self.rcv_nxt == self.window.rcv_wup {
             self.ts_recent = self.ts_recent.max(tsval);
+        }
+    }
+
+    /// An ACK without data echoes this: data that do the same later are no sample of the RTT (6.12 `tcp_rcv_established`).
+    pub fn hear_echo(&mut self, tsecr: u32) {
+        if let Some(growth) = &mut self.growth {
+            growth.on_echo(tsecr, 0, false);
         }
     }
 

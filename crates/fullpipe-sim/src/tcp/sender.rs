@@ -287,6 +287,11 @@ impl Sender {
     }
 
     /// What is to leave at `departs`: so many numbers from `seq` on.
+    /// Number and echo of a packet without data.
+    pub fn empty(&self) -> (u64, u32) {
+        (self.snd_nxt, if self.timestamps { self.ts_recent } else { 0 })
+    }
+
     pub(super) fn transmission(
         &self,
         seq: u64,

@@ -1,29 +1,51 @@
-//! SYNs that nobody answers.
+//! SYNs that nobody answers, and answers that nobody hears.
 
 use crate::host_queues::slow_card;
 use crate::record::{Record, ToTheEnd};
-use fullpipe_sim::config::{Element, Loss, Qdisc, Unit};
+use fullpipe_sim::config::{Config, Element, Loss, Qdisc, Unit};
 use fullpipe_sim::sim;
 use fullpipe_sim::units::Time;
+use std::iter;
 
-/// By when, in s, SYNs have left a host of `kernel` whose path loses all of them.
+/// By when, in tenths of a second, SYNs have left a host of `kernel` whose path loses all of them.
 fn times(kernel: &str) -> Vec<u64> {
+    let mut config = of(kernel);
+    config.forward = vec![all()];
+    entries(&config, "sender.tx_ring")
+}
+
+/// The same of answers, on a way back that loses all of them.
+fn answers(kernel: &str) -> Vec<u64> {
+    let mut config = of(kernel);
+    config.back = vec![all()];
+    entries(&config, "receiver.tx_ring")
+}
+
+fn of(kernel: &str) -> Config {
     let mut config = slow_card(Qdisc::PfifoFast);
-    config.sender.kernel = kernel.into();
-    config.sender.hz = 1000;
-    config.forward =
-        vec![Element::Loss(Loss { name: "all".into(), probability: 1.0, unit: Unit::Segment })];
-    (config.end, config.sample) = (Time::secs(40), Time::secs(1));
+    for host in [&mut config.sender, &mut config.receiver] {
+        (host.kernel, host.hz) = (kernel.into(), 1000);
+    }
+    (config.end, config.sample) = (Time::secs(40), Time::ms(100));
+    config
+}
+
+fn all() -> Element {
+    Element::Loss(Loss { name: "all".into(), probability: 1.0, unit: Unit::Segment })
+}
+
+/// By when, in tenths of a second, packets have entered that ring.
+fn entries(config: &Config, ring: &str) -> Vec<u64> {
     let mut record = Record::default();
-    sim::run(&config, &mut record, &mut ToTheEnd).expect("valid");
-    let ring = record.announced().iter().find(|stage| stage.name == "sender.tx_ring");
+    sim::run(config, &mut record, &mut ToTheEnd).expect("valid");
+    let ring = record.announced().iter().find(|stage| stage.name == ring);
     let ring = ring.expect("a ring").index;
     let mut sent = 0;
     let mut times = Vec::new();
     for sample in record.samples().filter(|sample| sample.stage == ring) {
-        if sample.entered > sent {
-            (sent, times) = (sample.entered, [times, vec![sample.time.0 / 1_000_000_000]].concat());
-        }
+        let new = (sample.entered - sent) as usize;
+        times.extend(iter::repeat_n(sample.time.0 / 100_000_000, new));
+        sent = sample.entered;
     }
     times
 }
@@ -32,7 +54,16 @@ fn times(kernel: &str) -> Vec<u64> {
 /// up to an eighth longer.
 #[test]
 fn syns_are_sent_again() {
-    assert_eq!(times("2.6.20"), [1, 3, 9, 21]);
-    assert_eq!(times("6.1"), [1, 2, 4, 8, 16, 32]);
-    assert_eq!(times("6.12"), [1, 2, 3, 4, 5, 6, 8, 12, 20, 37]);
+    assert_eq!(times("2.6.20"), [1, 30, 90, 210]);
+    assert_eq!(times("6.1"), [1, 11, 31, 72, 156, 320]);
+    assert_eq!(times("6.12"), [1, 11, 21, 31, 42, 52, 72, 113, 197, 361]);
+}
+
+/// A SYN-ACK is sent again for each SYN that comes again, and by a timer of its own, whose time a SYN begins anew and each of five
+/// timeouts doubles (6.12 `reqsk_timer_handler`).
+#[test]
+fn answers_are_sent_again() {
+    assert_eq!(answers("6.1"), [1, 11, 11, 31, 31, 72, 72, 156, 156, 320, 320]);
+    let by_both = [1, 11, 11, 21, 31, 42, 52, 72, 72, 113, 113, 197, 197, 361, 361];
+    assert_eq!(answers("6.12"), by_both);
 }

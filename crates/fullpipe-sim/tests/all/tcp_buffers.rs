@@ -158,7 +158,7 @@ fn receive_shortage_beyond_a_hole() {
 fn rations_empty_answers() {
     let answered = |rations| {
         let mut tcp = receiver(&linux(|p| p.rations_empty_answers = rations), 65_536, 1);
-        let probe = Segment { seq: MSS, ..Segment::default() };
+        let probe = Segment { seq: MSS - 1, ..Segment::default() };
         [1000, 1499, 1500, 1900].map(|ms| tcp.on_segment(Time::ms(ms), probe).is_some())
     };
     assert_eq!(answered(true), [true, false, true, false]);
@@ -358,7 +358,7 @@ fn accepted(profile: &Profile) -> (Receiver, u32) {
     host.timestamps = true;
     let mut tcp = Receiver::new(profile, &host, SEGMENT, None);
     let begun = tcp.on_syn(Time::ZERO);
-    tcp.on_accept(Time::ms(100));
+    tcp.on_accept(Time::ms(100), 0, false);
     (tcp, begun)
 }
 

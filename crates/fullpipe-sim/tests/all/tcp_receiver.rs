@@ -205,7 +205,7 @@ fn a_delayed_ack_that_is_nearly_due_goes_at_once() {
 fn waits(host: &Host, profile: &Profile, rtt: u64, gap: u64) -> Vec<u64> {
     let mut tcp = Receiver::new(profile, host, SEGMENT, Some(8_000));
     tcp.on_syn(Time::ZERO);
-    tcp.on_accept(Time::ms(rtt));
+    tcp.on_accept(Time::ms(rtt), 0, false);
     // The first segments are acknowledged at once.
     (0..20u32)
         .filter_map(|i| {
@@ -285,7 +285,7 @@ fn a_repeated_handshake_is_no_sample() {
     );
     tcp.on_syn(Time::ZERO);
     tcp.on_syn(Time::secs(1));
-    tcp.on_accept(Time::ms(1100));
+    tcp.on_accept(Time::ms(1100), 0, false);
     assert_eq!(tcp.acks.rtt.srtt_us(), 0);
 }
 

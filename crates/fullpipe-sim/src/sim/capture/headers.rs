@@ -127,8 +127,7 @@ impl Headers {
                 packet.window = if from == 1 { segment.number as u16 } else { windows.0 };
             }
             _ => {
-                // A probe repeats the last byte's number (tcp_xmit_probe_skb).
-                packet.seq = 1 + segment.number - u64::from(matches!(what, What::Probe));
+                packet.seq = 1 + segment.number;
                 packet.ack = Some(1);
                 packet.len = segment.len;
                 packet.fin = segment.fin;

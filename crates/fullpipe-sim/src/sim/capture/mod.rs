@@ -41,8 +41,6 @@ pub(super) struct Sent<'a> {
 pub(super) enum What<'a> {
     /// Nothing.
     Plain,
-    /// It is a window probe.
-    Probe,
     /// What the ACK says.
     Ack(&'a Ack),
 }
@@ -50,7 +48,6 @@ pub(super) enum What<'a> {
 /// The same, kept for an skb that waits.
 enum Kept {
     Plain,
-    Probe,
     Ack(Box<Ack>),
 }
 
@@ -58,7 +55,6 @@ impl Kept {
     fn of(what: What) -> Kept {
         match what {
             What::Plain => Kept::Plain,
-            What::Probe => Kept::Probe,
             What::Ack(ack) => Kept::Ack(Box::new(*ack)),
         }
     }
@@ -66,7 +62,6 @@ impl Kept {
     fn what(&self) -> What<'_> {
         match self {
             Kept::Plain => What::Plain,
-            Kept::Probe => What::Probe,
             Kept::Ack(ack) => What::Ack(ack),
         }
     }

@@ -5,6 +5,7 @@
 //! to its end; it delays the application's step in progress. An application copies, with the socket locked;
 //! what comes for that socket meanwhile waits in its backlog.
 
+mod accepting;
 mod cpu;
 mod ends;
 pub(super) mod in_host;
@@ -157,6 +158,7 @@ impl Host {
             Some(Due::Qdisc) => self.wake_qdisc(now, shared),
             Some(Due::Gro) => self.on_gro_timer(now, shared),
             Some(Due::Flow(_, Timer::Compressed)) => self.fire_expired(now, shared),
+            Some(Due::Flow(flow, Timer::Answer)) => self.on_answer_timer(flow, now, shared),
             Some(Due::Flow(flow, timer @ (Timer::Delayed | Timer::Reader))) => {
                 self.on_receiving_timer(flow, timer, now, shared);
             }

@@ -9,13 +9,12 @@ use super::ends::Ends;
 use super::timers::Timer;
 use super::{Host, Process, Step};
 use crate::config::{self, Config, Flow};
-use crate::sim::capture::What;
 use crate::sim::port::Port;
 use crate::sim::stretch::Side;
 use crate::sim::{Shared, copy_time};
 use crate::tcp::profile::SharedProfile;
 use crate::tcp::receiver::{Receiver, Taken};
-use crate::tcp::{Ack, Segment, ecn};
+use crate::tcp::{Ack, Segment};
 use crate::trace::EventKind;
 use crate::train::{Kind, Train};
 use crate::units::{Rate, Time};
@@ -31,8 +30,12 @@ pub(crate) struct ReceivingFlow {
     /// When it has done with what it got, if it has not.
     works_until: Option<Time>,
     /// The timestamp of the first SYN that came.
-    syn_seen: Option<u32>,
-    accepted: bool,
+    pub(super) syn_seen: Option<u32>,
+    /// How often the answer to it went again by its own timer.
+    pub(super) answer_timeouts: u32,
+    /// First wait for what follows the answer, s.
+    pub(super) timeout_init_s: u32,
+    pub(super) accepted: bool,
     locked: bool,
     runnable: bool,
     backlog: VecDeque<Arrived>,
@@ -84,6 +87,8 @@ impl ReceivingFlow {
             rate: flow.reader.map(|reader| reader.rate),
             works_until: None,
             syn_seen: None,
+            answer_timeouts: 0,
+            timeout_init_s: profile.timeout_init_s,
             accepted: false,
             locked: false,
             runnable: false,
@@ -109,7 +114,7 @@ impl ReceivingFlow {
 
 impl Host {
     /// Sends what is no data, with the CPU at `cpu`.
-    fn answer(
+    pub(super) fn answer(
         &mut self,
         flow: usize,
         cpu: Time,
@@ -122,9 +127,9 @@ impl Host {
         self.follow_qdisc(of_others);
     }
 
-    fn send_ack(&mut self, flow: usize, cpu: Time, ack: &Ack, shared: &mut Shared) {
+    pub(super) fn send_ack(&mut self, flow: usize, cpu: Time, ack: &Ack, shared: &mut Shared) {
         let number = shared.acks.push(flow, ack);
-        self.answer(flow, cpu, shared, |port| port.send_control(Kind::Ack, number, What::Ack(ack)));
+        self.answer(flow, cpu, shared, |port| port.send_ack(number, ack));
     }
 
     /// A packet of the end that sends data, with the CPU at `cpu`, or several that GRO joined, the first of `gso_size` bytes.
@@ -138,25 +143,13 @@ impl Host {
         let flow = usize::from(packet.flow);
         if packet.kind == Kind::Syn {
             shared.hear_and_settle(packet);
-            self.on_syn(flow, packet, cpu, shared);
+            self.on_syn(flow, packet, (cpu, now), shared);
         } else if self.receives[flow].syn_seen.is_some() {
             return self.on_data((packet, gso_size), cpu, now, shared);
         } else {
             shared.settle(packet);
         }
         cpu
-    }
-
-    /// A SYN, which may ask for ECN; the first one counts (`inet_rtx_syn_ack` repeats the answer).
-    fn on_syn(&mut self, flow: usize, syn: &Train, cpu: Time, shared: &mut Shared) {
-        let state = &mut self.receives[flow];
-        if state.syn_seen.is_none() {
-            state.tcp.use_ecn(syn.ece && ecn::agrees(&self.host));
-        }
-        let tsecr = *state.syn_seen.get_or_insert(syn.tsval);
-        let stamps = (state.tcp.on_syn(cpu), tsecr);
-        let (window, agreed) = (state.tcp.window.told_first(), state.tcp.uses_ecn());
-        self.answer(flow, cpu, shared, |port| port.send_syn_ack(window, stamps, agreed));
     }
 
     fn on_data(
@@ -177,7 +170,9 @@ impl Host {
         let state = &mut self.receives[flow];
         if !state.accepted {
             state.accepted = true;
-            let answered = (state.tcp.on_accept(cpu), state.tcp.uses_ecn());
+            let answered = state.tcp.on_accept(cpu, tsecr, packet.len > 0);
+            let answered = (answered, state.tcp.uses_ecn());
+            self.timers.set_wheel(flow, Timer::Answer, now, None);
             shared.event(now, packet.flow, EventKind::Accepted, 0);
             if let (Some(half), Some(ack)) = (half, &arrived.carries) {
                 self.accept_answers(half, (cpu, now), answered, ack.window, shared);

@@ -16,7 +16,6 @@ use crate::cc::Congestion;
 use crate::config::{self, Config, Flow};
 use crate::rng::Rng;
 use crate::sim::Shared;
-use crate::sim::capture::What;
 use crate::sim::clock::LimitClock;
 use crate::sim::port::Port;
 use crate::sim::stretch::Side;
@@ -64,6 +63,8 @@ pub(crate) struct SendingFlow {
     wakes_when_released: bool,
     syn_sent: Option<Time>,
     syn_repeats: u32,
+    /// When a SYN-ACK that came again was answered.
+    challenged: Option<Time>,
     next_write: Time,
     /// Whether a write has been begun since that was set.
     paces: bool,
@@ -206,7 +207,9 @@ impl Host {
             let ack = shared.acks.take(flow, packet.number);
             let Some(ack) = &ack else { return cpu };
             if let Some(half) = shared.halves[flow] {
-                self.receives[half].tcp.hear_timestamp(ack.tsval);
+                let tcp = &mut self.receives[half].tcp;
+                tcp.hear_timestamp(ack.tsval);
+                tcp.hear_echo(ack.tsecr);
             }
             if self.sends[flow].locked {
                 self.sends[flow].backlog.push_back((*ack, packet.serial));
@@ -228,7 +231,10 @@ impl Host {
         shared: &mut Shared,
     ) -> Time {
         let state = &mut self.sends[flow];
-        let Some(sent) = state.syn_sent.filter(|_| !state.tcp.is_established()) else { return cpu };
+        if state.tcp.is_established() {
+            return self.challenge(flow, cpu, now, shared);
+        }
+        let Some(sent) = state.syn_sent else { return cpu };
         let measured = (state.syn_repeats == 0).then_some(sent);
         let agreed = answer.ece && ecn::asks(&self.host, 0);
         state.tcp.use_ecn(agreed);
@@ -245,8 +251,20 @@ impl Host {
         }
         shared.event(now, flow as u16, EventKind::Established, (now - sent).0);
         // The third packet of the handshake: an ACK of nothing, carried as an empty segment.
-        self.with_port(flow, cpu, shared, now, |_, port| {
-            port.send_control(Kind::Data, 0, What::Plain);
+        self.with_port(flow, cpu, shared, now, |state, port| {
+            port.send_empty(state.tcp.empty());
+        })
+    }
+
+    /// A SYN-ACK came again, which is answered (6.12 `tcp_validate_incoming`, `tcp_send_challenge_ack`).
+    fn challenge(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        let state = &mut self.sends[flow];
+        if state.challenged.is_some_and(|last| now - last < INVALID_RATELIMIT) {
+            return cpu;
+        }
+        state.challenged = Some(now);
+        self.with_port(flow, cpu, shared, now, |state, port| {
+            port.send_empty(state.tcp.empty());
         })
     }
 
@@ -378,6 +396,8 @@ impl Host {
     }
 }
 
+/// Between two answers to SYN-ACKs that come again (net.ipv4.tcp_invalid_ratelimit).
+const INVALID_RATELIMIT: Time = Time::ms(500);
 /// Longest wait for the answer to a SYN, s (TCP_RTO_MAX).
 const LONGEST_SYN_WAIT_S: u32 = 120;
 
@@ -425,6 +445,7 @@ impl SendingFlow {
             overhead: profile.small_queues.then_some(profile.skb_overhead),
             syn_sent: None,
             syn_repeats: 0,
+            challenged: None,
             next_write: Time::ZERO,
             paces: false,
             rests: Rng::new(seed, &format!("{}, rests", flow.name)),

@@ -24,6 +24,8 @@ pub(super) enum Timer {
     Tcp,
     /// TCP may go on at its pace.
     Pacing,
+    /// The answer to a SYN is sent again.
+    Answer,
     /// The delayed ACK.
     Delayed,
     /// The reader has done with what it got.
@@ -33,13 +35,14 @@ pub(super) enum Timer {
 }
 
 /// All of them, by number.
-const ALL: [Timer; 9] = [
+const ALL: [Timer; 10] = [
     Timer::Start,
     Timer::Connect,
     Timer::Write,
     Timer::Leaves,
     Timer::Tcp,
     Timer::Pacing,
+    Timer::Answer,
     Timer::Delayed,
     Timer::Reader,
     Timer::Compressed,
@@ -85,7 +88,10 @@ impl HostTimers {
     /// A flow's timer is due at `due`, or stopped. One that is due then already stays in its place.
     #[inline]
     pub(super) fn set(&mut self, flow: usize, timer: Timer, due: Option<Time>) {
-        debug_assert!(!matches!(timer, Timer::Connect | Timer::Tcp | Timer::Delayed));
+        debug_assert!(!matches!(
+            timer,
+            Timer::Connect | Timer::Tcp | Timer::Answer | Timer::Delayed
+        ));
         self.timers.set(flow * ALL.len() + timer as usize, due, || Clockwork::Own);
     }
 

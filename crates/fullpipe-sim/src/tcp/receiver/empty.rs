@@ -1,8 +1,9 @@
-//! Segments without data: probes of a window that is closed, and the last one of the handshake.
+//! Segments without data: probes of a window that is closed, and what answers a SYN-ACK.
 //!
 //! Source: Linux 2.6.20 `tcp_sequence`, `tcp_send_dupack`; 6.12 `tcp_validate_incoming`, `tcp_oow_rate_limited`.
 
 use super::{Receiver, Taken};
+use crate::tcp::Segment;
 use crate::units::Time;
 
 /// Between two answers to segments that lie outside the window and have no data, ms (net.ipv4.tcp_invalid_ratelimit).
@@ -11,10 +12,9 @@ const INVALID_RATELIMIT_MS: u64 = 500;
 impl Receiver {
     /// What lies before the window is answered and else ignored: each probe, whose number was acknowledged before, and the
     /// handshake's last packet, if data that overtook it was acknowledged.
-    pub(super) fn take_empty(&mut self, now: Time, seq: u64) -> Taken {
-        // The number of a probe is that of the byte before, and only the handshake's last packet is the first one.
-        let is_probe = seq > 0;
-        if !is_probe && self.window.rcv_wup == 0 {
+    pub(super) fn take_empty(&mut self, now: Time, segment: &Segment) -> Taken {
+        if segment.seq >= self.window.rcv_wup {
+            self.hear_echo(segment.tsecr);
             return Taken::Asks(false);
         }
         let now = self.ticks.at(now);

@@ -59,7 +59,7 @@ fn talk(tcp: &mut Receiver, time: u64, event: &str) -> (u64, String, String) {
             let (start, end) = range(segment);
             tcp.on_segment(now, piece(start, (end - start) as u32))
         }
-        ["probe"] => tcp.on_segment(now, piece(tcp.rcv_nxt, 0)),
+        ["probe"] => tcp.on_segment(now, piece(tcp.rcv_nxt - 1, 0)),
         ["read"] => tcp.read(now, tcp.readable()),
         ["read", amount] => tcp.read(now, bytes(amount)),
         ["timer"] => tcp.on_delack_timer(now),

@@ -21,7 +21,7 @@ use fullpipe_sim::units::Time;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 
-const TIMERS: usize = 8;
+const TIMERS: usize = 9;
 
 /// The number of a flow's timer.
 pub fn timer(flow: usize, which: usize) -> usize {
@@ -235,7 +235,9 @@ impl Host {
             return self.gro_has_waited(now, cx);
         }
         let (flow, which) = (number / TIMERS, number % TIMERS);
-        if which < receiving::DELAYED {
+        if which == receiving::ANSWER {
+            self.answer_again(flow, now, cx);
+        } else if which < receiving::DELAYED {
             self.sending_timer(flow, which, now, cx);
         } else if which != receiving::COMPRESSED {
             self.receiving_timer(flow, which, now, cx);

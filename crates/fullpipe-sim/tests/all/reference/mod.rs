@@ -12,6 +12,7 @@ mod counter;
 mod cpu;
 mod element;
 mod gro;
+mod handshake;
 mod host;
 mod late;
 mod packet;

@@ -6,16 +6,17 @@ use super::host::{Host, Process, Step, timer};
 use super::late::Skb;
 use super::packet::{Body, Packet};
 use fullpipe_sim::config::{self, Flow, Reader};
+use fullpipe_sim::tcp::Segment;
 use fullpipe_sim::tcp::behaviour::profile_of;
 use fullpipe_sim::tcp::receiver::Receiver;
-use fullpipe_sim::tcp::{Segment, ecn};
 use fullpipe_sim::trace::EventKind;
 use fullpipe_sim::units::Time;
 use std::collections::VecDeque;
 
-pub const DELAYED: usize = 5;
-pub const COMPRESSED: usize = 6;
-pub const READER: usize = 7;
+pub const ANSWER: usize = 5;
+pub const DELAYED: usize = 6;
+pub const COMPRESSED: usize = 7;
+pub const READER: usize = 8;
 /// How much later than it may the timer of held ACKs fires, where no other one fires (tcp_comp_sack_slack_ns).
 const SLACK: Time = Time::us(100);
 
@@ -27,10 +28,12 @@ pub struct ReceivingFlow {
     /// A reader with a rate, and until when it works on what it got.
     reader: Option<Reader>,
     works_until: Option<Time>,
-    syn_seen: bool,
+    pub syn_seen: bool,
     /// The timestamp of the first SYN.
-    echo: u32,
-    accepted: bool,
+    pub echo: u32,
+    /// How often its answer went again by its own timer.
+    pub answered_again: u32,
+    pub accepted: bool,
     locked: bool,
     runnable: bool,
     backlog: VecDeque<Segment>,
@@ -52,6 +55,7 @@ impl ReceivingFlow {
             works_until: None,
             syn_seen: false,
             echo: 0,
+            answered_again: 0,
             accepted: false,
             locked: false,
             runnable: false,
@@ -62,7 +66,7 @@ impl ReceivingFlow {
 }
 
 impl Host {
-    fn send(&mut self, flow: usize, cpu: Time, body: Body, headers: u32, agenda: &mut Agenda) {
+    pub fn send(&mut self, flow: usize, cpu: Time, body: Body, headers: u32, agenda: &mut Agenda) {
         let blocks = match &body {
             Body::Ack(ack) => ack.sacks.map_or(0, |sacks| sacks.count as u32),
             _ => 0,
@@ -77,28 +81,11 @@ impl Host {
     /// A packet of the other end, when the CPU has taken it.
     pub fn come(&mut self, flow: usize, body: Body, at: (Time, Time), cx: &mut Context) {
         match body {
-            Body::Syn { asks, tsval } => self.syn(flow, (asks, tsval), at.1, cx),
+            Body::Syn { asks, tsval } => self.syn(flow, (asks, tsval), at, cx),
             Body::Data(segment) => self.data(flow, segment, at, cx),
             Body::Ack(_) | Body::SynAck { .. } => unreachable!("these answer"),
         }
         self.look_after_receiving(flow, at.0);
-    }
-
-    fn syn(&mut self, flow: usize, (asks, sent): (bool, u32), cpu: Time, cx: &mut Context) {
-        let state = &mut self.receives[flow];
-        if !std::mem::replace(&mut state.syn_seen, true) {
-            state.tcp.use_ecn(asks && ecn::agrees(&self.host));
-            state.echo = sent;
-        }
-        let (tsval, tsecr) = (state.tcp.on_syn(cpu), state.echo);
-        let (window, agrees) = (state.tcp.window.told_first(), state.tcp.uses_ecn());
-        self.send(
-            flow,
-            cpu,
-            Body::SynAck { window, tsval, tsecr, agrees },
-            cx.opening,
-            &mut cx.agenda,
-        );
     }
 
     fn data(&mut self, flow: usize, segment: Segment, at: (Time, Time), cx: &mut Context) {
@@ -109,7 +96,8 @@ impl Host {
         let first = !state.accepted;
         if first {
             state.accepted = true;
-            state.tcp.on_accept(cpu);
+            state.tcp.on_accept(cpu, segment.tsecr, len > 0);
+            self.timers.set(timer(flow, ANSWER), None, None);
             cx.tell(now, flow, EventKind::Accepted, 0);
         }
         if first && len == 0 && !fin {

@@ -5,7 +5,6 @@ use super::agenda::Agenda;
 use super::host::{Host, Process, Step, timer};
 use super::late::Skb;
 use super::packet::{Body, Packet};
-use super::timers::in_wheel;
 use super::transmit::Transmit;
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::{self, App, Flow};
@@ -50,8 +49,9 @@ pub struct SendingFlow {
     left_while_locked: bool,
     /// When the packets came that were heard last, if no timer's softirq came since.
     heard: Option<Time>,
-    syns: Vec<Time>,
-    next_write: Time,
+    pub syns: Vec<Time>,
+    pub challenged: Option<Time>,
+    pub next_write: Time,
     has_written: bool,
     asleep_since: Option<Time>,
     rests: Rng,
@@ -64,7 +64,7 @@ pub struct SendingFlow {
 }
 
 /// The way from TCP into the qdisc, at the CPU's time.
-struct Port<'a> {
+pub struct Port<'a> {
     transmit: &'a mut Transmit,
     agenda: &'a mut Agenda,
     cpu: Time,
@@ -84,7 +84,7 @@ struct Port<'a> {
 }
 
 impl Port<'_> {
-    fn offer(&mut self, bodies: Vec<(Body, u32)>, departs: Time, memory: u64) -> bool {
+    pub fn offer(&mut self, bodies: Vec<(Body, u32)>, departs: Time, memory: u64) -> bool {
         let (flow, headers) = (self.flow, self.headers);
         let packet = |(body, len)| Packet { flow, skb: 0, ip_len: len + headers, body };
         let skb = Skb::plain(bodies.into_iter().map(packet).collect());
@@ -156,7 +156,7 @@ impl Output for Port<'_> {
 
 impl Host {
     /// `work` on a flow with the CPU at `cpu`; the CPU's time after it.
-    fn work(
+    pub fn work(
         &mut self,
         flow: usize,
         at: (Time, Time),
@@ -250,41 +250,12 @@ impl Host {
                 cpu = self.hear(flow, (now, cpu), cx, |f, port| f.tcp.on_ack(&ack, port));
             }
             Body::SynAck { window, tsval, tsecr, agrees } => {
-                self.sends[flow].tcp.take_timestamp(tsval);
-                cpu = self.syn_ack(flow, (window, tsecr), agrees, at, cx);
+                cpu = self.syn_ack(flow, window, (tsval, tsecr), agrees, at, cx);
             }
             Body::Data(_) | Body::Syn { .. } => unreachable!("these do not answer"),
         }
         self.look_after_sending(flow, now, cx);
         cpu
-    }
-
-    fn syn_ack(
-        &mut self,
-        flow: usize,
-        (window, echo): (u64, u32),
-        agrees: bool,
-        at: (Time, Time),
-        cx: &mut Context,
-    ) -> Time {
-        let (now, cpu) = at;
-        let state = &mut self.sends[flow];
-        if state.tcp.is_established() {
-            return cpu;
-        }
-        let measured = Some(state.syns[0]).filter(|_| state.syns.len() == 1);
-        if state.syns.len() > 1 {
-            state.tcp.hear_echo(cpu, echo);
-        }
-        state.tcp.use_ecn(agrees && self.host.sysctl.tcp_ecn == Some(1));
-        state.tcp.established(cpu, window, measured, Some(&self.metrics));
-        state.next_write = now;
-        cx.tell(now, flow, EventKind::Established, (now - state.syns[0]).0);
-        self.timers.set(timer(flow, CONNECT), None, None);
-        self.runnable.push_back(Process::Writer(flow));
-        self.work(flow, at, cx, |_, port| {
-            port.offer(vec![(Body::Data(Segment::default()), 0)], Time::ZERO, 0);
-        })
     }
 
     /// What follows whatever was done for a flow.
@@ -340,22 +311,7 @@ impl Host {
                 state.fires = state.fires.filter(|_| !state.at_release);
             }
             TCP => cpu = self.tcp_timer(flow, (now, cpu), cx),
-            CONNECT => {
-                let before = self.sends[flow].syns.len();
-                // Only the first SYN asks for ECN (RFC 3168, section 6.1.1.1).
-                let asks = before == 0 && self.host.sysctl.tcp_ecn == Some(1);
-                self.sends[flow].syns.push(now);
-                let doublings = before.saturating_sub(self.linear_timeouts).min(10);
-                let seconds = (self.timeout_init << doublings).min(120);
-                let jiffies = seconds * u64::from(self.host.hz);
-                let again = in_wheel(self.wheel, self.host.hz.into(), now, jiffies);
-                self.timers.set(timer(flow, CONNECT), Some(again), Some((self.wheel, now)));
-                let options = cx.opening - cx.headers;
-                cpu = self.work(flow, (now, cpu), cx, |state, port| {
-                    let tsval = state.tcp.tsval(cpu);
-                    port.offer(vec![(Body::Syn { asks, tsval }, options)], Time::ZERO, 0);
-                });
-            }
+            CONNECT => cpu = self.connect(flow, (now, cpu), cx),
             LEAVES if self.sends[flow].locked => self.sends[flow].left_while_locked = true,
             LEAVES => {
                 cpu = self
@@ -564,6 +520,7 @@ impl SendingFlow {
             overhead: profile.small_queues.then_some(profile.skb_overhead),
             left_while_locked: false,
             syns: Vec::new(),
+            challenged: None,
             next_write: Time::ZERO,
             has_written: false,
             rests: Rng::new(seed, &format!("{}, rests", flow.name)),

@@ -1,0 +1,57 @@
+//! The end of a connection that is connected to, until the handshake is over.
+//!
+//! Source: Linux 6.12 `tcp_conn_request`, `tcp_check_req`, `reqsk_timer_handler`, `inet_rtx_syn_ack`.
+
+use super::timers::Timer;
+use super::{Host, Shared};
+use crate::tcp::ecn;
+use crate::train::Train;
+use crate::units::Time;
+
+/// How often an answer to a SYN goes again by its own timer (sysctl tcp_synack_retries).
+const SYNACK_RETRIES: u32 = 5;
+
+impl Host {
+    /// A SYN, which may ask for ECN; the first one counts, and each is answered.
+    pub(super) fn on_syn(
+        &mut self,
+        flow: usize,
+        syn: &Train,
+        (cpu, now): (Time, Time),
+        shared: &mut Shared,
+    ) {
+        let state = &mut self.receives[flow];
+        if state.syn_seen.is_none() {
+            state.tcp.use_ecn(syn.ece && ecn::agrees(&self.host));
+        }
+        state.syn_seen.get_or_insert(syn.tsval);
+        if state.accepted {
+            // syn_challenge in tcp_validate_incoming.
+            let ack = state.tcp.make_ack();
+            return self.send_ack(flow, cpu, &ack, shared);
+        }
+        self.answer_syn(flow, (cpu, now), shared);
+    }
+
+    /// Nothing has come since the SYN was answered: the answer goes again, and the next one after twice the time.
+    pub(super) fn on_answer_timer(&mut self, flow: usize, now: Time, shared: &mut Shared) {
+        self.timers.set_wheel(flow, Timer::Answer, now, None);
+        let state = &mut self.receives[flow];
+        if state.answer_timeouts < SYNACK_RETRIES {
+            state.answer_timeouts += 1;
+            let cpu = now.max(self.cpu.free);
+            self.answer_syn(flow, (cpu, now), shared);
+        }
+    }
+
+    fn answer_syn(&mut self, flow: usize, (cpu, now): (Time, Time), shared: &mut Shared) {
+        let state = &mut self.receives[flow];
+        let Some(tsecr) = state.syn_seen else { return };
+        let stamps = (state.tcp.on_syn(cpu), tsecr);
+        let (window, agreed) = (state.tcp.window.told_first(), state.tcp.uses_ecn());
+        let wait = (state.timeout_init_s << state.answer_timeouts) * self.host.hz;
+        let again = self.timers.expiry(now, wait);
+        self.timers.set_wheel(flow, Timer::Answer, now, Some(again));
+        self.answer(flow, cpu, shared, |port| port.send_syn_ack(window, stamps, agreed));
+    }
+}

@@ -1,0 +1,116 @@
+//! SYNs, their answers, and how often both go.
+
+use super::Context;
+use super::host::{Host, Process, timer};
+use super::packet::Body;
+use super::receiving::ANSWER;
+use super::sending::CONNECT;
+use super::timers::in_wheel;
+use fullpipe_sim::tcp::{Segment, ecn};
+use fullpipe_sim::trace::EventKind;
+use fullpipe_sim::units::Time;
+
+impl Host {
+    fn after_seconds(&self, now: Time, seconds: u64) -> Time {
+        let hz = u64::from(self.host.hz);
+        in_wheel(self.wheel, hz, now, seconds * hz)
+    }
+
+    /// The application connects, or nobody has answered.
+    pub fn connect(&mut self, flow: usize, at: (Time, Time), cx: &mut Context) -> Time {
+        let (now, cpu) = at;
+        let before = self.sends[flow].syns.len();
+        // Only the first SYN asks for ECN (RFC 3168, section 6.1.1.1).
+        let asks = before == 0 && self.host.sysctl.tcp_ecn == Some(1);
+        self.sends[flow].syns.push(now);
+        let doublings = before.saturating_sub(self.linear_timeouts).min(10);
+        let again = self.after_seconds(now, (self.timeout_init << doublings).min(120));
+        self.timers.set(timer(flow, CONNECT), Some(again), Some((self.wheel, now)));
+        let options = cx.opening - cx.headers;
+        self.work(flow, at, cx, |state, port| {
+            let tsval = state.tcp.tsval(cpu);
+            port.offer(vec![(Body::Syn { asks, tsval }, options)], Time::ZERO, 0);
+        })
+    }
+
+    pub fn syn_ack(
+        &mut self,
+        flow: usize,
+        window: u64,
+        (tsval, echo): (u32, u32),
+        agrees: bool,
+        at: (Time, Time),
+        cx: &mut Context,
+    ) -> Time {
+        let (now, cpu) = at;
+        let state = &mut self.sends[flow];
+        if state.tcp.is_established() {
+            return self.challenge(flow, at, cx);
+        }
+        state.tcp.take_timestamp(tsval);
+        let measured = Some(state.syns[0]).filter(|_| state.syns.len() == 1);
+        if state.syns.len() > 1 {
+            state.tcp.hear_echo(cpu, echo);
+        }
+        state.tcp.use_ecn(agrees && self.host.sysctl.tcp_ecn == Some(1));
+        state.tcp.established(cpu, window, measured, Some(&self.metrics));
+        state.next_write = now;
+        cx.tell(now, flow, EventKind::Established, (now - state.syns[0]).0);
+        self.timers.set(timer(flow, CONNECT), None, None);
+        self.runnable.push_back(Process::Writer(flow));
+        self.empty(flow, at, cx)
+    }
+
+    /// One that comes again is answered twice a second at most.
+    fn challenge(&mut self, flow: usize, at: (Time, Time), cx: &mut Context) -> Time {
+        let last = &mut self.sends[flow].challenged;
+        if last.is_some_and(|last| at.0 < last + Time::ms(500)) {
+            return at.1;
+        }
+        *last = Some(at.0);
+        self.empty(flow, at, cx)
+    }
+
+    fn empty(&mut self, flow: usize, at: (Time, Time), cx: &mut Context) -> Time {
+        self.work(flow, at, cx, |state, port| {
+            let (seq, tsecr) = state.tcp.empty();
+            let ack = Segment { seq, tsecr, ..Segment::default() };
+            port.offer(vec![(Body::Data(ack), 0)], Time::ZERO, 0);
+        })
+    }
+
+    pub fn syn(&mut self, flow: usize, syn: (bool, u32), at: (Time, Time), cx: &mut Context) {
+        let (asks, sent) = syn;
+        let state = &mut self.receives[flow];
+        if !std::mem::replace(&mut state.syn_seen, true) {
+            state.tcp.use_ecn(asks && ecn::agrees(&self.host));
+            state.echo = sent;
+        }
+        if state.accepted {
+            let ack = state.tcp.make_ack();
+            return self.send(flow, at.1, Body::Ack(ack), cx.headers, &mut cx.agenda);
+        }
+        self.answer_syn(flow, at, cx);
+    }
+
+    /// The timer of the answer: five times, with twice the pause each.
+    pub fn answer_again(&mut self, flow: usize, now: Time, cx: &mut Context) {
+        if self.receives[flow].answered_again == 5 {
+            return;
+        }
+        self.receives[flow].answered_again += 1;
+        let cpu = now.max(self.cpu.free);
+        self.answer_syn(flow, (now, cpu), cx);
+    }
+
+    fn answer_syn(&mut self, flow: usize, (now, cpu): (Time, Time), cx: &mut Context) {
+        let state = &mut self.receives[flow];
+        let (tsval, tsecr) = (state.tcp.on_syn(cpu), state.echo);
+        let (window, agrees) = (state.tcp.window.told_first(), state.tcp.uses_ecn());
+        let pause = self.timeout_init << state.answered_again;
+        let again = self.after_seconds(now, pause);
+        self.timers.set(timer(flow, ANSWER), Some(again), Some((self.wheel, now)));
+        let body = Body::SynAck { window, tsval, tsecr, agrees };
+        self.send(flow, cpu, body, cx.opening, &mut cx.agenda);
+    }
+}
