@@ -131,6 +131,12 @@ behaviours! {
     rcv_tuning: RcvTuning,
         "how a receive buffer grows that the application has not set",
         "tcp_rcv_space_adjust, tcp_rcvbuf_grow";
+    copied_less_unread: bool,
+        "the receive buffer grows by what was copied less what waits for the reader",
+        "tcp_rcv_space_adjust";
+    same_tick_rtt: bool,
+        "a timestamp echoed within its tick is an RTT of one tick to the receiver",
+        "tcp_rcv_rtt_measure_ts";
     receive_shortage: ReceiveShortage,
         "what becomes of a segment for which the receive buffer has no room",
         "tcp_prune_queue, tcp_clamp_window, tcp_select_window";

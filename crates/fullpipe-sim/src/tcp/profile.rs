@@ -74,6 +74,12 @@ pub struct Profile {
     pub joins_received: bool,
     /// Growth of the receive buffer.
     pub rcv_tuning: RcvTuning,
+    /// Whether what waits for the reader does not count as copied when the buffer grows by what was copied (6.12.117
+    /// `tcp_rcv_space_adjust`; 6.1.192 counts it).
+    pub copied_less_unread: bool,
+    /// Whether the echo of a timestamp within the tick in which it was told is an RTT of one tick to the receiver, as in 6.1
+    /// `tcp_rcv_rtt_measure_ts`; 6.12 learns nothing from it.
+    pub same_tick_rtt: bool,
     /// A receive buffer that is more than full.
     pub receive_shortage: ReceiveShortage,
     /// Whether the receiver believes that the RTT has become longer only while nothing waits for the reader (6.16
