@@ -149,6 +149,9 @@ behaviours! {
     rations_empty_answers: bool,
         "probes of a closed window are answered twice a second at most",
         "tcp_oow_rate_limited";
+    zero_window_updates: bool,
+        "an ACK that says that the window is closed is no duplicate, though it was closed before",
+        "tcp_may_update_window";
     pkts_acked: PktsAcked,
         "what the congestion control's pkts_acked counts",
         "tcp_clean_rtx_queue",

@@ -75,6 +75,7 @@ fn rows_of_kernels_that_change_cwnd_first() {
         "receive_shortage",
         "longer_rtt_when_read",
         "rations_empty_answers",
+        "zero_window_updates",
         "skb_size",
         "small_queues",
         "limits_paced_output",
