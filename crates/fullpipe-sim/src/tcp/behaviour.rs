@@ -149,6 +149,9 @@ behaviours! {
     rations_empty_answers: bool,
         "probes of a closed window are answered twice a second at most",
         "tcp_oow_rate_limited";
+    fq_bands: bool,
+        "a host's fq has bands of flows, and packets go by while no flow has a turn",
+        "fq_enqueue, fq_dequeue, fq_fastpath_check";
     zero_window_updates: bool,
         "an ACK that says that the window is closed is no duplicate, though it was closed before",
         "tcp_may_update_window";

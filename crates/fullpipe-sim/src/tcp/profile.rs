@@ -91,6 +91,9 @@ pub struct Profile {
     /// Whether a receiver answers segments without data that lie outside its window, such as probes of a closed one, twice a
     /// second at most (4.0 `tcp_oow_rate_limited`).
     pub rations_empty_answers: bool,
+    /// Whether the host's `fq` has bands of flows, and lets packets go by while no flow has a turn (6.12 `fq_enqueue`,
+    /// `fq_dequeue`; 6.1 has one band and lets none go by).
+    pub fq_bands: bool,
     /// Whether an ACK that tells of a closed window is one that changes the window, and so no duplicate, though the window was
     /// closed before (6.12 `tcp_may_update_window`; not in 6.1.192).
     pub zero_window_updates: bool,

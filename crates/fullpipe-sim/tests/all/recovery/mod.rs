@@ -75,7 +75,7 @@ const SYSCTLS: &[&str] = &[
     "slow_start",
 ];
 
-/// Rows about what the CPU, a locked socket, a card or a congestion control is told, or that matter within a millisecond, flipped in
+/// Rows about what the CPU, a locked socket, a card, a queue or a congestion control is told, or that matter within a millisecond, flipped in
 /// tests of their own.
 const ELSEWHERE: &[&str] = &[
     "pkts_acked",
@@ -85,6 +85,7 @@ const ELSEWHERE: &[&str] = &[
     "walks_queue",
     "gro",
     "same_tick_rtt",
+    "fq_bands",
 ];
 
 /// Every row of the profile, and every sysctl of recovery, is flipped by a conversation.
