@@ -3,7 +3,7 @@
 //! A flow whose first packet has time loses its turn until then; it goes on up to 10 us later, by a timer with that
 //! slack. Packets have one priority, and their flows the middle one of three bands; but a flow that was never there before
 //! has its first turn in the first band (`fq_enqueue` lists it before it knows its band). Bands take turns, too. As long as no flow has a turn, eight packets
-//! whose time has come go by without one (`fq_fastpath_check`). The pace is the packets' own: `fq` itself has no rate
+//! whose time has come go by without one (`fq_fastpath_check`). In 6.1 there are no bands, and none goes by. The pace is the packets' own: `fq` itself has no rate
 //! (`flow_max_rate`), and TCP says of each when it is to leave.
 
 use super::fifo::List;
@@ -38,6 +38,8 @@ pub struct Fq {
     pub flow_limit: u32,
     /// Bytes of a full packet with its Ethernet header (`psched_mtu`).
     pub mtu: u32,
+    /// Whether flows stand in bands, and packets go by while none has a turn, as in 6.12.
+    pub bands: bool,
 }
 
 impl Fq {
@@ -132,7 +134,7 @@ impl<P: Packet> Flows<P> {
     /// Whether a packet goes by all flows.
     fn goes_by(&self, packet: &Waiting<P>, ahead: Size) -> bool {
         let now = packet.came;
-        if packet.packet.departs() > now {
+        if packet.packet.departs() > now || !self.fq.bands {
             return false;
         }
         let packets = self.waiting.packets + self.by.len() + ahead.packets;
@@ -193,11 +195,11 @@ impl<P: Packet> Flows<P> {
         self.join_old(number);
     }
 
-    /// A flow whose turn it was has nothing: a new one waits once with the old ones.
+    /// A flow whose turn it was has nothing: a new one waits once with the old ones, in 6.1 if there are any.
     fn is_empty_now(&mut self, number: u16, now: Time) {
         let was_new = self.flow(number).turn == Turn::New;
         self.leave_turn(number);
-        if was_new {
+        if was_new && (self.fq.bands || !self.bands[self.band].old.is_empty()) {
             self.join_old(number);
         } else {
             self.flow(number).turn = Turn::Away { since: now };
@@ -206,14 +208,15 @@ impl<P: Packet> Flows<P> {
 
     /// A flow that has been away waits for its turn.
     fn come_back(&mut self, number: u16, now: Time) {
-        let quantum = self.quantum(QUANTUM);
+        let (quantum, bands) = (self.quantum(QUANTUM), self.fq.bands);
         let flow = self.flow(number);
         if let Turn::Away { since } = flow.turn {
             flow.turn = Turn::New;
             if now.saturating_sub(since) > REFILL {
                 flow.credit = flow.credit.max(quantum);
             }
-            let band = core::mem::replace(&mut flow.band, USUAL);
+            let next = if bands { USUAL } else { UNSEEN };
+            let band = core::mem::replace(&mut flow.band, next);
             self.bands[band].new.push_back(number);
         }
     }
@@ -224,8 +227,8 @@ impl<P: Packet> Flows<P> {
         let mut without = 0;
         loop {
             let Band { new, old, credit } = &self.bands[self.band];
-            let head = new.front().or(old.front()).filter(|_| *credit > 0);
-            if head.is_some() || without == BANDS.len() {
+            let head = new.front().or(old.front()).filter(|_| *credit > 0 || !self.fq.bands);
+            if head.is_some() || without == BANDS.len() || !self.fq.bands {
                 return head.copied();
             }
             without += 1;

@@ -7,7 +7,7 @@
 use super::window::win_from_space;
 use crate::config::Sysctl;
 
-/// Memory of a packet besides its data, bytes (MAX_TCP_HEADER and struct sk_buff).
+/// Memory of a packet besides its data in 2.6.20, bytes (MAX_TCP_HEADER and struct sk_buff).
 const SKB_OVERHEAD: u64 = 512;
 
 /// The receiver's estimate of the round trip and of what is read in it.
@@ -34,9 +34,10 @@ pub struct Grown {
     pub window_clamp: u64,
 }
 
-/// Memory in which one segment of `mss` bytes leaves room for a window of `mss` bytes.
-pub(super) fn memory_per_segment(mss: u64, adv_win_scale: i32) -> u64 {
-    let mut memory = mss + SKB_OVERHEAD;
+/// Memory in which one segment of `mss` bytes leaves room for a window of `mss` bytes; `overhead`: a packet's memory
+/// besides its data.
+pub(super) fn memory_per_segment(mss: u64, overhead: u64, adv_win_scale: i32) -> u64 {
+    let mut memory = mss + overhead;
     if adv_win_scale < 0 {
         // In one step what would be many: the window is the memory shifted down.
         let needed = mss << adv_win_scale.unsigned_abs();
@@ -50,7 +51,7 @@ pub(super) fn memory_per_segment(mss: u64, adv_win_scale: i32) -> u64 {
 
 /// The least receive buffer a connection begins with (tcp_fixup_rcvbuf): four segments.
 pub fn initial_rcvbuf(sysctl: &Sysctl, mss: u64) -> u64 {
-    let four = 4 * memory_per_segment(mss, sysctl.tcp_adv_win_scale);
+    let four = 4 * memory_per_segment(mss, SKB_OVERHEAD, sysctl.tcp_adv_win_scale);
     sysctl.tcp_rmem[1].max(four.min(sysctl.tcp_rmem[2]))
 }
 
@@ -107,7 +108,7 @@ impl RcvSpace {
 
     fn buffer_for(&self, window_clamp: u64) -> Grown {
         let segments = (window_clamp / self.mss).max(1);
-        let wanted = segments * memory_per_segment(self.mss, self.adv_win_scale);
+        let wanted = segments * memory_per_segment(self.mss, SKB_OVERHEAD, self.adv_win_scale);
         Grown { rcvbuf: wanted.min(self.max), window_clamp }
     }
 }
@@ -160,6 +161,12 @@ mod tests {
         assert_eq!(estimate(&[21, 100, 799, 6392, 5, 40, 39]), [21, 100, 799, 799, 5, 5, 39]);
     }
 
+    /// 576 bytes on the wire with timestamps, in 6.1: half of the memory is window, and 1292 are enough.
+    #[test]
+    fn a_small_segment_takes_more_than_twice_its_size() {
+        assert_eq!(memory_per_segment(524, 768, 1), 1292);
+    }
+
     #[test]
     fn twice_what_was_read_in_a_round_trip_must_fit() {
         let mut tuning = tuning();
@@ -169,7 +176,7 @@ mod tests {
         let grown = tuning.on_read(10, 100_000, 87_380).expect("more room");
         assert_eq!(grown.window_clamp, 200_000);
         // 200 segments of 1000 bytes, each with its memory.
-        assert_eq!(grown.rcvbuf, 200 * memory_per_segment(1000, 2));
+        assert_eq!(grown.rcvbuf, 200 * memory_per_segment(1000, SKB_OVERHEAD, 2));
         assert_eq!(tuning.on_read(20, 190_000, grown.rcvbuf), None, "less than before");
     }
 }

@@ -131,6 +131,12 @@ behaviours! {
     rcv_tuning: RcvTuning,
         "how a receive buffer grows that the application has not set",
         "tcp_rcv_space_adjust, tcp_rcvbuf_grow";
+    copied_less_unread: bool,
+        "the receive buffer grows by what was copied less what waits for the reader",
+        "tcp_rcv_space_adjust";
+    same_tick_rtt: bool,
+        "a timestamp echoed within its tick is an RTT of one tick to the receiver",
+        "tcp_rcv_rtt_measure_ts";
     receive_shortage: ReceiveShortage,
         "what becomes of a segment for which the receive buffer has no room",
         "tcp_prune_queue, tcp_clamp_window, tcp_select_window";
@@ -143,6 +149,12 @@ behaviours! {
     rations_empty_answers: bool,
         "probes of a closed window are answered twice a second at most",
         "tcp_oow_rate_limited";
+    fq_bands: bool,
+        "a host's fq has bands of flows, and packets go by while no flow has a turn",
+        "fq_enqueue, fq_dequeue, fq_fastpath_check";
+    zero_window_updates: bool,
+        "an ACK that says that the window is closed is no duplicate, though it was closed before",
+        "tcp_may_update_window";
     pkts_acked: PktsAcked,
         "what the congestion control's pkts_acked counts",
         "tcp_clean_rtx_queue",

@@ -102,8 +102,7 @@ impl Sender {
     }
 
     fn update_window(&mut self, ack: &Ack, flags: &mut Flags, out: &impl Output) {
-        let wider = ack.window > self.snd_wnd || ack.window == 0;
-        if ack.ack > self.snd_una || wider {
+        if ack.ack > self.snd_una || self.is_another_window(ack.window) {
             flags.window_updated = true;
             let waits = ack.window != self.snd_wnd && self.queue.head().is_some();
             if waits && self.profile.idle_restart == IdleRestart::Writing {

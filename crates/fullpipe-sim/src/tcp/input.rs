@@ -163,6 +163,11 @@ impl Sender {
         (flags.data_acked || sacks && flags.data_sacked) && !(dubious && reducing)
     }
 
+    /// tcp_may_update_window, of an ACK that acknowledges nothing new: whether it changes the window.
+    pub(super) fn is_another_window(&self, window: u64) -> bool {
+        window > self.snd_wnd || window == 0 && self.profile.zero_window_updates
+    }
+
     /// What the ACK tells, and the packets in flight before it.
     pub(super) fn learn(
         &mut self,
@@ -177,7 +182,8 @@ impl Sender {
         if self.profile.cwnd_first() {
             self.on_ack_while_probing(out);
         }
-        if ack.ack > self.snd_una || ack.ack == self.snd_una && ack.window > self.snd_wnd {
+        let another = self.is_another_window(ack.window);
+        if ack.ack > self.snd_una || ack.ack == self.snd_una && another {
             flags.window_updated = true;
             self.snd_wnd = ack.window;
             self.max_window = self.max_window.max(ack.window);

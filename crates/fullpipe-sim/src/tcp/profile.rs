@@ -74,6 +74,12 @@ pub struct Profile {
     pub joins_received: bool,
     /// Growth of the receive buffer.
     pub rcv_tuning: RcvTuning,
+    /// Whether what waits for the reader does not count as copied when the buffer grows by what was copied (6.12.117
+    /// `tcp_rcv_space_adjust`; 6.1.192 counts it).
+    pub copied_less_unread: bool,
+    /// Whether the echo of a timestamp within the tick in which it was told is an RTT of one tick to the receiver, as in 6.1
+    /// `tcp_rcv_rtt_measure_ts`; 6.12 learns nothing from it.
+    pub same_tick_rtt: bool,
     /// A receive buffer that is more than full.
     pub receive_shortage: ReceiveShortage,
     /// Whether the receiver believes that the RTT has become longer only while nothing waits for the reader (6.16
@@ -85,6 +91,12 @@ pub struct Profile {
     /// Whether a receiver answers segments without data that lie outside its window, such as probes of a closed one, twice a
     /// second at most (4.0 `tcp_oow_rate_limited`).
     pub rations_empty_answers: bool,
+    /// Whether the host's `fq` has bands of flows, and lets packets go by while no flow has a turn (6.12 `fq_enqueue`,
+    /// `fq_dequeue`; 6.1 has one band and lets none go by).
+    pub fq_bands: bool,
+    /// Whether an ACK that tells of a closed window is one that changes the window, and so no duplicate, though the window was
+    /// closed before (6.12 `tcp_may_update_window`; not in 6.1.192).
+    pub zero_window_updates: bool,
     /// Unit of `pkts_acked`.
     pub pkts_acked: PktsAcked,
     /// RTT told to the congestion control.

@@ -364,7 +364,8 @@ impl Receiver {
             && !counted
         {
             let is_full = segment.len >= self.acks.rcv_mss;
-            let age = if is_full { self.clock.saturating_sub(segment.tsecr) } else { 0 };
+            let least = u32::from(self.profile.same_tick_rtt);
+            let age = if is_full { self.clock.saturating_sub(segment.tsecr).max(least) } else { 0 };
             growth.on_echo(segment.tsecr, u64::from(age) * tick_us, waits);
         }
     }

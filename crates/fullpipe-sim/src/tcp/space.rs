@@ -19,6 +19,8 @@ pub(super) struct Space {
     for_holes: bool,
     /// Whether the RTT becomes longer only while nothing waits for the reader.
     longer_when_read: bool,
+    /// Whether what waits for the reader does not count as copied.
+    less_unread: bool,
     /// us x 8; 0 before the first measurement (rcv_rtt_est).
     rtt_us: u32,
     rtt_seq: u64,
@@ -38,6 +40,7 @@ impl Space {
             mss,
             for_holes: profile.rcv_tuning == RcvTuning::GrowthAndHoles,
             longer_when_read: profile.longer_rtt_when_read,
+            less_unread: profile.copied_less_unread,
             rtt_us: 0,
             rtt_seq: 0,
             rtt_time: None,
@@ -69,7 +72,7 @@ impl Space {
         (self.rtt_seq, self.rtt_time) = (rcv_nxt + rcv_wnd, Some(now_us));
     }
 
-    /// A segment echoes a timestamp that is `age_us` old; 0 of one that is not full, which tells nothing. `waits`: some
+    /// A segment echoes a timestamp that is `age_us` old; 0: it tells nothing, as one that is not full. `waits`: some
     /// of what came before it was not read yet.
     pub(super) fn on_echo(&mut self, tsecr: u32, age_us: u64, waits: bool) {
         if tsecr != self.last_tsecr {
@@ -102,8 +105,8 @@ impl Space {
         if self.rtt_us == 0 || now_us - self.time < u64::from(self.rtt_us >> 3) {
             return;
         }
-        // What waits for the reader does not count.
-        let copied = (copied_seq - self.seq).saturating_sub(rcv_nxt - copied_seq);
+        let unread = if self.less_unread { rcv_nxt - copied_seq } else { 0 };
+        let copied = (copied_seq - self.seq).saturating_sub(unread);
         if copied > self.space {
             let (cushion, holes) =
                 if self.for_holes { (0, beyond) } else { (CUSHION * self.mss, 0) };

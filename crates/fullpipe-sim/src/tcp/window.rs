@@ -4,6 +4,7 @@
 //! `tcp_grow_window`, `__tcp_select_window`, `tcp_select_window`.
 
 use super::Segment;
+use super::autotune::{initial_rcvbuf, memory_per_segment};
 use super::joining::truesize;
 use super::profile::{InitialWindow, SharedProfile, WindowShare};
 use crate::config::Sysctl;
@@ -93,7 +94,7 @@ impl ReceiveWindow {
         };
         let unset = || match profile.offers_first_window {
             true => sysctl.tcp_rmem[1],
-            false => super::autotune::initial_rcvbuf(sysctl, mss),
+            false => initial_rcvbuf(sysctl, mss),
         };
         let rcvbuf = granted.unwrap_or_else(unset).max(2048);
         let full = share.of(rcvbuf);
@@ -223,7 +224,9 @@ impl ReceiveWindow {
         let space = match self.share {
             Share::Ratio(ratio) => (window << 8) / u64::from(ratio),
             Share::AdvWinScale(scale) => {
-                (window / self.mss) * super::autotune::memory_per_segment(self.mss, scale)
+                // 6.1 `tcp_rcv_space_adjust`: SKB_TRUESIZE of a segment and MAX_TCP_HEADER.
+                let overhead = self.profile.skb_overhead;
+                (window / self.mss) * memory_per_segment(self.mss, overhead, scale)
             }
         };
         let rcvbuf = space.min(self.rmem_max);

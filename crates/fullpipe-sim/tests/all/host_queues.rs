@@ -63,7 +63,11 @@ fn discipline() -> impl Strategy<Value = Discipline> {
         Just(Discipline::Fifo),
         codel().prop_map(Discipline::Codel),
         codel().prop_map(Discipline::FqCodel),
-        (1..50u32).prop_map(move |flow_limit| Discipline::Fq(Fq { flow_limit, mtu })),
+        (1..50u32, any::<bool>()).prop_map(move |(flow_limit, bands)| Discipline::Fq(Fq {
+            flow_limit,
+            mtu,
+            bands
+        })),
         red.prop_map(Discipline::Red),
         netem.prop_map(Discipline::Netem),
     ]

@@ -190,7 +190,7 @@ fn a_full_fq_codel_loses_half_of_the_longest_flow() {
 /// Eight packets go by. Of A's next ones ten are its first turn (15140 bytes); B is new then; A goes on.
 #[test]
 fn fq_serves_new_flows_first() {
-    let fq = Fq { flow_limit: 100, mtu: MTU };
+    let fq = Fq { flow_limit: 100, mtu: MTU, bands: true };
     let mut desk = Desk::new(Discipline::Fq(fq), QueueLimit::Packets(1000));
     (0..21).for_each(|_| {
         desk.put(Time::ZERO, 0, MTU);
@@ -211,11 +211,28 @@ fn fq_serves_new_flows_first() {
     assert_eq!(desk.flows(Time::ms(3)), "CCCCCCCCBBBBBBBABBAABBAABBAABAAAAAAA");
 }
 
+/// Without bands none goes by. A's first turn are ten packets, so are B's; then they have two each in turn.
+#[test]
+fn fq_bands() {
+    let fq = |bands| Discipline::Fq(Fq { flow_limit: 100, mtu: MTU, bands });
+    let order = |bands| {
+        let mut desk = Desk::new(fq(bands), QueueLimit::Packets(1000));
+        for (flow, packets) in [(0, 13), (1, 12)] {
+            (0..packets).for_each(|_| {
+                desk.put(Time::ZERO, flow, MTU);
+            });
+        }
+        desk.flows(Time::ms(1))
+    };
+    assert_eq!(order(false), "AAAAAAAAAABBBBBBBBBBAABBA");
+    assert_eq!(order(true), "AAAAAAAAAAAAABBBBBBBBBBBB", "eight of A's went by");
+}
+
 /// A at 20 us and 40, B at 30: a timer with 10 us of slack, unless somebody asks before. C's packets may leave at once:
 /// the first goes by flows that wait, the second not by one whose time has come.
 #[test]
 fn fq_keeps_packets_until_their_time() {
-    let fq = Discipline::Fq(Fq { flow_limit: 100, mtu: MTU });
+    let fq = Discipline::Fq(Fq { flow_limit: 100, mtu: MTU, bands: true });
     let us = Time::us;
     let new = || {
         let mut desk = Desk::new(fq, QueueLimit::Packets(1000));
@@ -240,8 +257,10 @@ fn fq_keeps_packets_until_their_time() {
 /// More than ten seconds ahead is too far.
 #[test]
 fn fq_has_a_horizon() {
-    let mut desk =
-        Desk::new(Discipline::Fq(Fq { flow_limit: 9, mtu: MTU }), QueueLimit::Packets(9));
+    let mut desk = Desk::new(
+        Discipline::Fq(Fq { flow_limit: 9, mtu: MTU, bands: true }),
+        QueueLimit::Packets(9),
+    );
     let now = Time::secs(1);
     assert_eq!(desk.put_until(now, 0, MTU, Time::secs(11)), Verdict::Taken);
     assert_eq!(desk.put_until(now, 0, MTU, Time::secs(11) + Time(1)), Verdict::Refused);
@@ -249,7 +268,7 @@ fn fq_has_a_horizon() {
 
 #[test]
 fn fq_bounds_each_flow() {
-    let fq = Fq { flow_limit: 3, mtu: MTU };
+    let fq = Fq { flow_limit: 3, mtu: MTU, bands: true };
     let mut desk = Desk::new(Discipline::Fq(fq), QueueLimit::Packets(5));
     // Those that go by count nowhere.
     let verdicts: Vec<bool> =
@@ -333,7 +352,11 @@ fn case() -> impl Strategy<Value = Case> {
         ecn,
         mtu: MTU,
     });
-    let fq = (1..50u32).prop_map(|flow_limit| Fq { flow_limit, mtu: MTU });
+    let fq = (1..50u32, any::<bool>()).prop_map(|(flow_limit, bands)| Fq {
+        flow_limit,
+        mtu: MTU,
+        bands,
+    });
     let red = (100..9000u64, 1..9000u64, 0.0..=1.0f64, 1..10u8, any::<bool>()).prop_map(
         |(min, more, probability, weight, ecn)| {
             let packet_time = Time::us(12);

@@ -452,6 +452,29 @@ fn longer_rtt_when_read() {
     assert_eq!(buffer(false), 131_072);
 }
 
+/// Ten segments come and are read, 20 a millisecond later, and one more; each echoes what was told within its millisecond. If that
+/// is an RTT of one, the buffer grows as by any RTT; else the receiver knows none before a window of data has come.
+#[test]
+fn same_tick_rtt() {
+    let buffer = |counts| {
+        let profile = linux(|p| p.same_tick_rtt = counts);
+        let (mut tcp, begun) = accepted(&profile);
+        for (ms, segments) in [(101, 10), (102, 20), (103, 1)] {
+            for number in 0..segments {
+                let now = Time::ms(ms) + Time::us(number);
+                let (seq, tsecr) = (tcp.rcv_nxt, begun + ms as u32);
+                tcp.on_segment(now, Segment { seq, len: SEGMENT, tsecr, ..Segment::default() });
+                tcp.read(now, tcp.readable());
+            }
+        }
+        tcp.window.rcvbuf
+    };
+    let base = 2 * 20_000 + 16_000;
+    // Twice as much was copied as at first.
+    assert_eq!(buffer(true), (base + 2 * base) * 256 / 139);
+    assert_eq!(buffer(false), 131_072);
+}
+
 /// A paced flow of 1 Tb/s in a host that nothing leaves: 1832 bytes of memory a segment, of which 5000 may wait.
 #[test]
 fn limits_paced_output() {

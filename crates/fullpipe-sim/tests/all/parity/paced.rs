@@ -12,8 +12,9 @@ static SEEN: Seen = Mutex::new(BTreeMap::new());
 
 /// What fq holds in all, and of a flow.
 fn fq() -> impl Strategy<Value = Qdisc> {
-    (log_uniform(2, 10_000), log_uniform(2, 100)).prop_map(|(limit, flow_limit)| {
-        let fq = Fq { flow_limit: flow_limit as u32, mtu: 1514 };
+    let sizes = (log_uniform(2, 10_000), log_uniform(2, 100), any::<bool>());
+    sizes.prop_map(|(limit, flow_limit, bands)| {
+        let fq = Fq { flow_limit: flow_limit as u32, mtu: 1514, bands };
         Qdisc::Of(Discipline::Fq(fq), QueueLimit::Packets(limit as u32))
     })
 }

@@ -75,9 +75,18 @@ const SYSCTLS: &[&str] = &[
     "slow_start",
 ];
 
-/// Rows about what the CPU, a locked socket, a card or a congestion control is told, flipped in tests of their own.
-const ELSEWHERE: &[&str] =
-    &["pkts_acked", "cc_rtt", "locked_timers", "woken_first", "walks_queue", "gro"];
+/// Rows about what the CPU, a locked socket, a card, a queue or a congestion control is told, or that matter within a millisecond, flipped in
+/// tests of their own.
+const ELSEWHERE: &[&str] = &[
+    "pkts_acked",
+    "cc_rtt",
+    "locked_timers",
+    "woken_first",
+    "walks_queue",
+    "gro",
+    "same_tick_rtt",
+    "fq_bands",
+];
 
 /// Every row of the profile, and every sysctl of recovery, is flipped by a conversation.
 #[test]

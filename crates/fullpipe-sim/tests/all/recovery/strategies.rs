@@ -17,6 +17,12 @@ const KERNELS: [&str; 2] = ["6.1", "6.12"];
 const ELSEWHERE: &[(Choice, &str, &str)] = &[
     // What one poll of the card takes: a table of its own, golden/gro.
     (("gro", "true"), "gro.rs", "what_goes_up"),
+    // A host's queue.
+    (("fq_bands", "true"), "qdisc.rs", "fq_bands"),
+    (("fq_bands", "false"), "qdisc.rs", "fq_bands"),
+    // Echoes within a millisecond, the conversations' unit.
+    (("same_tick_rtt", "true"), "tcp_buffers.rs", "same_tick_rtt"),
+    (("same_tick_rtt", "false"), "tcp_buffers.rs", "same_tick_rtt"),
     // A process that holds the socket.
     (("woken_first", "true"), "woken.rs", "a_woken_writer_goes_before_the_ack_of_its_nanosecond"),
     (("woken_first", "false"), "woken.rs", "a_woken_writer_goes_before_the_ack_of_its_nanosecond"),

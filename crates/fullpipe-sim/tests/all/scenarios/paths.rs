@@ -75,7 +75,7 @@ fn queue(rate: Rate, limit: QueueLimit) -> (QueueLimit, Discipline) {
     match below(10) {
         0 => (packets, Discipline::Codel(codel)),
         1 => (packets, Discipline::FqCodel(codel)),
-        2 => (packets, Discipline::Fq(Fq { flow_limit: 1 + below(300) as u32, mtu })),
+        2 => (packets, Discipline::Fq(Fq { flow_limit: 1 + below(300) as u32, mtu, bands: true })),
         3 => {
             let min = 100 + below(100_000);
             let (max, probability) = (min + 1 + below(300_000), below(1001) as f64 / 1000.0);

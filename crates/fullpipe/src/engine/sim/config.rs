@@ -2,6 +2,7 @@
 
 use crate::scenario::{App, Cpu, Flow, Host, Qdisc, QdiscKind, Resolved};
 use fullpipe_sim::config::{self, Config, Discipline};
+use fullpipe_sim::tcp::behaviour::profile_of;
 use fullpipe_sim::units::Framing;
 
 /// Options of the sending socket that the simulator has.
@@ -25,6 +26,16 @@ pub fn config(resolved: &Resolved) -> Config {
 }
 
 fn host(host: &Host, mtu: u32) -> config::Host {
+    let mut meant = plain_host(host, mtu);
+    let bands = profile_of(&meant).is_ok_and(|profile| profile.fq_bands);
+    if let config::Qdisc::Of(Discipline::Fq(fq), _) = &mut meant.qdisc {
+        fq.bands = bands;
+    }
+    meant
+}
+
+/// The same, but for what its kernel makes of its queue.
+fn plain_host(host: &Host, mtu: u32) -> config::Host {
     config::Host {
         kernel: host.kernel.clone(),
         behaviour: host.behaviour.clone().into_iter().collect(),
@@ -57,7 +68,7 @@ fn qdisc(host: &Host, mtu: u32) -> config::Qdisc {
         QdiscKind::Bfifo => Some(Discipline::Fifo),
         QdiscKind::Fq => {
             let flow_limit = flow_limit.unwrap_or(u32::MAX);
-            Some(Discipline::Fq(config::Fq { flow_limit, mtu: largest }))
+            Some(Discipline::Fq(config::Fq { flow_limit, mtu: largest, bands: true }))
         }
         QdiscKind::Codel => codel.map(Discipline::Codel),
         QdiscKind::FqCodel => codel.map(Discipline::FqCodel),
