@@ -64,7 +64,8 @@ impl Pieces {
     /// Something comes, and `next` is the next number: nothing below it will be asked for. The reader had everything
     /// by `read`, or has not.
     pub(super) fn reach(&mut self, next: u64, read: Option<Time>) {
-        while let Some(piece) = self.later.pop_front_if(|piece| piece.at <= next) {
+        while let Some(piece) = self.later.front().copied().filter(|piece| piece.at <= next) {
+            self.later.pop_front();
             let is_free = |again| read.is_some_and(|read| read <= again);
             if piece.again.is_none_or(is_free) {
                 self.from = piece.at;
