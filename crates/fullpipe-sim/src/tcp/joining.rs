@@ -24,9 +24,20 @@ pub(super) struct Joined {
 }
 
 impl Joined {
-    /// What came as `[seq, end)` in so many packets, each of which refers to memory of its own, and lies in these pieces.
-    pub(super) fn of((seq, end): (u64, u64), packets: u32, pieces: &Pieces) -> Joined {
-        Joined { end, frags: pieces.count(seq, end) + packets - 1 }
+    /// What came as `[seq, end)` in so many packets of `len` bytes, each of which refers to memory of its own, and lies in
+    /// these pieces.
+    pub(super) fn of(
+        (seq, end): (u64, u64),
+        (packets, len): (u32, u32),
+        pieces: &Pieces,
+    ) -> Joined {
+        let borders = match pieces.count(seq, end) - 1 {
+            0 => 0,
+            all if packets == 1 => all,
+            // One between two packets cuts neither.
+            _ => pieces.borders_within(seq, end, len),
+        };
+        Joined { end, frags: packets + borders }
     }
 
     /// One that ends at `end` and has no room.
@@ -53,8 +64,8 @@ mod tests {
     #[test]
     fn an_skb_takes_what_continues_it_while_there_are_pieces() {
         let pieces = Pieces::default();
-        let mut skb = Joined::of((0, 1000), 1, &pieces);
-        let mut take = |seq, end| skb.append(seq, Joined::of((seq, end), 1, &pieces));
+        let mut skb = Joined::of((0, 1000), (1, 1000), &pieces);
+        let mut take = |seq, end| skb.append(seq, Joined::of((seq, end), (1, 1000), &pieces));
         assert!(!take(2000, 3000), "not the next one");
         let joined = (1..40).take_while(|i| take(i * 1000, (i + 1) * 1000)).count();
         assert_eq!(joined, 16, "17 pieces in all");

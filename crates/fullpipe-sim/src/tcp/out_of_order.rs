@@ -129,7 +129,7 @@ impl OutOfOrder {
         let Some(joined) = &mut self.joined else { return false };
         let (seq, end) = (segment.seq, segment.end());
         let before = joined.range_mut(..seq).next_back();
-        let skb = Joined::of((seq, end), segment.packets(), pieces);
+        let skb = Joined::of((seq, end), (segment.packets(), segment.packet_len()), pieces);
         if before.is_some_and(|(_, last)| last.append(seq, skb)) {
             return true;
         }

@@ -89,6 +89,12 @@ impl Pieces {
         }
         count + borders(from, at, last)
     }
+
+    /// Borders of pieces within the packets of `len` bytes that `[seq, end)` consists of.
+    pub(super) fn borders_within(&self, seq: u64, end: u64, len: u32) -> u32 {
+        let packets = (seq..end).step_by(len as usize);
+        packets.map(|at| self.count(at, (at + u64::from(len)).min(end)) - 1).sum()
+    }
 }
 
 /// Borders of pieces, counted from `from` on, beyond `first` and up to `last`.
@@ -159,6 +165,9 @@ mod tests {
         assert_eq!([(31_000, 32_000), (32_000, 33_000)].map(|(a, b)| pieces.count(a, b)), [1, 2]);
         let more = [(0, PIECE), (0, PIECE + 1), (PIECE, PIECE)];
         assert_eq!(more.map(|(a, b)| pieces.count(a, b)), [1, 2, 1]);
+        // Those that lie between two packets are none.
+        let within = |seq, len| pieces.borders_within(seq, seq + 90_000, len);
+        assert_eq!([within(0, 1000), within(0, 1024)], [2, 0]);
         let borders = [32_750, 32_750 + PIECE, 90_000, 90_000 + PIECE];
         [32_750, 90_000].into_iter().for_each(|at| pieces.begin(given_up(at)));
         let within = |seq, end| borders.iter().filter(|&&at| seq < at && at < end).count() as u32;

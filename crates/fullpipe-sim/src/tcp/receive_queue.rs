@@ -76,7 +76,7 @@ impl ReceiveQueue {
     /// Adds an skb whose data lie in these pieces; the memory that it takes.
     pub(super) fn push(&mut self, came: Came, pieces: &Pieces) -> u64 {
         let Came { seq, end, largest, packets } = came;
-        let (bytes, joined) = (end - seq, Joined::of((seq, end), packets, pieces));
+        let (bytes, joined) = (end - seq, Joined::of((seq, end), (packets, largest), pieces));
         let len = largest.min(bytes as u32);
         if self.joins && self.tail.as_mut().is_some_and(|tail| tail.append(seq, joined)) {
             self.join(Skb { len, segments: packets, bytes, memory: 0 });
