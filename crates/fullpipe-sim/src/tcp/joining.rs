@@ -9,10 +9,19 @@ use super::pieces::Pieces;
 /// Pieces of memory that an skb refers to at most (MAX_SKB_FRAGS).
 const MAX_FRAGS: u32 = 17;
 
-/// Memory of an skb with so many data bytes that came as so many packets, with heads of `overhead` bytes: GRO hangs what its
-/// first has no room for on as skbs of their own (6.12 `skb_gro_receive`).
-pub(super) fn truesize(bytes: u64, packets: u32, overhead: u64) -> u64 {
-    bytes + u64::from(packets.div_ceil(MAX_FRAGS)) * overhead
+/// Memory of what came as `[seq, end)` in so many packets of `len` bytes that lie in these pieces, with heads of `overhead`
+/// bytes: GRO hangs what its first has no room for on as skbs of their own (6.12 `skb_gro_receive`).
+pub(super) fn truesize(
+    (seq, end): (u64, u64),
+    (packets, len): (u32, u32),
+    overhead: u64,
+    pieces: &Pieces,
+) -> u64 {
+    let heads = match packets {
+        1 => 1,
+        _ => Joined::of((seq, end), (packets, len), pieces).frags.div_ceil(MAX_FRAGS),
+    };
+    end - seq + u64::from(heads) * overhead
 }
 
 /// An skb that others may have joined.

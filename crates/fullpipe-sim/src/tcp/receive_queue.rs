@@ -83,7 +83,7 @@ impl ReceiveQueue {
             return bytes;
         }
         self.tail = self.joins.then_some(joined);
-        let memory = truesize(bytes, packets, self.overhead);
+        let memory = truesize((seq, end), (packets, largest), self.overhead, pieces);
         self.enqueue(Skb { len, segments: packets, bytes, memory }, 1);
         memory
     }

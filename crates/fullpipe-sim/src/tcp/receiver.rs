@@ -377,7 +377,8 @@ impl Receiver {
     fn measure(&mut self, segment: &Segment) {
         let len = segment.packet_len();
         if len > self.acks.rcv_mss {
-            self.window.measure(segment);
+            let truesize = self.truesize(segment);
+            self.window.measure(segment, truesize);
             if let Some(growth) = &mut self.growth {
                 growth.space = growth.space.min(self.window.window_clamp);
             }
