@@ -30,7 +30,6 @@ pub(super) struct Filling {
 impl Filling {
     /// A copy begins at this number of the stream, at a time; whether all before is `acknowledged`. What it changes: the
     /// rest of a piece may be given up for it, or the piece be filled anew.
-    #[inline]
     pub(super) fn begin_copy(&mut self, at: u64, now: Time, acknowledged: bool) -> Option<Piece> {
         let filled = (at - self.from) % PIECE;
         if filled == 0 || !acknowledged && filled <= PIECE - LEAST {
@@ -58,14 +57,12 @@ impl Pieces {
     }
 
     /// Whether some have not been [reached](Pieces::reach).
-    #[inline]
     pub(super) fn are_awaited(&self) -> bool {
         !self.later.is_empty()
     }
 
     /// Something comes, and `next` is the next number: nothing below it will be asked for. The reader had everything
     /// by `read`, or has not.
-    #[cold]
     pub(super) fn reach(&mut self, next: u64, read: Option<Time>) {
         while let Some(piece) = self.later.front().copied().filter(|piece| piece.at <= next) {
             self.later.pop_front();
@@ -77,17 +74,11 @@ impl Pieces {
     }
 
     /// Pieces that `[seq, end)` lies in.
-    #[inline]
     pub(super) fn count(&self, seq: u64, end: u64) -> u32 {
         let last = end.saturating_sub(1).max(seq);
         if self.later.is_empty() {
             return borders(self.from, seq, last) + 1;
         }
-        self.count_awaiting(seq, last)
-    }
-
-    #[cold]
-    fn count_awaiting(&self, seq: u64, last: u64) -> u32 {
         let (mut from, mut at, mut count) = (self.from, seq, 1);
         for next in self.later.iter().map(|piece| piece.at).take_while(|&next| next <= last) {
             if at < next {
@@ -107,7 +98,6 @@ impl Pieces {
 }
 
 /// Borders of pieces, counted from `from` on, beyond `first` and up to `last`.
-#[inline]
 fn borders(from: u64, first: u64, last: u64) -> u32 {
     ((last - from) / PIECE - (first - from) / PIECE) as u32
 }
