@@ -38,6 +38,7 @@ use crate::drops::Drops;
 use crate::path::Chain;
 use crate::path::host::receive::Receive;
 use crate::tally::Samples;
+use crate::tcp::pieces::Piece;
 use crate::tcp::{self, ecn, opening_len, options};
 use crate::trace::{Control, Event, EventKind, Sink};
 use crate::train::{Kind, Train};
@@ -71,6 +72,8 @@ pub(crate) struct Shared {
     pub(crate) acks: Acks,
     /// Of each flow the other one of its connection, where data goes both ways.
     pub(crate) halves: Vec<Option<usize>>,
+    /// Of senders' memory, by flow, what the other host does not know yet.
+    pieces: Vec<(u16, Piece)>,
     events: Vec<(Event, Work, Side)>,
     /// What is being done.
     doing: (Work, Side),
@@ -188,6 +191,7 @@ impl Run {
         let shared = Shared {
             acks: Acks::new(acks_in_order.collect()),
             halves,
+            pieces: Vec::new(),
             events: Vec::new(),
             doing: (Work::Packets, Side::Sender),
             mss,
@@ -227,6 +231,9 @@ impl Run {
 
     /// Takes what the hosts put on the wire through the path.
     fn carry(&mut self) {
+        if !self.shared.pieces.is_empty() {
+            self.tell_pieces();
+        }
         let (sender, receiver) = (&mut self.sender.out, &mut self.receiver.out);
         self.trains += (sender.wire.len() + receiver.wire.len()) as u64;
         let mut sent = core::mem::take(&mut sender.wire);
@@ -250,6 +257,16 @@ impl Run {
         self.receiver.out.wire = sent;
         self.deliver_back();
         self.forget_acks();
+    }
+
+    /// What receivers have to know of senders' memory before what stands there comes.
+    #[cold]
+    fn tell_pieces(&mut self) {
+        for (flow, piece) in self.shared.pieces.drain(..) {
+            for host in [&mut self.sender, &mut self.receiver] {
+                host.begin_piece(flow.into(), piece);
+            }
+        }
     }
 
     /// Forgets the ACKs of which nothing is on its way any more, where they may come in any order.

@@ -8,6 +8,7 @@ use crate::config;
 use crate::ecn::Ecn;
 use crate::path::host::transmit::{Gone, Tag, Transmit};
 use crate::qdisc::Verdict;
+use crate::tcp::pieces::Piece;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::{Ack, Output, Transmission};
 use crate::train::{Kind, Train};
@@ -46,6 +47,7 @@ impl Out {
             flow: flow as u16,
             other_half: None,
             acks: &mut shared.acks,
+            pieces: &mut shared.pieces,
             mss: shared.mss,
             headers: shared.headers,
             opening: shared.opening,
@@ -74,6 +76,7 @@ pub(crate) struct Port<'a> {
     /// flow.
     pub(super) other_half: Option<(&'a mut Receiver, usize)>,
     acks: &'a mut Acks,
+    pieces: &'a mut Vec<(u16, Piece)>,
     mss: u32,
     headers: u32,
     opening: u32,
@@ -298,6 +301,10 @@ impl Output for Port<'_> {
 
     fn now(&self) -> Time {
         self.cpu
+    }
+
+    fn begin_piece(&mut self, piece: Piece) {
+        self.pieces.push((self.flow, piece));
     }
 
     fn walked(&mut self, skbs: u32) {

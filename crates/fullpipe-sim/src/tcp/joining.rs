@@ -4,15 +4,24 @@
 //! Source: Linux 6.12 `tcp_try_coalesce`, `skb_try_coalesce`. An skb that shares its head with a copy of the sender's
 //! takes nothing more there; a router in between has given each packet a head of its own (`ip_forward`).
 
+use super::pieces::Pieces;
+
 /// Pieces of memory that an skb refers to at most (MAX_SKB_FRAGS).
 const MAX_FRAGS: u32 = 17;
-/// Bytes of one piece, in which a sender's data stand one after the other (sk_page_frag).
-const PIECE: u64 = 32_768;
 
-/// Memory of an skb with so many data bytes that came as so many packets, with heads of `overhead` bytes: GRO hangs what its
-/// first has no room for on as skbs of their own (6.12 `skb_gro_receive`).
-pub(super) fn truesize(bytes: u64, packets: u32, overhead: u64) -> u64 {
-    bytes + u64::from(packets.div_ceil(MAX_FRAGS)) * overhead
+/// Memory of what came as `[seq, end)` in so many packets of `len` bytes that lie in these pieces, with heads of `overhead`
+/// bytes: GRO hangs what its first has no room for on as skbs of their own (6.12 `skb_gro_receive`).
+pub(super) fn truesize(
+    (seq, end): (u64, u64),
+    (packets, len): (u32, u32),
+    overhead: u64,
+    pieces: &Pieces,
+) -> u64 {
+    let heads = match packets {
+        1 => 1,
+        _ => Joined::of((seq, end), (packets, len), pieces).frags.div_ceil(MAX_FRAGS),
+    };
+    end - seq + u64::from(heads) * overhead
 }
 
 /// An skb that others may have joined.
@@ -24,9 +33,20 @@ pub(super) struct Joined {
 }
 
 impl Joined {
-    /// What came as `[seq, end)` in so many packets, each of which refers to memory of its own.
-    pub(super) fn of(seq: u64, end: u64, packets: u32) -> Joined {
-        Joined { end, frags: pieces(seq, end) + packets - 1 }
+    /// What came as `[seq, end)` in so many packets of `len` bytes, each of which refers to memory of its own, and lies in
+    /// these pieces.
+    pub(super) fn of(
+        (seq, end): (u64, u64),
+        (packets, len): (u32, u32),
+        pieces: &Pieces,
+    ) -> Joined {
+        let borders = match pieces.count(seq, end) - 1 {
+            0 => 0,
+            all if packets == 1 => all,
+            // One between two packets cuts neither.
+            _ => pieces.borders_within(seq, end, len),
+        };
+        Joined { end, frags: packets + borders }
     }
 
     /// One that ends at `end` and has no room.
@@ -46,23 +66,17 @@ impl Joined {
     }
 }
 
-/// Pieces that `[seq, end)` lies in.
-fn pieces(seq: u64, end: u64) -> u32 {
-    (end.saturating_sub(1) / PIECE).saturating_sub(seq / PIECE) as u32 + 1
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn an_skb_takes_what_continues_it_while_there_are_pieces() {
-        let mut skb = Joined::of(0, 1000, 1);
-        let mut take = |seq, end| skb.append(seq, Joined::of(seq, end, 1));
+        let pieces = Pieces::default();
+        let mut skb = Joined::of((0, 1000), (1, 1000), &pieces);
+        let mut take = |seq, end| skb.append(seq, Joined::of((seq, end), (1, 1000), &pieces));
         assert!(!take(2000, 3000), "not the next one");
         let joined = (1..40).take_while(|i| take(i * 1000, (i + 1) * 1000)).count();
         assert_eq!(joined, 16, "17 pieces in all");
-        // The 33rd packet of 1000 bytes lies in two pieces.
-        assert_eq!([pieces(31_000, 32_000), pieces(32_000, 33_000)], [1, 2]);
     }
 }

@@ -18,6 +18,7 @@ pub mod options;
 mod out_of_order;
 pub mod output;
 mod pacing;
+pub mod pieces;
 pub mod probe;
 pub mod profile;
 mod profiles;
@@ -37,6 +38,7 @@ pub mod write;
 use crate::config::Host;
 use crate::ecn::Ecn;
 use crate::units::Time;
+use pieces::Piece;
 
 /// Bytes of IP and TCP headers without options.
 pub const HEADERS: u32 = 40;
@@ -201,6 +203,10 @@ pub trait Output {
     /// Memory of the flow's skbs that have not left the host yet, bytes (sk_wmem_alloc).
     fn in_host(&mut self) -> u64 {
         0
+    }
+    /// What is written from a place on stands in memory of which pieces are counted anew, as the receiver is to know.
+    fn begin_piece(&mut self, piece: Piece) {
+        let _ = piece;
     }
     /// The CPU has looked at `skbs` skbs of the queue to find what an ACK is about.
     fn walked(&mut self, skbs: u32) {

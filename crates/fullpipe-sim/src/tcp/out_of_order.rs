@@ -3,6 +3,7 @@
 
 use super::Segment;
 use super::joining::Joined;
+use super::pieces::Pieces;
 use crate::ranges::RangeSet;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -123,12 +124,12 @@ impl OutOfOrder {
         self.fin == Some(at)
     }
 
-    /// Joins a segment, new in the queue, to the one before it, if that may be; whether it did.
-    pub(super) fn join(&mut self, segment: &Segment) -> bool {
+    /// Joins a segment, new in the queue, whose data lie in these pieces to the one before it, if that may be; whether it did.
+    pub(super) fn join(&mut self, segment: &Segment, pieces: &Pieces) -> bool {
         let Some(joined) = &mut self.joined else { return false };
         let (seq, end) = (segment.seq, segment.end());
         let before = joined.range_mut(..seq).next_back();
-        let skb = Joined::of(seq, end, segment.packets());
+        let skb = Joined::of((seq, end), (segment.packets(), segment.packet_len()), pieces);
         if before.is_some_and(|(_, last)| last.append(seq, skb)) {
             return true;
         }

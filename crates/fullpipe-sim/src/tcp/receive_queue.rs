@@ -3,6 +3,7 @@
 //! Source: Linux 2.6.20 `tcp_recvmsg` (an skb's memory is free when all of it is read), 6.12 `tcp_queue_rcv`.
 
 use super::joining::{Joined, truesize};
+use super::pieces::Pieces;
 use alloc::collections::{BTreeMap, VecDeque};
 
 /// Skbs in a row that are equal.
@@ -72,17 +73,17 @@ impl ReceiveQueue {
         self.runs.front().map_or(0, |run| run.skb.bytes - self.read_of_first)
     }
 
-    /// Adds an skb; the memory that it takes.
-    pub(super) fn push(&mut self, came: Came) -> u64 {
+    /// Adds an skb whose data lie in these pieces; the memory that it takes.
+    pub(super) fn push(&mut self, came: Came, pieces: &Pieces) -> u64 {
         let Came { seq, end, largest, packets } = came;
-        let (bytes, joined) = (end - seq, Joined::of(seq, end, packets));
+        let (bytes, joined) = (end - seq, Joined::of((seq, end), (packets, largest), pieces));
         let len = largest.min(bytes as u32);
         if self.joins && self.tail.as_mut().is_some_and(|tail| tail.append(seq, joined)) {
             self.join(Skb { len, segments: packets, bytes, memory: 0 });
             return bytes;
         }
         self.tail = self.joins.then_some(joined);
-        let memory = truesize(bytes, packets, self.overhead);
+        let memory = truesize((seq, end), (packets, largest), self.overhead, pieces);
         self.enqueue(Skb { len, segments: packets, bytes, memory }, 1);
         memory
     }
@@ -217,20 +218,20 @@ mod tests {
 
     #[test]
     fn memory_is_free_when_all_of_an_skb_is_read() {
-        let mut queue = ReceiveQueue::new(832, true);
-        let taken: u64 = (0..3).map(|i| queue.push(one(i * 1000, (i + 1) * 1000))).sum();
+        let (mut queue, pieces) = (ReceiveQueue::new(832, true), Pieces::default());
+        let taken: u64 = (0..3).map(|i| queue.push(one(i * 1000, (i + 1) * 1000), &pieces)).sum();
         assert_eq!((taken, queue.first_bytes()), (3832, 3000), "they joined");
         assert_eq!(queue.read(1500), (1, 0));
         assert_eq!((queue.bytes(), queue.first_bytes()), (1500, 1500));
-        assert_eq!(queue.push(one(3000, 3500)), 500, "the last skb is not read yet");
+        assert_eq!(queue.push(one(3000, 3500), &pieces), 500, "the last skb is not read yet");
         assert_eq!(queue.read(2000), (3, 4332));
-        assert_eq!(queue.push(one(3500, 4500)), 1832, "there is none to join");
+        assert_eq!(queue.push(one(3500, 4500), &pieces), 1832, "there is none to join");
     }
 
     #[test]
     fn segments_apart_are_free_one_by_one() {
-        let mut queue = ReceiveQueue::new(256, false);
-        let taken: u64 = (0..3).map(|i| queue.push(one(i * 1000, (i + 1) * 1000))).sum();
+        let (mut queue, pieces) = (ReceiveQueue::new(256, false), Pieces::default());
+        let taken: u64 = (0..3).map(|i| queue.push(one(i * 1000, (i + 1) * 1000), &pieces)).sum();
         assert_eq!((taken, queue.first_bytes()), (3768, 1000));
         assert_eq!(queue.read(1999), (1, 1256));
         assert_eq!(queue.read(1), (1, 1256));

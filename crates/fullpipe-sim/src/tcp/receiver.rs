@@ -19,6 +19,7 @@ use super::autotune::RcvSpace;
 use super::compressed::Compressed;
 use super::ecn::{QUICKACKS, ReceiverEcn};
 use super::out_of_order::OutOfOrder;
+use super::pieces::{Piece, Pieces};
 use super::profile::{RcvTuning, RttClock, RttSource, SharedProfile};
 use super::receive_queue::{Came, ReceiveQueue};
 use super::space::Space;
@@ -80,6 +81,9 @@ pub struct Receiver {
     out_of_order: OutOfOrder,
     fast: FastPath,
     waiting: ReceiveQueue,
+    pieces: Pieces,
+    /// When the application last read.
+    last_read: Time,
     /// Bytes the application has read.
     pub bytes_read: u64,
     /// Segments whose last byte it has read.
@@ -156,6 +160,8 @@ impl Receiver {
             fast: FastPath::new(&profile),
             out_of_order: OutOfOrder::new(profile.rx_overhead, profile.joins_received),
             waiting: ReceiveQueue::new(profile.rx_overhead, profile.joins_received),
+            pieces: Pieces::default(),
+            last_read: Time::ZERO,
             bytes_read: 0,
             segments_read: 0,
             segments_queued: 0,
@@ -163,6 +169,15 @@ impl Receiver {
             duplicates: 0,
             mss,
             profile,
+        }
+    }
+
+    /// What is to be known of the sender's memory ([`Output::begin_piece`]) before anything comes that stands there.
+    ///
+    /// [`Output::begin_piece`]: super::Output::begin_piece
+    pub fn begin_piece(&mut self, piece: Piece) {
+        if self.profile.joins_received {
+            self.pieces.begin(piece);
         }
     }
 
@@ -273,6 +288,10 @@ impl Receiver {
             }
             self.fast.schedule(self.truesize(segment));
         }
+        if self.pieces.are_awaited() {
+            let read = Some(self.last_read).filter(|_| self.waiting.bytes() == 0);
+            self.pieces.reach(self.rcv_nxt, read);
+        }
         if !next {
             self.fast.leave();
             return self.take_out_of_order(segment);
@@ -374,7 +393,8 @@ impl Receiver {
     fn measure(&mut self, segment: &Segment) {
         let len = segment.packet_len();
         if len > self.acks.rcv_mss {
-            self.window.measure(segment);
+            let truesize = self.truesize(segment);
+            self.window.measure(segment, truesize);
             if let Some(growth) = &mut self.growth {
                 growth.space = growth.space.min(self.window.window_clamp);
             }
@@ -390,7 +410,7 @@ impl Receiver {
             let new = segment.packets() - known;
             let skb =
                 Came { seq: next, end: data_end, largest: segment.packet_len(), packets: new };
-            self.window.rmem_alloc += self.waiting.push(skb);
+            self.window.rmem_alloc += self.waiting.push(skb, &self.pieces);
             self.segments_queued += u64::from(new);
             self.duplicates += u64::from(known);
         }

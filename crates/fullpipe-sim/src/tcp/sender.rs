@@ -9,6 +9,7 @@ use super::departure::Departures;
 use super::ecn::SenderEcn;
 use super::metrics::Metrics;
 use super::pacing::Pacing;
+use super::pieces::Filling;
 use super::profile::{CcRtt, RttClock, SackMarking, SharedProfile};
 use super::recovery::Recovery;
 use super::rtt::Rtt;
@@ -60,6 +61,7 @@ pub struct Sender {
     pub(super) cc: Congestion,
     pub(super) rtt: Rtt,
     pub(super) queue: SendQueue,
+    pub(super) filling: Filling,
     pub(super) board: Scoreboard,
     pub(super) tick_ns: u64,
     ticks: Ticks,
@@ -129,6 +131,7 @@ impl Sender {
             cc,
             rtt: Rtt::new(host.hz, &profile),
             queue: SendQueue::new(profile.skb_overhead),
+            filling: Filling::default(),
             board: Scoreboard::new(profile.sack_marking == SackMarking::Rack),
             tick_ns,
             ticks: Ticks::jiffies(host.hz),

@@ -5,7 +5,6 @@
 
 use super::Segment;
 use super::autotune::{initial_rcvbuf, memory_per_segment};
-use super::joining::truesize;
 use super::profile::{InitialWindow, SharedProfile, WindowShare};
 use crate::config::Sysctl;
 
@@ -205,13 +204,12 @@ impl ReceiveWindow {
         }
     }
 
-    /// The first segment of its length: how much of its memory is data (tcp_measure_rcv_mss).
-    pub fn measure(&mut self, segment: &Segment) {
+    /// The first segment of its length, which takes so much memory: how much of its memory is data (tcp_measure_rcv_mss).
+    pub(super) fn measure(&mut self, segment: &Segment, truesize: u64) {
         if self.profile.window_share != WindowShare::Measured {
             return;
         }
         let len = u64::from(segment.len);
-        let truesize = truesize(len, segment.packets(), self.profile.rx_overhead);
         let ratio = ((len << 8) / truesize).clamp(1, 255) as u8;
         if self.share != Share::Ratio(ratio) {
             self.share = Share::Ratio(ratio);

@@ -61,6 +61,10 @@ impl Sender {
         if !into_tail && self.profile.idle_restart == IdleRestart::Writing {
             self.restart_after_idle(self.jiffies(out.now()));
         }
+        let acknowledged = self.snd_una == self.write_seq;
+        if let Some(piece) = self.filling.begin_copy(self.write_seq, out.now(), acknowledged) {
+            out.begin_piece(piece);
+        }
         self.queue.write(bytes, into_tail, self.begins_write);
         self.size_goal = goal;
         self.begins_write = false;

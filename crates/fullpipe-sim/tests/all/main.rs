@@ -24,6 +24,7 @@ mod sacked_skbs;
 mod scenarios;
 mod syn;
 mod tcp_buffers;
+mod tcp_pieces;
 mod tcp_profile;
 mod tcp_reassembly;
 mod tcp_receiver;

@@ -12,6 +12,7 @@ use crate::config::{self, Config, Flow};
 use crate::sim::port::Port;
 use crate::sim::stretch::Side;
 use crate::sim::{Shared, copy_time};
+use crate::tcp::pieces::Piece;
 use crate::tcp::profile::SharedProfile;
 use crate::tcp::receiver::{Receiver, Taken};
 use crate::tcp::{Ack, Segment};
@@ -260,6 +261,13 @@ impl Host {
             capture.take_segment(flow as u16, arrived.serial, echoed, refused);
         }
         taken
+    }
+
+    /// What is to be known of the memory of a flow's sender, if the flow is received here.
+    pub(in crate::sim) fn begin_piece(&mut self, flow: usize, piece: Piece) {
+        if let Some(state) = self.receives.get_mut(flow) {
+            state.tcp.begin_piece(piece);
+        }
     }
 
     /// Wakes the reader and follows the timers.

@@ -56,7 +56,9 @@ impl FastPath {
 impl Receiver {
     /// Memory of an skb as it comes.
     pub(super) fn truesize(&self, segment: &Segment) -> u64 {
-        truesize(segment.len.into(), segment.packets(), self.profile.rx_overhead)
+        let range = (segment.seq, segment.seq + u64::from(segment.len));
+        let packets = (segment.packets(), segment.packet_len());
+        truesize(range, packets, self.profile.rx_overhead, &self.pieces)
     }
 
     /// Whether a segment takes the fast path.

@@ -18,6 +18,7 @@ impl Receiver {
         self.bytes_read += first;
         self.autotune(now);
         self.bytes_read += bytes - first;
+        self.last_read = now;
         let (segments, freed) = self.waiting.read(bytes);
         self.segments_read += segments;
         self.window.rmem_alloc -= freed;

@@ -27,6 +27,7 @@ pub mod way;
 use agenda::{Agenda, Happening, Side};
 use element::{Element, Place};
 use fullpipe_sim::config::Config;
+use fullpipe_sim::tcp::pieces::Piece;
 use fullpipe_sim::tcp::{HEADERS, TIMESTAMP_OPTION};
 use fullpipe_sim::trace::{Event, EventKind, Sink};
 use fullpipe_sim::units::Time;
@@ -37,6 +38,8 @@ use packet::Packet;
 pub struct Context {
     agenda: Agenda,
     told: Vec<Event>,
+    /// Pieces of senders' memory, by flow, of which the other end does not know yet.
+    pieces: Vec<(usize, Piece)>,
     mss: u32,
     headers: u32,
     /// Bytes of a SYN.
@@ -133,7 +136,14 @@ impl World {
         let mss = config.mtu - headers;
         let build = |e| element::build(e, config.seed);
         World {
-            context: Context { agenda: Agenda::default(), told: Vec::new(), mss, headers, opening },
+            context: Context {
+                agenda: Agenda::default(),
+                told: Vec::new(),
+                pieces: Vec::new(),
+                mss,
+                headers,
+                opening,
+            },
             forward: config.forward.iter().map(build).collect(),
             back: config.back.iter().map(build).collect(),
             sender: Host::new(config, Side::Sender, mss),
@@ -166,6 +176,12 @@ impl World {
             Happening::Process(Side::Sender) => self.sender.process(now, cx),
             Happening::Process(_) => self.receiver.process(now, cx),
             Happening::Sample => {}
+        }
+        for (flow, piece) in self.context.pieces.drain(..) {
+            let ends = [&mut self.sender.receives, &mut self.receiver.receives];
+            ends.into_iter()
+                .filter_map(|ends| ends.get_mut(&flow))
+                .for_each(|end| end.tcp.begin_piece(piece));
         }
     }
 

@@ -10,6 +10,7 @@ use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::{self, App, Flow};
 use fullpipe_sim::rng::Rng;
 use fullpipe_sim::tcp::behaviour::profile_of;
+use fullpipe_sim::tcp::pieces::Piece;
 use fullpipe_sim::tcp::profile::LockedTimers;
 use fullpipe_sim::tcp::sender::{Sender, Writer};
 use fullpipe_sim::tcp::{Ack, Output, Segment, Transmission};
@@ -67,6 +68,7 @@ pub struct SendingFlow {
 pub struct Port<'a> {
     transmit: &'a mut Transmit,
     agenda: &'a mut Agenda,
+    pieces: &'a mut Vec<(usize, Piece)>,
     cpu: Time,
     cost: Time,
     walk_cost: Time,
@@ -149,6 +151,10 @@ impl Output for Port<'_> {
         self.cpu
     }
 
+    fn begin_piece(&mut self, piece: Piece) {
+        self.pieces.push((self.flow, piece));
+    }
+
     fn walked(&mut self, skbs: u32) {
         (0..skbs).for_each(|_| self.cpu += self.walk_cost);
     }
@@ -201,6 +207,7 @@ impl Host {
         let mut port = Port {
             transmit: &mut self.transmit,
             agenda: &mut cx.agenda,
+            pieces: &mut cx.pieces,
             cpu,
             cost: self.host.cpu.transmit,
             walk_cost: self.host.cpu.walk,

@@ -1,0 +1,190 @@
+//! The memory that a sender's data stand in: pieces of 32 KiB, one after the other. A packet refers to those that its data
+//! lie in, so that its receiver counts them, too. A piece to which nobody refers any more is filled anew.
+//!
+//! Source: Linux 6.12 `sk_page_frag_refill`, `skb_page_frag_refill`, `tcp_sendmsg_locked`. Pieces of all profiles are
+//! those of kernels since 3.7 (`SKB_FRAG_PAGE_ORDER`).
+
+use crate::units::Time;
+use alloc::collections::VecDeque;
+
+/// Bytes of one piece.
+const PIECE: u64 = 32_768;
+/// What a piece must have left for a copy to begin in it; less is given up.
+const LEAST: u64 = 32;
+
+/// A place in the stream from which on pieces are counted anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub(super) at: u64,
+    /// Where the last piece is filled anew: when that was, which is so if the reader had everything before `at` by then.
+    pub(super) again: Option<Time>,
+}
+
+/// The piece into which a sender copies.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Filling {
+    /// The number from which on they are counted.
+    from: u64,
+}
+
+impl Filling {
+    /// A copy begins at this number of the stream, at a time; whether all before is `acknowledged`. What it changes: the
+    /// rest of a piece may be given up for it, or the piece be filled anew.
+    pub(super) fn begin_copy(&mut self, at: u64, now: Time, acknowledged: bool) -> Option<Piece> {
+        let filled = (at - self.from) % PIECE;
+        if filled == 0 || !acknowledged && filled <= PIECE - LEAST {
+            return None;
+        }
+        // That it is filled anew is taken for granted: the sender is not told.
+        self.from = at;
+        Some(Piece { at, again: Some(now).filter(|_| filled <= PIECE - LEAST) })
+    }
+}
+
+/// Where pieces begin, as a receiver has to know it of what is to come.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pieces {
+    /// They are counted from here, at or below what comes next.
+    from: u64,
+    /// Then from each of these, in order: there is hardly ever one. What is filled anew is all that comes.
+    later: VecDeque<Piece>,
+}
+
+impl Pieces {
+    /// This one begins before anything beyond it comes.
+    pub(super) fn begin(&mut self, piece: Piece) {
+        self.later.push_back(piece);
+    }
+
+    /// Whether some have not been [reached](Pieces::reach).
+    pub(super) fn are_awaited(&self) -> bool {
+        !self.later.is_empty()
+    }
+
+    /// Something comes, and `next` is the next number: nothing below it will be asked for. The reader had everything
+    /// by `read`, or has not.
+    pub(super) fn reach(&mut self, next: u64, read: Option<Time>) {
+        while let Some(piece) = self.later.front().copied().filter(|piece| piece.at <= next) {
+            self.later.pop_front();
+            let is_free = |again| read.is_some_and(|read| read <= again);
+            if piece.again.is_none_or(is_free) {
+                self.from = piece.at;
+            }
+        }
+    }
+
+    /// Pieces that `[seq, end)` lies in.
+    pub(super) fn count(&self, seq: u64, end: u64) -> u32 {
+        let last = end.saturating_sub(1).max(seq);
+        if self.later.is_empty() {
+            return borders(self.from, seq, last) + 1;
+        }
+        let (mut from, mut at, mut count) = (self.from, seq, 1);
+        for next in self.later.iter().map(|piece| piece.at).take_while(|&next| next <= last) {
+            if at < next {
+                count += borders(from, at, next - 1) + 1;
+                at = next;
+            }
+            from = next;
+        }
+        count + borders(from, at, last)
+    }
+
+    /// Borders of pieces within the packets of `len` bytes that `[seq, end)` consists of.
+    pub(super) fn borders_within(&self, seq: u64, end: u64, len: u32) -> u32 {
+        let packets = (seq..end).step_by(len as usize);
+        packets.map(|at| self.count(at, (at + u64::from(len)).min(end)) - 1).sum()
+    }
+}
+
+/// Borders of pieces, counted from `from` on, beyond `first` and up to `last`.
+fn borders(from: u64, first: u64, last: u64) -> u32 {
+    ((last - from) / PIECE - (first - from) / PIECE) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given_up(at: u64) -> Piece {
+        Piece { at, again: None }
+    }
+
+    fn again(at: u64, time: u64) -> Piece {
+        Piece { at, again: Some(Time::ms(time)) }
+    }
+
+    #[test]
+    fn less_than_32_bytes_of_a_piece_are_given_up() {
+        let mut filling = Filling::default();
+        for (at, gives_up) in [
+            (0, false),
+            (PIECE - 32, false),
+            (PIECE, false),
+            (2 * PIECE - 31, true),
+            (2 * PIECE, false),
+            (3 * PIECE - 31, false),
+            (3 * PIECE - 32, true),
+            (4 * PIECE - 33, true),
+        ] {
+            let piece = gives_up.then_some(given_up(at));
+            assert_eq!(filling.begin_copy(at, Time::ZERO, false), piece, "{at}");
+        }
+    }
+
+    #[test]
+    fn a_piece_of_which_all_is_acknowledged_is_filled_anew() {
+        let mut filling = Filling::default();
+        for (at, piece) in [
+            (0, None),
+            (1000, Some(again(1000, 7))),
+            (1000 + PIECE, None),
+            // Whoever else refers to it.
+            (1000 + 2 * PIECE - 31, Some(given_up(1000 + 2 * PIECE - 31))),
+        ] {
+            assert_eq!(filling.begin_copy(at, Time::ms(7), true), piece, "{at}");
+        }
+    }
+
+    /// The reader had everything at 5 ms.
+    #[test]
+    fn a_piece_is_filled_anew_if_the_reader_has_had_all_of_it() {
+        let read = Some(Time::ms(5));
+        for (time, read, count) in [(4, read, 2), (5, read, 1), (6, read, 1), (6, None, 2)] {
+            let mut pieces = Pieces::default();
+            pieces.begin(again(1000, time));
+            pieces.reach(1000, read);
+            assert_eq!(pieces.count(1000, 1000 + PIECE), count, "{time} {read:?}");
+        }
+    }
+
+    #[test]
+    fn a_receiver_counts_the_pieces_that_the_sender_filled() {
+        let mut pieces = Pieces::default();
+        // The 33rd packet of 1000 bytes lies in two.
+        assert_eq!([(31_000, 32_000), (32_000, 33_000)].map(|(a, b)| pieces.count(a, b)), [1, 2]);
+        let more = [(0, PIECE), (0, PIECE + 1), (PIECE, PIECE)];
+        assert_eq!(more.map(|(a, b)| pieces.count(a, b)), [1, 2, 1]);
+        // Those that lie between two packets are none.
+        let within = |seq, len| pieces.borders_within(seq, seq + 90_000, len);
+        assert_eq!([within(0, 1000), within(0, 1024)], [2, 0]);
+        let borders = [32_750, 32_750 + PIECE, 90_000, 90_000 + PIECE];
+        [32_750, 90_000].into_iter().for_each(|at| pieces.begin(given_up(at)));
+        let within = |seq, end| borders.iter().filter(|&&at| seq < at && at < end).count() as u32;
+        let check = |pieces: &Pieces, seq: u64| {
+            let close = borders.into_iter().chain(borders.map(|at| at + 1));
+            for end in (seq + 1..122_000).step_by(7).chain(close).filter(|end| *end > seq) {
+                assert_eq!(pieces.count(seq, end), within(seq, end) + 1, "{seq}..{end}");
+            }
+        };
+        for seq in [0, 1000, 32_749, 32_750, 32_751, 65_517, 65_518, 89_999, 90_000, 122_000] {
+            check(&pieces, seq);
+        }
+        for next in [1000, 32_749, 32_750, 60_000, 89_999, 90_000, 100_000] {
+            pieces.reach(next, None);
+            check(&pieces, next);
+            check(&pieces, next + 5000);
+        }
+        assert!(!pieces.are_awaited());
+    }
+}

@@ -1,0 +1,89 @@
+//! Pieces of the memory in which a sender's data stand, from its application's copies to the memory of what waits for the
+//! reader (`tcp/pieces.rs`).
+
+use crate::conversation::host;
+use fullpipe_sim::cc::Congestion;
+use fullpipe_sim::tcp::pieces::Piece;
+use fullpipe_sim::tcp::profile::{Profile, find};
+use fullpipe_sim::tcp::receiver::Receiver;
+use fullpipe_sim::tcp::sender::Sender;
+use fullpipe_sim::tcp::{Ack, Output, Segment, Transmission};
+use fullpipe_sim::units::Time;
+
+fn linux() -> &'static Profile {
+    find("6.12").expect("it is known")
+}
+
+/// What is told of the sender's memory; everything is sent.
+#[derive(Default)]
+struct Told {
+    pieces: Vec<Piece>,
+}
+
+impl Output for Told {
+    fn transmit(&mut self, _: Transmission) -> bool {
+        true
+    }
+    fn now(&self) -> Time {
+        Time::ms(100)
+    }
+    fn begin_piece(&mut self, piece: Piece) {
+        self.pieces.push(piece);
+    }
+}
+
+/// A sender of Linux 6.12 whose application has written these many bytes in copies of their own, the last one when all
+/// before was acknowledged or not, and a receiver that has had packets of 1092 bytes: bytes of heads that wait for the reader.
+/// Seventeen pieces are one skb; `reads`: what came before 100 ms, that of the last copy, was read.
+fn heads(copies: &[u32], (acknowledged, reads): (bool, bool), packets: u64) -> u64 {
+    const LEN: u32 = 1092;
+    let (mut host, profile) = (host(), linux());
+    (host.tso, host.sysctl.rmem_max) = (true, 1 << 20);
+    let cc = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
+    let mut sender = Sender::new(profile, &host, cc, LEN, Some(1 << 22));
+    let mut receiver = Receiver::new(profile, &host, LEN, Some(1 << 20));
+    let mut wire = Told::default();
+    sender.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
+    for (number, &bytes) in (1..).zip(copies) {
+        if number == copies.len() && acknowledged {
+            sender.end_write(&mut wire);
+            let before: u32 = copies[..number - 1].iter().sum();
+            for ack in (0..=before.into()).step_by(LEN as usize) {
+                sender.on_ack(&Ack { ack, window: 1 << 20, ..Ack::default() }, &mut wire);
+            }
+        }
+        sender.copied(bytes, bytes, true, &mut wire);
+    }
+    wire.pieces.into_iter().for_each(|piece| receiver.begin_piece(piece));
+    let mut last = 0;
+    for seq in (0..packets).map(|number| number * u64::from(LEN)) {
+        if reads && seq == u64::from(copies[0]) {
+            receiver.read(Time::ms(100), receiver.readable());
+            last = seq;
+        }
+        receiver.on_segment(Time::ms(110), Segment { seq, len: LEN, ..Segment::default() });
+    }
+    receiver.window.rmem_alloc - (packets * u64::from(LEN) - last)
+}
+
+/// 30 packets are 32,760 bytes, so that the next one lies in two pieces where the eight bytes that are left of the first are
+/// filled.
+#[test]
+fn a_receiver_counts_pieces_of_its_senders_memory() {
+    let head = linux().rx_overhead;
+    let unread = |copies: &[u32], packets| heads(copies, (false, false), packets) / head;
+    assert_eq!([unread(&[50_000], 33), unread(&[50_000], 34)], [2, 3]);
+    // A copy that begins with 32 bytes left fills them, with 8 left gives them up.
+    assert_eq!([unread(&[32_736, 30_000], 34), unread(&[32_760, 30_000], 34)], [3, 2]);
+}
+
+/// Twenty packets, then more, of which the eleventh lies in two pieces, if the piece is not filled anew for them: that is so
+/// where the others are acknowledged and read.
+#[test]
+fn a_piece_of_the_senders_memory_is_filled_anew() {
+    let head = linux().rx_overhead;
+    let heads = |done, packets| heads(&[20 * 1092, 30_000], done, packets) / head;
+    assert_eq!([heads((true, true), 37), heads((false, true), 37)], [1, 2]);
+    // 17 and 17, or 17, 16 and one.
+    assert_eq!(heads((true, false), 34), 3);
+}
