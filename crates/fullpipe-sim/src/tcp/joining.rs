@@ -19,9 +19,9 @@ pub(super) fn truesize(
 ) -> u64 {
     let heads = match packets {
         1 => 1,
-        _ => Joined::of((seq, end), (packets, len), pieces).frags.div_ceil(MAX_FRAGS),
+        _ => Joined::of((seq, end), (packets, len), pieces).heads(),
     };
-    end - seq + u64::from(heads) * overhead
+    end - seq + heads * overhead
 }
 
 /// An skb that others may have joined.
@@ -30,6 +30,8 @@ pub(super) struct Joined {
     /// First byte after it.
     pub(super) end: u64,
     frags: u32,
+    /// Bytes that are free in its head, for data to be copied there (skb_tailroom).
+    tailroom: u64,
 }
 
 impl Joined {
@@ -46,23 +48,41 @@ impl Joined {
             // One between two packets cuts neither.
             _ => pieces.borders_within(seq, end, len),
         };
-        Joined { end, frags: packets + borders }
+        Joined { end, frags: packets + borders, tailroom: 0 }
     }
 
     /// One that ends at `end` and has no room.
     #[cfg(test)]
     pub(super) fn full(end: u64) -> Joined {
-        Joined { end, frags: MAX_FRAGS }
+        Joined { end, frags: MAX_FRAGS, tailroom: 0 }
     }
 
-    /// Takes another skb, which begins at `seq`, if it continues this one and there is room; whether it did.
-    pub(super) fn append(&mut self, seq: u64, other: Joined) -> bool {
-        let frags = self.frags + other.frags;
-        if seq != self.end || frags > MAX_FRAGS {
-            return false;
+    /// Heads that it has.
+    pub(super) fn heads(&self) -> u64 {
+        u64::from(self.frags.div_ceil(MAX_FRAGS)).max(1)
+    }
+
+    /// One whose data, up to `end`, were copied into its head, where so much is free.
+    pub(super) fn copied(end: u64, tailroom: u64) -> Joined {
+        Joined { end, frags: 0, tailroom }
+    }
+
+    /// Takes another skb, which begins at `seq`, if it continues this one and there is room: the memory that this takes more,
+    /// if it did.
+    pub(super) fn append(&mut self, seq: u64, other: Joined) -> Option<u64> {
+        let (frags, bytes) = (self.frags + other.frags, other.end.saturating_sub(seq));
+        if seq != self.end {
+            return None;
         }
-        (self.end, self.frags) = (other.end, frags);
-        true
+        if bytes <= self.tailroom {
+            (self.end, self.tailroom) = (other.end, self.tailroom - bytes);
+            return Some(0);
+        }
+        if frags > MAX_FRAGS {
+            return None;
+        }
+        (self.end, self.frags, self.tailroom) = (other.end, frags, 0);
+        Some(bytes)
     }
 }
 
@@ -74,7 +94,8 @@ mod tests {
     fn an_skb_takes_what_continues_it_while_there_are_pieces() {
         let pieces = Pieces::default();
         let mut skb = Joined::of((0, 1000), (1, 1000), &pieces);
-        let mut take = |seq, end| skb.append(seq, Joined::of((seq, end), (1, 1000), &pieces));
+        let mut take =
+            |seq, end| skb.append(seq, Joined::of((seq, end), (1, 1000), &pieces)).is_some();
         assert!(!take(2000, 3000), "not the next one");
         let joined = (1..40).take_while(|i| take(i * 1000, (i + 1) * 1000)).count();
         assert_eq!(joined, 16, "17 pieces in all");

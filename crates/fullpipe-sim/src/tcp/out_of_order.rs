@@ -20,6 +20,8 @@ pub(super) struct OutOfOrder {
     overhead: u64,
     /// What segments have joined to, by first byte; none where they do not.
     joined: Option<BTreeMap<u64, Joined>>,
+    /// Heads of those.
+    heads: u64,
     ranges: RangeSet,
     /// Segments that do not take as many numbers as an MSS has bytes: how many, by their start.
     odd: BTreeMap<u64, u32>,
@@ -91,7 +93,7 @@ impl OutOfOrder {
 
     /// Memory of its segments, bytes.
     pub(super) fn memory(&self) -> u64 {
-        let heads = self.joined.as_ref().map_or(self.segments, |joined| joined.len() as u64);
+        let heads = if self.joined.is_some() { self.heads } else { self.segments };
         self.bytes + heads * self.overhead
     }
 
@@ -130,9 +132,10 @@ impl OutOfOrder {
         let (seq, end) = (segment.seq, segment.end());
         let before = joined.range_mut(..seq).next_back();
         let skb = Joined::of((seq, end), (segment.packets(), segment.packet_len()), pieces);
-        if before.is_some_and(|(_, last)| last.append(seq, skb)) {
+        if before.is_some_and(|(_, last)| last.append(seq, skb).is_some()) {
             return true;
         }
+        self.heads += skb.heads();
         joined.insert(seq, skb);
         false
     }
@@ -141,11 +144,12 @@ impl OutOfOrder {
     /// `seq`, and where segments do not join. What SACKs have told of is told no more.
     pub(super) fn drop_last(&mut self, seq: u64, mss: u32) -> Option<u64> {
         let joined = self.joined.as_mut()?;
-        let (start, end) = joined.last_key_value().map(|(&start, skb)| (start, skb.end))?;
+        let (&start, &Joined { end, .. }) = joined.last_key_value()?;
         if seq > start {
             return None;
         }
-        joined.remove(&start);
+        let heads = joined.remove(&start).map_or(0, |skb| skb.heads());
+        self.heads -= heads;
         self.blocks = Blocks::default();
         let mut gone = 0;
         self.ranges.remove(start, end, |from, to| gone += to - from);
@@ -155,7 +159,7 @@ impl OutOfOrder {
         rest.clear();
         let fin = u64::from(self.fin.take_if(|fin| *fin >= start).is_some());
         self.bytes -= gone - fin;
-        Some(gone - fin + self.overhead)
+        Some(gone - fin + heads * self.overhead)
     }
 
     /// From now on SACKs tell of `[start, end)`, which came.
@@ -199,7 +203,9 @@ impl OutOfOrder {
     pub(super) fn take_joined(&mut self, rcv_nxt: u64) -> BTreeMap<u64, Joined> {
         let Some(joined) = &mut self.joined else { return BTreeMap::new() };
         let rest = joined.split_off(&rcv_nxt);
-        core::mem::replace(joined, rest)
+        let taken = core::mem::replace(joined, rest);
+        self.heads -= taken.values().map(Joined::heads).sum::<u64>();
+        taken
     }
 
     /// Takes out the segments with data that follow `rcv_nxt` without a hole, as lengths and counts.

@@ -2,6 +2,8 @@
 //!
 //! Source: Linux 2.6.20 `tcp_recvmsg` (an skb's memory is free when all of it is read), 6.12 `tcp_queue_rcv`.
 
+mod collapsing;
+
 use super::joining::{Joined, truesize};
 use super::pieces::Pieces;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -78,9 +80,11 @@ impl ReceiveQueue {
         let Came { seq, end, largest, packets } = came;
         let (bytes, joined) = (end - seq, Joined::of((seq, end), (packets, largest), pieces));
         let len = largest.min(bytes as u32);
-        if self.joins && self.tail.as_mut().is_some_and(|tail| tail.append(seq, joined)) {
-            self.join(Skb { len, segments: packets, bytes, memory: 0 });
-            return bytes;
+        if self.joins
+            && let Some(memory) = self.tail.as_mut().and_then(|tail| tail.append(seq, joined))
+        {
+            self.join(Skb { len, segments: packets, bytes, memory });
+            return memory;
         }
         self.tail = self.joins.then_some(joined);
         let memory = truesize((seq, end), (packets, largest), self.overhead, pieces);
@@ -88,7 +92,7 @@ impl ReceiveQueue {
         memory
     }
 
-    /// The last skb takes so much more; what it takes has its memory in another one's head no more.
+    /// The last skb takes so much more, with that much memory.
     fn join(&mut self, more: Skb) {
         self.bytes += more.bytes;
         let Some(last) = self.runs.back_mut() else { return };
@@ -96,7 +100,7 @@ impl ReceiveQueue {
         skb.len = skb.len.max(more.len);
         skb.segments += more.segments;
         skb.bytes += more.bytes;
-        skb.memory += more.bytes;
+        skb.memory += more.memory;
         if last.count == 1 {
             last.skb = skb;
         } else {
@@ -137,7 +141,8 @@ impl ReceiveQueue {
             runs.iter().flat_map(|&(len, count)| core::iter::repeat_n(len, count as usize));
         let end = at + runs.iter().map(size).sum::<u64>();
         for (&start, &joined) in skbs {
-            let mut skb = Skb { len: 0, segments: 0, bytes: 0, memory: self.overhead };
+            let memory = joined.heads() * self.overhead;
+            let mut skb = Skb { len: 0, segments: 0, bytes: 0, memory };
             while at < joined.end.min(end)
                 && let Some(len) = ends.next()
             {
@@ -147,15 +152,15 @@ impl ReceiveQueue {
                 at += u64::from(len);
             }
             skb.memory += skb.bytes;
-            let joins = self.tail.as_mut().is_some_and(|tail| tail.append(start, joined));
-            if !joins {
+            let joins = self.tail.as_mut().and_then(|tail| tail.append(start, joined));
+            if joins.is_none() {
                 self.tail = Some(joined);
             }
             match skb.bytes {
                 0 => {}
-                _ if joins => self.join(skb),
+                _ if joins.is_some() => self.join(Skb { memory: skb.bytes, ..skb }),
                 _ => {
-                    heads += self.overhead;
+                    heads += memory;
                     self.enqueue(skb, 1);
                 }
             }

@@ -234,6 +234,11 @@ impl ReceiveWindow {
         }
     }
 
+    /// The window that so much memory stands for (tcp_win_from_space).
+    pub(super) fn of_memory(&self, memory: u64) -> u64 {
+        self.share.of(memory)
+    }
+
     /// Whether a segment may be taken: queues take no more memory than there is, but for the segment itself.
     pub(super) fn has_room(&self) -> bool {
         self.rmem_alloc <= self.rcvbuf

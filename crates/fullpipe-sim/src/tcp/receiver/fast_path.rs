@@ -19,8 +19,8 @@ pub(super) struct FastPath {
     is_known: bool,
     /// Whether a segment that is next may take it (pred_flags).
     is_on: bool,
-    /// Memory taken in advance, bytes (sk_forward_alloc).
-    forward_alloc: u64,
+    /// Memory taken in advance, bytes (sk_forward_alloc); less than none where copies were made that nothing was taken for.
+    forward_alloc: i64,
     /// Memory of received data that was taken from it.
     charged: u64,
 }
@@ -38,17 +38,34 @@ impl FastPath {
 
     /// An skb of this size needs memory, which is taken by the page.
     pub(super) fn schedule(&mut self, truesize: u64) {
-        let short = truesize.saturating_sub(self.forward_alloc);
-        self.forward_alloc += short.next_multiple_of(PAGE);
+        let short = (truesize as i64).saturating_sub(self.forward_alloc).max(0);
+        self.forward_alloc += (short as u64).next_multiple_of(PAGE) as i64;
     }
 
     /// Received data takes so much memory now. What becomes free goes back by the page.
     pub(super) fn follow(&mut self, rmem_alloc: u64) {
         let charged = core::mem::replace(&mut self.charged, rmem_alloc);
         if rmem_alloc < charged {
-            self.forward_alloc = (self.forward_alloc + charged - rmem_alloc) % PAGE;
+            self.uncharge(charged - rmem_alloc);
         } else {
-            self.forward_alloc = self.forward_alloc.saturating_sub(rmem_alloc - charged);
+            let least = self.forward_alloc.min(0);
+            self.forward_alloc = (self.forward_alloc - (rmem_alloc - charged) as i64).max(least);
+        }
+    }
+
+    /// Received data takes so much more, or less, for which nothing was scheduled.
+    pub(super) fn charge(&mut self, change: i64) {
+        self.charged = self.charged.saturating_add_signed(change);
+        match u64::try_from(-change) {
+            Ok(freed) => self.uncharge(freed),
+            Err(_) => self.forward_alloc -= change,
+        }
+    }
+
+    fn uncharge(&mut self, freed: u64) {
+        self.forward_alloc += freed as i64;
+        if self.forward_alloc > 0 {
+            self.forward_alloc %= PAGE as i64;
         }
     }
 }
@@ -69,7 +86,7 @@ impl Receiver {
             && segment.seq == self.rcv_nxt
             && !(segment.fin || segment.cwr)
             && segment.tsval >= self.ts_recent
-            && self.truesize(segment) <= forward_alloc
+            && self.truesize(segment) as i64 <= forward_alloc
     }
 
     /// After data in order that did not take it.

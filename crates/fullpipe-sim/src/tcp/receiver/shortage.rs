@@ -1,7 +1,8 @@
 //! A receive buffer that is more than full.
 //!
 //! Source: Linux 2.6.20 `tcp_prune_queue`; 6.1 and 6.12 `tcp_try_rmem_schedule`, `tcp_prune_queue`, `tcp_clamp_window`,
-//! `tcp_prune_ofo_queue`, `tcp_data_queue`. Not modelled: the copying together of small packets (`tcp_collapse`).
+//! `tcp_prune_ofo_queue`, `tcp_data_queue`. Not modelled: what lies beyond holes is not copied (`tcp_collapse_ofo_queue`), and
+//! in 2.6.20 nothing is.
 
 use super::{OutOfOrder, Receiver};
 use crate::tcp::profile::ReceiveShortage;
@@ -22,6 +23,9 @@ impl Receiver {
                 self.acks.quick = 0;
                 self.window.clamp(!self.is_locked);
                 if !self.window.has_room() {
+                    self.collapse();
+                }
+                if !self.window.has_room() {
                     let spares = self.profile.receive_shortage == ReceiveShortage::GrowOrClose;
                     self.prune_beyond_hole(if spares { seq } else { 0 });
                 }
@@ -32,6 +36,22 @@ impl Receiver {
             }
         }
         self.window.has_room()
+    }
+
+    /// Copies what waits for the reader.
+    fn collapse(&mut self) {
+        let Receiver { waiting, window, fast, rcv_nxt, .. } = self;
+        fast.follow(window.rmem_alloc);
+        let mut all = 0;
+        waiting.collapse(
+            *rcv_nxt,
+            |memory| window.of_memory(memory),
+            |change| {
+                all += change;
+                fast.charge(change);
+            },
+        );
+        window.rmem_alloc = window.rmem_alloc.saturating_add_signed(all);
     }
 
     /// In 6.12 what is next and finds no memory closes the window (ICSK_ACK_NOMEM).

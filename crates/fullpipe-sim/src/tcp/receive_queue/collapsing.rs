@@ -1,0 +1,78 @@
+//! What waits for the reader is copied into new skbs where memory is short, which may take more of it than before.
+//!
+//! Source: Linux 6.1 and 6.12 `tcp_prune_queue`, `tcp_collapse`, `__alloc_skb`.
+
+use super::{ReceiveQueue, Skb, Waiting};
+use crate::tcp::joining::Joined;
+use alloc::vec::Vec;
+use core::{iter, mem};
+
+/// What a head takes beside its data: `struct sk_buff` and `struct skb_shared_info`, x86-64, bytes.
+const SK_BUFF: u64 = 256;
+const SHINFO: u64 = 320;
+/// Data that fit into a page with that (SKB_MAX_ORDER(0, 0)), bytes.
+const OF_A_PAGE: u64 = 4096 - SHINFO;
+/// Data are aligned to so many bytes (SMP_CACHE_BYTES).
+const ALIGNED: u64 = 64;
+
+impl ReceiveQueue {
+    /// Copies all skbs from the first one on of which a part is read, or whose memory would count as a larger window
+    /// (`window_of`) than it has data. The data end at `end`. Tells each change of the memory taken, in bytes.
+    pub(in crate::tcp) fn collapse(
+        &mut self,
+        end: u64,
+        window_of: impl Fn(u64) -> u64,
+        mut charge: impl FnMut(i64),
+    ) {
+        let bloated = |run: &Waiting| window_of(run.skb.memory) > run.skb.bytes;
+        let first = match self.read_of_first {
+            0 => self.runs.iter().position(bloated),
+            _ => Some(0),
+        };
+        let Some(first) = first else { return };
+        let old: Vec<Waiting> = self.runs.split_off(first).into();
+        let (mut read, mut told) = (0, 0);
+        if first == 0 {
+            read = mem::take(&mut self.read_of_first);
+            told = mem::take(&mut self.told_of_first);
+        }
+        let sum = |of: fn(&Skb) -> u64| {
+            old.iter().map(|run| of(&run.skb) * u64::from(run.count)).sum::<u64>()
+        };
+        let (bytes, segments) = (sum(|s| s.bytes) - read, sum(|s| s.segments.into()) - told);
+        let len = old.iter().map(|run| run.skb.len).max().unwrap_or(0);
+        let mut skbs = old.iter().flat_map(|run| iter::repeat_n(run.skb, run.count as usize));
+        let mut from = skbs.next();
+        self.bytes -= bytes;
+        let (mut copied, mut counted) = (0, 0);
+        while copied < bytes {
+            let part = OF_A_PAGE.min(bytes - copied);
+            let memory = SK_BUFF + self.head_of(part);
+            charge(memory as i64);
+            let mut room = part;
+            while let Some(skb) = from
+                && room > 0
+            {
+                let size = room.min(skb.bytes - read);
+                (room, read) = (room - size, read + size);
+                if read == skb.bytes {
+                    charge(-(skb.memory as i64));
+                    (from, read) = (skbs.next(), 0);
+                }
+            }
+            copied += part;
+            let upto = segments * copied / bytes;
+            let segments = (upto - mem::replace(&mut counted, upto)) as u32;
+            self.enqueue(Skb { len, segments, bytes: part, memory }, 1);
+            let room = self.head_of(part) - SHINFO - part;
+            self.tail = self.joins.then_some(Joined::copied(end, room));
+        }
+    }
+
+    /// The piece of memory that holds so many bytes of data and what describes them: the one of small heads, or a power
+    /// of two.
+    fn head_of(&self, data: u64) -> u64 {
+        let (needed, small) = (data.next_multiple_of(ALIGNED) + SHINFO, self.overhead - SK_BUFF);
+        if needed <= small { small } else { needed.next_power_of_two() }
+    }
+}
