@@ -11,6 +11,7 @@ use super::sender::Sender;
 use super::skb::Freed;
 use super::{Ack, CaState, Output};
 use crate::cc::AckSample;
+use crate::tcp::receiver::PAWS_WINDOW;
 
 /// What was learned from one ACK (Linux's FLAG_ bits).
 #[derive(Clone, Copy, Debug, Default)]
@@ -79,6 +80,10 @@ impl Sender {
 
     /// Takes an ACK in, which came by itself or `with_data`; what must go again at once goes to `out`.
     pub fn hear(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
+        if !with_data && self.is_from_the_past(ack) {
+            self.answer_empty(out);
+            return;
+        }
         self.ts_recent = self.ts_recent.max(ack.tsval);
         if ack.ack > self.snd_nxt {
             return;
@@ -88,6 +93,29 @@ impl Sender {
             AckOrder::CwndFirst if ack.ack < self.snd_una => self.hear_overtaken_ack(ack, out),
             AckOrder::CwndFirst => self.hear_with_cwnd_first(ack, with_data, out),
         }
+    }
+
+    /// Whether an ACK was overtaken by so much that it is taken for one of an earlier lap of the numbers, and is none that
+    /// only repeats what is known (6.12 `tcp_paws_discard`, `tcp_disordered_ack`).
+    fn is_from_the_past(&self, ack: &Ack) -> bool {
+        let ticks = self.ts_recent.saturating_sub(ack.tsval);
+        let repeats = ack.ack == self.snd_una && !self.is_another_window(ack.window);
+        self.timestamps
+            && ticks > PAWS_WINDOW
+            && !(repeats
+                && self.stamps.begin(ticks.into()) <= self.ticks.begin(self.rtt.rto.into()))
+    }
+
+    /// Sends a packet without data, twice a second at most, where what came is refused (6.12 `tcp_oow_rate_limited`).
+    pub fn answer_empty(&mut self, out: &mut impl Output) {
+        let now = self.jiffies(out.now());
+        let soon = |last| now.wrapping_sub(last) < self.ticks_in_half_a_second();
+        if self.answered_empty.is_some_and(soon) {
+            return;
+        }
+        self.answered_empty = Some(now);
+        let departs = self.depart(out.now());
+        out.transmit(self.transmission(self.snd_nxt, 0, false, departs));
     }
 
     /// Sends what may go after an ACK (tcp_data_snd_check).

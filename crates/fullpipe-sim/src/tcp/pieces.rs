@@ -92,14 +92,15 @@ impl Pieces {
 
     /// Borders of pieces within the packets of `len` bytes that `[seq, end)` consists of.
     pub(super) fn borders_within(&self, seq: u64, end: u64, len: u32) -> u32 {
-        let packets = (seq..end).step_by(len as usize);
+        let packets = (seq..end).step_by(len.max(1) as usize);
         packets.map(|at| self.count(at, (at + u64::from(len)).min(end)) - 1).sum()
     }
 }
 
-/// Borders of pieces, counted from `from` on, beyond `first` and up to `last`.
+/// Borders of pieces, counted from `from` on, beyond `first` and up to `last`. What lies before, which came again, has none.
 fn borders(from: u64, first: u64, last: u64) -> u32 {
-    ((last - from) / PIECE - (first - from) / PIECE) as u32
+    let pieces = |at: u64| at.saturating_sub(from) / PIECE;
+    (pieces(last) - pieces(first)) as u32
 }
 
 #[cfg(test)]

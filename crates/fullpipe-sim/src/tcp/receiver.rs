@@ -8,19 +8,20 @@
 mod beyond_hole;
 mod empty;
 mod fast_path;
+mod handshake;
 mod later;
 mod shortage;
-
-use core::mem;
+mod timestamps;
 
 use self::fast_path::FastPath;
+pub(super) use self::timestamps::PAWS_WINDOW;
 use super::ack_policy::AckPolicy;
 use super::autotune::RcvSpace;
 use super::compressed::Compressed;
 use super::ecn::{QUICKACKS, ReceiverEcn};
 use super::out_of_order::OutOfOrder;
 use super::pieces::{Piece, Pieces};
-use super::profile::{RcvTuning, RttClock, RttSource, SharedProfile};
+use super::profile::{RcvTuning, SharedProfile};
 use super::receive_queue::{Came, ReceiveQueue};
 use super::space::Space;
 use super::window::ReceiveWindow;
@@ -196,37 +197,6 @@ impl Receiver {
         self.ecn.agreed
     }
 
-    /// A SYN came and is answered; the answer's timestamp, 0 without timestamps.
-    pub fn on_syn(&mut self, now: Time) -> u32 {
-        self.answered = Some((now, self.answered.is_some()));
-        self.tick(now);
-        if self.timestamps { self.clock } else { 0 }
-    }
-
-    /// The handshake is over: its RTT is known by a timestamp's echo (2.6.20 `tcp_rcv_state_process`),
-    /// since 3.12 also without, if the SYN-ACK went once (3.14 `tcp_synack_rtt_meas`). When that was sent, if so.
-    /// What the last packet echoes is not measured a second time, if it is not the bare ACK but has overtaken it
-    /// `with_data` (only `tcp_rcv_established` calls 6.12 `tcp_rcv_rtt_measure_ts`).
-    pub fn on_accept(&mut self, now: Time, tsecr: u32, with_data: bool) -> Option<Time> {
-        self.echo_counted = with_data;
-        let by_time = self.profile.rtt_source == RttSource::Ack || !self.profile.cwnd_first();
-        self.on_connected(now);
-        let (sent, repeated) = self.answered?;
-        if self.timestamps || by_time && !repeated {
-            let age = self.stamps.since_boot(now).saturating_sub(tsecr);
-            let units = match self.profile.rtt_clock {
-                RttClock::Jiffies if repeated => age,
-                RttClock::Jiffies => (self.ticks.at(now) - self.ticks.at(sent)) as u32,
-                RttClock::Microseconds if repeated => {
-                    age.max(1) * self.stamps.begin(1).as_us() as u32
-                }
-                RttClock::Microseconds => now.us_since(sent) as u32,
-            };
-            self.acks.rtt.sample(units, 0, 0);
-        }
-        (!repeated).then_some(sent)
-    }
-
     /// A segment (without data and FIN: a window probe); the ACK that it causes at once.
     pub fn on_segment(&mut self, now: Time, segment: Segment) -> Option<Ack> {
         match self.take(now, &segment) {
@@ -249,7 +219,7 @@ impl Receiver {
         if end == seq {
             return self.take_empty(now, segment);
         }
-        if !self.is_in_window(segment) {
+        if !self.is_acceptable(segment) {
             return self.refuse(segment);
         }
         self.hear_timestamps(segment);
@@ -331,10 +301,12 @@ impl Receiver {
         }
     }
 
-    /// Whether a segment has something in the window, or ends where it begins (tcp_sequence).
-    pub fn is_in_window(&self, segment: &Segment) -> bool {
+    /// Whether a segment is not from the past, and has something in the window, or ends where it begins
+    /// (tcp_validate_incoming, tcp_sequence).
+    pub fn is_acceptable(&self, segment: &Segment) -> bool {
         let end = self.rcv_nxt + self.window.remaining(self.rcv_nxt);
-        segment.end() >= self.window.rcv_wup && segment.seq <= end
+        let in_window = segment.end() >= self.window.rcv_wup && segment.seq <= end;
+        in_window && !self.is_from_the_past(segment.tsval)
     }
 
     /// tcp_event_data_recv: segments in order tell sizes and times.
@@ -357,35 +329,6 @@ impl Receiver {
     fn hear_mark(&mut self, ecn: Ecn) {
         if self.ecn.hear(ecn) {
             self.acks.enter_quick_mode_for(self.window.rcv_wnd, QUICKACKS);
-        }
-    }
-
-    fn tick(&mut self, now: Time) {
-        self.clock = self.stamps.since_boot(now);
-    }
-
-    /// The timestamps of a segment that tcp_validate_incoming lets pass: its own is echoed if what was acknowledged last
-    /// lies in it (tcp_replace_ts_recent).
-    fn hear_timestamps(&mut self, segment: &Segment) {
-        self.measure_echo(segment);
-        if segment.seq <= self.window.rcv_wup && segment.tsval >= self.ts_recent {
-            self.ts_recent = segment.tsval;
-        }
-    }
-
-    /// tcp_rcv_rtt_measure_ts: what a full segment echoes tells the RTT.
-    fn measure_echo(&mut self, segment: &Segment) {
-        let tick_us = self.stamps.begin(1).as_us();
-        let waits = self.rcv_nxt != self.bytes_read;
-        let counted = mem::take(&mut self.echo_counted);
-        if let Some(growth) = &mut self.growth
-            && segment.tsecr != 0
-            && !counted
-        {
-            let is_full = segment.len >= self.acks.rcv_mss;
-            let least = u32::from(self.profile.same_tick_rtt);
-            let age = if is_full { self.clock.saturating_sub(segment.tsecr).max(least) } else { 0 };
-            growth.on_echo(segment.tsecr, u64::from(age) * tick_us, waits);
         }
     }
 
@@ -502,13 +445,13 @@ impl Receiver {
         Taken::Asks(false)
     }
 
-    /// A segment that ends before all that was acknowledged, or begins beyond the window, is answered and nothing else
-    /// (tcp_send_dupack).
+    /// A segment that ends before all that was acknowledged, begins beyond the window, or is from the past is answered and
+    /// nothing else (tcp_send_dupack).
     fn refuse(&mut self, segment: &Segment) -> Taken {
         let packets = u64::from(segment.packets());
         if segment.seq < self.rcv_nxt {
             self.duplicates += packets;
-            self.tell_duplicate(segment.seq, segment.end());
+            self.tell_duplicate(segment.seq, segment.end().min(self.rcv_nxt));
             self.acks.enter_quick_mode(self.window.rcv_wnd);
         } else {
             self.dropped += packets;
@@ -540,20 +483,6 @@ impl Receiver {
             self.acks.on_data_sent(now);
         }
         ack
-    }
-
-    /// An ACK without data came with this timestamp (tcp_replace_ts_recent): what its sender had sent before is acknowledged.
-    pub fn hear_timestamp(&mut self, tsval: u32) {
-        if self.rcv_nxt == self.window.rcv_wup {
-            self.ts_recent = self.ts_recent.max(tsval);
-        }
-    }
-
-    /// An ACK without data echoes this: data that do the same later are no sample of the RTT (6.12 `tcp_rcv_established`).
-    pub fn hear_echo(&mut self, tsecr: u32) {
-        if let Some(growth) = &mut self.growth {
-            growth.on_echo(tsecr, 0, false);
-        }
     }
 
     /// The connection is there: where this end connects, its own data may be answered.

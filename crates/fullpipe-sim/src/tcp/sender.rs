@@ -64,9 +64,9 @@ pub struct Sender {
     pub(super) filling: Filling,
     pub(super) board: Scoreboard,
     pub(super) tick_ns: u64,
-    ticks: Ticks,
+    pub(super) ticks: Ticks,
     /// Of the timestamp option.
-    stamps: Ticks,
+    pub(super) stamps: Ticks,
     pub(super) timestamps: bool,
     pub(super) tso: bool,
     pub(super) mss: u32,
@@ -94,6 +94,8 @@ pub struct Sender {
     pub(super) notsent_lowat: u64,
     /// Timestamp to echo: the last ACK's.
     pub(super) ts_recent: u32,
+    /// The jiffy in which something was answered that was refused.
+    pub(super) answered_empty: Option<u32>,
     pub(super) lsndtime: u32,
     pub(super) sndbuf: u64,
     pub(super) sndbuf_locked: bool,
@@ -158,6 +160,7 @@ impl Sender {
             departures: Departures::new(&profile, host),
             notsent_lowat: u64::from(host.sysctl.tcp_notsent_lowat.unwrap_or(u32::MAX)),
             ts_recent: 0,
+            answered_empty: None,
             lsndtime: 0,
             sndbuf: granted.unwrap_or(unset).max(2048),
             sndbuf_locked: sndbuf.is_some(),
@@ -289,12 +292,12 @@ impl Sender {
         }
     }
 
-    /// What is to leave at `departs`: so many numbers from `seq` on.
     /// Number and echo of a packet without data.
     pub fn empty(&self) -> (u64, u32) {
         (self.snd_nxt, if self.timestamps { self.ts_recent } else { 0 })
     }
 
+    /// What is to leave at `departs`: so many numbers from `seq` on.
     pub(super) fn transmission(
         &self,
         seq: u64,

@@ -212,7 +212,7 @@ impl Host {
         arrived: &Arrived,
         shared: &mut Shared,
     ) -> Time {
-        if !self.receives[flow].tcp.is_in_window(&arrived.segment) {
+        if !self.receives[flow].tcp.is_acceptable(&arrived.segment) {
             self.on_segment(flow, cpu, arrived, shared);
             return cpu;
         }

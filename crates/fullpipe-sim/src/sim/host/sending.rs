@@ -63,8 +63,6 @@ pub(crate) struct SendingFlow {
     wakes_when_released: bool,
     syn_sent: Option<Time>,
     syn_repeats: u32,
-    /// When a SYN-ACK that came again was answered.
-    challenged: Option<Time>,
     next_write: Time,
     /// Whether a write has been begun since that was set.
     paces: bool,
@@ -232,7 +230,9 @@ impl Host {
     ) -> Time {
         let state = &mut self.sends[flow];
         if state.tcp.is_established() {
-            return self.challenge(flow, cpu, now, shared);
+            // syn_challenge in tcp_validate_incoming.
+            return self
+                .with_port(flow, cpu, shared, now, |state, port| state.tcp.answer_empty(port));
         }
         let Some(sent) = state.syn_sent else { return cpu };
         let measured = (state.syn_repeats == 0).then_some(sent);
@@ -251,18 +251,6 @@ impl Host {
         }
         shared.event(now, flow as u16, EventKind::Established, (now - sent).0);
         // The third packet of the handshake: an ACK of nothing, carried as an empty segment.
-        self.with_port(flow, cpu, shared, now, |state, port| {
-            port.send_empty(state.tcp.empty());
-        })
-    }
-
-    /// A SYN-ACK came again, which is answered (6.12 `tcp_validate_incoming`, `tcp_send_challenge_ack`).
-    fn challenge(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
-        let state = &mut self.sends[flow];
-        if state.challenged.is_some_and(|last| now - last < INVALID_RATELIMIT) {
-            return cpu;
-        }
-        state.challenged = Some(now);
         self.with_port(flow, cpu, shared, now, |state, port| {
             port.send_empty(state.tcp.empty());
         })
@@ -396,8 +384,6 @@ impl Host {
     }
 }
 
-/// Between two answers to SYN-ACKs that come again (net.ipv4.tcp_invalid_ratelimit).
-const INVALID_RATELIMIT: Time = Time::ms(500);
 /// Longest wait for the answer to a SYN, s (TCP_RTO_MAX).
 const LONGEST_SYN_WAIT_S: u32 = 120;
 
@@ -445,7 +431,6 @@ impl SendingFlow {
             overhead: profile.small_queues.then_some(profile.skb_overhead),
             syn_sent: None,
             syn_repeats: 0,
-            challenged: None,
             next_write: Time::ZERO,
             paces: false,
             rests: Rng::new(seed, &format!("{}, rests", flow.name)),

@@ -45,7 +45,7 @@ impl Host {
         let (now, cpu) = at;
         let state = &mut self.sends[flow];
         if state.tcp.is_established() {
-            return self.challenge(flow, at, cx);
+            return self.work(flow, at, cx, |state, port| state.tcp.answer_empty(port));
         }
         state.tcp.take_timestamp(tsval);
         let measured = Some(state.syns[0]).filter(|_| state.syns.len() == 1);
@@ -58,16 +58,6 @@ impl Host {
         cx.tell(now, flow, EventKind::Established, (now - state.syns[0]).0);
         self.timers.set(timer(flow, CONNECT), None, None);
         self.runnable.push_back(Process::Writer(flow));
-        self.empty(flow, at, cx)
-    }
-
-    /// One that comes again is answered twice a second at most.
-    fn challenge(&mut self, flow: usize, at: (Time, Time), cx: &mut Context) -> Time {
-        let last = &mut self.sends[flow].challenged;
-        if last.is_some_and(|last| at.0 < last + Time::ms(500)) {
-            return at.1;
-        }
-        *last = Some(at.0);
         self.empty(flow, at, cx)
     }
 

@@ -51,7 +51,6 @@ pub struct SendingFlow {
     /// When the packets came that were heard last, if no timer's softirq came since.
     heard: Option<Time>,
     pub syns: Vec<Time>,
-    pub challenged: Option<Time>,
     pub next_write: Time,
     has_written: bool,
     asleep_since: Option<Time>,
@@ -527,7 +526,6 @@ impl SendingFlow {
             overhead: profile.small_queues.then_some(profile.skb_overhead),
             left_while_locked: false,
             syns: Vec::new(),
-            challenged: None,
             next_write: Time::ZERO,
             has_written: false,
             rests: Rng::new(seed, &format!("{}, rests", flow.name)),

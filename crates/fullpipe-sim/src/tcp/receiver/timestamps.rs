@@ -1,0 +1,62 @@
+//! The receiver's clock, and the timestamps that it hears.
+//!
+//! Source: RFC 7323; Linux 6.12 `tcp_validate_incoming`, `tcp_paws_check`, `tcp_replace_ts_recent`, `tcp_rcv_rtt_measure_ts`.
+
+use super::Receiver;
+use crate::tcp::Segment;
+use crate::units::Time;
+use core::mem;
+
+/// A timestamp may be older than the last one by so many ticks (TCP_PAWS_WINDOW).
+pub(in crate::tcp) const PAWS_WINDOW: u32 = 1;
+
+impl Receiver {
+    pub(super) fn tick(&mut self, now: Time) {
+        self.clock = self.stamps.since_boot(now);
+    }
+
+    /// Whether a segment with that timestamp was overtaken by so much that it is taken for one of an earlier lap of the
+    /// sequence numbers (tcp_paws_discard).
+    pub(super) fn is_from_the_past(&self, tsval: u32) -> bool {
+        self.timestamps && self.ts_recent.saturating_sub(tsval) > PAWS_WINDOW
+    }
+
+    /// The timestamps of a segment that tcp_validate_incoming lets pass: its own is echoed if what was acknowledged last
+    /// lies in it (tcp_replace_ts_recent).
+    pub(super) fn hear_timestamps(&mut self, segment: &Segment) {
+        self.measure_echo(segment);
+        if segment.seq <= self.window.rcv_wup && segment.tsval >= self.ts_recent {
+            self.ts_recent = segment.tsval;
+        }
+    }
+
+    /// tcp_rcv_rtt_measure_ts: what a full segment echoes tells the RTT.
+    fn measure_echo(&mut self, segment: &Segment) {
+        let tick_us = self.stamps.begin(1).as_us();
+        let waits = self.rcv_nxt != self.bytes_read;
+        let counted = mem::take(&mut self.echo_counted);
+        if let Some(growth) = &mut self.growth
+            && segment.tsecr != 0
+            && !counted
+        {
+            let is_full = segment.len >= self.acks.rcv_mss;
+            let least = u32::from(self.profile.same_tick_rtt);
+            let age = if is_full { self.clock.saturating_sub(segment.tsecr).max(least) } else { 0 };
+            growth.on_echo(segment.tsecr, u64::from(age) * tick_us, waits);
+        }
+    }
+
+    /// An ACK without data came with this timestamp (tcp_replace_ts_recent): what its sender had sent before is acknowledged.
+    pub fn hear_timestamp(&mut self, tsval: u32) {
+        if self.rcv_nxt == self.window.rcv_wup {
+            self.ts_recent = self.ts_recent.max(tsval);
+        }
+    }
+
+    /// An ACK without data echoes this: data that do the same later are no sample of the RTT (6.12 `tcp_rcv_established`).
+    pub fn hear_echo(&mut self, tsecr: u32) {
+        if let Some(growth) = &mut self.growth {
+            growth.on_echo(tsecr, 0, false);
+        }
+    }
+}
