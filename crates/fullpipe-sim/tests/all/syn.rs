@@ -2,7 +2,7 @@
 
 use crate::host_queues::slow_card;
 use crate::record::{Record, ToTheEnd};
-use fullpipe_sim::config::{Config, Element, Loss, Qdisc, Unit};
+use fullpipe_sim::config::{Config, Delay, Element, Loss, Qdisc, Unit};
 use fullpipe_sim::sim;
 use fullpipe_sim::units::Time;
 use std::iter;
@@ -66,4 +66,25 @@ fn answers_are_sent_again() {
     assert_eq!(answers("6.1"), [1, 11, 11, 31, 31, 72, 72, 156, 156, 320, 320]);
     let by_both = [1, 11, 11, 21, 31, 42, 52, 72, 72, 113, 113, 197, 197, 361, 361];
     assert_eq!(answers("6.12"), by_both);
+}
+
+/// What both ends send, in tenths of a second, where one way takes 600 ms and the connection has one segment: the second SYN-ACK
+/// is answered (6.12 `tcp_send_challenge_ack`), another one that comes within half a second is not.
+#[test]
+fn a_syn_ack_that_comes_again_is_answered() {
+    let mut config = of("6.12");
+    let delay = |name: &str| {
+        Element::Delay(Delay {
+            name: name.into(),
+            delay: Time::ms(600),
+            limit: u32::MAX,
+            timer: None,
+        })
+    };
+    (config.forward, config.back) = (vec![delay("there")], vec![delay("back")]);
+    config.end = Time::secs(6);
+    let flow = &mut config.flows[0];
+    (flow.bytes, flow.write) = (Some(1000), 1000);
+    assert_eq!(entries(&config, "receiver.tx_ring"), [7, 17, 17, 19, 19]);
+    assert_eq!(entries(&config, "sender.tx_ring"), [1, 11, 13, 13, 13, 23]);
 }
