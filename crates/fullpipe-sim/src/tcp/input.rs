@@ -11,7 +11,7 @@ use super::sender::Sender;
 use super::skb::Freed;
 use super::{Ack, CaState, Output};
 use crate::cc::AckSample;
-use crate::tcp::receiver::PAWS_WINDOW;
+use crate::tcp::receiver::is_from_the_past;
 
 /// What was learned from one ACK (Linux's FLAG_ bits).
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,24 +98,20 @@ impl Sender {
     /// Whether an ACK was overtaken by so much that it is taken for one of an earlier lap of the numbers, and is none that
     /// only repeats what is known (6.12 `tcp_paws_discard`, `tcp_disordered_ack`).
     fn is_from_the_past(&self, ack: &Ack) -> bool {
-        let ticks = self.ts_recent.saturating_sub(ack.tsval);
+        if !self.timestamps || !is_from_the_past(ack.tsval, self.ts_recent) {
+            return false;
+        }
+        let late = self.stamps.begin((self.ts_recent - ack.tsval).into());
         let repeats = ack.ack == self.snd_una && !self.is_another_window(ack.window);
-        self.timestamps
-            && ticks > PAWS_WINDOW
-            && !(repeats
-                && self.stamps.begin(ticks.into()) <= self.ticks.begin(self.rtt.rto.into()))
+        !repeats || late > self.ticks.begin(self.rtt.rto.into())
     }
 
-    /// Sends a packet without data, twice a second at most, where what came is refused (6.12 `tcp_oow_rate_limited`).
+    /// Sends a packet without data, twice a second at most, where what came is refused.
     pub fn answer_empty(&mut self, out: &mut impl Output) {
-        let now = self.jiffies(out.now());
-        let soon = |last| now.wrapping_sub(last) < self.ticks_in_half_a_second();
-        if self.answered_empty.is_some_and(soon) {
-            return;
+        if self.ration.allows(out.now(), &self.ticks) {
+            let departs = self.depart(out.now());
+            out.transmit(self.transmission(self.snd_nxt, 0, false, departs));
         }
-        self.answered_empty = Some(now);
-        let departs = self.depart(out.now());
-        out.transmit(self.transmission(self.snd_nxt, 0, false, departs));
     }
 
     /// Sends what may go after an ACK (tcp_data_snd_check).

@@ -23,6 +23,7 @@ pub mod probe;
 pub mod profile;
 mod profiles;
 pub mod rack;
+mod ration;
 mod receive_queue;
 pub mod receiver;
 mod recovery;

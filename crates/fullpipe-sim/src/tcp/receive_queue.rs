@@ -4,7 +4,7 @@
 
 mod collapsing;
 
-use super::joining::{Joined, truesize};
+use super::joining::Joined;
 use super::pieces::Pieces;
 use alloc::collections::{BTreeMap, VecDeque};
 
@@ -87,7 +87,7 @@ impl ReceiveQueue {
             return memory;
         }
         self.tail = self.joins.then_some(joined);
-        let memory = truesize((seq, end), (packets, largest), self.overhead, pieces);
+        let memory = bytes + joined.heads() * self.overhead;
         self.enqueue(Skb { len, segments: packets, bytes, memory }, 1);
         memory
     }

@@ -14,7 +14,7 @@ mod shortage;
 mod timestamps;
 
 use self::fast_path::FastPath;
-pub(super) use self::timestamps::PAWS_WINDOW;
+pub(super) use self::timestamps::is_from_the_past;
 use super::ack_policy::AckPolicy;
 use super::autotune::RcvSpace;
 use super::compressed::Compressed;
@@ -22,6 +22,7 @@ use super::ecn::{QUICKACKS, ReceiverEcn};
 use super::out_of_order::OutOfOrder;
 use super::pieces::{Piece, Pieces};
 use super::profile::{RcvTuning, SharedProfile};
+use super::ration::Ration;
 use super::receive_queue::{Came, ReceiveQueue};
 use super::space::Space;
 use super::window::ReceiveWindow;
@@ -66,8 +67,8 @@ pub struct Receiver {
     is_locked: bool,
     ecn: ReceiverEcn,
     compressed: Compressed,
-    /// When an empty segment was answered last (last_oow_ack_time), jiffies.
-    answered_empty: Option<u64>,
+    /// Of answers to segments without data that lie outside the window.
+    ration: Ration,
     /// Timestamp of what is sent now.
     clock: u32,
     ticks: Ticks,
@@ -149,7 +150,7 @@ impl Receiver {
             is_locked,
             ecn: ReceiverEcn::default(),
             compressed: Compressed::default(),
-            answered_empty: None,
+            ration: Ration::default(),
             clock: 0,
             window,
             ticks: Ticks::jiffies(host.hz),

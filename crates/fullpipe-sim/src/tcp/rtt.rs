@@ -5,6 +5,7 @@
 //! the least RTO, and it falls at most once per round trip.
 
 use super::profile::{Profile, RttClock};
+use crate::ticks::Ticks;
 
 /// The estimator. Fields keep Linux's names and scales; its unit is a jiffy or a microsecond.
 #[derive(Clone, Debug)]
@@ -31,6 +32,16 @@ const RTO_MAX_S: u32 = 120;
 const FALLBACK_S: u32 = 3;
 /// Most that `backoff` becomes by probing (sysctl tcp_retries2).
 const RETRIES: u32 = 15;
+
+impl RttClock {
+    /// So many ticks of the timestamps' clock in this one's units; less than one tick is one where they are longer.
+    pub(super) fn of_stamps(self, age: u32, stamps: &Ticks) -> u32 {
+        match self {
+            RttClock::Jiffies => age,
+            RttClock::Microseconds => age.max(1).saturating_mul(stamps.begin(1).as_us() as u32),
+        }
+    }
+}
 
 impl Rtt {
     /// No sample yet.

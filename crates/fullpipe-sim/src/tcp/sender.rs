@@ -11,6 +11,7 @@ use super::metrics::Metrics;
 use super::pacing::Pacing;
 use super::pieces::Filling;
 use super::profile::{CcRtt, RttClock, SackMarking, SharedProfile};
+use super::ration::Ration;
 use super::recovery::Recovery;
 use super::rtt::Rtt;
 use super::scoreboard::{Scoreboard, Window};
@@ -94,8 +95,7 @@ pub struct Sender {
     pub(super) notsent_lowat: u64,
     /// Timestamp to echo: the last ACK's.
     pub(super) ts_recent: u32,
-    /// The jiffy in which something was answered that was refused.
-    pub(super) answered_empty: Option<u32>,
+    pub(super) ration: Ration,
     pub(super) lsndtime: u32,
     pub(super) sndbuf: u64,
     pub(super) sndbuf_locked: bool,
@@ -160,7 +160,7 @@ impl Sender {
             departures: Departures::new(&profile, host),
             notsent_lowat: u64::from(host.sysctl.tcp_notsent_lowat.unwrap_or(u32::MAX)),
             ts_recent: 0,
-            answered_empty: None,
+            ration: Ration::default(),
             lsndtime: 0,
             sndbuf: granted.unwrap_or(unset).max(2048),
             sndbuf_locked: sndbuf.is_some(),
@@ -269,12 +269,7 @@ impl Sender {
     /// How old an echoed timestamp is, in the units of the RTT's clock (tcp_rtt_tsopt_us).
     pub(super) fn echo_units(&self, echo: u32, now: Time) -> u32 {
         let age = self.timestamp(now).wrapping_sub(echo);
-        match self.profile.rtt_clock {
-            RttClock::Jiffies => age,
-            RttClock::Microseconds => {
-                age.max(1).saturating_mul(self.stamps.begin(1).as_us() as u32)
-            }
-        }
+        self.profile.rtt_clock.of_stamps(age, &self.stamps)
     }
 
     /// The time stamped on what is sent now: the jiffy, or exact where something reads it so.

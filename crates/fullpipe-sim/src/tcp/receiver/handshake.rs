@@ -22,13 +22,12 @@ impl Receiver {
         self.on_connected(now);
         let (sent, repeated) = self.answered?;
         if self.timestamps || by_time && !repeated {
-            let age = self.stamps.since_boot(now).saturating_sub(tsecr);
             let units = match self.profile.rtt_clock {
-                RttClock::Jiffies if repeated => age,
-                RttClock::Jiffies => (self.ticks.at(now) - self.ticks.at(sent)) as u32,
-                RttClock::Microseconds if repeated => {
-                    age.max(1) * self.stamps.begin(1).as_us() as u32
+                _ if repeated => {
+                    let age = self.stamps.since_boot(now).saturating_sub(tsecr);
+                    self.profile.rtt_clock.of_stamps(age, &self.stamps)
                 }
+                RttClock::Jiffies => (self.ticks.at(now) - self.ticks.at(sent)) as u32,
                 RttClock::Microseconds => now.us_since(sent) as u32,
             };
             self.acks.rtt.sample(units, 0, 0);

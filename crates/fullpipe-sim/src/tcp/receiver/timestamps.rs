@@ -8,7 +8,12 @@ use crate::units::Time;
 use core::mem;
 
 /// A timestamp may be older than the last one by so many ticks (TCP_PAWS_WINDOW).
-pub(in crate::tcp) const PAWS_WINDOW: u32 = 1;
+const PAWS_WINDOW: u32 = 1;
+
+/// Whether that timestamp is so much older than the last one (tcp_paws_check).
+pub(in crate::tcp) fn is_from_the_past(tsval: u32, ts_recent: u32) -> bool {
+    ts_recent.saturating_sub(tsval) > PAWS_WINDOW
+}
 
 impl Receiver {
     pub(super) fn tick(&mut self, now: Time) {
@@ -18,7 +23,7 @@ impl Receiver {
     /// Whether a segment with that timestamp was overtaken by so much that it is taken for one of an earlier lap of the
     /// sequence numbers (tcp_paws_discard).
     pub(super) fn is_from_the_past(&self, tsval: u32) -> bool {
-        self.timestamps && self.ts_recent.saturating_sub(tsval) > PAWS_WINDOW
+        self.timestamps && is_from_the_past(tsval, self.ts_recent)
     }
 
     /// The timestamps of a segment that tcp_validate_incoming lets pass: its own is echoed if what was acknowledged last

@@ -1,0 +1,24 @@
+//! How often what is refused is answered.
+
+use crate::ticks::Ticks;
+use crate::units::Time;
+
+/// Between two answers to what has no data (net.ipv4.tcp_invalid_ratelimit).
+const INVALID_RATELIMIT: Time = Time::ms(500);
+
+/// When something was answered last (last_oow_ack_time).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ration(Option<u64>);
+
+impl Ration {
+    /// Whether another answer may go now, which is then the last one (6.12 `tcp_oow_rate_limited`).
+    pub(super) fn allows(&mut self, now: Time, ticks: &Ticks) -> bool {
+        let pause = INVALID_RATELIMIT.as_ns() / ticks.begin(1).as_ns().max(1);
+        let now = ticks.at(now);
+        let allows = self.0.is_none_or(|last| now - last >= pause);
+        if allows {
+            self.0 = Some(now);
+        }
+        allows
+    }
+}
