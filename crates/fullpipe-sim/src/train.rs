@@ -52,6 +52,8 @@ impl Kind {
 pub struct Train {
     /// Index of the flow.
     pub flow: u16,
+    /// That of its connection, by which disciplines tell flows apart: of the two where data goes both ways, the first.
+    pub connection: u16,
     /// What the packets are.
     pub kind: Kind,
     /// Number of the skb that they are part of, where an element of the path decides about skbs; 0 where

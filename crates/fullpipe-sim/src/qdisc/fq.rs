@@ -251,7 +251,7 @@ impl<P: Packet> Queue<P> for Flows<P> {
         if !self.limit.holds(self.waiting.and(1, packet.bytes)) {
             return refuse(packet, told);
         }
-        let (number, now) = (packet.packet.flow(), packet.came);
+        let (number, now) = (packet.packet.connection(), packet.came);
         if packet.packet.departs() > now + HORIZON {
             return refuse(packet, told);
         }

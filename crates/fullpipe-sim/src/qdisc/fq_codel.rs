@@ -154,7 +154,7 @@ impl<P> FqCodel<P> {
 
 impl<P: Packet> Queue<P> for FqCodel<P> {
     fn enqueue(&mut self, packet: Waiting<P>, ahead: Size, told: &mut Told<P>) -> Verdict {
-        let bucket = packet.packet.flow() % BUCKETS;
+        let bucket = packet.packet.connection() % BUCKETS;
         let quantum = i64::from(self.codel.mtu);
         self.waiting.packets += 1;
         self.waiting.bytes += u64::from(packet.bytes);

@@ -53,8 +53,8 @@ pub enum Discipline {
 
 /// A packet as a discipline sees it.
 pub trait Packet {
-    /// Index of its flow.
-    fn flow(&self) -> u16;
+    /// Index of its connection ([`Train::connection`](crate::train::Train::connection)).
+    fn connection(&self) -> u16;
     /// When it is to leave at the earliest (skb->tstamp); [`Time::ZERO`]: nobody said.
     fn departs(&self) -> Time {
         Time::ZERO

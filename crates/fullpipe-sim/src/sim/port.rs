@@ -45,6 +45,7 @@ impl Out {
             cost: self.costs.transmit,
             walk_cost: self.costs.walk,
             flow: flow as u16,
+            connection: shared.halves[flow].map_or(flow, |half| half.min(flow)) as u16,
             other_half: None,
             acks: &mut shared.acks,
             pieces: &mut shared.pieces,
@@ -72,6 +73,7 @@ pub(crate) struct Port<'a> {
     /// CPU time per skb of the send queue that is looked at.
     walk_cost: Time,
     flow: u16,
+    connection: u16,
     /// Where its connection has data both ways: the socket's end that receives, whose ACKs its packets carry, and that
     /// flow.
     pub(super) other_half: Option<(&'a mut Receiver, usize)>,
@@ -98,6 +100,7 @@ impl Port<'_> {
     fn train(&self, number: u64, len: u32, count: u32) -> Train {
         Train {
             flow: self.flow,
+            connection: self.connection,
             kind: Kind::Data,
             skb: self.transmit.skb(),
             number,

@@ -10,8 +10,8 @@ use super::profile::{
     GrowthUnderReordering, HalvingStep, HeadTimeout, HoleFilled, IdleRestart, InitialCwnd,
     InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout,
     Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RttClock, RttSource, SackMarking,
-    SkbSize, SpuriousPartial, TimeoutReordering, TimerWheel, TimestampClock, TsoDeferral,
-    WindowShare, find,
+    SkbSize, SocketBacklog, SpuriousPartial, TimeoutReordering, TimerWheel, TimestampClock,
+    TsoDeferral, WindowShare, find,
 };
 use crate::config::Host;
 use alloc::format;
@@ -87,7 +87,7 @@ choices! {
     CachedMetrics, DelackMax, InitialCwnd, InitialWindow, PktsAcked, CcRtt, CwndLimited, GrowthUnderReordering, RttClock, RttSource,
     SackMarking, HeadTimeout, LostRetransmits, HoleFilled, IdleRestart, TimeoutReordering, Reduction, HalvingStep,
     MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion, TsoDeferral,
-    FinBeyondCwnd, LockedTimers, TimerWheel, TimestampClock, AckOrder, PrrBound, ProbeTimeout, SkbSize, WindowShare, RcvTuning,
+    FinBeyondCwnd, LockedTimers, SocketBacklog, TimerWheel, TimestampClock, AckOrder, PrrBound, ProbeTimeout, SkbSize, WindowShare, RcvTuning,
     ReceiveShortage,
 }
 
@@ -322,6 +322,9 @@ behaviours! {
     locked_timers: LockedTimers,
         "what a timer does that finds its socket locked",
         "tcp_write_timer, tcp_delack_timer, tcp_release_cb";
+    socket_backlog: SocketBacklog,
+        "what waits in the backlog of a socket that a process has",
+        "tcp_space, __tcp_ack_snd_check, tcp_release_cb";
     woken_first: bool,
         "a program that is woken goes before what softirqs have left to do",
         "handle_softirqs, pick_eevdf";

@@ -405,6 +405,18 @@ choice! {
 }
 
 choice! {
+    /// What comes while a process has the socket, and waits in its backlog.
+    SocketBacklog {
+        /// It counts for nothing until it is taken.
+        Plain = "plain",
+        /// Its memory is no room in the receive buffer (4.20 `tcp_space`).
+        Counted = "counted",
+        /// Nor is it here, and what all of it asks for is acknowledged once, when it is empty (6.6 `tcp_release_cb`).
+        OneAck = "one-ack",
+    }
+}
+
+choice! {
     /// When a timer fires that is due on a tick.
     TimerWheel {
         /// On that tick.

@@ -81,7 +81,7 @@ impl Sender {
             return self.process_tlp_ack(ack.ack, &flags, out);
         }
         self.take_acknowledged(ack, &mut flags, out);
-        if let Some(rack) = self.board.rack.as_mut().filter(|_| self.board.delivered > delivered) {
+        if let Some(rack) = &mut self.board.rack {
             rack.update_reo_wnd();
         }
         self.process_tlp_ack(ack.ack, &flags, out);

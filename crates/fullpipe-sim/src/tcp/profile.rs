@@ -217,6 +217,8 @@ pub struct Profile {
     pub delack_max: DelackMax,
     /// Timers of a locked socket.
     pub locked_timers: LockedTimers,
+    /// A locked socket's backlog.
+    pub socket_backlog: SocketBacklog,
     /// Whether a program that is woken has the CPU before what softirqs have left to do: packets that come in the same
     /// nanosecond, and what of a flow waited for the host. Of two that became ready at one time EEVDF (6.6) picks the one that
     /// did first, the program; CFS gives more credit to ksoftirqd, which has slept longer (`handle_softirqs`,

@@ -10,8 +10,8 @@ use super::profile::{
     GrowthUnderReordering, HalvingStep, HeadTimeout, HoleFilled, IdleRestart, InitialCwnd,
     InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout,
     Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RttClock, RttSource, SackMarking,
-    SkbSize, SpuriousPartial, TimeoutReordering, TimerWheel, TimestampClock, TsoDeferral,
-    WindowShare,
+    SkbSize, SocketBacklog, SpuriousPartial, TimeoutReordering, TimerWheel, TimestampClock,
+    TsoDeferral, WindowShare,
 };
 
 const LINUX_2_6_20: Profile = Profile {
@@ -93,6 +93,7 @@ const LINUX_2_6_20: Profile = Profile {
     frto: FrtoVersion::Basic,
     delack_max: DelackMax::Half,
     locked_timers: LockedTimers::PutOff,
+    socket_backlog: SocketBacklog::Plain,
     woken_first: false,
     timestamp_clock: TimestampClock::Jiffies,
     timer_wheel: TimerWheel::Cascading,
@@ -196,6 +197,7 @@ const LINUX_6_1: Profile = Profile {
     sack_marking: SackMarking::Rack,
     prr_bound: PrrBound::Delivered,
     probe_timeout: ProbeTimeout::Rack,
+    socket_backlog: SocketBacklog::Counted,
     timestamp_clock: TimestampClock::Milliseconds,
     timer_wheel: TimerWheel::Levels,
     ..LINUX_3_14
@@ -215,6 +217,7 @@ const LINUX_6_12: Profile = Profile {
     fin_beyond_cwnd: FinBeyondCwnd::Never,
     grows_skbs: true,
     delack_max: DelackMax::BelowRtoMin,
+    socket_backlog: SocketBacklog::OneAck,
     woken_first: true,
     // Since 6.3 small heads have a cache of their own (skb_small_head_cache), of 576 bytes with skb_shared_info.
     rx_overhead: 832,

@@ -33,6 +33,8 @@ pub struct Rack {
     now_us: u64,
     /// Least RTT before it, us.
     min_rtt_us: u32,
+    /// When the newest of the packets was sent that it tells of, us (rs->prior_delivered, by the time instead).
+    newest_us: Option<u64>,
     /// Before this was sent whose timestamp it echoes, us.
     echoes_before_us: Option<u64>,
 }
@@ -51,6 +53,7 @@ impl Default for Rack {
             reord_seen: false,
             now_us: 0,
             min_rtt_us: u32::MAX,
+            newest_us: None,
             echoes_before_us: None,
         }
     }
@@ -61,6 +64,7 @@ impl Rack {
     pub(super) fn begin(&mut self, now_us: u64, min_rtt_us: u32, echoes_before_us: Option<u64>) {
         (self.now_us, self.min_rtt_us) = (now_us, min_rtt_us);
         self.echoes_before_us = echoes_before_us;
+        self.newest_us = None;
     }
 
     /// Whether the ACK is of a transmission before the one at `sent_us` (tcp_skb_spurious_retrans).
@@ -68,8 +72,14 @@ impl Rack {
         self.echoes_before_us.is_some_and(|before| sent_us >= before)
     }
 
+    /// A packet that was sent last at `sent_us` is told of (tcp_rate_skb_delivered).
+    pub(super) fn deliver(&mut self, sent_us: u64) {
+        self.newest_us = self.newest_us.max(Some(sent_us));
+    }
+
     /// A packet that ends at `end_seq` and was sent last at `sent_us` has arrived.
     pub(super) fn advance(&mut self, sent_us: u64, end_seq: u64, resent: bool) {
+        self.deliver(sent_us);
         let rtt_us = self.now_us.saturating_sub(sent_us).min(u64::from(u32::MAX)) as u32;
         if resent && rtt_us < self.min_rtt_us {
             // It was the transmission before.
@@ -84,7 +94,8 @@ impl Rack {
 
     /// tcp_rack_update_reo_wnd, after an ACK of something new: the window is widened once per RTT.
     pub(super) fn update_reo_wnd(&mut self) {
-        if self.mstamp < self.widened_us {
+        let Some(newest_us) = self.newest_us else { return };
+        if newest_us < self.widened_us {
             self.dsack_seen = false;
         }
         if self.dsack_seen {

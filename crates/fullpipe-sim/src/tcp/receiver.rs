@@ -21,7 +21,7 @@ use super::compressed::Compressed;
 use super::ecn::{QUICKACKS, ReceiverEcn};
 use super::out_of_order::OutOfOrder;
 use super::pieces::{Piece, Pieces};
-use super::profile::{RcvTuning, SharedProfile};
+use super::profile::{RcvTuning, SharedProfile, SocketBacklog};
 use super::ration::Ration;
 use super::receive_queue::{Came, ReceiveQueue};
 use super::space::Space;
@@ -67,6 +67,10 @@ pub struct Receiver {
     is_locked: bool,
     ecn: ReceiverEcn,
     compressed: Compressed,
+    /// Whether what comes does so out of the socket's backlog.
+    in_backlog: bool,
+    /// Whether an ACK waits until that is empty (TCP_ACK_DEFERRED).
+    ack_deferred: bool,
     /// Of answers to segments without data that lie outside the window.
     ration: Ration,
     /// Timestamp of what is sent now.
@@ -150,6 +154,8 @@ impl Receiver {
             is_locked,
             ecn: ReceiverEcn::default(),
             compressed: Compressed::default(),
+            in_backlog: false,
+            ack_deferred: false,
             ration: Ration::default(),
             clock: 0,
             window,
@@ -409,15 +415,14 @@ impl Receiver {
         let advertised = self.window.rcv_wnd;
         let second = owed > u64::from(self.acks.rcv_mss) && self.select_window() >= advertised;
         let beyond_hole = !self.out_of_order.is_empty();
-        let at_once = self.acks.is_quick() || self.acks.now;
-        if second || at_once || beyond_hole && self.acks_hole(now) {
-            return Some(self.make_ack());
-        }
-        if filled && self.profile.compresses_sacks {
-            return Some(self.make_ack());
+        let told_at_once = filled && self.profile.compresses_sacks;
+        if second || self.acks.is_quick() || self.acks.now || told_at_once {
+            self.ack_deferred |=
+                self.in_backlog && self.profile.socket_backlog == SocketBacklog::OneAck;
+            return (!self.ack_deferred).then(|| self.make_ack());
         }
         if beyond_hole {
-            return None;
+            return self.acks_hole(now).then(|| self.make_ack());
         }
         self.acks.delay(now).then(|| self.make_ack())
     }

@@ -47,6 +47,8 @@ pub struct ReceiveWindow {
     pub rcvbuf: u64,
     /// Memory of packets in the receive and out-of-order queues.
     pub rmem_alloc: u64,
+    /// Memory of what is in the socket's backlog, bytes (sk_backlog.len).
+    pub backlog_len: u64,
     /// Window scale offered, bits.
     pub wscale: u32,
     /// Largest window ever to be offered.
@@ -109,6 +111,7 @@ impl ReceiveWindow {
             profile,
             rcvbuf,
             rmem_alloc: 0,
+            backlog_len: 0,
             wscale,
             window_clamp: 65_535u64 << wscale,
             rcv_ssthresh: 0,
@@ -165,7 +168,7 @@ impl ReceiveWindow {
 
     /// tcp_space: room in the receive buffer as window.
     pub fn space(&self) -> u64 {
-        self.share.of(self.rcvbuf.saturating_sub(self.rmem_alloc))
+        self.share.of(self.rcvbuf.saturating_sub(self.rmem_alloc + self.backlog_len))
     }
 
     /// tcp_full_space.

@@ -8,6 +8,7 @@ use fullpipe_sim::units::Time;
 fn segments(from: u32, count: u32, ecn: Ecn) -> Train {
     Train {
         flow: 0,
+        connection: 0,
         kind: Kind::Data,
         skb: 0,
         number: u64::from(from) * 1000,

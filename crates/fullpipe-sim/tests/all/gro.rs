@@ -15,6 +15,7 @@ const HEADERS: u32 = 52;
 fn data(number: u64, len: u32) -> Train {
     Train {
         flow: 0,
+        connection: 0,
         kind: Kind::Data,
         skb: 0,
         number,

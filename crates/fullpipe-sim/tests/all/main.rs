@@ -22,6 +22,7 @@ mod recovery;
 mod reference;
 mod sacked_skbs;
 mod scenarios;
+mod socket_backlog;
 mod syn;
 mod tcp_buffers;
 mod tcp_pieces;

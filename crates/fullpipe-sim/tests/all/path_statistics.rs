@@ -34,6 +34,7 @@ fn pass_trains(element: Element, packets: u64, length: u32, spacing: Time) -> Pa
         let tsval = 0;
         let train = Train {
             flow,
+            connection: flow,
             kind,
             skb,
             number,

@@ -20,7 +20,7 @@ struct Packet {
 }
 
 impl qdisc::Packet for Packet {
-    fn flow(&self) -> u16 {
+    fn connection(&self) -> u16 {
         self.flow
     }
     fn departs(&self) -> Time {

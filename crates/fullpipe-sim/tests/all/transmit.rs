@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub fn acks(first: u64, spacing: u64, count: u32) -> Train {
     Train {
         flow: 0,
+        connection: 0,
         kind: Kind::Ack,
         skb: 0,
         number: 0,

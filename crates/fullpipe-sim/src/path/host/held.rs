@@ -64,8 +64,8 @@ impl Skb {
 }
 
 impl Packet for Skb {
-    fn flow(&self) -> u16 {
-        self.tag.flow
+    fn connection(&self) -> u16 {
+        self.trains.first().map_or(self.tag.flow, |train| train.connection)
     }
 
     fn departs(&self) -> Time {

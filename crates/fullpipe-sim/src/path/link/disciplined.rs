@@ -21,8 +21,8 @@ use alloc::vec::Vec;
 
 /// A segment.
 impl Packet for Train {
-    fn flow(&self) -> u16 {
-        self.flow
+    fn connection(&self) -> u16 {
+        self.connection
     }
 
     fn mark(&mut self) -> bool {

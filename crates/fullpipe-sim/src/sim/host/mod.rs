@@ -62,6 +62,8 @@ pub(crate) struct Host {
     /// [`Profile::woken_first`](crate::tcp::profile::Profile::woken_first).
     woken_first: bool,
     batch: Vec<Train>,
+    /// Flows whose packets of now are in the backlog of their sockets.
+    backlogged: Vec<usize>,
     /// What the work in hand sends again.
     resent: Vec<u64>,
 }
@@ -108,6 +110,7 @@ impl Host {
             runnable: VecDeque::new(),
             woken_first: profile.woken_first,
             batch: Vec::new(),
+            backlogged: Vec::new(),
             resent: Vec::new(),
             host: host.clone(),
         };

@@ -36,6 +36,7 @@ impl Host {
             cpu = self.end_poll(packets, cpu, now, shared);
         }
         self.batch = batch;
+        self.end_backlogs(cpu, now, shared);
         self.cpu.urgent(now, cpu);
     }
 
@@ -47,8 +48,8 @@ impl Host {
     ///
     /// A program that a timer wakes then calls before its connection hears of them. The packets pass several softirqs, all but
     /// the first of which wait where a process is to run; it lets them go on as it locks its socket, and that one's packets
-    /// are in its backlog until the call ends (6.12 `handle_softirqs`, `lock_sock_nested`, `tcp_v4_rcv`, `release_sock`). But
-    /// a read that takes all there is takes from the backlog too (`tcp_recvmsg_locked`): here it comes after the packets.
+    /// are in its backlog until the call ends (6.12 `handle_softirqs`, `lock_sock_nested`, `tcp_v4_rcv`, `release_sock`). A read
+    /// that finds less than it asks for takes from the backlog, too.
     fn fire_before_packets(&mut self, packets: &[Train], now: Time, shared: &mut Shared) {
         if self.timers.held_are_due(now) {
             self.fire_expired(now, shared);
@@ -56,10 +57,31 @@ impl Host {
         while self.woken_first
             && let Some((flow, timer)) = self.timers.program_due(now)
             && packets.iter().any(|train| shared.connects(usize::from(train.flow), flow))
-            && (timer == Timer::Write || self.receives[flow].has_a_whole_read())
         {
-            self.call_first(now, shared);
+            if timer == Timer::Write {
+                self.call_first(now, shared);
+                continue;
+            }
+            let its = packets.iter().filter(|train| usize::from(train.flow) == flow);
+            self.receives[flow].tcp.begin_backlog(its.map(|train| (train.count, train.len)));
+            self.backlogged.push(flow);
+            if self.receives[flow].has_a_whole_read() {
+                self.call_first(now, shared);
+            } else {
+                self.on_timers(now, shared);
+                self.begin_read(flow, now);
+            }
         }
+    }
+
+    fn end_backlogs(&mut self, cpu: Time, now: Time, shared: &mut Shared) {
+        let mut flows = core::mem::take(&mut self.backlogged);
+        flows.sort_unstable();
+        for flow in flows.drain(..) {
+            self.end_backlog(flow, cpu, shared);
+            self.after_receiving(flow, now);
+        }
+        self.backlogged = flows;
     }
 
     #[cold]
@@ -119,18 +141,19 @@ impl Host {
     /// Interrupts for one packet each, of these from number `at` on: takes all of them if they lie beyond a hole and
     /// nothing else is due before the last, or the first of them; how many.
     pub(crate) fn on_lone_packets(&mut self, packets: &Train, at: u32, shared: &mut Shared) -> u32 {
-        self.fire_before_packets(core::slice::from_ref(packets), packets.time(at), shared);
+        let first = packets.part(at, 1);
+        self.fire_before_packets(core::slice::from_ref(&first), first.first, shared);
         let left = packets.count - at;
         let all = packets.kind.is_of_sender()
             && self.may_take_row(packets)
             && self.take_beyond_hole(&packets.part(at, left), shared);
         if !all {
-            let packet = packets.part(at, 1);
-            self.on_packet(&packet, 0, packet.first, packet.first, shared);
+            self.on_packet(&first, 0, first.first, first.first, shared);
         }
         let taken = if all { left } else { 1 };
         let now = packets.time(at + taken - 1);
         self.after_packets(packets, now);
+        self.end_backlogs(now, now, shared);
         self.cpu.urgent(now, now);
         taken
     }

@@ -20,6 +20,7 @@ use crate::trace::EventKind;
 use crate::train::{Kind, Train};
 use crate::units::{Rate, Time};
 use alloc::collections::VecDeque;
+use core::mem;
 
 /// A flow whose data this host receives.
 pub(crate) struct ReceivingFlow {
@@ -39,6 +40,8 @@ pub(crate) struct ReceivingFlow {
     pub(super) accepted: bool,
     locked: bool,
     runnable: bool,
+    /// Bytes that a read has copied which takes more from what comes at its moment.
+    begun: u64,
     backlog: VecDeque<Arrived>,
     finish_at: Option<u64>,
 }
@@ -93,6 +96,7 @@ impl ReceivingFlow {
             accepted: false,
             locked: false,
             runnable: false,
+            begun: 0,
             backlog: VecDeque::new(),
             finish_at: flow.bytes,
         }
@@ -326,7 +330,7 @@ impl Host {
         let state = &mut self.receives[flow];
         state.runnable = false;
         state.locked = true;
-        let bytes = state.tcp.readable().min(state.buffer);
+        let bytes = state.tcp.readable().min(state.buffer - state.begun);
         let cost = copy_time(&self.host, bytes);
         let reading = Reading { flow, bytes };
         if cost > Time::ZERO {
@@ -337,12 +341,35 @@ impl Host {
         }
     }
 
+    /// A read that finds less than it asks for copies that before packets of its moment, which are in its backlog meanwhile
+    /// and give it the rest (6.12 `tcp_recvmsg_locked`).
+    pub(super) fn begin_read(&mut self, flow: usize, now: Time) {
+        let state = &mut self.receives[flow];
+        let read = state.tcp.segments_read;
+        state.begun = state.tcp.readable();
+        state.tcp.copy(now, state.begun);
+        self.receive_buffer.change(state.tcp.segments_read, read);
+    }
+
+    /// What waited in a flow's backlog is taken, with the CPU at `cpu`.
+    pub(super) fn end_backlog(&mut self, flow: usize, cpu: Time, shared: &mut Shared) {
+        if let Some(ack) = &self.receives[flow].tcp.end_backlog() {
+            self.send_ack(flow, cpu, ack, shared);
+        }
+    }
+
     /// A read is done.
     pub(super) fn finish_read(&mut self, reading: Reading, now: Time, shared: &mut Shared) {
         let flow = reading.flow;
-        let tcp = &mut self.receives[flow].tcp;
+        let state = &mut self.receives[flow];
+        let (tcp, has_all) = (&mut state.tcp, state.begun > 0 && reading.bytes == 0);
+        let waits = !state.backlog.is_empty();
+        if waits {
+            let segments = state.backlog.iter().map(|arrived| &arrived.segment);
+            tcp.begin_backlog(segments.map(|segment| (segment.packets(), segment.packet_len())));
+        }
         let read = tcp.segments_read;
-        let ack = tcp.read(now, reading.bytes);
+        let ack = if has_all { tcp.clean_up() } else { tcp.read(now, reading.bytes) };
         self.receive_buffer.change(tcp.segments_read, read);
         if let Some(ack) = &ack {
             self.send_ack(flow, now, ack, shared);
@@ -356,9 +383,13 @@ impl Host {
                 None => self.on_segment(flow, now, arrived, shared),
             }
         }
+        if waits {
+            self.end_backlog(flow, now, shared);
+        }
         let read = self.receives[flow].tcp.bytes_read;
         let state = &mut self.receives[flow];
-        state.works_until = state.rate.map(|rate| now + rate.time_for(reading.bytes));
+        let bytes = reading.bytes + mem::take(&mut state.begun);
+        state.works_until = state.rate.map(|rate| now + rate.time_for(bytes));
         if state.finish_at == Some(read) {
             state.finish_at = None;
             shared.event(now, flow as u16, EventKind::Finished, read);

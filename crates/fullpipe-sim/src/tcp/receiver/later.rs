@@ -5,6 +5,7 @@
 
 use super::Receiver;
 use crate::tcp::Ack;
+use crate::tcp::profile::SocketBacklog;
 use crate::units::Time;
 
 impl Receiver {
@@ -12,17 +13,46 @@ impl Receiver {
     /// (tcp_cleanup_rbuf): more than one segment is owed, the delayed ACK's timer found the socket
     /// locked, or the window has at least doubled.
     pub fn read(&mut self, now: Time, bytes: u64) -> Option<Ack> {
+        self.copy(now, bytes);
+        self.clean_up()
+    }
+
+    /// Packets, so many of so many bytes, have come while a process has the socket: they are in its backlog, from which they
+    /// are taken.
+    pub fn begin_backlog(&mut self, packets: impl Iterator<Item = (u32, u32)>) {
+        self.in_backlog = true;
+        if self.profile.socket_backlog == SocketBacklog::Plain {
+            return;
+        }
+        let overhead = self.profile.rx_overhead;
+        let memory = |(count, len)| u64::from(count) * (u64::from(len) + overhead);
+        self.window.backlog_len = packets.map(memory).sum();
+    }
+
+    /// The backlog is empty: the ACK that waited for that, if none was sent meanwhile (tcp_release_cb).
+    pub fn end_backlog(&mut self) -> Option<Ack> {
+        (self.in_backlog, self.window.backlog_len) = (false, 0);
+        let deferred = core::mem::take(&mut self.ack_deferred) && self.acks.is_scheduled();
+        deferred.then(|| self.make_ack())
+    }
+
+    /// The first part of that, after which more may come before the rest.
+    pub fn copy(&mut self, now: Time, bytes: u64) {
         self.tick(now);
+        self.last_read = now;
         // tcp_recvmsg looks at the time after each skb, but the rest of them comes at the same moment.
         let first = self.waiting.first_bytes().min(bytes);
         self.bytes_read += first;
         self.autotune(now);
         self.bytes_read += bytes - first;
-        self.last_read = now;
         let (segments, freed) = self.waiting.read(bytes);
         self.segments_read += segments;
         self.window.rmem_alloc -= freed;
         self.fast.follow(self.window.rmem_alloc);
+    }
+
+    /// The other part (tcp_cleanup_rbuf).
+    pub fn clean_up(&mut self) -> Option<Ack> {
         let owed = self.rcv_nxt - self.window.rcv_wup;
         let drained = self.acks.asks_when_read() && self.window.rmem_alloc == 0;
         let many = self.acks.blocked || owed > u64::from(self.acks.rcv_mss);

@@ -72,9 +72,30 @@ impl Sender {
         if end > self.snd_nxt || start >= end {
             return None;
         }
-        self.walk_sacked_skbs(start, end);
+        self.walk_for_block(start, end);
         let (board, window) = self.board_and_window();
         Some(board.sack(start, end, window))
+    }
+
+    /// Walks along what of a block is in none of the last ACK's: a walk ends where one of those begins, and the next one
+    /// begins behind it (6.12 `tcp_sacktag_write_queue`).
+    fn walk_for_block(&mut self, start: u64, end: u64) {
+        if self.board.sacked_out == 0 {
+            return self.walk_sacked_skbs(start, end);
+        }
+        let known = self.recovery.recv_sack_cache;
+        let mut at = start;
+        while at < end {
+            if let Some(&(_, behind)) = known.iter().find(|block| (block.0..block.1).contains(&at))
+            {
+                at = behind;
+                continue;
+            }
+            let next = known.iter().map(|block| block.0).filter(|&from| from > at).min();
+            let to = next.map_or(end, |next| next.min(end));
+            self.walk_sacked_skbs(at, to);
+            at = to;
+        }
     }
 
     /// Beyond this many blocks all are as in the last ACK.

@@ -60,7 +60,9 @@ impl Scoreboard {
                 let segment_end = window.segment_end(at);
                 if let Some(again) = self.last_resent(at) {
                     let sent = again.when.as_us();
-                    if !(cumulative && rack.is_spurious(sent)) {
+                    if cumulative && rack.is_spurious(sent) {
+                        rack.deliver(sent);
+                    } else {
                         rack.advance(sent, segment_end, true);
                     }
                 }

@@ -69,6 +69,7 @@ fn trains(elements: &[Element], drawn: &[Drawn]) -> Vec<Train> {
         let (serial, tsval) = (number, 0);
         let train = Train {
             flow,
+            connection: flow,
             kind,
             skb,
             number,

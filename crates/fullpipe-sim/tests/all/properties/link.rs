@@ -22,6 +22,7 @@ pub fn trains_and_link() -> impl Strategy<Value = (Link, Vec<Train>)> {
             let (serial, skb, len, tsval) = (number, 0, 0, 0);
             let train = Train {
                 flow,
+                connection: flow,
                 kind,
                 skb,
                 number,

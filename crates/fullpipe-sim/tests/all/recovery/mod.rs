@@ -81,6 +81,7 @@ const ELSEWHERE: &[&str] = &[
     "pkts_acked",
     "cc_rtt",
     "locked_timers",
+    "socket_backlog",
     "woken_first",
     "walks_queue",
     "gro",

@@ -162,21 +162,26 @@ impl Host {
     }
 
     /// A program whose timer is due when packets of its connection come calls first, as they are in its backlog meanwhile: a
-    /// writer, and a reader that gets all that it asks for without them.
+    /// writer, and a reader; one that finds less than it asks for has the rest from them.
     fn call_before(&mut self, packets: &[Packet], now: Time, cx: &mut Context) {
         while let Some(number) = self.timers.first(now).filter(|&number| number != self.gro_timer) {
             let flow = number / TIMERS;
-            let calls = match number % TIMERS {
-                sending::WRITE => self.woken_first,
-                receiving::READER => self.woken_first && self.receives[flow].has_a_whole_read(),
-                _ => false,
-            };
+            let which = number % TIMERS;
+            let calls = self.woken_first && matches!(which, sending::WRITE | receiving::READER);
             if !calls || packets.iter().all(|packet| packet.flow != flow) {
                 return;
             }
+            if which == receiving::READER {
+                let its = packets.iter().filter(|packet| packet.flow == flow);
+                self.receives[flow].tcp.begin_backlog(its.map(|packet| (1, packet.data_len())));
+            }
             self.timer(now, cx);
-            while self.next_process().is_some_and(|at| at <= now) {
-                self.process(now, cx);
+            if which == receiving::READER && !self.receives[flow].has_a_whole_read() {
+                self.receives[flow].copy_what_there_is(now);
+            } else {
+                while self.next_process().is_some_and(|at| at <= now) {
+                    self.process(now, cx);
+                }
             }
         }
     }
@@ -202,6 +207,11 @@ impl Host {
         let up = self.gro.polled(cpu, took, self.receive.is_polled());
         for up in up {
             cpu = self.up(up, (now, cpu), cx);
+        }
+        let flows: Vec<_> = self.receives.keys().copied().collect();
+        for flow in flows {
+            self.end_backlog(flow, cpu, cx);
+            self.look_after_receiving(flow, now);
         }
         self.timers.set(self.gro_timer, self.gro.until, None);
         self.cpu.urgent(now, cpu);

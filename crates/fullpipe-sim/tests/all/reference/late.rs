@@ -29,7 +29,7 @@ impl Skb {
 }
 
 impl qdisc::Packet for Skb {
-    fn flow(&self) -> u16 {
+    fn connection(&self) -> u16 {
         self.flow as u16
     }
     fn departs(&self) -> Time {

@@ -41,3 +41,13 @@ pub struct Packet {
     /// What it is.
     pub body: Body,
 }
+
+impl Packet {
+    /// Bytes of data.
+    pub fn data_len(&self) -> u32 {
+        match &self.body {
+            Body::Data(segment) => segment.len,
+            _ => 0,
+        }
+    }
+}

@@ -36,6 +36,8 @@ pub struct ReceivingFlow {
     pub accepted: bool,
     locked: bool,
     runnable: bool,
+    /// Bytes that the read has which waits for the rest.
+    has: u64,
     backlog: VecDeque<Segment>,
     finish_at: Option<u64>,
 }
@@ -44,6 +46,11 @@ impl ReceivingFlow {
     /// Whether a read gets as much as it asks for.
     pub fn has_a_whole_read(&self) -> bool {
         self.tcp.readable() >= self.buffer
+    }
+
+    pub fn copy_what_there_is(&mut self, now: Time) {
+        self.has = self.tcp.readable();
+        self.tcp.copy(now, self.has);
     }
 
     pub fn new(flow: &Flow, host: &config::Host, mss: u32) -> ReceivingFlow {
@@ -59,6 +66,7 @@ impl ReceivingFlow {
             accepted: false,
             locked: false,
             runnable: false,
+            has: 0,
             backlog: VecDeque::new(),
             finish_at: flow.bytes,
         }
@@ -186,7 +194,7 @@ impl Host {
         let state = &mut self.receives[flow];
         state.runnable = false;
         state.locked = true;
-        let bytes = state.tcp.readable().min(state.buffer);
+        let bytes = state.tcp.readable().min(state.buffer - state.has);
         let cost = Time(bytes * self.host.cpu.copy_ps_per_byte / 1000);
         if cost > Time::ZERO {
             self.step = Some(Step::Read(flow, bytes));
@@ -196,16 +204,36 @@ impl Host {
         }
     }
 
+    pub fn end_backlog(&mut self, flow: usize, cpu: Time, cx: &mut Context) {
+        if let Some(ack) = self.receives.get_mut(&flow).and_then(|f| f.tcp.end_backlog()) {
+            self.send(flow, cpu, Body::Ack(ack), cx.headers, &mut cx.agenda);
+        }
+    }
+
     pub fn has_read(&mut self, flow: usize, bytes: u64, now: Time, cx: &mut Context) {
-        if let Some(ack) = self.receives[flow].tcp.read(now, bytes) {
+        let state = &mut self.receives[flow];
+        let waits = !state.backlog.is_empty();
+        if waits {
+            let segments = state.backlog.iter();
+            state.tcp.begin_backlog(segments.map(|s| (s.packets(), s.packet_len())));
+        }
+        let ack = match bytes {
+            0 if state.has > 0 => state.tcp.clean_up(),
+            _ => state.tcp.read(now, bytes),
+        };
+        if let Some(ack) = ack {
             self.send(flow, now, Body::Ack(ack), cx.headers, &mut cx.agenda);
         }
         self.receives[flow].locked = false;
         for segment in std::mem::take(&mut self.receives[flow].backlog) {
             self.segment(flow, segment, now, cx);
         }
+        if waits {
+            self.end_backlog(flow, now, cx);
+        }
+        let all = bytes + std::mem::take(&mut self.receives[flow].has);
         if let Some(reader) = self.receives[flow].reader {
-            self.receives[flow].works_until = Some(now + reader.rate.time_for(bytes));
+            self.receives[flow].works_until = Some(now + reader.rate.time_for(all));
         }
         let read = self.receives[flow].tcp.bytes_read;
         if self.receives[flow].finish_at == Some(read) {

@@ -6,7 +6,7 @@ use fullpipe_sim::qdisc::{self, Queue, Size, Told, Waiting};
 use fullpipe_sim::units::Time;
 
 impl qdisc::Packet for Packet {
-    fn flow(&self) -> u16 {
+    fn connection(&self) -> u16 {
         self.flow as u16
     }
     fn mark(&mut self) -> bool {
