@@ -208,7 +208,7 @@ pub struct ParityArguments {
         allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(twin::FEWEST..=1_000))]
     pub twins: Option<u32>,
     /// Number of the first scenario that is drawn [default: 0]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..1 << 62))]
     pub first: Option<u64>,
     /// Series of Linux that both engines run, 6.12 or 6.1 [default: 6.12; of a scenario its own]
     #[arg(long, value_name = "VERSION")]

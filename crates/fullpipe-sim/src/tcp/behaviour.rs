@@ -9,9 +9,9 @@ use super::profile::{
     AckOrder, CachedMetrics, CcRtt, CwndLimited, DelackMax, DsackUndo, FinBeyondCwnd, FrtoVersion,
     GrowthUnderReordering, HalvingStep, HeadTimeout, HoleFilled, IdleRestart, InitialCwnd,
     InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout,
-    Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RttClock, RttSource, SackMarking,
-    SkbSize, SocketBacklog, SpuriousPartial, TimeoutReordering, TimerWheel, TimestampClock,
-    TsoDeferral, WindowShare, find,
+    Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RepeatedSyn, RttClock, RttSource,
+    SackMarking, SkbSize, SocketBacklog, SpuriousPartial, TimeoutReordering, TimerWheel,
+    TimestampClock, TsoDeferral, WindowShare, find,
 };
 use crate::config::Host;
 use alloc::format;
@@ -87,7 +87,7 @@ choices! {
     CachedMetrics, DelackMax, InitialCwnd, InitialWindow, PktsAcked, CcRtt, CwndLimited, GrowthUnderReordering, RttClock, RttSource,
     SackMarking, HeadTimeout, LostRetransmits, HoleFilled, IdleRestart, TimeoutReordering, Reduction, HalvingStep,
     MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion, TsoDeferral,
-    FinBeyondCwnd, LockedTimers, SocketBacklog, TimerWheel, TimestampClock, AckOrder, PrrBound, ProbeTimeout, SkbSize, WindowShare, RcvTuning,
+    FinBeyondCwnd, LockedTimers, RepeatedSyn, SocketBacklog, TimerWheel, TimestampClock, AckOrder, PrrBound, ProbeTimeout, SkbSize, WindowShare, RcvTuning,
     ReceiveShortage,
 }
 
@@ -95,6 +95,9 @@ behaviours! {
     initial_cwnd: InitialCwnd,
         "initial congestion window, packets",
         "tcp_init_cwnd";
+    repeated_syn: RepeatedSyn,
+        "with what a connection begins whose SYN was sent more than twice",
+        "tcp_init_metrics, tcp_try_undo_spurious_syn, tcp_init_transfer";
     initial_window: InitialWindow,
         "first window that a receiver offers, segments",
         "tcp_select_initial_window, tcp_default_init_rwnd";

@@ -405,6 +405,19 @@ choice! {
 }
 
 choice! {
+    /// With what a connection begins whose SYN was sent more than twice (RFC 5681, 3.1).
+    RepeatedSyn {
+        /// As any other.
+        Ignored = "ignored",
+        /// With one segment (3.14 `tcp_init_metrics`).
+        OneSegment = "one-segment",
+        /// So, unless the answer echoes the first SYN's timestamp, which was only late (6.1 `tcp_try_undo_spurious_syn`,
+        /// `tcp_init_transfer`).
+        UnlessLate = "unless-late",
+    }
+}
+
+choice! {
     /// What comes while a process has the socket, and waits in its backlog.
     SocketBacklog {
         /// It counts for nothing until it is taken.

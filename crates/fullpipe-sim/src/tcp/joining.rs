@@ -30,6 +30,7 @@ pub(super) struct Joined {
     /// First byte after it.
     pub(super) end: u64,
     frags: u32,
+    heads: u32,
     /// Bytes that are free in its head, for data to be copied there (skb_tailroom).
     tailroom: u64,
 }
@@ -42,29 +43,29 @@ impl Joined {
         (packets, len): (u32, u32),
         pieces: &Pieces,
     ) -> Joined {
-        let borders = match pieces.count(seq, end) - 1 {
-            0 => 0,
-            all if packets == 1 => all,
-            // One between two packets cuts neither.
-            _ => pieces.borders_within(seq, end, len),
+        let (frags, heads) = match pieces.count(seq, end) {
+            1 => (packets, packets.div_ceil(MAX_FRAGS)),
+            all if packets == 1 => (all, 1),
+            // A border between two packets cuts neither.
+            _ => packed(pieces.of_packets(seq, end, len)),
         };
-        Joined { end, frags: packets + borders, tailroom: 0 }
+        Joined { end, frags, heads: heads.max(1), tailroom: 0 }
     }
 
     /// One that ends at `end` and has no room.
     #[cfg(test)]
     pub(super) fn full(end: u64) -> Joined {
-        Joined { end, frags: MAX_FRAGS, tailroom: 0 }
+        Joined { end, frags: MAX_FRAGS, heads: 1, tailroom: 0 }
     }
 
     /// Heads that it has.
     pub(super) fn heads(&self) -> u64 {
-        u64::from(self.frags.div_ceil(MAX_FRAGS)).max(1)
+        self.heads.into()
     }
 
     /// One whose data, up to `end`, were copied into its head, where so much is free.
     pub(super) fn copied(end: u64, tailroom: u64) -> Joined {
-        Joined { end, frags: 0, tailroom }
+        Joined { end, frags: 0, heads: 1, tailroom }
     }
 
     /// Takes another skb, which begins at `seq`, if it continues this one and there is room: the memory that this takes more,
@@ -86,6 +87,19 @@ impl Joined {
     }
 }
 
+/// Pieces of packets with so many each, and heads that they take: the pieces of one packet are under one head.
+fn packed(packets: impl Iterator<Item = u32>) -> (u32, u32) {
+    let (mut all, mut heads, mut under_last) = (0, 1, 0);
+    for pieces in packets {
+        all += pieces;
+        under_last += pieces;
+        if under_last > MAX_FRAGS {
+            (heads, under_last) = (heads + 1, pieces);
+        }
+    }
+    (all, heads)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,5 +113,19 @@ mod tests {
         assert!(!take(2000, 3000), "not the next one");
         let joined = (1..40).take_while(|i| take(i * 1000, (i + 1) * 1000)).count();
         assert_eq!(joined, 16, "17 pieces in all");
+    }
+
+    #[test]
+    fn pieces_of_a_packet_are_under_one_head() {
+        let packed = |cut: usize| packed((0..34).map(|at| if at == cut { 2 } else { 1 }));
+        assert_eq!(
+            [packed(99), packed(0), packed(16), packed(33)],
+            [(34, 2), (35, 3), (35, 3), (35, 3)]
+        );
+        let mut packets = [1; 33];
+        packets[16] = 2;
+        assert_eq!(super::packed(packets.into_iter()), (34, 3), "the 17th has no room for two");
+        packets.swap(15, 16);
+        assert_eq!(super::packed(packets.into_iter()), (34, 2));
     }
 }

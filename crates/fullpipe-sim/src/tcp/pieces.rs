@@ -90,10 +90,10 @@ impl Pieces {
         count + borders(from, at, last)
     }
 
-    /// Borders of pieces within the packets of `len` bytes that `[seq, end)` consists of.
-    pub(super) fn borders_within(&self, seq: u64, end: u64, len: u32) -> u32 {
+    /// Pieces that each of the packets of `len` bytes lies in that `[seq, end)` consists of.
+    pub(super) fn of_packets(&self, seq: u64, end: u64, len: u32) -> impl Iterator<Item = u32> {
         let packets = (seq..end).step_by(len.max(1) as usize);
-        packets.map(|at| self.count(at, (at + u64::from(len)).min(end)) - 1).sum()
+        packets.map(move |at| self.count(at, (at + u64::from(len)).min(end)))
     }
 }
 
@@ -167,7 +167,8 @@ mod tests {
         let more = [(0, PIECE), (0, PIECE + 1), (PIECE, PIECE)];
         assert_eq!(more.map(|(a, b)| pieces.count(a, b)), [1, 2, 1]);
         // Those that lie between two packets are none.
-        let within = |seq, len| pieces.borders_within(seq, seq + 90_000, len);
+        let borders = |of: u32| of - 1;
+        let within = |seq, len| pieces.of_packets(seq, seq + 90_000, len).map(borders).sum::<u32>();
         assert_eq!([within(0, 1000), within(0, 1024)], [2, 0]);
         let borders = [32_750, 32_750 + PIECE, 90_000, 90_000 + PIECE];
         [32_750, 90_000].into_iter().for_each(|at| pieces.begin(given_up(at)));

@@ -167,6 +167,8 @@ pub struct Profile {
     pub timeout_init_s: u32,
     /// How often a SYN is sent again before its timeout doubles (6.5 `tcp_retransmit_timer`; sysctl tcp_syn_linear_timeouts).
     pub syn_linear_timeouts: u32,
+    /// What a SYN that was sent again means for cwnd.
+    pub repeated_syn: RepeatedSyn,
     /// Losses without FACK.
     pub sack_marking: SackMarking,
     /// Whether SACKs that are no duplicate ACK mark losses too (2.6.24 `tcp_fastretrans_alert`).

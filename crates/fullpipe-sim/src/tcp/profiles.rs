@@ -9,15 +9,16 @@ use super::profile::{
     AckOrder, CachedMetrics, CcRtt, CwndLimited, DelackMax, DsackUndo, FinBeyondCwnd, FrtoVersion,
     GrowthUnderReordering, HalvingStep, HeadTimeout, HoleFilled, IdleRestart, InitialCwnd,
     InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout,
-    Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RttClock, RttSource, SackMarking,
-    SkbSize, SocketBacklog, SpuriousPartial, TimeoutReordering, TimerWheel, TimestampClock,
-    TsoDeferral, WindowShare,
+    Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RepeatedSyn, RttClock, RttSource,
+    SackMarking, SkbSize, SocketBacklog, SpuriousPartial, TimeoutReordering, TimerWheel,
+    TimestampClock, TsoDeferral, WindowShare,
 };
 
 const LINUX_2_6_20: Profile = Profile {
     name: "2.6.20",
     unjudged: false,
     initial_cwnd: InitialCwnd::ByMss,
+    repeated_syn: RepeatedSyn::Ignored,
     initial_window: InitialWindow::ByMss,
     window_share: WindowShare::AdvWinScale,
     offers_first_window: false,
@@ -140,6 +141,7 @@ const LINUX_2_6_32: Profile = Profile {
 const LINUX_3_14: Profile = Profile {
     name: "3.14",
     initial_cwnd: InitialCwnd::Ten,
+    repeated_syn: RepeatedSyn::OneSegment,
     initial_window: InitialWindow::Twenty,
     cc_rtt: CcRtt::Microseconds,
     tso_deferral: TsoDeferral::Once,
@@ -166,6 +168,7 @@ const LINUX_3_14: Profile = Profile {
 
 const LINUX_6_1: Profile = Profile {
     name: "6.1",
+    repeated_syn: RepeatedSyn::UnlessLate,
     pushes_tso: true,
     idle_restart: IdleRestart::Writing,
     cached_metrics: CachedMetrics::TimeoutAlone,

@@ -108,3 +108,54 @@ impl Rack {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One that was widened by a D-SACK at 1000 us, and has heard of another since.
+    fn widened() -> Rack {
+        let mut rack = Rack { dsack_seen: true, ..Rack::default() };
+        rack.begin(1000, 100, None);
+        rack.advance(900, 5000, false);
+        rack.update_reo_wnd();
+        assert_eq!((rack.reo_wnd_steps, rack.dsack_seen), (2, false));
+        rack.dsack_seen = true;
+        rack
+    }
+
+    /// An ACK that tells of nothing leaves the D-SACK to the next one.
+    #[test]
+    fn an_ack_of_nothing_does_not_widen() {
+        let mut rack = widened();
+        rack.begin(2000, 100, None);
+        rack.update_reo_wnd();
+        assert_eq!((rack.reo_wnd_steps, rack.dsack_seen), (2, true));
+    }
+
+    /// Once per RTT: what was sent before the window was widened tells of no needless retransmission since. That something
+    /// newer is known from ACKs before does not matter.
+    #[test]
+    fn what_was_sent_before_widens_no_further() {
+        for (sent_us, steps) in [(999, 2), (1000, 3)] {
+            let mut rack = widened();
+            rack.begin(2000, 100, None);
+            rack.advance(1500, 9000, false);
+            rack.begin(2100, 100, None);
+            rack.advance(sent_us, 6000, false);
+            rack.update_reo_wnd();
+            assert_eq!((rack.reo_wnd_steps, rack.dsack_seen), (steps, false), "{sent_us}");
+        }
+    }
+
+    /// What was sent again in vain is told of, too, though it does not count as having arrived.
+    #[test]
+    fn what_was_sent_again_in_vain_is_told_of() {
+        let mut rack = widened();
+        rack.begin(1600, 1000, None);
+        rack.advance(1500, 6000, true);
+        assert_eq!(rack.mstamp, 900, "sooner than a round trip takes");
+        rack.update_reo_wnd();
+        assert_eq!(rack.reo_wnd_steps, 3);
+    }
+}

@@ -10,7 +10,7 @@ use super::ecn::SenderEcn;
 use super::metrics::Metrics;
 use super::pacing::Pacing;
 use super::pieces::Filling;
-use super::profile::{CcRtt, RttClock, SackMarking, SharedProfile};
+use super::profile::{CcRtt, RepeatedSyn, RttClock, SackMarking, SharedProfile};
 use super::ration::Ration;
 use super::recovery::Recovery;
 use super::rtt::Rtt;
@@ -103,6 +103,8 @@ pub struct Sender {
     pub(super) timer: Option<(TimerKind, Time)>,
     pub(super) refused: bool,
     pub(super) is_established: bool,
+    /// Whether cwnd begins at one segment.
+    cut_by_syn: bool,
     /// Application state, set by the host.
     pub writer: Writer,
     /// Whether it has been woken since it went to sleep.
@@ -168,6 +170,7 @@ impl Sender {
             timer: None,
             refused: false,
             is_established: false,
+            cut_by_syn: false,
             writer: Writer::Active,
             wakes_writer: false,
             rests: false,
@@ -210,6 +213,17 @@ impl Sender {
         if self.timestamps { self.timestamp(time) } else { 0 }
     }
 
+    /// The SYN was sent again so often before its answer came, which echoes the first one's timestamp or another
+    /// ([`RepeatedSyn`]). To be called before [`Sender::established`].
+    pub fn repeated_syn(&mut self, times: u32, late: bool) {
+        self.cut_by_syn = times > 1
+            && match self.profile.repeated_syn {
+                RepeatedSyn::Ignored => false,
+                RepeatedSyn::OneSegment => true,
+                RepeatedSyn::UnlessLate => !late,
+            };
+    }
+
     /// The SYN-ACK arrived: `window` is its unscaled window; `sent` is when the SYN was sent, unless
     /// it had to be repeated; `cached` is what an earlier connection to the same host left.
     pub fn established(
@@ -230,7 +244,10 @@ impl Sender {
         }
         let sock = self.cc.sock_mut();
         sock.mss_cache = self.mss;
-        sock.snd_cwnd = self.profile.initial_cwnd.packets(self.mss);
+        sock.snd_cwnd = match self.cut_by_syn {
+            true => 1,
+            false => self.profile.initial_cwnd.packets(self.mss),
+        };
         sock.snd_ssthresh = INFINITE_SSTHRESH;
         sock.snd_cwnd_clamp = u32::MAX;
         self.lsndtime = self.jiffies(now);

@@ -4,7 +4,7 @@
 //! `__sk_stream_memory_free`, `tcp_stream_memory_free`, `tcp_push`.
 
 use super::Output;
-use super::profile::{AckOrder, IdleRestart, SkbSize};
+use super::profile::{AckOrder, IdleRestart, InitialCwnd, SkbSize};
 use super::sender::{Sender, Writer};
 use crate::rng::Rng;
 use crate::units::Framing;
@@ -188,7 +188,12 @@ impl Sender {
             AckOrder::CwndFirst => u64::from(self.mss) + self.profile.skb_overhead,
             AckOrder::CwndLast => self.memory_of_frame(),
         };
-        let packets = u64::from(self.cwnd().max(self.recovery.reordering + 1));
+        // Since 3.13 those of a first cwnd at least, also where it begins with one.
+        let first = match self.profile.initial_cwnd {
+            InitialCwnd::ByMss => 0,
+            ten => ten.packets(self.mss),
+        };
+        let packets = u64::from(self.cwnd().max(first).max(self.recovery.reordering + 1));
         let wanted = (2 * packets * per_segment).min(self.sysctl.tcp_wmem[2]);
         self.sndbuf = self.sndbuf.max(wanted);
     }

@@ -145,7 +145,7 @@ fn what_waits() {
         assert_eq!((up.is_empty(), due), (waits, None), "{hz}: there is more in the ring");
         assert_eq!(gro.acts_on(1), waits, "a lone packet does not pass by what waits");
     }
-    let (up, _) = poll(&mut Gro::new(&waiting, true), &[data(0, 1000)], at(0), Polled::JustAll);
+    let (up, _) = poll(&mut Gro::new(&waiting, true), &[data(0, 1000)], at(0), Polled::AllAndAgain);
     assert_eq!(up.len(), 1, "the next poll finds nothing");
 }
 
@@ -160,7 +160,7 @@ fn keep_order(packets: &[(u16, u32, bool, u64)]) -> Result<(), TestCaseError> {
         let now = Time::us(now + 400 * i);
         let led = gro.take(&packet, Some(flow), now);
         up.extend(led.before.into_iter().chain(led.then));
-        let end = [Polled::All, Polled::Budget, Polled::All, Polled::JustAll][i as usize % 4];
+        let end = [Polled::All, Polled::Budget, Polled::All, Polled::AllAndAgain][i as usize % 4];
         up.extend(gro.end_poll(now, end).0);
     }
     up.extend(gro.end_poll(Time::ZERO, Polled::Nothing).0);

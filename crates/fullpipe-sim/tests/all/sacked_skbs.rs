@@ -51,6 +51,14 @@ fn a_block_that_grows_takes_what_it_covers() {
     assert_eq!(heads("6.12", [(2, 3), (2, 4)]), [2, 2]);
 }
 
+/// Where a block begins before one of the last ACK's, the walk ends at that: the two are not joined. What it covers behind it
+/// goes into it (6.12 `tcp_sacktag_write_queue`).
+#[test]
+fn a_walk_ends_where_a_known_block_begins() {
+    assert_eq!(heads("6.12", [(6, 7), (5, 7)]), [2, 2]);
+    assert_eq!(heads("6.12", [(6, 7), (6, 8)]), [2, 2]);
+}
+
 /// Older profiles leave skbs as they were sent.
 #[test]
 fn older_kernels_leave_skbs_as_they_are() {

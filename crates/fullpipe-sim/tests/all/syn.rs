@@ -1,9 +1,13 @@
 //! SYNs that nobody answers, and answers that nobody hears.
 
+use crate::conversation::{SEGMENT, Wire, host};
 use crate::host_queues::slow_card;
 use crate::record::{Record, ToTheEnd};
+use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::{Config, Delay, Element, Loss, Qdisc, Unit};
 use fullpipe_sim::sim;
+use fullpipe_sim::tcp::profile::{Profile, RepeatedSyn, find};
+use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::units::Time;
 use std::iter;
 
@@ -87,4 +91,67 @@ fn a_syn_ack_that_comes_again_is_answered() {
     (flow.bytes, flow.write) = (Some(1000), 1000);
     assert_eq!(entries(&config, "receiver.tx_ring"), [7, 17, 17, 19, 19]);
     assert_eq!(entries(&config, "sender.tx_ring"), [1, 11, 13, 13, 13, 23]);
+}
+
+/// cwnd at first where the SYN was sent again so often, and its answer was to the first one, only late, or to another.
+fn first_cwnd(profile: &Profile, times: u32, late: bool) -> u32 {
+    let profile: &'static Profile = Box::leak(Box::new(*profile));
+    let cc = Congestion::new("reno", &[], profile.name, 1000, 1).expect("a control");
+    let mut tcp = Sender::new(profile, &host(), cc, SEGMENT, None);
+    tcp.repeated_syn(times, late);
+    tcp.established(Time::ms(100), 1 << 20, None, None);
+    tcp.cwnd()
+}
+
+/// The send buffer is made for ten segments all the same (`tcp_sndbuf_expand`).
+#[test]
+fn a_cwnd_of_one_has_a_buffer_for_ten() {
+    let written = |times| {
+        let profile = find("6.12").expect("it is known");
+        let cc = Congestion::new("reno", &[], profile.name, 1000, 1).expect("a control");
+        let mut tcp = Sender::new(profile, &host(), cc, SEGMENT, None);
+        tcp.repeated_syn(times, false);
+        tcp.established(Time::ms(100), 1 << 20, None, None);
+        let mut wire = Wire { now: Time::ms(100), ..Wire::default() };
+        while let Some(bytes) = tcp.next_copy(SEGMENT, SEGMENT) {
+            tcp.copied(bytes, SEGMENT, true, &mut wire);
+        }
+        (tcp.cwnd(), tcp.wmem_queued())
+    };
+    let [(one, after_two), (ten, after_none)] = [2, 0].map(written);
+    assert_eq!((one, ten), (1, 10));
+    assert_eq!(after_two, after_none);
+}
+
+/// One repetition is forgiven, as a timeout of 1 s is short (RFC 6298, 5.7).
+#[test]
+fn a_syn_that_was_lost_twice_cuts_cwnd() {
+    let today = find("6.12").expect("it is known");
+    let by = |rule| {
+        let profile = Profile { repeated_syn: rule, ..*today };
+        let of = |(times, late)| first_cwnd(&profile, times, late);
+        [(0, false), (1, false), (2, false), (2, true)].map(of)
+    };
+    assert_eq!(by(RepeatedSyn::Ignored), [10, 10, 10, 10]);
+    assert_eq!(by(RepeatedSyn::OneSegment), [10, 10, 1, 1]);
+    assert_eq!(by(RepeatedSyn::UnlessLate), [10, 10, 1, 10]);
+    let rules = ["2.6.32", "3.14", "6.1"].map(|kernel| find(kernel).expect("known").repeated_syn);
+    assert_eq!(rules, [RepeatedSyn::Ignored, RepeatedSyn::OneSegment, RepeatedSyn::UnlessLate]);
+}
+
+/// An RTT of 2.5 s: the SYN is sent three times, and all answers are to the first one's timestamp or a later one's. The first
+/// answer, which counts, is to the first.
+#[test]
+fn a_late_answer_cuts_nothing() {
+    let cwnd = |timestamps| {
+        let mut config = of("6.12");
+        let delay = Delay { name: "there".into(), delay: Time::ms(2500), limit: 1000, timer: None };
+        config.forward = vec![Element::Delay(delay)];
+        (config.sender.timestamps, config.receiver.timestamps) = (timestamps, timestamps);
+        config.end = Time::secs(5);
+        let mut record = Record::default();
+        sim::run(&config, &mut record, &mut ToTheEnd).expect("valid");
+        record.flows().find(|sample| sample.cwnd > 0 && sample.segments_sent > 0).map(|s| s.cwnd)
+    };
+    assert_eq!([true, false].map(cwnd), [Some(10), Some(1)]);
 }

@@ -79,8 +79,9 @@ pub enum Polled {
     Nothing,
     /// All that there was.
     All,
-    /// As much as it may, which was all.
-    JustAll,
+    /// All that there was; another poll follows, which finds nothing. It may have been as much as one poll may take, or its
+    /// packets found the poll begun, by the timer of the last one (NAPIF_STATE_MISSED).
+    AllAndAgain,
     /// As much as it may; there is more.
     Budget,
 }
@@ -94,6 +95,8 @@ pub struct Gro {
     jiffies: Ticks,
     /// In the order in which they began to wait.
     held: Vec<Held>,
+    /// When the next poll is due, whether an interrupt comes or not.
+    due: Option<Time>,
 }
 
 impl Gro {
@@ -105,12 +108,18 @@ impl Gro {
             hz: host.hz,
             jiffies: Ticks::jiffies(host.hz),
             held: Vec::new(),
+            due: None,
         }
     }
 
     /// Whether a poll that takes so many packets is worth a look: a lone one may find what an earlier poll has left.
     pub fn acts_on(&self, packets: u32) -> bool {
         self.is_on && (packets > 1 || self.waits() || !self.held.is_empty())
+    }
+
+    /// Whether the timer of the last poll has begun one by `now`.
+    pub fn is_due(&self, now: Time) -> bool {
+        self.due.is_some_and(|due| due <= now)
     }
 
     fn waits(&self) -> bool {
@@ -144,16 +153,16 @@ impl Gro {
         let keeps = match end {
             Polled::All => self.waits(),
             Polled::Budget => self.hz >= 1000,
-            // With a budget that was just enough another poll follows, which finds nothing.
-            Polled::Nothing | Polled::JustAll => false,
+            Polled::Nothing | Polled::AllAndAgain => false,
         };
+        self.due = None;
         if !keeps {
             return (self.held.drain(..).map(|held| held.skb).collect(), None);
         }
-        let due = (end == Polled::All && !self.held.is_empty()).then(|| now + self.timeout);
+        self.due = (end == Polled::All && !self.held.is_empty()).then(|| now + self.timeout);
         let jiffy = self.jiffies.at(now);
         let old = self.held.extract_if(.., |held| held.jiffy != jiffy);
-        (old.map(|held| held.skb).collect(), due)
+        (old.map(|held| held.skb).collect(), self.due)
     }
 
     /// Calls `each` for every packet that waits.

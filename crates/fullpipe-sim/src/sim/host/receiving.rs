@@ -345,6 +345,9 @@ impl Host {
     /// and give it the rest (6.12 `tcp_recvmsg_locked`).
     pub(super) fn begin_read(&mut self, flow: usize, now: Time) {
         let state = &mut self.receives[flow];
+        if state.tcp.readable() == 0 {
+            return;
+        }
         let read = state.tcp.segments_read;
         state.begun = state.tcp.readable();
         state.tcp.copy(now, state.begun);

@@ -238,6 +238,8 @@ impl Host {
         let measured = (state.syn_repeats == 0).then_some(sent);
         let agreed = answer.ece && ecn::asks(&self.host, 0);
         state.tcp.use_ecn(agreed);
+        let late = self.host.timestamps && answer.tsecr == state.tcp.tsval(sent);
+        state.tcp.repeated_syn(state.syn_repeats, late);
         state.tcp.take_timestamp(answer.tsval);
         if measured.is_none() {
             state.tcp.hear_echo(cpu, answer.tsecr);

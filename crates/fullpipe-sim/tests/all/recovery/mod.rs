@@ -82,6 +82,7 @@ const ELSEWHERE: &[&str] = &[
     "cc_rtt",
     "locked_timers",
     "socket_backlog",
+    "repeated_syn",
     "woken_first",
     "walks_queue",
     "gro",

@@ -14,6 +14,8 @@ pub struct Gro {
     waits: Vec<(Packet, u64)>,
     /// When all of it goes up.
     pub until: Option<Time>,
+    /// Whether the packets of this poll came when that was due: then, too, another one follows.
+    pub is_late: bool,
     /// Packets that have joined another one.
     pub joined: u64,
     /// Polls that left something in the ring, and here.
@@ -28,6 +30,7 @@ impl Gro {
             timeout: host.gro_flush_timeout,
             waits: Vec::new(),
             until: None,
+            is_late: false,
             joined: 0,
             left_in_ring: 0,
         }
@@ -74,7 +77,7 @@ impl Gro {
     pub fn polled(&mut self, now: Time, took: usize, ring_is_empty: bool) -> Vec<Packet> {
         let patient = self.timeout > Time::ZERO;
         // After 64 packets there is another poll, which may find nothing.
-        let found_nothing = took == 0 || took == 64 && ring_is_empty;
+        let found_nothing = took == 0 || (took == 64 || self.is_late) && ring_is_empty;
         if found_nothing || ring_is_empty && !patient || !ring_is_empty && self.hz < 1000 {
             return self.all();
         }
@@ -83,9 +86,6 @@ impl Gro {
         self.until = (ring_is_empty && !self.waits.is_empty()).then(|| now + self.timeout);
         let (up, waits) = std::mem::take(&mut self.waits).into_iter().partition(|w| w.1 != jiffy);
         self.waits = waits;
-        if self.waits.is_empty() {
-            self.until = None;
-        }
         let up: Vec<(Packet, u64)> = up;
         up.into_iter().map(|(packet, _)| packet).collect()
     }

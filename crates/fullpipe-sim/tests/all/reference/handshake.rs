@@ -47,6 +47,8 @@ impl Host {
         if state.tcp.is_established() {
             return self.work(flow, at, cx, |state, port| state.tcp.answer_empty(port));
         }
+        let late = self.host.timestamps && echo == state.tcp.tsval(state.syns[0]);
+        state.tcp.repeated_syn(state.syns.len() as u32 - 1, late);
         state.tcp.take_timestamp(tsval);
         let measured = Some(state.syns[0]).filter(|_| state.syns.len() == 1);
         if state.syns.len() > 1 {

@@ -204,6 +204,7 @@ impl Host {
                 cpu = self.up(up, (now, cpu), cx);
             }
         }
+        self.gro.is_late = self.gro.until.is_some_and(|at| at <= now);
         let up = self.gro.polled(cpu, took, self.receive.is_polled());
         for up in up {
             cpu = self.up(up, (now, cpu), cx);

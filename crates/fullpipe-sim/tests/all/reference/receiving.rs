@@ -50,7 +50,9 @@ impl ReceivingFlow {
 
     pub fn copy_what_there_is(&mut self, now: Time) {
         self.has = self.tcp.readable();
-        self.tcp.copy(now, self.has);
+        if self.has > 0 {
+            self.tcp.copy(now, self.has);
+        }
     }
 
     pub fn new(flow: &Flow, host: &config::Host, mss: u32) -> ReceivingFlow {

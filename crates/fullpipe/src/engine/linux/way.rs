@@ -209,12 +209,22 @@ fn direction(
                 direction.pass(stage(element, None, run), chain, By::Copies);
             }
             Piece::Apart(apart) => direction.part(stage(element, None, run), apart),
-            Piece::Drops(drops) => direction.lose(stage(element, None, run), drops),
+            Piece::Drops(drops) => {
+                direction.lose(stage(element, None, run), behind_handshake(drops, run));
+            }
             Piece::Police(police) => direction.police(stage(element, None, run), police),
         }
     }
     direction.arrive(None);
     Ok(direction)
+}
+
+/// The end that connects says first that it has the SYN-ACK, which is no ACK of the scenario's. Only of answers does it
+/// acknowledge data.
+fn behind_handshake(drops: Drops, run: &Resolved) -> Drops {
+    let answers = run.flow[usize::from(drops.flow)].answers.is_some();
+    let later = |number: u64| number + u64::from(answers);
+    Drops { acks: drops.acks.into_iter().map(later).collect(), ..drops }
 }
 
 impl Direction {

@@ -1,5 +1,5 @@
-//! Why runs miss bars, as far as it is known: scenarios/parity/causes.txt, a line per run. Each run that misses a bar,
-//! whichever it is, has one.
+//! Why runs of the suite differ, as far as it is known: scenarios/parity/causes.txt, a line per run. Each run that misses a
+//! bar, whichever it is, has one, and so has each whose throughput is a tenth of a percent apart.
 
 use crate::parity::suite;
 use fullpipe::parity::bars;
@@ -9,8 +9,9 @@ use std::path::PathBuf;
 
 /// What stands where no cause is known.
 const UNKNOWN: &str = "not found yet";
-const HEAD: &str =
-    "# Why runs of the suite miss a bar: RUN: CAUSE. `make parity` adds runs that are missing.\n";
+const HEAD: &str = "# Why runs of the suite differ by 0.1 % or miss a bar: RUN: CAUSE. `make parity` adds those that are missing.\n";
+/// Throughput that is so far apart asks for a cause.
+const APART: f64 = 0.001;
 
 /// By run.
 pub type Causes = BTreeMap<String, String>;
@@ -19,9 +20,11 @@ fn path() -> PathBuf {
     suite::folder().join("causes.txt")
 }
 
-/// Runs that miss a bar.
-fn missing(units: &[Unit]) -> BTreeSet<String> {
-    bars::misses(units).into_iter().map(|miss| miss.run).collect()
+/// Runs that ask for a cause.
+fn asking(units: &[Unit]) -> BTreeSet<String> {
+    let apart = |unit: &&Unit| unit.throughput.is_some_and(|throughput| throughput.mean >= APART);
+    let apart = units.iter().filter(apart).map(|unit| unit.run.clone());
+    bars::misses(units).into_iter().map(|miss| miss.run).chain(apart).collect()
 }
 
 fn read() -> Causes {
@@ -34,10 +37,10 @@ fn read() -> Causes {
     lines.map(entry).collect()
 }
 
-/// The causes; each run that misses a bar has one. With FULLPIPE_BLESS=1 those that are missing are added, and those of runs
-/// that miss none any more are left out.
+/// The causes; each run that asks for one has one. With FULLPIPE_BLESS=1 those that are missing are added, and those of runs
+/// that ask for none any more are left out.
 pub fn of(units: &[Unit]) -> Causes {
-    let runs = missing(units);
+    let runs = asking(units);
     let mut causes = read();
     if std::env::var_os("FULLPIPE_BLESS").is_some_and(|value| value == "1") {
         causes.retain(|run, _| runs.contains(run));
@@ -72,6 +75,6 @@ fn a_cause_is_asked_for_whatever_bar_is_missed() {
     let late = Unit { completions: vec![late], ..unit("late") };
     let cwnd = Cwnd { same: 0.5, median: 0.0, worst: 0.0, worst_at_s: 0.0, samples: 9 };
     let other = Unit { cwnd: Some(cwnd), loss_free: true, ..unit("other") };
-    let runs = missing(&[unit("near"), resent, late, other]);
+    let runs = asking(&[unit("near"), resent, late, other]);
     assert_eq!(runs.into_iter().collect::<Vec<_>>(), ["late", "other", "resent"]);
 }
