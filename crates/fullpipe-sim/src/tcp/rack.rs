@@ -92,7 +92,7 @@ impl Rack {
         }
     }
 
-    /// tcp_rack_update_reo_wnd, after an ACK of something new: the window is widened once per RTT.
+    /// tcp_rack_update_reo_wnd, after an ACK: if it told of something new, the window is widened, once per RTT.
     pub(super) fn update_reo_wnd(&mut self) {
         let Some(newest_us) = self.newest_us else { return };
         if newest_us < self.widened_us {

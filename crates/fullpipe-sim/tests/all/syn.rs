@@ -93,25 +93,21 @@ fn a_syn_ack_that_comes_again_is_answered() {
     assert_eq!(entries(&config, "sender.tx_ring"), [1, 11, 13, 13, 13, 23]);
 }
 
-/// cwnd at first where the SYN was sent again so often, and its answer was to the first one, only late, or to another.
-fn first_cwnd(profile: &Profile, times: u32, late: bool) -> u32 {
+/// A connection whose SYN was sent again so often, and its answer was to the first one, only late, or to another.
+fn opened(profile: &Profile, times: u32, late: bool) -> Sender {
     let profile: &'static Profile = Box::leak(Box::new(*profile));
     let cc = Congestion::new("reno", &[], profile.name, 1000, 1).expect("a control");
     let mut tcp = Sender::new(profile, &host(), cc, SEGMENT, None);
     tcp.repeated_syn(times, late);
     tcp.established(Time::ms(100), 1 << 20, None, None);
-    tcp.cwnd()
+    tcp
 }
 
 /// The send buffer is made for ten segments all the same (`tcp_sndbuf_expand`).
 #[test]
 fn a_cwnd_of_one_has_a_buffer_for_ten() {
     let written = |times| {
-        let profile = find("6.12").expect("it is known");
-        let cc = Congestion::new("reno", &[], profile.name, 1000, 1).expect("a control");
-        let mut tcp = Sender::new(profile, &host(), cc, SEGMENT, None);
-        tcp.repeated_syn(times, false);
-        tcp.established(Time::ms(100), 1 << 20, None, None);
+        let mut tcp = opened(find("6.12").expect("it is known"), times, false);
         let mut wire = Wire { now: Time::ms(100), ..Wire::default() };
         while let Some(bytes) = tcp.next_copy(SEGMENT, SEGMENT) {
             tcp.copied(bytes, SEGMENT, true, &mut wire);
@@ -129,7 +125,7 @@ fn a_syn_that_was_lost_twice_cuts_cwnd() {
     let today = find("6.12").expect("it is known");
     let by = |rule| {
         let profile = Profile { repeated_syn: rule, ..*today };
-        let of = |(times, late)| first_cwnd(&profile, times, late);
+        let of = |(times, late)| opened(&profile, times, late).cwnd();
         [(0, false), (1, false), (2, false), (2, true)].map(of)
     };
     assert_eq!(by(RepeatedSyn::Ignored), [10, 10, 10, 10]);

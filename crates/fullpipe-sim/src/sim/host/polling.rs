@@ -115,8 +115,7 @@ impl Host {
     fn end_poll(&mut self, packets: u32, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let end = match (packets, self.receive.is_empty()) {
             (0, _) => Polled::Nothing,
-            (WEIGHT, true) => Polled::AllAndAgain,
-            (_, true) if self.gro.is_due(now) => Polled::AllAndAgain,
+            (taken, true) if taken == WEIGHT || self.gro.is_due(now) => Polled::AllAndAgain,
             (_, true) => Polled::All,
             (_, false) => Polled::Budget,
         };

@@ -17,7 +17,40 @@ impl Receiver {
         self.clean_up()
     }
 
-    /// Packets, so many of so many bytes, have come while a process has the socket: they are in its backlog, from which they
+    /// The first part of a read: so much is copied, and more may be before the rest.
+    pub fn copy(&mut self, now: Time, bytes: u64) {
+        self.tick(now);
+        self.last_read = now;
+        // tcp_recvmsg looks at the time after each skb, but the rest of them comes at the same moment.
+        let first = self.waiting.first_bytes().min(bytes);
+        self.bytes_read += first;
+        self.autotune(now);
+        self.bytes_read += bytes - first;
+        let (segments, freed) = self.waiting.read(bytes);
+        self.segments_read += segments;
+        self.window.rmem_alloc -= freed;
+        self.fast.follow(self.window.rmem_alloc);
+    }
+
+    /// The last part of a read: the ACK that it asks for (tcp_cleanup_rbuf).
+    pub fn clean_up(&mut self) -> Option<Ack> {
+        let owed = self.rcv_nxt - self.window.rcv_wup;
+        let drained = self.acks.asks_when_read() && self.window.rmem_alloc == 0;
+        let many = self.acks.blocked || owed > u64::from(self.acks.rcv_mss);
+        if self.acks.timer.is_some() && (many || drained) {
+            return Some(self.make_ack());
+        }
+        let remaining = self.window.remaining(self.rcv_nxt);
+        if !self.has_ended && 2 * remaining <= self.window.window_clamp {
+            let possible = self.select_window();
+            if possible > 0 && possible >= 2 * remaining {
+                return Some(self.make_ack());
+            }
+        }
+        None
+    }
+
+    /// Packets (how many, and bytes of each) have come while a process has the socket: they are in its backlog, from which they
     /// are taken.
     pub fn begin_backlog(&mut self, packets: impl Iterator<Item = (u32, u32)>) {
         self.in_backlog = true;
@@ -34,39 +67,6 @@ impl Receiver {
         (self.in_backlog, self.window.backlog_len) = (false, 0);
         let deferred = core::mem::take(&mut self.ack_deferred) && self.acks.is_scheduled();
         deferred.then(|| self.make_ack())
-    }
-
-    /// The first part of that, after which more may come before the rest.
-    pub fn copy(&mut self, now: Time, bytes: u64) {
-        self.tick(now);
-        self.last_read = now;
-        // tcp_recvmsg looks at the time after each skb, but the rest of them comes at the same moment.
-        let first = self.waiting.first_bytes().min(bytes);
-        self.bytes_read += first;
-        self.autotune(now);
-        self.bytes_read += bytes - first;
-        let (segments, freed) = self.waiting.read(bytes);
-        self.segments_read += segments;
-        self.window.rmem_alloc -= freed;
-        self.fast.follow(self.window.rmem_alloc);
-    }
-
-    /// The other part (tcp_cleanup_rbuf).
-    pub fn clean_up(&mut self) -> Option<Ack> {
-        let owed = self.rcv_nxt - self.window.rcv_wup;
-        let drained = self.acks.asks_when_read() && self.window.rmem_alloc == 0;
-        let many = self.acks.blocked || owed > u64::from(self.acks.rcv_mss);
-        if self.acks.timer.is_some() && (many || drained) {
-            return Some(self.make_ack());
-        }
-        let remaining = self.window.remaining(self.rcv_nxt);
-        if !self.has_ended && 2 * remaining <= self.window.window_clamp {
-            let possible = self.select_window();
-            if possible > 0 && possible >= 2 * remaining {
-                return Some(self.make_ack());
-            }
-        }
-        None
     }
 
     /// Bytes from what is in order to the end of what lies beyond holes; 0 without holes.

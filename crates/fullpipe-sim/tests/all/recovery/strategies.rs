@@ -26,11 +26,11 @@ const ELSEWHERE: &[(Choice, &str, &str)] = &[
     // A process that holds the socket.
     (("woken_first", "true"), "woken.rs", "a_woken_writer_goes_before_the_ack_of_its_nanosecond"),
     (("woken_first", "false"), "woken.rs", "a_woken_writer_goes_before_the_ack_of_its_nanosecond"),
-    // The handshake.
-    (("repeated_syn", "unless-late"), "syn.rs", "a_syn_that_was_lost_twice_cuts_cwnd"),
     (("socket_backlog", "counted"), "socket_backlog.rs", "a_backlog_is_acknowledged"),
     (("socket_backlog", "one-ack"), "socket_backlog.rs", "a_backlog_is_acknowledged"),
     (("locked_timers", "released"), "locked_socket.rs", "a_timer_that_is_put_off_comes_again"),
+    // The handshake.
+    (("repeated_syn", "unless-late"), "syn.rs", "a_syn_that_was_lost_twice_cuts_cwnd"),
 ];
 
 /// A row and what is chosen there.

@@ -219,8 +219,8 @@ fn direction(
     Ok(direction)
 }
 
-/// The end that connects says first that it has the SYN-ACK, which is no ACK of the scenario's. Only of answers does it
-/// acknowledge data.
+/// The first ACK of the end that connects is of the SYN-ACK, and no ACK of the scenario's. Other ACKs of that end are of answers:
+/// in their lists the numbers are one more on genuine Linux.
 fn behind_handshake(drops: Drops, run: &Resolved) -> Drops {
     let answers = run.flow[usize::from(drops.flow)].answers.is_some();
     let later = |number: u64| number + u64::from(answers);
