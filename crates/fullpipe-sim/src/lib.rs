@@ -19,7 +19,7 @@ pub mod rng;
 pub mod sim;
 pub mod tally;
 pub mod tcp;
-mod ticks;
+pub mod ticks;
 pub mod trace;
 pub mod train;
 pub mod units;

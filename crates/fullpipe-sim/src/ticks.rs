@@ -14,6 +14,22 @@ const BOOTED_S: u64 = 300;
 /// the host was booted 10 s ago, as under `--engine linux`.
 const UNTIL_WRAP_S: u64 = 290;
 
+/// When a timer of the wheel fires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expiry {
+    /// The time.
+    pub at: Time,
+    /// The level of the wheel in which it lies until then: of those of one time the ones of higher levels fire first.
+    pub level: u32,
+}
+
+impl Expiry {
+    /// That of a wheel whose levels do not matter.
+    pub fn alone(at: Time) -> Expiry {
+        Expiry { at, level: 0 }
+    }
+}
+
 /// See the module's description. Tick 0 begins at time 0.
 #[derive(Clone, Debug)]
 pub struct Ticks {
@@ -63,24 +79,25 @@ impl Ticks {
     /// after the one it is due in; slots are of 8 times as many ticks in each next level.
     ///
     /// Source: Linux 6.12 kernel/time/timer.c `calc_wheel_index`, `calc_index`.
-    pub fn expiry(&self, wheel: TimerWheel, now: Time, wait: u32) -> Time {
+    pub fn expiry(&self, wheel: TimerWheel, now: Time, wait: u32) -> Expiry {
         if wheel == TimerWheel::Cascading {
-            return self.after(now, wait.into());
+            return Expiry::alone(self.after(now, wait.into()));
         }
         let due = self.at(now) + u64::from(wait);
-        let mut shift = 0;
-        while u64::from(wait) >= (WHEEL_SLOTS - 1) << shift {
-            shift += WHEEL_SHIFT;
+        let ahead = u64::from(wait) - u64::from(wait > 0 && self.is_on_tick(now));
+        let mut level = 0;
+        while ahead >= (WHEEL_SLOTS - 1) << (level * WHEEL_SHIFT) {
+            level += 1;
         }
+        let shift = level * WHEEL_SHIFT;
         let slot = ((self.first + due) >> shift) + 1;
-        self.begin((slot << shift) - self.first)
+        Expiry { at: self.begin((slot << shift) - self.first), level }
     }
 
-    /// The level of the wheel in which a timer lies that was set at `now` and fires at `fires` ([`Ticks::expiry`]).
-    pub fn level(&self, now: Time, fires: Time) -> u32 {
-        let ticks = (fires.0 / self.ns).saturating_sub(self.at(now));
-        let above = (ticks / WHEEL_SLOTS).checked_ilog2();
-        above.map_or(0, |power| power / WHEEL_SHIFT + 1)
+    /// Whether a tick begins at that time. What is set then is set by a timer of that tick, when the wheel is on the next one
+    /// already (6.12 `__run_timers`).
+    fn is_on_tick(&self, now: Time) -> bool {
+        now.0.is_multiple_of(self.ns)
     }
 
     /// When the tick begins that is so many after that at `now`.
@@ -105,7 +122,7 @@ mod tests {
         let ticks = Ticks::jiffies(1000);
         for wait in [1, 62, 63, 503, 504, 120_000] {
             let fires = ticks.expiry(TimerWheel::Cascading, Time(5 * MS + 7), wait);
-            assert_eq!(fires, Time((5 + u64::from(wait)) * MS));
+            assert_eq!(fires, Expiry::alone(Time((5 + u64::from(wait)) * MS)));
         }
     }
 
@@ -129,9 +146,38 @@ mod tests {
             (41, 1000, 1104),
         ];
         for (now, wait, fires) in rows {
-            let at = ticks.expiry(TimerWheel::Levels, Time(now * MS + 3), wait);
-            assert_eq!(at, Time(fires * MS), "{wait} ticks from {now}");
+            let expiry = ticks.expiry(TimerWheel::Levels, Time(now * MS + 3), wait);
+            assert_eq!(expiry.at, Time(fires * MS), "{wait} ticks from {now}");
         }
+    }
+
+    /// As a tick begins the wheel is on the next: 63 ticks are 62 of its, which lie in the first level.
+    #[test]
+    fn what_is_set_as_a_tick_begins_is_a_tick_nearer() {
+        let ticks = Ticks::jiffies(1000);
+        let rows = [(1, 63, [65, 72]), (3, 504, [512, 528]), (1, 64, [72, 72]), (1, 62, [64, 64])];
+        for (now, wait, fires) in rows {
+            let at = [0, 1].map(|ns| {
+                let set = Time(now * MS + ns);
+                let expiry = ticks.expiry(TimerWheel::Levels, set, wait);
+                (expiry.at.0 / MS, expiry.level)
+            });
+            let level = |wait| u32::from(wait >= 63) + u32::from(wait >= 504);
+            assert_eq!(
+                at,
+                [(fires[0], level(wait - 1)), (fires[1], level(wait))],
+                "{wait} from {now}"
+            );
+        }
+    }
+
+    /// The level is that of the wait, not of what is left until it fires: slots begin at 208 + 512 n and 16 + 64 n.
+    #[test]
+    fn a_timer_lies_where_its_wait_puts_it() {
+        let ticks = Ticks::jiffies(1000);
+        let level = |now, wait| ticks.expiry(TimerWheel::Levels, Time(now * MS + 3), wait);
+        assert_eq!(level(8_400, 4_032), Expiry { at: Time(12_496 * MS), level: 3 });
+        assert_eq!(level(8_401, 4_031), Expiry { at: Time(12_496 * MS), level: 2 });
     }
 
     #[test]
@@ -139,7 +185,8 @@ mod tests {
         let ticks = Ticks::jiffies(250);
         for now in (0..3000).step_by(7) {
             for wait in (1..2_000).step_by(13) {
-                let at = ticks.expiry(TimerWheel::Levels, Time(now * 4 * MS), wait).0 / (4 * MS);
+                let expiry = ticks.expiry(TimerWheel::Levels, Time(now * 4 * MS), wait);
+                let at = expiry.at.0 / (4 * MS);
                 let slot = if wait < 63 {
                     1
                 } else if wait < 504 {

@@ -6,7 +6,7 @@
 
 use super::profile::{DelackMax, LockedTimers, Profile, TimerWheel};
 use super::rtt::Rtt;
-use crate::ticks::Ticks;
+use crate::ticks::{Expiry, Ticks};
 use crate::units::Time;
 
 /// Segments acknowledged at once in a row, at most (TCP_MAX_QUICKACKS).
@@ -81,7 +81,7 @@ pub struct AckPolicy {
     /// When the delayed ACK is due.
     pub timer: Option<Time>,
     /// When the kernel's timer fires. An ACK does not stop it: it may fire for nothing.
-    pub fires: Option<Time>,
+    pub expiry: Option<Expiry>,
     /// Whether it found the socket locked since the last ACK (icsk_ack.blocked).
     pub blocked: bool,
 }
@@ -111,7 +111,7 @@ impl AckPolicy {
             pushed: false,
             pushed_twice: false,
             timer: None,
-            fires: None,
+            expiry: None,
             blocked: false,
         }
     }
@@ -253,13 +253,13 @@ impl AckPolicy {
         // One that runs for the same time stays in its slot of the wheel (`__mod_timer`).
         if self.timer.is_none_or(|running| due < running) {
             self.timer = Some(due);
-            self.fires = Some(self.ticks.expiry(self.wheel, now, patience));
+            self.expiry = Some(self.ticks.expiry(self.wheel, now, patience));
         }
         false
     }
 
     /// When the kernel's timer fires that is started for `due`.
-    fn fires_at(&self, now: Time, due: Time) -> Time {
+    fn expiry_of(&self, now: Time, due: Time) -> Expiry {
         let wait = self.ticks.at(due) - self.ticks.at(now);
         self.ticks.expiry(self.wheel, now, wait as u32)
     }
@@ -283,8 +283,8 @@ impl AckPolicy {
     /// The timer fired, and the socket is free; whether a delayed ACK is due. If so, the next one waits
     /// longer.
     pub fn on_timer(&mut self, now: Time) -> bool {
-        self.fires = self.timer.filter(|&due| due > now).map(|due| self.fires_at(now, due));
-        let is_due = self.timer.is_some() && self.fires.is_none();
+        self.expiry = self.timer.filter(|&due| due > now).map(|due| self.expiry_of(now, due));
+        let is_due = self.timer.is_some() && self.expiry.is_none();
         if is_due {
             self.timer = None;
             self.ato = match core::mem::take(&mut self.pingpong) {
@@ -299,8 +299,10 @@ impl AckPolicy {
     /// there is nothing left to do when it gives the socket back.
     pub fn on_timer_while_locked(&mut self, now: Time, rule: LockedTimers) {
         self.blocked = true;
-        self.fires = match rule {
-            LockedTimers::PutOff => Some(self.ticks.after(now, self.ato_min().into())),
+        self.expiry = match rule {
+            LockedTimers::PutOff => {
+                Some(Expiry::alone(self.ticks.after(now, self.ato_min().into())))
+            }
             LockedTimers::Released => None,
         };
     }

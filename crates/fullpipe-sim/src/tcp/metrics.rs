@@ -2,7 +2,7 @@
 //!
 //! Source: Linux 2.6.20 `tcp_update_metrics`, `tcp_init_metrics`; off with sysctl
 //! tcp_no_metrics_save = 1. A cached cwnd limits nothing there (only a locked one would), so that it
-//! is not kept. 3.14 and 6.12 (`tcp_metrics.c`) take less of it over (`CachedMetrics`).
+//! is not kept. Reordering is left by fewer connections since 3.6 (`caches_any_reordering`). 3.14 and 6.12 (`tcp_metrics.c`) take less of it over (`CachedMetrics`).
 
 use super::CaState;
 use super::profile::CachedMetrics;
@@ -35,6 +35,16 @@ impl Sender {
             return;
         }
         self.leave_rtt(cache);
+        self.leave_ssthresh(cache);
+        let at_rest = self.ssthresh() >= SSTHRESH_UNSET
+            || self.cwnd() >= self.ssthresh() && self.ca_state == CaState::Open;
+        let leaves_reordering = self.profile.caches_any_reordering || !at_rest;
+        if leaves_reordering && self.recovery.reordering != self.sysctl.tcp_reordering {
+            cache.reordering = cache.reordering.max(self.recovery.reordering);
+        }
+    }
+
+    fn leave_ssthresh(&self, cache: &mut Metrics) {
         let (cwnd, ssthresh) = (self.cwnd(), self.ssthresh());
         if ssthresh >= SSTHRESH_UNSET {
             if cache.ssthresh > 0 {
@@ -44,9 +54,6 @@ impl Sender {
             cache.ssthresh = ssthresh.max(cwnd >> 1);
         } else if cache.ssthresh > 0 {
             cache.ssthresh = cache.ssthresh.max(ssthresh);
-        }
-        if self.recovery.reordering != self.sysctl.tcp_reordering {
-            cache.reordering = cache.reordering.max(self.recovery.reordering);
         }
     }
 

@@ -151,6 +151,9 @@ pub struct Profile {
     pub idle_sysctl_validates: bool,
     /// What an earlier connection leaves.
     pub cached_metrics: CachedMetrics,
+    /// Whether a connection leaves its reordering whatever state it ends in (2.6.20 `tcp_update_metrics`). 3.6 and later leave it
+    /// where cwnd is below an ssthresh, or a loss is not over (`tcp_metrics.c`).
+    pub caches_any_reordering: bool,
     /// Restart after idle time.
     pub idle_restart: IdleRestart,
     /// Growth while packets are reordered.

@@ -475,6 +475,7 @@ fn note_original(ever: &RangeSet, from: u64, to: u64, told: &mut Sacked) {
     let first = if ever.end().is_some_and(|end| end > from) { ever.next_gap(from) } else { from };
     if first < to {
         told.original = Some(told.original.map_or(first, |o| o.min(first)));
-        told.last_original = told.last_original.max(Some(to - 1));
+        let end = ever.containing(to - 1).map_or(to, |(start, _)| start);
+        told.last_original = told.last_original.max(Some(end - 1));
     }
 }

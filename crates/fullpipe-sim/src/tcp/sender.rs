@@ -21,7 +21,7 @@ use super::{CaState, Output, Transmission};
 use crate::cc::Congestion;
 use crate::config::{Host, Sockopt, Sysctl};
 use crate::ecn::Ecn;
-use crate::ticks::Ticks;
+use crate::ticks::{Expiry, Ticks};
 use crate::trace::Limit;
 use crate::units::Time;
 
@@ -100,7 +100,7 @@ pub struct Sender {
     pub(super) sndbuf: u64,
     pub(super) sndbuf_locked: bool,
     pub(super) retransmits: u32,
-    pub(super) timer: Option<(TimerKind, Time)>,
+    pub(super) timer: Option<(TimerKind, Expiry)>,
     pub(super) refused: bool,
     pub(super) is_established: bool,
     /// Whether cwnd begins at one segment.
@@ -499,19 +499,24 @@ impl Sender {
 
     /// When the running timer expires.
     pub fn timer(&self) -> Option<Time> {
-        self.timer.map(|(_, at)| at)
+        self.expiry().map(|expiry| expiry.at)
+    }
+
+    /// The same, and its place in the wheel.
+    pub fn expiry(&self) -> Option<Expiry> {
+        self.timer.map(|(_, expiry)| expiry)
     }
 
     /// Starts a timer `jiffies` from now; it fires on a tick (Linux `sk_reset_timer`).
     pub(super) fn start_timer(&mut self, kind: TimerKind, now: Time, jiffies: u32) {
-        let fires = self.ticks.expiry(self.profile.timer_wheel, now, jiffies);
-        self.timer = Some((kind, fires));
+        let expiry = self.ticks.expiry(self.profile.timer_wheel, now, jiffies);
+        self.timer = Some((kind, expiry));
     }
 
     /// The timer that was due has come.
     pub fn on_timer(&mut self, out: &mut impl Output) {
         let now = out.now();
-        let Some((kind, at)) = self.timer else { return };
+        let Some((kind, Expiry { at, .. })) = self.timer else { return };
         if at > now {
             return;
         }

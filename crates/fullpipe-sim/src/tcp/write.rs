@@ -89,6 +89,13 @@ impl Sender {
         }
     }
 
+    /// A write() that sleeps is interrupted: what it has written is pushed, and the rest is another write().
+    pub fn interrupt_write(&mut self, out: &mut impl Output) {
+        if !self.begins_write {
+            self.end_write(out);
+        }
+    }
+
     /// The writer goes to sleep for want of memory. If the write() has written something, that is pushed.
     pub fn push_before_sleep(&mut self, out: &mut impl Output) {
         (self.wakes_writer, self.rests) = (false, false);

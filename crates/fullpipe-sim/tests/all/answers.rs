@@ -119,7 +119,7 @@ fn ping_pong_mode() {
     assert!(!acks.is_quick());
     acks.schedule();
     assert!(!acks.delay(Time::ms(1)));
-    let due = acks.fires.expect("a timer");
+    let due = acks.expiry.expect("a timer").at;
     assert_eq!(due, Time::ms(42), "40 ms, and the wheel's tick");
     assert!(acks.on_timer(due));
     assert!(acks.is_quick());

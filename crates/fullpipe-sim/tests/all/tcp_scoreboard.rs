@@ -34,6 +34,8 @@ enum Step {
     Retransmit(u32),
     /// The timer fires.
     Timeout,
+    /// The timer fires where losses are found by time: what was sent so many steps ago is lost.
+    TimeoutByAge(u32),
     /// The receiver has thrown away what it SACKed.
     Renege,
 }
@@ -44,16 +46,28 @@ fn step() -> impl Strategy<Value = Step> {
         4 => size.prop_map(|n| Step::Send(if n < 8 { n * MSS } else { n })),
         4 => (packet(), 0..6u32).prop_map(|(from, count)| Step::Sack(from, count)),
         2 => packet().prop_map(Step::Acknowledge),
-        3 => Just(Step::Mark),
-        3 => Just(Step::MarkByCount),
-        2 => Just(Step::LoseAgain),
         2 => Just(Step::Forward),
         2 => packet().prop_map(Step::Twice),
         1 => Just(Step::Undo),
         3 => (0..5u32).prop_map(Step::Retransmit),
+    ]
+}
+
+/// What a kernel does besides that finds losses by the numbers of segments.
+fn step_by_number() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        18 => step(),
+        3 => Just(Step::Mark),
+        3 => Just(Step::MarkByCount),
+        2 => Just(Step::LoseAgain),
         1 => Just(Step::Timeout),
         1 => Just(Step::Renege),
     ]
+}
+
+/// The same of one that finds them by their age.
+fn step_by_age() -> impl Strategy<Value = Step> {
+    prop_oneof![18 => step(), 2 => (0..40u32).prop_map(Step::TimeoutByAge)]
 }
 
 /// A packet with its tags.
@@ -65,6 +79,8 @@ struct Packet {
     lost: bool,
     retransmitted: bool,
     ever: Option<u32>,
+    /// The step in which it was sent first.
+    sent: u32,
     /// `snd_nxt` when it was last sent again.
     sent_before: u64,
 }
@@ -108,6 +124,7 @@ impl Pair {
             }
             Step::Retransmit(count) => return (0..count).try_for_each(|_| self.retransmit()),
             Step::Timeout => self.timeout(),
+            Step::TimeoutByAge(steps) => self.timeout_by_age(steps),
             Step::Renege => {
                 self.packets.iter_mut().for_each(|p| p.sacked = false);
                 self.fack = 0;
@@ -125,7 +142,8 @@ impl Pair {
         let end = self.nxt + u64::from(len);
         while self.nxt < end {
             let packet_end = (self.nxt + u64::from(MSS)).min(end);
-            let packet = Packet { start: self.nxt, end: packet_end, ..Packet::default() };
+            let packet =
+                Packet { start: self.nxt, end: packet_end, sent: self.now, ..Packet::default() };
             self.packets.push(packet);
             self.board.packets_out += 1;
             self.nxt = packet_end;
@@ -241,7 +259,7 @@ impl Pair {
             (packet.start, packet.end)
         });
         if let Some((start, end)) = found {
-            self.board.note_retransmitted(start, end, Time(now.into()), nxt);
+            self.board.note_retransmitted(start, end, Time::ms(now.into()), nxt);
         }
         if expected == found { Ok(()) } else { Err(format!("next {found:?}, not {expected:?}")) }
     }
@@ -287,6 +305,27 @@ impl Pair {
         board.mark_all_lost(window.snd_nxt, window);
     }
 
+    /// What is lost already and out again is out no longer; else it is lost. The first packet is old in any case.
+    fn timeout_by_age(&mut self, steps: u32) {
+        if self.packets.first().is_some_and(|head| head.sacked) {
+            return;
+        }
+        let Some(by) = self.now.checked_sub(steps) else { return };
+        for (i, packet) in self.packets.iter_mut().enumerate() {
+            let sent = packet.ever.filter(|_| packet.retransmitted).unwrap_or(packet.sent);
+            if packet.sacked || i > 0 && sent > by {
+                continue;
+            }
+            packet.retransmitted &= !packet.lost;
+            packet.lost = true;
+        }
+        let late = self.packets.iter().find(|packet| packet.sent > by);
+        let first = self.packets.first().map_or(self.nxt, |head| head.end);
+        self.marked = late.map_or(self.nxt, |packet| packet.start).max(first);
+        let (board, window) = self.window();
+        board.mark_timed_out(Some(u64::from(by) * 1000), window);
+    }
+
     fn compare(&mut self) -> Result<(), String> {
         let count =
             |tag: fn(&Packet) -> bool| self.packets.iter().filter(|p| tag(p)).count() as u32;
@@ -322,5 +361,10 @@ fn agree(steps: &[Step]) -> Result<(), String> {
 
 #[test]
 fn ranges_count_what_tags_count() {
-    random::check(4000, prop::collection::vec(step(), 1..80), |steps| agree(steps));
+    random::check(4000, prop::collection::vec(step_by_number(), 1..80), |steps| agree(steps));
+}
+
+#[test]
+fn ranges_count_what_tags_count_by_age() {
+    random::check(4000, prop::collection::vec(step_by_age(), 1..80), |steps| agree(steps));
 }

@@ -35,7 +35,7 @@ impl Host {
 
     /// Nothing has come since the SYN was answered: the answer goes again, and the next one after twice the time.
     pub(super) fn on_answer_timer(&mut self, flow: usize, now: Time, shared: &mut Shared) {
-        self.timers.set_wheel(flow, Timer::Answer, now, None);
+        self.timers.set_wheel(flow, Timer::Answer, None);
         let state = &mut self.receives[flow];
         if state.answer_timeouts < SYNACK_RETRIES {
             state.answer_timeouts += 1;
@@ -51,7 +51,7 @@ impl Host {
         let (window, agreed) = (state.tcp.window.told_first(), state.tcp.uses_ecn());
         let wait = (state.timeout_init_s << state.answer_timeouts) * self.host.hz;
         let again = self.timers.expiry(now, wait);
-        self.timers.set_wheel(flow, Timer::Answer, now, Some(again));
+        self.timers.set_wheel(flow, Timer::Answer, Some(again));
         self.answer(flow, cpu, shared, |port| port.send_syn_ack(window, stamps, agreed));
     }
 }

@@ -17,7 +17,8 @@ impl Host {
         shared.note_drops(&mut self.receive);
         let packets = batch.iter().map(|train| train.count).sum();
         let by_gro = self.gro.acts_on(packets);
-        let mut cpu = now;
+        let begin = now.max(self.cpu.free);
+        let mut cpu = begin;
         for train in batch.drain(..) {
             for i in 0..train.count {
                 let packet = train.part(i, 1);
@@ -29,19 +30,20 @@ impl Host {
                 };
             }
             if !by_gro {
-                self.after_packets(&train, now);
+                self.after_packets(&train);
             }
         }
         if by_gro {
             cpu = self.end_poll(packets, cpu, now, shared);
         }
         self.batch = batch;
-        self.end_backlogs(cpu, now, shared);
-        self.cpu.urgent(now, cpu);
+        self.end_backlogs(cpu, shared);
+        self.cpu.urgent(begin, cpu);
     }
 
-    /// A timer of a softirq (HRTIMER_SOFTIRQ) that is due when packets come is heard before them: what lets them go raises
-    /// NET_RX_SOFTIRQ only while that one waits already (6.12 `handle_softirqs`).
+    /// A timer that is due when packets come is heard before them: those of the wheel, as TIMER_SOFTIRQ comes before
+    /// NET_RX_SOFTIRQ, and those of HRTIMER_SOFTIRQ, as what lets the packets go raises NET_RX_SOFTIRQ only while that one waits
+    /// already (6.12 `handle_softirqs`).
     ///
     /// The order is that of a genuine run, whose hosts and routers share one CPU and whose programs take no time; on a host
     /// nothing falls on one nanosecond.
@@ -51,6 +53,9 @@ impl Host {
     /// are in its backlog until the call ends (6.12 `handle_softirqs`, `lock_sock_nested`, `tcp_v4_rcv`, `release_sock`). A read
     /// that finds less than it asks for takes from the backlog, too.
     fn fire_before_packets(&mut self, packets: &[Train], now: Time, shared: &mut Shared) {
+        while self.timers.wheel_is_due(now) {
+            self.on_timers(now, shared);
+        }
         if self.timers.held_are_due(now) {
             self.fire_expired(now, shared);
         }
@@ -74,12 +79,12 @@ impl Host {
         }
     }
 
-    fn end_backlogs(&mut self, cpu: Time, now: Time, shared: &mut Shared) {
+    fn end_backlogs(&mut self, cpu: Time, shared: &mut Shared) {
         let mut flows = core::mem::take(&mut self.backlogged);
         flows.sort_unstable();
         for flow in flows.drain(..) {
             self.end_backlog(flow, cpu, shared);
-            self.after_receiving(flow, now);
+            self.after_receiving(flow);
         }
         self.backlogged = flows;
     }
@@ -108,7 +113,7 @@ impl Host {
 
     fn hand_up(&mut self, skb: &Received, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let cpu = self.on_packet(&skb.packet, skb.gso_size, cpu, now, shared);
-        self.after_packets(&skb.packet, now);
+        self.after_packets(&skb.packet);
         cpu
     }
 
@@ -152,8 +157,8 @@ impl Host {
         }
         let taken = if all { left } else { 1 };
         let now = packets.time(at + taken - 1);
-        self.after_packets(packets, now);
-        self.end_backlogs(now, now, shared);
+        self.after_packets(packets);
+        self.end_backlogs(now, shared);
         self.cpu.urgent(now, now);
         taken
     }
@@ -181,9 +186,9 @@ impl Host {
     }
 
     /// What follows packets of one train.
-    fn after_packets(&mut self, train: &Train, now: Time) {
+    fn after_packets(&mut self, train: &Train) {
         if train.kind.is_of_sender() {
-            self.after_receiving(usize::from(train.flow), now);
+            self.after_receiving(usize::from(train.flow));
         }
     }
 }

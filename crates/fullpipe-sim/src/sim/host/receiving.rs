@@ -177,7 +177,7 @@ impl Host {
             state.accepted = true;
             let answered = state.tcp.on_accept(cpu, tsecr, packet.len > 0);
             let answered = (answered, state.tcp.uses_ecn());
-            self.timers.set_wheel(flow, Timer::Answer, now, None);
+            self.timers.set_wheel(flow, Timer::Answer, None);
             shared.event(now, packet.flow, EventKind::Accepted, 0);
             if let (Some(half), Some(ack)) = (half, &arrived.carries) {
                 self.accept_answers(half, (cpu, now), answered, ack.window, shared);
@@ -275,14 +275,14 @@ impl Host {
     }
 
     /// Wakes the reader and follows the timers.
-    pub(super) fn after_receiving(&mut self, flow: usize, now: Time) {
+    pub(super) fn after_receiving(&mut self, flow: usize) {
         let state = &mut self.receives[flow];
         let idle = !state.locked && !state.runnable && state.works_until.is_none();
         if idle && state.tcp.readable() > 0 {
             state.runnable = true;
             self.runnable.push_back(Process::Reader(flow));
         }
-        self.timers.set_wheel(flow, Timer::Delayed, now, state.tcp.acks.fires);
+        self.timers.set_wheel(flow, Timer::Delayed, state.tcp.acks.expiry);
         self.timers.set_compressed(flow, state.tcp.compressed_due());
         if state.rate.is_some() {
             self.timers.set(flow, Timer::Reader, state.works_until);
@@ -315,7 +315,7 @@ impl Host {
         if let Some(ack) = &ack {
             self.send_ack(flow, cpu, ack, shared);
         }
-        self.after_receiving(flow, now);
+        self.after_receiving(flow);
     }
 
     /// A timer of the softirq's has fired at `now`: those of held ACKs that may do so with it.
@@ -400,6 +400,6 @@ impl Host {
         if let Some(half) = shared.halves[flow] {
             self.wake_for_turn(half, flow);
         }
-        self.after_receiving(flow, now);
+        self.after_receiving(flow);
     }
 }

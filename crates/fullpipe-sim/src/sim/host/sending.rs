@@ -13,7 +13,7 @@ use super::in_host::InHost;
 use super::timers::Timer;
 use super::{Host, Process};
 use crate::cc::Congestion;
-use crate::config::{self, Config, Flow};
+use crate::config::{self, App, Config, Flow};
 use crate::rng::Rng;
 use crate::sim::Shared;
 use crate::sim::clock::LimitClock;
@@ -22,6 +22,7 @@ use crate::sim::stretch::Side;
 use crate::tcp::profile::{LockedTimers, SharedProfile};
 use crate::tcp::sender::{Sender, Writer};
 use crate::tcp::{Ack, ecn};
+use crate::ticks::Expiry;
 use crate::trace::EventKind;
 use crate::train::{Kind, Train};
 use crate::units::Time;
@@ -45,13 +46,15 @@ pub(crate) struct SendingFlow {
     write_left: u32,
     goal: u32,
     locked: bool,
+    /// Whether the end of the application's time has interrupted its write().
+    interrupted: bool,
     /// ACKs that wait while the socket is locked, with their serials.
     backlog: VecDeque<(Ack, u64)>,
     /// Whether the backlog is being worked off.
     releasing: bool,
     /// A timer that found the socket locked: when it was due, and when it is due instead (none: when the
     /// socket is given back).
-    put_off: Option<(Time, Option<Time>)>,
+    put_off: Option<(Expiry, Option<Expiry>)>,
     locked_timers: LockedTimers,
     /// What of it is in the host, and the memory of an skb besides its data where that limits it.
     pub(super) in_host: InHost,
@@ -246,7 +249,7 @@ impl Host {
         }
         state.tcp.established(cpu, answer.number, measured, Some(&self.metrics));
         state.next_write = now;
-        self.timers.set_wheel(flow, Timer::Connect, now, None);
+        self.timers.set_wheel(flow, Timer::Connect, None);
         self.runnable.push_back(Process::Writer(flow));
         if let Some(half) = shared.halves[flow] {
             self.receives[half].connected(cpu, answer.tsval, agreed);
@@ -313,7 +316,7 @@ impl Host {
             state.tcp.leave_metrics(&mut self.metrics);
         }
         state.limits.set(now, state.tcp.limit());
-        self.timers.set_wheel(flow, Timer::Tcp, now, state.timer());
+        self.timers.set_wheel(flow, Timer::Tcp, state.timer());
         self.leave_to_writer(flow, now);
         self.await_leaving(flow);
         let state = &mut self.sends[flow];
@@ -351,7 +354,9 @@ impl Host {
                 cpu = self.in_softirq(flow, cpu, shared, now, work);
             }
             _ => {
-                self.sends[flow].wakes(now);
+                let state = &mut self.sends[flow];
+                state.interrupted = state.no_space.0.is_some() && state.stops() == Some(now);
+                state.wakes(now);
                 self.runnable.push_back(Process::Writer(flow));
             }
         }
@@ -378,7 +383,7 @@ impl Host {
         let wait = state.syn_wait_s() * self.host.hz;
         state.syn_sent.get_or_insert(now);
         let again = self.timers.expiry(now, wait);
-        self.timers.set_wheel(flow, Timer::Connect, now, Some(again));
+        self.timers.set_wheel(flow, Timer::Connect, Some(again));
         let asks = ecn::asks(&self.host, state.syn_repeats);
         self.with_port(flow, cpu, shared, now, |state, port| {
             port.send_syn(state.tcp.tsval(cpu), asks);
@@ -423,6 +428,7 @@ impl SendingFlow {
             write_left: 0,
             goal: mss,
             locked: false,
+            interrupted: false,
             backlog: VecDeque::new(),
             releasing: false,
             put_off: None,
@@ -444,6 +450,13 @@ impl SendingFlow {
         })
     }
 
+    /// When an application that writes all the time is interrupted, to stop after the write() it is in. One that pauses between
+    /// its writes looks at the clock.
+    fn stops(&self) -> Option<Time> {
+        let bulk = matches!(self.config.app, App::Bulk) && self.turn.is_none();
+        self.config.duration.filter(|_| bulk).map(|duration| self.config.start + duration)
+    }
+
     /// The application goes on.
     fn wakes(&mut self, now: Time) {
         self.tcp.writer = Writer::Active;
@@ -456,21 +469,21 @@ impl SendingFlow {
     }
 
     /// When TCP's timer is to act, as far as is known.
-    fn timer(&self) -> Option<Time> {
-        let due = self.tcp.timer()?;
+    fn timer(&self) -> Option<Expiry> {
+        let expiry = self.tcp.expiry()?;
         match self.put_off {
-            Some((of, until)) if of == due => until,
-            _ => Some(due),
+            Some((of, until)) if of == expiry => until,
+            _ => Some(expiry),
         }
     }
 
     /// TCP's timer is due, and the application has the socket ([`LockedTimers`]).
     fn put_timer_off(&mut self, now: Time, host: &config::Host) {
         let later = match self.locked_timers {
-            LockedTimers::PutOff => Some(now + twentieth_of_a_second(host)),
+            LockedTimers::PutOff => Some(Expiry::alone(now + twentieth_of_a_second(host))),
             LockedTimers::Released => None,
         };
-        self.put_off = self.tcp.timer().map(|due| (due, later));
+        self.put_off = self.tcp.expiry().map(|expiry| (expiry, later));
     }
 
     /// Nanoseconds the application has slept for want of buffer, up to `now`.

@@ -3,7 +3,7 @@
 use crate::sim::clock::{Clockwork, Timers};
 use crate::tcp::compressed::SLACK;
 use crate::tcp::profile::TimerWheel;
-use crate::ticks::Ticks;
+use crate::ticks::{Expiry, Ticks};
 use crate::units::Time;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -48,6 +48,13 @@ const ALL: [Timer; 10] = [
     Timer::Compressed,
 ];
 
+impl Timer {
+    /// Whether the kernel has it in its wheel of jiffies ([`HostTimers::set_wheel`]).
+    fn is_of_wheel(self) -> bool {
+        matches!(self, Timer::Connect | Timer::Tcp | Timer::Answer | Timer::Delayed)
+    }
+}
+
 /// What is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
@@ -57,6 +64,12 @@ pub(super) enum Due {
     Qdisc,
     /// GRO does.
     Gro,
+}
+
+impl Due {
+    fn is_of_wheel(self) -> bool {
+        matches!(self, Due::Flow(_, timer) if timer.is_of_wheel())
+    }
 }
 
 /// See the module's description.
@@ -88,23 +101,20 @@ impl HostTimers {
     /// A flow's timer is due at `due`, or stopped. One that is due then already stays in its place.
     #[inline]
     pub(super) fn set(&mut self, flow: usize, timer: Timer, due: Option<Time>) {
-        debug_assert!(!matches!(
-            timer,
-            Timer::Connect | Timer::Tcp | Timer::Answer | Timer::Delayed
-        ));
+        debug_assert!(!timer.is_of_wheel());
         self.timers.set(flow * ALL.len() + timer as usize, due, || Clockwork::Own);
     }
 
-    /// The same of one of the wheel's, at `now`.
+    /// The same of one of the wheel's.
     #[inline]
-    pub(super) fn set_wheel(&mut self, flow: usize, timer: Timer, now: Time, due: Option<Time>) {
-        let level = || due.map_or(0, |due| self.jiffies.level(now, due));
-        let by = || Clockwork::Wheel(self.wheel, level());
-        self.timers.set(flow * ALL.len() + timer as usize, due, by);
+    pub(super) fn set_wheel(&mut self, flow: usize, timer: Timer, expiry: Option<Expiry>) {
+        debug_assert!(timer.is_of_wheel());
+        let by = || Clockwork::Wheel(self.wheel, expiry.map_or(0, |expiry| expiry.level));
+        self.timers.set(flow * ALL.len() + timer as usize, expiry.map(|expiry| expiry.at), by);
     }
 
     /// When a timer of the wheel fires that is set at `now` for so many jiffies later.
-    pub(super) fn expiry(&self, now: Time, jiffies: u32) -> Time {
+    pub(super) fn expiry(&self, now: Time, jiffies: u32) -> Expiry {
         self.jiffies.expiry(self.wheel, now, jiffies)
     }
 
@@ -156,6 +166,12 @@ impl HostTimers {
     #[inline]
     pub(super) fn program_due(&mut self, now: Time) -> Option<(usize, Timer)> {
         if self.next() <= now { self.first_program(now) } else { None }
+    }
+
+    /// Whether the first timer that is due at `now` is one of the wheel.
+    pub(super) fn wheel_is_due(&mut self, now: Time) -> bool {
+        self.next() <= now
+            && self.timers.due(now).is_some_and(|number| self.of(number).is_of_wheel())
     }
 
     fn first_program(&mut self, now: Time) -> Option<(usize, Timer)> {

@@ -107,12 +107,12 @@ impl Receiver {
         self.compressed.is_due(now).then(|| self.make_ack())
     }
 
-    /// The delayed ACK's timer fired ([`AckPolicy::fires`]). ACKs that are held go, though it was not started for
+    /// The delayed ACK's timer fired ([`AckPolicy::expiry`]). ACKs that are held go, though it was not started for
     /// them (6.12 `tcp_delack_timer_handler`).
     pub fn on_delack_timer(&mut self, now: Time) -> Option<Ack> {
         self.tick(now);
         if self.compressed.holds() {
-            self.acks.fires = None;
+            self.acks.expiry = None;
             return Some(self.make_ack());
         }
         let owed = self.acks.on_timer(now) && self.rcv_nxt > self.window.rcv_wup;

@@ -34,7 +34,7 @@ impl Sender {
         }
         let delay = (srtt >> 5).max(self.ticks_in_ms(2));
         let due = out.now().0 / self.tick_ns + u64::from(delay);
-        let sooner = self.timer.is_none_or(|(_, at)| at.0 / self.tick_ns > due);
+        let sooner = self.timer.is_none_or(|(_, expiry)| expiry.at.0 / self.tick_ns > due);
         if sooner {
             self.start_timer(TimerKind::EarlyRetransmit, out.now(), delay);
         }
@@ -134,7 +134,7 @@ impl Sender {
         let srtt = self.rtt.srtt_ticks();
         let rtt = srtt >> 3;
         let off = self.sysctl.tcp_early_retrans < 3 || rtt == 0 || self.is_reno();
-        let Some((TimerKind::Retransmit, due)) = self.timer else { return };
+        let Some((TimerKind::Retransmit, expiry)) = self.timer else { return };
         if off || self.board.packets_out == 0 || self.ca_state != CaState::Open {
             return;
         }
@@ -147,7 +147,7 @@ impl Sender {
             timeout = timeout.max(rtt + (rtt >> 1) + delack_max);
         }
         timeout = timeout.max(self.ticks_in_ms(10));
-        let rto = (due.0.saturating_sub(out.now().0) / self.tick_ns) as u32;
+        let rto = (expiry.at.0.saturating_sub(out.now().0) / self.tick_ns) as u32;
         self.start_timer(TimerKind::LossProbe, out.now(), timeout.min(rto.max(1)));
     }
 

@@ -5,6 +5,8 @@
 
 use super::{Again, Scoreboard, Window};
 use crate::units::Time;
+use alloc::vec::Vec;
+use core::iter::successors;
 
 /// Which packets are looked at, and which of them are lost.
 #[derive(Clone, Copy, Debug)]
@@ -128,6 +130,7 @@ impl Scoreboard {
     /// Whether this transmission of the segment is the last one, and thought to be in flight.
     fn is_out(&self, again: &Again) -> bool {
         self.retransmitted.contains(again.start)
+            && !self.sacked.contains(again.start)
             && self.last_resent(again.start).is_some_and(|last| last.when == again.when)
     }
 
@@ -140,26 +143,35 @@ impl Scoreboard {
         }
     }
 
-    /// After a timeout: what was sent by `by_us` is lost, retransmissions too, and the first packet in any
-    /// case.
+    /// After a timeout: what was sent last by `by_us` is lost, and the first packet in any case; what was out again though it was
+    /// known to be lost is out no longer (6.12 `tcp_timeout_mark_lost`, `tcp_mark_skb_lost`).
     pub fn mark_timed_out(&mut self, by_us: Option<u64>, window: Window) {
         self.marked_below = window.snd_una;
-        let head_end = window.segment_end(window.snd_una);
+        let is_old = |again: &Again| {
+            again.start == window.snd_una || by_us.is_some_and(|by| again.when.as_us() <= by)
+        };
+        for again in self.out_again(window).filter(is_old).collect::<Vec<_>>() {
+            self.lose_again(again, window);
+        }
+        self.again.retain(|again| !is_old(again));
+        let head = if self.retransmitted.contains(window.snd_una) {
+            0
+        } else {
+            window.segment_end(window.snd_una)
+        };
         let sent_from = |us: u64| window.queue.first_sent_since(Time(us * 1000));
         let limit = by_us.map_or(0, |us| sent_from(us + 1).unwrap_or(window.snd_nxt));
-        self.mark_lost_below(limit.max(head_end), true, window);
-        let mut at = 0;
-        while let Some(again) = self.again.get(at).copied() {
-            let old = by_us.is_some_and(|by| again.when.as_us() <= by);
-            if !old && again.start != window.snd_una {
-                at += 1;
-                continue;
-            }
-            self.again.remove(at);
-            if self.is_out(&again) {
-                self.lose_again(again, window);
-            }
-        }
+        self.mark_lost_below(limit.max(head), false, window);
+    }
+
+    /// The retransmissions that are thought to be in flight.
+    fn out_again<'a>(&'a self, window: Window<'a>) -> impl Iterator<Item = Again> + 'a {
+        self.retransmitted.iter().flat_map(move |(start, end)| {
+            let next = move |&at: &u64| Some(window.segment_end(at)).filter(|&next| next < end);
+            successors(Some(start), next)
+                .filter_map(|start| self.last_resent(start))
+                .filter(|again| self.is_out(again))
+        })
     }
 
     /// Nothing is lost (6.12 `tcp_undo_cwnd_reduction`). What was once taken for lost by its age will not be again; what a

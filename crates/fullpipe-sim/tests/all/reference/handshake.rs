@@ -7,11 +7,12 @@ use super::receiving::ANSWER;
 use super::sending::CONNECT;
 use super::timers::in_wheel;
 use fullpipe_sim::tcp::{Segment, ecn};
+use fullpipe_sim::ticks::Expiry;
 use fullpipe_sim::trace::EventKind;
 use fullpipe_sim::units::Time;
 
 impl Host {
-    fn after_seconds(&self, now: Time, seconds: u64) -> Time {
+    fn after_seconds(&self, now: Time, seconds: u64) -> Expiry {
         let hz = u64::from(self.host.hz);
         in_wheel(self.wheel, hz, now, seconds * hz)
     }
@@ -25,7 +26,7 @@ impl Host {
         self.sends[flow].syns.push(now);
         let doublings = before.saturating_sub(self.linear_timeouts).min(10);
         let again = self.after_seconds(now, (self.timeout_init << doublings).min(120));
-        self.timers.set(timer(flow, CONNECT), Some(again), Some((self.wheel, now)));
+        self.timers.set_in(self.wheel, timer(flow, CONNECT), Some(again));
         let options = cx.opening - cx.headers;
         self.work(flow, at, cx, |state, port| {
             let tsval = state.tcp.tsval(cpu);
@@ -101,7 +102,7 @@ impl Host {
         let (window, agrees) = (state.tcp.window.told_first(), state.tcp.uses_ecn());
         let pause = self.timeout_init << state.answered_again;
         let again = self.after_seconds(now, pause);
-        self.timers.set(timer(flow, ANSWER), Some(again), Some((self.wheel, now)));
+        self.timers.set_in(self.wheel, timer(flow, ANSWER), Some(again));
         let body = Body::SynAck { window, tsval, tsecr, agrees };
         self.send(flow, cpu, body, cx.opening, &mut cx.agenda);
     }

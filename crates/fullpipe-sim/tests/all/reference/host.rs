@@ -114,7 +114,7 @@ impl Host {
         };
         let profile = profile_of(host).expect("a profile");
         let gro_timer = config.flows.len() * TIMERS;
-        let mut timers = Timers::new(gro_timer + 1, 1_000_000_000 / u64::from(host.hz));
+        let mut timers = Timers::new(gro_timer + 1);
         let (mut sends, mut receives) = (BTreeMap::new(), BTreeMap::new());
         for (i, flow) in config.flows.iter().enumerate() {
             if flow.direction == sent {
@@ -186,14 +186,18 @@ impl Host {
         }
     }
 
-    /// Takes all packets that wait, one after the other.
+    /// Takes all packets that wait, one after the other; timers of the wheel that are due are heard before.
     pub fn softirq(&mut self, now: Time, cx: &mut Context) {
+        while self.timers.first_is_of_wheel(now) {
+            self.timer(now, cx);
+        }
         if self.holds_past(now) {
             self.fire_within_slack(now, cx);
         }
         let packets = self.receive.take(now);
         self.call_before(&packets, now, cx);
-        let mut cpu = now;
+        let begin = now.max(self.cpu.free);
+        let mut cpu = begin;
         let took = packets.len();
         for packet in packets {
             cpu += match packet.body {
@@ -212,10 +216,10 @@ impl Host {
         let flows: Vec<_> = self.receives.keys().copied().collect();
         for flow in flows {
             self.end_backlog(flow, cpu, cx);
-            self.look_after_receiving(flow, now);
+            self.look_after_receiving(flow);
         }
         self.timers.set(self.gro_timer, self.gro.until, None);
-        self.cpu.urgent(now, cpu);
+        self.cpu.urgent(begin, cpu);
     }
 
     fn up(&mut self, packet: Packet, (now, cpu): (Time, Time), cx: &mut Context) -> Time {

@@ -95,7 +95,7 @@ impl Host {
             Body::Data(segment) => self.data(flow, segment, at, cx),
             Body::Ack(_) | Body::SynAck { .. } => unreachable!("these answer"),
         }
-        self.look_after_receiving(flow, at.0);
+        self.look_after_receiving(flow);
     }
 
     fn data(&mut self, flow: usize, segment: Segment, at: (Time, Time), cx: &mut Context) {
@@ -136,14 +136,14 @@ impl Host {
         self.receives.values().map(|f| f.tcp.segments_queued - f.tcp.segments_read).sum()
     }
 
-    pub fn look_after_receiving(&mut self, flow: usize, now: Time) {
+    pub fn look_after_receiving(&mut self, flow: usize) {
         let state = &mut self.receives[flow];
         let busy = state.locked || state.runnable || state.works_until.is_some();
         if !busy && state.tcp.readable() > 0 {
             state.runnable = true;
             self.runnable.push_back(Process::Reader(flow));
         }
-        self.timers.set(timer(flow, DELAYED), state.tcp.acks.fires, Some((self.wheel, now)));
+        self.timers.set_in(self.wheel, timer(flow, DELAYED), state.tcp.acks.expiry);
         self.timers.set(timer(flow, COMPRESSED), state.tcp.compressed_due(), None);
         self.timers.set(timer(flow, READER), state.works_until, None);
     }
@@ -171,7 +171,7 @@ impl Host {
             self.receives[flow].works_until = None;
             let free = now.max(self.cpu.free);
             self.cpu.urgent(free, free);
-            return self.look_after_receiving(flow, now);
+            return self.look_after_receiving(flow);
         }
         let cpu = now.max(self.cpu.free);
         let tcp = &mut self.receives[flow].tcp;
@@ -188,7 +188,7 @@ impl Host {
         if let Some(ack) = ack {
             self.send(flow, cpu, Body::Ack(ack), cx.headers, &mut cx.agenda);
         }
-        self.look_after_receiving(flow, now);
+        self.look_after_receiving(flow);
     }
 
     /// A reader's turn.
@@ -242,6 +242,6 @@ impl Host {
             self.receives[flow].finish_at = None;
             cx.tell(now, flow, EventKind::Finished, read);
         }
-        self.look_after_receiving(flow, now);
+        self.look_after_receiving(flow);
     }
 }

@@ -14,6 +14,7 @@ use fullpipe_sim::tcp::pieces::Piece;
 use fullpipe_sim::tcp::profile::LockedTimers;
 use fullpipe_sim::tcp::sender::{Sender, Writer};
 use fullpipe_sim::tcp::{Ack, Output, Segment, Transmission};
+use fullpipe_sim::ticks::Expiry;
 use fullpipe_sim::trace::{EventKind, Limit};
 use fullpipe_sim::units::Time;
 use std::collections::VecDeque;
@@ -39,8 +40,8 @@ pub struct SendingFlow {
     /// Whether the backlog is being worked off.
     in_backlog: bool,
     /// When TCP wanted its timer to fire, when it will, and whether the end of the lock is to do its work.
-    wanted: Option<Time>,
-    fires: Option<Time>,
+    wanted: Option<Expiry>,
+    fires: Option<Expiry>,
     at_release: bool,
     locked_timers: LockedTimers,
     here: Vec<(Time, u64)>,
@@ -55,6 +56,9 @@ pub struct SendingFlow {
     has_written: bool,
     asleep_since: Option<Time>,
     rests: Rng,
+    /// When a program without pauses is told to stop, and whether that has woken it.
+    stops: Option<Time>,
+    is_stopped: bool,
     slept: Time,
     told_state: u8,
     finished: bool,
@@ -280,11 +284,11 @@ impl Host {
         }
         state.limited = state.limits(now);
         state.limit = (state.tcp.limit(), now);
-        if state.tcp.timer() != state.wanted {
-            state.wanted = state.tcp.timer();
+        if state.tcp.expiry() != state.wanted {
+            state.wanted = state.tcp.expiry();
             state.fires = state.wanted;
         }
-        self.timers.set(timer(flow, TCP), state.fires, Some((self.wheel, now)));
+        self.timers.set_in(self.wheel, timer(flow, TCP), state.fires);
         // A writer that was woken has the CPU before the softirq that would go on for what has left.
         let left = state.here.iter().any(|(leaves, _)| *leaves <= now);
         let writes = self.woken_first && self.runnable.contains(&Process::Writer(flow));
@@ -313,7 +317,8 @@ impl Host {
                 let (hz, jiffies) = (u64::from(self.host.hz), u64::from(self.host.hz / 20).max(1));
                 let state = &mut self.sends[flow];
                 state.at_release = state.locked_timers == LockedTimers::Released;
-                state.fires = Some(now + Time(jiffies * 1_000_000_000 / hz));
+                let later = Time(jiffies * 1_000_000_000 / hz);
+                state.fires = Some(Expiry::alone(now + later));
                 state.fires = state.fires.filter(|_| !state.at_release);
             }
             TCP => cpu = self.tcp_timer(flow, (now, cpu), cx),
@@ -333,6 +338,7 @@ impl Host {
             }
             _ => {
                 let state = &mut self.sends[flow];
+                state.is_stopped = state.asleep_since.is_some() && state.stops == Some(now);
                 state.tcp.writer = Writer::Active;
                 state.slept += state.asleep_since.take().map_or(Time::ZERO, |since| now - since);
                 self.runnable.push_back(Process::Writer(flow));
@@ -401,6 +407,9 @@ impl Host {
                 return (cpu, None);
             }
         }
+        if std::mem::take(&mut self.sends[flow].is_stopped) {
+            cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.interrupt_write(port));
+        }
         loop {
             if self.sends[flow].write_left == 0 {
                 if self.sends[flow].locked {
@@ -431,11 +440,13 @@ impl Host {
                 state.asleep_since = Some(now);
                 cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.push_before_sleep(port));
                 let (state, hz) = (&mut self.sends[flow], self.host.hz);
+                let mut until = state.stops.filter(|stops| *stops > now);
                 if let Some(jiffies) = state.tcp.rest(hz, &mut state.rests) {
                     let jiffy = 1_000_000_000 / u64::from(hz);
-                    let until = Time((now.0 / jiffy + jiffies) * jiffy);
-                    self.timers.set(timer(flow, WRITE), Some(until), None);
+                    let rested = Time((now.0 / jiffy + jiffies) * jiffy);
+                    until = Some(until.map_or(rested, |stops| stops.min(rested)));
                 }
+                self.timers.set(timer(flow, WRITE), until, None);
                 return (self.unlock(flow, (now, cpu), cx), None);
             };
             let cost = Time(u64::from(bytes) * self.host.cpu.copy_ps_per_byte / 1000);
@@ -529,6 +540,8 @@ impl SendingFlow {
             next_write: Time::ZERO,
             has_written: false,
             rests: Rng::new(seed, &format!("{}, rests", flow.name)),
+            stops: flow.duration.filter(|_| matches!(flow.app, App::Bulk)).map(|d| flow.start + d),
+            is_stopped: false,
             asleep_since: None,
             slept: Time::ZERO,
             told_state: 0,

@@ -1,47 +1,55 @@
 //! Timers of a host: a list.
 
 use fullpipe_sim::tcp::profile::TimerWheel;
+use fullpipe_sim::ticks::Expiry;
 use fullpipe_sim::units::Time;
 
-/// Each timer's due time, the wheel that fires it and when it was started there (none: a timer of its own), and how many were
-/// started before it.
-type Entry = (Time, Option<(TimerWheel, Time)>, usize);
+/// Each timer's due time, the wheel that fires it and its level there (none: a timer of its own), and how many were started
+/// before it.
+type Entry = (Time, Option<(TimerWheel, u32)>, usize);
 
 /// When a timer fires that is set at `now` for so many jiffies later: at once when they have begun, or where the wheel has levels
 /// at the end of the slot in which they do. Levels have 64 slots; each is 8 times as coarse as the one below. Jiffies began
-/// five minutes before their 32 bits are full, ten seconds before the run.
-pub fn in_wheel(wheel: TimerWheel, hz: u64, now: Time, jiffies: u64) -> Time {
+/// five minutes before their 32 bits are full, ten seconds before the run. As one begins, its slot has been looked at: the wheel is on the next.
+pub fn in_wheel(wheel: TimerWheel, hz: u64, now: Time, jiffies: u64) -> Expiry {
     let tick = 1_000_000_000 / hz;
     let began = (1 << 32) - 290 * (1_000_000_000 / tick);
     let due = now.0 / tick + jiffies;
     if wheel == TimerWheel::Cascading {
-        return Time(due * tick);
+        return Expiry::alone(Time(due * tick));
     }
-    let level = (0..).find(|&level| jiffies < 63 << (3 * level)).expect("a level");
+    let on_next = now.0.is_multiple_of(tick);
+    let ahead = if on_next { jiffies.saturating_sub(1) } else { jiffies };
+    let level = (0..).find(|&level| ahead < 63 << (3 * level)).expect("a level");
     let slot: u64 = 1 << (3 * level);
-    Time((((began + due) / slot + 1) * slot - began) * tick)
+    Expiry { at: Time((((began + due) / slot + 1) * slot - began) * tick), level }
 }
 
 /// The timers by number.
 pub struct Timers {
     running: Vec<Option<Entry>>,
     started: usize,
-    jiffy: u64,
 }
 
 impl Timers {
-    /// `count` timers, none of which runs, and jiffies of so many ns.
-    pub fn new(count: usize, jiffy: u64) -> Timers {
-        Timers { running: vec![None; count], started: 0, jiffy }
+    /// `count` timers, none of which runs.
+    pub fn new(count: usize) -> Timers {
+        Timers { running: vec![None; count], started: 0 }
     }
 
     /// Starts, moves or stops a timer; one that is due then already stays in its place.
-    pub fn set(&mut self, number: usize, due: Option<Time>, by: Option<(TimerWheel, Time)>) {
+    pub fn set(&mut self, number: usize, due: Option<Time>, by: Option<(TimerWheel, u32)>) {
         let running = &mut self.running[number];
         if running.map(|(time, ..)| time) != due {
             self.started += 1;
             *running = due.map(|due| (due, by, self.started));
         }
+    }
+
+    /// The same of one of the wheel.
+    pub fn set_in(&mut self, wheel: TimerWheel, number: usize, expiry: Option<Expiry>) {
+        let by = expiry.map(|expiry| (wheel, expiry.level));
+        self.set(number, expiry.map(|expiry| expiry.at), by);
     }
 
     /// When the next one is due.
@@ -55,6 +63,12 @@ impl Timers {
         copy.take(now)
     }
 
+    /// Whether the first one that is due is the wheel's.
+    pub fn first_is_of_wheel(&self, now: Time) -> bool {
+        let by = self.first(now).and_then(|number| self.running[number]);
+        by.is_some_and(|(_, by, _)| by.is_some())
+    }
+
     /// Stops and names the first one that is due. Of several due at one time those of the wheel come first: of one
     /// with levels those of the highest, and of these the last that was started, else the first.
     pub fn take(&mut self, now: Time) -> Option<usize> {
@@ -64,11 +78,7 @@ impl Timers {
         let due: Vec<_> = due.filter(|(_, (time, ..))| *time == next).collect();
         let of = |wheel| due.iter().filter(move |(_, (_, by, _))| by.map(|(by, _)| by) == wheel);
         let started = |(_, (.., number)): &&(usize, &Entry)| *number;
-        let level = |(_, (due, by, _)): &&(usize, &Entry)| {
-            let set = by.expect("the wheel's").1;
-            let jiffies = due.0 / self.jiffy - set.0 / self.jiffy;
-            (0..9).find(|level| jiffies < 64 << (3 * level)).expect("a level")
-        };
+        let level = |(_, (_, by, _)): &&(usize, &Entry)| by.expect("the wheel's").1;
         let last = of(Some(TimerWheel::Levels)).max_by_key(|timer| (level(timer), started(timer)));
         let first = of(Some(TimerWheel::Cascading)).min_by_key(started);
         let own = of(None).min_by_key(started);

@@ -238,7 +238,7 @@ group! {
         receiver_sockopt: Sockopts, Absent("as the kernel has them");
         /// When it connects.
         start: AnyTime, Is("0s");
-        /// How long it writes, from `start`.
+        /// How long it writes, from `start`. A write that waits for room then is interrupted, and its rest is written when there is some.
         duration: SomeTime, Absent("until `bytes` are written");
         /// How much it writes.
         bytes: Quantity<InSize, 1, { i64::MAX as u64 }>, Absent("until `duration` is over");

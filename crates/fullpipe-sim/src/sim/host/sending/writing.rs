@@ -73,6 +73,9 @@ impl Host {
                 return cpu;
             }
         }
+        if core::mem::take(&mut self.sends[flow].interrupted) {
+            cpu = self.with_port(flow, cpu, shared, now, |f, port| f.tcp.interrupt_write(port));
+        }
         loop {
             if self.sends[flow].write_left == 0 && self.sends[flow].locked {
                 cpu = self.end_write(flow, cpu, now, shared);
@@ -147,10 +150,10 @@ impl Host {
         self.sends[flow].no_space.0 = Some(now);
         let cpu = self.with_port(flow, cpu, shared, now, |f, port| f.tcp.push_before_sleep(port));
         let state = &mut self.sends[flow];
-        if let Some(jiffies) = state.tcp.rest(self.host.hz, &mut state.rests) {
-            let until = self.timers.after(now, jiffies);
-            self.timers.set(flow, Timer::Write, Some(until));
-        }
+        let rest = state.tcp.rest(self.host.hz, &mut state.rests);
+        let rested = rest.map(|jiffies| self.timers.after(now, jiffies));
+        let stops = state.stops().filter(|&stops| stops > now);
+        self.timers.set(flow, Timer::Write, rested.into_iter().chain(stops).min());
         self.release(flow, cpu, now, shared)
     }
 
