@@ -2,7 +2,7 @@
 
 use crate::conversation::{flow, host};
 use crate::record::{Record, ToTheEnd};
-use fullpipe_sim::config::{App, Config, Delay, Element, Flow, Host};
+use fullpipe_sim::config::{App, Config, Delay, Element, Flow, Host, Reader};
 use fullpipe_sim::sim;
 use fullpipe_sim::units::{Rate, Time};
 
@@ -46,4 +46,27 @@ fn a_woken_writer_goes_before_the_ack_of_its_nanosecond() {
         record.flows().last().expect("a sample").cwnd
     };
     assert_eq!((cwnd(true), cwnd(false)), (4, 2));
+}
+
+/// The windows that a sender is told at first by a reader that works for 20 ms on a segment, of which one comes each 10 ms, and
+/// takes two at most: it wakes as segments come.
+fn first_windows() -> Vec<u64> {
+    let rate = |segments| Rate(u64::from(WRITE) * 8 * segments);
+    let mut config = config(true);
+    let flow = &mut config.flows[0];
+    flow.app = App::Rate(rate(100));
+    flow.reader = Some(Reader { rate: rate(50), read: 2 * WRITE });
+    flow.rcvbuf = Some(40_000);
+    let mut record = Record::default();
+    sim::run(&config, &mut record, &mut ToTheEnd).expect("a valid configuration");
+    let mut windows: Vec<_> = record.flows().map(|f| f.snd_wnd / u64::from(WRITE)).collect();
+    windows.dedup();
+    windows[1..7].to_vec()
+}
+
+/// A reader that finds one segment and asks for two has copied that one when the next is taken from its backlog: never are both
+/// in the buffer, and the window grows by a segment at a time until it is as large as it may be.
+#[test]
+fn a_woken_reader_copies_what_there_is_before_the_segment_of_its_nanosecond() {
+    assert_eq!(first_windows(), [10, 11, 13, 14, 15, 14]);
 }
