@@ -65,7 +65,7 @@ fn first_windows() -> Vec<u64> {
 }
 
 /// A reader that finds one segment and asks for two has copied that one when the next is taken from its backlog: never are both
-/// in the buffer, and the window grows by a segment at a time until it is as large as it may be.
+/// in the buffer. Were they, the window would go from 13 segments to 15 at once.
 #[test]
 fn a_woken_reader_copies_what_there_is_before_the_segment_of_its_nanosecond() {
     assert_eq!(first_windows(), [10, 11, 13, 14, 15, 14]);
