@@ -20,8 +20,8 @@ impl Sender {
         out: &mut impl Output,
     ) {
         let blocks = &sacks.blocks[..sacks.count];
-        let dsack = self.is_dsack(ack.ack, blocks);
-        flags.dsacking = dsack && self.believes_dsack(blocks[0], flags);
+        let dsack = self.is_dsack(ack.ack, blocks) && self.believes_dsack(blocks[0], flags);
+        flags.dsacking = dsack;
         if dsack {
             self.take_dsack(blocks[0]);
         }
@@ -148,7 +148,9 @@ impl Sender {
         let counts = marker.is_some_and(|marker| end > marker);
         if end <= self.snd_una {
             if counts {
-                self.count_needless(1);
+                let segments = (end - start).div_ceil(u64::from(self.mss));
+                let one = self.profile.cwnd_first();
+                self.count_needless(if one { 1 } else { segments as i32 });
             }
             return;
         }
