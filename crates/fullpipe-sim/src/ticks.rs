@@ -94,8 +94,8 @@ impl Ticks {
         Expiry { at: self.begin((slot << shift) - self.first), level }
     }
 
-    /// Whether a tick begins at that time. What is set then is set by a timer of that tick, when the wheel is on the next one
-    /// already (6.12 `__run_timers`).
+    /// Whether a tick begins at that time. What a timer of that tick sets counts from the next one, which the wheel is on then
+    /// (6.12 `__run_timers`); so does here what anything else sets at that time, and there what is set later in that tick.
     fn is_on_tick(&self, now: Time) -> bool {
         now.0.is_multiple_of(self.ns)
     }

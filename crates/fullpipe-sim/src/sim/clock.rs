@@ -33,8 +33,18 @@ pub(crate) struct Turn(u64);
 
 /// The first turn of timers that are not the wheel's.
 const OWN: u64 = 1 << 63;
-/// Turns of one level of the wheel; there are nine levels at most.
+/// Turns of one level of the wheel.
 const LEVEL: u64 = 1 << 59;
+/// Levels at most (LVL_DEPTH).
+const LEVELS: u64 = 9;
+
+impl Turn {
+    /// The level of the wheel, if it is of one with levels.
+    fn level(self) -> Option<u64> {
+        let before = OWN.checked_sub(self.0)?;
+        Some(before / LEVEL).filter(|&level| level < LEVELS && before > 0)
+    }
+}
 
 /// What fires a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,29 +56,40 @@ pub(crate) enum Clockwork {
     Own,
 }
 
+impl Clockwork {
+    fn level(self) -> Option<u64> {
+        match self {
+            Clockwork::Wheel(TimerWheel::Levels, level) => Some(level.into()),
+            _ => None,
+        }
+    }
+}
+
 impl Timers {
     pub(crate) fn new(count: usize) -> Timers {
         let stopped = Timer { due: Time::NEVER, queued: Time::NEVER, turn: Turn(0) };
         Timers { queue: BinaryHeap::new(), timers: alloc::vec![stopped; count], started: 0 }
     }
 
-    /// Timer `number` is due at `due`, or stopped. One that is due then already stays in its place.
+    /// Timer `number` is due at `due`, or stopped. One that is due then already, and on that level, stays in its place
+    /// (6.12 `__mod_timer`).
     #[inline]
-    pub(crate) fn set(&mut self, number: usize, due: Option<Time>, by: impl FnOnce() -> Clockwork) {
+    pub(crate) fn set(&mut self, number: usize, due: Option<Time>, by: Clockwork) {
         let due = due.unwrap_or(Time::NEVER);
-        if self.timers[number].due != due {
+        let timer = &self.timers[number];
+        if timer.due != due || due != Time::NEVER && timer.turn.level() != by.level() {
             self.change(number, due, by);
         }
     }
 
-    fn change(&mut self, number: usize, due: Time, by: impl FnOnce() -> Clockwork) {
+    fn change(&mut self, number: usize, due: Time, by: Clockwork) {
         let timer = &mut self.timers[number];
         timer.due = due;
         if due == Time::NEVER {
             return;
         }
         self.started += 1;
-        timer.turn = Turn(match by() {
+        timer.turn = Turn(match by {
             Clockwork::Wheel(TimerWheel::Levels, level) => {
                 OWN - u64::from(level) * LEVEL - self.started
             }
@@ -158,5 +179,29 @@ impl LimitClock {
         let mut booked = self.booked;
         booked[self.current as usize] += (now - self.since).0;
         booked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Timer 0 is started before timer 1 for the same time, and then moved to `level`.
+    fn order(level: u32) -> [Option<usize>; 2] {
+        let (at, wheel) = (Time::ms(1), |level| Clockwork::Wheel(TimerWheel::Levels, level));
+        let mut timers = Timers::new(2);
+        timers.set(0, Some(at), wheel(2));
+        timers.set(1, Some(at), wheel(2));
+        timers.set(0, Some(at), wheel(level));
+        let order = [timers.pop(at), timers.pop(at)];
+        assert_eq!(timers.pop(at), None);
+        order
+    }
+
+    #[test]
+    fn a_timer_that_moves_to_another_level_is_moved_though_it_fires_at_the_same_time() {
+        assert_eq!(order(2), [Some(1), Some(0)]);
+        assert_eq!(order(3), [Some(0), Some(1)]);
+        assert_eq!(order(1), [Some(1), Some(0)]);
     }
 }

@@ -216,7 +216,7 @@ behaviours! {
         "what a connection takes over from an earlier one to the same host",
         "tcp_init_metrics";
     caches_any_reordering: bool,
-        "a connection that never lost anything leaves its reordering to the next one too",
+        "a connection leaves its reordering to the next one whatever state it ends in",
         "tcp_update_metrics";
     idle_restart: IdleRestart,
         "when a sender that was idle begins anew with a small cwnd",

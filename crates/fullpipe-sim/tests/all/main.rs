@@ -24,6 +24,7 @@ mod reference;
 mod sacked_skbs;
 mod scenarios;
 mod socket_backlog;
+mod stops;
 mod syn;
 mod tcp_buffers;
 mod tcp_pieces;

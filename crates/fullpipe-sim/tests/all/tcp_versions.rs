@@ -4,12 +4,13 @@
 use crate::conversation::{SEGMENT, Wire, ack, host, profile};
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::Host;
-use fullpipe_sim::tcp::Ack;
 use fullpipe_sim::tcp::metrics::Metrics;
 use fullpipe_sim::tcp::profile::{CachedMetrics, CcRtt, InitialWindow, PktsAcked, Profile, find};
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::{Sender, Writer};
+use fullpipe_sim::tcp::{Ack, CaState};
 use fullpipe_sim::units::Time;
+use std::cmp::Ordering;
 
 /// A connection that has sent 100 segments at once, and its wire.
 fn full(profile: &Profile, host: &Host, congestion: &str) -> (Sender, Wire) {
@@ -193,6 +194,57 @@ fn first_timeout_by_an_earlier_rtt() {
     assert_eq!(first(us(30_000), us(40_009)), 241);
     assert_eq!(first(us(48_841), None), 248);
     assert_eq!(first(None, None), 3000);
+}
+
+/// An ACK, a millisecond later.
+fn hear(tcp: &mut Sender, wire: &mut Wire, number: u64, sacks: &[(u64, u64)]) {
+    wire.now += Time::ms(1);
+    let echo = wire.sent.last().map_or(0, |skb| skb.tsval);
+    tcp.on_ack(&Ack { tsecr: echo, ..ack(number, sacks) }, wire);
+}
+
+/// Whether a connection whose fifth segment overtook those before it leaves its reordering if it ends then, in the first slow
+/// start; amid a recovery, with cwnd above ssthresh; after it, with cwnd at ssthresh; in Loss, with cwnd below it.
+fn leaves_reordering(any: bool) -> [bool; 4] {
+    let mut profile = *find("6.12").expect("it is known");
+    profile.caches_any_reordering = any;
+    let host = Host { timestamps: true, ..host() };
+    let (mut tcp, mut wire) = full(&profile, &host, "reno");
+    let state = |tcp: &Sender| {
+        let mut cache = Metrics::default();
+        tcp.leave_metrics(&mut cache);
+        let left = format!("{cache:?}").contains("reordering: 5");
+        (left, tcp.ca_state(), tcp.cwnd().cmp(&tcp.ssthresh()))
+    };
+    (0..4).for_each(|number| hear(&mut tcp, &mut wire, number, &[(4, 5)]));
+    hear(&mut tcp, &mut wire, 5, &[]);
+    let slow_start = state(&tcp);
+    (7..14).for_each(|end| hear(&mut tcp, &mut wire, 5, &[(6, end)]));
+    let recovery = state(&tcp);
+    (14..30).for_each(|number| hear(&mut tcp, &mut wire, number, &[]));
+    let after = state(&tcp);
+    // A probe, and the timeout.
+    for _ in 0..2 {
+        wire.now = tcp.timer().expect("it runs");
+        tcp.on_timer(&mut wire);
+    }
+    hear(&mut tcp, &mut wire, 30, &[]);
+    let all = [slow_start, recovery, after, state(&tcp)];
+    let expected = [
+        (CaState::Open, Ordering::Less),
+        (CaState::Recovery, Ordering::Greater),
+        (CaState::Open, Ordering::Equal),
+        (CaState::Loss, Ordering::Less),
+    ];
+    assert_eq!(all.map(|(_, state, cwnd)| (state, cwnd)), expected);
+    all.map(|(left, ..)| left)
+}
+
+/// 6.12 `tcp_update_metrics`.
+#[test]
+fn a_connection_leaves_its_reordering_amid_a_recovery() {
+    assert_eq!(leaves_reordering(false), [false, true, false, true]);
+    assert_eq!(leaves_reordering(true), [true; 4]);
 }
 
 /// The largest skb leaves room for the headers of 6.12 (`sk_dst_gso_max_size`: 65,536 - 193 bytes), of which 2.6.20 takes

@@ -17,6 +17,7 @@ impl Host {
         shared.note_drops(&mut self.receive);
         let packets = batch.iter().map(|train| train.count).sum();
         let by_gro = self.gro.acts_on(packets);
+        // A timer that was heard before them may have taken time.
         let begin = now.max(self.cpu.free);
         let mut cpu = begin;
         for train in batch.drain(..) {

@@ -102,14 +102,14 @@ impl HostTimers {
     #[inline]
     pub(super) fn set(&mut self, flow: usize, timer: Timer, due: Option<Time>) {
         debug_assert!(!timer.is_of_wheel());
-        self.timers.set(flow * ALL.len() + timer as usize, due, || Clockwork::Own);
+        self.timers.set(flow * ALL.len() + timer as usize, due, Clockwork::Own);
     }
 
     /// The same of one of the wheel's.
     #[inline]
     pub(super) fn set_wheel(&mut self, flow: usize, timer: Timer, expiry: Option<Expiry>) {
         debug_assert!(timer.is_of_wheel());
-        let by = || Clockwork::Wheel(self.wheel, expiry.map_or(0, |expiry| expiry.level));
+        let by = Clockwork::Wheel(self.wheel, expiry.map_or(0, |expiry| expiry.level));
         self.timers.set(flow * ALL.len() + timer as usize, expiry.map(|expiry| expiry.at), by);
     }
 
@@ -149,12 +149,12 @@ impl HostTimers {
 
     /// The same of the qdisc's.
     pub(super) fn set_qdisc(&mut self, due: Option<Time>) {
-        self.timers.set(self.qdisc, due, || Clockwork::Own);
+        self.timers.set(self.qdisc, due, Clockwork::Own);
     }
 
     /// The same of GRO's.
     pub(super) fn set_gro(&mut self, due: Option<Time>) {
-        self.timers.set(self.qdisc + 1, due, || Clockwork::Own);
+        self.timers.set(self.qdisc + 1, due, Clockwork::Own);
     }
 
     /// When to call [`HostTimers::pop`] next.

@@ -112,11 +112,11 @@ impl Sender {
         self.mark_lost_up_to(limit.unwrap_or(self.snd_una));
     }
 
-    /// Nothing from here on is marked: without SACK what was sent since the last reduction began, before 4.18
-    /// (`tcp_newreno_mark_lost`).
+    /// Nothing from here on is marked. Before 4.18 (`tcp_newreno_mark_lost`) a connection without SACK marks nothing that it sent
+    /// after its last reduction began.
     fn loss_high(&self) -> u64 {
-        let told = self.profile.marks_beyond_high_seq && !self.is_reno();
-        let beyond = told || !self.profile.cwnd_first();
+        let with_sack = self.profile.marks_beyond_high_seq && !self.is_reno();
+        let beyond = with_sack || !self.profile.cwnd_first();
         if beyond { self.snd_nxt } else { self.recovery.high_seq }
     }
 

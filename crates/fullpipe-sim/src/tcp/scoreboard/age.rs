@@ -143,8 +143,8 @@ impl Scoreboard {
         }
     }
 
-    /// After a timeout: what was sent last by `by_us` is lost, and the first packet in any case; what was out again though it was
-    /// known to be lost is out no longer (6.12 `tcp_timeout_mark_lost`, `tcp_mark_skb_lost`).
+    /// After a timeout: what was sent last by `by_us` is lost, and the first packet in any case. What was marked lost before and
+    /// sent again is not in flight any more (6.12 `tcp_timeout_mark_lost`, `tcp_mark_skb_lost`).
     pub fn mark_timed_out(&mut self, by_us: Option<u64>, window: Window) {
         self.marked_below = window.snd_una;
         let is_old = |again: &Again| {
@@ -153,15 +153,9 @@ impl Scoreboard {
         for again in self.out_again(window).filter(is_old).collect::<Vec<_>>() {
             self.lose_again(again, window);
         }
-        self.again.retain(|again| !is_old(again));
-        let head = if self.retransmitted.contains(window.snd_una) {
-            0
-        } else {
-            window.segment_end(window.snd_una)
-        };
         let sent_from = |us: u64| window.queue.first_sent_since(Time(us * 1000));
         let limit = by_us.map_or(0, |us| sent_from(us + 1).unwrap_or(window.snd_nxt));
-        self.mark_lost_below(limit.max(head), false, window);
+        self.mark_lost_below(limit.max(window.segment_end(window.snd_una)), false, window);
     }
 
     /// The retransmissions that are thought to be in flight.
@@ -170,7 +164,7 @@ impl Scoreboard {
             let next = move |&at: &u64| Some(window.segment_end(at)).filter(|&next| next < end);
             successors(Some(start), next)
                 .filter_map(|start| self.last_resent(start))
-                .filter(|again| self.is_out(again))
+                .filter(|again| !self.sacked.contains(again.start))
         })
     }
 

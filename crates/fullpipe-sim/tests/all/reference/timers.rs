@@ -37,10 +37,10 @@ impl Timers {
         Timers { running: vec![None; count], started: 0 }
     }
 
-    /// Starts, moves or stops a timer; one that is due then already stays in its place.
+    /// Starts, moves or stops a timer; one that is due then already, and on that level, stays in its place.
     pub fn set(&mut self, number: usize, due: Option<Time>, by: Option<(TimerWheel, u32)>) {
         let running = &mut self.running[number];
-        if running.map(|(time, ..)| time) != due {
+        if running.map(|(time, by, _)| (time, by)) != due.map(|time| (time, by)) {
             self.started += 1;
             *running = due.map(|due| (due, by, self.started));
         }

@@ -1,0 +1,58 @@
+//! An application that writes all the time and is told to stop, as `duration` is over.
+
+use crate::conversation::{SEGMENT, Wire, flow, host};
+use crate::record::{Record, ToTheEnd};
+use fullpipe_sim::cc::Congestion;
+use fullpipe_sim::config::{Config, Delay, Element, Flow, Host};
+use fullpipe_sim::sim;
+use fullpipe_sim::tcp::profile::find;
+use fullpipe_sim::tcp::sender::Sender;
+use fullpipe_sim::units::{Rate, Time};
+
+/// Bytes unsent at 1 s and 1 ms of a flow whose buffer is full until ACKs have freed a third of it: a card of 1 Mb/s.
+fn unsent(duration: Option<Time>) -> u64 {
+    let way = |name: &str| {
+        Element::Delay(Delay { name: name.into(), delay: Time::ms(10), limit: 1000, timer: None })
+    };
+    let sender = Host { kernel: "6.12".into(), nic_rate: Rate(1_000_000), ..host() };
+    let receiver = Host { kernel: "6.12".into(), ..host() };
+    let bulk = flow("bulk", 40 * SEGMENT);
+    let config = Config {
+        seed: 1,
+        end: Time::ms(1001),
+        sample: Time::ms(1),
+        mtu: SEGMENT + 40,
+        forward: vec![way("there")],
+        back: vec![way("back")],
+        sender,
+        receiver,
+        flows: vec![Flow { duration, sndbuf: Some(60_000), bytes: Some(1 << 40), ..bulk }],
+    };
+    let mut record = Record::default();
+    sim::run(&config, &mut record, &mut ToTheEnd).expect("a valid configuration");
+    record.flows().last().expect("a sample").unsent
+}
+
+/// Its write() returns as it is interrupted, and the next one finds room where one that slept would have slept on.
+#[test]
+fn the_rest_of_a_write_goes_into_what_room_there_is() {
+    let (stopped, asleep) = (unsent(Some(Time::secs(1))), unsent(None));
+    assert_eq!((stopped, asleep), (44_000, 43_000));
+}
+
+/// What an interrupted write() has written is pushed; a write() that has written nothing has nothing to push.
+#[test]
+fn an_interrupted_write_is_pushed() {
+    let profile = find("6.12").expect("it is known");
+    let cc = Congestion::new("reno", &[], "6.12", 1000, 1).expect("a control");
+    let mut tcp = Sender::new(profile, &host(), cc, SEGMENT, Some(1 << 20));
+    let mut wire = Wire { now: Time::ms(100), ..Wire::default() };
+    tcp.established(wire.now, 1 << 20, Some(Time::ZERO), None);
+    tcp.interrupt_write(&mut wire);
+    assert!(wire.sent.is_empty());
+    tcp.copied(SEGMENT / 2, tcp.size_goal(), true, &mut wire);
+    assert!(wire.sent.is_empty(), "more is to come");
+    tcp.interrupt_write(&mut wire);
+    let sent: Vec<_> = wire.sent.iter().map(|skb| (skb.len, skb.push)).collect();
+    assert_eq!(sent, [(SEGMENT / 2, true)]);
+}
