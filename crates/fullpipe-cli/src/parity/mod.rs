@@ -12,7 +12,9 @@ use crate::output::{Output, note};
 use crate::progress::Progress;
 use cases::Asked;
 use fullpipe::parity::bars::{self, Judged, Miss};
+use fullpipe::parity::case::Case;
 use fullpipe::parity::distance::Unit;
+use fullpipe::parity::draws::draws;
 use fullpipe::parity::spread::{self, Spread};
 use fullpipe::parity::twin::FEWEST;
 use fullpipe::report::terminal;
@@ -40,10 +42,16 @@ pub fn parity(arguments: &ParityArguments, output: &Output) -> Result<(), Failur
     let verdict = Verdict::of(&done.units, arguments);
     let head = Head::of(arguments, &asked, &done);
     show((&head, asked.cases.len()), &done, &verdict, arguments.json, output)?;
-    hint(arguments, &verdict);
-    let Done { failures, finished, .. } = done;
-    if interrupt::stopped() && failures.is_empty() && finished < asked.cases.len() {
-        note(&format!("interrupted: {finished} of {} runs were compared", asked.cases.len()));
+    hint(arguments, &asked, &verdict);
+    let is_whole = done.is_whole(asked.cases.len());
+    let Done { failures, finished, untwinned, .. } = done;
+    if interrupt::stopped() && failures.is_empty() && !is_whole {
+        let twins = match untwinned {
+            0 => String::new(),
+            some => format!(", {some} of them without all of its twins"),
+        };
+        let of = asked.cases.len();
+        note(&format!("interrupted: {finished} of {of} runs were compared{twins}"));
         return Err(Failure::Interrupted);
     }
     if !failures.is_empty() {
@@ -88,10 +96,21 @@ fn spans(asked: &Asked) -> Vec<Time> {
     spans.flat_map(|span| std::iter::repeat_n(span, engines)).collect()
 }
 
-/// Says how chance is told from error, where something random misses a bar.
-fn hint(arguments: &ParityArguments, verdict: &Verdict) {
-    let asked = arguments.twins.is_some() || arguments.quiet || arguments.random.is_none();
-    if !asked && !verdict.met() {
+/// Says how chance is told from error, where a run that may have some misses a bar.
+fn hint(arguments: &ParityArguments, asked: &Asked, verdict: &Verdict) {
+    let Verdict::Bars(_, missed) = verdict else { return };
+    if arguments.quiet || verdict.met() {
+        return;
+    }
+    let missed = |case: &&Case| missed.iter().any(|miss| miss.run == case.name);
+    let drawing =
+        asked.cases.iter().filter(missed).find(|case| !draws(&case.plan.resolved).is_empty());
+    if let Some(case) = drawing {
+        let name = &case.name;
+        note(&format!(
+            "note: {name} draws by chance, each engine for itself; --seeds {FEWEST} compares that"
+        ));
+    } else if arguments.twins.is_none() && asked.kept.is_none() {
         note(&format!("note: a miss may be chance; --twins {FEWEST} tells"));
     }
 }
@@ -110,7 +129,7 @@ fn show(
     let itself = bars::judge(&done.itself);
     let style = output.style();
     if as_json {
-        let (runs, partial, met) = (finished, *finished < of, verdict.met());
+        let (runs, partial, met) = (finished, !done.is_whole(of), verdict.met());
         let counts = json!({ "format": 1, "partial": partial, "runs": runs, "of": of, "met": met, "units": units });
         let more = match verdict {
             Verdict::Spreads(spreads) => json!({ "spreads": spreads }),

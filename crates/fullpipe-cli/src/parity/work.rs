@@ -32,8 +32,17 @@ pub struct Done {
     pub failures: Vec<Failure>,
     /// Runs that were compared.
     pub finished: usize,
+    /// Of these, stopped before their twins had run.
+    pub untwinned: usize,
     /// The kernels that they were compared with.
     pub against: BTreeSet<Against>,
+}
+
+impl Done {
+    /// Whether all of so many runs were compared, with all twins that they need.
+    pub fn is_whole(&self, of: usize) -> bool {
+        self.finished == of && self.untwinned == 0
+    }
 }
 
 /// What came of a run; none: it was stopped.
@@ -42,7 +51,8 @@ type Compared = Result<Option<Found>, Failure>;
 struct Found {
     against: Against,
     units: Vec<Unit>,
-    twins: Twinned,
+    /// None: it was stopped before they had run.
+    twins: Option<Twinned>,
 }
 
 struct Work<'a> {
@@ -99,7 +109,7 @@ impl Work<'_> {
         self.folder.map_or(Ok(()), |folder| folder.tables(case, &linux, &sim))?;
         let units = distance::units(case, &linux, &sim).map_err(Failure::Input)?;
         self.say(case, &units);
-        let Some(twins) = self.twins(case, &units, &linux)? else { return Ok(None) };
+        let twins = self.twins(case, &units, &linux)?;
         let against = match self.asked.kept {
             Some(_) => Against::of_table(&linux, case),
             None => Against::of_case(case),
@@ -147,8 +157,10 @@ impl Work<'_> {
                 Ok(Some(found)) => {
                     done.against.insert(found.against);
                     done.units.extend(found.units);
-                    done.itself.extend(found.twins.itself);
-                    done.chances.extend(found.twins.chances);
+                    done.untwinned += usize::from(found.twins.is_none());
+                    let twins = found.twins.unwrap_or_default();
+                    done.itself.extend(twins.itself);
+                    done.chances.extend(twins.chances);
                     done.finished += 1;
                 }
                 Err(why) => done.failures.push(why),

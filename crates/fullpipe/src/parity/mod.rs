@@ -18,7 +18,7 @@ pub mod bars;
 pub mod both;
 pub mod case;
 pub mod distance;
-mod draws;
+pub mod draws;
 mod grid;
 pub mod random;
 pub mod spread;
