@@ -23,8 +23,9 @@ struct Timer {
     due: Time,
     /// Its earliest entry in the queue.
     queued: Time,
-    /// Its turn, as it was started last.
+    /// Its turn, as it was started last, and what fires it.
     turn: Turn,
+    by: Clockwork,
 }
 
 /// Among timers that are due at one time: those of the wheel before others, by level and by when they were started.
@@ -33,18 +34,8 @@ pub(crate) struct Turn(u64);
 
 /// The first turn of timers that are not the wheel's.
 const OWN: u64 = 1 << 63;
-/// Turns of one level of the wheel.
+/// Turns of one level of the wheel; there are nine levels at most.
 const LEVEL: u64 = 1 << 59;
-/// Levels at most (LVL_DEPTH).
-const LEVELS: u64 = 9;
-
-impl Turn {
-    /// The level of the wheel, if it is of one with levels.
-    fn level(self) -> Option<u64> {
-        let before = OWN.checked_sub(self.0)?;
-        Some(before / LEVEL).filter(|&level| level < LEVELS && before > 0)
-    }
-}
 
 /// What fires a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,18 +47,10 @@ pub(crate) enum Clockwork {
     Own,
 }
 
-impl Clockwork {
-    fn level(self) -> Option<u64> {
-        match self {
-            Clockwork::Wheel(TimerWheel::Levels, level) => Some(level.into()),
-            _ => None,
-        }
-    }
-}
-
 impl Timers {
     pub(crate) fn new(count: usize) -> Timers {
-        let stopped = Timer { due: Time::NEVER, queued: Time::NEVER, turn: Turn(0) };
+        let (due, queued, by) = (Time::NEVER, Time::NEVER, Clockwork::Own);
+        let stopped = Timer { due, queued, turn: Turn(0), by };
         Timers { queue: BinaryHeap::new(), timers: alloc::vec![stopped; count], started: 0 }
     }
 
@@ -77,7 +60,7 @@ impl Timers {
     pub(crate) fn set(&mut self, number: usize, due: Option<Time>, by: Clockwork) {
         let due = due.unwrap_or(Time::NEVER);
         let timer = &self.timers[number];
-        if timer.due != due || due != Time::NEVER && timer.turn.level() != by.level() {
+        if timer.due != due || due != Time::NEVER && timer.by != by {
             self.change(number, due, by);
         }
     }
@@ -89,6 +72,7 @@ impl Timers {
             return;
         }
         self.started += 1;
+        timer.by = by;
         timer.turn = Turn(match by {
             Clockwork::Wheel(TimerWheel::Levels, level) => {
                 OWN - u64::from(level) * LEVEL - self.started

@@ -2,9 +2,8 @@
 //! sender, that of delayed ACKs at the receiver.
 
 use crate::conversation::{self, SEGMENT, host, profile};
-use crate::record::{Record, ToTheEnd};
-use fullpipe_sim::config::{App, Config, Delay, Drop, Element, Flow, Host};
-use fullpipe_sim::sim;
+use crate::plain_path::{self, run};
+use fullpipe_sim::config::{App, Config, Drop, Element, Flow, Host};
 use fullpipe_sim::tcp::Segment;
 use fullpipe_sim::tcp::profile::LockedTimers;
 use fullpipe_sim::tcp::receiver::Receiver;
@@ -13,34 +12,17 @@ use fullpipe_sim::units::{Rate, Time};
 
 /// 10 ms there and back; the first 100 data packets are lost if `lossy`.
 fn config(sender: Host, receiver: Host, flow: Flow, lossy: bool) -> Config {
-    let delay = |name: &str| {
-        let name = name.into();
-        Element::Delay(Delay { name, delay: Time::ms(10), limit: 1000, timer: None })
-    };
     let segments = if lossy { (0..100).collect() } else { Vec::new() };
     let drop = Drop { name: "drop".into(), flow: 0, segments, acks: Vec::new() };
-    Config {
-        seed: 1,
-        end: Time::secs(2),
-        sample: Time::ms(1),
-        mtu: SEGMENT + 40,
-        forward: vec![Element::Drop(drop), delay("there")],
-        back: vec![delay("back")],
-        sender,
-        receiver,
-        flows: vec![flow],
-    }
+    let mut config = plain_path::config(Time::ms(10), [sender, receiver], flow);
+    config.end = Time::secs(2);
+    config.forward.insert(0, Element::Drop(drop));
+    config
 }
 
 fn flow(write: u32, app: App, bytes: u64) -> Flow {
     let (sndbuf, rcvbuf, bytes) = (Some(1 << 23), Some(8_000), Some(bytes));
     Flow { sndbuf, rcvbuf, app, bytes, ..conversation::flow("bulk", write) }
-}
-
-fn run(config: &Config) -> Record {
-    let mut record = Record::default();
-    sim::run(config, &mut record, &mut ToTheEnd).expect("a valid configuration");
-    record
 }
 
 /// When the first timeout is, us, and what write() began. Copying takes so many ns a byte.

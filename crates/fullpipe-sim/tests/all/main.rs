@@ -13,6 +13,7 @@ mod locked_socket;
 mod no_sack;
 mod parity;
 mod path_statistics;
+mod plain_path;
 mod properties;
 mod qdisc;
 mod random;

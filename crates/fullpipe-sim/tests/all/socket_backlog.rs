@@ -3,9 +3,8 @@
 //! Source: Linux 4.20 and later `tcp_space`; 6.12 `__tcp_ack_snd_check`, `__release_sock`, `tcp_release_cb`.
 
 use crate::conversation::{SEGMENT, flow, host};
-use crate::record::{Record, ToTheEnd};
-use fullpipe_sim::config::{Config, Delay, Element, Flow, Host, Reader};
-use fullpipe_sim::sim;
+use crate::plain_path;
+use fullpipe_sim::config::{Config, Flow, Host, Reader};
 use fullpipe_sim::tcp::Segment;
 use fullpipe_sim::tcp::profile::{self, SocketBacklog};
 use fullpipe_sim::tcp::receiver::Receiver;
@@ -44,31 +43,15 @@ fn a_backlog_is_acknowledged() {
 
 /// ACKs of 100 segments, all of which come while a reader copies for 10 ms at a time.
 fn acks_of_a_slow_copy(choice: &str) -> u64 {
-    let delay = |name: &str| {
-        Element::Delay(Delay { name: name.into(), delay: Time::ms(10), limit: 1000, timer: None })
-    };
     let mut receiver = Host { kernel: "6.12".into(), ..host() };
     receiver.behaviour = vec![("socket_backlog".into(), choice.into())];
     receiver.cpu.copy_ps_per_byte = 1_000_000;
     let sender = Host { kernel: "6.12".into(), nic_rate: Rate(100_000_000), ..host() };
     let reader = Some(Reader { rate: Rate(1 << 40), read: 10 * SEGMENT });
-    let config = Config {
-        seed: 1,
-        end: Time::secs(2),
-        sample: Time::ms(1),
-        mtu: SEGMENT + 40,
-        forward: vec![delay("there")],
-        back: vec![delay("back")],
-        sender,
-        receiver,
-        flows: vec![Flow {
-            bytes: Some(100 * u64::from(SEGMENT)),
-            reader,
-            ..flow("bulk", 100 * SEGMENT)
-        }],
-    };
-    let mut record = Record::default();
-    sim::run(&config, &mut record, &mut ToTheEnd).expect("a valid configuration");
+    let bytes = Some(100 * u64::from(SEGMENT));
+    let flow = Flow { bytes, reader, ..flow("bulk", 100 * SEGMENT) };
+    let plain = plain_path::config(Time::ms(10), [sender, receiver], flow);
+    let record = plain_path::run(&Config { end: Time::secs(2), ..plain });
     record.flows().last().expect("a sample").acks_received
 }
 

@@ -1,35 +1,21 @@
 //! An application that writes all the time and is told to stop, as `duration` is over.
 
 use crate::conversation::{SEGMENT, Wire, flow, host};
-use crate::record::{Record, ToTheEnd};
+use crate::plain_path;
 use fullpipe_sim::cc::Congestion;
-use fullpipe_sim::config::{Config, Delay, Element, Flow, Host};
-use fullpipe_sim::sim;
+use fullpipe_sim::config::{Config, Flow, Host};
 use fullpipe_sim::tcp::profile::find;
 use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::units::{Rate, Time};
 
 /// Bytes unsent at 1 s and 1 ms of a flow whose buffer is full until ACKs have freed a third of it: a card of 1 Mb/s.
 fn unsent(duration: Option<Time>) -> u64 {
-    let way = |name: &str| {
-        Element::Delay(Delay { name: name.into(), delay: Time::ms(10), limit: 1000, timer: None })
-    };
     let sender = Host { kernel: "6.12".into(), nic_rate: Rate(1_000_000), ..host() };
     let receiver = Host { kernel: "6.12".into(), ..host() };
     let bulk = flow("bulk", 40 * SEGMENT);
-    let config = Config {
-        seed: 1,
-        end: Time::ms(1001),
-        sample: Time::ms(1),
-        mtu: SEGMENT + 40,
-        forward: vec![way("there")],
-        back: vec![way("back")],
-        sender,
-        receiver,
-        flows: vec![Flow { duration, sndbuf: Some(60_000), bytes: Some(1 << 40), ..bulk }],
-    };
-    let mut record = Record::default();
-    sim::run(&config, &mut record, &mut ToTheEnd).expect("a valid configuration");
+    let flow = Flow { duration, sndbuf: Some(60_000), bytes: Some(1 << 40), ..bulk };
+    let plain = plain_path::config(Time::ms(10), [sender, receiver], flow);
+    let record = plain_path::run(&Config { end: Time::ms(1001), ..plain });
     record.flows().last().expect("a sample").unsent
 }
 

@@ -1,9 +1,8 @@
 //! Programs that are woken when packets come (`woken_first` of the profile).
 
 use crate::conversation::{flow, host};
-use crate::record::{Record, ToTheEnd};
-use fullpipe_sim::config::{App, Config, Delay, Element, Flow, Host, Reader};
-use fullpipe_sim::sim;
+use crate::plain_path;
+use fullpipe_sim::config::{App, Config, Flow, Host, Reader};
 use fullpipe_sim::units::{Rate, Time};
 
 /// A segment.
@@ -11,9 +10,6 @@ const WRITE: u32 = 4000;
 
 /// A segment each 20 ms, which is the RTT: cards take no time. cwnd begins at two.
 fn config(woken_first: bool) -> Config {
-    let delay = |name: &str| {
-        Element::Delay(Delay { name: name.into(), delay: Time::ms(10), limit: 1000, timer: None })
-    };
     let choices = [("woken_first", woken_first.to_string()), ("initial_cwnd", "by-mss".into())];
     let host = Host {
         kernel: "6.12".into(),
@@ -23,17 +19,8 @@ fn config(woken_first: bool) -> Config {
     };
     let app = App::Rate(Rate(u64::from(WRITE) * 8 * 50));
     let flow = Flow { app, ..flow("paced", WRITE) };
-    Config {
-        seed: 1,
-        end: Time::ms(500),
-        sample: Time::ms(1),
-        mtu: WRITE + 40,
-        forward: vec![delay("there")],
-        back: vec![delay("back")],
-        sender: host.clone(),
-        receiver: host,
-        flows: vec![flow],
-    }
+    let plain = plain_path::config(Time::ms(10), [host.clone(), host], flow);
+    Config { end: Time::ms(500), mtu: WRITE + 40, ..plain }
 }
 
 /// Each write falls on the nanosecond of the ACK of the one before. Where the writer goes first there are two segments in
@@ -41,8 +28,7 @@ fn config(woken_first: bool) -> Config {
 #[test]
 fn a_woken_writer_goes_before_the_ack_of_its_nanosecond() {
     let cwnd = |woken_first| {
-        let mut record = Record::default();
-        sim::run(&config(woken_first), &mut record, &mut ToTheEnd).expect("a valid configuration");
+        let record = plain_path::run(&config(woken_first));
         record.flows().last().expect("a sample").cwnd
     };
     assert_eq!((cwnd(true), cwnd(false)), (4, 2));
@@ -57,8 +43,7 @@ fn first_windows() -> Vec<u64> {
     flow.app = App::Rate(rate(100));
     flow.reader = Some(Reader { rate: rate(50), read: 2 * WRITE });
     flow.rcvbuf = Some(40_000);
-    let mut record = Record::default();
-    sim::run(&config, &mut record, &mut ToTheEnd).expect("a valid configuration");
+    let record = plain_path::run(&config);
     let mut windows: Vec<_> = record.flows().map(|f| f.snd_wnd / u64::from(WRITE)).collect();
     windows.dedup();
     windows[1..7].to_vec()

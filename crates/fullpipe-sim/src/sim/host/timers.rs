@@ -165,21 +165,24 @@ impl HostTimers {
     /// The first timer that is due at `now`, and its flow, if it wakes a program.
     #[inline]
     pub(super) fn program_due(&mut self, now: Time) -> Option<(usize, Timer)> {
-        if self.next() <= now { self.first_program(now) } else { None }
+        match self.first_due(now)? {
+            Due::Flow(flow, timer @ (Timer::Write | Timer::Reader)) => Some((flow, timer)),
+            _ => None,
+        }
     }
 
     /// Whether the first timer that is due at `now` is one of the wheel.
     pub(super) fn wheel_is_due(&mut self, now: Time) -> bool {
-        self.next() <= now
-            && self.timers.due(now).is_some_and(|number| self.of(number).is_of_wheel())
+        self.first_due(now).is_some_and(Due::is_of_wheel)
     }
 
-    fn first_program(&mut self, now: Time) -> Option<(usize, Timer)> {
-        let number = self.timers.due(now)?;
-        match self.of(number) {
-            Due::Flow(flow, timer @ (Timer::Write | Timer::Reader)) => Some((flow, timer)),
-            _ => None,
+    #[inline]
+    fn first_due(&mut self, now: Time) -> Option<Due> {
+        if self.next() > now {
+            return None;
         }
+        let number = self.timers.due(now)?;
+        Some(self.of(number))
     }
 
     /// Takes the first timer that is due at `now`.

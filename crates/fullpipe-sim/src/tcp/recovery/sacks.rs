@@ -119,6 +119,14 @@ impl Sender {
         }
     }
 
+    /// Segments that a D-SACK stands for: one, whatever its length, where ACKs change cwnd first (3.14 `tcp_check_dsack`).
+    fn told_twice(&self, (start, end): (u64, u64)) -> u64 {
+        match self.profile.ack_order {
+            AckOrder::CwndFirst => 1,
+            AckOrder::CwndLast => end.saturating_sub(start).div_ceil(u64::from(self.mss)),
+        }
+    }
+
     /// tcp_dsack_seen: counts what has come twice, unless more has than was ever sent again.
     fn believes_dsack(&mut self, (start, end): (u64, u64), flags: &mut Flags) -> bool {
         if self.profile.cwnd_first() {
@@ -128,7 +136,7 @@ impl Sender {
         if len == 0 || len > self.max_window {
             return false;
         }
-        let segments = len.div_ceil(u64::from(self.mss));
+        let segments = self.told_twice((start, end));
         flags.dsack_tlp |= segments == 1 && self.recovery.tlp_high_seq == Some(end);
         self.recovery.dsack_dups += segments;
         if self.recovery.dsack_dups > self.counters.segments_retransmitted {
@@ -148,9 +156,7 @@ impl Sender {
         let counts = marker.is_some_and(|marker| end > marker);
         if end <= self.snd_una {
             if counts {
-                let segments = (end - start).div_ceil(u64::from(self.mss));
-                let one = self.profile.cwnd_first();
-                self.count_needless(if one { 1 } else { segments as i32 });
+                self.count_needless(self.told_twice((start, end)) as i32);
             }
             return;
         }
