@@ -123,7 +123,8 @@ fn objection(
         Support::Refused(why) => Some(format!("engine {name} cannot do {key}: {why}{}", place())),
         Support::Substituted(what) => {
             let allowed = key.ends_with(".kernel") && run.as_kernel.is_some()
-                || without::allows(&run.without, key);
+                || without::allows(&run.without, key)
+                || is_default(engine, scenario, answer);
             let how = permission(engine, key);
             let otherwise =
                 format!("engine {name} does {key} otherwise: {what}; to allow it: {how}");
@@ -134,9 +135,28 @@ fn objection(
 
 /// Where the key stands of which the engine says that, as the end of a message.
 fn place(engine: &dyn Engine, scenario: &Scenario, answer: &(String, Support)) -> String {
-    let says = |plan: &&Plan| engine.support(&plan.resolved).contains(answer);
-    let plan = scenario.plans().iter().find(says);
+    let plan = said_of(engine, scenario, answer).next();
     plan.map_or_else(String::new, |plan| plan.places.line(&answer.0))
+}
+
+/// Whether no run has the key from the scenario itself of which the engine says that. A kernel is never one.
+pub fn is_default(
+    engine: &dyn Engine,
+    scenario: &Scenario,
+    answer: &(String, Support),
+) -> bool {
+    let key = &answer.0;
+    !key.ends_with(".kernel")
+        && said_of(engine, scenario, answer).all(|plan| !plan.places.has(key))
+}
+
+/// The runs of which the engine says that.
+fn said_of<'a>(
+    engine: &'a dyn Engine,
+    scenario: &'a Scenario,
+    answer: &'a (String, Support),
+) -> impl Iterator<Item = &'a Plan> {
+    scenario.plans().iter().filter(|plan| engine.support(&plan.resolved).contains(answer))
 }
 
 /// Whether each key that `--without` names is one of some run.

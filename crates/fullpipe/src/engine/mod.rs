@@ -17,7 +17,7 @@ use fullpipe_sim::units::Time;
 pub enum Support {
     /// What the key says.
     Exact,
-    /// Something else, for the reason given; the user must have asked for it.
+    /// Something else, for the reason given; where the scenario itself has the key, the user must have allowed it.
     Substituted(String),
     /// Nothing, for the reason given; the run does not start.
     Refused(String),
