@@ -140,14 +140,9 @@ fn place(engine: &dyn Engine, scenario: &Scenario, answer: &(String, Support)) -
 }
 
 /// Whether no run has the key from the scenario itself of which the engine says that. A kernel is never one.
-pub fn is_default(
-    engine: &dyn Engine,
-    scenario: &Scenario,
-    answer: &(String, Support),
-) -> bool {
+pub fn is_default(engine: &dyn Engine, scenario: &Scenario, answer: &(String, Support)) -> bool {
     let key = &answer.0;
-    !key.ends_with(".kernel")
-        && said_of(engine, scenario, answer).all(|plan| !plan.places.has(key))
+    !key.ends_with(".kernel") && said_of(engine, scenario, answer).all(|plan| !plan.places.has(key))
 }
 
 /// The runs of which the engine says that.

@@ -54,9 +54,8 @@ impl Sender {
     fn hear_old_ack(&mut self, ack: &Ack, out: &mut impl Output) {
         let Some(sacks) = &ack.sacks else { return };
         self.note_prior();
-        let current = Ack { ack: self.snd_una, ..*ack };
         let mut flags = Flags::default();
-        self.take_sacks(&current, sacks, &mut flags, out);
+        self.take_sacks(ack, sacks, &mut flags, out);
         let resend = self.alert(self.snd_una, 0, &mut flags, out);
         self.xmit_recovery(resend, out);
     }

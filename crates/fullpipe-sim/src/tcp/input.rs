@@ -141,9 +141,8 @@ impl Sender {
             && ack.ack + self.max_window >= self.snd_una
         {
             self.note_prior();
-            let current = Ack { ack: self.snd_una, ..*ack };
             let mut flags = Flags::default();
-            self.take_sacks(&current, sacks, &mut flags, out);
+            self.take_sacks(ack, sacks, &mut flags, out);
             if self.profile.dsack_undo == DsackUndo::Recovery {
                 self.fastretrans_alert(&flags, out);
             }

@@ -11,6 +11,7 @@ mod host_queues;
 mod liveness;
 mod locked_socket;
 mod no_sack;
+mod overtaken;
 mod parity;
 mod path_statistics;
 mod plain_path;

@@ -20,6 +20,8 @@ impl Sender {
         out: &mut impl Output,
     ) {
         let blocks = &sacks.blocks[..sacks.count];
+        // An overtaken ACK tells of what came twice by what it acknowledges itself (6.12 `tcp_check_dsack`).
+        let una = ack.ack.max(self.snd_una);
         let dsack = self.is_dsack(ack.ack, blocks) && self.believes_dsack(blocks[0], flags);
         flags.dsacking = dsack;
         if dsack {
@@ -36,7 +38,7 @@ impl Sender {
         // By where they begin, so that what was sent last is often the last that is heard of.
         order.sort_unstable_by_key(|&i| blocks.get(i).map_or(u64::MAX, |block| block.0));
         for i in order.into_iter().filter(|i| (told_before..changed).contains(i)) {
-            let Some(told) = self.take_block(i, blocks[i], ack.ack) else { continue };
+            let Some(told) = self.take_block(i, blocks[i], una) else { continue };
             flags.data_sacked |= told.packets > 0;
             let Some(original) = told.original else { continue };
             only_original |= original < self.recovery.frto_highmark.unwrap_or(0);
@@ -61,14 +63,14 @@ impl Sender {
         }
     }
 
-    /// Block `i` of an ACK of everything below `ack`; none if it says nothing new, or nothing that can be.
-    fn take_block(&mut self, i: usize, (start, end): (u64, u64), ack: u64) -> Option<Sacked> {
+    /// Block `i` of an ACK, when everything below `una` is acknowledged; none if it says nothing new, or nothing that can be.
+    fn take_block(&mut self, i: usize, (start, end): (u64, u64), una: u64) -> Option<Sacked> {
         // As in the last ACK, or moved on by a new block.
         let known = &self.recovery.recv_sack_cache[i.saturating_sub(1)..=i];
         if known.contains(&(start, end)) {
             return None;
         }
-        let start = self.news_from(start, end).max(ack);
+        let start = self.news_from(start, end).max(una);
         if end > self.snd_nxt || start >= end {
             return None;
         }
