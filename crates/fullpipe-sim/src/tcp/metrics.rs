@@ -6,6 +6,7 @@
 
 use super::CaState;
 use super::profile::CachedMetrics;
+use super::rtt::Rtt;
 use super::sender::Sender;
 
 /// See the module's description. 0 stands for unknown.
@@ -23,6 +24,24 @@ pub struct Metrics {
 
 /// From here on ssthresh counts as infinite (Linux 2.6.20 `tcp_update_metrics`).
 const SSTHRESH_UNSET: u32 = 0xffff;
+
+impl Metrics {
+    /// What an end's estimator takes over, once the handshake has told it an RTT.
+    pub(super) fn tell_rtt(
+        &self,
+        taken: CachedMetrics,
+        timestamps: bool,
+        rtt: &mut Rtt,
+        snd_nxt: u64,
+    ) {
+        if taken != CachedMetrics::Own {
+            rtt.take_cached_timeout(self.rtt);
+        } else if self.rtt > 0 && rtt.srtt > 0 && timestamps {
+            // Without timestamps a timeout that is too short would never be found out.
+            rtt.take_cached(self.rtt, self.rttvar, snd_nxt);
+        }
+    }
+}
 
 impl Sender {
     /// The connection is over: what it learned goes into `cache`.
@@ -81,12 +100,7 @@ impl Sender {
             self.recovery.fack = false;
             self.recovery.reordering = cached.reordering;
         }
-        if taken != CachedMetrics::Own {
-            self.rtt.take_cached_timeout(cached.rtt);
-        } else if cached.rtt > 0 && self.rtt.srtt > 0 && self.timestamps {
-            // Without timestamps a timeout that is too short would never be found out.
-            self.rtt.take_cached(cached.rtt, cached.rttvar, self.snd_nxt);
-        }
+        cached.tell_rtt(taken, self.timestamps, &mut self.rtt, self.snd_nxt);
     }
 
     /// Whether everything was written and acknowledged.

@@ -8,7 +8,7 @@ use fullpipe_sim::tcp::metrics::Metrics;
 use fullpipe_sim::tcp::profile::{CachedMetrics, CcRtt, InitialWindow, PktsAcked, Profile, find};
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::{Sender, Writer};
-use fullpipe_sim::tcp::{Ack, CaState};
+use fullpipe_sim::tcp::{Ack, CaState, Segment};
 use fullpipe_sim::units::Time;
 use std::cmp::Ordering;
 
@@ -194,6 +194,40 @@ fn first_timeout_by_an_earlier_rtt() {
     assert_eq!(first(us(30_000), us(40_009)), 241);
     assert_eq!(first(us(48_841), None), 248);
     assert_eq!(first(None, None), 3000);
+}
+
+/// Whether a pause of `pause` ms begins quick ACKs anew at an end whose handshake took 94 ms, beside an earlier connection's
+/// RTT of so many ms.
+fn is_long(pause: u64, earlier: Option<u64>) -> bool {
+    let profile = find("6.12").expect("it is known");
+    let mut cache = Metrics::default();
+    if let Some(rtt) = earlier {
+        let cc = Congestion::new("reno", &[], "6.12", 1000, 1).expect("a control");
+        let mut before = Sender::new(profile, &host(), cc, SEGMENT, Some(1 << 22));
+        before.established(Time::ms(rtt), 1 << 20, Some(Time::ZERO), None);
+        before.leave_metrics(&mut cache);
+    }
+    let mut tcp = Receiver::new(profile, &host(), SEGMENT, Some(8_000));
+    tcp.on_syn(Time::ZERO);
+    tcp.on_accept(Time::ms(94), 0, false);
+    tcp.take_metrics(&cache);
+    let take = |tcp: &mut Receiver, at| {
+        let segment = Segment { seq: tcp.rcv_nxt, len: SEGMENT, ..Segment::default() };
+        tcp.on_segment(Time::ms(at), segment);
+        tcp.read(Time::ms(at), tcp.readable());
+    };
+    (0..40).for_each(|i| take(&mut tcp, 100 + i));
+    assert!(!tcp.acks.is_quick());
+    take(&mut tcp, 139 + pause);
+    tcp.acks.is_quick()
+}
+
+/// A pause is long beyond the first timeout: 94 ms and 200 ms, or three times what an earlier connection's RTT was, where that was
+/// longer (6.12 `tcp_init_metrics`, `tcp_event_data_recv`).
+#[test]
+fn a_pause_between_segments_is_long_by_an_earlier_rtt() {
+    let long = [290, 300, 350, 360].map(|pause| [None, Some(119)].map(|rtt| is_long(pause, rtt)));
+    assert_eq!(long, [[false, false], [true, false], [true, false], [true, true]]);
 }
 
 /// An ACK, a millisecond later.

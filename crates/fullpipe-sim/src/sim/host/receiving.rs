@@ -176,6 +176,7 @@ impl Host {
         if !state.accepted {
             state.accepted = true;
             let answered = state.tcp.on_accept(cpu, tsecr, packet.len > 0);
+            state.tcp.take_metrics(&self.metrics);
             let answered = (answered, state.tcp.uses_ecn());
             self.timers.set_wheel(flow, Timer::Answer, None);
             shared.event(now, packet.flow, EventKind::Accepted, 0);

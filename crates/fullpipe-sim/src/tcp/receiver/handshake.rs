@@ -1,6 +1,7 @@
 //! The end of a connection that is connected to, while the handshake lasts.
 
 use super::Receiver;
+use crate::tcp::metrics::Metrics;
 use crate::tcp::profile::{RttClock, RttSource};
 use crate::units::Time;
 
@@ -33,5 +34,11 @@ impl Receiver {
             self.acks.rtt.sample(units, 0, 0);
         }
         (!repeated).then_some(sent)
+    }
+
+    /// What an earlier connection to the same host left, after [`Self::on_accept`]: a pause between segments is one beyond a
+    /// timeout that follows from it (3.14 and 6.12 `tcp_init_metrics`, `tcp_event_data_recv`).
+    pub fn take_metrics(&mut self, cached: &Metrics) {
+        cached.tell_rtt(self.profile.cached_metrics, self.timestamps, &mut self.acks.rtt, 0);
     }
 }

@@ -107,6 +107,7 @@ impl Host {
         if first {
             state.accepted = true;
             state.tcp.on_accept(cpu, segment.tsecr, len > 0);
+            state.tcp.take_metrics(&self.metrics);
             self.timers.set(timer(flow, ANSWER), None, None);
             cx.tell(now, flow, EventKind::Accepted, 0);
         }
