@@ -146,7 +146,11 @@ fn the_usage_shows_what_can_be_called() {
 #[test]
 fn what_linux_does_otherwise_has_to_be_allowed() {
     let desk = Desk::new();
-    desk.write("card.toml", &SCENARIO.replace("sender = {", "sender = { nic_rate = \"10Mbit\","));
+    let card = |more| {
+        SCENARIO.replace("sender = {", &format!("sender = {{ nic_rate = \"10Mbit\", {more}"))
+    };
+    desk.write("card.toml", &card("tx_ring = \"256 descriptors\","));
+    desk.write("default.toml", &card(""));
     let call = desk.call(&["parity", "card.toml"]).ends_with(2);
     let told = "card/base: engine linux does hosts.sender.tx_ring otherwise";
     let place = "--> card.toml:";
@@ -154,12 +158,19 @@ fn what_linux_does_otherwise_has_to_be_allowed() {
     let wrong = ["parity", "card.toml", "--without", "hosts.sender.tx_rings"];
     desk.call(&wrong).ends_with(2).complains(&["no such key", "hosts.sender.tx_ring"]);
     let allowed = ["parity", "card.toml", "--without", "hosts.*.tx_ring", "--json", "-q"];
-    let Some(call) = on_kernel(&desk, &allowed) else { return };
-    let json = call.json();
-    let substituted = json["substituted"][0].as_str().expect("what is done otherwise");
-    assert!(substituted.starts_with("hosts.sender.tx_ring: "), "{substituted}");
-    let command = json["units"][0]["command"].as_str().expect("a command");
-    assert!(command.ends_with("--engine sim,linux --without hosts.sender.tx_ring"), "{command}");
+    // A default needs no permission; it is told.
+    let ways = [
+        (&allowed[..], "--engine sim,linux --without hosts.sender.tx_ring"),
+        (&["parity", "default.toml", "--json", "-q"], "--engine sim,linux"),
+    ];
+    for (call, again) in ways {
+        let Some(call) = on_kernel(&desk, call) else { return };
+        let json = call.json();
+        let substituted = json["substituted"][0].as_str().expect("what is done otherwise");
+        assert!(substituted.starts_with("hosts.sender.tx_ring: "), "{substituted}");
+        let command = json["units"][0]["command"].as_str().expect("a command");
+        assert!(command.ends_with(again), "{command}");
+    }
 }
 
 /// The suite's own file is judged as the suite judges it.

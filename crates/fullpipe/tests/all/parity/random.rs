@@ -70,6 +70,7 @@ fn both_engines_do_random_scenarios_exactly() {
     for number in 0..300 {
         let case = random::case(7, number, &Hosts::default());
         assert_eq!(both::objections(&case, &[]), [""; 0], "{number}");
+        assert_eq!(both::substituted(&case), [""; 0], "{number}");
         let run = &case.plan.resolved;
         let link = run.path.forward.iter().find_map(|element| element.rate()).expect("a link").0;
         let lasts = run.duration.as_secs_f64();
