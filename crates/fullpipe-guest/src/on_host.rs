@@ -20,6 +20,7 @@ fn plan() -> Plan {
     let rate = |overhead| Qdisc::Tbf { rate, burst, ahead_ns: 0, limit, overhead };
     let host = |qdiscs| Host {
         gso_max_segs: Some(1),
+        initcwnd: None,
         gro_flush_timeout_ns: 0,
         out: Way { qdiscs, ..Way::default() },
         ..Host::default()

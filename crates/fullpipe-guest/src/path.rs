@@ -1,5 +1,7 @@
 //! The path: hosts and routers, the links between them, and what acts on their devices.
 
+use std::net::Ipv4Addr;
+
 use fullpipe_guest::plan::{Host, Plan, Router, Way};
 use fullpipe_guest::record::{LEFT_DEVICE, RIGHT_DEVICE};
 use fullpipe_guest::refusal::{Role, Whose};
@@ -12,6 +14,7 @@ use crate::layout;
 use crate::namespaces::Namespace;
 use crate::netlink::link::{self, End};
 use crate::netlink::qdisc::Place;
+use crate::netlink::route::Network;
 use crate::sysctl;
 
 /// Name of [`LEFT_DEVICE`].
@@ -42,8 +45,10 @@ pub fn make(plan: &Plan) -> Result<Path> {
     }
     route(&mut namespaces)?;
     let last = namespaces.len() - 1;
-    host(&mut namespaces[0], RIGHT_DEVICE, &plan.sender)?;
-    host(&mut namespaces[last], LEFT_DEVICE, &plan.receiver)?;
+    let to_receiver = (layout::right(last - 1), layout::right(0));
+    host(&mut namespaces[0], RIGHT_DEVICE, &plan.sender, to_receiver)?;
+    let to_sender = (layout::left(0), layout::left(last - 1));
+    host(&mut namespaces[last], LEFT_DEVICE, &plan.receiver, to_sender)?;
     let (mut droppers, mut policers) = (Vec::new(), Vec::new());
     for (number, (router, namespace)) in plan.routers.iter().zip(&mut namespaces[1..]).enumerate() {
         for side in sides(router) {
@@ -101,10 +106,10 @@ fn route(namespaces: &mut [Namespace]) -> Result<()> {
     for (at, namespace) in namespaces.iter_mut().enumerate() {
         // Namespace `at` lies on the links `at - 1` and `at`.
         if at < last {
-            namespace.netlink.route(layout::network(last), layout::right(at))?;
+            namespace.netlink.route(layout::network(last), layout::right(at), None)?;
         }
         if at > 1 {
-            namespace.netlink.route(layout::network(0), layout::left(at - 1))?;
+            namespace.netlink.route(layout::network(0), layout::left(at - 1), None)?;
         }
     }
     Ok(())
@@ -150,13 +155,22 @@ fn sort(namespace: &mut Namespace, side: &Side<'_>, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-fn host(namespace: &mut Namespace, device: u32, host: &Host) -> Result<()> {
+/// Sets a host up, whose peer is reached through a neighbour.
+fn host(
+    namespace: &mut Namespace,
+    device: u32,
+    host: &Host,
+    (peer, neighbour): (Ipv4Addr, Ipv4Addr),
+) -> Result<()> {
     let Way { drops, police, apart, qdiscs: _, changes } = &host.out;
     if !(drops.is_empty() && police.is_none() && apart.is_empty() && changes.is_empty()) {
         return Err(Error::new("plan", "a host has more than qdiscs"));
     }
     if let Some(segments) = host.gso_max_segs {
         namespace.netlink.gso_max_segs(device, segments)?;
+    }
+    if host.initcwnd.is_some() {
+        namespace.netlink.route(Network(peer, 32), neighbour, host.initcwnd)?;
     }
     if host.gro_flush_timeout_ns > 0 {
         namespace.enter()?;

@@ -71,6 +71,8 @@ pub struct Host {
     /// Largest number of segments that TCP puts into one packet for the card to split; 1: it splits itself.
     /// None: as the device has it. What is not split by TCP is split behind the qdisc.
     pub gso_max_segs: Option<u32>,
+    /// First cwnd of its route to the other host, packets; none: the kernel's.
+    pub initcwnd: Option<u32>,
     /// Packets that come are joined (GRO), and wait for others this long at most, ns; 0: each comes by itself.
     pub gro_flush_timeout_ns: u64,
     /// The way out.

@@ -67,6 +67,7 @@ fn plan() -> Plan {
     let host = Host {
         sysctl: vec![("net/ipv4/tcp_rmem".into(), "4096 131072 6291456".into())],
         gso_max_segs: Some(1),
+        initcwnd: Some(2),
         gro_flush_timeout_ns: 20_000,
         out: Way { qdiscs: qdiscs(), ..Way::default() },
     };

@@ -45,6 +45,7 @@ fn host(kernel: &str) -> Host {
         hz: 1000,
         timestamps: false,
         tso: false,
+        initcwnd: None,
         sysctl: Sysctl {
             rmem_max: 1 << 30,
             wmem_max: 1 << 30,

@@ -12,6 +12,8 @@ pub(crate) const LONGEST: Time = Time::secs(100_000_000);
 const SLOWEST: Time = Time::secs(1);
 /// Slowest copy: 1 us per byte, in picoseconds.
 const SLOWEST_COPY_PS: u64 = 1_000_000;
+/// Largest first cwnd of a route, packets.
+const LARGEST_INITCWND: u32 = 65_535;
 /// Largest buffer, bytes: Linux keeps these numbers in an `int`.
 const LARGEST: u64 = i32::MAX as u64;
 
@@ -64,6 +66,8 @@ fn host(host: &Host, name: &str) -> Result<(), String> {
     let demand = |holds, what| demand(holds, format!("{name}: {what}"));
     demand((1..=1000).contains(&host.hz), "hz: 1 to 1000")?;
     demand(host.nic_rate > Rate(0), "nic_rate: above 0")?;
+    let initcwnd = host.initcwnd.is_none_or(|packets| (1..=LARGEST_INITCWND).contains(&packets));
+    demand(initcwnd, "initcwnd: 1 to 65535 packets")?;
     if let Qdisc::Of(discipline, _) = &host.qdisc {
         discipline.check(&format!("{name}.qdisc"))?;
     }

@@ -45,6 +45,9 @@ pub struct Host {
     pub timestamps: bool,
     /// TCP segmentation offload of the card.
     pub tso: bool,
+    /// First cwnd by the route (`ip route ... initcwnd`), packets (1 to 65,535); none: the kernel's. cwnd goes back to it after
+    /// a pause, too (`tcp_init_cwnd`).
+    pub initcwnd: Option<u32>,
     /// The sysctls that the model reads.
     pub sysctl: Sysctl,
     /// The queue between TCP and the driver; decides per skb.

@@ -25,11 +25,13 @@ impl Netlink {
         self.ask(&mut message, &format!("address {ip}"))
     }
 
-    /// Sends what is for that network through that neighbour.
-    pub fn route(&mut self, to: Network, through: Ipv4Addr) -> Result<()> {
+    /// Sends what is for that network through that neighbour; TCP begins with a cwnd of `initcwnd` packets there.
+    pub fn route(&mut self, to: Network, through: Ipv4Addr, initcwnd: Option<u32>) -> Result<()> {
         const RTM_NEWROUTE: u16 = 24;
         const RTA_DST: u16 = 1;
         const RTA_GATEWAY: u16 = 5;
+        const RTA_METRICS: u16 = 8;
+        const RTAX_INITCWND: u16 = 11;
         const TABLE_MAIN: u8 = 254;
         const BY_ADMINISTRATOR: u8 = 4;
         const UNICAST: u8 = 1;
@@ -37,6 +39,11 @@ impl Netlink {
         let body = [AF_INET, bits, 0, 0, TABLE_MAIN, BY_ADMINISTRATOR, 0, UNICAST, 0, 0, 0, 0];
         let mut message = Message::new(RTM_NEWROUTE, ACK | CREATE | EXCLUSIVE, &body);
         message.attr(RTA_DST, &first.octets()).attr(RTA_GATEWAY, &through.octets());
+        if let Some(packets) = initcwnd {
+            message.nest(RTA_METRICS, &[], |metrics| {
+                metrics.u32(RTAX_INITCWND, packets);
+            });
+        }
         self.ask(&mut message, &format!("route to {first}/{bits} through {through}"))
     }
 

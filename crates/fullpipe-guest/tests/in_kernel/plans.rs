@@ -23,6 +23,7 @@ fn host(qdiscs: Vec<Qdisc>) -> Host {
     Host {
         sysctl,
         gso_max_segs: None,
+        initcwnd: None,
         gro_flush_timeout_ns: 0,
         out: Way { qdiscs, ..Way::default() },
     }

@@ -69,6 +69,8 @@ pub struct Sender {
     /// Of the timestamp option.
     pub(super) stamps: Ticks,
     pub(super) timestamps: bool,
+    /// First cwnd by the route, packets.
+    pub(super) initcwnd: Option<u32>,
     pub(super) tso: bool,
     pub(super) mss: u32,
     pub(super) snd_una: u64,
@@ -141,6 +143,7 @@ impl Sender {
             ticks: Ticks::jiffies(host.hz),
             stamps: profile.timestamp_clock.ticks(host.hz),
             timestamps: host.timestamps,
+            initcwnd: host.initcwnd,
             tso: host.tso,
             mss,
             snd_una: 0,
@@ -242,12 +245,10 @@ impl Sender {
             let jiffies = self.jiffies(now);
             self.pacing.min_rtt.take(jiffies, now.us_since(sent).max(1) as u32);
         }
+        let first = if self.cut_by_syn { 1 } else { self.initial_cwnd() };
         let sock = self.cc.sock_mut();
         sock.mss_cache = self.mss;
-        sock.snd_cwnd = match self.cut_by_syn {
-            true => 1,
-            false => self.profile.initial_cwnd.packets(self.mss),
-        };
+        sock.snd_cwnd = first;
         sock.snd_ssthresh = INFINITE_SSTHRESH;
         sock.snd_cwnd_clamp = u32::MAX;
         self.lsndtime = self.jiffies(now);
@@ -261,6 +262,11 @@ impl Sender {
             self.update_pacing_rate();
             self.expand_sndbuf();
         }
+    }
+
+    /// tcp_init_cwnd: the route's, or the kernel's own.
+    pub(super) fn initial_cwnd(&self) -> u32 {
+        self.initcwnd.unwrap_or_else(|| self.profile.initial_cwnd.packets(self.mss))
     }
 
     /// Jiffies at `time`.

@@ -86,7 +86,7 @@ impl Sender {
     #[cold]
     fn reduce_unused_cwnd(&mut self, now: u32) {
         if self.ca_state == CaState::Open && self.writer != Writer::NoSpace {
-            let used = self.cwnd_used.max(self.profile.initial_cwnd.packets(self.mss));
+            let used = self.cwnd_used.max(self.initial_cwnd());
             if used < self.cwnd() {
                 let ssthresh = self.current_ssthresh();
                 let sock = self.cc.sock_mut();
@@ -105,7 +105,7 @@ impl Sender {
         if !self.sysctl.tcp_slow_start_after_idle || self.board.packets_out > 0 || idle <= rto {
             return;
         }
-        let restart = self.profile.initial_cwnd.packets(self.mss).min(self.cwnd());
+        let restart = self.initial_cwnd().min(self.cwnd());
         let ssthresh = self.current_ssthresh();
         let mut cwnd = self.cwnd();
         while idle > rto && cwnd > restart {

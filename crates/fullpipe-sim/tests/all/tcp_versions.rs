@@ -91,6 +91,24 @@ fn a_part_of_an_skb_tells_the_rtt() {
     assert_eq!(srtt(999), 100_000);
 }
 
+/// The route's first cwnd stands for the kernel's own, and cwnd goes back to it after a pause (`tcp_init_cwnd`).
+#[test]
+fn first_cwnd_of_the_route() {
+    for (kernel, initcwnd, first) in
+        [("2.6.24", None, 4), ("2.6.24", Some(2), 2), ("6.12", None, 10), ("6.12", Some(40), 40)]
+    {
+        let host = Host { initcwnd, ..host() };
+        let (mut tcp, mut wire) = full(find(kernel).expect("it is known"), &host, "reno");
+        assert_eq!(tcp.cwnd(), first, "{kernel}");
+        (1..=400).for_each(|acked| hear(&mut tcp, &mut wire, acked, &[]));
+        assert!(tcp.cwnd() > 150, "{kernel}");
+        wire.now += Time::secs(60);
+        tcp.copied(SEGMENT, tcp.size_goal(), false, &mut wire);
+        tcp.end_write(&mut wire);
+        assert_eq!(tcp.cwnd(), first, "{kernel}");
+    }
+}
+
 /// Segments that a receiver offers at first, at 1000 and at 8960 bytes.
 #[test]
 fn initial_window() {

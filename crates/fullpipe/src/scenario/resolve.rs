@@ -176,6 +176,7 @@ fn host(host: &written::Host, path: Option<&Path>, cx: &mut Context) -> Option<H
         hz: value(&host.hz).map_or(kernel.hz, |hz| hz.0 as u32),
         timestamps: value(&host.timestamps).unwrap_or(kernel.timestamps),
         tso: value(&host.tso).unwrap_or(kernel.tso),
+        initcwnd: value(&host.initcwnd).map(|n| n.0 as u32),
         qdisc,
         tx_ring: value(&host.tx_ring).map_or(kernel.ring, |n| n.0 as u32),
         bql: value(&host.bql)?,

@@ -106,6 +106,9 @@ pub struct Host {
     pub timestamps: bool,
     /// TCP segmentation offload.
     pub tso: bool,
+    /// First cwnd by the route to the other host, packets; none: the kernel's.
+    #[serde(serialize_with = "show::some_packets", skip_serializing_if = "Option::is_none")]
+    pub initcwnd: Option<u32>,
     /// The queue between TCP and the driver.
     pub qdisc: Qdisc,
     /// Transmit ring, descriptors.

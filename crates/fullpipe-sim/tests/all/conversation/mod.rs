@@ -51,6 +51,7 @@ pub fn host() -> Host {
         hz: 1000,
         timestamps: false,
         tso: false,
+        initcwnd: None,
         sysctl: Sysctl {
             rmem_max: 1 << 24,
             wmem_max: 1 << 24,

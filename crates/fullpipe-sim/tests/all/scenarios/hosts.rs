@@ -28,6 +28,7 @@ pub fn host() -> impl Strategy<Value = Host> {
                 hz: kernel.1,
                 timestamps,
                 tso,
+                initcwnd: None,
                 sysctl,
                 qdisc: Qdisc::PfifoFast,
                 qdisc_limit: sizes.0 as u32,

@@ -42,6 +42,7 @@ fn plain_host(host: &Host, mtu: u32) -> config::Host {
         hz: host.hz,
         timestamps: host.timestamps,
         tso: host.tso,
+        initcwnd: host.initcwnd,
         sysctl: host.sysctl.modelled,
         qdisc: qdisc(host, mtu),
         qdisc_limit: host.qdisc.limit(),

@@ -138,6 +138,8 @@ group! {
         timestamps: bool, Absent("as the kernel profile");
         /// TCP segmentation offload of the card.
         tso: bool, Absent("as the kernel profile");
+        /// First cwnd of the route to the other host (`ip route change ... initcwnd`), to which cwnd also goes back after a pause.
+        initcwnd: Quantity<InPackets, 1, 65_535>, Absent("as the kernel profile");
         /// sysctls by the kernel's full names.
         sysctl: Sysctls, Absent("as the kernel profile");
         /// Overrides of single behaviours of the profile, by name, to see what they do.

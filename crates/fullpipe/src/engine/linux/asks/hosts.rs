@@ -79,6 +79,7 @@ pub(super) fn host(host: &Host) -> plan::Host {
     plan::Host {
         sysctl: modelled.chain(fixed).chain(genuine).collect(),
         gso_max_segs: (!host.tso).then_some(1),
+        initcwnd: host.initcwnd,
         gro_flush_timeout_ns: if host.gro { host.gro_flush_timeout.0 } else { 0 },
         out: plan::Way::default(),
     }
