@@ -5,7 +5,7 @@
 mod measure;
 
 use fullpipe_sim::cc::Congestion;
-use fullpipe_sim::config::{Cpu, Host, Qdisc, ReceivePath, Sysctl};
+use fullpipe_sim::config::{Cpu, Driver, Host, Qdisc, ReceivePath, Sysctl};
 use fullpipe_sim::tcp::profile::{PROFILES, Profile};
 use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
@@ -71,6 +71,7 @@ fn host(kernel: &str) -> Host {
         qdisc_limit: 1000,
         tx_ring: 256,
         bql: false,
+        driver: Driver::Stops,
         rx_ring: 256,
         nic_rate: Rate::gbit(10),
         coalesce: Time::ZERO,

@@ -1,7 +1,7 @@
 //! The bounds of a configuration, stated once. Within them a run does not panic: sums of its times
 //! and sizes stay within 64 bits.
 
-use crate::config::{App, Config, Element, Flow, Host, Qdisc, Reader, Sysctl};
+use crate::config::{App, Config, Driver, Element, Flow, Host, Qdisc, Reader, Sysctl};
 use crate::units::{Rate, Time};
 use alloc::format;
 use alloc::string::String;
@@ -71,6 +71,11 @@ fn host(host: &Host, name: &str) -> Result<(), String> {
     if let Qdisc::Of(discipline, _) = &host.qdisc {
         discipline.check(&format!("{name}.qdisc"))?;
     }
+    let plain = host.qdisc == Qdisc::PfifoFast && !host.bql && !host.tso;
+    demand(
+        host.driver == Driver::Stops || plain,
+        "driver: one that requeues needs pfifo_fast, and neither bql nor tso",
+    )?;
     let places = [host.qdisc_limit, host.tx_ring, host.rx_ring];
     demand(!places.contains(&0), "qdisc, tx_ring and rx_ring hold at least one packet")?;
     let cpu = &host.cpu;

@@ -58,6 +58,8 @@ pub struct Host {
     pub tx_ring: u32,
     /// Whether the driver has byte queue limits (BQL).
     pub bql: bool,
+    /// What the driver does when that is full.
+    pub driver: Driver,
     /// Receive ring in descriptors.
     pub rx_ring: u32,
     /// Line rate of the card, counted as on an Ethernet wire.
@@ -82,6 +84,18 @@ pub enum Qdisc {
     PfifoFast,
     /// A discipline and its capacity.
     Of(Discipline, QueueLimit),
+}
+
+/// What a driver does when an skb does not fit into its transmit ring.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Driver {
+    /// It has stopped the queue before: nothing is offered to it until there is room (`netif_stop_queue`).
+    #[default]
+    Stops,
+    /// It refuses the skb (NETDEV_TX_BUSY), which goes back to the head of the qdisc and is offered again when a descriptor is
+    /// free: each skb that waits is refused once, when it is the first one (drivers of 1-Gb/s cards of Linux 2.6.24). Before
+    /// `pfifo_fast`, without byte queue limits.
+    Requeues,
 }
 
 /// The driver's receive path.

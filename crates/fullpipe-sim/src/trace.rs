@@ -171,6 +171,9 @@ pub struct StageSample {
     pub dropped: u64,
     /// Units marked (ECN) instead of dropped, cumulative; they have entered, too.
     pub marked: u64,
+    /// Of a qdisc: skbs that the driver refused for want of descriptors, so that they were offered again (NETDEV_TX_BUSY; `requeues`
+    /// of `tc -s qdisc`), cumulative.
+    pub requeues: u64,
     /// Nanoseconds up to `time` during which the stage was working (serialising, copying), cumulative.
     pub busy_ns: u64,
     /// Nanoseconds the stage refused new work because it was full, cumulative.

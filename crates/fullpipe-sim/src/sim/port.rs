@@ -193,8 +193,8 @@ impl Port<'_> {
         } else if let Some(capture) = &mut self.capture
             && taken
         {
-            let entry = self.transmit.last_entry();
-            capture.sent(&Sent { skb, serial, made, entry, what });
+            let (refused, entry) = (self.transmit.refused(), self.transmit.last_entry());
+            capture.sent(&Sent { skb, serial, made, refused, entry, what });
         }
         taken
     }

@@ -180,6 +180,7 @@ fn host(host: &written::Host, path: Option<&Path>, cx: &mut Context) -> Option<H
         qdisc,
         tx_ring: value(&host.tx_ring).map_or(kernel.ring, |n| n.0 as u32),
         bql: value(&host.bql)?,
+        driver: value(&host.driver)?,
         rx_ring: value(&host.rx_ring).map_or(kernel.ring, |n| n.0 as u32),
         nic_rate: value(&host.nic_rate).map_or(nic, |rate| Rate(rate.0)),
         coalesce: Time::ns(value(&host.coalesce)?.0),

@@ -5,7 +5,7 @@ use super::format::sysctl::HostSysctl;
 pub use super::format::written::QdiscKind;
 use super::path::{Codel, Element, Red};
 use super::show;
-use fullpipe_sim::config::{Direction, QueueLimit, ReceivePath};
+use fullpipe_sim::config::{Direction, Driver, QueueLimit, ReceivePath};
 use fullpipe_sim::tcp::headers;
 use fullpipe_sim::units::{Rate, Time};
 use serde::Serialize;
@@ -117,6 +117,9 @@ pub struct Host {
     /// Byte queue limits of the driver.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub bql: bool,
+    /// What the driver does when the transmit ring is full.
+    #[serde(serialize_with = "show::driver", skip_serializing_if = "show::is_stops")]
+    pub driver: Driver,
     /// Receive ring, descriptors.
     #[serde(serialize_with = "show::descriptors")]
     pub rx_ring: u32,

@@ -3,7 +3,8 @@
 //! When it holds `limit` skbs, an arriving skb is refused whole and its sender is told
 //! (NET_XMIT_DROP, Linux 2.6.20 `pfifo_fast_enqueue`).
 
-use crate::tally::{Counters, Samples};
+use crate::config::Driver;
+use crate::tally::{Counters, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
 use crate::units::Time;
@@ -15,15 +16,20 @@ pub(super) struct Qdisc {
     /// Times at which the waiting skbs enter the ring.
     waiting: VecDeque<u64>,
     counters: Counters,
+    driver: Driver,
+    /// When the driver refused one.
+    requeues: Tally,
 }
 
 impl Qdisc {
     /// An empty queue for `limit` skbs; `samples` are the trace's.
-    pub(super) fn new(limit: u32, samples: Samples) -> Qdisc {
+    pub(super) fn new((limit, driver): (u32, Driver), samples: Samples) -> Qdisc {
         Qdisc {
             limit: u64::from(limit),
             waiting: VecDeque::new(),
             counters: Counters::new(samples),
+            driver,
+            requeues: Tally::new(samples),
         }
     }
 
@@ -47,15 +53,26 @@ impl Qdisc {
         self.counters.dropped.one(now, bytes);
     }
 
-    /// Takes an skb that moves into the ring at `entry`.
-    pub(super) fn enter(&mut self, now: Time, entry: u64, bytes: u32) {
+    /// Takes an skb that moves into the ring at `entry`; it is the first one from `first` on. When the driver refuses it then.
+    pub(super) fn enter(
+        &mut self,
+        now: Time,
+        (first, entry): (Time, u64),
+        bytes: u32,
+    ) -> Option<Time> {
         if entry <= now.0 {
-            return self.counters.passed.one(now, bytes);
+            self.counters.passed.one(now, bytes);
+            return None;
         }
         self.counters.entered.one(now, bytes);
         self.counters.left.one(Time(entry), bytes);
         self.waiting.push_back(entry);
         self.counters.peaks.reach(now, self.waiting.len() as u64);
+        if self.driver == Driver::Stops {
+            return None;
+        }
+        self.requeues.one(first, 0u64);
+        Some(first)
     }
 
     /// These packets enter the ring as they come.
@@ -68,6 +85,7 @@ impl Qdisc {
     }
 
     pub(super) fn sample(&mut self, now: Time) -> StageSample {
-        self.counters.sample(now)
+        self.requeues.advance(now);
+        StageSample { requeues: self.requeues.count, ..self.counters.sample(now) }
     }
 }

@@ -32,6 +32,8 @@ pub struct Transmit {
     /// Whether skbs are told apart on their way, and the number of the next one.
     numbered: bool,
     skb: u32,
+    /// When the driver refused the skb that was taken last.
+    refused: Option<Time>,
 }
 
 impl Transmit {
@@ -45,7 +47,8 @@ impl Transmit {
     ) -> Transmit {
         let qdisc = match host.qdisc {
             config::Qdisc::PfifoFast => {
-                Queue::PfifoFast(Box::new(Qdisc::new(host.qdisc_limit, samples)))
+                let (limit, driver) = (host.qdisc_limit, host.driver);
+                Queue::PfifoFast(Box::new(Qdisc::new((limit, driver), samples)))
             }
             config::Qdisc::Of(discipline, limit) => {
                 Queue::Held(Box::new(Held::new((discipline, limit), seed, name, samples)))
@@ -56,6 +59,7 @@ impl Transmit {
             ring: TxRing::new(host, mtu, samples),
             numbered: elements.iter().any(Element::per_skb),
             skb: 0,
+            refused: None,
         }
     }
 
@@ -91,7 +95,9 @@ impl Transmit {
     pub fn push(&mut self, now: Time, skb: &[Train], tag: Tag, out: &mut Vec<Train>) -> Verdict {
         self.skb = self.skb.wrapping_add(u32::from(self.numbered));
         match &mut self.qdisc {
-            Queue::PfifoFast(qdisc) => offer(qdisc, &mut self.ring, now, skb, out),
+            Queue::PfifoFast(qdisc) => {
+                offer(qdisc, (&mut self.ring, &mut self.refused), now, skb, out)
+            }
             Queue::Held(held) => {
                 held.push(now, Skb { trains: skb.to_vec(), tag }, &mut self.ring, out)
             }
@@ -151,6 +157,11 @@ impl Transmit {
         self.ring.taken()
     }
 
+    /// When the driver refused the skb taken last, which was requeued.
+    pub fn refused(&self) -> Option<Time> {
+        self.refused
+    }
+
     /// When the skb taken last goes from the qdisc into the ring.
     pub fn last_entry(&self) -> Time {
         self.ring.last_entry()
@@ -183,7 +194,7 @@ impl Transmit {
 
 fn offer(
     qdisc: &mut Qdisc,
-    ring: &mut TxRing,
+    (ring, refused): (&mut TxRing, &mut Option<Time>),
     now: Time,
     skb: &[Train],
     out: &mut Vec<Train>,
@@ -197,8 +208,9 @@ fn offer(
     }
     // Where nothing waits, nothing is going to enter the ring later than now.
     debug_assert!(!passes || ring.last_entry() <= now);
+    let first = ring.last_entry().max(now);
     let entry = if passes { now.0 } else { ring.entry_time(now, segments) };
-    qdisc.enter(now, entry, bytes);
+    *refused = qdisc.enter(now, (first, entry), bytes);
     ring.enter(entry, segments, skb, out);
     Verdict::Taken
 }

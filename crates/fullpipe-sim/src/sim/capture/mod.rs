@@ -30,6 +30,8 @@ pub(super) struct Sent<'a> {
     pub(super) serial: u64,
     /// When TCP made it.
     pub(super) made: Time,
+    /// When the driver refused it: it is seen then, too (a "hardware duplicate").
+    pub(super) refused: Option<Time>,
     /// When it enters the ring.
     pub(super) entry: Time,
     /// What the trains do not say of it.
@@ -183,7 +185,7 @@ impl Capture {
         let Some((made, kept)) = self.waiting.remove(&gone.tag.number) else { return };
         if let Some(entered) = &gone.entered {
             let (skb, serial, entry) = (&entered.trains[..], entered.serial, entered.at);
-            self.sent(&Sent { skb, serial, made, entry, what: kept.what() });
+            self.sent(&Sent { skb, serial, made, refused: None, entry, what: kept.what() });
         }
     }
 
@@ -201,7 +203,9 @@ impl Capture {
             }
         }
         if Place::Driver.is_at(self.point, forward) {
-            self.see(sent.entry, forward, sent.serial, segments);
+            for time in sent.refused.into_iter().chain([sent.entry]) {
+                self.see(time, forward, sent.serial, segments);
+            }
         }
     }
 

@@ -7,7 +7,7 @@
 pub mod receiver;
 pub mod sender;
 
-use fullpipe_sim::config::{App, Cpu, Flow, Host, Qdisc, ReceivePath, Sysctl};
+use fullpipe_sim::config::{App, Cpu, Driver, Flow, Host, Qdisc, ReceivePath, Sysctl};
 use fullpipe_sim::tcp::profile::{self, Profile};
 use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
 use fullpipe_sim::units::{Rate, Time};
@@ -77,6 +77,7 @@ pub fn host() -> Host {
         qdisc_limit: 1000,
         tx_ring: 256,
         bql: false,
+        driver: Driver::Stops,
         rx_ring: 256,
         nic_rate: Rate::gbit(10),
         coalesce: Time::ZERO,

@@ -8,6 +8,7 @@ mod elements;
 mod held;
 mod locked;
 mod paced;
+mod requeues;
 
 use crate::random;
 use crate::record::{Record, ToTheEnd};

@@ -20,6 +20,8 @@ pub struct Change {
     pub left: u64,
     /// Units that are dropped.
     pub dropped: u64,
+    /// Units that the driver refuses.
+    pub requeues: u64,
 }
 
 impl Change {
@@ -71,6 +73,11 @@ impl Counter {
         self.note(time, Change { dropped: 1, ..Change::default() });
     }
 
+    /// The driver refuses a unit.
+    pub fn requeue(&mut self, time: Time) {
+        self.note(time, Change { requeues: 1, ..Change::default() });
+    }
+
     /// The counters at `now`, the peak since the last call.
     pub fn sample(&mut self, now: Time) -> StageSample {
         self.peak = self.waiting;
@@ -81,6 +88,7 @@ impl Counter {
             self.sums.entered += change.entered;
             self.sums.left += change.left;
             self.sums.dropped += change.dropped;
+            self.sums.requeues += change.requeues;
             self.peak = self.peak.max(self.waiting);
         }
         StageSample {
@@ -90,6 +98,7 @@ impl Counter {
             entered: u64::try_from(self.sums.entered).expect("what is dropped has come"),
             left: self.sums.left,
             dropped: self.sums.dropped,
+            requeues: self.sums.requeues,
             ..StageSample::default()
         }
     }

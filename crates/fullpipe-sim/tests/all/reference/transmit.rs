@@ -8,7 +8,7 @@ use super::bql::{self, Bql};
 use super::counter::{Busy, Change, Counter};
 use super::late::{Late, Skb};
 use super::packet::Packet;
-use fullpipe_sim::config::{Host, Qdisc, QueueLimit};
+use fullpipe_sim::config::{Driver, Host, Qdisc, QueueLimit};
 use fullpipe_sim::units::{Framing, Rate, Time};
 use std::collections::VecDeque;
 
@@ -18,6 +18,7 @@ pub struct Transmit {
     rate: Rate,
     qdisc_limit: usize,
     ring_size: usize,
+    driver: Driver,
     qdisc: VecDeque<Vec<Packet>>,
     /// What is in its place.
     late: Option<Late>,
@@ -101,6 +102,7 @@ impl Transmit {
             bucket: Bucket::new(host, mtu),
             qdisc_limit: limit,
             ring_size: host.tx_ring as usize,
+            driver: host.driver,
             qdisc: VecDeque::new(),
             ring: VecDeque::new(),
             done: None,
@@ -144,11 +146,21 @@ impl Transmit {
         } else if self.qdisc.len() < self.qdisc_limit {
             self.qdisc_counter.enter(now, bytes(&skb));
             self.qdisc.push_back(skb);
+            if self.qdisc.len() == 1 {
+                self.requeue(now);
+            }
         } else {
             self.qdisc_counter.drop(now);
             return false;
         }
         true
+    }
+
+    /// The driver has no room for the first skb that waits.
+    fn requeue(&mut self, now: Time) {
+        if self.driver == Driver::Requeues {
+            self.qdisc_counter.requeue(now);
+        }
     }
 
     /// Skbs go from the discipline into the ring, as far as both allow it.
@@ -243,6 +255,9 @@ impl Transmit {
             let skb = self.qdisc.pop_front().expect("it was there");
             self.qdisc_counter.leave(done, bytes(&skb));
             self.enter_ring(done, skb, agenda);
+            if self.qdisc.front().is_some_and(|next| !self.fits(next.len())) {
+                self.requeue(done);
+            }
         }
         if self.late.as_ref().is_some_and(Late::waits_for_ring) {
             self.ask(done, agenda);

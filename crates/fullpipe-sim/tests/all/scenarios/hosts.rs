@@ -1,7 +1,7 @@
 //! Random hosts.
 
 use super::{capacity, decade, log_uniform, round};
-use fullpipe_sim::config::{Cpu, Host, Qdisc, ReceivePath, Sysctl};
+use fullpipe_sim::config::{Cpu, Driver, Host, Qdisc, ReceivePath, Sysctl};
 use fullpipe_sim::tcp::profile::PROFILES;
 use fullpipe_sim::units::{Rate, Time};
 use proptest::prelude::*;
@@ -34,6 +34,7 @@ pub fn host() -> impl Strategy<Value = Host> {
                 qdisc_limit: sizes.0 as u32,
                 tx_ring: sizes.1 as u32,
                 bql: false,
+                driver: Driver::Stops,
                 rx_ring: sizes.2 as u32,
                 nic_rate: Rate(nic_rate),
                 coalesce,

@@ -255,6 +255,7 @@ fn met(router: u16, body: &[u8]) -> (List, Counted) {
 /// A qdisc's counters; its level is known at samples only, and so is its peak.
 fn stage_sample(time: Time, stage: u16, entered: u64, counted: Counted) -> StageSample {
     StageSample {
+        requeues: 0,
         time,
         stage,
         waiting: counted.waiting,

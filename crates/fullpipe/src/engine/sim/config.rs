@@ -48,6 +48,7 @@ fn plain_host(host: &Host, mtu: u32) -> config::Host {
         qdisc_limit: host.qdisc.limit(),
         tx_ring: host.tx_ring,
         bql: host.bql,
+        driver: host.driver,
         rx_ring: host.rx_ring,
         nic_rate: host.nic_rate,
         coalesce: host.coalesce,

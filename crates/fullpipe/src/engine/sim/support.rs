@@ -3,7 +3,7 @@
 use crate::engine::Support;
 use crate::scenario::{Discipline, Element, Flow, Host, QdiscKind, Resolved};
 use fullpipe_sim::cc::{self, KernelVersion};
-use fullpipe_sim::config::ReceivePath;
+use fullpipe_sim::config::{Driver, ReceivePath};
 use fullpipe_sim::tcp::{ecn, options, profile};
 use fullpipe_sim::units::Time;
 
@@ -124,7 +124,17 @@ fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
         refused(format!("{key}.bql"), why)
     });
     let gro = waiting_gro(host).map(|why| refused(format!("{key}.gro_flush_timeout"), why));
-    qdisc.into_iter().chain(bql).chain(gro).chain(sysctls).collect()
+    let driver = requeueing(host).map(|why| refused(format!("{key}.driver"), why));
+    qdisc.into_iter().chain(bql).chain(driver).chain(gro).chain(sysctls).collect()
+}
+
+/// Why a driver cannot requeue as it is asked to.
+fn requeueing(host: &Host) -> Option<String> {
+    let fifo = matches!(host.qdisc.kind, QdiscKind::PfifoFast | QdiscKind::Pfifo);
+    let refuses = host.driver == Driver::Requeues && (!fifo || host.tso || host.bql);
+    refuses.then(|| {
+        "what it refuses is requeued in pfifo_fast and pfifo alone, without `tso` and `bql`".into()
+    })
 }
 
 /// Why GRO cannot wait as it is asked to.

@@ -14,7 +14,7 @@ use super::values::{
 };
 use crate::scenario::path::{Elements, PathQueue, TimerKeys};
 use crate::scenario::resolved::Clock;
-use fullpipe_sim::config::{Direction, ReceivePath};
+use fullpipe_sim::config::{Direction, Driver, ReceivePath};
 use fullpipe_sim::units::Framing;
 
 /// Longest time: ten years, in nanoseconds.
@@ -150,6 +150,8 @@ group! {
         tx_ring: Ring, Absent("as the kernel profile");
         /// Byte queue limits (BQL) of the driver: the transmit ring takes about as many bytes as keep the wire busy, what is more waits in the qdisc. From Linux 3.3 on.
         bql: bool, Is("false");
+        /// What the driver does when the transmit ring is full: it stops the queue before an skb is offered in vain, or it refuses the skb, which is requeued, and a capture between qdisc and driver sees it twice ("hardware duplicate"). One that `requeues` is known with pfifo_fast or pfifo, without `tso` and `bql`.
+        driver: Driver, Is("stops");
         /// Receive ring.
         rx_ring: Ring, Absent("as the kernel profile");
         /// Line rate of the card, counted as on an Ethernet wire.
@@ -363,6 +365,7 @@ pub(in crate::scenario) use choices;
 
 choices! {
     Framing { "ip" = Framing::Ip, "ethernet" = Framing::Ethernet, "ethernet-wire" = Framing::EthernetWire }
+    Driver { "stops" = Driver::Stops, "requeues" = Driver::Requeues }
     ReceivePath { "napi" = ReceivePath::Napi, "netif_rx" = ReceivePath::NetifRx }
     QdiscKind {
         "pfifo_fast" = QdiscKind::PfifoFast, "pfifo" = QdiscKind::Pfifo, "bfifo" = QdiscKind::Bfifo,

@@ -132,7 +132,8 @@ pub fn any_flow_sample() -> impl Strategy<Value = FlowSample> {
 
 /// Any stage sample, without sense.
 pub fn any_stage_sample() -> impl Strategy<Value = StageSample> {
-    (any::<u16>(), prop::array::uniform10(any::<u64>())).prop_map(|(stage, n)| StageSample {
+    (any::<u16>(), prop::array::uniform11(any::<u64>())).prop_map(|(stage, n)| StageSample {
+        requeues: n[10],
         time: Time(n[0]),
         stage,
         waiting: n[1],

@@ -6,6 +6,7 @@ use crate::engine::linux::kernel::Family;
 use crate::scenario::profile;
 use crate::scenario::{Cpu, Host};
 use fullpipe_guest::plan;
+use fullpipe_sim::config::Driver;
 use fullpipe_sim::units::Time;
 
 /// The keys of a host, `hosts.NAME`, that are not done exactly.
@@ -28,6 +29,11 @@ pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut 
         let why =
             "its card is a queue discipline, which has no byte queue limits; --engine sim has them";
         answers.push(refused(&format!("{key}.bql"), why));
+    }
+    if host.driver == Driver::Requeues {
+        let why =
+            "its card is a queue discipline, which refuses no skb; --engine sim has such drivers";
+        answers.push(refused(&format!("{key}.driver"), why));
     }
     for name in host.sysctl.missing_in(family.name()) {
         let why = format!("Linux {family} does not have it");

@@ -1,0 +1,42 @@
+//! Hosts whose drivers refuse skbs for which they have no descriptors.
+
+use crate::parity::{Seen, same, show};
+use crate::random;
+use crate::scenarios::{self, Size};
+use fullpipe_sim::config::{Config, Driver, Qdisc};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+static SEEN: Seen = Mutex::new(BTreeMap::new());
+
+fn case() -> impl Strategy<Value = Config> {
+    let size = Size { packets: 3000, samples: 50 };
+    (scenarios::config(size), 1..64u32).prop_map(|(mut config, descriptors)| {
+        for host in [&mut config.sender, &mut config.receiver] {
+            (host.tso, host.bql, host.qdisc) = (false, false, Qdisc::PfifoFast);
+            (host.driver, host.tx_ring) = (Driver::Requeues, descriptors);
+        }
+        config
+    })
+}
+
+fn compare(config: &Config) -> Result<(), String> {
+    let (told, _) = same(config)?;
+    for stage in told.announced() {
+        let last = told.samples().filter(|sample| sample.stage == stage.index).last();
+        let Some(last) = last.filter(|last| last.requeues > 0) else { continue };
+        if stage.kind != "qdisc" || last.requeues > last.entered {
+            return Err(format!("{}: {last:?}", stage.name));
+        }
+        show(&SEEN, if last.requeues > 20 { "requeued often" } else { "requeued" });
+    }
+    Ok(())
+}
+
+#[test]
+fn drivers_requeue() {
+    random::check(500, case(), compare);
+    let seen = SEEN.lock().unwrap();
+    assert!(seen.get("requeued often").is_some_and(|&cases| cases >= 20), "{seen:?}");
+}
