@@ -1,6 +1,7 @@
 //! Hosts whose drivers refuse skbs for which they have no descriptors.
 
 use crate::parity::{Seen, same, show};
+use crate::properties::captures;
 use crate::random;
 use crate::scenarios::{self, Size};
 use fullpipe_sim::config::{Config, Driver, Qdisc};
@@ -23,11 +24,18 @@ fn case() -> impl Strategy<Value = Config> {
 
 fn compare(config: &Config) -> Result<(), String> {
     let (told, _) = same(config)?;
+    let mut stops = config.clone();
+    stops.sender.driver = Driver::Stops;
+    let twice = captures::seen_by_driver(config)? - captures::seen_by_driver(&stops)?;
     for stage in told.announced() {
         let last = told.samples().filter(|sample| sample.stage == stage.index).last();
         let Some(last) = last.filter(|last| last.requeues > 0) else { continue };
         if stage.kind != "qdisc" || last.requeues > last.entered {
             return Err(format!("{}: {last:?}", stage.name));
+        }
+        // A capture between the two sees each of them twice.
+        if stage.name == "sender.qdisc" && last.requeues != twice as u64 {
+            return Err(format!("{last:?}, and {twice} are seen twice"));
         }
         show(&SEEN, if last.requeues > 20 { "requeued often" } else { "requeued" });
     }

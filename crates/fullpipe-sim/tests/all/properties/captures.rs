@@ -40,6 +40,11 @@ fn watched(config: &Config, point: Point) -> Result<Watched, String> {
     Ok(watched)
 }
 
+/// Packets that are seen between qdisc and driver of the sender.
+pub fn seen_by_driver(config: &Config) -> Result<usize, String> {
+    Ok(watched(config, Point::SenderQdisc)?.packets.len())
+}
+
 /// Whoever watches changes nothing, and sees packets in order of time, also where the path reorders
 /// or duplicates them.
 pub fn change_nothing(config: &Config, plain: &Record) -> Result<(), String> {

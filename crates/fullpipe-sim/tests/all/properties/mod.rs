@@ -1,7 +1,7 @@
 //! What holds in every run, whatever the scenario: nothing is lost without being counted, nothing
 //! is done twice, no queue holds more than it can, no clock runs backwards.
 
-mod captures;
+pub mod captures;
 mod flows;
 mod hashes;
 mod link;
