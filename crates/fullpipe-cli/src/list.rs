@@ -100,9 +100,9 @@ impl Listing {
     fn text(&self) -> String {
         let mut out = String::from("Recipes (fullpipe run NAME), with their variants\n");
         for recipe in &self.recipes {
-            let _ = writeln!(out, "  {:<12} {}", recipe.name, recipe.title);
+            let _ = writeln!(out, "  {:<20} {}", recipe.name, recipe.title);
             for variant in &recipe.variants {
-                let _ = writeln!(out, "  {:<12}   {variant}", "");
+                let _ = writeln!(out, "  {:<20}   {variant}", "");
             }
         }
         out += "\nCongestion controls of the simulator, with their parameters\n";

@@ -266,6 +266,9 @@ pub struct Stage {
     /// Units marked (ECN) instead of dropped; they have entered, too.
     #[serde(default)]
     pub marked: u64,
+    /// Of a qdisc: skbs that the driver refused for want of descriptors, and that were offered to it again.
+    #[serde(default)]
+    pub requeues: u64,
     /// Units still waiting at the end.
     pub waiting: u64,
     /// Highest number waiting.

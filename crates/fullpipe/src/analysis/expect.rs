@@ -166,6 +166,7 @@ fn stage_value(stage: &Stage, column: &str) -> Result<f64, String> {
     Ok(match column {
         "dropped" => stage.dropped as f64,
         "marked" => stage.marked as f64,
+        "requeues" => stage.requeues as f64,
         "entered" => stage.entered as f64,
         "left" => stage.left as f64,
         "waiting" => stage.waiting as f64,

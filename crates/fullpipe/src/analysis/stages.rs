@@ -40,6 +40,7 @@ fn stage(info: &StageInfo, samples: &[StageSample]) -> Stage {
         left: last.left,
         dropped: last.dropped,
         marked: last.marked,
+        requeues: last.requeues,
         waiting: last.waiting,
         peak,
         mean_waiting: waiting as f64 / count.max(1) as f64,

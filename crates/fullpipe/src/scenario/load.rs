@@ -55,6 +55,7 @@ fn scenario(
     let sets: Vec<Change> = sets.into_iter().flatten().collect();
     let published = asked.published.as_ref().map(|at| figures(at, source, cx));
     let published = published.flatten();
+    let variants = if variants.is_empty() { &source.variants } else { variants };
     let chosen = alternatives(&asked, variants, cx);
     let points = points(&asked, &sets, chosen.len(), cx);
     check_names(&asked, published.as_ref(), cx);

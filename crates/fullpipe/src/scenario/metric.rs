@@ -141,6 +141,7 @@ pub const LIMITS: Metric =
 pub const STAGE: &[Metric] = &[
     metric("dropped", Unit::Packets, RUN, "units dropped"),
     metric("marked", Unit::Packets, RUN, "units marked (ECN)"),
+    metric("requeues", Unit::Packets, RUN, "skbs that the driver refused (of a qdisc)"),
     metric("entered", Unit::Packets, RUN, "units that entered"),
     metric("left", Unit::Packets, RUN, "units that left"),
     metric("waiting", Unit::Packets, RUN, "units waiting at the end"),

@@ -10,6 +10,8 @@ pub struct Recipe {
     /// The scenario's text.
     pub text: &'static str,
     files: &'static [(&'static str, &'static str)],
+    /// The variants of the text that it is; none: all.
+    variants: &'static [&'static str],
 }
 
 impl Recipe {
@@ -25,6 +27,7 @@ impl Recipe {
             name: format!("{}.toml", self.name),
             text: self.text.into(),
             beside: Beside::BuiltIn(self.files),
+            variants: self.variants.iter().map(ToString::to_string).collect(),
         }
     }
 }
@@ -50,16 +53,32 @@ macro_rules! text {
     };
 }
 
+/// Of the experiments with one flow on the Open Network Laboratory.
+const fn of_onl(name: &'static str, variants: &'static [&'static str]) -> Recipe {
+    Recipe { name, text: text!("published/onl-1flow.toml"), files: &[], variants }
+}
+
 const RECIPES: &[Recipe] = &[
     Recipe {
         name: "fink-2007",
         text: text!("published/fink-2007.toml"),
         files: &[("data/fink-2007.toml", text!("published/data/fink-2007.toml"))],
+        variants: &[],
     },
     Recipe {
         name: "fink-2007-overflow",
         text: text!("published/fink-2007-overflow.toml"),
         files: &[],
+        variants: &[],
     },
-    Recipe { name: "slow-start", text: text!("recipes/slow-start.toml"), files: &[] },
+    of_onl("onl-reno-1flow", &["reno"]),
+    of_onl("onl-reno-1flow-ring", &["reno, ring"]),
+    of_onl("onl-reno-1flow-host", &["reno, host"]),
+    of_onl("onl-bic-1flow", &["bic, host"]),
+    Recipe {
+        name: "slow-start",
+        text: text!("recipes/slow-start.toml"),
+        files: &[],
+        variants: &[],
+    },
 ];

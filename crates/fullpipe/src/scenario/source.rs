@@ -15,6 +15,8 @@ pub struct Source {
     pub text: String,
     /// Where files named by the scenario (published figures) are looked for.
     pub beside: Beside,
+    /// The variants that are meant where none is named; none: all.
+    pub variants: Vec<String>,
 }
 
 /// Where files that a scenario names are found.
@@ -35,7 +37,12 @@ pub struct SetOption(pub String);
 impl Source {
     /// A text that names no other files.
     pub fn text(name: &str, text: &str) -> Source {
-        Source { name: name.into(), text: text.into(), beside: Beside::Nothing }
+        Source {
+            name: name.into(),
+            text: text.into(),
+            beside: Beside::Nothing,
+            variants: Vec::new(),
+        }
     }
 
     /// Reads a scenario file.
@@ -55,7 +62,7 @@ impl Source {
     /// Not UTF-8 ("bad-encoding"), with the line and column of the first wrong byte.
     pub fn from_bytes(name: &str, bytes: &[u8], beside: Beside) -> Result<Source, Diagnostics> {
         let text = decode(name, bytes)?;
-        Ok(Source { name: name.into(), text, beside })
+        Ok(Source { name: name.into(), text, beside, variants: Vec::new() })
     }
 
     /// The text of a file that the scenario names, and its full name; the error is a sentence.

@@ -14,6 +14,7 @@ mod linux_asks;
 mod linux_page;
 mod made;
 mod marked;
+mod onl;
 mod parity;
 mod path_models;
 mod report;

@@ -7,7 +7,9 @@ use crate::report::numbers;
 pub(super) fn tables(document: &Document) -> Vec<Table> {
     let runs = document.runs.iter().enumerate();
     // Queues mark only where a discipline and the flows know ECN.
-    let marks = document.runs.iter().flat_map(|run| &run.stages).any(|stage| stage.marked > 0);
+    let stages = || document.runs.iter().flat_map(|run| &run.stages);
+    let marks = stages().any(|stage| stage.marked > 0);
+    let requeues = stages().any(|stage| stage.requeues > 0);
     runs.map(|(index, run)| Table {
         name: "stages",
         run: Some(index),
@@ -28,13 +30,14 @@ pub(super) fn tables(document: &Document) -> Vec<Table> {
         ]
         .into_iter()
         .chain(marks.then(|| column("marked", "units")))
+        .chain(requeues.then(|| column("requeued", "skbs")))
         .collect(),
-        rows: run.stages.iter().map(|stage| row(stage, marks)).collect(),
+        rows: run.stages.iter().map(|stage| row(stage, marks, requeues)).collect(),
     })
     .collect()
 }
 
-fn row(stage: &Stage, marks: bool) -> Vec<Cell> {
+fn row(stage: &Stage, marks: bool, requeues: bool) -> Vec<Cell> {
     let cells = [
         Cell::text(&stage.name),
         Cell::text(&stage.direction),
@@ -48,7 +51,9 @@ fn row(stage: &Stage, marks: bool) -> Vec<Cell> {
         Cell::number(Some(stage.busy_s), 3),
         Cell::number(Some(stage.blocked_s), 3),
     ];
-    cells.into_iter().chain(marks.then_some(Cell::Count(stage.marked))).collect()
+    let marked = marks.then_some(Cell::Count(stage.marked));
+    let requeued = requeues.then_some(Cell::Count(stage.requeues));
+    cells.into_iter().chain(marked).chain(requeued).collect()
 }
 
 /// Drops deserve an eye; none do not.

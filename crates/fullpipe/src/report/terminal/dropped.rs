@@ -24,9 +24,16 @@ pub fn lines(run: &Run, style: Style) -> Vec<String> {
         format!("{}: {marked} marked at {} (ECN)", run.variant, stage.name)
     });
     let marked: Vec<String> = marked.flat_map(|line| wrap(&line, "  ", style.columns())).collect();
+    let requeueing = run.stages.iter().filter(|stage| stage.requeues > 0);
+    let requeued = requeueing.map(|stage| {
+        let skbs = numbers::count(stage.requeues);
+        let what = "times the driver had no descriptor for an skb, which was requeued: a capture sees it twice";
+        format!("{}: {}: {skbs} {what}", run.variant, stage.name)
+    });
+    let requeued = requeued.flat_map(|line| wrap(&line, "  ", style.columns()));
     let idle = run.idle_qdiscs.iter().map(|qdisc| idle(run, qdisc));
     let idle = idle.flat_map(|line| wrap(&line, "  ", style.columns()));
-    let more: Vec<String> = marked.into_iter().chain(idle).collect();
+    let more: Vec<String> = marked.into_iter().chain(requeued).chain(idle).collect();
     if !more.is_empty() {
         lines.push(String::new());
         lines.extend(more);

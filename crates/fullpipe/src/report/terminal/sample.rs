@@ -102,6 +102,7 @@ fn stage(name: &str, kind: &str, direction: &str, (entered, dropped): (u64, u64)
         left: entered,
         dropped,
         marked: 0,
+        requeues: 0,
         waiting: 0,
         peak: 0,
         mean_waiting: 0.0,

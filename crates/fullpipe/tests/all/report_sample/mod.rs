@@ -212,6 +212,7 @@ fn stages(flow: &Flow) -> Vec<Stage> {
     let peak = *flow.series.queue.iter().max().unwrap_or(&0);
     let stage =
         |name: &str, kind: &str, unit: &str, capacity: Option<u64>, peak: u64, busy_s: f64| Stage {
+            requeues: 0,
             name: name.to_string(),
             kind: kind.to_string(),
             direction: "forward".to_string(),
