@@ -58,6 +58,11 @@ const fn of_onl(name: &'static str, variants: &'static [&'static str]) -> Recipe
     Recipe { name, text: text!("published/onl-1flow.toml"), files: &[], variants }
 }
 
+/// Of CERN's runs with one flow.
+const fn of_cern(name: &'static str, variants: &'static [&'static str]) -> Recipe {
+    Recipe { name, text: text!("published/cern-buffers.toml"), files: &[], variants }
+}
+
 const RECIPES: &[Recipe] = &[
     Recipe {
         name: "fink-2007",
@@ -75,6 +80,8 @@ const RECIPES: &[Recipe] = &[
     of_onl("onl-reno-1flow-ring", &["reno, ring"]),
     of_onl("onl-reno-1flow-host", &["reno, host"]),
     of_onl("onl-bic-1flow", &["bic, host"]),
+    of_cern("cern-default-buffers", &["default, window 3/4", "default, window 1/2"]),
+    of_cern("cern-tuned-buffers", &["tuned", "tuned, window 1/2"]),
     Recipe {
         name: "slow-start",
         text: text!("recipes/slow-start.toml"),
