@@ -1,7 +1,7 @@
 //! `fullpipe run --dry-run`: what would be run, what it would take, and what the engines say to it.
 
 use crate::args::RunArguments;
-use crate::engine::{answers, is_default, permission};
+use crate::engine::{answers, permission};
 use crate::engines;
 use crate::estimate::{Estimate, estimate};
 use crate::failure::Failure;
@@ -69,10 +69,11 @@ impl Asked {
             match support {
                 Support::Exact => {}
                 Support::Substituted(what) => {
-                    let answer = (key, Support::Substituted(what.clone()));
-                    let default = is_default(engine, scenario, &answer);
-                    let allowed_by = (!default).then(|| permission(engine, &answer.0));
-                    asked.substituted.push(Said { key: answer.0, what, allowed_by });
+                    let allowed_by = Some(permission(engine, &key));
+                    asked.substituted.push(Said { key, what, allowed_by });
+                }
+                Support::Told(what) => {
+                    asked.substituted.push(Said { key, what, allowed_by: None });
                 }
                 Support::Refused(what) => {
                     asked.refused.push(Said { key, what, allowed_by: None });

@@ -50,10 +50,11 @@ impl Chosen {
 
     /// How a run of `resolved` is made; `partial`: it was cut short.
     pub fn made(&self, resolved: &Resolved, partial: bool) -> Made {
-        let substituted = self.engine.support(resolved).into_iter().filter_map(|(key, support)| {
-            let Support::Substituted(what) = support else { return None };
-            Some(format!("{key}: {what}"))
-        });
+        let substituted =
+            self.engine.support(resolved).into_iter().filter_map(|(key, support)| match support {
+                Support::Substituted(what) | Support::Told(what) => Some(format!("{key}: {what}")),
+                Support::Exact | Support::Refused(_) => None,
+            });
         Made {
             engine: self.engine.name().into(),
             kernel: self.engine.kernel(resolved).map(String::from),
@@ -119,12 +120,11 @@ fn objection(
     let (name, (key, support)) = (engine.name(), answer);
     let place = || place(engine, scenario, answer);
     match support {
-        Support::Exact => None,
+        Support::Exact | Support::Told(_) => None,
         Support::Refused(why) => Some(format!("engine {name} cannot do {key}: {why}{}", place())),
         Support::Substituted(what) => {
             let allowed = key.ends_with(".kernel") && run.as_kernel.is_some()
-                || without::allows(&run.without, key)
-                || is_default(engine, scenario, answer);
+                || without::allows(&run.without, key);
             let how = permission(engine, key);
             let otherwise =
                 format!("engine {name} does {key} otherwise: {what}; to allow it: {how}");
@@ -135,23 +135,9 @@ fn objection(
 
 /// Where the key stands of which the engine says that, as the end of a message.
 fn place(engine: &dyn Engine, scenario: &Scenario, answer: &(String, Support)) -> String {
-    let plan = said_of(engine, scenario, answer).next();
+    let says = |plan: &&Plan| engine.support(&plan.resolved).contains(answer);
+    let plan = scenario.plans().iter().find(says);
     plan.map_or_else(String::new, |plan| plan.places.line(&answer.0))
-}
-
-/// Whether no run has the key from the scenario itself of which the engine says that. A kernel is never one.
-pub fn is_default(engine: &dyn Engine, scenario: &Scenario, answer: &(String, Support)) -> bool {
-    let key = &answer.0;
-    !key.ends_with(".kernel") && said_of(engine, scenario, answer).all(|plan| !plan.places.has(key))
-}
-
-/// The runs of which the engine says that.
-fn said_of<'a>(
-    engine: &'a dyn Engine,
-    scenario: &'a Scenario,
-    answer: &'a (String, Support),
-) -> impl Iterator<Item = &'a Plan> {
-    scenario.plans().iter().filter(|plan| engine.support(&plan.resolved).contains(answer))
 }
 
 /// Whether each key that `--without` names is one of some run.

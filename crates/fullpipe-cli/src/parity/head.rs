@@ -47,10 +47,7 @@ impl Head {
         let mut lines = vec![format!("Against {}{what}", against.join(" and "))];
         if !self.substituted.is_empty() {
             let what: Vec<&str> = self.substituted.iter().map(String::as_str).collect();
-            lines.push(format!(
-                "Linux otherwise than the scenarios, or their defaults, say: {}",
-                what.join("; ")
-            ));
+            lines.push(format!("Linux otherwise than the scenarios say: {}", what.join("; ")));
         }
         lines
     }
@@ -75,8 +72,7 @@ mod tests {
         head.substituted.insert("a.b: otherwise".into());
         let expected = [
             format!("{kernels}; each scenario with the seeds 1 to 20"),
-            "Linux otherwise than the scenarios, or their defaults, say: a.b: otherwise"
-                .to_string(),
+            "Linux otherwise than the scenarios say: a.b: otherwise".to_string(),
         ];
         assert_eq!(head.lines(), expected);
     }

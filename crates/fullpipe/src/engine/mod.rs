@@ -17,8 +17,10 @@ use fullpipe_sim::units::Time;
 pub enum Support {
     /// What the key says.
     Exact,
-    /// Something else, for the reason given; where the scenario itself has the key, the user must have allowed it.
+    /// Something else, for the reason given; the user must have asked for it.
     Substituted(String),
+    /// Something else where the scenario asks for nothing: the user is told, and need not have asked for it.
+    Told(String),
     /// Nothing, for the reason given; the run does not start.
     Refused(String),
 }

@@ -24,12 +24,11 @@ pub fn run(name: &str, case: &Case, control: &mut dyn Control) -> Result<Option<
 }
 
 /// What keeps a case from being compared: keys that one of the engines does not do exactly, without their being allowed
-/// to be done otherwise (`without`, see [`without::allows`]). A default needs no permission: [`substituted`] tells of it.
+/// to be done otherwise (`without`, see [`without::allows`]).
 pub fn objections(case: &Case, without: &[String]) -> Vec<String> {
     let of = |name: &str| {
         let why = |(key, support): (String, Support)| {
-            let allowed = without::allows(without, &key) || !case.plan.places.has(&key);
-            let why = objection(&key, &support, allowed)?;
+            let why = objection(&key, &support, without)?;
             Some(format!("{}: engine {name} {why}{}", case.name, case.plan.places.line(&key)))
         };
         answers(name, case).into_iter().filter_map(why).collect::<Vec<String>>()
@@ -37,16 +36,16 @@ pub fn objections(case: &Case, without: &[String]) -> Vec<String> {
     [of(JUDGED), of(JUDGE)].concat()
 }
 
-/// What there is to say against a key; nothing where it is done exactly, or otherwise and that is `allowed`.
-fn objection(key: &str, support: &Support, allowed: bool) -> Option<String> {
+/// What there is to say against a key; nothing where it is done exactly, or as it may be.
+fn objection(key: &str, support: &Support, without: &[String]) -> Option<String> {
     match support {
-        Support::Exact => None,
+        Support::Exact | Support::Told(_) => None,
         Support::Refused(why) => Some(format!("does not do {key}: {why}")),
         Support::Substituted(what) if key.ends_with(".kernel") => {
             let newest = named(JUDGE).ok()?.kernels().first().copied()?;
             Some(format!("does not do {key}: {what}; to compare on another one: --kernel {newest}"))
         }
-        Support::Substituted(_) if allowed => None,
+        Support::Substituted(_) if without::allows(without, key) => None,
         Support::Substituted(what) => {
             Some(format!("does {key} otherwise: {what}; to allow it: --without {key}"))
         }
@@ -56,7 +55,7 @@ fn objection(key: &str, support: &Support, allowed: bool) -> Option<String> {
 /// What the judging engine does otherwise than a case says, by key.
 pub fn substituted(case: &Case) -> Vec<String> {
     let what = |(key, support): (String, Support)| match support {
-        Support::Substituted(what) => Some(format!("{key}: {what}")),
+        Support::Substituted(what) | Support::Told(what) => Some(format!("{key}: {what}")),
         Support::Exact | Support::Refused(_) => None,
     };
     answers(JUDGE, case).into_iter().filter_map(what).collect()
@@ -70,9 +69,7 @@ fn answers(name: &str, case: &Case) -> Vec<(String, Support)> {
 /// What runs a case on both engines and compares them.
 pub fn command(case: &Case) -> String {
     let others = answers(JUDGE, case).into_iter();
-    let others = others.filter(|(key, support)| {
-        matches!(support, Support::Substituted(_)) && case.plan.places.has(key)
-    });
+    let others = others.filter(|(_, support)| matches!(support, Support::Substituted(_)));
     let without: String = others.map(|(key, _)| format!(" --without {key}")).collect();
     format!("{} --engine sim,linux{without}", case.command)
 }

@@ -28,11 +28,6 @@ impl Places {
         places
     }
 
-    /// Whether a key stands in the scenario itself: it is no default.
-    pub fn has(&self, key: &str) -> bool {
-        self.0.contains_key(key)
-    }
-
     /// Where a key stands, as engines name keys; of one that was not written, the table that it would stand in.
     pub fn of_key(&self, key: &str) -> Option<&str> {
         match key.strip_prefix(ELEMENT) {

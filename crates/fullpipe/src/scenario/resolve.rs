@@ -161,14 +161,13 @@ fn hosts_of(hosts: &written::Hosts, path: Option<&Path>, cx: &mut Context) -> Op
 }
 
 fn host(host: &written::Host, path: Option<&Path>, cx: &mut Context) -> Option<Host> {
-    let fastest = path.and_then(Path::fastest);
     let mtu = path.map_or(1500, |path| path.mtu);
     let kernel = kernel(host.kernel.as_ref()?, cx)?;
     let mut sysctl = HostSysctl { modelled: kernel.sysctl, genuine: BTreeMap::new() };
     if let Some(written) = &host.sysctl {
         written.value.apply(&mut sysctl);
     }
-    let nic = fastest.map_or(Rate::gbit(10), |rate| Rate(rate.0.saturating_mul(10)));
+    let nic = path.map_or(Rate::gbit(10), Path::default_nic_rate);
     let qdisc = qdisc::qdisc(&host.qdisc.as_ref()?.value, kernel.qdisc_limit, mtu, cx)?;
     Some(Host {
         kernel: kernel.name.into(),

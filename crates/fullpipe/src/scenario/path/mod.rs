@@ -248,8 +248,9 @@ impl Path {
         self.elements().fold(Time::ZERO, |sum, element| sum + element.delay())
     }
 
-    /// The rate of the fastest link.
-    pub(super) fn fastest(&self) -> Option<Rate> {
-        self.elements().filter_map(|element| Some(element.rate()?.0)).max()
+    /// The rate of a card that the scenario does not speak of: ten times that of the fastest link, so that it is not the limit.
+    pub fn default_nic_rate(&self) -> Rate {
+        let fastest = self.elements().filter_map(|element| Some(element.rate()?.0)).max();
+        fastest.map_or(Rate::gbit(10), |rate| Rate(rate.0.saturating_mul(10)))
     }
 }

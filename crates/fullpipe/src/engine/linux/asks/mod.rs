@@ -10,7 +10,7 @@ use super::kernel::{Family, Hz};
 use super::pieces;
 use super::way::{self, Watched};
 use crate::engine::Support;
-use crate::scenario::{Host, Resolved};
+use crate::scenario::{Host, Resolved, profile};
 use fullpipe_guest::plan::{self, Plan, Qdisc};
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::rng::Rng;
@@ -89,7 +89,10 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
         // A packet on the wire has the only descriptor: what waits is in the qdisc already.
         let nothing_waits = host.tx_ring == 1 && !host.tso;
         if is_slower && !nothing_waits && (name == "sender" || backward) {
-            let what = Support::Substituted("all that waits for the card is in the qdisc".into());
+            let what = "all that waits for the card is in the qdisc".to_string();
+            // Where the scenario says nothing of this way out, its card and ring are the defaults.
+            let asked = slowest.is_some() || !is_default(host, run);
+            let what = if asked { Support::Substituted(what) } else { Support::Told(what) };
             answers.push((format!("hosts.{name}.tx_ring"), what));
         }
     }
@@ -102,6 +105,12 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
         answers.push(refused(&key, &why));
     }
     answers
+}
+
+/// Whether a host's card and its ring are what they are where a scenario does not speak of them.
+fn is_default(host: &Host, run: &Resolved) -> bool {
+    let ring = profile::kernel(&host.kernel).map(|kernel| kernel.ring);
+    ring == Some(host.tx_ring) && host.nic_rate == run.path.default_nic_rate()
 }
 
 /// Of every element of its own, then of all as they stand.
