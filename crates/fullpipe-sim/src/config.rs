@@ -93,8 +93,8 @@ pub enum Driver {
     #[default]
     Stops,
     /// It refuses the skb (NETDEV_TX_BUSY), which goes back to the head of the qdisc and is offered again when a descriptor is
-    /// free: each skb that waits is refused once, when it is the first one (drivers of 1-Gb/s cards of Linux 2.6.24). Before
-    /// `pfifo_fast`, without byte queue limits.
+    /// free (`dev_requeue_skb`): each skb that waits is refused once, when it is the first one. Behind `pfifo_fast`, without
+    /// TSO and byte queue limits.
     Requeues,
 }
 

@@ -15,17 +15,16 @@ const OPEN: u64 = 0;
 /// Data in a packet, bytes.
 const MSS: u64 = 1448;
 
-/// What a run of a recipe shows, up to the end of its second second.
+/// What a run of a recipe shows.
 struct Seen {
     trace: Recording,
     established: Time,
 }
 
 impl Seen {
-    fn of(recipe: &str) -> Seen {
+    fn of(recipe: &str, set: &[&str]) -> Seen {
         let source = scenario::recipe(recipe).expect("the recipe").source();
-        let set = ["duration=2s", "flow.bulk.duration=2s", "report.sample=0.1ms"];
-        let set = set.map(|set| SetOption(set.into()));
+        let set: Vec<_> = set.iter().map(|set| SetOption((*set).into())).collect();
         let scenario = scenario::load(&source, &set, &[]).unwrap_or_else(|e| panic!("{e}"));
         let (_, trace) = made(&scenario, &scenario.plans()[0]);
         let event = trace.events.iter().find(|e| e.kind == EventKind::Established);
@@ -76,59 +75,104 @@ impl Seen {
     }
 }
 
-fn line(what: &str, published: &str, here: &str) -> String {
-    format!("| {what} | {published} | {here} |\n")
+/// What the page tells of slow start: rounds, their packets, when and where it ends.
+struct SlowStart {
+    first_round: u64,
+    requeued_in: u64,
+    before_requeues: u64,
+    dropped_in: u64,
+    drops: u64,
+    ends: f64,
+    share_in_cwr: f64,
+}
+
+fn slow_start(initcwnd: &str) -> SlowStart {
+    let first = format!("hosts.sender.initcwnd={initcwnd}");
+    let set = ["duration=2s", "flow.bulk.duration=2s", "report.sample=0.1ms", &first];
+    let seen = Seen::of("onl-reno-1flow", &set);
+    let qdisc = "sender.qdisc";
+    let requeued = seen.first(qdisc, |sample| sample.requeues > 0).expect("a full ring");
+    let requeued_in = seen.round_of(requeued);
+    let rounds = seen.rounds(requeued_in + 1);
+    assert!(rounds.windows(2).all(|two| two[1] == 2 * two[0]), "{rounds:?}");
+    let before: u64 = rounds[..requeued_in as usize - 1].iter().sum();
+    let dropped = seen.first(qdisc, |sample| sample.dropped > 0).expect("a drop");
+    let cwr = seen.state_since(CWR, Time::ZERO).expect("CWR");
+    let open = seen.state_since(OPEN, cwr).expect("its end");
+    assert_eq!(seen.sent_again(), 0);
+    // Of what is acknowledged in that state half as much is sent.
+    let sent = |at| seen.flow_at(at).segments_sent;
+    let acked = |at| seen.flow_at(at).bytes_acked / MSS;
+    SlowStart {
+        first_round: rounds[0],
+        requeued_in,
+        before_requeues: seen.flow_at(requeued).segments_sent - before,
+        dropped_in: seen.round_of(dropped),
+        drops: seen.last(qdisc).dropped,
+        ends: cwr.as_secs_f64(),
+        share_in_cwr: (sent(open) - sent(cwr)) as f64 / (acked(open) - acked(cwr)) as f64,
+    }
 }
 
 #[test]
 fn one_reno_flow_fills_its_hosts_ring_and_qdisc() {
-    let seen = Seen::of("onl-reno-1flow");
-    let rounds = seen.rounds(11);
-    let doubling: Vec<u64> = (1..=11).map(|round| 1 << round).collect();
-    assert_eq!(rounds, doubling);
-    let qdisc = "sender.qdisc";
-    let requeued = seen.first(qdisc, |sample| sample.requeues > 0).expect("a full ring");
-    let sent_before: u64 = doubling[..9].iter().sum();
-    let into_round = seen.flow_at(requeued).segments_sent - sent_before;
-    let dropped = seen.first(qdisc, |sample| sample.dropped > 0).expect("a drop");
-    let cwr = seen.state_since(CWR, Time::ZERO).expect("CWR");
-    let open = seen.state_since(OPEN, cwr).expect("its end");
-    let found = [seen.round_of(requeued), seen.round_of(dropped), seen.last(qdisc).dropped];
-    assert_eq!((found, seen.sent_again()), ([10, 12, 1], 0));
+    let [two, three] = ["2 packets", "3 packets"].map(slow_start);
+    assert_eq!([two.first_round, two.requeued_in, two.dropped_in, two.drops], [2, 10, 12, 1]);
     // What slow start sends at the card's rate until the ring of 256 is full: two packets go in for one that goes out.
-    assert!((480..=560).contains(&into_round), "{into_round}");
-    // Of what is acknowledged in that state half as much is sent.
-    let sent = |at| seen.flow_at(at).segments_sent;
-    let acked = |at| seen.flow_at(at).bytes_acked / MSS;
-    let share = (sent(open) - sent(cwr)) as f64 / (acked(open) - acked(cwr)) as f64;
-    assert!((share - 0.5).abs() < 0.08, "{share}");
-    let ends = cwr.as_secs_f64();
-    assert!((ends - 0.65).abs() < 0.05, "{ends}");
-    let [ring, host] = ["onl-reno-1flow-ring", "onl-reno-1flow-host"].map(Seen::of);
-    for larger in [&ring, &host] {
-        let qdisc = larger.last(qdisc);
-        assert_eq!((qdisc.requeues, qdisc.dropped, larger.sent_again()), (0, 0, 0));
-    }
-    let most = |seen: &Seen| seen.trace.flows.iter().map(|f| u64::from(f.in_flight)).max();
-    let in_flight = |seen: &Seen| most(seen).unwrap_or(0) * MSS;
-    // Validation holds cwnd near what is in flight, though slow start has not ended.
-    let last = host.trace.flows.last().expect("samples");
-    let packets = most(&host).unwrap_or(0);
-    assert!(u64::from(last.cwnd) <= packets + packets / 50, "{} {packets}", last.cwnd);
-    let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
+    assert!((480..=560).contains(&two.before_requeues), "{}", two.before_requeues);
+    assert!((two.share_in_cwr - 0.5).abs() < 0.08, "{}", two.share_in_cwr);
+    assert!((two.ends - 0.65).abs() < 0.05, "{}", two.ends);
+    let row = |what: &str, published: &str, of: &dyn Fn(&SlowStart) -> String| {
+        format!("| {what} | {published} | {} | {} |\n", of(&two), of(&three))
+    };
     let table = [
-        line("rounds of slow start", "12", &found[1].to_string()),
-        line("packets in rounds 2 to 11", "2^K", "2^K"),
-        line("packets in round 1", "1", &rounds[0].to_string()),
-        line("slow start ends, s", "0.65", &format!("{ends:.2}")),
-        line("first round with requeues", "10", &found[0].to_string()),
-        line("packets of that round before them", "about 512", &into_round.to_string()),
-        line("drops of the qdisc, all in round 12", "1", &found[2].to_string()),
-        line("packets sent again", "0", "0"),
-        line("sent in CWR, of what is acknowledged", "half", &format!("{share:.2}")),
-        line("ring of 16,192: requeues, drops", "0, 0", "0, 0"),
-        line("the same: most in flight", "16 MB", &megabytes(in_flight(&ring))),
+        row("packets in round 1", "1", &|run| run.first_round.to_string()),
+        row("rounds of slow start", "12", &|run| run.dropped_in.to_string()),
+        row("it ends, s", "0.65", &|run| format!("{:.2}", run.ends)),
+        row("first round with requeues", "10", &|run| run.requeued_in.to_string()),
+        row("packets of that round before them", "about 512", &|run| {
+            run.before_requeues.to_string()
+        }),
+        row("drops of the qdisc, all in the last round", "1", &|run| run.drops.to_string()),
+        row("packets sent again", "0", &|_| "0".into()),
+        row("sent in CWR, of what is acknowledged", "half", &|run| {
+            format!("{:.2}", run.share_in_cwr)
+        }),
     ];
-    let head = "| | published | simulated |\n|---|--:|--:|\n";
+    let head = "| | published | first cwnd 2 | 3 |\n|---|--:|--:|--:|\n";
     marked::committed(PAGE, "onl", &(head.to_string() + &table.concat()));
+}
+
+/// A larger ring, as the recipe has it, and with a smaller buffer of the socket.
+#[test]
+fn a_larger_ring_lets_the_burst_through() {
+    let mut table = String::from(
+        "| run | requeues | drops of the qdisc | drops of the port | most in flight, MB | most in the ring | most at the port |\n|---|{}\n",
+    )
+    .replace("{}", &"--:|".repeat(6));
+    let smaller = ["flow.bulk.socket_buffer=10.5MiB"];
+    let runs: [(&str, &str, &[&str]); 4] = [
+        ("`onl-reno-1flow-ring`", "onl-reno-1flow-ring", &[]),
+        ("the same, buffer of 10.5 MiB", "onl-reno-1flow-ring", &smaller),
+        ("`onl-reno-1flow-host`", "onl-reno-1flow-host", &[]),
+        ("`onl-bic-1flow`", "onl-bic-1flow", &[]),
+    ];
+    for (name, recipe, set) in runs {
+        let seen = Seen::of(recipe, set);
+        let most = seen.trace.flows.iter().map(|f| u64::from(f.in_flight)).max().unwrap_or(0);
+        let peak = |stage| seen.stage(stage).map(|sample| sample.peak).max().unwrap_or(0);
+        let qdisc = seen.last("sender.qdisc");
+        assert_eq!((qdisc.requeues, qdisc.dropped), (0, 0), "{name}");
+        let (port, megabytes) = (seen.last("port").dropped, (most * MSS) as f64 / 1e6);
+        assert_eq!(port == 0, !set.is_empty(), "{name}");
+        // Validation holds cwnd near what is in flight, though slow start has not ended.
+        let early = seen.flow_at(Time::secs(3));
+        assert!(u64::from(early.cwnd) <= most + most / 50, "{name}: {} {most}", early.cwnd);
+        let [ring, queue] = ["sender.tx_ring", "port"].map(peak);
+        table += &format!(
+            "| {name} | {} | {} | {port} | {megabytes:.1} | {ring} | {queue} |\n",
+            qdisc.requeues, qdisc.dropped
+        );
+    }
+    marked::committed(PAGE, "ring", &table);
 }

@@ -20,7 +20,7 @@ impl Sender {
         out: &mut impl Output,
     ) {
         let blocks = &sacks.blocks[..sacks.count];
-        // An overtaken ACK tells of what came twice by what it acknowledges itself (6.12 `tcp_check_dsack`).
+        // Of an overtaken ACK more is acknowledged by now; but what came twice is below its own number (6.12 `tcp_check_dsack`).
         let una = ack.ack.max(self.snd_una);
         let dsack = self.is_dsack(ack.ack, blocks) && self.believes_dsack(blocks[0], flags);
         flags.dsacking = dsack;

@@ -131,10 +131,18 @@ fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
 /// Why a driver cannot requeue as it is asked to.
 fn requeueing(host: &Host) -> Option<String> {
     let fifo = matches!(host.qdisc.kind, QdiscKind::PfifoFast | QdiscKind::Pfifo);
-    let refuses = host.driver == Driver::Requeues && (!fifo || host.tso || host.bql);
-    refuses.then(|| {
-        "what it refuses is requeued in pfifo_fast and pfifo alone, without `tso` and `bql`".into()
-    })
+    let why = match () {
+        () if host.driver == Driver::Stops => return None,
+        () if !fifo => {
+            "of the queues pfifo_fast and pfifo take a refused skb back; set `qdisc.kind`"
+        }
+        () if host.tso => {
+            "an skb of many segments is not known there, and `tso` is on; set `tso = false`"
+        }
+        () if host.bql => "byte queue limits stop the queue before; leave `bql` out",
+        () => return None,
+    };
+    Some(why.into())
 }
 
 /// Why GRO cannot wait as it is asked to.
