@@ -55,8 +55,7 @@ fn scenario(
     let sets: Vec<Change> = sets.into_iter().flatten().collect();
     let published = asked.published.as_ref().map(|at| figures(at, source, cx));
     let published = published.flatten();
-    let variants = if variants.is_empty() { &source.variants } else { variants };
-    let chosen = alternatives(&asked, variants, cx);
+    let chosen = alternatives(&asked, &source.variants, variants, cx);
     let points = points(&asked, &sets, chosen.len(), cx);
     check_names(&asked, published.as_ref(), cx);
     let mut maker = Maker { run: &run, asked: &asked, sets: &sets, name: stem(source), source, cx };
@@ -129,10 +128,17 @@ struct Alternative<'a> {
     published_run: Option<&'a At<String>>,
 }
 
-/// The variants that were chosen.
-fn alternatives<'a>(asked: &'a Asked, chosen: &[String], cx: &mut Context) -> Vec<Alternative<'a>> {
+/// The variants that were chosen, of those that are offered; none: all of the text's.
+fn alternatives<'a>(
+    asked: &'a Asked,
+    offered: &[String],
+    chosen: &[String],
+    cx: &mut Context,
+) -> Vec<Alternative<'a>> {
     let variants = asked.variant.as_ref().map_or(&[][..], |list| &list.value.0);
-    let names: Vec<&str> = names(variants).into_iter().map(|(name, _)| name).collect();
+    let names = names(variants).into_iter().map(|(name, _)| name);
+    let offers = |name: &&str| offered.is_empty() || offered.iter().any(|offered| offered == name);
+    let names: Vec<&str> = names.filter(offers).collect();
     for (n, name) in chosen.iter().enumerate() {
         let source = cx.add(&format!("--variant #{}", n + 1), name);
         if !names.contains(&name.as_str()) {
@@ -147,7 +153,8 @@ fn alternatives<'a>(asked: &'a Asked, chosen: &[String], cx: &mut Context) -> Ve
     }
     // With a wrong name all variants are checked; nothing will run anyway.
     let all = chosen.is_empty() || chosen.iter().any(|name| !names.contains(&name.as_str()));
-    let wanted = |name: &str| all || chosen.iter().any(|wanted| wanted == name);
+    let wanted =
+        |name: &str| names.contains(&name) && (all || chosen.iter().any(|wanted| wanted == name));
     let alternative = |variant: &'a Variant| {
         let name = variant.name.as_ref()?.value.as_str();
         let changes = variant.set.as_ref().map_or(&[][..], |set| &set.value.0);

@@ -15,7 +15,7 @@ pub struct Source {
     pub text: String,
     /// Where files named by the scenario (published figures) are looked for.
     pub beside: Beside,
-    /// The variants that are meant where none is named; none: all.
+    /// The variants that it is; none: all of the text's.
     pub variants: Vec<String>,
 }
 

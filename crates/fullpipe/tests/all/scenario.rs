@@ -1,8 +1,8 @@
 //! Scenarios that are right: what they mean.
 
 use fullpipe::scenario::{
-    App, Beside, Discipline, Element, Reader, Resolved, Scenario, SetOption, Source, Target,
-    Tolerance, load, recipe, recipes,
+    App, Beside, Diagnostics, Discipline, Element, Reader, Resolved, Scenario, SetOption, Source,
+    Target, Tolerance, load, recipe, recipes,
 };
 use fullpipe_sim::config::{Direction, QueueLimit};
 use fullpipe_sim::units::{Framing, Rate, Time};
@@ -293,6 +293,22 @@ fn published_figures_have_the_length_that_size_and_rate_give() {
 fn unknown_recipes_have_near_names() {
     assert_eq!(recipe("finck-2007").map(|_| ()), Err(vec!["fink-2007"]));
     assert!(recipes().iter().all(|recipe| recipe.title() != recipe.name));
+}
+
+/// A recipe may be some of a text's variants: it has no others, though they can be expected there.
+#[test]
+fn a_recipe_has_its_own_variants_alone() {
+    let source = recipe("onl-reno-1flow").expect("it exists").source();
+    let names = |chosen: &[String]| {
+        let scenario = load(&source, &[], chosen)?;
+        Ok(scenario.plans().iter().map(|plan| plan.variant.clone()).collect::<Vec<_>>())
+    };
+    let wrong = |refused: Diagnostics| refused.to_string();
+    assert_eq!(names(&[]).map_err(wrong), Ok(vec!["reno".into()]));
+    assert_eq!(names(&["reno".into()]).map_err(wrong), Ok(vec!["reno".into()]));
+    let refused = names(&["bic, host".into()]).map_err(wrong).expect_err("it is another recipe's");
+    assert!(refused.contains("no variant is called \"bic, host\""), "{refused}");
+    assert!(!refused.contains("reno, ring"), "{refused}");
 }
 
 #[test]
