@@ -50,11 +50,9 @@ impl Chosen {
 
     /// How a run of `resolved` is made; `partial`: it was cut short.
     pub fn made(&self, resolved: &Resolved, partial: bool) -> Made {
+        let answers = self.engine.support(resolved).into_iter();
         let substituted =
-            self.engine.support(resolved).into_iter().filter_map(|(key, support)| match support {
-                Support::Substituted(what) | Support::Told(what) => Some(format!("{key}: {what}")),
-                Support::Exact | Support::Refused(_) => None,
-            });
+            answers.filter_map(|(key, support)| Some(format!("{key}: {}", support.otherwise()?)));
         Made {
             engine: self.engine.name().into(),
             kernel: self.engine.kernel(resolved).map(String::from),

@@ -1,10 +1,9 @@
 //! Without SACK, duplicates stand for SACKs also after a timeout.
 
-use crate::conversation::{SEGMENT, Wire, ack, host};
+use crate::conversation::{SEGMENT, ack, host, written};
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::Host;
 use fullpipe_sim::tcp::profile::find;
-use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::units::Time;
 
 /// Nine of ten segments were lost and arrive one by one after the timeout, then three copies of the last of them while new
@@ -14,12 +13,7 @@ fn sent_after_copies(kernel: &str) -> [Vec<u64>; 2] {
     let mut host = Host { kernel: kernel.into(), ..host() };
     host.sysctl.tcp_sack = false;
     let cc = Congestion::new("reno", &[], kernel, host.hz, 1).expect("a control");
-    let mut tcp = Sender::new(profile, &host, cc, SEGMENT, Some(1 << 22));
-    let mut wire = Wire { now: Time::ms(100), ..Wire::default() };
-    tcp.established(wire.now, 1 << 20, Some(Time::ZERO), None);
-    let goal = tcp.size_goal();
-    (0..40).rev().for_each(|left| tcp.copied(SEGMENT, goal, left > 0, &mut wire));
-    tcp.end_write(&mut wire);
+    let (mut tcp, mut wire) = written(profile, &host, cc, 40);
     wire.now = tcp.timer().expect("a timeout");
     tcp.on_timer(&mut wire);
     let mut sent_by = |number| {

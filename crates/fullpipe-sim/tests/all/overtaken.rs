@@ -1,10 +1,9 @@
 //! ACKs that later ones have overtaken: what their SACK blocks say of what came twice.
 
-use crate::conversation::{SEGMENT, Wire, ack, host};
+use crate::conversation::{ack, host, written};
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::Host;
 use fullpipe_sim::tcp::profile::find;
-use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::units::Time;
 
 /// The first of ten segments is taken for lost and sent again, and all arrive: cwnd then, and behind an overtaken ACK of five
@@ -13,12 +12,7 @@ fn cwnd_behind(kernel: &str, block: (u64, u64)) -> [u32; 2] {
     let profile = find(kernel).expect("it is known");
     let host = Host { kernel: kernel.into(), ..host() };
     let cc = Congestion::new("reno", &[], kernel, host.hz, 1).expect("a control");
-    let mut tcp = Sender::new(profile, &host, cc, SEGMENT, Some(1 << 22));
-    let mut wire = Wire { now: Time::ms(100), ..Wire::default() };
-    tcp.established(wire.now, 1 << 20, Some(Time::ZERO), None);
-    let goal = tcp.size_goal();
-    (0..10).rev().for_each(|left| tcp.copied(SEGMENT, goal, left > 0, &mut wire));
-    tcp.end_write(&mut wire);
+    let (mut tcp, mut wire) = written(profile, &host, cc, 10);
     let mut hear = |segments, sacks: &[(u64, u64)]| {
         wire.now += Time::ms(20);
         tcp.on_ack(&ack(segments, sacks), &mut wire);

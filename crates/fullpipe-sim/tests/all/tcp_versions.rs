@@ -1,7 +1,7 @@
 //! Rows of a profile that a conversation about loss does not show: what the congestion control is
 //! told, the first window, the first timeout, and what a connection leaves for the next one.
 
-use crate::conversation::{SEGMENT, Wire, ack, host, profile};
+use crate::conversation::{SEGMENT, Wire, ack, host, profile, written};
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::Host;
 use fullpipe_sim::tcp::metrics::Metrics;
@@ -12,23 +12,10 @@ use fullpipe_sim::tcp::{Ack, CaState, Segment};
 use fullpipe_sim::units::Time;
 use std::cmp::Ordering;
 
-/// A connection that has sent 100 segments at once, and its wire.
+/// A connection to which 400 segments were written at once, and its wire.
 fn full(profile: &Profile, host: &Host, congestion: &str) -> (Sender, Wire) {
     let cc = Congestion::new(congestion, &[], profile.name, host.hz, 1).expect("a control");
-    full_with(profile, host, cc)
-}
-
-fn full_with(profile: &Profile, host: &Host, cc: Congestion) -> (Sender, Wire) {
-    let mut tcp = Sender::new(profile, host, cc, SEGMENT, Some(1 << 22));
-    let mut wire = Wire::default();
-    tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
-    wire.now = Time::ms(100);
-    let goal = tcp.size_goal();
-    for left in (0..400).rev() {
-        tcp.copied(SEGMENT, goal, left > 0, &mut wire);
-    }
-    tcp.end_write(&mut wire);
-    (tcp, wire)
+    written(profile, host, cc, 400)
 }
 
 /// The delayed-ACK estimate of CUBIC counts skbs in 2.6.20 and segments since 2.6.24: an ACK of one
@@ -61,7 +48,7 @@ fn cc_rtt() {
         host.hz = 100;
         let parameters = [("hystart".to_string(), hystart)];
         let cc = Congestion::new("cubic", &parameters, kernel, host.hz, 1).expect("a control");
-        let (mut tcp, mut wire) = full_with(&profile, &host, cc);
+        let (mut tcp, mut wire) = written(&profile, &host, cc, 400);
         wire.now = Time::us(203_000);
         tcp.on_ack(&ack(1, &[]), &mut wire);
         tcp.congestion().private()[3] >> 32

@@ -25,6 +25,16 @@ pub enum Support {
     Refused(String),
 }
 
+impl Support {
+    /// What is done in the key's place, where it is something else.
+    pub fn otherwise(self) -> Option<String> {
+        match self {
+            Support::Substituted(what) | Support::Told(what) => Some(what),
+            Support::Exact | Support::Refused(_) => None,
+        }
+    }
+}
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {

@@ -54,10 +54,7 @@ fn objection(key: &str, support: &Support, without: &[String]) -> Option<String>
 
 /// What the judging engine does otherwise than a case says, by key.
 pub fn substituted(case: &Case) -> Vec<String> {
-    let what = |(key, support): (String, Support)| match support {
-        Support::Substituted(what) | Support::Told(what) => Some(format!("{key}: {what}")),
-        Support::Exact | Support::Refused(_) => None,
-    };
+    let what = |(key, support): (String, Support)| Some(format!("{key}: {}", support.otherwise()?));
     answers(JUDGE, case).into_iter().filter_map(what).collect()
 }
 

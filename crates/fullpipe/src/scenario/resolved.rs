@@ -118,7 +118,7 @@ pub struct Host {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub bql: bool,
     /// What the driver does when the transmit ring is full.
-    #[serde(serialize_with = "show::driver", skip_serializing_if = "show::is_stops")]
+    #[serde(serialize_with = "show::choice", skip_serializing_if = "show::is_stops")]
     pub driver: Driver,
     /// Receive ring, descriptors.
     #[serde(serialize_with = "show::descriptors")]
@@ -135,7 +135,7 @@ pub struct Host {
     #[serde(serialize_with = "show::shown")]
     pub gro_flush_timeout: Time,
     /// Receive path of the driver.
-    #[serde(serialize_with = "show::receive_path")]
+    #[serde(serialize_with = "show::choice")]
     pub receive_path: ReceivePath,
     /// sysctls.
     pub sysctl: HostSysctl,

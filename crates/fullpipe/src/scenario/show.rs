@@ -1,7 +1,7 @@
 //! How resolved values are written, so that the scenario parser reads the same value back.
 
 use super::format::values::Choice;
-use fullpipe_sim::config::{Direction, Driver, QueueLimit, ReceivePath};
+use fullpipe_sim::config::{Direction, Driver, QueueLimit};
 use fullpipe_sim::units::{Framing, Time};
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
@@ -89,23 +89,9 @@ pub fn queue_limit<S: Serializer>(value: &QueueLimit, s: S) -> Written<S> {
         QueueLimit::Packets(n) => s.collect_str(&format_args!("{n} packets")),
     }
 }
-/// A driver.
-pub fn driver<S: Serializer>(value: &Driver, s: S) -> Written<S> {
-    s.serialize_str(match value {
-        Driver::Stops => "stops",
-        Driver::Requeues => "requeues",
-    })
-}
-/// Whether it is the usual one.
+/// Whether a driver is the usual one.
 pub fn is_stops(value: &Driver) -> bool {
     *value == Driver::Stops
-}
-/// A driver's receive path.
-pub fn receive_path<S: Serializer>(value: &ReceivePath, s: S) -> Written<S> {
-    s.serialize_str(match value {
-        ReceivePath::Napi => "napi",
-        ReceivePath::NetifRx => "netif_rx",
-    })
 }
 /// Where a flow's data goes.
 pub fn direction<S: Serializer>(value: &Direction, s: S) -> Written<S> {

@@ -53,7 +53,8 @@ impl Qdisc {
         self.counters.dropped.one(now, bytes);
     }
 
-    /// Takes an skb that moves into the ring at `entry`; it is the first one from `first` on. When the driver refuses it then.
+    /// Takes an skb that moves into the ring at `entry`; it is the first one from `first` on. If the driver refuses it
+    /// then, that time.
     pub(super) fn enter(
         &mut self,
         now: Time,

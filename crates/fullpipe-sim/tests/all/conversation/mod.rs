@@ -7,8 +7,10 @@
 pub mod receiver;
 pub mod sender;
 
+use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::{App, Cpu, Driver, Flow, Host, Qdisc, ReceivePath, Sysctl};
 use fullpipe_sim::tcp::profile::{self, Profile};
+use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
 use fullpipe_sim::units::{Rate, Time};
 
@@ -103,6 +105,17 @@ impl Output for Wire {
     fn now(&self) -> Time {
         self.now
     }
+}
+
+/// A connection to which so many segments were written at 100 ms, which its handshake took, and its wire.
+pub fn written(profile: &Profile, host: &Host, cc: Congestion, segments: u32) -> (Sender, Wire) {
+    let mut tcp = Sender::new(profile, host, cc, SEGMENT, Some(1 << 22));
+    let mut wire = Wire { now: Time::ms(100), ..Wire::default() };
+    tcp.established(wire.now, 1 << 20, Some(Time::ZERO), None);
+    let goal = tcp.size_goal();
+    (0..segments).rev().for_each(|left| tcp.copied(SEGMENT, goal, left > 0, &mut wire));
+    tcp.end_write(&mut wire);
+    (tcp, wire)
 }
 
 /// An ACK of so many segments, with SACK blocks in segments.
