@@ -1,7 +1,9 @@
 //! The bounds of a configuration, stated once. Within them a run does not panic: sums of its times
 //! and sizes stay within 64 bits.
 
-use crate::config::{App, Config, Driver, Element, Flow, Host, Qdisc, Reader, Sysctl};
+use crate::config::{
+    App, Config, Direction, Driver, Element, Flow, Host, Neighbour, Qdisc, Reader, Station, Sysctl,
+};
 use crate::units::{Rate, Time};
 use alloc::format;
 use alloc::string::String;
@@ -40,9 +42,53 @@ impl Config {
         self.forward.iter().chain(&self.back).try_for_each(Element::check)?;
         host(&self.sender, "sender")?;
         host(&self.receiver, "receiver")?;
+        self.neighbours.iter().try_for_each(|beside| host(&beside.host, &beside.name))?;
+        self.stations()?;
         self.flows.iter().try_for_each(flow)?;
         let mut answered = alloc::vec![false; self.flows.len()];
         self.flows.iter().try_for_each(|flow| self.answer(flow, &mut answered))
+    }
+
+    /// Hosts beside others, and flows between them.
+    fn stations(&self) -> Result<(), String> {
+        let hosts = self.hosts();
+        for (at, own) in hosts.iter().enumerate() {
+            let twice = hosts[..at].iter().any(|other| other.name == own.name);
+            demand(!twice, format!("{}: two hosts have that name", own.name))?;
+        }
+        for Neighbour { name, direction, host } in &self.neighbours {
+            let (way, next) = match direction {
+                Direction::Forward => (&self.forward, &self.sender),
+                Direction::Backward => (&self.back, &self.receiver),
+            };
+            let options = |host: &Host| {
+                (host.timestamps, host.sysctl.tcp_sack, host.sysctl.tcp_window_scaling)
+            };
+            demand(
+                options(host) == options(next),
+                format!(
+                    "{name}: timestamps, SACK and window scaling as the host beside it has them"
+                ),
+            )?;
+            let delays = |e: &Element| match e {
+                Element::Delay(delay) => delay.delay > Time::ZERO && delay.timer.is_none(),
+                _ => false,
+            };
+            demand(
+                way.iter().any(delays),
+                format!("{name}: a way from several hosts needs a delay without a timer"),
+            )?;
+        }
+        for flow in &self.flows {
+            let ends = [(&flow.from, flow.direction), (&flow.to, flow.direction.turned())];
+            for (name, direction) in ends {
+                let Some(name) = name else { continue };
+                let there = |host: &Station| host.name == name && host.direction == direction;
+                let what = format!("flow {}: no host {name} at that end", flow.name);
+                demand(hosts.iter().any(there), what)?;
+            }
+        }
+        Ok(())
     }
 
     /// A flow that answers another one: that goes the other way, is not `answered` yet, and neither has a pace.
@@ -54,6 +100,12 @@ impl Config {
         demand(!core::mem::replace(&mut answered[of], true), "is the only answer to its flow")?;
         let plain = |flow: &Flow| flow.app == App::Bulk && flow.reader.is_none();
         let turned = |other: &Flow| other.direction != flow.direction && plain(other);
+        let ends = |flow| self.hosts_of(flow).map(|host| host.name);
+        let same = other.is_some_and(|other| {
+            let [from, to] = ends(other);
+            ends(flow) == [to, from]
+        });
+        demand(same, "a flow and its answer are between the same hosts")?;
         demand(
             other.is_some_and(turned) && plain(flow),
             "a flow and its answer go opposite ways, bulk, without a reader's rate",

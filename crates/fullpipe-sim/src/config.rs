@@ -9,7 +9,7 @@ use crate::units::{Rate, Time};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// One run: a path, two hosts, and the flows between them.
+/// One run: a path, the hosts at its ends, and the flows between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Seed of every random stream; each element derives its own from (seed, name).
@@ -28,8 +28,33 @@ pub struct Config {
     pub sender: Host,
     /// The other host.
     pub receiver: Host,
+    /// Further hosts, each beside one of these: the path is a dumbbell.
+    pub neighbours: Vec<Neighbour>,
     /// Flows (at least one).
     pub flows: Vec<Flow>,
+}
+
+/// A host beside the sender or the receiver. What the hosts of a side send enters their way in order of time, at one
+/// time in the order of [`Config::hosts`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Neighbour {
+    /// Its name, unlike those of the others.
+    pub name: String,
+    /// Where the data goes that it sends: it stands beside the host from which flows go there.
+    pub direction: Direction,
+    /// What it is. TCP's timestamps, SACK and window scaling are as those of the host beside which it stands.
+    pub host: Host,
+}
+
+/// A host with its name and the way that begins at it.
+#[derive(Clone, Copy, Debug)]
+pub struct Station<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Where the data goes that it sends.
+    pub direction: Direction,
+    /// What it is.
+    pub host: &'a Host,
 }
 
 /// A host: its kernel's behaviour, its buffers, its network card and its CPU.
@@ -193,6 +218,10 @@ pub struct Flow {
     pub name: String,
     /// Where its data goes.
     pub direction: Direction,
+    /// The host that sends its data, by name; none: `sender`, or `receiver` if it goes backward.
+    pub from: Option<String>,
+    /// The host that receives it, by name; none: the other one of these.
+    pub to: Option<String>,
     /// The index of the flow that this one answers: both are one connection, and the data of this one go back in it. After
     /// each write of that flow has been read this one writes once, and that flow's next write waits until all of it
     /// is read. Such a flow starts with that one; where its `bytes` are known they are those of all answers.
@@ -245,6 +274,16 @@ pub enum Direction {
     Backward,
 }
 
+impl Direction {
+    /// The other one.
+    pub fn turned(self) -> Direction {
+        match self {
+            Direction::Forward => Direction::Backward,
+            Direction::Backward => Direction::Forward,
+        }
+    }
+}
+
 impl Config {
     /// Of each flow the other one of its connection, where data goes both ways.
     pub fn halves(&self) -> Vec<Option<usize>> {
@@ -257,13 +296,37 @@ impl Config {
         halves
     }
 
-    /// The hosts of a flow: the one that sends its data, and the one that receives it, with their names.
-    pub fn hosts_of(&self, flow: &Flow) -> [(&'static str, &Host); 2] {
-        let [sender, receiver] = [("sender", &self.sender), ("receiver", &self.receiver)];
-        match flow.direction {
-            Direction::Forward => [sender, receiver],
-            Direction::Backward => [receiver, sender],
+    /// All hosts, those first from which flows go forward.
+    pub fn hosts(&self) -> Vec<Station<'_>> {
+        let mut hosts = Vec::new();
+        for (direction, name, host) in [
+            (Direction::Forward, "sender", &self.sender),
+            (Direction::Backward, "receiver", &self.receiver),
+        ] {
+            hosts.push(Station { name, direction, host });
+            let beside = self.neighbours.iter().filter(|beside| beside.direction == direction);
+            hosts.extend(beside.map(|Neighbour { name, direction, host }| Station {
+                name,
+                direction: *direction,
+                host,
+            }));
         }
+        hosts
+    }
+
+    /// The hosts of a flow: the one that sends its data, and the one that receives it. One without a known name is
+    /// that of the flow's direction.
+    pub fn hosts_of<'a>(&'a self, flow: &'a Flow) -> [Station<'a>; 2] {
+        let there = flow.direction;
+        [(&flow.from, there), (&flow.to, there.turned())].map(|(name, direction)| {
+            let named = self.neighbours.iter().find(|beside| Some(&beside.name) == name.as_ref());
+            let (name, host) = match (named, direction) {
+                (Some(beside), _) => (&beside.name[..], &beside.host),
+                (None, Direction::Forward) => ("sender", &self.sender),
+                (None, Direction::Backward) => ("receiver", &self.receiver),
+            };
+            Station { name, direction, host }
+        })
     }
 }
 

@@ -1,13 +1,16 @@
-//! The simulator: two hosts, a path, and the order of events.
+//! The simulator: the hosts at the two ends of a path, and the order of events.
 //!
 //! The hosts are the only places where things depend on each other, so only they have events; the
 //! path works on whole trains as they are sent. Everything at one host happens one after another on
-//! its CPU. Events at equal times are handled in the order of [`Work`], the sender's first.
+//! its CPU. Events at equal times are handled in the order of [`Work`], then of the hosts ([`Config::hosts`]).
 //!
 //! A host works on alone as long as nothing can reach it that is not on its way yet ([`stretch`]): what
-//! the other one does next comes later by the path's delay. So the path gets longer trains.
+//! the others do next comes later by the path's delay. So the path gets longer trains. Where several hosts
+//! send into one way, what one has sent waits at its [`entrance`] for what the others send before.
 //!
 //! What that means, exactly (`tests/all/reference` does it packet by packet):
+//! - Packets that several hosts send into a way at one time enter it after all that the hosts do then, in the order of
+//!   the hosts.
 //! - In the path, at one time, what leaves a place (a tick, the end of a transmission or a delay) comes
 //!   before what arrives at one; then the hosts; then the sample, which sees all of it.
 //! - What a host does at an event is done before anything else happens there: a whole batch, a timer,
@@ -28,12 +31,13 @@
 mod acks;
 mod capture;
 mod clock;
+mod entrance;
 mod host;
 mod port;
 mod sampler;
 mod stretch;
 
-use crate::config::{self, Config, Element};
+use crate::config::{self, Config, Direction, Element, Flow, Station};
 use crate::drops::Drops;
 use crate::path::Chain;
 use crate::path::host::receive::Receive;
@@ -48,8 +52,10 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use capture::{Capture, Fate, Place};
+use core::ops::Range;
+use entrance::Entrance;
 use host::Host;
-use stretch::{Side, Work};
+use stretch::Work;
 
 /// So many trains come out of the path before they are taken to the host: few enough to stay in the nearest cache.
 const DELIVERED_AT_ONCE: usize = 64;
@@ -67,16 +73,16 @@ pub struct Outcome {
     pub trains: u64,
 }
 
-/// What both hosts and the sampler share.
+/// What the hosts and the sampler share.
 pub(crate) struct Shared {
     pub(crate) acks: Acks,
     /// Of each flow the other one of its connection, where data goes both ways.
     pub(crate) halves: Vec<Option<usize>>,
     /// Of senders' memory, by flow, what the other host does not know yet.
     pieces: Vec<(u16, Piece)>,
-    events: Vec<(Event, Work, Side)>,
-    /// What is being done.
-    doing: (Work, Side),
+    events: Vec<(Event, Work, usize)>,
+    /// What is being done, and the place of the host that does it.
+    doing: (Work, usize),
     pub(crate) mss: u32,
     pub(crate) headers: u32,
     /// Bytes of a SYN and its answer.
@@ -87,8 +93,8 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn event(&mut self, time: Time, flow: u16, kind: EventKind, value: u64) {
-        let (work, side) = self.doing;
-        self.events.push((Event { time, flow, kind, value }, work, side));
+        let (work, host) = self.doing;
+        self.events.push((Event { time, flow, kind, value }, work, host));
     }
 
     /// Whether both flows are of one connection.
@@ -98,16 +104,27 @@ impl Shared {
 
     /// Takes the events since the last call, in the order in which things are done.
     fn take_events(&mut self) -> impl Iterator<Item = Event> {
-        self.events.sort_by_key(|(event, work, side)| (event.time, *work, *side));
+        self.events.sort_by_key(|(event, work, host)| (event.time, *work, *host));
         self.events.drain(..).map(|(event, ..)| event)
     }
 }
 
+/// A way, and the hosts at its beginning.
+struct Way {
+    chain: Chain,
+    /// Their places.
+    hosts: Range<usize>,
+    /// Where there are several.
+    entrance: Option<Entrance>,
+    /// Of each flow the place of the host at its end.
+    to: Vec<usize>,
+}
+
 struct Run {
-    forward: Chain,
-    back: Chain,
-    sender: Host,
-    receiver: Host,
+    /// Forward and back.
+    ways: [Way; 2],
+    /// In the order of [`Config::hosts`].
+    hosts: Vec<Host>,
     shared: Shared,
     scratch: Vec<Train>,
     trains: u64,
@@ -118,8 +135,8 @@ struct Run {
 /// Equal configurations give equal calls of `sink`.
 ///
 /// # Errors
-/// A configuration outside the bounds of [`Config::check`], or an unknown kernel profile or
-/// congestion control.
+/// A configuration outside the bounds of [`Config::check`], an unknown kernel profile or
+/// congestion control, or a capture where several hosts stand at an end.
 pub fn run(
     config: &Config,
     sink: &mut dyn Sink,
@@ -132,6 +149,9 @@ pub fn run(
     let config = negotiated(asked);
     let mut run = Run::new(&config)?;
     if let Some(point) = sink.point() {
+        if !config.neighbours.is_empty() {
+            return Err("a capture needs one host at each end of the path".to_string());
+        }
         run.watch(Capture::new(point, asked, &config, run.shared.mss));
     }
     let mut sampler = sampler::Sampler::new(&config, &mut run, sink);
@@ -144,22 +164,23 @@ pub fn run(
         }
     };
     run.tell_packets(end, true, sink);
-    let segments = run.sender.segments_sent() + run.receiver.segments_sent();
+    let segments = run.hosts.iter().map(Host::segments_sent).sum();
     Ok(Outcome { end, complete, segments, trains: run.trains })
 }
 
 /// The configuration as the handshake leaves it: an option of TCP holds if both hosts have it.
 fn negotiated(config: &Config) -> Config {
     let mut config = config.clone();
-    let (a, b) = (&mut config.sender, &mut config.receiver);
-    let (c, d) = (&mut a.sysctl, &mut b.sysctl);
-    for (one, other) in [
-        (&mut a.timestamps, &mut b.timestamps),
-        (&mut c.tcp_sack, &mut d.tcp_sack),
-        (&mut c.tcp_window_scaling, &mut d.tcp_window_scaling),
-    ] {
-        *one &= *other;
-        *other = *one;
+    let Config { sender, receiver, .. } = &config;
+    let (a, b) = (&sender.sysctl, &receiver.sysctl);
+    let timestamps = sender.timestamps && receiver.timestamps;
+    let sack = a.tcp_sack && b.tcp_sack;
+    let scaling = a.tcp_window_scaling && b.tcp_window_scaling;
+    let beside = config.neighbours.iter_mut().map(|beside| &mut beside.host);
+    for host in [&mut config.sender, &mut config.receiver].into_iter().chain(beside) {
+        host.timestamps = timestamps;
+        host.sysctl.tcp_sack = sack;
+        host.sysctl.tcp_window_scaling = scaling;
     }
     config
 }
@@ -176,35 +197,59 @@ fn mss(config: &Config) -> Result<(u32, u32), String> {
     }
 }
 
+impl Way {
+    /// That of `config` on which data goes there.
+    fn new(config: &Config, direction: Direction) -> Way {
+        let elements = match direction {
+            Direction::Forward => &config.forward,
+            Direction::Backward => &config.back,
+        };
+        let hosts = config.hosts();
+        let begins = |host: &Station| host.direction == direction;
+        let first = hosts.iter().position(begins).unwrap_or_default();
+        let several = hosts.iter().filter(|host| begins(host)).count();
+        let end = |flow: &Flow| {
+            let [from, to] = config.hosts_of(flow);
+            let end = if flow.direction == direction { to } else { from };
+            hosts.iter().position(|host| host.name == end.name).unwrap_or_default()
+        };
+        Way {
+            chain: Chain::new(elements, config.seed, Samples::of(config)),
+            hosts: first..first + several,
+            entrance: (several > 1).then(|| Entrance::new(several)),
+            to: config.flows.iter().map(end).collect(),
+        }
+    }
+}
+
 impl Run {
     fn new(config: &Config) -> Result<Run, String> {
         let (mss, headers) = mss(config)?;
         let in_order = |way: &[Element]| way.iter().all(Element::in_order);
-        let ways = [in_order(&config.forward), in_order(&config.back)];
         // Segments of an skb carry one ACK together.
         let halves = config.halves();
-        let acks_in_order = config
-            .flows
-            .iter()
-            .zip(&halves)
-            .map(|(flow, half)| ways[usize::from(Side::Sender.sends(flow))] && half.is_none());
+        let acks_in_order = config.flows.iter().zip(&halves).map(|(flow, half)| {
+            let back = match flow.direction {
+                Direction::Forward => &config.back,
+                Direction::Backward => &config.forward,
+            };
+            in_order(back) && half.is_none()
+        });
         let shared = Shared {
             acks: Acks::new(acks_in_order.collect()),
             halves,
             pieces: Vec::new(),
             events: Vec::new(),
-            doing: (Work::Packets, Side::Sender),
+            doing: (Work::Packets, 0),
             mss,
             headers,
             opening: opening_len(&config.sender),
             capture: None,
         };
-        let samples = Samples::of(config);
+        let hosts = 0..config.hosts().len();
         Ok(Run {
-            forward: Chain::new(&config.forward, config.seed, samples),
-            back: Chain::new(&config.back, config.seed, samples),
-            sender: Host::new(config, Side::Sender, mss)?,
-            receiver: Host::new(config, Side::Receiver, mss)?,
+            ways: [Direction::Forward, Direction::Backward].map(|way| Way::new(config, way)),
+            hosts: hosts.map(|place| Host::new(config, place, mss)).collect::<Result<_, _>>()?,
             shared,
             scratch: Vec::new(),
             trains: 0,
@@ -213,10 +258,11 @@ impl Run {
 
     /// From now on the hosts and the path tell `capture` what they do with packets.
     fn watch(&mut self, capture: Capture) {
-        self.forward.watch(capture.element());
-        self.back.watch(None);
-        for receive in [&mut self.sender.receive, &mut self.receiver.receive] {
-            receive.drops().into_iter().for_each(Drops::name);
+        let [forward, back] = &mut self.ways;
+        forward.chain.watch(capture.element());
+        back.chain.watch(None);
+        for host in &mut self.hosts {
+            host.receive.drops().into_iter().for_each(Drops::name);
         }
         self.shared.capture = Some(Box::new(capture));
     }
@@ -234,36 +280,59 @@ impl Run {
         if !self.shared.pieces.is_empty() {
             self.tell_pieces();
         }
-        let (sender, receiver) = (&mut self.sender.out, &mut self.receiver.out);
-        self.trains += (sender.wire.len() + receiver.wire.len()) as u64;
-        let mut sent = core::mem::take(&mut sender.wire);
-        for train in sent.drain(..) {
-            self.shared.pass(Place::Out, &train);
-            self.forward.push(&train, &mut self.scratch);
-            if self.scratch.len() >= DELIVERED_AT_ONCE {
-                self.deliver_forward();
+        for way in 0..self.ways.len() {
+            for host in self.ways[way].hosts.clone() {
+                self.send(way, host);
+            }
+            self.deliver(way);
+        }
+        // When all that was sent is at hand, it is known what else can come.
+        for way in 0..self.ways.len() {
+            if self.ways[way].entrance.is_some() {
+                self.let_in(way, self.all_sent(way));
+                self.deliver(way);
             }
         }
-        self.sender.out.wire = sent;
-        self.deliver_forward();
-        let mut sent = core::mem::take(&mut self.receiver.out.wire);
-        for train in sent.drain(..) {
-            self.shared.pass(Place::Out, &train);
-            self.back.push(&train, &mut self.scratch);
-            if self.scratch.len() >= DELIVERED_AT_ONCE {
-                self.deliver_back();
-            }
-        }
-        self.receiver.out.wire = sent;
-        self.deliver_back();
         self.forget_acks();
+    }
+
+    /// Takes what a host put on the wire to the way, or to its entrance.
+    fn send(&mut self, way: usize, host: usize) {
+        let mut sent = core::mem::take(&mut self.hosts[host].out.wire);
+        self.trains += sent.len() as u64;
+        for train in sent.drain(..) {
+            self.shared.pass(Place::Out, &train);
+            let Way { chain, hosts, entrance, .. } = &mut self.ways[way];
+            match entrance {
+                None => chain.push(&train, &mut self.scratch),
+                Some(entrance) => entrance.put(host - hosts.start, train),
+            }
+            if self.scratch.len() >= DELIVERED_AT_ONCE {
+                self.deliver(way);
+            }
+        }
+        self.hosts[host].out.wire = sent;
+    }
+
+    /// Takes what waits at an entrance and comes before `end` into the way.
+    fn let_in(&mut self, way: usize, end: Time) {
+        loop {
+            let Way { chain, entrance, .. } = &mut self.ways[way];
+            let Some(train) = entrance.as_mut().and_then(|entrance| entrance.take(end)) else {
+                return;
+            };
+            chain.push(&train, &mut self.scratch);
+            if self.scratch.len() >= DELIVERED_AT_ONCE {
+                self.deliver(way);
+            }
+        }
     }
 
     /// What receivers have to know of senders' memory before what stands there comes.
     #[cold]
     fn tell_pieces(&mut self) {
         for (flow, piece) in self.shared.pieces.drain(..) {
-            for host in [&mut self.sender, &mut self.receiver] {
+            for host in &mut self.hosts {
                 host.begin_piece(flow.into(), piece);
             }
         }
@@ -286,44 +355,37 @@ impl Run {
                 oldest[flow] = oldest[flow].min(number);
             }
         };
-        for (from, way, to) in [
-            (&self.sender, &self.forward, &self.receiver),
-            (&self.receiver, &self.back, &self.sender),
-        ] {
-            from.out.transmit.held(&mut look);
-            way.held(&mut look);
-            to.receive.held(&mut look);
-            to.gro.held(&mut look);
+        for host in &self.hosts {
+            host.out.transmit.held(&mut look);
+            host.receive.held(&mut look);
+            host.gro.held(&mut look);
+        }
+        for way in &self.ways {
+            way.chain.held(&mut look);
+            way.entrance.iter().for_each(|entrance| entrance.held(&mut look));
         }
         self.shared.acks.forget_before(&oldest);
     }
 
-    fn deliver_forward(&mut self) {
+    /// Takes what came out of a way to the hosts at its end.
+    fn deliver(&mut self, way: usize) {
         if self.shared.capture.is_some() {
-            self.note_path();
+            self.note_path(way);
         }
+        let to = &self.ways[way].to;
         for train in self.scratch.drain(..) {
-            self.receiver.arrive(train);
+            self.hosts[to[usize::from(train.flow)]].arrive(train);
         }
     }
 
     /// Tells the capture what happened in the path; what arrives stands in `scratch`.
     #[cold]
-    fn note_path(&mut self) {
+    fn note_path(&mut self, way: usize) {
         let Some(capture) = &mut self.shared.capture else { return };
-        self.forward.seen().for_each(|train| capture.pass(Place::Element, &train));
+        self.ways[way].chain.seen().for_each(|train| capture.pass(Place::Element, &train));
         self.scratch.iter().for_each(|train| capture.pass(Place::In, train));
-        for way in [&mut self.forward, &mut self.back] {
-            way.dropped().for_each(|(place, train)| capture.drop_in_element(place, &train));
-        }
-    }
-
-    fn deliver_back(&mut self) {
-        if self.shared.capture.is_some() {
-            self.note_path();
-        }
-        for train in self.scratch.drain(..) {
-            self.sender.arrive(train);
+        for way in &mut self.ways {
+            way.chain.dropped().for_each(|(place, train)| capture.drop_in_element(place, &train));
         }
     }
 }

@@ -46,21 +46,32 @@ impl Sampler {
 
     /// In the order of `stage_infos`.
     fn stage_samples(run: &mut Run, now: Time) -> Vec<StageSample> {
-        let mut samples = Vec::from(writing(&mut run.sender, now));
-        samples.push(busy(run.sender.cpu.busy_ns(now)));
-        samples.extend(run.sender.out.transmit.sample(now));
-        samples.extend(run.forward.stages_mut().map(|s| s.sample(now)));
-        samples.extend(run.receiver.receive.sample(now));
-        samples.push(receive_buffer(&mut run.receiver));
-        samples.push(busy(run.receiver.cpu.busy_ns(now)));
-        if sends_data(&run.receiver) {
-            samples.extend(writing(&mut run.receiver, now));
+        let [there, back] = &mut run.ways;
+        let (near, far) = run.hosts.split_at_mut(back.hosts.start);
+        let mut samples = Vec::new();
+        for host in &mut *near {
+            samples.extend(writing(host, now));
+            samples.push(busy(host.cpu.busy_ns(now)));
+            samples.extend(host.out.transmit.sample(now));
         }
-        samples.extend(run.receiver.out.transmit.sample(now));
-        samples.extend(run.back.stages_mut().map(|s| s.sample(now)));
-        samples.extend(run.sender.receive.sample(now));
-        if sends_data(&run.receiver) {
-            samples.push(receive_buffer(&mut run.sender));
+        samples.extend(there.chain.stages_mut().map(|s| s.sample(now)));
+        for host in &mut *far {
+            samples.extend(host.receive.sample(now));
+            samples.push(receive_buffer(host));
+            samples.push(busy(host.cpu.busy_ns(now)));
+        }
+        for host in &mut *far {
+            if sends_data(host) {
+                samples.extend(writing(host, now));
+            }
+            samples.extend(host.out.transmit.sample(now));
+        }
+        samples.extend(back.chain.stages_mut().map(|s| s.sample(now)));
+        for host in near {
+            samples.extend(host.receive.sample(now));
+            if receives_data(host) {
+                samples.push(receive_buffer(host));
+            }
         }
         samples
     }
@@ -69,6 +80,11 @@ impl Sampler {
 /// Whether a host has flows whose data it sends: the receiver's stages of these stand on the way back.
 fn sends_data(host: &Host) -> bool {
     !host.sends.is_empty()
+}
+
+/// Whether a host has flows whose data it receives: the sender's stages of these stand on the way back.
+fn receives_data(host: &Host) -> bool {
+    !host.receives.is_empty()
 }
 
 /// The applications that write, and their sockets. With many flows none of them is in a cache: each is looked at once.
@@ -102,30 +118,41 @@ fn busy(busy_ns: u64) -> StageSample {
     StageSample { busy_ns, ..StageSample::default() }
 }
 
-/// Descriptions of what [`writing`] samples of the host of this name.
-fn writing_infos(host: &Host, name: &str) -> [StageInfo; 2] {
+/// Descriptions of what [`writing`] samples of the host.
+fn writing_infos(host: &Host) -> [StageInfo; 2] {
+    let name = &host.name;
     let sndbuf = host.sends.iter().map(|f| f.tcp.send_buffer_limit()).sum::<Option<u64>>();
     let sndbuf = sndbuf.filter(|_| sends_data(host));
     [info(name, "application", "byte", None), info(name, "send_buffer", "byte", sndbuf)]
 }
 
 fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
-    let mut forward = Vec::from(writing_infos(&run.sender, "sender"));
-    forward.push(info("sender", "cpu", "segment", None));
-    forward.extend(run.sender.out.transmit.infos("sender"));
-    forward.extend(run.forward.stages_mut().map(|s| s.info()));
-    forward.extend(run.receiver.receive.infos("receiver"));
-    forward.push(info("receiver", "receive_buffer", "segment", None));
-    forward.push(info("receiver", "cpu", "segment", None));
-    let mut back = Vec::new();
-    if sends_data(&run.receiver) {
-        back.extend(writing_infos(&run.receiver, "receiver"));
+    let [there, way_back] = &mut run.ways;
+    let (near, far) = run.hosts.split_at(way_back.hosts.start);
+    let (mut forward, mut back) = (Vec::new(), Vec::new());
+    for host in near {
+        forward.extend(writing_infos(host));
+        forward.push(info(&host.name, "cpu", "segment", None));
+        forward.extend(host.out.transmit.infos(&host.name));
     }
-    back.extend(run.receiver.out.transmit.infos("receiver"));
-    back.extend(run.back.stages_mut().map(|s| s.info()));
-    back.extend(run.sender.receive.infos("sender"));
-    if sends_data(&run.receiver) {
-        back.push(info("sender", "receive_buffer", "segment", None));
+    forward.extend(there.chain.stages_mut().map(|s| s.info()));
+    for host in far {
+        forward.extend(host.receive.infos(&host.name));
+        forward.push(info(&host.name, "receive_buffer", "segment", None));
+        forward.push(info(&host.name, "cpu", "segment", None));
+    }
+    for host in far {
+        if sends_data(host) {
+            back.extend(writing_infos(host));
+        }
+        back.extend(host.out.transmit.infos(&host.name));
+    }
+    back.extend(way_back.chain.stages_mut().map(|s| s.info()));
+    for host in near {
+        back.extend(host.receive.infos(&host.name));
+        if receives_data(host) {
+            back.push(info(&host.name, "receive_buffer", "segment", None));
+        }
     }
     let directed = forward.into_iter().map(|i| (i, "forward"));
     let directed = directed.chain(back.into_iter().map(|i| (i, "back")));
@@ -134,10 +161,9 @@ fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
 }
 
 fn flow_sample(run: &Run, index: usize, now: Time) -> FlowSample {
-    let (from, to) = match run.sender.sends.get(index) {
-        Some(_) => (&run.sender, &run.receiver),
-        None => (&run.receiver, &run.sender),
-    };
+    let [forward, back] = [0, 1].map(|way| &run.hosts[run.ways[way].to[index]]);
+    let (from, to) =
+        if back.sends.get(index).is_some() { (back, forward) } else { (forward, back) };
     let (sending, receiving) = (&from.sends[index], &to.receives[index]);
     let tcp = &sending.tcp;
     FlowSample {

@@ -1,9 +1,8 @@
 //! Which host works next, and how long it may go on before it has to wait for the other one.
 
+use super::entrance::Entrance;
 use super::host::Host;
-use super::{Run, Shared};
-use crate::config::{Direction, Flow};
-use crate::path::Chain;
+use super::{Run, Shared, Way};
 use crate::trace::Sink;
 use crate::train::Train;
 use crate::units::Time;
@@ -17,35 +16,6 @@ pub(super) enum Work {
     Packets,
     Timers,
     Process,
-}
-
-/// The hosts, in the order in which they do the same kind of work at one time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Side {
-    Sender,
-    Receiver,
-}
-
-impl Side {
-    /// The host's name.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Side::Sender => "sender",
-            Side::Receiver => "receiver",
-        }
-    }
-
-    /// Whether this host has the end of the flow that sends data.
-    pub(super) fn sends(self, flow: &Flow) -> bool {
-        (self == Side::Sender) == (flow.direction == Direction::Forward)
-    }
-
-    pub(super) fn other(self) -> Side {
-        match self {
-            Side::Sender => Side::Receiver,
-            Side::Receiver => Side::Sender,
-        }
-    }
 }
 
 impl Host {
@@ -73,7 +43,7 @@ impl Host {
     }
 
     fn do_one(&mut self, now: Time, work: Work, shared: &mut Shared) {
-        shared.doing = (work, self.side());
+        shared.doing = (work, self.place());
         self.handle(now, work, shared);
     }
 
@@ -81,7 +51,7 @@ impl Host {
     fn one_by_one(&mut self, packets: &Train, shared: &mut Shared) {
         let mut at = 0;
         loop {
-            shared.doing = (Work::Packets, self.side());
+            shared.doing = (Work::Packets, self.place());
             at += self.on_lone_packets(packets, at, shared);
             if at == packets.count {
                 return;
@@ -113,21 +83,22 @@ impl Run {
     pub(super) fn advance(&mut self, until: Time, sink: &mut dyn Sink) {
         let captures = self.shared.capture.is_some();
         loop {
-            let (sender, receiver) = (self.sender.next(), self.receiver.next());
-            let wake = self.forward.wake_time().min(self.back.wake_time());
-            let now = wake.min(sender.0).min(receiver.0);
+            let ((next, _), host) = self.next_host();
+            let wakes = self.ways.iter_mut().map(|way| way.chain.wake_time());
+            let wake = wakes.min().unwrap_or(Time::NEVER);
+            let enters = self.ways.iter().map(Way::enters).min().unwrap_or(Time::NEVER);
+            let now = next.min(wake).min(enters);
             if now > until {
                 return;
             }
             let until = if captures { Time::ZERO } else { until };
-            if wake <= sender.0.min(receiver.0) {
+            if wake <= now {
                 self.wake(wake);
-            } else if sender <= receiver {
-                let bound = Self::heard_back(sender.0, receiver.0, [&self.forward, &self.back]);
-                self.sender.work(until, bound, &mut self.shared);
+            } else if next <= now {
+                let bound = self.heard_back(self.way_of(host));
+                self.hosts[host].work(until, bound, &mut self.shared);
             } else {
-                let bound = Self::heard_back(receiver.0, sender.0, [&self.back, &self.forward]);
-                self.receiver.work(until, bound, &mut self.shared);
+                self.enter(enters);
             }
             self.carry();
             if captures {
@@ -136,17 +107,63 @@ impl Run {
         }
     }
 
-    /// Before this nothing reaches a host that works from `now` on but what is on the wire to it: the
-    /// other host works from `other` on, or answers what it gets from now on.
-    fn heard_back(now: Time, other: Time, [there, back]: [&Chain; 2]) -> Time {
-        let answer = other.min(there.holds_until()).min(now + there.least_delay());
-        back.holds_until().min(answer + back.least_delay())
+    /// The host that works next: when, what, and its place.
+    fn next_host(&self) -> ((Time, Work), usize) {
+        let mut first = ((Time::NEVER, Work::Process), 0);
+        for (place, host) in self.hosts.iter().enumerate() {
+            let next = host.next();
+            if next < first.0 {
+                first = (next, place);
+            }
+        }
+        first
+    }
+
+    /// The way that begins at a host.
+    fn way_of(&self, host: usize) -> usize {
+        usize::from(host >= self.ways[1].hosts.start)
+    }
+
+    /// When the hosts at the beginning of a way work next.
+    fn works(&self, way: usize) -> Time {
+        let hosts = &self.hosts[self.ways[way].hosts.clone()];
+        hosts.iter().map(|host| host.next().0).min().unwrap_or(Time::NEVER)
+    }
+
+    /// Before this nothing reaches the hosts at the beginning of a way but what is on the wire to them: those at its
+    /// end work from then on, or answer what they get from now on.
+    fn heard_back(&self, way: usize) -> Time {
+        let [there, back] = [&self.ways[way], &self.ways[1 - way]];
+        let entered = self.works(way).min(there.enters()) + there.chain.least_delay();
+        let answer = self.works(1 - way).min(back.enters());
+        let answer = answer.min(there.chain.holds_until()).min(entered);
+        back.chain.holds_until().min(answer + back.chain.least_delay())
+    }
+
+    /// Before this the hosts at the beginning of a way have sent all.
+    pub(super) fn all_sent(&self, way: usize) -> Time {
+        self.works(way).min(self.heard_back(way))
+    }
+
+    /// What comes to an entrance at `now` enters: no host has anything to do before.
+    fn enter(&mut self, now: Time) {
+        for way in 0..self.ways.len() {
+            self.let_in(way, now + Time(1));
+            self.deliver(way);
+        }
     }
 
     fn wake(&mut self, now: Time) {
-        self.forward.wake(now, &mut self.scratch);
-        self.deliver_forward();
-        self.back.wake(now, &mut self.scratch);
-        self.deliver_back();
+        for way in 0..self.ways.len() {
+            self.ways[way].chain.wake(now, &mut self.scratch);
+            self.deliver(way);
+        }
+    }
+}
+
+impl Way {
+    /// When the first packet enters that waits at the entrance.
+    fn enters(&self) -> Time {
+        self.entrance.as_ref().map_or(Time::NEVER, Entrance::next)
     }
 }

@@ -8,7 +8,7 @@
 
 use super::behaviour::profile_of;
 use crate::cc::KernelVersion;
-use crate::config::{Config, Host};
+use crate::config::{Config, Host, Station};
 use crate::ecn::Ecn;
 use alloc::format;
 use alloc::string::String;
@@ -37,11 +37,11 @@ pub fn agrees(receiver: &Host) -> bool {
 /// The host of which they are not, or whose kernel is unknown.
 pub fn check(config: &Config) -> Result<(), String> {
     for flow in &config.flows {
-        let ends @ [(_, sender), (_, receiver)] = config.hosts_of(flow);
-        if !asks(sender, 0) || !agrees(receiver) {
+        let ends @ [sender, receiver] = config.hosts_of(flow);
+        if !asks(sender.host, 0) || !agrees(receiver.host) {
             continue;
         }
-        for (name, host) in ends {
+        for Station { name, host, .. } in ends {
             if profile_of(host)?.cwnd_first() {
                 let why = "ECN is modelled of 6.1 and later, not of Linux";
                 return Err(format!("{why} {}, which the {name} has", host.kernel));

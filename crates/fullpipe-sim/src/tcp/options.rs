@@ -3,7 +3,7 @@
 //! Read in Linux 6.1 and 6.12, which agree; what earlier kernels do was not read: [`unknown`].
 
 use super::behaviour::profile_of;
-use crate::config::{Config, Flow, Host};
+use crate::config::{Config, Flow, Host, Station};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,8 +14,8 @@ use alloc::vec::Vec;
 /// An unknown kernel.
 pub fn unknown(config: &Config) -> Result<Vec<(String, String)>, String> {
     let mut unknown = Vec::new();
-    for (name, host) in [("sender", &config.sender), ("receiver", &config.receiver)] {
-        let sends = |flow: &&Flow| config.hosts_of(flow)[0].0 == name;
+    for Station { name, host, .. } in config.hosts() {
+        let sends = |flow: &&Flow| config.hosts_of(flow)[0].name == name;
         let flows: Vec<_> = config.flows.iter().filter(sends).collect();
         if !flows.is_empty() && profile_of(host)?.cwnd_first() {
             let why = format!("not modelled of Linux {}, only of 6.1 and later", host.kernel);
@@ -26,7 +26,7 @@ pub fn unknown(config: &Config) -> Result<Vec<(String, String)>, String> {
     Ok(unknown)
 }
 
-fn sysctls(name: &'static str, host: &Host) -> impl Iterator<Item = String> {
+fn sysctls<'a>(name: &'a str, host: &Host) -> impl Iterator<Item = String> + use<'a> {
     let sysctls = [
         ("tcp_notsent_lowat", host.sysctl.tcp_notsent_lowat),
         ("tcp_pacing_ss_ratio", host.sysctl.tcp_pacing_ss_ratio),

@@ -30,6 +30,7 @@ fn config(kernel: &str, requests: u64, (request, response): (u32, u32), loss: f6
         back: element("back"),
         sender: host.clone(),
         receiver: host,
+        neighbours: Vec::new(),
         flows: vec![calls, Flow { direction: Direction::Backward, answers: Some(0), ..replies }],
     }
 }

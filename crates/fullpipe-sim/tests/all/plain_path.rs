@@ -20,6 +20,7 @@ pub fn config(delay: Time, [sender, receiver]: [Host; 2], flow: Flow) -> Config 
         back: way("back"),
         sender,
         receiver,
+        neighbours: Vec::new(),
         flows: vec![flow],
     }
 }

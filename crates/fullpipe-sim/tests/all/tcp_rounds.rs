@@ -30,6 +30,7 @@ fn bulk(sender: Host, receiver: Host, rcvbuf: u64, rounds: u64) -> Config {
         back: vec![delay("back")],
         sender,
         receiver,
+        neighbours: Vec::new(),
         flows: vec![flow],
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Figures, FlowMeta, Made, RunMeta, WayMeta};
 use crate::scenario::profile::{self, is_unjudged};
-use crate::scenario::{Element, Plan, QdiscKind, Resolved, Scenario};
+use crate::scenario::{Element, Plan, QdiscKind, Resolved, Scenario, Station};
 use fullpipe_sim::config::{Direction, QueueLimit};
 use fullpipe_sim::units::{Framing, Rate};
 
@@ -36,25 +36,22 @@ impl RunMeta {
 
 /// Kernels whose profile nothing judges; `genuine`: a kernel ran, not a profile.
 fn unjudged(run: &Resolved, genuine: bool) -> Vec<String> {
-    let kernels = [&run.hosts.sender.kernel, &run.hosts.receiver.kernel];
-    let mut kernels: Vec<String> = kernels.into_iter().cloned().collect();
-    kernels.retain(|kernel| !genuine && is_unjudged(kernel));
+    let kernels = run.stations().into_iter().map(|station| station.host.kernel.clone());
+    let mut kernels: Vec<String> = kernels.filter(|own| !genuine && is_unjudged(own)).collect();
     kernels.dedup();
     kernels
 }
 
 /// Qdiscs of hosts that send data which differ from what their kernels would have.
 fn chosen_qdiscs(run: &Resolved) -> Vec<String> {
-    let sender = (Direction::Forward, "sender", &run.hosts.sender);
-    let receiver = (Direction::Backward, "receiver", &run.hosts.receiver);
-    let sends = |way: Direction| run.flow.iter().any(|flow| flow.direction == way);
-    let hosts = [sender, receiver].into_iter().filter(|(way, ..)| sends(*way));
-    let chosen = hosts.filter(|(_, _, host)| {
+    let senders: Vec<_> = run.flow.iter().map(|flow| run.hosts_of(flow)[0].0).collect();
+    let hosts = run.stations().into_iter().filter(|station| senders.contains(&station.name));
+    let chosen = hosts.filter(|Station { host, .. }| {
         let of_kernel = profile::kernel(&host.kernel).map(|kernel| kernel.qdisc_limit);
         let limit = of_kernel.map(QueueLimit::Packets);
         host.qdisc.kind != QdiscKind::PfifoFast || Some(host.qdisc.limit) != limit
     });
-    chosen.map(|(_, name, _)| format!("{name}.qdisc")).collect()
+    chosen.map(|station| format!("{}.qdisc", station.name)).collect()
 }
 
 fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
@@ -73,12 +70,14 @@ fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
 /// kernel is part of its qdisc; what the way carries in full segments. A card that is slower than all links is the
 /// bottleneck, before which packets wait in its ring and in the qdisc; no rate is told then, as neither of them holds
 /// all that waits.
-fn way(run: &Resolved, elements: &[Element], host: Direction) -> WayMeta {
-    let (host, nic_rate) = match host {
+fn way(run: &Resolved, elements: &[Element], direction: Direction) -> WayMeta {
+    let (host, nic_rate) = match direction {
         Direction::Forward => ("sender", run.hosts.sender.nic_rate),
         Direction::Backward => ("receiver", run.hosts.receiver.nic_rate),
     };
-    let card = ["qdisc", "tx_ring"].map(|stage| format!("{host}.{stage}"));
+    let card = |host: &str| ["qdisc", "tx_ring"].map(|stage| format!("{host}.{stage}"));
+    let beside = run.stations().into_iter().filter(|station| station.direction == direction);
+    let cards: Vec<String> = beside.flat_map(|station| card(station.name)).collect();
     let rated = |e: &Element| Some((e.rate()?.0, e.name().to_string()));
     let links: Vec<_> = elements.iter().filter_map(rated).collect();
     let slowest = links.iter().map(|(rate, _)| *rate).min();
@@ -95,8 +94,8 @@ fn way(run: &Resolved, elements: &[Element], host: Direction) -> WayMeta {
     let rates = elements.iter().filter_map(Element::rate).chain(of_card);
     WayMeta {
         rate: elements.iter().find(constant).and(slowest).filter(|_| !is_card).map(|rate| rate.0),
-        queues: if is_card { card.to_vec() } else { slow.iter().take(1).cloned().collect() },
-        bottlenecks: slow.into_iter().chain(card).collect(),
+        queues: if is_card { card(host).to_vec() } else { slow.iter().take(1).cloned().collect() },
+        bottlenecks: slow.into_iter().chain(cards).collect(),
         capacity_mbit: rates.map(payload).min_by(f64::total_cmp),
     }
 }

@@ -6,9 +6,8 @@ use fullpipe_sim::units::Time;
 
 /// Keys and names of what draws random numbers in a run, in the path's order, the sender's host first.
 pub fn draws(run: &Resolved) -> Vec<String> {
-    let hosts = [("sender", &run.hosts.sender), ("receiver", &run.hosts.receiver)];
-    let hosts = hosts.into_iter().filter(|(_, host)| {
-        let qdisc = &host.qdisc;
+    let hosts = run.stations().into_iter().filter(|station| {
+        let qdisc = &station.host.qdisc;
         qdisc.red.is_some() || qdisc.netem.is_some_and(|netem| chosen(netem.loss))
     });
     let ways = [("forward", &run.path.forward), ("back", &run.path.back)];
@@ -16,7 +15,7 @@ pub fn draws(run: &Resolved) -> Vec<String> {
         let random = elements.iter().filter(|element| of_element(element, run));
         random.map(move |element| format!("path.{way}.{}", element.name()))
     });
-    hosts.map(|(name, _)| format!("hosts.{name}.qdisc")).chain(elements).collect()
+    hosts.map(|station| format!("{}.qdisc", station.key())).chain(elements).collect()
 }
 
 fn of_element(element: &Element, run: &Resolved) -> bool {

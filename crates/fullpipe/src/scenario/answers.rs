@@ -2,7 +2,7 @@
 
 use super::format::context::Context;
 use super::format::keys::At;
-use super::format::values::Choice;
+use super::format::values::{Choice, Name};
 use super::format::written::{AppKind, Flow};
 use fullpipe_sim::config::Direction;
 
@@ -19,6 +19,8 @@ fn one(flow: &Flow, flows: &[Flow], cx: &mut Context) -> Option<Flow> {
     }
     let mut completed = flow.clone();
     completed.direction = opposite(asks.direction.as_ref()?, flow.direction.as_ref()?, cx);
+    completed.from = same_host("from", &flow.from, &asks.to, cx);
+    completed.to = same_host("to", &flow.to, &asks.from, cx);
     completed.start = inherit("start", &flow.start, &asks.start, cx, |time| time.0);
     completed.duration = inherit("duration", &flow.duration, &asks.duration, cx, |time| time.0);
     completed.count = inherit("count", &flow.count, &asks.count, cx, |count| count.0 as u64);
@@ -79,6 +81,21 @@ fn opposite(asks: &At<Direction>, own: &At<Direction>, cx: &mut Context) -> Opti
             .expected(format!("\"{name}\", or no `direction`"));
     }
     Some(At { value, ..own.clone() })
+}
+
+/// The host of an answer, which is its flow's at the other end.
+fn same_host(
+    key: &str,
+    own: &Option<At<Name>>,
+    from: &Option<At<Name>>,
+    cx: &mut Context,
+) -> Option<At<Name>> {
+    let of = |at: &Option<At<Name>>| at.as_ref().map(|at| at.value.0.clone());
+    if let Some(own) = own.as_ref().filter(|own| Some(&own.value.0) != of(from).as_ref()) {
+        cx.error("conflict", own.place, format!("`{key}` of an answer is a host of its flow"))
+            .expected(format!("no `{key}`"));
+    }
+    from.clone()
 }
 
 /// A key that an answer has from its flow: it need not be written, and if so, then as it is.

@@ -13,6 +13,7 @@ mod format;
 mod load;
 pub mod metric;
 mod names;
+mod neighbours;
 mod notes;
 mod path;
 mod places;

@@ -18,8 +18,8 @@ pub fn notes(scenario: &Scenario) -> Vec<String> {
 
 /// Profiles that were never compared with their kernels.
 fn unjudged_kernels(run: &Resolved) -> Vec<String> {
-    let kernels = [&run.hosts.sender.kernel, &run.hosts.receiver.kernel];
-    let unjudged = kernels.into_iter().filter(|kernel| is_unjudged(kernel));
+    let kernels = run.stations().into_iter().map(|station| &station.host.kernel);
+    let unjudged = kernels.filter(|kernel| is_unjudged(kernel));
     let told = |kernel: &String| {
         format!(
             "the profile of Linux {kernel} is unjudged: an older one with single published changes (docs/kernels.md), \
@@ -31,7 +31,7 @@ fn unjudged_kernels(run: &Resolved) -> Vec<String> {
 
 /// Socket buffers that the kernel silently cuts (setsockopt(2): SO_SNDBUF, SO_RCVBUF).
 fn capped_buffers(run: &Resolved) -> Vec<String> {
-    let capped = |flow: &str, asked: Option<u64>, option, host, sysctl, max: u64| {
+    let capped = |flow: &str, asked: Option<u64>, option, host: &str, sysctl: &str, max: u64| {
         asked.filter(|asked| *asked > max).map(|asked| {
             format!(
                 "flow {flow}: {option} of {asked} bytes is cut to {max} by hosts.{host}'s {sysctl}; \

@@ -10,6 +10,7 @@ use super::format::special;
 use super::format::sysctl::HostSysctl;
 use super::format::values::{integer, twice};
 use super::format::written::{self, AppKind};
+use super::neighbours;
 use super::path;
 use super::profile::{self, Kernel};
 use super::qdisc;
@@ -46,16 +47,23 @@ pub fn run(
     let names = completed.as_deref().map_or(Vec::new(), names);
     let path = written.path.as_ref().and_then(|path| path::path(&path.value, source, &names, cx));
     let hosts = written.hosts.as_ref().and_then(|hosts| hosts_of(&hosts.value, path.as_ref(), cx));
+    let neighbours = hosts.as_ref().and_then(|hosts| {
+        neighbours::resolve(written, hosts, |own, cx| host(own, path.as_ref(), cx), cx)
+    });
     let flow = written.flow.as_ref().zip(completed).and_then(|(at, flow)| {
-        let hosts = hosts.as_ref();
-        let [forward, backward] = [hosts.map(|h| &h.sender), hosts.map(|h| &h.receiver)];
-        let kernel = |direction| match direction {
-            Direction::Forward => profile::kernel(&forward?.kernel),
-            Direction::Backward => profile::kernel(&backward?.kernel),
+        let all = hosts.as_ref().zip(neighbours.as_ref());
+        if let Some((_, neighbours)) = all
+            && !neighbours::flows_fit(&flow, neighbours, cx)
+        {
+            return None;
+        }
+        let kernel = |flow: &written::Flow| {
+            let (hosts, neighbours) = all?;
+            profile::kernel(&neighbours::sender_of(flow, hosts, neighbours)?.kernel)
         };
         flows(&flow, at.place, kernel, cx)
     });
-    let (path, hosts, flow) = (path?, hosts?, flow?);
+    let (path, hosts, host, flow) = (path?, hosts?, neighbours?, flow?);
     let round_trip = path.round_trip();
     let duration = duration(written, &flow, round_trip, cx)?;
     let report = report(&written.report.as_ref()?.value, written, &flow, duration, cx)?;
@@ -66,6 +74,7 @@ pub fn run(
         report,
         path,
         hosts,
+        host,
         flow,
     })
 }
@@ -155,8 +164,8 @@ fn report(
 }
 
 fn hosts_of(hosts: &written::Hosts, path: Option<&Path>, cx: &mut Context) -> Option<Hosts> {
-    let sender = hosts.sender.as_ref().and_then(|at| host(&at.value, path, cx));
-    let receiver = hosts.receiver.as_ref().and_then(|at| host(&at.value, path, cx));
+    let sender = hosts.sender.as_ref().and_then(|at| host(&at.value.value, path, cx));
+    let receiver = hosts.receiver.as_ref().and_then(|at| host(&at.value.value, path, cx));
     Some(Hosts { sender: sender?, receiver: receiver? })
 }
 
@@ -228,7 +237,7 @@ fn cpu(cpu: &written::Cpu) -> Option<Cpu> {
 fn flows(
     written: &[written::Flow],
     place: Place,
-    kernel: impl Fn(Direction) -> Option<&'static Kernel>,
+    kernel: impl Fn(&written::Flow) -> Option<&'static Kernel>,
     cx: &mut Context,
 ) -> Option<Vec<Flow>> {
     if written.is_empty() {
@@ -238,7 +247,7 @@ fn flows(
     let mut flows: Vec<Flow> = Vec::new();
     let mut whole = true;
     for flow in written {
-        let kernel = value(&flow.direction).and_then(&kernel);
+        let kernel = kernel(flow);
         let Some(one) = kernel.and_then(|kernel| single(flow, kernel, cx)) else {
             whole = false;
             continue;
@@ -302,9 +311,12 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
             .expected("`duration` or `bytes`");
         return None;
     }
+    let [from, to] = neighbours::named(flow);
     Some(Flow {
         name: name.value.0.clone(),
         direction: value(&flow.direction)?,
+        from,
+        to,
         answers: value(&flow.answers),
         congestion: congestion?,
         slow_start: slow_start?,

@@ -9,6 +9,7 @@ use fullpipe_sim::config::{Direction, Driver, QueueLimit, ReceivePath};
 use fullpipe_sim::tcp::headers;
 use fullpipe_sim::units::{Rate, Time};
 use serde::Serialize;
+use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
 /// One run, completely described.
@@ -25,8 +26,11 @@ pub struct Resolved {
     pub report: Report,
     /// What packets pass between the hosts.
     pub path: Path,
-    /// The two hosts.
+    /// The hosts at the ends of the path.
     pub hosts: Hosts,
+    /// Further hosts, each beside one of these.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub host: Vec<Neighbour>,
     /// The flows, one entry per connection.
     pub flow: Vec<Flow>,
 }
@@ -38,14 +42,32 @@ impl Resolved {
         self.path.mtu.saturating_sub(headers(timestamps)).max(1)
     }
 
-    /// The hosts of a flow with their names: the one that sends its data, and the one that receives it.
-    pub fn hosts_of(&self, flow: &Flow) -> [(&'static str, &Host); 2] {
-        let [sender, receiver] =
-            [("sender", &self.hosts.sender), ("receiver", &self.hosts.receiver)];
-        match flow.direction {
-            Direction::Forward => [sender, receiver],
-            Direction::Backward => [receiver, sender],
+    /// All hosts, those first from which flows go forward.
+    pub fn stations(&self) -> Vec<Station<'_>> {
+        let ends = [
+            (Direction::Forward, "sender", &self.hosts.sender),
+            (Direction::Backward, "receiver", &self.hosts.receiver),
+        ];
+        let mut stations = Vec::new();
+        for (direction, name, host) in ends {
+            stations.push(Station { name, direction, host });
+            let beside = self.host.iter().filter(|beside| beside.direction == direction);
+            stations.extend(beside.map(Neighbour::station));
         }
+        stations
+    }
+
+    /// The hosts of a flow with their names: the one that sends its data, and the one that receives it.
+    pub fn hosts_of<'a>(&'a self, flow: &'a Flow) -> [(&'a str, &'a Host); 2] {
+        let there = flow.direction;
+        [(&flow.from, there), (&flow.to, there.turned())].map(|(name, direction)| {
+            let named = self.host.iter().find(|beside| Some(&beside.name) == name.as_ref());
+            match (named, direction) {
+                (Some(beside), _) => (&beside.name[..], &beside.host),
+                (None, Direction::Forward) => ("sender", &self.hosts.sender),
+                (None, Direction::Backward) => ("receiver", &self.hosts.receiver),
+            }
+        })
     }
 
     /// Index of the flow that `flow` answers, if it does.
@@ -83,13 +105,56 @@ pub struct Path {
     pub back: Vec<Element>,
 }
 
-/// The two hosts.
+/// The hosts at the ends of the path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hosts {
     /// The one from which flows go forward.
     pub sender: Host,
     /// The other one.
     pub receiver: Host,
+}
+
+/// A host beside the sender or the receiver.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Neighbour {
+    /// Its name.
+    pub name: String,
+    /// Where the data goes that it sends: it stands beside the host from which flows go there.
+    #[serde(rename = "beside", serialize_with = "show::host_of")]
+    pub direction: Direction,
+    /// What is not as with that host, by the keys of a host.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub set: BTreeMap<String, Json>,
+    /// What it is.
+    #[serde(skip)]
+    pub host: Host,
+}
+
+impl Neighbour {
+    fn station(&self) -> Station<'_> {
+        Station { name: &self.name, direction: self.direction, host: &self.host }
+    }
+}
+
+/// A host with its name and the way that begins at it.
+#[derive(Clone, Copy, Debug)]
+pub struct Station<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Where the data goes that it sends.
+    pub direction: Direction,
+    /// What it is.
+    pub host: &'a Host,
+}
+
+impl Station<'_> {
+    /// By what key of the scenario it is described.
+    pub fn key(&self) -> String {
+        match self.name {
+            "sender" | "receiver" => format!("hosts.{}", self.name),
+            name => format!("host.{name}.set"),
+        }
+    }
 }
 
 /// A host.
@@ -216,6 +281,12 @@ pub struct Flow {
     /// Where its data goes.
     #[serde(skip_serializing_if = "is_forward", serialize_with = "show::direction")]
     pub direction: Direction,
+    /// The host that sends its data; none: `sender`, or `receiver` if it goes backward.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The host that receives it; none: the other one of these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
     /// Name of the flow that this one answers, in the same connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answers: Option<String>,

@@ -100,6 +100,13 @@ pub fn direction<S: Serializer>(value: &Direction, s: S) -> Written<S> {
         Direction::Backward => "backward",
     })
 }
+/// The host from which data goes there.
+pub fn host_of<S: Serializer>(value: &Direction, s: S) -> Written<S> {
+    s.serialize_str(match value {
+        Direction::Forward => "sender",
+        Direction::Backward => "receiver",
+    })
+}
 /// Overridden behaviours; switches as booleans.
 pub fn behaviour<S: Serializer>(value: &BTreeMap<String, String>, s: S) -> Written<S> {
     s.collect_map(value.iter().map(|(name, choice)| match choice.parse::<bool>() {

@@ -8,13 +8,14 @@ pub use super::held::{Entered, Gone, Tag};
 use super::held::{Held, Skb};
 use super::qdisc::Qdisc;
 use super::tx_ring::TxRing;
-use crate::config::{self, Config, Element, Host};
+use crate::config::{self, Config, Direction, Element, Host, Station};
 use crate::qdisc::Verdict;
 use crate::tally::Samples;
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
 use crate::units::Time;
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::vec::Vec;
 
 /// What is in front of the ring.
@@ -63,16 +64,14 @@ impl Transmit {
         }
     }
 
-    /// That of the sender of `config`.
-    pub fn of_sender(config: &Config) -> Transmit {
-        let host = (&config.sender, "sender.qdisc");
-        Transmit::new(host, &config.forward, (config.seed, config.mtu), Samples::of(config))
-    }
-
-    /// That of its receiver.
-    pub fn of_receiver(config: &Config) -> Transmit {
-        let host = (&config.receiver, "receiver.qdisc");
-        Transmit::new(host, &config.back, (config.seed, config.mtu), Samples::of(config))
+    /// That of one of the hosts of `config`.
+    pub fn of(host: Station, config: &Config) -> Transmit {
+        let way = match host.direction {
+            Direction::Forward => &config.forward,
+            Direction::Backward => &config.back,
+        };
+        let name = format!("{}.qdisc", host.name);
+        Transmit::new((host.host, &name), way, (config.seed, config.mtu), Samples::of(config))
     }
 
     /// [`Train::skb`] of the skb that is offered next.

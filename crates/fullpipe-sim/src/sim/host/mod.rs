@@ -17,8 +17,8 @@ mod timers;
 
 use super::Shared;
 use super::port::Out;
-use super::stretch::{Side, Work};
-use crate::config::{self, Config};
+use super::stretch::Work;
+use crate::config::{self, Config, Flow, Station};
 use crate::path::host::gro::Gro;
 use crate::path::host::receive::Receive;
 use crate::path::host::transmit::{Gone, Transmit};
@@ -41,7 +41,9 @@ use timers::{Due, HostTimers, Timer};
 
 /// See the module's description.
 pub(crate) struct Host {
-    side: Side,
+    /// Its place among the hosts of the run.
+    place: usize,
+    pub(crate) name: String,
     host: config::Host,
     pub(crate) out: Out,
     pub(crate) receive: Receive,
@@ -54,8 +56,10 @@ pub(crate) struct Host {
     pub(crate) send_buffer: Level,
     /// Segments that wait for their readers.
     pub(crate) receive_buffer: Level,
-    /// What finished flows left for the next ones.
-    metrics: Metrics,
+    /// What finished flows left for the next ones to the same host, by its place.
+    metrics: Vec<Metrics>,
+    /// The place of the host at the other end of each flow.
+    peers: Vec<usize>,
     /// The application's step in progress.
     step: Option<Step>,
     runnable: VecDeque<Process>,
@@ -82,30 +86,40 @@ enum Step {
     Reading(Reading),
 }
 
+/// The place of the host that has the other end of a flow; of a flow with no end at `name` that of its sender.
+fn peer(name: &str, flow: &Flow, config: &Config) -> usize {
+    let [from, to] = config.hosts_of(flow);
+    let peer = if from.name == name { to } else { from };
+    config.hosts().iter().position(|host| host.name == peer.name).unwrap_or_default()
+}
+
 impl Host {
-    /// One of the hosts of `config`, before anything happens.
-    pub(crate) fn new(config: &Config, side: Side, mss: u32) -> Result<Host, String> {
-        let (host, peer, transmit) = match side {
-            Side::Sender => (&config.sender, &config.receiver, Transmit::of_sender(config)),
-            Side::Receiver => (&config.receiver, &config.sender, Transmit::of_receiver(config)),
-        };
-        let known =
-            |host, side: Side| profile_of(host).map_err(|e| format!("hosts.{}: {e}", side.name()));
-        let (profile, peers) = (known(host, side)?, known(peer, side.other())?);
+    /// The host at this place among those of `config`, before anything happens.
+    pub(crate) fn new(config: &Config, place: usize, mss: u32) -> Result<Host, String> {
+        let hosts = config.hosts();
+        let own @ Station { name, direction, host } = hosts[place];
+        let profile = profile_of(host).map_err(|e| format!("hosts.{name}: {e}"))?;
+        let mut push = false;
+        for peer in hosts.iter().filter(|peer| peer.direction != direction) {
+            let peers = profile_of(peer.host).map_err(|e| format!("hosts.{}: {e}", peer.name))?;
+            push |= peers.push_asks_ack || peers.gro && peer.host.gro;
+        }
         let profile = SharedProfile::from(&profile);
         let timers = HostTimers::new(config.flows.len(), profile.timer_wheel, host.hz);
         let mut new = Host {
-            side,
-            out: Out::new(transmit, host.cpu, peers.push_asks_ack || peers.gro && peer.gro),
+            place,
+            name: name.into(),
+            out: Out::new(Transmit::of(own, config), host.cpu, push),
             receive: Receive::new(host, Samples::of(config)),
             gro: Gro::new(host, profile.gro),
             timers,
             cpu: Cpu::default(),
-            sends: sending_ends((host, &profile, side), config, mss)?,
-            receives: receiving_ends((host, &profile, side), config, mss),
+            sends: sending_ends((own, &profile), config, mss)?,
+            receives: receiving_ends((own, &profile), config, mss),
             send_buffer: Level::default(),
             receive_buffer: Level::default(),
-            metrics: Metrics::default(),
+            metrics: hosts.iter().map(|_| Metrics::default()).collect(),
+            peers: config.flows.iter().map(|flow| peer(name, flow, config)).collect(),
             step: None,
             runnable: VecDeque::new(),
             woken_first: profile.woken_first,
@@ -126,8 +140,8 @@ impl Host {
         self.receive.arrive(train);
     }
 
-    pub(crate) fn side(&self) -> Side {
-        self.side
+    pub(crate) fn place(&self) -> usize {
+        self.place
     }
 
     /// When its next work of each kind is due, in the order of [`Work`].

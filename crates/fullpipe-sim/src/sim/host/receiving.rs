@@ -8,9 +8,8 @@ mod beyond_hole;
 use super::ends::Ends;
 use super::timers::Timer;
 use super::{Host, Process, Step};
-use crate::config::{self, Config, Flow};
+use crate::config::{self, Config, Flow, Station};
 use crate::sim::port::Port;
-use crate::sim::stretch::Side;
 use crate::sim::{Shared, copy_time};
 use crate::tcp::pieces::Piece;
 use crate::tcp::profile::SharedProfile;
@@ -62,15 +61,15 @@ pub(super) struct Reading {
     bytes: u64,
 }
 
-/// The ends of the flows that `host`, which is on this side, receives.
+/// The ends of the flows that this host receives.
 pub(super) fn receiving_ends(
-    (host, profile, side): (&config::Host, &SharedProfile, Side),
+    (own, profile): (Station, &SharedProfile),
     config: &Config,
     mss: u32,
 ) -> Ends<ReceivingFlow> {
     let flows = config.flows.iter().map(|flow| {
-        let receives = !side.sends(flow);
-        receives.then(|| ReceivingFlow::new(flow, (host, profile), mss))
+        let receives = config.hosts_of(flow)[1].name == own.name;
+        receives.then(|| ReceivingFlow::new(flow, (own.host, profile), mss))
     });
     Ends::new(flows.collect())
 }
@@ -176,7 +175,7 @@ impl Host {
         if !state.accepted {
             state.accepted = true;
             let answered = state.tcp.on_accept(cpu, tsecr, packet.len > 0);
-            state.tcp.take_metrics(&self.metrics);
+            state.tcp.take_metrics(&self.metrics[self.peers[flow]]);
             let answered = (answered, state.tcp.uses_ecn());
             self.timers.set_wheel(flow, Timer::Answer, None);
             shared.event(now, packet.flow, EventKind::Accepted, 0);

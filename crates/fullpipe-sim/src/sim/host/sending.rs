@@ -13,12 +13,11 @@ use super::in_host::InHost;
 use super::timers::Timer;
 use super::{Host, Process};
 use crate::cc::Congestion;
-use crate::config::{self, App, Config, Flow};
+use crate::config::{self, App, Config, Flow, Station};
 use crate::rng::Rng;
 use crate::sim::Shared;
 use crate::sim::clock::LimitClock;
 use crate::sim::port::Port;
-use crate::sim::stretch::Side;
 use crate::tcp::profile::{LockedTimers, SharedProfile};
 use crate::tcp::sender::{Sender, Writer};
 use crate::tcp::{Ack, ecn};
@@ -86,18 +85,18 @@ pub(super) struct Copying {
     bytes: u32,
 }
 
-/// The ends of the flows that `host`, which is on this side, sends.
+/// The ends of the flows that this host sends.
 pub(super) fn sending_ends(
-    (host, profile, side): (&config::Host, &SharedProfile, Side),
+    (own, profile): (Station, &SharedProfile),
     config: &Config,
     mss: u32,
 ) -> Result<Ends<SendingFlow>, String> {
     let halves = config.halves();
     let flows = config.flows.iter().zip(&halves).map(|(flow, half)| {
         let turn = half.map(|half| Turn::new(flow, &config.flows[half]));
-        let new = || SendingFlow::new(flow, (host, profile), config.seed, mss);
+        let new = || SendingFlow::new(flow, (own.host, profile), config.seed, mss);
         let new = || new().map(|state| SendingFlow { turn, ..state });
-        side.sends(flow).then(new).transpose()
+        (config.hosts_of(flow)[0].name == own.name).then(new).transpose()
     });
     Ok(Ends::new(flows.collect::<Result<_, _>>()?))
 }
@@ -247,7 +246,7 @@ impl Host {
         if measured.is_none() {
             state.tcp.hear_echo(cpu, answer.tsecr);
         }
-        state.tcp.established(cpu, answer.number, measured, Some(&self.metrics));
+        state.tcp.established(cpu, answer.number, measured, Some(&self.metrics[self.peers[flow]]));
         state.next_write = now;
         self.timers.set_wheel(flow, Timer::Connect, None);
         self.runnable.push_back(Process::Writer(flow));
@@ -273,7 +272,7 @@ impl Host {
     ) {
         let state = &mut self.sends[flow];
         state.tcp.use_ecn(agreed);
-        state.tcp.established(cpu, window, answered, Some(&self.metrics));
+        state.tcp.established(cpu, window, answered, Some(&self.metrics[self.peers[flow]]));
         shared.event(now, flow as u16, EventKind::Established, 0);
         shared.event(now, flow as u16, EventKind::Accepted, 0);
         self.runnable.push_back(Process::Writer(flow));
@@ -313,7 +312,7 @@ impl Host {
         let state = &mut self.sends[flow];
         if !state.finished && state.tcp.is_finished() {
             state.finished = true;
-            state.tcp.leave_metrics(&mut self.metrics);
+            state.tcp.leave_metrics(&mut self.metrics[self.peers[flow]]);
         }
         state.limits.set(now, state.tcp.limit());
         self.timers.set_wheel(flow, Timer::Tcp, state.timer());

@@ -29,6 +29,8 @@ pub fn flow(name: &str, write: u32) -> Flow {
     Flow {
         name: name.into(),
         direction: Default::default(),
+        from: None,
+        to: None,
         answers: None,
         congestion: "reno".into(),
         parameters: Vec::new(),

@@ -1,61 +1,55 @@
 //! Everything that is going to happen, in one heap.
 
 use super::packet::Packet;
+use fullpipe_sim::config::Direction;
 use fullpipe_sim::units::Time;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
-/// One of the two hosts; for a packet, the host that sent it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// Sends data.
-    Sender,
-    /// Sends ACKs.
-    Receiver,
-}
-
-/// Something that happens at a moment.
+/// Something that happens at a moment. Hosts are named by their places.
 #[derive(Clone, Debug)]
 pub enum Happening {
     /// A card has put a segment on the wire.
-    WireDone(Side),
-    /// A packet leaves an element of the way that begins at this host, or its timer ticks.
-    Due(Side, usize),
-    /// A packet comes to an element of the way, or beyond the last one to the host.
-    Arrival(Side, usize, Packet),
+    WireDone(usize),
+    /// A packet leaves an element of the way, or its timer ticks.
+    Due(Direction, usize),
+    /// A packet comes to an element of the way, or beyond the last one to its host.
+    Arrival(Direction, usize, Packet),
     /// A `netif_rx` driver's interrupt.
-    Interrupt(Side),
+    Interrupt(usize),
     /// A host takes packets.
-    Softirq(Side),
+    Softirq(usize),
     /// A timer of a host is due.
-    Timer(Side),
+    Timer(usize),
     /// An application's step ends, or one may begin.
-    Process(Side),
+    Process(usize),
+    /// A packet of a host comes to a way into which several send.
+    Entry(usize, Packet),
     /// The trace wants to know.
     Sample,
 }
 
+/// Ranks of what hosts wish.
+const WISHES: std::ops::RangeInclusive<usize> = 2..=5;
+
 impl Happening {
     /// Order of what happens at one moment: first what leaves a place, then what arrives at one, then
-    /// the hosts in the order that `fullpipe_sim::sim` gives, then the sample.
-    fn rank(&self) -> usize {
-        match self {
-            Happening::WireDone(_) | Happening::Due(..) => 0,
-            Happening::Arrival(..) => 1,
-            Happening::Interrupt(Side::Sender) => 2,
-            Happening::Interrupt(Side::Receiver) => 3,
-            Happening::Softirq(Side::Sender) => 4,
-            Happening::Softirq(Side::Receiver) => 5,
-            Happening::Timer(Side::Sender) => 6,
-            Happening::Timer(Side::Receiver) => 7,
-            Happening::Process(Side::Sender) => 8,
-            Happening::Process(Side::Receiver) => 9,
-            Happening::Sample => 10,
+    /// the hosts in the order that `fullpipe_sim::sim` gives, then what enters a way from several, then the sample.
+    fn rank(&self) -> (usize, usize) {
+        match *self {
+            Happening::WireDone(_) | Happening::Due(..) => (0, 0),
+            Happening::Arrival(..) => (1, 0),
+            Happening::Interrupt(host) => (2, host),
+            Happening::Softirq(host) => (3, host),
+            Happening::Timer(host) => (4, host),
+            Happening::Process(host) => (5, host),
+            Happening::Entry(host, _) => (6, host),
+            Happening::Sample => (7, 0),
         }
     }
 }
 
 struct Entry {
-    key: (Time, usize, u64),
+    key: (Time, (usize, usize), u64),
     what: Happening,
 }
 
@@ -84,7 +78,7 @@ pub struct Agenda {
     added: u64,
     now: Time,
     /// When each host last wished to be called, by rank.
-    wishes: [Option<Time>; 11],
+    wishes: BTreeMap<(usize, usize), Time>,
 }
 
 impl Agenda {
@@ -99,10 +93,11 @@ impl Agenda {
     /// A host wants `what` at `time` instead of when it wanted it before; none: not at all.
     pub fn wish(&mut self, now: Time, what: Happening, time: Option<Time>) {
         let time = time.map(|t| t.max(now));
-        let wished = &mut self.wishes[what.rank()];
-        if *wished != time {
-            *wished = time;
+        let rank = what.rank();
+        if self.wishes.get(&rank).copied() != time {
+            self.wishes.remove(&rank);
             if let Some(time) = time {
+                self.wishes.insert(rank, time);
                 self.add(time, what);
             }
         }
@@ -114,11 +109,11 @@ impl Agenda {
             let Entry { key: (time, rank, _), what } = self.heap.pop()?;
             assert!(time >= self.now, "time goes back from {} to {time}", self.now);
             self.now = time;
-            if !(2..10).contains(&rank) {
+            if !WISHES.contains(&rank.0) {
                 return Some((time, what));
             }
-            if self.wishes[rank] == Some(time) {
-                self.wishes[rank] = None;
+            if self.wishes.get(&rank) == Some(&time) {
+                self.wishes.remove(&rank);
                 return Some((time, what));
             }
         }

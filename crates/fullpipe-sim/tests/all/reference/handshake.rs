@@ -56,7 +56,7 @@ impl Host {
             state.tcp.hear_echo(cpu, echo);
         }
         state.tcp.use_ecn(agrees && self.host.sysctl.tcp_ecn == Some(1));
-        state.tcp.established(cpu, window, measured, Some(&self.metrics));
+        state.tcp.established(cpu, window, measured, Some(&self.metrics[&self.peers[&flow]]));
         state.next_write = now;
         cx.tell(now, flow, EventKind::Established, (now - state.syns[0]).0);
         self.timers.set(timer(flow, CONNECT), None, None);

@@ -4,7 +4,6 @@
 //! its CPU, and its packets are offered to the qdisc at the CPU's time.
 
 use super::Context;
-use super::agenda::Side;
 use super::cpu::Cpu;
 use super::gro::Gro;
 use super::packet::{Body, Packet};
@@ -12,7 +11,7 @@ use super::receive::Receive;
 use super::receiving::{self, ReceivingFlow};
 use super::sending::{self, SendingFlow};
 use super::timers::Timers;
-use super::transmit::Transmit;
+use super::transmit::{Out, Transmit};
 use fullpipe_sim::config::{self, Config, Direction};
 use fullpipe_sim::tcp::behaviour::profile_of;
 use fullpipe_sim::tcp::metrics::Metrics;
@@ -74,6 +73,9 @@ pub enum Step {
 
 /// See the module's description.
 pub struct Host {
+    pub name: String,
+    /// The way that begins here.
+    pub way: Direction,
     pub host: config::Host,
     pub transmit: Transmit,
     pub receive: Receive,
@@ -89,7 +91,9 @@ pub struct Host {
     pub step: Option<Step>,
     pub runnable: VecDeque<Process>,
     /// What finished flows left, and the first timeout of a connection in seconds.
-    pub metrics: Metrics,
+    pub metrics: BTreeMap<String, Metrics>,
+    /// The name of the host at the other end of each flow.
+    pub peers: BTreeMap<usize, String>,
     pub timeout_init: u64,
     /// After how many SYNs it doubles.
     pub linear_timeouts: usize,
@@ -107,25 +111,29 @@ pub struct Host {
 }
 
 impl Host {
-    pub fn new(config: &Config, side: Side, mss: u32) -> Host {
-        let (host, sent) = match side {
-            Side::Sender => (&config.sender, Direction::Forward),
-            Side::Receiver => (&config.receiver, Direction::Backward),
-        };
+    pub fn new(config: &Config, place: usize, mss: u32) -> Host {
+        let hosts = config.hosts();
+        let config::Station { name, direction, host } = hosts[place];
+        let several = hosts.iter().filter(|host| host.direction == direction).count() > 1;
         let profile = profile_of(host).expect("a profile");
         let gro_timer = config.flows.len() * TIMERS;
         let mut timers = Timers::new(gro_timer + 1);
         let (mut sends, mut receives) = (BTreeMap::new(), BTreeMap::new());
+        let mut peers = BTreeMap::new();
         for (i, flow) in config.flows.iter().enumerate() {
-            if flow.direction == sent {
+            let [from, to] = config.hosts_of(flow).map(|host| host.name);
+            peers.insert(i, if from == name { to } else { from }.to_string());
+            if from == name {
                 timers.set(timer(i, sending::CONNECT), Some(flow.start), None);
                 sends.insert(i, SendingFlow::new(flow, host, config.seed, mss));
-            } else {
+            } else if to == name {
                 receives.insert(i, ReceivingFlow::new(flow, host, mss));
             }
         }
         Host {
-            transmit: Transmit::new(side, host, config.mtu),
+            name: name.into(),
+            way: direction,
+            transmit: Transmit::new(Out { place, way: direction, several }, host, config.mtu),
             receive: Receive::new(host),
             gro: Gro::new(host, profile.gro),
             gro_timer,
@@ -138,7 +146,8 @@ impl Host {
             cpu: Cpu::default(),
             step: None,
             runnable: VecDeque::new(),
-            metrics: Metrics::default(),
+            metrics: hosts.iter().map(|host| (host.name.into(), Metrics::default())).collect(),
+            peers,
             timeout_init: profile.timeout_init_s.into(),
             linear_timeouts: profile.syn_linear_timeouts as usize,
             written_peak: 0,

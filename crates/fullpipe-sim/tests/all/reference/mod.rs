@@ -24,9 +24,9 @@ mod timers;
 mod transmit;
 pub mod way;
 
-use agenda::{Agenda, Happening, Side};
+use agenda::{Agenda, Happening};
 use element::{Element, Place};
-use fullpipe_sim::config::Config;
+use fullpipe_sim::config::{Config, Direction};
 use fullpipe_sim::tcp::pieces::Piece;
 use fullpipe_sim::tcp::{HEADERS, TIMESTAMP_OPTION};
 use fullpipe_sim::trace::{Event, EventKind, Sink};
@@ -56,19 +56,19 @@ struct World {
     context: Context,
     forward: Vec<Box<dyn Element>>,
     back: Vec<Box<dyn Element>>,
-    sender: Host,
-    receiver: Host,
+    /// Those first from which flows go forward.
+    hosts: Vec<Host>,
 }
 
-/// Switches off what only one of the hosts has: the handshake would.
+/// Switches off what only the hosts at one end have: the handshake would.
 fn shake_hands(config: &mut Config) {
-    let both = config.sender.timestamps && config.receiver.timestamps;
-    (config.sender.timestamps, config.receiver.timestamps) = (both, both);
-    let (a, b) = (&mut config.sender.sysctl, &mut config.receiver.sysctl);
-    let sack = a.tcp_sack && b.tcp_sack;
-    (a.tcp_sack, b.tcp_sack) = (sack, sack);
-    let scaling = a.tcp_window_scaling && b.tcp_window_scaling;
-    (a.tcp_window_scaling, b.tcp_window_scaling) = (scaling, scaling);
+    let (a, b) = (config.sender.clone(), config.receiver.clone());
+    let beside = config.neighbours.iter_mut().map(|beside| &mut beside.host);
+    for host in [&mut config.sender, &mut config.receiver].into_iter().chain(beside) {
+        host.timestamps = a.timestamps && b.timestamps;
+        host.sysctl.tcp_sack = a.sysctl.tcp_sack && b.sysctl.tcp_sack;
+        host.sysctl.tcp_window_scaling = a.sysctl.tcp_window_scaling && b.sysctl.tcp_window_scaling;
+    }
 }
 
 /// What a run did, beside what it told.
@@ -110,8 +110,8 @@ pub fn run(config: &Config, sink: &mut dyn Sink) -> Done {
         }
         world.context.agenda.add((now + config.sample).min(config.end), Happening::Sample);
     }
-    let hosts = [&world.sender, &world.receiver];
-    let sum = |of: fn(&Host) -> u64| hosts.into_iter().map(of).sum();
+    let hosts = &world.hosts;
+    let sum = |of: fn(&Host) -> u64| hosts.iter().map(of).sum();
     Done {
         segments: sum(|h| h.sends.values().map(|f| f.tcp.counters.segments_sent).sum()),
         locked_timers: [sum(|h| h.locked_timers), sum(|h| h.locked_delacks)],
@@ -119,7 +119,7 @@ pub fn run(config: &Config, sink: &mut dyn Sink) -> Done {
         paced: sum(|h| h.paced),
         fired_together: sum(|h| h.fired_together),
         by_gro: [sum(|h| h.gro.joined), sum(|h| h.waited_in_gro), sum(|h| h.gro.left_in_ring)],
-        limited: [0, 1].map(|what| hosts.into_iter().map(|h| h.transmit.limited()[what]).sum()),
+        limited: [0, 1].map(|what| hosts.iter().map(|h| h.transmit.limited()[what]).sum()),
     }
 }
 
@@ -146,71 +146,68 @@ impl World {
             },
             forward: config.forward.iter().map(build).collect(),
             back: config.back.iter().map(build).collect(),
-            sender: Host::new(config, Side::Sender, mss),
-            receiver: Host::new(config, Side::Receiver, mss),
+            hosts: (0..config.hosts().len()).map(|place| Host::new(config, place, mss)).collect(),
         }
     }
 
     fn happen(&mut self, now: Time, what: Happening) {
         let cx = &mut self.context;
         match what {
-            Happening::WireDone(Side::Sender) => {
-                self.sender.transmit.advance(now, &mut cx.agenda);
-                self.sender.follow();
+            Happening::WireDone(host) => {
+                self.hosts[host].transmit.advance(now, &mut cx.agenda);
+                self.hosts[host].follow();
             }
-            Happening::WireDone(_) => {
-                self.receiver.transmit.advance(now, &mut cx.agenda);
-                self.receiver.follow();
+            Happening::Due(way, at) => {
+                let elements =
+                    if way == Direction::Forward { &mut self.forward } else { &mut self.back };
+                elements[at].due(now, Place { way, at }, &mut cx.agenda);
             }
-            Happening::Due(from @ Side::Sender, at) => {
-                self.forward[at].due(now, Place { from, at }, &mut cx.agenda)
-            }
-            Happening::Due(from, at) => self.back[at].due(now, Place { from, at }, &mut cx.agenda),
-            Happening::Arrival(from, at, packet) => self.arrive(now, from, at, packet),
-            Happening::Interrupt(Side::Sender) => self.sender.receive.interrupt(now),
-            Happening::Interrupt(_) => self.receiver.receive.interrupt(now),
-            Happening::Softirq(Side::Sender) => self.sender.softirq(now, cx),
-            Happening::Softirq(_) => self.receiver.softirq(now, cx),
-            Happening::Timer(Side::Sender) => self.sender.timer(now, cx),
-            Happening::Timer(_) => self.receiver.timer(now, cx),
-            Happening::Process(Side::Sender) => self.sender.process(now, cx),
-            Happening::Process(_) => self.receiver.process(now, cx),
+            Happening::Arrival(way, at, packet) => self.arrive(now, way, at, packet),
+            Happening::Entry(host, packet) => self.arrive(now, self.hosts[host].way, 0, packet),
+            Happening::Interrupt(host) => self.hosts[host].receive.interrupt(now),
+            Happening::Softirq(host) => self.hosts[host].softirq(now, cx),
+            Happening::Timer(host) => self.hosts[host].timer(now, cx),
+            Happening::Process(host) => self.hosts[host].process(now, cx),
             Happening::Sample => {}
         }
         for (flow, piece) in self.context.pieces.drain(..) {
-            let ends = [&mut self.sender.receives, &mut self.receiver.receives];
-            ends.into_iter()
-                .filter_map(|ends| ends.get_mut(&flow))
+            self.hosts
+                .iter_mut()
+                .filter_map(|host| host.receives.get_mut(&flow))
                 .for_each(|end| end.tcp.begin_piece(piece));
         }
     }
 
-    /// A packet sent by `from` comes to element `at` of its way, or to the other host.
-    fn arrive(&mut self, now: Time, from: Side, at: usize, packet: Packet) {
-        let elements = match from {
-            Side::Sender => &mut self.forward,
-            Side::Receiver => &mut self.back,
+    /// A packet comes to element `at` of its way, or to the host at the end.
+    fn arrive(&mut self, now: Time, way: Direction, at: usize, packet: Packet) {
+        let elements = match way {
+            Direction::Forward => &mut self.forward,
+            Direction::Backward => &mut self.back,
         };
         match elements.get_mut(at) {
             Some(element) => {
-                element.arrive(now, Place { from, at }, packet, &mut self.context.agenda)
+                element.arrive(now, Place { way, at }, packet, &mut self.context.agenda)
             }
-            None if from == Side::Sender => self.receiver.receive.arrive(now, packet),
-            None => self.sender.receive.arrive(now, packet),
+            None => {
+                let flow = packet.flow;
+                let has = |host: &&mut Host| {
+                    host.way != way
+                        && (host.sends.contains_key(&flow) || host.receives.contains_key(&flow))
+                };
+                let host = self.hosts.iter_mut().find(has).expect("a flow has two ends");
+                host.receive.arrive(now, packet);
+            }
         }
     }
 
     /// Writes down when each host will next have something to do, as far as is known now.
     fn plan(&mut self, now: Time) {
         let agenda = &mut self.context.agenda;
-        let (sender, receiver) = (&self.sender, &self.receiver);
-        agenda.wish(now, Happening::Interrupt(Side::Sender), sender.receive.next_interrupt());
-        agenda.wish(now, Happening::Interrupt(Side::Receiver), receiver.receive.next_interrupt());
-        agenda.wish(now, Happening::Softirq(Side::Sender), sender.next_softirq());
-        agenda.wish(now, Happening::Softirq(Side::Receiver), receiver.next_softirq());
-        agenda.wish(now, Happening::Timer(Side::Sender), sender.timers.next());
-        agenda.wish(now, Happening::Timer(Side::Receiver), receiver.timers.next());
-        agenda.wish(now, Happening::Process(Side::Sender), sender.next_process());
-        agenda.wish(now, Happening::Process(Side::Receiver), receiver.next_process());
+        for (place, host) in self.hosts.iter().enumerate() {
+            agenda.wish(now, Happening::Interrupt(place), host.receive.next_interrupt());
+            agenda.wish(now, Happening::Softirq(place), host.next_softirq());
+            agenda.wish(now, Happening::Timer(place), host.timers.next());
+            agenda.wish(now, Happening::Process(place), host.next_process());
+        }
     }
 }

@@ -107,7 +107,7 @@ impl Host {
         if first {
             state.accepted = true;
             state.tcp.on_accept(cpu, segment.tsecr, len > 0);
-            state.tcp.take_metrics(&self.metrics);
+            state.tcp.take_metrics(&self.metrics[&self.peers[&flow]]);
             self.timers.set(timer(flow, ANSWER), None, None);
             cx.tell(now, flow, EventKind::Accepted, 0);
         }

@@ -4,6 +4,7 @@ use super::World;
 use super::host::Host;
 use super::receive::Receive;
 use super::transmit::Transmit;
+use fullpipe_sim::config::Direction;
 use fullpipe_sim::trace::{FlowSample, Sink, StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 
@@ -28,26 +29,41 @@ fn in_infos(host: &str, capacities: (u64, u64)) -> [StageInfo; 2] {
     ]
 }
 
+fn near(world: &World) -> impl Iterator<Item = &Host> {
+    world.hosts.iter().filter(|host| host.way == Direction::Forward)
+}
+
+fn far(world: &World) -> impl Iterator<Item = &Host> {
+    world.hosts.iter().filter(|host| host.way == Direction::Backward)
+}
+
 /// All stages, in the order in which packets pass them, forward and then back.
 pub fn stages(world: &World) -> Vec<StageInfo> {
-    let (sender, receiver) = (&world.sender, &world.receiver);
-    let mut infos = source_infos(sender, "sender");
-    infos.push(info("sender.cpu", "segment", None));
-    infos.extend(out_infos("sender", sender.transmit.sizes()));
-    infos.extend(world.forward.iter().map(|e| e.info()));
-    infos.extend(in_infos("receiver", receiver.receive.sizes()));
-    infos.push(info("receiver.receive_buffer", "segment", None));
-    infos.push(info("receiver.cpu", "segment", None));
-    let forward = infos.len();
-    let both_ways = !receiver.sends.is_empty();
-    if both_ways {
-        infos.extend(source_infos(receiver, "receiver"));
+    let mut infos = Vec::new();
+    for host in near(world) {
+        infos.extend(source_infos(host));
+        infos.push(info(&format!("{}.cpu", host.name), "segment", None));
+        infos.extend(out_infos(&host.name, host.transmit.sizes()));
     }
-    infos.extend(out_infos("receiver", receiver.transmit.sizes()));
+    infos.extend(world.forward.iter().map(|e| e.info()));
+    for host in far(world) {
+        infos.extend(in_infos(&host.name, host.receive.sizes()));
+        infos.push(info(&format!("{}.receive_buffer", host.name), "segment", None));
+        infos.push(info(&format!("{}.cpu", host.name), "segment", None));
+    }
+    let forward = infos.len();
+    for host in far(world) {
+        if !host.sends.is_empty() {
+            infos.extend(source_infos(host));
+        }
+        infos.extend(out_infos(&host.name, host.transmit.sizes()));
+    }
     infos.extend(world.back.iter().map(|e| e.info()));
-    infos.extend(in_infos("sender", sender.receive.sizes()));
-    if both_ways {
-        infos.push(info("sender.receive_buffer", "segment", None));
+    for host in near(world) {
+        infos.extend(in_infos(&host.name, host.receive.sizes()));
+        if !host.receives.is_empty() {
+            infos.push(info(&format!("{}.receive_buffer", host.name), "segment", None));
+        }
     }
     for (n, info) in infos.iter_mut().enumerate() {
         info.index = n as u16;
@@ -57,7 +73,8 @@ pub fn stages(world: &World) -> Vec<StageInfo> {
 }
 
 /// The applications that write, and their buffers.
-fn source_infos(host: &Host, name: &str) -> Vec<StageInfo> {
+fn source_infos(host: &Host) -> Vec<StageInfo> {
+    let name = &host.name;
     let mut buffers = Some(0);
     for flow in host.sends.values() {
         buffers = buffers.zip(flow.tcp.send_buffer_limit()).map(|(a, b)| a + b);
@@ -76,7 +93,7 @@ pub fn sample(world: &mut World, now: Time, sink: &mut dyn Sink) {
     for event in world.context.told.drain(..) {
         sink.event(&event);
     }
-    for flow in 0..world.sender.sends.len() + world.receiver.sends.len() {
+    for flow in 0..world.hosts.iter().map(|host| host.sends.len()).sum() {
         sink.flow(&flow_sample(world, flow, now));
     }
     for (index, sample) in stage_samples(world, now).into_iter().enumerate() {
@@ -85,9 +102,9 @@ pub fn sample(world: &mut World, now: Time, sink: &mut dyn Sink) {
 }
 
 fn flow_sample(world: &World, flow: usize, now: Time) -> FlowSample {
-    let here = world.sender.sends.get(&flow).zip(world.receiver.receives.get(&flow));
-    let there = || world.receiver.sends.get(&flow).zip(world.sender.receives.get(&flow));
-    let (sending, receiving) = here.or_else(there).expect("a flow has two ends");
+    let sending = world.hosts.iter().find_map(|host| host.sends.get(&flow));
+    let receiving = world.hosts.iter().find_map(|host| host.receives.get(&flow));
+    let (sending, receiving) = sending.zip(receiving).expect("a flow has two ends");
     let (tcp, receiving) = (&sending.tcp, &receiving.tcp);
     FlowSample {
         time: now,
@@ -114,23 +131,33 @@ fn flow_sample(world: &World, flow: usize, now: Time) -> FlowSample {
 }
 
 fn stage_samples(world: &mut World, now: Time) -> Vec<StageSample> {
-    let World { sender, receiver, forward, back, .. } = world;
-    let both_ways = !receiver.sends.is_empty();
-    let mut samples = source(sender, now);
-    samples.push(cpu(sender.cpu.busy_up_to(now)));
-    samples.extend(way_out(&mut sender.transmit, now));
-    samples.extend(forward.iter_mut().map(|e| e.sample(now)));
-    samples.extend(way_in(&mut receiver.receive, now));
-    samples.push(receive_buffer(receiver));
-    samples.push(cpu(receiver.cpu.busy_up_to(now)));
-    if both_ways {
-        samples.extend(source(receiver, now));
+    let World { hosts, forward, back, .. } = world;
+    let (mut near, mut far): (Vec<_>, Vec<_>) =
+        hosts.iter_mut().partition(|host| host.way == Direction::Forward);
+    let mut samples = Vec::new();
+    for host in &mut near {
+        samples.extend(source(host, now));
+        samples.push(cpu(host.cpu.busy_up_to(now)));
+        samples.extend(way_out(&mut host.transmit, now));
     }
-    samples.extend(way_out(&mut receiver.transmit, now));
+    samples.extend(forward.iter_mut().map(|e| e.sample(now)));
+    for host in &mut far {
+        samples.extend(way_in(&mut host.receive, now));
+        samples.push(receive_buffer(host));
+        samples.push(cpu(host.cpu.busy_up_to(now)));
+    }
+    for host in &mut far {
+        if !host.sends.is_empty() {
+            samples.extend(source(host, now));
+        }
+        samples.extend(way_out(&mut host.transmit, now));
+    }
     samples.extend(back.iter_mut().map(|e| e.sample(now)));
-    samples.extend(way_in(&mut sender.receive, now));
-    if both_ways {
-        samples.push(receive_buffer(sender));
+    for host in &mut near {
+        samples.extend(way_in(&mut host.receive, now));
+        if !host.receives.is_empty() {
+            samples.push(receive_buffer(host));
+        }
     }
     samples
 }

@@ -280,7 +280,7 @@ impl Host {
             self.runnable.push_back(Process::Writer(flow));
         }
         if state.tcp.is_finished() && !std::mem::replace(&mut state.finished, true) {
-            state.tcp.leave_metrics(&mut self.metrics);
+            state.tcp.leave_metrics(self.metrics.get_mut(&self.peers[&flow]).expect("a host"));
         }
         state.limited = state.limits(now);
         state.limit = (state.tcp.limit(), now);

@@ -3,18 +3,28 @@
 //! The host offers skbs at its CPU's time, which may lie ahead of everything else; nothing but the
 //! host feeds this queue, so it may be advanced up to that time to see whether the skb is taken.
 
-use super::agenda::{Agenda, Happening, Side};
+use super::agenda::{Agenda, Happening};
 use super::bql::{self, Bql};
 use super::counter::{Busy, Change, Counter};
 use super::late::{Late, Skb};
 use super::packet::Packet;
-use fullpipe_sim::config::{Driver, Host, Qdisc, QueueLimit};
+use fullpipe_sim::config::{Direction, Driver, Host, Qdisc, QueueLimit};
 use fullpipe_sim::units::{Framing, Rate, Time};
 use std::collections::VecDeque;
 
+/// Where it leads.
+#[derive(Clone, Copy)]
+pub struct Out {
+    /// The host's place.
+    pub place: usize,
+    pub way: Direction,
+    /// Whether other hosts send into that way, too.
+    pub several: bool,
+}
+
 /// See the module's description.
 pub struct Transmit {
-    side: Side,
+    out: Out,
     rate: Rate,
     qdisc_limit: usize,
     ring_size: usize,
@@ -86,7 +96,7 @@ impl Bucket {
 
 impl Transmit {
     /// An idle way out.
-    pub fn new(side: Side, host: &Host, mtu: u32) -> Transmit {
+    pub fn new(out: Out, host: &Host, mtu: u32) -> Transmit {
         let (late, limit) = match host.qdisc {
             Qdisc::PfifoFast => (None, host.qdisc_limit as usize),
             Qdisc::Of(discipline, limit @ QueueLimit::Packets(packets)) => {
@@ -97,7 +107,7 @@ impl Transmit {
         Transmit {
             late,
             gone: Vec::new(),
-            side,
+            out,
             rate: host.nic_rate,
             bucket: Bucket::new(host, mtu),
             qdisc_limit: limit,
@@ -182,7 +192,7 @@ impl Transmit {
             }
         }
         if let Some(due) = self.late.as_ref().and_then(Late::due) {
-            agenda.add(due.max(now), Happening::WireDone(self.side));
+            agenda.add(due.max(now), Happening::WireDone(self.out.place));
         }
         change
     }
@@ -216,7 +226,7 @@ impl Transmit {
             let done = now + self.rate.wire_time(u64::from(wire_bytes));
             self.busy.note(now, done);
             self.done = Some(done);
-            agenda.add(done, Happening::WireDone(self.side));
+            agenda.add(done, Happening::WireDone(self.out.place));
         }
     }
 
@@ -248,7 +258,12 @@ impl Transmit {
         let segment = self.ring.pop_front().expect("it was on the wire");
         self.ring_counter.leave(done, segment.ip_len);
         self.complete(done, &segment);
-        agenda.add(done, Happening::Arrival(self.side, 0, segment));
+        let Out { place, way, several } = self.out;
+        let enters = match several {
+            true => Happening::Entry(place, segment),
+            false => Happening::Arrival(way, 0, segment),
+        };
+        agenda.add(done, enters);
         while let Some(skb) = self.qdisc.front()
             && self.fits(skb.len())
         {

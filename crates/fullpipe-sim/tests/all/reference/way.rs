@@ -1,9 +1,9 @@
 //! The elements of a path without hosts.
 
-use super::agenda::{Agenda, Happening, Side};
+use super::agenda::{Agenda, Happening};
 use super::element::{Place, build};
 use super::packet::{Body, Packet};
-use fullpipe_sim::config;
+use fullpipe_sim::config::{self, Direction};
 use fullpipe_sim::tcp::Ack;
 use fullpipe_sim::trace::StageSample;
 use fullpipe_sim::units::Time;
@@ -30,18 +30,18 @@ pub fn pass(
     for (ack, &(time, ip_len, skb)) in (0..).zip(packets) {
         let body = Body::Ack(Ack { ack, window: 0, sacks: None, ..Ack::default() });
         let packet = Packet { flow: 0, skb, ip_len, body };
-        agenda.add(time, Happening::Arrival(Side::Sender, 0, packet));
+        agenda.add(time, Happening::Arrival(Direction::Forward, 0, packet));
     }
     samples.iter().for_each(|&time| agenda.add(time, Happening::Sample));
     let mut passed = Passed { out: Vec::new(), samples: Vec::new() };
     while passed.samples.len() < samples.len() * elements.len() {
         let (now, what) = agenda.next().expect("there is a sample to come");
         match what {
-            Happening::Arrival(from, at, packet) => match elements.get_mut(at) {
-                Some(element) => element.arrive(now, Place { from, at }, packet, &mut agenda),
+            Happening::Arrival(way, at, packet) => match elements.get_mut(at) {
+                Some(element) => element.arrive(now, Place { way, at }, packet, &mut agenda),
                 None => passed.out.extend(number(&packet).map(|n| (now, n))),
             },
-            Happening::Due(from, at) => elements[at].due(now, Place { from, at }, &mut agenda),
+            Happening::Due(way, at) => elements[at].due(now, Place { way, at }, &mut agenda),
             Happening::Sample => {
                 passed.samples.extend(elements.iter_mut().map(|e| e.sample(now)));
             }

@@ -4,6 +4,7 @@
 //! thousand. The run's length follows from its bottleneck, so that no case takes long.
 
 mod hosts;
+pub use hosts::host;
 pub mod paths;
 
 use fullpipe_sim::config::{App, Config, Direction, Element, Flow, Host, Reader, SlowStart};
@@ -48,8 +49,18 @@ pub fn config(size: Size) -> impl Strategy<Value = Config> {
             let flows = flows.map(|(i, f)| Flow { name: format!("flow{i}"), ..f }).collect();
             let end = Time::secs(20);
             let (sample, mtu) = (end, mtu);
-            let mut config =
-                Config { seed, end, sample, mtu, forward, back, sender, receiver, flows };
+            let mut config = Config {
+                seed,
+                end,
+                sample,
+                mtu,
+                forward,
+                back,
+                sender,
+                receiver,
+                neighbours: Vec::new(),
+                flows,
+            };
             fit(&mut config, size, times);
             (config.sender.bql, config.receiver.bql) = (seed >> 12 & 1 == 1, seed >> 13 & 1 == 1);
             with_gro(&mut config.sender, seed >> 14);
@@ -156,7 +167,7 @@ fn window_rate(config: &Config) -> Option<u64> {
     };
     let round_trip = config.forward.iter().chain(&config.back).map(delay).sum::<u64>();
     let windows = config.flows.iter().map(|f| {
-        let [(_, sender), (_, receiver)] = config.hosts_of(f);
+        let [sender, receiver] = config.hosts_of(f).map(|host| host.host);
         let send = f.sndbuf.unwrap_or(sender.sysctl.tcp_wmem[2]);
         send.min(f.rcvbuf.unwrap_or(receiver.sysctl.tcp_rmem[2])) * 2
     });
@@ -208,6 +219,8 @@ fn flow() -> impl Strategy<Value = Flow> {
             Flow {
                 name: String::new(),
                 direction: direction(write),
+                from: None,
+                to: None,
                 answers: None,
                 congestion,
                 parameters,

@@ -1,6 +1,6 @@
 //! [`Resolved`] as the simulator's [`Config`].
 
-use crate::scenario::{App, Cpu, Flow, Host, Qdisc, QdiscKind, Resolved};
+use crate::scenario::{App, Cpu, Flow, Host, Neighbour, Qdisc, QdiscKind, Resolved};
 use fullpipe_sim::config::{self, Config, Discipline};
 use fullpipe_sim::tcp::behaviour::profile_of;
 use fullpipe_sim::units::Framing;
@@ -21,8 +21,14 @@ pub fn config(resolved: &Resolved) -> Config {
         back: resolved.path.back.iter().map(|e| e.config(resolved)).collect(),
         sender: host(&resolved.hosts.sender, resolved.path.mtu),
         receiver: host(&resolved.hosts.receiver, resolved.path.mtu),
+        neighbours: resolved.host.iter().map(|own| neighbour(own, resolved.path.mtu)).collect(),
         flows: resolved.flow.iter().map(|own| flow(own, resolved)).collect(),
     }
+}
+
+fn neighbour(own: &Neighbour, mtu: u32) -> config::Neighbour {
+    let host = host(&own.host, mtu);
+    config::Neighbour { name: own.name.clone(), direction: own.direction, host }
 }
 
 fn host(host: &Host, mtu: u32) -> config::Host {
@@ -107,6 +113,8 @@ fn flow(flow: &Flow, run: &Resolved) -> config::Flow {
     config::Flow {
         name: flow.name.clone(),
         direction: flow.direction,
+        from: flow.from.clone(),
+        to: flow.to.clone(),
         answers: run.answered_by(flow),
         congestion: flow.congestion.name.clone(),
         parameters: parameters.map(|(name, value)| (name.clone(), *value)).collect(),

@@ -14,7 +14,8 @@ const GRO_WAITS_SINCE: &str = "3.19";
 
 /// The keys of `run` that it refuses.
 pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
-    let of_hosts = hosts(run).into_iter().flat_map(|(key, host)| of_host(key, host));
+    let stations = run.stations().into_iter();
+    let of_hosts = stations.flat_map(|station| of_host(&station.key(), station.host));
     let known = cc::algorithms();
     let unknown = |name: &str| known.iter().all(|algorithm| algorithm.name != name);
     let of_flows = run.flow.iter().filter(|flow| unknown(&flow.congestion.name)).map(|flow| {
@@ -63,8 +64,9 @@ fn ecn(run: &Resolved) -> Option<(String, Support)> {
     let config = super::config(run);
     let why = ecn::check(&config).err()?;
     let asks = config.flows.iter().map(|flow| config.hosts_of(flow)[0]);
-    let (host, _) = asks.into_iter().find(|(_, host)| ecn::asks(host, 0))?;
-    Some(refused(format!("hosts.{host}.sysctl.net.ipv4.tcp_ecn"), why))
+    let asks = asks.into_iter().find(|station| ecn::asks(station.host, 0))?;
+    let known = run.stations().into_iter().find(|station| station.name == asks.name)?;
+    Some(refused(format!("{}.sysctl.net.ipv4.tcp_ecn", known.key()), why))
 }
 
 fn of_queues(run: &Resolved) -> impl Iterator<Item = (String, Support)> {
@@ -96,10 +98,6 @@ fn flow_delays(run: &Resolved) -> impl Iterator<Item = (String, Support)> {
         let why = "the simulator delays no connection with data both ways by itself";
         refused(format!("path, element {name}, flow"), why.into())
     })
-}
-
-fn hosts(run: &Resolved) -> [(&'static str, &Host); 2] {
-    [("hosts.sender", &run.hosts.sender), ("hosts.receiver", &run.hosts.receiver)]
 }
 
 fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {

@@ -320,6 +320,20 @@ impl<T: Section> Read for List<T> {
     }
 }
 
+/// A value with the node from which it was read.
+#[derive(Clone, Debug)]
+pub struct Kept<T> {
+    pub value: T,
+    pub node: Node,
+}
+
+impl<T: Read> Read for Kept<T> {
+    const KIND: Kind = T::KIND;
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        T::read(node, key, cx).map(|value| Kept { value, node: node.clone() })
+    }
+}
+
 /// An array of tables with a `name` each, by which they are addressed.
 #[derive(Clone, Debug)]
 pub struct Named<T>(pub Vec<T>);

@@ -9,8 +9,8 @@ use super::special::{
 };
 use super::sysctl::Sysctls;
 use super::values::{
-    InDescriptors, InPackets, InRate, InSize, InTime, InTimePerByte, InTimePerPacket, Int, List,
-    Name, Named, Probability, Quantity,
+    InDescriptors, InPackets, InRate, InSize, InTime, InTimePerByte, InTimePerPacket, Int, Kept,
+    List, Name, Named, Probability, Quantity,
 };
 use crate::scenario::path::{Elements, PathQueue, TimerKeys};
 use crate::scenario::resolved::Clock;
@@ -46,8 +46,10 @@ group! {
         report: Report, Empty;
         /// What packets pass between the hosts.
         path: Path, Required;
-        /// The two hosts.
+        /// The hosts at the ends of the path.
         hosts: Hosts, Required;
+        /// Further hosts, each beside one of these: the path is a dumbbell. What the hosts of a side send enters the path in order of time. The simulator only, on ways with a delay (netem without a `timer`).
+        host: Named<Neighbour>, Absent("none");
         /// The flows.
         flow: Named<Flow>, Required;
     }
@@ -118,12 +120,24 @@ group! {
 }
 
 group! {
-    /// The two hosts.
+    /// The hosts at the ends of the path.
     Hosts "[hosts]" {
         /// Sends data.
-        sender: Host, Required;
+        sender: Kept<Host>, Required;
         /// Sends ACKs.
-        receiver: Host, Required;
+        receiver: Kept<Host>, Required;
+    }
+}
+
+group! {
+    /// A host beside `hosts.sender` or `hosts.receiver`. Flows name it (`from`, `to`), stages have its name in front.
+    Neighbour "[[host]]" {
+        /// Name, unique; "sender" and "receiver" are taken.
+        name: Name, Required;
+        /// "sender" or "receiver": where it stands, and what it is where `set` says nothing.
+        beside: Name, Required;
+        /// What is otherwise, by the keys of that host. TCP's timestamps, SACK and window scaling are the same.
+        set: Assignments, Absent("nothing");
     }
 }
 
@@ -224,7 +238,11 @@ group! {
         name: Name, Required;
         /// Where its data goes: forward from `hosts.sender` to `hosts.receiver`, or backward. The host that sends it connects and has the flow's sending socket.
         direction: Direction, Is("forward");
-        /// The flow that this one answers. Both are one connection, in which the data of this one go back: requests and responses. After each write of that flow has been read this one writes once, and that flow's next write waits until all of it is read. `direction`, `start`, `duration`, `bytes` and `count` follow from that flow.
+        /// The host that sends its data.
+        from: Name, Absent("`hosts.sender`; backward `hosts.receiver`");
+        /// The host that receives it.
+        to: Name, Absent("`hosts.receiver`; backward `hosts.sender`");
+        /// The flow that this one answers. Both are one connection, in which the data of this one go back: requests and responses. After each write of that flow has been read this one writes once, and that flow's next write waits until all of it is read. `direction`, `from`, `to`, `start`, `duration`, `bytes` and `count` follow from that flow.
         answers: String, Absent("a connection of its own, with data one way");
         /// Congestion control, with parameters.
         congestion: Congestion, Absent("the kernel profile's default");

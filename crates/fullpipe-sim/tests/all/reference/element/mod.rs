@@ -10,9 +10,9 @@ mod loss;
 mod policer;
 mod trace_link;
 
-use super::agenda::{Agenda, Happening, Side};
+use super::agenda::{Agenda, Happening};
 use super::packet::Packet;
-use fullpipe_sim::config;
+use fullpipe_sim::config::{self, Direction};
 use fullpipe_sim::trace::{StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 
@@ -33,16 +33,16 @@ pub trait Element {
 /// Where an element stands: whose packets pass, and its number on their way.
 #[derive(Clone, Copy)]
 pub struct Place {
-    pub from: Side,
+    pub way: Direction,
     pub at: usize,
 }
 
 impl Place {
     fn send_on(self, time: Time, packet: Packet, agenda: &mut Agenda) {
-        agenda.add(time, Happening::Arrival(self.from, self.at + 1, packet));
+        agenda.add(time, Happening::Arrival(self.way, self.at + 1, packet));
     }
     fn due(self, time: Time, agenda: &mut Agenda) {
-        agenda.add(time, Happening::Due(self.from, self.at));
+        agenda.add(time, Happening::Due(self.way, self.at));
     }
 }
 

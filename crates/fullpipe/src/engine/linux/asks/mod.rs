@@ -76,6 +76,10 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
         let why = format!("{} flows; one guest runs {} at most", run.flow.len(), plan::MAX_FLOWS);
         answers.push(refused("flow", &why));
     }
+    if !run.host.is_empty() {
+        let why = "the guest has one host at each end of the path; the simulator has more";
+        answers.push(refused("host", why));
+    }
     if receiver.nic_rate < sender.nic_rate && !backward {
         let what =
             Support::Substituted("no queue is full of the ACKs that wait for the card".into());

@@ -1,0 +1,184 @@
+//! Hosts beside the sender or the receiver: what they have from it, and which flows are theirs.
+
+use super::format::context::{Context, Place};
+use super::format::keys::{At, Read, Section};
+use super::format::node::Node;
+use super::format::set;
+use super::format::values::{Kept, Name};
+use super::format::written;
+use super::resolved::{Host, Hosts, Neighbour};
+use fullpipe_sim::config::Direction;
+use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
+
+/// Most hosts of a run.
+const MOST_HOSTS: usize = 1000;
+/// The names of the hosts that there always are.
+const ENDS: [&str; 2] = ["sender", "receiver"];
+
+/// The hosts that `written` describes, beside `hosts`; `host` says what a table of keys means. None if any cannot be read.
+pub(super) fn resolve(
+    run: &written::Run,
+    hosts: &Hosts,
+    host: impl Fn(&written::Host, &mut Context) -> Option<Host>,
+    cx: &mut Context,
+) -> Option<Vec<Neighbour>> {
+    let Some(written) = &run.host else { return Some(Vec::new()) };
+    let own = &run.hosts.as_ref()?.value;
+    let all = &written.value.0;
+    if all.len() > MOST_HOSTS {
+        cx.error("too-large", written.place, "too many hosts")
+            .expected(format!("at most {MOST_HOSTS} hosts"));
+        return None;
+    }
+    distinct(all, cx);
+    let one = |neighbour: &written::Neighbour| {
+        let (beside, base, direction) = match side(neighbour.beside.as_ref()?, cx)? {
+            Direction::Forward => (own.sender.as_ref()?, &hosts.sender, Direction::Forward),
+            Direction::Backward => (own.receiver.as_ref()?, &hosts.receiver, Direction::Backward),
+        };
+        let node = changed(beside, neighbour, cx);
+        let before = cx.reports();
+        let read = written::Host::read(&node, "set", cx)?;
+        let host = host(&read, cx).filter(|_| cx.reports() == before)?;
+        same_options(neighbour, &host, base, cx);
+        let name = neighbour.name.as_ref()?.value.0.clone();
+        Some(Neighbour { name, direction, set: difference(&host, base), host })
+    };
+    all.iter().map(one).collect::<Vec<_>>().into_iter().collect()
+}
+
+/// Where it stands.
+fn side(beside: &At<Name>, cx: &mut Context) -> Option<Direction> {
+    match beside.value.0.as_str() {
+        "sender" => Some(Direction::Forward),
+        "receiver" => Some(Direction::Backward),
+        other => {
+            let message =
+                format!("a host stands beside the sender or the receiver, not \"{other}\"");
+            cx.error("unknown-name", beside.place, message).names(other, ENDS);
+            None
+        }
+    }
+}
+
+/// The keys of the host beside which it stands, those of `set` replaced.
+fn changed(
+    beside: &At<Kept<written::Host>>,
+    neighbour: &written::Neighbour,
+    cx: &mut Context,
+) -> Node {
+    let mut node = beside.value.node.clone();
+    for (key, value) in neighbour.set.iter().flat_map(|set| &set.value.0) {
+        set::set(&mut node, written::Host::GROUP, key, value, cx);
+    }
+    node
+}
+
+/// What hosts of a side have to agree on: the simulator has one size of segments for all flows.
+fn same_options(neighbour: &written::Neighbour, host: &Host, base: &Host, cx: &mut Context) {
+    let options = |host: &Host| {
+        let sysctl = &host.sysctl.modelled;
+        [
+            ("timestamps", host.timestamps),
+            ("net.ipv4.tcp_sack", sysctl.tcp_sack),
+            ("net.ipv4.tcp_window_scaling", sysctl.tcp_window_scaling),
+        ]
+    };
+    let pairs = options(host).into_iter().zip(options(base));
+    for ((name, _), _) in pairs.filter(|(own, other)| own.1 != other.1) {
+        let place = neighbour.set.as_ref().map_or(neighbour.place, |set| set.place);
+        cx.error("conflict", place, format!("`{name}` differs from that of the host beside it"))
+            .expected("the same with all hosts of a side");
+    }
+}
+
+fn distinct(all: &[written::Neighbour], cx: &mut Context) {
+    let mut seen: Vec<&str> = ENDS.to_vec();
+    for name in all.iter().filter_map(|neighbour| neighbour.name.as_ref()) {
+        if seen.contains(&name.value.0.as_str()) {
+            let message = format!("two hosts are named `{}`", name.value.0);
+            cx.error("duplicate-name", name.place, message).expected("another name");
+        }
+        seen.push(&name.value.0);
+    }
+}
+
+/// The keys of `host` that are not as with `base`.
+fn difference(host: &Host, base: &Host) -> BTreeMap<String, Json> {
+    let keys = |host| match serde_json::to_value(host) {
+        Ok(Json::Object(keys)) => keys,
+        _ => Map::new(),
+    };
+    let (mut own, base) = (keys(host), keys(base));
+    // Keys that are not shown are as they are most often.
+    for (key, value) in &base {
+        let usual = match value {
+            Json::Bool(_) => Json::Bool(false),
+            Json::Object(_) => Json::Object(Map::new()),
+            _ => Json::from("stops"),
+        };
+        own.entry(key.clone()).or_insert(usual);
+    }
+    own.into_iter().filter(|(key, value)| base.get(key) != Some(value)).collect()
+}
+
+/// Reports flows from or to hosts that are not at that end; whether there are none.
+pub(super) fn flows_fit(
+    written: &[written::Flow],
+    neighbours: &[Neighbour],
+    cx: &mut Context,
+) -> bool {
+    let before = cx.reports();
+    for flow in written {
+        let Some(direction) = flow.direction.as_ref().map(|at| at.value) else { continue };
+        for (name, direction) in [(&flow.from, direction), (&flow.to, direction.turned())] {
+            if let Some(name) = name {
+                at_end((&name.value.0, name.place), direction, neighbours, cx);
+            }
+        }
+    }
+    cx.reports() == before
+}
+
+fn at_end(
+    (name, place): (&str, Place),
+    direction: Direction,
+    neighbours: &[Neighbour],
+    cx: &mut Context,
+) {
+    let end = match direction {
+        Direction::Forward => ENDS[0],
+        Direction::Backward => ENDS[1],
+    };
+    let there = neighbours.iter().filter(|own| own.direction == direction);
+    let there: Vec<&str> = there.map(|own| own.name.as_str()).chain([end]).collect();
+    if !there.contains(&name) {
+        let message = format!("no host at this end of the flow is called \"{name}\"");
+        cx.error("unknown-name", place, message).names(name, there);
+    }
+}
+
+/// The names as a flow has them: none for the hosts that there always are.
+pub(super) fn named(flow: &written::Flow) -> [Option<String>; 2] {
+    [&flow.from, &flow.to].map(|name| {
+        let name = name.as_ref().map(|at| at.value.0.clone());
+        name.filter(|name| !ENDS.contains(&name.as_str()))
+    })
+}
+
+/// The host that sends a flow's data.
+pub(super) fn sender_of<'a>(
+    flow: &written::Flow,
+    hosts: &'a Hosts,
+    neighbours: &'a [Neighbour],
+) -> Option<&'a Host> {
+    let [from, _] = named(flow);
+    match from {
+        Some(name) => neighbours.iter().find(|own| own.name == name).map(|own| &own.host),
+        None => Some(match flow.direction.as_ref()?.value {
+            Direction::Forward => &hosts.sender,
+            Direction::Backward => &hosts.receiver,
+        }),
+    }
+}
