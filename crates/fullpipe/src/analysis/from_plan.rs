@@ -44,7 +44,7 @@ fn unjudged(run: &Resolved, genuine: bool) -> Vec<String> {
 
 /// Qdiscs of hosts that send data which differ from what their kernels would have.
 fn chosen_qdiscs(run: &Resolved) -> Vec<String> {
-    let senders: Vec<_> = run.flow.iter().map(|flow| run.hosts_of(flow)[0].0).collect();
+    let senders: Vec<_> = run.flow.iter().map(|flow| run.hosts_of(flow)[0].name).collect();
     let hosts = run.stations().into_iter().filter(|station| senders.contains(&station.name));
     let chosen = hosts.filter(|Station { host, .. }| {
         let of_kernel = profile::kernel(&host.kernel).map(|kernel| kernel.qdisc_limit);
@@ -59,7 +59,7 @@ fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
         name: flow.name.clone(),
         congestion: flow.congestion.name.clone(),
         direction: flow.direction,
-        kernel: genuine.unwrap_or(&run.hosts_of(flow)[0].1.kernel).into(),
+        kernel: genuine.unwrap_or(&run.hosts_of(flow)[0].host.kernel).into(),
         start: flow.start,
         stop: flow.duration.map(|duration| flow.start + duration),
     };

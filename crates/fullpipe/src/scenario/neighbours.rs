@@ -6,8 +6,10 @@ use super::format::node::Node;
 use super::format::set;
 use super::format::values::{Kept, Name};
 use super::format::written;
-use super::resolved::{Host, Hosts, Neighbour};
+use super::path::Element;
+use super::resolved::{Host, Hosts, Neighbour, Path};
 use fullpipe_sim::config::Direction;
+use fullpipe_sim::units::Time;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 
@@ -16,10 +18,11 @@ const MOST_HOSTS: usize = 1000;
 /// The names of the hosts that there always are.
 const ENDS: [&str; 2] = ["sender", "receiver"];
 
-/// The hosts that `written` describes, beside `hosts`; `host` says what a table of keys means. None if any cannot be read.
+/// The hosts that `written` describes, beside `hosts` at the ends of `path`; `host` says what a table of keys means. None if
+/// any cannot be read.
 pub(super) fn resolve(
     run: &written::Run,
-    hosts: &Hosts,
+    (hosts, path): (&Hosts, Option<&Path>),
     host: impl Fn(&written::Host, &mut Context) -> Option<Host>,
     cx: &mut Context,
 ) -> Option<Vec<Neighbour>> {
@@ -42,6 +45,7 @@ pub(super) fn resolve(
         let read = written::Host::read(&node, "set", cx)?;
         let host = host(&read, cx).filter(|_| cx.reports() == before)?;
         same_options(neighbour, &host, base, cx);
+        path.is_none_or(|path| later(path, direction, neighbour, cx)).then_some(())?;
         let name = neighbour.name.as_ref()?.value.0.clone();
         Some(Neighbour { name, direction, set: difference(&host, base), host })
     };
@@ -73,6 +77,32 @@ fn changed(
         set::set(&mut node, written::Host::GROUP, key, value, cx);
     }
     node
+}
+
+/// Whether what a host sends comes later at the other side, which the simulator needs to know where there are several.
+fn later(
+    path: &Path,
+    direction: Direction,
+    neighbour: &written::Neighbour,
+    cx: &mut Context,
+) -> bool {
+    let (way, name) = match direction {
+        Direction::Forward => (&path.forward, "forward"),
+        Direction::Backward => (&path.back, "back"),
+    };
+    let delays = |element: &Element| match element {
+        Element::Delay(delay) => delay.delay > Time::ZERO && delay.timer.is_none(),
+        _ => false,
+    };
+    let later = way.iter().any(delays);
+    if !later {
+        let place = neighbour.beside.as_ref().map_or(neighbour.place, |beside| beside.place);
+        let message = "what several hosts send has to be delayed, and this way delays nothing";
+        cx.error("conflict", place, message).expected(format!(
+            "an element of `path.{name}` with kind = \"delay\" without a timer, or a delay of that way in the short form"
+        ));
+    }
+    later
 }
 
 /// What hosts of a side have to agree on: the simulator has one size of segments for all flows.

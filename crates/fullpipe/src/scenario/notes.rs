@@ -2,7 +2,7 @@
 
 use super::Scenario;
 use super::profile::is_unjudged;
-use super::resolved::Resolved;
+use super::resolved::{Resolved, Station};
 
 /// One sentence per finding, each once, however many runs have it.
 pub fn notes(scenario: &Scenario) -> Vec<String> {
@@ -31,17 +31,18 @@ fn unjudged_kernels(run: &Resolved) -> Vec<String> {
 
 /// Socket buffers that the kernel silently cuts (setsockopt(2): SO_SNDBUF, SO_RCVBUF).
 fn capped_buffers(run: &Resolved) -> Vec<String> {
-    let capped = |flow: &str, asked: Option<u64>, option, host: &str, sysctl: &str, max: u64| {
+    let capped = |flow: &str, asked: Option<u64>, option, host: Station, sysctl, max: u64| {
         asked.filter(|asked| *asked > max).map(|asked| {
+            let host = host.key();
             format!(
-                "flow {flow}: {option} of {asked} bytes is cut to {max} by hosts.{host}'s {sysctl}; \
+                "flow {flow}: {option} of {asked} bytes is cut to {max} by {host}'s {sysctl}; \
                  raise it to {asked} to have what is asked"
             )
         })
     };
     let of = |flow: &super::Flow| {
-        let [(from, sender), (to, receiver)] = run.hosts_of(flow);
-        let (wmax, rmax) = (sender.sysctl.modelled.wmem_max, receiver.sysctl.modelled.rmem_max);
+        let [from, to] = run.hosts_of(flow);
+        let (wmax, rmax) = (from.host.sysctl.modelled.wmem_max, to.host.sysctl.modelled.rmem_max);
         [
             capped(&flow.name, flow.sndbuf, "SO_SNDBUF", from, "net.core.wmem_max", wmax),
             capped(&flow.name, flow.rcvbuf, "SO_RCVBUF", to, "net.core.rmem_max", rmax),

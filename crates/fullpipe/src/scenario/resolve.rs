@@ -48,7 +48,8 @@ pub fn run(
     let path = written.path.as_ref().and_then(|path| path::path(&path.value, source, &names, cx));
     let hosts = written.hosts.as_ref().and_then(|hosts| hosts_of(&hosts.value, path.as_ref(), cx));
     let neighbours = hosts.as_ref().and_then(|hosts| {
-        neighbours::resolve(written, hosts, |own, cx| host(own, path.as_ref(), cx), cx)
+        let path = path.as_ref();
+        neighbours::resolve(written, (hosts, path), |own, cx| host(own, path, cx), cx)
     });
     let flow = written.flow.as_ref().zip(completed).and_then(|(at, flow)| {
         let all = hosts.as_ref().zip(neighbours.as_ref());

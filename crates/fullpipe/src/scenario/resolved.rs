@@ -57,16 +57,17 @@ impl Resolved {
         stations
     }
 
-    /// The hosts of a flow with their names: the one that sends its data, and the one that receives it.
-    pub fn hosts_of<'a>(&'a self, flow: &'a Flow) -> [(&'a str, &'a Host); 2] {
+    /// The hosts of a flow: the one that sends its data, and the one that receives it.
+    pub fn hosts_of<'a>(&'a self, flow: &'a Flow) -> [Station<'a>; 2] {
         let there = flow.direction;
         [(&flow.from, there), (&flow.to, there.turned())].map(|(name, direction)| {
             let named = self.host.iter().find(|beside| Some(&beside.name) == name.as_ref());
-            match (named, direction) {
-                (Some(beside), _) => (&beside.name[..], &beside.host),
+            let (name, host) = match (named, direction) {
+                (Some(beside), _) => return beside.station(),
                 (None, Direction::Forward) => ("sender", &self.hosts.sender),
                 (None, Direction::Backward) => ("receiver", &self.hosts.receiver),
-            }
+            };
+            Station { name, direction, host }
         })
     }
 

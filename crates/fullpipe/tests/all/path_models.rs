@@ -215,3 +215,20 @@ fn a_cellular_link_delivers_its_opportunities() {
     let rates = rates(&run);
     close(rates[4], 12.0 * 1448.0 / 1500.0, 0.05);
 }
+
+#[test]
+fn what_several_hosts_send_meets_at_the_bottleneck() {
+    let (_, run, recording) = run("dumbbell.toml", &[]);
+    let sent =
+        ["sender", "second", "old"].map(|host| counters(&recording, &format!("{host}.tx_ring")).1);
+    assert!(sent.iter().all(|sent| *sent > 20_000), "{sent:?}");
+    // What is on its way between card and queue as the run ends: 10 ms, and 30 ms more.
+    let (_, passed, dropped) = counters(&recording, "bottleneck");
+    let missing = sent.iter().sum::<u64>() - passed - dropped;
+    assert!(dropped > 100 && missing < 100, "{sent:?}: {missing}");
+    let kept = ["receiver", "sink"].map(|host| counters(&recording, &format!("{host}.rx_ring")).0);
+    assert!(kept[1] > 20_000 && kept.iter().sum::<u64>() <= passed, "{kept:?} of {passed}");
+    let rates: Vec<f64> = run.flows.iter().map(|flow| flow.mean_mbit).collect();
+    assert!(rates[2] < 100.0, "{rates:?}");
+    assert_eq!(run.flows[2].kernel, "3.14");
+}

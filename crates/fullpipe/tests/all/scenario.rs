@@ -93,11 +93,11 @@ fn a_flow_goes_forward_unless_it_is_said_and_is_its_senders() {
     let run = only(SHORT, &[newer]);
     assert_eq!(run.flow[0].direction, Direction::Forward);
     assert_eq!(run.flow[0].congestion.parameters["initial_ssthresh"], 100);
-    assert_eq!(run.hosts_of(&run.flow[0]).map(|(name, _)| name), ["sender", "receiver"]);
+    assert_eq!(run.hosts_of(&run.flow[0]).map(|station| station.name), ["sender", "receiver"]);
     let run = only(SHORT, &[newer, "flow.bulk.direction=backward"]);
     assert_eq!(run.flow[0].direction, Direction::Backward);
     assert_eq!(run.flow[0].congestion.parameters["initial_ssthresh"], 0);
-    assert_eq!(run.hosts_of(&run.flow[0]).map(|(name, _)| name), ["receiver", "sender"]);
+    assert_eq!(run.hosts_of(&run.flow[0]).map(|station| station.name), ["receiver", "sender"]);
     assert_eq!(only(&run.to_toml(), &[]), run);
 }
 

@@ -24,7 +24,7 @@ pub fn possible(name: &str, run: &Resolved, table: &Table) {
     for (index, flow) in run.flow.iter().enumerate() {
         let rows = table.flow(index);
         grows(name, &rows);
-        round_trips(name, run, run.hosts_of(flow)[0].1, &rows);
+        round_trips(name, run, run.hosts_of(flow)[0].host, &rows);
         let last = rows[rows.len() - 1];
         if let (Some(bytes), Some(at)) = (flow.bytes, table.complete[index].1) {
             assert_eq!(last.delivered, bytes, "{name}");

@@ -3,14 +3,14 @@
 use super::Answers;
 use crate::engine::Support;
 use crate::engine::linux::kernel::Family;
-use crate::scenario::{App, Flow, QdiscKind, Resolved, congestion};
+use crate::scenario::{App, Flow, QdiscKind, Resolved, Station, congestion};
 use fullpipe_guest::plan;
 use fullpipe_sim::config::Direction;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the guest is asked for a flow of `run`.
 pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
-    let [(_, sender), (_, receiver)] = run.hosts_of(flow);
+    let [sender, receiver] = run.hosts_of(flow).map(|station| station.host);
     // What setsockopt grants (net.core.wmem_max, rmem_max), which in this kernel both hosts share.
     let granted = |asked: Option<u64>, most: u64| asked.map(|bytes| bytes.min(most));
     plan::Flow {
@@ -44,7 +44,7 @@ pub(super) fn answers(run: &Resolved, answers: &mut Answers) {
         answers.push((format!("flow.{}.slow_start", flow.name), Support::Refused(why)));
     }
     for flow in &run.flow {
-        let (name, host) = run.hosts_of(flow)[0];
+        let Station { name, host, .. } = run.hosts_of(flow)[0];
         if host.qdisc.kind != QdiscKind::PfifoFast {
             continue;
         }
@@ -72,7 +72,7 @@ pub(super) fn words(run: &Resolved, family: Family) -> Result<Vec<String>, (Stri
         let known = of_names.entry(name).or_insert_with(|| {
             let module = modules.iter().find(|module| module.name == name);
             let own = module.map(|m| congestion::defaults(m, family.name())).unwrap_or_default();
-            Known { own, usual: usual(name, &run.hosts_of(flow)[0].1.kernel) }
+            Known { own, usual: usual(name, &run.hosts_of(flow)[0].host.kernel) }
         });
         for (parameter, value) in &flow.congestion.parameters {
             match known.own.get(parameter) {

@@ -228,7 +228,7 @@ fn seeded(mut qdiscs: Vec<Qdisc>, seed: u64, name: &str) -> Vec<Qdisc> {
 fn memory_mib(run: &Resolved) -> u64 {
     let most = |asked: Option<u64>, tuned: u64| asked.map_or(tuned, |bytes| 2 * bytes);
     let buffers = run.flow.iter().map(|flow| {
-        let [sender, receiver] = run.hosts_of(flow).map(|(_, host)| &host.sysctl.modelled);
+        let [sender, receiver] = run.hosts_of(flow).map(|station| &station.host.sysctl.modelled);
         most(flow.sndbuf, sender.tcp_wmem[2])
             .saturating_add(most(flow.rcvbuf, receiver.tcp_rmem[2]))
     });
