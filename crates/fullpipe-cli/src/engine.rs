@@ -29,10 +29,11 @@ impl Chosen {
                 "engine {name} tells no single packets, so no --pcap"
             )));
         }
-        if let Some(what) = scenario.plans().iter().find_map(uncaptured)
-            && arguments.pcap.is_some()
-        {
-            return Err(Failure::Input(format!("no --pcap yet of {what}")));
+        let answers = |plan: &Plan| plan.resolved.flow.iter().any(|flow| flow.answers.is_some());
+        if arguments.pcap.is_some() && scenario.plans().iter().any(answers) {
+            return Err(Failure::Input(
+                "no --pcap yet of connections with data both ways (`answers`)".into(),
+            ));
         }
         objections(arguments, engine, scenario)?;
         Ok(Chosen { engine })
@@ -171,16 +172,4 @@ pub fn known_keys<'a>(
 pub fn permission(engine: &dyn Engine, key: &str) -> String {
     let version = engine.kernels().first().copied().filter(|_| key.ends_with(".kernel"));
     version.map_or(format!("--without {key}"), |version| format!("--as-kernel {version}"))
-}
-
-/// What of a run no capture follows.
-fn uncaptured(plan: &Plan) -> Option<&'static str> {
-    let run = &plan.resolved;
-    match () {
-        () if run.flow.iter().any(|flow| flow.answers.is_some()) => {
-            Some("connections with data both ways (`answers`)")
-        }
-        () if !run.host.is_empty() => Some("several hosts at an end of the path (`[[host]]`)"),
-        () => None,
-    }
 }

@@ -135,8 +135,8 @@ struct Run {
 /// Equal configurations give equal calls of `sink`.
 ///
 /// # Errors
-/// A configuration outside the bounds of [`Config::check`], an unknown kernel profile or
-/// congestion control, or a capture where several hosts stand at an end.
+/// A configuration outside the bounds of [`Config::check`], or an unknown kernel profile or
+/// congestion control.
 pub fn run(
     config: &Config,
     sink: &mut dyn Sink,
@@ -149,9 +149,6 @@ pub fn run(
     let config = negotiated(asked);
     let mut run = Run::new(&config)?;
     if let Some(point) = sink.point() {
-        if !config.neighbours.is_empty() {
-            return Err("a capture needs one host at each end of the path".to_string());
-        }
         run.watch(Capture::new(point, asked, &config, run.shared.mss));
     }
     let mut sampler = sampler::Sampler::new(&config, &mut run, sink);

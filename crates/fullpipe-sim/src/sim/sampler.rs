@@ -21,7 +21,8 @@ impl Sampler {
     pub(crate) fn new(config: &Config, run: &mut Run, sink: &mut dyn Sink) -> Sampler {
         let stages = stage_infos(run);
         if let Some(capture) = &mut run.shared.capture {
-            capture.number(&stages);
+            let hosts: Vec<&str> = run.hosts.iter().map(|host| &host.name[..]).collect();
+            capture.number(&stages, &hosts);
         }
         sink.stages(&stages);
         let next = config.sample.min(config.end);

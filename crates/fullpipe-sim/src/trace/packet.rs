@@ -7,19 +7,17 @@ use alloc::vec::Vec;
 /// Where packets are seen, in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Point {
-    /// In the sending host where Linux lets a capture program listen. What it sends: skbs as they go from the
+    /// In the host at this place among [`Config::hosts`](crate::config::Config::hosts), where Linux lets a capture program listen. What it sends: skbs as they go from the
     /// qdisc to the driver (`dev_queue_xmit_nit`, called by `dev_hard_start_xmit`, Linux 2.6.20), so
     /// that a TSO skb is one packet; what the qdisc refused is not seen. What comes: as the softirq hands
     /// it to IP (`netif_receive_skb`).
-    SenderQdisc,
-    /// On the sending host's cable, each packet when its last bit has passed. What arrives is seen
+    Qdisc(usize),
+    /// On the cable of the host at this place, each packet when its last bit has passed. What arrives is seen
     /// before the receive ring decides about it.
-    SenderWire,
+    Wire(usize),
     /// What goes forward in front of this element of that way (by its place there), before it decides.
-    /// What comes back as at [`Point::SenderWire`]: the way back has no element that belongs to this one.
+    /// What comes back as it leaves the way back, at a host's cable: that way has no element that belongs to this one.
     Element(usize),
-    /// In the receiving host, as [`Point::SenderQdisc`].
-    Receiver,
 }
 
 /// A packet of TCP over IPv4, seen at a [`Point`]. Sequence numbers count from the connection's
@@ -30,7 +28,7 @@ pub struct Packet {
     pub time: Time,
     /// Index of the flow.
     pub flow: u16,
-    /// From the sending host to the receiving one, whichever end of the flow is where, or back.
+    /// From a host at the sender's end of the path to one at the other, whichever end of the flow is where, or back.
     pub forward: bool,
     /// Identification of the IP packet; of an skb of several segments that of the first.
     pub ip_id: u16,

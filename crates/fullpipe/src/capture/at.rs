@@ -1,6 +1,6 @@
 //! Where to capture.
 
-use crate::scenario::{Element, Resolved};
+use crate::scenario::{Element, Resolved, Station};
 use fullpipe_sim::trace::Point;
 use std::convert::Infallible;
 use std::str::FromStr;
@@ -9,36 +9,35 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct At(String);
 
-/// Name, place, and what is seen there.
-pub const POINTS: [(&str, Option<Point>, &str); 4] = [
+/// Names and what is seen there.
+pub const POINTS: [(&str, &str); 4] = [
     (
         "sender-qdisc",
-        Some(Point::SenderQdisc),
         "where tcpdump listens on the sending host: between qdisc and driver. With TSO a packet is a \
          whole skb of several segments; what the qdisc refused is not seen, as TCP never sent it. ACKs \
          are seen when the softirq takes them.",
     ),
     (
         "sender-wire",
-        Some(Point::SenderWire),
         "the sending host's cable: segments as they go, ACKs as they come, before the receive ring can \
          drop them.",
     ),
     (
-        "link",
-        None,
+        LINK,
         "in front of the queue of the bottleneck, which is the element that has one (a policer has \
          none); where there are several, and for any other element of the way forward, its name is the \
-         point. Data is seen before the element can drop it, ACKs where they leave the way back, at the \
-         sending host's cable.",
+         point. Data is seen before the element can drop it, ACKs where they leave the way back, at a \
+         host's cable.",
     ),
     (
-        "receiver",
-        Some(Point::Receiver),
+        RECEIVER,
         "where tcpdump listens on the receiving host: data when the softirq takes it, ACKs between \
-         qdisc and driver.",
+         qdisc and driver. Any other host (`[[host]]`) has points of its own, too: `NAME-qdisc` and `NAME-wire`.",
     ),
 ];
+const LINK: &str = "link";
+/// The receiver's qdisc.
+const RECEIVER: &str = "receiver";
 
 impl FromStr for At {
     type Err = Infallible;
@@ -60,15 +59,15 @@ impl At {
     /// # Errors
     /// There is none, or "link" could be several; the text lists those there are.
     pub fn point(&self, resolved: &Resolved) -> Result<Point, String> {
-        let named = POINTS.iter().find(|(name, ..)| *name == self.0);
-        if let Some((_, Some(point), _)) = named {
-            return Ok(*point);
+        let of_host = |(place, station): (usize, Station)| self.of_host(place, station.name);
+        if let Some(point) = (0..).zip(resolved.stations()).find_map(of_host) {
+            return Ok(point);
         }
         let forward = &resolved.path.forward;
         if let Some(place) = forward.iter().position(|e| e.name() == self.0) {
             return Ok(Point::Element(place));
         }
-        if named.is_none() {
+        if self.0 != LINK {
             return Err(self.unknown(resolved));
         }
         let queued = (0..).zip(forward).filter(|(_, element)| element.queue().is_some());
@@ -76,6 +75,19 @@ impl At {
             [] => Err(format!("nothing on the way forward has a queue; {}", points(resolved))),
             [(place, _)] => Ok(Point::Element(place)),
             ref queued => Err(several(queued.iter().map(|(_, element)| *element))),
+        }
+    }
+
+    /// The point, if it is one of the host of this name at this place.
+    fn of_host(&self, place: usize, name: &str) -> Option<Point> {
+        let what = match self.0.as_str() {
+            RECEIVER => (name == RECEIVER).then_some("-qdisc"),
+            point => point.strip_prefix(name),
+        };
+        match what? {
+            "-qdisc" => Some(Point::Qdisc(place)),
+            "-wire" => Some(Point::Wire(place)),
+            _ => None,
         }
     }
 
@@ -90,8 +102,13 @@ impl At {
 
 /// The points that a scenario has, as a clause.
 fn points(resolved: &Resolved) -> String {
-    let hosts = POINTS.iter().filter(|(_, point, _)| point.is_some()).map(|(name, ..)| *name);
-    let all: Vec<&str> = hosts.chain(resolved.path.forward.iter().map(Element::name)).collect();
+    let points = |station: Station| match station.name {
+        RECEIVER => vec![RECEIVER.into(), format!("{RECEIVER}-wire")],
+        name => ["qdisc", "wire"].map(|what| format!("{name}-{what}")).to_vec(),
+    };
+    let hosts = resolved.stations().into_iter().flat_map(points);
+    let elements = resolved.path.forward.iter().map(|element| element.name().to_string());
+    let all: Vec<String> = hosts.chain(elements).collect();
     format!("expected one of: {}", all.join(", "))
 }
 

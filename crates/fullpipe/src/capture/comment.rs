@@ -22,7 +22,7 @@ pub fn section(about: &About) -> String {
         meaning(about.at)
     );
     for (index, flow) in plan.resolved.flow.iter().take(MOST_FLOWS).enumerate() {
-        let [sender, receiver] = headers::ends(index as u16, flow.direction);
+        let [sender, receiver] = headers::ends(index as u16, flow, &plan.resolved);
         let _ = writeln!(text, "Flow {}: {sender} to {receiver}.", flow.name);
     }
     if plan.resolved.flow.len() > MOST_FLOWS {
@@ -35,7 +35,7 @@ pub fn section(about: &About) -> String {
 }
 
 fn meaning(at: &At) -> &'static str {
-    let point = |name: &str| POINTS.iter().find(|(n, ..)| *n == name).map(|(.., text)| *text);
+    let point = |name: &str| POINTS.iter().find(|(n, _)| *n == name).map(|(_, text)| *text);
     point(at.name()).or_else(|| point("link")).unwrap_or_default()
 }
 

@@ -1,16 +1,16 @@
 //! Ethernet, IPv4 and TCP headers.
 //!
-//! The hosts are 10.0.0.1 (sender) and 10.0.0.2 (receiver) with the locally administered addresses
-//! 02:00:00:00:00:01 and :02. Both streams begin with sequence number 0, so that the byte n of a
+//! The hosts are 10.0.0.1 (sender), 10.0.0.2 (receiver), 10.0.0.3 and so on, with the locally administered addresses
+//! 02:00:0a:00:00:01 and so on. Both streams begin with sequence number 0, so that the byte n of a
 //! flow has the number n + 1, modulo 2^32. Nobody on the way lowers the TTL.
 
-use fullpipe_sim::config::Direction;
+use crate::scenario::{Flow, Resolved};
 use fullpipe_sim::trace::{Offers, Packet};
 use fullpipe_sim::units::Framing;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
-const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+/// Before the address of the first host.
+const NETWORK: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 0);
 /// Ports of the first flow.
 const PORTS: [u16; 2] = [40_000, 5001];
 /// Flows between two ports of the end that receives.
@@ -21,25 +21,27 @@ const LONGEST_OPTIONS: usize = 40;
 /// Longest headers: Ethernet, IPv4 without options, TCP with all it can have, bytes.
 pub const LONGEST: usize = Framing::Ethernet.overhead() as usize + 20 + 20 + LONGEST_OPTIONS;
 
-/// Address and port of a flow's ends: of the one that sends its data, then of the other.
-pub fn ends(flow: u16, direction: Direction) -> [SocketAddrV4; 2] {
-    let ports = [PORTS[0] + flow % PER_PORT, PORTS[1] + flow / PER_PORT];
-    let hosts = match direction {
-        Direction::Forward => [SENDER, RECEIVER],
-        Direction::Backward => [RECEIVER, SENDER],
-    };
+/// Address and port of the ends of a flow by its number in `run`: of the one that sends its data, then of the other.
+pub fn ends(number: u16, flow: &Flow, run: &Resolved) -> [SocketAddrV4; 2] {
+    let ports = [PORTS[0] + number % PER_PORT, PORTS[1] + number / PER_PORT];
+    let beside = run.host.iter().map(|host| &host.name[..]);
+    let names: Vec<&str> = ["sender", "receiver"].into_iter().chain(beside).collect();
+    let hosts = run.hosts_of(flow).map(|station| {
+        let place = (1..).zip(&names).find(|(_, name)| **name == station.name);
+        Ipv4Addr::from_bits(NETWORK.to_bits() + place.map_or(0, |(place, _)| place))
+    });
     [SocketAddrV4::new(hosts[0], ports[0]), SocketAddrV4::new(hosts[1], ports[1])]
 }
 
-/// All headers of a packet of a flow whose data goes in this direction, with right checksums for data of zeros.
-pub fn bytes(packet: &Packet, direction: Direction) -> Vec<u8> {
-    let [sender, receiver] = ends(packet.flow, direction);
-    let of_sender = packet.forward == (direction == Direction::Forward);
-    let (from, to) = if of_sender { (sender, receiver) } else { (receiver, sender) };
+/// All headers of a packet between these ends, with right checksums for data of zeros.
+pub fn bytes(packet: &Packet, [from, to]: [SocketAddrV4; 2]) -> Vec<u8> {
     let options = options(packet);
     let mut out = Vec::with_capacity(LONGEST);
-    let [to_mac, from_mac] = if packet.forward { [2, 1] } else { [1, 2] };
-    out.extend([2, 0, 0, 0, 0, to_mac, 2, 0, 0, 0, 0, from_mac, 0x08, 0x00]);
+    for host in [to, from] {
+        out.extend([2, 0]);
+        out.extend(host.ip().octets());
+    }
+    out.extend([0x08, 0x00]);
     let tcp_len = 20 + options.len() as u32 + packet.len;
     ip(&mut out, packet, (20 + tcp_len) as u16, [from.ip(), to.ip()]);
     let start = out.len();

@@ -13,13 +13,12 @@ mod headers;
 mod out;
 mod reference;
 
-use crate::scenario::{Plan, Scenario};
+use crate::scenario::{Flow, Plan, Resolved, Scenario};
 use crate::trace::Error;
 pub use at::At;
 use at::POINTS;
 use file::{Hidden, variant_path};
 use format::{Format, Seen};
-use fullpipe_sim::config::Direction;
 use fullpipe_sim::trace::{
     Counter, Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
 };
@@ -27,6 +26,7 @@ use fullpipe_sim::units::Time;
 use out::Out;
 pub use reference::reference;
 use std::io::Write;
+use std::net::SocketAddrV4;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,8 +64,8 @@ pub struct Capture {
     out: Out,
     format: Format,
     point: Point,
-    /// Of each flow.
-    directions: Vec<Direction>,
+    /// Of each flow the end that sends its data, and the one that receives it.
+    ends: Vec<[End; 2]>,
     stages: Vec<StageInfo>,
     packets: u64,
     error: Option<Error>,
@@ -94,12 +94,13 @@ impl Capture {
         let format = Format::of(path, about.snap);
         format.begin(out.buffer(), about.at.name(), &comment::section(about));
         let failed = Arc::default();
-        let directions = about.plan.resolved.flow.iter().map(|flow| flow.direction).collect();
+        let run = &about.plan.resolved;
+        let ends = (0..).zip(&run.flow).map(|(number, flow)| ends(number, flow, run)).collect();
         let mut capture = Capture {
             out,
             format,
             point,
-            directions,
+            ends,
             stages: Vec::new(),
             packets: 0,
             error: None,
@@ -144,15 +145,17 @@ impl Capture {
 
     fn packet(&mut self, packet: &Packet) {
         self.packets += 1;
+        let Some(&[sends, receives]) = self.ends.get(usize::from(packet.flow)) else { return };
+        // Hosts at the sender's end of the path stand before the others.
+        let of_sender = packet.forward == (sends.place < receives.place);
+        let (from, to) = if of_sender { (sends, receives) } else { (receives, sends) };
         let outgoing = match self.point {
-            Point::SenderQdisc | Point::SenderWire => Some(packet.forward),
-            Point::Receiver => Some(!packet.forward),
+            Point::Qdisc(host) | Point::Wire(host) => Some(from.place == host),
             Point::Element(_) => None,
         };
         let comment = comment::dropped(packet, &self.stages);
         let seen = Seen { time: packet.time, outgoing, comment: comment.as_deref() };
-        let direction = self.directions.get(usize::from(packet.flow)).copied().unwrap_or_default();
-        let headers = headers::bytes(packet, direction);
+        let headers = headers::bytes(packet, [from.address, to.address]);
         self.format.packet(self.out.buffer(), &seen, &headers, packet.len);
         self.flush(false);
     }
@@ -165,6 +168,26 @@ impl Capture {
             self.error = Some(error);
         }
     }
+}
+
+/// An end of a flow.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    /// Its host's place among those of the run.
+    place: usize,
+    address: SocketAddrV4,
+}
+
+/// Those of a flow by its number: the one that sends its data first.
+fn ends(number: u16, flow: &Flow, run: &Resolved) -> [End; 2] {
+    let stations = run.stations();
+    let [from, to] = headers::ends(number, flow, run);
+    let end = |name: &str, address| {
+        let place = stations.iter().position(|station| station.name == name).unwrap_or_default();
+        End { place, address }
+    };
+    let [sends, receives] = run.hosts_of(flow);
+    [end(sends.name, from), end(receives.name, to)]
 }
 
 /// See [`Capture::before`].

@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// Markdown.
 pub fn reference() -> String {
     let mut page = String::from(HEAD);
-    for (name, _, meaning) in POINTS {
+    for (name, meaning) in POINTS {
         let meaning = meaning[..1].to_uppercase() + &meaning[1..];
         let _ = writeln!(page, "| `{name}` | {meaning} |");
     }
@@ -50,7 +50,8 @@ for a TSO skb `2 of 7 segments dropped: ...`. The simulator knows what comes lat
 A packet without comment was taken by TCP at its end, or was under way when the run ended.
 
 The headers are Ethernet, IPv4 and TCP as the simulated hosts agreed, with right checksums; all data is zeros. Flow n
-(from 0) goes from 10.0.0.1, port 40000 + n, to 10.0.0.2, port 5001 (20000 flows to a port, then 5002 ...). Both
+(from 0) goes from 10.0.0.1, port 40000 + n, to 10.0.0.2, port 5001 (20000 flows to a port, then 5002 ...); further
+hosts are 10.0.0.3 and so on, in the scenario's order. Both
 streams begin with sequence number 0: byte n of a flow has the number n + 1, modulo 2^32. Timestamps are jiffies,
 echoed as RFC 7323 says. The last data segment carries a FIN if the application closed before it was sent; if not, the
 FIN is a packet of its own.

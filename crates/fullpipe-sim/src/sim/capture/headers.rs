@@ -16,7 +16,7 @@ use crate::train::{Kind, Train};
 use crate::units::Time;
 use alloc::vec::Vec;
 
-/// One end of all flows of a direction.
+/// One end of a flow.
 struct End {
     stamps: Ticks,
     offers: Offers,
@@ -27,7 +27,7 @@ struct End {
 /// What the ends of a flow remember: the one that sends data first.
 #[derive(Clone)]
 struct Flow {
-    direction: Direction,
+    forward: bool,
     ip_id: [u16; 2],
     /// Timestamp to be echoed (Linux `ts_recent`).
     ts_recent: [u32; 2],
@@ -35,8 +35,8 @@ struct Flow {
 
 /// See the module's description.
 pub(super) struct Headers {
-    /// Of the flows of each direction.
-    ends: [Ends; 2],
+    /// Of each flow.
+    ends: Vec<Ends>,
     timestamps: bool,
     flows: Vec<Flow>,
 }
@@ -61,7 +61,7 @@ impl End {
     }
 }
 
-/// The ends of flows of one direction: the one that sends data first.
+/// The ends of a flow: the one that sends data first.
 struct Ends {
     ends: [End; 2],
     /// Windows that it advertises: in its SYN, and later.
@@ -83,17 +83,17 @@ impl Ends {
 
 impl Headers {
     pub(super) fn new(asked: &Config, agreed: &Config, mss: u32) -> Headers {
-        let ends = |sender, receiver| Ends::new(sender, receiver, agreed.mtu, mss);
+        let ends = agreed.flows.iter().zip(&asked.flows).map(|(flow, own)| {
+            let [from, to] = agreed.hosts_of(flow).map(|station| station.host);
+            Ends::new((asked.hosts_of(own)[0].host, from), to, agreed.mtu, mss)
+        });
         let flows = agreed.flows.iter().map(|flow| Flow {
-            direction: flow.direction,
+            forward: flow.direction == Direction::Forward,
             ip_id: [0; 2],
             ts_recent: [0; 2],
         });
         Headers {
-            ends: [
-                ends((&asked.sender, &agreed.sender), &agreed.receiver),
-                ends((&asked.receiver, &agreed.receiver), &agreed.sender),
-            ],
+            ends: ends.collect(),
             timestamps: agreed.sender.timestamps,
             flows: flows.collect(),
         }
@@ -103,12 +103,12 @@ impl Headers {
     pub(super) fn packet(&mut self, segment: &Train, time: Time, what: What) -> Packet {
         let from = usize::from(!segment.kind.is_of_sender());
         let flow = &mut self.flows[usize::from(segment.flow)];
-        let Ends { ends, windows } = &self.ends[flow.direction as usize];
+        let Ends { ends, windows } = &self.ends[usize::from(segment.flow)];
         let (end, id) = (&ends[from], &mut flow.ip_id[from]);
         let with = if segment.kind == Kind::Syn { end.timestamps } else { self.timestamps };
         let mut packet = Packet {
             flow: segment.flow,
-            forward: (from == 0) == (flow.direction == Direction::Forward),
+            forward: (from == 0) == flow.forward,
             ip_id: *id,
             segments: 1,
             ecn: segment.ecn,

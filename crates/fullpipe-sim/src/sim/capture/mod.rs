@@ -8,7 +8,7 @@
 mod headers;
 mod way;
 
-use crate::config::{Config, Direction};
+use crate::config::{Config, Direction, Flow};
 use crate::path::host::transmit::Gone;
 use crate::tcp::Ack;
 use crate::trace::{Packet, Point, StageInfo};
@@ -85,14 +85,18 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// Whether packets of this direction are seen at `point` when they pass here.
-    fn is_at(self, point: Point, forward: bool) -> bool {
-        match (point, forward) {
-            (Point::SenderQdisc, true) | (Point::Receiver, false) => self == Place::Driver,
-            (Point::SenderQdisc, false) | (Point::Receiver, true) => self == Place::Softirq,
-            (Point::SenderWire, true) => self == Place::Out,
-            (Point::Element(_), true) => self == Place::Element,
-            (Point::SenderWire | Point::Element(_), false) => self == Place::In,
+    /// Whether packets that go so are seen at `point` when they pass here.
+    fn is_at(self, point: Point, going: Going) -> bool {
+        match (self, point) {
+            (Place::Driver, Point::Qdisc(host)) | (Place::Out, Point::Wire(host)) => {
+                going.from == host
+            }
+            (Place::Softirq, Point::Qdisc(host)) | (Place::In, Point::Wire(host)) => {
+                going.to == host
+            }
+            (Place::Element, Point::Element(_)) => going.forward,
+            (Place::In, Point::Element(_)) => !going.forward,
+            _ => false,
         }
     }
 }
@@ -100,21 +104,30 @@ impl Place {
 /// A packet's flow and kind.
 pub(super) type Whose = (u16, Kind);
 
-/// When, the order of what is seen at one time, the direction, serial of the first segment, how many.
-type Sighting = (Time, u64, bool, u64, u32);
+/// When, the order of what is seen at one time, the host that sent it, serial of the first segment, how many.
+type Sighting = (Time, u64, usize, u64, u32);
+
+/// Between which hosts packets go, by their places.
+#[derive(Clone, Copy)]
+struct Going {
+    from: usize,
+    to: usize,
+    /// Whether that is from the sender's end of the path to the other.
+    forward: bool,
+}
 
 /// See the module's description.
 pub(super) struct Capture {
     point: Point,
     headers: Headers,
-    /// Whether each flow's data goes from the sender to the receiver.
-    forward: Vec<bool>,
-    /// The way forward, the way back.
-    ways: [Way; 2],
+    /// How each flow's data goes.
+    flows: Vec<Going>,
+    /// What each host sends.
+    ways: Vec<Way>,
     seen: BinaryHeap<Reverse<Sighting>>,
     sightings: u64,
-    /// Serials of the packets that came to TCP as one with the first, by direction and that one's serial.
-    joined: BTreeMap<(bool, u64), Vec<u64>>,
+    /// Serials of the packets that came to TCP as one with the first, by the host that sent them and that one's serial.
+    joined: BTreeMap<(usize, u64), Vec<u64>>,
     stages: StageNumbers,
     /// Skbs that may wait in a qdisc, by number: when TCP made them, and what their trains do not say.
     waiting: BTreeMap<u64, (Time, Kept)>,
@@ -124,11 +137,21 @@ pub(super) struct Capture {
 /// [`StageInfo::index`] of the stages that drop packets.
 #[derive(Default)]
 struct StageNumbers {
-    /// The first element of each way, then `rx_ring` at its end.
+    /// The first element of the way forward, and of the way back.
     elements: [u16; 2],
-    rx_rings: [u16; 2],
-    /// Of the receiver, and of the sender.
-    receive_buffers: [u16; 2],
+    /// Of each host.
+    rx_rings: Vec<u16>,
+    receive_buffers: Vec<u16>,
+}
+
+impl Going {
+    /// How the data of a flow of `config` goes.
+    fn of(flow: &Flow, config: &Config) -> Going {
+        let hosts = config.hosts();
+        let place = |name: &str| hosts.iter().position(|host| host.name == name);
+        let [from, to] = config.hosts_of(flow).map(|host| place(host.name).unwrap_or_default());
+        Going { from, to, forward: flow.direction == Direction::Forward }
+    }
 }
 
 impl Capture {
@@ -137,8 +160,8 @@ impl Capture {
         Capture {
             point,
             headers: Headers::new(asked, agreed, mss),
-            forward: agreed.flows.iter().map(|f| f.direction == Direction::Forward).collect(),
-            ways: Default::default(),
+            flows: agreed.flows.iter().map(|flow| Going::of(flow, agreed)).collect(),
+            ways: agreed.hosts().iter().map(|_| Way::default()).collect(),
             seen: BinaryHeap::new(),
             sightings: 0,
             joined: BTreeMap::new(),
@@ -148,9 +171,13 @@ impl Capture {
         }
     }
 
-    /// Whether these packets go from the sender to the receiver.
-    fn is_forward(&self, (flow, kind): Whose) -> bool {
-        kind.is_of_sender() == self.forward[usize::from(flow)]
+    /// How these packets go.
+    fn going(&self, (flow, kind): Whose) -> Going {
+        let Going { from, to, forward } = self.flows[usize::from(flow)];
+        match kind.is_of_sender() {
+            true => Going { from, to, forward },
+            false => Going { from: to, to: from, forward: !forward },
+        }
     }
 
     /// The element of the way forward that is to be watched.
@@ -161,13 +188,21 @@ impl Capture {
         }
     }
 
-    /// Learns the stages' numbers.
-    pub(super) fn number(&mut self, stages: &[StageInfo]) {
-        let number = |name: &str| stages.iter().find(|s| s.name == name).map_or(0, |s| s.index);
+    /// Learns the stages' numbers: those of the hosts of these names, and of the elements, which stand behind the rings
+    /// of the hosts at the beginning of their way.
+    pub(super) fn number(&mut self, stages: &[StageInfo], hosts: &[&str]) {
+        let of = |host: &&str, what: &str| {
+            let named = stages.iter().find(|s| s.name.strip_prefix(*host) == Some(what));
+            named.map_or(0, |stage| stage.index)
+        };
+        let ring_before = |way: &str| {
+            let rings = stages.iter().filter(|s| s.direction == way && s.kind == "tx_ring");
+            rings.map(|stage| stage.index).max().unwrap_or(0)
+        };
         self.stages = StageNumbers {
-            elements: ["sender.tx_ring", "receiver.tx_ring"].map(|name| number(name) + 1),
-            rx_rings: ["receiver.rx_ring", "sender.rx_ring"].map(number),
-            receive_buffers: ["receiver.receive_buffer", "sender.receive_buffer"].map(number),
+            elements: ["forward", "back"].map(|way| ring_before(way) + 1),
+            rx_rings: hosts.iter().map(|host| of(host, ".rx_ring")).collect(),
+            receive_buffers: hosts.iter().map(|host| of(host, ".receive_buffer")).collect(),
         };
     }
 
@@ -193,18 +228,18 @@ impl Capture {
     #[cold]
     pub(super) fn sent(&mut self, sent: &Sent) {
         let Some(head) = sent.skb.first() else { return };
-        let forward = self.is_forward((head.flow, head.kind));
+        let going = self.going((head.flow, head.kind));
         let mut segments = 0;
         for train in sent.skb {
             for i in 0..train.count {
                 let packet = self.headers.packet(&train.part(i, 1), sent.made, sent.what);
-                self.ways[usize::from(!forward)].add(sent.serial + u64::from(segments), packet);
+                self.ways[going.from].add(sent.serial + u64::from(segments), packet);
                 segments += 1;
             }
         }
-        if Place::Driver.is_at(self.point, forward) {
+        if Place::Driver.is_at(self.point, going) {
             for time in sent.refused.into_iter().chain([sent.entry]) {
-                self.see(time, forward, sent.serial, segments);
+                self.see(time, going.from, sent.serial, segments);
             }
         }
     }
@@ -212,21 +247,21 @@ impl Capture {
     /// Packets pass a place.
     #[cold]
     pub(super) fn pass(&mut self, place: Place, train: &Train) {
-        let forward = self.is_forward((train.flow, train.kind));
-        if !place.is_at(self.point, forward) {
+        let going = self.going((train.flow, train.kind));
+        if !place.is_at(self.point, going) {
             return;
         }
         for i in 0..train.count {
-            self.ways[usize::from(!forward)].bear(train.serial + u64::from(i), train.ecn);
-            self.see(train.time(i), forward, train.serial + u64::from(i), 1);
+            self.ways[going.from].bear(train.serial + u64::from(i), train.ecn);
+            self.see(train.time(i), going.from, train.serial + u64::from(i), 1);
         }
     }
 
-    fn see(&mut self, time: Time, forward: bool, serial: u64, segments: u32) {
-        if !self.ways[usize::from(!forward)].see(serial, segments) {
+    fn see(&mut self, time: Time, from: usize, serial: u64, segments: u32) {
+        if !self.ways[from].see(serial, segments) {
             return;
         }
-        self.seen.push(Reverse((time, self.sightings, forward, serial, segments)));
+        self.seen.push(Reverse((time, self.sightings, from, serial, segments)));
         self.sightings += 1;
     }
 
@@ -238,15 +273,15 @@ impl Capture {
 
     /// An element dropped packets.
     pub(super) fn drop_in_element(&mut self, place: usize, packets: &Train) {
-        let way = usize::from(!self.is_forward((packets.flow, packets.kind)));
+        let way = usize::from(!self.going((packets.flow, packets.kind)).forward);
         self.drop(packets, self.stages.elements[way] + place as u16);
     }
 
     /// A host dropped packets: in its receive ring (0) or in the backlog behind it (1).
     #[cold]
     pub(super) fn drop_in_host(&mut self, place: u16, packets: &Train) {
-        let way = usize::from(!self.is_forward((packets.flow, packets.kind)));
-        self.drop(packets, self.stages.rx_rings[way] + place);
+        let host = self.going((packets.flow, packets.kind)).to;
+        self.drop(packets, self.stages.rx_rings[host] + place);
     }
 
     fn drop(&mut self, packets: &Train, stage: u16) {
@@ -264,11 +299,11 @@ impl Capture {
         if echoed {
             self.hear(whose, serial);
         }
-        let forward = self.is_forward(whose);
-        let stage = self.stages.receive_buffers[usize::from(!forward)];
+        let Going { from, to, .. } = self.going(whose);
+        let stage = self.stages.receive_buffers[to];
         let fate = if dropped { Fate::Dropped(stage) } else { Fate::Delivered };
         self.settle(whose, serial, fate);
-        for joined in self.joined.remove(&(forward, serial)).unwrap_or_default() {
+        for joined in self.joined.remove(&(from, serial)).unwrap_or_default() {
             self.settle(whose, joined, fate);
         }
     }
@@ -276,30 +311,30 @@ impl Capture {
     /// GRO has joined a packet of a flow to the skb whose first one is `first`: what becomes of that becomes of both.
     #[cold]
     pub(super) fn join_received(&mut self, flow: u16, first: u64, serial: u64) {
-        let forward = self.is_forward((flow, Kind::Data));
-        self.joined.entry((forward, first)).or_default().push(serial);
+        let Going { from, .. } = self.going((flow, Kind::Data));
+        self.joined.entry((from, first)).or_default().push(serial);
     }
 
     /// It is known what became of a packet.
     #[cold]
     pub(super) fn settle(&mut self, whose: Whose, serial: u64, fate: Fate) {
-        let way = usize::from(!self.is_forward(whose));
-        self.ways[way].settle(serial, fate);
+        let Going { from, .. } = self.going(whose);
+        self.ways[from].settle(serial, fate);
     }
 
     /// TCP at the packet's end reads its timestamp, to echo it.
     #[cold]
     pub(super) fn hear(&mut self, whose: Whose, serial: u64) {
-        let way = usize::from(!self.is_forward(whose));
-        if let Some(packet) = self.ways[way].packet(serial) {
+        let Going { from, .. } = self.going(whose);
+        if let Some(packet) = self.ways[from].packet(serial) {
             self.headers.hear(whose, packet.timestamps);
         }
     }
 
     /// The next packet to tell when the run has come to `now`; at its `end` also what is under way.
     pub(super) fn tell(&mut self, now: Time, end: bool) -> Option<Packet> {
-        let &Reverse((time, _, forward, serial, segments)) = self.seen.peek()?;
-        let way = &mut self.ways[usize::from(!forward)];
+        let &Reverse((time, _, from, serial, segments)) = self.seen.peek()?;
+        let way = &mut self.ways[from];
         let ready = match end {
             true => time <= now,
             false => time < now && way.is_settled(serial, segments),

@@ -3,49 +3,9 @@
 use super::same;
 use crate::random;
 use crate::scenarios::{self, Size};
-use fullpipe_sim::config::{Config, Delay, Direction, Element, Host, Neighbour};
-use fullpipe_sim::units::Time;
-use proptest::prelude::*;
+use fullpipe_sim::config::Config;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
-
-/// The configuration with further hosts; each flow is between hosts that are drawn.
-fn with_hosts((mut config, hosts, drawn): (Config, Vec<(bool, Host)>, u64)) -> Config {
-    for (i, (forward, host)) in hosts.into_iter().enumerate() {
-        let (direction, way, next) = match forward {
-            true => (Direction::Forward, &mut config.forward, &config.sender),
-            false => (Direction::Backward, &mut config.back, &config.receiver),
-        };
-        let exact = |e: &Element| match e {
-            Element::Delay(delay) => delay.delay > Time::ZERO && delay.timer.is_none(),
-            _ => false,
-        };
-        if !way.iter().any(exact) {
-            let name = format!("{direction:?}-delay");
-            let delay = Time(1 + drawn % 2_000_000);
-            way.push(Element::Delay(Delay { name, delay, limit: u32::MAX, timer: None }));
-        }
-        // A host like the one beside it does the same at the same times: where that is so, order shows.
-        let mut host = if drawn >> i & 1 == 1 { next.clone() } else { host };
-        host.timestamps = next.timestamps;
-        host.sysctl.tcp_sack = next.sysctl.tcp_sack;
-        host.sysctl.tcp_window_scaling = next.sysctl.tcp_window_scaling;
-        config.neighbours.push(Neighbour { name: format!("host{i}"), direction, host });
-    }
-    for (i, flow) in config.flows.iter_mut().enumerate() {
-        let pick = |direction, draw: u64| {
-            let there = config.neighbours.iter().filter(|host| host.direction == direction);
-            let names: Vec<_> = there.map(|host| Some(host.name.clone())).chain([None]).collect();
-            names[draw as usize % names.len()].clone()
-        };
-        flow.from = pick(flow.direction, drawn >> (4 + 5 * i));
-        flow.to = pick(flow.direction.turned(), drawn >> (6 + 5 * i));
-        if drawn >> 60 & 1 == 1 {
-            flow.start = Time::ZERO;
-        }
-    }
-    config
-}
 
 /// How many hosts have sent data, and how many cases had as many.
 static SENT: Mutex<[u32; 6]> = Mutex::new([0; 6]);
@@ -63,9 +23,7 @@ fn compare(config: &Config) -> Result<(), String> {
 #[test]
 fn several_hosts_tell_what_packets_tell() {
     let size = Size { packets: 2000, samples: 60 };
-    let hosts = prop::collection::vec((any::<bool>(), scenarios::host()), 1..=3);
-    let configs = (scenarios::config(size), hosts, any::<u64>()).prop_map(with_hosts);
-    random::check(2000, configs, compare);
+    random::check(2000, scenarios::dumbbell(size), compare);
     let sent = SENT.lock().unwrap();
     assert!(sent[2] >= 100 && sent[3] >= 5, "hardly any from several hosts: {sent:?}");
 }

@@ -42,15 +42,16 @@ fn watched(config: &Config, point: Point) -> Result<Watched, String> {
 
 /// Packets that are seen between qdisc and driver of the sender.
 pub fn seen_by_driver(config: &Config) -> Result<usize, String> {
-    Ok(watched(config, Point::SenderQdisc)?.packets.len())
+    Ok(watched(config, Point::Qdisc(0))?.packets.len())
 }
 
 /// Whoever watches changes nothing, and sees packets in order of time, also where the path reorders
 /// or duplicates them.
 pub fn change_nothing(config: &Config, plain: &Record) -> Result<(), String> {
     let element = (!config.forward.is_empty()).then(|| Point::Element(config.forward.len() - 1));
-    let points = [Point::SenderQdisc, Point::SenderWire, Point::Receiver];
-    for point in points.into_iter().chain(element) {
+    let hosts = 0..config.hosts().len();
+    let points = hosts.flat_map(|host| [Point::Qdisc(host), Point::Wire(host)]);
+    for point in points.chain(element) {
         let watched = watched(config, point)?;
         hold!(watched.record == *plain, "{point:?}");
         hold!(watched.packets.is_sorted_by_key(|packet| packet.time), "{point:?}");
@@ -71,7 +72,7 @@ pub fn turn_with_the_run(config: &Config, turned: &Config) -> Result<(), String>
         Ok::<_, String>(packets)
     };
     let (here, there) =
-        (seen(config, Point::SenderQdisc, false)?, seen(turned, Point::Receiver, true)?);
+        (seen(config, Point::Qdisc(0), false)?, seen(turned, Point::Qdisc(1), true)?);
     let differ = here.iter().zip(&there).find(|(a, b)| a != b);
     hold!(differ.is_none() && here.len() == there.len(), "{differ:#?}");
     Ok(())

@@ -44,6 +44,22 @@ fn every_stage_keeps_its_books() {
 }
 
 #[test]
+fn every_stage_of_several_hosts_keeps_its_books() {
+    random::check(300, scenarios::dumbbell(SIZE), |config| {
+        let run = run(config)?;
+        stages::balance(&run)?;
+        stages::capacities(config, &run)
+    });
+}
+
+#[test]
+fn a_run_of_several_hosts_that_is_watched_is_the_same() {
+    random::check(100, scenarios::dumbbell(SIZE), |config| {
+        captures::change_nothing(config, &run(config)?)
+    });
+}
+
+#[test]
 fn a_run_that_is_watched_is_the_same() {
     random::check(300, scenarios::config(SIZE), |config| {
         captures::change_nothing(config, &run(config)?)

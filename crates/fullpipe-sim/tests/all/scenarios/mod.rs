@@ -3,7 +3,9 @@
 //! Sizes are drawn on a logarithmic scale, so that a ring of one descriptor is as likely as one of a
 //! thousand. The run's length follows from its bottleneck, so that no case takes long.
 
+mod dumbbell;
 mod hosts;
+pub use dumbbell::dumbbell;
 pub use hosts::host;
 pub mod paths;
 
