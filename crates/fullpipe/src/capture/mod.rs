@@ -12,6 +12,7 @@ mod format;
 mod headers;
 mod out;
 mod reference;
+mod trains;
 
 use crate::scenario::{Plan, Scenario};
 use crate::trace::Error;
@@ -30,6 +31,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+pub use trains::{Kept, Trains};
 
 /// Bytes kept of a packet where nobody says otherwise.
 pub const SNAP: u32 = 128;
@@ -195,6 +197,7 @@ impl Sink for Tapped<'_> {
     }
     fn packet(&mut self, packet: &Packet) {
         self.capture.packet(packet);
+        self.sink.packet(packet);
     }
 }
 
