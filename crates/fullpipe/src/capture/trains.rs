@@ -182,24 +182,10 @@ fn row(packet: &Packet) -> PacketTrain {
     }
 }
 
-/// Adds a packet to a train; what is over with that. Two packets that a third does not follow are parted if it follows
-/// the second: a pause belongs to no train.
+/// Adds a packet to a train; the train that is over with that.
 fn add(open: &mut Option<PacketTrain>, next: PacketTrain) -> Option<PacketTrain> {
-    let Some(train) = open else {
-        *open = Some(next);
-        return None;
-    };
-    if train.join(&next) {
-        return None;
-    }
-    if train.count == 2 {
-        let (first, mut second) = (train.packet(0), train.packet(1));
-        if second.join(&next) {
-            *train = second;
-            return Some(first);
-        }
-    }
-    open.replace(next)
+    let joined = open.as_mut().is_some_and(|train| train.join(&next));
+    if joined { None } else { open.replace(next) }
 }
 
 /// The order of a row group: what is alike stands together, which packs best.

@@ -40,6 +40,7 @@ pub(super) fn check(written: Option<&At<written::Packets>>, run: &Resolved, cx: 
     let (Some(written), Some(packets)) = (written, &run.report.packets) else { return };
     if let Err(why) = capture::At::named(&packets.at).point(run) {
         let place = written.value.at.as_ref().map_or(written.place, |at| at.place);
-        cx.error("unknown-name", place, why);
+        let (what, expected) = why.split_once("; expected ").unwrap_or((&why, "another name"));
+        cx.error("unknown-name", place, what).expected(expected);
     }
 }

@@ -57,6 +57,8 @@ struct FlowIndex {
     /// Counts and ranges of all there is, by mark: [count, lowest, highest].
     all: Vec<[u64; 3]>,
     rounds: Vec<Round>,
+    /// When the first slow start had ended, ns, where the rounds are known.
+    slow_start_end: Option<u64>,
     /// Chunks of trains: of data, of ACKs.
     trains: [Vec<Chunk>; 2],
     /// Coarser levels, the finest first.
@@ -196,7 +198,8 @@ impl Reading {
             }
             levels.push(LevelIndex { shift: level.shift, chunks });
         }
-        let (rounds, trains) = (self.rounds.found, self.chunks);
-        Ok(FlowIndex { name: name.into(), from, to, all, rounds, trains, levels })
+        let slow_start_end = self.rounds.until.map(|time| time.0);
+        let (rounds, trains, name) = (self.rounds.found, self.chunks, name.into());
+        Ok(FlowIndex { name, from, to, all, rounds, slow_start_end, trains, levels })
     }
 }

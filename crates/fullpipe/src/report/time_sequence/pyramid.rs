@@ -113,7 +113,7 @@ impl Pyramid {
                 bin[i].join(*span);
                 self.all[i].join(*span);
             }
-            if self.bins.len() > self.most {
+            while self.bins.len() > self.most {
                 self.bins = widened(std::mem::take(&mut self.bins));
                 self.shift += STEP;
             }

@@ -23,7 +23,7 @@ pub struct Round {
 #[derive(Debug)]
 pub struct Rounds {
     /// When slow start has ended; none: it is not known that there was one.
-    until: Option<Time>,
+    pub until: Option<Time>,
     /// The rounds so far.
     pub found: Vec<Round>,
     sent_to: u64,

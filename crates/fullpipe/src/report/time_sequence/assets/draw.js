@@ -22,14 +22,14 @@ function drawData(chunks) {
   const crosses = [];
   const pixel = (state.view.t1 - state.view.t0) / room().width;
   const segment = 1448 / ((state.view.y1 - state.view.y0) / room().height);
-  const width = segment > 6 ? 2 : 1.2;
+  const width = segment > 6 ? 2 : 1.6;
   for (const t of chunks) {
     for (let i = 0; i < t.size; i += 1) {
       const mark = t.kind[i] >= 2 ? "again" : t.kind[i] === 1 ? "resent" : "data";
       packetsOf(t, i, (from, to) => {
         const x = xOf(t.time[i] + from * t.spacing[i]);
         const [lo, hi] = [t.seq[i] + from * t.len[i], t.seq[i] + to * t.len[i]];
-        if (shows(mark)) bar(mark, x, lo, hi, mark === "data" ? width : Math.max(2, width), t.spacing[i] > 5 * pixel || t.count[i] === 1);
+        if (shows(mark)) bar(mark, x, lo, hi, mark === "data" ? width : Math.max(2.5, width), t.spacing[i] > 5 * pixel || t.count[i] === 1);
         if (t.ecn[i] === 3 && shows("marked")) dot("marked", x, hi, 3);
         if (t.dropped[i] > 0) crosses.push([x, (lo + hi) / 2]);
       });
@@ -91,7 +91,7 @@ function drawAckLine(chunks, mark, width, valueOf) {
   }
   if (before) line.to(xOf(before[0]), before[1]);
   line.end();
-  if (points.length < room().width / 6) points.forEach(([x, seq]) => dot(mark, x, seq, 2));
+  if (points.length < room().width / 12) points.forEach(([x, seq]) => dot(mark, x, seq, 2));
 }
 function drawSacks(chunks) {
   if (!shows("sack")) return;
@@ -176,9 +176,10 @@ function paint(loaded) {
   context.beginPath();
   context.rect(MARGIN.left, MARGIN.top - 1, room().width, room().height + 1);
   context.clip();
-  drawRounds(state.view);
+  drawRounds(false);
   if (loaded.level) drawBins(loaded);
   else drawTrains(loaded);
+  drawRounds(true);
   context.restore();
   drawn = loaded;
   document.getElementById("level").textContent = loaded.level

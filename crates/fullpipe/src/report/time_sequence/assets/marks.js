@@ -72,37 +72,54 @@ function drawAxes(view) {
   line(left, bottom, right, bottom);
 }
 
-// Rounds of slow start: a line where each begins, with its number and what was sent in it.
-function drawRounds(view) {
-  const { rounds } = flowShown();
+// Rounds of slow start: a line where each begins, with its number and what was sent in it; first the lines, last the words.
+function drawRounds(words) {
+  const { rounds, slow_start_end: end } = flowShown();
+  const lines = rounds.map(({ begins, segments }, i) => {
+    const many = `${format(segments, 0)} ${segments === 1 ? "segment" : "segments"}`;
+    return [begins, [`round ${i + 1}: ${many}`, `round ${i + 1}`, `${i + 1}`]];
+  });
+  if (rounds.length && end) lines.push([end, ["slow start has ended", "end", ""]]);
   const { width, height } = room();
   context.font = FONT;
   context.textAlign = "left";
   context.textBaseline = "alphabetic";
-  rounds.forEach(({ begins, segments }, i) => {
+  lines.forEach(([begins, labels], i) => {
     const x = xOf(begins);
-    const next = i + 1 < rounds.length ? xOf(rounds[i + 1].begins) : Math.max(x + 160, MARGIN.left + width);
+    const next = i + 1 < lines.length ? xOf(lines[i + 1][0]) : Math.max(x + 160, MARGIN.left + width);
     if (next < MARGIN.left || x > MARGIN.left + width || next - x < 5) return;
-    context.strokeStyle = colours.quiet;
-    context.setLineDash([2, 4]);
-    context.beginPath();
-    context.moveTo(Math.round(x) + 0.5, MARGIN.top);
-    context.lineTo(Math.round(x) + 0.5, MARGIN.top + height);
-    context.stroke();
-    context.setLineDash([]);
-    context.fillStyle = colours.quiet;
-    const many = `${format(segments, 0)} ${segments === 1 ? "segment" : "segments"}`;
+    if (!words) {
+      context.strokeStyle = colours.quiet;
+      context.setLineDash([2, 4]);
+      context.beginPath();
+      context.moveTo(Math.round(x) + 0.5, MARGIN.top);
+      context.lineTo(Math.round(x) + 0.5, MARGIN.top + height);
+      context.stroke();
+      context.setLineDash([]);
+      return;
+    }
     const at = Math.max(x, MARGIN.left);
-    const label = [`round ${i + 1}: ${many}`, `round ${i + 1}`, `${i + 1}`].find((text) => context.measureText(text).width + 10 < next - at);
-    if (label) context.fillText(label, at + 4, MARGIN.top + 11);
+    const label = labels.find((text) => context.measureText(text).width + 10 < next - at);
+    if (label) outlined(label, at + 4, MARGIN.top + 11);
   });
+}
+
+// Text that can be read on lines.
+function outlined(text, x, y) {
+  context.strokeStyle = colours.paper;
+  context.lineWidth = 4;
+  context.lineJoin = "round";
+  context.strokeText(text, x, y);
+  context.fillStyle = colours.quiet;
+  context.fillText(text, x, y);
+  context.lineWidth = 1;
 }
 
 const far = (pixels) => Math.min(20000, Math.max(-20000, pixels));
 // A bar from one sequence number to another, at least so high that it is seen; with ends where there is room.
 function bar(mark, x, lo, hi, width, ends) {
   const [low, high] = [far(yOf(lo)), far(yOf(hi))];
-  const height = Math.max(1.5, low - high);
+  const height = Math.max(mark === "resent" || mark === "again" ? 3 : 2, low - high);
   context.fillStyle = colours[mark];
   context.fillRect(x - width / 2, low - height, width, height);
   if (!ends || height < 8) return;
