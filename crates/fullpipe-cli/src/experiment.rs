@@ -97,9 +97,11 @@ impl Experiment<'_> {
         if !run.partial {
             self.widen_band(plan, engine, &mut run)?;
         }
+        let table = packets.map(|packets| packets.finish(&mut run)).transpose()?;
         self.writer.run(&run, &plan.resolved.to_toml(), &recording).map_err(environment)?;
-        if let Some(packets) = packets {
-            packets.finish(self.writer, &self.scenario.title, &mut run, self.progress)?;
+        if let Some(table) = table {
+            let drawn = table.draw(self.writer, &self.scenario.title, &run, self.progress);
+            drawn.inspect_err(|_| self.writer.forget(&run.variant))?;
         }
         let end = end.as_secs_f64();
         self.progress.say(&format!("{}: {end:.1} s simulated in {took:.1} s", run.variant));

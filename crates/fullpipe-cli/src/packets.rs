@@ -17,8 +17,7 @@ use std::sync::atomic::AtomicBool;
 /// The packets of a run that are being kept.
 pub struct Packets {
     trains: Trains,
-    /// Where, until the run has its folder.
-    file: PathBuf,
+    growing: Growing,
     at: String,
 }
 
@@ -29,9 +28,9 @@ impl Packets {
     /// The file cannot be made.
     pub fn begin(writer: &Writer, run: &Resolved) -> Result<Option<Packets>, Failure> {
         let Some(asked) = &run.report.packets else { return Ok(None) };
-        let (file, at) = (writer.growing(), asked.at.clone());
-        let trains = Trains::create(&file, run).map_err(environment)?;
-        Ok(trains.map(|trains| Packets { trains, file, at }))
+        let (growing, at) = (Growing(writer.growing()), asked.at.clone());
+        let trains = Trains::create(&growing.0, run).map_err(environment)?;
+        Ok(trains.map(|trains| Packets { trains, growing, at }))
     }
 
     /// Becomes true when the file cannot be written.
@@ -44,24 +43,50 @@ impl Packets {
         self.trains.before(sink)
     }
 
-    /// Ends the table, takes it into the run's folder, and draws the graph beside it.
+    /// Ends the table.
     ///
     /// # Errors
-    /// A file cannot be written.
-    pub fn finish(
-        self,
-        writer: &Writer,
-        title: &str,
-        run: &mut Run,
-        progress: &Progress,
-    ) -> Result<(), Failure> {
+    /// It cannot be written.
+    pub fn finish(self, run: &mut Run) -> Result<Table, Failure> {
         let kept = self.trains.finish().map_err(environment)?;
         let (packets, segments, trains) = (kept.packets, kept.segments, kept.trains);
         run.packets = Some(document::Packets { at: self.at, packets, segments, trains });
-        let folder = writer.take(&run.variant, &self.file, FILE).map_err(environment)?;
+        Ok(Table(self.growing))
+    }
+}
+
+/// The table of a run, which has no folder yet.
+pub struct Table(Growing);
+
+impl Table {
+    /// Takes it into the run's folder, and draws the graph beside it.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn draw(
+        self,
+        writer: &Writer,
+        title: &str,
+        run: &Run,
+        progress: &Progress,
+    ) -> Result<(), Failure> {
+        let folder = writer.take(&run.variant, &self.0.0, FILE).map_err(environment)?;
         time_sequence::write(&folder, title, run).map_err(environment)?;
-        progress.say(&format!("{}: {packets} packets kept, in {trains} trains", run.variant));
+        if let Some(document::Packets { packets, trains, .. }) = run.packets {
+            let name = &run.variant;
+            progress.say(&format!("{name}: {packets} packets kept, in {trains} trains"));
+        }
         Ok(())
+    }
+}
+
+/// Where a table grows. What is still there when its run has failed goes.
+struct Growing(PathBuf);
+
+impl Drop for Growing {
+    fn drop(&mut self) {
+        // Most often it was taken; else there is nobody to tell.
+        let _ = std::fs::remove_file(&self.0);
     }
 }
 

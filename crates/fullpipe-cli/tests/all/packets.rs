@@ -74,6 +74,7 @@ fn each_run_has_its_own_and_filters_are_keys_of_the_scenario() {
     desk.write("short.toml", &format!("{SHORT}{variants}"));
     let some = ["--set", "report.packets.from=1s", "--set", "report.packets.to=1100ms"];
     desk.call(&[&RUN[..], &some].concat()).ends_with(0);
+    assert_eq!(desk.names("out"), ["a-b", "c", "report.html", "run.json", "summary.json"]);
     let report = desk.read("out/report.html");
     for folder in ["a-b", "c"] {
         assert!(desk.path(&format!("out/{folder}/packets.parquet")).exists());

@@ -51,11 +51,17 @@ impl Writer {
     /// A file cannot be written, or a run of this name was written before.
     pub fn run(&self, run: &Run, resolved: &str, recording: &Recording) -> Result<(), Error> {
         let directory = self.reserve(&run.variant)?;
-        write_run(&directory, run, resolved, recording).inspect_err(|_| {
-            let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
-            collected.remove(&run.variant);
-            let _ = fs::remove_dir_all(&directory);
-        })
+        let written = write_run(&directory, run, resolved, recording);
+        written.inspect_err(|_| self.forget(&run.variant))
+    }
+
+    /// Removes what was written of a run.
+    pub fn forget(&self, variant: &str) {
+        let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(directory) = collected.remove(variant) {
+            // There is nobody to tell.
+            let _ = fs::remove_dir_all(directory);
+        }
     }
 
     /// A new name for a file that grows while a run does, to be taken by [`Writer::take`].

@@ -58,8 +58,8 @@ fn drops_are_told_with_their_place_and_requeued_packets_with_their_second_sight(
     }
     let qdisc =
         made.whole.recording.stages.iter().find(|s| s.name == "sender.qdisc").expect("it").index;
-    let samples = made.whole.recording.stage_samples.iter().filter(|s| s.stage == qdisc);
-    let requeues = samples.last().expect("a sample").requeues;
+    let mut samples = made.whole.recording.stage_samples.iter().filter(|s| s.stage == qdisc);
+    let requeues = samples.next_back().expect("a sample").requeues;
     assert_eq!(packets.iter().filter(|p| p.again).count() as u64, requeues);
 }
 

@@ -86,7 +86,7 @@ function drawRounds(words) {
   context.textBaseline = "alphabetic";
   lines.forEach(([begins, labels], i) => {
     const x = xOf(begins);
-    const next = i + 1 < lines.length ? xOf(lines[i + 1][0]) : Math.max(x + 160, MARGIN.left + width);
+    const next = i + 1 < lines.length ? xOf(lines[i + 1][0]) : x + 160;
     if (next < MARGIN.left || x > MARGIN.left + width || next - x < 5) return;
     if (!words) {
       context.strokeStyle = colours.quiet;

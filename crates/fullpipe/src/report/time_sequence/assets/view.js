@@ -1,6 +1,6 @@
 // What is looked at: a flow, a span of time in ns, a span of sequence numbers.
 const canvas = document.getElementById("canvas");
-const MARGIN = { left: 84, right: 14, top: 26, bottom: 46 };
+const MARGIN = { left: 84, right: 28, top: 26, bottom: 46 };
 // Trains that are drawn one by one; beyond, a level of the pyramid is.
 const MOST_TRAINS = 24000;
 const SHORTEST = 20; // ns
