@@ -70,6 +70,7 @@ pub enum Command {
   fullpipe run fink-2007 --variant reno --out reno     one variant, where to keep it
   fullpipe run my.toml --set path.delay.forward=120ms --json > result.json
   fullpipe run my.toml --pcap my.pcapng --at receiver  packets for Wireshark, tshark, tcptrace
+  fullpipe run onl-reno-1flow --packets                packets as a table and a time-sequence graph
   fullpipe run my.toml --engine linux --as-kernel 6.12 on the genuine kernel in virtual time
   fullpipe run my.toml --engine sim,linux --as-kernel 6.12   on both, and how far they are apart\n\n")]
 pub struct RunArguments {
@@ -110,6 +111,12 @@ pub struct RunArguments {
     #[arg(long, value_name = "BYTES", default_value_t = SNAP, requires = "pcap",
         value_parser = quantity::snap)]
     pub snap: u32,
+    /// Keep the packets that pass one point as a table, packets.parquet, and draw their time-sequence graph,
+    /// time-sequence.html, in the run's folder. POINT is as with --at, sender is short for
+    /// sender-qdisc [default: --at of --pcap, else sender-qdisc]. The same as --set report.packets.at=POINT;
+    /// report.packets.flow, .from and .to choose which
+    #[arg(long, value_name = "POINT", num_args = 0..=1, default_missing_value = "")]
+    pub packets: Option<String>,
     /// What the scenario runs on; several with a comma between them (sim,linux) run it on each and
     /// compare what comes out
     #[arg(long, value_name = "NAME", default_value = engines()[0].name(), value_delimiter = ',',

@@ -6,10 +6,9 @@ use crate::interrupt::Temporary;
 use crate::progress::Progress;
 use fullpipe::capture::{self, About, At, Capture, Taken};
 use fullpipe::engine::Outcome;
-use fullpipe::scenario::Scenario;
+use fullpipe::scenario::{Plan, Scenario};
 use fullpipe::trace::Error;
-use fullpipe::trace::recording::Recording;
-use fullpipe_sim::trace::Sink;
+use fullpipe_sim::trace::{Point, Sink};
 use std::io::{IsTerminal, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,7 +45,9 @@ impl Captures {
         };
         for plan in scenario.plans() {
             let point = at.point(&plan.resolved);
-            point.map_err(|why| Failure::Input(format!("--at: {}: {why}", plan.name())))?;
+            let point =
+                point.map_err(|why| Failure::Input(format!("--at: {}: {why}", plan.name())))?;
+            one_point(plan, &at, point)?;
         }
         let paths = match file.as_os_str() == STDOUT {
             true => vec![file.clone(); scenario.plans().len()],
@@ -101,6 +102,21 @@ impl Captures {
     }
 }
 
+/// Refuses a capture at another point than that at which packets are kept.
+fn one_point(plan: &Plan, at: &At, point: Point) -> Result<(), Failure> {
+    let Some(kept) = &plan.resolved.report.packets else { return Ok(()) };
+    match At::named(&kept.at).point(&plan.resolved) {
+        Ok(other) if other != point => Err(Failure::Input(format!(
+            "--at: {}: packets are seen at one point of a run, and report.packets keeps them at {}; expected --at {}, not {}",
+            plan.name(),
+            kept.at,
+            kept.at,
+            at.name()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 impl Running {
     /// Captures while `run` runs into the sink that it is given; the second argument becomes true
     /// when the file cannot be written.
@@ -109,12 +125,12 @@ impl Running {
     /// Those of `run`, and of the file.
     pub fn during(
         mut self,
-        recording: &mut Recording,
+        sink: &mut dyn Sink,
         progress: &Progress,
         run: impl FnOnce(&mut dyn Sink, Option<Arc<AtomicBool>>) -> Result<Outcome, Failure>,
     ) -> Result<Outcome, Failure> {
         let failed = self.capture.failed();
-        let outcome = run(&mut self.capture.before(recording), Some(failed))?;
+        let outcome = run(&mut self.capture.before(sink), Some(failed))?;
         let taken = self.capture.finish(outcome.end, outcome.complete).map_err(environment)?;
         let name = match is_stdout(&self.path) {
             true => Path::new("standard output").display(),

@@ -4,11 +4,13 @@ use crate::captures::{Captures, Running};
 use crate::engine::Chosen;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::packets::Packets;
 use crate::progress::Progress;
 use fullpipe::analysis::document::{Document, Run};
 use fullpipe::analysis::{self, RunMeta, phases};
 use fullpipe::engine::Failed;
 use fullpipe::scenario::{Plan, Scenario};
+use fullpipe::trace::Error;
 use fullpipe::trace::recording::Recording;
 use fullpipe::trace::rundir::Writer;
 use fullpipe_sim::trace::{Control, Sink};
@@ -89,14 +91,18 @@ impl Experiment<'_> {
     fn one(&self, index: usize, engine: usize) -> Result<Run, Failure> {
         let (begun, plan) = (Instant::now(), &self.scenario.plans()[index]);
         let capture = self.captures.begin(index, self.scenario)?;
-        let (mut run, recording, end) = self.simulate(plan, engine, capture)?;
+        let mut packets = Packets::begin(self.writer, &plan.resolved)?;
+        let (mut run, recording, end) = self.simulate(plan, engine, capture, packets.as_mut())?;
         let took = begun.elapsed().as_secs_f64();
         if !run.partial {
             self.widen_band(plan, engine, &mut run)?;
         }
-        self.writer
-            .run(&run, &plan.resolved.to_toml(), &recording)
-            .map_err(|e| Failure::Environment(e.to_string()))?;
+        let table = packets.map(|packets| packets.finish(&mut run)).transpose()?;
+        self.writer.run(&run, &plan.resolved.to_toml(), &recording).map_err(environment)?;
+        if let Some(table) = table {
+            let drawn = table.draw(self.writer, &self.scenario.title, &run, self.progress);
+            drawn.inspect_err(|_| self.writer.forget(&run.variant))?;
+        }
         let end = end.as_secs_f64();
         self.progress.say(&format!("{}: {end:.1} s simulated in {took:.1} s", run.variant));
         Ok(run)
@@ -108,18 +114,24 @@ impl Experiment<'_> {
         plan: &Plan,
         engine: usize,
         capture: Option<Running>,
+        packets: Option<&mut Packets>,
     ) -> Result<(Run, Recording, Time), Failure> {
         let chosen = &self.engines[engine];
         let mut recording = Recording::default();
-        let mut watch = Watch { progress: self.progress, seen: Time::ZERO, hopeless: None };
+        let mut watch = Watch { progress: self.progress, seen: Time::ZERO, hopeless: Vec::new() };
+        watch.hopeless.extend(packets.as_ref().map(|packets| packets.failed()));
         let mut run = |sink: &mut dyn Sink, hopeless| {
-            watch.hopeless = hopeless;
+            watch.hopeless.extend(hopeless);
             let outcome = chosen.engine.run(&plan.resolved, sink, &mut watch);
             outcome.map_err(failure)
         };
-        let outcome = match capture {
-            None => run(&mut recording, None)?,
-            Some(capture) => capture.during(&mut recording, self.progress, run)?,
+        let captured = |sink: &mut dyn Sink| match capture {
+            None => run(sink, None),
+            Some(capture) => capture.during(sink, self.progress, run),
+        };
+        let outcome = match packets {
+            None => captured(&mut recording)?,
+            Some(packets) => captured(&mut packets.before(&mut recording))?,
         };
         let made = chosen.made(&plan.resolved, !outcome.complete);
         let variant = self.name(plan, engine);
@@ -131,7 +143,8 @@ impl Experiment<'_> {
     fn widen_band(&self, plan: &Plan, engine: usize, run: &mut Run) -> Result<(), Failure> {
         let Some(published) = &mut run.published else { return Ok(()) };
         for resolved in phases::alternatives(plan) {
-            let (other, ..) = self.simulate(&Plan { resolved, ..plan.clone() }, engine, None)?;
+            let (other, ..) =
+                self.simulate(&Plan { resolved, ..plan.clone() }, engine, None, None)?;
             if other.partial {
                 published.band_whole = false;
                 return Ok(());
@@ -176,6 +189,10 @@ fn names(engines: &[Chosen]) -> Vec<&'static str> {
     engines.iter().map(|chosen| chosen.engine.name()).collect()
 }
 
+fn environment(error: Error) -> Failure {
+    Failure::Environment(error.to_string())
+}
+
 fn failure(failed: Failed) -> Failure {
     match failed {
         Failed::Scenario(why) => Failure::Input(why),
@@ -187,14 +204,14 @@ fn failure(failed: Failed) -> Failure {
 struct Watch<'a> {
     progress: &'a Progress,
     seen: Time,
-    /// Becomes true when it is no use to go on.
-    hopeless: Option<Arc<AtomicBool>>,
+    /// Become true when it is no use to go on.
+    hopeless: Vec<Arc<AtomicBool>>,
 }
 
 impl Control for Watch<'_> {
     fn go_on(&mut self, now: Time) -> bool {
         self.progress.advance(now.saturating_sub(self.seen));
         self.seen = now;
-        !interrupt::stopped() && !self.hopeless.as_ref().is_some_and(|h| h.load(Ordering::SeqCst))
+        !interrupt::stopped() && !self.hopeless.iter().any(|h| h.load(Ordering::SeqCst))
     }
 }

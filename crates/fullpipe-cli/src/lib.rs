@@ -16,6 +16,7 @@ mod kernel;
 mod list;
 mod output;
 mod pace;
+mod packets;
 mod parity;
 mod plan;
 mod progress;

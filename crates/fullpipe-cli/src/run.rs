@@ -104,7 +104,7 @@ fn keep(
     }
     let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let provenance = Provenance::here(command, started, clock.elapsed());
-    let report = html::render(&document);
+    let report = html::render_in_place(&document);
     match writer.finish(&document, &provenance, &report) {
         Ok(directory) => Ok(Kept { document, failures, directory }),
         Err(why) => Err(with(failures, environment(why))),

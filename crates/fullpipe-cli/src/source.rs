@@ -8,9 +8,21 @@ use std::path::Path;
 /// Reads, checks and resolves the scenario with the options that change it.
 pub fn load(arguments: &RunArguments) -> Result<Scenario, Failure> {
     let source = source(&arguments.scenario)?;
-    let sets: Vec<SetOption> = arguments.set.iter().cloned().map(SetOption).collect();
+    let packets = arguments.packets.as_ref().map(|point| packets(point, arguments));
+    let sets = arguments.set.iter().cloned().chain(packets);
+    let sets: Vec<SetOption> = sets.map(SetOption).collect();
     scenario::load(&source, &sets, &arguments.variant)
         .map_err(|problems| Failure::Input(problems.to_string()))
+}
+
+/// What `--packets` stands for.
+fn packets(point: &str, arguments: &RunArguments) -> String {
+    let point = match point {
+        "" if arguments.pcap.is_some() => arguments.at.name(),
+        "" | "sender" => "sender-qdisc",
+        point => point,
+    };
+    format!("report.packets.at={point}")
 }
 
 /// A name without directory and ending is a recipe's; a file of that name is taken where no recipe

@@ -19,6 +19,7 @@ mod linux_queues;
 mod linux_refusals;
 mod linux_repeats;
 mod list;
+mod packets;
 mod parity;
 mod plan;
 mod readme;

@@ -60,6 +60,11 @@ pub struct Packet {
     pub sacks: Vec<(u64, u64)>,
     /// Which of its segments were dropped later on.
     pub dropped: Vec<Dropped>,
+    /// Whether it has data that TCP had sent before, in a packet that its host's qdisc took.
+    pub resent: bool,
+    /// Whether the same packet was seen at this point before: the driver refused it, so that it was offered again (a
+    /// "hardware duplicate"), or the path made a copy.
+    pub again: bool,
 }
 
 /// What a SYN offers besides timestamps.

@@ -75,6 +75,22 @@ pub struct Run {
     /// Published figures beside the simulated ones, where the scenario names some.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub published: Option<Published>,
+    /// What was kept of its packets; absent where nothing was.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub packets: Option<Packets>,
+}
+
+/// The packets of a run that were kept, in `RUN/packets.parquet`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Packets {
+    /// The point that they passed.
+    pub at: String,
+    /// Packets.
+    pub packets: u64,
+    /// Segments of data in them.
+    pub segments: u64,
+    /// Trains that they make: rows of the table.
+    pub trains: u64,
 }
 
 /// One flow of a run.

@@ -147,6 +147,7 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
         stages,
         expectations: Vec::new(),
         published: published::compare(meta, &traces, &lives),
+        packets: None,
     };
     if !meta.partial {
         run.expectations = meta.expectations.iter().map(|e| expect::judge(e, &run)).collect();

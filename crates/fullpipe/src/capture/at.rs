@@ -48,6 +48,11 @@ impl FromStr for At {
 }
 
 impl At {
+    /// The point of this name.
+    pub fn named(name: &str) -> At {
+        At(name.into())
+    }
+
     /// The name as it was given.
     pub fn name(&self) -> &str {
         &self.0

@@ -12,6 +12,7 @@ mod format;
 mod headers;
 mod out;
 mod reference;
+mod trains;
 
 use crate::scenario::{Flow, Plan, Resolved, Scenario};
 use crate::trace::Error;
@@ -30,6 +31,7 @@ use std::net::SocketAddrV4;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+pub use trains::{Kept, Trains};
 
 /// Bytes kept of a packet where nobody says otherwise.
 pub const SNAP: u32 = 128;
@@ -218,6 +220,7 @@ impl Sink for Tapped<'_> {
     }
     fn packet(&mut self, packet: &Packet) {
         self.capture.packet(packet);
+        self.sink.packet(packet);
     }
 }
 

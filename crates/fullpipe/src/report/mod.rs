@@ -1,7 +1,8 @@
 //! Shows a [`Document`](crate::analysis::document::Document), and nothing but what stands in it.
 //!
 //! [`figures`] and [`tables`] turn the document into neutral data: findings, axes, series, cells.
-//! They do not draw. A renderer, for instance [`html`], draws all of them alike.
+//! They do not draw. A renderer, for instance [`html`], draws all of them alike. [`time_sequence`] shows a run's packets, and
+//! reads their table.
 
 pub mod figures;
 pub mod happened;
@@ -10,3 +11,4 @@ mod limits;
 pub mod numbers;
 pub mod tables;
 pub mod terminal;
+pub mod time_sequence;

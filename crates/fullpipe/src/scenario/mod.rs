@@ -15,6 +15,7 @@ pub mod metric;
 mod names;
 mod neighbours;
 mod notes;
+mod packets;
 mod path;
 mod places;
 mod plan;

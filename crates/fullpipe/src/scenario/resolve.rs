@@ -11,6 +11,7 @@ use super::format::sysctl::HostSysctl;
 use super::format::values::{integer, twice};
 use super::format::written::{self, AppKind};
 use super::neighbours;
+use super::packets;
 use super::path;
 use super::profile::{self, Kernel};
 use super::qdisc;
@@ -67,8 +68,9 @@ pub fn run(
     let (path, hosts, host, flow) = (path?, hosts?, neighbours?, flow?);
     let round_trip = path.round_trip();
     let duration = duration(written, &flow, round_trip, cx)?;
-    let report = report(&written.report.as_ref()?.value, written, &flow, duration, cx)?;
-    Some(Resolved {
+    let reported = &written.report.as_ref()?.value;
+    let report = report(reported, written, &flow, duration, cx)?;
+    let resolved = Resolved {
         title: value(&written.title).unwrap_or_else(|| name.into()),
         seed: value(&written.seed)?.0 as u64,
         duration,
@@ -77,7 +79,9 @@ pub fn run(
         hosts,
         host,
         flow,
-    })
+    };
+    packets::check(reported.packets.as_ref(), &resolved, cx);
+    Some(resolved)
 }
 
 /// The names of all flows, copies included, and where their data goes.
@@ -161,6 +165,10 @@ fn report(
         clock_offset: Time::ns(value(&report.clock_offset)?.0),
         sample,
         counters: value(&report.counters).map(|at| Time::ns(at.0)),
+        packets: match &report.packets {
+            Some(at) => Some(packets::resolve(&at.value, flows, cx)?),
+            None => None,
+        },
     })
 }
 

@@ -377,7 +377,7 @@ pub enum App {
 }
 
 /// What is reported.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// Length of an interval.
     #[serde(serialize_with = "show::shown")]
@@ -396,6 +396,39 @@ pub struct Report {
     /// Interval of the kernel's counters, rounded up to samples; none: the engine's choice.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
     pub counters: Option<Time>,
+    /// Which packets are kept; none: none are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<Packets>,
+}
+
+/// Which packets are kept.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Packets {
+    /// Name of the point at which they are seen.
+    pub at: String,
+    /// Name of the flow they are of, without the number of a copy; none: all flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flow: Option<String>,
+    /// From when on.
+    #[serde(serialize_with = "show::shown")]
+    pub from: Time,
+    /// Until when; none: the run's end.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
+    pub to: Option<Time>,
+}
+
+impl Packets {
+    /// Whether those of a flow of this name are meant.
+    pub fn are_of(&self, flow: &str) -> bool {
+        self.flow.as_deref().is_none_or(|name| match flow.strip_prefix(name) {
+            Some("") => true,
+            Some(rest) => {
+                let number = rest.strip_prefix('-');
+                number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+            }
+            None => false,
+        })
+    }
 }
 
 /// What starts the interval clock of a flow.

@@ -1,6 +1,7 @@
 //! The reference page of the formats and the JSON Schema of the document, made from the
 //! declarations of columns and the document's types.
 
+use super::packets::PacketTrain;
 use super::schema::{EVENT_KINDS, FORMAT, LIMIT_MEANINGS, Row, event_meaning};
 use crate::analysis::document::{self, Document};
 use crate::capture;
@@ -23,6 +24,8 @@ pub fn markdown() -> String {
     table::<Event>(&mut page);
     event_kinds(&mut page);
     table::<Counter>(&mut page);
+    table::<PacketTrain>(&mut page);
+    page += PACKETS;
     limits(&mut page);
     let _ = write!(page, "\n## summary.json\n\nFormat {}. ", document::FORMAT);
     page += SUMMARY;
@@ -48,6 +51,8 @@ all traces is simulated time: integer nanoseconds since the start of the run.
 | `RUN/scenario.resolved.toml` | the complete scenario of a run, every default written out; it can be run |
 | `RUN/flows.parquet`, `RUN/stages.parquet`, `RUN/events.parquet` | the trace of a run |
 | `RUN/counters.parquet` | counters of the operating system, where the engine is one |
+| `RUN/packets.parquet` | the packets that passed one point, where `report.packets` or `--packets` asks for them |
+| `RUN/time-sequence.html` | their time-sequence graph, one file that needs no network; `fullpipe report` draws it again |
 | `RUN/intervals.csv` | the intervals of all flows of a run, named as in `summary.json` |
 
 `RUN` is the name of the run (its variant and sweep point); characters other than letters, digits,
@@ -59,6 +64,16 @@ hash of the whole file, in which the checksum itself counts as sixteen zeros.
 A results directory is written under a hidden name and renamed when it is whole. Nothing is ever
 overwritten: under `fullpipe-results/` a name that exists gets a number (`fink-2007-run-2`) and `latest`
 points to the newest; a directory named with `--out` must not exist yet, or be empty.
+";
+
+const PACKETS: &str = "
+Points are those of [captures](#captures). A packet is told when it is known what became of it, so that `dropped` and
+`dropped_at` say more than a capture can. Its timestamps and IP identification stand in captures only.
+
+`time-sequence.html` holds the same trains in chunks (the values' differences as LEB128 numbers, deflated, in base64), and
+coarser levels: what passed in bins of time that are four times as wide from level to level. Rounds of slow start are
+marked where the point is at the sender: the first begins with the first data, each other one with the first ACK of data that
+was sent in the one before.
 ";
 
 const SUMMARY: &str = "\

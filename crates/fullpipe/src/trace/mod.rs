@@ -10,11 +10,13 @@ pub mod formats;
 pub mod json;
 pub(crate) mod leftover;
 pub mod limits;
+pub mod packets;
 pub mod provenance;
 pub mod recording;
 pub mod rundir;
 pub mod schema;
 pub(crate) mod stage_info;
+pub mod stream;
 pub mod table;
 
 pub use error::Error;

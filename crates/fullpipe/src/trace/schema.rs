@@ -141,8 +141,10 @@ macro_rules! number {
     };
 }
 
+pub(super) use number;
+
 /// A text column that repeats a name.
-fn label<R>(
+pub(super) fn label<R>(
     name: &str,
     meaning: &str,
     get: for<'a> fn(&R, &Names<'a>) -> Cow<'a, str>,
@@ -152,12 +154,17 @@ fn label<R>(
 }
 
 /// A text column that tells what a row is about.
-fn named<R>(name: &str, meaning: &str, point: &'static str, access: Access<R>) -> Column<R> {
+pub(super) fn named<R>(
+    name: &str,
+    meaning: &str,
+    point: &'static str,
+    access: Access<R>,
+) -> Column<R> {
     let (name, meaning, clock) = (name.into(), meaning.into(), Clock::Constant);
     Column { name, kind: Kind::Text, unit: "", meaning, point, clock, access }
 }
 
-fn flow_name<'a>(flow: u16, names: &Names<'a>) -> Cow<'a, str> {
+pub(super) fn flow_name<'a>(flow: u16, names: &Names<'a>) -> Cow<'a, str> {
     let name = names.flows.get(usize::from(flow));
     name.map_or_else(|| flow.to_string().into(), |name| name.as_str().into())
 }

@@ -19,11 +19,12 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Rows per row group: large enough to compress, small enough to hold twice in memory.
-const GROUP: usize = 1 << 17;
+pub(super) const GROUP: usize = 1 << 17;
 /// Values read at a time.
 const BATCH: usize = 1 << 14;
 const STAGES_KEY: &str = "fullpipe.stages";
@@ -74,20 +75,40 @@ fn write<R: Row>(directory: &Path, rows: &[R], names: &Names) -> Result<(), Erro
 
 fn write_to<R: Row>(out: impl Write + Send, rows: &[R], names: &Names) -> ParquetResult<()> {
     let columns = R::columns();
-    let properties = Arc::new(properties(&columns, names));
-    let mut writer = SerializedFileWriter::new(out, Arc::new(schema(&columns)?), properties)?;
+    let mut writer = begin(out, &columns, names)?;
     for group in rows.chunks(GROUP) {
-        let mut group_writer = writer.next_row_group()?;
-        for column in &columns {
-            let Some(mut column_writer) = group_writer.next_column()? else {
-                break;
-            };
-            write_column(column_writer.untyped(), column, group, names)?;
-            column_writer.close()?;
-        }
-        group_writer.close()?;
+        write_group(&mut writer, &columns, group, names)?;
     }
     writer.close()?;
+    Ok(())
+}
+
+/// A file of these columns, without rows yet.
+pub(super) fn begin<R: Row, W: Write + Send>(
+    out: W,
+    columns: &[Column<R>],
+    names: &Names,
+) -> ParquetResult<SerializedFileWriter<W>> {
+    let properties = Arc::new(properties(columns, names));
+    SerializedFileWriter::new(out, Arc::new(schema(columns)?), properties)
+}
+
+/// Writes a row group.
+pub(super) fn write_group<R: Row, W: Write + Send>(
+    writer: &mut SerializedFileWriter<W>,
+    columns: &[Column<R>],
+    group: &[R],
+    names: &Names,
+) -> ParquetResult<()> {
+    let mut group_writer = writer.next_row_group()?;
+    for column in columns {
+        let Some(mut column_writer) = group_writer.next_column()? else {
+            break;
+        };
+        write_column(column_writer.untyped(), column, group, names)?;
+        column_writer.close()?;
+    }
+    group_writer.close()?;
     Ok(())
 }
 
@@ -173,9 +194,20 @@ fn types(kind: Kind) -> (Physical, LogicalType) {
     }
 }
 
-type Stages = Option<Vec<fullpipe_sim::trace::StageInfo>>;
+/// The stages that a table describes, where it does.
+pub type Stages = Option<Vec<fullpipe_sim::trace::StageInfo>>;
 
 fn read<R: Row>(directory: &Path) -> Result<(Vec<R>, Stages), Error> {
+    let mut rows = Vec::new();
+    let stages = read_groups(directory, |group| rows.extend(group))?;
+    Ok((rows, stages))
+}
+
+/// Reads a table from `directory` by row groups.
+///
+/// # Errors
+/// It is missing, damaged, or not one that this program wrote.
+pub fn read_groups<R: Row>(directory: &Path, each: impl FnMut(Vec<R>)) -> Result<Stages, Error> {
     let path = directory.join(format!("{}.parquet", R::TABLE));
     let file = File::open(&path).map_err(|e| {
         Error::new(&path, format!("cannot read: {e}"))
@@ -183,13 +215,13 @@ fn read<R: Row>(directory: &Path) -> Result<(Vec<R>, Stages), Error> {
     })?;
     // The decoder takes some of what it reads for granted. The checksum finds damage by chance; a file
     // made to deceive must not end the program either.
-    let decoded = std::panic::catch_unwind(|| read_from(file));
+    let decoded = catch_unwind(AssertUnwindSafe(|| read_from(file, each)));
     decoded.unwrap_or_else(|_| Err("its pages contradict each other".into())).map_err(|what| {
         Error::new(&path, format!("damaged: {what}")).hint("run the scenario again")
     })
 }
 
-fn read_from<R: Row>(mut file: File) -> Result<(Vec<R>, Stages), String> {
+fn read_from<R: Row>(mut file: File, mut each: impl FnMut(Vec<R>)) -> Result<Stages, String> {
     match checksum::fits(&mut file) {
         Ok(true) => {}
         Ok(false) => return Err("it does not have the checksum it was written with".into()),
@@ -199,12 +231,13 @@ fn read_from<R: Row>(mut file: File) -> Result<(Vec<R>, Stages), String> {
     let stages = check_metadata::<R>(&reader)?;
     let columns = R::columns();
     let places = places(&reader, &columns)?;
-    let mut rows = Vec::new();
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group).map_err(|e| e.to_string())?;
+        let mut rows = Vec::new();
         read_group(&*group, &columns, &places, &mut rows)?;
+        each(rows);
     }
-    Ok((rows, stages))
+    Ok(stages)
 }
 
 fn metadata_value<'a>(reader: &'a SerializedFileReader<File>, key: &str) -> Option<&'a str> {

@@ -49,7 +49,7 @@ fn declared() -> Vec<Table> {
         let title = section.lines().next().expect("a title").to_string();
         let place = match title.trim_matches(['`', '[', ']']) {
             "What is run" => return None,
-            "report" => "`report.",
+            t if t.starts_with("report") => "`report.",
             "hosts" => return None,
             t if t.starts_with("hosts") => "`hosts.",
             "A qdisc" | "A cpu" => "`hosts.",

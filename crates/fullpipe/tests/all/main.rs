@@ -29,6 +29,7 @@ mod scenario_reference;
 mod sensitivity;
 mod slow_start;
 mod theory;
+mod time_sequence;
 mod trace_formats;
 mod trace_rundir;
 mod trace_tables;

@@ -1,6 +1,7 @@
 //! The reference page and the JSON Schema are what the declarations say.
 
 use fullpipe::trace::formats;
+use fullpipe::trace::packets::PacketTrain;
 use fullpipe::trace::schema::Row;
 use fullpipe_sim::trace::{Counter, Event, FlowSample, StageSample};
 use std::collections::HashSet;
@@ -42,7 +43,8 @@ fn complete<R: Row>() -> Vec<String> {
 #[test]
 fn every_column_is_declared_once_and_described() {
     let (flows, stages) = (complete::<FlowSample>(), complete::<StageSample>());
-    for names in [flows, stages, complete::<Event>(), complete::<Counter>()] {
+    let packets = complete::<PacketTrain>();
+    for names in [flows, stages, complete::<Event>(), complete::<Counter>(), packets] {
         let distinct: HashSet<&String> = names.iter().collect();
         assert_eq!(distinct.len(), names.len());
         assert_eq!(names[0], "time_ns");

@@ -31,6 +31,8 @@ struct Flow {
     ip_id: [u16; 2],
     /// Timestamp to be echoed (Linux `ts_recent`).
     ts_recent: [u32; 2],
+    /// End of the data that was sent, bytes.
+    sent_to: u64,
 }
 
 /// See the module's description.
@@ -91,6 +93,7 @@ impl Headers {
             forward: flow.direction == Direction::Forward,
             ip_id: [0; 2],
             ts_recent: [0; 2],
+            sent_to: 0,
         });
         Headers {
             ends: ends.collect(),
@@ -130,6 +133,8 @@ impl Headers {
                 packet.seq = 1 + segment.number;
                 packet.ack = Some(1);
                 packet.len = segment.len;
+                packet.resent = segment.len > 0 && segment.number < flow.sent_to;
+                flow.sent_to = flow.sent_to.max(segment.number + u64::from(segment.len));
                 packet.fin = segment.fin;
                 packet.window = windows.1;
             }

@@ -20,6 +20,8 @@ struct Entry {
     fate: Option<Fate>,
     /// How often it was seen and not told yet.
     untold: u32,
+    /// Whether it was told before.
+    told: bool,
 }
 
 /// See the module's description.
@@ -36,7 +38,7 @@ impl Way {
         if self.entries.is_empty() {
             self.first = serial;
         }
-        self.entries.push_back(Entry { packet, fate: None, untold: 0 });
+        self.entries.push_back(Entry { packet, fate: None, untold: 0, told: false });
     }
 
     fn entry(&mut self, serial: u64) -> Option<&mut Entry> {
@@ -89,8 +91,11 @@ impl Way {
         let mut told = Packet { time, segments, len: 0, ..head };
         for entry in self.range(serial, segments) {
             entry.untold -= 1;
+            told.again |= entry.told;
+            entry.told = true;
             told.len += entry.packet.len;
             told.fin |= entry.packet.fin;
+            told.resent |= entry.packet.resent;
             if let Some(Fate::Dropped(stage)) = entry.fate {
                 count(&mut told, stage);
             }

@@ -36,7 +36,21 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
         .chain(unknown_options(run))
         .chain(of_queues(run))
         .chain(flow_delays(run))
+        .chain(packets(run))
         .collect()
+}
+
+/// Packets can be kept where captures can be made.
+fn packets(run: &Resolved) -> Option<(String, Support)> {
+    run.report.packets.as_ref()?;
+    let why = if run.flow.iter().any(|flow| flow.answers.is_some()) {
+        "the simulator does not keep packets of connections with data both ways yet (`answers`)"
+    } else if !run.host.is_empty() {
+        "the simulator keeps packets where one host stands at each end of the path"
+    } else {
+        return None;
+    };
+    Some(refused("report.packets".into(), why.into()))
 }
 
 /// Socket options that the simulator does not have.

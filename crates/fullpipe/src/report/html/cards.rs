@@ -12,8 +12,8 @@ const FLOWS_SHOWN: usize = 4;
 /// Limits a card names; the others are added up.
 const LIMITS_NAMED: usize = 3;
 
-/// The card of a run.
-pub(super) fn card(index: usize, run: &Run) -> String {
+/// The card of a run; `graph` is the address of its time-sequence graph.
+pub(super) fn card(index: usize, run: &Run, graph: Option<&str>) -> String {
     let mut out = format!(
         "<article class=\"card\" data-run=\"{index}\"><h3><span class=\"chip\"></span>{}{}</h3>",
         text(&run.variant),
@@ -36,6 +36,13 @@ pub(super) fn card(index: usize, run: &Run) -> String {
         out.push_str(&published_line(published));
     }
     out.push_str(&expectation_line(&run.expectations));
+    if let (Some(graph), Some(kept)) = (graph, &run.packets) {
+        let (graph, packets, at) = (text(graph), numbers::count(kept.packets), text(&kept.at));
+        let _ = write!(
+            out,
+            "<p class=\"line\"><a href=\"{graph}\">time-sequence graph</a> of {packets} packets at {at}</p>"
+        );
+    }
     out.push_str("</article>");
     out
 }

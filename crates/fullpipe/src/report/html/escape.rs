@@ -1,7 +1,7 @@
 //! Foreign text inside HTML.
 
 /// Text for an element's content or a quoted attribute.
-pub(super) fn text(raw: &str) -> String {
+pub(in crate::report) fn text(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     for character in raw.chars() {
         match character {
@@ -35,7 +35,7 @@ pub(super) fn sentence(raw: &str) -> String {
 
 /// JSON for the content of a script element. `<` occurs in strings only; escaped, neither
 /// `</script>` nor `<!--` can appear, and the JSON's meaning stays.
-pub(super) fn json(value: &impl serde::Serialize) -> String {
+pub(in crate::report) fn json(value: &impl serde::Serialize) -> String {
     // Neither a document nor a figure has a map with keys other than strings: this cannot fail.
     serde_json::to_string(value).unwrap_or_default().replace('<', "\\u003c")
 }

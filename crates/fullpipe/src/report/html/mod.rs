@@ -11,13 +11,14 @@
 //! `points(figure, series)` reads back what is drawn.
 
 mod cards;
-mod escape;
+pub(super) mod escape;
 mod evidence;
 mod page;
 mod table;
 
-use super::{figures, tables};
-use crate::analysis::document::Document;
+use super::{figures, tables, time_sequence};
+use crate::analysis::document::{Document, Run};
+use crate::trace::rundir::folders;
 
 /// How many runs are drawn until the reader asks for others.
 const DRAWN_AT_FIRST: usize = 6;
@@ -25,7 +26,27 @@ const DRAWN_AT_FIRST: usize = 6;
 /// The report as one HTML file. Equal documents give equal bytes.
 #[must_use]
 pub fn render(document: &Document) -> String {
+    rendered(document, false)
+}
+
+/// The same for a file that stands in the results' directory: with links to the time-sequence graphs of its runs.
+#[must_use]
+pub fn render_in_place(document: &Document) -> String {
+    rendered(document, true)
+}
+
+fn rendered(document: &Document, in_place: bool) -> String {
     let figures = figures::all(document);
     let tables = tables::all(document);
-    page::page(document, &figures, &tables)
+    page::page(document, &figures, &tables, &graphs(document, in_place))
+}
+
+/// Addresses of the runs' time-sequence graphs; none of a run that has none.
+fn graphs(document: &Document, in_place: bool) -> Vec<Option<String>> {
+    let names: Vec<String> = document.runs.iter().map(|run| run.variant.clone()).collect();
+    let address = |(run, folder): (&Run, String)| {
+        let there = in_place && run.packets.is_some();
+        there.then(|| format!("{folder}/{}", time_sequence::FILE))
+    };
+    document.runs.iter().zip(folders(&names)).map(address).collect()
 }

@@ -20,7 +20,7 @@ const STYLE: [&str; 3] = [
 ];
 
 /// Parts of one module, in the order of their dependencies.
-const SCRIPT: [&str; 9] = [
+const SCRIPT: [&str; 10] = [
     include_str!("assets/data.js"),
     include_str!("assets/state.js"),
     include_str!("assets/scale.js"),
@@ -28,12 +28,18 @@ const SCRIPT: [&str; 9] = [
     include_str!("assets/labels.js"),
     include_str!("assets/panel.js"),
     include_str!("assets/cursor.js"),
+    include_str!("assets/theme.js"),
     include_str!("assets/controls.js"),
     include_str!("assets/api.js"),
 ];
 
 /// The whole page.
-pub(super) fn page(document: &Document, figures: &[Figure], tables: &[Table]) -> String {
+pub(super) fn page(
+    document: &Document,
+    figures: &[Figure],
+    tables: &[Table],
+    graphs: &[Option<String>],
+) -> String {
     let title = text(&document.scenario.title);
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
@@ -46,7 +52,7 @@ pub(super) fn page(document: &Document, figures: &[Figure], tables: &[Table]) ->
     );
     out.push_str(&header(document, &title));
     out.push_str("<main>");
-    out.push_str(&verdict(document, figures));
+    out.push_str(&verdict(document, figures, graphs));
     out.push_str(&evidence::evidence(document, figures));
     out.push_str(&table_section(tables));
     out.push_str("</main>");
@@ -78,7 +84,7 @@ fn header(document: &Document, title: &str) -> String {
 }
 
 /// First sentences and cards. The first is the main figure's finding; with a comparison that of cwnd follows.
-fn verdict(document: &Document, figures: &[Figure]) -> String {
+fn verdict(document: &Document, figures: &[Figure], graphs: &[Option<String>]) -> String {
     let mut lead = figures.first().map_or("", |figure| figure.title.as_str()).to_string();
     let compared = figures.iter().filter(|f| f.name == "cwnd" && !document.comparisons.is_empty());
     compared.for_each(|cwnd| lead += &format!(". {}", cwnd.title));
@@ -88,8 +94,8 @@ fn verdict(document: &Document, figures: &[Figure]) -> String {
          <div class=\"cards{many}\">",
         sentence(&lead)
     );
-    for (index, run) in document.runs.iter().enumerate() {
-        out.push_str(&cards::card(index, run));
+    for (index, (run, graph)) in document.runs.iter().zip(graphs).enumerate() {
+        out.push_str(&cards::card(index, run, graph.as_deref()));
     }
     out.push_str("</div></section>");
     out

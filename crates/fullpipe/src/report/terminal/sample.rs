@@ -56,6 +56,7 @@ fn slow() -> Run {
             time_to_plateau_s: None,
             band_whole: false,
         }),
+        packets: None,
     }
 }
 
@@ -88,6 +89,7 @@ fn fast() -> Run {
         stages: Vec::new(),
         expectations: vec![expectation(true, "exact")],
         published: None,
+        packets: None,
     }
 }
 

@@ -311,6 +311,22 @@ group! {
         sample: SampleTime, Absent("1 ms, or more where the flows last longer than 30 s or are more than ten, so that a run has 30000 samples, and 300000 of flows, or little more");
         /// Interval of the kernel's counters (engine `linux`), rounded up to samples.
         counters: SampleTime, Absent("10 ms");
+        /// Which packets are kept, with their time-sequence graph.
+        packets: Packets, Absent("none are");
+    }
+}
+
+group! {
+    /// Which packets are kept.
+    Packets "`report.packets`" {
+        /// The point at which they are seen: as of captures, `sender-qdisc`, `sender-wire`, `link`, `receiver`, or an element of the way forward by its name.
+        at: String, Is("sender-qdisc");
+        /// The flow they are of; all copies of one with a `count`.
+        flow: String, Absent("all flows");
+        /// From when on.
+        from: AnyTime, Is("0s");
+        /// Until when.
+        to: SomeTime, Absent("the run's end");
     }
 }
 

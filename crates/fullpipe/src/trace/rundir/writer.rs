@@ -51,11 +51,36 @@ impl Writer {
     /// A file cannot be written, or a run of this name was written before.
     pub fn run(&self, run: &Run, resolved: &str, recording: &Recording) -> Result<(), Error> {
         let directory = self.reserve(&run.variant)?;
-        write_run(&directory, run, resolved, recording).inspect_err(|_| {
-            let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
-            collected.remove(&run.variant);
-            let _ = fs::remove_dir_all(&directory);
-        })
+        let written = write_run(&directory, run, resolved, recording);
+        written.inspect_err(|_| self.forget(&run.variant))
+    }
+
+    /// Removes what was written of a run.
+    pub fn forget(&self, variant: &str) {
+        let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(directory) = collected.remove(variant) {
+            // There is nobody to tell.
+            let _ = fs::remove_dir_all(directory);
+        }
+    }
+
+    /// A new name for a file that grows while a run does, to be taken by [`Writer::take`].
+    pub fn growing(&self) -> PathBuf {
+        let number = self.begun.fetch_add(1, Ordering::Relaxed);
+        self.directory.join(format!(".{number}.tmp"))
+    }
+
+    /// Takes a file into the folder of a run that was written, under this name; the folder.
+    ///
+    /// # Errors
+    /// There is no such run, or the file cannot be moved.
+    pub fn take(&self, variant: &str, file: &Path, name: &str) -> Result<PathBuf, Error> {
+        let collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
+        let none = || Error::new(&self.directory, format!("has no run \"{variant}\""));
+        let folder = collected.get(variant).ok_or_else(none)?;
+        let to = folder.join(name);
+        fs::rename(file, &to).map_err(|e| cannot_write(&to, &e))?;
+        Ok(folder.clone())
     }
 
     fn reserve(&self, variant: &str) -> Result<PathBuf, Error> {

@@ -4,12 +4,12 @@
 //! Needs chromium and chromedriver; without them each test says `skipped: ...`, and fails when
 //! FULLPIPE_REQUIRE_CHROMIUM=1.
 
-mod browser;
+pub mod browser;
 mod controls;
 mod drawing;
 mod expected;
 mod isolation;
 mod labels;
-mod page;
+pub mod page;
 mod values;
 mod webdriver;

@@ -83,6 +83,13 @@ impl Page {
         }
     }
 
+    /// Moves the mouse to a place of the window, in pixels.
+    pub fn point(&self, x: i64, y: i64) {
+        self.mouse(&[
+            json!({"type": "pointerMove", "duration": 0, "origin": "viewport", "x": x, "y": y}),
+        ]);
+    }
+
     /// Drags the mouse from one time to another in a figure's first panel.
     pub fn drag(&self, figure: &str, from: f64, to: f64) {
         self.bring_to_view(&format!("#figure-{figure} .panel"));

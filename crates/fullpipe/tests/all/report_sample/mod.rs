@@ -149,6 +149,7 @@ fn run(index: usize, rows: &Rows, bucket_s: f64) -> Run {
         duration_s: rows.mib.len() as f64,
         expectations: vec![expectation(&flow)],
         published: Some(published(rows, &flow)),
+        packets: None,
         stages: stages(&flow),
         flows: vec![flow],
     }

@@ -103,6 +103,10 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
     if run.report.sample.0 < CLOSEST {
         answers.push(refused("report.sample", "samples are at least 0.1 ms apart"));
     }
+    if run.report.packets.is_some() {
+        answers
+            .push(refused("report.packets", "a genuine kernel's packets are not told singly yet"));
+    }
     path_answers(run, &mut answers);
     flows::answers(run, &mut answers);
     if let Err((key, why)) = flows::words(run, family) {

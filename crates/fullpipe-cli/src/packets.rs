@@ -1,0 +1,95 @@
+//! `--packets`, `report.packets`: the packets of a run as a table, and their time-sequence graph.
+
+use crate::failure::Failure;
+use crate::progress::Progress;
+use fullpipe::analysis::document::{self, Run};
+use fullpipe::capture::Trains;
+use fullpipe::report::time_sequence;
+use fullpipe::scenario::Resolved;
+use fullpipe::trace::Error;
+use fullpipe::trace::packets::FILE;
+use fullpipe::trace::rundir::Writer;
+use fullpipe_sim::trace::Sink;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The packets of a run that are being kept.
+pub struct Packets {
+    trains: Trains,
+    growing: Growing,
+    at: String,
+}
+
+impl Packets {
+    /// Begins their table; none if the scenario asks for none.
+    ///
+    /// # Errors
+    /// The file cannot be made.
+    pub fn begin(writer: &Writer, run: &Resolved) -> Result<Option<Packets>, Failure> {
+        let Some(asked) = &run.report.packets else { return Ok(None) };
+        let (growing, at) = (Growing(writer.growing()), asked.at.clone());
+        let trains = Trains::create(&growing.0, run).map_err(environment)?;
+        Ok(trains.map(|trains| Packets { trains, growing, at }))
+    }
+
+    /// Becomes true when the file cannot be written.
+    pub fn failed(&self) -> Arc<AtomicBool> {
+        self.trains.failed()
+    }
+
+    /// A sink that keeps packets, and passes on to `sink` what it is told.
+    pub fn before<'a>(&'a mut self, sink: &'a mut dyn Sink) -> impl Sink + 'a {
+        self.trains.before(sink)
+    }
+
+    /// Ends the table.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn finish(self, run: &mut Run) -> Result<Table, Failure> {
+        let kept = self.trains.finish().map_err(environment)?;
+        let (packets, segments, trains) = (kept.packets, kept.segments, kept.trains);
+        run.packets = Some(document::Packets { at: self.at, packets, segments, trains });
+        Ok(Table(self.growing))
+    }
+}
+
+/// The table of a run, which has no folder yet.
+pub struct Table(Growing);
+
+impl Table {
+    /// Takes it into the run's folder, and draws the graph beside it.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn draw(
+        self,
+        writer: &Writer,
+        title: &str,
+        run: &Run,
+        progress: &Progress,
+    ) -> Result<(), Failure> {
+        let folder = writer.take(&run.variant, &self.0.0, FILE).map_err(environment)?;
+        time_sequence::write(&folder, title, run).map_err(environment)?;
+        if let Some(document::Packets { packets, trains, .. }) = run.packets {
+            let name = &run.variant;
+            progress.say(&format!("{name}: {packets} packets kept, in {trains} trains"));
+        }
+        Ok(())
+    }
+}
+
+/// Where a table grows. What is still there when its run has failed goes.
+struct Growing(PathBuf);
+
+impl Drop for Growing {
+    fn drop(&mut self) {
+        // Most often it was taken; else there is nobody to tell.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn environment(error: Error) -> Failure {
+    Failure::Environment(error.to_string())
+}

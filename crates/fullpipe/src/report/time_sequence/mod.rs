@@ -1,0 +1,205 @@
+//! The time-sequence graph of a run, as of tcptrace and xplot: one HTML file from `packets.parquet`.
+//!
+//! The file needs no network. It holds every train in chunks, and a pyramid of coarser levels ([`pyramid`]); each chunk is
+//! deflated by itself, and the page's script inflates the few that it draws. They are written as the table is read, so that
+//! a group of its rows and the pyramids are held, not the trains.
+
+mod chunk;
+mod page;
+pub mod pyramid;
+mod rounds;
+mod store;
+
+use crate::analysis::document::{Flow, Run};
+use crate::trace::Error;
+use crate::trace::packets::PacketTrain;
+use crate::trace::table::read_groups;
+use chunk::Places;
+use fullpipe_sim::units::Time;
+use pyramid::Pyramid;
+use rounds::{Round, Rounds};
+use serde::Serialize;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use store::Store;
+
+/// Its name in the folder of a run.
+pub const FILE: &str = "time-sequence.html";
+/// Bins that all flows together may hold, and each at least.
+const BINS: (usize, usize) = (1 << 17, 1 << 10);
+
+/// A chunk: when its first and last packets passed (of bins: the first's number and the last's), how many trains or bins it
+/// has, and where it stands.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Chunk {
+    from: u64,
+    to: u64,
+    count: usize,
+    at: u64,
+    letters: usize,
+}
+
+/// A level of the pyramid, as the page's index has it.
+#[derive(Debug, Serialize)]
+struct LevelIndex {
+    shift: u32,
+    chunks: Vec<Chunk>,
+}
+
+/// A flow, as the page's index has it.
+#[derive(Debug, Serialize)]
+struct FlowIndex {
+    name: String,
+    /// First and last packet, ns.
+    from: u64,
+    to: u64,
+    /// Counts and ranges of all there is, by mark: [count, lowest, highest].
+    all: Vec<[u64; 3]>,
+    rounds: Vec<Round>,
+    /// When the first slow start had ended, ns, where the rounds are known.
+    slow_start_end: Option<u64>,
+    /// Chunks of trains: of data, of ACKs.
+    trains: [Vec<Chunk>; 2],
+    /// Coarser levels, the finest first.
+    levels: Vec<LevelIndex>,
+}
+
+/// A flow whose trains are being read.
+struct Reading {
+    pyramid: Pyramid,
+    rounds: Rounds,
+    /// Trains of each way that are not in a chunk yet.
+    waiting: [Vec<PacketTrain>; 2],
+    chunks: [Vec<Chunk>; 2],
+    extent: Option<(u64, u64)>,
+}
+
+/// Writes the graph of `run` into the `folder` of its table; `title` is the scenario's.
+///
+/// # Errors
+/// The table cannot be read, or the file cannot be written.
+pub fn write(folder: &Path, title: &str, run: &Run) -> Result<PathBuf, Error> {
+    let path = folder.join(FILE);
+    let cannot = |e: io::Error| Error::new(&path, format!("cannot be written: {e}"));
+    let mut out = BufWriter::new(File::create(&path).map_err(cannot)?);
+    page::begin(&mut out, title, run).map_err(cannot)?;
+    let (flows, places) = chunks(folder, run, &mut out, cannot)?;
+    page::end(&mut out, run, &flows, &places).map_err(cannot)?;
+    out.flush().map_err(cannot)?;
+    Ok(path)
+}
+
+/// Writes the chunks of all flows; where they stand.
+fn chunks(
+    folder: &Path,
+    run: &Run,
+    out: &mut impl Write,
+    cannot: impl Fn(io::Error) -> Error,
+) -> Result<(Vec<FlowIndex>, Places), Error> {
+    let (mut store, mut places) = (Store::new(out), Places::default());
+    let most = (BINS.0 / run.flows.len().max(1)).max(BINS.1);
+    let at_sender = run.packets.as_ref().is_some_and(|kept| kept.at.starts_with("sender-"));
+    let mut flows: Vec<Reading> = run
+        .flows
+        .iter()
+        .map(|flow| Reading::new(most, slow_start_end(flow).filter(|_| at_sender)))
+        .collect();
+    let mut failed = None;
+    read_groups(folder, |rows: Vec<PacketTrain>| {
+        for of_flow in rows.chunk_by(|a, b| a.flow == b.flow) {
+            let Some(flow) = flows.get_mut(usize::from(of_flow[0].flow)) else { continue };
+            if let Err(e) = flow.take(of_flow, &mut store, &mut places) {
+                failed.get_or_insert(e);
+            }
+        }
+    })?;
+    if let Some(e) = failed {
+        return Err(cannot(e));
+    }
+    let named = run.flows.iter().zip(flows);
+    let indices = named.map(|(flow, read)| read.finish(&flow.name, &mut store, &mut places));
+    Ok((indices.collect::<io::Result<_>>().map_err(cannot)?, places))
+}
+
+/// When a flow's first slow start was over.
+fn slow_start_end(flow: &Flow) -> Option<Time> {
+    let ended = flow.slow_start.as_ref()?.ended_s? + flow.clock_start_s;
+    Some(Time::ns((ended.max(0.0) * 1e9) as u64))
+}
+
+impl Reading {
+    fn new(bins: usize, slow_start_end: Option<Time>) -> Reading {
+        Reading {
+            pyramid: Pyramid::new(bins),
+            rounds: Rounds::new(slow_start_end),
+            waiting: Default::default(),
+            chunks: Default::default(),
+            extent: None,
+        }
+    }
+
+    /// Takes the flow's rows of a row group.
+    fn take<W: Write>(
+        &mut self,
+        rows: &[PacketTrain],
+        store: &mut Store<W>,
+        places: &mut Places,
+    ) -> io::Result<()> {
+        let (data, acks) = rows.split_at(rows.partition_point(|row| !row.acks));
+        self.rounds.add(data, acks);
+        for row in rows {
+            self.pyramid.add(row);
+            let (from, to) = (row.time.0, row.time_of(row.count - 1).0);
+            let (first, last) = self.extent.unwrap_or((from, to));
+            self.extent = Some((first.min(from), last.max(to)));
+            let way = usize::from(row.acks);
+            self.waiting[way].push(row.clone());
+            if self.waiting[way].len() == chunk::TRAINS {
+                self.store(way, store, places)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores what waits of a way as a chunk.
+    fn store<W: Write>(
+        &mut self,
+        way: usize,
+        store: &mut Store<W>,
+        places: &mut Places,
+    ) -> io::Result<()> {
+        let rows = std::mem::take(&mut self.waiting[way]);
+        let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(()) };
+        let (from, to) = (first.time.0, last.time_of(last.count - 1).0);
+        let (at, letters) = store.add(&chunk::trains(&rows, places))?;
+        self.chunks[way].push(Chunk { from, to, count: rows.len(), at, letters });
+        Ok(())
+    }
+
+    fn finish<W: Write>(
+        mut self,
+        name: &str,
+        store: &mut Store<W>,
+        places: &mut Places,
+    ) -> io::Result<FlowIndex> {
+        for way in 0..2 {
+            self.store(way, store, places)?;
+        }
+        let (from, to) = self.extent.unwrap_or_default();
+        let all = self.pyramid.all.iter().map(|span| [span.count, span.lo, span.hi]).collect();
+        let mut levels = Vec::new();
+        for level in self.pyramid.levels() {
+            let mut chunks = Vec::new();
+            for bins in level.bins.chunks(pyramid::BINS) {
+                let (at, letters) = store.add(&pyramid::bins(bins))?;
+                let (from, to) = (bins[0].0, bins[bins.len() - 1].0);
+                chunks.push(Chunk { from, to, count: bins.len(), at, letters });
+            }
+            levels.push(LevelIndex { shift: level.shift, chunks });
+        }
+        let slow_start_end = self.rounds.until.map(|time| time.0);
+        let (rounds, trains, name) = (self.rounds.found, self.chunks, name.into());
+        Ok(FlowIndex { name, from, to, all, rounds, slow_start_end, trains, levels })
+    }
+}
