@@ -101,6 +101,9 @@ pub struct Flow {
     /// Whether its data goes from the receiver to the sender; absent where it does not.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub backward: bool,
+    /// The host that sends its data; absent where that is `sender`, or `receiver` of one that goes backward.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub from: Option<String>,
     /// Congestion control.
     pub congestion: String,
     /// Sender's kernel profile.

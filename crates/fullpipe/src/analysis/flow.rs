@@ -29,6 +29,7 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
     Flow {
         name: about.name.clone(),
         backward: about.direction == Direction::Backward,
+        from: about.from.clone(),
         congestion: about.congestion.clone(),
         kernel: about.kernel.clone(),
         clock_start_s: life.clock.as_secs_f64(),

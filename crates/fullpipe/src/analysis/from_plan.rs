@@ -59,6 +59,7 @@ fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
         name: flow.name.clone(),
         congestion: flow.congestion.name.clone(),
         direction: flow.direction,
+        from: flow.from.clone(),
         kernel: genuine.unwrap_or(&run.hosts_of(flow)[0].host.kernel).into(),
         start: flow.start,
         stop: flow.duration.map(|duration| flow.start + duration),

@@ -106,6 +106,8 @@ pub struct FlowMeta {
     pub name: String,
     /// Where its data goes.
     pub direction: Direction,
+    /// The host that sends its data, where that is none of the two that there always are.
+    pub from: Option<String>,
     /// Congestion control.
     pub congestion: String,
     /// Kernel profile of the sender.

@@ -52,6 +52,7 @@ fn declared() -> Vec<Table> {
             t if t.starts_with("report") => "`report.",
             "hosts" => return None,
             t if t.starts_with("hosts") => "`hosts.",
+            "host" => "`host`",
             "A qdisc" | "A cpu" => "`hosts.",
             "flow" | "An app" | "A reader" => "`flow`",
             _ => "`path",

@@ -117,6 +117,7 @@ fn flow(name: &str, congestion: &str, intervals: Vec<Interval>) -> Flow {
     Flow {
         name: name.into(),
         backward: false,
+        from: None,
         congestion: congestion.into(),
         kernel: "2.6.20".into(),
         clock_start_s: 0.08,

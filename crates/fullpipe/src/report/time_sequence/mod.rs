@@ -99,11 +99,10 @@ fn chunks(
 ) -> Result<(Vec<FlowIndex>, Places), Error> {
     let (mut store, mut places) = (Store::new(out), Places::default());
     let most = (BINS.0 / run.flows.len().max(1)).max(BINS.1);
-    let at_sender = run.packets.as_ref().is_some_and(|kept| kept.at.starts_with("sender-"));
     let mut flows: Vec<Reading> = run
         .flows
         .iter()
-        .map(|flow| Reading::new(most, slow_start_end(flow).filter(|_| at_sender)))
+        .map(|flow| Reading::new(most, slow_start_end(flow).filter(|_| kept_at_sender(run, flow))))
         .collect();
     let mut failed = None;
     read_groups(folder, |rows: Vec<PacketTrain>| {
@@ -120,6 +119,14 @@ fn chunks(
     let named = run.flows.iter().zip(flows);
     let indices = named.map(|(flow, read)| read.finish(&flow.name, &mut store, &mut places));
     Ok((indices.collect::<io::Result<_>>().map_err(cannot)?, places))
+}
+
+/// Whether the packets were kept at the host that sends the flow's data.
+fn kept_at_sender(run: &Run, flow: &Flow) -> bool {
+    let usual = if flow.backward { "receiver" } else { "sender" };
+    let from = flow.from.as_deref().unwrap_or(usual);
+    let point = run.packets.as_ref().map_or("", |kept| &kept.at);
+    point == from || matches!(point.strip_prefix(from), Some("-qdisc" | "-wire"))
 }
 
 /// When a flow's first slow start was over.

@@ -25,6 +25,7 @@ pub fn meta() -> RunMeta {
         flows: vec![FlowMeta {
             name: "bulk".into(),
             direction: Direction::Forward,
+            from: None,
             congestion: "cubic".into(),
             kernel: "2.6.20".into(),
             start: Time::ZERO,

@@ -45,6 +45,7 @@ pub fn flow(name: &str, rows: &Rows, seed: u64, bucket_s: f64) -> Flow {
     Flow {
         name: name.to_string(),
         backward: false,
+        from: None,
         congestion: rows.congestion.to_string(),
         kernel: "2.6.20".to_string(),
         clock_start_s: 0.161,
