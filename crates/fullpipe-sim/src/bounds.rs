@@ -130,12 +130,27 @@ fn host(host: &Host, name: &str) -> Result<(), String> {
     )?;
     let places = [host.qdisc_limit, host.tx_ring, host.rx_ring];
     demand(!places.contains(&0), "qdisc, tx_ring and rx_ring hold at least one packet")?;
+    let in_order =
+        1 <= host.tx_stop && host.tx_stop <= host.tx_wake && host.tx_wake <= host.tx_ring;
+    demand(in_order, "tx_stop, tx_wake, tx_ring: each no more than the next one, at least 1")?;
+    let plain = (host.tx_stop, host.tx_wake) == (1, 1);
+    demand(
+        host.driver == Driver::Stops || plain,
+        "driver: one that requeues stops no queue, so tx_stop and tx_wake are 1",
+    )?;
     let cpu = &host.cpu;
-    let times =
-        [host.coalesce, host.gro_flush_timeout, cpu.transmit, cpu.receive, cpu.ack, cpu.walk];
+    let times = [
+        host.coalesce,
+        host.tx_coalesce,
+        host.gro_flush_timeout,
+        cpu.transmit,
+        cpu.receive,
+        cpu.ack,
+        cpu.walk,
+    ];
     demand(
         times.iter().all(|&t| t <= SLOWEST),
-        "coalesce, gro_flush_timeout and cpu: at most 1 s",
+        "coalesce, tx_coalesce, gro_flush_timeout and cpu: at most 1 s",
     )?;
     demand(cpu.copy_ps_per_byte <= SLOWEST_COPY_PS, "cpu.copy: at most 1 us per byte")?;
     let Sysctl { rmem_max, wmem_max, tcp_rmem, tcp_wmem, .. } = host.sysctl;

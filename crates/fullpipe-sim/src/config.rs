@@ -81,6 +81,13 @@ pub struct Host {
     pub qdisc_limit: u32,
     /// Transmit ring in descriptors (one per segment here).
     pub tx_ring: u32,
+    /// Transmit interrupt moderation: how long after a segment was sent the driver hears of it, and of those sent meanwhile
+    /// (0: of each at once).
+    pub tx_coalesce: Time,
+    /// A driver that stops its queue does so when fewer descriptors are free (1 to `tx_wake`).
+    pub tx_stop: u32,
+    /// It wakes the queue when so many are free (to `tx_ring`).
+    pub tx_wake: u32,
     /// Whether the driver has byte queue limits (BQL).
     pub bql: bool,
     /// What the driver does when that is full.

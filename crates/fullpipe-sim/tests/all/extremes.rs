@@ -68,9 +68,12 @@ fn spoil_element(element: &mut Element, field: usize, choice: u64) {
 
 fn spoil_host(host: &mut Host, field: usize, choice: u64) {
     let (number, small) = (odd(field, choice), odd32(field, choice));
-    match field % 21 {
+    match field % 24 {
         0 => host.hz = small,
         19 => host.initcwnd = Some(small),
+        20 => host.tx_coalesce = Time(number),
+        21 => host.tx_stop = small,
+        22 => host.tx_wake = small,
         1 => host.qdisc_limit = small,
         2 => host.tx_ring = small,
         3 => host.rx_ring = small,

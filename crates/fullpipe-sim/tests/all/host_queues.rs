@@ -121,6 +121,7 @@ pub fn slow_card(qdisc: Qdisc) -> Config {
         host.cpu = Default::default();
         host.coalesce = Time::ZERO;
         (host.tx_ring, host.bql, host.rx_ring) = (1, false, 100_000);
+        (host.tx_coalesce, host.tx_stop, host.tx_wake) = (Time::ZERO, 1, 1);
         host.sysctl.tcp_wmem = [4096, 1 << 20, 1 << 22];
         host.sysctl.tcp_rmem = [4096, 1 << 20, 1 << 22];
         host.sysctl.netdev_max_backlog = 100_000;

@@ -4,6 +4,7 @@ mod answers;
 mod bql;
 mod cc;
 mod conversation;
+mod driver;
 mod ecn_codepoint;
 mod extremes;
 mod gro;

@@ -180,6 +180,15 @@ pub struct Host {
     /// Transmit ring, descriptors.
     #[serde(serialize_with = "show::descriptors")]
     pub tx_ring: u32,
+    /// How long after a segment was sent the driver hears of it.
+    #[serde(serialize_with = "show::shown", skip_serializing_if = "show::is_no_time")]
+    pub tx_coalesce: Time,
+    /// The driver stops its queue when fewer descriptors are free.
+    #[serde(serialize_with = "show::descriptors", skip_serializing_if = "show::is_one")]
+    pub tx_stop: u32,
+    /// It wakes the queue when so many are.
+    #[serde(serialize_with = "show::descriptors", skip_serializing_if = "show::is_one")]
+    pub tx_wake: u32,
     /// Byte queue limits of the driver.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub bql: bool,

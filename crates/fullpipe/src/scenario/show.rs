@@ -89,6 +89,14 @@ pub fn queue_limit<S: Serializer>(value: &QueueLimit, s: S) -> Written<S> {
         QueueLimit::Packets(n) => s.collect_str(&format_args!("{n} packets")),
     }
 }
+/// Whether there is no time in it.
+pub fn is_no_time(value: &Time) -> bool {
+    *value == Time::ZERO
+}
+/// Whether it is one.
+pub fn is_one(value: &u32) -> bool {
+    *value == 1
+}
 /// Whether a driver is the usual one.
 pub fn is_stops(value: &Driver) -> bool {
     *value == Driver::Stops

@@ -99,6 +99,12 @@ fn nic_and_sender_cpu_with_small_queues() {
     }
 }
 
+/// What the driver has not heard of counts for small queues: TCP waits for its own host.
+#[test]
+fn completion() {
+    holds("completion", "qdisc");
+}
+
 #[test]
 fn receiver_cpu() {
     holds("receiver_cpu", "receiver_cpu");

@@ -44,6 +44,9 @@ timestamps = false
 tso = false
 qdisc = { limit = "18 packets" }
 tx_ring = "19 descriptors"
+tx_coalesce = "4us"
+tx_stop = "5 descriptors"
+tx_wake = "6 descriptors"
 bql = true
 rx_ring = "20 descriptors"
 nic_rate = "21Mbit"
@@ -106,6 +109,10 @@ fn hosts_arrive() {
     assert_eq!((host.kernel.as_str(), host.hz), ("2.6.20", 1000));
     assert!(!host.timestamps && !host.tso);
     assert_eq!((host.qdisc_limit, host.tx_ring, host.rx_ring), (18, 19, 20));
+    assert_eq!((host.tx_coalesce, host.tx_stop, host.tx_wake), (Time::us(4), 5, 6));
+    let by_default =
+        (config.receiver.tx_coalesce, config.receiver.tx_stop, config.receiver.tx_wake);
+    assert_eq!(by_default, (Time::ZERO, 1, 1));
     assert!(host.bql && !config.receiver.bql);
     assert_eq!((host.nic_rate, host.coalesce), (Rate::mbit(21), Time::us(22)));
     assert_eq!((host.gro, host.gro_flush_timeout), (false, Time::us(7)));

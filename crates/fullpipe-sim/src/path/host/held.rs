@@ -195,7 +195,7 @@ impl Held {
             trains.clear();
         }
         let entered = Some(Entered { at, serial, trains });
-        self.gone.push(Gone { tag, free_at: ring.fetched().max(at), entered });
+        self.gone.push(Gone { tag, free_at: ring.memory_is_free().max(at), entered });
         at
     }
 

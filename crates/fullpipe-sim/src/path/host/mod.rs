@@ -3,6 +3,7 @@
 
 mod backlog;
 pub mod bql;
+mod completion;
 pub mod gro;
 mod held;
 mod qdisc;

@@ -69,7 +69,8 @@ impl Qdisc {
         self.counters.left.one(Time(entry), bytes);
         self.waiting.push_back(entry);
         self.counters.peaks.reach(now, self.waiting.len() as u64);
-        if self.driver == Driver::Stops {
+        // Where one interrupt frees several descriptors, it is offered as it becomes the first, and enters.
+        if self.driver == Driver::Stops || first.0 == entry {
             return None;
         }
         self.requeues.one(first, 0u64);

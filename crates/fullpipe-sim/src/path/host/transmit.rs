@@ -3,6 +3,7 @@
 //! At equal times a descriptor is freed, then waiting skbs enter the ring, then an skb arrives; one
 //! that enters the ring at once has not waited.
 
+pub use super::completion::Stopped;
 pub use super::held::{Entered, Gone, Tag};
 
 use super::held::{Held, Skb};
@@ -166,10 +167,15 @@ impl Transmit {
         self.ring.last_entry()
     }
 
-    /// When the skb taken last at `now` has left the host's memory: the card has a buffer of its own, which it fills from the
-    /// ring alone.
+    /// When the skb taken last at `now` has left the host's memory: when the driver hears that it was sent (skb_release at
+    /// completion); or, without moderation, when the card has it, in a buffer of its own, which it fills from the ring alone.
     pub fn last_leaves(&self, now: Time) -> Time {
-        self.ring.fetched().max(self.ring.last_entry()).max(now)
+        self.ring.memory_is_free().max(self.ring.last_entry()).max(now)
+    }
+
+    /// How often the driver has stopped its queue by `now`.
+    pub fn stopped(&mut self, now: Time) -> Stopped {
+        self.ring.stopped(now)
     }
 
     /// Descriptions of the qdisc and the ring.

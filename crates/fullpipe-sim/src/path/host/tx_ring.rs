@@ -1,16 +1,17 @@
 //! The transmit ring and the wire behind it. Unit of decision: the skb, which enters whole.
 //!
-//! The ring counts one descriptor per segment and frees it when the segment is on the wire; an skb
-//! enters it when all of its segments fit, or when it is empty. The card sends the ring's segments
-//! back to back. With byte queue limits ([`Bql`]) it may be closed although there is room.
+//! The ring counts one descriptor per segment and frees it when the driver hears that the segment is on the wire
+//! ([`Interrupts`]); an skb enters it when all of its segments fit, or when it is empty. The card sends the ring's segments
+//! back to back. The driver may close it although there is room ([`Gate`]), and so may byte queue limits ([`Bql`]).
 
 use super::bql::Bql;
+use super::completion::{Finishes, Gate, Interrupts, Stopped};
 use crate::config::Host;
 use crate::path::Serialiser;
 use crate::tally::{Counters, Samples, Tally};
 use crate::tcp::write::largest_skb;
 use crate::trace::{StageInfo, StageSample};
-use crate::train::{Train, append, come_by};
+use crate::train::{Train, append};
 use crate::units::{Framing, Rate, Time};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -68,14 +69,6 @@ impl Fetched {
     }
 }
 
-/// Segments whose transmission ends at even pace.
-#[derive(Clone, Copy, Debug)]
-struct Finishes {
-    first: u64,
-    spacing: u64,
-    count: u32,
-}
-
 /// See the module's description.
 pub(super) struct TxRing {
     size: u64,
@@ -83,9 +76,12 @@ pub(super) struct TxRing {
     wire_free: u64,
     /// Time at which the last skb entered.
     last_entry: u64,
-    /// Ends of transmission of the segments in the ring.
+    interrupts: Interrupts,
+    /// When the driver hears that the segments in the ring are sent.
     finishes: VecDeque<Finishes>,
+    /// Descriptors in use.
     held: u64,
+    gate: Gate,
     /// Segments that were taken.
     taken: u64,
     /// Byte queue limits, where the driver has them.
@@ -104,8 +100,10 @@ impl TxRing {
             wire: Serialiser::new(host.nic_rate, Framing::EthernetWire.overhead()),
             wire_free: 0,
             last_entry: 0,
+            interrupts: Interrupts::new(host.tx_coalesce),
             finishes: VecDeque::new(),
             held: 0,
+            gate: Gate::new(host, samples),
             taken: 0,
             bql: host.bql.then(|| Box::new(Bql::new(host.hz))),
             counters: Counters::new(samples),
@@ -118,26 +116,37 @@ impl TxRing {
     pub(super) fn has_room(&mut self, now: Time, segments: u64) -> bool {
         self.free(now.0);
         let open = self.bql.as_ref().is_none_or(|bql| !bql.is_stopped());
-        open && (self.held == 0 || self.held + segments <= self.size)
+        open && self.gate.opens <= now.0 && (self.held == 0 || self.held + segments <= self.size)
     }
 
     /// When an skb of `segments` that is taken now moves in. From here on the ring is kept as it
     /// will be then.
     pub(super) fn entry_time(&mut self, now: Time, segments: u64) -> u64 {
-        let mut entry = self.last_entry.max(now.0);
+        let mut entry = self.last_entry.max(now.0).max(self.gate.opens);
         self.free(entry);
-        while self.held > 0 && self.held + segments > self.size {
-            let head = self.finishes.front().expect("the ring counts what it holds");
-            let excess = (self.held + segments - self.size).min(self.held);
-            let wait_for = excess.min(u64::from(head.count));
-            entry = entry.max(head.first + (wait_for - 1) * head.spacing);
-            self.free(entry);
-        }
         while let Some(done) = self.bql.as_ref().and_then(|bql| bql.next_chance()) {
             entry = done;
             self.free(entry);
         }
+        if self.held > 0 && self.held + segments > self.size {
+            let opens = self.goes_on(segments);
+            self.gate.stop(entry, opens);
+            entry = opens;
+            self.free(entry);
+        }
         entry
+    }
+
+    /// When enough descriptors are free for the queue to go on, and for an skb of so many segments.
+    fn goes_on(&self, segments: u64) -> u64 {
+        let mut to_free = self.gate.to_be_freed(self.held, self.size, segments);
+        for run in &self.finishes {
+            match to_free.checked_sub(run.count.into()) {
+                Some(more) if more > 0 => to_free = more,
+                _ => return run.time(to_free),
+            }
+        }
+        unreachable!("no more is to be freed than is in use")
     }
 
     /// Forgets what has left by `now`.
@@ -149,11 +158,8 @@ impl TxRing {
             if run.first > now {
                 return;
             }
-            let done = come_by(run.first, run.spacing, run.count, now);
-            self.held -= u64::from(done);
-            if done < run.count {
-                run.count -= done;
-                run.first += u64::from(done) * run.spacing;
+            self.held -= u64::from(run.take_until(now));
+            if run.count > 0 {
                 return;
             }
             self.finishes.pop_front();
@@ -175,21 +181,29 @@ impl TxRing {
             self.wire_free = leaving.last().0;
             let (count, len) = (train.count, train.ip_len);
             self.counters.entered.add(Time(entry), 0, count, len);
-            self.counters.left.add(Time(first), service, count, len);
             self.sent.add(Time(first), service, count, service);
-            self.finishes.push_back(Finishes { first, spacing: service, count });
+            self.interrupts.sent(Finishes { first, spacing: service, count }, |told| {
+                self.counters.left.add(Time(told.first), told.spacing, told.count, len);
+                self.finishes.push_back(told);
+            });
             append(out, leaving);
         }
         if let Some(bql) = &mut self.bql {
             let bytes = skb.iter().map(|segments| counted(segments, BQL_COUNTS)).sum();
-            bql.enter(bytes, self.wire_free);
+            let immediate = self.interrupts.are_immediate();
+            bql.enter(bytes, if immediate { self.wire_free } else { self.interrupts.last() });
+        }
+        if self.gate.stops_at(self.held, self.size) {
+            let opens = self.goes_on(0);
+            self.gate.stop(entry, opens);
         }
     }
 
     /// Whether each of these packets finds the ring empty and the wire free.
     pub(super) fn passes(&mut self, packets: &Train) -> bool {
         self.free(packets.first.0);
-        self.held == 0 && self.wire.time(packets.ip_len) <= packets.spacing
+        let immediate = self.interrupts.are_immediate();
+        immediate && self.held == 0 && self.wire.time(packets.ip_len) <= packets.spacing
     }
 
     /// Takes packets that each find the ring empty and the wire free.
@@ -209,6 +223,9 @@ impl TxRing {
                 bql.enter(bytes, at + service);
             }
         }
+        if self.gate.stops_at(1, self.size) {
+            self.gate.stop_each(Finishes { first: first.0, spacing, count }, service);
+        }
         self.counters.peaks.reach_at_each(packets, 1);
         self.counters.entered.add(first, spacing, count, ip_len);
         self.counters.left.add(done, spacing, count, ip_len);
@@ -227,9 +244,18 @@ impl TxRing {
         Time(self.last_entry)
     }
 
-    /// When all that was taken is on the wire or in the card's own buffer.
-    pub(super) fn fetched(&self) -> Time {
-        self.fetched.at()
+    /// When the memory of all that was taken is free: when the card has told the driver, or, where it tells of each as it is
+    /// sent, when it has them in its own buffer.
+    pub(super) fn memory_is_free(&self) -> Time {
+        match self.interrupts.are_immediate() {
+            true => self.fetched.at(),
+            false => Time(self.interrupts.last()),
+        }
+    }
+
+    /// What the driver counts, at `now`.
+    pub(super) fn stopped(&mut self, now: Time) -> Stopped {
+        self.gate.count(now)
     }
 
     pub(super) fn info(&self, host: &str) -> StageInfo {

@@ -17,6 +17,7 @@ fn case() -> impl Strategy<Value = Config> {
         for host in [&mut config.sender, &mut config.receiver] {
             (host.tso, host.bql, host.qdisc) = (false, false, Qdisc::PfifoFast);
             (host.driver, host.tx_ring) = (Driver::Requeues, descriptors);
+            (host.tx_stop, host.tx_wake) = (1, 1);
         }
         config
     })

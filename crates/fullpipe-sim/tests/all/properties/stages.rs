@@ -2,9 +2,9 @@
 
 use super::hold;
 use crate::record::Record;
-use fullpipe_sim::config::{Config, Discipline, Element};
+use fullpipe_sim::config::{Config, Discipline, Element, Host};
 use fullpipe_sim::trace::{StageInfo, StageSample};
-use fullpipe_sim::units::Rate;
+use fullpipe_sim::units::{Rate, Time};
 
 /// The samples of each stage, a sample of nothing in front.
 fn histories(record: &Record) -> Vec<(&StageInfo, Vec<StageSample>)> {
@@ -128,9 +128,11 @@ pub fn work(config: &Config, record: &Record) -> Result<(), String> {
 
 /// The rate of a stage that transmits.
 fn rate_of(stage: &StageInfo, config: &Config) -> Option<Rate> {
+    // What the driver has not heard of waits, and is on the wire.
+    let card = |host: &Host| (host.tx_coalesce == Time::ZERO).then_some(host.nic_rate);
     match stage.name.as_str() {
-        "sender.tx_ring" => return Some(config.sender.nic_rate),
-        "receiver.tx_ring" => return Some(config.receiver.nic_rate),
+        "sender.tx_ring" => return card(&config.sender),
+        "receiver.tx_ring" => return card(&config.receiver),
         _ => {}
     }
     config.forward.iter().chain(&config.back).find_map(|element| match element {

@@ -223,7 +223,8 @@ impl Host {
             overhead: self.sends[flow].overhead,
             in_softirq: false,
         };
-        if !goes_on {
+        // A process finds what has left as it asks for it.
+        if !goes_on && !frees {
             port.in_host();
         }
         port.in_softirq = !frees;

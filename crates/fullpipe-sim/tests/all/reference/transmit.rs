@@ -10,6 +10,7 @@ use super::late::{Late, Skb};
 use super::packet::Packet;
 use fullpipe_sim::config::{Direction, Driver, Host, Qdisc, QueueLimit};
 use fullpipe_sim::units::{Framing, Rate, Time};
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 /// Where it leads.
@@ -37,9 +38,21 @@ pub struct Transmit {
     /// Segments with a descriptor; the first one is on the wire until the time in `done`.
     ring: VecDeque<Packet>,
     done: Option<Time>,
+    /// Bytes of those that were sent and of which the driver has not heard, and when it will.
+    sent: Vec<u32>,
+    interrupt: Option<Time>,
+    tx_coalesce: Time,
+    /// Fewer free descriptors stop the queue, so many let it go on.
+    thresholds: [usize; 2],
+    /// How many have to be free before it goes on, if it is stopped.
+    stopped: Option<usize>,
+    /// Counters of the driver: stopped and gone on.
+    pub driver_counter: Counter,
     /// Byte queue limits, and what was sent of an skb that is not whole on the wire.
     bql: Option<Bql>,
     sent_of_skb: u32,
+    /// What of skbs that are whole on the wire the driver has not heard of.
+    unheard: u32,
     /// skbs offered.
     skbs: u32,
     bucket: Bucket,
@@ -51,7 +64,7 @@ pub struct Transmit {
     pub busy: Busy,
 }
 
-fn bytes(skb: &[Packet]) -> u32 {
+fn bytes_of(skb: &[Packet]) -> u32 {
     skb.iter().map(|p| p.ip_len).sum()
 }
 
@@ -116,8 +129,15 @@ impl Transmit {
             qdisc: VecDeque::new(),
             ring: VecDeque::new(),
             done: None,
+            sent: Vec::new(),
+            interrupt: None,
+            tx_coalesce: host.tx_coalesce,
+            thresholds: [host.tx_stop as usize, host.tx_wake as usize],
+            stopped: None,
+            driver_counter: Counter::default(),
             bql: host.bql.then(|| Bql::new(host.hz)),
             sent_of_skb: 0,
+            unheard: 0,
             skbs: 0,
             qdisc_counter: Counter::default(),
             ring_counter: Counter::default(),
@@ -150,11 +170,11 @@ impl Transmit {
             return taken;
         }
         let skb = skb.packets;
-        if self.qdisc.is_empty() && self.fits(skb.len()) {
+        if self.qdisc.is_empty() && self.admits(now, skb.len()) {
             self.qdisc_counter.pass(now);
             self.enter_ring(now, skb, agenda);
         } else if self.qdisc.len() < self.qdisc_limit {
-            self.qdisc_counter.enter(now, bytes(&skb));
+            self.qdisc_counter.enter(now, bytes_of(&skb));
             self.qdisc.push_back(skb);
             if self.qdisc.len() == 1 {
                 self.requeue(now);
@@ -177,10 +197,17 @@ impl Transmit {
     fn let_go(&mut self, now: Time, agenda: &mut Agenda) -> Change {
         let mut change = Change::default();
         loop {
-            let (waiting, size) = (self.ring.len(), self.ring_size);
-            let open = self.is_open();
-            let fits = |segments| open && (waiting == 0 || waiting + segments <= size);
+            let (used, size, open) = (self.used(), self.ring_size, self.is_open());
+            let lacking = Cell::new(None);
+            let fits = |segments| {
+                let room = used == 0 || used + segments <= size;
+                lacking.set((open && !room).then_some(segments));
+                open && room
+            };
             let next = self.late.as_mut().and_then(|late| late.pop(now, fits));
+            if let Some(segments) = lacking.get() {
+                self.stop(now, segments);
+            }
             let Some(skb) = next else { break };
             change.left += 1;
             change.waiting -= 1;
@@ -197,23 +224,59 @@ impl Transmit {
         change
     }
 
-    fn fits(&self, segments: usize) -> bool {
-        self.is_open() && (self.ring.is_empty() || self.ring.len() + segments <= self.ring_size)
+    /// Descriptors in use.
+    fn used(&self) -> usize {
+        self.ring.len() + self.sent.len()
     }
 
-    /// Whether byte queue limits let an skb in.
+    fn fits(&self, segments: usize) -> bool {
+        self.is_open() && (self.used() == 0 || self.used() + segments <= self.ring_size)
+    }
+
+    /// Whether the queue goes on, as far as the driver and byte queue limits are concerned.
     fn is_open(&self) -> bool {
-        self.bql.as_ref().is_none_or(|bql| bql.open)
+        self.stopped.is_none() && self.bql.as_ref().is_none_or(|bql| bql.open)
+    }
+
+    /// Whether an skb that comes to the ring gets into it; else it may stop the queue.
+    fn admits(&mut self, now: Time, segments: usize) -> bool {
+        let fits = self.fits(segments);
+        if !fits && self.is_open() {
+            self.stop(now, segments);
+        }
+        fits
+    }
+
+    /// The driver stops its queue until there is room for so many segments, and enough.
+    fn stop(&mut self, now: Time, segments: usize) {
+        self.stopped = Some(segments.max(self.thresholds[1]).min(self.ring_size));
+        if self.driver == Driver::Stops {
+            self.driver_counter.note(now, Change { entered: 1, ..Change::default() });
+        }
+    }
+
+    /// Descriptors have become free.
+    fn look_whether_to_go_on(&mut self, now: Time) {
+        let free = self.ring_size.saturating_sub(self.used());
+        if self.stopped.is_some_and(|wanted| free >= wanted) {
+            self.stopped = None;
+            if self.driver == Driver::Stops {
+                self.driver_counter.note(now, Change { left: 1, ..Change::default() });
+            }
+        }
     }
 
     fn enter_ring(&mut self, now: Time, skb: Vec<Packet>, agenda: &mut Agenda) {
         if let Some(bql) = &mut self.bql {
-            bql.enter(bytes(&skb) + skb.len() as u32 * bql::HEADER);
+            bql.enter(bytes_of(&skb) + skb.len() as u32 * bql::HEADER);
         }
         self.bucket.take(now, &skb);
         for segment in skb {
             self.ring_counter.enter(now, segment.ip_len);
             self.ring.push_back(segment);
+        }
+        if self.driver == Driver::Stops && self.used() + self.thresholds[0] > self.ring_size {
+            self.stop(now, 0);
         }
         self.start(now, agenda);
     }
@@ -233,14 +296,29 @@ impl Transmit {
     /// Everything that the card does up to `now`, segment by segment, and the discipline.
     pub fn advance(&mut self, now: Time, agenda: &mut Agenda) {
         loop {
-            let done = self.done.filter(|done| *done <= now);
+            let card = self.next_of_card().filter(|next| *next <= now);
             let due = self.late.as_ref().and_then(Late::due).filter(|due| *due <= now);
-            match (done, due) {
+            match (card, due) {
                 (None, None) => return,
-                // At one time a segment ends first.
-                (done, Some(due)) if done.is_none_or(|done| due < done) => self.ask(due, agenda),
-                (done, _) => self.end_segment(done.expect("the other is later"), agenda),
+                // At one time the card comes first.
+                (card, Some(due)) if card.is_none_or(|card| due < card) => self.ask(due, agenda),
+                _ => self.step(agenda),
             }
+        }
+    }
+
+    /// When the card does something next.
+    fn next_of_card(&self) -> Option<Time> {
+        self.done.into_iter().chain(self.interrupt).min()
+    }
+
+    /// It does: at one time a segment ends first.
+    fn step(&mut self, agenda: &mut Agenda) {
+        match (self.done, self.interrupt) {
+            (Some(done), interrupt) if interrupt.is_none_or(|at| done <= at) => {
+                self.end_segment(done, agenda);
+            }
+            (_, interrupt) => self.tell_driver(interrupt.expect("something is to happen"), agenda),
         }
     }
 
@@ -256,51 +334,73 @@ impl Transmit {
     fn end_segment(&mut self, done: Time, agenda: &mut Agenda) {
         self.done = None;
         let segment = self.ring.pop_front().expect("it was on the wire");
-        self.ring_counter.leave(done, segment.ip_len);
-        self.complete(done, &segment);
+        self.sent.push(segment.ip_len);
+        self.complete(&segment);
         let Out { place, way, several } = self.out;
         let enters = match several {
             true => Happening::Entry(place, segment),
             false => Happening::Arrival(way, 0, segment),
         };
         agenda.add(done, enters);
-        while let Some(skb) = self.qdisc.front()
-            && self.fits(skb.len())
-        {
-            let skb = self.qdisc.pop_front().expect("it was there");
-            self.qdisc_counter.leave(done, bytes(&skb));
-            self.enter_ring(done, skb, agenda);
-            if self.qdisc.front().is_some_and(|next| !self.fits(next.len())) {
-                self.requeue(done);
-            }
-        }
-        if self.late.as_ref().is_some_and(Late::waits_for_ring) {
-            self.ask(done, agenda);
+        if self.tx_coalesce == Time::ZERO {
+            self.tell_driver(done, agenda);
+        } else if self.interrupt.is_none() {
+            let at = done + self.tx_coalesce;
+            self.interrupt = Some(at);
+            agenda.add(at, Happening::WireDone(place));
         }
         self.start(done, agenda);
     }
 
-    /// The skb whose last segment this is has been sent.
-    fn complete(&mut self, done: Time, segment: &Packet) {
-        self.sent_of_skb += segment.ip_len + bql::HEADER;
-        if self.ring.front().is_some_and(|next| next.skb == segment.skb) {
-            return;
+    /// The driver hears what was sent, and skbs enter the ring.
+    fn tell_driver(&mut self, now: Time, agenda: &mut Agenda) {
+        self.interrupt = None;
+        for ip_len in self.sent.drain(..) {
+            self.ring_counter.leave(now, ip_len);
         }
-        let bytes = std::mem::take(&mut self.sent_of_skb);
-        if let Some(bql) = &mut self.bql {
-            bql.sent(done, bytes);
+        let bytes = std::mem::take(&mut self.unheard);
+        if let Some(bql) = self.bql.as_mut().filter(|_| bytes > 0) {
+            bql.sent(now, bytes);
+        }
+        self.look_whether_to_go_on(now);
+        while let Some(skb) = self.qdisc.front()
+            && self.fits(skb.len())
+        {
+            let skb = self.qdisc.pop_front().expect("it was there");
+            self.qdisc_counter.leave(now, bytes_of(&skb));
+            self.enter_ring(now, skb, agenda);
+            if self.qdisc.front().is_some_and(|next| !self.fits(next.len())) {
+                self.requeue(now);
+            }
+        }
+        if let Some(segments) = self.qdisc.front().map(Vec::len) {
+            self.admits(now, segments);
+        }
+        if self.late.as_ref().is_some_and(Late::waits_for_ring) {
+            self.ask(now, agenda);
         }
     }
 
-    /// When the last of the skbs offered is in the card's own buffer: what the card does until then, done on a copy.
-    pub fn last_leaves(&self, offered: Time) -> Time {
-        let mut entry = Time::ZERO;
-        let mut copy = self.copy();
-        while !copy.qdisc.is_empty() {
-            entry = copy.done.expect("the ring is not empty");
-            copy.end_segment(entry, &mut Agenda::default());
+    /// A segment has been sent; the skb, if it is its last one.
+    fn complete(&mut self, segment: &Packet) {
+        self.sent_of_skb += segment.ip_len + bql::HEADER;
+        if self.ring.front().is_none_or(|next| next.skb != segment.skb) {
+            self.unheard += std::mem::take(&mut self.sent_of_skb);
         }
-        offered.max(copy.bucket.lets_go()).max(entry)
+    }
+
+    /// When the last of the skbs offered is in the card's own buffer, or the driver is told of it by moderated interrupts: what
+    /// the card does until then, done on a copy.
+    pub fn last_leaves(&self, offered: Time) -> Time {
+        let mut copy = self.copy();
+        let mut at = Time::ZERO;
+        let told_late = self.tx_coalesce > Time::ZERO;
+        while !copy.qdisc.is_empty() || told_late && copy.used() > 0 {
+            at = copy.next_of_card().expect("the ring is not empty");
+            copy.step(&mut Agenda::default());
+        }
+        let fetched = if told_late { Time::ZERO } else { copy.bucket.lets_go() };
+        offered.max(fetched).max(at)
     }
 
     /// The ring and what waits for it, without a discipline.
@@ -310,6 +410,8 @@ impl Transmit {
             gone: Vec::new(),
             qdisc: self.qdisc.clone(),
             ring: self.ring.clone(),
+            sent: self.sent.clone(),
+            driver_counter: Counter::default(),
             bql: self.bql.clone(),
             qdisc_counter: Counter::default(),
             ring_counter: Counter::default(),

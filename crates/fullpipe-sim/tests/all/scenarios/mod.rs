@@ -67,6 +67,8 @@ pub fn config(size: Size) -> impl Strategy<Value = Config> {
             (config.sender.bql, config.receiver.bql) = (seed >> 12 & 1 == 1, seed >> 13 & 1 == 1);
             with_gro(&mut config.sender, seed >> 14);
             with_gro(&mut config.receiver, seed >> 18);
+            with_driver(&mut config.sender, seed >> 22);
+            with_driver(&mut config.receiver, seed >> 34);
             config
         },
     )
@@ -77,6 +79,20 @@ fn with_gro(host: &mut Host, number: u64) {
     host.gro = number & 3 != 0;
     host.gro_flush_timeout =
         [Time::ZERO, Time::us(3), Time::ZERO, Time::us(70)][number as usize >> 2 & 3];
+}
+
+/// The driver hears late of what was sent for an eighth of the numbers, and stops its queue before the ring is full for a
+/// quarter.
+fn with_driver(host: &mut Host, number: u64) {
+    let [late, early, size] = [0, 3, 5].map(|bit| number >> bit);
+    if late & 7 == 0 {
+        host.tx_coalesce = [Time(1), Time::us(10), Time::us(125), Time::ms(1)][size as usize & 3];
+    }
+    if early & 3 == 0 {
+        let ring = u64::from(host.tx_ring);
+        let wake = (size % 97) * ring / 97 + 1;
+        (host.tx_stop, host.tx_wake) = ((size % wake + 1) as u32, wake as u32);
+    }
 }
 
 /// The same with ECN for every fourth seed, between hosts that have it, and with marks. What is drawn besides stays.

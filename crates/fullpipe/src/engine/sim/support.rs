@@ -135,7 +135,8 @@ fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
     });
     let gro = waiting_gro(host).map(|why| refused(format!("{key}.gro_flush_timeout"), why));
     let driver = requeueing(host).map(|why| refused(format!("{key}.driver"), why));
-    qdisc.into_iter().chain(bql).chain(driver).chain(gro).chain(sysctls).collect()
+    let stops = stopping(host).map(|(part, why)| refused(format!("{key}.{part}"), why));
+    qdisc.into_iter().chain(stops).chain(bql).chain(driver).chain(gro).chain(sysctls).collect()
 }
 
 /// Why a driver cannot requeue as it is asked to.
@@ -153,6 +154,31 @@ fn requeueing(host: &Host) -> Option<String> {
         () => return None,
     };
     Some(why.into())
+}
+
+/// Which key keeps a driver from stopping its queue as it is asked to, and why.
+fn stopping(host: &Host) -> Option<(&'static str, String)> {
+    let Host { tx_stop: stop, tx_wake: wake, tx_ring: ring, .. } = host;
+    let unusual = if *stop > 1 { "tx_stop" } else { "tx_wake" };
+    match () {
+        () if stop > wake => Some((
+            "tx_stop",
+            format!(
+                "a queue that stops below {stop} free descriptors and wakes at {wake} would never rest; set it to at most `tx_wake`"
+            ),
+        )),
+        () if wake > ring => Some((
+            unusual,
+            format!(
+                "the ring has {ring} descriptors, and {wake} are never free; set it to at most `tx_ring`"
+            ),
+        )),
+        () if host.driver == Driver::Requeues && *wake > 1 => Some((
+            unusual,
+            "a driver that requeues stops no queue; leave it out, or `driver`".into(),
+        )),
+        () => None,
+    }
 }
 
 /// Why GRO cannot wait as it is asked to.

@@ -162,6 +162,12 @@ group! {
         qdisc: Qdisc, Empty;
         /// Transmit ring.
         tx_ring: Ring, Absent("as the kernel profile");
+        /// Transmit interrupt moderation (`ethtool -C ... tx-usecs`): so long after a segment was sent the driver hears of it, and of all sent meanwhile. Until then their descriptors are in use, byte queue limits count them, and TCP small queues their skbs. 0: the driver hears of each at once, and small queues count an skb until the card has it.
+        tx_coalesce: Moderation, Is("0s");
+        /// The driver stops its queue when an skb leaves fewer descriptors free.
+        tx_stop: Ring, Is("1 descriptors");
+        /// It wakes the queue when so many are free; at least `tx_stop`.
+        tx_wake: Ring, Absent("as tx_stop");
         /// Byte queue limits (BQL) of the driver: the transmit ring takes about as many bytes as keep the wire busy, what is more waits in the qdisc. From Linux 3.3 on.
         bql: bool, Is("false");
         /// What the driver does when the transmit ring is full: it stops the queue before an skb is offered in vain, or it refuses the skb, which is requeued, and a capture between qdisc and driver sees it twice ("hardware duplicate"). One that `requeues` is known with pfifo_fast or pfifo, without `tso` and `bql`.

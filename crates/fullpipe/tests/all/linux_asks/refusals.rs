@@ -51,6 +51,28 @@ fn the_simulator_refuses_byte_queue_limits_of_kernels_that_had_none() {
     assert_eq!(said("2.6.32"), [("hosts.receiver.bql".to_string(), refused)]);
 }
 
+/// A driver's thresholds lie within its ring, and one that requeues stops no queue.
+#[test]
+fn the_simulator_refuses_thresholds_that_no_driver_has() {
+    let engine = engine::find("sim").expect("an engine");
+    let said = |sets: &[&str]| {
+        let ring = "hosts.sender.tx_ring=64 descriptors";
+        let answers = engine.support(&resolved(&[&[ring], sets].concat()));
+        answers.into_iter().map(|(key, answer)| format!("{key}: {answer:?}")).collect::<Vec<_>>()
+    };
+    let refused = |key: &str, why: &str| vec![format!("hosts.sender.{key}: Refused({why:?})")];
+    let stop = "hosts.sender.tx_stop=20 descriptors";
+    assert!(said(&[stop]).is_empty());
+    assert!(said(&[stop, "hosts.sender.tx_wake=64 descriptors"]).is_empty());
+    let order = "a queue that stops below 20 free descriptors and wakes at 19 would never rest; set it to at most `tx_wake`";
+    assert_eq!(said(&[stop, "hosts.sender.tx_wake=19 descriptors"]), refused("tx_stop", order));
+    let beyond = "the ring has 64 descriptors, and 65 are never free; set it to at most `tx_ring`";
+    assert_eq!(said(&["hosts.sender.tx_wake=65 descriptors"]), refused("tx_wake", beyond));
+    let requeues = ["hosts.sender.driver=requeues", "hosts.sender.tso=false", stop];
+    let stops_none = "a driver that requeues stops no queue; leave it out, or `driver`";
+    assert_eq!(said(&requeues), refused("tx_stop", stops_none));
+}
+
 /// GRO waits beyond a poll from Linux 3.19 on, where there is GRO, which polled cards have.
 #[test]
 fn the_simulator_refuses_gro_to_wait_where_it_does_not() {
@@ -233,6 +255,16 @@ fn what_it_cannot_do_is_said_by_key() {
         (
             "hosts.sender.bql=true",
             "hosts.sender.bql: refused: its card is a queue discipline, which has no byte queue limits; --engine sim has \
+             them",
+        ),
+        (
+            "hosts.sender.tx_coalesce=20us",
+            "hosts.sender.tx_coalesce: refused: its card is a queue discipline, which has no descriptors; --engine sim has \
+             them",
+        ),
+        (
+            "hosts.receiver.tx_stop=2 descriptors",
+            "hosts.receiver.tx_stop: refused: its card is a queue discipline, which has no descriptors; --engine sim has \
              them",
         ),
         ("report.sample=50us", "report.sample: refused: samples are at least 0.1 ms apart"),

@@ -35,6 +35,13 @@ pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut 
             "its card is a queue discipline, which refuses no skb; --engine sim has such drivers";
         answers.push(refused(&format!("{key}.driver"), why));
     }
+    let moderated = (host.tx_coalesce > Time::ZERO).then_some("tx_coalesce");
+    let thresholds = [("tx_stop", host.tx_stop), ("tx_wake", host.tx_wake)];
+    let thresholds = thresholds.into_iter().filter(|(_, descriptors)| *descriptors > 1);
+    for part in moderated.into_iter().chain(thresholds.map(|(part, _)| part)) {
+        let why = "its card is a queue discipline, which has no descriptors; --engine sim has them";
+        answers.push(refused(&format!("{key}.{part}"), why));
+    }
     for name in host.sysctl.missing_in(family.name()) {
         let why = format!("Linux {family} does not have it");
         answers.push(refused(&format!("{key}.sysctl.{name}"), &why));
