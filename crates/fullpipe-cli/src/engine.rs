@@ -29,6 +29,12 @@ impl Chosen {
                 "engine {name} tells no single packets, so no --pcap"
             )));
         }
+        let datagrams = |plan: &Plan| !plan.resolved.datagrams.is_empty();
+        if arguments.pcap.is_some() && scenario.plans().iter().any(datagrams) {
+            return Err(Failure::Input(
+                "no --pcap yet of packets that are no TCP segments (`[[datagrams]]`)".into(),
+            ));
+        }
         let answers = |plan: &Plan| plan.resolved.flow.iter().any(|flow| flow.answers.is_some());
         if arguments.pcap.is_some() && scenario.plans().iter().any(answers) {
             return Err(Failure::Input(

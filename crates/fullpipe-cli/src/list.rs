@@ -81,6 +81,8 @@ impl Listing {
     fn new() -> Listing {
         let flow = metric::FLOW.iter().map(|m| MetricEntry::new("flow.NAME", m));
         let limits = std::iter::once(MetricEntry::limits());
+        let datagrams = metric::DATAGRAMS.iter();
+        let datagrams = datagrams.map(|m| MetricEntry::new("datagrams.NAME", m));
         let stage = metric::STAGE.iter().map(|m| MetricEntry::new("stage.NAME", m));
         Listing {
             format: FORMAT,
@@ -92,7 +94,7 @@ impl Listing {
             unjudged_kernels: PROFILES.iter().filter(|p| p.unjudged).map(|p| p.name).collect(),
             genuine_kernels: engines().iter().flat_map(|engine| engine.kernels()).collect(),
             limits: limit_names().collect(),
-            metrics: flow.chain(limits).chain(stage).collect(),
+            metrics: flow.chain(limits).chain(datagrams).chain(stage).collect(),
         }
     }
 
@@ -215,6 +217,7 @@ fn unit(unit: Unit) -> &'static str {
         Unit::Packets => "packets",
         Unit::Mbit => "Mb/s",
         Unit::Seconds => "s",
+        Unit::Milliseconds => "ms",
         Unit::Share => "share",
     }
 }

@@ -2,8 +2,10 @@
 //! and sizes stay within 64 bits.
 
 use crate::config::{
-    App, Config, Direction, Driver, Element, Flow, Host, Neighbour, Qdisc, Reader, Station, Sysctl,
+    App, Config, DatagramKind, Datagrams, Direction, Driver, Element, Flow, Host, Neighbour, Qdisc,
+    Reader, Station, Sysctl,
 };
+use crate::sim::port::DATAGRAM_HEADERS;
 use crate::units::{Rate, Time};
 use alloc::format;
 use alloc::string::String;
@@ -45,6 +47,9 @@ impl Config {
         self.neighbours.iter().try_for_each(|beside| host(&beside.host, &beside.name))?;
         self.stations()?;
         self.flows.iter().try_for_each(flow)?;
+        self.datagrams.iter().try_for_each(|own| datagrams(own, self.mtu))?;
+        let numbers = self.flows.len() + self.datagrams.len();
+        demand(numbers < usize::from(u16::MAX), "flows and datagrams: at most 65534")?;
         let mut answered = alloc::vec![false; self.flows.len()];
         self.flows.iter().try_for_each(|flow| self.answer(flow, &mut answered))
     }
@@ -79,12 +84,14 @@ impl Config {
                 format!("{name}: a way from several hosts needs a delay without a timer"),
             )?;
         }
-        for flow in &self.flows {
-            let ends = [(&flow.from, flow.direction), (&flow.to, flow.direction.turned())];
-            for (name, direction) in ends {
+        let of_flows = self.flows.iter().map(|own| (&own.name, own.direction, &own.from, &own.to));
+        let others = self.datagrams.iter();
+        let others = others.map(|own| (&own.name, own.direction, &own.from, &own.to));
+        for (flow, there, from, to) in of_flows.chain(others) {
+            for (name, direction) in [(from, there), (to, there.turned())] {
                 let Some(name) = name else { continue };
                 let there = |host: &Station| host.name == name && host.direction == direction;
-                let what = format!("flow {}: no host {name} at that end", flow.name);
+                let what = format!("flow {flow}: no host {name} at that end");
                 demand(hosts.iter().any(there), what)?;
             }
         }
@@ -111,6 +118,24 @@ impl Config {
             "a flow and its answer go opposite ways, bulk, without a reader's rate",
         )?;
         demand(flow.duration.is_none(), "an answer ends with its flow")
+    }
+}
+
+/// Those of datagrams: no fragments, and a pace.
+fn datagrams(own: &Datagrams, mtu: u32) -> Result<(), String> {
+    let demand = |holds, what: &str| demand(holds, format!("datagrams {}: {what}", own.name));
+    let most = mtu.saturating_sub(DATAGRAM_HEADERS);
+    demand((1..=most).contains(&own.size), "size: 1 byte to the MTU less 28")?;
+    demand(own.start <= LONGEST, "start: at most three years")?;
+    demand(own.duration.is_none_or(|lasts| lasts <= LONGEST), "duration: at most three years")?;
+    match own.kind {
+        DatagramKind::Udp { rate, rcvbuf } => {
+            demand(rate > Rate(0), "rate above 0")?;
+            demand(rcvbuf.is_none_or(|bytes| bytes <= LARGEST), "rcvbuf: below 2 GiB")
+        }
+        DatagramKind::Echo { interval } => {
+            demand(interval >= Time::us(1) && interval <= LONGEST, "interval: at least 1 us")
+        }
     }
 }
 

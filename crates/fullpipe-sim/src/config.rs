@@ -32,6 +32,8 @@ pub struct Config {
     pub neighbours: Vec<Neighbour>,
     /// Flows (at least one).
     pub flows: Vec<Flow>,
+    /// Packets that are no TCP segments: their number as a flow is behind those of the flows.
+    pub datagrams: Vec<Datagrams>,
 }
 
 /// A host beside the sender or the receiver. What the hosts of a side send enters their way in order of time, at one
@@ -271,6 +273,70 @@ impl Flow {
     }
 }
 
+/// Datagrams that a program sends at a pace, whatever becomes of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Datagrams {
+    /// Name, unlike those of others and of flows.
+    pub name: String,
+    /// Where they go.
+    pub direction: Direction,
+    /// The host that sends them, as [`Flow::from`].
+    pub from: Option<String>,
+    /// The host that they go to, as [`Flow::to`].
+    pub to: Option<String>,
+    /// What they are.
+    pub kind: DatagramKind,
+    /// Payload of each, bytes; with 28 bytes of headers it fits into the MTU.
+    pub size: u32,
+    /// When the first one is written.
+    pub start: Time,
+    /// How many there are at most.
+    pub count: Option<u64>,
+    /// None is written so long after `start`.
+    pub duration: Option<Time>,
+}
+
+/// What datagrams are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatagramKind {
+    /// UDP datagrams.
+    Udp {
+        /// Payload: datagram n is written when n of them have taken their time at this rate, or as soon as the program gets to it.
+        rate: Rate,
+        /// SO_RCVBUF of the socket that receives them, as requested; none: [`RMEM_DEFAULT`].
+        rcvbuf: Option<u64>,
+    },
+    /// ICMP echo requests, which the other kernel answers.
+    Echo {
+        /// Time from one to the next.
+        interval: Time,
+    },
+}
+
+/// net.core.rmem_default of 64-bit kernels, bytes.
+pub const RMEM_DEFAULT: u64 = 212_992;
+
+impl Datagrams {
+    /// Whether the program's time is over: one that is late leaves the rest.
+    pub fn is_over(&self, now: Time) -> bool {
+        self.duration.is_some_and(|duration| now >= self.start + duration)
+    }
+
+    /// When datagram `number` is due; none: it is not sent.
+    pub fn due(&self, number: u64) -> Option<Time> {
+        let after = match self.kind {
+            DatagramKind::Udp { rate, .. } => {
+                let bits = u128::from(number) * u128::from(self.size) * 8;
+                (bits * 1_000_000_000 / u128::from(rate.0)) as u64
+            }
+            DatagramKind::Echo { interval } => number.saturating_mul(interval.0),
+        };
+        let counts = self.count.is_none_or(|count| number < count);
+        let lasts = self.duration.is_none_or(|duration| after < duration.0);
+        (counts && lasts).then(|| Time(self.start.0.saturating_add(after)))
+    }
+}
+
 /// Which of the hosts has which end of a flow. The one that sends its data also opens the connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
@@ -324,8 +390,21 @@ impl Config {
     /// The hosts of a flow: the one that sends its data, and the one that receives it. One without a known name is
     /// that of the flow's direction.
     pub fn hosts_of<'a>(&'a self, flow: &'a Flow) -> [Station<'a>; 2] {
-        let there = flow.direction;
-        [(&flow.from, there), (&flow.to, there.turned())].map(|(name, direction)| {
+        self.ends(flow.direction, &flow.from, &flow.to)
+    }
+
+    /// The same of datagrams.
+    pub fn hosts_of_datagrams<'a>(&'a self, own: &'a Datagrams) -> [Station<'a>; 2] {
+        self.ends(own.direction, &own.from, &own.to)
+    }
+
+    fn ends<'a>(
+        &'a self,
+        there: Direction,
+        from: &'a Option<String>,
+        to: &'a Option<String>,
+    ) -> [Station<'a>; 2] {
+        [(from, there), (to, there.turned())].map(|(name, direction)| {
             let named = self.neighbours.iter().find(|beside| Some(&beside.name) == name.as_ref());
             let (name, host) = match (named, direction) {
                 (Some(beside), _) => (&beside.name[..], &beside.host),

@@ -8,6 +8,7 @@ extern crate alloc;
 mod bounds;
 pub mod cc;
 pub mod config;
+pub mod datagrams;
 pub mod drops;
 pub mod ecn;
 mod finger;

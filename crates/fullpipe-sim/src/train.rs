@@ -38,12 +38,25 @@ pub enum Kind {
     Syn,
     /// Answer to a connection request.
     SynAck,
+    /// UDP: packet `i` is datagram `number + i`.
+    Datagram,
+    /// ICMP echo requests: packet `i` is request `number + i`.
+    Echo,
+    /// Answers to these, of the same numbers.
+    EchoReply,
 }
 
 impl Kind {
     /// Whether they go from the end of a flow that sends data to the one that receives it.
+    #[inline]
     pub fn is_of_sender(self) -> bool {
         matches!(self, Kind::Data | Kind::Syn)
+    }
+
+    /// Whether they are no segments of TCP.
+    #[inline]
+    pub fn is_datagram(self) -> bool {
+        matches!(self, Kind::Datagram | Kind::Echo | Kind::EchoReply)
     }
 }
 
@@ -108,7 +121,7 @@ impl Train {
     pub fn number_of(&self, i: u32) -> u64 {
         match self.kind {
             Kind::Data => self.number + u64::from(i) * u64::from(self.len),
-            Kind::Ack => self.number + u64::from(i),
+            Kind::Ack | Kind::Datagram | Kind::Echo | Kind::EchoReply => self.number + u64::from(i),
             Kind::Syn | Kind::SynAck => self.number,
         }
     }

@@ -31,13 +31,14 @@
 mod acks;
 mod capture;
 mod clock;
+mod datagram_counters;
 mod entrance;
 mod host;
-mod port;
+pub(crate) mod port;
 mod sampler;
 mod stretch;
 
-use crate::config::{self, Config, Direction, Element, Flow, Station};
+use crate::config::{self, Config, Datagrams, Direction, Element, Flow, Station};
 use crate::drops::Drops;
 use crate::path::Chain;
 use crate::path::host::receive::Receive;
@@ -81,6 +82,10 @@ pub(crate) struct Shared {
     /// Of senders' memory, by flow, what the other host does not know yet.
     pieces: Vec<(u16, Piece)>,
     events: Vec<(Event, Work, usize)>,
+    /// Of datagrams, by their place in the configuration: when each was written, by its number.
+    written: Vec<Vec<Time>>,
+    /// Round trips of echo requests that were not told yet: when, of which, ns.
+    round_trips: Vec<(Time, usize, u64)>,
     /// What is being done, and the place of the host that does it.
     doing: (Work, usize),
     pub(crate) mss: u32,
@@ -100,6 +105,12 @@ impl Shared {
     /// Whether both flows are of one connection.
     pub(crate) fn connects(&self, flow: usize, other: usize) -> bool {
         flow == other || self.halves[flow] == Some(other)
+    }
+
+    /// Takes the round trips since the last call, in order of time.
+    fn take_round_trips(&mut self) -> impl Iterator<Item = (Time, usize, u64)> {
+        self.round_trips.sort();
+        self.round_trips.drain(..)
     }
 
     /// Takes the events since the last call, in the order in which things are done.
@@ -149,6 +160,9 @@ pub fn run(
     let config = negotiated(asked);
     let mut run = Run::new(&config)?;
     if let Some(point) = sink.point() {
+        if !config.datagrams.is_empty() {
+            return Err("a capture knows segments of TCP only: leave datagrams out".to_string());
+        }
         run.watch(Capture::new(point, asked, &config, run.shared.mss));
     }
     let mut sampler = sampler::Sampler::new(&config, &mut run, sink);
@@ -205,16 +219,18 @@ impl Way {
         let begins = |host: &Station| host.direction == direction;
         let first = hosts.iter().position(begins).unwrap_or_default();
         let several = hosts.iter().filter(|host| begins(host)).count();
-        let end = |flow: &Flow| {
-            let [from, to] = config.hosts_of(flow);
-            let end = if flow.direction == direction { to } else { from };
+        let end = |there: Direction, [from, to]: [Station; 2]| {
+            let end = if there == direction { to } else { from };
             hosts.iter().position(|host| host.name == end.name).unwrap_or_default()
         };
+        let of_flow = |flow: &Flow| end(flow.direction, config.hosts_of(flow));
+        let of_datagrams = |own: &Datagrams| end(own.direction, config.hosts_of_datagrams(own));
+        let ends = config.flows.iter().map(of_flow);
         Way {
             chain: Chain::new(elements, config.seed, Samples::of(config)),
             hosts: first..first + several,
             entrance: (several > 1).then(|| Entrance::new(several)),
-            to: config.flows.iter().map(end).collect(),
+            to: ends.chain(config.datagrams.iter().map(of_datagrams)).collect(),
         }
     }
 }
@@ -232,11 +248,15 @@ impl Run {
             };
             in_order(back) && half.is_none()
         });
+        let acks = Acks::new(acks_in_order.collect());
+        let numbers = config.flows.len() + config.datagrams.len();
         let shared = Shared {
-            acks: Acks::new(acks_in_order.collect()),
-            halves,
+            acks,
+            halves: halves.into_iter().chain(core::iter::repeat(None)).take(numbers).collect(),
             pieces: Vec::new(),
             events: Vec::new(),
+            written: alloc::vec![Vec::new(); config.datagrams.len()],
+            round_trips: Vec::new(),
             doing: (Work::Packets, 0),
             mss,
             headers,

@@ -15,6 +15,9 @@ use crate::train::{Kind, Train};
 use crate::units::Time;
 use alloc::vec::Vec;
 
+/// Bytes of the headers of IP and UDP, or of IP and an ICMP echo.
+pub(crate) const DATAGRAM_HEADERS: u32 = 28;
+
 /// A host's way out.
 pub(crate) struct Out {
     pub(crate) transmit: Transmit,
@@ -126,6 +129,14 @@ impl Port<'_> {
         let mut packet = Train { kind: Kind::Ack, ..self.train(number, 0, 1) };
         packet.ip_len += ack.option_bytes();
         self.push(&[packet], (self.cpu, Time::ZERO), What::Ack(ack), 0)
+    }
+
+    /// Sends a datagram of that number and so many bytes of payload.
+    pub(super) fn send_datagram(&mut self, kind: Kind, number: u64, size: u32) -> bool {
+        self.cpu += self.cost;
+        let ip_len = size + DATAGRAM_HEADERS;
+        let packet = Train { kind, ip_len, ..self.train(number, size, 1) };
+        self.push(&[packet], (self.cpu, Time::ZERO), What::Plain, 0)
     }
 
     /// Sends a packet without data of that number and echo.

@@ -1,6 +1,7 @@
 //! Samples of flows and stages at the trace's interval.
 
 use super::Run;
+use super::datagram_counters::DatagramCounters;
 use super::host::Host;
 use crate::config::Config;
 use crate::path::host::info;
@@ -14,6 +15,7 @@ pub(crate) struct Sampler {
     end: Time,
     /// Time of the next sample.
     pub(crate) next: Time,
+    datagrams: DatagramCounters,
 }
 
 impl Sampler {
@@ -26,7 +28,12 @@ impl Sampler {
         }
         sink.stages(&stages);
         let next = config.sample.min(config.end);
-        Sampler { interval: config.sample, end: config.end, next }
+        Sampler {
+            interval: config.sample,
+            end: config.end,
+            next,
+            datagrams: DatagramCounters::new(config),
+        }
     }
 
     /// Tells `sink` the state at the sample that is due, and when the next one is.
@@ -35,6 +42,7 @@ impl Sampler {
         for event in run.shared.take_events() {
             sink.event(&event);
         }
+        self.datagrams.tell(run, now, sink);
         for flow in 0..run.shared.acks.flows() {
             sink.flow(&flow_sample(run, flow, now));
         }

@@ -31,6 +31,7 @@ fn config(kernel: &str, requests: u64, (request, response): (u32, u32), loss: f6
         sender: host.clone(),
         receiver: host,
         neighbours: Vec::new(),
+        datagrams: Vec::new(),
         flows: vec![calls, Flow { direction: Direction::Backward, answers: Some(0), ..replies }],
     }
 }

@@ -21,6 +21,7 @@ pub fn config(delay: Time, [sender, receiver]: [Host; 2], flow: Flow) -> Config 
         sender,
         receiver,
         neighbours: Vec::new(),
+        datagrams: Vec::new(),
         flows: vec![flow],
     }
 }

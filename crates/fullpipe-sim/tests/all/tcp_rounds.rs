@@ -31,6 +31,7 @@ fn bulk(sender: Host, receiver: Host, rcvbuf: u64, rounds: u64) -> Config {
         sender,
         receiver,
         neighbours: Vec::new(),
+        datagrams: Vec::new(),
         flows: vec![flow],
     }
 }

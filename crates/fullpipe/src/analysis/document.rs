@@ -68,6 +68,9 @@ pub struct Run {
     pub duration_s: f64,
     /// Flows in the scenario's order.
     pub flows: Vec<Flow>,
+    /// Packets that are no TCP segments, in the scenario's order; absent where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub datagrams: Vec<Datagrams>,
     /// Places where packets wait or are dropped, in the packets' order.
     pub stages: Vec<Stage>,
     /// The scenario's expectations that apply to this run; none where it was cut short.
@@ -136,6 +139,9 @@ pub struct Flow {
     /// Seconds from connect() until the receiver had read everything; absent where the run ended before.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub completion_s: Option<f64>,
+    /// What the CPUs of its hosts worked while it lived, as nuttcp prints it; absent where that costs nothing.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu: Option<CpuShares>,
     /// The kernel gave the connection up; absent where it did not.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub aborted: Option<Aborted>,
@@ -145,6 +151,69 @@ pub struct Flow {
     /// Moments that were left out; absent where all are there.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub moments_left_out: u64,
+}
+
+/// Datagrams of one program. They have no congestion control, window or connection, so nothing of a flow's facts but these.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Datagrams {
+    /// Name in the scenario.
+    pub name: String,
+    /// "udp" or "ping".
+    pub kind: String,
+    /// Whether they go from the receiver to the sender; absent where they do not.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub backward: bool,
+    /// Payload of each, bytes.
+    pub size: u32,
+    /// How many the program wrote.
+    pub sent: u64,
+    /// Of these, those that the full qdisc refused (ENOBUFS).
+    pub refused: u64,
+    /// How many were read (udp) or came back (ping), those included that came again.
+    pub received: u64,
+    /// Numbers that were left out below the highest one that came (udp), or requests without an answer by the run's end (ping).
+    pub lost: u64,
+    /// Of lost and received ones together those lost (0 to 1).
+    pub loss_share: f64,
+    /// How many came again.
+    pub duplicates: u64,
+    /// How many came behind a higher number; absent with ping.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reordered: Option<u64>,
+    /// For how many the receiving socket had no room (UdpRcvbufErrors); absent with ping.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rcvbuf_errors: Option<u64>,
+    /// Payload that was read, over the time in which it was sent, Mb/s; absent with ping.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mean_mbit: Option<f64>,
+    /// Jitter at the end, as iperf prints it (RFC 3550, 6.4.1); absent with ping.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub jitter_ms: Option<f64>,
+    /// Round trips as ping prints them; absent with udp, and where none came back.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rtt_ms: Option<RoundTrips>,
+}
+
+/// Round trips of echo requests, ms, from whole microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RoundTrips {
+    /// The least.
+    pub min: f64,
+    /// The mean.
+    pub avg: f64,
+    /// The largest.
+    pub max: f64,
+    /// Root of the mean square less the mean's square.
+    pub mdev: f64,
+}
+
+/// Working time of hosts' CPUs over elapsed time (0 to 1), whatever they worked for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuShares {
+    /// Of the host that sends the flow's data.
+    pub sender: f64,
+    /// Of the host that receives it.
+    pub receiver: f64,
 }
 
 /// The first slow start of a flow.

@@ -1,6 +1,6 @@
 //! Judging what a scenario expects of a run.
 
-use super::document::{Expectation, Flow, Interval, Run, Stage};
+use super::document::{Datagrams, Expectation, Flow, Interval, Run, Stage};
 use crate::scenario::{Expect, Target, Tolerance};
 
 /// Compares one expectation with the facts.
@@ -98,6 +98,12 @@ fn measured(expect: &Expect, run: &Run) -> Result<Vec<f64>, String> {
                 None => Ok(vec![share(&flow.limits)?]),
             }
         }
+        Target::Datagrams { datagrams, column } => {
+            let found = run.datagrams.iter().find(|own| own.name == *datagrams);
+            let found = found.ok_or_else(|| format!("this run has no datagrams {datagrams}"))?;
+            let value = datagrams_value(found, column);
+            Ok(vec![value.ok_or_else(|| format!("{}: no {column} was measured", found.name))?])
+        }
         Target::Stage { stage, column } => {
             let found = run.stages.iter().find(|s| s.name == *stage);
             let found = found.ok_or_else(|| format!("this run has no stage {stage}"))?;
@@ -135,6 +141,7 @@ fn interval_value(interval: &Interval, column: &str) -> Result<f64, String> {
 }
 
 fn whole(flow: &Flow, column: &str) -> Result<f64, String> {
+    let idle = || "the hosts' CPUs cost nothing".to_string();
     let none = || "the rate did not settle: there is no plateau".to_string();
     Ok(match column {
         "bytes" => flow.bytes as f64,
@@ -146,6 +153,8 @@ fn whole(flow: &Flow, column: &str) -> Result<f64, String> {
         "time_to_full_rate_s" => flow.time_to_full_rate_s.ok_or_else(|| {
             "no three intervals in a row reached 90 % of what the path can carry".to_string()
         })?,
+        "cpu_sender" => flow.cpu.ok_or_else(idle)?.sender,
+        "cpu_receiver" => flow.cpu.ok_or_else(idle)?.receiver,
         _ if column.starts_with("slow_start_") => slow_start(flow, column)?,
         _ => return Err(format!("{column} has no value for the whole run")),
     })
@@ -160,6 +169,27 @@ fn slow_start(flow: &Flow, column: &str) -> Result<f64, String> {
         "slow_start_queued_s" => slow_start.queued_s,
         _ => return Err(format!("{column} has no value for the whole run")),
     })
+}
+
+fn datagrams_value(own: &Datagrams, column: &str) -> Option<f64> {
+    let count = |count: u64| Some(count as f64);
+    match column {
+        "sent" => count(own.sent),
+        "refused" => count(own.refused),
+        "received" => count(own.received),
+        "lost" => count(own.lost),
+        "loss_share" => Some(own.loss_share),
+        "reordered" => count(own.reordered?),
+        "duplicates" => count(own.duplicates),
+        "rcvbuf_errors" => count(own.rcvbuf_errors?),
+        "mean_mbit" => own.mean_mbit,
+        "jitter_ms" => own.jitter_ms,
+        "rtt_min_ms" => Some(own.rtt_ms?.min),
+        "rtt_avg_ms" => Some(own.rtt_ms?.avg),
+        "rtt_max_ms" => Some(own.rtt_ms?.max),
+        "rtt_mdev_ms" => Some(own.rtt_ms?.mdev),
+        _ => None,
+    }
 }
 
 fn stage_value(stage: &Stage, column: &str) -> Result<f64, String> {

@@ -1,16 +1,19 @@
 //! The facts of one flow.
 
-use super::document::{Aborted, Flow, Interval};
+use super::document::{Aborted, CpuShares, Flow, Interval};
 use super::intervals::{full_rates, intervals};
 use super::limits::Attribution;
-use super::lookup::{Lives, Traces, mbit, since_clock};
+use super::lookup::{Life, Lives, Traces, mbit, since_clock};
 use super::moments::moments;
 use super::plateau::{REACHED, plateau};
 use super::series::series;
 use super::slow_start::{Link, slow_start};
-use super::{RunMeta, WayMeta};
+use super::{FlowMeta, RunMeta, WayMeta};
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::units::Time;
+
+/// The hosts that there always are: flows are between them where nothing else is said.
+const ENDS: [&str; 2] = ["sender", "receiver"];
 
 /// The facts of the flow of that index.
 pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flow {
@@ -29,7 +32,7 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
     Flow {
         name: about.name.clone(),
         backward: about.direction == Direction::Backward,
-        from: about.from.clone(),
+        from: Some(about.hosts[0].clone()).filter(|name| !ENDS.contains(&&name[..])),
         congestion: about.congestion.clone(),
         kernel: about.kernel.clone(),
         clock_start_s: life.clock.as_secs_f64(),
@@ -44,10 +47,29 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
         slow_start: slow_start(trace, life, link),
         completion_s: life.complete.then(|| life.end.saturating_sub(life.start).as_secs_f64()),
         aborted: life.aborted.map(|errno| Aborted { at_s: since_clock(life, life.end), errno }),
+        cpu: cpu(about, traces, life),
         intervals,
         moments,
         moments_left_out,
     }
+}
+
+/// What the CPUs of a flow's hosts worked from its interval clock's start to its end, by samples.
+fn cpu(about: &FlowMeta, traces: &Traces, life: &Life) -> Option<CpuShares> {
+    let elapsed = life.end.saturating_sub(life.clock).as_ns();
+    let worked = |host: &String| {
+        let samples = &traces.cpus.get(host)?.samples;
+        let busy = |time: Time| {
+            let before = samples.partition_point(|sample| sample.time <= time);
+            before.checked_sub(1).map_or(0, |last| samples[last].busy_ns)
+        };
+        Some((busy(life.end) - busy(life.clock)) as f64)
+    };
+    let [sender, receiver] = about.hosts.each_ref().map(worked);
+    let (sender, receiver) = (sender?, receiver?);
+    let works = elapsed > 0 && sender + receiver > 0.0;
+    let share = |worked: f64| (worked / elapsed as f64).min(1.0);
+    works.then(|| CpuShares { sender: share(sender), receiver: share(receiver) })
 }
 
 /// Intervals that have to be full in a row: what was held back by a lost segment comes in one or two.

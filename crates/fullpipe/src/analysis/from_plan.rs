@@ -1,8 +1,10 @@
 //! What the analysis has to know, taken from a scenario's plan.
 
-use super::{Figures, FlowMeta, Made, RunMeta, WayMeta};
+use super::{DatagramsMeta, Figures, FlowMeta, Made, RunMeta, WayMeta};
 use crate::scenario::profile::{self, is_unjudged};
-use crate::scenario::{Element, Plan, QdiscKind, Resolved, Scenario, Station};
+use crate::scenario::{
+    DatagramKind, Datagrams, Element, Plan, QdiscKind, Resolved, Scenario, Station,
+};
 use fullpipe_sim::config::{Direction, QueueLimit};
 use fullpipe_sim::units::{Framing, Rate};
 
@@ -15,6 +17,7 @@ impl RunMeta {
             set: plan.set.clone(),
             unjudged: unjudged(run, made.kernel.is_some()),
             flows: flows(run, made.kernel.as_deref()),
+            datagrams: run.datagrams.iter().map(datagrams).collect(),
             chosen_qdiscs: chosen_qdiscs(run),
             engine: made.engine,
             substituted: made.substituted,
@@ -54,12 +57,23 @@ fn chosen_qdiscs(run: &Resolved) -> Vec<String> {
     chosen.map(|station| format!("{}.qdisc", station.name)).collect()
 }
 
+fn datagrams(own: &Datagrams) -> DatagramsMeta {
+    DatagramsMeta {
+        name: own.name.clone(),
+        echo: own.kind == DatagramKind::Ping,
+        backward: own.direction == Direction::Backward,
+        size: own.size,
+        start: own.start,
+        lasts: own.end() - own.start,
+    }
+}
+
 fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
     let flow = |flow: &crate::scenario::Flow| FlowMeta {
         name: flow.name.clone(),
         congestion: flow.congestion.name.clone(),
         direction: flow.direction,
-        from: flow.from.clone(),
+        hosts: run.hosts_of(flow).map(|station| station.name.into()),
         kernel: genuine.unwrap_or(&run.hosts_of(flow)[0].host.kernel).into(),
         start: flow.start,
         stop: flow.duration.map(|duration| flow.start + duration),

@@ -7,6 +7,7 @@ use crate::trace::schema::Row;
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::trace::{Event, EventKind, FlowSample, StageSample};
 use fullpipe_sim::units::Time;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The samples of one flow and what happened to it, each in order of time.
 pub struct FlowTrace<'a> {
@@ -80,6 +81,8 @@ pub struct Traces<'a> {
     pub flows: Vec<FlowTrace<'a>>,
     /// By the direction of flows.
     pub ways: [Way<'a>; 2],
+    /// The CPUs of hosts that have ends of flows, by the hosts' names.
+    pub cpus: BTreeMap<String, StageTrace<'a>>,
 }
 
 /// What flows of a direction pass.
@@ -121,7 +124,10 @@ impl<'a> Traces<'a> {
         };
         let ways =
             [way(Direction::Forward, "receiver.cpu"), way(Direction::Backward, "sender.cpu")];
-        Traces { flows, ways }
+        let names: BTreeSet<&String> = meta.flows.iter().flat_map(|flow| &flow.hosts).collect();
+        let cpu = |name: &String| Some((name.clone(), stage(recording, &format!("{name}.cpu"))?));
+        let cpus = names.into_iter().filter_map(cpu).collect();
+        Traces { flows, ways, cpus }
     }
 }
 

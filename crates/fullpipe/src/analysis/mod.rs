@@ -5,6 +5,7 @@
 //! trace, opens a file or reads a clock.
 
 pub mod compare;
+mod datagrams;
 pub mod distance;
 pub mod document;
 mod expect;
@@ -48,6 +49,8 @@ pub struct RunMeta {
     pub partial: bool,
     /// The flows, by index.
     pub flows: Vec<FlowMeta>,
+    /// Packets that are no TCP segments.
+    pub datagrams: Vec<DatagramsMeta>,
     /// Payload of a full segment, bytes; above 0.
     pub mss: u32,
     /// Length of the report's intervals; above 0.
@@ -106,8 +109,8 @@ pub struct FlowMeta {
     pub name: String,
     /// Where its data goes.
     pub direction: Direction,
-    /// The host that sends its data, where that is none of the two that there always are.
-    pub from: Option<String>,
+    /// Names of the hosts that send and receive its data.
+    pub hosts: [String; 2],
     /// Congestion control.
     pub congestion: String,
     /// Kernel profile of the sender.
@@ -116,6 +119,23 @@ pub struct FlowMeta {
     pub start: Time,
     /// When the application stops writing, where that is a matter of time.
     pub stop: Option<Time>,
+}
+
+/// What the analysis has to know about datagrams.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatagramsMeta {
+    /// Name, unique in the run.
+    pub name: String,
+    /// Whether they are echo requests.
+    pub echo: bool,
+    /// Whether they go from the receiver to the sender.
+    pub backward: bool,
+    /// Payload of each, bytes.
+    pub size: u32,
+    /// When the first one is written.
+    pub start: Time,
+    /// How long they are written from then on.
+    pub lasts: Time,
 }
 
 /// Published figures of one run.
@@ -146,6 +166,7 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
         partial: meta.partial,
         duration_s: lives.end.as_secs_f64(),
         flows,
+        datagrams: datagrams::datagrams(meta, recording),
         stages,
         expectations: Vec::new(),
         published: published::compare(meta, &traces, &lives),

@@ -33,6 +33,8 @@ pub enum Unit {
     Mbit,
     /// Seconds.
     Seconds,
+    /// Milliseconds.
+    Milliseconds,
     /// A share from 0 to 1, without a unit.
     Share,
 }
@@ -45,6 +47,7 @@ impl Unit {
             Unit::Packets => "packets such as \"1 segment\"",
             Unit::Mbit => "a rate such as \"5 Mbit\"",
             Unit::Seconds => "a time such as \"1 s\"",
+            Unit::Milliseconds => "a time such as \"1 ms\"",
             Unit::Share => "a share such as \"0.05\"",
         }
     }
@@ -61,6 +64,7 @@ impl Target {
                 (of(FLOW, column), "segments")
             }
             Target::Flow { column, .. } => (of(FLOW, column), "packets"),
+            Target::Datagrams { column, .. } => (of(DATAGRAMS, column), "packets"),
             Target::Stage { stage, column } => (of(STAGE, column), counted(stage)),
             Target::Limit { .. } => (LIMITS.unit, ""),
         };
@@ -69,6 +73,7 @@ impl Target {
             Unit::Packets => packets,
             Unit::Mbit => "Mb/s",
             Unit::Seconds => "s",
+            Unit::Milliseconds => "ms",
             Unit::Share => "",
         }
     }
@@ -117,6 +122,13 @@ pub const FLOW: &[Metric] = &[
         RUN,
         "to the first of three intervals at 90 % of what the slowest link carries",
     ),
+    metric(
+        "cpu_sender",
+        Unit::Share,
+        RUN,
+        "working time of the sender's CPU, of the flow's (nuttcp's %TX)",
+    ),
+    metric("cpu_receiver", Unit::Share, RUN, "the same of the receiver's (%RX)"),
     metric("slow_start_s", Unit::Seconds, RUN, "until cwnd first reached ssthresh, or a loss"),
     metric("slow_start_cwnd", Unit::Packets, RUN, "largest congestion window by then"),
     metric(
@@ -136,6 +148,34 @@ pub const FLOW: &[Metric] = &[
 /// A limit's share: "flow.NAME.limits.LIMIT".
 pub const LIMITS: Metric =
     metric("limits", Unit::Share, BOTH, "share of the time in which this limit held the flow back");
+
+/// Metrics of datagrams: "datagrams.NAME.METRIC".
+pub const DATAGRAMS: &[Metric] = &[
+    metric("sent", Unit::Packets, RUN, "datagrams that the program wrote"),
+    metric("refused", Unit::Packets, RUN, "of these, those that the full qdisc refused (ENOBUFS)"),
+    metric("received", Unit::Packets, RUN, "those that came back (ping) or were read, each time"),
+    metric(
+        "lost",
+        Unit::Packets,
+        RUN,
+        "udp: numbers that were left out; ping: requests without an answer",
+    ),
+    metric("loss_share", Unit::Share, RUN, "lost of what was sent up to the last one that came"),
+    metric("reordered", Unit::Packets, RUN, "udp: those that came behind a higher number"),
+    metric("duplicates", Unit::Packets, RUN, "those that came again"),
+    metric("rcvbuf_errors", Unit::Packets, RUN, "udp: no room in the receiving socket"),
+    metric("mean_mbit", Unit::Mbit, RUN, "udp: payload that was read, over the time of sending"),
+    metric("jitter_ms", Unit::Milliseconds, RUN, "udp: jitter at the end (RFC 3550)"),
+    metric("rtt_min_ms", Unit::Milliseconds, RUN, "ping: least round trip"),
+    metric("rtt_avg_ms", Unit::Milliseconds, RUN, "ping: mean round trip"),
+    metric("rtt_max_ms", Unit::Milliseconds, RUN, "ping: largest round trip"),
+    metric(
+        "rtt_mdev_ms",
+        Unit::Milliseconds,
+        RUN,
+        "ping: root of the mean square's distance from the mean's",
+    ),
+];
 
 /// Counters of a stage: "stage.NAME.METRIC".
 pub const STAGE: &[Metric] = &[
@@ -174,8 +214,10 @@ pub fn find(
     match text.split_once('.') {
         Some(("flow", rest)) => finder.flow(rest, run),
         Some(("stage", rest)) => finder.stage(rest, run),
+        Some(("datagrams", rest)) => finder.datagrams(rest, run),
         _ => {
-            let forms = ["flow.NAME.METRIC", "flow.NAME.limits.LIMIT", "stage.NAME.METRIC"];
+            let flows = ["flow.NAME.METRIC", "flow.NAME.limits.LIMIT"];
+            let forms = flows.into_iter().chain(["stage.NAME.METRIC", "datagrams.NAME.METRIC"]);
             finder.unknown(text, forms);
             None
         }
@@ -210,6 +252,16 @@ impl Finder<'_> {
         }
         let metric = self.column(column, FLOW, &["limits.LIMIT"])?;
         Some((Target::Flow { flow, column: metric.name }, metric))
+    }
+
+    fn datagrams(&mut self, rest: &str, run: &Resolved) -> Option<(Target, &'static Metric)> {
+        let (name, column) = rest.split_once('.').unwrap_or((rest, ""));
+        if !run.datagrams.iter().any(|known| known.name == name) {
+            self.unknown(name, run.datagrams.iter().map(|own| own.name.as_str()));
+            return None;
+        }
+        let metric = self.column(column, DATAGRAMS, &[])?;
+        Some((Target::Datagrams { datagrams: name.into(), column: metric.name }, metric))
     }
 
     fn stage(&mut self, rest: &str, run: &Resolved) -> Option<(Target, &'static Metric)> {
@@ -256,6 +308,7 @@ pub fn tolerance(text: &str, unit: Unit, place: Place, cx: &mut Context) -> Opti
         Unit::Bytes => measured(text, &SIZE, 0),
         Unit::Mbit => measured(text, &RATE, -6),
         Unit::Seconds => measured(text, &TIME, -9),
+        Unit::Milliseconds => measured(text, &TIME, -6),
         Unit::Packets => packets(text),
         Unit::Share => share(text),
     };

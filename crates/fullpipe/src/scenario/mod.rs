@@ -7,6 +7,7 @@
 mod answers;
 mod behaviour;
 pub mod congestion;
+mod datagrams;
 mod diagnostic;
 mod expect;
 mod format;

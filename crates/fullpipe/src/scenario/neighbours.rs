@@ -162,13 +162,23 @@ pub(super) fn flows_fit(
     let before = cx.reports();
     for flow in written {
         let Some(direction) = flow.direction.as_ref().map(|at| at.value) else { continue };
-        for (name, direction) in [(&flow.from, direction), (&flow.to, direction.turned())] {
-            if let Some(name) = name {
-                at_end((&name.value.0, name.place), direction, neighbours, cx);
-            }
-        }
+        ends_fit([&flow.from, &flow.to], direction, neighbours, cx);
     }
     cx.reports() == before
+}
+
+/// Reports hosts that are not at the ends of what goes there.
+pub(super) fn ends_fit(
+    [from, to]: [&Option<At<Name>>; 2],
+    direction: Direction,
+    neighbours: &[Neighbour],
+    cx: &mut Context,
+) {
+    for (name, direction) in [(from, direction), (to, direction.turned())] {
+        if let Some(name) = name {
+            at_end((&name.value.0, name.place), direction, neighbours, cx);
+        }
+    }
 }
 
 fn at_end(
@@ -190,8 +200,8 @@ fn at_end(
 }
 
 /// The names as a flow has them: none for the hosts that there always are.
-pub(super) fn named(flow: &written::Flow) -> [Option<String>; 2] {
-    [&flow.from, &flow.to].map(|name| {
+pub(super) fn named(ends: [&Option<At<Name>>; 2]) -> [Option<String>; 2] {
+    ends.map(|name| {
         let name = name.as_ref().map(|at| at.value.0.clone());
         name.filter(|name| !ENDS.contains(&name.as_str()))
     })
@@ -203,7 +213,7 @@ pub(super) fn sender_of<'a>(
     hosts: &'a Hosts,
     neighbours: &'a [Neighbour],
 ) -> Option<&'a Host> {
-    let [from, _] = named(flow);
+    let [from, _] = named([&flow.from, &flow.to]);
     match from {
         Some(name) => neighbours.iter().find(|own| own.name == name).map(|own| &own.host),
         None => Some(match flow.direction.as_ref()?.value {

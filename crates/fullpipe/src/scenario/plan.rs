@@ -91,6 +91,13 @@ pub enum Target {
         /// The limit, one of `trace::limits::limit_names`.
         limit: &'static str,
     },
+    /// A column of datagrams.
+    Datagrams {
+        /// Their name.
+        datagrams: String,
+        /// The column, see the metrics' table.
+        column: &'static str,
+    },
     /// A counter of a stage.
     Stage {
         /// The stage's name.

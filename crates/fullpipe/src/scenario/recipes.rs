@@ -76,6 +76,12 @@ const RECIPES: &[Recipe] = &[
         files: &[],
         variants: &[],
     },
+    Recipe {
+        name: "fink-2007-udp",
+        text: text!("published/fink-2007-udp.toml"),
+        files: &[],
+        variants: &[],
+    },
     of_onl("onl-reno-1flow", &["reno"]),
     of_onl("onl-reno-1flow-ring", &["reno, ring"]),
     of_onl("onl-reno-1flow-host", &["reno, host"]),

@@ -3,6 +3,7 @@
 use super::answers;
 use super::behaviour::overridden;
 use super::congestion;
+use super::datagrams;
 use super::format::context::{Context, Place};
 use super::format::keys::At;
 use super::format::node::Node;
@@ -66,8 +67,9 @@ pub fn run(
         flows(&flow, at.place, kernel, cx)
     });
     let (path, hosts, host, flow) = (path?, hosts?, neighbours?, flow?);
+    let datagrams = datagrams::resolve(written, path.mtu, &flow, &host, cx)?;
     let round_trip = path.round_trip();
-    let duration = duration(written, &flow, round_trip, cx)?;
+    let duration = duration(written, (&flow, &datagrams), round_trip, cx)?;
     let reported = &written.report.as_ref()?.value;
     let report = report(reported, written, &flow, duration, cx)?;
     let resolved = Resolved {
@@ -79,6 +81,7 @@ pub fn run(
         hosts,
         host,
         flow,
+        datagrams,
     };
     packets::check(reported.packets.as_ref(), &resolved, cx);
     Some(resolved)
@@ -105,7 +108,12 @@ fn copy_names(name: &str, count: usize) -> Vec<String> {
 }
 
 /// When the run ends.
-fn duration(run: &written::Run, flows: &[Flow], trip: Time, cx: &mut Context) -> Option<Time> {
+fn duration(
+    run: &written::Run,
+    (flows, datagrams): (&[Flow], &[Datagrams]),
+    trip: Time,
+    cx: &mut Context,
+) -> Option<Time> {
     let written = run.flow.as_ref()?;
     if let Some(at) = &run.duration {
         let end = Time::ns(at.value.0);
@@ -122,6 +130,7 @@ fn duration(run: &written::Run, flows: &[Flow], trip: Time, cx: &mut Context) ->
             .expected("duration = \"60s\" before the first table");
         return None;
     };
+    let last = datagrams.iter().map(Datagrams::end).chain([last]).max()?;
     Some(last + Time::secs(1) + trip + trip)
 }
 
@@ -323,7 +332,7 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
             .expected("`duration` or `bytes`");
         return None;
     }
-    let [from, to] = neighbours::named(flow);
+    let [from, to] = neighbours::named([&flow.from, &flow.to]);
     Some(Flow {
         name: name.value.0.clone(),
         direction: value(&flow.direction)?,

@@ -2,7 +2,7 @@
 //! [`Resolved::to_toml`] parses to an equal `Resolved`.
 
 use super::format::sysctl::HostSysctl;
-pub use super::format::written::QdiscKind;
+pub use super::format::written::{DatagramKind, QdiscKind};
 use super::path::{Codel, Element, Red};
 use super::show;
 use fullpipe_sim::config::{Direction, Driver, QueueLimit, ReceivePath};
@@ -33,6 +33,9 @@ pub struct Resolved {
     pub host: Vec<Neighbour>,
     /// The flows, one entry per connection.
     pub flow: Vec<Flow>,
+    /// Packets that are no TCP segments.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub datagrams: Vec<Datagrams>,
 }
 
 impl Resolved {
@@ -334,6 +337,46 @@ pub struct Flow {
     /// How fast the receiving application reads; none: all there is, at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reader: Option<Reader>,
+}
+
+/// Datagrams that a program sends at a pace.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Datagrams {
+    /// Name, unique within a run.
+    pub name: String,
+    /// What they are.
+    #[serde(serialize_with = "show::choice")]
+    pub kind: DatagramKind,
+    /// Where they go.
+    #[serde(skip_serializing_if = "is_forward", serialize_with = "show::direction")]
+    pub direction: Direction,
+    /// The host that sends them; none: `sender`, or `receiver` if they go backward.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The host that they go to; none: the other one of these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Payload of each, bytes.
+    #[serde(serialize_with = "show::write_size")]
+    pub size: u32,
+    /// Rate of payload; none but with UDP.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::rate")]
+    pub rate: Option<Rate>,
+    /// Time from one to the next; none but with ping.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
+    pub interval: Option<Time>,
+    /// SO_RCVBUF as requested, bytes; none: not set.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
+    pub rcvbuf: Option<u64>,
+    /// When the first one is written.
+    #[serde(serialize_with = "show::shown")]
+    pub start: Time,
+    /// How long they are written.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
+    pub duration: Option<Time>,
+    /// How many there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
 }
 
 fn is_forward(direction: &Direction) -> bool {

@@ -2,7 +2,7 @@
 
 use super::format::values::Choice;
 use fullpipe_sim::config::{Direction, Driver, QueueLimit};
-use fullpipe_sim::units::{Framing, Time};
+use fullpipe_sim::units::{Framing, Rate, Time};
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -33,6 +33,10 @@ pub fn shown<T: Display, S: Serializer>(value: &T, s: S) -> Written<S> {
 /// A time that may be absent; absent ones are skipped before this is called.
 pub fn time<S: Serializer>(value: &Option<Time>, s: S) -> Written<S> {
     value.map(|t| t.to_string()).serialize(s)
+}
+/// A rate that may be absent; absent ones are skipped before this is called.
+pub fn rate<S: Serializer>(value: &Option<Rate>, s: S) -> Written<S> {
+    value.map(|rate| rate.to_string()).serialize(s)
 }
 /// A size that may be absent; absent ones are skipped before this is called.
 pub fn size<S: Serializer>(value: &Option<u64>, s: S) -> Written<S> {

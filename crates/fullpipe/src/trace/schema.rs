@@ -363,8 +363,7 @@ impl Row for Event {
 
 impl Row for Counter {
     const TABLE: &'static str = "counters";
-    const MEANING: &'static str =
-        "a counter of the operating system at the end of a sample interval in which it has changed";
+    const MEANING: &'static str = "a counter of the operating system, or of programs with datagrams, at the end of a sample interval in which it has changed";
 
     fn blank() -> Counter {
         Counter { time: Time::ZERO, host: "".into(), name: "".into(), value: 0 }
@@ -381,9 +380,9 @@ impl Row for Counter {
             set: |row, text| { row.name = text.into(); true },
         };
         vec![
-            number!(Counter U64 "time_ns", time.0, "ns", Itself, "engine", "end of the sample interval"),
+            number!(Counter U64 "time_ns", time.0, "ns", Itself, "engine", "end of the sample interval; of datagrams' rtt_ns when the answer came"),
             named("host", "whose counter it is: sender, receiver, or kernel where both share it", "engine", host),
-            named("name", "its name, as in Tcp.RetransSegs, TcpExt.TCPSackRecovery, dev.right.tx_packets, softnet.dropped", "engine", name),
+            named("name", "its name, as in Tcp.RetransSegs, TcpExt.TCPSackRecovery, dev.right.tx_packets, softnet.dropped; datagrams.NAME.sent, refused, received, lost, reordered, duplicates, jitter_ns, rcvbuf_errors, and each round trip as rtt_ns", "engine", name),
             number!(Counter U64 "value", value, "see name", Moment, "operating system", "its value; before its first row it is 0"),
         ]
     }

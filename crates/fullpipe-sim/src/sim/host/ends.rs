@@ -14,12 +14,12 @@ impl<T> Ends<T> {
 
     /// The flow's end, if it is here.
     pub(crate) fn get(&self, flow: usize) -> Option<&T> {
-        self.0[flow].as_ref()
+        self.0.get(flow)?.as_ref()
     }
 
     /// The same.
     pub(super) fn get_mut(&mut self, flow: usize) -> Option<&mut T> {
-        self.0[flow].as_mut()
+        self.0.get_mut(flow)?.as_mut()
     }
 
     /// Takes the flow's end away, if it is here, until [`Ends::put_back`].

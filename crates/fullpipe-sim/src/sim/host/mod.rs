@@ -7,6 +7,7 @@
 
 mod accepting;
 mod cpu;
+mod datagrams;
 mod ends;
 pub(super) mod in_host;
 mod level;
@@ -33,6 +34,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use cpu::Cpu;
+use datagrams::{Listening, Sending};
 use ends::Ends;
 use level::Level;
 use receiving::{Reading, ReceivingFlow, receiving_ends};
@@ -52,6 +54,9 @@ pub(crate) struct Host {
     pub(crate) cpu: Cpu,
     pub(crate) sends: Ends<SendingFlow>,
     pub(crate) receives: Ends<ReceivingFlow>,
+    /// Of datagrams, by their place in the configuration: programs that send them, and sockets that receive them.
+    pub(crate) sends_datagrams: Ends<Sending>,
+    pub(crate) hears_datagrams: Ends<Listening>,
     /// Bytes written and not acknowledged.
     pub(crate) send_buffer: Level,
     /// Segments that wait for their readers.
@@ -77,6 +82,10 @@ pub(crate) struct Host {
 enum Process {
     Writer(usize),
     Reader(usize),
+    /// One that sends datagrams.
+    Sends(usize),
+    /// One that reads them.
+    Hears(usize),
 }
 
 /// What of an application's work takes time.
@@ -84,6 +93,10 @@ enum Process {
 enum Step {
     Copying(Copying),
     Reading(Reading),
+    /// A datagram into the kernel.
+    Sends(usize),
+    /// One out of it.
+    Hears(usize),
 }
 
 /// The place of the host that has the other end of a flow; of a flow with no end at `name` that of its sender.
@@ -105,7 +118,11 @@ impl Host {
             push |= peers.push_asks_ack || peers.gro && peer.host.gro;
         }
         let profile = SharedProfile::from(&profile);
-        let timers = HostTimers::new(config.flows.len(), profile.timer_wheel, host.hz);
+        let timers = HostTimers::new(
+            [config.flows.len(), config.datagrams.len()],
+            profile.timer_wheel,
+            host.hz,
+        );
         let mut new = Host {
             place,
             name: name.into(),
@@ -116,6 +133,8 @@ impl Host {
             cpu: Cpu::default(),
             sends: sending_ends((own, &profile), config, mss)?,
             receives: receiving_ends((own, &profile), config, mss),
+            sends_datagrams: datagrams::sending_ends(own, config),
+            hears_datagrams: datagrams::hearing_ends((own, &profile), config),
             send_buffer: Level::default(),
             receive_buffer: Level::default(),
             metrics: hosts.iter().map(|_| Metrics::default()).collect(),
@@ -132,6 +151,10 @@ impl Host {
             let connects = new.sends.get(i).filter(|_| flow.answers.is_none());
             let start = connects.map(|_| flow.start);
             new.timers.set(i, Timer::Start, start);
+        }
+        for (i, datagrams) in config.datagrams.iter().enumerate() {
+            let first = new.sends_datagrams.get(i).and_then(|_| datagrams.due(0));
+            new.timers.set_datagrams(i, first);
         }
         Ok(new)
     }
@@ -174,6 +197,7 @@ impl Host {
             None => {}
             Some(Due::Qdisc) => self.wake_qdisc(now, shared),
             Some(Due::Gro) => self.on_gro_timer(now, shared),
+            Some(Due::Datagrams(at)) => self.wake_sender(at, now),
             Some(Due::Flow(_, Timer::Compressed)) => self.fire_expired(now, shared),
             Some(Due::Flow(flow, Timer::Answer)) => self.on_answer_timer(flow, now, shared),
             Some(Due::Flow(flow, timer @ (Timer::Delayed | Timer::Reader))) => {
@@ -197,6 +221,8 @@ impl Host {
         match step {
             Some(Step::Copying(copying)) => return self.go_on_writing(copying, now, shared),
             Some(Step::Reading(reading)) => self.finish_read(reading, now, shared),
+            Some(Step::Sends(at)) => return self.write_datagram(at, now, shared),
+            Some(Step::Hears(at)) => self.finish_hearing(at, now, shared),
             None => {}
         }
         // One after the other, until one takes time; a writer may at any turn.
@@ -204,6 +230,8 @@ impl Host {
             match process {
                 Process::Writer(flow) => return self.write(flow, now, now, shared),
                 Process::Reader(flow) => self.read(flow, now, shared),
+                Process::Sends(at) => return self.send_datagram(at, now, shared),
+                Process::Hears(at) => self.hear_datagram(at, now, shared),
             }
             if self.step.is_some() {
                 return;

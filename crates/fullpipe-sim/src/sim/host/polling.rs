@@ -103,7 +103,7 @@ impl Host {
         let from = match packet.kind {
             Kind::Data => Some(packet.flow),
             Kind::Ack => shared.halves[usize::from(packet.flow)].map(|half| half as u16),
-            Kind::Syn | Kind::SynAck => None,
+            _ => None,
         };
         let Led { before, then, joined } = self.gro.take(packet, from, cpu);
         if let (Some(first), Some(capture)) = (joined, &mut shared.capture) {
@@ -166,7 +166,10 @@ impl Host {
 
     /// What a packet takes of the CPU.
     fn cost(&self, packet: &Train) -> Time {
-        if packet.kind.is_of_sender() { self.host.cpu.receive } else { self.host.cpu.ack }
+        match packet.kind {
+            Kind::Ack | Kind::SynAck => self.host.cpu.ack,
+            _ => self.host.cpu.receive,
+        }
     }
 
     /// A packet that TCP takes with the CPU at `cpu`, of a batch that began at `now`; the CPU's time after it. `gso_size`:
@@ -181,6 +184,8 @@ impl Host {
     ) -> Time {
         if packet.kind.is_of_sender() {
             self.receive_packet((packet, gso_size), cpu, now, shared)
+        } else if packet.kind.is_datagram() {
+            self.take_datagram(packet, cpu, now, shared)
         } else {
             self.receive_answer(packet, cpu, now, shared)
         }

@@ -117,18 +117,19 @@ impl ReceivingFlow {
 }
 
 impl Host {
-    /// Sends what is no data, with the CPU at `cpu`.
+    /// Sends what is no data, with the CPU at `cpu`; the CPU's time after it, and whether it was taken.
     pub(super) fn answer(
         &mut self,
         flow: usize,
         cpu: Time,
         shared: &mut Shared,
         send: impl FnOnce(&mut Port) -> bool,
-    ) {
+    ) -> (Time, bool) {
         let mut port = self.out.port(flow, cpu, shared);
-        send(&mut port);
-        let of_others = port.of_others;
+        let taken = send(&mut port);
+        let (cpu, of_others) = (port.cpu, port.of_others);
         self.follow_qdisc(of_others);
+        (cpu, taken)
     }
 
     pub(super) fn send_ack(&mut self, flow: usize, cpu: Time, ack: &Ack, shared: &mut Shared) {

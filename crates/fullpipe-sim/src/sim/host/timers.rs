@@ -64,6 +64,8 @@ pub(super) enum Due {
     Qdisc,
     /// GRO does.
     Gro,
+    /// The next of these datagrams.
+    Datagrams(usize),
 }
 
 impl Due {
@@ -77,7 +79,7 @@ pub(super) struct HostTimers {
     timers: Timers,
     wheel: TimerWheel,
     jiffies: Ticks,
-    /// The number of the qdisc's, behind those of the flows; GRO's follows.
+    /// The number of the qdisc's, behind those of the flows; GRO's and those of datagrams follow.
     qdisc: usize,
     /// When each flow's held ACKs go at the latest; never, if there are none. And those flows by that time.
     compressed: Vec<Time>,
@@ -85,11 +87,11 @@ pub(super) struct HostTimers {
 }
 
 impl HostTimers {
-    /// Those of a host with so many flows, none of which runs; `wheel` is its kernel's, with `hz` jiffies per second.
-    pub(super) fn new(flows: usize, wheel: TimerWheel, hz: u32) -> HostTimers {
+    /// Those of a host with so many flows and datagrams of so many programs, none of which runs; `wheel` is its kernel's, with `hz` jiffies per second.
+    pub(super) fn new([flows, datagrams]: [usize; 2], wheel: TimerWheel, hz: u32) -> HostTimers {
         let qdisc = flows * ALL.len();
         HostTimers {
-            timers: Timers::new(qdisc + 2),
+            timers: Timers::new(qdisc + 2 + datagrams),
             wheel,
             jiffies: Ticks::jiffies(hz),
             qdisc,
@@ -157,6 +159,11 @@ impl HostTimers {
         self.timers.set(self.qdisc + 1, due, Clockwork::Own);
     }
 
+    /// The same of datagrams'.
+    pub(super) fn set_datagrams(&mut self, at: usize, due: Option<Time>) {
+        self.timers.set(self.qdisc + 2 + at, due, Clockwork::Own);
+    }
+
     /// When to call [`HostTimers::pop`] next.
     pub(super) fn next(&self) -> Time {
         self.timers.next()
@@ -195,7 +202,8 @@ impl HostTimers {
         match number.cmp(&self.qdisc) {
             Ordering::Less => Due::Flow(number / ALL.len(), ALL[number % ALL.len()]),
             Ordering::Equal => Due::Qdisc,
-            Ordering::Greater => Due::Gro,
+            Ordering::Greater if number == self.qdisc + 1 => Due::Gro,
+            Ordering::Greater => Due::Datagrams(number - self.qdisc - 2),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! `FULLPIPE_CASES` asks for more cases, new ones each time; `FULLPIPE_SEED` repeats them.
 
 mod budget;
+mod datagrams;
 mod dumbbell;
 mod elements;
 mod held;

@@ -1,6 +1,6 @@
 //! What a sink was told, kept, compared and shown.
 
-use fullpipe_sim::trace::{Control, Event, FlowSample, Sink, StageInfo, StageSample};
+use fullpipe_sim::trace::{Control, Counter, Event, FlowSample, Sink, StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 use std::fmt::Write;
 
@@ -15,6 +15,8 @@ pub enum Call {
     Stage(StageSample),
     /// [`Sink::event`]
     Event(Event),
+    /// [`Sink::counter`]
+    Counter(Counter),
 }
 
 /// All calls, in order.
@@ -33,6 +35,9 @@ impl Sink for Record {
     }
     fn event(&mut self, event: &Event) {
         self.0.push(Call::Event(*event));
+    }
+    fn counter(&mut self, counter: &Counter) {
+        self.0.push(Call::Counter(counter.clone()));
     }
 }
 
@@ -67,6 +72,11 @@ impl Record {
     /// Events.
     pub fn events(&self) -> impl Iterator<Item = &Event> {
         self.0.iter().filter_map(|c| if let Call::Event(e) = c { Some(e) } else { None })
+    }
+
+    /// Counters.
+    pub fn counters(&self) -> impl Iterator<Item = &Counter> {
+        self.0.iter().filter_map(|c| if let Call::Counter(c) = c { Some(c) } else { None })
     }
 
     /// The first call in which `self` and `other` differ, as a table with what came before it; none

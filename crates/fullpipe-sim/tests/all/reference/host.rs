@@ -5,6 +5,7 @@
 
 use super::Context;
 use super::cpu::Cpu;
+use super::datagrams::{self, Program, Socket};
 use super::gro::Gro;
 use super::packet::{Body, Packet};
 use super::receive::Receive;
@@ -63,12 +64,17 @@ impl<T> IndexMut<usize> for Ends<T> {
 pub enum Process {
     Writer(usize),
     Reader(usize),
+    /// Of datagrams, by number.
+    Program(usize),
+    Socket(usize),
 }
 
 /// What an application does that takes time: its flow and the bytes.
 pub enum Step {
     Copy(usize, u32),
     Read(usize, u64),
+    Send(usize),
+    Hear(usize),
 }
 
 /// See the module's description.
@@ -87,6 +93,11 @@ pub struct Host {
     pub woken_first: bool,
     pub sends: Ends<SendingFlow>,
     pub receives: Ends<ReceivingFlow>,
+    /// Of datagrams that are sent and received here, by their numbers as flows.
+    pub programs: Ends<Program>,
+    pub sockets: Ends<Socket>,
+    /// Numbers of those whose echo requests come here.
+    pub echoes: Vec<usize>,
     pub cpu: Cpu,
     pub step: Option<Step>,
     pub runnable: VecDeque<Process>,
@@ -117,7 +128,7 @@ impl Host {
         let several = hosts.iter().filter(|host| host.direction == direction).count() > 1;
         let profile = profile_of(host).expect("a profile");
         let gro_timer = config.flows.len() * TIMERS;
-        let mut timers = Timers::new(gro_timer + 1);
+        let mut timers = Timers::new(gro_timer + 1 + config.datagrams.len());
         let (mut sends, mut receives) = (BTreeMap::new(), BTreeMap::new());
         let mut peers = BTreeMap::new();
         for (i, flow) in config.flows.iter().enumerate() {
@@ -130,7 +141,15 @@ impl Host {
                 receives.insert(i, ReceivingFlow::new(flow, host, mss));
             }
         }
+        let (programs, sockets, echoes) = datagrams::of_host(config, place);
+        for (&number, program) in &programs {
+            let timer = gro_timer + 1 + number - config.flows.len();
+            timers.set(timer, program.due(), None);
+        }
         Host {
+            programs: Ends(programs),
+            sockets: Ends(sockets),
+            echoes,
             name: name.into(),
             way: direction,
             transmit: Transmit::new(Out { place, way: direction, several }, host, config.mtu),
@@ -161,6 +180,19 @@ impl Host {
         }
     }
 
+    /// Whether it has an end of that flow, or of these datagrams.
+    pub fn is_of(&self, flow: usize) -> bool {
+        let tcp = self.sends.contains_key(&flow) || self.receives.contains_key(&flow);
+        tcp || self.programs.contains_key(&flow)
+            || self.sockets.contains_key(&flow)
+            || self.echoes.contains(&flow)
+    }
+
+    /// The timer of a program that sends datagrams.
+    pub fn program_timer(&self, number: usize) -> usize {
+        self.gro_timer + 1 + number - self.gro_timer / TIMERS
+    }
+
     pub fn next_softirq(&self) -> Option<Time> {
         Some(self.receive.next_softirq()?.max(self.cpu.free))
     }
@@ -173,7 +205,7 @@ impl Host {
     /// A program whose timer is due when packets of its connection come calls first, as they are in its backlog meanwhile: a
     /// writer, and a reader; one that finds less than it asks for has the rest from them.
     fn call_before(&mut self, packets: &[Packet], now: Time, cx: &mut Context) {
-        while let Some(number) = self.timers.first(now).filter(|&number| number != self.gro_timer) {
+        while let Some(number) = self.timers.first(now).filter(|&number| number < self.gro_timer) {
             let flow = number / TIMERS;
             let which = number % TIMERS;
             let calls = self.woken_first && matches!(which, sending::WRITE | receiving::READER);
@@ -211,7 +243,7 @@ impl Host {
         for packet in packets {
             cpu += match packet.body {
                 Body::Ack(_) | Body::SynAck { .. } => self.host.cpu.ack,
-                Body::Data(_) | Body::Syn { .. } => self.host.cpu.receive,
+                Body::Data(_) | Body::Syn { .. } | Body::Datagram(_) => self.host.cpu.receive,
             };
             for up in self.gro.poll(packet, cpu) {
                 cpu = self.up(up, (now, cpu), cx);
@@ -240,6 +272,7 @@ impl Host {
                 self.come(packet.flow, packet.body, (now, cpu), cx);
                 cpu
             }
+            Body::Datagram(datagram) => self.datagram(packet.flow, datagram, (now, cpu), cx),
         }
     }
 
@@ -257,6 +290,12 @@ impl Host {
         let Some(number) = self.timers.take(now) else { return };
         if number == self.gro_timer {
             return self.gro_has_waited(now, cx);
+        }
+        if number > self.gro_timer {
+            let flow = self.gro_timer / TIMERS + number - self.gro_timer - 1;
+            let free = now.max(self.cpu.free);
+            self.cpu.urgent(free, free);
+            return self.runnable.push_back(Process::Program(flow));
         }
         let (flow, which) = (number / TIMERS, number % TIMERS);
         if which == receiving::ANSWER {
@@ -282,6 +321,14 @@ impl Host {
                 self.cpu.end_step(now);
                 self.has_read(flow, bytes, now, cx);
             }
+            Some(Step::Send(number)) => {
+                self.cpu.end_step(now);
+                return self.has_written(number, now, cx);
+            }
+            Some(Step::Hear(number)) => {
+                self.cpu.end_step(now);
+                self.has_heard(number, now);
+            }
             None => {}
         }
         while self.step.is_none()
@@ -290,6 +337,8 @@ impl Host {
             match process {
                 Process::Reader(flow) => self.read(flow, now, cx),
                 Process::Writer(flow) => return self.write(flow, None, now, cx),
+                Process::Program(number) => return self.program(number, now, cx),
+                Process::Socket(number) => self.socket(number, now),
             }
         }
     }

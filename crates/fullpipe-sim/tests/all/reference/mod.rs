@@ -10,6 +10,7 @@ mod agenda;
 mod bql;
 mod counter;
 mod cpu;
+mod datagrams;
 mod element;
 mod gro;
 mod handshake;
@@ -38,6 +39,8 @@ use packet::Packet;
 pub struct Context {
     agenda: Agenda,
     told: Vec<Event>,
+    /// Round trips of echo requests: when, which, and how long.
+    round_trips: Vec<(Time, usize, u64)>,
     /// Pieces of senders' memory, by flow, of which the other end does not know yet.
     pieces: Vec<(usize, Piece)>,
     mss: u32,
@@ -139,6 +142,7 @@ impl World {
             context: Context {
                 agenda: Agenda::default(),
                 told: Vec::new(),
+                round_trips: Vec::new(),
                 pieces: Vec::new(),
                 mss,
                 headers,
@@ -190,10 +194,7 @@ impl World {
             }
             None => {
                 let flow = packet.flow;
-                let has = |host: &&mut Host| {
-                    host.way != way
-                        && (host.sends.contains_key(&flow) || host.receives.contains_key(&flow))
-                };
+                let has = |host: &&mut Host| host.way != way && host.is_of(flow);
                 let host = self.hosts.iter_mut().find(has).expect("a flow has two ends");
                 host.receive.arrive(now, packet);
             }

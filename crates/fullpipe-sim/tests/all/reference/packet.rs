@@ -1,6 +1,7 @@
 //! A packet on its way.
 
 use fullpipe_sim::tcp::{Ack, Segment};
+use fullpipe_sim::units::Time;
 
 /// What a packet is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,22 @@ pub enum Body {
         /// Whether it agrees to ECN.
         agrees: bool,
     },
+    /// No segment of TCP.
+    Datagram(Datagram),
+}
+
+/// A datagram, an echo request or the answer to one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// Its number.
+    pub number: u64,
+    /// When it, or what it answers, was written.
+    pub written: Time,
+    /// Payload, bytes.
+    pub size: u32,
+    /// Whether it asks for an answer, or is one.
+    pub asks: bool,
+    pub answers: bool,
 }
 
 /// A packet of a flow.

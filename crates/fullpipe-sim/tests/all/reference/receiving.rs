@@ -93,7 +93,7 @@ impl Host {
         match body {
             Body::Syn { asks, tsval } => self.syn(flow, (asks, tsval), at, cx),
             Body::Data(segment) => self.data(flow, segment, at, cx),
-            Body::Ack(_) | Body::SynAck { .. } => unreachable!("these answer"),
+            _ => unreachable!("these answer"),
         }
         self.look_after_receiving(flow);
     }

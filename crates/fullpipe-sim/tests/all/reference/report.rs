@@ -93,6 +93,7 @@ pub fn sample(world: &mut World, now: Time, sink: &mut dyn Sink) {
     for event in world.context.told.drain(..) {
         sink.event(&event);
     }
+    super::datagrams::tell(world, now, sink);
     for flow in 0..world.hosts.iter().map(|host| host.sends.len()).sum() {
         sink.flow(&flow_sample(world, flow, now));
     }

@@ -263,7 +263,7 @@ impl Host {
             Body::SynAck { window, tsval, tsecr, agrees } => {
                 cpu = self.syn_ack(flow, window, (tsval, tsecr), agrees, at, cx);
             }
-            Body::Data(_) | Body::Syn { .. } => unreachable!("these do not answer"),
+            _ => unreachable!("these do not answer"),
         }
         self.look_after_sending(flow, now, cx);
         cpu

@@ -9,7 +9,9 @@ pub use dumbbell::dumbbell;
 pub use hosts::host;
 pub mod paths;
 
-use fullpipe_sim::config::{App, Config, Direction, Element, Flow, Host, Reader, SlowStart};
+use fullpipe_sim::config::{
+    App, Config, DatagramKind, Datagrams, Direction, Element, Flow, Host, Reader, SlowStart,
+};
 use fullpipe_sim::units::{Rate, Time};
 use proptest::prelude::*;
 
@@ -61,6 +63,7 @@ pub fn config(size: Size) -> impl Strategy<Value = Config> {
                 sender,
                 receiver,
                 neighbours: Vec::new(),
+                datagrams: Vec::new(),
                 flows,
             };
             fit(&mut config, size, times);
@@ -135,6 +138,48 @@ pub fn with_options(mut config: Config) -> Config {
         host.sysctl.tcp_notsent_lowat = [None, Some(100_000)][(draw >> 1) as usize % 2];
         host.sysctl.tcp_pacing_ss_ratio = [None, Some(50)][(draw >> 3) as usize % 2];
     }
+    config
+}
+
+/// The same with datagrams beside the flows, by the seed: one kind or both, from a hundredth of what passes to twice as much.
+pub fn with_datagrams(mut config: Config) -> Config {
+    let draw = config.seed >> 24;
+    let bits = bottleneck(&config);
+    let end = config.end.0;
+    let size = 1 + (draw % u64::from(config.mtu - 28)) as u32;
+    let datagram_ns = u64::from(size) * 8_000_000_000;
+    // No more than some thousand of them.
+    let slowest = |rate: u64| rate.min(datagram_ns.saturating_mul(3000) / end).max(1);
+    let direction = |draw: u64| match draw % 3 {
+        0 => Direction::Backward,
+        _ => Direction::Forward,
+    };
+    let plain = Datagrams {
+        name: "udp".into(),
+        direction: direction(draw >> 3),
+        from: None,
+        to: None,
+        kind: DatagramKind::Udp {
+            rate: Rate(slowest(bits / 50 * (1 + (draw >> 5) % 100))),
+            rcvbuf: [None, Some(1 + (draw >> 7) % 20_000)][(draw >> 2) as usize % 2],
+        },
+        size,
+        start: Time((draw >> 9) % 1000 * 1000),
+        count: [None, Some(1 + (draw >> 11) % 500)][(draw >> 4) as usize % 2],
+        duration: [None, Some(Time(end / 2))][(draw >> 6) as usize % 2],
+    };
+    let interval = Time((end / (1 + (draw >> 8) % 300)).max(1000));
+    let echo = Datagrams {
+        name: "ping".into(),
+        direction: direction(draw >> 10),
+        kind: DatagramKind::Echo { interval },
+        ..plain.clone()
+    };
+    config.datagrams = match draw % 4 {
+        0 => vec![plain],
+        1 => vec![echo],
+        _ => vec![echo, plain],
+    };
     config
 }
 

@@ -1,9 +1,11 @@
 //! [`Resolved`] as the simulator's [`Config`].
 
-use crate::scenario::{App, Cpu, Flow, Host, Neighbour, Qdisc, QdiscKind, Resolved};
+use crate::scenario::{
+    App, Cpu, DatagramKind, Datagrams, Flow, Host, Neighbour, Qdisc, QdiscKind, Resolved,
+};
 use fullpipe_sim::config::{self, Config, Discipline};
 use fullpipe_sim::tcp::behaviour::profile_of;
-use fullpipe_sim::units::Framing;
+use fullpipe_sim::units::{Framing, Rate};
 
 /// Options of the sending socket that the simulator has.
 pub(super) const SOCKOPTS: [&str; 2] = [MAX_PACING_RATE, NOTSENT_LOWAT];
@@ -23,12 +25,35 @@ pub fn config(resolved: &Resolved) -> Config {
         receiver: host(&resolved.hosts.receiver, resolved.path.mtu),
         neighbours: resolved.host.iter().map(|own| neighbour(own, resolved.path.mtu)).collect(),
         flows: resolved.flow.iter().map(|own| flow(own, resolved)).collect(),
+        datagrams: resolved.datagrams.iter().map(datagrams).collect(),
     }
 }
 
 fn neighbour(own: &Neighbour, mtu: u32) -> config::Neighbour {
     let host = host(&own.host, mtu);
     config::Neighbour { name: own.name.clone(), direction: own.direction, host }
+}
+
+/// Each kind has its pace: what is absent is of the other kind.
+fn datagrams(own: &Datagrams) -> config::Datagrams {
+    config::Datagrams {
+        name: own.name.clone(),
+        direction: own.direction,
+        from: own.from.clone(),
+        to: own.to.clone(),
+        kind: match own.kind {
+            DatagramKind::Udp => {
+                config::DatagramKind::Udp { rate: own.rate.unwrap_or(Rate(0)), rcvbuf: own.rcvbuf }
+            }
+            DatagramKind::Ping => {
+                config::DatagramKind::Echo { interval: own.interval.unwrap_or_default() }
+            }
+        },
+        size: own.size,
+        start: own.start,
+        count: own.count,
+        duration: own.duration,
+    }
 }
 
 fn host(host: &Host, mtu: u32) -> config::Host {

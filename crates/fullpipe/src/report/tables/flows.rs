@@ -27,6 +27,8 @@ pub(super) fn tables(document: &Document) -> Vec<Table> {
             column("plateau", "Mb/s"),
             column("to 90 %", "s"),
             column("retransmitted", "segments"),
+            column("CPU, sender", "%"),
+            column("CPU, receiver", "%"),
             column("held back by", ""),
         ],
         rows: rows.collect(),
@@ -44,6 +46,8 @@ fn row(run: &Run, flow: &Flow) -> Vec<Cell> {
         Cell::number(flow.plateau_mbit, 1),
         Cell::number(flow.time_to_plateau_s, 1),
         Cell::Count(flow.retransmitted_segments),
+        Cell::number(flow.cpu.map(|cpu| cpu.sender * 100.0), 0),
+        Cell::number(flow.cpu.map(|cpu| cpu.receiver * 100.0), 0),
         Cell::Text(shares(flow)),
     ]
 }

@@ -1,6 +1,7 @@
 //! Tables as neutral data: one file each, and one list.
 
 mod compared;
+mod datagrams;
 mod expectations;
 mod flows;
 mod published;
@@ -14,11 +15,12 @@ pub use table::{Cell, Column, Table};
 use crate::analysis::document::Document;
 
 /// Every kind of table, in the order in which a report shows them.
-const TABLES: [fn(&Document) -> Vec<Table>; 6] = [
+const TABLES: [fn(&Document) -> Vec<Table>; 7] = [
     published::tables,
     expectations::tables,
     compared::tables,
     flows::tables,
+    datagrams::tables,
     slow_start::tables,
     stages::tables,
 ];

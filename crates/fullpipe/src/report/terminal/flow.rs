@@ -2,7 +2,7 @@
 
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
-use crate::analysis::document::{Flow, Interval, Run};
+use crate::analysis::document::{CpuShares, Flow, Interval, Run};
 use crate::report::{limits, numbers};
 use crate::scenario::shown;
 
@@ -42,6 +42,10 @@ pub fn lines(run: &Run, flow: &Flow, style: Style) -> Vec<String> {
     let mut table = lay_out(&columns, &rows, style.columns()).into_iter();
     lines.extend(table.by_ref().take(2).map(|line| style.faint(&line)));
     lines.extend(table);
+    if let Some(CpuShares { sender, receiver }) = flow.cpu {
+        let [sender, receiver] = [sender, receiver].map(|share| numbers::fixed(share * 100.0, 0));
+        lines.push(format!("  CPU: {sender} %TX {receiver} %RX"));
+    }
     lines
 }
 

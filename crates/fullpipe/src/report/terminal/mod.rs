@@ -6,6 +6,7 @@
 
 mod apart;
 mod compared;
+mod datagrams;
 mod dropped;
 mod flow;
 mod grid;
@@ -61,6 +62,7 @@ fn run(lines: &mut Vec<String>, run: &Run, style: Style) {
         lines.push(String::new());
         lines.extend(flow::lines(run, flow, style));
     }
+    lines.extend(datagrams::lines(run, style));
     lines.extend(dropped::lines(run, style));
     if let Some(published) = &run.published {
         lines.push(String::new());

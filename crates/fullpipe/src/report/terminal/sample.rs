@@ -32,6 +32,7 @@ fn slow() -> Run {
             interval(0, 7_150_080, Some(100), None, shares(&[("cwnd_slow_start", 0.25), ("idle", 0.75)])),
             interval(1, 16_997_120, Some(100), Some(84_012), shares(&[("cwnd_avoidance", 1.0)])),
         ])],
+        datagrams: Vec::new(),
         stages: vec![
             stage("sender.qdisc", "qdisc", "forward", (300, 100)),
             stage("sender.tx_ring", "tx_ring", "forward", (2_000_000, 0)),
@@ -86,6 +87,7 @@ fn fast() -> Run {
             ),
             late,
         ],
+        datagrams: Vec::new(),
         stages: Vec::new(),
         expectations: vec![expectation(true, "exact")],
         published: None,

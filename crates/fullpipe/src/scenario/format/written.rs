@@ -25,7 +25,7 @@ const KERNEL_INT: u64 = i32::MAX as u64;
 const WORK: u64 = 1_000_000_000;
 
 pub(in crate::scenario) type AnyTime = Quantity<InTime, 0, LONGEST>;
-type SomeTime = Quantity<InTime, 1, LONGEST>;
+pub(in crate::scenario) type SomeTime = Quantity<InTime, 1, LONGEST>;
 type SampleTime = Quantity<InTime, 1_000, LONGEST>;
 pub(in crate::scenario) type AnyRate = Quantity<InRate, 1, 1_000_000_000_000_000>;
 type Buffer = Quantity<InSize, 1, KERNEL_INT>;
@@ -52,6 +52,8 @@ group! {
         host: Named<Neighbour>, Absent("none");
         /// The flows.
         flow: Named<Flow>, Required;
+        /// Packets that are no TCP segments, beside the flows: UDP at a constant rate, and ping. The simulator only.
+        datagrams: Named<Datagrams>, Absent("none");
     }
 }
 
@@ -282,6 +284,36 @@ group! {
 }
 
 group! {
+    /// Datagrams that a program sends at a pace, whatever becomes of them. They need `duration` or `count`; with both, the first one ends them. They pass the hosts and the path as the flows do: copying costs `cpu.copy`, sending `cpu.transmit`, receiving `cpu.receive`; a full qdisc refuses them (ENOBUFS). One that is refused has used its number.
+    Datagrams "[[datagrams]]" {
+        /// Name, unique, also among flows; dotted keys and metrics address them by it.
+        name: Name, Required;
+        /// UDP, counted by numbers at a socket of the other host; or echo requests, which the other kernel answers.
+        kind: DatagramKind, Required;
+        /// Where they go: forward from `hosts.sender` to `hosts.receiver`, or backward.
+        direction: Direction, Is("forward");
+        /// The host that sends them.
+        from: Name, Absent("`hosts.sender`; backward `hosts.receiver`");
+        /// The host that they go to.
+        to: Name, Absent("`hosts.receiver`; backward `hosts.sender`");
+        /// Payload of each; with 28 bytes of headers it fits into the path's MTU.
+        size: Quantity<InSize, 1, 65_507>, Absent("ping: 56B; udp: needed");
+        /// udp: rate of payload. Each datagram is written when those before it have taken their time at this rate; a program that is late makes up for it.
+        rate: AnyRate, Absent("udp: needed");
+        /// ping: time from one request to the next.
+        interval: Quantity<InTime, 1_000, LONGEST>, Absent("ping: 1s");
+        /// udp: SO_RCVBUF of the receiving socket as requested. The kernel doubles what it grants (`net.core.rmem_max`).
+        rcvbuf: Buffer, Absent("not requested: 212992 bytes, the usual net.core.rmem_default");
+        /// When the first one is written.
+        start: AnyTime, Is("0s");
+        /// How long they are written, from `start`.
+        duration: SomeTime, Absent("until there were `count`");
+        /// How many there are.
+        count: Int<1, { i64::MAX }>, Absent("until `duration` is over");
+    }
+}
+
+group! {
     /// What an application offers.
     AppTable "an app" {
         /// As much as the send buffer takes, or at most a rate.
@@ -385,6 +417,15 @@ pub enum QdiscKind {
     Netem,
 }
 
+/// Kinds of datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatagramKind {
+    /// UDP at a constant rate.
+    Udp,
+    /// ICMP echo requests.
+    Ping,
+}
+
 /// Kinds of applications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppKind {
@@ -412,6 +453,7 @@ choices! {
         "fq" = QdiscKind::Fq, "fq_codel" = QdiscKind::FqCodel, "codel" = QdiscKind::Codel,
         "red" = QdiscKind::Red, "netem" = QdiscKind::Netem
     }
+    DatagramKind { "udp" = DatagramKind::Udp, "ping" = DatagramKind::Ping }
     AppKind { "bulk" = AppKind::Bulk, "rate" = AppKind::Rate }
     Clock { "accept" = Clock::Accept }
     Direction { "forward" = Direction::Forward, "backward" = Direction::Backward }

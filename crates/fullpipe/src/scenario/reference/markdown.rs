@@ -9,7 +9,7 @@ use crate::scenario::format::quantity::{
 };
 use crate::scenario::format::sysctl::{SYSCTLS, written};
 use crate::scenario::metric::{
-    BACKWARD_STAGES, FLOW, LIMITS, Metric, RECEIVER_STAGES, SENDER_STAGES, STAGE,
+    BACKWARD_STAGES, DATAGRAMS, FLOW, LIMITS, Metric, RECEIVER_STAGES, SENDER_STAGES, STAGE,
 };
 use crate::scenario::profile::{self, KERNELS, Kernel, shown};
 use crate::scenario::published;
@@ -291,6 +291,9 @@ fn metrics(page: &mut String) {
     let limits = Metric { name: "limits.LIMIT", ..LIMITS };
     for metric in FLOW.iter().chain([&limits]) {
         metric_row(page, "flow", metric);
+    }
+    for metric in DATAGRAMS {
+        metric_row(page, "datagrams", metric);
     }
     for metric in STAGE {
         metric_row(page, "stage", metric);

@@ -22,10 +22,11 @@ pub fn meta() -> RunMeta {
         unjudged: Vec::new(),
         chosen_qdiscs: Vec::new(),
         partial: false,
+        datagrams: Vec::new(),
         flows: vec![FlowMeta {
             name: "bulk".into(),
+            hosts: ["sender", "receiver"].map(String::from),
             direction: Direction::Forward,
-            from: None,
             congestion: "cubic".into(),
             kernel: "2.6.20".into(),
             start: Time::ZERO,

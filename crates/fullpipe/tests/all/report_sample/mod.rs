@@ -150,6 +150,7 @@ fn run(index: usize, rows: &Rows, bucket_s: f64) -> Run {
         expectations: vec![expectation(&flow)],
         published: Some(published(rows, &flow)),
         packets: None,
+        datagrams: Vec::new(),
         stages: stages(&flow),
         flows: vec![flow],
     }

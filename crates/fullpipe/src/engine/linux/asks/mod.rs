@@ -80,6 +80,10 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
         let why = "the guest has one host at each end of the path; the simulator has more";
         answers.push(refused("host", why));
     }
+    if !run.datagrams.is_empty() {
+        let why = "the guest's programs have TCP connections only; the simulator sends datagrams";
+        answers.push(refused("datagrams", why));
+    }
     if receiver.nic_rate < sender.nic_rate && !backward {
         let what =
             Support::Substituted("no queue is full of the ACKs that wait for the card".into());

@@ -1,0 +1,74 @@
+//! What the trace is told of datagrams: counters of the programs at both ends, and each round trip.
+
+use super::Run;
+use crate::config::{Config, DatagramKind};
+use crate::trace::{Counter, Sink};
+use crate::units::Time;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// See the module's description.
+pub(super) struct DatagramCounters {
+    /// Of each: its name, the names of its hosts, and whether they are echo requests.
+    own: Vec<(String, [Arc<str>; 2], bool)>,
+    /// What was told last.
+    told: BTreeMap<(usize, &'static str), u64>,
+}
+
+impl DatagramCounters {
+    pub(super) fn new(config: &Config) -> DatagramCounters {
+        let own = config.datagrams.iter().map(|own| {
+            let hosts = config.hosts_of_datagrams(own).map(|host| host.name.into());
+            (own.name.clone(), hosts, matches!(own.kind, DatagramKind::Echo { .. }))
+        });
+        DatagramCounters { own: own.collect(), told: BTreeMap::new() }
+    }
+
+    /// Tells the round trips since the last call, each at its time, and the counters that have changed.
+    pub(super) fn tell(&mut self, run: &mut Run, now: Time, sink: &mut dyn Sink) {
+        if self.own.is_empty() {
+            return;
+        }
+        for (time, at, value) in run.shared.take_round_trips() {
+            let (name, [host, _], _) = &self.own[at];
+            let name = format!("datagrams.{name}.rtt_ns").into();
+            sink.counter(&Counter { time, host: host.clone(), name, value });
+        }
+        for at in 0..self.own.len() {
+            for (end, what, value) in counters(run, at, self.own[at].2) {
+                if self.told.insert((at, what), value).unwrap_or_default() == value {
+                    continue;
+                }
+                let (name, hosts, _) = &self.own[at];
+                let (name, host) = (format!("datagrams.{name}.{what}").into(), hosts[end].clone());
+                sink.counter(&Counter { time: now, host, name, value });
+            }
+        }
+    }
+}
+
+/// What is counted of datagrams, and at which of their ends.
+fn counters(run: &Run, at: usize, echo: bool) -> Vec<(usize, &'static str, u64)> {
+    let mut all = Vec::new();
+    if let Some(own) = run.hosts.iter().find_map(|host| host.sends_datagrams.get(at)) {
+        all.extend([(0, "sent", own.sent), (0, "refused", own.refused)]);
+        if echo {
+            all.extend([(0, "received", own.answers), (0, "duplicates", own.repeated)]);
+        }
+    }
+    if let Some(own) = run.hosts.iter().find_map(|host| host.hears_datagrams.get(at)) {
+        let received = &own.received;
+        all.extend([
+            (1, "received", received.datagrams),
+            (1, "lost", received.lost()),
+            (1, "reordered", received.reordered),
+            (1, "duplicates", received.duplicates),
+            (1, "jitter_ns", received.jitter_ns()),
+            (1, "rcvbuf_errors", own.overflows),
+        ]);
+    }
+    all
+}

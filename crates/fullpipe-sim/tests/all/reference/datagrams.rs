@@ -1,0 +1,282 @@
+//! Datagrams: who sends, answers and reads them, and what is counted.
+
+use super::host::{Host, Process, Step};
+use super::late::Skb;
+use super::packet::{Body, Datagram, Packet};
+use super::{Context, World};
+use fullpipe_sim::config::{Config, DatagramKind, Datagrams};
+use fullpipe_sim::tcp::behaviour::profile_of;
+use fullpipe_sim::trace::{Counter, Sink};
+use fullpipe_sim::units::Time;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Sends datagrams.
+pub struct Program {
+    config: Datagrams,
+    /// When each was written.
+    written: Vec<Time>,
+    /// How many the kernel was given, and of these refused.
+    offered: u64,
+    refused: u64,
+    /// Numbers of the echo requests that were answered, each time.
+    answers: Vec<u64>,
+    told: BTreeMap<&'static str, u64>,
+}
+
+impl Program {
+    /// When the next one is due.
+    pub fn due(&self) -> Option<Time> {
+        let number = self.written.len() as u128;
+        let own = &self.config;
+        let after = match own.kind {
+            DatagramKind::Udp { rate, .. } => {
+                8_000_000_000 * number * u128::from(own.size) / u128::from(rate.0)
+            }
+            DatagramKind::Echo { interval } => number * u128::from(interval.0),
+        };
+        let too_many = own.count.is_some_and(|count| number >= u128::from(count));
+        let too_late = own.duration.is_some_and(|d| after >= u128::from(d.0));
+        (!too_many && !too_late).then(|| own.start + Time(after as u64))
+    }
+}
+
+/// Receives them.
+pub struct Socket {
+    config: Datagrams,
+    room: u64,
+    memory: u64,
+    waits: VecDeque<Datagram>,
+    awake: bool,
+    overflows: u64,
+    /// What was read: number, and how long it was on its way.
+    read: Vec<(u64, u64)>,
+    told: BTreeMap<&'static str, u64>,
+}
+
+/// The programs, the sockets, and what is answered on a host.
+pub fn of_host(
+    config: &Config,
+    place: usize,
+) -> (BTreeMap<usize, Program>, BTreeMap<usize, Socket>, Vec<usize>) {
+    let host = config.hosts()[place];
+    let overhead = profile_of(host.host).expect("a profile").skb_overhead;
+    let (mut programs, mut sockets, mut echoes) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+    for (i, own) in config.datagrams.iter().enumerate() {
+        let number = config.flows.len() + i;
+        let [from, to] = config.hosts_of_datagrams(own).map(|host| host.name);
+        let (config, told) = (own.clone(), BTreeMap::new());
+        if from == host.name {
+            let (written, answers) = (Vec::new(), Vec::new());
+            programs
+                .insert(number, Program { config, written, offered: 0, refused: 0, answers, told });
+        } else if to == host.name {
+            let DatagramKind::Udp { rcvbuf, .. } = own.kind else {
+                echoes.push(number);
+                continue;
+            };
+            let room = match rcvbuf {
+                Some(asked) => (2 * asked.min(host.host.sysctl.rmem_max)).max(2304),
+                None => 212_992,
+            };
+            let memory = u64::from(own.size) + overhead;
+            let (waits, read) = (VecDeque::new(), Vec::new());
+            let (awake, overflows) = (false, 0);
+            let socket = Socket { config, room, memory, waits, awake, overflows, read, told };
+            sockets.insert(number, socket);
+        }
+    }
+    (programs, sockets, echoes)
+}
+
+impl Host {
+    fn copy(&self, bytes: u32) -> Time {
+        Time(u64::from(bytes) * self.host.cpu.copy_ps_per_byte / 1000)
+    }
+
+    fn put(&mut self, flow: usize, datagram: Datagram, now: Time, cx: &mut Context) -> bool {
+        let (ip_len, body) = (datagram.size + 20 + 8, Body::Datagram(datagram));
+        let packet = Packet { flow, skb: 0, ip_len, body };
+        let taken = self.transmit.offer(now, Skb::plain(vec![packet]), &mut cx.agenda);
+        self.follow();
+        taken
+    }
+
+    pub fn program(&mut self, number: usize, now: Time, cx: &mut Context) {
+        let program = &mut self.programs[number];
+        if program.config.duration.is_some_and(|d| now.0 - program.config.start.0 >= d.0) {
+            return;
+        }
+        program.written.push(now);
+        let size = program.config.size;
+        let cost = self.copy(size);
+        if cost > Time::ZERO {
+            self.step = Some(Step::Send(number));
+            self.cpu.begin_step(now, cost);
+        } else {
+            self.has_written(number, now, cx);
+        }
+    }
+
+    pub fn has_written(&mut self, number: usize, now: Time, cx: &mut Context) {
+        let program = &self.programs[number];
+        let last = program.written.len() - 1;
+        let datagram = Datagram {
+            number: last as u64,
+            written: program.written[last],
+            size: program.config.size,
+            asks: matches!(program.config.kind, DatagramKind::Echo { .. }),
+            answers: false,
+        };
+        let cpu = now + self.host.cpu.transmit;
+        self.programs[number].offered += 1;
+        if !self.put(number, datagram, cpu, cx) {
+            self.programs[number].refused += 1;
+        }
+        self.cpu.urgent(now, cpu);
+        let due = self.programs[number].due();
+        if due.is_some_and(|due| due <= now) {
+            self.runnable.push_back(Process::Program(number));
+        } else {
+            self.timers.set(self.program_timer(number), due, None);
+        }
+    }
+
+    pub fn datagram(
+        &mut self,
+        flow: usize,
+        datagram: Datagram,
+        (now, cpu): (Time, Time),
+        cx: &mut Context,
+    ) -> Time {
+        if datagram.asks {
+            let answer = Datagram { asks: false, answers: true, ..datagram };
+            let cpu = cpu + self.host.cpu.transmit;
+            self.put(flow, answer, cpu, cx);
+            return cpu;
+        }
+        if datagram.answers {
+            let program = &mut self.programs[flow];
+            program.answers.push(datagram.number);
+            cx.round_trips.push((now, flow, (cpu - datagram.written).0));
+            return cpu;
+        }
+        let socket = &mut self.sockets[flow];
+        if socket.waits.len() as u64 * socket.memory > socket.room {
+            socket.overflows += 1;
+            return cpu;
+        }
+        socket.waits.push_back(datagram);
+        if !socket.awake {
+            socket.awake = true;
+            self.runnable.push_back(Process::Socket(flow));
+        }
+        cpu
+    }
+
+    pub fn socket(&mut self, number: usize, now: Time) {
+        let cost = self.copy(self.sockets[number].config.size);
+        if cost > Time::ZERO {
+            self.step = Some(Step::Hear(number));
+            self.cpu.begin_step(now, cost);
+        } else {
+            self.has_heard(number, now);
+        }
+    }
+
+    pub fn has_heard(&mut self, number: usize, now: Time) {
+        let socket = &mut self.sockets[number];
+        let datagram = socket.waits.pop_front().expect("one that waits");
+        socket.read.push((datagram.number, (now - datagram.written).0));
+        socket.awake = !socket.waits.is_empty();
+        if socket.awake {
+            self.runnable.push_back(Process::Socket(number));
+        }
+    }
+}
+
+/// How often a number stands behind the same one.
+fn repeated(numbers: impl Iterator<Item = u64> + Clone) -> u64 {
+    let distinct: std::collections::BTreeSet<u64> = numbers.clone().collect();
+    (numbers.count() - distinct.len()) as u64
+}
+
+/// Jitter by the last lines of RFC 3550, A.8.
+fn jitter(read: &[(u64, u64)]) -> u64 {
+    let mut scaled: i64 = 0;
+    for pair in read.windows(2) {
+        let d = pair[1].1 as i64 - pair[0].1 as i64;
+        scaled += d.abs() - ((scaled + 8) >> 4);
+    }
+    (scaled >> 4) as u64
+}
+
+/// Lost, and for the first time behind one with a higher number.
+fn by_number(read: &[(u64, u64)]) -> [u64; 2] {
+    let numbers: Vec<u64> = read.iter().map(|(number, _)| *number).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    let mut behind = 0;
+    for &number in &numbers {
+        let highest = seen.last().copied();
+        if seen.insert(number) && highest.is_some_and(|highest| number < highest) {
+            behind += 1;
+        }
+    }
+    let upto = seen.last().map_or(0, |last| last + 1);
+    [upto - seen.len() as u64, behind]
+}
+
+/// Tells `sink` of round trips and of counters that have changed.
+pub fn tell(world: &mut World, now: Time, sink: &mut dyn Sink) {
+    let mut trips = std::mem::take(&mut world.context.round_trips);
+    trips.sort();
+    for (time, number, value) in trips {
+        let host = world.hosts.iter().find(|host| host.programs.contains_key(&number));
+        let host = host.expect("somebody asked");
+        let name = &host.programs[number].config.name;
+        let name = format!("datagrams.{name}.rtt_ns").into();
+        sink.counter(&Counter { time, host: host.name.as_str().into(), name, value });
+    }
+    let numbers: std::collections::BTreeSet<usize> =
+        world.hosts.iter().flat_map(|host| host.programs.keys().copied()).collect();
+    for number in numbers {
+        for host in world.hosts.iter_mut().filter(|host| host.programs.contains_key(&number)) {
+            let program = &mut host.programs[number];
+            let mut all = vec![("sent", program.offered)];
+            all.push(("refused", program.refused));
+            if matches!(program.config.kind, DatagramKind::Echo { .. }) {
+                all.push(("received", program.answers.len() as u64));
+                all.push(("duplicates", repeated(program.answers.iter().copied())));
+            }
+            let name = program.config.name.clone();
+            changed(&mut program.told, all, (&name, &host.name, now), sink);
+        }
+        for host in world.hosts.iter_mut().filter(|host| host.sockets.contains_key(&number)) {
+            let socket = &mut host.sockets[number];
+            let [lost, reordered] = by_number(&socket.read);
+            let all = vec![
+                ("received", socket.read.len() as u64),
+                ("lost", lost),
+                ("reordered", reordered),
+                ("duplicates", repeated(socket.read.iter().map(|(number, _)| *number))),
+                ("jitter_ns", jitter(&socket.read)),
+                ("rcvbuf_errors", socket.overflows),
+            ];
+            let name = socket.config.name.clone();
+            changed(&mut socket.told, all, (&name, &host.name, now), sink);
+        }
+    }
+}
+
+fn changed(
+    told: &mut BTreeMap<&'static str, u64>,
+    all: Vec<(&'static str, u64)>,
+    (name, host, time): (&str, &str, Time),
+    sink: &mut dyn Sink,
+) {
+    for (what, value) in all {
+        if told.insert(what, value).unwrap_or(0) != value {
+            let name = format!("datagrams.{name}.{what}").into();
+            sink.counter(&Counter { time, host: host.into(), name, value });
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What became of datagrams, from the counters of the programs that send and receive them.
+
+use super::document::{Datagrams, RoundTrips};
+use super::{DatagramsMeta, RunMeta};
+use crate::trace::recording::Recording;
+use fullpipe_sim::trace::Counter;
+
+/// One entry per kind of datagrams of the scenario.
+pub(super) fn datagrams(meta: &RunMeta, recording: &Recording) -> Vec<Datagrams> {
+    let end = recording.flows.last().map_or(0, |sample| sample.time.0);
+    meta.datagrams.iter().map(|own| one(own, &recording.counters, end)).collect()
+}
+
+fn one(own: &DatagramsMeta, counters: &[Counter], end: u64) -> Datagrams {
+    let of = |what: &str| {
+        let name = format!("datagrams.{}.{what}", own.name);
+        counters.iter().filter(move |counter| *counter.name == *name)
+    };
+    let last = |what: &str| of(what).next_back().map_or(0, |counter| counter.value);
+    let [sent, refused, received] = ["sent", "refused", "received"].map(last);
+    let duplicates = last("duplicates");
+    let came = received - duplicates;
+    let lost = if own.echo { sent - came } else { last("lost") };
+    let seconds = own.lasts.0.min(end.saturating_sub(own.start.0)) as f64 / 1e9;
+    let bits = (came * u64::from(own.size) * 8) as f64;
+    Datagrams {
+        name: own.name.clone(),
+        kind: if own.echo { "ping" } else { "udp" }.into(),
+        backward: own.backward,
+        size: own.size,
+        sent,
+        refused,
+        received,
+        lost,
+        loss_share: lost as f64 / (lost + came).max(1) as f64,
+        duplicates,
+        reordered: (!own.echo).then(|| last("reordered")),
+        rcvbuf_errors: (!own.echo).then(|| last("rcvbuf_errors")),
+        mean_mbit: (!own.echo && seconds > 0.0).then_some(bits / seconds / 1e6),
+        jitter_ms: (!own.echo && received > 1).then(|| last("jitter_ns") as f64 / 1e6),
+        rtt_ms: round_trips(of("rtt_ns").map(|counter| counter.value)),
+    }
+}
+
+/// As ping of iputils prints them, which counts whole microseconds: mdev is the root of the mean square less the mean's square.
+fn round_trips(ns: impl Iterator<Item = u64>) -> Option<RoundTrips> {
+    let us: Vec<u64> = ns.map(|ns| ns / 1000).collect();
+    let count = us.len() as f64;
+    let (min, max) = (*us.iter().min()?, *us.iter().max()?);
+    let sum: u64 = us.iter().sum();
+    let squares: u128 = us.iter().map(|us| u128::from(*us) * u128::from(*us)).sum();
+    // n * squares - sum * sum, which is exact and not negative.
+    let spread = squares * us.len() as u128 - u128::from(sum) * u128::from(sum);
+    Some(RoundTrips {
+        min: min as f64 / 1e3,
+        avg: sum as f64 / count / 1e3,
+        max: max as f64 / 1e3,
+        mdev: (spread as f64).sqrt() / count / 1e3,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mdev_is_the_standard_deviation_of_all_round_trips() {
+        // 2, 4, 4, 4, 5, 5, 7, 9: the mean is 5, the deviation 2.
+        let ms = [2, 4, 4, 4, 5, 5, 7, 9].map(|ms| ms * 1_000_000);
+        let seen = round_trips(ms.into_iter()).unwrap();
+        assert_eq!([seen.min, seen.avg, seen.max, seen.mdev], [2.0, 5.0, 9.0, 2.0]);
+        assert_eq!(round_trips([].into_iter()), None);
+    }
+}
