@@ -58,6 +58,11 @@ const fn of_onl(name: &'static str, variants: &'static [&'static str]) -> Recipe
     Recipe { name, text: text!("published/onl-1flow.toml"), files: &[], variants }
 }
 
+/// Of those with three flows.
+const fn of_onl_flows(name: &'static str, variants: &'static [&'static str]) -> Recipe {
+    Recipe { name, text: text!("published/onl-3flows.toml"), files: &[], variants }
+}
+
 /// Of CERN's runs with one flow.
 const fn of_cern(name: &'static str, variants: &'static [&'static str]) -> Recipe {
     Recipe { name, text: text!("published/cern-buffers.toml"), files: &[], variants }
@@ -86,6 +91,14 @@ const RECIPES: &[Recipe] = &[
     of_onl("onl-reno-1flow-ring", &["reno, ring"]),
     of_onl("onl-reno-1flow-host", &["reno, host"]),
     of_onl("onl-bic-1flow", &["bic, host"]),
+    of_onl_flows("onl-reno-3flows", &["reno", "reno, port of 1 Gb/s"]),
+    of_onl_flows("onl-bic-3flows", &["bic", "bic, host"]),
+    Recipe {
+        name: "onl-port-1gbit",
+        text: text!("published/onl-port.toml"),
+        files: &[],
+        variants: &[],
+    },
     of_cern("cern-default-buffers", &["default, window 3/4", "default, window 1/2"]),
     of_cern("cern-tuned-buffers", &["tuned", "tuned, window 1/2"]),
     Recipe {

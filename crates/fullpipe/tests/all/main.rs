@@ -17,6 +17,7 @@ mod linux_page;
 mod made;
 mod marked;
 mod onl;
+mod onl_port;
 mod parity;
 mod path_models;
 mod report;
