@@ -53,6 +53,7 @@ fn declared() -> Vec<Table> {
             "hosts" => return None,
             t if t.starts_with("hosts") => "`hosts.",
             "host" => "`host`",
+            "datagrams" => "`datagrams`",
             "A qdisc" | "A cpu" => "`hosts.",
             "flow" | "An app" | "A reader" => "`flow`",
             _ => "`path",
