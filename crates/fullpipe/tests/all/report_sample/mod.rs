@@ -11,8 +11,8 @@ mod published;
 use flow::{BUCKET_S, flow, truncate};
 use fullpipe::analysis::compare::of_one_scenario;
 use fullpipe::analysis::document::{
-    Document, Expectation, FORMAT, Flow, Happened, Interval, Moment, Published, PublishedRow, Run,
-    ScenarioInfo, Series, Stage,
+    Document, Expectation, FORMAT, Flow, Happened, Interval, Moment, Picture, Place, Published,
+    PublishedRow, Run, ScenarioInfo, Series, Stage,
 };
 use published::{RUNS, Rows};
 use serde_json::Map;
