@@ -73,6 +73,9 @@ pub struct Run {
     pub datagrams: Vec<Datagrams>,
     /// Places where packets wait or are dropped, in the packets' order.
     pub stages: Vec<Stage>,
+    /// How full these places were, and of which flows they were the limit.
+    #[serde(default)]
+    pub picture: Picture,
     /// The scenario's expectations that apply to this run; none where it was cut short.
     pub expectations: Vec<Expectation>,
     /// Published figures beside the simulated ones, where the scenario names some.
@@ -367,6 +370,35 @@ pub struct Stage {
     pub busy_s: f64,
     /// Seconds it refused new work.
     pub blocked_s: f64,
+}
+
+/// The path as it is drawn, beside the counters of its stages.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Picture {
+    /// Seconds between the samples that tell `mean_filled`, `full` and `empty`; what happens between two of them is not seen.
+    pub step_s: f64,
+    /// One per stage, in the packets' order: the data's way, then the way back.
+    pub places: Vec<Place>,
+}
+
+/// How full a stage was, and of which flows it was the limit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Place {
+    /// Name of the stage.
+    pub stage: String,
+    /// The host that it is part of; null for what lies between the hosts.
+    pub host: Option<String>,
+    /// Mean share of the capacity that was used at the samples; null without a capacity.
+    pub mean_filled: Option<f64>,
+    /// Largest share of the capacity that was used; of one in bytes, at a sample; null without a capacity.
+    pub peak_filled: Option<f64>,
+    /// Share of the samples at which one more had no room; null without a capacity.
+    pub full: Option<f64>,
+    /// Share of the samples at which nothing waited; null where nothing can wait.
+    pub empty: Option<f64>,
+    /// Per flow of which it was the limit, the share of the flow's life. Limits that are no place (cwnd, Nagle's rule, the
+    /// pace) are in none, so that they need not add up to 1.
+    pub limits: BTreeMap<String, f64>,
 }
 
 /// One expectation, judged.

@@ -17,6 +17,7 @@ mod lookup;
 pub mod losses;
 mod moments;
 pub mod phases;
+mod picture;
 pub mod plateau;
 mod published;
 mod series;
@@ -165,6 +166,7 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
         idle_qdiscs: stages::idle_qdiscs(&meta.chosen_qdiscs, &stages),
         partial: meta.partial,
         duration_s: lives.end.as_secs_f64(),
+        picture: picture::picture(meta, recording, &flows),
         flows,
         datagrams: datagrams::datagrams(meta, recording),
         stages,

@@ -9,6 +9,7 @@ pub mod happened;
 pub mod html;
 mod limits;
 pub mod numbers;
+mod picture;
 pub mod tables;
 pub mod terminal;
 pub mod time_sequence;

@@ -14,6 +14,7 @@ mod cards;
 pub(super) mod escape;
 mod evidence;
 mod page;
+mod picture;
 mod table;
 
 use super::{figures, tables, time_sequence};

@@ -1,7 +1,7 @@
 //! The page around cards, figures and tables.
 
 use super::escape::{json, sentence, text};
-use super::{DRAWN_AT_FIRST, cards, evidence, table};
+use super::{DRAWN_AT_FIRST, cards, evidence, picture, table};
 use crate::analysis::document::Document;
 use crate::report::figures::{Figure, Role};
 use crate::report::limits;
@@ -13,9 +13,10 @@ use std::fmt::Write;
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data:; base-uri 'none'; form-action 'none'";
 
-const STYLE: [&str; 3] = [
+const STYLE: [&str; 4] = [
     include_str!("assets/theme.css"),
     include_str!("assets/page.css"),
+    include_str!("assets/picture.css"),
     include_str!("assets/figure.css"),
 ];
 
@@ -53,6 +54,7 @@ pub(super) fn page(
     out.push_str(&header(document, &title));
     out.push_str("<main>");
     out.push_str(&verdict(document, figures, graphs));
+    out.push_str(&picture::section(document));
     out.push_str(&evidence::evidence(document, figures));
     out.push_str(&table_section(tables));
     out.push_str("</main>");

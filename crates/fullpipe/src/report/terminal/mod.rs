@@ -13,6 +13,7 @@ mod grid;
 mod judged;
 mod paint;
 mod parity;
+mod picture;
 mod slow_start;
 mod spread;
 mod twins;
@@ -63,6 +64,7 @@ fn run(lines: &mut Vec<String>, run: &Run, style: Style) {
         lines.extend(flow::lines(run, flow, style));
     }
     lines.extend(datagrams::lines(run, style));
+    lines.extend(picture::lines(run, style));
     lines.extend(dropped::lines(run, style));
     if let Some(published) = &run.published {
         lines.push(String::new());

@@ -41,6 +41,7 @@ fn slow() -> Run {
             stage("receiver.tx_ring", "tx_ring", "back", (1_000, 0)),
             stage("back-loss", "loss", "back", (980, 20)),
         ],
+        picture: picture(),
         expectations: vec![
             expectation(true, "within 1 segment"),
             expectation(false, "interval 1: 1897 segments instead of 1950 segments, -53 segments or -2.72 %"),
@@ -89,9 +90,34 @@ fn fast() -> Run {
         ],
         datagrams: Vec::new(),
         stages: Vec::new(),
+        picture: Picture::default(),
         expectations: vec![expectation(true, "exact")],
         published: None,
         packets: None,
+    }
+}
+
+/// Of some of the stages; the link's name leaves no room beside the numbers.
+fn picture() -> Picture {
+    let place = |stage: &str, host: Option<&str>, filled, limits| Place {
+        stage: stage.into(),
+        host: host.map(str::to_string),
+        mean_filled: filled,
+        peak_filled: filled.map(|_| 1.0),
+        full: filled.map(|_| 0.25),
+        empty: Some(0.5),
+        limits,
+    };
+    let bulk = || shares(&[("bulk", 1.0 / 3.0)]);
+    let long = "a-link-whose-name-leaves-no-room-beside-the-numbers-of-a-table";
+    Picture {
+        step_s: 0.01,
+        places: vec![
+            place("sender.qdisc", Some("sender"), Some(0.5), bulk()),
+            place("sender.tx_ring", Some("sender"), Some(0.125), shares(&[])),
+            place(long, None, None, shares(&[])),
+            place("receiver.tx_ring", Some("receiver"), Some(0.0), shares(&[])),
+        ],
     }
 }
 

@@ -11,5 +11,6 @@ mod expected;
 mod isolation;
 mod labels;
 pub mod page;
+mod picture;
 mod values;
 mod webdriver;

@@ -11,8 +11,8 @@ mod published;
 use flow::{BUCKET_S, flow, truncate};
 use fullpipe::analysis::compare::of_one_scenario;
 use fullpipe::analysis::document::{
-    Document, Expectation, FORMAT, Flow, Happened, Interval, Moment, Published, PublishedRow, Run,
-    ScenarioInfo, Series, Stage,
+    Document, Expectation, FORMAT, Flow, Happened, Interval, Moment, Picture, Place, Published,
+    PublishedRow, Run, ScenarioInfo, Series, Stage,
 };
 use published::{RUNS, Rows};
 use serde_json::Map;
@@ -152,6 +152,7 @@ fn run(index: usize, rows: &Rows, bucket_s: f64) -> Run {
         packets: None,
         datagrams: Vec::new(),
         stages: stages(&flow),
+        picture: picture(),
         flows: vec![flow],
     }
 }
@@ -207,6 +208,21 @@ fn expectation(flow: &Flow) -> Expectation {
         passed: true,
         detail: "equal".to_string(),
     }
+}
+
+/// The ring, and the link, which has no capacity.
+fn picture() -> Picture {
+    let place = |stage: &str, host: Option<&str>, filled: Option<f64>| Place {
+        stage: stage.to_string(),
+        host: host.map(str::to_string),
+        mean_filled: filled,
+        peak_filled: filled.map(|_| 1.0),
+        full: filled,
+        empty: Some(0.625),
+        limits: [("bulk".to_string(), 0.375)].into(),
+    };
+    let ring = place("sender.tx_ring", Some("sender"), Some(0.25));
+    Picture { step_s: 0.01, places: vec![ring, place("link", None, None)] }
 }
 
 fn stages(flow: &Flow) -> Vec<Stage> {

@@ -1,0 +1,170 @@
+//! The picture of the path: how full each place was, and of which flows it was the limit.
+//!
+//! Drops, marks, blocked time and the highest number waiting are exact (they stand in the stage's counters). How often a
+//! place was full or empty, and the mean, are told by the samples: what was between two of them is not seen.
+
+use super::document::{Flow, Picture, Place};
+use super::{FlowMeta, RunMeta};
+use crate::trace::recording::Recording;
+use fullpipe_sim::trace::{StageInfo, StageSample};
+use std::collections::BTreeMap;
+
+/// Kinds of stages that hosts have; their names are HOST.KIND.
+const OF_HOSTS: [&str; 8] = [
+    "application",
+    "send_buffer",
+    "cpu",
+    "qdisc",
+    "tx_ring",
+    "rx_ring",
+    "backlog",
+    "receive_buffer",
+];
+
+/// Kinds in which nothing waits.
+const WITHOUT_ROOM: [&str; 2] = ["application", "cpu"];
+
+/// The places in the recording's order, that of the packets.
+pub fn picture(meta: &RunMeta, recording: &Recording, flows: &[Flow]) -> Picture {
+    let blamed = blamed(meta, recording, flows);
+    let place = |info: &StageInfo| {
+        let mine = recording.stage_samples.iter().filter(|sample| sample.stage == info.index);
+        let levels: Vec<Level> = mine.map(|sample| level(info, sample)).collect();
+        let share = |of: fn(&Level) -> bool| {
+            let found = levels.iter().filter(|level| of(level)).count();
+            (!levels.is_empty()).then(|| found as f64 / levels.len() as f64)
+        };
+        let filled = |used: &dyn Fn(&Level) -> f64| {
+            info.capacity.filter(|capacity| *capacity > 0).map(|capacity| {
+                let used: Vec<f64> = levels.iter().map(used).collect();
+                used.iter().fold(0.0, |sum: f64, used| sum + used)
+                    / levels.len().max(1) as f64
+                    / capacity as f64
+            })
+        };
+        let highest = levels.iter().map(|level| level.peak).max().unwrap_or(0);
+        let holds = !WITHOUT_ROOM.contains(&info.kind);
+        Place {
+            stage: info.name.clone(),
+            host: host(info).map(str::to_string),
+            mean_filled: filled(&|level| level.used as f64),
+            peak_filled: filled(&|_| highest as f64),
+            full: info.capacity.and_then(|_| share(|level| level.full)),
+            empty: share(|level| level.empty).filter(|_| holds),
+            limits: blamed.get(&info.name).cloned().unwrap_or_default(),
+        }
+    };
+    Picture {
+        step_s: meta.sample.as_secs_f64(),
+        places: recording.stages.iter().map(place).collect(),
+    }
+}
+
+/// The host that a stage belongs to; none for what lies between the hosts.
+fn host(info: &StageInfo) -> Option<&str> {
+    let (host, _) = info.name.rsplit_once('.')?;
+    OF_HOSTS.contains(&info.kind).then_some(host)
+}
+
+/// How much a sample says is in a place, in units of its capacity.
+struct Level {
+    used: u64,
+    peak: u64,
+    full: bool,
+    empty: bool,
+}
+
+/// What is bounded in bytes is full where another one of what waits there has no room.
+fn level(info: &StageInfo, sample: &StageSample) -> Level {
+    let in_bytes = info.unit == "byte";
+    let (used, one) = match in_bytes {
+        true => (sample.waiting_bytes, sample.waiting_bytes.div_ceil(sample.waiting.max(1))),
+        false => (sample.waiting, 1),
+    };
+    Level {
+        used,
+        peak: if in_bytes { used } else { sample.peak.max(used) },
+        full: used > 0 && info.capacity.is_some_and(|capacity| used.saturating_add(one) > capacity),
+        empty: sample.waiting == 0,
+    }
+}
+
+/// By stage the flows of which it was the limit, each with the share of its life.
+fn blamed(
+    meta: &RunMeta,
+    recording: &Recording,
+    flows: &[Flow],
+) -> BTreeMap<String, BTreeMap<String, f64>> {
+    let mut blamed: BTreeMap<String, BTreeMap<String, f64>> = BTreeMap::new();
+    for (about, flow) in meta.flows.iter().zip(flows) {
+        for (limit, share) in flow.limits.iter().filter(|(_, share)| **share > 0.0) {
+            if let Some(stage) = stage_of(limit, about, meta, recording) {
+                *blamed.entry(stage).or_default().entry(flow.name.clone()).or_default() += share;
+            }
+        }
+    }
+    blamed
+}
+
+/// The place of a limit. cwnd, Nagle's rule and the pace are states of the sender, not places.
+fn stage_of(limit: &str, flow: &FlowMeta, meta: &RunMeta, recording: &Recording) -> Option<String> {
+    let [from, to] = &flow.hosts;
+    Some(match limit {
+        "application" => format!("{from}.application"),
+        "send_buffer" => format!("{from}.send_buffer"),
+        "sender_cpu" => format!("{from}.cpu"),
+        "qdisc" => format!("{from}.qdisc"),
+        "receive_window" => format!("{to}.receive_buffer"),
+        "receiver_cpu" => format!("{to}.cpu"),
+        "link" => busiest(flow, meta, recording)?,
+        _ => return None,
+    })
+}
+
+/// Of what can be the bottleneck of a flow's way, without the cards of other hosts, what worked longest.
+fn busiest(flow: &FlowMeta, meta: &RunMeta, recording: &Recording) -> Option<String> {
+    let names = &meta.way(flow.direction).bottlenecks;
+    let passed = |info: &&StageInfo| {
+        names.contains(&info.name) && host(info).is_none_or(|host| host == flow.hosts[0])
+    };
+    let busy = |info: &StageInfo| {
+        let mut samples = recording.stage_samples.iter().rev();
+        samples.find(|sample| sample.stage == info.index).map_or(0, |sample| sample.busy_ns)
+    };
+    let found = recording.stages.iter().filter(passed).rev().max_by_key(|info| busy(info));
+    found.map(|info| info.name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(kind: &'static str, unit: &'static str, capacity: Option<u64>) -> StageInfo {
+        let name = format!("a.b.{kind}");
+        StageInfo { index: 0, name, kind, direction: "forward", unit, capacity }
+    }
+
+    fn found(info: &StageInfo, waiting: u64, waiting_bytes: u64) -> (u64, bool, bool) {
+        let sample = StageSample { waiting, waiting_bytes, ..StageSample::default() };
+        let level = level(info, &sample);
+        (level.used, level.full, level.empty)
+    }
+
+    #[test]
+    fn a_place_is_full_where_one_more_has_no_room() {
+        let ring = info("tx_ring", "segment", Some(256));
+        assert_eq!(found(&ring, 255, 0), (255, false, false));
+        assert_eq!(found(&ring, 256, 0), (256, true, false));
+        let link = info("link", "byte", Some(10_000));
+        assert_eq!(found(&link, 6, 9_000), (9_000, true, false));
+        assert_eq!(found(&link, 5, 7_500), (7_500, false, false));
+        assert_eq!(found(&link, 0, 0), (0, false, true));
+        assert_eq!(found(&info("delay", "segment", None), 9, 0), (9, false, false));
+    }
+
+    #[test]
+    fn what_lies_between_hosts_has_none() {
+        assert_eq!(host(&info("qdisc", "skb", None)), Some("a.b"));
+        assert_eq!(host(&info("link", "segment", None)), None);
+    }
+}

@@ -1,0 +1,64 @@
+//! The path as lanes of places: each host a lane, and what lies between the hosts; then the way back.
+
+use super::numbers;
+use crate::analysis::document::{Place, Run, Stage};
+
+/// Places in a row that belong to one host, or lie between the hosts.
+pub struct Lane<'a> {
+    /// Whether it is on the way back.
+    pub back: bool,
+    /// The host; none between the hosts.
+    pub host: Option<&'a str>,
+    /// In the packets' order.
+    pub places: Vec<(&'a Stage, &'a Place)>,
+}
+
+/// The lanes of a run, in the packets' order; none where the document knows no places.
+pub fn lanes(run: &Run) -> Vec<Lane<'_>> {
+    let mut lanes: Vec<Lane> = Vec::new();
+    for place in &run.picture.places {
+        let Some(stage) = run.stages.iter().find(|stage| stage.name == place.stage) else {
+            continue;
+        };
+        let (back, host) = (stage.direction == "back", place.host.as_deref());
+        match lanes.last_mut() {
+            Some(last) if last.back == back && last.host == host => {
+                last.places.push((stage, place));
+            }
+            _ => lanes.push(Lane { back, host, places: vec![(stage, place)] }),
+        }
+    }
+    lanes
+}
+
+/// A place's name within its lane.
+pub fn short_name<'a>(stage: &'a Stage, place: &Place) -> &'a str {
+    if place.host.is_some() { &stage.kind } else { &stage.name }
+}
+
+/// The flow of which the place was the limit for the largest share of its life, and that share.
+pub fn limit(place: &Place) -> Option<(&str, f64)> {
+    let flows = place.limits.iter().map(|(flow, share)| (flow.as_str(), *share));
+    flows.max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// Units with their number: "256 segments", "32 MiB".
+pub fn amount(value: f64, unit: &str) -> String {
+    const STEPS: [(&str, f64); 3] =
+        [("GiB", 1_073_741_824.0), ("MiB", 1_048_576.0), ("KiB", 1024.0)];
+    match (unit, STEPS.iter().find(|(_, size)| value >= *size)) {
+        ("byte", Some((name, size))) => format!("{} {name}", numbers::short(value / size)),
+        ("byte", None) => format!("{} B", numbers::short(value)),
+        ("segment", _) => format!("{} seg", numbers::short(value)),
+        _ => format!("{} {unit}", numbers::short(value)),
+    }
+}
+
+/// Unit of a stage's counters: a link that is bounded in bytes counts segments.
+pub fn counted(stage: &Stage) -> &str {
+    match stage.kind.as_str() {
+        "application" | "send_buffer" => "byte",
+        _ if stage.unit == "byte" => "segment",
+        _ => &stage.unit,
+    }
+}
