@@ -177,7 +177,9 @@ fn link_is_the_element_with_a_queue() {
     let call = at("link", "two").ends_with(2);
     call.complains(&["could be any of access, router", "--at access"]);
     written(delay);
-    at("link", "none").ends_with(2).complains(&["has a queue", "sender-wire, receiver, far"]);
+    at("link", "none")
+        .ends_with(2)
+        .complains(&["has a queue", "sender-wire, receiver, receiver-wire, far"]);
     written(&format!("{delay}, {policer}"));
     at("link", "alone").ends_with(2).complains(&["has a queue", "far, police"]);
 }

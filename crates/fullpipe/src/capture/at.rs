@@ -32,7 +32,8 @@ pub const POINTS: [(&str, &str); 4] = [
     (
         RECEIVER,
         "where tcpdump listens on the receiving host: data when the softirq takes it, ACKs between \
-         qdisc and driver. Any other host (`[[host]]`) has points of its own, too: `NAME-qdisc` and `NAME-wire`.",
+         qdisc and driver. Every host, also one of `[[host]]`, has the points `NAME-qdisc` (of the receiver the same as \
+         `receiver`) and `NAME-wire`.",
     ),
 ];
 const LINK: &str = "link";
