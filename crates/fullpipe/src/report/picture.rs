@@ -54,10 +54,18 @@ pub fn amount(value: f64, unit: &str) -> String {
     }
 }
 
+/// So much that waits at a place; absent where nothing can: an application and a CPU hold nothing.
+pub fn waiting(value: f64, stage: &Stage) -> String {
+    match stage.kind.as_str() {
+        "application" | "cpu" => numbers::ABSENT.into(),
+        _ => amount(value, counted(stage)),
+    }
+}
+
 /// Unit of a stage's counters: a link that is bounded in bytes counts segments.
 pub fn counted(stage: &Stage) -> &str {
     match stage.kind.as_str() {
-        "application" | "send_buffer" => "byte",
+        "send_buffer" => "byte",
         _ if stage.unit == "byte" => "segment",
         _ => &stage.unit,
     }

@@ -4,6 +4,7 @@
 use crate::made::made;
 use fullpipe::analysis::document::Run;
 use fullpipe::scenario::{self, SetOption, Source};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The runs "base", "relieved" and "other" of a scenario.
@@ -17,13 +18,24 @@ fn runs(name: &str, sets: &[SetOption]) -> [Run; 3] {
     })
 }
 
-/// The limit is named with more than half of the flow's life, and its counterfactual holds.
-fn holds(name: &str, limit: &str) {
-    holds_with(name, &[], limit);
+/// The limit is named with more than half of the flow's life, at its place of the path's picture, and its counterfactual
+/// holds.
+fn holds(name: &str, limit: &str, place: Option<&str>) {
+    holds_with(name, &[], limit, place);
 }
 
-fn holds_with(name: &str, sets: &[SetOption], limit: &str) {
-    let [base, relieved, other] = runs(name, sets).map(|run| run.flows[0].clone());
+/// Where the picture says that the flow was held back for more than half of its life.
+fn blamed(run: &Run) -> Option<&str> {
+    let share = |limits: &BTreeMap<String, f64>| limits.get(&run.flows[0].name).copied();
+    let places = run.picture.places.iter();
+    let mut blamed = places.filter(|place| share(&place.limits).is_some_and(|share| share > 0.5));
+    blamed.next().map(|place| &place.stage[..])
+}
+
+fn holds_with(name: &str, sets: &[SetOption], limit: &str, place: Option<&str>) {
+    let runs = runs(name, sets);
+    assert_eq!(blamed(&runs[0]), place, "{name}");
+    let [base, relieved, other] = runs.map(|run| run.flows[0].clone());
     let table = format!(
         "{name}: base {:.1} Mb/s, {limit} relieved {:.1}, other relieved {:.1}; limits {:?}",
         base.mean_mbit, relieved.mean_mbit, other.mean_mbit, base.limits
@@ -39,7 +51,7 @@ fn holds_with(name: &str, sets: &[SetOption], limit: &str) {
 
 #[test]
 fn cwnd() {
-    holds("cwnd", "cwnd_avoidance");
+    holds("cwnd", "cwnd_avoidance", None);
 }
 
 /// A large skb that waits for more of cwnd (TSO deferral) is not the CPU's fault.
@@ -47,44 +59,44 @@ fn cwnd() {
 fn cwnd_with_tso_deferral() {
     let set = |key: &str| SetOption(format!("hosts.{key}.kernel=2.6.25"));
     let sets = [set("sender"), set("receiver")];
-    holds_with("cwnd", &sets, "cwnd_avoidance");
-    holds_with("receive_window", &sets, "receive_window");
+    holds_with("cwnd", &sets, "cwnd_avoidance", None);
+    holds_with("receive_window", &sets, "receive_window", Some("receiver.receive_buffer"));
 }
 
 #[test]
 fn receive_window() {
-    holds("receive_window", "receive_window");
+    holds("receive_window", "receive_window", Some("receiver.receive_buffer"));
 }
 
 /// A reader that is slow leaves no window.
 #[test]
 fn reader() {
-    holds("reader", "receive_window");
+    holds("reader", "receive_window", Some("receiver.receive_buffer"));
 }
 
 #[test]
 fn send_buffer() {
-    holds("send_buffer", "send_buffer");
+    holds("send_buffer", "send_buffer", Some("sender.send_buffer"));
 }
 
 #[test]
 fn application() {
-    holds("application", "application");
+    holds("application", "application", Some("sender.application"));
 }
 
 #[test]
 fn sender_cpu() {
-    holds("sender_cpu", "sender_cpu");
+    holds("sender_cpu", "sender_cpu", Some("sender.cpu"));
 }
 
 #[test]
 fn link() {
-    holds("link", "link");
+    holds("link", "link", Some("link"));
 }
 
 #[test]
 fn nic() {
-    holds("nic", "link");
+    holds("nic", "link", Some("sender.tx_ring"));
 }
 
 /// TCP that waits for its own skbs to leave the host (3.6 and later) waits for the card, not for the CPU, and is found
@@ -94,18 +106,18 @@ fn nic_and_sender_cpu_with_small_queues() {
     for kernel in ["3.14", "6.1", "6.12"] {
         let set = |key: &str| SetOption(format!("hosts.{key}.kernel={kernel}"));
         let sets = [set("sender"), set("receiver")];
-        holds_with("nic", &sets, "link");
-        holds_with("sender_cpu", &sets, "sender_cpu");
+        holds_with("nic", &sets, "link", Some("sender.tx_ring"));
+        holds_with("sender_cpu", &sets, "sender_cpu", Some("sender.cpu"));
     }
 }
 
 /// What the driver has not heard of counts for small queues: TCP waits for its own host.
 #[test]
 fn completion() {
-    holds("completion", "qdisc");
+    holds("completion", "qdisc", Some("sender.qdisc"));
 }
 
 #[test]
 fn receiver_cpu() {
-    holds("receiver_cpu", "receiver_cpu");
+    holds("receiver_cpu", "receiver_cpu", Some("receiver.cpu"));
 }

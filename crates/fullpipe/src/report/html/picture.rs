@@ -4,7 +4,7 @@ use super::DRAWN_AT_FIRST;
 use super::escape::text;
 use crate::analysis::document::{Document, Place, Run, Stage};
 use crate::report::numbers;
-use crate::report::picture::{Lane, amount, counted, lanes, limit, short_name};
+use crate::report::picture::{Lane, amount, counted, lanes, limit, short_name, waiting};
 use std::fmt::Write;
 
 /// The section of all runs; nothing where the document knows no places.
@@ -60,8 +60,8 @@ fn shown(stage: &Stage, place: &Place) -> String {
         capacity.map_or("unbounded".into(), |capacity| text(&capacity)),
         bar(place),
     );
-    let peak = amount(stage.peak as f64, counted(stage));
-    let mean = amount(stage.mean_waiting, counted(stage));
+    let peak = waiting(stage.peak as f64, stage);
+    let mean = waiting(stage.mean_waiting, stage);
     let _ = write!(out, "<small>mean {}<br>peak {}</small>", text(&mean), text(&peak));
     if let Some(share) = place.full.filter(|share| *share > 0.0) {
         let _ = write!(out, "<small>full {} of the time</small>", numbers::share(share));

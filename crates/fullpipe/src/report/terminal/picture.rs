@@ -4,7 +4,7 @@ use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
 use crate::analysis::document::{Place, Run, Stage};
 use crate::report::numbers;
-use crate::report::picture::{amount, counted, lanes, limit, short_name};
+use crate::report::picture::{amount, lanes, limit, short_name, waiting};
 
 const NARROW: [Column; 8] = [
     words("place"),
@@ -71,14 +71,14 @@ fn row(stage: &Stage, place: &Place, style: Style) -> Vec<String> {
         if fits(name) { name.into() } else { String::new() },
         place.mean_filled.zip(place.peak_filled).map(bar).unwrap_or_default(),
         capacity.unwrap_or(numbers::ABSENT.into()),
-        amount(stage.peak as f64, counted(stage)),
+        waiting(stage.peak as f64, stage),
         share(place.full),
         share(place.empty),
         numbers::count(stage.dropped),
         limit(place).map_or(String::new(), |(_, share)| numbers::share(share)),
     ];
     if style.wide() {
-        row.push(amount(stage.mean_waiting, counted(stage)));
+        row.push(waiting(stage.mean_waiting, stage));
         row.push(numbers::fixed(stage.blocked_s, 3));
         row.push(numbers::count(stage.marked));
     }
