@@ -43,12 +43,16 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
 /// Packets can be kept where captures can be made.
 fn packets(run: &Resolved) -> Option<(String, Support)> {
     run.report.packets.as_ref()?;
-    let answers = run.flow.iter().any(|flow| flow.answers.is_some());
-    answers.then(|| {
-        let why =
-            "the simulator does not keep packets of connections with data both ways yet (`answers`)";
-        refused("report.packets".into(), why.into())
-    })
+    let why = match () {
+        () if run.flow.iter().any(|flow| flow.answers.is_some()) => {
+            "the simulator does not keep packets of connections with data both ways yet (`answers`)"
+        }
+        () if !run.datagrams.is_empty() => {
+            "the simulator does not keep packets of runs with datagrams yet (`datagrams`)"
+        }
+        () => return None,
+    };
+    Some(refused("report.packets".into(), why.into()))
 }
 
 /// Socket options that the simulator does not have.
