@@ -1,7 +1,7 @@
 //! Hosts beside the sender or the receiver: what they have from it, and which flows are theirs.
 
 use super::format::context::{Context, Place};
-use super::format::keys::{At, Read, Section};
+use super::format::keys::{At, Default, Read, Section};
 use super::format::node::Node;
 use super::format::set;
 use super::format::values::{Kept, Name};
@@ -141,16 +141,21 @@ fn difference(host: &Host, base: &Host) -> BTreeMap<String, Json> {
         _ => Map::new(),
     };
     let (mut own, base) = (keys(host), keys(base));
-    // Keys that are not shown are as they are most often.
     for (key, value) in &base {
-        let usual = match value {
-            Json::Bool(_) => Json::Bool(false),
-            Json::Object(_) => Json::Object(Map::new()),
-            _ => Json::from("stops"),
-        };
-        own.entry(key.clone()).or_insert(usual);
+        own.entry(key.clone()).or_insert_with(|| hidden(key, value));
     }
     own.into_iter().filter(|(key, value)| base.get(key) != Some(value)).collect()
+}
+
+/// The value of a key of hosts that is not shown, and is `other` of another host: its default.
+fn hidden(key: &str, other: &Json) -> Json {
+    let declared = written::Host::GROUP.keys.iter().find(|known| known.name == key);
+    match (declared.map(|known| &known.default), other) {
+        (Some(Default::Is(text)), _) => serde_json::from_str(text).unwrap_or(Json::from(*text)),
+        (_, Json::Object(_)) => Json::Object(Map::new()),
+        // `tx_wake`, which is not shown where it is one.
+        _ => Json::from("1 descriptors"),
+    }
 }
 
 /// Reports flows from or to hosts that are not at that end; whether there are none.

@@ -101,6 +101,29 @@ fn a_flow_goes_forward_unless_it_is_said_and_is_its_senders() {
     assert_eq!(only(&run.to_toml(), &[]), run);
 }
 
+/// A host may have the default of a key, which is not shown, where the one beside it has another value.
+#[test]
+fn hosts_beside_others_mean_the_same_when_written_out() {
+    let keys = [
+        ("tx_coalesce", "\"20us\"", "\"0s\""),
+        ("tx_stop", "\"2 descriptors\"", "\"1 descriptors\""),
+        ("tx_wake", "\"3 descriptors\"", "\"1 descriptors\""),
+        ("bql", "true", "false"),
+        ("driver", "\"requeues\"", "\"stops\""),
+        ("behaviour", "{ pushes_tso = true }", "{}"),
+    ];
+    let sets = keys.map(|(key, value, _)| format!("hosts.sender.{key}={value}"));
+    let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+    for (key, .., usual) in keys {
+        let beside = format!(
+            "[[host]]\nname = \"second\"\nbeside = \"sender\"\nset = {{ {key} = {usual} }}\n"
+        );
+        let run = only(&format!("{SHORT}\n{beside}"), &sets);
+        assert_ne!(run.host[0].host, run.hosts.sender, "{key}");
+        assert_eq!(only(&run.to_toml(), &[]), run, "{key}");
+    }
+}
+
 #[test]
 fn a_queue_holds_at_least_a_hundred_packets() {
     let run = only(SHORT, &["path.rate=1Mbit", "path.delay.back=0s", "path.framing=ip"]);
