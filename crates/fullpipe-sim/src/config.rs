@@ -387,6 +387,11 @@ impl Config {
         hosts
     }
 
+    /// The place among [`Config::hosts`] of the host with this name.
+    pub(crate) fn place(&self, name: &str) -> usize {
+        self.hosts().iter().position(|host| host.name == name).unwrap_or_default()
+    }
+
     /// The hosts of a flow: the one that sends its data, and the one that receives it. One without a known name is
     /// that of the flow's direction.
     pub fn hosts_of<'a>(&'a self, flow: &'a Flow) -> [Station<'a>; 2] {

@@ -220,8 +220,7 @@ impl Way {
         let first = hosts.iter().position(begins).unwrap_or_default();
         let several = hosts.iter().filter(|host| begins(host)).count();
         let end = |there: Direction, [from, to]: [Station; 2]| {
-            let end = if there == direction { to } else { from };
-            hosts.iter().position(|host| host.name == end.name).unwrap_or_default()
+            config.place(if there == direction { to.name } else { from.name })
         };
         let of_flow = |flow: &Flow| end(flow.direction, config.hosts_of(flow));
         let of_datagrams = |own: &Datagrams| end(own.direction, config.hosts_of_datagrams(own));

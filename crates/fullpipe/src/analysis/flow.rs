@@ -9,11 +9,9 @@ use super::plateau::{REACHED, plateau};
 use super::series::series;
 use super::slow_start::{Link, slow_start};
 use super::{FlowMeta, RunMeta, WayMeta};
+use crate::scenario::ENDS;
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::units::Time;
-
-/// The hosts that there always are: flows are between them where nothing else is said.
-const ENDS: [&str; 2] = ["sender", "receiver"];
 
 /// The facts of the flow of that index.
 pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flow {

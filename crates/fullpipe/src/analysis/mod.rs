@@ -17,7 +17,7 @@ mod lookup;
 pub mod losses;
 mod moments;
 pub mod phases;
-mod picture;
+pub(crate) mod picture;
 pub mod plateau;
 mod published;
 mod series;

@@ -22,7 +22,7 @@ const OF_HOSTS: [&str; 8] = [
 ];
 
 /// Kinds in which nothing waits.
-const WITHOUT_ROOM: [&str; 2] = ["application", "cpu"];
+pub(crate) const WITHOUT_ROOM: [&str; 2] = ["application", "cpu"];
 
 /// The places in the recording's order, that of the packets.
 pub fn picture(meta: &RunMeta, recording: &Recording, flows: &[Flow]) -> Picture {

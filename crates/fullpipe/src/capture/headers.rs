@@ -4,7 +4,7 @@
 //! 02:00:0a:00:00:01 and so on. Both streams begin with sequence number 0, so that the byte n of a
 //! flow has the number n + 1, modulo 2^32. Nobody on the way lowers the TTL.
 
-use crate::scenario::{Flow, Resolved};
+use crate::scenario::{ENDS, Flow, Resolved};
 use fullpipe_sim::trace::{Offers, Packet};
 use fullpipe_sim::units::Framing;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -25,7 +25,7 @@ pub const LONGEST: usize = Framing::Ethernet.overhead() as usize + 20 + 20 + LON
 pub fn ends(number: u16, flow: &Flow, run: &Resolved) -> [SocketAddrV4; 2] {
     let ports = [PORTS[0] + number % PER_PORT, PORTS[1] + number / PER_PORT];
     let beside = run.host.iter().map(|host| &host.name[..]);
-    let names: Vec<&str> = ["sender", "receiver"].into_iter().chain(beside).collect();
+    let names: Vec<&str> = ENDS.into_iter().chain(beside).collect();
     let hosts = run.hosts_of(flow).map(|station| {
         let place = (1..).zip(&names).find(|(_, name)| **name == station.name);
         Ipv4Addr::from_bits(NETWORK.to_bits() + place.map_or(0, |(place, _)| place))

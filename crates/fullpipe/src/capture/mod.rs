@@ -12,6 +12,7 @@ mod format;
 mod headers;
 mod out;
 mod reference;
+mod tap;
 mod trains;
 
 use crate::scenario::{Flow, Plan, Resolved, Scenario};
@@ -20,9 +21,7 @@ pub use at::At;
 use at::POINTS;
 use file::{Hidden, variant_path};
 use format::{Format, Seen};
-use fullpipe_sim::trace::{
-    Counter, Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
-};
+use fullpipe_sim::trace::{Packet, Point, Sink, StageInfo};
 use fullpipe_sim::units::Time;
 use out::Out;
 pub use reference::reference;
@@ -31,6 +30,7 @@ use std::net::SocketAddrV4;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tap::{Tap, Tapped};
 pub use trains::{Kept, Trains};
 
 /// Bytes kept of a packet where nobody says otherwise.
@@ -124,7 +124,7 @@ impl Capture {
 
     /// A sink that captures, and passes on to `sink` what it is told.
     pub fn before<'a>(&'a mut self, sink: &'a mut dyn Sink) -> impl Sink + 'a {
-        Tapped { capture: self, sink }
+        Tapped { tap: self, sink }
     }
 
     /// Gives the file its name; the run went as far as `end`, and to its end if `complete`.
@@ -145,7 +145,7 @@ impl Capture {
         self.out.finish().map(|()| taken)
     }
 
-    fn packet(&mut self, packet: &Packet) {
+    fn take(&mut self, packet: &Packet) {
         self.packets += 1;
         let Some(&[sends, receives]) = self.ends.get(usize::from(packet.flow)) else { return };
         // Hosts at the sender's end of the path stand before the others.
@@ -192,35 +192,15 @@ fn ends(number: u16, flow: &Flow, run: &Resolved) -> [End; 2] {
     [end(sends.name, from), end(receives.name, to)]
 }
 
-/// See [`Capture::before`].
-struct Tapped<'a> {
-    capture: &'a mut Capture,
-    sink: &'a mut dyn Sink,
-}
-
-impl Sink for Tapped<'_> {
+impl Tap for Capture {
+    fn point(&self) -> Point {
+        self.point
+    }
     fn stages(&mut self, stages: &[StageInfo]) {
-        self.capture.stages = stages.to_vec();
-        self.sink.stages(stages);
-    }
-    fn flow(&mut self, sample: &FlowSample) {
-        self.sink.flow(sample);
-    }
-    fn stage(&mut self, sample: &StageSample) {
-        self.sink.stage(sample);
-    }
-    fn event(&mut self, event: &Event) {
-        self.sink.event(event);
-    }
-    fn counter(&mut self, counter: &Counter) {
-        self.sink.counter(counter);
-    }
-    fn point(&self) -> Option<Point> {
-        Some(self.capture.point)
+        self.stages = stages.to_vec();
     }
     fn packet(&mut self, packet: &Packet) {
-        self.capture.packet(packet);
-        self.sink.packet(packet);
+        self.take(packet);
     }
 }
 

@@ -4,15 +4,14 @@
 //! of each flow and way, and the rows that are not written yet.
 
 use super::At;
+use super::tap::{Tap, Tapped};
 use crate::scenario::{Packets, Resolved};
 use crate::trace::Error;
 use crate::trace::packets::{PacketTrain, SACKS, flags, nowhere};
 use crate::trace::schema::Row;
 use crate::trace::stream::Stream;
 use fullpipe_sim::config::Direction;
-use fullpipe_sim::trace::{
-    Counter, Dropped, Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
-};
+use fullpipe_sim::trace::{Dropped, Packet, Point, Sink, StageInfo};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -85,7 +84,7 @@ impl Trains {
 
     /// A sink that keeps packets, and passes on to `sink` what it is told.
     pub fn before<'a>(&'a mut self, sink: &'a mut dyn Sink) -> impl Sink + 'a {
-        Tapped { trains: self, sink }
+        Tapped { tap: self, sink }
     }
 
     /// Writes the rest.
@@ -111,7 +110,7 @@ impl Trains {
         }
     }
 
-    fn packet(&mut self, packet: &Packet) {
+    fn take(&mut self, packet: &Packet) {
         let index = usize::from(packet.flow);
         let Some(flow) = self.flows.get_mut(index) else { return };
         let acks = packet.forward != (flow.direction == Direction::Forward);
@@ -193,35 +192,15 @@ fn in_order(rows: &mut [PacketTrain]) {
     rows.sort_by_key(|row| (row.flow, row.acks, row.time));
 }
 
-/// See [`Trains::before`].
-struct Tapped<'a> {
-    trains: &'a mut Trains,
-    sink: &'a mut dyn Sink,
-}
-
-impl Sink for Tapped<'_> {
+impl Tap for Trains {
+    fn point(&self) -> Point {
+        self.point
+    }
     fn stages(&mut self, stages: &[StageInfo]) {
         let name = |stage: &StageInfo| (stage.index, stage.name.as_str().into());
-        self.trains.stages = stages.iter().map(name).collect();
-        self.sink.stages(stages);
-    }
-    fn flow(&mut self, sample: &FlowSample) {
-        self.sink.flow(sample);
-    }
-    fn stage(&mut self, sample: &StageSample) {
-        self.sink.stage(sample);
-    }
-    fn event(&mut self, event: &Event) {
-        self.sink.event(event);
-    }
-    fn counter(&mut self, counter: &Counter) {
-        self.sink.counter(counter);
-    }
-    fn point(&self) -> Option<Point> {
-        Some(self.trains.point)
+        self.stages = stages.iter().map(name).collect();
     }
     fn packet(&mut self, packet: &Packet) {
-        self.trains.packet(packet);
-        self.sink.packet(packet);
+        self.take(packet);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::numbers;
 use crate::analysis::document::{Place, Run, Stage};
+use crate::analysis::picture::WITHOUT_ROOM;
 
 /// Places in a row that belong to one host, or lie between the hosts.
 pub struct Lane<'a> {
@@ -56,9 +57,9 @@ pub fn amount(value: f64, unit: &str) -> String {
 
 /// So much that waits at a place; absent where nothing can: an application and a CPU hold nothing.
 pub fn waiting(value: f64, stage: &Stage) -> String {
-    match stage.kind.as_str() {
-        "application" | "cpu" => numbers::ABSENT.into(),
-        _ => amount(value, counted(stage)),
+    match WITHOUT_ROOM.contains(&&stage.kind[..]) {
+        true => numbers::ABSENT.into(),
+        false => amount(value, counted(stage)),
     }
 }
 

@@ -7,7 +7,7 @@ use super::format::set;
 use super::format::values::{Kept, Name};
 use super::format::written;
 use super::path::Element;
-use super::resolved::{Host, Hosts, Neighbour, Path};
+use super::resolved::{ENDS, Host, Hosts, Neighbour, Path};
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::units::Time;
 use serde_json::{Map, Value as Json};
@@ -15,8 +15,6 @@ use std::collections::BTreeMap;
 
 /// Most hosts of a run.
 const MOST_HOSTS: usize = 1000;
-/// The names of the hosts that there always are.
-const ENDS: [&str; 2] = ["sender", "receiver"];
 
 /// The hosts that `written` describes, beside `hosts` at the ends of `path`; `host` says what a table of keys means. None if
 /// any cannot be read.

@@ -12,6 +12,9 @@ use serde::Serialize;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
+/// The names of the hosts that there always are: flows are between them where nothing else is said.
+pub const ENDS: [&str; 2] = ["sender", "receiver"];
+
 /// One run, completely described.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Resolved {
@@ -155,7 +158,7 @@ impl Station<'_> {
     /// By what key of the scenario it is described.
     pub fn key(&self) -> String {
         match self.name {
-            "sender" | "receiver" => format!("hosts.{}", self.name),
+            name if ENDS.contains(&name) => format!("hosts.{name}"),
             name => format!("host.{name}.set"),
         }
     }

@@ -147,9 +147,7 @@ struct StageNumbers {
 impl Going {
     /// How the data of a flow of `config` goes.
     fn of(flow: &Flow, config: &Config) -> Going {
-        let hosts = config.hosts();
-        let place = |name: &str| hosts.iter().position(|host| host.name == name);
-        let [from, to] = config.hosts_of(flow).map(|host| place(host.name).unwrap_or_default());
+        let [from, to] = config.hosts_of(flow).map(|host| config.place(host.name));
         Going { from, to, forward: flow.direction == Direction::Forward }
     }
 }

@@ -103,7 +103,7 @@ enum Step {
 fn peer(name: &str, flow: &Flow, config: &Config) -> usize {
     let [from, to] = config.hosts_of(flow);
     let peer = if from.name == name { to } else { from };
-    config.hosts().iter().position(|host| host.name == peer.name).unwrap_or_default()
+    config.place(peer.name)
 }
 
 impl Host {
