@@ -18,6 +18,8 @@ pub struct Config {
     pub end: Time,
     /// Interval of the trace's samples (at least 1 us).
     pub sample: Time,
+    /// Interval at which the hosts' counters are told, rounded up to samples, and at the end; none: they are not.
+    pub counters: Option<Time>,
     /// Largest IP packet in bytes (68 to 65535). The MSS follows from it and from timestamps.
     pub mtu: u32,
     /// What a packet passes from the sender to the receiver, in order.

@@ -185,9 +185,9 @@ pub struct StageSample {
 pub struct Counter {
     /// End of the sample interval.
     pub time: Time,
-    /// Whose: "sender", "receiver", or "kernel" where both hosts share it.
+    /// Whose: the name of a host, or "kernel" where several share it.
     pub host: Arc<str>,
-    /// Name as the system has it, for instance "Tcp.RetransSegs".
+    /// Name as the system's tools have it, for instance "Tcp.RetransSegs".
     pub name: Arc<str>,
     /// Its value now.
     pub value: u64,

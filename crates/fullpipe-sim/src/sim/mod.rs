@@ -34,6 +34,7 @@ mod clock;
 mod datagram_counters;
 mod entrance;
 mod host;
+mod host_counters;
 pub(crate) mod port;
 mod sampler;
 mod stretch;
@@ -174,6 +175,7 @@ pub fn run(
             break (now, now >= config.end);
         }
     };
+    sampler.end(&mut run, end, sink);
     run.tell_packets(end, true, sink);
     let segments = run.hosts.iter().map(Host::segments_sent).sum();
     Ok(Outcome { end, complete, segments, trains: run.trains })

@@ -26,12 +26,22 @@ pub(crate) struct Out {
     costs: config::Cpu,
     /// Whether the other host minds the end of a burst (PSH).
     push: bool,
+    /// Segments that TCP handed down for the first time (Tcp.OutSegs, `__tcp_transmit_skb`): data and what has none.
+    pub(crate) out_segs: u64,
+    /// SYNs and answers to them that went again (TCPSynRetrans).
+    pub(crate) opening_again: u64,
 }
 
 impl Out {
     /// That of a host with these costs, whose peer minds the end of a burst or does not.
     pub(super) fn new(transmit: Transmit, costs: config::Cpu, push: bool) -> Out {
-        Out { transmit, wire: Vec::new(), costs, push }
+        Out { transmit, wire: Vec::new(), costs, push, out_segs: 0, opening_again: 0 }
+    }
+
+    /// A SYN goes, for the first time or `again`, or an answer: of those each is one that is made
+    /// (`tcp_make_synack`).
+    pub(super) fn count_opening(&mut self, again: bool) {
+        *(if again { &mut self.opening_again } else { &mut self.out_segs }) += 1;
     }
 
     /// A flow's way into it, with the CPU at `cpu`.
@@ -56,6 +66,7 @@ impl Out {
             headers: shared.headers,
             opening: shared.opening,
             push: self.push,
+            out_segs: &mut self.out_segs,
             in_host: None,
             retransmitted: Vec::new(),
             congested: false,
@@ -87,6 +98,7 @@ pub(crate) struct Port<'a> {
     opening: u32,
     /// Whether the end of an skb of several segments is told (PSH).
     push: bool,
+    out_segs: &'a mut u64,
     /// What of the flow is in the host, where that matters, and the memory of an skb besides its data.
     pub(super) in_host: Option<(&'a mut InHost, u64)>,
     /// Segments sent again, for the trace.
@@ -128,6 +140,7 @@ impl Port<'_> {
     pub(super) fn send_ack(&mut self, number: u64, ack: &Ack) -> bool {
         let mut packet = Train { kind: Kind::Ack, ..self.train(number, 0, 1) };
         packet.ip_len += ack.option_bytes();
+        *self.out_segs += 1;
         self.push(&[packet], (self.cpu, Time::ZERO), What::Ack(ack), 0)
     }
 
@@ -141,6 +154,7 @@ impl Port<'_> {
 
     /// Sends a packet without data of that number and echo.
     pub(super) fn send_empty(&mut self, (number, tsecr): (u64, u32)) -> bool {
+        *self.out_segs += 1;
         let mut packet = Train { tsecr, ..self.train(number, 0, 1) };
         if let Some((carries, _)) = self.carry(false) {
             packet.carries = carries;
@@ -261,6 +275,8 @@ impl Output for Port<'_> {
         self.cpu += Time(self.cost.0 * u64::from(segments));
         if skb.retransmission {
             self.retransmitted.push(skb.seq);
+        } else {
+            *self.out_segs += u64::from(segments);
         }
         // SACKs that it carries make it longer; in Linux they leave less room for data.
         let (carries, tsecr, option) = match self.carry(true) {

@@ -3,6 +3,7 @@
 use super::Run;
 use super::datagram_counters::DatagramCounters;
 use super::host::Host;
+use super::host_counters::HostCounters;
 use crate::config::Config;
 use crate::path::host::info;
 use crate::trace::{FlowSample, Sink, StageInfo, StageSample};
@@ -16,6 +17,9 @@ pub(crate) struct Sampler {
     /// Time of the next sample.
     pub(crate) next: Time,
     datagrams: DatagramCounters,
+    hosts: HostCounters,
+    /// The last ones of the stages.
+    samples: Vec<StageSample>,
 }
 
 impl Sampler {
@@ -33,6 +37,8 @@ impl Sampler {
             end: config.end,
             next,
             datagrams: DatagramCounters::new(config),
+            hosts: HostCounters::new(config, &stages),
+            samples: Vec::new(),
         }
     }
 
@@ -47,10 +53,19 @@ impl Sampler {
             sink.flow(&flow_sample(run, flow, now));
         }
         let samples = Self::stage_samples(run, now);
-        for (index, sample) in samples.into_iter().enumerate() {
-            sink.stage(&StageSample { time: now, stage: index as u16, ..sample });
+        for (index, sample) in samples.iter().enumerate() {
+            sink.stage(&StageSample { time: now, stage: index as u16, ..*sample });
         }
+        if self.hosts.are_due(now) {
+            self.hosts.tell(run, (&samples, now), sink);
+        }
+        self.samples = samples;
         self.next = (now + self.interval).min(self.end);
+    }
+
+    /// The run ends with the sample at `now`, which may be sooner than it was to.
+    pub(crate) fn end(&mut self, run: &mut Run, now: Time, sink: &mut dyn Sink) {
+        self.hosts.end(run, (&self.samples, now), sink);
     }
 
     /// In the order of `stage_infos`.

@@ -1,5 +1,6 @@
 //! What a sender counts for the trace.
 
+use super::CaState;
 use core::ops::AddAssign;
 
 /// What the sender counts.
@@ -19,6 +20,66 @@ pub struct Counters {
     pub timeouts: u64,
     /// Skbs that the qdisc refused.
     pub refused: u64,
+    /// What `nstat` tells of it.
+    pub mib: Mib,
+}
+
+/// What the kernel counts of a connection that sends, all connections of a host together (include/uapi/linux/snmp.h).
+/// Which of two names is meant depends on whether the connection has SACK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mib {
+    /// TCPSackRecovery or TCPRenoRecovery: fast recoveries (`tcp_enter_recovery`).
+    pub recoveries: u64,
+    /// TCPFastRetrans: segments sent again outside of Loss, of a loss that is known (`tcp_xmit_retransmit_queue`).
+    pub fast_retrans: u64,
+    /// TCPSlowStartRetrans: the same in Loss, but not by the timer itself.
+    pub slow_start_retrans: u64,
+    /// TCPForwardRetrans: below the highest SACK and not known to be lost. Of kernels before RACK decides alone.
+    pub forward_retrans: u64,
+    /// TCPLostRetransmit: segments sent again that were found lost again.
+    pub lost_retransmit: u64,
+    /// TCPLossProbes: tail loss probes, of new data too (`tcp_send_loss_probe`).
+    pub loss_probes: u64,
+    /// TCPTimeouts: since 5.1 each timeout, before it those that fit none of the next three (`tcp_retransmit_timer`).
+    pub timeouts: u64,
+    /// TCPSackRecoveryFail or TCPRenoRecoveryFail: the first timeout in a row, in Recovery.
+    pub recovery_fails: u64,
+    /// TCPLossFailures: the same in Loss.
+    pub loss_failures: u64,
+    /// TCPSackFailures or TCPRenoFailures: the same in Disorder.
+    pub failures: u64,
+}
+
+impl Mib {
+    /// Segments were sent again, `lost` or not known to be, in that state.
+    pub(super) fn note_resent(&mut self, segments: u32, lost: bool, state: CaState) {
+        let counter = match (lost, state) {
+            (false, _) => &mut self.forward_retrans,
+            (true, CaState::Loss) => &mut self.slow_start_retrans,
+            (true, _) => &mut self.fast_retrans,
+        };
+        *counter += u64::from(segments);
+    }
+
+    /// The timer has fired in that state, the `first` time in a row; `each`: all timeouts are TCPTimeouts.
+    pub(super) fn note_timeout(
+        &mut self,
+        state: CaState,
+        sacked: bool,
+        (first, each): (bool, bool),
+    ) {
+        self.timeouts += u64::from(each);
+        if !first {
+            return;
+        }
+        match state {
+            CaState::Recovery => self.recovery_fails += 1,
+            CaState::Loss => self.loss_failures += 1,
+            CaState::Disorder => self.failures += 1,
+            _ if each && sacked => self.failures += 1,
+            _ => self.timeouts += u64::from(!each),
+        }
+    }
 }
 
 /// Skbs that the CPU has looked at on walks along the queue, by what the walk was for.

@@ -98,6 +98,10 @@ pub struct Receiver {
     pub segments_queued: u64,
     /// Segments dropped for want of buffer, or outside the window.
     pub dropped: u64,
+    /// How often memory was sought (PruneCalled, `tcp_prune_queue`).
+    pub prunes: u64,
+    /// Of these, how often none was found (RcvPruned).
+    pub prunes_failed: u64,
     /// Segments that brought nothing new.
     pub duplicates: u64,
     mss: u32,
@@ -174,6 +178,8 @@ impl Receiver {
             segments_read: 0,
             segments_queued: 0,
             dropped: 0,
+            prunes: 0,
+            prunes_failed: 0,
             duplicates: 0,
             mss,
             profile,

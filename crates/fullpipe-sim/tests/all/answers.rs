@@ -25,6 +25,7 @@ fn config(kernel: &str, requests: u64, (request, response): (u32, u32), loss: f6
         seed: 1,
         end: Time::ms(150),
         sample: Time::ms(1),
+        counters: None,
         mtu: SEGMENT + 40,
         forward: element("there"),
         back: element("back"),

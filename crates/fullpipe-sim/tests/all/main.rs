@@ -8,6 +8,7 @@ mod driver;
 mod ecn_codepoint;
 mod extremes;
 mod gro;
+mod host_counters;
 mod host_queues;
 mod liveness;
 mod locked_socket;

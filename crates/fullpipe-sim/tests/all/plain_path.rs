@@ -15,6 +15,7 @@ pub fn config(delay: Time, [sender, receiver]: [Host; 2], flow: Flow) -> Config 
         seed: 1,
         end: Time::secs(1),
         sample: Time::ms(1),
+        counters: None,
         mtu: SEGMENT + 40,
         forward: way("there"),
         back: way("back"),

@@ -25,6 +25,7 @@ fn bulk(sender: Host, receiver: Host, rcvbuf: u64, rounds: u64) -> Config {
         // A little after the last ACKs of a round.
         end: Time(ROUND.0 * rounds + 5_000_000),
         sample: Time::ms(5),
+        counters: None,
         mtu: SEGMENT + 40,
         forward: vec![delay("forward")],
         back: vec![delay("back")],

@@ -73,6 +73,9 @@ pub struct Run {
     pub datagrams: Vec<Datagrams>,
     /// Places where packets wait or are dropped, in the packets' order.
     pub stages: Vec<Stage>,
+    /// What the hosts have counted, as the tools of Linux name it; absent where nothing was counted.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub counters: Vec<HostCounter>,
     /// How full these places were, and of which flows they were the limit.
     #[serde(default)]
     pub picture: Picture,
@@ -154,6 +157,17 @@ pub struct Flow {
     /// Moments that were left out; absent where all are there.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub moments_left_out: u64,
+}
+
+/// A counter of a host at the end of the run, as the last row of its name in `counters.parquet` has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HostCounter {
+    /// Which host; "kernel" where several share it.
+    pub host: String,
+    /// Where it is read (tc, ethtool, softnet, Tcp, TcpExt) and its name there, as in "TcpExt.TCPTimeouts".
+    pub name: String,
+    /// Its value.
+    pub value: u64,
 }
 
 /// Datagrams of one program. They have no congestion control, window or connection, so nothing of a flow's facts but these.

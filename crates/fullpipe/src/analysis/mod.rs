@@ -5,6 +5,7 @@
 //! trace, opens a file or reads a clock.
 
 pub mod compare;
+mod counters;
 mod datagrams;
 pub mod distance;
 pub mod document;
@@ -170,6 +171,7 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
         flows,
         datagrams: datagrams::datagrams(meta, recording),
         stages,
+        counters: counters::counters(recording),
         expectations: Vec::new(),
         published: published::compare(meta, &traces, &lives),
         packets: None,

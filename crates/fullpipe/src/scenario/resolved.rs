@@ -448,7 +448,7 @@ pub struct Report {
     /// Interval of the trace's samples.
     #[serde(serialize_with = "show::shown")]
     pub sample: Time,
-    /// Interval of the kernel's counters, rounded up to samples; none: the engine's choice.
+    /// Interval of the hosts' counters, rounded up to samples; none: the engine's choice.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
     pub counters: Option<Time>,
     /// Which packets are kept; none: none are.

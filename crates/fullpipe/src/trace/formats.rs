@@ -50,7 +50,7 @@ all traces is simulated time: integer nanoseconds since the start of the run.
 | `report.html` | the report, one file that needs no network |
 | `RUN/scenario.resolved.toml` | the complete scenario of a run, every default written out; it can be run |
 | `RUN/flows.parquet`, `RUN/stages.parquet`, `RUN/events.parquet` | the trace of a run |
-| `RUN/counters.parquet` | counters of the operating system, where the engine is one, and of programs with datagrams |
+| `RUN/counters.parquet` | counters of the hosts, and of programs with datagrams |
 | `RUN/packets.parquet` | the packets that passed one point, where `report.packets` or `--packets` asks for them |
 | `RUN/time-sequence.html` | their time-sequence graph, one file that needs no network; `fullpipe report` draws it again |
 | `RUN/intervals.csv` | the intervals of all flows of a run, named as in `summary.json` |

@@ -363,7 +363,7 @@ impl Row for Event {
 
 impl Row for Counter {
     const TABLE: &'static str = "counters";
-    const MEANING: &'static str = "a counter of the operating system, or of programs with datagrams, at the end of a sample interval in which it has changed";
+    const MEANING: &'static str = "a counter of a host, under the name that the tools of Linux have for it, or of programs with datagrams, at the end of a sample interval in which it has changed; the simulator tells each that it has at its first one, also where it is 0";
 
     fn blank() -> Counter {
         Counter { time: Time::ZERO, host: "".into(), name: "".into(), value: 0 }
@@ -381,8 +381,8 @@ impl Row for Counter {
         };
         vec![
             number!(Counter U64 "time_ns", time.0, "ns", Itself, "engine", "end of the sample interval; of datagrams' rtt_ns when the answer came"),
-            named("host", "whose counter it is: sender, receiver, or kernel where both share it", "engine", host),
-            named("name", "its name, as in Tcp.RetransSegs, TcpExt.TCPSackRecovery, dev.right.tx_packets, softnet.dropped; datagrams.NAME.sent, refused, received, lost, reordered, duplicates, jitter_ns, rcvbuf_errors, and each round trip as rtt_ns", "engine", name),
+            named("host", "whose counter it is: a host by its name, or kernel where several share it", "engine", host),
+            named("name", "its name, as in Tcp.RetransSegs, TcpExt.TCPSackRecovery, softnet.dropped; tc.sent_packets, ethtool.rx_missed_errors (simulator); dev.right.tx_packets (engine linux); datagrams.NAME.sent, refused, received, lost, reordered, duplicates, jitter_ns, rcvbuf_errors, and each round trip as rtt_ns", "engine", name),
             number!(Counter U64 "value", value, "see name", Moment, "operating system", "its value; before its first row it is 0"),
         ]
     }

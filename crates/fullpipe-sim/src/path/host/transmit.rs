@@ -5,6 +5,7 @@
 
 pub use super::completion::Stopped;
 pub use super::held::{Entered, Gone, Tag};
+pub use super::tx_ring::Passed;
 
 use super::held::{Held, Skb};
 use super::qdisc::Qdisc;
@@ -176,6 +177,11 @@ impl Transmit {
     /// How often the driver has stopped its queue by `now`.
     pub fn stopped(&mut self, now: Time) -> Stopped {
         self.ring.stopped(now)
+    }
+
+    /// What has passed the ring by the last sample.
+    pub fn passed(&self) -> Passed {
+        self.ring.passed()
     }
 
     /// Descriptions of the qdisc and the ring.

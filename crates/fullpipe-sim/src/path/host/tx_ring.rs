@@ -69,6 +69,15 @@ impl Fetched {
     }
 }
 
+/// What has come to a ring and gone: segments, and their bytes of IP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Passed {
+    /// What the qdisc has given to the driver.
+    pub entered: (u64, u64),
+    /// What the driver has heard of as sent.
+    pub left: (u64, u64),
+}
+
 /// See the module's description.
 pub(super) struct TxRing {
     size: u64,
@@ -256,6 +265,12 @@ impl TxRing {
     /// What the driver counts, at `now`.
     pub(super) fn stopped(&mut self, now: Time) -> Stopped {
         self.gate.count(now)
+    }
+
+    /// What has entered and left it by the last [`TxRing::sample`].
+    pub(super) fn passed(&self) -> Passed {
+        let Counters { entered, left, .. } = &self.counters;
+        Passed { entered: (entered.count, entered.weight), left: (left.count, left.weight) }
     }
 
     pub(super) fn info(&self, host: &str) -> StageInfo {

@@ -23,6 +23,8 @@ impl Host {
         let state = &mut self.receives[flow];
         if state.syn_seen.is_none() {
             state.tcp.use_ecn(syn.ece && ecn::agrees(&self.host));
+        } else if !state.accepted {
+            self.out.opening_again += 1;
         }
         state.syn_seen.get_or_insert(syn.tsval);
         if state.accepted {
@@ -39,6 +41,7 @@ impl Host {
         let state = &mut self.receives[flow];
         if state.answer_timeouts < SYNACK_RETRIES {
             state.answer_timeouts += 1;
+            self.out.opening_again += 1;
             let cpu = now.max(self.cpu.free);
             self.answer_syn(flow, (cpu, now), shared);
         }
@@ -52,6 +55,7 @@ impl Host {
         let wait = (state.timeout_init_s << state.answer_timeouts) * self.host.hz;
         let again = self.timers.expiry(now, wait);
         self.timers.set_wheel(flow, Timer::Answer, Some(again));
+        self.out.count_opening(false);
         self.answer(flow, cpu, shared, |port| port.send_syn_ack(window, stamps, agreed));
     }
 }

@@ -27,7 +27,7 @@ use crate::tally::Samples;
 use crate::tcp::behaviour::profile_of;
 use crate::tcp::metrics::Metrics;
 use crate::tcp::profile::SharedProfile;
-use crate::train::Train;
+use crate::train::{Kind, Train};
 use crate::units::Time;
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -50,6 +50,7 @@ pub(crate) struct Host {
     pub(crate) out: Out,
     pub(crate) receive: Receive,
     pub(crate) gro: Gro,
+    pub(crate) heard: Heard,
     timers: HostTimers,
     pub(crate) cpu: Cpu,
     pub(crate) sends: Ends<SendingFlow>,
@@ -75,6 +76,22 @@ pub(crate) struct Host {
     backlogged: Vec<usize>,
     /// What the work in hand sends again.
     resent: Vec<u64>,
+}
+
+/// What the softirq has handed up, each a packet or several that GRO joined.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Heard {
+    /// All (`__netif_receive_skb`; processed in /proc/net/softnet_stat).
+    pub(crate) packets: u64,
+    /// Those of TCP (`tcp_v4_rcv`; Tcp.InSegs).
+    pub(crate) segments: u64,
+}
+
+impl Heard {
+    fn note(&mut self, packets: u32, kind: Kind) {
+        self.packets += u64::from(packets);
+        self.segments += u64::from(if kind.is_datagram() { 0 } else { packets });
+    }
 }
 
 /// An application, by its flow.
@@ -129,6 +146,7 @@ impl Host {
             out: Out::new(Transmit::of(own, config), host.cpu, push),
             receive: Receive::new(host, Samples::of(config)),
             gro: Gro::new(host, profile.gro),
+            heard: Heard::default(),
             timers,
             cpu: Cpu::default(),
             sends: sending_ends((own, &profile), config, mss)?,

@@ -153,7 +153,9 @@ impl Host {
         let all = packets.kind.is_of_sender()
             && self.may_take_row(packets)
             && self.take_beyond_hole(&packets.part(at, left), shared);
-        if !all {
+        if all {
+            self.heard.note(left, packets.kind);
+        } else {
             self.on_packet(&first, 0, first.first, first.first, shared);
         }
         let taken = if all { left } else { 1 };
@@ -182,6 +184,7 @@ impl Host {
         now: Time,
         shared: &mut Shared,
     ) -> Time {
+        self.heard.note(1, packet.kind);
         if packet.kind.is_of_sender() {
             self.receive_packet((packet, gso_size), cpu, now, shared)
         } else if packet.kind.is_datagram() {

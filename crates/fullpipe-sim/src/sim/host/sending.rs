@@ -378,12 +378,14 @@ impl Host {
         let state = &mut self.sends[flow];
         if state.syn_sent.is_some() {
             state.syn_repeats += 1;
+            state.tcp.note_syn_timeout(state.syn_repeats == 1);
         }
         let wait = state.syn_wait_s() * self.host.hz;
         state.syn_sent.get_or_insert(now);
         let again = self.timers.expiry(now, wait);
         self.timers.set_wheel(flow, Timer::Connect, Some(again));
         let asks = ecn::asks(&self.host, state.syn_repeats);
+        self.out.count_opening(state.syn_repeats > 0);
         self.with_port(flow, cpu, shared, now, |state, port| {
             port.send_syn(state.tcp.tsval(cpu), asks);
         })

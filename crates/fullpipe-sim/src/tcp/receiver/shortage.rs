@@ -20,6 +20,7 @@ impl Receiver {
             ReceiveShortage::Discard => {}
             ReceiveShortage::Grow if first => return true,
             ReceiveShortage::Grow | ReceiveShortage::GrowOrClose => {
+                self.prunes += 1;
                 self.acks.quick = 0;
                 self.window.clamp(!self.is_locked);
                 if !self.window.has_room() {
@@ -29,6 +30,7 @@ impl Receiver {
                     let spares = self.profile.receive_shortage == ReceiveShortage::GrowOrClose;
                     self.prune_beyond_hole(if spares { seq } else { 0 });
                 }
+                self.prunes_failed += u64::from(!self.window.has_room());
                 if next && !self.window.has_room() {
                     self.ask_to_shut();
                 }

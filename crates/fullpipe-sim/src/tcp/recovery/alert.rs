@@ -173,6 +173,7 @@ impl Sender {
 
     /// tcp_enter_recovery; beside a mark (`ece`) there is nothing to undo.
     pub(super) fn begin_recovery(&mut self, ece: bool, out: &impl Output) {
+        self.counters.mib.recoveries += 1;
         self.sync_clock(out.now());
         if !self.any_retrans_done() {
             self.recovery.retrans_stamp = None;

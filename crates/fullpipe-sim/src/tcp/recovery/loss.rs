@@ -15,6 +15,11 @@ impl Sender {
             return;
         }
         self.counters.timeouts += 1;
+        if self.snd_wnd > 0 {
+            let (first, each) = (self.retransmits == 0, !self.profile.cwnd_first());
+            let (state, sacked) = (self.ca_state, self.board.sacked_out > 0);
+            self.counters.mib.note_timeout(state, sacked, (first, each));
+        }
         if self.snd_wnd > 0 && self.uses_frto_on_timeout() {
             self.enter_frto(out);
         } else {
@@ -65,6 +70,18 @@ impl Sender {
         true
     }
 
+    /// The SYN has had no answer; the `first` time or again.
+    pub(crate) fn note_syn_timeout(&mut self, first: bool) {
+        let each = !self.profile.cwnd_first();
+        self.counters.mib.note_timeout(CaState::Open, false, (first, each));
+    }
+
+    /// So many had been sent again and were under way, before some of them were found lost (`tcp_mark_skb_lost`).
+    pub(super) fn note_lost_retransmissions(&mut self, before: u32) {
+        let lost = before.saturating_sub(self.board.retrans_out);
+        self.counters.mib.lost_retransmit += u64::from(lost);
+    }
+
     /// tcp_enter_loss since RACK: what was sent lately is not lost yet, and cwnd leaves one packet beyond it.
     fn enter_loss_by_age(&mut self, out: &impl Output) {
         self.sync_clock(out.now());
@@ -80,8 +97,10 @@ impl Sender {
         let knows = self.is_rack() && !reneging;
         let rtt = self.board.rack.filter(|_| knows).map(|rack| u64::from(rack.rtt_us));
         let by = out.now().as_us().checked_sub(rtt.unwrap_or(0));
+        let again = self.board.retrans_out;
         let (board, window) = self.board_and_window();
         board.mark_timed_out(by, window);
+        self.note_lost_retransmissions(again);
         let past = self.snd_una >= self.recovery.high_seq;
         let again = self.ca_state == CaState::Loss && self.retransmits == 0;
         if self.ca_state <= CaState::Disorder || past || again {

@@ -180,6 +180,7 @@ impl Sender {
             self.recovery.tlp_retrans
         };
         if sent {
+            self.counters.mib.loss_probes += 1;
             self.recovery.tlp_high_seq = Some(self.snd_nxt);
         }
         sent
@@ -187,11 +188,13 @@ impl Sender {
 
     fn probe(&mut self, out: &mut impl Output) {
         if self.queue.head().is_some() {
+            self.counters.mib.loss_probes += 1;
             self.push_beyond_cwnd(out);
         } else if self.recovery.tlp_high_seq.is_none() {
             // A FIN alone would not tell of a loss, it was thought.
             let without_data = self.queue.fin_is_alone();
             if !without_data && self.resend_last(out) {
+                self.counters.mib.loss_probes += 1;
                 self.recovery.tlp_high_seq = Some(self.snd_nxt);
             }
         }

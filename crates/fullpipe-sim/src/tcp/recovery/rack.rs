@@ -34,8 +34,11 @@ impl Sender {
             end_seq: rack.end_seq,
             lost_by_us: now.checked_sub(wait),
         };
+        let again = self.board.retrans_out;
         let (board, window) = self.board_and_window();
-        let last = board.mark_lost_by_age(age, window)?;
+        let last = board.mark_lost_by_age(age, window);
+        self.note_lost_retransmissions(again);
+        let last = last?;
         Some((last + wait).saturating_sub(now)).filter(|&left| left > 0)
     }
 

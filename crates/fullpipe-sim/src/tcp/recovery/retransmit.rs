@@ -30,6 +30,7 @@ impl Sender {
                 break;
             }
             let Some(segments) = self.retransmit(start, end, out) else { break };
+            self.counters.mib.note_resent(segments, true, self.ca_state);
             self.count_prr_out(segments);
             first_too |= start == self.snd_una;
         }
@@ -50,9 +51,10 @@ impl Sender {
                 return self.end_resending(search, false);
             };
             self.walk_to_resend(&mut search, start, lost.is_some());
-            if self.retransmit(start, end, out).is_none() {
+            let Some(segments) = self.retransmit(start, end, out) else {
                 return self.forget_what_was_sent_again();
-            }
+            };
+            self.counters.mib.note_resent(segments, lost.is_some(), self.ca_state);
             self.count_prr_out(1);
             if start == self.snd_una {
                 let timeout = self.rtt.rto;

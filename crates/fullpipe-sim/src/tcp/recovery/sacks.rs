@@ -205,6 +205,7 @@ impl Sender {
         let out_before = self.board.retrans_out;
         let (board, window) = self.board_and_window();
         flags.data_sacked |= board.mark_lost_retransmissions(margin, window);
+        self.note_lost_retransmissions(out_before);
         if self.board.retrans_out < out_before {
             self.walk_for_lost_retransmissions();
         }

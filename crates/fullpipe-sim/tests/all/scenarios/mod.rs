@@ -57,6 +57,7 @@ pub fn config(size: Size) -> impl Strategy<Value = Config> {
                 seed,
                 end,
                 sample,
+                counters: None,
                 mtu,
                 forward,
                 back,

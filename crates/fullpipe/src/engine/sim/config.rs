@@ -18,6 +18,7 @@ pub fn config(resolved: &Resolved) -> Config {
         seed: resolved.seed,
         end: resolved.duration,
         sample: resolved.report.sample,
+        counters: Some(resolved.report.counters.unwrap_or(resolved.duration)),
         mtu: resolved.path.mtu,
         forward: resolved.path.forward.iter().map(|e| e.config(resolved)).collect(),
         back: resolved.path.back.iter().map(|e| e.config(resolved)).collect(),

@@ -1,6 +1,7 @@
 //! Tables as neutral data: one file each, and one list.
 
 mod compared;
+mod counters;
 mod datagrams;
 mod expectations;
 mod flows;
@@ -15,7 +16,7 @@ pub use table::{Cell, Column, Table};
 use crate::analysis::document::Document;
 
 /// Every kind of table, in the order in which a report shows them.
-const TABLES: [fn(&Document) -> Vec<Table>; 7] = [
+const TABLES: [fn(&Document) -> Vec<Table>; 8] = [
     published::tables,
     expectations::tables,
     compared::tables,
@@ -23,6 +24,7 @@ const TABLES: [fn(&Document) -> Vec<Table>; 7] = [
     datagrams::tables,
     slow_start::tables,
     stages::tables,
+    counters::tables,
 ];
 
 /// All tables of a document that have rows.

@@ -6,6 +6,7 @@
 
 mod apart;
 mod compared;
+mod counters;
 mod datagrams;
 mod dropped;
 mod flow;
@@ -66,6 +67,7 @@ fn run(lines: &mut Vec<String>, run: &Run, style: Style) {
     lines.extend(datagrams::lines(run, style));
     lines.extend(picture::lines(run, style));
     lines.extend(dropped::lines(run, style));
+    lines.extend(counters::lines(run, style));
     if let Some(published) = &run.published {
         lines.push(String::new());
         lines.extend(judged::published(published, style));

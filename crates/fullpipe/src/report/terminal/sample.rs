@@ -33,6 +33,7 @@ fn slow() -> Run {
             interval(1, 16_997_120, Some(100), Some(84_012), shares(&[("cwnd_avoidance", 1.0)])),
         ])],
         datagrams: Vec::new(),
+        counters: Vec::new(),
         stages: vec![
             stage("sender.qdisc", "qdisc", "forward", (300, 100)),
             stage("sender.tx_ring", "tx_ring", "forward", (2_000_000, 0)),
@@ -89,6 +90,7 @@ fn fast() -> Run {
             late,
         ],
         datagrams: Vec::new(),
+        counters: Vec::new(),
         stages: Vec::new(),
         picture: Picture::default(),
         expectations: vec![expectation(true, "exact")],

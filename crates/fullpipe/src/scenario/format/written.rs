@@ -347,8 +347,8 @@ group! {
         clock_offset: AnyTime, Is("0s");
         /// Interval of the trace's samples.
         sample: SampleTime, Absent("1 ms, or more where the flows last longer than 30 s or are more than ten, so that a run has 30000 samples, and 300000 of flows, or little more");
-        /// Interval of the kernel's counters (engine `linux`), rounded up to samples.
-        counters: SampleTime, Absent("10 ms");
+        /// Interval of the hosts' counters, rounded up to samples.
+        counters: SampleTime, Absent("engine `linux`: 10 ms; simulator: at the end of the run only");
         /// Which packets are kept, with their time-sequence graph.
         packets: Packets, Absent("none are");
     }

@@ -9,7 +9,7 @@
 //!     report.html                   the report
 //!     cubic-initial_ssthresh-100/   one per run, named after its variant
 //!       scenario.resolved.toml  flows.parquet  stages.parquet  events.parquet  intervals.csv
-//!       counters.parquet            where the engine is an operating system
+//!       counters.parquet            counters of the hosts
 //!       packets.parquet  time-sequence.html    where packets were to be kept
 //! ```
 //! [`Place::check`] comes before the first run, [`Place::create`] when results begin to exist,

@@ -151,6 +151,7 @@ fn run(index: usize, rows: &Rows, bucket_s: f64) -> Run {
         published: Some(published(rows, &flow)),
         packets: None,
         datagrams: Vec::new(),
+        counters: Vec::new(),
         stages: stages(&flow),
         picture: picture(),
         flows: vec![flow],

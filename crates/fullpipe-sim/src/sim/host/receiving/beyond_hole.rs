@@ -76,6 +76,7 @@ impl Host {
                 push: false,
                 ..packets.part(at, count)
             };
+            self.out.out_segs += u64::from(count);
             self.out.transmit.pass_each(&acks, &mut self.out.wire);
             at += count;
         }

@@ -1,0 +1,190 @@
+//! What the trace is told of hosts: their counters, under the names that the tools of Linux have for them.
+//!
+//! | begins with | as told by | counted |
+//! |---|---|---|
+//! | `tc.` | `tc -s qdisc` of the host's queue | bytes with their Ethernet header; of an skb each segment is a packet (`bstats_update`) |
+//! | `ethtool.` | `ethtool -S`, by the names of ixgbe; `tx_queue_stopped`, which it has not, by that of mlx5 | packets as the driver hears that they were sent, and as it takes them from the ring |
+//! | `softnet.` | `/proc/net/softnet_stat` | what GRO joined is one |
+//! | `Tcp.`, `TcpExt.` | `nstat`, `/proc/net/snmp` and `netstat` | all connections together |
+//!
+//! Only what is counted is told, each at the first time; then what has changed. Of kernels that do not have a counter there is none, if
+//! nothing is ever counted.
+
+use super::Run;
+use super::host::Host;
+use crate::config::{Config, Driver, Qdisc};
+use crate::tcp::counters::Counters;
+use crate::trace::{Counter, Sink, StageInfo, StageSample};
+use crate::units::{Framing, Time};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// A counter's name and value.
+type Told = (&'static str, u64);
+
+/// See the module's description.
+pub(super) struct HostCounters {
+    /// Between two tellings; none: nothing is told.
+    every: Option<Time>,
+    next: Time,
+    last: Option<Time>,
+    hosts: Vec<Counted>,
+    told: BTreeMap<(usize, &'static str), u64>,
+}
+
+/// A host, and where its stages stand among the samples.
+struct Counted {
+    name: Arc<str>,
+    qdisc: usize,
+    rx_ring: usize,
+    backlog: usize,
+    driver: Driver,
+    /// Whether its connections have SACK.
+    sack: bool,
+    /// Whether the qdisc hears of an skb that the driver refuses.
+    hears_of_requeues: bool,
+}
+
+impl HostCounters {
+    pub(super) fn new(config: &Config, stages: &[StageInfo]) -> HostCounters {
+        let at = |name: &str, kind: &str| {
+            let name = format!("{name}.{kind}");
+            stages.iter().position(|stage| stage.name == name).unwrap_or_default()
+        };
+        let hosts = config.hosts().into_iter().map(|host| Counted {
+            name: host.name.into(),
+            qdisc: at(host.name, "qdisc"),
+            rx_ring: at(host.name, "rx_ring"),
+            backlog: at(host.name, "backlog"),
+            driver: host.host.driver,
+            sack: host.host.sysctl.tcp_sack,
+            hears_of_requeues: host.host.qdisc == Qdisc::PfifoFast,
+        });
+        let every = config.counters.map(|every| every.max(config.sample));
+        let next = every.unwrap_or(Time::NEVER);
+        HostCounters { every, next, last: None, hosts: hosts.collect(), told: BTreeMap::new() }
+    }
+
+    pub(super) fn are_due(&self, now: Time) -> bool {
+        now >= self.next
+    }
+
+    /// Tells what has changed, by the stages' samples of now.
+    pub(super) fn tell(
+        &mut self,
+        run: &mut Run,
+        (samples, now): (&[StageSample], Time),
+        sink: &mut dyn Sink,
+    ) {
+        let Some(every) = self.every else { return };
+        self.last = Some(now);
+        self.next = Time((now.0 / every.0 + 1).saturating_mul(every.0));
+        for (place, (host, counted)) in run.hosts.iter_mut().zip(&self.hosts).enumerate() {
+            for (name, value) in counters(host, counted, samples, now) {
+                if self.told.insert((place, name), value) != Some(value) {
+                    let (host, name) = (counted.name.clone(), name.into());
+                    sink.counter(&Counter { time: now, host, name, value });
+                }
+            }
+        }
+    }
+
+    /// The same at the run's end, unless it was just told.
+    pub(super) fn end(
+        &mut self,
+        run: &mut Run,
+        (samples, now): (&[StageSample], Time),
+        sink: &mut dyn Sink,
+    ) {
+        if self.last != Some(now) {
+            self.tell(run, (samples, now), sink);
+        }
+    }
+}
+
+fn counters(host: &mut Host, at: &Counted, samples: &[StageSample], now: Time) -> Vec<Told> {
+    let mut all = Vec::new();
+    card(host, at, samples, now, &mut all);
+    let backlog = &samples[at.backlog];
+    all.extend([
+        ("softnet.processed", host.heard.packets),
+        ("softnet.dropped", backlog.dropped),
+        ("Tcp.InSegs", host.heard.segments),
+        ("Tcp.OutSegs", host.out.out_segs),
+    ]);
+    sent_again(host, at.sack, &mut all);
+    received(host, &mut all);
+    all
+}
+
+/// What the queue and the driver count.
+fn card(host: &mut Host, at: &Counted, samples: &[StageSample], now: Time, all: &mut Vec<Told>) {
+    let with_header =
+        |(packets, bytes): (u64, u64)| bytes + packets * u64::from(Framing::Ethernet.overhead());
+    let (queue, ring) = (&samples[at.qdisc], &samples[at.rx_ring]);
+    let passed = host.out.transmit.passed();
+    all.extend([
+        ("tc.sent_bytes", with_header(passed.entered)),
+        ("tc.sent_packets", passed.entered.0),
+        ("tc.dropped", queue.dropped),
+    ]);
+    if at.hears_of_requeues {
+        all.push(("tc.requeues", queue.requeues));
+    }
+    all.extend([
+        ("tc.backlog_packets", queue.waiting),
+        ("ethtool.tx_packets", passed.left.0),
+        ("ethtool.tx_bytes", with_header(passed.left)),
+    ]);
+    match at.driver {
+        Driver::Requeues => all.push(("ethtool.tx_busy", queue.requeues)),
+        Driver::Stops => {
+            let stopped = host.out.transmit.stopped(now);
+            all.extend([
+                ("ethtool.tx_queue_stopped", stopped.stops),
+                ("ethtool.tx_restart_queue", stopped.restarts),
+            ]);
+        }
+    }
+    all.extend([("ethtool.rx_packets", ring.left), ("ethtool.rx_missed_errors", ring.dropped)]);
+}
+
+/// What TCP sends again and why, of all connections whose data the host sends.
+fn sent_again(host: &Host, sack: bool, all: &mut Vec<Told>) {
+    let sum = |of: fn(&Counters) -> u64| -> u64 {
+        host.sends.iter().map(|flow| of(&flow.tcp.counters)).sum()
+    };
+    let by_sack = |with: &'static str, without: &'static str| if sack { with } else { without };
+    let again = sum(|c| c.segments_retransmitted) + host.out.opening_again;
+    all.extend([
+        ("Tcp.RetransSegs", again),
+        ("TcpExt.TCPFastRetrans", sum(|c| c.mib.fast_retrans)),
+        ("TcpExt.TCPSlowStartRetrans", sum(|c| c.mib.slow_start_retrans)),
+        ("TcpExt.TCPLostRetransmit", sum(|c| c.mib.lost_retransmit)),
+        ("TcpExt.TCPTimeouts", sum(|c| c.mib.timeouts)),
+    ]);
+    let rare = [
+        (by_sack("TcpExt.TCPSackRecovery", "TcpExt.TCPRenoRecovery"), sum(|c| c.mib.recoveries)),
+        (
+            by_sack("TcpExt.TCPSackRecoveryFail", "TcpExt.TCPRenoRecoveryFail"),
+            sum(|c| c.mib.recovery_fails),
+        ),
+        (by_sack("TcpExt.TCPSackFailures", "TcpExt.TCPRenoFailures"), sum(|c| c.mib.failures)),
+        ("TcpExt.TCPLossFailures", sum(|c| c.mib.loss_failures)),
+        ("TcpExt.TCPForwardRetrans", sum(|c| c.mib.forward_retrans)),
+        ("TcpExt.TCPLossProbes", sum(|c| c.mib.loss_probes)),
+        ("TcpExt.TCPSynRetrans", host.out.opening_again),
+    ];
+    all.extend(rare.into_iter().filter(|(_, value)| *value > 0));
+}
+
+/// What TCP could not keep, of all connections whose data the host receives.
+fn received(host: &Host, all: &mut Vec<Told>) {
+    let sums = host.receives.iter().fold((0, 0), |(sought, failed), flow| {
+        (sought + flow.tcp.prunes, failed + flow.tcp.prunes_failed)
+    });
+    let rare = [("TcpExt.PruneCalled", sums.0), ("TcpExt.RcvPruned", sums.1)];
+    all.extend(rare.into_iter().filter(|(_, value)| *value > 0));
+}
