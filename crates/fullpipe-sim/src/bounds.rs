@@ -194,6 +194,10 @@ fn flow(flow: &Flow) -> Result<(), String> {
     let demand = |holds, what: &str| demand(holds, format!("flow {}: {what}", flow.name));
     demand(flow.write > 0, "write of at least 1 byte")?;
     demand(flow.app != App::Rate(Rate(0)), "rate above 0")?;
+    if let App::OnOff { on, off } = flow.app {
+        demand(on > Time::ZERO && off > Time::ZERO, "on and off above 0")?;
+        demand(on.0.checked_add(off.0).is_some(), "on and off together below 2^64 ns")?;
+    }
     let reads = |reader: &Reader| reader.rate > Rate(0) && reader.read > 0;
     demand(
         flow.reader.as_ref().is_none_or(reads),

@@ -430,6 +430,24 @@ pub enum App {
     Bulk,
     /// At most this rate of payload, one write at a time.
     Rate(Rate),
+    /// As much as the send buffer takes for the time `on`, then nothing for the time `off`, again and again from the flow's
+    /// start on (each above 0). A write that is begun is finished.
+    OnOff {
+        /// How long it writes.
+        on: Time,
+        /// How long it pauses.
+        off: Time,
+    },
+}
+
+impl App {
+    /// Where it pauses at `now`, so long after the flow's start: how long the pause still lasts.
+    #[must_use]
+    pub fn pauses(&self, since_start: Time) -> Option<Time> {
+        let App::OnOff { on, off } = *self else { return None };
+        let at = since_start.0 % (on + off).0.max(1);
+        (at >= on.0).then(|| on + off - Time(at))
+    }
 }
 
 /// A receiving application that reads at a rate.

@@ -60,10 +60,14 @@ fn asks<'a>(flow: &Flow, to: &At<String>, flows: &'a [Flow], cx: &mut Context) -
 
 /// Applications that take turns have no pace of their own.
 fn plain(flow: &Flow, cx: &mut Context) {
-    let rated = |at: &&At<AppKind>| at.value == AppKind::Rate;
-    let app = flow.app.as_ref().and_then(|app| app.value.0.kind.as_ref()).filter(rated);
+    let app = flow.app.as_ref().and_then(|app| app.value.0.kind.as_ref());
+    let app = app.and_then(|kind| match kind.value {
+        AppKind::Bulk => None,
+        AppKind::Rate => Some((kind.place, "a rate")),
+        AppKind::OnOff => Some((kind.place, "pauses")),
+    });
     let reader = flow.reader.as_ref().map(|reader| (reader.place, "`reader`"));
-    for (place, key) in app.map(|kind| (kind.place, "a rate")).into_iter().chain(reader) {
+    for (place, key) in app.into_iter().chain(reader) {
         let message = format!("{key} in a connection whose applications take turns");
         cx.error("conflict", place, message).expected("an application that goes on at once");
     }

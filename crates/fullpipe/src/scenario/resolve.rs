@@ -371,22 +371,42 @@ fn buffers(flow: &written::Flow, cx: &mut Context) -> (Option<u64>, Option<u64>)
     (sndbuf, rcvbuf)
 }
 
+/// Each kind has its keys, and no others.
 fn app(app: &written::AppTable, cx: &mut Context) -> Option<App> {
     let kind = app.kind.as_ref()?;
-    match (kind.value, &app.rate) {
-        (AppKind::Bulk, None) => Some(App::Bulk),
-        (AppKind::Rate, Some(rate)) => Some(App::Rate { rate: Rate(rate.value.0) }),
-        (AppKind::Bulk, Some(rate)) => {
-            cx.error("conflict", rate.place, "a bulk application has no rate")
-                .expected("kind = \"rate\"");
-            None
-        }
-        (AppKind::Rate, None) => {
-            cx.error("missing-key", kind.place, "an application of kind \"rate\" needs `rate`")
-                .expected("{ kind = \"rate\", rate = \"1Gbit\" }");
-            None
-        }
+    let rate = app.rate.as_ref().map(|at| (at.place, "rate"));
+    let [on, off] =
+        [(&app.on, "on"), (&app.off, "off")].map(|(key, name)| Some((key.as_ref()?.place, name)));
+    let (needs, strange): (&[_], [_; 3]) = match kind.value {
+        AppKind::Bulk => (&[], [rate, on, off]),
+        AppKind::Rate => (&[("rate", rate)], [on, off, None]),
+        AppKind::OnOff => (&[("on", on), ("off", off)], [rate, None, None]),
+    };
+    let (name, example) = match kind.value {
+        AppKind::Bulk => ("bulk", "kind = \"rate\""),
+        AppKind::Rate => ("rate", "{ kind = \"rate\", rate = \"1Gbit\" }"),
+        AppKind::OnOff => ("on-off", "{ kind = \"on-off\", on = \"1s\", off = \"500ms\" }"),
+    };
+    let mut right = true;
+    for (place, key) in strange.into_iter().flatten() {
+        let what = format!("an application of kind \"{name}\" has no `{key}`");
+        cx.error("conflict", place, what).expected(example);
+        right = false;
     }
+    for (key, _) in needs.iter().filter(|(_, own)| own.is_none()) {
+        let what = format!("an application of kind \"{name}\" needs `{key}`");
+        cx.error("missing-key", kind.place, what).expected(example);
+        right = false;
+    }
+    if !right {
+        return None;
+    }
+    let times = [&app.on, &app.off].map(|key| Some(Time::ns(key.as_ref()?.value.0)));
+    Some(match kind.value {
+        AppKind::Bulk => App::Bulk,
+        AppKind::Rate => App::Rate { rate: Rate(value(&app.rate)?.0) },
+        AppKind::OnOff => App::OnOff { on: times[0]?, off: times[1]? },
+    })
 }
 
 fn reader(reader: &written::Reader) -> Option<Reader> {

@@ -429,6 +429,16 @@ pub enum App {
         #[serde(serialize_with = "show::shown")]
         rate: Rate,
     },
+    /// As much as the send buffer takes, and pauses.
+    #[serde(rename = "on-off")]
+    OnOff {
+        /// How long it writes.
+        #[serde(serialize_with = "show::shown")]
+        on: Time,
+        /// How long it pauses after that.
+        #[serde(serialize_with = "show::shown")]
+        off: Time,
+    },
 }
 
 /// What is reported.

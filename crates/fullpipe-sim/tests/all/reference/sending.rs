@@ -505,6 +505,20 @@ impl Host {
             }
             state.has_written = true;
         }
+        if let App::OnOff { on, off } = config.app {
+            // Turn by turn from the start on.
+            let mut begins = config.start;
+            while begins + on + off <= now {
+                begins = begins + on + off;
+            }
+            if now >= begins + on {
+                let over = config.duration.map_or(Time::NEVER, |d| config.start + d);
+                state.tcp.writer = Writer::Paused;
+                let goes_on = Some((begins + on + off).min(over));
+                self.timers.set(timer(flow, WRITE), goes_on, None);
+                return false;
+            }
+        }
         state.tcp.writer = Writer::Active;
         state.write_left = left.min(config.write.into()) as u32;
         true

@@ -254,6 +254,7 @@ fn fit(config: &mut Config, size: Size, (share, samples, odd): (u64, u64, u64)) 
         let least = match flow.app {
             App::Bulk => bulk,
             App::Rate(rate) => most(rate.0),
+            App::OnOff { .. } => bulk,
         };
         flow.write = flow.write.max(least).max(1);
         if let Some(reader) = &mut flow.reader {
@@ -262,10 +263,16 @@ fn fit(config: &mut Config, size: Size, (share, samples, odd): (u64, u64, u64)) 
     }
 }
 
+/// An application with that rate, or one that pauses.
+fn paced(drawn: u64) -> App {
+    let (on, off) = (Time::us(20 << (drawn / 3 % 12)), Time::us(50 << (drawn / 36 % 14)));
+    if drawn.is_multiple_of(3) { App::OnOff { on, off } } else { App::Rate(Rate(round(drawn))) }
+}
+
 fn flow() -> impl Strategy<Value = Flow> {
     let app = prop_oneof![
         3 => Just(App::Bulk),
-        1 => log_uniform(100_000, 20_000_000_000).prop_map(|r| App::Rate(Rate(round(r)))),
+        1 => log_uniform(100_000, 20_000_000_000).prop_map(paced),
     ];
     let buffers = (prop::option::of(buffer()), prop::option::of(buffer()));
     let span = |most| prop::option::of(log_uniform(1, most));

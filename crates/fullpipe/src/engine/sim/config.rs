@@ -158,6 +158,7 @@ fn flow(flow: &Flow, run: &Resolved) -> config::Flow {
         app: match flow.app {
             App::Bulk => config::App::Bulk,
             App::Rate { rate } => config::App::Rate(rate),
+            App::OnOff { on, off } => config::App::OnOff { on, off },
         },
         bytes: flow.bytes,
         duration: flow.duration.filter(|_| flow.answers.is_none()),

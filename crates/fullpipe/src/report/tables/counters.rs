@@ -23,6 +23,6 @@ pub(super) fn tables(document: &Document) -> Vec<Table> {
 }
 
 fn row(run: &Run, own: &HostCounter) -> Vec<Cell> {
-    let texts = [&run.variant, &own.host, &own.name].map(|text| Cell::text(text));
+    let texts = [&run.variant, &own.host, &own.name].map(Cell::text);
     texts.into_iter().chain([Cell::Count(own.value)]).collect()
 }

@@ -316,10 +316,15 @@ group! {
 group! {
     /// What an application offers.
     AppTable "an app" {
-        /// As much as the send buffer takes, or at most a rate.
+        /// As much as the send buffer takes, or at most a rate, or as much as goes for a time and nothing for another one.
         kind: AppKind, Required;
         /// The rate of payload, where the kind is "rate".
         rate: AnyRate, Absent("none");
+        /// How long it writes, where the kind is "on-off": from the flow's start on, and again after each pause. A write
+        /// that is begun is finished. Simulator only.
+        on: SomeTime, Absent("none");
+        /// How long it pauses, where the kind is "on-off".
+        off: SomeTime, Absent("none");
     }
 }
 
@@ -431,6 +436,7 @@ pub enum DatagramKind {
 pub enum AppKind {
     Bulk,
     Rate,
+    OnOff,
 }
 
 /// Values chosen by their names: `TYPE { "name" = VALUE, ... }`.
@@ -454,7 +460,7 @@ choices! {
         "red" = QdiscKind::Red, "netem" = QdiscKind::Netem
     }
     DatagramKind { "udp" = DatagramKind::Udp, "ping" = DatagramKind::Ping }
-    AppKind { "bulk" = AppKind::Bulk, "rate" = AppKind::Rate }
+    AppKind { "bulk" = AppKind::Bulk, "rate" = AppKind::Rate, "on-off" = AppKind::OnOff }
     Clock { "accept" = Clock::Accept }
     Direction { "forward" = Direction::Forward, "backward" = Direction::Backward }
 }

@@ -192,6 +192,13 @@ impl Host {
             }
             state.paces = true;
         }
+        if let Some(pause) = state.config.app.pauses(now.saturating_sub(state.config.start)) {
+            state.tcp.writer = Writer::Paused;
+            let ends = state.config.duration.map(|duration| state.config.start + duration);
+            let goes_on = ends.into_iter().fold(now + pause, Time::min);
+            self.timers.set(flow, Timer::Write, Some(goes_on));
+            return false;
+        }
         state.tcp.writer = Writer::Active;
         state.write_left = u64::from(state.config.write).min(left) as u32;
         true

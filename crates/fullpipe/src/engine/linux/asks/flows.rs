@@ -26,7 +26,8 @@ pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
         duration_ns: flow.duration.map(|time| time.0),
         write: flow.write,
         rate: match flow.app {
-            App::Bulk => None,
+            // One that pauses is refused.
+            App::Bulk | App::OnOff { .. } => None,
             App::Rate { rate } => Some(rate.0),
         },
         reader: flow.reader.map(|reader| plan::Reader { rate: reader.rate.0, read: reader.read }),
@@ -42,6 +43,10 @@ pub(super) fn answers(run: &Resolved, answers: &mut Answers) {
             own.name
         );
         answers.push((format!("flow.{}.slow_start", flow.name), Support::Refused(why)));
+    }
+    for flow in run.flow.iter().filter(|flow| matches!(flow.app, App::OnOff { .. })) {
+        let why = "the guest's programs write as much as goes, or at a rate".to_string();
+        answers.push((format!("flow.{}.app", flow.name), Support::Refused(why)));
     }
     for flow in &run.flow {
         let Station { name, host, .. } = run.hosts_of(flow)[0];
