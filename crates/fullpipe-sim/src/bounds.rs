@@ -172,6 +172,7 @@ fn host(host: &Host, name: &str) -> Result<(), String> {
         cpu.receive,
         cpu.ack,
         cpu.walk,
+        cpu.capture,
     ];
     demand(
         times.iter().all(|&t| t <= SLOWEST),

@@ -202,6 +202,9 @@ pub struct Cpu {
     /// Per skb that is looked at on walks along the send queue: for SACKs, to mark losses, to send again
     /// (Linux before 2.6.25).
     pub walk: Time,
+    /// Each packet that a capture in the host sees ([`Point::Qdisc`](crate::trace::Point::Qdisc)), as it sees it: an skb that
+    /// goes out, and what the softirq hands up. An skb that waits in the qdisc pays as it is put there.
+    pub capture: Time,
 }
 
 /// A slow start that no kernel has.

@@ -46,7 +46,7 @@ use crate::path::host::receive::Receive;
 use crate::tally::Samples;
 use crate::tcp::pieces::Piece;
 use crate::tcp::{self, ecn, opening_len, options};
-use crate::trace::{Control, Event, EventKind, Sink};
+use crate::trace::{Control, Event, EventKind, Point, Sink};
 use crate::train::{Kind, Train};
 use crate::units::Time;
 use acks::Acks;
@@ -164,7 +164,7 @@ pub fn run(
         if !config.datagrams.is_empty() {
             return Err("a capture knows segments of TCP only: leave datagrams out".to_string());
         }
-        run.watch(Capture::new(point, asked, &config, run.shared.mss));
+        run.watch(Capture::new(point, asked, &config, run.shared.mss), point);
     }
     let mut sampler = sampler::Sampler::new(&config, &mut run, sink);
     let (end, complete) = loop {
@@ -275,7 +275,10 @@ impl Run {
     }
 
     /// From now on the hosts and the path tell `capture` what they do with packets.
-    fn watch(&mut self, capture: Capture) {
+    fn watch(&mut self, capture: Capture, point: Point) {
+        if let Point::Qdisc(place) = point {
+            self.hosts[place].begin_capture();
+        }
         let [forward, back] = &mut self.ways;
         forward.chain.watch(capture.element());
         back.chain.watch(None);

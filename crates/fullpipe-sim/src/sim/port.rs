@@ -30,12 +30,22 @@ pub(crate) struct Out {
     pub(crate) out_segs: u64,
     /// SYNs and answers to them that went again (TCPSynRetrans).
     pub(crate) opening_again: u64,
+    /// CPU time of each skb that a capture in this host sees; 0 where there is none.
+    pub(crate) capture_cost: Time,
 }
 
 impl Out {
     /// That of a host with these costs, whose peer minds the end of a burst or does not.
     pub(super) fn new(transmit: Transmit, costs: config::Cpu, push: bool) -> Out {
-        Out { transmit, wire: Vec::new(), costs, push, out_segs: 0, opening_again: 0 }
+        Out {
+            transmit,
+            wire: Vec::new(),
+            costs,
+            push,
+            out_segs: 0,
+            opening_again: 0,
+            capture_cost: Time::ZERO,
+        }
     }
 
     /// A SYN goes, for the first time or `again`, or an answer: of those each is one that is made
@@ -57,6 +67,7 @@ impl Out {
             cpu,
             cost: self.costs.transmit,
             walk_cost: self.costs.walk,
+            capture_cost: self.capture_cost,
             flow: flow as u16,
             connection: shared.halves[flow].map_or(flow, |half| half.min(flow)) as u16,
             other_half: None,
@@ -86,6 +97,7 @@ pub(crate) struct Port<'a> {
     cost: Time,
     /// CPU time per skb of the send queue that is looked at.
     walk_cost: Time,
+    capture_cost: Time,
     flow: u16,
     connection: u16,
     /// Where its connection has data both ways: the socket's end that receives, whose ACKs its packets carry, and that
@@ -221,7 +233,16 @@ impl Port<'_> {
             let (refused, entry) = (self.transmit.refused(), self.transmit.last_entry());
             capture.sent(&Sent { skb, serial, made, refused, entry, what });
         }
+        if taken {
+            self.pay_capture();
+        }
         taken
+    }
+
+    /// The capture sees the skb taken last: twice, if the driver refuses it once.
+    fn pay_capture(&mut self) {
+        let seen = 1 + u64::from(self.transmit.refused().is_some());
+        self.cpu += Time(self.capture_cost.0 * seen);
     }
 
     /// What leaves the host from now on counts until [`InHost::end_softirq`]; where this softirq `goes_on`, what has left

@@ -2,6 +2,7 @@
 
 mod answers;
 mod bql;
+mod capture_cost;
 mod cc;
 mod conversation;
 mod driver;

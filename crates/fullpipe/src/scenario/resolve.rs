@@ -251,6 +251,7 @@ fn cpu(cpu: &written::Cpu) -> Option<Cpu> {
         receive: Time::ns(value(&cpu.receive)?.0),
         ack: Time::ns(value(&cpu.ack)?.0),
         sack_walk: Time::ns(value(&cpu.sack_walk)?.0),
+        capture: Time::ns(value(&cpu.capture)?.0),
         calibrated: value(&cpu.calibrated)?,
     })
 }

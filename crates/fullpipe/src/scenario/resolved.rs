@@ -285,6 +285,9 @@ pub struct Cpu {
     /// Each packet looked at for a SACK.
     #[serde(serialize_with = "show::per_packet")]
     pub sack_walk: Time,
+    /// Each packet that a capture in the host sees.
+    #[serde(serialize_with = "show::per_packet")]
+    pub capture: Time,
     /// Whether these costs were fitted to measurements of the host that is modelled.
     pub calibrated: bool,
 }

@@ -51,6 +51,8 @@ pub(crate) struct Host {
     pub(crate) receive: Receive,
     pub(crate) gro: Gro,
     pub(crate) heard: Heard,
+    /// CPU time of ACKs that a capture has seen, which the next softirq pays or the one in progress.
+    owed: Time,
     timers: HostTimers,
     pub(crate) cpu: Cpu,
     pub(crate) sends: Ends<SendingFlow>,
@@ -147,6 +149,7 @@ impl Host {
             receive: Receive::new(host, Samples::of(config)),
             gro: Gro::new(host, profile.gro),
             heard: Heard::default(),
+            owed: Time::ZERO,
             timers,
             cpu: Cpu::default(),
             sends: sending_ends((own, &profile), config, mss)?,
@@ -175,6 +178,11 @@ impl Host {
             new.timers.set_datagrams(i, first);
         }
         Ok(new)
+    }
+
+    /// A capture listens in this host from now on.
+    pub(crate) fn begin_capture(&mut self) {
+        self.out.capture_cost = self.host.cpu.capture;
     }
 
     pub(crate) fn arrive(&mut self, train: Train) {

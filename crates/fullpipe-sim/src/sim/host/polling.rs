@@ -39,6 +39,7 @@ impl Host {
         }
         self.batch = batch;
         self.end_backlogs(cpu, shared);
+        cpu += core::mem::take(&mut self.owed);
         self.cpu.urgent(begin, cpu);
     }
 
@@ -185,6 +186,7 @@ impl Host {
         shared: &mut Shared,
     ) -> Time {
         self.heard.note(1, packet.kind);
+        let cpu = cpu + self.out.capture_cost;
         if packet.kind.is_of_sender() {
             self.receive_packet((packet, gso_size), cpu, now, shared)
         } else if packet.kind.is_datagram() {

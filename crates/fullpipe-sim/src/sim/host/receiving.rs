@@ -134,7 +134,8 @@ impl Host {
 
     pub(super) fn send_ack(&mut self, flow: usize, cpu: Time, ack: &Ack, shared: &mut Shared) {
         let number = shared.acks.push(flow, ack);
-        self.answer(flow, cpu, shared, |port| port.send_ack(number, ack));
+        let (after, _) = self.answer(flow, cpu, shared, |port| port.send_ack(number, ack));
+        self.owed += after - cpu;
     }
 
     /// A packet of the end that sends data, with the CPU at `cpu`, or several that GRO joined, the first of `gso_size` bytes.

@@ -98,6 +98,7 @@ fn cpu() -> impl Strategy<Value = Cpu> {
         receive,
         ack,
         walk,
+        capture: Time::ZERO,
     });
     prop_oneof![1 => Just(Cpu::default()), 2 => some]
 }

@@ -125,6 +125,7 @@ fn cpu(cpu: Cpu) -> config::Cpu {
         receive: cpu.receive,
         ack: cpu.ack,
         walk: cpu.sack_walk,
+        capture: cpu.capture,
     }
 }
 

@@ -234,6 +234,9 @@ group! {
         ack: PerPacket, Is("0ns/packet");
         /// Each skb of the send queue that is looked at for SACKs, marking or sending again, in kernels before 2.6.25.
         sack_walk: PerPacket, Is("0ns/packet");
+        /// Each packet that a capture in the host sees, where one is taken there (`sender-qdisc`, `receiver`): each skb that goes
+        /// out, and each packet that comes, of which GRO may have joined several.
+        capture: PerPacket, Is("0ns/packet");
         /// Whether these costs were fitted to measurements of the host that is modelled.
         calibrated: bool, Is("false");
     }

@@ -46,8 +46,8 @@ pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut 
         let why = format!("Linux {family} does not have it");
         answers.push(refused(&format!("{key}.sysctl.{name}"), &why));
     }
-    let Cpu { copy, transmit, receive, ack, sack_walk, .. } = host.cpu;
-    let costs = [transmit, receive, ack, sack_walk].iter().any(|cost| *cost > Time::ZERO);
+    let Cpu { copy, transmit, receive, ack, sack_walk, capture, .. } = host.cpu;
+    let costs = [transmit, receive, ack, sack_walk, capture].iter().any(|cost| *cost > Time::ZERO);
     if copy > 0 || costs {
         answers.push(substituted("cpu", "its CPU takes no time".into()));
     }
