@@ -26,6 +26,14 @@ fn a_run_leaves_a_table_and_a_graph_that_the_report_links_to() {
     }
 }
 
+/// Two runs that differ in whether packets are kept: what the example expects of both holds.
+#[test]
+fn a_capture_that_costs_slows_its_flow() {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/captures/cost.toml");
+    let desk = Desk::with_short();
+    desk.call(&["run", example, "--out", "out"]).ends_with(0);
+}
+
 #[test]
 fn the_report_is_drawn_again_from_the_table() {
     let desk = Desk::with_short();

@@ -286,7 +286,7 @@ pub struct Cpu {
     #[serde(serialize_with = "show::per_packet")]
     pub sack_walk: Time,
     /// Each packet that a capture in the host sees.
-    #[serde(serialize_with = "show::per_packet")]
+    #[serde(serialize_with = "show::per_packet", skip_serializing_if = "show::is_no_time")]
     pub capture: Time,
     /// Whether these costs were fitted to measurements of the host that is modelled.
     pub calibrated: bool,
