@@ -119,6 +119,10 @@ pub struct FlowSample {
     pub segments_sent: u64,
     /// Segments retransmitted.
     pub segments_retransmitted: u64,
+    /// Bytes of data sent by TCP, retransmissions included (before the qdisc).
+    pub bytes_sent: u64,
+    /// Of these, those of retransmissions.
+    pub bytes_retransmitted: u64,
     /// Bytes acknowledged at the sender.
     pub bytes_acked: u64,
     /// ACK packets received by the sender.
@@ -225,6 +229,11 @@ pub enum EventKind {
     Finished,
     /// The kernel gave the connection up, as one of its ends was told; value: errno.
     Aborted,
+    /// A round of the first slow start begins (at most [`crate::tcp::rounds::MOST`] are told); value: segments sent for the
+    /// first time before it.
+    Round,
+    /// The first slow start is over; value: segments sent for the first time by then.
+    SlowStartEnded,
 }
 
 impl EventKind {
@@ -239,6 +248,8 @@ impl EventKind {
             EventKind::Timeout => "timeout",
             EventKind::Finished => "finished",
             EventKind::Aborted => "aborted",
+            EventKind::Round => "round",
+            EventKind::SlowStartEnded => "slow_start_ended",
         }
     }
 }
