@@ -139,6 +139,10 @@ pub struct Flow {
     /// How slow start went; absent where no RTT was measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slow_start: Option<SlowStart>,
+    /// Its rounds, up to the 200th: the first begins with the first data, each other one with the first ACK of data that was sent in
+    /// the one before. Absent where the trace does not tell them: of a genuine kernel with less than four samples in an RTT.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub slow_start_rounds: Option<Vec<Round>>,
     /// Seconds from connect() until the receiver had read everything; absent where the run ended before.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub completion_s: Option<f64>,
@@ -234,6 +238,17 @@ pub struct SlowStart {
     /// The most that waited at the link up to an RTT after its end, as the time that it takes to send; where the link's
     /// rate varies the largest srtt until then, beside the least one, s.
     pub queued_s: f64,
+}
+
+/// A round of the first slow start.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Round {
+    /// When it begins, seconds since the flow's interval clock started; below 0 before that.
+    pub start_s: f64,
+    /// When the next one begins or slow start ends; null where neither was seen.
+    pub end_s: Option<f64>,
+    /// Segments sent in it for the first time.
+    pub segments: u64,
 }
 
 /// The end of a connection that the kernel has given up.

@@ -6,6 +6,7 @@ use super::limits::Attribution;
 use super::lookup::{Life, Lives, Traces, mbit, since_clock};
 use super::moments::moments;
 use super::plateau::{REACHED, plateau};
+use super::rounds::rounds;
 use super::series::series;
 use super::slow_start::{Link, slow_start};
 use super::{FlowMeta, RunMeta, WayMeta};
@@ -43,6 +44,7 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
         time_to_plateau_s: plateau.map(|plateau| intervals[plateau.first].end_s),
         time_to_full_rate_s: time_to_full_rate(meta.way(about.direction), &intervals),
         slow_start: slow_start(trace, life, link),
+        slow_start_rounds: rounds(trace, life, meta.sample),
         completion_s: life.complete.then(|| life.end.saturating_sub(life.start).as_secs_f64()),
         aborted: life.aborted.map(|errno| Aborted { at_s: since_clock(life, life.end), errno }),
         cpu: cpu(about, traces, life),

@@ -20,6 +20,7 @@ pub mod phases;
 pub(crate) mod picture;
 pub mod plateau;
 mod published;
+mod rounds;
 mod series;
 mod slow_start;
 mod stages;

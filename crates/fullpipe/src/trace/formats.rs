@@ -72,8 +72,7 @@ Points are those of [captures](#captures). A packet is told when it is known wha
 
 `time-sequence.html` holds the same trains in chunks (the values' differences as LEB128 numbers, deflated, in base64), and
 coarser levels: what passed in bins of time that are four times as wide from level to level. Rounds of slow start are
-marked where the point is at the sender: the first begins with the first data, each other one with the first ACK of data that
-was sent in the one before.
+marked as the sender's TCP has them (`slow_start_rounds` of a Flow).
 ";
 
 const SUMMARY: &str = "\
