@@ -76,6 +76,9 @@ pub struct Run {
     /// How full these places were, and of which flows they were the limit.
     #[serde(default)]
     pub picture: Picture,
+    /// What passed, waited and was dropped over time, in bins of `report.bin`.
+    #[serde(default)]
+    pub bins: Bins,
     /// The scenario's expectations that apply to this run; none where it was cut short.
     pub expectations: Vec<Expectation>,
     /// Published figures beside the simulated ones, where the scenario names some.
@@ -345,6 +348,54 @@ pub struct Series {
     pub queue: Vec<u64>,
     /// Per limit name, its share of each bucket.
     pub limits: BTreeMap<String, Vec<f32>>,
+}
+
+/// What passed, waited and was dropped over time: columns of equal lengths, an element per bin. What the bins count adds up to what
+/// the run counts. A bin ends with the last sample up to its bound.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bins {
+    /// Length that was asked for (`report.bin`), s.
+    pub bin_s: f64,
+    /// Start of each bin, simulated seconds.
+    pub start_s: Vec<f64>,
+    /// End of each bin, simulated seconds.
+    pub end_s: Vec<f64>,
+    /// One per flow of the run, in its order.
+    pub flows: Vec<Rates>,
+    /// All flows together.
+    pub sum: Rates,
+    /// Places that hold packets, in their order; those are left out in which nothing ever waited and nothing was dropped.
+    pub places: Vec<PlaceBins>,
+}
+
+/// What a flow, or all of them, sent and delivered in each bin. Bytes are payload.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rates {
+    /// Bytes that the sender's TCP gave to its qdisc, retransmissions included.
+    pub sent_bytes: Vec<u64>,
+    /// Of these, bytes sent again.
+    pub retransmitted_bytes: Vec<u64>,
+    /// Bytes acknowledged at the sender.
+    pub acked_bytes: Vec<u64>,
+    /// Bytes read by the receiving application.
+    pub delivered_bytes: Vec<u64>,
+    /// `sent_bytes` over the bin's length, Mb/s.
+    pub sent_mbit: Vec<f64>,
+    /// `delivered_bytes` over the bin's length, Mb/s.
+    pub delivered_mbit: Vec<f64>,
+}
+
+/// What waited in a place and was dropped by it, in the stage's units.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlaceBins {
+    /// Name of the stage.
+    pub stage: String,
+    /// Mean number waiting at the bin's samples.
+    pub mean: Vec<f64>,
+    /// Highest number waiting in the bin.
+    pub peak: Vec<u64>,
+    /// Units dropped in the bin.
+    pub dropped: Vec<u64>,
 }
 
 /// A stage's counters over the run.

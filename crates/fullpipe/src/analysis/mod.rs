@@ -4,6 +4,7 @@
 //! hides clocks, intervals and the attribution of time. Nothing here knows which engine made the
 //! trace, opens a file or reads a clock.
 
+mod bins;
 pub mod compare;
 mod datagrams;
 pub mod distance;
@@ -63,6 +64,8 @@ pub struct RunMeta {
     pub clock_offset: Time,
     /// Interval of the trace's samples; above 0.
     pub sample: Time,
+    /// Length of the bins of queues, rates and drops over time; above 0.
+    pub bin: Time,
     /// What flows of each direction pass, by it.
     pub ways: [WayMeta; 2],
     /// Published figures to compare the first flow with.
@@ -169,6 +172,7 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
         duration_s: lives.end.as_secs_f64(),
         picture: picture::picture(meta, recording, &flows),
         flows,
+        bins: bins::bins(meta, recording, &traces),
         datagrams: datagrams::datagrams(meta, recording),
         stages,
         expectations: Vec::new(),

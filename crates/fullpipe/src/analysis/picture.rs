@@ -21,6 +21,9 @@ const OF_HOSTS: [&str; 8] = [
     "receive_buffer",
 ];
 
+/// Kinds that hold no packets: what waits in a send buffer are bytes.
+pub(crate) const WITHOUT_PACKETS: [&str; 3] = ["application", "cpu", "send_buffer"];
+
 /// Kinds in which nothing waits.
 pub(crate) const WITHOUT_ROOM: [&str; 2] = ["application", "cpu"];
 

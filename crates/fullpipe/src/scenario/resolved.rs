@@ -448,6 +448,9 @@ pub struct Report {
     /// Interval of the trace's samples.
     #[serde(serialize_with = "show::shown")]
     pub sample: Time,
+    /// Length of the bins of queues, rates and drops over time.
+    #[serde(serialize_with = "show::shown")]
+    pub bin: Time,
     /// Interval of the kernel's counters, rounded up to samples; none: the engine's choice.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
     pub counters: Option<Time>,

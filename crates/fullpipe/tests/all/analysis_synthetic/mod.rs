@@ -37,6 +37,7 @@ pub fn meta() -> RunMeta {
         first_interval: Time::secs(1),
         clock_offset: Time::ZERO,
         sample: Time::ms(100),
+        bin: Time::ms(250),
         ways: [
             WayMeta {
                 bottlenecks: vec!["link".into()],
