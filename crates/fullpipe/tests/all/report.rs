@@ -191,7 +191,7 @@ fn figures_over_time_have_a_line_per_flow_and_place() {
     without.runs.remove(0);
     let drops = figures::all(&without).pop().expect("drops");
     assert_eq!((drops.name, drops.series.len()), ("drops", 0));
-    assert_eq!(drops.title, "0 packets were dropped, by no place of the path");
+    assert_eq!(drops.title, "No packet was dropped anywhere");
     let page = render(&without);
     let (_, shown) = page.split_once("id=\"figure-drops\"").expect("the figure");
     assert!(!shown.split_once("</figure>").expect("its end").0.contains("class=\"panel\""));

@@ -8,10 +8,11 @@ use crate::report::numbers;
 const ALL: &str = "all flows";
 
 pub(super) fn figure(document: &Document) -> Figure {
+    let several = document.runs.iter().any(|run| run.flows.len() > 1);
     let description = format!(
-        "Payload in {}: what the receiving applications read (lines), and what the senders' TCP sent, retransmissions included (dashes); \
-         in black all flows together.",
-        bin(document)
+        "Payload in {}: what the receiving applications read (lines), and what the senders' TCP sent, retransmissions included (dashes){}.",
+        bin(document),
+        if several { "; the thickest line is all flows together" } else { "" }
     );
     let y = Axis { label: "bandwidth", unit: "Mb/s", from_zero: true, log_offered: true };
     let runs = document.runs.iter().enumerate();
@@ -52,10 +53,15 @@ fn title(document: &Document) -> String {
     };
     let several = document.runs.iter().any(|run| run.flows.len() > 1);
     let who = if several { "All flows together deliver" } else { "The flow delivers" };
-    let one = |mbit: f64, run| format!("{}{}", numbers::rate(mbit), with(document, run));
     let finding = match means.len() {
         1 => format!("{who} {} in the mean", numbers::rate(*high)),
-        _ => format!("{who} {} in the mean, {}", one(*high, most), one(*low, least)),
+        _ => format!(
+            "{who} {} in the mean{}, {}{}",
+            numbers::rate(*high),
+            with(document, most),
+            numbers::rate(*low),
+            with(document, least)
+        ),
     };
     let again = |run: &&Run| resent(&run.bins.sum);
     let worst = document.runs.iter().max_by(|a, b| again(a).total_cmp(&again(b)));

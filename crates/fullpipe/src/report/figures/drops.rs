@@ -17,7 +17,7 @@ pub(super) fn figure(document: &Document) -> Figure {
     let recorded = document.runs.iter().any(|run| !run.bins.end_s.is_empty());
     let words = match (all.is_empty(), recorded) {
         (false, _) => (title(document), description),
-        (true, true) => ("0 packets were dropped, by no place of the path".into(), String::new()),
+        (true, true) => ("No packet was dropped anywhere".into(), String::new()),
         (true, false) => ("No drops were recorded".into(), String::new()),
     };
     figure_of("drops", words, y, all)

@@ -72,12 +72,13 @@ pub(super) fn with(document: &Document, run: &Run) -> String {
     if document.runs.len() > 1 { format!(" with {}", run.variant) } else { String::new() }
 }
 
-/// Names of all places in the bins of all runs, those first in which most waited or which dropped most: their colours, which repeat.
+/// Names of all places in the bins of all runs: their colours, which repeat. First come those that dropped something, then those in
+/// which most waited.
 pub(super) fn places(document: &Document) -> Vec<&str> {
-    let mut places: Vec<(&str, u64)> = Vec::new();
+    let mut places: Vec<(&str, (bool, u64))> = Vec::new();
     for place in document.runs.iter().flat_map(|run| &run.bins.places) {
-        let highest = |column: &[u64]| column.iter().copied().max().unwrap_or(0);
-        let most = highest(&place.peak).max(highest(&place.dropped));
+        let drops = place.dropped.iter().any(|dropped| *dropped > 0);
+        let most = (drops, place.peak.iter().copied().max().unwrap_or(0));
         match places.iter_mut().find(|(name, _)| *name == place.stage) {
             Some((_, known)) => *known = most.max(*known),
             None => places.push((&place.stage, most)),

@@ -51,14 +51,14 @@ fn title(document: &Document) -> String {
     }
     let Some((peak, run, place)) = longest else {
         return match document.runs.iter().any(|run| !run.bins.end_s.is_empty()) {
-            true => "0 packets ever wait in a queue".to_string(),
+            true => "No packet ever waits in a queue".to_string(),
             false => "No queue was recorded".to_string(),
         };
     };
     let bin = place.peak.iter().position(|own| *own == peak).unwrap_or(0);
     let at = run.bins.end_s.get(bin).map_or(0.0, |end| end - first_clock_s(run));
     format!(
-        "The longest queue is {} in {}{}, up to {}",
+        "The longest queue is {} in {}{}, in the bin that ends at {}",
         numbers::packets(peak),
         place.stage,
         with(document, run),

@@ -154,7 +154,7 @@ function drawTicks(group, panel, taken) {
     // Across a line that rises as well as across one that rests.
     element(group, "line", { class: "tick", style, x1: px(cx - 4), x2: px(cx + 4), y1: px(cy - 4), y2: px(cy + 4) });
     const box = { left: cx - 7 - textWidth(label, TICK_FONT), right: cx - 5, top: cy - 11, bottom: cy };
-    if (taken.some((other) => overlap(box, other))) continue;
+    if (box.left < panel.left || taken.some((other) => overlap(box, other))) continue;
     taken.push(box);
     element(group, "text", { class: "tick-label", style, x: px(cx - 6), y: px(cy - 2), "text-anchor": "end" }, label);
   }
