@@ -30,10 +30,6 @@ const MOST_FLOWS: usize = 10_000;
 const SAMPLES: u64 = 30_000;
 /// Samples of flows, all of them together, where none are asked for.
 const FLOW_SAMPLES: u64 = 300_000;
-/// Length of a bin over time, where none is asked for.
-const BIN: Time = Time::ms(250);
-/// Bins of a run, where none are asked for.
-const BINS: u64 = 4000;
 /// Most bins that can be asked for.
 const MOST_BINS: u64 = 100_000;
 /// Most samples that can be asked for.
@@ -189,12 +185,9 @@ fn report(
     })
 }
 
-/// Length of the bins over time. None is shorter than a sample: it would be empty.
-fn bin(report: &written::Report, sample: Time, duration: Time, cx: &mut Context) -> Time {
-    let Some(at) = &report.bin else {
-        let times = duration.as_ns().div_ceil(BINS * BIN.as_ns()).max(1);
-        return Time(BIN.as_ns().saturating_mul(times)).max(sample);
-    };
+/// Length of the bins over time, where one is asked for. None is shorter than a sample: it would be empty.
+fn bin(report: &written::Report, sample: Time, duration: Time, cx: &mut Context) -> Option<Time> {
+    let at = report.bin.as_ref()?;
     let bin = Time::ns(at.value.0);
     if bin < sample {
         cx.error("out-of-range", at.place, "`bin` is shorter than a sample")
@@ -203,7 +196,7 @@ fn bin(report: &written::Report, sample: Time, duration: Time, cx: &mut Context)
         let message = format!("a run of {}s in bins of {bin}", duration.as_secs_f64());
         cx.error("too-large", at.place, message).expected(format!("at most {MOST_BINS} bins"));
     }
-    bin
+    Some(bin)
 }
 
 fn hosts_of(hosts: &written::Hosts, path: Option<&Path>, cx: &mut Context) -> Option<Hosts> {

@@ -4,6 +4,7 @@ use crate::made::made;
 use fullpipe::analysis::document::{Bins, Rates, Run};
 use fullpipe::scenario::{self, SetOption, Source};
 use fullpipe::trace::recording::Recording;
+use fullpipe_sim::units::Time;
 use std::path::Path;
 
 fn run(file: &str, set: &[&str]) -> (Run, Recording) {
@@ -99,4 +100,22 @@ fn bins_between_samples_end_with_the_last_one() {
     assert_eq!(run.bins.end_s[..4], [0.2, 0.5, 0.7, 1.0]);
     assert!(run.bins.sum.sent_mbit[2..18].iter().all(|mbit| (mbit - 20.0).abs() < 3.0));
     assert_eq!(sum(&run.bins.sum.delivered_bytes), run.flows[0].bytes);
+}
+
+/// What is not asked for: 0.25 s, more where the run is long, and no less than a sample.
+#[test]
+fn the_usual_length_follows_the_run_and_its_samples() {
+    let bin = |set: &[&str]| {
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/workloads/rate.toml");
+        let source = Source::read(&path).unwrap_or_else(|e| panic!("{e}"));
+        let set: Vec<_> = set.iter().map(|set| SetOption((*set).into())).collect();
+        let scenario = scenario::load(&source, &set, &[]).unwrap_or_else(|e| panic!("{e}"));
+        scenario.plans()[0].resolved.bin()
+    };
+    assert_eq!(bin(&[]), Time::ms(250));
+    assert_eq!(bin(&["duration=1000s"]), Time::ms(250));
+    assert_eq!(bin(&["duration=1001s"]), Time::ms(500));
+    assert_eq!(bin(&["report.sample=400ms"]), Time::ms(400));
+    assert_eq!(bin(&["report.bin=2s"]), Time::secs(2));
 }
