@@ -51,13 +51,26 @@ impl Attribution {
         Attribution { cumulative }
     }
 
-    /// Shares by name between two numbers of samples, in the order of [`limit_names`]; they add up
-    /// to 1. No time at all is unknown.
-    pub fn shares(&self, from: usize, to: usize) -> [f64; COUNT] {
+    /// Nanoseconds between two numbers of samples, in the order of [`limit_names`].
+    pub fn spent(&self, from: usize, to: usize) -> [u64; COUNT] {
         let last = self.cumulative.len() - 1;
         let (from, to) = (&self.cumulative[from.min(last)], &self.cumulative[to.min(last)]);
         let mut spent = [0; COUNT];
         (0..COUNT).for_each(|i| spent[i] = to[i].saturating_sub(from[i]));
+        spent
+    }
+
+    /// Nanoseconds between the sample before the `count`-th and that one in which cwnd was the limit.
+    pub fn by_cwnd(&self, count: usize) -> u64 {
+        let spent = self.spent(count - 1, count);
+        let limits = [Limit::CwndSlowStart, Limit::CwndAvoidance, Limit::CwndRecovery];
+        limits.iter().fold(0, |sum: u64, limit| sum.saturating_add(spent[*limit as usize]))
+    }
+
+    /// Shares by name between two numbers of samples, in the order of [`limit_names`]; they add up
+    /// to 1. No time at all is unknown.
+    pub fn shares(&self, from: usize, to: usize) -> [f64; COUNT] {
+        let mut spent = self.spent(from, to);
         let total: u128 = spent.iter().map(|ns| u128::from(*ns)).sum();
         if total == 0 {
             spent[UNKNOWN_AT] = 1;

@@ -61,7 +61,7 @@ pub fn picture(meta: &RunMeta, recording: &Recording, flows: &[Flow]) -> Picture
 }
 
 /// The host that a stage belongs to; none for what lies between the hosts.
-fn host(info: &StageInfo) -> Option<&str> {
+pub(super) fn host(info: &StageInfo) -> Option<&str> {
     let (host, _) = info.name.rsplit_once('.')?;
     OF_HOSTS.contains(&info.kind).then_some(host)
 }
@@ -102,11 +102,16 @@ fn blamed(
                 *blamed.entry(stage).or_default().entry(flow.name.clone()).or_default() += share;
             }
         }
+        for (stage, share) in &flow.cuts {
+            let blamed = blamed.entry(stage.clone()).or_default();
+            *blamed.entry(flow.name.clone()).or_default() += share;
+        }
     }
     blamed
 }
 
-/// The place of a limit. cwnd, Nagle's rule and the pace are states of the sender, not places.
+/// The place of a limit. cwnd, Nagle's rule and the pace are states of the sender, not places; where drops have cut cwnd,
+/// `Flow::cuts` knows the place.
 fn stage_of(limit: &str, flow: &FlowMeta, meta: &RunMeta, recording: &Recording) -> Option<String> {
     let [from, to] = &flow.hosts;
     Some(match limit {

@@ -121,3 +121,50 @@ fn completion() {
 fn receiver_cpu() {
     holds("receiver_cpu", "receiver_cpu", Some("receiver.cpu"));
 }
+
+/// Drops at a place keep cwnd small: the verdict is cwnd, and the place is where it was cut.
+fn cut_at(name: &str, place: &str) {
+    holds(name, "cwnd_avoidance", Some(place));
+    let [base, relieved, _] = runs(name, &[]);
+    let share = |run: &Run| run.flows[0].cuts.get(place).copied().unwrap_or(0.0);
+    let (base, relieved) = (share(&base), share(&relieved));
+    assert!(base > 0.5, "{name}: {place} has cut cwnd for {base} of its life");
+    assert!(relieved < base, "{name}: {place} relieved has cut cwnd for {relieved} of its life");
+}
+
+/// A qdisc that refuses skbs: local congestion, of which nothing is lost.
+#[test]
+fn qdisc() {
+    cut_at("qdisc", "sender.qdisc");
+    let [base, ..] = runs("qdisc", &[]);
+    assert_eq!(base.flows[0].retransmitted_segments, 0);
+}
+
+#[test]
+fn link_queue() {
+    cut_at("link_queue", "link");
+}
+
+#[test]
+fn policer() {
+    cut_at("policer", "police");
+}
+
+#[test]
+fn rx_ring() {
+    cut_at("rx_ring", "receiver.rx_ring");
+}
+
+#[test]
+fn backlog() {
+    cut_at("backlog", "receiver.backlog");
+}
+
+#[test]
+fn random_loss() {
+    let [base, relieved, _] = runs("loss", &[]);
+    for run in [&base, &relieved] {
+        assert_eq!(run.flows[0].cuts.keys().next_back().map(|place| &place[..]), Some("loss"));
+    }
+    holds("loss", "cwnd_avoidance", Some("loss"));
+}
