@@ -6,7 +6,8 @@
 //! the sender itself that has no room is no more than a window where a link never idles. But while it
 //! makes good a timeout (state Loss) a flow is held back by that, whoever fills the link. A
 //! stage never idles if, over the last smoothed round-trip time, it was
-//! busy for at least 99 % (the rest allows for the grid of the samples). Time that the sender did
+//! busy for at least 99 % (the rest allows for the grid of the samples); nor does a card whose ring was for as long without
+//! room for an skb that waited, although its wire was free: the driver had not heard of what was sent. Time that the sender did
 //! not attribute is "unknown".
 
 use super::lookup::{FlowTrace, StageTrace, Way};
@@ -120,5 +121,7 @@ fn never_idle(link: &StageTrace, time: Time, window: Time) -> bool {
     let then = link.at(now.time.saturating_sub(window));
     let span = now.time.saturating_sub(then.time).as_ns();
     let busy = now.busy_ns.saturating_sub(then.busy_ns);
+    // Of links only a card's ring has such a time.
+    let busy = busy.max(now.blocked_ns.saturating_sub(then.blocked_ns));
     span > 0 && u128::from(busy) * 100 >= u128::from(span) * 99
 }

@@ -126,7 +126,7 @@ fn stage_of(limit: &str, flow: &FlowMeta, meta: &RunMeta, recording: &Recording)
     })
 }
 
-/// Of what can be the bottleneck of a flow's way, without the cards of other hosts, what worked longest.
+/// Of what can be the bottleneck of a flow's way, without the cards of other hosts, what worked, or had no room, longest.
 fn busiest(flow: &FlowMeta, meta: &RunMeta, recording: &Recording) -> Option<String> {
     let names = &meta.way(flow.direction).bottlenecks;
     let passed = |info: &&StageInfo| {
@@ -134,7 +134,9 @@ fn busiest(flow: &FlowMeta, meta: &RunMeta, recording: &Recording) -> Option<Str
     };
     let busy = |info: &StageInfo| {
         let mut samples = recording.stage_samples.iter().rev();
-        samples.find(|sample| sample.stage == info.index).map_or(0, |sample| sample.busy_ns)
+        samples
+            .find(|sample| sample.stage == info.index)
+            .map_or(0, |sample| sample.busy_ns.max(sample.blocked_ns))
     };
     let found = recording.stages.iter().filter(passed).rev().max_by_key(|info| busy(info));
     found.map(|info| info.name.clone())

@@ -145,7 +145,7 @@ fn limits(page: &mut String) {
         let _ = writeln!(page, "| `{name}` | {meaning} |");
     }
     *page += "| `link` | documents only: the window (cwnd, receive window or send buffer) was exhausted, \
-              or the host's own queue had no room, but the bottleneck link, or the card, was busy for at least 99 % of the last smoothed round-trip time |\n\
+              or the host's own queue had no room, but the bottleneck link, or the card, was busy (or its ring had no room for an skb that waited) for at least 99 % of the last smoothed round-trip time |\n\
               | `receiver_cpu` | documents only: the receive window was exhausted because the receiver's CPU \
               did not read fast enough |\n\
               | `unknown` | documents only: the sender attributed this time to nothing |\n";

@@ -111,6 +111,20 @@ fn nic_and_sender_cpu_with_small_queues() {
     }
 }
 
+/// A ring that is short for the driver's interrupts: skbs wait for it, and the wire waits for them.
+#[test]
+fn tx_ring() {
+    holds("tx_ring", "link", Some("sender.tx_ring"));
+    let [base, relieved, _] = runs("tx_ring", &[]);
+    let ring = |run: &Run| {
+        let ring = run.stages.iter().find(|stage| stage.name == "sender.tx_ring").unwrap();
+        [ring.blocked_s, ring.busy_s]
+    };
+    let [blocked, busy] = ring(&base);
+    assert!(blocked > 0.9 * base.duration_s && busy < 0.3 * base.duration_s, "{blocked} {busy}");
+    assert!(ring(&relieved)[1] > 2.0 * busy);
+}
+
 /// What the driver has not heard of counts for small queues: TCP waits for its own host.
 #[test]
 fn completion() {
