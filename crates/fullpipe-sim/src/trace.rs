@@ -180,7 +180,8 @@ pub struct StageSample {
     pub requeues: u64,
     /// Nanoseconds up to `time` during which the stage was working (serialising, copying), cumulative.
     pub busy_ns: u64,
-    /// Nanoseconds the stage refused new work because it was full, cumulative.
+    /// Nanoseconds the stage refused new work because it was full, cumulative; of a transmit ring, in which an skb waited for it:
+    /// for descriptors, or for the driver or byte queue limits to let the queue go on.
     pub blocked_ns: u64,
 }
 

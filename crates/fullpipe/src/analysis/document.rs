@@ -125,6 +125,10 @@ pub struct Flow {
     pub series: Series,
     /// Share of the flow's life by what held it back; names as in the docs, sum 1.
     pub limits: BTreeMap<String, f64>,
+    /// Share of the flow's life in which cwnd held it back after drops or marks had cut it, by their place: a part of what
+    /// `limits` says of cwnd; absent where there is none.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub cuts: BTreeMap<String, f64>,
     /// Bytes read by the receiving application.
     pub bytes: u64,
     /// Segments retransmitted.
@@ -462,8 +466,9 @@ pub struct Place {
     pub full: Option<f64>,
     /// Share of the samples at which nothing waited; null where nothing can wait.
     pub empty: Option<f64>,
-    /// Per flow of which it was the limit, the share of the flow's life. Limits that are no place (cwnd, Nagle's rule, the
-    /// pace) are in none, so that they need not add up to 1.
+    /// Per flow of which it was the limit, the share of the flow's life, in which is that of cwnd that drops or marks here
+    /// had cut. Limits that are no place (cwnd that nothing has cut, Nagle's rule, the pace) are in none, so that they need not
+    /// add up to 1.
     pub limits: BTreeMap<String, f64>,
 }
 

@@ -6,6 +6,7 @@
 
 mod bins;
 pub mod compare;
+mod cuts;
 mod datagrams;
 pub mod distance;
 pub mod document;
@@ -158,8 +159,8 @@ pub struct Figures {
 pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
     let traces = Traces::new(meta, recording);
     let lives = Lives::new(meta, recording, &traces);
-    let flows: Vec<document::Flow> =
-        (0..meta.flows.len()).map(|index| flow::flow(meta, &traces, &lives, index)).collect();
+    let flow = |index| flow::flow((meta, recording), &traces, &lives, index);
+    let flows: Vec<document::Flow> = (0..meta.flows.len()).map(flow).collect();
     let stages = stages::stages(recording);
     let mut run = document::Run {
         variant: meta.variant.clone(),

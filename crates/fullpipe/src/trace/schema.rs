@@ -292,7 +292,7 @@ impl Row for StageSample {
             number!(StageSample U64 "marked", marked, "stage's unit", SinceStart, "stage", "units marked (ECN) instead of dropped; they have entered, too"),
             number!(StageSample U64 "requeues", requeues, "skbs", SinceStart, "stage", "of a qdisc: skbs that the driver refused for want of descriptors, so that they were offered again"),
             number!(StageSample U64 "busy_ns", busy_ns, "ns", SinceStart, "stage", "time it was working: serialising, copying, processing"),
-            number!(StageSample U64 "blocked_ns", blocked_ns, "ns", SinceStart, "stage", "time it refused new work because it was full"),
+            number!(StageSample U64 "blocked_ns", blocked_ns, "ns", SinceStart, "stage", "time it refused new work because it was full; of a transmit ring, in which an skb waited for it"),
         ]
     }
 }

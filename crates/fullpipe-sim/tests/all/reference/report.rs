@@ -204,7 +204,8 @@ fn cpu(busy_ns: u64) -> StageSample {
 fn way_out(transmit: &mut Transmit, now: Time) -> [StageSample; 2] {
     let qdisc = transmit.qdisc_counter.sample(now);
     let ring = transmit.ring_counter.sample(now);
-    [qdisc, StageSample { busy_ns: transmit.busy.up_to(now), ..ring }]
+    let (busy_ns, blocked_ns) = (transmit.busy.up_to(now), transmit.blocked_up_to(now));
+    [qdisc, StageSample { busy_ns, blocked_ns, ..ring }]
 }
 
 fn way_in(receive: &mut Receive, now: Time) -> [StageSample; 2] {
