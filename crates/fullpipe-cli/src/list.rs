@@ -215,6 +215,7 @@ fn unit(unit: Unit) -> &'static str {
     match unit {
         Unit::Bytes => "bytes",
         Unit::Packets => "packets",
+        Unit::Rounds => "rounds",
         Unit::Mbit => "Mb/s",
         Unit::Seconds => "s",
         Unit::Milliseconds => "ms",

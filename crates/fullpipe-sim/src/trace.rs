@@ -119,6 +119,10 @@ pub struct FlowSample {
     pub segments_sent: u64,
     /// Segments retransmitted.
     pub segments_retransmitted: u64,
+    /// Bytes of data sent by TCP, retransmissions included (before the qdisc).
+    pub bytes_sent: u64,
+    /// Of these, those of retransmissions.
+    pub bytes_retransmitted: u64,
     /// Bytes acknowledged at the sender.
     pub bytes_acked: u64,
     /// ACK packets received by the sender.
@@ -176,7 +180,8 @@ pub struct StageSample {
     pub requeues: u64,
     /// Nanoseconds up to `time` during which the stage was working (serialising, copying), cumulative.
     pub busy_ns: u64,
-    /// Nanoseconds the stage refused new work because it was full, cumulative.
+    /// Nanoseconds the stage refused new work because it was full, cumulative; of a transmit ring, in which an skb waited for it:
+    /// for descriptors, or for the driver or byte queue limits to let the queue go on.
     pub blocked_ns: u64,
 }
 
@@ -225,6 +230,11 @@ pub enum EventKind {
     Finished,
     /// The kernel gave the connection up, as one of its ends was told; value: errno.
     Aborted,
+    /// A round of the first slow start begins (at most [`crate::tcp::rounds::MOST`] are told); value: segments sent for the
+    /// first time before it.
+    Round,
+    /// The first slow start is over; value: segments sent for the first time by then.
+    SlowStartEnded,
 }
 
 impl EventKind {
@@ -239,6 +249,8 @@ impl EventKind {
             EventKind::Timeout => "timeout",
             EventKind::Finished => "finished",
             EventKind::Aborted => "aborted",
+            EventKind::Round => "round",
+            EventKind::SlowStartEnded => "slow_start_ended",
         }
     }
 }

@@ -197,6 +197,8 @@ fn flow_sample(run: &Run, index: usize, now: Time) -> FlowSample {
         segments_delivered: receiving.tcp.segments_read,
         segments_sent: tcp.counters.segments_sent,
         segments_retransmitted: tcp.counters.segments_retransmitted,
+        bytes_sent: tcp.counters.bytes_sent,
+        bytes_retransmitted: tcp.counters.bytes_retransmitted,
         bytes_acked: tcp.bytes_acked(),
         acks_received: tcp.counters.acks_received,
         walked_for_sacks: tcp.counters.walked.for_sacks,

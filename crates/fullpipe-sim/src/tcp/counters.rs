@@ -10,6 +10,10 @@ pub struct Counters {
     pub segments_sent: u64,
     /// Segments retransmitted.
     pub segments_retransmitted: u64,
+    /// Bytes of data handed down, retransmissions included.
+    pub bytes_sent: u64,
+    /// Of these, those of retransmissions.
+    pub bytes_retransmitted: u64,
     /// ACKs processed.
     pub acks_received: u64,
     /// Skbs of the queue that were looked at on walks along it.

@@ -88,6 +88,7 @@ impl Sender {
         if ack.ack > self.snd_nxt {
             return;
         }
+        self.note_round(ack.ack);
         match self.profile.ack_order {
             AckOrder::CwndLast => self.hear_with_cwnd_last(ack, with_data, out),
             AckOrder::CwndFirst if ack.ack < self.snd_una => self.hear_overtaken_ack(ack, out),

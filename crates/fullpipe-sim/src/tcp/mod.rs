@@ -27,6 +27,7 @@ mod ration;
 mod receive_queue;
 pub mod receiver;
 mod recovery;
+pub mod rounds;
 pub mod rtt;
 pub mod scoreboard;
 pub mod sender;

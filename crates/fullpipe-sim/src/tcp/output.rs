@@ -239,7 +239,9 @@ impl Sender {
         self.snd_nxt = self.queue.send(seq, stamp, self.mss);
         // A FIN alone is a packet, but not one of data.
         let with_data = len.div_ceil(self.mss);
+        self.note_first_sending(with_data);
         self.counters.segments_sent += u64::from(with_data);
+        self.counters.bytes_sent += u64::from(plain.len);
         self.pace(len);
         let segments = with_data.max(1);
         let first = self.board.packets_out == 0;

@@ -13,6 +13,7 @@ use super::pieces::Filling;
 use super::profile::{CcRtt, RepeatedSyn, RttClock, SackMarking, SharedProfile};
 use super::ration::Ration;
 use super::recovery::Recovery;
+use super::rounds::Rounds;
 use super::rtt::Rtt;
 use super::scoreboard::{Scoreboard, Window};
 use super::skb::SendQueue;
@@ -113,6 +114,8 @@ pub struct Sender {
     pub(super) wakes_writer: bool,
     /// Whether the writer sleeps though what it has pushed has made room: until an ACK wakes it, or some time has passed.
     pub(super) rests: bool,
+    /// Of the first slow start, for the trace.
+    pub(super) rounds: Rounds,
     /// Counters for the trace.
     pub counters: Counters,
 }
@@ -177,6 +180,7 @@ impl Sender {
             writer: Writer::Active,
             wakes_writer: false,
             rests: false,
+            rounds: Rounds::default(),
             counters: Counters::default(),
             profile,
         }

@@ -7,6 +7,8 @@ use crate::conversation::{SEGMENT, flow, host};
 use crate::record::{Record, ToTheEnd};
 use fullpipe_sim::config::{Config, Delay, Element, Flow, Host};
 use fullpipe_sim::sim;
+use fullpipe_sim::tcp::rounds::MOST;
+use fullpipe_sim::trace::EventKind;
 use fullpipe_sim::units::Time;
 
 const ROUND: Time = Time::ms(100);
@@ -150,4 +152,36 @@ fn a_short_qdisc_ends_slow_start() {
            12 | 16 15     | 16 16 242
         ",
     );
+}
+
+/// What is told of the rounds of slow start: in which round trip it happens, and the segments sent before.
+fn told(config: &Config) -> Vec<(EventKind, u64, u64)> {
+    let mut record = Record::default();
+    sim::run(config, &mut record, &mut ToTheEnd).expect("a run");
+    let of_rounds = |kind| matches!(kind, EventKind::Round | EventKind::SlowStartEnded);
+    let events = record.events().filter(|event| of_rounds(event.kind));
+    events.map(|event| (event.kind, event.time.0 / ROUND.0, event.value)).collect()
+}
+
+/// The tables above tell what is sent in each.
+#[test]
+fn rounds_of_slow_start_are_told() {
+    let rounds = [0, 4, 12, 28, 60, 124, 252, 508, 1020].into_iter().zip(1..);
+    let rounds: Vec<_> = rounds.map(|(sent, round)| (EventKind::Round, round, sent)).collect();
+    assert_eq!(told(&bulk(host(), host(), 1 << 20, 9)), rounds);
+    let mut sender = host();
+    (sender.qdisc_limit, sender.tx_ring) = (4, 4);
+    // Of its third round the qdisc takes 15 segments and refuses one.
+    let end = (EventKind::SlowStartEnded, 3, 27);
+    assert_eq!(told(&bulk(sender, host(), 1 << 20, 12)), [&rounds[..3], &[end]].concat());
+}
+
+/// A flow that nothing hinders leaves slow start never; its rounds are told no more.
+#[test]
+fn no_more_than_the_most_rounds_are_told() {
+    let mut receiver = host();
+    receiver.sysctl.tcp_window_scaling = false;
+    let events = told(&bulk(host(), receiver, 1 << 20, 250));
+    assert_eq!(events.len(), MOST as usize);
+    assert!(events.iter().all(|(kind, ..)| *kind == EventKind::Round));
 }

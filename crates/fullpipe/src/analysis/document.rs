@@ -79,6 +79,9 @@ pub struct Run {
     /// How full these places were, and of which flows they were the limit.
     #[serde(default)]
     pub picture: Picture,
+    /// What passed, waited and was dropped over time, in bins of `report.bin`.
+    #[serde(default)]
+    pub bins: Bins,
     /// The scenario's expectations that apply to this run; none where it was cut short.
     pub expectations: Vec<Expectation>,
     /// Published figures beside the simulated ones, where the scenario names some.
@@ -125,6 +128,10 @@ pub struct Flow {
     pub series: Series,
     /// Share of the flow's life by what held it back; names as in the docs, sum 1.
     pub limits: BTreeMap<String, f64>,
+    /// Share of the flow's life in which cwnd held it back after drops or marks had cut it, by their place: a part of what
+    /// `limits` says of cwnd; absent where there is none.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub cuts: BTreeMap<String, f64>,
     /// Bytes read by the receiving application.
     pub bytes: u64,
     /// Segments retransmitted.
@@ -142,6 +149,10 @@ pub struct Flow {
     /// How slow start went; absent where no RTT was measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slow_start: Option<SlowStart>,
+    /// Its rounds, up to the 200th: the first begins with the first data, each other one with the first ACK of data that was sent in
+    /// the one before. Absent where the trace does not tell them: of a genuine kernel with less than four samples in an RTT.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub slow_start_rounds: Option<Vec<Round>>,
     /// Seconds from connect() until the receiver had read everything; absent where the run ended before.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub completion_s: Option<f64>,
@@ -250,6 +261,17 @@ pub struct SlowStart {
     pub queued_s: f64,
 }
 
+/// A round of the first slow start.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Round {
+    /// When it begins, seconds since the flow's interval clock started; below 0 before that.
+    pub start_s: f64,
+    /// When the next one begins or slow start ends; null where neither was seen.
+    pub end_s: Option<f64>,
+    /// Segments sent in it for the first time.
+    pub segments: u64,
+}
+
 /// The end of a connection that the kernel has given up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Aborted {
@@ -346,6 +368,54 @@ pub struct Series {
     pub limits: BTreeMap<String, Vec<f32>>,
 }
 
+/// What passed, waited and was dropped over time: columns of equal lengths, an element per bin. What the bins count adds up to what
+/// the run counts. A bin ends with the last sample up to its bound.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bins {
+    /// Length that was asked for (`report.bin`), s.
+    pub bin_s: f64,
+    /// Start of each bin, simulated seconds.
+    pub start_s: Vec<f64>,
+    /// End of each bin, simulated seconds.
+    pub end_s: Vec<f64>,
+    /// One per flow of the run, in its order.
+    pub flows: Vec<Rates>,
+    /// All flows together.
+    pub sum: Rates,
+    /// Places that hold packets, in their order; those are left out in which nothing ever waited and nothing was dropped.
+    pub places: Vec<PlaceBins>,
+}
+
+/// What a flow, or all of them, sent and delivered in each bin. Bytes are payload.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rates {
+    /// Bytes that the sender's TCP gave to its qdisc, retransmissions included.
+    pub sent_bytes: Vec<u64>,
+    /// Of these, bytes sent again.
+    pub retransmitted_bytes: Vec<u64>,
+    /// Bytes acknowledged at the sender.
+    pub acked_bytes: Vec<u64>,
+    /// Bytes read by the receiving application.
+    pub delivered_bytes: Vec<u64>,
+    /// `sent_bytes` over the bin's length, Mb/s.
+    pub sent_mbit: Vec<f64>,
+    /// `delivered_bytes` over the bin's length, Mb/s.
+    pub delivered_mbit: Vec<f64>,
+}
+
+/// What waited in a place and was dropped by it, in the stage's units.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlaceBins {
+    /// Name of the stage.
+    pub stage: String,
+    /// Mean number waiting at the bin's samples.
+    pub mean: Vec<f64>,
+    /// Highest number waiting in the bin.
+    pub peak: Vec<u64>,
+    /// Units dropped in the bin.
+    pub dropped: Vec<u64>,
+}
+
 /// A stage's counters over the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stage {
@@ -410,8 +480,9 @@ pub struct Place {
     pub full: Option<f64>,
     /// Share of the samples at which nothing waited; null where nothing can wait.
     pub empty: Option<f64>,
-    /// Per flow of which it was the limit, the share of the flow's life. Limits that are no place (cwnd, Nagle's rule, the
-    /// pace) are in none, so that they need not add up to 1.
+    /// Per flow of which it was the limit, the share of the flow's life, in which is that of cwnd that drops or marks here
+    /// had cut. Limits that are no place (cwnd that nothing has cut, Nagle's rule, the pace) are in none, so that they need not
+    /// add up to 1.
     pub limits: BTreeMap<String, f64>,
 }
 

@@ -69,7 +69,7 @@ fn difference(of: f64, is: f64, unit: &str) -> String {
 fn with_unit(number: String, unit: &str) -> String {
     match (number.as_str(), unit) {
         (_, "") => number,
-        ("1", "bytes" | "packets" | "segments" | "skbs") => {
+        ("1", "bytes" | "packets" | "segments" | "skbs" | "rounds") => {
             format!("{number} {}", unit.trim_end_matches('s'))
         }
         _ => format!("{number} {unit}"),
@@ -155,6 +155,10 @@ fn whole(flow: &Flow, column: &str) -> Result<f64, String> {
         })?,
         "cpu_sender" => flow.cpu.ok_or_else(idle)?.sender,
         "cpu_receiver" => flow.cpu.ok_or_else(idle)?.receiver,
+        "slow_start_rounds" => {
+            let rounds = flow.slow_start_rounds.as_ref();
+            rounds.ok_or("the trace does not tell rounds of slow start")?.len() as f64
+        }
         _ if column.starts_with("slow_start_") => slow_start(flow, column)?,
         _ => return Err(format!("{column} has no value for the whole run")),
     })

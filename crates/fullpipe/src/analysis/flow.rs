@@ -1,20 +1,28 @@
 //! The facts of one flow.
 
+use super::cuts::cuts;
 use super::document::{Aborted, CpuShares, Flow, Interval};
 use super::intervals::{full_rates, intervals};
 use super::limits::Attribution;
 use super::lookup::{Life, Lives, Traces, mbit, since_clock};
 use super::moments::moments;
 use super::plateau::{REACHED, plateau};
+use super::rounds::rounds;
 use super::series::series;
 use super::slow_start::{Link, slow_start};
 use super::{FlowMeta, RunMeta, WayMeta};
 use crate::scenario::ENDS;
+use crate::trace::recording::Recording;
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::units::Time;
 
 /// The facts of the flow of that index.
-pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flow {
+pub fn flow(
+    (meta, recording): (&RunMeta, &Recording),
+    traces: &Traces,
+    lives: &Lives,
+    index: usize,
+) -> Flow {
     let (about, trace, life) = (&meta.flows[index], &traces.flows[index], &lives.flows[index]);
     let way = &traces.ways[about.direction as usize];
     let attribution = Attribution::new(trace, way);
@@ -26,6 +34,7 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
     let last = trace.last();
     // The life ends between two samples; the later one closes it.
     let end = trace.count(Time(life.end.as_ns().saturating_sub(1))) + 1;
+    let within = (trace.count(life.start), end);
     let (moments, moments_left_out) = moments(trace, life);
     Flow {
         name: about.name.clone(),
@@ -35,7 +44,8 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
         kernel: about.kernel.clone(),
         clock_start_s: life.clock.as_secs_f64(),
         series: series(meta, trace, life, &attribution, queue),
-        limits: attribution.named(trace.count(life.start), end),
+        limits: attribution.named(within.0, within.1),
+        cuts: cuts(about, recording, (trace, &attribution), within),
         bytes: last.bytes_delivered,
         retransmitted_segments: last.segments_retransmitted,
         mean_mbit: mbit(last.bytes_delivered, life.end.saturating_sub(life.start)),
@@ -43,6 +53,7 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
         time_to_plateau_s: plateau.map(|plateau| intervals[plateau.first].end_s),
         time_to_full_rate_s: time_to_full_rate(meta.way(about.direction), &intervals),
         slow_start: slow_start(trace, life, link),
+        slow_start_rounds: rounds(trace, life, meta.sample),
         completion_s: life.complete.then(|| life.end.saturating_sub(life.start).as_secs_f64()),
         aborted: life.aborted.map(|errno| Aborted { at_s: since_clock(life, life.end), errno }),
         cpu: cpu(about, traces, life),

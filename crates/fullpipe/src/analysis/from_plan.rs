@@ -27,6 +27,7 @@ impl RunMeta {
             first_interval: run.report.first_interval,
             clock_offset: run.report.clock_offset,
             sample: run.report.sample,
+            bin: run.bin(),
             ways: [
                 way(run, &run.path.forward, Direction::Forward),
                 way(run, &run.path.back, Direction::Backward),

@@ -6,7 +6,8 @@
 //! the sender itself that has no room is no more than a window where a link never idles. But while it
 //! makes good a timeout (state Loss) a flow is held back by that, whoever fills the link. A
 //! stage never idles if, over the last smoothed round-trip time, it was
-//! busy for at least 99 % (the rest allows for the grid of the samples). Time that the sender did
+//! busy for at least 99 % (the rest allows for the grid of the samples); nor does a card whose ring was for as long without
+//! room for an skb that waited, although its wire was free: the driver had not heard of what was sent. Time that the sender did
 //! not attribute is "unknown".
 
 use super::lookup::{FlowTrace, StageTrace, Way};
@@ -51,13 +52,26 @@ impl Attribution {
         Attribution { cumulative }
     }
 
-    /// Shares by name between two numbers of samples, in the order of [`limit_names`]; they add up
-    /// to 1. No time at all is unknown.
-    pub fn shares(&self, from: usize, to: usize) -> [f64; COUNT] {
+    /// Nanoseconds between two numbers of samples, in the order of [`limit_names`].
+    pub fn spent(&self, from: usize, to: usize) -> [u64; COUNT] {
         let last = self.cumulative.len() - 1;
         let (from, to) = (&self.cumulative[from.min(last)], &self.cumulative[to.min(last)]);
         let mut spent = [0; COUNT];
         (0..COUNT).for_each(|i| spent[i] = to[i].saturating_sub(from[i]));
+        spent
+    }
+
+    /// Nanoseconds between the sample before the `count`-th and that one in which cwnd was the limit.
+    pub fn by_cwnd(&self, count: usize) -> u64 {
+        let spent = self.spent(count - 1, count);
+        let limits = [Limit::CwndSlowStart, Limit::CwndAvoidance, Limit::CwndRecovery];
+        limits.iter().fold(0, |sum: u64, limit| sum.saturating_add(spent[*limit as usize]))
+    }
+
+    /// Shares by name between two numbers of samples, in the order of [`limit_names`]; they add up
+    /// to 1. No time at all is unknown.
+    pub fn shares(&self, from: usize, to: usize) -> [f64; COUNT] {
+        let mut spent = self.spent(from, to);
         let total: u128 = spent.iter().map(|ns| u128::from(*ns)).sum();
         if total == 0 {
             spent[UNKNOWN_AT] = 1;
@@ -107,5 +121,7 @@ fn never_idle(link: &StageTrace, time: Time, window: Time) -> bool {
     let then = link.at(now.time.saturating_sub(window));
     let span = now.time.saturating_sub(then.time).as_ns();
     let busy = now.busy_ns.saturating_sub(then.busy_ns);
+    // Of links only a card's ring has such a time.
+    let busy = busy.max(now.blocked_ns.saturating_sub(then.blocked_ns));
     span > 0 && u128::from(busy) * 100 >= u128::from(span) * 99
 }

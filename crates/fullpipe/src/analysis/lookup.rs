@@ -131,7 +131,8 @@ impl<'a> Traces<'a> {
     }
 }
 
-fn stage<'a>(recording: &'a Recording, name: &str) -> Option<StageTrace<'a>> {
+/// The samples of the stage of that name.
+pub fn stage<'a>(recording: &'a Recording, name: &str) -> Option<StageTrace<'a>> {
     let info = recording.stages.iter().find(|info| info.name == name)?;
     let samples = recording.stage_samples.iter().filter(|sample| sample.stage == info.index);
     Some(StageTrace { samples: samples.collect() })

@@ -4,8 +4,10 @@
 //! hides clocks, intervals and the attribution of time. Nothing here knows which engine made the
 //! trace, opens a file or reads a clock.
 
+mod bins;
 pub mod compare;
 mod counters;
+mod cuts;
 mod datagrams;
 pub mod distance;
 pub mod document;
@@ -21,6 +23,7 @@ pub mod phases;
 pub(crate) mod picture;
 pub mod plateau;
 mod published;
+mod rounds;
 mod series;
 mod slow_start;
 mod stages;
@@ -63,6 +66,8 @@ pub struct RunMeta {
     pub clock_offset: Time,
     /// Interval of the trace's samples; above 0.
     pub sample: Time,
+    /// Length of the bins of queues, rates and drops over time; above 0.
+    pub bin: Time,
     /// What flows of each direction pass, by it.
     pub ways: [WayMeta; 2],
     /// Published figures to compare the first flow with.
@@ -155,8 +160,8 @@ pub struct Figures {
 pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
     let traces = Traces::new(meta, recording);
     let lives = Lives::new(meta, recording, &traces);
-    let flows: Vec<document::Flow> =
-        (0..meta.flows.len()).map(|index| flow::flow(meta, &traces, &lives, index)).collect();
+    let flow = |index| flow::flow((meta, recording), &traces, &lives, index);
+    let flows: Vec<document::Flow> = (0..meta.flows.len()).map(flow).collect();
     let stages = stages::stages(recording);
     let mut run = document::Run {
         variant: meta.variant.clone(),
@@ -169,6 +174,7 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
         duration_s: lives.end.as_secs_f64(),
         picture: picture::picture(meta, recording, &flows),
         flows,
+        bins: bins::bins(meta, recording, &traces),
         datagrams: datagrams::datagrams(meta, recording),
         stages,
         counters: counters::counters(recording),

@@ -21,6 +21,9 @@ const OF_HOSTS: [&str; 8] = [
     "receive_buffer",
 ];
 
+/// Kinds that hold no packets: what waits in a send buffer are bytes.
+pub(crate) const WITHOUT_PACKETS: [&str; 3] = ["application", "cpu", "send_buffer"];
+
 /// Kinds in which nothing waits.
 pub(crate) const WITHOUT_ROOM: [&str; 2] = ["application", "cpu"];
 
@@ -61,7 +64,7 @@ pub fn picture(meta: &RunMeta, recording: &Recording, flows: &[Flow]) -> Picture
 }
 
 /// The host that a stage belongs to; none for what lies between the hosts.
-fn host(info: &StageInfo) -> Option<&str> {
+pub(super) fn host(info: &StageInfo) -> Option<&str> {
     let (host, _) = info.name.rsplit_once('.')?;
     OF_HOSTS.contains(&info.kind).then_some(host)
 }
@@ -102,11 +105,16 @@ fn blamed(
                 *blamed.entry(stage).or_default().entry(flow.name.clone()).or_default() += share;
             }
         }
+        for (stage, share) in &flow.cuts {
+            let blamed = blamed.entry(stage.clone()).or_default();
+            *blamed.entry(flow.name.clone()).or_default() += share;
+        }
     }
     blamed
 }
 
-/// The place of a limit. cwnd, Nagle's rule and the pace are states of the sender, not places.
+/// The place of a limit. cwnd, Nagle's rule and the pace are states of the sender, not places; where drops have cut cwnd,
+/// `Flow::cuts` knows the place.
 fn stage_of(limit: &str, flow: &FlowMeta, meta: &RunMeta, recording: &Recording) -> Option<String> {
     let [from, to] = &flow.hosts;
     Some(match limit {
@@ -121,7 +129,7 @@ fn stage_of(limit: &str, flow: &FlowMeta, meta: &RunMeta, recording: &Recording)
     })
 }
 
-/// Of what can be the bottleneck of a flow's way, without the cards of other hosts, what worked longest.
+/// Of what can be the bottleneck of a flow's way, without the cards of other hosts, what worked, or had no room, longest.
 fn busiest(flow: &FlowMeta, meta: &RunMeta, recording: &Recording) -> Option<String> {
     let names = &meta.way(flow.direction).bottlenecks;
     let passed = |info: &&StageInfo| {
@@ -129,7 +137,9 @@ fn busiest(flow: &FlowMeta, meta: &RunMeta, recording: &Recording) -> Option<Str
     };
     let busy = |info: &StageInfo| {
         let mut samples = recording.stage_samples.iter().rev();
-        samples.find(|sample| sample.stage == info.index).map_or(0, |sample| sample.busy_ns)
+        samples
+            .find(|sample| sample.stage == info.index)
+            .map_or(0, |sample| sample.busy_ns.max(sample.blocked_ns))
     };
     let found = recording.stages.iter().filter(passed).rev().max_by_key(|info| busy(info));
     found.map(|info| info.name.clone())

@@ -1,5 +1,7 @@
 //! How the limits of a flow (see `fullpipe_sim::trace::Limit`) are called where people read them.
 
+use super::numbers;
+use crate::analysis::document::{Flow, Run};
 use std::collections::BTreeMap;
 
 /// Known limits in the order in which they are stacked and listed: name and label.
@@ -43,6 +45,26 @@ pub fn ranked(limits: &BTreeMap<String, f64>) -> Vec<(&str, f64)> {
         .collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
     all
+}
+
+/// Where cwnd was cut, largest share first: "cwnd, cut by drops at receiver.rx_ring 96.9 %". None where it was nowhere for a
+/// thousandth of the flow's life.
+#[must_use]
+pub fn cuts(run: &Run, flow: &Flow) -> Option<String> {
+    let by = |place: &str| {
+        let stage = run.stages.iter().find(|stage| stage.name == place);
+        stage.map_or("drops", |stage| match (stage.dropped, stage.marked) {
+            (_, 0) => "drops",
+            (0, _) => "marks",
+            _ => "drops and marks",
+        })
+    };
+    let named: Vec<String> = ranked(&flow.cuts)
+        .into_iter()
+        .filter(|(_, share)| *share >= 0.001)
+        .map(|(place, share)| format!("by {} at {place} {}", by(place), numbers::share(share)))
+        .collect();
+    (!named.is_empty()).then(|| format!("cwnd, cut {}", named.join("; ")))
 }
 
 #[cfg(test)]

@@ -29,6 +29,8 @@ pub enum Unit {
     Bytes,
     /// Packets, segments, or what a stage counts.
     Packets,
+    /// Rounds of slow start.
+    Rounds,
     /// Megabits per second.
     Mbit,
     /// Seconds.
@@ -45,6 +47,7 @@ impl Unit {
         match self {
             Unit::Bytes => "bytes such as \"1 MiB\"",
             Unit::Packets => "packets such as \"1 segment\"",
+            Unit::Rounds => "rounds such as \"1 round\"",
             Unit::Mbit => "a rate such as \"5 Mbit\"",
             Unit::Seconds => "a time such as \"1 s\"",
             Unit::Milliseconds => "a time such as \"1 ms\"",
@@ -71,6 +74,7 @@ impl Target {
         match unit {
             Unit::Bytes => "bytes",
             Unit::Packets => packets,
+            Unit::Rounds => "rounds",
             Unit::Mbit => "Mb/s",
             Unit::Seconds => "s",
             Unit::Milliseconds => "ms",
@@ -130,6 +134,7 @@ pub const FLOW: &[Metric] = &[
     ),
     metric("cpu_receiver", Unit::Share, RUN, "the same of the receiver's (%RX)"),
     metric("slow_start_s", Unit::Seconds, RUN, "until cwnd first reached ssthresh, or a loss"),
+    metric("slow_start_rounds", Unit::Rounds, RUN, "rounds of slow start, up to 200"),
     metric("slow_start_cwnd", Unit::Packets, RUN, "largest congestion window by then"),
     metric(
         "slow_start_resent_segments",
@@ -309,7 +314,8 @@ pub fn tolerance(text: &str, unit: Unit, place: Place, cx: &mut Context) -> Opti
         Unit::Mbit => measured(text, &RATE, -6),
         Unit::Seconds => measured(text, &TIME, -9),
         Unit::Milliseconds => measured(text, &TIME, -6),
-        Unit::Packets => packets(text),
+        Unit::Packets => counted_in(&PACKETS, text),
+        Unit::Rounds => counted_in(&["round", "rounds"], text),
         Unit::Share => share(text),
     };
     let found = match percent(text) {
@@ -345,12 +351,15 @@ fn measured(text: &str, dimension: &Dimension, power: i32) -> Result<f64, Wrong>
     Ok(base as f64 * 10_f64.powi(power))
 }
 
-fn packets(text: &str) -> Result<f64, Wrong> {
-    const WORDS: [&str; 8] =
-        ["packet", "packets", "segment", "segments", "skb", "skbs", "byte", "bytes"];
+/// What packets, or what a stage counts, may be called.
+const PACKETS: [&str; 8] =
+    ["packet", "packets", "segment", "segments", "skb", "skbs", "byte", "bytes"];
+
+/// A number with one of these words.
+fn counted_in(words: &[&str], text: &str) -> Result<f64, Wrong> {
     match Decimal::split(text)? {
         (_, "") => Err(Wrong::NoUnit),
-        (number, unit) if WORDS.contains(&unit) => Ok(number.to_f64(0)),
+        (number, unit) if words.contains(&unit) => Ok(number.to_f64(0)),
         (_, unit) => Err(Wrong::Unit(unit.into())),
     }
 }

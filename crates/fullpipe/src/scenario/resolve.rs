@@ -30,6 +30,8 @@ const MOST_FLOWS: usize = 10_000;
 const SAMPLES: u64 = 30_000;
 /// Samples of flows, all of them together, where none are asked for.
 const FLOW_SAMPLES: u64 = 300_000;
+/// Most bins that can be asked for.
+const MOST_BINS: u64 = 100_000;
 /// Most samples that can be asked for.
 const MOST_SAMPLES: u64 = 10_000_000;
 
@@ -167,18 +169,34 @@ fn report(
         cx.error("out-of-range", sampled, "`sample` is longer than a report interval")
             .expected(format!("at most {}", interval.min(first)));
     }
+    let bin = bin(report, sample, duration, cx);
     Some(Report {
         interval,
         first_interval: first,
         clock: value(&report.clock)?,
         clock_offset: Time::ns(value(&report.clock_offset)?.0),
         sample,
+        bin,
         counters: value(&report.counters).map(|at| Time::ns(at.0)),
         packets: match &report.packets {
             Some(at) => Some(packets::resolve(&at.value, flows, cx)?),
             None => None,
         },
     })
+}
+
+/// Length of the bins over time, where one is asked for. None is shorter than a sample: it would be empty.
+fn bin(report: &written::Report, sample: Time, duration: Time, cx: &mut Context) -> Option<Time> {
+    let at = report.bin.as_ref()?;
+    let bin = Time::ns(at.value.0);
+    if bin < sample {
+        cx.error("out-of-range", at.place, "`bin` is shorter than a sample")
+            .expected(format!("{sample} or more"));
+    } else if duration.as_ns() / bin.as_ns() > MOST_BINS {
+        let message = format!("a run of {}s in bins of {bin}", duration.as_secs_f64());
+        cx.error("too-large", at.place, message).expected(format!("at most {MOST_BINS} bins"));
+    }
+    Some(bin)
 }
 
 fn hosts_of(hosts: &written::Hosts, path: Option<&Path>, cx: &mut Context) -> Option<Hosts> {

@@ -15,6 +15,11 @@ use std::collections::BTreeMap;
 /// The names of the hosts that there always are: flows are between them where nothing else is said.
 pub const ENDS: [&str; 2] = ["sender", "receiver"];
 
+/// Length of a bin over time, where none is asked for.
+const BIN: Time = Time::ms(250);
+/// Bins of a run, where none are asked for.
+const BINS: u64 = 4000;
+
 /// One run, completely described.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Resolved {
@@ -46,6 +51,13 @@ impl Resolved {
     pub fn mss(&self) -> u32 {
         let timestamps = self.hosts.sender.timestamps && self.hosts.receiver.timestamps;
         self.path.mtu.saturating_sub(headers(timestamps)).max(1)
+    }
+
+    /// Length of the bins of queues, rates and drops over time: at least a sample.
+    pub fn bin(&self) -> Time {
+        let times = self.duration.as_ns().div_ceil(BINS * BIN.as_ns()).max(1);
+        let usual = Time(BIN.as_ns().saturating_mul(times)).max(self.report.sample);
+        self.report.bin.unwrap_or(usual)
     }
 
     /// All hosts, those first from which flows go forward.
@@ -461,6 +473,9 @@ pub struct Report {
     /// Interval of the trace's samples.
     #[serde(serialize_with = "show::shown")]
     pub sample: Time,
+    /// Length of the bins of queues, rates and drops over time; none: as [`Resolved::bin`] has it.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
+    pub bin: Option<Time>,
     /// Interval of the hosts' counters, rounded up to samples; none: the engine's choice.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
     pub counters: Option<Time>,

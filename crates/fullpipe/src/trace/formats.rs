@@ -72,8 +72,7 @@ Points are those of [captures](#captures). A packet is told when it is known wha
 
 `time-sequence.html` holds the same trains in chunks (the values' differences as LEB128 numbers, deflated, in base64), and
 coarser levels: what passed in bins of time that are four times as wide from level to level. Rounds of slow start are
-marked where the point is at the sender: the first begins with the first data, each other one with the first ACK of data that
-was sent in the one before.
+marked as the sender's TCP has them (`slow_start_rounds` of a Flow).
 ";
 
 const SUMMARY: &str = "\
@@ -145,10 +144,16 @@ fn limits(page: &mut String) {
         let _ = writeln!(page, "| `{name}` | {meaning} |");
     }
     *page += "| `link` | documents only: the window (cwnd, receive window or send buffer) was exhausted, \
-              or the host's own queue had no room, but the bottleneck link, or the card, was busy for at least 99 % of the last smoothed round-trip time |\n\
+              or the host's own queue had no room, but the bottleneck link, or the card, was busy (or its ring had no room for an skb that waited) for at least 99 % of the last smoothed round-trip time |\n\
               | `receiver_cpu` | documents only: the receive window was exhausted because the receiver's CPU \
               did not read fast enough |\n\
               | `unknown` | documents only: the sender attributed this time to nothing |\n";
+    *page += "\nWhere drops or marks have cut cwnd, documents name their places: `cuts` of a flow has shares of its life, a \
+              part of those of cwnd. A cut begins with the first sample that shows the flow in CWR, Recovery or Loss, \
+              or a lower ssthresh, and ends with the first one that shows neither. Its causes are the packets that places \
+              on the data's way have dropped or marked since the cut before ended, each place in proportion; without any of them \
+              it is no cut. The time in which cwnd held the flow back belongs to the causes of the latest cut. Places \
+              count packets of all flows, and a cut that is undone stays one until the next.\n";
 }
 
 fn document_types(page: &mut String) {

@@ -189,6 +189,8 @@ impl Row for FlowSample {
             segments_delivered: 0,
             segments_sent: 0,
             segments_retransmitted: 0,
+            bytes_sent: 0,
+            bytes_retransmitted: 0,
             bytes_acked: 0,
             acks_received: 0,
             walked_for_sacks: 0,
@@ -216,6 +218,8 @@ impl Row for FlowSample {
             number!(FlowSample U64 "segments_delivered", segments_delivered, "segment", SinceStart, APP, "segments whose last byte was read"),
             number!(FlowSample U64 "segments_sent", segments_sent, "segment", SinceStart, TCP, "segments given to the qdisc, retransmissions included"),
             number!(FlowSample U64 "segments_retransmitted", segments_retransmitted, "segment", SinceStart, TCP, "segments sent again"),
+            number!(FlowSample U64 "bytes_sent", bytes_sent, "byte", SinceStart, TCP, "bytes of data given to the qdisc, retransmissions included"),
+            number!(FlowSample U64 "bytes_retransmitted", bytes_retransmitted, "byte", SinceStart, TCP, "of these, bytes sent again"),
             number!(FlowSample U64 "bytes_acked", bytes_acked, "byte", SinceStart, TCP, "bytes acknowledged"),
             number!(FlowSample U64 "acks_received", acks_received, "packet", SinceStart, TCP, "ACK packets received"),
             number!(FlowSample U64 "walked_for_sacks", walked_for_sacks, "skb", SinceStart, TCP, "skbs looked at along the queue to look SACK blocks up (before 2.6.25)"),
@@ -288,13 +292,13 @@ impl Row for StageSample {
             number!(StageSample U64 "marked", marked, "stage's unit", SinceStart, "stage", "units marked (ECN) instead of dropped; they have entered, too"),
             number!(StageSample U64 "requeues", requeues, "skbs", SinceStart, "stage", "of a qdisc: skbs that the driver refused for want of descriptors, so that they were offered again"),
             number!(StageSample U64 "busy_ns", busy_ns, "ns", SinceStart, "stage", "time it was working: serialising, copying, processing"),
-            number!(StageSample U64 "blocked_ns", blocked_ns, "ns", SinceStart, "stage", "time it refused new work because it was full"),
+            number!(StageSample U64 "blocked_ns", blocked_ns, "ns", SinceStart, "stage", "time it refused new work because it was full; of a transmit ring, in which an skb waited for it"),
         ]
     }
 }
 
 /// Every kind of event, in the order of the enumeration.
-pub const EVENT_KINDS: [EventKind; 8] = [
+pub const EVENT_KINDS: [EventKind; 10] = [
     EventKind::Established,
     EventKind::Accepted,
     EventKind::FirstData,
@@ -303,6 +307,8 @@ pub const EVENT_KINDS: [EventKind; 8] = [
     EventKind::Timeout,
     EventKind::Finished,
     EventKind::Aborted,
+    EventKind::Round,
+    EventKind::SlowStartEnded,
 ];
 
 /// What an event is and what its value means.
@@ -323,6 +329,12 @@ pub const fn event_meaning(kind: EventKind) -> &'static str {
         EventKind::Finished => "the receiver has read everything; value: bytes",
         EventKind::Aborted => {
             "the kernel gave the connection up, as one of its ends was told; value: errno of Linux, 110 timed out"
+        }
+        EventKind::Round => {
+            "a round of the first slow start begins, up to the 200th: with the first data, then with the first ACK of data that was sent in the one before; value: segments sent for the first time before it (the simulator only)"
+        }
+        EventKind::SlowStartEnded => {
+            "the first slow start is over: cwnd has reached ssthresh, or a recovery has begun; value: segments sent for the first time by then (the simulator only)"
         }
     }
 }

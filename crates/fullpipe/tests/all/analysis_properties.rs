@@ -3,6 +3,7 @@
 use crate::analysis_synthetic::*;
 use fullpipe::analysis;
 use fullpipe::analysis::document::Run;
+use fullpipe_sim::units::Time;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -94,6 +95,25 @@ proptest! {
         let finished = recording.events.len() > 1;
         if flow.bytes > 0 && !finished {
             prop_assert!((bytes - flow.bytes as f64).abs() < 1.0, "{bytes} of {}", flow.bytes);
+        }
+    }
+
+    #[test]
+    fn bins_follow_each_other_and_add_up((meta, recording) in sensible_run(), ms in 100..3000_u64) {
+        let meta = analysis::RunMeta { bin: Time::ms(ms), ..meta };
+        let run = analysis::run(&meta, &recording);
+        let bins = &run.bins;
+        prop_assert_eq!(bins.start_s.first(), Some(&0.0));
+        prop_assert_eq!(bins.end_s.last(), Some(&recording.flows.last().unwrap().time.as_secs_f64()));
+        prop_assert_eq!(&bins.start_s[1..], &bins.end_s[..bins.end_s.len() - 1]);
+        let sum = |column: &Vec<u64>| column.iter().sum::<u64>();
+        let last = recording.flows.last().unwrap();
+        prop_assert_eq!(sum(&bins.flows[0].delivered_bytes), last.bytes_delivered);
+        prop_assert_eq!(&bins.sum, &bins.flows[0], "the only flow");
+        for (stage, place) in run.stages.iter().zip(&bins.places) {
+            prop_assert_eq!(&stage.name, &place.stage);
+            prop_assert_eq!(sum(&place.dropped), stage.dropped);
+            prop_assert_eq!(place.peak.iter().max(), Some(&stage.peak));
         }
     }
 

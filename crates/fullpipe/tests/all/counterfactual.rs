@@ -111,6 +111,20 @@ fn nic_and_sender_cpu_with_small_queues() {
     }
 }
 
+/// A ring that is short for the driver's interrupts: skbs wait for it, and the wire waits for them.
+#[test]
+fn tx_ring() {
+    holds("tx_ring", "link", Some("sender.tx_ring"));
+    let [base, relieved, _] = runs("tx_ring", &[]);
+    let ring = |run: &Run| {
+        let ring = run.stages.iter().find(|stage| stage.name == "sender.tx_ring").unwrap();
+        [ring.blocked_s, ring.busy_s]
+    };
+    let [blocked, busy] = ring(&base);
+    assert!(blocked > 0.9 * base.duration_s && busy < 0.3 * base.duration_s, "{blocked} {busy}");
+    assert!(ring(&relieved)[1] > 2.0 * busy);
+}
+
 /// What the driver has not heard of counts for small queues: TCP waits for its own host.
 #[test]
 fn completion() {
@@ -120,4 +134,51 @@ fn completion() {
 #[test]
 fn receiver_cpu() {
     holds("receiver_cpu", "receiver_cpu", Some("receiver.cpu"));
+}
+
+/// Drops at a place keep cwnd small: the verdict is cwnd, and the place is where it was cut.
+fn cut_at(name: &str, place: &str) {
+    holds(name, "cwnd_avoidance", Some(place));
+    let [base, relieved, _] = runs(name, &[]);
+    let share = |run: &Run| run.flows[0].cuts.get(place).copied().unwrap_or(0.0);
+    let (base, relieved) = (share(&base), share(&relieved));
+    assert!(base > 0.5, "{name}: {place} has cut cwnd for {base} of its life");
+    assert!(relieved < base, "{name}: {place} relieved has cut cwnd for {relieved} of its life");
+}
+
+/// A qdisc that refuses skbs: local congestion, of which nothing is lost.
+#[test]
+fn qdisc() {
+    cut_at("qdisc", "sender.qdisc");
+    let [base, ..] = runs("qdisc", &[]);
+    assert_eq!(base.flows[0].retransmitted_segments, 0);
+}
+
+#[test]
+fn link_queue() {
+    cut_at("link_queue", "link");
+}
+
+#[test]
+fn policer() {
+    cut_at("policer", "police");
+}
+
+#[test]
+fn rx_ring() {
+    cut_at("rx_ring", "receiver.rx_ring");
+}
+
+#[test]
+fn backlog() {
+    cut_at("backlog", "receiver.backlog");
+}
+
+#[test]
+fn random_loss() {
+    let [base, relieved, _] = runs("loss", &[]);
+    for run in [&base, &relieved] {
+        assert_eq!(run.flows[0].cuts.keys().next_back().map(|place| &place[..]), Some("loss"));
+    }
+    holds("loss", "cwnd_avoidance", Some("loss"));
 }

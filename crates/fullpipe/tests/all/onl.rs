@@ -2,6 +2,7 @@
 
 use crate::made::made;
 use crate::marked;
+use fullpipe::analysis::{self, Made, RunMeta};
 use fullpipe::scenario::{self, SetOption};
 use fullpipe::trace::recording::Recording;
 use fullpipe_sim::trace::{EventKind, FlowSample, StageSample};
@@ -141,6 +142,34 @@ fn one_reno_flow_fills_its_hosts_ring_and_qdisc() {
     ];
     let head = "| | published | first cwnd 2 | 3 |\n|---|--:|--:|--:|\n";
     marked::committed(PAGE, "onl", &(head.to_string() + &table.concat()));
+}
+
+/// The metric of the recipe's expectation, without packets that are kept; of each round the segments.
+#[test]
+fn twelve_rounds_of_slow_start_are_told() {
+    let source = scenario::recipe("onl-reno-1flow").expect("the recipe").source();
+    let set = ["duration=2s", "flow.bulk.duration=2s"].map(|set| SetOption(set.into()));
+    let scenario = scenario::load(&source, &set, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let (run, mut trace) = made(&scenario, &scenario.plans()[0]);
+    assert!(run.expectations.len() >= 2 && run.expectations.iter().all(|e| e.passed), "{run:?}");
+    let rounds = run.flows[0].slow_start_rounds.as_ref().expect("rounds");
+    let segments: Vec<u64> = rounds.iter().map(|round| round.segments).collect();
+    let doubling: Vec<u64> = (1..=11).map(|round| 1 << round).collect();
+    assert_eq!(segments[..11], doubling);
+    assert_eq!(segments.len(), 12);
+    // A drop of the qdisc ends the last one, of which less is sent than in a whole one.
+    let dropped = trace.events.iter().find(|e| e.kind == EventKind::CaState && e.value == CWR);
+    let end = rounds[11].end_s.expect("an end") + run.flows[0].clock_start_s;
+    assert!((end - dropped.expect("CWR").time.as_secs_f64()).abs() < 1e-9, "{end}");
+    assert!(segments[11] < 1 << 12, "{segments:?}");
+    // An engine that does not tell them has the same in its samples of 5 ms.
+    trace.events.retain(|e| !matches!(e.kind, EventKind::Round | EventKind::SlowStartEnded));
+    let meta = RunMeta::from_plan(&scenario, &scenario.plans()[0], Made::default());
+    let counted = analysis::run(&meta, &trace).flows.remove(0).slow_start_rounds.expect("rounds");
+    assert_eq!(counted.len(), 12);
+    for (exact, counted) in rounds.iter().zip(&counted) {
+        assert!((exact.start_s - counted.start_s).abs() < 0.006, "{exact:?} {counted:?}");
+    }
 }
 
 /// A larger ring, as the recipe has it, and with a smaller buffer of the socket.

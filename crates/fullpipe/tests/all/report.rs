@@ -1,7 +1,7 @@
 //! The HTML report and its neutral figures and tables, without a browser.
 
 use crate::report_sample as sample;
-use fullpipe::analysis::document::{Aborted, Document};
+use fullpipe::analysis::document::{Aborted, Document, Round};
 use fullpipe::report::figures::{self, Role};
 use fullpipe::report::html::render;
 use fullpipe::report::tables::{self, Cell};
@@ -99,8 +99,9 @@ fn every_column_of_a_figure_exists_and_fits_the_others() {
         for figure in figures::all(&document) {
             for series in &figure.series {
                 let length = series.x.values(&json).len();
-                let flow = &document.runs[series.run].flows[series.flow];
-                assert!(length > 0 || flow.series.end_s.is_empty(), "{name} {}", series.id);
+                let run = &document.runs[series.run];
+                let empty = series.flow.is_some_and(|flow| run.flows[flow].series.end_s.is_empty());
+                assert!(length > 0 || empty, "{name} {}", series.id);
                 let others = [series.x_start.as_ref(), Some(&series.y), series.y_high.as_ref()];
                 for column in others.into_iter().flatten() {
                     assert_eq!(
@@ -153,6 +154,67 @@ fn titles_say_who_is_slowest_and_why() {
     );
     let figures = figures::all(&sample::nothing());
     assert_eq!(figures[0].title, "No flow was measured");
+}
+
+/// Sums and places of the bins, by a run's panel; where nothing is dropped, words alone.
+#[test]
+fn figures_over_time_have_a_line_per_flow_and_place() {
+    let document = sample::two_flows();
+    let json = serde_json::to_value(&document).expect("JSON");
+    let figures = figures::all(&document);
+    let figure = |name: &str| figures.iter().find(|figure| figure.name == name).expect(name);
+    let of_run = |name: &str, run: usize| {
+        let series = figure(name).series.iter().filter(move |series| series.run == run);
+        series.map(|series| (series, series.line.clone().expect("a line"))).collect::<Vec<_>>()
+    };
+    for run in 0..2 {
+        let bandwidth = of_run("bandwidth", run);
+        let of = |name: &str, role: Role| -> Vec<f64> {
+            let found = bandwidth.iter().find(|(s, line)| line.name == name && s.role == role);
+            let (series, _) = found.expect(name);
+            series.y.values(&json).into_iter().map(|value| value.expect("a number")).collect()
+        };
+        assert_eq!(bandwidth.len(), 6);
+        for role in [Role::Measure, Role::Bound] {
+            let [one, other, all] = ["bulk", "background", "all flows"].map(|name| of(name, role));
+            assert!(all.iter().any(|mbit| *mbit > 0.0));
+            for bin in 0..all.len() {
+                assert!((one[bin] + other[bin] - all[bin]).abs() < 1e-3, "bin {bin}");
+            }
+        }
+        let queues: Vec<_> = of_run("queues", run).into_iter().map(|(_, line)| line.name).collect();
+        assert_eq!(queues, ["sender.tx_ring", "link"]);
+        assert_eq!(of_run("drops", run).len(), usize::from(run == 0));
+    }
+    assert!(figure("drops").title.ends_with("all of them by sender.tx_ring"));
+    let mut without = document.clone();
+    without.runs.remove(0);
+    let drops = figures::all(&without).pop().expect("drops");
+    assert_eq!((drops.name, drops.series.len()), ("drops", 0));
+    assert_eq!(drops.title, "No packet was dropped anywhere");
+    let page = render(&without);
+    let (_, shown) = page.split_once("id=\"figure-drops\"").expect("the figure");
+    assert!(!shown.split_once("</figure>").expect("its end").0.contains("class=\"panel\""));
+}
+
+#[test]
+fn rounds_of_slow_start_are_ticks_on_the_line_of_cwnd() {
+    let mut document = sample::fink();
+    let series = &document.runs[1].flows[0].series;
+    let (end, half, cwnd) =
+        (series.end_s[3], (series.end_s[2] + series.end_s[3]) / 2.0, series.cwnd.clone());
+    let round = |start_s| Round { start_s, end_s: None, segments: 4 };
+    document.runs[1].flows[0].slow_start_rounds = Some(vec![round(half), round(end)]);
+    let figures = figures::all(&document);
+    let ticks = &figures.iter().find(|figure| figure.name == "cwnd").expect("cwnd").ticks;
+    let between = f64::from(cwnd[2] + cwnd[3]) / 2.0;
+    let seen: Vec<_> = ticks.iter().map(|tick| (tick.run, &tick.label[..], tick.y)).collect();
+    assert_eq!(seen.len(), 2);
+    assert!((seen[0].2 - between).abs() < 1e-6 && (seen[1].2 - f64::from(cwnd[3])).abs() < 1e-6);
+    assert_eq!(
+        seen.iter().map(|(run, label, _)| (*run, *label)).collect::<Vec<_>>(),
+        [(1, "1"), (1, "2")]
+    );
 }
 
 #[test]

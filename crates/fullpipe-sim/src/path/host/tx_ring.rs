@@ -99,6 +99,8 @@ pub(super) struct TxRing {
     fetched: Fetched,
     /// Ends of transmission, each with the time it took.
     sent: Tally,
+    /// Entries of skbs that had to wait for the ring, each with the time for which it was the first of those that wait.
+    blocked: Tally,
 }
 
 impl TxRing {
@@ -118,6 +120,7 @@ impl TxRing {
             counters: Counters::new(samples),
             fetched: Fetched::new(host, mtu),
             sent: Tally::new(samples),
+            blocked: Tally::new(samples),
         }
     }
 
@@ -131,7 +134,8 @@ impl TxRing {
     /// When an skb of `segments` that is taken now moves in. From here on the ring is kept as it
     /// will be then.
     pub(super) fn entry_time(&mut self, now: Time, segments: u64) -> u64 {
-        let mut entry = self.last_entry.max(now.0).max(self.gate.opens);
+        let first = self.last_entry.max(now.0);
+        let mut entry = first.max(self.gate.opens);
         self.free(entry);
         while let Some(done) = self.bql.as_ref().and_then(|bql| bql.next_chance()) {
             entry = done;
@@ -142,6 +146,9 @@ impl TxRing {
             self.gate.stop(entry, opens);
             entry = opens;
             self.free(entry);
+        }
+        if entry > first {
+            self.blocked.one(Time(entry), entry - first);
         }
         entry
     }
@@ -279,7 +286,9 @@ impl TxRing {
 
     pub(super) fn sample(&mut self, now: Time) -> StageSample {
         self.sent.advance(now);
-        StageSample { busy_ns: self.sent.work(now), ..self.counters.sample(now) }
+        self.blocked.advance(now);
+        let (busy_ns, blocked_ns) = (self.sent.work(now), self.blocked.work(now));
+        StageSample { busy_ns, blocked_ns, ..self.counters.sample(now) }
     }
 }
 

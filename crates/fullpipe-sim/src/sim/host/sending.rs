@@ -327,6 +327,9 @@ impl Host {
             state.ca_state = ca_state;
             shared.event(now, flow as u16, EventKind::CaState, u64::from(ca_state));
         }
+        for (kind, sent) in state.tcp.take_rounds() {
+            shared.event(now, flow as u16, kind, sent);
+        }
     }
 
     pub(super) fn on_sending_timer(

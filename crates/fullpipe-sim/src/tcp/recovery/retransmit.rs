@@ -142,6 +142,8 @@ impl Sender {
         // A FIN alone is a packet, but not one of data.
         self.counters.segments_sent += u64::from(if skb.len > 0 { packets } else { 0 });
         self.counters.segments_retransmitted += u64::from(packets);
+        self.counters.bytes_sent += u64::from(skb.len);
+        self.counters.bytes_retransmitted += u64::from(skb.len);
         self.pace(skb.len);
         Some(packets)
     }

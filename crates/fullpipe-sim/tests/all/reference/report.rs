@@ -114,6 +114,8 @@ fn flow_sample(world: &World, flow: usize, now: Time) -> FlowSample {
         segments_delivered: receiving.segments_read,
         segments_sent: tcp.counters.segments_sent,
         segments_retransmitted: tcp.counters.segments_retransmitted,
+        bytes_sent: tcp.counters.bytes_sent,
+        bytes_retransmitted: tcp.counters.bytes_retransmitted,
         bytes_acked: tcp.bytes_acked(),
         acks_received: tcp.counters.acks_received,
         walked_for_sacks: tcp.counters.walked.for_sacks,
@@ -202,7 +204,8 @@ fn cpu(busy_ns: u64) -> StageSample {
 fn way_out(transmit: &mut Transmit, now: Time) -> [StageSample; 2] {
     let qdisc = transmit.qdisc_counter.sample(now);
     let ring = transmit.ring_counter.sample(now);
-    [qdisc, StageSample { busy_ns: transmit.busy.up_to(now), ..ring }]
+    let (busy_ns, blocked_ns) = (transmit.busy.up_to(now), transmit.blocked_up_to(now));
+    [qdisc, StageSample { busy_ns, blocked_ns, ..ring }]
 }
 
 fn way_in(receive: &mut Receive, now: Time) -> [StageSample; 2] {

@@ -307,6 +307,9 @@ impl Host {
             state.told_state = ca_state;
             cx.tell(now, flow, EventKind::CaState, ca_state.into());
         }
+        for (kind, sent) in state.tcp.take_rounds() {
+            cx.tell(now, flow, kind, sent);
+        }
     }
 
     pub fn sending_timer(&mut self, flow: usize, which: usize, now: Time, cx: &mut Context) {

@@ -62,6 +62,9 @@ pub struct Transmit {
     pub ring_counter: Counter,
     /// The wire's work.
     pub busy: Busy,
+    /// When skbs have waited for the ring, and since when one does.
+    blocked: Busy,
+    blocked_since: Option<Time>,
 }
 
 fn bytes_of(skb: &[Packet]) -> u32 {
@@ -142,6 +145,8 @@ impl Transmit {
             qdisc_counter: Counter::default(),
             ring_counter: Counter::default(),
             busy: Busy::default(),
+            blocked: Busy::default(),
+            blocked_since: None,
         }
     }
 
@@ -155,6 +160,31 @@ impl Transmit {
         self.skbs += 1;
         skb.packets.iter_mut().for_each(|packet| packet.skb = self.skbs);
         self.advance(now, agenda);
+        let taken = self.take(now, skb, agenda);
+        self.note_blocked(now);
+        taken
+    }
+
+    /// Notes whether an skb waits for the ring.
+    fn note_blocked(&mut self, now: Time) {
+        let waits = !self.qdisc.is_empty() || self.late.as_ref().is_some_and(Late::waits_for_ring);
+        match (self.blocked_since, waits) {
+            (None, true) => self.blocked_since = Some(now),
+            (Some(since), false) => {
+                self.blocked.note(since, now);
+                self.blocked_since = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// Nanoseconds up to `now` in which an skb waited for the ring.
+    pub fn blocked_up_to(&mut self, now: Time) -> u64 {
+        let going_on = self.blocked_since.map_or(0, |since| now.saturating_sub(since).0);
+        self.blocked.up_to(now) + going_on
+    }
+
+    fn take(&mut self, now: Time, skb: Skb, agenda: &mut Agenda) -> bool {
         if let Some(late) = &mut self.late {
             let bytes = i64::from(skb.bytes());
             let taken = late.push(now, skb);
@@ -328,6 +358,7 @@ impl Transmit {
         if left.left > 0 {
             self.qdisc_counter.note(now, left);
         }
+        self.note_blocked(now);
     }
 
     /// A segment is on the wire.
@@ -379,6 +410,7 @@ impl Transmit {
         if self.late.as_ref().is_some_and(Late::waits_for_ring) {
             self.ask(now, agenda);
         }
+        self.note_blocked(now);
     }
 
     /// A segment has been sent; the skb, if it is its last one.
@@ -416,6 +448,7 @@ impl Transmit {
             qdisc_counter: Counter::default(),
             ring_counter: Counter::default(),
             busy: Busy::default(),
+            blocked: Busy::default(),
             ..*self
         }
     }

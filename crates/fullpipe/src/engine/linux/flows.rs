@@ -89,6 +89,8 @@ impl FlowState {
             segments_delivered: delivered / u64::from(mss.max(1)),
             segments_sent: info.data_segs_out,
             segments_retransmitted: info.total_retrans.saturating_sub(self.syns_again),
+            bytes_sent: info.bytes_sent,
+            bytes_retransmitted: info.bytes_retrans,
             bytes_acked: info.data_acked(!self.end.accepted),
             acks_received: info.segs_in.saturating_sub(info.data_segs_in + SYN_ACK),
             walked_for_sacks: 0,

@@ -2,6 +2,7 @@
 
 use super::figure::{Axis, Figure, Layout, Prominence, Role, Series, TIME};
 use super::parting::{finding, partings};
+use super::rounds::ticks;
 use super::subject::{Subject, extremes, subjects};
 use crate::analysis::document::Document;
 use crate::report::numbers;
@@ -12,7 +13,8 @@ pub(super) fn figure(document: &Document) -> Figure {
         name: "cwnd",
         title: finding(document).unwrap_or_else(|| title(&subjects)),
         description: "Congestion window (line) and slow start threshold (dashes; not drawn while \
-                      infinite), values at the end of each bucket."
+                      infinite), values at the end of each bucket. Strokes with numbers: where rounds of \
+                      slow start begin."
             .to_string(),
         prominence: Prominence::Main,
         layout: Layout::Overlay,
@@ -21,6 +23,7 @@ pub(super) fn figure(document: &Document) -> Figure {
         series: subjects.iter().flat_map(series).collect(),
         annotations: Vec::new(),
         moments: partings(document),
+        ticks: subjects.iter().flat_map(ticks).collect(),
     }
 }
 

@@ -27,6 +27,9 @@ pub struct Figure {
     /// Moments worth a line.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moments: Vec<Mark>,
+    /// Strokes through lines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ticks: Vec<Tick>,
 }
 
 /// How much room a figure deserves.
@@ -49,6 +52,8 @@ pub enum Layout {
     PerRun,
     /// One flat panel per run, one below the other, for parts of a whole.
     Strip,
+    /// One panel per run, in which lines ([`Series::line`]) are told apart by their colours; no panel of a run without any.
+    Lines,
 }
 
 /// An axis.
@@ -72,15 +77,18 @@ pub const TIME: Axis = Axis {
     log_offered: false,
 };
 
-/// One series of one flow of one run. All columns have the same length.
+/// One series of a run: of one of its flows, or of a line of its panel. All columns have the same length.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
     /// Unique within the figure.
     pub id: String,
     /// Index of the run in the document.
     pub run: usize,
-    /// Index of the flow in the run.
-    pub flow: usize,
+    /// Index of the flow in the run; none where it is no flow's.
+    pub flow: Option<usize>,
+    /// What its run's panel shows it as, of figures with [`Layout::Lines`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<Line>,
     /// What it is; equal for all runs. For [`Role::Share`] the name of the limit.
     pub name: String,
     /// What it says.
@@ -116,6 +124,32 @@ pub enum Role {
     Band,
     /// A part of a whole; the parts of one flow are stacked up to 1.
     Share,
+    /// A number of things in an interval; those of one run stand on each other.
+    Count,
+}
+
+/// A line of a run's panel, or columns of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Line {
+    /// The flow or the place that it is about.
+    pub name: String,
+    /// Number of its colour, from 0; none: that of text, for what sums the others up.
+    pub colour: Option<usize>,
+}
+
+/// A stroke through a flow's line.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tick {
+    /// Index of the run in the document.
+    pub run: usize,
+    /// Index of the flow in the run.
+    pub flow: usize,
+    /// Place on the horizontal axis.
+    pub x: f64,
+    /// Place on the vertical axis.
+    pub y: f64,
+    /// What stands beside it where there is room.
+    pub label: String,
 }
 
 /// A point worth a label.

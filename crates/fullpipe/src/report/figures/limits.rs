@@ -20,6 +20,7 @@ pub(super) fn figure(document: &Document) -> Figure {
         series: subjects.iter().flat_map(series).collect(),
         annotations: Vec::new(),
         moments: Vec::new(),
+        ticks: Vec::new(),
     }
 }
 

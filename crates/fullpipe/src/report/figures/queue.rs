@@ -24,6 +24,7 @@ pub(super) fn figure(document: &Document) -> Figure {
             .collect(),
         annotations: Vec::new(),
         moments: Vec::new(),
+        ticks: Vec::new(),
     }
 }
 

@@ -22,6 +22,7 @@ pub(super) fn figure(document: &Document) -> Figure {
         series: subjects.iter().map(series).collect(),
         annotations: Vec::new(),
         moments: Vec::new(),
+        ticks: Vec::new(),
     }
 }
 

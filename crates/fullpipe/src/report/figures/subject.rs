@@ -57,7 +57,8 @@ impl Subject<'_> {
         Series {
             id: format!("r{}.f{}.{field}", self.run_index, self.flow_index),
             run: self.run_index,
-            flow: self.flow_index,
+            flow: Some(self.flow_index),
+            line: None,
             name: name.to_string(),
             role,
             x: self.times("series/end_s"),
@@ -71,8 +72,13 @@ impl Subject<'_> {
 
 /// How much later than the first clock of the run the flow's interval clock starts, s.
 pub(super) fn delay_s(run: &Run, flow: &Flow) -> f64 {
-    let first = run.flows.iter().map(|flow| flow.clock_start_s).fold(f64::MAX, f64::min);
-    flow.clock_start_s - first
+    flow.clock_start_s - first_clock_s(run)
+}
+
+/// When the run's first interval clock starts, simulated seconds; 0 without flows.
+pub(super) fn first_clock_s(run: &Run) -> f64 {
+    let first = run.flows.iter().map(|flow| flow.clock_start_s).reduce(f64::min);
+    first.unwrap_or(0.0)
 }
 
 /// Those with the least and the greatest value; values that are not finite do not count.

@@ -24,6 +24,7 @@ pub(super) fn figure(document: &Document) -> Figure {
         series: subjects.iter().flat_map(series).collect(),
         annotations: subjects.iter().filter_map(annotation).collect(),
         moments: partings(document),
+        ticks: Vec::new(),
     }
 }
 
@@ -90,7 +91,8 @@ fn series(subject: &Subject) -> Vec<Series> {
     let simulated = Series {
         id: format!("r{run}.f{flow}.throughput_mbit"),
         run,
-        flow,
+        flow: Some(flow),
+        line: None,
         name: "simulated".to_string(),
         role: Role::Measure,
         x: subject.times("intervals/*/end_s"),
@@ -116,7 +118,8 @@ fn points(subject: &Subject) -> Series {
     Series {
         id: format!("r{run}.published"),
         run,
-        flow: 0,
+        flow: Some(0),
+        line: None,
         name: "published".to_string(),
         role: Role::Published,
         x: time("end_s"),

@@ -4,9 +4,12 @@
 use super::DRAWN_AT_FIRST;
 use super::escape::{sentence, text};
 use crate::analysis::document::{Document, Run};
-use crate::report::figures::{Figure, Layout, Prominence, Role, Series};
+use crate::report::figures::{Figure, Layout, Line, Prominence, Role, Series};
 use crate::report::limits;
 use std::fmt::Write;
+
+/// Colours of lines, as many as of runs (`COLOURS` in `assets/state.js`).
+const COLOURS: usize = 8;
 
 /// The section of all figures.
 pub(super) fn evidence(document: &Document, figures: &[Figure]) -> String {
@@ -73,6 +76,7 @@ fn flow_names(document: &Document) -> Vec<&str> {
 fn frame(document: &Document, figure: &Figure) -> String {
     let panels = match figure.layout {
         Layout::Overlay => 1,
+        Layout::Lines => runs_with_lines(figure).min(DRAWN_AT_FIRST),
         Layout::PerRun | Layout::Strip => document.runs.len().clamp(1, DRAWN_AT_FIRST),
     };
     let class = match (figure.layout, figure.prominence) {
@@ -80,6 +84,7 @@ fn frame(document: &Document, figure: &Figure) -> String {
         (Layout::Overlay, Prominence::Supporting) => "supporting",
         (Layout::PerRun, _) => "multiples",
         (Layout::Strip, _) => "strips",
+        (Layout::Lines, _) => "lines",
     };
     format!(
         "<figure class=\"{class}\" id=\"figure-{name}\" data-figure=\"{name}\"><figcaption>\
@@ -93,10 +98,19 @@ fn frame(document: &Document, figure: &Figure) -> String {
     )
 }
 
+/// How many runs have a panel in a figure with lines.
+fn runs_with_lines(figure: &Figure) -> usize {
+    let mut runs: Vec<usize> = figure.series.iter().map(|series| series.run).collect();
+    runs.dedup();
+    runs.len()
+}
+
 /// Key and controls of a figure, where it has any.
 fn bar(figure: &Figure) -> String {
     let key = key(figure);
-    if key.is_empty() && !figure.y.log_offered {
+    if key.is_empty() && !figure.y.log_offered
+        || figure.series.is_empty() && figure.layout == Layout::Lines
+    {
         return String::new();
     }
     let button = if figure.y.log_offered {
@@ -109,6 +123,9 @@ fn bar(figure: &Figure) -> String {
 
 /// What the marks of a figure mean, where they mean more than one thing.
 fn key(figure: &Figure) -> String {
+    if figure.layout == Layout::Lines {
+        return key_of_lines(figure);
+    }
     let mut entries: Vec<(usize, String, &str)> = figure.series.iter().map(key_entry).collect();
     entries.sort();
     entries.dedup();
@@ -117,6 +134,47 @@ fn key(figure: &Figure) -> String {
         for (_, class, label) in entries {
             let _ = write!(out, "<li><i class=\"{class}\"></i>{}</li>", text(label));
         }
+    }
+    out
+}
+
+/// Most lines that a key names.
+const MOST_IN_KEY: usize = 24;
+
+/// The lines by their colours; then, where they mean more than one thing, how they are drawn.
+fn key_of_lines(figure: &Figure) -> String {
+    let mut lines: Vec<(&Line, &str)> = Vec::new();
+    for series in &figure.series {
+        let Some(line) = &series.line else { continue };
+        if !lines.iter().any(|(other, _)| other.name == line.name && other.colour == line.colour) {
+            lines.push((line, if series.role == Role::Count { "count" } else { "measure" }));
+        }
+    }
+    let mut out = String::new();
+    for (line, class) in lines.iter().take(MOST_IN_KEY) {
+        let colour = match line.colour {
+            Some(colour) => format!("var(--run-{})", colour % COLOURS),
+            None => "var(--ink)".to_string(),
+        };
+        let again = if line.colour.is_some_and(|c| c >= COLOURS) { " again" } else { "" };
+        let _ = write!(
+            out,
+            "<li><i class=\"{class}{again}\" style=\"--run:{colour}\"></i>{}</li>",
+            text(&line.name)
+        );
+    }
+    if lines.len() > MOST_IN_KEY {
+        let _ = write!(out, "<li>and {} more</li>", lines.len() - MOST_IN_KEY);
+    }
+    let drawn = figure
+        .series
+        .iter()
+        .map(|series| (series.role as usize, class(series.role), &series.name[..]));
+    let mut drawn: Vec<(usize, &str, &str)> = drawn.collect();
+    drawn.sort_unstable();
+    drawn.dedup();
+    for (_, class, name) in drawn.iter().filter(|_| drawn.len() > 1) {
+        let _ = write!(out, "<li><i class=\"{class}\"></i>{}</li>", text(name));
     }
     out
 }
@@ -140,5 +198,6 @@ fn class(role: Role) -> &'static str {
         Role::Published => "published",
         Role::Band => "band",
         Role::Share => "share",
+        Role::Count => "count",
     }
 }

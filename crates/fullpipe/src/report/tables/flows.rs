@@ -30,6 +30,7 @@ pub(super) fn tables(document: &Document) -> Vec<Table> {
             column("CPU, sender", "%"),
             column("CPU, receiver", "%"),
             column("held back by", ""),
+            column("where cwnd was cut", ""),
         ],
         rows: rows.collect(),
     }]
@@ -49,6 +50,7 @@ fn row(run: &Run, flow: &Flow) -> Vec<Cell> {
         Cell::number(flow.cpu.map(|cpu| cpu.sender * 100.0), 0),
         Cell::number(flow.cpu.map(|cpu| cpu.receiver * 100.0), 0),
         Cell::Text(shares(flow)),
+        Cell::Text(limits::cuts(run, flow).unwrap_or_default()),
     ]
 }
 

@@ -43,6 +43,7 @@ fn slow() -> Run {
             stage("back-loss", "loss", "back", (980, 20)),
         ],
         picture: picture(),
+        bins: Bins::default(),
         expectations: vec![
             expectation(true, "within 1 segment"),
             expectation(false, "interval 1: 1897 segments instead of 1950 segments, -53 segments or -2.72 %"),
@@ -93,6 +94,7 @@ fn fast() -> Run {
         counters: Vec::new(),
         stages: Vec::new(),
         picture: Picture::default(),
+        bins: Bins::default(),
         expectations: vec![expectation(true, "exact")],
         published: None,
         packets: None,

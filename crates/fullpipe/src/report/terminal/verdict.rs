@@ -34,6 +34,9 @@ pub fn lines(document: &Document, style: Style) -> Vec<String> {
             lines.extend(wrap(&substituted(run), "      ", style.columns()));
         }
         lines.extend(wrap(&held_back(flow), "      ", style.columns()));
+        if let Some(cuts) = limits::cuts(run, flow) {
+            lines.extend(wrap(&cuts, "      ", style.columns()));
+        }
         if let Some(published) = &run.published {
             lines.extend(wrap(&beside(published), "      ", style.columns()));
         }

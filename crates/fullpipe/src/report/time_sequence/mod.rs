@@ -7,17 +7,14 @@
 mod chunk;
 mod page;
 pub mod pyramid;
-mod rounds;
 mod store;
 
-use crate::analysis::document::{Flow, Run};
+use crate::analysis::document::{self, Flow, Run};
 use crate::trace::Error;
 use crate::trace::packets::PacketTrain;
 use crate::trace::table::read_groups;
 use chunk::Places;
-use fullpipe_sim::units::Time;
 use pyramid::Pyramid;
-use rounds::{Round, Rounds};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -47,6 +44,15 @@ struct LevelIndex {
     chunks: Vec<Chunk>,
 }
 
+/// A round of slow start, as the page's index has it.
+#[derive(Debug, Serialize)]
+struct Round {
+    /// When it begins, ns.
+    begins: u64,
+    /// Segments sent in it for the first time.
+    segments: u64,
+}
+
 /// A flow, as the page's index has it.
 #[derive(Debug, Serialize)]
 struct FlowIndex {
@@ -57,7 +63,7 @@ struct FlowIndex {
     /// Counts and ranges of all there is, by mark: [count, lowest, highest].
     all: Vec<[u64; 3]>,
     rounds: Vec<Round>,
-    /// When the first slow start had ended, ns, where the rounds are known.
+    /// When the first slow start ended, ns, where that was seen.
     slow_start_end: Option<u64>,
     /// Chunks of trains: of data, of ACKs.
     trains: [Vec<Chunk>; 2],
@@ -68,7 +74,6 @@ struct FlowIndex {
 /// A flow whose trains are being read.
 struct Reading {
     pyramid: Pyramid,
-    rounds: Rounds,
     /// Trains of each way that are not in a chunk yet.
     waiting: [Vec<PacketTrain>; 2],
     chunks: [Vec<Chunk>; 2],
@@ -99,11 +104,7 @@ fn chunks(
 ) -> Result<(Vec<FlowIndex>, Places), Error> {
     let (mut store, mut places) = (Store::new(out), Places::default());
     let most = (BINS.0 / run.flows.len().max(1)).max(BINS.1);
-    let mut flows: Vec<Reading> = run
-        .flows
-        .iter()
-        .map(|flow| Reading::new(most, slow_start_end(flow).filter(|_| kept_at_sender(run, flow))))
-        .collect();
+    let mut flows: Vec<Reading> = run.flows.iter().map(|_| Reading::new(most)).collect();
     let mut failed = None;
     read_groups(folder, |rows: Vec<PacketTrain>| {
         for of_flow in rows.chunk_by(|a, b| a.flow == b.flow) {
@@ -117,29 +118,19 @@ fn chunks(
         return Err(cannot(e));
     }
     let named = run.flows.iter().zip(flows);
-    let indices = named.map(|(flow, read)| read.finish(&flow.name, &mut store, &mut places));
+    let indices = named.map(|(flow, read)| read.finish(flow, &mut store, &mut places));
     Ok((indices.collect::<io::Result<_>>().map_err(cannot)?, places))
 }
 
-/// Whether the packets were kept at the host that sends the flow's data.
-fn kept_at_sender(run: &Run, flow: &Flow) -> bool {
-    let usual = if flow.backward { "receiver" } else { "sender" };
-    let from = flow.from.as_deref().unwrap_or(usual);
-    let point = run.packets.as_ref().map_or("", |kept| &kept.at);
-    point == from || matches!(point.strip_prefix(from), Some("-qdisc" | "-wire"))
-}
-
-/// When a flow's first slow start was over.
-fn slow_start_end(flow: &Flow) -> Option<Time> {
-    let ended = flow.slow_start.as_ref()?.ended_s? + flow.clock_start_s;
-    Some(Time::ns((ended.max(0.0) * 1e9) as u64))
+/// Nanoseconds since the start of the run, of seconds since the flow's interval clock started.
+fn since_start(flow: &Flow, seconds: f64) -> u64 {
+    ((seconds + flow.clock_start_s).max(0.0) * 1e9).round() as u64
 }
 
 impl Reading {
-    fn new(bins: usize, slow_start_end: Option<Time>) -> Reading {
+    fn new(bins: usize) -> Reading {
         Reading {
             pyramid: Pyramid::new(bins),
-            rounds: Rounds::new(slow_start_end),
             waiting: Default::default(),
             chunks: Default::default(),
             extent: None,
@@ -153,8 +144,6 @@ impl Reading {
         store: &mut Store<W>,
         places: &mut Places,
     ) -> io::Result<()> {
-        let (data, acks) = rows.split_at(rows.partition_point(|row| !row.acks));
-        self.rounds.add(data, acks);
         for row in rows {
             self.pyramid.add(row);
             let (from, to) = (row.time.0, row.time_of(row.count - 1).0);
@@ -186,7 +175,7 @@ impl Reading {
 
     fn finish<W: Write>(
         mut self,
-        name: &str,
+        flow: &Flow,
         store: &mut Store<W>,
         places: &mut Places,
     ) -> io::Result<FlowIndex> {
@@ -205,8 +194,13 @@ impl Reading {
             }
             levels.push(LevelIndex { shift: level.shift, chunks });
         }
-        let slow_start_end = self.rounds.until.map(|time| time.0);
-        let (rounds, trains, name) = (self.rounds.found, self.chunks, name.into());
+        let known = flow.slow_start_rounds.as_deref().unwrap_or_default();
+        let ended = known.last().and_then(|last| last.end_s);
+        let slow_start_end = ended.map(|end| since_start(flow, end));
+        let begins = |round: &document::Round| since_start(flow, round.start_s);
+        let round = |round| Round { begins: begins(round), segments: round.segments };
+        let rounds = known.iter().map(round).collect();
+        let (trains, name) = (self.chunks, flow.name.clone());
         Ok(FlowIndex { name, from, to, all, rounds, slow_start_end, trains, levels })
     }
 }

@@ -357,6 +357,10 @@ group! {
         sample: SampleTime, Absent("1 ms, or more where the flows last longer than 30 s or are more than ten, so that a run has 30000 samples, and 300000 of flows, or little more");
         /// Interval of the hosts' counters, rounded up to samples.
         counters: SampleTime, Absent("engine `linux`: 10 ms; simulator: at the end of the run only");
+        /// Length of the bins in which queues, rates and drops are told over time.
+        bin: SampleTime, Absent("250 ms, or a multiple where the run has more than 4000 of these, or `sample` where that is longer");
+        /// Interval of the kernel's counters (engine `linux`), rounded up to samples.
+        counters: SampleTime, Absent("10 ms");
         /// Which packets are kept, with their time-sequence graph.
         packets: Packets, Absent("none are");
     }

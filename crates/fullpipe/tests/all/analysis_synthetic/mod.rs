@@ -37,6 +37,7 @@ pub fn meta() -> RunMeta {
         first_interval: Time::secs(1),
         clock_offset: Time::ZERO,
         sample: Time::ms(100),
+        bin: Time::ms(250),
         ways: [
             WayMeta {
                 bottlenecks: vec!["link".into()],
@@ -114,6 +115,8 @@ pub fn any_flow_sample() -> impl Strategy<Value = FlowSample> {
             segments_delivered: wide[2],
             segments_sent: wide[3],
             segments_retransmitted: wide[4],
+            bytes_sent: wide[5].rotate_left(7),
+            bytes_retransmitted: wide[5].rotate_left(9),
             bytes_acked: wide[5],
             acks_received: wide[6],
             walked_for_sacks: wide[6].rotate_left(7),

@@ -41,6 +41,7 @@ pub fn expected(document: &Document, run: usize) -> Vec<(&'static str, String, V
         ("rtt", id("srtt_us"), optional(flow, &series.srtt_us, 0.001)),
         ("queue", id("queue"), gauge(flow, &queue, 1.0)),
     ];
+    all.extend(over_time(document, run));
     for (name, shares) in
         series.limits.iter().filter(|(_, shares)| shares.iter().any(|share| *share > 0.0))
     {
@@ -56,6 +57,27 @@ pub fn expected(document: &Document, run: usize) -> Vec<(&'static str, String, V
         let band =
             rows.map(|row| (row.start_s + 0.5, rate(row.band_low), Some(rate(row.band_high))));
         all.push(("throughput", format!("r{run}.band"), band.collect()));
+    }
+    all
+}
+
+/// What is drawn of the run's bins, but for columns: these stand on each other.
+fn over_time(document: &Document, run: usize) -> Vec<(&'static str, String, Vec<Point>)> {
+    let (of, mut all) = (&document.runs[run], Vec::new());
+    let bins = &of.bins;
+    let clock = of.flows.iter().map(|flow| flow.clock_start_s).fold(f64::MAX, f64::min);
+    let points = |values: Vec<f64>| {
+        let middles = bins.start_s.iter().zip(&bins.end_s).map(|(a, b)| (a + b) / 2.0 - clock);
+        middles.zip(values).filter(|(x, _)| *x >= 0.0).map(|(x, y)| (x, y, None)).collect()
+    };
+    for (flow, rates) in bins.flows.iter().enumerate() {
+        let id = |what: &str| format!("r{run}.flows.{flow}.{what}");
+        all.push(("bandwidth", id("delivered_mbit"), points(rates.delivered_mbit.clone())));
+        all.push(("bandwidth", id("sent_mbit"), points(rates.sent_mbit.clone())));
+    }
+    for (index, place) in bins.places.iter().enumerate() {
+        let peaks = place.peak.iter().map(|peak| *peak as f64).collect();
+        all.push(("queues", format!("r{run}.places.{index}.peak"), points(peaks)));
     }
     all
 }

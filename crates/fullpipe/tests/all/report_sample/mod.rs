@@ -5,14 +5,15 @@
 
 #![allow(dead_code)] // each test binary uses a part
 
+mod bins;
 mod flow;
 mod published;
 
 use flow::{BUCKET_S, flow, truncate};
 use fullpipe::analysis::compare::of_one_scenario;
 use fullpipe::analysis::document::{
-    Document, Expectation, FORMAT, Flow, Happened, Interval, Moment, Picture, Place, Published,
-    PublishedRow, Run, ScenarioInfo, Series, Stage,
+    Bins, Document, Expectation, FORMAT, Flow, Happened, Interval, Moment, Picture, Place,
+    Published, PublishedRow, Run, ScenarioInfo, Series, Stage,
 };
 use published::{RUNS, Rows};
 use serde_json::Map;
@@ -36,6 +37,7 @@ pub fn two_flows() -> Document {
         let mut second = flow("background", &RUNS[2 + index], 90 + index as u64, BUCKET_S);
         second.intervals.truncate(run.flows[0].intervals.len());
         run.flows.push(second);
+        run.bins = bins::bins(&run.flows, index == 0);
     }
     document("Two flows", runs)
 }
@@ -86,7 +88,7 @@ pub fn edges() -> Document {
         mean_mbit: f64::NAN,
         ..empty.flows[0].clone()
     };
-    empty.published = None;
+    (empty.published, empty.bins) = (None, Bins::default());
     empty.stages.clear();
     empty.set.insert("flow.bulk.congestion".into(), serde_json::json!({"name": "</script>"}));
     let mut single = run(1, &RUNS[1], BUCKET_S);
@@ -103,6 +105,7 @@ pub fn edges() -> Document {
     let mut without = run(3, &RUNS[3], BUCKET_S);
     without.variant = "no flow".to_string();
     without.flows.clear();
+    without.bins = Bins::default();
     without.published = None;
     let mut document = document(hostile, vec![empty, single, partial, without]);
     document.partial = true;
@@ -154,6 +157,7 @@ fn run(index: usize, rows: &Rows, bucket_s: f64) -> Run {
         counters: Vec::new(),
         stages: stages(&flow),
         picture: picture(),
+        bins: bins::bins(std::slice::from_ref(&flow), index == 0),
         flows: vec![flow],
     }
 }

@@ -164,22 +164,31 @@ fn a_page_is_small_beside_its_packets() {
 }
 
 #[test]
-fn rounds_of_slow_start_are_known_at_the_sender() {
-    let rounds = |at: &str| {
+fn rounds_of_slow_start_are_known_at_every_point() {
+    let index = |at: &str| {
         let page = page_of(&kept(&[
             &format!("report.packets.at={at}"),
             "path.forward.list.segments=[2000]",
         ]));
-        let index: Value = serde_json::from_str(element(&page, "index")).expect("an index");
-        let rounds = index["flows"][0]["rounds"].as_array().expect("rounds").clone();
-        rounds.iter().map(|round| round["segments"].as_u64().expect("a number")).collect::<Vec<_>>()
+        let mut index: Value = serde_json::from_str(element(&page, "index")).expect("an index");
+        index["flows"][0].take()
     };
-    let seen = rounds("sender-wire");
+    let seen = index("sender-wire");
+    let numbers = |what: &str| {
+        let rounds = seen["rounds"].as_array().expect("rounds").clone();
+        rounds.iter().map(|round| round[what].as_u64().expect("a number")).collect::<Vec<_>>()
+    };
+    let (begins, segments) = (numbers("begins"), numbers("segments"));
     // Each ACK lets as many segments go as it acknowledges, and one more: with ACKs of two, one and a half times as many.
-    assert!(seen.len() >= 4, "{seen:?}");
+    assert!(segments.len() >= 4, "{segments:?}");
     assert!(
-        seen.windows(2).take(3).all(|pair| pair[1] > pair[0] && pair[1] <= 2 * pair[0]),
-        "{seen:?}"
+        segments.windows(2).take(3).all(|pair| pair[1] > pair[0] && pair[1] <= 2 * pair[0]),
+        "{segments:?}"
     );
-    assert!(rounds("receiver").is_empty());
+    assert!(begins.is_sorted() && seen["slow_start_end"].as_u64() > begins.last().copied());
+    let far = index("receiver");
+    assert_eq!(
+        (&far["rounds"], &far["slow_start_end"]),
+        (&seen["rounds"], &seen["slow_start_end"])
+    );
 }

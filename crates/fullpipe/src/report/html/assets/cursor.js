@@ -42,9 +42,10 @@ function timeText(figure, time) {
   return `${format(time, 2)} s`;
 }
 
-// Values at the cursor: a row per flow shown, a column per kind of series.
-function fillValues(figure, time) {
-  const visible = visibleSeries(figure);
+const rowOf = ({ run, flow, line }) => (line ? `${run}.line.${line.name}.${line.colour}` : `${run}.${flow}`);
+// Values at the cursor: a row per flow shown, or per line of the run under the cursor; a column per kind of series.
+function fillValues(figure, time, run) {
+  const visible = visibleSeries(figure).filter((series) => !series.line || series.run === run);
   const place = ({ role, name }) => ROLES.indexOf(role) + (limits[name]?.place ?? 0);
   const kinds = [...new Set([...visible].sort((a, b) => place(a) - place(b)).map(({ name }) => name))];
   const title = (name) => limits[name]?.label ?? name;
@@ -54,16 +55,16 @@ function fillValues(figure, time) {
   cell(head, "th", timeText(figure, time));
   kinds.forEach((kind) => cell(head, "th", kinds.length > 1 || figure.layout !== "overlay" ? title(kind) : figure.y.label));
   const body = table.createTBody();
-  const rows = [...new Set(visible.map(({ run, flow }) => `${run}.${flow}`))];
+  const rows = [...new Set(visible.map(rowOf))];
   for (const key of rows.slice(0, MOST_ROWS)) {
-    const [run, flow] = key.split(".").map(Number);
+    const first = visible.find((series) => rowOf(series) === key);
     const row = body.insertRow();
-    cell(row, "th", shorten(nameOf(run, flow), 44));
+    cell(row, "th", first.line ? first.line.name : shorten(labelOf(first), 44));
     const chip = Object.assign(document.createElement("span"), { className: "chip" });
-    chip.style.setProperty("--run", colourOf(run));
+    chip.style.setProperty("--run", colourOfSeries(first));
     row.firstChild.prepend(chip);
     for (const kind of kinds) {
-      const series = visible.find((one) => one.run === run && one.flow === flow && one.name === kind);
+      const series = visible.find((one) => rowOf(one) === key && one.name === kind);
       cell(row, "td", series ? readAt(series, time, figure) : "–");
     }
   }
@@ -92,15 +93,15 @@ function drawCursor() {
       const i = indexAt(series, cursor.time);
       const { x, y } = numbersOf(series);
       if (i < 0 || y[i] === null || (panel.logarithmic && y[i] <= 0)) continue;
-      const style = `--run:${colourOf(series.run)}`;
+      const style = `--run:${colourOfSeries(series)}`;
       element(panel.cursorLayer, "circle", { class: "dot", style, cx: panel.x.of(x[i]), cy: panel.y.of(y[i]), r: 4 });
     }
   }
   values.classList.toggle("shown", cursor !== null);
-  if (cursor) fillValues(cursor.figure, cursor.time);
+  if (cursor) fillValues(cursor.figure, cursor.time, cursor.run);
 }
-function moveCursor(figure, time, x, y) {
-  state.cursor = { figure, time };
+function moveCursor({ figure, run }, time, x, y) {
+  state.cursor = { figure, run, time };
   drawCursor();
   placeValues(x, y);
 }
@@ -125,7 +126,7 @@ function onPointerMove(event) {
   const panel = drag?.panel ?? panelOf(event.target);
   if (!panel) return state.cursor && hideCursor();
   const time = timeAt(panel, event.clientX);
-  moveCursor(panel.figure, time, event.clientX, event.clientY);
+  moveCursor(panel, time, event.clientX, event.clientY);
   if (drag) drawSelection(panel, drag.from, time);
 }
 function drawSelection(panel, from, to) {
@@ -149,7 +150,7 @@ function onPointerUp(event) {
 
 // Keys while a panel has the focus.
 function step(panel, count) {
-  const series = panel.series.find(({ role }) => role === "measure" || role === "share") ?? panel.series[0];
+  const series = panel.series.find(({ role }) => ["measure", "share", "count"].includes(role)) ?? panel.series[0];
   if (!series) return;
   const { x } = numbersOf(series);
   const [a, b] = timeShown();
@@ -159,7 +160,7 @@ function step(panel, count) {
   const place = inside.findIndex((time) => time >= now - 1e-9);
   const next = Math.min(inside.length - 1, Math.max(0, (place < 0 ? inside.length : place) + count));
   const box = panel.svg.getBoundingClientRect();
-  moveCursor(panel.figure, inside[next], box.left + (panel.x.of(inside[next]) / panel.svg.viewBox.baseVal.width) * box.width, box.top + 30);
+  moveCursor(panel, inside[next], box.left + (panel.x.of(inside[next]) / panel.svg.viewBox.baseVal.width) * box.width, box.top + 30);
 }
 function zoomBy(factor) {
   const [a, b] = timeShown();

@@ -44,13 +44,20 @@ function nameOf(run, flow) {
   return partial ? `${name} (partial)` : name;
 }
 
-// First and last second of all flows.
+// How a series' line is called; in a panel of lines by the line alone.
+const labelOf = ({ run, flow, line }) => line?.name ?? nameOf(run, flow);
+
+// First and last second of all flows; of runs without any, of their bins.
 const wholeTime = (() => {
   let [first, last] = [0, 0];
-  for (const flow of report.runs.flatMap((run) => run.flows)) {
-    const ends = flow.series.end_s;
-    for (const end of [flow.intervals.at(-1)?.end_s, ends.at(-1)]) last = Math.max(last, end ?? 0);
-    first = Math.min(first, flow.intervals[0]?.start_s ?? 0, ends[0] ?? 0);
+  for (const { flows, bins } of report.runs) {
+    const clock = Math.min(...flows.map((flow) => flow.clock_start_s));
+    for (const flow of flows) {
+      const [ends, later] = [flow.series.end_s, flow.clock_start_s - clock];
+      for (const end of [flow.intervals.at(-1)?.end_s, ends.at(-1)]) last = Math.max(last, (end ?? 0) + later);
+      first = Math.min(first, flow.intervals[0]?.start_s ?? 0, ends[0] ?? 0);
+    }
+    if (!flows.length) last = Math.max(last, bins?.end_s.at(-1) ?? 0);
   }
   return [first, last > first ? last : first + 1];
 })();

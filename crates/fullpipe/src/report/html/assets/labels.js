@@ -97,15 +97,21 @@ function clearance(box, ink, id) {
   return nearest;
 }
 
+// Whether a line rises from the bottom of the plot at all.
+function isSeen(series, panel) {
+  const bottom = panel.top + panel.height - 8;
+  return !series.line || numbersOf(series).y.some((value) => value !== null && panel.y.of(value) < bottom);
+}
+
 // Labels each measured series, those with the least free room first.
 function labelSeries(group, panel, series, taken) {
-  const measured = series.filter(({ role }) => role === "measure");
+  const measured = series.filter((one) => one.role === "measure" && isSeen(one, panel));
   if (measured.length > MOST_LABELS) return;
   const ink = inkOf(panel);
   for (const one of measured) {
-    const text = shorten(nameOf(one.run, one.flow));
+    const text = one.line ? one.line.name : shorten(nameOf(one.run, one.flow));
     const width = textWidth(text);
-    const own = ink.filter(({ id }) => id === one.id);
+    const own = ink.filter(({ id, y }) => id === one.id && (!one.line || y < panel.top + panel.height - 8));
     const every = Math.max(1, Math.floor(own.length / 60));
     let best = { score: Infinity };
     own.filter((_, i) => i % every === 0).forEach((point) => {
@@ -119,7 +125,7 @@ function labelSeries(group, panel, series, taken) {
     if (!best.box || best.covered > 6) continue;
     taken.push(best.box);
     element(group, "text", {
-      class: "direct", x: px(best.box.left), y: px(best.box.top + 11), style: `--run:${colourOf(one.run)}`,
+      class: "direct", x: px(best.box.left), y: px(best.box.top + 11), style: `--run:${colourOfSeries(one)}`,
     }, text);
   }
 }

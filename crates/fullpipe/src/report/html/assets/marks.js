@@ -76,6 +76,21 @@ const draw = {
       element(group, "rect", { ...attributes, x: px(left), width: px(right - left), y: px(top), height: px(bottom - top) });
     }
   },
+  // Columns of one run stand on each other: `panel.base` holds the height reached so far per interval.
+  count(group, series, panel, attributes) {
+    const { from, to, y } = numbersOf(series);
+    const [a, b] = timeShown();
+    const base = (panel.base[0] ??= y.map(() => 0));
+    for (let i = 0; i < y.length; i += 1) {
+      const bottom = base[i];
+      base[i] += y[i] ?? 0;
+      if (!y[i] || to[i] < a || from[i] > b) continue;
+      const [left, right] = [panel.x.of(from[i]), panel.x.of(to[i])];
+      const [low, high] = [panel.y.of(bottom), panel.y.of(base[i])];
+      const width = Math.max(right - left, 1);
+      element(group, "rect", { ...attributes, x: px(left), width: px(width), y: px(high), height: px(low - high) });
+    }
+  },
   // Parts of a whole lie on each other: `panel.base` holds the height reached so far per bucket.
   share(group, series, panel, attributes) {
     const { from, to, y } = columns(series, panel);
@@ -110,10 +125,12 @@ function columns(series, panel) {
 }
 
 function drawSeries(group, series, panel) {
-  const later = series.flow > 0 ? " later" : "";
+  const { line } = series;
+  const again = line?.colour >= COLOURS ? " again" : "";
+  const later = line ? (line.colour === null ? " all" : again) : series.flow > 0 ? " later" : "";
   const place = series.role === "share" ? ` limit-${limits[series.name].place}` : "";
   const attributes = { class: `mark ${series.role}${later}${place}`, "data-series": series.id };
-  attributes.style = `--run:${colourOf(series.run)}`;
+  attributes.style = `--run:${colourOfSeries(series)}`;
   (draw[series.role] ?? draw.line)(group, series, panel, attributes);
 }
 

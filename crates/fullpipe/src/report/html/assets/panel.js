@@ -2,6 +2,7 @@
 const panels = new Map(); // figure name -> [panel]
 const figureNode = (figure) => document.getElementById(`figure-${figure.name}`);
 const STRIP = "strip";
+const TICK_FONT = "10px Arial, sans-serif";
 const BOUND_ROOM = 3; // a bound may make the axis this many times higher than the measure needs
 
 // Lowest and highest value an axis has to show in the time shown. A bound far above the measure does
@@ -9,8 +10,17 @@ const BOUND_ROOM = 3; // a bound may make the axis this many times higher than t
 function extent(series, logarithmic) {
   const [a, b] = timeShown();
   let [low, high, bound] = [Infinity, -Infinity, -Infinity];
+  const heaps = new Map(); // run -> height of its columns so far
   for (const one of series) {
     const { from, to, y, high: upper } = numbersOf(one);
+    if (one.role === "count") {
+      const heap = heaps.get(one.run) ?? y.map(() => 0);
+      heaps.set(one.run, heap);
+      y.forEach((value, i) => (heap[i] += value ?? 0));
+      low = Math.min(low, 0);
+      heap.forEach((value, i) => to[i] >= a && from[i] <= b && (high = Math.max(high, value)));
+      continue;
+    }
     const free = one.role === "bound" || one.role === "ceiling";
     for (let i = 0; i < y.length; i += 1) {
       if (y[i] === null || to[i] < a || from[i] > b || (logarithmic && y[i] <= 0)) continue;
@@ -29,7 +39,7 @@ function makePanel(node, figure, series, name) {
   // Above a plot with a name there is room for a second line: what lies above it.
   const margin = { left: 58, right: 10, top: strip ? 20 : name ? 36 : 22, bottom: strip ? 4 : 22 };
   const svg = element(null, "svg", { viewBox: `0 0 ${outerWidth} ${outerHeight}`, tabindex: "0", role: "img" });
-  const panel = { svg, node, figure, series, name, base: [], left: margin.left, top: margin.top };
+  const panel = { svg, node, figure, series, name, run: series[0]?.run ?? null, base: [], left: margin.left, top: margin.top };
   panel.width = outerWidth - margin.left - margin.right;
   panel.height = outerHeight - margin.top - margin.bottom;
   panel.logarithmic = state.logarithmic.has(figure.name);
@@ -43,6 +53,7 @@ function setVertical(panel, [low, high]) {
   const range = [panel.top + panel.height, panel.top];
   panel.y = logarithmic ? logScale(domain, range) : linearScale(domain, range, panel.height / 48);
   if (figure.layout === STRIP) panel.y.ticks = [0, 100];
+  if (figure.y.unit === "packets") panel.y.ticks = panel.y.ticks.filter(Number.isInteger);
 }
 
 function drawFrame(panel, group, isLast) {
@@ -58,7 +69,7 @@ function drawFrame(panel, group, isLast) {
   element(group, "text", { x: 0, y: 11 }, panel.name ? figure.y.unit : unit);
   if (panel.name) {
     const name = shorten(panel.name, Math.max(12, Math.min(60, Math.floor(width / 7.5))));
-    element(group, "text", { class: "name", x: left, y: 12, style: `--run:${colourOf(panel.series[0].run)}` }, name);
+    element(group, "text", { class: "name", x: left, y: 12, style: `--run:${colourOf(panel.run)}` }, name);
   }
   const drawTicks = figure.layout !== STRIP || isLast;
   if (!drawTicks) return;
@@ -80,7 +91,7 @@ function drawPanel(panel, isLast) {
   const box = { x: left, y: top - 4, width, height: height + 5 };
   element(element(svg, "clipPath", { id: clip }), "rect", box);
   const marks = element(svg, "g", { "clip-path": `url(#${clip})` });
-  const order = ["band", "share", "ceiling", "measure", "bound", "published"]; // the last on top
+  const order = ["band", "share", "count", "ceiling", "measure", "bound", "published"]; // the last on top
   const ordered = [...series].sort((a, b) => order.indexOf(a.role) - order.indexOf(b.role));
   ordered.forEach((one) => drawSeries(marks, one, panel));
   panel.cursorLayer = element(svg, "g", { class: "cursor-layer" });
@@ -89,8 +100,9 @@ function drawPanel(panel, isLast) {
   drawAbsence(labels, panel);
   const taken = [];
   drawMoments(labels, panel, taken);
+  drawTicks(labels, panel, taken);
   drawNotes(labels, panel, taken);
-  if (figure.layout === "overlay") labelSeries(labels, panel, series, taken);
+  if (figure.layout === "overlay" || figure.layout === LINES) labelSeries(labels, panel, series, taken);
   labelShares(labels, panel, series);
 }
 
@@ -127,6 +139,27 @@ function drawMoments(group, panel, taken) {
   }
 }
 
+// Strokes through flows' lines, with a label beside where there is room: the last one first, which tells how many there are.
+function drawTicks(group, panel, taken) {
+  const [a, b] = timeShown();
+  const ticks = (panel.figure.ticks ?? []).filter((tick) => isVisible(tick) && tick.x >= a && tick.x <= b);
+  if (new Set(ticks.map(({ run, flow }) => `${run}.${flow}`)).size > MOST_LABELS) return;
+  const before = new Map(); // run and flow -> where its last stroke stands
+  for (const { run, flow, x, y, label } of ticks.reverse()) {
+    if (panel.logarithmic && y <= 0) continue;
+    const [cx, cy, key] = [panel.x.of(x), panel.y.of(y), `${run}.${flow}`];
+    if (Math.hypot(cx - (before.get(key)?.cx ?? Infinity), cy - (before.get(key)?.cy ?? Infinity)) < 3) continue;
+    before.set(key, { cx, cy });
+    const style = `--run:${colourOf(run)}`;
+    // Across a line that rises as well as across one that rests.
+    element(group, "line", { class: "tick", style, x1: px(cx - 4), x2: px(cx + 4), y1: px(cy - 4), y2: px(cy + 4) });
+    const box = { left: cx - 7 - textWidth(label, TICK_FONT), right: cx - 5, top: cy - 11, bottom: cy };
+    if (box.left < panel.left || taken.some((other) => overlap(box, other))) continue;
+    taken.push(box);
+    element(group, "text", { class: "tick-label", style, x: px(cx - 6), y: px(cy - 2), "text-anchor": "end" }, label);
+  }
+}
+
 // Diamonds at single points, with a label below and to the right where lines rarely are.
 function drawNotes(group, panel, taken) {
   const [a, b] = timeShown();
@@ -146,10 +179,13 @@ function drawNotes(group, panel, taken) {
 function contents(figure) {
   const visible = visibleSeries(figure);
   if (figure.layout === "overlay") return [[null, visible]];
+  const lines = figure.layout === LINES;
+  if (lines && !figure.series.length) return []; // its words say all
   const flows = new Map();
   for (const series of visible) {
-    const key = `${series.run}.${series.flow}`;
-    if (!flows.has(key)) flows.set(key, [nameOf(series.run, series.flow), []]);
+    const flow = lines ? null : series.flow;
+    const key = `${series.run}.${flow}`;
+    if (!flows.has(key)) flows.set(key, [nameOf(series.run, flow), []]);
     flows.get(key)[1].push(series);
   }
   return flows.size ? [...flows.values()] : [[null, []]];

@@ -5,7 +5,7 @@ const state = {
   hiddenFlows: new Set(), // names of flows not drawn
   logarithmic: new Set(), // names of figures
   zoom: null, // [from, to] in seconds, or the whole time
-  cursor: null, // { figure, time } under the pointer or moved by keys
+  cursor: null, // { figure, run, time } under the pointer or moved by keys
 };
 const listeners = [];
 const onChange = (listener) => listeners.push(listener);
@@ -17,9 +17,15 @@ const drawnRuns = () => [...state.colours.keys()].sort((a, b) => a - b);
 const isVisible = (series) =>
   isDrawn(series.run) && !state.hiddenFlows.has(report.runs[series.run].flows[series.flow]?.name);
 // Roles in the order in which their values are listed.
-const ROLES = ["measure", "published", "bound", "ceiling", "band", "share"];
+const ROLES = ["measure", "published", "bound", "ceiling", "band", "share", "count"];
+const LINES = "lines"; // the layout of panels whose lines have colours of their own
 const visibleSeries = (figure) => figure.series.filter(isVisible);
 const colourOf = (run) => (isDrawn(run) ? `var(--run-${state.colours.get(run) % COLOURS})` : "");
+// The colour of a series: its run's, or that of its line.
+function colourOfSeries({ run, line }) {
+  if (!line) return colourOf(run);
+  return line.colour === null ? "var(--ink)" : `var(--run-${line.colour % COLOURS})`;
+}
 
 // A run keeps its colour while drawn; a new one takes the first colour that is free.
 function showRun(run) {

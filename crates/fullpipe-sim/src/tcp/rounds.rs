@@ -1,0 +1,71 @@
+//! Rounds of the first slow start.
+//!
+//! The first begins with the first data. Each other one begins with the first ACK of data that was sent in the one before
+//! (Linux `bictcp_hystart_reset` ends a round the same way: by an ACK beyond what had been sent when it began). The last one
+//! ends with slow start: cwnd has reached ssthresh, or a recovery has begun.
+
+use super::CaState;
+use super::sender::Sender;
+use crate::trace::EventKind;
+use alloc::vec::{Drain, Vec};
+
+/// More rounds than any path needs: slow start at least doubles in two. Where nothing ever ends it, no more are told.
+pub const MOST: u32 = 200;
+
+/// What is known of them.
+#[derive(Debug, Default)]
+pub(super) struct Rounds {
+    /// How many have begun.
+    begun: u32,
+    over: bool,
+    /// The round ends with an ACK beyond this.
+    ends_beyond: u64,
+    /// Segments sent for the first time.
+    sent: u64,
+    /// What was not told yet.
+    untold: Vec<(EventKind, u64)>,
+}
+
+impl Rounds {
+    fn begin(&mut self, snd_nxt: u64) {
+        if self.begun < MOST {
+            self.begun += 1;
+            self.ends_beyond = snd_nxt;
+            self.untold.push((EventKind::Round, self.sent));
+        }
+    }
+}
+
+impl Sender {
+    /// Before segments are sent for the first time.
+    #[inline]
+    pub(super) fn note_first_sending(&mut self, segments: u32) {
+        if self.rounds.begun == 0 && !self.rounds.over && !self.has_left_slow_start() {
+            // Any ACK of data ends the first round.
+            self.rounds.begin(self.snd_una);
+        }
+        self.rounds.sent += u64::from(segments);
+    }
+
+    /// Before an ACK is taken in.
+    #[inline]
+    pub(super) fn note_round(&mut self, ack: u64) {
+        if !self.rounds.over && self.rounds.begun > 0 && ack > self.rounds.ends_beyond {
+            self.rounds.begin(self.snd_nxt);
+        }
+    }
+
+    fn has_left_slow_start(&self) -> bool {
+        self.cwnd() >= self.ssthresh() || self.ca_state >= CaState::Recovery
+    }
+
+    /// Rounds that have begun since the last call, and the end of slow start, each with the segments sent for the first time
+    /// before.
+    pub fn take_rounds(&mut self) -> Drain<'_, (EventKind, u64)> {
+        if !self.rounds.over && self.is_established && self.has_left_slow_start() {
+            self.rounds.over = true;
+            self.rounds.untold.push((EventKind::SlowStartEnded, self.rounds.sent));
+        }
+        self.rounds.untold.drain(..)
+    }
+}
