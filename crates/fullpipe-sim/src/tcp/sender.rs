@@ -261,6 +261,8 @@ impl Sender {
         if !self.profile.cwnd_first() {
             self.update_pacing_rate();
             self.expand_sndbuf();
+        } else {
+            self.update_early_pacing_rate();
         }
     }
 
@@ -324,7 +326,7 @@ impl Sender {
         departs: Time,
     ) -> Transmission {
         let (tsval, tsecr) = match self.timestamps {
-            true => (self.timestamp(departs), self.ts_recent),
+            true => (self.timestamp(self.stamped(departs)), self.ts_recent),
             false => (0, 0),
         };
         let several = self.profile.pushes_tso && numbers > self.mss;

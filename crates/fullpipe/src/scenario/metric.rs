@@ -129,6 +129,9 @@ pub const FLOW: &[Metric] = &[
         "working time of the sender's CPU, of the flow's (nuttcp's %TX)",
     ),
     metric("cpu_receiver", Unit::Share, RUN, "the same of the receiver's (%RX)"),
+    metric("cwnd_median", Unit::Packets, RUN, "median congestion window of the flow's samples"),
+    metric("in_flight_median", Unit::Packets, RUN, "median of what is in flight at them"),
+    metric("srtt_median_s", Unit::Seconds, RUN, "median smoothed RTT at them"),
     metric("slow_start_s", Unit::Seconds, RUN, "until cwnd first reached ssthresh, or a loss"),
     metric("slow_start_cwnd", Unit::Packets, RUN, "largest congestion window by then"),
     metric(
