@@ -2,7 +2,8 @@
 //! keeps an skb until then; where the application asks for a rate and there is no `fq`, TCP itself waits.
 //!
 //! Source: Linux 6.1 and 6.12, which agree: `__tcp_transmit_skb`, `tcp_update_skb_after_send`, `tcp_pacing_check`,
-//! `tcp_pace_kick`, `tcp_pacing_delay`, `tcp_reset_xmit_timer`, `sk_setsockopt`, `fq_classify`.
+//! `tcp_pace_kick`, `tcp_pacing_delay`, `tcp_reset_xmit_timer`, `sk_setsockopt`, `fq_classify`. Before 4.20 `fq` keeps the pace
+//! alone (3.12 `fq_dequeue`).
 
 use super::Output;
 use super::profile::Profile;
@@ -20,7 +21,7 @@ const LONGEST_PAUSE: Time = Time::ms(125);
 /// Data segments of a connection that are not paced.
 const UNPACED_SEGMENTS: u64 = 10;
 
-/// Who keeps a flow's pace (`enum sk_pacing`, numbered as there).
+/// Who keeps a flow's pace (`enum sk_pacing`, numbered as there, but for the last).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PacedBy {
     Nobody = 0,
@@ -64,6 +65,16 @@ impl Departures {
         let never = Time::ZERO;
         let (next, last, late) = (never, never, never);
         Departures { by, next, last, late, timer: None, waits: false, made: never, spent: 0 }
+    }
+}
+
+impl Departures {
+    /// What the congestion control is told (sk_pacing_status), which knows nothing of an `fq` that keeps the pace alone.
+    pub(super) fn status(&self) -> u32 {
+        match self.by {
+            PacedBy::FqAlone => PacedBy::Nobody as u32,
+            by => by as u32,
+        }
     }
 }
 

@@ -358,7 +358,7 @@ impl Sender {
         sock.snd_una = self.snd_una as u32;
         sock.lsndtime = self.lsndtime;
         sock.pacing_rate = self.pacing.rate;
-        sock.pacing_status = self.departures.by as u32;
+        sock.pacing_status = self.departures.status();
     }
 
     pub(super) fn window(&self) -> Window<'_> {
