@@ -21,8 +21,8 @@ const TSO_RTT_LOG: u32 = 9;
 const ALLOWANCE_BITS: u32 = 32;
 /// An skb that is sized when it is written is what the pacing rate sends in a 2000th of a second.
 const WRITTEN_PER_SECOND: u64 = 2000;
-/// An srtt up to so many eighths of a jiffy is taken for one eighth (3.12 `tcp_update_pacing_rate`; inferred: known of that
-/// kernel, not read again).
+/// An srtt up to so many eighths of a jiffy is taken for one eighth (`tcp_update_pacing_rate`, read in sources that have the
+/// offset of a jiffy; inferred for those without it).
 const SMALL_SRTT: u32 = 10;
 /// `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
