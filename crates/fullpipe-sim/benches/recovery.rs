@@ -65,6 +65,7 @@ fn host(kernel: &str) -> Host {
             tcp_notsent_lowat: None,
             tcp_pacing_ss_ratio: None,
             tcp_pacing_ca_ratio: None,
+            tcp_limit_output_bytes: None,
             tcp_no_metrics_save: false,
         },
         qdisc: Qdisc::PfifoFast,

@@ -184,6 +184,8 @@ pub struct Sysctl {
     pub tcp_pacing_ss_ratio: Option<u32>,
     /// net.ipv4.tcp_pacing_ca_ratio: the same afterwards; none: 120
     pub tcp_pacing_ca_ratio: Option<u32>,
+    /// net.ipv4.tcp_limit_output_bytes: memory of a flow that may wait in the host; none: the kernel's default
+    pub tcp_limit_output_bytes: Option<u32>,
     /// net.ipv4.tcp_no_metrics_save: a connection leaves nothing for the next one
     pub tcp_no_metrics_save: bool,
 }

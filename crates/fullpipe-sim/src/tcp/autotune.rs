@@ -138,6 +138,7 @@ mod tests {
             tcp_notsent_lowat: None,
             tcp_pacing_ss_ratio: None,
             tcp_pacing_ca_ratio: None,
+            tcp_limit_output_bytes: None,
             tcp_no_metrics_save: false,
         };
         RcvSpace::new(&sysctl, 1000, 5840)

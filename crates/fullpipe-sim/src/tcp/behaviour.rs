@@ -10,8 +10,8 @@ use super::profile::{
     GrowthUnderReordering, HalvingStep, HeadTimeout, HoleFilled, IdleRestart, InitialCwnd,
     InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout,
     Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RepeatedSyn, RttClock, RttSource,
-    SackMarking, SkbSize, SocketBacklog, SpuriousPartial, TimeoutReordering, TimerWheel,
-    TimestampClock, TsoDeferral, WindowShare, find,
+    SackMarking, SkbSize, SmallQueueLimit, SocketBacklog, SpuriousPartial, TimeoutReordering,
+    TimerWheel, TimestampClock, TsoDeferral, WindowShare, find,
 };
 use crate::config::Host;
 use alloc::format;
@@ -87,7 +87,7 @@ choices! {
     CachedMetrics, DelackMax, InitialCwnd, InitialWindow, PktsAcked, CcRtt, CwndLimited, GrowthUnderReordering, RttClock, RttSource,
     SackMarking, HeadTimeout, LostRetransmits, HoleFilled, IdleRestart, TimeoutReordering, Reduction, HalvingStep,
     MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion, TsoDeferral,
-    FinBeyondCwnd, LockedTimers, RepeatedSyn, SocketBacklog, TimerWheel, TimestampClock, AckOrder, PrrBound, ProbeTimeout, SkbSize, WindowShare, RcvTuning,
+    FinBeyondCwnd, LockedTimers, RepeatedSyn, SocketBacklog, TimerWheel, TimestampClock, AckOrder, PrrBound, ProbeTimeout, SkbSize, SmallQueueLimit, WindowShare, RcvTuning,
     ReceiveShortage,
 }
 
@@ -193,6 +193,9 @@ behaviours! {
     small_queues: bool,
         "a flow waits while the host still has a millisecond of it to send",
         "tcp_small_queue_check";
+    small_queue_limit: SmallQueueLimit,
+        "how much of a flow may wait in the host",
+        "tcp_write_xmit, tcp_small_queue_check";
     limits_paced_output: bool,
         "tcp_limit_output_bytes bounds what of a paced flow waits in the host, too",
         "tcp_small_queue_check";
@@ -202,6 +205,9 @@ behaviours! {
     departure_times: bool,
         "an skb bears the time at which it is to leave, by the pacing rate, where fq or SO_MAX_PACING_RATE ask for it",
         "tcp_update_skb_after_send";
+    fq_paces: bool,
+        "fq keeps each flow's pacing rate itself",
+        "fq_dequeue";
     cwnd_limited: CwndLimited,
         "when a sender with TSO counts as limited by cwnd",
         "tcp_is_cwnd_limited";
@@ -228,6 +234,10 @@ behaviours! {
     rtt_clock: RttClock,
         "the clock of srtt and the timeout",
         "tcp_rtt_estimator";
+    whole_jiffy_rtt: bool,
+        "an RTT of less than a jiffy counts as one",
+        "tcp_rtt_estimator, tcp_update_pacing_rate",
+        Need::InJiffies;
     ack_order: AckOrder,
         "when an ACK changes cwnd: before losses are looked for, or after",
         "tcp_ack, tcp_cong_control";

@@ -374,11 +374,26 @@ choice! {
     SkbSize {
         /// As the application's writes have made it, at most 64 KB.
         AsWritten = "as-written",
+        /// The same, and a write makes none larger than what the flow sends in half a millisecond at its pacing rate, which is
+        /// twice its rate; two segments at least (3.12 `tcp_xmit_size_goal`, `tcp_min_tso_segs`).
+        PacedWhenWritten = "paced-when-written",
         /// What the flow sends in a millisecond, two segments at least (read in 6.1; 3.12
         /// `tcp_tso_autosize`).
         Paced = "paced",
         /// The same, and more the nearer the peer is: 64 KB more, halved for each 512 us of RTT (5.18).
         PacedOrNear = "paced-or-near",
+    }
+}
+
+choice! {
+    /// How much of a flow may wait in the host before it has to stop (TCP small queues).
+    SmallQueueLimit {
+        /// What the pacing rate sends in 2^-10 s, and `tcp_limit_output_bytes` where that is more (3.12
+        /// `tcp_write_xmit`); before, those bytes alone.
+        AtLeastBytes = "at-least-bytes",
+        /// What the pacing rate sends in that time, two skbs at least and those bytes at most (3.19; read in 6.1
+        /// `tcp_small_queue_check`).
+        AtMostBytes = "at-most-bytes",
     }
 }
 

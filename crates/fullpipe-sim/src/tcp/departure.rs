@@ -2,7 +2,8 @@
 //! keeps an skb until then; where the application asks for a rate and there is no `fq`, TCP itself waits.
 //!
 //! Source: Linux 6.1 and 6.12, which agree: `__tcp_transmit_skb`, `tcp_update_skb_after_send`, `tcp_pacing_check`,
-//! `tcp_pace_kick`, `tcp_pacing_delay`, `tcp_reset_xmit_timer`, `sk_setsockopt`, `fq_classify`.
+//! `tcp_pace_kick`, `tcp_pacing_delay`, `tcp_reset_xmit_timer`, `sk_setsockopt`, `fq_classify`. Before 4.20 `fq` keeps the pace
+//! alone (3.12 `fq_dequeue`).
 
 use super::Output;
 use super::profile::Profile;
@@ -10,17 +11,26 @@ use super::sender::{Sender, TimerKind};
 use crate::config::{Discipline, Host, Qdisc};
 use crate::units::Time;
 
+/// Full packets of a turn in fq, and before a flow is paced (`quantum`, `initial_quantum`).
+const QUANTUM: i64 = 2;
+const INITIAL_QUANTUM: i64 = 10;
+/// Bytes of an Ethernet header (`psched_mtu`).
+const ETHERNET: u32 = 14;
+/// Longest pause of a flow in fq of 3.12 (`fq_dequeue`).
+const LONGEST_PAUSE: Time = Time::ms(125);
 /// Data segments of a connection that are not paced.
 const UNPACED_SEGMENTS: u64 = 10;
 
-/// Who keeps a flow's pace (`enum sk_pacing`, numbered as there).
+/// Who keeps a flow's pace (`enum sk_pacing`, numbered as there, but for the last).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PacedBy {
     Nobody = 0,
     /// TCP itself, with a timer.
     Tcp = 1,
-    /// The host's `fq`.
+    /// The host's `fq`, by the time that an skb bears.
     Fq = 2,
+    /// The host's `fq`, by the flow's rate.
+    FqAlone = 3,
 }
 
 /// See the module's description.
@@ -37,15 +47,34 @@ pub(super) struct Departures {
     timer: Option<Time>,
     /// Whether data waits for its pace.
     pub(super) waits: bool,
+    /// When the last skb was made.
+    made: Time,
+    /// Bytes that were sent beyond what goes without a pace, where `fq` alone keeps it.
+    spent: i64,
 }
 
 impl Departures {
     /// Those of a socket at `host`. That `fq` is there is known from the SYN on.
     pub(super) fn new(profile: &Profile, host: &Host) -> Departures {
         let fq = matches!(host.qdisc, Qdisc::Of(Discipline::Fq(_), _));
-        let by = if fq && profile.departure_times { PacedBy::Fq } else { PacedBy::Nobody };
+        let by = match fq {
+            true if profile.departure_times => PacedBy::Fq,
+            true if profile.fq_paces => PacedBy::FqAlone,
+            _ => PacedBy::Nobody,
+        };
         let never = Time::ZERO;
-        Departures { by, next: never, last: never, late: never, timer: None, waits: false }
+        let (next, last, late) = (never, never, never);
+        Departures { by, next, last, late, timer: None, waits: false, made: never, spent: 0 }
+    }
+}
+
+impl Departures {
+    /// What the congestion control is told (sk_pacing_status), which knows nothing of an `fq` that keeps the pace alone.
+    pub(super) fn status(&self) -> u32 {
+        match self.by {
+            PacedBy::FqAlone => PacedBy::Nobody as u32,
+            by => by as u32,
+        }
     }
 }
 
@@ -61,16 +90,26 @@ impl Sender {
     /// An skb is made: when it is to leave. Where nobody keeps the pace that is now.
     pub(super) fn depart(&mut self, now: Time) -> Time {
         let Departures { next, by, .. } = self.departures;
+        self.departures.made = now;
         self.departures.late = now.saturating_sub(next);
         self.departures.next = if by == PacedBy::Nobody { now } else { next.max(now) };
         self.departures.last = self.departures.next;
         self.departures.last
     }
 
+    /// When an skb counts as sent that was made last and is to leave at `departs`: it bears that time, unless `fq` alone
+    /// knows it.
+    pub(super) fn stamped(&self, departs: Time) -> Time {
+        if self.departures.by == PacedBy::FqAlone { self.departures.made } else { departs }
+    }
+
     /// The skb of `len` bytes of data was taken: the next one may leave after the time that it takes. What it was
     /// late by is made up for, up to half of that time.
     pub(super) fn pace(&mut self, len: u32) {
         let rate = self.pacing.rate;
+        if self.departures.by == PacedBy::FqAlone {
+            return self.pace_by_turns(len, rate);
+        }
         let paces = self.departures.by != PacedBy::Nobody && rate != u64::MAX && rate > 0;
         if paces && self.counters.segments_sent >= UNPACED_SEGMENTS {
             let takes = u64::from(len) * 1_000_000_000 / rate;
@@ -79,10 +118,26 @@ impl Sender {
         }
     }
 
+    /// The same in fq of 3.12: a flow that has used its turn up waits as long as the skb takes at the rate, or a turn of
+    /// full packets where that is longer (`fq_dequeue`).
+    fn pace_by_turns(&mut self, len: u32, rate: u64) {
+        let packet = i64::from(self.mss + super::headers(self.timestamps) + ETHERNET);
+        let (bytes, quantum) = (packet * i64::from(len) / i64::from(self.mss), QUANTUM * packet);
+        self.departures.spent += bytes;
+        if self.departures.spent < INITIAL_QUANTUM * packet || rate == u64::MAX || rate == 0 {
+            return;
+        }
+        while self.departures.spent >= INITIAL_QUANTUM * packet {
+            self.departures.spent -= quantum;
+        }
+        let takes = Time(bytes.max(quantum) as u64 * 1_000_000_000 / rate);
+        self.departures.next += takes.min(LONGEST_PAUSE);
+    }
+
     /// The time stamped on what was sent last.
     pub(super) fn last_stamp(&self, now: Time) -> Time {
         match self.departures.by {
-            PacedBy::Nobody => self.stamp(now),
+            PacedBy::Nobody | PacedBy::FqAlone => self.stamp(now),
             PacedBy::Tcp | PacedBy::Fq => self.stamp(self.departures.last),
         }
     }
@@ -119,7 +174,7 @@ impl Sender {
     /// Starts a timer whose time counts from when the next skb may leave (tcp_reset_xmit_timer).
     pub(super) fn start_timer_at_pace(&mut self, kind: TimerKind, now: Time, jiffies: u32) {
         let ahead = match self.departures.by {
-            PacedBy::Nobody => 0,
+            PacedBy::Nobody | PacedBy::FqAlone => 0,
             PacedBy::Tcp | PacedBy::Fq => self.departures.next.saturating_sub(now).0 / self.tick_ns,
         };
         let jiffies = u64::from(jiffies).saturating_add(ahead).min(u64::from(u32::MAX)) as u32;

@@ -178,6 +178,7 @@ impl Sender {
         }
         self.process_tlp_ack(ack.ack, flags, out);
         self.schedule_loss_probe(out);
+        self.update_early_pacing_rate();
     }
 
     pub(super) fn may_raise_cwnd(&self, flags: &Flags, dubious: bool) -> bool {

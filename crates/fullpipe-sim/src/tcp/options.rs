@@ -17,7 +17,12 @@ pub fn unknown(config: &Config) -> Result<Vec<(String, String)>, String> {
     for Station { name, host, .. } in config.hosts() {
         let sends = |flow: &&Flow| config.hosts_of(flow)[0].name == name;
         let flows: Vec<_> = config.flows.iter().filter(sends).collect();
-        if !flows.is_empty() && profile_of(host)?.cwnd_first() {
+        let profile = profile_of(host)?;
+        if host.sysctl.tcp_limit_output_bytes.is_some() && !profile.small_queues {
+            let key = format!("hosts.{name}.sysctl.net.ipv4.tcp_limit_output_bytes");
+            unknown.push((key, format!("Linux {} has no small queues", host.kernel)));
+        }
+        if !flows.is_empty() && profile.cwnd_first() {
             let why = format!("not modelled of Linux {}, only of 6.1 and later", host.kernel);
             let keys = sysctls(name, host).chain(flows.into_iter().flat_map(options));
             unknown.extend(keys.map(|key| (key, why.clone())));

@@ -222,7 +222,7 @@ impl Sender {
         }
         let seq = self.snd_nxt;
         let departs = self.depart(out.now());
-        let stamp = self.stamp(departs);
+        let stamp = self.stamp(self.stamped(departs));
         self.queue.split_head(len);
         let (pushes, fin) = (self.queue.head_pushes(), self.queue.head_ends());
         let (ecn, cwr) = self.ecn.mark_new_data();

@@ -2,12 +2,12 @@
 //! of a flow may wait in the host (TCP small queues).
 //!
 //! Source: Linux 6.1 and 6.12 `tcp_update_pacing_rate`, `tcp_tso_autosize`, `tcp_small_queue_check`,
-//! `tcp_wfree`.
+//! `tcp_wfree`; 3.12 `tcp_update_pacing_rate`, `tcp_xmit_size_goal`, `tcp_write_xmit`.
 
 use super::Output;
 use super::departure::PacedBy;
 use super::min_rtt::MinRtt;
-use super::profile::SkbSize;
+use super::profile::{RttClock, SkbSize, SmallQueueLimit};
 use super::sender::Sender;
 
 /// `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio` unless set: of cwnd per RTT, percent.
@@ -19,6 +19,11 @@ const PACING_SHIFT: u32 = 10;
 const TSO_RTT_LOG: u32 = 9;
 /// Bits of that allowance (`sk_gso_max_size`).
 const ALLOWANCE_BITS: u32 = 32;
+/// An skb that is sized when it is written is what the pacing rate sends in a 2000th of a second.
+const WRITTEN_PER_SECOND: u64 = 2000;
+/// An srtt up to so many eighths of a jiffy is taken for one eighth (`tcp_update_pacing_rate`, read in sources that have the
+/// offset of a jiffy; inferred for those without it).
+const SMALL_SRTT: u32 = 10;
 /// `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
 
@@ -48,6 +53,15 @@ impl Pacing {
 }
 
 impl Sender {
+    /// The pacing rate after an ACK, of profiles that change cwnd first, where anything asks for it.
+    pub(super) fn update_early_pacing_rate(&mut self) {
+        let profile = &self.profile;
+        let sized = profile.skb_size != SkbSize::AsWritten;
+        if sized || profile.small_queues || profile.fq_paces || profile.departure_times {
+            self.update_pacing_rate();
+        }
+    }
+
     /// After each ACK: twice cwnd per RTT in the first half of slow start, then 1.2 times, if the sysctls say nothing
     /// else.
     pub(super) fn update_pacing_rate(&mut self) {
@@ -57,6 +71,10 @@ impl Sender {
             false => self.sysctl.tcp_pacing_ca_ratio.unwrap_or(AVOIDANCE_RATIO),
         };
         let window = u64::from(cwnd.max(self.board.packets_out)) * u64::from(self.mss);
+        if self.profile.cwnd_first() {
+            self.pacing.rate = self.early_rate(window).min(self.pacing.most);
+            return;
+        }
         // In the kernel's order, with its rounding: srtt is in 1/8 us.
         let scaled = window * u64::from(ratio) * ((1_000_000 / 100) << 3);
         let rate = match self.rtt.srtt {
@@ -66,9 +84,29 @@ impl Sender {
         self.pacing.rate = rate.min(self.pacing.most);
     }
 
+    /// Twice `window` per RTT, in avoidance too, bytes per second (3.12 `tcp_update_pacing_rate`).
+    fn early_rate(&self, window: u64) -> u64 {
+        let scaled = window * 2 * (u64::from(self.rtt.scale) << 3);
+        let small = match self.profile.rtt_clock {
+            RttClock::Jiffies => SMALL_SRTT,
+            RttClock::Microseconds => 0,
+        };
+        match self.rtt.srtt {
+            srtt if srtt > small => scaled / u64::from(srtt),
+            _ => scaled,
+        }
+    }
+
+    /// Most bytes of an skb that is sized when it is written.
+    pub(super) fn paced_size(&self) -> u32 {
+        let paced = self.pacing.rate / WRITTEN_PER_SECOND;
+        let least = MIN_TSO_SEGS * self.mss;
+        paced.clamp(least.into(), u32::MAX.into()) as u32
+    }
+
     /// `tcp_tso_segs`: most segments of an skb that goes now.
     pub(super) fn tso_segs(&self) -> u32 {
-        if self.profile.skb_size == SkbSize::AsWritten {
+        if matches!(self.profile.skb_size, SkbSize::AsWritten | SkbSize::PacedWhenWritten) {
             return u32::MAX;
         }
         if !self.tso {
@@ -95,9 +133,12 @@ impl Sender {
         if !self.profile.small_queues {
             return false;
         }
+        if self.profile.small_queue_limit == SmallQueueLimit::AtLeastBytes {
+            return !again && self.too_much_for_bytes(out);
+        }
         let truesize = u64::from(len) + self.profile.skb_overhead;
         let bounds = self.departures.by == PacedBy::Nobody || self.profile.limits_paced_output;
-        let most = if bounds { self.profile.limit_output_bytes } else { u64::MAX };
+        let most = if bounds { self.limit_output_bytes() } else { u64::MAX };
         let limit = (2 * truesize).max(self.pacing.rate >> PACING_SHIFT).min(most);
         let limit = limit.saturating_mul(1 + u64::from(again));
         // sk_wmem_alloc counts one for the socket itself (sk_alloc).
@@ -105,6 +146,19 @@ impl Sender {
         self.pacing.throttled |= held;
         self.departures.waits |= held && self.departures.next > out.now();
         held
+    }
+
+    /// Whether more waits than that of 3.12 (`tcp_write_xmit`), which asks for new data alone.
+    fn too_much_for_bytes(&mut self, out: &mut impl Output) -> bool {
+        let limit = (self.pacing.rate >> PACING_SHIFT).max(self.limit_output_bytes());
+        // sk_wmem_alloc counts one for the socket itself.
+        let held = out.in_host() >= limit;
+        self.pacing.throttled |= held;
+        held
+    }
+
+    fn limit_output_bytes(&self) -> u64 {
+        self.sysctl.tcp_limit_output_bytes.map_or(self.profile.limit_output_bytes, u64::from)
     }
 
     /// An skb of the flow has left the host while something was held back: sends what may go now

@@ -126,7 +126,9 @@ pub struct Profile {
     /// Whether a flow waits while the host still has a millisecond of it to send (3.6
     /// `tcp_small_queue_check`).
     pub small_queues: bool,
-    /// `tcp_limit_output_bytes`: most of a flow that waits in the host, bytes of memory (1 MiB; 6.16 4 MiB, commit
+    /// How much of it that is.
+    pub small_queue_limit: SmallQueueLimit,
+    /// `tcp_limit_output_bytes` unless set: see there, bytes of memory (3.6 128 KiB, 4.20 1 MiB; 6.16 4 MiB, commit
     /// 9ea3bfa61b09 "tcp: increase tcp_limit_output_bytes default value to 4MB").
     pub limit_output_bytes: u64,
     /// Whether that bounds paced flows too (6.16 `tcp_small_queue_check`, commit c4221a8cc3a7 "tcp: always use
@@ -138,6 +140,8 @@ pub struct Profile {
     /// Whether an skb bears the time at which it is to leave, by the pacing rate, where fq or SO_MAX_PACING_RATE
     /// ask for it (4.20 `tcp_update_skb_after_send`).
     pub departure_times: bool,
+    /// Whether `fq` keeps each flow's pacing rate itself (3.12 `fq_dequeue`, until skbs bear their times).
+    pub fq_paces: bool,
     /// Memory of an skb in the send buffer besides its data, bytes: struct sk_buff and the head that is
     /// allocated for headers (`tcp_stream_alloc_skb`, `SKB_TRUESIZE`).
     pub skb_overhead: u64,
@@ -160,6 +164,9 @@ pub struct Profile {
     pub growth_under_reordering: GrowthUnderReordering,
     /// Clock of srtt.
     pub rtt_clock: RttClock,
+    /// Whether an RTT of less than a jiffy counts as one (2.6.20 `tcp_rtt_estimator`; not since the change of 2014,
+    /// "tcp: remove 1ms offset in srtt computation").
+    pub whole_jiffy_rtt: bool,
     /// Order of things in an ACK.
     pub ack_order: AckOrder,
     /// Source of RTT samples.

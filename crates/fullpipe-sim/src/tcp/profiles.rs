@@ -10,8 +10,8 @@ use super::profile::{
     GrowthUnderReordering, HalvingStep, HeadTimeout, HoleFilled, IdleRestart, InitialCwnd,
     InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout,
     Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RepeatedSyn, RttClock, RttSource,
-    SackMarking, SkbSize, SocketBacklog, SpuriousPartial, TimeoutReordering, TimerWheel,
-    TimestampClock, TsoDeferral, WindowShare,
+    SackMarking, SkbSize, SmallQueueLimit, SocketBacklog, SpuriousPartial, TimeoutReordering,
+    TimerWheel, TimestampClock, TsoDeferral, WindowShare,
 };
 
 const LINUX_2_6_20: Profile = Profile {
@@ -52,10 +52,12 @@ const LINUX_2_6_20: Profile = Profile {
     half_cwnd_skbs: false,
     sends_partial_end: false,
     small_queues: false,
-    limit_output_bytes: 1 << 20,
+    small_queue_limit: SmallQueueLimit::AtLeastBytes,
+    limit_output_bytes: 1 << 17,
     limits_paced_output: false,
     autocorks: false,
     departure_times: false,
+    fq_paces: false,
     // The head (MAX_TCP_HEADER rounded up) and struct sk_buff on x86-64.
     skb_overhead: 512,
     cwnd_limited: CwndLimited::Share,
@@ -66,6 +68,7 @@ const LINUX_2_6_20: Profile = Profile {
     idle_restart: IdleRestart::Sending,
     growth_under_reordering: GrowthUnderReordering::Never,
     rtt_clock: RttClock::Jiffies,
+    whole_jiffy_rtt: true,
     ack_order: AckOrder::CwndFirst,
     rtt_source: RttSource::Echo,
     rto_min_ms: 200,
@@ -146,6 +149,13 @@ const LINUX_3_14: Profile = Profile {
     initial_window: InitialWindow::Twenty,
     cc_rtt: CcRtt::Microseconds,
     tso_deferral: TsoDeferral::Once,
+    skb_size: SkbSize::PacedWhenWritten,
+    small_queues: true,
+    fq_paces: true,
+    // sk_buff of 256 bytes; in a head of 2 KiB skb_shared_info, of 320, MAX_TCP_HEADER, of 320 (its size on a distribution's x86-64
+    // is inferred), and as much data as there is room for (`select_size`).
+    skb_overhead: 896,
+    whole_jiffy_rtt: false,
     cwnd_limited: CwndLimited::ShareAndSizeGoal,
     growth_under_reordering: GrowthUnderReordering::WhenHigh,
     rtt_source: RttSource::Ack,
@@ -190,7 +200,9 @@ const LINUX_6_1: Profile = Profile {
     skb_size: SkbSize::PacedOrNear,
     half_cwnd_skbs: true,
     sends_partial_end: true,
-    small_queues: true,
+    small_queue_limit: SmallQueueLimit::AtMostBytes,
+    limit_output_bytes: 1 << 20,
+    fq_paces: false,
     autocorks: true,
     departure_times: true,
     // User-mode Linux as built here: sk_buff of 256 bytes, skb_shared_info of 320, a head of 192 (kmalloc of 512).

@@ -12,7 +12,9 @@ use crate::ticks::Ticks;
 pub struct Rtt {
     hz: u32,
     /// Units per second.
-    scale: u32,
+    pub(super) scale: u32,
+    /// Least sample, units.
+    least: u32,
     rto_min: u32,
     /// Smoothed RTT, units x 8; 0 before the first sample.
     pub srtt: u32,
@@ -54,6 +56,7 @@ impl Rtt {
         Rtt {
             hz,
             scale,
+            least: u32::from(profile.whole_jiffy_rtt || scale != hz),
             rto_min: (u64::from(scale) * profile.rto_min_ms / 1000).max(1) as u32,
             srtt: 0,
             mdev: profile.timeout_init_s * scale,
@@ -67,9 +70,9 @@ impl Rtt {
 
     /// A sample in units on an ACK that leaves `snd_una`; ends the backoff.
     pub fn sample(&mut self, units: u32, snd_una: u64, snd_nxt: u64) {
-        let measured = units.max(1) as i32;
+        let measured = units.max(self.least) as i32;
         if self.srtt == 0 {
-            self.srtt = (measured as u32) << 3;
+            self.srtt = ((measured as u32) << 3).max(1);
             self.mdev = (measured as u32) << 1;
             self.rttvar = self.mdev.max(self.rto_min);
             self.mdev_max = self.rttvar;

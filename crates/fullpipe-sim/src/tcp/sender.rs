@@ -265,6 +265,8 @@ impl Sender {
         if !self.profile.cwnd_first() {
             self.update_pacing_rate();
             self.expand_sndbuf();
+        } else {
+            self.update_early_pacing_rate();
         }
     }
 
@@ -328,7 +330,7 @@ impl Sender {
         departs: Time,
     ) -> Transmission {
         let (tsval, tsecr) = match self.timestamps {
-            true => (self.timestamp(departs), self.ts_recent),
+            true => (self.timestamp(self.stamped(departs)), self.ts_recent),
             false => (0, 0),
         };
         let several = self.profile.pushes_tso && numbers > self.mss;
@@ -360,7 +362,7 @@ impl Sender {
         sock.snd_una = self.snd_una as u32;
         sock.lsndtime = self.lsndtime;
         sock.pacing_rate = self.pacing.rate;
-        sock.pacing_status = self.departures.by as u32;
+        sock.pacing_status = self.departures.status();
     }
 
     pub(super) fn window(&self) -> Window<'_> {

@@ -36,6 +36,9 @@ impl Sender {
         }
         let mut goal = match self.profile.skb_size {
             SkbSize::AsWritten => GSO_MAX - super::headers(self.timestamps),
+            SkbSize::PacedWhenWritten => {
+                (GSO_MAX - super::headers(self.timestamps)).min(self.paced_size())
+            }
             _ => SK_GSO_MAX_SIZE,
         };
         if self.profile.size_goal_half_window && self.max_window > 0 {

@@ -158,7 +158,8 @@ fn limits_leave_no_gap_on_the_wire() {
 fn through_slow_card(qdisc: Qdisc, bql: bool) -> Config {
     let mut config = slow_card(qdisc);
     let (kernel, rx_ring, nic_rate) = ("3.14".to_string(), 100_000, Rate::mbit(50));
-    config.receiver = Host { kernel, rx_ring, ..host() };
+    let behaviour = vec![("small_queues".to_string(), "false".to_string())];
+    config.receiver = Host { kernel, behaviour, rx_ring, ..host() };
     (config.sender, config.sample) = (config.receiver.clone(), Time::ms(1));
     let sender = &mut config.sender;
     (sender.nic_rate, sender.qdisc, sender.bql) = (nic_rate, qdisc, bql);
@@ -199,9 +200,9 @@ fn what_waited_in_the_ring_waits_in_the_qdisc() {
         }
     }
     let expected = "
-pfifo_fast false    0  700  505
-pfifo_fast true   697    3  505
-fq_codel   false    0  700  505
+pfifo_fast false    0  651  505
+pfifo_fast true   648    3  505
+fq_codel   false    0  651  505
 fq_codel   true   232    3  505
 ";
     assert_eq!(table, expected);

@@ -2,7 +2,7 @@
 
 use crate::conversation::{SEGMENT, host};
 use fullpipe_sim::cc::Congestion;
-use fullpipe_sim::config::Sockopt;
+use fullpipe_sim::config::{Discipline, Fq, Qdisc, QueueLimit, Sockopt};
 use fullpipe_sim::rng::Rng;
 use fullpipe_sim::tcp::ack_policy::AckPolicy;
 use fullpipe_sim::tcp::profile::{
@@ -271,6 +271,43 @@ fn small_queues() {
     };
     assert_eq!(sent(true), (vec![2, 2, 2], true));
     assert_eq!(sent(false), (vec![2, 2, 2, 2, 2], false));
+}
+
+/// `fq` of 3.12 lets ten full packets go, and from then on each skb waits for the one before it: two packets are 2108 bytes with
+/// their headers, 6.5875 ms at twice 16 packets' data in 100 ms. Without it nothing waits.
+#[test]
+fn fq_paces() {
+    struct Timed(Vec<Time>);
+    impl Output for Timed {
+        fn transmit(&mut self, skb: Transmission) -> bool {
+            self.0.push(skb.departs);
+            true
+        }
+        fn now(&self) -> Time {
+            Time::ms(100)
+        }
+    }
+    let left = |paces| {
+        let mut host = host();
+        (host.tso, host.kernel) = (true, "3.14".into());
+        let fq = Fq { flow_limit: 100, mtu: SEGMENT + 66, bands: false };
+        host.qdisc = Qdisc::Of(Discipline::Fq(fq), QueueLimit::Packets(1000));
+        let cc = Congestion::new("reno", &[], "3.14", host.hz, 1).expect("a control");
+        let mut profile = *find("3.14").expect("it is known");
+        (profile.fq_paces, profile.small_queues) = (paces, false);
+        host.initcwnd = Some(16);
+        let mut tcp = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
+        let mut wire = Timed(Vec::new());
+        tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
+        let goal = tcp.size_goal();
+        for left in (0..16).rev() {
+            tcp.copied(SEGMENT, goal, left > 0, &mut wire);
+        }
+        tcp.end_write(&mut wire);
+        wire.0.iter().map(|time| (time.0 - 100_000_000) / 10_000).collect::<Vec<_>>()
+    };
+    assert_eq!(left(false), [0; 8]);
+    assert_eq!(left(true), [0, 0, 0, 0, 0, 658, 1317, 1976]);
 }
 
 /// Three writes of three segments to a host of which nothing leaves. The first goes, for nothing is in flight; the second

@@ -153,6 +153,9 @@ pub struct Flow {
     /// the one before. Absent where the trace does not tell them: of a genuine kernel with less than four samples in an RTT.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slow_start_rounds: Option<Vec<Round>>,
+    /// Medians over its samples from its first RTT on; absent where none was measured.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub medians: Option<Medians>,
     /// Seconds from connect() until the receiver had read everything; absent where the run ended before.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub completion_s: Option<f64>,
@@ -242,6 +245,17 @@ pub struct CpuShares {
     pub sender: f64,
     /// Of the host that receives it.
     pub receiver: f64,
+}
+
+/// What a flow has at half of its samples, and more at the others: the lower one of two middle ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Medians {
+    /// Congestion window, packets.
+    pub cwnd: u32,
+    /// Packets in flight.
+    pub in_flight: u32,
+    /// Smoothed round-trip time, microseconds.
+    pub srtt_us: u32,
 }
 
 /// The first slow start of a flow.

@@ -159,7 +159,18 @@ fn whole(flow: &Flow, column: &str) -> Result<f64, String> {
             let rounds = flow.slow_start_rounds.as_ref();
             rounds.ok_or("the trace does not tell rounds of slow start")?.len() as f64
         }
+        _ if column.contains("_median") => median(flow, column)?,
         _ if column.starts_with("slow_start_") => slow_start(flow, column)?,
+        _ => return Err(format!("{column} has no value for the whole run")),
+    })
+}
+
+fn median(flow: &Flow, column: &str) -> Result<f64, String> {
+    let medians = flow.medians.ok_or("no RTT was measured")?;
+    Ok(match column {
+        "cwnd_median" => f64::from(medians.cwnd),
+        "in_flight_median" => f64::from(medians.in_flight),
+        "srtt_median_s" => f64::from(medians.srtt_us) / 1e6,
         _ => return Err(format!("{column} has no value for the whole run")),
     })
 }

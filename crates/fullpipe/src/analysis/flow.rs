@@ -1,7 +1,7 @@
 //! The facts of one flow.
 
 use super::cuts::cuts;
-use super::document::{Aborted, CpuShares, Flow, Interval};
+use super::document::{Aborted, CpuShares, Flow, Interval, Medians};
 use super::intervals::{full_rates, intervals};
 use super::limits::Attribution;
 use super::lookup::{Life, Lives, Traces, mbit, since_clock};
@@ -14,6 +14,7 @@ use super::{FlowMeta, RunMeta, WayMeta};
 use crate::scenario::ENDS;
 use crate::trace::recording::Recording;
 use fullpipe_sim::config::Direction;
+use fullpipe_sim::trace::FlowSample;
 use fullpipe_sim::units::Time;
 
 /// The facts of the flow of that index.
@@ -54,6 +55,7 @@ pub fn flow(
         time_to_full_rate_s: time_to_full_rate(meta.way(about.direction), &intervals),
         slow_start: slow_start(trace, life, link),
         slow_start_rounds: rounds(trace, life, meta.sample),
+        medians: medians(&trace.samples),
         completion_s: life.complete.then(|| life.end.saturating_sub(life.start).as_secs_f64()),
         aborted: life.aborted.map(|errno| Aborted { at_s: since_clock(life, life.end), errno }),
         cpu: cpu(about, traces, life),
@@ -61,6 +63,22 @@ pub fn flow(
         moments,
         moments_left_out,
     }
+}
+
+/// Medians over the samples from the first RTT on.
+fn medians(samples: &[&FlowSample]) -> Option<Medians> {
+    let measured: Vec<&FlowSample> =
+        samples.iter().copied().filter(|sample| sample.srtt_us > 0).collect();
+    let median = |of: fn(&FlowSample) -> u32| {
+        let mut values: Vec<u32> = measured.iter().map(|sample| of(sample)).collect();
+        values.sort_unstable();
+        values.get(values.len().saturating_sub(1) / 2).copied()
+    };
+    Some(Medians {
+        cwnd: median(|sample| sample.cwnd)?,
+        in_flight: median(|sample| sample.in_flight)?,
+        srtt_us: median(|sample| sample.srtt_us)?,
+    })
 }
 
 /// What the CPUs of a flow's hosts worked from its interval clock's start to its end, by samples.

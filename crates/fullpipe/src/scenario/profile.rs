@@ -61,6 +61,7 @@ const LINUX_2_6_20: Kernel = Kernel {
         tcp_notsent_lowat: None,
         tcp_pacing_ss_ratio: None,
         tcp_pacing_ca_ratio: None,
+        tcp_limit_output_bytes: None,
         tcp_no_metrics_save: false,
     },
 };

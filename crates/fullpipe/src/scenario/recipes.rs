@@ -102,6 +102,18 @@ const RECIPES: &[Recipe] = &[
     of_cern("cern-default-buffers", &["default, window 3/4", "default, window 1/2"]),
     of_cern("cern-tuned-buffers", &["tuned", "tuned, window 1/2"]),
     Recipe {
+        name: "bloat-2014",
+        text: text!("published/bloat-2014.toml"),
+        files: &[],
+        variants: &[],
+    },
+    Recipe {
+        name: "srtt-offset-2014",
+        text: text!("published/srtt-offset-2014.toml"),
+        files: &[],
+        variants: &[],
+    },
+    Recipe {
         name: "slow-start",
         text: text!("recipes/slow-start.toml"),
         files: &[],

@@ -7,6 +7,7 @@ mod analysis_facts;
 mod analysis_plan;
 mod analysis_properties;
 mod analysis_synthetic;
+mod bloat;
 mod cern;
 mod counterfactual;
 mod fink_overflow;

@@ -2,7 +2,7 @@
 //! row; elsewhere they would say nothing, so they are not taken there.
 
 use super::{BEHAVIOURS, Behaviour};
-use crate::tcp::profile::{PROFILES, Profile, Reduction, SackMarking};
+use crate::tcp::profile::{PROFILES, Profile, Reduction, RttClock, SackMarking};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -19,6 +19,8 @@ pub enum Need {
     RateHalving,
     /// That SACKs above `high_seq` mark losses.
     MarksDataLost,
+    /// That the RTT is measured in jiffies.
+    InJiffies,
 }
 
 impl Need {
@@ -28,6 +30,7 @@ impl Need {
             Need::CwndLast(_) => !profile.cwnd_first(),
             Need::RateHalving => profile.reduction == Reduction::RateHalving,
             Need::MarksDataLost => profile.marks_data_lost,
+            Need::InJiffies => profile.rtt_clock == RttClock::Jiffies,
         }
     }
 
@@ -38,6 +41,7 @@ impl Need {
             Need::CwndLast(_) => "ack_order = \"cwnd-last\"",
             Need::RateHalving => "reduction = \"rate-halving\"",
             Need::MarksDataLost => "marks_data_lost = true",
+            Need::InJiffies => "rtt_clock = \"jiffies\"",
         }
     }
 
@@ -46,6 +50,7 @@ impl Need {
         match self {
             Need::CwndFirst(instead) | Need::CwndLast(instead) => instead,
             Need::RateHalving | Need::MarksDataLost => "",
+            Need::InJiffies => "a microsecond at least",
         }
     }
 }

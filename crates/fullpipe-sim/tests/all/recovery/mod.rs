@@ -88,6 +88,7 @@ const ELSEWHERE: &[&str] = &[
     "gro",
     "same_tick_rtt",
     "fq_bands",
+    "fq_paces",
 ];
 
 /// Every row of the profile, and every sysctl of recovery, is flipped by a conversation.

@@ -76,8 +76,6 @@ fn rows_of_kernels_that_change_cwnd_first() {
         "longer_rtt_when_read",
         "rations_empty_answers",
         "zero_window_updates",
-        "skb_size",
-        "small_queues",
         "limits_paced_output",
         "autocorks",
         "departure_times",

@@ -81,6 +81,7 @@ fn sysctl() -> impl Strategy<Value = Sysctl> {
             tcp_notsent_lowat: None,
             tcp_pacing_ss_ratio: None,
             tcp_pacing_ca_ratio: None,
+            tcp_limit_output_bytes: None,
             tcp_no_metrics_save: more.2,
         },
     )

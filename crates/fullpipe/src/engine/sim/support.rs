@@ -121,7 +121,8 @@ fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
         let why = "the simulator does not model it; --engine linux does it";
         refused(format!("{key}.sysctl.{name}"), why.into())
     });
-    let paces = profile::find(&host.kernel).is_some_and(|profile| profile.departure_times);
+    let paces = profile::find(&host.kernel)
+        .is_some_and(|profile| profile.departure_times || profile.fq_paces);
     let qdisc = (host.qdisc.kind == QdiscKind::Fq && !paces).then(|| {
         let what = format!(
             "flows are served in turn and not paced: TCP of Linux {} sets no pace in the simulator",

@@ -64,7 +64,6 @@ pub const GENUINE: &[Genuine] = &[
     row("net.ipv4.tcp_keepalive_intvl", SECONDS),
     row("net.ipv4.tcp_keepalive_probes", BYTE),
     row("net.ipv4.tcp_keepalive_time", SECONDS),
-    row("net.ipv4.tcp_limit_output_bytes", INT),
     row("net.ipv4.tcp_max_reordering", (1, INT.1)),
     row("net.ipv4.tcp_max_syn_backlog", INT),
     row("net.ipv4.tcp_max_tw_buckets", INT),

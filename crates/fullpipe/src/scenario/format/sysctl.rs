@@ -160,6 +160,11 @@ pub const SYSCTLS: &[Entry] = &[
         field: Field::LevelIfSet(|s| &mut s.tcp_pacing_ca_ratio, 0, 1000),
     },
     Entry {
+        name: "net.ipv4.tcp_limit_output_bytes",
+        doc: "memory of a flow that may wait in the host (TCP small queues), bytes; unless set 128 KiB, from 4.20 on 1 MiB. The simulator has it from 3.14 on",
+        field: Field::LevelIfSet(|s| &mut s.tcp_limit_output_bytes, 0, i32::MAX as u32),
+    },
+    Entry {
         name: "net.ipv4.tcp_no_metrics_save",
         doc: "whether a connection leaves nothing (ssthresh, RTT, reordering) for the next one",
         field: Field::Switch(|s| &mut s.tcp_no_metrics_save),

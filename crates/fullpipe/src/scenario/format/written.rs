@@ -359,8 +359,6 @@ group! {
         counters: SampleTime, Absent("engine `linux`: 10 ms; simulator: at the end of the run only");
         /// Length of the bins in which queues, rates and drops are told over time.
         bin: SampleTime, Absent("250 ms, or a multiple where the run has more than 4000 of these, or `sample` where that is longer");
-        /// Interval of the kernel's counters (engine `linux`), rounded up to samples.
-        counters: SampleTime, Absent("10 ms");
         /// Which packets are kept, with their time-sequence graph.
         packets: Packets, Absent("none are");
     }

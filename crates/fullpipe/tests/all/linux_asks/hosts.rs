@@ -132,12 +132,12 @@ fn hosts_and_flows_are_asked_in_the_kernels_terms() {
 fn sysctls_and_socket_options_of_genuine_kernels_are_handed_on() {
     let sets = [
         "hosts.sender.kernel=6.12",
-        "hosts.sender.sysctl.net.ipv4.tcp_limit_output_bytes=4194304",
+        "hosts.sender.sysctl.net.ipv4.tcp_min_tso_segs=4",
         "flow.bulk.sockopt={ TCP_NODELAY = 1, SO_MAX_PACING_RATE = 12500000 }",
         "flow.bulk.receiver_sockopt={ TCP_QUICKACK = 1 }",
     ];
     let plan = linux::plan(&resolved(&sets)).expect("it can be asked");
-    let limit = ("net/ipv4/tcp_limit_output_bytes".to_string(), "4194304".to_string());
+    let limit = ("net/ipv4/tcp_min_tso_segs".to_string(), "4".to_string());
     assert!(plan.sender.sysctl.contains(&limit) && !plan.receiver.sysctl.contains(&limit));
     let options = [("SO_MAX_PACING_RATE".to_string(), 12_500_000), ("TCP_NODELAY".to_string(), 1)];
     assert_eq!(plan.flows[0].sender_options, options);
@@ -145,7 +145,7 @@ fn sysctls_and_socket_options_of_genuine_kernels_are_handed_on() {
     let simulator = engine::find("sim").expect("an engine").support(&resolved(&sets));
     let refused: Vec<&str> = simulator.iter().map(|(key, _)| key.as_str()).collect();
     let expected = [
-        "hosts.sender.sysctl.net.ipv4.tcp_limit_output_bytes",
+        "hosts.sender.sysctl.net.ipv4.tcp_min_tso_segs",
         "flow.bulk.sockopt.TCP_NODELAY",
         "flow.bulk.receiver_sockopt.TCP_QUICKACK",
     ];
@@ -193,7 +193,7 @@ fn pacing_is_of_kernels_whose_rules_are_known() {
     assert_eq!(resolved(&[option]).flow[0].sockopt["TCP_NOTSENT_LOWAT"], 131_072);
     let simulator = engine::find("sim").expect("an engine");
     assert_eq!((simulator.support(&run("6.1")), simulator.support(&run("6.12"))), (vec![], vec![]));
-    let old = simulator.support(&run("3.14"));
+    let old = simulator.support(&run("2.6.32"));
     let keys: Vec<&str> = old.iter().map(|(key, _)| key.as_str()).collect();
     let refused = [
         "hosts.sender.sysctl.net.ipv4.tcp_notsent_lowat",

@@ -77,7 +77,7 @@ fn errors(kernel: &str, tso: bool) -> Vec<f64> {
 }
 
 /// Without TSO these kernels follow the law, too, within the tolerance above. With it they fall short
-/// by more than chance and the tolerance explain.
+/// by more than chance and the tolerance explain; 3.14, whose skbs are small (sized by the pacing rate), stays within it.
 #[test]
 fn tso_deferral_keeps_reno_below_mathis() {
     let mut table = String::from("| kernel | p | without TSO | with TSO |\n|---|---|--:|--:|\n");
@@ -87,7 +87,11 @@ fn tso_deferral_keeps_reno_below_mathis() {
             let [a, b] = [without, with].map(|error| error * 100.0);
             let _ = writeln!(table, "| {kernel} | {p} | {a:+.1} % | {b:+.1} % |");
             assert!(without.abs() <= 0.10, "{kernel}, {p}, without TSO: {without}\n{table}");
-            assert!(with < -0.10 && with < without, "{kernel}, {p}, with TSO: {with}\n{table}");
+            let sized = kernel == "3.14";
+            assert!(
+                with < without && sized == (with > -0.10),
+                "{kernel}, {p}, with TSO: {with}\n{table}"
+            );
         }
     }
     marked::committed("docs/theory.md", "tso-deferral", &table);

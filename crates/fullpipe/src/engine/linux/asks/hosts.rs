@@ -80,6 +80,7 @@ pub(super) fn host(host: &Host) -> plan::Host {
         ("tcp_notsent_lowat", sysctl.tcp_notsent_lowat),
         ("tcp_pacing_ss_ratio", sysctl.tcp_pacing_ss_ratio),
         ("tcp_pacing_ca_ratio", sysctl.tcp_pacing_ca_ratio),
+        ("tcp_limit_output_bytes", sysctl.tcp_limit_output_bytes),
     ];
     let if_set = if_set.into_iter().filter_map(|(name, value)| Some((name, value?.to_string())));
     let modelled = modelled.into_iter().chain(if_set);
