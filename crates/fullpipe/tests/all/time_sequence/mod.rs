@@ -14,7 +14,7 @@ use fullpipe::trace::packets::{FILE, PacketTrain};
 use fullpipe::trace::recording::Recording;
 use fullpipe::trace::table::read_groups;
 use fullpipe_sim::trace::{
-    Control, Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
+    Control, Counter, Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
 };
 use fullpipe_sim::units::Time;
 use std::path::Path;
@@ -74,6 +74,9 @@ impl Sink for Whole {
     }
     fn event(&mut self, event: &Event) {
         self.recording.event(event);
+    }
+    fn counter(&mut self, counter: &Counter) {
+        self.recording.counter(counter);
     }
     fn point(&self) -> Option<Point> {
         self.point
