@@ -11,4 +11,5 @@ pub mod parity;
 pub mod plan;
 pub mod report;
 pub mod scenario;
+pub mod sweep;
 pub mod trace;

@@ -138,6 +138,9 @@ pub struct Flow {
     pub retransmitted_segments: u64,
     /// Mean rate over the flow's life, Mb/s of payload.
     pub mean_mbit: f64,
+    /// Its second half, in which it may have settled.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub settled: Option<Settled>,
     /// Plateau: median of the highest intervals, Mb/s; absent where none was reached.
     pub plateau_mbit: Option<f64>,
     /// Seconds until an interval first reached 90 % of the plateau.
@@ -256,6 +259,18 @@ pub struct Medians {
     pub in_flight: u32,
     /// Smoothed round-trip time, microseconds.
     pub srtt_us: u32,
+}
+
+/// The second half of a flow's life.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Settled {
+    /// Mean rate in it, Mb/s of payload.
+    pub mbit: f64,
+    /// How often the flow entered Recovery or Loss from another state, in its whole life.
+    pub loss_epochs: u64,
+    /// Whether the rate is a steady one: it was measured over 30 loss epochs or more; or none began in the second half, and the
+    /// rates of its two quarters are within 1 %.
+    pub steady: bool,
 }
 
 /// The first slow start of a flow.

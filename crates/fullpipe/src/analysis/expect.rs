@@ -148,6 +148,10 @@ fn whole(flow: &Flow, column: &str) -> Result<f64, String> {
         "segments_delivered" => flow.intervals.iter().map(|i| i.segments).sum::<u64>() as f64,
         "retransmitted_segments" => flow.retransmitted_segments as f64,
         "mean_mbit" => flow.mean_mbit,
+        "settled_mbit" => flow.settled.ok_or("the second half was not measured")?.mbit,
+        "loss_epochs" => {
+            flow.settled.ok_or("the second half was not measured")?.loss_epochs as f64
+        }
         "plateau_mbit" => flow.plateau_mbit.ok_or_else(none)?,
         "time_to_plateau_s" => flow.time_to_plateau_s.ok_or_else(none)?,
         "time_to_full_rate_s" => flow.time_to_full_rate_s.ok_or_else(|| {

@@ -9,6 +9,7 @@ use super::moments::moments;
 use super::plateau::{REACHED, plateau};
 use super::rounds::rounds;
 use super::series::series;
+use super::settled::settled;
 use super::slow_start::{Link, slow_start};
 use super::{FlowMeta, RunMeta, WayMeta};
 use crate::scenario::ENDS;
@@ -50,6 +51,7 @@ pub fn flow(
         bytes: last.bytes_delivered,
         retransmitted_segments: last.segments_retransmitted,
         mean_mbit: mbit(last.bytes_delivered, life.end.saturating_sub(life.start)),
+        settled: Some(settled(trace, life)),
         plateau_mbit: plateau.map(|plateau| plateau.rate),
         time_to_plateau_s: plateau.map(|plateau| intervals[plateau.first].end_s),
         time_to_full_rate_s: time_to_full_rate(meta.way(about.direction), &intervals),

@@ -25,6 +25,7 @@ pub mod plateau;
 mod published;
 mod rounds;
 mod series;
+mod settled;
 mod slow_start;
 mod stages;
 

@@ -1,29 +1,27 @@
-//! From a file and options to plans.
+//! From a file and options to what runs can be made of it.
 
 use super::diagnostic::Diagnostics;
-use super::expect;
+use super::format::axes::Axis;
 use super::format::context::{Context, Place};
 use super::format::dotted::Dotted;
 use super::format::keys::{At, Key, Read, Section};
 use super::format::node::{self, Node, Table, Value};
-use super::format::set::set;
 use super::format::values::twice;
 use super::format::written::{Asked, Run, Variant};
-use super::places::Places;
 use super::plan::{Plan, Scenario};
 use super::published::{self, Data};
-use super::resolve;
+use super::repeat::Repeat;
 use super::source::{SetOption, Source};
-use serde_json::{Map, Value as Json};
+use super::space::{Alternative, Change, Space};
 
 /// Most runs of one scenario.
-const MOST_RUNS: usize = 10_000;
+const MOST_RUNS: u64 = 10_000;
 /// Most connections of all runs together.
 const MOST_FLOWS: usize = 100_000;
 /// Problems after which further runs are not tried.
 const ENOUGH: usize = 50;
 
-/// Checks a scenario and resolves it into its runs.
+/// Checks a scenario and resolves it into its runs, of each point the first repetition.
 ///
 /// Later changes win: variant, then sweep point, then `sets`. A `--set` of a key that is an axis of
 /// the sweep replaces the axis. `variants` limits the runs to those variants; empty: all of them.
@@ -35,34 +33,90 @@ pub fn load(
     sets: &[SetOption],
     variants: &[String],
 ) -> Result<Scenario, Diagnostics> {
-    let mut cx = Context::default();
-    let file = cx.add(&source.name, &source.text);
-    let scenario = node::parse(&source.text, file, &mut cx)
-        .and_then(|root| scenario(root, source, sets, variants, &mut cx));
+    let (space, mut cx) = read(source, sets, variants)?;
+    let scenario = space.and_then(|space| {
+        let points = few(&space, &mut cx).unwrap_or(1);
+        let plans = plans(&space, points, &mut cx);
+        let first = plans.first()?;
+        let (title, seed) = (first.resolved.title.clone(), first.resolved.seed);
+        Some(Scenario { name: space.name, title, seed, published: space.published, plans })
+    });
     cx.finish(scenario)
 }
 
-fn scenario(
+/// The points of each variant, where there are not too many to be run at once.
+fn few(space: &Space, cx: &mut Context) -> Option<u64> {
+    let variants = space.variants.len().max(1) as u64;
+    let mut points = 1_u64;
+    for axis in &space.axes {
+        points = points.saturating_mul(axis.points.len() as u64);
+        if points.saturating_mul(variants) > MOST_RUNS {
+            cx.error("too-large", axis.place, "the sweep has too many points").expected(format!(
+                "at most {MOST_RUNS} runs; `fullpipe sweep` makes as many as you like"
+            ));
+            return None;
+        }
+    }
+    Some(points)
+}
+
+/// One plan per variant and point, until there is enough to complain about.
+fn plans(space: &Space, points: u64, cx: &mut Context) -> Vec<Plan> {
+    let mut plans = Vec::new();
+    let mut flows = 0;
+    for variant in 0..space.variants.len() {
+        for point in 0..points {
+            let plan = space.resolve(variant, &space.at(point), 0, cx);
+            flows += plan.as_ref().map_or(0, |plan| plan.resolved.flow.len());
+            plans.extend(plan);
+            if flows > MOST_FLOWS {
+                cx.error("too-large", space.run.place, "the runs have too many flows together")
+                    .expected(format!("at most {MOST_FLOWS}"));
+            }
+            if flows > MOST_FLOWS || cx.count() >= ENOUGH {
+                return plans;
+            }
+        }
+    }
+    plans
+}
+
+/// What a scenario and its options say, before anything is resolved; beside it what is wrong so far. Fails where the text is
+/// no TOML at all.
+pub(super) fn read(
+    source: &Source,
+    sets: &[SetOption],
+    variants: &[String],
+) -> Result<(Option<Space>, Context), Diagnostics> {
+    let mut cx = Context::default();
+    let file = cx.add(&source.name, &source.text);
+    let Some(root) = node::parse(&source.text, file, &mut cx) else {
+        return Err(cx.finish(None::<Space>).expect_err("a syntax error was reported"));
+    };
+    let space = space(root, source, sets, variants, &mut cx);
+    Ok((space, cx))
+}
+
+fn space(
     root: Node,
     source: &Source,
     sets: &[SetOption],
     variants: &[String],
     cx: &mut Context,
-) -> Option<Scenario> {
+) -> Option<Space> {
     let (run, asked) = split(root, cx)?;
     let asked = Asked::read(&asked, "the scenario", cx)?;
     let sets: Vec<_> = sets.iter().enumerate().map(|(n, text)| option(n, text, cx)).collect();
     let sets: Vec<Change> = sets.into_iter().flatten().collect();
     let published = asked.published.as_ref().map(|at| figures(at, source, cx));
     let published = published.flatten();
-    let chosen = alternatives(&asked, &source.variants, variants, cx);
-    let points = points(&asked, &sets, chosen.len(), cx);
+    let variants = alternatives(&asked, &source.variants, variants, cx);
+    let axes = axes(&asked, &sets, cx);
     check_names(&asked, published.as_ref(), cx);
-    let mut maker = Maker { run: &run, asked: &asked, sets: &sets, name: stem(source), source, cx };
-    let plans = maker.plans(&chosen, &points);
-    let first = plans.first()?;
-    let (title, seed) = (first.resolved.title.clone(), first.resolved.seed);
-    Some(Scenario { name: stem(source).into(), title, seed, published, plans })
+    let repeat = Repeat::of(asked.repeat.as_ref().map(|at| &at.value));
+    let expect = asked.expect.map_or_else(Vec::new, |list| list.value.0);
+    let (name, source) = (stem(source).to_string(), source.clone());
+    Some(Space { name, source, published, run, sets, variants, axes, repeat, expect })
 }
 
 /// The source's name without directories and ending.
@@ -91,9 +145,6 @@ fn split(root: Node, cx: &mut Context) -> Option<(Node, Node)> {
     Some((part(run), part(asked)))
 }
 
-/// A dotted key with its new value.
-type Change = (Dotted, Node);
-
 /// Reads `key=value`. The value is TOML, or else a string without quotes.
 fn option(number: usize, option: &SetOption, cx: &mut Context) -> Option<Change> {
     let text = &option.0;
@@ -121,20 +172,13 @@ fn figures(at: &At<String>, source: &Source, cx: &mut Context) -> Option<Data> {
     }
 }
 
-/// A variant, or what there is without variants.
-struct Alternative<'a> {
-    name: &'a str,
-    changes: &'a [Change],
-    published_run: Option<&'a At<String>>,
-}
-
 /// The variants that were chosen, of those that are offered; none: all of the text's.
-fn alternatives<'a>(
-    asked: &'a Asked,
+fn alternatives(
+    asked: &Asked,
     offered: &[String],
     chosen: &[String],
     cx: &mut Context,
-) -> Vec<Alternative<'a>> {
+) -> Vec<Alternative> {
     let variants = asked.variant.as_ref().map_or(&[][..], |list| &list.value.0);
     let names = names(variants).into_iter().map(|(name, _)| name);
     let offers = |name: &&str| offered.is_empty() || offered.iter().any(|offered| offered == name);
@@ -148,18 +192,18 @@ fn alternatives<'a>(
         }
     }
     if variants.is_empty() {
-        let published_run = asked.published_run.as_ref();
-        return vec![Alternative { name: "base", changes: &[], published_run }];
+        let published_run = asked.published_run.as_ref().map(|at| at.value.clone());
+        return vec![Alternative { name: "base".into(), changes: Vec::new(), published_run }];
     }
     // With a wrong name all variants are checked; nothing will run anyway.
     let all = chosen.is_empty() || chosen.iter().any(|name| !names.contains(&name.as_str()));
     let wanted =
         |name: &str| names.contains(&name) && (all || chosen.iter().any(|wanted| wanted == name));
-    let alternative = |variant: &'a Variant| {
-        let name = variant.name.as_ref()?.value.as_str();
-        let changes = variant.set.as_ref().map_or(&[][..], |set| &set.value.0);
-        let published_run = variant.published_run.as_ref();
-        wanted(name).then_some(Alternative { name, changes, published_run })
+    let alternative = |variant: &Variant| {
+        let name = variant.name.as_ref()?.value.clone();
+        let changes = variant.set.as_ref().map_or_else(Vec::new, |set| set.value.0.clone());
+        let published_run = variant.published_run.as_ref().map(|at| at.value.clone());
+        wanted(&name).then_some(Alternative { name, changes, published_run })
     };
     variants.iter().filter_map(alternative).collect()
 }
@@ -195,99 +239,23 @@ fn check_names(asked: &Asked, published: Option<&Data>, cx: &mut Context) {
     }
 }
 
-/// Points of the sweep, the last axis fastest; one empty point without a sweep.
-fn points(asked: &Asked, sets: &[Change], variants: usize, cx: &mut Context) -> Vec<Vec<Change>> {
-    let mut points = vec![Vec::new()];
-    let axes = asked.sweep.iter().flat_map(|at| &at.value.0);
-    for (key, values) in axes {
-        if sets.iter().any(|(set, _)| set.parts == key.parts) {
-            continue;
-        }
-        let shown: Vec<String> = values.iter().map(|value| value.json().to_string()).collect();
+/// The axes that are left of the sweep: a `--set` of all keys of one replaces it.
+fn axes(asked: &Asked, sets: &[Change], cx: &mut Context) -> Vec<Axis> {
+    let is_set = |key: &Dotted| sets.iter().any(|(set, _)| set.parts == key.parts);
+    let written = asked.sweep.iter().flat_map(|at| &at.value.0);
+    let axes: Vec<Axis> =
+        written.filter(|axis| !axis.keys.iter().all(is_set)).cloned().collect();
+    for axis in &axes {
+        let shown: Vec<String> = axis.points.iter().map(|point| text(point)).collect();
+        let place = |point: &Vec<Node>| point.first().map_or(axis.place, |value| value.place);
         let named: Vec<_> =
-            shown.iter().map(String::as_str).zip(values.iter().map(|v| v.place)).collect();
+            shown.iter().map(String::as_str).zip(axis.points.iter().map(place)).collect();
         twice(&named, "points of an axis", cx);
-        if points.len().saturating_mul(values.len()).saturating_mul(variants) > MOST_RUNS {
-            cx.error("too-large", key.place, "the sweep has too many points")
-                .expected(format!("at most {MOST_RUNS} runs"));
-            return vec![Vec::new()];
-        }
-        let longer = |point: &Vec<Change>| {
-            let with = |value: &Node| [point.as_slice(), &[(key.clone(), value.clone())]].concat();
-            values.iter().map(with).collect::<Vec<_>>()
-        };
-        points = points.iter().flat_map(longer).collect();
     }
-    points
+    axes
 }
 
-/// Makes plans.
-struct Maker<'a> {
-    run: &'a Node,
-    asked: &'a Asked,
-    sets: &'a [Change],
-    name: &'a str,
-    source: &'a Source,
-    cx: &'a mut Context,
-}
-
-impl Maker<'_> {
-    /// One plan per alternative and point, until there is enough to complain about.
-    fn plans(&mut self, chosen: &[Alternative], points: &[Vec<Change>]) -> Vec<Plan> {
-        let mut plans = Vec::new();
-        let mut flows = 0;
-        for alternative in chosen {
-            for point in points {
-                let plan = self.plan(alternative, point);
-                flows += plan.as_ref().map_or(0, |plan| plan.resolved.flow.len());
-                plans.extend(plan);
-                if flows > MOST_FLOWS {
-                    let place = self.run.place;
-                    self.cx
-                        .error("too-large", place, "the runs have too many flows together")
-                        .expected(format!("at most {MOST_FLOWS}"));
-                }
-                if flows > MOST_FLOWS || self.cx.count() >= ENOUGH {
-                    return plans;
-                }
-            }
-        }
-        plans
-    }
-
-    fn plan(&mut self, alternative: &Alternative, point: &[Change]) -> Option<Plan> {
-        let mut root = self.run.clone();
-        self.conflicts(alternative.changes, point);
-        for (key, value) in alternative.changes.iter().chain(point).chain(self.sets) {
-            set(&mut root, Run::GROUP, key, value, self.cx);
-        }
-        let written = Run::read(&root, "the scenario", self.cx)?;
-        let resolved = resolve::run(&written, self.name, self.source, self.cx)?;
-        let expects = self.asked.expect.as_ref().map_or(&[][..], |list| &list.value.0);
-        let expectations = expect::read(expects, alternative.name, &resolved, self.cx);
-        Some(Plan {
-            variant: alternative.name.into(),
-            sweep: shown(point),
-            set: shown(alternative.changes.iter().chain(point).chain(self.sets)),
-            places: Places::of(&root, self.cx),
-            resolved,
-            expectations,
-            published_run: alternative.published_run.map(|at| at.value.clone()),
-        })
-    }
-
-    /// Reports axes that would make a variant's change ineffective.
-    fn conflicts(&mut self, changes: &[Change], point: &[Change]) {
-        for (key, _) in point {
-            if changes.iter().any(|(changed, _)| changed.parts == key.parts) {
-                let message = format!("`{}` is an axis and is set by a variant", key.text());
-                self.cx.error("conflict", key.place, message).expected("one of the two");
-            }
-        }
-    }
-}
-
-/// Changes as key to value.
-fn shown<'a>(changes: impl IntoIterator<Item = &'a Change>) -> Map<String, Json> {
-    changes.into_iter().map(|(key, value)| (key.text(), value.json())).collect()
+/// The values of a point, as messages show them.
+fn text(point: &[Node]) -> String {
+    point.iter().map(|value| value.json().to_string()).collect::<Vec<_>>().join(", ")
 }

@@ -19,6 +19,11 @@ const TAIL: u64 = 8;
 /// Bytes between key and value: type of the field and length of the value.
 const BETWEEN: usize = 2;
 
+/// The same hash of bytes in memory.
+pub fn of(bytes: &[u8]) -> u64 {
+    extend(BASIS, bytes)
+}
+
 fn extend(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME))
 }

@@ -3,7 +3,7 @@
 //! [`schema`] declares every column once; [`table`] (Parquet), [`csv`] and [`formats`] (the
 //! reference page) follow from it. [`rundir`] is what a run leaves on disk.
 
-mod checksum;
+pub(crate) mod checksum;
 pub mod csv;
 mod error;
 pub mod formats;

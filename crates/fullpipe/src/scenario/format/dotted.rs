@@ -86,28 +86,3 @@ fn gather(
     }
     whole
 }
-
-/// Dotted keys, each with the values it takes in turn.
-#[derive(Clone, Debug)]
-pub struct Axes(pub Vec<(Dotted, Vec<Node>)>);
-
-impl Read for Axes {
-    const KIND: Kind = Kind::Axes;
-    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
-        let found = assignments(node, key, &Self::KIND, cx)?;
-        let mut axes = Vec::new();
-        let mut whole = true;
-        for (dotted, node) in found {
-            match node.value {
-                Value::List(values) if !values.is_empty() => axes.push((dotted, values)),
-                _ => {
-                    let message = format!("`{}` is not a list of values", dotted.text());
-                    cx.error("wrong-type", node.place, message)
-                        .expected("an array of at least one value");
-                    whole = false;
-                }
-            }
-        }
-        whole.then_some(Axes(axes))
-    }
-}

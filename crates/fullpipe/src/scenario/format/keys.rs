@@ -126,7 +126,9 @@ impl Kind {
             Kind::Sockopt => "a table such as { TCP_NODELAY = 1 }".into(),
             Kind::Behaviour => "a table such as { reduction = \"prr\" }".into(),
             Kind::Assignments => "a table such as { \"path.loss\" = 1e-5 }".into(),
-            Kind::Axes => "a table such as { \"path.loss\" = [1e-5, 1e-4] }".into(),
+            Kind::Axes => {
+                "a table such as { \"path.loss\" = [1e-5, 1e-4] }, also with a range { from, to, points, scale }".into()
+            },
             Kind::Range => "[first, one past the last], for instance [0, 3]".into(),
             Kind::Integers { min, max } => format!("an array of integers from {min} to {max}"),
             Kind::Numbers => "a number, or an array of numbers".into(),

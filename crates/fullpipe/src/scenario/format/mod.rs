@@ -5,6 +5,7 @@
 //! [`context`].
 
 pub mod context;
+pub mod axes;
 pub mod dotted;
 pub mod genuine_sysctl;
 pub mod keys;

@@ -1,6 +1,7 @@
 //! The keys of a scenario: one list for the parser, its diagnostics, the reference and the schema.
 
-use super::dotted::{Assignments, Axes};
+use super::axes::Axes;
+use super::dotted::Assignments;
 use super::keys::Default::{Absent, Empty, Is, Required};
 use super::keys::group;
 use super::sockopt::Sockopts;
@@ -66,8 +67,10 @@ group! {
         published_run: String, Absent("none");
         /// Named alternatives; each is one run.
         variant: List<Variant>, Absent("one run, named base");
-        /// Axes of a product: dotted keys, each with a list of values. Each point is one run of each variant.
+        /// Axes of a product: dotted keys, each with a list of values or a range. Each point is one run of each variant.
         sweep: Axes, Absent("no sweep");
+        /// Repetitions of each run with other seeds.
+        repeat: Repeat, Absent("each point is one run");
         /// What the result has to be. A scenario is also a test.
         expect: List<Expect>, Absent("nothing is expected");
     }
@@ -387,6 +390,18 @@ group! {
         set: Assignments, Absent("nothing");
         /// Name of the run in `published` to compare with.
         published_run: String, Absent("none");
+    }
+}
+
+group! {
+    /// Repetitions: `fullpipe sweep` makes all of them, `fullpipe run` the first of each point.
+    Repeat "[repeat]" {
+        /// Runs of each point, with the scenario's `seed` and those after it.
+        seeds: Int<1, 100000>, Is("1");
+        /// Each flow starts later by a random part of this, which follows from the seed and its name.
+        start_jitter: AnyTime, Is("0s");
+        /// Each delay of the path is longer by a random part of this, which follows from the seed and its name.
+        delay_jitter: AnyTime, Is("0s");
     }
 }
 

@@ -1,0 +1,88 @@
+//! What a flow gets once its beginning is over, and whether that is known.
+
+use super::document::Settled;
+use super::lookup::{FlowTrace, Life, mbit};
+use fullpipe_sim::tcp::CaState;
+use fullpipe_sim::trace::EventKind;
+use fullpipe_sim::units::Time;
+
+/// Loss epochs over which a mean is steady: the mean of a sawtooth over 30 of its teeth is within a few percent of that over
+/// all of them (the relative deviation of the mean of n teeth falls with the root of n).
+pub const EPOCHS: u64 = 30;
+/// How much the rates of the third and the last quarter may differ where no epoch disturbs them.
+const CALM: f64 = 0.01;
+
+/// The second half of the flow's life.
+pub fn settled(trace: &FlowTrace, life: &Life) -> Settled {
+    let lasts = life.end.saturating_sub(life.start).as_ns();
+    let at = |quarter: u64| life.start + Time::ns(lasts / 4 * quarter);
+    let bytes = |from: Time, to: Time| trace.at(to).bytes_delivered - trace.at(from).bytes_delivered;
+    let rate = |from: Time, to: Time| mbit(bytes(from, to), to.saturating_sub(from));
+    let (third, last) = (rate(at(2), at(3)), rate(at(3), life.end));
+    let epochs = epochs(trace);
+    let late = epochs.iter().filter(|time| **time > at(2)).count();
+    let calm = late == 0 && (third - last).abs() <= CALM * third.max(last) && third > 0.0;
+    Settled {
+        mbit: rate(at(2), life.end),
+        loss_epochs: epochs.len() as u64,
+        steady: epochs.len() as u64 >= EPOCHS || calm,
+    }
+}
+
+/// When the flow entered Recovery or Loss from another state.
+fn epochs(trace: &FlowTrace) -> Vec<Time> {
+    let mut within = false;
+    let states = trace.events.iter().filter(|event| event.kind == EventKind::CaState);
+    let begins = states.filter_map(|event| {
+        let before = std::mem::replace(&mut within, event.value >= CaState::Recovery as u64);
+        (within && !before).then_some(event.time)
+    });
+    begins.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fullpipe_sim::trace::{Event, FlowSample};
+
+    /// A flow of 8 s that delivers so many bytes in each second, with the state changes given.
+    fn of(rates: [u64; 8], states: &[(u64, CaState)]) -> Settled {
+        let mut bytes = 0;
+        let sample = |(second, rate): (usize, &u64)| {
+            bytes += rate;
+            let time = Time::secs(second as u64 + 1);
+            FlowSample { time, bytes_delivered: bytes, ..FlowSample::blank() }
+        };
+        let samples: Vec<FlowSample> = rates.iter().enumerate().map(sample).collect();
+        let event = |(ms, state): &(u64, CaState)| Event {
+            time: Time::ms(*ms),
+            flow: 0,
+            kind: EventKind::CaState,
+            value: *state as u64,
+        };
+        let events: Vec<Event> = states.iter().map(event).collect();
+        let mut trace = FlowTrace::new(samples.iter().collect());
+        trace.events = events.iter().collect();
+        let (start, end) = (Time::ZERO, Time::secs(8));
+        settled(&trace, &Life { start, clock: start, end, complete: false, aborted: None })
+    }
+
+    #[test]
+    fn the_second_half_counts() {
+        let calm = of([0, 0, 0, 9, 1_000_000, 1_000_000, 1_000_000, 1_000_000], &[]);
+        assert_eq!(calm, Settled { mbit: 8.0, loss_epochs: 0, steady: true });
+        let grows = of([0, 0, 0, 9, 1_000_000, 1_000_000, 2_000_000, 2_000_000], &[]);
+        assert_eq!(grows, Settled { mbit: 12.0, loss_epochs: 0, steady: false });
+    }
+
+    #[test]
+    fn an_epoch_is_from_one_state_of_loss_to_the_end_of_it() {
+        use CaState::{Cwr, Loss, Open, Recovery};
+        let states = [(1000, Recovery), (1100, Loss), (1500, Open), (3000, Cwr), (6000, Loss)];
+        let few = of([1_000_000; 8], &states);
+        assert_eq!((few.loss_epochs, few.steady), (2, false));
+        let many: Vec<_> = (0..60).map(|n| (n * 100, [Recovery, Open][n as usize % 2])).collect();
+        let many = of([1_000_000; 8], &many);
+        assert_eq!((many.loss_epochs, many.steady), (30, true));
+    }
+}

@@ -1,0 +1,239 @@
+//! All runs that a scenario asks for, each made when it is asked for: a sweep may have millions.
+
+use super::diagnostic::Diagnostics;
+use super::expect;
+use super::format::axes::Axis;
+use super::format::context::Context;
+use super::format::dotted::Dotted;
+use super::format::keys::{Read, Section};
+use super::format::node::Node;
+use super::format::set::set;
+use super::format::written::{self, Run};
+use super::load::read;
+use super::places::Places;
+use super::plan::{Plan, Scenario};
+use super::published::Data;
+use super::repeat::Repeat;
+use super::resolve;
+use super::source::{SetOption, Source};
+use serde_json::{Map, Value as Json};
+
+/// A dotted key with its new value.
+pub(super) type Change = (Dotted, Node);
+
+/// Problems after which no further points are tried.
+const ENOUGH: usize = 50;
+
+/// A variant, or what there is without variants.
+#[derive(Clone, Debug)]
+pub(super) struct Alternative {
+    pub name: String,
+    pub changes: Vec<Change>,
+    pub published_run: Option<String>,
+}
+
+/// The product of a scenario's variants, axes and repetitions.
+#[derive(Clone, Debug)]
+pub struct Space {
+    pub(super) name: String,
+    pub(super) source: Source,
+    pub(super) published: Option<Data>,
+    pub(super) run: Node,
+    pub(super) sets: Vec<Change>,
+    pub(super) variants: Vec<Alternative>,
+    pub(super) axes: Vec<Axis>,
+    pub(super) repeat: Repeat,
+    pub(super) expect: Vec<written::Expect>,
+}
+
+/// Where a run lies in its [`Space`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// Index of the variant.
+    pub variant: usize,
+    /// Index on each axis.
+    pub at: Vec<usize>,
+    /// Repetition, from 0; its seed is the scenario's and so much more.
+    pub repetition: u32,
+}
+
+impl Space {
+    /// Reads a scenario. `sets` and `variants` are as of [`load`](super::load). Each variant is tried with each value of each
+    /// axis, the others being at their first one.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the scenario, the options and these points, as far as it can be found at once.
+    pub fn open(
+        source: &Source,
+        sets: &[SetOption],
+        variants: &[String],
+    ) -> Result<Space, Diagnostics> {
+        let (space, mut cx) = read(source, sets, variants)?;
+        if let Some(space) = &space {
+            for point in space.crosses() {
+                space.resolve(point.variant, &point.at, 0, &mut cx);
+                if cx.count() >= ENOUGH {
+                    break;
+                }
+            }
+        }
+        cx.finish(space)
+    }
+
+    /// Recipe name or file stem.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Names of the variants; "base" alone where the scenario has none.
+    pub fn variants(&self) -> impl Iterator<Item = &str> {
+        self.variants.iter().map(|variant| variant.name.as_str())
+    }
+
+    /// The axes: names of their keys with commas between them, and the values of these at each point.
+    pub fn axes(&self) -> Vec<(String, Vec<Vec<Json>>)> {
+        let point = |point: &Vec<Node>| point.iter().map(Node::json).collect();
+        let axis = |axis: &Axis| (axis.name(), axis.points.iter().map(point).collect());
+        self.axes.iter().map(axis).collect()
+    }
+
+    /// How runs are repeated.
+    pub fn repeat(&self) -> Repeat {
+        self.repeat
+    }
+
+    /// How many runs there are.
+    pub fn runs(&self) -> u64 {
+        let points = self.axes.iter().map(|axis| axis.points.len() as u64);
+        let points = points.fold(self.variants.len() as u64, u64::saturating_mul);
+        points.saturating_mul(u64::from(self.repeat.seeds))
+    }
+
+    /// Where a run lies: repetitions run fastest, then the last axis, variants slowest.
+    pub fn point(&self, run: u64) -> Point {
+        let seeds = u64::from(self.repeat.seeds);
+        let points = self.axes.iter().map(|axis| axis.points.len() as u64).product::<u64>().max(1);
+        let (point, repetition) = (run / seeds, (run % seeds) as u32);
+        Point { variant: (point / points) as usize, at: self.at(point % points), repetition }
+    }
+
+    /// The indices on the axes of a point of one variant.
+    pub(super) fn at(&self, mut point: u64) -> Vec<usize> {
+        let mut at = vec![0; self.axes.len()];
+        for (axis, index) in self.axes.iter().zip(&mut at).rev() {
+            let points = axis.points.len() as u64;
+            *index = (point % points) as usize;
+            point /= points;
+        }
+        at
+    }
+
+    /// What the axes are at a point: dotted key to value as written.
+    pub fn coordinates(&self, point: &Point) -> Map<String, Json> {
+        shown(&self.changes(&point.at))
+    }
+
+    /// The scenario with some of its runs, without its published figures.
+    pub fn scenario(&self, plans: Vec<Plan>) -> Scenario {
+        let (name, first) = (self.name.clone(), plans.first());
+        let title = first.map_or_else(|| name.clone(), |plan| plan.resolved.title.clone());
+        let seed = first.map_or(0, |plan| plan.resolved.seed);
+        Scenario { name, title, seed, published: None, plans }
+    }
+
+    /// One run.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario at this point.
+    pub fn plan(&self, point: &Point) -> Result<Plan, Diagnostics> {
+        let mut cx = self.context();
+        let plan = self.resolve(point.variant, &point.at, point.repetition, &mut cx);
+        cx.finish(plan)
+    }
+
+    /// Points that together have each value of each axis with each variant.
+    pub fn crosses(&self) -> impl Iterator<Item = Point> {
+        let start = vec![0; self.axes.len()];
+        let along = move |axis: usize| {
+            let start = start.clone();
+            let from = usize::from(axis > 0);
+            (from..self.axes[axis].points.len()).map(move |n| {
+                let mut at = start.clone();
+                at[axis] = n;
+                at
+            })
+        };
+        let points: Vec<Vec<usize>> = match self.axes.len() {
+            0 => vec![Vec::new()],
+            axes => (0..axes).flat_map(along).collect(),
+        };
+        (0..self.variants.len()).flat_map(move |variant| {
+            let points = points.clone();
+            points.into_iter().map(move |at| Point { variant, at, repetition: 0 })
+        })
+    }
+
+    /// The texts that places refer to, added in the order of [`read`].
+    fn context(&self) -> Context {
+        let mut cx = Context::default();
+        cx.add(&self.source.name, &self.source.text);
+        for (n, (key, node)) in self.sets.iter().enumerate() {
+            let text = format!("{}={}", key.text(), node.json());
+            cx.add(&format!("--set #{}", n + 1), &text);
+        }
+        cx
+    }
+
+    /// The plan of a point; reports what is wrong with it.
+    pub(super) fn resolve(
+        &self,
+        variant: usize,
+        at: &[usize],
+        repetition: u32,
+        cx: &mut Context,
+    ) -> Option<Plan> {
+        let alternative = self.variants.get(variant)?;
+        let point = self.changes(at);
+        let mut root = self.run.clone();
+        conflicts(&alternative.changes, &point, cx);
+        for (key, value) in alternative.changes.iter().chain(&point).chain(&self.sets) {
+            set(&mut root, Run::GROUP, key, value, cx);
+        }
+        let written = Run::read(&root, "the scenario", cx)?;
+        let mut resolved = resolve::run(&written, &self.name, &self.source, cx)?;
+        resolved.seed = resolved.seed.saturating_add(repetition.into());
+        self.repeat.shift(&mut resolved);
+        let expectations = expect::read(&self.expect, &alternative.name, &resolved, cx);
+        Some(Plan {
+            variant: alternative.name.clone(),
+            sweep: shown(&point),
+            set: shown(alternative.changes.iter().chain(&point).chain(&self.sets)),
+            places: Places::of(&root, cx),
+            resolved,
+            expectations,
+            published_run: alternative.published_run.clone(),
+        })
+    }
+
+    /// What a point changes.
+    fn changes(&self, at: &[usize]) -> Vec<Change> {
+        let axes = self.axes.iter().zip(at);
+        let values = axes.flat_map(|(axis, n)| axis.keys.iter().zip(&axis.points[*n]));
+        values.map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+}
+
+/// Reports axes that would make a variant's change ineffective.
+fn conflicts(changes: &[Change], point: &[Change], cx: &mut Context) {
+    for (key, _) in point {
+        if changes.iter().any(|(changed, _)| changed.parts == key.parts) {
+            let message = format!("`{}` is an axis and is set by a variant", key.text());
+            cx.error("conflict", key.place, message).expected("one of the two");
+        }
+    }
+}
+
+/// Changes as key to value.
+fn shown<'a>(changes: impl IntoIterator<Item = &'a Change>) -> Map<String, Json> {
+    changes.into_iter().map(|(key, value)| (key.text(), value.json())).collect()
+}

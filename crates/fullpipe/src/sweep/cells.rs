@@ -1,0 +1,119 @@
+//! Repetitions of a point put together.
+
+use super::estimate::Estimate;
+use super::merge::Merged;
+use super::record::{Facts, Flow, Record};
+use crate::trace::Error;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A point of a variant.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Name of the variant.
+    pub variant: String,
+    /// The sweep point: dotted key to value as written.
+    pub at: Map<String, Value>,
+    /// Repetitions that are there and did not fail.
+    pub runs: u32,
+    /// Repetitions that failed.
+    pub failed: u32,
+    /// What all flows together settle at, Mb/s of payload; absent where all repetitions failed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sum_mbit: Option<Estimate>,
+    /// Flows in the scenario's order.
+    pub flows: Vec<CellFlow>,
+    /// Units dropped at all places together.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub dropped: Option<Estimate>,
+}
+
+/// A flow over the repetitions of a point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellFlow {
+    /// Name in the scenario.
+    pub name: String,
+    /// Congestion control.
+    pub congestion: String,
+    /// Mean rate in the second half of its life, Mb/s of payload.
+    pub settled_mbit: Estimate,
+    /// Repetitions in which that is steady.
+    pub steady: u32,
+    /// Segments retransmitted.
+    pub retransmitted: Estimate,
+    /// Median smoothed RTT, ms; absent where none was measured.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub srtt_ms: Option<Estimate>,
+    /// What held it back for most of its life, in most repetitions.
+    pub limit: String,
+}
+
+/// The cells of a sweep in its order.
+///
+/// # Errors
+/// Records cannot be read.
+pub fn cells(merged: &Merged) -> Result<Vec<Cell>, Error> {
+    let (mut cells, mut group) = (Vec::new(), Vec::<Record>::new());
+    merged.each(|record| {
+        let same = |last: &Record| last.variant == record.variant && last.at == record.at;
+        if !group.last().is_none_or(same) {
+            cells.push(cell(&group));
+            group.clear();
+        }
+        group.push(record);
+        Ok(())
+    })?;
+    if !group.is_empty() {
+        cells.push(cell(&group));
+    }
+    Ok(cells)
+}
+
+/// One cell of its repetitions.
+fn cell(group: &[Record]) -> Cell {
+    let facts: Vec<&Facts> = group.iter().filter_map(|record| record.facts.as_ref()).collect();
+    let sum = |facts: &&Facts| facts.flows.iter().map(|flow| flow.settled_mbit).sum::<f64>();
+    let sums: Vec<f64> = facts.iter().map(sum).collect();
+    let drops = |facts: &&Facts| facts.stages.iter().map(|stage| stage.dropped).sum::<u64>() as f64;
+    let drops: Vec<f64> = facts.iter().map(drops).collect();
+    let names = facts.first().map_or(0, |facts| facts.flows.len());
+    let flow = |index: usize| {
+        let own: Vec<&Flow> = facts.iter().filter_map(|facts| facts.flows.get(index)).collect();
+        over(&own)
+    };
+    let (variant, at) = group.first().map(|r| (r.variant.clone(), r.at.clone())).unwrap_or_default();
+    Cell {
+        variant,
+        at,
+        runs: facts.len() as u32,
+        failed: (group.len() - facts.len()) as u32,
+        sum_mbit: Estimate::of(&sums),
+        flows: (0..names).filter_map(flow).collect(),
+        dropped: Estimate::of(&drops),
+    }
+}
+
+/// A flow over its repetitions.
+fn over(own: &[&Flow]) -> Option<CellFlow> {
+    let first = own.first()?;
+    let of = |value: fn(&Flow) -> f64| {
+        Estimate::of(&own.iter().map(|flow| value(flow)).collect::<Vec<_>>())
+    };
+    let rtts: Vec<f64> = own.iter().filter_map(|flow| flow.srtt_median_ms).collect();
+    Some(CellFlow {
+        name: first.name.clone(),
+        congestion: first.congestion.clone(),
+        settled_mbit: of(|flow| flow.settled_mbit)?,
+        steady: own.iter().filter(|flow| flow.steady).count() as u32,
+        retransmitted: of(|flow| flow.retransmitted_segments as f64)?,
+        srtt_ms: Estimate::of(&rtts),
+        limit: most(own.iter().map(|flow| flow.limit.as_str())),
+    })
+}
+
+/// The name that comes most often, of several the first.
+fn most<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String {
+    let count = |name: &str| names.clone().filter(|other| *other == name).count();
+    let best = names.clone().enumerate().max_by_key(|(n, name)| (count(name), usize::MAX - n));
+    best.map_or_else(String::new, |(_, name)| name.to_string())
+}

@@ -1,0 +1,88 @@
+//! One run of a sweep, from its number to its record.
+
+use super::record::{Facts, Record};
+use crate::analysis::{self, Made, RunMeta};
+use crate::engine::{Engine, Failed, Support, without};
+use crate::scenario::{Plan, Space};
+use crate::trace::recording::Recording;
+use fullpipe_sim::trace::Control;
+
+/// How the runs of a sweep are made.
+pub struct Job {
+    /// The scenario with its variants, axes and repetitions.
+    pub space: Space,
+    /// What makes the runs.
+    pub engine: &'static dyn Engine,
+    /// Whether its kernel may stand for the scenario's.
+    pub any_kernel: bool,
+    /// Other keys that it may do otherwise, see [`without::allows`].
+    pub without: Vec<String>,
+}
+
+impl Job {
+    /// Makes the run of that number; none where `control` has stopped it. What is wrong with it stands in the record.
+    pub fn run(&self, number: u64, control: &mut dyn Control) -> Option<Record> {
+        let point = self.space.point(number);
+        let plan = match self.space.plan(&point) {
+            Ok(plan) => plan,
+            Err(problems) => {
+                let at = self.space.coordinates(&point);
+                let variant = self.space.variants().nth(point.variant).unwrap_or_default();
+                let why = problems.to_string();
+                return Some(Record::without_plan(number, (variant, &point), at, why));
+            }
+        };
+        let record = Record::new(number, &point, &plan, self.engine.name());
+        match self.facts(&plan, control) {
+            Ok(None) => None,
+            Ok(facts) => Some(Record { facts, ..record }),
+            Err(why) => Some(Record { failed: Some(why), ..record }),
+        }
+    }
+
+    /// What comes out of a plan; none where it was stopped.
+    fn facts(&self, plan: &Plan, control: &mut dyn Control) -> Result<Option<Facts>, String> {
+        if let Some(objection) = self.objections(plan).into_iter().next() {
+            return Err(objection);
+        }
+        let mut recording = Recording::default();
+        let outcome = self.engine.run(&plan.resolved, &mut recording, control);
+        let outcome = outcome.map_err(|failed| match failed {
+            Failed::Scenario(why) | Failed::Machine(why) => why,
+        })?;
+        if !outcome.complete {
+            return Ok(None);
+        }
+        let made = Made {
+            engine: self.engine.name().into(),
+            kernel: self.engine.kernel(&plan.resolved).map(String::from),
+            ..Made::default()
+        };
+        let scenario = self.space.scenario(Vec::new());
+        let meta = RunMeta::from_plan(&scenario, plan, made);
+        Ok(Some(Facts::of(&analysis::run(&meta, &recording))))
+    }
+
+    /// What keeps the engine from making a run: keys that it refuses, or does otherwise without being allowed to.
+    pub fn objections(&self, plan: &Plan) -> Vec<String> {
+        let name = self.engine.name();
+        let objection = |(key, support): (String, Support)| {
+            let allowed = key.ends_with(".kernel") && self.any_kernel
+                || without::allows(&self.without, &key);
+            let why = match support {
+                Support::Exact | Support::Told(_) => return None,
+                Support::Refused(why) => format!("engine {name} cannot do {key}: {why}"),
+                Support::Substituted(_) if allowed => return None,
+                Support::Substituted(what) => {
+                    let how = match key.ends_with(".kernel") {
+                        true => format!("--as-kernel {}", self.engine.kernels().join(" or ")),
+                        false => format!("--without {key}"),
+                    };
+                    format!("engine {name} does {key} otherwise: {what}; to allow it: {how}")
+                }
+            };
+            Some(why + &plan.places.line(&key))
+        };
+        self.engine.support(&plan.resolved).into_iter().filter_map(objection).collect()
+    }
+}

@@ -1,0 +1,172 @@
+//! What is kept of a run: one line of JSON.
+
+use crate::analysis::document;
+use crate::scenario::{Plan, Point};
+use crate::trace::checksum;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Kind of stages that are links.
+const LINK: &str = "link";
+
+/// A run of a sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its number in the sweep, from 0.
+    pub run: u64,
+    /// Sixteen hexadecimal digits that differ where the complete scenario or the engine does.
+    pub id: String,
+    /// Name of the variant.
+    pub variant: String,
+    /// The sweep point: dotted key to value as written.
+    pub at: Map<String, Value>,
+    /// Repetition, from 0.
+    pub repetition: u32,
+    /// Seed of its random streams.
+    pub seed: u64,
+    /// What came out; absent where the run failed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub facts: Option<Facts>,
+    /// Why it failed; absent where it did not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub failed: Option<String>,
+}
+
+/// What came out of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Simulated seconds.
+    pub duration_s: f64,
+    /// Flows in the scenario's order.
+    pub flows: Vec<Flow>,
+    /// Places that dropped something, and links in front of which something waited, in the packets' order.
+    pub stages: Vec<Stage>,
+    /// Expectations that do not hold, as sentences; absent where all do.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub failed: Vec<String>,
+}
+
+/// What came out of a flow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Flow {
+    /// Name in the scenario.
+    pub name: String,
+    /// Congestion control.
+    pub congestion: String,
+    /// Bytes read by the receiving application.
+    pub bytes: u64,
+    /// Mean rate over its life, Mb/s of payload.
+    pub mean_mbit: f64,
+    /// Mean rate over the second half of its life, Mb/s of payload.
+    pub settled_mbit: f64,
+    /// Times it entered Recovery or Loss.
+    pub loss_epochs: u64,
+    /// Whether the rate is a steady one, as summary.json has it.
+    pub steady: bool,
+    /// Segments retransmitted.
+    pub retransmitted_segments: u64,
+    /// Median smoothed RTT, ms; absent where none was measured.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub srtt_median_ms: Option<f64>,
+    /// Seconds until everything was read; absent where the run ended before.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub completion_s: Option<f64>,
+    /// What held it back for most of its life.
+    pub limit: String,
+    /// For what share of it.
+    pub limit_share: f64,
+}
+
+/// What came out of a place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stage {
+    /// Its name.
+    pub name: String,
+    /// Units dropped.
+    pub dropped: u64,
+    /// Highest number waiting.
+    pub peak: u64,
+    /// Mean number waiting.
+    pub mean_waiting: f64,
+}
+
+impl Record {
+    /// Of a plan that lies at `point`; what came out is to be added.
+    pub fn new(run: u64, point: &Point, plan: &Plan, engine: &str) -> Record {
+        let text = format!("{engine}\n{}", plan.resolved.to_toml());
+        Record {
+            run,
+            id: format!("{:016x}", checksum::of(text.as_bytes())),
+            variant: plan.variant.clone(),
+            at: plan.sweep.clone(),
+            repetition: point.repetition,
+            seed: plan.resolved.seed,
+            facts: None,
+            failed: None,
+        }
+    }
+
+    /// Of a point at which the scenario is wrong.
+    pub fn without_plan(
+        run: u64,
+        (variant, point): (&str, &Point),
+        at: Map<String, Value>,
+        why: String,
+    ) -> Record {
+        Record {
+            run,
+            id: format!("{:016x}", checksum::of(why.as_bytes())),
+            variant: variant.into(),
+            at,
+            repetition: point.repetition,
+            seed: 0,
+            facts: None,
+            failed: Some(why),
+        }
+    }
+}
+
+impl Facts {
+    /// Of a run that was analysed.
+    pub fn of(run: &document::Run) -> Facts {
+        let broken = run.expectations.iter().filter(|expectation| !expectation.passed);
+        let tells = |stage: &&document::Stage| {
+            stage.dropped > 0 || (stage.kind == LINK && stage.peak > 0)
+        };
+        let stages = run.stages.iter().filter(tells);
+        Facts {
+            duration_s: run.duration_s,
+            flows: run.flows.iter().map(flow).collect(),
+            stages: stages.map(stage).collect(),
+            failed: broken.map(|e| format!("{}: {}", e.metric, e.detail)).collect(),
+        }
+    }
+}
+
+fn flow(flow: &document::Flow) -> Flow {
+    let settled = flow.settled.as_ref();
+    let largest = flow.limits.iter().max_by(|a, b| a.1.total_cmp(b.1));
+    Flow {
+        name: flow.name.clone(),
+        congestion: flow.congestion.clone(),
+        bytes: flow.bytes,
+        mean_mbit: flow.mean_mbit,
+        settled_mbit: settled.map_or(flow.mean_mbit, |settled| settled.mbit),
+        loss_epochs: settled.map_or(0, |settled| settled.loss_epochs),
+        steady: settled.is_some_and(|settled| settled.steady),
+        retransmitted_segments: flow.retransmitted_segments,
+        srtt_median_ms: flow.medians.map(|medians| f64::from(medians.srtt_us) / 1000.0),
+        completion_s: flow.completion_s,
+        limit: largest.map_or_else(String::new, |(name, _)| name.clone()),
+        limit_share: largest.map_or(0.0, |(_, share)| *share),
+    }
+}
+
+fn stage(stage: &document::Stage) -> Stage {
+    Stage {
+        name: stage.name.clone(),
+        dropped: stage.dropped,
+        peak: stage.peak,
+        mean_waiting: stage.mean_waiting,
+    }
+}
