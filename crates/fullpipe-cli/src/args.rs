@@ -8,6 +8,7 @@ use fullpipe::engine::engines;
 use fullpipe::engine::linux::kernel::{Family, Hz};
 use fullpipe::parity::twin;
 use fullpipe::plan::kernel::Version;
+use fullpipe::sweep::Shard;
 use fullpipe_sim::units::{Framing, Rate, Time};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -53,6 +54,10 @@ pub enum Command {
     Report(ReportArguments),
     /// Show what differs between two results: in the scenario, and in what came out
     Compare(CompareArguments),
+    /// Run every point of a scenario's axes, repeated over seeds
+    Sweep(SweepArguments),
+    /// Put the parts of a sweep together
+    Merge(MergeArguments),
     /// Compare simulator and genuine Linux on the same scenarios, and judge by bars
     Parity(ParityArguments),
     /// Compute what a path asks of its hosts: window, buffers, sysctls, tolerable loss
@@ -132,6 +137,81 @@ pub struct RunArguments {
     /// Show no progress and no notes
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+const SWEEP_CODES: &str = "\
+Exit codes: 0 fine, 1 an expectation failed, 2 bad input, 3 the environment cannot or runs
+failed, 130 interrupted. What is finished is kept at once; the same command goes on with the rest.";
+
+/// Options of `fullpipe sweep`.
+#[derive(Debug, Args)]
+#[command(help_template = TEMPLATE, after_help = SWEEP_CODES, before_help = "Examples:
+  fullpipe sweep my.toml                         all points of [sweep], [repeat] times
+  fullpipe sweep my.toml --out surface --jobs 8
+  fullpipe sweep my.toml --out surface --shard 3/16    one of 16 parts, as in a batch system's array
+  fullpipe merge surface                         when all parts are done
+  fullpipe sweep my.toml --engine linux --as-kernel 6.12 --out genuine\n\n")]
+pub struct SweepArguments {
+    /// A scenario file, or the name of a recipe (see `fullpipe list`)
+    #[arg(value_name = "SCENARIO|RECIPE")]
+    pub scenario: PathBuf,
+    /// Change a key of all runs, after variants and axes; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Run this variant only; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub variant: Vec<String>,
+    /// Directory of the results. Where it has those of the same sweep, only the rest is run
+    /// [default: fullpipe-results/<name>-sweep-<digest>]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Run the I-th of N parts only, from 1: every N-th run. Parts may share a directory
+    #[arg(long, value_name = "I/N", value_parser = quantity::shard)]
+    pub shard: Option<Shard>,
+    /// Run those again that have failed
+    #[arg(long)]
+    pub retry: bool,
+    /// Print the cells of the sweep as one JSON document
+    #[arg(long)]
+    pub json: bool,
+    /// Say how many runs there are and where they go, and run nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Runs at a time [default: number of cores]
+    #[arg(long, value_name = "N", value_parser = quantity::jobs)]
+    pub jobs: Option<NonZeroUsize>,
+    /// What the scenario runs on
+    #[arg(long, value_name = "NAME", default_value = engines()[0].name(),
+        value_parser = PossibleValuesParser::new(engines().iter().map(|engine| engine.name())))]
+    pub engine: String,
+    /// Let an engine with a genuine kernel run this version in place of the scenario's
+    #[arg(long, value_name = "VERSION")]
+    pub as_kernel: Option<String>,
+    /// Let the engine do a key otherwise than the scenario says, as far as it can; * stands for any
+    /// text; may be repeated
+    #[arg(long, value_name = "KEY")]
+    pub without: Vec<String>,
+    /// Show no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Options of `fullpipe merge`.
+#[derive(Debug, Args)]
+#[command(help_template = TEMPLATE, after_help = EXIT_CODES, before_help = "Examples:
+  fullpipe merge surface                         parts that share a directory
+  fullpipe merge part-1 part-2 part-3 --out all  parts that do not\n\n")]
+pub struct MergeArguments {
+    /// Directories of parts of one sweep
+    #[arg(required = true, value_name = "DIR")]
+    pub directories: Vec<PathBuf>,
+    /// Write what was put together to this directory, which must be new
+    /// [default: the directory itself, where there is one]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print the cells of the sweep as one JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Options of `fullpipe list`.

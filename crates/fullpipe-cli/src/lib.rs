@@ -24,6 +24,7 @@ mod quantity;
 mod report;
 mod run;
 mod source;
+mod sweep;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -54,6 +55,8 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Run(run) => run::run(run, &output),
         Command::Report(report) => report::report(report, &output),
         Command::Compare(compare) => compare::compare(compare, &output),
+        Command::Sweep(sweep) => sweep::sweep(sweep, &output),
+        Command::Merge(merge) => sweep::merge(merge, &output),
         Command::Parity(parity) => parity::parity(parity, &output),
         Command::Plan(plan) => plan::plan(plan, &output),
         Command::Kernel(kernel) => kernel::kernel(&kernel.command, &output),

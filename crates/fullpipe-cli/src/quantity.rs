@@ -2,6 +2,7 @@
 
 use fullpipe::capture::LEAST_SNAP;
 use fullpipe::scenario::quantity::{self, Dimension, RATE, TIME, Wrong};
+use fullpipe::sweep::Shard;
 use fullpipe_sim::units::{Rate, Time};
 use std::num::NonZeroUsize;
 
@@ -24,6 +25,18 @@ pub fn snap(text: &str) -> Result<u32, String> {
         Ok(bytes) if bytes >= LEAST_SNAP => Ok(bytes),
         Ok(_) => Err(format!("that would cut headers; expected {}", expected())),
         Err(_) => Err(format!("expected {}", expected())),
+    }
+}
+
+/// A part of a sweep, for instance "3/16".
+pub fn shard(text: &str) -> Result<Shard, String> {
+    let expected = || "expected a part such as 3/16: the third of 16".to_string();
+    let (number, of) = text.split_once('/').ok_or_else(expected)?;
+    let (number, of) =
+        (number.parse().map_err(|_| expected())?, of.parse().map_err(|_| expected())?);
+    match (1..=of).contains(&number) {
+        true => Ok(Shard { number, of }),
+        false => Err(format!("there is no part {number} of {of}; {}", expected())),
     }
 }
 

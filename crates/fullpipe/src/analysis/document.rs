@@ -268,8 +268,8 @@ pub struct Settled {
     pub mbit: f64,
     /// How often the flow entered Recovery or Loss from another state, in its whole life.
     pub loss_epochs: u64,
-    /// Whether the rate is a steady one: it was measured over 30 loss epochs or more; or none began in the second half, and the
-    /// rates of its two quarters are within 1 %.
+    /// Whether the rate is a steady one: the flow had 30 loss epochs or more, or its rates in the last three quarters of its life
+    /// are within 1 %.
     pub steady: bool,
 }
 

@@ -149,9 +149,7 @@ fn whole(flow: &Flow, column: &str) -> Result<f64, String> {
         "retransmitted_segments" => flow.retransmitted_segments as f64,
         "mean_mbit" => flow.mean_mbit,
         "settled_mbit" => flow.settled.ok_or("the second half was not measured")?.mbit,
-        "loss_epochs" => {
-            flow.settled.ok_or("the second half was not measured")?.loss_epochs as f64
-        }
+        "loss_epochs" => flow.settled.ok_or("the second half was not measured")?.loss_epochs as f64,
         "plateau_mbit" => flow.plateau_mbit.ok_or_else(none)?,
         "time_to_plateau_s" => flow.time_to_plateau_s.ok_or_else(none)?,
         "time_to_full_rate_s" => flow.time_to_full_rate_s.ok_or_else(|| {

@@ -243,8 +243,7 @@ fn check_names(asked: &Asked, published: Option<&Data>, cx: &mut Context) {
 fn axes(asked: &Asked, sets: &[Change], cx: &mut Context) -> Vec<Axis> {
     let is_set = |key: &Dotted| sets.iter().any(|(set, _)| set.parts == key.parts);
     let written = asked.sweep.iter().flat_map(|at| &at.value.0);
-    let axes: Vec<Axis> =
-        written.filter(|axis| !axis.keys.iter().all(is_set)).cloned().collect();
+    let axes: Vec<Axis> = written.filter(|axis| !axis.keys.iter().all(is_set)).cloned().collect();
     for axis in &axes {
         let shown: Vec<String> = axis.points.iter().map(|point| text(point)).collect();
         let place = |point: &Vec<Node>| point.first().map_or(axis.place, |value| value.place);

@@ -44,7 +44,9 @@ impl Repeat {
     pub(super) fn shift(&self, run: &mut Resolved) {
         let seed = run.seed;
         let starts = run.flow.iter_mut().filter(|flow| flow.answers.is_none());
-        starts.for_each(|flow: &mut Flow| flow.start += part(self.start_jitter, seed, "start", &flow.name));
+        starts.for_each(|flow: &mut Flow| {
+            flow.start += part(self.start_jitter, seed, "start", &flow.name)
+        });
         let ways = run.path.forward.iter_mut().chain(&mut run.path.back);
         let delays = ways.filter_map(|element| match element {
             Element::Delay(delay) => Some(delay),

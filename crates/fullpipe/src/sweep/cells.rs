@@ -81,7 +81,8 @@ fn cell(group: &[Record]) -> Cell {
         let own: Vec<&Flow> = facts.iter().filter_map(|facts| facts.flows.get(index)).collect();
         over(&own)
     };
-    let (variant, at) = group.first().map(|r| (r.variant.clone(), r.at.clone())).unwrap_or_default();
+    let (variant, at) =
+        group.first().map(|r| (r.variant.clone(), r.at.clone())).unwrap_or_default();
     Cell {
         variant,
         at,

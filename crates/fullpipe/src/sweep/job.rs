@@ -25,12 +25,7 @@ impl Job {
         let point = self.space.point(number);
         let plan = match self.space.plan(&point) {
             Ok(plan) => plan,
-            Err(problems) => {
-                let at = self.space.coordinates(&point);
-                let variant = self.space.variants().nth(point.variant).unwrap_or_default();
-                let why = problems.to_string();
-                return Some(Record::without_plan(number, (variant, &point), at, why));
-            }
+            Err(problems) => return Some(self.broken(number, problems.to_string())),
         };
         let record = Record::new(number, &point, &plan, self.engine.name());
         match self.facts(&plan, control) {
@@ -38,6 +33,13 @@ impl Job {
             Ok(facts) => Some(Record { facts, ..record }),
             Err(why) => Some(Record { failed: Some(why), ..record }),
         }
+    }
+
+    /// The record of a run that failed for this reason.
+    pub fn broken(&self, number: u64, why: String) -> Record {
+        let point = self.space.point(number);
+        let variant = self.space.variants().nth(point.variant).unwrap_or_default();
+        Record::without_plan(number, (variant, &point), self.space.coordinates(&point), why)
     }
 
     /// What comes out of a plan; none where it was stopped.
@@ -67,8 +69,8 @@ impl Job {
     pub fn objections(&self, plan: &Plan) -> Vec<String> {
         let name = self.engine.name();
         let objection = |(key, support): (String, Support)| {
-            let allowed = key.ends_with(".kernel") && self.any_kernel
-                || without::allows(&self.without, &key);
+            let allowed =
+                key.ends_with(".kernel") && self.any_kernel || without::allows(&self.without, &key);
             let why = match support {
                 Support::Exact | Support::Told(_) => return None,
                 Support::Refused(why) => format!("engine {name} cannot do {key}: {why}"),

@@ -50,9 +50,9 @@ impl Merged {
         // What came out counts before what failed; the rest is a matter of order.
         entries.sort_by_key(|entry| (entry.run, entry.failed));
         let all = entries.len();
-        let other = entries.windows(2).find(|pair| {
-            pair[0].run == pair[1].run && pair[0].id != pair[1].id && !pair[1].failed
-        });
+        let other = entries
+            .windows(2)
+            .find(|pair| pair[0].run == pair[1].run && pair[0].id != pair[1].id && !pair[1].failed);
         if let Some(pair) = other {
             let what = format!("has another run {} than the other files", pair[1].run);
             return Err(Error::new(&files[pair[1].file as usize], what)

@@ -6,6 +6,7 @@
 //! shared among processes and machines, and their files be put together by [`merge`].
 
 pub mod cells;
+pub mod csv;
 pub mod estimate;
 pub mod job;
 pub mod manifest;
@@ -15,5 +16,6 @@ pub mod store;
 
 pub use job::Job;
 pub use manifest::Manifest;
+pub use merge::Merged;
 pub use record::Record;
-pub use store::Store;
+pub use store::{Shard, Store};

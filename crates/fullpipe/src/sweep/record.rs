@@ -130,9 +130,8 @@ impl Facts {
     /// Of a run that was analysed.
     pub fn of(run: &document::Run) -> Facts {
         let broken = run.expectations.iter().filter(|expectation| !expectation.passed);
-        let tells = |stage: &&document::Stage| {
-            stage.dropped > 0 || (stage.kind == LINK && stage.peak > 0)
-        };
+        let tells =
+            |stage: &&document::Stage| stage.dropped > 0 || (stage.kind == LINK && stage.peak > 0);
         let stages = run.stages.iter().filter(tells);
         Facts {
             duration_s: run.duration_s,

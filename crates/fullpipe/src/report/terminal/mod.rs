@@ -5,6 +5,7 @@
 //! Everything fits the width that is given, 80 columns at least; from 120 on the tables say more.
 
 mod apart;
+mod cells;
 mod compared;
 mod counters;
 mod datagrams;
@@ -20,6 +21,7 @@ mod spread;
 mod twins;
 mod verdict;
 
+pub use cells::cells;
 pub use compared::compare;
 pub use paint::Style;
 pub use parity::{parity, parity_head, so_much, value};

@@ -96,8 +96,8 @@ const KEYS: [&str; 4] = ["from", "to", "points", "scale"];
 
 /// The values of { from, to, points, scale }, both ends included.
 fn range(table: &Table, place: Place, cx: &mut Context) -> Option<Vec<Node>> {
-    for entry in table.entries.iter().filter(|entry| !KEYS.contains(&entry.key.as_str())) {
-        unknown("key of a range", (&entry.key, entry.place), &[], KEYS.into_iter(), cx);
+    if let Some(other) = table.entries.iter().find(|entry| !KEYS.contains(&entry.key.as_str())) {
+        unknown("key of a range", (&other.key, other.place), &[], KEYS.into_iter(), cx);
         return None;
     }
     let from = end(table, "from", place, cx)?;
@@ -208,7 +208,8 @@ mod tests {
     fn read(text: &str) -> Result<Vec<(String, Vec<String>)>, String> {
         let mut cx = Context::default();
         let source = cx.add("sweep.toml", text);
-        let axes = parse(text, source, &mut cx).and_then(|root| Axes::read(&root, "sweep", &mut cx));
+        let axes =
+            parse(text, source, &mut cx).and_then(|root| Axes::read(&root, "sweep", &mut cx));
         let axes = cx.finish(axes).map_err(|problems| problems.to_string())?;
         let point = |point: &Vec<Node>| {
             let values = point.iter().map(|value| value.json().to_string());

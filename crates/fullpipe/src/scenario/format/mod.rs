@@ -4,8 +4,8 @@
 //! it by [`dotted`] keys, and the tables of `written` read it. Everything wrong goes to the
 //! [`context`].
 
-pub mod context;
 pub mod axes;
+pub mod context;
 pub mod dotted;
 pub mod genuine_sysctl;
 pub mod keys;

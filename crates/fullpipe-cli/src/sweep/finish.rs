@@ -1,0 +1,135 @@
+//! What a sweep ends in: all its runs as one table, its cells, and what they say.
+
+use super::environment;
+use crate::failure::Failure;
+use crate::output::{Output, note};
+use fullpipe::report::terminal;
+use fullpipe::sweep::cells::{Cell, cells};
+use fullpipe::sweep::{Merged, csv, manifest};
+use serde::Serialize;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// File of the cells.
+const CELLS: &str = "cells.json";
+/// File of all runs as a table.
+const TABLE: &str = "results.csv";
+/// Version of [`CELLS`].
+const FORMAT: u32 = 1;
+
+/// The cells of a sweep, as they stand in [`CELLS`].
+#[derive(Serialize)]
+pub struct Finished {
+    format: u32,
+    name: String,
+    title: String,
+    engine: String,
+    axes: Vec<manifest::Axis>,
+    runs: u64,
+    failed: u64,
+    missing: u64,
+    cells: Vec<Cell>,
+    #[serde(skip)]
+    broken: u64,
+}
+
+impl Finished {
+    /// Puts the runs together and writes what follows from them.
+    pub fn write(merged: &Merged, directory: &Path) -> Result<Finished, Failure> {
+        let manifest = &merged.manifest;
+        let mut broken = 0;
+        replace(&directory.join(TABLE), |out| {
+            csv::table(merged, out, |record| {
+                broken += u64::from(record.facts.as_ref().is_some_and(|f| !f.failed.is_empty()));
+            })
+        })?;
+        let finished = Finished {
+            format: FORMAT,
+            name: manifest.name.clone(),
+            title: manifest.title.clone(),
+            engine: manifest.engine.clone(),
+            axes: manifest.axes.clone(),
+            runs: merged.runs() - merged.failed(),
+            failed: merged.failed(),
+            missing: merged.missing(),
+            cells: cells(merged).map_err(environment)?,
+            broken,
+        };
+        replace(&directory.join(CELLS), |out| {
+            serde_json::to_writer_pretty(&mut *out, &finished).map_err(|e| e.to_string())?;
+            writeln!(out).map_err(|e| e.to_string())
+        })?;
+        Ok(finished)
+    }
+
+    /// Prints the cells, and says what is not whole.
+    pub fn show(
+        &self,
+        directory: &Path,
+        json: bool,
+        quiet: bool,
+        output: &Output,
+    ) -> Result<(), Failure> {
+        match json {
+            true => output.json(self)?,
+            false => output.print(&terminal::cells(&self.title, &self.cells, output.style()))?,
+        }
+        if !quiet {
+            note(&format!("results: {}", directory.display()));
+        }
+        if self.missing > 0 {
+            note(&format!("{} runs are missing: start their parts again", self.missing));
+        }
+        if self.failed > 0 {
+            let what = format!("{} runs failed; --retry makes them again", self.failed);
+            return Err(Failure::Environment(what));
+        }
+        match self.broken {
+            0 => Ok(()),
+            broken => {
+                note(&format!("{broken} runs miss an expectation (`failed` in {TABLE})"));
+                Err(Failure::Expectation)
+            }
+        }
+    }
+}
+
+/// Copies records and manifest of several directories to a new one.
+pub fn gather(merged: &Merged, directory: &Path) -> Result<(), Failure> {
+    let there = |e: std::io::Error| {
+        let hint = "name a new directory with --out";
+        Failure::Input(format!("{}: cannot be made: {e}; {hint}", directory.display()))
+    };
+    if let Some(parent) = directory.parent() {
+        fs::create_dir_all(parent).map_err(there)?;
+    }
+    fs::create_dir(directory).map_err(there)?;
+    let text = serde_json::to_string_pretty(&merged.manifest);
+    let text = text.map_err(|e| Failure::environment("cannot write the manifest", e))?;
+    replace(&directory.join(manifest::FILE), |out| {
+        writeln!(out, "{text}").map_err(|e| e.to_string())
+    })?;
+    replace(&directory.join("results-1-of-1.jsonl"), |out| {
+        let line = |record| {
+            serde_json::to_writer(&mut *out, &record)
+                .map_err(|e| fullpipe::trace::Error::new(directory, e))?;
+            writeln!(out).map_err(|e| fullpipe::trace::Error::new(directory, e))
+        };
+        merged.each(line).map_err(|e| e.to_string())
+    })
+}
+
+/// Writes a file that follows from the records under another name, then gives it its own.
+fn replace(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), String>,
+) -> Result<(), Failure> {
+    let hidden = path.with_extension("tmp");
+    let failed =
+        |why: String| Failure::environment(format!("cannot write {}", path.display()), why);
+    let file = File::create(&hidden).map_err(|e| failed(e.to_string()))?;
+    let mut out = BufWriter::new(file);
+    write(&mut out).and_then(|()| out.flush().map_err(|e| e.to_string())).map_err(failed)?;
+    fs::rename(&hidden, path).map_err(|e| failed(e.to_string()))
+}

@@ -1,0 +1,167 @@
+//! `fullpipe sweep` and `fullpipe merge`: all points of a scenario's axes, kept run by run.
+
+mod finish;
+mod progress;
+mod work;
+
+use crate::args::{MergeArguments, SweepArguments};
+use crate::engine::{known_keys, named};
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output::{Output, note};
+use crate::source::source;
+use finish::Finished;
+use fullpipe::scenario::{Plan, SetOption, Source, Space};
+use fullpipe::sweep::{Job, Manifest, Merged, Shard, Store};
+use progress::Progress;
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
+use work::Done;
+
+/// Directory of results where none is named.
+const RESULTS: &str = "fullpipe-results";
+/// What the first signal says.
+const STOPPING: &str = "stopping; finished runs are kept (once more to quit at once)";
+
+/// Makes the runs that are not there yet, and shows what there is.
+pub fn sweep(arguments: &SweepArguments, output: &Output) -> Result<(), Failure> {
+    let source = source(&arguments.scenario)?;
+    let (job, manifest) = asked(arguments, &source)?;
+    let directory = directory(arguments, &manifest);
+    let shard = arguments.shard.unwrap_or(Shard::WHOLE);
+    if arguments.dry_run {
+        return output.print(&plan(&manifest, &directory, shard));
+    }
+    interrupt::listen(STOPPING)?;
+    let store = Store::open(&directory, &manifest, shard).map_err(input)?;
+    let runs = rest(&store, manifest.runs, shard, arguments.retry);
+    let there = store.done().len() as u64;
+    if there > 0 && !arguments.quiet {
+        note(&format!("{there} of {} runs are there already", manifest.runs));
+    }
+    let progress = Progress::new(arguments.quiet, runs.len() as u64);
+    let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let done = work::run(&job, &store, &runs, jobs, &progress);
+    progress.finish();
+    drop(store);
+    conclude(arguments, output, &directory, shard, done)
+}
+
+/// What follows when the runs are made, or were stopped.
+fn conclude(
+    arguments: &SweepArguments,
+    output: &Output,
+    directory: &Path,
+    shard: Shard,
+    done: Done,
+) -> Result<(), Failure> {
+    done.lost.map_or(Ok(()), Err)?;
+    let merged = Merged::open(&[directory.to_path_buf()]).map_err(environment)?;
+    if interrupt::stopped() {
+        let (there, all) = (merged.runs(), merged.manifest.runs);
+        note(&format!("interrupted: {there} of {all} runs are kept; the same command goes on"));
+        return Err(Failure::Interrupted);
+    }
+    if merged.missing() > 0 {
+        let (made, place) = (done.made, directory.display());
+        note(&format!(
+            "part {} of {}: {made} runs made, {} of the sweep are not there yet; when all parts are done: fullpipe merge {place}",
+            shard.number,
+            shard.of,
+            merged.missing()
+        ));
+        return Ok(());
+    }
+    Finished::write(&merged, directory)?.show(directory, arguments.json, arguments.quiet, output)
+}
+
+/// Puts the parts of a sweep together.
+pub fn merge(arguments: &MergeArguments, output: &Output) -> Result<(), Failure> {
+    let merged = Merged::open(&arguments.directories).map_err(input)?;
+    let directory = match (&arguments.out, arguments.directories.as_slice()) {
+        (Some(out), _) => out.clone(),
+        (None, [only]) => only.clone(),
+        (None, _) => {
+            return Err(Failure::Input(
+                "several directories are put together in a new one: name it with --out".into(),
+            ));
+        }
+    };
+    if arguments.out.is_some() {
+        finish::gather(&merged, &directory)?;
+    }
+    Finished::write(&merged, &directory)?.show(&directory, arguments.json, false, output)
+}
+
+/// What is to be run, with everything that can be wrong before a run.
+fn asked(arguments: &SweepArguments, source: &Source) -> Result<(Job, Manifest), Failure> {
+    let sets: Vec<SetOption> = arguments.set.iter().cloned().map(SetOption).collect();
+    let wrong = |problems: fullpipe::scenario::Diagnostics| Failure::Input(problems.to_string());
+    let space = Space::open(source, &sets, &arguments.variant).map_err(wrong)?;
+    let engine = named(&arguments.engine, arguments.as_kernel.as_deref())?;
+    let crosses = space.crosses().map(|point| space.plan(&point).map_err(wrong));
+    let crosses: Vec<Plan> = crosses.collect::<Result<_, _>>()?;
+    known_keys(&arguments.without, crosses.iter().map(|plan| &plan.resolved))?;
+    let name = arguments.as_kernel.as_ref().map_or_else(
+        || arguments.engine.clone(),
+        |version| format!("{} {version}", arguments.engine),
+    );
+    let title = crosses.first().map_or("", |plan| plan.resolved.title.as_str());
+    let manifest = Manifest::new((&space, source), title, &sets, &name, &arguments.without);
+    let (any_kernel, without) = (arguments.as_kernel.is_some(), arguments.without.clone());
+    let job = Job { space, engine, any_kernel, without };
+    let objections: BTreeSet<String> =
+        crosses.iter().flat_map(|plan| job.objections(plan)).collect();
+    if !objections.is_empty() {
+        let objections: Vec<String> = objections.into_iter().collect();
+        return Err(Failure::Input(objections.join("\n       ")));
+    }
+    let ready = crosses.iter().try_for_each(|plan| engine.ready(&plan.resolved));
+    ready.map_err(Failure::Environment)?;
+    Ok((job, manifest))
+}
+
+fn directory(arguments: &SweepArguments, manifest: &Manifest) -> PathBuf {
+    let default =
+        || Path::new(RESULTS).join(format!("{}-sweep-{}", manifest.name, manifest.digest()));
+    arguments.out.clone().unwrap_or_else(default)
+}
+
+/// The runs of a shard that are still to be made.
+fn rest(store: &Store, runs: u64, shard: Shard, retry: bool) -> Vec<u64> {
+    let open = |run: &u64| {
+        shard.has(*run) && !store.done().contains(run) && (retry || !store.failed().contains(run))
+    };
+    (0..runs).filter(open).collect()
+}
+
+/// What a sweep would do.
+fn plan(manifest: &Manifest, directory: &Path, shard: Shard) -> String {
+    let mut text = format!("{}: {} runs\n", manifest.title, manifest.runs);
+    text += &format!("  variants  {}\n", manifest.variants.join(", "));
+    for axis in &manifest.axes {
+        let (first, last) = (axis.points.first(), axis.points.last());
+        let shown = |point: Option<&Vec<serde_json::Value>>| {
+            let values = point.into_iter().flatten().map(ToString::to_string);
+            values.collect::<Vec<_>>().join(" ").replace('"', "")
+        };
+        let points = axis.points.len();
+        text += &format!("  {}  {points} points, {} to {}\n", axis.name, shown(first), shown(last));
+    }
+    text += &format!("  seeds  {}\n", manifest.seeds);
+    if shard != Shard::WHOLE {
+        let own = (0..manifest.runs).filter(|run| shard.has(*run)).count();
+        text += &format!("  part {} of {}  {own} runs\n", shard.number, shard.of);
+    }
+    text + &format!("  results  {}\n", directory.display())
+}
+
+fn input(error: fullpipe::trace::Error) -> Failure {
+    Failure::Input(error.to_string())
+}
+
+fn environment(error: fullpipe::trace::Error) -> Failure {
+    Failure::Environment(error.to_string())
+}

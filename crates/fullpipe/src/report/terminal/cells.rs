@@ -1,0 +1,79 @@
+//! The cells of a sweep, a line for each flow.
+
+use super::Style;
+use super::grid::{Column, lay_out, number, words, wrap};
+use crate::report::numbers::short;
+use crate::sweep::cells::{Cell, CellFlow};
+use crate::sweep::estimate::Estimate;
+use serde_json::Value;
+
+/// Lines after which the table is the place to look.
+const MOST: usize = 60;
+
+const COLUMNS: [Column; 7] = [
+    words("variant and point"),
+    words("flow"),
+    number("rate", "Mb/s"),
+    number("within", "Mb/s"),
+    number("resent", "segs"),
+    number("srtt", "ms"),
+    words("steady"),
+];
+
+/// The cells as text: settled rates with their 95 % intervals.
+pub fn cells(title: &str, cells: &[Cell], style: Style) -> String {
+    let mut lines = wrap(title, "", style.columns());
+    lines.push(String::new());
+    let all: usize = cells.iter().map(|cell| cell.flows.len().max(1)).sum();
+    let rows: Vec<Vec<String>> = cells.iter().flat_map(of_cell).take(MOST).collect();
+    lines.extend(lay_out(&COLUMNS, &rows, style.columns()));
+    if all > MOST {
+        let text = format!("{} more lines: cells.json, results.csv", all - MOST);
+        lines.extend(wrap(&text, "  ", style.columns()));
+    }
+    let note = "rate: mean over repetitions of the rate in the second half of a flow's life; within: its 95 % confidence \
+                interval (Student's t); steady: repetitions with 30 loss epochs, or with even rates in the last three quarters";
+    lines.push(String::new());
+    lines.extend(wrap(note, "  ", style.columns()));
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn of_cell(cell: &Cell) -> Vec<Vec<String>> {
+    let name = name(cell);
+    if cell.flows.is_empty() {
+        let failed = format!("{} failed", cell.failed);
+        return vec![vec![name, failed]];
+    }
+    let line = |(n, flow): (usize, &CellFlow)| {
+        let name = if n == 0 { name.clone() } else { String::new() };
+        of_flow(name, flow, cell.runs)
+    };
+    cell.flows.iter().enumerate().map(line).collect()
+}
+
+/// Variant and values of the axes.
+fn name(cell: &Cell) -> String {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Number(n) if n.as_f64().is_some_and(|n| n != 0.0 && n.abs() < 1e-3) => {
+            format!("{:e}", n.as_f64().unwrap_or(0.0))
+        }
+        other => other.to_string(),
+    };
+    let values = cell.at.values().map(text);
+    let variant = Some(cell.variant.clone()).filter(|name| name != "base" || cell.at.is_empty());
+    variant.into_iter().chain(values).collect::<Vec<_>>().join(", ")
+}
+
+fn of_flow(name: String, flow: &CellFlow, runs: u32) -> Vec<String> {
+    let within = |estimate: &Estimate| estimate.within.map_or_else(|| "–".into(), short);
+    vec![
+        name,
+        flow.name.clone(),
+        short(flow.settled_mbit.mean),
+        within(&flow.settled_mbit),
+        short(flow.retransmitted.mean),
+        flow.srtt_ms.map_or_else(|| "–".into(), |srtt| short(srtt.mean)),
+        format!("{}/{runs}", flow.steady),
+    ]
+}
