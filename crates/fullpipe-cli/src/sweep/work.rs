@@ -6,6 +6,7 @@ use crate::interrupt;
 use fullpipe::sweep::{Job, Record, Store};
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
+use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -64,7 +65,8 @@ fn one(job: &Job, run: u64) -> Option<Record> {
 
 /// A failure as a sentence with its run.
 fn told(record: &Record, why: &str) -> String {
-    let at = record.at.iter().map(|(key, value)| format!("{key}={value}"));
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
+    let at = record.at.iter().map(|(key, value)| format!("{key}={}", text(value)));
     let at = std::iter::once(record.variant.clone()).chain(at).collect::<Vec<_>>().join(", ");
     format!("run {} ({at}, seed {}) failed: {why}", record.run, record.seed)
 }

@@ -26,4 +26,5 @@ mod readme;
 mod results;
 mod run;
 mod streams;
+mod sweep;
 mod workshop;

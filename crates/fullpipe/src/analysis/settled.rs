@@ -41,6 +41,7 @@ fn epochs(trace: &FlowTrace) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::schema::Row;
     use fullpipe_sim::trace::{Event, FlowSample};
 
     /// A flow of 8 s that delivers so many bytes in each second, with the state changes given.

@@ -42,12 +42,16 @@ const T: [f64; 30] = [
 /// The same of the normal distribution.
 const NORMAL: f64 = 1.960;
 
-/// The 97.5 % point with `freedom` degrees of freedom, at least 1; above 30 the first term of Cornish and Fisher's expansion,
-/// which is within 0.001 there.
+/// The 97.5 % point with `freedom` degrees of freedom, at least 1; above 30 by two terms of Cornish and Fisher's expansion
+/// (Abramowitz, Stegun 26.7.5), which is within 0.001 there.
 pub fn t(freedom: usize) -> f64 {
     match T.get(freedom.max(1) - 1) {
         Some(point) => *point,
-        None => NORMAL + (NORMAL.powi(3) + NORMAL) / (4.0 * freedom as f64),
+        None => {
+            let (z, n) = (NORMAL, freedom as f64);
+            let second = 5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z;
+            z + (z.powi(3) + z) / (4.0 * n) + second / (96.0 * n * n)
+        }
     }
 }
 

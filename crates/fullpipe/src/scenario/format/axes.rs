@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(
             shown,
             [
-                "path.loss: 1e-7 | 1e-5 | 0.001 | 0.1",
+                "path.loss: 1e-7 | 0.00001 | 0.001 | 0.1",
                 "path.delay.forward: 0ms | 25ms | 50ms | 75ms | 100ms",
                 "seed: 1 | 2",
                 "path.rate, path.queue.limit: 1Gbit 10MB | 10Gbit 100MB",

@@ -1,0 +1,237 @@
+//! `fullpipe sweep` and `fullpipe merge`.
+
+use crate::common::guests::{signal, wait_for};
+use crate::common::{Call, Desk};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Twelve runs: two variants, three points, two seeds.
+const GRID: &str = r#"
+title = "A grid"
+duration = "1s"
+
+[path]
+rate = "10Mbit"
+delay = { forward = "5ms", back = "5ms" }
+
+[hosts]
+sender = { kernel = "6.12" }
+receiver = { kernel = "6.12" }
+
+[[flow]]
+name = "bulk"
+congestion = "cubic"
+duration = "1s"
+
+[[variant]]
+name = "reno"
+set = { "flow.bulk.congestion" = "reno" }
+
+[[variant]]
+name = "cubic"
+
+[sweep]
+"path.loss" = { from = 1e-4, to = 1e-2, points = 3, scale = "log" }
+
+[repeat]
+seeds = 2
+start_jitter = "10ms"
+"#;
+
+fn desk() -> Desk {
+    let desk = Desk::new();
+    desk.write("grid.toml", GRID);
+    desk
+}
+
+/// The records of a directory by run; none may be there twice.
+fn records(desk: &Desk, directory: &str) -> Vec<Value> {
+    let names = desk.names(directory);
+    let files = names.iter().filter(|n| n.starts_with("results") && n.ends_with(".jsonl"));
+    let text = |name: &String| {
+        std::fs::read_to_string(desk.path(&format!("{directory}/{name}"))).expect("records")
+    };
+    let text: String = files.map(text).collect();
+    let line = |line: &str| serde_json::from_str::<Value>(line).expect("a record");
+    let mut records: Vec<Value> = text.lines().map(line).collect();
+    records.sort_by_key(|record| record["run"].as_u64());
+    let runs: BTreeSet<_> = records.iter().map(|record| record["run"].as_u64()).collect();
+    assert_eq!(runs.len(), records.len(), "a run is there twice");
+    records
+}
+
+fn sweep(desk: &Desk, more: &[&str]) -> Call {
+    desk.call(&[&["sweep", "grid.toml", "-q"], more].concat())
+}
+
+#[test]
+fn all_points_are_run_and_put_together() {
+    let desk = desk();
+    let cells = sweep(&desk, &["--out", "out", "--json"]).ends_with(0).json();
+    assert_eq!(
+        (&cells["runs"], &cells["failed"], &cells["missing"]),
+        (&12.into(), &0.into(), &0.into())
+    );
+    let cells = cells["cells"].as_array().expect("cells");
+    let names = cells.iter().map(|cell| format!("{} {}", cell["variant"], cell["at"]["path.loss"]));
+    let names: Vec<String> = names.collect();
+    let variant = |name| ["0.0001", "0.001", "0.01"].map(|loss| format!("\"{name}\" {loss}"));
+    assert_eq!(names, [variant("reno"), variant("cubic")].concat());
+    assert!(
+        cells.iter().all(|cell| cell["runs"] == 2 && cell["flows"][0]["settled_mbit"]["n"] == 2)
+    );
+    let table = std::fs::read_to_string(desk.path("out/results.csv")).expect("a table");
+    assert_eq!(table.lines().count(), 13);
+    assert!(table.starts_with("run,id,variant,path.loss,repetition,seed,failed,flow,"));
+}
+
+#[test]
+fn a_run_of_a_sweep_is_that_of_fullpipe_run() {
+    let desk = desk();
+    sweep(&desk, &["--out", "out"]).ends_with(0);
+    let record = &records(&desk, "out")[5]["facts"]["flows"][0];
+    let options = ["--variant", "reno", "--set", "path.loss=0.01", "--set", "seed=2"];
+    let run = [&["run", "grid.toml", "-q", "--json", "--out", "one"], &options[..]].concat();
+    let flow = &desk.call(&run).ends_with(0).json()["runs"][0]["flows"][0];
+    for key in ["bytes", "mean_mbit", "retransmitted_segments"] {
+        assert_eq!(record[key], flow[key], "{key}");
+    }
+    assert_eq!(record["settled_mbit"], flow["settled"]["mbit"]);
+}
+
+#[test]
+fn what_is_there_is_not_run_again_and_a_torn_line_is() {
+    let desk = desk();
+    sweep(&desk, &["--out", "out"]).ends_with(0);
+    let whole = records(&desk, "out");
+    let file = desk.path("out/results-1-of-1.jsonl");
+    let text = std::fs::read_to_string(&file).expect("records");
+    // Killed while it wrote the ninth record.
+    let eight: usize = text.lines().take(8).map(|line| line.len() + 1).sum();
+    std::fs::write(&file, &text[..eight + 40]).expect("a torn file");
+    let call = desk.call(&["sweep", "grid.toml", "--out", "out"]).ends_with(0);
+    assert!(call.stderr.contains("8 of 12 runs are there already"), "{}", call.stderr);
+    assert_eq!(records(&desk, "out"), whole);
+    // What was there stands where it stood.
+    let again = std::fs::read_to_string(&file).expect("records");
+    assert_eq!(again[..eight], text[..eight]);
+}
+
+#[test]
+fn a_killed_sweep_goes_on() {
+    let desk = desk();
+    let long = ["--set", "flow.bulk.duration=200s", "--set", "duration=200s", "--out", "out"];
+    let arguments = [&["sweep", "grid.toml", "-q", "--jobs", "2"], &long[..]].concat();
+    for name in ["KILL", "INT"] {
+        let child = desk.start(&arguments);
+        let before = || desk.path("out").exists().then(|| records(&desk, "out").len());
+        let seen = before().unwrap_or(0);
+        wait_for("record", || (before().unwrap_or(0) > seen).then_some(()));
+        signal(child.id(), name);
+        let call = Call::wait(child);
+        assert_eq!(call.code, if name == "KILL" { None } else { Some(130) });
+        assert!(records(&desk, "out").len() < 12, "it was not long enough");
+    }
+    desk.call(&arguments).ends_with(0);
+    let kept = records(&desk, "out");
+    desk.call(&[&["sweep", "grid.toml", "-q"], &long[..4], &["--out", "fresh"]].concat())
+        .ends_with(0);
+    assert_eq!(kept, records(&desk, "fresh"));
+}
+
+#[test]
+fn parts_together_are_the_whole() {
+    let desk = desk();
+    sweep(&desk, &["--out", "whole"]).ends_with(0);
+    // Two parts as two processes at once in one directory, a third in its own.
+    let part = |number: &str, out: &str| {
+        desk.start(&["sweep", "grid.toml", "-q", "--shard", number, "--out", out])
+    };
+    let parts = [part("1/3", "shared"), part("2/3", "shared"), part("3/3", "alone")];
+    parts.into_iter().for_each(|part| {
+        Call::wait(part).ends_with(0);
+    });
+    let both = ["merge", "shared", "alone", "--json"];
+    let refused = desk.call(&both).ends_with(2);
+    assert!(refused.stderr.contains("--out"), "{}", refused.stderr);
+    let merged = desk.call(&[&both[..], &["--out", "all"]].concat()).ends_with(0).json();
+    assert_eq!(records(&desk, "all"), records(&desk, "whole"));
+    let cells = std::fs::read_to_string(desk.path("whole/cells.json")).expect("cells");
+    assert_eq!(merged, serde_json::from_str::<Value>(&cells).expect("cells"));
+    // One part alone says what is missing.
+    let some = desk.call(&["merge", "shared", "--json"]).ends_with(0);
+    assert_eq!(some.json()["missing"], 4);
+}
+
+#[test]
+fn a_run_that_fails_stops_nothing() {
+    let desk = desk();
+    // Only the last point of both axes has a lower threshold above the upper one.
+    let axes = "[sweep]\n\"path.queue.min\" = [\"10kB\", \"50kB\"]\n\"path.queue.max\" = [\"100kB\", \"30kB\"]\n";
+    let lossy =
+        "[sweep]\n\"path.loss\" = { from = 1e-4, to = 1e-2, points = 3, scale = \"log\" }\n";
+    let red = "rate = \"10Mbit\"\nqueue = { discipline = \"red\", limit = \"400kB\", min = \"10kB\", max = \"100kB\" }";
+    desk.write("grid.toml", &GRID.replace(lossy, axes).replace("rate = \"10Mbit\"", red));
+    let call = sweep(&desk, &["--out", "out"]).ends_with(3);
+    let failed = "4 runs failed; --retry makes them again";
+    assert!(
+        call.stderr.contains(failed) && call.stderr.contains("path.queue.max=30kB"),
+        "{}",
+        call.stderr
+    );
+    let records = records(&desk, "out");
+    assert_eq!(records.len(), 16);
+    let why: Vec<&str> = records.iter().filter_map(|record| record["failed"].as_str()).collect();
+    assert!(why.len() == 4 && why.iter().all(|why| why.contains("grid.toml:")), "{why:?}");
+    // They are not tried again unless one asks for it.
+    let again = sweep(&desk, &["--out", "out"]).ends_with(3);
+    assert!(!again.stderr.contains("path.queue.max=30kB"), "{}", again.stderr);
+}
+
+#[test]
+fn another_sweep_is_not_mixed_in() {
+    let desk = desk();
+    sweep(&desk, &["--out", "out", "--variant", "reno"]).ends_with(0);
+    let other = sweep(&desk, &["--out", "out"]).ends_with(2);
+    assert!(
+        other.stderr.contains("other variants") && other.stderr.contains("--out"),
+        "{}",
+        other.stderr
+    );
+    std::fs::create_dir(desk.path("full")).expect("a directory");
+    desk.write("full/notes.txt", "mine");
+    let foreign = sweep(&desk, &["--out", "full"]).ends_with(2);
+    assert!(foreign.stderr.contains("has no sweep"), "{}", foreign.stderr);
+    assert_eq!(desk.names("full"), ["notes.txt"]);
+    let nothing = desk.call(&["merge", "nowhere"]).ends_with(2);
+    assert!(nothing.stderr.contains("nowhere"), "{}", nothing.stderr);
+}
+
+#[test]
+fn two_processes_do_not_make_the_same_part() {
+    let desk = desk();
+    let long = ["--set", "flow.bulk.duration=86400s", "--set", "duration=86400s", "--out", "out"];
+    let arguments = [&["sweep", "grid.toml", "-q", "--jobs", "1"], &long[..]].concat();
+    let first = desk.start(&arguments);
+    wait_for("file of records", || desk.path("out/results-1-of-1.jsonl").exists().then_some(()));
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let second = desk.call(&arguments).ends_with(2);
+    assert!(second.stderr.contains("another process works at this part"), "{}", second.stderr);
+    signal(first.id(), "INT");
+    Call::wait(first).ends_with(130);
+}
+
+#[test]
+fn a_dry_run_says_what_it_would_do() {
+    let desk = desk();
+    let call = sweep(&desk, &["--dry-run", "--shard", "2/5", "--out", "out"]).ends_with(0);
+    for part in
+        ["12 runs", "reno, cubic", "path.loss  3 points, 0.0001 to 0.01", "part 2 of 5  3 runs"]
+    {
+        assert!(call.stdout.contains(part), "{part}: {}", call.stdout);
+    }
+    assert_eq!(desk.names("."), ["grid.toml"]);
+    for wrong in ["0/2", "3/2", "x", "1/0"] {
+        sweep(&desk, &["--shard", wrong]).ends_with(2);
+    }
+}
