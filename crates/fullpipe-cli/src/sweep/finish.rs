@@ -3,6 +3,7 @@
 use super::environment;
 use crate::failure::Failure;
 use crate::output::{Output, note};
+use fullpipe::report::surface::{Surfaces, page};
 use fullpipe::report::terminal;
 use fullpipe::sweep::cells::{Cell, cells};
 use fullpipe::sweep::{Merged, csv, manifest};
@@ -15,6 +16,8 @@ use std::path::Path;
 const CELLS: &str = "cells.json";
 /// File of all runs as a table.
 const TABLE: &str = "results.csv";
+/// File of the figures.
+const REPORT: &str = "report.html";
 /// Version of [`CELLS`].
 const FORMAT: u32 = 1;
 
@@ -60,7 +63,26 @@ impl Finished {
             serde_json::to_writer_pretty(&mut *out, &finished).map_err(|e| e.to_string())?;
             writeln!(out).map_err(|e| e.to_string())
         })?;
+        let page = page(&Surfaces::new(manifest, &finished.cells), &finished.lead());
+        replace(&directory.join(REPORT), |out| {
+            out.write_all(page.as_bytes()).map_err(|e| e.to_string())
+        })?;
         Ok(finished)
+    }
+
+    /// How many runs there are, in a sentence or two.
+    fn lead(&self) -> String {
+        let (cells, runs) = (self.cells.len(), self.runs);
+        let steady = |cell: &&Cell| cell.flows.iter().all(|flow| flow.steady == cell.runs);
+        let steady = self.cells.iter().filter(steady).count();
+        let mut text = format!(
+            "{runs} runs at {cells} points on engine {}; the rates of {steady} points are steady in all repetitions.",
+            self.engine
+        );
+        if self.failed + self.missing > 0 {
+            text += &format!(" {} runs failed, {} are missing.", self.failed, self.missing);
+        }
+        text
     }
 
     /// Prints the cells, and says what is not whole.
@@ -76,7 +98,8 @@ impl Finished {
             false => output.print(&terminal::cells(&self.title, &self.cells, output.style()))?,
         }
         if !quiet {
-            note(&format!("results: {}", directory.display()));
+            let report = directory.join(REPORT);
+            note(&format!("results: {}\nreport: {}", directory.display(), report.display()));
         }
         if self.missing > 0 {
             note(&format!("{} runs are missing: start their parts again", self.missing));

@@ -28,6 +28,7 @@ mod series;
 mod settled;
 mod slow_start;
 mod stages;
+pub mod theory;
 
 use crate::scenario::{Expect, Plan, Scenario, published as figures};
 use crate::trace::recording::Recording;

@@ -10,6 +10,7 @@ pub mod html;
 mod limits;
 pub mod numbers;
 mod picture;
+pub mod surface;
 pub mod tables;
 pub mod terminal;
 pub mod time_sequence;

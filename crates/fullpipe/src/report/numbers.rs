@@ -2,6 +2,8 @@
 //!
 //! Values that are not finite become [`ABSENT`].
 
+use serde_json::Value;
+
 /// What stands where there is no value.
 pub const ABSENT: &str = "–";
 
@@ -90,6 +92,17 @@ fn group(digits: &str) -> String {
         out.push(digit);
     }
     out
+}
+
+/// A value as it was written: text without quotes, small numbers by powers of ten.
+pub fn written(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(n) if n.as_f64().is_some_and(|n| n != 0.0 && n.abs() < 1e-3) => {
+            format!("{:e}", n.as_f64().unwrap_or(0.0))
+        }
+        other => other.to_string(),
+    }
 }
 
 #[cfg(test)]

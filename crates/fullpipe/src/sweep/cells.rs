@@ -44,6 +44,13 @@ pub struct CellFlow {
     /// Median smoothed RTT, ms; absent where none was measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub srtt_ms: Option<Estimate>,
+    /// What its congestion control's rule makes of the path's random losses, Mb/s of payload; absent where no rule says.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub law_mbit: Option<f64>,
+    /// Whether the rule's assumptions hold: of the path, and of what was measured: all repetitions are steady, and cwnd held
+    /// the flow back.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub law_holds: bool,
     /// What held it back for most of its life, in most repetitions.
     pub limit: String,
 }
@@ -101,7 +108,10 @@ fn over(own: &[&Flow]) -> Option<CellFlow> {
         Estimate::of(&own.iter().map(|flow| value(flow)).collect::<Vec<_>>())
     };
     let rtts: Vec<f64> = own.iter().filter_map(|flow| flow.srtt_median_ms).collect();
+    let held = |flow: &&Flow| flow.law_holds && flow.steady && flow.limit.starts_with("cwnd");
     Some(CellFlow {
+        law_mbit: first.law_mbit,
+        law_holds: own.iter().all(held),
         name: first.name.clone(),
         congestion: first.congestion.clone(),
         settled_mbit: of(|flow| flow.settled_mbit)?,

@@ -62,7 +62,7 @@ impl Job {
         };
         let scenario = self.space.scenario(Vec::new());
         let meta = RunMeta::from_plan(&scenario, plan, made);
-        Ok(Some(Facts::of(&analysis::run(&meta, &recording))))
+        Ok(Some(Facts::of(&analysis::run(&meta, &recording), plan)))
     }
 
     /// What keeps the engine from making a run: keys that it refuses, or does otherwise without being allowed to.

@@ -1,7 +1,7 @@
 //! What is kept of a run: one line of JSON.
 
-use crate::analysis::document;
-use crate::scenario::{Plan, Point};
+use crate::analysis::{document, theory};
+use crate::scenario::{self, Plan, Point};
 use crate::trace::checksum;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -71,6 +71,12 @@ pub struct Flow {
     /// Seconds until everything was read; absent where the run ended before.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub completion_s: Option<f64>,
+    /// What its congestion control's rule makes of the path's random losses, Mb/s of payload; absent where no rule says.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub law_mbit: Option<f64>,
+    /// Whether the rule's assumptions hold here.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub law_holds: bool,
     /// What held it back for most of its life.
     pub limit: String,
     /// For what share of it.
@@ -128,21 +134,22 @@ impl Record {
 
 impl Facts {
     /// Of a run that was analysed.
-    pub fn of(run: &document::Run) -> Facts {
+    pub fn of(run: &document::Run, plan: &Plan) -> Facts {
         let broken = run.expectations.iter().filter(|expectation| !expectation.passed);
         let tells =
             |stage: &&document::Stage| stage.dropped > 0 || (stage.kind == LINK && stage.peak > 0);
         let stages = run.stages.iter().filter(tells);
         Facts {
             duration_s: run.duration_s,
-            flows: run.flows.iter().map(flow).collect(),
+            flows: run.flows.iter().zip(&plan.resolved.flow).map(|pair| flow(plan, pair)).collect(),
             stages: stages.map(stage).collect(),
             failed: broken.map(|e| format!("{}: {}", e.metric, e.detail)).collect(),
         }
     }
 }
 
-fn flow(flow: &document::Flow) -> Flow {
+fn flow(plan: &Plan, (flow, asked): (&document::Flow, &scenario::Flow)) -> Flow {
+    let law = theory::expected(&plan.resolved, asked);
     let settled = flow.settled.as_ref();
     let largest = flow.limits.iter().max_by(|a, b| a.1.total_cmp(b.1));
     Flow {
@@ -156,6 +163,8 @@ fn flow(flow: &document::Flow) -> Flow {
         retransmitted_segments: flow.retransmitted_segments,
         srtt_median_ms: flow.medians.map(|medians| f64::from(medians.srtt_us) / 1000.0),
         completion_s: flow.completion_s,
+        law_mbit: law.map(|law| law.mbit),
+        law_holds: law.is_some_and(|law| law.holds),
         limit: largest.map_or_else(String::new, |(name, _)| name.clone()),
         limit_share: largest.map_or(0.0, |(_, share)| *share),
     }

@@ -2,10 +2,9 @@
 
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
-use crate::report::numbers::short;
+use crate::report::numbers::{short, written};
 use crate::sweep::cells::{Cell, CellFlow};
 use crate::sweep::estimate::Estimate;
-use serde_json::Value;
 
 /// Lines after which the table is the place to look.
 const MOST: usize = 60;
@@ -53,14 +52,7 @@ fn of_cell(cell: &Cell) -> Vec<Vec<String>> {
 
 /// Variant and values of the axes.
 fn name(cell: &Cell) -> String {
-    let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        Value::Number(n) if n.as_f64().is_some_and(|n| n != 0.0 && n.abs() < 1e-3) => {
-            format!("{:e}", n.as_f64().unwrap_or(0.0))
-        }
-        other => other.to_string(),
-    };
-    let values = cell.at.values().map(text);
+    let values = cell.at.values().map(written);
     let variant = Some(cell.variant.clone()).filter(|name| name != "base" || cell.at.is_empty());
     variant.into_iter().chain(values).collect::<Vec<_>>().join(", ")
 }

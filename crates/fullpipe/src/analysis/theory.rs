@@ -1,0 +1,254 @@
+//! What a congestion control's published rule makes of a path that loses packets at random: a window that moves once a round
+//! trip, without the simulator.
+//!
+//! Each round sends its window. Packets between two losses are geometrically distributed; a round with a loss is followed by the
+//! rule's decrease, any other by its increase. The mean window over many losses is the rule's answer (for Reno 1.31 / sqrt(p): Mathis,
+//! Semke, Mahdavi, Ott 1997; for CUBIC the chain of Poojary, Sharma, arXiv 1510.08496). Random numbers come from a seed of its own, so
+//! a path has one answer.
+
+use crate::plan::kernel::Version;
+use crate::scenario::{Element, Flow, Resolved};
+use fullpipe_sim::config::{Direction, Unit};
+use fullpipe_sim::rng::Rng;
+use std::collections::BTreeMap;
+
+/// What a flow should get.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expected {
+    /// Mean rate, Mb/s of payload.
+    pub mbit: f64,
+    /// Whether the rule's assumptions hold: the flow is alone, its window is large enough that losses are repaired without
+    /// timeouts, and small enough that neither path nor buffers end it.
+    pub holds: bool,
+}
+
+/// Least mean window, packets: below it losses are often repaired by timeouts, of which the rules say nothing.
+const LEAST_WINDOW: f64 = 10.0;
+/// Largest share of what the path holds that the mean window may be: the window swings above its mean.
+const LARGEST_SHARE: f64 = 0.5;
+/// Losses over which the mean is taken: its relative error is below 2 %.
+const LOSSES: u32 = 4000;
+/// Losses before that, from a window of one packet.
+const BEFORE: u32 = 100;
+/// Most rounds, where losses are rare.
+const MOST_ROUNDS: u64 = 20_000_000;
+
+/// What the flow should get by its rule; none where it has none here, or the way loses nothing at random.
+pub fn expected(run: &Resolved, flow: &Flow) -> Option<Expected> {
+    let (way, back) = match flow.direction {
+        Direction::Forward => (&run.path.forward, &run.path.back),
+        Direction::Backward => (&run.path.back, &run.path.forward),
+    };
+    let (loss, rtt) = (losses(way)?, delay(way) + delay(back));
+    if rtt <= 0.0 {
+        return None;
+    }
+    let mut rule = rule(run, flow, rtt)?;
+    let window = mean_window(&mut *rule, loss)?;
+    let mss = f64::from(run.mss());
+    let rates = way.iter().filter_map(Element::rate);
+    let payload = rates
+        .map(|(rate, framing)| rate.0 as f64 * mss / f64::from(run.path.mtu + framing.overhead()));
+    let capacity = payload.fold(f64::INFINITY, f64::min) * rtt / 8.0 / mss;
+    let alone = run.flow.len() == 1 && run.datagrams.is_empty();
+    let holds = alone && window >= LEAST_WINDOW && window <= LARGEST_SHARE * capacity;
+    Some(Expected { mbit: window * mss * 8.0 / rtt / 1e6, holds })
+}
+
+/// Probability that a way loses a segment by independent losses; none where it has others, or none.
+fn losses(way: &[Element]) -> Option<f64> {
+    let mut kept = 1.0;
+    for element in way {
+        match element {
+            Element::Loss(loss) if loss.unit == Unit::Segment => kept *= 1.0 - loss.probability,
+            Element::Link(_) | Element::Delay(_) => {}
+            _ => return None,
+        }
+    }
+    Some(1.0 - kept).filter(|loss| *loss > 0.0)
+}
+
+/// Seconds that a way takes.
+fn delay(way: &[Element]) -> f64 {
+    let delays = way.iter().map(|element| match element {
+        Element::Delay(delay) => delay.delay.as_secs_f64(),
+        _ => 0.0,
+    });
+    delays.sum()
+}
+
+/// A rule for the window, round by round.
+trait Rule {
+    /// The window of the round after one of `window` packets without a loss.
+    fn grow(&mut self, window: f64) -> f64;
+    /// The same after one with a loss.
+    fn cut(&mut self, window: f64) -> f64;
+}
+
+/// The flow's rule, with its parameters.
+fn rule(run: &Resolved, flow: &Flow, rtt: f64) -> Option<Box<dyn Rule>> {
+    let host = run.hosts_of(flow)[0].host;
+    let kernel = host.kernel.parse::<Version>().ok()?;
+    match flow.congestion.name.as_str() {
+        "reno" => {
+            // An ACK comes for every second segment; a kernel that counts ACKs grows half as fast.
+            let step = if kernel.reno_counts_packets() { 1.0 } else { 0.5 };
+            Some(Box::new(Reno { step }))
+        }
+        "cubic" => Some(Box::new(Cubic::new(rtt, Knobs::of(&flow.congestion.parameters)))),
+        "scalable" => Some(Box::new(Scalable)),
+        _ => None,
+    }
+}
+
+/// RFC 5681, section 3.1: a packet more each round, half of them after a loss.
+struct Reno {
+    step: f64,
+}
+
+impl Rule for Reno {
+    fn grow(&mut self, window: f64) -> f64 {
+        window + self.step
+    }
+    fn cut(&mut self, window: f64) -> f64 {
+        window / 2.0
+    }
+}
+
+/// Kelly, Scalable TCP, CCR 33(2), 2003: 0.01 packets for each ACK, an eighth less after a loss. Below 100 packets it grows as Reno
+/// does (the legacy window; Linux `tcp_scalable.c`).
+struct Scalable;
+
+impl Rule for Scalable {
+    fn grow(&mut self, window: f64) -> f64 {
+        window + (window * 0.01).max(1.0)
+    }
+    fn cut(&mut self, window: f64) -> f64 {
+        window * 0.875
+    }
+}
+
+/// RFC 9438, sections 4.1 to 4.7: a curve of the third degree, and Reno's window where that is larger.
+struct Cubic {
+    knobs: Knobs,
+    rtt: f64,
+    /// Where the curve is flat, packets.
+    w_max: f64,
+    /// Seconds from a loss until there.
+    k: f64,
+    /// Seconds since the loss.
+    age: f64,
+    /// Reno's window, packets.
+    reno: f64,
+}
+
+/// What RFC 9438 has as C = 0.4, beta = 0.7, fast convergence on, and the Reno-friendly region.
+#[derive(Clone, Copy)]
+struct Knobs {
+    c: f64,
+    beta: f64,
+    fast_convergence: bool,
+    friendly: bool,
+}
+
+impl Knobs {
+    /// From the parameters of `cc/cubic.c`: beta in 1/1024, `bic_scale` in 1/1024 of a packet per 100 ms and s^3.
+    fn of(parameters: &BTreeMap<String, i64>) -> Knobs {
+        let value = |name: &str, default: i64| parameters.get(name).copied().unwrap_or(default);
+        Knobs {
+            c: value("bic_scale", 41) as f64 * 10.0 / 1024.0,
+            beta: value("beta", 717) as f64 / 1024.0,
+            fast_convergence: value("fast_convergence", 1) != 0,
+            friendly: value("tcp_friendliness", 1) != 0,
+        }
+    }
+}
+
+impl Cubic {
+    fn new(rtt: f64, knobs: Knobs) -> Cubic {
+        Cubic { knobs, rtt, w_max: 1.0, k: 0.0, age: 0.0, reno: 1.0 }
+    }
+}
+
+impl Rule for Cubic {
+    fn grow(&mut self, _window: f64) -> f64 {
+        self.age += self.rtt;
+        let Knobs { c, beta, friendly, .. } = self.knobs;
+        self.reno += 3.0 * (1.0 - beta) / (1.0 + beta);
+        let curve = c * libm::pow(self.age - self.k, 3.0) + self.w_max;
+        if friendly { curve.max(self.reno) } else { curve.max(1.0) }
+    }
+    fn cut(&mut self, window: f64) -> f64 {
+        let Knobs { c, beta, fast_convergence, .. } = self.knobs;
+        let converges = fast_convergence && window < self.w_max;
+        self.w_max = if converges { window * (1.0 + beta) / 2.0 } else { window };
+        let next = (window * beta).max(1.0);
+        self.k = libm::cbrt((self.w_max - next).max(0.0) / c);
+        (self.age, self.reno) = (0.0, next);
+        next
+    }
+}
+
+/// Mean window, packets, where each packet is lost with probability `loss`; none where losses are too rare to be waited for.
+fn mean_window(rule: &mut dyn Rule, loss: f64) -> Option<f64> {
+    let mut random = Rng::new(1, "theory");
+    let (mut window, mut left) = (1.0_f64, random.geometric(loss) as f64);
+    let (mut packets, mut rounds, mut lost) = (0.0, 0_u64, 0);
+    for _ in 0..MOST_ROUNDS {
+        let counts = lost >= BEFORE;
+        packets += if counts { window } else { 0.0 };
+        rounds += u64::from(counts);
+        left -= window;
+        if left >= 0.0 {
+            window = rule.grow(window);
+            continue;
+        }
+        window = rule.cut(window).max(1.0);
+        // Further losses of the round change nothing.
+        while left < 0.0 {
+            left += 1.0 + random.geometric(loss) as f64;
+        }
+        lost += 1;
+        if lost == BEFORE + LOSSES {
+            return Some(packets / rounds as f64);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reno_is_mathis_law() {
+        for loss in [1e-3, 1e-4, 1e-5] {
+            let window = mean_window(&mut Reno { step: 1.0 }, loss).expect("losses");
+            let law = 1.31 / libm::sqrt(loss);
+            assert!((window / law - 1.0).abs() < 0.04, "{loss}: {window} for {law}");
+        }
+    }
+
+    #[test]
+    fn scalable_is_kellys_law() {
+        // The window at which growth and decrease balance: 0.01 W between losses for 0.125 W p.
+        for loss in [1e-4, 1e-5] {
+            let window = mean_window(&mut Scalable, loss).expect("losses");
+            let law = 0.01 / 0.125 / loss;
+            assert!((window / law - 1.0).abs() < 0.1, "{loss}: {window} for {law}");
+        }
+    }
+
+    #[test]
+    fn cubic_is_its_chain() {
+        // docs/theory.md, "CUBIC under random loss": 526.65 packets at p = 3e-5 and 100 ms.
+        let window =
+            mean_window(&mut Cubic::new(0.1, Knobs::of(&BTreeMap::new())), 3e-5).expect("losses");
+        assert!((window / 526.65 - 1.0).abs() < 0.05, "{window}");
+    }
+
+    #[test]
+    fn losses_that_never_come_have_no_answer() {
+        assert_eq!(mean_window(&mut Reno { step: 1.0 }, 1e-15), None);
+    }
+}

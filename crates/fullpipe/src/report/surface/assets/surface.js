@@ -1,0 +1,160 @@
+// Heat maps with contours, on one scale.
+
+const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [380, 250, 62, 40, 6];
+
+// A field for each point of two axes; `fill(x, y)` -> colour or none, `text(x, y)` -> what the pointer shows.
+function field(parent, title, fill, text, dot) {
+  const box = document.createElement("div");
+  const heading = document.createElement("h3");
+  heading.textContent = title;
+  box.append(heading);
+  parent.append(box);
+  const svg = element(box, "svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": title });
+  const [columns, rows] = [lengthOf(state.x), lengthOf(state.y)];
+  const [w, h] = [(WIDTH - LEFT) / columns, (HEIGHT - BOTTOM - TOP) / rows];
+  const place = (x, y) => [LEFT + x * w, HEIGHT - BOTTOM - (y + 1) * h];
+  for (let x = 0; x < columns; x += 1)
+    for (let y = 0; y < rows; y += 1) {
+      const [left, top] = place(x, y);
+      const shade = fill(x, y);
+      const attributes = { x: left, y: top, width: w, height: h, class: shade ? "field" : "field none" };
+      if (shade) attributes.fill = shade;
+      const rect = element(svg, "rect", attributes);
+      rect.dataset.at = `${x},${y}`;
+      hover(rect, () => text(x, y));
+      if (dot(x, y)) element(svg, "circle", { cx: left + w / 2, cy: top + h / 2, r: Math.min(2.2, w / 6), class: "dot" });
+    }
+  axisText(svg, columns, rows, w, h);
+  return { svg, w, h };
+}
+
+// Every n-th name of each axis, as many as there is room for.
+function axisText(svg, columns, rows, w, h) {
+  const every = Math.ceil(columns / Math.max(1, Math.floor((WIDTH - LEFT) / 52)));
+  for (let x = 0; x < columns; x += every)
+    element(svg, "text", { x: LEFT + (x + 0.5) * w, y: HEIGHT - BOTTOM + 14, "text-anchor": "middle" }, shownAt(state.x, x));
+  const skip = Math.ceil(rows / Math.max(1, Math.floor((HEIGHT - BOTTOM) / 16)));
+  for (let y = 0; y < rows; y += skip) {
+    const middle = HEIGHT - BOTTOM - (y + 0.5) * h + 4;
+    element(svg, "text", { x: LEFT - 5, y: middle, "text-anchor": "end" }, shownAt(state.y, y).split(", ")[0]);
+  }
+  element(svg, "text", { x: LEFT + (WIDTH - LEFT) / 2, y: HEIGHT - 8, "text-anchor": "middle" }, nameOf(state.x));
+  if (state.y >= 0) element(svg, "text", { x: 10, y: HEIGHT / 2, "text-anchor": "middle", transform: `rotate(-90 10 ${HEIGHT / 2})` }, nameOf(state.y).split(", ")[0]);
+}
+
+// What the pointer shows of a point.
+function told(panel, x, y) {
+  const point = pointAt(panel, x, y);
+  const where = [`${data.panels[panel]}`, ...[[state.x, x], [state.y, y]].filter(([axis]) => axis >= 0).map(([axis, n]) => `${nameOf(axis)} ${shownAt(axis, n)}`)];
+  if (!point) return `${where.join("\n")}\nnothing was measured`;
+  const value = ({ mean, within, n }, unit) => `${short(mean)}${within === undefined ? "" : ` ± ${short(within)}`} ${unit} (${n} runs)`;
+  const lines = QUANTITIES.filter((quantity) => quantity.of(point)).map((quantity) => `${quantity.name} ${value(quantity.of(point), quantity.unit)}`);
+  if (point.law != null) lines.push(`by its rule ${short(point.law)} Mb/s${point.holds ? "" : " (its assumptions do not hold here)"}`);
+  lines.push(`steady in ${point.steady} of ${point.rate.n}`, `held back by ${point.limit}`);
+  return [...where, ...lines].join("\n");
+}
+
+function drawSurfaces() {
+  const parent = document.getElementById("surfaces");
+  parent.replaceChildren();
+  const ramp = rampOf(allMeans());
+  drawRamp(document.getElementById("ramp"), ramp, STOPS, state.quantity.unit);
+  data.panels.forEach((title, panel) => {
+    const fill = (x, y) => {
+      const mean = meanAt(panel, x, y);
+      return mean === undefined ? undefined : colour(ramp.of(mean), STOPS);
+    };
+    const unsteady = (x, y) => {
+      const point = pointAt(panel, x, y);
+      return point !== undefined && point.steady < point.rate.n;
+    };
+    const { svg, w, h } = field(parent, title, fill, (x, y) => told(panel, x, y), unsteady);
+    if (state.y >= 0) contours(svg, ramp, (x, y) => meanAt(panel, x, y), w, h);
+  });
+}
+
+function drawRamp(parent, ramp, stops, unit) {
+  parent.replaceChildren();
+  const svg = element(parent, "svg", { viewBox: "0 0 520 34", role: "img", "aria-label": "colour scale" });
+  for (let n = 0; n < 100; n += 1)
+    element(svg, "rect", { x: n * 4.4, y: 0, width: 4.5, height: 14, fill: colour(n / 99, stops) });
+  for (const tick of ramp.ticks)
+    element(svg, "text", { x: ramp.of(tick) * 440, y: 28, "text-anchor": "middle" }, short(tick));
+  element(svg, "text", { x: 450, y: 12 }, unit);
+}
+
+// Lines of equal value between the middles of fields, at the scale's ticks: marching squares.
+function contours(svg, ramp, mean, w, h) {
+  const middle = (x, y) => [LEFT + (x + 0.5) * w, HEIGHT - BOTTOM - (y + 0.5) * h];
+  for (const level of ramp.ticks) {
+    const value = (x, y) => {
+      const found = mean(x, y);
+      return found === undefined ? undefined : ramp.of(found) - ramp.of(level);
+    };
+    let path = "";
+    let end;
+    for (let x = 0; x + 1 < lengthOf(state.x); x += 1)
+      for (let y = 0; y + 1 < lengthOf(state.y); y += 1) {
+        const corners = [[x, y], [x + 1, y], [x + 1, y + 1], [x, y + 1]];
+        const values = corners.map(([cx, cy]) => value(cx, cy));
+        if (values.includes(undefined)) continue;
+        const cuts = [];
+        for (let n = 0; n < 4; n += 1) {
+          const [p, q] = [values[n], values[(n + 1) % 4]];
+          if (p < 0 === q < 0) continue;
+          const [from, to, part] = [middle(...corners[n]), middle(...corners[(n + 1) % 4]), p / (p - q)];
+          cuts.push([from[0] + (to[0] - from[0]) * part, from[1] + (to[1] - from[1]) * part]);
+        }
+        for (let n = 0; n + 1 < cuts.length; n += 2) {
+          path += `M${cuts[n].map((v) => v.toFixed(1)).join(" ")}L${cuts[n + 1].map((v) => v.toFixed(1)).join(" ")}`;
+          end = cuts[n];
+        }
+      }
+    if (path) element(svg, "path", { d: path, class: "contour" });
+    if (end) element(svg, "text", { x: end[0] + 3, y: end[1] - 3, class: "contour-label" }, short(level));
+  }
+}
+
+// One panel over another: their ratio, on a scale that is even around 1.
+function drawDifference() {
+  const section = document.getElementById("difference");
+  section.hidden = data.panels.length < 2;
+  const parent = document.getElementById("differences");
+  parent.replaceChildren();
+  if (section.hidden) return;
+  const ratio = (x, y) => {
+    const [a, b] = [meanAt(state.a, x, y), meanAt(state.b, x, y)];
+    return a > 0 && b > 0 ? a / b : undefined;
+  };
+  let most = 1.1;
+  for (let x = 0; x < lengthOf(state.x); x += 1)
+    for (let y = 0; y < lengthOf(state.y); y += 1) {
+      const found = ratio(x, y);
+      if (found) most = Math.max(most, found, 1 / found);
+    }
+  const of = (value) => 0.5 + Math.log(value) / Math.log(most) / 2;
+  const ticks = [1 / most, 1 / Math.sqrt(most), 1, Math.sqrt(most), most];
+  const fill = (x, y) => {
+    const found = ratio(x, y);
+    return found === undefined ? undefined : colour(of(found), TWO);
+  };
+  const text = (x, y) => `${data.panels[state.a]} over ${data.panels[state.b]}: ${short(ratio(x, y) ?? NaN)} times\n\n${told(state.a, x, y)}\n\n${told(state.b, x, y)}`;
+  const scale = document.createElement("div");
+  field(parent, `${data.panels[state.a]} over ${data.panels[state.b]}`, fill, text, () => false);
+  parent.append(scale);
+  drawRamp(scale, { of, ticks }, TWO, "times");
+}
+
+// Shows text beside the pointer while it is over an element.
+function hover(target, text) {
+  const shown = document.getElementById("values");
+  target.addEventListener("pointermove", (event) => {
+    shown.textContent = text();
+    shown.classList.add("shown");
+    const { offsetWidth: width, offsetHeight: height } = shown;
+    const x = event.clientX + 14 + width > innerWidth ? event.clientX - 14 - width : event.clientX + 14;
+    const y = event.clientY + 14 + height > innerHeight ? event.clientY - 14 - height : event.clientY + 14;
+    shown.style.transform = `translate(${Math.max(0, x)}px, ${Math.max(0, y)}px)`;
+  });
+  target.addEventListener("pointerleave", () => shown.classList.remove("shown"));
+}

@@ -1,0 +1,63 @@
+//! The page around the surfaces.
+
+use super::Surfaces;
+use crate::report::html::escape::{json, text};
+use serde_json::json as value;
+
+/// Forbids every request.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+                      img-src data:; base-uri 'none'; form-action 'none'";
+
+const STYLE: [&str; 3] = [
+    include_str!("../html/assets/theme.css"),
+    include_str!("../html/assets/page.css"),
+    include_str!("assets/surface.css"),
+];
+
+/// Parts of one module, in the order of their dependencies.
+const SCRIPT: [&str; 6] = [
+    include_str!("../html/assets/scale.js"),
+    include_str!("../html/assets/theme.js"),
+    include_str!("assets/data.js"),
+    include_str!("assets/surface.js"),
+    include_str!("assets/slices.js"),
+    include_str!("assets/controls.js"),
+];
+
+/// The whole page, which needs no network.
+pub fn page(surfaces: &Surfaces, lead: &str) -> String {
+    let title = text(&surfaces.title);
+    let data = json(&value!(surfaces));
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"data:,\">\
+         <title>{title} · fullpipe</title>\n<style>\n{}</style></head>\n<body>\
+         <header><div><p class=\"quiet\">fullpipe · sweep</p><h1>{title}</h1></div>\
+         <button type=\"button\" id=\"theme\">dark</button></header><main>\
+         <p class=\"lead\">{}</p>{BODY}</main>{HELP}\
+         <script type=\"application/json\" id=\"data\">{data}</script>\n\
+         <script type=\"module\">\n{}</script></body></html>\n",
+        STYLE.concat(),
+        text(lead),
+        SCRIPT.concat()
+    )
+}
+
+const BODY: &str = "<nav id=\"bar\" aria-label=\"What is drawn\">\
+    <label>quantity <select id=\"quantity\"></select></label>\
+    <label>across <select id=\"x\"></select></label><label>up <select id=\"y\"></select></label>\
+    <span id=\"others\"></span></nav>\
+    <section aria-labelledby=\"s\"><h2 id=\"s\">Surfaces</h2><div id=\"ramp\"></div><div id=\"surfaces\" class=\"panels\"></div></section>\
+    <section aria-labelledby=\"d\" id=\"difference\"><h2 id=\"d\">Difference</h2><p><label><select id=\"a\"></select></label> \
+    over <label><select id=\"b\"></select></label></p><div id=\"differences\" class=\"panels\"></div></section>\
+    <section aria-labelledby=\"c\"><h2 id=\"c\">Slices</h2><p id=\"slice\"></p><ul id=\"key\" class=\"key\"></ul><div id=\"slices\"></div></section>\
+    <div id=\"values\" role=\"status\"></div>\
+    <noscript><p class=\"banner\">The figures are drawn by a script; cells.json and results.csv have the numbers.</p></noscript>";
+
+const HELP: &str = "<footer class=\"quiet\"><p>A field is the mean over repetitions; a dot in it says that not all of them are \
+    steady (fewer than 30 loss epochs, and rates of the last three quarters that differ). Lines are contours at the marks of the colour \
+    scale. Bars of slices are 95 % confidence intervals (Student's t). Dashed lines are what the congestion control's \
+    rule makes of random losses (Mathis 1997, RFC 9438, Kelly 2003), drawn where its assumptions hold: one flow, a mean window from ten \
+    packets to half of what the path holds, steady rates, and cwnd as what holds the flow back.</p></footer>";
