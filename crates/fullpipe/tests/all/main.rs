@@ -32,6 +32,7 @@ mod scenario_errors;
 mod scenario_reference;
 mod sensitivity;
 mod slow_start;
+mod surface;
 mod theory;
 mod time_sequence;
 mod trace_formats;
