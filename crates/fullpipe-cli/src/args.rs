@@ -243,9 +243,10 @@ pub struct ReportArguments {
 #[command(help_template = TEMPLATE, before_help = "Examples:
   fullpipe compare results/before results/after
   fullpipe compare results/before results/after --out difference.html
-  fullpipe compare results/before results/after --json\n\n")]
+  fullpipe compare results/before results/after --json
+  fullpipe compare sweep-cubic sweep-bic               two sweeps, point by point\n\n")]
 pub struct CompareArguments {
-    /// Directory of a result
+    /// Directory of a result, or of a sweep
     pub a: PathBuf,
     /// Directory of another result
     pub b: PathBuf,

@@ -6,6 +6,9 @@ use crate::output::{Output, note};
 use fullpipe::analysis;
 use fullpipe::analysis::compare::{Side, compare as beside, flatten};
 use fullpipe::report::{html, terminal};
+use fullpipe::sweep::cells::cells;
+use fullpipe::sweep::compare::Comparison;
+use fullpipe::sweep::{Merged, manifest};
 use fullpipe::trace::rundir::{self, RunDir};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -21,6 +24,9 @@ struct Opened {
 
 /// Reads both and prints what differs.
 pub fn compare(arguments: &CompareArguments, output: &Output) -> Result<(), Failure> {
+    if [&arguments.a, &arguments.b].iter().any(|path| path.join(manifest::FILE).exists()) {
+        return sweeps(arguments, output);
+    }
     let (a, b) = (Opened::new(&arguments.a)?, Opened::new(&arguments.b)?);
     let comparison = beside(&a.side(), &b.side());
     if let Some(file) = &arguments.out {
@@ -34,6 +40,29 @@ pub fn compare(arguments: &CompareArguments, output: &Output) -> Result<(), Fail
         return output.print(&format!("a: {a}\nb: {b}\n\n{text}"));
     }
     output.json(&json!({ "format": 1, "a": a, "b": b, "comparison": comparison }))
+}
+
+/// Compares two sweeps, point by point.
+fn sweeps(arguments: &CompareArguments, output: &Output) -> Result<(), Failure> {
+    if arguments.out.is_some() {
+        return Err(Failure::Input(
+            "no --out yet of two sweeps: their report.html show them".into(),
+        ));
+    }
+    let wrong = |e: fullpipe::trace::Error| Failure::Input(e.to_string());
+    let cells = |path: &Path| {
+        let merged = Merged::open(&[path.to_path_buf()]).map_err(wrong)?;
+        cells(&merged).map_err(wrong)
+    };
+    let comparison = Comparison::new(&cells(&arguments.a)?, &cells(&arguments.b)?);
+    let (a, b) = (arguments.a.display().to_string(), arguments.b.display().to_string());
+    match arguments.json {
+        true => output.json(&json!({ "format": 1, "a": a, "b": b, "sweeps": comparison })),
+        false => {
+            let text = terminal::swept(&comparison, output.style());
+            output.print(&format!("a: {a}\nb: {b}\n\n{text}"))
+        }
+    }
 }
 
 /// Writes a file, which must not be there yet.

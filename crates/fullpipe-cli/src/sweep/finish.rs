@@ -4,8 +4,8 @@ use super::environment;
 use crate::failure::Failure;
 use crate::output::{Output, note};
 use fullpipe::report::surface::{Surfaces, page};
-use fullpipe::report::terminal;
-use fullpipe::sweep::cells::{Cell, cells};
+use fullpipe::report::{numbers, terminal};
+use fullpipe::sweep::cells::{Cell, CellExpected, cells};
 use fullpipe::sweep::{Merged, csv, manifest};
 use serde::Serialize;
 use std::fs::{self, File};
@@ -18,6 +18,8 @@ const CELLS: &str = "cells.json";
 const TABLE: &str = "results.csv";
 /// File of the figures.
 const REPORT: &str = "report.html";
+/// Expectations that are told one by one.
+const MOST_TOLD: usize = 20;
 /// Version of [`CELLS`].
 const FORMAT: u32 = 1;
 
@@ -108,14 +110,40 @@ impl Finished {
             let what = format!("{} runs failed; --retry makes them again", self.failed);
             return Err(Failure::Environment(what));
         }
-        match self.broken {
-            0 => Ok(()),
-            broken => {
-                note(&format!("{broken} runs miss an expectation (`failed` in {TABLE})"));
-                Err(Failure::Expectation)
-            }
+        self.judge()
+    }
+
+    /// Tells what was expected and is not so.
+    fn judge(&self) -> Result<(), Failure> {
+        let missed: Vec<String> = self.cells.iter().flat_map(missed).collect();
+        missed.iter().take(MOST_TOLD).for_each(|text| note(text));
+        if missed.len() > MOST_TOLD {
+            note(&format!("{} more: `expected` in {CELLS}", missed.len() - MOST_TOLD));
+        }
+        if self.broken > 0 {
+            let broken = self.broken;
+            note(&format!("{broken} runs miss an expectation of intervals (`failed` in {TABLE})"));
+        }
+        match missed.is_empty() && self.broken == 0 {
+            true => Ok(()),
+            false => Err(Failure::Expectation),
         }
     }
+}
+
+/// The expectations of a point that do not hold.
+fn missed(cell: &Cell) -> Vec<String> {
+    let at = cell.at.iter().map(|(key, value)| format!(", {key}={}", numbers::written(value)));
+    let name = cell.variant.clone() + &at.collect::<String>();
+    let text = |expected: &CellExpected| {
+        let CellExpected { metric, of, allowed, measured, .. } = expected;
+        let within =
+            measured.within.map_or_else(String::new, |w| format!(" ± {}", numbers::short(w)));
+        let (mean, of) = (numbers::short(measured.mean), numbers::short(*of));
+        let allowed = numbers::short(*allowed);
+        format!("FAILED {name}: {metric} is {mean}{within} instead of {of}; {allowed} is allowed")
+    };
+    cell.expected.iter().filter(|expected| !expected.passed).map(text).collect()
 }
 
 /// Copies records and manifest of several directories to a new one.

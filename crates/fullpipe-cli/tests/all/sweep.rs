@@ -235,3 +235,51 @@ fn a_dry_run_says_what_it_would_do() {
         sweep(&desk, &["--shard", wrong]).ends_with(2);
     }
 }
+
+#[test]
+fn what_is_expected_of_a_point_is_judged_by_its_mean() {
+    let desk = desk();
+    sweep(&desk, &["--out", "out"]).ends_with(0);
+    let cells: Value = serde_json::from_str(&desk.read("out/cells.json")).expect("cells");
+    let mean = cells["cells"][2]["flows"][0]["settled_mbit"]["mean"].as_f64().expect("a mean");
+    let [low, high] = ["min", "max"].map(|end| &cells["cells"][2]["flows"][0]["settled_mbit"][end]);
+    assert_ne!(low, high, "the repetitions are one run");
+    let expect = |of: f64| {
+        format!(
+            "{GRID}\n[[expect]]\nvariant = \"reno\"\nat = {{ \"path.loss\" = 0.01 }}\n\
+             metric = \"flow.bulk.settled_mbit\"\nof = {of}\nwithin = \"0.001Mbit\"\n"
+        )
+    };
+    // No single run is that near.
+    desk.write("grid.toml", &expect(mean));
+    sweep(&desk, &["--out", "holds"]).ends_with(0);
+    desk.write("grid.toml", &expect(mean + 0.01));
+    let call = sweep(&desk, &["--out", "fails"]).ends_with(1);
+    let told = "FAILED reno, path.loss=0.01: flow.bulk.settled_mbit is ";
+    assert!(call.stderr.contains(told), "{}", call.stderr);
+    assert_eq!(call.stderr.matches("FAILED").count(), 1);
+}
+
+#[test]
+fn two_sweeps_are_compared_point_by_point() {
+    let desk = desk();
+    let seeds = |out: &str, more: &[&str]| {
+        sweep(&desk, &[&["--variant", "reno", "--out", out], more].concat()).ends_with(0);
+    };
+    seeds("a", &[]);
+    seeds("same", &[]);
+    seeds("faster", &["--set", "path.rate=50Mbit"]);
+    let compare = |b: &str| desk.call(&["compare", "a", b, "--json"]).ends_with(0).json();
+    let shown = |of: &Value| -> Vec<String> {
+        let flows = of["sweeps"]["flows"].as_array().expect("flows");
+        flows.iter().map(|flow| flow["shown"].as_str().expect("a word").to_string()).collect()
+    };
+    assert!(shown(&compare("same")).iter().all(|word| word == "nothing" || word == "equal"));
+    // Without many losses a faster link is a higher rate.
+    assert_eq!(shown(&compare("faster"))[0], "higher");
+    let text = desk.call(&["compare", "a", "same"]).ends_with(0).stdout;
+    assert!(text.contains("no difference"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let mixed = desk.call(&["compare", "a", "grid.toml"]).ends_with(2);
+    assert!(mixed.stderr.contains("sweep.json"), "{}", mixed.stderr);
+}

@@ -1,24 +1,62 @@
 //! Expectations of a scenario, checked against the run they are about.
 
+use super::format::axes::Axis;
 use super::format::context::Context;
 use super::format::keys::At;
+use super::format::node::Node;
 use super::format::special::Range;
 use super::format::written;
 use super::metric::{self, Metric};
 use super::plan::Expect;
 use super::resolved::Resolved;
+use super::space::Change;
 
-/// The expectations that apply to `variant`. What is wrong with them is reported.
+/// The expectations that apply to `variant` at a point of the sweep. What is wrong with them is reported.
 pub fn read(
     written: &[written::Expect],
-    variant: &str,
+    (variant, point): (&str, &[Change]),
     run: &Resolved,
     cx: &mut Context,
 ) -> Vec<Expect> {
     let applies = |expect: &&written::Expect| {
-        expect.variant.as_ref().is_none_or(|wanted| wanted.value == variant)
+        let here = expect.at.iter().flat_map(|at| &at.value.0).all(|wanted| is_at(wanted, point));
+        here && expect.variant.as_ref().is_none_or(|wanted| wanted.value == variant)
     };
     written.iter().filter(applies).filter_map(|expect| single(expect, run, cx)).collect()
+}
+
+/// Whether a point has this value of an axis.
+fn is_at((key, value): &Change, point: &[Change]) -> bool {
+    let number = |node: &Node| node.json().as_f64();
+    let same = |here: &Node| match (number(value), number(here)) {
+        (Some(wanted), Some(here)) => wanted == here,
+        _ => value.json() == here.json(),
+    };
+    point.iter().any(|(own, here)| own.parts == key.parts && same(here))
+}
+
+/// Reports points that no axis has.
+pub fn check_points(written: &[written::Expect], axes: &[Axis], cx: &mut Context) {
+    for (key, value) in written.iter().filter_map(|e| e.at.as_ref()).flat_map(|at| &at.value.0) {
+        let keys =
+            || axes.iter().flat_map(|axis| axis.keys.iter().zip(0..).map(move |k| (axis, k)));
+        let Some((axis, (_, index))) = keys().find(|(_, (own, _))| own.parts == key.parts) else {
+            let names: Vec<String> = keys().map(|(_, (own, _))| own.text()).collect();
+            let message = format!("`{}` is not an axis of the sweep", key.text());
+            cx.error("unknown-name", key.place, message)
+                .names(&key.text(), names.iter().map(String::as_str));
+            continue;
+        };
+        let here = |point: &&Vec<Node>| {
+            is_at(&(key.clone(), value.clone()), &[(key.clone(), point[index].clone())])
+        };
+        if axis.points.iter().find(here).is_none() {
+            let message = format!("the axis `{}` has no such point", key.text());
+            let points = axis.points.iter().map(|point| point[index].json().to_string());
+            let expected = points.collect::<Vec<_>>().join(", ");
+            cx.error("bad-value", value.place, message).expected(format!("one of {expected}"));
+        }
+    }
 }
 
 fn single(expect: &written::Expect, run: &Resolved, cx: &mut Context) -> Option<Expect> {

@@ -1,6 +1,7 @@
 //! From a file and options to what runs can be made of it.
 
 use super::diagnostic::Diagnostics;
+use super::expect::check_points;
 use super::format::axes::Axis;
 use super::format::context::{Context, Place};
 use super::format::dotted::Dotted;
@@ -115,6 +116,8 @@ fn space(
     check_names(&asked, published.as_ref(), cx);
     let repeat = Repeat::of(asked.repeat.as_ref().map(|at| &at.value));
     let expect = asked.expect.map_or_else(Vec::new, |list| list.value.0);
+    let asked_axes = asked.sweep.as_ref().map_or(&[][..], |at| &at.value.0);
+    check_points(&expect, asked_axes, cx);
     let (name, source) = (stem(source).to_string(), source.clone());
     Some(Space { name, source, published, run, sets, variants, axes, repeat, expect })
 }

@@ -119,10 +119,14 @@ pub enum Tolerance {
 impl Tolerance {
     /// Whether `measured` is close enough to `expected`. Bounds are inclusive.
     pub fn accepts(self, expected: f64, measured: f64) -> bool {
-        let allowed = match self {
+        (measured - expected).abs() <= self.allowed(expected) * (1.0 + 1e-12)
+    }
+
+    /// How far a value may be from the expected one, in the metric's own unit.
+    pub fn allowed(self, expected: f64) -> f64 {
+        match self {
             Tolerance::Absolute(bound) => bound,
             Tolerance::Relative(share) => share * expected.abs(),
-        };
-        (measured - expected).abs() <= allowed * (1.0 + 1e-12)
+        }
     }
 }

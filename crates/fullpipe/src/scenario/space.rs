@@ -203,7 +203,7 @@ impl Space {
         let mut resolved = resolve::run(&written, &self.name, &self.source, cx)?;
         resolved.seed = resolved.seed.saturating_add(repetition.into());
         self.repeat.shift(&mut resolved);
-        let expectations = expect::read(&self.expect, &alternative.name, &resolved, cx);
+        let expectations = expect::read(&self.expect, (&alternative.name, &point), &resolved, cx);
         Some(Plan {
             variant: alternative.name.clone(),
             sweep: shown(&point),

@@ -2,7 +2,7 @@
 
 use super::estimate::Estimate;
 use super::merge::Merged;
-use super::record::{Facts, Flow, Record};
+use super::record::{Expected, Facts, Flow, Record};
 use crate::trace::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -23,9 +23,27 @@ pub struct Cell {
     pub sum_mbit: Option<Estimate>,
     /// Flows in the scenario's order.
     pub flows: Vec<CellFlow>,
+    /// What was expected of the point; absent where nothing was.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub expected: Vec<CellExpected>,
     /// Units dropped at all places together.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub dropped: Option<Estimate>,
+}
+
+/// An expectation of a point: the mean over its repetitions is judged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellExpected {
+    /// The metric as written.
+    pub metric: String,
+    /// The value that is expected.
+    pub of: f64,
+    /// How far the mean may be from it.
+    pub allowed: f64,
+    /// What was measured.
+    pub measured: Estimate,
+    /// Whether the mean is near enough.
+    pub passed: bool,
 }
 
 /// A flow over the repetitions of a point.
@@ -97,8 +115,22 @@ fn cell(group: &[Record]) -> Cell {
         failed: (group.len() - facts.len()) as u32,
         sum_mbit: Estimate::of(&sums),
         flows: (0..names).filter_map(flow).collect(),
+        expected: expected(&facts),
         dropped: Estimate::of(&drops),
     }
+}
+
+/// The expectations of a point, which all its repetitions have in one order.
+fn expected(facts: &[&Facts]) -> Vec<CellExpected> {
+    let first = facts.first().map_or(&[][..], |facts| &facts.expected);
+    let judge = |(n, asked): (usize, &Expected)| {
+        let values = facts.iter().filter_map(|facts| Some(facts.expected.get(n)?.measured));
+        let measured = Estimate::of(&values.collect::<Vec<_>>())?;
+        let (metric, of, allowed) = (asked.metric.clone(), asked.of, asked.allowed);
+        let passed = (measured.mean - of).abs() <= allowed * (1.0 + 1e-12);
+        Some(CellExpected { metric, of, allowed, measured, passed })
+    };
+    first.iter().enumerate().filter_map(judge).collect()
 }
 
 /// A flow over its repetitions.

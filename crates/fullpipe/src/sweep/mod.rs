@@ -6,6 +6,7 @@
 //! shared among processes and machines, and their files be put together by [`merge`].
 
 pub mod cells;
+pub mod compare;
 pub mod csv;
 pub mod estimate;
 pub mod job;

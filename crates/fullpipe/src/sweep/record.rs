@@ -41,9 +41,25 @@ pub struct Facts {
     pub flows: Vec<Flow>,
     /// Places that dropped something, and links in front of which something waited, in the packets' order.
     pub stages: Vec<Stage>,
-    /// Expectations that do not hold, as sentences; absent where all do.
+    /// What was expected of the whole run; absent where nothing was.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub expected: Vec<Expected>,
+    /// Expectations of intervals that do not hold, and those without a value, as sentences; absent where all do.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub failed: Vec<String>,
+}
+
+/// An expectation of a whole run, and its value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Expected {
+    /// The metric as written.
+    pub metric: String,
+    /// The value that is expected.
+    pub of: f64,
+    /// How far it may be from it.
+    pub allowed: f64,
+    /// The value of this run.
+    pub measured: f64,
 }
 
 /// What came out of a flow.
@@ -135,7 +151,14 @@ impl Record {
 impl Facts {
     /// Of a run that was analysed.
     pub fn of(run: &document::Run, plan: &Plan) -> Facts {
-        let broken = run.expectations.iter().filter(|expectation| !expectation.passed);
+        let judged: Vec<_> = run.expectations.iter().zip(&plan.expectations).collect();
+        let whole = |(run, asked): &(&document::Expectation, &scenario::Expect)| {
+            let (of, measured) = (*asked.of.first()?, *run.measured.first()?);
+            let metric = asked.metric.clone();
+            let value = Expected { metric, of, allowed: asked.tolerance.allowed(of), measured };
+            asked.interval.is_none().then_some(value)
+        };
+        let broken = judged.iter().filter(|pair| whole(pair).is_none() && !pair.0.passed);
         let tells =
             |stage: &&document::Stage| stage.dropped > 0 || (stage.kind == LINK && stage.peak > 0);
         let stages = run.stages.iter().filter(tells);
@@ -143,7 +166,8 @@ impl Facts {
             duration_s: run.duration_s,
             flows: run.flows.iter().zip(&plan.resolved.flow).map(|pair| flow(plan, pair)).collect(),
             stages: stages.map(stage).collect(),
-            failed: broken.map(|e| format!("{}: {}", e.metric, e.detail)).collect(),
+            expected: judged.iter().filter_map(whole).collect(),
+            failed: broken.map(|(e, _)| format!("{}: {}", e.metric, e.detail)).collect(),
         }
     }
 }

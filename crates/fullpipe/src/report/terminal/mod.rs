@@ -18,6 +18,7 @@ mod parity;
 mod picture;
 mod slow_start;
 mod spread;
+mod swept;
 mod twins;
 mod verdict;
 
@@ -26,6 +27,7 @@ pub use compared::compare;
 pub use paint::Style;
 pub use parity::{parity, parity_head, so_much, value};
 pub use spread::spreads;
+pub use swept::swept;
 pub use twins::twins;
 
 use crate::analysis::document::{Document, Run};

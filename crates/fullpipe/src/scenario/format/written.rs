@@ -410,7 +410,9 @@ group! {
     Expect "[[expect]]" {
         /// The variant that this is about.
         variant: String, Absent("all of them");
-        /// What is measured.
+        /// Points of the sweep that this is about: keys of axes with one of their values each.
+        at: Assignments, Absent("all of them");
+        /// What is measured. Over the repetitions of a sweep the mean is judged.
         metric: String, Required;
         /// Report intervals from the first to one before the last.
         interval: Range, Absent("the whole run");

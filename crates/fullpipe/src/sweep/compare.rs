@@ -1,0 +1,168 @@
+//! Two sweeps beside each other, point by point: how far their means are apart, and whether that is shown.
+//!
+//! The difference of two means has a 95 % confidence interval by Welch's t test (B. L. Welch, Biometrika 34, 1947), which lets
+//! the two vary differently. An interval that has 0 in it shows no difference. The effect size is the difference over the standard
+//! deviation of a single run (Cohen's d, with the root of the mean of both variances).
+
+use super::cells::{Cell, CellFlow};
+use super::estimate::{Estimate, t};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// What differs between two sweeps.
+#[derive(Debug, Serialize)]
+pub struct Comparison {
+    /// Points that both have, flow by flow.
+    pub flows: Vec<Pair>,
+    /// Points that one of them has alone, as text.
+    pub alone: Vec<String>,
+}
+
+/// A flow at a point of both.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Pair {
+    /// Name of the variant.
+    pub variant: String,
+    /// The point: dotted key to value as written.
+    pub at: Map<String, Value>,
+    /// Name of the flow.
+    pub flow: String,
+    /// Settled rate of the first sweep, Mb/s.
+    pub a: Estimate,
+    /// Settled rate of the second sweep, Mb/s.
+    pub b: Estimate,
+    /// The second mean less the first, Mb/s.
+    pub difference: f64,
+    /// Half the width of its 95 % interval; absent where one has a single run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within: Option<f64>,
+    /// Cohen's d; absent where nothing varies, or one has a single run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effect: Option<f64>,
+    /// What that shows.
+    pub shown: Shown,
+}
+
+/// What a difference of means shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shown {
+    /// The second is higher.
+    Higher,
+    /// The second is lower.
+    Lower,
+    /// The interval has 0 in it.
+    Nothing,
+    /// All runs of both gave the same.
+    Equal,
+    /// One of them has a single run.
+    Unknown,
+}
+
+impl Comparison {
+    /// Of the cells of two sweeps, by variant, point and flow.
+    pub fn new(a: &[Cell], b: &[Cell]) -> Comparison {
+        let same = |one: &Cell, other: &Cell| one.variant == other.variant && one.at == other.at;
+        let (mut flows, mut alone) = (Vec::new(), Vec::new());
+        for cell in a {
+            match b.iter().find(|other| same(cell, other)) {
+                Some(other) => flows.extend(pairs(cell, other)),
+                None => alone.push(format!("a: {}", name(cell))),
+            }
+        }
+        let unknown = b.iter().filter(|cell| !a.iter().any(|other| same(cell, other)));
+        alone.extend(unknown.map(|cell| format!("b: {}", name(cell))));
+        Comparison { flows, alone }
+    }
+}
+
+/// Variant and point of a cell.
+fn name(cell: &Cell) -> String {
+    let at = cell.at.iter().map(|(key, value)| format!("{key}={value}"));
+    std::iter::once(cell.variant.clone()).chain(at).collect::<Vec<_>>().join(", ")
+}
+
+/// The flows that both cells have.
+fn pairs(a: &Cell, b: &Cell) -> Vec<Pair> {
+    let pair = |flow: &CellFlow| {
+        let other = b.flows.iter().find(|other| other.name == flow.name)?;
+        let (one, other) = (flow.settled_mbit, other.settled_mbit);
+        let (within, effect) = welch(&one, &other).map_or((None, None), |(w, e)| (Some(w), e));
+        Some(Pair {
+            variant: a.variant.clone(),
+            at: a.at.clone(),
+            flow: flow.name.clone(),
+            a: one,
+            b: other,
+            difference: other.mean - one.mean,
+            within,
+            effect,
+            shown: shown(&one, &other, within),
+        })
+    };
+    a.flows.iter().filter_map(pair).collect()
+}
+
+fn shown(a: &Estimate, b: &Estimate, within: Option<f64>) -> Shown {
+    let difference = b.mean - a.mean;
+    let constant = |of: &Estimate| of.min == of.max;
+    match within {
+        _ if constant(a) && constant(b) && difference == 0.0 => Shown::Equal,
+        None => Shown::Unknown,
+        Some(within) if difference.abs() <= within => Shown::Nothing,
+        Some(_) if difference > 0.0 => Shown::Higher,
+        Some(_) => Shown::Lower,
+    }
+}
+
+/// Half the width of the difference's interval, and the effect size; none where one of them has a single value.
+fn welch(a: &Estimate, b: &Estimate) -> Option<(f64, Option<f64>)> {
+    let error = |of: &Estimate| Some(of.within? / t(of.n as usize - 1));
+    let (ea, eb) = (error(a)?, error(b)?);
+    let (va, vb) = (ea * ea, eb * eb);
+    let sum = va + vb;
+    if sum == 0.0 {
+        return Some((0.0, None));
+    }
+    let (na, nb) = (f64::from(a.n), f64::from(b.n));
+    let freedom = sum * sum / (va * va / (na - 1.0) + vb * vb / (nb - 1.0));
+    let deviation = ((va * na + vb * nb) / 2.0).sqrt();
+    // Degrees of freedom are rounded down, which makes the interval wider.
+    Some((t(freedom as usize) * sum.sqrt(), Some((b.mean - a.mean) / deviation)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: &[f64]) -> Estimate {
+        Estimate::of(values).expect("values")
+    }
+
+    /// By hand: variances 1 and 4, of 4 values each; errors 0.25 + 1 = 1.25, its root 1.118; freedom 1.25^2 / (0.0625 / 3 + 1 / 3) =
+    /// 4.41, of which t(4) = 2.776.
+    #[test]
+    fn an_interval_is_welchs() {
+        let spread = |mean: f64, deviation: f64| {
+            let step = deviation * (3.0_f64 / 4.0).sqrt();
+            of(&[mean - step, mean + step, mean - step, mean + step])
+        };
+        let (within, effect) = welch(&spread(10.0, 1.0), &spread(20.0, 2.0)).expect("spreads");
+        assert!((within - 2.776 * 1.25_f64.sqrt()).abs() < 1e-3, "{within}");
+        assert!((effect.expect("an effect") - 10.0 / 2.5_f64.sqrt()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_is_not_shown_is_said() {
+        let see = |a: &[f64], b: &[f64]| {
+            let (a, b) = (of(a), of(b));
+            shown(&a, &b, welch(&a, &b).map(|(within, _)| within))
+        };
+        assert_eq!(see(&[1.0, 2.0, 3.0], &[1.5, 2.5, 3.5]), Shown::Nothing);
+        assert_eq!(see(&[1.0, 1.1, 0.9], &[9.0, 9.1, 8.9]), Shown::Higher);
+        assert_eq!(see(&[9.0, 9.1, 8.9], &[1.0, 1.1, 0.9]), Shown::Lower);
+        assert_eq!(see(&[5.0, 5.0], &[5.0, 5.0]), Shown::Equal);
+        assert_eq!(see(&[5.0, 5.0], &[6.0, 6.0]), Shown::Higher);
+        assert_eq!(see(&[5.0], &[6.0, 6.5]), Shown::Unknown);
+    }
+}
