@@ -111,7 +111,7 @@ fn asked(arguments: &SweepArguments, source: &Source) -> Result<(Job, Manifest),
     let title = crosses.first().map_or("", |plan| plan.resolved.title.as_str());
     let manifest = Manifest::new((&space, source), title, &sets, &name, &arguments.without);
     let (any_kernel, without) = (arguments.as_kernel.is_some(), arguments.without.clone());
-    let job = Job { space, engine, any_kernel, without };
+    let job = Job::new(space, engine, any_kernel, without);
     let objections: BTreeSet<String> =
         crosses.iter().flat_map(|plan| job.objections(plan)).collect();
     if !objections.is_empty() {

@@ -27,11 +27,13 @@ const LEAST_WINDOW: f64 = 10.0;
 /// Largest share of what the path holds that the mean window may be: the window swings above its mean.
 const LARGEST_SHARE: f64 = 0.5;
 /// Losses over which the mean is taken: its relative error is below 2 %.
-const LOSSES: u32 = 4000;
+const LOSSES: u32 = 3000;
 /// Losses before that, from a window of one packet.
 const BEFORE: u32 = 100;
-/// Most rounds, where losses are rare.
-const MOST_ROUNDS: u64 = 20_000_000;
+/// Share of the rounds since a loss that are one step, where that is more than a round.
+const STEP: f64 = 0.01;
+/// Losses that are rarer end no window: a path is full long before.
+const RAREST: f64 = 1e-12;
 
 /// What the flow should get by its rule; none where it has none here, or the way loses nothing at random.
 pub fn expected(run: &Resolved, flow: &Flow) -> Option<Expected> {
@@ -79,8 +81,8 @@ fn delay(way: &[Element]) -> f64 {
 
 /// A rule for the window, round by round.
 trait Rule {
-    /// The window of the round after one of `window` packets without a loss.
-    fn grow(&mut self, window: f64) -> f64;
+    /// The window after so many rounds without a loss that began with one of `window` packets.
+    fn grow(&mut self, window: f64, rounds: f64) -> f64;
     /// The same after one with a loss.
     fn cut(&mut self, window: f64) -> f64;
 }
@@ -107,8 +109,8 @@ struct Reno {
 }
 
 impl Rule for Reno {
-    fn grow(&mut self, window: f64) -> f64 {
-        window + self.step
+    fn grow(&mut self, window: f64, rounds: f64) -> f64 {
+        window + self.step * rounds
     }
     fn cut(&mut self, window: f64) -> f64 {
         window / 2.0
@@ -120,8 +122,9 @@ impl Rule for Reno {
 struct Scalable;
 
 impl Rule for Scalable {
-    fn grow(&mut self, window: f64) -> f64 {
-        window + (window * 0.01).max(1.0)
+    fn grow(&mut self, window: f64, rounds: f64) -> f64 {
+        let slow = ((100.0 - window).max(0.0)).min(rounds);
+        (window + slow) * libm::pow(1.01, rounds - slow)
     }
     fn cut(&mut self, window: f64) -> f64 {
         window * 0.875
@@ -171,11 +174,12 @@ impl Cubic {
 }
 
 impl Rule for Cubic {
-    fn grow(&mut self, _window: f64) -> f64 {
-        self.age += self.rtt;
+    fn grow(&mut self, _window: f64, rounds: f64) -> f64 {
+        self.age += self.rtt * rounds;
         let Knobs { c, beta, friendly, .. } = self.knobs;
-        self.reno += 3.0 * (1.0 - beta) / (1.0 + beta);
-        let curve = c * libm::pow(self.age - self.k, 3.0) + self.w_max;
+        self.reno += 3.0 * (1.0 - beta) / (1.0 + beta) * rounds;
+        let from = self.age - self.k;
+        let curve = c * from * from * from + self.w_max;
         if friendly { curve.max(self.reno) } else { curve.max(1.0) }
     }
     fn cut(&mut self, window: f64) -> f64 {
@@ -193,27 +197,34 @@ impl Rule for Cubic {
 fn mean_window(rule: &mut dyn Rule, loss: f64) -> Option<f64> {
     let mut random = Rng::new(1, "theory");
     let (mut window, mut left) = (1.0_f64, random.geometric(loss) as f64);
-    let (mut packets, mut rounds, mut lost) = (0.0, 0_u64, 0);
-    for _ in 0..MOST_ROUNDS {
-        let counts = lost >= BEFORE;
-        packets += if counts { window } else { 0.0 };
-        rounds += u64::from(counts);
-        left -= window;
+    if loss < RAREST {
+        return None;
+    }
+    let (mut packets, mut rounds, mut lost, mut since) = (0.0, 0.0, 0, 0.0_f64);
+    loop {
+        let step = (since * STEP).floor().max(1.0);
+        since += step;
+        let next = rule.grow(window, step);
+        let sent = if step > 1.0 { (window + next) / 2.0 * step } else { window };
+        if lost >= BEFORE {
+            packets += sent;
+            rounds += step;
+        }
+        left -= sent;
         if left >= 0.0 {
-            window = rule.grow(window);
+            window = next;
             continue;
         }
-        window = rule.cut(window).max(1.0);
+        (window, since) = (rule.cut(window).max(1.0), 0.0);
         // Further losses of the round change nothing.
         while left < 0.0 {
             left += 1.0 + random.geometric(loss) as f64;
         }
         lost += 1;
         if lost == BEFORE + LOSSES {
-            return Some(packets / rounds as f64);
+            return Some(packets / rounds);
         }
     }
-    None
 }
 
 #[cfg(test)]

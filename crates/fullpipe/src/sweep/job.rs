@@ -1,11 +1,17 @@
 //! One run of a sweep, from its number to its record.
 
 use super::record::{Facts, Record};
+use crate::analysis::theory::{self, Expected};
 use crate::analysis::{self, Made, RunMeta};
 use crate::engine::{Engine, Failed, Support, without};
-use crate::scenario::{Plan, Space};
+use crate::scenario::{Plan, Point, Space};
 use crate::trace::recording::Recording;
 use fullpipe_sim::trace::Control;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// What rules say of the flows of a point, by its variant and its place on the axes.
+type Laws = BTreeMap<(usize, Vec<usize>), Vec<Option<Expected>>>;
 
 /// How the runs of a sweep are made.
 pub struct Job {
@@ -17,9 +23,33 @@ pub struct Job {
     pub any_kernel: bool,
     /// Other keys that it may do otherwise, see [`without::allows`].
     pub without: Vec<String>,
+    laws: Mutex<Laws>,
 }
 
 impl Job {
+    /// The runs of a space on an engine.
+    pub fn new(
+        space: Space,
+        engine: &'static dyn Engine,
+        any_kernel: bool,
+        without: Vec<String>,
+    ) -> Job {
+        Job { space, engine, any_kernel, without, laws: Mutex::default() }
+    }
+
+    /// What rules say of the flows of a point, which its repetitions share.
+    fn laws(&self, point: &Point, plan: &Plan) -> Vec<Option<Expected>> {
+        let key = (point.variant, point.at.clone());
+        let known = || self.laws.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(laws) = known().get(&key) {
+            return laws.clone();
+        }
+        let run = &plan.resolved;
+        let laws: Vec<_> = run.flow.iter().map(|flow| theory::expected(run, flow)).collect();
+        known().insert(key, laws.clone());
+        laws
+    }
+
     /// Makes the run of that number; none where `control` has stopped it. What is wrong with it stands in the record.
     pub fn run(&self, number: u64, control: &mut dyn Control) -> Option<Record> {
         let point = self.space.point(number);
@@ -28,7 +58,7 @@ impl Job {
             Err(problems) => return Some(self.broken(number, problems.to_string())),
         };
         let record = Record::new(number, &point, &plan, self.engine.name());
-        match self.facts(&plan, control) {
+        match self.facts(&point, &plan, control) {
             Ok(None) => None,
             Ok(facts) => Some(Record { facts, ..record }),
             Err(why) => Some(Record { failed: Some(why), ..record }),
@@ -43,7 +73,12 @@ impl Job {
     }
 
     /// What comes out of a plan; none where it was stopped.
-    fn facts(&self, plan: &Plan, control: &mut dyn Control) -> Result<Option<Facts>, String> {
+    fn facts(
+        &self,
+        point: &Point,
+        plan: &Plan,
+        control: &mut dyn Control,
+    ) -> Result<Option<Facts>, String> {
         if let Some(objection) = self.objections(plan).into_iter().next() {
             return Err(objection);
         }
@@ -62,7 +97,7 @@ impl Job {
         };
         let scenario = self.space.scenario(Vec::new());
         let meta = RunMeta::from_plan(&scenario, plan, made);
-        Ok(Some(Facts::of(&analysis::run(&meta, &recording), plan)))
+        Ok(Some(Facts::of(&analysis::run(&meta, &recording), plan, &self.laws(point, plan))))
     }
 
     /// What keeps the engine from making a run: keys that it refuses, or does otherwise without being allowed to.

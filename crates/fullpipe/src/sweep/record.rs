@@ -1,6 +1,7 @@
 //! What is kept of a run: one line of JSON.
 
-use crate::analysis::{document, theory};
+use crate::analysis::document;
+use crate::analysis::theory::Expected as Law;
 use crate::scenario::{self, Plan, Point};
 use crate::trace::checksum;
 use serde::{Deserialize, Serialize};
@@ -149,8 +150,8 @@ impl Record {
 }
 
 impl Facts {
-    /// Of a run that was analysed.
-    pub fn of(run: &document::Run, plan: &Plan) -> Facts {
+    /// Of a run that was analysed; `laws` are what rules say of its flows.
+    pub fn of(run: &document::Run, plan: &Plan, laws: &[Option<Law>]) -> Facts {
         let judged: Vec<_> = run.expectations.iter().zip(&plan.expectations).collect();
         let whole = |(run, asked): &(&document::Expectation, &scenario::Expect)| {
             let (of, measured) = (*asked.of.first()?, *run.measured.first()?);
@@ -164,7 +165,7 @@ impl Facts {
         let stages = run.stages.iter().filter(tells);
         Facts {
             duration_s: run.duration_s,
-            flows: run.flows.iter().zip(&plan.resolved.flow).map(|pair| flow(plan, pair)).collect(),
+            flows: run.flows.iter().zip(laws).map(|(own, law)| flow(own, *law)).collect(),
             stages: stages.map(stage).collect(),
             expected: judged.iter().filter_map(whole).collect(),
             failed: broken.map(|(e, _)| format!("{}: {}", e.metric, e.detail)).collect(),
@@ -172,8 +173,7 @@ impl Facts {
     }
 }
 
-fn flow(plan: &Plan, (flow, asked): (&document::Flow, &scenario::Flow)) -> Flow {
-    let law = theory::expected(&plan.resolved, asked);
+fn flow(flow: &document::Flow, law: Option<Law>) -> Flow {
     let settled = flow.settled.as_ref();
     let largest = flow.limits.iter().max_by(|a, b| a.1.total_cmp(b.1));
     Flow {
