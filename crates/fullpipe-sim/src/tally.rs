@@ -5,6 +5,7 @@
 
 use crate::config::Config;
 use crate::drops::Drops;
+use crate::spans::Occupancy;
 use crate::trace::StageSample;
 use crate::train::{Train, come_by, joint_pace};
 use crate::units::Time;
@@ -35,15 +36,24 @@ impl Run {
         true
     }
 
-    /// Takes out what comes at or before `time`; returns `count` and `weight` with it added.
-    fn count_until(&mut self, time: Time, count: u64, weight: u64) -> (u64, u64) {
+    /// Takes out what comes at or before `time`.
+    fn take_until(&mut self, time: Time) -> Run {
         if self.count == 0 || self.first > time.0 {
-            return (count, weight);
+            return Run::default();
         }
-        let due = come_by(self.first, self.spacing, self.count, time.0);
-        self.count -= due;
-        self.first += u64::from(due) * self.spacing;
-        (count + u64::from(due), weight + u64::from(due) * self.each)
+        let count = come_by(self.first, self.spacing, self.count, time.0);
+        let taken = Run { count, ..*self };
+        self.count -= count;
+        self.first += u64::from(count) * self.spacing;
+        taken
+    }
+
+    /// The times of the events added up.
+    #[inline]
+    fn times(&self) -> u128 {
+        let count = u64::from(self.count);
+        let gaps = count * count.saturating_sub(1) / 2;
+        u128::from(count) * u128::from(self.first) + u128::from(gaps) * u128::from(self.spacing)
     }
 }
 
@@ -64,6 +74,9 @@ pub struct Tally {
     pub count: u64,
     /// Their weights added up.
     pub weight: u64,
+    /// Their times added up, nanoseconds, and the times multiplied by the weights.
+    times: u128,
+    weighed_times: u128,
 }
 
 impl Tally {
@@ -75,13 +88,20 @@ impl Tally {
     /// `count` events from `first` on, `spacing` apart, each of weight `each`. Not before earlier ones.
     #[inline]
     pub fn add(&mut self, first: Time, spacing: u64, count: u32, each: impl Into<u64>) {
-        let each = each.into();
+        let run = Run { first: first.0, spacing, count, each: each.into() };
         if first.0 + u64::from(count.saturating_sub(1)) * spacing < self.counted_before {
-            self.count += u64::from(count);
-            self.weight += u64::from(count) * each;
-            return;
+            return self.count_in(&run);
         }
-        self.add_later(Run { first: first.0, spacing, count, each });
+        self.add_later(run);
+    }
+
+    #[inline]
+    fn count_in(&mut self, run: &Run) {
+        let times = run.times();
+        self.count += u64::from(run.count);
+        self.weight += u64::from(run.count) * run.each;
+        self.times += times;
+        self.weighed_times += times * u128::from(run.each);
     }
 
     fn add_later(&mut self, next: Run) {
@@ -110,13 +130,22 @@ impl Tally {
 
     fn count_until(&mut self, time: Time) {
         while let Some(run) = self.pending.front_mut() {
-            (self.count, self.weight) = run.count_until(time, self.count, self.weight);
-            if run.count > 0 {
+            let (due, left) = (run.take_until(time), run.count);
+            self.count_in(&due);
+            if left > 0 {
                 return;
             }
             self.pending.pop_front();
         }
-        (self.count, self.weight) = self.last.count_until(time, self.count, self.weight);
+        let due = self.last.take_until(time);
+        self.count_in(&due);
+    }
+
+    /// How long ago the events were at `now`, the last [`Tally::advance`]: nanoseconds added up, and those multiplied by the
+    /// weights.
+    pub fn age(&self, now: Time) -> (u128, u128) {
+        let until = |events: u64| u128::from(events) * u128::from(now.0);
+        (until(self.count) - self.times, until(self.weight) - self.weighed_times)
     }
 
     /// Where weights are work, one after the other: nanoseconds done by `time`, the last
@@ -305,6 +334,16 @@ impl Leaving {
     }
 }
 
+/// For how long units have waited by `now`, the last [`Tally::advance`], that came and of which some have gone:
+/// [`StageSample::waiting_ns`] and [`StageSample::waiting_byte_us`].
+pub fn waited(now: Time, came: &Tally, gone: &[&Tally]) -> (u64, u64) {
+    let (mut units, mut bytes) = came.age(now);
+    for (gone, gone_bytes) in gone.iter().map(|tally| tally.age(now)) {
+        (units, bytes) = (units - gone, bytes - gone_bytes);
+    }
+    (units as u64, (bytes / 1000) as u64)
+}
+
 /// The counters of a stage in which units wait.
 #[derive(Clone, Debug)]
 pub struct Counters {
@@ -318,6 +357,8 @@ pub struct Counters {
     pub dropped: Drops,
     /// The most that waited.
     pub peaks: Peaks,
+    /// When something waited, and when there was no room for more.
+    pub times: Occupancy,
 }
 
 impl Counters {
@@ -329,6 +370,7 @@ impl Counters {
             left: Tally::new(samples),
             dropped: Drops::default(),
             peaks: Peaks::new(samples),
+            times: Occupancy::new(samples),
         }
     }
 
@@ -343,14 +385,18 @@ impl Counters {
     pub fn sample(&mut self, now: Time) -> StageSample {
         self.advance(now);
         let waiting = self.entered.count - self.left.count;
-        StageSample {
+        let (waiting_ns, waiting_byte_us) = waited(now, &self.entered, &[&self.left]);
+        let sample = StageSample {
             waiting,
             waiting_bytes: self.entered.weight - self.left.weight,
             peak: self.peaks.take(now, waiting),
             entered: self.passed.count + self.entered.count,
             left: self.passed.count + self.left.count,
             dropped: self.dropped.count,
+            waiting_ns,
+            waiting_byte_us,
             ..StageSample::default()
-        }
+        };
+        self.times.told(now, sample)
     }
 }

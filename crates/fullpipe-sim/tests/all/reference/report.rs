@@ -12,7 +12,8 @@ fn info(name: &str, unit: &'static str, capacity: Option<u64>) -> StageInfo {
     let kinds =
         ["application", "send_buffer", "receive_buffer", "cpu", "qdisc", "tx_ring", "rx_ring"];
     let kind = kinds.into_iter().find(|k| name.ends_with(k)).unwrap_or("backlog");
-    StageInfo { index: 0, name: name.into(), kind, direction: "", unit, capacity }
+    let timed = !["send_buffer", "receive_buffer"].contains(&kind);
+    StageInfo { index: 0, name: name.into(), kind, direction: "", unit, capacity, timed }
 }
 
 fn out_infos(host: &str, capacities: (u64, u64)) -> [StageInfo; 2] {
@@ -140,14 +141,14 @@ fn stage_samples(world: &mut World, now: Time) -> Vec<StageSample> {
     let mut samples = Vec::new();
     for host in &mut near {
         samples.extend(source(host, now));
-        samples.push(cpu(host.cpu.busy_up_to(now)));
+        samples.push(cpu(host.cpu.busy_up_to(now), now));
         samples.extend(way_out(&mut host.transmit, now));
     }
     samples.extend(forward.iter_mut().map(|e| e.sample(now)));
     for host in &mut far {
         samples.extend(way_in(&mut host.receive, now));
         samples.push(receive_buffer(host));
-        samples.push(cpu(host.cpu.busy_up_to(now)));
+        samples.push(cpu(host.cpu.busy_up_to(now), now));
     }
     for host in &mut far {
         if !host.sends.is_empty() {
@@ -179,7 +180,7 @@ fn source(host: &mut Host, now: Time) -> Vec<StageSample> {
         blocked_ns: flows.map(|f| f.blocked_ns(now)).sum(),
         ..StageSample::default()
     };
-    vec![StageSample { entered: written, left: written, ..StageSample::default() }, buffer]
+    vec![StageSample { entered: written, left: written, ..StageSample::without_room(now) }, buffer]
 }
 
 fn receive_buffer(host: &mut Host) -> StageSample {
@@ -197,8 +198,8 @@ fn receive_buffer(host: &mut Host) -> StageSample {
     }
 }
 
-fn cpu(busy_ns: u64) -> StageSample {
-    StageSample { busy_ns, ..StageSample::default() }
+fn cpu(busy_ns: u64, now: Time) -> StageSample {
+    StageSample { busy_ns, ..StageSample::without_room(now) }
 }
 
 fn way_out(transmit: &mut Transmit, now: Time) -> [StageSample; 2] {

@@ -220,6 +220,7 @@ fn picture() -> Picture {
     let place = |stage: &str, host: Option<&str>, filled: Option<f64>| Place {
         stage: stage.to_string(),
         host: host.map(str::to_string),
+        exact: false,
         mean_filled: filled,
         peak_filled: filled.map(|_| 1.0),
         full: filled,
