@@ -151,8 +151,12 @@ fn writing_infos(host: &Host) -> [StageInfo; 2] {
     [info(name, "application", "byte", None), untimed(info(name, "send_buffer", "byte", sndbuf))]
 }
 
+/// Segments wait there, in what the sockets have of memory.
 fn receive_buffer_info(host: &Host) -> StageInfo {
-    untimed(info(&host.name, "receive_buffer", "segment", None))
+    let limits = host.receives.iter().map(|flow| flow.tcp.receive_buffer_limit());
+    let rcvbuf = limits.sum::<Option<u64>>().filter(|_| receives_data(host));
+    let unit = if rcvbuf.is_some() { "byte" } else { "segment" };
+    untimed(info(&host.name, "receive_buffer", unit, rcvbuf))
 }
 
 /// That of a place which samples alone tell of.

@@ -439,12 +439,12 @@ pub struct Stage {
     pub kind: String,
     /// "forward" or "back".
     pub direction: String,
-    /// What is counted: "skb", "segment", "byte". Of a link whose queue is given in bytes, only
-    /// the capacity is in bytes: its counters count segments.
+    /// What is counted: "skb", "segment", "byte". Of a link whose queue is given in bytes, and of a
+    /// receive buffer, only the capacity is in bytes: counters count segments.
     pub unit: String,
-    /// Capacity in `unit`s; null where nothing fixed bounds it: a delay without limit, a send buffer
-    /// of which the kernel tunes any flow's part (up to net.ipv4.tcp_wmem's maximum), a receive
-    /// buffer (which is bounded in bytes), a CPU.
+    /// Capacity in `unit`s; null where nothing fixed bounds it: a delay without limit, a send or
+    /// receive buffer of which the kernel tunes any flow's part (up to the maximum of net.ipv4.tcp_wmem or tcp_rmem), a CPU.
+    /// Buffers are bounded in bytes of memory.
     pub capacity: Option<u64>,
     /// Units that entered; of a genuine kernel's skbs the segments, and so with those that left.
     pub entered: u64,

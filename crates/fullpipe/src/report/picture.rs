@@ -84,7 +84,7 @@ pub fn waiting(value: f64, stage: &Stage) -> String {
     }
 }
 
-/// Unit of a stage's counters: a link that is bounded in bytes counts segments.
+/// Unit of a stage's counters: a link or a receive buffer that is bounded in bytes counts segments.
 pub fn counted(stage: &Stage) -> &str {
     match stage.kind.as_str() {
         "send_buffer" => "byte",

@@ -117,6 +117,8 @@ pub trait Row: Sized + 'static {
     const TABLE: &'static str;
     /// What one row is.
     const MEANING: &'static str;
+    /// Columns that tables of earlier versions lack; there they are as in a row of zeros.
+    const LATER: &'static [&'static str] = &[];
     /// A row of zeros.
     fn blank() -> Self;
     /// The columns in order.
@@ -272,6 +274,8 @@ fn limit(index: usize) -> Column<FlowSample> {
 impl Row for StageSample {
     const TABLE: &'static str = "stages";
     const MEANING: &'static str = "one stage at the end of one sample interval";
+    const LATER: &'static [&'static str] =
+        &["waiting_ns", "waiting_byte_us", "full_ns", "empty_ns"];
 
     fn blank() -> StageSample {
         StageSample::default()

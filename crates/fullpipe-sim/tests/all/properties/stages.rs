@@ -93,12 +93,16 @@ fn waits_for_the_ring(
 pub fn capacities(config: &Config, record: &Record) -> Result<(), String> {
     // A ring that is empty takes an skb that is larger than itself.
     let largest_skb = u64::from(65_535 / (config.mtu - 52) + 1);
+    // Segments of it, each in memory of its own.
+    let largest_memory = 4 * 65_536 * u64::from(config.flows.len() as u32).max(1);
     for (stage, samples) in histories(record) {
         let Some(capacity) = stage.capacity else { continue };
         let capacity = capacity + beside(stage, config);
         for sample in samples {
             let (held, most) = match stage.kind {
                 "send_buffer" => continue,
+                // A segment is taken as long as what is there takes no more than the buffer's memory.
+                "receive_buffer" => (sample.waiting_bytes, capacity + largest_memory),
                 kind if kind.ends_with("link") && stage.unit == "byte" => {
                     (sample.waiting_bytes, capacity)
                 }

@@ -49,7 +49,7 @@ pub fn stages(world: &World) -> Vec<StageInfo> {
     infos.extend(world.forward.iter().map(|e| e.info()));
     for host in far(world) {
         infos.extend(in_infos(&host.name, host.receive.sizes()));
-        infos.push(info(&format!("{}.receive_buffer", host.name), "segment", None));
+        infos.push(drain_info(host));
         infos.push(info(&format!("{}.cpu", host.name), "segment", None));
     }
     let forward = infos.len();
@@ -63,7 +63,7 @@ pub fn stages(world: &World) -> Vec<StageInfo> {
     for host in near(world) {
         infos.extend(in_infos(&host.name, host.receive.sizes()));
         if !host.receives.is_empty() {
-            infos.push(info(&format!("{}.receive_buffer", host.name), "segment", None));
+            infos.push(drain_info(host));
         }
     }
     for (n, info) in infos.iter_mut().enumerate() {
@@ -87,6 +87,22 @@ fn source_infos(host: &Host) -> Vec<StageInfo> {
         info(&format!("{name}.application"), "byte", None),
         info(&format!("{name}.send_buffer"), "byte", buffers),
     ]
+}
+
+/// The buffers of the applications that read.
+fn drain_info(host: &Host) -> StageInfo {
+    let name = format!("{}.receive_buffer", host.name);
+    let mut buffers = 0;
+    for flow in host.receives.values() {
+        match flow.tcp.receive_buffer_limit() {
+            Some(limit) => buffers += limit,
+            None => return info(&name, "segment", None),
+        }
+    }
+    match host.receives.is_empty() {
+        true => info(&name, "segment", None),
+        false => info(&name, "byte", Some(buffers)),
+    }
 }
 
 /// Tells `sink` what happened since the last sample, and the state at `now`.
