@@ -341,7 +341,8 @@ pub fn waited(now: Time, came: &Tally, gone: &[&Tally]) -> (u64, u64) {
     for (gone, gone_bytes) in gone.iter().map(|tally| tally.age(now)) {
         (units, bytes) = (units - gone, bytes - gone_bytes);
     }
-    (units as u64, (bytes / 1000) as u64)
+    let most = |sum: u128| u64::try_from(sum).unwrap_or(u64::MAX);
+    (most(units), most(bytes / 1000))
 }
 
 /// The counters of a stage in which units wait.

@@ -199,7 +199,7 @@ impl RxRing {
             entered: left + waiting,
             left,
             dropped: self.counters.dropped.count + (come - held),
-            waiting_ns: waiting_ns + held_ns,
+            waiting_ns: waiting_ns.saturating_add(held_ns),
             ..StageSample::default()
         };
         let mut sample = self.counters.times.told(now, sample);
