@@ -82,6 +82,22 @@ impl Spans {
     }
 }
 
+/// For how long units have waited by `now`, the last [`Tally::advance`], that came and of which some have gone: that of all of
+/// them added up, nanoseconds.
+pub fn waited(now: Time, came: &Tally, gone: &[&Tally]) -> u64 {
+    let gone: u128 = gone.iter().map(|tally| tally.age(now).0).sum();
+    u64::try_from(came.age(now).0 - gone).unwrap_or(u64::MAX)
+}
+
+/// The same of their bytes, microseconds, where the place is bounded in bytes; else 0.
+pub fn waited_bytes(now: Time, limit: QueueLimit, came: &Tally, gone: &[&Tally]) -> u64 {
+    if matches!(limit, QueueLimit::Packets(_)) {
+        return 0;
+    }
+    let gone: u128 = gone.iter().map(|tally| tally.age(now).1).sum();
+    u64::try_from((came.age(now).1 - gone) / 1000).unwrap_or(u64::MAX)
+}
+
 /// How long a place was occupied, and how long it was full.
 #[derive(Clone, Debug, Default)]
 pub struct Occupancy {
@@ -113,7 +129,8 @@ impl Occupancy {
 /// What waits for a discipline, which may take any of it out.
 #[derive(Clone, Debug)]
 pub struct Filling {
-    limit: QueueLimit,
+    /// How much has room.
+    pub limit: QueueLimit,
     /// What waits.
     pub size: Size,
     /// Bytes of the packet that came last.

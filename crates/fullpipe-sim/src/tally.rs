@@ -5,7 +5,7 @@
 
 use crate::config::Config;
 use crate::drops::Drops;
-use crate::spans::Occupancy;
+use crate::spans::{Occupancy, waited};
 use crate::trace::StageSample;
 use crate::train::{Train, come_by, joint_pace};
 use crate::units::Time;
@@ -334,17 +334,6 @@ impl Leaving {
     }
 }
 
-/// For how long units have waited by `now`, the last [`Tally::advance`], that came and of which some have gone:
-/// [`StageSample::waiting_ns`] and [`StageSample::waiting_byte_us`].
-pub fn waited(now: Time, came: &Tally, gone: &[&Tally]) -> (u64, u64) {
-    let (mut units, mut bytes) = came.age(now);
-    for (gone, gone_bytes) in gone.iter().map(|tally| tally.age(now)) {
-        (units, bytes) = (units - gone, bytes - gone_bytes);
-    }
-    let most = |sum: u128| u64::try_from(sum).unwrap_or(u64::MAX);
-    (most(units), most(bytes / 1000))
-}
-
 /// The counters of a stage in which units wait.
 #[derive(Clone, Debug)]
 pub struct Counters {
@@ -386,7 +375,7 @@ impl Counters {
     pub fn sample(&mut self, now: Time) -> StageSample {
         self.advance(now);
         let waiting = self.entered.count - self.left.count;
-        let (waiting_ns, waiting_byte_us) = waited(now, &self.entered, &[&self.left]);
+        let waiting_ns = waited(now, &self.entered, &[&self.left]);
         let sample = StageSample {
             waiting,
             waiting_bytes: self.entered.weight - self.left.weight,
@@ -395,7 +384,6 @@ impl Counters {
             left: self.passed.count + self.left.count,
             dropped: self.dropped.count,
             waiting_ns,
-            waiting_byte_us,
             ..StageSample::default()
         };
         self.times.told(now, sample)

@@ -189,7 +189,7 @@ pub struct StageSample {
     /// Where [`StageInfo::timed`]: nanoseconds for which units have waited up to `time`, those of all of them added up; per
     /// nanosecond that is how many waited in the mean. Cumulative.
     pub waiting_ns: u64,
-    /// The same of bytes, byte microseconds, rounded down; 0 where the stage does not count bytes. Cumulative.
+    /// The same of their bytes, microseconds, rounded down; 0 where the capacity is not in bytes. Cumulative.
     pub waiting_byte_us: u64,
     /// The same: nanoseconds in which units waited and there was no room for another one, of a size as that which came last.
     /// Cumulative.

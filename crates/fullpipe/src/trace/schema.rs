@@ -298,7 +298,7 @@ impl Row for StageSample {
             number!(StageSample U64 "busy_ns", busy_ns, "ns", SinceStart, "stage", "time it was working: serialising, copying, processing"),
             number!(StageSample U64 "blocked_ns", blocked_ns, "ns", SinceStart, "stage", "time it refused new work because it was full; of a transmit ring, in which an skb waited for it"),
             number!(StageSample U64 "waiting_ns", waiting_ns, "ns", SinceStart, "stage", "of a timed stage: time for which units have waited, that of all of them added up; per nanosecond the mean number waiting"),
-            number!(StageSample U64 "waiting_byte_us", waiting_byte_us, "us", SinceStart, "stage", "of a timed stage: the same of their bytes, rounded down; 0 where the stage does not count bytes"),
+            number!(StageSample U64 "waiting_byte_us", waiting_byte_us, "us", SinceStart, "stage", "of a timed stage whose capacity is in bytes: the same of the units' bytes, rounded down; else 0"),
             number!(StageSample U64 "full_ns", full_ns, "ns", SinceStart, "stage", "of a timed stage: time in which units waited and there was no room for another one, of a size as that which came last"),
             number!(StageSample U64 "empty_ns", empty_ns, "ns", SinceStart, "stage", "of a timed stage: time in which nothing waited"),
         ]

@@ -7,8 +7,8 @@
 use super::tx_ring::TxRing;
 use crate::drops::Drops;
 use crate::qdisc::{Discipline, Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting};
-use crate::spans::Filling;
-use crate::tally::{Peaks, Samples, Tally, waited};
+use crate::spans::{Filling, waited, waited_bytes};
+use crate::tally::{Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
 use crate::units::{Framing, Time};
@@ -244,7 +244,6 @@ impl Held {
         let entered = self.came.count - self.dropped.count;
         let waiting = entered - self.left.count;
         let gone: [&Tally; 2] = [&self.dropped, &self.left];
-        let (waiting_ns, waiting_byte_us) = waited(now, &self.came, &gone);
         let sample = StageSample {
             waiting,
             waiting_bytes: self.came.weight - self.dropped.weight - self.left.weight,
@@ -253,8 +252,8 @@ impl Held {
             left: self.left.count,
             dropped: self.dropped.count,
             marked: self.marked.count,
-            waiting_ns,
-            waiting_byte_us,
+            waiting_ns: waited(now, &self.came, &gone),
+            waiting_byte_us: waited_bytes(now, self.limit, &self.came, &gone),
             ..StageSample::default()
         };
         self.filling.times.told(now, sample)

@@ -5,7 +5,8 @@
 //! interrupts come again. What arrives while the ring is full is dropped by the card.
 
 use crate::drops::Drops;
-use crate::tally::{Counters, Samples, Tally, waited};
+use crate::spans::waited;
+use crate::tally::{Counters, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
 use crate::units::Time;
@@ -192,7 +193,7 @@ impl RxRing {
         let counted = &self.counters;
         let waiting = counted.entered.count + held - counted.left.count;
         let left = counted.passed.count + counted.left.count;
-        let (waiting_ns, _) = waited(now, &counted.entered, &[&counted.left]);
+        let waiting_ns = waited(now, &counted.entered, &[&counted.left]);
         let sample = StageSample {
             waiting,
             peak: self.counters.peaks.take(now, waiting).max(waiting),

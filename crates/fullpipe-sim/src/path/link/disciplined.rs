@@ -12,8 +12,8 @@ use super::queued::{Queued, Server, limited};
 use crate::drops::Drops;
 use crate::path::Stage;
 use crate::qdisc::{Discipline, Packet, Queue, QueueLimit, Size, Told, Waiting};
-use crate::spans::Filling;
-use crate::tally::{Peaks, Samples, Tally, waited};
+use crate::spans::{Filling, waited, waited_bytes};
+use crate::tally::{Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append};
 use crate::units::Time;
@@ -178,7 +178,6 @@ impl<S: Server> Stage for Disciplined<S> {
         let entered = self.came.count - self.dropped.count;
         let waiting = entered - self.started.count;
         let gone: [&Tally; 2] = [&self.dropped, &self.started];
-        let (waiting_ns, waiting_byte_us) = waited(now, &self.came, &gone);
         let sample = StageSample {
             waiting,
             waiting_bytes: self.came.weight - self.dropped.weight - self.started.weight,
@@ -188,8 +187,8 @@ impl<S: Server> Stage for Disciplined<S> {
             dropped: self.dropped.count,
             marked: self.marked.count,
             busy_ns: self.left.work(now),
-            waiting_ns,
-            waiting_byte_us,
+            waiting_ns: waited(now, &self.came, &gone),
+            waiting_byte_us: waited_bytes(now, self.filling.limit, &self.came, &gone),
             ..StageSample::default()
         };
         self.filling.times.told(now, sample)

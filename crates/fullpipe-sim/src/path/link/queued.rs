@@ -9,8 +9,8 @@ use super::{Configuration, info};
 use crate::drops::Drops;
 use crate::path::Stage;
 use crate::qdisc::{QueueLimit, Size};
-use crate::spans::Occupancy;
-use crate::tally::{Leaving, Line, Peaks, Samples, Tally, waited};
+use crate::spans::{Occupancy, waited, waited_bytes};
+use crate::tally::{Leaving, Line, Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append, come_by};
 use crate::units::Time;
@@ -323,7 +323,7 @@ impl<S: Server> Stage for Queued<S> {
             tally.advance(now);
         }
         let waiting = self.entered.count - self.started.count;
-        let (waiting_ns, waiting_byte_us) = waited(now, &self.entered, &[&self.started]);
+        let started = [&self.started];
         let sample = StageSample {
             waiting,
             waiting_bytes: self.entered.weight - self.started.weight,
@@ -332,8 +332,8 @@ impl<S: Server> Stage for Queued<S> {
             left: self.left.count,
             dropped: self.dropped.count,
             busy_ns: self.left.work(now),
-            waiting_ns,
-            waiting_byte_us,
+            waiting_ns: waited(now, &self.entered, &started),
+            waiting_byte_us: waited_bytes(now, self.limit, &self.entered, &started),
             ..StageSample::default()
         };
         self.times.told(now, sample)

@@ -142,7 +142,10 @@ impl Counter {
         self.sum_up(now);
         StageSample {
             waiting_ns: self.areas[0] as u64,
-            waiting_byte_us: (self.areas[1] / 1000) as u64,
+            waiting_byte_us: match self.limit {
+                Some(QueueLimit::Bytes(_)) => (self.areas[1] / 1000) as u64,
+                _ => 0,
+            },
             full_ns: self.full,
             empty_ns: self.empty,
             waiting: u64::try_from(self.waiting).expect("a queue does not hold less than nothing"),
