@@ -76,26 +76,32 @@ impl Spans {
     pub fn up_to(&mut self, now: Time) -> u64 {
         self.begun.advance(now);
         self.ended.advance(now);
-        let over = self.begun.age(now).0 - self.ended.age(now).0;
+        let over = self.begun.age(now).wrapping_sub(self.ended.age(now));
         let (from, to) = self.last;
-        over as u64 + (to.min(now.0) - from.min(now.0))
+        over + (to.min(now.0) - from.min(now.0))
     }
 }
 
 /// For how long units have waited by `now`, the last [`Tally::advance`], that came and of which some have gone: that of all of
-/// them added up, nanoseconds.
+/// them added up, nanoseconds, modulo 2^64.
 pub fn waited(now: Time, came: &Tally, gone: &[&Tally]) -> u64 {
-    let gone: u128 = gone.iter().map(|tally| tally.age(now).0).sum();
-    u64::try_from(came.age(now).0 - gone).unwrap_or(u64::MAX)
+    gone.iter().fold(came.age(now), |sum, gone| sum.wrapping_sub(gone.age(now)))
 }
 
-/// The same of their bytes, microseconds, where the place is bounded in bytes; else 0.
-pub fn waited_bytes(now: Time, limit: QueueLimit, came: &Tally, gone: &[&Tally]) -> u64 {
-    if matches!(limit, QueueLimit::Packets(_)) {
-        return 0;
+/// The same of their bytes, microseconds, where the tallies [weigh](weigh_where_bounded) them; else 0.
+pub fn waited_bytes(now: Time, came: &Tally, gone: &[&Tally]) -> u64 {
+    let gone: u128 = gone.iter().map(|tally| tally.weighed_age(now)).sum();
+    ((came.weighed_age(now) - gone) / 1000) as u64
+}
+
+/// Tallies of packets that wait in such a place: bytes are of interest where they bound it.
+pub fn weigh_where_bounded<'a>(
+    limit: QueueLimit,
+    tallies: impl IntoIterator<Item = &'a mut Tally>,
+) {
+    if matches!(limit, QueueLimit::Bytes(_)) {
+        tallies.into_iter().for_each(Tally::weigh);
     }
-    let gone: u128 = gone.iter().map(|tally| tally.age(now).1).sum();
-    u64::try_from((came.age(now).1 - gone) / 1000).unwrap_or(u64::MAX)
 }
 
 /// How long a place was occupied, and how long it was full.
@@ -129,8 +135,7 @@ impl Occupancy {
 /// What waits for a discipline, which may take any of it out.
 #[derive(Clone, Debug)]
 pub struct Filling {
-    /// How much has room.
-    pub limit: QueueLimit,
+    limit: QueueLimit,
     /// What waits.
     pub size: Size,
     /// Bytes of the packet that came last.

@@ -48,12 +48,21 @@ impl Run {
         taken
     }
 
-    /// The times of the events added up.
+    /// The times of the events added up, modulo 2^64.
     #[inline]
-    fn times(&self) -> u128 {
+    fn times(&self) -> u64 {
         let count = u64::from(self.count);
         let gaps = count * count.saturating_sub(1) / 2;
-        u128::from(count) * u128::from(self.first) + u128::from(gaps) * u128::from(self.spacing)
+        count.wrapping_mul(self.first).wrapping_add(gaps.wrapping_mul(self.spacing))
+    }
+
+    /// Each multiplied by its weight.
+    fn weighed_times(&self) -> u128 {
+        let count = u64::from(self.count);
+        let gaps = count * count.saturating_sub(1) / 2;
+        let times = u128::from(count) * u128::from(self.first)
+            + u128::from(gaps) * u128::from(self.spacing);
+        times * u128::from(self.each)
     }
 }
 
@@ -74,9 +83,10 @@ pub struct Tally {
     pub count: u64,
     /// Their weights added up.
     pub weight: u64,
-    /// Their times added up, nanoseconds, and the times multiplied by the weights.
-    times: u128,
-    weighed_times: u128,
+    /// Their times added up, nanoseconds, modulo 2^64.
+    times: u64,
+    /// The times multiplied by the weights, where somebody wants to know.
+    weighed_times: Option<u128>,
 }
 
 impl Tally {
@@ -97,11 +107,12 @@ impl Tally {
 
     #[inline]
     fn count_in(&mut self, run: &Run) {
-        let times = run.times();
         self.count += u64::from(run.count);
         self.weight += u64::from(run.count) * run.each;
-        self.times += times;
-        self.weighed_times += times * u128::from(run.each);
+        self.times = self.times.wrapping_add(run.times());
+        if let Some(times) = &mut self.weighed_times {
+            *times += run.weighed_times();
+        }
     }
 
     fn add_later(&mut self, next: Run) {
@@ -123,7 +134,9 @@ impl Tally {
     pub fn advance(&mut self, time: Time) {
         if let Some(samples) = self.samples {
             debug_assert!(time.0.saturating_add(1) >= self.counted_before, "asked between samples");
-            self.counted_before = samples.after(time).saturating_add(1);
+            let expected = time.0.saturating_add(1) == self.counted_before;
+            let next = if expected { samples.next(time) } else { samples.after(time) };
+            self.counted_before = next.saturating_add(1);
         }
         self.count_until(time);
     }
@@ -141,11 +154,20 @@ impl Tally {
         self.count_in(&due);
     }
 
-    /// How long ago the events were at `now`, the last [`Tally::advance`]: nanoseconds added up, and those multiplied by the
-    /// weights.
-    pub fn age(&self, now: Time) -> (u128, u128) {
-        let until = |events: u64| u128::from(events) * u128::from(now.0);
-        (until(self.count) - self.times, until(self.weight) - self.weighed_times)
+    /// How long ago the events were at `now`, the last [`Tally::advance`]: nanoseconds added up, modulo 2^64.
+    pub fn age(&self, now: Time) -> u64 {
+        self.count.wrapping_mul(now.0).wrapping_sub(self.times)
+    }
+
+    /// From the beginning on times are multiplied by weights, too.
+    pub fn weigh(&mut self) {
+        self.weighed_times = Some(0);
+    }
+
+    /// The same as [`Tally::age`], each multiplied by its weight; 0 where nobody wants to know.
+    pub fn weighed_age(&self, now: Time) -> u128 {
+        let until_now = u128::from(self.weight) * u128::from(now.0);
+        self.weighed_times.map_or(0, |times| until_now - times)
     }
 
     /// Where weights are work, one after the other: nanoseconds done by `time`, the last
@@ -178,6 +200,12 @@ impl Samples {
     /// The time of the one after that at `time`, nanoseconds; after the last one there is none.
     fn after(&self, time: Time) -> u64 {
         let next = || (time.0 / self.every + 1).saturating_mul(self.every).min(self.end.0);
+        if time >= self.end { u64::MAX } else { next() }
+    }
+
+    /// The same, of a time at which a sample is.
+    fn next(&self, time: Time) -> u64 {
+        let next = || time.0.saturating_add(self.every).min(self.end.0);
         if time >= self.end { u64::MAX } else { next() }
     }
 

@@ -187,7 +187,7 @@ pub struct StageSample {
     /// for descriptors, or for the driver or byte queue limits to let the queue go on.
     pub blocked_ns: u64,
     /// Where [`StageInfo::timed`]: nanoseconds for which units have waited up to `time`, those of all of them added up; per
-    /// nanosecond that is how many waited in the mean. Cumulative.
+    /// nanosecond that is how many waited in the mean. Cumulative, modulo 2^64.
     pub waiting_ns: u64,
     /// The same of their bytes, microseconds, rounded down; 0 where the capacity is not in bytes. Cumulative.
     pub waiting_byte_us: u64,

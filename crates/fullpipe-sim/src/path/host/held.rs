@@ -7,7 +7,7 @@
 use super::tx_ring::TxRing;
 use crate::drops::Drops;
 use crate::qdisc::{Discipline, Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting};
-use crate::spans::{Filling, waited, waited_bytes};
+use crate::spans::{Filling, waited, waited_bytes, weigh_where_bounded};
 use crate::tally::{Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
@@ -106,15 +106,17 @@ impl Held {
         name: &str,
         samples: Samples,
     ) -> Held {
+        let [mut came, mut left, mut dropped] = [(); 3].map(|()| Tally::default());
+        weigh_where_bounded(limit, [&mut came, &mut left, &mut dropped]);
         Held {
             queue: discipline.build(limit, seed, name),
             limit,
             orphans: matches!(discipline, Discipline::Netem(netem) if netem.delay > Time::ZERO),
             ahead: None,
             told: Told::default(),
-            came: Tally::default(),
-            left: Tally::default(),
-            dropped: Drops::default(),
+            came,
+            left,
+            dropped: dropped.into(),
             marked: Tally::default(),
             filling: Filling::new(limit),
             peaks: Peaks::new(samples),
@@ -253,7 +255,7 @@ impl Held {
             dropped: self.dropped.count,
             marked: self.marked.count,
             waiting_ns: waited(now, &self.came, &gone),
-            waiting_byte_us: waited_bytes(now, self.limit, &self.came, &gone),
+            waiting_byte_us: waited_bytes(now, &self.came, &gone),
             ..StageSample::default()
         };
         self.filling.times.told(now, sample)

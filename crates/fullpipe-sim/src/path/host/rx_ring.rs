@@ -200,7 +200,7 @@ impl RxRing {
             entered: left + waiting,
             left,
             dropped: self.counters.dropped.count + (come - held),
-            waiting_ns: waiting_ns.saturating_add(held_ns),
+            waiting_ns: waiting_ns.wrapping_add(held_ns),
             ..StageSample::default()
         };
         let mut sample = self.counters.times.told(now, sample);
@@ -219,7 +219,7 @@ impl RxRing {
             let mut kept_ones = Tally::default();
             kept_ones.add(train.first, train.spacing, kept, 0u32);
             kept_ones.advance(now);
-            arrived.held_ns += kept_ones.age(now).0 as u64;
+            arrived.held_ns += kept_ones.age(now);
             arrived.come += u64::from(come);
             arrived.held += u64::from(kept);
             if kept > 0 && arrived.held == room {

@@ -12,7 +12,7 @@ use super::queued::{Queued, Server, limited};
 use crate::drops::Drops;
 use crate::path::Stage;
 use crate::qdisc::{Discipline, Packet, Queue, QueueLimit, Size, Told, Waiting};
-use crate::spans::{Filling, waited, waited_bytes};
+use crate::spans::{Filling, waited, waited_bytes, weigh_where_bounded};
 use crate::tally::{Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append};
@@ -66,6 +66,8 @@ pub(super) fn queue<C: Configuration, S: Server + 'static>(
     if discipline == Discipline::Fifo {
         return Box::new(Queued::new::<C>(name, limit, server, samples));
     }
+    let [mut came, mut started, mut dropped] = [(); 3].map(|()| Tally::default());
+    weigh_where_bounded(limit, [&mut came, &mut started, &mut dropped]);
     Box::new(Disciplined {
         info: limited::<C>(name, limit),
         queue: discipline.build(limit, seed, name),
@@ -74,10 +76,10 @@ pub(super) fn queue<C: Configuration, S: Server + 'static>(
         server,
         free_at: Time::ZERO,
         told: Told::default(),
-        came: Tally::default(),
-        started: Tally::default(),
+        came,
+        started,
         left: Tally::default(),
-        dropped: Drops::default(),
+        dropped: dropped.into(),
         marked: Tally::default(),
         filling: Filling::new(limit),
         peaks: Peaks::new(samples),
@@ -188,7 +190,7 @@ impl<S: Server> Stage for Disciplined<S> {
             marked: self.marked.count,
             busy_ns: self.left.work(now),
             waiting_ns: waited(now, &self.came, &gone),
-            waiting_byte_us: waited_bytes(now, self.filling.limit, &self.came, &gone),
+            waiting_byte_us: waited_bytes(now, &self.came, &gone),
             ..StageSample::default()
         };
         self.filling.times.told(now, sample)

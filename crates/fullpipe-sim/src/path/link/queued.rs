@@ -9,7 +9,7 @@ use super::{Configuration, info};
 use crate::drops::Drops;
 use crate::path::Stage;
 use crate::qdisc::{QueueLimit, Size};
-use crate::spans::{Occupancy, waited, waited_bytes};
+use crate::spans::{Occupancy, waited, waited_bytes, weigh_where_bounded};
 use crate::tally::{Leaving, Line, Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append, come_by};
@@ -77,6 +77,8 @@ impl<S: Server> Queued<S> {
         server: S,
         samples: Samples,
     ) -> Queued<S> {
+        let [mut entered, mut started] = [(); 2].map(|()| Tally::new(samples));
+        weigh_where_bounded(limit, [&mut entered, &mut started]);
         Queued {
             info: limited::<C>(name, limit),
             limit,
@@ -86,8 +88,8 @@ impl<S: Server> Queued<S> {
             waiting_packets: 0,
             waiting_bytes: 0,
             passed: Tally::new(samples),
-            entered: Tally::new(samples),
-            started: Tally::new(samples),
+            entered,
+            started,
             left: Tally::new(samples),
             dropped: Drops::default(),
             peaks: Peaks::new(samples),
@@ -333,7 +335,7 @@ impl<S: Server> Stage for Queued<S> {
             dropped: self.dropped.count,
             busy_ns: self.left.work(now),
             waiting_ns: waited(now, &self.entered, &started),
-            waiting_byte_us: waited_bytes(now, self.limit, &self.entered, &started),
+            waiting_byte_us: waited_bytes(now, &self.entered, &started),
             ..StageSample::default()
         };
         self.times.told(now, sample)
