@@ -44,6 +44,13 @@ impl Drops {
     }
 }
 
+impl From<Tally> for Drops {
+    /// What counts them.
+    fn from(tally: Tally) -> Drops {
+        Drops { tally, named: None }
+    }
+}
+
 impl Deref for Drops {
     type Target = Tally;
     fn deref(&self) -> &Tally {

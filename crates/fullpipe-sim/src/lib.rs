@@ -18,6 +18,7 @@ pub mod qdisc;
 pub mod ranges;
 pub mod rng;
 pub mod sim;
+pub mod spans;
 pub mod tally;
 pub mod tcp;
 pub mod ticks;

@@ -5,6 +5,7 @@
 
 use crate::config::Config;
 use crate::drops::Drops;
+use crate::spans::{Occupancy, waited};
 use crate::trace::StageSample;
 use crate::train::{Train, come_by, joint_pace};
 use crate::units::Time;
@@ -35,15 +36,33 @@ impl Run {
         true
     }
 
-    /// Takes out what comes at or before `time`; returns `count` and `weight` with it added.
-    fn count_until(&mut self, time: Time, count: u64, weight: u64) -> (u64, u64) {
+    /// Takes out what comes at or before `time`.
+    fn take_until(&mut self, time: Time) -> Run {
         if self.count == 0 || self.first > time.0 {
-            return (count, weight);
+            return Run::default();
         }
-        let due = come_by(self.first, self.spacing, self.count, time.0);
-        self.count -= due;
-        self.first += u64::from(due) * self.spacing;
-        (count + u64::from(due), weight + u64::from(due) * self.each)
+        let count = come_by(self.first, self.spacing, self.count, time.0);
+        let taken = Run { count, ..*self };
+        self.count -= count;
+        self.first += u64::from(count) * self.spacing;
+        taken
+    }
+
+    /// The times of the events added up, modulo 2^64.
+    #[inline]
+    fn times(&self) -> u64 {
+        let count = u64::from(self.count);
+        let gaps = count * count.saturating_sub(1) / 2;
+        count.wrapping_mul(self.first).wrapping_add(gaps.wrapping_mul(self.spacing))
+    }
+
+    /// Each multiplied by its weight.
+    fn weighed_times(&self) -> u128 {
+        let count = u64::from(self.count);
+        let gaps = count * count.saturating_sub(1) / 2;
+        let times = u128::from(count) * u128::from(self.first)
+            + u128::from(gaps) * u128::from(self.spacing);
+        times * u128::from(self.each)
     }
 }
 
@@ -64,6 +83,10 @@ pub struct Tally {
     pub count: u64,
     /// Their weights added up.
     pub weight: u64,
+    /// Their times added up, nanoseconds, modulo 2^64.
+    times: u64,
+    /// The times multiplied by the weights, where somebody wants to know.
+    weighed_times: Option<u128>,
 }
 
 impl Tally {
@@ -75,13 +98,21 @@ impl Tally {
     /// `count` events from `first` on, `spacing` apart, each of weight `each`. Not before earlier ones.
     #[inline]
     pub fn add(&mut self, first: Time, spacing: u64, count: u32, each: impl Into<u64>) {
-        let each = each.into();
+        let run = Run { first: first.0, spacing, count, each: each.into() };
         if first.0 + u64::from(count.saturating_sub(1)) * spacing < self.counted_before {
-            self.count += u64::from(count);
-            self.weight += u64::from(count) * each;
-            return;
+            return self.count_in(&run);
         }
-        self.add_later(Run { first: first.0, spacing, count, each });
+        self.add_later(run);
+    }
+
+    #[inline]
+    fn count_in(&mut self, run: &Run) {
+        self.count += u64::from(run.count);
+        self.weight += u64::from(run.count) * run.each;
+        self.times = self.times.wrapping_add(run.times());
+        if let Some(times) = &mut self.weighed_times {
+            *times += run.weighed_times();
+        }
     }
 
     fn add_later(&mut self, next: Run) {
@@ -103,20 +134,40 @@ impl Tally {
     pub fn advance(&mut self, time: Time) {
         if let Some(samples) = self.samples {
             debug_assert!(time.0.saturating_add(1) >= self.counted_before, "asked between samples");
-            self.counted_before = samples.after(time).saturating_add(1);
+            let expected = time.0.saturating_add(1) == self.counted_before;
+            let next = if expected { samples.next(time) } else { samples.after(time) };
+            self.counted_before = next.saturating_add(1);
         }
         self.count_until(time);
     }
 
     fn count_until(&mut self, time: Time) {
         while let Some(run) = self.pending.front_mut() {
-            (self.count, self.weight) = run.count_until(time, self.count, self.weight);
-            if run.count > 0 {
+            let (due, left) = (run.take_until(time), run.count);
+            self.count_in(&due);
+            if left > 0 {
                 return;
             }
             self.pending.pop_front();
         }
-        (self.count, self.weight) = self.last.count_until(time, self.count, self.weight);
+        let due = self.last.take_until(time);
+        self.count_in(&due);
+    }
+
+    /// How long ago the events were at `now`, the last [`Tally::advance`]: nanoseconds added up, modulo 2^64.
+    pub fn age(&self, now: Time) -> u64 {
+        self.count.wrapping_mul(now.0).wrapping_sub(self.times)
+    }
+
+    /// From the beginning on times are multiplied by weights, too.
+    pub fn weigh(&mut self) {
+        self.weighed_times = Some(0);
+    }
+
+    /// The same as [`Tally::age`], each multiplied by its weight; 0 where nobody wants to know.
+    pub fn weighed_age(&self, now: Time) -> u128 {
+        let until_now = u128::from(self.weight) * u128::from(now.0);
+        self.weighed_times.map_or(0, |times| until_now - times)
     }
 
     /// Where weights are work, one after the other: nanoseconds done by `time`, the last
@@ -149,6 +200,12 @@ impl Samples {
     /// The time of the one after that at `time`, nanoseconds; after the last one there is none.
     fn after(&self, time: Time) -> u64 {
         let next = || (time.0 / self.every + 1).saturating_mul(self.every).min(self.end.0);
+        if time >= self.end { u64::MAX } else { next() }
+    }
+
+    /// The same, of a time at which a sample is.
+    fn next(&self, time: Time) -> u64 {
+        let next = || time.0.saturating_add(self.every).min(self.end.0);
         if time >= self.end { u64::MAX } else { next() }
     }
 
@@ -318,6 +375,8 @@ pub struct Counters {
     pub dropped: Drops,
     /// The most that waited.
     pub peaks: Peaks,
+    /// When something waited, and when there was no room for more.
+    pub times: Occupancy,
 }
 
 impl Counters {
@@ -329,6 +388,7 @@ impl Counters {
             left: Tally::new(samples),
             dropped: Drops::default(),
             peaks: Peaks::new(samples),
+            times: Occupancy::new(samples),
         }
     }
 
@@ -343,14 +403,17 @@ impl Counters {
     pub fn sample(&mut self, now: Time) -> StageSample {
         self.advance(now);
         let waiting = self.entered.count - self.left.count;
-        StageSample {
+        let waiting_ns = waited(now, &self.entered, &[&self.left]);
+        let sample = StageSample {
             waiting,
             waiting_bytes: self.entered.weight - self.left.weight,
             peak: self.peaks.take(now, waiting),
             entered: self.passed.count + self.entered.count,
             left: self.passed.count + self.left.count,
             dropped: self.dropped.count,
+            waiting_ns,
             ..StageSample::default()
-        }
+        };
+        self.times.told(now, sample)
     }
 }

@@ -54,6 +54,9 @@ pub struct StageInfo {
     pub unit: &'static str,
     /// Capacity in `unit`s, where something fixed bounds it.
     pub capacity: Option<u64>,
+    /// Whether its samples tell for how long what waited, and how long it was full and empty: [`StageSample::waiting_ns`] and
+    /// those after it. Else they are 0, and only the samples tell.
+    pub timed: bool,
 }
 
 /// Why the sender did not send, by the predicate that stopped it. Index into [`FlowSample::limits`].
@@ -183,6 +186,23 @@ pub struct StageSample {
     /// Nanoseconds the stage refused new work because it was full, cumulative; of a transmit ring, in which an skb waited for it:
     /// for descriptors, or for the driver or byte queue limits to let the queue go on.
     pub blocked_ns: u64,
+    /// Where [`StageInfo::timed`]: nanoseconds for which units have waited up to `time`, those of all of them added up; per
+    /// nanosecond that is how many waited in the mean. Cumulative, modulo 2^64.
+    pub waiting_ns: u64,
+    /// The same of their bytes, microseconds, rounded down; 0 where the capacity is not in bytes. Cumulative.
+    pub waiting_byte_us: u64,
+    /// The same: nanoseconds in which units waited and there was no room for another one, of a size as that which came last.
+    /// Cumulative.
+    pub full_ns: u64,
+    /// The same: nanoseconds in which nothing waited, cumulative.
+    pub empty_ns: u64,
+}
+
+impl StageSample {
+    /// That of a place at `now` in which nothing ever waits.
+    pub fn without_room(now: Time) -> StageSample {
+        StageSample { empty_ns: now.0, ..StageSample::default() }
+    }
 }
 
 /// A counter of the operating system at a sample.

@@ -75,14 +75,14 @@ impl Sampler {
         let mut samples = Vec::new();
         for host in &mut *near {
             samples.extend(writing(host, now));
-            samples.push(busy(host.cpu.busy_ns(now)));
+            samples.push(busy(host.cpu.busy_ns(now), now));
             samples.extend(host.out.transmit.sample(now));
         }
         samples.extend(there.chain.stages_mut().map(|s| s.sample(now)));
         for host in &mut *far {
             samples.extend(host.receive.sample(now));
             samples.push(receive_buffer(host));
-            samples.push(busy(host.cpu.busy_ns(now)));
+            samples.push(busy(host.cpu.busy_ns(now), now));
         }
         for host in &mut *far {
             if sends_data(host) {
@@ -122,7 +122,8 @@ fn writing(host: &mut Host, now: Time) -> [StageSample; 2] {
         send_buffer.blocked_ns += flow.blocked_ns(now);
     }
     let written = send_buffer.entered;
-    let application = StageSample { entered: written, left: written, ..StageSample::default() };
+    let application =
+        StageSample { entered: written, left: written, ..StageSample::without_room(now) };
     [application, send_buffer]
 }
 
@@ -138,8 +139,8 @@ fn receive_buffer(host: &mut Host) -> StageSample {
     buffer
 }
 
-fn busy(busy_ns: u64) -> StageSample {
-    StageSample { busy_ns, ..StageSample::default() }
+fn busy(busy_ns: u64, now: Time) -> StageSample {
+    StageSample { busy_ns, ..StageSample::without_room(now) }
 }
 
 /// Descriptions of what [`writing`] samples of the host.
@@ -147,7 +148,20 @@ fn writing_infos(host: &Host) -> [StageInfo; 2] {
     let name = &host.name;
     let sndbuf = host.sends.iter().map(|f| f.tcp.send_buffer_limit()).sum::<Option<u64>>();
     let sndbuf = sndbuf.filter(|_| sends_data(host));
-    [info(name, "application", "byte", None), info(name, "send_buffer", "byte", sndbuf)]
+    [info(name, "application", "byte", None), untimed(info(name, "send_buffer", "byte", sndbuf))]
+}
+
+/// Segments wait there, in what the sockets have of memory.
+fn receive_buffer_info(host: &Host) -> StageInfo {
+    let limits = host.receives.iter().map(|flow| flow.tcp.receive_buffer_limit());
+    let rcvbuf = limits.sum::<Option<u64>>().filter(|_| receives_data(host));
+    let unit = if rcvbuf.is_some() { "byte" } else { "segment" };
+    untimed(info(&host.name, "receive_buffer", unit, rcvbuf))
+}
+
+/// That of a place which samples alone tell of.
+fn untimed(info: StageInfo) -> StageInfo {
+    StageInfo { timed: false, ..info }
 }
 
 fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
@@ -162,7 +176,7 @@ fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
     forward.extend(there.chain.stages_mut().map(|s| s.info()));
     for host in far {
         forward.extend(host.receive.infos(&host.name));
-        forward.push(info(&host.name, "receive_buffer", "segment", None));
+        forward.push(receive_buffer_info(host));
         forward.push(info(&host.name, "cpu", "segment", None));
     }
     for host in far {
@@ -175,7 +189,7 @@ fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
     for host in near {
         back.extend(host.receive.infos(&host.name));
         if receives_data(host) {
-            back.push(info(&host.name, "receive_buffer", "segment", None));
+            back.push(receive_buffer_info(host));
         }
     }
     let directed = forward.into_iter().map(|i| (i, "forward"));

@@ -186,6 +186,11 @@ impl Receiver {
         }
     }
 
+    /// Limit of the receive buffer, bytes of memory; none where the kernel tunes it.
+    pub fn receive_buffer_limit(&self) -> Option<u64> {
+        self.is_locked.then_some(self.window.rcvbuf)
+    }
+
     /// What is to be known of the sender's memory ([`Output::begin_piece`]) before anything comes that stands there.
     ///
     /// [`Output::begin_piece`]: super::Output::begin_piece

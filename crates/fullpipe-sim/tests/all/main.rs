@@ -14,6 +14,7 @@ mod host_queues;
 mod liveness;
 mod locked_socket;
 mod no_sack;
+mod occupancy;
 mod overtaken;
 mod parity;
 mod path_statistics;

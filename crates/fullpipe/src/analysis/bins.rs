@@ -5,6 +5,7 @@
 
 use super::document::{Bins, PlaceBins, Rates};
 use super::lookup::{FlowTrace, StageTrace, Traces, mbit};
+use super::occupancy::Occupancy;
 use super::{RunMeta, picture::WITHOUT_PACKETS};
 use crate::trace::recording::Recording;
 use fullpipe_sim::trace::{FlowSample, StageInfo, StageSample};
@@ -101,16 +102,20 @@ fn place(spans: &[(Time, Time)], info: &StageInfo, recording: &Recording) -> Opt
         return None;
     }
     let within = |(from, to): &(Time, Time)| trace.within(*from, *to);
-    let mean = |samples: &[&StageSample]| {
+    let sampled = |samples: &[&StageSample]| {
         let sum: u128 = samples.iter().map(|sample| u128::from(sample.waiting)).sum();
         sum as f64 / samples.len().max(1) as f64
+    };
+    let mean = |span: &(Time, Time)| {
+        let told = Occupancy::between(info, &trace.at(span.0), &trace.at(span.1));
+        told.map_or_else(|| sampled(within(span)), |told| told.mean)
     };
     let peak = |samples: &[&StageSample]| samples.iter().map(|s| highest(s)).max().unwrap_or(0);
     let dropped =
         |(from, to): &(Time, Time)| trace.at(*to).dropped.saturating_sub(trace.at(*from).dropped);
     Some(PlaceBins {
         stage: info.name.clone(),
-        mean: spans.iter().map(|span| mean(within(span))).collect(),
+        mean: spans.iter().map(mean).collect(),
         peak: spans.iter().map(|span| peak(within(span))).collect(),
         dropped: spans.iter().map(dropped).collect(),
     })

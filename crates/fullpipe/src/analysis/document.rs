@@ -437,7 +437,7 @@ pub struct Rates {
 pub struct PlaceBins {
     /// Name of the stage.
     pub stage: String,
-    /// Mean number waiting at the bin's samples.
+    /// Mean number waiting in the bin; at its samples where the place is not `exact`.
     pub mean: Vec<f64>,
     /// Highest number waiting in the bin.
     pub peak: Vec<u64>,
@@ -454,12 +454,12 @@ pub struct Stage {
     pub kind: String,
     /// "forward" or "back".
     pub direction: String,
-    /// What is counted: "skb", "segment", "byte". Of a link whose queue is given in bytes, only
-    /// the capacity is in bytes: its counters count segments.
+    /// What is counted: "skb", "segment", "byte". Of a link whose queue is given in bytes, and of a
+    /// receive buffer, only the capacity is in bytes: counters count segments.
     pub unit: String,
-    /// Capacity in `unit`s; null where nothing fixed bounds it: a delay without limit, a send buffer
-    /// of which the kernel tunes any flow's part (up to net.ipv4.tcp_wmem's maximum), a receive
-    /// buffer (which is bounded in bytes), a CPU.
+    /// Capacity in `unit`s; null where nothing fixed bounds it: a delay without limit, a send or
+    /// receive buffer of which the kernel tunes any flow's part (up to the maximum of net.ipv4.tcp_wmem or tcp_rmem), a CPU.
+    /// Buffers are bounded in bytes of memory.
     pub capacity: Option<u64>,
     /// Units that entered; of a genuine kernel's skbs the segments, and so with those that left.
     pub entered: u64,
@@ -477,7 +477,7 @@ pub struct Stage {
     pub waiting: u64,
     /// Highest number waiting.
     pub peak: u64,
-    /// Mean number waiting at the samples.
+    /// Mean number waiting; at the samples where its place in `picture` is not `exact`.
     pub mean_waiting: f64,
     /// Seconds of work.
     pub busy_s: f64,
@@ -488,7 +488,8 @@ pub struct Stage {
 /// The path as it is drawn, beside the counters of its stages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Picture {
-    /// Seconds between the samples that tell `mean_filled`, `full` and `empty`; what happens between two of them is not seen.
+    /// Seconds between the samples that tell `mean_filled`, `full` and `empty` of places that are not `exact`; what happens between
+    /// two of them is not seen.
     pub step_s: f64,
     /// One per stage, in the packets' order: the data's way, then the way back.
     pub places: Vec<Place>,
@@ -501,13 +502,17 @@ pub struct Place {
     pub stage: String,
     /// The host that it is part of; null for what lies between the hosts.
     pub host: Option<String>,
-    /// Mean share of the capacity that was used at the samples; null without a capacity.
+    /// Whether `mean_filled`, `full` and `empty` count all of the run's time; false: the samples, `step_s` apart. Engine `linux`
+    /// tells samples alone, and so do send and receive buffers.
+    #[serde(default)]
+    pub exact: bool,
+    /// Mean share of the capacity that was used; null without a capacity.
     pub mean_filled: Option<f64>,
     /// Largest share of the capacity that was used; of one in bytes, at a sample; null without a capacity.
     pub peak_filled: Option<f64>,
-    /// Share of the samples at which one more had no room; null without a capacity.
+    /// Share of the time, or of the samples, in which something waited and one more had no room; null without a capacity.
     pub full: Option<f64>,
-    /// Share of the samples at which nothing waited; null where nothing can wait.
+    /// Share of the time, or of the samples, in which nothing waited; null where nothing can wait.
     pub empty: Option<f64>,
     /// Per flow of which it was the limit, the share of the flow's life, in which is that of cwnd that drops or marks here
     /// had cut. Limits that are no place (cwnd that nothing has cut, Nagle's rule, the pace) are in none, so that they need not

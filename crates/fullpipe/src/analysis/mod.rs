@@ -19,6 +19,7 @@ mod limits;
 mod lookup;
 pub mod losses;
 mod moments;
+mod occupancy;
 pub mod phases;
 pub(crate) mod picture;
 pub mod plateau;

@@ -1,9 +1,11 @@
 //! The picture of the path: how full each place was, and of which flows it was the limit.
 //!
-//! Drops, marks, blocked time and the highest number waiting are exact (they stand in the stage's counters). How often a
-//! place was full or empty, and the mean, are told by the samples: what was between two of them is not seen.
+//! Drops, marks, blocked time and the highest number waiting are exact (they stand in the stage's counters). So are the time
+//! in which a place was full or empty and the mean where the trace tells them ([`StageInfo::timed`]); else the samples do, and
+//! what was between two of them is not seen.
 
 use super::document::{Flow, Picture, Place};
+use super::occupancy::Occupancy;
 use super::{FlowMeta, RunMeta};
 use crate::trace::recording::Recording;
 use fullpipe_sim::trace::{StageInfo, StageSample};
@@ -33,27 +35,27 @@ pub fn picture(meta: &RunMeta, recording: &Recording, flows: &[Flow]) -> Picture
     let place = |info: &StageInfo| {
         let mine = recording.stage_samples.iter().filter(|sample| sample.stage == info.index);
         let levels: Vec<Level> = mine.map(|sample| level(info, sample)).collect();
+        let last = recording.stage_samples.iter().rfind(|sample| sample.stage == info.index);
+        let told = last.and_then(|l| Occupancy::between(info, &StageSample::default(), l));
         let share = |of: fn(&Level) -> bool| {
             let found = levels.iter().filter(|level| of(level)).count();
             (!levels.is_empty()).then(|| found as f64 / levels.len() as f64)
         };
-        let filled = |used: &dyn Fn(&Level) -> f64| {
-            info.capacity.filter(|capacity| *capacity > 0).map(|capacity| {
-                let used: Vec<f64> = levels.iter().map(used).collect();
-                used.iter().fold(0.0, |sum: f64, used| sum + used)
-                    / levels.len().max(1) as f64
-                    / capacity as f64
-            })
+        let filled = |used: f64| {
+            info.capacity.filter(|capacity| *capacity > 0).map(|capacity| used / capacity as f64)
         };
+        let used = levels.iter().fold(0.0, |sum: f64, level| sum + level.used as f64);
+        let used = told.map_or(used / levels.len().max(1) as f64, |told| told.mean_used);
         let highest = levels.iter().map(|level| level.peak).max().unwrap_or(0);
         let holds = !WITHOUT_ROOM.contains(&info.kind);
         Place {
             stage: info.name.clone(),
             host: host(info).map(str::to_string),
-            mean_filled: filled(&|level| level.used as f64),
-            peak_filled: filled(&|_| highest as f64),
-            full: info.capacity.and_then(|_| share(|level| level.full)),
-            empty: share(|level| level.empty).filter(|_| holds),
+            exact: told.is_some(),
+            mean_filled: filled(used),
+            peak_filled: filled(highest as f64),
+            full: info.capacity.and_then(|_| told.map(|t| t.full).or(share(|level| level.full))),
+            empty: told.map(|t| t.empty).or(share(|level| level.empty)).filter(|_| holds),
             limits: blamed.get(&info.name).cloned().unwrap_or_default(),
         }
     };
@@ -151,7 +153,7 @@ mod tests {
 
     fn info(kind: &'static str, unit: &'static str, capacity: Option<u64>) -> StageInfo {
         let name = format!("a.b.{kind}");
-        StageInfo { index: 0, name, kind, direction: "forward", unit, capacity }
+        StageInfo { index: 0, name, kind, direction: "forward", unit, capacity, timed: false }
     }
 
     fn found(info: &StageInfo, waiting: u64, waiting_bytes: u64) -> (u64, bool, bool) {

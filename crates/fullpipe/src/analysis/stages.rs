@@ -1,6 +1,7 @@
 //! The stages' counters over a run.
 
 use super::document::Stage;
+use super::occupancy::Occupancy;
 use crate::trace::recording::Recording;
 use fullpipe_sim::trace::{StageInfo, StageSample};
 
@@ -30,6 +31,8 @@ fn stage(info: &StageInfo, samples: &[StageSample]) -> Stage {
         peak = peak.max(sample.peak).max(sample.waiting);
         last = *sample;
     }
+    let sampled = waiting as f64 / count.max(1) as f64;
+    let told = Occupancy::between(info, &StageSample::default(), &last);
     Stage {
         name: info.name.clone(),
         kind: info.kind.into(),
@@ -43,7 +46,7 @@ fn stage(info: &StageInfo, samples: &[StageSample]) -> Stage {
         requeues: last.requeues,
         waiting: last.waiting,
         peak,
-        mean_waiting: waiting as f64 / count.max(1) as f64,
+        mean_waiting: told.map_or(sampled, |told| told.mean),
         busy_s: last.busy_ns as f64 / 1e9,
         blocked_s: last.blocked_ns as f64 / 1e9,
     }

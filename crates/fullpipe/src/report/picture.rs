@@ -32,6 +32,27 @@ pub fn lanes(run: &Run) -> Vec<Lane<'_>> {
     lanes
 }
 
+/// Of which places samples tell how long they were full and empty, and how far these are apart; nothing where all is exact.
+pub fn sampled(run: &Run) -> Option<String> {
+    let lanes = lanes(run);
+    let places = lanes.iter().flat_map(|lane| &lane.places);
+    let holding = places.filter(|(stage, _)| !WITHOUT_ROOM.contains(&&stage.kind[..]));
+    let (exact, rest): (Vec<_>, Vec<_>) = holding.partition(|(_, place)| place.exact);
+    let mut names: Vec<&str> = Vec::new();
+    for (stage, place) in &rest {
+        let name = short_name(stage, place);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let step = numbers::seconds(run.picture.step_s);
+    match (rest.is_empty(), exact.is_empty()) {
+        (true, _) => None,
+        (_, true) => Some(format!("times at samples of {step}")),
+        _ => Some(format!("times of {} at samples of {step}", names.join(", "))),
+    }
+}
+
 /// A place's name within its lane.
 pub fn short_name<'a>(stage: &'a Stage, place: &Place) -> &'a str {
     if place.host.is_some() { &stage.kind } else { &stage.name }
@@ -63,7 +84,7 @@ pub fn waiting(value: f64, stage: &Stage) -> String {
     }
 }
 
-/// Unit of a stage's counters: a link that is bounded in bytes counts segments.
+/// Unit of a stage's counters: a link or a receive buffer that is bounded in bytes counts segments.
 pub fn counted(stage: &Stage) -> &str {
     match stage.kind.as_str() {
         "send_buffer" => "byte",

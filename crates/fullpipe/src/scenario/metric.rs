@@ -196,7 +196,12 @@ pub const STAGE: &[Metric] = &[
     metric("left", Unit::Packets, RUN, "units that left"),
     metric("waiting", Unit::Packets, RUN, "units waiting at the end"),
     metric("peak", Unit::Packets, RUN, "highest number waiting"),
-    metric("mean_waiting", Unit::Packets, RUN, "mean number waiting at the samples"),
+    metric(
+        "mean_waiting",
+        Unit::Packets,
+        RUN,
+        "mean number waiting (engine `linux`, send and receive buffers: at the samples)",
+    ),
     metric("busy_s", Unit::Seconds, RUN, "time it was working"),
     metric("blocked_s", Unit::Seconds, RUN, "time it refused new work"),
 ];

@@ -125,7 +125,8 @@ fn table<R: Row>(page: &mut String) {
     }
     if R::TABLE == StageSample::TABLE {
         *page += "\nThe file's metadata also describe the stages under `fullpipe.stages`: a JSON array of \
-                  `index`, `name`, `kind`, `direction`, `unit`, `capacity` (as in the document's Stage).\n";
+                  `index`, `name`, `kind`, `direction`, `unit`, `capacity` (as in the document's Stage), and `timed`: whether \
+                  the columns from `waiting_ns` on tell something; else they are 0, and only the samples tell.\n";
     }
 }
 

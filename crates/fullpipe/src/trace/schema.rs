@@ -117,6 +117,8 @@ pub trait Row: Sized + 'static {
     const TABLE: &'static str;
     /// What one row is.
     const MEANING: &'static str;
+    /// Columns that tables of earlier versions lack; there they are as in a row of zeros.
+    const LATER: &'static [&'static str] = &[];
     /// A row of zeros.
     fn blank() -> Self;
     /// The columns in order.
@@ -272,6 +274,8 @@ fn limit(index: usize) -> Column<FlowSample> {
 impl Row for StageSample {
     const TABLE: &'static str = "stages";
     const MEANING: &'static str = "one stage at the end of one sample interval";
+    const LATER: &'static [&'static str] =
+        &["waiting_ns", "waiting_byte_us", "full_ns", "empty_ns"];
 
     fn blank() -> StageSample {
         StageSample::default()
@@ -293,6 +297,10 @@ impl Row for StageSample {
             number!(StageSample U64 "requeues", requeues, "skbs", SinceStart, "stage", "of a qdisc: skbs that the driver refused for want of descriptors, so that they were offered again"),
             number!(StageSample U64 "busy_ns", busy_ns, "ns", SinceStart, "stage", "time it was working: serialising, copying, processing"),
             number!(StageSample U64 "blocked_ns", blocked_ns, "ns", SinceStart, "stage", "time it refused new work because it was full; of a transmit ring, in which an skb waited for it"),
+            number!(StageSample U64 "waiting_ns", waiting_ns, "ns", SinceStart, "stage", "of a timed stage: time for which units have waited, that of all of them added up; per nanosecond the mean number waiting"),
+            number!(StageSample U64 "waiting_byte_us", waiting_byte_us, "us", SinceStart, "stage", "of a timed stage whose capacity is in bytes: the same of the units' bytes, rounded down; else 0"),
+            number!(StageSample U64 "full_ns", full_ns, "ns", SinceStart, "stage", "of a timed stage: time in which units waited and there was no room for another one, of a size as that which came last"),
+            number!(StageSample U64 "empty_ns", empty_ns, "ns", SinceStart, "stage", "of a timed stage: time in which nothing waited"),
         ]
     }
 }

@@ -13,6 +13,8 @@ struct Written {
     direction: String,
     unit: String,
     capacity: Option<u64>,
+    #[serde(default)]
+    timed: bool,
 }
 
 /// A JSON array, one object per stage.
@@ -29,6 +31,7 @@ fn written(info: &StageInfo) -> Written {
         direction: info.direction.into(),
         unit: info.unit.into(),
         capacity: info.capacity,
+        timed: info.timed,
     }
 }
 
@@ -47,6 +50,7 @@ fn info(written: Written) -> Result<StageInfo, String> {
         direction: known(&DIRECTIONS, &written.direction)?,
         unit: known(&UNITS, &written.unit)?,
         capacity: written.capacity,
+        timed: written.timed,
     })
 }
 

@@ -261,19 +261,22 @@ fn check_metadata<R: Row>(reader: &SerializedFileReader<File>) -> Result<Stages,
     metadata_value(reader, STAGES_KEY).map(stage_info::from_json).transpose()
 }
 
-/// Where each column stands in the file.
-fn places<R>(
+/// Where each column stands in the file; nowhere where a table of an earlier version lacks it.
+fn places<R: Row>(
     reader: &SerializedFileReader<File>,
     columns: &[Column<R>],
-) -> Result<Vec<usize>, String> {
+) -> Result<Vec<Option<usize>>, String> {
     let descriptor = reader.metadata().file_metadata().schema_descr_ptr();
     let place = |column: &Column<R>| {
         let at = descriptor.columns().iter().position(|d| d.name() == column.name);
+        if at.is_none() && R::LATER.contains(&&*column.name) {
+            return Ok(None);
+        }
         let at = at.ok_or_else(|| format!("no column {}", column.name))?;
         let found = &descriptor.columns()[at];
         let flat = found.max_def_level() == 0 && found.max_rep_level() == 0;
         if found.physical_type() == types(column.kind).0 && flat {
-            Ok(at)
+            Ok(Some(at))
         } else {
             Err(format!("column {} is not of type {}", column.name, column.kind.name()))
         }
@@ -284,12 +287,13 @@ fn places<R>(
 fn read_group<R: Row>(
     group: &dyn RowGroupReader,
     columns: &[Column<R>],
-    places: &[usize],
+    places: &[Option<usize>],
     rows: &mut Vec<R>,
 ) -> Result<(), String> {
     let start = rows.len();
     for (number, (column, place)) in columns.iter().zip(places).enumerate() {
-        let reader = group.get_column_reader(*place).map_err(|e| e.to_string())?;
+        let Some(place) = *place else { continue };
+        let reader = group.get_column_reader(place).map_err(|e| e.to_string())?;
         let mut target = Target { rows: &mut *rows, at: start, grows: number == 0 };
         read_column(reader, column, &mut target)?;
         if target.at != target.rows.len() {
@@ -369,9 +373,59 @@ fn batches<T>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::schema::{Clock, number};
     use super::*;
     use fullpipe_sim::trace::{FlowSample, Limit};
     use fullpipe_sim::units::Time;
+
+    /// Rows of two versions of a table.
+    #[derive(Debug, PartialEq)]
+    struct Earlier {
+        a: u64,
+    }
+
+    #[derive(Debug, PartialEq)]
+    struct Today {
+        a: u64,
+        b: u64,
+    }
+
+    impl Row for Earlier {
+        const TABLE: &'static str = "versions";
+        const MEANING: &'static str = "a row of a test";
+        fn blank() -> Earlier {
+            Earlier { a: 0 }
+        }
+        fn columns() -> Vec<Column<Earlier>> {
+            vec![number!(Earlier U64 "a", a, "", Moment, "a test", "a number")]
+        }
+    }
+
+    impl Row for Today {
+        const TABLE: &'static str = "versions";
+        const MEANING: &'static str = "a row of a test";
+        const LATER: &'static [&'static str] = &["b"];
+        fn blank() -> Today {
+            Today { a: 0, b: 0 }
+        }
+        fn columns() -> Vec<Column<Today>> {
+            vec![
+                number!(Today U64 "a", a, "", Moment, "a test", "a number"),
+                number!(Today U64 "b", b, "", Moment, "a test", "another one"),
+            ]
+        }
+    }
+
+    #[test]
+    fn what_an_earlier_table_lacks_is_blank() {
+        let directory = tempfile::tempdir().unwrap();
+        write(directory.path(), &[Earlier { a: 3 }, Earlier { a: 5 }], &Names::default()).unwrap();
+        let (rows, _) = read::<Today>(directory.path()).unwrap();
+        assert_eq!(rows, [Today { a: 3, b: 0 }, Today { a: 5, b: 0 }]);
+        write(directory.path(), &[Today { a: 3, b: 4 }], &Names::default()).unwrap();
+        let (rows, _) = read::<Today>(directory.path()).unwrap();
+        assert_eq!(rows, [Today { a: 3, b: 4 }]);
+    }
 
     /// Files that were changed and sealed again, so that only the decoder can refuse them.
     #[test]

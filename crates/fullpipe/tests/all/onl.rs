@@ -83,6 +83,8 @@ struct SlowStart {
     before_requeues: u64,
     dropped_in: u64,
     drops: u64,
+    /// For how long the qdisc was full.
+    full: Time,
     ends: f64,
     share_in_cwr: f64,
 }
@@ -110,6 +112,7 @@ fn slow_start(initcwnd: &str) -> SlowStart {
         before_requeues: seen.flow_at(requeued).segments_sent - before,
         dropped_in: seen.round_of(dropped),
         drops: seen.last(qdisc).dropped,
+        full: Time(seen.last(qdisc).full_ns),
         ends: cwr.as_secs_f64(),
         share_in_cwr: (sent(open) - sent(cwr)) as f64 / (acked(open) - acked(cwr)) as f64,
     }
@@ -122,6 +125,9 @@ fn one_reno_flow_fills_its_hosts_ring_and_qdisc() {
     // What slow start sends at the card's rate until the ring of 256 is full: two packets go in for one that goes out.
     assert!((480..=560).contains(&two.before_requeues), "{}", two.before_requeues);
     assert!((two.share_in_cwr - 0.5).abs() < 0.08, "{}", two.share_in_cwr);
+    // One skb is refused; the ring takes the next one of those that wait within a packet's time or two.
+    let packet = Time::us(13);
+    assert!(two.full > Time::ZERO && two.full < packet + packet, "{}", two.full);
     assert!((two.ends - 0.65).abs() < 0.05, "{}", two.ends);
     let row = |what: &str, published: &str, of: &dyn Fn(&SlowStart) -> String| {
         format!("| {what} | {published} | {} | {} |\n", of(&two), of(&three))
@@ -135,6 +141,9 @@ fn one_reno_flow_fills_its_hosts_ring_and_qdisc() {
             run.before_requeues.to_string()
         }),
         row("drops of the qdisc, all in the last round", "1", &|run| run.drops.to_string()),
+        row("it is full for, µs", "–", &|run| {
+            format!("{:.0}", run.full.as_ns() as f64 / 1000.0)
+        }),
         row("packets sent again", "0", &|_| "0".into()),
         row("sent in CWR, of what is acknowledged", "half", &|run| {
             format!("{:.2}", run.share_in_cwr)
@@ -152,6 +161,9 @@ fn twelve_rounds_of_slow_start_are_told() {
     let scenario = scenario::load(&source, &set, &[]).unwrap_or_else(|e| panic!("{e}"));
     let (run, mut trace) = made(&scenario, &scenario.plans()[0]);
     assert!(run.expectations.len() >= 2 && run.expectations.iter().all(|e| e.passed), "{run:?}");
+    let qdisc = run.picture.places.iter().find(|place| place.stage == "sender.qdisc");
+    let qdisc = qdisc.expect("a place");
+    assert!(qdisc.exact && qdisc.full.is_some_and(|share| share > 0.0), "{qdisc:?}");
     let rounds = run.flows[0].slow_start_rounds.as_ref().expect("rounds");
     let segments: Vec<u64> = rounds.iter().map(|round| round.segments).collect();
     let doubling: Vec<u64> = (1..=11).map(|round| 1 << round).collect();

@@ -46,6 +46,7 @@ impl Backlog {
             self.packets += u64::from(taken);
             self.counters.entered.add(now, 0, taken, 0u32);
             self.counters.peaks.reach(now, self.packets);
+            self.counters.times.hold(now, self.packets, self.limit);
             self.held.push(train.part(0, taken));
         }
     }
@@ -56,6 +57,7 @@ impl Backlog {
             self.counters.left.add(now, 0, self.packets as u32, 0u32);
         }
         self.packets = 0;
+        self.counters.times.hold(now, 0, self.limit);
         batch.append(&mut self.held);
     }
 

@@ -7,6 +7,7 @@
 use super::tx_ring::TxRing;
 use crate::drops::Drops;
 use crate::qdisc::{Discipline, Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting};
+use crate::spans::{Filling, waited, waited_bytes, weigh_where_bounded};
 use crate::tally::{Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
@@ -91,7 +92,7 @@ pub(super) struct Held {
     left: Tally,
     dropped: Drops,
     marked: Tally,
-    waiting: u64,
+    filling: Filling,
     peaks: Peaks,
     /// What went and the host has not heard of.
     pub(super) gone: Vec<Gone>,
@@ -105,17 +106,19 @@ impl Held {
         name: &str,
         samples: Samples,
     ) -> Held {
+        let [mut came, mut left, mut dropped] = [(); 3].map(|()| Tally::default());
+        weigh_where_bounded(limit, [&mut came, &mut left, &mut dropped]);
         Held {
             queue: discipline.build(limit, seed, name),
             limit,
             orphans: matches!(discipline, Discipline::Netem(netem) if netem.delay > Time::ZERO),
             ahead: None,
             told: Told::default(),
-            came: Tally::default(),
-            left: Tally::default(),
-            dropped: Drops::default(),
+            came,
+            left,
+            dropped: dropped.into(),
             marked: Tally::default(),
-            waiting: 0,
+            filling: Filling::new(limit),
             peaks: Peaks::new(samples),
             gone: Vec::new(),
         }
@@ -134,7 +137,7 @@ impl Held {
         let bytes = skb.trains.iter().map(counted).sum();
         let number = skb.tag.number;
         self.came.one(now, skb.bytes());
-        self.waiting += 1;
+        self.filling.come(bytes);
         let ahead = self.ahead.map_or(Size::default(), |(size, _)| size);
         let verdict =
             self.queue.enqueue(Waiting { packet: skb, bytes, came: now }, ahead, &mut self.told);
@@ -145,7 +148,8 @@ impl Held {
         if self.ahead.is_none() {
             self.ask(now, ring, out);
         }
-        self.peaks.reach(now, self.waiting);
+        self.filling.settle(now);
+        self.peaks.reach(now, self.filling.size.packets);
         verdict
     }
 
@@ -160,10 +164,11 @@ impl Held {
     /// Lets skbs into the ring up to `now`.
     pub(super) fn advance(&mut self, now: Time, ring: &mut TxRing, out: &mut Vec<Train>) {
         while let Some(at) = self.wake_time().filter(|&at| at <= now) {
-            if self.ahead.take().is_some() {
-                self.waiting -= 1;
+            if let Some((size, _)) = self.ahead.take() {
+                self.filling.go(size.bytes);
             }
             self.ask(at, ring, out);
+            self.filling.settle(at);
         }
     }
 
@@ -179,7 +184,7 @@ impl Held {
             if entry > now {
                 self.ahead = Some((Size { packets: 1, bytes: bytes.into() }, entry));
             } else {
-                self.waiting -= 1;
+                self.filling.go(bytes.into());
             }
         }
     }
@@ -203,15 +208,15 @@ impl Held {
     fn refuse(&mut self, now: Time, number: u64) {
         for waiting in self.told.dropped.drain(..) {
             debug_assert_eq!(waiting.packet.tag.number, number);
-            self.waiting -= 1;
+            self.filling.go(waiting.bytes.into());
             self.dropped.one(now, waiting.packet.bytes());
         }
     }
 
     /// Counts what the discipline has dropped and marked.
     fn count(&mut self, now: Time) {
-        for Waiting { packet, .. } in self.told.dropped.drain(..) {
-            self.waiting -= 1;
+        for Waiting { packet, bytes, .. } in self.told.dropped.drain(..) {
+            self.filling.go(bytes.into());
             self.dropped.one(now, packet.bytes());
             self.gone.push(Gone { tag: packet.tag, free_at: now, entered: None });
         }
@@ -240,7 +245,8 @@ impl Held {
         }
         let entered = self.came.count - self.dropped.count;
         let waiting = entered - self.left.count;
-        StageSample {
+        let gone: [&Tally; 2] = [&self.dropped, &self.left];
+        let sample = StageSample {
             waiting,
             waiting_bytes: self.came.weight - self.dropped.weight - self.left.weight,
             peak: self.peaks.take(now, waiting),
@@ -248,7 +254,10 @@ impl Held {
             left: self.left.count,
             dropped: self.dropped.count,
             marked: self.marked.count,
+            waiting_ns: waited(now, &self.came, &gone),
+            waiting_byte_us: waited_bytes(now, &self.came, &gone),
             ..StageSample::default()
-        }
+        };
+        self.filling.times.told(now, sample)
     }
 }

@@ -15,12 +15,20 @@ mod tx_ring;
 use crate::trace::StageInfo;
 use alloc::format;
 
-/// The description of a host's stage; index and direction are filled in by the run.
+/// The description of a host's stage, one that is timed; index and direction are filled in by the run.
 pub fn info(
     host: &str,
     kind: &'static str,
     unit: &'static str,
     capacity: Option<u64>,
 ) -> StageInfo {
-    StageInfo { index: 0, name: format!("{host}.{kind}"), kind, direction: "", unit, capacity }
+    StageInfo {
+        index: 0,
+        name: format!("{host}.{kind}"),
+        kind,
+        direction: "",
+        unit,
+        capacity,
+        timed: true,
+    }
 }

@@ -69,6 +69,10 @@ impl Qdisc {
         self.counters.left.one(Time(entry), bytes);
         self.waiting.push_back(entry);
         self.counters.peaks.reach(now, self.waiting.len() as u64);
+        self.counters.times.occupied.add(now.0, entry);
+        if let Some(&next) = self.waiting.front().filter(|_| self.is_full()) {
+            self.counters.times.full.add(now.0, next);
+        }
         // Where one interrupt frees several descriptors, it is offered as it becomes the first, and enters.
         if self.driver == Driver::Stops || first.0 == entry {
             return None;

@@ -5,7 +5,8 @@
 //! interrupts come again. What arrives while the ring is full is dropped by the card.
 
 use crate::drops::Drops;
-use crate::tally::{Counters, Samples};
+use crate::spans::waited;
+use crate::tally::{Counters, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
 use crate::units::Time;
@@ -14,6 +15,18 @@ use alloc::vec::Vec;
 
 /// Packets that a poll takes at most: the weight of NAPI drivers (Linux 2.6.20 e1000, myri10ge).
 pub const WEIGHT: u32 = 64;
+
+/// Packets that have arrived since the last poll.
+#[derive(Clone, Copy, Debug, Default)]
+struct Arrived {
+    /// How many.
+    come: u64,
+    /// Those of them that found a descriptor, and for how long they have waited, nanoseconds added up.
+    held: u64,
+    held_ns: u64,
+    /// For how long the ring has been full by them, nanoseconds.
+    full_ns: u64,
+}
 
 /// See the module's description.
 pub(super) struct RxRing {
@@ -73,6 +86,7 @@ impl RxRing {
         if left > 0 {
             self.counters.left.add(now, 0, left as u32, 0u32);
         }
+        self.counters.times.hold(now, self.held_packets, self.size);
         if self.held_packets == 0 {
             out.extend(self.held.drain(..));
             left = 0;
@@ -108,6 +122,10 @@ impl RxRing {
                     self.counters.peaks.reach(part.time(i), level);
                 }
                 self.held_packets += u64::from(kept);
+                self.counters.times.occupied.set(part.first, true);
+                if self.held_packets == self.size {
+                    self.counters.times.full.set(part.last(), true);
+                }
                 self.held.push_back(part);
             }
             if kept < come {
@@ -166,20 +184,48 @@ impl RxRing {
 
     /// The counters at `now`, with the packets that arrived since the last poll.
     pub(super) fn sample(&mut self, now: Time) -> StageSample {
-        let arrived = self.arrivals.iter().take_while(|t| t.first <= now);
-        let come: u64 = arrived.map(|t| u64::from(t.until(now))).sum();
-        let held = come.min(self.size - self.held_packets);
+        let Arrived { come, held, held_ns, full_ns } = self.arrived(now);
+        let occupied_ns = match (self.held_packets, self.arrivals.front()) {
+            (0, Some(first)) if held > 0 => (now - first.first).0,
+            _ => 0,
+        };
         self.counters.advance(now);
         let counted = &self.counters;
         let waiting = counted.entered.count + held - counted.left.count;
         let left = counted.passed.count + counted.left.count;
-        StageSample {
+        let waiting_ns = waited(now, &counted.entered, &[&counted.left]);
+        let sample = StageSample {
             waiting,
             peak: self.counters.peaks.take(now, waiting).max(waiting),
             entered: left + waiting,
             left,
             dropped: self.counters.dropped.count + (come - held),
+            waiting_ns: waiting_ns.wrapping_add(held_ns),
             ..StageSample::default()
+        };
+        let mut sample = self.counters.times.told(now, sample);
+        sample.empty_ns -= occupied_ns;
+        sample.full_ns += full_ns;
+        sample
+    }
+
+    /// What has arrived up to `now` since the last poll.
+    fn arrived(&self, now: Time) -> Arrived {
+        let room = self.size - self.held_packets;
+        let mut arrived = Arrived::default();
+        for train in self.arrivals.iter().take_while(|train| train.first <= now) {
+            let come = train.until(now);
+            let kept = u64::from(come).min(room - arrived.held) as u32;
+            let mut kept_ones = Tally::default();
+            kept_ones.add(train.first, train.spacing, kept, 0u32);
+            kept_ones.advance(now);
+            arrived.held_ns += kept_ones.age(now);
+            arrived.come += u64::from(come);
+            arrived.held += u64::from(kept);
+            if kept > 0 && arrived.held == room {
+                arrived.full_ns = (now - train.time(kept - 1)).0;
+            }
         }
+        arrived
     }
 }

@@ -155,7 +155,11 @@ impl TxRing {
 
     /// When enough descriptors are free for the queue to go on, and for an skb of so many segments.
     fn goes_on(&self, segments: u64) -> u64 {
-        let mut to_free = self.gate.to_be_freed(self.held, self.size, segments);
+        self.freed(self.gate.to_be_freed(self.held, self.size, segments))
+    }
+
+    /// When so many of the descriptors in use are free.
+    fn freed(&self, mut to_free: u64) -> u64 {
         for run in &self.finishes {
             match to_free.checked_sub(run.count.into()) {
                 Some(more) if more > 0 => to_free = more,
@@ -213,6 +217,12 @@ impl TxRing {
             let opens = self.goes_on(0);
             self.gate.stop(entry, opens);
         }
+        let last = self.finishes.back().map_or(entry, |run| run.time(run.count.into()));
+        self.counters.times.occupied.add(entry, last);
+        if self.held >= self.size {
+            let room = self.freed(self.held + 1 - self.size);
+            self.counters.times.full.add(entry, room);
+        }
     }
 
     /// Whether each of these packets finds the ring empty and the wire free.
@@ -241,6 +251,11 @@ impl TxRing {
         }
         if self.gate.stops_at(1, self.size) {
             self.gate.stop_each(Finishes { first: first.0, spacing, count }, service);
+        }
+        let (span, paces) = ((first.0, done.0), (spacing, spacing));
+        self.counters.times.occupied.add_each(span, paces, count);
+        if self.size <= 1 {
+            self.counters.times.full.add_each(span, paces, count);
         }
         self.counters.peaks.reach_at_each(packets, 1);
         self.counters.entered.add(first, spacing, count, ip_len);

@@ -95,7 +95,7 @@ impl DelayLine {
 
     fn push_exact(&mut self, train: &Train, out: &mut Vec<Train>) {
         self.inside_packets -= forget_left(&mut self.leaving, train.first);
-        let room = self.inside_packets + u64::from(train.count) <= u64::from(self.config.limit);
+        let room = self.inside_packets + u64::from(train.count) < u64::from(self.config.limit);
         if room && (train.count == 1 || self.config.delay > train.last() - train.first) {
             return self.accept_exact(*train, out);
         }
@@ -104,9 +104,18 @@ impl DelayLine {
             self.inside_packets -= forget_left(&mut self.leaving, packet.first);
             if self.inside_packets < u64::from(self.config.limit) {
                 self.accept_exact(packet, out);
+                self.note_full(packet.first);
             } else {
                 self.counters.dropped.lose(&packet, packet.ip_len);
             }
+        }
+    }
+
+    /// Nothing comes in while it is full, so it is until the next one leaves.
+    fn note_full(&mut self, now: Time) {
+        let is_full = self.inside_packets >= u64::from(self.config.limit);
+        if let Some(next) = self.leaving.front().filter(|_| is_full) {
+            self.counters.times.full.add(now.0, next.first);
         }
     }
 
@@ -118,6 +127,8 @@ impl DelayLine {
             self.counters.peaks.reach(train.first, 0);
         } else {
             self.note_peaks(&train);
+            // A train is shorter than the delay.
+            self.counters.times.occupied.add(train.first.0, leaving.last().0);
             self.inside_packets += u64::from(train.count);
             self.leave_later(&leaving);
         }
@@ -161,7 +172,13 @@ impl DelayLine {
                 self.counters.dropped.lose(&packet, packet.ip_len);
             }
             self.release_due(now, out);
+            self.note_level(packet.first);
         }
+    }
+
+    fn note_level(&mut self, now: Time) {
+        let DelayLine { inside_packets, config, counters, .. } = self;
+        counters.times.hold(now, *inside_packets, config.limit.into());
     }
 
     /// Runs the ticks up to and including `now` at which something is due.
@@ -172,6 +189,7 @@ impl DelayLine {
                 return;
             }
             self.release_due(tick, out);
+            self.note_level(Time(tick));
         }
     }
 

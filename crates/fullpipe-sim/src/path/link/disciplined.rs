@@ -12,6 +12,7 @@ use super::queued::{Queued, Server, limited};
 use crate::drops::Drops;
 use crate::path::Stage;
 use crate::qdisc::{Discipline, Packet, Queue, QueueLimit, Size, Told, Waiting};
+use crate::spans::{Filling, waited, waited_bytes, weigh_where_bounded};
 use crate::tally::{Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append};
@@ -50,7 +51,7 @@ struct Disciplined<S> {
     dropped: Drops,
     marked: Tally,
     /// Packets that wait.
-    waiting: u64,
+    filling: Filling,
     peaks: Peaks,
 }
 
@@ -65,6 +66,8 @@ pub(super) fn queue<C: Configuration, S: Server + 'static>(
     if discipline == Discipline::Fifo {
         return Box::new(Queued::new::<C>(name, limit, server, samples));
     }
+    let [mut came, mut started, mut dropped] = [(); 3].map(|()| Tally::default());
+    weigh_where_bounded(limit, [&mut came, &mut started, &mut dropped]);
     Box::new(Disciplined {
         info: limited::<C>(name, limit),
         queue: discipline.build(limit, seed, name),
@@ -73,12 +76,12 @@ pub(super) fn queue<C: Configuration, S: Server + 'static>(
         server,
         free_at: Time::ZERO,
         told: Told::default(),
-        came: Tally::default(),
-        started: Tally::default(),
+        came,
+        started,
         left: Tally::default(),
-        dropped: Drops::default(),
+        dropped: dropped.into(),
         marked: Tally::default(),
-        waiting: 0,
+        filling: Filling::new(limit),
         peaks: Peaks::new(samples),
     })
 }
@@ -90,7 +93,7 @@ impl<S: Server> Disciplined<S> {
         self.wake(now, out);
         let bytes = self.server.bytes(packet.ip_len);
         self.came.one(now, bytes);
-        self.waiting += 1;
+        self.filling.come(bytes);
         let of_next = |next: &Waiting<Train>| Size { packets: 1, bytes: next.bytes.into() };
         let ahead = self.next.as_ref().map(of_next).unwrap_or_default();
         self.queue.enqueue(Waiting { packet, bytes, came: now }, ahead, &mut self.told);
@@ -99,7 +102,8 @@ impl<S: Server> Disciplined<S> {
             self.start(now, out);
         }
         self.look_ahead(now);
-        self.peaks.reach(now, self.waiting);
+        self.filling.settle(now);
+        self.peaks.reach(now, self.filling.size.packets);
     }
 
     /// Takes the packet that is sent next from the discipline where that is done ahead.
@@ -116,7 +120,7 @@ impl<S: Server> Disciplined<S> {
         self.count(now);
         let Some(Waiting { packet, bytes, came }) = next else { return };
         self.free_at = Time(self.server.done(came.0, now.0, packet.ip_len));
-        self.waiting -= 1;
+        self.filling.go(bytes.into());
         self.started.one(now, bytes);
         self.left.one(self.free_at, (self.free_at - now).0);
         append(out, packet.retimed(0, 1, self.free_at, 0));
@@ -126,7 +130,7 @@ impl<S: Server> Disciplined<S> {
     /// Counts what the discipline has dropped and marked.
     fn count(&mut self, now: Time) {
         for Waiting { packet, bytes, .. } in self.told.dropped.drain(..) {
-            self.waiting -= 1;
+            self.filling.go(bytes.into());
             self.dropped.lose_at(now, &packet, bytes);
         }
         let marked = core::mem::take(&mut self.told.marked);
@@ -144,12 +148,14 @@ impl<S: Server> Stage for Disciplined<S> {
     }
 
     fn wake_time(&self) -> Option<Time> {
-        (self.waiting > 0).then_some(self.free_at)
+        (self.filling.size.packets > 0).then_some(self.free_at)
     }
 
     fn wake(&mut self, now: Time, out: &mut Vec<Train>) {
-        while self.waiting > 0 && self.free_at <= now {
-            self.start(self.free_at, out);
+        while self.filling.size.packets > 0 && self.free_at <= now {
+            let at = self.free_at;
+            self.start(at, out);
+            self.filling.settle(at);
         }
     }
 
@@ -173,7 +179,8 @@ impl<S: Server> Stage for Disciplined<S> {
         }
         let entered = self.came.count - self.dropped.count;
         let waiting = entered - self.started.count;
-        StageSample {
+        let gone: [&Tally; 2] = [&self.dropped, &self.started];
+        let sample = StageSample {
             waiting,
             waiting_bytes: self.came.weight - self.dropped.weight - self.started.weight,
             peak: self.peaks.take(now, waiting),
@@ -182,7 +189,10 @@ impl<S: Server> Stage for Disciplined<S> {
             dropped: self.dropped.count,
             marked: self.marked.count,
             busy_ns: self.left.work(now),
+            waiting_ns: waited(now, &self.came, &gone),
+            waiting_byte_us: waited_bytes(now, &self.came, &gone),
             ..StageSample::default()
-        }
+        };
+        self.filling.times.told(now, sample)
     }
 }

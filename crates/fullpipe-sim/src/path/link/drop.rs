@@ -79,7 +79,7 @@ impl Stage for DropList {
             entered: self.left.count,
             left: self.left.count,
             dropped: self.dropped.count,
-            ..StageSample::default()
+            ..StageSample::without_room(now)
         }
     }
 }

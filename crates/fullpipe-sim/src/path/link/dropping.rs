@@ -109,7 +109,7 @@ impl<P: Pattern> Stage for Dropping<P> {
             entered: self.left.count,
             left: self.left.count,
             dropped: self.dropped.count,
-            ..StageSample::default()
+            ..StageSample::without_room(now)
         }
     }
 }

@@ -94,6 +94,10 @@ impl Stage for Duplicator {
     fn sample(&mut self, now: Time) -> StageSample {
         self.entered.advance(now);
         self.left.advance(now);
-        StageSample { entered: self.entered.count, left: self.left.count, ..StageSample::default() }
+        StageSample {
+            entered: self.entered.count,
+            left: self.left.count,
+            ..StageSample::without_room(now)
+        }
     }
 }

@@ -48,6 +48,7 @@ impl<L: Law> Holding<L> {
             self.inside.insert((leaving, self.come), packet);
             self.come += 1;
         }
+        self.counters.times.occupied.set(now, !self.inside.is_empty());
         self.counters.peaks.reach(now, self.inside.len() as u64);
     }
 }
@@ -69,6 +70,7 @@ impl<L: Law> Stage for Holding<L> {
         {
             let ((time, _), packet) = first.remove_entry();
             self.counters.left.one(time, packet.ip_len);
+            self.counters.times.occupied.set(time, !self.inside.is_empty());
             append(out, packet.retimed(0, 1, time, 0));
         }
     }

@@ -79,7 +79,7 @@ impl Stage for MarkList {
             entered: self.left.count,
             left: self.left.count,
             marked: self.marked.count,
-            ..StageSample::default()
+            ..StageSample::without_room(now)
         }
     }
 }

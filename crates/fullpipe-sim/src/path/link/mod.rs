@@ -133,5 +133,13 @@ elements! {
 
 /// The description of an element of kind `C`; index and direction are filled in by the run.
 fn info<C: Configuration>(name: &str, unit: &'static str, capacity: Option<u64>) -> StageInfo {
-    StageInfo { index: 0, name: name.to_string(), kind: C::KIND, direction: "", unit, capacity }
+    StageInfo {
+        index: 0,
+        name: name.to_string(),
+        kind: C::KIND,
+        direction: "",
+        unit,
+        capacity,
+        timed: true,
+    }
 }

@@ -115,7 +115,7 @@ impl Stage for Bucket {
             entered: self.left.count,
             left: self.left.count,
             dropped: self.dropped.count,
-            ..StageSample::default()
+            ..StageSample::without_room(now)
         }
     }
 }

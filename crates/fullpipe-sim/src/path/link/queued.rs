@@ -9,6 +9,7 @@ use super::{Configuration, info};
 use crate::drops::Drops;
 use crate::path::Stage;
 use crate::qdisc::{QueueLimit, Size};
+use crate::spans::{Occupancy, waited, waited_bytes, weigh_where_bounded};
 use crate::tally::{Leaving, Line, Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append, come_by};
@@ -56,6 +57,7 @@ pub(super) struct Queued<S> {
     left: Tally,
     dropped: Drops,
     peaks: Peaks,
+    times: Occupancy,
 }
 
 /// The description of an element of kind `C` with a queue.
@@ -75,6 +77,8 @@ impl<S: Server> Queued<S> {
         server: S,
         samples: Samples,
     ) -> Queued<S> {
+        let [mut entered, mut started] = [(); 2].map(|()| Tally::new(samples));
+        weigh_where_bounded(limit, [&mut entered, &mut started]);
         Queued {
             info: limited::<C>(name, limit),
             limit,
@@ -84,11 +88,12 @@ impl<S: Server> Queued<S> {
             waiting_packets: 0,
             waiting_bytes: 0,
             passed: Tally::new(samples),
-            entered: Tally::new(samples),
-            started: Tally::new(samples),
+            entered,
+            started,
             left: Tally::new(samples),
             dropped: Drops::default(),
             peaks: Peaks::new(samples),
+            times: Occupancy::new(samples),
         }
     }
 
@@ -117,20 +122,22 @@ impl<S: Server> Queued<S> {
         self.waiting.push_back(starts);
     }
 
-    /// How many packets of the train, which finds the link busy, wait each; more than one only if none
-    /// of them is dropped.
+    /// How many packets of the train, which finds the link busy, wait each; more than one only if there is room for one more
+    /// than these: none of them is dropped, nor fills the queue.
     fn waiting_together(&self, train: &Train, service: u64, bytes: u32) -> u32 {
         let ahead = self.free_at - train.first.0;
         let wait = match train.spacing.checked_sub(service) {
             None | Some(0) => train.count,
             Some(gain) => ahead.div_ceil(gain).min(u64::from(train.count)) as u32,
         };
-        if self.has_room(wait, bytes) { wait } else { 1 }
+        if self.has_room(wait.saturating_add(1), bytes) { wait } else { 1 }
     }
 
     /// The queue takes every packet, and each waits for the one before it.
     fn pass_busy(&mut self, train: &Train, service: u64, bytes: u32, out: &mut Vec<Train>) {
         let (first, count) = (self.free_at, train.count);
+        self.times.full.cut(train.first.0);
+        self.occupy(train, service);
         self.wait(Starts { first, spacing: service, count, bytes });
         let Queued { waiting, waiting_packets, waiting_bytes, peaks, .. } = self;
         peaks.reach_in_line(train, *waiting_packets, |now| {
@@ -147,6 +154,68 @@ impl<S: Server> Queued<S> {
         self.left.add(Time(first + service), service, count, service);
         self.free_at = first + u64::from(count) * service;
         append(out, train.retimed(0, count, Time(first + service), service));
+    }
+
+    /// The queue takes every packet of a train, and each waits: notes when one does. Packet i + 1 comes some time after
+    /// packet i has begun to be sent, or before that; in the first case none waits in between. Which case it is can change
+    /// once, for that time grows, or shrinks, from packet to packet.
+    fn occupy(&mut self, train: &Train, service: u64) {
+        let (start, rest) = (self.free_at, train.count - 1);
+        let occupied = &mut self.times.occupied;
+        occupied.add(train.first.0, start);
+        let gain = train.spacing as i64 - service as i64;
+        let late = (train.first.0 + train.spacing) as i64 - start as i64;
+        let mut at = 0;
+        while at < rest {
+            let late = late + i64::from(at) * gain;
+            let alike = match (late > 0, gain) {
+                (true, 0..) | (false, ..=0) => i64::MAX,
+                (true, _) => (late - 1) / -gain + 1,
+                (false, _) => -late / gain + 1,
+            };
+            let alike = alike.min((rest - at).into()) as u32;
+            let (from, to) = (train.time(at + 1).0, start + u64::from(at + 1) * service);
+            if late > 0 {
+                occupied.add_each((from, to), (train.spacing, service), alike);
+            } else {
+                occupied.add(from, to + u64::from(alike - 1) * service);
+            }
+            at += alike;
+        }
+    }
+
+    /// A packet of so many bytes has come: notes whether there is room for another one, and if not, until when.
+    fn note_full(&mut self, now: u64, bytes: u32) {
+        self.times.full.cut(now);
+        let there = Size { packets: self.waiting_packets, bytes: self.waiting_bytes };
+        if there.packets == 0 || self.limit.holds(there.and(1, bytes)) {
+            return;
+        }
+        let until = self.room_from(bytes);
+        self.times.full.add(now, until);
+    }
+
+    /// When enough of those that wait have begun to be sent for another packet of so many bytes.
+    fn room_from(&self, bytes: u32) -> u64 {
+        let there = Size { packets: self.waiting_packets, bytes: self.waiting_bytes }.and(1, bytes);
+        let mut excess = match self.limit {
+            QueueLimit::Packets(limit) => there.packets.saturating_sub(limit.into()),
+            QueueLimit::Bytes(limit) => there.bytes.saturating_sub(limit),
+        };
+        let mut last = 0;
+        for run in &self.waiting {
+            let each = match self.limit {
+                QueueLimit::Packets(_) => 1,
+                QueueLimit::Bytes(_) => u64::from(run.bytes).max(1),
+            };
+            let wanted = excess.div_ceil(each).max(1);
+            if wanted <= u64::from(run.count) {
+                return run.first + (wanted - 1) * run.spacing;
+            }
+            excess -= u64::from(run.count) * each;
+            last = run.first + u64::from(run.count - 1) * run.spacing;
+        }
+        last
     }
 
     /// The queue stays empty and every packet starts as it arrives.
@@ -186,12 +255,15 @@ impl<S: Server> Queued<S> {
         let start = self.free_at.max(now);
         if start > now && !self.has_room(1, bytes) {
             self.dropped.lose(&packet, bytes);
+            self.note_full(now, bytes);
             return;
         }
         let done = self.server.done(now, start, packet.ip_len);
         let service = done - start;
         if start > now {
             self.wait(Starts { first: start, spacing: service, count: 1, bytes });
+            self.times.occupied.add(now, start);
+            self.note_full(now, bytes);
             self.peaks.reach(packet.first, self.waiting_packets);
             self.entered.one(packet.first, bytes);
             self.started.one(Time(start), bytes);
@@ -253,7 +325,8 @@ impl<S: Server> Stage for Queued<S> {
             tally.advance(now);
         }
         let waiting = self.entered.count - self.started.count;
-        StageSample {
+        let started = [&self.started];
+        let sample = StageSample {
             waiting,
             waiting_bytes: self.entered.weight - self.started.weight,
             peak: self.peaks.take(now, waiting),
@@ -261,7 +334,10 @@ impl<S: Server> Stage for Queued<S> {
             left: self.left.count,
             dropped: self.dropped.count,
             busy_ns: self.left.work(now),
+            waiting_ns: waited(now, &self.entered, &started),
+            waiting_byte_us: waited_bytes(now, &self.entered, &started),
             ..StageSample::default()
-        }
+        };
+        self.times.told(now, sample)
     }
 }

@@ -92,6 +92,13 @@ fn note(told: &Record, segments: u64) {
         if last.is_some_and(|sample| sample.marked > 0) {
             show("marked");
         }
+        let full = last.is_some_and(|sample| sample.full_ns > 0);
+        if full {
+            show(&format!("full: {}", stage.kind));
+        }
+        if full && stage.unit == "byte" {
+            show("full by bytes");
+        }
     }
 }
 
@@ -108,9 +115,12 @@ fn trains_tell_what_packets_tell() {
         .chain(["gilbert-elliott", "drop", "varying-link", "trace-link"]);
     let drops = places.map(|place| format!("dropped by {place}"));
     let elements = KINDS.iter().map(|kind| format!("a {kind}"));
-    let few = kinds.map(|kind| kind.name().to_string()).chain(drops).chain(elements);
+    let full = ["qdisc", "tx_ring", "link", "varying-link", "trace-link", "delay", "rx_ring"];
+    let full = full.into_iter().chain(["backlog"]).map(|place| format!("full: {place}"));
+    let few = kinds.map(|kind| kind.name().to_string()).chain(drops).chain(elements).chain(full);
     let more = ["more than 100 segments", "marked", "waits for its pace", "data both ways"]
         .into_iter()
+        .chain(["full by bytes"])
         .chain(AT_THE_CARD);
     for what in few.chain(more.map(String::from)) {
         assert!(seen.get(&what).is_some_and(|&cases| cases >= 20), "hardly any {what}: {seen:?}");

@@ -89,6 +89,11 @@ fn no_queue_holds_more_than_it_can() {
 }
 
 #[test]
+fn times_full_and_empty_fit_what_waits() {
+    on_every_scenario(|config| stages::times(config, &run(config)?));
+}
+
+#[test]
 fn nothing_works_more_than_all_the_time_nor_idles_with_work_to_do() {
     on_every_scenario(|config| stages::work(config, &run(config)?));
 }

@@ -2,7 +2,7 @@
 
 use super::hold;
 use crate::record::Record;
-use fullpipe_sim::config::{Config, Discipline, Element, Host};
+use fullpipe_sim::config::{Config, Discipline, Element, Host, Qdisc};
 use fullpipe_sim::trace::{StageInfo, StageSample};
 use fullpipe_sim::units::{Rate, Time};
 
@@ -46,16 +46,63 @@ pub fn balance(record: &Record) -> Result<(), String> {
     Ok(())
 }
 
+/// For how long a place was empty and full fits how much waited.
+pub fn times(config: &Config, record: &Record) -> Result<(), String> {
+    let histories = histories(record);
+    for (stage, samples) in histories.iter().filter(|(stage, _)| stage.timed) {
+        for pair in samples.windows(2) {
+            let (before, now) = (pair[0], pair[1]);
+            let grown = |of: fn(StageSample) -> u64| of(now).checked_sub(of(before));
+            let [waiting, full, empty] =
+                [grown(|s| s.waiting_ns), grown(|s| s.full_ns), grown(|s| s.empty_ns)]
+                    .map(|grown| grown.ok_or(format!("{}: {before:?} {now:?}", stage.name)));
+            let (waiting, full, empty) = (waiting?, full?, empty?);
+            let occupied = (now.time - before.time).0.checked_sub(empty);
+            let occupied = occupied.ok_or(format!("{}: empty for too long", stage.name))?;
+            hold!(full <= occupied, "{}: {before:?} {now:?}", stage.name);
+            hold!(waiting >= occupied, "{}: {before:?} {now:?}", stage.name);
+            hold!(waiting <= occupied * now.peak, "{}: {before:?} {now:?}", stage.name);
+            let all = stage.capacity.filter(|_| stage.unit != "byte");
+            hold!(waiting >= full * all.unwrap_or(1), "{}: {before:?} {now:?}", stage.name);
+        }
+    }
+    for (host, name) in [(&config.sender, "sender"), (&config.receiver, "receiver")] {
+        waits_for_the_ring(host, name, &histories)?;
+    }
+    Ok(())
+}
+
+/// What waits in `pfifo_fast` waits for the ring: it is there as long as the ring blocks.
+fn waits_for_the_ring(
+    host: &Host,
+    name: &str,
+    histories: &[(&StageInfo, Vec<StageSample>)],
+) -> Result<(), String> {
+    let of = |kind| histories.iter().find(|(stage, _)| stage.name == format!("{name}.{kind}"));
+    let Some(((_, qdisc), (_, ring))) = of("qdisc").zip(of("tx_ring")) else { return Ok(()) };
+    if host.qdisc != Qdisc::PfifoFast {
+        return Ok(());
+    }
+    for (qdisc, ring) in qdisc.iter().zip(ring) {
+        hold!(qdisc.time.0 - qdisc.empty_ns == ring.blocked_ns, "{name}: {qdisc:?} {ring:?}");
+    }
+    Ok(())
+}
+
 /// No level and no peak is above the stage's capacity.
 pub fn capacities(config: &Config, record: &Record) -> Result<(), String> {
     // A ring that is empty takes an skb that is larger than itself.
     let largest_skb = u64::from(65_535 / (config.mtu - 52) + 1);
+    // Segments of it, each in memory of its own.
+    let largest_memory = 4 * 65_536 * u64::from(config.flows.len() as u32).max(1);
     for (stage, samples) in histories(record) {
         let Some(capacity) = stage.capacity else { continue };
         let capacity = capacity + beside(stage, config);
         for sample in samples {
             let (held, most) = match stage.kind {
                 "send_buffer" => continue,
+                // A segment is taken as long as what is there takes no more than the buffer's memory.
+                "receive_buffer" => (sample.waiting_bytes, capacity + largest_memory),
                 kind if kind.ends_with("link") && stage.unit == "byte" => {
                     (sample.waiting_bytes, capacity)
                 }

@@ -3,6 +3,7 @@
 //! A host may decide about packets at its CPU's time, ahead of everything else. So a counter notes
 //! each change with its time, one by one, and a sample adds up those up to its own.
 
+use fullpipe_sim::config::QueueLimit;
 use fullpipe_sim::trace::StageSample;
 use fullpipe_sim::units::Time;
 use std::collections::VecDeque;
@@ -22,6 +23,8 @@ pub struct Change {
     pub dropped: u64,
     /// Units that the driver refuses.
     pub requeues: u64,
+    /// Bytes of a unit that comes, taken or not.
+    pub came: Option<u32>,
 }
 
 impl Change {
@@ -42,9 +45,28 @@ pub struct Counter {
     bytes: i64,
     sums: Change,
     peak: i64,
+    /// How much it holds, if that is bounded.
+    limit: Option<QueueLimit>,
+    /// Bytes of the unit that came last.
+    last: u32,
+    /// Up to when these are added up: what waited, its bytes, time without room and without anything.
+    summed: Time,
+    areas: [u128; 2],
+    full: u64,
+    empty: u64,
 }
 
 impl Counter {
+    /// Nothing so far, in a place of that size.
+    pub fn bounded(limit: QueueLimit) -> Counter {
+        Counter { limit: Some(limit), ..Counter::default() }
+    }
+
+    /// The same, for so many units.
+    pub fn holding(units: usize) -> Counter {
+        Counter::bounded(QueueLimit::Packets(units as u32))
+    }
+
     /// Notes a change; times do not go back.
     pub fn note(&mut self, time: Time, change: Change) {
         assert!(self.noted.back().is_none_or(|(last, _)| *last <= time), "time goes back");
@@ -53,8 +75,8 @@ impl Counter {
 
     /// A unit of `bytes` enters and waits.
     pub fn enter(&mut self, time: Time, bytes: u32) {
-        let bytes = i64::from(bytes);
-        self.note(time, Change { waiting: 1, bytes, entered: 1, ..Change::default() });
+        let (came, bytes) = (Some(bytes), i64::from(bytes));
+        self.note(time, Change { waiting: 1, bytes, entered: 1, came, ..Change::default() });
     }
 
     /// A unit of `bytes` ends its wait and leaves.
@@ -73,6 +95,30 @@ impl Counter {
         self.note(time, Change { dropped: 1, ..Change::default() });
     }
 
+    /// A unit of `bytes` is dropped as it comes.
+    pub fn drop_coming(&mut self, time: Time, bytes: u32) {
+        self.note(time, Change { dropped: 1, came: Some(bytes), ..Change::default() });
+    }
+
+    fn is_full(&self) -> bool {
+        let one_more = match self.limit {
+            Some(QueueLimit::Packets(limit)) => self.waiting + 1 > i64::from(limit),
+            Some(QueueLimit::Bytes(limit)) => self.bytes + i64::from(self.last) > limit as i64,
+            None => false,
+        };
+        self.waiting > 0 && one_more
+    }
+
+    /// Adds up what has been since the last time.
+    fn sum_up(&mut self, now: Time) {
+        let since = now.0 - self.summed.0;
+        self.areas[0] += self.waiting as u128 * u128::from(since);
+        self.areas[1] += self.bytes as u128 * u128::from(since);
+        self.full += if self.is_full() { since } else { 0 };
+        self.empty += if self.waiting == 0 { since } else { 0 };
+        self.summed = now;
+    }
+
     /// The driver refuses a unit.
     pub fn requeue(&mut self, time: Time) {
         self.note(time, Change { requeues: 1, ..Change::default() });
@@ -82,7 +128,9 @@ impl Counter {
     pub fn sample(&mut self, now: Time) -> StageSample {
         self.peak = self.waiting;
         while self.noted.front().is_some_and(|(time, _)| *time <= now) {
-            let (_, change) = self.noted.pop_front().expect("it was there");
+            let (time, change) = self.noted.pop_front().expect("it was there");
+            self.sum_up(time);
+            self.last = change.came.unwrap_or(self.last);
             self.waiting += change.waiting;
             self.bytes += change.bytes;
             self.sums.entered += change.entered;
@@ -91,7 +139,15 @@ impl Counter {
             self.sums.requeues += change.requeues;
             self.peak = self.peak.max(self.waiting);
         }
+        self.sum_up(now);
         StageSample {
+            waiting_ns: self.areas[0] as u64,
+            waiting_byte_us: match self.limit {
+                Some(QueueLimit::Bytes(_)) => (self.areas[1] / 1000) as u64,
+                _ => 0,
+            },
+            full_ns: self.full,
+            empty_ns: self.empty,
             waiting: u64::try_from(self.waiting).expect("a queue does not hold less than nothing"),
             waiting_bytes: u64::try_from(self.bytes).expect("nor do its bytes"),
             peak: self.peak as u64,

@@ -33,8 +33,8 @@ impl Receive {
             quiet_until: Time::ZERO,
             ring: VecDeque::new(),
             backlog: VecDeque::new(),
-            ring_counter: Counter::default(),
-            backlog_counter: Counter::default(),
+            ring_counter: Counter::holding(host.rx_ring as usize),
+            backlog_counter: Counter::holding(host.sysctl.netdev_max_backlog as usize),
         }
     }
 

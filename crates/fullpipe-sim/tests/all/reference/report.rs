@@ -12,7 +12,8 @@ fn info(name: &str, unit: &'static str, capacity: Option<u64>) -> StageInfo {
     let kinds =
         ["application", "send_buffer", "receive_buffer", "cpu", "qdisc", "tx_ring", "rx_ring"];
     let kind = kinds.into_iter().find(|k| name.ends_with(k)).unwrap_or("backlog");
-    StageInfo { index: 0, name: name.into(), kind, direction: "", unit, capacity }
+    let timed = !["send_buffer", "receive_buffer"].contains(&kind);
+    StageInfo { index: 0, name: name.into(), kind, direction: "", unit, capacity, timed }
 }
 
 fn out_infos(host: &str, capacities: (u64, u64)) -> [StageInfo; 2] {
@@ -48,7 +49,7 @@ pub fn stages(world: &World) -> Vec<StageInfo> {
     infos.extend(world.forward.iter().map(|e| e.info()));
     for host in far(world) {
         infos.extend(in_infos(&host.name, host.receive.sizes()));
-        infos.push(info(&format!("{}.receive_buffer", host.name), "segment", None));
+        infos.push(drain_info(host));
         infos.push(info(&format!("{}.cpu", host.name), "segment", None));
     }
     let forward = infos.len();
@@ -62,7 +63,7 @@ pub fn stages(world: &World) -> Vec<StageInfo> {
     for host in near(world) {
         infos.extend(in_infos(&host.name, host.receive.sizes()));
         if !host.receives.is_empty() {
-            infos.push(info(&format!("{}.receive_buffer", host.name), "segment", None));
+            infos.push(drain_info(host));
         }
     }
     for (n, info) in infos.iter_mut().enumerate() {
@@ -86,6 +87,22 @@ fn source_infos(host: &Host) -> Vec<StageInfo> {
         info(&format!("{name}.application"), "byte", None),
         info(&format!("{name}.send_buffer"), "byte", buffers),
     ]
+}
+
+/// The buffers of the applications that read.
+fn drain_info(host: &Host) -> StageInfo {
+    let name = format!("{}.receive_buffer", host.name);
+    let mut buffers = 0;
+    for flow in host.receives.values() {
+        match flow.tcp.receive_buffer_limit() {
+            Some(limit) => buffers += limit,
+            None => return info(&name, "segment", None),
+        }
+    }
+    match host.receives.is_empty() {
+        true => info(&name, "segment", None),
+        false => info(&name, "byte", Some(buffers)),
+    }
 }
 
 /// Tells `sink` what happened since the last sample, and the state at `now`.
@@ -140,14 +157,14 @@ fn stage_samples(world: &mut World, now: Time) -> Vec<StageSample> {
     let mut samples = Vec::new();
     for host in &mut near {
         samples.extend(source(host, now));
-        samples.push(cpu(host.cpu.busy_up_to(now)));
+        samples.push(cpu(host.cpu.busy_up_to(now), now));
         samples.extend(way_out(&mut host.transmit, now));
     }
     samples.extend(forward.iter_mut().map(|e| e.sample(now)));
     for host in &mut far {
         samples.extend(way_in(&mut host.receive, now));
         samples.push(receive_buffer(host));
-        samples.push(cpu(host.cpu.busy_up_to(now)));
+        samples.push(cpu(host.cpu.busy_up_to(now), now));
     }
     for host in &mut far {
         if !host.sends.is_empty() {
@@ -179,7 +196,7 @@ fn source(host: &mut Host, now: Time) -> Vec<StageSample> {
         blocked_ns: flows.map(|f| f.blocked_ns(now)).sum(),
         ..StageSample::default()
     };
-    vec![StageSample { entered: written, left: written, ..StageSample::default() }, buffer]
+    vec![StageSample { entered: written, left: written, ..StageSample::without_room(now) }, buffer]
 }
 
 fn receive_buffer(host: &mut Host) -> StageSample {
@@ -197,8 +214,8 @@ fn receive_buffer(host: &mut Host) -> StageSample {
     }
 }
 
-fn cpu(busy_ns: u64) -> StageSample {
-    StageSample { busy_ns, ..StageSample::default() }
+fn cpu(busy_ns: u64, now: Time) -> StageSample {
+    StageSample { busy_ns, ..StageSample::without_room(now) }
 }
 
 fn way_out(transmit: &mut Transmit, now: Time) -> [StageSample; 2] {

@@ -114,8 +114,8 @@ pub(super) fn card_stage(host: &str, queue: &scenario::Qdisc, routers: usize) ->
         _ => ("back", routers as u16 + 1, LEFT_DEVICE),
     };
     let name = format!("{host}.qdisc");
-    let info =
-        StageInfo { index: 0, name, kind: "qdisc", direction, unit, capacity: Some(capacity) };
+    let (kind, capacity) = ("qdisc", Some(capacity));
+    let info = StageInfo { index: 0, name, kind, direction, unit, capacity, timed: false };
     let counters = |number| Counters { namespace, device, handle: qdisc_handle(number) };
     let seen = match queue.kind {
         QdiscKind::Red => Seen::Marking { queue: counters(1), by: counters(2) },

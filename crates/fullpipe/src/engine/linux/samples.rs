@@ -252,10 +252,9 @@ fn met(router: u16, body: &[u8]) -> (List, Counted) {
     (List { router, flow: flow as u16, back: back == 1 }, counted)
 }
 
-/// A qdisc's counters; its level is known at samples only, and so is its peak.
+/// A qdisc's counters; its level is known at samples only, and so is its peak. It is not timed.
 fn stage_sample(time: Time, stage: u16, entered: u64, counted: Counted) -> StageSample {
     StageSample {
-        requeues: 0,
         time,
         stage,
         waiting: counted.waiting,
@@ -265,8 +264,7 @@ fn stage_sample(time: Time, stage: u16, entered: u64, counted: Counted) -> Stage
         left: counted.packets,
         dropped: counted.drops,
         marked: counted.marks,
-        busy_ns: 0,
-        blocked_ns: 0,
+        ..StageSample::default()
     }
 }
 

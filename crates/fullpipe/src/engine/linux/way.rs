@@ -309,5 +309,5 @@ fn stage(element: &Element, capacity: Capacity, run: &Resolved) -> StageInfo {
     let (unit, capacity) = capacity.map_or(("segment", None), |(unit, n)| (unit, Some(n)));
     let unit = if run.path.gso && unit == "segment" { "skb" } else { unit };
     let (name, kind) = (element.name().into(), element.kind());
-    StageInfo { index: 0, name, kind, direction: "", unit, capacity }
+    StageInfo { index: 0, name, kind, direction: "", unit, capacity, timed: false }
 }

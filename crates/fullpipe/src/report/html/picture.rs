@@ -4,7 +4,7 @@ use super::DRAWN_AT_FIRST;
 use super::escape::text;
 use crate::analysis::document::{Document, Place, Run, Stage};
 use crate::report::numbers;
-use crate::report::picture::{Lane, amount, counted, lanes, limit, short_name, waiting};
+use crate::report::picture::{Lane, amount, counted, lanes, limit, sampled, short_name, waiting};
 use std::fmt::Write;
 
 /// The section of all runs; nothing where the document knows no places.
@@ -16,7 +16,7 @@ pub(super) fn section(document: &Document) -> String {
     format!(
         "<section aria-labelledby=\"path\"><h2 id=\"path\">The path</h2>\
          <p class=\"quiet\">Every place in the packets' order. A bar is a place's room: dark what was used in the mean, light the \
-         most. How often a place was full or empty is counted at the samples.</p>{runs}</section>"
+         most. Means, and times full and empty, are exact but where the heading says that samples tell them.</p>{runs}</section>"
     )
 }
 
@@ -27,9 +27,9 @@ fn picture(index: usize, run: &Run) -> String {
     }
     let open = if index < DRAWN_AT_FIRST.min(2) { " open" } else { "" };
     let mut out = format!(
-        "<details class=\"path\" data-run=\"{index}\"{open}><summary><h3>{}</h3> <span class=\"quiet\">samples of {}</span></summary>",
+        "<details class=\"path\" data-run=\"{index}\"{open}><summary><h3>{}</h3> <span class=\"quiet\">{}</span></summary>",
         text(&run.variant),
-        numbers::seconds(run.picture.step_s)
+        text(&sampled(run).unwrap_or_default())
     );
     lanes.iter().for_each(|lane| out.push_str(&row(lane)));
     out.push_str("</details>");
@@ -102,13 +102,14 @@ fn exact(stage: &Stage, place: &Place) -> String {
     let share =
         |share: Option<f64>| share.map_or_else(absent, |share| format!("{}", share * 100.0));
     let unit = counted(stage);
+    let counted_in = if place.exact { "time" } else { "samples" };
     let mut lines = vec![
         stage.name.clone(),
         format!("capacity {} {}", stage.capacity.map_or_else(absent, numbers::count), stage.unit),
         format!("mean {} {unit}", stage.mean_waiting),
         format!("peak {} {unit}", numbers::count(stage.peak)),
-        format!("full {} % of the samples", share(place.full)),
-        format!("empty {} % of the samples", share(place.empty)),
+        format!("full {} % of the {counted_in}", share(place.full)),
+        format!("empty {} % of the {counted_in}", share(place.empty)),
         format!("dropped {}", numbers::count(stage.dropped)),
         format!("marked {}", numbers::count(stage.marked)),
         format!("blocked {} s, busy {} s", stage.blocked_s, stage.busy_s),

@@ -4,7 +4,7 @@ use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
 use crate::analysis::document::{Place, Run, Stage};
 use crate::report::numbers;
-use crate::report::picture::{amount, lanes, limit, short_name, waiting};
+use crate::report::picture::{amount, lanes, limit, sampled, short_name, waiting};
 
 const NARROW: [Column; 8] = [
     words("place"),
@@ -36,11 +36,8 @@ pub fn lines(run: &Run, style: Style) -> Vec<String> {
     let places = lanes.iter().flat_map(|lane| &lane.places);
     let rows: Vec<Vec<String>> = places.map(|(stage, place)| row(stage, place, style)).collect();
     let mut table = lay_out(&columns, &rows, style.columns()).into_iter();
-    let heading = format!(
-        "{}: the path (bar: mean █, peak ░; times at samples of {})",
-        run.variant,
-        numbers::seconds(run.picture.step_s)
-    );
+    let sampled = sampled(run).map_or(String::new(), |sampled| format!("; {sampled}"));
+    let heading = format!("{}: the path (bar: mean █, peak ░{sampled})", run.variant);
     let mut lines = vec![String::new()];
     lines.extend(wrap(&heading, "", style.columns()).iter().map(|line| style.bold(line)));
     lines.extend(table.by_ref().take(2).map(|line| style.faint(&line)));

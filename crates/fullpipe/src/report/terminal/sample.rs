@@ -106,6 +106,7 @@ fn picture() -> Picture {
     let place = |stage: &str, host: Option<&str>, filled, limits| Place {
         stage: stage.into(),
         host: host.map(str::to_string),
+        exact: false,
         mean_filled: filled,
         peak_filled: filled.map(|_| 1.0),
         full: filled.map(|_| 0.25),

@@ -67,3 +67,19 @@ fn the_largest_numbers_of_a_terabit_path_fit_80_columns() {
         assert!(line.chars().count() <= 80, "{line}");
     }
 }
+
+#[test]
+fn the_path_says_of_which_places_samples_tell() {
+    let mut document = sample::document();
+    let mut heading = |exact: usize| {
+        let places = document.runs[0].picture.places.iter_mut().enumerate();
+        places.for_each(|(n, place)| place.exact = n < exact);
+        let text = render(&document, Style { width: 400, color: false }).replace('\n', " ");
+        let (_, rest) = text.split_once("the path (").expect("a heading");
+        rest.split_once(')').expect("its end").0.to_string()
+    };
+    assert_eq!(heading(0), "bar: mean █, peak ░; times at samples of 0.01 s");
+    let some = "bar: mean █, peak ░; times of tx_ring at samples of 0.01 s";
+    assert_eq!(heading(3), some);
+    assert_eq!(heading(4), "bar: mean █, peak ░");
+}

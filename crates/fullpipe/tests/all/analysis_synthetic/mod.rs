@@ -60,6 +60,7 @@ pub fn stage_info(index: u16, kind: &'static str) -> StageInfo {
         direction: "forward",
         unit: "segment",
         capacity: Some(100),
+        timed: false,
     }
 }
 
@@ -137,7 +138,7 @@ pub fn any_flow_sample() -> impl Strategy<Value = FlowSample> {
 
 /// Any stage sample, without sense.
 pub fn any_stage_sample() -> impl Strategy<Value = StageSample> {
-    (any::<u16>(), prop::array::uniform11(any::<u64>())).prop_map(|(stage, n)| StageSample {
+    (any::<u16>(), prop::array::uniform15(any::<u64>())).prop_map(|(stage, n)| StageSample {
         requeues: n[10],
         time: Time(n[0]),
         stage,
@@ -150,6 +151,10 @@ pub fn any_stage_sample() -> impl Strategy<Value = StageSample> {
         marked: n[7],
         busy_ns: n[8],
         blocked_ns: n[9],
+        waiting_ns: n[11],
+        waiting_byte_us: n[12],
+        full_ns: n[13],
+        empty_ns: n[14],
     })
 }
 
@@ -167,11 +172,14 @@ pub fn any_event() -> impl Strategy<Value = Event> {
 
 /// Any recording, without sense: nothing fits together.
 pub fn any_recording() -> impl Strategy<Value = Recording> {
-    let stages =
-        prop::collection::vec((any::<u16>(), 0..stage_kinds().len(), any::<Option<u64>>()), 0..4);
+    let stages = prop::collection::vec(
+        (any::<u16>(), 0..stage_kinds().len(), any::<Option<u64>>(), any::<bool>()),
+        0..4,
+    );
     let stages = stages.prop_map(|stages| {
-        let info = |(index, kind, capacity): (u16, usize, Option<u64>)| StageInfo {
+        let info = |(index, kind, capacity, timed): (u16, usize, Option<u64>, bool)| StageInfo {
             capacity,
+            timed,
             name: format!("\"{}\", {index}", stage_kinds()[kind]),
             ..stage_info(index, stage_kinds()[kind])
         };

@@ -32,7 +32,8 @@ fn bars_and_hover_text_are_the_documents_values() {
         let peak = stage.peak.to_string();
         assert!(title.replace(',', "").contains(&format!("peak {peak} segment")), "{title}");
         assert!(title.contains("limit of bulk for 37.5 % of its life"), "{title}");
-        assert!(title.contains("empty 62.5 % of the samples"), "{title}");
+        let counted_in = if place.exact { "time" } else { "samples" };
+        assert!(title.contains(&format!("empty 62.5 % of the {counted_in}")), "{title}");
         for (bar, share) in [("mean", place.mean_filled), ("peak", place.peak_filled)] {
             match share {
                 Some(share) => {

@@ -215,11 +215,12 @@ fn expectation(flow: &Flow) -> Expectation {
     }
 }
 
-/// The ring, and the link, which has no capacity.
+/// The ring, of which samples tell, and the link, which has no capacity.
 fn picture() -> Picture {
     let place = |stage: &str, host: Option<&str>, filled: Option<f64>| Place {
         stage: stage.to_string(),
         host: host.map(str::to_string),
+        exact: host.is_none(),
         mean_filled: filled,
         peak_filled: filled.map(|_| 1.0),
         full: filled,

@@ -90,6 +90,7 @@ fn trains_by_hand() {
         direction: "forward",
         unit: "segment",
         capacity: None,
+        timed: false,
     };
     {
         let mut sink = trains.before(&mut recording);

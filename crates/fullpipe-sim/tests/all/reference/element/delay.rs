@@ -19,7 +19,11 @@ pub struct Delay {
 impl Delay {
     /// An empty line.
     pub fn new(config: &config::Delay) -> Delay {
-        Delay { config: config.clone(), inside: VecDeque::new(), counter: Counter::default() }
+        let counter = match config.limit {
+            u32::MAX => Counter::default(),
+            limit => Counter::holding(limit as usize),
+        };
+        Delay { config: config.clone(), inside: VecDeque::new(), counter }
     }
 
     /// Without a timer a packet leaves when it is due; with one, when it has been due.

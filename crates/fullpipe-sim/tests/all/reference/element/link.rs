@@ -64,7 +64,7 @@ impl Link {
             queue: VecDeque::new(),
             disciplined: None,
             sending: None,
-            counter: Counter::default(),
+            counter: Counter::bounded(limit),
             busy: Busy::default(),
         }
     }
@@ -101,8 +101,13 @@ impl Link {
     /// A packet comes to a discipline, and leaves it at once if nothing is sent.
     fn queue_up(&mut self, now: Time, place: Place, packet: Packet, agenda: &mut Agenda) {
         let bytes = self.bytes(&packet);
-        let mut change =
-            Change { waiting: 1, bytes: bytes.into(), entered: 1, ..Change::default() };
+        let mut change = Change {
+            waiting: 1,
+            bytes: bytes.into(),
+            entered: 1,
+            came: Some(bytes),
+            ..Change::default()
+        };
         self.discipline().push(now, packet, bytes);
         if self.sending.is_none() {
             self.start_next(now, place, &mut change, agenda);
@@ -153,7 +158,7 @@ impl Element for Link {
             self.counter.enter(now, self.bytes(&packet));
             self.queue.push_back(packet);
         } else {
-            self.counter.drop(now);
+            self.counter.drop_coming(now, self.bytes(&packet));
         }
     }
 

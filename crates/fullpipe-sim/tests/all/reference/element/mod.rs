@@ -66,5 +66,5 @@ pub fn build(config: &config::Element, seed: u64) -> Box<dyn Element> {
 }
 
 fn info(name: &str, kind: &'static str, unit: &'static str, capacity: Option<u64>) -> StageInfo {
-    StageInfo { index: 0, name: name.into(), kind, direction: "", unit, capacity }
+    StageInfo { index: 0, name: name.into(), kind, direction: "", unit, capacity, timed: true }
 }

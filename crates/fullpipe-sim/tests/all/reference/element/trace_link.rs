@@ -33,7 +33,7 @@ impl TraceLink {
             queue: VecDeque::new(),
             next: None,
             opportunity: 0,
-            counter: Counter::default(),
+            counter: Counter::bounded(config.limit),
             busy: Busy::default(),
         }
     }
@@ -86,7 +86,7 @@ impl Element for TraceLink {
             self.counter.enter(now, bytes(&packet));
             self.queue.push_back(packet);
         } else {
-            self.counter.drop(now);
+            self.counter.drop_coming(now, bytes(&packet));
         }
     }
 

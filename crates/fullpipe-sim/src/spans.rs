@@ -1,0 +1,206 @@
+//! For how long something was so: a place occupied, or full.
+//!
+//! As in [`crate::tally`], what is told may lie in the future of a sample, which sees exactly what is over by then and
+//! what of the rest has passed.
+
+use crate::qdisc::{QueueLimit, Size};
+use crate::tally::{Samples, Tally};
+use crate::trace::StageSample;
+use crate::units::Time;
+
+/// Spans of time, one after the other; those that touch are one.
+#[derive(Clone, Debug, Default)]
+pub struct Spans {
+    begun: Tally,
+    ended: Tally,
+    /// The latest one, which may grow, nanoseconds; it is not in the tallies. Its end is `u64::MAX` while nobody knows it.
+    last: (u64, u64),
+}
+
+impl Spans {
+    /// None so far; asked at all of these samples and at no other time.
+    pub fn new(samples: Samples) -> Spans {
+        Spans { begun: Tally::new(samples), ended: Tally::new(samples), last: (0, 0) }
+    }
+
+    /// One from `from` to `to`, nanoseconds; it does not begin before the last one.
+    #[inline]
+    pub fn add(&mut self, from: u64, to: u64) {
+        if from <= self.last.1 {
+            self.last.1 = self.last.1.max(to);
+            return;
+        }
+        self.close();
+        self.last = (from, to);
+    }
+
+    /// `count` of them, at even pace: the first one from `from` to `to`, the beginnings and the ends so far apart. The first
+    /// does not begin before the last one ends.
+    pub fn add_each(
+        &mut self,
+        (from, to): (u64, u64),
+        (pace, pace_of_ends): (u64, u64),
+        count: u32,
+    ) {
+        let Some(more) = count.checked_sub(1) else { return };
+        self.close();
+        self.begun.add(Time(from), pace, count, 0u64);
+        self.ended.add(Time(to), pace_of_ends, count, 0u64);
+        let end = to + u64::from(more) * pace_of_ends;
+        self.last = (end, end);
+    }
+
+    fn close(&mut self) {
+        let (from, to) = self.last;
+        if to > from {
+            self.begun.one(Time(from), 0u64);
+            self.ended.one(Time(to), 0u64);
+        }
+    }
+
+    /// The last one ends at `at` if it would end later.
+    pub fn cut(&mut self, at: u64) {
+        self.last.1 = self.last.1.min(at.max(self.last.0));
+    }
+
+    /// From `now` on it is so, or not, until this is told again.
+    pub fn set(&mut self, now: Time, so: bool) {
+        if so {
+            self.add(now.0, u64::MAX);
+        } else {
+            self.cut(now.0);
+        }
+    }
+
+    /// Nanoseconds up to `now` in which it was so.
+    pub fn up_to(&mut self, now: Time) -> u64 {
+        self.begun.advance(now);
+        self.ended.advance(now);
+        let over = self.begun.age(now).wrapping_sub(self.ended.age(now));
+        let (from, to) = self.last;
+        over + (to.min(now.0) - from.min(now.0))
+    }
+}
+
+/// For how long units have waited by `now`, the last [`Tally::advance`], that came and of which some have gone: that of all of
+/// them added up, nanoseconds, modulo 2^64.
+pub fn waited(now: Time, came: &Tally, gone: &[&Tally]) -> u64 {
+    gone.iter().fold(came.age(now), |sum, gone| sum.wrapping_sub(gone.age(now)))
+}
+
+/// The same of their bytes, microseconds, where the tallies [weigh](weigh_where_bounded) them; else 0.
+pub fn waited_bytes(now: Time, came: &Tally, gone: &[&Tally]) -> u64 {
+    let gone: u128 = gone.iter().map(|tally| tally.weighed_age(now)).sum();
+    ((came.weighed_age(now) - gone) / 1000) as u64
+}
+
+/// Tallies of packets that wait in such a place: bytes are of interest where they bound it.
+pub fn weigh_where_bounded<'a>(
+    limit: QueueLimit,
+    tallies: impl IntoIterator<Item = &'a mut Tally>,
+) {
+    if matches!(limit, QueueLimit::Bytes(_)) {
+        tallies.into_iter().for_each(Tally::weigh);
+    }
+}
+
+/// How long a place was occupied, and how long it was full.
+#[derive(Clone, Debug, Default)]
+pub struct Occupancy {
+    /// When something waited.
+    pub occupied: Spans,
+    /// When something waited and another one would have had no room.
+    pub full: Spans,
+}
+
+impl Occupancy {
+    /// Nothing has been there yet; asked at all of these samples and at no other time.
+    pub fn new(samples: Samples) -> Occupancy {
+        Occupancy { occupied: Spans::new(samples), full: Spans::new(samples) }
+    }
+
+    /// From `now` on so many wait where there is room for `limit`.
+    pub fn hold(&mut self, now: Time, waiting: u64, limit: u64) {
+        self.occupied.set(now, waiting > 0);
+        self.full.set(now, waiting > 0 && waiting >= limit);
+    }
+
+    /// A sample at `now` with these times.
+    pub fn told(&mut self, now: Time, sample: StageSample) -> StageSample {
+        let empty_ns = now.0 - self.occupied.up_to(now);
+        StageSample { full_ns: self.full.up_to(now), empty_ns, ..sample }
+    }
+}
+
+/// What waits for a discipline, which may take any of it out.
+#[derive(Clone, Debug)]
+pub struct Filling {
+    limit: QueueLimit,
+    /// What waits.
+    pub size: Size,
+    /// Bytes of the packet that came last.
+    last: u32,
+    /// For how long.
+    pub times: Occupancy,
+}
+
+impl Filling {
+    /// Nothing waits.
+    pub fn new(limit: QueueLimit) -> Filling {
+        Filling { limit, size: Size::default(), last: 0, times: Occupancy::default() }
+    }
+
+    /// A packet comes.
+    pub fn come(&mut self, bytes: u32) {
+        self.size = self.size.and(1, bytes);
+        self.last = bytes;
+    }
+
+    /// A packet is gone: it has left, or was dropped.
+    pub fn go(&mut self, bytes: u64) {
+        self.size = Size { packets: self.size.packets - 1, bytes: self.size.bytes - bytes };
+    }
+
+    /// From `now` on that is so.
+    pub fn settle(&mut self, now: Time) {
+        let waits = self.size.packets > 0;
+        self.times.occupied.set(now, waits);
+        self.times.full.set(now, waits && !self.limit.holds(self.size.and(1, self.last)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_that_touch_are_one_and_a_sample_sees_what_has_passed() {
+        let mut spans = Spans::default();
+        spans.add(10, 20);
+        spans.add(15, 30);
+        spans.add(30, 40);
+        assert_eq!(spans.up_to(Time(5)), 0);
+        assert_eq!(spans.up_to(Time(25)), 15);
+        spans.add(50, 60);
+        spans.cut(55);
+        assert_eq!(spans.up_to(Time(100)), 35);
+        spans.add_each((100, 101), (10, 11), 3);
+        // 100 to 101, 110 to 112, 120 to 123.
+        assert_eq!(spans.up_to(Time(111)), 37);
+        assert_eq!(spans.up_to(Time(130)), 41);
+    }
+
+    #[test]
+    fn what_is_set_lasts_until_it_is_set_again() {
+        let mut spans = Spans::default();
+        spans.set(Time(0), false);
+        spans.set(Time(10), true);
+        spans.set(Time(12), true);
+        assert_eq!(spans.up_to(Time(20)), 10);
+        spans.set(Time(30), false);
+        spans.set(Time(30), true);
+        spans.set(Time(40), false);
+        spans.set(Time(45), false);
+        assert_eq!(spans.up_to(Time(50)), 30);
+    }
+}

@@ -1,0 +1,108 @@
+//! For how long places are full and empty and how much waits in them, by hand: shorter than a sample.
+
+use crate::conversation::{flow, host};
+use crate::plain_path;
+use fullpipe_sim::config::{Delay, Discipline, Element, Link, QueueLimit};
+use fullpipe_sim::ecn::Ecn;
+use fullpipe_sim::path::Chain;
+use fullpipe_sim::tally::Samples;
+use fullpipe_sim::trace::StageSample;
+use fullpipe_sim::train::{Kind, Train};
+use fullpipe_sim::units::{Framing, Rate, Time};
+
+/// Packets of 1000 bytes.
+fn packets(first: Time, spacing: u64, count: u32) -> Train {
+    Train {
+        flow: 0,
+        connection: 0,
+        kind: Kind::Ack,
+        skb: 0,
+        number: 0,
+        len: 0,
+        ip_len: 1000,
+        ecn: Ecn::NotEct,
+        ece: false,
+        cwr: false,
+        carries: 0,
+        tsval: 0,
+        tsecr: 0,
+        push: false,
+        fin: false,
+        count,
+        serial: 0,
+        first,
+        spacing,
+    }
+}
+
+/// The counters of an element at 10 and 20 ms, at which samples are taken.
+fn told(element: Element, trains: &[Train]) -> [StageSample; 2] {
+    let mut chain = Chain::new(&[element], 1, Samples::every(Time::ms(10), Time::ms(20)));
+    let mut out = Vec::new();
+    trains.iter().for_each(|train| chain.push(train, &mut out));
+    [10, 20].map(|at| chain.stages_mut().next().expect("an element").sample(Time::ms(at)))
+}
+
+/// A packet takes it a millisecond.
+fn link(limit: QueueLimit) -> Element {
+    let (rate, framing, discipline) = (Rate::mbit(8), Framing::Ip, Discipline::Fifo);
+    Element::Link(Link { name: "link".into(), rate, framing, limit, discipline })
+}
+
+fn times(sample: &StageSample) -> [u64; 4] {
+    let StageSample { waiting_ns, waiting_byte_us, full_ns, empty_ns, .. } = *sample;
+    [waiting_ns / 1000, waiting_byte_us / 1000, full_ns / 1000, empty_ns / 1000]
+}
+
+/// Of five at once the first one is sent, three wait for 1, 2 and 3 ms, and one is dropped: the queue is full for the first
+/// millisecond.
+#[test]
+fn a_queue_that_is_full_for_less_than_a_sample() {
+    for limit in [QueueLimit::Packets(3), QueueLimit::Bytes(3500)] {
+        let [early, late] = told(link(limit), &[packets(Time::ZERO, 0, 5)]);
+        assert_eq!((early.waiting, early.peak, early.dropped), (0, 3, 1));
+        let bytes = if matches!(limit, QueueLimit::Bytes(_)) { 6000 } else { 0 };
+        assert_eq!(times(&early), [6000, bytes, 1000, 7000]);
+        assert_eq!(times(&late), [6000, bytes, 1000, 17_000]);
+    }
+}
+
+/// Each packet comes 0.9 ms after the one before: 0.1 ms of waiting for the second one, 0.2 ms for the third, and so on; with
+/// the eleventh, for 1 ms, the queue is never empty again.
+#[test]
+fn a_queue_that_is_empty_between_packets() {
+    let [early, late] = told(link(QueueLimit::Packets(100)), &[packets(Time::ZERO, 900_000, 16)]);
+    // Up to 10 ms numbers 1 to 9 have waited, number 10 for its whole millisecond, number 11 comes at 9.9 ms.
+    assert_eq!(times(&early), [4500 + 1000 + 100, 0, 0, 10_000 - 5500]);
+    // 13.5 ms to 15 ms is the last wait; 0.1 to 1.5 ms are 12 ms of waiting.
+    assert_eq!(times(&late)[0], 12_000);
+    // From 9.0 ms on something waits until 15 ms; before that for 0.1 to 0.9 ms each.
+    assert_eq!(times(&late)[3], 20_000 - 4500 - 6000);
+}
+
+/// A delay of 4 ms with room for two, packets 1 ms apart: two come in, two are dropped, and so on.
+#[test]
+fn a_delay_that_is_full() {
+    let (name, delay, timer) = ("delay".into(), Time::ms(4), None);
+    let delay = Element::Delay(Delay { name, delay, limit: 2, timer });
+    let [early, _] = told(delay, &[packets(Time::ZERO, 1_000_000, 6)]);
+    // In at 0, 1, 4 and 5 ms, each for 4 ms: one takes the place of the other. Full from 1 to 8 ms, empty from 9 ms on.
+    assert_eq!((early.dropped, early.entered), (2, 4));
+    assert_eq!(times(&early), [16_000, 0, 7000, 1000]);
+}
+
+/// A receive buffer has the memory that its socket asks for, which the kernel doubles; one that the kernel tunes has no bound.
+#[test]
+fn a_receive_buffer_has_room_where_it_was_asked_for() {
+    let mut receiver = host();
+    receiver.sysctl.rmem_max = 1 << 20;
+    for (asked, capacity) in [(Some(100_000), Some(200_000)), (None, None)] {
+        let mut flow = flow("bulk", 1000);
+        flow.rcvbuf = asked;
+        let config = plain_path::config(Time::ms(1), [host(), receiver.clone()], flow);
+        let record = plain_path::run(&config);
+        let buffer = record.announced().iter().find(|stage| stage.kind == "receive_buffer");
+        let buffer = buffer.expect("a receiver");
+        assert_eq!((buffer.capacity, buffer.timed), (capacity, false));
+    }
+}

@@ -1,0 +1,74 @@
+//! How much waited in a place and how long it was full and empty, where the trace tells it of all the time between two
+//! samples ([`StageInfo::timed`]).
+
+use fullpipe_sim::trace::{StageInfo, StageSample};
+
+/// See the module's description.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Occupancy {
+    /// Mean number waiting.
+    pub mean: f64,
+    /// Mean of what is used of the capacity, in its units.
+    pub mean_used: f64,
+    /// Share of the time in which it was full.
+    pub full: f64,
+    /// Share of the time in which nothing waited.
+    pub empty: f64,
+}
+
+impl Occupancy {
+    /// That of a stage from one of its samples to a later one; none where only samples tell.
+    pub fn between(info: &StageInfo, from: &StageSample, to: &StageSample) -> Option<Occupancy> {
+        let time = to.time.saturating_sub(from.time).as_ns();
+        if !info.timed || time == 0 {
+            return None;
+        }
+        let grown = |of: fn(&StageSample) -> u64| of(to).wrapping_sub(of(from)) as f64;
+        let share = |of| grown(of) / time as f64;
+        let mean = share(|sample| sample.waiting_ns);
+        let mean_bytes = share(|sample| sample.waiting_byte_us) * 1000.0;
+        Some(Occupancy {
+            mean,
+            mean_used: if info.unit == "byte" { mean_bytes } else { mean },
+            full: share(|sample| sample.full_ns),
+            empty: share(|sample| sample.empty_ns),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fullpipe_sim::units::Time;
+
+    #[test]
+    fn times_are_shares_of_what_passed_between_two_samples() {
+        let name = "link".to_string();
+        let mut info = StageInfo {
+            index: 0,
+            name,
+            kind: "link",
+            direction: "forward",
+            unit: "byte",
+            capacity: Some(30_000),
+            timed: true,
+        };
+        let from = StageSample { time: Time::ms(1), full_ns: 500, ..StageSample::default() };
+        let to = StageSample {
+            time: Time::ms(5),
+            waiting_ns: 8_000_000,
+            waiting_byte_us: 12_000_000,
+            full_ns: 1_000_500,
+            empty_ns: 2_000_000,
+            ..StageSample::default()
+        };
+        let told = Occupancy { mean: 2.0, mean_used: 3000.0, full: 0.25, empty: 0.5 };
+        assert_eq!(Occupancy::between(&info, &from, &to), Some(told));
+        info.unit = "segment";
+        let told = Occupancy { mean_used: 2.0, ..told };
+        assert_eq!(Occupancy::between(&info, &from, &to), Some(told));
+        assert_eq!(Occupancy::between(&info, &to, &to), None);
+        info.timed = false;
+        assert_eq!(Occupancy::between(&info, &from, &to), None);
+    }
+}
