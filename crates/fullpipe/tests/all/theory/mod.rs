@@ -14,4 +14,5 @@ mod random_loss;
 mod responses;
 mod runs;
 mod sawtooth;
+mod scalable;
 mod slow_start;
