@@ -8,7 +8,7 @@
  * Source: Leith, Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004;
  * draft-leith-tcp-htcp; behaviour of Linux 2.6.20 to 6.12 (tcp_htcp.c), read in 2.6.18 (Red Hat's),
  * 2.6.24, 2.6.32, 4.19 and 6.12. What 2.6.20 does otherwise follows that reading of 2.6.18; from which
- * versions on the rest holds is known from the history.
+ * versions between these on the rest holds is remembered from the history, and not read.
  * Deviations: alpha is kept in 32 bits (16 in 2.6.18; which it is in 2.6.20 is not known). A product of
  * 32 bits wraps as there: growth falls back 2 x 65536 jiffies after the last congestion.
  * Parameters, units and ranges: the rows of HTCP_PARAMS.
