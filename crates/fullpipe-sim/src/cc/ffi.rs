@@ -15,7 +15,9 @@ macro_rules! registered {
         }
     };
 }
-registered! { algorithms: Algorithm = cc_bic cc_cubic cc_reno }
+registered! {
+    algorithms: Algorithm = cc_bic cc_compound cc_cubic cc_htcp cc_reno cc_scalable
+}
 registered! {
     slow_starts: SlowStart = cc_slow_start_hystartpp cc_slow_start_limited cc_slow_start_search
 }

@@ -151,19 +151,24 @@ fn described(module: &Module) -> Description {
     }
 }
 
-/// What a flow may ask for on a host with that kernel; a newer one that nothing judges has those of genuine kernels. An
-/// older kernel's have the behaviour of `cc/`; beside them stand those that only an engine with a genuine kernel runs in
-/// its place.
+/// What a flow may ask for on a host with that kernel; a newer one that nothing judges has those of genuine kernels, and
+/// those of `cc/` that no kernel has. An older kernel's have the behaviour of `cc/`; beside them stand those that only an
+/// engine with a genuine kernel runs in its place.
 pub fn of_kernel(kernel: &str) -> Vec<Description> {
     let genuine_one = profile::kernel(kernel).is_some_and(|kernel| kernel.genuine);
-    if genuine_one || profile::is_unjudged(kernel) {
-        return genuine();
-    }
-    let mut all = cc::algorithms();
-    let others = genuine().into_iter().filter(|other| all.iter().all(|a| a.name != other.name));
+    let (mut all, others) = match genuine_one || profile::is_unjudged(kernel) {
+        true => (genuine(), cc::algorithms()),
+        false => (cc::algorithms(), genuine()),
+    };
+    let others = others.into_iter().filter(|other| all.iter().all(|a| a.name != other.name));
     let others: Vec<Description> = others.collect();
     all.extend(others);
     all
+}
+
+/// Whether no kernel has it: the simulator alone does.
+pub fn is_of_no_kernel(name: &str) -> bool {
+    MODULES.iter().all(|module| module.name != name)
 }
 
 /// All parameters of the algorithm with their defaults in that kernel.

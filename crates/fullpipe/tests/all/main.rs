@@ -9,6 +9,7 @@ mod analysis_properties;
 mod analysis_synthetic;
 mod bloat;
 mod cern;
+mod congestion_cards;
 mod counterfactual;
 mod fink_overflow;
 mod fink_udp;

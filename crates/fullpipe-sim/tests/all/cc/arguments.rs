@@ -16,7 +16,7 @@ fn errors_say_what_is_known() {
     let table = [
         (
             error("vegas", &[], "2.6.20", 250),
-            "no congestion control \"vegas\"; known: bic, cubic, reno",
+            "no congestion control \"vegas\"; known: bic, compound, cubic, htcp, reno, scalable",
         ),
         (
             error("reno", &[("beta", 1)], "2.6.20", 250),
@@ -105,6 +105,11 @@ fn defaults_by_kernel_version() {
         ("cubic", "max_increment_after_k", "2.6.20 0, 2.6.22 1"),
         ("cubic", "no_loss_cnt", "2.6.20 50, 2.6.26 0"),
         ("cubic", "delay_by_sample", "2.6.20 0, 2.6.23 1"),
+        ("scalable", "ai_cnt", "2.6.20 50, 5.7.0 100"),
+        ("scalable", "count_packets", "2.6.20 0, 5.7.0 1"),
+        ("htcp", "rtt_by_sample", "2.6.20 0, 2.6.23 1"),
+        ("htcp", "disorder_counts", "2.6.20 1, 2.6.30 0"),
+        ("compound", "gamma", "2.6.20 30"),
     ];
     let known = algorithms();
     for (name, parameter, expected) in table {

@@ -6,11 +6,14 @@
 
 mod arguments;
 mod avoidance;
+mod compound;
 mod curve;
 mod dialect;
+mod htcp;
 mod hystart;
 mod random_calls;
 mod reduction;
+mod scalable;
 mod search;
 mod slow_start;
 

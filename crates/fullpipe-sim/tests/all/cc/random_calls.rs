@@ -128,10 +128,10 @@ fn apply(flow: &mut Congestion, call: &Call) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(3000))]
     #[test]
     fn any_calls_leave_a_window_and_equal_calls_equal_states(
-        index in [0..3usize, 0..4usize],
+        index in [0..6usize, 0..4usize],
         kernel in prop::sample::select(vec!["2.6.20", "2.6.24", "2.6.28", "6.12"]),
         shares in vec(any::<u32>(), 15),
         hz in prop::sample::select(vec![1, 31, 100, 250, 1000]),

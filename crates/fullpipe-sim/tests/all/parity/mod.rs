@@ -8,6 +8,7 @@ mod datagrams;
 mod dumbbell;
 mod elements;
 mod held;
+mod high_speed;
 mod locked;
 mod paced;
 mod requeues;

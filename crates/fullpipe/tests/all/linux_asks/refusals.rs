@@ -207,6 +207,24 @@ fn a_delay_by_a_timer_can_be_had_without_the_timer() {
     assert!(way.contains("netem delay 1000000 ns"), "{way}");
 }
 
+/// A congestion control that no kernel has goes with all kernels, in the simulator; the others with both.
+#[test]
+fn compound_is_the_simulators_alone() {
+    for kernel in ["2.6.32", "6.1", "6.12", "6.18"] {
+        let kernel = format!("hosts.sender.kernel={kernel}");
+        for name in ["scalable", "htcp", "compound", "{ name = \"compound\", gamma = 10 }"] {
+            let run = resolved(&[&kernel, &format!("flow.bulk.congestion={name}")]);
+            assert_eq!(engine::find("sim").expect("an engine").support(&run), [], "{name}");
+        }
+    }
+    let said = |name: &str| answers(&[&format!("flow.bulk.congestion={name}")]);
+    let why = "no version of Linux has compound";
+    assert!(said("compound").iter().any(|line| line.contains(why)), "{:?}", said("compound"));
+    for name in ["scalable", "htcp"] {
+        assert!(!said(name).iter().any(|line| line.contains("congestion")), "{:?}", said(name));
+    }
+}
+
 #[test]
 fn what_it_cannot_do_is_said_by_key() {
     let kernels = [

@@ -6,6 +6,7 @@
 //! scenarios/theory/*.toml, the tables are docs/theory.md (`FULLPIPE_BLESS=1` rewrites them).
 
 mod bic;
+mod compound;
 mod cubic;
 mod cubic_random;
 mod losses;
@@ -14,4 +15,5 @@ mod random_loss;
 mod responses;
 mod runs;
 mod sawtooth;
+mod scalable;
 mod slow_start;

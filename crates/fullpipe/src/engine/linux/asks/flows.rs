@@ -44,6 +44,10 @@ pub(super) fn answers(run: &Resolved, answers: &mut Answers) {
         );
         answers.push((format!("flow.{}.slow_start", flow.name), Support::Refused(why)));
     }
+    for flow in run.flow.iter().filter(|f| congestion::is_of_no_kernel(&f.congestion.name)) {
+        let why = format!("no version of Linux has {}; --engine sim does", flow.congestion.name);
+        answers.push((format!("flow.{}.congestion", flow.name), Support::Refused(why)));
+    }
     for flow in run.flow.iter().filter(|flow| matches!(flow.app, App::OnOff { .. })) {
         let why = "the guest's programs write as much as goes, or at a rate".to_string();
         answers.push((format!("flow.{}.app", flow.name), Support::Refused(why)));

@@ -1,0 +1,54 @@
+//! Scalable TCP, H-TCP and Compound TCP over random paths: what they are told does not depend on trains.
+
+use crate::parity::{Seen, same, show};
+use crate::random;
+use crate::scenarios::{self, Size};
+use fullpipe_sim::config::Config;
+use fullpipe_sim::trace::{EventKind, Limit};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+static SEEN: Seen = Mutex::new(BTreeMap::new());
+
+const NAMES: [&str; 3] = ["scalable", "htcp", "compound"];
+
+/// Any flows, each with one of them in the place of its own.
+fn case() -> impl Strategy<Value = Config> {
+    let size = Size { packets: 3000, samples: 100 };
+    let names = vec(prop::sample::select(NAMES.to_vec()), 16);
+    (scenarios::config(size), names).prop_map(|(config, names)| {
+        let mut config = scenarios::with_options(scenarios::with_ecn(config));
+        for (flow, name) in config.flows.iter_mut().zip(names.iter().cycle()) {
+            flow.congestion = name.to_string();
+            flow.parameters.clear();
+        }
+        config
+    })
+}
+
+fn compare(config: &Config) -> Result<(), String> {
+    let (told, _) = same(config)?;
+    for (number, flow) in config.flows.iter().enumerate() {
+        let own = || told.flows().filter(|sample| usize::from(sample.flow) == number);
+        let avoids = own().any(|sample| sample.limits[Limit::CwndAvoidance as usize] > 0);
+        let resends = told
+            .events()
+            .any(|event| usize::from(event.flow) == number && event.kind == EventKind::Retransmit);
+        for (what, seen) in [("avoids congestion", avoids), ("resends", resends)] {
+            if seen {
+                show(&SEEN, &format!("{} {what}", flow.congestion));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn high_speed_controls_tell_what_packets_tell() {
+    random::check(1000, case(), compare);
+    let seen = SEEN.lock().unwrap();
+    assert_eq!(seen.len(), 2 * NAMES.len(), "{seen:?}");
+    assert!(seen.values().all(|&cases| cases >= 20), "{seen:?}");
+}
