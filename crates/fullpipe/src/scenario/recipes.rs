@@ -102,6 +102,12 @@ const RECIPES: &[Recipe] = &[
     of_cern("cern-default-buffers", &["default, window 3/4", "default, window 1/2"]),
     of_cern("cern-tuned-buffers", &["tuned", "tuned, window 1/2"]),
     Recipe {
+        name: "cern-loss-delay",
+        text: text!("published/cern-loss-delay.toml"),
+        files: &[],
+        variants: &[],
+    },
+    Recipe {
         name: "bloat-2014",
         text: text!("published/bloat-2014.toml"),
         files: &[],
