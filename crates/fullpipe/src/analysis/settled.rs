@@ -16,8 +16,8 @@ const EVEN: f64 = 0.01;
 pub fn settled(trace: &FlowTrace, life: &Life) -> Settled {
     let lasts = life.end.saturating_sub(life.start).as_ns();
     let at = |quarter: u64| life.start + Time::ns(lasts / 4 * quarter);
-    let bytes =
-        |from: Time, to: Time| trace.at(to).bytes_delivered - trace.at(from).bytes_delivered;
+    let delivered = |time: Time| trace.at(time).bytes_delivered;
+    let bytes = |from: Time, to: Time| delivered(to).saturating_sub(delivered(from));
     let rate = |from: Time, to: Time| mbit(bytes(from, to), to.saturating_sub(from));
     let quarters = [rate(at(1), at(2)), rate(at(2), at(3)), rate(at(3), life.end)];
     let least = quarters.iter().copied().fold(f64::INFINITY, f64::min);
