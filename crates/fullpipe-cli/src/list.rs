@@ -81,6 +81,7 @@ impl Listing {
     fn new() -> Listing {
         let flow = metric::FLOW.iter().map(|m| MetricEntry::new("flow.NAME", m));
         let limits = std::iter::once(MetricEntry::limits());
+        let fairness = metric::FAIRNESS.iter().map(|m| MetricEntry::new("fairness", m));
         let datagrams = metric::DATAGRAMS.iter();
         let datagrams = datagrams.map(|m| MetricEntry::new("datagrams.NAME", m));
         let stage = metric::STAGE.iter().map(|m| MetricEntry::new("stage.NAME", m));
@@ -94,7 +95,7 @@ impl Listing {
             unjudged_kernels: PROFILES.iter().filter(|p| p.unjudged).map(|p| p.name).collect(),
             genuine_kernels: engines().iter().flat_map(|engine| engine.kernels()).collect(),
             limits: limit_names().collect(),
-            metrics: flow.chain(limits).chain(datagrams).chain(stage).collect(),
+            metrics: flow.chain(limits).chain(fairness).chain(datagrams).chain(stage).collect(),
         }
     }
 
@@ -220,6 +221,7 @@ fn unit(unit: Unit) -> &'static str {
         Unit::Seconds => "s",
         Unit::Milliseconds => "ms",
         Unit::Share => "share",
+        Unit::Number => "",
     }
 }
 

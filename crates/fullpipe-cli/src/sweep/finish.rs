@@ -6,6 +6,7 @@ use crate::output::{Output, note};
 use fullpipe::report::surface::{Surfaces, page};
 use fullpipe::report::{numbers, terminal};
 use fullpipe::sweep::cells::{Cell, CellExpected, cells};
+use fullpipe::sweep::competition::{Company, competition};
 use fullpipe::sweep::{Merged, csv, manifest};
 use serde::Serialize;
 use std::fs::{self, File};
@@ -35,6 +36,8 @@ pub struct Finished {
     failed: u64,
     missing: u64,
     cells: Vec<Cell>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    competition: Vec<Company>,
     #[serde(skip)]
     broken: u64,
 }
@@ -59,6 +62,7 @@ impl Finished {
             failed: merged.failed(),
             missing: merged.missing(),
             cells: cells(merged).map_err(environment)?,
+            competition: competition(merged).map_err(environment)?,
             broken,
         };
         replace(&directory.join(CELLS), |out| {
@@ -87,6 +91,12 @@ impl Finished {
         text
     }
 
+    /// The cells, how flows share the path in them, and what they do to each other.
+    fn text(&self, style: terminal::Style) -> String {
+        let cells = terminal::cells(&self.title, &self.cells, style);
+        cells + &terminal::company(&self.cells, &self.competition, style)
+    }
+
     /// Prints the cells, and says what is not whole.
     pub fn show(
         &self,
@@ -97,7 +107,7 @@ impl Finished {
     ) -> Result<(), Failure> {
         match json {
             true => output.json(self)?,
-            false => output.print(&terminal::cells(&self.title, &self.cells, output.style()))?,
+            false => output.print(&self.text(output.style()))?,
         }
         if !quiet {
             let report = directory.join(REPORT);

@@ -3,6 +3,7 @@
 //! Field names are the format; [`FORMAT`] counts its incompatible changes. Units stand in the names.
 
 use super::compare::Pair;
+use super::fairness::Fairness;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -84,6 +85,9 @@ pub struct Run {
     pub bins: Bins,
     /// The scenario's expectations that apply to this run; none where it was cut short.
     pub expectations: Vec<Expectation>,
+    /// How its flows share the path; absent where no two of one direction live at one time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fairness: Option<Fairness>,
     /// Published figures beside the simulated ones, where the scenario names some.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub published: Option<Published>,

@@ -1,6 +1,8 @@
 //! Judging what a scenario expects of a run.
 
 use super::document::{Datagrams, Expectation, Flow, Interval, Run, Stage};
+use super::fairness::Fairness;
+use crate::scenario::metric::SHARED;
 use crate::scenario::{Expect, Target, Tolerance};
 
 /// Compares one expectation with the facts.
@@ -87,6 +89,10 @@ fn measured(expect: &Expect, run: &Run) -> Result<Vec<f64>, String> {
         run.flows.iter().find(|f| f.name == *name).ok_or_else(|| format!("no flow {name}"))
     };
     match &expect.target {
+        Target::Flow { flow: name, column } if SHARED.contains(column) => {
+            Ok(vec![part(together(run)?, name, column)?])
+        }
+        Target::Fairness { column } => fairness(together(run)?, column, expect.interval),
         Target::Flow { flow: name, column } => flow_values(flow(name)?, column, expect.interval),
         Target::Limit { flow: name, limit } => {
             let share = |limits: &std::collections::BTreeMap<String, f64>| {
@@ -110,6 +116,45 @@ fn measured(expect: &Expect, run: &Run) -> Result<Vec<f64>, String> {
             Ok(vec![stage_value(found, column)?])
         }
     }
+}
+
+fn together(run: &Run) -> Result<&Fairness, String> {
+    run.fairness.as_ref().ok_or_else(|| "no flows of one direction live at one time".to_string())
+}
+
+/// What a flow has beside the others.
+fn part(all: &Fairness, flow: &str, column: &str) -> Result<f64, String> {
+    let own = all.flows.iter().find(|own| own.name == flow);
+    let own = own.ok_or_else(|| format!("flow {flow} goes the other way"))?;
+    match column {
+        "share" => Ok(own.share),
+        "variation" => own.variation.ok_or_else(|| format!("flow {flow} has too few intervals")),
+        _ => Err(format!("{column} has no value for the whole run")),
+    }
+}
+
+fn fairness(
+    all: &Fairness,
+    column: &str,
+    interval: Option<[usize; 2]>,
+) -> Result<Vec<f64>, String> {
+    if let Some([first, end]) = interval {
+        let count = all.jain_intervals.len();
+        let found = all.jain_intervals.get(first..end);
+        let found = found.ok_or_else(|| format!("all flows live for only {count} intervals"))?;
+        let known = found.iter().copied().collect::<Option<Vec<f64>>>();
+        return known.ok_or_else(|| "nothing was delivered in an interval".into());
+    }
+    let value = match column {
+        "jain" => Ok(all.jain),
+        "jain_settled" => all.jain_settled.ok_or("nothing was delivered in the second half"),
+        "converged_s" => all.converged_s.ok_or("the flows did not converge"),
+        "rtt_exponent" => all.rtt_exponent.ok_or("the flows' round trips do not differ"),
+        "dropped" => Ok(all.dropped as f64),
+        "queue" => all.queue.ok_or("the trace does not tell what waits"),
+        _ => Err("it has no value for the whole run"),
+    };
+    Ok(vec![value?])
 }
 
 fn flow_values(

@@ -78,6 +78,7 @@ fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
         kernel: genuine.unwrap_or(&run.hosts_of(flow)[0].host.kernel).into(),
         start: flow.start,
         stop: flow.duration.map(|duration| flow.start + duration),
+        base_rtt: Some(run.round_trip(flow)),
     };
     run.flow.iter().map(flow).collect()
 }

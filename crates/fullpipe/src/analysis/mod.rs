@@ -12,6 +12,7 @@ mod datagrams;
 pub mod distance;
 pub mod document;
 mod expect;
+pub mod fairness;
 mod flow;
 mod from_plan;
 mod intervals;
@@ -129,6 +130,8 @@ pub struct FlowMeta {
     pub start: Time,
     /// When the application stops writing, where that is a matter of time.
     pub stop: Option<Time>,
+    /// Round trip without queues, where it is known.
+    pub base_rtt: Option<Time>,
 }
 
 /// What the analysis has to know about datagrams.
@@ -182,6 +185,7 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
         stages,
         counters: counters::counters(recording),
         expectations: Vec::new(),
+        fairness: fairness::fairness((meta, recording), &traces, &lives),
         published: published::compare(meta, &traces, &lives),
         packets: None,
     };

@@ -1,5 +1,6 @@
 //! From a file and options to what runs can be made of it.
 
+use super::competes::Competes;
 use super::diagnostic::Diagnostics;
 use super::expect::check_points;
 use super::format::axes::Axis;
@@ -196,7 +197,8 @@ fn alternatives(
     }
     if variants.is_empty() {
         let published_run = asked.published_run.as_ref().map(|at| at.value.clone());
-        return vec![Alternative { name: "base".into(), changes: Vec::new(), published_run }];
+        let (name, changes) = ("base".into(), Vec::new());
+        return vec![Alternative { name, changes, published_run, competes: None }];
     }
     // With a wrong name all variants are checked; nothing will run anyway.
     let all = chosen.is_empty() || chosen.iter().any(|name| !names.contains(&name.as_str()));
@@ -206,7 +208,8 @@ fn alternatives(
         let name = variant.name.as_ref()?.value.clone();
         let changes = variant.set.as_ref().map_or_else(Vec::new, |set| set.value.0.clone());
         let published_run = variant.published_run.as_ref().map(|at| at.value.clone());
-        wanted(&name).then_some(Alternative { name, changes, published_run })
+        let competes = variant.competes.as_ref().and_then(|at| Competes::of(&name, at));
+        wanted(&name).then_some(Alternative { name, changes, published_run, competes })
     };
     variants.iter().filter_map(alternative).collect()
 }
@@ -222,7 +225,10 @@ fn check_names(asked: &Asked, published: Option<&Data>, cx: &mut Context) {
     let names = names(variants);
     twice(&names, "variants", cx);
     let expects = asked.expect.iter().flat_map(|list| &list.value.0);
-    for variant in expects.filter_map(|expect| expect.variant.as_ref()) {
+    let expects = expects.filter_map(|expect| expect.variant.as_ref());
+    let competes = variants.iter().filter_map(|variant| variant.competes.as_ref());
+    let competes = competes.flat_map(|at| [&at.value.solo, &at.value.like]).flatten();
+    for variant in expects.chain(competes) {
         if !names.iter().any(|(name, _)| *name == variant.value) {
             let message = format!("no variant is called \"{}\"", variant.value);
             cx.error("unknown-name", variant.place, message)

@@ -39,6 +39,8 @@ pub enum Unit {
     Milliseconds,
     /// A share from 0 to 1, without a unit.
     Share,
+    /// Any number, without a unit.
+    Number,
 }
 
 impl Unit {
@@ -52,6 +54,7 @@ impl Unit {
             Unit::Seconds => "a time such as \"1 s\"",
             Unit::Milliseconds => "a time such as \"1 ms\"",
             Unit::Share => "a share such as \"0.05\"",
+            Unit::Number => "a number such as \"0.5\"",
         }
     }
 }
@@ -69,6 +72,7 @@ impl Target {
             Target::Flow { column, .. } => (of(FLOW, column), "packets"),
             Target::Datagrams { column, .. } => (of(DATAGRAMS, column), "packets"),
             Target::Stage { stage, column } => (of(STAGE, column), counted(stage)),
+            Target::Fairness { column } => (of(FAIRNESS, column), "packets"),
             Target::Limit { .. } => (LIMITS.unit, ""),
         };
         match unit {
@@ -78,7 +82,7 @@ impl Target {
             Unit::Mbit => "Mb/s",
             Unit::Seconds => "s",
             Unit::Milliseconds => "ms",
-            Unit::Share => "",
+            Unit::Share | Unit::Number => "",
         }
     }
 }
@@ -147,6 +151,13 @@ pub const FLOW: &[Metric] = &[
         RUN,
         "sent again in the recovery that ends slow start, or begins within an RTT",
     ),
+    metric("share", Unit::Share, RUN, "its part of what is delivered while all flows live"),
+    metric(
+        "variation",
+        Unit::Number,
+        RUN,
+        "standard deviation over mean of its rates in intervals of the second half of that time",
+    ),
     metric(
         "slow_start_queued_s",
         Unit::Seconds,
@@ -154,6 +165,9 @@ pub const FLOW: &[Metric] = &[
         "largest srtt up to an RTT after slow start, beside the least one",
     ),
 ];
+
+/// Those of them that are of flows beside others.
+pub const SHARED: [&str; 2] = ["share", "variation"];
 
 /// A limit's share: "flow.NAME.limits.LIMIT".
 pub const LIMITS: Metric =
@@ -185,6 +199,26 @@ pub const DATAGRAMS: &[Metric] = &[
         RUN,
         "ping: root of the mean square's distance from the mean's",
     ),
+];
+
+/// How flows share the path: "fairness.METRIC".
+pub const FAIRNESS: &[Metric] = &[
+    metric("jain", Unit::Share, BOTH, "Jain's index of the rates while all flows live"),
+    metric("jain_settled", Unit::Share, RUN, "the same over the second half of that time"),
+    metric(
+        "converged_s",
+        Unit::Seconds,
+        RUN,
+        "from the last start until Jain's index over 10 s is 0.95 or more for 20 s",
+    ),
+    metric(
+        "rtt_exponent",
+        Unit::Number,
+        RUN,
+        "k of x1/x2 = (RTT2/RTT1)^k, rates of the second half over round trips without queues",
+    ),
+    metric("dropped", Unit::Packets, RUN, "units dropped on the data's way while all flows live"),
+    metric("queue", Unit::Packets, RUN, "mean number waiting for the slowest link in that time"),
 ];
 
 /// Counters of a stage: "stage.NAME.METRIC".
@@ -230,9 +264,11 @@ pub fn find(
         Some(("flow", rest)) => finder.flow(rest, run),
         Some(("stage", rest)) => finder.stage(rest, run),
         Some(("datagrams", rest)) => finder.datagrams(rest, run),
+        Some(("fairness", rest)) => finder.fairness(rest, run),
         _ => {
             let flows = ["flow.NAME.METRIC", "flow.NAME.limits.LIMIT"];
-            let forms = flows.into_iter().chain(["stage.NAME.METRIC", "datagrams.NAME.METRIC"]);
+            let others = ["fairness.METRIC", "stage.NAME.METRIC", "datagrams.NAME.METRIC"];
+            let forms = flows.into_iter().chain(others);
             finder.unknown(text, forms);
             None
         }
@@ -266,7 +302,28 @@ impl Finder<'_> {
             return Some((Target::Limit { flow, limit }, &LIMITS));
         }
         let metric = self.column(column, FLOW, &["limits.LIMIT"])?;
+        if SHARED.contains(&metric.name) && !self.shared(run) {
+            return None;
+        }
         Some((Target::Flow { flow, column: metric.name }, metric))
+    }
+
+    fn fairness(&mut self, rest: &str, run: &Resolved) -> Option<(Target, &'static Metric)> {
+        let metric = self.column(rest, FAIRNESS, &[])?;
+        self.shared(run).then_some((Target::Fairness { column: metric.name }, metric))
+    }
+
+    /// Whether several flows of one direction share the path; reports that they do not.
+    fn shared(&mut self, run: &Resolved) -> bool {
+        let of = |direction| run.flow.iter().filter(|flow| flow.direction == direction).count();
+        let shared = of(Direction::Forward).max(of(Direction::Backward)) > 1;
+        if !shared {
+            let message = format!("`{}` is of flows that share the path", self.text);
+            self.cx
+                .error("conflict", self.place, message)
+                .expected("two flows of one direction, or `variant` with one that has them");
+        }
+        shared
     }
 
     fn datagrams(&mut self, rest: &str, run: &Resolved) -> Option<(Target, &'static Metric)> {
@@ -326,7 +383,7 @@ pub fn tolerance(text: &str, unit: Unit, place: Place, cx: &mut Context) -> Opti
         Unit::Milliseconds => measured(text, &TIME, -6),
         Unit::Packets => counted_in(&PACKETS, text),
         Unit::Rounds => counted_in(&["round", "rounds"], text),
-        Unit::Share => share(text),
+        Unit::Share | Unit::Number => share(text),
     };
     let found = match percent(text) {
         Some(share) => Ok(Tolerance::Relative(share)),

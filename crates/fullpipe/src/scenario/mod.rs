@@ -6,6 +6,7 @@
 
 mod answers;
 mod behaviour;
+mod competes;
 pub mod congestion;
 mod datagrams;
 mod diagnostic;
@@ -34,6 +35,7 @@ mod source;
 mod space;
 mod write;
 
+pub use competes::Competes;
 pub use diagnostic::{CODES, Diagnostic, Diagnostics};
 pub use format::quantity;
 #[cfg(test)]

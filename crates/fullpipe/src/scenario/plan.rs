@@ -98,6 +98,11 @@ pub enum Target {
         /// The column, see the metrics' table.
         column: &'static str,
     },
+    /// How flows share the path.
+    Fairness {
+        /// The column, see the metrics' table.
+        column: &'static str,
+    },
     /// A counter of a stage.
     Stage {
         /// The stage's name.

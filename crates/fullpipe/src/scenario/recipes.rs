@@ -68,6 +68,11 @@ const fn of_cern(name: &'static str, variants: &'static [&'static str]) -> Recip
     Recipe { name, text: text!("published/cern-buffers.toml"), files: &[], variants }
 }
 
+/// Of CERN's runs in which flows compete.
+const fn of_competition(name: &'static str, text: &'static str) -> Recipe {
+    Recipe { name, text, files: &[], variants: &[] }
+}
+
 const RECIPES: &[Recipe] = &[
     Recipe {
         name: "fink-2007",
@@ -101,6 +106,9 @@ const RECIPES: &[Recipe] = &[
     },
     of_cern("cern-default-buffers", &["default, window 3/4", "default, window 1/2"]),
     of_cern("cern-tuned-buffers", &["tuned", "tuned, window 1/2"]),
+    of_competition("cern-fairness", text!("published/cern-fairness.toml")),
+    of_competition("cern-friendliness", text!("published/cern-friendliness.toml")),
+    of_competition("cern-rtt-fairness", text!("published/cern-rtt-fairness.toml")),
     Recipe {
         name: "cern-loss-delay",
         text: text!("published/cern-loss-delay.toml"),

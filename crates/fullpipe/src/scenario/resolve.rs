@@ -301,6 +301,11 @@ fn flows(
         flows.extend(copies(one, count));
     }
     distinct(written, &flows, cx);
+    if whole && flows.is_empty() {
+        cx.error("out-of-range", place, "no flow is left")
+            .expected("a flow whose `count` is not 0");
+        return None;
+    }
     whole.then_some(flows)
 }
 

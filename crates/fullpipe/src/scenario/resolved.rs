@@ -75,6 +75,18 @@ impl Resolved {
         stations
     }
 
+    /// The round trip of a flow without queues: the delays of the path, its own ones and those of its hosts' qdiscs.
+    pub fn round_trip(&self, flow: &Flow) -> Time {
+        let delay = |element: &Element| match element {
+            Element::FlowDelay(own) if own.flow == flow.name => own.delay,
+            Element::FlowDelay(_) => Time::ZERO,
+            other => other.delay(),
+        };
+        let netem = |station: Station| station.host.qdisc.netem.map_or(Time::ZERO, |own| own.delay);
+        let path = self.path.forward.iter().chain(&self.path.back).map(delay);
+        path.chain(self.hosts_of(flow).map(netem)).fold(Time::ZERO, |sum, delay| sum + delay)
+    }
+
     /// The hosts of a flow: the one that sends its data, and the one that receives it.
     pub fn hosts_of<'a>(&'a self, flow: &'a Flow) -> [Station<'a>; 2] {
         let there = flow.direction;
@@ -503,14 +515,19 @@ pub struct Packets {
 impl Packets {
     /// Whether those of a flow of this name are meant.
     pub fn are_of(&self, flow: &str) -> bool {
-        self.flow.as_deref().is_none_or(|name| match flow.strip_prefix(name) {
-            Some("") => true,
-            Some(rest) => {
-                let number = rest.strip_prefix('-');
-                number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
-            }
-            None => false,
-        })
+        self.flow.as_deref().is_none_or(|name| is_or_copies(flow, name))
+    }
+}
+
+/// Whether a flow has this name, or is one of the copies of a flow that was written with it.
+pub(super) fn is_or_copies(flow: &str, name: &str) -> bool {
+    match flow.strip_prefix(name) {
+        Some("") => true,
+        Some(rest) => {
+            let number = rest.strip_prefix('-');
+            number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+        }
+        None => false,
     }
 }
 

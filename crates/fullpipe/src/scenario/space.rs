@@ -1,9 +1,10 @@
 //! All runs that a scenario asks for, each made when it is asked for: a sweep may have millions.
 
+use super::competes::Competes;
 use super::diagnostic::Diagnostics;
 use super::expect;
 use super::format::axes::Axis;
-use super::format::context::Context;
+use super::format::context::{Context, Place};
 use super::format::dotted::Dotted;
 use super::format::keys::{Read, Section};
 use super::format::node::Node;
@@ -30,6 +31,8 @@ pub(super) struct Alternative {
     pub name: String,
     pub changes: Vec<Change>,
     pub published_run: Option<String>,
+    /// What it is compared with, and where that was written.
+    pub competes: Option<(Competes, Place)>,
 }
 
 /// The product of a scenario's variants, axes and repetitions.
@@ -88,6 +91,12 @@ impl Space {
     /// Names of the variants; "base" alone where the scenario has none.
     pub fn variants(&self) -> impl Iterator<Item = &str> {
         self.variants.iter().map(|variant| variant.name.as_str())
+    }
+
+    /// Which variants are compared, of those that are run.
+    pub fn competition(&self) -> Vec<Competes> {
+        let own = self.variants.iter().filter_map(|variant| variant.competes.as_ref());
+        own.map(|(competes, _)| competes.clone()).collect()
     }
 
     /// The axes: names of their keys with commas between them, and the values of these at each point.
@@ -203,6 +212,9 @@ impl Space {
         let mut resolved = resolve::run(&written, &self.name, &self.source, cx)?;
         resolved.seed = resolved.seed.saturating_add(repetition.into());
         self.repeat.shift(&mut resolved);
+        if let Some((competes, place)) = &alternative.competes {
+            competes.check(*place, &resolved.flow, cx);
+        }
         let expectations = expect::read(&self.expect, (&alternative.name, &point), &resolved, cx);
         Some(Plan {
             variant: alternative.name.clone(),

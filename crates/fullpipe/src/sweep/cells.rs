@@ -2,7 +2,7 @@
 
 use super::estimate::Estimate;
 use super::merge::Merged;
-use super::record::{Expected, Facts, Flow, Record};
+use super::record::{Expected, Facts, Flow, Part, Record, Shared};
 use crate::trace::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -26,6 +26,9 @@ pub struct Cell {
     /// What was expected of the point; absent where nothing was.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub expected: Vec<CellExpected>,
+    /// How they share the path; absent where no two of one direction live at one time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fairness: Option<CellShared>,
     /// Units dropped at all places together.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub dropped: Option<Estimate>,
@@ -69,8 +72,37 @@ pub struct CellFlow {
     /// the flow back.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub law_holds: bool,
+    /// Its part of what is delivered while all flows live (0 to 1); absent where it is alone.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub share: Option<Estimate>,
+    /// Coefficient of variation of its rate in the second half of that time; absent where it is alone.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub variation: Option<Estimate>,
     /// What held it back for most of its life, in most repetitions.
     pub limit: String,
+}
+
+/// How flows share a path, over the repetitions of a point.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellShared {
+    /// Jain's index while all flows live.
+    pub jain: Estimate,
+    /// The same over the second half of that time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub jain_settled: Option<Estimate>,
+    /// Repetitions in which the flows converge.
+    pub converged: u32,
+    /// Convergence time of these, s.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub converged_s: Option<Estimate>,
+    /// RTT-fairness exponent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rtt_exponent: Option<Estimate>,
+    /// Units dropped on the data's way in that time.
+    pub dropped: Estimate,
+    /// Mean number waiting in front of the slowest link.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub queue: Option<Estimate>,
 }
 
 /// The cells of a sweep in its order.
@@ -104,8 +136,12 @@ fn cell(group: &[Record]) -> Cell {
     let names = facts.first().map_or(0, |facts| facts.flows.len());
     let flow = |index: usize| {
         let own: Vec<&Flow> = facts.iter().filter_map(|facts| facts.flows.get(index)).collect();
-        over(&own)
+        let named = |part: &&Part| Some(&part.name) == own.first().map(|flow| &flow.name);
+        let shared = facts.iter().filter_map(|facts| facts.fairness.as_ref());
+        let parts: Vec<&Part> = shared.filter_map(|all| all.flows.iter().find(named)).collect();
+        over(&own, &parts)
     };
+    let all: Vec<&Shared> = facts.iter().filter_map(|facts| facts.fairness.as_ref()).collect();
     let (variant, at) =
         group.first().map(|r| (r.variant.clone(), r.at.clone())).unwrap_or_default();
     Cell {
@@ -116,6 +152,7 @@ fn cell(group: &[Record]) -> Cell {
         sum_mbit: Estimate::of(&sums),
         flows: (0..names).filter_map(flow).collect(),
         expected: expected(&facts),
+        fairness: shared(&all),
         dropped: Estimate::of(&drops),
     }
 }
@@ -133,8 +170,25 @@ fn expected(facts: &[&Facts]) -> Vec<CellExpected> {
     first.iter().enumerate().filter_map(judge).collect()
 }
 
-/// A flow over its repetitions.
-fn over(own: &[&Flow]) -> Option<CellFlow> {
+/// How flows share the path, over its repetitions.
+fn shared(all: &[&Shared]) -> Option<CellShared> {
+    let of = |value: fn(&Shared) -> Option<f64>| {
+        Estimate::of(&all.iter().filter_map(|one| value(one)).collect::<Vec<_>>())
+    };
+    let converged_s = of(|one| one.converged_s);
+    Some(CellShared {
+        jain: of(|one| Some(one.jain))?,
+        jain_settled: of(|one| one.jain_settled),
+        converged: converged_s.map_or(0, |estimate| estimate.n),
+        converged_s,
+        rtt_exponent: of(|one| one.rtt_exponent),
+        dropped: of(|one| Some(one.dropped as f64))?,
+        queue: of(|one| one.queue),
+    })
+}
+
+/// A flow over its repetitions, with its parts where it shares the path.
+fn over(own: &[&Flow], parts: &[&Part]) -> Option<CellFlow> {
     let first = own.first()?;
     let of = |value: fn(&Flow) -> f64| {
         Estimate::of(&own.iter().map(|flow| value(flow)).collect::<Vec<_>>())
@@ -150,6 +204,8 @@ fn over(own: &[&Flow]) -> Option<CellFlow> {
         steady: own.iter().filter(|flow| flow.steady).count() as u32,
         retransmitted: of(|flow| flow.retransmitted_segments as f64)?,
         srtt_ms: Estimate::of(&rtts),
+        share: Estimate::of(&parts.iter().map(|part| part.share).collect::<Vec<_>>()),
+        variation: Estimate::of(&parts.iter().filter_map(|p| p.variation).collect::<Vec<_>>()),
         limit: most(own.iter().map(|flow| flow.limit.as_str())),
     })
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::io::Write;
 
 /// Columns of a run after those of the axes.
-const COLUMNS: [&str; 16] = [
+const COLUMNS: [&str; 22] = [
     "repetition",
     "seed",
     "failed",
@@ -23,6 +23,12 @@ const COLUMNS: [&str; 16] = [
     "limit",
     "limit_share",
     "dropped",
+    "share",
+    "variation",
+    "jain",
+    "jain_settled",
+    "converged_s",
+    "rtt_exponent",
 ];
 
 /// Writes the table; `seen` is told each run.
@@ -73,6 +79,8 @@ fn lines(record: &Record, keys: &[String]) -> Vec<Vec<String>> {
 
 fn of_flow(facts: &Facts, flow: &Flow) -> Vec<String> {
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    let all = facts.fairness.as_ref();
+    let part = all.and_then(|all| all.flows.iter().find(|part| part.name == flow.name));
     let dropped: u64 = facts.stages.iter().map(|stage| stage.dropped).sum();
     vec![
         facts.failed.join("; "),
@@ -89,5 +97,11 @@ fn of_flow(facts: &Facts, flow: &Flow) -> Vec<String> {
         flow.limit.clone(),
         flow.limit_share.to_string(),
         dropped.to_string(),
+        number(part.map(|part| part.share)),
+        number(part.and_then(|part| part.variation)),
+        number(all.map(|all| all.jain)),
+        number(all.and_then(|all| all.jain_settled)),
+        number(all.and_then(|all| all.converged_s)),
+        number(all.and_then(|all| all.rtt_exponent)),
     ]
 }

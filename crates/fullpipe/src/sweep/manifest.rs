@@ -1,6 +1,6 @@
 //! What a sweep is: equal manifests are the same sweep.
 
-use crate::scenario::{SetOption, Source, Space};
+use crate::scenario::{Competes, SetOption, Source, Space};
 use crate::trace::{Error, checksum};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -31,6 +31,9 @@ pub struct Manifest {
     pub variants: Vec<String>,
     /// The axes, the last one runs fastest.
     pub axes: Vec<Axis>,
+    /// Variants that are compared.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub competition: Vec<Competes>,
     /// Repetitions of each point.
     pub seeds: u32,
     /// Runs in all.
@@ -70,6 +73,7 @@ impl Manifest {
             set: sets.iter().map(|set| set.0.clone()).collect(),
             variants: space.variants().map(str::to_string).collect(),
             axes: axes.collect(),
+            competition: space.competition(),
             seeds: space.repeat().seeds,
             runs: space.runs(),
             engine: engine.into(),

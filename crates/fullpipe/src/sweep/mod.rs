@@ -7,6 +7,7 @@
 
 pub mod cells;
 pub mod compare;
+pub mod competition;
 pub mod csv;
 pub mod estimate;
 pub mod job;

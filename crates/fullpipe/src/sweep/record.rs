@@ -1,6 +1,7 @@
 //! What is kept of a run: one line of JSON.
 
 use crate::analysis::document;
+use crate::analysis::fairness::{self, Fairness};
 use crate::analysis::theory::Expected as Law;
 use crate::scenario::{self, Plan, Point};
 use crate::trace::checksum;
@@ -40,6 +41,9 @@ pub struct Facts {
     pub duration_s: f64,
     /// Flows in the scenario's order.
     pub flows: Vec<Flow>,
+    /// How they share the path; absent where no two of one direction live at one time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fairness: Option<Shared>,
     /// Places that dropped something, and links in front of which something waited, in the packets' order.
     pub stages: Vec<Stage>,
     /// What was expected of the whole run; absent where nothing was.
@@ -82,6 +86,9 @@ pub struct Flow {
     pub steady: bool,
     /// Segments retransmitted.
     pub retransmitted_segments: u64,
+    /// Of the segments delivered and those sent again together, the latter.
+    #[serde(default)]
+    pub resent_share: f64,
     /// Median smoothed RTT, ms; absent where none was measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub srtt_median_ms: Option<f64>,
@@ -98,6 +105,41 @@ pub struct Flow {
     pub limit: String,
     /// For what share of it.
     pub limit_share: f64,
+}
+
+/// How flows share a path: what summary.json has as `fairness`, without its intervals.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shared {
+    /// Jain's index while all flows live.
+    pub jain: f64,
+    /// The same over the second half of that time; absent where nothing was delivered.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub jain_settled: Option<f64>,
+    /// Convergence time, s; absent where they did not converge.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub converged_s: Option<f64>,
+    /// RTT-fairness exponent; absent where the round trips do not differ.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rtt_exponent: Option<f64>,
+    /// Units dropped on the data's way in that time.
+    pub dropped: u64,
+    /// Mean number waiting in front of the slowest link.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub queue: Option<f64>,
+    /// The flows that are compared, in the scenario's order.
+    pub flows: Vec<Part>,
+}
+
+/// A flow's part.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// Name in the scenario.
+    pub name: String,
+    /// Its part of what is delivered while all flows live (0 to 1).
+    pub share: f64,
+    /// Coefficient of variation of its rate; absent where there are too few intervals.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub variation: Option<f64>,
 }
 
 /// What came out of a place.
@@ -166,6 +208,7 @@ impl Facts {
         Facts {
             duration_s: run.duration_s,
             flows: run.flows.iter().zip(laws).map(|(own, law)| flow(own, *law)).collect(),
+            fairness: run.fairness.as_ref().map(shared),
             stages: stages.map(stage).collect(),
             expected: judged.iter().filter_map(whole).collect(),
             failed: broken.map(|(e, _)| format!("{}: {}", e.metric, e.detail)).collect(),
@@ -173,7 +216,26 @@ impl Facts {
     }
 }
 
+fn shared(all: &Fairness) -> Shared {
+    let part = |own: &fairness::Part| Part {
+        name: own.name.clone(),
+        share: own.share,
+        variation: own.variation,
+    };
+    Shared {
+        jain: all.jain,
+        jain_settled: all.jain_settled,
+        converged_s: all.converged_s,
+        rtt_exponent: all.rtt_exponent,
+        dropped: all.dropped,
+        queue: all.queue,
+        flows: all.flows.iter().map(part).collect(),
+    }
+}
+
 fn flow(flow: &document::Flow, law: Option<Law>) -> Flow {
+    let delivered: u64 = flow.intervals.iter().map(|interval| interval.segments).sum();
+    let sent = delivered + flow.retransmitted_segments;
     let settled = flow.settled.as_ref();
     let largest = flow.limits.iter().max_by(|a, b| a.1.total_cmp(b.1));
     Flow {
@@ -185,6 +247,7 @@ fn flow(flow: &document::Flow, law: Option<Law>) -> Flow {
         loss_epochs: settled.map_or(0, |settled| settled.loss_epochs),
         steady: settled.is_some_and(|settled| settled.steady),
         retransmitted_segments: flow.retransmitted_segments,
+        resent_share: flow.retransmitted_segments as f64 / sent.max(1) as f64,
         srtt_median_ms: flow.medians.map(|medians| f64::from(medians.srtt_us) / 1000.0),
         completion_s: flow.completion_s,
         law_mbit: law.map(|law| law.mbit),

@@ -11,6 +11,7 @@ mod bloat;
 mod cern;
 mod congestion_cards;
 mod counterfactual;
+mod fairness;
 mod fink_overflow;
 mod fink_udp;
 mod hystart;

@@ -49,6 +49,8 @@ fn cells(space: &Space) -> Vec<Cell> {
         let estimate =
             |mean: f64| Estimate { n: 3, mean, within: Some(mean / 10.0), min: mean, max: mean };
         let flow = CellFlow {
+            share: None,
+            variation: None,
             name: "bulk".into(),
             congestion: "cubic".into(),
             settled_mbit: estimate(mean),

@@ -5,6 +5,7 @@ use super::grid::{Column, lay_out, number, words, wrap};
 use crate::report::numbers::{short, written};
 use crate::sweep::cells::{Cell, CellFlow};
 use crate::sweep::estimate::Estimate;
+use serde_json::{Map, Value};
 
 /// Lines after which the table is the place to look.
 const MOST: usize = 60;
@@ -38,7 +39,7 @@ pub fn cells(title: &str, cells: &[Cell], style: Style) -> String {
 }
 
 fn of_cell(cell: &Cell) -> Vec<Vec<String>> {
-    let name = name(cell);
+    let name = name(&cell.variant, &cell.at);
     if cell.flows.is_empty() {
         let failed = format!("{} failed", cell.failed);
         return vec![vec![name, failed]];
@@ -51,9 +52,9 @@ fn of_cell(cell: &Cell) -> Vec<Vec<String>> {
 }
 
 /// Variant and values of the axes.
-fn name(cell: &Cell) -> String {
-    let values = cell.at.values().map(written);
-    let variant = Some(cell.variant.clone()).filter(|name| name != "base" || cell.at.is_empty());
+pub(super) fn name(variant: &str, at: &Map<String, Value>) -> String {
+    let values = at.values().map(written);
+    let variant = Some(variant.to_string()).filter(|name| name != "base" || at.is_empty());
     variant.into_iter().chain(values).collect::<Vec<_>>().join(", ")
 }
 

@@ -6,6 +6,7 @@
 
 mod apart;
 mod cells;
+mod company;
 mod compared;
 mod counters;
 mod datagrams;
@@ -23,6 +24,7 @@ mod twins;
 mod verdict;
 
 pub use cells::cells;
+pub use company::company;
 pub use compared::compare;
 pub use paint::Style;
 pub use parity::{parity, parity_head, so_much, value};

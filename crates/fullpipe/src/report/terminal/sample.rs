@@ -44,6 +44,7 @@ fn slow() -> Run {
         ],
         picture: picture(),
         bins: Bins::default(),
+        fairness: None,
         expectations: vec![
             expectation(true, "within 1 segment"),
             expectation(false, "interval 1: 1897 segments instead of 1950 segments, -53 segments or -2.72 %"),
@@ -95,6 +96,7 @@ fn fast() -> Run {
         stages: Vec::new(),
         picture: Picture::default(),
         bins: Bins::default(),
+        fairness: None,
         expectations: vec![expectation(true, "exact")],
         published: None,
         packets: None,

@@ -284,8 +284,8 @@ group! {
         write: Quantity<InSize, 1, { u32::MAX as u64 }>, Is("64KiB");
         /// How fast the receiving application reads.
         reader: Reader, Absent("all there is, at once");
-        /// Parallel copies, named NAME-1, NAME-2 ...; a single flow keeps its name.
-        count: Int<1, 10_000>, Is("1");
+        /// Parallel copies, named NAME-1, NAME-2 ...; a single flow keeps its name. 0: there is none, as in a variant in which another flow is alone.
+        count: Int<0, 10_000>, Is("1");
     }
 }
 
@@ -390,6 +390,20 @@ group! {
         set: Assignments, Absent("nothing");
         /// Name of the run in `published` to compare with.
         published_run: String, Absent("none");
+        /// Which variants tell what the others do to one of its flows: `fullpipe sweep` compares them.
+        competes: Competes, Absent("it is compared with none");
+    }
+}
+
+group! {
+    /// A flow that competes, and the variants in which it competes with nobody and with its like. Repetitions are compared one by one.
+    Competes "variant.competes" {
+        /// The flow; of copies (`count`) all.
+        flow: String, Required;
+        /// Variant in which it is alone: it says what harm the others do.
+        solo: String, Absent("no harm is told");
+        /// Variant in which flows of its own kind stand in the others' place: it says how friendly they are.
+        like: String, Absent("no friendliness is told");
     }
 }
 

@@ -9,7 +9,8 @@ use crate::scenario::format::quantity::{
 };
 use crate::scenario::format::sysctl::{SYSCTLS, written};
 use crate::scenario::metric::{
-    BACKWARD_STAGES, DATAGRAMS, FLOW, LIMITS, Metric, RECEIVER_STAGES, SENDER_STAGES, STAGE,
+    BACKWARD_STAGES, DATAGRAMS, FAIRNESS, FLOW, LIMITS, Metric, RECEIVER_STAGES, SENDER_STAGES,
+    STAGE,
 };
 use crate::scenario::profile::{self, KERNELS, Kernel, shown};
 use crate::scenario::published;
@@ -294,6 +295,9 @@ fn metrics(page: &mut String) {
     for metric in FLOW.iter().chain([&limits]) {
         metric_row(page, "flow", metric);
     }
+    for metric in FAIRNESS {
+        metric_row(page, "fairness", metric);
+    }
     for metric in DATAGRAMS {
         metric_row(page, "datagrams", metric);
     }
@@ -321,7 +325,8 @@ fn metric_row(page: &mut String, subject: &str, metric: &Metric) {
         (true, false) => "per interval",
         _ => "the whole run",
     };
-    let name = format!("`{subject}.NAME.{}`", metric.name);
+    let of = if subject == "fairness" { subject.into() } else { format!("{subject}.NAME") };
+    let name = format!("`{of}.{}`", metric.name);
     row(page, &[&name, metric.unit.example(), extent, metric.doc]);
 }
 

@@ -31,6 +31,7 @@ pub fn meta() -> RunMeta {
             kernel: "2.6.20".into(),
             start: Time::ZERO,
             stop: None,
+            base_rtt: None,
         }],
         mss: MSS as u32,
         interval: Time::secs(1),

@@ -153,6 +153,7 @@ fn run(index: usize, rows: &Rows, bucket_s: f64) -> Run {
         expectations: vec![expectation(&flow)],
         published: Some(published(rows, &flow)),
         packets: None,
+        fairness: None,
         datagrams: Vec::new(),
         counters: Vec::new(),
         stages: stages(&flow),

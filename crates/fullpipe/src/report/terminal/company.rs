@@ -1,0 +1,114 @@
+//! How the flows of a sweep's cells share the path, and what they do to each other.
+
+use super::Style;
+use super::cells::name;
+use super::grid::{Column, lay_out, number, words, wrap};
+use crate::sweep::cells::{Cell, CellShared};
+use crate::sweep::competition::Company;
+use crate::sweep::estimate::Estimate;
+
+/// Lines after which the table is the place to look.
+const MOST: usize = 60;
+
+const SHARED: [Column; 5] = [
+    words("variant and point"),
+    number("Jain", ""),
+    number("2nd half", ""),
+    number("converged", "s"),
+    number("RTT^-k", ""),
+];
+
+const COMPANY: [Column; 6] = [
+    words("variant and point"),
+    words("flow"),
+    number("friendly", ""),
+    number("rate", "harm"),
+    number("delay", "harm"),
+    number("loss", "harm"),
+];
+
+/// Two tables with 95 % intervals, each where there is something in it.
+pub fn company(cells: &[Cell], company: &[Company], style: Style) -> String {
+    let shared = cells.iter().filter_map(|cell| Some(of_cell(cell, cell.fairness.as_ref()?)));
+    let shared: Vec<Vec<String>> = shared.take(MOST).collect();
+    let company: Vec<Vec<String>> = company.iter().take(MOST).map(of_company).collect();
+    let mut lines = Vec::new();
+    for (columns, rows, note) in [(&SHARED[..], shared, ABOUT_SHARED), (&COMPANY, company, ABOUT)] {
+        if !rows.is_empty() {
+            lines.push(String::new());
+            lines.extend(lay_out(columns, &rows, style.columns()));
+            lines.push(String::new());
+            lines.extend(wrap(note, "  ", style.columns()));
+        }
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+const ABOUT_SHARED: &str = "Jain: index of the flows' rates while all live (1: equal); converged: repetitions in which it is 0.95 over 10 s, \
+                            for 20 s, and when; RTT^-k: exponent of the rate. docs/competition.md";
+const ABOUT: &str = "friendly: the flow's rate beside the others over that beside its like; harm: what it loses beside being alone \
+                     (0: nothing, 1: all). docs/competition.md";
+
+fn of_cell(cell: &Cell, all: &CellShared) -> Vec<String> {
+    let converged = match all.converged_s {
+        Some(time) => format!("{}/{} {}", all.converged, cell.runs, with_range(Some(time), 1)),
+        None => format!("0/{}", cell.runs),
+    };
+    vec![
+        name(&cell.variant, &cell.at),
+        with_range(Some(all.jain), 3),
+        with_range(all.jain_settled, 3),
+        converged,
+        with_range(all.rtt_exponent, 2),
+    ]
+}
+
+fn of_company(own: &Company) -> Vec<String> {
+    let harm = own.harm.as_ref();
+    vec![
+        name(&own.variant, &own.at),
+        own.flow.clone(),
+        with_range(own.friendliness, 2),
+        with_range(harm.map(|harm| harm.throughput), 2),
+        with_range(harm.and_then(|harm| harm.delay), 2),
+        with_range(harm.and_then(|harm| harm.loss), 2),
+    ]
+}
+
+/// A mean with half its interval's width.
+fn with_range(estimate: Option<Estimate>, digits: usize) -> String {
+    let Some(estimate) = estimate else { return "–".into() };
+    let mean = format!("{:.digits$}", estimate.mean);
+    estimate.within.map_or(mean.clone(), |within| format!("{mean}±{within:.digits$}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_there_is_is_shown() {
+        let style = Style { width: 80, color: false };
+        assert_eq!(company(&[Cell::default()], &[], style), "");
+        let jain = Estimate::of(&[0.9, 0.98]).expect("values");
+        let dropped = Estimate::of(&[0.0]).expect("a value");
+        let cell = Cell {
+            variant: "cubic".into(),
+            runs: 2,
+            fairness: Some(CellShared {
+                jain,
+                jain_settled: None,
+                converged: 1,
+                converged_s: Estimate::of(&[12.5]),
+                rtt_exponent: None,
+                dropped,
+                queue: None,
+            }),
+            ..Cell::default()
+        };
+        let text = company(&[cell], &[], style);
+        // Half of 0.08 times 12.706.
+        assert!(text.contains("cubic") && text.contains("0.940±0.508"), "{text}");
+        assert!(text.contains("1/2 12.5") && !text.contains("friendly"), "{text}");
+    }
+}
