@@ -24,7 +24,17 @@ struct Opened {
 
 /// Reads both and prints what differs.
 pub fn compare(arguments: &CompareArguments, output: &Output) -> Result<(), Failure> {
-    if [&arguments.a, &arguments.b].iter().any(|path| path.join(manifest::FILE).exists()) {
+    let swept = [&arguments.a, &arguments.b].map(|path| path.join(manifest::FILE).exists());
+    if swept[0] != swept[1] && arguments.a.is_dir() && arguments.b.is_dir() {
+        let (sweep, run) =
+            if swept[0] { (&arguments.a, &arguments.b) } else { (&arguments.b, &arguments.a) };
+        return Err(Failure::Input(format!(
+            "{} is a sweep and {} is none: two of one kind can be compared",
+            sweep.display(),
+            run.display()
+        )));
+    }
+    if swept.contains(&true) {
         return sweeps(arguments, output);
     }
     let (a, b) = (Opened::new(&arguments.a)?, Opened::new(&arguments.b)?);

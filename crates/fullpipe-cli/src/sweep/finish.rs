@@ -5,9 +5,10 @@ use crate::failure::Failure;
 use crate::output::{Output, note};
 use fullpipe::report::surface::{Surfaces, page};
 use fullpipe::report::{numbers, terminal};
+use fullpipe::scenario::{SetOption, Source, Space};
 use fullpipe::sweep::cells::{Cell, CellExpected, cells};
 use fullpipe::sweep::competition::{Company, competition};
-use fullpipe::sweep::{Merged, csv, manifest};
+use fullpipe::sweep::{Merged, Shard, csv, manifest};
 use serde::Serialize;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -40,6 +41,8 @@ pub struct Finished {
     competition: Vec<Company>,
     #[serde(skip)]
     broken: u64,
+    #[serde(skip)]
+    unasked: usize,
 }
 
 impl Finished {
@@ -64,6 +67,7 @@ impl Finished {
             cells: cells(merged).map_err(environment)?,
             competition: competition(merged).map_err(environment)?,
             broken,
+            unasked: unasked(manifest),
         };
         replace(&directory.join(CELLS), |out| {
             serde_json::to_writer_pretty(&mut *out, &finished).map_err(|e| e.to_string())?;
@@ -113,19 +117,31 @@ impl Finished {
             let report = directory.join(REPORT);
             note(&format!("results: {}\nreport: {}", directory.display(), report.display()));
         }
-        if self.missing > 0 {
-            note(&format!("{} runs are missing: start their parts again", self.missing));
-        }
+        let judged = self.judge();
         if self.failed > 0 {
             let what = format!("{} runs failed; --retry makes them again", self.failed);
             return Err(Failure::Environment(what));
         }
-        self.judge()
+        if self.missing > 0 {
+            let what = format!("{} runs are missing: start their parts again", self.missing);
+            return Err(Failure::Environment(what));
+        }
+        judged
     }
 
     /// Tells what was expected and is not so.
     fn judge(&self) -> Result<(), Failure> {
         let missed: Vec<String> = self.cells.iter().flat_map(missed).collect();
+        let all: usize = self.cells.iter().map(|cell| cell.expected.len()).sum();
+        if all > 0 {
+            note(&format!("{} of {all} expectations of points hold", all - missed.len()));
+        }
+        if self.unasked > 0 {
+            note(&format!(
+                "{} expectations of the scenario are about no point of this sweep",
+                self.unasked
+            ));
+        }
         missed.iter().take(MOST_TOLD).for_each(|text| note(text));
         if missed.len() > MOST_TOLD {
             note(&format!("{} more: `expected` in {CELLS}", missed.len() - MOST_TOLD));
@@ -141,17 +157,35 @@ impl Finished {
     }
 }
 
+/// Expectations of the scenario that are about no point of the sweep, as options have changed its axes or its variants.
+fn unasked(manifest: &manifest::Manifest) -> usize {
+    let source = Source::text(&manifest.name, &manifest.scenario);
+    let sets: Vec<SetOption> = manifest.set.iter().cloned().map(SetOption).collect();
+    let named = |name: &String| name != "base";
+    let variants: Vec<String> =
+        manifest.variants.iter().filter(|name| named(name)).cloned().collect();
+    Space::open(&source, &sets, &variants).map_or(0, |space| space.unasked())
+}
+
 /// The expectations of a point that do not hold.
 fn missed(cell: &Cell) -> Vec<String> {
     let at = cell.at.iter().map(|(key, value)| format!(", {key}={}", numbers::written(value)));
     let name = cell.variant.clone() + &at.collect::<String>();
     let text = |expected: &CellExpected| {
-        let CellExpected { metric, of, allowed, measured, .. } = expected;
-        let within =
-            measured.within.map_or_else(String::new, |w| format!(" ± {}", numbers::short(w)));
-        let (mean, of) = (numbers::short(measured.mean), numbers::short(*of));
-        let allowed = numbers::short(*allowed);
-        format!("FAILED {name}: {metric} is {mean}{within} instead of {of}; {allowed} is allowed")
+        let CellExpected { metric, of, allowed, measured, without, .. } = expected;
+        let is = measured.map_or_else(
+            || "has no value".into(),
+            |is| {
+                let within = is.within.map(|within| format!(" ± {}", numbers::short(within)));
+                format!("is {}{}", numbers::short(is.mean), within.unwrap_or_default())
+            },
+        );
+        let without = match without {
+            0 => String::new(),
+            some => format!(", {some} repetitions have no value"),
+        };
+        let (of, allowed) = (numbers::short(*of), numbers::short(*allowed));
+        format!("FAILED {name}: {metric} {is} instead of {of}; {allowed} is allowed{without}")
     };
     cell.expected.iter().filter(|expected| !expected.passed).map(text).collect()
 }
@@ -171,7 +205,7 @@ pub fn gather(merged: &Merged, directory: &Path) -> Result<(), Failure> {
     replace(&directory.join(manifest::FILE), |out| {
         writeln!(out, "{text}").map_err(|e| e.to_string())
     })?;
-    replace(&directory.join("results-1-of-1.jsonl"), |out| {
+    replace(&directory.join(Shard::WHOLE.file()), |out| {
         let line = |record| {
             serde_json::to_writer(&mut *out, &record)
                 .map_err(|e| fullpipe::trace::Error::new(directory, e))?;
@@ -186,7 +220,8 @@ fn replace(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), String>,
 ) -> Result<(), Failure> {
-    let hidden = path.with_extension("tmp");
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let hidden = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
     let failed =
         |why: String| Failure::environment(format!("cannot write {}", path.display()), why);
     let file = File::create(&hidden).map_err(|e| failed(e.to_string()))?;

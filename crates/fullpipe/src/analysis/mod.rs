@@ -39,6 +39,8 @@ use fullpipe_sim::units::Time;
 use lookup::{Lives, Traces};
 use serde_json::{Map, Value};
 
+pub use settled::EPOCHS;
+
 /// What the analysis has to know about a run beside its trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunMeta {

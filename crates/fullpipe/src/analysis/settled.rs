@@ -16,9 +16,12 @@ const EVEN: f64 = 0.01;
 pub fn settled(trace: &FlowTrace, life: &Life) -> Settled {
     let lasts = life.end.saturating_sub(life.start).as_ns();
     let at = |quarter: u64| life.start + Time::ns(lasts / 4 * quarter);
-    let delivered = |time: Time| trace.at(time).bytes_delivered;
-    let bytes = |from: Time, to: Time| delivered(to).saturating_sub(delivered(from));
-    let rate = |from: Time, to: Time| mbit(bytes(from, to), to.saturating_sub(from));
+    let rate = |from: Time, to: Time| {
+        // The samples before these moments, and the time between these samples.
+        let (from, to) = (trace.at(from), trace.at(to));
+        let bytes = to.bytes_delivered.saturating_sub(from.bytes_delivered);
+        mbit(bytes, to.time.saturating_sub(from.time))
+    };
     let quarters = [rate(at(1), at(2)), rate(at(2), at(3)), rate(at(3), life.end)];
     let least = quarters.iter().copied().fold(f64::INFINITY, f64::min);
     let most = quarters.iter().copied().fold(0.0, f64::max);

@@ -253,6 +253,7 @@ fn axes(asked: &Asked, sets: &[Change], cx: &mut Context) -> Vec<Axis> {
     let is_set = |key: &Dotted| sets.iter().any(|(set, _)| set.parts == key.parts);
     let written = asked.sweep.iter().flat_map(|at| &at.value.0);
     let axes: Vec<Axis> = written.filter(|axis| !axis.keys.iter().all(is_set)).cloned().collect();
+    overlapping(&axes, cx);
     for axis in &axes {
         let shown: Vec<String> = axis.points.iter().map(|point| text(point)).collect();
         let place = |point: &Vec<Node>| point.first().map_or(axis.place, |value| value.place);
@@ -261,6 +262,22 @@ fn axes(asked: &Asked, sets: &[Change], cx: &mut Context) -> Vec<Axis> {
         twice(&named, "points of an axis", cx);
     }
     axes
+}
+
+/// Reports axes of which one takes back what another one sets.
+fn overlapping(axes: &[Axis], cx: &mut Context) {
+    let keys: Vec<&Dotted> = axes.iter().flat_map(|axis| &axis.keys).collect();
+    for (n, key) in keys.iter().enumerate() {
+        let over = |other: &&&Dotted| {
+            key.parts.starts_with(&other.parts) || other.parts.starts_with(&key.parts)
+        };
+        if let Some(other) = keys[..n].iter().find(over) {
+            let message = format!("`{}` and `{}` are axes of one thing", other.text(), key.text());
+            cx.error("conflict", key.place, message).expected(
+                "one axis; keys that change together stand in one, with a comma between them",
+            );
+        }
+    }
 }
 
 /// The values of a point, as messages show them.

@@ -17,6 +17,7 @@ use super::published::Data;
 use super::repeat::Repeat;
 use super::resolve;
 use super::source::{SetOption, Source};
+use fullpipe_sim::units::Time;
 use serde_json::{Map, Value as Json};
 
 /// A dotted key with its new value.
@@ -158,6 +159,25 @@ impl Space {
         let mut cx = self.context();
         let plan = self.resolve(point.variant, &point.at, point.repetition, &mut cx);
         cx.finish(plan)
+    }
+
+    /// Expectations that no point of this space has: `--set` has replaced the axis that they name, or their variant was not chosen.
+    pub fn unasked(&self) -> usize {
+        let chosen = |name: &str| self.variants.iter().any(|variant| variant.name == name);
+        let keys: Vec<&Dotted> = self.axes.iter().flat_map(|axis| &axis.keys).collect();
+        let asked = |expect: &&written::Expect| {
+            let mut at = expect.at.iter().flat_map(|at| &at.value.0);
+            at.all(|(key, _)| keys.iter().any(|own| own.parts == key.parts))
+                && expect.variant.as_ref().is_none_or(|variant| chosen(&variant.value))
+        };
+        self.expect.iter().filter(|expect| !asked(expect)).count()
+    }
+
+    /// A point without what seeds shift; none where it is wrong.
+    pub(crate) fn unshifted(&self, point: &Point) -> Option<Plan> {
+        let repeat = Repeat { start_jitter: Time::ZERO, delay_jitter: Time::ZERO, ..self.repeat };
+        let plain = Space { repeat, ..self.clone() };
+        plain.plan(&Point { repetition: 0, ..point.clone() }).ok()
     }
 
     /// Points that together have each value of each axis with each variant.

@@ -3,6 +3,7 @@
 use super::estimate::Estimate;
 use super::merge::Merged;
 use super::record::{Expected, Facts, Flow, Part, Record, Shared};
+use crate::analysis::EPOCHS;
 use crate::trace::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -43,9 +44,12 @@ pub struct CellExpected {
     pub of: f64,
     /// How far the mean may be from it.
     pub allowed: f64,
-    /// What was measured.
-    pub measured: Estimate,
-    /// Whether the mean is near enough.
+    /// What was measured; absent where no repetition has a value.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub measured: Option<Estimate>,
+    /// Repetitions without a value.
+    pub without: u32,
+    /// Whether all have one, and the mean is near enough.
     pub passed: bool,
 }
 
@@ -68,8 +72,8 @@ pub struct CellFlow {
     /// What its congestion control's rule makes of the path's random losses, Mb/s of payload; absent where no rule says.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub law_mbit: Option<f64>,
-    /// Whether the rule's assumptions hold: of the path, and of what was measured: all repetitions are steady, and cwnd held
-    /// the flow back.
+    /// Whether the rule's assumptions hold: of the path, and of what was measured: all repetitions have 30 loss
+    /// epochs, and cwnd held the flow back.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub law_holds: bool,
     /// Its part of what is delivered while all flows live (0 to 1); absent where it is alone.
@@ -157,17 +161,20 @@ fn cell(group: &[Record]) -> Cell {
     }
 }
 
-/// The expectations of a point, which all its repetitions have in one order.
+/// The expectations of a point, which all its repetitions have in one order. One without a value in some repetition does not hold.
 fn expected(facts: &[&Facts]) -> Vec<CellExpected> {
     let first = facts.first().map_or(&[][..], |facts| &facts.expected);
     let judge = |(n, asked): (usize, &Expected)| {
-        let values = facts.iter().filter_map(|facts| Some(facts.expected.get(n)?.measured));
-        let measured = Estimate::of(&values.collect::<Vec<_>>())?;
+        let own = facts.iter().filter_map(|facts| facts.expected.get(n)?.measured);
+        let values: Vec<f64> = own.collect();
         let (metric, of, allowed) = (asked.metric.clone(), asked.of, asked.allowed);
-        let passed = (measured.mean - of).abs() <= allowed * (1.0 + 1e-12);
-        Some(CellExpected { metric, of, allowed, measured, passed })
+        let measured = Estimate::of(&values);
+        let near = measured.is_some_and(|is| (is.mean - of).abs() <= allowed * (1.0 + 1e-12));
+        let passed = near && values.len() == facts.len();
+        let without = (facts.len() - values.len()) as u32;
+        CellExpected { metric, of, allowed, measured, without, passed }
     };
-    first.iter().enumerate().filter_map(judge).collect()
+    first.iter().enumerate().map(judge).collect()
 }
 
 /// How flows share the path, over its repetitions.
@@ -194,7 +201,9 @@ fn over(own: &[&Flow], parts: &[&Part]) -> Option<CellFlow> {
         Estimate::of(&own.iter().map(|flow| value(flow)).collect::<Vec<_>>())
     };
     let rtts: Vec<f64> = own.iter().filter_map(|flow| flow.srtt_median_ms).collect();
-    let held = |flow: &&Flow| flow.law_holds && flow.steady && flow.limit.starts_with("cwnd");
+    let held = |flow: &&Flow| {
+        flow.law_holds && flow.loss_epochs >= EPOCHS && flow.limit.starts_with("cwnd")
+    };
     Some(CellFlow {
         law_mbit: first.law_mbit,
         law_holds: own.iter().all(held),

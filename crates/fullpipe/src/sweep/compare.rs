@@ -55,7 +55,7 @@ pub enum Shown {
     Nothing,
     /// All runs of both gave the same.
     Equal,
-    /// One of them has a single run.
+    /// One of them has a single run, or its repetitions are one run.
     Unknown,
 }
 
@@ -107,7 +107,8 @@ fn shown(a: &Estimate, b: &Estimate, within: Option<f64>) -> Shown {
     let difference = b.mean - a.mean;
     let constant = |of: &Estimate| of.min == of.max;
     match within {
-        _ if constant(a) && constant(b) && difference == 0.0 => Shown::Equal,
+        _ if constant(a) && constant(b) && a.min == b.min => Shown::Equal,
+        _ if constant(a) || constant(b) => Shown::Unknown,
         None => Shown::Unknown,
         Some(within) if difference.abs() <= within => Shown::Nothing,
         Some(_) if difference > 0.0 => Shown::Higher,
@@ -162,7 +163,7 @@ mod tests {
         assert_eq!(see(&[1.0, 1.1, 0.9], &[9.0, 9.1, 8.9]), Shown::Higher);
         assert_eq!(see(&[9.0, 9.1, 8.9], &[1.0, 1.1, 0.9]), Shown::Lower);
         assert_eq!(see(&[5.0, 5.0], &[5.0, 5.0]), Shown::Equal);
-        assert_eq!(see(&[5.0, 5.0], &[6.0, 6.0]), Shown::Higher);
+        assert_eq!(see(&[5.0, 5.0], &[6.0, 6.0]), Shown::Unknown);
         assert_eq!(see(&[5.0], &[6.0, 6.5]), Shown::Unknown);
     }
 }

@@ -38,14 +38,18 @@ impl Job {
     }
 
     /// What rules say of the flows of a point, which its repetitions share.
-    fn laws(&self, point: &Point, plan: &Plan) -> Vec<Option<Expected>> {
+    fn laws(&self, point: &Point) -> Vec<Option<Expected>> {
         let key = (point.variant, point.at.clone());
         let known = || self.laws.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(laws) = known().get(&key) {
             return laws.clone();
         }
-        let run = &plan.resolved;
-        let laws: Vec<_> = run.flow.iter().map(|flow| theory::expected(run, flow)).collect();
+        // Of the point itself, whichever of its repetitions comes first.
+        let run = self.space.unshifted(point).map(|plan| plan.resolved);
+        let laws = run.iter().flat_map(|run| {
+            run.flow.iter().map(|flow| theory::expected(run, flow)).collect::<Vec<_>>()
+        });
+        let laws: Vec<_> = laws.collect();
         known().insert(key, laws.clone());
         laws
     }
@@ -97,7 +101,7 @@ impl Job {
         };
         let scenario = self.space.scenario(Vec::new());
         let meta = RunMeta::from_plan(&scenario, plan, made);
-        Ok(Some(Facts::of(&analysis::run(&meta, &recording), plan, &self.laws(point, plan))))
+        Ok(Some(Facts::of(&analysis::run(&meta, &recording), plan, &self.laws(point))))
     }
 
     /// What keeps the engine from making a run: keys that it refuses, or does otherwise without being allowed to.

@@ -7,6 +7,9 @@ use crate::trace::Error;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+/// Files that are open at one time.
+const MOST_OPEN: usize = 256;
+
 /// Where the records of a sweep stand. Records themselves stay on disk: a million of them take 40 MB here.
 #[derive(Debug)]
 pub struct Merged {
@@ -50,11 +53,12 @@ impl Merged {
         // What came out counts before what failed; the rest is a matter of order.
         entries.sort_by_key(|entry| (entry.run, entry.failed));
         let all = entries.len();
-        let other = entries
-            .windows(2)
-            .find(|pair| pair[0].run == pair[1].run && pair[0].id != pair[1].id && !pair[1].failed);
+        let other = entries.windows(2).find(|pair| {
+            let differ = pair[0].id != pair[1].id || pair[0].line.digest != pair[1].line.digest;
+            pair[0].run == pair[1].run && differ && !pair[1].failed
+        });
         if let Some(pair) = other {
-            let what = format!("has another run {} than the other files", pair[1].run);
+            let what = format!("has another result of run {} than other lines", pair[1].run);
             return Err(Error::new(&files[pair[1].file as usize], what)
                 .hint("it was changed, or made by another program: leave it out"));
         }
@@ -83,11 +87,20 @@ impl Merged {
     /// # Errors
     /// A file has changed meanwhile, or what `tell` returns.
     pub fn each(&self, mut tell: impl FnMut(Record) -> Result<(), Error>) -> Result<(), Error> {
-        let open = |path: &PathBuf| File::open(path).map_err(|e| Error::new(path, e));
-        let mut opened = self.files.iter().map(open).collect::<Result<Vec<File>, Error>>()?;
+        let mut opened: Vec<Option<File>> = self.files.iter().map(|_| None).collect();
+        let mut open = 0;
         self.entries.iter().try_for_each(|entry| {
-            let file = entry.file as usize;
-            tell(store::at(&mut opened[file], &self.files[file], entry.line)?)
+            let (number, path) = (entry.file as usize, &self.files[entry.file as usize]);
+            if opened[number].is_none() && open == MOST_OPEN {
+                opened.fill_with(|| None);
+                open = 0;
+            }
+            if opened[number].is_none() {
+                opened[number] = Some(File::open(path).map_err(|e| Error::new(path, e))?);
+                open += 1;
+            }
+            let Some(file) = &mut opened[number] else { return Ok(()) };
+            tell(store::at(file, path, entry.line)?)
         })
     }
 }

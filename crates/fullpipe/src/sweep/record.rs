@@ -63,8 +63,8 @@ pub struct Expected {
     pub of: f64,
     /// How far it may be from it.
     pub allowed: f64,
-    /// The value of this run.
-    pub measured: f64,
+    /// The value of this run; null where it has none.
+    pub measured: Option<f64>,
 }
 
 /// What came out of a flow.
@@ -196,7 +196,7 @@ impl Facts {
     pub fn of(run: &document::Run, plan: &Plan, laws: &[Option<Law>]) -> Facts {
         let judged: Vec<_> = run.expectations.iter().zip(&plan.expectations).collect();
         let whole = |(run, asked): &(&document::Expectation, &scenario::Expect)| {
-            let (of, measured) = (*asked.of.first()?, *run.measured.first()?);
+            let (of, measured) = (*asked.of.first()?, run.measured.first().copied());
             let metric = asked.metric.clone();
             let value = Expected { metric, of, allowed: asked.tolerance.allowed(of), measured };
             asked.interval.is_none().then_some(value)

@@ -2,12 +2,13 @@
 
 use super::manifest::{FILE, Manifest};
 use super::record::Record;
-use crate::trace::{Error, leftover};
+use crate::trace::{Error, checksum, leftover};
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Part of a sweep: every `of`-th run, from the `number`-th on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +28,42 @@ impl Shard {
         run % self.of == self.number - 1
     }
 
-    fn file(self) -> String {
+    /// Name of its file.
+    pub fn file(self) -> String {
         format!("{BEGINNING}-{}-of-{}{ENDING}", self.number, self.of)
+    }
+}
+
+/// The file of a shard.
+#[derive(Debug)]
+struct Open {
+    file: File,
+    synced: Instant,
+    /// A line could not be written: nothing may stand behind its beginning.
+    broken: bool,
+}
+
+/// Between two times at which the disk is told to keep what there is.
+const SYNCED: Duration = Duration::from_secs(2);
+
+impl Open {
+    /// Appends a line, or nothing of it.
+    fn append(&mut self, line: &[u8]) -> io::Result<()> {
+        if self.broken {
+            return Err(io::Error::other("an earlier line could not be written"));
+        }
+        let end = self.file.seek(SeekFrom::End(0))?;
+        if let Err(e) = self.file.write_all(line) {
+            self.broken = true;
+            // Where that fails too the next one to open the file drops what is torn.
+            let _ = self.file.set_len(end);
+            return Err(e);
+        }
+        if self.synced.elapsed() >= SYNCED {
+            self.file.sync_data()?;
+            self.synced = Instant::now();
+        }
+        Ok(())
     }
 }
 
@@ -38,7 +73,7 @@ const ENDING: &str = ".jsonl";
 /// What one process appends to.
 #[derive(Debug)]
 pub struct Store {
-    file: Mutex<File>,
+    open: Mutex<Open>,
     path: PathBuf,
     done: BTreeSet<u64>,
     failed: BTreeSet<u64>,
@@ -74,7 +109,8 @@ impl Store {
             })?;
         }
         failed.retain(|run| !done.contains(run));
-        Ok(Store { file: Mutex::new(file), path, done, failed })
+        let open = Mutex::new(Open { file, synced: Instant::now(), broken: false });
+        Ok(Store { open, path, done, failed })
     }
 
     /// Runs of the whole sweep that are there.
@@ -94,8 +130,8 @@ impl Store {
     pub fn append(&self, record: &Record) -> Result<(), Error> {
         let mut line = serde_json::to_string(record).map_err(|e| Error::new(&self.path, e))?;
         line.push('\n');
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(line.as_bytes()).map_err(|e| {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.append(line.as_bytes()).map_err(|e| {
             Error::new(&self.path, format!("cannot be written: {e}"))
                 .hint("what is there is kept: make room and start the sweep again")
         })
@@ -132,7 +168,9 @@ fn publish(file: &Path, manifest: &Manifest) -> Result<(), Error> {
     let error = |e: io::Error| Error::new(file, format!("cannot be written: {e}"));
     let hidden = file.with_file_name(leftover::hidden_name(FILE));
     let text = serde_json::to_string_pretty(manifest).map_err(|e| Error::new(file, e))?;
-    let written = fs::write(&hidden, text + "\n").and_then(|()| fs::hard_link(&hidden, file));
+    let written = File::create(&hidden)
+        .and_then(|mut out| out.write_all((text + "\n").as_bytes()).and_then(|()| out.sync_all()))
+        .and_then(|()| fs::hard_link(&hidden, file));
     let removed = fs::remove_file(&hidden);
     match written {
         Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
@@ -180,6 +218,8 @@ pub struct Line {
     pub start: u64,
     /// Its bytes, without the end of the line.
     pub length: u32,
+    /// Its checksum: equal runs have equal lines.
+    pub digest: u64,
 }
 
 /// Tells each record of a file, one at a time; a last line without an end is left out.
@@ -199,7 +239,8 @@ pub fn each(file: &Path, mut tell: impl FnMut(Record, Line)) -> Result<(), Error
             Error::new(file, format!("line {number} is damaged: {e}"))
                 .hint("take the line out; its run is made again")
         })?;
-        tell(record, Line { start, length: line.len() as u32 });
+        let (length, digest) = (line.len() as u32, checksum::of(line));
+        tell(record, Line { start, length, digest });
         start += read as u64;
     }
 }

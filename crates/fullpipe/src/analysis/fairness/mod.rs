@@ -161,7 +161,7 @@ fn together(flows: &[&FlowTrace], alive: &[&Life]) -> Option<Together> {
     let times: Vec<Time> = samples.filter(|time| (last_start..=first_end).contains(time)).collect();
     let (from, to) = (*times.first()?, *times.last()?);
     let middle = from + Time::ns(to.saturating_sub(from).as_ns() / 2);
-    let middle = times[times.partition_point(|time| *time <= middle) - 1];
+    let middle = times[times.partition_point(|time| *time <= middle).saturating_sub(1)];
     (from < to).then_some(Together { from, middle, to, times })
 }
 
@@ -170,9 +170,13 @@ fn rate(flow: &FlowTrace, from: Time, to: Time) -> f64 {
     mbit(bytes(to).saturating_sub(bytes(from)), to.saturating_sub(from))
 }
 
+/// Most intervals that are told.
+const MOST_INTERVALS: u64 = 1_000_000;
+
 /// The full intervals.
 fn intervals(time: &Together, length: Time) -> Vec<(Time, Time)> {
     let count = time.to.saturating_sub(time.from).as_ns() / length.as_ns().max(1);
+    let count = count.min(MOST_INTERVALS);
     let bound = |n: u64| time.from + Time::ns(length.as_ns() * n);
     (0..count).map(|n| (bound(n), bound(n + 1))).collect()
 }
@@ -198,7 +202,7 @@ fn sent(flow: &FlowTrace, time: &Together) -> Part {
 fn convergence(flows: &[&FlowTrace], alive: &[&Life], time: &Together) -> Option<f64> {
     let started = alive.iter().map(|life| life.start).max()?;
     let window = Time::secs(WINDOW_S);
-    let ends = time.times.iter().filter(|end| **end >= time.from + window);
+    let ends = time.times.iter().filter(|end| end.saturating_sub(time.from) >= window);
     let indices = ends.map(|end| {
         let rates: Vec<f64> = flows.iter().map(|flow| rate(flow, *end - window, *end)).collect();
         ((*end - started).as_secs_f64(), jain(&rates))
@@ -223,7 +227,7 @@ fn dropped(recording: &Recording, direction: Direction, time: &Together) -> u64 
             stage.at(time.to).dropped.saturating_sub(stage.at(time.from).dropped)
         })
     };
-    places.map(own).sum()
+    places.map(own).fold(0, u64::saturating_add)
 }
 
 /// The mean number waiting in front of the bottleneck.

@@ -60,4 +60,4 @@ const HELP: &str = "<footer class=\"quiet\"><p>A field is the mean over repetiti
     steady (fewer than 30 loss epochs, and rates of the last three quarters that differ). Lines are contours at the marks of the colour \
     scale. Bars of slices are 95 % confidence intervals (Student's t). Dashed lines are what the congestion control's \
     rule makes of random losses (Mathis 1997, RFC 9438, Kelly 2003), drawn where its assumptions hold: one flow, a mean window from ten \
-    packets to half of what the path holds, steady rates, and cwnd as what holds the flow back.</p></footer>";
+    packets to half of what the path holds, 30 loss epochs, and cwnd as what holds the flow back.</p></footer>";

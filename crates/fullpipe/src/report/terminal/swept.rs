@@ -41,7 +41,8 @@ pub fn swept(comparison: &Comparison, style: Style) -> String {
         lines.extend(wrap(&format!("only in {alone}"), "  ", style.columns()));
     }
     let note = "b - a: difference of the means with its 95 % confidence interval (Welch's t test); effect: that over the standard \
-                deviation of a run (Cohen's d)";
+                deviation of a run (Cohen's d); not known: one run, or repetitions that are one run. Of many rates that are equal one in \
+                twenty shows a difference by chance";
     lines.push(String::new());
     lines.extend(wrap(note, "  ", style.columns()));
     lines.iter().map(|line| format!("{line}\n")).collect()
@@ -56,7 +57,7 @@ fn row(pair: &Pair) -> Vec<String> {
         Shown::Lower => "lower",
         Shown::Nothing => "no difference",
         Shown::Equal => "equal",
-        Shown::Unknown => "one run each",
+        Shown::Unknown => "not known",
     };
     vec![
         name.join(", "),

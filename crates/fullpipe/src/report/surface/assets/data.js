@@ -50,10 +50,12 @@ function allMeans() {
   return means;
 }
 
+const extent = (values) => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+
 // A scale to colours: logarithmic where values differ by more than ten times; from 0 otherwise.
 function rampOf(means) {
   const above = means.filter((mean) => mean > 0);
-  const [low, high] = [Math.min(...above), Math.max(...above)];
+  const [low, high] = extent(above);
   if (above.length === 0) return { of: () => 0, ticks: [], domain: [0, 1] };
   if (high / low > 10) {
     const domain = [low, high];

@@ -15,7 +15,7 @@ function drawSlices() {
       if (estimate) values.push(estimate.mean + (estimate.within ?? 0), estimate.mean);
     }
   const above = values.filter((value) => value > 0);
-  const [low, high] = [Math.min(...above), Math.max(...above)];
+  const [low, high] = extent(above);
   const logarithmic = above.length > 0 && high / low > 10;
   const domain = above.length === 0 ? [0, 1] : logarithmic ? [low * 0.8, high * 1.2] : [0, high * 1.06];
   const range = [height - bottom, top];
