@@ -112,7 +112,7 @@ pub fn run(
     let (runs, recordings) = whole(&work, made)?;
     let document = analysis::document(scenario, &work.names, runs);
     let directory = writer.map(|writer| {
-        let command = vec!["python".into(), "-c".into(), "import fullpipe".into()];
+        let command = vec!["fullpipe.Scenario.run".into()];
         let provenance = Provenance::here(command, started, clock.elapsed());
         writer.finish(&document, &provenance, &html::render_in_place(&document))
     });

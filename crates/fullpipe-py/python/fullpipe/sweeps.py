@@ -136,32 +136,34 @@ def _spread(executor: Executor, task: Task, store: _fullpipe.Store, rest: List[i
     waiting: Deque[List[int]] = deque(rest[start : start + chunk] for start in range(0, len(rest), chunk))
     ended: queue.SimpleQueue[Future[List[str]]] = queue.SimpleQueue()
     running: Set[Future[List[str]]] = set()
-    lost: Optional[BaseException] = None
+    lost: List[BaseException] = []
+
+    def keep(future: Future[List[str]]) -> None:
+        running.discard(future)
+        error = None if future.cancelled() else future.exception()
+        if error is not None:
+            lost.append(error)
+        elif not future.cancelled():
+            for line in future.result():
+                store.append(line)
+
     try:
-        while waiting and len(running) < ahead or running:
-            while waiting and len(running) < ahead and lost is None:
+        while running or waiting and not lost:
+            while waiting and len(running) < ahead and not lost:
                 try:
                     future = executor.submit(run_task, task, waiting.popleft())
                 except RuntimeError as why:  # The pool is broken, or shut down.
-                    lost = why
+                    lost.append(why)
                     break
                 running.add(future)
                 future.add_done_callback(ended.put)
-            if not running:
-                break
-            future = ended.get()
-            running.discard(future)
-            if future.cancelled():
-                continue
-            error = future.exception()
-            if error is None:
-                for line in future.result():
-                    store.append(line)
-            else:
-                lost = lost or error
-                waiting.clear()
-    finally:
-        for future in running:
+            if running:
+                keep(ended.get())
+    except BaseException:
+        for future in list(running):
             future.cancel()
-    if lost is not None:
-        raise lost
+        while not ended.empty():
+            keep(ended.get())
+        raise
+    if lost:
+        raise lost[0]

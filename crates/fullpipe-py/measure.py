@@ -1,0 +1,42 @@
+"""How long a sweep takes on two worker processes beside one: prints the ratio, which is to be 0.6 at most."""
+
+import argparse
+import concurrent.futures
+import multiprocessing
+import time
+
+import fullpipe
+
+SETS = ["duration=60s", "flow.bulk.duration=60s"]
+AXES = {"path.loss": {"from": 1e-5, "to": 1e-3, "points": 4, "scale": "log"}}
+
+
+def seconds(scenario: str, workers: int, seeds: int) -> float:
+    """Of a sweep whose processes are there already."""
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(workers, mp_context=context) as executor:
+        warm = [executor.submit(time.sleep, 0.5) for _ in range(workers)]
+        concurrent.futures.wait(warm)
+        begun = time.perf_counter()
+        results = fullpipe.sweep(scenario, AXES, seeds, set=SETS, executor=executor)
+        took = time.perf_counter() - begun
+    assert results.missing == results.failed == 0
+    return took
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scenario", default="scenarios/sweeps/loss-delay.toml")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--times", type=int, default=3)
+    arguments = parser.parse_args()
+    ratios = []
+    for _ in range(arguments.times):
+        one, two = (seconds(arguments.scenario, workers, arguments.seeds) for workers in (1, 2))
+        ratios.append(two / one)
+        print(f"one worker {one:.2f} s, two {two:.2f} s, ratio {two / one:.3f}", flush=True)
+    print(f"median ratio {sorted(ratios)[len(ratios) // 2]:.3f}")
+
+
+if __name__ == "__main__":
+    main()
