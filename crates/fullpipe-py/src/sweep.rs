@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 /// What is swept.
@@ -142,7 +142,8 @@ fn source(parts: (String, String, Option<PathBuf>, Option<String>)) -> Source {
 /// The directory of a sweep, to which this process appends.
 #[pyclass(frozen, module = "fullpipe._fullpipe")]
 pub struct Store {
-    store: sweep::Store,
+    /// None when it is closed.
+    store: Mutex<Option<Arc<sweep::Store>>>,
     directory: PathBuf,
     runs: u64,
 }
@@ -154,12 +155,19 @@ impl Store {
     fn new(sweep: &Sweep, directory: PathBuf) -> PyResult<Store> {
         let store = sweep::Store::open(&directory, &sweep.manifest, Shard::WHOLE);
         let store = store.map_err(error::scenario)?;
+        let store = Mutex::new(Some(Arc::new(store)));
         Ok(Store { store, directory, runs: sweep.manifest.runs })
     }
 
     /// Runs that are still to be made.
-    fn rest(&self, retry: bool) -> Vec<u64> {
-        rest(&self.store, self.runs, Shard::WHOLE, retry)
+    fn rest(&self, retry: bool) -> PyResult<Vec<u64>> {
+        let store = self.open().map_err(error::environment)?;
+        Ok(rest(&store, self.runs, Shard::WHOLE, retry))
+    }
+
+    /// Lets others work at it. An exception can keep this object alive for long.
+    fn close(&self) {
+        *self.store.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Keeps a record at once.
@@ -186,6 +194,11 @@ impl Store {
 
 impl Store {
     fn keep(&self, record: &Record) -> Result<(), String> {
-        self.store.append(record).map_err(|why| why.to_string())
+        self.open()?.append(record).map_err(|why| why.to_string())
+    }
+
+    fn open(&self) -> Result<Arc<sweep::Store>, String> {
+        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        store.clone().ok_or_else(|| "the sweep's directory is closed".into())
     }
 }

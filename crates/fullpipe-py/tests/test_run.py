@@ -73,7 +73,8 @@ def test_findings_are_objects_and_shares_of_a_life(scenario):
             assert {finding.limit: finding.share for finding in flow.findings} == {
                 name: share for name, share in flow.limits.items() if share > 0
             }
-    window = fullpipe.load(scenario, set={"hosts.receiver.sysctl": {"net.ipv4.tcp_rmem": "4096 20000 20000"}})
+    small = {"flow.bulk.rcvbuf": "32KiB", "path.delay": {"forward": "20ms", "back": "20ms"}}
+    window = fullpipe.load(scenario, set=small)
     assert window.run()[0].flows[0].limit.limit == "receive_window"
 
 

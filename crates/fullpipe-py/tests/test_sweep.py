@@ -71,8 +71,8 @@ def test_spawned_processes_make_the_same(scenario, whole, tmp_path):
 def test_threads_of_python_and_a_recipe(tmp_path):
     loaded = fullpipe.load("fink-2007", variant="reno", set=["duration=2s"])
     with concurrent.futures.ThreadPoolExecutor(2) as executor:
-        results = fullpipe.sweep(loaded, {"path.loss": (0.0, 1e-4)}, executor=executor)
-    assert results.records == fullpipe.sweep(loaded, {"path.loss": (0.0, 1e-4)}).records
+        results = fullpipe.sweep(loaded, {"hosts.sender.hz": (250, 1000)}, executor=executor)
+    assert results.records == fullpipe.sweep(loaded, {"hosts.sender.hz": (250, 1000)}).records
     assert len(results) == 2
 
 
@@ -91,50 +91,55 @@ def test_a_wrong_axis_is_said_before_a_run(scenario):
         fullpipe.sweep(scenario, {"path.rate": [object()]})
 
 
-def test_a_killed_process_loses_nothing_that_was_kept(scenario, whole, tmp_path):
-    slow = ["duration=20s", "flow.bulk.duration=20s", "path.rate=200Mbit"]
+SLOW = ["duration=20s", "flow.bulk.duration=20s", "path.rate=200Mbit"]
+ALL = 4 * RUNS
+
+
+def killer(file, pid):
+    """Kills a process in the middle: when some records are kept and most are not. Returns a thread, and how many there were."""
+    seen = []
+
+    def kill():
+        while not seen:
+            time.sleep(0.02)
+            there = len(file.read_text().splitlines()) if file.exists() else 0
+            if there >= 6:
+                seen.append(there)
+                os.kill(pid, signal.SIGKILL)
+
+    thread = threading.Thread(target=kill, daemon=True)
+    thread.start()
+    return thread, seen
+
+
+def test_a_killed_process_loses_nothing_that_was_kept(scenario, tmp_path):
     with spawned(2) as executor:
         list(executor.map(abs, range(4)))
-        timer = threading.Timer(0.6, lambda: os.kill(next(iter(executor._processes)), signal.SIGKILL))
-        timer.start()
-        try:
-            fullpipe.sweep(scenario, AXES, 8, set=slow, executor=executor, out=tmp_path / "killed")
-        except concurrent.futures.process.BrokenProcessPool:
-            pass
-        timer.join()
+        thread, seen = killer(tmp_path / "killed" / "results-1-of-1.jsonl", next(iter(executor._processes)))
+        with pytest.raises(concurrent.futures.process.BrokenProcessPool):
+            fullpipe.sweep(scenario, AXES, 8, set=SLOW, executor=executor, out=tmp_path / "killed")
+        thread.join()
     before = lines(tmp_path / "killed")
+    assert seen[0] <= len(before) < ALL
     with spawned(2) as executor:
-        results = fullpipe.sweep(scenario, AXES, 8, set=slow, executor=executor, out=tmp_path / "killed")
+        results = fullpipe.sweep(scenario, AXES, 8, set=SLOW, executor=executor, out=tmp_path / "killed")
     after = lines(tmp_path / "killed")
-    assert [json.loads(line)["run"] for line in after] == list(range(4 * RUNS))
+    assert [json.loads(line)["run"] for line in after] == list(range(ALL))
     assert set(before) <= set(after) and (results.again, results.missing, results.failed) == (0, 0, 0)
 
 
 def test_a_cluster_of_dask_survives_the_loss_of_a_worker(scenario, tmp_path):
     distributed = pytest.importorskip("distributed", reason='skipped: pip install "dask[distributed]"')
-    slow = ["duration=20s", "flow.bulk.duration=20s", "path.rate=200Mbit"]
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
     ) as cluster, distributed.Client(cluster) as client:
         first = next(iter(cluster.workers.values()))
         pid = client.run(os.getpid)[first.worker_address]
-        seen = []
-
-        def kill():
-            # In the middle: when some records are kept and most are not.
-            while not seen:
-                time.sleep(0.02)
-                file = tmp_path / "dask" / "results-1-of-1.jsonl"
-                if file.exists() and len(file.read_text().splitlines()) >= 6:
-                    seen.append(len(file.read_text().splitlines()))
-                    os.kill(pid, signal.SIGKILL)
-
-        thread = threading.Thread(target=kill)
-        thread.start()
-        results = fullpipe.sweep(scenario, AXES, 8, set=slow, executor=client.get_executor(), out=tmp_path / "dask")
+        thread, seen = killer(tmp_path / "dask" / "results-1-of-1.jsonl", pid)
+        results = fullpipe.sweep(scenario, AXES, 8, set=SLOW, executor=client.get_executor(), out=tmp_path / "dask")
         thread.join()
-    assert 6 <= seen[0] < 4 * RUNS
-    assert [record["run"] for record in results.records] == list(range(4 * RUNS))
+    assert 6 <= seen[0] < ALL
+    assert [record["run"] for record in results.records] == list(range(ALL))
     assert (results.again, results.missing, results.failed) == (0, 0, 0)
-    here = fullpipe.sweep(scenario, AXES, 8, set=slow, out=tmp_path / "here")
+    here = fullpipe.sweep(scenario, AXES, 8, set=SLOW, out=tmp_path / "here")
     assert lines(tmp_path / "dask") == lines(here.directory)

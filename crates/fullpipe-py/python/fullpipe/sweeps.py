@@ -85,11 +85,14 @@ def sweep(
     temporary = None if out is not None else tempfile.TemporaryDirectory(prefix="fullpipe-sweep-")
     directory = os.fspath(out) if out is not None else temporary.name  # type: ignore[union-attr]
     store = _fullpipe.Store(plan, directory)
-    rest = store.rest(retry)
-    if executor is None:
-        plan.work(store, rest, jobs or os.cpu_count() or 1)
-    else:
-        _spread(executor, task, store, rest, max(chunk, 1), max(ahead, 1))
+    try:
+        rest = store.rest(retry)
+        if executor is None:
+            plan.work(store, rest, jobs or os.cpu_count() or 1)
+        else:
+            _spread(executor, task, store, rest, max(chunk, 1), max(ahead, 1))
+    finally:
+        store.close()
     return SweepResults(store, directory, temporary)
 
 
