@@ -12,6 +12,10 @@ fi
 work=$PWD/target/python
 rm -rf "$work"
 mkdir -p "$work"
+if ! "$python" -c "import ensurepip" >/dev/null 2>&1 && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    apt-get update
+    DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends python3-venv
+fi
 if ! "$python" -m venv "$work/environment" >"$work/venv.log" 2>&1; then
     cat "$work/venv.log" >&2
     echo "The Python package's tests need venv. On Debian:" >&2
