@@ -1,10 +1,14 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test test-guest parity parity-record parity-random lint bless fuzz bench bench-linux bench-peers
+.PHONY: test python-test test-guest parity parity-record parity-random lint bless fuzz bench bench-linux bench-peers
 
 # All tests.
 test:
 	./test.sh
+
+# The Python package: its wheel, in a new environment, with its tests (ARGS go to pytest).
+python-test:
+	./crates/fullpipe-py/test.sh $(ARGS)
 
 # The guest of the engine `linux` in a kernel for it (make test-guest KERNEL=/path/of/it).
 GUEST_TARGET := x86_64-unknown-linux-gnu

@@ -1,7 +1,7 @@
 #!/bin/sh
 # All tests, with what they need: a headless Chromium reads the report, tshark and tcptrace read captures, the engine
 # linux runs kernels that are built once (some minutes) and kept in the user's cache. Without arguments (which are cargo
-# test's) the parser of scenarios is fuzzed for half a minute besides, by a nightly Rust.
+# test's) the parser of scenarios is fuzzed for half a minute besides, by a nightly Rust, and the Python package is tested.
 set -eu
 cd "$(dirname "$0")"
 
@@ -48,4 +48,5 @@ fi
 FULLPIPE_REQUIRE_CHROMIUM=1 cargo test --workspace "$@"
 if [ $# = 0 ]; then
     FULLPIPE_REQUIRE_FUZZ=1 ./fuzz/run.sh 30
+    ./crates/fullpipe-py/test.sh
 fi

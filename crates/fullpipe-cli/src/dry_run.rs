@@ -1,13 +1,13 @@
 //! `fullpipe run --dry-run`: what would be run, what it would take, and what the engines say to it.
 
 use crate::args::RunArguments;
-use crate::engine::{answers, permission};
 use crate::engines;
 use crate::estimate::{Estimate, estimate};
 use crate::failure::Failure;
 use crate::output::Output;
 use fullpipe::analysis::phases;
 use fullpipe::engine::{Engine, Support};
+use fullpipe::experiment::{answers, permission};
 use fullpipe::scenario::{Plan, Resolved, Scenario};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -65,7 +65,7 @@ pub fn dry_run(
 impl Asked {
     fn new(engine: &'static dyn Engine, scenario: &Scenario) -> Asked {
         let mut asked = Asked { engine: engine.name(), substituted: vec![], refused: vec![] };
-        for (key, support) in answers(engine, scenario) {
+        for (key, support) in answers(engine, scenario.plans()) {
             match support {
                 Support::Exact => {}
                 Support::Substituted(what) => {

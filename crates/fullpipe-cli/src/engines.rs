@@ -1,9 +1,10 @@
 //! The engines of a call: `--engine sim,linux` runs a scenario on each of them.
 
 use crate::args::RunArguments;
-use crate::engine::{Chosen, named as engine_named};
+use crate::engine::{choose, named as engine_named};
 use crate::failure::Failure;
-use fullpipe::engine::{self, Engine};
+use fullpipe::engine::Engine;
+use fullpipe::experiment::{Chosen, kernel_for};
 use fullpipe::scenario::Scenario;
 
 /// The engines that the arguments name, in their order.
@@ -14,7 +15,7 @@ pub fn chosen(arguments: &RunArguments, scenario: &Scenario) -> Result<Vec<Chose
     let names = names(arguments)?;
     let (mut engines, mut objections) = (Vec::new(), Vec::new());
     for name in &names {
-        match Chosen::new(name, kernel(name, &names, arguments), arguments, scenario) {
+        match choose(name, kernel(name, &names, arguments), arguments, scenario) {
             Ok(engine) => engines.push(engine),
             Err(Failure::Input(why)) => objections.push(why),
             Err(other) => return Err(other),
@@ -23,7 +24,8 @@ pub fn chosen(arguments: &RunArguments, scenario: &Scenario) -> Result<Vec<Chose
     if !objections.is_empty() {
         return Err(Failure::Input(objections.join("\n       ")));
     }
-    engines.iter().try_for_each(|engine| engine.ready(scenario))?;
+    let ready = engines.iter().try_for_each(|engine| engine.ready(scenario.plans()));
+    ready.map_err(Failure::Environment)?;
     Ok(engines)
 }
 
@@ -51,8 +53,5 @@ fn names(arguments: &RunArguments) -> Result<Vec<&str>, Failure> {
 
 /// The kernel that `--as-kernel` names, except for an engine without kernels beside one that has some.
 fn kernel<'a>(name: &str, names: &[&str], arguments: &'a RunArguments) -> Option<&'a str> {
-    let genuine =
-        |name: &&str| engine::find(name).is_some_and(|engine| !engine.kernels().is_empty());
-    let meant_for_another = !genuine(&name) && names.iter().any(genuine);
-    arguments.as_kernel.as_deref().filter(|_| !meant_for_another)
+    kernel_for(name, names, arguments.as_kernel.as_deref())
 }

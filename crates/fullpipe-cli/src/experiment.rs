@@ -1,7 +1,6 @@
 //! The runs of a scenario, several at a time, into one document.
 
 use crate::captures::{Captures, Running};
-use crate::engine::Chosen;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::packets::Packets;
@@ -9,6 +8,7 @@ use crate::progress::Progress;
 use fullpipe::analysis::document::{Document, Run};
 use fullpipe::analysis::{self, RunMeta, phases};
 use fullpipe::engine::Failed;
+use fullpipe::experiment::Chosen;
 use fullpipe::scenario::{Plan, Scenario};
 use fullpipe::trace::Error;
 use fullpipe::trace::recording::Recording;

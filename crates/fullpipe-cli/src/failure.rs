@@ -1,7 +1,7 @@
 //! Why the program ends with another code than 0.
 
+use fullpipe::experiment::Unfit;
 use std::fmt::Display;
-use std::process::ExitCode;
 
 /// What went wrong, by exit code.
 #[derive(Debug)]
@@ -23,6 +23,15 @@ pub enum Failure {
     Interrupted,
 }
 
+impl From<Unfit> for Failure {
+    fn from(unfit: Unfit) -> Failure {
+        match unfit {
+            Unfit::Input(why) => Failure::Input(why),
+            Unfit::Environment(why) => Failure::Environment(why),
+        }
+    }
+}
+
 impl Failure {
     /// The environment failed while doing `what`.
     pub fn environment(what: impl Display, cause: impl Display) -> Failure {
@@ -30,7 +39,7 @@ impl Failure {
     }
 
     /// Says what happened on standard error; the exit code.
-    pub fn report(&self) -> ExitCode {
+    pub fn report(&self) -> u8 {
         match self {
             Failure::Input(text) | Failure::Environment(text) => {
                 let start = if text.starts_with("error") { "" } else { "error: " };
@@ -44,7 +53,7 @@ impl Failure {
             }
             Failure::Expectation | Failure::Interrupted => {}
         }
-        ExitCode::from(self.code())
+        self.code()
     }
 
     fn code(&self) -> u8 {

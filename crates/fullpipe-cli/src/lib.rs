@@ -38,12 +38,17 @@ use std::process::ExitCode;
 /// Exit codes: 0 fine, 1 an expectation failed, 2 bad input, 3 the environment cannot, 130
 /// interrupted.
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    ExitCode::from(code_of(arguments))
+}
+
+/// The same for those who have no use for an [`ExitCode`]: its number.
+pub fn code_of(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(message) => return shown_by_clap(&message),
     };
     match dispatch(&arguments.command) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(failure) => failure.report(),
     }
 }
@@ -65,7 +70,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
 }
 
 /// Help, version, or what is wrong with the arguments. A closed pipe is no one's fault.
-fn shown_by_clap(message: &clap::Error) -> ExitCode {
+fn shown_by_clap(message: &clap::Error) -> u8 {
     let _ = message.print();
-    ExitCode::from(u8::try_from(message.exit_code()).unwrap_or(2))
+    u8::try_from(message.exit_code()).unwrap_or(2)
 }

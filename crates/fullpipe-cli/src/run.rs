@@ -3,7 +3,7 @@
 use crate::args::RunArguments;
 use crate::captures::Captures;
 use crate::dry_run::dry_run;
-use crate::engine::{Chosen, known_keys};
+use crate::engine::known_keys;
 use crate::engines;
 use crate::experiment::{self, Done};
 use crate::failure::Failure;
@@ -13,6 +13,7 @@ use crate::progress::Progress;
 use crate::source;
 use fullpipe::analysis::document::Document;
 use fullpipe::analysis::phases;
+use fullpipe::experiment::Chosen;
 use fullpipe::report::{html, terminal};
 use fullpipe::scenario::{self, Scenario};
 use fullpipe::trace::provenance::Provenance;

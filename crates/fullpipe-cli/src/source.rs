@@ -28,19 +28,5 @@ fn packets(point: &str, arguments: &RunArguments) -> String {
 /// A name without directory and ending is a recipe's; a file of that name is taken where no recipe
 /// has it.
 pub fn source(named: &Path) -> Result<Source, Failure> {
-    let name = named.to_str().filter(|name| !name.contains(['/', '.']));
-    let near = match name.map(scenario::recipe) {
-        Some(Ok(recipe)) => return Ok(recipe.source()),
-        Some(Err(near)) if !named.exists() => near,
-        _ => return Source::read(named).map_err(|e| Failure::Input(e.to_string())),
-    };
-    Err(Failure::Input(unknown(&named.display().to_string(), &near)))
-}
-
-fn unknown(name: &str, near: &[&str]) -> String {
-    let hint = match near {
-        [] => "`fullpipe list` shows all recipes".to_string(),
-        names => format!("did you mean: {}", names.join(", ")),
-    };
-    format!("there is no recipe and no file called {name}; {hint}")
+    Source::named(named).map_err(Failure::Input)
 }

@@ -7,6 +7,7 @@ pub mod analysis;
 pub mod capture;
 pub mod doctor;
 pub mod engine;
+pub mod experiment;
 pub mod parity;
 pub mod plan;
 pub mod report;

@@ -5,16 +5,15 @@ mod progress;
 mod work;
 
 use crate::args::{MergeArguments, SweepArguments};
-use crate::engine::{known_keys, named};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{Output, note};
 use crate::source::source;
 use finish::Finished;
-use fullpipe::scenario::{Plan, SetOption, Source, Space};
-use fullpipe::sweep::{Job, Manifest, Merged, Shard, Store};
+use fullpipe::experiment::Allowed;
+use fullpipe::scenario::{SetOption, Source};
+use fullpipe::sweep::{Ask, Job, Manifest, Merged, Shard, Store, ask, rest};
 use progress::Progress;
-use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
@@ -98,43 +97,16 @@ pub fn merge(arguments: &MergeArguments, output: &Output) -> Result<(), Failure>
 /// What is to be run, with everything that can be wrong before a run.
 fn asked(arguments: &SweepArguments, source: &Source) -> Result<(Job, Manifest), Failure> {
     let sets: Vec<SetOption> = arguments.set.iter().cloned().map(SetOption).collect();
-    let wrong = |problems: fullpipe::scenario::Diagnostics| Failure::Input(problems.to_string());
-    let space = Space::open(source, &sets, &arguments.variant).map_err(wrong)?;
-    let engine = named(&arguments.engine, arguments.as_kernel.as_deref())?;
-    let crosses = space.crosses().map(|point| space.plan(&point).map_err(wrong));
-    let crosses: Vec<Plan> = crosses.collect::<Result<_, _>>()?;
-    known_keys(&arguments.without, crosses.iter().map(|plan| &plan.resolved))?;
-    let name = arguments.as_kernel.as_ref().map_or_else(
-        || arguments.engine.clone(),
-        |version| format!("{} {version}", arguments.engine),
-    );
-    let title = crosses.first().map_or("", |plan| plan.resolved.title.as_str());
-    let manifest = Manifest::new((&space, source), title, &sets, &name, &arguments.without);
-    let (any_kernel, without) = (arguments.as_kernel.is_some(), arguments.without.clone());
-    let job = Job::new(space, engine, any_kernel, without);
-    let objections: BTreeSet<String> =
-        crosses.iter().flat_map(|plan| job.objections(plan)).collect();
-    if !objections.is_empty() {
-        let objections: Vec<String> = objections.into_iter().collect();
-        return Err(Failure::Input(objections.join("\n       ")));
-    }
-    let ready = crosses.iter().try_for_each(|plan| engine.ready(&plan.resolved));
-    ready.map_err(Failure::Environment)?;
-    Ok((job, manifest))
+    let allowed =
+        Allowed { as_kernel: arguments.as_kernel.as_deref(), without: &arguments.without };
+    let (variants, engine) = (&arguments.variant, arguments.engine.as_str());
+    Ok(ask(source, &Ask { sets: &sets, variants, engine, allowed })?)
 }
 
 fn directory(arguments: &SweepArguments, manifest: &Manifest) -> PathBuf {
     let default =
         || Path::new(RESULTS).join(format!("{}-sweep-{}", manifest.name, manifest.digest()));
     arguments.out.clone().unwrap_or_else(default)
-}
-
-/// The runs of a shard that are still to be made.
-fn rest(store: &Store, runs: u64, shard: Shard, retry: bool) -> Vec<u64> {
-    let open = |run: &u64| {
-        shard.has(*run) && !store.done().contains(run) && (retry || !store.failed().contains(run))
-    };
-    (0..runs).filter(open).collect()
 }
 
 /// What a sweep would do.

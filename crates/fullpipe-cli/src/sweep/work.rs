@@ -7,7 +7,6 @@ use fullpipe::sweep::{Job, Record, Store};
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
 use serde_json::Value;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
@@ -31,7 +30,7 @@ pub fn run(job: &Job, store: &Store, runs: &[u64], jobs: usize, progress: &Progr
             if interrupt::stopped() || full.load(Ordering::SeqCst) {
                 return;
             }
-            let Some(record) = one(job, *run) else { return };
+            let Some(record) = job.record(*run, &mut Until) else { return };
             if let Err(why) = store.append(&record) {
                 full.store(true, Ordering::SeqCst);
                 let why = Failure::Environment(why.to_string());
@@ -49,18 +48,6 @@ pub fn run(job: &Job, store: &Store, runs: &[u64], jobs: usize, progress: &Progr
     });
     let lost = lost.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     Done { made: made.into_inner(), lost }
-}
-
-/// The record of a run; none where it was stopped. A bug in it is a failure of this run alone.
-fn one(job: &Job, run: u64) -> Option<Record> {
-    match catch_unwind(AssertUnwindSafe(|| job.run(run, &mut Until))) {
-        Ok(record) => record,
-        Err(panic) => {
-            let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("panic");
-            Some(job.broken(run, format!("a bug of fullpipe: {text}")))
-        }
-    }
 }
 
 /// A failure as a sentence with its run.

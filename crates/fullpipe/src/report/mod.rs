@@ -7,7 +7,7 @@
 pub mod figures;
 pub mod happened;
 pub mod html;
-mod limits;
+pub mod limits;
 pub mod numbers;
 mod picture;
 pub mod surface;

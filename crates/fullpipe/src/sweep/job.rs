@@ -8,6 +8,7 @@ use crate::scenario::{Plan, Point, Space};
 use crate::trace::recording::Recording;
 use fullpipe_sim::trace::Control;
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 /// What rules say of the flows of a point, by its variant and its place on the axes.
@@ -52,6 +53,19 @@ impl Job {
         let laws: Vec<_> = laws.collect();
         known().insert(key, laws.clone());
         laws
+    }
+
+    /// As [`Job::run`]; a bug in it is a failure of this run alone.
+    pub fn record(&self, number: u64, control: &mut dyn Control) -> Option<Record> {
+        match catch_unwind(AssertUnwindSafe(|| self.run(number, control))) {
+            Ok(record) => record,
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().map(String::as_str);
+                let text =
+                    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("panic");
+                Some(self.broken(number, format!("a bug of fullpipe: {text}")))
+            }
+        }
     }
 
     /// Makes the run of that number; none where `control` has stopped it. What is wrong with it stands in the record.

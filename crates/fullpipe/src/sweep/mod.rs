@@ -5,6 +5,7 @@
 //! sweep is. A line ([`record`]) is whole or is not counted: what was killed is made again, what is there is not. So runs may be
 //! shared among processes and machines, and their files be put together by [`merge`].
 
+mod ask;
 pub mod cells;
 pub mod compare;
 pub mod competition;
@@ -16,6 +17,7 @@ pub mod merge;
 pub mod record;
 pub mod store;
 
+pub use ask::{Ask, ask, rest};
 pub use job::Job;
 pub use manifest::Manifest;
 pub use merge::Merged;

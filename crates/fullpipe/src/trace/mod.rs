@@ -4,6 +4,7 @@
 //! reference page) follow from it. [`rundir`] is what a run leaves on disk.
 
 pub(crate) mod checksum;
+pub mod columns;
 pub mod csv;
 mod error;
 pub mod formats;

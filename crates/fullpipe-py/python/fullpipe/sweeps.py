@@ -1,0 +1,172 @@
+"""Sweeps: many runs of one scenario, on any executor of `concurrent.futures`."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import tempfile
+from collections import deque
+from concurrent.futures import Executor, Future
+from functools import lru_cache
+from typing import Any, Deque, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
+
+from . import _fullpipe
+from .scenario import Changes, Names, Scenario, changes, load, names
+
+#: Everything that a worker needs: the scenario's name, text, directory and recipe; changes, variants, engine, kernel, keys that it
+#: may do otherwise. Plain data, so that it can be sent anywhere.
+Task = Tuple[Any, Tuple[str, ...], Tuple[str, ...], str, Optional[str], Tuple[str, ...]]
+
+
+class SweepResults:
+    """What came out of a sweep."""
+
+    def __init__(self, store: _fullpipe.Store, directory: str, temporary: Any) -> None:
+        lines, cells, missing, failed, again = store.merged()
+        #: One per run, in the sweep's order, as the lines of its directory have them.
+        self.records: List[Dict[str, Any]] = [json.loads(line) for line in lines]
+        #: Repetitions of a point put together, as in cells.json.
+        self.cells: List[Dict[str, Any]] = json.loads(cells)
+        #: Runs that are not there.
+        self.missing: int = missing
+        #: Runs that failed; their records say why.
+        self.failed: int = failed
+        #: Records of runs that are there already.
+        self.again: int = again
+        #: The sweep's directory; without `out` it goes with this object.
+        self.directory: str = directory
+        self._temporary = temporary
+
+    def rows(self) -> List[Dict[str, Any]]:
+        """One flat row per run and flow, for `pandas.DataFrame` or `polars.DataFrame`."""
+        return [
+            {"run": record["run"], "variant": record["variant"], **record["at"], "seed": record["seed"], **flow}
+            for record in self.records
+            for flow in (record.get("facts") or {}).get("flows", [])
+        ]
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __repr__(self) -> str:
+        return f"<fullpipe.SweepResults: {len(self.records)} runs, {self.failed} failed, {self.missing} missing>"
+
+
+def sweep(
+    scenario: Union[str, os.PathLike[str], Scenario],
+    axes: Optional[Mapping[Any, Any]] = None,
+    seeds: Optional[int] = None,
+    *,
+    set: Changes = None,
+    variant: Names = None,
+    engine: str = "sim",
+    as_kernel: Optional[str] = None,
+    without: Names = None,
+    executor: Optional[Executor] = None,
+    out: Union[str, os.PathLike[str], None] = None,
+    retry: bool = False,
+    jobs: Optional[int] = None,
+    chunk: int = 1,
+    ahead: int = 1000,
+) -> SweepResults:
+    """Runs every point of a scenario's axes with every variant, `seeds` times each.
+
+    `axes` replaces the scenario's `[sweep]`: key to a list of values, or to a range as scenarios have it; a tuple of keys changes them
+    together. Each finished run is kept at once in `out`, and a sweep that was stopped goes on with the rest.
+
+    Without `executor` the runs are made by `jobs` threads here. With one, tasks of `chunk` runs are submitted to it, no more than `ahead`
+    at a time; a run whose worker is lost is made again where the executor does that (Dask does, ProcessPoolExecutor raises; then
+    the same call with the same `out` goes on).
+    """
+    core = scenario._core if isinstance(scenario, Scenario) else load(scenario)._core
+    task = _task(core, axes, seeds, changes(set), names(variant), engine, as_kernel, names(without))
+    plan = _plan(task)
+    temporary = None if out is not None else tempfile.TemporaryDirectory(prefix="fullpipe-sweep-")
+    directory = os.fspath(out) if out is not None else temporary.name  # type: ignore[union-attr]
+    store = _fullpipe.Store(plan, directory)
+    try:
+        rest = store.rest(retry)
+        if executor is None:
+            plan.work(store, rest, jobs or os.cpu_count() or 1)
+        else:
+            _spread(executor, task, store, rest, max(chunk, 1), max(ahead, 1))
+    finally:
+        store.close()
+    return SweepResults(store, directory, temporary)
+
+
+def _task(
+    core: _fullpipe.Scenario,
+    axes: Optional[Mapping[Any, Any]],
+    seeds: Optional[int],
+    sets: List[str],
+    variants: List[str],
+    engine: str,
+    as_kernel: Optional[str],
+    without: List[str],
+) -> Task:
+    name, text, beside, recipe = core.parts()
+    if axes is not None or seeds is not None:
+        named = None if axes is None else {_key(key): _points(own) for key, own in axes.items()}
+        text = _fullpipe.Sweep.text(text, named, seeds)
+    sets, variants = core.sets + sets, variants or core.variants
+    return ((name, text, beside, recipe), tuple(sets), tuple(variants), engine, as_kernel, tuple(without))
+
+
+def _key(key: Any) -> str:
+    return key if isinstance(key, str) else ", ".join(key)
+
+
+def _points(own: Any) -> Any:
+    return own if isinstance(own, (dict, list)) else list(own)
+
+
+@lru_cache(maxsize=8)
+def _plan(task: Task) -> _fullpipe.Sweep:
+    """The sweep of a task; a worker reads it once."""
+    return _fullpipe.Sweep(*task)
+
+
+def run_task(task: Task, runs: Sequence[int]) -> List[str]:
+    """What a worker does: makes these runs, and returns their records as lines of JSON."""
+    plan = _plan(task)
+    return [plan.record(run) for run in runs]
+
+
+def _spread(executor: Executor, task: Task, store: _fullpipe.Store, rest: List[int], chunk: int, ahead: int) -> None:
+    """Has an executor make runs, and keeps the record of each once, as it comes."""
+    waiting: Deque[List[int]] = deque(rest[start : start + chunk] for start in range(0, len(rest), chunk))
+    ended: queue.SimpleQueue[Future[List[str]]] = queue.SimpleQueue()
+    running: Set[Future[List[str]]] = set()
+    lost: List[BaseException] = []
+
+    def keep(future: Future[List[str]]) -> None:
+        running.discard(future)
+        error = None if future.cancelled() else future.exception()
+        if error is not None:
+            lost.append(error)
+        elif not future.cancelled():
+            for line in future.result():
+                store.append(line)
+
+    try:
+        while running or waiting and not lost:
+            while waiting and len(running) < ahead and not lost:
+                try:
+                    future = executor.submit(run_task, task, waiting.popleft())
+                except RuntimeError as why:  # The pool is broken, or shut down.
+                    lost.append(why)
+                    break
+                running.add(future)
+                future.add_done_callback(ended.put)
+            if running:
+                keep(ended.get())
+    except BaseException:
+        for future in list(running):
+            future.cancel()
+        while not ended.empty():
+            keep(ended.get())
+        raise
+    if lost:
+        raise lost[0]

@@ -1,0 +1,51 @@
+//! Exceptions, with the texts that the command prints behind "error: ".
+
+use fullpipe::experiment::Unfit;
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+create_exception!(
+    fullpipe,
+    Error,
+    PyException,
+    "What fullpipe cannot do; its text is the command's."
+);
+create_exception!(
+    fullpipe,
+    ScenarioError,
+    Error,
+    "The scenario, or what was asked of it, makes no sense (exit code 2 of the command)."
+);
+create_exception!(
+    fullpipe,
+    EnvironmentError,
+    Error,
+    "This machine cannot, or lacks something (exit code 3 of the command)."
+);
+
+/// Adds them to the module.
+pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("Error", py.get_type::<Error>())?;
+    module.add("ScenarioError", py.get_type::<ScenarioError>())?;
+    module.add("EnvironmentError", py.get_type::<EnvironmentError>())
+}
+
+/// What was asked makes no sense.
+pub fn scenario(why: impl ToString) -> PyErr {
+    ScenarioError::new_err(why.to_string().trim_end().to_string())
+}
+
+/// The machine cannot.
+pub fn environment(why: impl ToString) -> PyErr {
+    EnvironmentError::new_err(why.to_string().trim_end().to_string())
+}
+
+/// Either of them.
+pub fn unfit(why: Unfit) -> PyErr {
+    match why {
+        Unfit::Input(why) => scenario(why),
+        Unfit::Environment(why) => environment(why),
+    }
+}

@@ -1,0 +1,204 @@
+//! Sweeps: the runs by number, wherever they are made, and the directory that keeps them.
+
+use crate::axes;
+use crate::error;
+use crate::runs::{Until, until};
+use fullpipe::experiment::Allowed;
+use fullpipe::scenario::{self, Beside, SetOption, Source};
+use fullpipe::sweep::cells::cells;
+use fullpipe::sweep::{self, Ask, Job, Manifest, Merged, Record, Shard, rest};
+use pyo3::prelude::*;
+use pyo3::types::{PyAny, PyDict};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
+
+/// What is swept.
+#[pyclass(frozen, module = "fullpipe._fullpipe")]
+pub struct Sweep {
+    job: Job,
+    manifest: Manifest,
+}
+
+#[pymethods]
+impl Sweep {
+    /// Reads what [`Scenario::parts`](crate::scenario::Scenario) tells, with the options.
+    #[new]
+    #[pyo3(signature = (parts, sets, variants, engine, as_kernel, without))]
+    fn new(
+        py: Python<'_>,
+        parts: (String, String, Option<PathBuf>, Option<String>),
+        sets: Vec<String>,
+        variants: Vec<String>,
+        engine: String,
+        as_kernel: Option<String>,
+        without: Vec<String>,
+    ) -> PyResult<Sweep> {
+        let source = source(parts);
+        let sets: Vec<SetOption> = sets.into_iter().map(SetOption).collect();
+        let allowed = Allowed { as_kernel: as_kernel.as_deref(), without: &without };
+        let ask = Ask { sets: &sets, variants: &variants, engine: &engine, allowed };
+        let (job, manifest) = py.detach(|| sweep::ask(&source, &ask)).map_err(error::unfit)?;
+        Ok(Sweep { job, manifest })
+    }
+
+    /// A scenario's text with axes and seeds.
+    #[staticmethod]
+    #[pyo3(signature = (text, axes, seeds))]
+    fn text(text: &str, axes: Option<&Bound<'_, PyDict>>, seeds: Option<u32>) -> PyResult<String> {
+        axes::with(text, axes, seeds)
+    }
+
+    /// A value as TOML writes it.
+    #[staticmethod]
+    fn toml(value: &Bound<'_, PyAny>) -> PyResult<String> {
+        Ok(axes::toml(value)?.to_string().trim().to_string())
+    }
+
+    /// How many runs there are.
+    #[getter]
+    fn runs(&self) -> u64 {
+        self.manifest.runs
+    }
+
+    /// What the sweep is, as its directory has it.
+    #[getter]
+    fn manifest(&self) -> String {
+        serde_json::to_string(&self.manifest).unwrap_or_default()
+    }
+
+    /// The record of a run as its line of JSON.
+    fn record(&self, py: Python<'_>, run: u64) -> PyResult<String> {
+        let lines = py.detach(|| self.make(&[run], 1, &|_| Ok(())))?;
+        lines.into_iter().next().ok_or_else(|| error::environment("the run was stopped"))
+    }
+
+    /// Makes these runs with so many threads here, and keeps each record at once.
+    #[pyo3(signature = (store, runs, jobs))]
+    fn work(&self, py: Python<'_>, store: &Store, runs: Vec<u64>, jobs: usize) -> PyResult<()> {
+        py.detach(|| self.make(&runs, jobs, &|record| store.keep(record))).map(|_| ())
+    }
+}
+
+impl Sweep {
+    /// Makes runs while this thread looks for signals; the records' lines.
+    fn make(
+        &self,
+        runs: &[u64],
+        jobs: usize,
+        keep: &(dyn Fn(&Record) -> Result<(), String> + Sync),
+    ) -> PyResult<Vec<String>> {
+        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let (lines, lost) = (Mutex::new(Vec::new()), Mutex::new(None));
+        let work = || {
+            while let Some(run) = runs.get(next.fetch_add(1, Ordering::SeqCst)) {
+                if stop.load(Ordering::SeqCst) {
+                    return;
+                }
+                let Some(record) = self.job.record(*run, &mut Until(&stop)) else { return };
+                if let Err(why) = keep(&record) {
+                    stop.store(true, Ordering::SeqCst);
+                    lost.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+                    return;
+                }
+                if runs.len() == 1 {
+                    let line = serde_json::to_string(&record).unwrap_or_default();
+                    lines.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+                }
+            }
+        };
+        thread::scope(|scope| {
+            let (done, ended) = mpsc::channel::<()>();
+            for _ in 0..jobs.clamp(1, runs.len().max(1)) {
+                let (done, work) = (done.clone(), &work);
+                scope.spawn(move || {
+                    work();
+                    drop(done);
+                });
+            }
+            drop(done);
+            until(&ended, &stop)
+        })?;
+        match lost.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(why) => Err(error::environment(why)),
+            None => Ok(lines.into_inner().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+}
+
+fn source(parts: (String, String, Option<PathBuf>, Option<String>)) -> Source {
+    let (name, text, beside, recipe) = parts;
+    let recipe = recipe.and_then(|name| scenario::recipe(&name).ok()).map(|own| own.source());
+    match (recipe, beside) {
+        (Some(own), _) => Source { name, text, ..own },
+        (None, beside) => {
+            let beside = beside.map_or(Beside::Nothing, Beside::Directory);
+            Source { beside, ..Source::text(&name, &text) }
+        }
+    }
+}
+
+/// The directory of a sweep, to which this process appends.
+#[pyclass(frozen, module = "fullpipe._fullpipe")]
+pub struct Store {
+    /// None when it is closed.
+    store: Mutex<Option<Arc<sweep::Store>>>,
+    directory: PathBuf,
+    runs: u64,
+}
+
+#[pymethods]
+impl Store {
+    /// Opens or makes it.
+    #[new]
+    fn new(sweep: &Sweep, directory: PathBuf) -> PyResult<Store> {
+        let store = sweep::Store::open(&directory, &sweep.manifest, Shard::WHOLE);
+        let store = store.map_err(error::scenario)?;
+        let store = Mutex::new(Some(Arc::new(store)));
+        Ok(Store { store, directory, runs: sweep.manifest.runs })
+    }
+
+    /// Runs that are still to be made.
+    fn rest(&self, retry: bool) -> PyResult<Vec<u64>> {
+        let store = self.open().map_err(error::environment)?;
+        Ok(rest(&store, self.runs, Shard::WHOLE, retry))
+    }
+
+    /// Lets others work at it. An exception can keep this object alive for long.
+    fn close(&self) {
+        *self.store.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Keeps a record at once.
+    fn append(&self, line: &str) -> PyResult<()> {
+        let record: Record = serde_json::from_str(line).map_err(error::environment)?;
+        self.keep(&record).map_err(error::environment)
+    }
+
+    /// All records by run, as lines of JSON; the cells as JSON; how many runs are missing, failed, and there more than once.
+    fn merged(&self, py: Python<'_>) -> PyResult<(Vec<String>, String, u64, u64, u64)> {
+        let read = || -> Result<_, fullpipe::trace::Error> {
+            let merged = Merged::open(std::slice::from_ref(&self.directory))?;
+            let mut lines = Vec::new();
+            merged.each(|record| {
+                lines.push(serde_json::to_string(&record).unwrap_or_default());
+                Ok(())
+            })?;
+            let cells = serde_json::to_string(&cells(&merged)?).unwrap_or_default();
+            Ok((lines, cells, merged.missing(), merged.failed(), merged.again))
+        };
+        py.detach(read).map_err(error::environment)
+    }
+}
+
+impl Store {
+    fn keep(&self, record: &Record) -> Result<(), String> {
+        self.open()?.append(record).map_err(|why| why.to_string())
+    }
+
+    fn open(&self) -> Result<Arc<sweep::Store>, String> {
+        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        store.clone().ok_or_else(|| "the sweep's directory is closed".into())
+    }
+}

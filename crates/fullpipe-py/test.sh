@@ -1,0 +1,37 @@
+#!/bin/sh
+# Builds the wheel as pip does, installs it in a new environment, and runs the tests there. PYTHON is the interpreter,
+# FULLPIPE_PYTHON_PROFILE cargo's profile (dev); arguments are pytest's.
+set -eu
+cd "$(dirname "$0")/../.."
+
+python=${PYTHON:-python3}
+if ! command -v "$python" >/dev/null 2>&1; then
+    echo "skipped: the Python package, as there is no $python" >&2
+    exit 0
+fi
+work=$PWD/target/python
+rm -rf "$work"
+mkdir -p "$work"
+if ! "$python" -c "import ensurepip" >/dev/null 2>&1 && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    apt-get update
+    DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends python3-venv
+fi
+if ! "$python" -m venv "$work/environment" >"$work/venv.log" 2>&1; then
+    cat "$work/venv.log" >&2
+    echo "The Python package's tests need venv. On Debian:" >&2
+    echo "    sudo apt-get install python3-venv" >&2
+    exit 1
+fi
+bin=$work/environment/bin
+MATURIN_PEP517_ARGS="--profile ${FULLPIPE_PYTHON_PROFILE:-dev}" \
+    "$bin/pip" wheel --quiet --no-deps --wheel-dir "$work/wheels" .
+# The wheel alone works; what tests need besides comes after that.
+"$bin/pip" install --quiet "$work"/wheels/fullpipe-*.whl
+(cd "$work" && "$bin/fullpipe" --version && "$bin/python" -c "import fullpipe; fullpipe.recipes()")
+if ! "$bin/pip" install --quiet "$(echo "$work"/wheels/fullpipe-*.whl)[test]"; then
+    echo "skipped: what needs pyarrow, pandas, polars, dask or nbclient, which could not be installed" >&2
+    "$bin/pip" install --quiet pytest
+fi
+cp -r crates/fullpipe-py/tests "$work/tests"
+cd "$work"
+FULLPIPE_CHECKOUT=$OLDPWD "$bin/python" -m pytest -p no:cacheprovider -rs "$work/tests" "$@"

@@ -1,0 +1,57 @@
+//! From a scenario and what is asked of it to a sweep.
+
+use super::job::Job;
+use super::manifest::Manifest;
+use super::store::{Shard, Store};
+use crate::experiment::{Allowed, Unfit, known_keys, named};
+use crate::scenario::{Diagnostics, Plan, SetOption, Source, Space};
+use std::collections::BTreeSet;
+
+/// What is asked of a scenario.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask<'a> {
+    /// Changes of all runs, as after `--set`.
+    pub sets: &'a [SetOption],
+    /// Variants; none: all.
+    pub variants: &'a [String],
+    /// Name of the engine.
+    pub engine: &'a str,
+    /// What it may do otherwise.
+    pub allowed: Allowed<'a>,
+}
+
+/// What is to be run, and what the sweep is.
+///
+/// # Errors
+/// Everything that can be found wrong before a run.
+pub fn ask(source: &Source, ask: &Ask) -> Result<(Job, Manifest), Unfit> {
+    let wrong = |problems: Diagnostics| Unfit::Input(problems.to_string());
+    let Allowed { as_kernel, without } = ask.allowed;
+    let space = Space::open(source, ask.sets, ask.variants).map_err(wrong)?;
+    let engine = named(ask.engine, as_kernel).map_err(Unfit::Input)?;
+    let crosses = space.crosses().map(|point| space.plan(&point).map_err(wrong));
+    let crosses: Vec<Plan> = crosses.collect::<Result<_, _>>()?;
+    known_keys(without, crosses.iter().map(|plan| &plan.resolved)).map_err(Unfit::Input)?;
+    let name = as_kernel
+        .map_or_else(|| ask.engine.to_string(), |version| format!("{} {version}", ask.engine));
+    let title = crosses.first().map_or("", |plan| plan.resolved.title.as_str());
+    let manifest = Manifest::new((&space, source), title, ask.sets, &name, without);
+    let job = Job::new(space, engine, as_kernel.is_some(), without.to_vec());
+    let objections: BTreeSet<String> =
+        crosses.iter().flat_map(|plan| job.objections(plan)).collect();
+    if !objections.is_empty() {
+        let objections: Vec<String> = objections.into_iter().collect();
+        return Err(Unfit::Input(objections.join("\n       ")));
+    }
+    let ready = crosses.iter().try_for_each(|plan| engine.ready(&plan.resolved));
+    ready.map_err(Unfit::Environment)?;
+    Ok((job, manifest))
+}
+
+/// The runs of a shard that are still to be made, of so many in all.
+pub fn rest(store: &Store, runs: u64, shard: Shard, retry: bool) -> Vec<u64> {
+    let open = |run: &u64| {
+        shard.has(*run) && !store.done().contains(run) && (retry || !store.failed().contains(run))
+    };
+    (0..runs).filter(open).collect()
+}
