@@ -89,6 +89,11 @@ impl Finished {
             "{runs} runs at {cells} points on engine {}; the rates of {steady} points are steady in all repetitions.",
             self.engine
         );
+        let expected = || self.cells.iter().flat_map(|cell| &cell.expected);
+        if expected().next().is_some() {
+            let held = expected().filter(|expected| expected.passed).count();
+            text += &format!(" {held} of {} expectations hold.", expected().count());
+        }
         if self.failed + self.missing > 0 {
             text += &format!(" {} runs failed, {} are missing.", self.failed, self.missing);
         }

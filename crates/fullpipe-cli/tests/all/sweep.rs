@@ -284,3 +284,45 @@ fn two_sweeps_are_compared_point_by_point() {
     let mixed = desk.call(&["compare", "a", "grid.toml"]).ends_with(2);
     assert!(mixed.stderr.contains("sweep.json"), "{}", mixed.stderr);
 }
+
+#[test]
+fn two_results_of_one_run_are_not_put_together() {
+    let desk = desk();
+    sweep(&desk, &["--out", "a", "--variant", "reno"]).ends_with(0);
+    sweep(&desk, &["--out", "b", "--variant", "reno"]).ends_with(0);
+    desk.call(&["merge", "a", "b", "--out", "equal"]).ends_with(0);
+    let file = "b/results-1-of-1.jsonl";
+    desk.write(file, &desk.read(file).replacen("\"bytes\":", "\"bytes\":1", 1));
+    let call = desk.call(&["merge", "a", "b", "--out", "other"]).ends_with(2);
+    assert!(call.stderr.contains("has another result of run"), "{}", call.stderr);
+    assert!(!desk.path("other").exists());
+}
+
+#[test]
+fn parts_that_end_together_leave_one_result() {
+    let desk = desk();
+    let part = |number: &str| {
+        desk.start(&["sweep", "grid.toml", "-q", "--shard", number, "--out", "shared"])
+    };
+    let parts = ["1/4", "2/4", "3/4", "4/4"].map(part);
+    parts.into_iter().for_each(|part| {
+        Call::wait(part).ends_with(0);
+    });
+    let merged = desk.call(&["merge", "shared", "--json"]).ends_with(0).json();
+    assert_eq!(merged["runs"], 12);
+    let names = desk.names("shared");
+    assert!(!names.iter().any(|name| name.ends_with(".tmp")), "{names:?}");
+}
+
+#[test]
+fn expectations_of_no_point_are_told() {
+    let desk = desk();
+    let expect = "\n[[expect]]\nat = { \"path.loss\" = 0.01 }\nmetric = \"flow.bulk.bytes\"\nof = 1\nwithin = \"1 %\"\n";
+    desk.write("grid.toml", &format!("{GRID}{expect}"));
+    let call = sweep(&desk, &["--set", "path.loss=0.001", "--out", "out"]).ends_with(0);
+    assert!(
+        call.stderr.contains("1 expectations of the scenario are about no point"),
+        "{}",
+        call.stderr
+    );
+}

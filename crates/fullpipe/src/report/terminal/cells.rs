@@ -1,7 +1,7 @@
 //! The cells of a sweep, a line for each flow.
 
 use super::Style;
-use super::grid::{Column, lay_out, number, words, wrap};
+use super::grid::{Column, fitted, number, words, wrap};
 use crate::report::numbers::{short, written};
 use crate::sweep::cells::{Cell, CellFlow};
 use crate::sweep::estimate::Estimate;
@@ -26,13 +26,13 @@ pub fn cells(title: &str, cells: &[Cell], style: Style) -> String {
     lines.push(String::new());
     let all: usize = cells.iter().map(|cell| cell.flows.len().max(1)).sum();
     let rows: Vec<Vec<String>> = cells.iter().flat_map(of_cell).take(MOST).collect();
-    lines.extend(lay_out(&COLUMNS, &rows, style.columns()));
+    lines.extend(fitted(&COLUMNS, rows, style.columns()));
     if all > MOST {
         let text = format!("{} more lines: cells.json, results.csv", all - MOST);
         lines.extend(wrap(&text, "  ", style.columns()));
     }
     let note = "rate: mean over repetitions of the rate in the second half of a flow's life; within: its 95 % confidence \
-                interval (Student's t); steady: repetitions with 30 loss epochs, or with even rates in the last three quarters";
+                interval (Student's t), alike: repetitions are one run; steady: repetitions with 30 loss epochs, or with even rates in the last three quarters";
     lines.push(String::new());
     lines.extend(wrap(note, "  ", style.columns()));
     lines.iter().map(|line| format!("{line}\n")).collect()
@@ -59,7 +59,11 @@ pub(super) fn name(variant: &str, at: &Map<String, Value>) -> String {
 }
 
 fn of_flow(name: String, flow: &CellFlow, runs: u32) -> Vec<String> {
-    let within = |estimate: &Estimate| estimate.within.map_or_else(|| "–".into(), short);
+    let within = |estimate: &Estimate| match estimate.within {
+        // Repetitions that are one run say nothing of how far runs are apart.
+        Some(_) if estimate.min == estimate.max => "alike".into(),
+        within => within.map_or_else(|| "–".into(), short),
+    };
     vec![
         name,
         flow.name.clone(),

@@ -37,6 +37,25 @@ pub fn lay_out(columns: &[Column], rows: &[Vec<String>], width: usize) -> Vec<St
     headings.iter().chain(rows).map(line).collect()
 }
 
+/// The same, with the first column's words cut where lines would be too long.
+pub fn fitted(columns: &[Column], mut rows: Vec<Vec<String>>, width: usize) -> Vec<String> {
+    let lines = lay_out(columns, &rows, width);
+    let longest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+    let widest = rows.iter().filter_map(|row| row.first()).map(|name| name.chars().count()).max();
+    let Some(room) = widest.and_then(|widest| (widest + width).checked_sub(longest)) else {
+        return lines;
+    };
+    if longest <= width {
+        return lines;
+    }
+    for name in rows.iter_mut().filter_map(|row| row.first_mut()) {
+        if name.chars().count() > room {
+            *name = name.chars().take(room.saturating_sub(1)).chain(['…']).collect();
+        }
+    }
+    lay_out(columns, &rows, width)
+}
+
 fn is_grouped(cell: &str) -> bool {
     cell.contains(',') && cell.chars().all(|c| c.is_ascii_digit() || ",.".contains(c))
 }
@@ -106,6 +125,16 @@ mod tests {
         let columns = [number("n", "s"), words("what")];
         let rows = vec![vec!["1".into(), "a".into()], vec!["100".into(), "bc".into()]];
         assert_eq!(lay_out(&columns, &rows, 80), ["    n  what", "    s", "    1  a", "  100  bc"]);
+    }
+
+    #[test]
+    fn names_are_cut_where_a_line_is_too_long() {
+        let columns = [words("name"), number("n", "")];
+        let rows =
+            || vec![vec!["a very long name".into(), "1".into()], vec!["b".into(), "22".into()]];
+        assert_eq!(fitted(&columns, rows(), 40)[2], "  a very long name   1");
+        let cut = fitted(&columns, rows(), 14);
+        assert_eq!(cut[2..], [" a very lo…  1", " b          22"]);
     }
 
     #[test]

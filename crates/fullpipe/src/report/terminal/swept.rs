@@ -1,7 +1,7 @@
 //! Two sweeps beside each other, a line for each flow of a point.
 
 use super::Style;
-use super::grid::{Column, lay_out, number, words, wrap};
+use super::grid::{Column, fitted, number, words, wrap};
 use crate::report::numbers::{short, written};
 use crate::sweep::compare::{Comparison, Pair, Shown};
 
@@ -33,7 +33,7 @@ pub fn swept(comparison: &Comparison, style: Style) -> String {
     let mut lines = wrap(&head, "", style.columns());
     lines.push(String::new());
     let rows: Vec<Vec<String>> = comparison.flows.iter().take(MOST).map(row).collect();
-    lines.extend(lay_out(&COLUMNS, &rows, style.columns()));
+    lines.extend(fitted(&COLUMNS, rows, style.columns()));
     if all > MOST {
         lines.push(format!("  {} more lines with --json", all - MOST));
     }
