@@ -7,7 +7,6 @@ use crate::progress::Progress;
 use fullpipe::capture::{self, About, At, Capture, Taken};
 use fullpipe::engine::Outcome;
 use fullpipe::scenario::{Plan, Scenario};
-use fullpipe::trace::Error;
 use fullpipe_sim::trace::{Point, Sink};
 use std::io::{IsTerminal, stdout};
 use std::path::{Path, PathBuf};
@@ -69,7 +68,7 @@ impl Captures {
         if self.take_stdout() {
             return self.check_stdout();
         }
-        self.paths.iter().try_for_each(|path| capture::check(path)).map_err(environment)
+        self.paths.iter().try_for_each(|path| capture::check(path)).map_err(Failure::from)
     }
 
     fn check_stdout(&self) -> Result<(), Failure> {
@@ -96,7 +95,7 @@ impl Captures {
             true => Capture::stream(Box::new(stdout()), &about),
             false => Capture::create(path, &about),
         };
-        let capture = capture.map_err(environment)?;
+        let capture = capture?;
         let _removed_by_signal = capture.hidden().map(Temporary::new);
         Ok(Some(Running { capture, path: path.clone(), _removed_by_signal }))
     }
@@ -131,7 +130,7 @@ impl Running {
     ) -> Result<Outcome, Failure> {
         let failed = self.capture.failed();
         let outcome = run(&mut self.capture.before(sink), Some(failed))?;
-        let taken = self.capture.finish(outcome.end, outcome.complete).map_err(environment)?;
+        let taken = self.capture.finish(outcome.end, outcome.complete)?;
         let name = match is_stdout(&self.path) {
             true => Path::new("standard output").display(),
             false => self.path.display(),
@@ -146,8 +145,4 @@ impl Running {
 
 fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == STDOUT
-}
-
-fn environment(error: Error) -> Failure {
-    Failure::Environment(error.to_string())
 }

@@ -10,7 +10,6 @@ use fullpipe::analysis::{self, RunMeta, phases};
 use fullpipe::engine::Failed;
 use fullpipe::experiment::Chosen;
 use fullpipe::scenario::{Plan, Scenario};
-use fullpipe::trace::Error;
 use fullpipe::trace::recording::Recording;
 use fullpipe::trace::rundir::Writer;
 use fullpipe_sim::trace::{Control, Sink};
@@ -98,7 +97,7 @@ impl Experiment<'_> {
             self.widen_band(plan, engine, &mut run)?;
         }
         let table = packets.map(|packets| packets.finish(&mut run)).transpose()?;
-        self.writer.run(&run, &plan.resolved.to_toml(), &recording).map_err(environment)?;
+        self.writer.run(&run, &plan.resolved.to_toml(), &recording)?;
         if let Some(table) = table {
             let drawn = table.draw(self.writer, &self.scenario.title, &run, self.progress);
             drawn.inspect_err(|_| self.writer.forget(&run.variant))?;
@@ -187,10 +186,6 @@ impl Experiment<'_> {
 
 fn names(engines: &[Chosen]) -> Vec<&'static str> {
     engines.iter().map(|chosen| chosen.engine.name()).collect()
-}
-
-fn environment(error: Error) -> Failure {
-    Failure::Environment(error.to_string())
 }
 
 fn failure(failed: Failed) -> Failure {

@@ -1,6 +1,7 @@
 //! Why the program ends with another code than 0.
 
 use fullpipe::experiment::Unfit;
+use fullpipe::trace;
 use std::fmt::Display;
 
 /// What went wrong, by exit code.
@@ -29,6 +30,13 @@ impl From<Unfit> for Failure {
             Unfit::Input(why) => Failure::Input(why),
             Unfit::Environment(why) => Failure::Environment(why),
         }
+    }
+}
+
+impl From<trace::Error> for Failure {
+    /// Results cannot be written, or not be read again.
+    fn from(error: trace::Error) -> Failure {
+        Failure::Environment(error.to_string())
     }
 }
 

@@ -6,7 +6,6 @@ use fullpipe::analysis::document::{self, Run};
 use fullpipe::capture::Trains;
 use fullpipe::report::time_sequence;
 use fullpipe::scenario::Resolved;
-use fullpipe::trace::Error;
 use fullpipe::trace::packets::FILE;
 use fullpipe::trace::rundir::Writer;
 use fullpipe_sim::trace::Sink;
@@ -29,7 +28,7 @@ impl Packets {
     pub fn begin(writer: &Writer, run: &Resolved) -> Result<Option<Packets>, Failure> {
         let Some(asked) = &run.report.packets else { return Ok(None) };
         let (growing, at) = (Growing(writer.growing()), asked.at.clone());
-        let trains = Trains::create(&growing.0, run).map_err(environment)?;
+        let trains = Trains::create(&growing.0, run)?;
         Ok(trains.map(|trains| Packets { trains, growing, at }))
     }
 
@@ -48,7 +47,7 @@ impl Packets {
     /// # Errors
     /// It cannot be written.
     pub fn finish(self, run: &mut Run) -> Result<Table, Failure> {
-        let kept = self.trains.finish().map_err(environment)?;
+        let kept = self.trains.finish()?;
         let (packets, segments, trains) = (kept.packets, kept.segments, kept.trains);
         run.packets = Some(document::Packets { at: self.at, packets, segments, trains });
         Ok(Table(self.growing))
@@ -70,8 +69,8 @@ impl Table {
         run: &Run,
         progress: &Progress,
     ) -> Result<(), Failure> {
-        let folder = writer.take(&run.variant, &self.0.0, FILE).map_err(environment)?;
-        time_sequence::write(&folder, title, run).map_err(environment)?;
+        let folder = writer.take(&run.variant, &self.0.0, FILE)?;
+        time_sequence::write(&folder, title, run)?;
         if let Some(document::Packets { packets, trains, .. }) = run.packets {
             let name = &run.variant;
             progress.say(&format!("{name}: {packets} packets kept, in {trains} trains"));
@@ -88,8 +87,4 @@ impl Drop for Growing {
         // Most often it was taken; else there is nobody to tell.
         let _ = std::fs::remove_file(&self.0);
     }
-}
-
-fn environment(error: Error) -> Failure {
-    Failure::Environment(error.to_string())
 }

@@ -25,7 +25,7 @@ use std::thread::available_parallelism;
 use std::time::{Instant, SystemTime};
 
 /// Directory of results where none is named.
-const RESULTS: &str = "fullpipe-results";
+pub const RESULTS: &str = "fullpipe-results";
 /// What the first signal says.
 const STOPPING: &str = "stopping; what was simulated so far is kept (once more to quit at once)";
 
@@ -88,7 +88,7 @@ fn keep(
 ) -> Result<Kept, Failure> {
     let (started, clock) = (SystemTime::now(), Instant::now());
     let place = place(scenario, arguments);
-    let writer = place.create().map_err(environment)?;
+    let writer = place.create()?;
     let _removed_by_signal = Temporary::new(writer.directory());
     let total = scenario.plans().iter().flat_map(|plan| {
         let runs = engines.len() * (1 + phases::alternatives(plan).len());
@@ -108,7 +108,7 @@ fn keep(
     let report = html::render_in_place(&document);
     match writer.finish(&document, &provenance, &report) {
         Ok(directory) => Ok(Kept { document, failures, directory }),
-        Err(why) => Err(with(failures, environment(why))),
+        Err(why) => Err(with(failures, why.into())),
     }
 }
 
@@ -126,10 +126,6 @@ fn place(scenario: &Scenario, arguments: &RunArguments) -> Place {
         Some(directory) => Place::Exactly(directory.clone()),
         None => Place::Under { root: RESULTS.into(), name: scenario.name.clone() },
     }
-}
-
-fn environment(error: fullpipe::trace::Error) -> Failure {
-    Failure::Environment(error.to_string())
 }
 
 /// What is not whole is not judged.

@@ -288,7 +288,7 @@ fn machine(error: fullpipe::trace::Error) -> Failed {
 }
 
 /// Goes on until it is to stop.
-pub struct Until<'a>(pub &'a AtomicBool);
+struct Until<'a>(&'a AtomicBool);
 
 impl Control for Until<'_> {
     fn go_on(&mut self, _now: Time) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::axes;
 use crate::error;
-use crate::runs::{Until, until};
+use crate::runs::until;
 use fullpipe::experiment::Allowed;
 use fullpipe::scenario::{self, Beside, SetOption, Source};
 use fullpipe::sweep::cells::cells;
@@ -91,23 +91,20 @@ impl Sweep {
     ) -> PyResult<Vec<String>> {
         let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
         let (lines, lost) = (Mutex::new(Vec::new()), Mutex::new(None));
-        let work = || {
-            while let Some(run) = runs.get(next.fetch_add(1, Ordering::SeqCst)) {
-                if stop.load(Ordering::SeqCst) {
-                    return;
-                }
-                let Some(record) = self.job.record(*run, &mut Until(&stop)) else { return };
-                if let Err(why) = keep(&record) {
-                    stop.store(true, Ordering::SeqCst);
-                    lost.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
-                    return;
-                }
-                if runs.len() == 1 {
-                    let line = serde_json::to_string(&record).unwrap_or_default();
-                    lines.lock().unwrap_or_else(PoisonError::into_inner).push(line);
-                }
+        let stopped = || stop.load(Ordering::SeqCst);
+        let keep = |record: &Record| {
+            if let Err(why) = keep(record) {
+                stop.store(true, Ordering::SeqCst);
+                lost.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+                return false;
             }
+            if runs.len() == 1 {
+                let line = serde_json::to_string(record).unwrap_or_default();
+                lines.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+            }
+            true
         };
+        let work = || self.job.work(runs, &next, &stopped, &keep);
         thread::scope(|scope| {
             let (done, ended) = mpsc::channel::<()>();
             for _ in 0..jobs.clamp(1, runs.len().max(1)) {

@@ -1,6 +1,5 @@
 //! What a sweep ends in: all its runs as one table, its cells, and what they say.
 
-use super::environment;
 use crate::failure::Failure;
 use crate::output::{Output, note};
 use fullpipe::report::surface::{Surfaces, page};
@@ -64,8 +63,8 @@ impl Finished {
             runs: merged.runs() - merged.failed(),
             failed: merged.failed(),
             missing: merged.missing(),
-            cells: cells(merged).map_err(environment)?,
-            competition: competition(merged).map_err(environment)?,
+            cells: cells(merged)?,
+            competition: competition(merged)?,
             broken,
             unasked: unasked(manifest),
         };
@@ -169,7 +168,7 @@ fn unasked(manifest: &manifest::Manifest) -> usize {
     let named = |name: &String| name != "base";
     let variants: Vec<String> =
         manifest.variants.iter().filter(|name| named(name)).cloned().collect();
-    Space::open(&source, &sets, &variants).map_or(0, |space| space.unasked())
+    Space::parse(&source, &sets, &variants).map_or(0, |space| space.unasked())
 }
 
 /// The expectations of a point that do not hold.

@@ -8,6 +8,7 @@ use crate::args::{MergeArguments, SweepArguments};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{Output, note};
+use crate::run::RESULTS;
 use crate::source::source;
 use finish::Finished;
 use fullpipe::experiment::Allowed;
@@ -19,8 +20,6 @@ use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use work::Done;
 
-/// Directory of results where none is named.
-const RESULTS: &str = "fullpipe-results";
 /// What the first signal says.
 const STOPPING: &str = "stopping; finished runs are kept (once more to quit at once)";
 
@@ -57,7 +56,7 @@ fn conclude(
     done: Done,
 ) -> Result<(), Failure> {
     done.lost.map_or(Ok(()), Err)?;
-    let merged = Merged::open(&[directory.to_path_buf()]).map_err(environment)?;
+    let merged = Merged::open(&[directory.to_path_buf()])?;
     if interrupt::stopped() {
         let (there, all) = (merged.runs(), merged.manifest.runs);
         note(&format!("interrupted: {there} of {all} runs are kept; the same command goes on"));
@@ -132,8 +131,4 @@ fn plan(manifest: &Manifest, directory: &Path, shard: Shard) -> String {
 
 fn input(error: fullpipe::trace::Error) -> Failure {
     Failure::Input(error.to_string())
-}
-
-fn environment(error: fullpipe::trace::Error) -> Failure {
-    Failure::Environment(error.to_string())
 }

@@ -3,12 +3,10 @@
 use super::progress::Progress;
 use crate::failure::Failure;
 use crate::interrupt;
+use fullpipe::scenario::point_name;
 use fullpipe::sweep::{Job, Record, Store};
-use fullpipe_sim::trace::Control;
-use fullpipe_sim::units::Time;
-use serde_json::Value;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// What became of the runs.
@@ -25,44 +23,28 @@ pub struct Done {
 pub fn run(job: &Job, store: &Store, runs: &[u64], jobs: usize, progress: &Progress) -> Done {
     let (next, made) = (AtomicUsize::new(0), AtomicU64::new(0));
     let (full, lost) = (AtomicBool::new(false), Mutex::new(None));
-    let work = || {
-        while let Some(run) = runs.get(next.fetch_add(1, Ordering::SeqCst)) {
-            if interrupt::stopped() || full.load(Ordering::SeqCst) {
-                return;
-            }
-            let Some(record) = job.record(*run, &mut Until) else { return };
-            if let Err(why) = store.append(&record) {
-                full.store(true, Ordering::SeqCst);
-                let why = Failure::Environment(why.to_string());
-                lost.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(why);
-                return;
-            }
-            made.fetch_add(1, Ordering::SeqCst);
-            progress.done(record.failed.as_deref().map(|why| told(&record, why)).as_deref());
+    let stopped = || interrupt::stopped() || full.load(Ordering::SeqCst);
+    let keep = |record: &Record| {
+        if let Err(why) = store.append(record) {
+            full.store(true, Ordering::SeqCst);
+            lost.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why.into());
+            return false;
         }
+        made.fetch_add(1, Ordering::SeqCst);
+        progress.done(record.failed.as_deref().map(|why| told(record, why)).as_deref());
+        true
     };
     thread::scope(|scope| {
         for _ in 0..jobs.min(runs.len()) {
-            scope.spawn(work);
+            scope.spawn(|| job.work(runs, &next, &stopped, &keep));
         }
     });
-    let lost = lost.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let lost = lost.into_inner().unwrap_or_else(PoisonError::into_inner);
     Done { made: made.into_inner(), lost }
 }
 
 /// A failure as a sentence with its run.
 fn told(record: &Record, why: &str) -> String {
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
-    let at = record.at.iter().map(|(key, value)| format!("{key}={}", text(value)));
-    let at = std::iter::once(record.variant.clone()).chain(at).collect::<Vec<_>>().join(", ");
+    let at = point_name(&record.variant, &record.at);
     format!("run {} ({at}, seed {}) failed: {why}", record.run, record.seed)
-}
-
-/// Goes on until a signal comes.
-struct Until;
-
-impl Control for Until {
-    fn go_on(&mut self, _now: Time) -> bool {
-        !interrupt::stopped()
-    }
 }

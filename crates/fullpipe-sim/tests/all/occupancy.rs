@@ -2,37 +2,17 @@
 
 use crate::conversation::{flow, host};
 use crate::plain_path;
+use crate::transmit::acks;
 use fullpipe_sim::config::{Delay, Discipline, Element, Link, QueueLimit};
-use fullpipe_sim::ecn::Ecn;
 use fullpipe_sim::path::Chain;
 use fullpipe_sim::tally::Samples;
 use fullpipe_sim::trace::StageSample;
-use fullpipe_sim::train::{Kind, Train};
+use fullpipe_sim::train::Train;
 use fullpipe_sim::units::{Framing, Rate, Time};
 
 /// Packets of 1000 bytes.
 fn packets(first: Time, spacing: u64, count: u32) -> Train {
-    Train {
-        flow: 0,
-        connection: 0,
-        kind: Kind::Ack,
-        skb: 0,
-        number: 0,
-        len: 0,
-        ip_len: 1000,
-        ecn: Ecn::NotEct,
-        ece: false,
-        cwr: false,
-        carries: 0,
-        tsval: 0,
-        tsecr: 0,
-        push: false,
-        fin: false,
-        count,
-        serial: 0,
-        first,
-        spacing,
-    }
+    Train { ip_len: 1000, first, ..acks(0, spacing, count) }
 }
 
 /// The counters of an element at 10 and 20 ms, at which samples are taken.

@@ -6,7 +6,7 @@ use crate::scenario::{self, Plan, Resolved};
 use std::fmt;
 
 /// Between several objections, so that they stand below each other behind "error: ".
-const BETWEEN: &str = "\n       ";
+pub const BETWEEN: &str = "\n       ";
 
 /// What a user lets engines do otherwise than a scenario says.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,5 +4,6 @@
 mod choice;
 
 pub use choice::{
-    Allowed, Chosen, Unfit, answers, kernel_for, known_keys, named, objections, permission, several,
+    Allowed, BETWEEN, Chosen, Unfit, answers, kernel_for, known_keys, named, objections,
+    permission, several,
 };

@@ -45,7 +45,7 @@ pub use names::{keys, near_keys};
 pub use notes::notes;
 pub use path::*;
 pub use places::Places;
-pub use plan::{Expect, Plan, Scenario, Target, Tolerance};
+pub use plan::{Expect, Plan, Scenario, Target, Tolerance, point_name, unquoted};
 pub use profile::shown;
 pub use recipes::{Recipe, recipe, recipes};
 pub use repeat::Repeat;

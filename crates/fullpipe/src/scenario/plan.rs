@@ -48,13 +48,19 @@ pub struct Plan {
 impl Plan {
     /// A name unique within the scenario: the variant, and the sweep point where there is one.
     pub fn name(&self) -> String {
-        let mut name = self.variant.clone();
-        for (key, value) in &self.sweep {
-            let value = value.as_str().map_or_else(|| value.to_string(), str::to_string);
-            name += &format!(", {key}={value}");
-        }
-        name
+        point_name(&self.variant, &self.sweep)
     }
+}
+
+/// The name of a sweep point of a variant.
+pub fn point_name(variant: &str, at: &Map<String, Value>) -> String {
+    let at = at.iter().map(|(key, value)| format!(", {key}={}", unquoted(value)));
+    variant.to_string() + &at.collect::<String>()
+}
+
+/// A value as it is after `--set`: a string without quotes.
+pub fn unquoted(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
 /// What a run is expected to show.

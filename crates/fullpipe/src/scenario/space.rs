@@ -17,7 +17,6 @@ use super::published::Data;
 use super::repeat::Repeat;
 use super::resolve;
 use super::source::{SetOption, Source};
-use fullpipe_sim::units::Time;
 use serde_json::{Map, Value as Json};
 
 /// A dotted key with its new value.
@@ -62,8 +61,21 @@ pub struct Point {
 }
 
 impl Space {
-    /// Reads a scenario. `sets` and `variants` are as of [`load`](super::load). Each variant is tried with each value of each
-    /// axis, the others being at their first one.
+    /// Reads a scenario, of which nothing is tried. `sets` and `variants` are as of [`load`](super::load).
+    ///
+    /// # Errors
+    /// Everything that is wrong with its text and the options, as far as it can be found without a run.
+    pub fn parse(
+        source: &Source,
+        sets: &[SetOption],
+        variants: &[String],
+    ) -> Result<Space, Diagnostics> {
+        let (space, cx) = read(source, sets, variants)?;
+        cx.finish(space)
+    }
+
+    /// The same, with the plans of its [`crosses`](Space::crosses): each variant is tried with each value of each axis, the others
+    /// being at their first one.
     ///
     /// # Errors
     /// Everything that is wrong with the scenario, the options and these points, as far as it can be found at once.
@@ -71,17 +83,19 @@ impl Space {
         source: &Source,
         sets: &[SetOption],
         variants: &[String],
-    ) -> Result<Space, Diagnostics> {
+    ) -> Result<(Space, Vec<Plan>), Diagnostics> {
         let (space, mut cx) = read(source, sets, variants)?;
-        if let Some(space) = &space {
+        let tried = space.map(|space| {
+            let mut plans = Vec::new();
             for point in space.crosses() {
-                space.resolve(point.variant, &point.at, 0, &mut cx);
+                plans.extend(space.resolve(point.variant, &point.at, 0, &mut cx));
                 if cx.count() >= ENOUGH {
                     break;
                 }
             }
-        }
-        cx.finish(space)
+            (space, plans)
+        });
+        cx.finish(tried)
     }
 
     /// Recipe name or file stem.
@@ -175,9 +189,9 @@ impl Space {
 
     /// A point without what seeds shift; none where it is wrong.
     pub(crate) fn unshifted(&self, point: &Point) -> Option<Plan> {
-        let repeat = Repeat { start_jitter: Time::ZERO, delay_jitter: Time::ZERO, ..self.repeat };
-        let plain = Space { repeat, ..self.clone() };
-        plain.plan(&Point { repetition: 0, ..point.clone() }).ok()
+        let mut cx = self.context();
+        let plan = self.shifted(&Repeat::default(), (point.variant, &point.at), 0, &mut cx);
+        cx.finish(plan).ok()
     }
 
     /// Points that together have each value of each axis with each variant.
@@ -221,6 +235,17 @@ impl Space {
         repetition: u32,
         cx: &mut Context,
     ) -> Option<Plan> {
+        self.shifted(&self.repeat, (variant, at), repetition, cx)
+    }
+
+    /// The same with what the seed shifts by `repeat`.
+    fn shifted(
+        &self,
+        repeat: &Repeat,
+        (variant, at): (usize, &[usize]),
+        repetition: u32,
+        cx: &mut Context,
+    ) -> Option<Plan> {
         let alternative = self.variants.get(variant)?;
         let point = self.changes(at);
         let mut root = self.run.clone();
@@ -231,7 +256,7 @@ impl Space {
         let written = Run::read(&root, "the scenario", cx)?;
         let mut resolved = resolve::run(&written, &self.name, &self.source, cx)?;
         resolved.seed = resolved.seed.saturating_add(repetition.into());
-        self.repeat.shift(&mut resolved);
+        repeat.shift(&mut resolved);
         if let Some((competes, place)) = &alternative.competes {
             competes.check(*place, &resolved.flow, cx);
         }

@@ -3,9 +3,8 @@
 use super::job::Job;
 use super::manifest::Manifest;
 use super::store::{Shard, Store};
-use crate::experiment::{Allowed, Unfit, known_keys, named};
-use crate::scenario::{Diagnostics, Plan, SetOption, Source, Space};
-use std::collections::BTreeSet;
+use crate::experiment::{Allowed, BETWEEN, Unfit, known_keys, named, objections};
+use crate::scenario::{Diagnostics, SetOption, Source, Space};
 
 /// What is asked of a scenario.
 #[derive(Clone, Copy, Debug)]
@@ -27,25 +26,20 @@ pub struct Ask<'a> {
 pub fn ask(source: &Source, ask: &Ask) -> Result<(Job, Manifest), Unfit> {
     let wrong = |problems: Diagnostics| Unfit::Input(problems.to_string());
     let Allowed { as_kernel, without } = ask.allowed;
-    let space = Space::open(source, ask.sets, ask.variants).map_err(wrong)?;
+    let (space, crosses) = Space::open(source, ask.sets, ask.variants).map_err(wrong)?;
     let engine = named(ask.engine, as_kernel).map_err(Unfit::Input)?;
-    let crosses = space.crosses().map(|point| space.plan(&point).map_err(wrong));
-    let crosses: Vec<Plan> = crosses.collect::<Result<_, _>>()?;
     known_keys(without, crosses.iter().map(|plan| &plan.resolved)).map_err(Unfit::Input)?;
     let name = as_kernel
         .map_or_else(|| ask.engine.to_string(), |version| format!("{} {version}", ask.engine));
     let title = crosses.first().map_or("", |plan| plan.resolved.title.as_str());
     let manifest = Manifest::new((&space, source), title, ask.sets, &name, without);
-    let job = Job::new(space, engine, as_kernel.is_some(), without.to_vec());
-    let objections: BTreeSet<String> =
-        crosses.iter().flat_map(|plan| job.objections(plan)).collect();
+    let objections = objections(engine, &crosses, ask.allowed);
     if !objections.is_empty() {
-        let objections: Vec<String> = objections.into_iter().collect();
-        return Err(Unfit::Input(objections.join("\n       ")));
+        return Err(Unfit::Input(objections.join(BETWEEN)));
     }
     let ready = crosses.iter().try_for_each(|plan| engine.ready(&plan.resolved));
     ready.map_err(Unfit::Environment)?;
-    Ok((job, manifest))
+    Ok((Job::new(space, engine, ask.allowed), manifest))
 }
 
 /// The runs of a shard that are still to be made, of so many in all.

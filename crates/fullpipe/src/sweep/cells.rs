@@ -4,6 +4,7 @@ use super::estimate::Estimate;
 use super::merge::Merged;
 use super::record::{Expected, Facts, Flow, Part, Record, Shared};
 use crate::analysis::EPOCHS;
+use crate::scenario::Tolerance;
 use crate::trace::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -169,7 +170,7 @@ fn expected(facts: &[&Facts]) -> Vec<CellExpected> {
         let values: Vec<f64> = own.collect();
         let (metric, of, allowed) = (asked.metric.clone(), asked.of, asked.allowed);
         let measured = Estimate::of(&values);
-        let near = measured.is_some_and(|is| (is.mean - of).abs() <= allowed * (1.0 + 1e-12));
+        let near = measured.is_some_and(|is| Tolerance::Absolute(allowed).accepts(of, is.mean));
         let passed = near && values.len() == facts.len();
         let without = (facts.len() - values.len()) as u32;
         CellExpected { metric, of, allowed, measured, without, passed }

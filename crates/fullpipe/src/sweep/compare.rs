@@ -6,6 +6,7 @@
 
 use super::cells::{Cell, CellFlow};
 use super::estimate::{Estimate, t};
+use crate::scenario::point_name;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -67,19 +68,13 @@ impl Comparison {
         for cell in a {
             match b.iter().find(|other| same(cell, other)) {
                 Some(other) => flows.extend(pairs(cell, other)),
-                None => alone.push(format!("a: {}", name(cell))),
+                None => alone.push(format!("a: {}", point_name(&cell.variant, &cell.at))),
             }
         }
         let unknown = b.iter().filter(|cell| !a.iter().any(|other| same(cell, other)));
-        alone.extend(unknown.map(|cell| format!("b: {}", name(cell))));
+        alone.extend(unknown.map(|cell| format!("b: {}", point_name(&cell.variant, &cell.at))));
         Comparison { flows, alone }
     }
-}
-
-/// Variant and point of a cell.
-fn name(cell: &Cell) -> String {
-    let at = cell.at.iter().map(|(key, value)| format!("{key}={value}"));
-    std::iter::once(cell.variant.clone()).chain(at).collect::<Vec<_>>().join(", ")
 }
 
 /// The flows that both cells have.
@@ -108,11 +103,12 @@ fn shown(a: &Estimate, b: &Estimate, within: Option<f64>) -> Shown {
     let constant = |of: &Estimate| of.min == of.max;
     match within {
         _ if constant(a) && constant(b) && a.min == b.min => Shown::Equal,
-        _ if constant(a) || constant(b) => Shown::Unknown,
-        None => Shown::Unknown,
-        Some(within) if difference.abs() <= within => Shown::Nothing,
-        Some(_) if difference > 0.0 => Shown::Higher,
-        Some(_) => Shown::Lower,
+        Some(within) if !constant(a) && !constant(b) => match difference {
+            d if d.abs() <= within => Shown::Nothing,
+            d if d > 0.0 => Shown::Higher,
+            _ => Shown::Lower,
+        },
+        _ => Shown::Unknown,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::merge::Merged;
 use super::record::{Facts, Flow, Record};
-use serde_json::Value;
+use crate::scenario::unquoted;
 use std::io::Write;
 
 /// Columns of a run after those of the axes.
@@ -59,8 +59,7 @@ pub fn table(
 
 /// The lines of a run: one for each flow, or one that says why it failed.
 fn lines(record: &Record, keys: &[String]) -> Vec<Vec<String>> {
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
-    let at = keys.iter().map(|key| record.at.get(key).map_or_else(String::new, text));
+    let at = keys.iter().map(|key| record.at.get(key).map_or_else(String::new, unquoted));
     let head = [record.run.to_string(), record.id.clone(), record.variant.clone()];
     let seeds = [record.repetition.to_string(), record.seed.to_string()];
     let head: Vec<String> = head.into_iter().chain(at).chain(seeds).collect();

@@ -2,13 +2,16 @@
 
 use super::record::{Facts, Record};
 use crate::analysis::theory::{self, Expected};
-use crate::analysis::{self, Made, RunMeta};
-use crate::engine::{Engine, Failed, Support, without};
+use crate::analysis::{self, RunMeta};
+use crate::engine::{Engine, Failed};
+use crate::experiment::{Allowed, Chosen, objections};
 use crate::scenario::{Plan, Point, Space};
 use crate::trace::recording::Recording;
 use fullpipe_sim::trace::Control;
+use fullpipe_sim::units::Time;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// What rules say of the flows of a point, by its variant and its place on the axes.
@@ -20,22 +23,38 @@ pub struct Job {
     pub space: Space,
     /// What makes the runs.
     pub engine: &'static dyn Engine,
-    /// Whether its kernel may stand for the scenario's.
-    pub any_kernel: bool,
-    /// Other keys that it may do otherwise, see [`without::allows`].
-    pub without: Vec<String>,
+    /// The version that its kernel may be in place of the scenario's.
+    as_kernel: Option<String>,
+    /// Other keys that it may do otherwise, see [`Allowed::without`].
+    without: Vec<String>,
     laws: Mutex<Laws>,
 }
 
 impl Job {
     /// The runs of a space on an engine.
-    pub fn new(
-        space: Space,
-        engine: &'static dyn Engine,
-        any_kernel: bool,
-        without: Vec<String>,
-    ) -> Job {
-        Job { space, engine, any_kernel, without, laws: Mutex::default() }
+    pub fn new(space: Space, engine: &'static dyn Engine, allowed: Allowed) -> Job {
+        let as_kernel = allowed.as_kernel.map(String::from);
+        Job { space, engine, as_kernel, without: allowed.without.to_vec(), laws: Mutex::default() }
+    }
+
+    /// Makes those of these runs that `next` has not told others yet, one after the other, until `stopped` or `keep` says that it is
+    /// enough. A run that is stopped leaves nothing.
+    pub fn work(
+        &self,
+        runs: &[u64],
+        next: &AtomicUsize,
+        stopped: &dyn Fn() -> bool,
+        keep: &dyn Fn(&Record) -> bool,
+    ) {
+        while let Some(run) = runs.get(next.fetch_add(1, Ordering::SeqCst)) {
+            if stopped() {
+                return;
+            }
+            match self.record(*run, &mut Until(stopped)) {
+                Some(record) if keep(&record) => {}
+                _ => return,
+            }
+        }
     }
 
     /// What rules say of the flows of a point, which its repetitions share.
@@ -56,7 +75,7 @@ impl Job {
     }
 
     /// As [`Job::run`]; a bug in it is a failure of this run alone.
-    pub fn record(&self, number: u64, control: &mut dyn Control) -> Option<Record> {
+    fn record(&self, number: u64, control: &mut dyn Control) -> Option<Record> {
         match catch_unwind(AssertUnwindSafe(|| self.run(number, control))) {
             Ok(record) => record,
             Err(panic) => {
@@ -69,7 +88,7 @@ impl Job {
     }
 
     /// Makes the run of that number; none where `control` has stopped it. What is wrong with it stands in the record.
-    pub fn run(&self, number: u64, control: &mut dyn Control) -> Option<Record> {
+    fn run(&self, number: u64, control: &mut dyn Control) -> Option<Record> {
         let point = self.space.point(number);
         let plan = match self.space.plan(&point) {
             Ok(plan) => plan,
@@ -84,7 +103,7 @@ impl Job {
     }
 
     /// The record of a run that failed for this reason.
-    pub fn broken(&self, number: u64, why: String) -> Record {
+    fn broken(&self, number: u64, why: String) -> Record {
         let point = self.space.point(number);
         let variant = self.space.variants().nth(point.variant).unwrap_or_default();
         Record::without_plan(number, (variant, &point), self.space.coordinates(&point), why)
@@ -97,7 +116,9 @@ impl Job {
         plan: &Plan,
         control: &mut dyn Control,
     ) -> Result<Option<Facts>, String> {
-        if let Some(objection) = self.objections(plan).into_iter().next() {
+        let allowed = Allowed { as_kernel: self.as_kernel.as_deref(), without: &self.without };
+        let wrong = objections(self.engine, std::slice::from_ref(plan), allowed);
+        if let Some(objection) = wrong.into_iter().next() {
             return Err(objection);
         }
         let mut recording = Recording::default();
@@ -108,36 +129,18 @@ impl Job {
         if !outcome.complete {
             return Ok(None);
         }
-        let made = Made {
-            engine: self.engine.name().into(),
-            kernel: self.engine.kernel(&plan.resolved).map(String::from),
-            ..Made::default()
-        };
+        let made = Chosen { engine: self.engine }.made(&plan.resolved, false);
         let scenario = self.space.scenario(Vec::new());
         let meta = RunMeta::from_plan(&scenario, plan, made);
         Ok(Some(Facts::of(&analysis::run(&meta, &recording), plan, &self.laws(point))))
     }
+}
 
-    /// What keeps the engine from making a run: keys that it refuses, or does otherwise without being allowed to.
-    pub fn objections(&self, plan: &Plan) -> Vec<String> {
-        let name = self.engine.name();
-        let objection = |(key, support): (String, Support)| {
-            let allowed =
-                key.ends_with(".kernel") && self.any_kernel || without::allows(&self.without, &key);
-            let why = match support {
-                Support::Exact | Support::Told(_) => return None,
-                Support::Refused(why) => format!("engine {name} cannot do {key}: {why}"),
-                Support::Substituted(_) if allowed => return None,
-                Support::Substituted(what) => {
-                    let how = match key.ends_with(".kernel") {
-                        true => format!("--as-kernel {}", self.engine.kernels().join(" or ")),
-                        false => format!("--without {key}"),
-                    };
-                    format!("engine {name} does {key} otherwise: {what}; to allow it: {how}")
-                }
-            };
-            Some(why + &plan.places.line(&key))
-        };
-        self.engine.support(&plan.resolved).into_iter().filter_map(objection).collect()
+/// Goes on until it is stopped.
+struct Until<'a>(&'a dyn Fn() -> bool);
+
+impl Control for Until<'_> {
+    fn go_on(&mut self, _now: Time) -> bool {
+        !(self.0)()
     }
 }

@@ -31,7 +31,7 @@ name = "cubic"
 
 fn manifest() -> (Space, Manifest) {
     let source = Source::text("two.toml", SCENARIO);
-    let space = Space::open(&source, &[], &[]).expect("a scenario");
+    let space = Space::parse(&source, &[], &[]).expect("a scenario");
     let manifest = Manifest::new((&space, &source), "Two <axes>", &[], "sim", &[]);
     (space, manifest)
 }

@@ -1,8 +1,9 @@
 //! Two sweeps beside each other, a line for each flow of a point.
 
 use super::Style;
+use super::cells::name;
 use super::grid::{Column, fitted, number, words, wrap};
-use crate::report::numbers::{short, written};
+use crate::report::numbers::short;
 use crate::sweep::compare::{Comparison, Pair, Shown};
 
 /// Lines after which the JSON document is the place to look.
@@ -49,8 +50,6 @@ pub fn swept(comparison: &Comparison, style: Style) -> String {
 }
 
 fn row(pair: &Pair) -> Vec<String> {
-    let variant = Some(pair.variant.clone()).filter(|name| name != "base" || pair.at.is_empty());
-    let name = variant.into_iter().chain(pair.at.values().map(written)).collect::<Vec<_>>();
     let within = pair.within.map_or_else(String::new, |within| format!(" ± {}", short(within)));
     let what = match pair.shown {
         Shown::Higher => "higher",
@@ -60,7 +59,7 @@ fn row(pair: &Pair) -> Vec<String> {
         Shown::Unknown => "not known",
     };
     vec![
-        name.join(", "),
+        name(&pair.variant, &pair.at),
         pair.flow.clone(),
         short(pair.a.mean),
         short(pair.b.mean),
