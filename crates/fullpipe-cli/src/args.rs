@@ -150,7 +150,7 @@ failed, 130 interrupted. What is finished is kept at once; the same command goes
   fullpipe sweep my.toml --out surface --jobs 8
   fullpipe sweep my.toml --out surface --shard 3/16    one of 16 parts, as in a batch system's array
   fullpipe merge surface                         when all parts are done
-  fullpipe sweep my.toml --engine linux --as-kernel 6.12 --out genuine\n\n")]
+  fullpipe sweep my.toml --engine linux --as-kernel 6.12 --points 20 --out genuine   20 points at random\n\n")]
 pub struct SweepArguments {
     /// A scenario file, or the name of a recipe (see `fullpipe list`)
     #[arg(value_name = "SCENARIO|RECIPE")]
@@ -168,6 +168,10 @@ pub struct SweepArguments {
     /// Run the I-th of N parts only, from 1: every N-th run. Parts may share a directory
     #[arg(long, value_name = "I/N", value_parser = quantity::shard)]
     pub shard: Option<Shard>,
+    /// Make runs at so many points of each variant only, drawn at random: the same points each time and on each engine; a
+    /// larger number later makes the rest
+    #[arg(long, value_name = "N", value_parser = quantity::points)]
+    pub points: Option<u64>,
     /// Run those again that have failed
     #[arg(long)]
     pub retry: bool,

@@ -40,6 +40,12 @@ pub fn shard(text: &str) -> Result<Shard, String> {
     }
 }
 
+/// A number of points.
+pub fn points(text: &str) -> Result<u64, String> {
+    let some = text.parse().ok().filter(|points| *points > 0);
+    some.ok_or_else(|| "expected a whole number of points from 1 up".to_string())
+}
+
 /// A number of runs at a time.
 pub fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| {

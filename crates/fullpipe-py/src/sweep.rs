@@ -6,7 +6,7 @@ use crate::runs::until;
 use fullpipe::experiment::Allowed;
 use fullpipe::scenario::{self, Beside, SetOption, Source};
 use fullpipe::sweep::cells::cells;
-use fullpipe::sweep::{self, Ask, Job, Manifest, Merged, Record, Shard, rest};
+use fullpipe::sweep::{self, Ask, Job, Manifest, Merged, Record, Shard, Share};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
 use std::path::PathBuf;
@@ -159,7 +159,7 @@ impl Store {
     /// Runs that are still to be made.
     fn rest(&self, retry: bool) -> PyResult<Vec<u64>> {
         let store = self.open().map_err(error::environment)?;
-        Ok(rest(&store, self.runs, Shard::WHOLE, retry))
+        Ok(Share { shard: Shard::WHOLE, sample: None, retry }.rest(&store, self.runs))
     }
 
     /// Lets others work at it. An exception can keep this object alive for long.

@@ -7,6 +7,7 @@ use fullpipe::report::{numbers, terminal};
 use fullpipe::scenario::{SetOption, Source, Space};
 use fullpipe::sweep::cells::{Cell, CellExpected, cells};
 use fullpipe::sweep::competition::{Company, competition};
+use fullpipe::sweep::versus::{Judged, versus};
 use fullpipe::sweep::{Merged, Shard, csv, manifest};
 use serde::Serialize;
 use std::fs::{self, File};
@@ -38,10 +39,23 @@ pub struct Finished {
     cells: Vec<Cell>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     competition: Vec<Company>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    versus: Vec<Judged>,
     #[serde(skip)]
     broken: u64,
     #[serde(skip)]
     unasked: usize,
+}
+
+/// How a sweep is told.
+#[derive(Clone, Copy)]
+pub struct Telling {
+    /// As one JSON document in place of tables.
+    pub json: bool,
+    /// Without where the results are.
+    pub quiet: bool,
+    /// Runs that are missing were not asked for.
+    pub sampled: bool,
 }
 
 impl Finished {
@@ -65,6 +79,7 @@ impl Finished {
             missing: merged.missing(),
             cells: cells(merged)?,
             competition: competition(merged)?,
+            versus: versus(merged)?,
             broken,
             unasked: unasked(manifest),
         };
@@ -102,22 +117,18 @@ impl Finished {
     /// The cells, how flows share the path in them, and what they do to each other.
     fn text(&self, style: terminal::Style) -> String {
         let cells = terminal::cells(&self.title, &self.cells, style);
-        cells + &terminal::company(&self.cells, &self.competition, style)
+        cells
+            + &terminal::company(&self.cells, &self.competition, style)
+            + &terminal::versus(&self.versus, style)
     }
 
     /// Prints the cells, and says what is not whole.
-    pub fn show(
-        &self,
-        directory: &Path,
-        json: bool,
-        quiet: bool,
-        output: &Output,
-    ) -> Result<(), Failure> {
-        match json {
+    pub fn show(&self, directory: &Path, telling: Telling, output: &Output) -> Result<(), Failure> {
+        match telling.json {
             true => output.json(self)?,
             false => output.print(&self.text(output.style()))?,
         }
-        if !quiet {
+        if !telling.quiet {
             let report = directory.join(REPORT);
             note(&format!("results: {}\nreport: {}", directory.display(), report.display()));
         }
@@ -126,7 +137,10 @@ impl Finished {
             let what = format!("{} runs failed; --retry makes them again", self.failed);
             return Err(Failure::Environment(what));
         }
-        if self.missing > 0 {
+        if self.missing > 0 && telling.sampled {
+            let all = self.runs + self.missing;
+            note(&format!("{} of {all} runs are there: all of the points drawn", self.runs));
+        } else if self.missing > 0 {
             let what = format!("{} runs are missing: start their parts again", self.missing);
             return Err(Failure::Environment(what));
         }
@@ -139,6 +153,11 @@ impl Finished {
         let all: usize = self.cells.iter().map(|cell| cell.expected.len()).sum();
         if all > 0 {
             note(&format!("{} of {all} expectations of points hold", all - missed.len()));
+        }
+        let failed = self.versus.iter().filter(|judged| !judged.passed).count();
+        if !self.versus.is_empty() {
+            let all = self.versus.len();
+            note(&format!("{} of {all} expectations of two variants hold", all - failed));
         }
         if self.unasked > 0 {
             note(&format!(
@@ -154,7 +173,7 @@ impl Finished {
             let broken = self.broken;
             note(&format!("{broken} runs miss an expectation of intervals (`failed` in {TABLE})"));
         }
-        match missed.is_empty() && self.broken == 0 {
+        match missed.is_empty() && failed == 0 && self.broken == 0 {
             true => Ok(()),
             false => Err(Failure::Expectation),
         }

@@ -10,10 +10,10 @@ use crate::interrupt;
 use crate::output::{Output, note};
 use crate::run::RESULTS;
 use crate::source::source;
-use finish::Finished;
+use finish::{Finished, Telling};
 use fullpipe::experiment::Allowed;
 use fullpipe::scenario::{SetOption, Source};
-use fullpipe::sweep::{Ask, Job, Manifest, Merged, Shard, Store, ask, rest};
+use fullpipe::sweep::{Ask, Job, Manifest, Merged, Sample, Shard, Share, Store, ask};
 use progress::Progress;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -28,13 +28,15 @@ pub fn sweep(arguments: &SweepArguments, output: &Output) -> Result<(), Failure>
     let source = source(&arguments.scenario)?;
     let (job, manifest) = asked(arguments, &source)?;
     let directory = directory(arguments, &manifest);
+    let sample = arguments.points.map(|points| Sample::draw(&manifest, points));
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
+    let share = Share { shard, sample: sample.as_ref(), retry: arguments.retry };
     if arguments.dry_run {
-        return output.print(&plan(&manifest, &directory, shard));
+        return output.print(&plan(&manifest, &directory, &share));
     }
     interrupt::listen(STOPPING)?;
     let store = Store::open(&directory, &manifest, shard).map_err(input)?;
-    let runs = rest(&store, manifest.runs, shard, arguments.retry);
+    let runs = share.rest(&store, manifest.runs);
     let there = store.done().len() as u64;
     if there > 0 && !arguments.quiet {
         note(&format!("{there} of {} runs are there already", manifest.runs));
@@ -44,7 +46,7 @@ pub fn sweep(arguments: &SweepArguments, output: &Output) -> Result<(), Failure>
     let done = work::run(&job, &store, &runs, jobs, &progress);
     progress.finish();
     drop(store);
-    conclude(arguments, output, &directory, shard, done)
+    conclude(arguments, output, &directory, &share, done)
 }
 
 /// What follows when the runs are made, or were stopped.
@@ -52,7 +54,7 @@ fn conclude(
     arguments: &SweepArguments,
     output: &Output,
     directory: &Path,
-    shard: Shard,
+    share: &Share,
     done: Done,
 ) -> Result<(), Failure> {
     done.lost.map_or(Ok(()), Err)?;
@@ -60,9 +62,13 @@ fn conclude(
     if interrupt::stopped() {
         let (there, all) = (merged.runs(), merged.manifest.runs);
         note(&format!("interrupted: {there} of {all} runs are kept; the same command goes on"));
+        note(&format!("what there is: fullpipe merge {}", directory.display()));
         return Err(Failure::Interrupted);
     }
-    if merged.missing() > 0 {
+    let Share { shard, sample, .. } = share;
+    let telling =
+        Telling { json: arguments.json, quiet: arguments.quiet, sampled: sample.is_some() };
+    if merged.missing() > 0 && !(telling.sampled && *shard == Shard::WHOLE) {
         let (made, place) = (done.made, directory.display());
         note(&format!(
             "part {} of {}: {made} runs made, {} of the sweep are not there yet; when all parts are done: fullpipe merge {place}",
@@ -72,7 +78,7 @@ fn conclude(
         ));
         return Ok(());
     }
-    Finished::write(&merged, directory)?.show(directory, arguments.json, arguments.quiet, output)
+    Finished::write(&merged, directory)?.show(directory, telling, output)
 }
 
 /// Puts the parts of a sweep together.
@@ -90,7 +96,8 @@ pub fn merge(arguments: &MergeArguments, output: &Output) -> Result<(), Failure>
     if arguments.out.is_some() {
         finish::gather(&merged, &directory)?;
     }
-    Finished::write(&merged, &directory)?.show(&directory, arguments.json, false, output)
+    let telling = Telling { json: arguments.json, quiet: false, sampled: false };
+    Finished::write(&merged, &directory)?.show(&directory, telling, output)
 }
 
 /// What is to be run, with everything that can be wrong before a run.
@@ -109,7 +116,7 @@ fn directory(arguments: &SweepArguments, manifest: &Manifest) -> PathBuf {
 }
 
 /// What a sweep would do.
-fn plan(manifest: &Manifest, directory: &Path, shard: Shard) -> String {
+fn plan(manifest: &Manifest, directory: &Path, share: &Share) -> String {
     let mut text = format!("{}: {} runs\n", manifest.title, manifest.runs);
     text += &format!("  variants  {}\n", manifest.variants.join(", "));
     for axis in &manifest.axes {
@@ -122,8 +129,11 @@ fn plan(manifest: &Manifest, directory: &Path, shard: Shard) -> String {
         text += &format!("  {}  {points} points, {} to {}\n", axis.name, shown(first), shown(last));
     }
     text += &format!("  seeds  {}\n", manifest.seeds);
+    let (shard, own) = (share.shard, share.runs(manifest.runs).count());
+    if share.sample.is_some() {
+        text += &format!("  points drawn  {own} runs\n");
+    }
     if shard != Shard::WHOLE {
-        let own = (0..manifest.runs).filter(|run| shard.has(*run)).count();
         text += &format!("  part {} of {}  {own} runs\n", shard.number, shard.of);
     }
     text + &format!("  results  {}\n", directory.display())

@@ -326,3 +326,58 @@ fn expectations_of_no_point_are_told() {
         call.stderr
     );
 }
+
+#[test]
+fn points_are_drawn_and_drawn_on() {
+    let desk = desk();
+    let dry = sweep(&desk, &["--dry-run", "--points", "2"]).ends_with(0);
+    assert!(dry.stdout.contains("points drawn  8 runs"), "{}", dry.stdout);
+    let few = sweep(&desk, &["--out", "out", "--points", "1", "--json"]).ends_with(0);
+    assert!(
+        few.stderr.contains("4 of 12 runs are there: all of the points drawn"),
+        "{}",
+        few.stderr
+    );
+    let points = |call: &Call| {
+        let cells = call.json()["cells"].as_array().expect("cells").clone();
+        cells.iter().map(|cell| cell["at"].to_string()).collect::<Vec<_>>()
+    };
+    let first = points(&few);
+    assert_eq!(first.len(), 2, "one point of two variants");
+    assert_eq!(first[0], first[1]);
+    let more = sweep(&desk, &["--out", "out", "--points", "2", "--json"]).ends_with(0);
+    assert!(more.stderr.contains("4 of 12 runs are there already"), "{}", more.stderr);
+    assert!(points(&more).contains(&first[0]));
+    sweep(&desk, &["--out", "out"]).ends_with(0);
+    for wrong in ["0", "x", "-1"] {
+        sweep(&desk, &["--points", wrong]).ends_with(2);
+    }
+}
+
+#[test]
+fn two_variants_are_judged_beside_each_other() {
+    let desk = desk();
+    let expect = |side: &str| {
+        format!(
+            "{GRID}\n[[expect]]\nvariant = \"cubic\"\nat = {{ \"path.loss\" = 1e-2 }}\nmetric = \"flow.bulk.loss_epochs\"\n{side} = \"reno\"\n"
+        )
+    };
+    desk.write("above.toml", &expect("above"));
+    desk.write("below.toml", &expect("below"));
+    let run = |name: &str| desk.call(&["sweep", name, "--json", "--out", &format!("{name}.out")]);
+    let above = run("above.toml");
+    let found = &above.json()["versus"][0];
+    assert_eq!(found["point"]["path.loss"], 0.01);
+    assert_eq!(found["difference"]["n"], 2);
+    // Not both can hold, and what holds decides the exit code.
+    let below = run("below.toml");
+    for call in [&above, &below] {
+        let passed = call.json()["versus"][0]["passed"].as_bool().expect("a verdict");
+        assert_eq!(call.code, Some(if passed { 0 } else { 1 }), "{}", call.stderr);
+    }
+    let both = |call: &Call| call.json()["versus"][0]["passed"] == true;
+    assert!(!(both(&above) && both(&below)));
+    desk.write("wrong.toml", &expect("above").replace("\"reno\"\n", "\"rino\"\n"));
+    let wrong = run("wrong.toml").ends_with(2);
+    assert!(wrong.stderr.contains("rino"), "{}", wrong.stderr);
+}

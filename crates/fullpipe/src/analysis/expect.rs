@@ -7,7 +7,7 @@ use crate::scenario::{Expect, Target, Tolerance};
 
 /// Compares one expectation with the facts.
 pub fn judge(expect: &Expect, run: &Run) -> Expectation {
-    let values = measured(expect, run);
+    let values = measured(&expect.target, expect.interval, run);
     let (measured, passed, detail) = match values {
         Ok(values) if values.len() != expect.of.len() => {
             let detail =
@@ -84,22 +84,27 @@ fn number(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').into()
 }
 
-fn measured(expect: &Expect, run: &Run) -> Result<Vec<f64>, String> {
+/// A metric of the whole run; none where it has no value.
+pub fn whole_run(target: &Target, run: &Run) -> Option<f64> {
+    measured(target, None, run).ok()?.first().copied()
+}
+
+fn measured(target: &Target, interval: Option<[usize; 2]>, run: &Run) -> Result<Vec<f64>, String> {
     let flow = |name: &String| {
         run.flows.iter().find(|f| f.name == *name).ok_or_else(|| format!("no flow {name}"))
     };
-    match &expect.target {
+    match target {
         Target::Flow { flow: name, column } if SHARED.contains(column) => {
             Ok(vec![part(together(run)?, name, column)?])
         }
-        Target::Fairness { column } => fairness(together(run)?, column, expect.interval),
-        Target::Flow { flow: name, column } => flow_values(flow(name)?, column, expect.interval),
+        Target::Fairness { column } => fairness(together(run)?, column, interval),
+        Target::Flow { flow: name, column } => flow_values(flow(name)?, column, interval),
         Target::Limit { flow: name, limit } => {
             let share = |limits: &std::collections::BTreeMap<String, f64>| {
                 Ok(limits.get(*limit).copied().unwrap_or(0.0))
             };
             let flow = flow(name)?;
-            match expect.interval {
+            match interval {
                 Some(range) => within(flow, range)?.iter().map(|i| share(&i.limits)).collect(),
                 None => Ok(vec![share(&flow.limits)?]),
             }

@@ -11,7 +11,7 @@ mod cuts;
 mod datagrams;
 pub mod distance;
 pub mod document;
-mod expect;
+pub(crate) mod expect;
 pub mod fairness;
 mod flow;
 mod from_plan;

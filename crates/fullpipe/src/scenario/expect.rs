@@ -10,6 +10,7 @@ use super::metric::{self, Metric};
 use super::plan::Expect;
 use super::resolved::Resolved;
 use super::space::Change;
+use super::versus;
 
 /// The expectations that apply to `variant` at a point of the sweep. What is wrong with them is reported.
 pub fn read(
@@ -20,13 +21,14 @@ pub fn read(
 ) -> Vec<Expect> {
     let applies = |expect: &&written::Expect| {
         let here = expect.at.iter().flat_map(|at| &at.value.0).all(|wanted| is_at(wanted, point));
-        here && expect.variant.as_ref().is_none_or(|wanted| wanted.value == variant)
+        let value = versus::other(expect).is_none();
+        value && here && expect.variant.as_ref().is_none_or(|wanted| wanted.value == variant)
     };
     written.iter().filter(applies).filter_map(|expect| single(expect, run, cx)).collect()
 }
 
 /// Whether a point has this value of an axis.
-fn is_at((key, value): &Change, point: &[Change]) -> bool {
+pub(super) fn is_at((key, value): &Change, point: &[Change]) -> bool {
     let number = |node: &Node| node.json().as_f64();
     let same = |here: &Node| match (number(value), number(here)) {
         (Some(wanted), Some(here)) => wanted == here,
@@ -91,7 +93,7 @@ fn single(expect: &written::Expect, run: &Resolved, cx: &mut Context) -> Option<
 }
 
 /// Whether the metric exists per interval or for the whole run, as asked.
-fn extent(
+pub(super) fn extent(
     metric: &At<String>,
     entry: &Metric,
     interval: Option<[usize; 2]>,

@@ -15,6 +15,7 @@ use super::published::{self, Data};
 use super::repeat::Repeat;
 use super::source::{SetOption, Source};
 use super::space::{Alternative, Change, Space};
+use super::versus;
 
 /// Most runs of one scenario.
 const MOST_RUNS: u64 = 10_000;
@@ -119,6 +120,7 @@ fn space(
     let expect = asked.expect.map_or_else(Vec::new, |list| list.value.0);
     let asked_axes = asked.sweep.as_ref().map_or(&[][..], |at| &at.value.0);
     check_points(&expect, asked_axes, cx);
+    expect.iter().for_each(|expect| versus::check(expect, cx));
     let (name, source) = (stem(source).to_string(), source.clone());
     Some(Space { name, source, published, run, sets, variants, axes, repeat, expect })
 }
@@ -225,7 +227,8 @@ fn check_names(asked: &Asked, published: Option<&Data>, cx: &mut Context) {
     let names = names(variants);
     twice(&names, "variants", cx);
     let expects = asked.expect.iter().flat_map(|list| &list.value.0);
-    let expects = expects.filter_map(|expect| expect.variant.as_ref());
+    let expects = expects.flat_map(|expect| [&expect.variant, &expect.above, &expect.below]);
+    let expects = expects.flatten();
     let competes = variants.iter().filter_map(|variant| variant.competes.as_ref());
     let competes = competes.flat_map(|at| [&at.value.solo, &at.value.like]).flatten();
     for variant in expects.chain(competes) {

@@ -33,6 +33,7 @@ mod show;
 pub mod slow_start;
 mod source;
 mod space;
+mod versus;
 mod write;
 
 pub use competes::Competes;
@@ -52,3 +53,4 @@ pub use repeat::Repeat;
 pub use resolved::*;
 pub use source::{Beside, SetOption, Source};
 pub use space::{Point, Space};
+pub use versus::{Compared, Side, Versus};

@@ -3,6 +3,7 @@
 use super::places::Places;
 use super::published::Data;
 use super::resolved::Resolved;
+use super::versus::Compared;
 use serde_json::{Map, Value};
 
 /// A checked scenario.
@@ -41,6 +42,8 @@ pub struct Plan {
     pub places: Places,
     /// The expectations that apply to this run.
     pub expectations: Vec<Expect>,
+    /// Metrics that are compared with those of other variants.
+    pub compared: Vec<Compared>,
     /// Name of the run in [`Scenario::published`] that this one is to be compared with.
     pub published_run: Option<String>,
 }

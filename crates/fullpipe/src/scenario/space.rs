@@ -17,6 +17,7 @@ use super::published::Data;
 use super::repeat::Repeat;
 use super::resolve;
 use super::source::{SetOption, Source};
+use super::versus::{self, Versus};
 use serde_json::{Map, Value as Json};
 
 /// A dotted key with its new value.
@@ -114,6 +115,13 @@ impl Space {
         own.map(|(competes, _)| competes.clone()).collect()
     }
 
+    /// What is expected of two variants, where both are run.
+    pub fn versus(&self) -> Vec<Versus> {
+        let is = |name: &String| self.variants.iter().any(|variant| variant.name == *name);
+        let all = self.expect.iter().filter_map(Versus::of);
+        all.filter(|own| is(&own.variant) && is(&own.other)).collect()
+    }
+
     /// The axes: names of their keys with commas between them, and the values of these at each point.
     pub fn axes(&self) -> Vec<(String, Vec<Vec<Json>>)> {
         let point = |point: &Vec<Node>| point.iter().map(Node::json).collect();
@@ -183,6 +191,7 @@ impl Space {
             let mut at = expect.at.iter().flat_map(|at| &at.value.0);
             at.all(|(key, _)| keys.iter().any(|own| own.parts == key.parts))
                 && expect.variant.as_ref().is_none_or(|variant| chosen(&variant.value))
+                && versus::other(expect).is_none_or(|(_, other)| chosen(&other.value))
         };
         self.expect.iter().filter(|expect| !asked(expect)).count()
     }
@@ -260,7 +269,9 @@ impl Space {
         if let Some((competes, place)) = &alternative.competes {
             competes.check(*place, &resolved.flow, cx);
         }
-        let expectations = expect::read(&self.expect, (&alternative.name, &point), &resolved, cx);
+        let here = (alternative.name.as_str(), point.as_slice());
+        let expectations = expect::read(&self.expect, here, &resolved, cx);
+        let compared = versus::compared(&self.expect, here, &resolved, cx);
         Some(Plan {
             variant: alternative.name.clone(),
             sweep: shown(&point),
@@ -268,6 +279,7 @@ impl Space {
             places: Places::of(&root, cx),
             resolved,
             expectations,
+            compared,
             published_run: alternative.published_run.clone(),
         })
     }

@@ -2,6 +2,7 @@
 
 use super::job::Job;
 use super::manifest::Manifest;
+use super::sample::Sample;
 use super::store::{Shard, Store};
 use crate::experiment::{Allowed, BETWEEN, Unfit, known_keys, named, objections};
 use crate::scenario::{Diagnostics, SetOption, Source, Space};
@@ -42,10 +43,27 @@ pub fn ask(source: &Source, ask: &Ask) -> Result<(Job, Manifest), Unfit> {
     Ok((Job::new(space, engine, ask.allowed), manifest))
 }
 
-/// The runs of a shard that are still to be made, of so many in all.
-pub fn rest(store: &Store, runs: u64, shard: Shard, retry: bool) -> Vec<u64> {
-    let open = |run: &u64| {
-        shard.has(*run) && !store.done().contains(run) && (retry || !store.failed().contains(run))
-    };
-    (0..runs).filter(open).collect()
+/// What a process makes of a sweep.
+#[derive(Clone, Copy, Debug)]
+pub struct Share<'a> {
+    /// Its part.
+    pub shard: Shard,
+    /// Points to which it keeps; none: all.
+    pub sample: Option<&'a Sample>,
+    /// Whether it makes those again that failed.
+    pub retry: bool,
+}
+
+impl Share<'_> {
+    /// Its runs, of so many in all.
+    pub fn runs(&self, all: u64) -> impl Iterator<Item = u64> {
+        (0..all).filter(|run| self.shard.has(*run) && self.sample.is_none_or(|own| own.has(*run)))
+    }
+
+    /// Those that are still to be made.
+    pub fn rest(&self, store: &Store, all: u64) -> Vec<u64> {
+        let failed = |run: &u64| store.failed().contains(run);
+        let open = |run: &u64| !store.done().contains(run) && (self.retry || !failed(run));
+        self.runs(all).filter(open).collect()
+    }
 }

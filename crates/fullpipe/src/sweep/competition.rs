@@ -233,6 +233,7 @@ mod tests {
             fairness: None,
             stages: Vec::new(),
             expected: Vec::new(),
+            compared: BTreeMap::new(),
             failed: Vec::new(),
         };
         let dids = runs.iter().enumerate();

@@ -1,6 +1,6 @@
 //! What a sweep is: equal manifests are the same sweep.
 
-use crate::scenario::{Competes, SetOption, Source, Space};
+use crate::scenario::{Competes, SetOption, Source, Space, Versus};
 use crate::trace::{Error, checksum};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -34,6 +34,9 @@ pub struct Manifest {
     /// Variants that are compared.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub competition: Vec<Competes>,
+    /// What is expected of two of them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub versus: Vec<Versus>,
     /// Repetitions of each point.
     pub seeds: u32,
     /// Runs in all.
@@ -74,6 +77,7 @@ impl Manifest {
             variants: space.variants().map(str::to_string).collect(),
             axes: axes.collect(),
             competition: space.competition(),
+            versus: space.versus(),
             seeds: space.repeat().seeds,
             runs: space.runs(),
             engine: engine.into(),

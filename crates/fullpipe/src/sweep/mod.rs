@@ -15,11 +15,14 @@ pub mod job;
 pub mod manifest;
 pub mod merge;
 pub mod record;
+pub mod sample;
 pub mod store;
+pub mod versus;
 
-pub use ask::{Ask, ask, rest};
+pub use ask::{Ask, Share, ask};
 pub use job::Job;
 pub use manifest::Manifest;
 pub use merge::Merged;
 pub use record::Record;
+pub use sample::Sample;
 pub use store::{Shard, Store};

@@ -1,12 +1,14 @@
 //! What is kept of a run: one line of JSON.
 
 use crate::analysis::document;
+use crate::analysis::expect;
 use crate::analysis::fairness::{self, Fairness};
 use crate::analysis::theory::Expected as Law;
 use crate::scenario::{self, Plan, Point};
 use crate::trace::checksum;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// Kind of stages that are links.
 const LINK: &str = "link";
@@ -49,6 +51,9 @@ pub struct Facts {
     /// What was expected of the whole run; absent where nothing was.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub expected: Vec<Expected>,
+    /// Metrics that are compared with those of other variants, where they have a value; absent where none is.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub compared: BTreeMap<String, f64>,
     /// Expectations of intervals that do not hold, and those without a value, as sentences; absent where all do.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub failed: Vec<String>,
@@ -205,12 +210,17 @@ impl Facts {
         let tells =
             |stage: &&document::Stage| stage.dropped > 0 || (stage.kind == LINK && stage.peak > 0);
         let stages = run.stages.iter().filter(tells);
+        let compared = plan
+            .compared
+            .iter()
+            .filter_map(|own| Some((own.metric.clone(), expect::whole_run(&own.target, run)?)));
         Facts {
             duration_s: run.duration_s,
             flows: run.flows.iter().zip(laws).map(|(own, law)| flow(own, *law)).collect(),
             fairness: run.fairness.as_ref().map(shared),
             stages: stages.map(stage).collect(),
             expected: judged.iter().filter_map(whole).collect(),
+            compared: compared.collect(),
             failed: broken.map(|(e, _)| format!("{}: {}", e.metric, e.detail)).collect(),
         }
     }

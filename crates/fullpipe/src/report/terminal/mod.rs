@@ -22,6 +22,7 @@ mod spread;
 mod swept;
 mod twins;
 mod verdict;
+mod versus;
 
 pub use cells::cells;
 pub use company::company;
@@ -31,6 +32,7 @@ pub use parity::{parity, parity_head, so_much, value};
 pub use spread::spreads;
 pub use swept::swept;
 pub use twins::twins;
+pub use versus::versus;
 
 use crate::analysis::document::{Document, Run};
 use grid::wrap;

@@ -431,9 +431,14 @@ group! {
         /// Report intervals from the first to one before the last.
         interval: Range, Absent("the whole run");
         /// Expected values, one per interval; one for the whole run.
-        of: Numbers, Required;
+        of: Numbers, Absent("`above` or `below` is");
         /// Tolerance, in the metric's unit or relative: "1 segment", "2 %".
-        within: String, Required;
+        within: String, Absent("`above` or `below` is");
+        /// A variant of which the value is smaller. Over the repetitions of a sweep the differences' 95 % interval is judged; `fullpipe
+        /// run` does not judge it.
+        above: String, Absent("no other variant is");
+        /// A variant of which the value is larger.
+        below: String, Absent("no other variant is");
     }
 }
 

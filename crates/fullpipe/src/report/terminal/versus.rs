@@ -1,0 +1,54 @@
+//! What was expected of two variants of a sweep.
+
+use super::Style;
+use super::cells::name;
+use super::grid::{Column, lay_out, number, words, wrap};
+use crate::report::numbers;
+use crate::sweep::versus::Judged;
+
+/// Lines after which the cells' file is the place to look.
+const MOST: usize = 60;
+
+const COLUMNS: [Column; 6] = [
+    words("variant and point"),
+    words("is"),
+    words("than"),
+    number("by", ""),
+    number("within", ""),
+    words(""),
+];
+
+const ABOUT: &str = "by: mean over repetitions of the difference; within: its 95 % confidence interval; all of it has to be on that side";
+
+/// A table by metric; nothing where nothing was expected.
+pub fn versus(all: &[Judged], style: Style) -> String {
+    let mut lines = Vec::new();
+    let mut metrics: Vec<&str> = Vec::new();
+    for own in all {
+        if !metrics.contains(&&*own.expected.metric) {
+            metrics.push(&own.expected.metric);
+        }
+    }
+    for metric in metrics {
+        let rows = all.iter().filter(|own| own.expected.metric == metric).take(MOST).map(row);
+        lines.extend([String::new(), format!("  expected: {metric}")]);
+        lines.extend(lay_out(&COLUMNS, &rows.collect::<Vec<_>>(), style.columns()));
+    }
+    if !lines.is_empty() {
+        lines.push(String::new());
+        lines.extend(wrap(ABOUT, "  ", style.columns()));
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn row(own: &Judged) -> Vec<String> {
+    let short = |value: Option<f64>| value.map_or_else(|| "–".into(), numbers::short);
+    vec![
+        name(&own.expected.variant, &own.point),
+        own.expected.side.name().into(),
+        own.expected.other.clone(),
+        short(own.difference.map(|found| found.mean)),
+        short(own.difference.and_then(|found| found.within)),
+        if own.passed { "holds" } else { "FAILED" }.into(),
+    ]
+}

@@ -1,0 +1,137 @@
+//! Expectations about two variants of a sweep: a metric of one is above or below that of the other.
+
+use super::expect::{extent, is_at};
+use super::format::context::Context;
+use super::format::keys::At;
+use super::format::written;
+use super::metric;
+use super::plan::Target;
+use super::resolved::Resolved;
+use super::space::Change;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What is expected of two variants at the same points.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Versus {
+    /// The variant.
+    pub variant: String,
+    /// Points of the sweep: dotted key to value; empty: all of them.
+    #[serde(skip_serializing_if = "Map::is_empty", default)]
+    pub at: Map<String, Value>,
+    /// The metric as written.
+    pub metric: String,
+    /// Where the variant's value is, seen from the other's.
+    pub side: Side,
+    /// The other variant.
+    pub other: String,
+}
+
+/// Above or below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// The value is larger.
+    Above,
+    /// The value is smaller.
+    Below,
+}
+
+/// A metric of a run that is compared with that of another variant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compared {
+    /// The metric as written.
+    pub metric: String,
+    /// What it refers to.
+    pub target: Target,
+}
+
+impl Side {
+    /// Its key in a scenario.
+    pub fn name(self) -> &'static str {
+        match self {
+            Side::Above => "above",
+            Side::Below => "below",
+        }
+    }
+}
+
+impl Versus {
+    /// What was written; none where a value is expected, or where it is not whole.
+    pub(super) fn of(expect: &written::Expect) -> Option<Versus> {
+        let (side, other) = other(expect)?;
+        let at = expect.at.iter().flat_map(|at| &at.value.0);
+        Some(Versus {
+            variant: expect.variant.as_ref()?.value.clone(),
+            at: at.map(|(key, value)| (key.text(), value.json())).collect(),
+            metric: expect.metric.as_ref()?.value.clone(),
+            side,
+            other: other.value.clone(),
+        })
+    }
+
+    /// Whether it is about a point, given as dotted key to value.
+    pub fn is_at(&self, point: &Map<String, Value>) -> bool {
+        let same = |wanted: &Value, here: &Value| match (wanted.as_f64(), here.as_f64()) {
+            (Some(wanted), Some(here)) => wanted == here,
+            _ => wanted == here,
+        };
+        self.at.iter().all(|(key, value)| point.get(key).is_some_and(|here| same(value, here)))
+    }
+}
+
+/// The other variant that an expectation names.
+pub(super) fn other(expect: &written::Expect) -> Option<(Side, &At<String>)> {
+    let above = expect.above.as_ref().map(|at| (Side::Above, at));
+    above.or_else(|| expect.below.as_ref().map(|at| (Side::Below, at)))
+}
+
+/// Reports what an expectation of two variants cannot have, and what one of a value lacks.
+pub(super) fn check(expect: &written::Expect, cx: &mut Context) {
+    let Some(metric) = &expect.metric else { return };
+    let value = "`of` and `within`, or `above` or `below` with the name of a variant";
+    let Some((side, _)) = other(expect) else {
+        if expect.of.is_none() || expect.within.is_none() {
+            let message = format!("nothing is said of the value of `{}`", metric.value);
+            cx.error("missing-key", metric.place, message).expected(value);
+        }
+        return;
+    };
+    let places = [
+        expect.of.as_ref().map(|at| at.place),
+        expect.within.as_ref().map(|at| at.place),
+        expect.interval.as_ref().map(|at| at.place),
+        expect.above.as_ref().and(expect.below.as_ref()).map(|at| at.place),
+    ];
+    if let Some(place) = places.into_iter().flatten().next() {
+        let message = format!("an expectation with `{}` has nothing else", side.name());
+        cx.error("conflict", place, message).expected(value);
+    }
+    if expect.variant.is_none() {
+        let message = format!("which variant is `{}` the other?", side.name());
+        cx.error("missing-key", metric.place, message).expected("`variant`");
+    }
+}
+
+/// What is to be measured of a variant at a point, each once. Reports metrics that it does not have.
+pub(super) fn compared(
+    written: &[written::Expect],
+    (variant, point): (&str, &[Change]),
+    run: &Resolved,
+    cx: &mut Context,
+) -> Vec<Compared> {
+    let mut all = Vec::<Compared>::new();
+    for expect in written {
+        let (Some((_, other)), Some(metric)) = (other(expect), &expect.metric) else { continue };
+        let own = expect.variant.as_ref().is_some_and(|at| at.value == variant);
+        let here = expect.at.iter().flat_map(|at| &at.value.0).all(|wanted| is_at(wanted, point));
+        let known = all.iter().any(|one| one.metric == metric.value);
+        if !here || known || !(own || other.value == variant) {
+            continue;
+        }
+        let found = metric::find(&metric.value, metric.place, run, cx);
+        let found = found.filter(|(_, entry)| extent(metric, entry, None, cx).is_some());
+        all.extend(found.map(|(target, _)| Compared { metric: metric.value.clone(), target }));
+    }
+    all
+}
