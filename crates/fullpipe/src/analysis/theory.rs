@@ -24,6 +24,9 @@ pub struct Expected {
 
 /// Least mean window, packets: below it losses are often repaired by timeouts, of which the rules say nothing.
 const LEAST_WINDOW: f64 = 10.0;
+/// Least mean time between losses under CUBIC, seconds: Linux looks at its curve 32 times a second (`bictcp_update`), and behind losses
+/// that come as often as a few of these the window lags. A quarter of a second, eight looks, is ours.
+const CUBIC_EPOCH: f64 = 0.25;
 /// Largest share of what the path holds that the mean window may be: the window swings above its mean.
 const LARGEST_SHARE: f64 = 0.5;
 /// Losses over which the mean is taken: its relative error is below 2 %.
@@ -53,7 +56,9 @@ pub fn expected(run: &Resolved, flow: &Flow) -> Option<Expected> {
         .map(|(rate, framing)| rate.0 as f64 * mss / f64::from(run.path.mtu + framing.overhead()));
     let capacity = payload.fold(f64::INFINITY, f64::min) * rtt / 8.0 / mss;
     let alone = run.flow.len() == 1 && run.datagrams.is_empty();
-    let holds = alone && window >= LEAST_WINDOW && window <= LARGEST_SHARE * capacity;
+    let often = flow.congestion.name == "cubic" && rtt / (loss * window) < CUBIC_EPOCH;
+    let large = window >= LEAST_WINDOW && window <= LARGEST_SHARE * capacity;
+    let holds = alone && large && !often;
     Some(Expected { mbit: window * mss * 8.0 / rtt / 1e6, holds })
 }
 

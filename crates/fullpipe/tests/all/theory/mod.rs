@@ -9,6 +9,7 @@ mod bic;
 mod compound;
 mod cubic;
 mod cubic_random;
+mod laws;
 mod losses;
 mod page;
 mod random_loss;
