@@ -70,7 +70,7 @@ mod tests {
         let manifest = sweep();
         let few = points(&manifest, 4);
         // Points 0 to 29 are of the first variant, those after them of the second.
-        let of = |first: bool| few.iter().filter(|p| (**p < 30) == first).map(|p| p % 30);
+        let of = |first: bool| few.iter().filter(move |p| (**p < 30) == first).map(|p| p % 30);
         assert_eq!(of(true).count(), 4);
         assert!(of(true).eq(of(false)), "{few:?}");
     }

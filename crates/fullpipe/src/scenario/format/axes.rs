@@ -4,7 +4,7 @@ use super::context::{Context, Place};
 use super::dotted::{Assignments, Dotted};
 use super::keys::{Kind, Read, unknown, wrong_type};
 use super::node::{Entry, Node, Table, Value};
-use super::quantity::Decimal;
+use super::quantity::{self, Decimal, RATE, SIZE, TIME};
 
 /// Most points of a range.
 const MOST_POINTS: i64 = 100_000;
@@ -104,11 +104,14 @@ fn range(table: &Table, place: Place, cx: &mut Context) -> Option<Vec<Node>> {
     let to = end(table, "to", place, cx)?;
     let points = points(table, place, cx)?;
     let logarithmic = logarithmic(table, cx)?;
-    if from.unit != to.unit {
-        let message = format!("a range from \"{}\" to \"{}\"", from.text, to.text);
-        cx.error("bad-value", to.place, message).expected("the same unit at both ends");
+    let place_of_to = to.place;
+    let to = if from.unit == to.unit { Some(to) } else { in_unit(to, &from) };
+    let Some(to) = to else {
+        let message = "the ends of a range have units of different things";
+        cx.error("bad-value", place_of_to, message)
+            .expected("units of one thing: 10Mbit and 1Gbit");
         return None;
-    }
+    };
     if logarithmic && (from.number <= 0.0 || to.number <= 0.0) {
         cx.error("out-of-range", place, "a logarithmic range with an end that is not above 0")
             .expected("ends above 0, or scale = \"linear\"");
@@ -149,6 +152,15 @@ impl End {
         };
         Node::new(value, place)
     }
+}
+
+/// The second end in the unit of the first; none where they measure no one thing.
+fn in_unit(to: End, of: &End) -> Option<End> {
+    let number = [&RATE, &SIZE, &TIME].into_iter().find_map(|dimension| {
+        let least = |text: &str| Some(quantity::parse(text, dimension).ok()? as f64);
+        Some(least(&to.text)? / least(&format!("1{}", of.unit))?)
+    });
+    Some(End { number: number?, unit: of.unit.clone(), ..to })
 }
 
 fn end(table: &Table, key: &str, place: Place, cx: &mut Context) -> Option<End> {
@@ -225,7 +237,7 @@ mod tests {
             \"path.loss\" = { from = 1e-7, to = 1e-1, points = 4, scale = \"log\" }\n\
             path.delay.forward = { from = \"0ms\", to = \"100ms\", points = 5 }\n\
             seed = [1, 2]\n\
-            \"path.rate, path.queue.limit\" = [[\"1Gbit\", \"10MB\"], [\"10Gbit\", \"100MB\"]]\n";
+            \"path.mtu, path.queue.limit\" = [[1500, \"10MB\"], [9000, \"100MB\"]]\n";
         let axes = read(text).expect("axes");
         let shown: Vec<String> =
             axes.iter().map(|(name, points)| format!("{name}: {}", points.join(" | "))).collect();
@@ -235,9 +247,23 @@ mod tests {
                 "path.loss: 1e-7 | 0.00001 | 0.001 | 0.1",
                 "path.delay.forward: 0ms | 25ms | 50ms | 75ms | 100ms",
                 "seed: 1 | 2",
-                "path.rate, path.queue.limit: 1Gbit 10MB | 10Gbit 100MB",
+                "path.mtu, path.queue.limit: 1500 10MB | 9000 100MB",
             ]
         );
+    }
+
+    #[test]
+    fn ends_may_have_different_units_of_one_thing() {
+        for (text, shown) in [
+            (
+                "x = { from = \"10Mbit\", to = \"1Gbit\", points = 5, scale = \"log\" }",
+                "10Mbit 31.62Mbit 100Mbit 316.2Mbit 1Gbit",
+            ),
+            ("x = { from = \"0ms\", to = \"1s\", points = 3 }", "0ms 500ms 1s"),
+            ("x = { from = \"1MiB\", to = \"3072KiB\", points = 3 }", "1MiB 2MiB 3072KiB"),
+        ] {
+            assert_eq!(read(text).expect(text)[0].1.join(" "), shown);
+        }
     }
 
     #[test]
@@ -246,7 +272,8 @@ mod tests {
             ("x = { from = 0, to = 1, points = 3, scale = \"log\" }", "not above 0"),
             ("x = { from = 0, to = 1 }", "a range needs `points`"),
             ("x = { to = 1, points = 3 }", "a range needs `from`"),
-            ("x = { from = \"1ms\", to = \"1s\", points = 3 }", "the same unit at both ends"),
+            ("x = { from = \"1ms\", to = \"1MB\", points = 3 }", "units of different things"),
+            ("x = { from = \"1ms\", to = 1, points = 3 }", "units of different things"),
             ("x = { from = 1, to = 2, points = 1 }", "from 2 to"),
             ("x = { from = 1, to = 2, steps = 3 }", "unknown key of a range `steps`"),
             ("x = { from = true, to = 2, points = 3 }", "not a number"),

@@ -416,6 +416,10 @@ group! {
         start_jitter: AnyTime, Is("0s");
         /// Each delay of the path is longer by a random part of this, which follows from the seed and its name.
         delay_jitter: AnyTime, Is("0s");
+        /// Each host takes up to this longer to send a packet: a random time anew for each, and none overtakes another. A stage
+        /// `sender_jitter` or `receiver_jitter` at the beginning of either way. As long as the bottleneck needs for a packet is what
+        /// Floyd and Jacobson recommend.
+        host_jitter: AnyTime, Is("0s");
     }
 }
 
