@@ -63,6 +63,7 @@ function drawDifference() {
   const { svg, w, h, place } = field(parent, title, fill, text, () => false);
   markUnshown(svg, w, h, place);
   const scale = document.createElement("div");
+  scale.className = "ramp";
   parent.append(scale);
   drawRamp(scale, { of, ticks }, TWO, "times");
 }

@@ -6,6 +6,9 @@ const fields = new Map((data.pairs?.fields ?? []).map((found) => [keyOf(found.pa
 // "0.62 ± 0.05"
 const withIn = ({ mean, within }, text) => `${text(mean)}${within === undefined ? "" : ` ± ${text(within)}`}`;
 const hundredth = (value) => format(value, 2);
+const thousandth = (value) => format(value, 3);
+// A share with as many digits as its interval needs to be seen.
+const shareText = (share) => withIn(share, share.within < 0.005 ? thousandth : hundredth);
 
 // Rates of all fields have one unit: { name, text(mbit) }.
 function rateUnit() {
@@ -64,7 +67,7 @@ function pairField(svg, { panel, row, column, left, top, unit }) {
   hover(rect, () => toldOfPair(panel, at, found));
   if (!found) return;
   const ink = isDark(shade) ? "#fff" : "#000";
-  const lines = [withIn(found.share, hundredth), `${unit.text(found.first.mean)} and ${unit.text(found.second.mean)}`];
+  const lines = [shareText(found.share), `${unit.text(found.first.mean)} and ${unit.text(found.second.mean)}`];
   if (found.jain) lines.push(`Jain ${hundredth(found.jain.mean)}`);
   lines.forEach((line, n) => element(svg, "text", { x: x + CELL / 2, y: y + 20 + n * 16, "text-anchor": "middle", class: n ? "number" : "number share", style: `fill: ${ink}` }, line));
 }
@@ -83,9 +86,9 @@ function toldOfPair(panel, at, found) {
   const where = [`${panels[panel]}`, `${first}: ${one}`, `${second}: ${other}`];
   data.axes.forEach((_, axis) => axis !== rows && axis !== columns && where.push(`${nameOf(axis)} ${shownAt(axis, at[axis])}`));
   if (!found) return `${where.join("\n")}\nnothing was measured`;
-  const lines = [`share of ${first} ${withIn(found.share, (value) => format(value, 3))} (${found.share.n} runs, ${hundredth(found.share.min)} to ${hundredth(found.share.max)})`];
+  const lines = [`share of ${first} ${withIn(found.share, thousandth)} (${found.share.n} runs, ${hundredth(found.share.min)} to ${hundredth(found.share.max)})`];
   lines.push(`${first} ${withIn(found.first, short)} Mb/s`, `${second} ${withIn(found.second, short)} Mb/s`);
-  if (found.jain) lines.push(`Jain's index, settled ${withIn(found.jain, (value) => format(value, 3))}`);
+  if (found.jain) lines.push(`Jain's index, settled ${withIn(found.jain, thousandth)}`);
   if (found.failed) lines.push(`${found.failed} runs failed`);
   return [...where, ...lines].join("\n");
 }
