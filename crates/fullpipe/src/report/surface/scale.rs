@@ -27,17 +27,41 @@ impl Scale {
         let shown: Vec<String> = axis.points.iter().map(all).collect();
         let short: Vec<String> = axis.points.iter().map(first).collect();
         let numeric = axis.points.iter().all(|point| point.first().is_some_and(is_number));
-        let told_apart = short.iter().enumerate().all(|(n, label)| !short[..n].contains(label));
-        let by_first = numeric && told_apart;
+        let differ = short.iter().enumerate().all(|(n, label)| !short[..n].contains(label));
+        let by_first = numeric && differ;
         let title = axis.name.split(", ").next().filter(|_| by_first).unwrap_or(&axis.name);
         Scale {
             name: axis.name.clone(),
             title: title.into(),
-            labels: if by_first { short } else { shown.clone() },
+            labels: if by_first { short } else { told_apart(&shown) },
             shown,
             names: !numeric,
         }
     }
+}
+
+/// Characters of a label for which there mostly is room.
+const SHORT: usize = 16;
+
+/// The labels, without the beginning that a long one shares with another: what is left of both would be the same.
+fn told_apart(shown: &[String]) -> Vec<String> {
+    let label = |(n, own): (usize, &String)| {
+        let others = shown.iter().enumerate().filter(|(other, _)| *other != n);
+        let shared = others.map(|(_, other)| shared(own, other)).max().unwrap_or(0);
+        match own[..shared].chars().count() > SHORT / 2 && own.chars().count() > SHORT {
+            true => format!("…{}", &own[shared..]),
+            false => own.clone(),
+        }
+    };
+    shown.iter().enumerate().map(label).collect()
+}
+
+/// Bytes of the beginning that two texts share, up to the word in which they part.
+fn shared(a: &str, b: &str) -> usize {
+    let same = a.char_indices().zip(b.chars()).take_while(|((_, one), other)| one == other);
+    let end = same.last().map_or(0, |((at, last), _)| at + last.len_utf8());
+    let word = |c: char| c.is_alphanumeric() || c == '.' || c == '_';
+    if end == a.len() { 0 } else { a[..end].trim_end_matches(word).len() }
 }
 
 /// Whether a value as written is a number, or one with its unit: "10Gbit", "64 packets". A kernel's version is none.
@@ -74,6 +98,18 @@ mod tests {
         ] {
             assert!(!is_number(&value), "{value}");
         }
+    }
+
+    #[test]
+    fn long_labels_begin_where_they_part() {
+        let table = |max: u64| format!(r#"{{"net.core.wmem_max":{max},"x":1}}"#);
+        let shown = [table(1_000_000), table(150_000), "{}".into(), "reno".into(), "renown".into()];
+        let labels = told_apart(&shown);
+        assert_eq!(labels[..2], [r#"…1000000,"x":1}"#, r#"…150000,"x":1}"#]);
+        assert_eq!(labels[2..], shown[2..]);
+        // A beginning of another one is what it is.
+        let longer = ["as long as it can be".to_string(), "as long as it can be, and more".into()];
+        assert_eq!(told_apart(&longer), [longer[0].clone(), "…be, and more".into()]);
     }
 
     fn axis(name: &str, points: &[Value]) -> Scale {

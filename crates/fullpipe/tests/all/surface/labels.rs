@@ -54,9 +54,14 @@ fn long_labels_are_cut_and_told_whole() {
     assert_eq!(page.run(WRONG, &[]), json!([]));
     let cut = "return [...document.querySelectorAll('#surfaces svg:first-of-type text.cut')].map(text => text.textContent)";
     let cut: Vec<String> = serde_json::from_value(page.run(cut, &[])).expect("texts");
-    // Two tables across and two up, in each of two surfaces.
+    // Two tables across and two up, in each of two surfaces, each from where it parts from the other.
     assert_eq!(cut.len(), 8, "{cut:?}");
-    assert!(cut.iter().all(|text| text.ends_with('…') && text.chars().count() < 30), "{cut:?}");
+    let begins = |start: &str| cut.iter().filter(|text| text.starts_with(start)).count();
+    assert_eq!(
+        [begins("…100,"), begins("…200,"), begins("…1000000,"), begins("…2000000,")],
+        [2; 4]
+    );
+    assert!(cut.iter().all(|text| text.chars().count() < 30), "{cut:?}");
     let whole = told(&page, "#surfaces text.cut");
     assert!(whole.contains("\"initial_ssthresh\":100") && whole.ends_with('}'), "{whole}");
     assert_eq!(page.complaints(), Vec::<String>::new());

@@ -49,7 +49,7 @@ function matrix(parent, panel, unit) {
   const [width, height] = [left + across * CELL, top + down * DEEP + 4];
   const svg = element(box, "svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title, class: "matrix", style: `min-width: ${0.8 * width}px; max-width: ${1.25 * width}px` });
   label(svg, { x: left + (across * CELL) / 2, y: 14, "text-anchor": "middle", class: "title" }, nameOf(columns), across * CELL);
-  for (let n = 0; n < across; n += 1) label(svg, { x: left + (n + 0.5) * CELL, y: 36, "text-anchor": "middle" }, shownAt(columns, n), CELL - 6);
+  for (let n = 0; n < across; n += 1) label(svg, { x: left + (n + 0.5) * CELL, y: 36, "text-anchor": "middle" }, labelAt(columns, n), CELL - 6, shownAt(columns, n));
   upLabels(svg, rows, (n) => top + (n + 0.5) * DEEP, { left, h: DEEP, top, bottom: height });
   for (let row = 0; row < down; row += 1)
     for (let column = 0; column < across; column += 1) pairField(svg, { panel, row, column, left, top, unit });

@@ -69,7 +69,7 @@ function drawRamp(parent, ramp, stops, unit) {
   parent.replaceChildren();
   const svg = element(parent, "svg", { viewBox: "0 0 640 34", role: "img", "aria-label": "colour scale" });
   for (let n = 0; n < 100; n += 1)
-    element(svg, "rect", { x: 28 + n * 4.4, y: 0, width: 4.5, height: 14, fill: colour(n / 99, stops) });
+    element(svg, "rect", { x: 28 + n * 4.4, y: 0, width: 4.5, height: 14, fill: colour(n / 99, stops), class: "shade" });
   for (const tick of ramp.ticks)
     element(svg, "text", { x: 28 + ramp.of(tick) * 440, y: 28, "text-anchor": "middle" }, short(tick));
   element(svg, "text", { x: 478, y: 12 }, unit);
