@@ -233,9 +233,10 @@ pub struct ListArguments {
 #[derive(Debug, Args)]
 #[command(help_template = TEMPLATE, before_help = "Examples:
   fullpipe report fullpipe-results/latest
-  fullpipe report results/reno --out reno.html\n\n")]
+  fullpipe report results/reno --out reno.html
+  fullpipe report results/surface                      a sweep: its page\n\n")]
 pub struct ReportArguments {
-    /// Directory of a result
+    /// Directory of a result, or of a sweep, whose page alone is written again
     pub dir: PathBuf,
     /// Write the HTML report to this file [default: report.html in the directory]
     #[arg(long, value_name = "FILE")]

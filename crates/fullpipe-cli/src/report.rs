@@ -1,13 +1,17 @@
-//! `fullpipe report`: an earlier result again, as text and as HTML.
+//! `fullpipe report`: an earlier result again, as text and as HTML; of a sweep its page.
 
 use crate::args::ReportArguments;
 use crate::failure::Failure;
 use crate::output::{Output, note};
+use crate::sweep;
 use fullpipe::report::{html, terminal, time_sequence};
 use fullpipe::trace::rundir::{self, REPORT, RunDir};
 
 /// Reads the result, writes the HTML file, prints the text.
 pub fn report(arguments: &ReportArguments, output: &Output) -> Result<(), Failure> {
+    if sweep::is_sweep(&arguments.dir) {
+        return sweep::report(arguments);
+    }
     let results = rundir::open(&arguments.dir).map_err(|e| Failure::Input(e.to_string()))?;
     let page = match &arguments.out {
         Some(_) => html::render(&results.document),

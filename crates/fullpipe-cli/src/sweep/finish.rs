@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{Output, note};
-use fullpipe::report::surface::{Surfaces, page};
+use fullpipe::report::surface::{Failures, Surfaces, page};
 use fullpipe::report::{numbers, terminal};
 use fullpipe::scenario::{SetOption, Source, Space};
 use fullpipe::sweep::cells::{Cell, CellExpected, cells};
@@ -19,7 +19,7 @@ const CELLS: &str = "cells.json";
 /// File of all runs as a table.
 const TABLE: &str = "results.csv";
 /// File of the figures.
-const REPORT: &str = "report.html";
+pub const REPORT: &str = "report.html";
 /// Expectations that are told one by one.
 const MOST_TOLD: usize = 20;
 /// Version of [`CELLS`].
@@ -61,14 +61,31 @@ pub struct Telling {
 impl Finished {
     /// Puts the runs together and writes what follows from them.
     pub fn write(merged: &Merged, directory: &Path) -> Result<Finished, Failure> {
-        let manifest = &merged.manifest;
         let mut broken = 0;
         replace(&directory.join(TABLE), |out| {
             csv::table(merged, out, |record| {
                 broken += u64::from(record.facts.as_ref().is_some_and(|f| !f.failed.is_empty()));
             })
         })?;
-        let finished = Finished {
+        let (competition, versus) = (competition(merged)?, versus(merged)?);
+        let finished = Finished { competition, versus, broken, ..Finished::of(merged)? };
+        replace(&directory.join(CELLS), |out| {
+            serde_json::to_writer_pretty(&mut *out, &finished).map_err(|e| e.to_string())?;
+            writeln!(out).map_err(|e| e.to_string())
+        })?;
+        finished.draw(merged, &directory.join(REPORT))?;
+        Ok(finished)
+    }
+
+    /// Writes the page alone, of the runs that are there.
+    pub fn redraw(merged: &Merged, file: &Path) -> Result<(), Failure> {
+        Finished::of(merged)?.draw(merged, file)
+    }
+
+    /// The cells, and how many runs there are.
+    fn of(merged: &Merged) -> Result<Finished, Failure> {
+        let manifest = &merged.manifest;
+        Ok(Finished {
             format: FORMAT,
             name: manifest.name.clone(),
             title: manifest.title.clone(),
@@ -78,20 +95,17 @@ impl Finished {
             failed: merged.failed(),
             missing: merged.missing(),
             cells: cells(merged)?,
-            competition: competition(merged)?,
-            versus: versus(merged)?,
-            broken,
+            competition: Vec::new(),
+            versus: Vec::new(),
+            broken: 0,
             unasked: unasked(manifest),
-        };
-        replace(&directory.join(CELLS), |out| {
-            serde_json::to_writer_pretty(&mut *out, &finished).map_err(|e| e.to_string())?;
-            writeln!(out).map_err(|e| e.to_string())
-        })?;
-        let page = page(&Surfaces::new(manifest, &finished.cells), &finished.lead());
-        replace(&directory.join(REPORT), |out| {
-            out.write_all(page.as_bytes()).map_err(|e| e.to_string())
-        })?;
-        Ok(finished)
+        })
+    }
+
+    fn draw(&self, merged: &Merged, file: &Path) -> Result<(), Failure> {
+        let surfaces = Surfaces::new(&merged.manifest, &self.cells, Failures::of(merged)?);
+        let page = page(&surfaces, &self.lead());
+        replace(file, |out| out.write_all(page.as_bytes()).map_err(|e| e.to_string()))
     }
 
     /// How many runs there are, in a sentence or two.

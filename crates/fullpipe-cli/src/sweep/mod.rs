@@ -4,7 +4,7 @@ mod finish;
 mod progress;
 mod work;
 
-use crate::args::{MergeArguments, SweepArguments};
+use crate::args::{MergeArguments, ReportArguments, SweepArguments};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{Output, note};
@@ -13,7 +13,9 @@ use crate::source::source;
 use finish::{Finished, Telling};
 use fullpipe::experiment::Allowed;
 use fullpipe::scenario::{SetOption, Source};
-use fullpipe::sweep::{Ask, Job, Manifest, Merged, Sample, Shard, Share, Store, ask};
+use fullpipe::sweep::{
+    Ask, Job, Manifest, Merged, Sample, Shard, Share, Store, ask, manifest,
+};
 use progress::Progress;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -98,6 +100,20 @@ pub fn merge(arguments: &MergeArguments, output: &Output) -> Result<(), Failure>
     }
     let telling = Telling { json: arguments.json, quiet: false, sampled: false };
     Finished::write(&merged, &directory)?.show(&directory, telling, output)
+}
+
+/// Whether a directory is that of a sweep.
+pub fn is_sweep(directory: &Path) -> bool {
+    directory.join(manifest::FILE).exists()
+}
+
+/// Writes the page of a sweep again.
+pub fn report(arguments: &ReportArguments) -> Result<(), Failure> {
+    let merged = Merged::open(std::slice::from_ref(&arguments.dir)).map_err(input)?;
+    let file = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(finish::REPORT));
+    Finished::redraw(&merged, &file)?;
+    note(&format!("report: {}", file.display()));
+    Ok(())
 }
 
 /// What is to be run, with everything that can be wrong before a run.

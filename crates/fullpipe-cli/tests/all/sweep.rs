@@ -165,6 +165,35 @@ fn parts_together_are_the_whole() {
 }
 
 #[test]
+fn the_page_of_a_sweep_is_written_again() {
+    let desk = desk();
+    sweep(&desk, &["--out", "out"]).ends_with(0);
+    let read = |name: &str| desk.read(name);
+    let page = read("out/report.html");
+    for name in ["report.html", "cells.json", "results.csv"] {
+        std::fs::remove_file(desk.path(&format!("out/{name}"))).expect("it was there");
+    }
+    let call = desk.call(&["report", "out"]).ends_with(0);
+    assert!(
+        call.stdout.is_empty() && call.stderr.contains("report: out/report.html"),
+        "{}",
+        call.stderr
+    );
+    assert_eq!(read("out/report.html"), page);
+    assert!(!desk.path("out/cells.json").exists() && !desk.path("out/results.csv").exists());
+    desk.call(&["report", "out", "--out", "other.html"]).ends_with(0);
+    assert_eq!(read("other.html"), page);
+    // Of a part there is a page too, which tells what is missing.
+    sweep(&desk, &["--out", "part", "--shard", "1/4"]).ends_with(0);
+    desk.call(&["report", "part"]).ends_with(0);
+    assert!(read("part/report.html").contains("0 runs failed, 9 are missing."));
+    std::fs::create_dir(desk.path("broken")).expect("a directory");
+    desk.write("broken/sweep.json", "{}");
+    let call = desk.call(&["report", "broken"]).ends_with(2);
+    assert!(call.stderr.contains("is no manifest of a sweep"), "{}", call.stderr);
+}
+
+#[test]
 fn a_run_that_fails_stops_nothing() {
     let desk = desk();
     // Only the last point of both axes has a lower threshold above the upper one.
@@ -184,6 +213,10 @@ fn a_run_that_fails_stops_nothing() {
     assert_eq!(records.len(), 16);
     let why: Vec<&str> = records.iter().filter_map(|record| record["failed"].as_str()).collect();
     assert!(why.len() == 4 && why.iter().all(|why| why.contains("grid.toml:")), "{why:?}");
+    // The page says why.
+    let page = desk.read("out/report.html");
+    assert_eq!(page.matches("<td class=\"why\">").count(), 4);
+    assert!(page.contains("path.queue.min=50kB, path.queue.max=30kB"), "the point");
     // They are not tried again unless one asks for it.
     let again = sweep(&desk, &["--out", "out"]).ends_with(3);
     assert!(!again.stderr.contains("path.queue.max=30kB"), "{}", again.stderr);

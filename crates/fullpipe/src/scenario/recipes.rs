@@ -108,6 +108,7 @@ const RECIPES: &[Recipe] = &[
     of_cern("cern-tuned-buffers", &["tuned", "tuned, window 1/2"]),
     of_competition("cern-fairness", text!("published/cern-fairness.toml")),
     of_competition("cern-friendliness", text!("published/cern-friendliness.toml")),
+    of_competition("cern-pairs", text!("published/cern-pairs.toml")),
     of_competition("cern-rtt-fairness", text!("published/cern-rtt-fairness.toml")),
     Recipe {
         name: "cern-loss-delay",

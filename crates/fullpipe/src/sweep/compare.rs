@@ -60,6 +60,13 @@ pub enum Shown {
     Unknown,
 }
 
+impl Shown {
+    /// Of the second mean less the first one.
+    pub fn between(a: &Estimate, b: &Estimate) -> Shown {
+        shown(a, b, welch(a, b).map(|(within, _)| within))
+    }
+}
+
 impl Comparison {
     /// Of the cells of two sweeps, by variant, point and flow.
     pub fn new(a: &[Cell], b: &[Cell]) -> Comparison {
@@ -151,10 +158,7 @@ mod tests {
 
     #[test]
     fn what_is_not_shown_is_said() {
-        let see = |a: &[f64], b: &[f64]| {
-            let (a, b) = (of(a), of(b));
-            shown(&a, &b, welch(&a, &b).map(|(within, _)| within))
-        };
+        let see = |a: &[f64], b: &[f64]| Shown::between(&of(a), &of(b));
         assert_eq!(see(&[1.0, 2.0, 3.0], &[1.5, 2.5, 3.5]), Shown::Nothing);
         assert_eq!(see(&[1.0, 1.1, 0.9], &[9.0, 9.1, 8.9]), Shown::Higher);
         assert_eq!(see(&[9.0, 9.1, 8.9], &[1.0, 1.1, 0.9]), Shown::Lower);

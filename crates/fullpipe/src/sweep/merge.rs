@@ -86,10 +86,32 @@ impl Merged {
     ///
     /// # Errors
     /// A file has changed meanwhile, or what `tell` returns.
-    pub fn each(&self, mut tell: impl FnMut(Record) -> Result<(), Error>) -> Result<(), Error> {
+    pub fn each(&self, tell: impl FnMut(Record) -> Result<(), Error>) -> Result<(), Error> {
+        self.each_of(self.entries.iter(), tell)
+    }
+
+    /// The first `most` runs that failed.
+    ///
+    /// # Errors
+    /// A file has changed meanwhile.
+    pub fn failures(&self, most: usize) -> Result<Vec<Record>, Error> {
+        let mut failures = Vec::new();
+        self.each_of(self.entries.iter().filter(|entry| entry.failed).take(most), |record| {
+            failures.push(record);
+            Ok(())
+        })?;
+        Ok(failures)
+    }
+
+    /// Tells the records of these entries.
+    fn each_of<'a>(
+        &self,
+        mut entries: impl Iterator<Item = &'a Entry>,
+        mut tell: impl FnMut(Record) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut opened: Vec<Option<File>> = self.files.iter().map(|_| None).collect();
         let mut open = 0;
-        self.entries.iter().try_for_each(|entry| {
+        entries.try_for_each(|entry| {
             let (number, path) = (entry.file as usize, &self.files[entry.file as usize]);
             if opened[number].is_none() && open == MOST_OPEN {
                 opened.fill_with(|| None);

@@ -1,9 +1,17 @@
 //! A sweep as a page: surfaces of a quantity over two axes, on common scales; how two of them differ; slices with confidence
-//! intervals, beside what a congestion control's rule says.
+//! intervals, beside what a congestion control's rule says; each control beside each as a matrix; why runs failed.
 
+mod differences;
+mod failures;
 mod page;
+mod pairs;
+mod scale;
 
+pub use differences::Difference;
+pub use failures::Failures;
 pub use page::page;
+pub use pairs::{Field, Pairs};
+pub use scale::Scale;
 
 use crate::sweep::cells::{Cell, CellFlow};
 use crate::sweep::estimate::Estimate;
@@ -22,15 +30,14 @@ pub struct Surfaces {
     pub panels: Vec<String>,
     /// The points of all panels.
     pub points: Vec<Point>,
-}
-
-/// An axis of the sweep.
-#[derive(Debug, Serialize)]
-pub struct Scale {
-    /// The dotted keys.
-    pub name: String,
-    /// The points as they are shown.
-    pub shown: Vec<String>,
+    /// Which differences of two panels are shown.
+    pub differences: Vec<Difference>,
+    /// Each congestion control beside each; absent where no two axes are those of two flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<Pairs>,
+    /// Runs that failed; the page has them as a table, not as data.
+    #[serde(skip)]
+    pub failures: Failures,
 }
 
 /// A flow of a cell.
@@ -57,14 +64,17 @@ pub struct Point {
 }
 
 impl Surfaces {
-    /// Of the cells of a sweep.
-    pub fn new(manifest: &Manifest, cells: &[Cell]) -> Surfaces {
+    /// Of the cells of a sweep, and its runs that failed.
+    pub fn new(manifest: &Manifest, cells: &[Cell], failures: Failures) -> Surfaces {
         let several = cells.iter().any(|cell| cell.flows.len() > 1);
         let mut surfaces = Surfaces {
             title: manifest.title.clone(),
-            axes: manifest.axes.iter().map(scale).collect(),
+            axes: manifest.axes.iter().map(Scale::new).collect(),
             panels: Vec::new(),
             points: Vec::new(),
+            differences: Vec::new(),
+            pairs: Pairs::new(manifest, cells),
+            failures,
         };
         for cell in cells {
             let Some(at) = place(&manifest.axes, cell) else { continue };
@@ -77,6 +87,8 @@ impl Surfaces {
                 surfaces.points.push(point(panel, &at, flow));
             }
         }
+        let panels = surfaces.panels.len();
+        surfaces.differences = differences::differences(&surfaces.axes, panels, &surfaces.points);
         surfaces
     }
 
@@ -88,13 +100,6 @@ impl Surfaces {
         self.panels.push(name);
         self.panels.len() - 1
     }
-}
-
-fn scale(axis: &Axis) -> Scale {
-    let shown = |point: &Vec<Value>| {
-        point.iter().map(crate::report::numbers::written).collect::<Vec<_>>().join(", ")
-    };
-    Scale { name: axis.name.clone(), shown: axis.points.iter().map(shown).collect() }
 }
 
 /// Where a cell lies on the axes.

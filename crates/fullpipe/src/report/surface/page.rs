@@ -15,12 +15,15 @@ const STYLE: [&str; 3] = [
 ];
 
 /// Parts of one module, in the order of their dependencies.
-const SCRIPT: [&str; 6] = [
+const SCRIPT: [&str; 9] = [
     include_str!("../html/assets/scale.js"),
     include_str!("../html/assets/theme.js"),
     include_str!("assets/data.js"),
+    include_str!("assets/labels.js"),
     include_str!("assets/surface.js"),
+    include_str!("assets/difference.js"),
     include_str!("assets/slices.js"),
+    include_str!("assets/pairs.js"),
     include_str!("assets/controls.js"),
 ];
 
@@ -36,22 +39,25 @@ pub fn page(surfaces: &Surfaces, lead: &str) -> String {
          <title>{title} · fullpipe</title>\n<style>\n{}</style></head>\n<body>\
          <header><div><p class=\"quiet\">fullpipe · sweep</p><h1>{title}</h1></div>\
          <button type=\"button\" id=\"theme\">dark</button></header><main>\
-         <p class=\"lead\">{}</p>{BODY}</main>{HELP}\
+         <p class=\"lead\">{}</p>{BODY}{}</main>{HELP}\
          <script type=\"application/json\" id=\"data\">{data}</script>\n\
          <script type=\"module\">\n{}</script></body></html>\n",
         STYLE.concat(),
         text(lead),
+        surfaces.failures.html(),
         SCRIPT.concat()
     )
 }
 
-const BODY: &str = "<nav id=\"bar\" aria-label=\"What is drawn\">\
+const BODY: &str = "<section aria-labelledby=\"p\" id=\"pairs\" hidden><h2 id=\"p\">All pairs</h2>\
+    <p id=\"places\"></p><div id=\"parts\"></div><div id=\"matrices\"></div></section><nav id=\"bar\" aria-label=\"What is drawn\">\
     <label>quantity <select id=\"quantity\"></select></label>\
     <label>across <select id=\"x\"></select></label><label>up <select id=\"y\"></select></label>\
     <span id=\"others\"></span></nav>\
     <section aria-labelledby=\"s\"><h2 id=\"s\">Surfaces</h2><div id=\"ramp\"></div><div id=\"surfaces\" class=\"panels\"></div></section>\
     <section aria-labelledby=\"d\" id=\"difference\"><h2 id=\"d\">Difference</h2><p><label><select id=\"a\"></select></label> \
-    over <label><select id=\"b\"></select></label></p><div id=\"differences\" class=\"panels\"></div></section>\
+    over <label><select id=\"b\"></select></label></p><div id=\"differences\" class=\"panels\"></div>\
+    <ul id=\"marks\" class=\"key\"></ul></section>\
     <section aria-labelledby=\"c\"><h2 id=\"c\">Slices</h2><p id=\"slice\"></p><ul id=\"key\" class=\"key\"></ul><div id=\"slices\"></div></section>\
     <div id=\"values\" role=\"status\"></div>\
     <noscript><p class=\"banner\">The figures are drawn by a script; cells.json and results.csv have the numbers.</p></noscript>";

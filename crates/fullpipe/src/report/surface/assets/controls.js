@@ -46,6 +46,7 @@ function drawControls() {
 
 function draw() {
   drawControls();
+  drawPairs();
   drawSurfaces();
   drawDifference();
   drawKey();

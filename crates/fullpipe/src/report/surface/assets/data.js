@@ -2,19 +2,19 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
-// What can be drawn: { name, unit, of(point) -> { mean, within } or undefined }.
+// What can be drawn: { key, name, unit, of(point) -> { mean, within } or undefined }.
 const QUANTITIES = [
-  { name: "rate", unit: "Mb/s", of: (point) => point.rate },
-  { name: "segments sent again", unit: "segments", of: (point) => point.resent },
-  { name: "median srtt", unit: "ms", of: (point) => point.srtt },
+  { key: "rate", name: "rate", unit: "Mb/s", of: (point) => point.rate },
+  { key: "resent", name: "segments sent again", unit: "segments", of: (point) => point.resent },
+  { key: "srtt", name: "median srtt", unit: "ms", of: (point) => point.srtt },
 ];
 
-// The axes with most points are drawn first.
+// The axes with most points are drawn first, of a matrix its columns and rows.
 const bySize = data.axes.map((_, n) => n).sort((a, b) => data.axes[b].shown.length - data.axes[a].shown.length);
 const state = {
   quantity: QUANTITIES[0],
-  x: bySize[0] ?? -1,
-  y: bySize[1] ?? -1,
+  x: data.pairs?.columns ?? bySize[0] ?? -1,
+  y: data.pairs?.rows ?? bySize[1] ?? -1,
   at: data.axes.map(() => 0), // where the other axes stand, and the slice on y
   a: Math.min(1, data.panels.length - 1),
   b: 0,
@@ -23,13 +23,14 @@ const state = {
 const keyOf = (panel, at) => `${panel}:${at.join(",")}`;
 const points = new Map(data.points.map((point) => [keyOf(point.panel, point.at), point]));
 
-// The point of a panel at these places of the two axes that are drawn.
-function pointAt(panel, x, y) {
+// Where these places of the two axes that are drawn lie on all axes.
+function placeOf(x, y) {
   const at = [...state.at];
   if (state.x >= 0) at[state.x] = x;
   if (state.y >= 0) at[state.y] = y;
-  return points.get(keyOf(panel, at));
+  return at;
 }
+const pointAt = (panel, x, y) => points.get(keyOf(panel, placeOf(x, y)));
 const meanAt = (panel, x, y) => {
   const point = pointAt(panel, x, y);
   return point && state.quantity.of(point)?.mean;

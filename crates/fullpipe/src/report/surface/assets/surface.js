@@ -1,6 +1,6 @@
 // Heat maps with contours, on one scale.
 
-const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [380, 250, 62, 40, 6];
+const [WIDTH, DRAWN, TOP] = [380, 204, 6];
 
 // A field for each point of two axes; `fill(x, y)` -> colour or none, `text(x, y)` -> what the pointer shows.
 function field(parent, title, fill, text, dot) {
@@ -9,37 +9,27 @@ function field(parent, title, fill, text, dot) {
   heading.textContent = title;
   box.append(heading);
   parent.append(box);
-  const svg = element(box, "svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": title });
-  const [columns, rows] = [lengthOf(state.x), lengthOf(state.y)];
-  const [w, h] = [(WIDTH - LEFT) / columns, (HEIGHT - BOTTOM - TOP) / rows];
-  const place = (x, y) => [LEFT + x * w, HEIGHT - BOTTOM - (y + 1) * h];
+  const [columns, rows, left] = [lengthOf(state.x), lengthOf(state.y), upRoom(state.y)];
+  const [w, h] = [(WIDTH - left) / columns, DRAWN / rows];
+  const room = acrossRoom(state.x, w);
+  const [bottom, height] = [TOP + DRAWN, TOP + DRAWN + room.depth + 26];
+  const svg = element(box, "svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": title });
+  // Names are read from the top, numbers grow from the bottom.
+  const place = (x, y) => [left + x * w, isNames(state.y) ? TOP + y * h : bottom - (y + 1) * h];
   for (let x = 0; x < columns; x += 1)
     for (let y = 0; y < rows; y += 1) {
-      const [left, top] = place(x, y);
+      const [fromLeft, top] = place(x, y);
       const shade = fill(x, y);
-      const attributes = { x: left, y: top, width: w, height: h, class: shade ? "field" : "field none" };
+      const attributes = { x: fromLeft, y: top, width: w, height: h, class: shade ? "field" : "field none" };
       if (shade) attributes.fill = shade;
       const rect = element(svg, "rect", attributes);
       rect.dataset.at = `${x},${y}`;
       hover(rect, () => text(x, y));
-      if (dot(x, y)) element(svg, "circle", { cx: left + w / 2, cy: top + h / 2, r: Math.min(2.2, w / 6), class: "dot" });
+      if (dot(x, y)) element(svg, "circle", { cx: fromLeft + w / 2, cy: top + h / 2, r: Math.min(2.2, w / 6), class: "dot" });
     }
-  axisText(svg, columns, rows, w, h);
-  return { svg, w, h };
-}
-
-// Every n-th name of each axis, as many as there is room for.
-function axisText(svg, columns, rows, w, h) {
-  const every = Math.ceil(columns / Math.max(1, Math.floor((WIDTH - LEFT) / 52)));
-  for (let x = 0; x < columns; x += every)
-    element(svg, "text", { x: LEFT + (x + 0.5) * w, y: HEIGHT - BOTTOM + 14, "text-anchor": "middle" }, shownAt(state.x, x));
-  const skip = Math.ceil(rows / Math.max(1, Math.floor((HEIGHT - BOTTOM) / 16)));
-  for (let y = 0; y < rows; y += skip) {
-    const middle = HEIGHT - BOTTOM - (y + 0.5) * h + 4;
-    element(svg, "text", { x: LEFT - 5, y: middle, "text-anchor": "end" }, shownAt(state.y, y).split(", ")[0]);
-  }
-  element(svg, "text", { x: LEFT + (WIDTH - LEFT) / 2, y: HEIGHT - 8, "text-anchor": "middle" }, nameOf(state.x));
-  if (state.y >= 0) element(svg, "text", { x: 10, y: HEIGHT / 2, "text-anchor": "middle", transform: `rotate(-90 10 ${HEIGHT / 2})` }, nameOf(state.y).split(", ")[0]);
+  acrossLabels(svg, state.x, room, { left, w, y: bottom, height });
+  upLabels(svg, state.y, (y) => place(0, y)[1] + h / 2, { left, h, top: TOP, bottom });
+  return { svg, w, h, place };
 }
 
 // What the pointer shows of a point.
@@ -68,24 +58,25 @@ function drawSurfaces() {
       const point = pointAt(panel, x, y);
       return point !== undefined && point.steady < point.rate.n;
     };
-    const { svg, w, h } = field(parent, title, fill, (x, y) => told(panel, x, y), unsteady);
-    if (state.y >= 0) contours(svg, ramp, (x, y) => meanAt(panel, x, y), w, h);
+    const { svg, w, h, place } = field(parent, title, fill, (x, y) => told(panel, x, y), unsteady);
+    const middle = (x, y) => [place(x, y)[0] + w / 2, place(x, y)[1] + h / 2];
+    // Nothing lies between two names.
+    if (state.y >= 0 && !isNames(state.x) && !isNames(state.y)) contours(svg, ramp, (x, y) => meanAt(panel, x, y), middle);
   });
 }
 
 function drawRamp(parent, ramp, stops, unit) {
   parent.replaceChildren();
-  const svg = element(parent, "svg", { viewBox: "0 0 520 34", role: "img", "aria-label": "colour scale" });
+  const svg = element(parent, "svg", { viewBox: "0 0 640 34", role: "img", "aria-label": "colour scale" });
   for (let n = 0; n < 100; n += 1)
-    element(svg, "rect", { x: n * 4.4, y: 0, width: 4.5, height: 14, fill: colour(n / 99, stops) });
+    element(svg, "rect", { x: 28 + n * 4.4, y: 0, width: 4.5, height: 14, fill: colour(n / 99, stops), class: "shade" });
   for (const tick of ramp.ticks)
-    element(svg, "text", { x: ramp.of(tick) * 440, y: 28, "text-anchor": "middle" }, short(tick));
-  element(svg, "text", { x: 450, y: 12 }, unit);
+    element(svg, "text", { x: 28 + ramp.of(tick) * 440, y: 28, "text-anchor": "middle" }, short(tick));
+  element(svg, "text", { x: 478, y: 12 }, unit);
 }
 
 // Lines of equal value between the middles of fields, at the scale's ticks: marching squares.
-function contours(svg, ramp, mean, w, h) {
-  const middle = (x, y) => [LEFT + (x + 0.5) * w, HEIGHT - BOTTOM - (y + 0.5) * h];
+function contours(svg, ramp, mean, middle) {
   for (const level of ramp.ticks) {
     const value = (x, y) => {
       const found = mean(x, y);
@@ -113,36 +104,6 @@ function contours(svg, ramp, mean, w, h) {
     if (path) element(svg, "path", { d: path, class: "contour" });
     if (end) element(svg, "text", { x: end[0] + 3, y: end[1] - 3, class: "contour-label" }, short(level));
   }
-}
-
-// One panel over another: their ratio, on a scale that is even around 1.
-function drawDifference() {
-  const section = document.getElementById("difference");
-  section.hidden = data.panels.length < 2;
-  const parent = document.getElementById("differences");
-  parent.replaceChildren();
-  if (section.hidden) return;
-  const ratio = (x, y) => {
-    const [a, b] = [meanAt(state.a, x, y), meanAt(state.b, x, y)];
-    return a > 0 && b > 0 ? a / b : undefined;
-  };
-  let most = 1.1;
-  for (let x = 0; x < lengthOf(state.x); x += 1)
-    for (let y = 0; y < lengthOf(state.y); y += 1) {
-      const found = ratio(x, y);
-      if (found) most = Math.max(most, found, 1 / found);
-    }
-  const of = (value) => 0.5 + Math.log(value) / Math.log(most) / 2;
-  const ticks = [1 / most, 1 / Math.sqrt(most), 1, Math.sqrt(most), most];
-  const fill = (x, y) => {
-    const found = ratio(x, y);
-    return found === undefined ? undefined : colour(of(found), TWO);
-  };
-  const text = (x, y) => `${data.panels[state.a]} over ${data.panels[state.b]}: ${short(ratio(x, y) ?? NaN)} times\n\n${told(state.a, x, y)}\n\n${told(state.b, x, y)}`;
-  const scale = document.createElement("div");
-  field(parent, `${data.panels[state.a]} over ${data.panels[state.b]}`, fill, text, () => false);
-  parent.append(scale);
-  drawRamp(scale, { of, ticks }, TWO, "times");
 }
 
 // Shows text beside the pointer while it is over an element.

@@ -1,12 +1,18 @@
 //! A sweep as a page: what is drawn and what appears under the pointer are the cells' values.
 
+mod differences;
+mod failures;
+mod labels;
+mod pairs;
+
 use crate::report_chromium::browser;
-use fullpipe::report::surface::{Surfaces, page};
+use crate::report_chromium::page::Page;
+use fullpipe::report::surface::{Failures, Surfaces, page};
 use fullpipe::scenario::{Source, Space};
 use fullpipe::sweep::cells::{Cell, CellFlow};
 use fullpipe::sweep::estimate::Estimate;
 use fullpipe::sweep::manifest::Manifest;
-use serde_json::json;
+use serde_json::{Value, json};
 
 const SCENARIO: &str = r#"
 title = "Two <axes>"
@@ -30,8 +36,13 @@ name = "cubic"
 "#;
 
 fn manifest() -> (Space, Manifest) {
-    let source = Source::text("two.toml", SCENARIO);
-    let space = Space::parse(&source, &[], &[]).expect("a scenario");
+    manifest_of(SCENARIO)
+}
+
+/// The space of a scenario, and the manifest of its sweep.
+fn manifest_of(scenario: &str) -> (Space, Manifest) {
+    let source = Source::text("two.toml", scenario);
+    let space = Space::parse(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
     let manifest = Manifest::new((&space, &source), "Two <axes>", &[], "sim", &[]);
     (space, manifest)
 }
@@ -39,6 +50,39 @@ fn manifest() -> (Space, Manifest) {
 /// The rate of a cell, by its numbers: no two are equal.
 fn rate(variant: usize, x: usize, y: usize) -> f64 {
     (900.0 - 7.0 * y as f64) / 3_f64.powi(x as i32) - 11.0 * variant as f64 / (x + 1) as f64
+}
+
+/// A flow with that rate.
+fn flow(name: &str, settled_mbit: Estimate) -> CellFlow {
+    CellFlow {
+        share: None,
+        variation: None,
+        name: name.into(),
+        congestion: "cubic".into(),
+        settled_mbit,
+        steady: settled_mbit.n,
+        retransmitted: settled_mbit,
+        srtt_ms: None,
+        law_mbit: None,
+        law_holds: false,
+        limit: "cwnd_avoidance".into(),
+    }
+}
+
+/// How many elements there are.
+fn count(page: &Page, selector: &str) -> Value {
+    let script = format!("return document.querySelectorAll('{selector}').length");
+    page.run(&script, &[])
+}
+
+/// What appears when the pointer is over an element.
+fn told(page: &Page, selector: &str) -> String {
+    let script = format!(
+        "const target = document.querySelector('{selector}');\
+         target.dispatchEvent(new PointerEvent('pointermove', {{ clientX: 9, clientY: 9 }}));\
+         return document.getElementById('values').textContent"
+    );
+    page.run(&script, &[]).as_str().expect("text").to_string()
 }
 
 /// All cells but the last one, which is missing.
@@ -49,17 +93,11 @@ fn cells(space: &Space) -> Vec<Cell> {
         let estimate =
             |mean: f64| Estimate { n: 3, mean, within: Some(mean / 10.0), min: mean, max: mean };
         let flow = CellFlow {
-            share: None,
-            variation: None,
-            name: "bulk".into(),
-            congestion: "cubic".into(),
-            settled_mbit: estimate(mean),
             steady: if point.at[0] == 0 { 1 } else { 3 },
             retransmitted: estimate(mean * 2.0),
-            srtt_ms: None,
             law_mbit: Some(mean * 1.01),
             law_holds: point.at[0] > 1,
-            limit: "cwnd_avoidance".into(),
+            ..flow("bulk", estimate(mean))
         };
         Cell {
             variant: space.variants().nth(point.variant).expect("a variant").into(),
@@ -75,7 +113,7 @@ fn cells(space: &Space) -> Vec<Cell> {
 #[test]
 fn surfaces_have_every_cell_at_its_place() {
     let (space, manifest) = manifest();
-    let surfaces = Surfaces::new(&manifest, &cells(&space));
+    let surfaces = Surfaces::new(&manifest, &cells(&space), Failures::default());
     assert_eq!(surfaces.panels, ["reno", "cubic"]);
     assert_eq!(surfaces.points.len(), 23);
     for point in &surfaces.points {
@@ -87,12 +125,9 @@ fn surfaces_have_every_cell_at_its_place() {
 #[test]
 fn a_browser_draws_the_cells_and_tells_their_values() {
     let (space, manifest) = manifest();
-    let html = page(&Surfaces::new(&manifest, &cells(&space)), "23 runs.");
+    let html = page(&Surfaces::new(&manifest, &cells(&space), Failures::default()), "23 runs.");
     let Some(page) = browser::open(&html) else { return };
-    let count = |selector: &str| {
-        let script = format!("return document.querySelectorAll('{selector}').length");
-        page.run(&script, &[])
-    };
+    let count = |selector: &str| count(&page, selector);
     // Twelve fields in each of two surfaces, of which one has no value; as many in the difference.
     assert_eq!(count("#surfaces rect"), json!(24));
     assert_eq!(count("#surfaces rect.none"), json!(1));
@@ -101,14 +136,7 @@ fn a_browser_draws_the_cells_and_tells_their_values() {
     assert!(count("#surfaces path.contour").as_u64() > Some(4));
     // The first slice has both lines, and the rule's where it holds.
     assert_eq!([count("#slices circle.mean"), count("#slices path.law")], [json!(8), json!(2)]);
-    let told = |selector: &str| {
-        let script = format!(
-            "const target = document.querySelector('{selector}');\
-             target.dispatchEvent(new PointerEvent('pointermove', {{ clientX: 9, clientY: 9 }}));\
-             return document.getElementById('values').textContent"
-        );
-        page.run(&script, &[]).as_str().expect("text").to_string()
-    };
+    let told = |selector: &str| told(&page, selector);
     let text = told("#surfaces > div:nth-child(2) rect[data-at=\"1,2\"]");
     let mean = rate(1, 1, 2);
     for part in [

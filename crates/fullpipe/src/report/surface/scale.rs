@@ -1,0 +1,134 @@
+//! An axis as it is drawn: along numbers, or as categories.
+
+use crate::report::numbers::written;
+use crate::sweep::manifest::Axis;
+use serde::Serialize;
+use serde_json::Value;
+
+/// An axis of the sweep.
+#[derive(Debug, Serialize)]
+pub struct Scale {
+    /// The dotted keys.
+    pub name: String,
+    /// What stands beside the axis: the keys, or of several that change together the one whose values its labels are.
+    pub title: String,
+    /// The points as they are shown.
+    pub shown: Vec<String>,
+    /// What stands at the points, before it is shortened to the room there is.
+    pub labels: Vec<String>,
+    /// Whether the points are names (or tables): nothing lies between two of them.
+    pub names: bool,
+}
+
+impl Scale {
+    pub(super) fn new(axis: &Axis) -> Scale {
+        let all = |point: &Vec<Value>| point.iter().map(written).collect::<Vec<_>>().join(", ");
+        let first = |point: &Vec<Value>| point.first().map(written).unwrap_or_default();
+        let shown: Vec<String> = axis.points.iter().map(all).collect();
+        let short: Vec<String> = axis.points.iter().map(first).collect();
+        let numeric = axis.points.iter().all(|point| point.first().is_some_and(is_number));
+        let differ = short.iter().enumerate().all(|(n, label)| !short[..n].contains(label));
+        let by_first = numeric && differ;
+        let title = axis.name.split(", ").next().filter(|_| by_first).unwrap_or(&axis.name);
+        Scale {
+            name: axis.name.clone(),
+            title: title.into(),
+            labels: if by_first { short } else { told_apart(&shown) },
+            shown,
+            names: !numeric,
+        }
+    }
+}
+
+/// Characters of a label for which there mostly is room.
+const SHORT: usize = 16;
+
+/// The labels, without the beginning that a long one shares with another: what is left of both would be the same.
+fn told_apart(shown: &[String]) -> Vec<String> {
+    let label = |(n, own): (usize, &String)| {
+        let others = shown.iter().enumerate().filter(|(other, _)| *other != n);
+        let shared = others.map(|(_, other)| shared(own, other)).max().unwrap_or(0);
+        match own[..shared].chars().count() > SHORT / 2 && own.chars().count() > SHORT {
+            true => format!("…{}", &own[shared..]),
+            false => own.clone(),
+        }
+    };
+    shown.iter().enumerate().map(label).collect()
+}
+
+/// Bytes of the beginning that two texts share, up to the word in which they part.
+fn shared(a: &str, b: &str) -> usize {
+    let same = a.char_indices().zip(b.chars()).take_while(|((_, one), other)| one == other);
+    let end = same.last().map_or(0, |((at, last), _)| at + last.len_utf8());
+    let word = |c: char| c.is_alphanumeric() || c == '.' || c == '_';
+    if end == a.len() { 0 } else { a[..end].trim_end_matches(word).len() }
+}
+
+/// Whether a value as written is a number, or one with its unit: "10Gbit", "64 packets". A kernel's version is none.
+fn is_number(value: &Value) -> bool {
+    let Value::String(text) = value else { return value.is_number() };
+    let digits = text.trim_start_matches(['+', '-']);
+    let unit = digits.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let number = &digits[..digits.len() - unit.len()];
+    let unit = unit.strip_prefix(' ').unwrap_or(unit);
+    number.parse::<f64>().is_ok() && unit.starts_with(|c: char| c.is_alphabetic() || c == '%')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn quantities_are_numbers_and_versions_are_names() {
+        for value in
+            [json!(1e-4), json!("10Gbit"), json!("64 packets"), json!("1 %"), json!("0.5ms")]
+        {
+            assert!(is_number(&value), "{value}");
+        }
+        for value in [
+            json!("cubic"),
+            json!("2.6.20"),
+            json!("6.12"),
+            json!("4096 87380 6291456"),
+            json!(""),
+            json!(true),
+            json!({ "back": 1e-9 }),
+            json!([1, 2]),
+        ] {
+            assert!(!is_number(&value), "{value}");
+        }
+    }
+
+    #[test]
+    fn long_labels_begin_where_they_part() {
+        let table = |max: u64| format!(r#"{{"net.core.wmem_max":{max},"x":1}}"#);
+        let shown = [table(1_000_000), table(150_000), "{}".into(), "reno".into(), "renown".into()];
+        let labels = told_apart(&shown);
+        assert_eq!(labels[..2], [r#"…1000000,"x":1}"#, r#"…150000,"x":1}"#]);
+        assert_eq!(labels[2..], shown[2..]);
+        // A beginning of another one is what it is.
+        let longer = ["as long as it can be".to_string(), "as long as it can be, and more".into()];
+        assert_eq!(told_apart(&longer), [longer[0].clone(), "…be, and more".into()]);
+    }
+
+    fn axis(name: &str, points: &[Value]) -> Scale {
+        let points = points.iter().map(|point| point.as_array().expect("values").clone()).collect();
+        Scale::new(&Axis { name: name.into(), points })
+    }
+
+    #[test]
+    fn keys_that_change_together_are_told_by_the_first_number() {
+        let delays = axis("a, b", &[json!(["5ms", "5ms"]), json!(["20ms", "20ms"])]);
+        assert_eq!((delays.title.as_str(), delays.names), ("a", false));
+        assert_eq!(delays.labels, ["5ms", "20ms"]);
+        assert_eq!(delays.shown, ["5ms, 5ms", "20ms, 20ms"]);
+        // The first ones do not tell these apart.
+        let windows = axis("a, b", &[json!(["5ms", 1]), json!(["5ms", 2])]);
+        assert_eq!((windows.title.as_str(), windows.names), ("a, b", false));
+        assert_eq!(windows.labels, ["5ms, 1", "5ms, 2"]);
+        let controls = axis("a, b", &[json!(["reno", 1]), json!(["cubic", 2])]);
+        assert_eq!((controls.title.as_str(), controls.names), ("a, b", true));
+        assert_eq!(controls.labels, ["reno, 1", "cubic, 2"]);
+    }
+}
