@@ -13,9 +13,7 @@ use crate::source::source;
 use finish::{Finished, Telling};
 use fullpipe::experiment::Allowed;
 use fullpipe::scenario::{SetOption, Source};
-use fullpipe::sweep::{
-    Ask, Job, Manifest, Merged, Sample, Shard, Share, Store, ask, manifest,
-};
+use fullpipe::sweep::{Ask, Job, Manifest, Merged, Sample, Shard, Share, Store, ask, manifest};
 use progress::Progress;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};

@@ -35,7 +35,9 @@ impl Host {
                 Some(packets) => self.one_by_one(&packets, shared),
                 None => self.do_one(now, work, shared),
             }
+            let done = now;
             (now, work) = self.next();
+            debug_assert!(now >= done, "{}: from {done} back to {now}", self.name);
             if now > last || self.out.wire.len() >= LONGEST_STRETCH {
                 return;
             }

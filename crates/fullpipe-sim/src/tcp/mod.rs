@@ -12,6 +12,7 @@ mod departure;
 pub mod ecn;
 pub mod input;
 mod joining;
+mod limit;
 pub mod metrics;
 mod min_rtt;
 pub mod options;

@@ -33,6 +33,7 @@ mod socket_backlog;
 mod stops;
 mod syn;
 mod tcp_buffers;
+mod tcp_in_host;
 mod tcp_pieces;
 mod tcp_profile;
 mod tcp_reassembly;

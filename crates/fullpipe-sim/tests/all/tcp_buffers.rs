@@ -1,22 +1,18 @@
-//! Rows of a profile about buffers: what of a receive buffer is offered, and what of a flow may wait in its host.
+//! Rows of a profile about receive buffers: what of one is offered, what it holds and how it grows; and when a receiver answers.
 
 use crate::conversation::{SEGMENT, host};
-use fullpipe_sim::cc::Congestion;
-use fullpipe_sim::config::{Discipline, Fq, Qdisc, QueueLimit, Sockopt};
-use fullpipe_sim::rng::Rng;
+use fullpipe_sim::tcp::Segment;
 use fullpipe_sim::tcp::ack_policy::AckPolicy;
 use fullpipe_sim::tcp::profile::{
     InitialWindow, Profile, RcvTuning, ReceiveShortage, WindowShare, find,
 };
 use fullpipe_sim::tcp::receiver::Receiver;
-use fullpipe_sim::tcp::sender::Sender;
-use fullpipe_sim::tcp::{Ack, Output, Segment, Transmission};
 use fullpipe_sim::units::Time;
 
 const MSS: u64 = SEGMENT as u64;
 
 /// Linux 6.12 with one row changed.
-fn linux(change: impl FnOnce(&mut Profile)) -> Profile {
+pub fn linux(change: impl FnOnce(&mut Profile)) -> Profile {
     let mut profile = *find("6.12").expect("it is known");
     change(&mut profile);
     profile
@@ -207,217 +203,6 @@ fn a_late_end_of_the_handshake() {
     assert_eq!([answer(MSS), answer(0)], [None, Some(MSS)]);
 }
 
-/// A writer that may leave 1000 bytes unsent and has pushed all that it wrote sleeps until an ACK comes, though it need
-/// not, or for 2 to 201 jiffies.
-#[test]
-fn a_writer_rests() {
-    let mut host = host();
-    host.sysctl.tcp_notsent_lowat = Some(1000);
-    let cc = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
-    let mut tcp = Sender::new(&linux(|_| ()), &host, cc, SEGMENT, Some(1 << 22));
-    let mut wire = Slow::default();
-    tcp.established(Time::ZERO, 1 << 20, None, None);
-    tcp.copied(1000, SEGMENT, true, &mut wire);
-    let mut chance = Rng::new(1, "rests");
-    assert_eq!((tcp.rest(1000, &mut chance), tcp.has_write_space()), (None, true));
-    tcp.push_before_sleep(&mut wire);
-    assert!(!tcp.has_write_space());
-    let rests: Vec<u64> = (0..5000).filter_map(|_| tcp.rest(1000, &mut chance)).collect();
-    assert_eq!((rests.iter().min(), rests.iter().max()), (Some(&2), Some(&201)));
-}
-
-/// A host that is slow to send: nothing leaves it.
-#[derive(Default)]
-struct Slow {
-    sent: Vec<u32>,
-    memory: u64,
-}
-
-impl Output for Slow {
-    fn transmit(&mut self, skb: Transmission) -> bool {
-        self.sent.push(skb.len / SEGMENT);
-        self.memory += u64::from(skb.len) + 832;
-        true
-    }
-    fn now(&self) -> Time {
-        Time::ms(100)
-    }
-    fn in_host(&mut self) -> u64 {
-        self.memory
-    }
-}
-
-/// At 200 bytes per millisecond two skbs' memory is the limit; with the byte that counts for the socket itself it is
-/// reached as two wait in the host. When the first has left, one more goes.
-#[test]
-fn small_queues() {
-    let sent = |small| {
-        let mut host = host();
-        host.tso = true;
-        let cc = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
-        let profile = linux(|p| p.small_queues = small);
-        let mut tcp = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
-        let mut wire = Slow::default();
-        tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
-        let goal = tcp.size_goal();
-        for left in (0..40).rev() {
-            tcp.copied(SEGMENT, goal, left > 0, &mut wire);
-        }
-        tcp.end_write(&mut wire);
-        let waits = tcp.waits_for_host();
-        wire.memory -= 2832;
-        tcp.on_room_in_host(&mut wire);
-        (wire.sent, waits)
-    };
-    assert_eq!(sent(true), (vec![2, 2, 2], true));
-    assert_eq!(sent(false), (vec![2, 2, 2, 2, 2], false));
-}
-
-/// `fq` of 3.12 lets ten full packets go, and from then on each skb waits for the one before it: two packets are 2108 bytes with
-/// their headers, 6.5875 ms at twice 16 packets' data in 100 ms. Without it nothing waits.
-#[test]
-fn fq_paces() {
-    struct Timed(Vec<Time>);
-    impl Output for Timed {
-        fn transmit(&mut self, skb: Transmission) -> bool {
-            self.0.push(skb.departs);
-            true
-        }
-        fn now(&self) -> Time {
-            Time::ms(100)
-        }
-    }
-    let left = |paces| {
-        let mut host = host();
-        (host.tso, host.kernel) = (true, "3.14".into());
-        let fq = Fq { flow_limit: 100, mtu: SEGMENT + 66, bands: false };
-        host.qdisc = Qdisc::Of(Discipline::Fq(fq), QueueLimit::Packets(1000));
-        let cc = Congestion::new("reno", &[], "3.14", host.hz, 1).expect("a control");
-        let mut profile = *find("3.14").expect("it is known");
-        (profile.fq_paces, profile.small_queues) = (paces, false);
-        host.initcwnd = Some(16);
-        let mut tcp = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
-        let mut wire = Timed(Vec::new());
-        tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
-        let goal = tcp.size_goal();
-        for left in (0..16).rev() {
-            tcp.copied(SEGMENT, goal, left > 0, &mut wire);
-        }
-        tcp.end_write(&mut wire);
-        wire.0.iter().map(|time| (time.0 - 100_000_000) / 10_000).collect::<Vec<_>>()
-    };
-    assert_eq!(left(false), [0; 8]);
-    assert_eq!(left(true), [0, 0, 0, 0, 0, 658, 1317, 1976]);
-}
-
-/// Three writes of three segments to a host of which nothing leaves. The first goes, for nothing is in flight; the second
-/// waits, for what is in the host (4664) is more than its skb (3832), until something has left; with the third that skb is
-/// more (6832).
-#[test]
-fn autocorks() {
-    let sent = |corks, leaves: bool| {
-        let mut host = host();
-        host.tso = true;
-        let cc = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
-        let profile = linux(|p| (p.small_queues, p.autocorks) = (false, corks));
-        let mut tcp = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
-        let mut wire = Slow::default();
-        tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
-        let goal = tcp.size_goal();
-        [(); 3].map(|()| {
-            tcp.copied(3 * SEGMENT, goal, false, &mut wire);
-            tcp.end_write(&mut wire);
-            if leaves && tcp.waits_for_host() {
-                wire.memory = 0;
-                tcp.on_room_in_host(&mut wire);
-            }
-            wire.sent.iter().sum::<u32>()
-        })
-    };
-    assert_eq!(sent(true, false), [3, 3, 9]);
-    assert_eq!(sent(true, true), [3, 6, 9]);
-    assert_eq!(sent(false, false), [3, 6, 9]);
-}
-
-/// A writer that finds no room at all pushes nothing before it sleeps; one that has written something does.
-#[test]
-fn what_is_pushed_before_sleeping() {
-    let pushed = |writes: u32| {
-        let mut host = host();
-        host.tso = true;
-        let cc = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
-        let mut tcp = Sender::new(&linux(|_| {}), &host, cc, SEGMENT, Some(1 << 22));
-        let mut wire = Slow::default();
-        tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
-        let goal = tcp.size_goal();
-        // Nagle's rule lets the first partial segment go, and keeps what follows.
-        for len in [500, 500] {
-            tcp.copied(len, goal, false, &mut wire);
-            tcp.end_write(&mut wire);
-            wire.memory = 0;
-        }
-        if writes > 0 {
-            tcp.copied(writes, goal, true, &mut wire);
-        }
-        tcp.push_before_sleep(&mut wire);
-        wire.sent.len()
-    };
-    assert_eq!((pushed(0), pushed(100)), (1, 2));
-}
-
-/// A sender of Linux 6.12 with ten segments of cwnd that has written `segments`, as far as it may; and how many these are.
-fn written(lowat: (Option<u32>, Option<u32>), segments: u32) -> (Sender, Slow, u32) {
-    let mut host = host();
-    host.sysctl.tcp_notsent_lowat = lowat.0;
-    let cc = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
-    let mut tcp = Sender::new(&linux(|_| {}), &host, cc, SEGMENT, Some(1 << 22));
-    tcp.set_options(Sockopt { notsent_lowat: lowat.1, ..Sockopt::default() });
-    let mut wire = Slow::default();
-    tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
-    let mut taken = 0;
-    while taken < segments && tcp.next_copy(SEGMENT, SEGMENT).is_some() {
-        tcp.copied(SEGMENT, SEGMENT, true, &mut wire);
-        wire.memory = 0;
-        taken += 1;
-    }
-    (tcp, wire, taken)
-}
-
-/// Ten segments are sent at once; from then on what was written waits. An skb may be begun below the limit, so that a
-/// part of one can lie above it. The socket option goes before the sysctl, and 0 is none.
-#[test]
-fn notsent_lowat_stops_the_writer() {
-    for (lowat, most) in [
-        ((None, None), 40),
-        ((Some(4000), None), 14),
-        ((Some(4001), None), 15),
-        ((Some(9000), Some(4000)), 14),
-        ((Some(4000), Some(0)), 14),
-        ((None, Some(1)), 11),
-    ] {
-        assert_eq!(written(lowat, 40).2, most, "{lowat:?}");
-    }
-}
-
-/// Of the limit less than half may wait when the writer is woken: of 4001 bytes two segments, of 4000 one.
-#[test]
-fn notsent_lowat_wakes_the_writer() {
-    for (lowat, left) in [(4001, 2), (4000, 1)] {
-        let (mut tcp, mut wire, taken) = written((None, Some(lowat)), 40);
-        let mut ack = 0;
-        while !tcp.has_write_space() {
-            assert!(ack < taken, "never");
-            ack += 1;
-            // Each ACK lets two go, in slow start.
-            let window = 1 << 20;
-            let ack = Ack { ack: u64::from(ack) * MSS, window, ..Ack::default() };
-            tcp.on_ack(&ack, &mut wire);
-            wire.memory = 0;
-        }
-        assert!(tcp.unsent() <= left * MSS && tcp.unsent() + 2 * MSS > left * MSS, "{lowat}");
-    }
-}
-
 /// A receiver with a tuned buffer whose connection was accepted after 100 ms, and its timestamp at the SYN.
 fn accepted(profile: &Profile) -> (Receiver, u32) {
     let mut host = host();
@@ -540,26 +325,6 @@ fn same_tick_rtt() {
     // Twice as much was copied as at first.
     assert_eq!(buffer(true), (base + 2 * base) * 256 / 139);
     assert_eq!(buffer(false), 131_072);
-}
-
-/// A paced flow of 1 Tb/s in a host that nothing leaves: 1832 bytes of memory a segment, of which 5000 may wait.
-#[test]
-fn limits_paced_output() {
-    let sent = |bounds| {
-        let host = host();
-        let cc = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
-        let profile = linux(|p| (p.limits_paced_output, p.limit_output_bytes) = (bounds, 5000));
-        let mut tcp = Sender::new(&profile, &host, cc, SEGMENT, Some(1 << 22));
-        tcp.set_options(Sockopt { max_pacing_rate: Some(1 << 37), ..Sockopt::default() });
-        let mut wire = Slow::default();
-        tcp.established(Time::ms(100), 1 << 20, None, None);
-        for left in (0..40).rev() {
-            tcp.copied(SEGMENT, SEGMENT, left > 0, &mut wire);
-        }
-        tcp.end_write(&mut wire);
-        wire.sent.len()
-    };
-    assert_eq!((sent(true), sent(false)), (3, 10));
 }
 
 /// An ACK for which no data has come, as that of a window, is no quick ACK (6.12 `tcp_dec_quickack_mode`); before 6.x each

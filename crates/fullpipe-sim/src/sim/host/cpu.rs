@@ -5,7 +5,7 @@ use crate::units::Time;
 /// See the module's description.
 #[derive(Debug, Default)]
 pub(crate) struct Cpu {
-    /// When the urgent work booked so far is done.
+    /// When the urgent work booked so far is done, and the last step that is over.
     pub(crate) free: Time,
     /// Nanoseconds of urgent work and of steps that are over.
     booked: u64,
@@ -41,9 +41,10 @@ impl Cpu {
         self.step.map(|step| step.end)
     }
 
-    /// The step is over.
-    pub(crate) fn end_step(&mut self) {
+    /// The step is over at `now`; whoever waits for the CPU has it from then on.
+    pub(crate) fn end_step(&mut self, now: Time) {
         self.booked += self.step.take().map_or(0, |step| step.cost.0);
+        self.free = self.free.max(now);
     }
 
     /// Nanoseconds up to `now` during which it worked.

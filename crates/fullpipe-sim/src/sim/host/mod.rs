@@ -242,7 +242,7 @@ impl Host {
     fn on_process(&mut self, now: Time, shared: &mut Shared) {
         let step = self.step.take();
         if step.is_some() {
-            self.cpu.end_step();
+            self.cpu.end_step(now);
         }
         match step {
             Some(Step::Copying(copying)) => return self.go_on_writing(copying, now, shared),

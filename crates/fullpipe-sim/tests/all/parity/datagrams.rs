@@ -1,9 +1,12 @@
 //! Datagrams beside flows: UDP and echo requests, each way, slow and faster than what carries them.
 
 use super::{Seen, same, show};
+use crate::conversation::{flow, host};
+use crate::plain_path;
 use crate::random;
 use crate::scenarios::{self, Size};
-use fullpipe_sim::config::Config;
+use fullpipe_sim::config::{Config, Cpu, DatagramKind, Datagrams, Direction, Flow, Host};
+use fullpipe_sim::units::{Rate, Time};
 use proptest::prelude::*;
 use std::sync::Mutex;
 
@@ -40,4 +43,41 @@ fn datagrams_tell_what_packets_tell() {
     for what in whats.into_iter().chain(["rcvbuf_errors", "rtt_ns"]) {
         assert!(seen.get(what).is_some_and(|&cases| cases >= 10), "hardly any {what}: {seen:?}");
     }
+}
+
+/// A reader has two datagrams, each of which takes 10 us to copy. Meanwhile a program on its host is to send echo requests, but
+/// its time is over when it has its turn behind the first read: the second one begins then, not when that program was woken.
+/// So the second datagram, written 80 ns after the first, is read 10 us after it, and 9920 ns are told as a jitter of 620.
+#[test]
+fn a_program_whose_time_is_over_takes_none() {
+    let datagrams = |name: &str, direction, kind| Datagrams {
+        name: name.into(),
+        direction,
+        from: None,
+        to: None,
+        kind,
+        size: 1000,
+        start: Time::ZERO,
+        count: None,
+        duration: None,
+    };
+    let udp = DatagramKind::Udp { rate: Rate::gbit(100), rcvbuf: None };
+    let udp = datagrams("udp", Direction::Forward, udp);
+    let echo = DatagramKind::Echo { interval: Time::ms(1) };
+    let echo = datagrams("ping", Direction::Backward, echo);
+    let cpu = Cpu { copy_ps_per_byte: 10_000, ..Cpu::default() };
+    let idle = Flow { start: Time::secs(19), ..flow("idle", 1000) };
+    let hosts = [host(), Host { cpu, ..host() }];
+    let mut config = plain_path::config(Time::ms(1), hosts, idle);
+    config.mtu = 1500;
+    (config.end, config.sample) = (Time::ms(2), Time::ms(2));
+    config.datagrams = vec![
+        Datagrams { start: Time::us(1002), duration: Some(Time::us(3)), ..echo },
+        Datagrams { count: Some(2), ..udp },
+    ];
+    let (told, _) = same(&config).unwrap_or_else(|difference| panic!("{difference}"));
+    let told = told.counters().map(|told| (&*told.name, told.value)).collect::<Vec<_>>();
+    let expected = [("sent", 2), ("received", 2), ("jitter_ns", 620)];
+    let expected = expected.map(|(what, value)| (format!("datagrams.udp.{what}"), value));
+    assert_eq!(told, expected.each_ref().map(|(name, value)| (&name[..], *value)));
 }

@@ -20,7 +20,7 @@ const ELSEWHERE: &[(Choice, &str, &str)] = &[
     // A host's queue.
     (("fq_bands", "true"), "qdisc.rs", "fq_bands"),
     (("fq_bands", "false"), "qdisc.rs", "fq_bands"),
-    (("fq_paces", "false"), "tcp_buffers.rs", "fq_paces"),
+    (("fq_paces", "false"), "tcp_in_host.rs", "fq_paces"),
     // Echoes within a millisecond, the conversations' unit.
     (("same_tick_rtt", "true"), "tcp_buffers.rs", "same_tick_rtt"),
     (("same_tick_rtt", "false"), "tcp_buffers.rs", "same_tick_rtt"),

@@ -17,6 +17,7 @@ mod handshake;
 mod host;
 mod late;
 mod packet;
+mod port;
 mod receive;
 mod receiving;
 mod report;

@@ -1,0 +1,64 @@
+//! Why a sender sends nothing (more): the application, a window, the host, in the order in which they are asked.
+
+use super::CaState;
+use super::sender::{Sender, Writer};
+use crate::trace::Limit;
+
+impl Sender {
+    /// Why nothing (more) is being sent at this moment.
+    pub fn limit(&self) -> Limit {
+        let Some(head) = self.queue.head() else { return self.limit_without_data() };
+        if !self.is_established {
+            return Limit::Idle;
+        }
+        if self.refused {
+            return Limit::Qdisc;
+        }
+        let room = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
+        let quota = self.cwnd().saturating_sub(self.in_flight());
+        // A large skb waits for more of the one of which there is less.
+        let waits = self.tso_deferred.is_some();
+        // F-RTO before 3.10 follows a timeout in Open or Disorder, and sends two packets per ACK at most.
+        if self.recovery.frto_counter > 0 {
+            return Limit::CwndRecovery;
+        }
+        if quota == 0 || waits && u64::from(quota) * u64::from(self.mss) <= room {
+            return match self.ca_state {
+                CaState::Open | CaState::Disorder if self.cwnd() <= self.ssthresh() => {
+                    Limit::CwndSlowStart
+                }
+                CaState::Open | CaState::Disorder => Limit::CwndAvoidance,
+                _ => Limit::CwndRecovery,
+            };
+        }
+        if room < u64::from(head.min(self.mss)) || waits {
+            return Limit::ReceiveWindow;
+        }
+        self.limit_within_windows(head < self.mss)
+    }
+
+    /// The same where the windows would let more go. `partial`: the next segment is not full.
+    fn limit_within_windows(&self, partial: bool) -> Limit {
+        match self.writer {
+            // A partial segment that Nagle holds back is the application's last; it has no more.
+            Writer::Paused if partial => Limit::Application,
+            // The rest of it is being copied.
+            Writer::Active if partial => Limit::SenderCpu,
+            Writer::Done if partial && !self.pacing.throttled => Limit::Nagle,
+            Writer::NoSpace if partial => Limit::SendBuffer,
+            _ if self.departures.waits => Limit::Pacing,
+            _ if self.pacing.throttled => Limit::Qdisc,
+            _ => Limit::SenderCpu,
+        }
+    }
+
+    fn limit_without_data(&self) -> Limit {
+        match self.writer {
+            _ if !self.is_established => Limit::Idle,
+            Writer::Active => Limit::SenderCpu,
+            Writer::NoSpace => Limit::SendBuffer,
+            Writer::Paused => Limit::Application,
+            Writer::Done => Limit::Idle,
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The way from TCP into the qdisc, at the CPU's time.
+
+use super::agenda::Agenda;
+use super::late::Skb;
+use super::packet::{Body, Packet};
+use super::transmit::Transmit;
+use fullpipe_sim::tcp::pieces::Piece;
+use fullpipe_sim::tcp::{Output, Segment, Transmission};
+use fullpipe_sim::units::Time;
+
+/// See the module's description.
+pub struct Port<'a> {
+    pub transmit: &'a mut Transmit,
+    pub agenda: &'a mut Agenda,
+    pub pieces: &'a mut Vec<(usize, Piece)>,
+    pub cpu: Time,
+    pub cost: Time,
+    pub walk_cost: Time,
+    pub flow: usize,
+    pub mss: u32,
+    pub headers: u32,
+    pub again: Vec<u64>,
+    /// When each skb of the flow leaves the host, and its memory; what an skb takes besides its data, where
+    /// that matters.
+    pub here: Vec<(Time, u64)>,
+    pub held: u64,
+    pub overhead: Option<u64>,
+    /// Whether this is a softirq, during which nothing is freed.
+    pub in_softirq: bool,
+}
+
+impl Port<'_> {
+    pub fn offer(&mut self, bodies: Vec<(Body, u32)>, departs: Time, memory: u64) -> bool {
+        let (flow, headers) = (self.flow, self.headers);
+        let packet = |(body, len)| Packet { flow, skb: 0, ip_len: len + headers, body };
+        let skb = Skb::plain(bodies.into_iter().map(packet).collect());
+        self.transmit.offer(self.cpu, Skb { departs, memory, ..skb }, self.agenda)
+    }
+
+    /// Skbs of the flow that have left the qdisc are in the ring.
+    fn follow(&mut self) {
+        let flow = self.flow;
+        let gone: Vec<_> = self.transmit.gone.extract_if(.., |gone| gone.0 == flow).collect();
+        for (_, leaves, memory) in gone {
+            self.held -= memory;
+            self.enter(leaves, memory, self.overhead.unwrap_or(0));
+        }
+    }
+
+    /// An skb is with the card. The kernel cuts what need not wait there, and each segment has a head.
+    fn enter(&mut self, leaves: Time, memory: u64, overhead: u64) {
+        let segments = memory.saturating_sub(overhead).div_ceil(u64::from(self.mss));
+        let more = if leaves <= self.cpu { segments.saturating_sub(1) } else { 0 };
+        self.here.push((leaves, memory + overhead * more));
+    }
+}
+
+impl Output for Port<'_> {
+    fn transmit(&mut self, skb: Transmission) -> bool {
+        let mut segments = Vec::new();
+        let mut at = 0;
+        while at < skb.len || segments.is_empty() {
+            let len = (skb.len - at).min(self.mss);
+            let (seq, cwr) = (skb.seq + u64::from(at), skb.cwr && at == 0);
+            at += len;
+            let push = at == skb.len && skb.push;
+            let fin = at == skb.len && skb.fin;
+            let Transmission { tsval, tsecr, ecn, .. } = skb;
+            let segment = Segment { seq, len, gso_size: 0, tsval, tsecr, push, fin, ecn, cwr };
+            segments.push((Body::Data(segment), len));
+            self.cpu += self.cost;
+        }
+        if skb.retransmission {
+            self.again.push(skb.seq);
+        }
+        let memory = self.overhead.map_or(0, |overhead| u64::from(skb.len) + overhead);
+        let taken = self.offer(segments, skb.departs, memory);
+        if taken && self.transmit.is_late() {
+            self.held += memory;
+            self.follow();
+        } else if let Some(overhead) = self.overhead.filter(|_| taken) {
+            self.enter(self.transmit.last_leaves(self.cpu), memory, overhead);
+        }
+        taken
+    }
+
+    fn in_host(&mut self) -> u64 {
+        self.transmit.advance(self.cpu, self.agenda);
+        self.follow();
+        self.here.retain(|(leaves, _)| self.in_softirq || *leaves > self.cpu);
+        self.held + self.here.iter().map(|(_, memory)| memory).sum::<u64>()
+    }
+
+    fn now(&self) -> Time {
+        self.cpu
+    }
+
+    fn begin_piece(&mut self, piece: Piece) {
+        self.pieces.push((self.flow, piece));
+    }
+
+    fn walked(&mut self, skbs: u32) {
+        (0..skbs).for_each(|_| self.cpu += self.walk_cost);
+    }
+}
