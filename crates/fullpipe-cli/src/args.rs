@@ -170,7 +170,7 @@ pub struct SweepArguments {
     pub shard: Option<Shard>,
     /// Make runs at so many points of each variant only, drawn at random: the same points each time and on each engine; a
     /// larger number later makes the rest
-    #[arg(long, value_name = "N", value_parser = quantity::points)]
+    #[arg(long, value_name = "N", value_parser = quantity::points, conflicts_with = "shard")]
     pub points: Option<u64>,
     /// Run those again that have failed
     #[arg(long)]

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::{Output, note};
 use fullpipe::report::surface::{Failures, Surfaces, page};
 use fullpipe::report::{numbers, terminal};
-use fullpipe::scenario::{SetOption, Source, Space};
+use fullpipe::scenario::{SetOption, Source, Space, Versus};
 use fullpipe::sweep::cells::{Cell, CellExpected, cells};
 use fullpipe::sweep::competition::{Company, competition};
 use fullpipe::sweep::versus::{Judged, versus};
@@ -45,6 +45,8 @@ pub struct Finished {
     broken: u64,
     #[serde(skip)]
     unasked: usize,
+    #[serde(skip)]
+    unjudged: usize,
 }
 
 /// How a sweep is told.
@@ -68,7 +70,9 @@ impl Finished {
             })
         })?;
         let (competition, versus) = (competition(merged)?, versus(merged)?);
-        let finished = Finished { competition, versus, broken, ..Finished::of(merged)? };
+        let judged = |asked: &&Versus| versus.iter().any(|judged| judged.expected == **asked);
+        let unjudged = merged.manifest.versus.iter().filter(|asked| !judged(asked)).count();
+        let finished = Finished { competition, versus, broken, unjudged, ..Finished::of(merged)? };
         replace(&directory.join(CELLS), |out| {
             serde_json::to_writer_pretty(&mut *out, &finished).map_err(|e| e.to_string())?;
             writeln!(out).map_err(|e| e.to_string())
@@ -99,6 +103,7 @@ impl Finished {
             versus: Vec::new(),
             broken: 0,
             unasked: unasked(manifest),
+            unjudged: 0,
         })
     }
 
@@ -172,6 +177,10 @@ impl Finished {
         if !self.versus.is_empty() {
             let all = self.versus.len();
             note(&format!("{} of {all} expectations of two variants hold", all - failed));
+        }
+        if self.unjudged > 0 {
+            let unjudged = self.unjudged;
+            note(&format!("{unjudged} expectations of two variants have no runs of both"));
         }
         if self.unasked > 0 {
             note(&format!(

@@ -144,8 +144,8 @@ fn plan(manifest: &Manifest, directory: &Path, share: &Share) -> String {
     }
     text += &format!("  seeds  {}\n", manifest.seeds);
     let (shard, own) = (share.shard, share.runs(manifest.runs).count());
-    if share.sample.is_some() {
-        text += &format!("  points drawn  {own} runs\n");
+    if let Some(sample) = share.sample {
+        text += &format!("  points drawn  {} runs\n", sample.runs(manifest.runs));
     }
     if shard != Shard::WHOLE {
         text += &format!("  part {} of {}  {own} runs\n", shard.number, shard.of);

@@ -24,8 +24,9 @@ pub struct Expected {
 
 /// Least mean window, packets: below it losses are often repaired by timeouts, of which the rules say nothing.
 const LEAST_WINDOW: f64 = 10.0;
-/// Least mean time between losses under CUBIC, seconds: Linux looks at its curve 32 times a second (`bictcp_update`), and behind losses
-/// that come as often as a few of these the window lags. A quarter of a second, eight looks, is ours.
+/// Least mean time between losses under CUBIC, seconds. While cwnd stands still Linux looks at its curve 32 times a second at most
+/// (`bictcp_update`), and its Reno window rises by one step a look: behind losses that come as often as a few looks the simulator, and
+/// Linux, lie below the rule. A quarter of a second, eight looks, is inferred from the surface of cern-loss-delay.
 const CUBIC_EPOCH: f64 = 0.25;
 /// Largest share of what the path holds that the mean window may be: the window swings above its mean.
 const LARGEST_SHARE: f64 = 0.5;

@@ -196,10 +196,11 @@ impl Space {
         self.expect.iter().filter(|expect| !asked(expect)).count()
     }
 
-    /// A point without what seeds shift; none where it is wrong.
+    /// A point without what seeds shift but hosts' jitter, which no rule knows; none where it is wrong.
     pub(crate) fn unshifted(&self, point: &Point) -> Option<Plan> {
         let mut cx = self.context();
-        let plan = self.shifted(&Repeat::default(), (point.variant, &point.at), 0, &mut cx);
+        let repeat = Repeat { host_jitter: self.repeat.host_jitter, ..Repeat::default() };
+        let plan = self.shifted(&repeat, (point.variant, &point.at), 0, &mut cx);
         cx.finish(plan).ok()
     }
 

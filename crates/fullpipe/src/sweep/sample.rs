@@ -18,7 +18,8 @@ pub struct Sample {
 impl Sample {
     /// `count` points of each variant; all where there are no more.
     pub fn draw(manifest: &Manifest, count: u64) -> Sample {
-        let points = manifest.axes.iter().map(|axis| axis.points.len() as u64).product::<u64>();
+        let axes = manifest.axes.iter().map(|axis| axis.points.len() as u64);
+        let points = axes.fold(1, u64::saturating_mul);
         let mut order: Vec<u64> = (0..points).collect();
         order.sort_by_cached_key(|point| Rng::new(*point, "sample").next_u64());
         order.truncate(usize::try_from(count).unwrap_or(usize::MAX));

@@ -21,8 +21,8 @@ pub struct Judged {
     pub difference: Option<Estimate>,
     /// Repetitions in which one of the two has no value.
     pub without: u32,
-    /// Whether all have values, and their differences' 95 % interval is on the side that was expected. Of a single repetition, or of
-    /// differences that are all the same, the value alone counts.
+    /// Whether all have values, and their differences' 95 % interval is on the side that was expected. A single repetition, or
+    /// differences that are all the same, show nothing, as in [`compare`](super::compare).
     pub passed: bool,
 }
 
@@ -71,12 +71,11 @@ fn judge(expected: &Versus, point: &Map<String, Value>, own: &Values, other: &Va
     let without = own.len().max(other.len()) - differences.len();
     let difference = Estimate::of(&differences);
     let shown = difference.is_some_and(|found| {
-        let (mean, least) = match expected.side {
-            Side::Above => (found.mean, found.min),
-            Side::Below => (-found.mean, -found.max),
+        let mean = match expected.side {
+            Side::Above => found.mean,
+            Side::Below => -found.mean,
         };
-        let constant = found.min == found.max;
-        if constant { least > 0.0 } else { found.within.is_some_and(|within| mean > within) }
+        found.min < found.max && found.within.is_some_and(|within| mean > within)
     });
     Judged {
         point: point.clone(),
@@ -118,7 +117,9 @@ mod tests {
     fn values_must_be_there() {
         assert!(!passes(Side::Above, &[Some(2.0), None], &[Some(1.0), Some(1.0)]));
         assert!(!passes(Side::Above, &[None], &[None]));
-        assert!(passes(Side::Above, &[Some(2.0)], &[Some(1.0)]));
+        // One repetition, and two that are one run.
+        assert!(!passes(Side::Above, &[Some(2.0)], &[Some(1.0)]));
+        assert!(!passes(Side::Above, &[Some(2.0), Some(2.0)], &[Some(1.0), Some(1.0)]));
         assert!(!passes(Side::Above, &[Some(1.0)], &[Some(1.0)]));
     }
 }
