@@ -68,7 +68,7 @@ fn conclude(
     let Share { shard, sample, .. } = share;
     let telling =
         Telling { json: arguments.json, quiet: arguments.quiet, sampled: sample.is_some() };
-    if merged.missing() > 0 && !(telling.sampled && *shard == Shard::WHOLE) {
+    if merged.missing() > 0 && !telling.sampled {
         let (made, place) = (done.made, directory.display());
         note(&format!(
             "part {} of {}: {made} runs made, {} of the sweep are not there yet; when all parts are done: fullpipe merge {place}",

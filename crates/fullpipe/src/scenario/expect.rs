@@ -11,6 +11,7 @@ use super::plan::Expect;
 use super::resolved::Resolved;
 use super::space::Change;
 use super::versus;
+use serde_json::Value as Json;
 
 /// The expectations that apply to `variant` at a point of the sweep. What is wrong with them is reported.
 pub fn read(
@@ -20,21 +21,30 @@ pub fn read(
     cx: &mut Context,
 ) -> Vec<Expect> {
     let applies = |expect: &&written::Expect| {
-        let here = expect.at.iter().flat_map(|at| &at.value.0).all(|wanted| is_at(wanted, point));
         let value = versus::other(expect).is_none();
-        value && here && expect.variant.as_ref().is_none_or(|wanted| wanted.value == variant)
+        let own = expect.variant.as_ref().is_none_or(|wanted| wanted.value == variant);
+        value && own && is_about(expect, point)
     };
     written.iter().filter(applies).filter_map(|expect| single(expect, run, cx)).collect()
 }
 
+/// Whether an expectation is about a point of the sweep.
+pub(super) fn is_about(expect: &written::Expect, point: &[Change]) -> bool {
+    expect.at.iter().flat_map(|at| &at.value.0).all(|wanted| is_at(wanted, point))
+}
+
 /// Whether a point has this value of an axis.
-pub(super) fn is_at((key, value): &Change, point: &[Change]) -> bool {
-    let number = |node: &Node| node.json().as_f64();
-    let same = |here: &Node| match (number(value), number(here)) {
-        (Some(wanted), Some(here)) => wanted == here,
-        _ => value.json() == here.json(),
-    };
+fn is_at((key, value): &Change, point: &[Change]) -> bool {
+    let same = |here: &Node| same_value(&value.json(), &here.json());
     point.iter().any(|(own, here)| own.parts == key.parts && same(here))
+}
+
+/// Whether two values as written are one: numbers however they are written.
+pub(super) fn same_value(a: &Json, b: &Json) -> bool {
+    match (a.as_f64(), b.as_f64()) {
+        (Some(a), Some(b)) => a == b,
+        _ => a == b,
+    }
 }
 
 /// Reports points that no axis has.

@@ -117,9 +117,12 @@ impl Space {
 
     /// What is expected of two variants, where both are run.
     pub fn versus(&self) -> Vec<Versus> {
-        let is = |name: &String| self.variants.iter().any(|variant| variant.name == *name);
         let all = self.expect.iter().filter_map(Versus::of);
-        all.filter(|own| is(&own.variant) && is(&own.other)).collect()
+        all.filter(|own| self.is_chosen(&own.variant) && self.is_chosen(&own.other)).collect()
+    }
+
+    fn is_chosen(&self, name: &str) -> bool {
+        self.variants().any(|variant| variant == name)
     }
 
     /// The axes: names of their keys with commas between them, and the values of these at each point.
@@ -185,13 +188,12 @@ impl Space {
 
     /// Expectations that no point of this space has: `--set` has replaced the axis that they name, or their variant was not chosen.
     pub fn unasked(&self) -> usize {
-        let chosen = |name: &str| self.variants.iter().any(|variant| variant.name == name);
         let keys: Vec<&Dotted> = self.axes.iter().flat_map(|axis| &axis.keys).collect();
         let asked = |expect: &&written::Expect| {
             let mut at = expect.at.iter().flat_map(|at| &at.value.0);
             at.all(|(key, _)| keys.iter().any(|own| own.parts == key.parts))
-                && expect.variant.as_ref().is_none_or(|variant| chosen(&variant.value))
-                && versus::other(expect).is_none_or(|(_, other)| chosen(&other.value))
+                && expect.variant.as_ref().is_none_or(|variant| self.is_chosen(&variant.value))
+                && versus::other(expect).is_none_or(|(_, other)| self.is_chosen(&other.value))
         };
         self.expect.iter().filter(|expect| !asked(expect)).count()
     }

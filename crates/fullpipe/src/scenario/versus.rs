@@ -1,6 +1,6 @@
 //! Expectations about two variants of a sweep: a metric of one is above or below that of the other.
 
-use super::expect::{extent, is_at};
+use super::expect::{extent, is_about, same_value};
 use super::format::context::Context;
 use super::format::keys::At;
 use super::format::written;
@@ -72,11 +72,8 @@ impl Versus {
 
     /// Whether it is about a point, given as dotted key to value.
     pub fn is_at(&self, point: &Map<String, Value>) -> bool {
-        let same = |wanted: &Value, here: &Value| match (wanted.as_f64(), here.as_f64()) {
-            (Some(wanted), Some(here)) => wanted == here,
-            _ => wanted == here,
-        };
-        self.at.iter().all(|(key, value)| point.get(key).is_some_and(|here| same(value, here)))
+        let same = |(key, value)| point.get(key).is_some_and(|here| same_value(value, here));
+        self.at.iter().all(same)
     }
 }
 
@@ -124,9 +121,8 @@ pub(super) fn compared(
     for expect in written {
         let (Some((_, other)), Some(metric)) = (other(expect), &expect.metric) else { continue };
         let own = expect.variant.as_ref().is_some_and(|at| at.value == variant);
-        let here = expect.at.iter().flat_map(|at| &at.value.0).all(|wanted| is_at(wanted, point));
         let known = all.iter().any(|one| one.metric == metric.value);
-        if !here || known || !(own || other.value == variant) {
+        if !is_about(expect, point) || known || !(own || other.value == variant) {
             continue;
         }
         let found = metric::find(&metric.value, metric.place, run, cx);

@@ -120,7 +120,8 @@ pub fn competition(merged: &Merged) -> Result<Vec<Company>, Error> {
     Ok(asked.iter().flat_map(|own| points.iter().filter_map(move |at| one(own, at))).collect())
 }
 
-fn point(at: &Map<String, Value>) -> String {
+/// A point as a key.
+pub(super) fn point(at: &Map<String, Value>) -> String {
     Value::Object(at.clone()).to_string()
 }
 

@@ -1,5 +1,6 @@
 //! What is expected of two variants: their repetitions are compared one by one.
 
+use super::competition::point;
 use super::estimate::Estimate;
 use super::merge::Merged;
 use crate::scenario::{Side, Versus};
@@ -43,7 +44,7 @@ pub fn versus(merged: &Merged) -> Result<Vec<Judged>, Error> {
     let (mut points, mut seen) = (Vec::new(), BTreeSet::new());
     let mut groups = BTreeMap::<(String, String, &str), Values>::new();
     merged.each(|record| {
-        let at = Value::Object(record.at.clone()).to_string();
+        let at = point(&record.at);
         for metric in &metrics {
             let value = record.facts.as_ref().and_then(|facts| facts.compared.get(*metric));
             let key = (record.variant.clone(), at.clone(), *metric);
@@ -54,13 +55,13 @@ pub fn versus(merged: &Merged) -> Result<Vec<Judged>, Error> {
         }
         Ok(())
     })?;
-    let one = |own: &Versus, point: &Map<String, Value>| {
-        let at = Value::Object(point.clone()).to_string();
+    let one = |own: &Versus, here: &Map<String, Value>| {
+        let at = point(here);
         let of = |name: &String| groups.get(&(name.clone(), at.clone(), &*own.metric));
-        Some(judge(own, point, of(&own.variant)?, of(&own.other)?))
+        Some(judge(own, here, of(&own.variant)?, of(&own.other)?))
     };
     let all = asked.iter().flat_map(|own| {
-        points.iter().filter(|point| own.is_at(point)).filter_map(move |point| one(own, point))
+        points.iter().filter(|here| own.is_at(here)).filter_map(move |here| one(own, here))
     });
     Ok(all.collect())
 }

@@ -104,15 +104,12 @@ fn range(table: &Table, place: Place, cx: &mut Context) -> Option<Vec<Node>> {
     let to = end(table, "to", place, cx)?;
     let points = points(table, place, cx)?;
     let logarithmic = logarithmic(table, cx)?;
-    let place_of_to = to.place;
-    let to = if from.unit == to.unit { Some(to) } else { in_unit(to, &from) };
-    let Some(to) = to else {
+    let Some(last) = in_unit(&to, &from.unit) else {
         let message = "the ends of a range have units of different things";
-        cx.error("bad-value", place_of_to, message)
-            .expected("units of one thing: 10Mbit and 1Gbit");
+        cx.error("bad-value", to.place, message).expected("units of one thing: 10Mbit and 1Gbit");
         return None;
     };
-    if logarithmic && (from.number <= 0.0 || to.number <= 0.0) {
+    if logarithmic && (from.number <= 0.0 || last <= 0.0) {
         cx.error("out-of-range", place, "a logarithmic range with an end that is not above 0")
             .expected("ends above 0, or scale = \"linear\"");
         return None;
@@ -120,8 +117,8 @@ fn range(table: &Table, place: Place, cx: &mut Context) -> Option<Vec<Node>> {
     let at = |n: usize| {
         let share = n as f64 / (points - 1) as f64;
         let value = match logarithmic {
-            true => from.number * libm::pow(to.number / from.number, share),
-            false => from.number + (to.number - from.number) * share,
+            true => from.number * libm::pow(last / from.number, share),
+            false => from.number + (last - from.number) * share,
         };
         match n {
             0 => from.node.clone(),
@@ -154,13 +151,15 @@ impl End {
     }
 }
 
-/// The second end in the unit of the first; none where they measure no one thing.
-fn in_unit(to: End, of: &End) -> Option<End> {
-    let number = [&RATE, &SIZE, &TIME].into_iter().find_map(|dimension| {
+/// The number of an end in this unit; none where they measure no one thing.
+fn in_unit(end: &End, unit: &str) -> Option<f64> {
+    if end.unit == unit {
+        return Some(end.number);
+    }
+    [&RATE, &SIZE, &TIME].into_iter().find_map(|dimension| {
         let least = |text: &str| Some(quantity::parse(text, dimension).ok()? as f64);
-        Some(least(&to.text)? / least(&format!("1{}", of.unit))?)
-    });
-    Some(End { number: number?, unit: of.unit.clone(), ..to })
+        Some(least(&end.text)? / least(&format!("1{unit}"))?)
+    })
 }
 
 fn end(table: &Table, key: &str, place: Place, cx: &mut Context) -> Option<End> {
