@@ -110,6 +110,7 @@ const RECIPES: &[Recipe] = &[
     of_competition("cern-friendliness", text!("published/cern-friendliness.toml")),
     of_competition("cern-pairs", text!("published/cern-pairs.toml")),
     of_competition("cern-rtt-fairness", text!("published/cern-rtt-fairness.toml")),
+    of_competition("cern-today", text!("published/cern-today.toml")),
     Recipe {
         name: "cern-loss-delay",
         text: text!("published/cern-loss-delay.toml"),
