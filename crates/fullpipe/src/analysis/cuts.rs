@@ -12,10 +12,8 @@
 
 use super::FlowMeta;
 use super::limits::Attribution;
-use super::lookup::{FlowTrace, StageTrace, stage};
-use super::picture::host;
+use super::lookup::{FlowTrace, StageTrace, is_of, stage, way_of};
 use crate::trace::recording::Recording;
-use fullpipe_sim::config::Direction;
 use fullpipe_sim::tcp::CaState;
 use fullpipe_sim::trace::{FlowSample, StageInfo};
 use fullpipe_sim::units::Time;
@@ -37,14 +35,8 @@ impl Cutter<'_> {
 
 /// The places on a flow's way that have dropped or marked packets.
 fn cutters<'a>(about: &FlowMeta, recording: &'a Recording) -> Vec<Cutter<'a>> {
-    let way = match about.direction {
-        Direction::Forward => "forward",
-        Direction::Backward => "back",
-    };
-    let passed = |info: &&StageInfo| {
-        let own = host(info).is_none_or(|host| about.hosts.iter().any(|own| own == host));
-        info.direction == way && own
-    };
+    let way = way_of(about.direction);
+    let passed = |info: &&StageInfo| info.direction == way && is_of(info, &about.hosts);
     let cutter = |info: &'a StageInfo| {
         Some(Cutter { name: &info.name, trace: stage(recording, &info.name)? })
     };

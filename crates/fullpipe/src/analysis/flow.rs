@@ -1,5 +1,6 @@
 //! The facts of one flow.
 
+use super::acks::dropped_acks;
 use super::cuts::cuts;
 use super::document::{Aborted, CpuShares, Flow, Interval, Medians};
 use super::intervals::{full_rates, intervals};
@@ -27,7 +28,7 @@ pub fn flow(
 ) -> Flow {
     let (about, trace, life) = (&meta.flows[index], &traces.flows[index], &lives.flows[index]);
     let way = &traces.ways[about.direction as usize];
-    let attribution = Attribution::new(trace, way);
+    let attribution = Attribution::new(trace, &traces.passed(about));
     let queue = way.queue.as_ref();
     let rate = meta.way(about.direction).rate;
     let link = queue.zip(rate).map(|(queue, rate)| Link { queue, rate });
@@ -48,6 +49,7 @@ pub fn flow(
         series: series(meta, trace, life, &attribution, queue),
         limits: attribution.named(within.0, within.1),
         cuts: cuts(about, recording, (trace, &attribution), within),
+        acks_dropped: dropped_acks(meta, about, recording),
         bytes: last.bytes_delivered,
         retransmitted_segments: last.segments_retransmitted,
         mean_mbit: mbit(last.bytes_delivered, life.end.saturating_sub(life.start)),

@@ -2,15 +2,16 @@
 //!
 //! The sender notes the predicate that stopped it. A window that is exhausted while a link of the
 //! data's way (the sender's card is one) never idles is not what costs throughput: more window would
-//! only lengthen the queue. That time is attributed to the link, and likewise to the receiver's CPU. A queue of
-//! the sender itself that has no room is no more than a window where a link never idles. But while it
+//! only lengthen the queue. That time is attributed to the link, and likewise to the CPU of the sender, in front of which ACKs
+//! wait, and to the receiver's. A queue of the sender itself that has no room is no more than a window where a link or its
+//! CPU never idles. But while it
 //! makes good a timeout (state Loss) a flow is held back by that, whoever fills the link. A
 //! stage never idles if, over the last smoothed round-trip time, it was
 //! busy for at least 99 % (the rest allows for the grid of the samples); nor does a card whose ring was for as long without
 //! room for an skb that waited, although its wire was free: the driver had not heard of what was sent. Time that the sender did
 //! not attribute is "unknown".
 
-use super::lookup::{FlowTrace, StageTrace, Way};
+use super::lookup::{FlowTrace, Passed, StageTrace};
 use crate::trace::limits::limit_names;
 use fullpipe_sim::tcp::CaState;
 use fullpipe_sim::trace::Limit;
@@ -19,10 +20,11 @@ use std::collections::BTreeMap;
 
 const COUNT: usize = Limit::COUNT + 3;
 const LINK_AT: usize = Limit::COUNT;
+const SENDER_CPU_AT: usize = Limit::SenderCpu as usize;
 const RECEIVER_CPU_AT: usize = Limit::COUNT + 1;
 const UNKNOWN_AT: usize = Limit::COUNT + 2;
 
-/// Limits that are windows, which a busy receiver keeps exhausted.
+/// Limits that are windows, which busy hosts keep exhausted.
 const WINDOWS: [Limit; 5] = [
     Limit::CwndSlowStart,
     Limit::CwndAvoidance,
@@ -41,11 +43,11 @@ pub struct Attribution {
 }
 
 impl Attribution {
-    pub fn new(flow: &FlowTrace, way: &Way) -> Attribution {
+    pub fn new(flow: &FlowTrace, passed: &Passed) -> Attribution {
         let mut cumulative = vec![[0; COUNT]];
         for count in 1..=flow.samples.len() {
             let mut next: Split = cumulative[count - 1];
-            let step = step(flow, count, way);
+            let step = step(flow, count, passed);
             next.iter_mut().zip(step).for_each(|(total, ns)| *total = total.saturating_add(ns));
             cumulative.push(next);
         }
@@ -86,7 +88,7 @@ impl Attribution {
 }
 
 /// The time between the sample before the `count`-th and that one.
-fn step(flow: &FlowTrace, count: usize, way: &Way) -> Split {
+fn step(flow: &FlowTrace, count: usize, passed: &Passed) -> Split {
     let (before, after) = (flow.before(count - 1), flow.before(count));
     let mut spent = [0; COUNT];
     for (limit, ns) in spent.iter_mut().take(Limit::COUNT).enumerate() {
@@ -96,13 +98,16 @@ fn step(flow: &FlowTrace, count: usize, way: &Way) -> Split {
     let known = spent.iter().fold(0_u64, |sum, ns| sum.saturating_add(*ns));
     spent[UNKNOWN_AT] = length.as_ns().saturating_sub(known);
     let window = Time::us(after.srtt_us.into()).max(length);
-    let busy = |stages: &[StageTrace]| stages.iter().any(|s| never_idle(s, after.time, window));
+    let busy = |stage: &StageTrace| never_idle(stage, after.time, window);
+    let [sender, receiver] = passed.cpus.map(|cpu| cpu.is_some_and(busy));
     let windows = WINDOWS
         .into_iter()
         .filter(|limit| after.ca_state != CaState::Loss as u8 || *limit != Limit::CwndRecovery);
-    if busy(&way.links) {
+    if passed.links.iter().any(|link| busy(link)) {
         move_windows(&mut spent, windows.chain([Limit::Qdisc]), LINK_AT);
-    } else if busy(&way.receiver_cpu) {
+    } else if sender {
+        move_windows(&mut spent, windows.chain([Limit::Qdisc]), SENDER_CPU_AT);
+    } else if receiver {
         move_windows(&mut spent, windows, RECEIVER_CPU_AT);
     }
     spent

@@ -1,11 +1,12 @@
 //! Finding values in a recording by flow or stage and time. A counter at a moment is its value at
 //! the last sample not later than that; nothing is interpolated.
 
+use super::picture::host;
 use super::{FlowMeta, RunMeta};
 use crate::trace::recording::Recording;
 use crate::trace::schema::Row;
 use fullpipe_sim::config::Direction;
-use fullpipe_sim::trace::{Event, EventKind, FlowSample, StageSample};
+use fullpipe_sim::trace::{Event, EventKind, FlowSample, StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,12 +88,18 @@ pub struct Traces<'a> {
 
 /// What flows of a direction pass.
 pub struct Way<'a> {
-    /// Links that can be the bottleneck.
-    pub links: Vec<StageTrace<'a>>,
+    /// Links that can be the bottleneck, and the cards of all hosts that send.
+    links: Vec<(&'a StageInfo, StageTrace<'a>)>,
     /// Where packets wait in front of the bottleneck.
     pub queue: Option<StageTrace<'a>>,
-    /// The CPU of the host that receives, where the trace has it.
-    pub receiver_cpu: Vec<StageTrace<'a>>,
+}
+
+/// What works for one flow, where the trace has it.
+pub struct Passed<'t, 'a> {
+    /// Links that can be its bottleneck, its sender's card among them.
+    pub links: Vec<&'t StageTrace<'a>>,
+    /// The CPUs of its sender and of its receiver.
+    pub cpus: [Option<&'t StageTrace<'a>>; 2],
 }
 
 impl<'a> Traces<'a> {
@@ -109,33 +116,57 @@ impl<'a> Traces<'a> {
                 flow.events.push(event);
             }
         }
-        let way = |way: Direction, cpu| {
-            let found = |names: &[String]| -> Vec<StageTrace<'a>> {
-                names.iter().filter_map(|name| stage(recording, name)).collect()
-            };
+        let way = |way: Direction| {
             let longer = |a: StageTrace<'a>, b: StageTrace<'a>| {
                 if a.waiting() >= b.waiting() { a } else { b }
             };
+            let (links, queues) = (&meta.way(way).bottlenecks, &meta.way(way).queues);
+            let queues = queues.iter().filter_map(|name| stage(recording, name));
             Way {
-                links: found(&meta.way(way).bottlenecks),
-                queue: found(&meta.way(way).queues).into_iter().reduce(longer),
-                receiver_cpu: stage(recording, cpu).into_iter().collect(),
+                links: links.iter().filter_map(|name| told(recording, name)).collect(),
+                queue: queues.reduce(longer),
             }
         };
-        let ways =
-            [way(Direction::Forward, "receiver.cpu"), way(Direction::Backward, "sender.cpu")];
+        let ways = [way(Direction::Forward), way(Direction::Backward)];
         let names: BTreeSet<&String> = meta.flows.iter().flat_map(|flow| &flow.hosts).collect();
         let cpu = |name: &String| Some((name.clone(), stage(recording, &format!("{name}.cpu"))?));
         let cpus = names.into_iter().filter_map(cpu).collect();
         Traces { flows, ways, cpus }
     }
+
+    /// What works for a flow.
+    pub fn passed(&self, about: &FlowMeta) -> Passed<'_, 'a> {
+        let links = self.ways[about.direction as usize].links.iter();
+        let own = links.filter(|(info, _)| is_of(info, &about.hosts[..1]));
+        Passed {
+            links: own.map(|(_, link)| link).collect(),
+            cpus: [0, 1].map(|end| self.cpus.get(&about.hosts[end])),
+        }
+    }
+}
+
+/// The way of that direction, as stages name it.
+pub fn way_of(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "forward",
+        Direction::Backward => "back",
+    }
+}
+
+/// Whether a stage lies between the hosts, or belongs to one of these.
+pub fn is_of(info: &StageInfo, hosts: &[String]) -> bool {
+    host(info).is_none_or(|host| hosts.iter().any(|own| own == host))
 }
 
 /// The samples of the stage of that name.
 pub fn stage<'a>(recording: &'a Recording, name: &str) -> Option<StageTrace<'a>> {
+    told(recording, name).map(|(_, trace)| trace)
+}
+
+fn told<'a>(recording: &'a Recording, name: &str) -> Option<(&'a StageInfo, StageTrace<'a>)> {
     let info = recording.stages.iter().find(|info| info.name == name)?;
     let samples = recording.stage_samples.iter().filter(|sample| sample.stage == info.index);
-    Some(StageTrace { samples: samples.collect() })
+    Some((info, StageTrace { samples: samples.collect() }))
 }
 
 /// The moments between which things are counted.

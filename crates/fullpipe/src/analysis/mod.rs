@@ -4,6 +4,7 @@
 //! hides clocks, intervals and the attribution of time. Nothing here knows which engine made the
 //! trace, opens a file or reads a clock.
 
+mod acks;
 mod bins;
 pub mod compare;
 mod counters;

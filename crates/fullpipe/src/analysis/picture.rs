@@ -5,6 +5,7 @@
 //! what was between two of them is not seen.
 
 use super::document::{Flow, Picture, Place};
+use super::lookup::is_of;
 use super::occupancy::Occupancy;
 use super::{FlowMeta, RunMeta};
 use crate::trace::recording::Recording;
@@ -134,9 +135,7 @@ fn stage_of(limit: &str, flow: &FlowMeta, meta: &RunMeta, recording: &Recording)
 /// Of what can be the bottleneck of a flow's way, without the cards of other hosts, what worked, or had no room, longest.
 fn busiest(flow: &FlowMeta, meta: &RunMeta, recording: &Recording) -> Option<String> {
     let names = &meta.way(flow.direction).bottlenecks;
-    let passed = |info: &&StageInfo| {
-        names.contains(&info.name) && host(info).is_none_or(|host| host == flow.hosts[0])
-    };
+    let passed = |info: &&StageInfo| names.contains(&info.name) && is_of(info, &flow.hosts[..1]);
     let busy = |info: &StageInfo| {
         let mut samples = recording.stage_samples.iter().rev();
         samples

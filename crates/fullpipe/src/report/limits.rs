@@ -67,6 +67,16 @@ pub fn cuts(run: &Run, flow: &Flow) -> Option<String> {
     (!named.is_empty()).then(|| format!("cwnd, cut {}", named.join("; ")))
 }
 
+/// Where ACKs were lost, largest share first: "ACKs: 94.8 % dropped at receiver.qdisc". None where few were.
+#[must_use]
+pub fn dropped_acks(flow: &Flow) -> Option<String> {
+    let places = ranked(&flow.acks_dropped).into_iter();
+    let named: Vec<String> = places
+        .map(|(place, share)| format!("{} dropped at {place}", numbers::share(share)))
+        .collect();
+    (!named.is_empty()).then(|| format!("ACKs: {}", named.join("; ")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,4 @@
-//! Every limit that a run can be said to have, judged by its counterfactual: relieving the named
+//! The limits that a run can be said to have and a user can relieve, judged by their counterfactual: relieving the named
 //! limit raises the rate, relieving another does not. The scenarios are scenarios/limits/*.toml.
 
 use crate::made::made;
@@ -134,6 +134,42 @@ fn completion() {
 #[test]
 fn receiver_cpu() {
     holds("receiver_cpu", "receiver_cpu", Some("receiver.cpu"));
+}
+
+/// A CPU that has no time left: ACKs wait in front of it, so that windows look exhausted.
+#[test]
+fn acks_that_wait_for_the_sender_s_cpu() {
+    holds("ack_cpu", "sender_cpu", Some("sender.cpu"));
+}
+
+/// The rate that a socket asks for (SO_MAX_PACING_RATE).
+#[test]
+fn pacing() {
+    holds("pacing", "pacing", None);
+}
+
+/// With a second host at each end, a flow's limits are those of its own hosts: the other one's card and CPU are busy, too.
+#[test]
+fn limits_of_a_flow_among_several_hosts() {
+    holds("beside_a_slow_card", "receive_window", Some("receiver.receive_buffer"));
+    holds("second_receiver_cpu", "receiver_cpu", Some("receiver-2.cpu"));
+}
+
+/// ACKs that are lost: no window says so, the report does.
+#[test]
+fn dropped_acks() {
+    for (name, place) in [("ack_qdisc", "receiver.qdisc"), ("ack_ring", "sender.rx_ring")] {
+        let [base, relieved, other] = runs(name, &[]).map(|run| run.flows[0].clone());
+        let share = base.acks_dropped.get(place).copied().unwrap_or(0.0);
+        assert!(share > 0.3, "{name}: {:?}", base.acks_dropped);
+        assert_eq!(base.acks_dropped.len(), 1, "{name}");
+        assert!(relieved.acks_dropped.is_empty(), "{name}: {:?}", relieved.acks_dropped);
+        assert!(relieved.mean_mbit > 1.2 * base.mean_mbit, "{name}: relief does not help");
+        let change = (other.mean_mbit / base.mean_mbit - 1.0).abs();
+        assert!(change < 0.02, "{name}: relieving another limit helps");
+        let told = fullpipe::report::limits::dropped_acks(&base).expect("a sentence");
+        assert!(told.contains(place) && told.starts_with("ACKs: "), "{told}");
+    }
 }
 
 /// Drops at a place keep cwnd small: the verdict is cwnd, and the place is where it was cut.

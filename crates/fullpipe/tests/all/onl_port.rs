@@ -101,11 +101,18 @@ fn three_flows_share_the_port() {
     }
     marked::committed(PAGE, "flows", &table);
     let [reno, fast, bic, _] = &all[..] else { panic!("four runs") };
-    assert!((delivered(&fast.1) as f64) < 0.6 * delivered(&reno.1) as f64);
+    let of_others = delivered(&fast.1) as f64 / delivered(&reno.1) as f64;
+    assert!((0.1..0.6).contains(&of_others), "{of_others}");
+    // What the port of 960 Mb/s could have carried, of which the three are to get nearly all.
+    let carried = 960e6 / 8.0 * (reno.1.duration_s - 1.0) * 1448.0 / 1500.0;
+    assert!(delivered(&reno.1) as f64 > 0.9 * carried, "{carried}");
     assert_eq!(stage(&fast.1, "port").dropped, 0);
     assert!(stage(&fast.1, "port-tx").dropped > 0);
     assert_eq!(stage(&reno.1, "port-tx").dropped, 0);
     assert!(delivered(&bic.1) > delivered(&reno.1) && fairness(&bic.1) < fairness(&reno.1));
+    // By the sender's state the page's figure is missed; while what slow start has sent comes to the port it is not.
+    let early = queue_in_slow_start(&reno.2, Time::ZERO);
+    assert!((1.3..=1.7).contains(&early), "{early} MB");
     let queue = queue_in_slow_start(&reno.2, DELAY);
     assert!((3.0..=3.5).contains(&queue), "{queue} MB");
 }

@@ -46,8 +46,6 @@ pub struct Transmit {
     thresholds: [usize; 2],
     /// How many have to be free before it goes on, if it is stopped.
     stopped: Option<usize>,
-    /// Counters of the driver: stopped and gone on.
-    pub driver_counter: Counter,
     /// Byte queue limits, and what was sent of an skb that is not whole on the wire.
     bql: Option<Bql>,
     sent_of_skb: u32,
@@ -137,7 +135,6 @@ impl Transmit {
             tx_coalesce: host.tx_coalesce,
             thresholds: [host.tx_stop as usize, host.tx_wake as usize],
             stopped: None,
-            driver_counter: Counter::default(),
             bql: host.bql.then(|| Bql::new(host.hz)),
             sent_of_skb: 0,
             unheard: 0,
@@ -236,7 +233,7 @@ impl Transmit {
             };
             let next = self.late.as_mut().and_then(|late| late.pop(now, fits));
             if let Some(segments) = lacking.get() {
-                self.stop(now, segments);
+                self.stop(segments);
             }
             let Some(skb) = next else { break };
             change.left += 1;
@@ -272,27 +269,21 @@ impl Transmit {
     fn admits(&mut self, now: Time, segments: usize) -> bool {
         let fits = self.fits(segments);
         if !fits && self.is_open() {
-            self.stop(now, segments);
+            self.stop(segments);
         }
         fits
     }
 
     /// The driver stops its queue until there is room for so many segments, and enough.
-    fn stop(&mut self, now: Time, segments: usize) {
+    fn stop(&mut self, segments: usize) {
         self.stopped = Some(segments.max(self.thresholds[1]).min(self.ring_size));
-        if self.driver == Driver::Stops {
-            self.driver_counter.note(now, Change { entered: 1, ..Change::default() });
-        }
     }
 
     /// Descriptors have become free.
-    fn look_whether_to_go_on(&mut self, now: Time) {
+    fn look_whether_to_go_on(&mut self) {
         let free = self.ring_size.saturating_sub(self.used());
         if self.stopped.is_some_and(|wanted| free >= wanted) {
             self.stopped = None;
-            if self.driver == Driver::Stops {
-                self.driver_counter.note(now, Change { left: 1, ..Change::default() });
-            }
         }
     }
 
@@ -306,7 +297,7 @@ impl Transmit {
             self.ring.push_back(segment);
         }
         if self.driver == Driver::Stops && self.used() + self.thresholds[0] > self.ring_size {
-            self.stop(now, 0);
+            self.stop(0);
         }
         self.start(now, agenda);
     }
@@ -393,7 +384,7 @@ impl Transmit {
         if let Some(bql) = self.bql.as_mut().filter(|_| bytes > 0) {
             bql.sent(now, bytes);
         }
-        self.look_whether_to_go_on(now);
+        self.look_whether_to_go_on();
         while let Some(skb) = self.qdisc.front()
             && self.fits(skb.len())
         {
@@ -443,7 +434,6 @@ impl Transmit {
             qdisc: self.qdisc.clone(),
             ring: self.ring.clone(),
             sent: self.sent.clone(),
-            driver_counter: Counter::default(),
             bql: self.bql.clone(),
             qdisc_counter: Counter::default(),
             ring_counter: Counter::default(),

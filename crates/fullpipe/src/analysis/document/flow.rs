@@ -32,6 +32,10 @@ pub struct Flow {
     /// `limits` says of cwnd; absent where there is none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub cuts: BTreeMap<String, f64>,
+    /// Share of the packets that came to a place of the ACKs' way which it dropped, where that is a hundredth or more; absent where
+    /// there is none, and where data of other flows goes that way, too.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub acks_dropped: BTreeMap<String, f64>,
     /// Bytes read by the receiving application.
     pub bytes: u64,
     /// Segments retransmitted.

@@ -86,15 +86,15 @@ fn flow_block(run: &Run, flow: &Flow) -> String {
     };
     let aborted = flow.aborted.as_ref().map(|end| text(&happened::aborted(end)));
     let aborted = aborted.map(|end| format!("<p class=\"bad\">{end}</p>")).unwrap_or_default();
-    let cuts = limits::cuts(run, flow).map(|cuts| format!("<p>{}</p>", text(&cuts)));
+    let places = limits::cuts(run, flow).into_iter().chain(limits::dropped_acks(flow));
+    let places: String = places.map(|place| format!("<p>{}</p>", text(&place))).collect();
     format!(
         "<div class=\"flow\">{name}{aborted}<dl class=\"keys\">\
          <div><dt>{plateau}</dt><dd>{time}</dd></div>\
-         <div><dt>mean over its life</dt><dd>{}</dd></div></dl>{}{}\
+         <div><dt>mean over its life</dt><dd>{}</dd></div></dl>{}{places}\
          <p class=\"quiet\">{retransmitted}</p></div>",
         numbers::rate(flow.mean_mbit),
         shares(&flow.limits),
-        cuts.unwrap_or_default(),
     )
 }
 

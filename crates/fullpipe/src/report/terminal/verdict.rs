@@ -34,8 +34,8 @@ pub fn lines(document: &Document, style: Style) -> Vec<String> {
             lines.extend(wrap(&substituted(run), "      ", style.columns()));
         }
         lines.extend(wrap(&held_back(flow), "      ", style.columns()));
-        if let Some(cuts) = limits::cuts(run, flow) {
-            lines.extend(wrap(&cuts, "      ", style.columns()));
+        for more in limits::cuts(run, flow).into_iter().chain(limits::dropped_acks(flow)) {
+            lines.extend(wrap(&more, "      ", style.columns()));
         }
         if let Some(published) = &run.published {
             lines.extend(wrap(&beside(published), "      ", style.columns()));
