@@ -141,8 +141,13 @@ fn did(facts: &Facts, own: &Competes) -> Option<Did> {
     let mean =
         |of: fn(&Flow) -> f64| flows.iter().map(|flow| of(flow)).sum::<f64>() / flows.len() as f64;
     let rtts: Option<Vec<f64>> = flows.iter().map(|flow| flow.srtt_median_ms).collect();
+    // In company the time counts in which all live; alone, the second half of its own.
+    let parts = facts.fairness.iter().flat_map(|shared| &shared.flows);
+    let settled: Vec<f64> =
+        parts.filter(|part| own.is_of(&part.name)).filter_map(|part| part.settled_mbit).collect();
+    let together = settled.iter().sum::<f64>() / settled.len().max(1) as f64;
     Some(Did {
-        mbit: mean(|flow| flow.settled_mbit),
+        mbit: if settled.is_empty() { mean(|flow| flow.settled_mbit) } else { together },
         srtt_ms: rtts.map(|rtts| rtts.iter().sum::<f64>() / rtts.len() as f64),
         resent: mean(|flow| flow.resent_share),
         congestion: first.congestion.clone(),
@@ -193,6 +198,7 @@ fn harm(pairs: &[(&Did, &Did)]) -> Option<Harm> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::record::{Part, Shared};
     use super::*;
 
     #[test]
@@ -227,8 +233,8 @@ mod tests {
         }
     }
 
-    fn group(own: &Competes, runs: &[&[Flow]]) -> Group {
-        let facts = |flows: &[Flow]| Facts {
+    fn facts(flows: &[Flow]) -> Facts {
+        Facts {
             duration_s: 1.0,
             flows: flows.to_vec(),
             fairness: None,
@@ -236,7 +242,10 @@ mod tests {
             expected: Vec::new(),
             compared: BTreeMap::new(),
             failed: Vec::new(),
-        };
+        }
+    }
+
+    fn group(own: &Competes, runs: &[&[Flow]]) -> Group {
         let dids = runs.iter().enumerate();
         dids.map(|(n, flows)| (n as u32, did(&facts(flows), own).expect("the flow"))).collect()
     }
@@ -266,6 +275,31 @@ mod tests {
         assert_eq!((harm.throughput.min, harm.throughput.max), (0.75, 0.75));
         assert_eq!(harm.delay.map(|delay| delay.mean), Some(0.5));
         assert_eq!(harm.loss.map(|loss| (loss.min, loss.max)), Some((0.5, 1.0)));
+    }
+
+    /// A flow of 200 s beside one of 80 s: what it gets when that one is over is not what it is left.
+    #[test]
+    fn in_company_the_time_counts_in_which_all_live() {
+        let own = Competes { variant: "v".into(), flow: "reno".into(), solo: None, like: None };
+        let part = |name: &str, mbit| Part {
+            name: name.into(),
+            share: mbit / 100.0,
+            settled_mbit: Some(mbit),
+            variation: None,
+        };
+        let shared = Shared {
+            jain: 0.6,
+            jain_settled: None,
+            converged_s: None,
+            rtt_exponent: None,
+            dropped: 0,
+            queue: None,
+            flows: vec![part("reno", 12.0), part("other", 88.0)],
+        };
+        let mut facts = facts(&[flow("reno", "reno", 99.0, 40.0, 0.0)]);
+        assert_eq!(did(&facts, &own).expect("the flow").mbit, 99.0);
+        facts.fairness = Some(shared);
+        assert_eq!(did(&facts, &own).expect("the flow").mbit, 12.0);
     }
 
     #[test]

@@ -142,6 +142,9 @@ pub struct Part {
     pub name: String,
     /// Its part of what is delivered while all flows live (0 to 1).
     pub share: f64,
+    /// Mean rate over the second half of that time, Mb/s of payload; absent in records of earlier versions.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub settled_mbit: Option<f64>,
     /// Coefficient of variation of its rate; absent where there are too few intervals.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub variation: Option<f64>,
@@ -230,6 +233,7 @@ fn shared(all: &Fairness) -> Shared {
     let part = |own: &fairness::Part| Part {
         name: own.name.clone(),
         share: own.share,
+        settled_mbit: Some(own.settled_mbit),
         variation: own.variation,
     };
     Shared {
