@@ -51,7 +51,8 @@ impl Config {
         let numbers = self.flows.len() + self.datagrams.len();
         demand(numbers < usize::from(u16::MAX), "flows and datagrams: at most 65534")?;
         let mut answered = alloc::vec![false; self.flows.len()];
-        self.flows.iter().try_for_each(|flow| self.answer(flow, &mut answered))
+        self.flows.iter().try_for_each(|flow| self.answer(flow, &mut answered))?;
+        self.rpc.check(self)
     }
 
     /// Hosts beside others, and flows between them.

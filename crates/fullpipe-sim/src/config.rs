@@ -5,6 +5,7 @@
 //! told stands beside its state machine, in `path/link/`.
 
 pub use crate::path::link::*;
+pub use crate::rpc::Rpc;
 use crate::units::{Rate, Time};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -36,6 +37,8 @@ pub struct Config {
     pub flows: Vec<Flow>,
     /// Packets that are no TCP segments: their number as a flow is behind those of the flows.
     pub datagrams: Vec<Datagrams>,
+    /// Remote procedure calls over some of the flows.
+    pub rpc: Rpc,
 }
 
 /// A host beside the sender or the receiver. What the hosts of a side send enters their way in order of time, at one
@@ -240,7 +243,8 @@ pub struct Flow {
     pub to: Option<String>,
     /// The index of the flow that this one answers: both are one connection, and the data of this one go back in it. After
     /// each write of that flow has been read this one writes once, and that flow's next write waits until all of it
-    /// is read. Such a flow starts with that one; where its `bytes` are known they are those of all answers.
+    /// is read. Such a flow starts with that one; where its `bytes` are known they are those of all answers. Where a
+    /// client has the connection ([`Rpc`]) it and its server write instead.
     pub answers: Option<usize>,
     /// Congestion control: "reno", "bic", "cubic" ...
     pub congestion: String,

@@ -17,6 +17,7 @@ pub mod path;
 pub mod qdisc;
 pub mod ranges;
 pub mod rng;
+pub mod rpc;
 pub mod sim;
 pub mod spans;
 pub mod tally;

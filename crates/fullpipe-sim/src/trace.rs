@@ -86,11 +86,19 @@ pub enum Limit {
     Nagle = 9,
     /// The pace: the time between packets that the pacing rate asks for.
     Pacing = 10,
+    /// Remote procedure calls: the client has more to ask, and as many calls out as it has slots ([`crate::rpc`]).
+    RpcSlots = 11,
+    /// The client's page cache asks for no more: read-ahead, or the bound of what is written back at a time.
+    PageCache = 12,
+    /// What has come to the server waits for a thread.
+    ServerThreads = 13,
+    /// The receive window, while the server leaves what it has of a record in the socket until all of it is there.
+    RecordGate = 14,
 }
 
 impl Limit {
     /// Number of limits.
-    pub const COUNT: usize = 11;
+    pub const COUNT: usize = 15;
     /// Names in index order, as they stand in tables and JSON.
     pub const NAMES: [&'static str; Limit::COUNT] = [
         "idle",
@@ -104,6 +112,10 @@ impl Limit {
         "qdisc",
         "nagle",
         "pacing",
+        "rpc_slots",
+        "page_cache",
+        "server_threads",
+        "record_gate",
     ];
 }
 

@@ -142,11 +142,14 @@ pub(crate) struct LimitClock {
     current: Limit,
     since: Time,
     booked: [u64; Limit::COUNT],
+    /// The changes, if others book by them.
+    changes: Option<Vec<(Time, Limit)>>,
 }
 
 impl LimitClock {
     pub(crate) fn new() -> LimitClock {
-        LimitClock { current: Limit::Idle, since: Time::ZERO, booked: [0; Limit::COUNT] }
+        let (current, since) = (Limit::Idle, Time::ZERO);
+        LimitClock { current, since, booked: [0; Limit::COUNT], changes: None }
     }
 
     /// From `now` on, `limit` holds.
@@ -155,7 +158,20 @@ impl LimitClock {
             self.booked[self.current as usize] += (now - self.since).0;
             self.since = now;
             self.current = limit;
+            if let Some(changes) = &mut self.changes {
+                changes.push((now, limit));
+            }
         }
+    }
+
+    /// From now on its changes are kept.
+    pub(crate) fn keep_changes(&mut self) {
+        self.changes = Some(Vec::new());
+    }
+
+    /// Takes those that were kept, in order of time.
+    pub(crate) fn take_changes(&mut self) -> Vec<(Time, Limit)> {
+        self.changes.as_mut().map(core::mem::take).unwrap_or_default()
     }
 
     /// Nanoseconds booked up to `now`.

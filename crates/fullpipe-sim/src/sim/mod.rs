@@ -36,6 +36,8 @@ mod entrance;
 mod host;
 mod host_counters;
 pub(crate) mod port;
+mod rpc_counters;
+mod rpc_limits;
 mod sampler;
 mod stretch;
 
@@ -43,6 +45,7 @@ use crate::config::{self, Config, Datagrams, Direction, Element, Flow, Station};
 use crate::drops::Drops;
 use crate::path::Chain;
 use crate::path::host::receive::Receive;
+use crate::rpc::Message;
 use crate::tally::Samples;
 use crate::tcp::pieces::Piece;
 use crate::tcp::{self, ecn, opening_len, options};
@@ -51,6 +54,7 @@ use crate::train::{Kind, Train};
 use crate::units::Time;
 use acks::Acks;
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use capture::{Capture, Fate, Place};
@@ -83,6 +87,8 @@ pub(crate) struct Shared {
     /// Of senders' memory, by flow, what the other host does not know yet.
     pieces: Vec<(u16, Piece)>,
     events: Vec<(Event, Work, usize)>,
+    /// By flow the records that are on their way, or not wholly read (see [`crate::rpc`]).
+    pub(crate) messages: Vec<VecDeque<Message>>,
     /// Of datagrams, by their place in the configuration: when each was written, by its number.
     written: Vec<Vec<Time>>,
     /// Round trips of echo requests that were not told yet: when, of which, ns.
@@ -101,6 +107,12 @@ impl Shared {
     pub(crate) fn event(&mut self, time: Time, flow: u16, kind: EventKind, value: u64) {
         let (work, host) = self.doing;
         self.events.push((Event { time, flow, kind, value }, work, host));
+    }
+
+    /// Takes the first message of a flow of which so many bytes were read, if that is whole.
+    fn take_message(&mut self, flow: usize, read: u64) -> Option<Message> {
+        let messages = &mut self.messages[flow];
+        messages.front().is_some_and(|first| first.end <= read).then(|| messages.pop_front())?
     }
 
     /// Whether both flows are of one connection.
@@ -256,6 +268,7 @@ impl Run {
             halves: halves.into_iter().chain(core::iter::repeat(None)).take(numbers).collect(),
             pieces: Vec::new(),
             events: Vec::new(),
+            messages: alloc::vec![VecDeque::new(); config.flows.len()],
             written: alloc::vec![Vec::new(); config.datagrams.len()],
             round_trips: Vec::new(),
             doing: (Work::Packets, 0),

@@ -4,6 +4,8 @@ use super::Run;
 use super::datagram_counters::DatagramCounters;
 use super::host::Host;
 use super::host_counters::HostCounters;
+use super::rpc_counters::RpcCounters;
+use super::rpc_limits::RpcLimits;
 use crate::config::Config;
 use crate::path::host::info;
 use crate::trace::{FlowSample, Sink, StageInfo, StageSample};
@@ -18,6 +20,7 @@ pub(crate) struct Sampler {
     pub(crate) next: Time,
     datagrams: DatagramCounters,
     hosts: HostCounters,
+    rpc: (RpcLimits, RpcCounters),
     /// The last ones of the stages.
     samples: Vec<StageSample>,
 }
@@ -38,6 +41,7 @@ impl Sampler {
             next,
             datagrams: DatagramCounters::new(config),
             hosts: HostCounters::new(config, &stages),
+            rpc: (RpcLimits::new(config), RpcCounters::new(config)),
             samples: Vec::new(),
         }
     }
@@ -49,8 +53,15 @@ impl Sampler {
             sink.event(&event);
         }
         self.datagrams.tell(run, now, sink);
+        let (limits, counters) = &mut self.rpc;
+        limits.book(run, now);
+        counters.tell(run, now, sink);
         for flow in 0..run.shared.acks.flows() {
-            sink.flow(&flow_sample(run, flow, now));
+            let mut sample = flow_sample(run, flow, now);
+            if let Some(booked) = limits.of(flow) {
+                sample.limits = booked;
+            }
+            sink.flow(&sample);
         }
         let samples = Self::stage_samples(run, now);
         for (index, sample) in samples.iter().enumerate() {

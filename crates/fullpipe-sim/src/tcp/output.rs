@@ -5,7 +5,7 @@
 
 use super::deferral::Waits;
 use super::profile::{FinBeyondCwnd, IdleRestart, ProbeTimeout};
-use super::sender::{Sender, TimerKind};
+use super::sender::{Partial, Sender, TimerKind};
 use super::{Output, Transmission};
 use crate::cc::Event;
 
@@ -187,6 +187,11 @@ impl Sender {
     /// Nagle's rule in Minshall's form: a partial segment waits only while another one is in
     /// flight (Linux 2.6.20 `tcp_nagle_check`).
     fn nagle_allows(&self, len: u32) -> bool {
+        match self.partial {
+            Partial::Nagle => {}
+            Partial::Goes => return true,
+            Partial::Corked => return len >= self.mss,
+        }
         // Not during F-RTO, which needs something to be sent (RFC 4138).
         len >= self.mss
             || self.recovery.frto_counter == 2

@@ -41,6 +41,17 @@ pub enum Writer {
     Done,
 }
 
+/// What becomes of a partial segment at the end of what was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Partial {
+    /// Nagle's rule decides.
+    Nagle,
+    /// It goes (TCP_NODELAY).
+    Goes,
+    /// It waits for what follows (TCP_CORK).
+    Corked,
+}
+
 /// Which timer runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimerKind {
@@ -99,6 +110,8 @@ pub struct Sender {
     pub(super) ts_recent: u32,
     pub(super) ration: Ration,
     pub(super) lsndtime: u32,
+    /// What becomes of a partial segment at the end of what is written.
+    pub(super) partial: Partial,
     pub(super) sndbuf: u64,
     pub(super) sndbuf_locked: bool,
     pub(super) retransmits: u32,
@@ -169,6 +182,7 @@ impl Sender {
             ts_recent: 0,
             ration: Ration::default(),
             lsndtime: 0,
+            partial: Partial::Nagle,
             sndbuf: granted.unwrap_or(unset).max(2048),
             sndbuf_locked: sndbuf.is_some(),
             retransmits: 0,
@@ -193,6 +207,18 @@ impl Sender {
         if let Some(lowat) = options.notsent_lowat.filter(|&lowat| lowat > 0) {
             self.notsent_lowat = lowat.into();
         }
+    }
+
+    /// Before that: the socket carries remote procedure calls, for which it has TCP_NODELAY (6.12 `xs_tcp_finish_connecting`,
+    /// `svc_tcp_init`).
+    pub(crate) fn carry_messages(&mut self) {
+        self.partial = Partial::Goes;
+    }
+
+    /// With that, it is corked while other messages follow the one that is written (since 5.12 `xs_tcp_send_request`,
+    /// `svc_tcp_sendto`).
+    pub(crate) fn cork(&mut self, corks: bool) {
+        self.partial = if corks { Partial::Corked } else { Partial::Goes };
     }
 
     /// Before that: what the handshake says of ECN.

@@ -118,6 +118,11 @@ impl Sender {
         self.rests.then(|| chance.next_u64() % u64::from(hz / 5).max(1) + 2)
     }
 
+    /// That writer is not one that sleeps in the socket: it is woken by room alone.
+    pub(crate) fn does_not_rest(&mut self) {
+        self.rests = false;
+    }
+
     /// sk_stream_memory_free.
     fn has_memory(&self) -> bool {
         self.queue.wmem_queued < self.sndbuf && self.queue.unsent_bytes < self.notsent_lowat

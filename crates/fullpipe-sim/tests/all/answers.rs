@@ -33,6 +33,7 @@ fn config(kernel: &str, requests: u64, (request, response): (u32, u32), loss: f6
         receiver: host,
         neighbours: Vec::new(),
         datagrams: Vec::new(),
+        rpc: Default::default(),
         flows: vec![calls, Flow { direction: Direction::Backward, answers: Some(0), ..replies }],
     }
 }

@@ -27,6 +27,7 @@ mod receiver_rows;
 mod record;
 mod recovery;
 mod reference;
+mod rpc;
 mod sacked_skbs;
 mod scenarios;
 mod socket_backlog;

@@ -23,6 +23,7 @@ pub fn config(delay: Time, [sender, receiver]: [Host; 2], flow: Flow) -> Config 
         receiver,
         neighbours: Vec::new(),
         datagrams: Vec::new(),
+        rpc: Default::default(),
         flows: vec![flow],
     }
 }

@@ -35,6 +35,7 @@ fn bulk(sender: Host, receiver: Host, rcvbuf: u64, rounds: u64) -> Config {
         receiver,
         neighbours: Vec::new(),
         datagrams: Vec::new(),
+        rpc: Default::default(),
         flows: vec![flow],
     }
 }

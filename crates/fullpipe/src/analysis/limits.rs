@@ -24,13 +24,16 @@ const SENDER_CPU_AT: usize = Limit::SenderCpu as usize;
 const RECEIVER_CPU_AT: usize = Limit::COUNT + 1;
 const UNKNOWN_AT: usize = Limit::COUNT + 2;
 
-/// Limits that are windows, which busy hosts keep exhausted.
-const WINDOWS: [Limit; 5] = [
+/// Limits that are windows, which busy hosts keep exhausted; so are the calls that a client may have out.
+const WINDOWS: [Limit; 8] = [
     Limit::CwndSlowStart,
     Limit::CwndAvoidance,
     Limit::CwndRecovery,
     Limit::ReceiveWindow,
     Limit::SendBuffer,
+    Limit::RpcSlots,
+    Limit::PageCache,
+    Limit::RecordGate,
 ];
 
 /// Nanoseconds by limit.

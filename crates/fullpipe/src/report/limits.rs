@@ -5,7 +5,7 @@ use crate::analysis::document::{Flow, Run};
 use std::collections::BTreeMap;
 
 /// Known limits in the order in which they are stacked and listed: name and label.
-const LABELS: [(&str, &str); 14] = [
+const LABELS: [(&str, &str); 18] = [
     ("cwnd_slow_start", "cwnd, slow start"),
     ("cwnd_avoidance", "cwnd, avoidance"),
     ("cwnd_recovery", "cwnd, recovery"),
@@ -20,6 +20,10 @@ const LABELS: [(&str, &str); 14] = [
     ("link", "link"),
     ("receiver_cpu", "receiver CPU"),
     ("unknown", "unknown"),
+    ("rpc_slots", "RPC slots"),
+    ("page_cache", "page cache"),
+    ("server_threads", "server threads"),
+    ("record_gate", "record gate"),
 ];
 
 /// The label of a limit; an unknown name stands for itself.
@@ -28,7 +32,7 @@ pub fn label(name: &str) -> &str {
     LABELS.iter().find(|(known, _)| *known == name).map_or(name, |(_, label)| label)
 }
 
-/// The limit's place in the fixed order, 0 to 13, so that it has the same colour everywhere; unknown
+/// The limit's place in the fixed order, 0 to 17, so that it has the same colour everywhere; unknown
 /// ones share the place behind the last.
 #[must_use]
 pub fn place(name: &str) -> usize {

@@ -144,7 +144,7 @@ fn limits(page: &mut String) {
     for (name, meaning) in Limit::NAMES.iter().zip(LIMIT_MEANINGS) {
         let _ = writeln!(page, "| `{name}` | {meaning} |");
     }
-    *page += "| `link` | documents only: the window (cwnd, receive window or send buffer) was exhausted, \
+    *page += "| `link` | documents only: the window (cwnd, receive window, send buffer, or the calls that may be out) was exhausted, \
               or the host's own queue had no room, but the bottleneck link, or the card, was busy (or its ring had no room for an skb that waited) for at least 99 % of the last smoothed round-trip time |\n\
               | `receiver_cpu` | documents only: the receive window was exhausted because the receiver's CPU \
               did not read fast enough |\n\

@@ -254,6 +254,10 @@ pub const LIMIT_MEANINGS: [&str; Limit::COUNT] = [
     "the host's own queue refused a packet, or holds as much of the flow as may wait there (TCP small queues)",
     "Nagle's rule held back a partial segment",
     "the pace: the pacing rate asks for time between packets",
+    "remote procedure calls: the client has more to ask, and as many calls out as it has slots",
+    "remote procedure calls: the client's page cache asks for no more, by read-ahead or the bound of what is written back at a time",
+    "remote procedure calls: what has come to the server waits for a thread",
+    "the receiver's advertised window, while the server leaves what it has of a record in the socket until all of it is there",
 ];
 
 fn limit(index: usize) -> Column<FlowSample> {

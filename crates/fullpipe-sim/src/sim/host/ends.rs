@@ -18,7 +18,7 @@ impl<T> Ends<T> {
     }
 
     /// The same.
-    pub(super) fn get_mut(&mut self, flow: usize) -> Option<&mut T> {
+    pub(crate) fn get_mut(&mut self, flow: usize) -> Option<&mut T> {
         self.0.get_mut(flow)?.as_mut()
     }
 

@@ -13,6 +13,7 @@ pub(super) mod in_host;
 mod level;
 mod polling;
 mod receiving;
+pub(super) mod rpc;
 mod sending;
 mod timers;
 
@@ -38,6 +39,7 @@ use datagrams::{Listening, Sending};
 use ends::Ends;
 use level::Level;
 use receiving::{Reading, ReceivingFlow, receiving_ends};
+use rpc::HostRpc;
 use sending::{Copying, SendingFlow, sending_ends};
 use timers::{Due, HostTimers, Timer};
 
@@ -60,6 +62,7 @@ pub(crate) struct Host {
     /// Of datagrams, by their place in the configuration: programs that send them, and sockets that receive them.
     pub(crate) sends_datagrams: Ends<Sending>,
     pub(crate) hears_datagrams: Ends<Listening>,
+    pub(crate) rpc: HostRpc,
     /// Bytes written and not acknowledged.
     pub(crate) send_buffer: Level,
     /// Segments that wait for their readers.
@@ -138,7 +141,7 @@ impl Host {
         }
         let profile = SharedProfile::from(&profile);
         let timers = HostTimers::new(
-            [config.flows.len(), config.datagrams.len()],
+            [config.flows.len(), config.datagrams.len(), config.rpc.clients.len()],
             profile.timer_wheel,
             host.hz,
         );
@@ -156,6 +159,7 @@ impl Host {
             receives: receiving_ends((own, &profile), config, mss),
             sends_datagrams: datagrams::sending_ends(own, config),
             hears_datagrams: datagrams::hearing_ends((own, &profile), config),
+            rpc: HostRpc::new(own, config),
             send_buffer: Level::default(),
             receive_buffer: Level::default(),
             metrics: hosts.iter().map(|_| Metrics::default()).collect(),
@@ -176,6 +180,10 @@ impl Host {
         for (i, datagrams) in config.datagrams.iter().enumerate() {
             let first = new.sends_datagrams.get(i).and_then(|_| datagrams.due(0));
             new.timers.set_datagrams(i, first);
+        }
+        for (i, client) in config.rpc.clients.iter().enumerate() {
+            let start = new.rpc.clients[i].as_ref().map(|_| client.start);
+            new.timers.set_rpc(i, start);
         }
         Ok(new)
     }
@@ -224,6 +232,7 @@ impl Host {
             Some(Due::Qdisc) => self.wake_qdisc(now, shared),
             Some(Due::Gro) => self.on_gro_timer(now, shared),
             Some(Due::Datagrams(at)) => self.wake_sender(at, now),
+            Some(Due::Rpc(at)) => self.on_rpc_timer(at, now),
             Some(Due::Flow(_, Timer::Compressed)) => self.fire_expired(now, shared),
             Some(Due::Flow(flow, Timer::Answer)) => self.on_answer_timer(flow, now, shared),
             Some(Due::Flow(flow, timer @ (Timer::Delayed | Timer::Reader))) => {

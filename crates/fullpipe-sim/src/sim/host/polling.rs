@@ -31,14 +31,14 @@ impl Host {
                 };
             }
             if !by_gro {
-                self.after_packets(&train);
+                self.after_packets(&train, now, shared);
             }
         }
         if by_gro {
             cpu = self.end_poll(packets, cpu, now, shared);
         }
         self.batch = batch;
-        self.end_backlogs(cpu, shared);
+        self.end_backlogs(cpu, now, shared);
         cpu += core::mem::take(&mut self.owed);
         self.cpu.urgent(begin, cpu);
     }
@@ -81,12 +81,12 @@ impl Host {
         }
     }
 
-    fn end_backlogs(&mut self, cpu: Time, shared: &mut Shared) {
+    fn end_backlogs(&mut self, cpu: Time, now: Time, shared: &mut Shared) {
         let mut flows = core::mem::take(&mut self.backlogged);
         flows.sort_unstable();
         for flow in flows.drain(..) {
             self.end_backlog(flow, cpu, shared);
-            self.after_receiving(flow);
+            self.after_receiving(flow, now, shared);
         }
         self.backlogged = flows;
     }
@@ -115,7 +115,7 @@ impl Host {
 
     fn hand_up(&mut self, skb: &Received, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let cpu = self.on_packet(&skb.packet, skb.gso_size, cpu, now, shared);
-        self.after_packets(&skb.packet);
+        self.after_packets(&skb.packet, now, shared);
         cpu
     }
 
@@ -161,8 +161,8 @@ impl Host {
         }
         let taken = if all { left } else { 1 };
         let now = packets.time(at + taken - 1);
-        self.after_packets(packets);
-        self.end_backlogs(now, shared);
+        self.after_packets(packets, now, shared);
+        self.end_backlogs(now, now, shared);
         self.cpu.urgent(now, now);
         taken
     }
@@ -197,9 +197,9 @@ impl Host {
     }
 
     /// What follows packets of one train.
-    fn after_packets(&mut self, train: &Train) {
+    fn after_packets(&mut self, train: &Train, now: Time, shared: &Shared) {
         if train.kind.is_of_sender() {
-            self.after_receiving(usize::from(train.flow));
+            self.after_receiving(usize::from(train.flow), now, shared);
         }
     }
 }

@@ -277,13 +277,14 @@ impl Host {
     }
 
     /// Wakes the reader and follows the timers.
-    pub(super) fn after_receiving(&mut self, flow: usize) {
-        let state = &mut self.receives[flow];
+    pub(super) fn after_receiving(&mut self, flow: usize, now: Time, shared: &Shared) {
+        let state = &self.receives[flow];
         let idle = !state.locked && !state.runnable && state.works_until.is_none();
-        if idle && state.tcp.readable() > 0 {
-            state.runnable = true;
+        if idle && self.may_read(flow, now, shared) {
+            self.receives[flow].runnable = true;
             self.runnable.push_back(Process::Reader(flow));
         }
+        let state = &mut self.receives[flow];
         self.timers.set_wheel(flow, Timer::Delayed, state.tcp.acks.expiry);
         self.timers.set_compressed(flow, state.tcp.compressed_due());
         if state.rate.is_some() {
@@ -317,7 +318,7 @@ impl Host {
         if let Some(ack) = &ack {
             self.send_ack(flow, cpu, ack, shared);
         }
-        self.after_receiving(flow);
+        self.after_receiving(flow, now, shared);
     }
 
     /// A timer of the softirq's has fired at `now`: those of held ACKs that may do so with it.
@@ -329,10 +330,11 @@ impl Host {
 
     /// It is this reader's turn: it reads, or begins to where that takes time.
     pub(super) fn read(&mut self, flow: usize, now: Time, shared: &mut Shared) {
+        let readable = self.readable(flow, shared);
         let state = &mut self.receives[flow];
         state.runnable = false;
         state.locked = true;
-        let bytes = state.tcp.readable().min(state.buffer - state.begun);
+        let bytes = readable.min(state.buffer - state.begun);
         let cost = copy_time(&self.host, bytes);
         let reading = Reading { flow, bytes };
         if cost > Time::ZERO {
@@ -399,9 +401,11 @@ impl Host {
             state.finish_at = None;
             shared.event(now, flow as u16, EventKind::Finished, read);
         }
-        if let Some(half) = shared.halves[flow] {
+        if self.rpc.has(flow) {
+            self.after_message_bytes(flow, now, shared);
+        } else if let Some(half) = shared.halves[flow] {
             self.wake_for_turn(half, flow);
         }
-        self.after_receiving(flow);
+        self.after_receiving(flow, now, shared);
     }
 }

@@ -42,7 +42,7 @@ pub(crate) struct SendingFlow {
     /// Of these, not acknowledged when this was last looked at.
     buffered: u64,
     /// Bytes left of the write() in progress.
-    write_left: u32,
+    pub(super) write_left: u32,
     goal: u32,
     locked: bool,
     /// Whether the end of the application's time has interrupted its write().
@@ -92,10 +92,19 @@ pub(super) fn sending_ends(
     mss: u32,
 ) -> Result<Ends<SendingFlow>, String> {
     let halves = config.halves();
-    let flows = config.flows.iter().zip(&halves).map(|(flow, half)| {
-        let turn = half.map(|half| Turn::new(flow, &config.flows[half]));
-        let new = || SendingFlow::new(flow, (own.host, profile), config.seed, mss);
-        let new = || new().map(|state| SendingFlow { turn, ..state });
+    let flows = config.flows.iter().zip(halves).enumerate().map(|(at, (flow, half))| {
+        let carries_messages = config.rpc.connection_of(config, at).is_some();
+        let takes_turns = half.filter(|_| !carries_messages);
+        let turn = takes_turns.map(|half| Turn::new(flow, &config.flows[half]));
+        let new = || {
+            let state = SendingFlow::new(flow, (own.host, profile), config.seed, mss)?;
+            let mut state = SendingFlow { turn, ..state };
+            if carries_messages {
+                state.tcp.carry_messages();
+                state.limits.keep_changes();
+            }
+            Ok::<_, String>(state)
+        };
         (config.hosts_of(flow)[0].name == own.name).then(new).transpose()
     });
     Ok(Ends::new(flows.collect::<Result<_, _>>()?))
@@ -308,6 +317,7 @@ impl Host {
             state.wakes(now);
             self.timers.set(flow, Timer::Write, None);
             self.runnable.push_back(Process::Writer(flow));
+            self.go_on_serving(flow, now, shared);
         }
         let state = &mut self.sends[flow];
         if !state.finished && state.tcp.is_finished() {
@@ -360,6 +370,7 @@ impl Host {
                 state.interrupted = state.no_space.0.is_some() && state.stops() == Some(now);
                 state.wakes(now);
                 self.runnable.push_back(Process::Writer(flow));
+                self.go_on_serving(flow, now, shared);
             }
         }
         self.cpu.urgent(begin, cpu);

@@ -66,6 +66,8 @@ pub(super) enum Due {
     Gro,
     /// The next of these datagrams.
     Datagrams(usize),
+    /// A client of remote procedure calls begins; behind all of these, a server's threads are done.
+    Rpc(usize),
 }
 
 impl Due {
@@ -81,20 +83,29 @@ pub(super) struct HostTimers {
     jiffies: Ticks,
     /// The number of the qdisc's, behind those of the flows; GRO's and those of datagrams follow.
     qdisc: usize,
+    /// That of the first of remote procedure calls, behind these.
+    rpc: usize,
     /// When each flow's held ACKs go at the latest; never, if there are none. And those flows by that time.
     compressed: Vec<Time>,
     by_latest: BTreeSet<(Time, usize)>,
 }
 
 impl HostTimers {
-    /// Those of a host with so many flows and datagrams of so many programs, none of which runs; `wheel` is its kernel's, with `hz` jiffies per second.
-    pub(super) fn new([flows, datagrams]: [usize; 2], wheel: TimerWheel, hz: u32) -> HostTimers {
+    /// Those of a host with so many flows, datagrams of so many programs and so many clients of remote procedure calls, none of
+    /// which runs; `wheel` is its kernel's, with `hz` jiffies per second.
+    pub(super) fn new(
+        [flows, datagrams, clients]: [usize; 3],
+        wheel: TimerWheel,
+        hz: u32,
+    ) -> HostTimers {
         let qdisc = flows * ALL.len();
+        let rpc = qdisc + 2 + datagrams;
         HostTimers {
-            timers: Timers::new(qdisc + 2 + datagrams),
+            timers: Timers::new(rpc + clients + 1),
             wheel,
             jiffies: Ticks::jiffies(hz),
             qdisc,
+            rpc,
             compressed: alloc::vec![Time::NEVER; flows],
             by_latest: BTreeSet::new(),
         }
@@ -164,6 +175,11 @@ impl HostTimers {
         self.timers.set(self.qdisc + 2 + at, due, Clockwork::Own);
     }
 
+    /// The same of remote procedure calls'.
+    pub(super) fn set_rpc(&mut self, at: usize, due: Option<Time>) {
+        self.timers.set(self.rpc + at, due, Clockwork::Own);
+    }
+
     /// When to call [`HostTimers::pop`] next.
     pub(super) fn next(&self) -> Time {
         self.timers.next()
@@ -203,6 +219,7 @@ impl HostTimers {
             Ordering::Less => Due::Flow(number / ALL.len(), ALL[number % ALL.len()]),
             Ordering::Equal => Due::Qdisc,
             Ordering::Greater if number == self.qdisc + 1 => Due::Gro,
+            Ordering::Greater if number >= self.rpc => Due::Rpc(number - self.rpc),
             Ordering::Greater => Due::Datagrams(number - self.qdisc - 2),
         }
     }

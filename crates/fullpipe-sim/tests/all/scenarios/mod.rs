@@ -65,6 +65,7 @@ pub fn config(size: Size) -> impl Strategy<Value = Config> {
                 receiver,
                 neighbours: Vec::new(),
                 datagrams: Vec::new(),
+                rpc: Default::default(),
                 flows,
             };
             fit(&mut config, size, times);

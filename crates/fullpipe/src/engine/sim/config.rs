@@ -27,6 +27,7 @@ pub fn config(resolved: &Resolved) -> Config {
         neighbours: resolved.host.iter().map(|own| neighbour(own, resolved.path.mtu)).collect(),
         flows: resolved.flow.iter().map(|own| flow(own, resolved)).collect(),
         datagrams: resolved.datagrams.iter().map(datagrams).collect(),
+        rpc: config::Rpc::default(),
     }
 }
 

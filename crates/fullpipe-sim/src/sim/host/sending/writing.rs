@@ -95,7 +95,11 @@ impl Host {
                 state.locked = true;
                 state.goal = state.tcp.size_goal();
             }
-            let Some(bytes) = state.tcp.next_copy(state.goal, state.write_left) else {
+            let mut bytes = state.tcp.next_copy(state.goal, state.write_left);
+            if bytes.is_none() && self.rpc.writes_calls(flow) {
+                (bytes, cpu) = self.push_and_copy(flow, cpu, now, shared);
+            }
+            let Some(bytes) = bytes else {
                 return self.sleep(flow, cpu, now, shared);
             };
             let step = Copying { flow, bytes };
@@ -108,8 +112,31 @@ impl Host {
     }
 
     fn end_write(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        let carries_messages = self.rpc.has(flow);
+        if carries_messages {
+            self.sends[flow].tcp.cork(self.rpc.has_message(flow));
+        }
         let cpu = self.with_port(flow, cpu, shared, now, |f, port| f.tcp.end_write(port));
-        self.release(flow, cpu, now, shared)
+        let cpu = self.release(flow, cpu, now, shared);
+        if carries_messages {
+            self.end_message(flow, now, shared);
+        }
+        cpu
+    }
+
+    /// A writer that must not sleep in the socket pushes, as one does that goes to sleep, and goes on if that has made room
+    /// (6.12 `tcp_sendmsg_locked`, `xs_tcp_send_request`).
+    fn push_and_copy(
+        &mut self,
+        flow: usize,
+        cpu: Time,
+        now: Time,
+        shared: &mut Shared,
+    ) -> (Option<u32>, Time) {
+        let cpu = self.with_port(flow, cpu, shared, now, |f, port| f.tcp.push_before_sleep(port));
+        let state = &mut self.sends[flow];
+        state.tcp.does_not_rest();
+        (state.tcp.next_copy(state.goal, state.write_left), cpu)
     }
 
     /// release_sock: the ACKs that came while the socket was locked, then a timer that waits for this.
@@ -159,7 +186,8 @@ impl Host {
 
     /// An application that is done closes its side of the socket.
     fn close(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
-        let stays = self.sends[flow].turn.is_some_and(|turn| !turn.closes());
+        let answers = self.sends[flow].turn.is_some_and(|turn| !turn.closes());
+        let stays = answers || self.rpc.has(flow);
         if self.sends[flow].tcp.writer != Writer::Done || stays {
             return cpu;
         }
@@ -167,7 +195,10 @@ impl Host {
     }
 
     /// Starts the next write(); false when there is none now.
-    fn begin_write(&mut self, flow: usize, now: Time, shared: &Shared) -> bool {
+    fn begin_write(&mut self, flow: usize, now: Time, shared: &mut Shared) -> bool {
+        if self.rpc.has(flow) {
+            return self.begin_message(flow, shared);
+        }
         if !self.has_turn(flow, shared.halves[flow]) {
             self.sends[flow].tcp.writer = Writer::Paused;
             return false;

@@ -1,0 +1,143 @@
+//! Remote procedure calls over connections with data both ways: what clients ask of servers, and in which records.
+//!
+//! A client writes a file to a server or reads one from it by calls of a record each (NFS), and has so many of them out at
+//! a time as it has slots. A server has threads, one of which reads a call from a connection, works on it and writes the
+//! reply. What the two know of each other goes through the bytes of the connections only: a message is known to the host
+//! that reads it when its bytes are there.
+//!
+//! Source: Linux 6.12 net/sunrpc/xprt.c, xprtsock.c, xprtmultipath.c, svc_xprt.c, svcsock.c.
+
+mod check;
+pub(crate) mod client;
+pub mod nfs3;
+pub(crate) mod server;
+pub(crate) mod time;
+
+use crate::units::Time;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Bytes of the marker before each record, which has its length (RFC 5531, section 11).
+pub const MARKER: u64 = 4;
+
+/// All remote procedure calls of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rpc {
+    /// Clients, each with connections of its own.
+    pub clients: Vec<RpcClient>,
+    /// Servers, one on a host at most.
+    pub servers: Vec<RpcServer>,
+}
+
+/// A client: a file that it writes or reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RpcClient {
+    /// Name, unlike those of others.
+    pub name: String,
+    /// Its connections (nconnect): the indices of the flows that carry its calls. Each is answered by a flow with the
+    /// replies ([`Flow::answers`](crate::config::Flow::answers)); of both neither `bytes` nor `duration` is set. They
+    /// take turns, with respect to how many calls each has (`xprt_switch_find_next_entry_roundrobin`).
+    pub connections: Vec<usize>,
+    /// When the application begins. What goes before, as a mount does, is not modelled: the connections exist by then if
+    /// their flows start a round trip before.
+    pub start: Time,
+    /// What it does with the file.
+    pub operation: Operation,
+    /// Bytes of the file (at least 1).
+    pub bytes: u64,
+    /// Most data of one call, bytes: wsize or rsize (at least 1, at most 1 GiB).
+    pub record: u32,
+    /// How many calls may be out at a time.
+    pub slots: Slots,
+    /// How many calls the page cache asks for at most (at least 1); none: all at once. Of writing that many are not
+    /// answered (fs.nfs.nfs_congestion_kb); of reading that many lie beyond the last one that was answered in order
+    /// (read-ahead).
+    pub ahead: Option<u32>,
+    /// What its records have besides data.
+    pub sizes: Sizes,
+}
+
+/// What a client does with its file, from the beginning to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// All of it is written to the page cache at once, and then flushed: calls with data, as many as there are slots for.
+    Write {
+        /// Whether a call follows when all of these are answered, as COMMIT does after unstable writes. A file of one
+        /// record needs none (`nfs_initiate_write`: stable).
+        commit: bool,
+    },
+    /// An application that takes no time reads it in order.
+    Read,
+}
+
+/// How many calls may be out at a time (at least 1). A slot is taken until the reply is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slots {
+    /// Of each connection: sunrpc.tcp_max_slot_table_entries since 3.1, which the table reaches at once
+    /// (`xprt_dynamic_alloc_slot`); sunrpc.tcp_slot_table_entries before.
+    PerConnection(u32),
+    /// Of all connections together: a session of NFSv4.1.
+    Session(u32),
+}
+
+/// Bytes of records, with their marker, besides the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Of a call that reads or writes data.
+    pub call: u32,
+    /// Of its reply.
+    pub reply: u32,
+    /// Of the call after all, and of its reply.
+    pub commit: [u32; 2],
+}
+
+/// A server: the threads of a host, which serve all connections that come to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RpcServer {
+    /// Its host, by name.
+    pub host: String,
+    /// How many threads it has (at least 1).
+    pub threads: u32,
+    /// How they take calls from a socket.
+    pub taking: Taking,
+    /// How long a thread works on a call that reads or writes data, without the CPU.
+    pub service: Time,
+    /// The same of the call after all.
+    pub commit: Time,
+}
+
+/// How a server's thread takes a call from the socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taking {
+    /// What is there of it, as it comes (6.12 `svc_tcp_recvfrom`).
+    AsItComes,
+    /// After the marker nothing, until all of it is in the socket's buffer (`svc_tcp_recvfrom` of kernels before and after
+    /// 2.6.25). One that the buffer does not hold never gets there.
+    WholeRecords,
+}
+
+/// What a 2.6.25 server asks for each socket of a connection, bytes: three messages (`svc_tcp_init`), which the kernel
+/// doubles. `max_payload`: largest rsize and wsize (1 MiB), to which a page is added (`svc_create_pooled`).
+pub const fn server_buffer_2008(max_payload: u64) -> u64 {
+    3 * (max_payload + 4096)
+}
+
+/// A record on its way: what its bytes say, once they are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Message {
+    /// Where it ends among the bytes of its flow.
+    pub(crate) end: u64,
+    /// Its bytes, with the marker.
+    pub(crate) len: u32,
+    /// Which call of the client it is, or answers.
+    pub(crate) call: u64,
+    /// Of a call: bytes of its reply, with the marker.
+    pub(crate) reply: u32,
+    /// Whether it is the call after all.
+    pub(crate) commits: bool,
+}
+
+/// Bytes of data in a record: XDR fills up to four (RFC 4506, section 4.10).
+pub(crate) fn padded(bytes: u32) -> u32 {
+    bytes.next_multiple_of(4)
+}

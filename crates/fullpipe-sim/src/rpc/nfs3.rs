@@ -1,0 +1,80 @@
+//! Bytes of NFSv3's records over TCP.
+//!
+//! Source: RFC 5531 (calls, replies, AUTH_SYS, record marking), RFC 1813 (WRITE, COMMIT, READ and their attributes), RFC 4506
+//! (XDR: everything in units of four bytes).
+
+use super::{MARKER, Sizes, padded};
+
+/// Transaction, direction, version of RPC, program, version, procedure.
+const CALL: u32 = 6 * 4;
+/// Transaction, direction, that it was accepted, an empty verifier, that it was done.
+const REPLY: u32 = 6 * 4;
+/// What a credential or a verifier is, and its length.
+const AUTH: u32 = 2 * 4;
+/// fattr3.
+const ATTRIBUTES: u32 = 84;
+/// Status of NFS.
+const STATUS: u32 = 4;
+/// writeverf3.
+const VERIFIER: u32 = 8;
+
+/// What a client and a file have in each call, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// Length of the client's host name.
+    pub machine_name: u32,
+    /// Supplementary groups of the user.
+    pub groups: u32,
+    /// Length of the file's handle.
+    pub file_handle: u32,
+}
+
+impl Caller {
+    /// Of a file that is written, and its COMMIT.
+    pub fn write(self) -> Sizes {
+        // Offset, count, how stable, length of the data.
+        let call = self.call() + 8 + 4 + 4 + 4;
+        // Count, how stable it is.
+        let reply = reply() + wcc_data() + 4 + 4 + VERIFIER;
+        Sizes { call, reply, commit: self.commit() }
+    }
+
+    /// Of a file that is read; nothing follows.
+    pub fn read(self) -> Sizes {
+        // Offset, count.
+        let call = self.call() + 8 + 4;
+        // Count, whether it is the end, length of the data.
+        let reply = reply() + post_op_attr() + 4 + 4 + 4;
+        Sizes { call, reply, commit: self.commit() }
+    }
+
+    fn commit(self) -> [u32; 2] {
+        // Offset, count.
+        [self.call() + 8 + 4, reply() + wcc_data() + VERIFIER]
+    }
+
+    /// What each call begins with, up to the file's handle.
+    fn call(self) -> u32 {
+        // Stamp, name, user, group, groups.
+        let credential = 4 + opaque(self.machine_name) + 4 + 4 + (4 + 4 * self.groups);
+        MARKER as u32 + CALL + AUTH + credential + AUTH + opaque(self.file_handle)
+    }
+}
+
+fn reply() -> u32 {
+    MARKER as u32 + REPLY + STATUS
+}
+
+/// Bytes with their length.
+fn opaque(bytes: u32) -> u32 {
+    4 + padded(bytes)
+}
+
+fn post_op_attr() -> u32 {
+    4 + ATTRIBUTES
+}
+
+/// What is known of a file before and after; knfsd does not tell what was before a WRITE or a COMMIT.
+fn wcc_data() -> u32 {
+    4 + post_op_attr()
+}

@@ -1,0 +1,163 @@
+//! A server: its threads, the connections that wait for one, and the calls on which they work.
+//!
+//! A thread has one connection at a time while it reads (XPT_BUSY), and gives it up with a whole call; it is busy until the
+//! reply is wholly in the send buffer, for which it sleeps, with the connection's mutex, if there is no room
+//! (6.12 `svc_xprt_received`, `svc_tcp_sendto`).
+
+use super::time::{Changes, Integral};
+use super::{MARKER, Message, RpcServer, Taking};
+use crate::units::Time;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+
+/// What keeps what has come on a connection in the socket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// All threads are busy.
+    Threads,
+    /// The rest of the record has not come.
+    Record,
+}
+
+/// See the module's description.
+pub(crate) struct Server {
+    config: RpcServer,
+    busy: u32,
+    /// Flows of calls whose connections wait for a thread.
+    waiting: VecDeque<usize>,
+    /// Calls on which threads work, by when they are done and when they were begun; the flow of the reply.
+    works: BTreeMap<(Time, u64), (usize, Message)>,
+    /// Replies that are to be written, by their flow.
+    replies: BTreeMap<usize, VecDeque<Message>>,
+    /// By flows of calls, what holds them.
+    held: BTreeMap<usize, Changes<Held>>,
+    /// Whole calls that were taken, and replies that were written.
+    pub(crate) calls: u64,
+    pub(crate) replied: u64,
+    /// How many threads are busy, and how many connections wait for one.
+    threads: Integral,
+    waits: Integral,
+}
+
+impl Server {
+    pub(crate) fn new(config: &RpcServer) -> Server {
+        Server {
+            config: config.clone(),
+            busy: 0,
+            waiting: VecDeque::new(),
+            works: BTreeMap::new(),
+            replies: BTreeMap::new(),
+            held: BTreeMap::new(),
+            calls: 0,
+            replied: 0,
+            threads: Integral::default(),
+            waits: Integral::default(),
+        }
+    }
+
+    /// How many bytes a thread takes of a record of which so many were taken, where so many can be read.
+    pub(crate) fn takes(&self, record: &Message, taken: u64, readable: u64) -> u64 {
+        let left = u64::from(record.len) - taken;
+        match self.config.taking {
+            _ if readable >= left => left,
+            Taking::AsItComes => readable,
+            Taking::WholeRecords => readable.min(MARKER.saturating_sub(taken)),
+        }
+    }
+
+    /// A thread for a connection that has something for it, whose calls' flow that is; else it waits for one.
+    pub(crate) fn begin(&mut self, flow: usize, now: Time) -> bool {
+        let free = self.busy < self.config.threads;
+        if free {
+            self.busy += 1;
+        } else if !self.waiting.contains(&flow) {
+            self.waiting.push_back(flow);
+        }
+        self.hold(flow, if free { Held::Nothing } else { Held::Threads }, now);
+        self.count(now);
+        free
+    }
+
+    /// What holds a connection's calls.
+    pub(crate) fn hold(&mut self, flow: usize, by: Held, now: Time) {
+        self.held.entry(flow).or_default().set(now, by);
+    }
+
+    /// A thread has nothing to do.
+    pub(crate) fn end(&mut self, now: Time) {
+        self.busy -= 1;
+        self.count(now);
+    }
+
+    /// Takes the first connection that waits for a thread, if one is free.
+    pub(crate) fn next_waiting(&mut self, now: Time) -> Option<usize> {
+        let free = self.busy < self.config.threads;
+        let next = free.then(|| self.waiting.pop_front())?;
+        self.count(now);
+        next
+    }
+
+    /// A thread has taken a whole call, whose reply goes to that flow: whether that is ready at once.
+    pub(crate) fn serve(&mut self, call: Message, reply: usize, now: Time) -> bool {
+        let service = if call.commits { self.config.commit } else { self.config.service };
+        self.calls += 1;
+        if service == Time::ZERO {
+            self.reply(call, reply);
+            return true;
+        }
+        self.works.insert((now + service, self.calls), (reply, call));
+        false
+    }
+
+    fn reply(&mut self, call: Message, flow: usize) {
+        let reply = Message { len: call.reply, reply: 0, ..call };
+        self.replies.entry(flow).or_default().push_back(reply);
+    }
+
+    /// When the next call is done on which a thread works.
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.works.first_key_value().map(|((time, _), _)| *time)
+    }
+
+    /// Takes one that is done by `now`: the flow of its reply, which is to be written.
+    pub(crate) fn finish(&mut self, now: Time) -> Option<usize> {
+        let first = self.works.first_entry().filter(|first| first.key().0 <= now)?;
+        let (flow, call) = first.remove();
+        self.reply(call, flow);
+        Some(flow)
+    }
+
+    /// Whether a reply is to be written to that flow.
+    pub(crate) fn has_reply(&self, flow: usize) -> bool {
+        self.replies.get(&flow).is_some_and(|replies| !replies.is_empty())
+    }
+
+    /// Takes the next one, which is written behind `written` bytes.
+    pub(crate) fn take_reply(&mut self, flow: usize, written: u64) -> Option<Message> {
+        let reply = self.replies.get_mut(&flow)?.pop_front()?;
+        Some(Message { end: written + u64::from(reply.len), ..reply })
+    }
+
+    /// What held the calls of a flow, as it changed.
+    pub(crate) fn take_held(&mut self, flow: usize) -> Vec<(Time, Held)> {
+        self.held.get_mut(&flow).map(Changes::take).unwrap_or_default()
+    }
+
+    /// Threads that are busy.
+    pub(crate) fn busy(&self) -> u64 {
+        self.busy.into()
+    }
+
+    /// The same added up over time, and connections that wait for one, ns.
+    pub(crate) fn threads_ns(&self, now: Time) -> [u64; 2] {
+        [self.threads.read(now), self.waits.read(now)]
+    }
+
+    fn count(&mut self, now: Time) {
+        self.threads.set(now, self.busy);
+        self.waits.set(now, self.waiting.len() as u32);
+    }
+}

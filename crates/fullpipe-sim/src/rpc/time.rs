@@ -1,0 +1,51 @@
+//! What held for how long.
+
+use crate::units::Time;
+use alloc::vec::Vec;
+
+/// A number over time, and its integral.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Integral {
+    value: u32,
+    since: Time,
+    sum: u128,
+}
+
+impl Integral {
+    /// From `now` on it is that.
+    pub(crate) fn set(&mut self, now: Time, value: u32) {
+        self.sum = self.at(now);
+        (self.value, self.since) = (value, now);
+    }
+
+    /// The number times nanoseconds, up to `now`.
+    pub(crate) fn read(&self, now: Time) -> u64 {
+        self.at(now).try_into().unwrap_or(u64::MAX)
+    }
+
+    fn at(&self, now: Time) -> u128 {
+        self.sum + u128::from(self.value) * u128::from(now.saturating_sub(self.since).0)
+    }
+}
+
+/// A state, and its changes since they were taken.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Changes<T> {
+    current: T,
+    log: Vec<(Time, T)>,
+}
+
+impl<T: Copy + PartialEq> Changes<T> {
+    /// From `now` on it is that.
+    pub(crate) fn set(&mut self, now: Time, state: T) {
+        if state != self.current {
+            self.current = state;
+            self.log.push((now, state));
+        }
+    }
+
+    /// Takes them, in order of time.
+    pub(crate) fn take(&mut self) -> Vec<(Time, T)> {
+        core::mem::take(&mut self.log)
+    }
+}

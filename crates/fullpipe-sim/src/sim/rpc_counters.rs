@@ -1,0 +1,99 @@
+//! What the trace is told of remote procedure calls: counters of clients, and of the servers' threads.
+//!
+//! | counter | |
+//! |---|---|
+//! | `rpc.<client>.calls`, `.replies` | calls that were begun to be written, replies that were read |
+//! | `rpc.<client>.slots_in_use` | at this time |
+//! | `rpc.<client>.slots_ns` | slots in use, added up over time |
+//! | `rpc.<client>.waits_for_slots_ns` | for how long calls have waited for slots |
+//! | `rpc.server.calls`, `.replies` | whole calls that threads have taken, replies that they have written |
+//! | `rpc.server.threads_busy` | at this time |
+//! | `rpc.server.threads_ns` | busy threads, added up over time |
+//! | `rpc.server.waits_for_threads_ns` | connections that have something for a thread and none, added up over time |
+
+use super::Run;
+use super::host::Host;
+use crate::config::Config;
+use crate::trace::{Counter, Sink};
+use crate::units::Time;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A counter's name behind that of whose it is, and its value.
+type Told = (&'static str, u64);
+
+/// See the module's description.
+pub(super) struct RpcCounters {
+    /// Names of clients.
+    clients: Vec<String>,
+    servers: bool,
+    /// What was told last: of each host, by client or of its server.
+    told: BTreeMap<(usize, Option<usize>, &'static str), u64>,
+}
+
+impl RpcCounters {
+    pub(super) fn new(config: &Config) -> RpcCounters {
+        let clients = config.rpc.clients.iter().map(|client| client.name.clone()).collect();
+        RpcCounters { clients, servers: !config.rpc.servers.is_empty(), told: BTreeMap::new() }
+    }
+
+    /// Tells the counters that have changed.
+    pub(super) fn tell(&mut self, run: &Run, now: Time, sink: &mut dyn Sink) {
+        if !self.servers {
+            return;
+        }
+        for (place, host) in run.hosts.iter().enumerate() {
+            for client in 0..self.clients.len() {
+                let counters = of_client(host, client, now);
+                self.tell_some((place, Some(client)), host, &counters, (now, sink));
+            }
+            let counters = of_server(host, now);
+            self.tell_some((place, None), host, &counters, (now, sink));
+        }
+    }
+
+    fn tell_some(
+        &mut self,
+        (place, client): (usize, Option<usize>),
+        host: &Host,
+        counters: &[Told],
+        (time, sink): (Time, &mut dyn Sink),
+    ) {
+        for &(what, value) in counters {
+            if self.told.insert((place, client, what), value).unwrap_or_default() == value {
+                continue;
+            }
+            let whose = client.map_or("server", |client| &self.clients[client]);
+            let (name, host) = (format!("rpc.{whose}.{what}").into(), host.name[..].into());
+            sink.counter(&Counter { time, host, name, value });
+        }
+    }
+}
+
+fn of_client(host: &Host, client: usize, now: Time) -> Vec<Told> {
+    let Some(own) = host.rpc.clients.get(client).and_then(Option::as_ref) else {
+        return Vec::new();
+    };
+    let [slots_ns, waits_ns] = own.slots_ns(now);
+    alloc::vec![
+        ("calls", own.sent),
+        ("replies", own.answered),
+        ("slots_in_use", own.slots_in_use()),
+        ("slots_ns", slots_ns),
+        ("waits_for_slots_ns", waits_ns),
+    ]
+}
+
+fn of_server(host: &Host, now: Time) -> Vec<Told> {
+    let Some(own) = &host.rpc.server else { return Vec::new() };
+    let [threads_ns, waits_ns] = own.threads_ns(now);
+    alloc::vec![
+        ("calls", own.calls),
+        ("replies", own.replied),
+        ("threads_busy", own.busy()),
+        ("threads_ns", threads_ns),
+        ("waits_for_threads_ns", waits_ns),
+    ]
+}

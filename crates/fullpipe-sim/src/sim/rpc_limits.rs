@@ -1,0 +1,146 @@
+//! What limits a flow that carries calls or replies, where that is not its own TCP but the client or the server.
+//!
+//! Each host knows its own part only: TCP's limits, what the client waits for, what holds calls in the server's socket. They are
+//! told with their times, and put together at samples, up to which all hosts have come. Which part wins, the first that holds:
+//!
+//! | TCP's limit | the server | the client | the limit |
+//! |---|---|---|---|
+//! | the receive window, the application | has no thread for what has come | | [`Limit::ServerThreads`] |
+//! | the receive window | waits for the rest of a record | | [`Limit::RecordGate`] |
+//! | the application | | has calls, and no slot | [`Limit::RpcSlots`] |
+//! | the application | | page cache asks for no more | [`Limit::PageCache`] |
+//! | the application | | has not begun, or is done | [`Limit::Idle`] |
+//! | another one, or else | | | that one |
+
+use super::Run;
+use crate::config::Config;
+use crate::rpc::client::Waits;
+use crate::rpc::server::Held;
+use crate::trace::Limit;
+use crate::units::Time;
+use alloc::vec::Vec;
+
+/// All connections of clients.
+pub(super) struct RpcLimits {
+    connections: Vec<Connection>,
+}
+
+/// One of them.
+struct Connection {
+    /// The client, and which of its connections this is.
+    client: (usize, usize),
+    /// The flows of the calls and of the replies.
+    flows: [usize; 2],
+    /// What TCP says of each.
+    tcp: [Limit; 2],
+    waits: Waits,
+    held: Held,
+    since: Time,
+    booked: [[u64; Limit::COUNT]; 2],
+}
+
+/// A change of one of its parts.
+#[derive(Clone, Copy)]
+enum Change {
+    Tcp(usize, Limit),
+    Waits(Waits),
+    Held(Held),
+}
+
+impl RpcLimits {
+    pub(super) fn new(config: &Config) -> RpcLimits {
+        let halves = config.halves();
+        let clients = config.rpc.clients.iter().enumerate();
+        let connections = clients.flat_map(|(client, own)| {
+            let own = own.connections.iter().enumerate();
+            own.map(move |(at, &calls)| ((client, at), calls))
+        });
+        let connections = connections.filter_map(|(client, calls)| {
+            Some(Connection {
+                client,
+                flows: [calls, halves[calls]?],
+                tcp: [Limit::Idle; 2],
+                waits: Waits::Idle,
+                held: Held::Nothing,
+                since: Time::ZERO,
+                booked: [[0; Limit::COUNT]; 2],
+            })
+        });
+        RpcLimits { connections: connections.collect() }
+    }
+
+    /// Books all up to `now`.
+    pub(super) fn book(&mut self, run: &mut Run, now: Time) {
+        for connection in &mut self.connections {
+            let mut changes = connection.changes(run);
+            changes.sort_by_key(|(time, _)| *time);
+            for (time, change) in changes {
+                connection.pass(time);
+                connection.take(change);
+            }
+            connection.pass(now);
+        }
+    }
+
+    /// Nanoseconds booked of a flow, if it is one of theirs.
+    pub(super) fn of(&self, flow: usize) -> Option<[u64; Limit::COUNT]> {
+        self.connections.iter().find_map(|connection| {
+            let at = connection.flows.iter().position(|&own| own == flow)?;
+            Some(connection.booked[at])
+        })
+    }
+}
+
+impl Connection {
+    /// What has changed since the last time, part by part.
+    fn changes(&self, run: &mut Run) -> Vec<(Time, Change)> {
+        let (client, at) = self.client;
+        let mut all = Vec::new();
+        for host in &mut run.hosts {
+            for (half, &flow) in self.flows.iter().enumerate() {
+                if let Some(state) = host.sends.get_mut(flow) {
+                    let changes = state.limits.take_changes().into_iter();
+                    all.extend(changes.map(|(time, limit)| (time, Change::Tcp(half, limit))));
+                }
+            }
+            if let Some(client) = host.rpc.clients.get_mut(client).and_then(Option::as_mut) {
+                let changes = client.take_waits(at).into_iter();
+                all.extend(changes.map(|(time, waits)| (time, Change::Waits(waits))));
+            }
+            if let Some(server) = &mut host.rpc.server {
+                let changes = server.take_held(self.flows[0]).into_iter();
+                all.extend(changes.map(|(time, held)| (time, Change::Held(held))));
+            }
+        }
+        all
+    }
+
+    fn pass(&mut self, now: Time) {
+        let lasted = (now - self.since).0;
+        for half in 0..self.flows.len() {
+            let limit = limit(self.tcp[half], self.held, self.waits);
+            self.booked[half][limit as usize] += lasted;
+        }
+        self.since = now;
+    }
+
+    fn take(&mut self, change: Change) {
+        match change {
+            Change::Tcp(half, limit) => self.tcp[half] = limit,
+            Change::Waits(waits) => self.waits = waits,
+            Change::Held(held) => self.held = held,
+        }
+    }
+}
+
+/// See the module's table.
+fn limit(tcp: Limit, held: Held, waits: Waits) -> Limit {
+    match (tcp, held, waits) {
+        (Limit::ReceiveWindow | Limit::Application, Held::Threads, _) => Limit::ServerThreads,
+        (Limit::ReceiveWindow, Held::Record, _) => Limit::RecordGate,
+        (Limit::Application, _, Waits::Slots) => Limit::RpcSlots,
+        (Limit::Application, _, Waits::PageCache) => Limit::PageCache,
+        (Limit::Application, _, Waits::Idle) => Limit::Idle,
+        _ => tcp,
+    }
+}

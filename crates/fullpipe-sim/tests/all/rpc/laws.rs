@@ -1,0 +1,123 @@
+//! How fast a file goes where one thing limits it: laws by hand.
+
+use super::{KIB, MIB, Setup, host};
+use fullpipe_sim::rpc::{Operation, RpcClient, Slots, Taking};
+use fullpipe_sim::trace::EventKind;
+use fullpipe_sim::units::{Rate, Time};
+
+/// How much longer a file of twice the size takes, ms: what happens at the beginning and the end is the same.
+fn second_half(setup: Setup) -> f64 {
+    let twice = setup.clone().bytes(2 * setup.client.bytes).run().lasted();
+    (twice - setup.run().lasted()).0 as f64 / 1e6
+}
+
+/// Whether these differ by 1 % at most.
+fn near(got: f64, by_hand: f64) -> bool {
+    (got / by_hand - 1.0).abs() < 0.01
+}
+
+/// 10 Gb/s x 31.4 ms. A call of 64 KiB has 46 packets with 1514 bytes each, less one that is not full: 55 us; its slot is free
+/// again after 31.4 ms and these. 128 calls more take 128 / slots such rounds.
+#[test]
+fn slots() {
+    for slots in [1, 2, 4, 8] {
+        let setup = Setup { rate: Rate::gbit(10), ..Setup::new() };
+        let took = second_half(setup.record(64 * KIB).bytes(8 * MIB).slots(slots));
+        let by_hand = 128.0 / f64::from(slots) * 31.455;
+        assert!(near(took, by_hand), "{slots} slots: {took} ms, by hand {by_hand} ms");
+    }
+}
+
+/// The same where a session has the slots of four connections, or each of them has its own.
+#[test]
+fn slots_of_connections() {
+    for (slots, together) in
+        [(Slots::Session(8), 8.0), (Slots::PerConnection(2), 8.0), (Slots::PerConnection(1), 4.0)]
+    {
+        let setup = Setup { rate: Rate::gbit(10), connections: 4, ..Setup::new() };
+        let setup = setup.record(64 * KIB).bytes(16 * MIB);
+        let took = second_half(Setup { client: RpcClient { slots, ..setup.client }, ..setup });
+        let by_hand = 256.0 / together * 31.455;
+        assert!(near(took, by_hand), "{slots:?}: {took} ms, by hand {by_hand} ms");
+    }
+}
+
+/// Reading: the window is slots or what may be read ahead, whichever is less.
+#[test]
+fn reading() {
+    for (slots, ahead, out) in [(4, None, 4.0), (16, Some(2), 2.0), (3, Some(16), 3.0)] {
+        let setup = Setup { rate: Rate::gbit(10), ..Setup::new() }.reading(ahead);
+        let took = second_half(setup.record(64 * KIB).bytes(8 * MIB).slots(slots));
+        let by_hand = 128.0 / out * 31.455;
+        assert!(near(took, by_hand), "{slots}, {ahead:?}: {took} ms, by hand {by_hand} ms");
+    }
+}
+
+/// 200 us of round trip: threads that need 10 ms for a call do 100 calls/s each. Each of them is busy for that time alone.
+#[test]
+fn threads() {
+    for threads in [1, 2, 5] {
+        let setup = Setup { delay: Time::us(100), ..Setup::new() };
+        let setup = setup.record(4 * KIB).bytes(400 * KIB).threads(threads, Time::ms(10));
+        let took = second_half(setup.clone());
+        let by_hand = 100.0 / f64::from(threads) * 10.0;
+        assert!((took - by_hand).abs() < 0.01, "{threads}: {took} ms, by hand {by_hand} ms");
+        let run = setup.run();
+        assert_eq!(run.counter("rpc.server.threads_ns"), 100 * Time::ms(10).0, "{threads}");
+        let waits = run.counter("rpc.server.waits_for_threads_ns") as f64 / 1e6;
+        let whole = run.lasted().0 as f64 / 1e6;
+        assert!(waits > whole - 25.0 && waits < whole, "{threads}: {waits} of {whole} ms");
+    }
+}
+
+/// An export that syncs: each call takes so much longer, and so does the last one.
+#[test]
+fn service_time_adds_to_the_round_trip() {
+    let setup = Setup { rate: Rate::gbit(10), ..Setup::new() };
+    let setup = setup.record(64 * KIB).bytes(8 * MIB).slots(4);
+    let took = second_half(setup.clone().threads(8, Time::ms(20)));
+    let by_hand = 32.0 * (31.455 + 20.0);
+    assert!(near(took, by_hand), "{took} ms, by hand {by_hand} ms");
+    let mut commits = setup.clone();
+    commits.server.commit = Time::ms(20);
+    assert_eq!(commits.run().lasted() - setup.run().lasted(), Time::ms(20));
+}
+
+/// The call after all takes a round trip.
+#[test]
+fn commit() {
+    let setup = Setup::new().bytes(4 * MIB);
+    let operation = Operation::Write { commit: false };
+    let without =
+        Setup { client: RpcClient { operation, ..setup.client.clone() }, ..setup.clone() };
+    let took = (setup.run().lasted() - without.run().lasted()).0 as f64 / 1e6;
+    assert!((31.4..31.6).contains(&took), "{took} ms");
+}
+
+/// A record that the server's socket does not hold never becomes whole; taken as it comes it passes.
+#[test]
+fn a_record_larger_than_the_window() {
+    let setup = Setup { server_rcvbuf: Some(100 * KIB), end: Time::secs(5), ..Setup::new() };
+    let mut setup = setup.bytes(4 * MIB);
+    let done =
+        |setup: &Setup| setup.run().record.events().any(|event| event.kind == EventKind::Finished);
+    assert!(done(&setup));
+    setup.server.taking = Taking::WholeRecords;
+    assert!(!done(&setup));
+    assert!(done(&setup.record(32 * KIB)));
+}
+
+/// What the kernel of 2008 did: the socket of 3 x (1 MiB + 4 KiB), doubled, carries the line where calls are taken as they
+/// come, and less where they have to be whole.
+#[test]
+fn whole_records_narrow_the_window() {
+    let buffer = 3_158_016;
+    let mut setup = Setup::new();
+    setup.hosts[1] = host(16 * MIB, 16 * MIB);
+    setup.hosts[1].sysctl.rmem_max = buffer;
+    setup.server_rcvbuf = Some(buffer);
+    let free = setup.run().kib_per_s();
+    setup.server.taking = Taking::WholeRecords;
+    let gated = setup.run().kib_per_s();
+    assert!(gated < 0.95 * free, "{gated} of {free} KiB/s");
+}
