@@ -1,6 +1,6 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test python-test test-guest parity parity-record parity-random lint bless fuzz bench bench-linux bench-peers
+.PHONY: test python-test test-guest parity parity-record parity-random nfs lint bless fuzz bench bench-linux bench-peers
 
 # All tests.
 test:
@@ -35,6 +35,10 @@ SEED ?= 1
 COUNT ?= 5
 parity-random:
 	cargo run --release -p fullpipe-cli -- parity --random $(COUNT) --seed $(SEED)
+
+# The table of docs/nfs.md, from runs of scenarios/workloads/nfs.toml on genuine Linux (needs `fullpipe kernel build --config nfs`).
+nfs:
+	cargo test -p fullpipe --test all -- --ignored nfs::record --nocapture
 
 # What a commit has to pass besides its tests.
 lint:

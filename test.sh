@@ -36,7 +36,7 @@ fi
 fullpipe() {
     cargo run --quiet --profile test --package fullpipe-cli -- "$@"
 }
-if fullpipe kernel build --version 6.1 && FULLPIPE_TEST_KERNEL=$(fullpipe kernel build); then
+if fullpipe kernel build --version 6.1 && fullpipe kernel build --config nfs && FULLPIPE_TEST_KERNEL=$(fullpipe kernel build); then
     FULLPIPE_TEST_INIT="$PWD/target/guest/$(rustc -vV | sed -n 's/^host: //p')/release/fullpipe-init"
     export FULLPIPE_REQUIRE_KERNEL=1 FULLPIPE_TEST_KERNEL FULLPIPE_TEST_INIT
 elif [ "$(id -u)" = 0 ]; then

@@ -5,7 +5,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fullpipe::capture::{At, SNAP};
 use fullpipe::engine::engines;
-use fullpipe::engine::linux::kernel::{Family, Hz};
+use fullpipe::engine::linux::kernel::{Contents, Family, Hz};
 use fullpipe::parity::twin;
 use fullpipe::plan::kernel::Version;
 use fullpipe::sweep::Shard;
@@ -389,6 +389,7 @@ pub enum KernelCommand {
 #[command(help_template = TEMPLATE, after_help = EXIT_CODES, before_help = "Examples:
   fullpipe kernel build
   fullpipe kernel build --version 6.1 --hz 250
+  fullpipe kernel build --config nfs       with the NFS client and server
   fullpipe kernel build --force            build it again\n\n")]
 pub struct KernelBuildArguments {
     /// Series of versions: 6.12 or 6.1
@@ -397,6 +398,9 @@ pub struct KernelBuildArguments {
     /// Timer interrupts per second, the grain of TCP's timers: 100, 250, 300 or 1000
     #[arg(long, default_value_t = Hz::default())]
     pub hz: Hz,
+    /// What it has: "tcp", or "nfs" for the NFS client and server besides
+    #[arg(long = "config", value_name = "CONFIG", default_value_t = Contents::default())]
+    pub contents: Contents,
     /// Build it again though it is there
     #[arg(long)]
     pub force: bool,
@@ -428,6 +432,9 @@ pub struct KernelRemoveArguments {
     /// Only those with this HZ
     #[arg(long)]
     pub hz: Option<Hz>,
+    /// Only those with this configuration, "tcp" or "nfs"
+    #[arg(long = "config", value_name = "CONFIG")]
+    pub contents: Option<Contents>,
     /// Say nothing of what was removed
     #[arg(long, short)]
     pub quiet: bool,

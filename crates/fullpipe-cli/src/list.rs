@@ -84,6 +84,7 @@ impl Listing {
         let fairness = metric::FAIRNESS.iter().map(|m| MetricEntry::new("fairness", m));
         let datagrams = metric::DATAGRAMS.iter();
         let datagrams = datagrams.map(|m| MetricEntry::new("datagrams.NAME", m));
+        let nfs = metric::NFS.iter().map(|m| MetricEntry::new("nfs.NAME", m));
         let stage = metric::STAGE.iter().map(|m| MetricEntry::new("stage.NAME", m));
         Listing {
             format: FORMAT,
@@ -95,7 +96,13 @@ impl Listing {
             unjudged_kernels: PROFILES.iter().filter(|p| p.unjudged).map(|p| p.name).collect(),
             genuine_kernels: engines().iter().flat_map(|engine| engine.kernels()).collect(),
             limits: limit_names().collect(),
-            metrics: flow.chain(limits).chain(fairness).chain(datagrams).chain(stage).collect(),
+            metrics: flow
+                .chain(limits)
+                .chain(fairness)
+                .chain(datagrams)
+                .chain(nfs)
+                .chain(stage)
+                .collect(),
         }
     }
 

@@ -6,8 +6,7 @@ use crate::error::Result;
 use crate::namespaces::{self, Namespace};
 use crate::netlink::Netlink;
 use crate::netlink::qdisc::Place;
-use crate::run::START;
-use crate::{path, sys};
+use crate::{path, run, sys};
 
 /// Number of the first one's netlink socket.
 const FIRST_SOCKET: u32 = 3000;
@@ -34,7 +33,7 @@ pub fn start(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
 fn make(socket: u32, changes: &[(u32, Change)]) -> Result<()> {
     let mut netlink = Netlink::open(socket)?;
     for (device, change) in changes {
-        sys::sleep_until(START + change.at_ns);
+        sys::sleep_until(run::start() + change.at_ns);
         let place = Place::chain(*device, change.number);
         netlink.change_qdisc(place, change.number, &change.qdisc)?;
     }

@@ -35,6 +35,11 @@ pub fn mac(link: usize, end: u8) -> [u8; 6] {
 
 /// The ends of a flow: the one that sends its data, which connects unless it answers, then the one that receives it.
 pub fn ends(plan: &Plan, flow: usize) -> [End; 2] {
+    if flow >= plan.flows.len() {
+        let mut ends = mount(plan, flow);
+        ends.rotate_left(usize::from(plan.is_backward(flow)));
+        return ends;
+    }
     if let Some(asks) = plan.flows[flow].answers {
         let [asks, answers] = connection(plan, asks);
         return [answers, asks];
@@ -47,6 +52,24 @@ fn connection(plan: &Plan, flow: usize) -> [End; 2] {
     let hosts = [left(0), right(plan.routers.len())];
     let [from, to] = if plan.flows[flow].backward { [hosts[1], hosts[0]] } else { hosts };
     [(from, sender_port(flow, plan.seed)), (to, receiver_port(flow))]
+}
+
+/// The ends of a connection of the mount: the client, then the server.
+fn mount(plan: &Plan, connection: usize) -> [End; 2] {
+    [(left(0), sender_port(connection, plan.seed)), (server(plan), NFS_PORT)]
+}
+
+/// Port of nfsd.
+pub const NFS_PORT: u16 = 2049;
+
+/// Address of the receiver, which has the server.
+pub fn server(plan: &Plan) -> Ipv4Addr {
+    right(plan.routers.len())
+}
+
+/// Ports from which the mount's connections come: the first and the last one.
+pub fn mount_ports(plan: &Plan) -> [u16; 2] {
+    [plan.flows.len(), plan.connections() - 1].map(|number| sender_port(number, plan.seed))
 }
 
 /// Port at which the receiver waits for a flow.

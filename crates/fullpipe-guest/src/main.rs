@@ -10,6 +10,7 @@ mod flows;
 mod layout;
 mod namespaces;
 mod netlink;
+mod nfs;
 #[cfg(test)]
 mod on_host;
 mod out;
@@ -54,10 +55,13 @@ fn whole_run() -> Result<()> {
     sys::sharp_timers().at(|| "timer slack")?;
     sys::many_files(FILES).at(|| "limit of open files")?;
     let plan = read_plan()?;
+    run::follow(&plan);
     sysctl::set_all(Whose::Kernel, &plan.sysctl)?;
-    let path = path::make(&plan)?;
-    flows::start(&plan, &path.namespaces[0], &path.namespaces[path.namespaces.len() - 1])?;
-    if sys::now() >= run::START {
+    let mut path = path::make(&plan)?;
+    let last = path.namespaces.len() - 1;
+    nfs::start(&plan, &mut path.namespaces)?;
+    flows::start(&plan, &path.namespaces[0], &path.namespaces[last])?;
+    if sys::now() >= run::start() {
         return Err(Error::new("set-up", "took longer than the time before the run"));
     }
     changes::start(&plan, &path.namespaces)?;
@@ -89,7 +93,7 @@ fn check(plan: &Plan) -> std::result::Result<(), &'static str> {
         ((68..=65_535).contains(&plan.mtu), "mtu is not in 68 to 65,535"),
         (!plan.routers.is_empty(), "no router"),
         (plan.routers.len() <= plan::MAX_ROUTERS, "too many routers"),
-        (plan.flows.len() <= plan::MAX_FLOWS, "too many flows"),
+        (plan.connections() <= plan::MAX_FLOWS, "too many flows"),
     ];
     rules.iter().find(|(kept, _)| !kept).map_or(Ok(()), |(_, why)| Err(*why))
 }

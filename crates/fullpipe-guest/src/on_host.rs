@@ -44,6 +44,7 @@ fn plan() -> Plan {
         ],
         receiver: host(vec![Qdisc::Bfifo { limit: 99_999 }]),
         flows: vec![],
+        nfs: None,
         watched: vec![],
     }
 }

@@ -48,8 +48,26 @@ pub struct Plan {
     pub receiver: Host,
     /// Flows, in order of their index.
     pub flows: Vec<Flow>,
+    /// A mounted file system, whose connections are numbered behind the flows.
+    #[serde(default)]
+    pub nfs: Option<Nfs>,
     /// Qdiscs whose counters are sampled.
     pub watched: Vec<Watch>,
+}
+
+impl Plan {
+    /// Connections that are sampled: of the flows, then those of the mount.
+    pub fn connections(&self) -> usize {
+        self.flows.len() + self.nfs.as_ref().map_or(0, |nfs| usize::from(nfs.connections))
+    }
+
+    /// Whether the data of that connection goes from the receiver to the sender.
+    pub fn is_backward(&self, connection: usize) -> bool {
+        match (self.flows.get(connection), &self.nfs) {
+            (Some(flow), _) => flow.backward,
+            (None, nfs) => nfs.as_ref().is_some_and(|nfs| nfs.reads),
+        }
+    }
 }
 
 /// A qdisc of the path.
@@ -392,4 +410,47 @@ pub struct Reader {
     pub rate: u64,
     /// Most bytes of one read.
     pub read: u32,
+}
+
+/// A file system of the receiver's memory that the kernel's own server exports, which the kernel's own client mounts at the
+/// sender. A program there writes files to it, or reads them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Nfs {
+    /// Version of the protocol.
+    pub version: NfsVersion,
+    /// Whether the program reads files that the server has; else it writes new ones.
+    pub reads: bool,
+    /// Files, one thread each.
+    pub files: u32,
+    /// Bytes of a file.
+    pub file: u64,
+    /// Bytes of one call of write(2) or read(2), 1 or more.
+    pub record: u32,
+    /// Bytes of a READ at most (`rsize`).
+    pub rsize: u32,
+    /// Bytes of a WRITE at most (`wsize`).
+    pub wsize: u32,
+    /// Requests at a time: RPC slots of a connection (v3) or slots of the session (v4.2); none: as the kernel has it.
+    pub slots: Option<u16>,
+    /// The server's threads.
+    pub threads: u32,
+    /// Connections (`nconnect`), 1 to 16.
+    pub connections: u16,
+    /// Whether the server answers when data is on the disk (`sync`); else at once.
+    pub sync: bool,
+    /// KiB that the client reads ahead; none: as the kernel has it.
+    pub readahead_kib: Option<u32>,
+    /// When it is mounted and the program begins, ns from the run's start.
+    pub start_ns: u64,
+    /// The hosts' congestion control, which the sockets of server and client have.
+    pub congestion: String,
+}
+
+/// A version of NFS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NfsVersion {
+    /// 3, with the MOUNT protocol.
+    V3,
+    /// 4.2, with sessions.
+    V4_2,
 }

@@ -15,7 +15,7 @@ use crate::layout;
 use crate::namespaces::Namespace;
 use crate::netlink::diag;
 use crate::probe::{self, Connection, Probe};
-use crate::run::{self, START};
+use crate::run;
 use crate::sys;
 use crate::uring::{Ring, Step};
 
@@ -46,7 +46,7 @@ pub fn run(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
         (taken, told) = (next, next * plan.sample_ns);
     }
     wait_for(plan.end_ns, told)?;
-    sys::sleep_until(START + plan.end_ns + AFTER);
+    sys::sleep_until(run::start() + plan.end_ns + AFTER);
     if told < plan.end_ns {
         sampler.last(plan.end_ns)?;
     }
@@ -65,7 +65,7 @@ fn diag_socket(host: &Namespace, number: u32) -> Result<OwnedFd> {
 fn wait_for(time_ns: u64, mut told: u64) -> Result<()> {
     while told + WHILE < time_ns {
         told += WHILE;
-        sys::sleep_until(START + told + AFTER);
+        sys::sleep_until(run::start() + told + AFTER);
         run::out()?.progress(told).at(|| "progress")?;
     }
     Ok(())
@@ -81,12 +81,12 @@ fn probes<'a>(
     let connections = |backward: bool| {
         let connection = |flow: usize| {
             let [sender, receiver] = layout::ends(plan, flow);
-            match plan.flows[flow].backward == backward {
+            match plan.is_backward(flow) == backward {
                 true => Connection { kind: SENDER, here: sender, there: receiver },
                 false => Connection { kind: RECEIVER, here: receiver, there: sender },
             }
         };
-        (0..plan.flows.len()).map(connection).collect::<Vec<_>>()
+        (0..plan.connections()).map(connection).collect::<Vec<_>>()
     };
     let mut probes = vec![
         Probe::connections(&sockets[0], &connections(false))?,
@@ -134,7 +134,8 @@ impl Sampler<'_> {
         let texts = looks * counters.files().count();
         Ok(Sampler {
             ring: Ring::new(at_once as usize * steps, texts).at(|| "io_uring")?,
-            ticks: sys::ticks(START + sample_ns + AFTER, sample_ns).at(|| "timer of samples")?,
+            ticks: sys::ticks(run::start() + sample_ns + AFTER, sample_ns)
+                .at(|| "timer of samples")?,
             arrivals: probe::arrivals(),
             probes,
             counters,

@@ -38,9 +38,16 @@ pub fn go_first() -> io::Result<()> {
 
 /// Mounts a file system without a device.
 pub fn mount(kind: &str, at: &str) -> io::Result<()> {
-    let (kind, at) = (CString::new(kind)?, CString::new(at)?);
-    // SAFETY: strings that end, and no data.
-    check(unsafe { libc::mount(kind.as_ptr(), at.as_ptr(), kind.as_ptr(), 0, ptr::null()) })?;
+    mount_with(kind, kind, at, "")
+}
+
+/// Mounts a file system of a kind from a source, with options.
+pub fn mount_with(kind: &str, source: &str, at: &str, options: &str) -> io::Result<()> {
+    let text = |text: &str| CString::new(text);
+    let (kind, source, at, options) = (text(kind)?, text(source)?, text(at)?, text(options)?);
+    let data = options.as_ptr().cast();
+    // SAFETY: strings that end.
+    check(unsafe { libc::mount(source.as_ptr(), at.as_ptr(), kind.as_ptr(), 0, data) })?;
     Ok(())
 }
 

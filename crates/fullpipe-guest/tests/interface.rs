@@ -1,8 +1,8 @@
 //! What the engine and the guest tell each other keeps its form.
 
 use fullpipe_guest::plan::{
-    Apart, Chance, Change, Drops, Flow, Host, Loss, Netem, Overtake, Plan, Police, Qdisc, Reader,
-    Router, Spread, Watch, Way, Wire,
+    Apart, Chance, Change, Drops, Flow, Host, Loss, Netem, Nfs, NfsVersion, Overtake, Plan, Police,
+    Qdisc, Reader, Router, Spread, Watch, Way, Wire,
 };
 use fullpipe_guest::record::{self, Head};
 
@@ -98,6 +98,22 @@ fn plan() -> Plan {
             reader: Some(Reader { rate: 1_000_000_000_000_000, read: 65_536 }),
             plain: true,
         }],
+        nfs: Some(Nfs {
+            version: NfsVersion::V4_2,
+            reads: true,
+            files: 2,
+            file: u64::MAX,
+            record: 1,
+            rsize: 2,
+            wsize: 3,
+            slots: Some(4),
+            threads: 5,
+            connections: 6,
+            sync: true,
+            readahead_kib: Some(7),
+            start_ns: 8,
+            congestion: "cubic".into(),
+        }),
         watched: vec![Watch { namespace: 1, device: 3, handle: 1 << 16 }],
     }
 }

@@ -158,7 +158,7 @@ fn short_run() -> [f64; 2] {
 
 fn kernel() -> Option<Entry> {
     let (family, hz): (Family, Hz) = (FAMILY.parse().ok()?, HZ.parse().ok()?);
-    Cache::of_user().ok()?.find(&Wanted { family, hz })
+    Cache::of_user().ok()?.find(&Wanted { family, hz, ..Wanted::default() })
 }
 
 fn main() {

@@ -23,6 +23,8 @@ struct Listing {
 struct Kernel {
     version: String,
     hz: u32,
+    /// What it has: "tcp" or "nfs".
+    contents: &'static str,
     configuration: String,
     /// Whether this version of fullpipe would build the same.
     current: bool,
@@ -52,6 +54,7 @@ impl Kernel {
         Kernel {
             version: entry.family.to_string(),
             hz: entry.hz.get(),
+            contents: entry.contents.name(),
             configuration: entry.hash.clone(),
             current: entry.is_current(),
             path: entry.kernel(),
@@ -69,7 +72,8 @@ impl Kernel {
             }
             (None, damage) => format!("damaged: {}", damage.as_deref().unwrap_or_default()),
         };
-        format!("{:<5} HZ {:<4} {told}\n  {}\n", self.version, self.hz, self.path.display())
+        let (path, kernel) = (self.path.display(), self.contents);
+        format!("{:<5} HZ {:<4} {kernel} {told}\n  {path}\n", self.version, self.hz)
     }
 }
 

@@ -27,7 +27,8 @@ pub fn kernel(command: &KernelCommand, output: &Output) -> Result<(), Failure> {
 
 /// Prints where the kernel is.
 fn build(arguments: &KernelBuildArguments, cache: &Cache, output: &Output) -> Result<(), Failure> {
-    let wanted = Wanted { family: arguments.family, hz: arguments.hz };
+    let KernelBuildArguments { family, hz, contents, .. } = *arguments;
+    let wanted = Wanted { family, hz, contents };
     interrupt::listen(STOPPING)?;
     let mut progress = Progress::new(arguments.quiet);
     let built = make(cache, &wanted, arguments.force, &mut progress);
@@ -60,10 +61,12 @@ fn remove(arguments: &KernelRemoveArguments, cache: &Cache) -> Result<(), Failur
             Which::All => true,
             Which::One(family) => family == entry.family,
         };
-        version && arguments.hz.is_none_or(|hz| hz == entry.hz)
+        let contents = arguments.contents.is_none_or(|contents| contents == entry.contents);
+        version && contents && arguments.hz.is_none_or(|hz| hz == entry.hz)
     };
     let entries: Vec<Entry> = cache.list().into_iter().filter(meant).collect();
-    if entries.is_empty() && (arguments.which != Which::All || arguments.hz.is_some()) {
+    let some = arguments.hz.map(drop).or(arguments.contents.map(drop));
+    if entries.is_empty() && (arguments.which != Which::All || some.is_some()) {
         let place = cache.directory().display();
         return Err(Failure::Input(format!(
             "there is no such kernel in {place}; `fullpipe kernel list` shows what there is"

@@ -12,6 +12,7 @@ mod linux_aborts;
 mod linux_engine;
 mod linux_failures;
 mod linux_limits;
+mod linux_nfs;
 mod linux_options;
 mod linux_path;
 mod linux_process;

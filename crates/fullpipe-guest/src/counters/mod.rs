@@ -2,6 +2,7 @@
 //!
 //! The files are long and little of them changes. So a record has what has changed, by numbers.
 
+mod mount;
 mod text;
 
 use std::fs::File;
@@ -15,7 +16,7 @@ use crate::error::{Context, Error, Result};
 use crate::namespaces::Namespace;
 use crate::out::Out;
 use crate::uring::{LONGEST, Ring, Step};
-use text::Format;
+pub use text::Format;
 
 /// Files of a host's network namespace.
 const OF_HOST: [(&str, Format); 3] =
@@ -30,10 +31,15 @@ pub struct Counters {
 
 /// A file, and what it said last.
 struct Source {
+    file: OwnedFd,
+    said: Said,
+}
+
+/// What a text said last.
+pub struct Said {
     host: &'static str,
     name: &'static str,
     format: Format,
-    file: OwnedFd,
     values: Vec<u64>,
     /// What has become of them; of use again at the next text.
     now: Vec<u64>,
@@ -76,7 +82,7 @@ impl Counters {
         out: &mut Out,
     ) -> Result<()> {
         for (number, (source, text)) in self.sources.iter_mut().zip(texts).enumerate() {
-            source.record(number, time_ns, text, out)?;
+            source.said.record(number, time_ns, text, out)?;
         }
         out.relieve().at(|| "records")
     }
@@ -85,9 +91,10 @@ impl Counters {
     pub fn record_now(&mut self, time_ns: u64, out: &mut Out) -> Result<()> {
         for (number, source) in self.sources.iter_mut().enumerate() {
             let mut text = [0; LONGEST];
-            let file = File::from(source.file.try_clone().at(|| source.name)?);
-            let length = file.read_at(&mut text, 0).at(|| source.name)?;
-            source.record(number, time_ns, &text[..length], out)?;
+            let Source { file, said } = source;
+            let file = File::from(file.try_clone().at(|| said.name)?);
+            let length = file.read_at(&mut text, 0).at(|| said.name)?;
+            said.record(number, time_ns, &text[..length], out)?;
         }
         Ok(())
     }
@@ -99,10 +106,24 @@ impl Source {
         let mut options = File::options();
         let options = options.read(true).custom_flags(libc::O_NONBLOCK);
         let file = options.open(format!("/proc/thread-self/net/{name}")).at(|| name)?.into();
-        Ok(Source { host, name, format, file, values: Vec::new(), now: Vec::new() })
+        Ok(Source { file, said: Said::new(host, name, format) })
+    }
+}
+
+impl Said {
+    /// Nothing so far, of a text of that name of a host.
+    pub fn new(host: &'static str, name: &'static str, format: Format) -> Said {
+        Said { host, name, format, values: Vec::new(), now: Vec::new() }
     }
 
-    fn record(&mut self, number: usize, time_ns: u64, text: &[u8], out: &mut Out) -> Result<()> {
+    /// Records what has changed in the text, as the source of that number.
+    pub fn record(
+        &mut self,
+        number: usize,
+        time_ns: u64,
+        text: &[u8],
+        out: &mut Out,
+    ) -> Result<()> {
         let wrong = |why: &str| Error::new(self.name, why);
         if text.len() == LONGEST {
             return Err(wrong("longer than there is room for"));

@@ -1,5 +1,7 @@
 //! Texts of /proc/net: names and values of their counters, in one order.
 
+use super::mount;
+
 /// How a text is laid out.
 #[derive(Clone, Copy)]
 pub enum Format {
@@ -9,6 +11,10 @@ pub enum Format {
     Devices,
     /// `softnet_stat`: numbers of the only CPU, without names.
     Softnet,
+    /// The part of `mountstats` that is about an NFS mount.
+    Mount,
+    /// `rpc/nfsd`.
+    Nfsd,
 }
 
 /// The protocol whose list of names may grow during a run; all of it is in Icmp, too.
@@ -43,6 +49,8 @@ impl Format {
                 devices(text).flat_map(of_device).collect()
             }
             Format::Softnet => SOFTNET.iter().map(|(_, name)| format!("softnet.{name}")).collect(),
+            Format::Mount => mount::of_mount(text).into_iter().map(|(name, _)| name).collect(),
+            Format::Nfsd => mount::of_server(text).into_iter().map(|(name, _)| name).collect(),
         }
     }
 
@@ -60,6 +68,8 @@ impl Format {
                 let value = |at| u64::from_str_radix(column(at), 16).unwrap_or(0);
                 SOFTNET.iter().for_each(|(at, _)| each(value(*at)));
             }
+            Format::Mount => mount::of_mount(text).into_iter().for_each(|(_, value)| each(value)),
+            Format::Nfsd => mount::of_server(text).into_iter().for_each(|(_, value)| each(value)),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::sender::LARGEST;
 use super::{closing, receiver, sender, unless_aborted};
 use crate::error::{Context, Result};
 use crate::netlink::diag::End;
-use crate::run::{Event, START};
+use crate::run::Event;
 use crate::{run, sys};
 
 /// A flow and its answer, with their numbers.
@@ -33,7 +33,7 @@ impl Dialogue {
         let (answer, answers) = &self.answers;
         let socket = sender::socket(*index, flow, here)?;
         receiver::set(&socket, *answer, answers)?;
-        sys::sleep_until(START + flow.start_ns);
+        sys::sleep_until(run::start() + flow.start_ns);
         let connected = sender::connect(*index, flow, &socket, there);
         let done = connected.and_then(|()| self.ask_and_read(&socket));
         let done = closing::end(socket, done, &[(SENDER, *index), (RECEIVER, *answer)]);
@@ -42,7 +42,7 @@ impl Dialogue {
 
     fn ask_and_read(&self, socket: &OwnedFd) -> io::Result<()> {
         let ((_, flow), (answer, answers)) = (&self.asks, &self.answers);
-        let deadline = flow.duration_ns.map(|duration| START + flow.start_ns + duration);
+        let deadline = flow.duration_ns.map(|duration| run::start() + flow.start_ns + duration);
         let zeros = zeros(flow);
         let (mut left, mut read) = (flow.bytes.unwrap_or(u64::MAX), 0);
         while left > 0 && deadline.is_none_or(|deadline| sys::now() < deadline) {

@@ -11,7 +11,7 @@ use super::{closing, options, plain, set_buffer, set_congestion, unless_aborted}
 use crate::batch::Writes;
 use crate::error::{Context, Result};
 use crate::netlink::diag::End;
-use crate::run::{Event, START};
+use crate::run::Event;
 use crate::{run, sys};
 
 /// Bytes that one call of the kernel writes, in writes of the size asked for.
@@ -25,7 +25,7 @@ pub(super) const LARGEST: usize = 16 << 20;
 /// Connects when it is time, writes, says that it is done, and closes the connection.
 pub fn run(index: usize, flow: &Flow, [here, there]: [End; 2]) -> Result<()> {
     let socket = socket(index, flow, here)?;
-    sys::sleep_until(START + flow.start_ns);
+    sys::sleep_until(run::start() + flow.start_ns);
     let connected = connect(index, flow, &socket, there);
     if flow.plain {
         return connected.at(|| "connect").and_then(|()| plain::write(socket));
@@ -108,7 +108,7 @@ impl Writer<'_> {
             writes: Writes::new(size, (CALL / size).clamp(1, MOST_WRITES)),
             size: size as u64,
             left: flow.bytes.unwrap_or(u64::MAX),
-            deadline: flow.duration_ns.map(|duration| START + flow.start_ns + duration),
+            deadline: flow.duration_ns.map(|duration| run::start() + flow.start_ns + duration),
         }
     }
 

@@ -66,6 +66,7 @@ pub fn plan(rate: u64, queue: u32) -> Plan {
             reader: None,
             plain: false,
         }],
+        nfs: None,
         watched: vec![watch(1, RIGHT_DEVICE), watch(2, LEFT_DEVICE)],
     }
 }

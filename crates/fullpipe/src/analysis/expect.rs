@@ -1,6 +1,6 @@
 //! Judging what a scenario expects of a run.
 
-use super::document::{Datagrams, Expectation, Flow, Interval, Run, Stage};
+use super::document::{Datagrams, Expectation, Flow, Interval, Nfs, Run, Stage};
 use super::fairness::Fairness;
 use crate::scenario::metric::SHARED;
 use crate::scenario::{Expect, Target, Tolerance};
@@ -113,6 +113,12 @@ fn measured(target: &Target, interval: Option<[usize; 2]>, run: &Run) -> Result<
             let found = run.datagrams.iter().find(|own| own.name == *datagrams);
             let found = found.ok_or_else(|| format!("this run has no datagrams {datagrams}"))?;
             let value = datagrams_value(found, column);
+            Ok(vec![value.ok_or_else(|| format!("{}: no {column} was measured", found.name))?])
+        }
+        Target::Nfs { nfs, column } => {
+            let found = run.nfs.iter().find(|own| own.name == *nfs);
+            let found = found.ok_or_else(|| format!("this run has no mount {nfs}"))?;
+            let value = nfs_value(found, column);
             Ok(vec![value.ok_or_else(|| format!("{}: no {column} was measured", found.name))?])
         }
         Target::Stage { stage, column } => {
@@ -255,6 +261,18 @@ fn datagrams_value(own: &Datagrams, column: &str) -> Option<f64> {
         "rtt_avg_ms" => Some(own.rtt_ms?.avg),
         "rtt_max_ms" => Some(own.rtt_ms?.max),
         "rtt_mdev_ms" => Some(own.rtt_ms?.mdev),
+        _ => None,
+    }
+}
+
+fn nfs_value(own: &Nfs, column: &str) -> Option<f64> {
+    match column {
+        "took_s" => own.took_s,
+        "mean_mbit" => own.mean_mbit,
+        "requests" => Some(own.requests?.count as f64),
+        "queue_ms" => Some(own.requests?.mean_queue_ms),
+        "rtt_ms" => Some(own.requests?.mean_rtt_ms),
+        "execute_ms" => Some(own.requests?.mean_execute_ms),
         _ => None,
     }
 }

@@ -1,9 +1,10 @@
 //! What the analysis has to know, taken from a scenario's plan.
 
-use super::{DatagramsMeta, Figures, FlowMeta, Made, RunMeta, WayMeta};
+use super::{DatagramsMeta, Figures, FlowMeta, Made, NfsMeta, RunMeta, WayMeta};
 use crate::scenario::profile::{self, is_unjudged};
 use crate::scenario::{
-    DatagramKind, Datagrams, Element, Plan, QdiscKind, Resolved, Scenario, Station,
+    App, DatagramKind, Datagrams, Element, Nfs, NfsOperation, NfsVersion, Plan, QdiscKind,
+    Resolved, Scenario, Station,
 };
 use fullpipe_sim::config::{Direction, QueueLimit};
 use fullpipe_sim::units::{Framing, Rate};
@@ -18,6 +19,7 @@ impl RunMeta {
             unjudged: unjudged(run, made.kernel.is_some()),
             flows: flows(run, made.kernel.as_deref()),
             datagrams: run.datagrams.iter().map(datagrams).collect(),
+            nfs: run.nfs.iter().map(|own| nfs(own, run)).collect(),
             chosen_qdiscs: chosen_qdiscs(run),
             engine: made.engine,
             substituted: made.substituted,
@@ -56,6 +58,20 @@ fn chosen_qdiscs(run: &Resolved) -> Vec<String> {
         host.qdisc.kind != QdiscKind::PfifoFast || Some(host.qdisc.limit) != limit
     });
     chosen.map(|station| format!("{}.qdisc", station.name)).collect()
+}
+
+/// A run has one mount, whose connections are the last flows.
+fn nfs(own: &Nfs, run: &Resolved) -> NfsMeta {
+    NfsMeta {
+        name: own.name.clone(),
+        version: match own.version {
+            NfsVersion::V3 => "3",
+            NfsVersion::V4_2 => "4.2",
+        },
+        reads: own.operation == NfsOperation::Read,
+        bytes: own.bytes(),
+        connection: run.flow.iter().position(|flow| flow.app == App::Nfs).unwrap_or_default(),
+    }
 }
 
 fn datagrams(own: &Datagrams) -> DatagramsMeta {

@@ -21,6 +21,7 @@ mod limits;
 mod lookup;
 pub mod losses;
 mod moments;
+mod nfs;
 mod occupancy;
 pub mod phases;
 pub(crate) mod picture;
@@ -63,6 +64,8 @@ pub struct RunMeta {
     pub flows: Vec<FlowMeta>,
     /// Packets that are no TCP segments.
     pub datagrams: Vec<DatagramsMeta>,
+    /// Files on NFS mounts.
+    pub nfs: Vec<NfsMeta>,
     /// Payload of a full segment, bytes; above 0.
     pub mss: u32,
     /// Length of the report's intervals; above 0.
@@ -137,6 +140,21 @@ pub struct FlowMeta {
     pub base_rtt: Option<Time>,
 }
 
+/// What the analysis has to know about files on an NFS mount.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NfsMeta {
+    /// Name, unique in the run.
+    pub name: String,
+    /// Version of the protocol.
+    pub version: &'static str,
+    /// Whether the program reads; else it writes.
+    pub reads: bool,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Index of the first connection among the flows.
+    pub connection: usize,
+}
+
 /// What the analysis has to know about datagrams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatagramsMeta {
@@ -185,6 +203,7 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
         flows,
         bins: bins::bins(meta, recording, &traces),
         datagrams: datagrams::datagrams(meta, recording),
+        nfs: nfs::nfs(meta, recording, &lives),
         stages,
         counters: counters::counters(recording),
         expectations: Vec::new(),

@@ -71,6 +71,7 @@ impl Target {
             }
             Target::Flow { column, .. } => (of(FLOW, column), "packets"),
             Target::Datagrams { column, .. } => (of(DATAGRAMS, column), "packets"),
+            Target::Nfs { column, .. } => (of(NFS, column), "requests"),
             Target::Stage { stage, column } => (of(STAGE, column), counted(stage)),
             Target::Fairness { column } => (of(FAIRNESS, column), "packets"),
             Target::Limit { .. } => (LIMITS.unit, ""),
@@ -173,6 +174,26 @@ pub const SHARED: [&str; 2] = ["share", "variation"];
 pub const LIMITS: Metric =
     metric("limits", Unit::Share, BOTH, "share of the time in which this limit held the flow back");
 
+/// Metrics of files on NFS mounts: "nfs.NAME.METRIC".
+pub const NFS: &[Metric] = &[
+    metric(
+        "took_s",
+        Unit::Seconds,
+        RUN,
+        "from the first call of write(2) or read(2) until the last file is written to the server, or read",
+    ),
+    metric("mean_mbit", Unit::Mbit, RUN, "bytes of the files over this time"),
+    metric("requests", Unit::Packets, RUN, "WRITEs or READs that were answered"),
+    metric("queue_ms", Unit::Milliseconds, RUN, "mean time that one waited to be sent"),
+    metric("rtt_ms", Unit::Milliseconds, RUN, "mean time from when it was sent to its answer"),
+    metric(
+        "execute_ms",
+        Unit::Milliseconds,
+        RUN,
+        "mean time from when it was asked for to its answer",
+    ),
+];
+
 /// Metrics of datagrams: "datagrams.NAME.METRIC".
 pub const DATAGRAMS: &[Metric] = &[
     metric("sent", Unit::Packets, RUN, "datagrams that the program wrote"),
@@ -264,11 +285,12 @@ pub fn find(
         Some(("flow", rest)) => finder.flow(rest, run),
         Some(("stage", rest)) => finder.stage(rest, run),
         Some(("datagrams", rest)) => finder.datagrams(rest, run),
+        Some(("nfs", rest)) => finder.nfs(rest, run),
         Some(("fairness", rest)) => finder.fairness(rest, run),
         _ => {
             let flows = ["flow.NAME.METRIC", "flow.NAME.limits.LIMIT"];
             let others = ["fairness.METRIC", "stage.NAME.METRIC", "datagrams.NAME.METRIC"];
-            let forms = flows.into_iter().chain(others);
+            let forms = flows.into_iter().chain(others).chain(["nfs.NAME.METRIC"]);
             finder.unknown(text, forms);
             None
         }
@@ -334,6 +356,16 @@ impl Finder<'_> {
         }
         let metric = self.column(column, DATAGRAMS, &[])?;
         Some((Target::Datagrams { datagrams: name.into(), column: metric.name }, metric))
+    }
+
+    fn nfs(&mut self, rest: &str, run: &Resolved) -> Option<(Target, &'static Metric)> {
+        let (name, column) = rest.split_once('.').unwrap_or((rest, ""));
+        if !run.nfs.iter().any(|known| known.name == name) {
+            self.unknown(name, run.nfs.iter().map(|own| own.name.as_str()));
+            return None;
+        }
+        let metric = self.column(column, NFS, &[])?;
+        Some((Target::Nfs { nfs: name.into(), column: metric.name }, metric))
     }
 
     fn stage(&mut self, rest: &str, run: &Resolved) -> Option<(Target, &'static Metric)> {

@@ -16,6 +16,7 @@ mod load;
 pub mod metric;
 mod names;
 mod neighbours;
+mod nfs;
 mod notes;
 mod packets;
 mod path;

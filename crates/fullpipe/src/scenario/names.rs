@@ -5,7 +5,7 @@ use super::format::keys::{Group, Kind, Section};
 use super::format::near;
 use super::format::sysctl::SYSCTLS;
 use super::format::written::Run;
-use super::{Flow, Resolved, congestion, slow_start};
+use super::{App, Flow, Resolved, congestion, slow_start};
 use fullpipe_guest::sockopt::SOCKOPTS;
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
 
@@ -42,8 +42,15 @@ impl Keys<'_> {
                 self.table(&format!("{name}."), group, flow);
             }
             Kind::Named(group) => {
-                for flow in &self.run.flow {
-                    self.item(&format!("{name}.{}", flow.name), group, Some(flow));
+                for own in &self.run.nfs {
+                    if name == "nfs" {
+                        self.item(&format!("{name}.{}", own.name), group, None);
+                    }
+                }
+                for flow in self.run.flow.iter().filter(|flow| flow.app != App::Nfs) {
+                    if name != "nfs" {
+                        self.item(&format!("{name}.{}", flow.name), group, Some(flow));
+                    }
                 }
             }
             Kind::Elements(groups) => {

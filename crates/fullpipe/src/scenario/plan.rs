@@ -112,6 +112,13 @@ pub enum Target {
         /// The column, see the metrics' table.
         column: &'static str,
     },
+    /// A column of files on an NFS mount.
+    Nfs {
+        /// Its name.
+        nfs: String,
+        /// The column, see the metrics' table.
+        column: &'static str,
+    },
     /// A counter of a stage.
     Stage {
         /// The stage's name.

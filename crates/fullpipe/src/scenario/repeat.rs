@@ -7,7 +7,7 @@
 
 use super::format::written;
 use super::resolved::Resolved;
-use super::{Element, Flow, Jitter};
+use super::{App, Element, Flow, Jitter};
 use fullpipe_sim::config::Distribution;
 use fullpipe_sim::rng::Rng;
 use fullpipe_sim::units::Time;
@@ -48,7 +48,9 @@ impl Repeat {
     /// Shifts what the run's seed shifts.
     pub(super) fn shift(&self, run: &mut Resolved) {
         let seed = run.seed;
-        let starts = run.flow.iter_mut().filter(|flow| flow.answers.is_none());
+        // A mount's program begins when it is said to.
+        let mounts = |flow: &&mut Flow| flow.app == App::Nfs;
+        let starts = run.flow.iter_mut().filter(|flow| flow.answers.is_none() && !mounts(flow));
         starts.for_each(|flow: &mut Flow| {
             flow.start += part(self.start_jitter, seed, "start", &flow.name)
         });

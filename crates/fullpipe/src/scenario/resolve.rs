@@ -12,6 +12,7 @@ use super::format::sysctl::HostSysctl;
 use super::format::values::{integer, twice};
 use super::format::written::{self, AppKind};
 use super::neighbours;
+use super::nfs;
 use super::packets;
 use super::path;
 use super::profile::{self, Kernel};
@@ -68,8 +69,13 @@ pub fn run(
         };
         flows(&flow, at.place, kernel, cx)
     });
-    let (path, hosts, host, flow) = (path?, hosts?, neighbours?, flow?);
+    // Mounts have flows of their own.
+    let flow = flow
+        .or_else(|| written.nfs.as_ref().filter(|_| written.flow.is_none()).map(|_| Vec::new()));
+    let (path, hosts, host, mut flow) = (path?, hosts?, neighbours?, flow?);
     let datagrams = datagrams::resolve(written, path.mtu, &flow, &host, cx)?;
+    let nfs = nfs::resolve(written, &hosts, (&flow, &datagrams), cx)?;
+    flow.extend(nfs.iter().flat_map(Nfs::connections));
     let round_trip = path.round_trip();
     let duration = duration(written, (&flow, &datagrams), round_trip, cx)?;
     let reported = &written.report.as_ref()?.value;
@@ -84,6 +90,7 @@ pub fn run(
         host,
         flow,
         datagrams,
+        nfs,
     };
     packets::check(reported.packets.as_ref(), &resolved, cx);
     Some(resolved)
@@ -102,7 +109,7 @@ fn names(flows: &[written::Flow]) -> Vec<(String, Direction)> {
 }
 
 /// The name itself, or `count` with numbers.
-fn copy_names(name: &str, count: usize) -> Vec<String> {
+pub(super) fn copy_names(name: &str, count: usize) -> Vec<String> {
     match count {
         1 => vec![name.into()],
         _ => (1..=count).map(|n| format!("{name}-{n}")).collect(),
@@ -116,7 +123,8 @@ fn duration(
     trip: Time,
     cx: &mut Context,
 ) -> Option<Time> {
-    let written = run.flow.as_ref()?;
+    let of_flows = run.flow.as_ref().map(|at| at.place);
+    let place = of_flows.or(run.nfs.as_ref().map(|at| at.place))?;
     if let Some(at) = &run.duration {
         let end = Time::ns(at.value.0);
         if let Some(late) = flows.iter().find(|flow| flow.start >= end) {
@@ -127,8 +135,13 @@ fn duration(
         return Some(end);
     }
     let Some(last) = last_end(flows) else {
-        let message = "a flow ends by `bytes`, so the run needs a `duration` as its limit";
-        cx.error("missing-key", written.place, message)
+        let message = match run.nfs {
+            Some(_) => {
+                "a mount's program ends by its files, so the run needs a `duration` as its limit"
+            }
+            None => "a flow ends by `bytes`, so the run needs a `duration` as its limit",
+        };
+        cx.error("missing-key", place, message)
             .expected("duration = \"60s\" before the first table");
         return None;
     };
@@ -439,7 +452,7 @@ fn reader(reader: &written::Reader) -> Option<Reader> {
 }
 
 /// The congestion control with all its parameters.
-fn congestion(
+pub(super) fn congestion(
     written: Option<&special::Congestion>,
     kernel: &Kernel,
     cx: &mut Context,

@@ -2,9 +2,9 @@
 //! [`Resolved::to_toml`] parses to an equal `Resolved`.
 
 use super::format::sysctl::HostSysctl;
-pub use super::format::written::{DatagramKind, QdiscKind};
+pub use super::format::written::{DatagramKind, NfsExport, NfsOperation, NfsVersion, QdiscKind};
 use super::path::{Codel, Element, Red};
-use super::show;
+use super::{nfs, show};
 use fullpipe_sim::config::{Direction, Driver, QueueLimit, ReceivePath};
 use fullpipe_sim::tcp::headers;
 use fullpipe_sim::units::{Rate, Time};
@@ -39,11 +39,18 @@ pub struct Resolved {
     /// Further hosts, each beside one of these.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub host: Vec<Neighbour>,
-    /// The flows, one entry per connection.
+    /// The flows, one entry per connection; those of mounts are the last, and are not written, for they follow from `nfs`.
+    #[serde(
+        skip_serializing_if = "nfs::are_all_of_mounts",
+        serialize_with = "nfs::without_mounts"
+    )]
     pub flow: Vec<Flow>,
     /// Packets that are no TCP segments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub datagrams: Vec<Datagrams>,
+    /// Files on NFS mounts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nfs: Vec<Nfs>,
 }
 
 impl Resolved {
@@ -409,6 +416,54 @@ pub struct Datagrams {
     pub count: Option<u64>,
 }
 
+/// A program that writes or reads files on an NFS mount.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Nfs {
+    /// Name, unique within a run.
+    pub name: String,
+    /// Version of the protocol.
+    #[serde(serialize_with = "show::choice")]
+    pub version: NfsVersion,
+    /// What it does.
+    #[serde(serialize_with = "show::choice")]
+    pub operation: NfsOperation,
+    /// Size of a file, bytes.
+    #[serde(serialize_with = "show::whole_size")]
+    pub file: u64,
+    /// Files at a time.
+    pub files: u32,
+    /// Size of one call, bytes.
+    #[serde(serialize_with = "show::write_size")]
+    pub record: u32,
+    /// Most bytes of a READ.
+    #[serde(serialize_with = "show::write_size")]
+    pub rsize: u32,
+    /// Most bytes of a WRITE.
+    #[serde(serialize_with = "show::write_size")]
+    pub wsize: u32,
+    /// Requests at a time; none: as the kernel has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slots: Option<u16>,
+    /// Connections.
+    pub nconnect: u16,
+    /// Threads of the server.
+    pub threads: u32,
+    /// When the server answers.
+    #[serde(serialize_with = "show::choice")]
+    pub export: NfsExport,
+    /// How far the client reads ahead, bytes; none: as the kernel has it.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
+    pub readahead: Option<u64>,
+    /// Memory of both hosts, bytes; none: what files and buffers need.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
+    pub memory: Option<u64>,
+    /// Congestion control of both hosts' sockets.
+    pub congestion: Congestion,
+    /// When it is mounted, and the program opens its files.
+    #[serde(serialize_with = "show::shown")]
+    pub start: Time,
+}
+
 fn is_forward(direction: &Direction) -> bool {
     *direction == Direction::Forward
 }
@@ -456,6 +511,8 @@ pub enum App {
         #[serde(serialize_with = "show::shown")]
         rate: Rate,
     },
+    /// The kernel's NFS client or server, as an entry of `nfs` says.
+    Nfs,
     /// As much as the send buffer takes, and pauses.
     #[serde(rename = "on-off")]
     OnOff {

@@ -54,6 +54,7 @@ fn declared() -> Vec<Table> {
             t if t.starts_with("hosts") => "`hosts.",
             "host" => "`host`",
             "datagrams" => "`datagrams`",
+            "nfs" => "`nfs`",
             "A qdisc" | "A cpu" => "`hosts.",
             "flow" | "An app" | "A reader" => "`flow`",
             _ => "`path",

@@ -20,6 +20,7 @@ mod linux_asks;
 mod linux_page;
 mod made;
 mod marked;
+mod nfs;
 mod onl;
 mod onl_port;
 mod parity;

@@ -91,6 +91,39 @@ pub struct HostCounter {
     pub value: u64,
 }
 
+/// Files that a program has written to an NFS mount, or read there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Nfs {
+    /// Name in the scenario, and of its connections among the flows.
+    pub name: String,
+    /// Version of the protocol.
+    pub version: String,
+    /// "write" or "read".
+    pub operation: String,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Seconds from the first call of write(2) or read(2) until all files were written to the server, or read; absent if they
+    /// were not.
+    pub took_s: Option<f64>,
+    /// Bytes of the files over this time, Mb/s.
+    pub mean_mbit: Option<f64>,
+    /// What the client has counted of its WRITEs or READs (`/proc/self/mountstats`); absent where there were none.
+    pub requests: Option<Requests>,
+}
+
+/// Requests of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Requests {
+    /// How many were answered.
+    pub count: u64,
+    /// Mean time that one waited to be sent, for a slot or behind others, ms.
+    pub mean_queue_ms: f64,
+    /// Mean time from when it was sent to its answer, ms.
+    pub mean_rtt_ms: f64,
+    /// Mean time from when it was asked for to its answer, ms.
+    pub mean_execute_ms: f64,
+}
+
 /// Datagrams of one program. They have no congestion control, window or connection, so nothing of a flow's facts but these.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Datagrams {

@@ -79,6 +79,9 @@ pub struct Run {
     /// Packets that are no TCP segments, in the scenario's order; absent where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub datagrams: Vec<Datagrams>,
+    /// Files on NFS mounts; absent where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub nfs: Vec<Nfs>,
     /// Places where packets wait or are dropped, in the packets' order.
     pub stages: Vec<Stage>,
     /// What the hosts have counted, as the tools of Linux name it; absent where nothing was counted.

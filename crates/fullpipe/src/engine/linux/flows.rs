@@ -2,6 +2,7 @@
 
 use super::tcp_info::TcpInfo;
 use crate::scenario::{App, Flow, Resolved};
+use fullpipe_sim::config::Direction;
 use fullpipe_sim::tcp::CaState;
 use fullpipe_sim::trace::{Event, EventKind, FlowSample, Limit};
 use fullpipe_sim::units::Time;
@@ -26,7 +27,8 @@ pub(super) struct SendingEnd {
 
 impl SendingEnd {
     pub(super) fn new(flow: &Flow, run: &Resolved) -> SendingEnd {
-        let accepted = flow.answers.is_some();
+        let is_mount = flow.app == App::Nfs;
+        let accepted = flow.answers.is_some() || is_mount && flow.direction == Direction::Backward;
         let answered = run.flow.iter().any(|other| other.answers.as_ref() == Some(&flow.name));
         SendingEnd { bulk: flow.app == App::Bulk && !accepted && !answered, accepted }
     }

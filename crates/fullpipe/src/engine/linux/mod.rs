@@ -39,7 +39,7 @@ use fullpipe_guest::refusal::Refusal;
 use fullpipe_sim::trace::{Control, Sink};
 use fullpipe_sim::units::Time;
 use jail::Jail;
-use kernel::{Cache, Family, Hz, Wanted};
+use kernel::{Cache, Contents, Family, Hz, Wanted};
 use machine::{Machine, PATIENCE, State};
 use records::Records;
 use samples::Samples;
@@ -177,9 +177,10 @@ pub fn release(resolved: &Resolved) -> Option<String> {
     entry.record.ok().map(|record| record.source_version)
 }
 
-/// The kernel for `resolved`, with the HZ of its hosts.
+/// The kernel for `resolved`, with the HZ of its hosts, and with NFS where that is asked for.
 fn wanted(resolved: &Resolved, family: Family) -> Result<Wanted, String> {
-    Ok(Wanted { hz: resolved.hosts.sender.hz.to_string().parse()?, family })
+    let contents = if resolved.nfs.is_empty() { Contents::Tcp } else { Contents::Nfs };
+    Ok(Wanted { hz: resolved.hosts.sender.hz.to_string().parse()?, family, contents })
 }
 
 /// That kernel, built.
@@ -188,19 +189,19 @@ fn built(resolved: &Resolved, family: Family) -> Result<PathBuf, String> {
     let cache = Cache::of_user().map_err(|e| e.to_string())?;
     let found = cache.find(&wanted).map(|entry| entry.kernel());
     let by_set = |hz: Hz| format!("--set hosts.sender.hz={hz} --set hosts.receiver.hz={hz}");
-    found.ok_or_else(|| Missing { wanted, others: others(&cache, family) }.told(by_set))
+    found.ok_or_else(|| Missing { wanted, others: others(&cache, wanted) }.told(by_set))
 }
 
-/// The HZ of the built kernels of that family.
-fn others(cache: &Cache, family: Family) -> Vec<Hz> {
-    let built = |hz: &Hz| cache.find(&Wanted { hz: *hz, family }).is_some();
+/// The HZ of the built kernels that are else as wanted.
+fn others(cache: &Cache, wanted: Wanted) -> Vec<Hz> {
+    let built = |hz: &Hz| cache.find(&Wanted { hz: *hz, ..wanted }).is_some();
     Hz::ALL.into_iter().filter(built).collect()
 }
 
 /// A kernel that has not been built.
 pub struct Missing {
     wanted: Wanted,
-    /// The HZ of those of its family that have been.
+    /// The HZ of those like it that have been.
     others: Vec<Hz>,
 }
 
@@ -210,13 +211,17 @@ impl Missing {
         let family = LINUX.family(resolved);
         let (wanted, cache) = (wanted(resolved, family).ok()?, Cache::of_user().ok()?);
         let missing = cache.find(&wanted).is_none();
-        missing.then(|| Missing { wanted, others: others(&cache, family) })
+        missing.then(|| Missing { wanted, others: others(&cache, wanted) })
     }
 
     /// What is missing, and how to get it; `option` is what a call says to run another HZ.
     pub fn told(&self, option: impl Fn(Hz) -> String) -> String {
         let Missing { wanted, others } = self;
-        let build = format!("fullpipe kernel build --version {} --hz {}", wanted.family, wanted.hz);
+        let Wanted { family, hz, contents } = wanted;
+        let mut build = format!("fullpipe kernel build --version {family} --hz {hz}");
+        if *contents != Contents::default() {
+            build += &format!(" --config {contents}");
+        }
         let other = |hz: &Hz| format!("; there is one with HZ {hz}, to run that: {}", option(*hz));
         let others: String = others.iter().map(other).collect();
         format!("{wanted} has not been built; to build it: {build}{others}")

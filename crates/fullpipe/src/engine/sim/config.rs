@@ -158,7 +158,8 @@ fn flow(flow: &Flow, run: &Resolved) -> config::Flow {
         sockopt: sockopt(flow),
         start: flow.start,
         app: match flow.app {
-            App::Bulk => config::App::Bulk,
+            // Mounts are refused.
+            App::Bulk | App::Nfs => config::App::Bulk,
             App::Rate { rate } => config::App::Rate(rate),
             App::OnOff { on, off } => config::App::OnOff { on, off },
         },

@@ -28,7 +28,12 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
         let why = "the simulator's path takes single segments; --engine linux has the choice";
         refused("path.gso".into(), why.into())
     });
+    let mounts = (!run.nfs.is_empty()).then(|| {
+        let why = "the simulator has no NFS yet; --engine linux has the kernel's own";
+        refused("nfs".into(), why.into())
+    });
     of_hosts
+        .chain(mounts)
         .chain(ecn(run))
         .chain(of_flows)
         .chain(gso)

@@ -5,6 +5,7 @@ mod counters;
 mod datagrams;
 mod expectations;
 mod flows;
+mod nfs;
 mod published;
 mod slow_start;
 mod stages;
@@ -16,12 +17,13 @@ pub use table::{Cell, Column, Table};
 use crate::analysis::document::Document;
 
 /// Every kind of table, in the order in which a report shows them.
-const TABLES: [fn(&Document) -> Vec<Table>; 8] = [
+const TABLES: [fn(&Document) -> Vec<Table>; 9] = [
     published::tables,
     expectations::tables,
     compared::tables,
     flows::tables,
     datagrams::tables,
+    nfs::tables,
     slow_start::tables,
     stages::tables,
     counters::tables,

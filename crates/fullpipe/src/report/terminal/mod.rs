@@ -14,6 +14,7 @@ mod dropped;
 mod flow;
 mod grid;
 mod judged;
+mod nfs;
 mod paint;
 mod parity;
 mod picture;
@@ -73,6 +74,7 @@ fn run(lines: &mut Vec<String>, run: &Run, style: Style) {
         lines.extend(flow::lines(run, flow, style));
     }
     lines.extend(datagrams::lines(run, style));
+    lines.extend(nfs::lines(run, style));
     lines.extend(picture::lines(run, style));
     lines.extend(dropped::lines(run, style));
     lines.extend(counters::lines(run, style));

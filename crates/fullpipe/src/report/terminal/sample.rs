@@ -33,6 +33,7 @@ fn slow() -> Run {
             interval(1, 16_997_120, Some(100), Some(84_012), shares(&[("cwnd_avoidance", 1.0)])),
         ])],
         datagrams: Vec::new(),
+        nfs: Vec::new(),
         counters: Vec::new(),
         stages: vec![
             stage("sender.qdisc", "qdisc", "forward", (300, 100)),
@@ -92,6 +93,7 @@ fn fast() -> Run {
             late,
         ],
         datagrams: Vec::new(),
+        nfs: Vec::new(),
         counters: Vec::new(),
         stages: Vec::new(),
         picture: Picture::default(),

@@ -31,6 +31,8 @@ pub struct Key {
 pub enum Default {
     /// Nothing: the key must be written.
     Required,
+    /// Nothing: the key must be written, but where this other one is.
+    Unless(&'static str),
     /// This value, without quotes.
     Is(&'static str),
     /// A table in which nothing is written.
@@ -222,9 +224,10 @@ pub fn field<T: Read>(
     }
     let node = match key.default {
         Default::Absent(_) => return None,
+        Default::Unless(other) if table.get(other).is_some() => return None,
         Default::Is(text) => Node::bare(text, place),
         Default::Empty => Node::new(Value::Table(Table::default()), place),
-        Default::Required => {
+        Default::Required | Default::Unless(_) => {
             let message = format!("{} needs `{}`", group.name, key.name);
             cx.error("missing-key", place, message).expected(key.kind.describe());
             return None;

@@ -2,7 +2,7 @@
 
 use super::axes::Axes;
 use super::dotted::Assignments;
-use super::keys::Default::{Absent, Empty, Is, Required};
+use super::keys::Default::{Absent, Empty, Is, Required, Unless};
 use super::keys::group;
 use super::sockopt::Sockopts;
 use super::special::{
@@ -52,9 +52,11 @@ group! {
         /// Further hosts, each beside one of these: the path is a dumbbell. What the hosts of a side send enters the path in order of time. The simulator only, on ways with a delay (netem without a `timer`).
         host: Named<Neighbour>, Absent("none");
         /// The flows.
-        flow: Named<Flow>, Required;
+        flow: Named<Flow>, Unless("nfs");
         /// Packets that are no TCP segments, beside the flows: UDP at a constant rate, and ping. The simulator only.
         datagrams: Named<Datagrams>, Absent("none");
+        /// Files that a program writes to an NFS mount, or reads there. The mount's connections are flows, too. Genuine kernels only.
+        nfs: Named<Nfs>, Absent("none");
     }
 }
 
@@ -320,6 +322,45 @@ group! {
 }
 
 group! {
+    /// The kernel's own NFS client and server: `hosts.receiver` exports a file system in its memory, which `hosts.sender` mounts.
+    /// A program there writes new files, each followed by an fsync, or reads files that nobody has read before. Each connection of the mount is a flow of this name, of several NAME-1, NAME-2 and so on.
+    Nfs "[[nfs]]" {
+        /// Name, unique among these, flows and datagrams.
+        name: Name, Required;
+        /// Version of the protocol.
+        version: NfsVersion, Is("4.2");
+        /// What the program does.
+        operation: NfsOperation, Required;
+        /// Size of a file.
+        file: Quantity<InSize, 1, 1_099_511_627_776>, Required;
+        /// Files that are written or read at a time, by a thread each.
+        files: Int<1, 1000>, Is("1");
+        /// Size of one call of write(2) or read(2).
+        record: Quantity<InSize, 1, 1_073_741_824>, Is("1MiB");
+        /// The mount's `rsize`: most bytes of a READ, a multiple of 4 KiB.
+        rsize: Quantity<InSize, 4_096, 1_048_576>, Is("1MiB");
+        /// The mount's `wsize`: most bytes of a WRITE, a multiple of 4 KiB.
+        wsize: Quantity<InSize, 4_096, 1_048_576>, Is("1MiB");
+        /// Requests at a time. Version 3: RPC slots of each connection (`sunrpc.tcp_slot_table_entries` and `tcp_max_slot_table_entries`); 4.2: slots of the session (`nfs.max_session_slots`), up to 1024.
+        slots: Int<2, 65535>, Absent("as the kernel has it: up to 65536 with version 3, 64 with 4.2");
+        /// The mount's `nconnect`: connections, among which requests go in turn.
+        nconnect: Int<1, 16>, Is("1");
+        /// Threads of the server.
+        threads: Int<1, 1024>, Is("8");
+        /// When the server answers: when data is where it stays ("sync"), or at once ("async"). In a file system in memory it always is.
+        export: NfsExport, Is("sync");
+        /// How far the client reads ahead (`read_ahead_kb` of the mount), a multiple of 1 KiB.
+        readahead: Quantity<InSize, 0, 1_073_741_824>, Absent("as the kernel has it: 128 KiB");
+        /// Memory of both hosts together, in whole MiB. A fifth of what is free may wait in the client's page cache before programs that write have to wait (`vm.dirty_ratio`).
+        memory: Quantity<InSize, 1_073_741_824, 8_589_934_592>, Absent("as much as the files and the socket buffers need, and 1 GiB");
+        /// Congestion control of both hosts' sockets, with parameters.
+        congestion: Congestion, Absent("the kernel profile's default");
+        /// When it is mounted, and the program opens its files.
+        start: AnyTime, Is("0s");
+    }
+}
+
+group! {
     /// What an application offers.
     AppTable "an app" {
         /// As much as the send buffer takes, or at most a rate, or as much as goes for a time and nothing for another one.
@@ -476,6 +517,33 @@ pub enum DatagramKind {
     Ping,
 }
 
+/// Versions of NFS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NfsVersion {
+    /// 3.
+    V3,
+    /// 4.2.
+    V4_2,
+}
+
+/// What a program does with files of a mount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NfsOperation {
+    /// It writes new ones.
+    Write,
+    /// It reads them.
+    Read,
+}
+
+/// When a server answers that data is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NfsExport {
+    /// When it is where it stays.
+    Sync,
+    /// At once.
+    Async,
+}
+
 /// Kinds of applications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppKind {
@@ -505,6 +573,9 @@ choices! {
         "red" = QdiscKind::Red, "netem" = QdiscKind::Netem
     }
     DatagramKind { "udp" = DatagramKind::Udp, "ping" = DatagramKind::Ping }
+    NfsVersion { "3" = NfsVersion::V3, "4.2" = NfsVersion::V4_2 }
+    NfsOperation { "write" = NfsOperation::Write, "read" = NfsOperation::Read }
+    NfsExport { "sync" = NfsExport::Sync, "async" = NfsExport::Async }
     AppKind { "bulk" = AppKind::Bulk, "rate" = AppKind::Rate, "on-off" = AppKind::OnOff }
     Clock { "accept" = Clock::Accept }
     Direction { "forward" = Direction::Forward, "backward" = Direction::Backward }

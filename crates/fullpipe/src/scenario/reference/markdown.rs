@@ -9,8 +9,8 @@ use crate::scenario::format::quantity::{
 };
 use crate::scenario::format::sysctl::{SYSCTLS, written};
 use crate::scenario::metric::{
-    BACKWARD_STAGES, DATAGRAMS, FAIRNESS, FLOW, LIMITS, Metric, RECEIVER_STAGES, SENDER_STAGES,
-    STAGE,
+    BACKWARD_STAGES, DATAGRAMS, FAIRNESS, FLOW, LIMITS, Metric, NFS, RECEIVER_STAGES,
+    SENDER_STAGES, STAGE,
 };
 use crate::scenario::profile::{self, KERNELS, Kernel, shown};
 use crate::scenario::published;
@@ -129,6 +129,7 @@ fn table(page: &mut String, group: &Group) {
     for key in group.keys {
         let default = match key.default {
             Default::Required => "required".to_string(),
+            Default::Unless(other) => format!("required, unless there is `{other}`"),
             Default::Is(text) => format!("`{text}`"),
             Default::Empty => "its own defaults".into(),
             Default::Absent(text) => text.into(),
@@ -300,6 +301,9 @@ fn metrics(page: &mut String) {
     }
     for metric in DATAGRAMS {
         metric_row(page, "datagrams", metric);
+    }
+    for metric in NFS {
+        metric_row(page, "nfs", metric);
     }
     for metric in STAGE {
         metric_row(page, "stage", metric);

@@ -23,6 +23,7 @@ pub fn meta() -> RunMeta {
         chosen_qdiscs: Vec::new(),
         partial: false,
         datagrams: Vec::new(),
+        nfs: Vec::new(),
         flows: vec![FlowMeta {
             name: "bulk".into(),
             hosts: ["sender", "receiver"].map(String::from),

@@ -26,7 +26,7 @@ pub fn table(name: &str, case: &Case) -> Table {
 pub fn wanted(case: &Case) -> Wanted {
     let host = &case.plan.resolved.hosts.sender;
     let hz = host.hz.to_string().parse().expect("an HZ that Linux has");
-    Wanted { family: host.kernel.parse().unwrap_or_default(), hz }
+    Wanted { family: host.kernel.parse().unwrap_or_default(), hz, ..Wanted::default() }
 }
 
 /// The kernel that runs `case`. None without it, which is said; a failure where FULLPIPE_REQUIRE_KERNEL is set.

@@ -155,6 +155,7 @@ fn run(index: usize, rows: &Rows, bucket_s: f64) -> Run {
         packets: None,
         fairness: None,
         datagrams: Vec::new(),
+        nfs: Vec::new(),
         counters: Vec::new(),
         stages: stages(&flow),
         picture: picture(),

@@ -26,8 +26,8 @@ pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
         duration_ns: flow.duration.map(|time| time.0),
         write: flow.write,
         rate: match flow.app {
-            // One that pauses is refused.
-            App::Bulk | App::OnOff { .. } => None,
+            // One that pauses is refused, and a mount moves its data itself.
+            App::Bulk | App::OnOff { .. } | App::Nfs => None,
             App::Rate { rate } => Some(rate.0),
         },
         reader: flow.reader.map(|reader| plan::Reader { rate: reader.rate.0, read: reader.read }),

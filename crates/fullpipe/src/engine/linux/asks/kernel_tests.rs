@@ -1,7 +1,7 @@
 //! What scenarios know of genuine kernels, compared with what the kernels themselves say. Kernels that have not
 //! been built are skipped; with FULLPIPE_REQUIRE_KERNEL they must be there.
 
-use crate::engine::linux::kernel::{Cache, Family, Hz, Wanted};
+use crate::engine::linux::kernel::{Cache, Family, Wanted};
 use crate::scenario::genuine_sysctl::GENUINE;
 use crate::scenario::{congestion, profile, sysctl};
 use fullpipe_sim::cc::KernelVersion;
@@ -33,7 +33,7 @@ const OTHERS: [&str; 11] = [
 
 /// What a kernel says to a script, by kind and name; none if it has not been built.
 fn said(family: Family, text: &str) -> Option<BTreeMap<(String, String), String>> {
-    let wanted = Wanted { family, hz: Hz::default() };
+    let wanted = Wanted { family, ..Wanted::default() };
     let entry = Cache::of_user().expect("a cache").find(&wanted);
     let Some(entry) = entry else {
         let required = std::env::var_os("FULLPIPE_REQUIRE_KERNEL").is_some();

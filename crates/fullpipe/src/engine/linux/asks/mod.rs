@@ -4,13 +4,14 @@ mod flows;
 mod hosts;
 #[cfg(test)]
 mod kernel_tests;
+mod nfs;
 
 use super::card;
 use super::kernel::{Family, Hz};
 use super::pieces;
 use super::way::{self, Watched};
 use crate::engine::Support;
-use crate::scenario::{Host, Resolved, profile};
+use crate::scenario::{App, Host, Resolved, profile};
 use fullpipe_guest::plan::{self, Plan, Qdisc};
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::rng::Rng;
@@ -112,6 +113,7 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
             .push(refused("report.packets", "a genuine kernel's packets are not told singly yet"));
     }
     path_answers(run, &mut answers);
+    nfs::answers(run, family, &mut answers);
     flows::answers(run, &mut answers);
     if let Err((key, why)) = flows::words(run, family) {
         answers.push(refused(&key, &why));
@@ -187,7 +189,8 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     // A card that sends nothing but ACKs is no limit.
     let of_receiver = if backward { of_card(receiver) } else { card::open(&receiver.qdisc) };
     let receives = if run.has(Direction::Forward) { receiver } else { sender };
-    let plan = Plan {
+    let connections = run.flow.iter().filter(|flow| flow.app != App::Nfs);
+    let mut plan = Plan {
         end_ns: run.duration.0,
         sample_ns: run.report.sample.0,
         counters_ns: run.report.counters.unwrap_or(COUNTERS).0,
@@ -215,9 +218,13 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
             },
             ..hosts::host(receiver)
         },
-        flows: run.flow.iter().map(|flow| flows::flow(flow, run)).collect(),
+        flows: connections.map(|flow| flows::flow(flow, run)).collect(),
+        nfs: run.nfs.first().map(nfs::mount),
         watched: way::watches(&stages),
     };
+    for host in [&mut plan.sender, &mut plan.receiver] {
+        host.sysctl.extend(nfs::sysctl(run));
+    }
     let memory_mib = memory_mib(run);
     Ok(Asked { plan, words: flows::words(run, family).map_err(told)?, stages, memory_mib })
 }
@@ -242,5 +249,9 @@ fn memory_mib(run: &Resolved) -> u64 {
     });
     let bytes: u64 = buffers.fold(0, u64::saturating_add);
     let wanted = bytes.saturating_mul(MEMORY_PER_BYTE) >> 20;
-    (MEMORY_MIB.0 + wanted).next_multiple_of(512).min(MEMORY_MIB.1)
+    if let Some(bytes) = run.nfs.iter().find_map(|own| own.memory) {
+        return bytes >> 20;
+    }
+    let files = run.nfs.iter().map(nfs::memory_mib).fold(0, u64::saturating_add);
+    (MEMORY_MIB.0 + wanted.saturating_add(files)).next_multiple_of(512).min(MEMORY_MIB.1)
 }

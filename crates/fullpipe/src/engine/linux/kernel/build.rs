@@ -78,8 +78,8 @@ fn in_place<W: Watch + ?Sized>(place: &Place, wanted: &Wanted, watch: &mut W) ->
     found.unpack(wanted.family, &tree, &log, watch)?;
     watch.step(&Step::Configuring);
     change::change(&tree, wanted.hz)?;
-    make::configure(&tree, wanted.hz, &log, watch)?;
-    let lines = make::compile(wanted.family, &tree, &log, &log_file, watch)?;
+    make::configure(&tree, wanted, &log, watch)?;
+    let lines = make::compile(wanted, &tree, &log, &log_file, watch)?;
     let record = Record {
         format: FORMAT,
         source_version: source::version(&tree)?,

@@ -6,7 +6,7 @@
 
 use super::record::Record;
 use super::watch::{Step, Watch};
-use super::{Error, Family, Hz, Wanted};
+use super::{Contents, Error, Family, Hz, Wanted};
 use crate::trace::leftover;
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
@@ -37,6 +37,8 @@ pub struct Entry {
     pub family: Family,
     /// Its HZ.
     pub hz: Hz,
+    /// What it has.
+    pub contents: Contents,
     /// Hash of its configuration and changes.
     pub hash: String,
     /// Its description, or what is wrong with it.
@@ -51,22 +53,24 @@ impl Entry {
 
     /// Whether this version of fullpipe would build the same, and it is whole.
     pub fn is_current(&self) -> bool {
-        let wanted = Wanted { family: self.family, hz: self.hz };
+        let wanted = Wanted { family: self.family, hz: self.hz, contents: self.contents };
         self.record.is_ok() && wanted.hash() == self.hash
+    }
+
+    fn order(&self) -> (Family, Contents, Hz, &str) {
+        (self.family, self.contents, self.hz, &self.hash)
     }
 
     /// Reads what is in `directory`; none if it does not have a kernel's name.
     fn read(directory: PathBuf) -> Option<Entry> {
-        let name = directory.file_name()?.to_str()?;
-        let (family, rest) = name.split_once("-hz")?;
-        let (hz, hash) = rest.split_once('-')?;
-        let (family, hz, hash) = (family.parse().ok()?, hz.parse().ok()?, hash.to_owned());
+        let (wanted, hash) = Wanted::read(directory.file_name()?.to_str()?)?;
+        let (Wanted { family, hz, contents }, hash) = (wanted, hash.to_owned());
         let whole = directory.join(KERNEL).is_file();
         let record = match whole {
             true => Record::read(&directory),
             false => Err(Error::at(&directory, "has no kernel")),
         };
-        Some(Entry { directory, family, hz, hash, record })
+        Some(Entry { directory, family, hz, contents, hash, record })
     }
 }
 
@@ -99,7 +103,7 @@ impl Cache {
         let entries = fs::read_dir(&self.directory).into_iter().flatten().flatten();
         let mut entries: Vec<Entry> =
             entries.filter_map(|entry| Entry::read(entry.path())).collect();
-        entries.sort_by(|a, b| (a.family, a.hz, &a.hash).cmp(&(b.family, b.hz, &b.hash)));
+        entries.sort_by(|a, b| a.order().cmp(&b.order()));
         entries
     }
 

@@ -18,7 +18,7 @@ impl Watch for Waits {
 }
 
 fn wanted(hz: &str) -> Wanted {
-    Wanted { family: Family::V6_12, hz: hz.parse().expect("an HZ") }
+    Wanted { hz: hz.parse().expect("an HZ"), ..Wanted::default() }
 }
 
 fn record() -> Record {

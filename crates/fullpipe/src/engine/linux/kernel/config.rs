@@ -1,15 +1,23 @@
 //! The kernel's configuration: what is asked, and whether it was granted.
 
-use super::{Error, Hz};
+use super::{Error, Wanted};
 use std::path::Path;
 
 /// What is asked beyond nothing, as a file for `KCONFIG_ALLCONFIG`.
 pub const FRAGMENT: &str = include_str!("fragment.config");
 
-/// All that the finished configuration has to have: [`FRAGMENT`], and `hz`, which is no question of `arch/um` but
+/// What a kernel with NFS has beside that.
+pub const NFS: &str = include_str!("nfs.config");
+
+/// What is asked of the configuration of a kernel.
+pub fn asked(wanted: &Wanted) -> String {
+    wanted.contents.fragments().join("\n")
+}
+
+/// All that the finished configuration has to have: what is asked, and HZ, which is no question of `arch/um` but
 /// changed in its source.
-pub fn wanted(hz: Hz) -> String {
-    format!("{FRAGMENT}\nCONFIG_HZ={hz}\n")
+pub fn wanted(wanted: &Wanted) -> String {
+    format!("{}\nCONFIG_HZ={}\n", asked(wanted), wanted.hz)
 }
 
 /// Whether each option of `fragment` stands in the finished configuration `config`, whose file is
@@ -48,6 +56,7 @@ fn refused(option: &str, config: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::linux::kernel::Contents;
 
     const ASKED: &str = "# comment\nCONFIG_A=y\nCONFIG_B=n\n\nCONFIG_C=\"fd:0\"\n";
 
@@ -79,7 +88,8 @@ mod tests {
     fn another_hz_is_refused() {
         let granted: String = options(FRAGMENT).map(|option| format!("{option}\n")).collect();
         let check = |hz: &str| {
-            let wanted = wanted("250".parse().expect("an HZ"));
+            let hz = "250".parse().expect("an HZ");
+            let wanted = wanted(&Wanted { hz, ..Wanted::default() });
             check(&wanted, &format!("{granted}{hz}"), Path::new("x"))
         };
         assert_eq!(check("CONFIG_HZ=250\n"), Ok(()));
@@ -91,8 +101,8 @@ mod tests {
 
     #[test]
     fn every_option_of_the_fragment_is_set_once() {
-        let mut names: Vec<_> =
-            options(FRAGMENT).map(|o| o.split_once('=').expect("=").0).collect();
+        let both = asked(&Wanted { contents: Contents::Nfs, ..Wanted::default() });
+        let mut names: Vec<_> = options(&both).map(|o| o.split_once('=').expect("=").0).collect();
         let all = names.len();
         assert!(all > 80 && names.iter().all(|name| name.starts_with("CONFIG_")));
         names.sort_unstable();

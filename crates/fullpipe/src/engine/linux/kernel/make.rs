@@ -2,7 +2,7 @@
 
 use super::process::Children;
 use super::watch::{Step, Watch};
-use super::{Error, Family, Hz, config};
+use super::{Error, Wanted, config};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
@@ -33,19 +33,19 @@ fn make(source: &Path) -> Command {
 /// `make` fails, or an option is not granted.
 pub fn configure<W: Watch + ?Sized>(
     source: &Path,
-    hz: Hz,
+    wanted: &Wanted,
     log: &File,
     watch: &mut W,
 ) -> Result<(), Error> {
     let asked = source.join("fullpipe.config");
-    fs::write(&asked, config::FRAGMENT).map_err(|e| Error::at(&asked, e))?;
+    fs::write(&asked, config::asked(wanted)).map_err(|e| Error::at(&asked, e))?;
     let mut children = Children::new(log)?;
     let mut command = make(source);
     children.start(command.arg("KCONFIG_ALLCONFIG=fullpipe.config").arg("allnoconfig"))?;
     children.finish(watch, |_| {})?;
     let path = source.join(".config");
     let granted = fs::read_to_string(&path).map_err(|e| Error::at(&path, e))?;
-    config::check(&config::wanted(hz), &granted, &path)
+    config::check(&config::wanted(wanted), &granted, &path)
 }
 
 /// Compiles on all cores; `log_file` is where `log` goes. Returns how many lines `make` printed.
@@ -53,7 +53,7 @@ pub fn configure<W: Watch + ?Sized>(
 /// # Errors
 /// `make` fails.
 pub fn compile<W: Watch + ?Sized>(
-    family: Family,
+    wanted: &Wanted,
     source: &Path,
     log: &File,
     log_file: &Path,
@@ -69,7 +69,7 @@ pub fn compile<W: Watch + ?Sized>(
     let mut lines = 0;
     children.finish(watch, |watch| {
         lines += new_lines(&mut reader);
-        watch.compiled(lines, family.lines());
+        watch.compiled(lines, wanted.lines());
     })?;
     Ok(lines)
 }

@@ -21,4 +21,4 @@ pub mod watch;
 pub use cache::{Cache, Entry};
 pub use error::Error;
 pub use record::Record;
-pub use wanted::{Family, Hz, Wanted};
+pub use wanted::{Contents, Family, Hz, Wanted};

@@ -88,6 +88,55 @@ impl FromStr for Hz {
     }
 }
 
+/// What a kernel has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Contents {
+    /// TCP and all around it.
+    #[default]
+    Tcp,
+    /// That, and the NFS client and server.
+    Nfs,
+}
+
+impl Contents {
+    /// All of them, the default one first.
+    pub const ALL: [Contents; 2] = [Contents::Tcp, Contents::Nfs];
+
+    /// As options have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Contents::Tcp => "tcp",
+            Contents::Nfs => "nfs",
+        }
+    }
+
+    /// What is asked beyond nothing, in parts.
+    pub(super) fn fragments(self) -> &'static [&'static str] {
+        match self {
+            Contents::Tcp => &[config::FRAGMENT],
+            Contents::Nfs => &[config::FRAGMENT, config::NFS],
+        }
+    }
+}
+
+impl fmt::Display for Contents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Contents {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Contents, String> {
+        let found = Contents::ALL.into_iter().find(|contents| contents.name() == text);
+        found.ok_or_else(|| {
+            let known = Contents::ALL.map(Contents::name);
+            format!("configurations that can be built: {}", known.join(", "))
+        })
+    }
+}
+
 /// A kernel as somebody wants it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
@@ -95,26 +144,57 @@ pub struct Wanted {
     pub family: Family,
     /// Its HZ.
     pub hz: Hz,
+    /// What it has.
+    pub contents: Contents,
 }
 
 impl Wanted {
     /// Hash of all that this version of fullpipe puts into a kernel beyond its source: another
     /// configuration or change makes another entry of the cache. Sixteen hexadecimal digits (FNV-1a).
     pub fn hash(&self) -> String {
-        let parts = [config::FRAGMENT, change::SEED, change::CALL, change::STEP, change::SOONEST];
-        let parts = parts.into_iter().chain(change::LOOK).chain(change::LATE);
+        let parts = [change::SEED, change::CALL, change::STEP, change::SOONEST];
+        let parts = self.contents.fragments().iter().copied().chain(parts);
+        let parts = parts.chain(change::LOOK).chain(change::LATE);
         format!("{:016x}", parts.fold(BASIS, extend))
     }
 
     /// Name in the cache.
     pub fn name(&self) -> String {
-        format!("{}-hz{}-{}", self.family, self.hz, self.hash())
+        format!("{}{}-hz{}-{}", self.family, self.mark(), self.hz, self.hash())
+    }
+
+    /// Lines that `make` prints while it compiles, as counted once; only progress hangs on it.
+    pub(super) fn lines(&self) -> u64 {
+        match self.contents {
+            Contents::Tcp => self.family.lines(),
+            Contents::Nfs => self.family.lines() + 210,
+        }
+    }
+
+    /// What stands for the contents in names: nothing for the usual ones.
+    fn mark(&self) -> String {
+        match self.contents {
+            Contents::Tcp => String::new(),
+            other => format!("-{other}"),
+        }
+    }
+
+    /// What is wanted by that name of an entry in the cache, and the hash that the name has.
+    pub fn read(name: &str) -> Option<(Wanted, &str)> {
+        let (kernel, rest) = name.split_once("-hz")?;
+        let (hz, hash) = rest.split_once('-')?;
+        let (family, contents) = match kernel.split_once('-') {
+            Some((family, contents)) => (family, contents.parse().ok()?),
+            None => (kernel, Contents::default()),
+        };
+        Some((Wanted { family: family.parse().ok()?, hz: hz.parse().ok()?, contents }, hash))
     }
 }
 
 impl fmt::Display for Wanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Linux {} with HZ {}", self.family, self.hz)
+        let nfs = if self.contents == Contents::Nfs { " and NFS" } else { "" };
+        write!(f, "Linux {} with HZ {}{nfs}", self.family, self.hz)
     }
 }
 
@@ -139,6 +219,10 @@ mod tests {
         for hz in Hz::ALL {
             assert_eq!(hz.to_string().parse(), Ok(hz));
         }
+        for contents in Contents::ALL {
+            assert_eq!(contents.to_string().parse(), Ok(contents));
+        }
+        assert!("ntp".parse::<Contents>().expect_err("unknown").contains("tcp, nfs"));
         assert!("6.2".parse::<Family>().expect_err("unknown").contains("6.12, 6.1"));
         assert!("999".parse::<Hz>().expect_err("unknown").contains("300"));
     }
@@ -157,8 +241,16 @@ mod tests {
 
     #[test]
     fn the_name_tells_version_hz_and_hash() {
-        let wanted = Wanted { family: Family::V6_12, hz: Hz::default() };
+        let wanted = Wanted::default();
         let name = wanted.name();
         assert!(name.starts_with("6.12-hz1000-") && name.len() == "6.12-hz1000-".len() + 16);
+        assert_eq!(Wanted::read(&name), Some((wanted, &*wanted.hash())));
+        let nfs = Wanted { contents: Contents::Nfs, ..wanted };
+        assert!(nfs.name().starts_with("6.12-nfs-hz1000-"), "{}", nfs.name());
+        assert_eq!(Wanted::read(&nfs.name()), Some((nfs, &*nfs.hash())));
+        assert_ne!(nfs.hash(), wanted.hash());
+        for wrong in ["6.12", "6.12-hz1000", "6.12-ntp-hz1000-0", "6.2-hz1000-0", "6.12-hz7-0"] {
+            assert_eq!(Wanted::read(wrong), None, "{wrong}");
+        }
     }
 }

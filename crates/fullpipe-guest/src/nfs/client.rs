@@ -1,0 +1,103 @@
+//! The mount in the sender's namespace, by the kernel's own client.
+
+use std::path::Path;
+
+use fullpipe_guest::plan::{Nfs, NfsVersion, Plan};
+use fullpipe_guest::refusal::{Role, Whose};
+
+use super::{server, services, tell};
+use crate::error::{Context, Result};
+use crate::namespaces::Namespace;
+use crate::{layout, sys, sysctl};
+
+/// Where the client has the file system, in the guest's root.
+pub const MOUNT: &str = "/run";
+
+/// Sets what the client has to find when it mounts.
+pub fn prepare(nfs: &Nfs, plan: &Plan, namespace: &Namespace) -> Result<()> {
+    namespace.enter()?;
+    ports(plan)?;
+    slots(nfs)
+}
+
+/// What is given to mount(2), and how far the client reads ahead then, KiB.
+pub struct Mount {
+    kind: &'static str,
+    source: String,
+    options: String,
+    readahead_kib: Option<u32>,
+}
+
+impl Mount {
+    /// That of the export.
+    pub fn new(nfs: &Nfs, plan: &Plan) -> Mount {
+        let (kind, source) = match nfs.version {
+            NfsVersion::V3 => ("nfs", format!("{}:{}", layout::server(plan), server::EXPORT)),
+            NfsVersion::V4_2 => ("nfs4", format!("{}:/", layout::server(plan))),
+        };
+        Mount { kind, source, options: options(nfs, plan), readahead_kib: nfs.readahead_kib }
+    }
+
+    /// Mounts it, from the namespace of the calling thread.
+    pub fn mount(&self) -> Result<()> {
+        let Mount { kind, source, options, readahead_kib } = self;
+        let what = || format!("mounting {source} by {kind} with {options}");
+        sys::mount_with(kind, source, MOUNT, options).at(what)?;
+        readahead_kib.map_or(Ok(()), read_ahead)
+    }
+}
+
+/// Has the connections of the mount come from ports that are known before. An odd number of several would leave one of them
+/// unused (6.12 `__inet_hash_connect` looks at even numbers of ports), so there is one more, which is reserved.
+fn ports(plan: &Plan) -> Result<()> {
+    let [first, last] = layout::mount_ports(plan);
+    let even = first == last || (last - first) % 2 == 1;
+    let of = Whose::Host(Role::Sender);
+    if !even {
+        sysctl::set(of, "net/ipv4/ip_local_reserved_ports", &(last + 1).to_string())?;
+    }
+    let last = if even { last } else { last + 1 };
+    sysctl::set(of, "net/ipv4/ip_local_port_range", &format!("{first} {last}"))
+}
+
+/// Bounds the requests of a connection (v3), or of the session (v4.2).
+fn slots(nfs: &Nfs) -> Result<()> {
+    let Some(slots) = nfs.slots else { return Ok(()) };
+    match nfs.version {
+        NfsVersion::V3 => {
+            // The first is no more than the second at any time.
+            let names = ["tcp_max_slot_table_entries", "tcp_slot_table_entries"];
+            let set =
+                |name| sysctl::set(Whose::Kernel, &format!("sunrpc/{name}"), &slots.to_string());
+            names.into_iter().try_for_each(set)
+        }
+        NfsVersion::V4_2 => {
+            tell("/sys/module/nfs/parameters/max_session_slots", &slots.to_string())
+        }
+    }
+}
+
+/// Options of mount(2), as in nfs(5).
+fn options(nfs: &Nfs, plan: &Plan) -> String {
+    let (server, port) = (layout::server(plan), layout::NFS_PORT);
+    let version = match nfs.version {
+        NfsVersion::V3 => {
+            let mount_port = services::MOUNT_PORT;
+            format!("vers=3,nolock,mountproto=tcp,mountport={mount_port},mountaddr={server}")
+        }
+        NfsVersion::V4_2 => format!("vers=4.2,clientaddr={}", layout::left(0)),
+    };
+    let Nfs { rsize, wsize, connections, .. } = nfs;
+    format!(
+        "{version},addr={server},proto=tcp,port={port},hard,noresvport,sec=sys,rsize={rsize},\
+         wsize={wsize},nconnect={connections}"
+    )
+}
+
+/// Sets how far the client reads ahead: of the device that stands for the mount.
+fn read_ahead(kib: u32) -> Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    let device = Path::new(MOUNT).metadata().at(|| MOUNT)?.dev();
+    let (major, minor) = (libc::major(device), libc::minor(device));
+    tell(format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb"), &kib.to_string())
+}

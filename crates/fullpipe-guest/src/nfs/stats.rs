@@ -1,0 +1,61 @@
+//! What the kernel counts of the mount and of nfsd, read beside the samples: `mountstats` cannot be read in their chain
+//! (io_uring would give it to another thread).
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+use fullpipe_guest::plan::Plan;
+
+use super::client::MOUNT;
+use crate::counters::{Format, Said};
+use crate::error::{Context, Result};
+use crate::namespaces::{self, Namespace};
+use crate::uring::LONGEST;
+use crate::{run, sys};
+
+/// Numbers of the sources: others of counters come before.
+const CLIENT: usize = 100;
+const SERVER: usize = 101;
+/// Text of all mounts: each says what is mounted where, and those of NFS what became of them.
+const MOUNTS: &str = "/proc/self/mountstats";
+const NFSD: &str = "/proc/thread-self/net/rpc/nfsd";
+/// A sample is taken so long after its time, ns, and so are these.
+const AFTER: u64 = 1;
+
+/// Starts the thread that reads them, at the times at which counters are read, and once at the run's end.
+pub fn start(plan: &Plan, server: &Namespace) -> Result<()> {
+    server.enter()?;
+    let nfsd = File::open(NFSD).at(|| NFSD)?;
+    let (each, end) = (plan.counters_ns.max(1).next_multiple_of(plan.sample_ns), plan.end_ns);
+    namespaces::spawn("counters of the mount".into(), &server.fd, move || {
+        let mut said = [
+            Said::new("sender", "mountstats", Format::Mount),
+            Said::new("receiver", "nfsd", Format::Nfsd),
+        ];
+        for time_ns in (1..=end / each).map(|number| number * each) {
+            sys::sleep_until(run::start() + time_ns + AFTER);
+            record(time_ns, &nfsd, &mut said)?;
+        }
+        Ok(())
+    })
+}
+
+fn record(time_ns: u64, nfsd: &File, [client, server]: &mut [Said; 2]) -> Result<()> {
+    let mounts = std::fs::read_to_string(MOUNTS).at(|| MOUNTS)?;
+    let mut text = [0; LONGEST];
+    let length = nfsd.read_at(&mut text, 0).at(|| NFSD)?;
+    let mut out = run::out()?;
+    // Before it is mounted there is nothing to tell.
+    if let Some(mount) = of_mount(&mounts) {
+        client.record(CLIENT, time_ns, mount.as_bytes(), &mut out)?;
+    }
+    server.record(SERVER, time_ns, &text[..length], &mut out)
+}
+
+/// The part that is about the mount.
+fn of_mount(text: &str) -> Option<&str> {
+    const NEXT: &str = "\ndevice ";
+    let start = text.find(&format!(" mounted on {MOUNT} with "))?;
+    let part = &text[start..];
+    Some(part.find(NEXT).map_or(part, |end| &part[..end]))
+}

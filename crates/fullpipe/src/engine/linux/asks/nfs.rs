@@ -1,0 +1,73 @@
+//! A mount: what the guest is asked, and what it cannot be.
+
+use super::{Answers, refused};
+use crate::engine::linux::kernel::Family;
+use crate::scenario::{Nfs, NfsExport, NfsOperation, NfsVersion, Resolved};
+use fullpipe_guest::plan;
+
+/// Memory of a file that the server and the client's cache have, as multiples of its bytes.
+const COPIES: u64 = 2;
+/// As many times that much memory is free for it, so that the client's limits of what it holds back (vm.dirty_ratio) are far.
+const ROOM: u64 = 2;
+/// Memory of a kernel without files, MiB.
+const KERNEL_MIB: u64 = 256;
+/// Most memory for files, MiB.
+const MOST_MIB: u64 = 6 << 10;
+
+/// The keys of mounts that are not done.
+pub(super) fn answers(run: &Resolved, family: Family, answers: &mut Answers) {
+    for own in &run.nfs {
+        if family != Family::V6_12 {
+            let why =
+                format!("a kernel with NFS is made of Linux 6.12 alone, and this is {family}");
+            answers.push(refused("nfs", &why));
+        }
+        let least = (own.bytes() >> 20).saturating_add(1).saturating_mul(COPIES) + KERNEL_MIB;
+        if own.memory.is_some_and(|bytes| bytes >> 20 < least) {
+            let why = format!("both hosts have a copy of each file, which takes {least} MiB");
+            answers.push(refused(&format!("nfs.{}.memory", own.name), &why));
+        }
+        if memory_mib(own) > MOST_MIB {
+            let most = MOST_MIB / (COPIES * ROOM);
+            let why = format!(
+                "files of {} bytes; a guest has memory for {most} MiB of them",
+                own.bytes()
+            );
+            answers.push(refused(&format!("nfs.{}.file", own.name), &why));
+        }
+    }
+}
+
+/// Memory for the files of a mount, MiB.
+pub(super) fn memory_mib(own: &Nfs) -> u64 {
+    (own.bytes() >> 20).saturating_add(1).saturating_mul(COPIES * ROOM)
+}
+
+/// What the guest is asked for a mount.
+pub(super) fn mount(own: &Nfs) -> plan::Nfs {
+    plan::Nfs {
+        version: match own.version {
+            NfsVersion::V3 => plan::NfsVersion::V3,
+            NfsVersion::V4_2 => plan::NfsVersion::V4_2,
+        },
+        reads: own.operation == NfsOperation::Read,
+        files: own.files,
+        file: own.file,
+        record: own.record,
+        rsize: own.rsize,
+        wsize: own.wsize,
+        slots: own.slots,
+        threads: own.threads,
+        connections: own.nconnect,
+        sync: own.export == NfsExport::Sync,
+        readahead_kib: own.readahead.map(|bytes| (bytes >> 10) as u32),
+        start_ns: own.start.0,
+        congestion: own.congestion.name.clone(),
+    }
+}
+
+/// sysctls of both hosts: the kernel's own sockets have what their namespace has.
+pub(super) fn sysctl(run: &Resolved) -> impl Iterator<Item = (String, String)> {
+    let name = |own: &Nfs| ("net/ipv4/tcp_congestion_control".into(), own.congestion.name.clone());
+    run.nfs.iter().map(name)
+}

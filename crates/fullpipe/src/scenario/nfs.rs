@@ -1,0 +1,162 @@
+//! Files on NFS mounts: what is written of them, what they cannot be, and the flows that are the mount's connections.
+
+use super::format::context::{Context, Place};
+use super::format::keys::At;
+use super::format::values::{InSize, Quantity, twice};
+use super::format::written;
+use super::profile::{self, Kernel};
+use super::resolve;
+use super::resolved::{App, Datagrams, Flow, Hosts, Nfs, NfsOperation, NfsVersion};
+use fullpipe_sim::config::Direction;
+use fullpipe_sim::units::Time;
+use serde::Serializer;
+use std::collections::BTreeMap;
+
+/// A page of memory, bytes: the client's sizes are multiples of it (6.12 `nfs_io_size`).
+const PAGE: u64 = 4096;
+/// Slots of a session at most (6.12 `NFS4_MAX_SLOT_TABLE`).
+const MOST_SESSION_SLOTS: i64 = 1024;
+
+/// The mounts that `run` describes. None if any cannot be read.
+pub(super) fn resolve(
+    run: &written::Run,
+    hosts: &Hosts,
+    (flows, datagrams): (&[Flow], &[Datagrams]),
+    cx: &mut Context,
+) -> Option<Vec<Nfs>> {
+    let Some(written) = &run.nfs else { return Some(Vec::new()) };
+    let all = &written.value.0;
+    let before = cx.reports();
+    names(all, flows, datagrams, cx);
+    if all.is_empty() && flows.is_empty() {
+        cx.error("missing-key", written.place, "there is neither a flow nor a mount")
+            .expected("a [[flow]] or an [[nfs]]");
+    }
+    if let Some(second) = all.get(1) {
+        cx.error("too-large", second.place, "two mounts in one run")
+            .expected("one [[nfs]]; `nconnect` and `files` have several connections and files");
+    }
+    let kernel = profile::kernel(&hosts.sender.kernel)?;
+    let resolved = all.iter().map(|own| one(own, kernel, cx)).collect::<Vec<_>>();
+    resolved.into_iter().collect::<Option<_>>().filter(|_| cx.reports() == before)
+}
+
+/// Reports names that something else has.
+fn names(all: &[written::Nfs], flows: &[Flow], datagrams: &[Datagrams], cx: &mut Context) {
+    let named = all.iter().filter_map(|own| own.name.as_ref());
+    let named: Vec<_> = named.map(|name| (name.value.0.as_str(), name.place)).collect();
+    twice(&named, "mounts", cx);
+    let taken = flows.iter().map(|flow| &flow.name).chain(datagrams.iter().map(|own| &own.name));
+    let taken: Vec<&String> = taken.collect();
+    for own in all {
+        let (Some(name), Some(count)) = (&own.name, &own.nconnect) else { continue };
+        let connections = resolve::copy_names(&name.value.0, count.value.0 as usize);
+        let mut both = std::iter::once(&name.value.0).chain(&connections);
+        if let Some(name) = both.find(|name| taken.contains(name)) {
+            let message = format!("a flow or datagrams are named `{name}`, too");
+            cx.error("duplicate-name", own.place, message).expected("another name");
+        }
+    }
+}
+
+fn one(own: &written::Nfs, kernel: &Kernel, cx: &mut Context) -> Option<Nfs> {
+    let version = own.version.as_ref()?.value;
+    for (key, size) in [("rsize", &own.rsize), ("wsize", &own.wsize)] {
+        pages(key, size.as_ref()?, cx);
+    }
+    let slots = own.slots.as_ref();
+    let too_many = |at: &&At<_>| version == NfsVersion::V4_2 && number(at) > MOST_SESSION_SLOTS;
+    if let Some(at) = slots.filter(too_many) {
+        let message = format!("a session of version 4.2 with {} slots", number(at));
+        cx.error("out-of-range", at.place, message)
+            .expected(format!("at most {MOST_SESSION_SLOTS}"));
+    }
+    let readahead = own.readahead.as_ref().map(|at| (at.value.0, at.place));
+    whole_kib(readahead, cx);
+    let congestion = own.congestion.as_ref().map(|at| &at.value);
+    Some(Nfs {
+        name: own.name.as_ref()?.value.0.clone(),
+        version,
+        operation: own.operation.as_ref()?.value,
+        file: own.file.as_ref()?.value.0,
+        files: own.files.as_ref()?.value.0 as u32,
+        record: own.record.as_ref()?.value.0 as u32,
+        rsize: own.rsize.as_ref()?.value.0 as u32,
+        wsize: own.wsize.as_ref()?.value.0 as u32,
+        slots: slots.map(|at| number(at) as u16),
+        nconnect: own.nconnect.as_ref()?.value.0 as u16,
+        threads: own.threads.as_ref()?.value.0 as u32,
+        export: own.export.as_ref()?.value,
+        readahead: readahead.map(|(bytes, _)| bytes),
+        memory: own.memory.as_ref().map(|at| at.value.0),
+        congestion: resolve::congestion(congestion, kernel, cx)?,
+        start: Time::ns(own.start.as_ref()?.value.0),
+    })
+}
+
+fn number<const MIN: i64, const MAX: i64>(at: &At<super::format::values::Int<MIN, MAX>>) -> i64 {
+    at.value.0
+}
+
+/// Reports a size that the client would round.
+fn pages<const MIN: u64, const MAX: u64>(
+    key: &str,
+    at: &At<Quantity<InSize, MIN, MAX>>,
+    cx: &mut Context,
+) {
+    if !at.value.0.is_multiple_of(PAGE) {
+        cx.error("out-of-range", at.place, format!("`{key}` of {} bytes", at.value.0))
+            .expected("a multiple of 4 KiB");
+    }
+}
+
+fn whole_kib(size: Option<(u64, Place)>, cx: &mut Context) {
+    if let Some((bytes, place)) = size.filter(|(bytes, _)| !bytes.is_multiple_of(1024)) {
+        cx.error("out-of-range", place, format!("`readahead` of {bytes} bytes"))
+            .expected("a multiple of 1 KiB");
+    }
+}
+
+impl Nfs {
+    /// The mount's connections. Its data goes forward where it is written, and backward where it is read.
+    pub(super) fn connections(&self) -> impl Iterator<Item = Flow> {
+        let flow = |name| Flow {
+            name,
+            direction: match self.operation {
+                NfsOperation::Write => Direction::Forward,
+                NfsOperation::Read => Direction::Backward,
+            },
+            from: None,
+            to: None,
+            answers: None,
+            congestion: self.congestion.clone(),
+            slow_start: None,
+            sndbuf: None,
+            rcvbuf: None,
+            sockopt: BTreeMap::new(),
+            receiver_sockopt: BTreeMap::new(),
+            start: self.start,
+            duration: None,
+            bytes: None,
+            app: App::Nfs,
+            write: self.record,
+            reader: None,
+        };
+        resolve::copy_names(&self.name, self.nconnect.into()).into_iter().map(flow)
+    }
+
+    /// Bytes of all files.
+    pub fn bytes(&self) -> u64 {
+        self.file.saturating_mul(self.files.into())
+    }
+}
+
+/// Whether no flow was written.
+pub(super) fn are_all_of_mounts(flows: &[Flow]) -> bool {
+    flows.iter().all(|flow| flow.app == App::Nfs)
+}
+
+/// The flows that were written.
+pub(super) fn without_mounts<S: Serializer>(flows: &[Flow], s: S) -> Result<S::Ok, S::Error> {
+    s.collect_seq(flows.iter().filter(|flow| flow.app != App::Nfs))
+}
