@@ -6,6 +6,7 @@ use crate::output::{Output, note};
 use fullpipe::analysis;
 use fullpipe::analysis::compare::{Side, compare as beside, flatten};
 use fullpipe::report::{html, terminal};
+use fullpipe::sweep::apart::apart;
 use fullpipe::sweep::cells::cells;
 use fullpipe::sweep::compare::Comparison;
 use fullpipe::sweep::{Merged, manifest};
@@ -60,11 +61,11 @@ fn sweeps(arguments: &CompareArguments, output: &Output) -> Result<(), Failure> 
         ));
     }
     let wrong = |e: fullpipe::trace::Error| Failure::Input(e.to_string());
-    let cells = |path: &Path| {
-        let merged = Merged::open(&[path.to_path_buf()]).map_err(wrong)?;
-        cells(&merged).map_err(wrong)
-    };
-    let comparison = Comparison::new(&cells(&arguments.a)?, &cells(&arguments.b)?);
+    let open = |path: &Path| Merged::open(&[path.to_path_buf()]).map_err(wrong);
+    let (one, other) = (open(&arguments.a)?, open(&arguments.b)?);
+    let (cells_a, cells_b) = (cells(&one).map_err(wrong)?, cells(&other).map_err(wrong)?);
+    let scenario = apart(&one.manifest, &other.manifest);
+    let comparison = Comparison { scenario, ..Comparison::new(&cells_a, &cells_b) };
     let (a, b) = (arguments.a.display().to_string(), arguments.b.display().to_string());
     match arguments.json {
         true => output.json(&json!({ "format": 1, "a": a, "b": b, "sweeps": comparison })),
@@ -72,6 +73,12 @@ fn sweeps(arguments: &CompareArguments, output: &Output) -> Result<(), Failure> 
             let text = terminal::swept(&comparison, output.style());
             output.print(&format!("a: {a}\nb: {b}\n\n{text}"))
         }
+    }?;
+    match comparison.flows.is_empty() {
+        true => {
+            Err(Failure::Input("the sweeps have no point in common with a rate of both".into()))
+        }
+        false => Ok(()),
     }
 }
 

@@ -2,13 +2,12 @@
 
 use crate::failure::Failure;
 use crate::output::{Output, note};
-use fullpipe::report::surface::{Failures, Surfaces, page};
-use fullpipe::report::{numbers, terminal};
-use fullpipe::scenario::{SetOption, Source, Space, Versus};
-use fullpipe::sweep::cells::{Cell, CellExpected, cells};
+use fullpipe::report::surface::{Failures, Surfaces, Tables, missed, page};
+use fullpipe::report::terminal;
+use fullpipe::sweep::cells::{Cell, cells};
 use fullpipe::sweep::competition::{Company, competition};
 use fullpipe::sweep::versus::{Judged, versus};
-use fullpipe::sweep::{Merged, Shard, csv, manifest};
+use fullpipe::sweep::{Merged, Shard, Unjudged, csv, manifest};
 use serde::Serialize;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -44,9 +43,7 @@ pub struct Finished {
     #[serde(skip)]
     broken: u64,
     #[serde(skip)]
-    unasked: usize,
-    #[serde(skip)]
-    unjudged: usize,
+    unjudged: Unjudged,
 }
 
 /// How a sweep is told.
@@ -69,10 +66,7 @@ impl Finished {
                 broken += u64::from(record.facts.as_ref().is_some_and(|f| !f.failed.is_empty()));
             })
         })?;
-        let (competition, versus) = (competition(merged)?, versus(merged)?);
-        let judged = |asked: &&Versus| versus.iter().any(|judged| judged.expected == **asked);
-        let unjudged = merged.manifest.versus.iter().filter(|asked| !judged(asked)).count();
-        let finished = Finished { competition, versus, broken, unjudged, ..Finished::of(merged)? };
+        let finished = Finished { broken, ..Finished::of(merged)? };
         replace(&directory.join(CELLS), |out| {
             serde_json::to_writer_pretty(&mut *out, &finished).map_err(|e| e.to_string())?;
             writeln!(out).map_err(|e| e.to_string())
@@ -86,9 +80,10 @@ impl Finished {
         Finished::of(merged)?.draw(merged, file)
     }
 
-    /// The cells, and how many runs there are.
+    /// The cells, what follows from them, and how many runs there are.
     fn of(merged: &Merged) -> Result<Finished, Failure> {
         let manifest = &merged.manifest;
+        let cells = cells(merged)?;
         Ok(Finished {
             format: FORMAT,
             name: manifest.name.clone(),
@@ -98,17 +93,20 @@ impl Finished {
             runs: merged.runs() - merged.failed(),
             failed: merged.failed(),
             missing: merged.missing(),
-            cells: cells(merged)?,
-            competition: Vec::new(),
-            versus: Vec::new(),
+            competition: competition(merged)?,
+            versus: versus(merged)?,
             broken: 0,
-            unasked: unasked(manifest),
-            unjudged: 0,
+            unjudged: Unjudged::of(manifest, &cells),
+            cells,
         })
     }
 
     fn draw(&self, merged: &Merged, file: &Path) -> Result<(), Failure> {
-        let surfaces = Surfaces::new(&merged.manifest, &self.cells, Failures::of(merged)?);
+        let manifest = &merged.manifest;
+        let mut surfaces = Surfaces::new(manifest, &self.cells, Failures::of(merged)?);
+        let (cells, compared) =
+            ((&*self.cells, !manifest.axes.is_empty()), (&*self.competition, &*self.versus));
+        surfaces.tables = Tables::new(cells, compared, &self.unjudged);
         let page = page(&surfaces, &self.lead());
         replace(file, |out| out.write_all(page.as_bytes()).map_err(|e| e.to_string()))
     }
@@ -116,17 +114,24 @@ impl Finished {
     /// How many runs there are, in a sentence or two.
     fn lead(&self) -> String {
         let (cells, runs) = (self.cells.len(), self.runs);
+        let known = || self.cells.iter().filter(|cell| cell.runs > 0);
         let steady = |cell: &&Cell| cell.flows.iter().all(|flow| flow.steady == cell.runs);
-        let steady = self.cells.iter().filter(steady).count();
+        let (steady, known) = (known().filter(steady).count(), known().count());
         let mut text = format!(
-            "{runs} runs at {cells} points on engine {}; the rates of {steady} points are steady in all repetitions.",
+            "{runs} runs at {cells} points on engine {}; {known} points have rates, of which {steady} are steady in all repetitions.",
             self.engine
         );
-        let expected = || self.cells.iter().flat_map(|cell| &cell.expected);
-        if expected().next().is_some() {
-            let held = expected().filter(|expected| expected.passed).count();
-            text += &format!(" {held} of {} expectations hold.", expected().count());
-        }
+        let held = |passed: Vec<bool>, of: &str| match passed.len() {
+            0 => String::new(),
+            all => {
+                let held = passed.iter().filter(|passed| **passed).count();
+                format!(" {held} of {all} expectations of {of} hold.")
+            }
+        };
+        let points = self.cells.iter().flat_map(|cell| &cell.expected);
+        text += &held(points.map(|own| own.passed).collect(), "points");
+        text += &held(self.versus.iter().map(|own| own.passed).collect(), "two variants");
+        text += &self.unjudged.told().map_or_else(String::new, |told| format!(" {told}."));
         if self.failed + self.missing > 0 {
             text += &format!(" {} runs failed, {} are missing.", self.failed, self.missing);
         }
@@ -178,15 +183,8 @@ impl Finished {
             let all = self.versus.len();
             note(&format!("{} of {all} expectations of two variants hold", all - failed));
         }
-        if self.unjudged > 0 {
-            let unjudged = self.unjudged;
-            note(&format!("{unjudged} expectations of two variants have no runs of both"));
-        }
-        if self.unasked > 0 {
-            note(&format!(
-                "{} expectations of the scenario are about no point of this sweep",
-                self.unasked
-            ));
+        if let Some(told) = self.unjudged.told() {
+            note(&told);
         }
         missed.iter().take(MOST_TOLD).for_each(|text| note(text));
         if missed.len() > MOST_TOLD {
@@ -201,39 +199,6 @@ impl Finished {
             false => Err(Failure::Expectation),
         }
     }
-}
-
-/// Expectations of the scenario that are about no point of the sweep, as options have changed its axes or its variants.
-fn unasked(manifest: &manifest::Manifest) -> usize {
-    let source = Source::text(&manifest.name, &manifest.scenario);
-    let sets: Vec<SetOption> = manifest.set.iter().cloned().map(SetOption).collect();
-    let named = |name: &String| name != "base";
-    let variants: Vec<String> =
-        manifest.variants.iter().filter(|name| named(name)).cloned().collect();
-    Space::parse(&source, &sets, &variants).map_or(0, |space| space.unasked())
-}
-
-/// The expectations of a point that do not hold.
-fn missed(cell: &Cell) -> Vec<String> {
-    let at = cell.at.iter().map(|(key, value)| format!(", {key}={}", numbers::written(value)));
-    let name = cell.variant.clone() + &at.collect::<String>();
-    let text = |expected: &CellExpected| {
-        let CellExpected { metric, of, allowed, measured, without, .. } = expected;
-        let is = measured.map_or_else(
-            || "has no value".into(),
-            |is| {
-                let within = is.within.map(|within| format!(" ± {}", numbers::short(within)));
-                format!("is {}{}", numbers::short(is.mean), within.unwrap_or_default())
-            },
-        );
-        let without = match without {
-            0 => String::new(),
-            some => format!(", {some} repetitions have no value"),
-        };
-        let (of, allowed) = (numbers::short(*of), numbers::short(*allowed));
-        format!("FAILED {name}: {metric} {is} instead of {of}; {allowed} is allowed{without}")
-    };
-    cell.expected.iter().filter(|expected| !expected.passed).map(text).collect()
 }
 
 /// Copies records and manifest of several directories to a new one.

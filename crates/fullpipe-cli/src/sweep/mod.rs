@@ -13,7 +13,9 @@ use crate::source::source;
 use finish::{Finished, Telling};
 use fullpipe::experiment::Allowed;
 use fullpipe::scenario::{SetOption, Source};
-use fullpipe::sweep::{Ask, Job, Manifest, Merged, Sample, Shard, Share, Store, ask, manifest};
+use fullpipe::sweep::{
+    Ask, Job, Manifest, Merged, Sample, Shard, Share, Store, Unjudged, ask, manifest,
+};
 use progress::Progress;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -45,6 +47,10 @@ pub fn sweep(arguments: &SweepArguments, output: &Output) -> Result<(), Failure>
     let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let done = work::run(&job, &store, &runs, jobs, &progress);
     progress.finish();
+    for (why, runs) in &done.again {
+        let first = why.lines().next().unwrap_or_default();
+        note(&format!("{runs} runs failed for one reason, told above of the first: {first}"));
+    }
     drop(store);
     conclude(arguments, output, &directory, &share, done)
 }
@@ -76,9 +82,19 @@ fn conclude(
             shard.of,
             merged.missing()
         ));
+        if let Some(told) = unjudged_of_part(&merged.manifest) {
+            note(&told);
+        }
         return Ok(());
     }
     Finished::write(&merged, directory)?.show(directory, telling, output)
+}
+
+/// Says that a part alone judges nothing, where something is expected.
+fn unjudged_of_part(manifest: &Manifest) -> Option<String> {
+    let all = Unjudged::of(manifest, &[]).all;
+    (all > 0)
+        .then(|| format!("{all} of {all} expectations not judged: parts are missing (--shard)"))
 }
 
 /// Puts the parts of a sweep together.
@@ -132,7 +148,7 @@ fn directory(arguments: &SweepArguments, manifest: &Manifest) -> PathBuf {
 /// What a sweep would do.
 fn plan(manifest: &Manifest, directory: &Path, share: &Share) -> String {
     let mut text = format!("{}: {} runs\n", manifest.title, manifest.runs);
-    text += &format!("  variants  {}\n", manifest.variants.join(", "));
+    text += &format!("  variants  {}\n", manifest.variants.join("; "));
     for axis in &manifest.axes {
         let (first, last) = (axis.points.first(), axis.points.last());
         let shown = |point: Option<&Vec<serde_json::Value>>| {

@@ -45,11 +45,12 @@ impl Progress {
         Progress { shown, state: Mutex::new(state), total }
     }
 
-    /// A run is made; `failed`: what is to be said of it.
+    /// A run is made; `failed`: what is to be said of it, empty where nothing is.
     pub fn done(&self, failed: Option<&str>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.done += 1;
         state.failed += u64::from(failed.is_some());
+        let failed = failed.filter(|why| !why.is_empty());
         let elapsed = state.began.elapsed();
         let done = state.done;
         let left = state.pace.left(elapsed, done);

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use fullpipe::scenario::point_name;
 use fullpipe::sweep::{Job, Record, Store};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -14,6 +15,8 @@ use std::thread;
 pub struct Done {
     /// Runs whose record was kept.
     pub made: u64,
+    /// Why runs failed that were several for one reason, and how many these are.
+    pub again: Vec<(String, u64)>,
     /// Why records could not be kept; no more runs began then.
     pub lost: Option<Failure>,
 }
@@ -23,6 +26,7 @@ pub struct Done {
 pub fn run(job: &Job, store: &Store, runs: &[u64], jobs: usize, progress: &Progress) -> Done {
     let (next, made) = (AtomicUsize::new(0), AtomicU64::new(0));
     let (full, lost) = (AtomicBool::new(false), Mutex::new(None));
+    let reasons = Mutex::new(BTreeMap::<String, u64>::new());
     let stopped = || interrupt::stopped() || full.load(Ordering::SeqCst);
     let keep = |record: &Record| {
         if let Err(why) = store.append(record) {
@@ -31,7 +35,13 @@ pub fn run(job: &Job, store: &Store, runs: &[u64], jobs: usize, progress: &Progr
             return false;
         }
         made.fetch_add(1, Ordering::SeqCst);
-        progress.done(record.failed.as_deref().map(|why| told(record, why)).as_deref());
+        let told = record.failed.as_deref().map(|why| {
+            let mut reasons = reasons.lock().unwrap_or_else(PoisonError::into_inner);
+            let again = reasons.entry(why.to_string()).or_default();
+            *again += 1;
+            if *again == 1 { told(record, why) } else { String::new() }
+        });
+        progress.done(told.as_deref());
         true
     };
     thread::scope(|scope| {
@@ -39,8 +49,10 @@ pub fn run(job: &Job, store: &Store, runs: &[u64], jobs: usize, progress: &Progr
             scope.spawn(|| job.work(runs, &next, &stopped, &keep));
         }
     });
+    let reasons = reasons.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let again = reasons.into_iter().filter(|(_, runs)| *runs > 1).collect();
     let lost = lost.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Done { made: made.into_inner(), lost }
+    Done { made: made.into_inner(), again, lost }
 }
 
 /// A failure as a sentence with its run.

@@ -58,7 +58,7 @@ fn run(desk: &Desk, out: &str, more: &[&str]) -> Value {
 /// The last value of a host's counter.
 fn counter(trace: &Recording, host: &str, name: &str) -> u64 {
     let own = trace.counters.iter().filter(|own| *own.host == *host && *own.name == *name);
-    own.last().map_or(0, |own| own.value)
+    own.fold(0, |_, own| own.value)
 }
 
 /// Both versions, both ways: the files arrive, no faster than the wire, and what the kernel counts agrees.

@@ -155,7 +155,7 @@ pub fn of_one_scenario(run_a: &Run, run_b: &Run) -> Pair {
     }
 }
 
-fn settings(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Setting> {
+pub(crate) fn settings(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Setting> {
     let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
     let differing = keys.into_iter().filter(|key| a.get(*key) != b.get(*key));
     differing

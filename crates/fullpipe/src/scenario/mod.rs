@@ -5,6 +5,7 @@
 //! found. It hides TOML, units, defaults and the expansion of products; nothing here knows engines.
 
 mod answers;
+mod asked;
 mod behaviour;
 mod competes;
 pub mod congestion;
@@ -37,6 +38,7 @@ mod space;
 mod versus;
 mod write;
 
+pub use asked::Asked;
 pub use competes::Competes;
 pub use diagnostic::{CODES, Diagnostic, Diagnostics};
 pub use format::quantity;

@@ -7,7 +7,7 @@ use super::format::axes::Axis;
 use super::format::context::{Context, Place};
 use super::format::dotted::Dotted;
 use super::format::keys::{Read, Section};
-use super::format::node::Node;
+use super::format::node::{Node, Value};
 use super::format::set::set;
 use super::format::written::{self, Run};
 use super::load::read;
@@ -23,6 +23,8 @@ use serde_json::{Map, Value as Json};
 /// A dotted key with its new value.
 pub(super) type Change = (Dotted, Node);
 
+/// The seed of a scenario that names none, as `written.rs` has it.
+const DEFAULT_SEED: u64 = 1;
 /// Problems after which no further points are tried.
 const ENOUGH: usize = 50;
 
@@ -168,6 +170,22 @@ impl Space {
         shown(&self.changes(&point.at))
     }
 
+    /// The seed of a run, also where the scenario is wrong at its point.
+    pub fn seed(&self, point: &Point) -> u64 {
+        let written = match &self.run.value {
+            Value::Table(table) => table.get("seed").map(|entry| entry.node.clone()),
+            _ => None,
+        };
+        let variant = self.variants.get(point.variant).into_iter().flat_map(|own| &own.changes);
+        let changes = variant.cloned().chain(self.changes(&point.at)).chain(self.sets.clone());
+        let seeds = changes.filter(|(key, _)| key.text() == "seed").map(|(_, node)| node);
+        let first = match written.into_iter().chain(seeds).last().map(|node| node.value) {
+            Some(Value::Integer(seed)) => u64::try_from(seed).unwrap_or(DEFAULT_SEED),
+            _ => DEFAULT_SEED,
+        };
+        first.saturating_add(point.repetition.into())
+    }
+
     /// The scenario with some of its runs, without its published figures.
     pub fn scenario(&self, plans: Vec<Plan>) -> Scenario {
         let (name, first) = (self.name.clone(), plans.first());
@@ -184,18 +202,6 @@ impl Space {
         let mut cx = self.context();
         let plan = self.resolve(point.variant, &point.at, point.repetition, &mut cx);
         cx.finish(plan)
-    }
-
-    /// Expectations that no point of this space has: `--set` has replaced the axis that they name, or their variant was not chosen.
-    pub fn unasked(&self) -> usize {
-        let keys: Vec<&Dotted> = self.axes.iter().flat_map(|axis| &axis.keys).collect();
-        let asked = |expect: &&written::Expect| {
-            let mut at = expect.at.iter().flat_map(|at| &at.value.0);
-            at.all(|(key, _)| keys.iter().any(|own| own.parts == key.parts))
-                && expect.variant.as_ref().is_none_or(|variant| self.is_chosen(&variant.value))
-                && versus::other(expect).is_none_or(|(_, other)| self.is_chosen(&other.value))
-        };
-        self.expect.iter().filter(|expect| !asked(expect)).count()
     }
 
     /// A point without what seeds shift but hosts' jitter, which no rule knows; none where it is wrong.

@@ -20,6 +20,9 @@ pub struct Cell {
     pub runs: u32,
     /// Repetitions that failed.
     pub failed: u32,
+    /// Whether repetitions are one run: there are several, and all facts of them are equal.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub one_run: bool,
     /// What all flows together settle at, Mb/s of payload; absent where all repetitions failed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sum_mbit: Option<Estimate>,
@@ -100,6 +103,9 @@ pub struct CellShared {
     /// Convergence time of these, s.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub converged_s: Option<Estimate>,
+    /// Repetitions that are too short to see whether the flows converge.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub too_short: u32,
     /// RTT-fairness exponent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rtt_exponent: Option<Estimate>,
@@ -108,6 +114,10 @@ pub struct CellShared {
     /// Mean number waiting in front of the slowest link.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub queue: Option<Estimate>,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// The cells of a sweep in its order.
@@ -154,6 +164,7 @@ fn cell(group: &[Record]) -> Cell {
         at,
         runs: facts.len() as u32,
         failed: (group.len() - facts.len()) as u32,
+        one_run: facts.len() > 1 && facts.windows(2).all(|pair| pair[0] == pair[1]),
         sum_mbit: Estimate::of(&sums),
         flows: (0..names).filter_map(flow).collect(),
         expected: expected(&facts),
@@ -189,6 +200,7 @@ fn shared(all: &[&Shared]) -> Option<CellShared> {
         jain_settled: of(|one| one.jain_settled),
         converged: converged_s.map_or(0, |estimate| estimate.n),
         converged_s,
+        too_short: all.iter().filter(|one| one.too_short).count() as u32,
         rtt_exponent: of(|one| one.rtt_exponent),
         dropped: of(|one| Some(one.dropped as f64))?,
         queue: of(|one| one.queue),

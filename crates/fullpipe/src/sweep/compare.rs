@@ -6,6 +6,7 @@
 
 use super::cells::{Cell, CellFlow};
 use super::estimate::{Estimate, t};
+use crate::analysis::compare::Setting;
 use crate::scenario::point_name;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -13,6 +14,8 @@ use serde_json::{Map, Value};
 /// What differs between two sweeps.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
+    /// What differs between what they are of; see [`apart`](super::apart::apart).
+    pub scenario: Vec<Setting>,
     /// Points that both have, flow by flow.
     pub flows: Vec<Pair>,
     /// Points that one of them has alone, as text.
@@ -61,9 +64,9 @@ pub enum Shown {
 }
 
 impl Shown {
-    /// Of the second mean less the first one.
-    pub fn between(a: &Estimate, b: &Estimate) -> Shown {
-        shown(a, b, welch(a, b).map(|(within, _)| within))
+    /// Of the second mean less the first one; `one_run`: the repetitions of one of them are one run.
+    pub fn between(a: &Estimate, b: &Estimate, one_run: bool) -> Shown {
+        shown((a, b), welch(a, b).map(|(within, _)| within), one_run)
     }
 }
 
@@ -80,7 +83,7 @@ impl Comparison {
         }
         let unknown = b.iter().filter(|cell| !a.iter().any(|other| same(cell, other)));
         alone.extend(unknown.map(|cell| format!("b: {}", point_name(&cell.variant, &cell.at))));
-        Comparison { flows, alone }
+        Comparison { scenario: Vec::new(), flows, alone }
     }
 }
 
@@ -99,18 +102,18 @@ fn pairs(a: &Cell, b: &Cell) -> Vec<Pair> {
             difference: other.mean - one.mean,
             within,
             effect,
-            shown: shown(&one, &other, within),
+            shown: shown((&one, &other), within, a.one_run || b.one_run),
         })
     };
     a.flows.iter().filter_map(pair).collect()
 }
 
-fn shown(a: &Estimate, b: &Estimate, within: Option<f64>) -> Shown {
+fn shown((a, b): (&Estimate, &Estimate), within: Option<f64>, one_run: bool) -> Shown {
     let difference = b.mean - a.mean;
     let constant = |of: &Estimate| of.min == of.max;
     match within {
         _ if constant(a) && constant(b) && a.min == b.min => Shown::Equal,
-        Some(within) if !constant(a) && !constant(b) => match difference {
+        Some(within) if !one_run => match difference {
             d if d.abs() <= within => Shown::Nothing,
             d if d > 0.0 => Shown::Higher,
             _ => Shown::Lower,
@@ -158,12 +161,17 @@ mod tests {
 
     #[test]
     fn what_is_not_shown_is_said() {
-        let see = |a: &[f64], b: &[f64]| Shown::between(&of(a), &of(b));
+        let see = |a: &[f64], b: &[f64]| Shown::between(&of(a), &of(b), false);
         assert_eq!(see(&[1.0, 2.0, 3.0], &[1.5, 2.5, 3.5]), Shown::Nothing);
         assert_eq!(see(&[1.0, 1.1, 0.9], &[9.0, 9.1, 8.9]), Shown::Higher);
         assert_eq!(see(&[9.0, 9.1, 8.9], &[1.0, 1.1, 0.9]), Shown::Lower);
         assert_eq!(see(&[5.0, 5.0], &[5.0, 5.0]), Shown::Equal);
-        assert_eq!(see(&[5.0, 5.0], &[6.0, 6.0]), Shown::Unknown);
+        // Equal rates of different runs are rates as others are; those of one run say nothing.
+        assert_eq!(see(&[5.0, 5.0], &[6.0, 6.0]), Shown::Higher);
+        assert_eq!(see(&[5.0, 5.0], &[5.0, 5.1]), Shown::Nothing);
+        let one = |a: &[f64], b: &[f64]| Shown::between(&of(a), &of(b), true);
+        assert_eq!(one(&[5.0, 5.0], &[6.0, 6.0]), Shown::Unknown);
+        assert_eq!(one(&[5.0, 5.0], &[5.0, 5.0]), Shown::Equal);
         assert_eq!(see(&[5.0], &[6.0, 6.5]), Shown::Unknown);
     }
 }

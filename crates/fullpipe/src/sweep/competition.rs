@@ -290,6 +290,7 @@ mod tests {
         let shared = Shared {
             jain: 0.6,
             jain_settled: None,
+            too_short: false,
             converged_s: None,
             rtt_exponent: None,
             dropped: 0,

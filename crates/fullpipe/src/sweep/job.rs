@@ -106,7 +106,8 @@ impl Job {
     fn broken(&self, number: u64, why: String) -> Record {
         let point = self.space.point(number);
         let variant = self.space.variants().nth(point.variant).unwrap_or_default();
-        Record::without_plan(number, (variant, &point), self.space.coordinates(&point), why)
+        let place = (self.space.coordinates(&point), self.space.seed(&point));
+        Record::without_plan(number, (variant, &point), place, why)
     }
 
     /// What comes out of a plan; none where it was stopped.

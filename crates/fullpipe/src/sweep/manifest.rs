@@ -12,6 +12,9 @@ pub const FORMAT: u32 = 1;
 /// File that holds it, in the sweep's directory.
 pub const FILE: &str = "sweep.json";
 
+/// What helps where it is damaged.
+const DAMAGED: &str = "restore it: the same sweep into another directory (--out) writes it again";
+
 /// What is run, and on what.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -100,13 +103,22 @@ impl Manifest {
         let text = fs::read_to_string(&file).map_err(|e| {
             Error::new(&file, e).hint("name a directory that `fullpipe sweep` has made")
         })?;
-        let manifest: Manifest = serde_json::from_str(&text)
-            .map_err(|e| Error::new(&file, format!("is no manifest of a sweep: {e}")))?;
+        let manifest: Manifest = serde_json::from_str(&text).map_err(|e| {
+            Error::new(&file, format!("is no manifest of a sweep: {e}")).hint(DAMAGED)
+        })?;
         if manifest.format != FORMAT {
             let what = format!("has format {}, and this program knows {FORMAT}", manifest.format);
-            return Err(Error::new(&file, what));
+            return Err(Error::new(&file, what)
+                .hint("use the program that made it, or name another directory with --out"));
         }
         Ok(manifest)
+    }
+
+    /// The scenario with its options and these variants, all where none is named; none where it cannot be read here.
+    pub(super) fn space(&self, variants: &[String]) -> Option<Space> {
+        let source = Source::text(&self.name, &self.scenario);
+        let sets: Vec<SetOption> = self.set.iter().cloned().map(SetOption).collect();
+        Space::parse(&source, &sets, variants).ok()
     }
 
     /// What differs first between two, as a clause; none where they are the same sweep.

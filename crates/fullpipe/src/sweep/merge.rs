@@ -58,9 +58,20 @@ impl Merged {
             pair[0].run == pair[1].run && differ && !pair[1].failed
         });
         if let Some(pair) = other {
-            let what = format!("has another result of run {} than other lines", pair[1].run);
-            return Err(Error::new(&files[pair[1].file as usize], what)
-                .hint("it was changed, or made by another program: leave it out"));
+            let [one, other] = [pair[0], pair[1]].map(|entry| {
+                let file = &files[entry.file as usize];
+                (file, number(file, entry.line))
+            });
+            let what = format!(
+                "line {} has another result of run {} than line {} of {}",
+                other.1,
+                pair[1].run,
+                one.1,
+                one.0.display()
+            );
+            return Err(Error::new(other.0, what).hint(
+                "one was changed, or made by another program: take both lines out, the run is made again",
+            ));
         }
         entries.dedup_by_key(|entry| entry.run);
         let again = (all - entries.len()) as u64;
@@ -125,6 +136,13 @@ impl Merged {
             tell(store::at(file, path, entry.line)?)
         })
     }
+}
+
+/// Which line of its file it is, from 1; 0 where that cannot be read any more.
+fn number(file: &Path, line: Line) -> usize {
+    let text = std::fs::read(file).unwrap_or_default();
+    let before = text.get(..line.start as usize);
+    before.map_or(0, |before| before.split(|byte| *byte == b'\n').count())
 }
 
 /// The manifest that all directories have.

@@ -5,6 +5,7 @@
 //! sweep is. A line ([`record`]) is whole or is not counted: what was killed is made again, what is there is not. So runs may be
 //! shared among processes and machines, and their files be put together by [`merge`].
 
+pub mod apart;
 mod ask;
 pub mod cells;
 pub mod compare;
@@ -17,6 +18,7 @@ pub mod merge;
 pub mod record;
 pub mod sample;
 pub mod store;
+pub mod unjudged;
 pub mod versus;
 
 pub use ask::{Ask, Share, ask};
@@ -26,3 +28,4 @@ pub use merge::Merged;
 pub use record::Record;
 pub use sample::Sample;
 pub use store::{Shard, Store};
+pub use unjudged::Unjudged;

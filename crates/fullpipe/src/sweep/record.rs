@@ -123,6 +123,9 @@ pub struct Shared {
     /// Convergence time, s; absent where they did not converge.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub converged_s: Option<f64>,
+    /// Whether all flows live together for less time than it takes to see that they converge.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub too_short: bool,
     /// RTT-fairness exponent; absent where the round trips do not differ.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rtt_exponent: Option<f64>,
@@ -179,20 +182,21 @@ impl Record {
         }
     }
 
-    /// Of a point at which the scenario is wrong.
+    /// Of a point at which the scenario is wrong; `seed` is the run's.
     pub fn without_plan(
         run: u64,
         (variant, point): (&str, &Point),
-        at: Map<String, Value>,
+        (at, seed): (Map<String, Value>, u64),
         why: String,
     ) -> Record {
+        let text = format!("{variant}\n{}\n{seed}\n{why}", Value::Object(at.clone()));
         Record {
             run,
-            id: format!("{:016x}", checksum::of(why.as_bytes())),
+            id: format!("{:016x}", checksum::of(text.as_bytes())),
             variant: variant.into(),
             at,
             repetition: point.repetition,
-            seed: 0,
+            seed,
             facts: None,
             failed: Some(why),
         }
@@ -240,6 +244,7 @@ fn shared(all: &Fairness) -> Shared {
         jain: all.jain,
         jain_settled: all.jain_settled,
         converged_s: all.converged_s,
+        too_short: all.is_too_short(),
         rtt_exponent: all.rtt_exponent,
         dropped: all.dropped,
         queue: all.queue,

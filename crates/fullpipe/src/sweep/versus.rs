@@ -31,7 +31,7 @@ pub struct Judged {
 type Values = BTreeMap<u32, Option<f64>>;
 
 /// What was expected of two variants, in the scenario's order, then in that of the sweep's points. Points at which either has no
-/// run are left out.
+/// run that came out are left out: [`unjudged`](super::unjudged) counts them.
 ///
 /// # Errors
 /// Records cannot be read.
@@ -43,8 +43,12 @@ pub fn versus(merged: &Merged) -> Result<Vec<Judged>, Error> {
     let metrics: BTreeSet<&str> = asked.iter().map(|own| &*own.metric).collect();
     let (mut points, mut seen) = (Vec::new(), BTreeSet::new());
     let mut groups = BTreeMap::<(String, String, &str), Values>::new();
+    let mut came_out = BTreeSet::<(String, String)>::new();
     merged.each(|record| {
         let at = point(&record.at);
+        if record.facts.is_some() {
+            came_out.insert((record.variant.clone(), at.clone()));
+        }
         for metric in &metrics {
             let value = record.facts.as_ref().and_then(|facts| facts.compared.get(*metric));
             let key = (record.variant.clone(), at.clone(), *metric);
@@ -57,7 +61,10 @@ pub fn versus(merged: &Merged) -> Result<Vec<Judged>, Error> {
     })?;
     let one = |own: &Versus, here: &Map<String, Value>| {
         let at = point(here);
-        let of = |name: &String| groups.get(&(name.clone(), at.clone(), &*own.metric));
+        let of = |name: &String| {
+            let there = came_out.contains(&(name.clone(), at.clone()));
+            groups.get(&(name.clone(), at.clone(), &*own.metric)).filter(|_| there)
+        };
         Some(judge(own, here, of(&own.variant)?, of(&own.other)?))
     };
     let all = asked.iter().flat_map(|own| {

@@ -197,7 +197,7 @@ impl Transmit {
             return taken;
         }
         let skb = skb.packets;
-        if self.qdisc.is_empty() && self.admits(now, skb.len()) {
+        if self.qdisc.is_empty() && self.admits(skb.len()) {
             self.qdisc_counter.pass(now);
             self.enter_ring(now, skb, agenda);
         } else if self.qdisc.len() < self.qdisc_limit {
@@ -266,7 +266,7 @@ impl Transmit {
     }
 
     /// Whether an skb that comes to the ring gets into it; else it may stop the queue.
-    fn admits(&mut self, now: Time, segments: usize) -> bool {
+    fn admits(&mut self, segments: usize) -> bool {
         let fits = self.fits(segments);
         if !fits && self.is_open() {
             self.stop(segments);
@@ -396,7 +396,7 @@ impl Transmit {
             }
         }
         if let Some(segments) = self.qdisc.front().map(Vec::len) {
-            self.admits(now, segments);
+            self.admits(segments);
         }
         if self.late.as_ref().is_some_and(Late::waits_for_ring) {
             self.ask(now, agenda);

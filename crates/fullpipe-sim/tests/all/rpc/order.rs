@@ -79,8 +79,8 @@ fn drawn(count: u64) -> impl Iterator<Item = Setup> {
         setup.server = RpcServer { threads, taking, service, commit, ..setup.server };
         setup.hosts[1].sysctl.rmem_max = MIB;
         setup.server_rcvbuf = (taking == Taking::WholeRecords).then_some(MIB);
-        setup.hosts[0].sysctl.tcp_wmem[2] = 16 * KIB << below(8);
-        setup.hosts[1].sysctl.tcp_wmem[2] = 16 * KIB << below(8);
+        setup.hosts[0].sysctl.tcp_wmem[2] = (16 * KIB) << below(8);
+        setup.hosts[1].sysctl.tcp_wmem[2] = (16 * KIB) << below(8);
         setup
     })
 }
@@ -111,7 +111,7 @@ fn by_hand(client: &RpcClient) -> (u64, [u64; 2]) {
         calls += 1;
         bytes[0] += u64::from(client.sizes.call);
         bytes[1] += u64::from(client.sizes.reply);
-        bytes[usize::from(!write)] += (data + 3) / 4 * 4;
+        bytes[usize::from(!write)] += data.div_ceil(4) * 4;
     }
     if client.operation == (Operation::Write { commit: true }) {
         calls += 1;

@@ -81,6 +81,13 @@ pub struct Part {
     pub srtt_ms: Option<f64>,
 }
 
+impl Fairness {
+    /// Whether the flows live together for less time than [`converged_s`](Fairness::converged_s) needs.
+    pub fn is_too_short(&self) -> bool {
+        self.end_s - self.start_s < (WINDOW_S + LASTING_S) as f64 - 1e-9
+    }
+}
+
 /// The time in which all flows live: its first sample, its middle and its last sample.
 struct Together {
     from: Time,

@@ -39,8 +39,11 @@ pub(super) fn differences(axes: &[Scale], panels: usize, points: &[Point]) -> Ve
     let pairs = (0..panels).flat_map(|b| (0..b).map(move |a| (a, b)));
     let of = |(a, b): (usize, usize), (quantity, value): Quantity| {
         let at = |panel, place| by_place.get(&(panel, place)).and_then(|point| value(point));
+        let one_run = |a, b, place| {
+            [a, b].iter().any(|panel| by_place.get(&(*panel, place)).is_some_and(|p| p.one_run))
+        };
         let shown = (0..places).map(|place| match (at(a, place), at(b, place)) {
-            (Some(one), Some(other)) => letter(Shown::between(&one, &other)),
+            (Some(one), Some(other)) => letter(Shown::between(&one, &other, one_run(a, b, place))),
             _ => ' ',
         });
         Difference { a, b, quantity, shown: shown.collect() }

@@ -1,7 +1,7 @@
 //! Why runs failed, as a table.
 
 use crate::report::html::escape::text;
-use crate::report::numbers::{ABSENT, count};
+use crate::report::numbers::count;
 use crate::scenario::unquoted;
 use crate::sweep::{Merged, Record};
 use crate::trace::Error;
@@ -45,7 +45,7 @@ impl Failures {
                 record.run,
                 text(&record.variant),
                 text(&at.collect::<Vec<_>>().join(", ")),
-                seed(record.seed),
+                record.seed,
                 text(why.trim_end()),
             );
         }
@@ -60,11 +60,6 @@ impl Failures {
         }
         out + "</section>"
     }
-}
-
-/// A seed; a run whose scenario is wrong at its point has none, which records tell as 0.
-fn seed(seed: u64) -> String {
-    if seed == 0 { ABSENT.into() } else { seed.to_string() }
 }
 
 const HEAD: &str = "<thead><tr><th scope=\"col\" class=\"n\">run</th><th scope=\"col\">variant</th><th scope=\"col\">point</th>\

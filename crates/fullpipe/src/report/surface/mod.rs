@@ -6,12 +6,15 @@ mod failures;
 mod page;
 mod pairs;
 mod scale;
+mod tables;
 
 pub use differences::Difference;
 pub use failures::Failures;
 pub use page::page;
 pub use pairs::{Field, Pairs};
 pub use scale::Scale;
+pub(in crate::report) use scale::told_apart;
+pub use tables::{Tables, missed};
 
 use crate::sweep::cells::{Cell, CellFlow};
 use crate::sweep::estimate::Estimate;
@@ -38,6 +41,9 @@ pub struct Surfaces {
     /// Runs that failed; the page has them as a table, not as data.
     #[serde(skip)]
     pub failures: Failures,
+    /// What stands in tables; the page has them as such, not as data.
+    #[serde(skip)]
+    pub tables: Tables,
 }
 
 /// A flow of a cell.
@@ -61,6 +67,9 @@ pub struct Point {
     pub law: Option<f64>,
     /// Whether the rule's assumptions hold.
     pub holds: bool,
+    /// Whether its repetitions are one run.
+    #[serde(skip)]
+    pub one_run: bool,
 }
 
 impl Surfaces {
@@ -75,6 +84,7 @@ impl Surfaces {
             differences: Vec::new(),
             pairs: Pairs::new(manifest, cells),
             failures,
+            tables: Tables::default(),
         };
         for cell in cells {
             let Some(at) = place(&manifest.axes, cell) else { continue };
@@ -84,7 +94,7 @@ impl Surfaces {
                     false => cell.variant.clone(),
                 };
                 let panel = surfaces.panel(name);
-                surfaces.points.push(point(panel, &at, flow));
+                surfaces.points.push(Point { one_run: cell.one_run, ..point(panel, &at, flow) });
             }
         }
         let panels = surfaces.panels.len();
@@ -125,5 +135,6 @@ fn point(panel: usize, at: &[usize], flow: &CellFlow) -> Point {
         limit: flow.limit.clone(),
         law: flow.law_mbit,
         holds: flow.law_holds,
+        one_run: false,
     }
 }

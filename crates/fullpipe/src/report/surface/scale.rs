@@ -44,7 +44,7 @@ impl Scale {
 const SHORT: usize = 16;
 
 /// The labels, without the beginning that a long one shares with another: what is left of both would be the same.
-fn told_apart(shown: &[String]) -> Vec<String> {
+pub(in crate::report) fn told_apart(shown: &[String]) -> Vec<String> {
     let label = |(n, own): (usize, &String)| {
         let others = shown.iter().enumerate().filter(|(other, _)| *other != n);
         let shared = others.map(|(_, other)| shared(own, other)).max().unwrap_or(0);

@@ -1,8 +1,9 @@
 //! The cells of a sweep, a line for each flow.
 
 use super::Style;
-use super::grid::{Column, fitted, number, words, wrap};
-use crate::report::numbers::{short, written};
+use super::grid::{Column, Table, fitted, number, words, wrap};
+use super::names::Name;
+use crate::report::numbers::short;
 use crate::sweep::cells::{Cell, CellFlow};
 use crate::sweep::estimate::Estimate;
 use serde_json::{Map, Value};
@@ -10,7 +11,7 @@ use serde_json::{Map, Value};
 /// Lines after which the table is the place to look.
 const MOST: usize = 60;
 
-const COLUMNS: [Column; 7] = [
+static COLUMNS: [Column; 7] = [
     words("variant and point"),
     words("flow"),
     number("rate", "Mb/s"),
@@ -20,21 +21,32 @@ const COLUMNS: [Column; 7] = [
     words("steady"),
 ];
 
+const ABOUT: &str = "rate: mean over repetitions of the rate in the second half of a flow's life; within: its 95 % confidence \
+                interval (Student's t), equal: all rates are, alike: repetitions are one run; steady: repetitions with 30 loss epochs, or with even rates in the last three quarters";
+
+/// All cells.
+pub(in crate::report) fn table(cells: &[Cell]) -> Table {
+    let rows = cells.iter().flat_map(of_cell).collect();
+    Table { heading: "Variants".into(), columns: &COLUMNS, rows, about: ABOUT }
+}
+
 /// The cells as text: settled rates with their 95 % intervals.
 pub fn cells(title: &str, cells: &[Cell], style: Style) -> String {
     let mut lines = wrap(title, "", style.columns());
     lines.push(String::new());
     let all: usize = cells.iter().map(|cell| cell.flows.len().max(1)).sum();
     let rows: Vec<Vec<String>> = cells.iter().flat_map(of_cell).take(MOST).collect();
-    lines.extend(fitted(&COLUMNS, rows, style.columns()));
+    let names = cells
+        .iter()
+        .flat_map(|cell| vec![Name::new(&cell.variant, &cell.at); cell.flows.len().max(1)]);
+    let names: Vec<Name> = names.take(MOST).collect();
+    lines.extend(fitted(&COLUMNS, rows, &names, style.columns()));
     if all > MOST {
         let text = format!("{} more lines: cells.json, results.csv", all - MOST);
         lines.extend(wrap(&text, "  ", style.columns()));
     }
-    let note = "rate: mean over repetitions of the rate in the second half of a flow's life; within: its 95 % confidence \
-                interval (Student's t), alike: repetitions are one run; steady: repetitions with 30 loss epochs, or with even rates in the last three quarters";
     lines.push(String::new());
-    lines.extend(wrap(note, "  ", style.columns()));
+    lines.extend(wrap(ABOUT, "  ", style.columns()));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
@@ -46,22 +58,21 @@ fn of_cell(cell: &Cell) -> Vec<Vec<String>> {
     }
     let line = |(n, flow): (usize, &CellFlow)| {
         let name = if n == 0 { name.clone() } else { String::new() };
-        of_flow(name, flow, cell.runs)
+        of_flow(name, flow, cell)
     };
     cell.flows.iter().enumerate().map(line).collect()
 }
 
 /// Variant and values of the axes.
-pub(super) fn name(variant: &str, at: &Map<String, Value>) -> String {
-    let values = at.values().map(written);
-    let variant = Some(variant.to_string()).filter(|name| name != "base" || at.is_empty());
-    variant.into_iter().chain(values).collect::<Vec<_>>().join(", ")
+pub(in crate::report) fn name(variant: &str, at: &Map<String, Value>) -> String {
+    Name::new(variant, at).whole()
 }
 
-fn of_flow(name: String, flow: &CellFlow, runs: u32) -> Vec<String> {
+fn of_flow(name: String, flow: &CellFlow, cell: &Cell) -> Vec<String> {
     let within = |estimate: &Estimate| match estimate.within {
         // Repetitions that are one run say nothing of how far runs are apart.
-        Some(_) if estimate.min == estimate.max => "alike".into(),
+        Some(_) if cell.one_run => "alike".into(),
+        Some(_) if estimate.min == estimate.max => "equal".into(),
         within => within.map_or_else(|| "–".into(), short),
     };
     vec![
@@ -71,6 +82,6 @@ fn of_flow(name: String, flow: &CellFlow, runs: u32) -> Vec<String> {
         within(&flow.settled_mbit),
         short(flow.retransmitted.mean),
         flow.srtt_ms.map_or_else(|| "–".into(), |srtt| short(srtt.mean)),
-        format!("{}/{runs}", flow.steady),
+        format!("{}/{}", flow.steady, cell.runs),
     ]
 }

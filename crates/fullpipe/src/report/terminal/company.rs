@@ -2,7 +2,7 @@
 
 use super::Style;
 use super::cells::name;
-use super::grid::{Column, lay_out, number, words, wrap};
+use super::grid::{Column, Table, lay_out, number, words, wrap};
 use crate::sweep::cells::{Cell, CellShared};
 use crate::sweep::competition::Company;
 use crate::sweep::estimate::Estimate;
@@ -10,7 +10,7 @@ use crate::sweep::estimate::Estimate;
 /// Lines after which the table is the place to look.
 const MOST: usize = 60;
 
-const SHARED: [Column; 5] = [
+static SHARED: [Column; 5] = [
     words("variant and point"),
     number("Jain", ""),
     number("2nd half", ""),
@@ -18,7 +18,7 @@ const SHARED: [Column; 5] = [
     number("RTT^-k", ""),
 ];
 
-const COMPANY: [Column; 6] = [
+static COMPANY: [Column; 6] = [
     words("variant and point"),
     words("flow"),
     number("friendly", ""),
@@ -29,29 +29,43 @@ const COMPANY: [Column; 6] = [
 
 /// Two tables with 95 % intervals, each where there is something in it.
 pub fn company(cells: &[Cell], company: &[Company], style: Style) -> String {
-    let shared = cells.iter().filter_map(|cell| Some(of_cell(cell, cell.fairness.as_ref()?)));
-    let shared: Vec<Vec<String>> = shared.take(MOST).collect();
-    let company: Vec<Vec<String>> = company.iter().take(MOST).map(of_company).collect();
     let mut lines = Vec::new();
-    for (columns, rows, note) in [(&SHARED[..], shared, ABOUT_SHARED), (&COMPANY, company, ABOUT)] {
-        if !rows.is_empty() {
-            lines.push(String::new());
-            lines.extend(lay_out(columns, &rows, style.columns()));
-            lines.push(String::new());
-            lines.extend(wrap(note, "  ", style.columns()));
-        }
+    for table in tables(cells, company) {
+        let rows = &table.rows[..table.rows.len().min(MOST)];
+        lines.push(String::new());
+        lines.extend(lay_out(table.columns, rows, style.columns()));
+        lines.push(String::new());
+        lines.extend(wrap(table.about, "  ", style.columns()));
     }
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
+/// The tables, each where there is something in it.
+pub(in crate::report) fn tables(cells: &[Cell], company: &[Company]) -> Vec<Table> {
+    let shared = cells.iter().filter_map(|cell| Some(of_cell(cell, cell.fairness.as_ref()?)));
+    let company = company.iter().map(of_company);
+    let table = |heading: &str, columns, rows: Vec<_>, about| Table {
+        heading: heading.into(),
+        columns,
+        rows,
+        about,
+    };
+    let all = [
+        table("How flows share the path", &SHARED[..], shared.collect(), ABOUT_SHARED),
+        table("What flows do to each other", &COMPANY[..], company.collect(), ABOUT),
+    ];
+    all.into_iter().filter(|table| !table.rows.is_empty()).collect()
+}
+
 const ABOUT_SHARED: &str = "Jain: index of the flows' rates while all live (1: equal); converged: repetitions in which it is 0.95 over 10 s, \
-                            for 20 s, and when; RTT^-k: exponent of the rate. docs/competition.md";
+                            for 20 s, and when (–: the flows live together for less than these 30 s, too short to see it); RTT^-k: exponent of the rate. docs/competition.md";
 const ABOUT: &str = "friendly: the flow's rate beside the others over that beside its like; harm: what it loses beside being alone \
                      (0: nothing, 1: all). docs/competition.md";
 
 fn of_cell(cell: &Cell, all: &CellShared) -> Vec<String> {
     let converged = match all.converged_s {
         Some(time) => format!("{}/{} {}", all.converged, cell.runs, with_range(Some(time), 1)),
+        None if all.too_short == cell.runs => "–".into(),
         None => format!("0/{}", cell.runs),
     };
     vec![
@@ -100,6 +114,7 @@ mod tests {
                 jain_settled: None,
                 converged: 1,
                 converged_s: Estimate::of(&[12.5]),
+                too_short: 0,
                 rtt_exponent: None,
                 dropped,
                 queue: None,

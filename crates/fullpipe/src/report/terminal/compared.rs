@@ -31,7 +31,6 @@ pub fn pair(pair: &Pair, style: Style) -> Vec<String> {
         true => pair.a.clone(),
         false => format!("a: {}; b: {}", pair.a, pair.b),
     };
-    let settings: Vec<Vec<String>> = pair.scenario.iter().map(setting).collect();
     let mut changes: Vec<Vec<String>> = pair.flows.iter().flat_map(flow).collect();
     changes.extend(pair.drops.iter().filter(|c| !c.same()).map(|c| row(c, "dropped, ", 0)));
     // Where anything differs marks are shown in any case: that they are alike says something, too.
@@ -40,11 +39,13 @@ pub fn pair(pair: &Pair, style: Style) -> Vec<String> {
     }
     let mut lines: Vec<String> =
         wrap(&name, "", style.columns()).iter().map(|line| style.bold(line)).collect();
-    lines.extend(table(&SETTINGS, &settings, style));
+    let settings = settings(&pair.scenario, style);
+    let none = settings.is_empty() && changes.is_empty();
+    lines.extend(settings);
     lines.extend(table(&CHANGES, &changes, style));
     let apart = pair.flows.iter().flat_map(|flow| apart::lines(&flow.name, &flow.distance, style));
     let apart: Vec<String> = apart.collect();
-    let none = settings.is_empty() && changes.is_empty() && apart.is_empty();
+    let none = none && apart.is_empty();
     lines.extend(apart);
     lines.extend(pair.unpaired_flows.iter().map(|flow| format!("  only in one: flow {flow}")));
     match none {
@@ -58,6 +59,11 @@ pub fn pair(pair: &Pair, style: Style) -> Vec<String> {
 /// Whether the values of both runs are the same to the last digit.
 fn same(flow: &FlowPair) -> bool {
     flow.metrics.iter().chain(&flow.limits).all(Change::same)
+}
+
+/// What differs between two scenarios; nothing where nothing does.
+pub(super) fn settings(all: &[Setting], style: Style) -> Vec<String> {
+    table(&SETTINGS, &all.iter().map(setting).collect::<Vec<_>>(), style)
 }
 
 /// Headings without the line of units, which says nothing here.

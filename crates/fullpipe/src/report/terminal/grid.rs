@@ -1,5 +1,7 @@
 //! Columns of text: headings with units, numbers on the right, words on the left.
 
+use super::names::{self, Name};
+
 /// A column.
 pub struct Column {
     /// What it holds.
@@ -20,6 +22,18 @@ pub const fn words(label: &'static str) -> Column {
     Column { label, unit: "", words: true }
 }
 
+/// Rows under their columns, and what these are.
+pub struct Table {
+    /// What stands above it; empty where nothing does.
+    pub heading: String,
+    /// The columns.
+    pub columns: &'static [Column],
+    /// The rows, all of them.
+    pub rows: Vec<Vec<String>>,
+    /// What the columns are.
+    pub about: &'static str,
+}
+
 /// Two lines of headings, and one line per row. Where the width asks for it, gaps shrink from two
 /// spaces to one, and numbers lose their commas.
 pub fn lay_out(columns: &[Column], rows: &[Vec<String>], width: usize) -> Vec<String> {
@@ -37,8 +51,13 @@ pub fn lay_out(columns: &[Column], rows: &[Vec<String>], width: usize) -> Vec<St
     headings.iter().chain(rows).map(line).collect()
 }
 
-/// The same, with the first column's words cut where lines would be too long.
-pub fn fitted(columns: &[Column], mut rows: Vec<Vec<String>>, width: usize) -> Vec<String> {
+/// The same of rows whose first column has these names, with variants shortened where lines would be too long.
+pub fn fitted(
+    columns: &[Column],
+    mut rows: Vec<Vec<String>>,
+    names: &[Name],
+    width: usize,
+) -> Vec<String> {
     let lines = lay_out(columns, &rows, width);
     let longest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
     let widest = rows.iter().filter_map(|row| row.first()).map(|name| name.chars().count()).max();
@@ -48,9 +67,9 @@ pub fn fitted(columns: &[Column], mut rows: Vec<Vec<String>>, width: usize) -> V
     if longest <= width {
         return lines;
     }
-    for name in rows.iter_mut().filter_map(|row| row.first_mut()) {
-        if name.chars().count() > room {
-            *name = name.chars().take(room.saturating_sub(1)).chain(['…']).collect();
+    for (row, name) in rows.iter_mut().zip(names::fitted(names, room)) {
+        if let Some(first) = row.first_mut().filter(|first| !first.is_empty()) {
+            *first = name;
         }
     }
     lay_out(columns, &rows, width)
@@ -119,6 +138,7 @@ fn pieces(word: &str, room: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Map;
 
     #[test]
     fn numbers_stand_right_and_words_left() {
@@ -132,9 +152,10 @@ mod tests {
         let columns = [words("name"), number("n", "")];
         let rows =
             || vec![vec!["a very long name".into(), "1".into()], vec!["b".into(), "22".into()]];
-        assert_eq!(fitted(&columns, rows(), 40)[2], "  a very long name   1");
-        let cut = fitted(&columns, rows(), 14);
-        assert_eq!(cut[2..], [" a very lo…  1", " b          22"]);
+        let names = ["a very long name", "b"].map(|name| Name::new(name, &Map::new()));
+        assert_eq!(fitted(&columns, rows(), &names, 40)[2], "  a very long name   1");
+        let cut = fitted(&columns, rows(), &names, 14);
+        assert_eq!(cut[2..], [" a ver…name  1", " b          22"]);
     }
 
     #[test]

@@ -5,15 +5,16 @@
 //! Everything fits the width that is given, 80 columns at least; from 120 on the tables say more.
 
 mod apart;
-mod cells;
-mod company;
+pub(in crate::report) mod cells;
+pub(in crate::report) mod company;
 mod compared;
 mod counters;
 mod datagrams;
 mod dropped;
 mod flow;
-mod grid;
+pub(in crate::report) mod grid;
 mod judged;
+mod names;
 mod nfs;
 mod paint;
 mod parity;
@@ -23,7 +24,7 @@ mod spread;
 mod swept;
 mod twins;
 mod verdict;
-mod versus;
+pub(in crate::report) mod versus;
 
 pub use cells::cells;
 pub use company::company;

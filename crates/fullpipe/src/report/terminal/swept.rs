@@ -1,8 +1,9 @@
 //! Two sweeps beside each other, a line for each flow of a point.
 
-use super::Style;
 use super::cells::name;
 use super::grid::{Column, fitted, number, words, wrap};
+use super::names::Name;
+use super::{Style, compared};
 use crate::report::numbers::short;
 use crate::sweep::compare::{Comparison, Pair, Shown};
 
@@ -31,10 +32,15 @@ pub fn swept(comparison: &Comparison, style: Style) -> String {
         shown(Shown::Nothing),
         shown(Shown::Unknown)
     );
-    let mut lines = wrap(&head, "", style.columns());
+    let mut lines = compared::settings(&comparison.scenario, style);
+    if !lines.is_empty() {
+        lines.push(String::new());
+    }
+    lines.extend(wrap(&head, "", style.columns()));
     lines.push(String::new());
     let rows: Vec<Vec<String>> = comparison.flows.iter().take(MOST).map(row).collect();
-    lines.extend(fitted(&COLUMNS, rows, style.columns()));
+    let names = comparison.flows.iter().take(MOST).map(|pair| Name::new(&pair.variant, &pair.at));
+    lines.extend(fitted(&COLUMNS, rows, &names.collect::<Vec<_>>(), style.columns()));
     if all > MOST {
         lines.push(format!("  {} more lines with --json", all - MOST));
     }

@@ -2,14 +2,14 @@
 
 use super::Style;
 use super::cells::name;
-use super::grid::{Column, lay_out, number, words, wrap};
+use super::grid::{Column, Table, lay_out, number, words, wrap};
 use crate::report::numbers;
 use crate::sweep::versus::Judged;
 
 /// Lines after which the cells' file is the place to look.
 const MOST: usize = 60;
 
-const COLUMNS: [Column; 6] = [
+static COLUMNS: [Column; 6] = [
     words("variant and point"),
     words("is"),
     words("than"),
@@ -23,22 +23,33 @@ const ABOUT: &str = "by: mean over repetitions of the difference; within: its 95
 /// A table by metric; nothing where nothing was expected.
 pub fn versus(all: &[Judged], style: Style) -> String {
     let mut lines = Vec::new();
-    let mut metrics: Vec<&str> = Vec::new();
-    for own in all {
-        if !metrics.contains(&&*own.expected.metric) {
-            metrics.push(&own.expected.metric);
-        }
-    }
-    for metric in metrics {
-        let rows = all.iter().filter(|own| own.expected.metric == metric).take(MOST).map(row);
-        lines.extend([String::new(), format!("  expected: {metric}")]);
-        lines.extend(lay_out(&COLUMNS, &rows.collect::<Vec<_>>(), style.columns()));
+    for table in tables(all) {
+        let rows = &table.rows[..table.rows.len().min(MOST)];
+        lines.extend([String::new(), format!("  {}", table.heading)]);
+        lines.extend(lay_out(table.columns, rows, style.columns()));
     }
     if !lines.is_empty() {
         lines.push(String::new());
         lines.extend(wrap(ABOUT, "  ", style.columns()));
     }
     lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// A table for each metric.
+pub(in crate::report) fn tables(all: &[Judged]) -> Vec<Table> {
+    let mut metrics: Vec<&str> = Vec::new();
+    for own in all {
+        if !metrics.contains(&&*own.expected.metric) {
+            metrics.push(&own.expected.metric);
+        }
+    }
+    let table = |metric: &&str| Table {
+        heading: format!("expected: {metric}"),
+        columns: &COLUMNS,
+        rows: all.iter().filter(|own| own.expected.metric == *metric).map(row).collect(),
+        about: ABOUT,
+    };
+    metrics.iter().map(table).collect()
 }
 
 fn row(own: &Judged) -> Vec<String> {

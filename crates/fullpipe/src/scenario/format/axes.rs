@@ -106,13 +106,22 @@ fn range(table: &Table, place: Place, cx: &mut Context) -> Option<Vec<Node>> {
     let logarithmic = logarithmic(table, cx)?;
     let Some(last) = in_unit(&to, &from.unit) else {
         let message = "the ends of a range have units of different things";
-        cx.error("bad-value", to.place, message).expected("units of one thing: 10Mbit and 1Gbit");
+        cx.error("bad-value", to.place, message).expected(like(&from));
         return None;
     };
     if logarithmic && (from.number <= 0.0 || last <= 0.0) {
         cx.error("out-of-range", place, "a logarithmic range with an end that is not above 0")
             .expected("ends above 0, or scale = \"linear\"");
         return None;
+    }
+    if matches!((&from.node.value, &to.node.value), (Value::Integer(_), Value::Integer(_))) {
+        let whole = (last - from.number).abs() + 1.0;
+        if points as f64 > whole {
+            let message = format!("too many points for whole numbers: {points} of {whole}");
+            cx.error("out-of-range", place, message)
+                .expected(format!("at most {whole} points, or ends that are not whole"));
+            return None;
+        }
     }
     let at = |n: usize| {
         let share = n as f64 / (points - 1) as f64;
@@ -160,6 +169,17 @@ fn in_unit(end: &End, unit: &str) -> Option<f64> {
         let least = |text: &str| Some(quantity::parse(text, dimension).ok()? as f64);
         Some(least(&end.text)? / least(&format!("1{unit}"))?)
     })
+}
+
+/// Two ends that measure what this one does.
+fn like(end: &End) -> &'static str {
+    let is = |dimension| quantity::parse(&end.text, dimension).is_ok();
+    match () {
+        () if end.unit.is_empty() => "two numbers without units",
+        () if is(&TIME) => "units of one thing: 5ms and 1s",
+        () if is(&SIZE) => "units of one thing: 64kB and 1MB",
+        () => "units of one thing: 10Mbit and 1Gbit",
+    }
 }
 
 fn end(table: &Table, key: &str, place: Place, cx: &mut Context) -> Option<End> {
@@ -273,10 +293,12 @@ mod tests {
             ("x = { to = 1, points = 3 }", "a range needs `from`"),
             ("x = { from = \"1ms\", to = \"1MB\", points = 3 }", "units of different things"),
             ("x = { from = \"1ms\", to = 1, points = 3 }", "units of different things"),
+            ("x = { from = \"5ms\", to = \"1Mbit\", points = 3 }", "5ms and 1s"),
+            ("x = { from = 1500, to = 1502, points = 5 }", "too many points for whole numbers"),
             ("x = { from = 1, to = 2, points = 1 }", "from 2 to"),
             ("x = { from = 1, to = 2, steps = 3 }", "unknown key of a range `steps`"),
             ("x = { from = true, to = 2, points = 3 }", "not a number"),
-            ("x = { from = 1, to = 2, points = 3, scale = \"ln\" }", "\"linear\" or \"log\""),
+            ("x = { from = 1, to = 3, points = 3, scale = \"ln\" }", "\"linear\" or \"log\""),
             ("x = []", "at least one value"),
             ("\"x, y\" = [[1, 2], [3]]", "2 values each"),
         ] {

@@ -14,7 +14,7 @@ fn failures(total: u64) -> Failures {
         let variant = space.variants().nth(point.variant).expect("a variant");
         Record {
             seed: 7 + run,
-            ..Record::without_plan(run, (variant, &point), space.coordinates(&point), why)
+            ..Record::without_plan(run, (variant, &point), (space.coordinates(&point), 0), why)
         }
     };
     Failures { total, first: (0..total.min(20)).map(record).collect() }

@@ -53,6 +53,7 @@ fn cells(space: &Space) -> Vec<Cell> {
             jain_settled: Some(estimate(0.5 + share / 3.0, 0.01)),
             converged: 0,
             converged_s: None,
+            too_short: 0,
             rtt_exponent: None,
             dropped: estimate(0.0, 0.0),
             queue: None,

@@ -88,8 +88,8 @@ mod tests {
     fn another_hz_is_refused() {
         let granted: String = options(FRAGMENT).map(|option| format!("{option}\n")).collect();
         let check = |hz: &str| {
-            let hz = "250".parse().expect("an HZ");
-            let wanted = wanted(&Wanted { hz, ..Wanted::default() });
+            let wanted = Wanted { hz: "250".parse().expect("an HZ"), ..Wanted::default() };
+            let wanted = super::wanted(&wanted);
             check(&wanted, &format!("{granted}{hz}"), Path::new("x"))
         };
         assert_eq!(check("CONFIG_HZ=250\n"), Ok(()));

@@ -49,9 +49,9 @@ function draw() {
   drawPairs();
   drawSurfaces();
   drawDifference();
-  drawKey();
   drawSlices();
+  drawKey();
 }
 
 wireTheme();
-draw();
+if (data.axes.length > 0) draw();

@@ -18,9 +18,10 @@ function shownBetween(x, y) {
   return found?.shown[at] ?? " ";
 }
 
-// Marks over fields whose difference is not shown: lines where the interval has 0 in it, dots where there is none.
+// Marks over fields whose difference is not shown: lines where the interval has 0 in it or all values are equal, dots where there is none.
 const MARKS = {
   n: { name: "hatched", text: "no difference is shown: its 95 % interval (Welch's t test) has 0 in it; of many that are equal one in twenty is not hatched by chance" },
+  e: { name: "hatched", text: "equal: all runs of both gave the same" },
   u: { name: "dotted", text: "a single run, or repetitions that are one run: whether they differ is not known" },
 };
 function patterns(svg) {

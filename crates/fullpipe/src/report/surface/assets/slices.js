@@ -43,6 +43,9 @@ function drawSlices() {
         if (value === undefined) { pen = false; continue; }
         const [px, py] = [across(x, panel).toFixed(1), up(value).toFixed(1)];
         path += names ? `M${px - 8} ${py}h16` : `${pen ? "L" : "M"}${px} ${py}`;
+        // A line needs two points: one alone is marked.
+        const lone = of(pointAt(panel, x - 1, y)) === undefined && of(pointAt(panel, x + 1, y)) === undefined;
+        if (lone && !names && name === "law") element(group, "path", { d: `M${px - 6} ${py}h12`, class: "law lone" });
         pen = true;
       }
       if (path) element(group, "path", { d: path, class: name });
@@ -71,4 +74,9 @@ function drawKey() {
     item.append(mark, name);
     key.append(item);
   });
+  if (document.querySelector("#slices .law") === null) return;
+  const [item, mark] = [document.createElement("li"), document.createElement("i")];
+  mark.className = "dashed";
+  item.append(mark, "dashed: what the congestion control's rule makes of random losses");
+  key.append(item);
 }

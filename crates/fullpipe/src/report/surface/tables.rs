@@ -1,0 +1,140 @@
+//! What a page says in tables beside its figures: how flows share the path, what they do to each other, what was expected.
+
+use crate::report::html::escape::text;
+use crate::report::numbers;
+use crate::report::terminal::grid::{Column, Table};
+use crate::report::terminal::{cells, company, versus};
+use crate::sweep::Unjudged;
+use crate::sweep::cells::{Cell, CellExpected};
+use crate::sweep::competition::Company;
+use crate::sweep::versus::Judged;
+use std::fmt::Write;
+
+/// Rows of a table after which cells.json is the place to look.
+const MOST: usize = 200;
+
+/// The tables of a sweep.
+#[derive(Debug, Default)]
+pub struct Tables {
+    /// Above the figures.
+    pub(super) above: String,
+    /// Below them.
+    pub(super) below: String,
+}
+
+impl Tables {
+    /// Of the cells, what was compared, and what was not judged; without axes the cells are a table, too.
+    pub fn new(
+        (cells, axes): (&[Cell], bool),
+        (company, versus): (&[Company], &[Judged]),
+        unjudged: &Unjudged,
+    ) -> Tables {
+        let mut above = String::new();
+        if !axes {
+            above += &section("variants", "Variants", &[cells::table(cells)]);
+        }
+        above += &section("competition", "Competition", &company::tables(cells, company));
+        Tables { above, below: expected(cells, versus, unjudged) }
+    }
+}
+
+/// What was expected: the points that miss it, the variants that were compared, and what was not judged.
+fn expected(cells: &[Cell], versus: &[Judged], unjudged: &Unjudged) -> String {
+    let missed: Vec<String> = cells.iter().flat_map(missed).collect();
+    let points = cells.iter().map(|cell| cell.expected.len()).sum::<usize>();
+    let mut inner = String::new();
+    if points > 0 {
+        let _ = write!(inner, "<p>{} of {points} of points hold</p>", points - missed.len());
+        inner += &list(&missed);
+    }
+    if !versus.is_empty() {
+        let held = versus.iter().filter(|own| own.passed).count();
+        let _ = write!(inner, "<p>{held} of {} of two variants hold</p>", versus.len());
+        versus::tables(versus).iter().for_each(|own| inner += &table(own));
+    }
+    if let Some(told) = unjudged.told() {
+        let _ = write!(inner, "<p class=\"banner\" id=\"unjudged\">{}</p>", text(&told));
+    }
+    match inner.is_empty() {
+        true => inner,
+        false => wrapped("expected", "Expectations", &inner),
+    }
+}
+
+/// The expectations of a point that do not hold, as sentences.
+pub fn missed(cell: &Cell) -> Vec<String> {
+    let at = cell.at.iter().map(|(key, value)| format!(", {key}={}", numbers::written(value)));
+    let name = cell.variant.clone() + &at.collect::<String>();
+    let text = |expected: &CellExpected| {
+        let CellExpected { metric, of, allowed, measured, without, .. } = expected;
+        let is = measured.map_or_else(
+            || "has no value".into(),
+            |is| {
+                let within = is.within.map(|within| format!(" ± {}", numbers::short(within)));
+                format!("is {}{}", numbers::short(is.mean), within.unwrap_or_default())
+            },
+        );
+        let without = match without {
+            0 => String::new(),
+            some => format!(", {some} repetitions have no value"),
+        };
+        let (of, allowed) = (numbers::short(*of), numbers::short(*allowed));
+        format!("FAILED {name}: {metric} {is} instead of {of}; {allowed} is allowed{without}")
+    };
+    cell.expected.iter().filter(|expected| !expected.passed).map(text).collect()
+}
+
+fn list(sentences: &[String]) -> String {
+    let mut out = String::from("<ul>");
+    for sentence in sentences.iter().take(MOST) {
+        let _ = write!(out, "<li class=\"bad\">{}</li>", text(sentence));
+    }
+    out + "</ul>" + &more(sentences.len())
+}
+
+fn section(id: &str, heading: &str, tables: &[Table]) -> String {
+    match tables {
+        [] => String::new(),
+        tables => wrapped(id, heading, &tables.iter().map(table).collect::<String>()),
+    }
+}
+
+fn wrapped(id: &str, heading: &str, inner: &str) -> String {
+    format!(
+        "<section aria-labelledby=\"{id}-h\" id=\"{id}\"><h2 id=\"{id}-h\">{heading}</h2>{inner}</section>"
+    )
+}
+
+fn table(table: &Table) -> String {
+    let class = |column: &Column| if column.words { "" } else { " class=\"n\"" };
+    let mut out =
+        format!("<h3>{}</h3><div class=\"scroll\"><table><thead><tr>", text(&table.heading));
+    for column in table.columns {
+        let (label, unit) = (text(column.label), text(column.unit));
+        let _ = write!(out, "<th scope=\"col\"{}>{label}<small>{unit}</small></th>", class(column));
+    }
+    out += "</tr></thead><tbody>";
+    for row in table.rows.iter().take(MOST) {
+        out += "<tr>";
+        for (column, cell) in table.columns.iter().zip(row) {
+            let class = if cell == "FAILED" { " class=\"bad\"" } else { class(column) };
+            let _ = write!(out, "<td{class}>{}</td>", text(cell));
+        }
+        out += "</tr>";
+    }
+    out += "</tbody></table></div>";
+    out += &more(table.rows.len());
+    let _ = write!(out, "<p class=\"quiet\">{}</p>", text(table.about));
+    out
+}
+
+/// How many there are beyond those that are shown.
+fn more(all: usize) -> String {
+    match all.saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(
+            "<p class=\"quiet\">{} more: <code>cells.json</code></p>",
+            numbers::count(more as u64)
+        ),
+    }
+}
