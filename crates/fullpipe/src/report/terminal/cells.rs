@@ -8,7 +8,7 @@ use crate::sweep::estimate::Estimate;
 use serde_json::{Map, Value};
 
 /// Lines after which the table is the place to look.
-const MOST: usize = 60;
+pub const MOST_LINES: usize = 60;
 
 const COLUMNS: [Column; 7] = [
     words("variant and point"),
@@ -20,15 +20,14 @@ const COLUMNS: [Column; 7] = [
     words("steady"),
 ];
 
-/// The cells as text: settled rates with their 95 % intervals.
-pub fn cells(title: &str, cells: &[Cell], style: Style) -> String {
+/// The cells as text: settled rates with their 95 % intervals. `cells` are the first ones, `all` the lines of all.
+pub fn cells(title: &str, cells: &[Cell], all: usize, style: Style) -> String {
     let mut lines = wrap(title, "", style.columns());
     lines.push(String::new());
-    let all: usize = cells.iter().map(|cell| cell.flows.len().max(1)).sum();
-    let rows: Vec<Vec<String>> = cells.iter().flat_map(of_cell).take(MOST).collect();
+    let rows: Vec<Vec<String>> = cells.iter().flat_map(of_cell).take(MOST_LINES).collect();
     lines.extend(fitted(&COLUMNS, rows, style.columns()));
-    if all > MOST {
-        let text = format!("{} more lines: cells.json, results.csv", all - MOST);
+    if all > MOST_LINES {
+        let text = format!("{} more lines: cells.json, results.csv", all - MOST_LINES);
         lines.extend(wrap(&text, "  ", style.columns()));
     }
     let note = "rate: mean over repetitions of the rate in the second half of a flow's life; within: its 95 % confidence \

@@ -1,14 +1,11 @@
 //! How the flows of a sweep's cells share the path, and what they do to each other.
 
 use super::Style;
-use super::cells::name;
+use super::cells::{MOST_LINES, name};
 use super::grid::{Column, lay_out, number, words, wrap};
 use crate::sweep::cells::{Cell, CellShared};
 use crate::sweep::competition::Company;
 use crate::sweep::estimate::Estimate;
-
-/// Lines after which the table is the place to look.
-const MOST: usize = 60;
 
 const SHARED: [Column; 5] = [
     words("variant and point"),
@@ -30,8 +27,8 @@ const COMPANY: [Column; 6] = [
 /// Two tables with 95 % intervals, each where there is something in it.
 pub fn company(cells: &[Cell], company: &[Company], style: Style) -> String {
     let shared = cells.iter().filter_map(|cell| Some(of_cell(cell, cell.fairness.as_ref()?)));
-    let shared: Vec<Vec<String>> = shared.take(MOST).collect();
-    let company: Vec<Vec<String>> = company.iter().take(MOST).map(of_company).collect();
+    let shared: Vec<Vec<String>> = shared.take(MOST_LINES).collect();
+    let company: Vec<Vec<String>> = company.iter().take(MOST_LINES).map(of_company).collect();
     let mut lines = Vec::new();
     for (columns, rows, note) in [(&SHARED[..], shared, ABOUT_SHARED), (&COMPANY, company, ABOUT)] {
         if !rows.is_empty() {

@@ -24,7 +24,7 @@ mod twins;
 mod verdict;
 mod versus;
 
-pub use cells::cells;
+pub use cells::{MOST_LINES, cells};
 pub use company::company;
 pub use compared::compare;
 pub use paint::Style;
