@@ -4,6 +4,7 @@ mod differences;
 mod failures;
 mod labels;
 mod pairs;
+mod thinned;
 
 use crate::report_chromium::browser;
 use crate::report_chromium::page::Page;
