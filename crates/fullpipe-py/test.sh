@@ -29,7 +29,7 @@ MATURIN_PEP517_ARGS="--profile ${FULLPIPE_PYTHON_PROFILE:-dev}" \
 "$bin/pip" install --quiet "$work"/wheels/fullpipe-*.whl
 (cd "$work" && "$bin/fullpipe" --version && "$bin/python" -c "import fullpipe; fullpipe.recipes()")
 if ! "$bin/pip" install --quiet "$(echo "$work"/wheels/fullpipe-*.whl)[test]"; then
-    echo "skipped: what needs pyarrow, pandas, polars, dask or nbclient, which could not be installed" >&2
+    echo "skipped: what needs mypy, pyarrow, pandas, polars, dask or nbclient, which could not all be installed" >&2
     "$bin/pip" install --quiet pytest
 fi
 cp -r crates/fullpipe-py/tests "$work/tests"

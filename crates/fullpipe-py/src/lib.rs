@@ -3,6 +3,7 @@
 
 mod axes;
 mod error;
+mod packets;
 mod runs;
 mod scenario;
 mod sweep;
@@ -33,6 +34,7 @@ fn _fullpipe(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tables::Table>()?;
     module.add_class::<sweep::Sweep>()?;
     module.add_class::<sweep::Store>()?;
+    module.add_class::<sweep::Finished>()?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(recipes, module)?)?;
     Ok(())

@@ -1,23 +1,24 @@
 //! The runs of a scenario, several at a time, with Python's lock released.
 
 use crate::error;
-use crate::tables::{Table, tables};
+use crate::packets::{Growing, Kept, machine};
+use crate::tables::{self, Table};
 use fullpipe::analysis::document::{self, Document, Run};
 use fullpipe::analysis::{self, RunMeta, phases};
 use fullpipe::capture::Trains;
 use fullpipe::engine::Failed;
 use fullpipe::experiment::Chosen;
-use fullpipe::report::{html, limits, time_sequence};
+use fullpipe::report::{html, limits};
 use fullpipe::scenario::{Plan, Scenario};
+use fullpipe::trace::json;
 use fullpipe::trace::provenance::Provenance;
 use fullpipe::trace::recording::Recording;
-use fullpipe::trace::rundir::{Place, Writer};
-use fullpipe::trace::{json, packets};
+use fullpipe::trace::rundir::{self, Place, Writer};
 use fullpipe_sim::trace::{Control, Sink};
 use fullpipe_sim::units::Time;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
@@ -34,6 +35,8 @@ type Finding<'a> = (&'a str, &'a str, &'a str, f64, Option<String>);
 pub struct Outcome {
     document: Document,
     recordings: Vec<Recording>,
+    /// Where each run's table of packets stands; none where there is none.
+    folders: Vec<Option<PathBuf>>,
     #[pyo3(get)]
     directory: Option<PathBuf>,
 }
@@ -62,11 +65,34 @@ impl Outcome {
     }
 
     /// A table of a run's trace.
-    fn table(&self, run: usize, name: &str) -> PyResult<Table> {
+    fn table(&self, py: Python<'_>, run: usize, name: &str) -> PyResult<Table> {
         let recording = self.recordings.get(run).ok_or_else(|| no_run(run))?;
         let flows: Vec<String> =
             self.document.runs[run].flows.iter().map(|flow| flow.name.clone()).collect();
-        tables(recording, &flows, name)
+        match name {
+            tables::PACKETS => {
+                let folder = self.folders[run].as_ref().ok_or_else(|| self.no_packets(run))?;
+                py.detach(|| tables::packets(folder, &flows))
+            }
+            name => tables::table_of(recording, &flows, name),
+        }
+    }
+
+    /// The tables that a run has.
+    fn tables(&self, run: usize) -> PyResult<Vec<&'static str>> {
+        let folder = self.folders.get(run).ok_or_else(|| no_run(run))?;
+        let packets = folder.as_ref().map(|_| tables::PACKETS);
+        Ok(tables::NAMES.into_iter().chain(packets).collect())
+    }
+}
+
+impl Outcome {
+    fn no_packets(&self, run: usize) -> PyErr {
+        error::scenario(format!(
+            "{} kept no packets, as the scenario has no `report.packets`: \
+             set={{\"report.packets.at\": \"sender\"}} keeps those that pass the sender",
+            self.document.runs[run].variant
+        ))
     }
 }
 
@@ -80,52 +106,89 @@ struct Work<'a> {
     engines: &'a [Chosen],
     names: Vec<&'static str>,
     writer: Option<&'a Writer>,
+    /// Where tables of packets are kept; nowhere: they are not made.
+    packets: Option<Kept<'a>>,
     next: AtomicUsize,
     stop: AtomicBool,
 }
 
 type Made = Result<(Run, Recording), Failed>;
 
-/// Makes all runs. A signal to Python ends them at their next sample, and is raised.
+/// What is done with the results of runs.
+pub struct Keeping {
+    /// The new directory that has them all; none: they are not kept.
+    pub out: Option<PathBuf>,
+    /// Where tables of packets stand without `out`.
+    pub packets: Option<PathBuf>,
+}
+
+/// Makes all runs. A signal to Python ends them at their next sample, and is raised when `out` has what there is.
 pub fn run(
     py: Python<'_>,
     scenario: &Scenario,
     engines: &[Chosen],
     jobs: Option<usize>,
-    out: Option<PathBuf>,
+    keeping: Keeping,
 ) -> PyResult<Outcome> {
     let (started, clock) = (SystemTime::now(), Instant::now());
+    let Keeping { out, packets } = keeping;
     let writer = out.map(|out| Place::Exactly(out).create()).transpose();
     let writer = writer.map_err(error::environment)?;
-    let names = engines.iter().map(|chosen| chosen.engine.name()).collect();
     let work = Work {
         scenario,
         engines,
-        names,
+        names: engines.iter().map(|chosen| chosen.engine.name()).collect(),
         writer: writer.as_ref(),
+        packets: writer.as_ref().map(Kept::With).or(packets.as_ref().map(Kept::In)),
         next: AtomicUsize::new(0),
         stop: AtomicBool::new(false),
     };
     let all = scenario.plans().len() * engines.len();
     let jobs = jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
-    let made = py.detach(|| work.all(jobs.clamp(1, all.max(1)), all))?;
-    let (runs, recordings) = whole(&work, made)?;
+    let (made, stopped) = py.detach(|| work.all(jobs.clamp(1, all.max(1)), all));
+    let (indices, runs, recordings, failed) = sort(&work, made);
     let document = analysis::document(scenario, &work.names, runs);
-    let directory = writer.map(|writer| {
+    let kept = writer.filter(|_| !document.runs.is_empty()).map(|writer| {
         let command = vec!["fullpipe.Scenario.run".into()];
         let provenance = Provenance::here(command, started, clock.elapsed());
         writer.finish(&document, &provenance, &html::render_in_place(&document))
     });
-    let directory = directory.transpose().map_err(error::environment)?;
-    Ok(Outcome { document, recordings, directory })
+    stopped?;
+    failed.map_or(Ok(()), Err)?;
+    let directory = kept.transpose().map_err(error::environment)?;
+    let folders = folders(&document, directory.as_ref(), packets.as_ref(), &indices)?;
+    Ok(Outcome { document, recordings, folders, directory })
 }
 
-/// All runs in the scenario's order, or why some failed, as the command says it.
-fn whole(work: &Work, made: Vec<(usize, Made)>) -> PyResult<(Vec<Run>, Vec<Recording>)> {
-    let (mut runs, mut recordings, mut wrong, mut input) = (vec![], vec![], vec![], false);
+/// Where the tables of packets stand.
+fn folders(
+    document: &Document,
+    directory: Option<&PathBuf>,
+    packets: Option<&PathBuf>,
+    indices: &[usize],
+) -> PyResult<Vec<Option<PathBuf>>> {
+    let kept = directory.map(|directory| rundir::open(directory)).transpose();
+    let kept = kept.map_err(error::environment)?;
+    let folder = |(n, run): (usize, &Run)| {
+        run.packets.as_ref()?;
+        match &kept {
+            Some(kept) => kept.folder(n),
+            None => Some(packets?.join(indices[n].to_string())),
+        }
+    };
+    Ok(document.runs.iter().enumerate().map(folder).collect())
+}
+
+/// The numbers of the runs that came out, these in the scenario's order, and why others failed, as the command says it.
+type Sorted = (Vec<usize>, Vec<Run>, Vec<Recording>, Option<PyErr>);
+
+fn sort(work: &Work, made: Vec<(usize, Made)>) -> Sorted {
+    let (mut indices, mut runs, mut recordings) = (vec![], vec![], vec![]);
+    let (mut wrong, mut input) = (vec![], false);
     for (index, made) in made {
         match made {
             Ok((run, recording)) => {
+                indices.push(index);
                 runs.push(run);
                 recordings.push(recording);
             }
@@ -136,16 +199,17 @@ fn whole(work: &Work, made: Vec<(usize, Made)>) -> PyResult<(Vec<Run>, Vec<Recor
             }
         }
     }
-    match (wrong.is_empty(), input) {
-        (true, _) => Ok((runs, recordings)),
-        (false, true) => Err(error::scenario(wrong.join("\n"))),
-        (false, false) => Err(error::environment(wrong.join("\n"))),
-    }
+    let failed = match (wrong.is_empty(), input) {
+        (true, _) => None,
+        (false, true) => Some(error::scenario(wrong.join("\n"))),
+        (false, false) => Some(error::environment(wrong.join("\n"))),
+    };
+    (indices, runs, recordings, failed)
 }
 
 impl Work<'_> {
-    /// Runs with so many threads, while this one looks for signals.
-    fn all(&self, jobs: usize, all: usize) -> PyResult<Vec<(usize, Made)>> {
+    /// Runs with so many threads, while this one looks for signals: what was made, and what a signal raised.
+    fn all(&self, jobs: usize, all: usize) -> (Vec<(usize, Made)>, PyResult<()>) {
         let results = Mutex::new(Vec::new());
         let looked = thread::scope(|scope| {
             let (done, ended) = mpsc::channel::<()>();
@@ -159,10 +223,9 @@ impl Work<'_> {
             drop(done);
             until(&ended, &self.stop)
         });
-        looked?;
         let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
         results.sort_by_key(|(index, _)| *index);
-        Ok(results)
+        (results, looked)
     }
 
     /// Takes runs until there are none left, or a reason to stop.
@@ -190,19 +253,19 @@ impl Work<'_> {
     /// One plan on one engine, run, analysed and, where that is asked, written.
     fn one(&self, index: usize) -> Made {
         let (plan, _) = self.of(index);
-        let (kept, table) = Growing::begin(self.writer, plan)?;
+        let (kept, table) = Growing::begin(self.packets, index, plan)?.unzip();
         let (mut run, recording) = self.simulate(index, plan, kept)?;
         if let (Some(table), Some(packets)) = (&table, &mut run.packets) {
             packets.at.clone_from(&table.at);
         }
-        self.widen_band(index, plan, &mut run)?;
+        if !run.partial {
+            self.widen_band(index, plan, &mut run)?;
+        }
         if let Some(writer) = self.writer {
             writer.run(&run, &plan.resolved.to_toml(), &recording).map_err(machine)?;
-            if let Some(table) = table {
-                let taken = writer.take(&run.variant, &table.path, packets::FILE);
-                let folder = taken.map_err(machine)?;
-                time_sequence::write(&folder, &self.scenario.title, &run).map_err(machine)?;
-            }
+        }
+        if let (Some(table), Some(kept)) = (table, self.packets) {
+            table.keep(kept, &self.scenario.title, &run)?;
         }
         Ok((run, recording))
     }
@@ -242,49 +305,16 @@ impl Work<'_> {
         let Some(published) = &mut run.published else { return Ok(()) };
         for resolved in phases::alternatives(plan) {
             let (other, _) = self.simulate(index, &Plan { resolved, ..plan.clone() }, None)?;
+            if other.partial {
+                published.band_whole = false;
+                return Ok(());
+            }
             if let Some(other) = other.published {
                 phases::widen(published, &other);
             }
         }
         Ok(())
     }
-}
-
-/// Where a table of packets grows, which `report.packets` asks for. What is not taken goes.
-struct Growing {
-    path: PathBuf,
-    at: String,
-}
-
-impl Growing {
-    fn begin(
-        writer: Option<&Writer>,
-        plan: &Plan,
-    ) -> Result<(Option<Trains>, Option<Growing>), Failed> {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let Some(asked) = &plan.resolved.report.packets else { return Ok((None, None)) };
-        let temporary = || {
-            let count = COUNT.fetch_add(1, Ordering::SeqCst);
-            let name = format!("fullpipe-packets-{}-{count}", std::process::id());
-            std::env::temp_dir().join(name)
-        };
-        let path = writer.map_or_else(temporary, Writer::growing);
-        let growing = Growing { path, at: asked.at.clone() };
-        let trains = Trains::create(&growing.path, &plan.resolved).map_err(machine)?;
-        Ok((trains, Some(growing)))
-    }
-}
-
-impl Drop for Growing {
-    fn drop(&mut self) {
-        let path: &Path = &self.path;
-        // Most often it was taken; else there is nobody to tell.
-        let _ = std::fs::remove_file(path);
-    }
-}
-
-fn machine(error: fullpipe::trace::Error) -> Failed {
-    Failed::Machine(error.to_string())
 }
 
 /// Goes on until it is to stop.

@@ -1,7 +1,7 @@
 //! A scenario with the options that change it.
 
 use crate::error;
-use crate::runs::{self, Outcome};
+use crate::runs::{self, Keeping, Outcome};
 use fullpipe::experiment::{Allowed, known_keys, several};
 use fullpipe::scenario::{self, Beside, Plan, SetOption, Source};
 use pyo3::prelude::*;
@@ -98,7 +98,14 @@ impl Scenario {
         (self.source.name.clone(), self.source.text.clone(), beside, recipe)
     }
 
-    /// Makes all runs with `jobs` threads, and keeps them in `out` where it is named.
+    /// Whether some run keeps its packets.
+    #[getter]
+    fn keeps_packets(&self) -> bool {
+        self.read.plans().iter().any(|plan| plan.resolved.report.packets.is_some())
+    }
+
+    /// Makes all runs with `jobs` threads, and keeps them in `out` where it is named; else tables of packets in `packets`.
+    #[expect(clippy::too_many_arguments, reason = "the arguments of a function of Python")]
     fn run(
         &self,
         py: Python<'_>,
@@ -107,13 +114,14 @@ impl Scenario {
         without: Vec<String>,
         jobs: Option<usize>,
         out: Option<PathBuf>,
+        packets: Option<PathBuf>,
     ) -> PyResult<Outcome> {
         let plans = self.read.plans();
         known_keys(&without, plans.iter().map(|plan| &plan.resolved)).map_err(error::scenario)?;
         let names: Vec<&str> = engines.iter().map(String::as_str).collect();
         let allowed = Allowed { as_kernel: as_kernel.as_deref(), without: &without };
         let chosen = py.detach(|| several(&names, allowed, plans)).map_err(error::unfit)?;
-        runs::run(py, &self.read, &chosen, jobs, out)
+        runs::run(py, &self.read, &chosen, jobs, Keeping { out, packets })
     }
 }
 

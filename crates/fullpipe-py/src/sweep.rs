@@ -4,8 +4,8 @@ use crate::axes;
 use crate::error;
 use crate::runs::until;
 use fullpipe::experiment::Allowed;
+use fullpipe::report::finished;
 use fullpipe::scenario::{self, Beside, SetOption, Source};
-use fullpipe::sweep::cells::cells;
 use fullpipe::sweep::{self, Ask, Job, Manifest, Merged, Record, Shard, Share};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
@@ -141,7 +141,6 @@ fn source(parts: (String, String, Option<PathBuf>, Option<String>)) -> Source {
 pub struct Store {
     /// None when it is closed.
     store: Mutex<Option<Arc<sweep::Store>>>,
-    directory: PathBuf,
     runs: u64,
 }
 
@@ -153,7 +152,7 @@ impl Store {
         let store = sweep::Store::open(&directory, &sweep.manifest, Shard::WHOLE);
         let store = store.map_err(error::scenario)?;
         let store = Mutex::new(Some(Arc::new(store)));
-        Ok(Store { store, directory, runs: sweep.manifest.runs })
+        Ok(Store { store, runs: sweep.manifest.runs })
     }
 
     /// Runs that are still to be made.
@@ -172,21 +171,6 @@ impl Store {
         let record: Record = serde_json::from_str(line).map_err(error::environment)?;
         self.keep(&record).map_err(error::environment)
     }
-
-    /// All records by run, as lines of JSON; the cells as JSON; how many runs are missing, failed, and there more than once.
-    fn merged(&self, py: Python<'_>) -> PyResult<(Vec<String>, String, u64, u64, u64)> {
-        let read = || -> Result<_, fullpipe::trace::Error> {
-            let merged = Merged::open(std::slice::from_ref(&self.directory))?;
-            let mut lines = Vec::new();
-            merged.each(|record| {
-                lines.push(serde_json::to_string(&record).unwrap_or_default());
-                Ok(())
-            })?;
-            let cells = serde_json::to_string(&cells(&merged)?).unwrap_or_default();
-            Ok((lines, cells, merged.missing(), merged.failed(), merged.again))
-        };
-        py.detach(read).map_err(error::environment)
-    }
 }
 
 impl Store {
@@ -197,5 +181,69 @@ impl Store {
     fn open(&self) -> Result<Arc<sweep::Store>, String> {
         let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         store.clone().ok_or_else(|| "the sweep's directory is closed".into())
+    }
+}
+
+/// A sweep whose runs are put together: its directory has what `fullpipe merge` writes.
+#[pyclass(frozen, module = "fullpipe._fullpipe")]
+pub struct Finished {
+    merged: Merged,
+    passed: bool,
+}
+
+#[pymethods]
+impl Finished {
+    /// Writes the table of all runs, the cells and the page into the directory.
+    #[new]
+    fn new(py: Python<'_>, directory: PathBuf) -> PyResult<Finished> {
+        let made = py.detach(|| {
+            let merged = Merged::open(std::slice::from_ref(&directory))?;
+            let passed = finished::Finished::write(&merged, &directory)?.passed();
+            Ok::<_, fullpipe::trace::Error>(Finished { merged, passed })
+        });
+        made.map_err(error::environment)
+    }
+
+    /// Whether everything holds that was expected.
+    #[getter]
+    fn passed(&self) -> bool {
+        self.passed
+    }
+
+    /// Runs that are there, those that failed included.
+    #[getter]
+    fn runs(&self) -> u64 {
+        self.merged.runs()
+    }
+
+    /// Runs that failed.
+    #[getter]
+    fn failed(&self) -> u64 {
+        self.merged.failed()
+    }
+
+    /// Runs that are not there.
+    #[getter]
+    fn missing(&self) -> u64 {
+        self.merged.missing()
+    }
+
+    /// Records of runs that are there already.
+    #[getter]
+    fn again(&self) -> u64 {
+        self.merged.again
+    }
+
+    /// Records in the sweep's order as lines of JSON: `most` of them after the first `start`.
+    fn records(&self, py: Python<'_>, start: usize, most: usize) -> PyResult<Vec<String>> {
+        let read = || {
+            let mut lines = Vec::new();
+            self.merged.part(start, most, |record| {
+                lines.push(serde_json::to_string(&record).unwrap_or_default());
+                Ok(())
+            })?;
+            Ok::<_, fullpipe::trace::Error>(lines)
+        };
+        py.detach(read).map_err(error::environment)
     }
 }

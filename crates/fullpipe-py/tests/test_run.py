@@ -160,6 +160,21 @@ def test_ctrl_c_stops_a_run(scenario):
     assert child.wait() == 0 and time.monotonic() - sent < 30
 
 
+KEPT = LONG.replace("scenario.run()", "scenario.run(out=sys.argv[2], jobs=1)")
+
+
+def test_what_was_simulated_before_ctrl_c_is_kept(scenario, tmp_path):
+    child = subprocess.Popen([sys.executable, "-c", KEPT, scenario, tmp_path / "kept"], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "begun\n"
+    time.sleep(1)
+    child.send_signal(signal.SIGINT)
+    assert child.stdout.readline() == "stopped\n" and child.wait() == 0
+    summary = json.loads((tmp_path / "kept" / "summary.json").read_text())
+    assert summary["partial"] and [run["variant"] for run in summary["runs"]] == ["reno"]
+    assert 0 < summary["runs"][0]["duration_s"] < 3000
+    assert (tmp_path / "kept" / "report.html").exists() and (tmp_path / "kept" / "reno" / "flows.parquet").exists()
+
+
 def test_the_command_is_there_with_its_exit_codes(command, scenario):
     assert command("--version").stdout == f"fullpipe {fullpipe.__version__}\n"
     assert command("run", scenario, "--quiet").returncode == 0

@@ -45,8 +45,12 @@ def test_records_equal_those_of_the_command(scenario, whole, command, tmp_path):
     call = command("sweep", tmp_path / "theirs" / "small.toml", "--out", tmp_path / "command", "--quiet", "--json")
     assert call.returncode == 0, call.stderr
     assert lines(tmp_path / "command") == lines(tmp_path / "whole")
-    assert (tmp_path / "command" / "sweep.json").read_bytes() == (tmp_path / "whole" / "sweep.json").read_bytes()
-    assert json.loads(call.stdout)["cells"] == whole.cells
+    files = sorted(os.listdir(tmp_path / "whole"))
+    assert files == ["cells.json", "report.html", "results-1-of-1.jsonl", "results.csv", "sweep.json"]
+    for name in set(files) - {"results-1-of-1.jsonl"}:
+        assert (tmp_path / "command" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+    assert json.loads(call.stdout) == whole.summary and whole.summary["cells"] == whole.cells
+    assert list(whole) == whole.records and len(whole) == len(whole.records) == RUNS
     assert {row["path.loss"] for row in whole.rows()} == {0.0, 1e-3}
 
 
@@ -89,6 +93,22 @@ def test_a_wrong_axis_is_said_before_a_run(scenario):
         fullpipe.sweep(scenario, {"path.rat": ["1Mbit"]})
     with pytest.raises(TypeError, match="object is no value of a scenario"):
         fullpipe.sweep(scenario, {"path.rate": [object()]})
+
+
+def test_what_merge_writes_of_the_directory_is_what_there_is(whole, command, tmp_path):
+    before = {name: (tmp_path / "whole" / name).read_bytes() for name in ("cells.json", "report.html", "results.csv")}
+    assert command("merge", tmp_path / "whole").returncode == 0
+    for name, text in before.items():
+        assert (tmp_path / "whole" / name).read_bytes() == text, name
+
+
+def test_what_is_expected_of_a_sweep_is_judged(scenario, tmp_path):
+    expect = '\n[[expect]]\nmetric = "flow.bulk.bytes"\nof = {}\nwithin = "50 %"\n'
+    for of, passed in (("15e6", True), ("1e3", False)):
+        text = scenario.read_text() + expect.format(of)
+        results = fullpipe.sweep(fullpipe.loads(text), {"path.loss": [0.0, 1e-9]})
+        assert results.passed is passed
+        assert [cell["expected"][0]["passed"] for cell in results.cells] == [passed] * 4
 
 
 SLOW = ["duration=20s", "flow.bulk.duration=20s", "path.rate=200Mbit"]

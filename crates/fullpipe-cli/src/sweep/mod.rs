@@ -10,8 +10,9 @@ use crate::interrupt;
 use crate::output::{Output, note};
 use crate::run::RESULTS;
 use crate::source::source;
-use finish::{Finished, Telling};
+use finish::{Telling, finish};
 use fullpipe::experiment::Allowed;
+use fullpipe::report::finished::{REPORT, redraw};
 use fullpipe::scenario::{SetOption, Source};
 use fullpipe::sweep::{
     Ask, Job, Manifest, Merged, Sample, Shard, Share, Store, Unjudged, ask, manifest,
@@ -87,7 +88,7 @@ fn conclude(
         }
         return Ok(());
     }
-    Finished::write(&merged, directory)?.show(directory, telling, output)
+    finish(&merged, directory, telling, output)
 }
 
 /// Says that a part alone judges nothing, where something is expected.
@@ -113,7 +114,7 @@ pub fn merge(arguments: &MergeArguments, output: &Output) -> Result<(), Failure>
         finish::gather(&merged, &directory)?;
     }
     let telling = Telling { json: arguments.json, quiet: false, sampled: false };
-    Finished::write(&merged, &directory)?.show(&directory, telling, output)
+    finish(&merged, &directory, telling, output)
 }
 
 /// Whether a directory is that of a sweep.
@@ -124,8 +125,8 @@ pub fn is_sweep(directory: &Path) -> bool {
 /// Writes the page of a sweep again.
 pub fn report(arguments: &ReportArguments) -> Result<(), Failure> {
     let merged = Merged::open(std::slice::from_ref(&arguments.dir)).map_err(input)?;
-    let file = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(finish::REPORT));
-    Finished::redraw(&merged, &file)?;
+    let file = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(REPORT));
+    redraw(&merged, &file)?;
     note(&format!("report: {}", file.display()));
     Ok(())
 }

@@ -1,6 +1,21 @@
 """The compiled part of the package; use what `fullpipe` itself has."""
 
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple, final
+
+__all__ = [
+    "__version__",
+    "Error",
+    "ScenarioError",
+    "EnvironmentError",
+    "Scenario",
+    "Outcome",
+    "Table",
+    "Sweep",
+    "Store",
+    "Finished",
+    "command",
+    "recipes",
+]
 
 __version__: str
 
@@ -13,11 +28,12 @@ class ScenarioError(Error):
 class EnvironmentError(Error):
     """This machine cannot, or lacks something (exit code 3 of the command)."""
 
-Parts = Tuple[str, str, Optional[str], Optional[str]]
+_Parts = Tuple[str, str, Optional[str], Optional[str]]
 
 def command(arguments: Sequence[str]) -> int: ...
 def recipes() -> List[Tuple[str, str]]: ...
 
+@final
 class Scenario:
     name: str
     title: str
@@ -26,6 +42,7 @@ class Scenario:
     sets: List[str]
     variants: List[str]
     plans: List[Tuple[str, str, str, str]]
+    keeps_packets: bool
     @staticmethod
     def load(named: str, sets: Sequence[str], variants: Sequence[str]) -> Scenario: ...
     @staticmethod
@@ -33,7 +50,7 @@ class Scenario:
         name: str, text: str, beside: Optional[str], sets: Sequence[str], variants: Sequence[str]
     ) -> Scenario: ...
     def altered(self, sets: Sequence[str], variants: Optional[Sequence[str]]) -> Scenario: ...
-    def parts(self) -> Parts: ...
+    def parts(self) -> _Parts: ...
     def run(
         self,
         engines: Sequence[str],
@@ -41,14 +58,18 @@ class Scenario:
         without: Sequence[str],
         jobs: Optional[int],
         out: Optional[str],
+        packets: Optional[str],
     ) -> Outcome: ...
 
+@final
 class Outcome:
     directory: Optional[str]
     def json(self) -> str: ...
     def findings(self, run: int) -> List[Tuple[str, str, str, float, Optional[str]]]: ...
     def table(self, run: int, name: str) -> Table: ...
+    def tables(self, run: int) -> List[str]: ...
 
+@final
 class Table:
     """A table of a trace, read through the Arrow PyCapsule interface: `pyarrow.table(t)`, `polars.DataFrame(t)`."""
 
@@ -59,18 +80,19 @@ class Table:
     def __arrow_c_schema__(self) -> Any: ...
     def __arrow_c_stream__(self, requested_schema: Optional[Any] = None) -> Any: ...
 
+@final
 class Sweep:
     runs: int
     manifest: str
-    def __init__(
-        self,
-        parts: Parts,
+    def __new__(
+        cls,
+        parts: _Parts,
         sets: Sequence[str],
         variants: Sequence[str],
         engine: str,
         as_kernel: Optional[str],
         without: Sequence[str],
-    ) -> None: ...
+    ) -> Sweep: ...
     @staticmethod
     def text(text: str, axes: Optional[Dict[str, Any]], seeds: Optional[int]) -> str: ...
     @staticmethod
@@ -78,9 +100,19 @@ class Sweep:
     def record(self, run: int) -> str: ...
     def work(self, store: Store, runs: Sequence[int], jobs: int) -> None: ...
 
+@final
 class Store:
-    def __init__(self, sweep: Sweep, directory: str) -> None: ...
+    def __new__(cls, sweep: Sweep, directory: str) -> Store: ...
     def rest(self, retry: bool) -> List[int]: ...
     def append(self, line: str) -> None: ...
     def close(self) -> None: ...
-    def merged(self) -> Tuple[List[str], str, int, int, int]: ...
+
+@final
+class Finished:
+    passed: bool
+    runs: int
+    failed: int
+    missing: int
+    again: int
+    def __new__(cls, directory: str) -> Finished: ...
+    def records(self, start: int, most: int) -> List[str]: ...

@@ -67,12 +67,19 @@ class Flow(Mapping[str, Any]):
 class Trace:
     """The tables of a run's trace. They can be read through the Arrow PyCapsule interface by pyarrow, pandas and polars."""
 
-    def __init__(self, core: _fullpipe.Outcome, run: int) -> None:
+    def __init__(self, core: _fullpipe.Outcome, run: int, packets: Any) -> None:
         self._core, self._run = core, run
+        # The directory of its table of packets, which goes with the last one who can read it.
+        self._packets = packets
         self._tables: Dict[str, _fullpipe.Table] = {}
 
+    @property
+    def names(self) -> List[str]:
+        """The tables that there are: flows, stages, events, counters, and packets where the scenario has `report.packets`."""
+        return self._core.tables(self._run)
+
     def table(self, name: str) -> _fullpipe.Table:
-        """The table of that name: flows, stages, events or counters."""
+        """The table of that name."""
         if name not in self._tables:
             self._tables[name] = self._core.table(self._run, name)
         return self._tables[name]
@@ -97,11 +104,16 @@ class Trace:
         """Counters of the hosts, where they have changed."""
         return self.table("counters")
 
+    @property
+    def packets(self) -> _fullpipe.Table:
+        """Trains of packets, which `report.packets` of the scenario asks for; else ScenarioError says how to ask."""
+        return self.table("packets")
+
 
 class Run:
     """One run."""
 
-    def __init__(self, core: _fullpipe.Outcome, index: int, own: Dict[str, Any]) -> None:
+    def __init__(self, core: _fullpipe.Outcome, index: int, own: Dict[str, Any], packets: Any) -> None:
         #: The run's object of summary.json.
         self.summary = own
         #: The variant, and the sweep point and engine where there are several.
@@ -115,7 +127,7 @@ class Run:
             Flow(flow, [one for one in self.findings if one.flow == flow["name"]]) for flow in own["flows"]
         ]
         #: Its trace.
-        self.trace = Trace(core, index)
+        self.trace = Trace(core, index, packets)
 
     @property
     def expectations(self) -> List[Dict[str, Any]]:
@@ -141,14 +153,16 @@ class Run:
 class Results:
     """What came out of a scenario."""
 
-    def __init__(self, core: _fullpipe.Outcome) -> None:
+    def __init__(self, core: _fullpipe.Outcome, packets: Any = None) -> None:
         self._core = core
         #: The bytes of summary.json, as text.
         self.json: str = core.json()
         #: The document of summary.json.
         self.summary: Dict[str, Any] = json.loads(self.json)
         #: The runs in the scenario's order.
-        self.runs: List[Run] = [Run(core, index, run) for index, run in enumerate(self.summary["runs"])]
+        self.runs: List[Run] = [
+            Run(core, index, run, packets) for index, run in enumerate(self.summary["runs"])
+        ]
         #: Where the results were kept; none where that was not asked.
         self.directory: Optional[str] = core.directory
 

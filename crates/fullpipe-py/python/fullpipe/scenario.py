@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -75,10 +76,16 @@ class Scenario:
     ) -> Results:
         """Makes all runs. The options are those of `fullpipe run`; with `out` the results are kept in a new directory.
 
-        Other threads of Python go on meanwhile; Ctrl-C stops the runs and raises KeyboardInterrupt.
+        Other threads of Python go on meanwhile. Ctrl-C stops the runs and raises KeyboardInterrupt; `out` then has what was simulated,
+        marked partial, as after the command.
         """
         directory = os.fspath(out) if out is not None else None
-        return Results(self._core.run(names(engine) or ["sim"], as_kernel, names(without), jobs, directory))
+        packets = None
+        if directory is None and self._core.keeps_packets:
+            packets = tempfile.TemporaryDirectory(prefix="fullpipe-packets-")
+        beside = packets.name if packets is not None else None
+        core = self._core.run(names(engine) or ["sim"], as_kernel, names(without), jobs, directory, beside)
+        return Results(core, packets)
 
     def __repr__(self) -> str:
         return f"<fullpipe.Scenario {self.name}: {self.title}; {len(self._core.plans)} runs>"

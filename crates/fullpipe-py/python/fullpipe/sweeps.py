@@ -8,8 +8,8 @@ import queue
 import tempfile
 from collections import deque
 from concurrent.futures import Executor, Future
-from functools import lru_cache
-from typing import Any, Deque, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
+from functools import cached_property, lru_cache
+from typing import Any, Deque, Dict, Iterator, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from . import _fullpipe
 from .scenario import Changes, Names, Scenario, changes, load, names
@@ -19,38 +19,64 @@ from .scenario import Changes, Names, Scenario, changes, load, names
 Task = Tuple[Any, Tuple[str, ...], Tuple[str, ...], str, Optional[str], Tuple[str, ...]]
 
 
+#: Records that are read at a time.
+_TOGETHER = 1000
+
+
 class SweepResults:
     """What came out of a sweep."""
 
-    def __init__(self, store: _fullpipe.Store, directory: str, temporary: Any) -> None:
-        lines, cells, missing, failed, again = store.merged()
-        #: One per run, in the sweep's order, as the lines of its directory have them.
-        self.records: List[Dict[str, Any]] = [json.loads(line) for line in lines]
-        #: Repetitions of a point put together, as in cells.json.
-        self.cells: List[Dict[str, Any]] = json.loads(cells)
+    def __init__(self, core: _fullpipe.Finished, directory: str, temporary: Any) -> None:
+        self._core = core
         #: Runs that are not there.
-        self.missing: int = missing
+        self.missing: int = core.missing
         #: Runs that failed; their records say why.
-        self.failed: int = failed
+        self.failed: int = core.failed
         #: Records of runs that are there already.
-        self.again: int = again
-        #: The sweep's directory; without `out` it goes with this object.
+        self.again: int = core.again
+        #: Whether everything holds that the scenario expects.
+        self.passed: bool = core.passed
+        #: The sweep's directory, with report.html, cells.json and results.csv; without `out` it goes with this object.
         self.directory: str = directory
         self._temporary = temporary
+
+    @cached_property
+    def summary(self) -> Dict[str, Any]:
+        """The document of cells.json, read when it is asked for: cells, competition, and what is expected of two variants."""
+        with open(os.path.join(self.directory, "cells.json"), encoding="utf-8") as file:
+            document: Dict[str, Any] = json.load(file)
+        return document
+
+    @property
+    def cells(self) -> List[Dict[str, Any]]:
+        """Repetitions of a point put together, as in cells.json."""
+        cells: List[Dict[str, Any]] = self.summary["cells"]
+        return cells
+
+    def __iter__(self) -> Iterator[Dict[str, Any]]:
+        """The records, one per run, in the sweep's order; few of them are in memory at one time."""
+        for start in range(0, len(self), _TOGETHER):
+            for line in self._core.records(start, _TOGETHER):
+                yield json.loads(line)
+
+    @cached_property
+    def records(self) -> List[Dict[str, Any]]:
+        """All records, as the lines of the directory have them."""
+        return list(self)
 
     def rows(self) -> List[Dict[str, Any]]:
         """One flat row per run and flow, for `pandas.DataFrame` or `polars.DataFrame`."""
         return [
             {"run": record["run"], "variant": record["variant"], **record["at"], "seed": record["seed"], **flow}
-            for record in self.records
+            for record in self
             for flow in (record.get("facts") or {}).get("flows", [])
         ]
 
     def __len__(self) -> int:
-        return len(self.records)
+        return self._core.runs
 
     def __repr__(self) -> str:
-        return f"<fullpipe.SweepResults: {len(self.records)} runs, {self.failed} failed, {self.missing} missing>"
+        return f"<fullpipe.SweepResults: {len(self)} runs, {self.failed} failed, {self.missing} missing>"
 
 
 def sweep(
@@ -73,7 +99,8 @@ def sweep(
     """Runs every point of a scenario's axes with every variant, `seeds` times each.
 
     `axes` replaces the scenario's `[sweep]`: key to a list of values, or to a range as scenarios have it; a tuple of keys changes them
-    together. Each finished run is kept at once in `out`, and a sweep that was stopped goes on with the rest.
+    together. Each finished run is kept at once in `out`, and a sweep that was stopped goes on with the rest. In the end the directory
+    has what `fullpipe sweep` writes: `cells.json`, `results.csv` and `report.html`.
 
     Without `executor` the runs are made by `jobs` threads here. With one, tasks of `chunk` runs are submitted to it, no more than `ahead`
     at a time; a run whose worker is lost is made again where the executor does that (Dask does, ProcessPoolExecutor raises; then
@@ -93,7 +120,7 @@ def sweep(
             _spread(executor, task, store, rest, max(chunk, 1), max(ahead, 1))
     finally:
         store.close()
-    return SweepResults(store, directory, temporary)
+    return SweepResults(_fullpipe.Finished(directory), directory, temporary)
 
 
 def _task(

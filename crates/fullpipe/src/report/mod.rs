@@ -2,9 +2,10 @@
 //!
 //! [`figures`] and [`tables`] turn the document into neutral data: findings, axes, series, cells.
 //! They do not draw. A renderer, for instance [`html`], draws all of them alike. [`time_sequence`] shows a run's packets, and
-//! reads their table.
+//! reads their table. [`finished`] and [`surface`] show the cells of a sweep.
 
 pub mod figures;
+pub mod finished;
 pub mod happened;
 pub mod html;
 pub mod limits;

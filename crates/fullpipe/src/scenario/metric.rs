@@ -176,12 +176,7 @@ pub const LIMITS: Metric =
 
 /// Metrics of files on NFS mounts: "nfs.NAME.METRIC".
 pub const NFS: &[Metric] = &[
-    metric(
-        "took_s",
-        Unit::Seconds,
-        RUN,
-        "from the first call of write(2) or read(2) until the last file is written to the server, or read",
-    ),
+    metric("took_s", Unit::Seconds, RUN, "from the first write(2) or read(2) to the last close(2)"),
     metric("mean_mbit", Unit::Mbit, RUN, "bytes of the files over this time"),
     metric("requests", Unit::Packets, RUN, "WRITEs or READs that were answered"),
     metric("queue_ms", Unit::Milliseconds, RUN, "mean time that one waited to be sent"),

@@ -125,20 +125,30 @@ fn is_zero(number: &u32) -> bool {
 /// # Errors
 /// Records cannot be read.
 pub fn cells(merged: &Merged) -> Result<Vec<Cell>, Error> {
-    let (mut cells, mut group) = (Vec::new(), Vec::<Record>::new());
+    let mut cells = Vec::new();
+    each(merged, |cell| {
+        cells.push(cell);
+        Ok(())
+    })?;
+    Ok(cells)
+}
+
+/// Tells each cell of a sweep in its order; one at a time, as a sweep may have a million.
+///
+/// # Errors
+/// Records cannot be read, or what `tell` returns.
+pub fn each(merged: &Merged, mut tell: impl FnMut(Cell) -> Result<(), Error>) -> Result<(), Error> {
+    let mut group = Vec::<Record>::new();
     merged.each(|record| {
         let same = |last: &Record| last.variant == record.variant && last.at == record.at;
         if !group.last().is_none_or(same) {
-            cells.push(cell(&group));
+            tell(cell(&group))?;
             group.clear();
         }
         group.push(record);
         Ok(())
     })?;
-    if !group.is_empty() {
-        cells.push(cell(&group));
-    }
-    Ok(cells)
+    if group.is_empty() { Ok(()) } else { tell(cell(&group)) }
 }
 
 /// One cell of its repetitions.

@@ -96,12 +96,15 @@ pub fn competition(merged: &Merged) -> Result<Vec<Company>, Error> {
     let mut groups = BTreeMap::<(String, String, String), Group>::new();
     merged.each(|record| {
         let Some(facts) = &record.facts else { return Ok(()) };
-        let at = point(&record.at);
         let flows: BTreeMap<&str, &Competes> = asked
             .iter()
             .filter(|own| own.is_about(&record.variant))
             .map(|own| (&*own.flow, own))
             .collect();
+        if flows.is_empty() {
+            return Ok(());
+        }
+        let at = point(&record.at);
         for (flow, own) in flows {
             if let Some(did) = did(facts, own) {
                 let key = (record.variant.clone(), at.clone(), flow.to_string());

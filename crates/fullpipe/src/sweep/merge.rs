@@ -101,6 +101,19 @@ impl Merged {
         self.each_of(self.entries.iter(), tell)
     }
 
+    /// Tells `most` records after the first `start`, by run.
+    ///
+    /// # Errors
+    /// As [`Merged::each`].
+    pub fn part(
+        &self,
+        start: usize,
+        most: usize,
+        tell: impl FnMut(Record) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.each_of(self.entries.iter().skip(start).take(most), tell)
+    }
+
     /// The first `most` runs that failed.
     ///
     /// # Errors

@@ -40,18 +40,25 @@ pub fn versus(merged: &Merged) -> Result<Vec<Judged>, Error> {
     if asked.is_empty() {
         return Ok(Vec::new());
     }
-    let metrics: BTreeSet<&str> = asked.iter().map(|own| &*own.metric).collect();
     let (mut points, mut seen) = (Vec::new(), BTreeSet::new());
     let mut groups = BTreeMap::<(String, String, &str), Values>::new();
     let mut came_out = BTreeSet::<(String, String)>::new();
     merged.each(|record| {
+        let is_about = |own: &&Versus| {
+            let named = own.variant == record.variant || own.other == record.variant;
+            named && own.is_at(&record.at)
+        };
+        let about: BTreeSet<&str> = asked.iter().filter(is_about).map(|own| &*own.metric).collect();
+        if about.is_empty() {
+            return Ok(());
+        }
         let at = point(&record.at);
         if record.facts.is_some() {
             came_out.insert((record.variant.clone(), at.clone()));
         }
-        for metric in &metrics {
-            let value = record.facts.as_ref().and_then(|facts| facts.compared.get(*metric));
-            let key = (record.variant.clone(), at.clone(), *metric);
+        for metric in about {
+            let value = record.facts.as_ref().and_then(|facts| facts.compared.get(metric));
+            let key = (record.variant.clone(), at.clone(), metric);
             groups.entry(key).or_default().insert(record.repetition, value.copied());
         }
         if seen.insert(at) {

@@ -14,6 +14,7 @@ pub mod limits;
 pub mod packets;
 pub mod provenance;
 pub mod recording;
+pub mod replace;
 pub mod rundir;
 pub mod schema;
 pub(crate) mod stage_info;

@@ -7,6 +7,7 @@ mod page;
 mod pairs;
 mod scale;
 mod tables;
+mod thin;
 
 pub use differences::Difference;
 pub use failures::Failures;
@@ -14,13 +15,14 @@ pub use page::page;
 pub use pairs::{Field, Pairs};
 pub use scale::Scale;
 pub(in crate::report) use scale::told_apart;
-pub use tables::{Tables, missed};
+pub use tables::Tables;
+pub use thin::Thinned;
 
 use crate::sweep::cells::{Cell, CellFlow};
 use crate::sweep::estimate::Estimate;
-use crate::sweep::manifest::{Axis, Manifest};
+use crate::sweep::manifest::Manifest;
 use serde::Serialize;
-use serde_json::Value;
+use thin::Grid;
 
 /// What is drawn: neutral data, which stands in the page as JSON.
 #[derive(Debug, Serialize)]
@@ -38,6 +40,9 @@ pub struct Surfaces {
     /// Each congestion control beside each; absent where no two axes are those of two flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pairs: Option<Pairs>,
+    /// Axes of which not all values are drawn; the page says so in words.
+    #[serde(skip)]
+    pub thinned: Vec<Thinned>,
     /// Runs that failed; the page has them as a table, not as data.
     #[serde(skip)]
     pub failures: Failures,
@@ -75,53 +80,92 @@ pub struct Point {
 impl Surfaces {
     /// Of the cells of a sweep, and its runs that failed.
     pub fn new(manifest: &Manifest, cells: &[Cell], failures: Failures) -> Surfaces {
-        let several = cells.iter().any(|cell| cell.flows.len() > 1);
-        let mut surfaces = Surfaces {
-            title: manifest.title.clone(),
-            axes: manifest.axes.iter().map(Scale::new).collect(),
-            panels: Vec::new(),
-            points: Vec::new(),
-            differences: Vec::new(),
-            pairs: Pairs::new(manifest, cells),
-            failures,
-            tables: Tables::default(),
-        };
-        for cell in cells {
-            let Some(at) = place(&manifest.axes, cell) else { continue };
-            for flow in &cell.flows {
-                let name = match several {
-                    true => format!("{}: {}", cell.variant, flow.name),
-                    false => cell.variant.clone(),
-                };
-                let panel = surfaces.panel(name);
-                surfaces.points.push(Point { one_run: cell.one_run, ..point(panel, &at, flow) });
-            }
-        }
-        let panels = surfaces.panels.len();
-        surfaces.differences = differences::differences(&surfaces.axes, panels, &surfaces.points);
-        surfaces
-    }
-
-    /// The index of the panel with that name.
-    fn panel(&mut self, name: String) -> usize {
-        if let Some(known) = self.panels.iter().position(|panel| *panel == name) {
-            return known;
-        }
-        self.panels.push(name);
-        self.panels.len() - 1
+        let mut drawing = Drawing::new(manifest);
+        cells.iter().for_each(|cell| drawing.add(cell));
+        drawing.finish(failures)
     }
 }
 
-/// Where a cell lies on the axes.
-fn place(axes: &[Axis], cell: &Cell) -> Option<Vec<usize>> {
-    let index = |axis: &Axis| {
-        let here = |point: &Vec<Value>| {
-            let mut keys = axis.name.split(", ").zip(point);
-            keys.all(|(key, value)| cell.at.get(key) == Some(value))
+/// Surfaces to which cells are added one by one.
+pub struct Drawing<'a> {
+    manifest: &'a Manifest,
+    grid: Grid,
+    /// Variant and flow of each panel.
+    panels: Vec<[String; 2]>,
+    /// Whether some cell has several flows.
+    several: bool,
+    points: Vec<Point>,
+    pairs: pairs::Gathered,
+}
+
+impl<'a> Drawing<'a> {
+    /// Of a sweep; no cells yet.
+    pub fn new(manifest: &'a Manifest) -> Drawing<'a> {
+        Drawing {
+            manifest,
+            grid: Grid::new(manifest),
+            panels: Vec::new(),
+            several: false,
+            points: Vec::new(),
+            pairs: pairs::Gathered::default(),
+        }
+    }
+
+    /// Takes a cell.
+    pub fn add(&mut self, cell: &Cell) {
+        self.several |= cell.flows.len() > 1;
+        let at = self.grid.place(cell);
+        self.pairs.add(&self.manifest.axes, cell, at.as_deref());
+        for flow in at.iter().flat_map(|_| &cell.flows) {
+            let panel = self.panel(&cell.variant, &flow.name);
+            let point = point(panel, at.as_deref().unwrap_or_default(), flow);
+            self.points.push(Point { one_run: cell.one_run, ..point });
+        }
+    }
+
+    /// The index of a panel.
+    fn panel(&mut self, variant: &str, flow: &str) -> usize {
+        let known = self.panels.iter().position(|[v, f]| v == variant && f == flow);
+        known.unwrap_or_else(|| {
+            self.panels.push([variant.into(), flow.into()]);
+            self.panels.len() - 1
+        })
+    }
+
+    /// What is drawn.
+    pub fn finish(mut self, failures: Failures) -> Surfaces {
+        let panels = self.name();
+        let axes = self.grid.scales();
+        Surfaces {
+            title: self.manifest.title.clone(),
+            differences: differences::differences(&axes, panels.len(), &self.points),
+            axes,
+            panels,
+            points: self.points,
+            pairs: self.pairs.pairs(),
+            thinned: self.grid.thinned,
+            failures,
+            tables: Tables::default(),
+        }
+    }
+
+    /// The panels' names: their variants, where no point has several flows. What has one name is one panel.
+    fn name(&mut self) -> Vec<String> {
+        let name = |[variant, flow]: &[String; 2]| match self.several {
+            true => format!("{variant}: {flow}"),
+            false => variant.clone(),
         };
-        axis.points.iter().position(here)
-    };
-    axes.iter().map(index).collect()
+        let mut names = Vec::new();
+        let mut index = |name: String| {
+            names.iter().position(|known| *known == name).unwrap_or_else(|| {
+                names.push(name);
+                names.len() - 1
+            })
+        };
+        let indices: Vec<usize> = self.panels.iter().map(|panel| index(name(panel))).collect();
+        self.points.iter_mut().for_each(|point| point.panel = indices[point.panel]);
+        names
+    }
 }
 
 fn point(panel: usize, at: &[usize], flow: &CellFlow) -> Point {

@@ -1,7 +1,8 @@
 //! The page around the surfaces.
 
-use super::Surfaces;
+use super::{Surfaces, Thinned};
 use crate::report::html::escape::{json, text};
+use crate::report::numbers::count;
 use serde_json::json as value;
 
 /// Forbids every request.
@@ -39,11 +40,12 @@ pub fn page(surfaces: &Surfaces, lead: &str) -> String {
          <title>{title} · fullpipe</title>\n<style>\n{}</style></head>\n<body>\
          <header><div><p class=\"quiet\">fullpipe · sweep</p><h1>{title}</h1></div>\
          <button type=\"button\" id=\"theme\">dark</button></header><main>\
-         <p class=\"lead\">{}</p>{}<div id=\"figures\"{}>{BODY}</div>{}{}</main>{HELP}\
+         <p class=\"lead\">{}</p>{}{}<div id=\"figures\"{}>{BODY}</div>{}{}</main>{HELP}\
          <script type=\"application/json\" id=\"data\">{data}</script>\n\
          <script type=\"module\">\n{}</script></body></html>\n",
         STYLE.concat(),
         text(lead),
+        thinned(&surfaces.thinned),
         surfaces.tables.above,
         // Where there are no axes there is nothing to draw.
         if surfaces.axes.is_empty() { " hidden" } else { "" },
@@ -51,6 +53,24 @@ pub fn page(surfaces: &Surfaces, lead: &str) -> String {
         surfaces.failures.html(),
         SCRIPT.concat()
     )
+}
+
+/// Says what is not drawn; nothing where everything is.
+fn thinned(axes: &[Thinned]) -> String {
+    let of = |axis: &Thinned| {
+        let (drawn, of) = (count(axis.drawn as u64), count(axis.of as u64));
+        format!("{drawn} of {of} values of {}", axis.name)
+    };
+    let parts: Vec<String> = axes.iter().map(of).collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    let said = format!(
+        "There are more points than can be drawn. Drawn are {}, evenly chosen with the first and the last one; nothing is averaged. \
+         cells.json and results.csv have all points, and a sweep with shorter axes draws a part of them whole.",
+        parts.join(", ")
+    );
+    format!("<p class=\"banner\" id=\"thinned\">{}</p>", text(&said))
 }
 
 const BODY: &str = "<section aria-labelledby=\"p\" id=\"pairs\" hidden><h2 id=\"p\">All pairs</h2>\

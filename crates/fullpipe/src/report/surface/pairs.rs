@@ -1,9 +1,8 @@
 //! Each congestion control beside each: two axes of a sweep that are the controls of two flows which share a path.
 
-use super::place;
 use crate::sweep::cells::{Cell, CellFlow};
 use crate::sweep::estimate::Estimate;
-use crate::sweep::manifest::{Axis, Manifest};
+use crate::sweep::manifest::Axis;
 use serde::Serialize;
 
 /// A matrix for each variant: a row for each control of the first flow, a column for each one of the second.
@@ -43,33 +42,60 @@ pub struct Field {
     pub failed: u32,
 }
 
+/// The matrices of a sweep, cell by cell: the first one with two flows says which axes they have.
+#[derive(Debug, Default)]
+pub(super) enum Gathered {
+    /// No cell had two flows yet.
+    #[default]
+    Nothing,
+    /// No two axes are the controls of the two flows.
+    None,
+    Some(Pairs),
+}
+
+impl Gathered {
+    /// Takes a cell, at its place where it is drawn.
+    pub(super) fn add(&mut self, axes: &[Axis], cell: &Cell, at: Option<&[usize]>) {
+        let Some(flows) = two(cell) else { return };
+        if matches!(self, Gathered::Nothing) {
+            *self = Pairs::begin(axes, flows).map_or(Gathered::None, Gathered::Some);
+        }
+        if let (Gathered::Some(pairs), Some(at)) = (self, at) {
+            pairs.add(cell, flows, at);
+        }
+    }
+
+    /// The matrices, where there are some.
+    pub(super) fn pairs(self) -> Option<Pairs> {
+        match self {
+            Gathered::Some(pairs) => Some(pairs),
+            Gathered::Nothing | Gathered::None => None,
+        }
+    }
+}
+
 impl Pairs {
-    /// Of the cells of a sweep; none where no two of its axes are the controls of the two flows that it has.
-    pub(super) fn new(manifest: &Manifest, cells: &[Cell]) -> Option<Pairs> {
-        let flows = cells.iter().find_map(two)?;
-        let axis = |flow: &CellFlow| manifest.axes.iter().position(|axis| is_control(axis, flow));
-        let [first, second] = flows;
-        let mut pairs = Pairs {
+    /// Of two flows; none where no two axes are their controls.
+    fn begin(axes: &[Axis], [first, second]: [&CellFlow; 2]) -> Option<Pairs> {
+        let axis = |flow: &CellFlow| axes.iter().position(|axis| is_control(axis, flow));
+        Some(Pairs {
             rows: axis(first)?,
             columns: axis(second)?,
             first: first.name.clone(),
             second: second.name.clone(),
             panels: Vec::new(),
             fields: Vec::new(),
-        };
-        cells.iter().for_each(|cell| pairs.add(&manifest.axes, cell));
-        Some(pairs)
+        })
     }
 
-    fn add(&mut self, axes: &[Axis], cell: &Cell) {
-        let (Some([first, second]), Some(at)) = (two(cell), place(axes, cell)) else { return };
+    fn add(&mut self, cell: &Cell, [first, second]: [&CellFlow; 2], at: &[usize]) {
         let Some(share) = first.share else { return };
         if self.panels.last() != Some(&cell.variant) {
             self.panels.push(cell.variant.clone());
         }
         self.fields.push(Field {
             panel: self.panels.len() - 1,
-            at,
+            at: at.to_vec(),
             first: first.settled_mbit,
             second: second.settled_mbit,
             share,

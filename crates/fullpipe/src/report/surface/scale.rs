@@ -26,7 +26,7 @@ impl Scale {
         let first = |point: &Vec<Value>| point.first().map(written).unwrap_or_default();
         let shown: Vec<String> = axis.points.iter().map(all).collect();
         let short: Vec<String> = axis.points.iter().map(first).collect();
-        let numeric = axis.points.iter().all(|point| point.first().is_some_and(is_number));
+        let numeric = is_along_numbers(axis);
         let differ = short.iter().enumerate().all(|(n, label)| !short[..n].contains(label));
         let by_first = numeric && differ;
         let title = axis.name.split(", ").next().filter(|_| by_first).unwrap_or(&axis.name);
@@ -38,6 +38,11 @@ impl Scale {
             names: !numeric,
         }
     }
+}
+
+/// Whether there is something between two values of an axis.
+pub(super) fn is_along_numbers(axis: &Axis) -> bool {
+    axis.points.iter().all(|point| point.first().is_some_and(is_number))
 }
 
 /// Characters of a label for which there mostly is room.

@@ -1,11 +1,12 @@
 //! What a page says in tables beside its figures: how flows share the path, what they do to each other, what was expected.
 
+use crate::report::finished::Judgement;
 use crate::report::html::escape::text;
 use crate::report::numbers;
 use crate::report::terminal::grid::{Column, Table};
 use crate::report::terminal::{cells, company, versus};
 use crate::sweep::Unjudged;
-use crate::sweep::cells::{Cell, CellExpected};
+use crate::sweep::cells::Cell;
 use crate::sweep::competition::Company;
 use crate::sweep::versus::Judged;
 use std::fmt::Write;
@@ -27,6 +28,7 @@ impl Tables {
     pub fn new(
         (cells, axes): (&[Cell], bool),
         (company, versus): (&[Company], &[Judged]),
+        points: &Judgement,
         unjudged: &Unjudged,
     ) -> Tables {
         let mut above = String::new();
@@ -34,18 +36,17 @@ impl Tables {
             above += &section("variants", "Variants", &[cells::table(cells)]);
         }
         above += &section("competition", "Competition", &company::tables(cells, company));
-        Tables { above, below: expected(cells, versus, unjudged) }
+        Tables { above, below: expected(points, versus, unjudged) }
     }
 }
 
 /// What was expected: the points that miss it, the variants that were compared, and what was not judged.
-fn expected(cells: &[Cell], versus: &[Judged], unjudged: &Unjudged) -> String {
-    let missed: Vec<String> = cells.iter().flat_map(missed).collect();
-    let points = cells.iter().map(|cell| cell.expected.len()).sum::<usize>();
+fn expected(points: &Judgement, versus: &[Judged], unjudged: &Unjudged) -> String {
+    let Judgement { all, missed, told } = points;
     let mut inner = String::new();
-    if points > 0 {
-        let _ = write!(inner, "<p>{} of {points} of points hold</p>", points - missed.len());
-        inner += &list(&missed);
+    if *all > 0 {
+        let _ = write!(inner, "<p>{} of {all} of points hold</p>", all - missed);
+        inner += &list(told, *missed as usize);
     }
     if !versus.is_empty() {
         let held = versus.iter().filter(|own| own.passed).count();
@@ -61,35 +62,12 @@ fn expected(cells: &[Cell], versus: &[Judged], unjudged: &Unjudged) -> String {
     }
 }
 
-/// The expectations of a point that do not hold, as sentences.
-pub fn missed(cell: &Cell) -> Vec<String> {
-    let at = cell.at.iter().map(|(key, value)| format!(", {key}={}", numbers::written(value)));
-    let name = cell.variant.clone() + &at.collect::<String>();
-    let text = |expected: &CellExpected| {
-        let CellExpected { metric, of, allowed, measured, without, .. } = expected;
-        let is = measured.map_or_else(
-            || "has no value".into(),
-            |is| {
-                let within = is.within.map(|within| format!(" ± {}", numbers::short(within)));
-                format!("is {}{}", numbers::short(is.mean), within.unwrap_or_default())
-            },
-        );
-        let without = match without {
-            0 => String::new(),
-            some => format!(", {some} repetitions have no value"),
-        };
-        let (of, allowed) = (numbers::short(*of), numbers::short(*allowed));
-        format!("FAILED {name}: {metric} {is} instead of {of}; {allowed} is allowed{without}")
-    };
-    cell.expected.iter().filter(|expected| !expected.passed).map(text).collect()
-}
-
-fn list(sentences: &[String]) -> String {
+fn list(sentences: &[String], all: usize) -> String {
     let mut out = String::from("<ul>");
-    for sentence in sentences.iter().take(MOST) {
+    for sentence in sentences {
         let _ = write!(out, "<li class=\"bad\">{}</li>", text(sentence));
     }
-    out + "</ul>" + &more(sentences.len())
+    out + "</ul>" + &more(all, sentences.len())
 }
 
 fn section(id: &str, heading: &str, tables: &[Table]) -> String {
@@ -123,14 +101,14 @@ fn table(table: &Table) -> String {
         out += "</tr>";
     }
     out += "</tbody></table></div>";
-    out += &more(table.rows.len());
+    out += &more(table.rows.len(), table.rows.len().min(MOST));
     let _ = write!(out, "<p class=\"quiet\">{}</p>", text(table.about));
     out
 }
 
 /// How many there are beyond those that are shown.
-fn more(all: usize) -> String {
-    match all.saturating_sub(MOST) {
+fn more(all: usize, shown: usize) -> String {
+    match all.saturating_sub(shown) {
         0 => String::new(),
         more => format!(
             "<p class=\"quiet\">{} more: <code>cells.json</code></p>",

@@ -9,7 +9,7 @@ use crate::sweep::estimate::Estimate;
 use serde_json::{Map, Value};
 
 /// Lines after which the table is the place to look.
-const MOST: usize = 60;
+pub const MOST_LINES: usize = 60;
 
 static COLUMNS: [Column; 7] = [
     words("variant and point"),
@@ -30,19 +30,18 @@ pub(in crate::report) fn table(cells: &[Cell]) -> Table {
     Table { heading: "Variants".into(), columns: &COLUMNS, rows, about: ABOUT }
 }
 
-/// The cells as text: settled rates with their 95 % intervals.
-pub fn cells(title: &str, cells: &[Cell], style: Style) -> String {
+/// The cells as text: settled rates with their 95 % intervals. `cells` are the first ones, `all` the lines of all.
+pub fn cells(title: &str, cells: &[Cell], all: usize, style: Style) -> String {
     let mut lines = wrap(title, "", style.columns());
     lines.push(String::new());
-    let all: usize = cells.iter().map(|cell| cell.flows.len().max(1)).sum();
-    let rows: Vec<Vec<String>> = cells.iter().flat_map(of_cell).take(MOST).collect();
+    let rows: Vec<Vec<String>> = cells.iter().flat_map(of_cell).take(MOST_LINES).collect();
     let names = cells
         .iter()
         .flat_map(|cell| vec![Name::new(&cell.variant, &cell.at); cell.flows.len().max(1)]);
-    let names: Vec<Name> = names.take(MOST).collect();
+    let names: Vec<Name> = names.take(MOST_LINES).collect();
     lines.extend(fitted(&COLUMNS, rows, &names, style.columns()));
-    if all > MOST {
-        let text = format!("{} more lines: cells.json, results.csv", all - MOST);
+    if all > MOST_LINES {
+        let text = format!("{} more lines: cells.json, results.csv", all - MOST_LINES);
         lines.extend(wrap(&text, "  ", style.columns()));
     }
     lines.push(String::new());

@@ -1,14 +1,11 @@
 //! How the flows of a sweep's cells share the path, and what they do to each other.
 
 use super::Style;
-use super::cells::name;
+use super::cells::{MOST_LINES, name};
 use super::grid::{Column, Table, lay_out, number, words, wrap};
 use crate::sweep::cells::{Cell, CellShared};
 use crate::sweep::competition::Company;
 use crate::sweep::estimate::Estimate;
-
-/// Lines after which the table is the place to look.
-const MOST: usize = 60;
 
 static SHARED: [Column; 5] = [
     words("variant and point"),
@@ -31,7 +28,7 @@ static COMPANY: [Column; 6] = [
 pub fn company(cells: &[Cell], company: &[Company], style: Style) -> String {
     let mut lines = Vec::new();
     for table in tables(cells, company) {
-        let rows = &table.rows[..table.rows.len().min(MOST)];
+        let rows = &table.rows[..table.rows.len().min(MOST_LINES)];
         lines.push(String::new());
         lines.extend(lay_out(table.columns, rows, style.columns()));
         lines.push(String::new());

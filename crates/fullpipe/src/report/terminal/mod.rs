@@ -26,7 +26,7 @@ mod twins;
 mod verdict;
 pub(in crate::report) mod versus;
 
-pub use cells::cells;
+pub use cells::{MOST_LINES, cells};
 pub use company::company;
 pub use compared::compare;
 pub use paint::Style;

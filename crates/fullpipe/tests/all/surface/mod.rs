@@ -5,6 +5,7 @@ mod failures;
 mod labels;
 mod pairs;
 mod tables;
+mod thinned;
 
 use crate::report_chromium::browser;
 use crate::report_chromium::page::Page;

@@ -1,6 +1,7 @@
 //! What stands in tables beside the figures.
 
 use super::{SCENARIO, cells, manifest, manifest_of};
+use fullpipe::report::finished::Judgement;
 use fullpipe::report::surface::{Failures, Surfaces, Tables, page};
 use fullpipe::sweep::Unjudged;
 use fullpipe::sweep::cells::{Cell, CellExpected, CellShared};
@@ -52,7 +53,9 @@ fn competition_and_expectations_are_in_the_page() {
     cells[0].expected = vec![expected(true), expected(false)];
     let unjudged = Unjudged { all: 5, failed: 3, ..Unjudged::default() };
     let mut surfaces = Surfaces::new(&manifest, &cells, Failures::default());
-    surfaces.tables = Tables::new((&cells, true), (&[company()], &[]), &unjudged);
+    let mut points = Judgement::default();
+    cells.iter().for_each(|cell| points.add(cell));
+    surfaces.tables = Tables::new((&cells, true), (&[company()], &[]), &points, &unjudged);
     let page = page(&surfaces, "Runs.");
     for part in [
         "<td class=\"n\">0.940±0.508</td><td class=\"n\">–</td><td class=\"n\">–</td><td class=\"n\">1.50±0.00</td>",
@@ -80,7 +83,8 @@ fn without_axes_variants_are_a_table() {
     };
     let cells = [cell(0), cell(1)];
     let mut surfaces = Surfaces::new(&manifest, &cells, Failures::default());
-    surfaces.tables = Tables::new((&cells, false), (&[], &[]), &Unjudged::default());
+    let points = Judgement::default();
+    surfaces.tables = Tables::new((&cells, false), (&[], &[]), &points, &Unjudged::default());
     let html = page(&surfaces, "Two runs.");
     assert!(html.contains("<div id=\"figures\" hidden>") && html.contains("id=\"variants\""));
     assert!(html.contains("<td>cubic</td><td>bulk</td>"));

@@ -1,0 +1,153 @@
+//! What a sweep ends in besides its records: all runs as one table, the cells, the page, and what they say.
+//!
+//! Cells are made one at a time and not kept: a sweep may have a million.
+
+mod document;
+mod tally;
+
+pub use tally::{Few, Judgement};
+
+use super::surface::{Drawing, Failures, Tables, page};
+use crate::sweep::cells::{Cell, each};
+use crate::sweep::competition::{Company, competition};
+use crate::sweep::unjudged::Judging;
+use crate::sweep::versus::{Judged, versus};
+use crate::sweep::{Merged, Unjudged, csv};
+use crate::trace::Error;
+use crate::trace::replace::{replace, unwritten};
+use document::Document;
+use std::io::Write;
+use std::path::Path;
+use tally::Tally;
+
+/// File of the cells.
+pub const CELLS: &str = "cells.json";
+/// File of all runs as a table.
+pub const TABLE: &str = "results.csv";
+/// File of the figures.
+pub const REPORT: &str = "report.html";
+
+/// A sweep whose runs are put together.
+#[derive(Debug)]
+pub struct Finished {
+    /// Title of the scenario.
+    pub title: String,
+    /// Runs that came out.
+    pub runs: u64,
+    /// Runs that failed.
+    pub failed: u64,
+    /// Runs that are not there.
+    pub missing: u64,
+    /// The cells that a terminal shows.
+    pub few: Few,
+    /// What was expected of points.
+    pub judgement: Judgement,
+    /// What flows do to each other.
+    pub competition: Vec<Company>,
+    /// What was expected of two variants.
+    pub versus: Vec<Judged>,
+    /// Runs that miss an expectation of intervals.
+    pub broken: u64,
+    /// Expectations that are not judged, and why.
+    pub unjudged: Unjudged,
+}
+
+impl Finished {
+    /// Puts the runs together and writes [`TABLE`], [`CELLS`] and [`REPORT`] into a directory.
+    ///
+    /// # Errors
+    /// Records cannot be read, or a file cannot be written.
+    pub fn write(merged: &Merged, directory: &Path) -> Result<Finished, Error> {
+        let broken = table(merged, &directory.join(TABLE))?;
+        let (competition, versus) = (competition(merged)?, versus(merged)?);
+        let mut tally = Tally::default();
+        let mut drawing = Drawing::new(&merged.manifest);
+        let mut judging = Judging::new(&merged.manifest);
+        let path = directory.join(CELLS);
+        replace(&path, |out| {
+            let mut see = |cell: &Cell| {
+                tally.add(cell);
+                drawing.add(cell);
+                judging.add(cell);
+            };
+            let document = Document::new(merged, &mut see, &competition, &versus);
+            document.write(out).map_err(|e| unwritten(&path, e))
+        })?;
+        let unjudged = judging.unjudged();
+        let compared = Compared { competition: &competition, versus: &versus, unjudged };
+        draw(merged, drawing, (&tally, compared), &directory.join(REPORT))?;
+        let manifest = &merged.manifest;
+        Ok(Finished {
+            title: manifest.title.clone(),
+            runs: merged.runs() - merged.failed(),
+            failed: merged.failed(),
+            missing: merged.missing(),
+            few: tally.few,
+            judgement: tally.judgement,
+            competition,
+            versus,
+            broken,
+            unjudged,
+        })
+    }
+
+    /// Whether everything holds that was expected.
+    pub fn passed(&self) -> bool {
+        let versus = self.versus.iter().all(|judged| judged.passed);
+        self.judgement.missed == 0 && versus && self.broken == 0
+    }
+}
+
+/// Writes the page alone, of the runs that are there.
+///
+/// # Errors
+/// Records cannot be read, or the file cannot be written.
+pub fn redraw(merged: &Merged, file: &Path) -> Result<(), Error> {
+    let (competition, versus) = (competition(merged)?, versus(merged)?);
+    let mut tally = Tally::default();
+    let mut drawing = Drawing::new(&merged.manifest);
+    let mut judging = Judging::new(&merged.manifest);
+    each(merged, |cell| {
+        tally.add(&cell);
+        drawing.add(&cell);
+        judging.add(&cell);
+        Ok(())
+    })?;
+    let unjudged = judging.unjudged();
+    let compared = Compared { competition: &competition, versus: &versus, unjudged };
+    draw(merged, drawing, (&tally, compared), file)
+}
+
+/// Writes all runs as a table; how many of them miss an expectation of intervals.
+fn table(merged: &Merged, path: &Path) -> Result<u64, Error> {
+    let mut broken = 0;
+    replace(path, |out| {
+        let table = csv::table(merged, out, |record| {
+            broken += u64::from(record.facts.as_ref().is_some_and(|f| !f.failed.is_empty()));
+        });
+        table.map_err(|e| unwritten(path, e))
+    })?;
+    Ok(broken)
+}
+
+/// What is told beside the cells.
+struct Compared<'a> {
+    competition: &'a [Company],
+    versus: &'a [Judged],
+    unjudged: Unjudged,
+}
+
+fn draw(
+    merged: &Merged,
+    drawing: Drawing,
+    (tally, compared): (&Tally, Compared),
+    file: &Path,
+) -> Result<(), Error> {
+    let mut surfaces = drawing.finish(Failures::of(merged)?);
+    let Compared { competition, versus, unjudged } = compared;
+    let axes = !merged.manifest.axes.is_empty();
+    let cells = (&*tally.few.cells, axes);
+    surfaces.tables = Tables::new(cells, (competition, versus), &tally.judgement, &unjudged);
+    let page = page(&surfaces, &tally.lead(merged, versus, &unjudged));
+    replace(file, |out| out.write_all(page.as_bytes()).map_err(|e| unwritten(file, e)))
+}
