@@ -102,15 +102,15 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed) -> Split {
     spent[UNKNOWN_AT] = length.as_ns().saturating_sub(known);
     let window = Time::us(after.srtt_us.into()).max(length);
     let busy = |stage: &StageTrace| never_idle(stage, after.time, window);
-    let [sender, receiver] = passed.cpus.map(|cpu| cpu.is_some_and(busy));
+    let [sender, receiver] = passed.cpus;
     let windows = WINDOWS
         .into_iter()
         .filter(|limit| after.ca_state != CaState::Loss as u8 || *limit != Limit::CwndRecovery);
     if passed.links.iter().any(|link| busy(link)) {
         move_windows(&mut spent, windows.chain([Limit::Qdisc]), LINK_AT);
-    } else if sender {
+    } else if sender.is_some_and(busy) {
         move_windows(&mut spent, windows.chain([Limit::Qdisc]), SENDER_CPU_AT);
-    } else if receiver {
+    } else if receiver.is_some_and(busy) {
         move_windows(&mut spent, windows, RECEIVER_CPU_AT);
     }
     spent

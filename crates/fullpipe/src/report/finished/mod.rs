@@ -60,25 +60,16 @@ impl Finished {
     pub fn write(merged: &Merged, directory: &Path) -> Result<Finished, Error> {
         let broken = table(merged, &directory.join(TABLE))?;
         let (competition, versus) = (competition(merged)?, versus(merged)?);
-        let mut tally = Tally::default();
-        let mut drawing = Drawing::new(&merged.manifest);
-        let mut judging = Judging::new(&merged.manifest);
+        let mut seen = Seen::new(merged);
         let path = directory.join(CELLS);
         replace(&path, |out| {
-            let mut see = |cell: &Cell| {
-                tally.add(cell);
-                drawing.add(cell);
-                judging.add(cell);
-            };
+            let mut see = |cell: &Cell| seen.add(cell);
             let document = Document::new(merged, &mut see, &competition, &versus);
             document.write(out).map_err(|e| unwritten(&path, e))
         })?;
-        let unjudged = judging.unjudged();
-        let compared = Compared { competition: &competition, versus: &versus, unjudged };
-        draw(merged, drawing, (&tally, compared), &directory.join(REPORT))?;
-        let manifest = &merged.manifest;
+        let (tally, unjudged) = seen.draw(&competition, &versus, &directory.join(REPORT))?;
         Ok(Finished {
-            title: manifest.title.clone(),
+            title: merged.manifest.title.clone(),
             runs: merged.runs() - merged.failed(),
             failed: merged.failed(),
             missing: merged.missing(),
@@ -104,18 +95,12 @@ impl Finished {
 /// Records cannot be read, or the file cannot be written.
 pub fn redraw(merged: &Merged, file: &Path) -> Result<(), Error> {
     let (competition, versus) = (competition(merged)?, versus(merged)?);
-    let mut tally = Tally::default();
-    let mut drawing = Drawing::new(&merged.manifest);
-    let mut judging = Judging::new(&merged.manifest);
+    let mut seen = Seen::new(merged);
     each(merged, |cell| {
-        tally.add(&cell);
-        drawing.add(&cell);
-        judging.add(&cell);
+        seen.add(&cell);
         Ok(())
     })?;
-    let unjudged = judging.unjudged();
-    let compared = Compared { competition: &competition, versus: &versus, unjudged };
-    draw(merged, drawing, (&tally, compared), file)
+    seen.draw(&competition, &versus, file).map(drop)
 }
 
 /// Writes all runs as a table; how many of them miss an expectation of intervals.
@@ -130,24 +115,41 @@ fn table(merged: &Merged, path: &Path) -> Result<u64, Error> {
     Ok(broken)
 }
 
-/// What is told beside the cells.
-struct Compared<'a> {
-    competition: &'a [Company],
-    versus: &'a [Judged],
-    unjudged: Unjudged,
+/// What the cells leave as they pass.
+struct Seen<'a> {
+    merged: &'a Merged,
+    tally: Tally,
+    drawing: Drawing<'a>,
+    judging: Judging,
 }
 
-fn draw(
-    merged: &Merged,
-    drawing: Drawing,
-    (tally, compared): (&Tally, Compared),
-    file: &Path,
-) -> Result<(), Error> {
-    let mut surfaces = drawing.finish(Failures::of(merged)?);
-    let Compared { competition, versus, unjudged } = compared;
-    let axes = !merged.manifest.axes.is_empty();
-    let cells = (&*tally.few.cells, axes);
-    surfaces.tables = Tables::new(cells, (competition, versus), &tally.judgement, &unjudged);
-    let page = page(&surfaces, &tally.lead(merged, versus, &unjudged));
-    replace(file, |out| out.write_all(page.as_bytes()).map_err(|e| unwritten(file, e)))
+impl<'a> Seen<'a> {
+    fn new(merged: &'a Merged) -> Seen<'a> {
+        let manifest = &merged.manifest;
+        let (drawing, judging) = (Drawing::new(manifest), Judging::new(manifest));
+        Seen { merged, tally: Tally::default(), drawing, judging }
+    }
+
+    fn add(&mut self, cell: &Cell) {
+        self.tally.add(cell);
+        self.drawing.add(cell);
+        self.judging.add(cell);
+    }
+
+    /// Writes the page; what else there is to tell.
+    fn draw(
+        self,
+        competition: &[Company],
+        versus: &[Judged],
+        file: &Path,
+    ) -> Result<(Tally, Unjudged), Error> {
+        let Seen { merged, tally, drawing, judging } = self;
+        let unjudged = judging.unjudged();
+        let mut surfaces = drawing.finish(Failures::of(merged)?);
+        let cells = (&*tally.few.cells, !merged.manifest.axes.is_empty());
+        surfaces.tables = Tables::new(cells, (competition, versus), &tally.judgement, &unjudged);
+        let page = page(&surfaces, &tally.lead(merged, versus, &unjudged));
+        replace(file, |out| out.write_all(page.as_bytes()).map_err(|e| unwritten(file, e)))?;
+        Ok((tally, unjudged))
+    }
 }
