@@ -213,6 +213,10 @@ pub enum Qdisc {
         limit: u32,
         /// Packets of one flow.
         flow_limit: u32,
+        /// Bytes of a flow's first turn.
+        initial_quantum: Option<u32>,
+        /// Bytes per second of each flow at most.
+        max_rate: Option<u32>,
     },
     /// Fair queueing with CoDel.
     FqCodel {

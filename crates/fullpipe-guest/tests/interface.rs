@@ -35,7 +35,13 @@ fn qdiscs() -> Vec<Qdisc> {
         netem(Loss::None),
         netem(Loss::Random { probability: 1e-7 }),
         netem(Loss::GilbertElliott { p: 1e-4, r: 0.3, bad: 1.0, good: 0.0 }),
-        Qdisc::Fq { limit: 10_000, flow_limit: 100 },
+        Qdisc::Fq { limit: 10_000, flow_limit: 100, initial_quantum: None, max_rate: None },
+        Qdisc::Fq {
+            limit: 10_000,
+            flow_limit: 100,
+            initial_quantum: Some(45_420),
+            max_rate: Some(1_250_000),
+        },
         Qdisc::FqCodel { limit: 10_240, target_us: 5000, interval_us: 100_000, ecn: true },
         Qdisc::Codel { limit: 1000, target_us: 5000, interval_us: 100_000, ecn: false },
         Qdisc::Red {

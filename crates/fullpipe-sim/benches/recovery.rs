@@ -78,6 +78,7 @@ fn host(kernel: &str) -> Host {
         driver: Driver::Stops,
         rx_ring: 256,
         nic_rate: Rate::gbit(10),
+        rx_coalesce: Time::ZERO,
         coalesce: Time::ZERO,
         gro: true,
         gro_flush_timeout: Time::ZERO,

@@ -167,6 +167,7 @@ fn host(host: &Host, name: &str) -> Result<(), String> {
     let cpu = &host.cpu;
     let times = [
         host.coalesce,
+        host.rx_coalesce,
         host.tx_coalesce,
         host.gro_flush_timeout,
         cpu.transmit,
@@ -177,7 +178,7 @@ fn host(host: &Host, name: &str) -> Result<(), String> {
     ];
     demand(
         times.iter().all(|&t| t <= SLOWEST),
-        "coalesce, tx_coalesce, gro_flush_timeout and cpu: at most 1 s",
+        "coalesce, rx_coalesce, tx_coalesce, gro_flush_timeout and cpu: at most 1 s",
     )?;
     demand(cpu.copy_ps_per_byte <= SLOWEST_COPY_PS, "cpu.copy: at most 1 us per byte")?;
     let Sysctl { rmem_max, wmem_max, tcp_rmem, tcp_wmem, .. } = host.sysctl;

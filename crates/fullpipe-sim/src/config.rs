@@ -103,7 +103,9 @@ pub struct Host {
     pub rx_ring: u32,
     /// Line rate of the card, counted as on an Ethernet wire.
     pub nic_rate: Rate,
-    /// Receive interrupt moderation: least time between two interrupts (0: none).
+    /// Receive interrupt moderation: how long after the first packet that came the interrupt comes (0: at once).
+    pub rx_coalesce: Time,
+    /// The same: least time between two interrupts (0: none).
     pub coalesce: Time,
     /// Whether segments that one poll of the card takes are joined (GRO), where the kernel does so.
     pub gro: bool,

@@ -1,23 +1,28 @@
 //! Fair queueing: flows take turns, new ones first, and no packet leaves before its time (Linux 6.12 sch_fq).
 //!
 //! A flow whose first packet has time loses its turn until then; it goes on up to 10 us later, by a timer with that
-//! slack. Packets have one priority, and their flows the middle one of three bands; but a flow that was never there before
+//! slack (5.8; there was none before). Packets have one priority, and their flows the middle one of three bands; but a flow that was never there before
 //! has its first turn in the first band (`fq_enqueue` lists it before it knows its band). Bands take turns, too. As long as no flow has a turn, eight packets
-//! whose time has come go by without one (`fq_fastpath_check`). In 6.1 there are no bands, and none goes by. The pace is the packets' own: `fq` itself has no rate
-//! (`flow_max_rate`), and TCP says of each when it is to leave.
+//! whose time has come go by without one (`fq_fastpath_check`). In 6.1 there are no bands, and none goes by. The pace is the packets'
+//! own, as TCP says of each when it is to leave.
+//!
+//! Beside that a flow may have a largest rate (`flow_max_rate`, `maxrate` of tc): a packet, or an skb of many, leaves whole, and the
+//! next one of its flow as long after it as this one takes at the rate. By how much that was too late is made up for, up to half of that
+//! time. Packets of which nobody said when they leave, and before 4.20 all, are let off while their turn lasts, and then take as long as
+//! a turn of full packets at least (6.12 and 3.14 `fq_dequeue`). With such a rate none goes by.
 
 use super::fifo::List;
 use super::{Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting, check_mtu};
 use crate::bounds::demand;
-use crate::units::Time;
+use crate::units::{Rate, Time};
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Bytes of a turn and of a flow's first one, in full packets (`quantum`, `initial_quantum`).
+/// Full packets of a turn and, unless something else is said, of a flow's first one (`quantum`, `initial_quantum`).
 const QUANTUM: i64 = 2;
-const INITIAL_QUANTUM: i64 = 10;
+const INITIAL_QUANTUM: u32 = 10;
 /// Bytes of a turn of the bands (`fq_init`, FQ_BANDS), that of a flow never seen before, and the others'.
 const BANDS: [i64; 3] = [9 << 16, 3 << 16, 1 << 16];
 const UNSEEN: usize = 0;
@@ -30,6 +35,11 @@ const BY: u64 = 8;
 const HORIZON: Time = Time::secs(10);
 /// How late the timer of the flows that wait for their time may be (`timer_slack`).
 const SLACK: Time = Time::us(10);
+/// Rate up to which even what nobody gave a time is not let off, bytes per second (`low_rate_threshold`).
+const LOW_RATE: u64 = 550_000 / 8;
+/// Longest that a packet keeps its flow waiting, and before 4.20.
+const LONGEST: Time = Time::secs(1);
+const LONGEST_ALONE: Time = Time::ms(125);
 
 /// Parameters of fq.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,11 +50,27 @@ pub struct Fq {
     pub mtu: u32,
     /// Whether flows stand in bands, and packets go by while none has a turn, as in 6.12.
     pub bands: bool,
+    /// Whether `fq` keeps each flow's pace itself, as before 4.20: packets bear no times for it, and its timer has no slack.
+    pub alone: bool,
+    /// Bytes of a flow's first turn (0 to 2,147,483,647), which are not held to a rate.
+    pub initial_quantum: u32,
+    /// Largest rate of each flow, in whole bytes per second; Ethernet headers count.
+    pub max_rate: Option<Rate>,
 }
 
 impl Fq {
+    /// That of 6.12, whose flows have no largest rate.
+    pub const fn new(flow_limit: u32, mtu: u32) -> Fq {
+        let initial_quantum = INITIAL_QUANTUM.saturating_mul(mtu);
+        Fq { flow_limit, mtu, bands: true, alone: false, initial_quantum, max_rate: None }
+    }
+
     pub(super) fn check(&self, name: &str) -> Result<(), String> {
         demand(self.flow_limit > 0, format!("{name}: flow_limit of at least 1 packet"))?;
+        let rate = self.max_rate.is_none_or(|rate| rate.0 >= 8);
+        demand(rate, format!("{name}: max_rate of at least 8 bit/s"))?;
+        let credit = self.initial_quantum <= i32::MAX as u32;
+        demand(credit, format!("{name}: initial_quantum of at most 2147483647 bytes"))?;
         check_mtu(self.mtu, name)
     }
 }
@@ -68,6 +94,8 @@ struct Flow<P> {
     credit: i64,
     turn: Turn,
     band: usize,
+    /// When its next packet may leave by the largest rate; zero: it had none.
+    next: Time,
 }
 
 /// Flows whose packets have a priority.
@@ -123,10 +151,11 @@ impl<P: Packet> Flows<P> {
     }
 
     fn flow(&mut self, number: u16) -> &mut Flow<P> {
-        let credit = self.quantum(INITIAL_QUANTUM);
+        let credit = self.fq.initial_quantum.into();
         let turn = Turn::Away { since: Time::ZERO };
         while self.flows.len() <= usize::from(number) {
-            self.flows.push(Flow { list: List::default(), credit, turn, band: UNSEEN });
+            let (list, next) = (List::default(), Time::ZERO);
+            self.flows.push(Flow { list, credit, turn, band: UNSEEN, next });
         }
         &mut self.flows[usize::from(number)]
     }
@@ -134,7 +163,7 @@ impl<P: Packet> Flows<P> {
     /// Whether a packet goes by all flows.
     fn goes_by(&self, packet: &Waiting<P>, ahead: Size) -> bool {
         let now = packet.came;
-        if packet.packet.departs() > now || !self.fq.bands {
+        if packet.packet.departs() > now || !self.fq.bands || self.fq.max_rate.is_some() {
             return false;
         }
         let packets = self.waiting.packets + self.by.len() + ahead.packets;
@@ -166,10 +195,39 @@ impl<P: Packet> Flows<P> {
     /// Nothing may leave yet: sets the timer, unless it runs and is not much too late.
     fn watch(&mut self) {
         let Some(&(until, ..)) = self.throttled.first() else { return };
-        let runs = |at: Time| until <= at && at - until <= SLACK;
+        let slack = self.slack();
+        let runs = |at: Time| until <= at && at - until <= slack;
         if !self.watchdog.is_some_and(runs) {
             self.watchdog = Some(until);
         }
+    }
+
+    fn slack(&self) -> Time {
+        if self.fq.alone { Time::ZERO } else { SLACK }
+    }
+
+    /// A packet of `bytes` that was to leave at `departs` leaves its flow: when the next one may, by the largest rate.
+    fn pace(&mut self, number: u16, (bytes, departs): (u32, Time), now: Time) {
+        let Some(rate) = self.fq.max_rate else { return };
+        let (rate, turn, alone) = (rate.0 / 8, self.quantum(QUANTUM) as u64, self.fq.alone);
+        let flow = self.flow(number);
+        let mut bytes = u64::from(bytes);
+        if !alone && departs == Time::ZERO && rate <= LOW_RATE {
+            flow.credit = 0;
+        } else if alone || departs == Time::ZERO {
+            bytes = bytes.max(turn);
+            if flow.credit > 0 {
+                return;
+            }
+        }
+        let longest = if alone { LONGEST_ALONE } else { LONGEST };
+        let takes = Time(bytes * 1_000_000_000 / rate).min(longest);
+        let late = match flow.next {
+            Time::ZERO => Time::ZERO,
+            _ if alone => Time::ZERO,
+            next => (now - next).min(Time(takes.0 / 2)),
+        };
+        flow.next = now + (takes - late);
     }
 
     fn leave_turn(&mut self, number: u16) {
@@ -273,7 +331,8 @@ impl<P: Packet> Queue<P> for Flows<P> {
     }
 
     fn dequeue(&mut self, now: Time, _told: &mut Told<P>) -> Option<Waiting<P>> {
-        self.watchdog.take_if(|at| *at + SLACK <= now);
+        let slack = self.slack();
+        self.watchdog.take_if(|at| *at + slack <= now);
         if let Some(packet) = self.by.pop() {
             return Some(packet);
         }
@@ -296,8 +355,10 @@ impl<P: Packet> Queue<P> for Flows<P> {
                 continue;
             };
             let departs = first.packet.departs();
-            if departs > now {
-                self.throttle(number, departs);
+            let until = departs.max(flow.next);
+            if until > now {
+                flow.next = until;
+                self.throttle(number, until);
                 continue;
             }
             let packet = flow.list.pop()?;
@@ -305,12 +366,13 @@ impl<P: Packet> Queue<P> for Flows<P> {
             self.bands[self.band].credit -= i64::from(packet.bytes);
             self.waiting.packets -= 1;
             self.waiting.bytes -= u64::from(packet.bytes);
+            self.pace(number, (packet.bytes, departs), now);
             return Some(packet);
         }
     }
 
     fn due(&self) -> Option<Time> {
-        self.watchdog.map(|at| at + SLACK)
+        self.watchdog.map(|at| at + self.slack())
     }
 
     fn each(&self, each: &mut dyn FnMut(&P)) {

@@ -153,7 +153,7 @@ impl Port<'_> {
         let mut packet = Train { kind: Kind::Ack, ..self.train(number, 0, 1) };
         packet.ip_len += ack.option_bytes();
         *self.out_segs += 1;
-        self.push(&[packet], (self.cpu, Time::ZERO), What::Ack(ack), 0)
+        self.push(&[packet], (self.cpu, self.cpu), What::Ack(ack), 0)
     }
 
     /// Sends a datagram of that number and so many bytes of payload.
@@ -171,14 +171,14 @@ impl Port<'_> {
         if let Some((carries, _)) = self.carry(false) {
             packet.carries = carries;
         }
-        self.push(&[packet], (self.cpu, Time::ZERO), What::Plain, 0)
+        self.push(&[packet], (self.cpu, self.cpu), What::Plain, 0)
     }
 
     /// Sends a SYN with its timestamp that asks for ECN, or does not.
     pub(super) fn send_syn(&mut self, tsval: u32, ece: bool) -> bool {
         let ip_len = self.opening;
         let packet = Train { kind: Kind::Syn, ece, tsval, ip_len, ..self.train(0, 0, 1) };
-        self.push(&[packet], (self.cpu, Time::ZERO), What::Plain, 0)
+        self.push(&[packet], (self.cpu, self.cpu), What::Plain, 0)
     }
 
     /// Sends a SYN-ACK with its window and timestamps, its own and the one it echoes, that agrees to ECN, or does not.
@@ -191,7 +191,7 @@ impl Port<'_> {
         let answer = self.train(window, 0, 1);
         let packet =
             Train { kind: Kind::SynAck, ece, tsval, tsecr, ip_len: self.opening, ..answer };
-        self.push(&[packet], (self.cpu, Time::ZERO), What::Plain, 0)
+        self.push(&[packet], (self.cpu, self.cpu), What::Plain, 0)
     }
 
     /// The ACK that a packet carries, with data or without: as trains name it, and what it says.
@@ -209,7 +209,7 @@ impl Port<'_> {
         }
     }
 
-    /// Offers an skb that TCP made at `made` and that is to leave at `departs`; its memory counts where that matters.
+    /// Offers an skb that was made at `made` and that is to leave at `departs`, by TCP's word (zero: it is not TCP's); its memory counts where that matters.
     fn push(
         &mut self,
         skb: &[Train],

@@ -1,9 +1,10 @@
 //! Receive buffer autotuning: the buffer follows what the reader takes per round trip.
 //!
-//! Source: Linux 2.6.20 `tcp_fixup_rcvbuf`, `tcp_rcv_rtt_measure`, `tcp_rcv_rtt_update`,
+//! Source: Linux 2.6.20 and 3.14 `tcp_fixup_rcvbuf`, 2.6.20 `tcp_rcv_rtt_measure`, `tcp_rcv_rtt_update`,
 //! `tcp_rcv_space_adjust`. Off for a buffer set by the application (SOCK_RCVBUF_LOCK). The RTT is
 //! measured as the time to receive one window, as that kernel does without timestamps.
 
+use super::profile::{FirstRcvbuf, Profile};
 use super::window::win_from_space;
 use crate::config::Sysctl;
 
@@ -49,10 +50,19 @@ pub(super) fn memory_per_segment(mss: u64, overhead: u64, adv_win_scale: i32) ->
     memory
 }
 
-/// The least receive buffer a connection begins with (tcp_fixup_rcvbuf): four segments.
-pub fn initial_rcvbuf(sysctl: &Sysctl, mss: u64) -> u64 {
-    let four = 4 * memory_per_segment(mss, SKB_OVERHEAD, sysctl.tcp_adv_win_scale);
-    sysctl.tcp_rmem[1].max(four.min(sysctl.tcp_rmem[2]))
+/// The receive buffer that a connection begins with (tcp_fixup_rcvbuf).
+pub(super) fn initial_rcvbuf(sysctl: &Sysctl, profile: &Profile, mss: u64) -> u64 {
+    let least = match profile.first_rcvbuf {
+        FirstRcvbuf::FourSegments => {
+            4 * memory_per_segment(mss, SKB_OVERHEAD, sysctl.tcp_adv_win_scale)
+        }
+        FirstRcvbuf::EightWindows => {
+            let first = profile.initial_window.segments(mss);
+            first.saturating_mul(8 * (mss + profile.skb_overhead))
+        }
+        FirstRcvbuf::Default => 0,
+    };
+    sysctl.tcp_rmem[1].max(least.min(sysctl.tcp_rmem[2]))
 }
 
 impl RcvSpace {

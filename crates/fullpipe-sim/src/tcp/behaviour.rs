@@ -6,12 +6,12 @@ mod needs;
 pub use needs::{Need, Refusal, refusals};
 
 use super::profile::{
-    AckOrder, CachedMetrics, CcRtt, CwndLimited, DelackMax, DsackUndo, FinBeyondCwnd, FrtoVersion,
-    GrowthUnderReordering, HalvingStep, HeadTimeout, HoleFilled, IdleRestart, InitialCwnd,
-    InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout,
-    Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RepeatedSyn, RttClock, RttSource,
-    SackMarking, SkbSize, SmallQueueLimit, SocketBacklog, SpuriousPartial, TimeoutReordering,
-    TimerWheel, TimestampClock, TsoDeferral, WindowShare, find,
+    AckOrder, CachedMetrics, CcRtt, CwndLimited, DelackMax, DsackUndo, FinBeyondCwnd, FirstRcvbuf,
+    FrtoVersion, GrowthUnderReordering, HalvingStep, HeadTimeout, HoleFilled, IdleRestart,
+    InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, PktsAcked,
+    ProbeTimeout, Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RepeatedSyn, RttClock,
+    RttSource, SackMarking, SkbSize, SmallQueueLimit, SndTuning, SocketBacklog, SpuriousPartial,
+    TimeoutReordering, TimerWheel, TimestampClock, TsoDeferral, WindowShare, find,
 };
 use crate::config::Host;
 use alloc::format;
@@ -84,7 +84,7 @@ macro_rules! choices {
 }
 
 choices! {
-    CachedMetrics, DelackMax, InitialCwnd, InitialWindow, PktsAcked, CcRtt, CwndLimited, GrowthUnderReordering, RttClock, RttSource,
+    CachedMetrics, DelackMax, FirstRcvbuf, SndTuning, InitialCwnd, InitialWindow, PktsAcked, CcRtt, CwndLimited, GrowthUnderReordering, RttClock, RttSource,
     SackMarking, HeadTimeout, LostRetransmits, HoleFilled, IdleRestart, TimeoutReordering, Reduction, HalvingStep,
     MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion, TsoDeferral,
     FinBeyondCwnd, LockedTimers, RepeatedSyn, SocketBacklog, TimerWheel, TimestampClock, AckOrder, PrrBound, ProbeTimeout, SkbSize, SmallQueueLimit, WindowShare, RcvTuning,
@@ -101,6 +101,9 @@ behaviours! {
     initial_window: InitialWindow,
         "first window that a receiver offers, segments",
         "tcp_select_initial_window, tcp_default_init_rwnd";
+    first_rcvbuf: FirstRcvbuf,
+        "receive buffer with which a connection begins whose application has set none",
+        "tcp_fixup_rcvbuf, tcp_init_buffer_space";
     window_share: WindowShare,
         "which share of a receive buffer may be offered as window",
         "tcp_win_from_space, tcp_measure_rcv_mss";
@@ -131,6 +134,9 @@ behaviours! {
     joins_received: bool,
         "received segments that follow each other share the memory of one head",
         "tcp_try_coalesce";
+    snd_tuning: SndTuning,
+        "how a send buffer grows that the application has not set",
+        "tcp_new_space, tcp_sndbuf_expand";
     rcv_tuning: RcvTuning,
         "how a receive buffer grows that the application has not set",
         "tcp_rcv_space_adjust, tcp_rcvbuf_grow";

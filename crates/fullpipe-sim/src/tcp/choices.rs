@@ -74,6 +74,30 @@ impl InitialWindow {
 }
 
 choice! {
+    /// A send buffer that the application has not set: twice cwnd, and what counts for each packet of it.
+    SndTuning {
+        /// A segment and an skb, as soon as cwnd is not used up for want of memory (2.6.20 `tcp_new_space`).
+        Segments = "segments",
+        /// A frame whose head is rounded up to a power of two, and so much for ten of them from the first moment on (3.13
+        /// `tcp_sndbuf_expand`, commit 6ae705323b71 "tcp: sndbuf autotuning improvements").
+        Frames = "frames",
+    }
+}
+
+choice! {
+    /// The least receive buffer of a connection whose application has set none.
+    FirstRcvbuf {
+        /// What four segments take (2.6.20 to 2.6.32 `tcp_fixup_rcvbuf`).
+        FourSegments = "four-segments",
+        /// Eight times what the first window's segments take (3.13 `tcp_fixup_rcvbuf`, commit b0983d3c9b13 "tcp: fix dynamic right
+        /// sizing").
+        EightWindows = "eight-windows",
+        /// The default of sysctl tcp_rmem (4.20, commit a337531b942b "tcp: up initial rmem to 128KB and SYN rwin to around 64KB").
+        Default = "default",
+    }
+}
+
+choice! {
     /// Which share of a receive buffer may be offered as window.
     WindowShare {
         /// That of `tcp_adv_win_scale` (2.6.20 `tcp_win_from_space`).

@@ -11,9 +11,8 @@ use super::sender::{Sender, TimerKind};
 use crate::config::{Discipline, Host, Qdisc};
 use crate::units::Time;
 
-/// Full packets of a turn in fq, and before a flow is paced (`quantum`, `initial_quantum`).
+/// Full packets of a turn in fq (`quantum`).
 const QUANTUM: i64 = 2;
-const INITIAL_QUANTUM: i64 = 10;
 /// Bytes of an Ethernet header (`psched_mtu`).
 const ETHERNET: u32 = 14;
 /// Longest pause of a flow in fq of 3.12 (`fq_dequeue`).
@@ -51,20 +50,23 @@ pub(super) struct Departures {
     made: Time,
     /// Bytes that were sent beyond what goes without a pace, where `fq` alone keeps it.
     spent: i64,
+    /// How many those are (`initial_quantum`).
+    first_turn: i64,
 }
 
 impl Departures {
     /// Those of a socket at `host`. That `fq` is there is known from the SYN on.
     pub(super) fn new(profile: &Profile, host: &Host) -> Departures {
-        let fq = matches!(host.qdisc, Qdisc::Of(Discipline::Fq(_), _));
-        let by = match fq {
-            true if profile.departure_times => PacedBy::Fq,
-            true if profile.fq_paces => PacedBy::FqAlone,
-            _ => PacedBy::Nobody,
+        let (by, first_turn) = match host.qdisc {
+            Qdisc::Of(Discipline::Fq(_), _) if profile.departure_times => (PacedBy::Fq, 0),
+            Qdisc::Of(Discipline::Fq(fq), _) if profile.fq_paces => {
+                (PacedBy::FqAlone, fq.initial_quantum.into())
+            }
+            _ => (PacedBy::Nobody, 0),
         };
         let never = Time::ZERO;
-        let (next, last, late) = (never, never, never);
-        Departures { by, next, last, late, timer: None, waits: false, made: never, spent: 0 }
+        let (next, last, late, made) = (never, never, never, never);
+        Departures { by, next, last, late, timer: None, waits: false, made, spent: 0, first_turn }
     }
 }
 
@@ -124,10 +126,11 @@ impl Sender {
         let packet = i64::from(self.mss + super::headers(self.timestamps) + ETHERNET);
         let (bytes, quantum) = (packet * i64::from(len) / i64::from(self.mss), QUANTUM * packet);
         self.departures.spent += bytes;
-        if self.departures.spent < INITIAL_QUANTUM * packet || rate == u64::MAX || rate == 0 {
+        let first_turn = self.departures.first_turn;
+        if self.departures.spent < first_turn || rate == u64::MAX || rate == 0 {
             return;
         }
-        while self.departures.spent >= INITIAL_QUANTUM * packet {
+        while self.departures.spent >= first_turn {
             self.departures.spent -= quantum;
         }
         let takes = Time(bytes.max(quantum) as u64 * 1_000_000_000 / rate);

@@ -44,6 +44,8 @@ pub struct Profile {
     pub initial_cwnd: InitialCwnd,
     /// First window offered.
     pub initial_window: InitialWindow,
+    /// Receive buffer at first.
+    pub first_rcvbuf: FirstRcvbuf,
     /// Share of the receive buffer.
     pub window_share: WindowShare,
     /// Whether the first window counts as offered in whole, although a SYN-ACK tells no more than 65,535 bytes
@@ -72,6 +74,10 @@ pub struct Profile {
     pub gro: bool,
     /// Whether received segments that follow each other join in memory (3.5 `tcp_try_coalesce`).
     pub joins_received: bool,
+    /// Growth of the send buffer.
+    pub snd_tuning: SndTuning,
+    /// Room for headers in front of an skb's data, bytes (`MAX_TCP_HEADER`: 192, with WLAN or tunnels up to 320).
+    pub max_tcp_header: u64,
     /// Growth of the receive buffer.
     pub rcv_tuning: RcvTuning,
     /// Whether what waits for the reader does not count as copied when the buffer grows by what was copied (6.12.117

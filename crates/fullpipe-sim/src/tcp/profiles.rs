@@ -6,12 +6,12 @@
 //! [`TsoDeferral`], whose change is of 2.6.29. `docs/kernels.md` shows the table.
 
 use super::profile::{
-    AckOrder, CachedMetrics, CcRtt, CwndLimited, DelackMax, DsackUndo, FinBeyondCwnd, FrtoVersion,
-    GrowthUnderReordering, HalvingStep, HeadTimeout, HoleFilled, IdleRestart, InitialCwnd,
-    InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, PktsAcked, ProbeTimeout,
-    Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RepeatedSyn, RttClock, RttSource,
-    SackMarking, SkbSize, SmallQueueLimit, SocketBacklog, SpuriousPartial, TimeoutReordering,
-    TimerWheel, TimestampClock, TsoDeferral, WindowShare,
+    AckOrder, CachedMetrics, CcRtt, CwndLimited, DelackMax, DsackUndo, FinBeyondCwnd, FirstRcvbuf,
+    FrtoVersion, GrowthUnderReordering, HalvingStep, HeadTimeout, HoleFilled, IdleRestart,
+    InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, PktsAcked,
+    ProbeTimeout, Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RepeatedSyn, RttClock,
+    RttSource, SackMarking, SkbSize, SmallQueueLimit, SndTuning, SocketBacklog, SpuriousPartial,
+    TimeoutReordering, TimerWheel, TimestampClock, TsoDeferral, WindowShare,
 };
 
 const LINUX_2_6_20: Profile = Profile {
@@ -20,6 +20,7 @@ const LINUX_2_6_20: Profile = Profile {
     initial_cwnd: InitialCwnd::ByMss,
     repeated_syn: RepeatedSyn::Ignored,
     initial_window: InitialWindow::ByMss,
+    first_rcvbuf: FirstRcvbuf::FourSegments,
     window_share: WindowShare::AdvWinScale,
     offers_first_window: false,
     rx_overhead: 256,
@@ -31,6 +32,8 @@ const LINUX_2_6_20: Profile = Profile {
     measures_beyond_hole: false,
     gro: false,
     joins_received: false,
+    snd_tuning: SndTuning::Segments,
+    max_tcp_header: 192,
     rcv_tuning: RcvTuning::PerRtt,
     copied_less_unread: false,
     same_tick_rtt: true,
@@ -147,6 +150,9 @@ const LINUX_3_14: Profile = Profile {
     initial_cwnd: InitialCwnd::Ten,
     repeated_syn: RepeatedSyn::OneSegment,
     initial_window: InitialWindow::Twenty,
+    first_rcvbuf: FirstRcvbuf::EightWindows,
+    snd_tuning: SndTuning::Frames,
+    max_tcp_header: 320,
     cc_rtt: CcRtt::Microseconds,
     tso_deferral: TsoDeferral::Once,
     skb_size: SkbSize::PacedWhenWritten,
@@ -185,6 +191,8 @@ const LINUX_6_1: Profile = Profile {
     idle_restart: IdleRestart::Writing,
     cached_metrics: CachedMetrics::TimeoutAlone,
     initial_window: InitialWindow::Full,
+    first_rcvbuf: FirstRcvbuf::Default,
+    max_tcp_header: 192,
     offers_first_window: true,
     rx_overhead: 768,
     grows_by_data: true,

@@ -10,7 +10,7 @@ use super::ecn::SenderEcn;
 use super::metrics::Metrics;
 use super::pacing::Pacing;
 use super::pieces::Filling;
-use super::profile::{CcRtt, RepeatedSyn, RttClock, SackMarking, SharedProfile};
+use super::profile::{CcRtt, RepeatedSyn, RttClock, SackMarking, SharedProfile, SndTuning};
 use super::ration::Ration;
 use super::recovery::Recovery;
 use super::rounds::Rounds;
@@ -289,9 +289,11 @@ impl Sender {
         self.cc.sock_mut().snd_cwnd_stamp = self.jiffies(now);
         if !self.profile.cwnd_first() {
             self.update_pacing_rate();
-            self.expand_sndbuf();
         } else {
             self.update_early_pacing_rate();
+        }
+        if self.profile.snd_tuning == SndTuning::Frames {
+            self.expand_sndbuf();
         }
     }
 

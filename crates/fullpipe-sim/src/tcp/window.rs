@@ -93,10 +93,7 @@ impl ReceiveWindow {
             true => Share::Ratio(128),
             false => Share::AdvWinScale(sysctl.tcp_adv_win_scale),
         };
-        let unset = || match profile.offers_first_window {
-            true => sysctl.tcp_rmem[1],
-            false => initial_rcvbuf(sysctl, mss),
-        };
+        let unset = || initial_rcvbuf(sysctl, &profile, mss);
         let rcvbuf = granted.unwrap_or_else(unset).max(2048);
         let full = share.of(rcvbuf);
         // A buffer that the application has set is not going to be larger (tcp_openreq_init_rwin).

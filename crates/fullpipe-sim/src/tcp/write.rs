@@ -4,7 +4,7 @@
 //! `__sk_stream_memory_free`, `tcp_stream_memory_free`, `tcp_push`.
 
 use super::Output;
-use super::profile::{AckOrder, IdleRestart, InitialCwnd, SkbSize};
+use super::profile::{AckOrder, IdleRestart, SkbSize, SndTuning};
 use super::sender::{Sender, Writer};
 use crate::rng::Rng;
 use crate::units::Framing;
@@ -13,8 +13,10 @@ use crate::units::Framing;
 const SKB_BYTES: u64 = 256;
 /// Room for headers in front of the data, bytes (`MAX_TCP_HEADER`); a kernel with WLAN or tunnels has up to 320.
 const MAX_TCP_HEADER: u32 = 192;
-/// That and struct skb_shared_info, bytes.
-const HEADERS_AND_SHARED_INFO: u64 = MAX_TCP_HEADER as u64 + 320;
+/// struct skb_shared_info, bytes.
+const SHARED_INFO: u64 = 320;
+/// Packets for which a send buffer has room at least (TCP_INIT_CWND).
+const FIRST_CWND: u32 = 10;
 /// Largest IP packet that a TSO skb may describe.
 const GSO_MAX: u32 = 65_535;
 /// Largest skb, bytes (Linux `GSO_MAX_SIZE`).
@@ -171,9 +173,9 @@ impl Sender {
         room && self.queue.unsent_bytes << 1 < self.notsent_lowat
     }
 
-    /// What a frame could cost at worst: its head rounded up to a power of two (6.12 `tcp_sndbuf_expand`).
+    /// What a frame could cost at worst: its head rounded up to a power of two (3.14 and 6.12 `tcp_sndbuf_expand`).
     fn memory_of_frame(&self) -> u64 {
-        let head = u64::from(self.mss) + HEADERS_AND_SHARED_INFO;
+        let head = u64::from(self.mss) + self.profile.max_tcp_header + SHARED_INFO;
         head.next_power_of_two() + SKB_BYTES
     }
 
@@ -199,14 +201,9 @@ impl Sender {
         if self.sndbuf_locked {
             return;
         }
-        let per_segment = match self.profile.ack_order {
-            AckOrder::CwndFirst => u64::from(self.mss) + self.profile.skb_overhead,
-            AckOrder::CwndLast => self.memory_of_frame(),
-        };
-        // Since 3.13 those of a first cwnd at least, also where it begins with one.
-        let first = match self.profile.initial_cwnd {
-            InitialCwnd::ByMss => 0,
-            ten => ten.packets(self.mss),
+        let (per_segment, first) = match self.profile.snd_tuning {
+            SndTuning::Segments => (u64::from(self.mss) + self.profile.skb_overhead, 0),
+            SndTuning::Frames => (self.memory_of_frame(), FIRST_CWND),
         };
         let packets = u64::from(self.cwnd().max(first).max(self.recovery.reordering + 1));
         let wanted = (2 * packets * per_segment).min(self.sysctl.tcp_wmem[2]);

@@ -2,7 +2,8 @@
 
 use crate::conversation::host;
 use crate::transmit::acks;
-use fullpipe_sim::config::{Discipline, Driver, Host, Qdisc, QueueLimit};
+use fullpipe_sim::config::{Discipline, Driver, Host, Qdisc, QueueLimit, ReceivePath};
+use fullpipe_sim::path::host::receive::Receive;
 use fullpipe_sim::path::host::transmit::{Stopped, Tag, Transmit};
 use fullpipe_sim::tally::Samples;
 use fullpipe_sim::train::{Kind, Train};
@@ -108,4 +109,36 @@ fn an_skb_that_finds_no_room_stops_the_queue() {
     assert_eq!(offered.entries, [0, 3000]);
     assert_eq!(offered.way.stopped(Time::secs(1)), Stopped { stops: 1, restarts: 1 });
     assert_eq!(offer(&slow(), &[3, 3]).entries, [0, 2000]);
+}
+
+/// Packets come at 10, 30, 50, 200 and 205 us. The interrupt of the first comes 40 us after it, with what is there by then; at least
+/// 300 us later the next one, where the card counts from interrupt to interrupt, too.
+#[test]
+fn a_receive_interrupt_waits_for_the_packets_behind_the_first() {
+    let taken = |host: &Host| {
+        let mut way = Receive::new(host, Samples::every(Time::secs(1), Time::secs(3)));
+        for at in [10, 30, 50, 200, 205] {
+            way.arrive(Train {
+                kind: Kind::Data,
+                first: Time::us(at),
+                ip_len: 1500,
+                ..acks(0, 0, 1)
+            });
+        }
+        let mut polls = Vec::new();
+        loop {
+            let (at, mut batch) = (way.ready_time(Time::ZERO), Vec::new());
+            if at == Time::NEVER {
+                return polls;
+            }
+            way.take(at, &mut batch);
+            polls.push((at.0 / US, batch.iter().map(|train| train.count).sum::<u32>()));
+        }
+    };
+    assert_eq!(taken(&host()), [(10, 1), (30, 1), (50, 1), (200, 1), (205, 1)]);
+    let waits = Host { rx_coalesce: Time::us(40), ..host() };
+    assert_eq!(taken(&waits), [(50, 3), (240, 2)]);
+    let netif_rx = Host { receive_path: ReceivePath::NetifRx, ..waits.clone() };
+    assert_eq!(taken(&netif_rx), [(50, 3), (240, 2)]);
+    assert_eq!(taken(&Host { coalesce: Time::us(300), ..waits }), [(50, 3), (350, 2)]);
 }

@@ -68,7 +68,7 @@ fn spoil_element(element: &mut Element, field: usize, choice: u64) {
 
 fn spoil_host(host: &mut Host, field: usize, choice: u64) {
     let (number, small) = (odd(field, choice), odd32(field, choice));
-    match field % 24 {
+    match field % 25 {
         0 => host.hz = small,
         19 => host.initcwnd = Some(small),
         20 => host.tx_coalesce = Time(number),
@@ -79,6 +79,7 @@ fn spoil_host(host: &mut Host, field: usize, choice: u64) {
         3 => host.rx_ring = small,
         4 => host.nic_rate = Rate(number),
         5 => host.coalesce = Time(number),
+        23 => host.rx_coalesce = Time(number),
         18 => host.gro_flush_timeout = Time(number),
         6 => host.cpu.copy_ps_per_byte = number,
         7 => host.cpu.transmit = Time(number),

@@ -4,9 +4,7 @@ use crate::random;
 use crate::record::{Record, ToTheEnd};
 use crate::scenarios;
 use crate::scenarios::{Size, log_uniform};
-use fullpipe_sim::config::{
-    Codel, Config, Direction, Discipline, Fq, Netem, Qdisc, QueueLimit, Red,
-};
+use fullpipe_sim::config::{Codel, Config, Direction, Discipline, Netem, Qdisc, QueueLimit, Red};
 use fullpipe_sim::sim;
 use fullpipe_sim::trace::{Event, EventKind};
 use fullpipe_sim::units::{Rate, Time};
@@ -63,11 +61,7 @@ fn discipline() -> impl Strategy<Value = Discipline> {
         Just(Discipline::Fifo),
         codel().prop_map(Discipline::Codel),
         codel().prop_map(Discipline::FqCodel),
-        (1..50u32, any::<bool>()).prop_map(move |(flow_limit, bands)| Discipline::Fq(Fq {
-            flow_limit,
-            mtu,
-            bands
-        })),
+        scenarios::paths::fq(mtu, 50).prop_map(Discipline::Fq),
         red.prop_map(Discipline::Red),
         netem.prop_map(Discipline::Netem),
     ]
@@ -119,7 +113,7 @@ pub fn slow_card(qdisc: Qdisc) -> Config {
         host.tso = false;
         host.behaviour.clear();
         host.cpu = Default::default();
-        host.coalesce = Time::ZERO;
+        (host.coalesce, host.rx_coalesce) = (Time::ZERO, Time::ZERO);
         (host.tx_ring, host.bql, host.rx_ring) = (1, false, 100_000);
         (host.tx_coalesce, host.tx_stop, host.tx_wake) = (Time::ZERO, 1, 1);
         host.sysctl.tcp_wmem = [4096, 1 << 20, 1 << 22];

@@ -4,7 +4,7 @@
 use crate::random;
 use fullpipe_sim::config::{Codel, Discipline, Fq, QueueLimit, Red};
 use fullpipe_sim::qdisc::{self, Queue, Size, Told, Verdict, Waiting};
-use fullpipe_sim::units::Time;
+use fullpipe_sim::units::{Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -190,7 +190,7 @@ fn a_full_fq_codel_loses_half_of_the_longest_flow() {
 /// Eight packets go by. Of A's next ones ten are its first turn (15140 bytes); B is new then; A goes on.
 #[test]
 fn fq_serves_new_flows_first() {
-    let fq = Fq { flow_limit: 100, mtu: MTU, bands: true };
+    let fq = Fq::new(100, MTU);
     let mut desk = Desk::new(Discipline::Fq(fq), QueueLimit::Packets(1000));
     (0..21).for_each(|_| {
         desk.put(Time::ZERO, 0, MTU);
@@ -214,7 +214,7 @@ fn fq_serves_new_flows_first() {
 /// Without bands none goes by. A's first turn are ten packets, so are B's; then they have two each in turn.
 #[test]
 fn fq_bands() {
-    let fq = |bands| Discipline::Fq(Fq { flow_limit: 100, mtu: MTU, bands });
+    let fq = |bands| Discipline::Fq(Fq { bands, ..Fq::new(100, MTU) });
     let order = |bands| {
         let mut desk = Desk::new(fq(bands), QueueLimit::Packets(1000));
         for (flow, packets) in [(0, 13), (1, 12)] {
@@ -232,7 +232,7 @@ fn fq_bands() {
 /// the first goes by flows that wait, the second not by one whose time has come.
 #[test]
 fn fq_keeps_packets_until_their_time() {
-    let fq = Discipline::Fq(Fq { flow_limit: 100, mtu: MTU, bands: true });
+    let fq = Discipline::Fq(Fq::new(100, MTU));
     let us = Time::us;
     let new = || {
         let mut desk = Desk::new(fq, QueueLimit::Packets(1000));
@@ -254,13 +254,51 @@ fn fq_keeps_packets_until_their_time() {
     assert_eq!(desk.flows(us(25)), "CA", "a new flow is before one that is released");
 }
 
+/// When the queue gives packets, in microseconds, if it is asked whenever it says so.
+fn leaves(desk: &mut Desk) -> Vec<u64> {
+    let (mut now, mut times) = (Time(1), Vec::new());
+    loop {
+        let took = std::iter::from_fn(|| desk.take(now)).count();
+        times.extend(std::iter::repeat_n(now.0 / 1000, took));
+        let Some(due) = desk.queue.due() else { return times };
+        now = due;
+    }
+}
+
+/// At 12.112 Mb/s a full packet takes 1000 us, one of 757 bytes half of that. Each waits for the one before it, by a timer that
+/// is 10 us late, which the next pause makes up for. An skb of five packets leaves whole, and the next one waits for all of them.
+#[test]
+fn fq_has_a_largest_rate() {
+    let limited = Fq { max_rate: Some(Rate(12_112_000)), ..Fq::new(100, MTU) };
+    let left = |fq, sizes: &[u32], departs| {
+        let mut desk = Desk::new(Discipline::Fq(fq), QueueLimit::Packets(1000));
+        for &bytes in sizes {
+            desk.put_until(Time(1), 0, bytes, departs);
+        }
+        leaves(&mut desk)
+    };
+    let (now, unsaid) = (Time(1), Time::ZERO);
+    assert_eq!(left(limited, &[MTU; 4], now), [0, 1010, 2010, 3010]);
+    assert_eq!(left(limited, &[MTU, MTU / 2, MTU], now), [0, 1010, 1510]);
+    assert_eq!(left(limited, &[5 * MTU, MTU], now), [0, 5010]);
+    // What nobody gave a time goes while its first turn lasts, of ten packets or as many as it is told.
+    assert_eq!(left(limited, &[MTU; 12], unsaid), [&[0; 10][..], &[2010, 2010]].concat());
+    let short = Fq { initial_quantum: 2 * MTU, ..limited };
+    assert_eq!(left(short, &[MTU; 5], unsaid), [0, 0, 2010, 2010, 4010]);
+    // Below 550 kb/s it does not.
+    let slow = Fq { max_rate: Some(Rate(121_120)), ..short };
+    assert_eq!(left(slow, &[MTU; 3], unsaid), [0, 100_010, 200_010]);
+    // Before 4.20 all has that first turn, whatever times it bears, and the timer has no slack; 125 ms are the longest pause.
+    let alone = Fq { alone: true, bands: false, ..short };
+    assert_eq!(left(alone, &[MTU; 5], now), [0, 0, 2000, 2000, 4000]);
+    let slow = Fq { max_rate: Some(Rate(121_120)), ..alone };
+    assert_eq!(left(slow, &[MTU; 3], now), [0, 0, 125_000]);
+}
+
 /// More than ten seconds ahead is too far.
 #[test]
 fn fq_has_a_horizon() {
-    let mut desk = Desk::new(
-        Discipline::Fq(Fq { flow_limit: 9, mtu: MTU, bands: true }),
-        QueueLimit::Packets(9),
-    );
+    let mut desk = Desk::new(Discipline::Fq(Fq::new(9, MTU)), QueueLimit::Packets(9));
     let now = Time::secs(1);
     assert_eq!(desk.put_until(now, 0, MTU, Time::secs(11)), Verdict::Taken);
     assert_eq!(desk.put_until(now, 0, MTU, Time::secs(11) + Time(1)), Verdict::Refused);
@@ -268,7 +306,7 @@ fn fq_has_a_horizon() {
 
 #[test]
 fn fq_bounds_each_flow() {
-    let fq = Fq { flow_limit: 3, mtu: MTU, bands: true };
+    let fq = Fq::new(3, MTU);
     let mut desk = Desk::new(Discipline::Fq(fq), QueueLimit::Packets(5));
     // Those that go by count nowhere.
     let verdicts: Vec<bool> =
@@ -352,11 +390,7 @@ fn case() -> impl Strategy<Value = Case> {
         ecn,
         mtu: MTU,
     });
-    let fq = (1..50u32, any::<bool>()).prop_map(|(flow_limit, bands)| Fq {
-        flow_limit,
-        mtu: MTU,
-        bands,
-    });
+    let fq = crate::scenarios::paths::fq(MTU, 50);
     let red = (100..9000u64, 1..9000u64, 0.0..=1.0f64, 1..10u8, any::<bool>()).prop_map(
         |(min, more, probability, weight, ecn)| {
             let packet_time = Time::us(12);

@@ -6,7 +6,7 @@ use super::format::written::{self, QdiscKind};
 use super::path::queue::{self, Codel, PathQueue, Red};
 use super::resolved::{Netem, Qdisc};
 use fullpipe_sim::config::QueueLimit;
-use fullpipe_sim::units::{Framing, Time};
+use fullpipe_sim::units::{Framing, Rate, Time};
 
 /// Packets that codel and netem hold by default (`DEFAULT_CODEL_LIMIT`, `tc`).
 const PACKETS: u32 = 1000;
@@ -42,7 +42,9 @@ pub(super) fn qdisc(
         loss: written.loss.as_ref().map_or(0.0, |at| at.value.0),
     });
     let flow_limit = (kind == QdiscKind::Fq).then_some(flow_limit);
-    Some(Qdisc { kind, limit, flow_limit, codel, red, netem })
+    let maxrate = written.maxrate.as_ref().map(|at| Rate(at.value.0));
+    let initial_quantum = written.initial_quantum.as_ref().map(|at| at.value.0 as u32);
+    Some(Qdisc { kind, limit, flow_limit, initial_quantum, maxrate, codel, red, netem })
 }
 
 /// The keys that queues of the path have, too.
@@ -113,13 +115,15 @@ fn foreign(written: &written::Qdisc, kind: QdiscKind, cx: &mut Context) -> Optio
     let codel = ["target", "interval", "ecn"];
     let own: &[&str] = match kind {
         QdiscKind::PfifoFast | QdiscKind::Pfifo | QdiscKind::Bfifo => &[],
-        QdiscKind::Fq => &["flow_limit"],
+        QdiscKind::Fq => &["flow_limit", "initial_quantum", "maxrate"],
         QdiscKind::FqCodel | QdiscKind::Codel => &codel,
         QdiscKind::Red => &["min", "max", "probability", "weight", "ecn"],
         QdiscKind::Netem => &["delay", "loss"],
     };
     let keys = [
         ("flow_limit", place(&written.flow_limit)),
+        ("initial_quantum", place(&written.initial_quantum)),
+        ("maxrate", place(&written.maxrate)),
         ("ecn", place(&written.ecn)),
         ("target", place(&written.target)),
         ("interval", place(&written.interval)),

@@ -243,6 +243,7 @@ fn host(host: &written::Host, path: Option<&Path>, cx: &mut Context) -> Option<H
         driver: value(&host.driver)?,
         rx_ring: value(&host.rx_ring).map_or(kernel.ring, |n| n.0 as u32),
         nic_rate: value(&host.nic_rate).map_or(nic, |rate| Rate(rate.0)),
+        rx_coalesce: Time::ns(value(&host.rx_coalesce)?.0),
         coalesce: Time::ns(value(&host.coalesce)?.0),
         gro: value(&host.gro)?,
         gro_flush_timeout: Time::ns(value(&host.gro_flush_timeout)?.0),

@@ -238,6 +238,9 @@ pub struct Host {
     /// Line rate of the card, counted as on an Ethernet wire.
     #[serde(serialize_with = "show::shown")]
     pub nic_rate: Rate,
+    /// How long after the first packet that came a receive interrupt comes.
+    #[serde(serialize_with = "show::shown", skip_serializing_if = "show::is_no_time")]
+    pub rx_coalesce: Time,
     /// Least time between two receive interrupts.
     #[serde(serialize_with = "show::shown")]
     pub coalesce: Time,
@@ -267,6 +270,12 @@ pub struct Qdisc {
     /// Packets of one flow; none but with fq.
     #[serde(serialize_with = "show::some_packets", skip_serializing_if = "Option::is_none")]
     pub flow_limit: Option<u32>,
+    /// Bytes that a flow of fq sends before it is held to a rate; none: ten full packets.
+    #[serde(serialize_with = "show::some_size", skip_serializing_if = "Option::is_none")]
+    pub initial_quantum: Option<u32>,
+    /// Largest rate of each flow of fq, whole bytes per second.
+    #[serde(serialize_with = "show::some", skip_serializing_if = "Option::is_none")]
+    pub maxrate: Option<Rate>,
     /// None but with codel and fq_codel.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub codel: Option<Codel>,

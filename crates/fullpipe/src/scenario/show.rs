@@ -30,6 +30,14 @@ pub fn bytes(n: u64) -> String {
 pub fn shown<T: Display, S: Serializer>(value: &T, s: S) -> Written<S> {
     s.collect_str(value)
 }
+/// What may be absent; absent ones are skipped before this is called.
+pub fn some<T: Display, S: Serializer>(value: &Option<T>, s: S) -> Written<S> {
+    value.as_ref().map(T::to_string).serialize(s)
+}
+/// A size that may be absent; absent ones are skipped before this is called.
+pub fn some_size<S: Serializer>(value: &Option<u32>, s: S) -> Written<S> {
+    value.map(|bytes| format!("{bytes}B")).serialize(s)
+}
 /// A time that may be absent; absent ones are skipped before this is called.
 pub fn time<S: Serializer>(value: &Option<Time>, s: S) -> Written<S> {
     value.map(|t| t.to_string()).serialize(s)

@@ -106,6 +106,7 @@ fn a_flow_goes_forward_unless_it_is_said_and_is_its_senders() {
 fn hosts_beside_others_mean_the_same_when_written_out() {
     let keys = [
         ("tx_coalesce", "\"20us\"", "\"0s\""),
+        ("rx_coalesce", "\"20us\"", "\"0s\""),
         ("tx_stop", "\"2 descriptors\"", "\"1 descriptors\""),
         ("tx_wake", "\"3 descriptors\"", "\"1 descriptors\""),
         ("bql", "true", "false"),

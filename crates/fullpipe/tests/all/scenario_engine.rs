@@ -50,6 +50,7 @@ tx_wake = "6 descriptors"
 bql = true
 rx_ring = "20 descriptors"
 nic_rate = "21Mbit"
+rx_coalesce = "9us"
 coalesce = "22us"
 gro = false
 gro_flush_timeout = "7us"
@@ -114,7 +115,11 @@ fn hosts_arrive() {
         (config.receiver.tx_coalesce, config.receiver.tx_stop, config.receiver.tx_wake);
     assert_eq!(by_default, (Time::ZERO, 1, 1));
     assert!(host.bql && !config.receiver.bql);
-    assert_eq!((host.nic_rate, host.coalesce), (Rate::mbit(21), Time::us(22)));
+    assert_eq!(config.receiver.rx_coalesce, Time::ZERO);
+    assert_eq!(
+        (host.nic_rate, host.coalesce, host.rx_coalesce),
+        (Rate::mbit(21), Time::us(22), Time::us(9))
+    );
     assert_eq!((host.gro, host.gro_flush_timeout), (false, Time::us(7)));
     assert!(config.receiver.gro, "by default");
     assert_eq!(host.receive_path, ReceivePath::NetifRx);

@@ -26,7 +26,7 @@ impl Receive {
     pub fn new(host: &Host, samples: Samples) -> Receive {
         Receive {
             path: host.receive_path,
-            ring: RxRing::new(host.rx_ring, host.coalesce, samples),
+            ring: RxRing::new(host, samples),
             backlog: Backlog::new(host.sysctl.netdev_max_backlog, samples),
         }
     }

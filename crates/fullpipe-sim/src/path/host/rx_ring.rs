@@ -1,9 +1,10 @@
 //! The receive ring and interrupt moderation. Unit of decision: the segment.
 //!
-//! An interrupt comes with the first packet, but at least `coalesce` after the one before. The softirq
-//! then polls the ring until it is empty, a number of packets at a time (NAPI's weight), and only then
+//! An interrupt comes `wait` after the first packet (Linux `ETHTOOL_GCOALESCE`: rx_coalesce_usecs, include/uapi/linux/ethtool.h),
+//! but at least `coalesce` after the one before. The softirq then polls the ring until it is empty, a number of packets at a time (NAPI's weight), and only then
 //! interrupts come again. What arrives while the ring is full is dropped by the card.
 
+use crate::config::Host;
 use crate::drops::Drops;
 use crate::spans::waited;
 use crate::tally::{Counters, Samples, Tally};
@@ -31,6 +32,7 @@ struct Arrived {
 /// See the module's description.
 pub(super) struct RxRing {
     size: u64,
+    wait: Time,
     coalesce: u64,
     /// Before this no interrupt comes.
     next_interrupt: u64,
@@ -44,11 +46,12 @@ pub(super) struct RxRing {
 }
 
 impl RxRing {
-    /// An empty ring of `size` descriptors; `samples` are the trace's.
-    pub(super) fn new(size: u32, coalesce: Time, samples: Samples) -> RxRing {
+    /// That of `host`, empty; `samples` are the trace's.
+    pub(super) fn new(host: &Host, samples: Samples) -> RxRing {
         RxRing {
-            size: u64::from(size),
-            coalesce: coalesce.0,
+            size: u64::from(host.rx_ring),
+            wait: host.rx_coalesce,
+            coalesce: host.coalesce.0,
             next_interrupt: 0,
             held: VecDeque::new(),
             held_packets: 0,
@@ -70,7 +73,8 @@ impl RxRing {
         if self.held_packets > 0 {
             return Some(self.next_interrupt);
         }
-        Some(self.arrivals.front()?.first.0.max(self.next_interrupt))
+        let first = self.arrivals.front()?.first + self.wait;
+        Some(first.0.max(self.next_interrupt))
     }
 
     /// Whether the last poll has left nothing.
@@ -148,7 +152,11 @@ impl RxRing {
         }
         let next = self.arrivals.get(1).map(|next| next.first);
         let train = self.arrivals.front_mut()?;
-        if self.coalesce > 0 || train.first != now || train.spacing == 0 && train.count > 1 {
+        if self.coalesce > 0
+            || self.wait > Time::ZERO
+            || train.first != now
+            || train.spacing == 0 && train.count > 1
+        {
             return None;
         }
         // The last packet of a train may share its interrupt with the next one's first.

@@ -3,7 +3,7 @@
 use crate::parity::{Seen, same, show};
 use crate::random;
 use crate::scenarios::{self, Size, log_uniform};
-use fullpipe_sim::config::{Config, Discipline, Fq, Qdisc, QueueLimit};
+use fullpipe_sim::config::{Config, Discipline, Qdisc, QueueLimit};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -12,11 +12,8 @@ static SEEN: Seen = Mutex::new(BTreeMap::new());
 
 /// What fq holds in all, and of a flow.
 fn fq() -> impl Strategy<Value = Qdisc> {
-    let sizes = (log_uniform(2, 10_000), log_uniform(2, 100), any::<bool>());
-    sizes.prop_map(|(limit, flow_limit, bands)| {
-        let fq = Fq { flow_limit: flow_limit as u32, mtu: 1514, bands };
-        Qdisc::Of(Discipline::Fq(fq), QueueLimit::Packets(limit as u32))
-    })
+    let sizes = (log_uniform(2, 10_000), scenarios::paths::fq(1514, 100));
+    sizes.prop_map(|(limit, fq)| Qdisc::Of(Discipline::Fq(fq), QueueLimit::Packets(limit as u32)))
 }
 
 fn case() -> impl Strategy<Value = Config> {

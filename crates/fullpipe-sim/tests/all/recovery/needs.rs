@@ -71,6 +71,7 @@ fn rows_of_kernels_that_change_cwnd_first() {
         "closes_small_window",
         "pushes_tso",
         "measures_beyond_hole",
+        "joins_received",
         "copied_less_unread",
         "receive_shortage",
         "longer_rtt_when_read",

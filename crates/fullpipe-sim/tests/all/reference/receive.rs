@@ -12,6 +12,9 @@ pub struct Receive {
     ring_size: usize,
     backlog_size: usize,
     coalesce: Time,
+    /// How long an interrupt waits for the packets behind the first, and when that one came; none: the softirq goes on polling.
+    rx_coalesce: Time,
+    first: Option<Time>,
     /// No interrupt before this.
     quiet_until: Time,
     ring: VecDeque<Packet>,
@@ -30,6 +33,8 @@ impl Receive {
             ring_size: host.rx_ring as usize,
             backlog_size: host.sysctl.netdev_max_backlog as usize,
             coalesce: host.coalesce,
+            rx_coalesce: host.rx_coalesce,
+            first: None,
             quiet_until: Time::ZERO,
             ring: VecDeque::new(),
             backlog: VecDeque::new(),
@@ -41,6 +46,9 @@ impl Receive {
     /// A packet comes from the wire.
     pub fn arrive(&mut self, now: Time, packet: Packet) {
         if self.ring.len() < self.ring_size {
+            if self.ring.is_empty() {
+                self.first = Some(now);
+            }
             self.ring.push_back(packet);
             self.ring_counter.enter(now, 0);
         } else {
@@ -51,13 +59,17 @@ impl Receive {
     /// When a `netif_rx` driver's next interrupt comes.
     pub fn next_interrupt(&self) -> Option<Time> {
         let waits = self.path == ReceivePath::NetifRx && !self.ring.is_empty();
-        waits.then_some(self.quiet_until)
+        waits.then(|| self.interrupt_time())
+    }
+
+    fn interrupt_time(&self) -> Time {
+        self.first.map_or(Time::ZERO, |first| first + self.rx_coalesce).max(self.quiet_until)
     }
 
     /// When the softirq has something to take.
     pub fn next_softirq(&self) -> Option<Time> {
         match self.path {
-            ReceivePath::Napi => (!self.ring.is_empty()).then_some(self.quiet_until),
+            ReceivePath::Napi => (!self.ring.is_empty()).then(|| self.interrupt_time()),
             ReceivePath::NetifRx => (!self.backlog.is_empty()).then_some(Time::ZERO),
         }
     }
@@ -90,6 +102,7 @@ impl Receive {
         if self.path == ReceivePath::Napi {
             let moderation = if self.ring.is_empty() { self.coalesce } else { Time::ZERO };
             self.quiet_until = now + moderation;
+            self.first = None;
         }
         packets
     }

@@ -40,6 +40,7 @@ pub fn host() -> impl Strategy<Value = Host> {
                 driver: Driver::Stops,
                 rx_ring: sizes.2 as u32,
                 nic_rate: Rate(nic_rate),
+                rx_coalesce: Time::ZERO,
                 coalesce,
                 gro: true,
                 gro_flush_timeout: Time::ZERO,

@@ -74,6 +74,8 @@ pub fn config(size: Size) -> impl Strategy<Value = Config> {
             with_gro(&mut config.receiver, seed >> 18);
             with_driver(&mut config.sender, seed >> 22);
             with_driver(&mut config.receiver, seed >> 34);
+            with_rx_coalesce(&mut config.sender, seed >> 46);
+            with_rx_coalesce(&mut config.receiver, seed >> 51);
             config
         },
     )
@@ -97,6 +99,14 @@ fn with_driver(host: &mut Host, number: u64) {
         let ring = u64::from(host.tx_ring);
         let wake = (size % 97) * ring / 97 + 1;
         (host.tx_stop, host.tx_wake) = ((size % wake + 1) as u32, wake as u32);
+    }
+}
+
+/// The interrupt waits for the packets behind the first for a quarter of the numbers.
+fn with_rx_coalesce(host: &mut Host, number: u64) {
+    if number & 3 == 0 {
+        host.rx_coalesce =
+            [Time(1), Time::us(10), Time::us(125), Time::ms(1)][number as usize >> 2 & 3];
     }
 }
 

@@ -75,7 +75,7 @@ fn queue(rate: Rate, limit: QueueLimit) -> (QueueLimit, Discipline) {
     match below(10) {
         0 => (packets, Discipline::Codel(codel)),
         1 => (packets, Discipline::FqCodel(codel)),
-        2 => (packets, Discipline::Fq(Fq { flow_limit: 1 + below(300) as u32, mtu, bands: true })),
+        2 => (packets, Discipline::Fq(Fq::new(1 + below(300) as u32, mtu))),
         3 => {
             let min = 100 + below(100_000);
             let (max, probability) = (min + 1 + below(300_000), below(1001) as f64 / 1000.0);
@@ -85,6 +85,23 @@ fn queue(rate: Rate, limit: QueueLimit) -> (QueueLimit, Discipline) {
         }
         _ => (limit, Discipline::Fifo),
     }
+}
+
+/// Any fq of less than `most` packets a flow, two thirds of them with a largest rate.
+pub fn fq(mtu: u32, most: u32) -> impl Strategy<Value = Fq> {
+    let max_rate = prop_oneof![
+        1 => Just(None),
+        2 => log_uniform(100_000, 10_000_000_000).prop_map(|rate| Some(Rate(rate))),
+    ];
+    let kind = (1..most, any::<(bool, bool)>(), 1..100_000u32, max_rate);
+    kind.prop_map(move |(flow_limit, (bands, alone), initial_quantum, max_rate)| Fq {
+        flow_limit,
+        mtu,
+        bands,
+        alone,
+        initial_quantum,
+        max_rate,
+    })
 }
 
 /// Any link; its name is still empty.

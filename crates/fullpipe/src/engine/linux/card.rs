@@ -30,7 +30,7 @@ pub(super) fn card(host: &Host, mtu: u32) -> Vec<Qdisc> {
 
 /// The rate of a host's card, and how the qdiscs in front of it count packets.
 fn shaped(host: &Host, mtu: u32) -> (Rate, Framing) {
-    counted(host.nic_rate, mtu, host.tso || looks_at_bytes(host.qdisc.kind))
+    counted(host.nic_rate, mtu, host.tso || looks_at_bytes(&host.qdisc))
 }
 
 /// How long a card sends what its qdiscs have counted.
@@ -39,11 +39,12 @@ pub(super) fn serial(host: &Host, mtu: u32) -> Serial {
 }
 
 /// Whether what becomes of packets hangs on their bytes.
-fn looks_at_bytes(kind: QdiscKind) -> bool {
+fn looks_at_bytes(queue: &scenario::Qdisc) -> bool {
     use QdiscKind::{Bfifo, Codel, Fq, FqCodel, Netem, Pfifo, PfifoFast, Red};
-    match kind {
+    match queue.kind {
         Bfifo | Codel | FqCodel | Red => true,
-        PfifoFast | Pfifo | Fq | Netem => false,
+        Fq => queue.maxrate.is_some(),
+        PfifoFast | Pfifo | Netem => false,
     }
 }
 
@@ -76,7 +77,12 @@ fn host_queue(queue: &scenario::Qdisc) -> Qdisc {
     match queue.kind {
         // Red has more than one, see `card`.
         QdiscKind::PfifoFast | QdiscKind::Pfifo | QdiscKind::Bfifo | QdiscKind::Red => fifo,
-        QdiscKind::Fq => Qdisc::Fq { limit, flow_limit: queue.flow_limit.unwrap_or(limit) },
+        QdiscKind::Fq => Qdisc::Fq {
+            limit,
+            flow_limit: queue.flow_limit.unwrap_or(limit),
+            initial_quantum: queue.initial_quantum,
+            max_rate: queue.maxrate.map(|rate| (rate.0 / 8) as u32),
+        },
         QdiscKind::FqCodel => {
             fq_codel(queue.codel.unwrap_or(Codel { ecn: true, ..Codel::OF_LINUX }), limit)
         }

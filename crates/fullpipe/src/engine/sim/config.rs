@@ -60,9 +60,9 @@ fn datagrams(own: &Datagrams) -> config::Datagrams {
 
 fn host(host: &Host, mtu: u32) -> config::Host {
     let mut meant = plain_host(host, mtu);
-    let bands = profile_of(&meant).is_ok_and(|profile| profile.fq_bands);
-    if let config::Qdisc::Of(Discipline::Fq(fq), _) = &mut meant.qdisc {
-        fq.bands = bands;
+    let profile = profile_of(&meant);
+    if let (config::Qdisc::Of(Discipline::Fq(fq), _), Ok(profile)) = (&mut meant.qdisc, profile) {
+        (fq.bands, fq.alone) = (profile.fq_bands, !profile.departure_times);
     }
     meant
 }
@@ -87,6 +87,7 @@ fn plain_host(host: &Host, mtu: u32) -> config::Host {
         driver: host.driver,
         rx_ring: host.rx_ring,
         nic_rate: host.nic_rate,
+        rx_coalesce: host.rx_coalesce,
         coalesce: host.coalesce,
         gro: host.gro,
         gro_flush_timeout: host.gro_flush_timeout,
@@ -97,7 +98,8 @@ fn plain_host(host: &Host, mtu: u32) -> config::Host {
 
 /// The queue of a host on a path of that MTU. `pfifo` is what `pfifo_fast` is with packets of one priority.
 fn qdisc(host: &Host, mtu: u32) -> config::Qdisc {
-    let Qdisc { kind, limit, flow_limit, codel, red, netem } = &host.qdisc;
+    let Qdisc { kind, limit, flow_limit, initial_quantum, maxrate, codel, red, netem } =
+        &host.qdisc;
     let largest = mtu + Framing::Ethernet.overhead();
     let codel = codel.map(|codel| codel.config(largest));
     let packet = u64::from(mtu + Framing::EthernetWire.overhead());
@@ -106,7 +108,9 @@ fn qdisc(host: &Host, mtu: u32) -> config::Qdisc {
         QdiscKind::Bfifo => Some(Discipline::Fifo),
         QdiscKind::Fq => {
             let flow_limit = flow_limit.unwrap_or(u32::MAX);
-            Some(Discipline::Fq(config::Fq { flow_limit, mtu: largest, bands: true }))
+            let usual = config::Fq::new(flow_limit, largest);
+            let initial_quantum = initial_quantum.unwrap_or(usual.initial_quantum);
+            Some(Discipline::Fq(config::Fq { initial_quantum, max_rate: *maxrate, ..usual }))
         }
         QdiscKind::Codel => codel.map(Discipline::Codel),
         QdiscKind::FqCodel => codel.map(Discipline::FqCodel),

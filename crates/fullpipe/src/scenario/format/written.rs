@@ -183,9 +183,11 @@ group! {
         rx_ring: Ring, Absent("as the kernel profile");
         /// Line rate of the card, counted as on an Ethernet wire.
         nic_rate: AnyRate, Absent("ten times the fastest link of the path, so that the card is not the limit unless it is asked to be; 10Gbit where the path has no link");
-        /// Receive interrupt moderation: least time between two interrupts.
+        /// Receive interrupt moderation (`ethtool -C ... rx-usecs`): so long after the first packet that came the interrupt comes, and with it all that came meanwhile.
+        rx_coalesce: Moderation, Is("0s");
+        /// Another one, of cards that count from interrupt to interrupt: least time between two.
         coalesce: Moderation, Is("0s");
-        /// Generic receive offload: segments of a flow that one poll of the card takes come to TCP as one, which has one ACK. Acts from Linux 2.6.29 on, where `coalesce`, a busy CPU or `gro_flush_timeout` let a poll find several.
+        /// Generic receive offload: segments of a flow that one poll of the card takes come to TCP as one, which has one ACK. Acts from Linux 2.6.29 on, where `rx_coalesce`, `coalesce`, a busy CPU or `gro_flush_timeout` let a poll find several.
         gro: bool, Is("true");
         /// How long GRO keeps segments for those that follow, counted from the last poll (/sys/class/net/*/gro_flush_timeout); 0: each poll hands on what it took. From Linux 3.19 on.
         gro_flush_timeout: Moderation, Is("0s");
@@ -205,6 +207,10 @@ group! {
         limit: QueueLimit, Absent("pfifo_fast, pfifo: as the kernel profile; fq: 10000 packets, codel, netem: 1000 packets, fq_codel: 10240 packets; bfifo: as many full packets as pfifo_fast; red: needed");
         /// fq: packets of one flow.
         flow_limit: Quantity<InPackets, 1, 1_000_000_000>, Absent("100 packets");
+        /// fq: bytes with Ethernet headers that a flow sends before it is held to a rate.
+        initial_quantum: Quantity<InSize, 1, { i32::MAX as u64 }>, Absent("ten full packets");
+        /// fq: largest rate of each flow, Ethernet headers included. An skb leaves whole, at the rate of the card, and the next one of its flow waits as long as it takes at this rate.
+        maxrate: Quantity<InRate, 8, { 8 * (u32::MAX as u64 - 1) }>, Absent("none");
         /// codel, fq_codel, red: whether a packet of a flow that can be told so (ECN) is marked instead of dropped.
         ecn: bool, Absent("fq_codel: true; codel, red: false");
         /// codel, fq_codel: acceptable delay in the queue, in whole microseconds.

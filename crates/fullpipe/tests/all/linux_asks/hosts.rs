@@ -15,11 +15,23 @@ fn a_host_has_the_queue_that_it_is_given() {
     let cases = [
         (
             vec!["hosts.sender.qdisc.kind=fq"],
-            format!("{card}Fq {{ limit: 10000, flow_limit: 100 }}"),
+            format!(
+                "{card}Fq {{ limit: 10000, flow_limit: 100, initial_quantum: None, max_rate: None }}"
+            ),
         ),
         (
             vec!["hosts.sender.qdisc={ kind = \"fq\", flow_limit = \"1000 packets\" }"],
-            format!("{card}Fq {{ limit: 10000, flow_limit: 1000 }}"),
+            format!(
+                "{card}Fq {{ limit: 10000, flow_limit: 1000, initial_quantum: None, max_rate: None }}"
+            ),
+        ),
+        (
+            vec![
+                "hosts.sender.qdisc={ kind = \"fq\", initial_quantum = \"45420B\", maxrate = \"10Mbit\" }",
+            ],
+            format!(
+                "{card}Fq {{ limit: 10000, flow_limit: 100, initial_quantum: Some(45420), max_rate: Some(1250000) }}"
+            ),
         ),
         (
             vec!["hosts.sender.qdisc={ kind = \"bfifo\", limit = \"30kB\" }"],
@@ -35,7 +47,7 @@ fn a_host_has_the_queue_that_it_is_given() {
             vec!["hosts.sender.qdisc.kind=fq_codel", "hosts.receiver.qdisc.kind=fq"],
             format!(
                 "{card}FqCodel {{ limit: 10240, target_us: 5000, interval_us: 100000, ecn: true }}; \
-                 receiver: Fq {{ limit: 10000, flow_limit: 100 }}"
+                 receiver: Fq {{ limit: 10000, flow_limit: 100, initial_quantum: None, max_rate: None }}"
             ),
         ),
         (

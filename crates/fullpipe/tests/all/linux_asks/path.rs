@@ -147,10 +147,13 @@ fn disciplines_have_the_options_of_linux_and_its_defaults() {
         format!("0 forward: {shaper}\n0 forward: {netem}\n0 forward: {qdisc}\n{wire}")
     };
     let cases = [
-        ("discipline = \"fq\"", below("Fq { limit: 10000, flow_limit: 100 }")),
+        (
+            "discipline = \"fq\"",
+            below("Fq { limit: 10000, flow_limit: 100, initial_quantum: None, max_rate: None }"),
+        ),
         (
             "discipline = \"fq\", limit = \"9 packets\", flow_limit = \"8 packets\"",
-            below("Fq { limit: 9, flow_limit: 8 }"),
+            below("Fq { limit: 9, flow_limit: 8, initial_quantum: None, max_rate: None }"),
         ),
         (
             "discipline = \"codel\"",

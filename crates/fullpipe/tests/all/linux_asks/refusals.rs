@@ -242,6 +242,10 @@ fn what_it_cannot_do_is_said_by_key() {
             "hosts.receiver.coalesce: substituted: packets are received as they come",
         ),
         (
+            "hosts.receiver.rx_coalesce=30us",
+            "hosts.receiver.rx_coalesce: substituted: packets are received as they come",
+        ),
+        (
             "hosts.receiver.hz=250",
             "hosts.receiver.hz: refused: 250, and 1000 at the sender; both hosts are in one kernel, so \
              set `hz` of both to the same",

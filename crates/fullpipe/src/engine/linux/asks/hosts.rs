@@ -51,8 +51,10 @@ pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut 
     if copy > 0 || costs {
         answers.push(substituted("cpu", "its CPU takes no time".into()));
     }
-    if host.coalesce > Time::ZERO {
-        answers.push(substituted("coalesce", "packets are received as they come".into()));
+    for (part, wait) in [("coalesce", host.coalesce), ("rx_coalesce", host.rx_coalesce)] {
+        if wait > Time::ZERO {
+            answers.push(substituted(part, "packets are received as they come".into()));
+        }
     }
 }
 

@@ -86,7 +86,9 @@ fn below(queue: &Queue, frame: u32, rate: Rate) -> Result<Vec<Qdisc>, String> {
             QueueLimit::Bytes(_) => Qdisc::Bfifo { limit },
             QueueLimit::Packets(_) => Qdisc::Pfifo { limit },
         },
-        Discipline::Fq(fq) => Qdisc::Fq { limit, flow_limit: fq.flow_limit },
+        Discipline::Fq(fq) => {
+            Qdisc::Fq { limit, flow_limit: fq.flow_limit, initial_quantum: None, max_rate: None }
+        }
         Discipline::Codel(shape) => codel(*shape, limit),
         Discipline::FqCodel(codel) => fq_codel(*codel, limit),
         Discipline::Pie(pie) => {

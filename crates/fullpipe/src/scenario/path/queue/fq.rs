@@ -31,6 +31,6 @@ impl Fq {
 
     /// The same for the simulator, with packets of at most `mtu` bytes, Ethernet header included; a link's is that of 6.12.
     pub fn config(&self, mtu: u32) -> config::Fq {
-        config::Fq { flow_limit: self.flow_limit, mtu, bands: true }
+        config::Fq::new(self.flow_limit, mtu)
     }
 }
