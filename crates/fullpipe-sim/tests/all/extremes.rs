@@ -68,8 +68,10 @@ fn spoil_element(element: &mut Element, field: usize, choice: u64) {
 
 fn spoil_host(host: &mut Host, field: usize, choice: u64) {
     let (number, small) = (odd(field, choice), odd32(field, choice));
-    match field % 24 {
+    match field % 26 {
         0 => host.hz = small,
+        23 => host.sysctl.netdev_budget = Some(small),
+        24 => host.sysctl.netdev_budget_usecs = Some(small),
         19 => host.initcwnd = Some(small),
         20 => host.tx_coalesce = Time(number),
         21 => host.tx_stop = small,
