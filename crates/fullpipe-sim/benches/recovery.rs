@@ -53,6 +53,8 @@ fn host(kernel: &str) -> Host {
             tcp_wmem: [4096, 1 << 30, 1 << 30],
             tcp_adv_win_scale: 2,
             netdev_max_backlog: 1000,
+            netdev_budget: None,
+            netdev_budget_usecs: None,
             tcp_slow_start_after_idle: true,
             tcp_window_scaling: true,
             tcp_sack: true,

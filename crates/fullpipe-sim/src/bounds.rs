@@ -186,6 +186,7 @@ fn host(host: &Host, name: &str) -> Result<(), String> {
     demand(sizes.max() <= Some(LARGEST), "sysctl: buffers of at most 2147483647 bytes")?;
     let scale = host.sysctl.tcp_adv_win_scale;
     demand((-31..=31).contains(&scale), "sysctl: tcp_adv_win_scale is -31 to 31")?;
+    demand(host.sysctl.netdev_budget != Some(0), "sysctl: netdev_budget is at least 1")?;
     let reordering = host.sysctl.tcp_reordering;
     demand((1..=127).contains(&reordering), "sysctl: tcp_reordering is 1 to 127")?;
     demand(host.sysctl.tcp_frto <= 2, "sysctl: tcp_frto is 0 to 2")?;

@@ -163,6 +163,11 @@ pub struct Sysctl {
     pub tcp_adv_win_scale: i32,
     /// net.core.netdev_max_backlog, packets
     pub netdev_max_backlog: u32,
+    /// net.core.netdev_budget (from 1), packets that a softirq takes before it lets others go on; none: the kernel's default, 300
+    pub netdev_budget: Option<u32>,
+    /// net.core.netdev_budget_usecs (since Linux 4.12): for how long it does, microseconds; none, or less than two jiffies: two
+    /// jiffies
+    pub netdev_budget_usecs: Option<u32>,
     /// net.ipv4.tcp_slow_start_after_idle
     pub tcp_slow_start_after_idle: bool,
     /// net.ipv4.tcp_window_scaling; used if both hosts have it

@@ -111,6 +111,7 @@ fn counters(host: &mut Host, at: &Counted, samples: &[StageSample], now: Time) -
     all.extend([
         ("softnet.processed", host.heard.packets),
         ("softnet.dropped", backlog.dropped),
+        ("softnet.time_squeeze", host.time_squeeze()),
         ("Tcp.InSegs", host.heard.segments),
         ("Tcp.OutSegs", host.out.out_segs),
     ]);

@@ -136,6 +136,8 @@ mod tests {
             tcp_wmem: [4096, 16_384, 4 << 20],
             tcp_adv_win_scale: 2,
             netdev_max_backlog: 1000,
+            netdev_budget: None,
+            netdev_budget_usecs: None,
             tcp_slow_start_after_idle: true,
             tcp_window_scaling: true,
             tcp_sack: true,

@@ -8,10 +8,11 @@ pub use needs::{Need, Refusal, refusals};
 use super::profile::{
     AckOrder, CachedMetrics, CcRtt, CwndLimited, DelackMax, DsackUndo, FinBeyondCwnd, FirstRcvbuf,
     FrtoVersion, GrowthUnderReordering, HalvingStep, HeadTimeout, HoleFilled, IdleRestart,
-    InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, PktsAcked,
-    ProbeTimeout, Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RepeatedSyn, RttClock,
-    RttSource, SackMarking, SkbSize, SmallQueueLimit, SndTuning, SocketBacklog, SpuriousPartial,
-    TimeoutReordering, TimerWheel, TimestampClock, TsoDeferral, WindowShare, find,
+    InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, NetRx,
+    PktsAcked, ProbeTimeout, Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RepeatedSyn,
+    RttClock, RttSource, SackMarking, Scheduler, SkbSize, SmallQueueLimit, SndTuning,
+    SocketBacklog, SoftirqEnd, SpuriousPartial, TimeoutReordering, TimerWheel, TimestampClock,
+    TsoDeferral, WindowShare, find,
 };
 use crate::config::Host;
 use alloc::format;
@@ -88,7 +89,7 @@ choices! {
     SackMarking, HeadTimeout, LostRetransmits, HoleFilled, IdleRestart, TimeoutReordering, Reduction, HalvingStep,
     MaxBurst, DsackUndo, SpuriousPartial, LossStates, FrtoVersion, TsoDeferral,
     FinBeyondCwnd, LockedTimers, RepeatedSyn, SocketBacklog, TimerWheel, TimestampClock, AckOrder, PrrBound, ProbeTimeout, SkbSize, SmallQueueLimit, WindowShare, RcvTuning,
-    ReceiveShortage,
+    ReceiveShortage, NetRx, SoftirqEnd, Scheduler,
 }
 
 behaviours! {
@@ -350,6 +351,18 @@ behaviours! {
     woken_first: bool,
         "a program that is woken goes before what softirqs have left to do",
         "handle_softirqs, pick_eevdf";
+    net_rx: NetRx,
+        "what one pass of NET_RX_SOFTIRQ takes, by net.core.netdev_budget and by time",
+        "net_rx_action";
+    softirq_end: SoftirqEnd,
+        "when softirqs that find more to do leave it to ksoftirqd",
+        "__do_softirq, handle_softirqs";
+    ksoftirqd_alone: bool,
+        "while ksoftirqd is to run, no softirq runs at the end of an interrupt, a tick or a program's call",
+        "ksoftirqd_running, invoke_softirq, do_softirq";
+    scheduler: Scheduler,
+        "how ksoftirqd and programs share the CPU",
+        "task_timeslice, sched_slice, place_entity, update_deadline";
     timestamp_clock: TimestampClock,
         "what the timestamps of TCP's option count",
         "tcp_time_stamp_ts, TCP_TS_HZ";

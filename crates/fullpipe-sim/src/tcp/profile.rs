@@ -242,6 +242,15 @@ pub struct Profile {
     /// did first, the program; CFS gives more credit to ksoftirqd, which has slept longer (`handle_softirqs`,
     /// `place_entity`).
     pub woken_first: bool,
+    /// What one pass of NET_RX_SOFTIRQ takes.
+    pub net_rx: NetRx,
+    /// When softirqs leave the rest to ksoftirqd.
+    pub softirq_end: SoftirqEnd,
+    /// Whether no softirq runs elsewhere while ksoftirqd is to run: neither as an interrupt or the tick ends nor as a program's
+    /// call does (4.9 to 6.3 `ksoftirqd_running`).
+    pub ksoftirqd_alone: bool,
+    /// How ksoftirqd and programs share the CPU.
+    pub scheduler: Scheduler,
     /// What timestamps count.
     pub timestamp_clock: TimestampClock,
     /// How late timers are.

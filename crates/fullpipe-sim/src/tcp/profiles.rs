@@ -8,10 +8,11 @@
 use super::profile::{
     AckOrder, CachedMetrics, CcRtt, CwndLimited, DelackMax, DsackUndo, FinBeyondCwnd, FirstRcvbuf,
     FrtoVersion, GrowthUnderReordering, HalvingStep, HeadTimeout, HoleFilled, IdleRestart,
-    InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, PktsAcked,
-    ProbeTimeout, Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RepeatedSyn, RttClock,
-    RttSource, SackMarking, SkbSize, SmallQueueLimit, SndTuning, SocketBacklog, SpuriousPartial,
-    TimeoutReordering, TimerWheel, TimestampClock, TsoDeferral, WindowShare,
+    InitialCwnd, InitialWindow, LockedTimers, LossStates, LostRetransmits, MaxBurst, NetRx,
+    PktsAcked, ProbeTimeout, Profile, PrrBound, RcvTuning, ReceiveShortage, Reduction, RepeatedSyn,
+    RttClock, RttSource, SackMarking, Scheduler, SkbSize, SmallQueueLimit, SndTuning,
+    SocketBacklog, SoftirqEnd, SpuriousPartial, TimeoutReordering, TimerWheel, TimestampClock,
+    TsoDeferral, WindowShare,
 };
 
 const LINUX_2_6_20: Profile = Profile {
@@ -103,6 +104,10 @@ const LINUX_2_6_20: Profile = Profile {
     locked_timers: LockedTimers::PutOff,
     socket_backlog: SocketBacklog::Plain,
     woken_first: false,
+    net_rx: NetRx::Quotas,
+    softirq_end: SoftirqEnd::Passes,
+    ksoftirqd_alone: false,
+    scheduler: Scheduler::Priorities,
     timestamp_clock: TimestampClock::Jiffies,
     timer_wheel: TimerWheel::Cascading,
     walks_queue: true,
@@ -120,6 +125,8 @@ const LINUX_2_6_24: Profile = Profile {
     hole_filled: HoleFilled::ByAck,
     halving_step: HalvingStep::Progress,
     frto: FrtoVersion::SackToHighmark,
+    net_rx: NetRx::OneJiffy,
+    scheduler: Scheduler::Fair20ms,
     ..LINUX_2_6_20
 };
 
@@ -142,6 +149,8 @@ const LINUX_2_6_32: Profile = Profile {
     cwnd_limited: CwndLimited::ShareAndBytes,
     max_burst: MaxBurst::Reordering,
     frto: FrtoVersion::Sack,
+    net_rx: NetRx::ThreeJiffies,
+    scheduler: Scheduler::Fair5ms,
     ..LINUX_2_6_25
 };
 
@@ -181,6 +190,9 @@ const LINUX_3_14: Profile = Profile {
     loss_states: LossStates::Frto,
     frto: FrtoVersion::Rfc5682,
     locked_timers: LockedTimers::Released,
+    net_rx: NetRx::TwoJiffies,
+    softirq_end: SoftirqEnd::PassesOrTime,
+    scheduler: Scheduler::Fair6ms,
     ..LINUX_2_6_32
 };
 
@@ -223,6 +235,8 @@ const LINUX_6_1: Profile = Profile {
     prr_bound: PrrBound::Delivered,
     probe_timeout: ProbeTimeout::Rack,
     socket_backlog: SocketBacklog::Counted,
+    net_rx: NetRx::OnePoll,
+    ksoftirqd_alone: true,
     timestamp_clock: TimestampClock::Milliseconds,
     timer_wheel: TimerWheel::Levels,
     ..LINUX_3_14
@@ -244,6 +258,8 @@ const LINUX_6_12: Profile = Profile {
     delack_max: DelackMax::BelowRtoMin,
     socket_backlog: SocketBacklog::OneAck,
     woken_first: true,
+    ksoftirqd_alone: false,
+    scheduler: Scheduler::Deadlines,
     // Since 6.3 small heads have a cache of their own (skb_small_head_cache), of 576 bytes with skb_shared_info.
     rx_overhead: 832,
     skb_overhead: 832,

@@ -68,8 +68,10 @@ fn spoil_element(element: &mut Element, field: usize, choice: u64) {
 
 fn spoil_host(host: &mut Host, field: usize, choice: u64) {
     let (number, small) = (odd(field, choice), odd32(field, choice));
-    match field % 25 {
+    match field % 27 {
         0 => host.hz = small,
+        23 => host.sysctl.netdev_budget = Some(small),
+        24 => host.sysctl.netdev_budget_usecs = Some(small),
         19 => host.initcwnd = Some(small),
         20 => host.tx_coalesce = Time(number),
         21 => host.tx_stop = small,
@@ -79,7 +81,7 @@ fn spoil_host(host: &mut Host, field: usize, choice: u64) {
         3 => host.rx_ring = small,
         4 => host.nic_rate = Rate(number),
         5 => host.coalesce = Time(number),
-        23 => host.rx_coalesce = Time(number),
+        25 => host.rx_coalesce = Time(number),
         18 => host.gro_flush_timeout = Time(number),
         6 => host.cpu.copy_ps_per_byte = number,
         7 => host.cpu.transmit = Time(number),

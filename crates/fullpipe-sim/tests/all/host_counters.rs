@@ -117,6 +117,7 @@ sender ethtool.rx_packets 1388
 sender ethtool.rx_missed_errors 0
 sender softnet.processed 1388
 sender softnet.dropped 0
+sender softnet.time_squeeze 0
 sender Tcp.InSegs 1388
 sender Tcp.OutSegs 2059
 sender Tcp.RetransSegs 0
@@ -137,6 +138,7 @@ receiver ethtool.rx_packets 2057
 receiver ethtool.rx_missed_errors 0
 receiver softnet.processed 2057
 receiver softnet.dropped 0
+receiver softnet.time_squeeze 0
 receiver Tcp.InSegs 2057
 receiver Tcp.OutSegs 1388
 receiver Tcp.RetransSegs 0

@@ -31,6 +31,7 @@ mod rpc;
 mod sacked_skbs;
 mod scenarios;
 mod socket_backlog;
+mod softirq;
 mod stops;
 mod syn;
 mod tcp_buffers;

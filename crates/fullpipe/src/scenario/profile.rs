@@ -49,6 +49,8 @@ const LINUX_2_6_20: Kernel = Kernel {
         tcp_wmem: [4096, 16_384, 4_194_304],
         tcp_adv_win_scale: 2,
         netdev_max_backlog: 1000,
+        netdev_budget: None,
+        netdev_budget_usecs: None,
         tcp_slow_start_after_idle: true,
         tcp_window_scaling: true,
         tcp_sack: true,

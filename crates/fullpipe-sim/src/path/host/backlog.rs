@@ -8,12 +8,13 @@ use crate::tally::{Counters, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
 use crate::units::Time;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 /// See the module's description.
 pub(super) struct Backlog {
     limit: u64,
-    held: Vec<Train>,
+    held: VecDeque<Train>,
     packets: u64,
     /// Packets are not weighed.
     counters: Counters,
@@ -24,7 +25,7 @@ impl Backlog {
     pub(super) fn new(limit: u32, samples: Samples) -> Backlog {
         Backlog {
             limit: u64::from(limit),
-            held: Vec::new(),
+            held: VecDeque::new(),
             packets: 0,
             counters: Counters::new(samples),
         }
@@ -47,18 +48,19 @@ impl Backlog {
             self.counters.entered.add(now, 0, taken, 0u32);
             self.counters.peaks.reach(now, self.packets);
             self.counters.times.hold(now, self.packets, self.limit);
-            self.held.push(train.part(0, taken));
+            self.held.push_back(train.part(0, taken));
         }
     }
 
-    /// The softirq takes everything.
-    pub(super) fn take(&mut self, now: Time, batch: &mut Vec<Train>) {
-        if self.packets > 0 {
-            self.counters.left.add(now, 0, self.packets as u32, 0u32);
+    /// A poll takes `most` packets at most (`process_backlog`).
+    pub(super) fn take(&mut self, now: Time, most: u32, batch: &mut Vec<Train>) {
+        let taken = u64::from(most).min(self.packets);
+        if taken > 0 {
+            self.counters.left.add(now, 0, taken as u32, 0u32);
         }
-        self.packets = 0;
-        self.counters.times.hold(now, 0, self.limit);
-        batch.append(&mut self.held);
+        self.packets -= taken;
+        self.counters.times.hold(now, self.packets, self.limit);
+        super::take_first(&mut self.held, taken, batch);
     }
 
     /// Calls `each` for every train that is here or on its way here.

@@ -49,16 +49,22 @@ impl Receive {
 
     /// Whether the last poll has left nothing.
     pub fn is_empty(&self) -> bool {
-        self.backlog.is_empty() && self.ring.is_empty()
+        self.backlog.is_empty() && (self.path == ReceivePath::NetifRx || self.ring.is_empty())
     }
 
-    /// Gives what the softirq takes at `now`, in order.
-    pub fn take(&mut self, now: Time, batch: &mut Vec<Train>) {
+    /// When the next interrupt moves packets into the backlog, if it is asked for at `from` and later.
+    pub fn next_backlogged(&self, from: Time) -> Time {
+        let next = (self.path == ReceivePath::NetifRx).then(|| self.ring.interrupt_time());
+        next.flatten().map_or(Time::NEVER, |time| from.max(Time(time)))
+    }
+
+    /// Gives what a poll takes at `now`, `most` packets, in order.
+    pub fn take(&mut self, now: Time, most: u32, batch: &mut Vec<Train>) {
         match self.path {
-            ReceivePath::Napi => self.ring.interrupt(now, batch),
+            ReceivePath::Napi => self.ring.interrupt(now, most, batch),
             ReceivePath::NetifRx => {
                 self.run_interrupts(now);
-                self.backlog.take(now, batch);
+                self.backlog.take(now, most, batch);
             }
         }
     }
@@ -72,15 +78,18 @@ impl Receive {
         }
     }
 
-    /// Lets the interrupts up to `now` move the ring into the backlog.
-    fn run_interrupts(&mut self, now: Time) {
-        while let Some(time) = self.ring.interrupt_time().filter(|&t| t <= now.0) {
+    /// Lets the interrupts up to `now` move the ring into the backlog; when the last of them came.
+    pub fn run_interrupts(&mut self, now: Time) -> Option<Time> {
+        let mut last = None;
+        while let Some(time) = self.ring.interrupt_time().map(Time).filter(|&time| time <= now) {
             let mut moved = Vec::new();
-            self.ring.interrupt(Time(time), &mut moved);
+            self.ring.interrupt(time, WEIGHT, &mut moved);
             for train in moved {
-                self.backlog.enter(Time(time), train);
+                self.backlog.enter(time, train);
             }
+            last = Some(time);
         }
+        last
     }
 
     /// Calls `each` for every train that is here or on its way here.

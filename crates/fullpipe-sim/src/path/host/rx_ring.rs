@@ -82,30 +82,19 @@ impl RxRing {
         self.held_packets == 0
     }
 
-    /// A poll at `now`: at most [`WEIGHT`] packets go into `out`.
-    pub(super) fn interrupt(&mut self, now: Time, out: &mut Vec<Train>) {
+    /// A poll at `now`: `most` packets at most go into `out`.
+    pub(super) fn interrupt(&mut self, now: Time, most: u32, out: &mut Vec<Train>) {
         self.admit(now);
-        let mut left = u64::from(WEIGHT).min(self.held_packets);
-        self.held_packets -= left;
-        if left > 0 {
-            self.counters.left.add(now, 0, left as u32, 0u32);
+        let taken = u64::from(most).min(self.held_packets);
+        self.held_packets -= taken;
+        if taken > 0 {
+            self.counters.left.add(now, 0, taken as u32, 0u32);
         }
         self.counters.times.hold(now, self.held_packets, self.size);
         if self.held_packets == 0 {
             out.extend(self.held.drain(..));
-            left = 0;
-        }
-        while left > 0
-            && let Some(train) = self.held.front_mut()
-        {
-            let taken = u64::from(train.count).min(left) as u32;
-            out.push(train.part(0, taken));
-            if taken == train.count {
-                self.held.pop_front();
-            } else {
-                *train = train.part(taken, train.count - taken);
-            }
-            left -= u64::from(taken);
+        } else {
+            super::take_first(&mut self.held, taken, out);
         }
         self.next_interrupt = now.0 + if self.held_packets > 0 { 0 } else { self.coalesce };
     }

@@ -2,7 +2,8 @@
 //! sends data ([`sending`]) or the one that receives it ([`receiving`]).
 //!
 //! The CPU is shared by the softirq (packets) and the applications. A softirq takes a batch of packets and runs
-//! to its end; it delays the application's step in progress. An application copies, with the socket locked;
+//! to its end; it delays the application's step in progress. How many batches it takes before an application goes on,
+//! [`softirq`] knows. An application copies, with the socket locked;
 //! what comes for that socket meanwhile waits in its backlog.
 
 mod accepting;
@@ -15,6 +16,7 @@ mod polling;
 mod receiving;
 pub(super) mod rpc;
 mod sending;
+mod softirq;
 mod timers;
 
 use super::Shared;
@@ -41,6 +43,7 @@ use level::Level;
 use receiving::{Reading, ReceivingFlow, receiving_ends};
 use rpc::HostRpc;
 use sending::{Copying, SendingFlow, sending_ends};
+use softirq::Softirq;
 use timers::{Due, HostTimers, Timer};
 
 /// See the module's description.
@@ -56,6 +59,7 @@ pub(crate) struct Host {
     /// CPU time of ACKs that a capture has seen, which the next softirq pays or the one in progress.
     owed: Time,
     timers: HostTimers,
+    softirq: Softirq,
     pub(crate) cpu: Cpu,
     pub(crate) sends: Ends<SendingFlow>,
     pub(crate) receives: Ends<ReceivingFlow>,
@@ -154,6 +158,7 @@ impl Host {
             heard: Heard::default(),
             owed: Time::ZERO,
             timers,
+            softirq: Softirq::new(host, &profile),
             cpu: Cpu::default(),
             sends: sending_ends((own, &profile), config, mss)?,
             receives: receiving_ends((own, &profile), config, mss),
@@ -203,7 +208,19 @@ impl Host {
 
     /// When its next work of each kind is due, in the order of [`Work`].
     pub(crate) fn due(&self) -> [Time; 3] {
-        [self.receive.ready_time(self.cpu.free), self.timers.next(), self.process_ready()]
+        let process = self.process_ready();
+        [self.packets_ready(process < Time::NEVER), self.timers.next(), process]
+    }
+
+    /// When packets are taken, if programs want the CPU or do not.
+    fn packets_ready(&self, wanted: bool) -> Time {
+        let free = self.cpu.free;
+        let held_until = self.softirq.held_until();
+        if !wanted || held_until <= free {
+            return self.receive.ready_time(free);
+        }
+        let interrupt = self.softirq.interrupts_after().map(|_| self.receive.next_backlogged(free));
+        self.receive.ready_time(held_until).min(interrupt.unwrap_or(Time::NEVER))
     }
 
     fn process_ready(&self) -> Time {
@@ -220,6 +237,11 @@ impl Host {
             Work::Timers => self.on_timers(now, shared),
             Work::Process => self.on_process(now, shared),
         }
+    }
+
+    /// How often a pass of softirqs ended before its work.
+    pub(crate) fn time_squeeze(&self) -> u64 {
+        self.softirq.time_squeeze
     }
 
     pub(crate) fn segments_sent(&self) -> u64 {
@@ -252,6 +274,7 @@ impl Host {
         let step = self.step.take();
         if step.is_some() {
             self.cpu.end_step(now);
+            self.softirq.end_call(now);
         }
         match step {
             Some(Step::Copying(copying)) => return self.go_on_writing(copying, now, shared),

@@ -1,5 +1,6 @@
 //! The softirq: polls of the card, what GRO makes of them, and packets that have an interrupt each.
 
+use super::softirq::Wish;
 use super::{Host, Timer};
 use crate::config;
 use crate::path::host::gro::{Led, Polled, Received};
@@ -11,8 +12,13 @@ use crate::units::Time;
 impl Host {
     /// The softirq takes what has arrived.
     pub(super) fn on_packets(&mut self, now: Time, shared: &mut Shared) {
+        let wanted = self.process_ready() < Time::NEVER;
+        if wanted && self.is_held(now) {
+            return shared.note_drops(&mut self.receive);
+        }
+        self.softirq.begin(now, wanted);
         let mut batch = core::mem::take(&mut self.batch);
-        self.receive.take(now, &mut batch);
+        self.receive.take(now, self.softirq.most(), &mut batch);
         self.fire_before_packets(&batch, now, shared);
         shared.note_drops(&mut self.receive);
         let packets = batch.iter().map(|train| train.count).sum();
@@ -41,6 +47,24 @@ impl Host {
         self.end_backlogs(cpu, now, shared);
         cpu += core::mem::take(&mut self.owed);
         self.cpu.urgent(begin, cpu);
+        let run = self.process_ready() < Time::NEVER;
+        let wish = Wish { run, woken: run && self.step.is_none() };
+        self.softirq.end([begin, cpu], packets, !self.receive.is_empty(), wish);
+    }
+
+    /// Whether packets that wait for ksoftirqd still do at `now`, when an interrupt may have come: not one that came while the
+    /// softirqs were running.
+    fn is_held(&mut self, now: Time) -> bool {
+        let Some(after) =
+            self.softirq.interrupts_after().filter(|_| now < self.softirq.held_until())
+        else {
+            return false;
+        };
+        let last = self.receive.run_interrupts(now);
+        if last.is_some_and(|last| last > after) {
+            self.softirq.interrupt(now);
+        }
+        now < self.softirq.held_until()
     }
 
     /// A timer that is due when packets come is heard before them: those of the wheel, as TIMER_SOFTIRQ comes before
@@ -141,7 +165,9 @@ impl Host {
 
     /// Packets from `now` up to `last` that find a free CPU each and take none of its time.
     pub(crate) fn take_one_by_one(&mut self, now: Time, last: Time) -> Option<Train> {
-        let costs_nothing = self.host.cpu == config::Cpu::default() && !self.gro.acts_on(1);
+        let costs_nothing = self.host.cpu == config::Cpu::default()
+            && !self.gro.acts_on(1)
+            && self.softirq.has_budget();
         if costs_nothing { self.receive.take_one_by_one(now, last) } else { None }
     }
 

@@ -63,6 +63,8 @@ pub fn host() -> Host {
             tcp_wmem: [4096, 16_384, 1 << 24],
             tcp_adv_win_scale: 2,
             netdev_max_backlog: 1000,
+            netdev_budget: None,
+            netdev_budget_usecs: None,
             tcp_slow_start_after_idle: true,
             tcp_window_scaling: true,
             tcp_sack: true,

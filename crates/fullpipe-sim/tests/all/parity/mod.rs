@@ -12,6 +12,7 @@ mod high_speed;
 mod locked;
 mod paced;
 mod requeues;
+mod softirq;
 
 use crate::random;
 use crate::record::{Record, ToTheEnd};

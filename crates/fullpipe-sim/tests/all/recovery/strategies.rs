@@ -27,6 +27,13 @@ const ELSEWHERE: &[(Choice, &str, &str)] = &[
     // A process that holds the socket.
     (("woken_first", "true"), "woken.rs", "a_woken_writer_goes_before_the_ack_of_its_nanosecond"),
     (("woken_first", "false"), "woken.rs", "a_woken_writer_goes_before_the_ack_of_its_nanosecond"),
+    // A CPU that packets and programs share.
+    (("net_rx", "one-poll"), "softirq.rs", "who_has_the_cpu"),
+    (("softirq_end", "passes-or-time"), "softirq.rs", "who_has_the_cpu"),
+    (("ksoftirqd_alone", "true"), "softirq.rs", "who_has_the_cpu"),
+    (("ksoftirqd_alone", "false"), "softirq.rs", "who_has_the_cpu"),
+    (("scheduler", "fair-6ms"), "softirq.rs", "who_has_the_cpu"),
+    (("scheduler", "deadlines"), "softirq.rs", "who_has_the_cpu"),
     (("socket_backlog", "counted"), "socket_backlog.rs", "a_backlog_is_acknowledged"),
     (("socket_backlog", "one-ack"), "socket_backlog.rs", "a_backlog_is_acknowledged"),
     (("locked_timers", "released"), "locked_socket.rs", "a_timer_that_is_put_off_comes_again"),

@@ -11,6 +11,7 @@ use super::packet::{Body, Packet};
 use super::receive::Receive;
 use super::receiving::{self, ReceivingFlow};
 use super::sending::{self, SendingFlow};
+use super::softirqs::Softirqs;
 use super::timers::Timers;
 use super::transmit::{Out, Transmit};
 use fullpipe_sim::config::{self, Config, Direction};
@@ -99,6 +100,7 @@ pub struct Host {
     /// Numbers of those whose echo requests come here.
     pub echoes: Vec<usize>,
     pub cpu: Cpu,
+    pub softirqs: Softirqs,
     pub step: Option<Step>,
     pub runnable: VecDeque<Process>,
     /// What finished flows left, and the first timeout of a connection in seconds.
@@ -163,6 +165,7 @@ impl Host {
             sends: Ends(sends),
             receives: Ends(receives),
             cpu: Cpu::default(),
+            softirqs: Softirqs::new(host, &profile),
             step: None,
             runnable: VecDeque::new(),
             metrics: hosts.iter().map(|host| (host.name.into(), Metrics::default())).collect(),
@@ -194,7 +197,17 @@ impl Host {
     }
 
     pub fn next_softirq(&self) -> Option<Time> {
-        Some(self.receive.next_softirq()?.max(self.cpu.free))
+        let ready = self.receive.next_softirq()?.max(self.cpu.free);
+        Some(match self.next_process() {
+            Some(_) => ready.max(self.softirqs.locked_out_until()),
+            None => ready,
+        })
+    }
+
+    /// The driver's interrupt; as it ends pending softirqs may run.
+    pub fn interrupt(&mut self, now: Time) {
+        self.receive.interrupt(now);
+        self.softirqs.interrupt(now);
     }
 
     pub fn next_process(&self) -> Option<Time> {
@@ -229,13 +242,14 @@ impl Host {
 
     /// Takes all packets that wait, one after the other; timers of the wheel that are due are heard before.
     pub fn softirq(&mut self, now: Time, cx: &mut Context) {
+        self.softirqs.enter(now, self.next_process().is_some());
         while self.timers.first_is_of_wheel(now) {
             self.timer(now, cx);
         }
         if self.holds_past(now) {
             self.fire_within_slack(now, cx);
         }
-        let packets = self.receive.take(now);
+        let packets = self.receive.take(now, self.softirqs.quota());
         self.call_before(&packets, now, cx);
         let begin = now.max(self.cpu.free);
         let mut cpu = begin;
@@ -261,6 +275,9 @@ impl Host {
         }
         self.timers.set(self.gro_timer, self.gro.until, None);
         self.cpu.urgent(begin, cpu);
+        let wanted = self.next_process().is_some();
+        let idle = self.step.is_none();
+        self.softirqs.polled(begin, cpu, took, self.receive.has_more(), wanted, idle);
     }
 
     fn up(&mut self, packet: Packet, (now, cpu): (Time, Time), cx: &mut Context) -> Time {
@@ -312,6 +329,9 @@ impl Host {
 
     /// What an application was doing is done; then others have their turns until one takes time, or has written.
     pub fn process(&mut self, now: Time, cx: &mut Context) {
+        if self.step.is_some() {
+            self.softirqs.call_ends(now);
+        }
         match self.step.take() {
             Some(Step::Copy(flow, bytes)) => {
                 self.cpu.end_step(now);

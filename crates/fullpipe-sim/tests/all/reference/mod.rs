@@ -22,6 +22,7 @@ mod receive;
 mod receiving;
 mod report;
 mod sending;
+mod softirqs;
 mod timers;
 mod transmit;
 pub mod way;
@@ -87,6 +88,10 @@ pub struct Done {
     pub paced: u64,
     /// Timers of held ACKs that fired before their last moment, with another.
     pub fired_together: u64,
+    /// Of each host: passes of softirqs that ended before their work, and times that the CPU went over to ksoftirqd and to
+    /// programs that it has kept waiting.
+    pub squeezed: Vec<u64>,
+    pub turns: [u64; 2],
     /// How often byte queue limits stopped a ring, and became smaller.
     pub limited: [u64; 2],
     /// Packets that GRO has joined to others, skbs that waited in it until its timer came, and polls that left something in it
@@ -123,6 +128,8 @@ pub fn run(config: &Config, sink: &mut dyn Sink) -> Done {
         paced: sum(|h| h.paced),
         fired_together: sum(|h| h.fired_together),
         by_gro: [sum(|h| h.gro.joined), sum(|h| h.waited_in_gro), sum(|h| h.gro.left_in_ring)],
+        squeezed: hosts.iter().map(|h| h.softirqs.squeezed).collect(),
+        turns: [0, 1].map(|whose| hosts.iter().map(|h| h.softirqs.turns[whose]).sum()),
         limited: [0, 1].map(|what| hosts.iter().map(|h| h.transmit.limited()[what]).sum()),
     }
 }
@@ -169,7 +176,7 @@ impl World {
             }
             Happening::Arrival(way, at, packet) => self.arrive(now, way, at, packet),
             Happening::Entry(host, packet) => self.arrive(now, self.hosts[host].way, 0, packet),
-            Happening::Interrupt(host) => self.hosts[host].receive.interrupt(now),
+            Happening::Interrupt(host) => self.hosts[host].interrupt(now),
             Happening::Softirq(host) => self.hosts[host].softirq(now, cx),
             Happening::Timer(host) => self.hosts[host].timer(now, cx),
             Happening::Process(host) => self.hosts[host].process(now, cx),

@@ -88,11 +88,11 @@ impl Receive {
         }
     }
 
-    /// The softirq takes 64 packets of a ring, or the whole backlog.
-    pub fn take(&mut self, now: Time) -> Vec<Packet> {
-        let (queue, counter, most) = match self.path {
-            ReceivePath::Napi => (&mut self.ring, &mut self.ring_counter, 64),
-            ReceivePath::NetifRx => (&mut self.backlog, &mut self.backlog_counter, usize::MAX),
+    /// The softirq takes so many packets of the ring or the backlog.
+    pub fn take(&mut self, now: Time, most: usize) -> Vec<Packet> {
+        let (queue, counter) = match self.path {
+            ReceivePath::Napi => (&mut self.ring, &mut self.ring_counter),
+            ReceivePath::NetifRx => (&mut self.backlog, &mut self.backlog_counter),
         };
         let taken = queue.len().min(most);
         for _ in 0..taken {
@@ -105,6 +105,14 @@ impl Receive {
             self.first = None;
         }
         packets
+    }
+
+    /// Whether the softirq that has just taken packets has more to take.
+    pub fn has_more(&self) -> bool {
+        match self.path {
+            ReceivePath::Napi => !self.ring.is_empty(),
+            ReceivePath::NetifRx => !self.backlog.is_empty(),
+        }
     }
 
     /// Whether the last poll has emptied the ring.

@@ -70,6 +70,8 @@ fn sysctl() -> impl Strategy<Value = Sysctl> {
             tcp_wmem: sizes.3,
             tcp_adv_win_scale,
             netdev_max_backlog: backlog as u32,
+            netdev_budget: None,
+            netdev_budget_usecs: None,
             tcp_slow_start_after_idle: switches.0,
             tcp_window_scaling: switches.1,
             tcp_sack: switches.2,

@@ -100,6 +100,16 @@ pub const SYSCTLS: &[Entry] = &[
         field: Field::Packets(|s| &mut s.netdev_max_backlog),
     },
     Entry {
+        name: "net.core.netdev_budget",
+        doc: "packets that a pass of softirqs takes at most, unless set 300. Since 3.19 a pass polls each card once (64 packets), so that only a budget of 64 and less is used up by one card, and counted (`softnet.time_squeeze`), without effect",
+        field: Field::LevelIfSet(|s| &mut s.netdev_budget, 1, i32::MAX as u32),
+    },
+    Entry {
+        name: "net.core.netdev_budget_usecs",
+        doc: "for how long a pass of softirqs polls, microseconds; unless set, and if less, two jiffies. Kernels before 4.12 do not have it",
+        field: Field::LevelIfSet(|s| &mut s.netdev_budget_usecs, 2000, i32::MAX as u32),
+    },
+    Entry {
         name: "net.ipv4.tcp_slow_start_after_idle",
         doc: "whether an idle connection starts again from the initial window",
         field: Field::Switch(|s| &mut s.tcp_slow_start_after_idle),

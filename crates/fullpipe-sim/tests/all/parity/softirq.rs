@@ -1,0 +1,108 @@
+//! Receivers whose CPU takes packets more slowly than they come, and programs that want it too: budgets of softirqs, small and
+//! large, are used up, and ksoftirqd shares the CPU with the programs.
+
+use crate::parity::{Seen, same, show};
+use crate::random;
+use crate::scenarios::{self, Size, log_uniform};
+use fullpipe_sim::config::{App, Config, Cpu, Delay, Direction, Element, Host, ReceivePath};
+use fullpipe_sim::trace::Counter;
+use fullpipe_sim::units::{Rate, Time};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+static SEEN: Seen = Mutex::new(BTreeMap::new());
+
+/// What of a host is drawn: its budget, its packets' cost and that of copying a byte, and how seldom it is interrupted.
+type Drawn = (u64, u64, u64, u64);
+
+fn drawn() -> impl Strategy<Value = Drawn> {
+    let budget = prop_oneof![2 => Just(300), 2 => log_uniform(1, 1000), 1 => Just(1)];
+    let coalesce = prop_oneof![1 => Just(0), 3 => 500..20_000u64];
+    (budget, log_uniform(3_000, 40_000), log_uniform(1, 60_000), coalesce)
+}
+
+fn busy(host: &mut Host, (budget, receive, copy_ps_per_byte, coalesce_us): Drawn) {
+    host.cpu =
+        Cpu { copy_ps_per_byte, receive: Time(receive), ack: Time(receive / 2), ..Cpu::default() };
+    host.sysctl.netdev_budget = (budget != 300).then_some(budget as u32);
+    host.sysctl.netdev_budget_usecs = [None, Some(1), Some(9_000)][receive as usize % 3];
+    host.coalesce = Time::us(coalesce_us);
+    host.nic_rate = Rate::gbit(10);
+    (host.rx_ring, host.qdisc_limit) = (4096, 10_000);
+    host.sysctl.netdev_max_backlog = 3000;
+    (host.sysctl.rmem_max, host.sysctl.wmem_max) = (1 << 24, 1 << 24);
+    host.sysctl.tcp_window_scaling = true;
+}
+
+/// Flows to the receiver, whose CPU is busy; the other one takes no time, but for every eighth case.
+fn case() -> impl Strategy<Value = Config> {
+    let size = Size { packets: 3000, samples: 20 };
+    let buffers = log_uniform(500_000, 8_000_000);
+    (scenarios::config(size), drawn(), drawn(), buffers, 1000..3000u64).prop_map(
+        |(mut config, sender, receiver, buffer, packets)| {
+            let free = config.sender.cpu == Cpu::default() || !packets.is_multiple_of(4);
+            busy(&mut config.sender, sender);
+            busy(&mut config.receiver, receiver);
+            if free {
+                config.sender.cpu = Cpu::default();
+            }
+            let (name, delay) = ("delay".into(), Time::us(200));
+            let delay = Delay { name, delay, limit: 100_000, timer: None };
+            (config.forward, config.back) = (vec![Element::Delay(delay)], Vec::new());
+            config.flows.truncate(2);
+            for flow in &mut config.flows {
+                (flow.app, flow.start, flow.direction) =
+                    (App::Bulk, Time::ZERO, Direction::Forward);
+                (flow.bytes, flow.duration, flow.reader) = (None, None, None);
+                (flow.sndbuf, flow.rcvbuf) = (Some(buffer), Some(buffer));
+                flow.write = flow.write.clamp(2_000, 200_000);
+                flow.parameters.clear();
+                flow.slow_start = None;
+            }
+            config.mtu = config.mtu.min(1500);
+            let end = Time((packets * receiver.1).clamp(15_000_000, 120_000_000));
+            (config.end, config.sample) = (end, Time(end.0 / 10));
+            config
+        },
+    )
+}
+
+fn compare(config: &Config) -> Result<(), String> {
+    let (_, done) = same(config)?;
+    let told = crate::plain_path::run(&Config { counters: Some(config.end), ..config.clone() });
+    let of = |host: &str| {
+        let its = |c: &&Counter| *c.host == *host && *c.name == *"softnet.time_squeeze";
+        told.counters().filter(its).last().map_or(0, |c| c.value)
+    };
+    let squeezed: Vec<_> = config.hosts().iter().map(|host| of(host.name)).collect();
+    if squeezed != done.squeezed {
+        return Err(format!("squeezed {squeezed:?}, in the reference {:?}", done.squeezed));
+    }
+    let kernel = &config.receiver.kernel;
+    let netif_rx = config.receiver.receive_path == ReceivePath::NetifRx;
+    let path = if netif_rx { "netif_rx" } else { "napi" };
+    for (what, often) in ["ksoftirqd", "programs"].into_iter().zip(done.turns) {
+        if often > 1 {
+            show(&SEEN, what);
+            show(&SEEN, &format!("{what}, {path}"));
+            show(&SEEN, &format!("{what}, {kernel}"));
+        }
+    }
+    if squeezed.iter().sum::<u64>() > 5 {
+        show(&SEEN, "squeezed");
+    }
+    Ok(())
+}
+
+#[test]
+fn busy_cpus_tell_what_packets_tell() {
+    random::check(160, case(), compare);
+    let seen = SEEN.lock().unwrap();
+    for what in ["squeezed", "ksoftirqd, napi", "ksoftirqd, netif_rx", "programs, napi"]
+        .into_iter()
+        .chain(["programs, netif_rx", "programs, 6.1", "programs, 6.12", "ksoftirqd, 3.14"])
+    {
+        assert!(seen.get(what).is_some_and(|&cases| cases >= 4), "hardly any {what}: {seen:?}");
+    }
+}

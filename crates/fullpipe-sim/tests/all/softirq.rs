@@ -1,0 +1,86 @@
+//! Who has the CPU of a host to which packets come faster than it takes them: softirqs, ksoftirqd or a program.
+//!
+//! Sources: those of `sim/host/softirq.rs`.
+
+use crate::conversation::{flow, host};
+use crate::plain_path;
+use fullpipe_sim::config::{Config, Cpu, DatagramKind, Datagrams, Direction, Host};
+use fullpipe_sim::units::{Rate, Time};
+
+/// 3,000 datagrams within 0.4 ms to a host that takes 10 us for each; a program has to copy for 0.4 ms to read one. The card
+/// interrupts at the first one, and a millisecond later for all others: a softirq could go on for 30 ms.
+fn config(choices: &[(&str, &str)], budget: Option<u32>) -> Config {
+    let fast = Host { nic_rate: Rate(1 << 60), qdisc_limit: 10_000, ..host() };
+    let mut receiver = Host {
+        kernel: "6.12".into(),
+        behaviour: choices.iter().map(|(row, to)| (row.to_string(), to.to_string())).collect(),
+        hz: 1000,
+        rx_ring: 4096,
+        coalesce: Time::ms(1),
+        cpu: Cpu { receive: Time::us(10), copy_ps_per_byte: 1_000_000, ..Cpu::default() },
+        ..fast.clone()
+    };
+    receiver.sysctl.netdev_budget = budget;
+    let mut plain = plain_path::config(Time::us(100), [fast, receiver], flow("none", 1));
+    plain.flows[0].start = Time::secs(1);
+    plain.datagrams = vec![Datagrams {
+        name: "burst".into(),
+        direction: Direction::Forward,
+        from: None,
+        to: None,
+        kind: DatagramKind::Udp { rate: Rate::gbit(24), rcvbuf: Some(10_000_000) },
+        size: 400,
+        start: Time::ZERO,
+        count: Some(3000),
+        duration: None,
+    }];
+    for way in [&mut plain.forward, &mut plain.back] {
+        if let fullpipe_sim::config::Element::Delay(delay) = &mut way[0] {
+            delay.limit = 10_000;
+        }
+    }
+    Config { end: Time::ms(60), counters: Some(Time::ms(60)), mtu: 1500, ..plain }
+}
+
+/// Packets that are taken in each millisecond, and what time_squeeze counts.
+fn taken(choices: &[(&str, &str)], budget: Option<u32>) -> String {
+    let told = plain_path::run(&config(choices, budget));
+    let ring =
+        told.announced().iter().position(|s| s.name == "receiver.rx_ring").expect("it has one");
+    let left: Vec<_> =
+        told.samples().filter(|s| usize::from(s.stage) == ring).map(|s| s.left).collect();
+    let each = left.iter().scan(0, |before, &left| Some(left - core::mem::replace(before, left)));
+    let each: Vec<String> = each.take(45).map(|n| n.to_string()).collect();
+    let squeezed = told
+        .counters()
+        .filter(|c| *c.host == *"receiver" && *c.name == *"softnet.time_squeeze")
+        .last()
+        .map_or(0, |c| c.value);
+    format!("{} | {squeezed}", each.join(" ").trim_end_matches(" 0"))
+}
+
+#[test]
+fn who_has_the_cpu() {
+    let cases: &[(&str, &[(&str, &str)], Option<u32>)] = &[
+        ("6.12", &[], None),
+        ("6.12, budget 64", &[], Some(64)),
+        ("ksoftirqd alone", &[("ksoftirqd_alone", "true")], None),
+        ("and by shares of 6 ms", &[("ksoftirqd_alone", "true"), ("scheduler", "fair-6ms")], None),
+        ("no end by time", &[("softirq_end", "passes")], None),
+        ("and many polls", &[("softirq_end", "passes"), ("net_rx", "two-jiffies")], None),
+        ("quotas", &[("softirq_end", "passes"), ("net_rx", "quotas")], Some(10)),
+    ];
+    let table: Vec<String> = cases
+        .iter()
+        .map(|(name, choices, budget)| format!("{name}: {}", taken(choices, *budget)))
+        .collect();
+    let expected = "\
+6.12: 1 128 64 128 64 128 64 128 64 64 128 64 64 128 64 64 128 64 64 128 64 64 128 64 64 128 64 128 64 64 128 64 64 128 55 | 0
+6.12, budget 64: 1 128 64 128 64 128 64 128 64 64 128 64 64 128 64 64 128 64 64 128 64 64 128 64 64 128 64 128 64 64 128 64 64 128 55 | 46
+ksoftirqd alone: 1 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 64 | 0
+and by shares of 6 ms: 1 128 64 128 128 0 0 0 64 64 128 64 0 0 0 64 64 128 64 0 0 0 64 64 128 64 0 0 0 64 64 128 64 0 0 0 64 64 128 64 0 0 0 64 64 | 0
+no end by time: 1 128 64 128 128 64 128 64 64 128 64 128 64 128 64 128 64 128 64 128 64 64 128 64 128 128 64 128 64 128 64 119 | 0
+and many polls: 1 128 64 128 128 64 128 64 128 64 128 128 64 128 64 128 64 128 64 128 128 64 64 128 64 128 64 128 64 128 119 | 14
+quotas: 1 100 60 100 60 90 90 80 100 60 100 70 100 90 100 100 60 100 60 90 90 80 100 60 100 70 100 90 100 100 60 100 60 90 90 80 19 | 299";
+    assert_eq!(table.join("\n"), expected, "\n{}", table.join("\n"));
+}
