@@ -61,7 +61,7 @@ fn discipline() -> impl Strategy<Value = Discipline> {
         Just(Discipline::Fifo),
         codel().prop_map(Discipline::Codel),
         codel().prop_map(Discipline::FqCodel),
-        scenarios::paths::fq(mtu, 50).prop_map(Discipline::Fq),
+        scenarios::paths::fq(mtu, 1..50).prop_map(Discipline::Fq),
         red.prop_map(Discipline::Red),
         netem.prop_map(Discipline::Netem),
     ]

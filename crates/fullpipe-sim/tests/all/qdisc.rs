@@ -390,7 +390,7 @@ fn case() -> impl Strategy<Value = Case> {
         ecn,
         mtu: MTU,
     });
-    let fq = crate::scenarios::paths::fq(MTU, 50);
+    let fq = crate::scenarios::paths::fq(MTU, 1..50);
     let red = (100..9000u64, 1..9000u64, 0.0..=1.0f64, 1..10u8, any::<bool>()).prop_map(
         |(min, more, probability, weight, ecn)| {
             let packet_time = Time::us(12);

@@ -4,12 +4,62 @@ use super::format::context::{Context, Place};
 use super::format::keys::At;
 use super::format::written::{self, QdiscKind};
 use super::path::queue::{self, Codel, PathQueue, Red};
-use super::resolved::{Netem, Qdisc};
+use super::show;
 use fullpipe_sim::config::QueueLimit;
 use fullpipe_sim::units::{Framing, Rate, Time};
+use serde::Serialize;
 
 /// Packets that codel and netem hold by default (`DEFAULT_CODEL_LIMIT`, `tc`).
 const PACKETS: u32 = 1000;
+
+/// The queue between TCP and the driver.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Qdisc {
+    /// Its kind.
+    #[serde(serialize_with = "show::choice")]
+    pub kind: QdiscKind,
+    /// Capacity.
+    #[serde(serialize_with = "show::queue_limit")]
+    pub limit: QueueLimit,
+    /// Packets of one flow; none but with fq.
+    #[serde(serialize_with = "show::some_packets", skip_serializing_if = "Option::is_none")]
+    pub flow_limit: Option<u32>,
+    /// Bytes that a flow of fq sends before it is held to a rate; none: ten full packets.
+    #[serde(serialize_with = "show::some_size", skip_serializing_if = "Option::is_none")]
+    pub initial_quantum: Option<u32>,
+    /// Largest rate of each flow of fq, whole bytes per second.
+    #[serde(serialize_with = "show::some", skip_serializing_if = "Option::is_none")]
+    pub maxrate: Option<Rate>,
+    /// None but with codel and fq_codel.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub codel: Option<Codel>,
+    /// None but with red.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub red: Option<Red>,
+    /// None but with netem.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub netem: Option<Netem>,
+}
+
+/// netem: delay and loss.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Netem {
+    /// How long each packet waits.
+    #[serde(serialize_with = "show::shown")]
+    pub delay: Time,
+    /// Probability that a packet is lost (0 to 1).
+    pub loss: f64,
+}
+
+impl Qdisc {
+    /// Capacity in bytes or packets, as Linux takes it.
+    pub fn limit(&self) -> u32 {
+        match self.limit {
+            QueueLimit::Packets(packets) => packets,
+            QueueLimit::Bytes(bytes) => u32::try_from(bytes).unwrap_or(u32::MAX),
+        }
+    }
+}
 
 /// A queue; by default it holds what Linux gives its kind. That of `pfifo_fast` is the kernel's.
 pub(super) fn qdisc(

@@ -30,7 +30,7 @@ impl Host {
         let options = cx.opening - cx.headers;
         self.work(flow, at, cx, |state, port| {
             let tsval = state.tcp.tsval(cpu);
-            port.offer(vec![(Body::Syn { asks, tsval }, options)], Time::ZERO, 0);
+            port.offer(vec![(Body::Syn { asks, tsval }, options)], port.cpu, 0);
         })
     }
 
@@ -68,7 +68,7 @@ impl Host {
         self.work(flow, at, cx, |state, port| {
             let (seq, tsecr) = state.tcp.empty();
             let ack = Segment { seq, tsecr, ..Segment::default() };
-            port.offer(vec![(Body::Data(ack), 0)], Time::ZERO, 0);
+            port.offer(vec![(Body::Data(ack), 0)], port.cpu, 0);
         })
     }
 

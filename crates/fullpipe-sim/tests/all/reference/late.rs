@@ -11,12 +11,12 @@ pub struct Skb {
     pub flow: usize,
     /// Its memory, where that matters.
     pub memory: u64,
-    /// When it may leave.
+    /// When it may leave, by TCP; zero: it is not of TCP.
     pub departs: Time,
 }
 
 impl Skb {
-    /// One that may leave at once, and whose memory does not matter.
+    /// One of which nobody says when it may leave, and whose memory does not matter.
     pub fn plain(packets: Vec<Packet>) -> Skb {
         let flow = packets[0].flow;
         Skb { packets, flow, memory: 0, departs: Time::ZERO }

@@ -84,7 +84,8 @@ impl Host {
         // Two times no operation, kind and length, then two numbers for each block.
         let sacks = if blocks > 0 { 4 + 8 * blocks } else { 0 };
         let packet = Packet { flow, skb: 0, ip_len: headers + sacks, body };
-        self.transmit.offer(cpu, Skb::plain(vec![packet]), agenda);
+        let skb = Skb { departs: cpu, ..Skb::plain(vec![packet]) };
+        self.transmit.offer(cpu, skb, agenda);
         self.follow();
     }
 

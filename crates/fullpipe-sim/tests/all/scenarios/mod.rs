@@ -102,11 +102,11 @@ fn with_driver(host: &mut Host, number: u64) {
     }
 }
 
-/// The interrupt waits for the packets behind the first for a quarter of the numbers.
+/// The interrupt waits for the packets behind the first for an eighth of the numbers.
 fn with_rx_coalesce(host: &mut Host, number: u64) {
-    if number & 3 == 0 {
+    if number & 7 == 0 {
         host.rx_coalesce =
-            [Time(1), Time::us(10), Time::us(125), Time::ms(1)][number as usize >> 2 & 3];
+            [Time(1), Time::us(10), Time::us(125), Time::ms(1)][number as usize >> 3 & 3];
     }
 }
 

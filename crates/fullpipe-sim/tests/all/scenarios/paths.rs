@@ -9,7 +9,7 @@ use fullpipe_sim::config::{
 use fullpipe_sim::rng::Rng;
 use fullpipe_sim::units::{Framing, Rate, Time};
 use proptest::prelude::*;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// So many elements in a row, with names that begin with `name`.
 pub fn elements(
@@ -87,13 +87,13 @@ fn queue(rate: Rate, limit: QueueLimit) -> (QueueLimit, Discipline) {
     }
 }
 
-/// Any fq of less than `most` packets a flow, two thirds of them with a largest rate.
-pub fn fq(mtu: u32, most: u32) -> impl Strategy<Value = Fq> {
+/// Any fq with so many packets of a flow, two thirds of them with a largest rate.
+pub fn fq(mtu: u32, flow_limits: Range<u32>) -> impl Strategy<Value = Fq> {
     let max_rate = prop_oneof![
         1 => Just(None),
         2 => log_uniform(100_000, 10_000_000_000).prop_map(|rate| Some(Rate(rate))),
     ];
-    let kind = (1..most, any::<(bool, bool)>(), 1..100_000u32, max_rate);
+    let kind = (flow_limits, any::<(bool, bool)>(), 1..100_000u32, max_rate);
     kind.prop_map(move |(flow_limit, (bands, alone), initial_quantum, max_rate)| Fq {
         flow_limit,
         mtu,
