@@ -18,7 +18,8 @@
 //!   its events bear that time. What it costs delays the host's next work, and its packets are offered
 //!   to the qdisc when the CPU has come so far.
 //! - A softirq begins when there are packets, moderation allows an interrupt and no urgent work is
-//!   going on. A timer acts when it is due, unless the socket is locked (`locked_timers` of the
+//!   going on; where softirqs do not end, ksoftirqd shares the CPU with programs (`host/softirq.rs`).
+//! - A timer acts when it is due, unless the socket is locked (`locked_timers` of the
 //!   profile); the CPU works for it after the urgent work before it. Urgent work delays an
 //!   application's step in progress.
 //! - Of timers of a host that are due at one time those of the kernel's wheel come first (TCP's, the repeated

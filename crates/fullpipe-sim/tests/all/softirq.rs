@@ -7,9 +7,12 @@ use crate::plain_path;
 use fullpipe_sim::config::{Config, Cpu, DatagramKind, Datagrams, Direction, Host};
 use fullpipe_sim::units::{Rate, Time};
 
+/// Rows of the profile and their choices.
+type Choices<'a> = &'a [(&'a str, &'a str)];
+
 /// 3,000 datagrams within 0.4 ms to a host that takes 10 us for each; a program has to copy for 0.4 ms to read one. The card
 /// interrupts at the first one, and a millisecond later for all others: a softirq could go on for 30 ms.
-fn config(choices: &[(&str, &str)], budget: Option<u32>) -> Config {
+fn config(choices: Choices, budget: Option<u32>) -> Config {
     let fast = Host { nic_rate: Rate(1 << 60), qdisc_limit: 10_000, ..host() };
     let mut receiver = Host {
         kernel: "6.12".into(),
@@ -43,7 +46,7 @@ fn config(choices: &[(&str, &str)], budget: Option<u32>) -> Config {
 }
 
 /// Packets that are taken in each millisecond, and what time_squeeze counts.
-fn taken(choices: &[(&str, &str)], budget: Option<u32>) -> String {
+fn taken(choices: Choices, budget: Option<u32>) -> String {
     let told = plain_path::run(&config(choices, budget));
     let ring =
         told.announced().iter().position(|s| s.name == "receiver.rx_ring").expect("it has one");
@@ -61,7 +64,7 @@ fn taken(choices: &[(&str, &str)], budget: Option<u32>) -> String {
 
 #[test]
 fn who_has_the_cpu() {
-    let cases: &[(&str, &[(&str, &str)], Option<u32>)] = &[
+    let cases: &[(&str, Choices, Option<u32>)] = &[
         ("6.12", &[], None),
         ("6.12, budget 64", &[], Some(64)),
         ("ksoftirqd alone", &[("ksoftirqd_alone", "true")], None),

@@ -75,8 +75,8 @@ const SYSCTLS: &[&str] = &[
     "slow_start",
 ];
 
-/// Rows about what the CPU, a locked socket, a card, a queue or a congestion control is told, or that matter within a millisecond, flipped in
-/// tests of their own.
+/// Rows about what the CPU does, what it, a locked socket, a card, a queue or a congestion control is told, or that matter within a
+/// millisecond, flipped in tests of their own.
 const ELSEWHERE: &[&str] = &[
     "pkts_acked",
     "cc_rtt",
