@@ -81,9 +81,7 @@ fn connections_share_what_is_written_back() {
             continue;
         }
         for ahead in [16, 32, 128] {
-            let mut setup = setup.clone();
-            setup.client.ahead = Some(ahead);
-            let apart = setup.run().kib_per_s() / genuine - 1.0;
+            let apart = setup.clone().written_back(Some(ahead)).run().kib_per_s() / genuine - 1.0;
             println!("{name:24} {ahead} calls at a time {:+.1} %", 100.0 * apart);
             assert!(apart.abs() < 0.01, "{name}, {ahead}: {apart}");
         }
