@@ -42,13 +42,16 @@ pub fn outcome(
 
 /// What held genuine Linux back: a link of the data's way that did not idle over the last round trip; else what the kernel's
 /// sockets say that have the data (`tcpi_rwnd_limited`, `tcpi_sndbuf_limited`, else cwnd). Where they had nothing to send, that
-/// were the slots if the program writes, because then all WRITEs wait in the client; if it reads, the slots if for
-/// most of the time as many requests were out as there are slots (`sends` less `recvs` of `mountstats`), else the page cache.
+/// were the slots if for most of the time as many requests were out as there are (`sends` less `recvs` of `mountstats`). Else
+/// a program that writes had WRITEs with slots which the send buffer did not take, and one that reads waited for its page cache.
 fn genuine_first(run: &Resolved, document: &Run, recording: &Recording) -> (String, f64) {
     let mut shares = shares(document);
     if let (Some(share), Some(own)) = (shares.remove("application"), run.nfs.first()) {
-        let slots = own.operation == NfsOperation::Write || all_slots_are_out(own, run, recording);
-        let limit = if slots { "rpc_slots" } else { "page_cache" };
+        let limit = match own.operation {
+            _ if all_slots_are_out(own, run, recording) => "rpc_slots",
+            NfsOperation::Write => "send_buffer",
+            NfsOperation::Read => "page_cache",
+        };
         *shares.entry(limit.into()).or_default() += share;
     }
     first(&shares)
@@ -71,17 +74,18 @@ fn first(shares: &BTreeMap<String, f64>) -> (String, f64) {
 }
 
 /// Whether as many requests were out as there are slots at more than half of the samples between the program's first call and
-/// its last.
+/// its last. A WRITE of each connection may have a slot and be partly in the socket: it counts as sent when it is wholly.
 fn all_slots_are_out(own: &Nfs, run: &Resolved, recording: &Recording) -> bool {
     let connections = run.flow.iter().filter(|flow| flow.app == App::Nfs).count() as u64;
     let slots = u64::from(own.slots.unwrap_or(64));
     let slots = if own.version == NfsVersion::V3 { slots * connections } else { slots };
+    let partly = if own.operation == NfsOperation::Write { connections } else { 0 };
     let out = requests_out(recording);
     let event = |kind| recording.events.iter().find(|event| event.kind == kind);
     let [from, to] = [EventKind::Accepted, EventKind::Finished].map(event);
     let (Some(from), Some(to)) = (from, to) else { return false };
     let within: Vec<u64> = out.range(from.time..to.time).map(|(_, out)| *out).collect();
-    let full = within.iter().filter(|out| **out >= slots).count();
+    let full = within.iter().filter(|out| **out + partly >= slots).count();
     2 * full > within.len()
 }
 

@@ -24,11 +24,11 @@ impl Control for ToTheEnd {
     }
 }
 
-fn made(scenario: &Scenario, plan: &Plan) -> Run {
+fn made(scenario: &Scenario, plan: &Plan, engine: &str) -> Run {
     let mut recording = Recording::default();
-    let linux = engine::find("linux").expect("the engine");
-    linux.ready(&plan.resolved).unwrap_or_else(|why| panic!("{why}"));
-    let outcome = linux.run(&plan.resolved, &mut recording, &mut ToTheEnd);
+    let engine = engine::find(engine).expect("the engine");
+    engine.ready(&plan.resolved).unwrap_or_else(|why| panic!("{why}"));
+    let outcome = engine.run(&plan.resolved, &mut recording, &mut ToTheEnd);
     outcome.unwrap_or_else(|failed| panic!("{}: {failed:?}", plan.name()));
     analysis::run(&RunMeta::from_plan(scenario, plan, Made::default()), &recording)
 }
@@ -163,24 +163,28 @@ fn record() {
     let source = Source::read(&path).unwrap_or_else(|e| panic!("{e}"));
     let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
     let mut table = String::from(
-        "| variant | measured, KiB/s | fullpipe, KiB/s | difference | held back most by | a WRITE waits, ms | and is answered after, ms |\n\
-         |---|--:|--:|--:|---|--:|--:|\n",
+        "| variant | measured, KiB/s | fullpipe, KiB/s | difference | held back most by | a WRITE waits, ms | and is answered after, ms | model, KiB/s | of fullpipe's | held back most by |\n\
+         |---|--:|--:|--:|---|--:|--:|--:|--:|---|\n",
     );
     let mut wrong = Vec::new();
     for plan in scenario.plans() {
-        let run = made(&scenario, plan);
+        let [run, model] = ["linux", "sim"].map(|engine| made(&scenario, plan, engine));
         let (own, expectation) = (&run.nfs[0], &run.expectations[0]);
-        let found = kib(own.mean_mbit.expect("it is done"));
+        let took = |run: &Run| kib(run.nfs[0].mean_mbit.expect("it is done"));
+        let [found, modelled] = [&run, &model].map(took);
+        let (of_model, share_of_model) = held(&model);
         let measured = kib(expectation.expected[0]);
         let difference = (found / measured - 1.0) * 100.0;
         let (limit, share) = held(&run);
         let requests = own.requests.expect("requests");
         let row = format!(
-            "| {} | {measured:.0} | {found:.0} | {difference:+.1} % | {limit}, {:.0} % | {:.1} | {:.1} |",
+            "| {} | {measured:.0} | {found:.0} | {difference:+.1} % | {limit}, {:.0} % | {:.1} | {:.1} | {modelled:.0} | {:+.1} % | {of_model}, {:.0} % |",
             plan.name(),
             share * 100.0,
             requests.mean_queue_ms,
-            requests.mean_rtt_ms
+            requests.mean_rtt_ms,
+            (modelled / found - 1.0) * 100.0,
+            share_of_model * 100.0
         );
         println!("{row}");
         table += &format!("{row}\n");

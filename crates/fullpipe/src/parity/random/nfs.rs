@@ -20,7 +20,7 @@ const SECONDS: f64 = 0.5;
 /// How much slower a run may be than that: connections that take turns are idle, and begin with slow start each time.
 const SLOWER: f64 = 12.0;
 /// Samples of a run at most.
-const SAMPLES: f64 = 4_000.0;
+const SAMPLES: f64 = 2_000.0;
 
 /// What is drawn of a mount and its path.
 struct Mount {
