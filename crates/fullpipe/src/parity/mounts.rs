@@ -1,6 +1,6 @@
 //! Files on random mounts: how fast they were written or read, and what held them back first, on either engine.
 //!
-//! What came first on genuine Linux is told by its own counters, whatever the model says ([`genuine_first`]).
+//! What came first on genuine Linux is told by its own counters, whatever the model says (`genuine_first`).
 
 use super::case::Case;
 use crate::analysis::document::Run;
