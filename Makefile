@@ -1,6 +1,6 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test python-test test-guest parity parity-record parity-random nfs lint bless fuzz bench bench-linux bench-peers
+.PHONY: test python-test test-guest parity parity-record parity-random nfs nfs-record lint bless fuzz bench bench-linux bench-peers
 
 # All tests.
 test:
@@ -38,7 +38,13 @@ parity-random:
 
 # The table of docs/nfs.md, from runs of scenarios/workloads/nfs.toml on genuine Linux (needs `fullpipe kernel build --config nfs`).
 nfs:
-	cargo test -p fullpipe --test all -- --ignored nfs::record --nocapture
+	cargo test -p fullpipe --test all -- --ignored --exact nfs::record --nocapture
+
+# Forty random mounts on genuine Linux, kept in scenarios/nfs (those whose scenario has not changed stay), and then the
+# simulator's distances to them, into docs/nfs.md.
+nfs-record:
+	cargo test -p fullpipe --test all -- --ignored nfs::record_random --nocapture
+	FULLPIPE_BLESS=1 cargo test -p fullpipe --test all -- nfs::random_mounts --nocapture
 
 # What a commit has to pass besides its tests.
 lint:

@@ -32,10 +32,12 @@ pub fn choose(
             "no --pcap yet of packets that are no TCP segments (`[[datagrams]]`)".into(),
         ));
     }
-    let answers = |plan: &Plan| plan.resolved.flow.iter().any(|flow| flow.answers.is_some());
+    let answers = |Plan { resolved, .. }: &Plan| {
+        resolved.flow.iter().any(|flow| flow.answers.is_some()) || !resolved.nfs.is_empty()
+    };
     if arguments.pcap.is_some() && scenario.plans().iter().any(answers) {
         return Err(Failure::Input(
-            "no --pcap yet of connections with data both ways (`answers`)".into(),
+            "no --pcap yet of connections with data both ways (`answers`, `nfs`)".into(),
         ));
     }
     let found = experiment::objections(engine, scenario.plans(), allowed(arguments));

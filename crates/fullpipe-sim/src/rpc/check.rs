@@ -1,6 +1,6 @@
 //! The bounds of remote procedure calls.
 
-use super::{Rpc, RpcClient, RpcServer, Slots};
+use super::{Operation, Rpc, RpcClient, RpcServer, Slots};
 use crate::bounds::{LONGEST, demand};
 use crate::config::{Config, Flow};
 use alloc::format;
@@ -10,6 +10,8 @@ use alloc::string::String;
 const LARGEST_RECORD: u32 = 1 << 30;
 /// Most calls of a client: it knows of each.
 const MOST_CALLS: u64 = 1 << 22;
+/// Bytes of a page.
+const PAGE: u32 = super::readahead::PAGE as u32;
 /// Most that a record has besides, bytes.
 const LARGEST_HEADER: u32 = 1 << 20;
 
@@ -98,8 +100,18 @@ fn client(own: &RpcClient) -> Result<(), String> {
     demand((1..=MOST_CALLS).contains(&calls), "bytes: 1 to 4194304 records")?;
     let (Slots::PerConnection(slots) | Slots::Session(slots)) = own.slots;
     demand((1..=65_536).contains(&slots), "slots: 1 to 65536")?;
-    demand(own.ahead != Some(0), "ahead: at least 1")?;
-    let sizes = [own.sizes.call, own.sizes.reply, own.sizes.commit[0], own.sizes.commit[1]];
-    let known = sizes.iter().all(|size| (4..=LARGEST_HEADER).contains(size));
+    match own.operation {
+        Operation::Write { cache } => {
+            demand(cache.is_none_or(|cache| cache.out > 0), "written back: at least 1 call")?;
+        }
+        Operation::Read(ahead) => {
+            let pages = own.record.is_multiple_of(PAGE);
+            demand(pages && ahead.call > 0, "reads: whole pages, by calls of at least 1 byte")?;
+            let calls = own.bytes.div_ceil(ahead.window.clamp(PAGE.into(), own.record.into()));
+            demand(calls <= MOST_CALLS, "bytes: 1 to 4194304 windows")?;
+        }
+    }
+    let sizes = [[own.sizes.call, own.sizes.reply]].into_iter().chain(own.after.iter().copied());
+    let known = sizes.flatten().all(|size| (4..=LARGEST_HEADER).contains(&size));
     demand(known, "sizes: 4 bytes (the marker) to 1 MiB")
 }

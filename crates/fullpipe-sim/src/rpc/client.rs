@@ -1,9 +1,10 @@
 //! A client: its calls, its slots, and the queues from which calls are written to connections.
 
+use super::readahead::Reading;
 use super::time::{Changes, Integral};
 use super::{Message, Operation, RpcClient, Slots, padded};
 use crate::units::Time;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
 /// What keeps a client from having more calls out on a connection.
@@ -20,19 +21,44 @@ pub(crate) enum Waits {
     Replies,
 }
 
+/// A call that was not answered.
+#[derive(Clone, Copy)]
+struct Call {
+    connection: usize,
+    /// When it was made, and when it was begun to be written.
+    made: Time,
+    sent: Time,
+    /// Where its data begins in the file, and bytes of it; those after all have none.
+    from: u64,
+    data: u32,
+}
+
+/// What became of calls with data that were answered, ns of all of them added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Answered {
+    /// How many.
+    pub(crate) calls: u64,
+    /// Until each was begun to be written.
+    pub(crate) queue_ns: u64,
+    /// From then on until its reply was read.
+    pub(crate) rtt_ns: u64,
+}
+
 /// See the module's description. A call that was made waits for a slot (`xprt_add_backlog`), then in the queue of its
 /// connection (xmit_queue), from which one after the other is written.
 pub(crate) struct Client {
     config: RpcClient,
-    /// Calls with data.
-    data: u64,
     begun: bool,
-    /// Calls that were made.
+    /// Where it reads the file, if it does.
+    reading: Option<Reading>,
+    /// Calls that were made, and the bytes of the file that they are about; how many were made after all of these.
     made: u64,
+    asked: u64,
+    after: usize,
     /// The connection of the last one of them.
     last: usize,
-    /// The connections of those that were not answered, and how many of these each has.
-    unanswered: BTreeMap<u64, usize>,
+    /// Those that were not answered, and how many of these each connection has.
+    unanswered: BTreeMap<u64, Call>,
     queued: Vec<u64>,
     /// Those that wait for slots, of each table; its slots in use.
     backlog: Vec<VecDeque<u64>>,
@@ -42,9 +68,7 @@ pub(crate) struct Client {
     /// Calls that were begun to be written, and those that were answered.
     pub(crate) sent: u64,
     pub(crate) answered: u64,
-    /// The first call that was not answered, and those after it that were.
-    first_missing: u64,
-    beyond: BTreeSet<u64>,
+    pub(crate) with_data: Answered,
     /// Of each connection what it waits for.
     waits: Vec<Changes<Waits>>,
     /// How many slots are in use, and whether calls wait for some.
@@ -59,10 +83,16 @@ impl Client {
             Slots::PerConnection(_) => connections,
             Slots::Session(_) => 1,
         };
+        let reading = match config.operation {
+            Operation::Read(ahead) => Some(Reading::new(config.bytes, config.record, ahead)),
+            Operation::Write { .. } => None,
+        };
         Client {
-            data: config.bytes.div_ceil(config.record.into()),
             begun: false,
+            reading,
             made: 0,
+            asked: 0,
+            after: 0,
             last: connections - 1,
             unanswered: BTreeMap::new(),
             queued: alloc::vec![0; connections],
@@ -71,8 +101,7 @@ impl Client {
             queue: alloc::vec![VecDeque::new(); connections],
             sent: 0,
             answered: 0,
-            first_missing: 0,
-            beyond: BTreeSet::new(),
+            with_data: Answered::default(),
             waits: alloc::vec![Changes::default(); connections],
             slots: Integral::default(),
             waiting: Integral::default(),
@@ -93,21 +122,24 @@ impl Client {
 
     /// A reply was read: a slot is free.
     pub(crate) fn answer(&mut self, call: u64, now: Time) {
-        let Some(connection) = self.unanswered.remove(&call) else { return };
+        let Some(Call { connection, made, sent, data, .. }) = self.unanswered.remove(&call) else {
+            return;
+        };
+        if data > 0 {
+            self.with_data.calls += 1;
+            self.with_data.queue_ns += sent.saturating_sub(made).0;
+            self.with_data.rtt_ns += now.saturating_sub(sent).0;
+        }
         let table = self.table(connection);
         self.in_use[table] -= 1;
         self.queued[connection] -= 1;
         self.answered += 1;
-        self.beyond.insert(call);
-        while self.beyond.remove(&self.first_missing) {
-            self.first_missing += 1;
-        }
         self.go_on(now);
     }
 
     /// Whether everything was done.
     pub(crate) fn is_done(&self) -> bool {
-        self.begun && self.answered == self.data + u64::from(self.commits())
+        self.begun && self.answered == self.made && self.may_be_made().is_none()
     }
 
     /// Whether a call waits to be written to the connection.
@@ -115,10 +147,18 @@ impl Client {
         !self.queue[connection].is_empty()
     }
 
-    /// Takes the next one of them, which is written behind `written` bytes.
-    pub(crate) fn take_call(&mut self, connection: usize, written: u64) -> Option<Message> {
+    /// Takes the next one of them, which is written behind `written` bytes from now on.
+    pub(crate) fn take_call(
+        &mut self,
+        connection: usize,
+        written: u64,
+        now: Time,
+    ) -> Option<Message> {
         let call = self.queue[connection].pop_front()?;
         self.sent += 1;
+        if let Some(own) = self.unanswered.get_mut(&call) {
+            own.sent = now;
+        }
         let message = self.message(call);
         Some(Message { end: written + u64::from(message.len), ..message })
     }
@@ -138,19 +178,15 @@ impl Client {
         [self.slots.read(now), self.waiting.read(now)]
     }
 
-    fn commits(&self) -> bool {
-        self.config.operation == Operation::Write { commit: true }
-    }
-
     /// Makes the calls that may be made, and gives slots to those that wait.
     fn go_on(&mut self, now: Time) {
-        while self.made < self.may_be_made() {
-            self.last = self.next_connection();
-            self.unanswered.insert(self.made, self.last);
-            self.queued[self.last] += 1;
-            let table = self.table(self.last);
-            self.backlog[table].push_back(self.made);
-            self.made += 1;
+        let there = self.unanswered.values().next().map_or(self.asked, |first| first.from);
+        let reads = self.reading.as_mut().map(|reading| reading.go_on(there));
+        for bytes in reads.into_iter().flatten() {
+            self.make(bytes, now);
+        }
+        while let Some(bytes) = self.may_be_made() {
+            self.make(bytes, now);
         }
         for table in 0..self.backlog.len() {
             self.give_slots(table);
@@ -164,16 +200,39 @@ impl Client {
         self.waiting.set(now, waits.into());
     }
 
-    /// How many calls may have been made by now.
-    fn may_be_made(&self) -> u64 {
-        if self.commits() && self.answered >= self.data {
-            return self.data + 1;
+    /// Makes a call with so many bytes of data, the next ones of the file.
+    fn make(&mut self, data: u32, now: Time) {
+        self.last = self.next_connection();
+        let call = Call { connection: self.last, made: now, sent: now, from: self.asked, data };
+        self.unanswered.insert(self.made, call);
+        self.queued[self.last] += 1;
+        let table = self.table(self.last);
+        self.backlog[table].push_back(self.made);
+        self.made += 1;
+        self.asked += u64::from(data);
+        self.after += usize::from(data == 0);
+    }
+
+    /// Bytes of the next call, if it may be made; those after all have none. Of a program that reads the page cache makes
+    /// those with data.
+    fn may_be_made(&self) -> Option<u32> {
+        let record = u64::from(self.config.record);
+        let left = self.config.bytes - self.asked;
+        if left == 0 {
+            let more = self.after < self.config.after.len();
+            return (more && self.unanswered.is_empty()).then_some(0);
         }
-        let from = match self.config.operation {
-            Operation::Write { .. } => self.answered,
-            Operation::Read => self.first_missing,
-        };
-        self.config.ahead.map_or(self.data, |ahead| self.data.min(from + u64::from(ahead)))
+        let Operation::Write { cache } = self.config.operation else { return None };
+        let has_room = cache.is_none_or(|cache| {
+            let flushed = left.div_ceil(record) <= u64::from(cache.dirty);
+            flushed || (self.unanswered.len() as u64) < u64::from(cache.out)
+        });
+        has_room.then(|| left.min(record) as u32)
+    }
+
+    /// Whether all data was asked for.
+    fn asked_all(&self) -> bool {
+        self.asked >= self.config.bytes
     }
 
     fn give_slots(&mut self, table: usize) {
@@ -182,7 +241,7 @@ impl Client {
             && let Some(call) = self.backlog[table].pop_front()
         {
             self.in_use[table] += 1;
-            let connection = self.unanswered.get(&call).copied().unwrap_or_default();
+            let connection = self.unanswered.get(&call).map_or(0, |call| call.connection);
             self.queue[connection].push_back(call);
         }
     }
@@ -193,7 +252,7 @@ impl Client {
             Waits::Idle
         } else if !self.backlog[table].is_empty() {
             Waits::Slots
-        } else if self.made < self.data {
+        } else if !self.asked_all() {
             Waits::PageCache
         } else {
             Waits::Replies
@@ -217,17 +276,15 @@ impl Client {
     /// The record of a call.
     fn message(&self, call: u64) -> Message {
         let sizes = &self.config.sizes;
-        let record = u64::from(self.config.record);
-        let [len, reply] = match self.config.operation {
-            _ if call == self.data => sizes.commit,
-            operation => {
-                let data = padded((self.config.bytes - call * record).min(record) as u32);
-                match operation {
-                    Operation::Write { .. } => [sizes.call + data, sizes.reply],
-                    Operation::Read => [sizes.call, sizes.reply + data],
-                }
-            }
+        let data = self.unanswered.get(&call).map_or(0, |call| call.data);
+        let writes = matches!(self.config.operation, Operation::Write { .. });
+        // One after the other is made, and written before the next one.
+        let after = self.config.after.get(self.after.wrapping_sub(1)).filter(|_| data == 0);
+        let [len, reply] = match after {
+            Some(after) => *after,
+            None if writes => [sizes.call + padded(data), sizes.reply],
+            None => [sizes.call, sizes.reply + padded(data)],
         };
-        Message { end: 0, len, call, reply, commits: call == self.data }
+        Message { end: 0, len, call, reply, commits: writes && data == 0 && self.after == 1 }
     }
 }

@@ -10,6 +10,8 @@
 mod check;
 pub(crate) mod client;
 pub mod nfs3;
+pub mod nfs4;
+mod readahead;
 pub(crate) mod server;
 pub(crate) mod time;
 
@@ -49,25 +51,44 @@ pub struct RpcClient {
     pub record: u32,
     /// How many calls may be out at a time.
     pub slots: Slots,
-    /// How many calls the page cache asks for at most (at least 1); none: all at once. Of writing that many are not
-    /// answered (fs.nfs.nfs_congestion_kb); of reading that many lie beyond the last one that was answered in order
-    /// (read-ahead).
-    pub ahead: Option<u32>,
     /// What its records have besides data.
     pub sizes: Sizes,
+    /// Calls that follow one after the other when all of these are answered: bytes of each, and of its reply. COMMIT after
+    /// unstable writes (a file of one record needs none, `nfs_initiate_write`: stable), and NFSv4's CLOSE.
+    pub after: Vec<[u32; 2]>,
 }
 
 /// What a client does with its file, from the beginning to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// All of it is written to the page cache at once, and then flushed: calls with data, as many as there are slots for.
+    /// All of it is written to the page cache, as much as that takes at once, and then flushed: calls with data, as many as
+    /// there are slots for.
     Write {
-        /// Whether a call follows when all of these are answered, as COMMIT does after unstable writes. A file of one
-        /// record needs none (`nfs_initiate_write`: stable).
-        commit: bool,
+        /// What the page cache takes; none: all at once.
+        cache: Option<WriteBack>,
     },
-    /// An application that takes no time reads it in order.
-    Read,
+    /// An application that takes no time reads it in order, through the page cache.
+    Read(ReadAhead),
+}
+
+/// Bounds of a page cache that a program fills faster than it is written to the server, in calls (6.12 `nfs_writepages`,
+/// `balance_dirty_pages`). While the program waits for room, `out` calls are not answered at most; when all that is left fits
+/// into `dirty` the program has written its last byte and flushes the file: the rest goes at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteBack {
+    /// Calls that are written back at a time (fs.nfs.nfs_congestion_kb), at least 1.
+    pub out: u32,
+    /// Calls of which the data may be dirty (vm.dirty_ratio).
+    pub dirty: u32,
+}
+
+/// How a file is read through a page cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadAhead {
+    /// Bytes of one call of read(2), at least 1.
+    pub call: u32,
+    /// How far the cache reads ahead (read_ahead_kb), bytes; rounded down to pages.
+    pub window: u64,
 }
 
 /// How many calls may be out at a time (at least 1). A slot is taken until the reply is read.
@@ -87,8 +108,6 @@ pub struct Sizes {
     pub call: u32,
     /// Of its reply.
     pub reply: u32,
-    /// Of the call after all, and of its reply.
-    pub commit: [u32; 2],
 }
 
 /// A server: the threads of a host, which serve all connections that come to it.
@@ -102,7 +121,7 @@ pub struct RpcServer {
     pub taking: Taking,
     /// How long a thread works on a call that reads or writes data, without the CPU.
     pub service: Time,
-    /// The same of the call after all.
+    /// The same of the first call after all of these, where they write.
     pub commit: Time,
 }
 
@@ -133,7 +152,7 @@ pub(crate) struct Message {
     pub(crate) call: u64,
     /// Of a call: bytes of its reply, with the marker.
     pub(crate) reply: u32,
-    /// Whether it is the call after all.
+    /// Whether it has the server commit what was written.
     pub(crate) commits: bool,
 }
 

@@ -30,43 +30,50 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Of a file that is written, and its COMMIT.
+    /// Of a file that is written.
     pub fn write(self) -> Sizes {
         // Offset, count, how stable, length of the data.
         let call = self.call() + 8 + 4 + 4 + 4;
         // Count, how stable it is.
         let reply = reply() + wcc_data() + 4 + 4 + VERIFIER;
-        Sizes { call, reply, commit: self.commit() }
+        Sizes { call, reply }
     }
 
-    /// Of a file that is read; nothing follows.
+    /// Of a file that is read.
     pub fn read(self) -> Sizes {
         // Offset, count.
         let call = self.call() + 8 + 4;
         // Count, whether it is the end, length of the data.
         let reply = reply() + post_op_attr() + 4 + 4 + 4;
-        Sizes { call, reply, commit: self.commit() }
+        Sizes { call, reply }
     }
 
-    fn commit(self) -> [u32; 2] {
+    /// COMMIT and its reply.
+    pub fn commit(self) -> [u32; 2] {
         // Offset, count.
         [self.call() + 8 + 4, reply() + wcc_data() + VERIFIER]
     }
 
     /// What each call begins with, up to the file's handle.
     fn call(self) -> u32 {
+        self.head() + opaque(self.file_handle)
+    }
+
+    /// What each call of any version begins with.
+    pub(super) fn head(self) -> u32 {
         // Stamp, name, user, group, groups.
         let credential = 4 + opaque(self.machine_name) + 4 + 4 + (4 + 4 * self.groups);
-        MARKER as u32 + CALL + AUTH + credential + AUTH + opaque(self.file_handle)
+        MARKER as u32 + CALL + AUTH + credential + AUTH
     }
 }
 
-fn reply() -> u32 {
+/// What each reply of any version begins with, up to the status.
+pub(super) fn reply() -> u32 {
     MARKER as u32 + REPLY + STATUS
 }
 
 /// Bytes with their length.
-fn opaque(bytes: u32) -> u32 {
+pub(super) fn opaque(bytes: u32) -> u32 {
     4 + padded(bytes)
 }
 

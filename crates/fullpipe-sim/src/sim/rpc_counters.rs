@@ -3,6 +3,9 @@
 //! | counter | |
 //! |---|---|
 //! | `rpc.<client>.calls`, `.replies` | calls that were begun to be written, replies that were read |
+//! | `rpc.<client>.data.replies` | replies to calls that read or write data |
+//! | `rpc.<client>.data.queue_ns` | of these calls, the times from when they were made until they were begun to be written, added up |
+//! | `rpc.<client>.data.rtt_ns` | from then on until their replies were read |
 //! | `rpc.<client>.slots_in_use` | at this time |
 //! | `rpc.<client>.slots_ns` | slots in use, added up over time |
 //! | `rpc.<client>.waits_for_slots_ns` | for how long calls have waited for slots |
@@ -80,6 +83,9 @@ fn of_client(host: &Host, client: usize, now: Time) -> Vec<Told> {
     alloc::vec![
         ("calls", own.sent),
         ("replies", own.answered),
+        ("data.replies", own.with_data.calls),
+        ("data.queue_ns", own.with_data.queue_ns),
+        ("data.rtt_ns", own.with_data.rtt_ns),
         ("slots_in_use", own.slots_in_use()),
         ("slots_ns", slots_ns),
         ("waits_for_slots_ns", waits_ns),

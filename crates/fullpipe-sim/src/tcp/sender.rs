@@ -90,6 +90,8 @@ pub struct Sender {
     pub(super) pushed_seq: u64,
     /// Whether what is written next begins a write().
     pub(super) begins_write: bool,
+    /// Most bytes of the first skb of the next write(), where that is not the goal.
+    pub(super) first_skb: Option<u32>,
     /// Size to which its skbs are filled.
     pub(super) size_goal: u32,
     pub(super) snd_sml: u64,
@@ -166,6 +168,7 @@ impl Sender {
             write_seq: 0,
             pushed_seq: 0,
             begins_write: true,
+            first_skb: None,
             size_goal: mss,
             snd_sml: 0,
             snd_wnd: 0,

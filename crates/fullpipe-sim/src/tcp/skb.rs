@@ -83,6 +83,8 @@ pub struct SendQueue {
     fin_waits: bool,
     /// The number of the FIN that was sent.
     fin: Option<u64>,
+    /// Most bytes of the last unsent skb, where that is not the goal of all.
+    tail_holds: Option<u32>,
 }
 
 impl SendQueue {
@@ -93,7 +95,18 @@ impl SendQueue {
 
     /// Bytes that still fit into the last unsent skb when skbs may grow to `goal` bytes.
     pub fn tail_room(&self, goal: u32) -> u32 {
+        let goal = self.tail_holds.map_or(goal, |most| most.min(goal));
         self.unsent.back().map_or(0, |run| goal.saturating_sub(run.len))
+    }
+
+    /// The last unsent skb holds no more than so many bytes, whatever the goal.
+    pub fn bound_tail(&mut self, most: u32) {
+        self.tail_holds = Some(most);
+    }
+
+    /// Whether the last unsent skb holds all that it may, and that is less than `goal`.
+    pub fn tail_is_bound(&self, goal: u32) -> bool {
+        self.tail_holds.is_some_and(|most| most < goal) && self.tail_room(goal) == 0
     }
 
     /// Whether the last unsent skb has reached `goal`, and whether it is the only one.
@@ -106,6 +119,7 @@ impl SendQueue {
     pub fn write(&mut self, bytes: u32, into_tail: bool, begins_write: bool) {
         let tail = if into_tail { self.take_tail() } else { None };
         if tail.is_none() {
+            self.tail_holds = None;
             self.wmem_queued += self.overhead;
         }
         let (before, pushed) = tail.unwrap_or_default();

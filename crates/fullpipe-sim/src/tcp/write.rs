@@ -30,6 +30,19 @@ pub fn largest_skb(mtu: u32, many: bool, framing: Framing) -> u32 {
     segments * (mtu + framing.overhead())
 }
 
+/// Pages of an skb by reference (6.12 `MAX_SKB_FRAGS`).
+const FRAGMENTS: u32 = 17;
+/// Bytes of a page.
+const PAGE: u32 = 4096;
+
+/// Bytes of the first skb of a server's record of so many: the marker, the rest in front of the data, and whole pages
+/// (6.12 `svc_tcp_sendmsg`, `skb_splice_from_iter`). As the size goal is not reached nothing is sent before the end of the record, and
+/// each skb of it finds the connection as idle as the first one: after an idle RTO cwnd is halved for each of them
+/// (`tcp_skb_entail`, `tcp_slow_start_after_idle_check`).
+pub(crate) fn spliced(record: u32) -> u32 {
+    (FRAGMENTS - 2) * PAGE + record % PAGE
+}
+
 impl Sender {
     /// The largest skb to build now, bytes (`xmit_size_goal`).
     pub fn size_goal(&self) -> u32 {
@@ -57,7 +70,14 @@ impl Sender {
         if room > 0 {
             return Some(room.min(left));
         }
-        self.has_memory().then_some(goal.min(left))
+        let most = self.first_skb.filter(|_| self.begins_write).unwrap_or(goal);
+        self.has_memory().then_some(goal.min(most).min(left))
+    }
+
+    /// The next write() is a message of pages, by reference (MSG_SPLICE_PAGES): its first skb holds no more than that, if it
+    /// begins one; see [`spliced`].
+    pub(crate) fn begin_spliced(&mut self, first_skb: Option<u32>) {
+        self.first_skb = first_skb;
     }
 
     /// `bytes` of a step have been copied; pushes as `tcp_sendmsg` does when an skb is complete.
@@ -71,11 +91,18 @@ impl Sender {
             out.begin_piece(piece);
         }
         self.queue.write(bytes, into_tail, self.begins_write);
+        if let Some(most) = self.first_skb.take().filter(|_| !into_tail && self.begins_write) {
+            self.queue.bound_tail(most);
+        }
         self.size_goal = goal;
         self.begins_write = false;
         self.write_seq += u64::from(bytes);
         if self.queue.tail_room(goal) > 0 || !more_to_come {
             return;
+        }
+        // An skb without room for another page is not pushed (tcp_sendmsg_locked: new_segment).
+        if self.queue.tail_is_bound(goal) {
+            return self.mark_push();
         }
         if self.write_seq > self.pushed_seq + (self.max_window >> 1) {
             self.mark_push();

@@ -28,7 +28,7 @@ pub fn flow(
 ) -> Flow {
     let (about, trace, life) = (&meta.flows[index], &traces.flows[index], &lives.flows[index]);
     let way = &traces.ways[about.direction as usize];
-    let attribution = Attribution::new(trace, &traces.passed(about));
+    let attribution = Attribution::new(trace, &traces.passed(about), meta.is_of_mount(index));
     let queue = way.queue.as_ref();
     let rate = meta.way(about.direction).rate;
     let link = queue.zip(rate).map(|(queue, rate)| Link { queue, rate });

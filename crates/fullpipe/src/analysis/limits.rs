@@ -24,7 +24,8 @@ const SENDER_CPU_AT: usize = Limit::SenderCpu as usize;
 const RECEIVER_CPU_AT: usize = Limit::COUNT + 1;
 const UNKNOWN_AT: usize = Limit::COUNT + 2;
 
-/// Limits that are windows, which busy hosts keep exhausted; so are the calls that a client may have out.
+/// Limits that are windows, which busy hosts keep exhausted; so are the calls that a client may have out. A genuine kernel
+/// does not tell those: what it says of a mount's connection is that the application has nothing to send.
 const WINDOWS: [Limit; 8] = [
     Limit::CwndSlowStart,
     Limit::CwndAvoidance,
@@ -46,11 +47,12 @@ pub struct Attribution {
 }
 
 impl Attribution {
-    pub fn new(flow: &FlowTrace, passed: &Passed) -> Attribution {
+    /// `calls`: it is a connection of a mount, whose client has no more calls out than it may.
+    pub fn new(flow: &FlowTrace, passed: &Passed, calls: bool) -> Attribution {
         let mut cumulative = vec![[0; COUNT]];
         for count in 1..=flow.samples.len() {
             let mut next: Split = cumulative[count - 1];
-            let step = step(flow, count, passed);
+            let step = step(flow, count, passed, calls);
             next.iter_mut().zip(step).for_each(|(total, ns)| *total = total.saturating_add(ns));
             cumulative.push(next);
         }
@@ -91,7 +93,7 @@ impl Attribution {
 }
 
 /// The time between the sample before the `count`-th and that one.
-fn step(flow: &FlowTrace, count: usize, passed: &Passed) -> Split {
+fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
     let (before, after) = (flow.before(count - 1), flow.before(count));
     let mut spent = [0; COUNT];
     for (limit, ns) in spent.iter_mut().take(Limit::COUNT).enumerate() {
@@ -105,7 +107,8 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed) -> Split {
     let [sender, receiver] = passed.cpus;
     let windows = WINDOWS
         .into_iter()
-        .filter(|limit| after.ca_state != CaState::Loss as u8 || *limit != Limit::CwndRecovery);
+        .filter(|limit| after.ca_state != CaState::Loss as u8 || *limit != Limit::CwndRecovery)
+        .chain(calls.then_some(Limit::Application));
     if passed.links.iter().any(|link| busy(link)) {
         move_windows(&mut spent, windows.chain([Limit::Qdisc]), LINK_AT);
     } else if sender.is_some_and(busy) {

@@ -180,7 +180,7 @@ pub struct Lives {
 /// The life of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Life {
-    /// The application connects.
+    /// The application connects, or the program of a mount begins.
     pub start: Time,
     /// The interval clock starts.
     pub clock: Time,
@@ -214,7 +214,9 @@ impl Lives {
             let complete = finished.is_some_and(|time| time <= end);
             let over = finished.or(aborted.map(|event| event.time)).unwrap_or(end).min(end);
             let aborted = aborted.map(|event| event.value);
-            Life { start: flow.start, clock, end: over, complete, aborted }
+            // What mounts and opens files comes before the program does.
+            let start = accepted.filter(|_| meta.is_of_mount(index)).unwrap_or(flow.start);
+            Life { start, clock, end: over, complete, aborted }
         };
         Lives { flows: meta.flows.iter().enumerate().map(life).collect(), end }
     }

@@ -91,6 +91,11 @@ impl RunMeta {
     pub fn way(&self, direction: Direction) -> &WayMeta {
         &self.ways[direction as usize]
     }
+
+    /// Whether the flow is a connection of a mount: those are the last ones.
+    pub(crate) fn is_of_mount(&self, flow: usize) -> bool {
+        self.nfs.iter().any(|own| flow >= own.connection)
+    }
 }
 
 /// What the analysis has to know about a way of data.

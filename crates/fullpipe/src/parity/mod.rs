@@ -3,7 +3,8 @@
 //! | file | concern |
 //! |---|---|
 //! | `case.rs` | what is compared: a run of the suite, of a user's scenario, a random one |
-//! | `random/` | random scenarios from a seed |
+//! | `random/` | random scenarios from a seed, and random mounts |
+//! | `mounts.rs` | files on mounts: how fast, and what came first |
 //! | `against.rs` | the kernel that judges |
 //! | `table.rs`, `grid.rs` | what is kept of a run: a table of moments, equally far apart |
 //! | `both.rs` | a case on an engine |
@@ -20,6 +21,7 @@ pub mod case;
 pub mod distance;
 pub mod draws;
 mod grid;
+pub mod mounts;
 pub mod random;
 pub mod spread;
 pub mod table;

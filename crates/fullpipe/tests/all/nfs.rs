@@ -1,10 +1,13 @@
-//! The page on NFS: its table comes from runs of scenarios/workloads/nfs.toml on genuine Linux, which take minutes and a kernel
-//! (`make nfs`).
+//! The page on NFS: its tables come from runs of scenarios/workloads/nfs.toml and of random mounts on genuine Linux, which take
+//! minutes and a kernel (`make nfs`, `make nfs-record`), and from the simulator.
 
 use crate::marked;
 use fullpipe::analysis::{self, Made, RunMeta, document::Run};
 use fullpipe::engine;
-use fullpipe::scenario::{self, Plan, Scenario, Source};
+use fullpipe::parity::case::Case;
+use fullpipe::parity::mounts::{self, Outcome};
+use fullpipe::parity::random;
+use fullpipe::scenario::{self, Element, NfsOperation, NfsVersion, Plan, Scenario, Source};
 use fullpipe::trace::recording::Recording;
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
@@ -21,13 +24,121 @@ impl Control for ToTheEnd {
     }
 }
 
-fn made(scenario: &Scenario, plan: &Plan) -> Run {
+fn made(scenario: &Scenario, plan: &Plan, engine: &str) -> Run {
     let mut recording = Recording::default();
-    let linux = engine::find("linux").expect("the engine");
-    linux.ready(&plan.resolved).unwrap_or_else(|why| panic!("{why}"));
-    let outcome = linux.run(&plan.resolved, &mut recording, &mut ToTheEnd);
+    let engine = engine::find(engine).expect("the engine");
+    engine.ready(&plan.resolved).unwrap_or_else(|why| panic!("{why}"));
+    let outcome = engine.run(&plan.resolved, &mut recording, &mut ToTheEnd);
     outcome.unwrap_or_else(|failed| panic!("{}: {failed:?}", plan.name()));
     analysis::run(&RunMeta::from_plan(scenario, plan, Made::default()), &recording)
+}
+
+/// Forty random mounts on genuine Linux, as `make nfs-record` has kept them.
+const RECORDED: &str = "scenarios/nfs/genuine.csv";
+const SEED: u64 = 1;
+const MOUNTS: u64 = 40;
+/// Bars: the median difference of rates, that of nine in ten, and how often the first limit is the same.
+const MEDIAN: f64 = 0.05;
+const NINE_IN_TEN: f64 = 0.15;
+const SAME_LIMIT: usize = 36;
+
+/// What an engine makes of a random mount.
+fn outcome(case: &Case, engine: &str) -> Outcome {
+    let source = Source::text(&case.name, &case.text);
+    let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
+    let (engine, mut recording) = (engine::find(engine).expect("the engine"), Recording::default());
+    engine.ready(&case.plan.resolved).unwrap_or_else(|why| panic!("{why}"));
+    let ran = engine.run(&case.plan.resolved, &mut recording, &mut ToTheEnd);
+    ran.unwrap_or_else(|failed| panic!("{}: {failed:?}", case.name));
+    let genuine = engine.name() == "linux";
+    mounts::outcome((&scenario, case), &recording, genuine).unwrap_or_else(|why| panic!("{why}"))
+}
+
+fn recorded() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(RECORDED)
+}
+
+#[test]
+#[ignore = "runs the genuine kernel for minutes"]
+fn record_random() {
+    let path = recorded();
+    let before = std::fs::read_to_string(&path).unwrap_or_default();
+    let mut lines = String::new();
+    for number in 1..=MOUNTS {
+        let case = random::nfs::case(SEED, number);
+        let genuine = mounts::recorded(&before, &case).unwrap_or_else(|| outcome(&case, "linux"));
+        lines += &format!("{}\n", mounts::line(&case, &genuine));
+        println!("{}", mounts::line(&case, &genuine));
+    }
+    std::fs::write(&path, lines).expect("the table");
+}
+
+/// Bar 1 of NFS: the model beside genuine Linux.
+#[test]
+fn random_mounts_beside_genuine_linux() {
+    let lines = std::fs::read_to_string(recorded()).expect("what `make nfs-record` writes");
+    let mut table = String::from(
+        "| | path | mount | buffers, KiB: sends, receives | genuine, Mb/s | | model, Mb/s | | difference |\n\
+         |--:|---|---|---|--:|---|--:|---|--:|\n",
+    );
+    let (mut apart, mut same) = (Vec::new(), 0);
+    for number in 1..=MOUNTS {
+        let case = random::nfs::case(SEED, number);
+        let genuine = mounts::recorded(&lines, &case);
+        let genuine = genuine.unwrap_or_else(|| panic!("{}: `make nfs-record`", case.name));
+        let model = outcome(&case, "sim");
+        let difference = model.mbit / genuine.mbit - 1.0;
+        apart.push(difference.abs());
+        same += usize::from(model.first.0 == genuine.first.0);
+        let said = |own: &Outcome| {
+            format!("{:.1} | {}, {:.0} %", own.mbit, own.first.0, own.first.1 * 100.0)
+        };
+        let row = format!(
+            "| {number} | {} | {} | {} | {:+.1} % |",
+            described(&case),
+            said(&genuine),
+            said(&model),
+            difference * 100.0
+        );
+        println!("{row}");
+        table += &format!("{row}\n");
+    }
+    apart.sort_by(f64::total_cmp);
+    let (median, nine) = (apart[apart.len() / 2], apart[apart.len() * 9 / 10 - 1]);
+    table += &format!(
+        "\nMedian {:.1} %, nine in ten within {:.1} %, the same first limit in {same} of {MOUNTS}.\n",
+        median * 100.0,
+        nine * 100.0
+    );
+    println!("{table}");
+    marked::committed(PAGE, "nfs-random", &table);
+    assert!(median < MEDIAN && nine < NINE_IN_TEN, "{median}, {nine}");
+    assert!(same >= SAME_LIMIT, "{same}");
+}
+
+/// Path, mount and buffers of a random mount, as cells.
+fn described(case: &Case) -> String {
+    let run = &case.plan.resolved;
+    let (own, flow) = (&run.nfs[0], &run.flow[0]);
+    let rate =
+        run.path.forward.iter().find_map(Element::rate).map_or(0.0, |(rate, _)| rate.0 as f64);
+    let trip = run.round_trip(flow).as_secs_f64() * 1e3;
+    let writes = own.operation == NfsOperation::Write;
+    let (size, version) = (if writes { own.wsize } else { own.rsize } >> 10, own.version);
+    let what = match own.readahead {
+        _ if writes => "written".into(),
+        ahead => format!("read, {} KiB ahead", ahead.unwrap_or_default() >> 10),
+    };
+    let version = if version == NfsVersion::V3 { "3" } else { "4.2" };
+    let [sends, receives] = run.hosts_of(flow).map(|station| station.host.sysctl.modelled);
+    format!(
+        "{:.0} Mb/s, {trip:.1} ms | {what}, {version}, {} x {size} KiB, {} conn. | {}, {}",
+        rate / 1e6,
+        own.slots.unwrap_or_default(),
+        own.nconnect,
+        sends.tcp_wmem[2] >> 10,
+        receives.tcp_rmem[2] >> 10,
+    )
 }
 
 fn kib(mbit: f64) -> f64 {
@@ -52,24 +163,28 @@ fn record() {
     let source = Source::read(&path).unwrap_or_else(|e| panic!("{e}"));
     let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
     let mut table = String::from(
-        "| variant | measured, KiB/s | fullpipe, KiB/s | difference | held back most by | a WRITE waits, ms | and is answered after, ms |\n\
-         |---|--:|--:|--:|---|--:|--:|\n",
+        "| variant | measured, KiB/s | fullpipe, KiB/s | difference | held back most by | a WRITE waits, ms | and is answered after, ms | model, KiB/s | of fullpipe's | held back most by |\n\
+         |---|--:|--:|--:|---|--:|--:|--:|--:|---|\n",
     );
     let mut wrong = Vec::new();
     for plan in scenario.plans() {
-        let run = made(&scenario, plan);
+        let [run, model] = ["linux", "sim"].map(|engine| made(&scenario, plan, engine));
         let (own, expectation) = (&run.nfs[0], &run.expectations[0]);
-        let found = kib(own.mean_mbit.expect("it is done"));
+        let took = |run: &Run| kib(run.nfs[0].mean_mbit.expect("it is done"));
+        let [found, modelled] = [&run, &model].map(took);
+        let (of_model, share_of_model) = held(&model);
         let measured = kib(expectation.expected[0]);
         let difference = (found / measured - 1.0) * 100.0;
         let (limit, share) = held(&run);
         let requests = own.requests.expect("requests");
         let row = format!(
-            "| {} | {measured:.0} | {found:.0} | {difference:+.1} % | {limit}, {:.0} % | {:.1} | {:.1} |",
+            "| {} | {measured:.0} | {found:.0} | {difference:+.1} % | {limit}, {:.0} % | {:.1} | {:.1} | {modelled:.0} | {:+.1} % | {of_model}, {:.0} % |",
             plan.name(),
             share * 100.0,
             requests.mean_queue_ms,
-            requests.mean_rtt_ms
+            requests.mean_rtt_ms,
+            (modelled / found - 1.0) * 100.0,
+            share_of_model * 100.0
         );
         println!("{row}");
         table += &format!("{row}\n");

@@ -2,7 +2,8 @@
 
 use crate::made::made;
 use fullpipe::engine::{self, Support};
-use fullpipe::scenario::{self, Source};
+use fullpipe::scenario::{self, SetOption, Source};
+use fullpipe_sim::trace::EventKind;
 use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {
@@ -21,8 +22,7 @@ fn what_the_examples_expect_holds() {
     let mut seen = 0;
     for name in names {
         let scenario = load(&name);
-        // Those of genuine kernels alone are another test's.
-        for plan in scenario.plans().iter().filter(|plan| plan.resolved.nfs.is_empty()) {
+        for plan in scenario.plans() {
             let (run, _) = made(&scenario, plan);
             assert!(!run.expectations.is_empty(), "{name}");
             for expectation in &run.expectations {
@@ -64,12 +64,75 @@ fn mounts_are_written_as_they_were_read() {
     }
 }
 
+/// What is not modelled of mounts.
 #[test]
-fn the_simulator_refuses_mounts() {
+fn the_simulator_refuses_other_kernels_and_several_files() {
     let simulator = engine::find("sim").expect("the simulator");
-    let support = simulator.support(&load("nfs.toml").plans()[0].resolved);
-    let why = support.iter().find(|(key, _)| key == "nfs").map(|(_, why)| why);
-    assert!(matches!(why, Some(Support::Refused(why)) if why.contains("linux")), "{support:?}");
+    let refused = |sets: &[&str]| {
+        let source = Source::read(&folder().join("nfs.toml")).unwrap_or_else(|e| panic!("{e}"));
+        let sets: Vec<SetOption> = sets.iter().map(|set| SetOption(set.to_string())).collect();
+        let scenario = scenario::load(&source, &sets, &[]).unwrap_or_else(|e| panic!("{e}"));
+        let support = simulator.support(&scenario.plans()[0].resolved).into_iter();
+        let refused = support.filter(|(_, support)| matches!(support, Support::Refused(_)));
+        refused.map(|(key, _)| key).collect::<Vec<_>>()
+    };
+    assert!(refused(&[]).is_empty());
+    assert_eq!(refused(&["nfs.files.files=2"]), ["nfs.files.files"]);
+    assert_eq!(refused(&["hosts.receiver.kernel=6.1"]), ["hosts.receiver.kernel"]);
+    assert_eq!(refused(&["report.packets.at=link"]), ["report.packets"]);
+}
+
+/// Two ways, two versions: the trace has the connections as flows and the events and counters that genuine Linux tells.
+#[test]
+fn the_simulator_tells_mounts_as_genuine_linux_does() {
+    const TEXT: &str = r#"
+duration = "6s"
+[path]
+rate = "100Mbit"
+delay = { forward = "10ms", back = "10ms" }
+queue = { limit = "4MB" }
+[hosts]
+sender = { kernel = "6.12" }
+receiver = { kernel = "6.12" }
+[[nfs]]
+name = "files"
+operation = "write"
+file = "5MiB"
+nconnect = 2
+[[variant]]
+name = "written"
+[[variant]]
+name = "read"
+set = { "nfs.files.operation" = "read", "nfs.files.version" = "3" }
+"#;
+    let source = Source::text("mounts.toml", TEXT);
+    let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
+    for (plan, calls) in scenario.plans().iter().zip(["WRITE", "READ"]) {
+        let (run, recording) = made(&scenario, plan);
+        let names: Vec<&str> = run.flows.iter().map(|flow| &flow.name[..]).collect();
+        assert_eq!(names, ["files-1", "files-2"], "{calls}");
+        assert!(recording.flows.iter().all(|sample| sample.flow < 2), "{calls}");
+        let own = &run.nfs[0];
+        let mbit = own.mean_mbit.unwrap_or_else(|| panic!("{calls}: it is done"));
+        // Reads come back by a way without a link.
+        let line = 100.0 * 1448.0 / 1526.0;
+        assert!(mbit > 50.0 && (calls == "READ" || mbit < line), "{calls}: {mbit} Mb/s");
+        assert_eq!(own.requests.map(|requests| requests.count), Some(5), "{calls}");
+        let counter = |name: &str| {
+            let name = format!("nfs.{calls}.{name}");
+            let own = recording.counters.iter().rev().find(|counter| *counter.name == *name);
+            // What is 0 is not told.
+            own.map_or(0, |counter| counter.value)
+        };
+        let apart = counter("execute").abs_diff(counter("queue") + counter("rtt"));
+        assert!(counter("rtt") >= 5 * 20 && apart <= 1, "{calls}");
+        for kind in [EventKind::Established, EventKind::Accepted, EventKind::Finished] {
+            let own = recording.events.iter().filter(|event| event.kind == kind);
+            let flows: Vec<_> = own.map(|event| (event.flow, event.value)).collect();
+            let value = if kind == EventKind::Finished { 5 << 20 } else { 0 };
+            assert_eq!(flows, [(0, value), (1, value)], "{calls}, {kind:?}");
+        }
+    }
 }
 
 #[test]

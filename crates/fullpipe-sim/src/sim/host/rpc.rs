@@ -11,6 +11,7 @@ use crate::rpc::client::Client;
 use crate::rpc::server::{Held, Server};
 use crate::sim::Shared;
 use crate::tcp::sender::Writer;
+use crate::tcp::write::spliced;
 use crate::units::Time;
 use alloc::vec::Vec;
 
@@ -93,11 +94,11 @@ impl HostRpc {
         }
     }
 
-    /// Takes the next one, behind so many bytes of the flow.
-    fn take_message(&mut self, flow: usize, written: u64) -> Option<Message> {
+    /// Takes the next one, behind so many bytes of the flow, to write it from now on.
+    fn take_message(&mut self, flow: usize, written: u64, now: Time) -> Option<Message> {
         match self.role(flow)? {
             Role::Calls(client, connection) => {
-                self.clients[client].as_mut()?.take_call(connection, written)
+                self.clients[client].as_mut()?.take_call(connection, written, now)
             }
             Role::Replies => self.server.as_mut()?.take_reply(flow, written),
             _ => None,
@@ -154,14 +155,16 @@ impl Host {
     }
 
     /// Begins to write the next message; false if there is none.
-    pub(super) fn begin_message(&mut self, flow: usize, shared: &mut Shared) -> bool {
+    pub(super) fn begin_message(&mut self, flow: usize, now: Time, shared: &mut Shared) -> bool {
+        let replies = self.rpc.role(flow) == Some(Role::Replies);
         let state = &mut self.sends[flow];
-        let Some(message) = self.rpc.take_message(flow, state.written) else {
+        let Some(message) = self.rpc.take_message(flow, state.written, now) else {
             state.tcp.writer = Writer::Paused;
             return false;
         };
         state.tcp.writer = Writer::Active;
         state.tcp.cork(true);
+        state.tcp.begin_spliced(replies.then(|| spliced(message.len)));
         state.write_left = message.len;
         shared.messages[flow].push_back(message);
         true

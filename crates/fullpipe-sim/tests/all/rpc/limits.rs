@@ -46,7 +46,7 @@ fn slots() {
 /// The replies have the data.
 #[test]
 fn slots_of_a_reader() {
-    let setup = fast().reading(None).slots(2);
+    let setup = fast().reading(64).slots(2);
     let (limit, share) = most(&setup, 1);
     assert!(limit == Limit::RpcSlots && share > 95.0, "{limit:?} {share}");
     is_faster(&setup, setup.clone().slots(4));
@@ -54,21 +54,18 @@ fn slots_of_a_reader() {
 
 #[test]
 fn read_ahead() {
-    let setup = fast().reading(Some(2)).slots(16);
+    let setup = fast().reading(1).slots(16);
     let (limit, share) = most(&setup, 1);
     assert!(limit == Limit::PageCache && share > 95.0, "{limit:?} {share}");
-    is_faster(&setup, fast().reading(Some(4)).slots(16));
+    is_faster(&setup, fast().reading(2).slots(16));
 }
 
 #[test]
 fn written_back_at_a_time() {
-    let mut setup = fast().slots(16);
-    setup.client.ahead = Some(2);
+    let setup = fast().slots(16).written_back(Some(2));
     let (limit, share) = most(&setup, 0);
     assert!(limit == Limit::PageCache && share > 95.0, "{limit:?} {share}");
-    let mut relieved = setup.clone();
-    relieved.client.ahead = Some(4);
-    is_faster(&setup, relieved);
+    is_faster(&setup, setup.clone().written_back(Some(4)));
 }
 
 /// More slots do not help where threads are missing.

@@ -13,7 +13,7 @@ use fullpipe_sim::config::{
     Config, Delay, Direction, Discipline, Element, Flow, Host, Link, QueueLimit, Rpc, Sysctl,
 };
 use fullpipe_sim::rpc::nfs3::Caller;
-use fullpipe_sim::rpc::{Operation, RpcClient, RpcServer, Slots, Taking};
+use fullpipe_sim::rpc::{Operation, ReadAhead, RpcClient, RpcServer, Slots, Taking, WriteBack};
 use fullpipe_sim::sim;
 use fullpipe_sim::trace::{EventKind, FlowSample, Limit};
 use fullpipe_sim::units::{Framing, Rate, Time};
@@ -76,12 +76,12 @@ impl Setup {
                 name: "nfs".into(),
                 connections: Vec::new(),
                 start: START,
-                operation: Operation::Write { commit: true },
+                operation: Operation::Write { cache: None },
                 bytes: 64 * MIB,
                 record: MIB as u32,
                 slots: Slots::PerConnection(64),
-                ahead: None,
                 sizes: caller.write(),
+                after: vec![caller.commit()],
             },
             server: RpcServer {
                 host: "receiver".into(),
@@ -108,10 +108,21 @@ impl Setup {
         Setup { client: RpcClient { bytes, ..self.client }, ..self }
     }
 
-    fn reading(self, ahead: Option<u32>) -> Setup {
+    /// So many calls are written back at a time, or all at once.
+    fn written_back(self, out: Option<u32>) -> Setup {
+        let cache = out.map(|out| WriteBack { out, dirty: 0 });
+        let operation = Operation::Write { cache };
+        Setup { client: RpcClient { operation, ..self.client }, ..self }
+    }
+
+    /// Reading by calls of a record, with a window of so many records.
+    fn reading(self, window: u64) -> Setup {
         let caller = Caller { machine_name: 8, groups: 1, file_handle: 28 };
-        let client = RpcClient { operation: Operation::Read, ahead, ..self.client };
-        Setup { client: RpcClient { sizes: caller.read(), ..client }, ..self }
+        let record = self.client.record;
+        let ahead = ReadAhead { call: record, window: window * u64::from(record) };
+        let client = RpcClient { operation: Operation::Read(ahead), ..self.client };
+        let client = RpcClient { sizes: caller.read(), after: Vec::new(), ..client };
+        Setup { client, ..self }
     }
 
     fn threads(self, threads: u32, service: Time) -> Setup {

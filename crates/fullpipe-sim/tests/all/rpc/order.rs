@@ -4,7 +4,7 @@ use super::{KIB, MIB, Run, Setup, run};
 use crate::record::{Record, ToTheEnd};
 use fullpipe_sim::config::{Config, Element, Loss, Unit};
 use fullpipe_sim::rng::Rng;
-use fullpipe_sim::rpc::{Operation, RpcClient, RpcServer, Slots, Taking};
+use fullpipe_sim::rpc::{Operation, ReadAhead, RpcClient, RpcServer, Slots, Taking, WriteBack};
 use fullpipe_sim::sim;
 use fullpipe_sim::trace::{
     Event, EventKind, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
@@ -15,12 +15,9 @@ use fullpipe_sim::units::Time;
 fn setups() -> Vec<Setup> {
     let plain = Setup { end: Time::secs(4), ..Setup::new() };
     let plain = plain.bytes(3 * MIB + 5).record(96 * KIB + 1);
+    let pages = plain.clone().record(96 * KIB);
     let slots = |setup: Setup, slots| Setup {
         client: RpcClient { slots, ..setup.client.clone() },
-        ..setup
-    };
-    let ahead = |setup: Setup, calls| Setup {
-        client: RpcClient { ahead: Some(calls), ..setup.client.clone() },
         ..setup
     };
     let connections = |setup: Setup, connections| Setup { connections, ..setup };
@@ -41,11 +38,11 @@ fn setups() -> Vec<Setup> {
         serves(plain.clone(), 1, Taking::WholeRecords, Time::ZERO),
         serves(connections(plain.clone(), 4), 2, Taking::AsItComes, Time::us(700)),
         serves(connections(plain.clone(), 4), 1, Taking::WholeRecords, Time::ms(3)),
-        plain.clone().reading(None),
-        connections(plain.clone(), 3).reading(Some(4)),
-        ahead(connections(plain.clone(), 3), 5),
-        serves(connections(plain.clone(), 2).reading(None), 2, Taking::AsItComes, Time::ms(1)),
-        replies_wait(serves(connections(plain, 3).reading(None), 2, Taking::AsItComes, Time::ZERO)),
+        pages.clone().reading(64),
+        connections(pages.clone(), 3).reading(3),
+        connections(plain.clone(), 3).written_back(Some(5)),
+        serves(connections(pages.clone(), 2).reading(64), 2, Taking::AsItComes, Time::ms(1)),
+        replies_wait(serves(connections(pages, 3).reading(64), 2, Taking::AsItComes, Time::ZERO)),
     ]
 }
 
@@ -66,10 +63,14 @@ fn drawn(count: u64) -> impl Iterator<Item = Setup> {
         let mut setup = setup.record(1 + below(200 * KIB)).bytes(1 + below(4 * MIB));
         setup.client.bytes = setup.client.bytes.min(u64::from(setup.client.record) * 200);
         setup.connections = 1 + below(4) as usize;
-        if below(2) == 0 {
-            setup = setup.reading(None);
-        }
-        setup.client.ahead = (below(2) == 0).then(|| 1 + below(8) as u32);
+        let out = (below(2) == 0).then(|| 1 + below(8) as u32);
+        setup = match below(2) {
+            0 => {
+                setup.client.record = setup.client.record.next_multiple_of(4096);
+                setup.reading(below(9))
+            }
+            _ => setup.written_back(out),
+        };
         let slots = 1 + below(12) as u32;
         setup.client.slots =
             if below(2) == 0 { Slots::Session(slots) } else { Slots::PerConnection(slots) };
@@ -101,22 +102,24 @@ fn configs() -> Vec<Config> {
     lossless.chain(setups.iter().zip(1..).map(|(setup, seed)| losing(setup, seed))).collect()
 }
 
-/// Bytes of all calls, and of all replies, added up call by call.
-fn by_hand(client: &RpcClient) -> (u64, [u64; 2]) {
+/// Bytes of all calls, and of all replies, added up call by call; of reads, of which the page cache makes `reads`.
+fn by_hand(client: &RpcClient, reads: u64) -> (u64, [u64; 2]) {
+    if matches!(client.operation, Operation::Read(_)) {
+        let replies = reads * u64::from(client.sizes.reply) + client.bytes.next_multiple_of(4);
+        return (reads, [reads * u64::from(client.sizes.call), replies]);
+    }
     let (mut left, mut calls, mut bytes) = (client.bytes, 0, [0, 0]);
-    let write = matches!(client.operation, Operation::Write { .. });
     while left > 0 {
         let data = left.min(client.record.into());
         left -= data;
         calls += 1;
-        bytes[0] += u64::from(client.sizes.call);
+        bytes[0] += u64::from(client.sizes.call) + data.div_ceil(4) * 4;
         bytes[1] += u64::from(client.sizes.reply);
-        bytes[usize::from(!write)] += data.div_ceil(4) * 4;
     }
-    if client.operation == (Operation::Write { commit: true }) {
+    for [call, reply] in &client.after {
         calls += 1;
-        bytes[0] += u64::from(client.sizes.commit[0]);
-        bytes[1] += u64::from(client.sizes.commit[1]);
+        bytes[0] += u64::from(*call);
+        bytes[1] += u64::from(*reply);
     }
     (calls, bytes)
 }
@@ -126,7 +129,7 @@ fn each_call_is_answered_once() {
     for config in configs() {
         let client = &config.rpc.clients[0];
         let run = Run { record: run(&config), bytes: client.bytes };
-        let (calls, bytes) = by_hand(client);
+        let (calls, bytes) = by_hand(client, run.counter("rpc.nfs.calls"));
         for counter in ["nfs.calls", "nfs.replies", "server.calls", "server.replies"] {
             assert_eq!(run.counter(&format!("rpc.{counter}")), calls, "{counter}: {client:?}");
         }
@@ -229,7 +232,14 @@ fn bounds() {
         with(|config| config.rpc.clients[0].record = 0),
         with(|config| config.rpc.clients[0].bytes = 0),
         with(|config| config.rpc.clients[0].slots = Slots::Session(0)),
-        with(|config| config.rpc.clients[0].ahead = Some(0)),
+        with(|config| {
+            let cache = Some(WriteBack { out: 0, dirty: 0 });
+            config.rpc.clients[0].operation = Operation::Write { cache };
+        }),
+        with(|config| {
+            let ahead = ReadAhead { call: 0, window: 0 };
+            config.rpc.clients[0].operation = Operation::Read(ahead);
+        }),
         with(|config| config.rpc.clients[0].name = "server".into()),
         with(|config| config.rpc.servers[0].threads = 0),
         with(|config| config.rpc.servers[0].host = "nowhere".into()),

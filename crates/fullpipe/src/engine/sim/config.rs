@@ -1,5 +1,6 @@
 //! [`Resolved`] as the simulator's [`Config`].
 
+use super::mounts;
 use crate::scenario::{
     App, Cpu, DatagramKind, Datagrams, Flow, Host, Neighbour, Qdisc, QdiscKind, Resolved,
 };
@@ -14,6 +15,13 @@ const NOTSENT_LOWAT: &str = "TCP_NOTSENT_LOWAT";
 
 /// The configuration that means the same as `resolved`.
 pub fn config(resolved: &Resolved) -> Config {
+    let mut config = without_mounts(resolved);
+    mounts::add(resolved, &mut config);
+    config
+}
+
+/// The same, but for what stands for mounts.
+fn without_mounts(resolved: &Resolved) -> Config {
     Config {
         seed: resolved.seed,
         end: resolved.duration,
@@ -162,7 +170,7 @@ fn flow(flow: &Flow, run: &Resolved) -> config::Flow {
         sockopt: sockopt(flow),
         start: flow.start,
         app: match flow.app {
-            // Mounts are refused.
+            // The client of a mount and its server write.
             App::Bulk | App::Nfs => config::App::Bulk,
             App::Rate { rate } => config::App::Rate(rate),
             App::OnOff { on, off } => config::App::OnOff { on, off },

@@ -4,6 +4,7 @@
 //! genuine kernels alone.
 
 mod config;
+mod mounts;
 mod support;
 
 pub use config::config;
@@ -39,7 +40,11 @@ impl Engine for Simulator {
         sink: &mut dyn Sink,
         control: &mut dyn Control,
     ) -> Result<Outcome, Failed> {
-        let outcome = fullpipe_sim::sim::run(&config(resolved), sink, control);
+        let config = config(resolved);
+        let outcome = match mounts::Told::new(resolved, sink) {
+            Ok(mut told) => fullpipe_sim::sim::run(&config, &mut told, control),
+            Err(sink) => fullpipe_sim::sim::run(&config, sink, control),
+        };
         let outcome = outcome.map_err(Failed::Scenario)?;
         let fullpipe_sim::sim::Outcome { end, complete, segments, .. } = outcome;
         Ok(Outcome { end, complete, segments })

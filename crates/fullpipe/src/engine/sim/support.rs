@@ -1,7 +1,7 @@
 //! What the simulator cannot do: what is of genuine kernels alone.
 
 use crate::engine::Support;
-use crate::scenario::{Discipline, Element, Flow, Host, QdiscKind, Resolved};
+use crate::scenario::{Discipline, Element, Flow, Host, Nfs, QdiscKind, Resolved};
 use fullpipe_sim::cc::{self, KernelVersion};
 use fullpipe_sim::config::{Driver, ReceivePath};
 use fullpipe_sim::tcp::{ecn, options, profile};
@@ -11,6 +11,8 @@ use fullpipe_sim::units::Time;
 const BQL_SINCE: &str = "3.3";
 /// Since when GRO may wait beyond a poll (gro_flush_timeout).
 const GRO_WAITS_SINCE: &str = "3.19";
+/// The kernel whose NFS client and server are modelled.
+const NFS_KERNEL: &str = "6.12";
 
 /// The keys of `run` that it refuses.
 pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
@@ -28,12 +30,8 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
         let why = "the simulator's path takes single segments; --engine linux has the choice";
         refused("path.gso".into(), why.into())
     });
-    let mounts = (!run.nfs.is_empty()).then(|| {
-        let why = "the simulator has no NFS yet; --engine linux has the kernel's own";
-        refused("nfs".into(), why.into())
-    });
     of_hosts
-        .chain(mounts)
+        .chain(run.nfs.iter().flat_map(|own| mount(own, run)))
         .chain(ecn(run))
         .chain(of_flows)
         .chain(gso)
@@ -45,12 +43,32 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
         .collect()
 }
 
+/// What is modelled of mounts: the client and the server of one kernel, and one file at a time.
+fn mount(own: &Nfs, run: &Resolved) -> Vec<(String, Support)> {
+    let hosts = [("sender", &run.hosts.sender), ("receiver", &run.hosts.receiver)];
+    let others = hosts.into_iter().filter(|(_, host)| host.kernel != NFS_KERNEL);
+    let mut answers: Vec<_> = others
+        .map(|(name, host)| {
+            let why = format!(
+                "of NFS the simulator has the client and the server of Linux {NFS_KERNEL}, not those of {}",
+                host.kernel
+            );
+            refused(format!("hosts.{name}.kernel"), why)
+        })
+        .collect();
+    if own.files > 1 {
+        let why = "in the simulator a program has one file; --engine linux has several";
+        answers.push(refused(format!("nfs.{}.files", own.name), why.into()));
+    }
+    answers
+}
+
 /// Packets can be kept where captures can be made.
 fn packets(run: &Resolved) -> Option<(String, Support)> {
     run.report.packets.as_ref()?;
     let why = match () {
-        () if run.flow.iter().any(|flow| flow.answers.is_some()) => {
-            "the simulator does not keep packets of connections with data both ways yet (`answers`)"
+        () if run.flow.iter().any(|flow| flow.answers.is_some()) || !run.nfs.is_empty() => {
+            "the simulator does not keep packets of connections with data both ways yet (`answers`, `nfs`)"
         }
         () if !run.datagrams.is_empty() => {
             "the simulator does not keep packets of runs with datagrams yet (`datagrams`)"

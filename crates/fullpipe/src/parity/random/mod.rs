@@ -10,6 +10,7 @@ mod flows;
 mod frame;
 mod hosts;
 mod losses;
+pub mod nfs;
 mod path;
 
 use super::case::Case;

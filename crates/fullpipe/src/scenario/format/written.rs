@@ -55,7 +55,7 @@ group! {
         flow: Named<Flow>, Unless("nfs");
         /// Packets that are no TCP segments, beside the flows: UDP at a constant rate, and ping. The simulator only.
         datagrams: Named<Datagrams>, Absent("none");
-        /// Files that a program writes to an NFS mount, or reads there. The mount's connections are flows, too. Genuine kernels only.
+        /// Files that a program writes to an NFS mount, or reads there. The mount's connections are flows, too.
         nfs: Named<Nfs>, Absent("none");
     }
 }
@@ -328,7 +328,7 @@ group! {
 }
 
 group! {
-    /// The kernel's own NFS client and server: `hosts.receiver` exports a file system in its memory, which `hosts.sender` mounts.
+    /// An NFS client and server, on engine linux the kernel's own: `hosts.receiver` exports a file system in its memory, which `hosts.sender` mounts.
     /// A program there writes new files, each followed by an fsync, or reads files that nobody has read before. Each connection of the mount is a flow of this name, of several NAME-1, NAME-2 and so on.
     Nfs "[[nfs]]" {
         /// Name, unique among these, flows and datagrams.

@@ -197,7 +197,7 @@ impl Host {
     /// Starts the next write(); false when there is none now.
     fn begin_write(&mut self, flow: usize, now: Time, shared: &mut Shared) -> bool {
         if self.rpc.has(flow) {
-            return self.begin_message(flow, shared);
+            return self.begin_message(flow, now, shared);
         }
         if !self.has_turn(flow, shared.halves[flow]) {
             self.sends[flow].tcp.writer = Writer::Paused;

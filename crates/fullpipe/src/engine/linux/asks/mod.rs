@@ -239,8 +239,8 @@ fn seeded(mut qdiscs: Vec<Qdisc>, seed: u64, name: &str) -> Vec<Qdisc> {
     qdiscs
 }
 
-/// The same on every machine, for it changes what the kernel's tables are like.
-fn memory_mib(run: &Resolved) -> u64 {
+/// Memory of the kernel. The same on every machine, for it changes what the kernel's tables are like.
+pub(in crate::engine) fn memory_mib(run: &Resolved) -> u64 {
     let most = |asked: Option<u64>, tuned: u64| asked.map_or(tuned, |bytes| 2 * bytes);
     let buffers = run.flow.iter().map(|flow| {
         let [sender, receiver] = run.hosts_of(flow).map(|station| &station.host.sysctl.modelled);

@@ -1,0 +1,215 @@
+//! Reading a file in order through the page cache: which READs a client makes, and when.
+//!
+//! The program reads page after page by calls of a size. A page that is not there has a window of pages asked for; one page of
+//! each window is marked, and when the program comes to it the next window is asked for, whether or not that page has come. A
+//! window is asked for by READs of at most rsize.
+//!
+//! Source: Linux 6.12 mm/filemap.c (`filemap_get_pages`), mm/readahead.c (`page_cache_sync_ra`, `page_cache_async_ra`,
+//! `do_page_cache_ra`), fs/nfs/read.c (`nfs_readahead`), fs/nfs/super.c (`io_pages`). Folios have one page.
+
+use super::ReadAhead;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// Bytes of a page.
+pub(super) const PAGE: u64 = 4096;
+
+/// See the module's description. Places are counted in pages from the beginning of the file.
+#[derive(Debug)]
+pub(super) struct Reading {
+    /// Bytes of the file.
+    bytes: u64,
+    /// Bytes of a call of the program.
+    call: u64,
+    /// Pages of the largest READ (`io_pages`), and of a window (`ra_pages`).
+    read: u64,
+    most: u64,
+    /// Where the program is, bytes.
+    at: u64,
+    /// Up to where pages were asked for.
+    asked: u64,
+    /// The last window (`file_ra_state`): its beginning, its pages, and how many of these lie behind the marked one.
+    start: u64,
+    size: u64,
+    behind: u64,
+    /// Marked pages to which the program has not come.
+    marks: VecDeque<u64>,
+}
+
+impl Reading {
+    /// Of a file of so many bytes, by READs of at most `record`.
+    pub(super) fn new(bytes: u64, record: u32, ahead: ReadAhead) -> Reading {
+        Reading {
+            bytes,
+            call: ahead.call.max(1).into(),
+            read: (u64::from(record) / PAGE).max(1),
+            most: ahead.window / PAGE,
+            at: 0,
+            asked: 0,
+            start: 0,
+            size: 0,
+            behind: 0,
+            marks: VecDeque::new(),
+        }
+    }
+
+    /// Whether the program has read everything.
+    pub(super) fn is_done(&self) -> bool {
+        self.at >= self.bytes
+    }
+
+    /// The program goes on with all bytes before `there`: the bytes of the READs that are made.
+    pub(super) fn go_on(&mut self, there: u64) -> Vec<u32> {
+        let mut reads = Vec::new();
+        while !self.is_done() {
+            let page = self.at / PAGE;
+            let end = (self.at / self.call + 1) * self.call;
+            let left = end.div_ceil(PAGE) - page;
+            if page >= self.asked {
+                self.miss(page, left, &mut reads);
+            }
+            if self.marks.front() == Some(&page) {
+                self.marks.pop_front();
+                self.come_to_mark(page, left, &mut reads);
+            }
+            if self.at >= there {
+                break;
+            }
+            let mark = self.marks.front().map_or(u64::MAX, |mark| mark * PAGE);
+            self.at = end.min(there).min(self.asked * PAGE).min(mark).min(self.bytes);
+        }
+        reads
+    }
+
+    /// A page that nobody has asked for, of a call that has so many left (`page_cache_sync_ra`).
+    fn miss(&mut self, page: u64, left: u64, reads: &mut Vec<u32>) {
+        if self.most == 0 {
+            return self.ask(page, 1, 0, reads);
+        }
+        let most = self.most_of(left);
+        let before = self.at / self.call * self.call / PAGE;
+        if page == 0 || left > most || page - before <= 1 {
+            (self.start, self.size) = (page, first_size(left, most));
+            self.behind = if self.size > left { self.size - left } else { self.size / 2 };
+        } else if page.min(most) <= left {
+            return self.ask(page, left, 0, reads);
+        } else {
+            let cached = if page <= most { 2 * page } else { most };
+            (self.start, self.size, self.behind) = (page, (cached + left).min(most), 1);
+        }
+        self.ask(self.start, self.size, self.behind, reads);
+    }
+
+    /// The program has come to a marked page (`page_cache_async_ra`).
+    fn come_to_mark(&mut self, page: u64, left: u64, reads: &mut Vec<u32>) {
+        let most = self.most_of(left);
+        if page == self.start + self.size - self.behind {
+            self.start += self.size;
+            self.size = self.size.max(next_size(self.size, most));
+        } else if self.asked - page <= most {
+            self.start = self.asked;
+            self.size = next_size(self.asked - page + left, most);
+        } else {
+            return;
+        }
+        self.behind = self.size;
+        self.ask(self.start, self.size, self.behind, reads);
+    }
+
+    /// Pages of a window: a call that is larger may have as much as a READ (`ractl_max_pages`).
+    fn most_of(&self, left: u64) -> u64 {
+        if left > self.most && self.read > self.most { left.min(self.read) } else { self.most }
+    }
+
+    /// Asks for so many pages, of which so many lie behind the marked one (`do_page_cache_ra`).
+    fn ask(&mut self, from: u64, pages: u64, behind: u64, reads: &mut Vec<u32>) {
+        let pages = pages.min(self.bytes.div_ceil(PAGE).saturating_sub(from));
+        if pages == 0 {
+            return;
+        }
+        if (1..=pages).contains(&behind) {
+            self.marks.push_back(from + pages - behind);
+        }
+        let (mut at, end) = (from, from + pages);
+        while at < end {
+            let next = end.min(at + self.read);
+            reads.push(((next * PAGE).min(self.bytes) - at * PAGE) as u32);
+            at = next;
+        }
+        self.asked = end;
+    }
+}
+
+/// Pages of the first window, for a call of so many (`get_init_ra_size`).
+fn first_size(left: u64, most: u64) -> u64 {
+    match left.next_power_of_two() {
+        size if size <= most / 32 => size * 4,
+        size if size <= most / 4 => size * 2,
+        _ => most,
+    }
+}
+
+/// Pages of the window behind one of so many (`get_next_ra_size`).
+fn next_size(size: u64, most: u64) -> u64 {
+    match size {
+        size if size < most / 16 => 4 * size,
+        size if size <= most / 2 => 2 * size,
+        _ => most,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    const MIB: u64 = 1 << 20;
+
+    /// READs in KiB, each time the program goes on, when the oldest READ has come.
+    fn rounds(bytes: u64, record: u64, call: u64, window: u64) -> Vec<Vec<u64>> {
+        let ahead = ReadAhead { call: call as u32, window };
+        let mut reading = Reading::new(bytes, record as u32, ahead);
+        let (mut there, mut out, mut rounds) = (0, VecDeque::new(), Vec::new());
+        while !reading.is_done() {
+            let made = reading.go_on(there);
+            out.extend(made.iter().copied());
+            rounds.push(made.iter().map(|&bytes| u64::from(bytes) / 1024).collect());
+            there += out.pop_front().map_or(0, u64::from);
+        }
+        assert_eq!(there, bytes);
+        rounds
+    }
+
+    /// Calls as large as a READ, and a window of 128 KiB as NFS has it: the call's size counts. The first window is read by
+    /// itself; from its middle on there are two.
+    #[test]
+    fn large_calls_have_two_reads_out() {
+        let rounds = rounds(6 * MIB, MIB, MIB, 128 << 10);
+        assert_eq!(
+            rounds,
+            [vec![1024], vec![1024, 1024], vec![1024], vec![1024], vec![1024], vec![], vec![]]
+        );
+    }
+
+    /// Small calls: 128 KiB at once, then as much behind it each time a window is begun.
+    #[test]
+    fn small_calls_have_the_window() {
+        let rounds = rounds(512 << 10, MIB, 64 << 10, 128 << 10);
+        assert_eq!(rounds, [vec![128], vec![128, 128], vec![128], vec![], vec![]]);
+    }
+
+    /// Windows grow to what is asked for, and are cut into READs: twice as much is out in the end.
+    #[test]
+    fn windows_grow() {
+        let rounds = rounds(32 * MIB, MIB, MIB, 4 * MIB);
+        let made: Vec<usize> = rounds.iter().map(Vec::len).collect();
+        assert_eq!(made[..8], [2, 4, 4, 0, 0, 0, 4, 0]);
+        assert!(rounds.iter().flatten().all(|&kib| kib == 1024), "{rounds:?}");
+    }
+
+    /// Without any, pages are read one after the other.
+    #[test]
+    fn without_a_window() {
+        assert_eq!(rounds(12_289, MIB, MIB, 0), [vec![4], vec![4], vec![4], vec![0], vec![]]);
+    }
+}

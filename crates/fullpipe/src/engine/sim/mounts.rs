@@ -1,0 +1,271 @@
+//! Files on NFS mounts: the client, the server and the connections that stand for a mount, and how they are told.
+//!
+//! A connection has data both ways, so it is two flows of the simulator: that of the scenario, which has the file's data, and
+//! one behind all others for the other way, of which nothing is told.
+
+use crate::engine::linux;
+use crate::scenario::{App, Nfs, NfsOperation, NfsVersion, Resolved};
+use fullpipe_sim::config::{Config, Flow, Rpc};
+use fullpipe_sim::rpc::nfs3::Caller;
+use fullpipe_sim::rpc::{
+    Operation, ReadAhead, RpcClient, RpcServer, Sizes, Slots, Taking, WriteBack, nfs4,
+};
+use fullpipe_sim::trace::{
+    Counter, Event, EventKind, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
+};
+use fullpipe_sim::units::Time;
+
+/// Round trips from when a mount begins until its program does: of connecting, and of the requests that mount and open.
+/// What is measured begins with the program, so no figure depends on them.
+const ROUND_TRIPS: u64 = 4;
+/// What calls are made of: the host's name ("(none)"), no groups, a file's handle of a tmpfs.
+const CALLER: Caller = Caller { machine_name: 6, groups: 0, file_handle: 20 };
+/// Slots of a connection: as many as it asks for (6.12 `RPC_MAX_SLOT_TABLE`).
+const CONNECTION_SLOTS: u32 = 65_536;
+/// Slots of a session (6.12 `max_session_slots`), and most that the server grants (`NFSD_MAX_SLOTS_PER_SESSION`).
+const SESSION_SLOTS: (u32, u32) = (64, 160);
+/// How far an NFS client reads ahead (6.12 `VM_READAHEAD_PAGES`), bytes.
+const READAHEAD: u64 = 128 << 10;
+/// The most that `nfs_congestion_kb` is, KiB (6.12 `nfs_init_writepagecache`).
+const MOST_CONGESTION_KIB: u64 = 256 << 10;
+
+/// Adds what stands for the mounts of `run`.
+pub(super) fn add(run: &Resolved, config: &mut Config) {
+    let Some(own) = run.nfs.first() else { return };
+    let mut calls = Vec::new();
+    for at in connections(run) {
+        let (data, last) = (&config.flows[at], config.flows.len());
+        let name = format!("{}, the other way", data.name);
+        let other = Flow { name, direction: data.direction.turned(), ..data.clone() };
+        let [asks, answers] = match own.operation {
+            NfsOperation::Write => [at, last],
+            NfsOperation::Read => [last, at],
+        };
+        config.flows.push(other);
+        config.flows[answers].answers = Some(asks);
+        calls.push(asks);
+    }
+    let server = RpcServer {
+        host: "receiver".into(),
+        threads: own.threads,
+        taking: Taking::AsItComes,
+        service: Time::ZERO,
+        commit: Time::ZERO,
+    };
+    config.rpc = Rpc { clients: vec![client(own, run, calls)], servers: vec![server] };
+}
+
+/// The flows that have a mount's data.
+fn connections(run: &Resolved) -> impl Iterator<Item = usize> {
+    let flows = run.flow.iter().enumerate();
+    flows.filter(|(_, flow)| flow.app == App::Nfs).map(|(at, _)| at)
+}
+
+/// When the program begins.
+fn begins(own: &Nfs, run: &Resolved) -> Time {
+    let first = connections(run).next().map(|at| run.round_trip(&run.flow[at]));
+    own.start + Time(first.unwrap_or_default().0.saturating_mul(ROUND_TRIPS))
+}
+
+fn client(own: &Nfs, run: &Resolved, connections: Vec<usize>) -> RpcClient {
+    RpcClient {
+        name: own.name.clone(),
+        connections,
+        start: begins(own, run),
+        operation: match own.operation {
+            NfsOperation::Write => Operation::Write { cache: write_back(own, run) },
+            NfsOperation::Read => Operation::Read(ReadAhead {
+                call: own.record,
+                window: own.readahead.unwrap_or(READAHEAD),
+            }),
+        },
+        bytes: own.file,
+        record: match own.operation {
+            NfsOperation::Write => own.wsize,
+            NfsOperation::Read => own.rsize,
+        },
+        slots: slots(own),
+        sizes: sizes(own),
+        after: after(own),
+    }
+}
+
+fn slots(own: &Nfs) -> Slots {
+    let asked = own.slots.map(u32::from);
+    match own.version {
+        NfsVersion::V3 => Slots::PerConnection(asked.unwrap_or(CONNECTION_SLOTS)),
+        NfsVersion::V4_2 => {
+            let (default, most) = SESSION_SLOTS;
+            Slots::Session(asked.unwrap_or(default).min(most))
+        }
+    }
+}
+
+fn sizes(own: &Nfs) -> Sizes {
+    match (own.version, own.operation) {
+        (NfsVersion::V3, NfsOperation::Write) => CALLER.write(),
+        (NfsVersion::V3, NfsOperation::Read) => CALLER.read(),
+        (NfsVersion::V4_2, NfsOperation::Write) => nfs4::write(CALLER),
+        (NfsVersion::V4_2, NfsOperation::Read) => nfs4::read(CALLER),
+    }
+}
+
+/// What the program waits for when its data is written or read: COMMIT, and CLOSE of version 4.
+fn after(own: &Nfs) -> Vec<[u32; 2]> {
+    let writes = own.operation == NfsOperation::Write;
+    let commits = writes && own.file > own.wsize.into();
+    let (commit, close) = match own.version {
+        NfsVersion::V3 => (CALLER.commit(), None),
+        NfsVersion::V4_2 => (nfs4::commit(CALLER), Some(nfs4::close(CALLER, writes))),
+    };
+    commits.then_some(commit).into_iter().chain(close).collect()
+}
+
+/// What the client's page cache takes of a file at once: as much as may be dirty without its writer having to wait
+/// (6.12 `domain_dirty_freerun`: half way between vm.dirty_background_ratio, 10 %, and vm.dirty_ratio, 20 %, of the memory that
+/// is free, here taken as all). A file that fits is flushed as a whole, without bound; else nfs_congestion_kb bounds
+/// what is written back while the writer waits (`nfs_init_writepagecache`).
+fn write_back(own: &Nfs, run: &Resolved) -> Option<WriteBack> {
+    let memory = linux::memory_mib(run) << 20;
+    let dirty = memory / 100 * 15;
+    let congestion = (16 * (memory / 4096).isqrt() * 4).min(MOST_CONGESTION_KIB) << 10;
+    let calls = |bytes: u64| u32::try_from(bytes / u64::from(own.wsize)).unwrap_or(u32::MAX);
+    (own.file > dirty).then(|| WriteBack { out: calls(congestion).max(1), dirty: calls(dirty) })
+}
+
+/// Tells a run with a mount as the scenario has it.
+pub(super) struct Told<'a> {
+    sink: &'a mut dyn Sink,
+    /// Flows of the scenario.
+    flows: u16,
+    mount: Mount,
+}
+
+struct Mount {
+    /// The flows that have the data, and of each the simulator's flow that has the calls, and the one that has the replies.
+    connections: Vec<[u16; 3]>,
+    /// When its program begins: the connections may take longer. How many of these are there, and whether it was told.
+    begins: Time,
+    established: usize,
+    told: bool,
+    bytes: u64,
+    /// Names of the simulator's counters begin so.
+    prefix: String,
+    /// "READ" or "WRITE".
+    calls: &'static str,
+    /// Times of calls, ns: until they were sent, and from then on.
+    times: [u64; 2],
+}
+
+impl<'a> Told<'a> {
+    /// To that sink, if the run has a mount.
+    pub(super) fn new(
+        run: &Resolved,
+        sink: &'a mut dyn Sink,
+    ) -> Result<Told<'a>, &'a mut dyn Sink> {
+        let Some(own) = run.nfs.first() else { return Err(sink) };
+        let flows = run.flow.len();
+        let reads = own.operation == NfsOperation::Read;
+        let connection = |(data, other): (usize, usize)| {
+            let [calls, replies] = if reads { [other, data] } else { [data, other] };
+            [data, calls, replies].map(|flow| flow as u16)
+        };
+        let mount = Mount {
+            connections: connections(run).zip(flows..).map(connection).collect(),
+            begins: begins(own, run),
+            established: 0,
+            told: false,
+            bytes: own.bytes(),
+            prefix: format!("rpc.{}.data.", own.name),
+            calls: if reads { "READ" } else { "WRITE" },
+            times: [0; 2],
+        };
+        Ok(Told { sink, flows: flows as u16, mount })
+    }
+
+    /// The program begins when it is time and all connections are there: so do they, as far as it can tell.
+    fn begin(&mut self, now: Time) {
+        let Mount { connections, begins, established, told, .. } = &mut self.mount;
+        if *told || now < *begins || *established < connections.len() {
+            return;
+        }
+        *told = true;
+        for &[flow, ..] in &*connections {
+            for kind in [EventKind::Established, EventKind::Accepted] {
+                self.sink.event(&Event { time: *begins, flow, kind, value: 0 });
+            }
+        }
+    }
+
+    /// What a client of the kernel counts of its calls (`mountstats`), beside what the simulator does.
+    fn count(&mut self, counter: &Counter) {
+        let Mount { prefix, calls, times, .. } = &mut self.mount;
+        let Some(what) = counter.name.strip_prefix(prefix.as_str()) else { return };
+        let mut tell = |what: &str, value| {
+            let name = format!("nfs.{calls}.{what}").into();
+            self.sink.counter(&Counter { name, value, ..counter.clone() });
+        };
+        let ms = |ns: u64| ns / 1_000_000;
+        match what {
+            "replies" => tell("ops", counter.value),
+            "queue_ns" => {
+                times[0] = counter.value;
+                tell("queue", ms(counter.value));
+            }
+            "rtt_ns" => {
+                times[1] = counter.value;
+                tell("rtt", ms(counter.value));
+                tell("execute", ms(times[0] + times[1]));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Sink for Told<'_> {
+    fn stages(&mut self, stages: &[StageInfo]) {
+        self.sink.stages(stages);
+    }
+
+    fn flow(&mut self, sample: &FlowSample) {
+        self.begin(sample.time);
+        if sample.flow < self.flows {
+            self.sink.flow(sample);
+        }
+    }
+
+    fn stage(&mut self, sample: &StageSample) {
+        self.sink.stage(sample);
+    }
+
+    fn event(&mut self, event: &Event) {
+        self.begin(event.time);
+        let own = self.mount.connections.iter().find(|own| own[1..].contains(&event.flow));
+        let Some(&[flow, calls, replies]) = own else { return self.sink.event(event) };
+        match event.kind {
+            EventKind::Established if event.flow == calls => {
+                self.mount.established += 1;
+                self.mount.begins = self.mount.begins.max(event.time);
+            }
+            EventKind::Established | EventKind::Accepted => {}
+            EventKind::Finished if event.flow == replies => {
+                self.sink.event(&Event { flow, value: self.mount.bytes, ..*event });
+            }
+            _ if event.flow == flow => self.sink.event(event),
+            _ => {}
+        }
+    }
+
+    fn counter(&mut self, counter: &Counter) {
+        self.sink.counter(counter);
+        self.count(counter);
+    }
+
+    fn point(&self) -> Option<Point> {
+        self.sink.point()
+    }
+
+    fn packet(&mut self, packet: &Packet) {
+        self.sink.packet(packet);
+    }
+}

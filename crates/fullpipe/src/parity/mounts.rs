@@ -1,0 +1,121 @@
+//! Files on random mounts: how fast they were written or read, and what held them back first, on either engine.
+//!
+//! What came first on genuine Linux is told by its own counters, whatever the model says (`genuine_first`).
+
+use super::case::Case;
+use crate::analysis::document::Run;
+use crate::analysis::{self, Made, RunMeta};
+use crate::scenario::{App, Nfs, NfsOperation, NfsVersion, Resolved, Scenario};
+use crate::trace::recording::Recording;
+use fullpipe_sim::trace::EventKind;
+use fullpipe_sim::units::Time;
+use std::collections::BTreeMap;
+
+/// What came of a mount's file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Bytes of the file over the time it took, Mb/s.
+    pub mbit: f64,
+    /// What held the connections back for most of that time, and for which share of it.
+    pub first: (String, f64),
+}
+
+/// What an engine made of a case.
+///
+/// # Errors
+/// The file was not done by the end of the run.
+pub fn outcome(
+    (scenario, case): (&Scenario, &Case),
+    recording: &Recording,
+    genuine: bool,
+) -> Result<Outcome, String> {
+    let meta = RunMeta::from_plan(scenario, &case.plan, Made::default());
+    let run = analysis::run(&meta, recording);
+    let own = run.nfs.first().and_then(|own| own.mean_mbit);
+    let mbit = own.ok_or_else(|| format!("{}: not done by the run's end", case.name))?;
+    let first = match genuine {
+        true => genuine_first(&case.plan.resolved, &run, recording),
+        false => first(&shares(&run)),
+    };
+    Ok(Outcome { mbit, first })
+}
+
+/// What held genuine Linux back: a link of the data's way that did not idle over the last round trip; else what the kernel's
+/// sockets say that have the data (`tcpi_rwnd_limited`, `tcpi_sndbuf_limited`, else cwnd). Where they had nothing to send, that
+/// were the slots if for most of the time as many requests were out as there are (`sends` less `recvs` of `mountstats`). Else
+/// a program that writes had WRITEs with slots which the send buffer did not take, and one that reads waited for its page cache.
+fn genuine_first(run: &Resolved, document: &Run, recording: &Recording) -> (String, f64) {
+    let mut shares = shares(document);
+    if let (Some(share), Some(own)) = (shares.remove("application"), run.nfs.first()) {
+        let limit = match own.operation {
+            _ if all_slots_are_out(own, run, recording) => "rpc_slots",
+            NfsOperation::Write => "send_buffer",
+            NfsOperation::Read => "page_cache",
+        };
+        *shares.entry(limit.into()).or_default() += share;
+    }
+    first(&shares)
+}
+
+/// Shares of the limits in the lives of a mount's connections, which count alike; cwnd is one.
+fn shares(run: &Run) -> BTreeMap<String, f64> {
+    let mut shares = BTreeMap::new();
+    for (name, share) in run.flows.iter().flat_map(|flow| &flow.limits) {
+        let name = if name.starts_with("cwnd_") { "cwnd" } else { name };
+        *shares.entry(name.to_string()).or_default() += share / run.flows.len() as f64;
+    }
+    shares.remove("idle");
+    shares
+}
+
+fn first(shares: &BTreeMap<String, f64>) -> (String, f64) {
+    let most = shares.iter().max_by(|a, b| a.1.total_cmp(b.1));
+    most.map(|(name, share)| (name.clone(), *share)).unwrap_or_default()
+}
+
+/// Whether as many requests were out as there are slots at more than half of the samples between the program's first call and
+/// its last. A WRITE of each connection may have a slot and be partly in the socket: it counts as sent when it is wholly.
+fn all_slots_are_out(own: &Nfs, run: &Resolved, recording: &Recording) -> bool {
+    let connections = run.flow.iter().filter(|flow| flow.app == App::Nfs).count() as u64;
+    let slots = u64::from(own.slots.unwrap_or(64));
+    let slots = if own.version == NfsVersion::V3 { slots * connections } else { slots };
+    let partly = if own.operation == NfsOperation::Write { connections } else { 0 };
+    let out = requests_out(recording);
+    let event = |kind| recording.events.iter().find(|event| event.kind == kind);
+    let [from, to] = [EventKind::Accepted, EventKind::Finished].map(event);
+    let (Some(from), Some(to)) = (from, to) else { return false };
+    let within: Vec<u64> = out.range(from.time..to.time).map(|(_, out)| *out).collect();
+    let full = within.iter().filter(|out| **out + partly >= slots).count();
+    2 * full > within.len()
+}
+
+/// Requests of all connections that are out, at each sample of `mountstats`.
+fn requests_out(recording: &Recording) -> BTreeMap<Time, u64> {
+    let (mut last, mut out) = (BTreeMap::new(), BTreeMap::new());
+    for counter in &recording.counters {
+        let of = counter.name.strip_prefix("nfs.xprt-").and_then(|rest| rest.split_once('.'));
+        if let Some((_, what @ ("sends" | "recvs"))) = of {
+            last.insert(counter.name.clone(), (what == "sends", counter.value));
+        }
+        // A counter is told when it has changed, some of them always.
+        let sum = |sends| last.values().filter(|own| own.0 == sends).map(|own| own.1).sum::<u64>();
+        out.insert(counter.time, sum(true).saturating_sub(sum(false)));
+    }
+    out
+}
+
+/// One that was recorded, as a line: name, hash of what the scenario means, Mb/s, first limit, its share.
+pub fn line(case: &Case, outcome: &Outcome) -> String {
+    let Outcome { mbit, first: (limit, share) } = outcome;
+    format!("{},{},{mbit:.3},{limit},{share:.3}", case.name, case.hash())
+}
+
+/// The recorded outcome of a case among these lines; none where its scenario is another one now.
+pub fn recorded(lines: &str, case: &Case) -> Option<Outcome> {
+    let start = format!("{},{},", case.name, case.hash());
+    let rest = lines.lines().find_map(|line| line.strip_prefix(start.as_str()))?;
+    let mut fields = rest.split(',');
+    let mbit = fields.next()?.parse().ok()?;
+    let first = (fields.next()?.to_string(), fields.next()?.parse().ok()?);
+    Some(Outcome { mbit, first })
+}
