@@ -72,7 +72,7 @@ fn rounded(number: &Number) -> Number {
 #[test]
 fn what_is_kept_is_rounded() {
     let mut value = serde_json::json!({
-        "stages": [{ "name": "link" }], "steady": true, "bytes": 123_456_789_012_u64, "rates": [1234.567_891, 5e-9, 0.0],
+        "stages": [{ "name": "link" }], "steady": true, "bytes": 123_456_789_012_u64, "rates": [1_234.567_891, 5e-9, 0.0],
     });
     cut(&mut value);
     let expected =
