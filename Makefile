@@ -1,6 +1,6 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test python-test test-guest parity parity-record parity-random nfs nfs-record lint bless fuzz bench bench-linux bench-peers
+.PHONY: test python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers
 
 # All tests.
 test:
@@ -29,6 +29,13 @@ parity-record:
 # The simulator's distances to these tables, into docs/parity.md, docs/how-true.md, README.md and LIMITATIONS.md.
 parity:
 	FULLPIPE_BLESS=1 cargo test -p fullpipe --test all -- parity::distances::distances_of --nocapture
+
+# The records of sweeps that are kept in scenarios/sweeps/golden, and then the tables of docs/competition.md and docs/sweeps.md. Minutes to
+# hours of CPU; those on Linux need `fullpipe kernel build`. FULLPIPE_SWEEP=NAME,NAME in front: these alone. What `fullpipe sweep` has left
+# in FULLPIPE_SWEEPS/NAME (target/sweeps) is not made again.
+sweeps-record:
+	cargo test --release -p fullpipe --test all -- --ignored sweeps::record --nocapture
+	FULLPIPE_BLESS=1 cargo test -p fullpipe --test all -- sweeps::competition sweeps::points
 
 # COUNT random scenarios from SEED on simulator and kernel, and how far they are apart.
 SEED ?= 1
@@ -59,13 +66,14 @@ bless:
 fuzz:
 	./fuzz/run.sh $(SECONDS)
 
-# Data segments per CPU second, with and without the trace; what many flows cost; what recovery costs (ARGS go
-# to this: --record FILE).
+# Data segments per CPU second, with and without the trace; what many flows cost; what recovery costs; what it takes to merge a million
+# results of a sweep (ARGS go to these: --record FILE).
 bench:
 	cargo bench -p fullpipe --bench speed
 	cargo bench -p fullpipe --bench flows -- $(ARGS)
 	cargo bench -p fullpipe-sim --bench recovery -- $(ARGS)
 	cargo bench -p fullpipe --bench holes -- $(ARGS)
+	cargo bench -p fullpipe --bench merge -- $(ARGS)
 
 # What the engine `linux` costs beside a bare sender and receiver in the same kernel (ARGS go to this: --record FILE).
 bench-linux:

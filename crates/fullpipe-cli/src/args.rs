@@ -170,7 +170,7 @@ pub struct SweepArguments {
     pub shard: Option<Shard>,
     /// Make runs at so many points of each variant only, drawn at random: the same points each time and on each engine; a
     /// larger number later makes the rest
-    #[arg(long, value_name = "N", value_parser = quantity::points, conflicts_with = "shard")]
+    #[arg(long, value_name = "N", value_parser = quantity::points)]
     pub points: Option<u64>,
     /// Run those again that have failed
     #[arg(long)]
@@ -213,6 +213,9 @@ pub struct MergeArguments {
     /// [default: the directory itself, where there is one]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// The parts were made with --points N: what is at no point drawn is not missing
+    #[arg(long, value_name = "N", value_parser = quantity::points)]
+    pub points: Option<u64>,
     /// Print the cells of the sweep as one JSON document
     #[arg(long)]
     pub json: bool,

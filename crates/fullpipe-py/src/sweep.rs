@@ -10,7 +10,7 @@ use fullpipe::sweep::{self, Ask, Job, Manifest, Merged, Record, Shard, Share};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
@@ -70,57 +70,46 @@ impl Sweep {
 
     /// The record of a run as its line of JSON.
     fn record(&self, py: Python<'_>, run: u64) -> PyResult<String> {
-        let lines = py.detach(|| self.make(&[run], 1, &|_| Ok(())))?;
-        lines.into_iter().next().ok_or_else(|| error::environment("the run was stopped"))
+        let line = Mutex::new(None);
+        let keep = |record: &Record| {
+            let text = serde_json::to_string(record).map_err(|e| e.to_string())?;
+            *line.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+            Ok(())
+        };
+        py.detach(|| self.make(&[run], 1, &keep))?;
+        let line = line.into_inner().unwrap_or_else(PoisonError::into_inner);
+        line.ok_or_else(|| error::environment("the run was stopped"))
     }
 
     /// Makes these runs with so many threads here, and keeps each record at once.
     #[pyo3(signature = (store, runs, jobs))]
     fn work(&self, py: Python<'_>, store: &Store, runs: Vec<u64>, jobs: usize) -> PyResult<()> {
-        py.detach(|| self.make(&runs, jobs, &|record| store.keep(record))).map(|_| ())
+        py.detach(|| self.make(&runs, jobs, &|record| store.keep(record)))
     }
 }
 
 impl Sweep {
-    /// Makes runs while this thread looks for signals; the records' lines.
+    /// Makes runs while this thread looks for signals.
     fn make(
         &self,
         runs: &[u64],
         jobs: usize,
         keep: &(dyn Fn(&Record) -> Result<(), String> + Sync),
-    ) -> PyResult<Vec<String>> {
-        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let (lines, lost) = (Mutex::new(Vec::new()), Mutex::new(None));
+    ) -> PyResult<()> {
+        let stop = AtomicBool::new(false);
         let stopped = || stop.load(Ordering::SeqCst);
-        let keep = |record: &Record| {
-            if let Err(why) = keep(record) {
-                stop.store(true, Ordering::SeqCst);
-                lost.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
-                return false;
-            }
-            if runs.len() == 1 {
-                let line = serde_json::to_string(record).unwrap_or_default();
-                lines.lock().unwrap_or_else(PoisonError::into_inner).push(line);
-            }
-            true
-        };
-        let work = || self.job.work(runs, &next, &stopped, &keep);
-        thread::scope(|scope| {
+        let lost = thread::scope(|scope| {
             let (done, ended) = mpsc::channel::<()>();
-            for _ in 0..jobs.clamp(1, runs.len().max(1)) {
-                let (done, work) = (done.clone(), &work);
-                scope.spawn(move || {
-                    work();
-                    drop(done);
-                });
-            }
-            drop(done);
-            until(&ended, &stop)
+            let work = scope.spawn(|| {
+                // It goes with the thread, however that ends.
+                let _done = done;
+                sweep::make(&self.job, runs, jobs, &stopped, keep)
+            });
+            until(&ended, &stop)?;
+            Ok::<_, PyErr>(work.join())
         })?;
-        match lost.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(why) => Err(error::environment(why)),
-            None => Ok(lines.into_inner().unwrap_or_else(PoisonError::into_inner)),
-        }
+        let broken = |_| error::environment("a bug of fullpipe: the threads of a sweep");
+        lost.map_err(broken)?.map_err(error::environment)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::{Output, note};
 use fullpipe::report::finished::{CELLS, Finished, REPORT, TABLE};
 use fullpipe::report::terminal;
-use fullpipe::sweep::{Merged, Shard, manifest};
+use fullpipe::sweep::{Merged, Sample, Shard, manifest};
 use fullpipe::trace::Error;
 use fullpipe::trace::replace::{replace, unwritten};
 use std::fs;
@@ -13,13 +13,13 @@ use std::path::Path;
 
 /// How a sweep is told.
 #[derive(Clone, Copy)]
-pub struct Telling {
+pub struct Telling<'a> {
     /// As one JSON document in place of tables.
     pub json: bool,
     /// Without where the results are.
     pub quiet: bool,
-    /// Runs that are missing were not asked for.
-    pub sampled: bool,
+    /// The points that were asked for; none: all.
+    pub sample: Option<&'a Sample>,
 }
 
 /// Writes what follows from the runs, prints the cells, and says what is not whole.
@@ -44,11 +44,13 @@ pub fn finish(
         let what = format!("{failed} runs failed; --retry makes them again");
         return Err(Failure::Environment(what));
     }
-    if *missing > 0 && telling.sampled {
-        note(&format!("{runs} of {} runs are there: all of the points drawn", runs + missing));
-    } else if *missing > 0 {
-        let what = format!("{missing} runs are missing: start their parts again");
+    let lacking = merged.lacking(telling.sample);
+    if lacking > 0 {
+        let what = format!("{lacking} runs are missing: start their parts again");
         return Err(Failure::Environment(what));
+    }
+    if *missing > 0 {
+        note(&format!("{runs} of {} runs are there: all of the points drawn", runs + missing));
     }
     if finished.passed() { Ok(()) } else { Err(Failure::Expectation) }
 }

@@ -69,19 +69,19 @@ fn conclude(
     if interrupt::stopped() {
         let (there, all) = (merged.runs(), merged.manifest.runs);
         note(&format!("interrupted: {there} of {all} runs are kept; the same command goes on"));
-        note(&format!("what there is: fullpipe merge {}", directory.display()));
+        note(&format!("what there is: fullpipe merge {}{}", directory.display(), drawn(arguments)));
         return Err(Failure::Interrupted);
     }
     let Share { shard, sample, .. } = share;
-    let telling =
-        Telling { json: arguments.json, quiet: arguments.quiet, sampled: sample.is_some() };
-    if merged.missing() > 0 && !telling.sampled {
+    let telling = Telling { json: arguments.json, quiet: arguments.quiet, sample: *sample };
+    let lacking = merged.lacking(*sample);
+    if lacking > 0 {
         let (made, place) = (done.made, directory.display());
         note(&format!(
-            "part {} of {}: {made} runs made, {} of the sweep are not there yet; when all parts are done: fullpipe merge {place}",
+            "part {} of {}: {made} runs made, {lacking} of the sweep are not there yet; when all parts are done: fullpipe merge {place}{}",
             shard.number,
             shard.of,
-            merged.missing()
+            drawn(arguments)
         ));
         if let Some(told) = unjudged_of_part(&merged.manifest) {
             note(&told);
@@ -89,6 +89,11 @@ fn conclude(
         return Ok(());
     }
     finish(&merged, directory, telling, output)
+}
+
+/// What `fullpipe merge` has to be told of the points drawn.
+fn drawn(arguments: &SweepArguments) -> String {
+    arguments.points.map_or_else(String::new, |points| format!(" --points {points}"))
 }
 
 /// Says that a part alone judges nothing, where something is expected.
@@ -113,7 +118,8 @@ pub fn merge(arguments: &MergeArguments, output: &Output) -> Result<(), Failure>
     if arguments.out.is_some() {
         finish::gather(&merged, &directory)?;
     }
-    let telling = Telling { json: arguments.json, quiet: false, sampled: false };
+    let sample = arguments.points.map(|points| Sample::draw(&merged.manifest, points));
+    let telling = Telling { json: arguments.json, quiet: false, sample: sample.as_ref() };
     finish(&merged, &directory, telling, output)
 }
 

@@ -1,14 +1,14 @@
-//! The threads that make the runs of a sweep.
+//! The runs of a sweep as they are made: kept, counted, told.
 
 use super::progress::Progress;
 use crate::failure::Failure;
 use crate::interrupt;
 use fullpipe::scenario::point_name;
-use fullpipe::sweep::{Job, Record, Store};
+use fullpipe::sweep::{Job, Record, Store, make};
+use fullpipe::trace::Error;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 /// What became of the runs.
 #[derive(Default)]
@@ -24,16 +24,10 @@ pub struct Done {
 /// Makes these runs with `jobs` threads and keeps each record at once. A signal ends it: runs that have not come to their end
 /// leave nothing. A run that fails is told and stops nothing.
 pub fn run(job: &Job, store: &Store, runs: &[u64], jobs: usize, progress: &Progress) -> Done {
-    let (next, made) = (AtomicUsize::new(0), AtomicU64::new(0));
-    let (full, lost) = (AtomicBool::new(false), Mutex::new(None));
+    let made = AtomicU64::new(0);
     let reasons = Mutex::new(BTreeMap::<String, u64>::new());
-    let stopped = || interrupt::stopped() || full.load(Ordering::SeqCst);
     let keep = |record: &Record| {
-        if let Err(why) = store.append(record) {
-            full.store(true, Ordering::SeqCst);
-            lost.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why.into());
-            return false;
-        }
+        store.append(record)?;
         made.fetch_add(1, Ordering::SeqCst);
         let told = record.failed.as_deref().map(|why| {
             let mut reasons = reasons.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,16 +36,11 @@ pub fn run(job: &Job, store: &Store, runs: &[u64], jobs: usize, progress: &Progr
             if *again == 1 { told(record, why) } else { String::new() }
         });
         progress.done(told.as_deref());
-        true
+        Ok::<(), Error>(())
     };
-    thread::scope(|scope| {
-        for _ in 0..jobs.min(runs.len()) {
-            scope.spawn(|| job.work(runs, &next, &stopped, &keep));
-        }
-    });
+    let lost = make(job, runs, jobs, &interrupt::stopped, &keep).err().map(Failure::from);
     let reasons = reasons.into_inner().unwrap_or_else(PoisonError::into_inner);
     let again = reasons.into_iter().filter(|(_, runs)| *runs > 1).collect();
-    let lost = lost.into_inner().unwrap_or_else(PoisonError::into_inner);
     Done { made: made.into_inner(), again, lost }
 }
 

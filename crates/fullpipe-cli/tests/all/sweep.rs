@@ -222,6 +222,38 @@ fn a_run_that_fails_stops_nothing() {
     assert!(!again.stderr.contains("path.queue.max=30kB"), "{}", again.stderr);
 }
 
+/// A run that failed for a reason of the machine (a kernel that died) is there, and is made again where that is asked for.
+#[test]
+fn runs_that_failed_are_made_again_where_one_asks() {
+    let desk = desk();
+    sweep(&desk, &["--out", "out"]).ends_with(0);
+    let whole = records(&desk, "out");
+    let file = "out/results-1-of-1.jsonl";
+    let text = desk.read(file);
+    let line = text.lines().find(|line| line.starts_with("{\"run\":4,")).expect("the fifth run");
+    let mut failed: Value = serde_json::from_str(line).expect("a record");
+    let of = failed.as_object_mut().expect("a record");
+    of.remove("facts");
+    of.insert("failed".into(), "the kernel died".into());
+    desk.write(file, &text.replace(line, &failed.to_string()));
+    let again = sweep(&desk, &["--out", "out"]).ends_with(3);
+    assert!(again.stderr.contains("1 runs failed; --retry makes them again"), "{}", again.stderr);
+    assert_eq!(desk.read(file).lines().count(), 12, "it was made again without being asked");
+    sweep(&desk, &["--out", "out", "--retry"]).ends_with(0);
+    // Its failure stays in the file, and what came out counts.
+    let lines = desk.read(file);
+    assert_eq!(lines.lines().count(), 13);
+    assert_eq!(
+        serde_json::from_str::<Value>(lines.lines().last().expect("a line")).ok(),
+        Some(whole[4].clone())
+    );
+    let cells: Value = serde_json::from_str(&desk.read("out/cells.json")).expect("cells");
+    assert_eq!((&cells["runs"], &cells["failed"]), (&12.into(), &0.into()));
+    // Nothing is left to be made again.
+    sweep(&desk, &["--out", "out", "--retry"]).ends_with(0);
+    assert_eq!(desk.read(file), lines);
+}
+
 #[test]
 fn another_sweep_is_not_mixed_in() {
     let desk = desk();
@@ -388,6 +420,37 @@ fn points_are_drawn_and_drawn_on() {
     for wrong in ["0", "x", "-1"] {
         sweep(&desk, &["--points", wrong]).ends_with(2);
     }
+}
+
+/// Points drawn are shared among processes as a whole sweep is.
+#[test]
+fn points_that_are_drawn_are_shared() {
+    let desk = desk();
+    let drawn = ["--points", "2", "--out"];
+    sweep(&desk, &[&drawn[..], &["whole"]].concat()).ends_with(0);
+    for (part, out) in [("1/2", "shared"), ("2/2", "alone")] {
+        let call = sweep(&desk, &[&drawn[..], &[out, "--shard", part]].concat()).ends_with(0);
+        let told = format!(
+            "4 of the sweep are not there yet; when all parts are done: fullpipe merge {out} --points 2"
+        );
+        assert!(call.stderr.contains(&told), "{}", call.stderr);
+    }
+    let merge = ["merge", "shared", "alone", "--json", "--points", "2", "--out", "all"];
+    let merged = desk.call(&merge).ends_with(0);
+    assert!(
+        merged.stderr.contains("8 of 12 runs are there: all of the points drawn"),
+        "{}",
+        merged.stderr
+    );
+    assert_eq!(records(&desk, "all"), records(&desk, "whole"));
+    // More points, or all of them, are not there.
+    for (points, missing) in [(&["--points", "3"][..], 4), (&[], 4)] {
+        let call = desk.call(&[&["merge", "all"], points].concat()).ends_with(3);
+        assert!(call.stderr.contains(&format!("{missing} runs are missing")), "{}", call.stderr);
+    }
+    // A part alone lacks what the other one has.
+    let call = desk.call(&["merge", "shared", "--points", "2"]).ends_with(3);
+    assert!(call.stderr.contains("4 runs are missing"), "{}", call.stderr);
 }
 
 #[test]

@@ -26,17 +26,17 @@ pub fn settled(trace: &FlowTrace, life: &Life) -> Settled {
     let least = quarters.iter().copied().fold(f64::INFINITY, f64::min);
     let most = quarters.iter().copied().fold(0.0, f64::max);
     let even = most > 0.0 && most - least <= EVEN * most;
-    let loss_epochs = epochs(trace);
+    let loss_epochs = epochs(trace, at(2));
     Settled { mbit: rate(at(2), life.end), loss_epochs, steady: loss_epochs >= EPOCHS || even }
 }
 
-/// How often the flow entered Recovery or Loss from another state.
-fn epochs(trace: &FlowTrace) -> u64 {
+/// How often the flow entered Recovery or Loss from another state, from `start` on.
+fn epochs(trace: &FlowTrace, start: Time) -> u64 {
     let mut within = false;
     let states = trace.events.iter().filter(|event| event.kind == EventKind::CaState);
     let begins = states.filter(|event| {
         let before = std::mem::replace(&mut within, event.value >= CaState::Recovery as u64);
-        within && !before
+        within && !before && event.time >= start
     });
     begins.count() as u64
 }
@@ -81,13 +81,19 @@ mod tests {
     }
 
     #[test]
-    fn an_epoch_is_from_one_state_of_loss_to_the_end_of_it() {
+    fn epochs_of_what_is_averaged_count() {
         use CaState::{Cwr, Loss, Open, Recovery};
         let states = [(1000, Recovery), (1100, Loss), (1500, Open), (3000, Cwr), (6000, Loss)];
-        let few = of([0, 0, 0, 1, 1, 1, 1, 2], &states);
-        assert_eq!((few.loss_epochs, few.steady), (2, false));
-        let many: Vec<_> = (0..60).map(|n| (n * 100, [Recovery, Open][n as usize % 2])).collect();
-        let many = of([0, 0, 0, 1, 1, 1, 1, 2], &many);
-        assert_eq!((many.loss_epochs, many.steady), (30, true));
+        let uneven = [0, 0, 0, 1, 1, 1, 1, 2];
+        let few = of(uneven, &states);
+        assert_eq!((few.loss_epochs, few.steady), (1, false));
+        // 30 epochs from 2 s on are too few: the mean is of those from 4 s on.
+        let each = |from: u64, n: u64| (from + n * 50, [Recovery, Open][n as usize % 2]);
+        let all: Vec<_> = (0..60).map(|n| each(2000, n)).collect();
+        let half = of(uneven, &all);
+        assert_eq!((half.loss_epochs, half.steady), (10, false));
+        let late: Vec<_> = (0..60).map(|n| each(4000, n)).collect();
+        let late = of(uneven, &late);
+        assert_eq!((late.loss_epochs, late.steady), (30, true));
     }
 }

@@ -119,7 +119,12 @@ pub const FLOW: &[Metric] = &[
     metric("cwnd", Unit::Packets, INTERVALS, "congestion window at the interval's end"),
     metric("mean_mbit", Unit::Mbit, RUN, "mean rate over the flow's life"),
     metric("settled_mbit", Unit::Mbit, RUN, "mean rate over the second half of the flow's life"),
-    metric("loss_epochs", Unit::Packets, RUN, "times the flow entered Recovery or Loss"),
+    metric(
+        "loss_epochs",
+        Unit::Packets,
+        RUN,
+        "times the flow entered Recovery or Loss in that half",
+    ),
     metric("plateau_mbit", Unit::Mbit, RUN, "median of the highest intervals"),
     metric(
         "time_to_plateau_s",

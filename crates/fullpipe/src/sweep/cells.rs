@@ -77,7 +77,7 @@ pub struct CellFlow {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub law_mbit: Option<f64>,
     /// Whether the rule's assumptions hold: of the path, and of what was measured: all repetitions have 30 loss
-    /// epochs, and cwnd held the flow back.
+    /// epochs in the second half, and cwnd held the flow back.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub law_holds: bool,
     /// Its part of what is delivered while all flows live (0 to 1); absent where it is alone.

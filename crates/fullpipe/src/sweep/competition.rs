@@ -10,10 +10,9 @@
 //! estimates are those of the comparisons, not comparisons of estimates.
 
 use super::estimate::Estimate;
-use super::merge::Merged;
-use super::record::{Facts, Flow};
+use super::manifest::Manifest;
+use super::record::{Facts, Flow, Record};
 use crate::scenario::Competes;
-use crate::trace::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,44 +82,53 @@ struct Did {
 /// Of a variant at a point, by repetition.
 type Group = BTreeMap<u32, Did>;
 
-/// What was asked for in the scenario, by variants, then in the order of the sweep's points.
-///
-/// # Errors
-/// Records cannot be read.
-pub fn competition(merged: &Merged) -> Result<Vec<Company>, Error> {
-    let asked = &merged.manifest.competition;
-    if asked.is_empty() {
-        return Ok(Vec::new());
+/// What was asked for in a scenario, gathered record by record.
+#[derive(Debug)]
+pub struct Companies<'a> {
+    asked: &'a [Competes],
+    /// In the order of the sweep.
+    points: Vec<Map<String, Value>>,
+    seen: BTreeSet<String>,
+    /// By variant, point and flow.
+    groups: BTreeMap<(String, String, String), Group>,
+}
+
+impl<'a> Companies<'a> {
+    /// Of a sweep, none of whose records was seen.
+    pub fn new(manifest: &'a Manifest) -> Companies<'a> {
+        let (points, seen, groups) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
+        Companies { asked: &manifest.competition, points, seen, groups }
     }
-    let (mut points, mut seen) = (Vec::new(), BTreeSet::new());
-    let mut groups = BTreeMap::<(String, String, String), Group>::new();
-    merged.each(|record| {
-        let Some(facts) = &record.facts else { return Ok(()) };
-        let flows: BTreeMap<&str, &Competes> = asked
-            .iter()
-            .filter(|own| own.is_about(&record.variant))
-            .map(|own| (&*own.flow, own))
-            .collect();
+
+    /// Takes a record.
+    pub fn add(&mut self, record: &Record) {
+        let Some(facts) = &record.facts else { return };
+        let about = self.asked.iter().filter(|own| own.is_about(&record.variant));
+        let flows: BTreeMap<&str, &Competes> = about.map(|own| (&*own.flow, own)).collect();
         if flows.is_empty() {
-            return Ok(());
+            return;
         }
         let at = point(&record.at);
         for (flow, own) in flows {
             if let Some(did) = did(facts, own) {
                 let key = (record.variant.clone(), at.clone(), flow.to_string());
-                groups.entry(key).or_default().insert(record.repetition, did);
+                self.groups.entry(key).or_default().insert(record.repetition, did);
             }
         }
-        if seen.insert(at) {
-            points.push(record.at);
+        if self.seen.insert(at) {
+            self.points.push(record.at.clone());
         }
-        Ok(())
-    })?;
-    let one = |own: &Competes, at: &Map<String, Value>| {
-        let of = |variant: &String| groups.get(&(variant.clone(), point(at), own.flow.clone()));
-        company(own, at, of)
-    };
-    Ok(asked.iter().flat_map(|own| points.iter().filter_map(move |at| one(own, at))).collect())
+    }
+
+    /// What was asked for, by variants, then in the order of the sweep's points.
+    pub fn finish(self) -> Vec<Company> {
+        let Companies { asked, points, groups, .. } = &self;
+        let one = |own: &Competes, at: &Map<String, Value>| {
+            let of = |variant: &String| groups.get(&(variant.clone(), point(at), own.flow.clone()));
+            company(own, at, of)
+        };
+        asked.iter().flat_map(|own| points.iter().filter_map(move |at| one(own, at))).collect()
+    }
 }
 
 /// A point as a key.

@@ -39,7 +39,7 @@ impl Job {
 
     /// Makes those of these runs that `next` has not told others yet, one after the other, until `stopped` or `keep` says that it is
     /// enough. A run that is stopped leaves nothing.
-    pub fn work(
+    pub(super) fn work(
         &self,
         runs: &[u64],
         next: &AtomicUsize,

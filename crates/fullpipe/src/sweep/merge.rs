@@ -2,6 +2,7 @@
 
 use super::manifest::Manifest;
 use super::record::Record;
+use super::sample::Sample;
 use super::store::{self, Line};
 use crate::trace::Error;
 use std::fs::File;
@@ -91,6 +92,13 @@ impl Merged {
     /// Runs of the sweep that are not there.
     pub fn missing(&self) -> u64 {
         self.manifest.runs.saturating_sub(self.runs())
+    }
+
+    /// Runs at the points drawn that are not there; of all points where none are drawn.
+    pub fn lacking(&self, sample: Option<&Sample>) -> u64 {
+        let Some(sample) = sample else { return self.missing() };
+        let there = self.entries.iter().filter(|entry| sample.has(entry.run)).count();
+        sample.runs(self.manifest.runs).saturating_sub(there as u64)
     }
 
     /// Tells each record, by run.

@@ -20,6 +20,7 @@ pub mod sample;
 pub mod store;
 pub mod unjudged;
 pub mod versus;
+mod work;
 
 pub use ask::{Ask, Share, ask};
 pub use job::Job;
@@ -29,3 +30,4 @@ pub use record::Record;
 pub use sample::Sample;
 pub use store::{Shard, Store};
 pub use unjudged::Unjudged;
+pub use work::make;

@@ -47,6 +47,7 @@ pub struct Facts {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fairness: Option<Shared>,
     /// Places that dropped something, and links in front of which something waited, in the packets' order.
+    #[serde(default)]
     pub stages: Vec<Stage>,
     /// What was expected of the whole run; absent where nothing was.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -85,9 +86,11 @@ pub struct Flow {
     pub mean_mbit: f64,
     /// Mean rate over the second half of its life, Mb/s of payload.
     pub settled_mbit: f64,
-    /// Times it entered Recovery or Loss.
+    /// Times it entered Recovery or Loss in that half.
+    #[serde(default)]
     pub loss_epochs: u64,
     /// Whether the rate is a steady one, as summary.json has it.
+    #[serde(default)]
     pub steady: bool,
     /// Segments retransmitted.
     pub retransmitted_segments: u64,
@@ -107,8 +110,10 @@ pub struct Flow {
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub law_holds: bool,
     /// What held it back for most of its life.
+    #[serde(default)]
     pub limit: String,
     /// For what share of it.
+    #[serde(default)]
     pub limit_share: f64,
 }
 

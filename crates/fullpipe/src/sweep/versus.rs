@@ -2,9 +2,9 @@
 
 use super::competition::point;
 use super::estimate::Estimate;
-use super::merge::Merged;
+use super::manifest::Manifest;
+use super::record::Record;
 use crate::scenario::{Side, Versus};
-use crate::trace::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,54 +30,73 @@ pub struct Judged {
 /// Values by repetition, of a variant at a point.
 type Values = BTreeMap<u32, Option<f64>>;
 
-/// What was expected of two variants, in the scenario's order, then in that of the sweep's points. Points at which either has no
-/// run that came out are left out: [`unjudged`](super::unjudged) counts them.
-///
-/// # Errors
-/// Records cannot be read.
-pub fn versus(merged: &Merged) -> Result<Vec<Judged>, Error> {
-    let asked = &merged.manifest.versus;
-    if asked.is_empty() {
-        return Ok(Vec::new());
+/// What is expected of two variants in a scenario, gathered record by record.
+#[derive(Debug)]
+pub struct Judging<'a> {
+    asked: &'a [Versus],
+    /// In the order of the sweep.
+    points: Vec<Map<String, Value>>,
+    seen: BTreeSet<String>,
+    /// By variant, point and metric.
+    groups: BTreeMap<(String, String, &'a str), Values>,
+    /// Variants and points of which some run came out.
+    came_out: BTreeSet<(String, String)>,
+}
+
+impl<'a> Judging<'a> {
+    /// Of a sweep, none of whose records was seen.
+    pub fn new(manifest: &'a Manifest) -> Judging<'a> {
+        Judging {
+            asked: &manifest.versus,
+            points: Vec::new(),
+            seen: BTreeSet::new(),
+            groups: BTreeMap::new(),
+            came_out: BTreeSet::new(),
+        }
     }
-    let (mut points, mut seen) = (Vec::new(), BTreeSet::new());
-    let mut groups = BTreeMap::<(String, String, &str), Values>::new();
-    let mut came_out = BTreeSet::<(String, String)>::new();
-    merged.each(|record| {
+
+    /// Takes a record.
+    pub fn add(&mut self, record: &Record) {
         let is_about = |own: &&Versus| {
             let named = own.variant == record.variant || own.other == record.variant;
             named && own.is_at(&record.at)
         };
-        let about: BTreeSet<&str> = asked.iter().filter(is_about).map(|own| &*own.metric).collect();
+        let about = self.asked.iter().filter(is_about).map(|own| &*own.metric);
+        let about: BTreeSet<&str> = about.collect();
         if about.is_empty() {
-            return Ok(());
+            return;
         }
         let at = point(&record.at);
         if record.facts.is_some() {
-            came_out.insert((record.variant.clone(), at.clone()));
+            self.came_out.insert((record.variant.clone(), at.clone()));
         }
         for metric in about {
             let value = record.facts.as_ref().and_then(|facts| facts.compared.get(metric));
             let key = (record.variant.clone(), at.clone(), metric);
-            groups.entry(key).or_default().insert(record.repetition, value.copied());
+            self.groups.entry(key).or_default().insert(record.repetition, value.copied());
         }
-        if seen.insert(at) {
-            points.push(record.at);
+        if self.seen.insert(at) {
+            self.points.push(record.at.clone());
         }
-        Ok(())
-    })?;
-    let one = |own: &Versus, here: &Map<String, Value>| {
-        let at = point(here);
-        let of = |name: &String| {
-            let there = came_out.contains(&(name.clone(), at.clone()));
-            groups.get(&(name.clone(), at.clone(), &*own.metric)).filter(|_| there)
+    }
+
+    /// What was expected, in the scenario's order, then in that of the sweep's points. Points at which either variant has no run that
+    /// came out are left out: [`unjudged`](super::unjudged) counts them.
+    pub fn finish(self) -> Vec<Judged> {
+        let Judging { asked, points, groups, came_out, .. } = &self;
+        let one = |own: &Versus, here: &Map<String, Value>| {
+            let at = point(here);
+            let of = |name: &String| {
+                let there = came_out.contains(&(name.clone(), at.clone()));
+                groups.get(&(name.clone(), at.clone(), &*own.metric)).filter(|_| there)
+            };
+            Some(judge(own, here, of(&own.variant)?, of(&own.other)?))
         };
-        Some(judge(own, here, of(&own.variant)?, of(&own.other)?))
-    };
-    let all = asked.iter().flat_map(|own| {
-        points.iter().filter(|here| own.is_at(here)).filter_map(move |here| one(own, here))
-    });
-    Ok(all.collect())
+        let all = asked.iter().flat_map(|own| {
+            points.iter().filter(|here| own.is_at(here)).filter_map(move |here| one(own, here))
+        });
+        all.collect()
+    }
 }
 
 fn judge(expected: &Versus, point: &Map<String, Value>, own: &Values, other: &Values) -> Judged {

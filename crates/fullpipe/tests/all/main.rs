@@ -36,6 +36,7 @@ mod scenario_reference;
 mod sensitivity;
 mod slow_start;
 mod surface;
+mod sweeps;
 mod theory;
 mod time_sequence;
 mod trace_formats;

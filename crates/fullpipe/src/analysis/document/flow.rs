@@ -203,10 +203,10 @@ pub struct Medians {
 pub struct Settled {
     /// Mean rate in it, Mb/s of payload.
     pub mbit: f64,
-    /// How often the flow entered Recovery or Loss from another state, in its whole life.
+    /// How often the flow entered Recovery or Loss from another state in it.
     pub loss_epochs: u64,
-    /// Whether the rate is a steady one: the flow had 30 loss epochs or more, or its rates in the last three quarters of its life
-    /// are within 1 %.
+    /// Whether the rate is a steady one: the flow had 30 loss epochs or more in it, or its rates in the last three quarters of its
+    /// life are within 1 %.
     pub steady: bool,
 }
 

@@ -9,10 +9,10 @@ pub use tally::{Few, Judgement};
 
 use super::surface::{Drawing, Failures, Tables, page};
 use crate::sweep::cells::{Cell, each};
-use crate::sweep::competition::{Company, competition};
-use crate::sweep::unjudged::Judging;
-use crate::sweep::versus::{Judged, versus};
-use crate::sweep::{Merged, Unjudged, csv};
+use crate::sweep::competition::{Companies, Company};
+use crate::sweep::unjudged;
+use crate::sweep::versus::{self, Judged};
+use crate::sweep::{Manifest, Merged, Record, Unjudged, csv};
 use crate::trace::Error;
 use crate::trace::replace::{replace, unwritten};
 use document::Document;
@@ -58,8 +58,9 @@ impl Finished {
     /// # Errors
     /// Records cannot be read, or a file cannot be written.
     pub fn write(merged: &Merged, directory: &Path) -> Result<Finished, Error> {
-        let broken = table(merged, &directory.join(TABLE))?;
-        let (competition, versus) = (competition(merged)?, versus(merged)?);
+        let mut variants = Variants::new(&merged.manifest);
+        let broken = table(merged, &directory.join(TABLE), &mut variants)?;
+        let (competition, versus) = variants.finish();
         let mut seen = Seen::new(merged);
         let path = directory.join(CELLS);
         replace(&path, |out| {
@@ -94,7 +95,12 @@ impl Finished {
 /// # Errors
 /// Records cannot be read, or the file cannot be written.
 pub fn redraw(merged: &Merged, file: &Path) -> Result<(), Error> {
-    let (competition, versus) = (competition(merged)?, versus(merged)?);
+    let mut variants = Variants::new(&merged.manifest);
+    merged.each(|record| {
+        variants.add(&record);
+        Ok(())
+    })?;
+    let (competition, versus) = variants.finish();
     let mut seen = Seen::new(merged);
     each(merged, |cell| {
         seen.add(&cell);
@@ -103,11 +109,34 @@ pub fn redraw(merged: &Merged, file: &Path) -> Result<(), Error> {
     seen.draw(&competition, &versus, file).map(drop)
 }
 
-/// Writes all runs as a table; how many of them miss an expectation of intervals.
-fn table(merged: &Merged, path: &Path) -> Result<u64, Error> {
+/// What records tell of variants beside each other.
+struct Variants<'a> {
+    competition: Companies<'a>,
+    versus: versus::Judging<'a>,
+}
+
+impl<'a> Variants<'a> {
+    fn new(manifest: &'a Manifest) -> Variants<'a> {
+        let (competition, versus) = (Companies::new(manifest), versus::Judging::new(manifest));
+        Variants { competition, versus }
+    }
+
+    fn add(&mut self, record: &Record) {
+        self.competition.add(record);
+        self.versus.add(record);
+    }
+
+    fn finish(self) -> (Vec<Company>, Vec<Judged>) {
+        (self.competition.finish(), self.versus.finish())
+    }
+}
+
+/// Writes all runs as a table, and tells them on; how many of them miss an expectation of intervals.
+fn table(merged: &Merged, path: &Path, variants: &mut Variants) -> Result<u64, Error> {
     let mut broken = 0;
     replace(path, |out| {
         let table = csv::table(merged, out, |record| {
+            variants.add(record);
             broken += u64::from(record.facts.as_ref().is_some_and(|f| !f.failed.is_empty()));
         });
         table.map_err(|e| unwritten(path, e))
@@ -120,13 +149,13 @@ struct Seen<'a> {
     merged: &'a Merged,
     tally: Tally,
     drawing: Drawing<'a>,
-    judging: Judging,
+    judging: unjudged::Judging,
 }
 
 impl<'a> Seen<'a> {
     fn new(merged: &'a Merged) -> Seen<'a> {
         let manifest = &merged.manifest;
-        let (drawing, judging) = (Drawing::new(manifest), Judging::new(manifest));
+        let (drawing, judging) = (Drawing::new(manifest), unjudged::Judging::new(manifest));
         Seen { merged, tally: Tally::default(), drawing, judging }
     }
 

@@ -40,7 +40,7 @@ pub fn page(surfaces: &Surfaces, lead: &str) -> String {
          <title>{title} · fullpipe</title>\n<style>\n{}</style></head>\n<body>\
          <header><div><p class=\"quiet\">fullpipe · sweep</p><h1>{title}</h1></div>\
          <button type=\"button\" id=\"theme\">dark</button></header><main>\
-         <p class=\"lead\">{}</p>{}{}<div id=\"figures\"{}>{BODY}</div>{}{}</main>{HELP}\
+         <p class=\"lead\">{}</p>{}{}<div id=\"figures\"{}>{BODY}</div>{}{}</main>{}\
          <script type=\"application/json\" id=\"data\">{data}</script>\n\
          <script type=\"module\">\n{}</script></body></html>\n",
         STYLE.concat(),
@@ -51,6 +51,7 @@ pub fn page(surfaces: &Surfaces, lead: &str) -> String {
         if surfaces.axes.is_empty() { " hidden" } else { "" },
         surfaces.tables.below,
         surfaces.failures.html(),
+        if surfaces.axes.is_empty() { "" } else { HELP },
         SCRIPT.concat()
     )
 }
@@ -87,7 +88,7 @@ const BODY: &str = "<section aria-labelledby=\"p\" id=\"pairs\" hidden><h2 id=\"
     <noscript><p class=\"banner\">The figures are drawn by a script; cells.json and results.csv have the numbers.</p></noscript>";
 
 const HELP: &str = "<footer class=\"quiet\"><p>A field is the mean over repetitions, a grey one has none: nothing was measured, or all runs failed; a dot in it says that not all of them are \
-    steady (fewer than 30 loss epochs, and rates of the last three quarters that differ). Lines are contours at the marks of the colour \
+    steady (fewer than 30 loss epochs in the second half of a flow's life, and rates of the last three quarters that differ). Lines are contours at the marks of the colour \
     scale. Bars of slices are 95 % confidence intervals (Student's t). Dashed lines are what the congestion control's \
     rule makes of random losses (Mathis 1997, RFC 9438, Kelly 2003), drawn where its assumptions hold: one flow, a mean window from ten \
     packets to half of what the path holds, 30 loss epochs, and cwnd as what holds the flow back.</p></footer>";

@@ -102,7 +102,9 @@ fn table(table: &Table) -> String {
     }
     out += "</tbody></table></div>";
     out += &more(table.rows.len(), table.rows.len().min(MOST));
-    let _ = write!(out, "<p class=\"quiet\">{}</p>", text(table.about));
+    if !table.about.is_empty() {
+        let _ = write!(out, "<p class=\"quiet\">{}</p>", text(table.about));
+    }
     out
 }
 

@@ -22,7 +22,7 @@ static COLUMNS: [Column; 7] = [
 ];
 
 const ABOUT: &str = "rate: mean over repetitions of the rate in the second half of a flow's life; within: its 95 % confidence \
-                interval (Student's t), equal: all rates are, alike: repetitions are one run; steady: repetitions with 30 loss epochs, or with even rates in the last three quarters";
+                interval (Student's t), equal: all rates are, alike: repetitions are one run; steady: repetitions with 30 loss epochs in that half, or with even rates in the last three quarters";
 
 /// All cells.
 pub(in crate::report) fn table(cells: &[Cell]) -> Table {

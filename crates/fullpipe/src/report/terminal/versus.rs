@@ -35,7 +35,7 @@ pub fn versus(all: &[Judged], style: Style) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// A table for each metric.
+/// A table for each metric; the last one explains all of them.
 pub(in crate::report) fn tables(all: &[Judged]) -> Vec<Table> {
     let mut metrics: Vec<&str> = Vec::new();
     for own in all {
@@ -43,13 +43,14 @@ pub(in crate::report) fn tables(all: &[Judged]) -> Vec<Table> {
             metrics.push(&own.expected.metric);
         }
     }
-    let table = |metric: &&str| Table {
+    let last = metrics.len().saturating_sub(1);
+    let table = |(n, metric): (usize, &&str)| Table {
         heading: format!("expected: {metric}"),
         columns: &COLUMNS,
         rows: all.iter().filter(|own| own.expected.metric == *metric).map(row).collect(),
-        about: ABOUT,
+        about: if n == last { ABOUT } else { "" },
     };
-    metrics.iter().map(table).collect()
+    metrics.iter().enumerate().map(table).collect()
 }
 
 fn row(own: &Judged) -> Vec<String> {
