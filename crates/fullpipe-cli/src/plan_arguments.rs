@@ -69,6 +69,9 @@ pub struct NfsArguments {
     /// How long the server works on a request, its disk's time
     #[arg(long, value_parser = quantity::time, default_value = "1ms", requires = "nfs")]
     pub service: Time,
+    /// Size of the file that the proof writes and reads [default: 10 s of the path, or 100 round trips, up to 8GiB]
+    #[arg(long, value_parser = quantity::size, requires = "nfs", value_name = "SIZE")]
+    pub file: Option<u64>,
     /// Plan by arithmetic alone, and simulate nothing
     #[arg(long, requires = "nfs")]
     pub no_proof: bool,

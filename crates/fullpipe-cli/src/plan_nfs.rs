@@ -49,6 +49,7 @@ pub fn plan(path: Path, arguments: &PlanArguments, output: &Output) -> Result<()
         near_rtt: asked.near_rtt,
         server_memory: asked.server_memory,
         service: asked.service,
+        file: asked.file.unwrap_or_else(|| scenario::file(&path)),
     };
     let plan = answer(&question).map_err(|wrong| Failure::Input(wrong.to_string()))?;
     if let Some(file) = &asked.scenario {

@@ -27,6 +27,9 @@ pub const MOST_CLIENTS: u32 = 100_000;
 /// Least memory of a server, bytes: nfsd bottoms out at 32 MiB (6.12 `nfsd_get_default_max_blksize`).
 pub const LEAST_MEMORY: u64 = 32 << 20;
 
+/// Largest file of a proof, bytes.
+const MOST_FILE: u64 = 1 << 40;
+
 /// A path, its clients and their server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
@@ -44,6 +47,8 @@ pub struct Question {
     pub server_memory: u64,
     /// How long the server works on a request: its disk's time, with export `sync` of writes.
     pub service: Time,
+    /// Bytes of the file that a proof writes and reads (1 byte to 1 TiB), see [`scenario::file`].
+    pub file: u64,
 }
 
 /// The answer, without its proof.
@@ -108,6 +113,9 @@ impl Question {
         }
         if self.server_memory < LEAST_MEMORY {
             return out("memory of the server", "at least 32MiB".into());
+        }
+        if !(1..=MOST_FILE).contains(&self.file) {
+            return out("file", "1B to 1TiB".into());
         }
         if self.service > super::MOST_RTT {
             return out("service time", "0s to 1000s".into());

@@ -1,4 +1,4 @@
-//! What a plan gains: the file of [`scenario::file`] bytes written and read with the settings of today and with the planned ones.
+//! What a plan gains: a file written and read with the settings of today and with the planned ones.
 
 use super::settings::Settings;
 use super::{Plan, Question, scenario};
@@ -56,7 +56,7 @@ pub fn proof(
     let runs = runs(q, &settings, engine, control)?;
     Ok(runs.map(|runs| Proof {
         engine: engine.name().into(),
-        file_bytes: scenario::file(q),
+        file_bytes: q.file,
         payload_mbit: plan.path.payload_mbit,
         runs,
     }))

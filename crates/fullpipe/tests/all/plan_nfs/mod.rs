@@ -27,6 +27,7 @@ fn ask(rate: Rate, rtt: Time) -> Question {
         near_rtt: Time::us(200),
         server_memory: 16 << 30,
         service: Time::ms(1),
+        file: scenario::file(&path),
     }
 }
 
