@@ -1,20 +1,19 @@
 //! What the command line takes, and its help.
 
+use crate::plan_arguments::PlanArguments;
 use crate::quantity;
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use fullpipe::capture::{At, SNAP};
 use fullpipe::engine::engines;
 use fullpipe::engine::linux::kernel::{Contents, Family, Hz};
 use fullpipe::parity::twin;
-use fullpipe::plan::kernel::Version;
 use fullpipe::sweep::Shard;
-use fullpipe_sim::units::{Framing, Rate, Time};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Help begins with what it is and with the most common uses.
-const TEMPLATE: &str = "{about-with-newline}
+pub const TEMPLATE: &str = "{about-with-newline}
 {before-help}{usage-heading} {usage}
 
 {all-args}{after-help}";
@@ -333,36 +332,6 @@ pub struct ParityArguments {
     pub quiet: bool,
 }
 
-/// Options of `fullpipe plan`.
-#[derive(Debug, Args)]
-#[command(help_template = TEMPLATE, before_help = "Examples:
-  fullpipe plan --rate 10Gbit --rtt 80ms --mtu 9000
-  fullpipe plan --rate 1Gbit --rtt 150ms --kernel 2.6.20
-  fullpipe plan --rate 100Gbit --rtt 100ms --mtu 9000 --json\n\n")]
-pub struct PlanArguments {
-    /// Rate of the bottleneck, with its unit
-    #[arg(long, value_parser = quantity::rate)]
-    pub rate: Rate,
-    /// Round-trip time without queues, with its unit
-    #[arg(long, value_parser = quantity::time)]
-    pub rtt: Time,
-    /// Largest IP packet, bytes
-    #[arg(long, default_value_t = 1500, value_name = "BYTES")]
-    pub mtu: u32,
-    /// Linux version of both hosts, as `uname -r` prints it [default: 6.12]
-    #[arg(long, value_name = "VERSION")]
-    pub kernel: Option<Version>,
-    /// What the rate counts
-    #[arg(long, value_enum, default_value_t = Counted::EthernetWire)]
-    pub framing: Counted,
-    /// TCP timestamps, which Linux has by default, are off (12 bytes more in each segment)
-    #[arg(long)]
-    pub no_timestamps: bool,
-    /// Print one JSON document
-    #[arg(long)]
-    pub json: bool,
-}
-
 /// Options of `fullpipe kernel`.
 #[derive(Debug, Args)]
 #[command(help_template = TEMPLATE, before_help = "Examples:
@@ -468,27 +437,6 @@ pub struct DoctorArguments {
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
-}
-
-/// What a rate counts per packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Counted {
-    /// The IP packet alone
-    Ip,
-    /// With the 14-byte Ethernet header
-    Ethernet,
-    /// With preamble, FCS and gap: what a wire takes
-    EthernetWire,
-}
-
-impl From<Counted> for Framing {
-    fn from(counted: Counted) -> Framing {
-        match counted {
-            Counted::Ip => Framing::Ip,
-            Counted::Ethernet => Framing::Ethernet,
-            Counted::EthernetWire => Framing::EthernetWire,
-        }
-    }
 }
 
 #[cfg(test)]

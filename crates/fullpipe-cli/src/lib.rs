@@ -19,6 +19,8 @@ mod pace;
 mod packets;
 mod parity;
 mod plan;
+mod plan_arguments;
+mod plan_nfs;
 mod progress;
 mod quantity;
 mod report;

@@ -1,8 +1,9 @@
 //! `fullpipe plan`: what a path asks of its hosts.
 
-use crate::args::PlanArguments;
 use crate::failure::Failure;
 use crate::output::{Output, note};
+use crate::plan_arguments::PlanArguments;
+use crate::plan_nfs;
 use fullpipe::plan::kernel::Version;
 use fullpipe::plan::{Question, plan as answer, text};
 
@@ -19,10 +20,13 @@ pub fn plan(arguments: &PlanArguments, output: &Output) -> Result<(), Failure> {
         kernel: arguments.kernel.unwrap_or(KERNEL),
         timestamps: !arguments.no_timestamps,
     };
-    let plan = answer(&question).map_err(|wrong| Failure::Input(wrong.to_string()))?;
     if arguments.kernel.is_none() {
         note(&format!("note: planned for Linux {KERNEL}; --kernel names another (see `uname -r`)"));
     }
+    if arguments.nfs {
+        return plan_nfs::plan(question, arguments, output);
+    }
+    let plan = answer(&question).map_err(|wrong| Failure::Input(wrong.to_string()))?;
     match arguments.json {
         true => output.json(&plan),
         false => output.print(&text::render(&plan)),

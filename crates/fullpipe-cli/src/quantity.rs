@@ -1,7 +1,7 @@
 //! Options that are quantities; those with units are read exactly as a scenario reads them.
 
 use fullpipe::capture::LEAST_SNAP;
-use fullpipe::scenario::quantity::{self, Dimension, RATE, TIME, Wrong};
+use fullpipe::scenario::quantity::{self, Dimension, RATE, SIZE, TIME, Wrong};
 use fullpipe::sweep::Shard;
 use fullpipe_sim::units::{Rate, Time};
 use std::num::NonZeroUsize;
@@ -14,6 +14,11 @@ pub fn rate(text: &str) -> Result<Rate, String> {
 /// A time, for instance "80ms".
 pub fn time(text: &str) -> Result<Time, String> {
     parse(text, &TIME).map(Time::ns)
+}
+
+/// A size in bytes, for instance "16GiB".
+pub fn size(text: &str) -> Result<u64, String> {
+    parse(text, &SIZE)
 }
 
 /// Bytes to keep of a packet: 0 for all, or so many that all headers are kept.

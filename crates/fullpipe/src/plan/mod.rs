@@ -6,6 +6,7 @@
 pub mod growth;
 pub mod kernel;
 pub mod loss;
+pub mod nfs;
 pub mod text;
 pub mod window;
 

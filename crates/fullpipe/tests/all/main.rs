@@ -25,6 +25,7 @@ mod onl;
 mod onl_port;
 mod parity;
 mod path_models;
+mod plan_nfs;
 mod report;
 mod report_chromium;
 mod report_sample;

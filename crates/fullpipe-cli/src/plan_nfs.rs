@@ -1,0 +1,91 @@
+//! `fullpipe plan --nfs`: what a mount over a path asks of both ends, and the proof.
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output::{Output, note};
+use crate::plan_arguments::PlanArguments;
+use fullpipe::engine::{Engine, Failed, sim::Simulator};
+use fullpipe::plan::Question as Path;
+use fullpipe::plan::nfs::files::{File, files, mount};
+use fullpipe::plan::nfs::proof::{Proof, SETTINGS, proof};
+use fullpipe::plan::nfs::{Plan, Question, plan as answer, scenario, text};
+use fullpipe_sim::trace::Control;
+use fullpipe_sim::units::Time;
+use serde::Serialize;
+use std::fs::OpenOptions;
+use std::io::Write;
+
+/// What the first signal says.
+const STOPPING: &str = "stopping; the plan is shown without its proof (once more to quit at once)";
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Document {
+    #[serde(flatten)]
+    plan: Plan,
+    mount: String,
+    files: Vec<File>,
+    /// None: not asked for, or interrupted.
+    proof: Option<Proof>,
+}
+
+/// Runs until a signal comes.
+struct UntilStopped;
+
+impl Control for UntilStopped {
+    fn go_on(&mut self, _now: Time) -> bool {
+        !interrupt::stopped()
+    }
+}
+
+/// Answers, proves and prints.
+pub fn plan(path: Path, arguments: &PlanArguments, output: &Output) -> Result<(), Failure> {
+    let asked = &arguments.mount;
+    let question = Question {
+        path,
+        version: asked.nfs_version.into(),
+        clients: asked.clients,
+        near: asked.near,
+        near_rtt: asked.near_rtt,
+        server_memory: asked.server_memory,
+        service: asked.service,
+        file: asked.file.unwrap_or_else(|| scenario::file(&path)),
+    };
+    let plan = answer(&question).map_err(|wrong| Failure::Input(wrong.to_string()))?;
+    if let Some(file) = &asked.scenario {
+        write_new(
+            file,
+            &scenario::scenario(
+                &question,
+                &[(SETTINGS[0], plan.today), (SETTINGS[1], plan.settings)],
+            ),
+        )?;
+    }
+    interrupt::listen(STOPPING)?;
+    let proof = if asked.no_proof { None } else { proven(&question, &plan)? };
+    match arguments.json {
+        true => output.json(&document(&question, plan, proof))?,
+        false => output.print(&text::render(&question, &plan, proof.as_ref()))?,
+    }
+    if interrupt::stopped() { Err(Failure::Interrupted) } else { Ok(()) }
+}
+
+fn document(question: &Question, plan: Plan, proof: Option<Proof>) -> Document {
+    let (mount, files) = (mount(question, &plan.settings), files(question, &plan));
+    Document { plan, mount, files, proof }
+}
+
+fn proven(question: &Question, plan: &Plan) -> Result<Option<Proof>, Failure> {
+    let engine: &dyn Engine = &Simulator;
+    note("simulating a write and a read with both settings");
+    proof(question, plan, engine, &mut UntilStopped).map_err(|failed| match failed {
+        Failed::Scenario(why) => Failure::Input(why),
+        Failed::Machine(why) => Failure::Environment(why),
+    })
+}
+
+fn write_new(path: &std::path::Path, text: &str) -> Result<(), Failure> {
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|why| Failure::environment(format!("cannot write {}", path.display()), why))
+}

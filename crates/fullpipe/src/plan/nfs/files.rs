@@ -1,0 +1,125 @@
+//! A plan as the files and commands that put it in force, and those that take it back.
+
+use super::settings::{Buffers, Settings};
+use super::{Plan, Question};
+use crate::scenario::NfsVersion;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A file that an administrator puts in place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct File {
+    /// "client" or "server".
+    pub host: String,
+    /// Where it belongs.
+    pub path: String,
+    /// What is in it.
+    pub text: String,
+    /// What puts it in force at once.
+    pub apply: String,
+    /// What takes it back, besides removing the file (or these lines of it).
+    pub undo: String,
+}
+
+/// What has to be set where, of what differs from today; the `mount` options apart.
+pub fn files(q: &Question, plan: &Plan) -> Vec<File> {
+    let (today, own) = (&plan.today, &plan.settings);
+    let ends = [("client", &today.client, &own.client), ("server", &today.server, &own.server)];
+    let mut files: Vec<File> =
+        ends.into_iter().filter_map(|(host, a, b)| sysctl(host, a, b)).collect();
+    files.extend(slots(q, today, own));
+    files.extend(readahead(q, today, own));
+    files.extend(threads(today, own));
+    files
+}
+
+/// The `mount` command.
+pub fn mount(q: &Question, own: &Settings) -> String {
+    let version = version(q.version);
+    let size = own.size;
+    let connections = match own.nconnect {
+        1 => String::new(),
+        n => format!(",nconnect={n}"),
+    };
+    format!(
+        "mount -t nfs -o vers={version},rsize={size},wsize={size}{connections} SERVER:/EXPORT /MNT"
+    )
+}
+
+pub(super) fn version(version: NfsVersion) -> &'static str {
+    match version {
+        NfsVersion::V3 => "3",
+        NfsVersion::V4_2 => "4.2",
+    }
+}
+
+fn triples(buffers: &Buffers) -> [(&'static str, String); 2] {
+    [
+        ("net.ipv4.tcp_rmem", format!("4096 131072 {}", buffers.receive)),
+        ("net.ipv4.tcp_wmem", format!("4096 16384 {}", buffers.send)),
+    ]
+}
+
+fn sysctl(host: &str, today: &Buffers, own: &Buffers) -> Option<File> {
+    if today == own {
+        return None;
+    }
+    let path = "/etc/sysctl.d/90-fullpipe-nfs.conf";
+    let undo = triples(today).map(|(name, value)| format!("sysctl -w {name}=\"{value}\""));
+    Some(File {
+        host: host.into(),
+        path: path.into(),
+        text: triples(own).map(|(name, value)| format!("{name} = {value}\n")).concat(),
+        apply: format!("sysctl -p {path}"),
+        undo: undo.join("; "),
+    })
+}
+
+fn slots(q: &Question, today: &Settings, own: &Settings) -> Option<File> {
+    let slots = own.slots;
+    (slots != today.slots).then(|| {
+        let (module, parameter) = match q.version {
+            NfsVersion::V3 => ("sunrpc", "tcp_max_slot_table_entries"),
+            NfsVersion::V4_2 => ("nfs", "max_session_slots"),
+        };
+        let file = format!("/sys/module/{module}/parameters/{parameter}");
+        File {
+            host: "client".into(),
+            path: "/etc/modprobe.d/fullpipe-nfs.conf".into(),
+            text: format!("options {module} {parameter}={slots}\n"),
+            apply: format!("echo {slots} > {file}; then mount"),
+            undo: format!("echo {} > {file}; then mount again", today.slots),
+        }
+    })
+}
+
+/// nfs-utils sets the read-ahead of new mounts by a udev rule (`nfsrahead`, nfs.conf(5)).
+fn readahead(q: &Question, today: &Settings, own: &Settings) -> Option<File> {
+    let key = match q.version {
+        NfsVersion::V3 => "nfs",
+        NfsVersion::V4_2 => "nfs4",
+    };
+    let echo = |bytes: u64| {
+        format!(
+            "echo {} > /sys/class/bdi/$(mountpoint -d /MNT)/read_ahead_kb",
+            bytes.div_ceil(1024)
+        )
+    };
+    (own.readahead != today.readahead).then(|| File {
+        host: "client".into(),
+        path: "/etc/nfs.conf".into(),
+        text: format!("[nfsrahead]\n{key}={}\n", own.readahead.div_ceil(1024)),
+        apply: echo(own.readahead),
+        undo: echo(today.readahead),
+    })
+}
+
+fn threads(today: &Settings, own: &Settings) -> Option<File> {
+    (own.threads != today.threads).then(|| File {
+        host: "server".into(),
+        path: "/etc/nfs.conf".into(),
+        text: format!("[nfsd]\nthreads={}\n", own.threads),
+        apply: format!("echo {} > /proc/fs/nfsd/threads", own.threads),
+        undo: format!("echo {} > /proc/fs/nfsd/threads", today.threads),
+    })
+}

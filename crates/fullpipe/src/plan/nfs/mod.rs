@@ -1,0 +1,145 @@
+//! What an NFS mount over a long path asks of both ends: sizes of requests, slots, connections, threads and socket buffers, each
+//! with its reason and what it costs in memory.
+//!
+//! [`plan`] is arithmetic alone. [`scenario`] makes a scenario of a mount with given settings, by which a plan is proven: the
+//! kernel's settings of today and the planned ones, run one after the other.
+
+pub mod files;
+pub mod memory;
+pub mod proof;
+pub mod scenario;
+pub mod settings;
+pub mod text;
+
+use super::{Plan as PathPlan, Question as PathQuestion, kernel::Version, window};
+use crate::scenario::NfsVersion;
+use fullpipe_sim::units::Time;
+use memory::Memory;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use settings::{Reason, Settings};
+use std::fmt;
+
+/// The kernel whose client and server are known: both ends have it.
+pub const KERNEL: Version = Version::new(6, 12, 0);
+/// Bounds of numbers of clients.
+pub const MOST_CLIENTS: u32 = 100_000;
+/// Least memory of a server, bytes: nfsd bottoms out at 32 MiB (6.12 `nfsd_get_default_max_blksize`).
+pub const LEAST_MEMORY: u64 = 32 << 20;
+
+/// Largest file of a proof, bytes.
+const MOST_FILE: u64 = 1 << 40;
+
+/// A path, its clients and their server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The path of the far clients, its kernel [`KERNEL`].
+    pub path: PathQuestion,
+    /// Version of the protocol.
+    pub version: NfsVersion,
+    /// Clients at the far end of the path (at least 1), which share it.
+    pub clients: u32,
+    /// Clients beside the server.
+    pub near: u32,
+    /// Their round-trip time without queues.
+    pub near_rtt: Time,
+    /// Memory of the server, bytes (at least 32 MiB).
+    pub server_memory: u64,
+    /// How long the server works on a request: its disk's time, with export `sync` of writes.
+    pub service: Time,
+    /// Bytes of the file that a proof writes and reads (1 byte to 1 TiB), see [`scenario::file`].
+    pub file: u64,
+}
+
+/// The answer, without its proof.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// Version of this format.
+    pub format: u32,
+    /// The path as a plan for one flow has it.
+    pub path: super::PathFacts,
+    /// Payload that the path holds, bytes: what has to be under way of requests and windows.
+    pub under_way_bytes: u64,
+    /// What the kernel does where nothing is set.
+    pub today: Settings,
+    /// What to set.
+    pub settings: Settings,
+    /// Why, setting by setting, those that stay as they are too.
+    pub reasons: Vec<Reason>,
+    /// What that costs.
+    pub memory: Memory,
+    /// What the settings cannot mend.
+    pub bounds: Vec<String>,
+}
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// A quantity beyond its bounds.
+    OutOfRange(super::OutOfRange),
+    /// Another kernel than [`KERNEL`].
+    Kernel(Version),
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Wrong::OutOfRange(wrong) => wrong.fmt(f),
+            Wrong::Kernel(version) => {
+                write!(f, "NFS is planned for Linux {KERNEL} alone, not for {version}")
+            }
+        }
+    }
+}
+impl std::error::Error for Wrong {}
+
+impl Question {
+    /// # Errors
+    /// See [`Wrong`].
+    fn check(&self) -> Result<PathPlan, Wrong> {
+        let out =
+            |what, expected: String| Err(Wrong::OutOfRange(super::OutOfRange { what, expected }));
+        if self.path.kernel != KERNEL {
+            return Err(Wrong::Kernel(self.path.kernel));
+        }
+        if !(1..=MOST_CLIENTS).contains(&self.clients) {
+            return out("number of clients", format!("1 to {MOST_CLIENTS}"));
+        }
+        if self.near > MOST_CLIENTS {
+            return out("number of near clients", format!("0 to {MOST_CLIENTS}"));
+        }
+        if self.near_rtt == Time::ZERO || self.near_rtt > super::MOST_RTT {
+            return out("near rtt", "1ns to 1000s".into());
+        }
+        if self.server_memory < LEAST_MEMORY {
+            return out("memory of the server", "at least 32MiB".into());
+        }
+        if !(1..=MOST_FILE).contains(&self.file) {
+            return out("file", "1B to 1TiB".into());
+        }
+        if self.service > super::MOST_RTT {
+            return out("service time", "0s to 1000s".into());
+        }
+        super::plan(&self.path).map_err(Wrong::OutOfRange)
+    }
+}
+
+/// Plans sizes, slots, connections, threads and buffers.
+///
+/// # Errors
+/// A quantity beyond its bounds, or another kernel.
+pub fn plan(question: &Question) -> Result<Plan, Wrong> {
+    let path = question.check()?;
+    let window = window::window(&question.path);
+    let (settings, reasons, bounds) = settings::planned(question, &window);
+    Ok(Plan {
+        format: super::FORMAT,
+        path: path.path,
+        under_way_bytes: window.needed_bytes,
+        today: settings::today(question),
+        memory: memory::memory(question, &settings),
+        settings,
+        reasons,
+        bounds,
+    })
+}

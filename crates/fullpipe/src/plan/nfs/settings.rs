@@ -1,0 +1,225 @@
+//! The settings themselves: those of today's kernel, and those for a path.
+
+use super::Question;
+use crate::plan::window::{self, Window};
+use crate::report::numbers;
+use crate::scenario::NfsVersion;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Largest READ and WRITE, bytes (6.12 `NFSSVC_MAXBLKSIZE`).
+pub const LARGEST_REQUEST: u64 = 1 << 20;
+/// Most connections of a mount (6.12 `NFS_MAX_CONNECTIONS`).
+pub const MOST_CONNECTIONS: u64 = 16;
+/// Slots that a client asks of a session where nothing is set (6.12 `NFS4_DEF_SLOT_TABLE_SIZE`).
+const SESSION_SLOTS: u64 = 64;
+/// Slots that a server grants a session at most (6.12 `NFSD_MAX_SLOTS_PER_SESSION`).
+pub const MOST_SESSION_SLOTS: u64 = 160;
+/// Slots of a connection of version 3 where nothing is set (6.12 `RPC_MAX_SLOT_TABLE`).
+const CONNECTION_SLOTS: u64 = 65536;
+/// Threads of nfsd where nothing is set (6.12 `nfsd_nrthreads`; nfs-utils had 8 up to 2.6, 16 since).
+const THREADS: u64 = 8;
+/// How far a mount reads ahead where nothing is set, bytes (6.12 `VM_READAHEAD_PAGES`).
+const READAHEAD: u64 = 128 << 10;
+/// Largest buffers of a socket where nothing is set, bytes: of receiving and of sending (6.12 `tcp_init`, 4 GiB or more).
+const BUFFERS: Buffers = Buffers { receive: 6 << 20, send: 4 << 20 };
+
+/// What an end lets a socket have at most, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Buffers {
+    /// `net.ipv4.tcp_rmem`, the third number.
+    pub receive: u64,
+    /// `net.ipv4.tcp_wmem`, the third number.
+    pub send: u64,
+}
+
+/// All that is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Settings {
+    /// `rsize` and `wsize` of the mount, bytes.
+    pub size: u64,
+    /// `nconnect` of the mount.
+    pub nconnect: u64,
+    /// Slots: of a connection (version 3) or of the session (4.2).
+    pub slots: u64,
+    /// How far the client reads ahead, bytes.
+    pub readahead: u64,
+    /// Threads of the server.
+    pub threads: u64,
+    /// Buffers of the client.
+    pub client: Buffers,
+    /// Buffers of the server.
+    pub server: Buffers,
+}
+
+/// Why a setting is as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Reason {
+    /// What is set, as its file calls it.
+    pub setting: String,
+    /// Today's value.
+    pub today: String,
+    /// The planned one.
+    pub planned: String,
+    /// Why.
+    pub why: String,
+}
+
+/// What the kernel does where nothing is set.
+pub fn today(q: &Question) -> Settings {
+    Settings {
+        size: largest_request(q.server_memory),
+        nconnect: 1,
+        slots: default_slots(q.version),
+        readahead: READAHEAD,
+        threads: THREADS,
+        client: BUFFERS,
+        server: BUFFERS,
+    }
+}
+
+/// Largest request that a server of so much memory takes where nothing is set: a 4096th of it, a power of two (6.12
+/// `nfsd_get_default_max_blksize`).
+fn largest_request(memory: u64) -> u64 {
+    let mut size = LARGEST_REQUEST;
+    while size > memory >> 12 && size >= 16 << 10 {
+        size /= 2;
+    }
+    size
+}
+
+pub(super) fn default_slots(version: NfsVersion) -> u64 {
+    match version {
+        NfsVersion::V3 => CONNECTION_SLOTS,
+        NfsVersion::V4_2 => SESSION_SLOTS,
+    }
+}
+
+/// Settings that fill the path, why, and what they cannot mend.
+pub fn planned(q: &Question, window: &Window) -> (Settings, Vec<Reason>, Vec<String>) {
+    let today = today(q);
+    let size = today.size;
+    let needed = window.needed_bytes;
+    let nconnect = needed.div_ceil(window.bytes).min(MOST_CONNECTIONS);
+    let own = window::buffers(&q.path, needed.div_ceil(nconnect).min(window.bytes));
+    let buffers = Buffers {
+        receive: own.receive_bytes.max(BUFFERS.receive),
+        send: own.send_bytes.max(BUFFERS.send),
+    };
+    let requests = needed.div_ceil(size) + 1;
+    let (slots, enough) = slots(q.version, requests, nconnect);
+    let settings = Settings {
+        size,
+        nconnect,
+        slots,
+        readahead: (requests * size).max(READAHEAD),
+        threads: threads(q, size),
+        client: buffers,
+        server: buffers,
+    };
+    let bounds = bounds(q, window, &settings, enough);
+    (settings, reasons(q, window, &today, &settings), bounds)
+}
+
+/// Slots for so many requests at a time, and whether they are enough.
+fn slots(version: NfsVersion, requests: u64, nconnect: u64) -> (u64, bool) {
+    match version {
+        NfsVersion::V3 => (CONNECTION_SLOTS, requests <= CONNECTION_SLOTS * nconnect),
+        NfsVersion::V4_2 => {
+            let slots = requests.clamp(SESSION_SLOTS, MOST_SESSION_SLOTS);
+            (slots, requests <= slots)
+        }
+    }
+}
+
+/// A thread has a request while the server works on it: those that come in that time, of far and near clients, whose line may be
+/// as fast.
+fn threads(q: &Question, size: u64) -> u64 {
+    let lines = 1 + u32::from(q.near > 0);
+    let per_second = q.path.rate.0 as f64 / 8.0 / size as f64 * f64::from(lines);
+    let busy = (per_second * q.service.as_secs_f64()).ceil() as u64;
+    (busy + u64::from(lines)).max(THREADS)
+}
+
+fn bounds(q: &Question, window: &Window, settings: &Settings, enough: bool) -> Vec<String> {
+    let mut bounds = Vec::new();
+    let carried = settings.nconnect * window.bytes;
+    if carried < window.needed_bytes {
+        let most = numbers::fixed(carried as f64 * 8.0 / q.path.rtt.as_secs_f64() / 1e6, 0);
+        bounds.push(format!(
+            "{MOST_CONNECTIONS} connections of the largest window carry {most} Mb/s"
+        ));
+    }
+    if !enough {
+        let rate = settings.slots * settings.size * 8;
+        let most = numbers::fixed(rate as f64 / q.path.rtt.as_secs_f64() / 1e6, 0);
+        bounds.push(format!(
+            "a session has {MOST_SESSION_SLOTS} slots at most (nfsd), which carry {most} Mb/s; version 3 has as many as it needs"
+        ));
+    }
+    bounds
+}
+
+fn reasons(q: &Question, window: &Window, today: &Settings, planned: &Settings) -> Vec<Reason> {
+    let under_way = bytes(window.needed_bytes);
+    let requests = window.needed_bytes.div_ceil(planned.size) + 1;
+    let of = |setting: &str, read: fn(&Settings) -> u64, why: String| Reason {
+        setting: setting.into(),
+        today: read(today).to_string(),
+        planned: read(planned).to_string(),
+        why,
+    };
+    let buffer = |end: &str, name: &str, what: &str, read: fn(&Settings) -> u64| {
+        let why = format!("{what}: the path's {under_way}, and the kernel's own share of a buffer");
+        of(&format!("{end} net.ipv4.{name}"), read, why)
+    };
+    let slots = match q.version {
+        NfsVersion::V3 => "client sunrpc.tcp_max_slot_table_entries",
+        NfsVersion::V4_2 => "client nfs.max_session_slots",
+    };
+    vec![
+        of("rsize, wsize", |s| s.size, size_reason(planned.size)),
+        of("nconnect", |s| s.nconnect, connections_reason(planned.nconnect, window)),
+        of(slots, |s| s.slots, format!("{requests} requests are under way where the path is full")),
+        of(
+            "client read_ahead_kb, bytes",
+            |s| s.readahead,
+            format!(
+                "reads: so much has to be asked for before it is read, {under_way} and a request"
+            ),
+        ),
+        of("server threads", |s| s.threads, threads_reason(q)),
+        buffer("client", "tcp_wmem", "writes", |s| s.client.send),
+        buffer("server", "tcp_rmem", "writes", |s| s.server.receive),
+        buffer("server", "tcp_wmem", "reads", |s| s.server.send),
+        buffer("client", "tcp_rmem", "reads", |s| s.client.receive),
+    ]
+}
+
+fn size_reason(size: u64) -> String {
+    match size == LARGEST_REQUEST {
+        true => "the largest that there is: fewer requests fill the path".into(),
+        false => {
+            "a 4096th of the server's memory (/proc/fs/nfsd/max_block_size makes it larger)".into()
+        }
+    }
+}
+
+fn connections_reason(nconnect: u64, window: &Window) -> String {
+    match &window.bound {
+        None => "one connection can have the whole window".into(),
+        Some(bound) => format!("{nconnect} windows; of one: {}", bound.reason),
+    }
+}
+
+fn threads_reason(q: &Question) -> String {
+    let ms = q.service.as_secs_f64() * 1e3;
+    format!(
+        "those that are at work on a request for {} ms, and one that reads",
+        numbers::fixed(ms, 1)
+    )
+}
+
+fn bytes(n: u64) -> String {
+    format!("{} bytes", numbers::count(n))
+}

@@ -1,0 +1,149 @@
+//! A plan as text of at most 80 columns, but for commands.
+
+use super::files::{File, files, mount, version};
+use super::memory::Memory;
+use super::proof::Proof;
+use super::settings::Reason;
+use super::{Plan, Question};
+use crate::report::numbers;
+use std::fmt::Write;
+
+/// Width of text.
+const WIDTH: usize = 80;
+
+/// The whole plan, with its proof where there is one.
+pub fn render(q: &Question, plan: &Plan, proof: Option<&Proof>) -> String {
+    let mut out = String::new();
+    path(&mut out, q, plan);
+    if let Some(proof) = proof {
+        proven(&mut out, proof);
+    }
+    for bound in &plan.bounds {
+        wrapped(&mut out, "  Not to be mended: ", bound);
+    }
+    reasons(&mut out, &plan.reasons);
+    to_set(&mut out, q, plan);
+    memory(&mut out, q, &plan.memory);
+    out
+}
+
+// Writing to a string cannot fail, here and below.
+fn line(out: &mut String, label: &str, value: &str) {
+    let _ = writeln!(out, "  {label:<28} {value}");
+}
+
+fn heading(out: &mut String, text: &str) {
+    let _ = writeln!(out, "\n{text}");
+}
+
+fn path(out: &mut String, q: &Question, plan: &Plan) {
+    let path = &plan.path;
+    let _ = writeln!(
+        out,
+        "NFS {} over {} ({}) x {}, MTU {}, Linux {}",
+        version(q.version),
+        q.path.rate,
+        path.framing,
+        q.path.rtt,
+        path.mtu_bytes,
+        path.kernel
+    );
+    line(out, "highest payload rate", &numbers::rate(path.payload_mbit));
+    line(out, "under way when it is full", &mib(plan.under_way_bytes));
+}
+
+fn proven(out: &mut String, proof: &Proof) {
+    let file = mib(proof.file_bytes);
+    heading(out, &format!("One client alone, a file of {file}, engine {}", proof.engine));
+    let _ = writeln!(
+        out,
+        "  {:<8} {:<8} {:>12} {:>8}  held back by",
+        "settings", "", "Mb/s", "of line"
+    );
+    for run in &proof.runs {
+        let rate = run.mbit.map_or(numbers::ABSENT.into(), numbers::short);
+        let share = run
+            .mbit
+            .map_or(numbers::ABSENT.into(), |mbit| numbers::share(mbit / proof.payload_mbit));
+        let limit = format!("{}, {} of the time", run.held_back_by, numbers::share(run.share));
+        let _ = writeln!(
+            out,
+            "  {:<8} {:<8} {rate:>12} {share:>8}  {limit}",
+            run.settings, run.operation
+        );
+    }
+}
+
+fn reasons(out: &mut String, reasons: &[Reason]) {
+    heading(out, "Settings");
+    let _ = writeln!(out, "  {:<40} {:>16} {:>16}", "", "today", "planned");
+    for reason in reasons {
+        let _ =
+            writeln!(out, "  {:<40} {:>16} {:>16}", reason.setting, reason.today, reason.planned);
+        wrapped(out, "      ", &reason.why);
+    }
+}
+
+fn to_set(out: &mut String, q: &Question, plan: &Plan) {
+    let files = files(q, plan);
+    heading(out, "To set");
+    for file in &files {
+        one(out, file);
+    }
+    let _ = writeln!(out, "  client:  {}", mount(q, &plan.settings));
+    heading(out, "To undo: remove these lines, and");
+    for file in &files {
+        let _ = writeln!(out, "  {}:  {}", file.host, file.undo);
+    }
+    let _ = writeln!(out, "  client:  umount /MNT");
+}
+
+fn one(out: &mut String, file: &File) {
+    let _ = writeln!(out, "  {}:  {}", file.host, file.path);
+    for line in file.text.lines() {
+        let _ = writeln!(out, "      {line}");
+    }
+    let _ = writeln!(out, "    at once:  {}", file.apply);
+}
+
+fn memory(out: &mut String, q: &Question, memory: &Memory) {
+    heading(out, "Memory at most, if all buffers were full at once");
+    line(out, "a client's sockets", &mib(memory.client));
+    line(out, &format!("server, {} far", clients(q.clients)), &mib(memory.server_far));
+    if q.near > 0 {
+        line(out, &format!("server, {} near", clients(q.near)), &mib(memory.server_near));
+    }
+    line(out, "server, threads", &mib(memory.server_threads));
+    line(out, "server, together", &mib(memory.server));
+    if memory.server_far + memory.server_near > memory.server_pressure {
+        let why = format!(
+            "the server holds sockets back from {} on (net.ipv4.tcp_mem, the second number): \
+             clients that all fill their buffers get less",
+            mib(memory.server_pressure)
+        );
+        wrapped(out, "  ", &why);
+    }
+}
+
+fn clients(n: u32) -> String {
+    format!("{} {}", numbers::count(n.into()), if n == 1 { "client" } else { "clients" })
+}
+
+fn mib(n: u64) -> String {
+    format!("{} MiB", numbers::fixed(n as f64 / f64::from(1 << 20), 2))
+}
+
+/// Words behind an indent, on as many lines as they need.
+fn wrapped(out: &mut String, indent: &str, text: &str) {
+    let mut line = indent.to_string();
+    let blank = " ".repeat(indent.chars().count());
+    for word in text.split(' ') {
+        if line.chars().count() + word.chars().count() > WIDTH && line.trim() != indent.trim() {
+            let _ = writeln!(out, "{}", line.trim_end());
+            line.clone_from(&blank);
+        }
+        line.push_str(word);
+        line.push(' ');
+    }
+    let _ = writeln!(out, "{}", line.trim_end());
+}
