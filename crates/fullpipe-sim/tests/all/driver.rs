@@ -131,7 +131,7 @@ fn a_receive_interrupt_waits_for_the_packets_behind_the_first() {
             if at == Time::NEVER {
                 return polls;
             }
-            way.take(at, &mut batch);
+            way.take(at, u32::MAX, &mut batch);
             polls.push((at.0 / US, batch.iter().map(|train| train.count).sum::<u32>()));
         }
     };

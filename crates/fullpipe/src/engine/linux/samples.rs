@@ -287,6 +287,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
     const QUEUE: Qdisc = Qdisc {
+        maxrate: None,
+        initial_quantum: None,
         kind: QdiscKind::PfifoFast,
         limit: QueueLimit::Packets(1000),
         flow_limit: None,
