@@ -21,7 +21,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Full packets of a turn and, unless something else is said, of a flow's first one (`quantum`, `initial_quantum`).
-const QUANTUM: i64 = 2;
+pub(crate) const QUANTUM: i64 = 2;
 const INITIAL_QUANTUM: u32 = 10;
 /// Bytes of a turn of the bands (`fq_init`, FQ_BANDS), that of a flow never seen before, and the others'.
 const BANDS: [i64; 3] = [9 << 16, 3 << 16, 1 << 16];
@@ -39,7 +39,7 @@ const SLACK: Time = Time::us(10);
 const LOW_RATE: u64 = 550_000 / 8;
 /// Longest that a packet keeps its flow waiting, and before 4.20.
 const LONGEST: Time = Time::secs(1);
-const LONGEST_ALONE: Time = Time::ms(125);
+pub(crate) const LONGEST_ALONE: Time = Time::ms(125);
 
 /// Parameters of fq.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

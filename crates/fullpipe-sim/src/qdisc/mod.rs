@@ -14,6 +14,7 @@ mod red;
 
 pub use codel::Codel;
 pub use fq::Fq;
+pub(crate) use fq::{LONGEST_ALONE, QUANTUM};
 pub use netem::Netem;
 pub use red::Red;
 

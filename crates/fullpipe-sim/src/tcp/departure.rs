@@ -9,14 +9,11 @@ use super::Output;
 use super::profile::Profile;
 use super::sender::{Sender, TimerKind};
 use crate::config::{Discipline, Host, Qdisc};
+use crate::qdisc::{LONGEST_ALONE, QUANTUM};
 use crate::units::Time;
 
-/// Full packets of a turn in fq (`quantum`).
-const QUANTUM: i64 = 2;
 /// Bytes of an Ethernet header (`psched_mtu`).
 const ETHERNET: u32 = 14;
-/// Longest pause of a flow in fq of 3.12 (`fq_dequeue`).
-const LONGEST_PAUSE: Time = Time::ms(125);
 /// Data segments of a connection that are not paced.
 const UNPACED_SEGMENTS: u64 = 10;
 
@@ -50,7 +47,7 @@ pub(super) struct Departures {
     made: Time,
     /// Bytes that were sent beyond what goes without a pace, where `fq` alone keeps it.
     spent: i64,
-    /// How many those are (`initial_quantum`).
+    /// How many those are (`initial_quantum`). `fq` counts them for itself too, for its largest rate.
     first_turn: i64,
 }
 
@@ -134,7 +131,7 @@ impl Sender {
             self.departures.spent -= quantum;
         }
         let takes = Time(bytes.max(quantum) as u64 * 1_000_000_000 / rate);
-        self.departures.next += takes.min(LONGEST_PAUSE);
+        self.departures.next += takes.min(LONGEST_ALONE);
     }
 
     /// The time stamped on what was sent last.

@@ -14,6 +14,7 @@ use super::profile::{
     SocketBacklog, SoftirqEnd, SpuriousPartial, TimeoutReordering, TimerWheel, TimestampClock,
     TsoDeferral, WindowShare,
 };
+use super::write::{SHARED_INFO, SKB_BYTES};
 
 const LINUX_2_6_20: Profile = Profile {
     name: "2.6.20",
@@ -154,6 +155,9 @@ const LINUX_2_6_32: Profile = Profile {
     ..LINUX_2_6_25
 };
 
+/// Inferred: its size on a distribution's x86-64.
+const MAX_TCP_HEADER_3_14: u64 = 320;
+
 const LINUX_3_14: Profile = Profile {
     name: "3.14",
     initial_cwnd: InitialCwnd::Ten,
@@ -161,15 +165,14 @@ const LINUX_3_14: Profile = Profile {
     initial_window: InitialWindow::Twenty,
     first_rcvbuf: FirstRcvbuf::EightWindows,
     snd_tuning: SndTuning::Frames,
-    max_tcp_header: 320,
+    max_tcp_header: MAX_TCP_HEADER_3_14,
     cc_rtt: CcRtt::Microseconds,
     tso_deferral: TsoDeferral::Once,
     skb_size: SkbSize::PacedWhenWritten,
     small_queues: true,
     fq_paces: true,
-    // sk_buff of 256 bytes; in a head of 2 KiB skb_shared_info, of 320, MAX_TCP_HEADER, of 320 (its size on a distribution's x86-64
-    // is inferred), and as much data as there is room for (`select_size`).
-    skb_overhead: 896,
+    // In a head of 2 KiB beside these there is as much data as has room (`select_size`).
+    skb_overhead: SKB_BYTES + SHARED_INFO + MAX_TCP_HEADER_3_14,
     whole_jiffy_rtt: false,
     cwnd_limited: CwndLimited::ShareAndSizeGoal,
     growth_under_reordering: GrowthUnderReordering::WhenHigh,

@@ -10,11 +10,11 @@ use crate::rng::Rng;
 use crate::units::Framing;
 
 /// struct sk_buff, rounded up, bytes.
-const SKB_BYTES: u64 = 256;
+pub(super) const SKB_BYTES: u64 = 256;
 /// Room for headers in front of the data, bytes (`MAX_TCP_HEADER`); a kernel with WLAN or tunnels has up to 320.
 const MAX_TCP_HEADER: u32 = 192;
 /// struct skb_shared_info, bytes.
-const SHARED_INFO: u64 = 320;
+pub(super) const SHARED_INFO: u64 = 320;
 /// Packets for which a send buffer has room at least (TCP_INIT_CWND).
 const FIRST_CWND: u32 = 10;
 /// Largest IP packet that a TSO skb may describe.

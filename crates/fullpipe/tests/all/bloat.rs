@@ -2,7 +2,7 @@
 
 use crate::made::made;
 use crate::marked;
-use fullpipe::analysis::document::Run;
+use fullpipe::analysis::document::{Medians, Run};
 use fullpipe::scenario::{self, SetOption};
 use std::fmt::Write;
 
@@ -19,21 +19,29 @@ fn run(recipe: &str, variant: &str, set: &[&str]) -> Run {
 /// Name, variant, what is set, and what the letter says of it: cwnd, unacknowledged packets, RTT.
 const RUNS: [(&str, &str, &[&str], [&str; 3]); 9] = [
     ("before", "before", &[], ["96", "14", "15.875"]),
-    ("after, remembered", "after, remembered", &[], ["15", "4", "5.206"]),
-    ("after", "after", &[], ["–"; 3]),
-    ("before, remembered", "before, remembered", &[], ["–"; 3]),
+    (REMEMBERING, REMEMBERING, &[], ["15", "4", "5.206"]),
+    ("after, the change alone", "after, the change alone", &[], ["–"; 3]),
+    (REMEMBERED_BEFORE, REMEMBERED_BEFORE, &[], ["–"; 3]),
     ("before, ten packets at first", "before", &[TEN], ["–"; 3]),
     ("before, the card's rate", "before", &CARD, ["–"; 3]),
     ("before, `first_rcvbuf = \"default\"`", "before", &[DEFAULT], ["–"; 3]),
     ("before, an interrupt for each packet", "before", &[AT_ONCE], ["–"; 3]),
     ("before, 128 KiB", "before", &[BYTES], ["–"; 3]),
 ];
+const REMEMBERING: &str = "after, remembering an earlier connection";
+const REMEMBERED_BEFORE: &str = "before, remembering an earlier connection";
 const TEN: &str = "hosts.sender.qdisc.initial_quantum=15140B";
 const CARD: [&str; 2] =
     ["hosts.sender.qdisc={ kind = \"pfifo_fast\" }", "hosts.sender.nic_rate=10Mbit"];
 const DEFAULT: &str = "hosts.receiver.behaviour={ first_rcvbuf = \"default\" }";
 const AT_ONCE: &str = "hosts.receiver.rx_coalesce=0s";
 const BYTES: &str = "hosts.sender.sysctl.net.ipv4.tcp_limit_output_bytes=131072";
+
+/// The bulk flow's medians of a run.
+fn medians(run: &Run) -> Medians {
+    let flow = run.flows.iter().find(|flow| flow.name == "bulk").expect("the flow");
+    flow.medians.expect("an RTT")
+}
 
 #[test]
 fn windows_make_queues() {
@@ -47,8 +55,7 @@ fn windows_make_queues() {
             let passed = run.expectations.iter().all(|expectation| expectation.passed);
             assert!(passed, "{name}: {:?}", run.expectations);
         }
-        let flow = run.flows.iter().find(|flow| flow.name == "bulk").expect("the flow");
-        let is = flow.medians.expect("an RTT");
+        let is = medians(&run);
         let ms = f64::from(is.srtt_us) / 1e3;
         let (of_cwnd, in_flight) = (is.cwnd, is.in_flight);
         writeln!(
@@ -58,11 +65,53 @@ fn windows_make_queues() {
         .expect("text");
         seen.push(is);
     }
-    let [before, remembered, after, ..] = seen[..] else { panic!() };
-    assert!(before.cwnd >= 4 * remembered.cwnd, "the bar");
-    assert!(before.srtt_us >= 2 * remembered.srtt_us, "the bar");
-    assert!(after.cwnd < before.cwnd, "the change keeps cwnd smaller");
+    let [before, remembering, alone, remembered_before, ..] = seen[..] else { panic!() };
+    assert!(before.cwnd >= 4 * remembering.cwnd, "two set-ups: cwnd");
+    assert!(before.srtt_us >= 2 * remembering.srtt_us, "two set-ups: RTT");
+    assert_eq!((before.cwnd, alone.cwnd), (104, 60), "the change alone, as the title has it");
+    let title = scenario::recipe("bloat-2014").expect("the recipe").text;
+    assert!(title.contains("the change alone takes cwnd from 104 to 60\""), "the title");
+    assert_eq!(remembered_before, remembering, "the change alone, where the host remembers");
     marked::committed(PAGE, "bloat", &table);
+}
+
+/// What was chosen without a figure that speaks for it, and what "before" makes of other values.
+const CHOSEN: [(&str, &[&str]); 2] = [
+    ("rx_coalesce", &["5us", "10us", "15us", "18us", "20us", "22us", "25us", "30us", "40us"]),
+    ("initial_quantum", &["20", "25", "30", "40", "45"]),
+];
+
+fn scanned(key: &str, value: &str) -> Medians {
+    let set = match (key, value) {
+        ("rx_coalesce", value) => {
+            ["sender", "receiver"].map(|host| format!("hosts.{host}.rx_coalesce={value}")).to_vec()
+        }
+        (_, packets) => {
+            let packets: u32 = packets.parse().expect("packets");
+            vec![format!("hosts.sender.qdisc.initial_quantum={}B", packets * 1514)]
+        }
+    };
+    medians(&run("bloat-2014", "before", &set.iter().map(String::as_str).collect::<Vec<_>>()))
+}
+
+#[test]
+fn chosen_values_make_the_window() {
+    let mut table =
+        String::from("| \"before\" with | cwnd | in flight | RTT, ms |\n|---|--:|--:|--:|\n");
+    for (key, values) in CHOSEN {
+        for value in values {
+            let is = scanned(key, value);
+            let (cwnd, in_flight, ms) = (is.cwnd, is.in_flight, f64::from(is.srtt_us) / 1e3);
+            let unit = if key == "initial_quantum" { " packets" } else { "" };
+            writeln!(table, "| `{key}` {value}{unit} | {cwnd} | {in_flight} | {ms:.1} |")
+                .expect("text");
+            let any = key == "initial_quantum" && ["25", "30", "40"].contains(value);
+            assert!(!any || (104..=105).contains(&cwnd), "any of 25 to 40 packets: {value} {cwnd}");
+            let range = (44..=123).contains(&cwnd);
+            assert!(key != "rx_coalesce" || range, "as the recipe says: {value} {cwnd}");
+        }
+    }
+    marked::committed(PAGE, "chosen", &table);
 }
 
 /// The path's RTT, losses, and whether the line stands still once.
@@ -115,10 +164,12 @@ fn an_offset_of_the_rtt_slows_the_pace() {
             write!(line, " {gbit:.1} | {paced} |").expect("text");
             gbit
         });
+        let recipe = (delay, loss) == ("250us", "4e-4");
+        assert!(!recipe || stall || rates[0] > 0.5 * LINE, "under half needs the stall: {line}");
         if stall && loss != "0" {
             assert!(rates[0] < 0.5 * LINE, "{line}");
         }
-        if (delay, loss) == ("250us", "4e-4") {
+        if recipe {
             assert!(rates[1] > 0.9 * LINE, "{line}");
         }
         writeln!(table, "{line}").expect("text");

@@ -51,6 +51,11 @@ pub fn host() -> impl Strategy<Value = Host> {
     )
 }
 
+/// Packets of a backlog: mostly few, as little else fills one.
+fn backlog() -> impl Strategy<Value = u64> {
+    prop_oneof![3 => log_uniform(1, 30), 1 => log_uniform(30, 3000)]
+}
+
 fn sysctl() -> impl Strategy<Value = Sysctl> {
     let most = || log_uniform(4_096, 100_000_000);
     let three = || {
@@ -62,7 +67,7 @@ fn sysctl() -> impl Strategy<Value = Sysctl> {
     let levels = (0..=2u32, prop_oneof![4 => Just(3u32), 1 => 1..8u32], 0..=4u32);
     let recovery = (more, levels);
     let sizes = (most(), most(), three(), three());
-    (sizes, -2..=3i32, capacity(3000), switches, recovery).prop_map(
+    (sizes, -2..=3i32, backlog(), switches, recovery).prop_map(
         |(sizes, tcp_adv_win_scale, backlog, switches, (more, levels))| Sysctl {
             rmem_max: sizes.0,
             wmem_max: sizes.1,
