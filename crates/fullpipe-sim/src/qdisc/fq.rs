@@ -1,7 +1,7 @@
 //! Fair queueing: flows take turns, new ones first, and no packet leaves before its time (Linux 6.12 sch_fq).
 //!
 //! A flow whose first packet has time loses its turn until then; it goes on up to 10 us later, by a timer with that
-//! slack (5.8; there was none before). Packets have one priority, and their flows the middle one of three bands; but a flow that was never there before
+//! slack (5.7; there was none before). Packets have one priority, and their flows the middle one of three bands; but a flow that was never there before
 //! has its first turn in the first band (`fq_enqueue` lists it before it knows its band). Bands take turns, too. As long as no flow has a turn, eight packets
 //! whose time has come go by without one (`fq_fastpath_check`). In 6.1 there are no bands, and none goes by. The pace is the packets'
 //! own, as TCP says of each when it is to leave.

@@ -360,6 +360,9 @@ behaviours! {
     ksoftirqd_alone: bool,
         "while ksoftirqd is to run, no softirq runs at the end of an interrupt, a tick or a program's call",
         "ksoftirqd_running, invoke_softirq, do_softirq";
+    datagram_read_locks: bool,
+        "reading a datagram lets softirqs run as it ends",
+        "udp_recvmsg, __skb_recv_udp";
     scheduler: Scheduler,
         "how ksoftirqd and programs share the CPU",
         "task_timeslice, sched_slice, place_entity, update_deadline";

@@ -247,8 +247,12 @@ pub struct Profile {
     /// When softirqs leave the rest to ksoftirqd.
     pub softirq_end: SoftirqEnd,
     /// Whether no softirq runs elsewhere while ksoftirqd is to run: neither as an interrupt or the tick ends nor as a program's
-    /// call does (4.9 to 6.3 `ksoftirqd_running`).
+    /// call does (4.9 to 6.4 `ksoftirqd_running`; the revert is of 6.5, which is remembered).
     pub ksoftirqd_alone: bool,
+    /// Whether reading a datagram lets softirqs run, as it takes and gives back the socket's lock: since UDP counts its memory
+    /// (2.6.25 `udp_recvmsg`, commit 95766fff6b9a "[UDP]: Add memory accounting."; 6.12 `__skb_recv_udp`, the queue's lock). Before,
+    /// the queue is locked against interrupts, and what waits comes with the next tick or interrupt.
+    pub datagram_read_locks: bool,
     /// How ksoftirqd and programs share the CPU.
     pub scheduler: Scheduler,
     /// What timestamps count.

@@ -108,6 +108,7 @@ const LINUX_2_6_20: Profile = Profile {
     net_rx: NetRx::Quotas,
     softirq_end: SoftirqEnd::Passes,
     ksoftirqd_alone: false,
+    datagram_read_locks: false,
     scheduler: Scheduler::Priorities,
     timestamp_clock: TimestampClock::Jiffies,
     timer_wheel: TimerWheel::Cascading,
@@ -139,6 +140,7 @@ const LINUX_2_6_25: Profile = Profile {
     head_timeout: HeadTimeout::Fack,
     lost_retransmits: LostRetransmits::ByFack,
     reordering_after_loss: true,
+    datagram_read_locks: true,
     walks_queue: false,
     ..LINUX_2_6_24
 };

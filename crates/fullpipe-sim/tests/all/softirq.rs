@@ -62,6 +62,16 @@ fn taken(choices: Choices, budget: Option<u32>) -> String {
     format!("{} | {squeezed}", each.join(" ").trim_end_matches(" 0"))
 }
 
+/// Two rows by hand, in ms, where a poll of 64 takes 0.64 and the first one begins at 1.10; what is taken at a tick counts before it.
+///
+/// Shares of 20 ms, ksoftirqd alone: the poll ends at 1.74, a program was woken, so ksoftirqd goes on: first, as it has slept, up
+/// to the first tick from 11.74 on, 12. Polls begin at 1.74, 2.38 and so on up to 11.98, which ends at 12.62. Programs have the CPU
+/// up to the first tick from 22.62 on, 23; ksoftirqd up to 33, its last poll from 32.60 to 33.24; programs up to 44.
+///
+/// Priorities, softirqs elsewhere too: at 1.74 the program goes on, which has 100 ms, up to the tick at 2.00. From there passes of
+/// a poll each for two jiffies: 2.00, 2.64, 3.28, 3.92 to 4.56. The call has had 0.26 of its 0.40 and ends at 4.70, and with it softirqs
+/// begin: 4.70, 5.34, 5.98 to 6.62. The next call has 0.38 up to the tick at 7.00: 7.00, 7.64, 8.28, 8.92 to 9.56; it ends at 9.58:
+/// 9.58, 10.22, 10.86 to 11.50. One more ends at 11.90: 11.90, 12.54 to 13.18, for two jiffies have begun.
 #[test]
 fn who_has_the_cpu() {
     let cases: &[(&str, Choices, Option<u32>)] = &[
@@ -69,8 +79,14 @@ fn who_has_the_cpu() {
         ("6.12, budget 64", &[], Some(64)),
         ("ksoftirqd alone", &[("ksoftirqd_alone", "true")], None),
         ("and by shares of 6 ms", &[("ksoftirqd_alone", "true"), ("scheduler", "fair-6ms")], None),
+        ("and of 20 ms", &[("ksoftirqd_alone", "true"), ("scheduler", "fair-20ms")], None),
+        ("and of 5 ms", &[("ksoftirqd_alone", "true"), ("scheduler", "fair-5ms")], None),
+        ("priorities", &[("scheduler", "priorities")], None),
+        ("reads without a lock", &[("datagram_read_locks", "false")], None),
         ("no end by time", &[("softirq_end", "passes")], None),
         ("and many polls", &[("softirq_end", "passes"), ("net_rx", "two-jiffies")], None),
+        ("of one jiffy", &[("softirq_end", "passes"), ("net_rx", "one-jiffy")], None),
+        ("of three", &[("softirq_end", "passes"), ("net_rx", "three-jiffies")], None),
         ("quotas", &[("softirq_end", "passes"), ("net_rx", "quotas")], Some(10)),
     ];
     let table: Vec<String> = cases

@@ -20,6 +20,7 @@ fn one(own: &DatagramsMeta, counters: &[Counter], end: u64) -> Datagrams {
     let [sent, refused, received] = ["sent", "refused", "received"].map(last);
     let duplicates = last("duplicates");
     let came = received - duplicates;
+    let undelivered = sent.saturating_sub(came);
     let lost = if own.echo { sent - came } else { last("lost") };
     let seconds = own.lasts.0.min(end.saturating_sub(own.start.0)) as f64 / 1e9;
     let bits = (came * u64::from(own.size) * 8) as f64;
@@ -31,6 +32,8 @@ fn one(own: &DatagramsMeta, counters: &[Counter], end: u64) -> Datagrams {
         sent,
         refused,
         received,
+        undelivered,
+        undelivered_share: undelivered as f64 / sent.max(1) as f64,
         lost,
         loss_share: lost as f64 / (lost + came).max(1) as f64,
         duplicates,

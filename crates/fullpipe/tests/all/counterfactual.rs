@@ -223,11 +223,17 @@ fn random_loss() {
     holds("loss", "cwnd_avoidance", Some("loss"));
 }
 
-/// A program that softirqs leave no CPU: it reads where their budget is small, and where ksoftirqd shares the CPU with it and
-/// does all of their work (4.9 to 6.3). A pass of 6.12 is a poll whatever the budget is, which only counts.
+/// The CPU that softirqs use up beside the flow: the program that reads falls behind.
 #[test]
 fn softirq() {
-    let made = made_all("softirq", &[]);
+    holds("softirq", "receiver_cpu", Some("receiver.cpu"));
+}
+
+/// A program that softirqs leave no CPU: it reads where fewer packets come and where ksoftirqd shares the CPU with it and does all of
+/// their work (4.9 to 6.4). A pass of 6.12 is a poll whatever the budget is, which only counts.
+#[test]
+fn datagram_flood() {
+    let made = made_all("datagram_flood", &[]);
     let of = |variant: &str| {
         let run = &made[variant];
         let squeezed = run
@@ -236,15 +242,32 @@ fn softirq() {
             .find(|own| own.host == "receiver" && own.name == "softnet.time_squeeze");
         (run.datagrams[0].mean_mbit.expect("UDP"), squeezed.map_or(0, |own| own.value))
     };
-    let names = ["base", "relieved", "other", "ksoftirqd", "inline", "inline, budget 1"];
+    let names = [
+        "base",
+        "relieved",
+        "other",
+        "no lock",
+        "no lock, budget 1",
+        "ksoftirqd",
+        "inline",
+        "inline, budget 1",
+    ];
     let table = names.map(|name| (name, of(name)));
-    let [base, relieved, other, ksoftirqd, inline, small] = table.map(|(_, (read, _))| read);
-    assert!(base < 2.0 && other < 2.0 && (other - base).abs() < 1.0, "{table:?}");
-    assert!(relieved > 20.0 * base, "{table:?}");
+    let [base, relieved, other, no_lock, short, ksoftirqd, inline, small] =
+        table.map(|(_, (read, _))| read);
+    assert!(base < 2.0 && (other - base).abs() < 0.1 * base, "{table:?}");
+    assert!((299.0..301.0).contains(&relieved), "{table:?}");
+    // A round of 42 ms from a tick on, and up to the next one, at 44 ms, 2 ms for datagrams of 17.7 us: 30 Mb/s.
+    assert!((24.0..33.0).contains(&no_lock), "{table:?}");
+    assert!(short > 2.0 * no_lock, "{table:?}");
     // Half of the CPU, at 17.7 us for a datagram of 1472 bytes: 333 Mb/s.
     assert!((280.0..340.0).contains(&ksoftirqd), "{table:?}");
     assert!(inline < 0.2 * ksoftirqd && (small - inline).abs() < 0.01 * inline, "{table:?}");
-    let squeezed = table.map(|(_, (_, squeezed))| squeezed);
-    assert!(squeezed[1] > 20 * squeezed[0] && squeezed[0] > 0, "{table:?}");
-    assert!(squeezed[5] > 1000 && squeezed[5] > 20 * squeezed[4], "{table:?}");
+    let [_, _, _, few, many, _, whole, polls] = table.map(|(_, (_, squeezed))| squeezed);
+    assert!(many > 20 * few && few > 0, "{table:?}");
+    assert!(polls > 1000 && polls > 20 * whole, "{table:?}");
+    // What was not delivered is told, whatever the numbers of those read say.
+    let own = &made["base"].datagrams[0];
+    assert!(own.lost == 0 && own.undelivered == own.sent - own.received, "{own:?}");
+    assert!(own.undelivered_share > 0.99, "{own:?}");
 }

@@ -272,9 +272,9 @@ impl Host {
     /// A step of an application is done, or one may begin.
     fn on_process(&mut self, now: Time, shared: &mut Shared) {
         let step = self.step.take();
-        if step.is_some() {
+        if let Some(step) = &step {
             self.cpu.end_step(now);
-            self.softirq.end_call(now);
+            self.softirq.end_call(now, matches!(step, Step::Hears(_)));
         }
         match step {
             Some(Step::Copying(copying)) => return self.go_on_writing(copying, now, shared),

@@ -10,9 +10,10 @@
 //! - All programs of a host are one task beside ksoftirqd, of its weight. Who has the CPU keeps it up to the first tick at
 //!   which the time of its turn is over; a program that wakes during ksoftirqd's turn waits for that. Turns are measured by
 //!   the clock, as without CONFIG_IRQ_TIME_ACCOUNTING.
-//! - Of what lets softirqs run in a program's turn there are ticks, the ends of calls that copy, and interrupts of a driver
-//!   without NAPI (one with NAPI has its interrupt off).
-//! - A poll that finds the ring empty behind it ends the softirq, also where it took as many packets as it may.
+//! - Of what lets softirqs run in a program's turn there are ticks, the ends of calls that copy (of those that read a datagram
+//!   from 2.6.25 on), and interrupts of a driver without NAPI (one with NAPI has its interrupt off).
+//! - A poll that finds the ring empty behind it ends the softirq, also where it took as many packets as it may, after which NAPI polls
+//!   once more (a driver's `poll` that returns its weight stays on the list): that poll would find nothing, or what has come since.
 
 use crate::config::Host;
 use crate::path::host::receive::WEIGHT;
@@ -32,6 +33,7 @@ pub(super) struct Softirq {
     net_rx: NetRx,
     end: SoftirqEnd,
     alone: bool,
+    read_locks: bool,
     scheduler: Scheduler,
     jiffies: Ticks,
     budget: i64,
@@ -89,6 +91,7 @@ impl Softirq {
             net_rx: profile.net_rx,
             end: profile.softirq_end,
             alone: profile.ksoftirqd_alone,
+            read_locks: profile.datagram_read_locks,
             scheduler: profile.scheduler,
             jiffies: Ticks::jiffies(host.hz),
             budget: host.sysctl.netdev_budget.unwrap_or(BUDGET).into(),
@@ -181,9 +184,10 @@ impl Softirq {
         }
     }
 
-    /// A call of a program that took time ends at `now`, and with it softirqs are on again (`release_sock`).
-    pub(super) fn end_call(&mut self, now: Time) {
-        if !self.alone {
+    /// A call of a program that took time ends at `now`, and with it softirqs are on again (`release_sock`); `read_datagram`: it
+    /// read one, which need not lock the socket.
+    pub(super) fn end_call(&mut self, now: Time, read_datagram: bool) {
+        if !self.alone && (self.read_locks || !read_datagram) {
             self.held_until = self.held_until.min(now);
         }
     }

@@ -87,6 +87,7 @@ const ELSEWHERE: &[&str] = &[
     "net_rx",
     "softirq_end",
     "ksoftirqd_alone",
+    "datagram_read_locks",
     "scheduler",
     "walks_queue",
     "gro",

@@ -32,6 +32,7 @@ const ELSEWHERE: &[(Choice, &str, &str)] = &[
     (("softirq_end", "passes-or-time"), "softirq.rs", "who_has_the_cpu"),
     (("ksoftirqd_alone", "true"), "softirq.rs", "who_has_the_cpu"),
     (("ksoftirqd_alone", "false"), "softirq.rs", "who_has_the_cpu"),
+    (("datagram_read_locks", "true"), "softirq.rs", "who_has_the_cpu"),
     (("scheduler", "fair-6ms"), "softirq.rs", "who_has_the_cpu"),
     (("scheduler", "deadlines"), "softirq.rs", "who_has_the_cpu"),
     (("socket_backlog", "counted"), "socket_backlog.rs", "a_backlog_is_acknowledged"),

@@ -329,8 +329,10 @@ impl Host {
 
     /// What an application was doing is done; then others have their turns until one takes time, or has written.
     pub fn process(&mut self, now: Time, cx: &mut Context) {
-        if self.step.is_some() {
-            self.softirqs.call_ends(now);
+        match self.step {
+            None => {}
+            Some(Step::Hear(_)) => self.softirqs.datagram_is_read(now),
+            Some(_) => self.softirqs.call_ends(now),
         }
         match self.step.take() {
             Some(Step::Copy(flow, bytes)) => {

@@ -24,6 +24,8 @@ pub struct Softirqs {
     /// What programs have at a time and what ksoftirqd has, microseconds; who begins.
     shares: [u64; 2],
     programs_begin: bool,
+    /// Whether a datagram is read with softirqs as they were.
+    unlocked_reads: bool,
     hz: u64,
     budget: i64,
     usecs: Option<u32>,
@@ -41,19 +43,20 @@ pub struct Softirqs {
 
 impl Softirqs {
     pub fn new(host: &Host, profile: &Profile) -> Softirqs {
-        let shares = match profile.scheduler {
-            Scheduler::Priorities => [100_000, 5_000],
-            Scheduler::Fair20ms => [10_000, 10_000],
-            Scheduler::Fair5ms => [2_500, 2_500],
-            Scheduler::Fair6ms => [3_000, 3_000],
-            Scheduler::Deadlines => [700, 700],
+        let (shares, programs_begin) = match profile.scheduler {
+            Scheduler::Priorities => ([100_000, 5_000], true),
+            Scheduler::Fair20ms => ([10_000, 10_000], false),
+            Scheduler::Fair5ms => ([2_500, 2_500], false),
+            Scheduler::Fair6ms => ([3_000, 3_000], false),
+            Scheduler::Deadlines => ([700, 700], true),
         };
         Softirqs {
             net_rx: profile.net_rx,
             ends_early: profile.softirq_end == SoftirqEnd::PassesOrTime,
             alone: profile.ksoftirqd_alone,
             shares,
-            programs_begin: [100_000, 700].contains(&shares[0]),
+            programs_begin,
+            unlocked_reads: !profile.datagram_read_locks,
             hz: host.hz.into(),
             budget: host.sysctl.netdev_budget.map_or(300, i64::from),
             usecs: host.sysctl.netdev_budget_usecs,
@@ -100,6 +103,12 @@ impl Softirqs {
 
     pub fn call_ends(&mut self, now: Time) {
         self.open(now);
+    }
+
+    pub fn datagram_is_read(&mut self, now: Time) {
+        if !self.unlocked_reads {
+            self.open(now);
+        }
     }
 
     fn open(&mut self, now: Time) {

@@ -142,6 +142,13 @@ pub struct Datagrams {
     pub refused: u64,
     /// How many were read (udp) or came back (ping), those included that came again.
     pub received: u64,
+    /// Of those sent, how many were not received by the run's end, whatever their number: refused, dropped, or still on their way or
+    /// in the socket.
+    #[serde(default)]
+    pub undelivered: u64,
+    /// Their share of those sent (0 to 1).
+    #[serde(default)]
+    pub undelivered_share: f64,
     /// Numbers that were left out below the highest one that came (udp), or requests without an answer by the run's end (ping).
     pub lost: u64,
     /// Of lost and received ones together those lost (0 to 1).

@@ -19,7 +19,14 @@ pub fn lines(run: &Run, style: Style) -> Vec<String> {
 
 fn said(own: &Datagrams) -> String {
     let mut said = format!("{} sent, {} received", count(own.sent), count(own.received));
-    said += &format!(", {} lost ({} %)", count(own.lost), fixed(own.loss_share * 100.0, 2));
+    if own.undelivered != own.lost {
+        let share = fixed(own.undelivered_share * 100.0, 2);
+        said +=
+            &format!(", {} not delivered ({share} %); by their numbers", count(own.undelivered));
+    } else {
+        said.push(',');
+    }
+    said += &format!(" {} lost ({} %)", count(own.lost), fixed(own.loss_share * 100.0, 2));
     for (number, what) in [
         (Some(own.refused), "refused by the own qdisc (ENOBUFS)"),
         (own.rcvbuf_errors, "dropped by the full socket (UdpRcvbufErrors)"),

@@ -51,6 +51,16 @@ pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut 
     if copy > 0 || costs {
         answers.push(substituted("cpu", "its CPU takes no time".into()));
     }
+    let modelled = &host.sysctl.modelled;
+    for (name, budget) in [
+        ("net.core.netdev_budget", modelled.netdev_budget),
+        ("net.core.netdev_budget_usecs", modelled.netdev_budget_usecs),
+    ] {
+        if budget.is_some() {
+            let why = "it is not set: the CPU takes no time, so softirqs leave programs all of it";
+            answers.push(substituted(&format!("sysctl.{name}"), why.into()));
+        }
+    }
     for (part, wait) in [("coalesce", host.coalesce), ("rx_coalesce", host.rx_coalesce)] {
         if wait > Time::ZERO {
             answers.push(substituted(part, "packets are received as they come".into()));
