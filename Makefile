@@ -1,6 +1,6 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers
+.PHONY: test plan-nfs python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers
 
 # All tests.
 test:
@@ -52,6 +52,10 @@ nfs:
 nfs-record:
 	cargo test -p fullpipe --test all -- --ignored nfs::record_random --nocapture
 	FULLPIPE_BLESS=1 cargo test -p fullpipe --test all -- nfs::random_mounts --nocapture
+
+# Fifty random plans of NFS mounts beside the best of all settings on the simulator, which takes an hour.
+plan-nfs:
+	cargo test --release -p fullpipe --test all -- --ignored plan_nfs::promise --nocapture
 
 # What a commit has to pass besides its tests.
 lint:

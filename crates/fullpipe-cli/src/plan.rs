@@ -20,11 +20,11 @@ pub fn plan(arguments: &PlanArguments, output: &Output) -> Result<(), Failure> {
         kernel: arguments.kernel.unwrap_or(KERNEL),
         timestamps: !arguments.no_timestamps,
     };
-    if arguments.kernel.is_none() {
-        note(&format!("note: planned for Linux {KERNEL}; --kernel names another (see `uname -r`)"));
-    }
     if arguments.nfs {
         return plan_nfs::plan(question, arguments, output);
+    }
+    if arguments.kernel.is_none() {
+        note(&format!("note: planned for Linux {KERNEL}; --kernel names another (see `uname -r`)"));
     }
     let plan = answer(&question).map_err(|wrong| Failure::Input(wrong.to_string()))?;
     match arguments.json {

@@ -15,6 +15,9 @@ const ROUND_TRIPS: u64 = 100;
 const FILES: [u64; 2] = [1 << 20, 8 << 30];
 /// The path's queue holds so many packets at least.
 const LEAST_QUEUE: u64 = 100;
+/// Samples are so far apart at least, and no more than so many.
+const LEAST_SAMPLE: Time = Time::ms(10);
+const MOST_SAMPLES: u64 = 1_000_000;
 /// A run lasts so many times as long as today's settings are thought to take.
 const PATIENCE: f64 = 3.0;
 
@@ -41,8 +44,11 @@ fn head(q: &Question) -> String {
     let file = q.file;
     let packets = q.path.bdp_packets().ceil() as u64;
     let queue = packets.max(LEAST_QUEUE) * u64::from(q.path.packet());
-    let link =
-        format!("kind = \"link\"\nrate = \"{}\"\nqueue = {{ limit = \"{queue}B\" }}", q.path.rate);
+    let (rate, framing) = (q.path.rate, q.path.framing.name());
+    let link = format!(
+        "kind = \"link\"\nrate = \"{rate}\"\nframing = \"{framing}\"\nqueue = {{ limit = \"{queue}B\" }}"
+    );
+    let sample = LEAST_SAMPLE.max(Time::ms(duration(q).0 / 1_000_000 / MOST_SAMPLES));
     let version = match q.version {
         NfsVersion::V3 => "3",
         NfsVersion::V4_2 => "4.2",
@@ -53,11 +59,10 @@ fn head(q: &Question) -> String {
          seed = 1\n\
          duration = \"{duration}\"\n\n\
          [report]\n\
-         interval = \"1s\"\n\
-         sample = \"10ms\"\n\n\
+         interval = \"{interval}\"\n\
+         sample = \"{sample}\"\n\n\
          # A link each way, whose queue holds a round trip, which is assumed.\n\
          [path]\n\
-         framing = \"{framing}\"\n\
          mtu = {mtu}\n\n\
          [[path.forward]]\nname = \"out\"\n{link}\n\n\
          [[path.back]]\nname = \"in\"\n{link}\n\n\
@@ -73,10 +78,9 @@ fn head(q: &Question) -> String {
          version = \"{version}\"\n\
          operation = \"write\"\n\
          file = \"{file}B\"\n",
-        rate = q.path.rate,
         rtt = q.path.rtt,
         duration = duration(q),
-        framing = q.path.framing.name(),
+        interval = Time(sample.0 * 100),
         mtu = q.path.mtu,
         kernel = q.path.kernel,
         timestamps = q.path.timestamps,

@@ -40,11 +40,11 @@ fn path(out: &mut String, q: &Question, plan: &Plan) {
     let path = &plan.path;
     let _ = writeln!(
         out,
-        "NFS {} over {} ({}) x {}, MTU {}, Linux {}",
+        "NFS {} over {} ({}) x {} ms, MTU {}, Linux {}",
         version(q.version),
         q.path.rate,
         path.framing,
-        q.path.rtt,
+        numbers::short(path.rtt_s * 1e3),
         path.mtu_bytes,
         path.kernel
     );
@@ -75,7 +75,7 @@ fn proven(out: &mut String, proof: &Proof) {
 }
 
 fn reasons(out: &mut String, reasons: &[Reason]) {
-    heading(out, "Settings");
+    heading(out, "Settings (today: as the kernel has them where nothing was set)");
     let _ = writeln!(out, "  {:<40} {:>16} {:>16}", "", "today", "planned");
     for reason in reasons {
         let _ =
@@ -91,7 +91,7 @@ fn to_set(out: &mut String, q: &Question, plan: &Plan) {
         one(out, file);
     }
     let _ = writeln!(out, "  client:  {}", mount(q, &plan.settings));
-    heading(out, "To undo: remove these lines, and");
+    heading(out, "To undo: remove these lines, and (values of a host where nothing was set)");
     for file in &files {
         let _ = writeln!(out, "  {}:  {}", file.host, file.undo);
     }
