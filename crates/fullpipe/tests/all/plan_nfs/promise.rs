@@ -194,15 +194,18 @@ fn promised(seed: u64, count: usize) -> (String, Vec<String>) {
 const HEAD: &str = "| version | rate | RTT | MTU | today, Mb/s, write / read | planned | best of all | planned buffers, MiB | needed |\n\
                     |---|---|---|--:|--:|--:|--:|--:|--:|\n";
 
-/// One path and a file of seven seconds, so that a plan that is wrong is found.
+/// A write of a file of seven seconds fills four fifths of the line with a plan, slow start included, and so does a read; where nothing was set both are far below.
 #[test]
-fn a_plan_keeps_its_promise() {
-    for version in [NfsVersion::V3, NfsVersion::V4_2] {
-        let q = Question { version, file: 256 << 20, ..ask(Rate::mbit(300), Time::ms(40)) };
-        let kept = kept(q);
-        assert_eq!(kept.broken(), None, "{HEAD}{}", kept.row());
-        let gain = |way: usize| kept.planned[way] / kept.today[way];
-        assert!(gain(0) > 0.99 && gain(1) > 1.05, "{HEAD}{}", kept.row());
+fn a_plan_fills_its_path() {
+    let q = Question { file: 256 << 20, ..ask(Rate::mbit(300), Time::ms(120)) };
+    let plan = planned(&q);
+    let line = plan.path.payload_mbit;
+    let (today, own) = (both(&q, &plan.today), both(&q, &plan.settings));
+    for way in 0..2 {
+        assert!(
+            own[way] > 0.8 * line && today[way] < 0.8 * own[way],
+            "{today:?} {own:?} of {line}"
+        );
     }
 }
 
