@@ -89,3 +89,25 @@ fn wrong_quantities_end_with_2_and_say_what_was_expected() {
         assert_eq!(call.stdout, "");
     }
 }
+
+/// Files, undo and proof of a mount; a scenario that a run takes, written once.
+#[test]
+fn a_mount_is_planned_and_proven() {
+    let desk = Desk::new();
+    let asked = ["plan", "--nfs", "--rate", "50Mbit", "--rtt", "200ms", "--file", "16MiB"];
+    let text = desk.call(&asked).ends_with(0).stdout;
+    for part in ["planned  read", "held back by", "nfs4=", "echo 128 >", "mount -t nfs", "To undo"]
+    {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let kept = [&asked[..], &["--no-proof", "--scenario", "plan.toml", "--json"]].concat();
+    let plan = desk.call(&kept).ends_with(0).json();
+    assert_eq!((&plan["settings"]["size"], &plan["proof"]), (&1_048_576.into(), &().into()));
+    desk.call(&["run", "plan.toml", "--dry-run"]).ends_with(0);
+    desk.call(&kept).ends_with(3).complains(&["plan.toml"]);
+    let old = [&asked[..], &["--kernel", "3.14"]].concat();
+    desk.call(&old).ends_with(2).complains(&["Linux 6.12 alone, not for 3.14"]);
+    desk.call(&["plan", "--rate", "50Mbit", "--rtt", "200ms", "--clients", "3"])
+        .ends_with(2)
+        .complains(&["--nfs"]);
+}

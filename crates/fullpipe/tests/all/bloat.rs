@@ -70,7 +70,7 @@ fn windows_make_queues() {
     assert!(before.srtt_us >= 2 * remembering.srtt_us, "two set-ups: RTT");
     assert_eq!((before.cwnd, alone.cwnd), (104, 60), "the change alone, as the title has it");
     let title = scenario::recipe("bloat-2014").expect("the recipe").text;
-    assert!(title.contains("the change alone takes cwnd from 104 to 60\""), "the title");
+    assert!(title.contains("the change alone: cwnd 104 to 60\""), "the title");
     assert_eq!(remembered_before, remembering, "the change alone, where the host remembers");
     marked::committed(PAGE, "bloat", &table);
 }
