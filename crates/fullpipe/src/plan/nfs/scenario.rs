@@ -1,9 +1,9 @@
 //! A scenario of a mount with given settings, by which a plan is proven.
 
 use super::Question;
+use super::files;
 use super::settings::{self, Buffers, Settings};
 use crate::plan as path;
-use crate::scenario::NfsVersion;
 use fullpipe_sim::units::Time;
 use std::fmt::Write;
 
@@ -49,10 +49,7 @@ fn head(q: &Question) -> String {
         "kind = \"link\"\nrate = \"{rate}\"\nframing = \"{framing}\"\nqueue = {{ limit = \"{queue}B\" }}"
     );
     let sample = LEAST_SAMPLE.max(Time::ms(duration(q).0 / 1_000_000 / MOST_SAMPLES));
-    let version = match q.version {
-        NfsVersion::V3 => "3",
-        NfsVersion::V4_2 => "4.2",
-    };
+    let version = files::version(q.version);
     format!(
         "# One client of a plan, alone on the path: with the kernel's settings and with the planned ones.\n\n\
          title = \"NFS over {rate} and {rtt}\"\n\
