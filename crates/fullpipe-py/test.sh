@@ -1,12 +1,21 @@
 #!/bin/sh
 # Builds the wheel as pip does, installs it in a new environment, and runs the tests there. PYTHON is the interpreter,
-# FULLPIPE_PYTHON_PROFILE cargo's profile (dev); arguments are pytest's.
+# FULLPIPE_PYTHON_PROFILE cargo's profile (dev); arguments are pytest's. What has to be skipped is a failure with
+# FULLPIPE_REQUIRE_PYTHON=1.
 set -eu
 cd "$(dirname "$0")/../.."
 
+skip() {
+    if [ "${FULLPIPE_REQUIRE_PYTHON:-}" = 1 ]; then
+        echo "failed: $1" >&2
+        exit 1
+    fi
+    echo "skipped: $1" >&2
+}
+
 python=${PYTHON:-python3}
 if ! command -v "$python" >/dev/null 2>&1; then
-    echo "skipped: the Python package, as there is no $python" >&2
+    skip "the Python package, as there is no $python"
     exit 0
 fi
 work=$PWD/target/python
@@ -29,7 +38,7 @@ MATURIN_PEP517_ARGS="--profile ${FULLPIPE_PYTHON_PROFILE:-dev}" \
 "$bin/pip" install --quiet "$work"/wheels/fullpipe-*.whl
 (cd "$work" && "$bin/fullpipe" --version && "$bin/python" -c "import fullpipe; fullpipe.recipes()")
 if ! "$bin/pip" install --quiet "$(echo "$work"/wheels/fullpipe-*.whl)[test]"; then
-    echo "skipped: what needs mypy, pyarrow, pandas, polars, dask or nbclient, which could not all be installed" >&2
+    skip "what needs mypy, pyarrow, pandas, polars, dask or nbclient, which could not all be installed"
     "$bin/pip" install --quiet pytest
 fi
 cp -r crates/fullpipe-py/tests "$work/tests"

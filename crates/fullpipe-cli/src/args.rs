@@ -22,6 +22,10 @@ const EXIT_CODES: &str = "\
 Exit codes: 0 fine, 1 an expectation failed, 2 bad input, 3 the environment cannot,
 130 interrupted (results are kept and marked partial).";
 
+const MERGE_CODES: &str = "\
+Exit codes: 0 fine, 1 an expectation failed, 2 bad input, 3 the environment cannot, runs failed
+or are missing. Interrupted it leaves the parts as they are: the same command does all of it again.";
+
 const PARITY_CODES: &str = "\
 Exit codes: 0 all bars are met, 1 some are missed, 2 bad input, 3 the environment cannot (no
 kernel), 130 interrupted (what was compared is shown).";
@@ -201,7 +205,7 @@ pub struct SweepArguments {
 
 /// Options of `fullpipe merge`.
 #[derive(Debug, Args)]
-#[command(help_template = TEMPLATE, after_help = EXIT_CODES, before_help = "Examples:
+#[command(help_template = TEMPLATE, after_help = MERGE_CODES, before_help = "Examples:
   fullpipe merge surface                         parts that share a directory
   fullpipe merge part-1 part-2 part-3 --out all  parts that do not\n\n")]
 pub struct MergeArguments {

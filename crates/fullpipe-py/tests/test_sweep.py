@@ -5,6 +5,8 @@ import json
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -83,9 +85,44 @@ def test_threads_of_python_and_a_recipe(tmp_path):
 def test_a_run_that_fails_is_told_and_stops_nothing(scenario):
     axes = {"path.loss": [0.0, 1e-3], "path.mtu": [1500, 9000]}
     broken = fullpipe.sweep(scenario, {**axes, "path.queue.limit": ["125kB", "8kB"]}, variant="reno")
-    assert len(broken) == 8
+    assert (len(broken), broken.failed, broken.missing) == (8, 4, 0)
     for record in broken.records:
         assert ("facts" in record) != ("failed" in record)
+
+
+STOPPED = """
+import concurrent.futures, multiprocessing, os, sys, fullpipe
+
+if __name__ == "__main__":
+    executor = None
+    if sys.argv[3] == "processes":
+        executor = concurrent.futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
+    print("begun", flush=True)
+    try:
+        fullpipe.sweep(sys.argv[1], {"path.mtu": [1500, 3000, 9000]}, 40, executor=executor, out=sys.argv[2],
+                       set=["duration=20s", "flow.bulk.duration=20s", "path.rate=200Mbit"], ahead=4)
+    except KeyboardInterrupt:
+        print("stopped", flush=True)
+"""
+
+
+@pytest.mark.parametrize("how", ["threads", "processes"])
+def test_ctrl_c_stops_a_sweep_and_keeps_what_is_finished(scenario, tmp_path, how):
+    script, out = tmp_path / "stopped.py", tmp_path / "stopped"
+    script.write_text(STOPPED)
+    child = subprocess.Popen([sys.executable, script, scenario, out, how], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "begun\n"
+    while not (out / "results-1-of-1.jsonl").exists() or not lines(out):
+        time.sleep(0.05)
+    child.send_signal(signal.SIGINT)
+    assert child.stdout.readline() == "stopped\n" and child.wait(60) == 0
+    kept = [json.loads(line)["run"] for line in lines(out)]
+    assert 0 < len(kept) == len(set(kept)) < 240
+
+
+def test_a_worker_of_another_version_makes_nothing():
+    with pytest.raises(RuntimeError, match="a worker has fullpipe .*, the sweep is made with 0.0.0"):
+        fullpipe.sweeps.run_task((("", "", None, None), (), (), "sim", None, ()), [0], "0.0.0")
 
 
 def test_a_wrong_axis_is_said_before_a_run(scenario):

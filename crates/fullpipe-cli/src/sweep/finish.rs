@@ -41,7 +41,7 @@ pub fn finish(
     judge(&finished);
     let Finished { runs, failed, missing, .. } = &finished;
     if *failed > 0 {
-        let what = format!("{failed} runs failed; --retry makes them again");
+        let what = format!("{failed} runs failed; `fullpipe sweep` with --retry makes them again");
         return Err(Failure::Environment(what));
     }
     let lacking = merged.lacking(telling.sample);

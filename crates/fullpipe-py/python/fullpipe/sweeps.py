@@ -155,8 +155,12 @@ def _plan(task: Task) -> _fullpipe.Sweep:
     return _fullpipe.Sweep(*task)
 
 
-def run_task(task: Task, runs: Sequence[int]) -> List[str]:
-    """What a worker does: makes these runs, and returns their records as lines of JSON."""
+def run_task(task: Task, runs: Sequence[int], version: str) -> List[str]:
+    """What a worker does: makes these runs, and returns their records as lines of JSON. Raises RuntimeError where it has not the
+    version of fullpipe that asks for them."""
+    if version != _fullpipe.__version__:
+        own = _fullpipe.__version__
+        raise RuntimeError(f"a worker has fullpipe {own}, the sweep is made with {version}: install the same on both")
     plan = _plan(task)
     return [plan.record(run) for run in runs]
 
@@ -181,7 +185,7 @@ def _spread(executor: Executor, task: Task, store: _fullpipe.Store, rest: List[i
         while running or waiting and not lost:
             while waiting and len(running) < ahead and not lost:
                 try:
-                    future = executor.submit(run_task, task, waiting.popleft())
+                    future = executor.submit(run_task, task, waiting.popleft(), _fullpipe.__version__)
                 except RuntimeError as why:  # The pool is broken, or shut down.
                     lost.append(why)
                     break

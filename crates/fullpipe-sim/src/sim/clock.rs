@@ -28,6 +28,9 @@ struct Timer {
     by: Clockwork,
 }
 
+/// Entries of the queue for each timer, at most: looking for those that are not needed any more is then seldom.
+const MOST_ENTRIES: usize = 4;
+
 /// Among timers that are due at one time: those of the wheel before others, by level and by when they were started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Turn(u64);
@@ -82,7 +85,25 @@ impl Timers {
         });
         if let Some(entry) = timer.entry() {
             self.queue.push(Reverse((entry.0, entry.1, number as u32)));
+            if self.queue.len() > MOST_ENTRIES * self.timers.len() {
+                self.tidy();
+            }
         }
+    }
+
+    /// Leaves one entry in the queue for each timer that is due. A timer that is due late and early by turns leaves an
+    /// entry at each late time.
+    #[cold]
+    fn tidy(&mut self) {
+        let mut entries = core::mem::take(&mut self.queue).into_vec();
+        entries.clear();
+        for (number, timer) in self.timers.iter_mut().enumerate() {
+            timer.queued = timer.due;
+            if timer.due != Time::NEVER {
+                entries.push(Reverse((timer.due, timer.turn, number as u32)));
+            }
+        }
+        self.queue = entries.into();
     }
 
     /// When to call [`Timers::pop`] next.
@@ -196,6 +217,23 @@ mod tests {
         let order = [timers.pop(at), timers.pop(at)];
         assert_eq!(timers.pop(at), None);
         order
+    }
+
+    #[test]
+    fn a_timer_that_is_due_late_and_early_by_turns_takes_little_memory() {
+        let mut timers = Timers::new(2);
+        timers.set(1, Some(Time::ms(500)), Clockwork::Own);
+        for now in 0..1000 {
+            for due in [now + 200, now + 1] {
+                timers.set(0, Some(Time::ms(due)), Clockwork::Own);
+            }
+            let fired = (now == 499).then_some(1).or(Some(0));
+            assert_eq!(timers.pop(Time::ms(now + 1)), fired);
+            if now == 499 {
+                assert_eq!(timers.pop(Time::ms(now + 1)), Some(0));
+            }
+            assert!(timers.queue.len() <= MOST_ENTRIES * 2, "{now}: {}", timers.queue.len());
+        }
     }
 
     #[test]

@@ -159,6 +159,8 @@ fn fairness(
     let value = match column {
         "jain" => Ok(all.jain),
         "jain_settled" => all.jain_settled.ok_or("nothing was delivered in the second half"),
+        "converged" if all.is_too_short() => Err("the flows live together for too short a time"),
+        "converged" => Ok(f64::from(u8::from(all.converged_s.is_some()))),
         "converged_s" => all.converged_s.ok_or("the flows did not converge"),
         "rtt_exponent" => all.rtt_exponent.ok_or("the flows' round trips do not differ"),
         "dropped" => Ok(all.dropped as f64),

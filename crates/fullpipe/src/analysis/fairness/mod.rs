@@ -41,7 +41,8 @@ pub struct Fairness {
     /// The same over each interval of `report.interval`, from `start_s` on; null where nothing was delivered.
     pub jain_intervals: Vec<Option<f64>>,
     /// Convergence time: seconds from the start of the last flow until Jain's index over the 10 s before first is 0.95 or more and stays so
-    /// for 20 s, so at least 10; null where that was not seen. Of two flows 0.95 is the d-fair convergence time of Bansal et al.
+    /// for 20 s, so at least 10; null where that was not seen, and where [`jain_settled`](Self::jain_settled) is below 0.95: flows that
+    /// part later have passed each other. Of two flows 0.95 is the d-fair convergence time of Bansal et al.
     /// 2001 (RFC 5166, 2.3) with d = 0.23.
     pub converged_s: Option<f64>,
     /// k of x1/x2 = (RTT2/RTT1)^k, of the rates over the second half and the round trips without queues (Lakshman, Madhow 1997);
@@ -112,6 +113,7 @@ pub fn fairness(
     };
     let whole = rates(time.from, time.to);
     let settled = rates(time.middle, time.to);
+    let jain_settled = jain(&settled);
     let intervals = intervals(&time, meta.interval);
     let of_intervals: Vec<Vec<f64>> =
         intervals.iter().map(|(from, to)| rates(*from, *to)).collect();
@@ -140,9 +142,11 @@ pub fn fairness(
         start_s: time.from.as_secs_f64(),
         end_s: time.to.as_secs_f64(),
         jain: jain(&whole)?,
-        jain_settled: jain(&settled),
+        jain_settled,
         jain_intervals: of_intervals.iter().map(|rates| jain(rates)).collect(),
-        converged_s: convergence(&flows, &alive, &time),
+        converged_s: jain_settled
+            .filter(|index| *index >= CONVERGED)
+            .and_then(|_| convergence(&flows, &alive, &time)),
         rtt_exponent: exponent(&parts),
         dropped: dropped(recording, direction, &time),
         queue: queue(traces, direction, &time),

@@ -7,6 +7,7 @@ mod expectations;
 mod flows;
 mod nfs;
 mod published;
+mod shared;
 mod slow_start;
 mod stages;
 mod table;
@@ -17,11 +18,12 @@ pub use table::{Cell, Column, Table};
 use crate::analysis::document::Document;
 
 /// Every kind of table, in the order in which a report shows them.
-const TABLES: [fn(&Document) -> Vec<Table>; 9] = [
+const TABLES: [fn(&Document) -> Vec<Table>; 10] = [
     published::tables,
     expectations::tables,
     compared::tables,
     flows::tables,
+    shared::tables,
     datagrams::tables,
     nfs::tables,
     slow_start::tables,

@@ -19,6 +19,7 @@ mod nfs;
 mod paint;
 mod parity;
 mod picture;
+mod shared;
 mod slow_start;
 mod spread;
 mod swept;
@@ -74,6 +75,7 @@ fn run(lines: &mut Vec<String>, run: &Run, style: Style) {
         lines.push(String::new());
         lines.extend(flow::lines(run, flow, style));
     }
+    lines.extend(shared::lines(run, style));
     lines.extend(datagrams::lines(run, style));
     lines.extend(nfs::lines(run, style));
     lines.extend(picture::lines(run, style));

@@ -8,6 +8,9 @@ use fullpipe::sweep::compare::{Comparison, Pair, Shown};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+/// The median difference between the engines, of each congestion control.
+const MEDIAN: f64 = 0.05;
+
 /// Writes the table of a sweep beside its sweep on genuine Linux, where both are kept: how far means are apart, by congestion control.
 fn table(name: &str) {
     let both = [name.to_string(), format!("{name}-linux")].map(|name| records(&name));
@@ -29,6 +32,7 @@ fn table(name: &str) {
         apart.sort_by(f64::total_cmp);
         let middle = apart.len() / 2;
         let median = (apart[middle] + apart[(apart.len() - 1) / 2]) / 2.0;
+        assert!(median < MEDIAN, "{name}, {control}: {median}");
         let shown = pairs.iter().filter(|pair| matches!(pair.shown, Shown::Higher | Shown::Lower));
         let (points, largest) = (apart.len(), apart[apart.len() - 1]);
         let (median, largest, shown) = (share(median), share(largest), shown.count());
