@@ -74,7 +74,7 @@ fn sweeps(arguments: &CompareArguments, output: &Output) -> Result<(), Failure> 
             output.print(&format!("a: {a}\nb: {b}\n\n{text}"))
         }
     }?;
-    match comparison.flows.is_empty() {
+    match comparison.pairs.is_empty() {
         true => {
             Err(Failure::Input("the sweeps have no point in common with a rate of both".into()))
         }

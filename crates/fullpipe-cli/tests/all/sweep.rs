@@ -203,7 +203,7 @@ fn a_run_that_fails_stops_nothing() {
     let red = "rate = \"10Mbit\"\nqueue = { discipline = \"red\", limit = \"400kB\", min = \"10kB\", max = \"100kB\" }";
     desk.write("grid.toml", &GRID.replace(lossy, axes).replace("rate = \"10Mbit\"", red));
     let call = sweep(&desk, &["--out", "out"]).ends_with(3);
-    let failed = "4 runs failed; --retry makes them again";
+    let failed = "4 runs failed; `fullpipe sweep` with --retry makes them again";
     assert!(
         call.stderr.contains(failed) && call.stderr.contains("path.queue.max=30kB"),
         "{}",
@@ -237,7 +237,11 @@ fn runs_that_failed_are_made_again_where_one_asks() {
     of.insert("failed".into(), "the kernel died".into());
     desk.write(file, &text.replace(line, &failed.to_string()));
     let again = sweep(&desk, &["--out", "out"]).ends_with(3);
-    assert!(again.stderr.contains("1 runs failed; --retry makes them again"), "{}", again.stderr);
+    assert!(
+        again.stderr.contains("1 runs failed; `fullpipe sweep` with --retry makes them again"),
+        "{}",
+        again.stderr
+    );
     assert_eq!(desk.read(file).lines().count(), 12, "it was made again without being asked");
     sweep(&desk, &["--out", "out", "--retry"]).ends_with(0);
     // Its failure stays in the file, and what came out counts.
@@ -341,8 +345,8 @@ fn two_sweeps_are_compared_point_by_point() {
     seeds("faster", &["--set", "path.rate=50Mbit"]);
     let compare = |b: &str| desk.call(&["compare", "a", b, "--json"]).ends_with(0).json();
     let shown = |of: &Value| -> Vec<String> {
-        let flows = of["sweeps"]["flows"].as_array().expect("flows");
-        flows.iter().map(|flow| flow["shown"].as_str().expect("a word").to_string()).collect()
+        let pairs = of["sweeps"]["pairs"].as_array().expect("pairs");
+        pairs.iter().map(|pair| pair["shown"].as_str().expect("a word").to_string()).collect()
     };
     assert!(shown(&compare("same")).iter().all(|word| word == "nothing" || word == "equal"));
     // Without many losses a faster link is a higher rate.

@@ -4,38 +4,40 @@
 //! the two vary differently. An interval that has 0 in it shows no difference. The effect size is the difference over the standard
 //! deviation of a single run (Cohen's d, with the root of the mean of both variances).
 
-use super::cells::{Cell, CellFlow};
+use super::cells::Cell;
 use super::estimate::{Estimate, t};
 use crate::analysis::compare::Setting;
 use crate::scenario::point_name;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// What differs between two sweeps.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
     /// What differs between what they are of; see [`apart`](super::apart::apart).
     pub scenario: Vec<Setting>,
-    /// Points that both have, flow by flow.
-    pub flows: Vec<Pair>,
+    /// Points that both have, metric by metric.
+    pub pairs: Vec<Pair>,
     /// Points that one of them has alone, as text.
     pub alone: Vec<String>,
 }
 
-/// A flow at a point of both.
+/// A metric at a point of both.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pair {
     /// Name of the variant.
     pub variant: String,
     /// The point: dotted key to value as written.
     pub at: Map<String, Value>,
-    /// Name of the flow.
-    pub flow: String,
-    /// Settled rate of the first sweep, Mb/s.
+    /// The metric as in `[[expect]]`, in its unit: `flow.NAME.settled_mbit`, `fairness.jain_settled`, `fairness.converged_s`,
+    /// `fairness.rtt_exponent`.
+    pub metric: String,
+    /// Of the first sweep.
     pub a: Estimate,
-    /// Settled rate of the second sweep, Mb/s.
+    /// Of the second sweep.
     pub b: Estimate,
-    /// The second mean less the first, Mb/s.
+    /// The second mean less the first.
     pub difference: f64,
     /// Half the width of its 95 % interval; absent where one has a single run.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,32 +73,53 @@ impl Shown {
 }
 
 impl Comparison {
-    /// Of the cells of two sweeps, by variant, point and flow.
+    /// Of the cells of two sweeps, by variant, point and metric.
     pub fn new(a: &[Cell], b: &[Cell]) -> Comparison {
-        let same = |one: &Cell, other: &Cell| one.variant == other.variant && one.at == other.at;
-        let (mut flows, mut alone) = (Vec::new(), Vec::new());
+        let value = |(key, value): (&String, &Value)| (key.clone(), value.to_string());
+        let point = |cell: &Cell| cell.at.iter().map(value).collect::<BTreeMap<_, _>>();
+        let place = |cell: &Cell| (cell.variant.clone(), point(cell));
+        let mut others: BTreeMap<_, &Cell> = b.iter().map(|cell| (place(cell), cell)).collect();
+        let (mut all, mut alone) = (Vec::new(), Vec::new());
         for cell in a {
-            match b.iter().find(|other| same(cell, other)) {
-                Some(other) => flows.extend(pairs(cell, other)),
+            match others.remove(&place(cell)) {
+                Some(other) => all.extend(pairs(cell, other)),
                 None => alone.push(format!("a: {}", point_name(&cell.variant, &cell.at))),
             }
         }
-        let unknown = b.iter().filter(|cell| !a.iter().any(|other| same(cell, other)));
-        alone.extend(unknown.map(|cell| format!("b: {}", point_name(&cell.variant, &cell.at))));
-        Comparison { scenario: Vec::new(), flows, alone }
+        let left = b.iter().filter(|cell| others.contains_key(&place(cell)));
+        alone.extend(left.map(|cell| format!("b: {}", point_name(&cell.variant, &cell.at))));
+        Comparison { scenario: Vec::new(), pairs: all, alone }
     }
 }
 
-/// The flows that both cells have.
+/// What is compared of a cell: the flows' rates, and how they share the path.
+fn metrics(cell: &Cell) -> Vec<(String, Estimate)> {
+    let rate = |own: &super::cells::CellFlow| {
+        (format!("flow.{}.settled_mbit", own.name), own.settled_mbit)
+    };
+    let mut all: Vec<_> = cell.flows.iter().map(rate).collect();
+    if let Some(shared) = &cell.fairness {
+        let own = [
+            ("jain_settled", shared.jain_settled),
+            ("converged_s", shared.converged_s),
+            ("rtt_exponent", shared.rtt_exponent),
+        ];
+        let there = own.into_iter().filter_map(|(name, of)| Some((name, of?)));
+        all.extend(there.map(|(name, of)| (format!("fairness.{name}"), of)));
+    }
+    all
+}
+
+/// The metrics that both cells have.
 fn pairs(a: &Cell, b: &Cell) -> Vec<Pair> {
-    let pair = |flow: &CellFlow| {
-        let other = b.flows.iter().find(|other| other.name == flow.name)?;
-        let (one, other) = (flow.settled_mbit, other.settled_mbit);
+    let others: BTreeMap<String, Estimate> = metrics(b).into_iter().collect();
+    let pair = |(metric, one): (String, Estimate)| {
+        let other = *others.get(&metric)?;
         let (within, effect) = welch(&one, &other).map_or((None, None), |(w, e)| (Some(w), e));
         Some(Pair {
             variant: a.variant.clone(),
             at: a.at.clone(),
-            flow: flow.name.clone(),
+            metric,
             a: one,
             b: other,
             difference: other.mean - one.mean,
@@ -105,7 +128,7 @@ fn pairs(a: &Cell, b: &Cell) -> Vec<Pair> {
             shown: shown((&one, &other), within, a.one_run || b.one_run),
         })
     };
-    a.flows.iter().filter_map(pair).collect()
+    metrics(a).into_iter().filter_map(pair).collect()
 }
 
 fn shown((a, b): (&Estimate, &Estimate), within: Option<f64>, one_run: bool) -> Shown {
@@ -141,6 +164,7 @@ fn welch(a: &Estimate, b: &Estimate) -> Option<(f64, Option<f64>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sweep::cells::CellShared;
 
     fn of(values: &[f64]) -> Estimate {
         Estimate::of(values).expect("values")
@@ -157,6 +181,32 @@ mod tests {
         let (within, effect) = welch(&spread(10.0, 1.0), &spread(20.0, 2.0)).expect("spreads");
         assert!((within - 2.776 * 1.25_f64.sqrt()).abs() < 1e-3, "{within}");
         assert!((effect.expect("an effect") - 10.0 / 2.5_f64.sqrt()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn how_flows_share_is_compared_where_both_tell() {
+        let cell = |jain_settled: Option<Estimate>, k: f64| {
+            let (jain, dropped) = (of(&[0.9]), of(&[0.0]));
+            let rtt_exponent = Some(of(&[k, k + 0.1]));
+            let (converged, converged_s, too_short, queue) = (0, None, 0, None);
+            let shared = CellShared {
+                jain,
+                jain_settled,
+                converged,
+                converged_s,
+                too_short,
+                rtt_exponent,
+                dropped,
+                queue,
+            };
+            Cell { variant: "cubic".into(), fairness: Some(shared), ..Cell::default() }
+        };
+        let [a, b] = [cell(None, 0.5), cell(Some(of(&[0.9])), 3.5)];
+        let alone = Cell { variant: "bic".into(), ..Cell::default() };
+        let compared = Comparison::new(&[a], &[alone, b]);
+        let [pair] = &compared.pairs[..] else { panic!("{:?}", compared.pairs) };
+        assert_eq!((&*pair.metric, pair.shown), ("fairness.rtt_exponent", Shown::Higher));
+        assert_eq!(compared.alone, ["b: bic"]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Two sweeps beside each other, a line for each flow of a point.
+//! Two sweeps beside each other, a line for each metric of a point.
 
 use super::cells::name;
 use super::grid::{Column, fitted, number, words, wrap};
@@ -12,20 +12,20 @@ const MOST: usize = 60;
 
 const COLUMNS: [Column; 7] = [
     words("variant and point"),
-    words("flow"),
-    number("a", "Mb/s"),
-    number("b", "Mb/s"),
-    number("b - a", "Mb/s"),
+    words("what"),
+    number("a", ""),
+    number("b", ""),
+    number("b - a", ""),
     number("effect", "sd"),
     words("shown"),
 ];
 
 /// The comparison as text.
 pub fn swept(comparison: &Comparison, style: Style) -> String {
-    let shown = |what: Shown| comparison.flows.iter().filter(|pair| pair.shown == what).count();
-    let all = comparison.flows.len();
+    let shown = |what: Shown| comparison.pairs.iter().filter(|pair| pair.shown == what).count();
+    let all = comparison.pairs.len();
     let head = format!(
-        "{all} rates at points of both: {} higher in b, {} lower, {} equal, no difference shown {}, not known {}",
+        "{all} figures at points of both: {} higher in b, {} lower, {} equal, no difference shown {}, not known {}",
         shown(Shown::Higher),
         shown(Shown::Lower),
         shown(Shown::Equal),
@@ -38,8 +38,8 @@ pub fn swept(comparison: &Comparison, style: Style) -> String {
     }
     lines.extend(wrap(&head, "", style.columns()));
     lines.push(String::new());
-    let rows: Vec<Vec<String>> = comparison.flows.iter().take(MOST).map(row).collect();
-    let names = comparison.flows.iter().take(MOST).map(|pair| Name::new(&pair.variant, &pair.at));
+    let rows: Vec<Vec<String>> = comparison.pairs.iter().take(MOST).map(row).collect();
+    let names = comparison.pairs.iter().take(MOST).map(|pair| Name::new(&pair.variant, &pair.at));
     lines.extend(fitted(&COLUMNS, rows, &names.collect::<Vec<_>>(), style.columns()));
     if all > MOST {
         lines.push(format!("  {} more lines with --json", all - MOST));
@@ -48,11 +48,25 @@ pub fn swept(comparison: &Comparison, style: Style) -> String {
         lines.extend(wrap(&format!("only in {alone}"), "  ", style.columns()));
     }
     let note = "b - a: difference of the means with its 95 % confidence interval (Welch's t test); effect: that over the standard \
-                deviation of a run (Cohen's d); not known: one run, or repetitions that are one run. Of many rates that are equal one in \
+                deviation of a run (Cohen's d); not known: one run, or repetitions that are one run. Of many figures that are equal one in \
                 twenty shows a difference by chance";
     lines.push(String::new());
     lines.extend(wrap(note, "  ", style.columns()));
     lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// A metric in few words, with its unit.
+fn named(metric: &str) -> String {
+    match metric {
+        "fairness.jain_settled" => "Jain, settled".into(),
+        "fairness.converged_s" => "converged s".into(),
+        "fairness.rtt_exponent" => "RTT^-k".into(),
+        _ => {
+            let flow =
+                metric.strip_prefix("flow.").and_then(|own| own.strip_suffix(".settled_mbit"));
+            flow.map_or_else(|| metric.into(), |flow| format!("{flow} Mb/s"))
+        }
+    }
 }
 
 fn row(pair: &Pair) -> Vec<String> {
@@ -66,7 +80,7 @@ fn row(pair: &Pair) -> Vec<String> {
     };
     vec![
         name(&pair.variant, &pair.at),
-        pair.flow.clone(),
+        named(&pair.metric),
         short(pair.a.mean),
         short(pair.b.mean),
         format!("{}{within}", short(pair.difference)),

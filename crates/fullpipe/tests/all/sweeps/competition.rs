@@ -2,10 +2,11 @@
 
 use super::kept::records;
 use crate::marked;
-use fullpipe::report::numbers::fixed;
+use fullpipe::report::numbers::{fixed, share};
 use fullpipe::sweep::cells::{Cell, CellShared, cells};
 use fullpipe::sweep::competition::{Companies, Company};
-use fullpipe::sweep::{Merged, estimate::Estimate};
+use fullpipe::sweep::{Merged, Record, estimate::Estimate};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 const PAGE: &str = "docs/competition.md";
@@ -180,4 +181,36 @@ fn todays_kernel_on_either_engine() {
         }
         text
     });
+}
+
+/// Run to its flows' bytes, and their settled rates in Mb/s.
+fn delivered(merged: &Merged) -> BTreeMap<u64, Vec<(u64, f64)>> {
+    let mut all = BTreeMap::new();
+    let add = |record: Record| {
+        let flows = record.facts.expect("a run that came out").flows;
+        all.insert(record.run, flows.iter().map(|own| (own.bytes, own.settled_mbit)).collect());
+        Ok(())
+    };
+    merged.each(add).expect("records");
+    all
+}
+
+/// Two engines whose runs differ by nothing but their own doing.
+#[test]
+fn runs_of_today_on_both_engines() {
+    let both = ["cern-today", "cern-today-linux"].map(records);
+    let [Some(simulated), Some(genuine)] = &both else { return };
+    let [simulated, genuine] = [simulated, genuine].map(delivered);
+    let flows = |run: &u64| simulated[run].iter().zip(&genuine[run]);
+    let same = |run: &&u64| flows(run).all(|(a, b)| a.0 == b.0);
+    let apart = |(a, b): (&(u64, f64), &(u64, f64))| (a.1 - b.1).abs() / b.1;
+    let furthest = genuine.keys().flat_map(flows).map(apart).fold(0.0, f64::max);
+    let (all, same) = (genuine.len(), genuine.keys().filter(same).count());
+    assert_eq!(all, simulated.len());
+    assert!(furthest < 0.05, "{furthest}");
+    let text = format!(
+        "Of {all} runs {same} delivered the same bytes of each flow on both engines; settled rates are at most {} apart.\n",
+        share(furthest)
+    );
+    marked::committed(PAGE, "cern-today-engines", &text);
 }

@@ -19,7 +19,7 @@ fn table(name: &str) {
     let compared = Comparison::new(&a, &b);
     assert!(compared.alone.is_empty(), "{:?}", compared.alone);
     let mut controls = BTreeMap::<&str, Vec<&Pair>>::new();
-    for pair in &compared.flows {
+    for pair in &compared.pairs {
         let control = pair.variant.split(',').next().unwrap_or_default();
         controls.entry(control).or_default().push(pair);
     }
