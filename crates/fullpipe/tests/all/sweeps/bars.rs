@@ -53,3 +53,46 @@ fn two_cubic_flows_converge_and_two_scalable_flows_do_not() {
         assert_eq!(seen["scalable, 30 s apart"], [false; 3], "{}", merged.manifest.engine);
     }
 }
+
+/// One flow beside one and beside three of another control, in runs of 60 s: three take more of it, and are told as one group.
+#[test]
+fn three_flows_take_more_of_one_than_one_does() {
+    let competing = "
+[[variant]]
+name = \"alone\"
+set = { \"flow.second.count\" = 0 }
+
+[[variant]]
+name = \"1:1\"
+set = { \"flow.second.congestion\" = \"reno\" }
+competes = { flow = \"first\", solo = \"alone\" }
+
+[[variant]]
+name = \"1:3\"
+set = { \"flow.second.congestion\" = \"reno\", \"flow.second.count\" = 3 }
+competes = { flow = \"first\", solo = \"alone\", like = \"1:1\" }
+
+[[variant]]
+name = \"3:1\"
+set = { \"flow.first.count\" = 3, \"flow.second.congestion\" = \"reno\" }
+competes = { flow = \"first\", solo = \"alone\" }
+";
+    let flows = SCENARIO.split("[[variant]]").next().expect("the flows").replace("120s", "60s");
+    let far = "[[path.forward]]\nkind = \"flow-delay\"\nname = \"far\"\nflow = \"second\"\ndelay = \"0ms\"\n";
+    assert!(flows.contains(far));
+    let text = flows.replace(far, "") + competing;
+    let finished = finished(&text, &["alone", "1:1", "1:3", "3:1"]);
+    let harm = |variant: &str| {
+        let found = finished.competition.iter().find(|own| own.variant == variant);
+        let found = found.unwrap_or_else(|| panic!("no {variant}"));
+        assert_eq!(found.against, ["reno"], "{variant}");
+        (found.harm.expect("a flow alone").throughput.mean, found.friendliness)
+    };
+    let [(one, _), (three, friendliness), (mean_of_three, _)] = ["1:1", "1:3", "3:1"].map(harm);
+    // Of two flows one has a half or so; beside three a flow has a quarter, and each of three beside one too.
+    assert!(
+        one < 0.6 && three > one + 0.1 && mean_of_three > one + 0.1,
+        "{one} {three} {mean_of_three}"
+    );
+    assert!(friendliness.expect("a like").mean < 0.9, "{friendliness:?}");
+}
