@@ -141,8 +141,11 @@ impl Store {
 /// Makes the directory with its manifest, or finds the same one there.
 fn prepare(directory: &Path, manifest: &Manifest) -> Result<(), Error> {
     fs::create_dir_all(directory).map_err(|e| {
-        Error::new(directory, format!("cannot be made: {e}"))
-            .hint("choose another directory with --out")
+        let why = match e.kind() {
+            ErrorKind::AlreadyExists => "is a file, and a directory is needed".into(),
+            _ => format!("cannot be made: {e}"),
+        };
+        Error::new(directory, why).hint("choose another directory with --out")
     })?;
     let file = directory.join(FILE);
     if !file.exists() {

@@ -115,10 +115,11 @@ fn missed(cell: &Cell, expected: &CellExpected) -> String {
     );
     let without = match without {
         0 => String::new(),
-        some => format!(", {some} repetitions have no value"),
+        1 => "has no value in 1 repetition; elsewhere it ".into(),
+        some => format!("has no value in {some} repetitions; elsewhere it "),
     };
     let (of, allowed) = (numbers::short(*of), numbers::short(*allowed));
-    format!("FAILED {name}: {metric} {is} instead of {of}; {allowed} is allowed{without}")
+    format!("FAILED {name}: {metric} {without}{is} instead of {of}; {allowed} is allowed")
 }
 
 #[cfg(test)]

@@ -148,11 +148,14 @@ struct End {
 }
 
 impl End {
-    /// A value between the ends with four significant digits, written as this one is.
+    /// A value between the ends, written as this one is: with its own digits where these are nine or fewer, else with four.
     fn like(&self, value: f64, place: Place) -> Node {
-        let value: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+        let digits = |count: usize| format!("{value:.*e}", count - 1).parse().unwrap_or(value);
+        let own: f64 = digits(9);
+        let value = if (own - value).abs() <= value.abs() * 1e-12 { own } else { digits(4) };
+        let gap = if self.text.contains(' ') { " " } else { "" };
         let value = match (&self.node.value, self.unit.as_str()) {
-            (Value::Text(_), unit) => Value::Text(format!("{value}{unit}")),
+            (Value::Text(_), unit) => Value::Text(format!("{value}{gap}{unit}")),
             (Value::Integer(_), _) => Value::Integer(value.round() as i64),
             _ => Value::Float(format!("{value:e}")),
         };
@@ -279,6 +282,11 @@ mod tests {
                 "10Mbit 31.62Mbit 100Mbit 316.2Mbit 1Gbit",
             ),
             ("x = { from = \"0ms\", to = \"1s\", points = 3 }", "0ms 500ms 1s"),
+            ("x = { from = \"0ms\", to = \"1s\", points = 4 }", "0ms 333.3ms 666.7ms 1s"),
+            (
+                "x = { from = \"10000 packets\", to = \"10100 packets\", points = 5 }",
+                "10000 packets 10025 packets 10050 packets 10075 packets 10100 packets",
+            ),
             ("x = { from = \"1MiB\", to = \"3072KiB\", points = 3 }", "1MiB 2MiB 3072KiB"),
         ] {
             assert_eq!(read(text).expect(text)[0].1.join(" "), shown);
