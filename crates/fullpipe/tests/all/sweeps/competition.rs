@@ -209,7 +209,7 @@ fn runs_of_today_on_both_engines() {
     assert_eq!(all, simulated.len());
     assert!(furthest < 0.05, "{furthest}");
     let text = format!(
-        "Of {all} runs {same} delivered the same bytes of each flow on both engines; settled rates are at most {} apart.\n",
+        "Of {all} runs {same} delivered the same bytes of each flow on both engines; settled rates are {} apart at most.\n",
         share(furthest)
     );
     marked::committed(PAGE, "cern-today-engines", &text);

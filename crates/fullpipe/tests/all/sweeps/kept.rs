@@ -61,8 +61,7 @@ pub const KEPT: [Kept; 10] = [
 ];
 
 /// Those that were not recorded yet: what pages say of them was typed.
-const UNRECORDED: [&str; 7] = [
-    "cern-today-linux",
+const UNRECORDED: [&str; 6] = [
     "cern-fairness",
     "cern-friendliness",
     "cern-pairs",
