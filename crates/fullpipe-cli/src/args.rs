@@ -137,6 +137,10 @@ pub struct RunArguments {
     /// text; may be repeated
     #[arg(long, value_name = "KEY")]
     pub without: Vec<String>,
+    /// Show each flow in the text, however many alike ones there are; else of more than eight their sum, the
+    /// slowest and the fastest
+    #[arg(long)]
+    pub every_flow: bool,
     /// Show no progress and no notes
     #[arg(long, short)]
     pub quiet: bool,
@@ -247,6 +251,10 @@ pub struct ReportArguments {
     /// Write the HTML report to this file [default: report.html in the directory]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Show each flow in the text, however many alike ones there are; else of more than eight their sum, the
+    /// slowest and the fastest
+    #[arg(long)]
+    pub every_flow: bool,
 }
 
 /// Options of `fullpipe compare`.

@@ -2,7 +2,8 @@
 //! takes standard output.
 
 use crate::failure::Failure;
-use fullpipe::report::terminal::Style;
+use fullpipe::analysis::document::Document;
+use fullpipe::report::terminal::{self, Style};
 use fullpipe::trace::json;
 use serde::Serialize;
 use std::fs::File;
@@ -48,6 +49,17 @@ impl Output {
     /// It cannot be written. A reader that has seen enough (a closed pipe) is no error.
     pub fn print(&self, text: &str) -> Result<(), Failure> {
         self.write(|out| out.write_all(text.as_bytes()))
+    }
+
+    /// Writes a document as text, with each flow or of many alike ones some.
+    ///
+    /// # Errors
+    /// As [`Output::print`].
+    pub fn document(&self, document: &Document, every_flow: bool) -> Result<(), Failure> {
+        self.print(&match every_flow {
+            true => terminal::render_every_flow(document, self.style),
+            false => terminal::render(document, self.style),
+        })
     }
 
     fn write(&self, what: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {

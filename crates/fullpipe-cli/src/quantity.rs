@@ -59,14 +59,15 @@ pub fn jobs(text: &str) -> Result<NonZeroUsize, String> {
 }
 
 fn parse(text: &str, dimension: &Dimension) -> Result<u64, String> {
-    let value = quantity::parse(text, dimension).map_err(|wrong| explain(&wrong, dimension))?;
+    let value =
+        quantity::parse(text, dimension).map_err(|wrong| explain(text, &wrong, dimension))?;
     match value {
         0 => Err(format!("{} above 0 is expected", dimension.name)),
         value => Ok(value),
     }
 }
 
-fn explain(wrong: &Wrong, dimension: &Dimension) -> String {
+fn explain(text: &str, wrong: &Wrong, dimension: &Dimension) -> String {
     let Dimension { name, example, base, .. } = dimension;
     match wrong {
         Wrong::NoNumber => format!("{name} starts with a number, for example {example}"),
@@ -76,7 +77,12 @@ fn explain(wrong: &Wrong, dimension: &Dimension) -> String {
         Wrong::TooLarge => format!("this is more {base} than 64 bits hold"),
         Wrong::Unit(unit) => {
             let known: Vec<&str> = dimension.units.iter().map(|(unit, _)| *unit).collect();
-            format!("\"{unit}\" is not a unit of {name}; known are {}", known.join(", "))
+            let meant = quantity::meant(text, unit, &[dimension]);
+            let meant = match meant.is_empty() {
+                true => String::new(),
+                false => format!("; did you mean {}?", meant.join(", ")),
+            };
+            format!("\"{unit}\" is not a unit of {name}{meant}; known are {}", known.join(", "))
         }
     }
 }
@@ -104,7 +110,9 @@ mod tests {
     fn what_is_wrong_is_said() {
         let table = [
             ("10", "needs a unit, for example 10Gbit"),
-            ("10Gbyte", "is not a unit of a rate; known are bit, kbit"),
+            ("10Gbyte", "is not a unit of a rate"),
+            ("1parsec", "is not a unit of a rate; known are bit, kbit"),
+            ("1gbit", "is not a unit of a rate; did you mean 1Gbit?"),
             ("-1Gbit", "is not negative"),
             ("0Gbit", "above 0"),
             ("fast", "starts with a number"),

@@ -4,7 +4,7 @@ use crate::args::ReportArguments;
 use crate::failure::Failure;
 use crate::output::{Output, note};
 use crate::sweep;
-use fullpipe::report::{html, terminal, time_sequence};
+use fullpipe::report::{html, time_sequence};
 use fullpipe::trace::rundir::{self, REPORT, RunDir};
 
 /// Reads the result, writes the HTML file, prints the text.
@@ -24,7 +24,7 @@ pub fn report(arguments: &ReportArguments, output: &Output) -> Result<(), Failur
     std::fs::write(&file, page)
         .map_err(|e| Failure::environment(format!("cannot write {}", file.display()), e))?;
     note(&format!("report: {}", file.display()));
-    output.print(&terminal::render(&results.document, output.style()))
+    output.document(&results.document, arguments.every_flow)
 }
 
 /// Draws the time-sequence graphs of runs whose packets were kept.

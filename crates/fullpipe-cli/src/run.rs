@@ -14,7 +14,7 @@ use crate::source;
 use fullpipe::analysis::document::Document;
 use fullpipe::analysis::phases;
 use fullpipe::experiment::Chosen;
-use fullpipe::report::{html, terminal};
+use fullpipe::report::html;
 use fullpipe::scenario::{self, Scenario};
 use fullpipe::trace::provenance::Provenance;
 use fullpipe::trace::rundir::Place;
@@ -45,7 +45,8 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     captures.check()?;
     let Kept { document, failures, directory } = keep(&scenario, &engines, &captures, arguments)?;
     let summary = arguments.json.then(|| directory.join("summary.json"));
-    if let Err(why) = show(&document, summary.as_deref(), &captures, output) {
+    if let Err(why) = show((&document, arguments.every_flow), summary.as_deref(), &captures, output)
+    {
         return Err(with(failures, why));
     }
     if !arguments.quiet {
@@ -58,12 +59,12 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
 /// Shows the result, on standard error where a capture has taken standard output; as JSON it is what stands in
 /// `summary` already.
 fn show(
-    document: &Document,
+    (document, every_flow): (&Document, bool),
     summary: Option<&Path>,
     captures: &Captures,
     out: &Output,
 ) -> Result<(), Failure> {
-    let text = |output: &Output| output.print(&terminal::render(document, output.style()));
+    let text = |output: &Output| output.document(document, every_flow);
     match (captures.take_stdout(), summary) {
         (true, _) => text(&Output::on_stderr()),
         (false, Some(summary)) => out.copy(summary),

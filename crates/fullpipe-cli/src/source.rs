@@ -11,8 +11,13 @@ pub fn load(arguments: &RunArguments) -> Result<Scenario, Failure> {
     let packets = arguments.packets.as_ref().map(|point| packets(point, arguments));
     let sets = arguments.set.iter().cloned().chain(packets);
     let sets: Vec<SetOption> = sets.map(SetOption).collect();
-    scenario::load(&source, &sets, &arguments.variant)
-        .map_err(|problems| Failure::Input(problems.to_string()))
+    scenario::load(&source, &sets, &arguments.variant).map_err(|mut problems| {
+        // What `--packets` stands for comes last, and is no option of the user's.
+        let last = format!("--set #{}", sets.len());
+        let own = problems.items.iter_mut().filter(|problem| problem.file == last);
+        own.filter(|_| arguments.packets.is_some()).for_each(|own| own.file = "--packets".into());
+        Failure::Input(problems.to_string())
+    })
 }
 
 /// What `--packets` stands for.

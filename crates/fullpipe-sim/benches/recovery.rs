@@ -81,7 +81,7 @@ fn host(kernel: &str) -> Host {
         rx_ring: 256,
         nic_rate: Rate::gbit(10),
         rx_coalesce: Time::ZERO,
-        coalesce: Time::ZERO,
+        interrupt_gap: Time::ZERO,
         gro: true,
         gro_flush_timeout: Time::ZERO,
         receive_path: ReceivePath::Napi,

@@ -149,6 +149,17 @@ fn host(host: &Host, name: &str) -> Result<(), String> {
     if let Qdisc::Of(discipline, _) = &host.qdisc {
         discipline.check(&format!("{name}.qdisc"))?;
     }
+    way_out(host).map_err(|what| format!("{name}: {what}"))?;
+    demand(
+        host_times(host).iter().all(|&t| t <= SLOWEST),
+        "coalesce, rx_coalesce, tx_coalesce, gro_flush_timeout and cpu: at most 1 s",
+    )?;
+    demand(host.cpu.copy_ps_per_byte <= SLOWEST_COPY_PS, "cpu.copy: at most 1 us per byte")?;
+    sysctls(&host.sysctl).map_err(|what| format!("{name}: sysctl: {what}"))
+}
+
+/// Queues of a host, and what the driver does when the ring is full.
+fn way_out(host: &Host) -> Result<(), String> {
     let plain = host.qdisc == Qdisc::PfifoFast && !host.bql && !host.tso;
     demand(
         host.driver == Driver::Stops || plain,
@@ -163,10 +174,14 @@ fn host(host: &Host, name: &str) -> Result<(), String> {
     demand(
         host.driver == Driver::Stops || plain,
         "driver: one that requeues stops no queue, so tx_stop and tx_wake are 1",
-    )?;
+    )
+}
+
+/// What moderates interrupts, and what a packet costs.
+fn host_times(host: &Host) -> [Time; 9] {
     let cpu = &host.cpu;
-    let times = [
-        host.coalesce,
+    [
+        host.interrupt_gap,
         host.rx_coalesce,
         host.tx_coalesce,
         host.gro_flush_timeout,
@@ -175,23 +190,19 @@ fn host(host: &Host, name: &str) -> Result<(), String> {
         cpu.ack,
         cpu.walk,
         cpu.capture,
-    ];
-    demand(
-        times.iter().all(|&t| t <= SLOWEST),
-        "coalesce, rx_coalesce, tx_coalesce, gro_flush_timeout and cpu: at most 1 s",
-    )?;
-    demand(cpu.copy_ps_per_byte <= SLOWEST_COPY_PS, "cpu.copy: at most 1 us per byte")?;
-    let Sysctl { rmem_max, wmem_max, tcp_rmem, tcp_wmem, .. } = host.sysctl;
+    ]
+}
+
+fn sysctls(all: &Sysctl) -> Result<(), String> {
+    let Sysctl { rmem_max, wmem_max, tcp_rmem, tcp_wmem, .. } = *all;
     let sizes = tcp_rmem.into_iter().chain(tcp_wmem).chain([rmem_max, wmem_max]);
-    demand(sizes.max() <= Some(LARGEST), "sysctl: buffers of at most 2147483647 bytes")?;
-    let scale = host.sysctl.tcp_adv_win_scale;
-    demand((-31..=31).contains(&scale), "sysctl: tcp_adv_win_scale is -31 to 31")?;
-    demand(host.sysctl.netdev_budget != Some(0), "sysctl: netdev_budget is at least 1")?;
-    let reordering = host.sysctl.tcp_reordering;
-    demand((1..=127).contains(&reordering), "sysctl: tcp_reordering is 1 to 127")?;
-    demand(host.sysctl.tcp_frto <= 2, "sysctl: tcp_frto is 0 to 2")?;
-    demand(host.sysctl.tcp_ecn <= Some(2), "sysctl: tcp_ecn is 0 to 2")?;
-    demand(host.sysctl.tcp_early_retrans <= 4, "sysctl: tcp_early_retrans is 0 to 4")
+    demand(sizes.max() <= Some(LARGEST), "buffers of at most 2147483647 bytes")?;
+    demand((-31..=31).contains(&all.tcp_adv_win_scale), "tcp_adv_win_scale is -31 to 31")?;
+    demand(all.netdev_budget != Some(0), "netdev_budget is at least 1")?;
+    demand((1..=127).contains(&all.tcp_reordering), "tcp_reordering is 1 to 127")?;
+    demand(all.tcp_frto <= 2, "tcp_frto is 0 to 2")?;
+    demand(all.tcp_ecn <= Some(2), "tcp_ecn is 0 to 2")?;
+    demand(all.tcp_early_retrans <= 4, "tcp_early_retrans is 0 to 4")
 }
 
 fn flow(flow: &Flow) -> Result<(), String> {

@@ -106,7 +106,7 @@ pub struct Host {
     /// Receive interrupt moderation: how long after the first packet that came the interrupt comes (0: at once).
     pub rx_coalesce: Time,
     /// The same: least time between two interrupts (0: none).
-    pub coalesce: Time,
+    pub interrupt_gap: Time,
     /// Whether segments that one poll of the card takes are joined (GRO), where the kernel does so.
     pub gro: bool,
     /// How long they wait for those that follow (0: not beyond the poll).

@@ -2,6 +2,7 @@
 
 use crate::common::Desk;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 fn names(list: &Value) -> Vec<&str> {
     let entries = list.as_array().expect("a list").iter();
@@ -21,6 +22,15 @@ fn json_lists_everything_that_has_a_name() {
     assert!(names(&list["kernels"]).contains(&"2.6.20"));
     assert!(names(&list["limits"]).contains(&"receive_window"));
     assert!(names(&list["metrics"]).contains(&"flow.NAME.bytes"));
+}
+
+#[test]
+fn no_two_recipes_have_one_title() {
+    let list = Desk::new().call(&["list", "--json"]).ends_with(0).json();
+    let recipes = list["recipes"].as_array().expect("a list");
+    let titles: BTreeSet<&str> =
+        recipes.iter().map(|recipe| recipe["title"].as_str().expect("a title")).collect();
+    assert_eq!(titles.len(), recipes.len(), "{titles:?}");
 }
 
 #[test]

@@ -65,7 +65,12 @@ fn equal_runs_keep_equal_packets_and_what_a_run_kept_can_be_run_again() {
 fn points_are_those_of_captures_and_one_run_has_one() {
     let desk = Desk::with_short();
     let wrong = ["run", "short.toml", "--packets", "lnik"];
-    desk.call(&wrong).ends_with(2).complains(&["lnik", "sender-qdisc", "receiver"]);
+    desk.call(&wrong).ends_with(2).complains(&[
+        "--packets:1:19",
+        "lnik",
+        "sender-qdisc",
+        "receiver",
+    ]);
     let capture = ["--pcap", "a.pcap", "--at", "receiver"];
     let both = |packets: &[&'static str], out: &'static str| {
         desk.call(&[&["run", "short.toml", "--out", out], &capture[..], packets].concat())

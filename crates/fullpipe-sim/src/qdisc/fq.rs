@@ -39,7 +39,7 @@ const SLACK: Time = Time::us(10);
 const LOW_RATE: u64 = 550_000 / 8;
 /// Longest that a packet keeps its flow waiting, and before 4.20.
 const LONGEST: Time = Time::secs(1);
-pub(crate) const LONGEST_ALONE: Time = Time::ms(125);
+pub(crate) const LONGEST_PACED: Time = Time::ms(125);
 
 /// Parameters of fq.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub struct Fq {
     /// Whether flows stand in bands, and packets go by while none has a turn, as in 6.12.
     pub bands: bool,
     /// Whether `fq` keeps each flow's pace itself, as before 4.20: packets bear no times for it, and its timer has no slack.
-    pub alone: bool,
+    pub paces_itself: bool,
     /// Bytes of a flow's first turn (0 to 2,147,483,647), which are not held to a rate.
     pub initial_quantum: u32,
     /// Largest rate of each flow, in whole bytes per second; Ethernet headers count.
@@ -62,7 +62,7 @@ impl Fq {
     /// That of 6.12, whose flows have no largest rate.
     pub const fn new(flow_limit: u32, mtu: u32) -> Fq {
         let initial_quantum = INITIAL_QUANTUM.saturating_mul(mtu);
-        Fq { flow_limit, mtu, bands: true, alone: false, initial_quantum, max_rate: None }
+        Fq { flow_limit, mtu, bands: true, paces_itself: false, initial_quantum, max_rate: None }
     }
 
     pub(super) fn check(&self, name: &str) -> Result<(), String> {
@@ -203,28 +203,29 @@ impl<P: Packet> Flows<P> {
     }
 
     fn slack(&self) -> Time {
-        if self.fq.alone { Time::ZERO } else { SLACK }
+        if self.fq.paces_itself { Time::ZERO } else { SLACK }
     }
 
     /// A packet of `bytes` that was to leave at `departs` leaves its flow: when the next one may, by the largest rate.
     fn pace(&mut self, number: u16, (bytes, departs): (u32, Time), now: Time) {
         let Some(rate) = self.fq.max_rate else { return };
-        let (rate, turn, alone) = (rate.0 / 8, self.quantum(QUANTUM) as u64, self.fq.alone);
+        let (rate, turn, paces_itself) =
+            (rate.0 / 8, self.quantum(QUANTUM) as u64, self.fq.paces_itself);
         let flow = self.flow(number);
         let mut bytes = u64::from(bytes);
-        if !alone && departs == Time::ZERO && rate <= LOW_RATE {
+        if !paces_itself && departs == Time::ZERO && rate <= LOW_RATE {
             flow.credit = 0;
-        } else if alone || departs == Time::ZERO {
+        } else if paces_itself || departs == Time::ZERO {
             bytes = bytes.max(turn);
             if flow.credit > 0 {
                 return;
             }
         }
-        let longest = if alone { LONGEST_ALONE } else { LONGEST };
+        let longest = if paces_itself { LONGEST_PACED } else { LONGEST };
         let takes = Time(bytes * 1_000_000_000 / rate).min(longest);
         let late = match flow.next {
             Time::ZERO => Time::ZERO,
-            _ if alone => Time::ZERO,
+            _ if paces_itself => Time::ZERO,
             next => (now - next).min(Time(takes.0 / 2)),
         };
         flow.next = now + (takes - late);

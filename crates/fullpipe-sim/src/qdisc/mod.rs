@@ -14,7 +14,7 @@ mod red;
 
 pub use codel::Codel;
 pub use fq::Fq;
-pub(crate) use fq::{LONGEST_ALONE, QUANTUM};
+pub(crate) use fq::{LONGEST_PACED, QUANTUM};
 pub use netem::Netem;
 pub use red::Red;
 

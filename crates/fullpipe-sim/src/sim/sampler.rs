@@ -93,6 +93,7 @@ impl Sampler {
         for host in &mut *far {
             samples.extend(host.receive.sample(now));
             samples.push(receive_buffer(host));
+            samples.extend(udp_socket(host, now));
             samples.push(busy(host.cpu.busy_ns(now), now));
         }
         for host in &mut *far {
@@ -107,6 +108,7 @@ impl Sampler {
             if receives_data(host) {
                 samples.push(receive_buffer(host));
             }
+            samples.extend(udp_socket(host, now));
         }
         samples
     }
@@ -150,6 +152,12 @@ fn receive_buffer(host: &mut Host) -> StageSample {
     buffer
 }
 
+/// Where datagrams wait, of a host that receives some.
+fn udp_socket(host: &mut Host, now: Time) -> Option<StageSample> {
+    let sockets = &mut host.udp_sockets;
+    sockets.capacity.map(|_| sockets.sample(now))
+}
+
 fn busy(busy_ns: u64, now: Time) -> StageSample {
     StageSample { busy_ns, ..StageSample::without_room(now) }
 }
@@ -170,6 +178,12 @@ fn receive_buffer_info(host: &Host) -> StageInfo {
     untimed(info(&host.name, "receive_buffer", unit, rcvbuf))
 }
 
+/// Datagrams wait there, in what the sockets have of memory.
+fn udp_socket_info(host: &Host) -> Option<StageInfo> {
+    let capacity = host.udp_sockets.capacity;
+    capacity.map(|bytes| info(&host.name, "udp_socket", "byte", Some(bytes)))
+}
+
 /// That of a place which samples alone tell of.
 fn untimed(info: StageInfo) -> StageInfo {
     StageInfo { timed: false, ..info }
@@ -188,6 +202,7 @@ fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
     for host in far {
         forward.extend(host.receive.infos(&host.name));
         forward.push(receive_buffer_info(host));
+        forward.extend(udp_socket_info(host));
         forward.push(info(&host.name, "cpu", "segment", None));
     }
     for host in far {
@@ -202,6 +217,7 @@ fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
         if receives_data(host) {
             back.push(receive_buffer_info(host));
         }
+        back.extend(udp_socket_info(host));
     }
     let directed = forward.into_iter().map(|i| (i, "forward"));
     let directed = directed.chain(back.into_iter().map(|i| (i, "back")));

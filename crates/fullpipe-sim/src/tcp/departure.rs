@@ -9,7 +9,7 @@ use super::Output;
 use super::profile::Profile;
 use super::sender::{Sender, TimerKind};
 use crate::config::{Discipline, Host, Qdisc};
-use crate::qdisc::{LONGEST_ALONE, QUANTUM};
+use crate::qdisc::{LONGEST_PACED, QUANTUM};
 use crate::units::Time;
 
 /// Bytes of an Ethernet header (`psched_mtu`).
@@ -131,7 +131,7 @@ impl Sender {
             self.departures.spent -= quantum;
         }
         let takes = Time(bytes.max(quantum) as u64 * 1_000_000_000 / rate);
-        self.departures.next += takes.min(LONGEST_ALONE);
+        self.departures.next += takes.min(LONGEST_PACED);
     }
 
     /// The time stamped on what was sent last.

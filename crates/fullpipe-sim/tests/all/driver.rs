@@ -140,5 +140,5 @@ fn a_receive_interrupt_waits_for_the_packets_behind_the_first() {
     assert_eq!(taken(&waits), [(50, 3), (240, 2)]);
     let netif_rx = Host { receive_path: ReceivePath::NetifRx, ..waits.clone() };
     assert_eq!(taken(&netif_rx), [(50, 3), (240, 2)]);
-    assert_eq!(taken(&Host { coalesce: Time::us(300), ..waits }), [(50, 3), (350, 2)]);
+    assert_eq!(taken(&Host { interrupt_gap: Time::us(300), ..waits }), [(50, 3), (350, 2)]);
 }

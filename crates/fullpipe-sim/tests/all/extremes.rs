@@ -80,7 +80,7 @@ fn spoil_host(host: &mut Host, field: usize, choice: u64) {
         2 => host.tx_ring = small,
         3 => host.rx_ring = small,
         4 => host.nic_rate = Rate(number),
-        5 => host.coalesce = Time(number),
+        5 => host.interrupt_gap = Time(number),
         25 => host.rx_coalesce = Time(number),
         18 => host.gro_flush_timeout = Time(number),
         6 => host.cpu.copy_ps_per_byte = number,

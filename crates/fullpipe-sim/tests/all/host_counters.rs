@@ -36,7 +36,7 @@ fn what_one_place_has_sent_the_next_one_has_taken() {
             config.receiver.receive_path = path;
             config.receiver.rx_ring = if path == ReceivePath::Napi { 24 } else { 1000 };
             config.receiver.sysctl.netdev_max_backlog = 24;
-            config.receiver.coalesce = Time::ms(10);
+            config.receiver.interrupt_gap = Time::ms(10);
             // GRO would join some of them.
             config.receiver.gro = false;
             let told = run(&config);

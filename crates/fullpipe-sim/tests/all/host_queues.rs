@@ -113,7 +113,7 @@ pub fn slow_card(qdisc: Qdisc) -> Config {
         host.tso = false;
         host.behaviour.clear();
         host.cpu = Default::default();
-        (host.coalesce, host.rx_coalesce) = (Time::ZERO, Time::ZERO);
+        (host.interrupt_gap, host.rx_coalesce) = (Time::ZERO, Time::ZERO);
         (host.tx_ring, host.bql, host.rx_ring) = (1, false, 100_000);
         (host.tx_coalesce, host.tx_stop, host.tx_wake) = (Time::ZERO, 1, 1);
         host.sysctl.tcp_wmem = [4096, 1 << 20, 1 << 22];

@@ -3,7 +3,10 @@
 use crate::conversation::{flow, host};
 use crate::plain_path;
 use crate::transmit::acks;
-use fullpipe_sim::config::{Delay, Discipline, Element, Link, QueueLimit};
+use fullpipe_sim::config::{
+    Cpu, DatagramKind, Datagrams, Delay, Direction, Discipline, Element, Flow, Host, Link,
+    QueueLimit,
+};
 use fullpipe_sim::path::Chain;
 use fullpipe_sim::tally::Samples;
 use fullpipe_sim::trace::StageSample;
@@ -85,4 +88,30 @@ fn a_receive_buffer_has_room_where_it_was_asked_for() {
         let buffer = buffer.expect("a receiver");
         assert_eq!((buffer.capacity, buffer.timed), (capacity, false));
     }
+}
+
+/// A socket of 2304 bytes, the least, takes datagrams of 1000 bytes of data as long as it holds no more than that: two of them,
+/// with their heads. Five come within 0.4 us; each takes 100 us to read, so the first is read when three are lost.
+#[test]
+fn a_socket_of_datagrams_is_a_place() {
+    let kind = DatagramKind::Udp { rate: Rate::gbit(80), rcvbuf: Some(1) };
+    let (name, direction) = ("udp".into(), Direction::Forward);
+    let (from, to, start, count) = (None, None, Time::ZERO, Some(5));
+    let size = 1000;
+    let udp = Datagrams { name, direction, from, to, kind, size, start, count, duration: None };
+    let cpu = Cpu { copy_ps_per_byte: 100_000, ..Cpu::default() };
+    let idle = Flow { start: Time::secs(19), ..flow("idle", 1000) };
+    let mut config = plain_path::config(Time::ms(1), [host(), Host { cpu, ..host() }], idle);
+    (config.mtu, config.end, config.sample) = (1500, Time::ms(10), Time::ms(10));
+    config.datagrams = vec![udp];
+    let record = plain_path::run(&config);
+    let socket = record.announced().iter().find(|stage| stage.name == "receiver.udp_socket");
+    let socket = socket.expect("a place of its own");
+    assert_eq!((socket.capacity, socket.timed, socket.unit), (Some(2304), true, "byte"));
+    let sample = *record.samples().find(|sample| sample.stage == socket.index).expect("a sample");
+    assert_eq!((sample.entered, sample.left, sample.dropped, sample.peak), (2, 2, 3, 2));
+    let [waiting, bytes, full, empty] = times(&sample);
+    // 100 and 200 us; full until the first is read.
+    assert_eq!((waiting, full, empty), (299, 99, 9800));
+    assert!(bytes > waiting && bytes <= 2304 * waiting / 1000, "{bytes}");
 }

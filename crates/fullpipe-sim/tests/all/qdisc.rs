@@ -289,7 +289,7 @@ fn fq_has_a_largest_rate() {
     let slow = Fq { max_rate: Some(Rate(121_120)), ..short };
     assert_eq!(left(slow, &[MTU; 3], unsaid), [0, 100_010, 200_010]);
     // Before 4.20 all has that first turn, whatever times it bears, and the timer has no slack; 125 ms are the longest pause.
-    let alone = Fq { alone: true, bands: false, ..short };
+    let alone = Fq { paces_itself: true, bands: false, ..short };
     assert_eq!(left(alone, &[MTU; 5], now), [0, 0, 2000, 2000, 4000]);
     let slow = Fq { max_rate: Some(Rate(121_120)), ..alone };
     assert_eq!(left(slow, &[MTU; 3], now), [0, 0, 125_000]);

@@ -19,7 +19,7 @@ fn config(choices: Choices, budget: Option<u32>) -> Config {
         behaviour: choices.iter().map(|(row, to)| (row.to_string(), to.to_string())).collect(),
         hz: 1000,
         rx_ring: 4096,
-        coalesce: Time::ms(1),
+        interrupt_gap: Time::ms(1),
         cpu: Cpu { receive: Time::us(10), copy_ps_per_byte: 1_000_000, ..Cpu::default() },
         ..fast.clone()
     };

@@ -95,7 +95,7 @@ fn fq_paces() {
     let left = |paces| {
         let mut host = host();
         (host.tso, host.kernel) = (true, "3.14".into());
-        let fq = Fq { bands: false, alone: true, ..Fq::new(100, SEGMENT + 54) };
+        let fq = Fq { bands: false, paces_itself: true, ..Fq::new(100, SEGMENT + 54) };
         host.qdisc = Qdisc::Of(Discipline::Fq(fq), QueueLimit::Packets(1000));
         let cc = Congestion::new("reno", &[], "3.14", host.hz, 1).expect("a control");
         let mut profile = *find("3.14").expect("it is known");

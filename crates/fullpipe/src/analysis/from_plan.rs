@@ -8,6 +8,7 @@ use crate::scenario::{
 };
 use fullpipe_sim::config::{Direction, QueueLimit};
 use fullpipe_sim::units::{Framing, Rate};
+use std::collections::{BTreeMap, BTreeSet};
 
 impl RunMeta {
     /// Describes the run of a plan that an engine has made.
@@ -21,6 +22,7 @@ impl RunMeta {
             datagrams: run.datagrams.iter().map(datagrams).collect(),
             nfs: run.nfs.iter().map(|own| nfs(own, run)).collect(),
             chosen_qdiscs: chosen_qdiscs(run),
+            tuned: tuned(run),
             engine: made.engine,
             substituted: made.substituted,
             partial: made.partial,
@@ -58,6 +60,34 @@ fn chosen_qdiscs(run: &Resolved) -> Vec<String> {
         host.qdisc.kind != QdiscKind::PfifoFast || Some(host.qdisc.limit) != limit
     });
     chosen.map(|station| format!("{}.qdisc", station.name)).collect()
+}
+
+/// The buffers that the kernel tunes, up to the maximum of tcp_wmem or tcp_rmem each; what a flow has asked for is doubled
+/// (Linux `sock_setsockopt`).
+fn tuned(run: &Resolved) -> BTreeMap<String, u64> {
+    let (mut bounds, mut are_tuned) = (BTreeMap::new(), BTreeSet::new());
+    for flow in &run.flow {
+        let [from, to] = run.hosts_of(flow);
+        let [send, receive] = [&from.host.sysctl.modelled, &to.host.sysctl.modelled];
+        let buffers = [
+            (format!("{}.send_buffer", from.name), flow.sndbuf, send.wmem_max, send.tcp_wmem[2]),
+            (
+                format!("{}.receive_buffer", to.name),
+                flow.rcvbuf,
+                receive.rmem_max,
+                receive.tcp_rmem[2],
+            ),
+        ];
+        for (stage, asked, most, tuned) in buffers {
+            *bounds.entry(stage.clone()).or_default() +=
+                asked.map_or(tuned, |bytes| 2 * bytes.min(most));
+            if asked.is_none() {
+                are_tuned.insert(stage);
+            }
+        }
+    }
+    bounds.retain(|stage, _| are_tuned.contains(stage));
+    bounds
 }
 
 /// A run has one mount, whose connections are the last flows.

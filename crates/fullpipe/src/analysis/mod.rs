@@ -40,6 +40,7 @@ use fullpipe_sim::config::Direction;
 use fullpipe_sim::units::Time;
 use lookup::{Lives, Traces};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 pub use settled::EPOCHS;
 
@@ -58,6 +59,8 @@ pub struct RunMeta {
     pub unjudged: Vec<String>,
     /// Qdiscs of hosts that send data which are not as the kernel sets them up, by their stage.
     pub chosen_qdiscs: Vec<String>,
+    /// Buffers of sockets of which the kernel tunes some: bytes of memory up to which it may, by their stage.
+    pub tuned: BTreeMap<String, u64>,
     /// Whether the run was cut short.
     pub partial: bool,
     /// The flows, by index.
@@ -194,7 +197,7 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
     let lives = Lives::new(meta, recording, &traces);
     let flow = |index| flow::flow((meta, recording), &traces, &lives, index);
     let flows: Vec<document::Flow> = (0..meta.flows.len()).map(flow).collect();
-    let stages = stages::stages(recording);
+    let stages = stages::stages(meta, recording);
     let mut run = document::Run {
         variant: meta.variant.clone(),
         set: meta.set.clone(),

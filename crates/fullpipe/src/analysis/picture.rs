@@ -9,20 +9,9 @@ use super::lookup::is_of;
 use super::occupancy::Occupancy;
 use super::{FlowMeta, RunMeta};
 use crate::trace::recording::Recording;
+use crate::trace::schema::HOST_STAGES;
 use fullpipe_sim::trace::{StageInfo, StageSample};
 use std::collections::BTreeMap;
-
-/// Kinds of stages that hosts have; their names are HOST.KIND.
-const OF_HOSTS: [&str; 8] = [
-    "application",
-    "send_buffer",
-    "cpu",
-    "qdisc",
-    "tx_ring",
-    "rx_ring",
-    "backlog",
-    "receive_buffer",
-];
 
 /// Kinds that hold no packets: what waits in a send buffer are bytes.
 pub(crate) const WITHOUT_PACKETS: [&str; 3] = ["application", "cpu", "send_buffer"];
@@ -69,7 +58,7 @@ pub fn picture(meta: &RunMeta, recording: &Recording, flows: &[Flow]) -> Picture
 /// The host that a stage belongs to; none for what lies between the hosts.
 pub(super) fn host(info: &StageInfo) -> Option<&str> {
     let (host, _) = info.name.rsplit_once('.')?;
-    OF_HOSTS.contains(&info.kind).then_some(host)
+    HOST_STAGES.contains(&info.kind).then_some(host)
 }
 
 /// How much a sample says is in a place, in units of its capacity.
@@ -80,18 +69,27 @@ struct Level {
     empty: bool,
 }
 
-/// What is bounded in bytes is full where another one of what waits there has no room.
+/// What is bounded in bytes is full where another one of what waits there has no room, and empty where it has no memory either:
+/// segments beyond a hole have memory and do not wait.
 fn level(info: &StageInfo, sample: &StageSample) -> Level {
     let in_bytes = info.unit == "byte";
     let (used, one) = match in_bytes {
-        true => (sample.waiting_bytes, sample.waiting_bytes.div_ceil(sample.waiting.max(1))),
+        true => (sample.waiting_bytes, mean_bytes(sample)),
         false => (sample.waiting, 1),
     };
     Level {
         used,
         peak: if in_bytes { used } else { sample.peak.max(used) },
         full: used > 0 && info.capacity.is_some_and(|capacity| used.saturating_add(one) > capacity),
-        empty: sample.waiting == 0,
+        empty: sample.waiting == 0 && used == 0,
+    }
+}
+
+/// Bytes of one of what waits; 0 where nothing does.
+fn mean_bytes(sample: &StageSample) -> u64 {
+    match sample.waiting {
+        0 => 0,
+        waiting => sample.waiting_bytes.div_ceil(waiting),
     }
 }
 
@@ -170,6 +168,9 @@ mod tests {
         assert_eq!(found(&link, 6, 9_000), (9_000, true, false));
         assert_eq!(found(&link, 5, 7_500), (7_500, false, false));
         assert_eq!(found(&link, 0, 0), (0, false, true));
+        // Beyond a hole.
+        assert_eq!(found(&link, 0, 6_000), (6_000, false, false));
+        assert_eq!(found(&link, 0, 10_001), (10_001, true, false));
         assert_eq!(found(&info("delay", "segment", None), 9, 0), (9, false, false));
     }
 

@@ -1,13 +1,19 @@
 //! The stages' counters over a run.
 
+use super::RunMeta;
 use super::document::Stage;
 use super::occupancy::Occupancy;
 use crate::trace::recording::Recording;
 use fullpipe_sim::trace::{StageInfo, StageSample};
 
 /// One entry per stage, in the recording's order.
-pub fn stages(recording: &Recording) -> Vec<Stage> {
-    recording.stages.iter().map(|info| stage(info, &recording.stage_samples)).collect()
+pub fn stages(meta: &RunMeta, recording: &Recording) -> Vec<Stage> {
+    let tuned = |info: &StageInfo| meta.tuned.get(&info.name).copied();
+    let stage = |info: &StageInfo| Stage {
+        tuned_up_to: tuned(info).filter(|_| info.capacity.is_none()),
+        ..stage(info, &recording.stage_samples)
+    };
+    recording.stages.iter().map(stage).collect()
 }
 
 /// Of these qdiscs those in which nothing ever waited, while something did in the ring behind them.
@@ -39,6 +45,7 @@ fn stage(info: &StageInfo, samples: &[StageSample]) -> Stage {
         direction: info.direction.into(),
         unit: info.unit.into(),
         capacity: info.capacity,
+        tuned_up_to: None,
         entered: last.entered,
         left: last.left,
         dropped: last.dropped,

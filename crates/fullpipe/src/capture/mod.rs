@@ -18,7 +18,7 @@ mod trains;
 use crate::scenario::{Flow, Plan, Resolved, Scenario};
 use crate::trace::Error;
 pub use at::At;
-use at::POINTS;
+pub(crate) use at::POINTS;
 use file::{Hidden, variant_path};
 use format::{Format, Seen};
 use fullpipe_sim::trace::{Packet, Point, Sink, StageInfo};

@@ -15,3 +15,4 @@ pub mod surface;
 pub mod tables;
 pub mod terminal;
 pub mod time_sequence;
+mod together;

@@ -18,6 +18,11 @@ pub fn packets(value: u64) -> String {
     format!("{} {}", count(value), if value == 1 { "packet" } else { "packets" })
 }
 
+/// The same of segments.
+pub fn segments(value: u64) -> String {
+    format!("{} {}", count(value), if value == 1 { "segment" } else { "segments" })
+}
+
 /// A number with a fixed number of decimals, for instance "7,253.5".
 #[must_use]
 pub fn fixed(value: f64, decimals: usize) -> String {
@@ -67,7 +72,9 @@ pub fn share(value: f64) -> String {
     if percent > 0.0 && percent < 0.1 {
         return "< 0.1 %".to_string();
     }
-    let decimals = usize::from(percent.abs() < 10.0 && percent != 0.0);
+    // What is not all of it says so, and with the rest adds up to it.
+    let nearly_all = (99.5..99.95).contains(&percent);
+    let decimals = usize::from(percent.abs() < 10.0 && percent != 0.0 || nearly_all);
     with_unit(fixed(percent, decimals), "%")
 }
 
@@ -135,6 +142,8 @@ mod tests {
         assert_eq!(share(0.042), "4.2 %");
         assert_eq!(share(0.0001), "< 0.1 %");
         assert_eq!(share(0.0), "0 %");
+        assert_eq!((share(0.996), share(0.99)), ("99.6 %".into(), "99 %".into()));
+        assert_eq!((share(0.9996), share(1.0)), ("100 %".into(), "100 %".into()));
     }
 
     #[test]

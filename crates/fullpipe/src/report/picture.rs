@@ -76,6 +76,28 @@ pub fn amount(value: f64, unit: &str) -> String {
     }
 }
 
+/// The room of a place; "≤": as far as the kernel may tune it. None where nothing bounds it.
+pub fn room(stage: &Stage) -> Option<String> {
+    let fixed = stage.capacity.map(|capacity| amount(capacity as f64, &stage.unit));
+    fixed.or_else(|| stage.tuned_up_to.map(|bytes| format!("≤ {}", amount(bytes as f64, "byte"))))
+}
+
+/// What [`room`] means by "≤", where it stands in the run's picture.
+pub fn about_room(run: &Run) -> Option<String> {
+    let tuned =
+        run.stages.iter().filter(|stage| stage.capacity.is_none() && stage.tuned_up_to.is_some());
+    let mut sysctls: Vec<&str> = tuned
+        .map(|stage| if stage.kind == "send_buffer" { "tcp_wmem" } else { "tcp_rmem" })
+        .collect();
+    sysctls.dedup();
+    (!sysctls.is_empty()).then(|| {
+        format!(
+            "≤: memory up to which the kernel tunes a buffer, the maximum of net.ipv4.{} for each flow",
+            sysctls.join(" or ")
+        )
+    })
+}
+
 /// So much that waits at a place; absent where nothing can: an application and a CPU hold nothing.
 pub fn waiting(value: f64, stage: &Stage) -> String {
     match WITHOUT_ROOM.contains(&&stage.kind[..]) {

@@ -3,7 +3,7 @@
 use super::format::context::{Context, Place};
 use super::format::quantity::{Decimal, Dimension, RATE, SIZE, TIME, Wrong, parse};
 use super::plan::{Target, Tolerance};
-use super::resolved::Resolved;
+use super::resolved::{DatagramKind, Resolved};
 use crate::trace::limits::limit_names;
 use fullpipe_sim::config::Direction;
 
@@ -274,6 +274,9 @@ pub const RECEIVER_STAGES: &[&str] =
 pub const BACKWARD_STAGES: &[&str] =
     &["receiver.application", "receiver.send_buffer", "sender.receive_buffer"];
 
+/// The stage of a host to which datagrams come, after its name.
+pub const UDP_SOCKET: &str = "udp_socket";
+
 /// Finds what `text` refers to in a run. Reports at `place` what does not exist.
 pub fn find(
     text: &str,
@@ -404,7 +407,22 @@ pub fn stages(run: &Resolved) -> Vec<String> {
     let sender = SENDER_STAGES.iter().map(|stage| format!("sender.{stage}"));
     let receiver = RECEIVER_STAGES.iter().map(|stage| format!("receiver.{stage}"));
     let backward = BACKWARD_STAGES.iter().filter(|_| run.has(Direction::Backward));
-    path.chain(sender).chain(receiver).chain(backward.map(|stage| stage.to_string())).collect()
+    let backward = backward.map(|stage| stage.to_string());
+    path.chain(sender).chain(receiver).chain(backward).chain(udp_sockets(run)).collect()
+}
+
+/// Those that datagrams come to, each once.
+fn udp_sockets(run: &Resolved) -> Vec<String> {
+    let udp = run.datagrams.iter().filter(|own| own.kind == DatagramKind::Udp);
+    let hosts = udp.map(|own| match (&own.to, own.direction) {
+        (Some(to), _) => to.as_str(),
+        (None, Direction::Forward) => "receiver",
+        (None, Direction::Backward) => "sender",
+    });
+    let mut names: Vec<String> = hosts.map(|host| format!("{host}.{UDP_SOCKET}")).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// Reads a tolerance such as "2 %" or "1 segment".

@@ -12,11 +12,16 @@ pub struct Recipe {
     files: &'static [(&'static str, &'static str)],
     /// The variants of the text that it is; none: all.
     variants: &'static [&'static str],
+    /// Its own title, where the text has other recipes' variants, too.
+    title: Option<&'static str>,
 }
 
 impl Recipe {
-    /// The title: what stands behind `title =` in the text.
+    /// The title: its own, or what stands behind `title =` in the text.
     pub fn title(&self) -> &'static str {
+        if let Some(title) = self.title {
+            return title;
+        }
         let line = self.text.lines().find_map(|line| line.strip_prefix("title = \""));
         line.and_then(|rest| rest.strip_suffix('"')).unwrap_or(self.name)
     }
@@ -54,23 +59,53 @@ macro_rules! text {
 }
 
 /// Of the experiments with one flow on the Open Network Laboratory.
-const fn of_onl(name: &'static str, variants: &'static [&'static str]) -> Recipe {
-    Recipe { name, text: text!("published/onl-1flow.toml"), files: &[], variants }
+const fn of_onl(
+    name: &'static str,
+    title: &'static str,
+    variants: &'static [&'static str],
+) -> Recipe {
+    Recipe {
+        name,
+        text: text!("published/onl-1flow.toml"),
+        files: &[],
+        variants,
+        title: Some(title),
+    }
 }
 
 /// Of those with three flows.
-const fn of_onl_flows(name: &'static str, variants: &'static [&'static str]) -> Recipe {
-    Recipe { name, text: text!("published/onl-3flows.toml"), files: &[], variants }
+const fn of_onl_flows(
+    name: &'static str,
+    title: &'static str,
+    variants: &'static [&'static str],
+) -> Recipe {
+    Recipe {
+        name,
+        text: text!("published/onl-3flows.toml"),
+        files: &[],
+        variants,
+        title: Some(title),
+    }
 }
 
 /// Of CERN's runs with one flow.
-const fn of_cern(name: &'static str, variants: &'static [&'static str]) -> Recipe {
-    Recipe { name, text: text!("published/cern-buffers.toml"), files: &[], variants }
+const fn of_cern(
+    name: &'static str,
+    title: &'static str,
+    variants: &'static [&'static str],
+) -> Recipe {
+    Recipe {
+        name,
+        text: text!("published/cern-buffers.toml"),
+        files: &[],
+        variants,
+        title: Some(title),
+    }
 }
 
 /// Of CERN's runs in which flows compete.
 const fn of_competition(name: &'static str, text: &'static str) -> Recipe {
-    Recipe { name, text, files: &[], variants: &[] }
+    Recipe { name, text, files: &[], variants: &[], title: None }
 }
 
 const RECIPES: &[Recipe] = &[
@@ -79,33 +114,61 @@ const RECIPES: &[Recipe] = &[
         text: text!("published/fink-2007.toml"),
         files: &[("data/fink-2007.toml", text!("published/data/fink-2007.toml"))],
         variants: &[],
+        title: None,
     },
     Recipe {
         name: "fink-2007-overflow",
         text: text!("published/fink-2007-overflow.toml"),
         files: &[],
         variants: &[],
+        title: None,
     },
     Recipe {
         name: "fink-2007-udp",
         text: text!("published/fink-2007-udp.toml"),
         files: &[],
         variants: &[],
+        title: None,
     },
-    of_onl("onl-reno-1flow", &["reno"]),
-    of_onl("onl-reno-1flow-ring", &["reno, ring"]),
-    of_onl("onl-reno-1flow-host", &["reno, host"]),
-    of_onl("onl-bic-1flow", &["bic, host"]),
-    of_onl_flows("onl-reno-3flows", &["reno", "reno, port of 1 Gb/s"]),
-    of_onl_flows("onl-bic-3flows", &["bic", "bic, host"]),
+    of_onl("onl-reno-1flow", "Gigabit TCP, 2008: one flow of Reno, and its host's ring", &["reno"]),
+    of_onl(
+        "onl-reno-1flow-ring",
+        "Gigabit TCP, 2008: one flow of Reno, a ring of 16,192",
+        &["reno, ring"],
+    ),
+    of_onl(
+        "onl-reno-1flow-host",
+        "Gigabit TCP, 2008: one flow of Reno, a larger host",
+        &["reno, host"],
+    ),
+    of_onl("onl-bic-1flow", "Gigabit TCP, 2008: one flow of BIC, a larger host", &["bic, host"]),
+    of_onl_flows(
+        "onl-reno-3flows",
+        "Gigabit TCP, 2008: three flows of Reno, two ports",
+        &["reno", "reno, port of 1 Gb/s"],
+    ),
+    of_onl_flows(
+        "onl-bic-3flows",
+        "Gigabit TCP, 2008: three flows of BIC, two hosts",
+        &["bic", "bic, host"],
+    ),
     Recipe {
         name: "onl-port-1gbit",
         text: text!("published/onl-port.toml"),
         files: &[],
         variants: &[],
+        title: None,
     },
-    of_cern("cern-default-buffers", &["default, window 3/4", "default, window 1/2"]),
-    of_cern("cern-tuned-buffers", &["tuned", "tuned, window 1/2"]),
+    of_cern(
+        "cern-default-buffers",
+        "10 Gb/s x 25 ms, 2016: default buffers",
+        &["default, window 3/4", "default, window 1/2"],
+    ),
+    of_cern(
+        "cern-tuned-buffers",
+        "10 Gb/s x 25 ms, 2016: tuned buffers",
+        &["tuned", "tuned, window 1/2"],
+    ),
     of_competition("cern-fairness", text!("published/cern-fairness.toml")),
     of_competition("cern-friendliness", text!("published/cern-friendliness.toml")),
     of_competition("cern-pairs", text!("published/cern-pairs.toml")),
@@ -116,23 +179,27 @@ const RECIPES: &[Recipe] = &[
         text: text!("published/cern-loss-delay.toml"),
         files: &[],
         variants: &[],
+        title: None,
     },
     Recipe {
         name: "bloat-2014",
         text: text!("published/bloat-2014.toml"),
         files: &[],
         variants: &[],
+        title: None,
     },
     Recipe {
         name: "srtt-offset-2014",
         text: text!("published/srtt-offset-2014.toml"),
         files: &[],
         variants: &[],
+        title: None,
     },
     Recipe {
         name: "slow-start",
         text: text!("recipes/slow-start.toml"),
         files: &[],
         variants: &[],
+        title: None,
     },
 ];

@@ -301,8 +301,16 @@ fn flows(
     let mut flows: Vec<Flow> = Vec::new();
     let mut whole = true;
     for flow in written {
-        let kernel = kernel(flow);
-        let Some(one) = kernel.and_then(|kernel| single(flow, kernel, cx)) else {
+        let one = match kernel(flow) {
+            Some(kernel) => single(flow, kernel, cx),
+            // Which kernel it is was told; a name that none has is told as well.
+            None => {
+                let name = flow.congestion.as_ref().map(|at| &at.value.name);
+                name.and_then(|name| algorithm(&name.value, name.place, "", cx));
+                None
+            }
+        };
+        let Some(one) = one else {
             whole = false;
             continue;
         };
@@ -459,22 +467,30 @@ pub(super) fn congestion(
     cx: &mut Context,
 ) -> Option<Congestion> {
     let name = written.map_or(kernel.congestion, |written| written.name.value.as_str());
-    let algorithms = congestion::of_kernel(kernel.name);
-    let Some(algorithm) = algorithms.iter().find(|algorithm| algorithm.name == name) else {
-        let message = format!("no congestion control is called \"{name}\"");
-        let place = written.map_or(Place::default(), |written| written.name.place);
-        cx.error("unknown-name", place, message).names(name, algorithms.iter().map(|a| a.name));
-        return None;
-    };
-    let mut parameters = congestion::defaults(algorithm, kernel.name);
+    let place = written.map_or(Place::default(), |written| written.name.place);
+    let algorithm = algorithm(name, place, kernel.name, cx)?;
+    let mut parameters = congestion::defaults(&algorithm, kernel.name);
     let mut whole = true;
     for (key, place, node) in written.iter().flat_map(|written| &written.parameters) {
-        match parameter(algorithm, key, *place, node, cx) {
+        match parameter(&algorithm, key, *place, node, cx) {
             Some(value) => _ = parameters.insert(key.clone(), value),
             None => whole = false,
         }
     }
     whole.then(|| Congestion { name: name.into(), parameters })
+}
+
+/// The congestion control of that name on that kernel; on none ("") any that there is.
+fn algorithm(name: &str, place: Place, kernel: &str, cx: &mut Context) -> Option<cc::Description> {
+    let mut algorithms = congestion::of_kernel(kernel);
+    match algorithms.iter().position(|algorithm| algorithm.name == name) {
+        Some(at) => Some(algorithms.swap_remove(at)),
+        None => {
+            let message = format!("no congestion control is called \"{name}\"");
+            cx.error("unknown-name", place, message).names(name, algorithms.iter().map(|a| a.name));
+            None
+        }
+    }
 }
 
 /// The value of a parameter, within its bounds.

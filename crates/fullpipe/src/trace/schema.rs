@@ -412,14 +412,15 @@ impl Row for Counter {
     }
 }
 
-/// Kinds of stages of a host, see [`StageInfo::kind`]; the others are those of link elements.
-const HOST_STAGES: [&str; 8] = [
+/// Kinds of stages of a host, see [`StageInfo::kind`]; their names are HOST.KIND; the others are those of link elements.
+pub(crate) const HOST_STAGES: [&str; 9] = [
     "send_buffer",
     "qdisc",
     "tx_ring",
     "rx_ring",
     "backlog",
     "receive_buffer",
+    "udp_socket",
     "application",
     "cpu",
 ];

@@ -69,6 +69,7 @@ pub fn why_dropped(kind: &str) -> &str {
         "policer" => "no tokens",
         "rx_ring" => "ring full",
         "backlog" => "full (net.core.netdev_max_backlog)",
+        "udp_socket" => "no room for it (UdpRcvbufErrors)",
         "receive_buffer" => "no room for it, or outside the window",
         other => other,
     }

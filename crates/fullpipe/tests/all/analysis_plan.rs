@@ -95,6 +95,27 @@ fn runs_of_several_engines_bear_their_names_and_are_compared_where_both_are_ther
     assert!(alone.comparisons.is_empty() && !alone.missing.contains(&name));
 }
 
+/// Two flows, of which one asks for its buffers; what it asks for counts twice, up to rmem_max and wmem_max.
+#[test]
+fn a_buffer_that_the_kernel_tunes_is_bound_by_sysctls() {
+    let text = "duration = \"1s\"\n[path]\nforward = [{ kind = \"delay\", name = \"far\", delay = \"5ms\" }]\nback = []\n\
+                [hosts.sender]\nkernel = \"3.14\"\n[hosts.receiver]\nkernel = \"3.14\"\n\
+                [hosts.sender.sysctl]\n\"net.ipv4.tcp_wmem\" = \"4096 16384 5000000\"\n\
+                [hosts.receiver.sysctl]\n\"net.ipv4.tcp_rmem\" = \"4096 87380 7000000\"\n\
+                [[flow]]\nname = \"one\"\nbytes = \"1kB\"\n[[flow]]\nname = \"other\"\nbytes = \"1kB\"\n";
+    let bounds = |more: &str| {
+        let source = Source::text("tuned.toml", &format!("{text}{more}"));
+        let scenario = load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
+        RunMeta::from_plan(&scenario, &scenario.plans()[0], Made::default()).tuned
+    };
+    let named = |send: u64, receive: u64| {
+        let names = ["sender.send_buffer", "receiver.receive_buffer"].map(String::from);
+        names.into_iter().zip([send, receive]).collect()
+    };
+    assert_eq!(bounds(""), named(10_000_000, 14_000_000));
+    assert_eq!(bounds("sndbuf = \"10kB\"\nrcvbuf = \"20kB\"\n"), named(5_020_000, 7_040_000));
+}
+
 /// A flow over a path with a narrow link, and the same seen from the other host.
 fn seen_from(here: bool) -> Scenario {
     let narrow = r#"[{ kind = "link", name = "link", rate = "20Mbit", queue = { limit = "200kB" } }, { kind = "delay", name = "far", delay = "20ms" }]"#;

@@ -117,7 +117,7 @@ fn hosts_arrive() {
     assert!(host.bql && !config.receiver.bql);
     assert_eq!(config.receiver.rx_coalesce, Time::ZERO);
     assert_eq!(
-        (host.nic_rate, host.coalesce, host.rx_coalesce),
+        (host.nic_rate, host.interrupt_gap, host.rx_coalesce),
         (Rate::mbit(21), Time::us(22), Time::us(9))
     );
     assert_eq!((host.gro, host.gro_flush_timeout), (false, Time::us(7)));

@@ -1,7 +1,7 @@
 //! The receive ring and interrupt moderation. Unit of decision: the segment.
 //!
 //! An interrupt comes `wait` after the first packet (Linux `ETHTOOL_GCOALESCE`: rx_coalesce_usecs, include/uapi/linux/ethtool.h),
-//! but at least `coalesce` after the one before. The softirq then polls the ring until it is empty, a number of packets at a time (NAPI's weight), and only then
+//! but at least `interrupt_gap` after the one before. The softirq then polls the ring until it is empty, a number of packets at a time (NAPI's weight), and only then
 //! interrupts come again. What arrives while the ring is full is dropped by the card.
 
 use crate::config::Host;
@@ -33,7 +33,7 @@ struct Arrived {
 pub(super) struct RxRing {
     size: u64,
     wait: Time,
-    coalesce: u64,
+    interrupt_gap: u64,
     /// Before this no interrupt comes.
     next_interrupt: u64,
     /// Packets in the ring that a poll has left.
@@ -51,7 +51,7 @@ impl RxRing {
         RxRing {
             size: u64::from(host.rx_ring),
             wait: host.rx_coalesce,
-            coalesce: host.coalesce.0,
+            interrupt_gap: host.interrupt_gap.0,
             next_interrupt: 0,
             held: VecDeque::new(),
             held_packets: 0,
@@ -96,7 +96,7 @@ impl RxRing {
         } else {
             super::take_first(&mut self.held, taken, out);
         }
-        self.next_interrupt = now.0 + if self.held_packets > 0 { 0 } else { self.coalesce };
+        self.next_interrupt = now.0 + if self.held_packets > 0 { 0 } else { self.interrupt_gap };
     }
 
     /// Takes in what has arrived up to `now`; no descriptor has become free since the last poll.
@@ -141,7 +141,7 @@ impl RxRing {
         }
         let next = self.arrivals.get(1).map(|next| next.first);
         let train = self.arrivals.front_mut()?;
-        if self.coalesce > 0
+        if self.interrupt_gap > 0
             || self.wait > Time::ZERO
             || train.first != now
             || train.spacing == 0 && train.count > 1

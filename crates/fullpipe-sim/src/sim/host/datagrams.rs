@@ -48,6 +48,18 @@ pub(crate) struct Listening {
     pub(crate) received: Received,
 }
 
+impl Listening {
+    /// Memory that it may have, bytes.
+    pub(super) fn rcvbuf(&self) -> u64 {
+        self.rcvbuf
+    }
+
+    /// Whether it takes no more.
+    fn is_full(&self) -> bool {
+        self.holds > self.rcvbuf
+    }
+}
+
 /// The programs of this host.
 pub(super) fn sending_ends(own: Station, config: &Config) -> Ends<Sending> {
     let new = |datagrams: &Datagrams| Sending {
@@ -155,18 +167,20 @@ impl Host {
                 let round_trip = cpu - shared.written[at][number as usize];
                 shared.round_trips.push((now, at, round_trip.0));
             }
-            _ => self.queue_datagram(at, number),
+            _ => self.queue_datagram(at, number, now),
         }
         cpu
     }
 
-    fn queue_datagram(&mut self, at: usize, number: u64) {
+    fn queue_datagram(&mut self, at: usize, number: u64, now: Time) {
         let socket = &mut self.hears_datagrams[at];
-        if socket.holds > socket.rcvbuf {
+        if socket.is_full() {
             socket.overflows += 1;
+            self.udp_sockets.lose();
             return;
         }
         socket.holds += socket.memory;
+        self.udp_sockets.take(now, socket.memory, socket.is_full());
         socket.queue.push_back(number);
         if !core::mem::replace(&mut socket.awake, true) {
             self.runnable.push_back(Process::Hears(at));
@@ -188,7 +202,9 @@ impl Host {
     pub(super) fn finish_hearing(&mut self, at: usize, now: Time, shared: &mut Shared) {
         let socket = &mut self.hears_datagrams[at];
         if let Some(number) = socket.queue.pop_front() {
+            let was_full = socket.is_full();
             socket.holds -= socket.memory;
+            self.udp_sockets.give(now, socket.memory, was_full, socket.is_full());
             let written = shared.written[at][number as usize];
             socket.received.take(number, (now - written).0);
         }

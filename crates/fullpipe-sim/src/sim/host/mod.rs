@@ -18,6 +18,7 @@ pub(super) mod rpc;
 mod sending;
 mod softirq;
 mod timers;
+mod udp_socket;
 
 use super::Shared;
 use super::port::Out;
@@ -45,6 +46,7 @@ use rpc::HostRpc;
 use sending::{Copying, SendingFlow, sending_ends};
 use softirq::Softirq;
 use timers::{Due, HostTimers, Timer};
+use udp_socket::UdpSockets;
 
 /// See the module's description.
 pub(crate) struct Host {
@@ -66,6 +68,8 @@ pub(crate) struct Host {
     /// Of datagrams, by their place in the configuration: programs that send them, and sockets that receive them.
     pub(crate) sends_datagrams: Ends<Sending>,
     pub(crate) hears_datagrams: Ends<Listening>,
+    /// What these sockets hold.
+    pub(crate) udp_sockets: UdpSockets,
     pub(crate) rpc: HostRpc,
     /// Bytes written and not acknowledged.
     pub(crate) send_buffer: Level,
@@ -149,6 +153,7 @@ impl Host {
             profile.timer_wheel,
             host.hz,
         );
+        let hears_datagrams = datagrams::hearing_ends((own, &profile), config);
         let mut new = Host {
             place,
             name: name.into(),
@@ -163,7 +168,8 @@ impl Host {
             sends: sending_ends((own, &profile), config, mss)?,
             receives: receiving_ends((own, &profile), config, mss),
             sends_datagrams: datagrams::sending_ends(own, config),
-            hears_datagrams: datagrams::hearing_ends((own, &profile), config),
+            udp_sockets: UdpSockets::new(hears_datagrams.iter().map(Listening::rcvbuf)),
+            hears_datagrams,
             rpc: HostRpc::new(own, config),
             send_buffer: Level::default(),
             receive_buffer: Level::default(),

@@ -19,7 +19,7 @@ fn case() -> impl Strategy<Value = Config> {
             (host.kernel, host.hz, host.gro) = ("6.12".into(), 1000, true);
             (host.nic_rate, host.cpu) = (Rate::mbit(1000), Cpu::default());
             (host.receive_path, host.rx_ring) = (ReceivePath::Napi, 4096);
-            host.coalesce = Time::us(coalesce_us);
+            host.interrupt_gap = Time::us(coalesce_us);
         }
         config.forward.retain(|element| matches!(element, Element::Delay(_)));
         config.back.retain(|element| matches!(element, Element::Delay(_)));

@@ -141,7 +141,7 @@ fn with_holes((config, gaps): (Config, Vec<u64>)) -> Config {
     let mut config = config;
     config.forward.insert(0, holes);
     let receiver = &mut config.receiver;
-    (receiver.cpu, receiver.coalesce) = (Cpu::default(), Time::ZERO);
+    (receiver.cpu, receiver.interrupt_gap) = (Cpu::default(), Time::ZERO);
     receiver.gro_flush_timeout = Time::ZERO;
     (receiver.receive_path, receiver.rx_ring) = (ReceivePath::Napi, 256);
     config

@@ -20,8 +20,8 @@ type Drawn = (u64, u64, u64, u64);
 
 fn drawn() -> impl Strategy<Value = Drawn> {
     let budget = prop_oneof![2 => Just(300), 2 => log_uniform(1, 1000), 1 => Just(1)];
-    let coalesce = prop_oneof![1 => Just(0), 3 => 500..20_000u64];
-    (budget, log_uniform(3_000, 40_000), log_uniform(1, 60_000), coalesce)
+    let interrupt_gap = prop_oneof![1 => Just(0), 3 => 500..20_000u64];
+    (budget, log_uniform(3_000, 40_000), log_uniform(1, 60_000), interrupt_gap)
 }
 
 fn busy(host: &mut Host, (budget, receive, copy_ps_per_byte, coalesce_us): Drawn) {
@@ -29,7 +29,7 @@ fn busy(host: &mut Host, (budget, receive, copy_ps_per_byte, coalesce_us): Drawn
         Cpu { copy_ps_per_byte, receive: Time(receive), ack: Time(receive / 2), ..Cpu::default() };
     host.sysctl.netdev_budget = (budget != 300).then_some(budget as u32);
     host.sysctl.netdev_budget_usecs = [None, Some(1), Some(9_000)][receive as usize % 3];
-    host.coalesce = Time::us(coalesce_us);
+    host.interrupt_gap = Time::us(coalesce_us);
     host.nic_rate = Rate::gbit(10);
     (host.rx_ring, host.qdisc_limit) = (4096, 10_000);
     host.sysctl.netdev_max_backlog = 3000;

@@ -102,7 +102,9 @@ pub fn capacities(config: &Config, record: &Record) -> Result<(), String> {
             let (held, most) = match stage.kind {
                 "send_buffer" => continue,
                 // A segment is taken as long as what is there takes no more than the buffer's memory.
-                "receive_buffer" => (sample.waiting_bytes, capacity + largest_memory),
+                "receive_buffer" | "udp_socket" => {
+                    (sample.waiting_bytes, capacity + largest_memory)
+                }
                 kind if kind.ends_with("link") && stage.unit == "byte" => {
                     (sample.waiting_bytes, capacity)
                 }

@@ -18,7 +18,7 @@ pub fn connect(config: &Config, record: &Record) -> Result<(), String> {
             ("back", &config.receiver, &config.sender),
         ] {
             let way = stages.iter().filter(|(s, _)| s.direction == direction).copied();
-            let others = ["application", "send_buffer", "receive_buffer", "cpu"];
+            let others = ["application", "send_buffer", "receive_buffer", "udp_socket", "cpu"];
             let way: Vec<_> = way.filter(|(s, _)| !others.contains(&s.kind)).collect();
             for pair in way.windows(2) {
                 step(pair[0], pair[1], from, to)?;

@@ -6,7 +6,7 @@ use super::packet::{Body, Datagram, Packet};
 use super::{Context, World};
 use fullpipe_sim::config::{Config, DatagramKind, Datagrams};
 use fullpipe_sim::tcp::behaviour::profile_of;
-use fullpipe_sim::trace::{Counter, Sink};
+use fullpipe_sim::trace::{Counter, Sink, StageSample};
 use fullpipe_sim::units::Time;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -43,7 +43,7 @@ impl Program {
 /// Receives them.
 pub struct Socket {
     config: Datagrams,
-    room: u64,
+    pub room: u64,
     memory: u64,
     waits: VecDeque<Datagram>,
     awake: bool,
@@ -166,6 +166,8 @@ impl Host {
             return cpu;
         }
         socket.waits.push_back(datagram);
+        self.note_sockets(now);
+        let socket = &mut self.sockets[flow];
         if !socket.awake {
             socket.awake = true;
             self.runnable.push_back(Process::Socket(flow));
@@ -191,7 +193,58 @@ impl Host {
         if socket.awake {
             self.runnable.push_back(Process::Socket(number));
         }
+        self.note_sockets(now);
     }
+
+    /// What the sockets hold has changed.
+    fn note_sockets(&mut self, now: Time) {
+        let sockets = self.sockets.values();
+        let waiting = sockets.clone().map(|socket| socket.waits.len() as u64).sum();
+        let bytes = sockets.clone().map(|s| s.waits.len() as u64 * s.memory).sum();
+        let full = sockets.clone().any(|s| s.waits.len() as u64 * s.memory > s.room);
+        self.socket_log.push(Held { from: now, waiting, bytes, full });
+    }
+
+    /// All of it up to `now`, from the beginning.
+    pub fn sockets_sample(&mut self, now: Time) -> Option<StageSample> {
+        if self.sockets.is_empty() {
+            return None;
+        }
+        let last = *self.socket_log.last().unwrap_or(&Held::default());
+        self.socket_log.push(Held { from: now, ..last });
+        let mut sample = StageSample::default();
+        let (mut until, mut byte_ns) = (Time::ZERO, 0);
+        let mut before = Held::default();
+        for held in &self.socket_log {
+            let lasted = (held.from - until).0;
+            sample.waiting_ns += before.waiting * lasted;
+            byte_ns += before.bytes * lasted;
+            sample.full_ns += if before.full { lasted } else { 0 };
+            sample.empty_ns += if before.waiting == 0 { lasted } else { 0 };
+            (until, before) = (held.from, *held);
+        }
+        sample.waiting_byte_us = byte_ns / 1000;
+        let recent = self.socket_log[self.socket_log_told..].iter();
+        sample.peak = recent.map(|held| held.waiting).max().unwrap_or(0);
+        self.socket_log_told = self.socket_log.len() - 1;
+        for socket in self.sockets.values() {
+            sample.waiting += socket.waits.len() as u64;
+            sample.waiting_bytes += socket.waits.len() as u64 * socket.memory;
+            sample.left += socket.read.len() as u64;
+            sample.dropped += socket.overflows;
+        }
+        sample.entered = sample.left + sample.waiting;
+        Some(sample)
+    }
+}
+
+/// What a host's sockets hold from a time on.
+#[derive(Clone, Copy, Default)]
+pub struct Held {
+    from: Time,
+    waiting: u64,
+    bytes: u64,
+    full: bool,
 }
 
 /// How often a number stands behind the same one.

@@ -5,7 +5,7 @@
 
 use super::Context;
 use super::cpu::Cpu;
-use super::datagrams::{self, Program, Socket};
+use super::datagrams::{self, Held, Program, Socket};
 use super::gro::Gro;
 use super::packet::{Body, Packet};
 use super::receive::Receive;
@@ -97,6 +97,9 @@ pub struct Host {
     /// Of datagrams that are sent and received here, by their numbers as flows.
     pub programs: Ends<Program>,
     pub sockets: Ends<Socket>,
+    /// What these held, from when on, and how many entries the last sample has seen.
+    pub socket_log: Vec<Held>,
+    pub socket_log_told: usize,
     /// Numbers of those whose echo requests come here.
     pub echoes: Vec<usize>,
     pub cpu: Cpu,
@@ -151,6 +154,8 @@ impl Host {
         Host {
             programs: Ends(programs),
             sockets: Ends(sockets),
+            socket_log: Vec::new(),
+            socket_log_told: 0,
             echoes,
             name: name.into(),
             way: direction,

@@ -11,7 +11,7 @@ pub struct Receive {
     path: ReceivePath,
     ring_size: usize,
     backlog_size: usize,
-    coalesce: Time,
+    interrupt_gap: Time,
     /// How long an interrupt waits for the packets behind the first, and when that one came; none: the softirq goes on polling.
     rx_coalesce: Time,
     first: Option<Time>,
@@ -32,7 +32,7 @@ impl Receive {
             path: host.receive_path,
             ring_size: host.rx_ring as usize,
             backlog_size: host.sysctl.netdev_max_backlog as usize,
-            coalesce: host.coalesce,
+            interrupt_gap: host.interrupt_gap,
             rx_coalesce: host.rx_coalesce,
             first: None,
             quiet_until: Time::ZERO,
@@ -76,7 +76,7 @@ impl Receive {
 
     /// A `netif_rx` driver moves its ring into the backlog.
     pub fn interrupt(&mut self, now: Time) {
-        self.quiet_until = now + self.coalesce;
+        self.quiet_until = now + self.interrupt_gap;
         while let Some(packet) = self.ring.pop_front() {
             self.ring_counter.leave(now, 0);
             if self.backlog.len() < self.backlog_size {
@@ -100,7 +100,7 @@ impl Receive {
         }
         let packets = queue.drain(..taken).collect();
         if self.path == ReceivePath::Napi {
-            let moderation = if self.ring.is_empty() { self.coalesce } else { Time::ZERO };
+            let moderation = if self.ring.is_empty() { self.interrupt_gap } else { Time::ZERO };
             self.quiet_until = now + moderation;
             self.first = None;
         }

@@ -9,8 +9,16 @@ use fullpipe_sim::trace::{FlowSample, Sink, StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 
 fn info(name: &str, unit: &'static str, capacity: Option<u64>) -> StageInfo {
-    let kinds =
-        ["application", "send_buffer", "receive_buffer", "cpu", "qdisc", "tx_ring", "rx_ring"];
+    let kinds = [
+        "application",
+        "send_buffer",
+        "receive_buffer",
+        "udp_socket",
+        "cpu",
+        "qdisc",
+        "tx_ring",
+        "rx_ring",
+    ];
     let kind = kinds.into_iter().find(|k| name.ends_with(k)).unwrap_or("backlog");
     let timed = !["send_buffer", "receive_buffer"].contains(&kind);
     StageInfo { index: 0, name: name.into(), kind, direction: "", unit, capacity, timed }
@@ -50,6 +58,7 @@ pub fn stages(world: &World) -> Vec<StageInfo> {
     for host in far(world) {
         infos.extend(in_infos(&host.name, host.receive.sizes()));
         infos.push(drain_info(host));
+        infos.extend(socket_info(host));
         infos.push(info(&format!("{}.cpu", host.name), "segment", None));
     }
     let forward = infos.len();
@@ -65,6 +74,7 @@ pub fn stages(world: &World) -> Vec<StageInfo> {
         if !host.receives.is_empty() {
             infos.push(drain_info(host));
         }
+        infos.extend(socket_info(host));
     }
     for (n, info) in infos.iter_mut().enumerate() {
         info.index = n as u16;
@@ -103,6 +113,13 @@ fn drain_info(host: &Host) -> StageInfo {
         true => info(&name, "segment", None),
         false => info(&name, "byte", Some(buffers)),
     }
+}
+
+/// The sockets of the programs that read datagrams.
+fn socket_info(host: &Host) -> Option<StageInfo> {
+    let room: u64 = host.sockets.values().map(|socket| socket.room).sum();
+    let name = format!("{}.udp_socket", host.name);
+    (!host.sockets.is_empty()).then(|| info(&name, "byte", Some(room)))
 }
 
 /// Tells `sink` what happened since the last sample, and the state at `now`.
@@ -164,6 +181,7 @@ fn stage_samples(world: &mut World, now: Time) -> Vec<StageSample> {
     for host in &mut far {
         samples.extend(way_in(&mut host.receive, now));
         samples.push(receive_buffer(host));
+        samples.extend(host.sockets_sample(now));
         samples.push(cpu(host.cpu.busy_up_to(now), now));
     }
     for host in &mut far {
@@ -178,6 +196,7 @@ fn stage_samples(world: &mut World, now: Time) -> Vec<StageSample> {
         if !host.receives.is_empty() {
             samples.push(receive_buffer(host));
         }
+        samples.extend(host.sockets_sample(now));
     }
     samples
 }

@@ -14,14 +14,22 @@ pub fn host() -> impl Strategy<Value = Host> {
         1 => log_uniform(1_000_000, 10_000_000),
         2 => decade(10_000_000, 10_000_000_000),
     ];
-    let coalesce = prop::sample::select(vec![Time(0), Time::us(25), Time::us(100)]);
+    let interrupt_gap = prop::sample::select(vec![Time(0), Time::us(25), Time::us(100)]);
     let path = prop::sample::select(vec![ReceivePath::Napi, ReceivePath::NetifRx]);
     let sizes = (capacity(2000), capacity(2000), capacity(4000));
     let offloads = (any::<bool>(), any::<bool>());
     let kernels: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
     let kernel = (prop::sample::select(kernels), hz);
-    (kernel, offloads, sysctl(), sizes, nic, (coalesce, path), cpu()).prop_map(
-        |(kernel, (timestamps, tso), sysctl, sizes, nic_rate, (coalesce, receive_path), cpu)| {
+    (kernel, offloads, sysctl(), sizes, nic, (interrupt_gap, path), cpu()).prop_map(
+        |(
+            kernel,
+            (timestamps, tso),
+            sysctl,
+            sizes,
+            nic_rate,
+            (interrupt_gap, receive_path),
+            cpu,
+        )| {
             Host {
                 kernel: kernel.0.into(),
                 behaviour: Vec::new(),
@@ -41,7 +49,7 @@ pub fn host() -> impl Strategy<Value = Host> {
                 rx_ring: sizes.2 as u32,
                 nic_rate: Rate(nic_rate),
                 rx_coalesce: Time::ZERO,
-                coalesce,
+                interrupt_gap,
                 gro: true,
                 gro_flush_timeout: Time::ZERO,
                 receive_path,

@@ -94,11 +94,11 @@ pub fn fq(mtu: u32, flow_limits: Range<u32>) -> impl Strategy<Value = Fq> {
         2 => log_uniform(100_000, 10_000_000_000).prop_map(|rate| Some(Rate(rate))),
     ];
     let kind = (flow_limits, any::<(bool, bool)>(), 1..100_000u32, max_rate);
-    kind.prop_map(move |(flow_limit, (bands, alone), initial_quantum, max_rate)| Fq {
+    kind.prop_map(move |(flow_limit, (bands, paces_itself), initial_quantum, max_rate)| Fq {
         flow_limit,
         mtu,
         bands,
-        alone,
+        paces_itself,
         initial_quantum,
         max_rate,
     })

@@ -20,6 +20,10 @@ pub struct Stage {
     /// receive buffer of which the kernel tunes any flow's part (up to the maximum of net.ipv4.tcp_wmem or tcp_rmem), a CPU.
     /// Buffers are bounded in bytes of memory.
     pub capacity: Option<u64>,
+    /// Of a buffer that the kernel tunes: bytes of memory up to which it may, net.ipv4.tcp_wmem[2] or tcp_rmem[2] of each flow, added
+    /// up with what others have asked for; absent elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tuned_up_to: Option<u64>,
     /// Units that entered; of a genuine kernel's skbs the segments, and so with those that left.
     pub entered: u64,
     /// Units that left.

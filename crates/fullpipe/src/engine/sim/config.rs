@@ -70,7 +70,7 @@ fn host(host: &Host, mtu: u32) -> config::Host {
     let mut meant = plain_host(host, mtu);
     let profile = profile_of(&meant);
     if let (config::Qdisc::Of(Discipline::Fq(fq), _), Ok(profile)) = (&mut meant.qdisc, profile) {
-        (fq.bands, fq.alone) = (profile.fq_bands, !profile.departure_times);
+        (fq.bands, fq.paces_itself) = (profile.fq_bands, !profile.departure_times);
     }
     meant
 }
@@ -96,7 +96,7 @@ fn plain_host(host: &Host, mtu: u32) -> config::Host {
         rx_ring: host.rx_ring,
         nic_rate: host.nic_rate,
         rx_coalesce: host.rx_coalesce,
-        coalesce: host.coalesce,
+        interrupt_gap: host.coalesce,
         gro: host.gro,
         gro_flush_timeout: host.gro_flush_timeout,
         receive_path: host.receive_path,

@@ -1,7 +1,8 @@
 //! The verdict: one card per run.
 
 use super::escape::{sentence, text};
-use crate::analysis::document::{Expectation, Flow, Published, Run};
+use crate::analysis::document::{Datagrams, Expectation, Flow, Published, Run};
+use crate::report::together::{fate, is_beside, together, udp};
 use crate::report::{happened, limits, numbers};
 use crate::scenario::shown;
 use std::collections::BTreeMap;
@@ -20,11 +21,22 @@ pub(super) fn card(index: usize, run: &Run, graph: Option<&str>) -> String {
         if run.partial { " <span class=\"badge\">partial</span>" } else { "" },
     );
     out.push_str(&subtitle(run));
-    for flow in run.flows.iter().take(FLOWS_SHOWN) {
+    udp(run).for_each(|own| out.push_str(&datagrams_block(run, own)));
+    for sum in together(run) {
+        let (flows, rate) = (sum.flows.len(), numbers::rate(sum.mbit));
+        let _ = write!(out, "<p class=\"line\">all {flows} flows together: <b>{rate}</b></p>");
+    }
+    let (beside, flows): (Vec<&Flow>, Vec<&Flow>) =
+        run.flows.iter().partition(|flow| is_beside(run, flow));
+    for flow in beside {
+        let (name, bytes) = (text(&flow.name), numbers::count(flow.bytes));
+        let _ = write!(out, "<p class=\"quiet\">beside them {name}: {bytes} bytes of TCP</p>");
+    }
+    for flow in flows.iter().take(FLOWS_SHOWN) {
         out.push_str(&flow_block(run, flow));
     }
-    if run.flows.len() > FLOWS_SHOWN {
-        let more = run.flows.len() - FLOWS_SHOWN;
+    if flows.len() > FLOWS_SHOWN {
+        let more = flows.len() - FLOWS_SHOWN;
         let flows = if more == 1 { "flow" } else { "flows" };
         let _ =
             write!(out, "<p class=\"quiet\">and {more} more {flows}, see the table of flows</p>");
@@ -70,6 +82,18 @@ fn subtitle(run: &Run) -> String {
         let _ = write!(out, "<p class=\"set\" title=\"{set}\">{set}</p>");
     }
     out
+}
+
+/// What became of datagrams.
+fn datagrams_block(run: &Run, own: &Datagrams) -> String {
+    let read = own.mean_mbit.map_or(numbers::ABSENT.to_string(), numbers::rate);
+    format!(
+        "<div class=\"flow\"><h4>{}</h4><dl class=\"keys\"><div><dt>datagrams read</dt><dd>{read}</dd></div>\
+         <div><dt>not delivered</dt><dd>{}</dd></div></dl><p>{}</p></div>",
+        text(&own.name),
+        numbers::share(own.undelivered_share),
+        text(&fate(run, own))
+    )
 }
 
 fn flow_block(run: &Run, flow: &Flow) -> String {
@@ -164,4 +188,27 @@ fn expectation_line(expectations: &[Expectation]) -> String {
         "<p class=\"line {class}\">{mark} {held} of {} expectations hold</p>",
         expectations.len()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::card;
+    use crate::report::terminal::sample;
+
+    #[test]
+    fn a_card_is_about_datagrams_where_flows_only_stand_beside_them() {
+        let mut run = sample::with_datagrams().runs.remove(0);
+        let html = card(0, &run, None);
+        assert!(html.contains("<h4>udp</h4>") && html.contains("<dd>894 Mb/s</dd>"), "{html}");
+        assert!(html.contains("12,345 at a-link") && html.contains("beside them bulk"), "{html}");
+        assert!(!html.contains("mean over its life"), "{html}");
+        run.datagrams.clear();
+        assert!(card(0, &run, None).contains("mean over its life"));
+    }
+
+    #[test]
+    fn a_card_has_the_sum_of_several_flows() {
+        let run = sample::document().runs.remove(1);
+        assert!(card(0, &run, None).contains("all 2 flows together: <b>8,590 Mb/s</b>"));
+    }
 }

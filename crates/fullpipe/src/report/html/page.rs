@@ -6,6 +6,7 @@ use crate::analysis::document::Document;
 use crate::report::figures::{Figure, Role};
 use crate::report::limits;
 use crate::report::tables::Table;
+use crate::report::together::about_datagrams;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
@@ -85,9 +86,10 @@ fn header(document: &Document, title: &str) -> String {
     out
 }
 
-/// First sentences and cards. The first is the main figure's finding; with a comparison that of cwnd follows.
+/// First sentences and cards. The first is the main figure's finding, or what became of datagrams where runs are about these; with a comparison that of cwnd follows.
 fn verdict(document: &Document, figures: &[Figure], graphs: &[Option<String>]) -> String {
-    let mut lead = figures.first().map_or("", |figure| figure.title.as_str()).to_string();
+    let first = || figures.first().map_or("", |figure| figure.title.as_str()).to_string();
+    let mut lead = about_datagrams(document).unwrap_or_else(first);
     let compared = figures.iter().filter(|f| f.name == "cwnd" && !document.comparisons.is_empty());
     compared.for_each(|cwnd| lead += &format!(". {}", cwnd.title));
     let many = if document.runs.len() > DRAWN_AT_FIRST { " many" } else { "" };

@@ -4,7 +4,9 @@ use super::DRAWN_AT_FIRST;
 use super::escape::text;
 use crate::analysis::document::{Document, Place, Run, Stage};
 use crate::report::numbers;
-use crate::report::picture::{Lane, amount, counted, lanes, limit, sampled, short_name, waiting};
+use crate::report::picture::{
+    Lane, about_room, counted, lanes, limit, room, sampled, short_name, waiting,
+};
 use std::fmt::Write;
 
 /// The section of all runs; nothing where the document knows no places.
@@ -32,6 +34,9 @@ fn picture(index: usize, run: &Run) -> String {
         text(&sampled(run).unwrap_or_default())
     );
     lanes.iter().for_each(|lane| out.push_str(&row(lane)));
+    if let Some(about) = about_room(run) {
+        let _ = write!(out, "<p class=\"quiet\">{}</p>", text(&about));
+    }
     out.push_str("</details>");
     out
 }
@@ -50,14 +55,13 @@ fn row(lane: &Lane) -> String {
 
 /// A box. Its title has the exact values.
 fn shown(stage: &Stage, place: &Place) -> String {
-    let capacity = stage.capacity.map(|capacity| amount(capacity as f64, &stage.unit));
     let mut out = format!(
         "<li class=\"place{}\" data-stage=\"{}\" title=\"{}\" tabindex=\"0\"><b>{}</b><small>{}</small>{}",
         if limit(place).is_some_and(|(_, share)| share >= 0.5) { " limiting" } else { "" },
         text(&stage.name),
         text(&exact(stage, place)),
         text(short_name(stage, place)),
-        capacity.map_or("unbounded".into(), |capacity| text(&capacity)),
+        room(stage).map_or("unbounded".into(), |room| text(&room)),
         bar(place),
     );
     let peak = waiting(stage.peak as f64, stage);
@@ -114,6 +118,9 @@ fn exact(stage: &Stage, place: &Place) -> String {
         format!("marked {}", numbers::count(stage.marked)),
         format!("blocked {} s, busy {} s", stage.blocked_s, stage.busy_s),
     ];
+    if let Some(bytes) = stage.tuned_up_to {
+        lines.push(format!("tuned up to {} byte", numbers::count(bytes)));
+    }
     for (flow, share) in &place.limits {
         lines.push(format!("limit of {flow} for {} % of its life", share * 100.0));
     }

@@ -32,7 +32,7 @@ pub fn lines(run: &Run, flow: &Flow, style: Style) -> Vec<String> {
     }
     let mut lines: Vec<String> =
         wrap(&text, "", style.columns()).iter().map(|line| style.bold(line)).collect();
-    let decimals = flow.intervals.iter().map(decimals).max().unwrap_or(1);
+    let decimals = decimals(flow);
     let rows = flow.intervals.iter().map(|i| row(i, decimals, style));
     let rows: Vec<Vec<String>> = rows.collect();
     let columns: Vec<Column> = match style.wide() {
@@ -70,14 +70,20 @@ fn row(interval: &Interval, decimals: usize, style: Style) -> Vec<String> {
     row
 }
 
-/// Decimals of a second that tell this interval from the next.
-fn decimals(interval: &Interval) -> usize {
+/// Decimals of a second that tell each interval from the next.
+pub(super) fn decimals(flow: &Flow) -> usize {
     // Of what is a tenth of a second or a millisecond long but for rounding, too.
-    match (interval.end_s - interval.start_s) * (1.0 + 1e-6) {
+    let length = |i: &Interval| (i.end_s - i.start_s) * (1.0 + 1e-6);
+    let least = flow.intervals.iter().map(|interval| match length(interval) {
         length if length >= 0.1 => 1,
         length if length >= 0.001 => 3,
         _ => 6,
-    }
+    });
+    // The last one may end anywhere; where all are a quarter of a second long their ends are not tenths.
+    let regular = flow.intervals.iter().rev().skip(1).map(length);
+    let in_tenths = |length: f64| (length * 10.0 - (length * 10.0).round()).abs() < 1e-3;
+    let regular = regular.map(|length| if in_tenths(length) { 1 } else { 2 });
+    least.chain(regular).max().unwrap_or(1)
 }
 
 fn srtt(us: Option<u32>) -> String {
@@ -111,6 +117,8 @@ mod tests {
         };
         let tenths = vec![interval(0.1, 0.2), interval(0.2, 0.3), interval(0.3, 0.4)];
         assert_eq!(ends(tenths.clone()), ["0.2", "0.3", "0.4"]);
+        let quarters = vec![interval(0.0, 0.25), interval(0.25, 0.5), interval(0.5, 0.6)];
+        assert_eq!(ends(quarters), ["0.25", "0.50", "0.60"]);
         assert_eq!(ends([tenths, vec![interval(0.4, 0.446)]].concat())[2..], ["0.400", "0.446"]);
     }
 }

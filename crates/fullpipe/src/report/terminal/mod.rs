@@ -9,6 +9,7 @@ pub(in crate::report) mod cells;
 pub(in crate::report) mod company;
 mod compared;
 mod counters;
+mod crowd;
 mod datagrams;
 mod dropped;
 mod flow;
@@ -37,22 +38,33 @@ pub use swept::swept;
 pub use twins::twins;
 pub use versus::versus;
 
+use super::together::{self, EACH, Shown};
 use crate::analysis::document::{Document, Run};
 use grid::wrap;
 
-/// The whole document, ending in a newline.
+/// The whole document, ending in a newline. Of more than [`EACH`] alike flows it shows their sum and the extremes.
 pub fn render(document: &Document, style: Style) -> String {
+    with_each_of(EACH, document, style)
+}
+
+/// The same with each flow, however many there are.
+pub fn render_every_flow(document: &Document, style: Style) -> String {
+    with_each_of(usize::MAX, document, style)
+}
+
+/// Where there are no more than `most` alike flows, each is shown.
+fn with_each_of(most: usize, document: &Document, style: Style) -> String {
     let mut lines = Vec::new();
     title(&mut lines, document, style);
     for run in &document.runs {
-        self::run(&mut lines, run, style);
+        self::run(&mut lines, run, most, style);
     }
     for pair in &document.comparisons {
         lines.push(String::new());
         lines.extend(compared::pair(pair, style));
     }
     lines.extend(slow_start::lines(document, style));
-    lines.extend(verdict::lines(document, style));
+    lines.extend(verdict::lines(document, most, style));
     lines.join("\n") + "\n"
 }
 
@@ -70,10 +82,13 @@ fn title(lines: &mut Vec<String>, document: &Document, style: Style) {
     }
 }
 
-fn run(lines: &mut Vec<String>, run: &Run, style: Style) {
-    for flow in &run.flows {
+fn run(lines: &mut Vec<String>, run: &Run, most: usize, style: Style) {
+    for flows in together::shown(run, most) {
         lines.push(String::new());
-        lines.extend(flow::lines(run, flow, style));
+        lines.extend(match flows {
+            Shown::Each(flow) => flow::lines(run, flow, style),
+            Shown::Crowd(flows) => crowd::lines(run, &flows, style),
+        });
     }
     lines.extend(shared::lines(run, style));
     lines.extend(datagrams::lines(run, style));
@@ -89,6 +104,6 @@ fn run(lines: &mut Vec<String>, run: &Run, style: Style) {
 }
 
 #[cfg(test)]
-mod sample;
+pub(super) mod sample;
 #[cfg(test)]
 mod tests;

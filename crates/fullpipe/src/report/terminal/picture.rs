@@ -4,7 +4,7 @@ use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
 use crate::analysis::document::{Place, Run, Stage};
 use crate::report::numbers;
-use crate::report::picture::{amount, lanes, limit, sampled, short_name, waiting};
+use crate::report::picture::{about_room, lanes, limit, room, sampled, short_name, waiting};
 
 const NARROW: [Column; 8] = [
     words("place"),
@@ -53,6 +53,7 @@ pub fn lines(run: &Run, style: Style) -> Vec<String> {
             lines.push(if stage.dropped > 0 { style.bad(&line) } else { line });
         }
     }
+    lines.extend(about_room(run).iter().flat_map(|text| wrap(text, "  ", style.columns())));
     lines
 }
 
@@ -63,11 +64,10 @@ fn fits(name: &str) -> bool {
 fn row(stage: &Stage, place: &Place, style: Style) -> Vec<String> {
     let name = short_name(stage, place);
     let share = |share: Option<f64>| share.map_or(numbers::ABSENT.into(), numbers::share);
-    let capacity = stage.capacity.map(|capacity| amount(capacity as f64, &stage.unit));
     let mut row = vec![
         if fits(name) { name.into() } else { String::new() },
         place.mean_filled.zip(place.peak_filled).map(bar).unwrap_or_default(),
-        capacity.unwrap_or(numbers::ABSENT.into()),
+        room(stage).unwrap_or(numbers::ABSENT.into()),
         waiting(stage.peak as f64, stage),
         share(place.full),
         share(place.empty),

@@ -18,6 +18,34 @@ pub fn document() -> Document {
     }
 }
 
+/// The first run with datagrams, beside which its flow moves next to nothing.
+pub fn with_datagrams() -> Document {
+    let mut document = document();
+    document.runs.truncate(1);
+    let run = &mut document.runs[0];
+    run.flows[0].bytes = 1000;
+    run.datagrams.push(Datagrams {
+        name: "udp".into(),
+        kind: "udp".into(),
+        backward: false,
+        size: 1472,
+        sent: 2_000_000,
+        refused: 0,
+        received: 1_987_548,
+        undelivered: 12_452,
+        undelivered_share: 0.006_226,
+        lost: 12_452,
+        loss_share: 0.006_226,
+        duplicates: 0,
+        reordered: Some(0),
+        rcvbuf_errors: Some(7),
+        mean_mbit: Some(894.4),
+        jitter_ms: Some(0.01),
+        rtt_ms: None,
+    });
+    document
+}
+
 fn slow() -> Run {
     Run {
         variant: "cubic, initial_ssthresh 100".into(),
@@ -137,6 +165,7 @@ fn stage(name: &str, kind: &str, direction: &str, (entered, dropped): (u64, u64)
         direction: direction.into(),
         unit: if kind == "qdisc" { "skb" } else { "segment" }.into(),
         capacity: None,
+        tuned_up_to: None,
         entered,
         left: entered,
         dropped,

@@ -1,6 +1,7 @@
 //! The whole text against golden files (`FULLPIPE_BLESS=1` rewrites them), and its promises.
 
-use super::{Style, render, sample};
+use super::{Style, render, render_every_flow, sample};
+use crate::analysis::document::{Document, Medians};
 
 /// The file's text must be `text`; it is rewritten where the environment asks for it.
 fn golden(name: &str, text: &str) {
@@ -82,4 +83,78 @@ fn the_path_says_of_which_places_samples_tell() {
     let some = "bar: mean █, peak ░; times of tx_ring at samples of 0.01 s";
     assert_eq!(heading(3), some);
     assert_eq!(heading(4), "bar: mean █, peak ░");
+}
+
+/// Twelve flows that only their names and rates tell apart.
+fn crowded() -> Document {
+    let mut document = sample::document();
+    document.runs.truncate(1);
+    let flow = document.runs[0].flows.remove(0);
+    let flows = (1..=12).map(|n| {
+        let mut flow = flow.clone();
+        (flow.name, flow.mean_mbit) = (format!("netperf-{n}"), 100.0 - f64::from(n));
+        flow
+    });
+    document.runs[0].flows = flows.collect();
+    document
+}
+
+#[test]
+fn many_alike_flows_are_a_sum_and_the_extremes() {
+    let document = crowded();
+    for width in [80, 120] {
+        let style = Style { width, color: false };
+        let text = render(&document, style);
+        let every = render_every_flow(&document, style);
+        for line in text.lines().chain(every.lines()) {
+            assert!(line.chars().count() <= width, "{width}: {line}");
+        }
+        // The rates of the first second, of 57.2 Mb/s each.
+        assert!(text.contains(" 686.4 "), "{text}");
+        let (_, verdict) = text.split_once("Verdict").expect("a verdict");
+        let shown = |n: usize| verdict.contains(&format!("netperf-{n} "));
+        let seen: Vec<usize> = (1..=12).filter(|n| shown(*n)).collect();
+        assert_eq!(seen, [1, 12], "{verdict}");
+        // 12 flows of 7,150,080 and 16,997,120 bytes in 2 s, once more than 2 s apart.
+        assert!(verdict.contains("/ all 12") && verdict.contains(" 1,159.1"), "{verdict}");
+        assert!(text.contains("--every-flow") && !every.contains("--every-flow"));
+        assert_eq!(every.matches("/ netperf-").count(), 24);
+    }
+}
+
+#[test]
+fn a_run_of_datagrams_is_about_them() {
+    let document = sample::with_datagrams();
+    let text = render(&document, Style { width: 80, color: false });
+    let (_, verdict) = text.split_once("Verdict").expect("a verdict");
+    let words = verdict.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("/ udp (partial) – – 894.4 12,452 of 2,000,000 datagrams"), "{words}");
+    assert!(
+        words.contains("not delivered (0.62 %); dropped on their way: 12,345 at a-link"),
+        "{words}"
+    );
+    assert!(words.contains("beside them bulk: 1,000 bytes of TCP"), "{words}");
+    assert!(!words.contains("held back"), "{words}");
+}
+
+#[test]
+fn medians_stand_beside_what_is_expected_of_them() {
+    let mut document = sample::document();
+    let run = &mut document.runs[0];
+    run.flows[0].medians = Some(Medians { cwnd: 14, in_flight: 4, srtt_us: 5250 });
+    let mut expected = run.expectations[0].clone();
+    (expected.metric, expected.interval) = ("flow.bulk.cwnd_median".into(), None);
+    (expected.expected, expected.within) = (vec![15.0], "2 packets".into());
+    run.expectations.push(expected);
+    let text = render(&document, Style { width: 120, color: false });
+    let told = "medians: cwnd 14 packets (expected 15 within 2 packets), in flight 4, srtt 5.25 ms";
+    assert!(text.contains(told), "{text}");
+}
+
+#[test]
+fn a_buffer_that_the_kernel_tunes_has_a_bound() {
+    let mut document = sample::document();
+    document.runs[0].stages[1].tuned_up_to = Some(4 << 20);
+    let text = render(&document, Style { width: 80, color: false });
+    assert!(text.contains("  ≤ 4 MiB  ") && text.contains("≤: memory up to which"), "{text}");
 }

@@ -1,9 +1,11 @@
-//! One verdict per flow of each variant: how fast it came to its plateau, its mean rate, and what held
-//! it back.
+//! A verdict for what each variant is about: its datagrams, its flows together, and per flow how fast it came to its
+//! plateau, its mean rate, and what held it back.
 
 use super::Style;
+use super::crowd::ALL_BY;
 use super::grid::{Column, lay_out, number, words, wrap};
-use crate::analysis::document::{Document, Flow, Published, Run};
+use crate::analysis::document::{Datagrams, Document, Flow, Published, Run};
+use crate::report::together::{Shown, Together, extremes, fate, is_beside, shown, together, udp};
 use crate::report::{happened, limits, numbers};
 
 const COLUMNS: [Column; 4] =
@@ -12,48 +14,135 @@ const COLUMNS: [Column; 4] =
 /// Room for a variant's name beside the numbers.
 const NAME: usize = 44;
 
-/// The verdicts, in the document's order.
-pub fn lines(document: &Document, style: Style) -> Vec<String> {
-    let flows: Vec<(&Run, &Flow)> =
-        document.runs.iter().flat_map(|run| run.flows.iter().map(move |f| (run, f))).collect();
-    let rows: Vec<Vec<String>> = flows.iter().map(|(run, flow)| row(run, flow)).collect();
+/// What a verdict is about.
+enum Subject<'a> {
+    Datagrams(&'a Datagrams),
+    Together(Together<'a>),
+    Flow(&'a Flow),
+}
+
+/// The verdicts, in the document's order; of more than `most` alike flows two.
+pub fn lines(document: &Document, most: usize, style: Style) -> Vec<String> {
+    let of_run = |run| subjects(run, most).into_iter().map(move |subject| (run, subject));
+    let all: Vec<(&Run, Subject)> = document.runs.iter().flat_map(of_run).collect();
+    let rows: Vec<Vec<String>> = all.iter().map(|(run, subject)| row(run, subject)).collect();
     let mut table = lay_out(&COLUMNS, &rows, style.columns()).into_iter();
     let mut lines = vec![String::new(), style.bold("Verdict")];
     lines.extend(table.by_ref().take(2).map(|line| style.faint(&line)));
-    for ((run, flow), line) in flows.iter().zip(table) {
-        let name = name(run, flow);
+    for ((run, subject), line) in all.iter().zip(table) {
+        let name = name(run, subject);
         if !fits(&name) {
             lines.extend(wrap(&name, "", style.columns()).iter().map(|line| style.bold(line)));
         }
         lines.push(style.bold(&line));
-        if let Some(aborted) = &flow.aborted {
+        if let Subject::Flow(Flow { aborted: Some(aborted), .. }) = subject {
             let text = happened::aborted(aborted);
             lines.extend(wrap(&text, "      ", style.columns()).iter().map(|l| style.bad(l)));
         }
-        if !run.substituted.is_empty() {
-            lines.extend(wrap(&substituted(run), "      ", style.columns()));
-        }
-        lines.extend(wrap(&held_back(flow), "      ", style.columns()));
-        for more in limits::cuts(run, flow).into_iter().chain(limits::dropped_acks(flow)) {
-            lines.extend(wrap(&more, "      ", style.columns()));
-        }
-        if let Some(published) = &run.published {
-            lines.extend(wrap(&beside(published), "      ", style.columns()));
-        }
+        let said = match subject {
+            Subject::Datagrams(own) => said_of_datagrams(run, own),
+            Subject::Together(sum) => said_of_all(run, sum, most),
+            Subject::Flow(flow) => said_of_flow(run, flow),
+        };
+        lines.extend(said.iter().flat_map(|text| wrap(text, "      ", style.columns())));
     }
     lines
 }
 
-fn row(run: &Run, flow: &Flow) -> Vec<String> {
+/// Datagrams first; flows that stand beside them are told with them.
+fn subjects(run: &Run, most: usize) -> Vec<Subject<'_>> {
+    let mut all: Vec<Subject> = udp(run).map(Subject::Datagrams).collect();
+    all.extend(together(run).into_iter().map(Subject::Together));
+    for flows in shown(run, most) {
+        match flows {
+            Shown::Each(flow) if is_beside(run, flow) => {}
+            Shown::Each(flow) => all.push(Subject::Flow(flow)),
+            Shown::Crowd(flows) => {
+                all.extend(extremes(&flows).into_iter().flatten().map(Subject::Flow))
+            }
+        }
+    }
+    all
+}
+
+fn said_of_datagrams(run: &Run, own: &Datagrams) -> Vec<String> {
+    let mut said = vec![fate(run, own)];
+    for flow in run.flows.iter().filter(|flow| is_beside(run, flow)) {
+        said.push(format!(
+            "beside them {}: {} bytes of TCP",
+            flow.name,
+            numbers::count(flow.bytes)
+        ));
+    }
+    said
+}
+
+fn said_of_all(run: &Run, sum: &Together, most: usize) -> Vec<String> {
+    let resent = sum.flows.iter().map(|flow| flow.retransmitted_segments).sum();
+    let mut said = format!("{} sent again", numbers::segments(resent));
+    let crowded = shown(run, most).iter().any(|flows| matches!(flows, Shown::Crowd(_)));
+    if crowded {
+        said += &format!("; below the slowest and the fastest: {ALL_BY}");
+    }
+    vec![said]
+}
+
+fn said_of_flow(run: &Run, flow: &Flow) -> Vec<String> {
+    let mut said = Vec::new();
+    if !run.substituted.is_empty() {
+        said.push(substituted(run));
+    }
+    said.push(held_back(flow));
+    said.extend(limits::cuts(run, flow));
+    said.extend(limits::dropped_acks(flow));
+    said.extend(medians(run, flow));
+    said.extend(run.published.as_ref().map(beside));
+    said
+}
+
+/// Medians of the flow's samples, and beside each what the scenario expects of it.
+fn medians(run: &Run, flow: &Flow) -> Option<String> {
+    let own = flow.medians?;
+    let expected = |what: &str, unit: f64| {
+        let metric = format!("flow.{}.{what}", flow.name);
+        let found = run.expectations.iter().find(|e| e.metric == metric && e.interval.is_none());
+        let value = found.and_then(|e| Some((e.expected.first()?, &e.within)));
+        value.map_or(String::new(), |(value, within)| {
+            format!(" (expected {} within {within})", numbers::short(value * unit))
+        })
+    };
+    Some(format!(
+        "medians: cwnd {}{}, in flight {}{}, srtt {} ms{}",
+        numbers::packets(own.cwnd.into()),
+        expected("cwnd_median", 1.0),
+        numbers::count(own.in_flight.into()),
+        expected("in_flight_median", 1.0),
+        numbers::short(f64::from(own.srtt_us) / 1e3),
+        expected("srtt_median_s", 1e3)
+    ))
+}
+
+fn row(run: &Run, subject: &Subject) -> Vec<String> {
     let optional = |value: Option<f64>| {
         value.map_or(numbers::ABSENT.to_string(), |value| numbers::fixed(value, 1))
     };
+    let (time, plateau, mean) = match subject {
+        Subject::Datagrams(own) => (None, None, own.mean_mbit),
+        Subject::Together(sum) => (None, None, Some(sum.mbit)),
+        Subject::Flow(flow) => (flow.time_to_plateau_s, flow.plateau_mbit, Some(flow.mean_mbit)),
+    };
     vec![
-        Some(name(run, flow)).filter(|name| fits(name)).unwrap_or_default(),
-        optional(flow.time_to_plateau_s),
-        optional(flow.plateau_mbit),
-        numbers::fixed(flow.mean_mbit, 1),
+        Some(name(run, subject)).filter(|name| fits(name)).unwrap_or_default(),
+        time.map_or(numbers::ABSENT.to_string(), seconds),
+        optional(plateau),
+        optional(mean),
     ]
+}
+
+/// In tenths, or in hundredths where intervals do not end with them.
+fn seconds(value: f64) -> String {
+    let in_tenths = (value * 10.0 - (value * 10.0).round()).abs() < 0.05;
+    numbers::fixed(value, if in_tenths { 1 } else { 2 })
 }
 
 /// Whether a name has room beside the numbers; a longer one has lines of its own.
@@ -61,11 +150,18 @@ fn fits(name: &str) -> bool {
     name.chars().count() <= NAME
 }
 
-/// The variant, with the flow's name where the run has several.
-fn name(run: &Run, flow: &Flow) -> String {
-    let mut name = match run.flows.len() {
-        1 => run.variant.clone(),
-        _ => format!("{} / {}", run.variant, flow.name),
+/// The variant, with the subject's name where the run has several.
+fn name(run: &Run, subject: &Subject) -> String {
+    let mut name = match subject {
+        Subject::Flow(_) if run.flows.len() == 1 && udp(run).next().is_none() => {
+            run.variant.clone()
+        }
+        Subject::Flow(flow) => format!("{} / {}", run.variant, flow.name),
+        Subject::Datagrams(own) => format!("{} / {}", run.variant, own.name),
+        Subject::Together(sum) => {
+            let way = if sum.flows[0].backward { " backward" } else { "" };
+            format!("{} / all {}{way}", run.variant, sum.flows.len())
+        }
     };
     if run.partial {
         name += " (partial)";

@@ -3,6 +3,7 @@
 use super::FlowIndex;
 use super::chunk::Places;
 use crate::analysis::document::Run;
+use crate::capture::POINTS;
 use crate::report::html::escape::{json, text};
 use crate::report::numbers;
 use serde_json::json;
@@ -71,10 +72,23 @@ pub fn begin(out: &mut impl Write, title: &str, run: &Run) -> io::Result<()> {
 fn kept(run: &Run) -> String {
     let Some(kept) = &run.packets else { return String::new() };
     format!(
-        "<p class=\"quiet\">{} packets as they pass {}</p>",
+        "<p class=\"quiet\">{} packets as they pass {}{}</p>",
         numbers::count(kept.packets),
-        text(&kept.at)
+        text(&kept.at),
+        text(&seen_at(&kept.at))
     )
+}
+
+/// What is seen at a point of the path, and what not; nothing is said of an element.
+fn seen_at(point: &str) -> String {
+    let of_hosts = [("-qdisc", "sender-qdisc"), ("-wire", "sender-wire")];
+    let of_host =
+        of_hosts.into_iter().find(|(end, _)| point.ends_with(end)).map(|(_, known)| known);
+    let name = of_host.unwrap_or(point);
+    let found = POINTS.iter().find(|(known, _)| *known == name);
+    found.map_or(String::new(), |(_, what)| {
+        format!(": {}", what.split(" Every host").next().unwrap_or(what))
+    })
 }
 
 fn controls(page: &mut String) {
@@ -126,4 +140,26 @@ pub fn end(
          <script type=\"module\">\n{}</script></body></html>\n",
         SCRIPT.concat()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::seen_at;
+
+    #[test]
+    fn the_page_says_where_on_the_path_its_packets_are_seen() {
+        for (point, told) in [
+            (
+                "sender-qdisc",
+                ": where tcpdump listens on the sending host: between qdisc and driver",
+            ),
+            ("other-qdisc", ": where tcpdump listens"),
+            ("other-wire", ": the sending host's cable"),
+            ("receiver", ": where tcpdump listens on the receiving host"),
+        ] {
+            assert!(seen_at(point).starts_with(told), "{point}: {}", seen_at(point));
+        }
+        assert!(!seen_at("receiver").contains("[[host]]"));
+        assert_eq!(seen_at("delay"), "");
+    }
 }

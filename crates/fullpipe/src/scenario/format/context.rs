@@ -27,6 +27,12 @@ impl Problem {
         self
     }
 
+    /// Offers these instead of the names near what was written.
+    pub fn meant(&mut self, values: Vec<String>) -> &mut Problem {
+        self.near = values;
+        self
+    }
+
     /// Offers the names near `written` among `known`, and all of them as what is expected.
     pub fn names<'a>(
         &mut self,

@@ -223,6 +223,21 @@ pub fn parse(text: &str, dimension: &Dimension) -> Result<u64, Wrong> {
     }
 }
 
+/// Values that `text` probably means, which has a unit that none of the dimensions has: "1Gbit" for "1gbit" and "1G".
+pub fn meant(text: &str, unit: &str, dimensions: &[&Dimension]) -> Vec<String> {
+    let units = || dimensions.iter().flat_map(|dimension| dimension.units).map(|(name, _)| *name);
+    let lower = unit.to_lowercase();
+    let so = |of: fn(&str, &str) -> bool| -> Vec<&str> {
+        units().filter(|known| of(&known.to_lowercase(), &lower)).take(3).collect()
+    };
+    let same = so(|known, lower| known == lower);
+    let begun = so(|known, lower| known.starts_with(lower));
+    let near = [same, begun].into_iter().find(|units| !units.is_empty());
+    let near = near.unwrap_or_else(|| super::near::names(unit, units()));
+    let number = text.trim().strip_suffix(unit).unwrap_or("");
+    near.iter().map(|unit| format!("{number}{unit}")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,6 +265,20 @@ mod tests {
             ("0e9999 s", &TIME, 0),
         ] {
             assert_eq!(parse(text, dimension), Ok(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_unit_that_was_probably_meant_is_offered_with_its_number() {
+        for (text, unit, dimension, offered) in [
+            ("1gbit", "gbit", &RATE, &["1Gbit"][..]),
+            ("1G", "G", &RATE, &["1Gbit", "1Gibit", "1GB/s"]),
+            ("10 mb", "mb", &RATE, &["10 Mbit", "10 MB/s"]),
+            ("64mb", "mb", &SIZE, &["64MB"]),
+            ("5Ms", "Ms", &TIME, &["5ms"]),
+            ("5 parsecs", "parsecs", &RATE, &[]),
+        ] {
+            assert_eq!(meant(text, unit, &[dimension]), offered, "{text}");
         }
     }
 

@@ -242,7 +242,8 @@ pub fn report(
         Wrong::Unit(unit) => {
             let units = dimensions.iter().flat_map(|d| d.units).map(|(name, _)| *name);
             let message = format!("`{key}` cannot be measured in \"{unit}\"");
-            cx.error("unknown-unit", place, message).names(&unit, units)
+            let meant = quantity::meant(text, &unit, dimensions);
+            cx.error("unknown-unit", place, message).names(&unit, units).meant(meant)
         }
     };
 }

@@ -10,7 +10,7 @@ use crate::scenario::format::quantity::{
 use crate::scenario::format::sysctl::{SYSCTLS, written};
 use crate::scenario::metric::{
     BACKWARD_STAGES, DATAGRAMS, FAIRNESS, FLOW, LIMITS, Metric, NFS, RECEIVER_STAGES,
-    SENDER_STAGES, STAGE,
+    SENDER_STAGES, STAGE, UDP_SOCKET,
 };
 use crate::scenario::profile::{self, KERNELS, Kernel, shown};
 use crate::scenario::published;
@@ -314,7 +314,7 @@ fn metrics(page: &mut String) {
     let _ = writeln!(
         page,
         "\nStages are the path's elements by name, and the hosts': `sender.` with {}; `receiver.` with {}; where a \
-         flow goes backward also {}.\n\
+         flow goes backward also {}; of a host that UDP datagrams go to also `HOST.{UDP_SOCKET}`.\n\
          LIMIT is one of {}. A tolerance is in the metric's unit, or relative: `\"2 %\"`.",
         list(SENDER_STAGES),
         list(RECEIVER_STAGES),

@@ -21,6 +21,7 @@ pub fn meta() -> RunMeta {
         substituted: Vec::new(),
         unjudged: Vec::new(),
         chosen_qdiscs: Vec::new(),
+        tuned: Default::default(),
         partial: false,
         datagrams: Vec::new(),
         nfs: Vec::new(),

@@ -244,6 +244,7 @@ fn stages(flow: &Flow) -> Vec<Stage> {
             direction: "forward".to_string(),
             unit: unit.to_string(),
             capacity,
+            tuned_up_to: None,
             entered: segments,
             left: segments,
             dropped: 0,

@@ -46,18 +46,39 @@ type Answers = Vec<(String, Support)>;
 /// The keys of `run` that this engine does not do exactly on a kernel of that family.
 pub(super) fn support(run: &Resolved, family: Family) -> Answers {
     let mut answers = Answers::new();
-    let backward = run.has(Direction::Backward);
-    let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
-    for (name, host) in [("sender", sender), ("receiver", receiver)] {
+    for (name, host) in [("sender", &run.hosts.sender), ("receiver", &run.hosts.receiver)] {
         hosts::answers((&format!("hosts.{name}"), host), family, &mut answers);
     }
+    one_kernel(run, &mut answers);
+    one_guest(run, &mut answers);
+    cards(run, &mut answers);
+    if run.report.sample.0 < CLOSEST {
+        answers.push(refused("report.sample", "samples are at least 0.1 ms apart"));
+    }
+    if run.report.packets.is_some() {
+        answers
+            .push(refused("report.packets", "a genuine kernel's packets are not told singly yet"));
+    }
+    path_answers(run, &mut answers);
+    nfs::answers(run, family, &mut answers);
+    flows::answers(run, &mut answers);
+    if let Err((key, why)) = flows::words(run, family) {
+        answers.push(refused(&key, &why));
+    }
+    answers
+}
+
+/// What both hosts have in common, as they are in one kernel.
+fn one_kernel(run: &Resolved, answers: &mut Answers) {
+    let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
+    let both_ways = run.has(Direction::Forward) && run.has(Direction::Backward);
     let [of_sender, of_receiver] = [sender, receiver].map(|host| host.sysctl.modelled.rmem_max);
-    if of_sender != of_receiver && backward && run.has(Direction::Forward) {
+    if of_sender != of_receiver && both_ways {
         let why = format!("{of_receiver}, which is the receiver's: one kernel has one for both");
         let key = "hosts.sender.sysctl.net.core.rmem_max";
         answers.push((key.into(), Support::Substituted(why)));
     }
-    let hz = [run.hosts.sender.hz, run.hosts.receiver.hz];
+    let hz = [sender.hz, receiver.hz];
     if hz[0] != hz[1] {
         let why = format!(
             "{}, and {} at the sender; both hosts are in one kernel, so set `hz` of both to the same",
@@ -68,6 +89,10 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
     if let Err(why) = hz[0].to_string().parse::<Hz>() {
         answers.push(refused("hosts.sender.hz", &format!("{}; {why}", hz[0])));
     }
+}
+
+/// What a guest has too little of.
+fn one_guest(run: &Resolved, answers: &mut Answers) {
     if run.path.mtu < LEAST_MTU {
         let why =
             format!("{}; Linux sends segments of 48 bytes at least: {LEAST_MTU}", run.path.mtu);
@@ -85,6 +110,12 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
         let why = "the guest's programs have TCP connections only; the simulator sends datagrams";
         answers.push(refused("datagrams", why));
     }
+}
+
+/// Where packets wait for cards.
+fn cards(run: &Resolved, answers: &mut Answers) {
+    let backward = run.has(Direction::Backward);
+    let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
     if receiver.nic_rate < sender.nic_rate && !backward {
         let what =
             Support::Substituted("no queue is full of the ACKs that wait for the card".into());
@@ -105,20 +136,6 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
             answers.push((format!("hosts.{name}.tx_ring"), what));
         }
     }
-    if run.report.sample.0 < CLOSEST {
-        answers.push(refused("report.sample", "samples are at least 0.1 ms apart"));
-    }
-    if run.report.packets.is_some() {
-        answers
-            .push(refused("report.packets", "a genuine kernel's packets are not told singly yet"));
-    }
-    path_answers(run, &mut answers);
-    nfs::answers(run, family, &mut answers);
-    flows::answers(run, &mut answers);
-    if let Err((key, why)) = flows::words(run, family) {
-        answers.push(refused(&key, &why));
-    }
-    answers
 }
 
 /// Whether a host's card and its ring are what they are where a scenario does not speak of them.

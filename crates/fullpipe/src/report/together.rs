@@ -1,0 +1,165 @@
+//! Several flows of a run as one, and flows that stand beside datagrams.
+
+use super::numbers;
+use crate::analysis::document::{Datagrams, Document, Flow, Run};
+
+/// Up to so many alike flows of a run each have their lines in a text; of more it shows their sum and the extremes.
+pub const EACH: usize = 8;
+
+/// A flow that moved less than this share of what datagrams did stands beside them.
+const BESIDE: f64 = 0.01;
+
+/// Flows of one way, two or more.
+pub struct Together<'a> {
+    /// In the document's order.
+    pub flows: Vec<&'a Flow>,
+    /// What they delivered, over the time from the first one's start to the last one's end, Mb/s.
+    pub mbit: f64,
+}
+
+/// The flows of each way that has several.
+#[must_use]
+pub fn together(run: &Run) -> Vec<Together<'_>> {
+    let of = |backward| run.flows.iter().filter(move |flow| flow.backward == backward);
+    let ways = [false, true].map(|backward| of(backward).collect::<Vec<_>>());
+    let several = ways.into_iter().filter(|flows| flows.len() > 1);
+    several.map(|flows| Together { mbit: mbit(&flows), flows }).collect()
+}
+
+fn mbit(flows: &[&Flow]) -> f64 {
+    let lives = flows.iter().filter_map(|flow| {
+        let (first, last) = (flow.intervals.first()?, flow.intervals.last()?);
+        Some((flow.clock_start_s + first.start_s, flow.clock_start_s + last.end_s))
+    });
+    let none = (f64::INFINITY, f64::NEG_INFINITY);
+    let (start, end) = lives.fold(none, |all, life| (all.0.min(life.0), all.1.max(life.1)));
+    let bytes: u64 = flows.iter().map(|flow| flow.bytes).sum();
+    if end > start { bytes as f64 * 8e-6 / (end - start) } else { 0.0 }
+}
+
+/// What a text shows of flows.
+pub enum Shown<'a> {
+    /// One with lines of its own.
+    Each(&'a Flow),
+    /// Alike flows, of which nothing tells one from the other but its name.
+    Crowd(Vec<&'a Flow>),
+}
+
+/// The flows in the document's order, with more than `most` alike ones as a crowd where its first one stands.
+#[must_use]
+pub fn shown(run: &Run, most: usize) -> Vec<Shown<'_>> {
+    let what = |flow: &Flow| {
+        (flow.backward, flow.from.clone(), flow.congestion.clone(), flow.kernel.clone())
+    };
+    let mut all = Vec::new();
+    for flow in &run.flows {
+        let alike: Vec<&Flow> = run.flows.iter().filter(|own| what(own) == what(flow)).collect();
+        if alike.len() <= most {
+            all.push(Shown::Each(flow));
+        } else if alike[0].name == flow.name {
+            all.push(Shown::Crowd(alike));
+        }
+    }
+    all
+}
+
+/// The slowest and the fastest of some flows.
+#[must_use]
+pub fn extremes<'a>(flows: &[&'a Flow]) -> Option<[&'a Flow; 2]> {
+    let by_rate = |a: &&&Flow, b: &&&Flow| a.mean_mbit.total_cmp(&b.mean_mbit);
+    Some([*flows.iter().min_by(by_rate)?, *flows.iter().max_by(by_rate)?])
+}
+
+/// UDP datagrams of a run; echo requests only measure.
+pub fn udp(run: &Run) -> impl Iterator<Item = &Datagrams> {
+    run.datagrams.iter().filter(|own| own.kind == "udp")
+}
+
+/// Whether the run is about datagrams, beside which the flow moved next to nothing.
+#[must_use]
+pub fn is_beside(run: &Run, flow: &Flow) -> bool {
+    let sent: u64 = udp(run).map(|own| own.sent * u64::from(own.size)).sum();
+    (flow.bytes as f64) < BESIDE * sent as f64
+}
+
+/// The best and the worst of all datagrams, where every run is about them.
+#[must_use]
+pub fn about_datagrams(document: &Document) -> Option<String> {
+    let is_about =
+        |run: &Run| udp(run).next().is_some() && run.flows.iter().all(|flow| is_beside(run, flow));
+    if !document.runs.iter().all(is_about) {
+        return None;
+    }
+    let all = || document.runs.iter().flat_map(|run| udp(run).map(move |own| (run, own)));
+    let by_share = |a: &(&Run, &Datagrams), b: &(&Run, &Datagrams)| {
+        a.1.undelivered_share.total_cmp(&b.1.undelivered_share)
+    };
+    let told = |(run, own): (&Run, &Datagrams)| {
+        let percent = numbers::fixed(own.undelivered_share * 100.0, 2);
+        let rate = own.mean_mbit.map_or(numbers::ABSENT.into(), numbers::rate);
+        format!("{} · {}: {rate} read, {percent} % not delivered", run.variant, own.name)
+    };
+    let (worst, best) = (all().max_by(by_share)?, all().min_by(by_share)?);
+    let same = worst.1.undelivered_share <= best.1.undelivered_share;
+    let best = if same { String::new() } else { format!("; {}", told(best)) };
+    Some(told(worst) + &best)
+}
+
+/// What became of datagrams, and where packets of their way were dropped.
+#[must_use]
+pub fn fate(run: &Run, own: &Datagrams) -> String {
+    let sent = numbers::count(own.sent);
+    if own.undelivered == 0 {
+        return format!("all {sent} datagrams delivered");
+    }
+    let lost = numbers::count(own.undelivered);
+    let percent = numbers::fixed(own.undelivered_share * 100.0, 2);
+    let mut text = format!("{lost} of {sent} datagrams not delivered ({percent} %)");
+    let way = if own.backward { "back" } else { "forward" };
+    let mut places: Vec<_> =
+        run.stages.iter().filter(|stage| stage.direction == way && stage.dropped > 0).collect();
+    places.sort_by_key(|stage| std::cmp::Reverse(stage.dropped));
+    let places: Vec<String> = places
+        .iter()
+        .map(|stage| format!("{} at {}", numbers::count(stage.dropped), stage.name))
+        .collect();
+    if !places.is_empty() {
+        text += &format!("; dropped on their way: {}", places.join(", "));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::terminal::sample;
+
+    #[test]
+    fn a_sum_is_over_the_time_in_which_any_flow_lived() {
+        let mut run = sample::document().runs.remove(1);
+        let first = &mut run.flows[0];
+        (first.clock_start_s, first.bytes) = (1.0, 1_000_000);
+        let mut late = first.clone();
+        (late.clock_start_s, late.bytes) = (4.0, 3_000_000);
+        run.flows[1] = late;
+        // 32 Mb from 1 s to 5 s.
+        let sums: Vec<f64> = together(&run).iter().map(|sum| sum.mbit).collect();
+        assert_eq!(sums, [8.0]);
+        run.flows[1].backward = true;
+        assert!(together(&run).is_empty());
+    }
+
+    #[test]
+    fn a_document_is_about_datagrams_where_all_its_runs_are() {
+        let mut document = sample::with_datagrams();
+        let told = about_datagrams(&document).expect("all are");
+        assert!(told.ends_with(" · udp: 894 Mb/s read, 0.62 % not delivered"), "{told}");
+        let mut other = document.runs[0].clone();
+        other.datagrams[0].undelivered_share = 0.25;
+        document.runs.push(other);
+        let told = about_datagrams(&document).expect("all are");
+        assert!(told.contains("25.00 % not delivered; ") && told.ends_with("0.62 % not delivered"));
+        document.runs[1].datagrams.clear();
+        assert_eq!(about_datagrams(&document), None);
+    }
+}
