@@ -22,12 +22,17 @@ const RUNS: [(&str, &str, &str, &[&str], &str); 6] = [
     ("tuned, window 3/4", TUNED, "tuned", &[], "10"),
     ("tuned, window 1/2", TUNED, "tuned, window 1/2", &[], "10"),
     ("default, window 3/4, copies take no time", DEFAULT, "default, window 3/4", &NO_COPY, "1.0"),
-    ("tuned, window 1/2, an interrupt per packet", TUNED, "tuned, window 1/2", &EACH, "10"),
+    ("tuned, window 1/2, an interrupt per packet, 20 s", TUNED, "tuned, window 1/2", &EACH, "10"),
 ];
 const DEFAULT: &str = "cern-default-buffers";
 const TUNED: &str = "cern-tuned-buffers";
 const NO_COPY: [&str; 2] = ["hosts.sender.cpu.copy=0ns/byte", "hosts.receiver.cpu.copy=0ns/byte"];
-const EACH: [&str; 2] = ["hosts.sender.coalesce=0s", "hosts.receiver.coalesce=0s"];
+const EACH: [&str; 4] = [
+    "hosts.sender.coalesce=0s",
+    "hosts.receiver.coalesce=0s",
+    "duration=20s",
+    "flow.iperf3.duration=20s",
+];
 
 #[test]
 fn buffers_decide_the_rate() {
