@@ -68,19 +68,19 @@ mod tests {
     #[test]
     fn what_is_known_is_said() {
         let mut own = all(2);
-        let plain = "all live for 60.0 s: Jain's index 0.900; they did not converge; flow-0 33.3 %, flow-1 66.7 %";
+        let plain = "all live for 60.0 s: Jain's index 0.900; they did not converge; flow-0 33 %, flow-1 67 %";
         assert_eq!(said(&own), plain);
         own.end_s = 39.0;
         assert!(said(&own).contains("; too short to see whether they converge;"));
         (own.jain_settled, own.converged_s, own.rtt_exponent) =
             (Some(0.96), Some(12.25), Some(1.5));
         let whole = "all live for 29.0 s: Jain's index 0.900, 0.960 over the second half; \
-                     converged 12.2 s after the last start; rate as RTT^-1.50; flow-0 33.3 %, flow-1 66.7 %";
+                     converged 12.2 s after the last start; rate as RTT^-1.50; flow-0 33 %, flow-1 67 %";
         assert_eq!(said(&own), whole);
     }
 
     #[test]
     fn of_many_flows_the_ends_are_told() {
-        assert!(said(&all(6)).ends_with("; of 6 flows flow-0 4.8 % to flow-5 28.6 %"));
+        assert!(said(&all(6)).ends_with("; of 6 flows flow-0 4.8 % to flow-5 29 %"));
     }
 }
