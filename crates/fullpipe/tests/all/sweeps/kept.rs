@@ -61,9 +61,8 @@ pub const KEPT: [Kept; 10] = [
 ];
 
 /// Those that were not recorded yet: what pages say of them was typed.
-const UNRECORDED: [&str; 6] = [
+const UNRECORDED: [&str; 5] = [
     "cern-fairness",
-    "cern-friendliness",
     "cern-pairs",
     "controls-linux",
     "loss-delay",
