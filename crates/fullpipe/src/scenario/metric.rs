@@ -230,7 +230,7 @@ pub const FAIRNESS: &[Metric] = &[
         "converged_s",
         Unit::Seconds,
         RUN,
-        "from the last start until Jain's index over 10 s is 0.95 or more for 20 s, as it is over the second half",
+        "from the last start until Jain's index stays at 0.95 (docs/competition.md)",
     ),
     metric("converged", Unit::Number, RUN, "1 where the flows converge, else 0"),
     metric(
