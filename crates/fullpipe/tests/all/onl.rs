@@ -2,9 +2,9 @@
 
 use crate::made::{ToTheEnd, made};
 use crate::marked;
-use fullpipe::analysis::{self, Made, RunMeta};
+use fullpipe::analysis::{self, Made, RunMeta, document::Run};
 use fullpipe::engine;
-use fullpipe::scenario::{self, SetOption};
+use fullpipe::scenario::{self, Plan, SetOption};
 use fullpipe::trace::recording::Recording;
 use fullpipe_sim::trace::{
     Event, EventKind, FlowSample, Limit, Packet, Point, Sink, StageInfo, StageSample,
@@ -136,18 +136,27 @@ struct SlowStart {
     twice_apart: Time,
 }
 
-/// A capture on the sender that keeps how long after a packet it came again.
+/// A run that is captured on its sender: what it told, and how long after a packet the same one came again.
 #[derive(Default)]
-struct Twice {
+struct Captured {
+    trace: Recording,
     last: Packet,
     apart: Vec<Time>,
 }
 
-impl Sink for Twice {
-    fn stages(&mut self, _stages: &[StageInfo]) {}
-    fn flow(&mut self, _sample: &FlowSample) {}
-    fn stage(&mut self, _sample: &StageSample) {}
-    fn event(&mut self, _event: &Event) {}
+impl Sink for Captured {
+    fn stages(&mut self, stages: &[StageInfo]) {
+        self.trace.stages(stages);
+    }
+    fn flow(&mut self, sample: &FlowSample) {
+        self.trace.flow(sample);
+    }
+    fn stage(&mut self, sample: &StageSample) {
+        self.trace.stage(sample);
+    }
+    fn event(&mut self, event: &Event) {
+        self.trace.event(event);
+    }
     fn point(&self) -> Option<Point> {
         Some(Point::Qdisc(0))
     }
@@ -162,17 +171,21 @@ impl Sink for Twice {
     }
 }
 
+fn captured(plan: &Plan) -> Captured {
+    let mut captured = Captured::default();
+    let simulator = engine::find("sim").expect("the simulator");
+    simulator.run(&plan.resolved, &mut captured, &mut ToTheEnd).expect("a run");
+    captured
+}
+
 /// The median of what lies between the two sights of a packet.
 fn twice_apart(set: &[&str]) -> Time {
     let source = scenario::recipe("onl-reno-1flow").expect("the recipe").source();
     let set: Vec<_> = set.iter().map(|set| SetOption((*set).into())).collect();
     let scenario = scenario::load(&source, &set, &[]).unwrap_or_else(|e| panic!("{e}"));
-    let mut twice = Twice::default();
-    let simulator = engine::find("sim").expect("the simulator");
-    let plan = &scenario.plans()[0].resolved;
-    simulator.run(plan, &mut twice, &mut ToTheEnd).expect("a run");
-    twice.apart.sort_unstable();
-    twice.apart[twice.apart.len() / 2]
+    let mut apart = captured(&scenario.plans()[0]).apart;
+    apart.sort_unstable();
+    apart[apart.len() / 2]
 }
 
 fn slow_start(initcwnd: &str) -> SlowStart {
@@ -341,4 +354,31 @@ fn a_larger_ring_lets_the_burst_through() {
 /// A moment in a table.
 fn seconds(time: Option<Time>) -> String {
     time.map_or("–".into(), |time| format!("{:.1}", time.as_secs_f64()))
+}
+
+/// The page's hosts slow down where they capture: CPU costs chosen, as in `scenarios/captures/cost.toml`.
+#[test]
+fn a_capture_on_the_sender_lowers_its_rate() {
+    let source = scenario::recipe("onl-reno-1flow-ring").expect("the recipe").source();
+    let cpu = r#"{ transmit = "4us/packet", ack = "2us/packet", capture = "10us/packet" }"#;
+    let set = ["path.forward.port.rate=1Gbit".into(), format!("hosts.sender.cpu={cpu}")];
+    let scenario = scenario::load(&source, &set.map(SetOption), &[]);
+    let scenario = scenario.unwrap_or_else(|e| panic!("{e}"));
+    let plan = &scenario.plans()[1];
+    let meta = RunMeta::from_plan(&scenario, plan, Made::default());
+    let row = |name: &str, run: &Run| {
+        let flow = &run.flows[0];
+        let settled = flow.settled.expect("a second half").mbit;
+        let cpu = 100.0 * flow.cpu.expect("costs").sender;
+        let ring = run.stages.iter().find(|stage| stage.name == "sender.rx_ring").expect("it");
+        (settled, format!("| {name} | {settled:.0} | {cpu:.0} | {} |\n", ring.dropped))
+    };
+    let (without, first) = row("no capture", &made(&scenario, plan).0);
+    let run = analysis::run(&meta, &captured(plan).trace);
+    let (with, second) = row("captured on the sender", &run);
+    // The card's rate, then less than that.
+    assert!((without / 941.5 - 1.0).abs() < 0.01, "{without}");
+    assert!(with < 0.9 * without, "{with} and {without}");
+    let head = "| run | second half, Mb/s | sender's CPU, % | ACKs dropped by its ring |\n|---|--:|--:|--:|\n";
+    marked::committed(PAGE, "capture", &(head.to_string() + &first + &second));
 }
