@@ -134,7 +134,7 @@ const RECIPES: &[Recipe] = &[
     of_onl(
         "onl-reno-1flow-ring",
         "Gigabit TCP, 2008: one flow of Reno, a ring of 16,192",
-        &["reno, ring"],
+        &["reno, ring", "reno, ring, 16 MB in flight"],
     ),
     of_onl(
         "onl-reno-1flow-host",

@@ -1,11 +1,14 @@
 //! The page on the gigabit experiments with one flow: its table comes from runs of the recipes (`FULLPIPE_BLESS=1` rewrites it).
 
-use crate::made::made;
+use crate::made::{ToTheEnd, made};
 use crate::marked;
-use fullpipe::analysis::{self, Made, RunMeta};
-use fullpipe::scenario::{self, SetOption};
+use fullpipe::analysis::{self, Made, RunMeta, document::Run};
+use fullpipe::engine;
+use fullpipe::scenario::{self, Plan, SetOption};
 use fullpipe::trace::recording::Recording;
-use fullpipe_sim::trace::{EventKind, FlowSample, StageSample};
+use fullpipe_sim::trace::{
+    Event, EventKind, FlowSample, Limit, Packet, Point, Sink, StageInfo, StageSample,
+};
 use fullpipe_sim::units::Time;
 
 const PAGE: &str = "docs/onl-gigabit.md";
@@ -15,6 +18,8 @@ const CWR: u64 = 2;
 const OPEN: u64 = 0;
 /// Data in a packet, bytes.
 const MSS: u64 = 1448;
+/// Of a packet as the page counts it.
+const PACKET_BITS: f64 = 1500.0 * 8.0;
 
 /// What a run of a recipe shows.
 struct Seen {
@@ -23,11 +28,19 @@ struct Seen {
 }
 
 impl Seen {
+    /// The recipe's first variant.
     fn of(recipe: &str, set: &[&str]) -> Seen {
+        Seen::variant(recipe, 0, set)
+    }
+
+    /// Its variant of that place. What it expects has to be met where no key is otherwise.
+    fn variant(recipe: &str, place: usize, set: &[&str]) -> Seen {
         let source = scenario::recipe(recipe).expect("the recipe").source();
-        let set: Vec<_> = set.iter().map(|set| SetOption((*set).into())).collect();
-        let scenario = scenario::load(&source, &set, &[]).unwrap_or_else(|e| panic!("{e}"));
-        let (_, trace) = made(&scenario, &scenario.plans()[0]);
+        let options: Vec<_> = set.iter().map(|set| SetOption((*set).into())).collect();
+        let scenario = scenario::load(&source, &options, &[]).unwrap_or_else(|e| panic!("{e}"));
+        let (run, trace) = made(&scenario, &scenario.plans()[place]);
+        let failed = run.expectations.iter().find(|e| !e.passed);
+        assert!(!set.is_empty() || failed.is_none(), "{recipe}: {failed:?}");
         let event = trace.events.iter().find(|e| e.kind == EventKind::Established);
         let established = event.expect("a connection").time;
         Seen { trace, established }
@@ -66,9 +79,37 @@ impl Seen {
         (time.0 - self.established.0) / Time::ms(ROUND_MS).0 + 1
     }
 
+    /// Mb/s of IP packets from the first change of a count to the last one, in the round of that number.
+    fn rate(&self, round: u64, counts: impl Iterator<Item = (Time, u64)>) -> f64 {
+        let within: Vec<_> = counts.filter(|(time, _)| self.is_in(round, *time)).collect();
+        let changes: Vec<_> = within.windows(2).filter(|two| two[0].1 != two[1].1).collect();
+        let (first, last) = (changes[0][1], changes[changes.len() - 1][1]);
+        (last.1 - first.1) as f64 * PACKET_BITS / (last.0.0 - first.0.0) as f64 * 1000.0
+    }
+
+    fn is_in(&self, round: u64, time: Time) -> bool {
+        time >= self.established && self.round_of(time) == round
+    }
+
+    /// That of what the card sends in a round, from the first requeue to the last one.
+    fn rate_with_requeues(&self, round: u64) -> f64 {
+        let qdisc: Vec<_> = self.stage("sender.qdisc").collect();
+        let more = qdisc.windows(2).filter(|two| two[0].requeues != two[1].requeues);
+        let times: Vec<_> = more.map(|two| two[1].time).filter(|t| self.is_in(round, *t)).collect();
+        let within = times[0]..=times[times.len() - 1];
+        let ring = self.stage("sender.tx_ring").filter(|sample| within.contains(&sample.time));
+        self.rate(round, ring.map(|sample| (sample.time, sample.left)))
+    }
+
     fn state_since(&self, state: u64, after: Time) -> Option<Time> {
         let mut states = self.trace.events.iter().filter(|e| e.kind == EventKind::CaState);
         states.find(|e| e.value == state && e.time >= after).map(|e| e.time)
+    }
+
+    /// From when on the send buffer holds TCP back.
+    fn stalled(&self) -> Option<Time> {
+        let held = |sample: &&FlowSample| sample.limits[Limit::SendBuffer as usize] > 0;
+        self.trace.flows.iter().find(held).map(|sample| sample.time)
     }
 
     fn sent_again(&self) -> u64 {
@@ -89,6 +130,62 @@ struct SlowStart {
     share_in_cwr: f64,
     /// The round in which CWR ends.
     open_in: u64,
+    /// What TCP sends, what is acknowledged and what the card sends with requeues, in the last whole round of slow start, Mb/s.
+    rates: [f64; 3],
+    /// From the first sight of a packet that the driver refuses to the second one, in a capture; median.
+    twice_apart: Time,
+}
+
+/// A run that is captured on its sender: what it told, and how long after a packet the same one came again.
+#[derive(Default)]
+struct Captured {
+    trace: Recording,
+    last: Packet,
+    apart: Vec<Time>,
+}
+
+impl Sink for Captured {
+    fn stages(&mut self, stages: &[StageInfo]) {
+        self.trace.stages(stages);
+    }
+    fn flow(&mut self, sample: &FlowSample) {
+        self.trace.flow(sample);
+    }
+    fn stage(&mut self, sample: &StageSample) {
+        self.trace.stage(sample);
+    }
+    fn event(&mut self, event: &Event) {
+        self.trace.event(event);
+    }
+    fn point(&self) -> Option<Point> {
+        Some(Point::Qdisc(0))
+    }
+    fn packet(&mut self, packet: &Packet) {
+        if packet.again {
+            assert_eq!(packet.seq, self.last.seq, "nothing else is offered before it");
+            self.apart.push(Time(packet.time.0 - self.last.time.0));
+        }
+        if packet.forward {
+            self.last = packet.clone();
+        }
+    }
+}
+
+fn captured(plan: &Plan) -> Captured {
+    let mut captured = Captured::default();
+    let simulator = engine::find("sim").expect("the simulator");
+    simulator.run(&plan.resolved, &mut captured, &mut ToTheEnd).expect("a run");
+    captured
+}
+
+/// The median of what lies between the two sights of a packet.
+fn twice_apart(set: &[&str]) -> Time {
+    let source = scenario::recipe("onl-reno-1flow").expect("the recipe").source();
+    let set: Vec<_> = set.iter().map(|set| SetOption((*set).into())).collect();
+    let scenario = scenario::load(&source, &set, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let mut apart = captured(&scenario.plans()[0]).apart;
+    apart.sort_unstable();
+    apart[apart.len() / 2]
 }
 
 fn slow_start(initcwnd: &str) -> SlowStart {
@@ -108,7 +205,16 @@ fn slow_start(initcwnd: &str) -> SlowStart {
     // Of what is acknowledged in that state half as much is sent.
     let sent = |at| seen.flow_at(at).segments_sent;
     let acked = |at| seen.flow_at(at).bytes_acked / MSS;
+    let whole = seen.round_of(dropped) - 1;
+    let flows = || seen.trace.flows.iter();
+    let rates = [
+        seen.rate(whole, flows().map(|f| (f.time, f.segments_sent))),
+        seen.rate(whole, flows().map(|f| (f.time, f.bytes_acked / MSS))),
+        seen.rate_with_requeues(whole),
+    ];
     SlowStart {
+        rates,
+        twice_apart: twice_apart(&set),
         first_round: rounds[0],
         requeued_in,
         before_requeues: seen.flow_at(requeued).segments_sent - before,
@@ -134,6 +240,10 @@ fn one_reno_flow_fills_its_hosts_ring_and_qdisc() {
     let packet = Time::us(13);
     assert!(two.full > Time::ZERO && two.full < packet + packet, "{}", two.full);
     assert!((two.ends - 0.65).abs() < 0.05, "{}", two.ends);
+    // Two packets for one that the port of 960 Mb/s lets through; the card's own rate is 1500 of 1538 bytes.
+    for (rate, is) in two.rates.iter().zip([1920.0, 960.0, 975.3]) {
+        assert!((rate / is - 1.0).abs() < 0.02, "{rate} Mb/s, not {is}");
+    }
     let row = |what: &str, published: &str, of: &dyn Fn(&SlowStart) -> String| {
         format!("| {what} | {published} | {} | {} |\n", of(&two), of(&three))
     };
@@ -144,6 +254,14 @@ fn one_reno_flow_fills_its_hosts_ring_and_qdisc() {
         row("first round with requeues", "10", &|run| run.requeued_in.to_string()),
         row("packets of that round before them", "about 512", &|run| {
             run.before_requeues.to_string()
+        }),
+        row("in the last whole round: TCP sends, Gb/s", "1.88", &|run| {
+            format!("{:.2}", run.rates[0] / 1000.0)
+        }),
+        row("ACKs come for, Mb/s", "960", &|run| format!("{:.0}", run.rates[1])),
+        row("the card sends with requeues, Mb/s", "960", &|run| format!("{:.0}", run.rates[2])),
+        row("packets seen twice, µs apart", "about 12", &|run| {
+            format!("{:.1}", run.twice_apart.as_ns() as f64 / 1000.0)
         }),
         row("drops of the qdisc, all in the last round", "1", &|run| run.drops.to_string()),
         row("it is full for, µs", "–", &|run| {
@@ -190,41 +308,77 @@ fn twelve_rounds_of_slow_start_are_told() {
     }
 }
 
-/// A larger ring, as the recipe has it, and with a smaller buffer of the socket.
+/// A larger ring, as the recipe has it, with a smaller buffer of the socket, and with a smaller window.
 #[test]
 fn a_larger_ring_lets_the_burst_through() {
     let mut table = String::from(
-        "| run | requeues | drops of the qdisc | drops of the port | most in flight, MB | most in the ring | most at the port |\n|---|{}\n",
+        "| run | requeues | drops of the qdisc | most in flight, MB | the send buffer holds TCP back from, s | drops of the port | the first one, s | most in the ring | most at the port |\n|---|{}\n",
     )
-    .replace("{}", &"--:|".repeat(6));
-    let smaller = ["flow.bulk.socket_buffer=10.5MiB"];
+    .replace("{}", &"--:|".repeat(8));
     let window = ["hosts.receiver.sysctl.net.core.rmem_max=16000000"];
-    let runs: [(&str, &str, &[&str]); 5] = [
-        ("`onl-reno-1flow-ring`", "onl-reno-1flow-ring", &[]),
-        ("the same, buffer of 10.5 MiB", "onl-reno-1flow-ring", &smaller),
-        ("the same, `rmem_max` of 16,000,000", "onl-reno-1flow-ring", &window),
-        ("`onl-reno-1flow-host`", "onl-reno-1flow-host", &[]),
-        ("`onl-bic-1flow`", "onl-bic-1flow", &[]),
+    let ring = "onl-reno-1flow-ring";
+    let runs: [(&str, &str, usize, &[&str]); 5] = [
+        ("`onl-reno-1flow-ring`: reno, ring", ring, 0, &[]),
+        ("its other variant: buffer of 10.5 MiB", ring, 1, &[]),
+        ("the first one, `rmem_max` of 16,000,000", ring, 0, &window),
+        ("`onl-reno-1flow-host`", "onl-reno-1flow-host", 0, &[]),
+        ("`onl-bic-1flow`", "onl-bic-1flow", 0, &[]),
     ];
-    for (name, recipe, set) in runs {
-        let seen = Seen::of(recipe, set);
+    for (name, recipe, place, set) in runs {
+        let seen = Seen::variant(recipe, place, set);
         let most = seen.trace.flows.iter().map(|f| u64::from(f.in_flight)).max().unwrap_or(0);
         let peak = |stage| seen.stage(stage).map(|sample| sample.peak).max().unwrap_or(0);
         let qdisc = seen.last("sender.qdisc");
         assert_eq!((qdisc.requeues, qdisc.dropped), (0, 0), "{name}");
         let (port, megabytes) = (seen.last("port").dropped, (most * MSS) as f64 / 1e6);
-        assert_eq!(port == 0, set == smaller, "{name}");
-        assert!(set.is_empty() || (15.5..=17.0).contains(&megabytes), "{name}: {megabytes} MB");
+        assert_eq!(port == 0, place == 1, "{name}");
+        let as_published = place == 1 || !set.is_empty();
+        assert!(!as_published || (15.5..=17.0).contains(&megabytes), "{name}: {megabytes} MB");
+        let [dropped, stalled] = [seen.first("port", |sample| sample.dropped > 0), seen.stalled()];
+        assert!(dropped.zip(stalled).is_none_or(|(dropped, stalled)| dropped > stalled), "{name}");
         // Validation holds cwnd near what is in flight, though slow start has not ended.
         let early = seen.flow_at(Time::secs(3));
         let near = (most - most / 50..=most + most / 50).contains(&u64::from(early.cwnd));
         let slow_start = early.cwnd <= early.ssthresh;
         assert!(near && slow_start, "{name}: {early:?}, {most} in flight");
         let [ring, queue] = ["sender.tx_ring", "port"].map(peak);
+        let [stalled, dropped] = [stalled, dropped].map(seconds);
         table += &format!(
-            "| {name} | {} | {} | {port} | {megabytes:.1} | {ring} | {queue} |\n",
+            "| {name} | {} | {} | {megabytes:.1} | {stalled} | {port} | {dropped} | {ring} | {queue} |\n",
             qdisc.requeues, qdisc.dropped
         );
     }
     marked::committed(PAGE, "ring", &table);
+}
+
+/// A moment in a table.
+fn seconds(time: Option<Time>) -> String {
+    time.map_or("–".into(), |time| format!("{:.1}", time.as_secs_f64()))
+}
+
+/// The page's hosts slow down where they capture: CPU costs chosen, as in `scenarios/captures/cost.toml`.
+#[test]
+fn a_capture_on_the_sender_lowers_its_rate() {
+    let source = scenario::recipe("onl-reno-1flow-ring").expect("the recipe").source();
+    let cpu = r#"{ transmit = "4us/packet", ack = "2us/packet", capture = "10us/packet" }"#;
+    let set = ["path.forward.port.rate=1Gbit".into(), format!("hosts.sender.cpu={cpu}")];
+    let scenario = scenario::load(&source, &set.map(SetOption), &[]);
+    let scenario = scenario.unwrap_or_else(|e| panic!("{e}"));
+    let plan = &scenario.plans()[1];
+    let meta = RunMeta::from_plan(&scenario, plan, Made::default());
+    let row = |name: &str, run: &Run| {
+        let flow = &run.flows[0];
+        let settled = flow.settled.expect("a second half").mbit;
+        let cpu = 100.0 * flow.cpu.expect("costs").sender;
+        let ring = run.stages.iter().find(|stage| stage.name == "sender.rx_ring").expect("it");
+        (settled, format!("| {name} | {settled:.0} | {cpu:.0} | {} |\n", ring.dropped))
+    };
+    let (without, first) = row("no capture", &made(&scenario, plan).0);
+    let run = analysis::run(&meta, &captured(plan).trace);
+    let (with, second) = row("captured on the sender", &run);
+    // The card's rate, then less than that.
+    assert!((without / 941.5 - 1.0).abs() < 0.01, "{without}");
+    assert!(with < 0.9 * without, "{with} and {without}");
+    let head = "| run | second half, Mb/s | sender's CPU, % | ACKs dropped by its ring |\n|---|--:|--:|--:|\n";
+    marked::committed(PAGE, "capture", &(head.to_string() + &first + &second));
 }

@@ -4,7 +4,7 @@
 use crate::made::made;
 use crate::marked;
 use fullpipe::analysis::document::{Run, Stage};
-use fullpipe::scenario;
+use fullpipe::scenario::{self, SetOption};
 use fullpipe::trace::recording::Recording;
 use fullpipe_sim::trace::EventKind;
 use fullpipe_sim::units::Time;
@@ -17,8 +17,15 @@ const SECOND: Time = Time(2_000_000_000);
 
 /// The runs of a recipe, each with the name of its variant.
 fn runs(recipe: &str) -> Vec<(String, Run, Recording)> {
+    chosen(recipe, &[], &[])
+}
+
+/// Those of some variants (none: of all), with keys that are otherwise.
+fn chosen(recipe: &str, variants: &[&str], set: &[&str]) -> Vec<(String, Run, Recording)> {
     let source = scenario::recipe(recipe).expect("the recipe").source();
-    let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
+    let set: Vec<_> = set.iter().map(|set| SetOption((*set).into())).collect();
+    let variants: Vec<_> = variants.iter().map(ToString::to_string).collect();
+    let scenario = scenario::load(&source, &set, &variants).unwrap_or_else(|e| panic!("{e}"));
     let run = |plan: &scenario::Plan| {
         let (run, trace) = made(&scenario, plan);
         (plan.variant.clone(), run, trace)
@@ -56,6 +63,35 @@ fn queue_in_slow_start(trace: &Recording, later: Time) -> f64 {
     (packets * PACKET) as f64 / 1e6
 }
 
+/// Megabytes by which the queue falls after a large peak.
+const LARGE: f64 = 1.0;
+
+/// The large peaks of the port's queue, in megabytes: it was lower by [`LARGE`] before, and is afterwards.
+fn large_peaks(trace: &Recording) -> Vec<f64> {
+    let port = trace.stages.iter().find(|stage| stage.name == "port").expect("the port").index;
+    let samples = trace.stage_samples.iter().filter(|sample| sample.stage == port);
+    let (mut peaks, mut low, mut high) = (Vec::new(), 0.0_f64, 0.0_f64);
+    for sample in samples {
+        let [peak, now] = [sample.peak, sample.waiting].map(|it| (it * PACKET) as f64 / 1e6);
+        high = high.max(peak);
+        if high - now >= LARGE {
+            if high - low >= LARGE {
+                peaks.push(high);
+            }
+            (low, high) = (now, now);
+        }
+        if now < low {
+            (low, high) = (now, now);
+        }
+    }
+    peaks
+}
+
+fn in_a_cell(peaks: &[f64]) -> String {
+    let texts: Vec<_> = peaks.iter().map(|peak| format!("{peak:.1}")).collect();
+    if texts.is_empty() { "–".into() } else { texts.join(", ") }
+}
+
 #[test]
 fn a_port_above_its_transmit_block_drops_without_a_queue() {
     let runs = runs("onl-port-1gbit");
@@ -82,21 +118,67 @@ fn a_port_above_its_transmit_block_drops_without_a_queue() {
     marked::committed(PAGE, "port", &table);
 }
 
+/// What the transmit block drops within 4 s, with these keys otherwise.
+fn block_drops(set: &[&str]) -> u64 {
+    let set = [&["duration=4s", "flow.bulk.duration=4s"][..], set].concat();
+    let runs = chosen("onl-port-1gbit", &["port of 1 Gb/s"], &set);
+    stage(&runs[0].1, "port-tx").dropped
+}
+
+/// What three flows deliver through the port of 1 Gb/s, bytes.
+fn three_with(burst: &str) -> u64 {
+    delivered(&chosen("onl-reno-3flows", &["reno, port of 1 Gb/s"], &[burst])[0].1)
+}
+
+/// The drops that the page tells of hang on keys that it does not state: what the block takes at once, and how fast the card is.
+#[test]
+fn what_the_block_drops_is_not_determined() {
+    let own = delivered(&chosen("onl-reno-3flows", &["reno"], &[])[0].1);
+    let ring = "hosts.sender.tx_ring=16192 descriptors";
+    let mut table = String::from(
+        "| burst of the block, bytes | card 12.3 µs a packet: ring 256 | 16,192 | card 12 µs: ring 256 | 16,192 | three flows, of what they deliver at 960 Mb/s |\n|--:|--:|--:|--:|--:|--:|\n",
+    );
+    let mut all = Vec::new();
+    for bytes in [15_000, 30_000, 60_000, 90_000] {
+        let burst = format!("path.forward.port-tx.burst={bytes}B");
+        table += &format!("| {bytes} |");
+        // A packet of 1538 bytes on the wire takes 12.3 µs at 1 Gb/s.
+        for card in ["hosts.sender.nic_rate=1Gbit", "hosts.sender.nic_rate=1025.4Mbit"] {
+            for set in [&[&*burst, card][..], &[&*burst, card, ring]] {
+                let drops = block_drops(set);
+                table += &format!(" {drops} |");
+                all.push(drops);
+            }
+        }
+        let share = 100.0 * three_with(&burst) as f64 / own as f64;
+        table += &format!(" {share:.0} % |\n");
+        assert!((10.0..60.0).contains(&share), "{bytes}: {share} %");
+    }
+    // From none to more than the page tells of.
+    let ends = (all.iter().min(), all.iter().max());
+    assert!(matches!(ends, (Some(0), Some(51..))), "{all:?}");
+    // The receiver's ring has no part in it.
+    let receiver = "hosts.receiver.rx_ring=16192 descriptors";
+    assert_eq!([block_drops(&[receiver]), block_drops(&[ring, receiver])], [all[0], all[1]]);
+    marked::committed(PAGE, "block", &table);
+}
+
 #[test]
 fn three_flows_share_the_port() {
     let all: Vec<_> = ["onl-reno-3flows", "onl-bic-3flows"].into_iter().flat_map(runs).collect();
     let mut table = String::from(
-        "| variant | delivered, MB | Jain's index | drops of the queue | of the transmit block | most in the queue, MB: second sender in slow start | and 50 ms later |\n|---|--:|--:|--:|--:|--:|--:|\n",
+        "| variant | delivered, MB | Jain's index | drops of the queue | of the transmit block | most in the queue, MB: second sender in slow start | and 50 ms later | its large peaks, MB |\n|---|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     for (variant, run, trace) in &all {
         table += &format!(
-            "| {variant} | {} | {:.3} | {} | {} | {:.2} | {:.2} |\n",
+            "| {variant} | {} | {:.3} | {} | {} | {:.2} | {:.2} | {} |\n",
             delivered(run) / 1_000_000,
             fairness(run),
             stage(run, "port").dropped,
             stage(run, "port-tx").dropped,
             queue_in_slow_start(trace, Time::ZERO),
-            queue_in_slow_start(trace, DELAY)
+            queue_in_slow_start(trace, DELAY),
+            in_a_cell(&large_peaks(trace))
         );
     }
     marked::committed(PAGE, "flows", &table);

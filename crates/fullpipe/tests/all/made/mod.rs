@@ -7,7 +7,8 @@ use fullpipe::trace::recording::Recording;
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
 
-struct ToTheEnd;
+/// Lets a run go on until it ends.
+pub struct ToTheEnd;
 
 impl Control for ToTheEnd {
     fn go_on(&mut self, _now: Time) -> bool {
