@@ -1,7 +1,7 @@
 //! Several flows of a run as one, and flows that stand beside datagrams.
 
 use super::numbers;
-use crate::analysis::document::{Datagrams, Document, Flow, Run};
+use crate::analysis::document::{Datagrams, Document, Flow, Run, Stage};
 
 /// Up to so many alike flows of a run each have their lines in a text; of more it shows their sum and the extremes.
 pub const EACH: usize = 8;
@@ -109,6 +109,9 @@ pub fn about_datagrams(document: &Document) -> Option<String> {
 #[must_use]
 pub fn fate(run: &Run, own: &Datagrams) -> String {
     let sent = numbers::count(own.sent);
+    if own.sent == 0 {
+        return "no datagram was sent before the run's end".into();
+    }
     if own.undelivered == 0 {
         return format!("all {sent} datagrams delivered");
     }
@@ -116,15 +119,18 @@ pub fn fate(run: &Run, own: &Datagrams) -> String {
     let percent = numbers::fixed(own.undelivered_share * 100.0, 2);
     let mut text = format!("{lost} of {sent} datagrams not delivered ({percent} %)");
     let way = if own.backward { "back" } else { "forward" };
-    let mut places: Vec<_> =
-        run.stages.iter().filter(|stage| stage.direction == way && stage.dropped > 0).collect();
+    // The trace counts drops by place, not by whose they are; a TCP socket's buffer no datagram passes.
+    let passes = |kind: &str| kind != "receive_buffer";
+    let is_place =
+        |stage: &&Stage| stage.direction == way && stage.dropped > 0 && passes(&stage.kind);
+    let mut places: Vec<_> = run.stages.iter().filter(is_place).collect();
     places.sort_by_key(|stage| std::cmp::Reverse(stage.dropped));
     let places: Vec<String> = places
         .iter()
         .map(|stage| format!("{} at {}", numbers::count(stage.dropped), stage.name))
         .collect();
     if !places.is_empty() {
-        text += &format!("; dropped on their way: {}", places.join(", "));
+        text += &format!("; dropped on their way, whosever packets: {}", places.join(", "));
     }
     text
 }
