@@ -2,6 +2,7 @@
 
 use super::numbers;
 use crate::analysis::document::{Datagrams, Document, Flow, Run, Stage};
+use std::collections::BTreeMap;
 
 /// Up to so many alike flows of a run each have their lines in a text; of more it shows their sum and the extremes.
 pub const EACH: usize = 8;
@@ -48,19 +49,23 @@ pub enum Shown<'a> {
 /// The flows in the document's order, with more than `most` alike ones as a crowd where its first one stands.
 #[must_use]
 pub fn shown(run: &Run, most: usize) -> Vec<Shown<'_>> {
-    let what = |flow: &Flow| {
-        (flow.backward, flow.from.clone(), flow.congestion.clone(), flow.kernel.clone())
-    };
-    let mut all = Vec::new();
+    let mut groups: BTreeMap<_, Vec<&Flow>> = BTreeMap::new();
     for flow in &run.flows {
-        let alike: Vec<&Flow> = run.flows.iter().filter(|own| what(own) == what(flow)).collect();
-        if alike.len() <= most {
-            all.push(Shown::Each(flow));
-        } else if alike[0].name == flow.name {
-            all.push(Shown::Crowd(alike));
-        }
+        groups.entry(kind(flow)).or_default().push(flow);
     }
-    all
+    let one = |flow| {
+        let alike = &groups[&kind(flow)];
+        if alike.len() <= most {
+            return Some(Shown::Each(flow));
+        }
+        std::ptr::eq(alike[0], flow).then(|| Shown::Crowd(alike.clone()))
+    };
+    run.flows.iter().filter_map(one).collect()
+}
+
+/// What alike flows have in common: way, host, congestion control and kernel.
+fn kind(flow: &Flow) -> (bool, Option<&str>, &str, &str) {
+    (flow.backward, flow.from.as_deref(), &flow.congestion, &flow.kernel)
 }
 
 /// The slowest and the fastest of some flows.

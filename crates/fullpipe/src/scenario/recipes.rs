@@ -58,50 +58,21 @@ macro_rules! text {
     };
 }
 
-/// Of the experiments with one flow on the Open Network Laboratory.
-const fn of_onl(
+/// Some variants of a scenario that several recipes share, each with a title of its own.
+const fn of(
+    text: &'static str,
     name: &'static str,
     title: &'static str,
     variants: &'static [&'static str],
 ) -> Recipe {
-    Recipe {
-        name,
-        text: text!("published/onl-1flow.toml"),
-        files: &[],
-        variants,
-        title: Some(title),
-    }
+    Recipe { name, text, files: &[], variants, title: Some(title) }
 }
 
-/// Of those with three flows.
-const fn of_onl_flows(
-    name: &'static str,
-    title: &'static str,
-    variants: &'static [&'static str],
-) -> Recipe {
-    Recipe {
-        name,
-        text: text!("published/onl-3flows.toml"),
-        files: &[],
-        variants,
-        title: Some(title),
-    }
-}
-
-/// Of CERN's runs with one flow.
-const fn of_cern(
-    name: &'static str,
-    title: &'static str,
-    variants: &'static [&'static str],
-) -> Recipe {
-    Recipe {
-        name,
-        text: text!("published/cern-buffers.toml"),
-        files: &[],
-        variants,
-        title: Some(title),
-    }
-}
+/// The experiments with one flow on the Open Network Laboratory, and those with three.
+const ONL: &str = text!("published/onl-1flow.toml");
+const ONL_FLOWS: &str = text!("published/onl-3flows.toml");
+/// CERN's runs with one flow.
+const CERN: &str = text!("published/cern-buffers.toml");
 
 /// Of CERN's runs in which flows compete.
 const fn of_competition(name: &'static str, text: &'static str) -> Recipe {
@@ -130,24 +101,33 @@ const RECIPES: &[Recipe] = &[
         variants: &[],
         title: None,
     },
-    of_onl("onl-reno-1flow", "Gigabit TCP, 2008: one flow of Reno, and its host's ring", &["reno"]),
-    of_onl(
+    of(
+        ONL,
+        "onl-reno-1flow",
+        "Gigabit TCP, 2008: one flow of Reno, and its host's ring",
+        &["reno"],
+    ),
+    of(
+        ONL,
         "onl-reno-1flow-ring",
         "Gigabit TCP, 2008: one flow of Reno, a ring of 16,192",
         &["reno, ring", "reno, ring, 16 MB in flight"],
     ),
-    of_onl(
+    of(
+        ONL,
         "onl-reno-1flow-host",
         "Gigabit TCP, 2008: one flow of Reno, a larger host",
         &["reno, host"],
     ),
-    of_onl("onl-bic-1flow", "Gigabit TCP, 2008: one flow of BIC, a larger host", &["bic, host"]),
-    of_onl_flows(
+    of(ONL, "onl-bic-1flow", "Gigabit TCP, 2008: one flow of BIC, a larger host", &["bic, host"]),
+    of(
+        ONL_FLOWS,
         "onl-reno-3flows",
         "Gigabit TCP, 2008: three flows of Reno, two ports",
         &["reno", "reno, port of 1 Gb/s"],
     ),
-    of_onl_flows(
+    of(
+        ONL_FLOWS,
         "onl-bic-3flows",
         "Gigabit TCP, 2008: three flows of BIC, two hosts",
         &["bic", "bic, host"],
@@ -159,12 +139,14 @@ const RECIPES: &[Recipe] = &[
         variants: &[],
         title: None,
     },
-    of_cern(
+    of(
+        CERN,
         "cern-default-buffers",
         "10 Gb/s x 25 ms, 2016: default buffers",
         &["default, window 3/4", "default, window 1/2"],
     ),
-    of_cern(
+    of(
+        CERN,
         "cern-tuned-buffers",
         "10 Gb/s x 25 ms, 2016: tuned buffers",
         &["tuned", "tuned, window 1/2"],

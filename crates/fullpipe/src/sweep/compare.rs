@@ -4,7 +4,7 @@
 //! the two vary differently. An interval that has 0 in it shows no difference. The effect size is the difference over the standard
 //! deviation of a single run (Cohen's d, with the root of the mean of both variances).
 
-use super::cells::Cell;
+use super::cells::{Cell, CellFlow};
 use super::estimate::{Estimate, t};
 use crate::analysis::compare::Setting;
 use crate::scenario::point_name;
@@ -94,9 +94,7 @@ impl Comparison {
 
 /// What is compared of a cell: the flows' rates, and how they share the path.
 fn metrics(cell: &Cell) -> Vec<(String, Estimate)> {
-    let rate = |own: &super::cells::CellFlow| {
-        (format!("flow.{}.settled_mbit", own.name), own.settled_mbit)
-    };
+    let rate = |own: &CellFlow| (format!("flow.{}.settled_mbit", own.name), own.settled_mbit);
     let mut all: Vec<_> = cell.flows.iter().map(rate).collect();
     if let Some(shared) = &cell.fairness {
         let own = [

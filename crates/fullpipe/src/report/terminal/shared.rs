@@ -3,7 +3,7 @@
 use super::Style;
 use super::grid::wrap;
 use crate::analysis::document::Run;
-use crate::analysis::fairness::Fairness;
+use crate::analysis::fairness::{Fairness, Part};
 use crate::report::numbers::{fixed, share};
 
 /// Flows whose shares are told one by one.
@@ -38,14 +38,11 @@ fn said(all: &Fairness) -> String {
 
 /// The shares of few flows, the least and the largest of many.
 fn shares(all: &Fairness) -> String {
-    let of = |own: &crate::analysis::fairness::Part| format!("{} {}", own.name, share(own.share));
+    let of = |own: &Part| format!("{} {}", own.name, share(own.share));
     if all.flows.len() <= MOST_FLOWS {
         return all.flows.iter().map(of).collect::<Vec<_>>().join(", ");
     }
-    let by_share = |a: &&_, b: &&_| {
-        let [a, b]: [&crate::analysis::fairness::Part; 2] = [a, b];
-        a.share.total_cmp(&b.share)
-    };
+    let by_share = |a: &&Part, b: &&Part| a.share.total_cmp(&b.share);
     let ends = [all.flows.iter().min_by(by_share), all.flows.iter().max_by(by_share)];
     let ends: Vec<String> = ends.into_iter().flatten().map(of).collect();
     format!("of {} flows {}", all.flows.len(), ends.join(" to "))
@@ -54,7 +51,6 @@ fn shares(all: &Fairness) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::fairness::Part;
 
     fn all(count: usize) -> Fairness {
         let part = |n: usize| {
