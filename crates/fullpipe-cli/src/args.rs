@@ -110,7 +110,7 @@ pub struct RunArguments {
     /// goes to standard error
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
-    /// Where: sender-qdisc (as tcpdump on the sender: with TSO skbs of several segments),
+    /// Where: sender-qdisc, or sender (as tcpdump on the sender: with TSO skbs of several segments),
     /// sender-wire, link (in front of the bottleneck's queue) or an element of the way forward by
     /// its name, receiver (as tcpdump on the receiver)
     #[arg(long, value_name = "POINT", default_value = "sender-wire", requires = "pcap")]
@@ -120,10 +120,10 @@ pub struct RunArguments {
         value_parser = quantity::snap)]
     pub snap: u32,
     /// Keep the packets that pass one point as a table, packets.parquet, and draw their time-sequence graph,
-    /// time-sequence.html, in the run's folder. POINT is as with --at, sender is short for
-    /// sender-qdisc [default: --at of --pcap, else sender-qdisc]. The same as --set report.packets.at=POINT;
+    /// time-sequence.html, in the run's folder. POINT is as with --at
+    /// [default: --at of --pcap, else sender-qdisc]. The same as --set report.packets.at=POINT;
     /// report.packets.flow, .from and .to choose which
-    #[arg(long, value_name = "POINT", num_args = 0..=1, default_missing_value = "")]
+    #[arg(long, value_name = "POINT", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub packets: Option<String>,
     /// What the scenario runs on; several with a comma between them (sim,linux) run it on each and
     /// compare what comes out

@@ -1,11 +1,14 @@
 //! How long it will take, from how fast it went in the last seconds: runs differ in speed, so what was
-//! long ago says little, and a single moment says nothing.
+//! long ago says little, and a single moment says nothing. Where little ends in ten seconds, it is taken over as many runs as
+//! say something.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 /// Time over which the rate is taken.
 const WINDOW: Duration = Duration::from_secs(10);
+/// Work over which it is taken at least, where there was so much.
+const LEAST_WORK: u64 = 20;
 /// Least time between two looks.
 const STEP: Duration = Duration::from_millis(500);
 /// Least time that says anything.
@@ -38,7 +41,9 @@ impl Pace {
             return None;
         }
         self.seen.push_back((now, done));
-        while self.seen.get(1).is_some_and(|(time, _)| *time + WINDOW <= now) {
+        let is_enough =
+            |(time, work): &(Duration, u64)| *time + WINDOW <= now && work + LEAST_WORK <= done;
+        while self.seen.get(1).is_some_and(is_enough) {
             self.seen.pop_front();
         }
         let (since, before) = *self.seen.front()?;
@@ -80,6 +85,19 @@ mod tests {
             left = pace.left(seconds(now), done as u64);
         }
         assert_eq!(left, Some(seconds(88.0)));
+    }
+
+    #[test]
+    fn where_little_ends_more_time_counts() {
+        let mut pace = Pace::new(100);
+        let mut left = None;
+        // A run every 6 s: the last ten seconds have seen one or two of them.
+        for half in 1..=600_u32 {
+            let now = f64::from(half) / 2.0;
+            left = pace.left(seconds(now), (now / 6.0) as u64).or(left);
+        }
+        let left = left.expect("known").as_secs_f64();
+        assert!((left - 300.0).abs() < 20.0, "{left}");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub fn load(arguments: &RunArguments) -> Result<Scenario, Failure> {
 fn packets(point: &str, arguments: &RunArguments) -> String {
     let point = match point {
         "" if arguments.pcap.is_some() => arguments.at.name(),
-        "" | "sender" => "sender-qdisc",
+        "" => "sender-qdisc",
         point => point,
     };
     format!("report.packets.at={point}")

@@ -46,7 +46,7 @@ def test_a_recipe_with_published_figures_equals_the_commands(command):
 
 def test_kept_packets_are_counted_as_by_the_command(scenario, command):
     results = fullpipe.load(scenario, set=["report.packets.at=link"], variant="reno").run()
-    call = command("run", scenario, "--packets", "link", "--variant", "reno", "--quiet", "--json")
+    call = command("run", scenario, "--packets=link", "--variant", "reno", "--quiet", "--json")
     assert results.json == call.stdout
     assert results[0].summary["packets"]["packets"] > 1000
 

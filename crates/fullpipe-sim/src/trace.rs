@@ -79,8 +79,7 @@ pub enum Limit {
     Application = 6,
     /// No unsent data because the CPU is still copying or busy otherwise.
     SenderCpu = 7,
-    /// The host's own queue refused a packet (local congestion), or holds as much of the flow as may wait there (TCP
-    /// small queues).
+    /// The host's own queue refused a packet (local congestion).
     Qdisc = 8,
     /// Nagle's rule held back a partial segment.
     Nagle = 9,
@@ -94,11 +93,14 @@ pub enum Limit {
     ServerThreads = 13,
     /// The receive window, while the server leaves what it has of a record in the socket until all of it is there.
     RecordGate = 14,
+    /// The host holds as much of the flow as TCP small queues allow: in the qdisc, or in the ring, until the driver hears of
+    /// what was sent.
+    SmallQueues = 15,
 }
 
 impl Limit {
     /// Number of limits.
-    pub const COUNT: usize = 15;
+    pub const COUNT: usize = 16;
     /// Names in index order, as they stand in tables and JSON.
     pub const NAMES: [&'static str; Limit::COUNT] = [
         "idle",
@@ -116,6 +118,7 @@ impl Limit {
         "page_cache",
         "server_threads",
         "record_gate",
+        "small_queues",
     ];
 }
 

@@ -65,5 +65,5 @@ fn a_full_card_is_the_limit() {
     let card = ["hosts.sender.nic_rate=500Mbit"];
     let Some(last) = limits("card", "socket_buffer = \"5MB\"", &card) else { return };
     assert!((460.0..480.0).contains(&number(&last, "throughput_mbit")), "{last}");
-    assert!(share(&last, "link") > 0.9, "{last}");
+    assert!(share(&last, "nic") > 0.9, "{last}");
 }

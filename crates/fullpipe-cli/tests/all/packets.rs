@@ -64,7 +64,7 @@ fn equal_runs_keep_equal_packets_and_what_a_run_kept_can_be_run_again() {
 #[test]
 fn points_are_those_of_captures_and_one_run_has_one() {
     let desk = Desk::with_short();
-    let wrong = ["run", "short.toml", "--packets", "lnik"];
+    let wrong = ["run", "--packets=lnik", "short.toml"];
     desk.call(&wrong).ends_with(2).complains(&[
         "--packets:1:19",
         "lnik",
@@ -75,8 +75,12 @@ fn points_are_those_of_captures_and_one_run_has_one() {
     let both = |packets: &[&'static str], out: &'static str| {
         desk.call(&[&["run", "short.toml", "--out", out], &capture[..], packets].concat())
     };
-    both(&["--packets", "sender"], "a").ends_with(2).complains(&["one point", "sender-qdisc"]);
+    both(&["--packets=sender"], "a").ends_with(2).complains(&["one point", "sender-qdisc"]);
     both(&["--packets"], "b").ends_with(0);
+    // What comes after it is the scenario.
+    desk.call(&["run", "--packets", "short.toml", "--out", "c"]).ends_with(0);
+    desk.call(&["run", "short.toml", "--pcap", "b.pcap", "--at", "sender", "--out", "d"])
+        .ends_with(0);
     assert!(desk.read("b/summary.json").contains("\"at\": \"receiver\""));
 }
 

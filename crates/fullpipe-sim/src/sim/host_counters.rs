@@ -14,6 +14,7 @@ use super::Run;
 use super::host::Host;
 use crate::config::{Config, Driver, Qdisc};
 use crate::tcp::counters::Counters;
+use crate::tcp::receiver::Receiver;
 use crate::trace::{Counter, Sink, StageInfo, StageSample};
 use crate::units::{Framing, Time};
 use alloc::collections::BTreeMap;
@@ -181,11 +182,15 @@ fn sent_again(host: &Host, sack: bool, all: &mut Vec<Told>) {
     all.extend(rare.into_iter().filter(|(_, value)| *value > 0));
 }
 
-/// What TCP could not keep, of all connections whose data the host receives.
+/// What TCP could not keep or did not take, of all connections whose data the host receives.
 fn received(host: &Host, all: &mut Vec<Told>) {
-    let sums = host.receives.iter().fold((0, 0), |(sought, failed), flow| {
-        (sought + flow.tcp.prunes, failed + flow.tcp.prunes_failed)
-    });
-    let rare = [("TcpExt.PruneCalled", sums.0), ("TcpExt.RcvPruned", sums.1)];
+    let sum = |of: fn(&Receiver) -> u64| host.receives.iter().map(|flow| of(&flow.tcp)).sum();
+    let rare: [(&str, u64); 4] = [
+        ("TcpExt.PruneCalled", sum(|tcp| tcp.prunes)),
+        ("TcpExt.RcvPruned", sum(|tcp| tcp.prunes_failed)),
+        ("TcpExt.PAWSEstab", sum(|tcp| tcp.from_the_past)),
+        // Counted by no kernel that there is a profile of.
+        ("TcpExt.BeyondWindow", sum(|tcp| tcp.beyond_window)),
+    ];
     all.extend(rare.into_iter().filter(|(_, value)| *value > 0));
 }

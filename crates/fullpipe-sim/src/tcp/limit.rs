@@ -47,7 +47,7 @@ impl Sender {
             Writer::Done if partial && !self.pacing.throttled => Limit::Nagle,
             Writer::NoSpace if partial => Limit::SendBuffer,
             _ if self.departures.waits => Limit::Pacing,
-            _ if self.pacing.throttled => Limit::Qdisc,
+            _ if self.pacing.throttled => Limit::SmallQueues,
             _ => Limit::SenderCpu,
         }
     }

@@ -96,8 +96,12 @@ pub struct Receiver {
     pub segments_read: u64,
     /// Segments that became readable.
     pub segments_queued: u64,
-    /// Segments dropped for want of buffer, or outside the window.
+    /// Segments dropped for want of buffer: no memory, or a window that is closed.
     pub dropped: u64,
+    /// Skbs refused for a timestamp from the past (PAWS), as where packets have overtaken each other; Linux `PAWSEstab`.
+    pub from_the_past: u64,
+    /// Segments refused as they begin beyond the window.
+    pub beyond_window: u64,
     /// How often memory was sought (PruneCalled, `tcp_prune_queue`).
     pub prunes: u64,
     /// Of these, how often none was found (RcvPruned).
@@ -180,6 +184,8 @@ impl Receiver {
             dropped: 0,
             prunes: 0,
             prunes_failed: 0,
+            from_the_past: 0,
+            beyond_window: 0,
             duplicates: 0,
             mss,
             profile,
@@ -466,12 +472,14 @@ impl Receiver {
     /// nothing else (tcp_send_dupack).
     fn refuse(&mut self, segment: &Segment) -> Taken {
         let packets = u64::from(segment.packets());
+        let past = self.is_from_the_past(segment.tsval);
+        self.from_the_past += u64::from(past);
         if segment.seq < self.rcv_nxt {
             self.duplicates += packets;
             self.tell_duplicate(segment.seq, segment.end().min(self.rcv_nxt));
             self.acks.enter_quick_mode(self.window.rcv_wnd);
-        } else {
-            self.dropped += packets;
+        } else if !past {
+            self.beyond_window += packets;
         }
         Taken::Ack(self.make_ack())
     }

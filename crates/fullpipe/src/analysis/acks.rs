@@ -1,10 +1,8 @@
 //! Where ACKs are lost. A few do no harm, as each tells what those before it told; where many are, the data that the
 //! remaining ones let go comes in bursts, cwnd grows slowly and timeouts come early. No window says so.
 
-use super::lookup::{is_of, way_of};
+use super::lookup::{Told, Traces};
 use super::{FlowMeta, RunMeta};
-use crate::trace::recording::Recording;
-use fullpipe_sim::trace::StageInfo;
 use std::collections::BTreeMap;
 
 /// The least share that is told.
@@ -12,22 +10,16 @@ const TOLD: f64 = 0.01;
 
 /// By place of the ACKs' way the share of what came to it that it dropped. None where data of other flows goes that way, too:
 /// places count all packets alike.
-pub fn dropped_acks(
-    meta: &RunMeta,
-    about: &FlowMeta,
-    recording: &Recording,
-) -> BTreeMap<String, f64> {
+pub fn dropped_acks(meta: &RunMeta, about: &FlowMeta, traces: &Traces) -> BTreeMap<String, f64> {
     let back = about.direction.turned();
     if meta.flows.iter().any(|flow| flow.direction == back) {
         return BTreeMap::new();
     }
-    let passed = |info: &&StageInfo| info.direction == way_of(back) && is_of(info, &about.hosts);
-    let share = |info: &StageInfo| {
-        let mut samples = recording.stage_samples.iter().rev();
-        let last = samples.find(|sample| sample.stage == info.index)?;
+    let share = |(info, stage): &Told| {
+        let last = stage.last();
         let came = last.entered.saturating_add(last.dropped);
         let share = last.dropped as f64 / came.max(1) as f64;
         (share >= TOLD).then(|| (info.name.clone(), share))
     };
-    recording.stages.iter().filter(passed).filter_map(share).collect()
+    traces.on_the_way(back, &about.hosts).filter_map(share).collect()
 }

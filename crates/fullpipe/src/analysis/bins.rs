@@ -4,11 +4,11 @@
 //! before ends: what is counted in all bins is what was counted in the run.
 
 use super::document::{Bins, PlaceBins, Rates};
-use super::lookup::{FlowTrace, StageTrace, Traces, mbit};
+use super::lookup::{FlowTrace, Told, Traces, mbit};
 use super::occupancy::Occupancy;
 use super::{RunMeta, picture::WITHOUT_PACKETS};
 use crate::trace::recording::Recording;
-use fullpipe_sim::trace::{FlowSample, StageInfo, StageSample};
+use fullpipe_sim::trace::{FlowSample, StageSample};
 use fullpipe_sim::units::Time;
 
 /// The bins of a run.
@@ -26,7 +26,7 @@ pub fn bins(meta: &RunMeta, recording: &Recording, traces: &Traces) -> Bins {
         end_s: seconds(&|span| span.1),
         sum: sum(&spans, &flows),
         flows,
-        places: recording.stages.iter().filter_map(|info| place(&spans, info, recording)).collect(),
+        places: traces.stages.iter().filter_map(|told| place(&spans, told)).collect(),
     }
 }
 
@@ -90,12 +90,10 @@ fn with_rates(spans: &[(Time, Time)], rates: Rates) -> Rates {
 }
 
 /// None of what holds no packets, and where nothing ever waited and nothing was dropped.
-fn place(spans: &[(Time, Time)], info: &StageInfo, recording: &Recording) -> Option<PlaceBins> {
+fn place(spans: &[(Time, Time)], (info, trace): &Told) -> Option<PlaceBins> {
     if WITHOUT_PACKETS.contains(&info.kind) {
         return None;
     }
-    let own = recording.stage_samples.iter().filter(|sample| sample.stage == info.index);
-    let trace = StageTrace { samples: own.collect() };
     let highest = |sample: &StageSample| sample.peak.max(sample.waiting);
     let used = |sample: &&StageSample| highest(sample) > 0 || sample.dropped > 0;
     if !trace.samples.iter().any(used) {

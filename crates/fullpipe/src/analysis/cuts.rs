@@ -12,17 +12,16 @@
 
 use super::FlowMeta;
 use super::limits::Attribution;
-use super::lookup::{FlowTrace, StageTrace, is_of, stage, way_of};
-use crate::trace::recording::Recording;
+use super::lookup::{FlowTrace, StageTrace, Traces};
 use fullpipe_sim::tcp::CaState;
-use fullpipe_sim::trace::{FlowSample, StageInfo};
+use fullpipe_sim::trace::FlowSample;
 use fullpipe_sim::units::Time;
 use std::collections::BTreeMap;
 
 /// A place on the data's way that has dropped or marked packets.
 struct Cutter<'a> {
     name: &'a str,
-    trace: StageTrace<'a>,
+    trace: &'a StageTrace<'a>,
 }
 
 impl Cutter<'_> {
@@ -34,24 +33,20 @@ impl Cutter<'_> {
 }
 
 /// The places on a flow's way that have dropped or marked packets.
-fn cutters<'a>(about: &FlowMeta, recording: &'a Recording) -> Vec<Cutter<'a>> {
-    let way = way_of(about.direction);
-    let passed = |info: &&StageInfo| info.direction == way && is_of(info, &about.hosts);
-    let cutter = |info: &'a StageInfo| {
-        Some(Cutter { name: &info.name, trace: stage(recording, &info.name)? })
-    };
-    let found = recording.stages.iter().filter(passed).filter_map(cutter);
+fn cutters<'a>(about: &FlowMeta, traces: &'a Traces) -> Vec<Cutter<'a>> {
+    let passed = traces.on_the_way(about.direction, &about.hosts);
+    let found = passed.map(|(info, trace)| Cutter { name: &info.name, trace });
     found.filter(|cutter| cutter.by(Time::NEVER) > 0).collect()
 }
 
 /// By place the share of the time between two numbers of samples in which cwnd, cut there, held the flow back.
 pub fn cuts(
     about: &FlowMeta,
-    recording: &Recording,
+    traces: &Traces,
     (trace, attribution): (&FlowTrace, &Attribution),
     (from, to): (usize, usize),
 ) -> BTreeMap<String, f64> {
-    let cutters = cutters(about, recording);
+    let cutters = cutters(about, traces);
     if cutters.is_empty() {
         return BTreeMap::new();
     }

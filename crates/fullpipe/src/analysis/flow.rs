@@ -14,22 +14,15 @@ use super::settled::settled;
 use super::slow_start::{Link, slow_start};
 use super::{FlowMeta, RunMeta, WayMeta};
 use crate::scenario::ENDS;
-use crate::trace::recording::Recording;
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::trace::FlowSample;
 use fullpipe_sim::units::Time;
 
 /// The facts of the flow of that index.
-pub fn flow(
-    (meta, recording): (&RunMeta, &Recording),
-    traces: &Traces,
-    lives: &Lives,
-    index: usize,
-) -> Flow {
+pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flow {
     let (about, trace, life) = (&meta.flows[index], &traces.flows[index], &lives.flows[index]);
-    let way = &traces.ways[about.direction as usize];
     let attribution = Attribution::new(trace, &traces.passed(about), meta.is_of_mount(index));
-    let queue = way.queue.as_ref();
+    let queue = traces.queue(about.direction);
     let rate = meta.way(about.direction).rate;
     let link = queue.zip(rate).map(|(queue, rate)| Link { queue, rate });
     let intervals = intervals(meta, trace, life, &attribution, queue);
@@ -48,8 +41,8 @@ pub fn flow(
         clock_start_s: life.clock.as_secs_f64(),
         series: series(meta, trace, life, &attribution, queue),
         limits: attribution.named(within.0, within.1),
-        cuts: cuts(about, recording, (trace, &attribution), within),
-        acks_dropped: dropped_acks(meta, about, recording),
+        cuts: cuts(about, traces, (trace, &attribution), within),
+        acks_dropped: dropped_acks(meta, about, traces),
         bytes: last.bytes_delivered,
         retransmitted_segments: last.segments_retransmitted,
         mean_mbit: mbit(last.bytes_delivered, life.end.saturating_sub(life.start)),
@@ -59,7 +52,7 @@ pub fn flow(
         time_to_full_rate_s: time_to_full_rate(meta.way(about.direction), &intervals),
         slow_start: slow_start(trace, life, link),
         slow_start_rounds: rounds(trace, life, meta.sample),
-        medians: medians(&trace.samples),
+        medians: medians(&trace.samples[within.0.min(within.1)..within.1.min(trace.samples.len())]),
         completion_s: life.complete.then(|| life.end.saturating_sub(life.start).as_secs_f64()),
         aborted: life.aborted.map(|errno| Aborted { at_s: since_clock(life, life.end), errno }),
         cpu: cpu(about, traces, life),
@@ -89,7 +82,7 @@ fn medians(samples: &[&FlowSample]) -> Option<Medians> {
 fn cpu(about: &FlowMeta, traces: &Traces, life: &Life) -> Option<CpuShares> {
     let elapsed = life.end.saturating_sub(life.clock).as_ns();
     let worked = |host: &String| {
-        let samples = &traces.cpus.get(host)?.samples;
+        let samples = &traces.stage(&format!("{host}.cpu"))?.samples;
         let busy = |time: Time| {
             let before = samples.partition_point(|sample| sample.time <= time);
             before.checked_sub(1).map_or(0, |last| samples[last].busy_ns)

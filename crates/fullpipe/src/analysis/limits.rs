@@ -1,28 +1,28 @@
 //! What held a flow back: its time, each nanosecond attributed to one limit.
 //!
 //! The sender notes the predicate that stopped it. A window that is exhausted while a link of the
-//! data's way (the sender's card is one) never idles is not what costs throughput: more window would
-//! only lengthen the queue. That time is attributed to the link, and likewise to the CPU of the sender, in front of which ACKs
-//! wait, and to the receiver's. A queue of the sender itself that has no room is no more than a window where a link or its
-//! CPU never idles. But while it
-//! makes good a timeout (state Loss) a flow is held back by that, whoever fills the link. A
-//! stage never idles if, over the last smoothed round-trip time, it was
-//! busy for at least 99 % (the rest allows for the grid of the samples); nor does a card whose ring was for as long without
-//! room for an skb that waited, although its wire was free: the driver had not heard of what was sent. Time that the sender did
-//! not attribute is "unknown".
+//! data's way never idles is not what costs throughput: more window would only lengthen the queue. That time is attributed to
+//! the link; to the sender's card where no link, but its wire never idles; to the card's ring where that wire has pauses, but
+//! the ring never had room for an skb that waited, as the driver had not heard of what was sent; and likewise to the CPU of
+//! the sender, in front of which ACKs wait, and to the receiver's. A queue of the sender itself that has no room is no more
+//! than a window where a link, the card or its CPU never idles. But while it makes good a timeout (state Loss) a flow is held
+//! back by that, whoever fills the link. A stage never idles if, over the last smoothed round-trip time, it was busy for at
+//! least 99 % (the rest allows for the grid of the samples). Time that the sender did not attribute is "unknown".
 
 use super::lookup::{FlowTrace, Passed, StageTrace};
 use crate::trace::limits::limit_names;
 use fullpipe_sim::tcp::CaState;
-use fullpipe_sim::trace::Limit;
+use fullpipe_sim::trace::{Limit, StageSample};
 use fullpipe_sim::units::Time;
 use std::collections::BTreeMap;
 
-const COUNT: usize = Limit::COUNT + 3;
+const COUNT: usize = Limit::COUNT + 5;
 const LINK_AT: usize = Limit::COUNT;
+const NIC_AT: usize = Limit::COUNT + 1;
+const TX_RING_AT: usize = Limit::COUNT + 2;
 const SENDER_CPU_AT: usize = Limit::SenderCpu as usize;
-const RECEIVER_CPU_AT: usize = Limit::COUNT + 1;
-const UNKNOWN_AT: usize = Limit::COUNT + 2;
+const RECEIVER_CPU_AT: usize = Limit::COUNT + 3;
+const UNKNOWN_AT: usize = Limit::COUNT + 4;
 
 /// Limits that are windows, which busy hosts keep exhausted; so are the calls that a client may have out. A genuine kernel
 /// does not tell those: what it says of a mount's connection is that the application has nothing to send.
@@ -36,6 +36,9 @@ const WINDOWS: [Limit; 8] = [
     Limit::PageCache,
     Limit::RecordGate,
 ];
+
+/// Room that the sender's host has not, which is no more than a window where something behind it is busy.
+const OWN_QUEUES: [Limit; 2] = [Limit::Qdisc, Limit::SmallQueues];
 
 /// Nanoseconds by limit.
 type Split = [u64; COUNT];
@@ -103,20 +106,33 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
     let known = spent.iter().fold(0_u64, |sum, ns| sum.saturating_add(*ns));
     spent[UNKNOWN_AT] = length.as_ns().saturating_sub(known);
     let window = Time::us(after.srtt_us.into()).max(length);
-    let busy = |stage: &StageTrace| never_idle(stage, after.time, window);
-    let [sender, receiver] = passed.cpus;
     let windows = WINDOWS
         .into_iter()
         .filter(|limit| after.ca_state != CaState::Loss as u8 || *limit != Limit::CwndRecovery)
         .chain(calls.then_some(Limit::Application));
-    if passed.links.iter().any(|link| busy(link)) {
-        move_windows(&mut spent, windows.chain([Limit::Qdisc]), LINK_AT);
-    } else if sender.is_some_and(busy) {
-        move_windows(&mut spent, windows.chain([Limit::Qdisc]), SENDER_CPU_AT);
-    } else if receiver.is_some_and(busy) {
-        move_windows(&mut spent, windows, RECEIVER_CPU_AT);
+    match busy(passed, after.time, window) {
+        Some(RECEIVER_CPU_AT) => move_windows(&mut spent, windows, RECEIVER_CPU_AT),
+        Some(limit) => move_windows(&mut spent, windows.chain(OWN_QUEUES), limit),
+        None => {}
     }
     spent
+}
+
+/// The first that never idled, in the order in which they are blamed, as a limit.
+fn busy(passed: &Passed, time: Time, window: Time) -> Option<usize> {
+    let share =
+        |stage: &StageTrace, of: fn(&StageSample) -> u64| never_idle(stage, time, window, of);
+    let works = |stage: &StageTrace| share(stage, |now| now.busy_ns);
+    let refuses = |stage: &StageTrace| share(stage, |now| now.blocked_ns);
+    let [sender, receiver] = passed.cpus;
+    let asked: [(usize, &dyn Fn() -> bool); 5] = [
+        (LINK_AT, &|| passed.links.iter().any(|link| works(link))),
+        (NIC_AT, &|| passed.card.iter().any(|part| works(part))),
+        (TX_RING_AT, &|| passed.card.iter().any(|part| refuses(part))),
+        (SENDER_CPU_AT, &|| sender.is_some_and(works)),
+        (RECEIVER_CPU_AT, &|| receiver.is_some_and(works)),
+    ];
+    asked.into_iter().find(|(_, never_idles)| never_idles()).map(|(limit, _)| limit)
 }
 
 /// What windows were charged with is charged to what keeps them exhausted.
@@ -127,12 +143,10 @@ fn move_windows(spent: &mut Split, windows: impl Iterator<Item = Limit>, to: usi
     }
 }
 
-fn never_idle(link: &StageTrace, time: Time, window: Time) -> bool {
-    let now = link.at(time);
-    let then = link.at(now.time.saturating_sub(window));
+fn never_idle(stage: &StageTrace, time: Time, window: Time, of: fn(&StageSample) -> u64) -> bool {
+    let now = stage.at(time);
+    let then = stage.at(now.time.saturating_sub(window));
     let span = now.time.saturating_sub(then.time).as_ns();
-    let busy = now.busy_ns.saturating_sub(then.busy_ns);
-    // Of links only a card's ring has such a time.
-    let busy = busy.max(now.blocked_ns.saturating_sub(then.blocked_ns));
+    let busy = of(&now).saturating_sub(of(&then));
     span > 0 && u128::from(busy) * 100 >= u128::from(span) * 99
 }

@@ -8,7 +8,7 @@ use crate::trace::schema::Row;
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::trace::{Event, EventKind, FlowSample, StageInfo, StageSample};
 use fullpipe_sim::units::Time;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The samples of one flow and what happened to it, each in order of time.
 pub struct FlowTrace<'a> {
@@ -59,7 +59,7 @@ pub struct StageTrace<'a> {
 
 impl StageTrace<'_> {
     /// What waits in it, added up over all samples.
-    fn waiting(&self) -> u128 {
+    pub fn waiting(&self) -> u128 {
         self.samples.iter().map(|sample| u128::from(sample.waiting)).sum()
     }
 
@@ -75,29 +75,33 @@ impl StageTrace<'_> {
         let count = self.samples.partition_point(|sample| sample.time <= time);
         count.checked_sub(1).map_or_else(StageSample::default, |last| *self.samples[last])
     }
+
+    /// The last sample; zeros where there is none.
+    pub fn last(&self) -> StageSample {
+        self.samples.last().map_or_else(StageSample::default, |sample| **sample)
+    }
 }
 
-/// A recording sorted by flow and way.
+/// A stage and its samples.
+pub type Told<'a> = (&'a StageInfo, StageTrace<'a>);
+
+/// A recording sorted by flow and stage.
 pub struct Traces<'a> {
     pub flows: Vec<FlowTrace<'a>>,
-    /// By the direction of flows.
-    pub ways: [Way<'a>; 2],
-    /// The CPUs of hosts that have ends of flows, by the hosts' names.
-    pub cpus: BTreeMap<String, StageTrace<'a>>,
-}
-
-/// What flows of a direction pass.
-pub struct Way<'a> {
-    /// Links that can be the bottleneck, and the cards of all hosts that send.
-    links: Vec<(&'a StageInfo, StageTrace<'a>)>,
-    /// Where packets wait in front of the bottleneck.
-    pub queue: Option<StageTrace<'a>>,
+    /// In the recording's order, that of the packets.
+    pub stages: Vec<Told<'a>>,
+    /// By the direction of flows, places in `stages`: links that can be the bottleneck, and the cards of all hosts that send.
+    bottlenecks: [Vec<usize>; 2],
+    /// Likewise: where packets wait in front of the bottleneck.
+    queues: [Option<usize>; 2],
 }
 
 /// What works for one flow, where the trace has it.
 pub struct Passed<'t, 'a> {
-    /// Links that can be its bottleneck, its sender's card among them.
+    /// Links that can be its bottleneck.
     pub links: Vec<&'t StageTrace<'a>>,
+    /// What is of its sender's card.
+    pub card: Vec<&'t StageTrace<'a>>,
     /// The CPUs of its sender and of its receiver.
     pub cpus: [Option<&'t StageTrace<'a>>; 2],
 }
@@ -116,33 +120,69 @@ impl<'a> Traces<'a> {
                 flow.events.push(event);
             }
         }
-        let way = |way: Direction| {
-            let longer = |a: StageTrace<'a>, b: StageTrace<'a>| {
-                if a.waiting() >= b.waiting() { a } else { b }
-            };
-            let (links, queues) = (&meta.way(way).bottlenecks, &meta.way(way).queues);
-            let queues = queues.iter().filter_map(|name| stage(recording, name));
-            Way {
-                links: links.iter().filter_map(|name| told(recording, name)).collect(),
-                queue: queues.reduce(longer),
-            }
+        let stages = by_stage(recording);
+        let at = |name: &String| stages.iter().position(|(info, _)| info.name == *name);
+        let ways = [Direction::Forward, Direction::Backward].map(|way| meta.way(way));
+        let all = |names: &Vec<String>| names.iter().filter_map(at).collect::<Vec<usize>>();
+        let longer = |a: usize, b: usize| {
+            if stages[a].1.waiting() >= stages[b].1.waiting() { a } else { b }
         };
-        let ways = [way(Direction::Forward), way(Direction::Backward)];
-        let names: BTreeSet<&String> = meta.flows.iter().flat_map(|flow| &flow.hosts).collect();
-        let cpu = |name: &String| Some((name.clone(), stage(recording, &format!("{name}.cpu"))?));
-        let cpus = names.into_iter().filter_map(cpu).collect();
-        Traces { flows, ways, cpus }
+        Traces {
+            flows,
+            bottlenecks: ways.map(|way| all(&way.bottlenecks)),
+            queues: ways.map(|way| all(&way.queues).into_iter().reduce(longer)),
+            stages,
+        }
+    }
+
+    /// The samples of the stage of that name.
+    pub fn stage(&self, name: &str) -> Option<&StageTrace<'a>> {
+        let found = self.stages.iter().find(|(info, _)| info.name == name);
+        found.map(|(_, stage)| stage)
+    }
+
+    /// Where packets of flows of that direction wait in front of the bottleneck.
+    pub fn queue(&self, direction: Direction) -> Option<&StageTrace<'a>> {
+        self.queues[direction as usize].map(|at| &self.stages[at].1)
+    }
+
+    /// What can be the bottleneck of a flow, without the cards of other hosts.
+    pub fn bottlenecks(&self, about: &FlowMeta) -> impl Iterator<Item = &Told<'a>> {
+        let all = self.bottlenecks[about.direction as usize].iter().map(|at| &self.stages[*at]);
+        all.filter(|(info, _)| is_of(info, &about.hosts[..1]))
+    }
+
+    /// The stages of that way that lie between the hosts or belong to one of these.
+    pub fn on_the_way(&self, way: Direction, hosts: &[String]) -> impl Iterator<Item = &Told<'a>> {
+        let own = move |info: &StageInfo| info.direction == way_of(way) && is_of(info, hosts);
+        self.stages.iter().filter(move |(info, _)| own(info))
     }
 
     /// What works for a flow.
     pub fn passed(&self, about: &FlowMeta) -> Passed<'_, 'a> {
-        let links = self.ways[about.direction as usize].links.iter();
-        let own = links.filter(|(info, _)| is_of(info, &about.hosts[..1]));
+        let (card, links): (Vec<_>, Vec<_>) =
+            self.bottlenecks(about).partition(|(info, _)| host(info).is_some());
+        let cpu = |name: &String| self.stage(&format!("{name}.cpu"));
         Passed {
-            links: own.map(|(_, link)| link).collect(),
-            cpus: [0, 1].map(|end| self.cpus.get(&about.hosts[end])),
+            links: links.into_iter().map(|(_, stage)| stage).collect(),
+            card: card.into_iter().map(|(_, stage)| stage).collect(),
+            cpus: about.hosts.each_ref().map(cpu),
         }
     }
+}
+
+/// The samples of each stage, in the recording's order.
+fn by_stage(recording: &Recording) -> Vec<Told<'_>> {
+    let empty = |info| (info, StageTrace { samples: Vec::new() });
+    let mut stages: Vec<Told> = recording.stages.iter().map(empty).collect();
+    let places: BTreeMap<u16, usize> =
+        stages.iter().enumerate().map(|(at, (info, _))| (info.index, at)).collect();
+    for sample in &recording.stage_samples {
+        if let Some(at) = places.get(&sample.stage) {
+            stages[*at].1.samples.push(sample);
+        }
+    }
+    stages
 }
 
 /// The way of that direction, as stages name it.
@@ -156,17 +196,6 @@ pub fn way_of(direction: Direction) -> &'static str {
 /// Whether a stage lies between the hosts, or belongs to one of these.
 pub fn is_of(info: &StageInfo, hosts: &[String]) -> bool {
     host(info).is_none_or(|host| hosts.iter().any(|own| own == host))
-}
-
-/// The samples of the stage of that name.
-pub fn stage<'a>(recording: &'a Recording, name: &str) -> Option<StageTrace<'a>> {
-    told(recording, name).map(|(_, trace)| trace)
-}
-
-fn told<'a>(recording: &'a Recording, name: &str) -> Option<(&'a StageInfo, StageTrace<'a>)> {
-    let info = recording.stages.iter().find(|info| info.name == name)?;
-    let samples = recording.stage_samples.iter().filter(|sample| sample.stage == info.index);
-    Some((info, StageTrace { samples: samples.collect() }))
 }
 
 /// The moments between which things are counted.

@@ -195,9 +195,9 @@ pub struct Figures {
 pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
     let traces = Traces::new(meta, recording);
     let lives = Lives::new(meta, recording, &traces);
-    let flow = |index| flow::flow((meta, recording), &traces, &lives, index);
+    let flow = |index| flow::flow(meta, &traces, &lives, index);
     let flows: Vec<document::Flow> = (0..meta.flows.len()).map(flow).collect();
-    let stages = stages::stages(meta, recording);
+    let stages = stages::stages(meta, &traces);
     let mut run = document::Run {
         variant: meta.variant.clone(),
         set: meta.set.clone(),
@@ -207,7 +207,7 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
         idle_qdiscs: stages::idle_qdiscs(&meta.chosen_qdiscs, &stages),
         partial: meta.partial,
         duration_s: lives.end.as_secs_f64(),
-        picture: picture::picture(meta, recording, &flows),
+        picture: picture::picture(meta, &traces, &flows),
         flows,
         bins: bins::bins(meta, recording, &traces),
         datagrams: datagrams::datagrams(meta, recording),
@@ -215,7 +215,7 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
         stages,
         counters: counters::counters(recording),
         expectations: Vec::new(),
-        fairness: fairness::fairness((meta, recording), &traces, &lives),
+        fairness: fairness::fairness(meta, &traces, &lives),
         published: published::compare(meta, &traces, &lives),
         packets: None,
     };

@@ -5,10 +5,9 @@
 //! what was between two of them is not seen.
 
 use super::document::{Flow, Picture, Place};
-use super::lookup::is_of;
+use super::lookup::{StageTrace, Told, Traces};
 use super::occupancy::Occupancy;
 use super::{FlowMeta, RunMeta};
-use crate::trace::recording::Recording;
 use crate::trace::schema::HOST_STAGES;
 use fullpipe_sim::trace::{StageInfo, StageSample};
 use std::collections::BTreeMap;
@@ -20,13 +19,11 @@ pub(crate) const WITHOUT_PACKETS: [&str; 3] = ["application", "cpu", "send_buffe
 pub(crate) const WITHOUT_ROOM: [&str; 2] = ["application", "cpu"];
 
 /// The places in the recording's order, that of the packets.
-pub fn picture(meta: &RunMeta, recording: &Recording, flows: &[Flow]) -> Picture {
-    let blamed = blamed(meta, recording, flows);
-    let place = |info: &StageInfo| {
-        let mine = recording.stage_samples.iter().filter(|sample| sample.stage == info.index);
-        let levels: Vec<Level> = mine.map(|sample| level(info, sample)).collect();
-        let last = recording.stage_samples.iter().rfind(|sample| sample.stage == info.index);
-        let told = last.and_then(|l| Occupancy::between(info, &StageSample::default(), l));
+pub fn picture(meta: &RunMeta, traces: &Traces, flows: &[Flow]) -> Picture {
+    let blamed = blamed(meta, traces, flows);
+    let place = |(info, trace): &Told| {
+        let levels: Vec<Level> = trace.samples.iter().map(|sample| level(info, sample)).collect();
+        let told = Occupancy::between(info, &StageSample::default(), &trace.last());
         let share = |of: fn(&Level) -> bool| {
             let found = levels.iter().filter(|level| of(level)).count();
             (!levels.is_empty()).then(|| found as f64 / levels.len() as f64)
@@ -49,10 +46,7 @@ pub fn picture(meta: &RunMeta, recording: &Recording, flows: &[Flow]) -> Picture
             limits: blamed.get(&info.name).cloned().unwrap_or_default(),
         }
     };
-    Picture {
-        step_s: meta.sample.as_secs_f64(),
-        places: recording.stages.iter().map(place).collect(),
-    }
+    Picture { step_s: meta.sample.as_secs_f64(), places: traces.stages.iter().map(place).collect() }
 }
 
 /// The host that a stage belongs to; none for what lies between the hosts.
@@ -96,13 +90,13 @@ fn mean_bytes(sample: &StageSample) -> u64 {
 /// By stage the flows of which it was the limit, each with the share of its life.
 fn blamed(
     meta: &RunMeta,
-    recording: &Recording,
+    traces: &Traces,
     flows: &[Flow],
 ) -> BTreeMap<String, BTreeMap<String, f64>> {
     let mut blamed: BTreeMap<String, BTreeMap<String, f64>> = BTreeMap::new();
     for (about, flow) in meta.flows.iter().zip(flows) {
         for (limit, share) in flow.limits.iter().filter(|(_, share)| **share > 0.0) {
-            if let Some(stage) = stage_of(limit, about, meta, recording) {
+            if let Some(stage) = stage_of(limit, about, traces) {
                 *blamed.entry(stage).or_default().entry(flow.name.clone()).or_default() += share;
             }
         }
@@ -116,32 +110,43 @@ fn blamed(
 
 /// The place of a limit. cwnd, Nagle's rule and the pace are states of the sender, not places; where drops have cut cwnd,
 /// `Flow::cuts` knows the place.
-fn stage_of(limit: &str, flow: &FlowMeta, meta: &RunMeta, recording: &Recording) -> Option<String> {
+fn stage_of(limit: &str, flow: &FlowMeta, traces: &Traces) -> Option<String> {
     let [from, to] = &flow.hosts;
+    let card = ["qdisc", "tx_ring"].map(|stage| format!("{from}.{stage}"));
+    let works = |stage: &StageTrace| {
+        let last = stage.last();
+        u128::from(last.busy_ns.max(last.blocked_ns))
+    };
     Some(match limit {
         "application" => format!("{from}.application"),
         "send_buffer" => format!("{from}.send_buffer"),
         "sender_cpu" => format!("{from}.cpu"),
         "qdisc" => format!("{from}.qdisc"),
+        "small_queues" => {
+            most(traces.stages.iter().filter(|(info, _)| card.contains(&info.name)), held)?
+        }
         "receive_window" => format!("{to}.receive_buffer"),
         "receiver_cpu" => format!("{to}.cpu"),
-        "link" => busiest(flow, meta, recording)?,
+        "link" => most(traces.bottlenecks(flow).filter(|(info, _)| host(info).is_none()), works)?,
+        "nic" | "tx_ring" => {
+            most(traces.bottlenecks(flow).filter(|(info, _)| host(info).is_some()), works)?
+        }
         _ => return None,
     })
 }
 
-/// Of what can be the bottleneck of a flow's way, without the cards of other hosts, what worked, or had no room, longest.
-fn busiest(flow: &FlowMeta, meta: &RunMeta, recording: &Recording) -> Option<String> {
-    let names = &meta.way(flow.direction).bottlenecks;
-    let passed = |info: &&StageInfo| names.contains(&info.name) && is_of(info, &flow.hosts[..1]);
-    let busy = |info: &StageInfo| {
-        let mut samples = recording.stage_samples.iter().rev();
-        samples
-            .find(|sample| sample.stage == info.index)
-            .map_or(0, |sample| sample.busy_ns.max(sample.blocked_ns))
-    };
-    let found = recording.stages.iter().filter(passed).rev().max_by_key(|info| busy(info));
-    found.map(|info| info.name.clone())
+/// What a stage held over the run, as far as its samples tell.
+fn held(stage: &StageTrace) -> u128 {
+    u128::from(stage.last().waiting_ns).max(stage.waiting())
+}
+
+/// The name of the stage with the most of that; the first of equals.
+fn most<'t, 'a: 't>(
+    stages: impl Iterator<Item = &'t Told<'a>>,
+    of: fn(&StageTrace) -> u128,
+) -> Option<String> {
+    let more = |a: &'t Told<'a>, b: &'t Told<'a>| if of(&b.1) > of(&a.1) { b } else { a };
+    stages.reduce(more).map(|(info, _)| info.name.clone())
 }
 
 #[cfg(test)]

@@ -2,18 +2,18 @@
 
 use super::RunMeta;
 use super::document::Stage;
+use super::lookup::{Told, Traces};
 use super::occupancy::Occupancy;
-use crate::trace::recording::Recording;
 use fullpipe_sim::trace::{StageInfo, StageSample};
 
 /// One entry per stage, in the recording's order.
-pub fn stages(meta: &RunMeta, recording: &Recording) -> Vec<Stage> {
+pub fn stages(meta: &RunMeta, traces: &Traces) -> Vec<Stage> {
     let tuned = |info: &StageInfo| meta.tuned.get(&info.name).copied();
-    let stage = |info: &StageInfo| Stage {
-        tuned_up_to: tuned(info).filter(|_| info.capacity.is_none()),
-        ..stage(info, &recording.stage_samples)
+    let stage = |told: &Told| Stage {
+        tuned_up_to: tuned(told.0).filter(|_| told.0.capacity.is_none()),
+        ..stage(told)
     };
-    recording.stages.iter().map(stage).collect()
+    traces.stages.iter().map(stage).collect()
 }
 
 /// Of these qdiscs those in which nothing ever waited, while something did in the ring behind them.
@@ -27,17 +27,10 @@ pub fn idle_qdiscs(chosen: &[String], stages: &[Stage]) -> Vec<String> {
     chosen.iter().filter(idle).cloned().collect()
 }
 
-fn stage(info: &StageInfo, samples: &[StageSample]) -> Stage {
-    let mine = samples.iter().filter(|sample| sample.stage == info.index);
-    let (mut count, mut waiting, mut peak) = (0_u64, 0_u128, 0);
-    let mut last = StageSample::default();
-    for sample in mine {
-        count += 1;
-        waiting += u128::from(sample.waiting);
-        peak = peak.max(sample.peak).max(sample.waiting);
-        last = *sample;
-    }
-    let sampled = waiting as f64 / count.max(1) as f64;
+fn stage((info, trace): &Told) -> Stage {
+    let last = trace.last();
+    let peak = trace.samples.iter().map(|sample| sample.peak.max(sample.waiting)).max();
+    let sampled = trace.waiting() as f64 / trace.samples.len().max(1) as f64;
     let told = Occupancy::between(info, &StageSample::default(), &last);
     Stage {
         name: info.name.clone(),
@@ -52,7 +45,7 @@ fn stage(info: &StageInfo, samples: &[StageSample]) -> Stage {
         marked: last.marked,
         requeues: last.requeues,
         waiting: last.waiting,
-        peak,
+        peak: peak.unwrap_or(0),
         mean_waiting: told.map_or(sampled, |told| told.mean),
         busy_s: last.busy_ns as f64 / 1e9,
         blocked_s: last.blocked_ns as f64 / 1e9,

@@ -37,6 +37,8 @@ pub const POINTS: [(&str, &str); 4] = [
     ),
 ];
 const LINK: &str = "link";
+/// Short for the sender's qdisc.
+const SENDER: &str = "sender";
 /// The receiver's qdisc.
 const RECEIVER: &str = "receiver";
 
@@ -44,14 +46,14 @@ impl FromStr for At {
     type Err = Infallible;
 
     fn from_str(name: &str) -> Result<At, Infallible> {
-        Ok(At(name.into()))
+        Ok(At::named(name))
     }
 }
 
 impl At {
-    /// The point of this name.
+    /// The point of this name; "sender" is short for "sender-qdisc".
     pub fn named(name: &str) -> At {
-        At(name.into())
+        At(if name == SENDER { "sender-qdisc" } else { name }.into())
     }
 
     /// The name as it was given.

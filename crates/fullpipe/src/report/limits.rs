@@ -5,7 +5,7 @@ use crate::analysis::document::{Flow, Run};
 use std::collections::BTreeMap;
 
 /// Known limits in the order in which they are stacked and listed: name and label.
-const LABELS: [(&str, &str); 18] = [
+const LABELS: [(&str, &str); 21] = [
     ("cwnd_slow_start", "cwnd, slow start"),
     ("cwnd_avoidance", "cwnd, avoidance"),
     ("cwnd_recovery", "cwnd, recovery"),
@@ -24,6 +24,9 @@ const LABELS: [(&str, &str); 18] = [
     ("page_cache", "page cache"),
     ("server_threads", "server threads"),
     ("record_gate", "record gate"),
+    ("small_queues", "small queues (TSQ)"),
+    ("nic", "sender's card"),
+    ("tx_ring", "TX ring"),
 ];
 
 /// The label of a limit; an unknown name stands for itself.
@@ -32,7 +35,7 @@ pub fn label(name: &str) -> &str {
     LABELS.iter().find(|(known, _)| *known == name).map_or(name, |(_, label)| label)
 }
 
-/// The limit's place in the fixed order, 0 to 17, so that it has the same colour everywhere; unknown
+/// The limit's place in the fixed order, 0 to 20, so that it has the same colour everywhere; unknown
 /// ones share the place behind the last.
 #[must_use]
 pub fn place(name: &str) -> usize {

@@ -127,10 +127,12 @@ fn duration(
     let place = of_flows.or(run.nfs.as_ref().map(|at| at.place))?;
     if let Some(at) = &run.duration {
         let end = Time::ns(at.value.0);
-        if let Some(late) = flows.iter().find(|flow| flow.start >= end) {
-            let message = format!("the run ends before flow `{}` starts", late.name);
-            cx.error("out-of-range", at.place, message)
-                .expected(format!("more than {}", late.start));
+        let flows = flows.iter().map(|flow| (format!("flow `{}` starts", flow.name), flow.start));
+        let datagrams =
+            datagrams.iter().map(|own| (format!("datagrams `{}` start", own.name), own.start));
+        if let Some((late, start)) = flows.chain(datagrams).find(|(_, start)| *start >= end) {
+            cx.error("out-of-range", at.place, format!("the run ends before {late}"))
+                .expected(format!("more than {start}"));
         }
         return Some(end);
     }
@@ -439,7 +441,7 @@ fn app(app: &written::AppTable, cx: &mut Context) -> Option<App> {
         cx.error("conflict", place, what).expected(example);
         right = false;
     }
-    for (key, _) in needs.iter().filter(|(_, own)| own.is_none()) {
+    for (key, _) in needs.iter().filter(|(_, own)| own.is_none() && !app.wrong) {
         let what = format!("an application of kind \"{name}\" needs `{key}`");
         cx.error("missing-key", kind.place, what).expected(example);
         right = false;

@@ -145,7 +145,10 @@ fn limits(page: &mut String) {
         let _ = writeln!(page, "| `{name}` | {meaning} |");
     }
     *page += "| `link` | documents only: the window (cwnd, receive window, send buffer, or the calls that may be out) was exhausted, \
-              or the host's own queue had no room, but the bottleneck link, or the card, was busy (or its ring had no room for an skb that waited) for at least 99 % of the last smoothed round-trip time |\n\
+              or the host's own queue had no room, but the bottleneck link was busy for at least 99 % of the last smoothed round-trip time |\n\
+              | `nic` | documents only: the same where no link, but the wire of the sender's card was busy |\n\
+              | `tx_ring` | documents only: the same where that wire had pauses, but the card's ring had no room for an skb that waited: \
+              the driver had not heard of what was sent |\n\
               | `receiver_cpu` | documents only: the receive window was exhausted because the receiver's CPU \
               did not read fast enough |\n\
               | `unknown` | documents only: the sender attributed this time to nothing |\n";

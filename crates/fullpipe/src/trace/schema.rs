@@ -182,6 +182,7 @@ const APP: &str = "receiving application";
 impl Row for FlowSample {
     const TABLE: &'static str = "flows";
     const MEANING: &'static str = "one flow at the end of one sample interval";
+    const LATER: &'static [&'static str] = &["limit_small_queues_ns"];
 
     fn blank() -> FlowSample {
         FlowSample {
@@ -251,13 +252,14 @@ pub const LIMIT_MEANINGS: [&str; Limit::COUNT] = [
     "no unsent data, because unacknowledged data fills the send buffer",
     "no unsent data, because the application has none to give",
     "no unsent data, because the sender's CPU is still copying or busy otherwise",
-    "the host's own queue refused a packet, or holds as much of the flow as may wait there (TCP small queues)",
+    "the host's own queue refused a packet",
     "Nagle's rule held back a partial segment",
     "the pace: the pacing rate asks for time between packets",
     "remote procedure calls: the client has more to ask, and as many calls out as it has slots",
     "remote procedure calls: the client's page cache asks for no more, by read-ahead or the bound of what is written back at a time",
     "remote procedure calls: what has come to the server waits for a thread",
     "the receiver's advertised window, while the server leaves what it has of a record in the socket until all of it is there",
+    "TCP small queues: the host holds as much of the flow as may wait in its qdisc, and in its ring until the driver hears of what was sent",
 ];
 
 fn limit(index: usize) -> Column<FlowSample> {

@@ -100,7 +100,7 @@ fn link() {
 
 #[test]
 fn nic() {
-    holds("nic", "link", Some("sender.tx_ring"));
+    holds("nic", "nic", Some("sender.tx_ring"));
 }
 
 /// TCP that waits for its own skbs to leave the host (3.6 and later) waits for the card, not for the CPU, and is found
@@ -110,7 +110,7 @@ fn nic_and_sender_cpu_with_small_queues() {
     for kernel in ["3.14", "6.1", "6.12"] {
         let set = |key: &str| SetOption(format!("hosts.{key}.kernel={kernel}"));
         let sets = [set("sender"), set("receiver")];
-        holds_with("nic", &sets, "link", Some("sender.tx_ring"));
+        holds_with("nic", &sets, "nic", Some("sender.tx_ring"));
         holds_with("sender_cpu", &sets, "sender_cpu", Some("sender.cpu"));
     }
 }
@@ -118,7 +118,7 @@ fn nic_and_sender_cpu_with_small_queues() {
 /// A ring that is short for the driver's interrupts: skbs wait for it, and the wire waits for them.
 #[test]
 fn tx_ring() {
-    holds("tx_ring", "link", Some("sender.tx_ring"));
+    holds("tx_ring", "tx_ring", Some("sender.tx_ring"));
     let [base, relieved, _] = runs("tx_ring", &[]);
     let ring = |run: &Run| {
         let ring = run.stages.iter().find(|stage| stage.name == "sender.tx_ring").unwrap();
@@ -132,7 +132,7 @@ fn tx_ring() {
 /// What the driver has not heard of counts for small queues: TCP waits for its own host.
 #[test]
 fn completion() {
-    holds("completion", "qdisc", Some("sender.qdisc"));
+    holds("completion", "small_queues", Some("sender.tx_ring"));
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn csv_has_the_columns_of_the_schema() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 2);
     assert!(lines[0].starts_with("time_ns,flow,flow_name,bytes_delivered,"));
-    assert!(lines[0].ends_with(",limit_idle_ns,limit_cwnd_slow_start_ns,limit_cwnd_avoidance_ns,limit_cwnd_recovery_ns,limit_receive_window_ns,limit_send_buffer_ns,limit_application_ns,limit_sender_cpu_ns,limit_qdisc_ns,limit_nagle_ns,limit_pacing_ns,limit_rpc_slots_ns,limit_page_cache_ns,limit_server_threads_ns,limit_record_gate_ns"));
+    assert!(lines[0].ends_with(",limit_idle_ns,limit_cwnd_slow_start_ns,limit_cwnd_avoidance_ns,limit_cwnd_recovery_ns,limit_receive_window_ns,limit_send_buffer_ns,limit_application_ns,limit_sender_cpu_ns,limit_qdisc_ns,limit_nagle_ns,limit_pacing_ns,limit_rpc_slots_ns,limit_page_cache_ns,limit_server_threads_ns,limit_record_gate_ns,limit_small_queues_ns"));
     assert!(lines[1].starts_with("7000000,0,\"with, comma\",3000,3,"));
-    assert!(lines[1].ends_with(",0,0,0,0,0,0,0,100000000,0,0,0,0,0,0,0"));
+    assert!(lines[1].ends_with(",0,0,0,0,0,0,0,100000000,0,0,0,0,0,0,0,0"));
 }

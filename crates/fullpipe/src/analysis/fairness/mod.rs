@@ -7,7 +7,6 @@ pub mod measures;
 
 use super::RunMeta;
 use super::lookup::{FlowTrace, Life, Lives, Traces, mbit};
-use crate::trace::recording::Recording;
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::units::Time;
 use measures::{converged, jain, rtt_exponent, variation};
@@ -99,11 +98,7 @@ struct Together {
 }
 
 /// How the flows of a run share its path.
-pub fn fairness(
-    (meta, recording): (&RunMeta, &Recording),
-    traces: &Traces,
-    lives: &Lives,
-) -> Option<Fairness> {
+pub fn fairness(meta: &RunMeta, traces: &Traces, lives: &Lives) -> Option<Fairness> {
     let (direction, own) = compared(meta)?;
     let flows: Vec<&FlowTrace> = own.iter().map(|index| &traces.flows[*index]).collect();
     let alive: Vec<&Life> = own.iter().map(|index| &lives.flows[*index]).collect();
@@ -148,7 +143,7 @@ pub fn fairness(
             .filter(|index| *index >= CONVERGED)
             .and_then(|_| convergence(&flows, &alive, &time)),
         rtt_exponent: exponent(&parts),
-        dropped: dropped(recording, direction, &time),
+        dropped: dropped(traces, direction, &time),
         queue: queue(traces, direction, &time),
         flows: parts,
     })
@@ -227,23 +222,18 @@ fn exponent(parts: &[Part]) -> Option<f64> {
 }
 
 /// What the places of that way dropped.
-fn dropped(recording: &Recording, direction: Direction, time: &Together) -> u64 {
-    let way = match direction {
-        Direction::Forward => "forward",
-        Direction::Backward => "back",
-    };
-    let places = recording.stages.iter().filter(|info| info.direction == way);
-    let own = |info: &fullpipe_sim::trace::StageInfo| {
-        super::lookup::stage(recording, &info.name).map_or(0, |stage| {
-            stage.at(time.to).dropped.saturating_sub(stage.at(time.from).dropped)
-        })
+fn dropped(traces: &Traces, direction: Direction, time: &Together) -> u64 {
+    let way = super::lookup::way_of(direction);
+    let places = traces.stages.iter().filter(|(info, _)| info.direction == way);
+    let own = |(_, stage): &super::lookup::Told| {
+        stage.at(time.to).dropped.saturating_sub(stage.at(time.from).dropped)
     };
     places.map(own).fold(0, u64::saturating_add)
 }
 
 /// The mean number waiting in front of the bottleneck.
 fn queue(traces: &Traces, direction: Direction, time: &Together) -> Option<f64> {
-    let queue = traces.ways[direction as usize].queue.as_ref()?;
+    let queue = traces.queue(direction)?;
     let within = queue.within(time.from, time.to);
     let sum: u128 = within.iter().map(|sample| u128::from(sample.waiting)).sum();
     (!within.is_empty()).then(|| sum as f64 / within.len() as f64)

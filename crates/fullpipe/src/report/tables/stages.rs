@@ -3,6 +3,7 @@
 use super::table::{Cell, Table, column};
 use crate::analysis::document::{Document, Run, Stage};
 use crate::report::numbers;
+use crate::report::picture::counted;
 
 pub(super) fn tables(document: &Document) -> Vec<Table> {
     let runs = document.runs.iter().enumerate();
@@ -41,7 +42,7 @@ fn row(stage: &Stage, marks: bool, requeues: bool) -> Vec<Cell> {
     let cells = [
         Cell::text(&stage.name),
         Cell::text(&stage.direction),
-        Cell::text(&stage.unit),
+        Cell::text(unit(stage)),
         stage.capacity.map_or(Cell::Absent, Cell::Count),
         Cell::Count(stage.peak),
         Cell::number(Some(stage.mean_waiting), 1),
@@ -56,6 +57,14 @@ fn row(stage: &Stage, marks: bool, requeues: bool) -> Vec<Cell> {
     cells.into_iter().chain(marked).chain(requeued).collect()
 }
 
+/// What its numbers count.
+fn unit(stage: &Stage) -> String {
+    match counted(stage) {
+        counted if counted != stage.unit => format!("{counted}, capacity: {}", stage.unit),
+        counted => counted.into(),
+    }
+}
+
 /// Drops deserve an eye; none do not.
 fn drops(dropped: u64) -> Cell {
     match dropped {
@@ -66,8 +75,14 @@ fn drops(dropped: u64) -> Cell {
 
 fn finding(run: &Run) -> String {
     let dropped: u64 = run.stages.iter().map(|stage| stage.dropped).fold(0, u64::saturating_add);
-    let full = |stage: &&Stage| stage.capacity.is_some_and(|capacity| stage.peak >= capacity);
-    let full: Vec<&str> = run.stages.iter().filter(full).map(|stage| stage.name.as_str()).collect();
+    let filled = |stage: &Stage| {
+        let place = run.picture.places.iter().find(|place| place.stage == stage.name);
+        place.and_then(|place| place.full).is_some_and(|share| share > 0.0)
+    };
+    let room = |stage: &Stage| stage.capacity.filter(|_| counted(stage) == stage.unit);
+    let reached = |stage: &Stage| room(stage).is_some_and(|capacity| stage.peak >= capacity);
+    let full = run.stages.iter().filter(|stage| filled(stage) || reached(stage));
+    let full: Vec<&str> = full.map(|stage| stage.name.as_str()).collect();
     let drops = match dropped {
         0 => "nothing dropped".to_string(),
         dropped => format!("{} dropped", numbers::count(dropped)),

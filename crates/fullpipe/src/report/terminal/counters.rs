@@ -6,7 +6,7 @@ use crate::analysis::document::Run;
 use crate::report::numbers::count;
 
 /// Those that tell of it, in the packets' order.
-const TROUBLE: [&str; 13] = [
+const TROUBLE: [&str; 15] = [
     "tc.dropped",
     "tc.requeues",
     "ethtool.tx_busy",
@@ -20,6 +20,8 @@ const TROUBLE: [&str; 13] = [
     "TcpExt.TCPSynRetrans",
     "TcpExt.PruneCalled",
     "TcpExt.RcvPruned",
+    "TcpExt.PAWSEstab",
+    "TcpExt.BeyondWindow",
 ];
 
 /// Nothing of a host that has counted none of them.

@@ -223,10 +223,10 @@ pub fn parse(text: &str, dimension: &Dimension) -> Result<u64, Wrong> {
     }
 }
 
-/// Values that `text` probably means, which has a unit that none of the dimensions has: "1Gbit" for "1gbit" and "1G".
+/// Values that `text` probably means, which has a unit that none of the dimensions has: "1Gbit" for "1gbit", "1Gbps" and "1G".
 pub fn meant(text: &str, unit: &str, dimensions: &[&Dimension]) -> Vec<String> {
     let units = || dimensions.iter().flat_map(|dimension| dimension.units).map(|(name, _)| *name);
-    let lower = unit.to_lowercase();
+    let lower = unit.to_lowercase().replace("bps", "bit");
     let so = |of: fn(&str, &str) -> bool| -> Vec<&str> {
         units().filter(|known| of(&known.to_lowercase(), &lower)).take(3).collect()
     };
@@ -272,6 +272,7 @@ mod tests {
     fn a_unit_that_was_probably_meant_is_offered_with_its_number() {
         for (text, unit, dimension, offered) in [
             ("1gbit", "gbit", &RATE, &["1Gbit"][..]),
+            ("1Gbps", "Gbps", &RATE, &["1Gbit"]),
             ("1G", "G", &RATE, &["1Gbit", "1Gibit", "1GB/s"]),
             ("10 mb", "mb", &RATE, &["10 Mbit", "10 MB/s"]),
             ("64mb", "mb", &SIZE, &["64MB"]),

@@ -110,7 +110,7 @@ pub fn event(time: Time, kind: EventKind, value: u64) -> Event {
 pub fn any_flow_sample() -> impl Strategy<Value = FlowSample> {
     let wide = prop::array::uniform8(any::<u64>());
     let narrow = prop::array::uniform5(any::<u32>());
-    let limits = prop::array::uniform15(any::<u64>());
+    let limits = prop::array::uniform16(any::<u64>());
     (any::<u16>(), wide, narrow, any::<u8>(), limits).prop_map(
         |(flow, wide, narrow, ca_state, limits)| FlowSample {
             time: Time(wide[0]),

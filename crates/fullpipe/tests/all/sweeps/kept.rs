@@ -61,7 +61,7 @@ pub const KEPT: [Kept; 10] = [
 ];
 
 /// Those that were not recorded yet: what pages say of them was typed.
-const UNRECORDED: [&str; 3] = ["cern-fairness", "loss-delay", "loss-delay-linux"];
+const UNRECORDED: [&str; 1] = ["loss-delay-linux"];
 
 impl Kept {
     /// The scenario.
