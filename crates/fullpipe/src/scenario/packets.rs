@@ -15,7 +15,7 @@ pub(super) fn resolve(
 ) -> Option<Packets> {
     let from = Time::ns(written.from.as_ref()?.value.0);
     let packets = Packets {
-        at: written.at.as_ref()?.value.clone(),
+        at: capture::At::named(&written.at.as_ref()?.value).name().into(),
         flow: written.flow.as_ref().map(|at| at.value.clone()),
         from,
         to: written.to.as_ref().map(|at| Time::ns(at.value.0)),
