@@ -6,6 +6,7 @@
 //! | `ethtool.` | `ethtool -S`, by the names of ixgbe; `tx_queue_stopped`, which it has not, by that of mlx5 | packets as the driver hears that they were sent, and as it takes them from the ring |
 //! | `softnet.` | `/proc/net/softnet_stat` | what GRO joined is one |
 //! | `Tcp.`, `TcpExt.` | `nstat`, `/proc/net/snmp` and `netstat` | all connections together |
+//! | `tcp.` | none: kernels count it since 2025 at the earliest, under another name | all connections together |
 //!
 //! Only what is counted is told, each at the first time; then what has changed. Of kernels that do not have a counter there is none, if
 //! nothing is ever counted.
@@ -185,12 +186,12 @@ fn sent_again(host: &Host, sack: bool, all: &mut Vec<Told>) {
 /// What TCP could not keep or did not take, of all connections whose data the host receives.
 fn received(host: &Host, all: &mut Vec<Told>) {
     let sum = |of: fn(&Receiver) -> u64| host.receives.iter().map(|flow| of(&flow.tcp)).sum();
+    let acks: u64 = host.sends.iter().map(|flow| flow.tcp.counters.from_the_past).sum();
     let rare: [(&str, u64); 4] = [
         ("TcpExt.PruneCalled", sum(|tcp| tcp.prunes)),
         ("TcpExt.RcvPruned", sum(|tcp| tcp.prunes_failed)),
-        ("TcpExt.PAWSEstab", sum(|tcp| tcp.from_the_past)),
-        // Counted by no kernel that there is a profile of.
-        ("TcpExt.BeyondWindow", sum(|tcp| tcp.beyond_window)),
+        ("TcpExt.PAWSEstab", sum(|tcp| tcp.from_the_past) + acks),
+        ("tcp.beyond_window", sum(|tcp| tcp.beyond_window)),
     ];
     all.extend(rare.into_iter().filter(|(_, value)| *value > 0));
 }

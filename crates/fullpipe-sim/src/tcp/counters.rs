@@ -22,6 +22,8 @@ pub struct Counters {
     pub delivered_ce: u64,
     /// Timeouts.
     pub timeouts: u64,
+    /// ACKs refused for a timestamp from the past (PAWSEstab).
+    pub from_the_past: u64,
     /// Skbs that the qdisc refused.
     pub refused: u64,
     /// What `nstat` tells of it.

@@ -81,6 +81,7 @@ impl Sender {
     /// Takes an ACK in, which came by itself or `with_data`; what must go again at once goes to `out`.
     pub fn hear(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
         if !with_data && self.is_from_the_past(ack) {
+            self.counters.from_the_past += 1;
             self.answer_empty(out);
             return;
         }

@@ -96,11 +96,11 @@ pub struct Receiver {
     pub segments_read: u64,
     /// Segments that became readable.
     pub segments_queued: u64,
-    /// Segments dropped for want of buffer: no memory, or a window that is closed.
+    /// Segments dropped for want of buffer: no memory, or nothing left of the window.
     pub dropped: u64,
     /// Skbs refused for a timestamp from the past (PAWS), as where packets have overtaken each other; Linux `PAWSEstab`.
     pub from_the_past: u64,
-    /// Segments refused as they begin beyond the window.
+    /// Skbs refused as they begin beyond the window.
     pub beyond_window: u64,
     /// How often memory was sought (PruneCalled, `tcp_prune_queue`).
     pub prunes: u64,
@@ -479,9 +479,14 @@ impl Receiver {
             self.tell_duplicate(segment.seq, segment.end().min(self.rcv_nxt));
             self.acks.enter_quick_mode(self.window.rcv_wnd);
         } else if !past {
-            self.beyond_window += packets;
+            self.beyond_window += 1;
         }
         Taken::Ack(self.make_ack())
+    }
+
+    /// Grows with each segment whose data was not taken, though it had not come before.
+    pub fn left_out(&self) -> u64 {
+        self.dropped + self.from_the_past + self.beyond_window
     }
 
     /// An ACK of the present state (tcp_send_ack).

@@ -1,9 +1,12 @@
-//! ACKs that later ones have overtaken: what their SACK blocks say of what came twice.
+//! Packets that later ones have overtaken: what the SACK blocks of ACKs say of what came twice, and what becomes of data.
 
 use crate::conversation::{ack, host, written};
+use crate::host_queues::slow_card;
+use crate::properties::captures::watched;
 use fullpipe_sim::cc::Congestion;
-use fullpipe_sim::config::Host;
+use fullpipe_sim::config::{Distribution, Element, Host, Jitter, Qdisc};
 use fullpipe_sim::tcp::profile::find;
+use fullpipe_sim::trace::Point;
 use fullpipe_sim::units::Time;
 
 /// The first of ten segments is taken for lost and sent again, and all arrive: cwnd then, and behind an overtaken ACK of five
@@ -31,4 +34,40 @@ fn a_block_came_twice_if_its_own_ack_acknowledges_it() {
         assert_eq!(cwnd_behind(kernel, (6, 8)), [5, 5], "{kernel}");
         assert_eq!(cwnd_behind(kernel, (0, 1)), [5, 10], "{kernel}");
     }
+}
+
+/// Data that TCP refuses as it is from the past is lost, as a capture tells of each of its segments, but for want of no buffer:
+/// the receive buffer has dropped nothing.
+#[test]
+fn refused_segments_are_lost_and_no_drops_of_a_buffer() {
+    let mut config = slow_card(Qdisc::PfifoFast);
+    let (delay, jitter) = (Time::ms(30), Time::ms(20));
+    let (correlation, distribution, keep_order) = (0.0, Distribution::Uniform, false);
+    let name = "jitter".into();
+    config.forward.push(Element::Jitter(Jitter {
+        name,
+        delay,
+        jitter,
+        correlation,
+        distribution,
+        keep_order,
+    }));
+    (config.sender.timestamps, config.receiver.timestamps) = (true, true);
+    config.counters = Some(config.end);
+    let seen = watched(&config, Point::Wire(0)).expect("a valid configuration");
+    let told = |host: &str, name: &str| {
+        let of = seen.record.counters().filter(|c| *c.host == *host && *c.name == *name);
+        of.last().map_or(0, |counter| counter.value)
+    };
+    let refused = told("receiver", "TcpExt.PAWSEstab");
+    assert!(refused > 10, "{refused}");
+    assert_eq!(told("receiver", "tcp.beyond_window"), 0);
+    let buffer = seen.record.announced().iter().find(|info| info.name == "receiver.receive_buffer");
+    let buffer = buffer.expect("a stage").index;
+    let last = seen.record.samples().filter(|sample| sample.stage == buffer).last();
+    assert_eq!(last.expect("samples").dropped, 0);
+    let lost = seen.packets.iter().flat_map(|packet| &packet.dropped);
+    let lost: u32 = lost.filter(|lost| lost.stage == buffer).map(|lost| lost.segments).sum();
+    // Of some that were refused the data had come before: they are repetitions.
+    assert!(lost > 10 && u64::from(lost) <= refused, "{lost} of {refused}");
 }

@@ -468,6 +468,32 @@ fn a_compressed_ack_bears_the_time_of_what_came_last() {
     assert_eq!(next.tsval, first + 1);
 }
 
+/// What bears an older timestamp than what was acknowledged, and what begins beyond the window, is answered and not taken
+/// (tcp_validate_incoming); neither wants for room.
+#[test]
+fn what_is_refused_is_no_want_of_room() {
+    let host = Host { timestamps: true, ..host() };
+    for kernel in ["2.6.20", "3.14", "6.12"] {
+        let mut tcp = Receiver::new(find(kernel).expect("it is known"), &host, SEGMENT, None);
+        let len = SEGMENT;
+        let at =
+            |i: u32, tsval| Segment { seq: (i * len).into(), len, tsval, ..Segment::default() };
+        let mut hear = |ms, segment| {
+            let answer = tcp.on_segment(Time::ms(ms), segment);
+            let refused = [tcp.from_the_past, tcp.beyond_window, tcp.dropped, tcp.duplicates];
+            (answer.is_some(), tcp.rcv_nxt / u64::from(len), refused)
+        };
+        assert_eq!(hear(1, at(0, 10)).1, 1, "{kernel}");
+        // Beyond a hole, which a retransmission fills.
+        assert_eq!(hear(2, at(2, 12)), (true, 1, [0; 4]), "{kernel}");
+        assert_eq!(hear(60, at(1, 60)).1, 3, "{kernel}");
+        assert_eq!(hear(61, at(3, 13)), (true, 3, [1, 0, 0, 0]), "{kernel}: from the past");
+        assert_eq!(hear(62, at(1, 14)), (true, 3, [2, 0, 0, 1]), "{kernel}: and known");
+        assert_eq!(hear(63, at(100_000, 63)), (true, 3, [2, 1, 0, 1]), "{kernel}: beyond");
+        assert_eq!(hear(64, at(3, 64)).1, 4, "{kernel}: sent again");
+    }
+}
+
 /// What lies wholly before the last ACK is refused by tcp_validate_incoming before tcp_replace_ts_recent: its answer echoes
 /// the segment that came before it, so the sender measures from that one (6.12 tcp_rtt_tsopt_us).
 #[test]

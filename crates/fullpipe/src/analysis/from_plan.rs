@@ -1,10 +1,11 @@
 //! What the analysis has to know, taken from a scenario's plan.
 
+use super::lookup::card;
 use super::{DatagramsMeta, Figures, FlowMeta, Made, NfsMeta, RunMeta, WayMeta};
 use crate::scenario::profile::{self, is_unjudged};
 use crate::scenario::{
-    App, DatagramKind, Datagrams, Element, Nfs, NfsOperation, NfsVersion, Plan, QdiscKind,
-    Resolved, Scenario, Station,
+    App, DatagramKind, Datagrams, Element, MAX_PACING_RATE, Nfs, NfsOperation, NfsVersion, Plan,
+    QdiscKind, Resolved, Scenario, Station,
 };
 use fullpipe_sim::config::{Direction, QueueLimit};
 use fullpipe_sim::units::{Framing, Rate};
@@ -125,8 +126,16 @@ fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
         start: flow.start,
         stop: flow.duration.map(|duration| flow.start + duration),
         base_rtt: Some(run.round_trip(flow)),
+        shaper: shaper(flow, run.hosts_of(flow)[0]),
     };
     run.flow.iter().map(flow).collect()
+}
+
+/// The sender's fq where it has a rate to hold the flow to: its own (`maxrate`) or the socket's (SO_MAX_PACING_RATE).
+fn shaper(flow: &crate::scenario::Flow, from: Station) -> Option<String> {
+    let qdisc = &from.host.qdisc;
+    let asked = qdisc.maxrate.is_some() || flow.sockopt.contains_key(MAX_PACING_RATE);
+    (qdisc.kind == QdiscKind::Fq && asked).then(|| format!("{}.qdisc", from.name))
 }
 
 /// The slowest links of a way, in the packets' order, and the card of the host in front of it, which with a genuine
@@ -138,7 +147,6 @@ fn way(run: &Resolved, elements: &[Element], direction: Direction) -> WayMeta {
         Direction::Forward => ("sender", run.hosts.sender.nic_rate),
         Direction::Backward => ("receiver", run.hosts.receiver.nic_rate),
     };
-    let card = |host: &str| ["qdisc", "tx_ring"].map(|stage| format!("{host}.{stage}"));
     let beside = run.stations().into_iter().filter(|station| station.direction == direction);
     let cards: Vec<String> = beside.flat_map(|station| card(station.name)).collect();
     let rated = |e: &Element| Some((e.rate()?.0, e.name().to_string()));

@@ -3,26 +3,20 @@
 //! The sender notes the predicate that stopped it. A window that is exhausted while a link of the
 //! data's way never idles is not what costs throughput: more window would only lengthen the queue. That time is attributed to
 //! the link; to the sender's card where no link, but its wire never idles; to the card's ring where that wire has pauses, but
-//! the ring never had room for an skb that waited, as the driver had not heard of what was sent; and likewise to the CPU of
-//! the sender, in front of which ACKs wait, and to the receiver's. A queue of the sender itself that has no room is no more
-//! than a window where a link, the card or its CPU never idles. But while it makes good a timeout (state Loss) a flow is held
-//! back by that, whoever fills the link. A stage never idles if, over the last smoothed round-trip time, it was busy for at
-//! least 99 % (the rest allows for the grid of the samples). Time that the sender did not attribute is "unknown".
+//! the ring never had room for an skb that waited, as the driver had not heard of what was sent; to the pace where an fq of the
+//! sender that has a rate was never empty, though nothing behind it was busy; and likewise to the CPU of the sender, in front
+//! of which ACKs wait, and to the receiver's. A queue of the sender itself that has no room is no more than a window where a
+//! link, the card or its CPU never idles. But while it makes good a timeout (state Loss) a flow is held back by that, whoever
+//! fills the link. A stage never idles if, over the last smoothed round-trip time, it was busy for at least 99 % (the rest
+//! allows for the grid of the samples). Time that the sender did not attribute is "unknown".
 
 use super::lookup::{FlowTrace, Passed, StageTrace};
-use crate::trace::limits::limit_names;
+use super::occupancy::Occupancy;
+use crate::trace::limits::{COUNT, Derived, limit_names};
 use fullpipe_sim::tcp::CaState;
-use fullpipe_sim::trace::{Limit, StageSample};
+use fullpipe_sim::trace::{Limit, StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 use std::collections::BTreeMap;
-
-const COUNT: usize = Limit::COUNT + 5;
-const LINK_AT: usize = Limit::COUNT;
-const NIC_AT: usize = Limit::COUNT + 1;
-const TX_RING_AT: usize = Limit::COUNT + 2;
-const SENDER_CPU_AT: usize = Limit::SenderCpu as usize;
-const RECEIVER_CPU_AT: usize = Limit::COUNT + 3;
-const UNKNOWN_AT: usize = Limit::COUNT + 4;
 
 /// Limits that are windows, which busy hosts keep exhausted; so are the calls that a client may have out. A genuine kernel
 /// does not tell those: what it says of a mount's connection is that the application has nothing to send.
@@ -84,7 +78,7 @@ impl Attribution {
         let mut spent = self.spent(from, to);
         let total: u128 = spent.iter().map(|ns| u128::from(*ns)).sum();
         if total == 0 {
-            spent[UNKNOWN_AT] = 1;
+            spent[Derived::Unknown as usize] = 1;
         }
         spent.map(|ns| ns as f64 / total.max(1) as f64)
     }
@@ -104,33 +98,37 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
     }
     let length = after.time.saturating_sub(before.time);
     let known = spent.iter().fold(0_u64, |sum, ns| sum.saturating_add(*ns));
-    spent[UNKNOWN_AT] = length.as_ns().saturating_sub(known);
+    spent[Derived::Unknown as usize] = length.as_ns().saturating_sub(known);
     let window = Time::us(after.srtt_us.into()).max(length);
     let windows = WINDOWS
         .into_iter()
         .filter(|limit| after.ca_state != CaState::Loss as u8 || *limit != Limit::CwndRecovery)
         .chain(calls.then_some(Limit::Application));
+    let receiver = Derived::ReceiverCpu as usize;
     match busy(passed, after.time, window) {
-        Some(RECEIVER_CPU_AT) => move_windows(&mut spent, windows, RECEIVER_CPU_AT),
+        Some(limit) if limit == receiver => move_windows(&mut spent, windows, limit),
         Some(limit) => move_windows(&mut spent, windows.chain(OWN_QUEUES), limit),
         None => {}
     }
     spent
 }
 
-/// The first that never idled, in the order in which they are blamed, as a limit.
+/// The limit of the first that never idled, in the order in which they are blamed.
 fn busy(passed: &Passed, time: Time, window: Time) -> Option<usize> {
     let share =
         |stage: &StageTrace, of: fn(&StageSample) -> u64| never_idle(stage, time, window, of);
     let works = |stage: &StageTrace| share(stage, |now| now.busy_ns);
     let refuses = |stage: &StageTrace| share(stage, |now| now.blocked_ns);
     let [sender, receiver] = passed.cpus;
-    let asked: [(usize, &dyn Fn() -> bool); 5] = [
-        (LINK_AT, &|| passed.links.iter().any(|link| works(link))),
-        (NIC_AT, &|| passed.card.iter().any(|part| works(part))),
-        (TX_RING_AT, &|| passed.card.iter().any(|part| refuses(part))),
-        (SENDER_CPU_AT, &|| sender.is_some_and(works)),
-        (RECEIVER_CPU_AT, &|| receiver.is_some_and(works)),
+    let asked: [(usize, &dyn Fn() -> bool); 6] = [
+        (Derived::Link as usize, &|| passed.links.iter().any(|link| works(link))),
+        (Derived::Nic as usize, &|| passed.card.iter().any(|part| works(part))),
+        (Derived::TxRing as usize, &|| passed.card.iter().any(|part| refuses(part))),
+        (Limit::Pacing as usize, &|| {
+            passed.shaper.is_some_and(|(info, stage)| never_empty(info, stage, time, window))
+        }),
+        (Limit::SenderCpu as usize, &|| sender.is_some_and(works)),
+        (Derived::ReceiverCpu as usize, &|| receiver.is_some_and(works)),
     ];
     asked.into_iter().find(|(_, never_idles)| never_idles()).map(|(limit, _)| limit)
 }
@@ -149,4 +147,17 @@ fn never_idle(stage: &StageTrace, time: Time, window: Time, of: fn(&StageSample)
     let span = now.time.saturating_sub(then.time).as_ns();
     let busy = of(&now).saturating_sub(of(&then));
     span > 0 && u128::from(busy) * 100 >= u128::from(span) * 99
+}
+
+/// Whether something waited there, as far as the trace tells.
+fn never_empty(info: &StageInfo, stage: &StageTrace, time: Time, window: Time) -> bool {
+    let now = stage.at(time);
+    let then = stage.at(now.time.saturating_sub(window));
+    match Occupancy::between(info, &then, &now) {
+        Some(told) => told.empty <= 0.01,
+        None => {
+            let samples = stage.within(then.time, now.time);
+            !samples.is_empty() && samples.iter().all(|sample| sample.waiting > 0)
+        }
+    }
 }

@@ -96,12 +96,19 @@ pub struct Traces<'a> {
     queues: [Option<usize>; 2],
 }
 
+/// The stages of a host's card and of what waits for it.
+pub fn card(host: &str) -> [String; 2] {
+    ["qdisc", "tx_ring"].map(|stage| format!("{host}.{stage}"))
+}
+
 /// What works for one flow, where the trace has it.
 pub struct Passed<'t, 'a> {
     /// Links that can be its bottleneck.
     pub links: Vec<&'t StageTrace<'a>>,
     /// What is of its sender's card.
     pub card: Vec<&'t StageTrace<'a>>,
+    /// Its sender's qdisc, where that has a rate to hold it to.
+    pub shaper: Option<&'t Told<'a>>,
     /// The CPUs of its sender and of its receiver.
     pub cpus: [Option<&'t StageTrace<'a>>; 2],
 }
@@ -166,6 +173,7 @@ impl<'a> Traces<'a> {
         Passed {
             links: links.into_iter().map(|(_, stage)| stage).collect(),
             card: card.into_iter().map(|(_, stage)| stage).collect(),
+            shaper: self.stages.iter().find(|(info, _)| about.shaper.as_ref() == Some(&info.name)),
             cpus: about.hosts.each_ref().map(cpu),
         }
     }

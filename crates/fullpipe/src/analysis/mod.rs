@@ -146,6 +146,8 @@ pub struct FlowMeta {
     pub stop: Option<Time>,
     /// Round trip without queues, where it is known.
     pub base_rtt: Option<Time>,
+    /// Its sender's qdisc, where that holds it to a rate that somebody has set.
+    pub shaper: Option<String>,
 }
 
 /// What the analysis has to know about files on an NFS mount.

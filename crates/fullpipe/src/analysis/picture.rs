@@ -5,7 +5,7 @@
 //! what was between two of them is not seen.
 
 use super::document::{Flow, Picture, Place};
-use super::lookup::{StageTrace, Told, Traces};
+use super::lookup::{StageTrace, Told, Traces, card};
 use super::occupancy::Occupancy;
 use super::{FlowMeta, RunMeta};
 use crate::trace::schema::HOST_STAGES;
@@ -108,11 +108,10 @@ fn blamed(
     blamed
 }
 
-/// The place of a limit. cwnd, Nagle's rule and the pace are states of the sender, not places; where drops have cut cwnd,
+/// The place of a limit. cwnd, Nagle's rule and the pace (but that of an fq) are states of the sender, not places; where drops have cut cwnd,
 /// `Flow::cuts` knows the place.
 fn stage_of(limit: &str, flow: &FlowMeta, traces: &Traces) -> Option<String> {
     let [from, to] = &flow.hosts;
-    let card = ["qdisc", "tx_ring"].map(|stage| format!("{from}.{stage}"));
     let works = |stage: &StageTrace| {
         let last = stage.last();
         u128::from(last.busy_ns.max(last.blocked_ns))
@@ -123,8 +122,10 @@ fn stage_of(limit: &str, flow: &FlowMeta, traces: &Traces) -> Option<String> {
         "sender_cpu" => format!("{from}.cpu"),
         "qdisc" => format!("{from}.qdisc"),
         "small_queues" => {
+            let card = card(from);
             most(traces.stages.iter().filter(|(info, _)| card.contains(&info.name)), held)?
         }
+        "pacing" => flow.shaper.clone()?,
         "receive_window" => format!("{to}.receive_buffer"),
         "receiver_cpu" => format!("{to}.cpu"),
         "link" => most(traces.bottlenecks(flow).filter(|(info, _)| host(info).is_none()), works)?,

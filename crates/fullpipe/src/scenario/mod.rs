@@ -46,6 +46,7 @@ pub use format::quantity;
 pub(crate) use format::{genuine_sysctl, sysctl};
 pub use load::load;
 pub use names::{keys, near_keys};
+pub use nfs::NFS_2008;
 pub use notes::notes;
 pub use path::*;
 pub use places::Places;

@@ -6,7 +6,9 @@ use super::format::values::{InSize, Quantity, twice};
 use super::format::written;
 use super::profile::{self, Kernel};
 use super::resolve;
-use super::resolved::{App, Datagrams, Flow, Hosts, Nfs, NfsOperation, NfsVersion};
+use super::resolved::{
+    App, Datagrams, Flow, Host, Hosts, Nfs, NfsOperation, NfsServerReads, NfsVersion,
+};
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::units::Time;
 use serde::Serializer;
@@ -16,6 +18,14 @@ use std::collections::BTreeMap;
 const PAGE: u64 = 4096;
 /// Slots of a session at most (6.12 `NFS4_MAX_SLOT_TABLE`).
 const MOST_SESSION_SLOTS: i64 = 1024;
+
+/// The kernel whose client and server of 2008 are known.
+pub const NFS_2008: &str = "2.6.25";
+/// What a message has besides the largest rsize and wsize (2.6.25 `svc_create_pooled`: a page), bytes.
+const BESIDE: u64 = PAGE;
+/// Messages that a socket of the server of 2008 receives at least, and that it can send besides one for each thread (2.6.25
+/// `svc_tcp_recvfrom`).
+const MESSAGES: u64 = 3;
 
 /// The mounts that `run` describes. None if any cannot be read.
 pub(super) fn resolve(
@@ -37,7 +47,8 @@ pub(super) fn resolve(
             .expected("one [[nfs]]; `nconnect` and `files` have several connections and files");
     }
     let kernel = profile::kernel(&hosts.sender.kernel)?;
-    let resolved = all.iter().map(|own| one(own, kernel, cx)).collect::<Vec<_>>();
+    let old = hosts.receiver.kernel == NFS_2008;
+    let resolved = all.iter().map(|own| one(own, kernel, old, cx)).collect::<Vec<_>>();
     resolved.into_iter().collect::<Option<_>>().filter(|_| cx.reports() == before)
 }
 
@@ -59,7 +70,8 @@ fn names(all: &[written::Nfs], flows: &[Flow], datagrams: &[Datagrams], cx: &mut
     }
 }
 
-fn one(own: &written::Nfs, kernel: &Kernel, cx: &mut Context) -> Option<Nfs> {
+/// `old`: the server is that of 2008.
+fn one(own: &written::Nfs, kernel: &Kernel, old: bool, cx: &mut Context) -> Option<Nfs> {
     let version = own.version.as_ref()?.value;
     for (key, size) in [("rsize", &own.rsize), ("wsize", &own.wsize)] {
         pages(key, size.as_ref()?, cx);
@@ -86,6 +98,11 @@ fn one(own: &written::Nfs, kernel: &Kernel, cx: &mut Context) -> Option<Nfs> {
         slots: slots.map(|at| number(at) as u16),
         nconnect: own.nconnect.as_ref()?.value.0 as u16,
         threads: own.threads.as_ref()?.value.0 as u32,
+        server_buffer: own.server_buffer.as_ref().map(|at| at.value.0).filter(|bytes| *bytes > 0),
+        server_reads: own.server_reads.as_ref().map_or(
+            if old { NfsServerReads::WholeRecords } else { NfsServerReads::AsTheyCome },
+            |at| at.value,
+        ),
         export: own.export.as_ref()?.value,
         readahead: readahead.map(|(bytes, _)| bytes),
         memory: own.memory.as_ref().map(|at| at.value.0),
@@ -143,6 +160,21 @@ impl Nfs {
             reader: None,
         };
         resolve::copy_names(&self.name, self.nconnect.into()).into_iter().map(flow)
+    }
+
+    /// What the server asks for a socket to send and to receive, bytes before the kernel doubles them; none: the kernel tunes it.
+    /// The rule of the setting that was proposed in 2008: no more than sysctls allow, no less than the threads need.
+    pub fn server_buffers(&self, server: &Host) -> [Option<u64>; 2] {
+        let message = u64::from(self.rsize.max(self.wsize)) + BESIDE;
+        let needed = [u64::from(self.threads) + MESSAGES, MESSAGES].map(|n| n * message);
+        let sysctl = &server.sysctl.modelled;
+        let most = [sysctl.wmem_max, sysctl.rmem_max];
+        let old = server.kernel == NFS_2008;
+        let asked = |end: usize| match self.server_buffer {
+            Some(bytes) => Some(bytes.min(most[end]).max(needed[end])),
+            None => Some(needed[end]).filter(|_| old),
+        };
+        [0, 1].map(asked)
     }
 
     /// Bytes of all files.

@@ -2,7 +2,9 @@
 //! [`Resolved::to_toml`] parses to an equal `Resolved`.
 
 use super::format::sysctl::HostSysctl;
-pub use super::format::written::{DatagramKind, NfsExport, NfsOperation, NfsVersion, QdiscKind};
+pub use super::format::written::{
+    DatagramKind, NfsExport, NfsOperation, NfsServerReads, NfsVersion, QdiscKind,
+};
 use super::path::Element;
 pub use super::qdisc::{Netem, Qdisc};
 use super::{nfs, show};
@@ -284,6 +286,9 @@ pub struct Cpu {
     pub calibrated: bool,
 }
 
+/// The socket option that asks for a rate that is not exceeded, bytes per second.
+pub const MAX_PACING_RATE: &str = "SO_MAX_PACING_RATE";
+
 /// A flow: one connection.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Flow {
@@ -409,6 +414,12 @@ pub struct Nfs {
     pub nconnect: u16,
     /// Threads of the server.
     pub threads: u32,
+    /// What the server asks for each of its sockets; none: what its kernel's server has.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
+    pub server_buffer: Option<u64>,
+    /// How the server takes requests.
+    #[serde(serialize_with = "show::choice")]
+    pub server_reads: NfsServerReads,
     /// When the server answers.
     #[serde(serialize_with = "show::choice")]
     pub export: NfsExport,

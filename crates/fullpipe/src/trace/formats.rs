@@ -1,6 +1,7 @@
 //! The reference page of the formats and the JSON Schema of the document, made from the
 //! declarations of columns and the document's types.
 
+use super::limits::DERIVED;
 use super::packets::PacketTrain;
 use super::schema::{EVENT_KINDS, FORMAT, LIMIT_MEANINGS, Row, event_meaning};
 use crate::analysis::document::{self, Document};
@@ -144,14 +145,9 @@ fn limits(page: &mut String) {
     for (name, meaning) in Limit::NAMES.iter().zip(LIMIT_MEANINGS) {
         let _ = writeln!(page, "| `{name}` | {meaning} |");
     }
-    *page += "| `link` | documents only: the window (cwnd, receive window, send buffer, or the calls that may be out) was exhausted, \
-              or the host's own queue had no room, but the bottleneck link was busy for at least 99 % of the last smoothed round-trip time |\n\
-              | `nic` | documents only: the same where no link, but the wire of the sender's card was busy |\n\
-              | `tx_ring` | documents only: the same where that wire had pauses, but the card's ring had no room for an skb that waited: \
-              the driver had not heard of what was sent |\n\
-              | `receiver_cpu` | documents only: the receive window was exhausted because the receiver's CPU \
-              did not read fast enough |\n\
-              | `unknown` | documents only: the sender attributed this time to nothing |\n";
+    for (_, name, meaning) in DERIVED {
+        let _ = writeln!(page, "| `{name}` | documents only: {meaning} |");
+    }
     *page += "\nWhere drops or marks have cut cwnd, documents name their places: `cuts` of a flow has shares of its life, a \
               part of those of cwnd. A cut begins with the first sample that shows the flow in CWR, Recovery or Loss, \
               or a lower ssthresh, and ends with the first one that shows neither. Its causes are the packets that places \

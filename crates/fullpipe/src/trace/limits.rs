@@ -2,18 +2,62 @@
 
 use fullpipe_sim::trace::Limit;
 
-/// Name of the time in which the bottleneck link was the limit.
-const LINK: &str = "link";
-/// Name of the time in which the rate of the sender's card was the limit.
-const NIC: &str = "nic";
-/// Name of the time in which the ring of the sender's card was the limit.
-const TX_RING: &str = "tx_ring";
-/// Name of the time in which the receiver's CPU was the limit.
-const RECEIVER_CPU: &str = "receiver_cpu";
-/// Name of the time that nobody attributed.
-const UNKNOWN: &str = "unknown";
+/// What is derived: documents have it, traces do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Derived {
+    /// The bottleneck link.
+    Link = Limit::COUNT,
+    /// The rate of the sender's card.
+    Nic,
+    /// The ring of the sender's card.
+    TxRing,
+    /// The receiver's CPU.
+    ReceiverCpu,
+    /// Nobody attributed this time.
+    Unknown,
+}
 
-/// All names that shares have: the sender's predicates, "link", "nic", "tx_ring", "receiver_cpu", "unknown".
+/// Names of what is derived and when it is said, in its order.
+pub const DERIVED: [(Derived, &str, &str); 5] = [
+    (
+        Derived::Link,
+        "link",
+        "the window (cwnd, receive window, send buffer, or the calls that may be out) was exhausted, or the host's own queue had no \
+         room, but the bottleneck link was busy for at least 99 % of the last smoothed round-trip time",
+    ),
+    (Derived::Nic, "nic", "the same where no link, but the wire of the sender's card was busy"),
+    (
+        Derived::TxRing,
+        "tx_ring",
+        "the same where that wire had pauses, but the card's ring had no room for an skb that waited: the driver had not heard of \
+         what was sent",
+    ),
+    (
+        Derived::ReceiverCpu,
+        "receiver_cpu",
+        "the receive window was exhausted because the receiver's CPU did not read fast enough",
+    ),
+    (Derived::Unknown, "unknown", "the sender attributed this time to nothing"),
+];
+
+/// Number of limits, both kinds together.
+pub const COUNT: usize = Limit::COUNT + DERIVED.len();
+
+/// All names that shares have, by their index: the sender's predicates, then what is derived.
 pub fn limit_names() -> impl Iterator<Item = &'static str> {
-    Limit::NAMES.into_iter().chain([LINK, NIC, TX_RING, RECEIVER_CPU, UNKNOWN])
+    Limit::NAMES.into_iter().chain(DERIVED.map(|(_, name, _)| name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_derived_stands_at_its_index() {
+        for (derived, name, _) in DERIVED {
+            assert_eq!(limit_names().nth(derived as usize), Some(name));
+        }
+        assert_eq!(limit_names().count(), COUNT);
+    }
 }

@@ -254,7 +254,7 @@ pub const LIMIT_MEANINGS: [&str; Limit::COUNT] = [
     "no unsent data, because the sender's CPU is still copying or busy otherwise",
     "the host's own queue refused a packet",
     "Nagle's rule held back a partial segment",
-    "the pace: the pacing rate asks for time between packets",
+    "the pace: the pacing rate asks for time between packets; in documents also the rate of the host's fq, where that was never empty",
     "remote procedure calls: the client has more to ask, and as many calls out as it has slots",
     "remote procedure calls: the client's page cache asks for no more, by read-ahead or the bound of what is written back at a time",
     "remote procedure calls: what has come to the server waits for a thread",

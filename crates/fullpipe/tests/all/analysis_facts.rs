@@ -224,6 +224,7 @@ fn time_that_nobody_claims_is_unknown() {
 fn a_flow_that_starts_later_lives_from_then_on() {
     let mut meta = meta();
     meta.flows.push(FlowMeta {
+        shaper: None,
         hosts: ["sender", "receiver"].map(String::from),
         name: "late".into(),
         start: Time::secs(2),

@@ -152,6 +152,15 @@ fn pacing() {
     holds("pacing", "pacing", None);
 }
 
+/// The rate of the host's own fq, whoever waits for it: TCP small queues, a window, or TCP's own pace. More of what small
+/// queues allow (tcp_limit_output_bytes) changes nothing.
+#[test]
+fn maxrate() {
+    holds("maxrate", "pacing", Some("sender.qdisc"));
+    let set = |key: &str| SetOption(format!("hosts.{key}.kernel=3.14"));
+    holds_with("maxrate", &[set("sender"), set("receiver")], "pacing", Some("sender.qdisc"));
+}
+
 /// With a second host at each end, a flow's limits are those of its own hosts: the other one's card and CPU are busy, too.
 #[test]
 fn limits_of_a_flow_among_several_hosts() {

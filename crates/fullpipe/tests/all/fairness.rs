@@ -155,6 +155,7 @@ fn by_hand(rates: &[[u64; 2]], start: u64, directions: [Direction; 2]) -> Option
         direction: directions[n],
         start: Time::secs([0, start][n]),
         base_rtt: Some(Time::ms([10, 20][n])),
+        shaper: None,
         ..first.clone()
     };
     meta.flows = vec![flow(0), flow(1)];

@@ -257,13 +257,13 @@ impl Host {
         shared: &mut Shared,
     ) -> Taken {
         let tcp = &mut self.receives[flow].tcp;
-        let (queued, next, dropped) = (tcp.segments_queued, tcp.rcv_nxt, tcp.dropped);
+        let (queued, next, left_out) = (tcp.segments_queued, tcp.rcv_nxt, tcp.left_out());
         let echoed = arrived.segment.seq <= tcp.window.rcv_wup;
         let taken = tcp.take(cpu, &arrived.segment);
         self.receive_buffer.change(queued, tcp.segments_queued);
         if let Some(capture) = &mut shared.capture {
             // Where rcv_nxt moved, others were dropped for this one.
-            let refused = tcp.dropped > dropped && tcp.rcv_nxt == next;
+            let refused = tcp.left_out() > left_out && tcp.rcv_nxt == next;
             capture.take_segment(flow as u16, arrived.serial, echoed, refused);
         }
         taken

@@ -4,13 +4,15 @@ use super::hold;
 use crate::record::{Record, ToTheEnd};
 use fullpipe_sim::config::Config;
 use fullpipe_sim::sim;
-use fullpipe_sim::trace::{Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample};
+use fullpipe_sim::trace::{
+    Counter, Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
+};
 
 /// Watches a point beside keeping a record.
-struct Watched {
-    record: Record,
+pub struct Watched {
+    pub record: Record,
     point: Point,
-    packets: Vec<Packet>,
+    pub packets: Vec<Packet>,
 }
 
 impl Sink for Watched {
@@ -26,6 +28,9 @@ impl Sink for Watched {
     fn event(&mut self, event: &Event) {
         self.record.event(event);
     }
+    fn counter(&mut self, counter: &Counter) {
+        self.record.counter(counter);
+    }
     fn point(&self) -> Option<Point> {
         Some(self.point)
     }
@@ -34,7 +39,8 @@ impl Sink for Watched {
     }
 }
 
-fn watched(config: &Config, point: Point) -> Result<Watched, String> {
+/// The run of `config`, watched at a point.
+pub fn watched(config: &Config, point: Point) -> Result<Watched, String> {
     let mut watched = Watched { record: Record::default(), point, packets: Vec::new() };
     sim::run(config, &mut watched, &mut ToTheEnd)?;
     Ok(watched)

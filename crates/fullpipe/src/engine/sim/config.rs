@@ -2,7 +2,8 @@
 
 use super::mounts;
 use crate::scenario::{
-    App, Cpu, DatagramKind, Datagrams, Flow, Host, Neighbour, Qdisc, QdiscKind, Resolved,
+    App, Cpu, DatagramKind, Datagrams, Flow, Host, MAX_PACING_RATE, Neighbour, Qdisc, QdiscKind,
+    Resolved,
 };
 use fullpipe_sim::config::{self, Config, Discipline};
 use fullpipe_sim::tcp::behaviour::profile_of;
@@ -10,7 +11,6 @@ use fullpipe_sim::units::{Framing, Rate};
 
 /// Options of the sending socket that the simulator has.
 pub(super) const SOCKOPTS: [&str; 2] = [MAX_PACING_RATE, NOTSENT_LOWAT];
-const MAX_PACING_RATE: &str = "SO_MAX_PACING_RATE";
 const NOTSENT_LOWAT: &str = "TCP_NOTSENT_LOWAT";
 
 /// The configuration that means the same as `resolved`.

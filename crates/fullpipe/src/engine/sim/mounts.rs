@@ -4,7 +4,7 @@
 //! one behind all others for the other way, of which nothing is told.
 
 use crate::engine::linux;
-use crate::scenario::{App, Nfs, NfsOperation, NfsVersion, Resolved};
+use crate::scenario::{App, NFS_2008, Nfs, NfsOperation, NfsServerReads, NfsVersion, Resolved};
 use fullpipe_sim::config::{Config, Flow, Rpc};
 use fullpipe_sim::rpc::nfs3::Caller;
 use fullpipe_sim::rpc::{
@@ -22,6 +22,10 @@ const ROUND_TRIPS: u64 = 4;
 const CALLER: Caller = Caller { machine_name: 6, groups: 0, file_handle: 20 };
 /// Slots of a connection: as many as it asks for (6.12 `RPC_MAX_SLOT_TABLE`).
 const CONNECTION_SLOTS: u32 = 65_536;
+/// Slots of a connection of a client of 2008 (2.6.25 `RPC_DEF_SLOT_TABLE`), and how far it reads ahead, in requests
+/// (`NFS_MAX_READAHEAD`).
+const CONNECTION_SLOTS_2008: u32 = 16;
+const READAHEAD_2008: u64 = 15;
 /// Slots of a session (6.12 `max_session_slots`), and most that the server grants (`NFSD_MAX_SLOTS_PER_SESSION`).
 const SESSION_SLOTS: (u32, u32) = (64, 160);
 /// How far an NFS client reads ahead (6.12 `VM_READAHEAD_PAGES`), bytes.
@@ -33,6 +37,7 @@ const MOST_CONGESTION_KIB: u64 = 256 << 10;
 pub(super) fn add(run: &Resolved, config: &mut Config) {
     let Some(own) = run.nfs.first() else { return };
     let mut calls = Vec::new();
+    let [sndbuf, rcvbuf] = own.server_buffers(&run.hosts.receiver);
     for at in connections(run) {
         let (data, last) = (&config.flows[at], config.flows.len());
         let name = format!("{}, the other way", data.name);
@@ -42,13 +47,18 @@ pub(super) fn add(run: &Resolved, config: &mut Config) {
             NfsOperation::Read => [last, at],
         };
         config.flows.push(other);
+        config.flows[asks].rcvbuf = rcvbuf;
+        config.flows[answers].sndbuf = sndbuf;
         config.flows[answers].answers = Some(asks);
         calls.push(asks);
     }
     let server = RpcServer {
         host: "receiver".into(),
         threads: own.threads,
-        taking: Taking::AsItComes,
+        taking: match own.server_reads {
+            NfsServerReads::AsTheyCome => Taking::AsItComes,
+            NfsServerReads::WholeRecords => Taking::WholeRecords,
+        },
         service: Time::ZERO,
         commit: Time::ZERO,
     };
@@ -76,7 +86,10 @@ fn client(own: &Nfs, run: &Resolved, connections: Vec<usize>) -> RpcClient {
             NfsOperation::Write => Operation::Write { cache: write_back(own, run) },
             NfsOperation::Read => Operation::Read(ReadAhead {
                 call: own.record,
-                window: own.readahead.unwrap_or(READAHEAD),
+                window: own.readahead.unwrap_or(match run.hosts.sender.kernel.as_str() {
+                    NFS_2008 => READAHEAD_2008 * u64::from(own.rsize),
+                    _ => READAHEAD,
+                }),
             }),
         },
         bytes: own.file,
@@ -84,16 +97,17 @@ fn client(own: &Nfs, run: &Resolved, connections: Vec<usize>) -> RpcClient {
             NfsOperation::Write => own.wsize,
             NfsOperation::Read => own.rsize,
         },
-        slots: slots(own),
+        slots: slots(own, &run.hosts.sender.kernel),
         sizes: sizes(own),
         after: after(own),
     }
 }
 
-fn slots(own: &Nfs) -> Slots {
+fn slots(own: &Nfs, client: &str) -> Slots {
     let asked = own.slots.map(u32::from);
+    let default = if client == NFS_2008 { CONNECTION_SLOTS_2008 } else { CONNECTION_SLOTS };
     match own.version {
-        NfsVersion::V3 => Slots::PerConnection(asked.unwrap_or(CONNECTION_SLOTS)),
+        NfsVersion::V3 => Slots::PerConnection(asked.unwrap_or(default)),
         NfsVersion::V4_2 => {
             let (default, most) = SESSION_SLOTS;
             Slots::Session(asked.unwrap_or(default).min(most))

@@ -1,7 +1,9 @@
 //! What the simulator cannot do: what is of genuine kernels alone.
 
 use crate::engine::Support;
-use crate::scenario::{Discipline, Element, Flow, Host, Nfs, QdiscKind, Resolved};
+use crate::scenario::{
+    Discipline, Element, Flow, Host, NFS_2008, Nfs, NfsVersion, QdiscKind, Resolved,
+};
 use fullpipe_sim::cc::{self, KernelVersion};
 use fullpipe_sim::config::{Driver, ReceivePath};
 use fullpipe_sim::tcp::{ecn, options, profile};
@@ -11,8 +13,8 @@ use fullpipe_sim::units::Time;
 const BQL_SINCE: &str = "3.3";
 /// Since when GRO may wait beyond a poll (gro_flush_timeout).
 const GRO_WAITS_SINCE: &str = "3.19";
-/// The kernel whose NFS client and server are modelled.
-const NFS_KERNEL: &str = "6.12";
+/// Kernels whose NFS client and server are modelled.
+const NFS_KERNELS: [&str; 2] = ["6.12", NFS_2008];
 
 /// The keys of `run` that it refuses.
 pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
@@ -43,19 +45,39 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
         .collect()
 }
 
-/// What is modelled of mounts: the client and the server of one kernel, and one file at a time.
+/// What is modelled of mounts: clients and servers of two kernels, and one file at a time.
 fn mount(own: &Nfs, run: &Resolved) -> Vec<(String, Support)> {
     let hosts = [("sender", &run.hosts.sender), ("receiver", &run.hosts.receiver)];
-    let others = hosts.into_iter().filter(|(_, host)| host.kernel != NFS_KERNEL);
+    let others = hosts.into_iter().filter(|(_, host)| !NFS_KERNELS.contains(&&host.kernel[..]));
     let mut answers: Vec<_> = others
         .map(|(name, host)| {
             let why = format!(
-                "of NFS the simulator has the client and the server of Linux {NFS_KERNEL}, not those of {}",
+                "of NFS the simulator has the client and the server of Linux {}, not those of {}",
+                NFS_KERNELS.join(" and "),
                 host.kernel
             );
             refused(format!("hosts.{name}.kernel"), why)
         })
         .collect();
+    let old = hosts.into_iter().find(|(_, host)| host.kernel == NFS_2008);
+    if let Some((name, _)) = old.filter(|_| own.version != NfsVersion::V3) {
+        let why = format!("{NFS_2008} ({name}) has no NFS 4.2");
+        answers.push(refused(format!("nfs.{}.version", own.name), why));
+    }
+    if own.nconnect > 1 && hosts[0].1.kernel == NFS_2008 {
+        let why = format!("a client of {NFS_2008} has one connection (nconnect: since 5.3)");
+        answers.push(refused(format!("nfs.{}.nconnect", own.name), why));
+    }
+    let sysctl = &run.hosts.receiver.sysctl.modelled;
+    let most = [("wmem_max", sysctl.wmem_max), ("rmem_max", sysctl.rmem_max)];
+    for ((name, most), asked) in most.into_iter().zip(own.server_buffers(&run.hosts.receiver)) {
+        if let Some(bytes) = asked.filter(|bytes| *bytes > most) {
+            let why = format!(
+                "the server's threads need {bytes} bytes, which it has whatever this says; the simulator asks for no less here"
+            );
+            answers.push(refused(format!("hosts.receiver.sysctl.net.core.{name}"), why));
+        }
+    }
     if own.files > 1 {
         let why = "in the simulator a program has one file; --engine linux has several";
         answers.push(refused(format!("nfs.{}.files", own.name), why.into()));

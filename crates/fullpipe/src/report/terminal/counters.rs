@@ -21,7 +21,7 @@ const TROUBLE: [&str; 15] = [
     "TcpExt.PruneCalled",
     "TcpExt.RcvPruned",
     "TcpExt.PAWSEstab",
-    "TcpExt.BeyondWindow",
+    "tcp.beyond_window",
 ];
 
 /// Nothing of a host that has counted none of them.

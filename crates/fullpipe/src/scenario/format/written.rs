@@ -353,6 +353,10 @@ group! {
         nconnect: Int<1, 16>, Is("1");
         /// Threads of the server.
         threads: Int<1, 1024>, Is("8");
+        /// What the server asks for each socket (SO_RCVBUF and SO_SNDBUF, which the kernel doubles), as a setting of the server's was proposed in 2008: no more than `net.core.rmem_max` and `wmem_max`, no less than its threads need, and 0 for what the server has without it. Simulator only.
+        server_buffer: Quantity<InSize, 0, 1_099_511_627_776>, Absent("0: of Linux 2.6.25 three messages of max(rsize, wsize) + 4 KiB to receive, and a message for each thread and three more to send; later ones are tuned by the kernel");
+        /// How a thread of the server takes a request from its socket: what is there of it ("as-they-come"), or nothing until all of it is ("whole-records"). Simulator only.
+        server_reads: NfsServerReads, Absent("as the server's kernel: whole records in 2.6.25, as they come later");
         /// When the server answers: when data is where it stays ("sync"), or at once ("async"). In a file system in memory it always is.
         export: NfsExport, Is("sync");
         /// How far the client reads ahead (`read_ahead_kb` of the mount), a multiple of 1 KiB.
@@ -550,6 +554,15 @@ pub enum NfsExport {
     Async,
 }
 
+/// How a server takes requests from a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NfsServerReads {
+    /// What is there.
+    AsTheyCome,
+    /// Nothing of one until all of it is there.
+    WholeRecords,
+}
+
 /// Kinds of applications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppKind {
@@ -581,6 +594,7 @@ choices! {
     DatagramKind { "udp" = DatagramKind::Udp, "ping" = DatagramKind::Ping }
     NfsVersion { "3" = NfsVersion::V3, "4.2" = NfsVersion::V4_2 }
     NfsOperation { "write" = NfsOperation::Write, "read" = NfsOperation::Read }
+    NfsServerReads { "as-they-come" = NfsServerReads::AsTheyCome, "whole-records" = NfsServerReads::WholeRecords }
     NfsExport { "sync" = NfsExport::Sync, "async" = NfsExport::Async }
     AppKind { "bulk" = AppKind::Bulk, "rate" = AppKind::Rate, "on-off" = AppKind::OnOff }
     Clock { "accept" = Clock::Accept }

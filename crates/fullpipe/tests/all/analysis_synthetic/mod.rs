@@ -34,6 +34,7 @@ pub fn meta() -> RunMeta {
             start: Time::ZERO,
             stop: None,
             base_rtt: None,
+            shaper: None,
         }],
         mss: MSS as u32,
         interval: Time::secs(1),

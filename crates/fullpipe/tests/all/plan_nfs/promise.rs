@@ -181,7 +181,12 @@ fn promised(seed: u64, count: usize) -> (String, Vec<String>) {
     let mut draws = Draws(seed);
     let paths: Vec<Question> = (0..count).map(|_| path(&mut draws)).collect();
     let middle = paths.len() / 2;
-    let all = |paths: &[Question]| paths.iter().map(|q| kept(*q)).collect::<Vec<_>>();
+    let told = |q: &Question| {
+        let kept = kept(*q);
+        eprint!("{}", kept.row());
+        kept
+    };
+    let all = |paths: &[Question]| paths.iter().map(told).collect::<Vec<_>>();
     let (first, second) = std::thread::scope(|scope| {
         let half = scope.spawn(|| all(&paths[..middle]));
         (all(&paths[middle..]), half.join().expect("no panic"))

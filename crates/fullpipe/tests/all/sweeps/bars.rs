@@ -40,7 +40,7 @@ fn with_scalable_in_cubics_place_flows_do_not_converge() {
 /// The same at 10 Gb/s, from the records that are kept, on each engine: all pairs of CUBIC flows converge, no pair of Scalable flows does.
 #[test]
 fn two_cubic_flows_converge_and_two_scalable_flows_do_not() {
-    for merged in ["cern-today", "cern-today-linux"].into_iter().filter_map(records) {
+    for merged in ["cern-today", "cern-today-linux"].map(records) {
         let mut seen = BTreeMap::<String, Vec<bool>>::new();
         let all = |record: Record| {
             let shared = record.facts.and_then(|facts| facts.fairness).expect("two flows");

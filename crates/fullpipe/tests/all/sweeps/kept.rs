@@ -60,9 +60,6 @@ pub const KEPT: [Kept; 10] = [
     some("loss-delay-linux", "linux"),
 ];
 
-/// Those that were not recorded yet: what pages say of them was typed.
-const UNRECORDED: [&str; 1] = ["loss-delay-linux"];
-
 impl Kept {
     /// The scenario.
     pub fn source(&self) -> Source {
@@ -98,19 +95,17 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The records of a sweep; none where it was not recorded yet.
-pub fn records(name: &str) -> Option<Merged> {
+/// The records of a sweep.
+pub fn records(name: &str) -> Merged {
     let kept = KEPT.iter().find(|kept| kept.name == name).expect("a sweep that is kept");
-    let there = kept.folder().exists();
-    assert_ne!(there, UNRECORDED.contains(&name), "{name}: what `UNRECORDED` says of it");
-    there.then(|| Merged::open(&[kept.folder()]).unwrap_or_else(|e| panic!("{e}")))
+    Merged::open(&[kept.folder()]).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// The first repetition of each point is that of today's scenario: who changes one records its sweep anew.
 #[test]
 fn records_are_of_todays_scenarios() {
     for kept in &KEPT {
-        let Some(merged) = records(kept.name) else { continue };
+        let merged = records(kept.name);
         let manifest = &merged.manifest;
         let sets: Vec<SetOption> = manifest.set.iter().cloned().map(SetOption).collect();
         let variants = kept.asked(|asked| asked.variants.to_vec());
@@ -153,7 +148,7 @@ fn the_simulator_makes_the_same_runs() {
         then.insert(record.run, bytes(&record));
         Ok(())
     };
-    records(kept.name).expect("records").each(all).expect("records");
+    records(kept.name).each(all).expect("records");
     then.retain(|run, _| runs.contains(run));
     assert_eq!(made.into_inner().expect("no panic"), then);
 }
@@ -163,7 +158,7 @@ fn the_simulator_makes_the_same_runs() {
 fn what_is_expected_holds() {
     let mut judged = 0;
     let whole = KEPT.iter().filter(|kept| kept.part.is_none());
-    for merged in whole.filter_map(|kept| records(kept.name)) {
+    for merged in whole.map(|kept| records(kept.name)) {
         let directory = tempfile::tempdir().expect("a directory");
         let finished = Finished::write(&merged, directory.path()).expect("written");
         let name = format!("{} on {}", merged.manifest.name, merged.manifest.engine);

@@ -2,7 +2,7 @@
 
 use super::{Answers, refused};
 use crate::engine::linux::kernel::Family;
-use crate::scenario::{Nfs, NfsExport, NfsOperation, NfsVersion, Resolved};
+use crate::scenario::{Nfs, NfsExport, NfsOperation, NfsServerReads, NfsVersion, Resolved};
 use fullpipe_guest::plan;
 
 /// Memory of a file that the server and the client's cache have, as multiples of its bytes.
@@ -21,6 +21,15 @@ pub(super) fn answers(run: &Resolved, family: Family, answers: &mut Answers) {
             let why =
                 format!("a kernel with NFS is made of Linux 6.12 alone, and this is {family}");
             answers.push(refused("nfs", &why));
+        }
+        for (key, set) in [
+            ("server_buffer", own.server_buffer.is_some()),
+            ("server_reads", own.server_reads != NfsServerReads::AsTheyCome),
+        ] {
+            if set {
+                let why = "a server of 2008 runs on the simulator alone (--engine sim)";
+                answers.push(refused(&format!("nfs.{}.{key}", own.name), why));
+            }
         }
         let least = (own.bytes() >> 20).saturating_add(1).saturating_mul(COPIES) + KERNEL_MIB;
         if own.memory.is_some_and(|bytes| bytes >> 20 < least) {
