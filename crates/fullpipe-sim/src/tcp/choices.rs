@@ -370,6 +370,8 @@ choice! {
 choice! {
     /// When a sender with TSO counts as limited by cwnd although cwnd is not full.
     CwndLimited {
+        /// However much of it is unused: what cwnd would do without the check (no kernel).
+        Always = "always",
         /// Less than a share of cwnd is unused (2.6.20 `tcp_is_cwnd_limited`).
         Share = "share",
         /// And less than 64 KB; or a burst or less is (2.6.26; 2.6.32 `tcp_is_cwnd_limited`).

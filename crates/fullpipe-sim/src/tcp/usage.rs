@@ -33,14 +33,14 @@ impl Sender {
             let slow_start = cwnd < self.ssthresh();
             return self.usage.limited || slow_start && cwnd < 2 * self.usage.packets;
         }
-        if in_flight >= cwnd {
+        if in_flight >= cwnd || self.profile.cwnd_limited == CwndLimited::Always {
             return true;
         }
         let left = cwnd - in_flight;
         let divisor = u64::from(self.profile.tso_win_divisor);
         let share = self.tso && u64::from(left) * divisor < u64::from(cwnd);
         match self.profile.cwnd_limited {
-            CwndLimited::Share | CwndLimited::Used => share,
+            CwndLimited::Always | CwndLimited::Share | CwndLimited::Used => share,
             CwndLimited::ShareAndBytes => {
                 let bytes = u64::from(left) * u64::from(self.mss);
                 share && bytes < u64::from(GSO_MAX_SIZE) || left <= self.recovery.reordering

@@ -1,14 +1,18 @@
 //! What became of datagrams, from the counters of the programs that send and receive them.
 
-use super::document::{Datagrams, RoundTrips};
+use super::document::{CpuShares, Datagrams, RoundTrips};
+use super::lookup::Traces;
 use super::{DatagramsMeta, RunMeta};
 use crate::trace::recording::Recording;
 use fullpipe_sim::trace::Counter;
+use fullpipe_sim::units::Time;
 
 /// One entry per kind of datagrams of the scenario.
-pub(super) fn datagrams(meta: &RunMeta, recording: &Recording) -> Vec<Datagrams> {
+pub(super) fn datagrams(meta: &RunMeta, recording: &Recording, traces: &Traces) -> Vec<Datagrams> {
     let end = recording.flows.last().map_or(0, |sample| sample.time.0);
-    meta.datagrams.iter().map(|own| one(own, &recording.counters, end)).collect()
+    let cpu = |own: &DatagramsMeta| cpu(own, end, traces).filter(|_| !own.echo);
+    let all = meta.datagrams.iter();
+    all.map(|own| Datagrams { cpu: cpu(own), ..one(own, &recording.counters, end) }).collect()
 }
 
 fn one(own: &DatagramsMeta, counters: &[Counter], end: u64) -> Datagrams {
@@ -23,7 +27,10 @@ fn one(own: &DatagramsMeta, counters: &[Counter], end: u64) -> Datagrams {
     let undelivered = sent.saturating_sub(came);
     let lost = if own.echo { sent - came } else { last("lost") };
     let seconds = own.lasts.0.min(end.saturating_sub(own.start.0)) as f64 / 1e9;
-    let bits = (came * u64::from(own.size) * 8) as f64;
+    let mbit = |count: u64| {
+        let bits = (count * u64::from(own.size) * 8) as f64;
+        (!own.echo && seconds > 0.0).then_some(bits / seconds / 1e6)
+    };
     Datagrams {
         name: own.name.clone(),
         kind: if own.echo { "ping" } else { "udp" }.into(),
@@ -39,10 +46,30 @@ fn one(own: &DatagramsMeta, counters: &[Counter], end: u64) -> Datagrams {
         duplicates,
         reordered: (!own.echo).then(|| last("reordered")),
         rcvbuf_errors: (!own.echo).then(|| last("rcvbuf_errors")),
-        mean_mbit: (!own.echo && seconds > 0.0).then_some(bits / seconds / 1e6),
+        mean_mbit: mbit(came),
+        asked_mbit: own.rate.map(|rate| rate as f64 / 1e6),
+        sent_mbit: mbit(sent),
+        cpu: None,
         jitter_ms: (!own.echo && received > 1).then(|| last("jitter_ns") as f64 / 1e6),
         rtt_ms: round_trips(of("rtt_ns").map(|counter| counter.value)),
     }
+}
+
+/// What the CPUs at the ends of the path worked while the program wrote, by samples.
+fn cpu(own: &DatagramsMeta, end: u64, traces: &Traces) -> Option<CpuShares> {
+    let from = own.start;
+    let to = Time((from.0 + own.lasts.0).min(end));
+    let span = to.saturating_sub(from).0;
+    let ends = if own.backward { ["receiver", "sender"] } else { ["sender", "receiver"] };
+    let worked = |host: &str| {
+        let stage = traces.stage(&format!("{host}.cpu"))?;
+        Some(stage.at(to).busy_ns.saturating_sub(stage.at(from).busy_ns))
+    };
+    let [sender, receiver] = ends.map(worked);
+    let (sender, receiver) = (sender?, receiver?);
+    let share = |worked: u64| (worked as f64 / span as f64).min(1.0);
+    (span > 0 && sender + receiver > 0)
+        .then(|| CpuShares { sender: share(sender), receiver: share(receiver) })
 }
 
 /// As ping of iputils prints them, which counts whole microseconds: mdev is the root of the mean square less the mean's square.

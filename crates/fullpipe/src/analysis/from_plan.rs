@@ -113,6 +113,7 @@ fn datagrams(own: &Datagrams) -> DatagramsMeta {
         size: own.size,
         start: own.start,
         lasts: own.end() - own.start,
+        rate: own.rate.map(|rate| rate.0),
     }
 }
 

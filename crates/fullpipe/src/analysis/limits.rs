@@ -6,7 +6,8 @@
 //! the ring never had room for an skb that waited, as the driver had not heard of what was sent; to the pace where an fq of the
 //! sender that has a rate was never empty, though nothing behind it was busy; and likewise to the CPU of the sender, in front
 //! of which ACKs wait, and to the receiver's. A queue of the sender itself that has no room is no more than a window where a
-//! link, the card or its CPU never idles. But while it makes good a timeout (state Loss) a flow is held back by that, whoever
+//! link, the card or its CPU never idles. Where a flow shares its way with
+//! others, a receive window and a send buffer stay what they are: with more of them it takes more of the way. But while it makes good a timeout (state Loss) a flow is held back by that, whoever
 //! fills the link. A stage never idles if, over the last smoothed round-trip time, it was busy for at least 99 % (the rest
 //! allows for the grid of the samples). Time that the sender did not attribute is "unknown".
 
@@ -33,6 +34,9 @@ const WINDOWS: [Limit; 8] = [
 
 /// Room that the sender's host has not, which is no more than a window where something behind it is busy.
 const OWN_QUEUES: [Limit; 2] = [Limit::Qdisc, Limit::SmallQueues];
+
+/// Windows that others' packets on a shared way do not keep exhausted: with more of them a flow takes more of the way.
+const OF_BUFFERS: [Limit; 2] = [Limit::ReceiveWindow, Limit::SendBuffer];
 
 /// Nanoseconds by limit.
 type Split = [u64; COUNT];
@@ -104,10 +108,14 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
         .into_iter()
         .filter(|limit| after.ca_state != CaState::Loss as u8 || *limit != Limit::CwndRecovery)
         .chain(calls.then_some(Limit::Application));
-    let receiver = Derived::ReceiverCpu as usize;
+    let cpus = [Limit::SenderCpu as usize, Derived::ReceiverCpu as usize];
     match busy(passed, after.time, window) {
-        Some(limit) if limit == receiver => move_windows(&mut spent, windows, limit),
-        Some(limit) => move_windows(&mut spent, windows.chain(OWN_QUEUES), limit),
+        Some(limit) if limit == cpus[1] => move_windows(&mut spent, windows, limit),
+        Some(limit) => {
+            let own = passed.shared && !cpus.contains(&limit);
+            let windows = windows.filter(|window| !own || !OF_BUFFERS.contains(window));
+            move_windows(&mut spent, windows.chain(OWN_QUEUES), limit);
+        }
         None => {}
     }
     spent

@@ -107,6 +107,8 @@ pub struct Passed<'t, 'a> {
     pub links: Vec<&'t StageTrace<'a>>,
     /// What is of its sender's card.
     pub card: Vec<&'t StageTrace<'a>>,
+    /// Whether others go the same way.
+    pub shared: bool,
     /// Its sender's qdisc, where that has a rate to hold it to.
     pub shaper: Option<&'t Told<'a>>,
     /// The CPUs of its sender and of its receiver.
@@ -166,13 +168,14 @@ impl<'a> Traces<'a> {
     }
 
     /// What works for a flow.
-    pub fn passed(&self, about: &FlowMeta) -> Passed<'_, 'a> {
+    pub fn passed(&self, meta: &RunMeta, about: &FlowMeta) -> Passed<'_, 'a> {
         let (card, links): (Vec<_>, Vec<_>) =
             self.bottlenecks(about).partition(|(info, _)| host(info).is_some());
         let cpu = |name: &String| self.stage(&format!("{name}.cpu"));
         Passed {
             links: links.into_iter().map(|(_, stage)| stage).collect(),
             card: card.into_iter().map(|(_, stage)| stage).collect(),
+            shared: meta.shares_its_way(about),
             shaper: self.stages.iter().find(|(info, _)| about.shaper.as_ref() == Some(&info.name)),
             cpus: about.hosts.each_ref().map(cpu),
         }

@@ -95,6 +95,16 @@ impl RunMeta {
         &self.ways[direction as usize]
     }
 
+    /// Whether other flows or UDP datagrams go a flow's way; connections of one mount are one.
+    pub(crate) fn shares_its_way(&self, about: &FlowMeta) -> bool {
+        let flows = self.flows.iter().enumerate();
+        let same = flows.filter(|(_, flow)| flow.direction == about.direction);
+        let (mounted, own): (Vec<_>, Vec<_>) = same.partition(|(at, _)| self.is_of_mount(*at));
+        let backward = about.direction == Direction::Backward;
+        let datagrams = self.datagrams.iter().any(|own| !own.echo && own.backward == backward);
+        own.len() + usize::from(!mounted.is_empty()) > 1 || datagrams
+    }
+
     /// Whether the flow is a connection of a mount: those are the last ones.
     pub(crate) fn is_of_mount(&self, flow: usize) -> bool {
         self.nfs.iter().any(|own| flow >= own.connection)
@@ -180,6 +190,8 @@ pub struct DatagramsMeta {
     pub start: Time,
     /// How long they are written from then on.
     pub lasts: Time,
+    /// The rate of payload that the program asks for, bit/s; none of echo requests.
+    pub rate: Option<u64>,
 }
 
 /// Published figures of one run.
@@ -212,7 +224,7 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
         picture: picture::picture(meta, &traces, &flows),
         flows,
         bins: bins::bins(meta, recording, &traces),
-        datagrams: datagrams::datagrams(meta, recording),
+        datagrams: datagrams::datagrams(meta, recording, &traces),
         nfs: nfs::nfs(meta, recording, &lives),
         stages,
         counters: counters::counters(recording),

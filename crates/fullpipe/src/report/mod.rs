@@ -16,3 +16,4 @@ pub mod tables;
 pub mod terminal;
 pub mod time_sequence;
 mod together;
+pub use together::fate;

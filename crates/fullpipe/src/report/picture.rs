@@ -1,8 +1,10 @@
 //! The path as lanes of places: each host a lane, and what lies between the hosts; then the way back.
 
 use super::numbers;
+use super::together::is_beside;
 use crate::analysis::document::{Place, Run, Stage};
 use crate::analysis::picture::WITHOUT_ROOM;
+use std::collections::BTreeSet;
 
 /// Places in a row that belong to one host, or lie between the hosts.
 pub struct Lane<'a> {
@@ -58,9 +60,13 @@ pub fn short_name<'a>(stage: &'a Stage, place: &Place) -> &'a str {
     if place.host.is_some() { &stage.kind } else { &stage.name }
 }
 
-/// The flow of which the place was the limit for the largest share of its life, and that share.
-pub fn limit(place: &Place) -> Option<(&str, f64)> {
+/// The flow of which the place was the limit for the largest share of its life, and that share; none that only stands beside
+/// datagrams.
+pub fn limit<'a>(run: &Run, place: &'a Place) -> Option<(&'a str, f64)> {
+    let beside =
+        |name: &str| run.flows.iter().any(|flow| flow.name == name && is_beside(run, flow));
     let flows = place.limits.iter().map(|(flow, share)| (flow.as_str(), *share));
+    let flows = flows.filter(|(flow, _)| !beside(flow));
     flows.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
@@ -86,10 +92,10 @@ pub fn room(stage: &Stage) -> Option<String> {
 pub fn about_room(run: &Run) -> Option<String> {
     let tuned =
         run.stages.iter().filter(|stage| stage.capacity.is_none() && stage.tuned_up_to.is_some());
-    let mut sysctls: Vec<&str> = tuned
+    let sysctls: BTreeSet<&str> = tuned
         .map(|stage| if stage.kind == "send_buffer" { "tcp_wmem" } else { "tcp_rmem" })
         .collect();
-    sysctls.dedup();
+    let sysctls: Vec<&str> = sysctls.into_iter().collect();
     (!sysctls.is_empty()).then(|| {
         format!(
             "≤: memory up to which the kernel tunes a buffer, the maximum of net.ipv4.{} for each flow",
@@ -109,7 +115,7 @@ pub fn waiting(value: f64, stage: &Stage) -> String {
 /// Unit of a stage's counters: a link or a receive buffer that is bounded in bytes counts segments.
 pub fn counted(stage: &Stage) -> &str {
     match stage.kind.as_str() {
-        "send_buffer" => "byte",
+        "send_buffer" | "application" => "byte",
         _ if stage.unit == "byte" => "segment",
         _ => &stage.unit,
     }

@@ -80,6 +80,10 @@ pub fn udp(run: &Run) -> impl Iterator<Item = &Datagrams> {
     run.datagrams.iter().filter(|own| own.kind == "udp")
 }
 
+/// The share of a rate from which on it counts as reached, and of its time for which a CPU that never rests works.
+const WRITTEN: f64 = 0.99;
+const BUSY: f64 = 0.99;
+
 /// Whether the run is about datagrams, beside which the flow moved next to nothing.
 #[must_use]
 pub fn is_beside(run: &Run, flow: &Flow) -> bool {
@@ -110,6 +114,16 @@ pub fn about_datagrams(document: &Document) -> Option<String> {
     Some(told(worst) + &best)
 }
 
+/// That the program wrote less than it was to, and whether that is its CPU's doing.
+fn written(own: &Datagrams) -> Option<String> {
+    let (asked, sent) = (own.asked_mbit?, own.sent_mbit?);
+    let busy = own.cpu.filter(|cpu| cpu.sender >= BUSY);
+    let by = busy.map_or(String::new(), |_| ": the sender's CPU never rests".into());
+    (sent < WRITTEN * asked).then(|| {
+        format!("written at {} of {} asked for{by}", numbers::rate(sent), numbers::rate(asked))
+    })
+}
+
 /// What became of datagrams, and where packets of their way were dropped.
 #[must_use]
 pub fn fate(run: &Run, own: &Datagrams) -> String {
@@ -117,12 +131,13 @@ pub fn fate(run: &Run, own: &Datagrams) -> String {
     if own.sent == 0 {
         return "no datagram was sent before the run's end".into();
     }
+    let written = written(own).map_or(String::new(), |written| format!("; {written}"));
     if own.undelivered == 0 {
-        return format!("all {sent} datagrams delivered");
+        return format!("all {sent} datagrams delivered{written}");
     }
     let lost = numbers::count(own.undelivered);
     let percent = numbers::fixed(own.undelivered_share * 100.0, 2);
-    let mut text = format!("{lost} of {sent} datagrams not delivered ({percent} %)");
+    let mut text = format!("{lost} of {sent} datagrams not delivered ({percent} %){written}");
     let way = if own.backward { "back" } else { "forward" };
     // The trace counts drops by place, not by whose they are; a TCP socket's buffer no datagram passes.
     let passes = |kind: &str| kind != "receive_buffer";

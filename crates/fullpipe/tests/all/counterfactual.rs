@@ -161,6 +161,37 @@ fn maxrate() {
     holds_with("maxrate", &[set("sender"), set("receiver")], "pacing", Some("sender.qdisc"));
 }
 
+/// A socket that datagrams find full: the verdict names it, and nothing else drops any.
+#[test]
+fn udp_socket() {
+    let [base, relieved, other] = runs("udp_socket", &[]);
+    let place = "receiver.udp_socket";
+    for run in [&base, &other] {
+        let dropping: Vec<&str> =
+            run.stages.iter().filter(|s| s.dropped > 0).map(|s| &s.name[..]).collect();
+        assert_eq!(dropping, [place]);
+        let full = run.picture.places.iter().find(|own| own.stage == place).unwrap().full;
+        assert!(full.is_some_and(|share| share > 0.01), "{full:?}");
+        let told = fullpipe::report::fate(run, &run.datagrams[0]);
+        assert!(told.contains(&format!("at {place}")), "{told}");
+    }
+    let rate = |run: &Run| run.datagrams[0].mean_mbit.unwrap();
+    assert!(rate(&relieved) > 1.2 * rate(&base) && relieved.datagrams[0].undelivered == 0);
+    assert!((rate(&other) / rate(&base) - 1.0).abs() < 0.02);
+}
+
+/// Beside others a slow reader holds its flow back, though the link they share is full; a program that writes datagrams, its CPU.
+#[test]
+fn beside_others() {
+    holds("shared_reader", "receive_window", Some("receiver.receive_buffer"));
+    let [base, relieved, other] = runs("datagram_cpu", &[]);
+    let told = |run: &Run| fullpipe::report::fate(run, &run.datagrams[0]);
+    assert!(told(&base).contains("asked for: the sender's CPU never rests"), "{}", told(&base));
+    assert!(told(&other) == told(&base) && told(&relieved).ends_with("delivered"));
+    let rate = |run: &Run| run.datagrams[0].sent_mbit.unwrap();
+    assert!(rate(&relieved) > 1.2 * rate(&base));
+}
+
 /// With a second host at each end, a flow's limits are those of its own hosts: the other one's card and CPU are busy, too.
 #[test]
 fn limits_of_a_flow_among_several_hosts() {

@@ -164,6 +164,15 @@ pub struct Datagrams {
     /// Payload that was read, over the time in which it was sent, Mb/s; absent with ping.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mean_mbit: Option<f64>,
+    /// Payload that the program asked for, Mb/s; absent with ping.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub asked_mbit: Option<f64>,
+    /// Payload that it wrote, Mb/s; absent with ping.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sent_mbit: Option<f64>,
+    /// How busy the CPUs of both hosts were while it wrote; absent with ping, and where nothing costs CPU time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu: Option<CpuShares>,
     /// Jitter at the end, as iperf prints it (RFC 3550, 6.4.1); absent with ping.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub jitter_ms: Option<f64>,

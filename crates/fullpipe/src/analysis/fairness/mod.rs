@@ -40,7 +40,7 @@ pub struct Fairness {
     /// The same over each interval of `report.interval`, from `start_s` on; null where nothing was delivered.
     pub jain_intervals: Vec<Option<f64>>,
     /// Convergence time: seconds from the start of the last flow until Jain's index over the 10 s before first is 0.95 or more and stays so
-    /// for 20 s, so at least 10; null where that was not seen, and where [`jain_settled`](Self::jain_settled) is below 0.95: flows that
+    /// for 20 s, so at least 10; null where that was not seen, and where `jain_settled` is below 0.95: flows that
     /// part later have passed each other. Of two flows 0.95 is the d-fair convergence time of Bansal et al.
     /// 2001 (RFC 5166, 2.3) with d = 0.23.
     pub converged_s: Option<f64>,

@@ -33,7 +33,7 @@ fn picture(index: usize, run: &Run) -> String {
         text(&run.variant),
         text(&sampled(run).unwrap_or_default())
     );
-    lanes.iter().for_each(|lane| out.push_str(&row(lane)));
+    lanes.iter().for_each(|lane| out.push_str(&row(run, lane)));
     if let Some(about) = about_room(run) {
         let _ = write!(out, "<p class=\"quiet\">{}</p>", text(&about));
     }
@@ -41,23 +41,23 @@ fn picture(index: usize, run: &Run) -> String {
     out
 }
 
-fn row(lane: &Lane) -> String {
+fn row(run: &Run, lane: &Lane) -> String {
     let name = text(lane.host.unwrap_or("between the hosts"));
     let (class, arrow) = if lane.back { (" back", "←") } else { ("", "→") };
     let way = if lane.back { "back" } else { "data" };
     let mut out = format!(
         "<div class=\"lane{class}\"><h4><span aria-hidden=\"true\">{arrow}</span> {name} <span class=\"quiet\">{way}</span></h4><ol>"
     );
-    lane.places.iter().for_each(|(stage, place)| out.push_str(&shown(stage, place)));
+    lane.places.iter().for_each(|(stage, place)| out.push_str(&shown(run, stage, place)));
     out.push_str("</ol></div>");
     out
 }
 
 /// A box. Its title has the exact values.
-fn shown(stage: &Stage, place: &Place) -> String {
+fn shown(run: &Run, stage: &Stage, place: &Place) -> String {
     let mut out = format!(
         "<li class=\"place{}\" data-stage=\"{}\" title=\"{}\" tabindex=\"0\"><b>{}</b><small>{}</small>{}",
-        if limit(place).is_some_and(|(_, share)| share >= 0.5) { " limiting" } else { "" },
+        if limit(run, place).is_some_and(|(_, share)| share >= 0.5) { " limiting" } else { "" },
         text(&stage.name),
         text(&exact(stage, place)),
         text(short_name(stage, place)),
@@ -70,6 +70,9 @@ fn shown(stage: &Stage, place: &Place) -> String {
     if let Some(share) = place.full.filter(|share| *share > 0.0) {
         let _ = write!(out, "<small>full {} of the time</small>", numbers::share(share));
     }
+    if let Some(share) = place.empty.filter(|share| *share < 1.0) {
+        let _ = write!(out, "<small>empty {} of the time</small>", numbers::share(share));
+    }
     if stage.blocked_s > 0.0 {
         let _ = write!(out, "<small>blocked {}</small>", numbers::seconds(stage.blocked_s));
     }
@@ -80,7 +83,7 @@ fn shown(stage: &Stage, place: &Place) -> String {
         let _ =
             write!(out, "<small class=\"bad\">{} dropped</small>", numbers::count(stage.dropped));
     }
-    if let Some((flow, share)) = limit(place) {
+    if let Some((flow, share)) = limit(run, place) {
         let _ = write!(out, "<em>limit of {} for {}</em>", text(flow), numbers::share(share));
     }
     out.push_str("</li>");

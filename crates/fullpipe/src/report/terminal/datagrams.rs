@@ -1,6 +1,7 @@
 //! What became of packets that are no TCP segments, in the words of the tools that send them.
 
 use super::Style;
+use super::flow::cpu;
 use super::grid::wrap;
 use crate::analysis::document::{Datagrams, Run};
 use crate::report::numbers::{count, fixed};
@@ -13,12 +14,14 @@ pub fn lines(run: &Run, style: Style) -> Vec<String> {
         let head = format!("{}: {} ({} of {} bytes)", run.variant, own.name, own.kind, own.size);
         lines.extend(wrap(&head, "", style.columns()).iter().map(|line| style.bold(line)));
         lines.extend(wrap(&said(own), "  ", style.columns()));
+        lines.extend(own.cpu.map(cpu));
     }
     lines
 }
 
 fn said(own: &Datagrams) -> String {
-    let mut said = format!("{} sent, {} received", count(own.sent), count(own.received));
+    let mut said =
+        format!("{} sent, {} received", count(own.sent), count(own.received - own.duplicates));
     if own.undelivered != own.lost {
         let share = fixed(own.undelivered_share * 100.0, 2);
         said +=

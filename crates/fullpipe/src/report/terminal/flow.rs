@@ -42,11 +42,15 @@ pub fn lines(run: &Run, flow: &Flow, style: Style) -> Vec<String> {
     let mut table = lay_out(&columns, &rows, style.columns()).into_iter();
     lines.extend(table.by_ref().take(2).map(|line| style.faint(&line)));
     lines.extend(table);
-    if let Some(CpuShares { sender, receiver }) = flow.cpu {
-        let [sender, receiver] = [sender, receiver].map(|share| numbers::fixed(share * 100.0, 0));
-        lines.push(format!("  CPU: {sender} %TX {receiver} %RX"));
-    }
+    lines.extend(flow.cpu.map(cpu));
     lines
+}
+
+/// The CPUs as nuttcp prints them.
+pub fn cpu(cpu: CpuShares) -> String {
+    let [sender, receiver] =
+        [cpu.sender, cpu.receiver].map(|share| numbers::fixed(share * 100.0, 0));
+    format!("  CPU: {sender} %TX {receiver} %RX")
 }
 
 /// `decimals`: of the interval's end.

@@ -34,10 +34,12 @@ pub fn lines(run: &Run, style: Style) -> Vec<String> {
         false => NARROW.into(),
     };
     let places = lanes.iter().flat_map(|lane| &lane.places);
-    let rows: Vec<Vec<String>> = places.map(|(stage, place)| row(stage, place, style)).collect();
+    let rows: Vec<Vec<String>> =
+        places.map(|(stage, place)| row(run, (stage, place), style)).collect();
     let mut table = lay_out(&columns, &rows, style.columns()).into_iter();
     let sampled = sampled(run).map_or(String::new(), |sampled| format!("; {sampled}"));
-    let heading = format!("{}: the path (bar: mean █, peak ░{sampled})", run.variant);
+    let more = if style.wide() { "" } else { "; in more columns also mean, blocked and marked" };
+    let heading = format!("{}: the path (bar: mean █, peak ░{sampled}{more})", run.variant);
     let mut lines = vec![String::new()];
     lines.extend(wrap(&heading, "", style.columns()).iter().map(|line| style.bold(line)));
     lines.extend(table.by_ref().take(2).map(|line| style.faint(&line)));
@@ -61,7 +63,7 @@ fn fits(name: &str) -> bool {
     name.chars().count() <= NAME
 }
 
-fn row(stage: &Stage, place: &Place, style: Style) -> Vec<String> {
+fn row(run: &Run, (stage, place): (&Stage, &Place), style: Style) -> Vec<String> {
     let name = short_name(stage, place);
     let share = |share: Option<f64>| share.map_or(numbers::ABSENT.into(), numbers::share);
     let mut row = vec![
@@ -72,7 +74,7 @@ fn row(stage: &Stage, place: &Place, style: Style) -> Vec<String> {
         share(place.full),
         share(place.empty),
         numbers::count(stage.dropped),
-        limit(place).map_or(String::new(), |(_, share)| numbers::share(share)),
+        limit(run, place).map_or(String::new(), |(_, share)| numbers::share(share)),
     ];
     if style.wide() {
         row.push(waiting(stage.mean_waiting, stage));

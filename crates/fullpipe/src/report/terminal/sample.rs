@@ -25,6 +25,9 @@ pub fn with_datagrams() -> Document {
     let run = &mut document.runs[0];
     run.flows[0].bytes = 1000;
     run.datagrams.push(Datagrams {
+        asked_mbit: None,
+        sent_mbit: None,
+        cpu: None,
         name: "udp".into(),
         kind: "udp".into(),
         backward: false,

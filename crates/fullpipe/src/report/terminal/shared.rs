@@ -31,7 +31,7 @@ fn said(all: &Fairness) -> String {
         None => "; they did not converge".into(),
     };
     if let Some(exponent) = all.rtt_exponent {
-        said += &format!("; rate as RTT^-{}", fixed(exponent, 2));
+        said += &format!("; rate as RTT^{}", fixed(-exponent, 2));
     }
     said + "; " + &shares(all)
 }
@@ -71,7 +71,7 @@ mod tests {
         (own.jain_settled, own.converged_s, own.rtt_exponent) =
             (Some(0.96), Some(12.25), Some(1.5));
         let whole = "all live for 29.0 s: Jain's index 0.900, 0.960 over the second half; \
-                     converged 12.2 s after the last start; rate as RTT^-1.50; flow-0 33 %, flow-1 67 %";
+                     converged 12.2 s after the last start; rate as RTT^−1.50; flow-0 33 %, flow-1 67 %";
         assert_eq!(said(&own), whole);
     }
 
