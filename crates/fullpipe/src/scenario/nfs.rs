@@ -47,8 +47,7 @@ pub(super) fn resolve(
             .expected("one [[nfs]]; `nconnect` and `files` have several connections and files");
     }
     let kernel = profile::kernel(&hosts.sender.kernel)?;
-    let old = hosts.receiver.kernel == NFS_2008;
-    let resolved = all.iter().map(|own| one(own, kernel, old, cx)).collect::<Vec<_>>();
+    let resolved = all.iter().map(|own| one(own, kernel, cx)).collect::<Vec<_>>();
     resolved.into_iter().collect::<Option<_>>().filter(|_| cx.reports() == before)
 }
 
@@ -70,8 +69,7 @@ fn names(all: &[written::Nfs], flows: &[Flow], datagrams: &[Datagrams], cx: &mut
     }
 }
 
-/// `old`: the server is that of 2008.
-fn one(own: &written::Nfs, kernel: &Kernel, old: bool, cx: &mut Context) -> Option<Nfs> {
+fn one(own: &written::Nfs, kernel: &Kernel, cx: &mut Context) -> Option<Nfs> {
     let version = own.version.as_ref()?.value;
     for (key, size) in [("rsize", &own.rsize), ("wsize", &own.wsize)] {
         pages(key, size.as_ref()?, cx);
@@ -99,10 +97,7 @@ fn one(own: &written::Nfs, kernel: &Kernel, old: bool, cx: &mut Context) -> Opti
         nconnect: own.nconnect.as_ref()?.value.0 as u16,
         threads: own.threads.as_ref()?.value.0 as u32,
         server_buffer: own.server_buffer.as_ref().map(|at| at.value.0).filter(|bytes| *bytes > 0),
-        server_reads: own.server_reads.as_ref().map_or(
-            if old { NfsServerReads::WholeRecords } else { NfsServerReads::AsTheyCome },
-            |at| at.value,
-        ),
+        server_reads: own.server_reads.as_ref().map(|at| at.value),
         export: own.export.as_ref()?.value,
         readahead: readahead.map(|(bytes, _)| bytes),
         memory: own.memory.as_ref().map(|at| at.value.0),
@@ -175,6 +170,14 @@ impl Nfs {
             None => Some(needed[end]).filter(|_| old),
         };
         [0, 1].map(asked)
+    }
+
+    /// How that server takes requests.
+    pub fn reads_of(&self, server: &Host) -> NfsServerReads {
+        self.server_reads.unwrap_or(match server.kernel.as_str() {
+            NFS_2008 => NfsServerReads::WholeRecords,
+            _ => NfsServerReads::AsTheyCome,
+        })
     }
 
     /// Bytes of all files.

@@ -178,6 +178,13 @@ const RECIPES: &[Recipe] = &[
         title: None,
     },
     Recipe {
+        name: "nfs-2008",
+        text: text!("published/nfs-2008.toml"),
+        files: &[],
+        variants: &[],
+        title: None,
+    },
+    Recipe {
         name: "slow-start",
         text: text!("recipes/slow-start.toml"),
         files: &[],

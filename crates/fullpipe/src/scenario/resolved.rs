@@ -417,9 +417,9 @@ pub struct Nfs {
     /// What the server asks for each of its sockets; none: what its kernel's server has.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
     pub server_buffer: Option<u64>,
-    /// How the server takes requests.
-    #[serde(serialize_with = "show::choice")]
-    pub server_reads: NfsServerReads,
+    /// How the server takes requests; none: as its kernel does.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::choice_if_any")]
+    pub server_reads: Option<NfsServerReads>,
     /// When the server answers.
     #[serde(serialize_with = "show::choice")]
     pub export: NfsExport,

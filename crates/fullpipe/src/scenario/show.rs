@@ -90,6 +90,16 @@ pub fn choice<C: Choice + PartialEq, S: Serializer>(value: &C, s: S) -> Written<
     let named = C::VALUES.iter().zip(C::NAMES).find(|(known, _)| *known == value);
     named.map(|(_, name)| name).serialize(s)
 }
+/// The same, where there is one.
+pub fn choice_if_any<C: Choice + PartialEq, S: Serializer>(
+    value: &Option<C>,
+    s: S,
+) -> Written<S> {
+    match value {
+        Some(value) => choice(value, s),
+        None => s.serialize_none(),
+    }
+}
 /// Framing by name.
 pub fn framing<S: Serializer>(value: &Framing, s: S) -> Written<S> {
     s.serialize_str(value.name())

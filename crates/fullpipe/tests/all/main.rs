@@ -21,6 +21,7 @@ mod linux_page;
 mod made;
 mod marked;
 mod nfs;
+mod nfs_2008;
 mod onl;
 mod onl_port;
 mod parity;

@@ -55,7 +55,7 @@ pub(super) fn add(run: &Resolved, config: &mut Config) {
     let server = RpcServer {
         host: "receiver".into(),
         threads: own.threads,
-        taking: match own.server_reads {
+        taking: match own.reads_of(&run.hosts.receiver) {
             NfsServerReads::AsTheyCome => Taking::AsItComes,
             NfsServerReads::WholeRecords => Taking::WholeRecords,
         },

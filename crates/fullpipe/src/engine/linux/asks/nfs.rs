@@ -24,7 +24,7 @@ pub(super) fn answers(run: &Resolved, family: Family, answers: &mut Answers) {
         }
         for (key, set) in [
             ("server_buffer", own.server_buffer.is_some()),
-            ("server_reads", own.server_reads != NfsServerReads::AsTheyCome),
+            ("server_reads", own.server_reads == Some(NfsServerReads::WholeRecords)),
         ] {
             if set {
                 let why = "a server of 2008 runs on the simulator alone (--engine sim)";
