@@ -91,10 +91,7 @@ pub fn choice<C: Choice + PartialEq, S: Serializer>(value: &C, s: S) -> Written<
     named.map(|(_, name)| name).serialize(s)
 }
 /// The same, where there is one.
-pub fn choice_if_any<C: Choice + PartialEq, S: Serializer>(
-    value: &Option<C>,
-    s: S,
-) -> Written<S> {
+pub fn choice_if_any<C: Choice + PartialEq, S: Serializer>(value: &Option<C>, s: S) -> Written<S> {
     match value {
         Some(value) => choice(value, s),
         None => s.serialize_none(),
