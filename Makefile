@@ -50,8 +50,8 @@ nfs:
 # Forty random mounts on genuine Linux, kept in scenarios/nfs (those whose scenario has not changed stay), and then the
 # simulator's distances to them, into docs/nfs.md.
 nfs-record:
-	cargo test -p fullpipe --test all -- --ignored nfs::record_random --nocapture
-	FULLPIPE_BLESS=1 cargo test -p fullpipe --test all -- nfs::random_mounts --nocapture
+	cargo test -p fullpipe --test all -- --ignored nfs::record_random nfs_questions::record --nocapture
+	FULLPIPE_BLESS=1 cargo test -p fullpipe --test all -- nfs::random_mounts nfs_questions --nocapture
 
 # Fifty random plans of NFS mounts beside the best of all settings on the simulator, which takes an hour.
 plan-nfs:

@@ -9,6 +9,8 @@ use fullpipe_guest::plan;
 const COPIES: u64 = 2;
 /// As many times that much memory is free for it, so that the client's limits of what it holds back (vm.dirty_ratio) are far.
 const ROOM: u64 = 2;
+/// Congestion controls that a namespace may have by sysctl (6.12 `tcp_set_default_congestion_control`: those that are not restricted).
+const ALLOWED: [&str; 2] = ["reno", "cubic"];
 /// Memory of a kernel without files, MiB.
 const KERNEL_MIB: u64 = 256;
 /// Most memory for files, MiB.
@@ -30,6 +32,11 @@ pub(super) fn answers(run: &Resolved, family: Family, answers: &mut Answers) {
                 let why = "a server of 2008 runs on the simulator alone (--engine sim)";
                 answers.push(refused(&format!("nfs.{}.{key}", own.name), why));
             }
+        }
+        if !ALLOWED.contains(&own.congestion.name.as_str()) {
+            let why =
+                "the hosts of a mount are namespaces, which Linux allows reno and cubic alone";
+            answers.push(refused(&format!("nfs.{}.congestion", own.name), why));
         }
         let least = (own.bytes() >> 20).saturating_add(1).saturating_mul(COPIES) + KERNEL_MIB;
         if own.memory.is_some_and(|bytes| bytes >> 20 < least) {

@@ -1,0 +1,196 @@
+//! The page on the questions of 2008 about NFS: its tables come from the recipes, on the simulator and, as `make nfs-record` has kept
+//! it, on genuine Linux (`FULLPIPE_BLESS=1` rewrites them).
+
+use crate::marked;
+use fullpipe::analysis::{self, Made, RunMeta, document::Run};
+use fullpipe::engine;
+use fullpipe::parity::case::Case;
+use fullpipe::parity::mounts::{self, Outcome};
+use fullpipe::scenario::{self, Space};
+use fullpipe::trace::recording::Recording;
+use fullpipe_sim::trace::Control;
+use fullpipe_sim::units::Time;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+const PAGE: &str = "docs/nfs-questions.md";
+/// What genuine Linux made of each run.
+const RECORDED: &str = "scenarios/nfs/questions.csv";
+/// How far the model's rates may be from it: the median of all, and each where nothing is sent again.
+const MEDIAN: f64 = 0.05;
+const EACH: f64 = 0.05;
+
+struct ToTheEnd;
+
+impl Control for ToTheEnd {
+    fn go_on(&mut self, _now: Time) -> bool {
+        true
+    }
+}
+
+/// A run of a recipe.
+struct Asked {
+    scenario: fullpipe::scenario::Scenario,
+    case: Case,
+}
+
+/// The runs of a recipe, a variant or a point each.
+fn asked(recipe: &str) -> Vec<Asked> {
+    let source = scenario::recipe(recipe).expect("the recipe").source();
+    let space = Space::parse(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
+    let one = |run| {
+        let point = space.point(run);
+        let plan = space.plan(&point).unwrap_or_else(|e| panic!("{e}"));
+        let name = format!("{recipe}/{run}");
+        let (text, command) = (plan.resolved.to_toml(), String::new());
+        let case = Case { of: name.clone(), name, plan: plan.clone(), text, command };
+        Asked { scenario: space.scenario(vec![plan]), case }
+    };
+    (0..space.runs()).map(one).collect()
+}
+
+/// What an engine makes of it.
+fn made(asked: &Asked, engine: &str) -> (Run, Outcome) {
+    let (resolved, mut recording) = (&asked.case.plan.resolved, Recording::default());
+    let engine = engine::find(engine).expect("the engine");
+    engine.ready(resolved).unwrap_or_else(|why| panic!("{why}"));
+    let ran = engine.run(resolved, &mut recording, &mut ToTheEnd);
+    ran.unwrap_or_else(|failed| panic!("{}: {failed:?}", asked.case.name));
+    let meta = RunMeta::from_plan(&asked.scenario, &asked.case.plan, Made::default());
+    let genuine = engine.name() == "linux";
+    let outcome = mounts::outcome((&asked.scenario, &asked.case), &recording, genuine);
+    (analysis::run(&meta, &recording), outcome.unwrap_or_else(|why| panic!("{why}")))
+}
+
+const RECIPES: [&str; 4] = ["nfs-buffers", "nfs-connections", "nfs-control", "nfs-beyond"];
+
+fn recorded() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(RECORDED)
+}
+
+#[test]
+#[ignore = "runs the genuine kernel for minutes"]
+fn record_questions() {
+    let before = std::fs::read_to_string(recorded()).unwrap_or_default();
+    let mut lines = String::new();
+    for asked in RECIPES.into_iter().flat_map(asked) {
+        let known = mounts::recorded(&before, &asked.case);
+        let outcome = known.unwrap_or_else(|| made(&asked, "linux").1);
+        let line = mounts::line(&asked.case, &outcome);
+        println!("{line}");
+        writeln!(lines, "{line}").expect("text");
+    }
+    std::fs::write(recorded(), lines).expect("the table");
+}
+
+/// A run on both engines.
+struct Both {
+    asked: Asked,
+    run: Run,
+    model: Outcome,
+    genuine: Outcome,
+}
+
+fn both(recipe: &str) -> Vec<Both> {
+    let lines = std::fs::read_to_string(recorded()).expect("what `make nfs-record` writes");
+    let one = |asked: Asked| {
+        let genuine = mounts::recorded(&lines, &asked.case);
+        let genuine = genuine.unwrap_or_else(|| panic!("{}: `make nfs-record`", asked.case.name));
+        let (run, model) = made(&asked, "sim");
+        Both { asked, run, model, genuine }
+    };
+    asked(recipe).into_iter().map(one).collect()
+}
+
+fn said(of: &Outcome) -> String {
+    format!("{:.0} | {}, {:.0} %", of.mbit, of.first.0, of.first.1 * 100.0)
+}
+
+/// How far the model is from genuine Linux.
+fn apart(both: &Both) -> f64 {
+    (both.model.mbit / both.genuine.mbit - 1.0).abs()
+}
+
+/// Rates and first limits over round trips and buffers.
+fn buffers(all: &[Both]) -> String {
+    let mut rows = BTreeMap::<u64, Vec<&Both>>::new();
+    for both in all {
+        let run = &both.asked.case.plan.resolved;
+        rows.entry(run.round_trip(&run.flow[0]).0).or_default().push(both);
+    }
+    let mut table = String::from("| RTT | |");
+    let sizes =
+        rows.values().next().expect("rows").iter().map(|both| {
+            both.asked.case.plan.resolved.hosts.sender.sysctl.modelled.tcp_wmem[2] >> 20
+        });
+    let sizes: Vec<u64> = sizes.collect();
+    sizes.iter().for_each(|mib| write!(table, " {mib} MiB | |").expect("text"));
+    write!(table, "\n|--:|---|{}\n", "--:|---|".repeat(sizes.len())).expect("text");
+    for (trip, row) in &rows {
+        let ms = *trip as f64 / 1e6;
+        for (name, of) in [("genuine", 0), ("model", 1)] {
+            let cells = row.iter().map(|both| said([&both.genuine, &both.model][of]));
+            let cells = cells.collect::<Vec<_>>().join(" | ");
+            writeln!(table, "| {ms} ms | {name} | {cells} |").expect("text");
+        }
+    }
+    table
+}
+
+/// A line for each variant.
+fn variants(all: &[Both]) -> String {
+    let mut table = String::from(
+        "| | genuine, Mb/s | | model, Mb/s | | sent again | drops of the link | srtt, median, ms |\n|---|--:|---|--:|---|--:|--:|--:|\n",
+    );
+    for both in all {
+        let flows = &both.run.flows;
+        let resent: u64 = flows.iter().map(|flow| flow.retransmitted_segments).sum();
+        let link = both.run.stages.iter().find(|stage| stage.name == "link").expect("a link");
+        let srtt = flows[0].medians.expect("samples").srtt_us;
+        writeln!(
+            table,
+            "| {} | {} | {} | {resent} | {} | {:.1} |",
+            both.run.variant,
+            said(&both.genuine),
+            said(&both.model),
+            link.dropped,
+            f64::from(srtt) / 1e3
+        )
+        .expect("text");
+    }
+    table
+}
+
+#[test]
+fn questions_have_the_same_answers_on_both_engines() {
+    let all = RECIPES.map(|recipe| (recipe, both(recipe)));
+    for (recipe, all) in &all {
+        let table = if *recipe == "nfs-buffers" { buffers(all) } else { variants(all) };
+        marked::committed(PAGE, recipe, &table);
+    }
+    let mut far: Vec<f64> = all.iter().flat_map(|(_, all)| all.iter().map(apart)).collect();
+    far.sort_by(f64::total_cmp);
+    assert!(far[far.len() / 2] < MEDIAN, "{far:?}");
+    let lossless =
+        |both: &&Both| both.run.flows.iter().all(|flow| flow.retransmitted_segments == 0);
+    let worst = all.iter().flat_map(|(_, all)| all.iter().filter(lossless)).map(apart);
+    let worst = worst.fold(0.0, f64::max);
+    assert!(worst < EACH, "{worst}");
+    let [_, connections, control, beyond] = &all;
+    let rate = |of: &(&str, Vec<Both>), variant: &str| {
+        let found = of.1.iter().find(|both| both.run.variant == variant).expect("a variant");
+        [found.genuine.mbit, found.model.mbit]
+    };
+    // What the page says in words, of each engine.
+    for engine in 0..2 {
+        let rate = |of, variant: &str| rate(of, variant)[engine];
+        let one = rate(connections, "1 connection");
+        assert!(rate(connections, "16 connections") > 2.0 * one);
+        assert!(rate(connections, "1 connection, buffers of 64 MiB") > 2.0 * one);
+        let small = rate(control, "reno, 1 MiB, no loss");
+        assert!(rate(control, "reno, 16 MiB, no loss") > 4.0 * small);
+        assert!((rate(control, "cubic, 1 MiB, no loss") / small - 1.0).abs() < 0.02);
+        assert!(rate(beyond, "64 MiB") > 0.9 * rate(beyond, "8 MiB"));
+    }
+}
