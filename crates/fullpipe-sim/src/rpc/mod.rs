@@ -138,7 +138,16 @@ pub enum Taking {
 /// What a 2.6.25 server asks for each socket of a connection, bytes: three messages (`svc_tcp_init`), which the kernel
 /// doubles. `max_payload`: largest rsize and wsize (1 MiB), to which a page is added (`svc_create_pooled`).
 pub const fn server_buffer_2008(max_payload: u64) -> u64 {
-    3 * (max_payload + 4096)
+    3 * message_2008(max_payload)
+}
+
+/// What it asks for to send, bytes: a message for each thread, and three (`svc_tcp_recvfrom`).
+pub const fn server_send_buffer_2008(max_payload: u64, threads: u32) -> u64 {
+    (threads as u64 + 3) * message_2008(max_payload)
+}
+
+const fn message_2008(max_payload: u64) -> u64 {
+    max_payload + 4096
 }
 
 /// A record on its way: what its bytes say, once they are there.

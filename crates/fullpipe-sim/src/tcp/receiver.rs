@@ -10,6 +10,7 @@ mod empty;
 mod fast_path;
 mod handshake;
 mod later;
+mod refused;
 mod shortage;
 mod timestamps;
 
@@ -325,14 +326,6 @@ impl Receiver {
         }
     }
 
-    /// Whether a segment is not from the past, and has something in the window, or ends where it begins
-    /// (tcp_validate_incoming, tcp_sequence).
-    pub fn is_acceptable(&self, segment: &Segment) -> bool {
-        let end = self.rcv_nxt + self.window.remaining(self.rcv_nxt);
-        let in_window = segment.end() >= self.window.rcv_wup && segment.seq <= end;
-        in_window && !self.is_from_the_past(segment.tsval)
-    }
-
     /// tcp_event_data_recv: segments in order tell sizes and times.
     fn follow_data(&mut self, now: Time, segment: &Segment) {
         self.measure(segment);
@@ -466,27 +459,6 @@ impl Receiver {
         self.acks.schedule();
         self.acks.enter_quick_mode(self.window.rcv_wnd);
         Taken::Asks(false)
-    }
-
-    /// A segment that ends before all that was acknowledged, begins beyond the window, or is from the past is answered and
-    /// nothing else (tcp_send_dupack).
-    fn refuse(&mut self, segment: &Segment) -> Taken {
-        let packets = u64::from(segment.packets());
-        let past = self.is_from_the_past(segment.tsval);
-        self.from_the_past += u64::from(past);
-        if segment.seq < self.rcv_nxt {
-            self.duplicates += packets;
-            self.tell_duplicate(segment.seq, segment.end().min(self.rcv_nxt));
-            self.acks.enter_quick_mode(self.window.rcv_wnd);
-        } else if !past {
-            self.beyond_window += 1;
-        }
-        Taken::Ack(self.make_ack())
-    }
-
-    /// Grows with each segment whose data was not taken, though it had not come before.
-    pub fn left_out(&self) -> u64 {
-        self.dropped + self.from_the_past + self.beyond_window
     }
 
     /// An ACK of the present state (tcp_send_ack).

@@ -10,6 +10,7 @@ use super::resolved::{
     App, Datagrams, Flow, Host, Hosts, Nfs, NfsOperation, NfsServerReads, NfsVersion,
 };
 use fullpipe_sim::config::Direction;
+use fullpipe_sim::rpc::{server_buffer_2008, server_send_buffer_2008};
 use fullpipe_sim::units::Time;
 use serde::Serializer;
 use std::collections::BTreeMap;
@@ -21,11 +22,6 @@ const MOST_SESSION_SLOTS: i64 = 1024;
 
 /// The kernel whose client and server of 2008 are known.
 pub const NFS_2008: &str = "2.6.25";
-/// What a message has besides the largest rsize and wsize (2.6.25 `svc_create_pooled`: a page), bytes.
-const BESIDE: u64 = PAGE;
-/// Messages that a socket of the server of 2008 receives at least, and that it can send besides one for each thread (2.6.25
-/// `svc_tcp_recvfrom`).
-const MESSAGES: u64 = 3;
 
 /// The mounts that `run` describes. None if any cannot be read.
 pub(super) fn resolve(
@@ -160,8 +156,8 @@ impl Nfs {
     /// What the server asks for a socket to send and to receive, bytes before the kernel doubles them; none: the kernel tunes it.
     /// The rule of the setting that was proposed in 2008: no more than sysctls allow, no less than the threads need.
     pub fn server_buffers(&self, server: &Host) -> [Option<u64>; 2] {
-        let message = u64::from(self.rsize.max(self.wsize)) + BESIDE;
-        let needed = [u64::from(self.threads) + MESSAGES, MESSAGES].map(|n| n * message);
+        let payload = self.rsize.max(self.wsize).into();
+        let needed = [server_send_buffer_2008(payload, self.threads), server_buffer_2008(payload)];
         let sysctl = &server.sysctl.modelled;
         let most = [sysctl.wmem_max, sysctl.rmem_max];
         let old = server.kernel == NFS_2008;

@@ -74,8 +74,8 @@ const ONL_FLOWS: &str = text!("published/onl-3flows.toml");
 /// CERN's runs with one flow.
 const CERN: &str = text!("published/cern-buffers.toml");
 
-/// Of CERN's runs in which flows compete.
-const fn of_competition(name: &'static str, text: &'static str) -> Recipe {
+/// A scenario of its own.
+const fn plain(name: &'static str, text: &'static str) -> Recipe {
     Recipe { name, text, files: &[], variants: &[], title: None }
 }
 
@@ -87,20 +87,8 @@ const RECIPES: &[Recipe] = &[
         variants: &[],
         title: None,
     },
-    Recipe {
-        name: "fink-2007-overflow",
-        text: text!("published/fink-2007-overflow.toml"),
-        files: &[],
-        variants: &[],
-        title: None,
-    },
-    Recipe {
-        name: "fink-2007-udp",
-        text: text!("published/fink-2007-udp.toml"),
-        files: &[],
-        variants: &[],
-        title: None,
-    },
+    plain("fink-2007-overflow", text!("published/fink-2007-overflow.toml")),
+    plain("fink-2007-udp", text!("published/fink-2007-udp.toml")),
     of(
         ONL,
         "onl-reno-1flow",
@@ -132,13 +120,7 @@ const RECIPES: &[Recipe] = &[
         "Gigabit TCP, 2008: three flows of BIC, two hosts",
         &["bic", "bic, host"],
     ),
-    Recipe {
-        name: "onl-port-1gbit",
-        text: text!("published/onl-port.toml"),
-        files: &[],
-        variants: &[],
-        title: None,
-    },
+    plain("onl-port-1gbit", text!("published/onl-port.toml")),
     of(
         CERN,
         "cern-default-buffers",
@@ -151,72 +133,18 @@ const RECIPES: &[Recipe] = &[
         "10 Gb/s x 25 ms, 2016: tuned buffers",
         &["tuned", "tuned, window 1/2"],
     ),
-    of_competition("cern-fairness", text!("published/cern-fairness.toml")),
-    of_competition("cern-friendliness", text!("published/cern-friendliness.toml")),
-    of_competition("cern-pairs", text!("published/cern-pairs.toml")),
-    of_competition("cern-rtt-fairness", text!("published/cern-rtt-fairness.toml")),
-    of_competition("cern-today", text!("published/cern-today.toml")),
-    Recipe {
-        name: "cern-loss-delay",
-        text: text!("published/cern-loss-delay.toml"),
-        files: &[],
-        variants: &[],
-        title: None,
-    },
-    Recipe {
-        name: "bloat-2014",
-        text: text!("published/bloat-2014.toml"),
-        files: &[],
-        variants: &[],
-        title: None,
-    },
-    Recipe {
-        name: "srtt-offset-2014",
-        text: text!("published/srtt-offset-2014.toml"),
-        files: &[],
-        variants: &[],
-        title: None,
-    },
-    Recipe {
-        name: "nfs-2008",
-        text: text!("published/nfs-2008.toml"),
-        files: &[],
-        variants: &[],
-        title: None,
-    },
-    Recipe {
-        name: "nfs-buffers",
-        text: text!("nfs/buffers.toml"),
-        files: &[],
-        variants: &[],
-        title: None,
-    },
-    Recipe {
-        name: "nfs-connections",
-        text: text!("nfs/connections.toml"),
-        files: &[],
-        variants: &[],
-        title: None,
-    },
-    Recipe {
-        name: "nfs-control",
-        text: text!("nfs/control.toml"),
-        files: &[],
-        variants: &[],
-        title: None,
-    },
-    Recipe {
-        name: "nfs-beyond",
-        text: text!("nfs/beyond.toml"),
-        files: &[],
-        variants: &[],
-        title: None,
-    },
-    Recipe {
-        name: "slow-start",
-        text: text!("recipes/slow-start.toml"),
-        files: &[],
-        variants: &[],
-        title: None,
-    },
+    plain("cern-fairness", text!("published/cern-fairness.toml")),
+    plain("cern-friendliness", text!("published/cern-friendliness.toml")),
+    plain("cern-pairs", text!("published/cern-pairs.toml")),
+    plain("cern-rtt-fairness", text!("published/cern-rtt-fairness.toml")),
+    plain("cern-today", text!("published/cern-today.toml")),
+    plain("cern-loss-delay", text!("published/cern-loss-delay.toml")),
+    plain("bloat-2014", text!("published/bloat-2014.toml")),
+    plain("srtt-offset-2014", text!("published/srtt-offset-2014.toml")),
+    plain("nfs-2008", text!("published/nfs-2008.toml")),
+    plain("nfs-buffers", text!("nfs/buffers.toml")),
+    plain("nfs-connections", text!("nfs/connections.toml")),
+    plain("nfs-control", text!("nfs/control.toml")),
+    plain("nfs-beyond", text!("nfs/beyond.toml")),
+    plain("slow-start", text!("recipes/slow-start.toml")),
 ];

@@ -1,37 +1,17 @@
 //! The page on NFS: its tables come from runs of scenarios/workloads/nfs.toml and of random mounts on genuine Linux, which take
 //! minutes and a kernel (`make nfs`, `make nfs-record`), and from the simulator.
 
+use crate::made::made_on;
 use crate::marked;
-use fullpipe::analysis::{self, Made, RunMeta, document::Run};
-use fullpipe::engine;
+use fullpipe::analysis::document::Run;
 use fullpipe::parity::case::Case;
 use fullpipe::parity::mounts::{self, Outcome};
 use fullpipe::parity::random;
-use fullpipe::scenario::{self, Element, NfsOperation, NfsVersion, Plan, Scenario, Source};
-use fullpipe::trace::recording::Recording;
-use fullpipe_sim::trace::Control;
-use fullpipe_sim::units::Time;
+use fullpipe::scenario::{self, Element, NfsOperation, NfsVersion, Source};
 use std::fmt::Write;
 use std::path::Path;
 
 const PAGE: &str = "docs/nfs.md";
-
-struct ToTheEnd;
-
-impl Control for ToTheEnd {
-    fn go_on(&mut self, _now: Time) -> bool {
-        true
-    }
-}
-
-fn made(scenario: &Scenario, plan: &Plan, engine: &str) -> Run {
-    let mut recording = Recording::default();
-    let engine = engine::find(engine).expect("the engine");
-    engine.ready(&plan.resolved).unwrap_or_else(|why| panic!("{why}"));
-    let outcome = engine.run(&plan.resolved, &mut recording, &mut ToTheEnd);
-    outcome.unwrap_or_else(|failed| panic!("{}: {failed:?}", plan.name()));
-    analysis::run(&RunMeta::from_plan(scenario, plan, Made::default()), &recording)
-}
 
 /// Forty random mounts on genuine Linux, as `make nfs-record` has kept them.
 const RECORDED: &str = "scenarios/nfs/genuine.csv";
@@ -46,11 +26,8 @@ const SAME_LIMIT: usize = 36;
 fn outcome(case: &Case, engine: &str) -> Outcome {
     let source = Source::text(&case.name, &case.text);
     let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
-    let (engine, mut recording) = (engine::find(engine).expect("the engine"), Recording::default());
-    engine.ready(&case.plan.resolved).unwrap_or_else(|why| panic!("{why}"));
-    let ran = engine.run(&case.plan.resolved, &mut recording, &mut ToTheEnd);
-    ran.unwrap_or_else(|failed| panic!("{}: {failed:?}", case.name));
-    let genuine = engine.name() == "linux";
+    let (_, recording) = made_on(engine, &scenario, &case.plan);
+    let genuine = engine == "linux";
     mounts::outcome((&scenario, case), &recording, genuine).unwrap_or_else(|why| panic!("{why}"))
 }
 
@@ -168,7 +145,7 @@ fn record() {
     );
     let mut wrong = Vec::new();
     for plan in scenario.plans() {
-        let [run, model] = ["linux", "sim"].map(|engine| made(&scenario, plan, engine));
+        let [run, model] = ["linux", "sim"].map(|engine| made_on(engine, &scenario, plan).0);
         let (own, expectation) = (&run.nfs[0], &run.expectations[0]);
         let took = |run: &Run| kib(run.nfs[0].mean_mbit.expect("it is done"));
         let [found, modelled] = [&run, &model].map(took);

@@ -1,15 +1,12 @@
 //! The page on the questions of 2008 about NFS: its tables come from the recipes, on the simulator and, as `make nfs-record` has kept
 //! it, on genuine Linux (`FULLPIPE_BLESS=1` rewrites them).
 
+use crate::made::made_on;
 use crate::marked;
-use fullpipe::analysis::{self, Made, RunMeta, document::Run};
-use fullpipe::engine;
+use fullpipe::analysis::document::Run;
 use fullpipe::parity::case::Case;
 use fullpipe::parity::mounts::{self, Outcome};
-use fullpipe::scenario::{self, Space};
-use fullpipe::trace::recording::Recording;
-use fullpipe_sim::trace::Control;
-use fullpipe_sim::units::Time;
+use fullpipe::scenario::{self, Scenario, Space};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -21,17 +18,9 @@ const RECORDED: &str = "scenarios/nfs/questions.csv";
 const MEDIAN: f64 = 0.05;
 const EACH: f64 = 0.05;
 
-struct ToTheEnd;
-
-impl Control for ToTheEnd {
-    fn go_on(&mut self, _now: Time) -> bool {
-        true
-    }
-}
-
 /// A run of a recipe.
 struct Asked {
-    scenario: fullpipe::scenario::Scenario,
+    scenario: Scenario,
     case: Case,
 }
 
@@ -52,15 +41,10 @@ fn asked(recipe: &str) -> Vec<Asked> {
 
 /// What an engine makes of it.
 fn made(asked: &Asked, engine: &str) -> (Run, Outcome) {
-    let (resolved, mut recording) = (&asked.case.plan.resolved, Recording::default());
-    let engine = engine::find(engine).expect("the engine");
-    engine.ready(resolved).unwrap_or_else(|why| panic!("{why}"));
-    let ran = engine.run(resolved, &mut recording, &mut ToTheEnd);
-    ran.unwrap_or_else(|failed| panic!("{}: {failed:?}", asked.case.name));
-    let meta = RunMeta::from_plan(&asked.scenario, &asked.case.plan, Made::default());
-    let genuine = engine.name() == "linux";
+    let (run, recording) = made_on(engine, &asked.scenario, &asked.case.plan);
+    let genuine = engine == "linux";
     let outcome = mounts::outcome((&asked.scenario, &asked.case), &recording, genuine);
-    (analysis::run(&meta, &recording), outcome.unwrap_or_else(|why| panic!("{why}")))
+    (run, outcome.unwrap_or_else(|why| panic!("{why}")))
 }
 
 const RECIPES: [&str; 4] = ["nfs-buffers", "nfs-connections", "nfs-control", "nfs-beyond"];

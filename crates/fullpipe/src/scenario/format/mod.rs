@@ -5,6 +5,7 @@
 //! [`context`].
 
 pub mod axes;
+pub mod choices;
 pub mod context;
 pub mod dotted;
 pub mod genuine_sysctl;

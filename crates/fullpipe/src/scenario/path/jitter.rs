@@ -2,11 +2,12 @@
 
 use super::{Ask, Meaning, Spread, Whole, Written, needed};
 use crate::scenario::Resolved;
+use crate::scenario::format::choices::choices;
 use crate::scenario::format::context::Context;
 use crate::scenario::format::keys::Default::{Is, Required};
 use crate::scenario::format::keys::{At, group};
 use crate::scenario::format::values::{Name, Probability};
-use crate::scenario::format::written::{AnyTime, choices};
+use crate::scenario::format::written::AnyTime;
 use crate::scenario::show;
 use fullpipe_sim::config::{self, Distribution};
 use fullpipe_sim::units::Time;

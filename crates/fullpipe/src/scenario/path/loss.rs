@@ -2,11 +2,11 @@
 
 use super::{Ask, Losses, Meaning, Whole, Written, needed};
 use crate::scenario::Resolved;
+use crate::scenario::format::choices::choices;
 use crate::scenario::format::context::Context;
 use crate::scenario::format::keys::Default::{Is, Required};
 use crate::scenario::format::keys::{At, group};
 use crate::scenario::format::values::{Name, Probability};
-use crate::scenario::format::written::choices;
 use crate::scenario::show;
 use fullpipe_sim::config::{self, Unit};
 use serde::Serialize;

@@ -18,9 +18,15 @@ impl Control for ToTheEnd {
 
 /// What comes of a plan, and its trace.
 pub fn made(scenario: &Scenario, plan: &Plan) -> (Run, Recording) {
-    let mut recording = Recording::default();
-    let simulator = engine::find("sim").expect("the simulator");
-    simulator.run(&plan.resolved, &mut recording, &mut ToTheEnd).expect("a run");
+    made_on("sim", scenario, plan)
+}
+
+/// The same on an engine.
+pub fn made_on(engine: &str, scenario: &Scenario, plan: &Plan) -> (Run, Recording) {
+    let (engine, mut recording) = (engine::find(engine).expect("the engine"), Recording::default());
+    engine.ready(&plan.resolved).unwrap_or_else(|why| panic!("{why}"));
+    let ran = engine.run(&plan.resolved, &mut recording, &mut ToTheEnd);
+    ran.unwrap_or_else(|failed| panic!("{}: {failed:?}", plan.name()));
     let meta = RunMeta::from_plan(scenario, plan, Made::default());
     (analysis::run(&meta, &recording), recording)
 }

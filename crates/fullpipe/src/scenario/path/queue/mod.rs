@@ -16,12 +16,13 @@ pub use pie::Pie;
 pub use red::Red;
 
 use super::Whole;
+use crate::scenario::format::choices::choices;
 use crate::scenario::format::context::{Context, Place};
 use crate::scenario::format::keys::Default::{Absent, Is};
 use crate::scenario::format::keys::{At, group};
 use crate::scenario::format::special;
 use crate::scenario::format::values::{InPackets, InSize, Int, Probability, Quantity};
-use crate::scenario::format::written::{AnyTime, choices};
+use crate::scenario::format::written::AnyTime;
 use crate::scenario::show;
 use fullpipe_sim::config::{self, QueueLimit};
 use fullpipe_sim::units::{Framing, Rate, Time};

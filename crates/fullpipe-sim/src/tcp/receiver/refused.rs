@@ -1,0 +1,37 @@
+//! Segments that TCP answers and does not take.
+//!
+//! Source: Linux 6.12 `tcp_validate_incoming`, `tcp_sequence`, `tcp_send_dupack`.
+
+use super::{Receiver, Taken};
+use crate::tcp::Segment;
+
+impl Receiver {
+    /// Whether a segment is not from the past, and has something in the window, or ends where it begins
+    /// (tcp_validate_incoming, tcp_sequence).
+    pub fn is_acceptable(&self, segment: &Segment) -> bool {
+        let end = self.rcv_nxt + self.window.remaining(self.rcv_nxt);
+        let in_window = segment.end() >= self.window.rcv_wup && segment.seq <= end;
+        in_window && !self.is_from_the_past(segment.tsval)
+    }
+
+    /// A segment that ends before all that was acknowledged, begins beyond the window, or is from the past is answered and
+    /// nothing else (tcp_send_dupack).
+    pub(super) fn refuse(&mut self, segment: &Segment) -> Taken {
+        let packets = u64::from(segment.packets());
+        let past = self.is_from_the_past(segment.tsval);
+        self.from_the_past += u64::from(past);
+        if segment.seq < self.rcv_nxt {
+            self.duplicates += packets;
+            self.tell_duplicate(segment.seq, segment.end().min(self.rcv_nxt));
+            self.acks.enter_quick_mode(self.window.rcv_wnd);
+        } else if !past {
+            self.beyond_window += 1;
+        }
+        Taken::Ack(self.make_ack())
+    }
+
+    /// Grows with each segment whose data was not taken, though it had not come before.
+    pub fn left_out(&self) -> u64 {
+        self.dropped + self.from_the_past + self.beyond_window
+    }
+}
