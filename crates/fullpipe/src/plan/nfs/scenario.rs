@@ -123,9 +123,12 @@ fn asked_slots(q: &Question, own: &Settings) -> Option<u64> {
     (own.slots != settings::default_slots(q.version)).then_some(own.slots)
 }
 
+/// Minimum and default stay as the kernel has them, the default where it is no more than the maximum.
 fn sysctl(own: &Buffers) -> String {
+    let triple = |default: u64, most: u64| format!("4096 {} {most}", default.min(most));
     format!(
-        "{{ \"net.ipv4.tcp_rmem\" = \"4096 131072 {}\", \"net.ipv4.tcp_wmem\" = \"4096 16384 {}\" }}",
-        own.receive, own.send
+        "{{ \"net.ipv4.tcp_rmem\" = \"{}\", \"net.ipv4.tcp_wmem\" = \"{}\" }}",
+        triple(131_072, own.receive),
+        triple(16_384, own.send)
     )
 }

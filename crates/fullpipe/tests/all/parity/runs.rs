@@ -1,20 +1,11 @@
 //! A case on an engine.
 
+use crate::made::ToTheEnd;
 use fullpipe::engine;
 use fullpipe::engine::linux::kernel::{Cache, Record, Wanted};
 use fullpipe::parity::both;
 use fullpipe::parity::case::Case;
 use fullpipe::parity::table::Table;
-use fullpipe_sim::trace::Control;
-use fullpipe_sim::units::Time;
-
-struct ToTheEnd;
-
-impl Control for ToTheEnd {
-    fn go_on(&mut self, _now: Time) -> bool {
-        true
-    }
-}
 
 /// What the engine called `name` makes of a case.
 pub fn table(name: &str, case: &Case) -> Table {

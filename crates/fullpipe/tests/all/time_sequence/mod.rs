@@ -6,6 +6,7 @@ mod page;
 mod properties;
 mod runs;
 
+use crate::made::ToTheEnd;
 use fullpipe::analysis::{self, Made, RunMeta, document};
 use fullpipe::capture::{Kept, Trains};
 use fullpipe::engine;
@@ -14,9 +15,8 @@ use fullpipe::trace::packets::{FILE, PacketTrain};
 use fullpipe::trace::recording::Recording;
 use fullpipe::trace::table::read_groups;
 use fullpipe_sim::trace::{
-    Control, Counter, Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
+    Counter, Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
 };
-use fullpipe_sim::units::Time;
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -83,14 +83,6 @@ impl Sink for Whole {
     }
     fn packet(&mut self, packet: &Packet) {
         self.packets.push(packet.clone());
-    }
-}
-
-struct ToTheEnd;
-
-impl Control for ToTheEnd {
-    fn go_on(&mut self, _now: Time) -> bool {
-        true
     }
 }
 

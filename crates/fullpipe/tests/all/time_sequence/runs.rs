@@ -1,6 +1,7 @@
 //! What a run leaves: every packet as it was told, at each point; and nothing else is changed by it.
 
-use super::{ToTheEnd, kept, rows, scenario, singles};
+use super::{kept, rows, scenario, singles};
+use crate::made::ToTheEnd;
 use fullpipe::engine;
 use fullpipe::trace::packets::{PacketTrain, flags};
 use fullpipe::trace::recording::Recording;
