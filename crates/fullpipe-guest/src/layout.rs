@@ -1,8 +1,10 @@
-//! Addresses and ports. Link `k` joins the namespaces `k` and `k + 1`; namespace 0 is the sender.
+//! Addresses and ports. Link `k` joins the namespaces `k` and `k + 1`, of which 0 is the sender; behind the receiver stand the hosts
+//! beside the sender, whose links, of the same numbers, lead to the first router.
 
 use std::net::Ipv4Addr;
+use std::ops::Range;
 
-use fullpipe_guest::plan::{MAX_ROUTERS, Plan};
+use fullpipe_guest::plan::{MAX_ROUTERS, Nfs, Plan};
 
 use crate::netlink::diag::End;
 use crate::netlink::route::Network;
@@ -36,7 +38,7 @@ pub fn mac(link: usize, end: u8) -> [u8; 6] {
 /// The ends of a flow: the one that sends its data, which connects unless it answers, then the one that receives it.
 pub fn ends(plan: &Plan, flow: usize) -> [End; 2] {
     if flow >= plan.flows.len() {
-        let mut ends = mount(plan, flow);
+        let mut ends = of_mount(plan, flow);
         ends.rotate_left(usize::from(plan.is_backward(flow)));
         return ends;
     }
@@ -54,9 +56,26 @@ fn connection(plan: &Plan, flow: usize) -> [End; 2] {
     [(from, sender_port(flow, plan.seed)), (to, receiver_port(flow))]
 }
 
-/// The ends of a connection of the mount: the client, then the server.
-fn mount(plan: &Plan, connection: usize) -> [End; 2] {
-    [(left(0), sender_port(connection, plan.seed)), (server(plan), NFS_PORT)]
+/// The ends of a connection of a mount: the client, then the server.
+fn of_mount(plan: &Plan, connection: usize) -> [End; 2] {
+    let client = plan.mount_of(connection).map_or(left(0), |nfs| client(plan, nfs));
+    [(client, sender_port(connection, plan.seed)), (server(plan), NFS_PORT)]
+}
+
+/// Number of the namespace of a host beside the sender, and of its link.
+pub fn beside(plan: &Plan, host: usize) -> usize {
+    plan.receiver_at() + 1 + host
+}
+
+/// Number of the namespace at the sender's side that has an end of that connection.
+pub fn client_of(plan: &Plan, connection: usize) -> usize {
+    let host = plan.mount_of(connection).and_then(|nfs| nfs.beside);
+    host.map_or(0, |host| beside(plan, host))
+}
+
+/// Address of the host that mounts.
+pub fn client(plan: &Plan, nfs: &Nfs) -> Ipv4Addr {
+    left(nfs.beside.map_or(0, |host| beside(plan, host)))
 }
 
 /// Port of nfsd.
@@ -67,9 +86,19 @@ pub fn server(plan: &Plan) -> Ipv4Addr {
     right(plan.routers.len())
 }
 
-/// Ports from which the mount's connections come: the first and the last one.
-pub fn mount_ports(plan: &Plan) -> [u16; 2] {
-    [plan.flows.len(), plan.connections() - 1].map(|number| sender_port(number, plan.seed))
+/// Ports from which a mount's connections come: the first and the last one.
+pub fn mount_ports(plan: &Plan, connections: &Range<usize>) -> [u16; 2] {
+    [connections.start, connections.end - 1].map(|number| sender_port(number, plan.seed))
+}
+
+/// The port by which the packets of a flow or of a mount's connection are told, and whether the receiver has it.
+pub fn own_port(plan: &Plan, flow: usize) -> (u16, bool) {
+    if plan.mount_of(flow).is_some() {
+        return (sender_port(flow, plan.seed), false);
+    }
+    let connection = plan.flows.get(flow).and_then(|own| own.answers).unwrap_or(flow);
+    let backward = plan.flows.get(connection).is_some_and(|own| own.backward);
+    (receiver_port(connection), !backward)
 }
 
 /// Port at which the receiver waits for a flow.

@@ -58,9 +58,8 @@ fn whole_run() -> Result<()> {
     run::follow(&plan);
     sysctl::set_all(Whose::Kernel, &plan.sysctl)?;
     let mut path = path::make(&plan)?;
-    let last = path.namespaces.len() - 1;
     nfs::start(&plan, &mut path.namespaces)?;
-    flows::start(&plan, &path.namespaces[0], &path.namespaces[last])?;
+    flows::start(&plan, &path.namespaces[0], &path.namespaces[plan.receiver_at()])?;
     if sys::now() >= run::start() {
         return Err(Error::new("set-up", "took longer than the time before the run"));
     }
@@ -92,7 +91,7 @@ fn check(plan: &Plan) -> std::result::Result<(), &'static str> {
         (plan.sample_ns >= 100_000, "sample_ns is below 100,000"),
         ((68..=65_535).contains(&plan.mtu), "mtu is not in 68 to 65,535"),
         (!plan.routers.is_empty(), "no router"),
-        (plan.routers.len() <= plan::MAX_ROUTERS, "too many routers"),
+        (plan.routers.len() + plan.beside.len() <= plan::MAX_ROUTERS, "too many routers and hosts"),
         (plan.connections() <= plan::MAX_FLOWS, "too many flows"),
     ];
     rules.iter().find(|(kept, _)| !kept).map_or(Ok(()), |(_, why)| Err(*why))

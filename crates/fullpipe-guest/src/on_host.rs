@@ -44,7 +44,8 @@ fn plan() -> Plan {
         ],
         receiver: host(vec![Qdisc::Bfifo { limit: 99_999 }]),
         flows: vec![],
-        nfs: None,
+        beside: vec![],
+        nfs: vec![],
         watched: vec![],
     }
 }

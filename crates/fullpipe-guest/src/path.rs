@@ -21,6 +21,8 @@ use crate::sysctl;
 const LEFT: &str = "left";
 /// Name of [`RIGHT_DEVICE`].
 const RIGHT: &str = "right";
+/// Number of the first router's device that leads to the first host beside the sender.
+const FIRST_BESIDE: u32 = 10;
 
 fn name_of(device: u32) -> &'static str {
     if device == LEFT_DEVICE { LEFT } else { RIGHT }
@@ -28,7 +30,7 @@ fn name_of(device: u32) -> &'static str {
 
 /// What has been set up.
 pub struct Path {
-    /// From the sender to the receiver.
+    /// From the sender to the receiver, then those of hosts beside the sender.
     pub namespaces: Vec<Namespace>,
     /// Lists of packets to lose, by router, forward before back.
     pub droppers: Vec<Dropper>,
@@ -39,16 +41,23 @@ pub struct Path {
 /// Sets the path of a plan up.
 pub fn make(plan: &Plan) -> Result<Path> {
     let mut namespaces = make_namespaces(plan)?;
-    for link in 0..namespaces.len() - 1 {
+    let last = plan.receiver_at();
+    for link in 0..last {
         let (before, after) = namespaces.split_at_mut(link + 1);
-        join(&mut before[link], &mut after[0], link, plan)?;
+        join(&mut before[link], &mut after[0], (link, LEFT_DEVICE, LEFT), plan)?;
     }
-    route(&mut namespaces)?;
-    let last = namespaces.len() - 1;
-    let to_receiver = (layout::right(last - 1), layout::right(0));
-    host(&mut namespaces[0], RIGHT_DEVICE, &plan.sender, to_receiver)?;
-    let to_sender = (layout::left(0), layout::left(last - 1));
-    host(&mut namespaces[last], LEFT_DEVICE, &plan.receiver, to_sender)?;
+    route(&mut namespaces[..=last])?;
+    let to_receiver = |link| [(layout::right(last - 1), layout::right(link))];
+    host(&mut namespaces[0], RIGHT_DEVICE, &plan.sender, &to_receiver(0))?;
+    for (number, own) in plan.beside.iter().enumerate() {
+        let link = layout::beside(plan, number);
+        stand_beside(&mut namespaces, link, number, plan)?;
+        host(&mut namespaces[link], RIGHT_DEVICE, &own.host, &to_receiver(link))?;
+    }
+    let clients = std::iter::once(0).chain(last + 1..namespaces.len());
+    let to_clients = clients.map(|link| (layout::left(link), layout::left(last - 1)));
+    let to_clients: Vec<_> = to_clients.collect();
+    host(&mut namespaces[last], LEFT_DEVICE, &plan.receiver, &to_clients)?;
     let (mut droppers, mut policers) = (Vec::new(), Vec::new());
     for (number, (router, namespace)) in plan.routers.iter().zip(&mut namespaces[1..]).enumerate() {
         for side in sides(router) {
@@ -63,7 +72,7 @@ pub fn make(plan: &Plan) -> Result<Path> {
 
 /// Makes the namespaces, with their sysctls.
 fn make_namespaces(plan: &Plan) -> Result<Vec<Namespace>> {
-    let last = plan.routers.len() + 1;
+    let last = plan.receiver_at();
     let make = |number| {
         let namespace = Namespace::make(number)?;
         match number {
@@ -71,17 +80,26 @@ fn make_namespaces(plan: &Plan) -> Result<Vec<Namespace>> {
             _ if number == last => {
                 sysctl::set_all(Whose::Host(Role::Receiver), &plan.receiver.sysctl)?;
             }
+            _ if number > last => {
+                let beside = number - last - 1;
+                sysctl::set_all(Whose::Beside(beside), &plan.beside[beside].host.sysctl)?;
+            }
             _ => sysctl::set(Whose::Router, "net/ipv4/ip_forward", "1")?,
         }
         Ok(namespace)
     };
-    (0..=last).map(make).collect()
+    (0..=last + plan.beside.len()).map(make).collect()
 }
 
-/// Joins two neighbours.
-fn join(a: &mut Namespace, b: &mut Namespace, link: usize, plan: &Plan) -> Result<()> {
+/// Joins two neighbours by a link, which at `b` has the device of that number and name.
+fn join(
+    a: &mut Namespace,
+    b: &mut Namespace,
+    (link, index, name): (usize, u32, &str),
+    plan: &Plan,
+) -> Result<()> {
     let here = End { index: RIGHT_DEVICE, name: RIGHT, mac: layout::mac(link, 1) };
-    let there = End { index: LEFT_DEVICE, name: LEFT, mac: layout::mac(link, 2) };
+    let there = End { index, name, mac: layout::mac(link, 2) };
     a.netlink.veth(&here, &there, &b.fd, plan.mtu)?;
     let ends = [
         (&mut *a, &here, layout::left(link), &there, layout::right(link)),
@@ -111,6 +129,24 @@ fn route(namespaces: &mut [Namespace]) -> Result<()> {
         if at > 1 {
             namespace.netlink.route(layout::network(0), layout::left(at - 1), None)?;
         }
+    }
+    Ok(())
+}
+
+/// Joins a host beside the sender to the first router, and tells the others the way to it.
+fn stand_beside(
+    namespaces: &mut [Namespace],
+    link: usize,
+    number: usize,
+    plan: &Plan,
+) -> Result<()> {
+    let (before, after) = namespaces.split_at_mut(link);
+    let name = format!("beside-{number}");
+    join(&mut after[0], &mut before[1], (link, FIRST_BESIDE + number as u32, &name), plan)?;
+    let last = plan.receiver_at() - 1;
+    after[0].netlink.route(layout::network(last), layout::right(link), None)?;
+    for (at, namespace) in before[..=last + 1].iter_mut().enumerate().skip(2) {
+        namespace.netlink.route(layout::network(link), layout::left(at - 1), None)?;
     }
     Ok(())
 }
@@ -155,12 +191,12 @@ fn sort(namespace: &mut Namespace, side: &Side<'_>, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// Sets a host up, whose peer is reached through a neighbour.
+/// Sets a host up, whose peers are reached through a neighbour each.
 fn host(
     namespace: &mut Namespace,
     device: u32,
     host: &Host,
-    (peer, neighbour): (Ipv4Addr, Ipv4Addr),
+    peers: &[(Ipv4Addr, Ipv4Addr)],
 ) -> Result<()> {
     let Way { drops, police, apart, qdiscs: _, changes } = &host.out;
     if !(drops.is_empty() && police.is_none() && apart.is_empty() && changes.is_empty()) {
@@ -169,8 +205,8 @@ fn host(
     if let Some(segments) = host.gso_max_segs {
         namespace.netlink.gso_max_segs(device, segments)?;
     }
-    if host.initcwnd.is_some() {
-        namespace.netlink.route(Network(peer, 32), neighbour, host.initcwnd)?;
+    for (peer, neighbour) in peers.iter().filter(|_| host.initcwnd.is_some()) {
+        namespace.netlink.route(Network(*peer, 32), *neighbour, host.initcwnd)?;
     }
     if host.gro_flush_timeout_ns > 0 {
         namespace.enter()?;

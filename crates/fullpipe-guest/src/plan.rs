@@ -3,10 +3,14 @@
 //!
 //! ```text
 //! sender ── router 0 ── router 1 ── ... ── receiver
+//! beside ──────┘
 //! ```
 //!
 //! Each is a network namespace; neighbours are joined by a pair of veth devices. Data goes to the right, ACKs
-//! go to the left, but of flows that go backward; a device's qdisc acts on what leaves through it.
+//! go to the left, but of flows that go backward; a device's qdisc acts on what leaves through it. Namespaces are numbered
+//! from the sender to the receiver, then those of hosts beside the sender.
+
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +21,7 @@ pub const FILE: &str = "plan.json";
 /// has 65,530 at most (vm.max_map_count).
 pub const MAX_FLOWS: usize = 2_000;
 
-/// Most routers: each of the links between hosts and routers has a network of its own.
+/// Most routers and hosts beside the sender: each of the links between hosts and routers has a network of its own.
 pub const MAX_ROUTERS: usize = 249;
 
 /// Bytes of the Ethernet header, which Linux counts with a packet; the IP header follows.
@@ -46,34 +50,62 @@ pub struct Plan {
     pub routers: Vec<Router>,
     /// The other one.
     pub receiver: Host,
+    /// Hosts beside the sender, joined to the first router, which then has no more to do.
+    #[serde(default)]
+    pub beside: Vec<Beside>,
     /// Flows, in order of their index.
     pub flows: Vec<Flow>,
-    /// A mounted file system, whose connections are numbered behind the flows.
+    /// Mounts of one file system, a host each, whose connections are numbered behind the flows.
     #[serde(default)]
-    pub nfs: Option<Nfs>,
+    pub nfs: Vec<Nfs>,
     /// Qdiscs whose counters are sampled.
     pub watched: Vec<Watch>,
 }
 
 impl Plan {
-    /// Connections that are sampled: of the flows, then those of the mount.
+    /// Connections that are sampled: of the flows, then those of mounts.
     pub fn connections(&self) -> usize {
-        self.flows.len() + self.nfs.as_ref().map_or(0, |nfs| usize::from(nfs.connections))
+        self.mounts().last().map_or(self.flows.len(), |(_, own)| own.end)
+    }
+
+    /// The mounts, each with the numbers of its connections.
+    pub fn mounts(&self) -> impl Iterator<Item = (&Nfs, Range<usize>)> {
+        let mut next = self.flows.len();
+        self.nfs.iter().map(move |nfs| {
+            let first = next;
+            next += usize::from(nfs.connections);
+            (nfs, first..next)
+        })
+    }
+
+    /// The mount that a connection is of, if it is of one.
+    pub fn mount_of(&self, connection: usize) -> Option<&Nfs> {
+        self.mounts().find(|(_, own)| own.contains(&connection)).map(|(nfs, _)| nfs)
     }
 
     /// Whether the data of that connection goes from the receiver to the sender.
     pub fn is_backward(&self, connection: usize) -> bool {
-        match (self.flows.get(connection), &self.nfs) {
-            (Some(flow), _) => flow.backward,
-            (None, nfs) => nfs.as_ref().is_some_and(|nfs| nfs.reads),
+        match self.flows.get(connection) {
+            Some(flow) => flow.backward,
+            None => self.mount_of(connection).is_some_and(|nfs| nfs.reads),
         }
+    }
+
+    /// Name of the host that mounts.
+    pub fn host_of(&self, nfs: &Nfs) -> &str {
+        nfs.beside.and_then(|host| self.beside.get(host)).map_or("sender", |own| &own.name)
+    }
+
+    /// Number of the receiver's namespace.
+    pub fn receiver_at(&self) -> usize {
+        self.routers.len() + 1
     }
 }
 
 /// A qdisc of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
-    /// Namespace: 0 the sender, then the routers, then the receiver.
+    /// Number of the namespace.
     pub namespace: u16,
     /// Number of its device ([`crate::record::LEFT_DEVICE`], [`crate::record::RIGHT_DEVICE`]).
     pub device: u32,
@@ -95,6 +127,15 @@ pub struct Host {
     pub gro_flush_timeout_ns: u64,
     /// The way out.
     pub out: Way,
+}
+
+/// A host beside the sender.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Beside {
+    /// Its name, unlike "sender", "receiver" and those of others.
+    pub name: String,
+    /// What it is.
+    pub host: Host,
 }
 
 /// Between the hosts.
@@ -417,9 +458,12 @@ pub struct Reader {
 }
 
 /// A file system of the receiver's memory that the kernel's own server exports, which the kernel's own client mounts at the
-/// sender. A program there writes files to it, or reads them.
+/// sender or beside it. A program there writes files to it, or reads them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Nfs {
+    /// The host beside the sender that mounts it; none: the sender.
+    #[serde(default)]
+    pub beside: Option<usize>,
     /// Version of the protocol.
     pub version: NfsVersion,
     /// Whether the program reads files that the server has; else it writes new ones.

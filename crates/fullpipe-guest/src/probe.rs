@@ -3,6 +3,7 @@
 //! The kernel makes its answer while it is asked. So a request is of its time, and the answers can be read
 //! later, many by one call.
 
+use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 
 use fullpipe_guest::record::QDISCS;
@@ -28,6 +29,8 @@ const ANSWER: usize = 12 << 10;
 
 /// A flow's connection as a host has it.
 pub struct Connection {
+    /// Number of the flow.
+    pub flow: usize,
     /// How it is recorded: [`fullpipe_guest::record::SENDER`] or [`fullpipe_guest::record::RECEIVER`].
     pub kind: u16,
     /// The end that this host has.
@@ -38,8 +41,8 @@ pub struct Connection {
 
 /// What is asked about.
 enum About {
-    /// The connections of all flows; how they are recorded.
-    Connections(Vec<u16>),
+    /// Connections, by their flows; how they are recorded.
+    Connections(BTreeMap<usize, u16>),
     /// The qdiscs of that namespace.
     Qdiscs(u16),
 }
@@ -54,11 +57,11 @@ pub struct Probe<'a> {
 }
 
 impl<'a> Probe<'a> {
-    /// A probe of connections, one of each flow.
+    /// A probe of connections, one of each of these flows.
     pub fn connections(socket: &'a OwnedFd, flows: &[Connection]) -> Result<Probe<'a>> {
-        let request = flows.iter().enumerate();
-        let request = request.flat_map(|(flow, of)| diag::request(flow as u32, of.here, of.there));
-        let about = About::Connections(flows.iter().map(|of| of.kind).collect());
+        let request = flows.iter();
+        let request = request.flat_map(|of| diag::request(of.flow as u32, of.here, of.there));
+        let about = About::Connections(flows.iter().map(|of| (of.flow, of.kind)).collect());
         Probe::new(about, socket, request.collect(), flows.len())
     }
 
@@ -141,7 +144,7 @@ impl Answers<'_> {
             About::Connections(kinds) => {
                 let (flow, state) = diag::answer(message)?;
                 let flow = flow as usize;
-                let Some(kind) = kinds.get(flow) else { return Ok(()) };
+                let Some(kind) = kinds.get(&flow) else { return Ok(()) };
                 if let Some(state) = state {
                     self.body.extend_from_slice(state.queues);
                     self.body.extend_from_slice(state.info);

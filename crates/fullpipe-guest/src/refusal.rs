@@ -54,6 +54,8 @@ pub enum Whose {
     Kernel,
     /// The network namespace of a host.
     Host(Role),
+    /// That of the host of that number beside the sender.
+    Beside(usize),
     /// That of a router.
     Router,
 }

@@ -45,7 +45,7 @@ impl Event {
 
 /// Takes it that the run is that of a plan: before anything asks for [`start`].
 pub fn follow(plan: &Plan) {
-    STARTS.store(if plan.nfs.is_some() { START_WITH_MOUNT } else { START }, Ordering::Relaxed);
+    STARTS.store(if plan.nfs.is_empty() { START } else { START_WITH_MOUNT }, Ordering::Relaxed);
 }
 
 /// Time of CLOCK_MONOTONIC at which the run starts, ns.

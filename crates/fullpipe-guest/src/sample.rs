@@ -31,10 +31,13 @@ const FIRST_SOCKET: u32 = 2000;
 
 /// Takes samples until the run is over. There is none at its start, when nothing has happened.
 pub fn run(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
-    let hosts = [&namespaces[0], &namespaces[namespaces.len() - 1]];
-    let sockets = [diag_socket(hosts[0], 0)?, diag_socket(hosts[1], 1)?];
-    let probes = probes(plan, namespaces, &sockets)?;
-    let mut sampler = Sampler::new(plan, probes, Counters::open(hosts)?)?;
+    let last = plan.receiver_at();
+    let numbers = [0, last].into_iter().chain(last + 1..namespaces.len());
+    let hosts: Vec<Ended> =
+        numbers.zip(0..).map(|own| Ended::new(own, namespaces)).collect::<Result<_>>()?;
+    let probes = probes(plan, namespaces, &hosts)?;
+    let mut sampler =
+        Sampler::new(plan, probes, Counters::open(plan, hosts.iter().map(|own| own.namespace))?)?;
     // A sample is taken at its time, whatever else there is to do.
     sys::go_first().at(|| "priority of samples")?;
     let (count, mut taken, mut told) = (plan.end_ns / plan.sample_ns, 0, 0);
@@ -56,9 +59,35 @@ pub fn run(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
     out.progress(plan.end_ns).at(|| "progress")
 }
 
-fn diag_socket(host: &Namespace, number: u32) -> Result<OwnedFd> {
-    host.enter()?;
-    diag::open(FIRST_SOCKET + number)
+/// A host, which has ends of connections.
+struct Ended<'a> {
+    /// Number of its namespace.
+    number: usize,
+    namespace: &'a Namespace,
+    /// A socket to ask about connections.
+    socket: OwnedFd,
+}
+
+impl Ended<'_> {
+    fn new((number, at): (usize, u32), namespaces: &[Namespace]) -> Result<Ended<'_>> {
+        let namespace = &namespaces[number];
+        namespace.enter()?;
+        Ok(Ended { number, namespace, socket: diag::open(FIRST_SOCKET + at)? })
+    }
+
+    /// The ends of flows that it has.
+    fn connections(&self, plan: &Plan) -> Vec<Connection> {
+        let receives = self.number == plan.receiver_at();
+        let connection = |flow: usize| {
+            let [sender, receiver] = layout::ends(plan, flow);
+            match plan.is_backward(flow) == receives {
+                true => Connection { flow, kind: SENDER, here: sender, there: receiver },
+                false => Connection { flow, kind: RECEIVER, here: receiver, there: sender },
+            }
+        };
+        let own = |flow: &usize| receives || layout::client_of(plan, *flow) == self.number;
+        (0..plan.connections()).filter(own).map(connection).collect()
+    }
 }
 
 /// Lets the time come near, and tells the progress on the way there, of which `told` was told last.
@@ -75,23 +104,13 @@ fn wait_for(time_ns: u64, mut told: u64) -> Result<()> {
 fn probes<'a>(
     plan: &Plan,
     namespaces: &'a [Namespace],
-    sockets: &'a [OwnedFd; 2],
+    hosts: &'a [Ended<'_>],
 ) -> Result<Vec<Probe<'a>>> {
-    // What a host whose own flows are those that go backward, or not, has of each flow.
-    let connections = |backward: bool| {
-        let connection = |flow: usize| {
-            let [sender, receiver] = layout::ends(plan, flow);
-            match plan.is_backward(flow) == backward {
-                true => Connection { kind: SENDER, here: sender, there: receiver },
-                false => Connection { kind: RECEIVER, here: receiver, there: sender },
-            }
-        };
-        (0..plan.connections()).map(connection).collect::<Vec<_>>()
-    };
-    let mut probes = vec![
-        Probe::connections(&sockets[0], &connections(false))?,
-        Probe::connections(&sockets[1], &connections(true))?,
-    ];
+    let ends = hosts.iter().map(|own| (&own.socket, own.connections(plan)));
+    let ends = ends.filter(|(_, flows)| !flows.is_empty());
+    let mut probes = ends
+        .map(|(socket, flows)| Probe::connections(socket, &flows))
+        .collect::<Result<Vec<_>>>()?;
     for (number, namespace) in namespaces.iter().enumerate() {
         let here = plan.watched.iter().filter(|qdisc| usize::from(qdisc.namespace) == number);
         let qdiscs: Vec<_> = here.map(|qdisc| (qdisc.device, qdisc.handle)).collect();

@@ -1,8 +1,8 @@
 //! What the engine and the guest tell each other keeps its form.
 
 use fullpipe_guest::plan::{
-    Apart, Chance, Change, Drops, Flow, Host, Loss, Netem, Nfs, NfsVersion, Overtake, Plan, Police,
-    Qdisc, Reader, Router, Spread, Watch, Way, Wire,
+    Apart, Beside, Chance, Change, Drops, Flow, Host, Loss, Netem, Nfs, NfsVersion, Overtake, Plan,
+    Police, Qdisc, Reader, Router, Spread, Watch, Way, Wire,
 };
 use fullpipe_guest::record::{self, Head};
 
@@ -104,7 +104,9 @@ fn plan() -> Plan {
             reader: Some(Reader { rate: 1_000_000_000_000_000, read: 65_536 }),
             plain: true,
         }],
-        nfs: Some(Nfs {
+        beside: vec![Beside { name: "near".into(), host: Host::default() }],
+        nfs: vec![Nfs {
+            beside: Some(0),
             version: NfsVersion::V4_2,
             reads: true,
             files: 2,
@@ -119,7 +121,7 @@ fn plan() -> Plan {
             readahead_kib: Some(7),
             start_ns: 8,
             congestion: "cubic".into(),
-        }),
+        }],
         watched: vec![Watch { namespace: 1, device: 3, handle: 1 << 16 }],
     }
 }

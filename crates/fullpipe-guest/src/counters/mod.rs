@@ -10,6 +10,7 @@ use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
+use fullpipe_guest::plan::Plan;
 use fullpipe_guest::record::{COUNTERS, NAMES};
 
 use crate::error::{Context, Error, Result};
@@ -37,7 +38,7 @@ struct Source {
 
 /// What a text said last.
 pub struct Said {
-    host: &'static str,
+    host: String,
     name: &'static str,
     format: Format,
     values: Vec<u64>,
@@ -46,10 +47,14 @@ pub struct Said {
 }
 
 impl Counters {
-    /// Those of the sender and of the receiver, and the kernel's.
-    pub fn open(hosts: [&Namespace; 2]) -> Result<Counters> {
+    /// Those of the sender, of the receiver and of the hosts beside the sender, and the kernel's.
+    pub fn open<'a>(
+        plan: &Plan,
+        hosts: impl IntoIterator<Item = &'a Namespace>,
+    ) -> Result<Counters> {
         let mut sources = Vec::new();
-        for (host, namespace) in ["sender", "receiver"].into_iter().zip(hosts) {
+        let beside = plan.beside.iter().map(|own| own.name.as_str());
+        for (host, namespace) in ["sender", "receiver"].into_iter().chain(beside).zip(hosts) {
             namespace.enter()?;
             for (name, format) in OF_HOST {
                 sources.push(Source::open(host, name, format)?);
@@ -102,17 +107,17 @@ impl Counters {
 
 impl Source {
     /// Opens a file of the namespace that the thread is in. It does not block: io_uring reads it at once, if at all.
-    fn open(host: &'static str, name: &'static str, format: Format) -> Result<Source> {
+    fn open(host: &str, name: &'static str, format: Format) -> Result<Source> {
         let mut options = File::options();
         let options = options.read(true).custom_flags(libc::O_NONBLOCK);
         let file = options.open(format!("/proc/thread-self/net/{name}")).at(|| name)?.into();
-        Ok(Source { file, said: Said::new(host, name, format) })
+        Ok(Source { file, said: Said::new(host.into(), name, format) })
     }
 }
 
 impl Said {
     /// Nothing so far, of a text of that name of a host.
-    pub fn new(host: &'static str, name: &'static str, format: Format) -> Said {
+    pub fn new(host: String, name: &'static str, format: Format) -> Said {
         Said { host, name, format, values: Vec::new(), now: Vec::new() }
     }
 
@@ -132,7 +137,7 @@ impl Said {
         if self.values.is_empty() {
             let names = self.format.names(text);
             self.values = vec![0; names.len()];
-            let body = std::iter::once(self.host).chain(names.iter().map(String::as_str));
+            let body = std::iter::once(self.host.as_str()).chain(names.iter().map(String::as_str));
             out.record(NAMES, number, time_ns, body.collect::<Vec<_>>().join("\n").as_bytes());
         }
         self.now.clear();

@@ -25,11 +25,9 @@ pub enum Direction {
 impl Direction {
     /// How the packets of a flow that go there are told.
     pub fn packets_of(self, flow: u16, plan: &Plan) -> Flow {
-        let flow = usize::from(flow);
-        let connection = plan.flows.get(flow).and_then(|own| own.answers).unwrap_or(flow);
-        let backward = plan.flows.get(connection).is_some_and(|flow| flow.backward);
-        let to_receiver = (self == Direction::Forward) != backward;
-        Flow { port: layout::receiver_port(connection), port_at: if to_receiver { 2 } else { 0 } }
+        let (port, of_receiver) = layout::own_port(plan, usize::from(flow));
+        let goes_there = (self == Direction::Forward) == of_receiver;
+        Flow { port, port_at: if goes_there { 2 } else { 0 } }
     }
 }
 

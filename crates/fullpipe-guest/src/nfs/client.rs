@@ -1,4 +1,4 @@
-//! The mount in the sender's namespace, by the kernel's own client.
+//! Mounts, each in the namespace of its client, by the kernel's own.
 
 use std::path::Path;
 
@@ -10,13 +10,25 @@ use crate::error::{Context, Result};
 use crate::namespaces::Namespace;
 use crate::{layout, sys, sysctl};
 
-/// Where the client has the file system, in the guest's root.
-pub const MOUNT: &str = "/run";
+/// Where the clients have the file system, in the guest's root.
+const MOUNTS: &str = "/run";
 
-/// Sets what the client has to find when it mounts.
-pub fn prepare(nfs: &Nfs, plan: &Plan, namespace: &Namespace) -> Result<()> {
+/// Where the client of that number has it.
+pub fn directory(number: usize) -> String {
+    format!("{MOUNTS}/{number}")
+}
+
+/// Makes these directories.
+pub fn make_directories(plan: &Plan) -> Result<()> {
+    sys::mount("tmpfs", MOUNTS).at(|| MOUNTS)?;
+    let make = |number| std::fs::create_dir(directory(number)).at(|| directory(number));
+    (0..plan.nfs.len()).try_for_each(make)
+}
+
+/// Sets what the client has to find when it mounts by connections from the first to the last of these ports.
+pub fn prepare(nfs: &Nfs, from: [u16; 2], namespace: &Namespace) -> Result<()> {
     namespace.enter()?;
-    ports(plan)?;
+    ports(nfs, from)?;
     slots(nfs)
 }
 
@@ -24,35 +36,36 @@ pub fn prepare(nfs: &Nfs, plan: &Plan, namespace: &Namespace) -> Result<()> {
 pub struct Mount {
     kind: &'static str,
     source: String,
+    directory: String,
     options: String,
     readahead_kib: Option<u32>,
 }
 
 impl Mount {
-    /// That of the export.
-    pub fn new(nfs: &Nfs, plan: &Plan) -> Mount {
+    /// That of the export, by the client of that number.
+    pub fn new((number, nfs): (usize, &Nfs), plan: &Plan) -> Mount {
         let (kind, source) = match nfs.version {
             NfsVersion::V3 => ("nfs", format!("{}:{}", layout::server(plan), server::EXPORT)),
             NfsVersion::V4_2 => ("nfs4", format!("{}:/", layout::server(plan))),
         };
-        Mount { kind, source, options: options(nfs, plan), readahead_kib: nfs.readahead_kib }
+        let (directory, options) = (directory(number), options(nfs, plan));
+        Mount { kind, source, directory, options, readahead_kib: nfs.readahead_kib }
     }
 
     /// Mounts it, from the namespace of the calling thread.
     pub fn mount(&self) -> Result<()> {
-        let Mount { kind, source, options, readahead_kib } = self;
+        let Mount { kind, source, directory, options, readahead_kib } = self;
         let what = || format!("mounting {source} by {kind} with {options}");
-        sys::mount_with(kind, source, MOUNT, options).at(what)?;
-        readahead_kib.map_or(Ok(()), read_ahead)
+        sys::mount_with(kind, source, directory, options).at(what)?;
+        readahead_kib.map_or(Ok(()), |kib| read_ahead(directory, kib))
     }
 }
 
 /// Has the connections of the mount come from ports that are known before. An odd number of several would leave one of them
 /// unused (6.12 `__inet_hash_connect` looks at even numbers of ports), so there is one more, which is reserved.
-fn ports(plan: &Plan) -> Result<()> {
-    let [first, last] = layout::mount_ports(plan);
+fn ports(nfs: &Nfs, [first, last]: [u16; 2]) -> Result<()> {
     let even = first == last || (last - first) % 2 == 1;
-    let of = Whose::Host(Role::Sender);
+    let of = nfs.beside.map_or(Whose::Host(Role::Sender), Whose::Beside);
     if !even {
         sysctl::set(of, "net/ipv4/ip_local_reserved_ports", &(last + 1).to_string())?;
     }
@@ -85,7 +98,7 @@ fn options(nfs: &Nfs, plan: &Plan) -> String {
             let mount_port = services::MOUNT_PORT;
             format!("vers=3,nolock,mountproto=tcp,mountport={mount_port},mountaddr={server}")
         }
-        NfsVersion::V4_2 => format!("vers=4.2,clientaddr={}", layout::left(0)),
+        NfsVersion::V4_2 => format!("vers=4.2,clientaddr={}", layout::client(plan, nfs)),
     };
     let Nfs { rsize, wsize, connections, .. } = nfs;
     format!(
@@ -95,9 +108,9 @@ fn options(nfs: &Nfs, plan: &Plan) -> String {
 }
 
 /// Sets how far the client reads ahead: of the device that stands for the mount.
-fn read_ahead(kib: u32) -> Result<()> {
+fn read_ahead(directory: &str, kib: u32) -> Result<()> {
     use std::os::unix::fs::MetadataExt;
-    let device = Path::new(MOUNT).metadata().at(|| MOUNT)?.dev();
+    let device = Path::new(directory).metadata().at(|| directory)?.dev();
     let (major, minor) = (libc::major(device), libc::minor(device));
     tell(format!("/sys/class/bdi/{major}:{minor}/read_ahead_kb"), &kib.to_string())
 }

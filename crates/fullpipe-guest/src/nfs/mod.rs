@@ -23,16 +23,24 @@ use std::path::Path;
 use fullpipe_guest::plan::Plan;
 
 use crate::error::{Context, Result};
+use crate::layout;
 use crate::namespaces::Namespace;
 
-/// Sets up what the plan mounts. The client mounts it when it is time, and its program goes on from there.
+/// Sets up what the plan mounts. The clients mount it when it is time, and their programs go on from there.
 pub fn start(plan: &Plan, namespaces: &mut [Namespace]) -> Result<()> {
-    let Some(nfs) = &plan.nfs else { return Ok(()) };
-    let last = namespaces.len() - 1;
-    server::start(nfs, &mut namespaces[last])?;
-    stats::start(plan, &namespaces[last])?;
-    client::prepare(nfs, plan, &namespaces[0])?;
-    program::start(nfs, plan, &namespaces[0])
+    if plan.nfs.is_empty() {
+        return Ok(());
+    }
+    let server = plan.receiver_at();
+    server::start(plan, &mut namespaces[server])?;
+    client::make_directories(plan)?;
+    stats::start(plan, &namespaces[server])?;
+    for (number, (nfs, connections)) in plan.mounts().enumerate() {
+        let client = nfs.beside.map_or(0, |host| layout::beside(plan, host));
+        client::prepare(nfs, layout::mount_ports(plan, &connections), &namespaces[client])?;
+        program::start((number, nfs), connections, plan, &namespaces[client])?;
+    }
+    Ok(())
 }
 
 /// Writes a line by one call, as files of /proc want it.

@@ -1,4 +1,4 @@
-//! The program at the client: writes new files, each to the end and to the server's memory (fsync), or reads files to
+//! The program at a client: writes new files, each to the end and to the server's memory (fsync), or reads files to
 //! their end. It mounts them first.
 
 use std::fs::File;
@@ -22,25 +22,33 @@ use crate::{run, sys};
 #[derive(Clone)]
 struct Program {
     nfs: Arc<Nfs>,
+    /// Number of its client.
+    client: usize,
     connections: Range<usize>,
     /// Files that are not done.
     left: Arc<AtomicU32>,
 }
 
-/// Starts the program.
-pub fn start(nfs: &Nfs, plan: &Plan, namespace: &Namespace) -> Result<()> {
+/// Starts the program of a client, whose mount has these connections.
+pub fn start(
+    (client, nfs): (usize, &Nfs),
+    connections: Range<usize>,
+    plan: &Plan,
+    namespace: &Namespace,
+) -> Result<()> {
     let program = Program {
         nfs: Arc::new(nfs.clone()),
-        connections: plan.flows.len()..plan.connections(),
+        client,
+        connections,
         left: Arc::new(AtomicU32::new(nfs.files)),
     };
-    let mount = Mount::new(nfs, plan);
+    let mount = Mount::new((client, nfs), plan);
     let threads = namespace.fd.try_clone().at(|| "a network namespace")?;
-    namespaces::spawn("the mount".into(), &namespace.fd, move || {
+    namespaces::spawn(format!("mount {client}"), &namespace.fd, move || {
         sys::sleep_until(run::start() + program.nfs.start_ns);
         mount.mount()?;
         for number in 0..program.nfs.files {
-            let (name, program) = (format!("program of file {number}"), program.clone());
+            let (name, program) = (format!("program of file {client}-{number}"), program.clone());
             namespaces::spawn(name, &threads, move || program.file(number))?;
         }
         Ok(())
@@ -50,8 +58,8 @@ pub fn start(nfs: &Nfs, plan: &Plan, namespace: &Namespace) -> Result<()> {
 impl Program {
     /// Opens a file and writes or reads it. When the last one is done so are all connections.
     fn file(&self, number: u32) -> Result<()> {
-        let Program { nfs, connections, left } = self;
-        let path = Path::new(client::MOUNT).join(server::name(number));
+        let Program { nfs, client, connections, left } = self;
+        let path = Path::new(&client::directory(*client)).join(server::name(*client, number));
         let what = || path.display().to_string();
         let file = if nfs.reads { File::open(&path) } else { File::create(&path) }.at(what)?;
         if number == 0 {

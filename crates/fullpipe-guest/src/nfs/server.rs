@@ -5,7 +5,7 @@
 use std::fs::File;
 use std::io::{Read, Write};
 
-use fullpipe_guest::plan::Nfs;
+use fullpipe_guest::plan::{Nfs, NfsVersion, Plan};
 
 use super::{services, tell};
 use crate::error::{Context, Error, Result};
@@ -43,20 +43,23 @@ mod flag {
     pub const FSID: u32 = 0x2000;
 }
 
-/// Starts the server.
-pub fn start(nfs: &Nfs, namespace: &mut Namespace) -> Result<()> {
+/// Starts the server of the plan's mounts, which all say the same of it.
+pub fn start(plan: &Plan, namespace: &mut Namespace) -> Result<()> {
+    let Some(nfs) = plan.nfs.first() else { return Ok(()) };
     namespace.enter()?;
     namespace.netlink.up(LOOPBACK)?;
     let options = "size=100%,mode=777";
     sys::mount_with("tmpfs", "tmpfs", EXPORT, options).at(|| "the exported file system")?;
-    if nfs.reads {
-        (0..nfs.files).try_for_each(|number| fill(number, nfs.file))?;
+    for (client, nfs) in plan.nfs.iter().enumerate().filter(|(_, nfs)| nfs.reads) {
+        (0..nfs.files).try_for_each(|number| fill(&name(client, number), nfs.file))?;
     }
     services::start_rpcbind(namespace)?;
     let missing = "mounting the file system of nfsd; this kernel may be one without NFS";
     sys::mount("nfsd", NFSD).at(|| missing)?;
-    export(nfs)?;
-    services::start_mount(nfs.version, root()?, namespace)?;
+    export(nfs, plan)?;
+    if plan.nfs.iter().any(|nfs| nfs.version == NfsVersion::V3) {
+        services::start_mount(root()?, namespace)?;
+    }
     control("max_block_size", &LARGEST.to_string())?;
     control("versions", "+3 +4 +4.1 +4.2")?;
     control("nfsv4gracetime", GRACE_S)?;
@@ -64,9 +67,9 @@ pub fn start(nfs: &Nfs, namespace: &mut Namespace) -> Result<()> {
     control("threads", &nfs.threads.to_string())
 }
 
-/// Name of a file of the export.
-pub fn name(number: u32) -> String {
-    format!("file-{number}")
+/// Name of the file of that number of a client.
+pub fn name(client: usize, number: u32) -> String {
+    format!("file-{client}-{number}")
 }
 
 fn control(file: &str, line: &str) -> Result<()> {
@@ -74,8 +77,8 @@ fn control(file: &str, line: &str) -> Result<()> {
 }
 
 /// A file of zeros.
-fn fill(number: u32, bytes: u64) -> Result<()> {
-    let name = format!("{EXPORT}/{}", name(number));
+fn fill(name: &str, bytes: u64) -> Result<()> {
+    let name = format!("{EXPORT}/{name}");
     let mut file = File::create(&name).at(|| name.clone())?;
     let (zeros, mut left) = (vec![0; FILL], bytes);
     while left > 0 {
@@ -87,17 +90,18 @@ fn fill(number: u32, bytes: u64) -> Result<()> {
 }
 
 /// Tells the caches that every client of this path is one domain, and what that domain may do with the export.
-fn export(nfs: &Nfs) -> Result<()> {
+fn export(nfs: &Nfs, plan: &Plan) -> Result<()> {
     let later = if nfs.sync { flag::GATHERED_WRITES } else { flag::ASYNC };
     let flags = flag::INSECURE_PORT | flag::NOSUBTREECHECK | flag::FSID | later;
-    let client = layout::left(0);
+    let client = |nfs| format!("nfsd {} {NEVER} {DOMAIN}", layout::client(plan, nfs));
+    let clients = plan.nfs.iter().map(|nfs| ("auth.unix.ip", client(nfs)));
     let lines = [
-        ("auth.unix.ip", format!("nfsd {client} {NEVER} {DOMAIN}")),
         ("nfsd.export", format!("{DOMAIN} {EXPORT} {NEVER} {flags} {NOBODY} {NOBODY} 0")),
         // The export of number 0 (FSID_NUM, type 1) is the root that version 4 shows.
         ("nfsd.fh", format!("{DOMAIN} 1 \\x00000000 {NEVER} {EXPORT}")),
     ];
-    lines.iter().try_for_each(|(cache, line)| tell(format!("{CACHES}/{cache}/channel"), line))
+    let mut lines = clients.chain(lines);
+    lines.try_for_each(|(cache, line)| tell(format!("{CACHES}/{cache}/channel"), &line))
 }
 
 /// The handle of the export's root.

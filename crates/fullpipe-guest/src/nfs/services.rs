@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use fullpipe_guest::plan::NfsVersion;
-
 use super::rpc::{self, Answers, Call};
 use crate::error::Result;
 use crate::namespaces::{self, Namespace};
@@ -22,14 +20,9 @@ pub fn start_rpcbind(namespace: &Namespace) -> Result<()> {
     start("rpcbind", RPCBIND_PORT, namespace, Arc::new(rpcbind))
 }
 
-/// Starts what answers MOUNT with the root's handle, where the version needs it.
-pub fn start_mount(version: NfsVersion, root: Vec<u8>, namespace: &Namespace) -> Result<()> {
-    match version {
-        NfsVersion::V3 => {
-            start("mountd", MOUNT_PORT, namespace, Arc::new(move |call| mount(call, &root)))
-        }
-        NfsVersion::V4_2 => Ok(()),
-    }
+/// Starts what answers MOUNT with the root's handle.
+pub fn start_mount(root: Vec<u8>, namespace: &Namespace) -> Result<()> {
+    start("mountd", MOUNT_PORT, namespace, Arc::new(move |call| mount(call, &root)))
 }
 
 fn start(name: &str, port: u16, namespace: &Namespace, answers: Answers) -> Result<()> {

@@ -1,12 +1,12 @@
-//! What the kernel counts of the mount and of nfsd, read beside the samples: `mountstats` cannot be read in their chain
+//! What the kernel counts of mounts and of nfsd, read beside the samples: `mountstats` cannot be read in their chain
 //! (io_uring would give it to another thread).
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use fullpipe_guest::plan::Plan;
+use fullpipe_guest::plan::{Nfs, Plan};
 
-use super::client::MOUNT;
+use super::client;
 use crate::counters::{Format, Said};
 use crate::error::{Context, Result};
 use crate::namespaces::{self, Namespace};
@@ -14,8 +14,8 @@ use crate::uring::LONGEST;
 use crate::{run, sys};
 
 /// Numbers of the sources: others of counters come before.
-const CLIENT: usize = 100;
-const SERVER: usize = 101;
+const SERVER: usize = 100;
+const FIRST_CLIENT: usize = 101;
 /// Text of all mounts: each says what is mounted where, and those of NFS what became of them.
 const MOUNTS: &str = "/proc/self/mountstats";
 const NFSD: &str = "/proc/thread-self/net/rpc/nfsd";
@@ -26,36 +26,38 @@ const AFTER: u64 = 1;
 pub fn start(plan: &Plan, server: &Namespace) -> Result<()> {
     server.enter()?;
     let nfsd = File::open(NFSD).at(|| NFSD)?;
+    let host = |nfs: &Nfs| plan.host_of(nfs).into();
+    let said = |nfs| Said::new(host(nfs), "mountstats", Format::Mount);
+    let mut clients: Vec<Said> = plan.nfs.iter().map(said).collect();
+    let mut server_said = Said::new("receiver".into(), "nfsd", Format::Nfsd);
     let (each, end) = (plan.counters_ns.max(1).next_multiple_of(plan.sample_ns), plan.end_ns);
     namespaces::spawn("counters of the mount".into(), &server.fd, move || {
-        let mut said = [
-            Said::new("sender", "mountstats", Format::Mount),
-            Said::new("receiver", "nfsd", Format::Nfsd),
-        ];
         for time_ns in (1..=end / each).map(|number| number * each) {
             sys::sleep_until(run::start() + time_ns + AFTER);
-            record(time_ns, &nfsd, &mut said)?;
+            record(time_ns, &nfsd, &mut clients, &mut server_said)?;
         }
         Ok(())
     })
 }
 
-fn record(time_ns: u64, nfsd: &File, [client, server]: &mut [Said; 2]) -> Result<()> {
+fn record(time_ns: u64, nfsd: &File, clients: &mut [Said], server: &mut Said) -> Result<()> {
     let mounts = std::fs::read_to_string(MOUNTS).at(|| MOUNTS)?;
     let mut text = [0; LONGEST];
     let length = nfsd.read_at(&mut text, 0).at(|| NFSD)?;
     let mut out = run::out()?;
-    // Before it is mounted there is nothing to tell.
-    if let Some(mount) = of_mount(&mounts) {
-        client.record(CLIENT, time_ns, mount.as_bytes(), &mut out)?;
+    for (number, client) in clients.iter_mut().enumerate() {
+        // Before it is mounted there is nothing to tell.
+        if let Some(mount) = of_mount(&mounts, &client::directory(number)) {
+            client.record(FIRST_CLIENT + number, time_ns, mount.as_bytes(), &mut out)?;
+        }
     }
     server.record(SERVER, time_ns, &text[..length], &mut out)
 }
 
-/// The part that is about the mount.
-fn of_mount(text: &str) -> Option<&str> {
+/// The part that is about the mount at that directory.
+fn of_mount<'a>(text: &'a str, directory: &str) -> Option<&'a str> {
     const NEXT: &str = "\ndevice ";
-    let start = text.find(&format!(" mounted on {MOUNT} with "))?;
+    let start = text.find(&format!(" mounted on {directory} with "))?;
     let part = &text[start..];
     Some(part.find(NEXT).map_or(part, |end| &part[..end]))
 }

@@ -66,7 +66,8 @@ pub fn plan(rate: u64, queue: u32) -> Plan {
             reader: None,
             plain: false,
         }],
-        nfs: None,
+        beside: vec![],
+        nfs: vec![],
         watched: vec![watch(1, RIGHT_DEVICE), watch(2, LEFT_DEVICE)],
     }
 }

@@ -21,7 +21,7 @@ impl RunMeta {
             unjudged: unjudged(run, made.kernel.is_some()),
             flows: flows(run, made.kernel.as_deref()),
             datagrams: run.datagrams.iter().map(datagrams).collect(),
-            nfs: run.nfs.iter().map(|own| nfs(own, run)).collect(),
+            nfs: nfs(run),
             chosen_qdiscs: chosen_qdiscs(run),
             tuned: tuned(run),
             engine: made.engine,
@@ -91,18 +91,25 @@ fn tuned(run: &Resolved) -> BTreeMap<String, u64> {
     bounds
 }
 
-/// A run has one mount, whose connections are the last flows.
-fn nfs(own: &Nfs, run: &Resolved) -> NfsMeta {
-    NfsMeta {
-        name: own.name.clone(),
-        version: match own.version {
-            NfsVersion::V3 => "3",
-            NfsVersion::V4_2 => "4.2",
-        },
-        reads: own.operation == NfsOperation::Read,
-        bytes: own.bytes(),
-        connection: run.flow.iter().position(|flow| flow.app == App::Nfs).unwrap_or_default(),
-    }
+/// The connections of mounts are the last flows, in order.
+fn nfs(run: &Resolved) -> Vec<NfsMeta> {
+    let mut connection = run.flow.iter().filter(|flow| flow.app != App::Nfs).count();
+    let mut one = |own: &Nfs| {
+        let first = connection;
+        connection += usize::from(own.nconnect);
+        NfsMeta {
+            name: own.name.clone(),
+            version: match own.version {
+                NfsVersion::V3 => "3",
+                NfsVersion::V4_2 => "4.2",
+            },
+            host: own.host().into(),
+            reads: own.operation == NfsOperation::Read,
+            bytes: own.bytes(),
+            connection: first,
+        }
+    };
+    run.nfs.iter().map(&mut one).collect()
 }
 
 fn datagrams(own: &Datagrams) -> DatagramsMeta {

@@ -99,10 +99,11 @@ impl RunMeta {
     pub(crate) fn shares_its_way(&self, about: &FlowMeta) -> bool {
         let flows = self.flows.iter().enumerate();
         let same = flows.filter(|(_, flow)| flow.direction == about.direction);
-        let (mounted, own): (Vec<_>, Vec<_>) = same.partition(|(at, _)| self.is_of_mount(*at));
+        let own = same.filter(|(at, _)| !self.is_of_mount(*at)).count();
         let backward = about.direction == Direction::Backward;
+        let mounts = self.nfs.iter().filter(|own| own.reads == backward).count();
         let datagrams = self.datagrams.iter().any(|own| !own.echo && own.backward == backward);
-        own.len() + usize::from(!mounted.is_empty()) > 1 || datagrams
+        own + mounts > 1 || datagrams
     }
 
     /// Whether the flow is a connection of a mount: those are the last ones.
@@ -167,6 +168,8 @@ pub struct NfsMeta {
     pub name: String,
     /// Version of the protocol.
     pub version: &'static str,
+    /// The host that mounts it.
+    pub host: String,
     /// Whether the program reads; else it writes.
     pub reads: bool,
     /// Bytes of all files.

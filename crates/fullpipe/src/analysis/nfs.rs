@@ -21,15 +21,16 @@ fn one(own: &NfsMeta, recording: &Recording, lives: &Lives) -> Nfs {
         bytes: own.bytes,
         took_s: took.map(|took| took.as_secs_f64()),
         mean_mbit: took.map(|took| mbit(own.bytes, took)),
-        requests: requests(operation, recording),
+        requests: requests((&own.host, operation), recording),
     }
 }
 
-/// Of that operation; none where the client has made no such request.
-fn requests(operation: &str, recording: &Recording) -> Option<Requests> {
+/// Of a host, of that operation; none where its client has made no such request.
+fn requests((host, operation): (&str, &str), recording: &Recording) -> Option<Requests> {
     let last = |what: &str| {
         let name = format!("nfs.{operation}.{what}");
-        let own = recording.counters.iter().rev().find(|counter| *counter.name == *name);
+        let mut counters = recording.counters.iter().rev();
+        let own = counters.find(|counter| *counter.name == *name && *counter.host == *host);
         own.map_or(0, |counter| counter.value)
     };
     let count = last("ops");

@@ -3,13 +3,14 @@
 //! What came first on genuine Linux is told by its own counters, whatever the model says (`genuine_first`).
 
 use super::case::Case;
-use crate::analysis::document::Run;
+use crate::analysis::document::Flow;
 use crate::analysis::{self, Made, RunMeta};
-use crate::scenario::{App, Nfs, NfsOperation, NfsVersion, Resolved, Scenario};
+use crate::scenario::{Nfs, NfsOperation, NfsVersion, Scenario};
 use crate::trace::recording::Recording;
-use fullpipe_sim::trace::EventKind;
+use fullpipe_sim::trace::{Event, EventKind};
 use fullpipe_sim::units::Time;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// What came of a mount's file.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,49 +21,54 @@ pub struct Outcome {
     pub first: (String, f64),
 }
 
-/// What an engine made of a case.
+/// What an engine made of the mount of that number of a case.
 ///
 /// # Errors
-/// The file was not done by the end of the run.
+/// There is none, or its file was not done by the end of the run.
 pub fn outcome(
     (scenario, case): (&Scenario, &Case),
+    mount: usize,
     recording: &Recording,
     genuine: bool,
 ) -> Result<Outcome, String> {
     let meta = RunMeta::from_plan(scenario, &case.plan, Made::default());
     let run = analysis::run(&meta, recording);
-    let own = run.nfs.first().and_then(|own| own.mean_mbit);
-    let mbit = own.ok_or_else(|| format!("{}: not done by the run's end", case.name))?;
-    let first = match genuine {
-        true => genuine_first(&case.plan.resolved, &run, recording),
-        false => first(&shares(&run)),
-    };
-    Ok(Outcome { mbit, first })
+    let (own, resolved) = (case.plan.resolved.nfs.get(mount), run.nfs.get(mount));
+    let (own, mbit) = own
+        .zip(resolved.and_then(|own| own.mean_mbit))
+        .ok_or_else(|| format!("{}: not done by the run's end", case.name))?;
+    let first = meta.nfs[mount].connection;
+    let connections = first..first + usize::from(own.nconnect);
+    let mut shares = shares(&run.flows[connections.clone()]);
+    if genuine && let Some(share) = shares.remove("application") {
+        let limit = instead_of_application(own, connections, recording);
+        *shares.entry(limit.into()).or_default() += share;
+    }
+    Ok(Outcome { mbit, first: self::first(&shares) })
 }
 
 /// What held genuine Linux back: a link of the data's way that did not idle over the last round trip; else what the kernel's
 /// sockets say that have the data (`tcpi_rwnd_limited`, `tcpi_sndbuf_limited`, else cwnd). Where they had nothing to send, that
 /// were the slots if for most of the time as many requests were out as there are (`sends` less `recvs` of `mountstats`). Else
 /// a program that writes had WRITEs with slots which the send buffer did not take, and one that reads waited for its page cache.
-fn genuine_first(run: &Resolved, document: &Run, recording: &Recording) -> (String, f64) {
-    let mut shares = shares(document);
-    if let (Some(share), Some(own)) = (shares.remove("application"), run.nfs.first()) {
-        let limit = match own.operation {
-            _ if all_slots_are_out(own, run, recording) => "rpc_slots",
-            NfsOperation::Write => "send_buffer",
-            NfsOperation::Read => "page_cache",
-        };
-        *shares.entry(limit.into()).or_default() += share;
+fn instead_of_application(
+    own: &Nfs,
+    connections: Range<usize>,
+    recording: &Recording,
+) -> &'static str {
+    match own.operation {
+        _ if all_slots_are_out(own, connections, recording) => "rpc_slots",
+        NfsOperation::Write => "send_buffer",
+        NfsOperation::Read => "page_cache",
     }
-    first(&shares)
 }
 
 /// Shares of the limits in the lives of a mount's connections, which count alike; cwnd is one.
-fn shares(run: &Run) -> BTreeMap<String, f64> {
+fn shares(connections: &[Flow]) -> BTreeMap<String, f64> {
     let mut shares = BTreeMap::new();
-    for (name, share) in run.flows.iter().flat_map(|flow| &flow.limits) {
+    for (name, share) in connections.iter().flat_map(|flow| &flow.limits) {
         let name = if name.starts_with("cwnd_") { "cwnd" } else { name };
-        *shares.entry(name.to_string()).or_default() += share / run.flows.len() as f64;
+        *shares.entry(name.to_string()).or_default() += share / connections.len() as f64;
     }
     shares.remove("idle");
     shares
@@ -75,13 +81,15 @@ fn first(shares: &BTreeMap<String, f64>) -> (String, f64) {
 
 /// Whether as many requests were out as there are slots at more than half of the samples between the program's first call and
 /// its last. A WRITE of each connection may have a slot and be partly in the socket: it counts as sent when it is wholly.
-fn all_slots_are_out(own: &Nfs, run: &Resolved, recording: &Recording) -> bool {
-    let connections = run.flow.iter().filter(|flow| flow.app == App::Nfs).count() as u64;
+fn all_slots_are_out(own: &Nfs, flows: Range<usize>, recording: &Recording) -> bool {
+    let connections = flows.len() as u64;
     let slots = u64::from(own.slots.unwrap_or(64));
     let slots = if own.version == NfsVersion::V3 { slots * connections } else { slots };
     let partly = if own.operation == NfsOperation::Write { connections } else { 0 };
-    let out = requests_out(recording);
-    let event = |kind| recording.events.iter().find(|event| event.kind == kind);
+    let out = requests_out(own.host(), recording);
+    let of_mount = |event: &&Event| flows.contains(&event.flow.into());
+    let mut events = recording.events.iter().filter(of_mount);
+    let event = |kind| events.find(|event| event.kind == kind);
     let [from, to] = [EventKind::Accepted, EventKind::Finished].map(event);
     let (Some(from), Some(to)) = (from, to) else { return false };
     let within: Vec<u64> = out.range(from.time..to.time).map(|(_, out)| *out).collect();
@@ -89,10 +97,10 @@ fn all_slots_are_out(own: &Nfs, run: &Resolved, recording: &Recording) -> bool {
     2 * full > within.len()
 }
 
-/// Requests of all connections that are out, at each sample of `mountstats`.
-fn requests_out(recording: &Recording) -> BTreeMap<Time, u64> {
+/// Requests of all connections of a host's mount that are out, at each sample of `mountstats`.
+fn requests_out(host: &str, recording: &Recording) -> BTreeMap<Time, u64> {
     let (mut last, mut out) = (BTreeMap::new(), BTreeMap::new());
-    for counter in &recording.counters {
+    for counter in recording.counters.iter().filter(|counter| *counter.host == *host) {
         let of = counter.name.strip_prefix("nfs.xprt-").and_then(|rest| rest.split_once('.'));
         if let Some((_, what @ ("sends" | "recvs"))) = of {
             last.insert(counter.name.clone(), (what == "sends", counter.value));

@@ -197,7 +197,7 @@ fn at_end(
     let there = neighbours.iter().filter(|own| own.direction == direction);
     let there: Vec<&str> = there.map(|own| own.name.as_str()).chain([end]).collect();
     if !there.contains(&name) {
-        let message = format!("no host at this end of the flow is called \"{name}\"");
+        let message = format!("no host at this end of the path is called \"{name}\"");
         cx.error("unknown-name", place, message).names(name, there);
     }
 }

@@ -4,10 +4,12 @@ use super::format::context::{Context, Place};
 use super::format::keys::At;
 use super::format::values::{InSize, Quantity, twice};
 use super::format::written;
+use super::neighbours;
 use super::profile::{self, Kernel};
 use super::resolve;
 use super::resolved::{
-    App, Datagrams, Flow, Host, Hosts, Nfs, NfsOperation, NfsServerReads, NfsVersion,
+    App, Datagrams, ENDS, Flow, Host, Hosts, Neighbour, Nfs, NfsOperation, NfsServerReads,
+    NfsVersion,
 };
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::rpc::{server_buffer_2008, server_send_buffer_2008};
@@ -23,10 +25,10 @@ const MOST_SESSION_SLOTS: i64 = 1024;
 /// The kernel whose client and server of 2008 are known.
 pub const NFS_2008: &str = "2.6.25";
 
-/// The mounts that `run` describes. None if any cannot be read.
+/// The mounts that `run` describes, at `hosts` and those beside them. None if any cannot be read.
 pub(super) fn resolve(
     run: &written::Run,
-    hosts: &Hosts,
+    (hosts, neighbours): (&Hosts, &[Neighbour]),
     (flows, datagrams): (&[Flow], &[Datagrams]),
     cx: &mut Context,
 ) -> Option<Vec<Nfs>> {
@@ -38,13 +40,70 @@ pub(super) fn resolve(
         cx.error("missing-key", written.place, "there is neither a flow nor a mount")
             .expected("a [[flow]] or an [[nfs]]");
     }
-    if let Some(second) = all.get(1) {
-        cx.error("too-large", second.place, "two mounts in one run")
-            .expected("one [[nfs]]; `nconnect` and `files` have several connections and files");
-    }
-    let kernel = profile::kernel(&hosts.sender.kernel)?;
-    let resolved = all.iter().map(|own| one(own, kernel, cx)).collect::<Vec<_>>();
+    one_server(all, cx);
+    one_each(all, cx);
+    let resolve = |own: &written::Nfs, cx: &mut Context| {
+        neighbours::ends_fit([&own.from, &None], Direction::Forward, neighbours, cx);
+        let [from, _] = neighbours::named([&own.from, &None]);
+        let beside = |name| neighbours.iter().find(|host| Some(&host.name) == name);
+        let host = beside(from.as_ref()).map_or(&hosts.sender, |beside| &beside.host);
+        one(own, (from, profile::kernel(&host.kernel)?), cx)
+    };
+    let resolved = all.iter().map(|own| resolve(own, cx)).collect::<Vec<_>>();
     resolved.into_iter().collect::<Option<_>>().filter(|_| cx.reports() == before)
+}
+
+/// The connections of all mounts, which elements of a path may name, and where their data goes.
+pub(super) fn connections_of(run: &written::Run) -> Vec<(String, Direction)> {
+    let all = run.nfs.iter().flat_map(|at| &at.value.0);
+    let of = |own: &written::Nfs| {
+        let count = own.nconnect.as_ref().map_or(1, |count| count.value.0 as usize);
+        let names = own.name.as_ref().map(|name| resolve::copy_names(&name.value.0, count));
+        let operation = own.operation.as_ref().map_or(NfsOperation::Write, |at| at.value);
+        names.into_iter().flatten().map(move |name| (name, operation.direction()))
+    };
+    all.flat_map(of).collect()
+}
+
+/// Reports what is said of the server by one mount otherwise than by the first.
+fn one_server(all: &[written::Nfs], cx: &mut Context) {
+    let said = |own: &written::Nfs| {
+        let bytes = own.server_buffer.as_ref().map(|at| at.value.0);
+        let reads = own.server_reads.as_ref().map(|at| format!("{:?}", at.value));
+        [
+            ("threads", own.threads.as_ref().map(|at| at.value.0.to_string())),
+            ("service", own.service.as_ref().map(|at| at.value.0.to_string())),
+            ("server_buffer", bytes.map(|bytes| bytes.to_string())),
+            ("server_reads", reads),
+            ("export", own.export.as_ref().map(|at| format!("{:?}", at.value))),
+            ("memory", own.memory.as_ref().map(|at| at.value.0.to_string())),
+        ]
+    };
+    let Some((first, others)) = all.split_first() else { return };
+    for own in others {
+        let both = said(own).into_iter().zip(said(first));
+        for ((key, _), _) in both.filter(|((_, own), (_, first))| own != first) {
+            let message =
+                format!("`{key}` differs from that of the first mount; both are of one server");
+            cx.error("conflict", own.place, message).expected("the same in all [[nfs]]");
+        }
+    }
+}
+
+/// Reports hosts with two mounts: the kernel's client has the same connections for both.
+fn one_each(all: &[written::Nfs], cx: &mut Context) {
+    let host = |own: &written::Nfs| {
+        let [from, _] = neighbours::named([&own.from, &None]);
+        from.unwrap_or_else(|| ENDS[0].into())
+    };
+    for (at, own) in all.iter().enumerate() {
+        if all[..at].iter().any(|other| host(other) == host(own)) {
+            let message = format!("host `{}` has another mount", host(own));
+            cx.error("conflict", own.place, message).expected(
+                "a host of its own: `from` a [[host]] beside the sender; `nconnect` and `files` have several connections and files",
+            );
+        }
+    }
 }
 
 /// Reports names that something else has.
@@ -65,7 +124,11 @@ fn names(all: &[written::Nfs], flows: &[Flow], datagrams: &[Datagrams], cx: &mut
     }
 }
 
-fn one(own: &written::Nfs, kernel: &Kernel, cx: &mut Context) -> Option<Nfs> {
+fn one(
+    own: &written::Nfs,
+    (from, kernel): (Option<String>, &Kernel),
+    cx: &mut Context,
+) -> Option<Nfs> {
     let version = own.version.as_ref()?.value;
     for (key, size) in [("rsize", &own.rsize), ("wsize", &own.wsize)] {
         pages(key, size.as_ref()?, cx);
@@ -83,6 +146,7 @@ fn one(own: &written::Nfs, kernel: &Kernel, cx: &mut Context) -> Option<Nfs> {
     Some(Nfs {
         name: own.name.as_ref()?.value.0.clone(),
         version,
+        from,
         operation: own.operation.as_ref()?.value,
         file: own.file.as_ref()?.value.0,
         files: own.files.as_ref()?.value.0 as u32,
@@ -92,6 +156,7 @@ fn one(own: &written::Nfs, kernel: &Kernel, cx: &mut Context) -> Option<Nfs> {
         slots: slots.map(|at| number(at) as u16),
         nconnect: own.nconnect.as_ref()?.value.0 as u16,
         threads: own.threads.as_ref()?.value.0 as u32,
+        service: Time::ns(own.service.as_ref()?.value.0),
         server_buffer: own.server_buffer.as_ref().map(|at| at.value.0).filter(|bytes| *bytes > 0),
         server_reads: own.server_reads.as_ref().map(|at| at.value),
         export: own.export.as_ref()?.value,
@@ -125,17 +190,24 @@ fn whole_kib(size: Option<(u64, Place)>, cx: &mut Context) {
     }
 }
 
+impl NfsOperation {
+    /// Where the data goes.
+    pub fn direction(self) -> Direction {
+        match self {
+            NfsOperation::Write => Direction::Forward,
+            NfsOperation::Read => Direction::Backward,
+        }
+    }
+}
+
 impl Nfs {
     /// The mount's connections. Its data goes forward where it is written, and backward where it is read.
     pub(super) fn connections(&self) -> impl Iterator<Item = Flow> {
         let flow = |name| Flow {
             name,
-            direction: match self.operation {
-                NfsOperation::Write => Direction::Forward,
-                NfsOperation::Read => Direction::Backward,
-            },
-            from: None,
-            to: None,
+            direction: self.operation.direction(),
+            from: self.from.clone().filter(|_| self.operation == NfsOperation::Write),
+            to: self.from.clone().filter(|_| self.operation == NfsOperation::Read),
             answers: None,
             congestion: self.congestion.clone(),
             slow_start: None,
@@ -174,6 +246,11 @@ impl Nfs {
             NFS_2008 => NfsServerReads::WholeRecords,
             _ => NfsServerReads::AsTheyCome,
         })
+    }
+
+    /// Name of the host that mounts it.
+    pub fn host(&self) -> &str {
+        self.from.as_deref().unwrap_or(ENDS[0])
     }
 
     /// Bytes of all files.

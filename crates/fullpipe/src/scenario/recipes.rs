@@ -146,5 +146,6 @@ const RECIPES: &[Recipe] = &[
     plain("nfs-connections", text!("nfs/connections.toml")),
     plain("nfs-control", text!("nfs/control.toml")),
     plain("nfs-beyond", text!("nfs/beyond.toml")),
+    plain("nfs-near-far", text!("nfs/near-far.toml")),
     plain("slow-start", text!("recipes/slow-start.toml")),
 ];

@@ -49,7 +49,8 @@ pub fn run(
     cx: &mut Context,
 ) -> Option<Resolved> {
     let completed = written.flow.as_ref().map(|flows| answers::complete(&flows.value.0, cx));
-    let names = completed.as_deref().map_or(Vec::new(), names);
+    let mut names = completed.as_deref().map_or(Vec::new(), names);
+    names.extend(nfs::connections_of(written));
     let path = written.path.as_ref().and_then(|path| path::path(&path.value, source, &names, cx));
     let hosts = written.hosts.as_ref().and_then(|hosts| hosts_of(&hosts.value, path.as_ref(), cx));
     let neighbours = hosts.as_ref().and_then(|hosts| {
@@ -74,7 +75,7 @@ pub fn run(
         .or_else(|| written.nfs.as_ref().filter(|_| written.flow.is_none()).map(|_| Vec::new()));
     let (path, hosts, host, mut flow) = (path?, hosts?, neighbours?, flow?);
     let datagrams = datagrams::resolve(written, path.mtu, &flow, &host, cx)?;
-    let nfs = nfs::resolve(written, &hosts, (&flow, &datagrams), cx)?;
+    let nfs = nfs::resolve(written, (&hosts, &host), (&flow, &datagrams), cx)?;
     flow.extend(nfs.iter().flat_map(Nfs::connections));
     let round_trip = path.round_trip();
     let duration = duration(written, (&flow, &datagrams), round_trip, cx)?;

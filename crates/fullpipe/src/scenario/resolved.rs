@@ -390,6 +390,9 @@ pub struct Nfs {
     /// Version of the protocol.
     #[serde(serialize_with = "show::choice")]
     pub version: NfsVersion,
+    /// The host beside the sender that mounts it; none: the sender.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// What it does.
     #[serde(serialize_with = "show::choice")]
     pub operation: NfsOperation,
@@ -414,6 +417,9 @@ pub struct Nfs {
     pub nconnect: u16,
     /// Threads of the server.
     pub threads: u32,
+    /// How long a thread works on a request.
+    #[serde(skip_serializing_if = "is_no_time", serialize_with = "show::shown")]
+    pub service: Time,
     /// What the server asks for each of its sockets; none: what its kernel's server has.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
     pub server_buffer: Option<u64>,
@@ -434,6 +440,10 @@ pub struct Nfs {
     /// When it is mounted, and the program opens its files.
     #[serde(serialize_with = "show::shown")]
     pub start: Time,
+}
+
+fn is_no_time(time: &Time) -> bool {
+    *time == Time::ZERO
 }
 
 fn is_forward(direction: &Direction) -> bool {

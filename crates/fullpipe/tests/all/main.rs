@@ -23,6 +23,7 @@ mod marked;
 mod nfs;
 mod nfs_2008;
 mod nfs_questions;
+mod nfs_several;
 mod onl;
 mod onl_port;
 mod parity;

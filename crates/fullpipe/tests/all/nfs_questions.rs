@@ -22,32 +22,43 @@ const EACH: f64 = 0.05;
 struct Asked {
     scenario: Scenario,
     case: Case,
+    /// Number of the mount.
+    mount: usize,
 }
 
-/// The runs of a recipe, a variant or a point each.
+/// The mounts in the runs of a recipe, a variant or a point each.
 fn asked(recipe: &str) -> Vec<Asked> {
     let source = scenario::recipe(recipe).expect("the recipe").source();
     let space = Space::parse(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
-    let one = |run| {
+    let of_run = |run| {
         let point = space.point(run);
         let plan = space.plan(&point).unwrap_or_else(|e| panic!("{e}"));
-        let name = format!("{recipe}/{run}");
-        let (text, command) = (plan.resolved.to_toml(), String::new());
-        let case = Case { of: name.clone(), name, plan: plan.clone(), text, command };
-        Asked { scenario: space.scenario(vec![plan]), case }
+        let one = |mount: usize| {
+            let own = &plan.resolved.nfs[mount].name;
+            let name = if mount == 0 {
+                format!("{recipe}/{run}")
+            } else {
+                format!("{recipe}/{run}/{own}")
+            };
+            let (text, command) = (plan.resolved.to_toml(), String::new());
+            let case = Case { of: name.clone(), name, plan: plan.clone(), text, command };
+            Asked { scenario: space.scenario(vec![plan.clone()]), case, mount }
+        };
+        (0..plan.resolved.nfs.len()).map(one).collect::<Vec<_>>()
     };
-    (0..space.runs()).map(one).collect()
+    (0..space.runs()).flat_map(of_run).collect()
 }
 
 /// What an engine makes of it.
 fn made(asked: &Asked, engine: &str) -> (Run, Outcome) {
     let (run, recording) = made_on(engine, &asked.scenario, &asked.case.plan);
     let genuine = engine == "linux";
-    let outcome = mounts::outcome((&asked.scenario, &asked.case), &recording, genuine);
+    let outcome = mounts::outcome((&asked.scenario, &asked.case), asked.mount, &recording, genuine);
     (run, outcome.unwrap_or_else(|why| panic!("{why}")))
 }
 
-const RECIPES: [&str; 4] = ["nfs-buffers", "nfs-connections", "nfs-control", "nfs-beyond"];
+const RECIPES: [&str; 5] =
+    ["nfs-buffers", "nfs-connections", "nfs-control", "nfs-beyond", "nfs-near-far"];
 
 fn recorded() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(RECORDED)
@@ -122,20 +133,29 @@ fn buffers(all: &[Both]) -> String {
     table
 }
 
-/// A line for each variant.
+/// The variant, and the mount where there are several.
+fn name(both: &Both) -> String {
+    let variant = both.run.variant.clone();
+    let own = &both.run.nfs[both.asked.mount].name;
+    if both.run.nfs.len() > 1 { format!("{variant}: {own}") } else { variant }
+}
+
+/// A line for each variant and mount.
 fn variants(all: &[Both]) -> String {
     let mut table = String::from(
         "| | genuine, Mb/s | | model, Mb/s | | sent again | drops of the link | srtt, median, ms |\n|---|--:|---|--:|---|--:|--:|--:|\n",
     );
     for both in all {
-        let flows = &both.run.flows;
+        let mount = both.asked.mount;
+        let flows =
+            if both.run.nfs.len() > 1 { &both.run.flows[mount..=mount] } else { &both.run.flows };
         let resent: u64 = flows.iter().map(|flow| flow.retransmitted_segments).sum();
         let link = both.run.stages.iter().find(|stage| stage.name == "link").expect("a link");
         let srtt = flows[0].medians.expect("samples").srtt_us;
         writeln!(
             table,
             "| {} | {} | {} | {resent} | {} | {:.1} |",
-            both.run.variant,
+            name(both),
             said(&both.genuine),
             said(&both.model),
             link.dropped,
@@ -161,9 +181,9 @@ fn questions_have_the_same_answers_on_both_engines() {
     let worst = all.iter().flat_map(|(_, all)| all.iter().filter(lossless)).map(apart);
     let worst = worst.fold(0.0, f64::max);
     assert!(worst < EACH, "{worst}");
-    let [_, connections, control, beyond] = &all;
+    let [_, connections, control, beyond, shared] = &all;
     let rate = |of: &(&str, Vec<Both>), variant: &str| {
-        let found = of.1.iter().find(|both| both.run.variant == variant).expect("a variant");
+        let found = of.1.iter().find(|both| name(both) == variant).expect("a variant");
         [found.genuine.mbit, found.model.mbit]
     };
     // What the page says in words, of each engine.
@@ -176,5 +196,17 @@ fn questions_have_the_same_answers_on_both_engines() {
         assert!(rate(control, "reno, 16 MiB, no loss") > 4.0 * small);
         assert!((rate(control, "cubic, 1 MiB, no loss") / small - 1.0).abs() < 0.02);
         assert!(rate(beyond, "64 MiB") > 0.9 * rate(beyond, "8 MiB"));
+        let [own, at_once] =
+            ["kernel's buffers, one after the other", "kernel's buffers, at a time"];
+        let [large, both] = ["64 MiB, one after the other", "64 MiB, at a time"];
+        let [far, near] = ["far", "near"].map(|client| {
+            [own, at_once, large, both].map(|variant| rate(shared, &format!("{variant}: {client}")))
+        });
+        // Larger buffers change nothing of a near client alone; of both at a time they give the far one what it lacks.
+        assert!((near[2] / near[0] - 1.0).abs() < 0.01, "{near:?}");
+        assert!(
+            far[2] > 1.5 * far[0] && far[3] > 2.0 * far[1] && near[3] > 0.7 * near[1],
+            "{far:?} {near:?}"
+        );
     }
 }

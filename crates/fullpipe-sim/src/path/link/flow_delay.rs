@@ -1,4 +1,4 @@
-//! A delay of one flow's packets; those of others pass at once, and overtake them. Unit of decision: the segment.
+//! A delay of one connection's packets; those of others pass at once, and overtake them. Unit of decision: the segment.
 //! It holds as many as come.
 
 use super::holding::{Holding, Law};
@@ -10,14 +10,15 @@ use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
-/// A delay of one flow.
+/// A delay of one connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowDelay {
     /// Stage name in the trace, unique within a run.
     pub name: String,
-    /// Index of the flow.
-    pub flow: u16,
+    /// Indices of its flows: two, where it has data both ways.
+    pub flows: Vec<u16>,
     /// The delay of each of its packets.
     pub delay: Time,
 }
@@ -41,6 +42,6 @@ impl Configuration for FlowDelay {
 
 impl Law for FlowDelay {
     fn leaving(&mut self, now: Time, flow: u16) -> Time {
-        if flow == self.flow { now + self.delay } else { now }
+        if self.flows.contains(&flow) { now + self.delay } else { now }
     }
 }

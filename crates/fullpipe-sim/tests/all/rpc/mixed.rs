@@ -21,10 +21,8 @@ fn config([local, remote]: [(u64, u32); 2]) -> Config {
     };
     config.rpc.clients = vec![own("local", 0, local), own("remote", 2, remote)];
     for (way, name) in [(&mut config.forward, "far"), (&mut config.back, "far-back")] {
-        for flow in [2, 3] {
-            let (name, delay) = (format!("{name}-{flow}"), Time::us(15_700));
-            way.push(Element::FlowDelay(FlowDelay { name, flow, delay }));
-        }
+        let (name, delay) = (name.into(), Time::us(15_700));
+        way.push(Element::FlowDelay(FlowDelay { name, flows: vec![2, 3], delay }));
     }
     config
 }

@@ -201,7 +201,7 @@ fn flow_delay() -> impl Strategy<Value = FlowDelay> {
     let name = String::new();
     (0..2u16, some_time()).prop_map(move |(flow, delay)| FlowDelay {
         name: name.clone(),
-        flow,
+        flows: vec![flow],
         delay,
     })
 }

@@ -5,7 +5,7 @@ use super::way::{Counters, Seen, Watched};
 use crate::scenario::{self, Codel, Host, QdiscKind};
 use fullpipe_guest::plan::{self, Qdisc};
 use fullpipe_guest::record::{LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
-use fullpipe_sim::config::QueueLimit;
+use fullpipe_sim::config::{Direction, QueueLimit};
 use fullpipe_sim::trace::StageInfo;
 use fullpipe_sim::units::{Framing, Rate};
 
@@ -109,16 +109,21 @@ pub(super) fn open(queue: &scenario::Qdisc) -> Vec<Qdisc> {
     }
 }
 
-/// Stage of a host's queue, "sender" or "receiver", on a path of so many routers. How busy the card is, [`serial`] says.
-pub(super) fn card_stage(host: &str, queue: &scenario::Qdisc, routers: usize) -> Watched {
+/// Stage of the queue of a host, whose namespace has that number and whose packets go that way. How busy the card is, [`serial`] says.
+pub(super) fn card_stage(
+    (host, goes): (&str, Direction),
+    queue: &scenario::Qdisc,
+    namespace: usize,
+) -> Watched {
     let (unit, capacity) = match queue.limit {
         QueueLimit::Bytes(bytes) => ("byte", bytes),
         QueueLimit::Packets(packets) => ("skb", packets.into()),
     };
-    let (direction, namespace, device) = match host {
-        "sender" => ("forward", 0, RIGHT_DEVICE),
-        _ => ("back", routers as u16 + 1, LEFT_DEVICE),
+    let (direction, device) = match goes {
+        Direction::Forward => ("forward", RIGHT_DEVICE),
+        Direction::Backward => ("back", LEFT_DEVICE),
     };
+    let namespace = namespace as u16;
     let name = format!("{host}.qdisc");
     let (kind, capacity) = ("qdisc", Some(capacity));
     let info = StageInfo { index: 0, name, kind, direction, unit, capacity, timed: false };

@@ -39,7 +39,7 @@ fn wanted(asked: &Asked, run: &Resolved, family: Family) -> Option<Wanted> {
         Asked::Sysctl { of, name, value } => {
             let receives = if run.has(Direction::Forward) { "receiver" } else { "sender" };
             let value = if value.contains(' ') { format!("\"{value}\"") } else { value.clone() };
-            Some(Wanted::new(sysctl(*of, name, receives)?, value))
+            Some(Wanted::new(sysctl(*of, name, (run, receives))?, value))
         }
         Asked::Option { flow, role, name, value } => {
             let flow = &run.flow.get(*flow)?.name;
@@ -54,15 +54,17 @@ fn wanted(asked: &Asked, run: &Resolved, family: Family) -> Option<Wanted> {
 }
 
 /// The key of a sysctl; none for what the engine itself sets. `receives` is the host whose `rmem_max` is taken.
-fn sysctl(of: Whose, name: &str, receives: &str) -> Option<String> {
+fn sysctl(of: Whose, name: &str, (run, receives): (&Resolved, &str)) -> Option<String> {
     let dotted = name.replace('/', ".");
-    match (of, dotted.as_str()) {
-        (Whose::Host(role), "net.ipv4.tcp_timestamps") => {
-            Some(format!("hosts.{}.timestamps", host(role)))
-        }
-        (Whose::Host(role), _) => Some(format!("hosts.{}.sysctl.{dotted}", host(role))),
-        (Whose::Kernel, "net.core.rmem_max") => Some(format!("hosts.{receives}.sysctl.{dotted}")),
-        (Whose::Kernel | Whose::Router, _) => None,
+    let host = match of {
+        Whose::Host(role) => format!("hosts.{}", host(role)),
+        Whose::Beside(number) => format!("host.{}.set", run.host.get(number)?.name),
+        Whose::Kernel if dotted == "net.core.rmem_max" => format!("hosts.{receives}"),
+        Whose::Kernel | Whose::Router => return None,
+    };
+    match dotted.as_str() {
+        "net.ipv4.tcp_timestamps" => Some(format!("{host}.timestamps")),
+        _ => Some(format!("{host}.sysctl.{dotted}")),
     }
 }
 

@@ -283,7 +283,7 @@ mod tests {
     use crate::engine::linux::pieces::Serial;
     use crate::scenario::{Qdisc, QdiscKind};
     use crate::trace::recording::Recording;
-    use fullpipe_sim::config::QueueLimit;
+    use fullpipe_sim::config::{Direction, QueueLimit};
 
     const MS: u64 = 1_000_000;
     const QUEUE: Qdisc = Qdisc {
@@ -298,7 +298,13 @@ mod tests {
     };
 
     fn samples(end: u64) -> Samples {
-        Samples::new(vec![card_stage("sender", &QUEUE, 1)], &[SendingEnd::default()], 1448, MS, end)
+        Samples::new(
+            vec![card_stage(("sender", Direction::Forward), &QUEUE, 0)],
+            &[SendingEnd::default()],
+            1448,
+            MS,
+            end,
+        )
     }
 
     fn take(samples: &mut Samples, kind: u16, time_ns: u64, body: &[u8]) {
@@ -323,7 +329,7 @@ mod tests {
     #[test]
     fn a_stage_works_no_longer_than_the_time_that_passes() {
         let serial = Some(Serial { rate: 8_000_000, uncounted: 0 });
-        let card = Watched { serial, ..card_stage("sender", &QUEUE, 1) };
+        let card = Watched { serial, ..card_stage(("sender", Direction::Forward), &QUEUE, 0) };
         let mut samples = Samples::new(vec![card], &[], 1448, MS, 9 * MS);
         let mut works = |ms: u64, bytes: u64| {
             let works = samples.works(0, Time::ms(ms), Counted { bytes, ..Counted::default() });

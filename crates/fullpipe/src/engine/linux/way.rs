@@ -15,7 +15,7 @@ const MOST_APART: usize = 15;
 /// Where the counters of a stage are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Counters {
-    /// Namespace: 0 the sender, then the routers, then the receiver.
+    /// Number of the namespace.
     pub(super) namespace: u16,
     /// Number of its device.
     pub(super) device: u32,
@@ -124,17 +124,19 @@ pub(super) fn routers(run: &Resolved) -> Result<(Vec<Router>, Vec<Watched>), (St
     let hosts = &run.hosts;
     let there = direction(&run.path.forward, &hosts.sender, run)?;
     let back = direction(&run.path.back, &hosts.receiver, run)?;
-    let count = there.ways.len().max(back.ways.len()).max(1);
+    // Where hosts stand beside the sender a router joins them, which does no more.
+    let first = usize::from(!run.host.is_empty());
+    let count = there.ways.len().max(back.ways.len()).max(1) + first;
     let mut routers = vec![Router::default(); count];
-    for (router, way) in routers.iter_mut().zip(&there.ways) {
+    for (router, way) in routers[first..].iter_mut().zip(&there.ways) {
         router.forward = way.clone();
     }
     for (router, way) in routers.iter_mut().rev().zip(&back.ways) {
         router.back = way.clone();
     }
-    let forward = Course { name: "forward", out: RIGHT_DEVICE, comes_in: LEFT_DEVICE, last: None };
+    let forward = Course { back: false, out: RIGHT_DEVICE, comes_in: LEFT_DEVICE, first };
     let backward =
-        Course { name: "back", out: LEFT_DEVICE, comes_in: RIGHT_DEVICE, last: Some(count - 1) };
+        Course { back: true, out: LEFT_DEVICE, comes_in: RIGHT_DEVICE, first: count - 1 };
     let ahead = there.stages.into_iter().map(|stage| forward.watched(stage));
     let behind = back.stages.into_iter().map(|stage| backward.watched(stage));
     Ok((routers, ahead.chain(behind).collect()))
@@ -142,16 +144,17 @@ pub(super) fn routers(run: &Resolved) -> Result<(Vec<Router>, Vec<Watched>), (St
 
 /// How the ways of a direction lie on the routers.
 struct Course {
-    name: &'static str,
+    /// Whether it goes back, and the routers' numbers fall.
+    back: bool,
     out: u32,
     comes_in: u32,
-    /// The router of the first way, from which they go down; none: from the first router up.
-    last: Option<usize>,
+    /// The router of the first way.
+    first: usize,
 }
 
 impl Course {
     fn router(&self, way: usize) -> u16 {
-        self.last.map_or(way, |last| last - way) as u16
+        if self.back { (self.first - way) as u16 } else { (self.first + way) as u16 }
     }
 
     fn watched(&self, (info, way, by, serial): Placed) -> Watched {
@@ -167,11 +170,13 @@ impl Course {
             By::Copies => Seen::Copies { after: root(way), before: root(way - 1) },
             By::Apart(band) => Seen::Qdisc(counters(way, self.out, qdisc_handle(band + 1))),
             By::Police => Seen::Incoming(counters(way, self.comes_in, INCOMING_HANDLE)),
-            By::List(flow) => {
-                Seen::List(List { router: self.router(way), flow, back: self.last.is_some() })
-            }
+            By::List(flow) => Seen::List(List { router: self.router(way), flow, back: self.back }),
         };
-        Watched { info: StageInfo { direction: self.name, ..info }, seen, serial }
+        Watched {
+            info: StageInfo { direction: if self.back { "back" } else { "forward" }, ..info },
+            seen,
+            serial,
+        }
     }
 }
 

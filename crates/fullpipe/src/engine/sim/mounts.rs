@@ -5,7 +5,7 @@
 
 use crate::engine::linux;
 use crate::scenario::{App, NFS_2008, Nfs, NfsOperation, NfsServerReads, NfsVersion, Resolved};
-use fullpipe_sim::config::{Config, Flow, Rpc};
+use fullpipe_sim::config::{Config, Element, Flow, Rpc};
 use fullpipe_sim::rpc::nfs3::Caller;
 use fullpipe_sim::rpc::{
     Operation, ReadAhead, RpcClient, RpcServer, Sizes, Slots, Taking, WriteBack, nfs4,
@@ -14,10 +14,8 @@ use fullpipe_sim::trace::{
     Counter, Event, EventKind, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
 };
 use fullpipe_sim::units::Time;
+use std::ops::Range;
 
-/// Round trips from when a mount begins until its program does: of connecting, and of the requests that mount and open.
-/// What is measured begins with the program, so no figure depends on them.
-const ROUND_TRIPS: u64 = 4;
 /// What calls are made of: the host's name ("(none)"), no groups, a file's handle of a tmpfs.
 const CALLER: Caller = Caller { machine_name: 6, groups: 0, file_handle: 20 };
 /// Slots of a connection: as many as it asks for (6.12 `RPC_MAX_SLOT_TABLE`).
@@ -33,60 +31,102 @@ const READAHEAD: u64 = 128 << 10;
 /// The most that `nfs_congestion_kb` is, KiB (6.12 `nfs_init_writepagecache`).
 const MOST_CONGESTION_KIB: u64 = 256 << 10;
 
-/// Adds what stands for the mounts of `run`.
+/// Adds what stands for the mounts of `run`: clients of one server.
 pub(super) fn add(run: &Resolved, config: &mut Config) {
-    let Some(own) = run.nfs.first() else { return };
-    let mut calls = Vec::new();
-    let [sndbuf, rcvbuf] = own.server_buffers(&run.hosts.receiver);
-    for at in connections(run) {
-        let (data, last) = (&config.flows[at], config.flows.len());
-        let name = format!("{}, the other way", data.name);
-        let other = Flow { name, direction: data.direction.turned(), ..data.clone() };
-        let [asks, answers] = match own.operation {
-            NfsOperation::Write => [at, last],
-            NfsOperation::Read => [last, at],
-        };
-        config.flows.push(other);
-        config.flows[asks].rcvbuf = rcvbuf;
-        config.flows[answers].sndbuf = sndbuf;
-        config.flows[answers].answers = Some(asks);
-        calls.push(asks);
-    }
+    let Some(first) = run.nfs.first() else { return };
+    let clients = mounts(run).map(|(own, connections)| {
+        let begins = begins(own, run, connections.start);
+        let calls = connections.map(|at| both_ways(own, run, at, config)).collect();
+        client(own, run, calls, begins)
+    });
+    let clients = clients.collect();
     let server = RpcServer {
         host: "receiver".into(),
-        threads: own.threads,
-        taking: match own.reads_of(&run.hosts.receiver) {
+        threads: first.threads,
+        taking: match first.reads_of(&run.hosts.receiver) {
             NfsServerReads::AsTheyCome => Taking::AsItComes,
             NfsServerReads::WholeRecords => Taking::WholeRecords,
         },
-        service: Time::ZERO,
+        service: first.service,
         commit: Time::ZERO,
     };
-    config.rpc = Rpc { clients: vec![client(own, run, calls)], servers: vec![server] };
+    config.rpc = Rpc { clients, servers: vec![server] };
 }
 
-/// The flows that have a mount's data.
-fn connections(run: &Resolved) -> impl Iterator<Item = usize> {
-    let flows = run.flow.iter().enumerate();
-    flows.filter(|(_, flow)| flow.app == App::Nfs).map(|(at, _)| at)
+/// Adds the other way of the connection that has the data of flow `at`. The flow with the calls.
+fn both_ways(own: &Nfs, run: &Resolved, at: usize, config: &mut Config) -> usize {
+    let Config { flows, forward, back, .. } = config;
+    let (data, last) = (&flows[at], flows.len());
+    let other = Flow {
+        name: format!("{}, the other way", data.name),
+        direction: data.direction.turned(),
+        from: data.to.clone(),
+        to: data.from.clone(),
+        ..data.clone()
+    };
+    flows.push(other);
+    for element in forward.iter_mut().chain(back) {
+        if let Element::FlowDelay(own) = element
+            && own.flows.contains(&(at as u16))
+        {
+            own.flows.push(last as u16);
+        }
+    }
+    let [asks, answers] = match own.operation {
+        NfsOperation::Write => [at, last],
+        NfsOperation::Read => [last, at],
+    };
+    let [sndbuf, rcvbuf] = own.server_buffers(&run.hosts.receiver);
+    flows[asks].rcvbuf = rcvbuf;
+    flows[answers].sndbuf = sndbuf;
+    flows[answers].answers = Some(asks);
+    asks
 }
 
-/// When the program begins.
-fn begins(own: &Nfs, run: &Resolved) -> Time {
-    let first = connections(run).next().map(|at| run.round_trip(&run.flow[at]));
-    own.start + Time(first.unwrap_or_default().0.saturating_mul(ROUND_TRIPS))
+/// The mounts, each with the flows that have its data: the last ones, in order.
+fn mounts(run: &Resolved) -> impl Iterator<Item = (&Nfs, Range<usize>)> {
+    let mut next = run.flow.iter().filter(|flow| flow.app != App::Nfs).count();
+    run.nfs.iter().map(move |own| {
+        let first = next;
+        next += usize::from(own.nconnect);
+        (own, first..next)
+    })
 }
 
-fn client(own: &Nfs, run: &Resolved, connections: Vec<usize>) -> RpcClient {
+/// The kernel of a mount's client.
+fn kernel_of<'a>(own: &Nfs, run: &'a Resolved) -> &'a str {
+    let beside = run.host.iter().find(|host| Some(&host.name) == own.from.as_ref());
+    beside.map_or(&run.hosts.sender.kernel, |beside| &beside.host.kernel)
+}
+
+/// When the program begins, whose first connection is that flow.
+fn begins(own: &Nfs, run: &Resolved, first: usize) -> Time {
+    let trip = run.flow.get(first).map(|flow| run.round_trip(flow)).unwrap_or_default();
+    own.start + Time(trip.0.saturating_mul(round_trips(own)))
+}
+
+/// Round trips from when a mount begins until its program does: of connecting, and of the requests that mount and open, as many
+/// as genuine 6.12 takes on an idle path. What is measured begins with the program: they decide what else goes on then.
+fn round_trips(own: &Nfs) -> u64 {
+    let first = match (own.version, own.operation) {
+        (NfsVersion::V3, NfsOperation::Write) => 12,
+        (NfsVersion::V3, NfsOperation::Read) => 13,
+        (NfsVersion::V4_2, _) => 16,
+    };
+    first + u64::from(own.nconnect) - 1
+}
+
+fn client(own: &Nfs, run: &Resolved, connections: Vec<usize>, start: Time) -> RpcClient {
+    let kernel = kernel_of(own, run);
     RpcClient {
         name: own.name.clone(),
         connections,
-        start: begins(own, run),
+        start,
         operation: match own.operation {
             NfsOperation::Write => Operation::Write { cache: write_back(own, run) },
             NfsOperation::Read => Operation::Read(ReadAhead {
                 call: own.record,
-                window: own.readahead.unwrap_or(match run.hosts.sender.kernel.as_str() {
+                window: own.readahead.unwrap_or(match kernel {
                     NFS_2008 => READAHEAD_2008 * u64::from(own.rsize),
                     _ => READAHEAD,
                 }),
@@ -97,7 +137,7 @@ fn client(own: &Nfs, run: &Resolved, connections: Vec<usize>) -> RpcClient {
             NfsOperation::Write => own.wsize,
             NfsOperation::Read => own.rsize,
         },
-        slots: slots(own, &run.hosts.sender.kernel),
+        slots: slots(own, kernel),
         sizes: sizes(own),
         after: after(own),
     }
@@ -147,12 +187,12 @@ fn write_back(own: &Nfs, run: &Resolved) -> Option<WriteBack> {
     (own.file > dirty).then(|| WriteBack { out: calls(congestion).max(1), dirty: calls(dirty) })
 }
 
-/// Tells a run with a mount as the scenario has it.
+/// Tells a run with mounts as the scenario has it.
 pub(super) struct Told<'a> {
     sink: &'a mut dyn Sink,
     /// Flows of the scenario.
     flows: u16,
-    mount: Mount,
+    mounts: Vec<Mount>,
 }
 
 struct Mount {
@@ -177,47 +217,60 @@ impl<'a> Told<'a> {
         run: &Resolved,
         sink: &'a mut dyn Sink,
     ) -> Result<Told<'a>, &'a mut dyn Sink> {
-        let Some(own) = run.nfs.first() else { return Err(sink) };
+        if run.nfs.is_empty() {
+            return Err(sink);
+        }
         let flows = run.flow.len();
-        let reads = own.operation == NfsOperation::Read;
-        let connection = |(data, other): (usize, usize)| {
-            let [calls, replies] = if reads { [other, data] } else { [data, other] };
-            [data, calls, replies].map(|flow| flow as u16)
+        // The other ways of all connections stand behind all flows, in the same order.
+        let others = flows - mounts(run).next().map_or(0, |(_, own)| own.start);
+        let mount = |(own, connections): (&Nfs, Range<usize>)| {
+            let reads = own.operation == NfsOperation::Read;
+            let connection = |data: usize| {
+                let other = data + others;
+                let [calls, replies] = if reads { [other, data] } else { [data, other] };
+                [data, calls, replies].map(|flow| flow as u16)
+            };
+            Mount {
+                begins: begins(own, run, connections.start),
+                connections: connections.map(connection).collect(),
+                established: 0,
+                told: false,
+                bytes: own.bytes(),
+                prefix: format!("rpc.{}.data.", own.name),
+                calls: if reads { "READ" } else { "WRITE" },
+                times: [0; 2],
+            }
         };
-        let mount = Mount {
-            connections: connections(run).zip(flows..).map(connection).collect(),
-            begins: begins(own, run),
-            established: 0,
-            told: false,
-            bytes: own.bytes(),
-            prefix: format!("rpc.{}.data.", own.name),
-            calls: if reads { "READ" } else { "WRITE" },
-            times: [0; 2],
-        };
-        Ok(Told { sink, flows: flows as u16, mount })
+        Ok(Told { sink, flows: flows as u16, mounts: mounts(run).map(mount).collect() })
     }
 
-    /// The program begins when it is time and all connections are there: so do they, as far as it can tell.
     fn begin(&mut self, now: Time) {
-        let Mount { connections, begins, established, told, .. } = &mut self.mount;
+        self.mounts.iter_mut().for_each(|own| own.begin(now, self.sink));
+    }
+}
+
+impl Mount {
+    /// The program begins when it is time and all connections are there: so do they, as far as it can tell.
+    fn begin(&mut self, now: Time, sink: &mut dyn Sink) {
+        let Mount { connections, begins, established, told, .. } = self;
         if *told || now < *begins || *established < connections.len() {
             return;
         }
         *told = true;
         for &[flow, ..] in &*connections {
             for kind in [EventKind::Established, EventKind::Accepted] {
-                self.sink.event(&Event { time: *begins, flow, kind, value: 0 });
+                sink.event(&Event { time: *begins, flow, kind, value: 0 });
             }
         }
     }
 
     /// What a client of the kernel counts of its calls (`mountstats`), beside what the simulator does.
-    fn count(&mut self, counter: &Counter) {
-        let Mount { prefix, calls, times, .. } = &mut self.mount;
+    fn count(&mut self, counter: &Counter, sink: &mut dyn Sink) {
+        let Mount { prefix, calls, times, .. } = self;
         let Some(what) = counter.name.strip_prefix(prefix.as_str()) else { return };
         let mut tell = |what: &str, value| {
             let name = format!("nfs.{calls}.{what}").into();
-            self.sink.counter(&Counter { name, value, ..counter.clone() });
+            sink.counter(&Counter { name, value, ..counter.clone() });
         };
         let ms = |ns: u64| ns / 1_000_000;
         match what {
@@ -254,16 +307,19 @@ impl Sink for Told<'_> {
 
     fn event(&mut self, event: &Event) {
         self.begin(event.time);
-        let own = self.mount.connections.iter().find(|own| own[1..].contains(&event.flow));
-        let Some(&[flow, calls, replies]) = own else { return self.sink.event(event) };
+        let found = self.mounts.iter_mut().find_map(|mount| {
+            let own = mount.connections.iter().find(|own| own[1..].contains(&event.flow)).copied();
+            own.map(|own| (own, mount))
+        });
+        let Some(([flow, calls, replies], mount)) = found else { return self.sink.event(event) };
         match event.kind {
             EventKind::Established if event.flow == calls => {
-                self.mount.established += 1;
-                self.mount.begins = self.mount.begins.max(event.time);
+                mount.established += 1;
+                mount.begins = mount.begins.max(event.time);
             }
             EventKind::Established | EventKind::Accepted => {}
             EventKind::Finished if event.flow == replies => {
-                self.sink.event(&Event { flow, value: self.mount.bytes, ..*event });
+                self.sink.event(&Event { flow, value: mount.bytes, ..*event });
             }
             _ if event.flow == flow => self.sink.event(event),
             _ => {}
@@ -272,7 +328,7 @@ impl Sink for Told<'_> {
 
     fn counter(&mut self, counter: &Counter) {
         self.sink.counter(counter);
-        self.count(counter);
+        self.mounts.iter_mut().for_each(|own| own.count(counter, self.sink));
     }
 
     fn point(&self) -> Option<Point> {

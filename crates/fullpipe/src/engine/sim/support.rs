@@ -2,7 +2,7 @@
 
 use crate::engine::Support;
 use crate::scenario::{
-    Discipline, Element, Flow, Host, NFS_2008, Nfs, NfsVersion, QdiscKind, Resolved,
+    Discipline, ENDS, Element, Flow, Host, NFS_2008, Nfs, NfsVersion, QdiscKind, Resolved, Station,
 };
 use fullpipe_sim::cc::{self, KernelVersion};
 use fullpipe_sim::config::{Driver, ReceivePath};
@@ -37,34 +37,37 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
         .chain(ecn(run))
         .chain(of_flows)
         .chain(gso)
+        .chain(run.lists_of_mounts().map(|(key, why)| refused(key, why.into())))
         .chain(run.flow.iter().flat_map(of_options))
         .chain(unknown_options(run))
         .chain(of_queues(run))
-        .chain(flow_delays(run))
         .chain(packets(run))
         .collect()
 }
 
 /// What is modelled of mounts: clients and servers of two kernels, and one file at a time.
 fn mount(own: &Nfs, run: &Resolved) -> Vec<(String, Support)> {
-    let hosts = [("sender", &run.hosts.sender), ("receiver", &run.hosts.receiver)];
-    let others = hosts.into_iter().filter(|(_, host)| !NFS_KERNELS.contains(&&host.kernel[..]));
+    let stations = run.stations();
+    let named = |name: &str| stations.iter().find(|station| station.name == name);
+    let hosts: Vec<Station> =
+        [own.host(), ENDS[1]].into_iter().filter_map(named).copied().collect();
+    let others = hosts.iter().filter(|own| !NFS_KERNELS.contains(&own.host.kernel.as_str()));
     let mut answers: Vec<_> = others
-        .map(|(name, host)| {
+        .map(|station| {
             let why = format!(
                 "of NFS the simulator has the client and the server of Linux {}, not those of {}",
                 NFS_KERNELS.join(" and "),
-                host.kernel
+                station.host.kernel
             );
-            refused(format!("hosts.{name}.kernel"), why)
+            refused(format!("{}.kernel", station.key()), why)
         })
         .collect();
-    let old = hosts.into_iter().find(|(_, host)| host.kernel == NFS_2008);
-    if let Some((name, _)) = old.filter(|_| own.version != NfsVersion::V3) {
-        let why = format!("{NFS_2008} ({name}) has no NFS 4.2");
+    let is_old = |station: &&Station| station.host.kernel == NFS_2008;
+    if let Some(old) = hosts.iter().find(is_old).filter(|_| own.version != NfsVersion::V3) {
+        let why = format!("{NFS_2008} ({}) has no NFS 4.2", old.name);
         answers.push(refused(format!("nfs.{}.version", own.name), why));
     }
-    if own.nconnect > 1 && hosts[0].1.kernel == NFS_2008 {
+    if own.nconnect > 1 && hosts.first().is_some_and(|client| is_old(&client)) {
         let why = format!("a client of {NFS_2008} has one connection (nconnect: since 5.3)");
         answers.push(refused(format!("nfs.{}.nconnect", own.name), why));
     }
@@ -141,23 +144,6 @@ fn of_queues(run: &Resolved) -> impl Iterator<Item = (String, Support)> {
         let why =
             "the simulator has droptail, fq, codel, fq_codel and red; --engine linux has others";
         refused(key, why.into())
-    })
-}
-
-/// Delays of flows whose connection has data both ways: what is delayed is one of its flows, not the connection.
-fn flow_delays(run: &Resolved) -> impl Iterator<Item = (String, Support)> {
-    let both_ways = |name: &str| {
-        let own = |flow: &&Flow| flow.answers.is_some() && flow.name == name;
-        run.flow.iter().any(|flow| own(&flow) || flow.answers.as_deref() == Some(name))
-    };
-    let elements = run.path.forward.iter().chain(&run.path.back);
-    let delayed = elements.filter_map(move |element| match element {
-        Element::FlowDelay(delay) if both_ways(&delay.flow) => Some(&delay.name),
-        _ => None,
-    });
-    delayed.map(|name| {
-        let why = "the simulator delays no connection with data both ways by itself";
-        refused(format!("path, element {name}, flow"), why.into())
     })
 }
 

@@ -331,13 +331,16 @@ group! {
 }
 
 group! {
-    /// An NFS client and server, on engine linux the kernel's own: `hosts.receiver` exports a file system in its memory, which `hosts.sender` mounts.
+    /// An NFS client and server, on engine linux the kernel's own: `hosts.receiver` exports a file system in its memory, which `hosts.sender` or a host beside it mounts.
     /// A program there writes new files, each followed by an fsync, or reads files that nobody has read before. Each connection of the mount is a flow of this name, of several NAME-1, NAME-2 and so on.
+    /// Several mounts are of one server, whose keys (`threads`, `service`, `server_buffer`, `server_reads`, `export`) and `memory` are the same in all of them, and each is of a host of its own.
     Nfs "[[nfs]]" {
         /// Name, unique among these, flows and datagrams.
         name: Name, Required;
         /// Version of the protocol.
         version: NfsVersion, Is("4.2");
+        /// The host that mounts it: the sender or a [[host]] beside it.
+        from: Name, Absent("`hosts.sender`");
         /// What the program does.
         operation: NfsOperation, Required;
         /// Size of a file.
@@ -356,6 +359,8 @@ group! {
         nconnect: Int<1, 16>, Is("1");
         /// Threads of the server.
         threads: Int<1, 1024>, Is("8");
+        /// How long a thread of the server works on a request before it answers: its disk's time. Simulator only.
+        service: AnyTime, Is("0s");
         /// What the server asks for each socket (SO_RCVBUF and SO_SNDBUF, which the kernel doubles), as a setting of the server's was proposed in 2008: no more than `net.core.rmem_max` and `wmem_max`, no less than its threads need, and 0 for what the server has without it. Simulator only.
         server_buffer: Quantity<InSize, 0, 1_099_511_627_776>, Absent("0: of Linux 2.6.25 three messages of max(rsize, wsize) + 4 KiB to receive, and a message for each thread and three more to send; later ones are tuned by the kernel");
         /// How a thread of the server takes a request from its socket: what is there of it ("as-they-come"), or nothing until all of it is ("whole-records"). Simulator only.

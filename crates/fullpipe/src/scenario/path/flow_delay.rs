@@ -13,7 +13,7 @@ use fullpipe_sim::units::Time;
 use serde::Serialize;
 
 group! {
-    /// A delay of one flow; others pass at once. Flows with round trips of their own have one each.
+    /// A delay of one flow, with that which answers it; others pass at once. Flows with round trips of their own have one each.
     FlowDelayElement "a flow's delay" {
         /// "flow-delay".
         kind: String, Required;
@@ -26,7 +26,7 @@ group! {
     }
 }
 
-/// A delay of one flow; others pass at once. Flows with round trips of their own have one each.
+/// A delay of one flow; others pass at once. Flows with round trips of their own have one each. Of a connection with data both ways all packets are delayed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowDelay {
     /// Stage name.
@@ -60,7 +60,7 @@ impl Meaning for FlowDelay {
     fn config(&self, run: &Resolved) -> config::Element {
         config::Element::FlowDelay(config::FlowDelay {
             name: self.name.clone(),
-            flow: run.flow_index(&self.flow),
+            flows: run.connection_of(&self.flow),
             delay: self.delay,
         })
     }

@@ -35,7 +35,7 @@ use super::format::context::Context;
 use super::format::keys::{At, Group, Read, Section};
 use super::format::node::Node;
 use super::format::values::Name;
-use super::resolved::Path;
+use super::resolved::{App, Flow, Path};
 use super::{Resolved, Source};
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::config::{self, Configuration};
@@ -116,6 +116,31 @@ impl Resolved {
         let flow = self.flow.iter().position(|flow| flow.name == name);
         // The scenario has at most 10000 flows, and this one is among them.
         flow.unwrap_or_default() as u16
+    }
+
+    /// Indices of the flows that are one connection with that of a name: the one that it answers, or that answers it.
+    fn connection_of(&self, name: &str) -> Vec<u16> {
+        let index = self.flow_index(name);
+        let is_other = |flow: &Flow| {
+            let answered = self.flow[usize::from(index)].answers.as_deref();
+            flow.answers.as_deref() == Some(name) || answered == Some(flow.name.as_str())
+        };
+        let others = self.flow.iter().zip(0..).filter(|(flow, _)| is_other(flow));
+        std::iter::once(index).chain(others.map(|(_, index)| index)).collect()
+    }
+
+    /// Elements with lists of packets of a mount's connections, of which engines know other ones first.
+    pub fn lists_of_mounts(&self) -> impl Iterator<Item = (String, &'static str)> {
+        let of_mount =
+            |name: &str| self.flow.iter().any(|flow| flow.app == App::Nfs && flow.name == name);
+        let elements = self.path.forward.iter().chain(&self.path.back);
+        let listed = elements.filter(move |element| match element {
+            Element::Drop(own) => of_mount(&own.flow),
+            Element::Mark(own) => of_mount(&own.flow),
+            _ => false,
+        });
+        let why = "a mount's packets are not listed by number: what it is mounted by comes first";
+        listed.map(move |element| (format!("path, element {}, flow", element.name()), why))
     }
 }
 

@@ -190,7 +190,7 @@ fn a_path_has_so_many_routers_and_no_more() {
     assert_eq!(plan.routers.len(), 249);
     assert!(said.iter().all(|line| !line.starts_with("path")), "{said:?}");
     let (_, said) = ask(path(250));
-    let why = "path: refused: its elements need 250 routers, and one guest has 249 at most; leave some out, or \
+    let why = "path: refused: its elements and hosts need 250 routers, and one guest has 249 at most; leave some out, or \
                make one of several (delays behind each other are one longer delay)";
     assert!(said.iter().any(|line| line == why), "{said:?}");
 }
@@ -247,8 +247,8 @@ fn what_it_cannot_do_is_said_by_key() {
         ),
         (
             "hosts.receiver.hz=250",
-            "hosts.receiver.hz: refused: 250, and 1000 at the sender; both hosts are in one kernel, so \
-             set `hz` of both to the same",
+            "hosts.receiver.hz: refused: 250, and 1000 at the sender; all hosts are in one kernel, so \
+             set `hz` of all to the same",
         ),
         (
             "flow.bulk.sockopt={ IP_TOS = 16 }",

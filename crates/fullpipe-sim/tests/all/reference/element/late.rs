@@ -65,7 +65,9 @@ impl Late {
                 let delay = config.delay.0 as f64 + config.jitter.0 as f64 * deviation;
                 (now + Time(delay.max(0.0) as u64), config.keep_order)
             }
-            Law::Flow(config) if flow == usize::from(config.flow) => (now + config.delay, false),
+            Law::Flow(config) if config.flows.contains(&(flow as u16)) => {
+                (now + config.delay, false)
+            }
             Law::Flow(_) => (now, false),
             Law::Reorder(config, random, since) => {
                 *since += 1;

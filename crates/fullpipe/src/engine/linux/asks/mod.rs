@@ -11,7 +11,7 @@ use super::kernel::{Family, Hz};
 use super::pieces;
 use super::way::{self, Watched};
 use crate::engine::Support;
-use crate::scenario::{App, Host, Resolved, profile};
+use crate::scenario::{App, Host, Neighbour, Resolved, Station, profile};
 use fullpipe_guest::plan::{self, Plan, Qdisc};
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::rng::Rng;
@@ -46,8 +46,8 @@ type Answers = Vec<(String, Support)>;
 /// The keys of `run` that this engine does not do exactly on a kernel of that family.
 pub(super) fn support(run: &Resolved, family: Family) -> Answers {
     let mut answers = Answers::new();
-    for (name, host) in [("sender", &run.hosts.sender), ("receiver", &run.hosts.receiver)] {
-        hosts::answers((&format!("hosts.{name}"), host), family, &mut answers);
+    for station in run.stations() {
+        hosts::answers((&station.key(), station.host), family, &mut answers);
     }
     one_kernel(run, &mut answers);
     one_guest(run, &mut answers);
@@ -78,16 +78,16 @@ fn one_kernel(run: &Resolved, answers: &mut Answers) {
         let key = "hosts.sender.sysctl.net.core.rmem_max";
         answers.push((key.into(), Support::Substituted(why)));
     }
-    let hz = [sender.hz, receiver.hz];
-    if hz[0] != hz[1] {
+    let hz = sender.hz;
+    for station in run.stations().iter().filter(|station| station.host.hz != hz) {
         let why = format!(
-            "{}, and {} at the sender; both hosts are in one kernel, so set `hz` of both to the same",
-            hz[1], hz[0]
+            "{}, and {hz} at the sender; all hosts are in one kernel, so set `hz` of all to the same",
+            station.host.hz
         );
-        answers.push(refused("hosts.receiver.hz", &why));
+        answers.push(refused(&format!("{}.hz", station.key()), &why));
     }
-    if let Err(why) = hz[0].to_string().parse::<Hz>() {
-        answers.push(refused("hosts.sender.hz", &format!("{}; {why}", hz[0])));
+    if let Err(why) = hz.to_string().parse::<Hz>() {
+        answers.push(refused("hosts.sender.hz", &format!("{hz}; {why}")));
     }
 }
 
@@ -102,13 +102,26 @@ fn one_guest(run: &Resolved, answers: &mut Answers) {
         let why = format!("{} flows; one guest runs {} at most", run.flow.len(), plan::MAX_FLOWS);
         answers.push(refused("flow", &why));
     }
-    if !run.host.is_empty() {
-        let why = "the guest has one host at each end of the path; the simulator has more";
-        answers.push(refused("host", why));
-    }
+    neighbours(run, answers);
     if !run.datagrams.is_empty() {
         let why = "the guest's programs have TCP connections only; the simulator sends datagrams";
         answers.push(refused("datagrams", why));
+    }
+}
+
+/// What hosts beside others cannot be: of genuine ones those beside the sender have mounts.
+fn neighbours(run: &Resolved, answers: &mut Answers) {
+    for own in &run.host {
+        if own.direction == Direction::Backward {
+            let why = "hosts of a guest stand beside the sender; the simulator has others";
+            answers.push(refused(&format!("host.{}.beside", own.name), why));
+        }
+        let is_its = |end: &Option<String>| end.as_ref() == Some(&own.name);
+        let mut flows = run.flow.iter().filter(|flow| flow.app != App::Nfs);
+        if flows.any(|flow| is_its(&flow.from) || is_its(&flow.to)) {
+            let why = "a guest's host beside the sender has mounts (`nfs`), no flows of its own yet; the simulator has them";
+            answers.push(refused(&format!("host.{}", own.name), why));
+        }
     }
 }
 
@@ -121,19 +134,22 @@ fn cards(run: &Resolved, answers: &mut Answers) {
             Support::Substituted("no queue is full of the ACKs that wait for the card".into());
         answers.push(("hosts.receiver.nic_rate".into(), what));
     }
-    for (name, host, way) in
-        [("sender", sender, &run.path.forward), ("receiver", receiver, &run.path.back)]
-    {
+    for station in run.stations() {
+        let Station { direction, host, .. } = station;
+        let way = match direction {
+            Direction::Forward => &run.path.forward,
+            Direction::Backward => &run.path.back,
+        };
         let slowest = way.iter().filter_map(|element| Some(element.rate()?.0)).min();
         let is_slower = slowest.is_none_or(|slowest| host.nic_rate < slowest);
         // A packet on the wire has the only descriptor: what waits is in the qdisc already.
         let nothing_waits = host.tx_ring == 1 && !host.tso;
-        if is_slower && !nothing_waits && (name == "sender" || backward) {
+        if is_slower && !nothing_waits && (direction == Direction::Forward || backward) {
             let what = "all that waits for the card is in the qdisc".to_string();
             // Where the scenario says nothing of this way out, its card and ring are the defaults.
             let asked = slowest.is_some() || !is_default(host, run);
             let what = if asked { Support::Substituted(what) } else { Support::Told(what) };
-            answers.push((format!("hosts.{name}.tx_ring"), what));
+            answers.push((format!("{}.tx_ring", station.key()), what));
         }
     }
 }
@@ -164,11 +180,11 @@ fn path_answers(run: &Resolved, answers: &mut Answers) {
         Err((name, why)) if !wrong => {
             answers.push(refused(&format!("path, element {name}"), &why));
         }
-        Ok((routers, _)) if routers.len() > plan::MAX_ROUTERS => {
+        Ok((routers, _)) if routers.len() + run.host.len() > plan::MAX_ROUTERS => {
             let why = format!(
-                "its elements need {} routers, and one guest has {} at most; leave some out, or make one of several \
+                "its elements and hosts need {} routers, and one guest has {} at most; leave some out, or make one of several \
                  (delays behind each other are one longer delay)",
-                routers.len(),
+                routers.len() + run.host.len(),
                 plan::MAX_ROUTERS
             );
             answers.push(refused("path", &why));
@@ -189,15 +205,21 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     let told = |(key, why): (String, String)| format!("{key}: {why}");
     let (routers, mut stages) = way::routers(run).map_err(told)?;
     let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
-    let stage_of = |name, host: &Host| way::Watched {
+    let stage_of = |of, host: &Host, namespace| way::Watched {
         serial: Some(card::serial(host, run.path.mtu)),
-        ..card::card_stage(name, &host.qdisc, routers.len())
+        ..card::card_stage(of, &host.qdisc, namespace)
     };
-    stages.insert(0, stage_of("sender", sender));
+    let last = routers.len() + 1;
+    let beside = run.host.iter().zip(last + 1..);
+    let beside = beside.map(|(own, at)| stage_of((&own.name, own.direction), &own.host, at));
+    let of_sender = stage_of(("sender", Direction::Forward), sender, 0);
+    let cards: Vec<_> = std::iter::once(of_sender).chain(beside).collect();
+    stages.splice(0..0, cards);
     let backward = run.has(Direction::Backward);
     if backward {
         let back = stages.iter().position(|stage| stage.info.direction == "back");
-        stages.insert(back.unwrap_or(stages.len()), stage_of("receiver", receiver));
+        let own = stage_of(("receiver", Direction::Backward), receiver, last);
+        stages.insert(back.unwrap_or(stages.len()), own);
     }
     for (index, stage) in stages.iter_mut().enumerate() {
         stage.info.index = index as u16;
@@ -235,15 +257,25 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
             },
             ..hosts::host(receiver)
         },
+        beside: run.host.iter().map(|own| beside_sender(own, run)).collect(),
         flows: connections.map(|flow| flows::flow(flow, run)).collect(),
-        nfs: run.nfs.first().map(nfs::mount),
+        nfs: run.nfs.iter().map(|own| nfs::mount(own, run)).collect(),
         watched: way::watches(&stages),
     };
-    for host in [&mut plan.sender, &mut plan.receiver] {
+    let beside = plan.beside.iter_mut().map(|own| &mut own.host);
+    for host in [&mut plan.sender, &mut plan.receiver].into_iter().chain(beside) {
         host.sysctl.extend(nfs::sysctl(run));
     }
     let memory_mib = memory_mib(run);
     Ok(Asked { plan, words: flows::words(run, family).map_err(told)?, stages, memory_mib })
+}
+
+/// A host that stands beside the sender.
+fn beside_sender(own: &Neighbour, run: &Resolved) -> plan::Beside {
+    let of_card = card::card(&own.host, run.path.mtu);
+    let qdiscs = seeded(of_card, run.seed, &format!("{}.qdisc", own.name));
+    let out = plan::Way { qdiscs, ..plan::Way::default() };
+    plan::Beside { name: own.name.clone(), host: plan::Host { out, ..hosts::host(&own.host) } }
 }
 
 /// A host's qdiscs, with the random numbers of a run with that seed.

@@ -4,6 +4,7 @@ use super::{Answers, refused};
 use crate::engine::linux::kernel::Family;
 use crate::scenario::{Nfs, NfsExport, NfsOperation, NfsServerReads, NfsVersion, Resolved};
 use fullpipe_guest::plan;
+use fullpipe_sim::units::Time;
 
 /// Memory of a file that the server and the client's cache have, as multiples of its bytes.
 const COPIES: u64 = 2;
@@ -18,6 +19,10 @@ const MOST_MIB: u64 = 6 << 10;
 
 /// The keys of mounts that are not done.
 pub(super) fn answers(run: &Resolved, family: Family, answers: &mut Answers) {
+    answers.extend(run.lists_of_mounts().map(|(key, why)| refused(&key, why)));
+    if let Some(first) = run.nfs.first() {
+        alike(first, run, answers);
+    }
     for own in &run.nfs {
         if family != Family::V6_12 {
             let why =
@@ -32,6 +37,10 @@ pub(super) fn answers(run: &Resolved, family: Family, answers: &mut Answers) {
                 let why = "a server of 2008 runs on the simulator alone (--engine sim)";
                 answers.push(refused(&format!("nfs.{}.{key}", own.name), why));
             }
+        }
+        if own.service > Time::ZERO {
+            let why = "files of a genuine server are in memory, which takes no time; --engine sim has other servers";
+            answers.push(refused(&format!("nfs.{}.service", own.name), why));
         }
         if !ALLOWED.contains(&own.congestion.name.as_str()) {
             let why =
@@ -54,14 +63,36 @@ pub(super) fn answers(run: &Resolved, family: Family, answers: &mut Answers) {
     }
 }
 
+/// What all mounts of one kernel have.
+fn alike(first: &Nfs, run: &Resolved, answers: &mut Answers) {
+    for own in &run.nfs[1..] {
+        for (key, differs) in [
+            (
+                "slots",
+                own.slots != first.slots || own.version != first.version && own.slots.is_some(),
+            ),
+            ("congestion", own.congestion != first.congestion),
+        ] {
+            if differs {
+                let why = format!(
+                    "the clients of all mounts are of one kernel: as with `{}`",
+                    first.name
+                );
+                answers.push(refused(&format!("nfs.{}.{key}", own.name), &why));
+            }
+        }
+    }
+}
+
 /// Memory for the files of a mount, MiB.
 pub(super) fn memory_mib(own: &Nfs) -> u64 {
     (own.bytes() >> 20).saturating_add(1).saturating_mul(COPIES * ROOM)
 }
 
 /// What the guest is asked for a mount.
-pub(super) fn mount(own: &Nfs) -> plan::Nfs {
+pub(super) fn mount(own: &Nfs, run: &Resolved) -> plan::Nfs {
     plan::Nfs {
+        beside: run.host.iter().position(|host| Some(&host.name) == own.from.as_ref()),
         version: match own.version {
             NfsVersion::V3 => plan::NfsVersion::V3,
             NfsVersion::V4_2 => plan::NfsVersion::V4_2,
@@ -82,8 +113,8 @@ pub(super) fn mount(own: &Nfs) -> plan::Nfs {
     }
 }
 
-/// sysctls of both hosts: the kernel's own sockets have what their namespace has.
+/// sysctls of all hosts, alike: the kernel's own sockets have what their namespace has.
 pub(super) fn sysctl(run: &Resolved) -> impl Iterator<Item = (String, String)> {
     let name = |own: &Nfs| ("net/ipv4/tcp_congestion_control".into(), own.congestion.name.clone());
-    run.nfs.iter().map(name)
+    run.nfs.first().map(name).into_iter()
 }
