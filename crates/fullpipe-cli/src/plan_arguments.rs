@@ -54,6 +54,9 @@ pub struct NfsArguments {
     /// Version of the protocol
     #[arg(long, value_enum, default_value_t = Protocol::V4_2, requires = "nfs")]
     pub nfs_version: Protocol,
+    /// Probability that the path loses a packet, each for itself, 0 to 0.1, such as 1e-4
+    #[arg(long, value_name = "PROBABILITY", default_value_t = 0.0, requires = "nfs")]
+    pub loss: f64,
     /// Clients at the far end of the path
     #[arg(long, value_name = "N", default_value_t = 1, requires = "nfs")]
     pub clients: u32,

@@ -43,6 +43,7 @@ pub fn plan(path: Path, arguments: &PlanArguments, output: &Output) -> Result<()
     let asked = &arguments.mount;
     let question = Question {
         path,
+        loss: asked.loss,
         version: asked.nfs_version.into(),
         clients: asked.clients,
         near: asked.near,

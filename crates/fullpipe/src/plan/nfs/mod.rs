@@ -27,14 +27,19 @@ pub const MOST_CLIENTS: u32 = 100_000;
 /// Least memory of a server, bytes: nfsd bottoms out at 32 MiB (6.12 `nfsd_get_default_max_blksize`).
 pub const LEAST_MEMORY: u64 = 32 << 20;
 
+/// Highest probability of losses.
+pub const MOST_LOSS: f64 = 0.1;
+
 /// Largest file of a proof, bytes.
 const MOST_FILE: u64 = 1 << 40;
 
 /// A path, its clients and their server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Question {
     /// The path of the far clients, its kernel [`KERNEL`].
     pub path: PathQuestion,
+    /// Probability that the path loses a packet, each for itself (0 to [`MOST_LOSS`]).
+    pub loss: f64,
     /// Version of the protocol.
     pub version: NfsVersion,
     /// Clients at the far end of the path (at least 1), which share it.
@@ -101,6 +106,9 @@ impl Question {
             |what, expected: String| Err(Wrong::OutOfRange(super::OutOfRange { what, expected }));
         if self.path.kernel != KERNEL {
             return Err(Wrong::Kernel(self.path.kernel));
+        }
+        if !(0.0..=MOST_LOSS).contains(&self.loss) {
+            return out("loss", format!("a probability of 0 to {MOST_LOSS}"));
         }
         if !(1..=MOST_CLIENTS).contains(&self.clients) {
             return out("number of clients", format!("1 to {MOST_CLIENTS}"));

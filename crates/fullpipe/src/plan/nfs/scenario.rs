@@ -48,6 +48,13 @@ fn head(q: &Question) -> String {
     let link = format!(
         "kind = \"link\"\nrate = \"{rate}\"\nframing = \"{framing}\"\nqueue = {{ limit = \"{queue}B\" }}"
     );
+    let lossy = |way: &str| match q.loss > 0.0 {
+        true => format!(
+            "[[path.{way}]]\nkind = \"loss\"\nname = \"loss-{way}\"\nprobability = {:e}\n\n",
+            q.loss
+        ),
+        false => String::new(),
+    };
     let sample = LEAST_SAMPLE.max(Time::ms(duration(q).0 / 1_000_000 / MOST_SAMPLES));
     let version = files::version(q.version);
     format!(
@@ -61,8 +68,8 @@ fn head(q: &Question) -> String {
          # A link each way, whose queue holds a round trip, which is assumed.\n\
          [path]\n\
          mtu = {mtu}\n\n\
-         [[path.forward]]\nname = \"out\"\n{link}\n\n\
-         [[path.back]]\nname = \"in\"\n{link}\n\n\
+         [[path.forward]]\nname = \"out\"\n{link}\n\n{there}\
+         [[path.back]]\nname = \"in\"\n{link}\n\n{back}\
          [[path.back]]\nkind = \"delay\"\nname = \"way\"\ndelay = \"{rtt}\"\n\n\
          [hosts.sender]\n\
          kernel = \"{kernel}\"\n\
@@ -75,6 +82,8 @@ fn head(q: &Question) -> String {
          version = \"{version}\"\n\
          operation = \"write\"\n\
          file = \"{file}B\"\n",
+        there = lossy("forward"),
+        back = lossy("back"),
         rtt = q.path.rtt,
         duration = duration(q),
         interval = Time(sample.0 * 100),

@@ -1,6 +1,7 @@
 //! The settings themselves: those of today's kernel, and those for a path.
 
 use super::Question;
+use crate::plan::loss;
 use crate::plan::window::{self, Window};
 use crate::report::numbers;
 use crate::scenario::NfsVersion;
@@ -100,8 +101,12 @@ pub fn planned(q: &Question, window: &Window) -> (Settings, Vec<Reason>, Vec<Str
     let today = today(q);
     let size = today.size;
     let needed = window.needed_bytes;
-    let nconnect = needed.div_ceil(window.bytes).min(MOST_CONNECTIONS);
-    let own = window::buffers(&q.path, needed.div_ceil(nconnect).min(window.bytes));
+    let kept = kept(q, window);
+    // Windows that losses cut vary: twice the mean, and as many connections as have twice what the path holds.
+    let lossy = q.loss > 0.0;
+    let nconnect = (needed << u32::from(lossy)).div_ceil(kept).min(MOST_CONNECTIONS);
+    let most = if lossy { (2 * kept).min(needed) } else { 0 };
+    let own = window::buffers(&q.path, needed.div_ceil(nconnect).max(most).min(window.bytes));
     let buffers = Buffers {
         receive: own.receive_bytes.max(BUFFERS.receive),
         send: own.send_bytes.max(BUFFERS.send),
@@ -112,13 +117,27 @@ pub fn planned(q: &Question, window: &Window) -> (Settings, Vec<Reason>, Vec<Str
         size,
         nconnect,
         slots,
-        readahead: (requests * size).max(READAHEAD),
+        readahead: readahead(requests, size, lossy),
         threads: threads(q, size),
         client: buffers,
         server: buffers,
     };
     let bounds = bounds(q, window, &settings, enough);
     (settings, reasons(q, window, &today, &settings), bounds)
+}
+
+/// What is under way, and a request; twice that where one connection may be behind the others, as a program reads in order.
+fn readahead(requests: u64, size: u64, lossy: bool) -> u64 {
+    ((requests * size) << u32::from(lossy)).max(READAHEAD)
+}
+
+/// Bytes that one connection keeps under way: its largest window, or the mean one that losses leave to CUBIC.
+fn kept(q: &Question, window: &Window) -> u64 {
+    if q.loss == 0.0 {
+        return window.bytes;
+    }
+    let packets = loss::cubic_window(q.loss, q.path.rtt.as_secs_f64());
+    ((packets * f64::from(q.path.mss())) as u64).clamp(1, window.bytes)
 }
 
 /// Slots for so many requests at a time, and whether they are enough.
@@ -143,12 +162,12 @@ fn threads(q: &Question, size: u64) -> u64 {
 
 fn bounds(q: &Question, window: &Window, settings: &Settings, enough: bool) -> Vec<String> {
     let mut bounds = Vec::new();
-    let carried = settings.nconnect * window.bytes;
+    let carried = settings.nconnect * kept(q, window);
     if carried < window.needed_bytes {
-        let most = numbers::fixed(carried as f64 * 8.0 / q.path.rtt.as_secs_f64() / 1e6, 0);
-        bounds.push(format!(
-            "{MOST_CONNECTIONS} connections of the largest window carry {most} Mb/s"
-        ));
+        let most = numbers::fixed(mbit(q, carried), 0);
+        let window =
+            if q.loss > 0.0 { "CUBIC's mean window at these losses" } else { "the largest window" };
+        bounds.push(format!("{MOST_CONNECTIONS} connections of {window} carry {most} Mb/s"));
     }
     if !enough {
         let rate = settings.slots * settings.size * 8;
@@ -179,7 +198,7 @@ fn reasons(q: &Question, window: &Window, today: &Settings, planned: &Settings) 
     };
     vec![
         of("rsize, wsize", |s| s.size, size_reason(planned.size)),
-        of("nconnect", |s| s.nconnect, connections_reason(planned.nconnect, window)),
+        of("nconnect", |s| s.nconnect, connections_reason(q, planned.nconnect, window)),
         of(slots, |s| s.slots, format!("{requests} requests are under way where the path is full")),
         of(
             "client read_ahead_kb, bytes",
@@ -205,7 +224,14 @@ fn size_reason(size: u64) -> String {
     }
 }
 
-fn connections_reason(nconnect: u64, window: &Window) -> String {
+fn connections_reason(q: &Question, nconnect: u64, window: &Window) -> String {
+    if q.loss > 0.0 {
+        let most = numbers::fixed(mbit(q, kept(q, window)), 1);
+        let loss = numbers::short(q.loss * 100.0);
+        return format!(
+            "with {loss} % of packets lost a connection of CUBIC carries {most} Mb/s (RFC 9438, section 5)"
+        );
+    }
     match &window.bound {
         None => "one connection can have the whole window".into(),
         Some(bound) => format!("{nconnect} windows; of one: {}", bound.reason),
@@ -218,6 +244,11 @@ fn threads_reason(q: &Question) -> String {
         "those that are at work on a request for {} ms, and one that reads",
         numbers::fixed(ms, 1)
     )
+}
+
+/// The rate of so many bytes in each round trip, Mb/s.
+fn mbit(q: &Question, bytes: u64) -> f64 {
+    bytes as f64 * 8.0 / q.path.rtt.as_secs_f64() / 1e6
 }
 
 fn bytes(n: u64) -> String {

@@ -49,6 +49,9 @@ fn path(out: &mut String, q: &Question, plan: &Plan) {
         path.kernel
     );
     line(out, "highest payload rate", &numbers::rate(path.payload_mbit));
+    if q.loss > 0.0 {
+        line(out, "packets lost", &format!("{} %", numbers::short(q.loss * 100.0)));
+    }
     line(out, "under way when it is full", &mib(plan.under_way_bytes));
 }
 

@@ -21,6 +21,7 @@ fn ask(rate: Rate, rtt: Time) -> Question {
     };
     Question {
         path,
+        loss: 0.0,
         version: NfsVersion::V4_2,
         clients: 1,
         near: 0,
@@ -109,6 +110,19 @@ fn threads_follow_the_time_of_the_disk() {
     assert_eq!(planned(&Question { near: 3, ..slow }).settings.threads, 26);
 }
 
+/// 1 Gb/s x 31.4 ms hold 3,696,744 bytes. One loss in 100,000 packets leaves CUBIC 1.0538 (0.0314 / 1e-5)^0.75 = 442 packets, 640 KB, so
+/// twelve connections for twice as much; one in 10,000 leaves Reno's 1.2 / 0.01 = 120, of which sixteen carry 708 Mb/s.
+#[test]
+fn losses_ask_for_connections() {
+    let at = |loss| planned(&Question { loss, ..ask(Rate::gbit(1), Time::us(31_400)) });
+    assert_eq!((at(1e-5).settings.nconnect, at(1e-5).bounds.len()), (12, 0));
+    assert_eq!(at(1e-5).settings.readahead, 2 * at(0.0).settings.readahead);
+    let many = at(1e-4);
+    assert_eq!(many.settings.nconnect, 16);
+    assert!(many.bounds[0].contains("708 Mb/s"), "{:?}", many.bounds);
+    assert!(many.reasons[1].why.contains("0.01 %"), "{:?}", many.reasons[1]);
+}
+
 #[test]
 fn quantities_beyond_the_bounds_are_named() {
     let good = ask(Rate::gbit(1), Time::ms(30));
@@ -117,6 +131,8 @@ fn quantities_beyond_the_bounds_are_named() {
     let mut slow = good;
     slow.path.rate = Rate(0);
     let wrong = [
+        (Question { loss: 0.5, ..good }, "loss"),
+        (Question { loss: f64::NAN, ..good }, "loss"),
         (Question { clients: 0, ..good }, "number of clients"),
         (Question { near: 1_000_000, ..good }, "near clients"),
         (Question { near_rtt: Time::ZERO, ..good }, "near rtt"),
