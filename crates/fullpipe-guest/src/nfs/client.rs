@@ -26,10 +26,21 @@ pub fn make_directories(plan: &Plan) -> Result<()> {
 }
 
 /// Sets what the client has to find when it mounts by connections from the first to the last of these ports.
-pub fn prepare(nfs: &Nfs, from: [u16; 2], namespace: &Namespace) -> Result<()> {
+pub fn prepare((number, nfs): (usize, &Nfs), from: [u16; 2], namespace: &Namespace) -> Result<()> {
     namespace.enter()?;
+    if number > 0 {
+        identify(number)?;
+    }
     ports(nfs, from)?;
     slots(nfs)
+}
+
+/// Has the client of this namespace say who it is: a server of version 4 takes what two of one name ask for as one client that
+/// begins anew.
+fn identify(number: usize) -> Result<()> {
+    // What stands there is of the namespace in which it is mounted.
+    sys::mount("sysfs", "/sys").at(|| "mounting /sys of a client")?;
+    tell("/sys/fs/nfs/net/nfs_client/identifier", &format!("client-{number}"))
 }
 
 /// What is given to mount(2), and how far the client reads ahead then, KiB.

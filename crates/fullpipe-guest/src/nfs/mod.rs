@@ -37,7 +37,8 @@ pub fn start(plan: &Plan, namespaces: &mut [Namespace]) -> Result<()> {
     stats::start(plan, &namespaces[server])?;
     for (number, (nfs, connections)) in plan.mounts().enumerate() {
         let client = nfs.beside.map_or(0, |host| layout::beside(plan, host));
-        client::prepare(nfs, layout::mount_ports(plan, &connections), &namespaces[client])?;
+        let ports = layout::mount_ports(plan, &connections);
+        client::prepare((number, nfs), ports, &namespaces[client])?;
         program::start((number, nfs), connections, plan, &namespaces[client])?;
     }
     Ok(())

@@ -13,9 +13,9 @@ use crate::namespaces::{self, Namespace};
 use crate::uring::LONGEST;
 use crate::{run, sys};
 
-/// Numbers of the sources: others of counters come before.
-const SERVER: usize = 100;
-const FIRST_CLIENT: usize = 101;
+/// Numbers of the sources, far behind those of other counters: three of each host, and the kernel's.
+const SERVER: usize = 10_000;
+const FIRST_CLIENT: usize = 10_001;
 /// Text of all mounts: each says what is mounted where, and those of NFS what became of them.
 const MOUNTS: &str = "/proc/self/mountstats";
 const NFSD: &str = "/proc/thread-self/net/rpc/nfsd";

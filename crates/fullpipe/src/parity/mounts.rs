@@ -12,6 +12,10 @@ use fullpipe_sim::units::Time;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+/// Slots of a connection of version 3 and of a session of 4.2, where none are set (6.12 `RPC_MAX_SLOT_TABLE`, `max_session_slots`).
+const CONNECTION_SLOTS: u64 = 65_536;
+const SESSION_SLOTS: u64 = 64;
+
 /// What came of a mount's file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -83,8 +87,10 @@ fn first(shares: &BTreeMap<String, f64>) -> (String, f64) {
 /// its last. A WRITE of each connection may have a slot and be partly in the socket: it counts as sent when it is wholly.
 fn all_slots_are_out(own: &Nfs, flows: Range<usize>, recording: &Recording) -> bool {
     let connections = flows.len() as u64;
-    let slots = u64::from(own.slots.unwrap_or(64));
-    let slots = if own.version == NfsVersion::V3 { slots * connections } else { slots };
+    let slots = match own.version {
+        NfsVersion::V3 => own.slots.map_or(CONNECTION_SLOTS, u64::from) * connections,
+        NfsVersion::V4_2 => own.slots.map_or(SESSION_SLOTS, u64::from),
+    };
     let partly = if own.operation == NfsOperation::Write { connections } else { 0 };
     let out = requests_out(own.host(), recording);
     let of_mount = |event: &&Event| flows.contains(&event.flow.into());

@@ -122,7 +122,8 @@ fn same_options(neighbour: &written::Neighbour, host: &Host, base: &Host, cx: &m
 }
 
 fn distinct(all: &[written::Neighbour], cx: &mut Context) {
-    let mut seen: Vec<&str> = ENDS.to_vec();
+    // Counters of what hosts share have that name.
+    let mut seen: Vec<&str> = ENDS.into_iter().chain(["kernel"]).collect();
     for name in all.iter().filter_map(|neighbour| neighbour.name.as_ref()) {
         if seen.contains(&name.value.0.as_str()) {
             let message = format!("two hosts are named `{}`", name.value.0);
@@ -197,7 +198,13 @@ fn at_end(
     let there = neighbours.iter().filter(|own| own.direction == direction);
     let there: Vec<&str> = there.map(|own| own.name.as_str()).chain([end]).collect();
     if !there.contains(&name) {
-        let message = format!("no host at this end of the path is called \"{name}\"");
+        let is_known = neighbours.iter().any(|own| own.name == name) || ENDS.contains(&name);
+        let message = match is_known {
+            true => format!("`{name}` stands at the other end of the path"),
+            false => format!(
+                "no host at this end of the path is called \"{name}\" (a [[host]] with `beside`)"
+            ),
+        };
         cx.error("unknown-name", place, message).names(name, there);
     }
 }

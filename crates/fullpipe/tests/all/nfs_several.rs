@@ -1,9 +1,11 @@
-//! Several clients of one server: a near one and a far one, which share its line.
+//! Several clients of one server: a near one and a far one, whose programs begin at nearly the same time, so that neither mount finds
+//! a queue (the model does not know its requests), and share the line from then on.
 
 use crate::made::{made, made_on};
 use fullpipe::analysis::document::Run;
 use fullpipe::engine::{self, Support};
 use fullpipe::scenario::{self, Scenario, Source};
+use fullpipe::trace::recording::Recording;
 
 /// A line of 100 Mb/s, 2 ms to one client and 42 ms to the other.
 const TEXT: &str = r#"
@@ -42,18 +44,20 @@ beside = "sender"
 name = "near"
 operation = "write"
 file = "24MiB"
-start = "2s"
+start = "635ms"
 [[nfs]]
 name = "far"
 from = "beside"
 operation = "read"
-version = "3"
-file = "8MiB"
+file = "24MiB"
 readahead = "1MiB"
 [[variant]]
 name = "one each way"
 [[variant]]
 name = "both write"
+set = { "nfs.far.operation" = "write", "nfs.far.version" = "3", "nfs.near.start" = "470ms" }
+[[variant]]
+name = "both write, version 4.2"
 set = { "nfs.far.operation" = "write" }
 [[variant]]
 name = "both read"
@@ -79,15 +83,20 @@ fn each_client_has_its_own() {
         assert_eq!(flows, ["near", "far"], "{name}");
         let requests: Vec<u64> =
             run.nfs.iter().map(|own| own.requests.expect("requests").count).collect();
-        assert_eq!(requests, [24, 8], "{name}");
+        assert_eq!(requests, [24, 24], "{name}");
         let [near, far] = rates(&run)[..] else { panic!("two mounts") };
-        assert!(near > far && far > 5.0, "{name}: {near} {far}");
+        assert!(near > 70.0 && far > 20.0, "{name}: {near} {far}");
         let srtt = run.flows[1].medians.expect("samples").srtt_us;
         assert!((42_000..150_000).contains(&srtt), "{name}: {srtt}");
     }
 }
 
-/// Genuine Linux has the same rates: within 5 %.
+/// How far the model may be from genuine Linux, of the near client and of the far one; where data goes both ways the far one's is not
+/// known so well (LIMITATIONS.md).
+const APART: [f64; 2] = [0.03, 0.08];
+const APART_BOTH_WAYS: [f64; 2] = [0.03, 0.2];
+
+/// Genuine Linux has nearly the same rates.
 #[test]
 fn genuine_clients_are_as_fast() {
     let scenario = load(TEXT);
@@ -99,14 +108,26 @@ fn genuine_clients_are_as_fast() {
     }
     for plan in scenario.plans() {
         let (model, _) = made(&scenario, plan);
-        let (genuine, _) = made_on("linux", &scenario, plan);
-        for (model, genuine) in rates(&model).into_iter().zip(rates(&genuine)) {
-            let apart = model / genuine - 1.0;
-            assert!(apart.abs() < 0.05, "{}: {model} for {genuine}", plan.name());
+        let (genuine, recording) = made_on("linux", &scenario, plan);
+        let most = if plan.name() == "one each way" { APART_BOTH_WAYS } else { APART };
+        for ((model, genuine), most) in rates(&model).into_iter().zip(rates(&genuine)).zip(most) {
+            let apart = (model / genuine - 1.0).abs();
+            assert!(apart < most, "{}: {model} for {genuine}", plan.name());
         }
         let reads = genuine.nfs.iter().map(|own| own.requests.expect("requests").count);
-        assert!(reads.eq([24, 8]), "{}", plan.name());
+        assert!(reads.eq([24, 24]), "{}", plan.name());
+        let known = ["sender", "beside"].map(|host| introduced(&recording, host));
+        if plan.name() == "both write, version 4.2" {
+            assert!(known[0] > 0 && known[0] == known[1], "{known:?}");
+        }
     }
+}
+
+/// How often a host's client has told the server who it is: two of one name drive each other out.
+fn introduced(recording: &Recording, host: &str) -> u64 {
+    let counters = recording.counters.iter().rev();
+    let mut own = counters.filter(|own| &*own.host == host);
+    own.find(|own| &*own.name == "nfs.EXCHANGE_ID.ops").map_or(0, |own| own.value)
 }
 
 /// What one kernel cannot have twice, and where no client of a guest stands.
@@ -122,8 +143,10 @@ fn one_kernel_has_one_of_each() {
         refused.map(|(key, _)| key).collect::<Vec<_>>()
     };
     assert_eq!(refused("24MiB", "23MiB"), [""; 0]);
-    assert_eq!(refused("start = \"2s\"", "slots = 16"), ["nfs.far.slots"]);
-    assert_eq!(refused("start = \"2s\"", "congestion = \"reno\""), ["nfs.far.congestion"]);
+    assert_eq!(refused("start = \"635ms\"", "slots = 16"), ["nfs.far.slots"]);
+    assert_eq!(refused("start = \"635ms\"", "slots = 16\nversion = \"3\""), [""; 0]);
+    assert_eq!(refused("24MiB", "999MiB"), ["nfs.near.file"]);
+    assert_eq!(refused("start = \"635ms\"", "congestion = \"reno\""), ["nfs.far.congestion"]);
     let flow =
         "[[flow]]\nname = \"other\"\nfrom = \"beside\"\nbytes = \"1MB\"\n[[nfs]]\nname = \"near\"";
     assert_eq!(refused("[[nfs]]\nname = \"near\"", flow), ["host.beside"]);

@@ -96,15 +96,16 @@ fn row(run: &Run, stage: &Stage, style: Style) -> Vec<String> {
     row
 }
 
-/// Packets that the host at the way's beginning sent, counted as the stage counts what it drops:
+/// Packets that the hosts at the way's beginning sent, counted as the stage counts what it drops:
 /// in skbs before the card, which never sees those that the qdisc refuses, in segments from there on. None where a genuine
 /// kernel drops skbs: it counts the segments of those that it lets go.
 fn sent(run: &Run, stage: &Stage) -> Option<u64> {
     let begins = |s: &&Stage| s.kind == "tx_ring" && s.direction == stage.direction;
-    match (stage.unit.as_str(), run.stages.iter().find(begins)) {
+    let cards: u64 = run.stages.iter().filter(begins).map(|card| card.entered).sum();
+    match (stage.unit.as_str(), cards) {
         ("skb", _) if run.engine == "linux" => None,
-        ("skb", _) | (_, None) => Some(stage.entered + stage.dropped),
-        (_, Some(card)) => Some(card.entered),
+        ("skb", _) | (_, 0) => Some(stage.entered + stage.dropped),
+        (_, sent) => Some(sent),
     }
 }
 

@@ -19,7 +19,7 @@ group! {
         kind: String, Required;
         /// Stage name, unique on the path.
         name: Name, Required;
-        /// The flow.
+        /// The flow; of several copies, and of several connections of a mount, each has a delay of its own (NAME-1, NAME-2).
         flow: String, Required;
         /// Delay of each of its packets, those of the handshake included. What the path's delay is by default (for queues without a limit) does not count it.
         delay: AnyTime, Required;

@@ -139,7 +139,7 @@ impl Resolved {
             Element::Mark(own) => of_mount(&own.flow),
             _ => false,
         });
-        let why = "a mount's packets are not listed by number: what it is mounted by comes first";
+        let why = "it is a connection of a mount, whose packets no engine loses by number; lose them by chance (kind = \"loss\")";
         listed.map(move |element| (format!("path, element {}, flow", element.name()), why))
     }
 }

@@ -20,9 +20,7 @@ const MOST_MIB: u64 = 6 << 10;
 /// The keys of mounts that are not done.
 pub(super) fn answers(run: &Resolved, family: Family, answers: &mut Answers) {
     answers.extend(run.lists_of_mounts().map(|(key, why)| refused(&key, why)));
-    if let Some(first) = run.nfs.first() {
-        alike(first, run, answers);
-    }
+    alike(run, answers);
     for own in &run.nfs {
         if family != Family::V6_12 {
             let why =
@@ -39,7 +37,7 @@ pub(super) fn answers(run: &Resolved, family: Family, answers: &mut Answers) {
             }
         }
         if own.service > Time::ZERO {
-            let why = "files of a genuine server are in memory, which takes no time; --engine sim has other servers";
+            let why = "files of a genuine server are in memory, which takes no time; run it with --engine sim";
             answers.push(refused(&format!("nfs.{}.service", own.name), why));
         }
         if !ALLOWED.contains(&own.congestion.name.as_str()) {
@@ -47,39 +45,42 @@ pub(super) fn answers(run: &Resolved, family: Family, answers: &mut Answers) {
                 "the hosts of a mount are namespaces, which Linux allows reno and cubic alone";
             answers.push(refused(&format!("nfs.{}.congestion", own.name), why));
         }
-        let least = (own.bytes() >> 20).saturating_add(1).saturating_mul(COPIES) + KERNEL_MIB;
-        if own.memory.is_some_and(|bytes| bytes >> 20 < least) {
-            let why = format!("both hosts have a copy of each file, which takes {least} MiB");
-            answers.push(refused(&format!("nfs.{}.memory", own.name), &why));
-        }
-        if memory_mib(own) > MOST_MIB {
-            let most = MOST_MIB / (COPIES * ROOM);
-            let why = format!(
-                "files of {} bytes; a guest has memory for {most} MiB of them",
-                own.bytes()
-            );
-            answers.push(refused(&format!("nfs.{}.file", own.name), &why));
-        }
+    }
+    memory(run, answers);
+}
+
+/// What files need in the kernel's memory, which all hosts share.
+fn memory(run: &Resolved, answers: &mut Answers) {
+    let files = run.nfs.iter().map(|own| (own.bytes() >> 20).saturating_add(1));
+    let least = files.fold(0, u64::saturating_add).saturating_mul(COPIES) + KERNEL_MIB;
+    let Some(own) = run.nfs.first() else { return };
+    if own.memory.is_some_and(|bytes| bytes >> 20 < least) {
+        let why =
+            format!("a client and the server have a copy of each file, which takes {least} MiB");
+        answers.push(refused(&format!("nfs.{}.memory", own.name), &why));
+    }
+    if run.nfs.iter().map(memory_mib).fold(0, u64::saturating_add) > MOST_MIB {
+        let bytes = run.nfs.iter().map(Nfs::bytes).fold(0, u64::saturating_add);
+        let most = MOST_MIB / (COPIES * ROOM);
+        let why = format!("files of {bytes} bytes; a guest has memory for {most} MiB of them");
+        answers.push(refused(&format!("nfs.{}.file", own.name), &why));
     }
 }
 
-/// What all mounts of one kernel have.
-fn alike(first: &Nfs, run: &Resolved, answers: &mut Answers) {
-    for own in &run.nfs[1..] {
-        for (key, differs) in [
-            (
-                "slots",
-                own.slots != first.slots || own.version != first.version && own.slots.is_some(),
-            ),
-            ("congestion", own.congestion != first.congestion),
-        ] {
-            if differs {
-                let why = format!(
-                    "the clients of all mounts are of one kernel: as with `{}`",
-                    first.name
-                );
-                answers.push(refused(&format!("nfs.{}.{key}", own.name), &why));
-            }
+/// What all mounts of one kernel have: slots by version, for these are different knobs, and the congestion control.
+fn alike(run: &Resolved, answers: &mut Answers) {
+    let mut differs = |own: &Nfs, key: &str, other: &Nfs| {
+        let why = format!("the clients of all mounts are of one kernel: as with `{}`", other.name);
+        answers.push(refused(&format!("nfs.{}.{key}", own.name), &why));
+    };
+    for (at, own) in run.nfs.iter().enumerate() {
+        let before = &run.nfs[..at];
+        let of_version = before.iter().find(|other| other.version == own.version);
+        if let Some(other) = of_version.filter(|other| other.slots != own.slots) {
+            differs(own, "slots", other);
+        }
+        if let Some(other) = before.first().filter(|other| other.congestion != own.congestion) {
+            differs(own, "congestion", other);
         }
     }
 }
