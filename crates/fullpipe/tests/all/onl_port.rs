@@ -8,6 +8,7 @@ use fullpipe::scenario::{self, SetOption};
 use fullpipe::trace::recording::Recording;
 use fullpipe_sim::trace::EventKind;
 use fullpipe_sim::units::Time;
+use std::collections::BTreeMap;
 
 const PAGE: &str = "docs/onl-gigabit.md";
 /// Bytes of a full packet, as the port counts it.
@@ -89,6 +90,24 @@ fn large_peaks(trace: &Recording) -> Vec<f64> {
         }
     }
     peaks
+}
+
+/// How often the page's charts are sampled.
+const CHART: Time = Time::ms(250);
+
+/// What a chart shows of the same peak at most, in megabytes, ascending: for each phase that its samples may have.
+fn charted(trace: &Recording) -> Vec<f64> {
+    let port = trace.stages.iter().find(|stage| stage.name == "port").expect("the port").index;
+    let mut shown = BTreeMap::<u64, u64>::new();
+    for sample in trace.stage_samples.iter().filter(|sample| sample.stage == port) {
+        if sample.time >= SECOND && sample.time <= SECOND + BURST {
+            let own = shown.entry(sample.time.0 % CHART.0).or_default();
+            *own = sample.waiting.max(*own);
+        }
+    }
+    let mut shown: Vec<f64> = shown.into_values().map(|it| (it * PACKET) as f64 / 1e6).collect();
+    shown.sort_by(f64::total_cmp);
+    shown
 }
 
 fn in_a_cell(peaks: &[f64]) -> String {
@@ -188,6 +207,15 @@ fn three_flows_share_the_port() {
     }
     marked::committed(PAGE, "flows", &table);
     let [reno, fast, bic, _] = &all[..] else { panic!("four runs") };
+    let shown = charted(&reno.2);
+    let [least, most] = [shown[0], shown[shown.len() - 1]];
+    let near = shown.iter().filter(|it| (3.0..=3.5).contains(*it)).count();
+    let table = format!(
+        "| samples 0.25 s apart: phases | least that the second flow's peak is seen as, MB | most | phases in which it is 3 to 3.5 |\n|--:|--:|--:|--:|\n| {} | {least:.2} | {most:.2} | {near} |\n",
+        shown.len()
+    );
+    marked::committed(PAGE, "charted", &table);
+    assert!(near > 0 && least < 3.0 && most > 3.5, "{least} {most} {near}");
     let of_others = delivered(&fast.1) as f64 / delivered(&reno.1) as f64;
     assert!((0.1..0.6).contains(&of_others), "{of_others}");
     // What the port of 960 Mb/s could have carried, of which the three are to get nearly all.
