@@ -33,8 +33,10 @@ if ! { has flex && has bison && has bc && has xz; } && [ "$(id -u)" = 0 ] && has
     apt-get update
     DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends gcc make flex bison bc xz-utils
 fi
+# As the tests below want it, so that nothing is compiled twice; it makes the program, too.
+cargo test --workspace --no-run
 fullpipe() {
-    cargo run --quiet --profile test --package fullpipe-cli -- "$@"
+    "${CARGO_TARGET_DIR:-target}/debug/fullpipe" "$@"
 }
 if fullpipe kernel build --version 6.1 && fullpipe kernel build --config nfs && FULLPIPE_TEST_KERNEL=$(fullpipe kernel build); then
     FULLPIPE_TEST_INIT="$PWD/target/guest/$(rustc -vV | sed -n 's/^host: //p')/release/fullpipe-init"
