@@ -58,8 +58,10 @@ fn connection(plan: &Plan, flow: usize) -> [End; 2] {
 
 /// The ends of a connection of a mount: the client, then the server.
 fn of_mount(plan: &Plan, connection: usize) -> [End; 2] {
-    let client = plan.mount_of(connection).map_or(left(0), |nfs| client(plan, nfs));
-    [(client, sender_port(connection, plan.seed)), (server(plan), NFS_PORT)]
+    [
+        (left(client_of(plan, connection)), sender_port(connection, plan.seed)),
+        (server(plan), NFS_PORT),
+    ]
 }
 
 /// Number of the namespace of a host beside the sender, and of its link.
@@ -67,15 +69,19 @@ pub fn beside(plan: &Plan, host: usize) -> usize {
     plan.receiver_at() + 1 + host
 }
 
+/// Number of the namespace of the host that mounts.
+pub fn client_at(plan: &Plan, nfs: &Nfs) -> usize {
+    nfs.beside.map_or(0, |host| beside(plan, host))
+}
+
 /// Number of the namespace at the sender's side that has an end of that connection.
 pub fn client_of(plan: &Plan, connection: usize) -> usize {
-    let host = plan.mount_of(connection).and_then(|nfs| nfs.beside);
-    host.map_or(0, |host| beside(plan, host))
+    plan.mount_of(connection).map_or(0, |nfs| client_at(plan, nfs))
 }
 
 /// Address of the host that mounts.
 pub fn client(plan: &Plan, nfs: &Nfs) -> Ipv4Addr {
-    left(nfs.beside.map_or(0, |host| beside(plan, host)))
+    left(client_at(plan, nfs))
 }
 
 /// Port of nfsd.

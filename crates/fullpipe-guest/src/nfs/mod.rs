@@ -36,7 +36,7 @@ pub fn start(plan: &Plan, namespaces: &mut [Namespace]) -> Result<()> {
     client::make_directories(plan)?;
     stats::start(plan, &namespaces[server])?;
     for (number, (nfs, connections)) in plan.mounts().enumerate() {
-        let client = nfs.beside.map_or(0, |host| layout::beside(plan, host));
+        let client = layout::client_at(plan, nfs);
         let ports = layout::mount_ports(plan, &connections);
         client::prepare((number, nfs), ports, &namespaces[client])?;
         program::start((number, nfs), connections, plan, &namespaces[client])?;

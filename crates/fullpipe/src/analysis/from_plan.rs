@@ -4,12 +4,13 @@ use super::lookup::card;
 use super::{DatagramsMeta, Figures, FlowMeta, Made, NfsMeta, RunMeta, WayMeta};
 use crate::scenario::profile::{self, is_unjudged};
 use crate::scenario::{
-    App, DatagramKind, Datagrams, Element, MAX_PACING_RATE, Nfs, NfsOperation, NfsVersion, Plan,
+    DatagramKind, Datagrams, Element, MAX_PACING_RATE, Nfs, NfsOperation, NfsVersion, Plan,
     QdiscKind, Resolved, Scenario, Station,
 };
 use fullpipe_sim::config::{Direction, QueueLimit};
 use fullpipe_sim::units::{Framing, Rate};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 impl RunMeta {
     /// Describes the run of a plan that an engine has made.
@@ -21,7 +22,7 @@ impl RunMeta {
             unjudged: unjudged(run, made.kernel.is_some()),
             flows: flows(run, made.kernel.as_deref()),
             datagrams: run.datagrams.iter().map(datagrams).collect(),
-            nfs: nfs(run),
+            nfs: run.mounts().map(nfs).collect(),
             chosen_qdiscs: chosen_qdiscs(run),
             tuned: tuned(run),
             engine: made.engine,
@@ -91,25 +92,18 @@ fn tuned(run: &Resolved) -> BTreeMap<String, u64> {
     bounds
 }
 
-/// The connections of mounts are the last flows, in order.
-fn nfs(run: &Resolved) -> Vec<NfsMeta> {
-    let mut connection = run.flow.iter().filter(|flow| flow.app != App::Nfs).count();
-    let mut one = |own: &Nfs| {
-        let first = connection;
-        connection += usize::from(own.nconnect);
-        NfsMeta {
-            name: own.name.clone(),
-            version: match own.version {
-                NfsVersion::V3 => "3",
-                NfsVersion::V4_2 => "4.2",
-            },
-            host: own.host().into(),
-            reads: own.operation == NfsOperation::Read,
-            bytes: own.bytes(),
-            connection: first,
-        }
-    };
-    run.nfs.iter().map(&mut one).collect()
+fn nfs((own, connections): (&Nfs, Range<usize>)) -> NfsMeta {
+    NfsMeta {
+        name: own.name.clone(),
+        version: match own.version {
+            NfsVersion::V3 => "3",
+            NfsVersion::V4_2 => "4.2",
+        },
+        host: own.host().into(),
+        reads: own.operation == NfsOperation::Read,
+        bytes: own.bytes(),
+        connection: connections.start,
+    }
 }
 
 fn datagrams(own: &Datagrams) -> DatagramsMeta {

@@ -37,12 +37,9 @@ pub fn outcome(
 ) -> Result<Outcome, String> {
     let meta = RunMeta::from_plan(scenario, &case.plan, Made::default());
     let run = analysis::run(&meta, recording);
-    let (own, resolved) = (case.plan.resolved.nfs.get(mount), run.nfs.get(mount));
-    let (own, mbit) = own
-        .zip(resolved.and_then(|own| own.mean_mbit))
+    let mbit = run.nfs.get(mount).and_then(|own| own.mean_mbit);
+    let ((own, connections), mbit) = (case.plan.resolved.mounts().nth(mount).zip(mbit))
         .ok_or_else(|| format!("{}: not done by the run's end", case.name))?;
-    let first = meta.nfs[mount].connection;
-    let connections = first..first + usize::from(own.nconnect);
     let mut shares = shares(&run.flows[connections.clone()]);
     if genuine && let Some(share) = shares.remove("application") {
         let limit = instead_of_application(own, connections, recording);

@@ -9,13 +9,14 @@ use super::profile::{self, Kernel};
 use super::resolve;
 use super::resolved::{
     App, Datagrams, ENDS, Flow, Host, Hosts, Neighbour, Nfs, NfsOperation, NfsServerReads,
-    NfsVersion,
+    NfsVersion, Resolved, Station,
 };
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::rpc::{server_buffer_2008, server_send_buffer_2008};
 use fullpipe_sim::units::Time;
 use serde::Serializer;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A page of memory, bytes: the client's sizes are multiples of it (6.12 `nfs_io_size`).
 const PAGE: u64 = 4096;
@@ -197,6 +198,26 @@ impl NfsOperation {
             NfsOperation::Write => Direction::Forward,
             NfsOperation::Read => Direction::Backward,
         }
+    }
+}
+
+impl Resolved {
+    /// The mounts, each with the indices of its connections: the last flows, in order.
+    pub fn mounts(&self) -> impl Iterator<Item = (&Nfs, Range<usize>)> {
+        let mut next = self.flow.iter().filter(|flow| flow.app != App::Nfs).count();
+        self.nfs.iter().map(move |own| {
+            let first = next;
+            next += usize::from(own.nconnect);
+            (own, first..next)
+        })
+    }
+
+    /// The host that has a mount.
+    pub fn client(&self, own: &Nfs) -> Station<'_> {
+        let beside = self.host.iter().find(|host| Some(&host.name) == own.from.as_ref());
+        let sender =
+            Station { name: ENDS[0], direction: Direction::Forward, host: &self.hosts.sender };
+        beside.map_or(sender, Neighbour::station)
     }
 }
 

@@ -172,7 +172,7 @@ pub struct Neighbour {
 }
 
 impl Neighbour {
-    fn station(&self) -> Station<'_> {
+    pub(super) fn station(&self) -> Station<'_> {
         Station { name: &self.name, direction: self.direction, host: &self.host }
     }
 }
@@ -418,7 +418,7 @@ pub struct Nfs {
     /// Threads of the server.
     pub threads: u32,
     /// How long a thread works on a request.
-    #[serde(skip_serializing_if = "is_no_time", serialize_with = "show::shown")]
+    #[serde(skip_serializing_if = "show::is_no_time", serialize_with = "show::shown")]
     pub service: Time,
     /// What the server asks for each of its sockets; none: what its kernel's server has.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
@@ -440,10 +440,6 @@ pub struct Nfs {
     /// When it is mounted, and the program opens its files.
     #[serde(serialize_with = "show::shown")]
     pub start: Time,
-}
-
-fn is_no_time(time: &Time) -> bool {
-    *time == Time::ZERO
 }
 
 fn is_forward(direction: &Direction) -> bool {

@@ -148,10 +148,9 @@ fn variants(all: &[Both]) -> String {
         "| | genuine, Mb/s | | model, Mb/s | | sent again | drops of the link | srtt, median, ms |\n|---|--:|---|--:|---|--:|--:|--:|\n",
     );
     for both in all {
-        let mounts = &both.asked.case.plan.resolved.nfs;
-        let (before, own) = (&mounts[..both.asked.mount], &mounts[both.asked.mount]);
-        let first: usize = before.iter().map(|own| usize::from(own.nconnect)).sum();
-        let flows = &both.run.flows[first..first + usize::from(own.nconnect)];
+        let mut mounts = both.asked.case.plan.resolved.mounts();
+        let (_, connections) = mounts.nth(both.asked.mount).expect("the mount");
+        let flows = &both.run.flows[connections];
         let resent: u64 = flows.iter().map(|flow| flow.retransmitted_segments).sum();
         let link = both.run.stages.iter().find(|stage| stage.name == "link").expect("a link");
         let srtt = flows[0].medians.expect("samples").srtt_us;
@@ -211,8 +210,8 @@ fn shared_line(rate: impl Fn(&str, &str) -> f64) {
     let large = ["64 MiB, one after the other", "64 MiB, at a time"];
     let gain = |client: &str, at: usize| rate(large[at], client) / rate(own[at], client);
     assert!((gain("near", 0) - 1.0).abs() < 0.01, "{}", gain("near", 0));
-    for at in 0..2 {
-        assert!(gain("far", at) > 1.3, "{}: {}", large[at], gain("far", at));
+    for (at, variant) in large.iter().enumerate() {
+        assert!(gain("far", at) > 1.3, "{variant}: {}", gain("far", at));
     }
 }
 

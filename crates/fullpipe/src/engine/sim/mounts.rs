@@ -4,7 +4,7 @@
 //! one behind all others for the other way, of which nothing is told.
 
 use crate::engine::linux;
-use crate::scenario::{App, NFS_2008, Nfs, NfsOperation, NfsServerReads, NfsVersion, Resolved};
+use crate::scenario::{NFS_2008, Nfs, NfsOperation, NfsServerReads, NfsVersion, Resolved};
 use fullpipe_sim::config::{Config, Element, Flow, Rpc};
 use fullpipe_sim::rpc::nfs3::Caller;
 use fullpipe_sim::rpc::{
@@ -34,7 +34,7 @@ const MOST_CONGESTION_KIB: u64 = 256 << 10;
 /// Adds what stands for the mounts of `run`: clients of one server.
 pub(super) fn add(run: &Resolved, config: &mut Config) {
     let Some(first) = run.nfs.first() else { return };
-    let clients = mounts(run).map(|(own, connections)| {
+    let clients = run.mounts().map(|(own, connections)| {
         let begins = begins(own, run, connections.start);
         let calls = connections.map(|at| both_ways(own, run, at, config)).collect();
         client(own, run, calls, begins)
@@ -83,22 +83,6 @@ fn both_ways(own: &Nfs, run: &Resolved, at: usize, config: &mut Config) -> usize
     asks
 }
 
-/// The mounts, each with the flows that have its data: the last ones, in order.
-fn mounts(run: &Resolved) -> impl Iterator<Item = (&Nfs, Range<usize>)> {
-    let mut next = run.flow.iter().filter(|flow| flow.app != App::Nfs).count();
-    run.nfs.iter().map(move |own| {
-        let first = next;
-        next += usize::from(own.nconnect);
-        (own, first..next)
-    })
-}
-
-/// The kernel of a mount's client.
-fn kernel_of<'a>(own: &Nfs, run: &'a Resolved) -> &'a str {
-    let beside = run.host.iter().find(|host| Some(&host.name) == own.from.as_ref());
-    beside.map_or(&run.hosts.sender.kernel, |beside| &beside.host.kernel)
-}
-
 /// When the program begins, whose first connection is that flow.
 fn begins(own: &Nfs, run: &Resolved, first: usize) -> Time {
     let trip = run.flow.get(first).map(|flow| run.round_trip(flow)).unwrap_or_default();
@@ -117,7 +101,7 @@ fn round_trips(own: &Nfs) -> u64 {
 }
 
 fn client(own: &Nfs, run: &Resolved, connections: Vec<usize>, start: Time) -> RpcClient {
-    let kernel = kernel_of(own, run);
+    let kernel = run.client(own).host.kernel.as_str();
     RpcClient {
         name: own.name.clone(),
         connections,
@@ -222,7 +206,7 @@ impl<'a> Told<'a> {
         }
         let flows = run.flow.len();
         // The other ways of all connections stand behind all flows, in the same order.
-        let others = flows - mounts(run).next().map_or(0, |(_, own)| own.start);
+        let others = flows - run.mounts().next().map_or(0, |(_, own)| own.start);
         let mount = |(own, connections): (&Nfs, Range<usize>)| {
             let reads = own.operation == NfsOperation::Read;
             let connection = |data: usize| {
@@ -241,7 +225,7 @@ impl<'a> Told<'a> {
                 times: [0; 2],
             }
         };
-        Ok(Told { sink, flows: flows as u16, mounts: mounts(run).map(mount).collect() })
+        Ok(Told { sink, flows: flows as u16, mounts: run.mounts().map(mount).collect() })
     }
 
     fn begin(&mut self, now: Time) {

@@ -5,7 +5,7 @@ use crate::scenario::{
     Discipline, ENDS, Element, Flow, Host, NFS_2008, Nfs, NfsVersion, QdiscKind, Resolved, Station,
 };
 use fullpipe_sim::cc::{self, KernelVersion};
-use fullpipe_sim::config::{Driver, ReceivePath};
+use fullpipe_sim::config::{Direction, Driver, ReceivePath};
 use fullpipe_sim::tcp::{ecn, options, profile};
 use fullpipe_sim::units::Time;
 
@@ -47,10 +47,9 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
 
 /// What is modelled of mounts: clients and servers of two kernels, and one file at a time.
 fn mount(own: &Nfs, run: &Resolved) -> Vec<(String, Support)> {
-    let stations = run.stations();
-    let named = |name: &str| stations.iter().find(|station| station.name == name);
-    let hosts: Vec<Station> =
-        [own.host(), ENDS[1]].into_iter().filter_map(named).copied().collect();
+    let receiver =
+        Station { name: ENDS[1], direction: Direction::Backward, host: &run.hosts.receiver };
+    let hosts = [run.client(own), receiver];
     let others = hosts.iter().filter(|own| !NFS_KERNELS.contains(&own.host.kernel.as_str()));
     let mut answers: Vec<_> = others
         .map(|station| {
@@ -67,7 +66,7 @@ fn mount(own: &Nfs, run: &Resolved) -> Vec<(String, Support)> {
         let why = format!("{NFS_2008} ({}) has no NFS 4.2", old.name);
         answers.push(refused(format!("nfs.{}.version", own.name), why));
     }
-    if own.nconnect > 1 && hosts.first().is_some_and(|client| is_old(&client)) {
+    if own.nconnect > 1 && is_old(&&hosts[0]) {
         let why = format!("a client of {NFS_2008} has one connection (nconnect: since 5.3)");
         answers.push(refused(format!("nfs.{}.nconnect", own.name), why));
     }
