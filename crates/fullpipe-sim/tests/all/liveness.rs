@@ -111,6 +111,7 @@ fn at_least(config: &mut Config, packets: u32) {
             Element::Link(link) => more(&mut link.limit, packets),
             Element::Delay(delay) => delay.limit = packets.max(delay.limit),
             Element::VaryingLink(link) => more(&mut link.limit, packets),
+            Element::Shaper(shaper) => more(&mut shaper.limit, packets),
             Element::TraceLink(link) => more(&mut link.limit, packets),
             Element::Policer(policer) => policer.rate = policer.rate.max(Rate::mbit(100)),
             _ => {}

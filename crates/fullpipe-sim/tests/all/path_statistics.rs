@@ -3,7 +3,7 @@
 
 use fullpipe_sim::config::{
     Discipline, Distribution, Drop, Duplicate, Element, GilbertElliott, Jitter, Loss, Policer,
-    QueueLimit, Reorder, Step, TraceLink, Unit, VaryingLink,
+    QueueLimit, Reorder, Shaper, Step, TraceLink, Unit, VaryingLink,
 };
 use fullpipe_sim::ecn::Ecn;
 use fullpipe_sim::path::Chain;
@@ -309,6 +309,19 @@ fn a_policer_passes_its_burst_and_then_its_rate() {
     let least = burst * 8 + rate.0 * end.0 / 1_000_000_000 - 2 * 1514 * 8;
     assert!(bytes(passed.out.len()) >= least);
     assert!(passed.out[..1000].iter().enumerate().all(|(i, (n, _))| *n == i as u64));
+}
+
+#[test]
+fn a_shaper_passes_its_burst_at_once_and_then_its_rate() {
+    // 300 packets of 1514 bytes, all at 0; one takes 242,240 ns at 50 Mb/s, ten of them fit the bucket, 85 may wait.
+    let (name, rate, burst) = ("shaper".into(), Rate::mbit(50), 15_140);
+    let (framing, limit) = (Framing::Ethernet, QueueLimit::Packets(85));
+    let shaper = Element::Shaper(Shaper { name, rate, burst, framing, limit });
+    let passed = pass_trains(shaper, 300, 100, Time::ZERO);
+    let expected: Vec<_> = (0..95u64).map(|n| (n, Time(n.saturating_sub(9) * 242_240))).collect();
+    assert_eq!(passed.out, expected);
+    let StageSample { dropped, busy_ns, peak, .. } = passed.counters;
+    assert_eq!((dropped, busy_ns, peak), (205, 95 * 242_240, 85));
 }
 
 #[test]

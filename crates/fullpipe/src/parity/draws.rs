@@ -35,7 +35,8 @@ fn of_element(element: &Element, run: &Resolved) -> bool {
         | Ask::DelayFlow { .. }
         | Ask::LoseListed(_)
         | Ask::MarkListed(_)
-        | Ask::Police { .. } => false,
+        | Ask::Police { .. }
+        | Ask::Shape { .. } => false,
     }
 }
 

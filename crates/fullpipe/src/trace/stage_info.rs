@@ -62,7 +62,7 @@ fn known(list: &[&'static str], text: &str) -> Result<&'static str, String> {
 /// Why a stage of this kind drops, as a clause.
 pub fn why_dropped(kind: &str) -> &str {
     match kind {
-        "qdisc" | "link" | "varying-link" | "trace-link" => "queue full",
+        "qdisc" | "link" | "shaper" | "varying-link" | "trace-link" => "queue full",
         "delay" => "holds no more packets",
         "loss" | "gilbert-elliott" => "random loss",
         "drop" => "on its list",

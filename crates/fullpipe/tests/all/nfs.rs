@@ -7,7 +7,7 @@ use fullpipe::analysis::document::Run;
 use fullpipe::parity::case::Case;
 use fullpipe::parity::mounts::{self, Outcome};
 use fullpipe::parity::random;
-use fullpipe::scenario::{self, Element, NfsOperation, NfsVersion, Source};
+use fullpipe::scenario::{self, Element, NfsOperation, NfsVersion, Scenario, SetOption, Source};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -133,12 +133,47 @@ fn held(run: &Run) -> (String, f64) {
     (most.clone(), share(most))
 }
 
+/// scenarios/workloads/nfs.toml, with keys set.
+fn knobs(set: &[SetOption]) -> Scenario {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/workloads/nfs.toml");
+    let source = Source::read(&path).unwrap_or_else(|e| panic!("{e}"));
+    scenario::load(&source, set, &[]).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// KiB/s at which a mount's program did its work.
+fn took(run: &Run) -> f64 {
+    kib(run.nfs[0].mean_mbit.expect("it is done"))
+}
+
+/// What other bursts of the bottleneck make of the rows that are bound by the round trip.
+fn bursts() -> String {
+    const BURSTS: [&str; 5] = ["1514B", "16KiB", "64KiB", "128KiB", "256KiB"];
+    const BOUND: [&str; 5] = [
+        "default buffers",
+        "small server buffer",
+        "2 slots",
+        "4 slots",
+        "WRITEs of 64 KiB, 16 slots",
+    ];
+    let mut table = format!("| burst | {} |\n|--:|--:|--:|--:|--:|--:|\n", BOUND.join(" | "));
+    for burst in BURSTS {
+        let scenario = knobs(&[SetOption(format!("path.forward.link.burst={burst}"))]);
+        write!(table, "| {burst}").expect("text");
+        for plan in BOUND.map(|name| scenario.plans().iter().find(|plan| plan.name() == name)) {
+            let run = made_on("linux", &scenario, plan.expect("a variant")).0;
+            let apart = took(&run) / kib(run.expectations[0].expected[0]) - 1.0;
+            write!(table, " | {:+.1} %", apart * 100.0).expect("text");
+        }
+        table += " |\n";
+        println!("{table}");
+    }
+    table
+}
+
 #[test]
 #[ignore = "runs the genuine kernel for minutes"]
 fn record() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/workloads/nfs.toml");
-    let source = Source::read(&path).unwrap_or_else(|e| panic!("{e}"));
-    let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
+    let scenario = knobs(&[]);
     let mut table = String::from(
         "| variant | measured, KiB/s | fullpipe, KiB/s | difference | held back most by | a WRITE waits, ms | and is answered after, ms | model, KiB/s | of fullpipe's | held back most by |\n\
          |---|--:|--:|--:|---|--:|--:|--:|--:|---|\n",
@@ -147,8 +182,7 @@ fn record() {
     for plan in scenario.plans() {
         let [run, model] = ["linux", "sim"].map(|engine| made_on(engine, &scenario, plan).0);
         let (own, expectation) = (&run.nfs[0], &run.expectations[0]);
-        let took = |run: &Run| kib(run.nfs[0].mean_mbit.expect("it is done"));
-        let [found, modelled] = [&run, &model].map(took);
+        let [found, modelled] = [&run, &model].map(|run| took(run));
         let (of_model, share_of_model) = held(&model);
         let measured = kib(expectation.expected[0]);
         let difference = (found / measured - 1.0) * 100.0;
@@ -170,5 +204,6 @@ fn record() {
     let mut told = String::new();
     write!(told, "{table}").expect("text");
     marked::rewritten(PAGE, "nfs-knobs", &told);
+    marked::rewritten(PAGE, "nfs-bursts", &bursts());
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -186,6 +186,16 @@ fn a_policer_lets_no_more_than_its_rate_pass() {
     );
 }
 
+#[test]
+fn a_shaper_lets_its_burst_pass_at_once_and_drops_what_its_queue_does_not_hold() {
+    let (_, run, recording) = run("shaper.toml", &[]);
+    let (_, left, dropped) = counters(&recording, "shaper");
+    // For 5 s packets come to it, and what waits then leaves in 20 ms.
+    let [least, most] = [5.0, 5.02].map(|seconds| (100e6 / 8.0 * seconds + 65536.0) / 1514.0);
+    assert!((0.97 * least..=most).contains(&(left as f64)) && dropped > 10, "{left}, {dropped}");
+    close(run.flows[0].mean_mbit, 100.0 * 1448.0 / 1514.0, 0.03);
+}
+
 /// Delivered megabits per second of each report interval.
 fn rates(run: &Run) -> Vec<f64> {
     run.flows[0].intervals.iter().map(|interval| interval.throughput_mbit).collect()

@@ -18,6 +18,7 @@ mod policer;
 mod queued;
 mod rate;
 mod reorder;
+mod shaper;
 mod trace_link;
 mod unit;
 mod varying;
@@ -125,6 +126,8 @@ elements! {
     jitter::Jitter;
     /// A token bucket that drops.
     policer::Policer;
+    /// A token bucket with a drop-tail queue in front of it.
+    shaper::Shaper;
     /// A rate that changes, with a drop-tail queue in front of it.
     varying::VaryingLink;
     /// Sending at the times of a trace, with a drop-tail queue in front of it.

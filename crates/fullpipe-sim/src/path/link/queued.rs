@@ -23,9 +23,17 @@ pub(super) trait Server {
     fn bytes(&self, ip_len: u32) -> u32;
     /// How long it takes for an IP packet of `ip_len` bytes, where that is always the same.
     fn always(&mut self, ip_len: u32) -> Option<u64>;
+    /// When it begins to send a packet that is its only work from `ready` on; not before that.
+    fn begins(&mut self, ready: u64, _ip_len: u32) -> u64 {
+        ready
+    }
     /// When it has sent a packet that came at `came` and is its only work from `start` on; not before
     /// that. Neither time goes back.
     fn done(&mut self, came: u64, start: u64, ip_len: u32) -> u64;
+    /// Nanoseconds in which it has worked by the sample at `now`; none: while it was sending.
+    fn worked(&mut self, _now: Time) -> Option<u64> {
+        None
+    }
 }
 
 /// Packets whose transmission starts at even pace.
@@ -252,7 +260,7 @@ impl<S: Server> Queued<S> {
     fn pass_one(&mut self, packet: Train, bytes: u32, out: &mut Vec<Train>) {
         let now = packet.first.0;
         self.start_waiting_ones(now);
-        let start = self.free_at.max(now);
+        let start = self.server.begins(self.free_at.max(now), packet.ip_len);
         if start > now && !self.has_room(1, bytes) {
             self.dropped.lose(&packet, bytes);
             self.note_full(now, bytes);
@@ -333,7 +341,7 @@ impl<S: Server> Stage for Queued<S> {
             entered: self.passed.count + self.entered.count,
             left: self.left.count,
             dropped: self.dropped.count,
-            busy_ns: self.left.work(now),
+            busy_ns: self.server.worked(now).unwrap_or_else(|| self.left.work(now)),
             waiting_ns: waited(now, &self.entered, &started),
             waiting_byte_us: waited_bytes(now, &self.entered, &started),
             ..StageSample::default()

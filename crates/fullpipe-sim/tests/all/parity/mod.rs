@@ -114,10 +114,11 @@ fn trains_tell_what_packets_tell() {
     let kinds = kinds.iter().chain(&[EventKind::Retransmit, EventKind::Timeout]);
     let places = ["qdisc", "link", "delay", "loss", "rx_ring", "backlog", "policer"]
         .into_iter()
-        .chain(["gilbert-elliott", "drop", "varying-link", "trace-link"]);
+        .chain(["gilbert-elliott", "drop", "shaper", "varying-link", "trace-link"]);
     let drops = places.map(|place| format!("dropped by {place}"));
     let elements = KINDS.iter().map(|kind| format!("a {kind}"));
-    let full = ["qdisc", "tx_ring", "link", "varying-link", "trace-link", "delay", "rx_ring"];
+    let full =
+        ["qdisc", "tx_ring", "link", "shaper", "varying-link", "trace-link", "delay", "rx_ring"];
     let full = full.into_iter().chain(["backlog"]).map(|place| format!("full: {place}"));
     let few = kinds.map(|kind| kind.name().to_string()).chain(drops).chain(elements).chain(full);
     let more = ["more than 100 segments", "marked", "waits for its pace", "data both ways"]

@@ -105,7 +105,7 @@ pub fn capacities(config: &Config, record: &Record) -> Result<(), String> {
                 "receive_buffer" | "udp_socket" => {
                     (sample.waiting_bytes, capacity + largest_memory)
                 }
-                kind if kind.ends_with("link") && stage.unit == "byte" => {
+                kind if (kind.ends_with("link") || kind == "shaper") && stage.unit == "byte" => {
                     (sample.waiting_bytes, capacity)
                 }
                 "tx_ring" => (sample.peak, capacity.max(largest_skb)),
@@ -163,7 +163,7 @@ pub fn work(config: &Config, record: &Record) -> Result<(), String> {
             let Some(rate) = rate else { continue };
             // The packet in transmission is in the ring, too, and may be all but sent.
             let waiting = match stage.kind {
-                "link" => before.waiting_bytes,
+                "link" | "shaper" => before.waiting_bytes,
                 _ => before.waiting_bytes.saturating_sub(u64::from(config.mtu)),
             };
             // A discipline may have dropped some of them; each packet takes up to a nanosecond less.
@@ -186,6 +186,7 @@ fn rate_of(stage: &StageInfo, config: &Config) -> Option<Rate> {
     }
     config.forward.iter().chain(&config.back).find_map(|element| match element {
         Element::Link(link) if link.name == stage.name => Some(link.rate),
+        Element::Shaper(shaper) if shaper.name == stage.name => Some(shaper.rate),
         _ => None,
     })
 }

@@ -222,6 +222,7 @@ fn narrowest(way: &[Element], host: &Host) -> u64 {
         Element::Link(link) => Some(link.rate.0),
         Element::VaryingLink(link) => link.steps.iter().map(|s| s.rate.0).filter(|r| *r > 0).min(),
         Element::Policer(policer) => Some(policer.rate.0),
+        Element::Shaper(shaper) => Some(shaper.rate.0),
         Element::TraceLink(link) => {
             let period = u64::from(*link.opportunities.last()?);
             Some(link.opportunities.len() as u64 * 12_000_000 / period)

@@ -3,8 +3,8 @@
 use super::{capacity, decade, log_uniform, round};
 use fullpipe_sim::config::{
     Codel, Delay, Discipline, Distribution, Drop, Duplicate, Element, FlowDelay, Fq,
-    GilbertElliott, Jitter, Link, Loss, Mark, Policer, QueueLimit, Red, Reorder, Step, Timer,
-    TraceLink, Unit, VaryingLink,
+    GilbertElliott, Jitter, Link, Loss, Mark, Policer, QueueLimit, Red, Reorder, Shaper, Step,
+    Timer, TraceLink, Unit, VaryingLink,
 };
 use fullpipe_sim::rng::Rng;
 use fullpipe_sim::units::{Framing, Rate, Time};
@@ -25,7 +25,7 @@ pub fn elements(
 /// Any element; its name is still empty.
 pub fn element() -> impl Strategy<Value = Element> {
     prop_oneof![
-        8 => link().prop_map(Element::Link),
+        8 => link().prop_map(link_or_shaper),
         8 => delay().prop_map(Element::Delay),
         3 => loss().prop_map(Element::Loss),
         1 => gilbert_elliott().prop_map(Element::GilbertElliott),
@@ -248,6 +248,22 @@ fn jitter() -> impl Strategy<Value = Jitter> {
 fn policer() -> impl Strategy<Value = Policer> {
     (rate(), log_uniform(10_000, 10_000_000), framing())
         .prop_map(|(rate, burst, framing)| Policer { name: String::new(), rate, burst, framing })
+}
+
+/// A third of the links with a queue that is first in, first out is a shaper of that rate, so that nothing more is
+/// drawn.
+fn link_or_shaper(link: Link) -> Element {
+    let size = match link.limit {
+        QueueLimit::Packets(packets) => packets.into(),
+        QueueLimit::Bytes(bytes) => bytes,
+    };
+    let mut drawn = Rng::new(link.rate.0 ^ size, "shaper");
+    if link.discipline != Discipline::Fifo || drawn.next_u64() % 3 > 0 {
+        return Element::Link(link);
+    }
+    let Link { name, rate, framing, limit, .. } = link;
+    let burst = 10_000 << (drawn.next_u64() % 6);
+    Element::Shaper(Shaper { name, rate, burst, framing, limit })
 }
 
 fn varying() -> impl Strategy<Value = VaryingLink> {

@@ -5,7 +5,7 @@
 //! one, which may be many segments. No engine is known here.
 
 use super::{Queue, Step, Timer};
-use fullpipe_sim::config::{Distribution, Unit};
+use fullpipe_sim::config::{Distribution, QueueLimit, Unit};
 use fullpipe_sim::units::{Framing, Rate, Time};
 
 /// What an element does to packets.
@@ -62,6 +62,17 @@ pub enum Ask {
         burst: u64,
         /// What rate and burst count.
         framing: Framing,
+    },
+    /// Segments wait in a queue; the first one leaves as soon as the bucket has tokens for it.
+    Shape {
+        /// Rate at which tokens come.
+        rate: Rate,
+        /// Tokens that the bucket holds, bytes; it begins full.
+        burst: u64,
+        /// What rate, burst and a limit in bytes count.
+        framing: Framing,
+        /// What the queue holds; one more is dropped.
+        limit: QueueLimit,
     },
 }
 

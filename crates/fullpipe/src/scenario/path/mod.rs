@@ -18,6 +18,7 @@ mod mark;
 mod policer;
 pub(super) mod queue;
 mod reorder;
+mod shaper;
 mod short;
 mod trace_link;
 mod varying;
@@ -252,6 +253,8 @@ elements! {
     jitter::JitterElement => Jitter;
     /// A token bucket that drops.
     policer::PolicerElement => Policer;
+    /// A token bucket with a queue in front of it.
+    shaper::ShaperElement => Shaper;
     /// A rate that changes, with a queue in front of it.
     varying::VaryingLinkElement => VaryingLink;
     /// Sending at the times of a trace, with a queue in front of it.

@@ -86,6 +86,14 @@ fn what_elements_do_has_its_counterpart() {
             r#"{ kind = "policer", name = "x", rate = "10Mbit", burst = "30kB" }"#,
             "0 forward: police 10000000 burst 30000 overhead 14\n",
         ),
+        // What leaves it is on no wire.
+        (
+            r#"{ kind = "shaper", name = "x", rate = "10Mbit", burst = "30kB", queue = { limit = "90kB" } },
+               { kind = "delay", name = "y", delay = "1ms" }"#,
+            "0 forward: tbf rate 10000000 burst 30000 and 0 ns limit 90000 overhead 0\n\
+             0 forward: Bfifo { limit: 90000 }\n\
+             1 forward: netem delay 1000000 ns limit 100000000 None seeded true\n",
+        ),
         (
             r#"{ kind = "varying-link", name = "x", rate = "100Mbit", framing = "ethernet",
                  steps = [{ at = "1s", rate = "1Gbit" }], queue = { limit = "300 packets" } }"#,

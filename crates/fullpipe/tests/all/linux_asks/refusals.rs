@@ -118,6 +118,10 @@ fn what_an_element_does_that_linux_cannot_is_refused() {
             "a burst of more than 1 GB",
         ),
         (
+            r#"{ kind = "shaper", name = "x", rate = "10Mbit", burst = "2GB" }"#,
+            "a burst of more than 1 GB",
+        ),
+        (
             r#"{ kind = "varying-link", name = "x", rate = "100Mbit",
                  steps = [{ at = "1s", rate = "0bit" }, { at = "2s", rate = "1Gbit" }] }"#,
             "an outage: a qdisc that has stood still is not woken when it ends",
@@ -159,6 +163,10 @@ fn large_packets_pass_what_looks_at_no_segments() {
         (
             r#"{ kind = "policer", name = "x", rate = "1Gbit", burst = "1MB" }"#.into(),
             "it looks at",
+        ),
+        (
+            r#"{ kind = "shaper", name = "x", rate = "1Gbit", burst = "60kB" }"#.into(),
+            "a burst below the largest packet with path.gso",
         ),
         (
             r#"{ kind = "loss", name = "x", probability = 0.1 }"#.into(),

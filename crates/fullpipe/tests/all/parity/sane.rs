@@ -1,7 +1,7 @@
 //! What no run can break: counters that grow, a link's rate, the path's delay, lists of losses.
 
 use fullpipe::parity::table::{Row, Table};
-use fullpipe::scenario::{Host, Resolved};
+use fullpipe::scenario::{self, Host, Resolved};
 use fullpipe_sim::config::Element;
 use fullpipe_sim::units::Time;
 
@@ -108,6 +108,11 @@ fn no_more_than_the_link_carries(name: &str, run: &Resolved, table: &Table) {
         let rated = elements.iter().filter_map(|element| element.rate());
         let (rate, framing) = rated.min_by_key(|(rate, _)| rate.0).expect("a link");
         let frame = f64::from(run.path.mtu + framing.overhead());
+        let burst = |element: &scenario::Element| match element {
+            scenario::Element::Shaper(shaper) => shaper.burst as f64,
+            _ => 0.0,
+        };
+        let bursts: f64 = elements.iter().map(burst).sum();
         let payload_per_s = rate.0 as f64 / 8.0 * f64::from(run.mss()) / frame;
         let first = flows.iter().map(|flow| run.flow[*flow].start).min().expect("a flow");
         let first = first + floor(run);
@@ -115,7 +120,7 @@ fn no_more_than_the_link_carries(name: &str, run: &Resolved, table: &Table) {
             let all: u64 = flows.iter().map(|flow| table.flow(*flow)[at].delivered).sum();
             // Data leaves one round trip after the start, when the handshake is over.
             let time_s = (row.time_s - first.as_secs_f64()).max(0.0) + SLACK_S;
-            let most = payload_per_s * time_s + FRAMES * frame;
+            let most = payload_per_s * time_s + FRAMES * frame + bursts;
             assert!(all as f64 <= most, "{name}: {all} bytes at {} s, {most} at most", row.time_s);
         }
     }

@@ -8,6 +8,7 @@ mod late;
 mod link;
 mod loss;
 mod policer;
+mod shaper;
 mod trace_link;
 
 use super::agenda::{Agenda, Happening};
@@ -60,6 +61,7 @@ pub fn build(config: &config::Element, seed: u64) -> Box<dyn Element> {
         config::Element::Jitter(c) => Box::new(late::Late::jitter(c, seed)),
         config::Element::FlowDelay(c) => Box::new(late::Late::flow(c)),
         config::Element::Policer(c) => Box::new(policer::Policer::new(c)),
+        config::Element::Shaper(c) => Box::new(shaper::Shaper::new(c)),
         config::Element::VaryingLink(c) => Box::new(link::Link::varying(c, seed)),
         config::Element::TraceLink(c) => Box::new(trace_link::TraceLink::new(c)),
     }

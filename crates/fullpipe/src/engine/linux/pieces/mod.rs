@@ -12,6 +12,8 @@ use fullpipe_sim::units::{Framing, Time};
 
 /// A queue that bounds nothing, packets.
 const NO_LIMIT: u32 = 100_000_000;
+/// Why a bucket is refused.
+const TOO_MUCH: &str = "a burst of more than 1 GB";
 /// Largest width of netem's delays, ns (INT_MAX).
 const WIDEST: u64 = 2_147_483_647;
 
@@ -112,7 +114,9 @@ impl Wire {
 /// Why nothing does.
 pub(super) fn piece(ask: &Ask, wire: Wire) -> Result<Piece, String> {
     match ask {
-        Ask::Rate(Sending { framing, .. }) if wire.gso && *framing != Framing::Ethernet => {
+        Ask::Rate(Sending { framing, .. }) | Ask::Shape { framing, .. }
+            if wire.gso && *framing != Framing::Ethernet =>
+        {
             Err("Linux counts the segments of a packet with path.gso by framing = \"ethernet\""
                 .into())
         }
@@ -120,6 +124,10 @@ pub(super) fn piece(ask: &Ask, wire: Wire) -> Result<Piece, String> {
             Err("it looks at segments, of which a packet has many with path.gso".into())
         }
         Ask::Rate(sending) => rates::rate(sending, wire).map(Piece::Qdiscs),
+        Ask::Shape { burst, .. } if *burst > LARGEST_BURST => Err(TOO_MUCH.into()),
+        Ask::Shape { rate, burst, framing, limit } => {
+            rates::shaper((*rate, *burst as u32), (*framing, *limit), wire).map(Piece::Qdiscs)
+        }
         Ask::Opportunities { .. } => {
             Err("no queue discipline of Linux sends at the times of a trace".into())
         }
@@ -144,9 +152,7 @@ pub(super) fn piece(ask: &Ask, wire: Wire) -> Result<Piece, String> {
             let duplicate = Some(chance(*copied));
             Ok(Piece::Copies(one(Netem { duplicate, ..unlimited() })))
         }
-        Ask::Police { burst, .. } if *burst > LARGEST_BURST => {
-            Err("a burst of more than 1 GB".into())
-        }
+        Ask::Police { burst, .. } if *burst > LARGEST_BURST => Err(TOO_MUCH.into()),
         Ask::Police { rate, burst, framing } => {
             let overhead = framing.overhead() as i32;
             Ok(Piece::Police(Police { rate: rate.0, burst: *burst, overhead }))

@@ -6,6 +6,8 @@ use fullpipe_guest::plan::{self, Change, ETHERNET_HEADER, Qdisc};
 use fullpipe_sim::config::QueueLimit;
 use fullpipe_sim::units::{Framing, Rate, Time};
 
+/// Why a rate is refused.
+const TOO_SLOW: &str = "a rate below 8 bit/s: Linux counts in bytes per second";
 /// A `tbf` may exceed its rate for so long, ns: a look at the clock takes one, so that qdiscs' timers come late by a few.
 const SLACK_NS: u64 = 20;
 /// A card takes so much ahead, ns, beside the largest skb: it has a buffer of its own.
@@ -18,7 +20,7 @@ pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
         return Err("an outage: a qdisc that has stood still is not woken when it ends".into());
     }
     if steps.iter().any(|step| step.rate.0 < 8) {
-        return Err("a rate below 8 bit/s: Linux counts in bytes per second".into());
+        return Err(TOO_SLOW.into());
     }
     let frame = wire.largest(*framing);
     let first = steps.first().map(|step| step.rate).ok_or("no rate")?;
@@ -51,6 +53,31 @@ pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
     let along = |step: &Step| (step.at, plan::Wire { rate: step.rate.0, overhead });
     let wires = steps.iter().map(along).collect();
     Ok(Chain { qdiscs, changes, marking, capacity: capacity(queue), serial, wires })
+}
+
+/// A token bucket of so many bytes, counted by `framing`, and the queue in front of it.
+pub(super) fn shaper(
+    (rate, burst): (Rate, u32),
+    (framing, limit): (Framing, QueueLimit),
+    wire: Wire,
+) -> Result<Chain, String> {
+    if rate.0 < 8 {
+        return Err(TOO_SLOW.into());
+    }
+    if burst < wire.largest(framing) {
+        return Err("a burst below the largest packet with path.gso, of 64 KB".into());
+    }
+    let queue = Queue { limit, discipline: Discipline::DropTail };
+    let bytes = self::limit(&queue)?;
+    let overhead = beyond_header(framing);
+    let bucket = Qdisc::Tbf { rate: rate.0, burst, ahead_ns: 0, limit: bytes, overhead };
+    let below = below(&queue, wire.largest(framing), rate)?;
+    Ok(Chain {
+        qdiscs: [bucket].into_iter().chain(below).collect(),
+        capacity: capacity(&queue),
+        serial: Some(Serial { rate: rate.0, uncounted: 0 }),
+        ..Chain::default()
+    })
 }
 
 /// Whether an `htb` can have these rates: of a packet's time it counts a minute at most (`mbuffer`).

@@ -1,0 +1,100 @@
+//! A shaper: a token bucket with a drop-tail queue in front of it (`tc tbf`; Linux 6.12 `tbf_dequeue`). Unit of
+//! decision: the segment.
+//!
+//! Tokens come at the rate and fill the bucket up to the burst; it begins full. The packet at the head of the queue
+//! leaves as soon as there are tokens for all of it, whole and at once. Tokens are time: a packet takes the whole
+//! nanoseconds in which the rate sends it, rounded down, as Linux counts it.
+//!
+//! What is missing in the bucket comes back until some time, which is all that its state is: a packet that takes c of
+//! a bucket of b nanoseconds leaves at c - b after that time or later, and moves it on by c.
+
+use super::Configuration;
+use super::queued::{Queued, Server};
+use crate::bounds::demand;
+use crate::path::{Serialiser, Stage};
+use crate::qdisc::QueueLimit;
+use crate::tally::{Samples, Tally};
+use crate::units::{Framing, Rate, Time};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+
+/// A shaper and its queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shaper {
+    /// Stage name in the trace, unique within a run.
+    pub name: String,
+    /// Rate that passes in the long run.
+    pub rate: Rate,
+    /// Bytes that pass at once after a pause (1 to 2^50): at least those of a packet.
+    pub burst: u64,
+    /// What the rate, the burst and a queue limit in bytes count.
+    pub framing: Framing,
+    /// Capacity of the queue.
+    pub limit: QueueLimit,
+}
+
+impl Configuration for Shaper {
+    const KIND: &'static str = "shaper";
+
+    fn check(&self) -> Result<(), String> {
+        demand(self.rate.0 > 0, format!("{}: rate 0", self.name))?;
+        let burst = (1..=1 << 50).contains(&self.burst);
+        demand(burst, format!("{}: burst of 1 to 2^50 bytes", self.name))
+    }
+
+    fn build(&self, _seed: u64, samples: Samples) -> Box<dyn Stage> {
+        let bucket = Bucket {
+            tokens: Serialiser::new(self.rate, self.framing.overhead()),
+            burst: self.filled(),
+            full_at: 0,
+            work: Tally::new(samples),
+        };
+        Box::new(Queued::new::<Shaper>(&self.name, self.limit, bucket, samples))
+    }
+}
+
+impl Shaper {
+    /// In how many whole nanoseconds an empty bucket is full.
+    fn filled(&self) -> u64 {
+        let billionths_of_a_bit = u128::from(self.burst) * 8_000_000_000;
+        u64::try_from(billionths_of_a_bit / u128::from(self.rate.0)).unwrap_or(u64::MAX)
+    }
+}
+
+/// See the module's description.
+struct Bucket {
+    tokens: Serialiser,
+    /// What it holds, nanoseconds.
+    burst: u64,
+    /// When all tokens that are missing have come.
+    full_at: u64,
+    /// When those of each packet have, after those of the one before it.
+    work: Tally,
+}
+
+impl Server for Bucket {
+    fn bytes(&self, ip_len: u32) -> u32 {
+        self.tokens.bytes(ip_len)
+    }
+
+    fn always(&mut self, _ip_len: u32) -> Option<u64> {
+        None
+    }
+
+    fn begins(&mut self, ready: u64, ip_len: u32) -> u64 {
+        ready.max((self.full_at + self.tokens.time(ip_len)).saturating_sub(self.burst))
+    }
+
+    fn done(&mut self, _came: u64, start: u64, ip_len: u32) -> u64 {
+        let taken = self.tokens.time(ip_len);
+        self.full_at = self.full_at.max(start) + taken;
+        self.work.one(Time(self.full_at), taken);
+        start
+    }
+
+    fn worked(&mut self, now: Time) -> Option<u64> {
+        self.work.advance(now);
+        Some(self.work.work(now))
+    }
+}
