@@ -63,9 +63,9 @@ pub struct NfsArguments {
     /// Clients beside the server
     #[arg(long, value_name = "N", default_value_t = 0, requires = "nfs")]
     pub near: u32,
-    /// Their round-trip time without queues
-    #[arg(long, value_parser = quantity::time, default_value = "200us", requires = "nfs")]
-    pub near_rtt: Time,
+    /// Their round-trip time without queues [default: 200us, or the path's if that is less]
+    #[arg(long, value_parser = quantity::time, requires = "near", value_name = "TIME")]
+    pub near_rtt: Option<Time>,
     /// Memory of the server
     #[arg(long, value_parser = quantity::size, default_value = "16GiB", requires = "nfs", value_name = "SIZE")]
     pub server_memory: u64,

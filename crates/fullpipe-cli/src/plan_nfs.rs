@@ -13,7 +13,10 @@ use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
 use serde::Serialize;
 use std::fs::OpenOptions;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+
+/// Round trips of near clients where nothing is said of them.
+const NEAR_RTT: Time = Time::us(200);
 
 /// What the first signal says.
 const STOPPING: &str = "stopping; the plan is shown without its proof (once more to quit at once)";
@@ -41,13 +44,17 @@ impl Control for UntilStopped {
 /// Answers, proves and prints.
 pub fn plan(path: Path, arguments: &PlanArguments, output: &Output) -> Result<(), Failure> {
     let asked = &arguments.mount;
+    if asked.file.is_some() && asked.no_proof && asked.scenario.is_none() {
+        let why = "--file is the size of the proof's file, and --no-proof asks for none";
+        return Err(Failure::Input(format!("{why}; leave one of them out, or name a --scenario")));
+    }
     let question = Question {
         path,
         loss: asked.loss,
         version: asked.nfs_version.into(),
         clients: asked.clients,
         near: asked.near,
-        near_rtt: asked.near_rtt,
+        near_rtt: asked.near_rtt.unwrap_or_else(|| NEAR_RTT.min(path.rtt)),
         server_memory: asked.server_memory,
         service: asked.service,
         file: asked.file.unwrap_or_else(|| scenario::file(&path)),
@@ -87,6 +94,10 @@ fn proven(question: &Question, plan: &Plan) -> Result<Option<Proof>, Failure> {
 
 fn write_new(path: &std::path::Path, text: &str) -> Result<(), Failure> {
     let file = OpenOptions::new().write(true).create_new(true).open(path);
+    if file.as_ref().is_err_and(|why| why.kind() == ErrorKind::AlreadyExists) {
+        let why = format!("{} is there already, and nothing is overwritten", path.display());
+        return Err(Failure::Input(format!("{why}; name a new file")));
+    }
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|why| Failure::environment(format!("cannot write {}", path.display()), why))
 }

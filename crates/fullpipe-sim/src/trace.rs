@@ -270,6 +270,9 @@ pub enum EventKind {
     Round,
     /// The first slow start is over; value: segments sent for the first time by then.
     SlowStartEnded,
+    /// The application of a client of remote procedure calls begins, whose calls the flow carries: what goes before was
+    /// answered; value: 0.
+    Began,
 }
 
 impl EventKind {
@@ -286,6 +289,7 @@ impl EventKind {
             EventKind::Aborted => "aborted",
             EventKind::Round => "round",
             EventKind::SlowStartEnded => "slow_start_ended",
+            EventKind::Began => "began",
         }
     }
 }

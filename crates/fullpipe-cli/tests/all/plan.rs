@@ -104,7 +104,12 @@ fn a_mount_is_planned_and_proven() {
     let plan = desk.call(&kept).ends_with(0).json();
     assert_eq!((&plan["settings"]["size"], &plan["proof"]), (&1_048_576.into(), &().into()));
     desk.call(&["run", "plan.toml", "--dry-run"]).ends_with(0);
-    desk.call(&kept).ends_with(3).complains(&["plan.toml"]);
+    desk.call(&kept).ends_with(2).complains(&["plan.toml is there already", "name a new file"]);
+    let near = [&asked[..], &["--near", "2", "--near-rtt", "1s"]].concat();
+    desk.call(&near).ends_with(2).complains(&["near rtt", "the far clients' rtt, 200ms"]);
+    desk.call(&[&asked[..], &["--near-rtt", "1ms"]].concat()).ends_with(2).complains(&["--near"]);
+    let unproven = [&asked[..], &["--no-proof"]].concat();
+    desk.call(&unproven).ends_with(2).complains(&["--file", "--scenario"]);
     let old = [&asked[..], &["--kernel", "3.14"]].concat();
     desk.call(&old).ends_with(2).complains(&["Linux 6.12 alone, not for 3.14"]);
     desk.call(&["plan", "--rate", "50Mbit", "--rtt", "200ms", "--clients", "3"])

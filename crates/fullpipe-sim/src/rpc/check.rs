@@ -111,7 +111,8 @@ fn client(own: &RpcClient) -> Result<(), String> {
             demand(calls <= MOST_CALLS, "bytes: 1 to 4194304 windows")?;
         }
     }
-    let sizes = [[own.sizes.call, own.sizes.reply]].into_iter().chain(own.after.iter().copied());
+    let others = own.before.iter().chain(&own.after).copied();
+    let sizes = [[own.sizes.call, own.sizes.reply]].into_iter().chain(others);
     let known = sizes.flatten().all(|size| (4..=LARGEST_HEADER).contains(&size));
     demand(known, "sizes: 4 bytes (the marker) to 1 MiB")
 }

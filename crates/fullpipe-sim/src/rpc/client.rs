@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 /// What keeps a client from having more calls out on a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Waits {
-    /// It does nothing: it has not begun, or it is done.
+    /// It does nothing: its application has not begun, or is done.
     #[default]
     Idle,
     /// A slot: calls wait for one.
@@ -51,7 +51,8 @@ pub(crate) struct Client {
     begun: bool,
     /// Where it reads the file, if it does.
     reading: Option<Reading>,
-    /// Calls that were made, and the bytes of the file that they are about; how many were made after all of these.
+    /// Calls that were made, those before the file's first, and the bytes of the file that they are about; how many were made
+    /// after all of these.
     made: u64,
     asked: u64,
     after: usize,
@@ -114,7 +115,7 @@ impl Client {
         &self.config.connections
     }
 
-    /// Its application begins.
+    /// It begins.
     pub(crate) fn begin(&mut self, now: Time) {
         self.begun = true;
         self.go_on(now);
@@ -137,9 +138,14 @@ impl Client {
         self.go_on(now);
     }
 
+    /// Whether its application has begun: what goes before was answered.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun && self.answered >= self.config.before.len() as u64
+    }
+
     /// Whether everything was done.
     pub(crate) fn is_done(&self) -> bool {
-        self.begun && self.answered == self.made && self.may_be_made().is_none()
+        self.has_begun() && self.answered == self.made && self.may_be_made().is_none()
     }
 
     /// Whether a call waits to be written to the connection.
@@ -181,7 +187,8 @@ impl Client {
     /// Makes the calls that may be made, and gives slots to those that wait.
     fn go_on(&mut self, now: Time) {
         let there = self.unanswered.values().next().map_or(self.asked, |first| first.from);
-        let reads = self.reading.as_mut().map(|reading| reading.go_on(there));
+        let begun = self.has_begun();
+        let reads = self.reading.as_mut().filter(|_| begun).map(|reading| reading.go_on(there));
         for bytes in reads.into_iter().flatten() {
             self.make(bytes, now);
         }
@@ -202,20 +209,33 @@ impl Client {
 
     /// Makes a call with so many bytes of data, the next ones of the file.
     fn make(&mut self, data: u32, now: Time) {
-        self.last = self.next_connection();
-        let call = Call { connection: self.last, made: now, sent: now, from: self.asked, data };
+        let goes_before = self.before(self.made).is_some();
+        let connection = if goes_before { 0 } else { self.next_connection() };
+        let call = Call { connection, made: now, sent: now, from: self.asked, data };
         self.unanswered.insert(self.made, call);
-        self.queued[self.last] += 1;
-        let table = self.table(self.last);
+        self.queued[connection] += 1;
+        let table = self.table(connection);
         self.backlog[table].push_back(self.made);
         self.made += 1;
+        if goes_before {
+            return;
+        }
+        self.last = connection;
         self.asked += u64::from(data);
         self.after += usize::from(data == 0);
     }
 
-    /// Bytes of the next call, if it may be made; those after all have none. Of a program that reads the page cache makes
-    /// those with data.
+    /// Sizes of a call that goes before the file's first.
+    fn before(&self, call: u64) -> Option<[u32; 2]> {
+        self.config.before.get(usize::try_from(call).ok()?).copied()
+    }
+
+    /// Bytes of the next call, if it may be made; those before and after all have none. Of a program that reads the page cache
+    /// makes those with data.
     fn may_be_made(&self) -> Option<u32> {
+        if !self.has_begun() {
+            return self.unanswered.is_empty().then_some(0);
+        }
         let record = u64::from(self.config.record);
         let left = self.config.bytes - self.asked;
         if left == 0 {
@@ -248,7 +268,7 @@ impl Client {
 
     fn waits_for(&self, connection: usize) -> Waits {
         let table = self.table(connection);
-        if self.is_done() {
+        if !self.has_begun() || self.is_done() {
             Waits::Idle
         } else if !self.backlog[table].is_empty() {
             Waits::Slots
@@ -280,8 +300,8 @@ impl Client {
         let writes = matches!(self.config.operation, Operation::Write { .. });
         // One after the other is made, and written before the next one.
         let after = self.config.after.get(self.after.wrapping_sub(1)).filter(|_| data == 0);
-        let [len, reply] = match after {
-            Some(after) => *after,
+        let [len, reply] = match self.before(call).or(after.copied()) {
+            Some(sizes) => sizes,
             None if writes => [sizes.call + padded(data), sizes.reply],
             None => [sizes.call, sizes.reply + padded(data)],
         };

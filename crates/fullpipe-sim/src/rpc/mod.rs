@@ -40,9 +40,11 @@ pub struct RpcClient {
     /// replies ([`Flow::answers`](crate::config::Flow::answers)); of both neither `bytes` nor `duration` is set. They
     /// take turns, with respect to how many calls each has (`xprt_switch_find_next_entry_roundrobin`).
     pub connections: Vec<usize>,
-    /// When the application begins. What goes before, as a mount does, is not modelled: the connections exist by then if
-    /// their flows start a round trip before.
+    /// When it begins. The connections exist by then if their flows start a round trip before; a call waits for its own.
     pub start: Time,
+    /// Calls that go before, one after the other over the first connection: bytes of each, and of its reply. So does a mount.
+    /// When the last one is answered the application begins.
+    pub before: Vec<[u32; 2]>,
     /// What it does with the file.
     pub operation: Operation,
     /// Bytes of the file (at least 1).

@@ -67,6 +67,7 @@ pub struct AckPolicy {
     header: u32,
     push_asks_ack: bool,
     quick_by_data: bool,
+    answers_bear_acks: bool,
     /// The longest `ato`, jiffies.
     ato_max: u32,
     /// How long an ACK waits at most, jiffies.
@@ -105,6 +106,7 @@ impl AckPolicy {
             header,
             push_asks_ack: profile.push_asks_ack,
             quick_by_data: profile.quick_by_data,
+            answers_bear_acks: profile.answers_bear_acks,
             ato_max: ato_max(hz, profile),
             delack_max: delack_max(hz, profile),
             scheduled: false,
@@ -152,7 +154,7 @@ impl AckPolicy {
     /// Data is sent: soon after some came it is taken for an answer (tcp_event_data_sent).
     pub fn on_data_sent(&mut self, now: Time) {
         let since = (self.ticks.at(now) as u32).wrapping_sub(self.lrcvtime);
-        self.pingpong |= since < self.ato;
+        self.pingpong |= self.answers_bear_acks && since < self.ato;
     }
 
     /// Whether data or what looks like it came since the last ACK.

@@ -176,6 +176,9 @@ behaviours! {
     quick_ack_on_growth: bool,
         "a segment that opens the window is acknowledged at once",
         "tcp_grow_window";
+    answers_bear_acks: bool,
+        "who has sent data soon after some came lets ACKs wait for more of it, and acknowledges no first segments at once",
+        "tcp_event_data_sent";
     size_goal_half_window: bool,
         "an skb is at most half the largest window seen",
         "tcp_current_mss, tcp_bound_to_half_wnd";

@@ -110,6 +110,9 @@ pub struct Profile {
     /// Whether a data segment that raises `rcv_ssthresh` is acknowledged at once
     /// (Linux 2.6.20 `tcp_grow_window`).
     pub quick_ack_on_growth: bool,
+    /// Whether data that is sent soon after some came is taken for an answer, so that ACKs wait for more of them
+    /// (Linux 2.6.20 to 6.12 `tcp_event_data_sent`, icsk_ack.pingpong).
+    pub answers_bear_acks: bool,
     /// Whether an skb is at most half the largest window seen from the peer
     /// (Linux 2.6.20 `tcp_current_mss`).
     pub size_goal_half_window: bool,

@@ -48,6 +48,7 @@ const LINUX_2_6_20: Profile = Profile {
     pkts_acked: PktsAcked::Skbs,
     cc_rtt: CcRtt::Echo,
     quick_ack_on_growth: true,
+    answers_bear_acks: true,
     size_goal_half_window: true,
     fin_beyond_cwnd: FinBeyondCwnd::Always,
     tso_deferral: TsoDeferral::Never,

@@ -5,7 +5,7 @@ use crate::record::{Record, ToTheEnd};
 use fullpipe_sim::config::{Config, Delay, Direction, Element, Flow, Loss, Unit};
 use fullpipe_sim::sim;
 use fullpipe_sim::tcp::ack_policy::AckPolicy;
-use fullpipe_sim::tcp::profile;
+use fullpipe_sim::tcp::profile::{self, Profile};
 use fullpipe_sim::trace::{EventKind, FlowSample};
 use fullpipe_sim::units::Time;
 
@@ -130,6 +130,11 @@ fn ping_pong_mode() {
     // What is sent later than the delayed ACK would be is no answer.
     acks.on_data(Time::ms(100), 65_536);
     acks.on_data_sent(Time::ms(140));
+    assert!(acks.is_quick());
+    let other = Profile { answers_bear_acks: false, ..linux.clone() };
+    let mut acks = AckPolicy::new(1000, SEGMENT, 20, &other);
+    acks.on_data(Time::ms(1), 65_536);
+    acks.on_data_sent(Time::ms(1));
     assert!(acks.is_quick());
 }
 

@@ -312,7 +312,7 @@ impl Row for StageSample {
 }
 
 /// Every kind of event, in the order of the enumeration.
-pub const EVENT_KINDS: [EventKind; 10] = [
+pub const EVENT_KINDS: [EventKind; 11] = [
     EventKind::Established,
     EventKind::Accepted,
     EventKind::FirstData,
@@ -323,6 +323,7 @@ pub const EVENT_KINDS: [EventKind; 10] = [
     EventKind::Aborted,
     EventKind::Round,
     EventKind::SlowStartEnded,
+    EventKind::Began,
 ];
 
 /// What an event is and what its value means.
@@ -349,6 +350,9 @@ pub const fn event_meaning(kind: EventKind) -> &'static str {
         }
         EventKind::SlowStartEnded => {
             "the first slow start is over: cwnd has reached ssthresh, or a recovery has begun; value: segments sent for the first time by then (the simulator only)"
+        }
+        EventKind::Began => {
+            "the application of remote procedure calls begins, whose calls the flow carries; value: 0 (the simulator's own; connections of a mount are \"established\" then)"
         }
     }
 }

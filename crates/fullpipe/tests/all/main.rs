@@ -22,6 +22,7 @@ mod made;
 mod marked;
 mod nfs;
 mod nfs_2008;
+mod nfs_mounting;
 mod nfs_questions;
 mod nfs_several;
 mod onl;

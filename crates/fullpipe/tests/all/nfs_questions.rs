@@ -14,11 +14,14 @@ use std::path::{Path, PathBuf};
 const PAGE: &str = "docs/nfs-questions.md";
 /// What genuine Linux made of each run.
 const RECORDED: &str = "scenarios/nfs/questions.csv";
-/// How far the model's rates may be from it: the median of all, and each where nothing is sent again.
+/// How far the model's rates may be from it: the median of all, and each where chance has no part in it.
 const MEDIAN: f64 = 0.05;
 const EACH: f64 = 0.05;
-/// The same of clients that share a line, where some is.
-const SHARED: f64 = 0.03;
+/// Variants with losses by chance, of which both engines have others.
+const LOSSY: &str = "loss 1e-4";
+/// Two clients that share a line by which packets its queue drops: the mean over some starts.
+const UNSTEADY: &str = "kernel's buffers, at a time";
+const SHARED_MEAN: f64 = 0.05;
 
 /// A run of a recipe.
 struct Asked {
@@ -178,9 +181,10 @@ fn questions_have_the_same_answers_on_both_engines() {
     let mut far: Vec<f64> = all.iter().flat_map(|(_, all)| all.iter().map(apart)).collect();
     far.sort_by(f64::total_cmp);
     assert!(far[far.len() / 2] < MEDIAN, "{far:?}");
-    let lossless =
-        |both: &&Both| both.run.flows.iter().all(|flow| flow.retransmitted_segments == 0);
-    let worst = all.iter().flat_map(|(_, all)| all.iter().filter(lossless)).map(apart);
+    let certain = |both: &&Both| {
+        !both.run.variant.ends_with(LOSSY) && !both.run.variant.starts_with(UNSTEADY)
+    };
+    let worst = all.iter().flat_map(|(_, all)| all.iter().filter(certain)).map(apart);
     let worst = worst.fold(0.0, f64::max);
     assert!(worst < EACH, "{worst}");
     let [_, connections, control, beyond, shared] = &all;
@@ -200,8 +204,16 @@ fn questions_have_the_same_answers_on_both_engines() {
         assert!(rate(beyond, "64 MiB") > 0.9 * rate(beyond, "8 MiB"));
         shared_line(|variant, client| rate(shared, &format!("{variant}: {client}")));
     }
-    let far = shared.1.iter().map(apart).fold(0.0, f64::max);
-    assert!(far < SHARED, "{far}");
+    let unsteady = shared.1.iter().filter(|both| both.run.variant.starts_with(UNSTEADY));
+    let unsteady: Vec<_> = unsteady.collect();
+    for client in ["near", "far"] {
+        let of = |engine: fn(&Both) -> f64| {
+            let own = unsteady.iter().filter(|both| both.run.nfs[both.asked.mount].name == client);
+            own.map(|both| engine(both)).sum::<f64>()
+        };
+        let apart = of(|both| both.model.mbit) / of(|both| both.genuine.mbit) - 1.0;
+        assert!(apart.abs() < SHARED_MEAN, "{client}: {apart}");
+    }
 }
 
 /// What the page says of a near and a far client, whose rates `rate` tells by variant and client.

@@ -107,7 +107,7 @@ impl HostRpc {
 }
 
 impl Host {
-    /// A client's application begins, or threads have done their work.
+    /// A client begins, or threads have done their work.
     pub(super) fn on_rpc_timer(&mut self, at: usize, now: Time) {
         match self.rpc.clients.get_mut(at) {
             Some(client) => {
@@ -230,8 +230,13 @@ impl Host {
             Some(Role::Served) => self.after_serving(flow, now, shared),
             Some(Role::Answers(client)) => {
                 let Some(own) = &mut self.rpc.clients[client] else { return };
+                let had_begun = own.has_begun();
                 while let Some(reply) = shared.take_message(flow, read) {
                     own.answer(reply.call, now);
+                }
+                if own.has_begun() && !had_begun {
+                    let calls = own.connections()[0] as u16;
+                    shared.event(now, calls, crate::trace::EventKind::Began, 0);
                 }
                 if own.is_done() {
                     self.tell_finished(client, now, shared);

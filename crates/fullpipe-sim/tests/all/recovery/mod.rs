@@ -75,7 +75,7 @@ const SYSCTLS: &[&str] = &[
     "slow_start",
 ];
 
-/// Rows about what the CPU does, what it, a locked socket, a card, a queue or a congestion control is told, or that matter within a
+/// Rows about data both ways, what the CPU does, what it, a locked socket, a card, a queue or a congestion control is told, or that matter within a
 /// millisecond, flipped in tests of their own.
 const ELSEWHERE: &[&str] = &[
     "pkts_acked",
@@ -94,6 +94,7 @@ const ELSEWHERE: &[&str] = &[
     "same_tick_rtt",
     "fq_bands",
     "fq_paces",
+    "answers_bear_acks",
 ];
 
 /// Every row of the profile, and every sysctl of recovery, is flipped by a conversation.

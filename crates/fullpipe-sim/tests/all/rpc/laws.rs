@@ -1,6 +1,6 @@
 //! How fast a file goes where one thing limits it: laws by hand.
 
-use super::{KIB, MIB, Setup, host};
+use super::{KIB, MIB, START, Setup, host};
 use fullpipe_sim::rpc::{RpcClient, Slots, Taking};
 use fullpipe_sim::trace::EventKind;
 use fullpipe_sim::units::{Rate, Time};
@@ -96,6 +96,30 @@ fn calls_after_all() {
         let [none, one, two] = [0, 1, 2].map(took);
         assert!((31.4..31.6).contains(&(one - none)), "{} ms", one - none);
         assert!((31.4..31.6).contains(&(two - one)), "{} ms", two - one);
+    }
+}
+
+/// Those before the first one are answered one after the other, and then the application begins and goes on as one without
+/// them; what it asks for has taken turns over the connections as if they were not there.
+#[test]
+fn calls_before_all() {
+    for setup in [Setup::new().bytes(4 * MIB), Setup::new().bytes(4 * MIB).reading(4)] {
+        let setup = Setup { connections: 2, ..setup };
+        let mounts = |count: usize| {
+            let client = RpcClient { before: vec![[100, 100]; count], ..setup.client.clone() };
+            Setup { client, ..setup.clone() }.run()
+        };
+        let began = |run: &super::Run| {
+            let told = run.record.events().filter(|event| event.kind == EventKind::Began);
+            told.map(|event| (event.flow, event.time)).collect::<Vec<_>>()
+        };
+        let (none, some) = (mounts(0), mounts(7));
+        assert_eq!(began(&none), []);
+        let [(flow, at)] = began(&some)[..] else { panic!("{:?}", began(&some)) };
+        let trips = (at - START).0 as f64 / 31.4e6;
+        assert!(flow == 0 && (7.0..7.01).contains(&trips), "{trips} round trips");
+        let apart = some.lasted().0 as f64 - (at - START).0 as f64 - none.lasted().0 as f64;
+        assert!(apart.abs() < 31.4e6 * 0.05, "{apart} ns");
     }
 }
 

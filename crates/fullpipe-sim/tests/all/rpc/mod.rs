@@ -76,6 +76,7 @@ impl Setup {
                 name: "nfs".into(),
                 connections: Vec::new(),
                 start: START,
+                before: Vec::new(),
                 operation: Operation::Write { cache: None },
                 bytes: 64 * MIB,
                 record: MIB as u32,

@@ -4,6 +4,7 @@
 //! genuine kernels alone.
 
 mod config;
+mod mounting;
 mod mounts;
 mod support;
 

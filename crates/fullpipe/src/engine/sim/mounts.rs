@@ -3,6 +3,7 @@
 //! A connection has data both ways, so it is two flows of the simulator: that of the scenario, which has the file's data, and
 //! one behind all others for the other way, of which nothing is told.
 
+use super::mounting;
 use crate::engine::linux;
 use crate::scenario::{NFS_2008, Nfs, NfsOperation, NfsServerReads, NfsVersion, Resolved};
 use fullpipe_sim::config::{Config, Element, Flow, Rpc};
@@ -35,9 +36,8 @@ const MOST_CONGESTION_KIB: u64 = 256 << 10;
 pub(super) fn add(run: &Resolved, config: &mut Config) {
     let Some(first) = run.nfs.first() else { return };
     let clients = run.mounts().map(|(own, connections)| {
-        let begins = begins(own, run, connections.start);
         let calls = connections.map(|at| both_ways(own, run, at, config)).collect();
-        client(own, run, calls, begins)
+        client(own, run, calls)
     });
     let clients = clients.collect();
     let server = RpcServer {
@@ -83,29 +83,13 @@ fn both_ways(own: &Nfs, run: &Resolved, at: usize, config: &mut Config) -> usize
     asks
 }
 
-/// When the program begins, whose first connection is that flow.
-fn begins(own: &Nfs, run: &Resolved, first: usize) -> Time {
-    let trip = run.flow.get(first).map(|flow| run.round_trip(flow)).unwrap_or_default();
-    own.start + Time(trip.0.saturating_mul(round_trips(own)))
-}
-
-/// Round trips from when a mount begins until its program does: of connecting, and of the requests that mount and open, as many
-/// as genuine 6.12 takes on an idle path. What is measured begins with the program: they decide what else goes on then.
-fn round_trips(own: &Nfs) -> u64 {
-    let first = match (own.version, own.operation) {
-        (NfsVersion::V3, NfsOperation::Write) => 12,
-        (NfsVersion::V3, NfsOperation::Read) => 13,
-        (NfsVersion::V4_2, _) => 16,
-    };
-    first + u64::from(own.nconnect) - 1
-}
-
-fn client(own: &Nfs, run: &Resolved, connections: Vec<usize>, start: Time) -> RpcClient {
+fn client(own: &Nfs, run: &Resolved, connections: Vec<usize>) -> RpcClient {
     let kernel = run.client(own).host.kernel.as_str();
     RpcClient {
         name: own.name.clone(),
         connections,
-        start,
+        start: own.start,
+        before: mounting::calls(own),
         operation: match own.operation {
             NfsOperation::Write => Operation::Write { cache: write_back(own, run) },
             NfsOperation::Read => Operation::Read(ReadAhead {
@@ -182,10 +166,9 @@ pub(super) struct Told<'a> {
 struct Mount {
     /// The flows that have the data, and of each the simulator's flow that has the calls, and the one that has the replies.
     connections: Vec<[u16; 3]>,
-    /// When its program begins: the connections may take longer. How many of these are there, and whether it was told.
-    begins: Time,
+    /// Whether all that goes before its program was answered, and how many of its connections are there.
+    mounted: bool,
     established: usize,
-    told: bool,
     bytes: u64,
     /// Names of the simulator's counters begin so.
     prefix: String,
@@ -215,10 +198,9 @@ impl<'a> Told<'a> {
                 [data, calls, replies].map(|flow| flow as u16)
             };
             Mount {
-                begins: begins(own, run, connections.start),
+                mounted: false,
                 connections: connections.map(connection).collect(),
                 established: 0,
-                told: false,
                 bytes: own.bytes(),
                 prefix: format!("rpc.{}.data.", own.name),
                 calls: if reads { "READ" } else { "WRITE" },
@@ -227,23 +209,18 @@ impl<'a> Told<'a> {
         };
         Ok(Told { sink, flows: flows as u16, mounts: run.mounts().map(mount).collect() })
     }
-
-    fn begin(&mut self, now: Time) {
-        self.mounts.iter_mut().for_each(|own| own.begin(now, self.sink));
-    }
 }
 
 impl Mount {
-    /// The program begins when it is time and all connections are there: so do they, as far as it can tell.
+    /// The program begins when the mount is done and all connections are there: so do they, as far as it can tell.
     fn begin(&mut self, now: Time, sink: &mut dyn Sink) {
-        let Mount { connections, begins, established, told, .. } = self;
-        if *told || now < *begins || *established < connections.len() {
+        let Mount { connections, mounted, established, .. } = self;
+        if !*mounted || *established < connections.len() {
             return;
         }
-        *told = true;
         for &[flow, ..] in &*connections {
             for kind in [EventKind::Established, EventKind::Accepted] {
-                sink.event(&Event { time: *begins, flow, kind, value: 0 });
+                sink.event(&Event { time: now, flow, kind, value: 0 });
             }
         }
     }
@@ -279,7 +256,6 @@ impl Sink for Told<'_> {
     }
 
     fn flow(&mut self, sample: &FlowSample) {
-        self.begin(sample.time);
         if sample.flow < self.flows {
             self.sink.flow(sample);
         }
@@ -290,7 +266,6 @@ impl Sink for Told<'_> {
     }
 
     fn event(&mut self, event: &Event) {
-        self.begin(event.time);
         let found = self.mounts.iter_mut().find_map(|mount| {
             let own = mount.connections.iter().find(|own| own[1..].contains(&event.flow)).copied();
             own.map(|own| (own, mount))
@@ -299,7 +274,11 @@ impl Sink for Told<'_> {
         match event.kind {
             EventKind::Established if event.flow == calls => {
                 mount.established += 1;
-                mount.begins = mount.begins.max(event.time);
+                mount.begin(event.time, self.sink);
+            }
+            EventKind::Began => {
+                mount.mounted = true;
+                mount.begin(event.time, self.sink);
             }
             EventKind::Established | EventKind::Accepted => {}
             EventKind::Finished if event.flow == replies => {

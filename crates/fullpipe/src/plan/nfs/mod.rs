@@ -46,7 +46,7 @@ pub struct Question {
     pub clients: u32,
     /// Clients beside the server.
     pub near: u32,
-    /// Their round-trip time without queues.
+    /// Their round-trip time without queues, at most the path's.
     pub near_rtt: Time,
     /// Memory of the server, bytes (at least 32 MiB).
     pub server_memory: u64,
@@ -107,6 +107,7 @@ impl Question {
         if self.path.kernel != KERNEL {
             return Err(Wrong::Kernel(self.path.kernel));
         }
+        let path = super::plan(&self.path).map_err(Wrong::OutOfRange)?;
         if !(0.0..=MOST_LOSS).contains(&self.loss) {
             return out("loss", format!("a probability of 0 to {MOST_LOSS}"));
         }
@@ -116,8 +117,8 @@ impl Question {
         if self.near > MOST_CLIENTS {
             return out("number of near clients", format!("0 to {MOST_CLIENTS}"));
         }
-        if self.near_rtt == Time::ZERO || self.near_rtt > super::MOST_RTT {
-            return out("near rtt", "1ns to 1000s".into());
+        if self.near_rtt == Time::ZERO || self.near_rtt > self.path.rtt {
+            return out("near rtt", format!("1ns to the far clients' rtt, {}", self.path.rtt));
         }
         if self.server_memory < LEAST_MEMORY {
             return out("memory of the server", "at least 32MiB".into());
@@ -128,7 +129,7 @@ impl Question {
         if self.service > super::MOST_RTT {
             return out("service time", "0s to 1000s".into());
         }
-        super::plan(&self.path).map_err(Wrong::OutOfRange)
+        Ok(path)
     }
 }
 
