@@ -1,7 +1,7 @@
 //! The page on NFS: its tables come from runs of scenarios/workloads/nfs.toml and of random mounts on genuine Linux, which take
 //! minutes and a kernel (`make nfs`, `make nfs-record`), and from the simulator.
 
-use crate::made::made_on;
+use crate::made::{has_kernel, made_on};
 use crate::marked;
 use fullpipe::analysis::document::Run;
 use fullpipe::parity::case::Case;
@@ -168,6 +168,25 @@ fn bursts() -> String {
         println!("{table}");
     }
     table
+}
+
+/// Two rows of the measured table on genuine Linux, those that are hardest to reach, and the page has them.
+#[test]
+fn rows_of_the_table_are_found_again() {
+    let scenario = knobs(&[]);
+    if !has_kernel(&scenario.plans()[0]) {
+        return;
+    }
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PAGE);
+    let page = std::fs::read_to_string(page).expect("the page");
+    for name in ["2 slots", "4 slots"] {
+        let plan = scenario.plans().iter().find(|plan| plan.name() == name).expect("a variant");
+        let run = made_on("linux", &scenario, plan).0;
+        assert!(run.expectations[0].passed, "{:?}", run.expectations[0]);
+        let row = page.lines().find(|line| line.starts_with(&format!("| {name} |")));
+        let row = row.expect("a row");
+        assert!(row.contains(&format!("| {:.0} |", took(&run))), "{row}: {}", took(&run));
+    }
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! When the programs of mounts begin: in the model after as many round trips as a genuine mount and open take, which go through
 //! the queues of the path as everything does.
 
-use crate::made::made_on;
-use fullpipe::engine;
+use crate::made::{has_kernel, made_on};
 use fullpipe::scenario::{self, NfsOperation, NfsVersion, Plan, Scenario, Source};
 use fullpipe::trace::recording::Recording;
 use fullpipe_sim::trace::EventKind;
@@ -55,13 +54,7 @@ fn begins(recording: &Recording, flow: u16) -> f64 {
 
 /// What both engines record of a run, or nothing where there is no kernel.
 fn both(scenario: &Scenario, plan: &Plan) -> Option<[Recording; 2]> {
-    let linux = engine::find("linux").expect("the engine");
-    if let Err(why) = linux.ready(&plan.resolved) {
-        assert!(std::env::var_os("FULLPIPE_REQUIRE_KERNEL").is_none(), "{why}");
-        println!("skipped: {why}");
-        return None;
-    }
-    Some(["sim", "linux"].map(|engine| made_on(engine, scenario, plan).1))
+    has_kernel(plan).then(|| ["sim", "linux"].map(|engine| made_on(engine, scenario, plan).1))
 }
 
 /// Bytes of calls that were acknowledged when the program of a mount begins, or of replies that were read.

@@ -21,6 +21,17 @@ pub fn made(scenario: &Scenario, plan: &Plan) -> (Run, Recording) {
     made_on("sim", scenario, plan)
 }
 
+/// Whether genuine Linux can run a plan here. Where it cannot, that is said; a failure where FULLPIPE_REQUIRE_KERNEL is set.
+pub fn has_kernel(plan: &Plan) -> bool {
+    let linux = engine::find("linux").expect("the engine");
+    let ready = linux.ready(&plan.resolved);
+    if let Err(why) = &ready {
+        assert!(std::env::var_os("FULLPIPE_REQUIRE_KERNEL").is_none(), "{why}");
+        println!("skipped: {why}");
+    }
+    ready.is_ok()
+}
+
 /// The same on an engine.
 pub fn made_on(engine: &str, scenario: &Scenario, plan: &Plan) -> (Run, Recording) {
     let (engine, mut recording) = (engine::find(engine).expect("the engine"), Recording::default());
