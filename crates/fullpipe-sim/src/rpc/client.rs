@@ -2,7 +2,7 @@
 
 use super::readahead::Reading;
 use super::time::{Changes, Integral};
-use super::{Message, Operation, RpcClient, Slots, padded};
+use super::{Message, Operation, RpcClient, Slots, Work, padded};
 use crate::units::Time;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -49,10 +49,12 @@ pub(crate) struct Answered {
 pub(crate) struct Client {
     config: RpcClient,
     begun: bool,
+    /// Connections that are there.
+    connected: usize,
     /// Where it reads the file, if it does.
     reading: Option<Reading>,
-    /// Calls that were made, those before the file's first, and the bytes of the file that they are about; how many were made
-    /// after all of these.
+    /// Calls that were made, of which the first ones go before the application, and the bytes of the file that were asked for;
+    /// how many calls were made after all of these.
     made: u64,
     asked: u64,
     after: usize,
@@ -90,6 +92,7 @@ impl Client {
         };
         Client {
             begun: false,
+            connected: 0,
             reading,
             made: 0,
             asked: 0,
@@ -138,9 +141,19 @@ impl Client {
         self.go_on(now);
     }
 
-    /// Whether its application has begun: what goes before was answered.
+    /// One of its connections is there.
+    pub(crate) fn connect(&mut self, now: Time) {
+        self.connected += 1;
+        if self.begun {
+            self.go_on(now);
+        }
+    }
+
+    /// Whether its application has begun: what goes before was answered, and all connections are there.
     pub(crate) fn has_begun(&self) -> bool {
-        self.begun && self.answered >= self.config.before.len() as u64
+        let before = self.config.before.len() as u64;
+        let mounted = self.answered >= before && self.connected == self.config.connections.len();
+        self.begun && (before == 0 || mounted)
     }
 
     /// Whether everything was done.
@@ -234,7 +247,8 @@ impl Client {
     /// makes those with data.
     fn may_be_made(&self) -> Option<u32> {
         if !self.has_begun() {
-            return self.unanswered.is_empty().then_some(0);
+            let goes_before = self.before(self.made).is_some() && self.unanswered.is_empty();
+            return (self.begun && goes_before).then_some(0);
         }
         let record = u64::from(self.config.record);
         let left = self.config.bytes - self.asked;
@@ -305,6 +319,11 @@ impl Client {
             None if writes => [sizes.call + padded(data), sizes.reply],
             None => [sizes.call, sizes.reply + padded(data)],
         };
-        Message { end: 0, len, call, reply, commits: writes && data == 0 && self.after == 1 }
+        let work = match data {
+            0 if writes && self.after == 1 => Work::Commit,
+            0 => Work::Nothing,
+            _ => Work::Data,
+        };
+        Message { end: 0, len, call, reply, work }
     }
 }

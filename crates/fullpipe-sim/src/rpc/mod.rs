@@ -43,7 +43,7 @@ pub struct RpcClient {
     /// When it begins. The connections exist by then if their flows start a round trip before; a call waits for its own.
     pub start: Time,
     /// Calls that go before, one after the other over the first connection: bytes of each, and of its reply. So does a mount.
-    /// When the last one is answered the application begins.
+    /// The application begins when the last one is answered and all connections are there; where there are none, at `start`.
     pub before: Vec<[u32; 2]>,
     /// What it does with the file.
     pub operation: Operation,
@@ -163,8 +163,19 @@ pub(crate) struct Message {
     pub(crate) call: u64,
     /// Of a call: bytes of its reply, with the marker.
     pub(crate) reply: u32,
-    /// Whether it has the server commit what was written.
-    pub(crate) commits: bool,
+    /// What the server has to do for it.
+    pub(crate) work: Work,
+}
+
+/// What a server has to do for a call, besides reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// Nothing that takes time.
+    Nothing,
+    /// It reads or writes data ([`RpcServer::service`]).
+    Data,
+    /// It commits what was written ([`RpcServer::commit`]).
+    Commit,
 }
 
 /// Bytes of data in a record: XDR fills up to four (RFC 4506, section 4.10).

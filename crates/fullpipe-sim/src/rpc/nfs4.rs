@@ -30,6 +30,11 @@ const GETATTR: u32 = OPERATION + BITMAP;
 /// Its attributes, with their length: change, size, space_used, time_metadata, time_modify.
 const GETATTR_RESULT: u32 = RESULT + BITMAP + 4 + 3 * 8 + 2 * 12;
 
+/// Slots that nfsd grants a session at most, however many it is asked for: 64 KiB hold what is kept of as many replies, and a client
+/// asks for room for the largest of OPEN, some 2 KiB (6.12 `nfsd4_get_drc_mem`, `NFSD_MAX_MEM_PER_SESSION`, `encode_create_session`).
+/// Genuine 6.12 stops there.
+pub const SESSION_SLOTS: u32 = 30;
+
 /// Of a file that is written.
 pub fn write(caller: Caller) -> Sizes {
     // Offset, how stable, length of the data.

@@ -5,7 +5,7 @@
 //! (6.12 `svc_xprt_received`, `svc_tcp_sendto`).
 
 use super::time::{Changes, Integral};
-use super::{MARKER, Message, RpcServer, Taking};
+use super::{MARKER, Message, RpcServer, Taking, Work};
 use crate::units::Time;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -102,7 +102,11 @@ impl Server {
 
     /// A thread has taken a whole call, whose reply goes to that flow: whether that is ready at once.
     pub(crate) fn serve(&mut self, call: Message, reply: usize, now: Time) -> bool {
-        let service = if call.commits { self.config.commit } else { self.config.service };
+        let service = match call.work {
+            Work::Nothing => Time::ZERO,
+            Work::Data => self.config.service,
+            Work::Commit => self.config.commit,
+        };
         self.calls += 1;
         if service == Time::ZERO {
             self.reply(call, reply);

@@ -57,10 +57,10 @@ fn spoil_element(element: &mut Element, field: usize, choice: u64) {
             policer.rate = Rate(odd(field, choice));
         }
         Element::Policer(policer) => policer.burst = odd(field, choice),
-        Element::Shaper(shaper) if field.is_multiple_of(2) => {
+        Element::Shaper(shaper) => {
             shaper.rate = Rate(odd(field, choice));
+            shaper.burst = odd(field + 1, choice);
         }
-        Element::Shaper(shaper) => shaper.burst = odd(field, choice),
         Element::VaryingLink(link) => {
             let at = field % link.steps.len();
             link.steps[at].at = Time(odd(field, choice));

@@ -324,6 +324,20 @@ fn a_shaper_passes_its_burst_at_once_and_then_its_rate() {
     assert_eq!((dropped, busy_ns, peak), (205, 95 * 242_240, 85));
 }
 
+/// Packets that take more than the bucket holds keep the rate; and what a bucket holds that is never empty has no end.
+#[test]
+fn a_shaper_with_a_bucket_smaller_than_a_packet_or_larger_than_time() {
+    let passed = |rate, burst| {
+        let (framing, limit) = (Framing::Ethernet, QueueLimit::Packets(1000));
+        let name = "shaper".into();
+        let shaper = Element::Shaper(Shaper { name, rate, burst, framing, limit });
+        pass_trains(shaper, 100, 100, Time::ZERO).out
+    };
+    let expected: Vec<_> = (0..100).map(|n| (n, Time(n * 242_240))).collect();
+    assert_eq!(passed(Rate::mbit(50), 1000), expected);
+    assert!(passed(Rate(1), 1 << 50).iter().all(|(_, at)| *at == Time::ZERO));
+}
+
 #[test]
 fn a_varying_link_sends_what_its_rates_allow() {
     let step = |at, mbit| Step { at: Time::secs(at), rate: Rate::mbit(mbit) };

@@ -311,8 +311,8 @@ impl Row for StageSample {
     }
 }
 
-/// Every kind of event, in the order of the enumeration.
-pub const EVENT_KINDS: [EventKind; 11] = [
+/// Every kind of event that a trace has, in the order of the enumeration.
+pub const EVENT_KINDS: [EventKind; 10] = [
     EventKind::Established,
     EventKind::Accepted,
     EventKind::FirstData,
@@ -323,7 +323,6 @@ pub const EVENT_KINDS: [EventKind; 11] = [
     EventKind::Aborted,
     EventKind::Round,
     EventKind::SlowStartEnded,
-    EventKind::Began,
 ];
 
 /// What an event is and what its value means.
@@ -352,7 +351,7 @@ pub const fn event_meaning(kind: EventKind) -> &'static str {
             "the first slow start is over: cwnd has reached ssthresh, or a recovery has begun; value: segments sent for the first time by then (the simulator only)"
         }
         EventKind::Began => {
-            "the application of remote procedure calls begins, whose calls the flow carries; value: 0 (the simulator's own; connections of a mount are \"established\" then)"
+            "the application of remote procedure calls begins; no trace has it, but the connections of its mount as established"
         }
     }
 }

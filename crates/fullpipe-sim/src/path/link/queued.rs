@@ -1,7 +1,7 @@
 //! A drop-tail queue in front of something that sends one packet after the other. Unit of decision: the
 //! segment.
 //!
-//! Invariant: nothing is idle while the queue holds a packet. When full: the arriving packet is dropped,
+//! Invariant: nothing is idle while the queue holds a packet, but for a server that begins later ([`Server::begins`]). When full: the arriving packet is dropped,
 //! counted, and nobody is told. A packet that leaves the queue at the very moment another arrives makes
 //! room for it.
 
@@ -23,7 +23,8 @@ pub(super) trait Server {
     fn bytes(&self, ip_len: u32) -> u32;
     /// How long it takes for an IP packet of `ip_len` bytes, where that is always the same.
     fn always(&mut self, ip_len: u32) -> Option<u64>;
-    /// When it begins to send a packet that is its only work from `ready` on; not before that.
+    /// When it begins to send a packet that is its only work from `ready` on; not before that. Not asked where [`Server::always`]
+    /// tells how long it takes.
     fn begins(&mut self, ready: u64, _ip_len: u32) -> u64 {
         ready
     }

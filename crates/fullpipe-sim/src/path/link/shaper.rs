@@ -6,7 +6,8 @@
 //! nanoseconds in which the rate sends it, rounded down, as Linux counts it.
 //!
 //! What is missing in the bucket comes back until some time, which is all that its state is: a packet that takes c of
-//! a bucket of b nanoseconds leaves at c - b after that time or later, and moves it on by c.
+//! a bucket of b nanoseconds leaves at c - b after that time or later, and moves it on by c. One that takes more than the
+//! bucket holds (Linux drops it, `tbf_enqueue`; scenarios have none) leaves when the bucket is full.
 
 use super::Configuration;
 use super::queued::{Queued, Server};
@@ -26,7 +27,7 @@ pub struct Shaper {
     pub name: String,
     /// Rate that passes in the long run.
     pub rate: Rate,
-    /// Bytes that pass at once after a pause (1 to 2^50): at least those of a packet.
+    /// Bytes that pass at once after a pause (1 to 2^50).
     pub burst: u64,
     /// What the rate, the burst and a queue limit in bytes count.
     pub framing: Framing,
@@ -56,9 +57,8 @@ impl Configuration for Shaper {
 
 impl Shaper {
     /// In how many whole nanoseconds an empty bucket is full.
-    fn filled(&self) -> u64 {
-        let billionths_of_a_bit = u128::from(self.burst) * 8_000_000_000;
-        u64::try_from(billionths_of_a_bit / u128::from(self.rate.0)).unwrap_or(u64::MAX)
+    fn filled(&self) -> u128 {
+        u128::from(self.burst) * 8_000_000_000 / u128::from(self.rate.0)
     }
 }
 
@@ -66,9 +66,9 @@ impl Shaper {
 struct Bucket {
     tokens: Serialiser,
     /// What it holds, nanoseconds.
-    burst: u64,
-    /// When all tokens that are missing have come.
-    full_at: u64,
+    burst: u128,
+    /// When all tokens that are missing have come, nanoseconds.
+    full_at: u128,
     /// When those of each packet have, after those of the one before it.
     work: Tally,
 }
@@ -83,13 +83,15 @@ impl Server for Bucket {
     }
 
     fn begins(&mut self, ready: u64, ip_len: u32) -> u64 {
-        ready.max((self.full_at + self.tokens.time(ip_len)).saturating_sub(self.burst))
+        let taken = u128::from(self.tokens.time(ip_len));
+        let enough = (self.full_at + taken).saturating_sub(self.burst.max(taken));
+        ready.max(whole(enough))
     }
 
     fn done(&mut self, _came: u64, start: u64, ip_len: u32) -> u64 {
         let taken = self.tokens.time(ip_len);
-        self.full_at = self.full_at.max(start) + taken;
-        self.work.one(Time(self.full_at), taken);
+        self.full_at = self.full_at.max(start.into()) + u128::from(taken);
+        self.work.one(Time(whole(self.full_at)), taken);
         start
     }
 
@@ -97,4 +99,9 @@ impl Server for Bucket {
         self.work.advance(now);
         Some(self.work.work(now))
     }
+}
+
+/// A time, or the last one that there is.
+fn whole(ns: u128) -> u64 {
+    u64::try_from(ns).unwrap_or(u64::MAX)
 }

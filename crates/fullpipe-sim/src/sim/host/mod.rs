@@ -260,7 +260,7 @@ impl Host {
             Some(Due::Qdisc) => self.wake_qdisc(now, shared),
             Some(Due::Gro) => self.on_gro_timer(now, shared),
             Some(Due::Datagrams(at)) => self.wake_sender(at, now),
-            Some(Due::Rpc(at)) => self.on_rpc_timer(at, now),
+            Some(Due::Rpc(at)) => self.on_rpc_timer(at, now, shared),
             Some(Due::Flow(_, Timer::Compressed)) => self.fire_expired(now, shared),
             Some(Due::Flow(flow, Timer::Answer)) => self.on_answer_timer(flow, now, shared),
             Some(Due::Flow(flow, timer @ (Timer::Delayed | Timer::Reader))) => {

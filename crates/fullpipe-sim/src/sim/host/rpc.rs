@@ -12,6 +12,7 @@ use crate::rpc::server::{Held, Server};
 use crate::sim::Shared;
 use crate::tcp::sender::Writer;
 use crate::tcp::write::spliced;
+use crate::trace::EventKind;
 use crate::units::Time;
 use alloc::vec::Vec;
 
@@ -108,18 +109,40 @@ impl HostRpc {
 
 impl Host {
     /// A client begins, or threads have done their work.
-    pub(super) fn on_rpc_timer(&mut self, at: usize, now: Time) {
-        match self.rpc.clients.get_mut(at) {
-            Some(client) => {
-                if let Some(client) = client {
-                    client.begin(now);
-                }
-                self.wake_client(at);
-            }
-            None => self.finish_calls(now),
+    pub(super) fn on_rpc_timer(&mut self, at: usize, now: Time, shared: &mut Shared) {
+        match at < self.rpc.clients.len() {
+            true => self.go_on_with(at, now, shared, |client| client.begin(now)),
+            false => self.finish_calls(now),
         }
         let cpu = now.max(self.cpu.free);
         self.cpu.urgent(cpu, cpu);
+    }
+
+    /// A connection is there; a client whose calls it carries may begin.
+    pub(super) fn connected(&mut self, flow: usize, now: Time, shared: &mut Shared) {
+        if let Some(Role::Calls(client, _)) = self.rpc.role(flow) {
+            self.go_on_with(client, now, shared, |client| client.connect(now));
+        }
+    }
+
+    /// Something happens to a client: tells if its application has begun or is done by that, and writes what there is.
+    fn go_on_with(
+        &mut self,
+        at: usize,
+        now: Time,
+        shared: &mut Shared,
+        happens: impl FnOnce(&mut Client),
+    ) {
+        let Some(client) = self.rpc.clients.get_mut(at).and_then(Option::as_mut) else { return };
+        let had_begun = client.has_begun();
+        happens(client);
+        if client.has_begun() && !had_begun {
+            shared.event(now, client.connections()[0] as u16, EventKind::Began, 0);
+        }
+        if client.is_done() {
+            self.tell_finished(at, now, shared);
+        }
+        self.wake_client(at);
     }
 
     /// Work that threads have done by now is answered.
@@ -229,19 +252,11 @@ impl Host {
         match self.rpc.role(flow) {
             Some(Role::Served) => self.after_serving(flow, now, shared),
             Some(Role::Answers(client)) => {
-                let Some(own) = &mut self.rpc.clients[client] else { return };
-                let had_begun = own.has_begun();
-                while let Some(reply) = shared.take_message(flow, read) {
-                    own.answer(reply.call, now);
-                }
-                if own.has_begun() && !had_begun {
-                    let calls = own.connections()[0] as u16;
-                    shared.event(now, calls, crate::trace::EventKind::Began, 0);
-                }
-                if own.is_done() {
-                    self.tell_finished(client, now, shared);
-                }
-                self.wake_client(client);
+                let replies = core::iter::from_fn(|| shared.take_message(flow, read));
+                let replies: Vec<Message> = replies.collect();
+                self.go_on_with(client, now, shared, |client| {
+                    replies.iter().for_each(|reply| client.answer(reply.call, now));
+                });
             }
             _ => {}
         }
@@ -279,7 +294,7 @@ impl Host {
         for &calls in own.connections() {
             let Some(replies) = shared.halves[calls] else { continue };
             let read = self.receives[replies].tcp.bytes_read;
-            shared.event(now, replies as u16, crate::trace::EventKind::Finished, read);
+            shared.event(now, replies as u16, EventKind::Finished, read);
         }
     }
 }

@@ -263,6 +263,7 @@ impl Host {
             self.receives[half].connected(cpu, answer.tsval, agreed);
         }
         shared.event(now, flow as u16, EventKind::Established, (now - sent).0);
+        self.connected(flow, now, shared);
         // The third packet of the handshake: an ACK of nothing, carried as an empty segment.
         self.with_port(flow, cpu, shared, now, |state, port| {
             port.send_empty(state.tcp.empty());

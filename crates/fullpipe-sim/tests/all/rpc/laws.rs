@@ -114,12 +114,15 @@ fn calls_before_all() {
             told.map(|event| (event.flow, event.time)).collect::<Vec<_>>()
         };
         let (none, some) = (mounts(0), mounts(7));
-        assert_eq!(began(&none), []);
+        assert_eq!(began(&none), [(0, START)]);
         let [(flow, at)] = began(&some)[..] else { panic!("{:?}", began(&some)) };
         let trips = (at - START).0 as f64 / 31.4e6;
         assert!(flow == 0 && (7.0..7.01).contains(&trips), "{trips} round trips");
         let apart = some.lasted().0 as f64 - (at - START).0 as f64 - none.lasted().0 as f64;
         assert!(apart.abs() < 31.4e6 * 0.05, "{apart} ns");
+        let sent = |run: &super::Run, flow| run.last(flow).bytes_delivered;
+        let before = [(0, 7 * 100), (2, 0)].map(|(flow, more)| sent(&none, flow) + more);
+        assert_eq!([0, 2].map(|flow| sent(&some, flow)), before);
     }
 }
 

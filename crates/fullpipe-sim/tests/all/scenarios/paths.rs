@@ -262,7 +262,7 @@ fn link_or_shaper(link: Link) -> Element {
         return Element::Link(link);
     }
     let Link { name, rate, framing, limit, .. } = link;
-    let burst = 10_000 << (drawn.next_u64() % 6);
+    let burst = 500 << (drawn.next_u64() % 10);
     Element::Shaper(Shaper { name, rate, burst, framing, limit })
 }
 

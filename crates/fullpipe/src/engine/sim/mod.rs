@@ -4,7 +4,7 @@
 //! genuine kernels alone.
 
 mod config;
-mod mounting;
+pub mod mounting;
 mod mounts;
 mod support;
 

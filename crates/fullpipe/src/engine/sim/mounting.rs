@@ -1,8 +1,8 @@
 //! What goes before the program of a mount: the calls that mount it and open the file, one after the other.
 //!
 //! Which ones they are, and their bytes, is what 6.12 counts of itself (`/proc/self/mountstats`, `bytes_sent` and `bytes_recv`,
-//! to which a reply's marker is added), of a client without a host name and a file in the root of a tmpfs; a test compares
-//! both. In which order follows the kernel: `nfs_create_server`, `nfs4_create_server`, and open(2).
+//! to which a reply's marker is added), of a client without a host name and a file in the root of a tmpfs; a test compares how
+//! many they are and their bytes added up. Their order was read (`nfs_create_server`, `nfs4_create_server`, open(2)).
 
 use crate::scenario::{Nfs, NfsOperation, NfsVersion};
 
@@ -23,23 +23,17 @@ const V3_READ: [Sizes; 2] = [(96, 228), (100, 120)];
 /// first connection that ask for nothing.
 const V3_MOUNTD: [Sizes; 3] = [NULL; 3];
 
-/// Version 4.2: NULL, EXCHANGE_ID twice, CREATE_SESSION, RECLAIM_COMPLETE, the root with what its server can, and that it may be looked
-/// into.
+/// Version 4.2.
+#[rustfmt::skip]
 const V4: [Sizes; 14] = [
     NULL,
-    (200, 100),
-    (200, 100),
-    (200, 124),
-    (128, 88),
-    (156, 172),
-    (144, 260),
-    (156, 172),
-    (156, 164),
-    (148, 116),
-    (156, 172),
-    (156, 164),
-    (152, 240),
-    (160, 168),
+    (200, 100), (200, 100), // EXCHANGE_ID, twice: the server may be known by another address
+    (200, 124), // CREATE_SESSION
+    (128, 88), // RECLAIM_COMPLETE
+    (156, 172), (144, 260), // what the server can, and its root (GETATTR, PUTROOTFH)
+    (156, 172), (156, 164), (148, 116), // what it can of the root, FSINFO, PATHCONF
+    (156, 172), (156, 164), (152, 240), // the same once more, and attributes
+    (160, 168), // ACCESS of the root
 ];
 /// OPEN of a file that is made, and of one that is there.
 const V4_WRITE: Sizes = (280, 356);
@@ -47,7 +41,7 @@ const V4_READ: Sizes = (240, 348);
 
 /// Bytes of each call and of its reply, with their markers. The handshakes of further connections are made one after the other: a round
 /// trip each, here a call of the first one that asks for nothing.
-pub(super) fn calls(own: &Nfs) -> Vec<[u32; 2]> {
+pub fn calls(own: &Nfs) -> Vec<[u32; 2]> {
     let writes = own.operation == NfsOperation::Write;
     let handshakes = vec![NULL; usize::from(own.nconnect) - 1];
     let sizes = match own.version {

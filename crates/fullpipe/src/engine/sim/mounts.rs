@@ -25,8 +25,8 @@ const CONNECTION_SLOTS: u32 = 65_536;
 /// (`NFS_MAX_READAHEAD`).
 const CONNECTION_SLOTS_2008: u32 = 16;
 const READAHEAD_2008: u64 = 15;
-/// Slots of a session (6.12 `max_session_slots`), and most that the server grants (`NFSD_MAX_SLOTS_PER_SESSION`).
-const SESSION_SLOTS: (u32, u32) = (64, 160);
+/// Slots that a client asks a session for (6.12 `max_session_slots`), and most that it gets.
+const SESSION_SLOTS: (u32, u32) = (64, nfs4::SESSION_SLOTS);
 /// How far an NFS client reads ahead (6.12 `VM_READAHEAD_PAGES`), bytes.
 const READAHEAD: u64 = 128 << 10;
 /// The most that `nfs_congestion_kb` is, KiB (6.12 `nfs_init_writepagecache`).
@@ -166,9 +166,8 @@ pub(super) struct Told<'a> {
 struct Mount {
     /// The flows that have the data, and of each the simulator's flow that has the calls, and the one that has the replies.
     connections: Vec<[u16; 3]>,
-    /// Whether all that goes before its program was answered, and how many of its connections are there.
-    mounted: bool,
-    established: usize,
+    /// Whether its program has begun.
+    begun: bool,
     bytes: u64,
     /// Names of the simulator's counters begin so.
     prefix: String,
@@ -198,9 +197,8 @@ impl<'a> Told<'a> {
                 [data, calls, replies].map(|flow| flow as u16)
             };
             Mount {
-                mounted: false,
+                begun: false,
                 connections: connections.map(connection).collect(),
-                established: 0,
                 bytes: own.bytes(),
                 prefix: format!("rpc.{}.data.", own.name),
                 calls: if reads { "READ" } else { "WRITE" },
@@ -212,13 +210,10 @@ impl<'a> Told<'a> {
 }
 
 impl Mount {
-    /// The program begins when the mount is done and all connections are there: so do they, as far as it can tell.
+    /// The program begins: so do its connections, as far as it can tell.
     fn begin(&mut self, now: Time, sink: &mut dyn Sink) {
-        let Mount { connections, mounted, established, .. } = self;
-        if !*mounted || *established < connections.len() {
-            return;
-        }
-        for &[flow, ..] in &*connections {
+        self.begun = true;
+        for &[flow, ..] in &self.connections {
             for kind in [EventKind::Established, EventKind::Accepted] {
                 sink.event(&Event { time: now, flow, kind, value: 0 });
             }
@@ -270,20 +265,14 @@ impl Sink for Told<'_> {
             let own = mount.connections.iter().find(|own| own[1..].contains(&event.flow)).copied();
             own.map(|own| (own, mount))
         });
-        let Some(([flow, calls, replies], mount)) = found else { return self.sink.event(event) };
+        let Some(([flow, _, replies], mount)) = found else { return self.sink.event(event) };
         match event.kind {
-            EventKind::Established if event.flow == calls => {
-                mount.established += 1;
-                mount.begin(event.time, self.sink);
-            }
-            EventKind::Began => {
-                mount.mounted = true;
-                mount.begin(event.time, self.sink);
-            }
+            EventKind::Began => mount.begin(event.time, self.sink),
             EventKind::Established | EventKind::Accepted => {}
             EventKind::Finished if event.flow == replies => {
                 self.sink.event(&Event { flow, value: mount.bytes, ..*event });
             }
+            EventKind::FirstData | EventKind::Round if !mount.begun => {}
             _ if event.flow == flow => self.sink.event(event),
             _ => {}
         }

@@ -27,7 +27,6 @@ pub fn files(q: &Question, plan: &Plan) -> Vec<File> {
     let ends = [("client", &today.client, &own.client), ("server", &today.server, &own.server)];
     let mut files: Vec<File> =
         ends.into_iter().filter_map(|(host, a, b)| sysctl(host, a, b)).collect();
-    files.extend(slots(q, today, own));
     files.extend(readahead(q, today, own));
     files.extend(threads(today, own));
     files
@@ -72,24 +71,6 @@ fn sysctl(host: &str, today: &Buffers, own: &Buffers) -> Option<File> {
         text: triples(own).map(|(name, value)| format!("{name} = {value}\n")).concat(),
         apply: format!("sysctl -p {path}"),
         undo: undo.join("; "),
-    })
-}
-
-fn slots(q: &Question, today: &Settings, own: &Settings) -> Option<File> {
-    let slots = own.slots;
-    (slots != today.slots).then(|| {
-        let (module, parameter) = match q.version {
-            NfsVersion::V3 => ("sunrpc", "tcp_max_slot_table_entries"),
-            NfsVersion::V4_2 => ("nfs", "max_session_slots"),
-        };
-        let file = format!("/sys/module/{module}/parameters/{parameter}");
-        File {
-            host: "client".into(),
-            path: "/etc/modprobe.d/fullpipe-nfs.conf".into(),
-            text: format!("options {module} {parameter}={slots}\n"),
-            apply: format!("echo {slots} > {file}; then mount"),
-            undo: format!("echo {} > {file}; then mount again", today.slots),
-        }
     })
 }
 

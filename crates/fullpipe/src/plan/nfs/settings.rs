@@ -5,6 +5,7 @@ use crate::plan::loss;
 use crate::plan::window::{self, Window};
 use crate::report::numbers;
 use crate::scenario::NfsVersion;
+use fullpipe_sim::rpc::nfs4;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +15,8 @@ pub const LARGEST_REQUEST: u64 = 1 << 20;
 pub const MOST_CONNECTIONS: u64 = 16;
 /// Slots that a client asks of a session where nothing is set (6.12 `NFS4_DEF_SLOT_TABLE_SIZE`).
 const SESSION_SLOTS: u64 = 64;
-/// Slots that a server grants a session at most (6.12 `NFSD_MAX_SLOTS_PER_SESSION`).
-pub const MOST_SESSION_SLOTS: u64 = 160;
+/// Slots that a server grants a session at most.
+pub const MOST_SESSION_SLOTS: u64 = nfs4::SESSION_SLOTS as u64;
 /// Slots of a connection of version 3 where nothing is set (6.12 `RPC_MAX_SLOT_TABLE`).
 const CONNECTION_SLOTS: u64 = 65536;
 /// Threads of nfsd where nothing is set (6.12 `nfsd_nrthreads`; nfs-utils had 8 up to 2.6, 16 since).
@@ -41,7 +42,7 @@ pub struct Settings {
     pub size: u64,
     /// `nconnect` of the mount.
     pub nconnect: u64,
-    /// Slots: of a connection (version 3) or of the session (4.2).
+    /// Slots that are asked for: of a connection (version 3) or of the session (4.2).
     pub slots: u64,
     /// How far the client reads ahead, bytes.
     pub readahead: u64,
@@ -100,7 +101,7 @@ pub(super) fn default_slots(version: NfsVersion) -> u64 {
 pub fn planned(q: &Question, window: &Window) -> (Settings, Vec<Reason>, Vec<String>) {
     let today = today(q);
     let size = today.size;
-    let needed = window.needed_bytes;
+    let needed = under_way(q, window, size);
     let kept = kept(q, window);
     // Windows that losses cut vary: twice the mean, and as many connections as have twice what the path holds.
     let lossy = q.loss > 0.0;
@@ -112,17 +113,16 @@ pub fn planned(q: &Question, window: &Window) -> (Settings, Vec<Reason>, Vec<Str
         send: own.send_bytes.max(BUFFERS.send),
     };
     let requests = needed.div_ceil(size) + 1;
-    let (slots, enough) = slots(q.version, requests, nconnect);
     let settings = Settings {
         size,
         nconnect,
-        slots,
+        slots: today.slots,
         readahead: readahead(requests, size, lossy),
         threads: threads(q, size),
         client: buffers,
         server: buffers,
     };
-    let bounds = bounds(q, window, &settings, enough);
+    let bounds = bounds(q, window, &settings);
     (settings, reasons(q, window, &today, &settings), bounds)
 }
 
@@ -140,14 +140,11 @@ fn kept(q: &Question, window: &Window) -> u64 {
     ((packets * f64::from(q.path.mss())) as u64).clamp(1, window.bytes)
 }
 
-/// Slots for so many requests at a time, and whether they are enough.
-fn slots(version: NfsVersion, requests: u64, nconnect: u64) -> (u64, bool) {
-    match version {
-        NfsVersion::V3 => (CONNECTION_SLOTS, requests <= CONNECTION_SLOTS * nconnect),
-        NfsVersion::V4_2 => {
-            let slots = requests.clamp(SESSION_SLOTS, MOST_SESSION_SLOTS);
-            (slots, requests <= slots)
-        }
+/// Bytes of requests that can be under way: as much as the path holds, or as there are slots for.
+fn under_way(q: &Question, window: &Window, size: u64) -> u64 {
+    match q.version {
+        NfsVersion::V3 => window.needed_bytes,
+        NfsVersion::V4_2 => window.needed_bytes.min(MOST_SESSION_SLOTS * size),
     }
 }
 
@@ -160,28 +157,28 @@ fn threads(q: &Question, size: u64) -> u64 {
     (busy + u64::from(lines)).max(THREADS)
 }
 
-fn bounds(q: &Question, window: &Window, settings: &Settings, enough: bool) -> Vec<String> {
+fn bounds(q: &Question, window: &Window, settings: &Settings) -> Vec<String> {
     let mut bounds = Vec::new();
     let carried = settings.nconnect * kept(q, window);
-    if carried < window.needed_bytes {
+    let under_way = under_way(q, window, settings.size);
+    if carried < under_way {
         let most = numbers::fixed(mbit(q, carried), 0);
         let window =
             if q.loss > 0.0 { "CUBIC's mean window at these losses" } else { "the largest window" };
         bounds.push(format!("{MOST_CONNECTIONS} connections of {window} carry {most} Mb/s"));
     }
-    if !enough {
-        let rate = settings.slots * settings.size * 8;
-        let most = numbers::fixed(rate as f64 / q.path.rtt.as_secs_f64() / 1e6, 0);
+    if under_way < window.needed_bytes {
+        let most = numbers::fixed(mbit(q, under_way), 0);
         bounds.push(format!(
-            "a session has {MOST_SESSION_SLOTS} slots at most (nfsd), which carry {most} Mb/s; version 3 has as many as it needs"
+            "nfsd grants a session {MOST_SESSION_SLOTS} slots at most, which carry {most} Mb/s; version 3 has as many as it needs"
         ));
     }
     bounds
 }
 
 fn reasons(q: &Question, window: &Window, today: &Settings, planned: &Settings) -> Vec<Reason> {
-    let under_way = bytes(window.needed_bytes);
-    let requests = window.needed_bytes.div_ceil(planned.size) + 1;
+    let needed = under_way(q, window, planned.size);
+    let (under_way, requests) = (bytes(needed), needed.div_ceil(planned.size));
     let of = |setting: &str, read: fn(&Settings) -> u64, why: String| Reason {
         setting: setting.into(),
         today: read(today).to_string(),
@@ -189,7 +186,7 @@ fn reasons(q: &Question, window: &Window, today: &Settings, planned: &Settings) 
         why,
     };
     let buffer = |end: &str, name: &str, what: &str, read: fn(&Settings) -> u64| {
-        let why = format!("{what}: the path's {under_way}, and the kernel's own share of a buffer");
+        let why = format!("{what}: {under_way} under way, and the kernel's own share of a buffer");
         of(&format!("{end} net.ipv4.{name}"), read, why)
     };
     let slots = match q.version {
@@ -199,7 +196,7 @@ fn reasons(q: &Question, window: &Window, today: &Settings, planned: &Settings) 
     vec![
         of("rsize, wsize", |s| s.size, size_reason(planned.size)),
         of("nconnect", |s| s.nconnect, connections_reason(q, planned.nconnect, window)),
-        of(slots, |s| s.slots, format!("{requests} requests are under way where the path is full")),
+        of(slots, |s| s.slots, slots_reason(q.version, requests)),
         of(
             "client read_ahead_kb, bytes",
             |s| s.readahead,
@@ -213,6 +210,15 @@ fn reasons(q: &Question, window: &Window, today: &Settings, planned: &Settings) 
         buffer("server", "tcp_wmem", "reads", |s| s.server.send),
         buffer("client", "tcp_rmem", "reads", |s| s.client.receive),
     ]
+}
+
+fn slots_reason(version: NfsVersion, requests: u64) -> String {
+    match version {
+        NfsVersion::V3 => format!("{requests} requests are under way, and one that is answered"),
+        NfsVersion::V4_2 => {
+            format!("{requests} requests are under way; nfsd grants {MOST_SESSION_SLOTS} at most")
+        }
+    }
 }
 
 fn size_reason(size: u64) -> String {

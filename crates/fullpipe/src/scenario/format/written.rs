@@ -52,7 +52,7 @@ group! {
         path: Path, Required;
         /// The hosts at the ends of the path.
         hosts: Hosts, Required;
-        /// Further hosts, each beside one of these: the path is a dumbbell. What the hosts of a side send enters the path in order of time. The simulator only, on ways with a delay (netem without a `timer`).
+        /// Further hosts, each beside one of these: the path is a dumbbell. What the hosts of a side send enters the path in order of time, on ways with a delay (netem without a `timer`). Engine linux: beside the sender, for mounts alone.
         host: Named<Neighbour>, Absent("none");
         /// The flows.
         flow: Named<Flow>, Unless("nfs");
@@ -353,7 +353,7 @@ group! {
         rsize: Quantity<InSize, 4_096, 1_048_576>, Is("1MiB");
         /// The mount's `wsize`: most bytes of a WRITE, a multiple of 4 KiB.
         wsize: Quantity<InSize, 4_096, 1_048_576>, Is("1MiB");
-        /// Requests at a time. Version 3: RPC slots of each connection (`sunrpc.tcp_slot_table_entries` and `tcp_max_slot_table_entries`); 4.2: slots of the session (`nfs.max_session_slots`), up to 1024.
+        /// Requests at a time. Version 3: RPC slots of each connection (`sunrpc.tcp_slot_table_entries` and `tcp_max_slot_table_entries`); 4.2: slots of the session (`nfs.max_session_slots`), up to 1024, of which nfsd of 6.12 grants 30.
         slots: Int<2, 65535>, Absent("as the kernel has it: up to 65536 with version 3, 64 with 4.2");
         /// The mount's `nconnect`: connections, among which requests go in turn.
         nconnect: Int<1, 16>, Is("1");

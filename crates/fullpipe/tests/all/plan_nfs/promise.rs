@@ -110,7 +110,7 @@ fn grid(q: &Question) -> Vec<Settings> {
     let plan = planned(q);
     let slots: &[u64] = match q.version {
         NfsVersion::V3 => &[16, 65536],
-        NfsVersion::V4_2 => &[16, 64, 160],
+        NfsVersion::V4_2 => &[16, 64],
     };
     let mut all = Vec::new();
     for size in [256 << 10, 1 << 20] {

@@ -9,11 +9,12 @@ use fullpipe_sim::trace::{StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 use std::collections::VecDeque;
 
-/// Packets that wait, and tokens in nanoseconds at some time.
+/// Packets that wait, and tokens in nanoseconds at some time; below none are those that a packet owes which is larger than
+/// the bucket.
 pub struct Shaper {
     config: config::Shaper,
-    size: u64,
-    tokens: u64,
+    size: i64,
+    tokens: i64,
     counted: Time,
     queue: VecDeque<Packet>,
     counter: Counter,
@@ -23,7 +24,7 @@ pub struct Shaper {
 impl Shaper {
     /// A full bucket and an empty queue.
     pub fn new(config: &config::Shaper) -> Shaper {
-        let size = config.rate.wire_time(config.burst).0;
+        let size = config.rate.wire_time(config.burst).0 as i64;
         Shaper {
             config: config.clone(),
             size,
@@ -40,19 +41,28 @@ impl Shaper {
     }
 
     /// Tokens that a packet takes.
-    fn price(&self, packet: &Packet) -> u64 {
-        self.config.rate.wire_time(self.bytes(packet).into()).0
+    fn price(&self, packet: &Packet) -> i64 {
+        self.config.rate.wire_time(self.bytes(packet).into()).0 as i64
+    }
+
+    /// Tokens that have to be there for it.
+    fn asked(&self, packet: &Packet) -> i64 {
+        self.price(packet).min(self.size)
     }
 
     fn count(&mut self, now: Time) {
-        self.tokens = (self.tokens + (now - self.counted).0).min(self.size);
+        self.tokens = (self.tokens + (now - self.counted).0 as i64).min(self.size);
         self.counted = now;
     }
 
     /// Takes the tokens of a packet, if they are there.
     fn pay(&mut self, now: Time, packet: &Packet) -> bool {
-        let Some(rest) = self.tokens.checked_sub(self.price(packet)) else { return false };
-        self.busy.note(now + Time(self.size - self.tokens), now + Time(self.size - rest));
+        if self.tokens < self.asked(packet) {
+            return false;
+        }
+        let missing = |tokens: i64| now + Time((self.size - tokens) as u64);
+        let rest = self.tokens - self.price(packet);
+        self.busy.note(missing(self.tokens), missing(rest));
         self.tokens = rest;
         true
     }
@@ -68,7 +78,7 @@ impl Shaper {
     /// Looks again when there are tokens for the first packet.
     fn wait(&self, now: Time, place: Place, agenda: &mut Agenda) {
         if let Some(first) = self.queue.front() {
-            place.due(now + Time(self.price(first) - self.tokens), agenda);
+            place.due(now + Time((self.asked(first) - self.tokens) as u64), agenda);
         }
     }
 }

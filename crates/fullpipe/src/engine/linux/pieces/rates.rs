@@ -64,14 +64,15 @@ pub(super) fn shaper(
     if rate.0 < 8 {
         return Err(TOO_SLOW.into());
     }
-    if burst < wire.largest(framing) {
-        return Err("a burst below the largest packet with path.gso, of 64 KB".into());
+    let largest = wire.largest(framing);
+    if burst < largest {
+        return Err(format!("a burst below the largest packet with path.gso; at least {largest}B"));
     }
     let queue = Queue { limit, discipline: Discipline::DropTail };
     let bytes = self::limit(&queue)?;
     let overhead = beyond_header(framing);
     let bucket = Qdisc::Tbf { rate: rate.0, burst, ahead_ns: 0, limit: bytes, overhead };
-    let below = below(&queue, wire.largest(framing), rate)?;
+    let below = below(&queue, largest, rate)?;
     Ok(Chain {
         qdiscs: [bucket].into_iter().chain(below).collect(),
         capacity: capacity(&queue),
