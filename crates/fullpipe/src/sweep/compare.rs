@@ -145,8 +145,7 @@ fn shown((a, b): (&Estimate, &Estimate), within: Option<f64>, one_run: bool) -> 
 
 /// Half the width of the difference's interval, and the effect size; none where one of them has a single value.
 fn welch(a: &Estimate, b: &Estimate) -> Option<(f64, Option<f64>)> {
-    let error = |of: &Estimate| Some(of.within? / t(of.n as usize - 1));
-    let (ea, eb) = (error(a)?, error(b)?);
+    let (ea, eb) = (a.error()?, b.error()?);
     let (va, vb) = (ea * ea, eb * eb);
     let sum = va + vb;
     if sum == 0.0 {

@@ -31,6 +31,11 @@ impl Estimate {
         let max = values.iter().copied().fold(first, f64::max);
         Some(Estimate { n: n as u32, mean, within, min, max })
     }
+
+    /// The mean's standard error; none with fewer than two values.
+    pub fn error(&self) -> Option<f64> {
+        Some(self.within? / t(self.n as usize - 1))
+    }
 }
 
 /// The 97.5 % point of Student's t with 1, 2 ... 30 degrees of freedom (any table of it).

@@ -1,9 +1,9 @@
 //! When the programs of mounts begin: in the model after as many round trips as a genuine mount and open take, which go through
 //! the queues of the path as everything does.
 
-use crate::made::{has_kernel, made_on};
+use crate::made::{has_kernel, loaded, made_on};
 use fullpipe::engine::sim::mounting;
-use fullpipe::scenario::{self, NfsVersion, Plan, Scenario, Source};
+use fullpipe::scenario::{NfsVersion, Plan, Scenario};
 use fullpipe::trace::recording::Recording;
 use fullpipe_sim::rpc::MARKER;
 use fullpipe_sim::trace::EventKind;
@@ -42,10 +42,6 @@ set = { "nfs.files.nconnect" = 4 }
 name = "read by version 4.2 over four connections"
 set = { "nfs.files.version" = "4.2", "nfs.files.operation" = "read", "nfs.files.nconnect" = 4 }
 "#;
-
-fn load(text: &str) -> Scenario {
-    scenario::load(&Source::text("mounting.toml", text), &[], &[]).unwrap_or_else(|e| panic!("{e}"))
-}
 
 /// When the program of a flow's mount begins, s.
 fn begins(recording: &Recording, flow: u16) -> f64 {
@@ -96,7 +92,7 @@ fn stand_ins(plan: &Plan) -> u64 {
 /// The same round trips, and the same calls but for those that stand for others.
 #[test]
 fn a_mount_asks_for_the_same() {
-    let scenario = load(IDLE);
+    let scenario = loaded(IDLE);
     for plan in scenario.plans() {
         let Some(recordings) = both(&scenario, plan) else { return };
         let [model, genuine] = recordings.each_ref().map(|own| (begins(own, 0) - 0.1) / 0.04);

@@ -1,10 +1,9 @@
 //! Several clients of one server: a near one and a far one, whose programs begin at nearly the same time and share the line from
 //! then on, or one of which mounts through the queue that the other one makes.
 
-use crate::made::{has_kernel, made, made_on};
+use crate::made::{has_kernel, loaded, made, made_on};
 use fullpipe::analysis::document::Run;
 use fullpipe::engine::{self, Support};
-use fullpipe::scenario::{self, Scenario, Source};
 use fullpipe::trace::recording::Recording;
 
 /// A line of 100 Mb/s, 2 ms to one client and 42 ms to the other.
@@ -67,10 +66,6 @@ name = "both write, the far one mounts through a queue"
 set = { "nfs.far.operation" = "write", "nfs.near.start" = "300ms" }
 "#;
 
-fn load(text: &str) -> Scenario {
-    scenario::load(&Source::text("several.toml", text), &[], &[]).unwrap_or_else(|e| panic!("{e}"))
-}
-
 fn rates(run: &Run) -> Vec<f64> {
     run.nfs.iter().map(|own| own.mean_mbit.unwrap_or_else(|| panic!("{}", own.name))).collect()
 }
@@ -78,7 +73,7 @@ fn rates(run: &Run) -> Vec<f64> {
 /// Each mount has its own rate, requests and connection, at the host that has it, and the far one its own round trip.
 #[test]
 fn each_client_has_its_own() {
-    let scenario = load(TEXT);
+    let scenario = loaded(TEXT);
     for plan in scenario.plans() {
         let name = plan.name();
         let (run, _) = made(&scenario, plan);
@@ -100,7 +95,7 @@ const APART: f64 = 0.02;
 /// Genuine Linux has nearly the same rates.
 #[test]
 fn genuine_clients_are_as_fast() {
-    let scenario = load(TEXT);
+    let scenario = loaded(TEXT);
     if !has_kernel(&scenario.plans()[0]) {
         return;
     }
@@ -135,7 +130,7 @@ fn one_kernel_has_one_of_each() {
         let (first, _) = TEXT.split_once("[[variant]]").expect("variants");
         let text = first.replace(from, to);
         assert_ne!(text, first);
-        let support = linux.support(&load(&text).plans()[0].resolved).into_iter();
+        let support = linux.support(&loaded(&text).plans()[0].resolved).into_iter();
         let refused = support.filter(|(_, support)| matches!(support, Support::Refused(_)));
         refused.map(|(key, _)| key).collect::<Vec<_>>()
     };

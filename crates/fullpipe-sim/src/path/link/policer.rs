@@ -34,9 +34,7 @@ impl Configuration for Policer {
     const KIND: &'static str = "policer";
 
     fn check(&self) -> Result<(), String> {
-        demand(self.rate.0 > 0, format!("{}: rate 0", self.name))?;
-        let burst = (1..=1 << 50).contains(&self.burst);
-        demand(burst, format!("{}: burst of 1 to 2^50 bytes", self.name))
+        check_bucket(&self.name, self.rate, self.burst)
     }
 
     fn build(&self, _seed: u64, _samples: Samples) -> Box<dyn Stage> {
@@ -50,8 +48,17 @@ impl Configuration for Policer {
     }
 }
 
-/// So many bytes in billionths of a bit.
-fn bits(bytes: u64) -> u128 {
+/// Checks the bounds of a token bucket.
+///
+/// # Errors
+/// The first violated bound.
+pub(super) fn check_bucket(name: &str, rate: Rate, burst: u64) -> Result<(), String> {
+    demand(rate.0 > 0, format!("{name}: rate 0"))?;
+    demand((1..=1 << 50).contains(&burst), format!("{name}: burst of 1 to 2^50 bytes"))
+}
+
+/// So many bytes in billionths of a bit, of which a rate in bits per second is one in a nanosecond.
+pub(super) fn bits(bytes: u64) -> u128 {
     u128::from(bytes) * 8_000_000_000
 }
 

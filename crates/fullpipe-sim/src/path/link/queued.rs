@@ -1,9 +1,9 @@
 //! A drop-tail queue in front of something that sends one packet after the other. Unit of decision: the
 //! segment.
 //!
-//! Invariant: nothing is idle while the queue holds a packet, but for a server that begins later ([`Server::begins`]). When full: the arriving packet is dropped,
-//! counted, and nobody is told. A packet that leaves the queue at the very moment another arrives makes
-//! room for it.
+//! Invariant: nothing is idle while the queue holds a packet, but for a server that begins later
+//! ([`Server::begins`]). When full: the arriving packet is dropped, counted, and nobody is told. A packet that
+//! leaves the queue at the very moment another arrives makes room for it.
 
 use super::{Configuration, info};
 use crate::drops::Drops;

@@ -10,14 +10,13 @@
 //! bucket holds (Linux drops it, `tbf_enqueue`; scenarios have none) leaves when the bucket is full.
 
 use super::Configuration;
+use super::policer::{bits, check_bucket};
 use super::queued::{Queued, Server};
-use crate::bounds::demand;
 use crate::path::{Serialiser, Stage};
 use crate::qdisc::QueueLimit;
 use crate::tally::{Samples, Tally};
 use crate::units::{Framing, Rate, Time};
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::String;
 
 /// A shaper and its queue.
@@ -39,15 +38,13 @@ impl Configuration for Shaper {
     const KIND: &'static str = "shaper";
 
     fn check(&self) -> Result<(), String> {
-        demand(self.rate.0 > 0, format!("{}: rate 0", self.name))?;
-        let burst = (1..=1 << 50).contains(&self.burst);
-        demand(burst, format!("{}: burst of 1 to 2^50 bytes", self.name))
+        check_bucket(&self.name, self.rate, self.burst)
     }
 
     fn build(&self, _seed: u64, samples: Samples) -> Box<dyn Stage> {
         let bucket = Bucket {
             tokens: Serialiser::new(self.rate, self.framing.overhead()),
-            burst: self.filled(),
+            burst: bits(self.burst) / u128::from(self.rate.0),
             full_at: 0,
             work: Tally::new(samples),
         };
@@ -55,17 +52,10 @@ impl Configuration for Shaper {
     }
 }
 
-impl Shaper {
-    /// In how many whole nanoseconds an empty bucket is full.
-    fn filled(&self) -> u128 {
-        u128::from(self.burst) * 8_000_000_000 / u128::from(self.rate.0)
-    }
-}
-
 /// See the module's description.
 struct Bucket {
     tokens: Serialiser,
-    /// What it holds, nanoseconds.
+    /// What it holds, whole nanoseconds.
     burst: u128,
     /// When all tokens that are missing have come, nanoseconds.
     full_at: u128,

@@ -111,7 +111,7 @@ impl Host {
     /// A client begins, or threads have done their work.
     pub(super) fn on_rpc_timer(&mut self, at: usize, now: Time, shared: &mut Shared) {
         match at < self.rpc.clients.len() {
-            true => self.go_on_with(at, now, shared, |client| client.begin(now)),
+            true => self.go_on_with(at, now, shared, |client, _| client.begin(now)),
             false => self.finish_calls(now),
         }
         let cpu = now.max(self.cpu.free);
@@ -121,7 +121,7 @@ impl Host {
     /// A connection is there; a client whose calls it carries may begin.
     pub(super) fn connected(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         if let Some(Role::Calls(client, _)) = self.rpc.role(flow) {
-            self.go_on_with(client, now, shared, |client| client.connect(now));
+            self.go_on_with(client, now, shared, |client, _| client.connect(now));
         }
     }
 
@@ -131,11 +131,11 @@ impl Host {
         at: usize,
         now: Time,
         shared: &mut Shared,
-        happens: impl FnOnce(&mut Client),
+        happens: impl FnOnce(&mut Client, &mut Shared),
     ) {
         let Some(client) = self.rpc.clients.get_mut(at).and_then(Option::as_mut) else { return };
         let had_begun = client.has_begun();
-        happens(client);
+        happens(client, shared);
         if client.has_begun() && !had_begun {
             shared.event(now, client.connections()[0] as u16, EventKind::Began, 0);
         }
@@ -252,10 +252,10 @@ impl Host {
         match self.rpc.role(flow) {
             Some(Role::Served) => self.after_serving(flow, now, shared),
             Some(Role::Answers(client)) => {
-                let replies = core::iter::from_fn(|| shared.take_message(flow, read));
-                let replies: Vec<Message> = replies.collect();
-                self.go_on_with(client, now, shared, |client| {
-                    replies.iter().for_each(|reply| client.answer(reply.call, now));
+                self.go_on_with(client, now, shared, |client, shared| {
+                    while let Some(reply) = shared.take_message(flow, read) {
+                        client.answer(reply.call, now);
+                    }
                 });
             }
             _ => {}

@@ -75,7 +75,8 @@ const SYSCTLS: &[&str] = &[
     "slow_start",
 ];
 
-/// Rows about data both ways, what the CPU does, what it, a locked socket, a card, a queue or a congestion control is told, or that matter within a
+/// Rows about data both ways, what the CPU does, what it, a locked socket, a card, a queue or a congestion control is told, or
+/// that matter within a
 /// millisecond, flipped in tests of their own.
 const ELSEWHERE: &[&str] = &[
     "pkts_acked",

@@ -122,8 +122,8 @@ pub fn planned(q: &Question, window: &Window) -> (Settings, Vec<Reason>, Vec<Str
         client: buffers,
         server: buffers,
     };
-    let bounds = bounds(q, window, &settings);
-    (settings, reasons(q, window, &today, &settings), bounds)
+    let bounds = bounds(q, window, &settings, needed);
+    (settings, reasons(q, window, needed, [&today, &settings]), bounds)
 }
 
 /// What is under way, and a request; twice that where one connection may be behind the others, as a program reads in order.
@@ -157,10 +157,9 @@ fn threads(q: &Question, size: u64) -> u64 {
     (busy + u64::from(lines)).max(THREADS)
 }
 
-fn bounds(q: &Question, window: &Window, settings: &Settings) -> Vec<String> {
+fn bounds(q: &Question, window: &Window, settings: &Settings, under_way: u64) -> Vec<String> {
     let mut bounds = Vec::new();
     let carried = settings.nconnect * kept(q, window);
-    let under_way = under_way(q, window, settings.size);
     if carried < under_way {
         let most = numbers::fixed(mbit(q, carried), 0);
         let window =
@@ -176,8 +175,12 @@ fn bounds(q: &Question, window: &Window, settings: &Settings) -> Vec<String> {
     bounds
 }
 
-fn reasons(q: &Question, window: &Window, today: &Settings, planned: &Settings) -> Vec<Reason> {
-    let needed = under_way(q, window, planned.size);
+fn reasons(
+    q: &Question,
+    window: &Window,
+    needed: u64,
+    [today, planned]: [&Settings; 2],
+) -> Vec<Reason> {
     let (under_way, requests) = (bytes(needed), needed.div_ceil(planned.size));
     let of = |setting: &str, read: fn(&Settings) -> u64, why: String| Reason {
         setting: setting.into(),

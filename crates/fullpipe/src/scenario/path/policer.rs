@@ -22,7 +22,7 @@ group! {
         /// Rate that passes in the long run.
         rate: AnyRate, Required;
         /// What passes at once after a pause: the size of the bucket, which begins full.
-        burst: Quantity<InSize, 1, { 1 << 50 }>, Required;
+        burst: Burst, Required;
         /// What the rate and the burst count. A policer of Linux counts the Ethernet header.
         framing: Framing, Is("ethernet");
     }
@@ -53,17 +53,24 @@ impl Written for PolicerElement {
 
     fn resolve(&self, whole: &Whole, cx: &mut Context) -> Option<Policer> {
         let (burst, framing) = (self.burst.as_ref()?, *needed(&self.framing)?);
-        let packet = whole.mtu + framing.overhead();
-        if burst.value.0 < u64::from(packet) {
-            cx.error("out-of-range", burst.place, "no full packet would ever pass")
-                .expected(format!("at least {packet}B, a packet of the MTU as it is counted"));
-        }
+        passes_packets(burst, whole.mtu + framing.overhead(), cx);
         Some(Policer {
             name: needed(&self.name)?.0.clone(),
             rate: Rate(needed(&self.rate)?.0),
             burst: burst.value.0,
             framing,
         })
+    }
+}
+
+/// The size of a token bucket.
+pub(super) type Burst = Quantity<InSize, 1, { 1 << 50 }>;
+
+/// Reports a bucket that never has tokens for a full packet, of so many bytes.
+pub(super) fn passes_packets(burst: &At<Burst>, packet: u32, cx: &mut Context) {
+    if burst.value.0 < u64::from(packet) {
+        cx.error("out-of-range", burst.place, "no full packet would ever pass")
+            .expected(format!("at least {packet}B, a packet of the MTU as it is counted"));
     }
 }
 

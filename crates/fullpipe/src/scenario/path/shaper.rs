@@ -1,12 +1,13 @@
 //! A shaper: a token bucket with a queue in front of it, from which a packet leaves as soon as there are tokens for all of it (`tc tbf`).
 
+use super::policer::{Burst, passes_packets};
 use super::queue::{Discipline, PathQueue, Queue, queue};
 use super::{Ask, Meaning, Whole, Written, needed};
 use crate::scenario::Resolved;
 use crate::scenario::format::context::Context;
 use crate::scenario::format::keys::Default::{Empty, Is, Required};
 use crate::scenario::format::keys::{At, group};
-use crate::scenario::format::values::{InSize, Name, Quantity};
+use crate::scenario::format::values::Name;
 use crate::scenario::format::written::AnyRate;
 use crate::scenario::show;
 use fullpipe_sim::config;
@@ -23,7 +24,7 @@ group! {
         /// Rate that passes in the long run.
         rate: AnyRate, Required;
         /// What passes at once after a pause: the size of the bucket, which begins full.
-        burst: Quantity<InSize, 1, { 1 << 50 }>, Required;
+        burst: Burst, Required;
         /// What the rate, the burst and a queue in bytes count. Linux counts the Ethernet header.
         framing: Framing, Is("ethernet");
         /// Its queue, which is droptail; what waits for tokens is all in it.
@@ -59,10 +60,7 @@ impl Written for ShaperElement {
     fn resolve(&self, whole: &Whole, cx: &mut Context) -> Option<Shaper> {
         let (burst, framing) = (self.burst.as_ref()?, *needed(&self.framing)?);
         let packet = whole.mtu + framing.overhead();
-        if burst.value.0 < u64::from(packet) {
-            cx.error("out-of-range", burst.place, "no full packet would ever pass")
-                .expected(format!("at least {packet}B, a packet of the MTU as it is counted"));
-        }
+        passes_packets(burst, packet, cx);
         let written = needed(&self.queue)?;
         let queue = queue(written, packet, cx)?;
         if let (Some(at), true) = (&written.discipline, queue.discipline != Discipline::DropTail) {

@@ -2,7 +2,7 @@
 
 use fullpipe::analysis::{self, Made, RunMeta, document::Run};
 use fullpipe::engine;
-use fullpipe::scenario::{Plan, Scenario};
+use fullpipe::scenario::{self, Plan, Scenario, Source};
 use fullpipe::trace::recording::Recording;
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
@@ -14,6 +14,12 @@ impl Control for ToTheEnd {
     fn go_on(&mut self, _now: Time) -> bool {
         true
     }
+}
+
+/// The scenario of a text.
+pub fn loaded(text: &str) -> Scenario {
+    let source = Source::text("scenario.toml", text);
+    scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// What comes of a plan, and its trace.

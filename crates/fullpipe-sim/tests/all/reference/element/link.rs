@@ -4,7 +4,7 @@ use super::super::agenda::Agenda;
 use super::super::counter::{Busy, Change, Counter};
 use super::super::packet::Packet;
 use super::disciplined::Disciplined;
-use super::{Element, Place, info};
+use super::{Element, Place, has_room, limited};
 use fullpipe_sim::config::{self, Discipline, QueueLimit};
 use fullpipe_sim::trace::{StageInfo, StageSample};
 use fullpipe_sim::units::{Framing, Rate, Time};
@@ -90,14 +90,6 @@ impl Link {
         unreachable!("there is a rate")
     }
 
-    fn has_room(&self, packet: &Packet) -> bool {
-        let held: u64 = self.queue.iter().map(|p| u64::from(self.bytes(p))).sum();
-        match self.limit {
-            QueueLimit::Packets(limit) => self.queue.len() < limit as usize,
-            QueueLimit::Bytes(limit) => held + u64::from(self.bytes(packet)) <= limit,
-        }
-    }
-
     /// A packet comes to a discipline, and leaves it at once if nothing is sent.
     fn queue_up(&mut self, now: Time, place: Place, packet: Packet, agenda: &mut Agenda) {
         let bytes = self.bytes(&packet);
@@ -142,10 +134,7 @@ impl Link {
 
 impl Element for Link {
     fn info(&self) -> StageInfo {
-        match self.limit {
-            QueueLimit::Packets(n) => info(&self.name, self.kind, "segment", Some(n.into())),
-            QueueLimit::Bytes(n) => info(&self.name, self.kind, "byte", Some(n)),
-        }
+        limited(&self.name, self.kind, self.limit)
     }
 
     fn arrive(&mut self, now: Time, place: Place, packet: Packet, agenda: &mut Agenda) {
@@ -154,7 +143,7 @@ impl Element for Link {
         } else if self.sending.is_none() {
             self.counter.note(now, Change { entered: 1, ..Change::default() });
             self.start(now, place, packet, agenda);
-        } else if self.has_room(&packet) {
+        } else if has_room(self.limit, &self.queue, &packet, |p| self.bytes(p)) {
             self.counter.enter(now, self.bytes(&packet));
             self.queue.push_back(packet);
         } else {

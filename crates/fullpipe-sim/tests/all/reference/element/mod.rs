@@ -13,9 +13,10 @@ mod trace_link;
 
 use super::agenda::{Agenda, Happening};
 use super::packet::Packet;
-use fullpipe_sim::config::{self, Direction};
+use fullpipe_sim::config::{self, Direction, QueueLimit};
 use fullpipe_sim::trace::{StageInfo, StageSample};
 use fullpipe_sim::units::Time;
+use std::collections::VecDeque;
 
 /// A link element.
 pub trait Element {
@@ -64,6 +65,30 @@ pub fn build(config: &config::Element, seed: u64) -> Box<dyn Element> {
         config::Element::Shaper(c) => Box::new(shaper::Shaper::new(c)),
         config::Element::VaryingLink(c) => Box::new(link::Link::varying(c, seed)),
         config::Element::TraceLink(c) => Box::new(trace_link::TraceLink::new(c)),
+    }
+}
+
+/// Whether a queue with that limit takes one more packet; `bytes` is how it counts them.
+fn has_room(
+    limit: QueueLimit,
+    queue: &VecDeque<Packet>,
+    packet: &Packet,
+    bytes: impl Fn(&Packet) -> u32,
+) -> bool {
+    match limit {
+        QueueLimit::Packets(limit) => queue.len() < limit as usize,
+        QueueLimit::Bytes(limit) => {
+            let held: u64 = queue.iter().map(|p| u64::from(bytes(p))).sum();
+            held + u64::from(bytes(packet)) <= limit
+        }
+    }
+}
+
+/// The description of an element with a queue.
+fn limited(name: &str, kind: &'static str, limit: QueueLimit) -> StageInfo {
+    match limit {
+        QueueLimit::Packets(n) => info(name, kind, "segment", Some(n.into())),
+        QueueLimit::Bytes(n) => info(name, kind, "byte", Some(n)),
     }
 }
 

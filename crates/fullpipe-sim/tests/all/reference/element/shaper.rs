@@ -3,8 +3,8 @@
 use super::super::agenda::Agenda;
 use super::super::counter::{Busy, Change, Counter};
 use super::super::packet::Packet;
-use super::{Element, Place, info};
-use fullpipe_sim::config::{self, QueueLimit};
+use super::{Element, Place, has_room, limited};
+use fullpipe_sim::config;
 use fullpipe_sim::trace::{StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 use std::collections::VecDeque;
@@ -67,14 +67,6 @@ impl Shaper {
         true
     }
 
-    fn has_room(&self, packet: &Packet) -> bool {
-        let held: u64 = self.queue.iter().map(|p| u64::from(self.bytes(p))).sum();
-        match self.config.limit {
-            QueueLimit::Packets(limit) => self.queue.len() < limit as usize,
-            QueueLimit::Bytes(limit) => held + u64::from(self.bytes(packet)) <= limit,
-        }
-    }
-
     /// Looks again when there are tokens for the first packet.
     fn wait(&self, now: Time, place: Place, agenda: &mut Agenda) {
         if let Some(first) = self.queue.front() {
@@ -85,11 +77,7 @@ impl Shaper {
 
 impl Element for Shaper {
     fn info(&self) -> StageInfo {
-        let (unit, limit) = match self.config.limit {
-            QueueLimit::Packets(n) => ("segment", n.into()),
-            QueueLimit::Bytes(n) => ("byte", n),
-        };
-        info(&self.config.name, "shaper", unit, Some(limit))
+        limited(&self.config.name, "shaper", self.config.limit)
     }
 
     fn arrive(&mut self, now: Time, place: Place, packet: Packet, agenda: &mut Agenda) {
@@ -97,7 +85,7 @@ impl Element for Shaper {
         if self.queue.is_empty() && self.pay(now, &packet) {
             self.counter.note(now, Change { entered: 1, left: 1, ..Change::default() });
             place.send_on(now, packet, agenda);
-        } else if self.has_room(&packet) {
+        } else if has_room(self.config.limit, &self.queue, &packet, |p| self.bytes(p)) {
             self.counter.enter(now, self.bytes(&packet));
             self.queue.push_back(packet);
             if self.queue.len() == 1 {

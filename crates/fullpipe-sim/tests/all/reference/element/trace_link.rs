@@ -3,8 +3,8 @@
 use super::super::agenda::Agenda;
 use super::super::counter::{Busy, Change, Counter};
 use super::super::packet::Packet;
-use super::{Element, Place, info};
-use fullpipe_sim::config::{self, QueueLimit};
+use super::{Element, Place, has_room, limited};
+use fullpipe_sim::config;
 use fullpipe_sim::trace::{StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 use std::collections::VecDeque;
@@ -46,14 +46,6 @@ impl TraceLink {
         Time::ms(round as u64 * period + u64::from(list[at]))
     }
 
-    fn has_room(&self, packet: &Packet) -> bool {
-        let held: u64 = self.queue.iter().map(|p| u64::from(bytes(p))).sum();
-        match self.config.limit {
-            QueueLimit::Packets(limit) => self.queue.len() < limit as usize,
-            QueueLimit::Bytes(limit) => held + u64::from(bytes(packet)) <= limit,
-        }
-    }
-
     fn take_next(&mut self, now: Time) {
         if let Some(packet) = self.queue.pop_front() {
             let bytes_now = bytes(&packet);
@@ -66,11 +58,7 @@ impl TraceLink {
 
 impl Element for TraceLink {
     fn info(&self) -> StageInfo {
-        let (unit, limit) = match self.config.limit {
-            QueueLimit::Packets(n) => ("segment", n.into()),
-            QueueLimit::Bytes(n) => ("byte", n),
-        };
-        info(&self.config.name, "trace-link", unit, Some(limit))
+        limited(&self.config.name, "trace-link", self.config.limit)
     }
 
     fn arrive(&mut self, now: Time, place: Place, packet: Packet, agenda: &mut Agenda) {
@@ -82,7 +70,7 @@ impl Element for TraceLink {
                 self.opportunity += 1;
             }
             place.due(self.time(), agenda);
-        } else if self.has_room(&packet) {
+        } else if has_room(self.config.limit, &self.queue, &packet, bytes) {
             self.counter.enter(now, bytes(&packet));
             self.queue.push_back(packet);
         } else {
