@@ -9,8 +9,16 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-const NAMES: [&str; 7] =
-    ["build tools", "kernel source", "disk", "kernel", "ptrace", "executable tmpfs", "memory"];
+const NAMES: [&str; 8] = [
+    "build tools",
+    "kernel source",
+    "disk",
+    "kernel",
+    "ptrace",
+    "executable tmpfs",
+    "memory",
+    "boot",
+];
 
 fn doctor(desk: &Desk, path: Option<&str>, arguments: &[&str]) -> Call {
     let mut command = desk.command(&[&["doctor"], arguments].concat());

@@ -18,6 +18,7 @@ mod linux_path;
 mod linux_process;
 mod linux_queues;
 mod linux_refusals;
+mod linux_registers;
 mod linux_repeats;
 mod list;
 mod packets;

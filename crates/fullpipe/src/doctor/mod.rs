@@ -1,6 +1,7 @@
 //! What genuine Linux runs need of this machine, each looked at for real. A new check is a function and one
 //! line in [`checks`].
 
+mod boot;
 mod build;
 mod memory;
 mod ptrace;
@@ -76,5 +77,6 @@ fn checks() -> Vec<Check> {
         ptrace::check(),
         tmpfs::check(),
         memory::check(),
+        boot::check(&cache),
     ]
 }

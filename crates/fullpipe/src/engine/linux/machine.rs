@@ -22,6 +22,12 @@ const CONSOLE: &str = "console";
 /// Lines of it that an error shows.
 const SHOWN_LINES: usize = 8;
 
+/// Message of user-mode Linux whose host refuses the registers of a guest's process.
+const REFUSED_REGISTERS: &str = "ptrace set fp regs failed";
+/// CPUID leaf that describes the XSAVE area (Intel SDM, volume 1, 13.2).
+#[cfg(target_arch = "x86_64")]
+const XSAVE_LEAF: u32 = 0xd;
+
 /// When a guest whose clock stands still is given up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
@@ -153,6 +159,12 @@ impl Machine {
         }
     }
 
+    /// A sentence about a failure that is known by what the kernel has printed, ending in ": ".
+    pub(super) fn cause(&self) -> Option<String> {
+        let text = fs::read(self.jail.file(CONSOLE)).unwrap_or_default();
+        cause(&String::from_utf8_lossy(&text), register_bytes())
+    }
+
     /// The last lines that the kernel has printed, indented.
     pub(super) fn last_lines(&self) -> String {
         let text = fs::read(self.jail.file(CONSOLE)).unwrap_or_default();
@@ -170,6 +182,29 @@ impl Drop for Machine {
         }
         let _ = self.child.wait();
     }
+}
+
+/// Explains a refused register set, which the kernel reports on its `console`, by the size of this CPU's.
+fn cause(console: &str, register_bytes: u32) -> Option<String> {
+    let refused = console.contains(REFUSED_REGISTERS);
+    refused.then(|| {
+        format!(
+            "this CPU has {register_bytes} bytes of registers (XSAVE), more than this kernel can set; \
+             build it again with the newest fullpipe, or use a CPU without AMX: "
+        )
+    })
+}
+
+/// Size of the XSAVE area with all registers that the host's kernel uses, bytes (CPUID leaf 0xD, EBX); 0 where it is not known.
+fn register_bytes() -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let highest = std::arch::x86_64::__cpuid(0).eax;
+        if highest >= XSAVE_LEAF {
+            return std::arch::x86_64::__cpuid_count(XSAVE_LEAF, 0).ebx;
+        }
+    }
+    0
 }
 
 /// In words: what a status says.

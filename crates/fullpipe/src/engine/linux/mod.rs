@@ -25,9 +25,11 @@ mod records;
 mod refused;
 mod samples;
 mod tcp_info;
+mod trial;
 mod way;
 
 pub use memory::directory as memory_directory;
+pub use trial::boot;
 
 use super::{Engine, Failed, Outcome, Support};
 use crate::scenario::Resolved;
@@ -41,11 +43,11 @@ use fullpipe_sim::trace::{Control, Sink};
 use fullpipe_sim::units::Time;
 use jail::Jail;
 use kernel::{Cache, Contents, Family, Hz, Wanted};
-use machine::{Machine, PATIENCE, State};
+use machine::{Machine, PATIENCE, Patience, State};
 use records::Records;
 use samples::Samples;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -123,8 +125,22 @@ impl Engine for Linux {
         sink: &mut dyn Sink,
         control: &mut dyn Control,
     ) -> Result<Outcome, Failed> {
+        let kernel = built(resolved, self.family(resolved)).map_err(Failed::Machine)?;
+        self.run_on(&kernel, PATIENCE, resolved, sink, control)
+    }
+}
+
+impl Linux {
+    /// Runs `resolved` on that kernel, a program of this engine's family.
+    fn run_on(
+        &self,
+        kernel: &Path,
+        patience: Patience,
+        resolved: &Resolved,
+        sink: &mut dyn Sink,
+        control: &mut dyn Control,
+    ) -> Result<Outcome, Failed> {
         let family = self.family(resolved);
-        let kernel = built(resolved, family).map_err(Failed::Machine)?;
         let asked = asks::ask(resolved, family).map_err(Failed::Scenario)?;
         let Asked { plan, words, stages, memory_mib } = asked;
         let infos: Vec<_> = stages.iter().map(|stage| stage.info.clone()).collect();
@@ -139,14 +155,14 @@ impl Engine for Linux {
         samples.congestion =
             resolved.flow.iter().map(|flow| flow.congestion.name.clone()).collect();
         let parts = Parts {
-            kernel: &kernel,
+            kernel,
             memory_mib,
             memory_directory: &memory::directory(),
             seed: resolved.seed,
             words: &words,
         };
         let jail = Jail::new(&plan).map_err(|e| Failed::Machine(jail::cannot_write(&e)))?;
-        let machine = Machine::start(&parts, jail, PATIENCE).map_err(Failed::Machine)?;
+        let machine = Machine::start(&parts, jail, patience).map_err(Failed::Machine)?;
         let following = Following { machine, samples, records: None, reached: Time::ZERO };
         following.follow(sink, control).map_err(|stop| match stop {
             Stop::Refused(refusal) => refused::failed(&refusal, resolved, family),
@@ -309,6 +325,7 @@ impl Following {
 
     /// An end for this reason, with what the kernel has said last.
     fn failed(&self, why: String) -> Stop {
-        Stop::Failed(format!("{why}{}", self.machine.last_lines()))
+        let cause = self.machine.cause().unwrap_or_default();
+        Stop::Failed(format!("{cause}{why}{}", self.machine.last_lines()))
     }
 }

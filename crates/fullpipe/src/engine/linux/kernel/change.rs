@@ -1,10 +1,11 @@
-//! The changes to the user's copy of the source: HZ, random numbers from a seed, and the steps of the clock.
+//! The changes to the user's copy of the source: HZ, random numbers from a seed, the steps of the clock, and registers.
 //!
 //! `arch/um` has a constant HZ of 100, asks the host for random numbers, and has a clock in steps of 256 ns: a look at
 //! it takes a step, so that whatever waits in a loop comes to an end. At 25 Gb/s that is more than the packets take.
 //! A timer comes 500 ns after it was set at the earliest, so that of two packets that are to leave within that time the
 //! second one is late; and each comes a nanosecond after it is due. Here a look takes no time (nothing in the guest waits in
 //! a loop), and timers come when they are due.
+//! On CPUs with AMX the host refuses the register set, which is too short for it: `pad.c` makes it longer.
 //! Each change looks for its place by as little of the source as names it.
 
 use super::{Error, Hz};
@@ -16,6 +17,11 @@ pub(super) const SEED: &str = include_str!("seed.c");
 /// What calls it, as the first statement of `os_getrandom`.
 pub(super) const CALL: &str = "\tif (fullpipe_seeded(buf, len))\n\t\treturn len;\n";
 
+/// Our function that pads the register set.
+pub(super) const PAD: &str = include_str!("pad.c");
+/// The statement of `restore_fp_registers` that calls it.
+pub(super) const PAD_CALL: &str = "fullpipe_pad(&iov);\n\t\t";
+
 /// The clock's steps, and the least time for which a timer is set, ns.
 pub(super) const STEP: &str = "1";
 pub(super) const SOONEST: &str = "1";
@@ -24,8 +30,12 @@ const HZ_FILE: &str = "arch/um/Kconfig";
 const SEED_FILE: &str = "arch/um/os-Linux/util.c";
 const TIME_FILE: &str = "arch/um/kernel/time.c";
 const CLOCK_FILE: &str = "arch/um/include/linux/time-internal.h";
+const REGISTERS_FILE: &str = "arch/x86/um/os-Linux/registers.c";
 const HZ_PLACE: &str = "config HZ";
 const SEED_PLACE: &str = "ssize_t os_getrandom(void *buf, size_t len,";
+/// The function that gives the host the register set, and where it does.
+const REGISTERS_PLACE: [&str; 2] =
+    ["int restore_fp_registers(", "if (ptrace(PTRACE_SETREGSET, pid, NT_X86_XSTATE,"];
 
 const CLOCK_PLACE: &str = "#define TIMER_MULTIPLIER 256\n";
 const TIMER_PLACE: &str = "#define TIMER_MIN_DELTA";
@@ -40,6 +50,7 @@ pub(super) const LATE: [&str; 2] = ["static int itimer_next_event(", "delta += 1
 pub fn change(source: &Path, hz: Hz) -> Result<(), Error> {
     edit(source, HZ_FILE, HZ_PLACE, |text| with_hz(text, hz))?;
     edit(source, SEED_FILE, SEED_PLACE, with_seed)?;
+    edit(source, REGISTERS_FILE, REGISTERS_PLACE[0], with_padded_registers)?;
     edit(source, CLOCK_FILE, CLOCK_PLACE, with_fine_clock)?;
     edit(source, CLOCK_FILE, TIMER_PLACE, with_exact_timers)?;
     edit(source, TIME_FILE, LOOK[0], |text| without(text, LOOK))?;
@@ -90,6 +101,15 @@ fn with_seed(text: &str) -> Option<String> {
     // The brace must be this function's.
     let own = !head.contains(['{', ';', '}']);
     own.then(|| format!("{before}{SEED}{head}\n{{\n{CALL}{body}"))
+}
+
+/// Has the host get a register set that is long enough for it; none if there is no such call.
+fn with_padded_registers(text: &str) -> Option<String> {
+    let [function, call] = REGISTERS_PLACE;
+    let start = text.find(function)?;
+    let end = start + text[start..].find("\n}\n")?;
+    let at = start + text[start..end].find(call)?;
+    Some([&text[..start], PAD, &text[start..at], PAD_CALL, &text[at..]].concat())
 }
 
 /// The same with the clock in steps of [`STEP`]; none if there is no such constant.
@@ -172,47 +192,114 @@ mod tests {
         assert_eq!(without(elsewhere, LOOK), None);
     }
 
+    const REGISTERS: &str = "int save_fp_registers(int pid)\n{\n\treturn 0;\n}\n\n\
+        int restore_fp_registers(int pid)\n{\n\tif (have) {\n\t\t\
+        if (ptrace(PTRACE_SETREGSET, pid, NT_X86_XSTATE, &iov) < 0)\n\t\t\treturn 1;\n\t}\n\treturn 0;\n}\n";
+
+    #[test]
+    fn registers_are_padded_where_the_host_gets_them() {
+        let changed = with_padded_registers(REGISTERS).expect("a place");
+        let function = changed.split_once(PAD).expect("our function before it");
+        assert!(function.0.ends_with("return 0;\n}\n\n"), "{}", function.0);
+        let call = "if (have) {\n\t\tfullpipe_pad(&iov);\n\t\tif (ptrace(PTRACE_SETREGSET,";
+        assert!(function.1.contains(call), "{}", function.1);
+        let elsewhere = REGISTERS.replace("restore_fp", "restore_fpx");
+        assert_eq!(with_padded_registers(&elsewhere), None);
+    }
+
+    /// A file of the source, a text without the place, the place, and a text that has it.
+    type Place<'a> = (&'a str, &'a str, &'a str, &'a str);
+
     #[test]
     fn what_is_missing_is_named_with_its_file() {
         let source = tempfile::tempdir().expect("a directory");
-        let told = change(source.path(), hz("250")).expect_err("no file").to_string();
-        assert!(told.contains("arch/um/Kconfig: cannot be changed"), "{told}");
-        fs::create_dir_all(source.path().join("arch/um/os-Linux")).expect("directories");
-        fs::write(source.path().join(HZ_FILE), OPTIONS).expect("a file");
-        fs::write(source.path().join(SEED_FILE), "int other(void);\n").expect("a file");
-        let told = change(source.path(), hz("250")).expect_err("no place").to_string();
-        assert!(told.contains("util.c: has no \"ssize_t os_getrandom("), "{told}");
-        fs::write(source.path().join(SEED_FILE), FUNCTIONS).expect("a file");
-        fs::create_dir_all(source.path().join("arch/um/include/linux")).expect("directories");
-        fs::write(source.path().join(CLOCK_FILE), "#define TIMER_MULTIPLIER 25\n").expect("a file");
-        let told = change(source.path(), hz("250")).expect_err("no place").to_string();
-        assert!(told.contains("time-internal.h: has no \"#define TIMER_MULTIPLIER 256"), "{told}");
-        fs::write(source.path().join(HZ_FILE), OPTIONS).expect("a file");
-        fs::write(source.path().join(SEED_FILE), FUNCTIONS).expect("a file");
-        let constants = CLOCK_LINES.to_string();
-        fs::write(source.path().join(CLOCK_FILE), &constants).expect("a file");
-        let told = change(source.path(), hz("250")).expect_err("no place").to_string();
-        assert!(told.contains("time-internal.h: has no \"#define TIMER_MIN_DELTA"), "{told}");
-        fs::write(source.path().join(HZ_FILE), OPTIONS).expect("a file");
-        fs::write(source.path().join(SEED_FILE), FUNCTIONS).expect("a file");
-        let constants = [&constants, "#define TIMER_MIN_DELTA  500\n#define C 3\n"].concat();
-        fs::write(source.path().join(CLOCK_FILE), constants).expect("a file");
-        let told = change(source.path(), hz("250")).expect_err("no file").to_string();
-        assert!(told.contains("arch/um/kernel/time.c: cannot be changed"), "{told}");
-        fs::write(source.path().join(HZ_FILE), OPTIONS).expect("a file");
-        fs::write(source.path().join(SEED_FILE), FUNCTIONS).expect("a file");
-        let constants = [CLOCK_LINES, "#define TIMER_MIN_DELTA  500\n#define C 3\n"].concat();
-        fs::write(source.path().join(CLOCK_FILE), constants).expect("a file");
-        fs::create_dir_all(source.path().join("arch/um/kernel")).expect("directories");
         let ([look, step], [late, more]) = (LOOK, LATE);
-        let text = format!("{look})\n{{\n\t{step}1);\n}}\n{late})\n{{\n\t{more};\n}}\n");
-        fs::write(source.path().join(TIME_FILE), text).expect("a file");
+        let clock = format!("{CLOCK_LINES}#define TIMER_MIN_DELTA  500\n#define C 3\n");
+        let time = format!("{look})\n{{\n\t{step}1);\n}}\n{late})\n{{\n\t{more};\n}}\n");
+        let places: [Place; 6] = [
+            (HZ_FILE, "config NOISE\n", HZ_PLACE, OPTIONS),
+            (SEED_FILE, "int other(void);\n", SEED_PLACE, FUNCTIONS),
+            (REGISTERS_FILE, "int other(void);\n", REGISTERS_PLACE[0], REGISTERS),
+            (CLOCK_FILE, "#define TIMER_MULTIPLIER 25\n", CLOCK_PLACE.trim_end(), &clock),
+            (CLOCK_FILE, CLOCK_LINES, TIMER_PLACE, &clock),
+            (TIME_FILE, "int other(void);\n", look, &time),
+        ];
+
+        for (at, (file, wrong, place, _)) in places.into_iter().enumerate() {
+            // Each change starts from an untouched tree.
+            let path = source.path().join(file);
+            fs::create_dir_all(path.parent().expect("a directory")).expect("directories");
+            let failure = || change(source.path(), hz("250")).expect_err("no place").to_string();
+            for (file, .., right) in &places[..at] {
+                fs::write(source.path().join(file), right).expect("a file");
+            }
+            if !path.exists() {
+                let failure = failure();
+                assert!(failure.contains(&format!("{file}: cannot be changed")), "{failure}");
+            }
+            for (file, .., right) in &places[..at] {
+                fs::write(source.path().join(file), right).expect("a file");
+            }
+            fs::write(&path, wrong).expect("a file");
+            let failure = failure();
+            let name = path.file_name().expect("a name").display().to_string();
+            let named = failure.contains(&format!("{name}: has no "));
+            assert!(named && failure.contains(place), "{failure}");
+        }
+        for (file, .., right) in &places {
+            fs::write(source.path().join(file), right).expect("a file");
+        }
         assert_eq!(change(source.path(), hz("250")), Ok(()));
-        let written = fs::read_to_string(source.path().join(CLOCK_FILE)).expect("a file");
+        let written = |file| fs::read_to_string(source.path().join(file)).expect("a file");
         let expected = "#define A 1\n#define TIMER_MULTIPLIER 1\n#define B 2\n\
                         #define TIMER_MIN_DELTA 1\n#define C 3\n";
-        assert_eq!(written, expected);
-        let written = fs::read_to_string(source.path().join(SEED_FILE)).expect("a file");
-        assert_eq!(Some(written), with_seed(FUNCTIONS));
+        assert_eq!(written(CLOCK_FILE), expected);
+        assert_eq!(Some(written(SEED_FILE)), with_seed(FUNCTIONS));
+        assert_eq!(Some(written(REGISTERS_FILE)), with_padded_registers(REGISTERS));
     }
+
+    /// Compiles the pad with a caller, gives it an area as the kernel keeps it, and looks at what the host would get.
+    #[test]
+    fn the_pad_keeps_all_but_what_lies_beyond() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (source, program) = (directory.path().join("pad.c"), directory.path().join("pad"));
+        fs::write(&source, format!("#include <sys/uio.h>\n{PAD}{CALLER}")).expect("a file");
+        let mut compiler = std::process::Command::new("cc");
+        let compiled = compiler.args(["-Wall", "-Werror", "-o"]).arg(&program).arg(&source);
+        assert!(compiled.status().expect("a C compiler").success());
+        let status = std::process::Command::new(&program).status().expect("it starts");
+        assert_eq!(status.code(), Some(0), "the number of the failed check");
+    }
+
+    /// All parts are said to hold something: 17, 18 and those from 20 on lie beyond 2,696 bytes.
+    const CALLER: &str = r#"
+        static unsigned char kept[2696];
+
+        int main(void)
+        {
+            struct iovec area = { kept, sizeof(kept) };
+            unsigned char *given;
+            size_t i;
+
+            for (i = 0; i < sizeof(kept); i++)
+                kept[i] = i % 251 + 1;
+            memset(kept + 512, 0xff, 8);
+            fullpipe_pad(&area);
+            given = area.iov_base;
+            if (area.iov_len < 11008)
+                return 1;
+            for (i = 0; i < sizeof(kept); i++)
+                if ((i < 512 || i > 519) && given[i] != kept[i])
+                    return 2;
+            for (i = sizeof(kept); i < area.iov_len; i++)
+                if (given[i])
+                    return 3;
+            if (given[512] != 0xff || given[513] != 0xff || given[514] != 0x09)
+                return 4;
+            for (i = 515; i < 520; i++)
+                if (given[i])
+                    return 5;
+            return 0;
+        }
+    "#;
 }

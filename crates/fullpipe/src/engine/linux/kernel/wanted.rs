@@ -153,6 +153,7 @@ impl Wanted {
     /// configuration or change makes another entry of the cache. Sixteen hexadecimal digits (FNV-1a).
     pub fn hash(&self) -> String {
         let parts = [change::SEED, change::CALL, change::STEP, change::SOONEST];
+        let parts = parts.into_iter().chain([change::PAD, change::PAD_CALL]);
         let parts = self.contents.fragments().iter().copied().chain(parts);
         let parts = parts.chain(change::LOOK).chain(change::LATE);
         format!("{:016x}", parts.fold(BASIS, extend))
