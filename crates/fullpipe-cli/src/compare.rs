@@ -48,7 +48,8 @@ pub fn compare(arguments: &CompareArguments, output: &Output) -> Result<(), Fail
     let (a, b) = (arguments.a.display().to_string(), arguments.b.display().to_string());
     if !arguments.json {
         let text = terminal::compare(&comparison, output.style());
-        return output.print(&format!("a: {a}\nb: {b}\n\n{text}"));
+        let (headline, rest) = text.split_once('\n').unwrap_or((&text, ""));
+        return output.print(&format!("{headline}\n\na: {a}\nb: {b}\n{rest}"));
     }
     output.json(&json!({ "format": 1, "a": a, "b": b, "comparison": comparison }))
 }

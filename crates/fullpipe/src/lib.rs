@@ -8,6 +8,7 @@ pub mod capture;
 pub mod doctor;
 pub mod engine;
 pub mod experiment;
+pub mod numbers;
 pub mod parity;
 pub mod plan;
 pub mod report;

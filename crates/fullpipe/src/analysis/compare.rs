@@ -2,6 +2,7 @@
 
 use super::distance::{Distance, distance};
 use super::document::{Document, Flow, Run, Stage};
+use super::headline;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +19,8 @@ pub struct Side<'a> {
 /// What differs between two experiments.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
+    /// The answer in one line: which one is faster, and the headlines of both.
+    pub headline: String,
     /// Pairs of runs, in the order of the first experiment.
     pub runs: Vec<Pair>,
     /// Runs that only the first has.
@@ -105,7 +108,9 @@ pub fn compare(a: &Side, b: &Side) -> Comparison {
         let runs = document.runs.iter().enumerate().filter(|(i, _)| !used.contains(i));
         runs.map(|(_, run)| run.variant.clone()).collect()
     };
+    let headlines = [a, b].map(|side| side.document.headline.as_ref());
     Comparison {
+        headline: headline::compared(headlines),
         runs: pairs.iter().map(|(i, j)| pair(a, *i, b, *j)).collect(),
         only_a: left_over(a.document, &pairs.iter().map(|(i, _)| *i).collect()),
         only_b: left_over(b.document, &pairs.iter().map(|(_, j)| *j).collect()),

@@ -1,7 +1,8 @@
 //! What the analysis has to know, taken from a scenario's plan.
 
 use super::lookup::card;
-use super::{DatagramsMeta, Figures, FlowMeta, Made, NfsMeta, RunMeta, WayMeta};
+use super::{DatagramsMeta, Figures, FlowMeta, Made, NfsMeta, RunMeta, WayMeta, settings};
+use crate::scenario;
 use crate::scenario::profile::{self, is_unjudged};
 use crate::scenario::{
     DatagramKind, Datagrams, Element, MAX_PACING_RATE, Nfs, NfsOperation, NfsVersion, Plan,
@@ -27,6 +28,8 @@ impl RunMeta {
             tuned: tuned(run),
             engine: made.engine,
             substituted: made.substituted,
+            notes: scenario::notes::of_run(run),
+            places: settings::places(run),
             partial: made.partial,
             mss: run.mss(),
             interval: run.report.interval,
@@ -129,6 +132,7 @@ fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
         stop: flow.duration.map(|duration| flow.start + duration),
         base_rtt: Some(run.round_trip(flow)),
         shaper: shaper(flow, run.hosts_of(flow)[0]),
+        settings: settings::flow(run, flow),
     };
     run.flow.iter().map(flow).collect()
 }
@@ -170,6 +174,7 @@ fn way(run: &Resolved, elements: &[Element], direction: Direction) -> WayMeta {
         queues: if is_card { card(host).to_vec() } else { slow.iter().take(1).cloned().collect() },
         bottlenecks: slow.into_iter().chain(cards).collect(),
         capacity_mbit: rates.map(payload).min_by(f64::total_cmp),
+        allowed: settings::allowed(run, direction),
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) mod expect;
 pub mod fairness;
 mod flow;
 mod from_plan;
+pub mod headline;
 mod intervals;
 mod limits;
 mod lookup;
@@ -29,6 +30,7 @@ pub mod plateau;
 mod published;
 mod rounds;
 mod series;
+pub mod settings;
 mod settled;
 mod slow_start;
 mod stages;
@@ -61,6 +63,10 @@ pub struct RunMeta {
     pub chosen_qdiscs: Vec<String>,
     /// Buffers of sockets of which the kernel tunes some: bytes of memory up to which it may, by their stage.
     pub tuned: BTreeMap<String, u64>,
+    /// Settings that do less than was asked, one sentence each.
+    pub notes: Vec<String>,
+    /// Settings of the path's elements.
+    pub places: settings::Places,
     /// Whether the run was cut short.
     pub partial: bool,
     /// The flows, by index.
@@ -123,6 +129,8 @@ pub struct WayMeta {
     pub rate: Option<u64>,
     /// Payload that the slowest link can carry, or a card that is slower, Mb/s; none where no element has a rate.
     pub capacity_mbit: Option<f64>,
+    /// Least rate of its elements and of the cards that send into it.
+    pub allowed: Option<settings::Allowed>,
 }
 
 /// How a run was made.
@@ -159,6 +167,8 @@ pub struct FlowMeta {
     pub base_rtt: Option<Time>,
     /// Its sender's qdisc, where that holds it to a rate that somebody has set.
     pub shaper: Option<String>,
+    /// Settings of its hosts and sockets.
+    pub settings: settings::FlowSettings,
 }
 
 /// What the analysis has to know about files on an NFS mount.
@@ -218,6 +228,8 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
     let mut run = document::Run {
         variant: meta.variant.clone(),
         set: meta.set.clone(),
+        headline: None,
+        notes: meta.notes.clone(),
         engine: meta.engine.clone(),
         substituted: meta.substituted.clone(),
         unjudged: meta.unjudged.clone(),
@@ -239,6 +251,7 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
     if !meta.partial {
         run.expectations = meta.expectations.iter().map(|e| expect::judge(e, &run)).collect();
     }
+    run.headline = Some(headline::run(meta, &traces, &lives, &run));
     run
 }
 
@@ -272,8 +285,9 @@ pub fn document(
     let cut = |run: &document::Run| {
         run.partial || run.published.as_ref().is_some_and(|published| !published.band_whole)
     };
-    document::Document {
+    let mut made = document::Document {
         format: document::FORMAT,
+        headline: None,
         scenario: document::ScenarioInfo {
             name: scenario.name.clone(),
             title: scenario.title.clone(),
@@ -283,7 +297,9 @@ pub fn document(
         comparisons: comparisons.collect(),
         missing,
         runs,
-    }
+    };
+    made.headline = Some(headline::document(&made));
+    made
 }
 
 /// Two experiments as one document, so that a report shows both: the first one's runs as "a: ...", the second
@@ -307,6 +323,7 @@ pub fn merged(
     document::Document {
         partial: a.partial || b.partial,
         missing: Vec::new(),
+        headline: headline::merged(a, b, comparison),
         runs: [renamed("a", a), renamed("b", b)].concat(),
         comparisons,
         ..a.clone()

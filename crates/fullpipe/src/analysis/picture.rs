@@ -110,7 +110,7 @@ fn blamed(
 
 /// The place of a limit. cwnd, Nagle's rule and the pace (but that of an fq) are states of the sender, not places; where drops have cut cwnd,
 /// `Flow::cuts` knows the place.
-fn stage_of(limit: &str, flow: &FlowMeta, traces: &Traces) -> Option<String> {
+pub(super) fn stage_of(limit: &str, flow: &FlowMeta, traces: &Traces) -> Option<String> {
     let [from, to] = &flow.hosts;
     let works = |stage: &StageTrace| {
         let last = stage.last();

@@ -18,7 +18,7 @@ pub mod metric;
 mod names;
 mod neighbours;
 mod nfs;
-mod notes;
+pub(crate) mod notes;
 mod packets;
 mod path;
 mod places;

@@ -7,13 +7,36 @@ use super::resolved::{Resolved, Station};
 /// One sentence per finding, each once, however many runs have it.
 pub fn notes(scenario: &Scenario) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    let of_run = |run| unjudged_kernels(run).into_iter().chain(capped_buffers(run));
-    for note in scenario.plans().iter().flat_map(|plan| of_run(&plan.resolved)) {
+    let of_plan = |run| unjudged_kernels(run).into_iter().chain(of_run(run));
+    for note in scenario.plans().iter().flat_map(|plan| of_plan(&plan.resolved)) {
         if !all.contains(&note) {
             all.push(note);
         }
     }
     all
+}
+
+/// Settings of a run that do less than was asked, one sentence each.
+pub fn of_run(run: &Resolved) -> Vec<String> {
+    capped_buffers(run).into_iter().chain(ssthresh_without_effect(run)).collect()
+}
+
+/// First values of ssthresh that the kernel does not use: CUBIC takes `initial_ssthresh` only while HyStart is off (Linux
+/// `bictcp_init`).
+fn ssthresh_without_effect(run: &Resolved) -> Vec<String> {
+    let has = |flow: &super::Flow, name: &str| {
+        flow.congestion.parameters.get(name).is_some_and(|value| *value != 0)
+    };
+    let flows = run.flow.iter().filter(|flow| {
+        has(flow, "initial_ssthresh") && has(flow, "hystart") && flow.slow_start.is_none()
+    });
+    let note = |flow: &super::Flow| {
+        format!(
+            "flow {}: initial_ssthresh does nothing while HyStart is on, as in Linux; set hystart = 0 to have it",
+            flow.name
+        )
+    };
+    flows.map(note).collect()
 }
 
 /// Profiles that were never compared with their kernels.

@@ -17,6 +17,7 @@ fn document(runs: &[(&str, u64, Limit)]) -> Document {
     };
     let scenario = ScenarioInfo { name: "x".into(), title: "x".into(), seed: 1 };
     Document {
+        headline: None,
         format: FORMAT,
         scenario,
         partial: false,

@@ -25,6 +25,7 @@ fn document(recording: &Recording) -> Document {
     let run =
         |name: &&str| analysis::run(&RunMeta { variant: name.to_string(), ..meta() }, recording);
     Document {
+        headline: None,
         format: FORMAT,
         scenario: ScenarioInfo { name: "two words".into(), title: "A title".into(), seed: 7 },
         partial: false,

@@ -4,10 +4,12 @@
 
 mod bins;
 mod flow;
+mod headline;
 mod stage;
 
 pub use bins::*;
 pub use flow::*;
+pub use headline::*;
 pub use stage::*;
 
 use super::compare::Pair;
@@ -26,6 +28,9 @@ pub struct Document {
     pub format: u32,
     /// What was asked.
     pub scenario: ScenarioInfo,
+    /// The answer in one line: of one run its own; of several the worst and the best one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub headline: Option<Headline>,
     /// True when it was interrupted or runs failed: everything that is here is whole up to the last interval.
     pub partial: bool,
     /// Runs that failed, and those that an interruption or a failure kept from beginning; absent where there are none.
@@ -58,6 +63,13 @@ pub struct Run {
     pub variant: String,
     /// What the variant, the sweep point and `--set` changed: key to value as written.
     pub set: Map<String, Value>,
+    /// The answer of this run in one line.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub headline: Option<Headline>,
+    /// Settings that do less than was asked, for instance a buffer that a sysctl cuts, one sentence each; absent where
+    /// there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub notes: Vec<String>,
     /// Engine that made the trace.
     pub engine: String,
     /// What the engine did otherwise than the scenario says, by key; absent where it did everything exactly.

@@ -14,7 +14,7 @@ const SHOWN: usize = 24;
 
 /// The comparison as text, ending in a newline.
 pub fn compare(comparison: &Comparison, style: Style) -> String {
-    let mut lines: Vec<String> = Vec::new();
+    let mut lines: Vec<String> = vec![style.bold(&comparison.headline), String::new()];
     for pair in &comparison.runs {
         lines.extend(self::pair(pair, style));
     }
@@ -191,7 +191,12 @@ mod tests {
             drops: vec![change("link", 10.0, 20.0)],
             marks: vec![change("link", 40.0, 40.0)],
         };
-        Comparison { runs: vec![pair], only_a: vec!["bic".into()], only_b: Vec::new() }
+        Comparison {
+            headline: "a and b are equally fast.".into(),
+            runs: vec![pair],
+            only_a: vec!["bic".into()],
+            only_b: Vec::new(),
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! A document as text for a terminal: per flow a table of its intervals, then where packets were
+//! A document as text for a terminal: first its headline in one line, then per flow a table of its intervals, then where packets were
 //! dropped, the published figures beside the simulated ones, the expectations; then what differs between
 //! engines, and last a verdict for each variant.
 //!
-//! Everything fits the width that is given, 80 columns at least; from 120 on the tables say more.
+//! Everything but the headline fits the width that is given, 80 columns at least; from 120 on the tables say more.
 
 mod apart;
 pub(in crate::report) mod cells;
@@ -55,6 +55,8 @@ pub fn render_every_flow(document: &Document, style: Style) -> String {
 /// Where there are no more than `most` alike flows, each is shown.
 fn with_each_of(most: usize, document: &Document, style: Style) -> String {
     let mut lines = Vec::new();
+    // One line whatever the width: programs and people read the first line alone.
+    lines.extend(document.headline.as_ref().map(|own| style.bold(&own.text)));
     title(&mut lines, document, style);
     for run in &document.runs {
         self::run(&mut lines, run, most, style);

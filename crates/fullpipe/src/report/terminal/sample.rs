@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 pub fn document() -> Document {
     Document {
+        headline: None,
         format: FORMAT,
         scenario: ScenarioInfo {
             name: "sample".into(),
@@ -51,6 +52,8 @@ pub fn with_datagrams() -> Document {
 
 fn slow() -> Run {
     Run {
+        headline: None,
+        notes: Vec::new(),
         variant: "cubic, initial_ssthresh 100".into(),
         set: serde_json::Map::new(),
         engine: "sim".into(),
@@ -101,6 +104,8 @@ fn fast() -> Run {
     let mut late = flow("late", "bic", Vec::new());
     (late.plateau_mbit, late.time_to_plateau_s, late.limits) = (None, None, BTreeMap::new());
     Run {
+        headline: None,
+        notes: Vec::new(),
         variant: "reno".into(),
         set: serde_json::Map::new(),
         engine: "sim".into(),

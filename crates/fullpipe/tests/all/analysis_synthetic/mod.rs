@@ -1,6 +1,7 @@
 //! Recordings made by hand and by chance, for the tests of trace and analysis.
 #![allow(dead_code)]
 
+use fullpipe::analysis::settings::FlowSettings;
 use fullpipe::analysis::{FlowMeta, RunMeta, WayMeta};
 use fullpipe::trace::recording::Recording;
 use fullpipe::trace::schema::{EVENT_KINDS, Row, stage_kinds};
@@ -22,6 +23,8 @@ pub fn meta() -> RunMeta {
         unjudged: Vec::new(),
         chosen_qdiscs: Vec::new(),
         tuned: Default::default(),
+        notes: Vec::new(),
+        places: Default::default(),
         partial: false,
         datagrams: Vec::new(),
         nfs: Vec::new(),
@@ -35,6 +38,7 @@ pub fn meta() -> RunMeta {
             stop: None,
             base_rtt: None,
             shaper: None,
+            settings: FlowSettings::default(),
         }],
         mss: MSS as u32,
         interval: Time::secs(1),

@@ -123,6 +123,7 @@ pub fn keep(name: &str, html: &str) {
 
 fn document(title: &str, runs: Vec<Run>) -> Document {
     Document {
+        headline: None,
         format: FORMAT,
         scenario: ScenarioInfo { name: "fink-2007".to_string(), title: title.to_string(), seed: 1 },
         partial: false,
@@ -142,6 +143,8 @@ fn run(index: usize, rows: &Rows, bucket_s: f64) -> Run {
         );
     }
     Run {
+        headline: None,
+        notes: Vec::new(),
         variant: rows.name.to_string(),
         set,
         engine: "sim".to_string(),

@@ -1,0 +1,237 @@
+//! Send buffer and receive window: who set them, what they allow, what the path needs.
+
+use super::super::document::AskedBy;
+use super::super::settings::{Buffer, FlowSettings};
+use super::Context;
+use super::causes::Cause;
+use super::explained::{Explained, valued};
+use super::subject::One;
+use super::words::{bits, bytes, percent};
+
+/// Largest window without the window scale option (RFC 7323, section 2.1), bytes.
+const UNSCALED: u64 = 65_535;
+/// Share of the window that waits unread, from which on the reader is slow and not the buffer small.
+const UNREAD: f64 = 0.3;
+/// Share of what a buffer allows, below which autotuning has not yet reached it.
+const GROWN: f64 = 0.7;
+
+/// One of a flow's two buffers.
+struct Side<'a> {
+    host: &'a str,
+    kernel: &'a str,
+    buffer: &'a Buffer,
+    /// Memory that fills the path.
+    needs: Option<u64>,
+    /// Option by which a program asks.
+    option: &'static str,
+    /// Sysctl that bounds what it may ask for.
+    most: &'static str,
+    /// Sysctl that bounds autotuning.
+    tuned: &'static str,
+}
+
+impl<'a> Side<'a> {
+    fn send(one: &One<'a>) -> Side<'a> {
+        let own = &one.meta.settings;
+        Side {
+            host: &one.meta.hosts[0],
+            kernel: &own.kernels[0],
+            buffer: &own.send,
+            needs: own.needs.map(|needs| needs.send),
+            option: "SO_SNDBUF",
+            most: "net.core.wmem_max",
+            tuned: "net.ipv4.tcp_wmem",
+        }
+    }
+
+    fn receive(one: &One<'a>) -> Side<'a> {
+        let own = &one.meta.settings;
+        Side {
+            host: &one.meta.hosts[1],
+            kernel: &own.kernels[1],
+            buffer: &own.receive,
+            needs: own.needs.map(|needs| needs.receive),
+            option: "SO_RCVBUF",
+            most: "net.core.rmem_max",
+            tuned: "net.ipv4.tcp_rmem",
+        }
+    }
+
+    /// Memory that the path needs, where the buffer allows less.
+    fn missing(&self) -> Option<u64> {
+        self.needs.filter(|needs| *needs > self.buffer.allows())
+    }
+
+    /// ", the path needs 202 MB (Linux 6.1)"
+    fn needed(&self) -> String {
+        let kernel = if self.kernel.is_empty() {
+            String::new()
+        } else {
+            format!(" (Linux {})", self.kernel)
+        };
+        match self.missing() {
+            Some(needs) => format!(", the path needs {}{kernel}", bytes(needs)),
+            None => kernel,
+        }
+    }
+
+    /// "net.ipv4.tcp_wmem of sender to 202 MB", where the autotuned buffer is too small.
+    fn raise(&self) -> Option<String> {
+        let needs = self.needs.filter(|needs| *needs > self.buffer.tuned)?;
+        Some(format!("{} of {} to {}", self.tuned, self.host, bytes(needs)))
+    }
+
+    /// What to do where a program asks for a buffer.
+    fn ask_for_none(&self) -> String {
+        match self.raise() {
+            None => "Let the program ask for none: the kernel then tunes the buffer".into(),
+            Some(raise) => format!("Let the program ask for none, and set {raise}"),
+        }
+    }
+
+    /// The buffer as the reason, whoever set it.
+    fn explain(&self, explained: Explained) -> Explained {
+        let allows = bytes(self.buffer.allows());
+        let needed = self.missing().map(bytes);
+        match self.buffer.asked {
+            None => explained
+                .because(format!("{} allows {allows}{}", self.tuned, self.needed()))
+                .setting(valued((self.tuned, self.host), allows, needed, AskedBy::Sysctl)),
+            Some(asked) if self.buffer.is_cut() => {
+                let most = bytes(self.buffer.most);
+                let half = self.missing().map(|needs| bytes(needs.div_ceil(2)));
+                let raise = half.clone().unwrap_or_else(|| bytes(asked));
+                explained
+                    .because(format!(
+                        "the program asks for {} by {}, {} cuts it to {most}{}",
+                        bytes(asked),
+                        self.option,
+                        self.most,
+                        self.needed()
+                    ))
+                    .cure(format!(
+                        "Set {} of {} to {raise}, or let the program ask for no buffer",
+                        self.most, self.host
+                    ))
+                    .setting(valued((self.most, self.host), most, half, AskedBy::Cut))
+            }
+            Some(asked) => explained
+                .because(format!(
+                    "the program asks for {} by {}, so {} does not act{}",
+                    bytes(asked),
+                    self.option,
+                    self.tuned,
+                    self.needed()
+                ))
+                .cure(self.ask_for_none())
+                .setting(valued((self.option, self.host), bytes(asked), None, AskedBy::Program)),
+        }
+    }
+}
+
+/// A full send buffer.
+pub fn send(context: &Context, cause: &Cause) -> Explained {
+    let one = context.most(cause);
+    let side = Side::send(one);
+    let who = format!("The send buffer of {}", side.host);
+    let explained = side.explain(Explained::new(who, cause.place.clone()));
+    let cure =
+        explained.cure.clone().or_else(|| raise(&one.meta.settings, &[side, Side::receive(one)]));
+    Explained { cure, ..explained }
+}
+
+/// Sysctls to raise, all that are too small; the window's bound of TCP where that is less than the path needs.
+fn raise(settings: &FlowSettings, sides: &[Side]) -> Option<String> {
+    let needs = settings.needs?;
+    if needs.beyond_tcp {
+        return Some(
+            "One connection cannot fill this path, as TCP's window ends at 1 GiB: use several connections"
+                .into(),
+        );
+    }
+    let tuned = sides.iter().filter(|side| side.buffer.asked.is_none());
+    let all: Vec<String> = tuned.filter_map(Side::raise).collect();
+    (!all.is_empty()).then(|| format!("Set {}", all.join(", and ")))
+}
+
+/// An exhausted receive window: scaling that was not agreed, a slow reader, or a small buffer.
+pub fn receive(context: &Context, cause: &Cause) -> Explained {
+    let one = context.most(cause);
+    let side = Side::receive(one);
+    let explained =
+        Explained::new(format!("The receive window of {}", side.host), cause.place.clone());
+    if let Some(host) = one.meta.settings.without_scaling.first() {
+        return unscaled(explained, &side, host);
+    }
+    if let Some(unread) = unread(context, one, cause) {
+        return slow_reader(explained, one, unread);
+    }
+    if let Some(grown) = still_grows(context, one) {
+        return explained
+            .because(format!(
+                "it has grown to {} so far, {} allows {} of memory{}",
+                bytes(grown), side.tuned, bytes(side.buffer.tuned), side.needed()
+            ))
+            .cure("Autotuning needs more round trips than the transfer has: reuse connections, or send more at a time")
+            .setting(valued(
+                (side.tuned, side.host),
+                bytes(side.buffer.tuned),
+                side.missing().map(bytes),
+                AskedBy::Sysctl,
+            ));
+    }
+    let explained = side.explain(explained);
+    let cure =
+        explained.cure.clone().or_else(|| raise(&one.meta.settings, &[side, Side::send(one)]));
+    Explained { cure, ..explained }
+}
+
+fn unscaled(explained: Explained, side: &Side, host: &str) -> Explained {
+    let most = side.buffer.allows().min(UNSCALED);
+    explained
+        .because(format!(
+            "{host} does not offer window scaling (net.ipv4.tcp_window_scaling 0), so the window ends at {}",
+            bytes(most)
+        ))
+        .cure(format!(
+            "Switch net.ipv4.tcp_window_scaling on at {host}, or look for a middlebox that strips it: larger buffers do not help"
+        ))
+        .setting(valued(("net.ipv4.tcp_window_scaling", host), "0".into(), Some("1".into()), AskedBy::Peer))
+}
+
+fn slow_reader(explained: Explained, one: &One, unread: f64) -> Explained {
+    let rate = one.meta.settings.reader.map_or(String::new(), |rate| format!(" at {}", bits(rate)));
+    let host = &one.meta.hosts[1];
+    Explained { who: format!("The program on {host}"), as_asked: true, ..explained }
+        .because(format!(
+            "it reads too slowly{rate}, {} of the window waits unread",
+            percent(unread)
+        ))
+        .cure("Make the program read faster: larger buffers do not help")
+        .setting(valued(("read()", host), "slow".into(), None, AskedBy::Program))
+}
+
+/// Share of the largest window that waited unread in the mean, where that is a large one.
+fn unread(context: &Context, one: &One, cause: &Cause) -> Option<f64> {
+    let stage = context.stage(cause.place.as_deref()?)?;
+    let window = window(context, one)?;
+    let waiting = stage.mean_waiting * f64::from(context.meta.mss);
+    let sockets = context.meta.flows.iter().filter(|flow| flow.hosts[1] == one.meta.hosts[1]);
+    let share = waiting / sockets.count().max(1) as f64 / window as f64;
+    (share >= UNREAD).then_some(share.min(1.0))
+}
+
+/// The largest window that the receiver advertised, bytes.
+fn window(context: &Context, one: &One) -> Option<u64> {
+    let samples = &context.traces.flows[one.index].samples;
+    samples.iter().map(|sample| sample.snd_wnd).max().filter(|window| *window > 0)
+}
+
+/// The largest window, where autotuning did not reach what the sysctl and the path allow.
+fn still_grows(context: &Context, one: &One) -> Option<u64> {
+    let own = &one.meta.settings;
+    let (needs, window) = (own.needs?, window(context, one)?);
+    let share = needs.window as f64 / needs.receive as f64;
+    let allows = (own.receive.tuned as f64 * share).min(needs.window as f64);
+    (own.receive.asked.is_none() && (window as f64) < GROWN * allows).then_some(window)
+}

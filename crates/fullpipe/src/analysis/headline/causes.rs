@@ -1,0 +1,81 @@
+//! What stops flows, largest share of their lives first.
+//!
+//! cwnd is split by what made it small: each place whose drops cut it is a cause of its own. Without a pace that somebody
+//! asked for TCP spreads cwnd over the round trip (Linux `tcp_update_pacing_rate`), so that time is cwnd's too.
+
+use super::super::picture::stage_of;
+use super::Context;
+use super::subject::One;
+use std::collections::BTreeMap;
+
+/// Limits of cwnd, by their names in the trace.
+const CWND: [&str; 3] = ["cwnd_slow_start", "cwnd_avoidance", "cwnd_recovery"];
+/// Times in which a flow has nothing to send.
+const QUIET: [&str; 4] = ["idle", "connecting", "done", "unknown"];
+/// The pace.
+const PACING: &str = "pacing";
+
+/// One cause.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cause {
+    /// Name of the limit in the trace.
+    pub limit: String,
+    /// Place that cut cwnd, or stage of the limit.
+    pub place: Option<String>,
+    /// Whether drops or marks at the place cut cwnd.
+    pub is_cut: bool,
+    /// Mean share of the flows' lives.
+    pub share: f64,
+}
+
+type Key = (String, Option<String>, bool);
+
+/// All causes of the subject's flows, largest first.
+pub fn causes(context: &Context) -> Vec<Cause> {
+    let flows = &context.subject.flows;
+    let mut sums: BTreeMap<Key, f64> = BTreeMap::new();
+    for one in flows {
+        for (key, share) in of_flow(context, one) {
+            *sums.entry(key).or_default() += share / flows.len() as f64;
+        }
+    }
+    let cause = |((limit, place, is_cut), share)| Cause { limit, place, is_cut, share };
+    let mut all: Vec<Cause> =
+        sums.into_iter().filter(|(_, share)| *share > 0.0).map(cause).collect();
+    all.sort_by(|a, b| b.share.total_cmp(&a.share));
+    all
+}
+
+/// Whether a flow has nothing to send in this time.
+pub fn is_quiet(limit: &str) -> bool {
+    QUIET.contains(&limit)
+}
+
+fn of_flow(context: &Context, one: &One) -> Vec<(Key, f64)> {
+    let share = |name: &str| one.flow.limits.get(name).copied().unwrap_or(0.0);
+    let cwnd: f64 = CWND.iter().map(|name| share(name)).sum();
+    let paced = if one.meta.settings.pace.is_none() { share(PACING) } else { 0.0 };
+    // Paced time is spread over cwnd's causes in proportion.
+    let more = if cwnd > 0.0 { 1.0 + paced / cwnd } else { 1.0 };
+    let mut all: Vec<(Key, f64)> = Vec::new();
+
+    for (name, share) in &one.flow.limits {
+        let is_cwnd = CWND.contains(&&name[..]) || name == PACING && paced > 0.0 && cwnd > 0.0;
+        if !is_cwnd && *share > 0.0 {
+            let place = stage_of(name, one.meta, context.traces);
+            all.push(((name.clone(), place, false), *share));
+        }
+    }
+    let state = CWND.into_iter().max_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(CWND[0]);
+    for (place, share) in &one.flow.cuts {
+        all.push(((state.into(), Some(place.clone()), true), share * more));
+    }
+
+    let mut uncut = (cwnd - one.flow.cuts.values().sum::<f64>()).max(0.0);
+    for name in CWND {
+        let part = share(name).min(uncut);
+        uncut -= part;
+        all.push(((name.into(), None, false), part * more));
+    }
+    all
+}

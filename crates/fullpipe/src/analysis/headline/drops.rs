@@ -1,0 +1,186 @@
+//! Places that drop or mark packets and so keep cwnd small, and a way back that holds up the ACKs.
+
+use super::super::document::{AskedBy, Stage};
+use super::Context;
+use super::causes::Cause;
+use super::explained::{Explained, setting, valued};
+use super::words::{bits, bytes, ms, percent};
+use crate::numbers;
+
+/// cwnd that drops or marks at a place cut.
+pub fn cut(context: &Context, cause: &Cause) -> Explained {
+    let place = cause.place.clone().unwrap_or_default();
+    let Some(stage) = context.stage(&place) else {
+        return Explained::new(format!("cwnd, cut at {place},"), Some(place));
+    };
+    let what = if stage.marked > 0 && stage.dropped == 0 { "Marks" } else { "Drops" };
+    let plain = Explained {
+        does: "keep cwnd small and stop",
+        ..Explained::new(format!("{what} at {place}"), Some(place.clone()))
+    };
+    match &stage.kind[..] {
+        "policer" => policer(context, cause, plain),
+        "loss" | "gilbert-elliott" => random(stage, plain),
+        "drop" => plain.because("these packets are lost by a list").setting(setting(
+            "segments",
+            &place,
+            AskedBy::Path,
+        )),
+        "delay" => held(context, cause, stage, plain),
+        "reorder" | "jitter" => reordered(context, cause, plain),
+        "rx_ring" => ring(stage, plain),
+        "backlog" => backlog(stage, plain),
+        "qdisc" => own_queue(context, cause, stage, plain),
+        "receive_buffer" => plain
+            .because("the receive buffer has no room for them")
+            .setting(setting("net.ipv4.tcp_rmem", host_of(&place), AskedBy::Sysctl)),
+        _ => queue(context, cause, stage, plain),
+    }
+}
+
+/// Host of a stage, as "receiver" of "receiver.rx_ring".
+pub fn host_of(place: &str) -> &str {
+    place.rsplit_once('.').map_or(place, |(host, _)| host)
+}
+
+/// Window that the path needs of a flow, bytes.
+fn window(context: &Context, cause: &Cause) -> Option<u64> {
+    context.most(cause).meta.settings.needs.map(|needs| needs.window * needs.sharing)
+}
+
+/// The window in full packets.
+fn packets(context: &Context, cause: &Cause) -> Option<u64> {
+    window(context, cause).map(|window| window.div_ceil(u64::from(context.meta.mss.max(1))))
+}
+
+fn policer(context: &Context, cause: &Cause, plain: Explained) -> Explained {
+    let place = cause.place.clone().unwrap_or_default();
+    let own = context.meta.places.get(&place).cloned().unwrap_or_default();
+    let (Some(burst), Some(rate)) = (own.burst, own.rate) else { return plain };
+    let lasts = burst as f64 * 8e3 / rate as f64;
+    let needed = window(context, cause).filter(|window| *window > burst).map(bytes);
+    let reason = match &needed {
+        Some(needed) => format!(
+            "its burst allows {} ({} at {}), the path needs {needed}",
+            bytes(burst),
+            ms(lasts),
+            bits(rate)
+        ),
+        None => format!("its burst of {} is used up", bytes(burst)),
+    };
+    let pace = bits(rate / 100 * 95);
+    let raise =
+        needed.clone().map_or(String::new(), |needed| format!("Raise the burst to {needed}, or "));
+    let pace = format!("pace the flow at {pace} (SO_MAX_PACING_RATE or fq maxrate)");
+    let cure = if raise.is_empty() { pace.replacen('p', "P", 1) } else { raise + &pace };
+    let setting = valued(("burst", &place), bytes(burst), needed, AskedBy::Path);
+    plain.because(reason).cure(cure).setting(setting)
+}
+
+fn random(stage: &Stage, plain: Explained) -> Explained {
+    let came = (stage.entered + stage.dropped).max(1);
+    let lost = percent(stage.dropped as f64 / came as f64);
+    plain
+        .because(format!("{lost} of the packets are lost by chance, not by a full queue"))
+        .cure("Mend that link, or use a congestion control that does not take loss for congestion (net.ipv4.tcp_congestion_control = bbr); buffers do not help")
+        .setting(setting("net.ipv4.tcp_congestion_control", &stage.name, AskedBy::Sysctl))
+}
+
+/// A delay, like netem, that holds only so many packets.
+fn held(context: &Context, cause: &Cause, stage: &Stage, plain: Explained) -> Explained {
+    let Some(limit) = stage.capacity else { return plain };
+    let needed = packets(context, cause).filter(|needed| *needed > limit).map(numbers::packets);
+    let needs = needed.clone().map_or(String::new(), |needed| format!(", the path needs {needed}"));
+    let limit = numbers::packets(limit);
+    plain
+        .because(format!("its limit allows {limit} on their way{needs}"))
+        .cure("Raise the limit of the delay (netem limit)")
+        .setting(valued(("limit", &stage.name), limit, needed, AskedBy::Path))
+}
+
+/// Packets that overtake others.
+fn reordered(context: &Context, cause: &Cause, plain: Explained) -> Explained {
+    let place = cause.place.clone().unwrap_or_default();
+    let resent = context.most(cause).flow.retransmitted_segments;
+    let who = format!("Reordering at {place}");
+    Explained { who, does: "keeps cwnd small and stops", ..plain }
+        .because(format!(
+            "packets overtake others there, and TCP takes them for lost: {} sent again",
+            numbers::segments(resent)
+        ))
+        .cure("Keep the packets of a flow in order (one queue, one thread, one path)")
+        .setting(setting("order of packets", &place, AskedBy::Path))
+}
+
+fn ring(stage: &Stage, plain: Explained) -> Explained {
+    let host = host_of(&stage.name);
+    let value = format!("{} descriptors", numbers::count(stage.capacity.unwrap_or(0)));
+    plain
+        .because(format!("the receive ring of {host} has {value}, and bursts overrun it"))
+        .cure(format!("Lengthen the ring of {host} (ethtool -G rx), or pace the sender (fq)"))
+        .setting(valued(("ethtool -G rx", host), value, None, AskedBy::Device))
+}
+
+fn backlog(stage: &Stage, plain: Explained) -> Explained {
+    let host = host_of(&stage.name);
+    let value = numbers::packets(stage.capacity.unwrap_or(0));
+    let name = "net.core.netdev_max_backlog";
+    plain
+        .because(format!("{name} of {host} allows {value}"))
+        .cure(format!("Raise {name} of {host}"))
+        .setting(valued((name, host), value, None, AskedBy::Sysctl))
+}
+
+/// The sender's own qdisc.
+fn own_queue(context: &Context, cause: &Cause, stage: &Stage, plain: Explained) -> Explained {
+    let host = host_of(&stage.name);
+    let units = |n: u64| format!("{} {}s", numbers::count(n), stage.unit);
+    let value = units(stage.capacity.unwrap_or(0));
+    let needed =
+        packets(context, cause).filter(|n| Some(*n) > stage.capacity).map(numbers::packets);
+    plain
+        .because(format!("the qdisc of {host} allows {value}"))
+        .cure(format!("Use fq on {host}, which paces, or a longer queue (txqueuelen)"))
+        .setting(valued(("txqueuelen", host), value, needed, AskedBy::Device))
+}
+
+/// A queue on the path: too short for the round trip, an AQM, or shared by too many.
+fn queue(context: &Context, cause: &Cause, stage: &Stage, plain: Explained) -> Explained {
+    let own = context.meta.places.get(&stage.name).cloned().unwrap_or_default();
+    if let Some(discipline) = own.discipline {
+        return plain
+            .because(format!("{discipline} keeps the queue there short"))
+            .setting(setting("queue", &stage.name, AskedBy::Path));
+    }
+    let Some(limit) = stage.capacity else { return plain };
+    let full = f64::from(context.subject.allowed.map_or(1500, |own| own.mtu + own.overhead));
+    let held = if stage.unit == "byte" { limit as f64 } else { limit as f64 * full };
+    let (value, unit_size) = match stage.unit == "byte" {
+        true => (bytes(limit), 1),
+        false => (numbers::packets(limit), u64::from(context.meta.mss.max(1))),
+    };
+    let lasts =
+        own.rate.map_or(String::new(), |rate| format!(" ({})", ms(held * 8e3 / rate as f64)));
+    let needed = window(context, cause).map(|window| window.div_ceil(unit_size));
+    let needed = needed.filter(|needed| *needed > limit);
+    let needed = needed.map(|n| if stage.unit == "byte" { bytes(n) } else { numbers::packets(n) });
+    let needs = needed.clone().map_or(String::new(), |needed| format!(", the path needs {needed}"));
+    let below = own.rate.map_or(String::new(), |rate| format!(" at {}", bits(rate / 100 * 95)));
+    plain
+        .because(format!("its queue allows {value}{lasts}{needs}"))
+        .cure(format!(
+            "Lengthen that queue, or pace the flow{below} (SO_MAX_PACING_RATE or fq maxrate)"
+        ))
+        .setting(valued(("queue limit", &stage.name), value, needed, AskedBy::Path))
+}
+
+/// ACKs that wait on a busy way back.
+pub fn slow_way_back(context: &Context, cause: &Cause) -> Explained {
+    let place = cause.place.clone().unwrap_or_else(|| "the way back".into());
+    let rate = context.meta.places.get(&place).and_then(|own| own.rate);
+    let rate = rate.map_or(String::new(), |rate| format!(" ({})", bits(rate)));
+    Explained::new(format!("The ACKs' way back at {place}"), cause.place.clone())
+        .because(format!("{place}{rate} is busy, so ACKs wait there and windows stay exhausted"))
+        .cure("Give ACKs more room on the way back: more rate, fewer ACKs, or a queue that lets them pass (fq_codel, cake ack-filter)")
+        .setting(setting("rate", &place, AskedBy::Path))
+}

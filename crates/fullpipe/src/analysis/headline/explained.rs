@@ -1,0 +1,79 @@
+//! A cause in words, with the place and the setting that are meant.
+
+use super::super::document::{AskedBy, Setting};
+
+/// Parts of the sentence "WHO DOES the flow N % of its life: BECAUSE. CURE."
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explained {
+    /// Subject of the sentence.
+    pub who: String,
+    /// Verb of the sentence.
+    pub does: &'static str,
+    /// Reason, behind the colon.
+    pub because: Option<String>,
+    /// Sentence that says what to do.
+    pub cure: Option<String>,
+    /// Stage or host.
+    pub place: Option<String>,
+    /// Setting that is meant.
+    pub setting: Option<Setting>,
+    /// Time that packets wait in a standing queue, ms.
+    pub queue_ms: Option<f64>,
+    /// Whether the flow is as fast as somebody asked for.
+    pub as_asked: bool,
+}
+
+impl Default for Explained {
+    fn default() -> Explained {
+        Explained {
+            who: String::new(),
+            does: "stops",
+            because: None,
+            cure: None,
+            place: None,
+            setting: None,
+            queue_ms: None,
+            as_asked: false,
+        }
+    }
+}
+
+impl Explained {
+    /// Something at a place stops the flow.
+    pub fn new(who: impl Into<String>, place: Option<String>) -> Explained {
+        Explained { who: who.into(), place, ..Explained::default() }
+    }
+
+    /// With a reason.
+    pub fn because(mut self, why: impl Into<String>) -> Explained {
+        self.because = Some(why.into());
+        self
+    }
+
+    /// With what to do.
+    pub fn cure(mut self, what: impl Into<String>) -> Explained {
+        self.cure = Some(what.into());
+        self
+    }
+
+    /// With the setting that is meant.
+    pub fn setting(mut self, setting: Setting) -> Explained {
+        self.setting = Some(setting);
+        self
+    }
+}
+
+/// A setting without values.
+pub fn setting(name: &str, host: &str, asked_by: AskedBy) -> Setting {
+    Setting { name: name.into(), host: host.into(), value: None, needed: None, asked_by }
+}
+
+/// A setting with its value and the value that the path needs.
+pub fn valued(
+    (name, host): (&str, &str),
+    value: String,
+    needed: Option<String>,
+    asked_by: AskedBy,
+) -> Setting {
+    Setting { value: Some(value), needed, ..setting(name, host, asked_by) }
+}

@@ -1,0 +1,98 @@
+//! From a cause to its words: one line per limit. The link has its words here.
+
+use super::super::document::{AskedBy, Grade};
+use super::causes::Cause;
+use super::explained::{Explained, setting};
+use super::words::ms;
+use super::{Context, buffers, calls, drops, growth, host};
+
+/// Name of the limit of a busy link.
+pub const LINK: &str = "link";
+/// Queueing delay that people notice in calls and shells, ms. Above it a queue is reported if it also lasts for
+/// `STANDING` of the round trip.
+const NOTICED: f64 = 30.0;
+/// Share of the round trip without queues: a shorter queue is what TCP needs to fill a path with drop-tail.
+const STANDING: f64 = 1.5;
+
+/// Words for a cause.
+pub fn explain(context: &Context, cause: &Cause, grade: Grade) -> Explained {
+    if cause.is_cut {
+        return drops::cut(context, cause);
+    }
+    match &cause.limit[..] {
+        LINK => link(context, cause, grade),
+        "send_buffer" => buffers::send(context, cause),
+        "receive_window" => buffers::receive(context, cause),
+        "cwnd_slow_start" => growth::slow_start(context, cause),
+        "cwnd_avoidance" => growth::avoidance(context, cause),
+        "cwnd_recovery" => growth::recovery(context, cause),
+        "application" => host::application(context, cause),
+        "sender_cpu" => host::cpu(context, cause, 0),
+        "receiver_cpu" => host::cpu(context, cause, 1),
+        "qdisc" => host::qdisc(context, cause),
+        "nagle" => host::nagle(context, cause),
+        "pacing" => host::pacing(context, cause),
+        "small_queues" => host::small_queues(context, cause),
+        "nic" => host::card(context, cause),
+        "tx_ring" => host::tx_ring(context, cause),
+        "ack_path" => drops::slow_way_back(context, cause),
+        "connecting" => host::connecting(context, cause),
+        "rpc_slots" | "page_cache" | "server_threads" | "record_gate" => {
+            calls::limit(context, cause)
+        }
+        other => Explained::new(format!("\"{other}\""), cause.place.clone()),
+    }
+}
+
+/// A busy link: all is well, or a queue stands in front of it, or others fill it.
+fn link(context: &Context, cause: &Cause, grade: Grade) -> Explained {
+    let place = cause.place.clone().unwrap_or_else(|| "the link".into());
+    let busy = Explained {
+        does: "is full and holds",
+        ..Explained::new(format!("Link {place}"), cause.place.clone())
+    };
+    if grade != Grade::Full && grade != Grade::Late {
+        return others(context, busy);
+    }
+    match standing_queue(context, &place) {
+        None => busy.cure("The path is full: set nothing"),
+        Some((queue, base)) => Explained {
+            queue_ms: Some(queue),
+            ..busy
+                .because(format!(
+                    "a standing queue of {} in front of it makes the round trip {} instead of {}",
+                    ms(queue), ms(queue + base), ms(base)
+                ))
+                .cure(format!(
+                    "The path is full. For a short delay put fq_codel or cake on {place}, or pace the flows just below its rate"
+                ))
+                .setting(setting("queue", &place, AskedBy::Path))
+        },
+    }
+}
+
+/// Others, small packets or repetitions take the rest of a busy link.
+fn others(context: &Context, busy: Explained) -> Explained {
+    let run = context.run;
+    let resent: u64 = context.subject.flows.iter().map(|one| one.flow.retransmitted_segments).sum();
+    let bytes: u64 = context.subject.flows.iter().map(|one| one.flow.bytes).sum();
+    let again = resent as f64 * f64::from(context.meta.mss) / (bytes as f64).max(1.0);
+    let udp: f64 = run.datagrams.iter().filter_map(|own| own.mean_mbit).sum();
+    let why = match () {
+        () if udp > 0.0 => format!("datagrams take {} of it", crate::numbers::rate(udp)),
+        () if again > 0.05 => "much of what it carries is sent again".into(),
+        () => "other packets, or packets that are not full, take the rest of it".into(),
+    };
+    busy.because(why)
+}
+
+/// Queue and round trip without it, ms, where the queue stands there and is long.
+fn standing_queue(context: &Context, place: &str) -> Option<(f64, f64)> {
+    let base = context.subject.base_rtt()?.as_secs_f64() * 1e3;
+    let flows = &context.subject.flows;
+    let medians = flows.iter().filter_map(|one| Some(f64::from(one.flow.medians?.srtt_us) / 1e3));
+    let rtt = medians.fold(0.0, f64::max);
+    let queue = rtt - base;
+    let has_codel = context.meta.places.get(place).is_some_and(|own| own.discipline.is_some());
+    (queue >= NOTICED && queue >= STANDING * base && !has_codel).then_some((queue, base))
+}

@@ -1,0 +1,102 @@
+//! cwnd that nothing has cut: it is still small, or it grows slowly.
+
+use super::super::document::AskedBy;
+use super::Context;
+use super::causes::Cause;
+use super::explained::{Explained, setting, valued};
+use super::subject::One;
+use super::words::bytes;
+use crate::numbers;
+
+/// From here on ssthresh is unset, packets (Linux `TCP_INFINITE_SSTHRESH`).
+const UNSET: u32 = 0x7fff_ffff;
+
+/// The flow is short against the rounds of slow start.
+pub fn slow_start(context: &Context, cause: &Cause) -> Explained {
+    let one = context.most(cause);
+    let host = &one.meta.hosts[0];
+    let kept = bytes(one.flow.bytes);
+    let explained = Explained::new("Slow start", Some(host.clone()));
+    match one.flow.completion_s {
+        Some(took) => explained
+            .because(format!("{kept} in {} are few round trips", numbers::seconds(took)))
+            .cure(format!("Reuse the connection, send more at a time, or raise initcwnd on {host}"))
+            .setting(setting("initcwnd", host, AskedBy::Sysctl)),
+        None => explained
+            .because("cwnd has not reached the path's size yet")
+            .cure(format!("Let the transfer run longer, or raise initcwnd on {host}"))
+            .setting(setting("initcwnd", host, AskedBy::Sysctl)),
+    }
+}
+
+/// cwnd in congestion avoidance without a cut: ssthresh was low from the beginning, or slow start ended early.
+pub fn avoidance(context: &Context, cause: &Cause) -> Explained {
+    let one = context.most(cause);
+    let host = &one.meta.hosts[0];
+    let explained = Explained {
+        does: "grows too slowly and stops",
+        ..Explained::new(format!("cwnd of {host}"), Some(host.clone()))
+    };
+    if let Some(ssthresh) = remembered(context, one) {
+        return explained
+            .because(format!(
+                "it began with an ssthresh of {} that an earlier connection left (tcp metrics)",
+                numbers::packets(ssthresh.into())
+            ))
+            .cure(format!(
+                "Set net.ipv4.tcp_no_metrics_save of {host} to 1, or use a kernel from 5.6"
+            ))
+            .setting(valued(
+                ("net.ipv4.tcp_no_metrics_save", host),
+                "0".into(),
+                Some("1".into()),
+                AskedBy::Sysctl,
+            ));
+    }
+    if let Some(first) = one.meta.settings.first_ssthresh {
+        let value = numbers::packets(first.into());
+        return explained
+            .because(format!("initial_ssthresh ends slow start at {value}"))
+            .setting(valued(("initial_ssthresh", host), value, None, AskedBy::Sysctl));
+    }
+    let early = one
+        .flow
+        .slow_start
+        .filter(|own| !own.by_loss)
+        .and_then(|own| Some((own.ended_s?, own.cwnd)));
+    match early {
+        Some((at, cwnd)) => explained.because(format!(
+            "slow start ended without a loss after {} at {}",
+            numbers::seconds(at),
+            numbers::packets(cwnd.into())
+        )),
+        None => explained,
+    }
+    .cure("Use several connections, or a congestion control that grows faster on long paths")
+    .setting(setting("net.ipv4.tcp_congestion_control", host, AskedBy::Sysctl))
+}
+
+/// Recovery that no place's drops explain.
+pub fn recovery(context: &Context, cause: &Cause) -> Explained {
+    let one = context.most(cause);
+    let host = &one.meta.hosts[0];
+    let resent = numbers::segments(one.flow.retransmitted_segments);
+    let explained = Explained::new(format!("Recovery of {host}"), Some(host.clone()));
+    match one.meta.settings.without_sack.first() {
+        Some(without) => explained
+            .because(format!("{without} does not offer SACK, so each lost segment takes a round trip; {resent} sent again"))
+            .cure(format!("Switch net.ipv4.tcp_sack on at {without}"))
+            .setting(valued(("net.ipv4.tcp_sack", without), "0".into(), Some("1".into()), AskedBy::Peer)),
+        None => explained.because(format!("{resent} sent again")),
+    }
+}
+
+/// ssthresh that the flow had before anything was acknowledged.
+fn remembered(context: &Context, one: &One) -> Option<u32> {
+    let samples = &context.traces.flows[one.index].samples;
+    let start = context.lives.flows[one.index].start;
+    let begun = samples.iter().filter(|own| own.time > start && own.cwnd > 0);
+    let fresh = begun.take_while(|own| own.bytes_acked == 0);
+    let first = fresh.map(|own| own.ssthresh).find(|own| (1..UNSET).contains(own));
+    first.filter(|_| one.meta.settings.first_ssthresh.is_none())
+}

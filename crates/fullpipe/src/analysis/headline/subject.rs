@@ -1,0 +1,111 @@
+//! Flows that a headline is about: those of one direction that carried data.
+
+use super::super::document::{Flow, Run};
+use super::super::lookup::Lives;
+use super::super::settings::Allowed;
+use super::super::{FlowMeta, RunMeta};
+use fullpipe_sim::config::Direction;
+use fullpipe_sim::units::Time;
+
+/// A flow that carried less than this share of the largest one's bytes is not part of the subject.
+const COUNTS: f64 = 0.01;
+
+/// One flow with what was asked of it.
+#[derive(Clone, Copy)]
+pub struct One<'a> {
+    /// Its index in the run.
+    pub index: usize,
+    /// What was asked.
+    pub meta: &'a FlowMeta,
+    /// What came of it.
+    pub flow: &'a Flow,
+}
+
+/// Flows of one direction together.
+pub struct Subject<'a> {
+    /// One or more, in the document's order.
+    pub flows: Vec<One<'a>>,
+    /// Bytes over the time in which any of them lived, Mb/s.
+    pub rate: f64,
+    /// What the path allows them.
+    pub allowed: Option<&'a Allowed>,
+}
+
+impl<'a> Subject<'a> {
+    /// The direction with the most bytes; none where the run has no flow.
+    pub fn new(meta: &'a RunMeta, lives: &Lives, run: &'a Run) -> Option<Subject<'a>> {
+        let sum = |direction| of(meta, run, direction).map(|one| one.flow.bytes).sum::<u64>();
+        let forward = sum(Direction::Forward) >= sum(Direction::Backward);
+        let has_forward = of(meta, run, Direction::Forward).next().is_some();
+        let direction =
+            if forward && has_forward { Direction::Forward } else { Direction::Backward };
+        let largest = of(meta, run, direction).map(|one| one.flow.bytes).max()?;
+        let counts = |one: &One| one.flow.bytes as f64 >= COUNTS * largest as f64;
+        let flows: Vec<One> = of(meta, run, direction).filter(counts).collect();
+        Some(Subject {
+            rate: rate(&flows, lives),
+            allowed: meta.way(direction).allowed.as_ref(),
+            flows,
+        })
+    }
+
+    /// Rate of payload that the path allows, Mb/s.
+    pub fn allowed_mbit(&self) -> Option<f64> {
+        self.allowed.map(Allowed::mbit)
+    }
+
+    /// Share of the allowed rate.
+    pub fn share(&self) -> Option<f64> {
+        let allowed = self.allowed_mbit().filter(|mbit| *mbit > 0.0)?;
+        Some(self.rate / allowed)
+    }
+
+    /// The only flow.
+    pub fn only(&self) -> Option<&One<'a>> {
+        match &self.flows[..] {
+            [one] => Some(one),
+            _ => None,
+        }
+    }
+
+    /// Sum of the flows' plateaus, Mb/s; none where one has none.
+    pub fn plateau(&self) -> Option<f64> {
+        self.flows.iter().map(|one| one.flow.plateau_mbit).sum()
+    }
+
+    /// The longest round trip without queues.
+    pub fn base_rtt(&self) -> Option<Time> {
+        self.flows.iter().filter_map(|one| one.meta.base_rtt).max()
+    }
+}
+
+fn of<'a>(
+    meta: &'a RunMeta,
+    run: &'a Run,
+    direction: Direction,
+) -> impl Iterator<Item = One<'a>> + Clone {
+    let all = meta.flows.iter().zip(&run.flows).enumerate();
+    let all = all.map(|(index, (meta, flow))| One { index, meta, flow });
+    all.filter(move |one| one.meta.direction == direction)
+}
+
+/// Of one flow its mean; of several their bytes over the time in which any of them lived.
+fn rate(flows: &[One], lives: &Lives) -> f64 {
+    if let [one] = flows {
+        return one.flow.mean_mbit;
+    }
+    let mut spans: Vec<(Time, Time)> = flows
+        .iter()
+        .map(|one| &lives.flows[one.index])
+        .map(|life| (life.start, life.end))
+        .collect();
+    spans.sort_unstable();
+    let (mut lived, mut until) = (0_u64, Time::ZERO);
+    for (start, end) in spans {
+        let from = start.max(until);
+        lived += end.saturating_sub(from).as_ns();
+        until = until.max(end);
+    }
+    let bytes: u64 = flows.iter().map(|one| one.flow.bytes).sum();
+    super::super::lookup::mbit(bytes, Time::ns(lived))
+}

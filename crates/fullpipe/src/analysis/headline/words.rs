@@ -1,0 +1,89 @@
+//! Numbers and words of headlines.
+
+use crate::numbers;
+
+/// "285 of 9,415 Mb/s (3 %)"; without a bound "285 Mb/s".
+pub fn rate_of(rate: f64, allowed: Option<f64>) -> String {
+    match allowed.filter(|allowed| *allowed > 0.0) {
+        None => numbers::rate(rate),
+        Some(allowed) => {
+            let share = percent(rate / allowed);
+            format!("{} of {} ({share})", numbers::short(rate), numbers::rate(allowed))
+        }
+    }
+}
+
+/// Whole percent from 1 % on. "100 %" means all but half a thousandth.
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    let decimals = match percent {
+        p if (99.5..99.95).contains(&p) => 1,
+        p if p >= 1.0 || p == 0.0 => 0,
+        p if p >= 0.1 => 1,
+        p if p >= 0.01 => 2,
+        _ => return "below 0.01 %".into(),
+    };
+    format!("{} %", numbers::fixed(percent, decimals))
+}
+
+/// Bytes as people write them: "4 MiB" where it is a whole number of these, else "203 MB".
+pub fn bytes(n: u64) -> String {
+    const KIB: u64 = 1 << 10;
+    const MIB: u64 = 1 << 20;
+    const GIB: u64 = 1 << 30;
+    for (unit, name) in [(GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")] {
+        if n >= unit && n.is_multiple_of(unit) && n / unit < 1024 {
+            return format!("{} {name}", n / unit);
+        }
+    }
+    let scaled = |unit: f64, name: &str| format!("{} {name}", numbers::short(n as f64 / unit));
+    match n {
+        n if n >= 1_000_000_000 => scaled(1e9, "GB"),
+        n if n >= 1_000_000 => scaled(1e6, "MB"),
+        n if n >= 1000 => scaled(1e3, "kB"),
+        n => format!("{n} bytes"),
+    }
+}
+
+/// A bit rate: "95 Mb/s".
+pub fn bits(rate: u64) -> String {
+    numbers::rate(rate as f64 / 1e6)
+}
+
+/// Milliseconds: "335 ms".
+pub fn ms(value: f64) -> String {
+    format!("{} ms", numbers::short(value))
+}
+
+/// Sentences with a space between them and a full stop at the end of each.
+pub fn sentences(parts: impl IntoIterator<Item = String>) -> String {
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    let ended = parts.map(|part| if part.ends_with('.') { part } else { part + "." });
+    ended.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_never_round_up_to_all() {
+        assert_eq!(rate_of(285.2, Some(9415.0)), "285 of 9,415 Mb/s (3 %)");
+        assert_eq!(rate_of(1.731, None), "1.73 Mb/s");
+        let table = [(0.9972, "99.7 %"), (0.99, "99 %"), (1.0, "100 %"), (0.0, "0 %")];
+        let small = [(0.004, "0.4 %"), (0.0002, "0.02 %"), (0.000_01, "below 0.01 %")];
+        for (share, text) in table.into_iter().chain(small) {
+            assert_eq!(percent(share), text);
+        }
+    }
+
+    #[test]
+    fn sizes_are_binary_where_they_are_whole() {
+        let table = [(4_194_304, "4 MiB"), (65_536, "64 KiB"), (202_400_000, "202 MB")];
+        let more =
+            [(212_992, "208 KiB"), (15_000, "15 kB"), (1 << 30, "1 GiB"), (999, "999 bytes")];
+        for (n, text) in table.into_iter().chain(more) {
+            assert_eq!(bytes(n), text);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Settings of hosts and elements that a verdict may name. They come with [`RunMeta`](super::RunMeta); the analysis does
+//! not know scenarios.
+
+mod of_plan;
+
+pub(super) use of_plan::{allowed, flow, places};
+
+use std::collections::BTreeMap;
+
+/// Settings that act on one flow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowSettings {
+    /// Kernels of the sending and the receiving host.
+    pub kernels: [String; 2],
+    /// The send buffer.
+    pub send: Buffer,
+    /// The receive buffer.
+    pub receive: Buffer,
+    /// Memory and window that fill the path.
+    pub needs: Option<Needs>,
+    /// Hosts that do not offer the window scale option.
+    pub without_scaling: Vec<String>,
+    /// Hosts that do not offer SACK.
+    pub without_sack: Vec<String>,
+    /// The pace that was asked for.
+    pub pace: Option<Pace>,
+    /// Rate at which the receiving program reads, bit/s.
+    pub reader: Option<u64>,
+    /// Rate at which the sending program writes, bit/s; 0 of one that pauses.
+    pub writer: Option<u64>,
+    /// First ssthresh that the congestion control asks for, packets.
+    pub first_ssthresh: Option<u32>,
+}
+
+/// A socket buffer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Buffer {
+    /// Bytes that the program asked for.
+    pub asked: Option<u64>,
+    /// Most that it may ask for: `net.core.wmem_max` or `rmem_max`, bytes.
+    pub most: u64,
+    /// Most that the kernel tunes to: `net.ipv4.tcp_wmem[2]` or `tcp_rmem[2]`, bytes.
+    pub tuned: u64,
+}
+
+impl Buffer {
+    /// Bytes of memory that the buffer may reach. The kernel doubles what a program asks for (Linux `sock_setsockopt`).
+    pub fn allows(&self) -> u64 {
+        self.asked.map_or(self.tuned, |asked| asked.min(self.most).saturating_mul(2))
+    }
+
+    /// Whether a sysctl cut what the program asked for.
+    pub fn is_cut(&self) -> bool {
+        self.asked.is_some_and(|asked| asked > self.most)
+    }
+}
+
+/// What one flow needs to carry its part of the path's rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Window, bytes of payload.
+    pub window: u64,
+    /// Send buffer, bytes of memory.
+    pub send: u64,
+    /// Receive buffer, bytes of memory.
+    pub receive: u64,
+    /// Flows that share the rate.
+    pub sharing: u64,
+    /// Whether TCP's largest window, or the largest buffer, is less than the flow needs.
+    pub beyond_tcp: bool,
+}
+
+/// A pace that somebody asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// bit/s.
+    pub rate: u64,
+    /// Option or parameter that asks for it.
+    pub by: &'static str,
+}
+
+/// Rate that a way allows, and what it counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allowed {
+    /// bit/s.
+    pub rate: u64,
+    /// Bytes that the rate counts beyond an IP packet.
+    pub overhead: u32,
+    /// Largest IP packet, bytes.
+    pub mtu: u32,
+    /// Payload of a full segment, bytes.
+    pub mss: u32,
+    /// Element or card that has this rate.
+    pub place: String,
+}
+
+/// Header of a datagram: IPv4 and UDP, bytes.
+const DATAGRAM_HEADERS: u32 = 28;
+
+impl Allowed {
+    /// Payload of full TCP segments, Mb/s.
+    pub fn mbit(&self) -> f64 {
+        self.rate as f64 / 1e6 * f64::from(self.mss) / f64::from(self.mtu + self.overhead)
+    }
+
+    /// Payload of datagrams of `size` bytes that fit one packet, Mb/s.
+    pub fn datagram_mbit(&self, size: u32) -> f64 {
+        let on_the_wire = f64::from(size + DATAGRAM_HEADERS + self.overhead);
+        self.rate as f64 / 1e6 * f64::from(size) / on_the_wire
+    }
+}
+
+/// Settings of an element of the path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlaceSettings {
+    /// Rate, bit/s.
+    pub rate: Option<u64>,
+    /// Size of a policer's bucket, bytes.
+    pub burst: Option<u64>,
+    /// Queue discipline, where that is not drop-tail.
+    pub discipline: Option<&'static str>,
+}
+
+/// Settings of elements by their names.
+pub type Places = BTreeMap<String, PlaceSettings>;

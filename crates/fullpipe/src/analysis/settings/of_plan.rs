@@ -1,0 +1,146 @@
+//! Settings, taken from a resolved scenario.
+
+use super::{Allowed, Buffer, FlowSettings, Needs, Pace, PlaceSettings, Places};
+use crate::plan::{Question, kernel::Version, plan};
+use crate::scenario::{App, Discipline, Element, Flow, MAX_PACING_RATE, Resolved, Station};
+use fullpipe_sim::config::Direction;
+use fullpipe_sim::units::{Framing, Rate};
+
+/// Name of the congestion controls' parameter.
+const INITIAL_SSTHRESH: &str = "initial_ssthresh";
+
+/// Settings that act on a flow.
+pub(in crate::analysis) fn flow(run: &Resolved, flow: &Flow) -> FlowSettings {
+    let [from, to] = run.hosts_of(flow);
+    let [send, receive] = [from, to].map(|station| &station.host.sysctl.modelled);
+    let without = |has: fn(&Station) -> bool| {
+        let hosts = [from, to].into_iter().filter(|station| !has(station));
+        hosts.map(|station| station.name.to_string()).collect()
+    };
+    let first_ssthresh = flow.congestion.parameters.get(INITIAL_SSTHRESH);
+    FlowSettings {
+        kernels: [from, to].map(|station| station.host.kernel.clone()),
+        send: Buffer { asked: flow.sndbuf, most: send.wmem_max, tuned: send.tcp_wmem[2] },
+        receive: Buffer { asked: flow.rcvbuf, most: receive.rmem_max, tuned: receive.tcp_rmem[2] },
+        needs: needs(run, flow),
+        without_scaling: without(|own| own.host.sysctl.modelled.tcp_window_scaling),
+        without_sack: without(|own| own.host.sysctl.modelled.tcp_sack),
+        pace: pace(flow, from),
+        reader: flow.reader.map(|reader| reader.rate.0),
+        writer: match flow.app {
+            App::Rate { rate } => Some(rate.0),
+            App::OnOff { .. } => Some(0),
+            App::Bulk | App::Nfs => None,
+        },
+        first_ssthresh: first_ssthresh.and_then(|n| u32::try_from(*n).ok()).filter(|n| *n > 0),
+    }
+}
+
+/// The lower one of the socket's pace (SO_MAX_PACING_RATE) and of the sender's fq (maxrate).
+fn pace(flow: &Flow, from: Station) -> Option<Pace> {
+    let asked = flow.sockopt.get(MAX_PACING_RATE).and_then(|bytes| u64::try_from(*bytes).ok());
+    let socket =
+        asked.map(|bytes| Pace { rate: bytes.saturating_mul(8), by: "SO_MAX_PACING_RATE" });
+    let qdisc = from.host.qdisc.maxrate.map(|rate| Pace { rate: rate.0, by: "fq maxrate" });
+    socket.into_iter().chain(qdisc).min_by_key(|pace| pace.rate)
+}
+
+/// Window and buffers with which a flow carries its part of the path's rate; none where the path has no length.
+fn needs(run: &Resolved, flow: &Flow) -> Option<Needs> {
+    let way = allowed(run, flow.direction)?;
+    let sharing = run.flow.iter().filter(|other| other.direction == flow.direction).count().max(1);
+    let kernel = |station: Station| station.host.kernel.parse::<Version>().ok();
+    let asked = |kernel: Version| {
+        let question = Question {
+            rate: Rate((way.rate / sharing as u64).max(1)),
+            rtt: run.round_trip(flow),
+            mtu: way.mtu,
+            framing: framing(way.overhead),
+            kernel,
+            timestamps: run.hosts.sender.timestamps && run.hosts.receiver.timestamps,
+        };
+        plan(&question).ok()
+    };
+    let [from, to] = run.hosts_of(flow);
+    let (sender, receiver) = (asked(kernel(from)?)?, asked(kernel(to)?)?);
+    Some(Needs {
+        window: receiver.window.needed_bytes,
+        send: sender.buffers.send_bytes,
+        receive: receiver.buffers.receive_bytes,
+        sharing: sharing as u64,
+        beyond_tcp: receiver.window.bound.is_some(),
+    })
+}
+
+fn framing(overhead: u32) -> Framing {
+    let all = [Framing::Ip, Framing::Ethernet, Framing::EthernetWire];
+    all.into_iter().find(|framing| framing.overhead() == overhead).unwrap_or(Framing::EthernetWire)
+}
+
+/// Rate that a way allows: the least of its elements and of the cards that send into it.
+pub(in crate::analysis) fn allowed(run: &Resolved, direction: Direction) -> Option<Allowed> {
+    let elements = match direction {
+        Direction::Forward => &run.path.forward,
+        Direction::Backward => &run.path.back,
+    };
+    let rated = elements.iter().filter_map(|element| Some((element.name(), element.rate()?)));
+    let elements = rated.map(|(name, (rate, framing))| (name.to_string(), rate, framing));
+    let slowest = elements.chain(cards(run, direction)).min_by(|a, b| {
+        // A rate that counts more bytes carries less.
+        let carries = |(_, rate, framing): &(String, Rate, Framing)| {
+            rate.0 as f64 / f64::from(run.path.mtu + framing.overhead())
+        };
+        carries(a).total_cmp(&carries(b))
+    });
+    slowest.map(|(place, rate, framing)| Allowed {
+        rate: rate.0,
+        overhead: framing.overhead(),
+        mtu: run.path.mtu,
+        mss: run.mss(),
+        place,
+    })
+}
+
+/// The cards of all hosts that send into that way, as one.
+fn cards(run: &Resolved, direction: Direction) -> Option<(String, Rate, Framing)> {
+    let sends = |station: &Station| {
+        let flows = run.flow.iter().filter(|flow| flow.direction == direction);
+        flows.map(|flow| run.hosts_of(flow)[0].name).any(|name| name == station.name)
+    };
+    let beside: Vec<Station> =
+        run.stations().into_iter().filter(|station| station.direction == direction).collect();
+    let mut senders: Vec<Station> = beside.iter().copied().filter(sends).collect();
+    if senders.is_empty() {
+        senders.extend(beside.first());
+    }
+    let rate = senders.iter().fold(0_u64, |sum, own| sum.saturating_add(own.host.nic_rate.0));
+    let first = senders.first()?;
+    Some((format!("{}.tx_ring", first.name), Rate(rate), Framing::EthernetWire))
+}
+
+/// Settings of all elements, by name.
+pub(in crate::analysis) fn places(run: &Resolved) -> Places {
+    let elements = run.path.forward.iter().chain(&run.path.back);
+    let place = |element: &Element| PlaceSettings {
+        rate: element.rate().map(|(rate, _)| rate.0),
+        burst: match element {
+            Element::Policer(own) => Some(own.burst),
+            _ => None,
+        },
+        discipline: element.queue().and_then(|queue| discipline(&queue.discipline)),
+    };
+    elements.map(|element| (element.name().to_string(), place(element))).collect()
+}
+
+/// Name of a discipline that is not drop-tail.
+fn discipline(own: &Discipline) -> Option<&'static str> {
+    Some(match own {
+        Discipline::DropTail => return None,
+        Discipline::Fq(_) => "fq",
+        Discipline::Codel(_) => "codel",
+        Discipline::FqCodel(_) => "fq_codel",
+        Discipline::Pie(_) => "pie",
+        Discipline::Red(_) => "red",
+        Discipline::Cake(_) => "cake",
+    })
+}
