@@ -8,6 +8,7 @@ use fullpipe::capture::{At, SNAP};
 use fullpipe::engine::engines;
 use fullpipe::engine::linux::kernel::{Contents, Family, Hz};
 use fullpipe::parity::twin;
+use fullpipe::report::terminal::Detail;
 use fullpipe::sweep::Shard;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -69,6 +70,32 @@ pub enum Command {
     Kernel(KernelArguments),
     /// Check what genuine Linux runs need of this machine
     Doctor(DoctorArguments),
+}
+
+/// How much text is printed: at most 60 lines where nothing is asked for.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Extent {
+    /// Print intervals, the path and all drops, too; alike flows together
+    #[arg(long, conflicts_with = "brief")]
+    pub full: bool,
+    /// Print one line a run
+    #[arg(long)]
+    pub brief: bool,
+    /// As --full, with each flow, however many alike ones there are
+    #[arg(long, conflicts_with = "brief")]
+    pub every_flow: bool,
+}
+
+impl Extent {
+    /// The extent of the text.
+    pub fn detail(self) -> Detail {
+        match self {
+            Extent { brief: true, .. } => Detail::Brief,
+            Extent { every_flow: true, .. } => Detail::EveryFlow,
+            Extent { full: true, .. } => Detail::Full,
+            _ => Detail::Short,
+        }
+    }
 }
 
 /// Options of `fullpipe run`.
@@ -137,10 +164,9 @@ pub struct RunArguments {
     /// text; may be repeated
     #[arg(long, value_name = "KEY")]
     pub without: Vec<String>,
-    /// Show each flow in the text, however many alike ones there are; else of more than eight their sum, the
-    /// slowest and the fastest
-    #[arg(long)]
-    pub every_flow: bool,
+    /// How much of the text is printed
+    #[command(flatten)]
+    pub extent: Extent,
     /// Show no progress and no notes
     #[arg(long, short)]
     pub quiet: bool,
@@ -251,10 +277,9 @@ pub struct ReportArguments {
     /// Write the HTML report to this file [default: report.html in the directory]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Show each flow in the text, however many alike ones there are; else of more than eight their sum, the
-    /// slowest and the fastest
-    #[arg(long)]
-    pub every_flow: bool,
+    /// How much of the text is printed
+    #[command(flatten)]
+    pub extent: Extent,
 }
 
 /// Options of `fullpipe compare`.
@@ -269,6 +294,9 @@ pub struct CompareArguments {
     pub a: PathBuf,
     /// Directory of another result
     pub b: PathBuf,
+    /// Print all that differs, however long it is
+    #[arg(long)]
+    pub full: bool,
     /// Write an HTML report to this file, with the curves of both in its figures
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

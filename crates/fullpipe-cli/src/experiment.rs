@@ -103,7 +103,7 @@ impl Experiment<'_> {
             drawn.inspect_err(|_| self.writer.forget(&run.variant))?;
         }
         let end = end.as_secs_f64();
-        self.progress.say(&format!("{}: {end:.1} s simulated in {took:.1} s", run.variant));
+        self.progress.ended(&format!("{}: {end:.1} s simulated in {took:.1} s", run.variant));
         Ok(run)
     }
 
@@ -141,9 +141,14 @@ impl Experiment<'_> {
     /// Repeats the run at the other phases of its path's timers, for the band of the comparison.
     fn widen_band(&self, plan: &Plan, engine: usize, run: &mut Run) -> Result<(), Failure> {
         let Some(published) = &mut run.published else { return Ok(()) };
-        for resolved in phases::alternatives(plan) {
-            let (other, ..) =
-                self.simulate(&Plan { resolved, ..plan.clone() }, engine, None, None)?;
+        let alternatives = phases::alternatives(plan);
+        let all = alternatives.len();
+        for (n, resolved) in alternatives.into_iter().enumerate() {
+            let (number, name) = (n + 1, &run.variant);
+            self.progress.doing(&format!("{name}: run {number} of {all} for the band"));
+            let other = self.simulate(&Plan { resolved, ..plan.clone() }, engine, None, None);
+            self.progress.doing("");
+            let (other, ..) = other?;
             if other.partial {
                 published.band_whole = false;
                 return Ok(());

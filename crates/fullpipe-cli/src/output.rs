@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use fullpipe::analysis::document::Document;
-use fullpipe::report::terminal::{self, Style};
+use fullpipe::report::terminal::{self, Detail, Style};
 use fullpipe::trace::json;
 use serde::Serialize;
 use std::fs::File;
@@ -51,15 +51,12 @@ impl Output {
         self.write(|out| out.write_all(text.as_bytes()))
     }
 
-    /// Writes a document as text, with each flow or of many alike ones some.
+    /// Writes a document as text of that extent.
     ///
     /// # Errors
     /// As [`Output::print`].
-    pub fn document(&self, document: &Document, every_flow: bool) -> Result<(), Failure> {
-        self.print(&match every_flow {
-            true => terminal::render_every_flow(document, self.style),
-            false => terminal::render(document, self.style),
-        })
+    pub fn document(&self, document: &Document, detail: Detail) -> Result<(), Failure> {
+        self.print(&terminal::render_as(document, detail, self.style))
     }
 
     fn write(&self, what: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 //! say something.
 
 use std::collections::VecDeque;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Time over which the rate is taken.
 const WINDOW: Duration = Duration::from_secs(10);
@@ -53,6 +53,44 @@ impl Pace {
         }
         let rest = self.total.saturating_sub(done) as f64;
         Duration::try_from_secs_f64(rest / work as f64 * span.as_secs_f64()).ok()
+    }
+}
+
+/// When a line of progress is due: every few seconds at first, every half minute of what takes long.
+#[derive(Debug)]
+pub struct Every {
+    began: Instant,
+    told: Duration,
+}
+
+/// Least and most time between two lines, and the share of the time so far that lies between them.
+const SHORTEST: Duration = Duration::from_secs(5);
+const LONGEST: Duration = Duration::from_secs(30);
+const SHARE: u32 = 10;
+
+impl Every {
+    /// The clock starts now.
+    pub fn new() -> Every {
+        Every { began: Instant::now(), told: Duration::ZERO }
+    }
+
+    /// Time since the beginning.
+    pub fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Whether a line is due now; it counts as written then.
+    pub fn is_due(&mut self) -> bool {
+        self.is_due_at(self.elapsed())
+    }
+
+    fn is_due_at(&mut self, now: Duration) -> bool {
+        let gap = (now / SHARE).clamp(SHORTEST, LONGEST);
+        let due = now >= self.told + gap;
+        if due {
+            self.told = now;
+        }
+        due
     }
 }
 
@@ -119,6 +157,21 @@ mod tests {
         assert_eq!(pace.left(seconds(2.1), 50), None);
         let mut stuck = Pace::new(100);
         assert_eq!(stuck.left(seconds(5.0), 0), None);
+    }
+
+    #[test]
+    fn lines_are_due_every_few_seconds_and_less_often_later() {
+        let mut every = Every::new();
+        let mut due: Vec<u64> = Vec::new();
+        for second in 0..600 {
+            if every.is_due_at(Duration::from_secs(second)) {
+                due.push(second);
+            }
+        }
+        assert_eq!(due[..4], [5, 10, 15, 20]);
+        let gaps: Vec<u64> = due.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert_eq!(gaps.iter().max(), Some(&30));
+        assert!(gaps.is_sorted(), "{gaps:?}");
     }
 
     #[test]

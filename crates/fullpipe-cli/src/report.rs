@@ -24,7 +24,7 @@ pub fn report(arguments: &ReportArguments, output: &Output) -> Result<(), Failur
     std::fs::write(&file, page)
         .map_err(|e| Failure::environment(format!("cannot write {}", file.display()), e))?;
     note(&format!("report: {}", file.display()));
-    output.document(&results.document, arguments.every_flow)
+    output.document(&results.document, arguments.extent.detail())
 }
 
 /// Draws the time-sequence graphs of runs whose packets were kept.

@@ -15,6 +15,7 @@ use fullpipe::analysis::document::Document;
 use fullpipe::analysis::phases;
 use fullpipe::experiment::Chosen;
 use fullpipe::report::html;
+use fullpipe::report::terminal::Detail;
 use fullpipe::scenario::{self, Scenario};
 use fullpipe::trace::provenance::Provenance;
 use fullpipe::trace::rundir::Place;
@@ -45,8 +46,8 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     captures.check()?;
     let Kept { document, failures, directory } = keep(&scenario, &engines, &captures, arguments)?;
     let summary = arguments.json.then(|| directory.join("summary.json"));
-    if let Err(why) = show((&document, arguments.every_flow), summary.as_deref(), &captures, output)
-    {
+    let detail = arguments.extent.detail();
+    if let Err(why) = show((&document, detail), summary.as_deref(), &captures, output) {
         return Err(with(failures, why));
     }
     if !arguments.quiet {
@@ -59,12 +60,12 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
 /// Shows the result, on standard error where a capture has taken standard output; as JSON it is what stands in
 /// `summary` already.
 fn show(
-    (document, every_flow): (&Document, bool),
+    (document, detail): (&Document, Detail),
     summary: Option<&Path>,
     captures: &Captures,
     out: &Output,
 ) -> Result<(), Failure> {
-    let text = |output: &Output| output.document(document, every_flow);
+    let text = |output: &Output| output.document(document, detail);
     match (captures.take_stdout(), summary) {
         (true, _) => text(&Output::on_stderr()),
         (false, Some(summary)) => out.copy(summary),
@@ -96,7 +97,8 @@ fn keep(
         std::iter::repeat_n(plan.resolved.duration, runs)
     });
     let total: Vec<Time> = total.collect();
-    let progress = Progress::new(arguments.quiet, &total);
+    let shown = scenario.plans().len() * engines.len();
+    let progress = Progress::new(arguments.quiet, &total, shown);
     let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let Done { document, failures } =
         experiment::run(scenario, engines, captures, jobs, &writer, &progress);

@@ -34,7 +34,7 @@ pub fn parity(arguments: &ParityArguments, output: &Output) -> Result<(), Failur
     let asked = cases::asked(arguments)?;
     let folder = arguments.keep.as_deref().map(Folder::new).transpose()?;
     interrupt::listen(STOPPING)?;
-    let progress = Progress::new(arguments.quiet, &spans(&asked));
+    let progress = Progress::new(arguments.quiet, &spans(&asked), 0);
     let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let twins = arguments.twins.unwrap_or(0);
     let done = work::run(&asked, folder.as_ref(), twins, jobs, &progress);

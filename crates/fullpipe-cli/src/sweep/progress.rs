@@ -1,16 +1,13 @@
 //! How many runs are made, how fast, and how long the rest takes: a bar on a terminal, a line now and then otherwise.
 
 use crate::output::note;
-use crate::pace::{Pace, rounded};
+use crate::pace::{Every, Pace, rounded};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, stderr};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const BAR: &str = "{bar:24} {pos} of {len} runs{prefix}";
-/// Between two lines where there is no terminal.
-const EVERY: Duration = Duration::from_secs(30);
-
 /// Shows progress; shared by the threads that run.
 pub struct Progress {
     shown: Shown,
@@ -26,8 +23,8 @@ enum Shown {
 
 struct State {
     pace: Pace,
-    began: Instant,
-    told: Instant,
+    every: Every,
+    left: Option<Duration>,
     done: u64,
     failed: u64,
 }
@@ -40,8 +37,8 @@ impl Progress {
             (false, false) => Shown::Lines,
             (false, true) => Shown::Bar(bar(total)),
         };
-        let now = Instant::now();
-        let state = State { pace: Pace::new(total), began: now, told: now, done: 0, failed: 0 };
+        let (pace, every) = (Pace::new(total), Every::new());
+        let state = State { pace, every, left: None, done: 0, failed: 0 };
         Progress { shown, state: Mutex::new(state), total }
     }
 
@@ -51,25 +48,31 @@ impl Progress {
         state.done += 1;
         state.failed += u64::from(failed.is_some());
         let failed = failed.filter(|why| !why.is_empty());
-        let elapsed = state.began.elapsed();
+        let elapsed = state.every.elapsed();
         let done = state.done;
         let left = state.pace.left(elapsed, done);
+        state.left = left.or(state.left);
         match &self.shown {
-            Shown::Nothing => failed.into_iter().for_each(note),
-            Shown::Lines => {
-                failed.into_iter().for_each(note);
-                if state.told.elapsed() >= EVERY {
-                    state.told = Instant::now();
-                    note(&format!("{done} of {} runs{}", self.total, rest(&state, left)));
-                }
-            }
+            Shown::Nothing | Shown::Lines => failed.into_iter().for_each(note),
             Shown::Bar(bar) => {
                 failed.into_iter().for_each(|why| bar.suspend(|| note(why)));
                 bar.set_position(done);
                 if left.is_some() {
-                    bar.set_prefix(rest(&state, left));
+                    bar.set_prefix(rest(&state));
                 }
             }
+        }
+    }
+
+    /// Writes the line that is due, also while no run ends.
+    pub fn tick(&self) {
+        if !matches!(self.shown, Shown::Lines) {
+            return;
+        }
+        // Another thread that has it does the same.
+        let Ok(mut state) = self.state.try_lock() else { return };
+        if state.every.is_due() {
+            note(&format!("{} of {} runs{}", state.done, self.total, rest(&state)));
         }
     }
 
@@ -91,13 +94,16 @@ fn bar(total: u64) -> ProgressBar {
 }
 
 /// Rate, time left and failures.
-fn rest(state: &State, left: Option<Duration>) -> String {
-    let rate = state.done as f64 / state.began.elapsed().as_secs_f64().max(1e-3);
+fn rest(state: &State) -> String {
+    if state.done == 0 {
+        return String::new();
+    }
+    let rate = state.done as f64 / state.every.elapsed().as_secs_f64().max(1e-3);
     let mut text = match rate {
         rate if rate >= 1.0 => format!(", {rate:.1} a second"),
         rate => format!(", {:.1} a minute", rate * 60.0),
     };
-    text += &left.map_or_else(String::new, |left| format!(", {} left", rounded(left)));
+    text += &state.left.map_or_else(String::new, |left| format!(", {} left", rounded(left)));
     match state.failed {
         0 => text,
         failed => text + &format!(", {failed} failed"),

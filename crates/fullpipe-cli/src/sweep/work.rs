@@ -38,7 +38,11 @@ pub fn run(job: &Job, store: &Store, runs: &[u64], jobs: usize, progress: &Progr
         progress.done(told.as_deref());
         Ok::<(), Error>(())
     };
-    let lost = make(job, runs, jobs, &interrupt::stopped, &keep).err().map(Failure::from);
+    let stopped = || {
+        progress.tick();
+        interrupt::stopped()
+    };
+    let lost = make(job, runs, jobs, &stopped, &keep).err().map(Failure::from);
     let reasons = reasons.into_inner().unwrap_or_else(PoisonError::into_inner);
     let again = reasons.into_iter().filter(|(_, runs)| *runs > 1).collect();
     Done { made: made.into_inner(), again, lost }

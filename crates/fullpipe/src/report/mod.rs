@@ -9,6 +9,8 @@ pub mod finished;
 pub mod happened;
 pub mod html;
 pub mod limits;
+mod matrix;
+mod overview;
 mod picture;
 pub mod surface;
 pub mod tables;

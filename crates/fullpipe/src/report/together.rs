@@ -1,11 +1,8 @@
 //! Several flows of a run as one, and flows that stand beside datagrams.
 
 use super::numbers;
-use crate::analysis::document::{Datagrams, Document, Flow, Run, Stage};
+use crate::analysis::document::{Datagrams, Flow, Run, Stage};
 use std::collections::BTreeMap;
-
-/// Up to so many alike flows of a run each have their lines in a text; of more it shows their sum and the extremes.
-pub const EACH: usize = 8;
 
 /// A flow that moved less than this share of what datagrams did stands beside them.
 const BESIDE: f64 = 0.01;
@@ -27,7 +24,8 @@ pub fn together(run: &Run) -> Vec<Together<'_>> {
     several.map(|flows| Together { mbit: mbit(&flows), flows }).collect()
 }
 
-fn mbit(flows: &[&Flow]) -> f64 {
+/// What flows delivered over the time from the first one's start to the last one's end, Mb/s.
+pub(super) fn mbit(flows: &[&Flow]) -> f64 {
     let lives = flows.iter().filter_map(|flow| {
         let (first, last) = (flow.intervals.first()?, flow.intervals.last()?);
         Some((flow.clock_start_s + first.start_s, flow.clock_start_s + last.end_s))
@@ -63,16 +61,10 @@ pub fn shown(run: &Run, most: usize) -> Vec<Shown<'_>> {
     run.flows.iter().filter_map(one).collect()
 }
 
-/// What alike flows have in common: way, host, congestion control and kernel.
-fn kind(flow: &Flow) -> (bool, Option<&str>, &str, &str) {
-    (flow.backward, flow.from.as_deref(), &flow.congestion, &flow.kernel)
-}
-
-/// The slowest and the fastest of some flows.
-#[must_use]
-pub fn extremes<'a>(flows: &[&'a Flow]) -> Option<[&'a Flow; 2]> {
-    let by_rate = |a: &&&Flow, b: &&&Flow| a.mean_mbit.total_cmp(&b.mean_mbit);
-    Some([*flows.iter().min_by(by_rate)?, *flows.iter().max_by(by_rate)?])
+/// What alike flows have in common: way, host, congestion control, kernel, and the name before its number.
+fn kind(flow: &Flow) -> (bool, Option<&str>, &str, &str, &str) {
+    let name = flow.name.trim_end_matches(|c: char| c.is_ascii_digit() || "-._".contains(c));
+    (flow.backward, flow.from.as_deref(), &flow.congestion, &flow.kernel, name)
 }
 
 /// UDP datagrams of a run; echo requests only measure.
@@ -89,29 +81,6 @@ const BUSY: f64 = 0.99;
 pub fn is_beside(run: &Run, flow: &Flow) -> bool {
     let sent: u64 = udp(run).map(|own| own.sent * u64::from(own.size)).sum();
     (flow.bytes as f64) < BESIDE * sent as f64
-}
-
-/// The best and the worst of all datagrams, where every run is about them.
-#[must_use]
-pub fn about_datagrams(document: &Document) -> Option<String> {
-    let is_about =
-        |run: &Run| udp(run).next().is_some() && run.flows.iter().all(|flow| is_beside(run, flow));
-    if !document.runs.iter().all(is_about) {
-        return None;
-    }
-    let all = || document.runs.iter().flat_map(|run| udp(run).map(move |own| (run, own)));
-    let by_share = |a: &(&Run, &Datagrams), b: &(&Run, &Datagrams)| {
-        a.1.undelivered_share.total_cmp(&b.1.undelivered_share)
-    };
-    let told = |(run, own): (&Run, &Datagrams)| {
-        let percent = numbers::fixed(own.undelivered_share * 100.0, 2);
-        let rate = own.mean_mbit.map_or(numbers::ABSENT.into(), numbers::rate);
-        format!("{} · {}: {rate} read, {percent} % not delivered", run.variant, own.name)
-    };
-    let (worst, best) = (all().max_by(by_share)?, all().min_by(by_share)?);
-    let same = worst.1.undelivered_share <= best.1.undelivered_share;
-    let best = if same { String::new() } else { format!("; {}", told(best)) };
-    Some(told(worst) + &best)
 }
 
 /// That the program wrote less than it was to, and whether that is its CPU's doing.
@@ -173,19 +142,5 @@ mod tests {
         assert_eq!(sums, [8.0]);
         run.flows[1].backward = true;
         assert!(together(&run).is_empty());
-    }
-
-    #[test]
-    fn a_document_is_about_datagrams_where_all_its_runs_are() {
-        let mut document = sample::with_datagrams();
-        let told = about_datagrams(&document).expect("all are");
-        assert!(told.ends_with(" · udp: 894 Mb/s read, 0.62 % not delivered"), "{told}");
-        let mut other = document.runs[0].clone();
-        other.datagrams[0].undelivered_share = 0.25;
-        document.runs.push(other);
-        let told = about_datagrams(&document).expect("all are");
-        assert!(told.contains("25.00 % not delivered; ") && told.ends_with("0.62 % not delivered"));
-        document.runs[1].datagrams.clear();
-        assert_eq!(about_datagrams(&document), None);
     }
 }

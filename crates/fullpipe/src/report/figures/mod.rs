@@ -24,8 +24,7 @@ pub use figure::{
 
 use crate::analysis::document::Document;
 
-/// Every figure, in the order in which a report shows them. The finding of the first is also the
-/// report's first sentence.
+/// Every figure, in the order in which a report shows them.
 const FIGURES: [fn(&Document) -> Figure; 9] = [
     throughput::figure,
     limits::figure,

@@ -3,19 +3,32 @@
 use super::figure::Tick;
 use super::subject::Subject;
 
-/// A stroke where each round begins, on the line of cwnd as it is drawn.
+/// Least growth of cwnd from one stroke to the next: rounds at one height would be a smear.
+const GROWTH: f64 = 1.02;
+
+/// A stroke where each round of slow start begins, on the line of cwnd as it is drawn. Rounds after slow start, and those in which
+/// cwnd does not grow, have none.
 pub(super) fn ticks(subject: &Subject) -> Vec<Tick> {
-    let rounds = subject.flow.slow_start_rounds.as_deref().unwrap_or_default();
-    let tick = |(round, number): (&crate::analysis::document::Round, usize)| {
-        Some(Tick {
+    let flow = subject.flow;
+    let end = flow.slow_start.map_or(f64::INFINITY, |own| own.ended_s.unwrap_or(f64::INFINITY));
+    let rounds = flow.slow_start_rounds.as_deref().unwrap_or_default();
+    let rounds = rounds.iter().zip(1..).take_while(|(round, _)| round.start_s <= end);
+    let mut highest = 0.0;
+    let mut ticks = Vec::new();
+    for (round, number) in rounds {
+        let Some(cwnd) = cwnd(subject, round.start_s).filter(|cwnd| *cwnd >= highest * GROWTH) else {
+            continue;
+        };
+        highest = cwnd;
+        ticks.push(Tick {
             run: subject.run_index,
             flow: subject.flow_index,
             x: round.start_s + subject.delay_s(),
-            y: cwnd(subject, round.start_s)?,
+            y: cwnd,
             label: number.to_string(),
-        })
-    };
-    rounds.iter().zip(1..).filter_map(tick).collect()
+        });
+    }
+    ticks
 }
 
 /// cwnd at a time, between those of two buckets' ends; before the first end that of the first.

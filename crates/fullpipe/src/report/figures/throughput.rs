@@ -28,54 +28,36 @@ pub(super) fn figure(document: &Document) -> Figure {
     }
 }
 
-/// The finding: who needs how long to its plateau. Also the report's first sentence.
+/// The finding: how fast flows are in the mean, and who needs how long to its highest rate.
 fn title(subjects: &[Subject]) -> String {
+    let Some([low, high]) = extremes(subjects, |s| Some(s.flow.mean_mbit)) else {
+        return "No flow was measured".to_string();
+    };
+    let mean = match low.1 == high.1 {
+        true => format!("Mean rate {}", numbers::rate(low.1)),
+        false => format!("Mean rates of {} to {}", numbers::rate(low.1), numbers::rate(high.1)),
+    };
     let Some([fastest, slowest]) = extremes(subjects, |s| s.flow.time_to_plateau_s) else {
-        return without_plateau(subjects);
+        return format!("{mean}; no flow has a steady rate");
     };
-    let reached = subjects.iter().filter(|s| s.flow.time_to_plateau_s.is_some()).count();
-    let plateau = slowest
-        .0
-        .flow
-        .plateau_mbit
-        .map_or(String::new(), |mbit| format!(" of {}", numbers::rate(mbit)));
+    let highest = slowest.0.flow.plateau_mbit;
+    let highest = highest.map_or(String::new(), |mbit| format!(", {}", numbers::rate(mbit)));
     let (slow, fast) = (numbers::seconds(slowest.1), numbers::seconds(fastest.1));
-    let finding = if reached == 1 {
-        format!("{} reaches 90 % of its plateau{plateau} after {slow}", slowest.0.label)
-    } else if slow == fast && reached == subjects.len() {
-        format!("All reach 90 % of their plateau after {slow}")
-    } else if slow == fast {
-        format!("{reached} of {} reach 90 % of their plateau after {slow}", subjects.len())
-    } else {
-        format!(
-            "{} needs {slow} to reach 90 % of its plateau{plateau}; {} needs {fast}",
-            slowest.0.label, fastest.0.label
-        )
-    };
-    match subjects.len() - reached {
-        0 => finding,
-        1 => format!("{finding}; one never does"),
-        never => format!("{finding}; {never} never do"),
+    if subjects.len() == 1 {
+        return format!("{mean}; 90 % of the highest rate{highest}, after {slow}");
     }
-}
-
-fn without_plateau(subjects: &[Subject]) -> String {
-    match extremes(subjects, |s| Some(s.flow.mean_mbit)) {
-        None => "No flow was measured".to_string(),
-        Some([low, high]) if low.1 == high.1 => {
-            format!("No plateau was reached; the mean is {}", numbers::rate(low.1))
-        }
-        Some([low, high]) => format!(
-            "No plateau was reached; means lie between {} and {}",
-            numbers::rate(low.1),
-            numbers::rate(high.1)
-        ),
+    if slow == fast {
+        return format!("{mean}; 90 % of the highest rates after {slow}");
     }
+    format!(
+        "{mean}; {} needs {slow} to 90 % of its highest rate{highest}; {} needs {fast}",
+        slowest.0.label, fastest.0.label
+    )
 }
 
 fn description(document: &Document) -> String {
     let mut text = "Payload delivered to the receiving application in each interval, drawn at the \
-                    interval's middle. Diamonds mark the first interval at 90 % of the plateau."
+                    interval's middle. Diamonds mark the first interval at 90 % of the highest rate."
         .to_string();
     if document.runs.iter().any(|run| run.published.is_some()) {
         text.push_str(

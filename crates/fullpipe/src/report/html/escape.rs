@@ -20,6 +20,11 @@ pub(in crate::report) fn text(raw: &str) -> String {
 
 /// A sentence for an element's content: no line ends between a number and its unit.
 pub(super) fn sentence(raw: &str) -> String {
+    text(&joined(raw))
+}
+
+/// A sentence with a space that does not break between a number and its unit.
+pub(super) fn joined(raw: &str) -> String {
     const UNITS: [&str; 6] = ["%", "Mb/s", "ms", "s", "packet", "packets"];
     let mut out = String::with_capacity(raw.len());
     for word in raw.split(' ') {
@@ -30,7 +35,7 @@ pub(super) fn sentence(raw: &str) -> String {
         }
         out.push_str(word);
     }
-    text(&out)
+    out
 }
 
 /// JSON for the content of a script element. `<` occurs in strings only; escaped, neither

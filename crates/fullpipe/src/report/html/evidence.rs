@@ -1,7 +1,7 @@
 //! The places of the figures and what controls them. Everything has its final size before a script
 //! runs, so that nothing moves.
 
-use super::DRAWN_AT_FIRST;
+use super::drawn::{at_first, hidden};
 use super::escape::{sentence, text};
 use crate::analysis::document::{Document, Run};
 use crate::report::figures::{Figure, Layout, Line, Prominence, Role, Series};
@@ -32,8 +32,9 @@ fn legend(document: &Document) -> String {
     let mut out = String::from(
         "<nav id=\"legend\" aria-label=\"What is drawn\"><div class=\"list\" role=\"group\" aria-label=\"Runs\">",
     );
+    let shown = at_first(document);
     for (index, run) in document.runs.iter().enumerate() {
-        out.push_str(&run_button(index, run));
+        out.push_str(&run_button(index, run, shown.contains(&index)));
     }
     out.push_str("</div>");
     let flows = flow_names(document);
@@ -52,12 +53,12 @@ fn legend(document: &Document) -> String {
     out
 }
 
-fn run_button(index: usize, run: &Run) -> String {
+fn run_button(index: usize, run: &Run, is_shown: bool) -> String {
     let partial = if run.partial { " (partial)" } else { "" };
     format!(
-        "<button type=\"button\" data-run=\"{index}\" aria-pressed=\"{}\" \
+        "<button type=\"button\" data-run=\"{index}\" aria-pressed=\"{is_shown}\"{} \
          title=\"show or hide; double click: alone\"><span class=\"chip\"></span>{}{partial}</button>",
-        index < DRAWN_AT_FIRST,
+        hidden(is_shown),
         text(&run.variant)
     )
 }
@@ -76,8 +77,8 @@ fn flow_names(document: &Document) -> Vec<&str> {
 fn frame(document: &Document, figure: &Figure) -> String {
     let panels = match figure.layout {
         Layout::Overlay => 1,
-        Layout::Lines => runs_with_lines(figure).min(DRAWN_AT_FIRST),
-        Layout::PerRun | Layout::Strip => document.runs.len().clamp(1, DRAWN_AT_FIRST),
+        Layout::Lines => runs_with_lines(figure).min(at_first(document).len()),
+        Layout::PerRun | Layout::Strip => at_first(document).len().max(1),
     };
     let class = match (figure.layout, figure.prominence) {
         (Layout::Overlay, Prominence::Main) => "main",

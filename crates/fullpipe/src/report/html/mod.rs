@@ -1,18 +1,21 @@
-//! One self-contained HTML file: verdict first, then the evidence, then tables.
+//! One self-contained HTML file: verdict first, then the evidence, the path, and tables. Of many runs the verdict is a matrix,
+//! and the rest of the page shows those that the reader chooses.
 //!
 //! The file needs no network (a content security policy forbids it) and no library. Cards and tables
 //! are plain HTML, there without scripts; figures are drawn as SVG by the scripts in `assets/`, from
 //! two JSON elements:
 //!
-//! - `fullpipe-data`: the document, as in `summary.json`;
+//! - `fullpipe-data`: the document, as in `summary.json`; a large one is deflated (RFC 1951) and in base64;
 //! - `fullpipe-figures`: the figures of [`figures::all`], whose columns point into the document.
 //!
 //! Whoever tests or scripts the page finds `window.fullpipe` (see `assets/api.js`):
 //! `points(figure, series)` reads back what is drawn.
 
 mod cards;
+mod drawn;
 pub(super) mod escape;
 mod evidence;
+mod matrix;
 mod page;
 mod picture;
 mod table;
@@ -20,9 +23,6 @@ mod table;
 use super::{figures, tables, time_sequence};
 use crate::analysis::document::{Document, Run};
 use crate::trace::rundir::folders;
-
-/// How many runs are drawn until the reader asks for others.
-const DRAWN_AT_FIRST: usize = 6;
 
 /// The report as one HTML file. Equal documents give equal bytes.
 #[must_use]

@@ -1,12 +1,13 @@
 //! The page around cards, figures and tables.
 
+use super::cards::Card;
 use super::escape::{json, sentence, text};
-use super::{DRAWN_AT_FIRST, cards, evidence, picture, table};
+use super::{drawn, evidence, matrix, picture, table};
 use crate::analysis::document::Document;
 use crate::report::figures::{Figure, Role};
 use crate::report::limits;
 use crate::report::tables::Table;
-use crate::report::together::about_datagrams;
+use crate::report::time_sequence::packed;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
@@ -54,10 +55,10 @@ pub(super) fn page(
     );
     out.push_str(&header(document, &title));
     out.push_str("<main>");
-    out.push_str(&verdict(document, figures, graphs));
-    out.push_str(&picture::section(document));
+    out.push_str(&verdict(document, graphs));
     out.push_str(&evidence::evidence(document, figures));
-    out.push_str(&table_section(tables));
+    out.push_str(&picture::section(document));
+    out.push_str(&table_section(document, tables));
     out.push_str("</main>");
     out.push_str(FOOTER);
     out.push_str(&data(document, figures));
@@ -86,41 +87,50 @@ fn header(document: &Document, title: &str) -> String {
     out
 }
 
-/// First sentences and cards. The first is the main figure's finding, or what became of datagrams where runs are about these; with a comparison that of cwnd follows.
-fn verdict(document: &Document, figures: &[Figure], graphs: &[Option<String>]) -> String {
-    let first = || figures.first().map_or("", |figure| figure.title.as_str()).to_string();
-    let mut lead = about_datagrams(document).unwrap_or_else(first);
-    let compared = figures.iter().filter(|f| f.name == "cwnd" && !document.comparisons.is_empty());
-    compared.for_each(|cwnd| lead += &format!(". {}", cwnd.title));
-    let many = if document.runs.len() > DRAWN_AT_FIRST { " many" } else { "" };
-    let mut out = format!(
-        "<section aria-labelledby=\"verdict\"><h2 id=\"verdict\">Verdict</h2><p class=\"lead\">{}.</p>\
-         <div class=\"cards{many}\">",
-        sentence(&lead)
-    );
+/// The headline, a matrix where there are many runs, and a card per run.
+fn verdict(document: &Document, graphs: &[Option<String>]) -> String {
+    let mut out =
+        String::from("<section aria-labelledby=\"verdict\"><h2 id=\"verdict\">Verdict</h2>");
+    if let Some(headline) = &document.headline {
+        let bad = if headline.grade.is_failure() { " bad" } else { "" };
+        let _ = write!(out, "<p class=\"lead{bad}\">{}</p>", sentence(&headline.text));
+    }
+    if drawn::are_many(document) {
+        out.push_str(&matrix::matrix(document));
+    }
+    out.push_str("<div class=\"cards\">");
+    let shown = drawn::at_first(document);
     for (index, (run, graph)) in document.runs.iter().zip(graphs).enumerate() {
-        out.push_str(&cards::card(index, run, graph.as_deref()));
+        let (graph, is_alone) = (graph.as_deref(), document.runs.len() == 1);
+        let card = Card { index, run, graph, is_alone, is_shown: shown.contains(&index) };
+        out.push_str(&card.html());
     }
     out.push_str("</div></section>");
     out
 }
 
-fn table_section(tables: &[Table]) -> String {
+/// Most rows of a table that is open at first.
+const OPEN: usize = 24;
+
+fn table_section(document: &Document, tables: &[Table]) -> String {
     if tables.is_empty() {
         return String::new();
     }
+    let shown = drawn::at_first(document);
     let mut out = String::from("<section aria-labelledby=\"tables\"><h2 id=\"tables\">Tables</h2>");
     for each in tables {
         let alike = tables.iter().filter(|other| other.name == each.name).count();
-        let open = each.name != "stages" && alike <= DRAWN_AT_FIRST || alike == 1;
-        out.push_str(&table::table(each, open));
+        let open = each.name != "stages" && alike <= drawn::MOST || alike == 1;
+        let open = open && (!drawn::are_many(document) || each.rows.len() <= OPEN);
+        let is_shown = each.run.is_none_or(|run| shown.contains(&run));
+        out.push_str(&table::table(each, open, is_shown));
     }
     out.push_str("</section>");
     out
 }
 
 const FOOTER: &str = "<footer class=\"quiet\"><p>Every number of this page stands in the JSON element \
-    <code>fullpipe-data</code> of this file. Mb/s count 10<sup>6</sup> bits of payload; MiB are 2<sup>20</sup> \
+    <code>fullpipe-data</code> of this file, and in <code>summary.json</code>. Mb/s count 10<sup>6</sup> bits of payload; MiB are 2<sup>20</sup> \
     bytes.</p><p class=\"controls-help\">Point at a figure for values; drag to zoom all figures in time; \
     <kbd>Esc</kbd> or a double click shows all. With a figure focused: <kbd>←</kbd> <kbd>→</kbd> move the cursor \
     (<kbd>Shift</kbd>: ten steps), <kbd>Home</kbd> <kbd>End</kbd>, <kbd>+</kbd> <kbd>−</kbd> zoom, <kbd>L</kbd> \
@@ -132,17 +142,30 @@ fn script() -> String {
     format!("<script type=\"module\" blocking=\"render\">\n{}</script>", SCRIPT.concat())
 }
 
+/// Characters of JSON from which on it is deflated.
+const LARGE: usize = 2_000_000;
+
 /// The document, and what its figures are made of.
 fn data(document: &Document, figures: &[Figure]) -> String {
     let mut out = String::new();
     let figures = serde_json::json!({
         "figures": figures,
+        "titles": drawn::titles(document, figures),
         "limits": limit_places(figures),
-        "drawn_at_first": DRAWN_AT_FIRST,
+        "drawn_at_first": drawn::at_first(document),
+        "many": drawn::are_many(document),
     });
     let data = [("fullpipe-data", json(document)), ("fullpipe-figures", json(&figures))];
+    let are_large = data.iter().map(|(_, json)| json.len()).sum::<usize>() > LARGE;
     for (id, json) in data {
-        let _ = writeln!(out, "<script type=\"application/json\" id=\"{id}\">{json}</script>");
+        let _ = match are_large {
+            false => writeln!(out, "<script type=\"application/json\" id=\"{id}\">{json}</script>"),
+            true => writeln!(
+                out,
+                "<script type=\"text/plain\" data-packed=\"deflate-raw\" id=\"{id}\">{}</script>",
+                packed(json.as_bytes())
+            ),
+        };
     }
     out
 }

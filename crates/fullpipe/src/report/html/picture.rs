@@ -1,6 +1,7 @@
-//! The path as rows of boxes, a row per host and one for what lies between the hosts; then the way back. Plain HTML.
+//! The path as a pipe from left to right, host by host, and the way back below it. Places where nothing happened are folded. Plain
+//! HTML.
 
-use super::DRAWN_AT_FIRST;
+use super::drawn;
 use super::escape::text;
 use crate::analysis::document::{Document, Place, Run, Stage};
 use crate::report::numbers;
@@ -9,31 +10,54 @@ use crate::report::picture::{
 };
 use std::fmt::Write;
 
+/// Of more runs than this the picture is folded at first.
+const OPEN: usize = 2;
+/// Share of a flow's life from which on a place counts as its limit, and from which on it is drawn large.
+const LIMITS: f64 = 0.01;
+const CULPRIT: f64 = 0.25;
+/// Share of its room, in the mean, from which on a place counts as used.
+const USED: f64 = 0.25;
+
 /// The section of all runs; nothing where the document knows no places.
 pub(super) fn section(document: &Document) -> String {
-    let runs: String = document.runs.iter().enumerate().map(|(n, r)| picture(n, r)).collect();
+    let shown = drawn::at_first(document);
+    let runs = document.runs.iter().enumerate();
+    let runs: String = runs
+        .map(|(index, run)| {
+            let place = shown.iter().position(|shown| *shown == index);
+            let is_open = drawn::are_many(document) || place.is_some_and(|place| place < OPEN);
+            picture(index, run, is_open, place.is_some())
+        })
+        .collect();
     if runs.is_empty() {
         return String::new();
     }
     format!(
         "<section aria-labelledby=\"path\"><h2 id=\"path\">The path</h2>\
-         <p class=\"quiet\">Every place in the packets' order. A bar is a place's room: dark what was used in the mean, light the \
-         most. Means, and times full and empty, are exact but where the heading says that samples tell them.</p>{runs}</section>"
+         <p class=\"quiet\">Places in the packets' order; places where nothing waited long and nothing was lost are folded. A bar is \
+         a place's room: dark what was used in the mean, light the most. Means, and times full and empty, are exact but where the \
+         heading says that samples tell them.</p>{runs}</section>"
     )
 }
 
-fn picture(index: usize, run: &Run) -> String {
+fn picture(index: usize, run: &Run, is_open: bool, is_shown: bool) -> String {
     let lanes = lanes(run);
     if lanes.is_empty() {
         return String::new();
     }
-    let open = if index < DRAWN_AT_FIRST.min(2) { " open" } else { "" };
+    let open = if is_open { " open" } else { "" };
     let mut out = format!(
-        "<details class=\"path\" data-run=\"{index}\"{open}><summary><h3>{}</h3> <span class=\"quiet\">{}</span></summary>",
+        "<details class=\"path\" data-run=\"{index}\"{open}{}><summary><h3>{}</h3> <span class=\"quiet\">{}</span></summary>",
+        drawn::hidden(is_shown),
         text(&run.variant),
         text(&sampled(run).unwrap_or_default())
     );
-    lanes.iter().for_each(|lane| out.push_str(&row(run, lane)));
+    for back in [false, true] {
+        let own: Vec<&Lane> = lanes.iter().filter(|lane| lane.back == back).collect();
+        if !own.is_empty() {
+            out.push_str(&pipe(run, &own, back));
+        }
+    }
     if let Some(about) = about_room(run) {
         let _ = write!(out, "<p class=\"quiet\">{}</p>", text(&about));
     }
@@ -41,23 +65,62 @@ fn picture(index: usize, run: &Run) -> String {
     out
 }
 
-fn row(run: &Run, lane: &Lane) -> String {
-    let name = text(lane.host.unwrap_or("between the hosts"));
-    let (class, arrow) = if lane.back { (" back", "←") } else { ("", "→") };
-    let way = if lane.back { "back" } else { "data" };
-    let mut out = format!(
-        "<div class=\"lane{class}\"><h4><span aria-hidden=\"true\">{arrow}</span> {name} <span class=\"quiet\">{way}</span></h4><ol>"
-    );
-    lane.places.iter().for_each(|(stage, place)| out.push_str(&shown(run, stage, place)));
-    out.push_str("</ol></div>");
+/// One way from left to right; a way back on which nothing happened is one line.
+fn pipe(run: &Run, lanes: &[&Lane], back: bool) -> String {
+    let (class, name) = if back { (" back", "way back") } else { ("", "way of the data") };
+    let mut pipe = format!("<ol class=\"pipe{class}\" aria-label=\"{name}\">");
+    for lane in lanes {
+        let host = text(lane.host.unwrap_or("path"));
+        let _ = write!(pipe, "<li class=\"lane\"><h4>{host}</h4><ol>");
+        pipe.push_str(&places(run, lane));
+        pipe.push_str("</ol></li>");
+    }
+    pipe.push_str("</ol>");
+    let idle = lanes.iter().flat_map(|lane| &lane.places).all(|(stage, place)| is_idle(run, stage, place));
+    match back && idle {
+        false => pipe,
+        true => {
+            let places: usize = lanes.iter().map(|lane| lane.places.len()).sum();
+            format!("<details class=\"folded\"><summary>way back: {places} places, nothing happened there</summary>{pipe}</details>")
+        }
+    }
+}
+
+/// The places of a lane; those in a row at which nothing happened are folded into one.
+fn places(run: &Run, lane: &Lane) -> String {
+    let mut out = String::new();
+    let idle = |(stage, place): &(&Stage, &Place)| is_idle(run, stage, place);
+    for row in lane.places.chunk_by(|one, next| idle(one) == idle(next)) {
+        let boxes: String = row.iter().map(|(stage, place)| shown(run, stage, place)).collect();
+        if !idle(&row[0]) {
+            out.push_str(&boxes);
+            continue;
+        }
+        let names: Vec<&str> = row.iter().map(|(stage, place)| short_name(stage, place)).collect();
+        let names = text(&names.join(", "));
+        let _ = write!(
+            out,
+            "<li class=\"idle\"><details><summary title=\"{names}\">{} idle</summary><ol>{boxes}</ol></details></li>",
+            row.len()
+        );
+    }
     out
+}
+
+/// Whether nothing happened at a place: no drop and no mark, never full, no flow's limit, and most of its room unused.
+fn is_idle(run: &Run, stage: &Stage, place: &Place) -> bool {
+    stage.dropped == 0
+        && stage.marked == 0
+        && place.full.is_none_or(|full| full < LIMITS)
+        && place.mean_filled.is_none_or(|filled| filled < USED)
+        && limit(run, place).is_none_or(|(_, share)| share < LIMITS)
 }
 
 /// A box. Its title has the exact values.
 fn shown(run: &Run, stage: &Stage, place: &Place) -> String {
     let mut out = format!(
         "<li class=\"place{}\" data-stage=\"{}\" title=\"{}\" tabindex=\"0\"><b>{}</b><small>{}</small>{}",
-        if limit(run, place).is_some_and(|(_, share)| share >= 0.5) { " limiting" } else { "" },
+        if limit(run, place).is_some_and(|(_, share)| share >= CULPRIT) { " limiting" } else { "" },
         text(&stage.name),
         text(&exact(stage, place)),
         text(short_name(stage, place)),

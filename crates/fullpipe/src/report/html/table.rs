@@ -1,17 +1,19 @@
 //! A neutral table as HTML.
 
+use super::drawn::hidden;
 use super::escape::text;
 use crate::report::numbers;
 use crate::report::tables::{Cell, Column, Table};
 use std::fmt::Write;
 
 /// A table under its heading, folded unless `open`.
-pub(super) fn table(table: &Table, open: bool) -> String {
+pub(super) fn table(table: &Table, open: bool, is_shown: bool) -> String {
     let run = table.run.map_or(String::new(), |run| format!(" data-run=\"{run}\""));
     let open = if open { " open" } else { "" };
     let mut out = format!(
-        "<details class=\"table\" data-table=\"{}\"{run}{open}><summary><h3>{}</h3> <span class=\"quiet\">{}</span></summary>",
+        "<details class=\"table\" data-table=\"{}\"{run}{open}{}><summary><h3>{}</h3> <span class=\"quiet\">{}</span></summary>",
         table.name,
+        hidden(is_shown),
         text(&table.title),
         text(&table.finding),
     );

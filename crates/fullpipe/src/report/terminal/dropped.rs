@@ -14,31 +14,43 @@ const WIDE: [Column; 2] = [words("counted in"), words("why")];
 /// Room for a place's name beside the numbers.
 const NAME: usize = 40;
 
-/// Heading and table of drops, then a line per place that marked packets, in the packets' order, and per qdisc that had
-/// nothing to do; nothing where there is nothing to tell.
+/// Drops in one sentence: "dropped: 12,345 at link (0.62 % of those sent)"; none where nothing was.
+pub fn sentence(run: &Run) -> Option<String> {
+    let places = run.stages.iter().filter(|stage| stage.dropped > 0).map(|stage| {
+        let sent = sent(run, stage).map(|sent| percent(stage.dropped as f64 / sent.max(1) as f64));
+        let share = sent.map_or(String::new(), |share| format!(" ({share} %)"));
+        format!("{} at {}{share}", numbers::count(stage.dropped), stage.name)
+    });
+    let places: Vec<String> = places.collect();
+    (!places.is_empty()).then(|| format!("dropped: {}", places.join(", ")))
+}
+
+/// Heading and table of drops, then [`more`]; nothing where there is nothing to tell.
 pub fn lines(run: &Run, style: Style) -> Vec<String> {
     let mut lines = drops(run, style);
+    let more = more(run);
+    if !more.is_empty() {
+        lines.push(String::new());
+        lines.extend(more.iter().flat_map(|text| wrap(text, "  ", style.columns())));
+    }
+    lines
+}
+
+/// A sentence per place that marked packets, in the packets' order, and per qdisc that requeued skbs or had nothing to do.
+pub fn more(run: &Run) -> Vec<String> {
     let marking = run.stages.iter().filter(|stage| stage.marked > 0);
     let marked = marking.map(|stage| {
         let marked = numbers::packets(stage.marked);
         format!("{}: {marked} marked at {} (ECN)", run.variant, stage.name)
     });
-    let marked: Vec<String> = marked.flat_map(|line| wrap(&line, "  ", style.columns())).collect();
     let requeueing = run.stages.iter().filter(|stage| stage.requeues > 0);
     let requeued = requeueing.map(|stage| {
         let skbs = numbers::count(stage.requeues);
         let what = "times the driver had no descriptor for an skb, which was requeued: a capture sees it twice";
         format!("{}: {}: {skbs} {what}", run.variant, stage.name)
     });
-    let requeued = requeued.flat_map(|line| wrap(&line, "  ", style.columns()));
     let idle = run.idle_qdiscs.iter().map(|qdisc| idle(run, qdisc));
-    let idle = idle.flat_map(|line| wrap(&line, "  ", style.columns()));
-    let more: Vec<String> = marked.into_iter().chain(requeued).chain(idle).collect();
-    if !more.is_empty() {
-        lines.push(String::new());
-        lines.extend(more);
-    }
-    lines
+    marked.chain(requeued).chain(idle).collect()
 }
 
 /// That a qdisc has nothing to do, and what would change that.

@@ -2,7 +2,7 @@
 
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
-use crate::analysis::document::{Expectation, Published, PublishedRow};
+use crate::analysis::document::{Document, Expectation, Published, PublishedRow};
 use crate::report::numbers;
 
 const COLUMNS: [Column; 7] = [
@@ -50,20 +50,74 @@ fn nature(row: &PublishedRow) -> String {
     words.join(", ")
 }
 
+/// The published run in one sentence: its time, its mean with ours over the same rows, how far the rows of its ramp are off,
+/// and how many rows lie in the band.
+pub fn sentence(published: &Published) -> String {
+    let mut parts = Vec::new();
+    if let Some(time) = published.time_to_plateau_s {
+        parts.push(format!("to 90 % {} s", numbers::fixed(time, 1)));
+    }
+    let (theirs, ours) = (published.rows_mbit, published.simulated_rows_mbit);
+    if theirs > 0.0 {
+        parts.push(format!(
+            "mean {} Mb/s, simulated over the same rows {} ({})",
+            numbers::fixed(theirs, 1),
+            numbers::fixed(ours, 1),
+            numbers::difference(ours / theirs - 1.0)
+        ));
+    }
+    if let Some(median) = published.median_error_before_plateau {
+        parts.push(format!("ramp's median error {}", percent(median)));
+    }
+    if let Some(worst) = published.worst_error_before_plateau {
+        parts.push(format!("worst {}", percent(worst)));
+    }
+    let inside = published.rows.iter().filter(|row| row.in_band).count();
+    let cut = if published.band_whole { "" } else { ", which is not whole: interrupted" };
+    parts.push(format!("{inside} of {} rows in the band{cut}", published.rows.len()));
+    format!("published: {}", parts.join(", "))
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", numbers::fixed(share * 100.0, 2))
+}
+
+/// How many expectations of all runs hold, then each one that does not with its run; nothing where nothing was expected.
+pub fn all_expectations(document: &Document, style: Style) -> Vec<String> {
+    let all = || document.runs.iter().flat_map(|run| run.expectations.iter().map(move |e| (run, e)));
+    if all().next().is_none() {
+        return Vec::new();
+    }
+    let failed: Vec<_> = all().filter(|(_, expectation)| !expectation.passed).collect();
+    let mut lines = vec![summary(all().count(), failed.len(), style)];
+    for (run, expectation) in failed {
+        let name = if document.runs.len() > 1 { format!("{}: ", run.variant) } else { String::new() };
+        let text = format!("{name}{}", failure(expectation));
+        lines.extend(wrap(&text, "  ", style.columns()).iter().map(|line| style.bad(line)));
+    }
+    lines
+}
+
+fn summary(all: usize, failed: usize, style: Style) -> String {
+    let text = format!("{} of {all} expectations hold", all - failed);
+    if failed == 0 { style.good(&text) } else { style.bad(&text) }
+}
+
+fn failure(expectation: &Expectation) -> String {
+    let Expectation { metric, detail, within, .. } = expectation;
+    format!("FAILED {metric}: {detail}; {within} is allowed")
+}
+
 /// How many expectations hold, and each one that does not.
 pub fn expectations(all: &[Expectation], style: Style) -> Vec<String> {
     if all.is_empty() {
         return Vec::new();
     }
     let failed: Vec<&Expectation> = all.iter().filter(|e| !e.passed).collect();
-    let held = all.len() - failed.len();
-    let text = format!("{held} of {} expectations hold", all.len());
-    let summary = if failed.is_empty() { style.good(&text) } else { style.bad(&text) };
-    let mut lines = vec![String::new(), summary];
+    let mut lines = vec![String::new(), summary(all.len(), failed.len(), style)];
     for expectation in failed {
-        let Expectation { metric, detail, within, .. } = expectation;
-        let text = format!("FAILED {metric}: {detail}; {within} is allowed");
-        lines.extend(wrap(&text, "  ", style.columns()).iter().map(|line| style.bad(line)));
+        let lines_of = wrap(&failure(expectation), "  ", style.columns());
+        lines.extend(lines_of.iter().map(|line| style.bad(line)));
     }
     lines
 }

@@ -1,6 +1,5 @@
-//! A document as text for a terminal: first its headline in one line, then per flow a table of its intervals, then where packets were
-//! dropped, the published figures beside the simulated ones, the expectations; then what differs between
-//! engines, and last a verdict for each variant.
+//! A document as text for a terminal: headline, then the runs in few lines ([`summary`]). The full text adds a table of
+//! intervals for each flow, the path, where packets were dropped, published figures and expectations.
 //!
 //! Everything but the headline fits the width that is given, 80 columns at least; from 120 on the tables say more.
 
@@ -14,18 +13,21 @@ mod datagrams;
 mod dropped;
 mod flow;
 pub(in crate::report) mod grid;
+mod held_back;
 mod judged;
 mod names;
 mod nfs;
 mod paint;
 mod parity;
 mod picture;
+mod runs;
+mod sections;
 mod shared;
 mod slow_start;
 mod spread;
+mod summary;
 mod swept;
 mod twins;
-mod verdict;
 pub(in crate::report) mod versus;
 
 pub use cells::{MOST_LINES, cells};
@@ -38,50 +40,60 @@ pub use swept::swept;
 pub use twins::twins;
 pub use versus::versus;
 
-use super::together::{self, EACH, Shown};
+use super::together::{self, Shown};
 use crate::analysis::document::{Document, Run};
-use grid::wrap;
 
-/// The whole document, ending in a newline. Of more than [`EACH`] alike flows it shows their sum and the extremes.
+/// Extent of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// A line for each run.
+    Brief,
+    /// The answer and what it rests on, in at most 60 lines together with what the command says.
+    Short,
+    /// Intervals, the path and all drops besides; alike flows together.
+    Full,
+    /// As [`Detail::Full`], with each flow, however many there are.
+    EveryFlow,
+}
+
+/// The document in few lines, ending in a newline.
 pub fn render(document: &Document, style: Style) -> String {
-    with_each_of(EACH, document, style)
+    render_as(document, Detail::Short, style)
 }
 
-/// The same with each flow, however many there are.
-pub fn render_every_flow(document: &Document, style: Style) -> String {
-    with_each_of(usize::MAX, document, style)
-}
-
-/// Where there are no more than `most` alike flows, each is shown.
-fn with_each_of(most: usize, document: &Document, style: Style) -> String {
-    let mut lines = Vec::new();
-    // One line whatever the width: programs and people read the first line alone.
-    lines.extend(document.headline.as_ref().map(|own| style.bold(&own.text)));
-    title(&mut lines, document, style);
-    for run in &document.runs {
-        self::run(&mut lines, run, most, style);
-    }
-    for pair in &document.comparisons {
-        lines.push(String::new());
-        lines.extend(compared::pair(pair, style));
-    }
-    lines.extend(slow_start::lines(document, style));
-    lines.extend(verdict::lines(document, most, style));
+/// The document in that extent, ending in a newline.
+pub fn render_as(document: &Document, detail: Detail, style: Style) -> String {
+    let most = if detail == Detail::EveryFlow { usize::MAX } else { 1 };
+    let lines = match detail {
+        Detail::Brief => document.runs.iter().map(brief).collect(),
+        Detail::Short => summary::short(document, style),
+        Detail::Full | Detail::EveryFlow => full(document, most, style),
+    };
     lines.join("\n") + "\n"
 }
 
-fn title(lines: &mut Vec<String>, document: &Document, style: Style) {
-    let scenario = &document.scenario;
-    let text = format!("{} ({}, seed {})", scenario.title, scenario.name, scenario.seed);
-    lines.extend(wrap(&text, "", style.columns()).iter().map(|line| style.bold(line)));
-    if document.partial {
-        let mut text =
-            "PARTIAL: interrupted, or runs failed; everything is whole up to the last interval shown".to_string();
-        if !document.missing.is_empty() {
-            text += &format!("; missing: {}", document.missing.join("; "));
+/// A run in one line, however long: its name and its headline.
+fn brief(run: &Run) -> String {
+    let answer = run.headline.as_ref().map_or("", |headline| &headline.text);
+    format!("{}: {answer}", run.variant)
+}
+
+/// Everything; where there are no more than `most` alike flows, each is shown.
+fn full(document: &Document, most: usize, style: Style) -> Vec<String> {
+    let mut lines = summary::whole(document, style);
+    let many = document.runs.len() > summary::EACH;
+    for run in &document.runs {
+        self::run(&mut lines, run, most, style);
+        if many {
+            lines.extend(shared::lines(run, style));
         }
-        lines.extend(wrap(&text, "", style.columns()).iter().map(|line| style.bad(line)));
     }
+    if many {
+        lines.extend(slow_start::lines(document, style));
+        lines.push(String::new());
+        lines.extend(held_back::each(document, style));
+    }
+    lines
 }
 
 fn run(lines: &mut Vec<String>, run: &Run, most: usize, style: Style) {
@@ -92,9 +104,6 @@ fn run(lines: &mut Vec<String>, run: &Run, most: usize, style: Style) {
             Shown::Crowd(flows) => crowd::lines(run, &flows, style),
         });
     }
-    lines.extend(shared::lines(run, style));
-    lines.extend(datagrams::lines(run, style));
-    lines.extend(nfs::lines(run, style));
     lines.extend(picture::lines(run, style));
     lines.extend(dropped::lines(run, style));
     lines.extend(counters::lines(run, style));

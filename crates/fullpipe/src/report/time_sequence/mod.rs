@@ -20,6 +20,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use store::Store;
+pub(super) use store::packed;
 
 /// Its name in the folder of a run.
 pub const FILE: &str = "time-sequence.html";

@@ -26,22 +26,27 @@ impl<W: Write> Store<W> {
     /// # Errors
     /// It cannot be written.
     pub fn add(&mut self, bytes: &[u8]) -> io::Result<Place> {
-        let text = base64(&miniz_oxide::deflate::compress_to_vec(bytes, LEVEL));
-        self.out.write_all(&text)?;
+        let text = packed(bytes);
+        self.out.write_all(text.as_bytes())?;
         let place = (self.letters, text.len());
         self.letters += text.len() as u64;
         Ok(place)
     }
 }
 
-fn base64(bytes: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(bytes.len().div_ceil(3) * 4);
+/// Bytes deflated (RFC 1951) and in base64 (RFC 4648, section 4).
+pub fn packed(bytes: &[u8]) -> String {
+    base64(&miniz_oxide::deflate::compress_to_vec(bytes, LEVEL))
+}
+
+fn base64(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {
         let byte = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
         let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
         for i in 0..4 {
             let letter = LETTERS[(bits >> (18 - 6 * i) & 63) as usize];
-            out.push(if i <= three.len() { letter } else { b'=' });
+            out.push(if i <= three.len() { char::from(letter) } else { '=' });
         }
     }
     out
@@ -57,7 +62,7 @@ mod tests {
         let vectors =
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
         for (text, letters) in vectors {
-            assert_eq!(base64(text.as_bytes()), letters.as_bytes(), "{text}");
+            assert_eq!(base64(text.as_bytes()), letters, "{text}");
         }
     }
 

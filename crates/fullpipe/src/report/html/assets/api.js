@@ -1,8 +1,10 @@
 // Starts the page, and what others may call.
 onChange(showState);
+onChange(showTitles);
 onChange(drawAll);
 onChange(drawCursor);
 wireTheme();
+wireMatrix();
 wireLegend();
 wireFigures();
 changed();

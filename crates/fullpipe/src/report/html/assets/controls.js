@@ -12,6 +12,8 @@ function showState() {
     if (isDrawn(run)) node.style.setProperty("--run", colourOf(run));
     else node.style.removeProperty("--run");
     if (node.tagName === "BUTTON") node.setAttribute("aria-pressed", isDrawn(run));
+    // Of many runs the page shows those that were chosen; all have a place in the matrix.
+    if (many && !node.closest(".matrix")) node.hidden = !isDrawn(run);
   }
   for (const node of document.querySelectorAll("[data-flow]")) {
     node.setAttribute("aria-pressed", !state.hiddenFlows.has(node.dataset.flow));
@@ -22,10 +24,41 @@ function showState() {
   document.getElementById("reset").disabled = state.zoom === null;
 }
 
+// A figure's title is a finding about the runs that are shown; where none is known it says what is drawn.
+function showTitles() {
+  const shown = drawnRuns().join(",");
+  for (const { name, y } of figures) {
+    const neutral = y.label.charAt(0).toUpperCase() + y.label.slice(1);
+    figureNode({ name }).querySelector("h3").textContent = titles[name]?.[shown] ?? neutral;
+  }
+}
+
+// The matrix of many runs: a click shows a run, with Ctrl besides others; arrow keys move the focus.
+function wireMatrix() {
+  const table = document.querySelector(".matrix");
+  table?.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-run]");
+    if (!button) return;
+    const run = Number(button.dataset.run);
+    const alone = drawnRuns().length === 1 && isDrawn(run);
+    if (!event.ctrlKey && !event.metaKey && !event.shiftKey) choose(run);
+    else if (!alone) toggleRun(run);
+  });
+  table?.addEventListener("keydown", (event) => {
+    const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+    const cell = event.target.closest("td");
+    if (!steps || !cell) return;
+    const row = table.tBodies[0].rows[cell.parentNode.rowIndex - (table.tHead?.rows.length ?? 0) + steps[0]];
+    row?.cells[cell.cellIndex + steps[1]]?.querySelector("button")?.focus();
+    event.preventDefault();
+  });
+}
+
 function wireLegend() {
   for (const button of document.querySelectorAll("#legend [data-run]")) {
     const run = Number(button.dataset.run);
-    button.addEventListener("click", () => toggleRun(run));
+    // Of many runs one stays: an empty page would have nothing to choose from but the matrix far above.
+    button.addEventListener("click", () => !(many && isDrawn(run) && drawnRuns().length === 1) && toggleRun(run));
     button.addEventListener("dblclick", () => solo(run));
     button.addEventListener("keydown", (event) => event.key.toLowerCase() === "s" && solo(run));
   }

@@ -1,7 +1,16 @@
 // The report's data: the document and its figures, as embedded in this page.
-const embedded = (id) => JSON.parse(document.getElementById(id).textContent);
-const report = embedded("fullpipe-data");
-const { figures, limits, drawn_at_first: drawnAtFirst } = embedded("fullpipe-figures");
+// A large report is deflated, in base64.
+async function inflated(text) {
+  const bytes = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Response(stream).text();
+}
+const isPacked = (id) => "packed" in document.getElementById(id).dataset;
+const textOf = (id) => document.getElementById(id).textContent;
+const report = JSON.parse(isPacked("fullpipe-data") ? await inflated(textOf("fullpipe-data")) : textOf("fullpipe-data"));
+const { figures, titles, limits, many, drawn_at_first: drawnAtFirst } = JSON.parse(
+  isPacked("fullpipe-figures") ? await inflated(textOf("fullpipe-figures")) : textOf("fullpipe-figures"),
+);
 
 // What a column of a figure stands for: the numbers themselves, or a pointer into the document
 // (see Column in figure.rs).

@@ -140,6 +140,7 @@ function drawMoments(group, panel, taken) {
 }
 
 // Strokes through flows' lines, with a label beside where there is room: the last one first, which tells how many there are.
+const STROKES_APART = 6; // pixels: closer ones would be a smear
 function drawTicks(group, panel, taken) {
   const [a, b] = timeShown();
   const ticks = (panel.figure.ticks ?? []).filter((tick) => isVisible(tick) && tick.x >= a && tick.x <= b);
@@ -148,7 +149,7 @@ function drawTicks(group, panel, taken) {
   for (const { run, flow, x, y, label } of ticks.reverse()) {
     if (panel.logarithmic && y <= 0) continue;
     const [cx, cy, key] = [panel.x.of(x), panel.y.of(y), `${run}.${flow}`];
-    if (Math.hypot(cx - (before.get(key)?.cx ?? Infinity), cy - (before.get(key)?.cy ?? Infinity)) < 3) continue;
+    if (Math.hypot(cx - (before.get(key)?.cx ?? Infinity), cy - (before.get(key)?.cy ?? Infinity)) < STROKES_APART) continue;
     before.set(key, { cx, cy });
     const style = `--run:${colourOf(run)}`;
     // Across a line that rises as well as across one that rests.

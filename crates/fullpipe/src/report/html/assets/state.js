@@ -41,15 +41,17 @@ function toggleRun(run) {
 }
 function showFirstRuns() {
   state.colours.clear();
-  report.runs.slice(0, drawnAtFirst).forEach((_, run) => showRun(run));
+  drawnAtFirst.filter((run) => report.runs[run]).forEach(showRun);
+}
+// Shows one run and no other, in its colour.
+function choose(run) {
+  state.colours = new Map([[run, state.colours.get(run) ?? 0]]);
+  changed();
 }
 // Shows one run alone in its colour; done twice, shows the first ones again.
 function solo(run) {
   if (drawnRuns().length === 1 && isDrawn(run)) showFirstRuns();
-  else {
-    const colour = state.colours.get(run) ?? 0;
-    state.colours = new Map([[run, colour]]);
-  }
+  else return choose(run);
   changed();
 }
 function zoomTo(from, to) {

@@ -1,0 +1,149 @@
+//! The answer and what it rests on, in few lines: headline, runs, what held them back, drops, what was expected, notes.
+
+use super::grid::wrap;
+use super::sections::{Section, fit};
+use super::{Style, compared, datagrams, dropped, held_back, judged, nfs, runs, shared};
+use crate::analysis::document::{Document, Run};
+use crate::report::numbers;
+
+/// Most lines of a text on a screen, so that there is room below 60 for what the command itself says.
+pub const LINES: usize = 50;
+/// Where what is left out is shown.
+const MORE: &str = "--full, or report.html";
+/// Up to so many runs each has lines of its own.
+pub const EACH: usize = 6;
+
+/// The summary in at most [`LINES`] lines.
+pub fn short(document: &Document, style: Style) -> Vec<String> {
+    let answer = document.headline.as_ref().map_or(0, |headline| headline.text.chars().count());
+    let rows = answer.div_ceil(style.columns()).max(1) - 1;
+    fit(sections(document, style), LINES.saturating_sub(rows), MORE, style)
+}
+
+/// The summary with all its lines.
+pub fn whole(document: &Document, style: Style) -> Vec<String> {
+    let sections = sections(document, style).into_iter().map(|section| Section { most: 0, ..section });
+    fit(sections.collect(), usize::MAX, MORE, style)
+}
+
+fn sections(document: &Document, style: Style) -> Vec<Section> {
+    let few = document.runs.len() <= EACH;
+    let of_each = |lines: fn(&Run, Style) -> Vec<String>| -> Vec<String> {
+        let all: Vec<String> = document.runs.iter().flat_map(|run| lines(run, style)).collect();
+        all.into_iter().skip_while(String::is_empty).collect()
+    };
+    let mut sections = vec![
+        Section::whole(answer(document, style)),
+        runs::section(document, style),
+        Section::cut(held_back::lines(document, style), 14, "lines"),
+        Section::cut(drops(document, style), 6, "lines of drops"),
+        Section::cut(of_each(datagrams::lines), 8, "lines of datagrams"),
+        Section::cut(of_each(nfs::lines), 8, "lines of mounts"),
+    ];
+    if few {
+        sections.push(Section::cut(of_each(shared::lines), 6, "lines of shares"));
+        sections.push(Section::cut(slow_start(document, style), 14, "lines of slow start"));
+    }
+    sections.push(Section::cut(judged::all_expectations(document, style), 4, "lines of expectations"));
+    sections.push(Section::cut(published(document, style), 8, "lines of published runs"));
+    sections.push(Section::cut(comparisons(document, style), 14, "lines of what differs"));
+    sections.push(Section::cut(notes(document, style), 8, "lines of notes"));
+    sections
+}
+
+/// Headline, title, and that something is missing.
+fn answer(document: &Document, style: Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    // One line whatever the width: programs and people read the first line alone.
+    lines.extend(document.headline.as_ref().map(|headline| style.bold(&headline.text)));
+    let scenario = &document.scenario;
+    let text = format!("{} ({}, seed {})", scenario.title, scenario.name, scenario.seed);
+    lines.extend(wrap(&text, "", style.columns()));
+    if document.partial {
+        let mut text =
+            "PARTIAL: interrupted, or runs failed; everything is whole up to the last interval shown".to_string();
+        if !document.missing.is_empty() {
+            text += &format!("; missing: {}", document.missing.join("; "));
+        }
+        let lines_of = wrap(&text, "", style.columns());
+        let more = lines_of.len().saturating_sub(MOST_OF_MISSING);
+        lines.extend(lines_of.iter().take(MOST_OF_MISSING).map(|line| style.bad(line)));
+        if more > 0 {
+            lines.push(style.bad(&format!("  {more} more lines of missing runs: summary.json")));
+        }
+    }
+    lines
+}
+
+/// Most lines that name missing runs.
+const MOST_OF_MISSING: usize = 6;
+
+/// Drops of each run, or of many runs by place.
+fn drops(document: &Document, style: Style) -> Vec<String> {
+    let texts: Vec<String> = match document.runs.len() {
+        0 | 1 => document.runs.iter().filter_map(dropped::sentence).collect(),
+        2..=EACH => {
+            let of = |run: &Run| Some(format!("{}: {}", run.variant, dropped::sentence(run)?));
+            document.runs.iter().filter_map(of).collect()
+        }
+        _ => by_place(document),
+    };
+    texts.iter().flat_map(|text| wrap(text, "  ", style.columns())).collect()
+}
+
+/// A sentence per place: in how many runs it dropped packets, and how many.
+fn by_place(document: &Document) -> Vec<String> {
+    let mut places: Vec<(&str, Vec<u64>)> = Vec::new();
+    let stages = document.runs.iter().flat_map(|run| &run.stages);
+    for stage in stages.filter(|stage| stage.dropped > 0) {
+        match places.iter_mut().find(|(name, _)| *name == stage.name) {
+            Some((_, counts)) => counts.push(stage.dropped),
+            None => places.push((&stage.name, vec![stage.dropped])),
+        }
+    }
+    let all = document.runs.len();
+    let text = |(place, mut counts): (&str, Vec<u64>)| {
+        counts.sort_unstable();
+        let runs = counts.len();
+        let ends = [counts[0], counts[runs - 1]].map(numbers::count);
+        format!("dropped at {place}: in {runs} of {all} runs, {} packets a run", ends.join(" to "))
+    };
+    places.into_iter().map(text).collect()
+}
+
+/// A sentence for each run that is compared with a published one.
+fn published(document: &Document, style: Style) -> Vec<String> {
+    let several = document.runs.len() > 1;
+    let text = |run: &Run| {
+        let sentence = judged::sentence(run.published.as_ref()?);
+        Some(if several { format!("{}: {sentence}", run.variant) } else { sentence })
+    };
+    let texts = document.runs.iter().filter_map(text);
+    texts.flat_map(|text| wrap(&text, "  ", style.columns())).collect()
+}
+
+/// How slow start went, without the empty line before it.
+fn slow_start(document: &Document, style: Style) -> Vec<String> {
+    super::slow_start::lines(document, style).into_iter().skip_while(String::is_empty).collect()
+}
+
+fn comparisons(document: &Document, style: Style) -> Vec<String> {
+    document.comparisons.iter().flat_map(|pair| compared::pair(pair, style)).collect()
+}
+
+/// Notes of all runs, each once.
+fn notes(document: &Document, style: Style) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    for run in &document.runs {
+        let mut own: Vec<String> = Vec::new();
+        if !run.substituted.is_empty() {
+            let (engine, what) = (&run.engine, run.substituted.join("; "));
+            own.push(format!("note: engine {engine} instead of what the scenario says: {what}"));
+        }
+        own.extend(run.notes.iter().map(|note| format!("note: {note}")));
+        own.extend(dropped::more(run));
+        own.retain(|text| !texts.contains(text));
+        texts.extend(own);
+    }
+    texts.iter().flat_map(|text| wrap(text, "  ", style.columns())).collect()
+}
