@@ -7,7 +7,10 @@ use super::resolved::{Resolved, Station};
 /// One sentence per finding, each once, however many runs have it.
 pub fn notes(scenario: &Scenario) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    let of_plan = |run| unjudged_kernels(run).into_iter().chain(of_run(run));
+    let of_plan = |run| {
+        let kernels = nearest_profiles(run).into_iter().chain(unjudged_kernels(run));
+        kernels.chain(of_run(run))
+    };
     for note in scenario.plans().iter().flat_map(|plan| of_plan(&plan.resolved)) {
         if !all.contains(&note) {
             all.push(note);
@@ -37,6 +40,20 @@ fn ssthresh_without_effect(run: &Resolved) -> Vec<String> {
         )
     };
     flows.map(note).collect()
+}
+
+/// Kernels for which the profile of another version stands.
+fn nearest_profiles(run: &Resolved) -> Vec<String> {
+    let note = |asked: &str, profile: &str| {
+        format!(
+            "Linux {asked} has no profile of its own and runs as Linux {profile}, the nearest one; \
+             docs/kernels.md lists which profile stands for which kernel"
+        )
+    };
+    let stations = run.stations().into_iter();
+    stations
+        .filter_map(|station| Some(note(station.host.kernel_asked.as_ref()?, &station.host.kernel)))
+        .collect()
 }
 
 /// Profiles that were never compared with their kernels.

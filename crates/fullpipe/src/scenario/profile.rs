@@ -1,6 +1,6 @@
 //! What a scenario has to know of kernels: names and defaults.
 
-use fullpipe_sim::cc::KernelVersion;
+use super::version::Version;
 use fullpipe_sim::config::Sysctl;
 use fullpipe_sim::tcp;
 
@@ -153,9 +153,86 @@ pub fn kernel(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }
 
-/// The newest profile that is no newer than a version; none if all are newer or it is no version.
-pub fn nearest_older(version: &str) -> Option<&'static Kernel> {
-    let version = KernelVersion::parse(version)?;
-    let is_older = |k: &&Kernel| KernelVersion::parse(k.name).is_some_and(|known| known <= version);
-    KERNELS.iter().rev().find(is_older)
+/// The first version that each profile stands for, in order. Where a version has no profile of its own:
+///
+/// - 3.2 has proportional rate reduction and an initial window of ten (2.6.39), as 3.14 has.
+/// - 4.9 paces by itself and times losses soon after (RACK, 4.18 by default), as 6.1 does.
+/// - 6.10 starts with a window share of one half (697a6c8cec03), as 6.12 does.
+/// - 6.16 has tcp_rmem of 32 MiB (572be9bf9d0d), as 6.18 has.
+const STANDS_FOR: [(Version, &str); 8] = [
+    (Version::new(2, 6, 20), "2.6.20"),
+    (Version::new(2, 6, 24), "2.6.24"),
+    (Version::new(2, 6, 25), "2.6.25"),
+    (Version::new(2, 6, 32), "2.6.32"),
+    (Version::new(3, 2, 0), "3.14"),
+    (Version::new(4, 9, 0), "6.1"),
+    (Version::new(6, 10, 0), "6.12"),
+    (Version::new(6, 16, 0), "6.18"),
+];
+
+/// The profile that stands for a version; `None` for versions before the oldest profile.
+pub fn for_version(version: Version) -> Option<&'static Kernel> {
+    let (_, name) = STANDS_FOR.iter().rev().find(|(first, _)| *first <= version)?;
+    kernel(name)
+}
+
+/// The profile for a kernel as a scenario or `uname -r` names it, and whether it is that version's own.
+pub fn named(name: &str) -> Option<(&'static Kernel, bool)> {
+    if let Some(kernel) = kernel(name) {
+        return Some((kernel, true));
+    }
+    let version = Version::read(name)?;
+    let kernel = for_version(version)?;
+    Some((kernel, Version::read(kernel.name) == Some(version)))
+}
+
+/// The name of the profile for a kernel as [`named`] finds it, and whether it is that version's own.
+pub fn profile_of(name: &str) -> Option<(&'static str, bool)> {
+    named(name).map(|(kernel, own)| (kernel.name, own))
+}
+
+/// The first version that each profile stands for, and the profile, in order.
+pub fn profile_starts() -> impl Iterator<Item = (Version, &'static str)> {
+    STANDS_FOR.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_without_a_profile_has_the_nearest_one() {
+        let table = [
+            ("2.6.20", "2.6.20", true),
+            ("2.6.22-14-generic", "2.6.20", false),
+            ("2.6.32-5-amd64", "2.6.32", true),
+            ("3.0", "2.6.32", false),
+            ("3.10.0-1160.el7.x86_64", "3.14", false),
+            ("4.8", "3.14", false),
+            ("4.9", "6.1", false),
+            ("4.18.0-553.el8_10.x86_64", "6.1", false),
+            ("5.15.0-91-generic", "6.1", false),
+            ("6.1.0-18-amd64", "6.1", true),
+            ("6.9", "6.1", false),
+            ("6.10", "6.12", false),
+            ("6.12.9+bpo-amd64", "6.12", true),
+            ("6.15", "6.12", false),
+            ("6.16", "6.18", false),
+            ("7.0", "6.18", false),
+        ];
+        for (name, profile, own) in table {
+            let (kernel, is_own) = named(name).unwrap_or_else(|| panic!("{name}"));
+            assert_eq!((kernel.name, is_own), (profile, own), "{name}");
+        }
+        assert!(named("2.6.18-398.el5").is_none() && named("6.1x").is_none());
+    }
+
+    /// Each profile stands for its own version.
+    #[test]
+    fn every_profile_stands_for_itself() {
+        for kernel in KERNELS {
+            let version = Version::read(kernel.name).expect("a version");
+            assert_eq!(for_version(version).expect("a profile").name, kernel.name);
+        }
+    }
 }

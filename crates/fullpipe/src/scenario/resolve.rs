@@ -20,7 +20,8 @@ use super::qdisc;
 use super::resolved::*;
 use super::slow_start;
 use super::source::Source;
-use fullpipe_sim::cc::{self, KernelVersion};
+use super::version::{OLDEST, Version};
+use fullpipe_sim::cc;
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::units::{Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -223,7 +224,7 @@ fn hosts_of(hosts: &written::Hosts, path: Option<&Path>, cx: &mut Context) -> Op
 
 fn host(host: &written::Host, path: Option<&Path>, cx: &mut Context) -> Option<Host> {
     let mtu = path.map_or(1500, |path| path.mtu);
-    let kernel = kernel(host.kernel.as_ref()?, cx)?;
+    let (kernel, kernel_asked) = kernel(host.kernel.as_ref()?, cx)?;
     let mut sysctl = HostSysctl { modelled: kernel.sysctl, genuine: BTreeMap::new() };
     if let Some(written) = &host.sysctl {
         written.value.apply(&mut sysctl);
@@ -232,6 +233,7 @@ fn host(host: &written::Host, path: Option<&Path>, cx: &mut Context) -> Option<H
     let qdisc = qdisc::qdisc(&host.qdisc.as_ref()?.value, kernel.qdisc_limit, mtu, cx)?;
     Some(Host {
         kernel: kernel.name.into(),
+        kernel_asked,
         behaviour: overridden(&host.behaviour, kernel.name, cx),
         hz: value(&host.hz).map_or(kernel.hz, |hz| hz.0 as u32),
         timestamps: value(&host.timestamps).unwrap_or(kernel.timestamps),
@@ -256,27 +258,22 @@ fn host(host: &written::Host, path: Option<&Path>, cx: &mut Context) -> Option<H
     })
 }
 
-fn kernel(at: &At<String>, cx: &mut Context) -> Option<&'static Kernel> {
-    let found = profile::kernel(&at.value);
-    if found.is_none() {
-        let message = format!("no kernel profile is called \"{}\"", at.value);
-        let known = profile::KERNELS.iter().map(|kernel| profile::shown(kernel.name));
-        let known: Vec<String> = known.collect();
-        let expected = format!("one of {}{}", known.join(", "), nearest(&at.value));
-        cx.error("unknown-name", at.place, message).expected(expected);
+/// The profile of a kernel, and its name as written where another version's profile stands for it.
+fn kernel(at: &At<String>, cx: &mut Context) -> Option<(&'static Kernel, Option<String>)> {
+    if let Some((kernel, own)) = profile::named(&at.value) {
+        return Some((kernel, (!own).then(|| at.value.clone())));
     }
-    found
-}
 
-/// Which profile is nearest to a version that has none, as the rest of a sentence.
-fn nearest(version: &str) -> String {
-    match (profile::nearest_older(version), &profile::KERNELS[0]) {
-        (Some(older), _) => format!("; the nearest older one is {}", profile::shown(older.name)),
-        (None, oldest) if KernelVersion::parse(version).is_some() => {
-            format!("; {} is the oldest", oldest.name)
-        }
-        (None, _) => String::new(),
-    }
+    let message = format!("no kernel profile is called \"{}\"", at.value);
+    let known: Vec<String> =
+        profile::KERNELS.iter().map(|kernel| profile::shown(kernel.name)).collect();
+    let why = match Version::read(&at.value) {
+        Some(_) => format!("; {OLDEST} is the oldest"),
+        None => "; or what `uname -r` prints".into(),
+    };
+    cx.error("unknown-name", at.place, message)
+        .expected(format!("one of {}{why}", known.join(", ")));
+    None
 }
 
 fn cpu(cpu: &written::Cpu) -> Option<Cpu> {

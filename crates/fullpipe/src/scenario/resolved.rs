@@ -203,6 +203,9 @@ impl Station<'_> {
 pub struct Host {
     /// Kernel profile.
     pub kernel: String,
+    /// The kernel as the scenario names it ("5.15.0-91-generic"), where another version's profile stands for it.
+    #[serde(skip)]
+    pub kernel_asked: Option<String>,
     /// Behaviours of the profile that are overridden: name, choice.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", serialize_with = "show::behaviour")]
     pub behaviour: BTreeMap<String, String>,

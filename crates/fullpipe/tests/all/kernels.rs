@@ -1,7 +1,7 @@
 //! docs/kernels.md shows the table of kernel versions as it is.
 
 use crate::marked;
-use fullpipe::scenario::shown;
+use fullpipe::scenario::{profile_of, profile_starts, shown};
 use fullpipe_sim::tcp::behaviour::{BEHAVIOURS, Behaviour};
 use fullpipe_sim::tcp::profile::{PROFILES, Profile};
 use std::fmt::Write;
@@ -50,6 +50,48 @@ fn unread() -> String {
         }
     }
     text
+}
+
+/// Distributions, and what `uname -r` prints there.
+const HOSTS: [(&str, &str); 13] = [
+    ("RHEL 7, CentOS 7", "3.10.0-1160.el7.x86_64"),
+    ("RHEL 8, Rocky 8, Alma 8", "4.18.0-553.el8_10.x86_64"),
+    ("RHEL 9, Rocky 9, Alma 9", "5.14.0-503.el9.x86_64"),
+    ("RHEL 10", "6.12.0-55.el10.x86_64"),
+    ("Ubuntu 20.04", "5.4.0-150-generic"),
+    ("Ubuntu 20.04 HWE, 22.04", "5.15.0-91-generic"),
+    ("Ubuntu 22.04 HWE, 24.04", "6.8.0-31-generic"),
+    ("Ubuntu 24.04 on AWS", "6.8.0-1010-aws"),
+    ("Ubuntu 24.04 HWE", "6.14.0-24-generic"),
+    ("Debian 11", "5.10.0-28-amd64"),
+    ("Debian 12", "6.1.0-18-amd64"),
+    ("Debian 13", "6.12.9-amd64"),
+    ("a kernel of its own", "6.17.0"),
+];
+
+fn hosts() -> String {
+    let mut text = "| host | `uname -r` | profile |\n|---|---|---|\n".to_string();
+    for (host, kernel) in HOSTS {
+        let (profile, own) = profile_of(kernel).expect("a profile");
+        let own = if own { "" } else { ", the nearest" };
+        writeln!(text, "| {host} | `{kernel}` | {}{own} |", shown(profile)).unwrap();
+    }
+    text
+}
+
+fn ranges() -> String {
+    let starts: Vec<_> = profile_starts().collect();
+    let mut text = "| from Linux | profile |\n|---|---|\n".to_string();
+    for (first, profile) in starts {
+        writeln!(text, "| {first} | {} |", shown(profile)).unwrap();
+    }
+    text
+}
+
+#[test]
+fn the_page_says_which_profile_a_host_has() {
+    marked::committed("docs/kernels.md", "hosts", &hosts());
+    marked::committed("docs/kernels.md", "ranges", &ranges());
 }
 
 #[test]
