@@ -1,5 +1,6 @@
 //! What the command line takes, and its help.
 
+use crate::path_arguments::PathArguments;
 use crate::plan_arguments::PlanArguments;
 use crate::quantity;
 use clap::builder::PossibleValuesParser;
@@ -38,6 +39,8 @@ const DOCTOR_CODES: &str = "Exit codes: 0 all is there, 3 something is missing."
 #[derive(Debug, Parser)]
 #[command(name = "fullpipe", version, help_template = TEMPLATE, after_help = EXIT_CODES,
     before_help = "Examples:
+  fullpipe run --rate 10Gbit --rtt 80ms           what a flow does on your path
+  fullpipe new my.toml --rate 10Gbit --rtt 80ms   the same as a scenario file to edit
   fullpipe run fink-2007                          replay a published experiment
   fullpipe run my.toml --set path.delay.forward=120ms
   fullpipe plan --rate 10Gbit --rtt 80ms --mtu 9000\n\n")]
@@ -52,6 +55,8 @@ pub struct Arguments {
 pub enum Command {
     /// Run a scenario and show the result
     Run(RunArguments),
+    /// Write a commented scenario file for a path
+    New(NewArguments),
     /// List recipes, congestion controls, kernels, limits and metrics
     List(ListArguments),
     /// Show the result of an earlier run again
@@ -98,9 +103,18 @@ impl Extent {
     }
 }
 
+/// Two lines of usage: a scenario and a path by options exclude each other.
+const RUN_TEMPLATE: &str = "{about-with-newline}
+{before-help}{usage-heading} fullpipe run [OPTIONS] <SCENARIO|RECIPE>
+       fullpipe run [OPTIONS] --rate <RATE> --rtt <TIME>
+
+{all-args}{after-help}";
+
 /// Options of `fullpipe run`.
 #[derive(Debug, Args)]
-#[command(help_template = TEMPLATE, after_help = EXIT_CODES, before_help = "Examples:
+#[command(help_template = RUN_TEMPLATE, after_help = EXIT_CODES, before_help = "Examples:
+  fullpipe run --rate 10Gbit --rtt 80ms                your path, without a file
+  fullpipe run --rate 1Gbit --rtt 20ms --loss 1e-5 --flows 8 --kernel 5.15.0-91-generic
   fullpipe run fink-2007                               a recipe, all its variants
   fullpipe run fink-2007 --variant reno --out reno     one variant, where to keep it
   fullpipe run my.toml --set path.delay.forward=120ms --json > result.json
@@ -111,7 +125,7 @@ impl Extent {
 pub struct RunArguments {
     /// A scenario file, or the name of a recipe (see `fullpipe list`)
     #[arg(value_name = "SCENARIO|RECIPE")]
-    pub scenario: PathBuf,
+    pub scenario: Option<PathBuf>,
     /// Change a key of the scenario, after variants and sweep points; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
@@ -170,6 +184,24 @@ pub struct RunArguments {
     /// Show no progress and no notes
     #[arg(long, short)]
     pub quiet: bool,
+    /// A path instead of a scenario.
+    #[command(flatten)]
+    pub path: PathArguments,
+}
+
+/// Options of `fullpipe new`.
+#[derive(Debug, Args)]
+#[command(help_template = TEMPLATE, before_help = "Examples:
+  fullpipe new my.toml --rate 10Gbit --rtt 80ms
+  fullpipe new my.toml --rate 1Gbit --rtt 20ms --loss 1e-5 --flows 8 --kernel 5.15.0-91-generic
+  fullpipe run my.toml                                 the same run as with these options\n\n")]
+pub struct NewArguments {
+    /// The file to write, which must not exist
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The path.
+    #[command(flatten)]
+    pub path: PathArguments,
 }
 
 const SWEEP_CODES: &str = "\

@@ -14,10 +14,13 @@ mod failure;
 mod interrupt;
 mod kernel;
 mod list;
+mod new;
+mod new_file;
 mod output;
 mod pace;
 mod packets;
 mod parity;
+mod path_arguments;
 mod plan;
 mod plan_arguments;
 mod plan_nfs;
@@ -65,6 +68,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Sweep(sweep) => sweep::sweep(sweep, &output),
         Command::Merge(merge) => sweep::merge(merge, &output),
         Command::Parity(parity) => parity::parity(parity, &output),
+        Command::New(new) => new::new(new, &output),
         Command::Plan(plan) => plan::plan(plan, &output),
         Command::Kernel(kernel) => kernel::kernel(&kernel.command, &output),
         Command::Doctor(doctor) => doctor::doctor(doctor, &output),

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::new_file;
 use crate::output::{Output, note};
 use crate::plan_arguments::PlanArguments;
 use fullpipe::engine::{Engine, Failed, sim::Simulator};
@@ -12,8 +13,6 @@ use fullpipe::plan::nfs::{Plan, Question, plan as answer, scenario, text};
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
 use serde::Serialize;
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write};
 
 /// Round trips of near clients where nothing is said of them.
 const NEAR_RTT: Time = Time::us(200);
@@ -61,7 +60,7 @@ pub fn plan(path: Path, arguments: &PlanArguments, output: &Output) -> Result<()
     };
     let plan = answer(&question).map_err(|wrong| Failure::Input(wrong.to_string()))?;
     if let Some(file) = &asked.scenario {
-        write_new(
+        new_file::write(
             file,
             &scenario::scenario(
                 &question,
@@ -90,14 +89,4 @@ fn proven(question: &Question, plan: &Plan) -> Result<Option<Proof>, Failure> {
         Failed::Scenario(why) => Failure::Input(why),
         Failed::Machine(why) => Failure::Environment(why),
     })
-}
-
-fn write_new(path: &std::path::Path, text: &str) -> Result<(), Failure> {
-    let file = OpenOptions::new().write(true).create_new(true).open(path);
-    if file.as_ref().is_err_and(|why| why.kind() == ErrorKind::AlreadyExists) {
-        let why = format!("{} is there already, and nothing is overwritten", path.display());
-        return Err(Failure::Input(format!("{why}; name a new file")));
-    }
-    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|why| Failure::environment(format!("cannot write {}", path.display()), why))
 }

@@ -36,6 +36,7 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     known_keys(&arguments.without, scenario.plans().iter().map(|plan| &plan.resolved))?;
     let captures = Captures::new(arguments, &scenario)?;
     if !arguments.quiet {
+        source::announce(arguments)?;
         scenario::notes(&scenario).iter().for_each(|note| output::note(&format!("note: {note}")));
     }
     if arguments.dry_run {

@@ -2,12 +2,13 @@
 
 use crate::args::RunArguments;
 use crate::failure::Failure;
+use crate::output::note;
 use fullpipe::scenario::{self, Scenario, SetOption, Source};
 use std::path::Path;
 
 /// Reads, checks and resolves the scenario with the options that change it.
 pub fn load(arguments: &RunArguments) -> Result<Scenario, Failure> {
-    let source = source(&arguments.scenario)?;
+    let source = asked(arguments)?;
     let packets = arguments.packets.as_ref().map(|point| packets(point, arguments));
     let sets = arguments.set.iter().cloned().chain(packets);
     let sets: Vec<SetOption> = sets.map(SetOption).collect();
@@ -18,6 +19,24 @@ pub fn load(arguments: &RunArguments) -> Result<Scenario, Failure> {
         own.filter(|_| arguments.packets.is_some()).for_each(|own| own.file = "--packets".into());
         Failure::Input(problems.to_string())
     })
+}
+
+/// The scenario that was named, or the one that options of a path make.
+fn asked(arguments: &RunArguments) -> Result<Source, Failure> {
+    let path = &arguments.path;
+    let Some(named) = &arguments.scenario else { return Ok(path.outline("run")?.source()) };
+    path.none_beside(&named.display().to_string())?;
+    source(named)
+}
+
+/// Says which scenario options of a path have made, and how to keep it.
+pub fn announce(arguments: &RunArguments) -> Result<(), Failure> {
+    if arguments.scenario.is_none() {
+        let outline = arguments.path.outline("run")?;
+        let (made, options) = (outline.describe(), outline.options());
+        note(&format!("scenario: {made}\nkeep it:  fullpipe new my.toml {options}"));
+    }
+    Ok(())
 }
 
 /// What `--packets` stands for.

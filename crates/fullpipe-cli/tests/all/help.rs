@@ -2,8 +2,8 @@
 
 use crate::common::Desk;
 
-const COMMANDS: [&str; 8] =
-    ["run", "list", "report", "compare", "parity", "plan", "kernel", "doctor"];
+const COMMANDS: [&str; 9] =
+    ["run", "new", "list", "report", "compare", "parity", "plan", "kernel", "doctor"];
 
 #[test]
 fn every_command_has_help_that_begins_with_examples() {

@@ -21,6 +21,7 @@ mod linux_refusals;
 mod linux_registers;
 mod linux_repeats;
 mod list;
+mod new;
 mod packets;
 mod parity;
 mod plan;
