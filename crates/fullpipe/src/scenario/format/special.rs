@@ -5,7 +5,7 @@ use super::keys::{At, Kind, Read, Section, wrong_type};
 use super::node::{Entry, Node, Table, Value};
 use super::quantity::{self, PACKETS, SIZE, Wrong};
 use super::values::{in_range, items, quantity_text, report};
-use super::written::{AppTable, Directions};
+use super::written::{AppTable, Directions, PathRate};
 use fullpipe_sim::config;
 use fullpipe_sim::tcp::behaviour;
 use std::collections::BTreeMap;
@@ -74,6 +74,17 @@ fn read_short<T: Section>(
     let mut node = node.clone();
     lengthen(&mut node, short, key);
     T::read(&node, key, cx)
+}
+
+/// Rate by direction; a rate alone is the forward one.
+#[derive(Clone, Debug)]
+pub struct ShortRate(pub PathRate);
+
+impl Read for ShortRate {
+    const KIND: Kind = Kind::Short { group: PathRate::GROUP, short: "forward" };
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        read_short(node, key, "forward", cx).map(ShortRate)
+    }
 }
 
 /// Loss by direction; a probability alone is the forward one.

@@ -9,7 +9,8 @@ use super::keys::Default::{Absent, Empty, Is, Required, Unless};
 use super::keys::group;
 use super::sockopt::Sockopts;
 use super::special::{
-    Behaviour, Congestion, DelayLimit, Numbers, QueueLimit, Range, ShortApp, ShortLoss, SlowStart,
+    Behaviour, Congestion, DelayLimit, Numbers, QueueLimit, Range, ShortApp, ShortLoss, ShortRate,
+    SlowStart,
 };
 use super::sysctl::Sysctls;
 use super::values::{
@@ -82,10 +83,10 @@ group! {
 }
 
 group! {
-    /// The path, either as one bottleneck (`rate`, `framing`, `delay`, `queue`, `loss`), or as lists of elements (`forward`, `back`). The short form means: forward, data passes the element "loss" (if there is loss), then "link", then "delay"; back, ACKs pass "back-loss" (if there is loss) and "back-delay" (if there is delay). Elements without effect are left out.
+    /// The path, either as one bottleneck (`rate`, `framing`, `delay`, `queue`, `loss`), or as lists of elements (`forward`, `back`). The short form means: forward, data passes the element "loss" (if there is loss), then "link", then "delay"; back, packets pass "back-loss" (if there is loss), "back-link" (if data flow backward, or `rate.back` is written) and "back-delay" (if there is delay). Both links have the same `queue`. Elements without effect are left out.
     Path "[path]" {
-        /// Rate of the bottleneck.
-        rate: AnyRate, Absent("needed in the short form");
+        /// Rate of the bottleneck. It bounds each direction in which data flow; `{ forward, back }` where the directions differ.
+        rate: ShortRate, Absent("needed in the short form");
         /// What a rate and a queue in bytes count: the IP packet (1500), with the Ethernet header (1514), or all that a wire takes (1538).
         framing: Framing, Is("ethernet-wire");
         /// Delay without queueing, by direction.
@@ -102,6 +103,16 @@ group! {
         forward: Elements, Absent("the short form");
         /// What ACKs pass, in order.
         back: Elements, Absent("the short form");
+    }
+}
+
+group! {
+    /// Rate by direction.
+    PathRate "path.rate" {
+        /// Rate of data.
+        forward: AnyRate, Required;
+        /// Rate of what goes back.
+        back: AnyRate, Absent("where data flow backward as `forward`, else unlimited");
     }
 }
 

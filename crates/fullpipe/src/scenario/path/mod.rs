@@ -29,7 +29,7 @@ pub(super) use delay::keys::Timer as TimerKeys;
 pub(super) use elements::Elements;
 pub(super) use queue::PathQueue;
 pub use queue::{Cake, Codel, Discipline, Fq, Pie, Queue, Red};
-pub(super) use short::path;
+pub(super) use short::{Traffic, path};
 pub use varying::Step;
 
 use super::format::context::Context;

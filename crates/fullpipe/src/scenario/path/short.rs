@@ -5,23 +5,33 @@ use crate::scenario::Source;
 use crate::scenario::format::context::{Context, Place};
 use crate::scenario::format::keys::At;
 use crate::scenario::format::values::{Probability, twice};
-use crate::scenario::format::written;
+use crate::scenario::format::written::{self, AnyRate};
 use crate::scenario::resolved::Path;
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::config::Unit;
 use fullpipe_sim::units::{Rate, Time};
 
-/// Resolves the path of a scenario from `source`; `flows` are the names of its flows and where their data goes.
+/// What a path carries.
+#[derive(Clone, Copy)]
+pub struct Traffic<'a> {
+    /// Names of the flows, and where their data goes.
+    pub flows: &'a [(String, Direction)],
+    /// Whether any data, of flows or of datagrams, goes backward.
+    pub backward: bool,
+}
+
+/// Resolves the path of a scenario from `source` for the `traffic` that it carries.
 pub fn path(
     path: &written::Path,
     source: &Source,
-    flows: &[(String, Direction)],
+    traffic: Traffic,
     cx: &mut Context,
 ) -> Option<Path> {
     let mtu = path.mtu.as_ref()?.value.0 as u32;
+    let flows = traffic.flows;
     let mut whole = Whole { mtu, round_trip: Time::ZERO, forward: true, source, flows };
     let mut resolved = match (&path.forward, &path.back) {
-        (None, None) => short(path, mtu, cx)?,
+        (None, None) => short(path, mtu, traffic.backward, cx)?,
         (forward, back) => {
             conflicts(path, cx);
             let forward = list(forward, &whole, cx);
@@ -74,8 +84,8 @@ fn distinct(path: &written::Path, cx: &mut Context) {
     twice(&names, "elements of the path", cx);
 }
 
-/// The short form as elements.
-fn short(path: &written::Path, mtu: u32, cx: &mut Context) -> Option<Path> {
+/// The short form as elements. Data that goes `backward` passes a link, too.
+fn short(path: &written::Path, mtu: u32, backward: bool, cx: &mut Context) -> Option<Path> {
     let Some(rate) = &path.rate else {
         if !path.wrong {
             cx.error("missing-key", path.place, "the path needs `rate`")
@@ -83,19 +93,26 @@ fn short(path: &written::Path, mtu: u32, cx: &mut Context) -> Option<Path> {
         }
         return None;
     };
+    let rates = &rate.value.0;
     let framing = *needed(&path.framing)?;
     let queue = queue::queue(needed(&path.queue)?, mtu + framing.overhead(), cx)?;
-    let link = Link { name: "link".into(), rate: Rate(rate.value.0), framing, queue };
+    let link = |name: &str, rate: AnyRate| {
+        Element::Link(Link { name: name.into(), rate: Rate(rate.0), framing, queue: queue.clone() })
+    };
+    let there = *needed(&rates.forward)?;
+    let back = needed(&rates.back).copied().or(backward.then_some(there));
+
     let delay = needed(&path.delay)?;
     let [to, from] = [&delay.forward, &delay.back].map(|at| at.as_ref().map(|at| at.value.0));
     let loss = path.loss.as_ref().map(|loss| &loss.value.0);
     let forward = [
         loss.and_then(|loss| short_loss("loss", &loss.forward)),
-        Some(Element::Link(link)),
+        Some(link("link", there)),
         short_delay("delay", to?, delay, cx)?,
     ];
     let back = [
         loss.and_then(|loss| short_loss("back-loss", &loss.back)),
+        back.map(|rate| link("back-link", rate)),
         short_delay("back-delay", from?, delay, cx)?,
     ];
     let forward = forward.into_iter().flatten().collect();
