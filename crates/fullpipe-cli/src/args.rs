@@ -320,11 +320,14 @@ pub struct ReportArguments {
   fullpipe compare results/before results/after
   fullpipe compare results/before results/after --out difference.html
   fullpipe compare results/before results/after --json
+  fullpipe compare 'results/fink#reno' 'results/fink#bic'    two variants of one run
   fullpipe compare sweep-cubic sweep-bic               two sweeps, point by point\n\n")]
 pub struct CompareArguments {
-    /// Directory of a result, or of a sweep
+    /// Directory of a result or of a sweep; DIR#VARIANT names one run of a result
+    #[arg(value_name = "A")]
     pub a: PathBuf,
-    /// Directory of another result
+    /// Another one, named likewise
+    #[arg(value_name = "B")]
     pub b: PathBuf,
     /// Print all that differs, however long it is
     #[arg(long)]

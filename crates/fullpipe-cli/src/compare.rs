@@ -1,27 +1,22 @@
 //! `fullpipe compare`: two results beside each other.
 
+mod side;
+
 use crate::args::CompareArguments;
 use crate::failure::Failure;
 use crate::output::{Output, note};
 use fullpipe::analysis;
-use fullpipe::analysis::compare::{Side, compare as beside, flatten};
+use fullpipe::analysis::compare::compare as beside;
 use fullpipe::report::{html, terminal};
 use fullpipe::sweep::apart::apart;
 use fullpipe::sweep::cells::cells;
 use fullpipe::sweep::compare::Comparison;
 use fullpipe::sweep::{Merged, manifest};
-use fullpipe::trace::rundir::{self, RunDir};
 use serde_json::json;
-use std::collections::BTreeMap;
+use side::{Opened, check_pair};
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
-
-/// A result with its scenarios.
-struct Opened {
-    results: RunDir,
-    settings: Vec<BTreeMap<String, String>>,
-}
 
 /// Reads both and prints what differs.
 pub fn compare(arguments: &CompareArguments, output: &Output) -> Result<(), Failure> {
@@ -39,19 +34,31 @@ pub fn compare(arguments: &CompareArguments, output: &Output) -> Result<(), Fail
         return sweeps(arguments, output);
     }
     let (a, b) = (Opened::new(&arguments.a)?, Opened::new(&arguments.b)?);
+    check_pair(&a, &b)?;
     let comparison = beside(&a.side(), &b.side());
     if let Some(file) = &arguments.out {
-        let merged = analysis::merged(a.side().document, b.side().document, &comparison);
+        let merged = analysis::merged(a.document(), b.document(), &comparison);
         write_new(file, &html::render(&merged))?;
         note(&format!("report: {}", file.display()));
     }
-    let (a, b) = (arguments.a.display().to_string(), arguments.b.display().to_string());
-    if !arguments.json {
-        let text = terminal::compare(&comparison, output.style());
-        let (headline, rest) = text.split_once('\n').unwrap_or((&text, ""));
-        return output.print(&format!("{headline}\n\na: {a}\nb: {b}\n{rest}"));
+    if arguments.json {
+        let titles = [a.title(), b.title()];
+        return output.json(&json!({
+            "format": 1, "a": a.name, "b": b.name, "titles": titles, "comparison": comparison,
+        }));
     }
-    output.json(&json!({ "format": 1, "a": a, "b": b, "comparison": comparison }))
+    let text = terminal::compare(&comparison, output.style());
+    let (headline, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    output.print(&format!("{headline}\n\n{}{rest}", heading(&a, &b)))
+}
+
+/// A line for each side, with its title where the sides are of two scenarios.
+fn heading(a: &Opened, b: &Opened) -> String {
+    let line = |side: &str, of: &Opened| match a.title() == b.title() {
+        true => format!("{side}: {}\n", of.name),
+        false => format!("{side}: {}: {}\n", of.name, of.title()),
+    };
+    line("a", a) + &line("b", b)
 }
 
 /// Compares two sweeps, point by point.
@@ -95,26 +102,5 @@ fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
             ))
         }
         _ => Failure::environment(format!("cannot write {}", file.display()), e),
-    })
-}
-
-impl Opened {
-    fn new(path: &Path) -> Result<Opened, Failure> {
-        let results = rundir::open(path).map_err(|e| Failure::Input(e.to_string()))?;
-        let indices = 0..results.document.runs.len();
-        let settings = indices.map(|index| settings(&results, index)).collect::<Result<_, _>>()?;
-        Ok(Opened { results, settings })
-    }
-
-    fn side(&self) -> Side<'_> {
-        Side { document: &self.results.document, settings: &self.settings }
-    }
-}
-
-fn settings(results: &RunDir, index: usize) -> Result<BTreeMap<String, String>, Failure> {
-    let text = results.resolved(index).map_err(|e| Failure::Input(e.to_string()))?;
-    flatten(&text).map_err(|why| {
-        let folder = results.folder(index).unwrap_or_default();
-        Failure::Input(format!("{}: the scenario is damaged: {why}", folder.display()))
     })
 }

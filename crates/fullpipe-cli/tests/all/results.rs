@@ -1,6 +1,6 @@
 //! `fullpipe report` and `fullpipe compare`: results of earlier runs.
 
-use crate::common::{Call, Desk};
+use crate::common::{Call, Desk, SHORT};
 
 #[test]
 fn a_report_shows_what_the_run_showed() {
@@ -74,6 +74,77 @@ fn a_comparison_is_drawn_on_demand() {
     }
     let there = desk.call(&["compare", "a", "b", "--out", "none/both.html"]);
     there.ends_with(3).complains(&["none/both.html"]);
+}
+
+/// Two variants whose rates are a factor of ten apart.
+fn two_variants(desk: &Desk) {
+    let variant = |name: &str, rate: &str| {
+        let delay = if rate == "10Mbit" { "10ms" } else { "60ms" };
+        format!(
+            "[[variant]]\nname = \"{name}\"\n\
+             set = {{ \"path.rate\" = \"{rate}\", \"path.delay.forward\" = \"{delay}\" }}\n"
+        )
+    };
+    let variants = variant("narrow", "10Mbit") + &variant("wide #2", "100Mbit");
+    let longer = SHORT.replace("\"2s\"", "\"10s\"");
+    desk.write("two.toml", &format!("{longer}\n[report]\ninterval = \"100ms\"\n{variants}"));
+    desk.call(&["run", "two.toml", "--out", "two", "-q"]).ends_with(0);
+}
+
+#[test]
+fn two_variants_of_one_run_are_compared() {
+    let desk = Desk::new();
+    two_variants(&desk);
+    let call = desk.call(&["compare", "two#wide #2", "two#narrow", "--out", "x.html"]).ends_with(0);
+    let text = call.stdout;
+    assert!(text.starts_with("a: two#wide #2\nb: two#narrow\n\na: wide #2; b: narrow\n"), "{text}");
+    assert!(text.contains("path.forward.link.rate") && text.contains("\"10Mbit\""), "{text}");
+
+    // The shorter time to a tenth of the rate is no difference that counts.
+    let time = text.lines().find(|line| line.contains("time_to_plateau_s")).expect("a row");
+    assert!(time.ends_with("  –"), "{time}");
+    assert!(text.contains("the times to 90 % of them do not"), "{text}");
+    let page = desk.read("x.html");
+    assert!(page.contains("90 % of the highest plateau: 9"), "no rates in the first sentence");
+    let json = desk.call(&["compare", "two#wide #2", "two#narrow", "--json"]).ends_with(0).json();
+    let metrics = &json["comparison"]["runs"][0]["flows"][0]["metrics"];
+    let named = |name: &str| {
+        let rows = metrics.as_array().expect("rows").iter();
+        rows.clone().find(|row| row["name"] == name).expect("a row")["relative"].clone()
+    };
+    assert!(named("plateau_mbit").as_f64() < Some(-0.8), "{metrics}");
+    assert!(named("time_to_plateau_s").is_null(), "{metrics}");
+}
+
+#[test]
+fn an_unknown_variant_lists_those_that_there_are() {
+    let desk = Desk::new();
+    two_variants(&desk);
+    let there = ["'two#narrow'\n", "'two#wide #2'\n"];
+    let unknown = desk.call(&["compare", "two#wide", "two#narrow"]).ends_with(2);
+    unknown.complains(&["two has no run \"wide\"; it has:", there[0], there[1]]);
+    desk.call(&["compare", "none#wide", "two"]).ends_with(2).complains(&["none: "]);
+
+    // One run beside several of other names: which of them is meant?
+    desk.write("short.toml", SHORT);
+    desk.call(&["run", "short.toml", "--out", "one", "-q"]).ends_with(0);
+    let several = desk.call(&["compare", "one#base", "two"]).ends_with(2);
+    several.complains(&["two has 2 runs and none is \"base\"", there[0], there[1]]);
+    let one = desk.call(&["compare", "two#narrow", "one"]).ends_with(0).stdout;
+    assert!(one.contains("\na: narrow; b: base\n"), "{one}");
+}
+
+#[test]
+fn results_of_two_scenarios_are_shown_under_both_titles() {
+    let desk = Desk::with_short();
+    desk.write("other.toml", &SHORT.replace("A short one", "Another one"));
+    for (file, out) in [("short.toml", "a"), ("other.toml", "b")] {
+        desk.call(&["run", file, "--out", out, "-q"]).ends_with(0);
+    }
+    let call = desk.call(&["compare", "a", "b", "--out", "both.html"]).ends_with(0);
+    assert!(call.stdout.starts_with("a: a: A short one\nb: b: Another one\n"), "{}", call.stdout);
+    let title = "<title>a: A short one; b: Another one · fullpipe</title>";
+    assert!(desk.read("both.html").contains(title));
 }
 
 #[cfg(unix)]

@@ -73,6 +73,18 @@ pub struct FlowPair {
     pub distance: Distance,
 }
 
+impl FlowPair {
+    /// Both plateaus, Mb/s, where they are so far apart that the times to reach them, which differ, do not compare.
+    pub fn unlike_plateaus(&self) -> Option<(f64, f64)> {
+        let named = |name: &str| self.metrics.iter().find(|change| change.name == name);
+        let (plateau, time) = (named("plateau_mbit")?, named(TIME_TO_PLATEAU)?);
+        if time.same() {
+            return None;
+        }
+        plateau.a.zip(plateau.b).filter(|(a, b)| !rates_alike(*a, *b))
+    }
+}
+
 /// A number on both sides; none where there is no value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
@@ -82,7 +94,8 @@ pub struct Change {
     pub a: Option<f64>,
     /// Value of the second run.
     pub b: Option<f64>,
-    /// `b / a - 1`; none where there is no value, or `a` is 0.
+    /// `b / a - 1`; none where there is no value, `a` is 0, or the two do not compare: times to 90 % of plateaus that
+    /// are not alike.
     pub relative: Option<f64>,
 }
 
@@ -95,10 +108,25 @@ impl Change {
         Change { name: name.into(), a, b, relative }
     }
 
+    /// The same values, which do not compare.
+    fn without_difference(self) -> Change {
+        Change { relative: None, ..self }
+    }
+
     /// Whether both sides are equal.
     pub fn same(&self) -> bool {
         self.a == self.b
     }
+}
+
+/// Largest difference of two rates that count as alike, as a share of the higher one.
+const ALIKE: f64 = 0.1;
+
+/// Whether two rates are so near each other that the times that flows need to reach them compare: a flow that reaches a
+/// tenth of the rate sooner is not the better one.
+#[must_use]
+pub fn rates_alike(a: f64, b: f64) -> bool {
+    (a - b).abs() <= ALIKE * a.max(b)
 }
 
 /// Compares two experiments.
@@ -169,25 +197,39 @@ pub(crate) fn settings(a: &BTreeMap<String, String>, b: &BTreeMap<String, String
 }
 
 fn flow_pair(a: &Flow, b: &Flow) -> FlowPair {
-    let metrics = metrics(a).into_iter().zip(metrics(b));
     let names: BTreeSet<&String> = a.limits.keys().chain(b.limits.keys()).collect();
     let share = |flow: &Flow, name: &String| flow.limits.get(name).copied().unwrap_or(0.0);
     let occurs = |name: &&String| share(a, name) > 0.0 || share(b, name) > 0.0;
     let limit = |name: &String| Change::new(name, Some(share(a, name)), Some(share(b, name)));
     FlowPair {
         name: a.name.clone(),
-        metrics: metrics.map(|((name, a), (_, b))| Change::new(name, a, b)).collect(),
+        metrics: metric_changes(a, b),
         limits: names.into_iter().filter(occurs).map(limit).collect(),
         distance: distance(a, b),
     }
 }
+
+fn metric_changes(a: &Flow, b: &Flow) -> Vec<Change> {
+    let plateaus = a.plateau_mbit.zip(b.plateau_mbit);
+    let comparable = plateaus.is_none_or(|(a, b)| rates_alike(a, b));
+
+    let both = metrics(a).into_iter().zip(metrics(b));
+    let changes = both.map(|((name, a), (_, b))| match name {
+        TIME_TO_PLATEAU if !comparable => Change::new(name, a, b).without_difference(),
+        _ => Change::new(name, a, b),
+    });
+    changes.collect()
+}
+
+/// Name of the metric whose values compare only where the plateaus are alike.
+const TIME_TO_PLATEAU: &str = "time_to_plateau_s";
 
 fn metrics(flow: &Flow) -> [(&'static str, Option<f64>); 6] {
     [
         ("bytes", Some(flow.bytes as f64)),
         ("mean_mbit", Some(flow.mean_mbit)),
         ("plateau_mbit", flow.plateau_mbit),
-        ("time_to_plateau_s", flow.time_to_plateau_s),
+        (TIME_TO_PLATEAU, flow.time_to_plateau_s),
         ("retransmitted_segments", Some(flow.retransmitted_segments as f64)),
         ("completion_s", flow.completion_s),
     ]

@@ -326,6 +326,23 @@ pub fn merged(
         headline: headline::merged(a, b, comparison),
         runs: [renamed("a", a), renamed("b", b)].concat(),
         comparisons,
+        scenario: both_scenarios(&a.scenario, &b.scenario),
+        ..a.clone()
+    }
+}
+
+/// The name and the title of both scenarios where they differ.
+fn both_scenarios(
+    a: &document::ScenarioInfo,
+    b: &document::ScenarioInfo,
+) -> document::ScenarioInfo {
+    let both = |a: &str, b: &str| match a == b {
+        true => a.to_string(),
+        false => format!("a: {a}; b: {b}"),
+    };
+    document::ScenarioInfo {
+        name: both(&a.name, &b.name),
+        title: both(&a.title, &b.title),
         ..a.clone()
     }
 }

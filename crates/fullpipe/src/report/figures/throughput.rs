@@ -3,6 +3,7 @@
 use super::figure::{Annotation, Axis, Column, Figure, Layout, Prominence, Role, Series, TIME};
 use super::parting::partings;
 use super::subject::{Subject, extremes, subjects};
+use crate::analysis::compare::rates_alike;
 use crate::analysis::document::{Document, PublishedRow};
 use crate::report::numbers;
 
@@ -46,6 +47,9 @@ fn title(subjects: &[Subject]) -> String {
     if subjects.len() == 1 {
         return format!("{mean}; 90 % of the highest rate{highest}, after {slow}");
     }
+    if let Some(finding) = unlike_plateaus(subjects) {
+        return format!("{mean}; {finding}");
+    }
     if slow == fast {
         return format!("{mean}; 90 % of the highest rates after {slow}");
     }
@@ -53,6 +57,28 @@ fn title(subjects: &[Subject]) -> String {
         "{mean}; {} needs {slow} to 90 % of its highest rate{highest}; {} needs {fast}",
         slowest.0.label, fastest.0.label
     )
+}
+
+/// The highest and the lowest plateau with the times to them, where these rates are not alike: then the shorter time is no
+/// merit of its own.
+fn unlike_plateaus(subjects: &[Subject]) -> Option<String> {
+    let reached = |s: &Subject| s.flow.time_to_plateau_s.and(s.flow.plateau_mbit);
+    let [low, high] = extremes(subjects, reached)?;
+    if rates_alike(low.1, high.1) {
+        return None;
+    }
+
+    let sentence = |(subject, mbit): (&Subject, f64)| {
+        let time = subject.flow.time_to_plateau_s.map_or_else(String::new, numbers::seconds);
+        format!("{} of {} after {time}", numbers::rate(mbit), subject.label)
+    };
+    let never = match subjects.iter().filter(|s| reached(s).is_none()).count() {
+        0 => String::new(),
+        1 => "; one reaches no plateau".to_string(),
+        several => format!("; {several} reach no plateau"),
+    };
+    let (high, low) = (sentence(high), sentence(low));
+    Some(format!("90 % of the highest plateau: {high}; of the lowest: {low}{never}"))
 }
 
 fn description(document: &Document) -> String {

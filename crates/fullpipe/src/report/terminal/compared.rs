@@ -43,6 +43,8 @@ pub fn pair(pair: &Pair, style: Style) -> Vec<String> {
     let none = settings.is_empty() && changes.is_empty();
     lines.extend(settings);
     lines.extend(table(&CHANGES, &changes, style));
+    let unlike = pair.flows.iter().filter_map(unlike_plateaus);
+    lines.extend(unlike.flat_map(|text| wrap(&text, "  ", style.columns())));
     let apart = pair.flows.iter().flat_map(|flow| apart::lines(&flow.name, &flow.distance, style));
     let apart: Vec<String> = apart.collect();
     let none = none && apart.is_empty();
@@ -54,6 +56,17 @@ pub fn pair(pair: &Pair, style: Style) -> Vec<String> {
         false => {}
     }
     lines
+}
+
+/// Says that the times to 90 % are of different rates, where both runs have such a time.
+fn unlike_plateaus(flow: &FlowPair) -> Option<String> {
+    let (a, b) = flow.unlike_plateaus()?;
+    Some(format!(
+        "{}: plateaus of {} and {}: the times to 90 % of them do not compare",
+        flow.name,
+        numbers::rate(a),
+        numbers::rate(b)
+    ))
 }
 
 /// Whether the values of both runs are the same to the last digit.
