@@ -11,7 +11,7 @@ use fullpipe_sim::trace::{Point, Sink};
 use std::io::{IsTerminal, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is to be captured of the runs of a scenario.
 pub struct Captures {
@@ -118,19 +118,24 @@ fn one_point(plan: &Plan, at: &At, point: Point) -> Result<(), Failure> {
 
 impl Running {
     /// Captures while `run` runs into the sink that it is given; the second argument becomes true
-    /// when the file cannot be written.
+    /// when the file cannot be written. With the outcome, the reason why the capture is not under its name.
     ///
     /// # Errors
-    /// Those of `run`, and of the file.
+    /// Those of `run`, and of the file where they have cut the run short.
     pub fn during(
         mut self,
         sink: &mut dyn Sink,
         progress: &Progress,
         run: impl FnOnce(&mut dyn Sink, Option<Arc<AtomicBool>>) -> Result<Outcome, Failure>,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<(Outcome, Option<Failure>), Failure> {
         let failed = self.capture.failed();
-        let outcome = run(&mut self.capture.before(sink), Some(failed))?;
-        let taken = self.capture.finish(outcome.end, outcome.complete)?;
+        let outcome = run(&mut self.capture.before(sink), Some(failed.clone()))?;
+        let cut_short = failed.load(Ordering::SeqCst) && !outcome.complete;
+        let taken = match self.capture.finish(outcome.end, outcome.complete) {
+            Ok(taken) => taken,
+            Err(why) if cut_short => return Err(why.into()),
+            Err(why) => return Ok((outcome, Some(why.into()))),
+        };
         let name = match is_stdout(&self.path) {
             true => Path::new("standard output").display(),
             false => self.path.display(),
@@ -139,7 +144,7 @@ impl Running {
             Taken::Whole(packets) => format!("capture: {name} ({packets} packets)"),
             Taken::ReaderLeft => format!("capture: the reader of {name} closed it before the end"),
         });
-        Ok(outcome)
+        Ok((outcome, None))
     }
 }
 

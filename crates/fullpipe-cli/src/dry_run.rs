@@ -1,13 +1,12 @@
-//! `fullpipe run --dry-run`: what would be run, what it would take, and what the engines say to it.
+//! `fullpipe run --dry-run`: the runs that would be made, the time and space that they would take, and the keys that
+//! engines would do otherwise.
 
-use crate::args::RunArguments;
-use crate::engines;
 use crate::estimate::{Estimate, estimate};
 use crate::failure::Failure;
 use crate::output::Output;
 use fullpipe::analysis::phases;
-use fullpipe::engine::{Engine, Support};
-use fullpipe::experiment::{answers, permission};
+use fullpipe::engine::Engine;
+use fullpipe::experiment::{Chosen, answers};
 use fullpipe::scenario::{Plan, Resolved, Scenario};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -23,75 +22,56 @@ struct Planned<'a> {
     repeats: usize,
 }
 
-/// What an engine says to the scenario.
+/// Keys that an engine does otherwise than the scenario says, as the user allows.
 #[derive(Serialize)]
-struct Asked {
+struct Otherwise {
     engine: &'static str,
-    /// Keys that it would do otherwise if it were allowed to, with what; keys that it refuses, with why.
-    substituted: Vec<Said>,
-    refused: Vec<Said>,
+    substituted: Vec<Substitution>,
 }
 
 #[derive(Serialize)]
-struct Said {
+struct Substitution {
     key: String,
     what: String,
-    /// Option that allows it, where one does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    allowed_by: Option<String>,
 }
 
-/// Prints the complete scenario of each run and what it will take.
-///
-/// # Errors
-/// An engine that there is not.
+/// Prints the complete scenario of each run and what it will take. The engines have accepted the scenario already.
 pub fn dry_run(
     scenario: &Scenario,
-    arguments: &RunArguments,
+    engines: &[Chosen],
+    as_json: bool,
     output: &Output,
 ) -> Result<(), Failure> {
-    let engines = engines::named(arguments)?;
-    let asked: Vec<Asked> = engines.iter().map(|engine| Asked::new(*engine, scenario)).collect();
+    let engines: Vec<&'static dyn Engine> = engines.iter().map(|chosen| chosen.engine).collect();
+    let otherwise = engines.iter().map(|engine| Otherwise::new(*engine, scenario));
+    let otherwise: Vec<Otherwise> = otherwise.collect();
     let planned = scenario.plans().iter().map(|plan| Planned::new(plan, &engines));
     let planned: Vec<Planned> = planned.collect();
-    if arguments.json {
-        return output.json(&json!({ "format": 1, "engines": asked, "runs": planned }));
+
+    if as_json {
+        return output.json(&json!({ "format": 1, "engines": otherwise, "runs": planned }));
     }
-    let said: String = asked.iter().map(Asked::text).collect();
+    let comments: String = otherwise.iter().map(Otherwise::text).collect();
     let texts: Vec<String> = planned.iter().map(Planned::text).collect();
-    output.print(&(said + &texts.join("\n")))
+    output.print(&(comments + &texts.join("\n")))
 }
 
-impl Asked {
-    fn new(engine: &'static dyn Engine, scenario: &Scenario) -> Asked {
-        let mut asked = Asked { engine: engine.name(), substituted: vec![], refused: vec![] };
-        for (key, support) in answers(engine, scenario.plans()) {
-            match support {
-                Support::Exact => {}
-                Support::Substituted(what) => {
-                    let allowed_by = Some(permission(engine, &key));
-                    asked.substituted.push(Said { key, what, allowed_by });
-                }
-                Support::Told(what) => {
-                    asked.substituted.push(Said { key, what, allowed_by: None });
-                }
-                Support::Refused(what) => {
-                    asked.refused.push(Said { key, what, allowed_by: None });
-                }
-            }
-        }
-        asked
+impl Otherwise {
+    fn new(engine: &'static dyn Engine, scenario: &Scenario) -> Otherwise {
+        let keys = answers(engine, scenario.plans()).into_iter();
+        let substituted = keys.filter_map(|(key, support)| {
+            let what = support.otherwise()?.to_string();
+            Some(Substitution { key, what })
+        });
+        Otherwise { engine: engine.name(), substituted: substituted.collect() }
     }
 
     /// Comments, one per key.
     fn text(&self) -> String {
-        let line = |does: &str, said: &Said| {
-            let how = said.allowed_by.as_ref().map(|how| format!("; to allow it: {how}"));
-            let how = how.unwrap_or_default();
-            format!("# engine {} {does} {}: {}{how}\n", self.engine, said.key, said.what)
+        let line = |own: &Substitution| {
+            format!("# engine {} does otherwise {}: {}\n", self.engine, own.key, own.what)
         };
-        let substituted = self.substituted.iter().map(|said| line("does otherwise", said));
-        substituted.chain(self.refused.iter().map(|said| line("cannot do", said))).collect()
+        self.substituted.iter().map(line).collect()
     }
 }
 

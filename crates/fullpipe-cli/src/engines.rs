@@ -1,9 +1,8 @@
 //! The engines of a call: `--engine sim,linux` runs a scenario on each of them.
 
 use crate::args::RunArguments;
-use crate::engine::{choose, named as engine_named};
+use crate::engine::choose;
 use crate::failure::Failure;
-use fullpipe::engine::Engine;
 use fullpipe::experiment::{Chosen, kernel_for};
 use fullpipe::scenario::Scenario;
 
@@ -24,18 +23,12 @@ pub fn chosen(arguments: &RunArguments, scenario: &Scenario) -> Result<Vec<Chose
     if !objections.is_empty() {
         return Err(Failure::Input(objections.join("\n       ")));
     }
+    let accepted = engines.iter().try_for_each(|engine| engine.check(scenario.plans()));
+    accepted.map_err(Failure::Input)?;
+
     let ready = engines.iter().try_for_each(|engine| engine.ready(scenario.plans()));
     ready.map_err(Failure::Environment)?;
     Ok(engines)
-}
-
-/// The engines of the arguments, whatever they object to.
-///
-/// # Errors
-/// A name that no engine has or that is there twice, or a kernel that one does not have.
-pub fn named(arguments: &RunArguments) -> Result<Vec<&'static dyn Engine>, Failure> {
-    let names = names(arguments)?;
-    names.iter().map(|name| engine_named(name, kernel(name, &names, arguments))).collect()
 }
 
 /// The names of the arguments, in their order.

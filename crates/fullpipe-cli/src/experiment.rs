@@ -3,7 +3,7 @@
 use crate::captures::{Captures, Running};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::packets::Packets;
+use crate::packets::{self, Packets, Table};
 use crate::progress::Progress;
 use fullpipe::analysis::document::{Document, Run};
 use fullpipe::analysis::{self, RunMeta, phases};
@@ -28,7 +28,14 @@ struct Experiment<'a> {
     progress: &'a Progress,
     next: AtomicUsize,
     failed: AtomicBool,
-    results: Mutex<Vec<(usize, Result<Run, Failure>)>>,
+    results: Mutex<Vec<(usize, Result<Finished, Failure>)>>,
+}
+
+/// A run that was simulated and analysed.
+struct Finished {
+    run: Run,
+    /// Reasons why files of it are missing.
+    unkept: Vec<Failure>,
 }
 
 /// What became of an experiment.
@@ -37,6 +44,8 @@ pub struct Done {
     pub document: Document,
     /// Why runs failed, in the scenario's order.
     pub failures: Vec<Failure>,
+    /// Why files of runs that stand in the document are missing.
+    pub unkept: Vec<Failure>,
 }
 
 /// Runs everything on each engine with `jobs` threads. Traces are written as runs end; a signal ends them at their
@@ -80,41 +89,71 @@ impl Experiment<'_> {
                 return;
             }
             let result = self.one(plan, engine).map_err(|why| self.of_run(plan, engine, why));
-            self.failed.fetch_or(result.is_err(), Ordering::SeqCst);
+            let whole = result.as_ref().is_ok_and(|finished| finished.unkept.is_empty());
+            self.failed.fetch_or(!whole, Ordering::SeqCst);
             let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
             results.push((index, result));
         }
     }
 
-    /// One plan on one engine, run, analysed and written.
-    fn one(&self, index: usize, engine: usize) -> Result<Run, Failure> {
+    /// One plan on one engine, run, analysed and written. What is simulated is never lost: a file that cannot be written
+    /// is missing, and the run still counts.
+    fn one(&self, index: usize, engine: usize) -> Result<Finished, Failure> {
         let (begun, plan) = (Instant::now(), &self.scenario.plans()[index]);
         let capture = self.captures.begin(index, self.scenario)?;
         let mut packets = Packets::begin(self.writer, &plan.resolved)?;
-        let (mut run, recording, end) = self.simulate(plan, engine, capture, packets.as_mut())?;
+        let Simulated { mut run, recording, end, mut unkept } =
+            self.simulate(plan, engine, capture, packets.as_mut())?;
         let took = begun.elapsed().as_secs_f64();
         if !run.partial {
             self.widen_band(plan, engine, &mut run)?;
         }
-        let table = packets.map(|packets| packets.finish(&mut run)).transpose()?;
-        self.writer.run(&run, &plan.resolved.to_toml(), &recording)?;
-        if let Some(table) = table {
-            let drawn = table.draw(self.writer, &self.scenario.title, &run, self.progress);
-            drawn.inspect_err(|_| self.writer.forget(&run.variant))?;
-        }
+
+        let failed = packets.as_ref().is_some_and(|own| own.failed().load(Ordering::SeqCst));
+        let table = match packets.map(|packets| packets.finish(&mut run)).transpose() {
+            Ok(table) => table,
+            // A table that cannot grow ends its run at once.
+            Err(why) if failed && run.partial => return Err(why),
+            Err(why) => {
+                unkept.push(why);
+                None
+            }
+        };
+        unkept.extend(self.write(plan, &mut run, &recording, table).err());
+
         let end = end.as_secs_f64();
         self.progress.ended(&format!("{}: {end:.1} s simulated in {took:.1} s", run.variant));
-        Ok(run)
+        let unkept = unkept.into_iter().map(|why| self.of_run(index, engine, why)).collect();
+        Ok(Finished { run, unkept })
     }
 
-    /// What a plan gives, its trace, and the moment up to which it was run.
+    /// Writes the tables of a run; of one whose tables cannot be written no folder stays.
+    fn write(
+        &self,
+        plan: &Plan,
+        run: &mut Run,
+        recording: &Recording,
+        table: Option<Table>,
+    ) -> Result<(), Failure> {
+        let tables = self.writer.run(run, &plan.resolved.to_toml(), recording);
+        let taken = tables.map_err(Failure::from).and_then(|()| match table {
+            None => Ok(None),
+            Some(table) => table.take(self.writer, run).map(Some),
+        });
+        match taken.inspect_err(|_| run.packets = None)? {
+            None => Ok(()),
+            Some(folder) => packets::draw(&folder, &self.scenario.title, run, self.progress),
+        }
+    }
+
+    /// Runs a plan on an engine, and analyses its trace.
     fn simulate(
         &self,
         plan: &Plan,
         engine: usize,
         capture: Option<Running>,
         packets: Option<&mut Packets>,
-    ) -> Result<(Run, Recording, Time), Failure> {
+    ) -> Result<Simulated, Failure> {
         let chosen = &self.engines[engine];
         let mut recording = Recording::default();
         let mut watch = Watch { progress: self.progress, seen: Time::ZERO, hopeless: Vec::new() };
@@ -125,17 +164,22 @@ impl Experiment<'_> {
             outcome.map_err(failure)
         };
         let captured = |sink: &mut dyn Sink| match capture {
-            None => run(sink, None),
+            None => run(sink, None).map(|outcome| (outcome, None)),
             Some(capture) => capture.during(sink, self.progress, run),
         };
-        let outcome = match packets {
+        let (outcome, uncaptured) = match packets {
             None => captured(&mut recording)?,
             Some(packets) => captured(&mut packets.before(&mut recording))?,
         };
         let made = chosen.made(&plan.resolved, !outcome.complete);
         let variant = self.name(plan, engine);
         let meta = RunMeta { variant, ..RunMeta::from_plan(self.scenario, plan, made) };
-        Ok((analysis::run(&meta, &recording), recording, outcome.end))
+        Ok(Simulated {
+            run: analysis::run(&meta, &recording),
+            recording,
+            end: outcome.end,
+            unkept: uncaptured.into_iter().collect(),
+        })
     }
 
     /// Repeats the run at the other phases of its path's timers, for the band of the comparison.
@@ -148,7 +192,7 @@ impl Experiment<'_> {
             self.progress.doing(&format!("{name}: run {number} of {all} for the band"));
             let other = self.simulate(&Plan { resolved, ..plan.clone() }, engine, None, None);
             self.progress.doing("");
-            let (other, ..) = other?;
+            let Simulated { run: other, .. } = other?;
             if other.partial {
                 published.band_whole = false;
                 return Ok(());
@@ -178,15 +222,29 @@ impl Experiment<'_> {
     fn done(self) -> Done {
         let mut results = self.results.into_inner().unwrap_or_else(PoisonError::into_inner);
         results.sort_by_key(|(index, _)| *index);
-        let (mut runs, mut failures) = (Vec::new(), Vec::new());
+        let (mut runs, mut failures, mut unkept) = (Vec::new(), Vec::new(), Vec::new());
         for (_, result) in results {
             match result {
-                Ok(run) => runs.push(run),
+                Ok(finished) => {
+                    runs.push(finished.run);
+                    unkept.extend(finished.unkept);
+                }
                 Err(why) => failures.push(why),
             }
         }
-        Done { document: analysis::document(self.scenario, &names(self.engines), runs), failures }
+        let document = analysis::document(self.scenario, &names(self.engines), runs);
+        Done { document, failures, unkept }
     }
+}
+
+/// A run as it comes from its engine.
+struct Simulated {
+    run: Run,
+    recording: Recording,
+    /// The moment up to which it was run.
+    end: Time,
+    /// Reasons why files of it are missing.
+    unkept: Vec<Failure>,
 }
 
 fn names(engines: &[Chosen]) -> Vec<&'static str> {

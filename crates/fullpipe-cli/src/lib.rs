@@ -12,6 +12,7 @@ mod estimate;
 mod experiment;
 mod failure;
 mod interrupt;
+mod kept;
 mod kernel;
 mod list;
 mod new;

@@ -9,7 +9,7 @@ use fullpipe::scenario::Resolved;
 use fullpipe::trace::packets::FILE;
 use fullpipe::trace::rundir::Writer;
 use fullpipe_sim::trace::Sink;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -58,25 +58,26 @@ impl Packets {
 pub struct Table(Growing);
 
 impl Table {
-    /// Takes it into the run's folder, and draws the graph beside it.
+    /// Takes it into the run's folder, which is returned.
     ///
     /// # Errors
-    /// A file cannot be written.
-    pub fn draw(
-        self,
-        writer: &Writer,
-        title: &str,
-        run: &Run,
-        progress: &Progress,
-    ) -> Result<(), Failure> {
-        let folder = writer.take(&run.variant, &self.0.0, FILE)?;
-        time_sequence::write(&folder, title, run)?;
-        if let Some(document::Packets { packets, trains, .. }) = run.packets {
-            let name = &run.variant;
-            progress.say(&format!("{name}: {packets} packets kept, in {trains} trains"));
-        }
-        Ok(())
+    /// The file cannot be moved.
+    pub fn take(self, writer: &Writer, run: &Run) -> Result<PathBuf, Failure> {
+        Ok(writer.take(&run.variant, &self.0.0, FILE)?)
     }
+}
+
+/// Draws the graph of a run beside its table in `folder`.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn draw(folder: &Path, title: &str, run: &Run, progress: &Progress) -> Result<(), Failure> {
+    time_sequence::write(folder, title, run)?;
+    if let Some(document::Packets { packets, trains, .. }) = run.packets {
+        let name = &run.variant;
+        progress.say(&format!("{name}: {packets} packets kept, in {trains} trains"));
+    }
+    Ok(())
 }
 
 /// Where a table grows. What is still there when its run has failed goes.

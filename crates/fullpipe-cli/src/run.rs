@@ -8,10 +8,10 @@ use crate::engines;
 use crate::experiment::{self, Done};
 use crate::failure::Failure;
 use crate::interrupt::{self, Temporary};
+use crate::kept::Kept;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::source;
-use fullpipe::analysis::document::Document;
 use fullpipe::analysis::phases;
 use fullpipe::experiment::Chosen;
 use fullpipe::report::html;
@@ -21,7 +21,6 @@ use fullpipe::trace::provenance::Provenance;
 use fullpipe::trace::rundir::Place;
 use fullpipe_sim::units::Time;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use std::time::{Instant, SystemTime};
 
@@ -39,46 +38,40 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
         source::announce(arguments)?;
         scenario::notes(&scenario).iter().for_each(|note| output::note(&format!("note: {note}")));
     }
-    if arguments.dry_run {
-        return dry_run(&scenario, arguments, output);
-    }
+    // A dry run refuses whatever a run would refuse, in the same order.
     let engines = engines::chosen(arguments, &scenario)?;
-    interrupt::listen(STOPPING)?;
     captures.check()?;
-    let Kept { document, failures, directory } = keep(&scenario, &engines, &captures, arguments)?;
-    let summary = arguments.json.then(|| directory.join("summary.json"));
-    let detail = arguments.extent.detail();
-    if let Err(why) = show((&document, detail), summary.as_deref(), &captures, output) {
-        return Err(with(failures, why));
+    if arguments.dry_run {
+        place(&scenario, arguments).check()?;
+        return dry_run(&scenario, &engines, arguments.json, output);
+    }
+    interrupt::listen(STOPPING)?;
+    let mut kept = keep(&scenario, &engines, &captures, arguments)?;
+    match show(&kept, arguments, &captures, output) {
+        Ok(()) => kept.shown = true,
+        Err(why) => kept.unkept.push(why),
     }
     if !arguments.quiet {
-        let report = directory.join("report.html");
-        output::note(&format!("results: {}\nreport: {}", directory.display(), report.display()));
+        kept.places().iter().for_each(|place| output::note(place));
     }
-    judge(&document, failures, &directory)
+    kept.judge()
 }
 
-/// Shows the result, on standard error where a capture has taken standard output; as JSON it is what stands in
-/// `summary` already.
+/// Shows the result, on standard error where a capture has taken standard output. As JSON it is the summary, from the
+/// file where there is one.
 fn show(
-    (document, detail): (&Document, Detail),
-    summary: Option<&Path>,
+    kept: &Kept,
+    arguments: &RunArguments,
     captures: &Captures,
     out: &Output,
 ) -> Result<(), Failure> {
-    let text = |output: &Output| output.document(document, detail);
-    match (captures.take_stdout(), summary) {
-        (true, _) => text(&Output::on_stderr()),
-        (false, Some(summary)) => out.copy(summary),
-        (false, None) => text(out),
+    let text = |output: &Output| output.document(&kept.document, arguments.extent.detail());
+    match (&kept.directory, arguments.json) {
+        _ if captures.take_stdout() => text(&Output::on_stderr()),
+        (_, false) => text(out),
+        (Some(directory), true) => out.copy(&directory.join("summary.json")),
+        (None, true) => out.json(&kept.document),
     }
-}
-
-/// What there is after the runs.
-struct Kept {
-    document: Document,
-    failures: Vec<Failure>,
-    directory: PathBuf,
 }
 
 /// Runs everything into a new directory, which exists under its name only when all is written. Where no run came
@@ -101,7 +94,7 @@ fn keep(
     let shown = scenario.plans().len() * engines.len();
     let progress = Progress::new(arguments.quiet, &total, shown);
     let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let Done { document, failures } =
+    let Done { document, failures, mut unkept } =
         experiment::run(scenario, engines, captures, jobs, &writer, &progress);
     progress.finish();
     if document.runs.is_empty() && !failures.is_empty() {
@@ -110,45 +103,14 @@ fn keep(
     let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let provenance = Provenance::here(command, started, clock.elapsed());
     let report = html::render_in_place(&document);
-    match writer.finish(&document, &provenance, &report) {
-        Ok(directory) => Ok(Kept { document, failures, directory }),
-        Err(why) => Err(with(failures, why.into())),
-    }
-}
-
-/// What came after failures of runs, with these.
-fn with(mut failures: Vec<Failure>, why: Failure) -> Failure {
-    if failures.is_empty() {
-        return why;
-    }
-    failures.push(why);
-    Failure::Runs { failures, others: None }
+    let finished = writer.finish(&document, &provenance, &report);
+    let directory = finished.map_err(|why| unkept.push(why.into())).ok();
+    Ok(Kept { document, failures, unkept, shown: false, directory })
 }
 
 fn place(scenario: &Scenario, arguments: &RunArguments) -> Place {
     match &arguments.out {
         Some(directory) => Place::Exactly(directory.clone()),
         None => Place::Under { root: RESULTS.into(), name: scenario.name.clone() },
-    }
-}
-
-/// What is not whole is not judged.
-fn judge(document: &Document, failures: Vec<Failure>, kept: &Path) -> Result<(), Failure> {
-    if !failures.is_empty() {
-        let (failed, all) = (failures.len(), document.runs.len() + document.missing.len());
-        let not_begun = document.missing.len() - failed;
-        let others = format!(
-            "{failed} of {all} runs failed, {not_begun} were not begun; what was done is kept: {}",
-            kept.display()
-        );
-        return Err(Failure::Runs { failures, others: Some(others) });
-    }
-    if document.partial {
-        return Err(Failure::Interrupted);
-    }
-    let mut expectations = document.runs.iter().flat_map(|run| &run.expectations);
-    match expectations.all(|expectation| expectation.passed) {
-        true => Ok(()),
-        false => Err(Failure::Expectation),
     }
 }

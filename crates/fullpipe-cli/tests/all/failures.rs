@@ -1,6 +1,6 @@
 //! Runs that fail among others: what is done is kept. On the simulator.
 
-use crate::common::guests::behind;
+use crate::common::guests::{behind, signal, wait_for};
 use crate::common::{Call, Desk, SHORT};
 
 /// With a capture.
@@ -63,16 +63,103 @@ fn a_failing_run_leaves_those_that_are_done() {
     assert!(again.contains("missing: too long; never"), "{again}");
 }
 
-/// Of a run whose tables cannot be written nothing is kept.
+/// A finished run whose tables cannot be written has no folder, and its result is in the summary.
 #[test]
-fn tables_that_do_not_fit_leave_the_runs_that_are_done() {
+fn tables_that_do_not_fit_cost_no_result() {
     let desk = desk();
     let text = desk.read("my.toml").replace("\"20s\"", "\"20s\", \"report.sample\" = \"50us\"");
     desk.write("my.toml", &text);
-    let call = call(&desk, &[]).ends_with(3);
-    let call = call.complains(&["error: too long: ", "File too large", "is kept: out\n"]);
-    assert_eq!(call.json()["missing"], serde_json::json!(["too long", "never"]));
+    let call = call(&desk, &[]).ends_with(3).complains(&[
+        "error: too long: ",
+        "File too large",
+        "1 of 3 runs were not begun; what was done is kept: out\n",
+    ]);
+    let document = call.json();
+    assert_eq!(document["missing"], serde_json::json!(["never"]));
+    assert_eq!(document["runs"][1]["variant"], "too long");
+    assert!(document["runs"][1]["flows"][0]["mean_mbit"].as_f64() > Some(90.0));
     assert_eq!(desk.names("out"), ["report.html", "run.json", "short", "summary.json"]);
+    assert!(desk.call(&["report", "out"]).ends_with(0).stdout.contains("too long"));
+}
+
+/// A disk without any room: the verdict is printed, and what could be written is named.
+#[test]
+fn a_full_disk_costs_no_verdict() {
+    let desk = Desk::with_short();
+    let full = |more: &[&str]| {
+        let call = desk.command(&[&["run", "short.toml", "-q"], more].concat());
+        let limited = ["sh", "-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""];
+        Call::of(behind(&limited, &call, &desk).output().expect("it starts"))
+    };
+    let call = full(&["--out", "out"]).ends_with(3).complains(&[
+        "scenario.resolved.toml: cannot be written: File too large",
+        "summary.json: cannot be written: File too large",
+        "; no file of the result is left\n",
+        "the result of what was done is printed above\n",
+    ]);
+    assert!(call.stdout.contains("Verdict") && call.stdout.contains("held back by"));
+    let json = full(&["--json"]).ends_with(3).json();
+    assert!(json["runs"][0]["flows"][0]["mean_mbit"].as_f64() > Some(80.0));
+    assert_eq!(desk.names("."), ["short.toml"]);
+}
+
+/// A reader of standard output that cannot take it: the result is on disk, and the message says where.
+#[test]
+fn a_verdict_that_cannot_be_printed_is_on_disk() {
+    let desk = Desk::with_short();
+    for json in [&[][..], &["--json"]] {
+        let mut call = desk.command(&[&["run", "short.toml", "-q"], json].concat());
+        call.stdout(std::fs::File::options().write(true).open("/dev/full").expect("/dev/full"));
+        let call = Call::of(call.output().expect("it starts")).ends_with(3);
+        call.complains(&[
+            "cannot write to standard output: No space left on device",
+            "what was done is kept: fullpipe-results/short",
+        ]);
+    }
+    assert_eq!(desk.names("fullpipe-results"), ["latest", "short", "short-run-2"]);
+}
+
+/// Two runs into one directory: who comes second prints the verdict, and says where its results lie.
+#[test]
+fn the_loser_of_two_runs_keeps_its_result() {
+    let desk = Desk::with_short();
+    let long = ["run", "short.toml", "-q", "--out", "out", "--set", "flow.bulk.duration=864000s"];
+    let second = desk.start(&long);
+    wait_for("hidden directory", || {
+        desk.names(".").into_iter().find(|name| name.starts_with(".out."))
+    });
+    desk.call(&["run", "short.toml", "-q", "--out", "out"]).ends_with(0);
+    let first = desk.read("out/summary.json");
+
+    signal(second.id(), "INT");
+    let call = Call::wait(second).ends_with(3).complains(&[
+        "error: out: was taken by another program meanwhile; these results are in out-run-2\n",
+        "the result of what was done is printed above\n",
+    ]);
+    assert!(call.stdout.contains("Verdict"), "{}", call.stdout);
+    assert_eq!(desk.names("."), ["out", "out-run-2", "short.toml"]);
+    assert_eq!(desk.read("out/summary.json"), first);
+    assert_eq!(desk.call(&["report", "out-run-2"]).ends_with(0).stdout, call.stdout);
+}
+
+/// A capture whose name was taken while its run was made costs neither the run nor the packets.
+#[test]
+fn a_taken_capture_costs_no_run() {
+    let desk = Desk::with_short();
+    let more = ["--pcap", "x.pcap", "--out", "out", "--set", "flow.bulk.duration=864000s"];
+    let running = desk.start(&[&["run", "short.toml", "-q"], &more[..]].concat());
+    wait_for("hidden capture", || {
+        desk.names(".").into_iter().find(|name| name.starts_with(".x.pcap."))
+    });
+    desk.write("x.pcap", "somebody's");
+    signal(running.id(), "INT");
+    let call = Call::wait(running).ends_with(3).complains(&[
+        "x.pcap: was taken by another program meanwhile; this capture is x-2.pcap\n",
+        "what was done is kept: out\n",
+    ]);
+    assert!(call.stdout.contains("Verdict"), "{}", call.stdout);
+    assert_eq!(desk.names("."), ["out", "short.toml", "x-2.pcap", "x.pcap"]);
+    assert_eq!(desk.read("x.pcap"), "somebody's");
 }
 
 #[test]

@@ -162,21 +162,52 @@ fn a_dry_run_prints_a_scenario_and_runs_nothing() {
     assert!(json["runs"][0]["estimate"]["segments_at_most"].as_f64() > Some(0.0));
 }
 
-/// What engines would do otherwise or refuse is told, without a kernel and without an error.
+/// Scenarios and options that an engine refuses: a dry run ends as the run does, with the same words.
 #[test]
-fn a_dry_run_tells_what_the_engines_say() {
+fn a_dry_run_refuses_what_the_run_refuses() {
     let desk = Desk::with_short();
-    let call = ["run", "short.toml", "--dry-run", "--engine", "sim,linux"];
-    let text = desk.call(&call).ends_with(0).stdout;
-    let first = "# engine linux does otherwise hosts.sender.kernel: Linux 6.12 for 2.6.20; to allow it: \
-                 --as-kernel 6.12\n";
-    assert!(text.starts_with(first), "{text}");
-    let json = desk.call(&[&call[..], &["--json"]].concat()).ends_with(0).json();
-    assert_eq!(json["engines"][0]["refused"].as_array().map(Vec::len), Some(0));
-    assert_eq!(json["engines"][1]["substituted"][0]["key"], "hosts.sender.kernel");
-    let one = desk.call(&["run", "short.toml", "--dry-run", "--json"]).ends_with(0).json();
-    let time = |json: &serde_json::Value| json["runs"][0]["estimate"]["core_s_at_most"].as_f64();
-    assert!(time(&json) > time(&one), "{json}");
+    desk.write("new.toml", &SHORT.replace("2.6.20", "6.12"));
+    desk.write("taken.pcapng", "");
+    let set = |assignment: &'static str| ["--set", assignment];
+    let refused: [(&str, &[&str], i32); 9] = [
+        ("new.toml", &set("flow.bulk.congestion=bbr"), 2),
+        ("new.toml", &set("flow.bulk.sockopt={ TCP_NODELAY = 1 }"), 2),
+        ("new.toml", &set("flow.bulk.receiver_sockopt={ SO_RCVLOWAT = 1 }"), 2),
+        ("short.toml", &["--engine", "linux"], 2),
+        ("short.toml", &["--engine", "sim,linux"], 2),
+        ("short.toml", &["--engine", "linux", "--without", "hosts.*.kernel", "--pcap", "x"], 2),
+        ("short.toml", &["--as-kernel", "6.12"], 2),
+        ("short.toml", &["--pcap", "taken.pcapng"], 3),
+        ("short.toml", &["--out", "short.toml"], 3),
+    ];
+    for (file, options, code) in refused {
+        let run = desk.call(&[&["run", file], options].concat()).ends_with(code);
+        let dry = desk.call(&[&["run", file, "--dry-run"], options].concat()).ends_with(code);
+        assert_eq!(dry.stderr, run.stderr, "{options:?}");
+        assert!(dry.stderr.contains("error: ") && dry.stdout.is_empty(), "{options:?}");
+    }
+    assert_eq!(desk.names("."), ["new.toml", "short.toml", "taken.pcapng"]);
+}
+
+/// The reference's own examples of socket options are accepted where it says that they are.
+#[test]
+fn the_example_of_socket_options_runs() {
+    let reference = include_str!("../../../../docs/scenario.md");
+    let row = |name: &str| {
+        let begin = format!("| `{name}` | a table such as ");
+        let row = reference.lines().find_map(|line| line.strip_prefix(&begin)).expect("a row");
+        row.split_once(" | ").expect("columns")
+    };
+    let desk = Desk::new();
+    desk.write("new.toml", &SHORT.replace("2.6.20", "6.12"));
+    let call = |key: &str, example: &str| {
+        let set = format!("flow.bulk.{key}={example}");
+        desk.call(&["run", "new.toml", "--dry-run", "--set", &set])
+    };
+    call("sockopt", row("sockopt").0).ends_with(0);
+    let (example, meaning) = row("receiver_sockopt");
+    assert!(meaning.contains("Engine linux alone has them"), "{meaning}");
+    call("receiver_sockopt", example).ends_with(2).complains(&["engine sim cannot do"]);
 }
 
 #[test]

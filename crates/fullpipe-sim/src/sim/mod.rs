@@ -167,11 +167,8 @@ pub fn run(
     sink: &mut dyn Sink,
     control: &mut dyn Control,
 ) -> Result<Outcome, String> {
-    config.check()?;
-    ecn::check(config)?;
-    options::check(config)?;
     let asked = config;
-    let config = negotiated(asked);
+    let config = accepted(asked)?;
     let mut run = Run::new(&config)?;
     if let Some(point) = sink.point() {
         if !config.datagrams.is_empty() {
@@ -192,6 +189,22 @@ pub fn run(
     run.tell_packets(end, true, sink);
     let segments = run.hosts.iter().map(Host::segments_sent).sum();
     Ok(Outcome { end, complete, segments, trains: run.trains })
+}
+
+/// Whether [`run`] would begin a run of `config`.
+///
+/// # Errors
+/// The reason that [`run`] would give.
+pub fn check(config: &Config) -> Result<(), String> {
+    Run::new(&accepted(config)?).map(drop)
+}
+
+/// A configuration within all bounds, as the handshake leaves it.
+fn accepted(config: &Config) -> Result<Config, String> {
+    config.check()?;
+    ecn::check(config)?;
+    options::check(config)?;
+    Ok(negotiated(config))
 }
 
 /// The configuration as the handshake leaves it: an option of TCP holds if both hosts have it.

@@ -2,7 +2,7 @@
 
 use crate::trace::{Error, leftover};
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// See the module's description. It vanishes when dropped before [`Hidden::finish`].
@@ -53,24 +53,52 @@ impl Hidden {
         written.map_err(|e| Error::new(&self.target, format!("cannot be written: {e}")))
     }
 
-    /// Gives the file its name, which must still be free.
+    /// Gives the file its name.
     ///
     /// # Errors
-    /// It was taken meanwhile, or the file system refuses.
+    /// The name was taken meanwhile: then the file has the next free one, which the error names. Or the file system
+    /// refuses.
     pub fn finish(mut self) -> Result<(), Error> {
+        let target = self.target.clone();
+        match self.name(&target) {
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+            named => {
+                return named
+                    .map_err(|e| Error::new(&target, format!("cannot be given its name: {e}")));
+            }
+        }
+
+        for number in 2_u32.. {
+            let next = variant_path(&target, &number.to_string());
+            match self.name(&next) {
+                Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+                Ok(()) => {
+                    let hint = format!("this capture is {}", next.display());
+                    return Err(
+                        Error::new(&target, "was taken by another program meanwhile").hint(hint)
+                    );
+                }
+                Err(_) => break,
+            }
+        }
+        Err(taken(&target))
+    }
+
+    /// Gives the file a name that nothing has.
+    fn name(&mut self, target: &Path) -> io::Result<()> {
         // A second name, unlike a renaming, never replaces a file.
-        match fs::hard_link(&self.path, &self.target) {
-            Ok(()) => return Ok(()),
-            Err(e) if e.kind() == ErrorKind::AlreadyExists => return Err(taken(&self.target)),
-            Err(_) => {}
+        match fs::hard_link(&self.path, target) {
+            Err(e) if e.kind() != ErrorKind::AlreadyExists => {}
+            linked => return linked,
         }
+
         // This file system knows one name per file only.
-        if self.target.symlink_metadata().is_ok() {
-            return Err(taken(&self.target));
+        if target.symlink_metadata().is_ok() {
+            return Err(ErrorKind::AlreadyExists.into());
         }
-        let renamed = fs::rename(&self.path, &self.target);
-        self.finished = renamed.is_ok();
-        renamed.map_err(|e| Error::new(&self.target, format!("cannot be given its name: {e}")))
+        fs::rename(&self.path, target)?;
+        self.finished = true;
+        Ok(())
     }
 }
 
@@ -108,6 +136,23 @@ mod tests {
         let folder = tempfile::tempdir().expect("a directory");
         let hidden = Hidden::create(&folder.path().join("a.pcap")).expect("a file");
         assert!(leftover::lock(hidden.path()).is_none());
+    }
+
+    #[test]
+    fn a_name_that_was_taken_meanwhile_costs_no_capture() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let path = |name: &str| folder.path().join(name);
+        let mut hidden = Hidden::create(&path("a.pcap")).expect("a file");
+        hidden.write(b"mine").expect("room");
+        for taken in ["a.pcap", "a-2.pcap"] {
+            fs::write(path(taken), "theirs").expect("a file");
+        }
+
+        let told = hidden.finish().expect_err("it is taken").to_string();
+        assert!(told.ends_with("a-3.pcap"), "{told}");
+        assert_eq!(fs::read(path("a-3.pcap")).expect("the capture"), b"mine");
+        assert_eq!(fs::read(path("a.pcap")).expect("the other one"), b"theirs");
+        assert_eq!(fs::read_dir(folder.path()).expect("a directory").count(), 3);
     }
 
     #[test]

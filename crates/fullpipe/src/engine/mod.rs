@@ -94,6 +94,14 @@ pub trait Engine: Sync {
         Ok(())
     }
 
+    /// Whether the engine would begin a run of `resolved`, of which [`Engine::support`] refuses nothing.
+    ///
+    /// # Errors
+    /// The reason that [`Engine::run`] would give.
+    fn check(&self, _resolved: &Resolved) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Runs `resolved` and streams its trace into `sink`, until the end or until `control` says
     /// stop; what was told by then is whole.
     ///

@@ -48,6 +48,15 @@ impl Chosen {
         plans.iter().try_for_each(|plan| self.engine.ready(&plan.resolved))
     }
 
+    /// Whether the engine would begin each of these runs.
+    ///
+    /// # Errors
+    /// Its reason, behind the name of the first run that it refuses.
+    pub fn check(&self, plans: &[Plan]) -> Result<(), String> {
+        let one = |plan: &Plan| self.engine.check(&plan.resolved).map_err(|why| (plan.name(), why));
+        plans.iter().try_for_each(one).map_err(|(name, why)| format!("{name}: {why}"))
+    }
+
     /// How a run of `resolved` is made; `partial`: it was cut short.
     pub fn made(&self, resolved: &Resolved, partial: bool) -> Made {
         let answers = self.engine.support(resolved).into_iter();

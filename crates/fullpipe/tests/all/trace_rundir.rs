@@ -3,9 +3,10 @@
 use crate::analysis_synthetic::*;
 use fullpipe::analysis::document::{Document, FORMAT, ScenarioInfo};
 use fullpipe::analysis::{self, RunMeta};
+use fullpipe::trace::Error;
 use fullpipe::trace::provenance::Provenance;
 use fullpipe::trace::recording::Recording;
-use fullpipe::trace::rundir::{Place, open};
+use fullpipe::trace::rundir::{Place, Writer, open};
 use fullpipe_sim::trace::Limit;
 use fullpipe_sim::units::Time;
 use std::fs;
@@ -132,6 +133,77 @@ fn a_named_directory_must_be_new_or_empty() {
     fs::write(&file, "").unwrap();
     let error = Place::Exactly(file).check().unwrap_err();
     assert!(error.what.contains("not a directory"), "{error}");
+}
+
+fn finish(writer: Writer) -> Result<PathBuf, Error> {
+    let (document, recording) = (document(&recording()), recording());
+    for run in &document.runs {
+        writer.run(run, "", &recording).unwrap();
+    }
+    let provenance = Provenance::here(vec!["fullpipe".into()], SystemTime::now(), Duration::ZERO);
+    writer.finish(&document, &provenance, "<!doctype html>")
+}
+
+#[test]
+fn of_two_results_of_one_name_both_are_kept() {
+    let root = tempdir().unwrap();
+    let mine = root.path().join("mine");
+    let place = Place::Exactly(mine.clone());
+    let writers = [0; 3].map(|_| place.create().unwrap());
+    let [first, second, third] = writers.map(finish);
+    assert_eq!(first.unwrap(), mine);
+    for (late, name) in [(second, "mine-run-2"), (third, "mine-run-3")] {
+        let error = late.unwrap_err();
+        assert_eq!(error.path, mine);
+        assert!(error.hint.ends_with(name), "{error}");
+        assert_eq!(open(&root.path().join(name)).unwrap().document, document(&recording()));
+    }
+    assert_eq!(entries(root.path()), ["mine", "mine-run-2", "mine-run-3"]);
+
+    // A file in the way is no reason to lose anything either.
+    let writer = Place::Exactly(root.path().join("file")).create().unwrap();
+    fs::write(root.path().join("file"), "theirs").unwrap();
+    assert!(finish(writer).unwrap_err().hint.ends_with("file-run-2"));
+    assert_eq!(fs::read(root.path().join("file")).unwrap(), b"theirs");
+}
+
+#[test]
+fn tables_without_a_document_are_kept_under_a_name_of_their_own() {
+    let root = tempdir().unwrap();
+    let unwritable = || {
+        let writer = under(root.path()).create().unwrap();
+        fs::create_dir(writer.directory().join("summary.json")).unwrap();
+        writer
+    };
+    for name in ["two-words.incomplete", "two-words.incomplete-2"] {
+        let error = finish(unwritable()).unwrap_err();
+        assert!(error.hint.ends_with(name) && error.path.ends_with("summary.json"), "{error}");
+    }
+    let there = entries(&root.path().join("two-words.incomplete"));
+    assert!(there.contains(&"reno".to_string()), "{there:?}");
+    // The next run leaves them alone.
+    write(&under(root.path()));
+    let names = ["latest", "two-words", "two-words.incomplete", "two-words.incomplete-2"];
+    assert_eq!(entries(root.path()), names);
+
+    // Without tables nothing stays.
+    let writer = unwritable();
+    let provenance = Provenance::here(Vec::new(), SystemTime::now(), Duration::ZERO);
+    let error = writer.finish(&document(&recording()), &provenance, "").unwrap_err();
+    assert_eq!(error.hint, "no file of the result is left");
+    assert_eq!(entries(root.path()), names);
+}
+
+#[test]
+fn a_report_that_cannot_be_written_costs_no_result() {
+    let root = tempdir().unwrap();
+    let writer = under(root.path()).create().unwrap();
+    fs::create_dir(writer.directory().join("report.html")).unwrap();
+    let error = finish(writer).unwrap_err();
+    let there = root.path().join("two-words");
+    assert!(error.hint.contains(&there.display().to_string()), "{error}");
+    assert!(error.path.ends_with("report.html"), "{error}");
+    assert_eq!(open(&there).unwrap().document, document(&recording()));
 }
 
 #[test]

@@ -119,6 +119,10 @@ impl Engine for Linux {
         built(resolved, self.family(resolved)).map(drop)
     }
 
+    fn check(&self, resolved: &Resolved) -> Result<(), String> {
+        asks::ask(resolved, self.family(resolved)).map(drop)
+    }
+
     fn run(
         &self,
         resolved: &Resolved,

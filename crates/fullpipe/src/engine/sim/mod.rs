@@ -35,6 +35,10 @@ impl Engine for Simulator {
         support::support(resolved)
     }
 
+    fn check(&self, resolved: &Resolved) -> Result<(), String> {
+        fullpipe_sim::sim::check(&config(resolved))
+    }
+
     fn run(
         &self,
         resolved: &Resolved,

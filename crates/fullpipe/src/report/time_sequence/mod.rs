@@ -16,7 +16,7 @@ use crate::trace::table::read_groups;
 use chunk::Places;
 use pyramid::Pyramid;
 use serde::Serialize;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use store::Store;
@@ -66,6 +66,8 @@ struct FlowIndex {
     rounds: Vec<Round>,
     /// When the first slow start ended, ns, where that was seen.
     slow_start_end: Option<u64>,
+    /// Up to when the page shows the flow at first, ns; none: all of it.
+    opening: Option<u64>,
     /// Chunks of trains: of data, of ACKs.
     trains: [Vec<Chunk>; 2],
     /// Coarser levels, the finest first.
@@ -89,11 +91,18 @@ pub fn write(folder: &Path, title: &str, run: &Run) -> Result<PathBuf, Error> {
     let path = folder.join(FILE);
     let cannot = |e: io::Error| Error::new(&path, format!("cannot be written: {e}"));
     let mut out = BufWriter::new(File::create(&path).map_err(cannot)?);
-    page::begin(&mut out, title, run).map_err(cannot)?;
-    let (flows, places) = chunks(folder, run, &mut out, cannot)?;
-    page::end(&mut out, run, &flows, &places).map_err(cannot)?;
-    out.flush().map_err(cannot)?;
-    Ok(path)
+    let mut page = || {
+        page::begin(&mut out, title, run).map_err(cannot)?;
+        let (flows, places) = chunks(folder, run, &mut out, cannot)?;
+        page::end(&mut out, run, &flows, &places).map_err(cannot)?;
+        out.flush().map_err(cannot)
+    };
+    let written = page();
+    if written.is_err() {
+        // A part of a page is no page; most often it goes.
+        let _ = fs::remove_file(&path);
+    }
+    written.map(|()| path)
 }
 
 /// Writes the chunks of all flows; where they stand.
@@ -126,6 +135,18 @@ fn chunks(
 /// Nanoseconds since the start of the run, of seconds since the flow's interval clock started.
 fn since_start(flow: &Flow, seconds: f64) -> u64 {
     ((seconds + flow.clock_start_s).max(0.0) * 1e9).round() as u64
+}
+
+/// So many rounds of slow start stand in a page's first view: in them single segments can be seen.
+const OPENING_ROUNDS: usize = 6;
+
+/// The end of a page's first view: of the first rounds of slow start, or of a shorter slow start and one round more.
+fn opening(rounds: &[Round], slow_start_end: Option<u64>) -> Option<u64> {
+    if let Some(next) = rounds.get(OPENING_ROUNDS) {
+        return Some(next.begins);
+    }
+    let last = rounds.last()?;
+    slow_start_end.map(|end| end + end.saturating_sub(last.begins))
 }
 
 impl Reading {
@@ -200,8 +221,29 @@ impl Reading {
         let slow_start_end = ended.map(|end| since_start(flow, end));
         let begins = |round: &document::Round| since_start(flow, round.start_s);
         let round = |round| Round { begins: begins(round), segments: round.segments };
-        let rounds = known.iter().map(round).collect();
+        let rounds: Vec<Round> = known.iter().map(round).collect();
+        let opening = opening(&rounds, slow_start_end).filter(|end| (from..to).contains(end));
         let (trains, name) = (self.chunks, flow.name.clone());
-        Ok(FlowIndex { name, from, to, all, rounds, slow_start_end, trains, levels })
+        Ok(FlowIndex { name, from, to, all, rounds, slow_start_end, opening, trains, levels })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rounds(count: u64) -> Vec<Round> {
+        (0..count).map(|number| Round { begins: 5 + number * 100, segments: 10 }).collect()
+    }
+
+    #[test]
+    fn a_page_opens_on_the_first_rounds_of_slow_start() {
+        assert_eq!(opening(&rounds(12), Some(1300)), Some(605));
+        assert_eq!(opening(&rounds(7), None), Some(605));
+        // Slow start ends 40 ns into its third round.
+        assert_eq!(opening(&rounds(3), Some(245)), Some(285));
+        // It never ends, or was not seen: the whole flow is shown.
+        assert_eq!(opening(&rounds(3), None), None);
+        assert_eq!(opening(&[], None), None);
     }
 }

@@ -98,6 +98,7 @@ fn controls(page: &mut String) {
          <button type=\"button\" id=\"out\" title=\"zoom out (−)\">−</button>\
          <button type=\"button\" id=\"fit\" title=\"fit the sequence numbers to what is seen (F)\">fit</button>\
          <button type=\"button\" id=\"back\" title=\"the view before (Backspace)\">back</button>\
+         <button type=\"button\" id=\"opening\" title=\"the first rounds of slow start (S)\">slow start</button>\
          <button type=\"button\" id=\"whole\" title=\"the whole run (Esc)\">whole run</button></span>\
          <p id=\"level\" class=\"quiet\" role=\"status\"></p></nav>\
          <ul id=\"key\">",
@@ -118,7 +119,7 @@ fn controls(page: &mut String) {
 
 const HELP: &str = "<footer class=\"quiet\"><p>Drag a box to zoom into it, flat for time alone; the wheel zooms at the \
     pointer; <kbd>Shift</kbd> and drag move. <kbd>+</kbd> <kbd>−</kbd> zoom, the arrows move, <kbd>F</kbd> fits, \
-    <kbd>Backspace</kbd> goes back, <kbd>Esc</kbd> or a double click shows the whole run. Where packets are too many to be \
+    <kbd>Backspace</kbd> goes back, <kbd>S</kbd> shows slow start, on which the page opens, <kbd>Esc</kbd> or a double click shows the whole run. Where packets are too many to be \
     seen singly, a pixel shows the range of what passed in its time.</p><p>Sequence numbers count bytes: the SYN is 0, the first data byte 1.</p></footer>";
 
 /// Everything behind the chunks.

@@ -125,7 +125,7 @@ impl Kind {
                 "a name such as \"search\", or { name = \"limited\", max_ssthresh = 200 }".into()
             }
             Kind::Sysctl => "a table such as { \"net.core.wmem_max\" = \"4MiB\" }".into(),
-            Kind::Sockopt => "a table such as { TCP_NODELAY = 1 }".into(),
+            Kind::Sockopt => "a table such as { TCP_NOTSENT_LOWAT = \"128KiB\" }".into(),
             Kind::Behaviour => "a table such as { reduction = \"prr\" }".into(),
             Kind::Assignments => "a table such as { \"path.loss\" = 1e-5 }".into(),
             Kind::Axes => {

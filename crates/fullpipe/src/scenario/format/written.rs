@@ -290,9 +290,9 @@ group! {
         sndbuf: Buffer, Absent("not requested: net.ipv4.tcp_wmem decides");
         /// SO_RCVBUF as requested.
         rcvbuf: Buffer, Absent("not requested: net.ipv4.tcp_rmem decides");
-        /// Other socket options of the sending socket, by the kernel's names; bytes may have a unit. The simulator has SO_MAX_PACING_RATE and TCP_NOTSENT_LOWAT, from 6.1 on.
+        /// Other socket options of the sending socket, by the kernel's names; bytes may have a unit. The simulator has SO_MAX_PACING_RATE and TCP_NOTSENT_LOWAT, for kernels from 6.1 on. Engine linux has every one, such as TCP_NODELAY.
         sockopt: Sockopts, Absent("as the kernel has them");
-        /// The same of the receiving socket.
+        /// Other socket options of the receiving socket. Engine linux alone has them.
         receiver_sockopt: Sockopts, Absent("as the kernel has them");
         /// When it connects.
         start: AnyTime, Is("0s");

@@ -15,11 +15,13 @@
 //! [`Place::check`] comes before the first run, [`Place::create`] when results begin to exist,
 //! [`Writer::run`] once per finished run in any order, [`Writer::finish`] at the end. Until then
 //! everything lies in a hidden directory beside the final one; a writer that is dropped removes it, and
-//! what a killed program has left goes when the next one starts.
+//! what a killed program has left goes when the next one starts. A finished result is never removed: where its name was
+//! taken meanwhile it gets the next free one, and where its document could not be written one that ends in `.incomplete`.
 
 mod names;
 mod place;
 mod read;
+mod rescue;
 mod writer;
 
 pub use names::folders;

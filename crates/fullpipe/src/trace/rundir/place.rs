@@ -55,7 +55,12 @@ impl Place {
             Error::new(&parent, format!("cannot make a directory in it: {e}"))
                 .hint("choose another directory with --out, or change its permissions")
         })?;
-        Ok(Writer::new(self.clone(), parent.join(name), directory, made))
+        let target = match self {
+            // Without "./" before it and "/" behind it.
+            Place::Exactly(path) => path.components().collect(),
+            Place::Under { .. } => parent.join(name),
+        };
+        Ok(Writer::new(self.clone(), target, directory, made))
     }
 
     fn parts(&self) -> Result<(PathBuf, String), Error> {

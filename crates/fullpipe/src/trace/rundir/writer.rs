@@ -4,12 +4,12 @@ use super::super::provenance::Provenance;
 use super::super::recording::Recording;
 use super::super::{Error, csv, json, leftover, table};
 use super::names::folders;
-use super::place::{Made, Place, free};
-use super::{INTERVALS, LATEST, PROVENANCE, REPORT, RESOLVED, SUMMARY};
+use super::place::{Made, Place};
+use super::{INTERVALS, LATEST, PROVENANCE, REPORT, RESOLVED, SUMMARY, rescue};
 use crate::analysis::document::{Document, Run};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -94,12 +94,12 @@ impl Writer {
         Ok(folder)
     }
 
-    /// Writes the document, `run.json` and the report, and gives the directory its final name,
-    /// which it returns.
+    /// Writes the document, `run.json` and the report, and gives the directory its final name, which it returns.
     ///
     /// # Errors
-    /// A file cannot be written, a run is missing from the document, or the final name was taken
-    /// meanwhile. What was collected then stays in the hidden directory that the error names.
+    /// A file cannot be written, a run is missing from the document, or the final name was taken meanwhile. Whatever could
+    /// be written is kept, and the error names the directory: one whose name ends in ".incomplete" where the document
+    /// could not be written, the next free name where another run has taken the final one.
     pub fn finish(
         mut self,
         document: &Document,
@@ -108,18 +108,37 @@ impl Writer {
     ) -> Result<PathBuf, Error> {
         self.finished = true;
         // It comes first: a directory that has one is no leftover.
-        write_json(&self.directory.join(SUMMARY), document)?;
-        self.name_folders(document)?;
-        write_json(&self.directory.join(PROVENANCE), provenance)?;
-        write_text(&self.directory.join(REPORT), report)?;
-        let moved = self.move_to_target().map_err(|e| {
-            Error::new(&self.directory, format!("cannot be given its final name: {e}"))
-                .hint("the results are in it: move it yourself")
-        })?;
+        if let Err(why) = write_json(&self.directory.join(SUMMARY), document) {
+            return Err(why.hint(self.keep_tables(document)));
+        }
+
+        let rest = [
+            self.name_folders(document),
+            write_json(&self.directory.join(PROVENANCE), provenance),
+            write_text(&self.directory.join(REPORT), report),
+        ];
+        let moved = rescue::give_name(&self.directory, &self.place, &self.target)?;
+        for written in rest {
+            let there = format!("the results are in {} without it", moved.display());
+            written.map_err(|why| why.hint(there))?;
+        }
         if let Place::Under { root, .. } = &self.place {
             point_latest(root, &moved)?;
         }
         Ok(moved)
+    }
+
+    /// Keeps the tables of runs whose document could not be written; a clause that says where they are.
+    fn keep_tables(&mut self, document: &Document) -> String {
+        let any = !self.collected.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+        self.finished = any;
+        if !any {
+            return "no file of the result is left".into();
+        }
+        // A folder that cannot be named keeps its number.
+        let _ = self.name_folders(document);
+        let kept = rescue::incomplete(&self.directory, &self.target);
+        format!("the tables of the runs are in {}", kept.display())
     }
 
     /// Names the folders of the document's runs.
@@ -138,19 +157,6 @@ impl Writer {
                 Err(Error::new(folder, format!("the run \"{name}\" is not in the document")))
             }
         }
-    }
-
-    fn move_to_target(&self) -> std::io::Result<PathBuf> {
-        if let Place::Exactly(path) = &self.place {
-            return fs::rename(&self.directory, path).map(|()| path.clone());
-        }
-        free(&self.target, "-run-", |path| match path.symlink_metadata() {
-            Ok(_) => Err(ErrorKind::AlreadyExists.into()),
-            Err(_) => fs::rename(&self.directory, path).map_err(|e| match e.kind() {
-                ErrorKind::DirectoryNotEmpty => ErrorKind::AlreadyExists.into(),
-                _ => e,
-            }),
-        })
     }
 }
 
@@ -186,12 +192,19 @@ fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Error> {
         json::write(&mut file, value)?;
         file.flush()
     };
-    write().map_err(|e: std::io::Error| cannot_write(path, &e))
+    write().map_err(|e: std::io::Error| without_part(path, &e))
 }
 
 fn write_text(path: &Path, text: &str) -> Result<(), Error> {
     let write = || fs::File::create(path)?.write_all(text.as_bytes());
-    write().map_err(|e| cannot_write(path, &e))
+    write().map_err(|e| without_part(path, &e))
+}
+
+/// Removes a file of which a part was written: nobody shall take it for the whole.
+fn without_part(path: &Path, error: &std::io::Error) -> Error {
+    // Most often it goes; else the message names it.
+    let _ = fs::remove_file(path);
+    cannot_write(path, error)
 }
 
 fn cannot_write(path: &Path, error: &dyn std::fmt::Display) -> Error {

@@ -6,10 +6,16 @@ use fullpipe::report::time_sequence::write;
 use fullpipe::trace::packets::PacketTrain;
 use serde_json::{Value, json};
 
+/// The key's code (WebDriver).
+const ESCAPE: char = '\u{E00C}';
+/// The key's code (WebDriver).
+const BACKSPACE: char = '\u{E003}';
+
 fn open(made: &KeptRun) -> Option<Page> {
     let path = write(made.folder.path(), "Losses", &made.run).expect("a page");
     let page = browser::open(&std::fs::read_to_string(path).expect("a page"))?;
     page.wait_for("window.fullpipe?.level() !== undefined");
+    page.run("return fullpipe.first", &[]);
     Some(page)
 }
 
@@ -112,15 +118,45 @@ fn the_whole_run_is_drawn_from_the_pyramid_and_nothing_is_fetched() {
     let levels =
         "return JSON.parse(document.getElementById('index').textContent).flows[0].levels.length";
     assert!(page.run(levels, &[]).as_u64() > Some(0));
-    assert!(page.run("return fullpipe.level()", &[]).as_u64() > Some(0));
+    page.key(ESCAPE);
+    page.wait_for("fullpipe.level() > 0");
     // From the whole to a millisecond, and back by a key.
     page.run("return fullpipe.show(1e9, 1.001e9)", &[]);
     assert_eq!(page.run("return fullpipe.level()", &[]), json!(0));
-    page.key('\u{E00C}');
+    page.key(ESCAPE);
     page.wait_for("fullpipe.level() > 0");
     let own = page.requests().iter().all(|url| {
         url.starts_with("file://") || url.starts_with("data:") || url.starts_with("blob:")
     });
     assert!(own, "{:?}", page.requests());
+    assert_eq!(page.complaints(), [""; 0]);
+}
+
+/// The first view ends with the sixth round of slow start, shows single packets, and fits them; the view before it is the
+/// whole run.
+#[test]
+fn the_page_opens_on_slow_start() {
+    let made = kept(&["flow.bulk.bytes=200MB", "path.forward.list.segments=[4000]"]);
+    let Some(page) = open(&made) else { return };
+    assert_eq!(page.run("return fullpipe.level()", &[]), json!(0));
+    let view =
+        || page.run("const { t0, t1, y0, y1 } = fullpipe.view(); return [t0, t1, y0, y1]", &[]);
+    let sides = |view: &Value| -> Vec<f64> { serde_json::from_value(view.clone()).expect("sides") };
+    let first = sides(&view());
+    let rounds = made.run.flows[0].slow_start_rounds.as_deref().expect("rounds of slow start");
+    let seventh = (rounds[6].start_s + made.run.flows[0].clock_start_s) * 1e9;
+    assert!((first[1] / seventh - 1.0).abs() < 0.05, "{first:?}: {seventh}");
+
+    // What was sent until then fills the height.
+    let sent: u64 = rounds[..6].iter().map(|round| round.segments * 1448).sum();
+    let height = first[3] - first[2];
+    assert!((sent as f64..2.0 * sent as f64).contains(&height), "{height} of {sent} bytes");
+
+    page.key(BACKSPACE);
+    page.wait_for("fullpipe.level() > 0");
+    assert!(sides(&view())[1] > 10.0 * seventh);
+    page.key('s');
+    page.wait_for("fullpipe.level() === 0");
+    assert_eq!(sides(&view()), first);
     assert_eq!(page.complaints(), [""; 0]);
 }

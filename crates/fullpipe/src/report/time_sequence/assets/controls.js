@@ -95,6 +95,7 @@ const actions = {
   ArrowUp: () => moveBy(0, 0.2),
   ArrowDown: () => moveBy(0, -0.2),
   f: fit,
+  s: showOpening,
   Backspace: goBack,
   Escape: showWhole,
 };
@@ -106,7 +107,7 @@ function wireKeys() {
     event.preventDefault();
     action();
   });
-  const buttons = { in: actions["+"], out: actions["-"], fit, back: goBack, whole: showWhole };
+  const buttons = { in: actions["+"], out: actions["-"], fit, back: goBack, opening: showOpening, whole: showWhole };
   for (const [id, action] of Object.entries(buttons)) document.getElementById(id).addEventListener("click", action);
 }
 function wireKey() {
@@ -128,7 +129,7 @@ function wireFlows() {
   select.addEventListener("change", () => {
     state.flow = Number(select.value);
     [state.view, state.before] = [null, []];
-    showWhole();
+    showOpening();
   });
 }
 function repaint() {
@@ -144,8 +145,8 @@ wireKey();
 wireFlows();
 state.flow = Math.max(0, index.flows.findIndex((flow) => flow.trains.some((chunks) => chunks.length)));
 document.getElementById("flow").value = state.flow;
-const first = showWhole();
-new ResizeObserver(() => draw()).observe(canvas);
+const first = showOpening();
+first.then(() => new ResizeObserver(() => draw()).observe(canvas));
 new MutationObserver(repaint).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
 

@@ -59,6 +59,16 @@ function setView(view, remember = true) {
   return draw();
 }
 const showWhole = () => setView(wholeView(flowShown()));
+// The first rounds of slow start, where segments are seen one by one; the whole flow where the index knows none. The way
+// back leads from there to the whole flow.
+async function showOpening() {
+  const flow = flowShown();
+  const whole = wholeView(flow);
+  if (!flow.opening) return setView(whole);
+  if (!state.view) state.view = whole;
+  const air = (flow.opening - flow.from) * 0.02;
+  return zoomTime(flow.from - air, flow.opening + air);
+}
 function goBack() {
   const view = state.before.pop();
   return view ? setView(view, false) : null;
