@@ -8,11 +8,12 @@ use fullpipe_sim::units::{Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-const MTU: u32 = 1514;
-const CODEL: Codel = Codel { target: Time::ms(5), interval: Time::ms(100), ecn: false, mtu: MTU };
+pub const MTU: u32 = 1514;
+pub const CODEL: Codel =
+    Codel { target: Time::ms(5), interval: Time::ms(100), ecn: false, mtu: MTU };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Packet {
+pub struct Packet {
     flow: u16,
     number: u32,
     capable: bool,
@@ -32,20 +33,20 @@ impl qdisc::Packet for Packet {
 }
 
 /// A queue, and what it told.
-struct Desk {
+pub struct Desk {
     queue: Box<dyn Queue<Packet>>,
-    told: Told<Packet>,
+    pub told: Told<Packet>,
     capable: bool,
     sent: u32,
 }
 
 impl Desk {
-    fn new(discipline: Discipline, limit: QueueLimit) -> Desk {
+    pub fn new(discipline: Discipline, limit: QueueLimit) -> Desk {
         let queue = discipline.build(limit, 1, "queue");
         Desk { queue, told: Told::default(), capable: false, sent: 0 }
     }
 
-    fn put(&mut self, now: Time, flow: u16, bytes: u32) -> Verdict {
+    pub fn put(&mut self, now: Time, flow: u16, bytes: u32) -> Verdict {
         self.put_until(now, flow, bytes, Time::ZERO)
     }
 
@@ -56,7 +57,7 @@ impl Desk {
         self.queue.enqueue(Waiting { packet, bytes, came: now }, Size::default(), &mut self.told)
     }
 
-    fn take(&mut self, now: Time) -> Option<Waiting<Packet>> {
+    pub fn take(&mut self, now: Time) -> Option<Waiting<Packet>> {
         self.queue.dequeue(now, &mut self.told)
     }
 

@@ -27,6 +27,7 @@ impl SlowStart {
         let sock = self.flow.sock_mut();
         sock.now_us = self.now_us;
         sock.jiffies = EPOCH + (self.now_us / 4000) as u32;
+        sock.snd_una = self.acked;
         sock.snd_nxt = self.acked + self.round - 1;
         self.flow.pkts_acked(&AckSample { pkts_acked: 1, rtt_us, in_flight: 0 });
         let over = self.flow.sock().snd_ssthresh < INFINITE_SSTHRESH;
@@ -100,6 +101,30 @@ fn a_delay_ends_slow_start() {
         assert_eq!(slow.round(least), None);
         let over = slow.round(next);
         assert_eq!(over.is_some(), found, "{kernel}: {least} and {next}");
+    }
+}
+
+/// With a clock in us an eighth above the least RTT is too late, but 4 to 16 ms (6.12 `HYSTART_DELAY_THRESH`): an eighth
+/// counts between RTTs of 32 and 128 ms.
+#[test]
+fn a_delay_ends_slow_start_by_the_clock_in_us() {
+    // Least RTT, and the largest rise that is no sign of a queue, us.
+    let table = [
+        (20_000, 4_000), // an eighth would be 2.5 ms
+        (40_000, 5_000),
+        (100_000, 12_500),
+        (120_000, 15_000),
+        (140_000, 16_000), // an eighth would be 17.5 ms
+        (160_000, 16_000), // 20 ms
+        (200_000, 16_000), // 25 ms
+    ];
+    for (least, rise) in table {
+        for (next, found) in [(least + rise, false), (least + rise + 1, true)] {
+            let mut slow = SlowStart::new("6.12", &[("hystart_detect", 2)], 20);
+            assert_eq!(slow.round(least), None);
+            let over = slow.round(next);
+            assert_eq!(over.is_some(), found, "{least} and {next}");
+        }
     }
 }
 

@@ -1,0 +1,132 @@
+//! Bounds and exceptions of Linux 6.12 by hand: the widest window of reordering, undoing by D-SACKs, the RTT of a lone
+//! short segment.
+
+use crate::conversation::{SEGMENT, Wire, ack, bytes, host, written};
+use fullpipe_sim::cc::{Congestion, INFINITE_SSTHRESH};
+use fullpipe_sim::tcp::profile::find;
+use fullpipe_sim::tcp::sender::Sender;
+use fullpipe_sim::tcp::{Ack, CaState};
+use fullpipe_sim::units::Time;
+
+/// A connection whose handshake took 100 ms and to which so many segments were written, ten of which left at 100 ms.
+fn connection(segments: u32) -> (Sender, Wire) {
+    let reno = Congestion::new("reno", &[], "6.12", 1000, 1).expect("a control");
+    written(find("6.12").expect("it is known"), &host(), reno, segments)
+}
+
+/// A D-SACK widens RACK's window of reordering by a quarter of the least RTT, up to the smoothed RTT
+/// (`tcp_rack_reo_wnd`, `tcp_rack_update_reo_wnd`).
+///
+/// The least RTT is 40 ms, of the first ACK. Each later sample is 48 ms and moves the smoothed RTT by an eighth of its
+/// distance. RACK's timer runs for 2 ms more, in whole jiffies of 1 ms, and for the jiffy that the timer wheel adds:
+///
+/// | D-SACKs | quarters | smoothed RTT | window | timer |
+/// |--:|--:|--:|--:|--:|
+/// | 0 | 10 | 41 | 10 | 13 |
+/// | 1 | 20 | 41.88 | 20 | 23 |
+/// | 2 | 30 | 42.64 | 30 | 33 |
+/// | 3 | 40 | 43.31 | 40 | 43 |
+/// | 4 | 50 | 43.90 | 43.90 | 47 |
+/// | 5 | 60 | 44.41 | 44.41 | 48 |
+#[test]
+fn the_window_of_reordering_is_no_wider_than_the_rtt() {
+    let reno = Congestion::new("reno", &[], "6.12", 1000, 1).expect("a control");
+    let profile = find("6.12").expect("it is known");
+    let mut tcp = Sender::new(profile, &host(), reno, SEGMENT, Some(1 << 22));
+    let mut wire = Wire { now: Time::ms(100), ..Wire::default() };
+    tcp.established(wire.now, 1 << 20, Some(Time::ms(60)), None);
+    let goal = tcp.size_goal();
+    (0..1000).rev().for_each(|left| tcp.copied(SEGMENT, goal, left > 0, &mut wire));
+    tcp.end_write(&mut wire);
+
+    // Segment 1 overtakes segment 0: reordering has been seen.
+    wire.now = Time::ms(140);
+    tcp.on_ack(&ack(0, &[(1, 2)]), &mut wire);
+    tcp.on_ack(&ack(10, &[]), &mut wire);
+
+    let mut waits = Vec::new();
+    for _ in 0..6 {
+        let first = tcp.bytes_acked() / u64::from(SEGMENT);
+        wire.now += Time::ms(48);
+        tcp.on_ack(&ack(first, &[(first + 1, first + 2)]), &mut wire);
+        let due = tcp.timer().expect("RACK waits");
+        waits.push((due - wire.now).as_us() / 1000);
+
+        // The first segment is sent again. Then it and its copy arrive, and all that was sent since.
+        let before = wire.sent.len();
+        wire.now = due;
+        tcp.on_timer(&mut wire);
+        assert!(wire.sent[before..].iter().any(|skb| skb.retransmission));
+        let newest = wire.sent.iter().map(|skb| skb.seq + u64::from(skb.len)).max();
+        let newest = newest.expect("something was sent") / u64::from(SEGMENT);
+        wire.now += Time::ms(48);
+        tcp.on_ack(&ack(newest, &[(first, first + 1)]), &mut wire);
+    }
+    assert_eq!(waits, [13, 23, 33, 43, 47, 48]);
+}
+
+/// Segments 0 and 1 are sent again at 200 ms (ssthresh is half of 10) and come late by themselves at 205 ms: Recovery ends at
+/// ssthresh. D-SACKs undo the reduction once they have told of both (`tcp_check_dsack`, `tcp_try_undo_dsack`): cwnd is
+/// 10, ssthresh is what it was. A D-SACK of one segment twice as well counts twice, one of two segments as two.
+#[test]
+fn dsacks_of_all_that_was_sent_again_undo_the_reduction() {
+    let (reduced, undone) = ((5, 5), (10, INFINITE_SSTHRESH));
+    type Dsacks<'a> = &'a [((u64, u64), (u32, u32))];
+    let cases: [Dsacks; 3] = [
+        &[((0, 1), reduced), ((1, 2), undone)],
+        &[((1, 2), reduced), ((0, 1), undone)],
+        &[((0, 2), undone)],
+    ];
+    for dsacks in cases {
+        let (mut tcp, mut wire) = connection(10);
+        wire.now = Time::ms(200);
+        tcp.on_ack(&ack(0, &[(2, 10)]), &mut wire);
+        assert_eq!((tcp.ca_state(), tcp.ssthresh()), (CaState::Recovery, 5));
+        assert_eq!(wire.sent.iter().filter(|skb| skb.retransmission).count(), 2);
+
+        wire.now = Time::ms(205);
+        tcp.on_ack(&ack(10, &[]), &mut wire);
+        assert_eq!((tcp.ca_state(), tcp.cwnd(), tcp.ssthresh()), (CaState::Open, 5, 5));
+        for &(dsack, then) in dsacks {
+            wire.now += Time::ms(95);
+            tcp.on_ack(&ack(10, &[dsack]), &mut wire);
+            assert_eq!((tcp.cwnd(), tcp.ssthresh()), then, "{dsack:?} of {dsacks:?}");
+        }
+    }
+}
+
+/// The receiver may delay the ACK of a lone segment shorter than the MSS: a longer RTT of such a segment is none that the
+/// least RTT is taken from (`tcp_clean_rtx_queue`: FLAG_ACK_MAYBE_DELAYED; `tcp_update_rtt_min`). A shorter one is.
+///
+/// The least RTT shows in the size of skbs: 64 KiB, halved for each 512 us of it, are added to what the pace gives
+/// (`tcp_tso_autosize`). The handshake took 1 ms: 32 KiB, more than half of a cwnd of ten (`tcp_cwnd_test`). After 300 s a new
+/// sample is the least RTT whatever the old one was. With 41 ms nothing is added to a 1024th of the pace: the smoothed RTT is 1 + 40 / 8
+/// ms, and twice ten segments in 6 ms are 3.3 MB/s, which gives three whole segments.
+#[test]
+fn a_lone_short_segment_does_not_raise_the_least_rtt() {
+    let largest = |written: &str, rtt| {
+        let mut host = host();
+        host.tso = true;
+        host.sysctl.tcp_slow_start_after_idle = false;
+        let reno = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
+        let profile = find("6.12").expect("it is known");
+        let mut tcp = Sender::new(profile, &host, reno, SEGMENT, Some(1 << 22));
+        let mut wire = Wire { now: Time::ms(100), ..Wire::default() };
+        tcp.established(wire.now, 1 << 20, Some(Time::ms(99)), None);
+
+        wire.now = Time::secs(401);
+        tcp.copied(bytes(written) as u32, tcp.size_goal(), false, &mut wire);
+        tcp.end_write(&mut wire);
+        wire.now += rtt;
+        tcp.on_ack(&Ack { ack: bytes(written), window: 1 << 20, ..Ack::default() }, &mut wire);
+
+        wire.sent.clear();
+        let goal = tcp.size_goal();
+        (0..40).rev().for_each(|left| tcp.copied(SEGMENT, goal, left > 0, &mut wire));
+        tcp.end_write(&mut wire);
+        wire.sent.iter().map(|skb| skb.len / SEGMENT).max().expect("something was sent")
+    };
+    assert_eq!(largest("0.3", Time::ms(41)), 5, "a lone short segment");
+    assert_eq!(largest("0.3", Time::us(900)), 5, "a shorter RTT");
+    assert_eq!(largest("1", Time::ms(41)), 3, "a lone whole segment");
+}
