@@ -15,7 +15,6 @@ use crate::source;
 use fullpipe::analysis::phases;
 use fullpipe::experiment::Chosen;
 use fullpipe::report::html;
-use fullpipe::report::terminal::Detail;
 use fullpipe::scenario::{self, Scenario};
 use fullpipe::trace::provenance::Provenance;
 use fullpipe::trace::rundir::Place;
