@@ -148,4 +148,12 @@ const RECIPES: &[Recipe] = &[
     plain("nfs-beyond", text!("nfs/beyond.toml")),
     plain("nfs-near-far", text!("nfs/near-far.toml")),
     plain("slow-start", text!("recipes/slow-start.toml")),
+    plain("loss-delay", text!("sweeps/loss-delay.toml")),
+    plain("datagrams", text!("workloads/datagrams.toml")),
+    plain("on-off", text!("workloads/on-off.toml")),
+    plain("rate", text!("workloads/rate.toml")),
+    plain("reader", text!("workloads/reader.toml")),
+    plain("requests", text!("workloads/requests.toml")),
+    plain("nfs", text!("workloads/nfs.toml")),
+    plain("nfs-threads", text!("workloads/nfs-threads.toml")),
 ];
