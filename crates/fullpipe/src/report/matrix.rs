@@ -39,7 +39,8 @@ impl Matrix {
         let mut rows: Vec<(String, Vec<Option<usize>>)> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
         for (run, point) in points.iter().enumerate() {
-            let values = rows_are.iter().filter(|axis| is_row(axis)).filter_map(|a| value(point, a));
+            let values =
+                rows_are.iter().filter(|axis| is_row(axis)).filter_map(|a| value(point, a));
             let label = values.collect::<Vec<_>>().join(", ");
             let row = *places.entry(label.clone()).or_insert_with(|| {
                 rows.push((label, vec![None; labels.len()]));
@@ -116,7 +117,10 @@ mod tests {
         let matrix = Matrix::of(&document());
         assert_eq!((&*matrix.rows_are, &*matrix.columns_are), ("variant", "flow.bulk.slow_start"));
         assert_eq!(matrix.columns, ["a", "b"]);
-        let rows = [("1 Gb/s, deep".to_string(), vec![Some(0), Some(1)]), ("10 Gb/s".to_string(), vec![Some(2), None])];
+        let rows = [
+            ("1 Gb/s, deep".to_string(), vec![Some(0), Some(1)]),
+            ("10 Gb/s".to_string(), vec![Some(2), None]),
+        ];
         assert_eq!(matrix.rows, rows);
     }
 

@@ -147,7 +147,8 @@ mod tests {
         let rates = [30.0, 10.0, 80.0, 20.0].into_iter().enumerate();
         let flows = rates.map(|(n, mbit)| {
             let mut flow = flow.clone();
-            (flow.name, flow.mean_mbit, flow.retransmitted_segments) = (format!("bulk-{n}"), mbit, 2);
+            (flow.name, flow.mean_mbit, flow.retransmitted_segments) =
+                (format!("bulk-{n}"), mbit, 2);
             flow
         });
         run.flows = flows.collect();

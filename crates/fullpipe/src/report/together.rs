@@ -7,23 +7,6 @@ use std::collections::BTreeMap;
 /// A flow that moved less than this share of what datagrams did stands beside them.
 const BESIDE: f64 = 0.01;
 
-/// Flows of one way, two or more.
-pub struct Together<'a> {
-    /// In the document's order.
-    pub flows: Vec<&'a Flow>,
-    /// What they delivered, over the time from the first one's start to the last one's end, Mb/s.
-    pub mbit: f64,
-}
-
-/// The flows of each way that has several.
-#[must_use]
-pub fn together(run: &Run) -> Vec<Together<'_>> {
-    let of = |backward| run.flows.iter().filter(move |flow| flow.backward == backward);
-    let ways = [false, true].map(|backward| of(backward).collect::<Vec<_>>());
-    let several = ways.into_iter().filter(|flows| flows.len() > 1);
-    several.map(|flows| Together { mbit: mbit(&flows), flows }).collect()
-}
-
 /// What flows delivered over the time from the first one's start to the last one's end, Mb/s.
 pub(super) fn mbit(flows: &[&Flow]) -> f64 {
     let lives = flows.iter().filter_map(|flow| {
@@ -138,9 +121,6 @@ mod tests {
         (late.clock_start_s, late.bytes) = (4.0, 3_000_000);
         run.flows[1] = late;
         // 32 Mb from 1 s to 5 s.
-        let sums: Vec<f64> = together(&run).iter().map(|sum| sum.mbit).collect();
-        assert_eq!(sums, [8.0]);
-        run.flows[1].backward = true;
-        assert!(together(&run).is_empty());
+        assert_eq!(mbit(&run.flows.iter().collect::<Vec<_>>()), 8.0);
     }
 }

@@ -16,7 +16,8 @@ pub(super) fn ticks(subject: &Subject) -> Vec<Tick> {
     let mut highest = 0.0;
     let mut ticks = Vec::new();
     for (round, number) in rounds {
-        let Some(cwnd) = cwnd(subject, round.start_s).filter(|cwnd| *cwnd >= highest * GROWTH) else {
+        let Some(cwnd) = cwnd(subject, round.start_s).filter(|cwnd| *cwnd >= highest * GROWTH)
+        else {
             continue;
         };
         highest = cwnd;

@@ -110,7 +110,8 @@ fn crowd_block(run: &Run, row: &Row) -> String {
     let flows = row.flows();
     let rate = |mbit: Option<f64>| mbit.map_or(numbers::ABSENT.into(), numbers::rate);
     let [least, median, most] = row.spread_mbit().map_or([None; 3], |spread| spread.map(Some));
-    let name = if row.is_part() { format!("<h4>{}</h4>", text(&row.name())) } else { String::new() };
+    let name =
+        if row.is_part() { format!("<h4>{}</h4>", text(&row.name())) } else { String::new() };
     let aborted = flows.iter().filter_map(|flow| Some((flow, flow.aborted.as_ref()?)));
     let aborted: String = aborted
         .map(|(flow, end)| {
@@ -119,7 +120,9 @@ fn crowd_block(run: &Run, row: &Row) -> String {
         })
         .collect();
     let places = flows.iter().flat_map(|flow| limits::cuts(run, flow)).next();
-    let places = places.map_or(String::new(), |place| format!("<p>{}: {}</p>", text(&flows[0].name), text(&place)));
+    let places = places.map_or(String::new(), |place| {
+        format!("<p>{}: {}</p>", text(&flows[0].name), text(&place))
+    });
     format!(
         "<div class=\"flow\">{name}{aborted}<dl class=\"keys\">\
          <div><dt>{} flows together</dt><dd>{}</dd></div>\

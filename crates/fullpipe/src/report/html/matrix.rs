@@ -12,7 +12,10 @@ const COLUMNS: usize = 6;
 /// The matrix, or rows of buttons where no axis makes columns.
 pub(super) fn matrix(document: &Document) -> String {
     let matrix = Matrix::of(document);
-    let mut out = format!("<div class=\"scroll\"><table class=\"matrix\"><caption>{}</caption>", caption(document));
+    let mut out = format!(
+        "<div class=\"scroll\"><table class=\"matrix\"><caption>{}</caption>",
+        caption(document)
+    );
     if matrix.columns.len() > 1 {
         out.push_str(&head(&matrix));
         out.push_str("<tbody>");
@@ -72,12 +75,16 @@ fn cell(document: &Document, run: Option<usize>, label: &str) -> String {
         Some(share) => (numbers::share(share), rate),
         None => (rate, String::new()),
     };
-    let filled = share.map_or(String::new(), |share| {
-        format!(" style=\"--share:{:.3}\"", share.clamp(0.0, 1.0))
-    });
+    let filled = share
+        .map_or(String::new(), |share| format!(" style=\"--share:{:.3}\"", share.clamp(0.0, 1.0)));
     let answer = run.headline.as_ref().map_or(String::new(), |headline| text(&headline.text));
-    let name = if label.is_empty() { String::new() } else { format!("<small>{}</small>", text(label)) };
-    let failed = if run.expectations.iter().any(|e| !e.passed) { "<small class=\"bad\">✗</small>" } else { "" };
+    let name =
+        if label.is_empty() { String::new() } else { format!("<small>{}</small>", text(label)) };
+    let failed = if run.expectations.iter().any(|e| !e.passed) {
+        "<small class=\"bad\">✗</small>"
+    } else {
+        ""
+    };
     format!(
         "<td><button type=\"button\" class=\"cell\" data-run=\"{index}\" aria-pressed=\"false\" title=\"{}: {answer}\"{filled}>\
          {name}<span class=\"chip\"></span><b>{first}</b>{failed}<small>{second}</small></button></td>",

@@ -76,12 +76,15 @@ fn pipe(run: &Run, lanes: &[&Lane], back: bool) -> String {
         pipe.push_str("</ol></li>");
     }
     pipe.push_str("</ol>");
-    let idle = lanes.iter().flat_map(|lane| &lane.places).all(|(stage, place)| is_idle(run, stage, place));
+    let idle =
+        lanes.iter().flat_map(|lane| &lane.places).all(|(stage, place)| is_idle(run, stage, place));
     match back && idle {
         false => pipe,
         true => {
             let places: usize = lanes.iter().map(|lane| lane.places.len()).sum();
-            format!("<details class=\"folded\"><summary>way back: {places} places, nothing happened there</summary>{pipe}</details>")
+            format!(
+                "<details class=\"folded\"><summary>way back: {places} places, nothing happened there</summary>{pipe}</details>"
+            )
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::report::{happened, limits, numbers};
 /// Up to so many runs each has its own lines.
 const EACH: usize = 6;
 
-/// The lines of all runs; empty where nothing was sent.
-pub fn lines(document: &Document, style: Style) -> Vec<String> {
+/// The paragraphs of all runs, of many those of limits; empty where nothing was sent.
+pub fn items(document: &Document, style: Style) -> Vec<Vec<String>> {
     match document.runs.len() {
         0..=EACH => each(document, style),
         _ => together(document, style),
@@ -19,17 +19,17 @@ pub fn lines(document: &Document, style: Style) -> Vec<String> {
 }
 
 /// Each run: all limits of its flows, and where cwnd was cut and ACKs were lost.
-pub fn each(document: &Document, style: Style) -> Vec<String> {
-    let mut lines = Vec::new();
+pub fn each(document: &Document, style: Style) -> Vec<Vec<String>> {
+    let mut items = Vec::new();
     for run in &document.runs {
         for row in overview::of_run(run) {
-            let said = said(run, &row);
             let name = name(document, run, &row);
-            lines.extend(said.iter().flat_map(|text| wrap(&format!("{name}{text}"), "  ", style.columns())));
-            lines.extend(ends(run, &row, style));
+            let texts = said(run, &row).into_iter().map(|text| format!("{name}{text}"));
+            items.extend(texts.map(|text| wrap(&text, "  ", style.columns())));
+            items.extend(ends(run, &row, style));
         }
     }
-    lines
+    items
 }
 
 /// What stands before a sentence: nothing where the document has one run with one kind of flows.
@@ -62,18 +62,18 @@ fn said(run: &Run, row: &Row) -> Vec<String> {
 }
 
 /// Connections that were given up.
-fn ends(run: &Run, row: &Row, style: Style) -> Vec<String> {
+fn ends(run: &Run, row: &Row, style: Style) -> Vec<Vec<String>> {
     let Of::Alike(flows) = &row.of else { return Vec::new() };
     let ended = flows.iter().filter_map(|flow| Some((flow, flow.aborted.as_ref()?)));
     let texts = ended.map(|(flow, aborted)| {
         format!("{} / {}: {}", run.variant, flow.name, happened::aborted(aborted))
     });
-    let lines = texts.flat_map(|text| wrap(&text, "  ", style.columns()));
-    lines.map(|line| style.bad(&line)).collect()
+    let lines = texts.map(|text| wrap(&text, "  ", style.columns()));
+    lines.map(|lines| lines.iter().map(|line| style.bad(line)).collect()).collect()
 }
 
 /// A line for each limit that held some run back most.
-fn together(document: &Document, style: Style) -> Vec<String> {
+fn together(document: &Document, style: Style) -> Vec<Vec<String>> {
     let mut groups: Vec<(&str, Vec<f64>)> = Vec::new();
     for run in &document.runs {
         let flows: Vec<&Flow> = run.flows.iter().filter(|flow| !is_beside(run, flow)).collect();
@@ -96,7 +96,7 @@ fn together(document: &Document, style: Style) -> Vec<String> {
             shares.len()
         )
     });
-    texts.flat_map(|text| wrap(&text, "  ", style.columns())).collect()
+    texts.map(|text| wrap(&text, "  ", style.columns())).collect()
 }
 
 /// Medians of the flow's samples, and beside each what the scenario expects of it.

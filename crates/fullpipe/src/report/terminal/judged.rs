@@ -2,7 +2,7 @@
 
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
-use crate::analysis::document::{Document, Expectation, Published, PublishedRow};
+use crate::analysis::document::{Document, Expectation, Published, PublishedRow, Run};
 use crate::report::numbers;
 
 const COLUMNS: [Column; 7] = [
@@ -82,20 +82,22 @@ fn percent(share: f64) -> String {
     format!("{} %", numbers::fixed(share * 100.0, 2))
 }
 
-/// How many expectations of all runs hold, then each one that does not with its run; nothing where nothing was expected.
-pub fn all_expectations(document: &Document, style: Style) -> Vec<String> {
-    let all = || document.runs.iter().flat_map(|run| run.expectations.iter().map(move |e| (run, e)));
-    if all().next().is_none() {
-        return Vec::new();
-    }
-    let failed: Vec<_> = all().filter(|(_, expectation)| !expectation.passed).collect();
-    let mut lines = vec![summary(all().count(), failed.len(), style)];
-    for (run, expectation) in failed {
-        let name = if document.runs.len() > 1 { format!("{}: ", run.variant) } else { String::new() };
-        let text = format!("{name}{}", failure(expectation));
-        lines.extend(wrap(&text, "  ", style.columns()).iter().map(|line| style.bad(line)));
-    }
-    lines
+/// How many expectations of all runs hold; none where nothing was expected.
+pub fn of_all(document: &Document, style: Style) -> Option<String> {
+    let all = document.runs.iter().flat_map(|run| &run.expectations).count();
+    (all > 0).then(|| summary(all, failures(document).len(), style))
+}
+
+/// Each expectation of all runs that does not hold, with its run where there are several.
+pub fn failures(document: &Document) -> Vec<String> {
+    let several = document.runs.len() > 1;
+    let all = document.runs.iter().flat_map(|run| run.expectations.iter().map(move |e| (run, e)));
+    let failed = all.filter(|(_, expectation)| !expectation.passed);
+    let text = |(run, expectation): (&Run, &Expectation)| match several {
+        true => format!("{}: {}", run.variant, failure(expectation)),
+        false => failure(expectation),
+    };
+    failed.map(text).collect()
 }
 
 fn summary(all: usize, failed: usize, style: Style) -> String {

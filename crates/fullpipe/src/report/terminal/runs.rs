@@ -45,7 +45,7 @@ pub fn section(document: &Document, style: Style) -> Section {
         return matrix;
     }
     let rows = overview::rows(document);
-    let crowded = rows.iter().any(|row| row.flows().len() > 1);
+    let crowded = rows.iter().any(|row| row.spread_mbit().is_some());
     let columns: Vec<Column> = match (crowded, style.wide()) {
         (false, _) => ALONE.into(),
         (true, false) => CROWD.into(),
@@ -56,15 +56,31 @@ pub fn section(document: &Document, style: Style) -> Section {
 
     let mut table = lay_out(&columns, &cells, style.columns()).into_iter();
     let head: Vec<String> = table.by_ref().take(2).map(|line| style.faint(&line)).collect();
-    let mut lines = Vec::new();
-    for (own, line) in rows.iter().zip(table) {
+    let items = rows.iter().zip(table).map(|(own, line)| {
         let name = label(own);
+        let mut lines = Vec::new();
         if name.chars().count() > room {
             lines.extend(wrap(&name, "  ", style.columns()));
         }
         lines.push(line);
+        lines
+    });
+    let items = by_run(&rows, items.collect());
+    Section { head, ..Section::items(items, MOST, "runs") }
+}
+
+/// Rows of one run as one item.
+fn by_run(rows: &[Row], lines: Vec<Vec<String>>) -> Vec<Vec<String>> {
+    let mut items: Vec<Vec<String>> = Vec::new();
+    let mut last: Option<&Run> = None;
+    for (row, lines) in rows.iter().zip(lines) {
+        match items.last_mut().filter(|_| last.is_some_and(|run| std::ptr::eq(run, row.run))) {
+            Some(item) => item.extend(lines),
+            None => items.push(lines),
+        }
+        last = Some(row.run);
     }
-    Section::under(head, lines, MOST, "lines of runs")
+    items
 }
 
 /// A run's name, or that of a part of it.
@@ -88,7 +104,8 @@ fn row(own: &Row, crowded: bool, room: usize, style: Style) -> Vec<String> {
         let time = time.map_or(numbers::ABSENT.into(), |time| numbers::fixed(time, 1));
         return vec![name, optional(own.rate_mbit()), share, time, resent, held_back(own)];
     }
-    let flows = if own.flows().is_empty() { numbers::ABSENT.into() } else { own.flows().len().to_string() };
+    let flows =
+        if own.flows().is_empty() { numbers::ABSENT.into() } else { own.flows().len().to_string() };
     let mut row = vec![name, flows, optional(own.rate_mbit()), share];
     match own.spread_mbit() {
         Some(spread) => row.extend(spread.map(rate)),
@@ -134,14 +151,16 @@ fn matrix(document: &Document, style: Style) -> Option<Section> {
     let labels = short(&matrix.columns);
     let first = if matrix.rows_are.is_empty() { "run" } else { &matrix.rows_are[..] };
     let header = [vec![first.to_string()], labels].concat();
-    let rows = matrix.rows.iter().map(|(label, cells)| {
-        [vec![label.clone()], cells.iter().map(cell).collect()].concat()
-    });
+    let rows = matrix
+        .rows
+        .iter()
+        .map(|(label, cells)| [vec![label.clone()], cells.iter().map(cell).collect()].concat());
     let rows: Vec<Vec<String>> = std::iter::once(header).chain(rows).collect();
 
     let mut columns = vec![words("")];
     columns.extend(matrix.columns.iter().map(|_| number("", "")));
-    let lines: Vec<String> = lay_out(&columns, &rows, style.columns()).into_iter().skip(2).collect();
+    let lines: Vec<String> =
+        lay_out(&columns, &rows, style.columns()).into_iter().skip(2).collect();
     if lines.iter().any(|line| line.chars().count() > style.columns()) {
         return None;
     }
@@ -149,12 +168,14 @@ fn matrix(document: &Document, style: Style) -> Option<Section> {
     let about = format!("{what}; columns: {}", matrix.columns_are);
     let mut head = wrap(&about, "", style.columns());
     head.push(style.faint(&lines[0]));
-    Some(Section::under(head, lines[1..].to_vec(), MOST, "rows"))
+    let items = lines[1..].iter().map(|line| vec![line.clone()]).collect();
+    Some(Section { head, ..Section::items(items, MOST, "rows") })
 }
 
 /// The share of a run, or its rate.
 fn value(run: &Run, share: bool) -> String {
-    let value = if share { overview::share(run).map(percent) } else { overview::rate_mbit(run).map(rate) };
+    let value =
+        if share { overview::share(run).map(percent) } else { overview::rate_mbit(run).map(rate) };
     value.unwrap_or(numbers::ABSENT.into())
 }
 

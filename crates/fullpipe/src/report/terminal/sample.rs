@@ -50,6 +50,48 @@ pub fn with_datagrams() -> Document {
     document
 }
 
+/// A headline of a run that reached a share of what the path allows, Mb/s.
+pub fn headline(grade: Grade, share: f64, allowed_mbit: f64) -> Headline {
+    let rate = share * allowed_mbit;
+    Headline {
+        text: format!("{rate:.0} of {allowed_mbit:.0} Mb/s ({:.0} %).", share * 100.0),
+        grade,
+        rate_mbit: Some(rate),
+        allowed_mbit: Some(allowed_mbit),
+        share: Some(share),
+        limit: Some("send_buffer".into()),
+        limit_share: Some(0.9),
+        place: None,
+        setting: None,
+        queue_ms: None,
+        judged: None,
+    }
+}
+
+/// Twelve variants at six points of an axis, the n-th with a share of n per cent of its path.
+pub fn many() -> Document {
+    let mut document = document();
+    (document.partial, document.missing) = (false, Vec::new());
+    let run = document.runs.remove(0);
+    document.runs.clear();
+    let starts = ["standard", "initial_ssthresh", "limited", "hystart", "hystart++", "search"];
+    for rate in ["1", "10", "100"] {
+        for queue in ["0.1", "0.5", "1", "2"] {
+            for start in starts {
+                let mut run = run.clone();
+                (run.partial, run.published) = (false, None);
+                run.variant = format!("{rate} Gb/s, {queue} BDP, flow.bulk.slow_start={start}");
+                run.set.insert("flow.bulk.slow_start".into(), start.into());
+                let share = (document.runs.len() + 1) as f64 / 100.0;
+                run.headline = Some(headline(Grade::Below, share, 941.0));
+                document.runs.push(run);
+            }
+        }
+    }
+    document.headline = document.runs[0].headline.clone();
+    document
+}
+
 fn slow() -> Run {
     Run {
         headline: None,

@@ -3,79 +3,93 @@
 use super::Style;
 use super::grid::wrap;
 
-/// Lines in a row about one thing.
+/// A heading and items below it, each of one or more lines.
 #[derive(Default)]
 pub struct Section {
-    /// The lines.
-    pub lines: Vec<String>,
-    /// Lines at the beginning that stay, for instance headings.
-    pub head: usize,
-    /// Most lines that are shown while there is room; 0: all.
+    /// Lines that stay.
+    pub head: Vec<String>,
+    /// Items; the last ones are left out where there is no room.
+    pub items: Vec<Vec<String>>,
+    /// Most lines, heading included, while there is room; 0: all.
     pub most: usize,
-    /// What a line is, for the sentence that says how many are left out: "runs".
+    /// Name of an item, in the plural, for the line that says how many are left out: "runs".
     pub what: &'static str,
 }
 
 impl Section {
-    /// Lines that all stay while there is room.
-    pub fn whole(lines: Vec<String>) -> Section {
-        Section { lines, ..Section::default() }
+    /// Lines that all stay.
+    pub fn whole(head: Vec<String>) -> Section {
+        Section { head, ..Section::default() }
     }
 
-    /// At most so many lines.
-    pub fn cut(lines: Vec<String>, most: usize, what: &'static str) -> Section {
-        Section { lines, most, what, head: 0 }
+    /// Items in at most so many lines.
+    pub fn items(items: Vec<Vec<String>>, most: usize, what: &'static str) -> Section {
+        Section { items, most, what, ..Section::default() }
     }
 
-    /// Lines under a heading of some lines.
-    pub fn under(head: Vec<String>, lines: Vec<String>, most: usize, what: &'static str) -> Section {
-        if lines.is_empty() {
-            return Section::default();
-        }
-        let count = head.len();
-        Section { lines: head.into_iter().chain(lines).collect(), head: count, most, what }
+    /// Sentences, each an item, in at most so many lines.
+    pub fn sentences(texts: &[String], most: usize, what: &'static str, style: Style) -> Section {
+        let wrapped = texts.iter().map(|text| wrap(text, "  ", style.columns()));
+        Section::items(wrapped.collect(), most, what)
+    }
+
+    /// Lines, each an item.
+    pub fn lines(lines: Vec<String>, most: usize) -> Section {
+        Section::items(lines.into_iter().map(|line| vec![line]).collect(), most, "lines")
+    }
+
+    fn is_empty(&self) -> bool {
+        self.head.is_empty() && self.items.is_empty()
+    }
+
+    fn all(&self) -> usize {
+        self.head.len() + self.items.iter().map(Vec::len).sum::<usize>()
     }
 
     fn wanted(&self) -> usize {
-        if self.most == 0 { self.lines.len() } else { self.lines.len().min(self.most) }
+        if self.most == 0 { self.all() } else { self.all().min(self.most) }
+    }
+
+    /// Its lines in at most `room`, but the heading and a line that says how many items are left out; `more` is where they are.
+    fn shown(self, room: usize, more: &str, style: Style) -> Vec<String> {
+        let everything = self.all() <= room;
+        let (count, mut lines) = (self.items.len(), self.head);
+        let mut shown = 0;
+        for item in self.items {
+            // One line stays for how many are left out.
+            if !everything && lines.len() + item.len() + 1 > room {
+                break;
+            }
+            lines.extend(item);
+            shown += 1;
+        }
+        if shown < count {
+            let text = format!("{} more {}: {more}", count - shown, self.what);
+            lines.extend(wrap(&text, "  ", style.columns()).iter().map(|line| style.faint(line)));
+        }
+        lines
     }
 }
 
-/// Sections that are not empty, with an empty line between them, in at most `limit` lines. The longest sections lose lines
+/// Sections that are not empty, with an empty line between them, in at most `limit` lines. The longest sections lose items
 /// first; `more` says where the rest is.
 pub fn fit(sections: Vec<Section>, limit: usize, more: &str, style: Style) -> Vec<String> {
-    let sections: Vec<Section> = sections.into_iter().filter(|own| !own.lines.is_empty()).collect();
-    let mut kept: Vec<usize> = sections.iter().map(Section::wanted).collect();
+    let sections: Vec<Section> = sections.into_iter().filter(|own| !own.is_empty()).collect();
+    let mut room: Vec<usize> = sections.iter().map(Section::wanted).collect();
     let gaps = sections.len().saturating_sub(1);
-    while kept.iter().sum::<usize>() + gaps > limit {
-        let longest = (0..kept.len()).filter(|n| kept[*n] > sections[*n].head + 1);
-        let Some(longest) = longest.max_by_key(|n| (kept[*n], *n)) else { break };
-        kept[longest] -= 1;
+    while room.iter().sum::<usize>() + gaps > limit {
+        let can_lose = (0..room.len()).filter(|n| room[*n] > sections[*n].head.len() + 1);
+        let Some(longest) = can_lose.max_by_key(|n| (room[*n], *n)) else { break };
+        room[longest] -= 1;
     }
 
     let mut lines = Vec::new();
-    for (section, kept) in sections.into_iter().zip(kept) {
+    for (section, room) in sections.into_iter().zip(room) {
         if !lines.is_empty() {
             lines.push(String::new());
         }
-        lines.extend(shortened(section, kept, more, style));
+        lines.extend(section.shown(room, more, style));
     }
-    lines
-}
-
-/// So many lines of a section; where some are left out, the last line says so.
-fn shortened(section: Section, kept: usize, more: &str, style: Style) -> Vec<String> {
-    let (all, what) = (section.lines.len(), section.what);
-    if kept >= all {
-        return section.lines;
-    }
-    let shown = kept.saturating_sub(1).max(section.head);
-    let mut lines = section.lines;
-    lines.truncate(shown);
-    let left = all - shown;
-    let what = if what.is_empty() { "lines" } else { what };
-    let text = format!("{left} more {what}: {more}");
-    lines.extend(wrap(&text, "  ", style.columns()).into_iter().take(1).map(|line| style.faint(&line)));
     lines
 }
 
@@ -90,15 +104,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_counted() {
-        let section = Section::under(vec!["head".into()], lines(9), 4, "runs");
+    fn what_is_left_out_is_counted_in_items() {
+        let items = lines(9).into_iter().map(|line| vec![line, "more".into()]).collect();
+        let section = Section { head: vec!["head".into()], ..Section::items(items, 7, "runs") };
         let shown = fit(vec![section], 60, "--full", STYLE);
-        assert_eq!(shown, ["head", "line 0", "line 1", "  7 more runs: --full"]);
+        assert_eq!(shown, ["head", "line 0", "more", "line 1", "more", "  7 more runs: --full"]);
     }
 
     #[test]
-    fn the_longest_section_loses_lines_first() {
-        let sections = vec![Section::whole(lines(3)), Section::cut(lines(90), 0, "")];
+    fn the_longest_section_loses_items_first() {
+        let sections = vec![Section::whole(lines(3)), Section::lines(lines(90), 0)];
         let shown = fit(sections, 20, "--full", STYLE);
         assert_eq!(shown.len(), 20);
         assert_eq!(shown[..4], ["line 0", "line 1", "line 2", ""]);
@@ -107,7 +122,8 @@ mod tests {
 
     #[test]
     fn everything_stays_where_it_fits() {
-        let sections = vec![Section::whole(lines(2)), Section::default(), Section::whole(lines(1))];
+        let sections =
+            vec![Section::whole(lines(2)), Section::default(), Section::lines(lines(1), 1)];
         assert_eq!(fit(sections, 60, "--full", STYLE), ["line 0", "line 1", "", "line 0"]);
     }
 }

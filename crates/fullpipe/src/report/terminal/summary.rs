@@ -22,33 +22,46 @@ pub fn short(document: &Document, style: Style) -> Vec<String> {
 
 /// The summary with all its lines.
 pub fn whole(document: &Document, style: Style) -> Vec<String> {
-    let sections = sections(document, style).into_iter().map(|section| Section { most: 0, ..section });
+    let sections =
+        sections(document, style).into_iter().map(|section| Section { most: 0, ..section });
     fit(sections.collect(), usize::MAX, MORE, style)
 }
 
 fn sections(document: &Document, style: Style) -> Vec<Section> {
     let few = document.runs.len() <= EACH;
-    let of_each = |lines: fn(&Run, Style) -> Vec<String>| -> Vec<String> {
+    let of_each = |lines: fn(&Run, Style) -> Vec<String>, most: usize| {
         let all: Vec<String> = document.runs.iter().flat_map(|run| lines(run, style)).collect();
-        all.into_iter().skip_while(String::is_empty).collect()
+        Section::lines(all.into_iter().skip_while(String::is_empty).collect(), most)
     };
     let mut sections = vec![
         Section::whole(answer(document, style)),
         runs::section(document, style),
-        Section::cut(held_back::lines(document, style), 14, "lines"),
-        Section::cut(drops(document, style), 6, "lines of drops"),
-        Section::cut(of_each(datagrams::lines), 8, "lines of datagrams"),
-        Section::cut(of_each(nfs::lines), 8, "lines of mounts"),
+        Section::items(held_back::items(document, style), 14, "sentences"),
+        Section::sentences(&drops(document), 8, "sentences about drops", style),
+        of_each(datagrams::lines, 8),
+        of_each(nfs::lines, 8),
     ];
     if few {
-        sections.push(Section::cut(of_each(shared::lines), 6, "lines of shares"));
-        sections.push(Section::cut(slow_start(document, style), 14, "lines of slow start"));
+        sections.push(of_each(shared::lines, 8));
+        sections.push(Section::lines(slow_start(document, style), 14));
     }
-    sections.push(Section::cut(judged::all_expectations(document, style), 4, "lines of expectations"));
-    sections.push(Section::cut(published(document, style), 8, "lines of published runs"));
-    sections.push(Section::cut(comparisons(document, style), 14, "lines of what differs"));
-    sections.push(Section::cut(notes(document, style), 8, "lines of notes"));
+    sections.push(expectations(document, style));
+    let published = published(document);
+    sections.push(Section::sentences(&published, 8, "published runs", style));
+    sections.push(Section::lines(comparisons(document, style), 14));
+    sections.push(Section::sentences(&notes(document), 8, "notes", style));
     sections
+}
+
+/// How many expectations hold, and those that do not.
+fn expectations(document: &Document, style: Style) -> Section {
+    let failures = judged::failures(document);
+    let head = judged::of_all(document, style).into_iter().collect();
+    let mut section = Section::sentences(&failures, 8, "failed expectations", style);
+    for line in section.items.iter_mut().flatten() {
+        *line = style.bad(line);
+    }
+    Section { head, ..section }
 }
 
 /// Headline, title, and that something is missing.
@@ -79,16 +92,15 @@ fn answer(document: &Document, style: Style) -> Vec<String> {
 const MOST_OF_MISSING: usize = 6;
 
 /// Drops of each run, or of many runs by place.
-fn drops(document: &Document, style: Style) -> Vec<String> {
-    let texts: Vec<String> = match document.runs.len() {
+fn drops(document: &Document) -> Vec<String> {
+    match document.runs.len() {
         0 | 1 => document.runs.iter().filter_map(dropped::sentence).collect(),
         2..=EACH => {
             let of = |run: &Run| Some(format!("{}: {}", run.variant, dropped::sentence(run)?));
             document.runs.iter().filter_map(of).collect()
         }
         _ => by_place(document),
-    };
-    texts.iter().flat_map(|text| wrap(text, "  ", style.columns())).collect()
+    }
 }
 
 /// A sentence per place: in how many runs it dropped packets, and how many.
@@ -105,21 +117,21 @@ fn by_place(document: &Document) -> Vec<String> {
     let text = |(place, mut counts): (&str, Vec<u64>)| {
         counts.sort_unstable();
         let runs = counts.len();
-        let ends = [counts[0], counts[runs - 1]].map(numbers::count);
+        let mut ends = [counts[0], counts[runs - 1]].map(numbers::count).to_vec();
+        ends.dedup();
         format!("dropped at {place}: in {runs} of {all} runs, {} packets a run", ends.join(" to "))
     };
     places.into_iter().map(text).collect()
 }
 
 /// A sentence for each run that is compared with a published one.
-fn published(document: &Document, style: Style) -> Vec<String> {
+fn published(document: &Document) -> Vec<String> {
     let several = document.runs.len() > 1;
     let text = |run: &Run| {
         let sentence = judged::sentence(run.published.as_ref()?);
         Some(if several { format!("{}: {sentence}", run.variant) } else { sentence })
     };
-    let texts = document.runs.iter().filter_map(text);
-    texts.flat_map(|text| wrap(&text, "  ", style.columns())).collect()
+    document.runs.iter().filter_map(text).collect()
 }
 
 /// How slow start went, without the empty line before it.
@@ -132,7 +144,7 @@ fn comparisons(document: &Document, style: Style) -> Vec<String> {
 }
 
 /// Notes of all runs, each once.
-fn notes(document: &Document, style: Style) -> Vec<String> {
+fn notes(document: &Document) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
     for run in &document.runs {
         let mut own: Vec<String> = Vec::new();
@@ -145,5 +157,5 @@ fn notes(document: &Document, style: Style) -> Vec<String> {
         own.retain(|text| !texts.contains(text));
         texts.extend(own);
     }
-    texts.iter().flat_map(|text| wrap(text, "  ", style.columns())).collect()
+    texts
 }

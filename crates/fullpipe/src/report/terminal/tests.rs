@@ -1,7 +1,7 @@
 //! The whole text against golden files (`FULLPIPE_BLESS=1` rewrites them), and its promises.
 
-use super::{Style, render, render_every_flow, sample};
-use crate::analysis::document::{Document, Medians};
+use super::{Detail, Style, render, render_as, sample};
+use crate::analysis::document::{Document, Grade, Headline, Medians, Run};
 
 /// The file's text must be `text`; it is rewritten where the environment asks for it.
 fn golden(name: &str, text: &str) {
@@ -14,8 +14,14 @@ fn golden(name: &str, text: &str) {
     assert_eq!(text, std::fs::read_to_string(&path).unwrap(), "{path}");
 }
 
+const NARROW: Style = Style { width: 80, color: false };
+
 fn plain(width: usize) -> String {
     render(&sample::document(), Style { width, color: false })
+}
+
+fn full(width: usize) -> String {
+    render_as(&sample::document(), Detail::Full, Style { width, color: false })
 }
 
 /// The text without escape sequences.
@@ -29,18 +35,28 @@ fn stripped(text: &str) -> String {
 #[test]
 fn the_narrow_text_is_the_golden_one() {
     golden("80", &plain(80));
+    golden("80-full", &full(80));
 }
 
 #[test]
 fn the_wide_text_is_the_golden_one() {
     golden("120", &plain(120));
+    golden("120-full", &full(120));
+}
+
+#[test]
+fn a_brief_text_has_a_line_for_each_run() {
+    let text = render_as(&sample::many(), Detail::Brief, NARROW);
+    assert_eq!(text.lines().count(), 72);
+    let first = "1 Gb/s, 0.1 BDP, flow.bulk.slow_start=standard: 9 of 941 Mb/s (1 %).";
+    assert!(text.starts_with(first), "{text}");
 }
 
 #[test]
 fn no_line_is_wider_than_the_terminal() {
     for width in [0, 79, 80, 119, 120, 400] {
         let most = if width >= 120 { 120 } else { 80 };
-        for line in plain(width).lines() {
+        for line in plain(width).lines().chain(full(width).lines()) {
             assert!(line.chars().count() <= most, "{width}: {line}");
         }
     }
@@ -64,7 +80,7 @@ fn the_largest_numbers_of_a_terabit_path_fit_80_columns() {
     (interval.segments, interval.cwnd, interval.queue) = (86_206_896, 6_906_077, 6_906_077);
     interval.retransmitted_segments = 1_000_000;
     interval.ssthresh = Some(6_906_077);
-    for line in render(&document, Style { width: 80, color: false }).lines() {
+    for line in render_as(&document, Detail::Full, NARROW).lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
 }
@@ -75,7 +91,8 @@ fn the_path_says_of_which_places_samples_tell() {
     let mut heading = |exact: usize| {
         let places = document.runs[0].picture.places.iter_mut().enumerate();
         places.for_each(|(n, place)| place.exact = n < exact);
-        let text = render(&document, Style { width: 400, color: false }).replace('\n', " ");
+        let style = Style { width: 400, color: false };
+        let text = render_as(&document, Detail::Full, style).replace('\n', " ");
         let (_, rest) = text.split_once("the path (").expect("a heading");
         rest.split_once(')').expect("its end").0.to_string()
     };
@@ -100,43 +117,129 @@ fn crowded() -> Document {
 }
 
 #[test]
-fn many_alike_flows_are_a_sum_and_the_extremes() {
+fn alike_flows_are_one_row_with_least_median_and_most() {
     let document = crowded();
     for width in [80, 120] {
         let style = Style { width, color: false };
         let text = render(&document, style);
-        let every = render_every_flow(&document, style);
-        for line in text.lines().chain(every.lines()) {
+        let every = render_as(&document, Detail::EveryFlow, style);
+        let full = render_as(&document, Detail::Full, style);
+        for line in text.lines().chain(every.lines()).chain(full.lines()) {
             assert!(line.chars().count() <= width, "{width}: {line}");
         }
-        // The rates of the first second, of 57.2 Mb/s each.
-        assert!(text.contains(" 686.4 "), "{text}");
-        let (_, verdict) = text.split_once("Verdict").expect("a verdict");
-        let shown = |n: usize| verdict.contains(&format!("netperf-{n} "));
-        let seen: Vec<usize> = (1..=12).filter(|n| shown(*n)).collect();
-        assert_eq!(seen, [1, 12], "{verdict}");
-        // 12 flows of 7,150,080 and 16,997,120 bytes in 2 s, once more than 2 s apart.
-        assert!(verdict.contains("/ all 12") && verdict.contains(" 1,159.1"), "{verdict}");
-        assert!(text.contains("--every-flow") && !every.contains("--every-flow"));
-        assert_eq!(every.matches("/ netperf-").count(), 24);
+        // 12 flows of 7,150,080 and 16,997,120 bytes in 2 s; rates of 88 to 99 Mb/s.
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(" 12 1,159 – 88.0 93.0 99.0 0"), "{text}");
+        // The rates of the first second, of 57.2 Mb/s each, stand in the full text alone.
+        assert!(!text.contains(" 686.4 ") && full.contains(" 686.4 "), "{full}");
+        assert!(full.contains("--every-flow") && !every.contains("--every-flow"));
+        let each = every.matches("/ netperf-").count();
+        assert_eq!(each, 12, "{every}");
     }
 }
 
 #[test]
 fn a_run_of_datagrams_is_about_them() {
     let document = sample::with_datagrams();
-    let text = render(&document, Style { width: 80, color: false });
-    let (_, verdict) = text.split_once("Verdict").expect("a verdict");
-    let words = verdict.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("/ udp (partial) – – 894.4 12,452 of 2,000,000 datagrams"), "{words}");
-    assert!(
-        words.contains(
-            "not delivered (0.62 %); dropped on their way, whosever packets: 12,345 at a-link"
-        ),
-        "{words}"
-    );
+    let text = render(&document, NARROW);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let row = "cubic, initial_ssthresh 100 (partial) / udp 894.4 –";
+    assert!(words.contains(row), "{words}");
+    assert!(words.contains("udp: 12,452 of 2,000,000 datagrams not delivered (0.62 %)"), "{words}");
+    assert!(words.contains("dropped on their way, whosever packets: 12,345 at a-link"), "{words}");
     assert!(words.contains("beside them bulk: 1,000 bytes of TCP"), "{words}");
-    assert!(!words.contains("held back"), "{words}");
+    assert!(!words.contains("held back by cwnd"), "{words}");
+}
+
+/// Lines that a terminal of 80 columns shows.
+fn rows(text: &str) -> usize {
+    text.lines().map(|line| line.chars().count().div_ceil(80).max(1)).sum()
+}
+
+/// Some runs, each with its own name, eight flows, drops, a failed expectation and a published run.
+fn loaded(runs: usize, flows: usize) -> Document {
+    let mut document = sample::document();
+    let run = document.runs.remove(0);
+    let one = |n: usize| {
+        let mut run: Run = run.clone();
+        run.variant = format!("variant {n} with a name that leaves no room beside numbers");
+        run.notes = vec![format!("net.core.wmem_max of 4 MiB cuts what flow {n} asks for, 64 MiB")];
+        run.headline = Some(headline(0.1, 900.0));
+        let flow = run.flows.remove(0);
+        run.flows = (0..flows)
+            .map(|n| {
+                let mut flow = flow.clone();
+                (flow.name, flow.mean_mbit) = (format!("bulk-{n}"), 10.0 + n as f64);
+                flow
+            })
+            .collect();
+        run
+    };
+    document.runs = (0..runs).map(one).collect();
+    document.missing = (0..runs).map(|n| format!("variant {n}, not begun")).collect();
+    document.headline = Some(Headline { text: "word ".repeat(70), ..headline(0.1, 900.0) });
+    document
+}
+
+fn headline(share: f64, allowed: f64) -> Headline {
+    sample::headline(Grade::Below, share, allowed)
+}
+
+#[test]
+fn a_text_fits_a_screen_whatever_the_number_of_runs_and_flows() {
+    let documents = [
+        ("one run", loaded(1, 1)),
+        ("eight flows", loaded(1, 8)),
+        ("four variants of eight flows", loaded(4, 8)),
+        ("six variants", loaded(6, 1)),
+        ("a hundred variants of nine flows", loaded(100, 9)),
+        ("seventy-two runs over axes", sample::many()),
+    ];
+    for (name, document) in documents {
+        for width in [80, 120] {
+            let text = render(&document, Style { width, color: false });
+            // Two lines say where the results are; a line for each of six runs tells that it has ended.
+            assert!(rows(&text) + 8 <= 60, "{name}: {} lines\n{text}", rows(&text));
+            let first = text.lines().next().expect("a line");
+            assert_eq!(first, document.headline.as_ref().expect("one").text, "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_is_cut_is_counted() {
+    let text = render(&loaded(100, 9), NARROW);
+    let more = |what: &str| -> usize {
+        let line = text
+            .lines()
+            .find(|line| line.ends_with(&format!("more {what}: --full, or report.html")));
+        let number = line.unwrap_or_else(|| panic!("{what}: {text}")).split_whitespace().next();
+        number.expect("a number").parse().expect("a number")
+    };
+    let row = |line: &&str| line.trim_start().starts_with("9  869.3 ");
+    assert_eq!(more("runs") + text.lines().filter(row).count(), 100, "{text}");
+    assert_eq!(more("notes") + text.matches("note: net.core").count(), 100, "{text}");
+    let failed = text.matches("FAILED").count();
+    assert_eq!(more("failed expectations") + failed, 100, "{text}");
+}
+
+#[test]
+fn many_runs_are_a_matrix_that_names_its_axes() {
+    let document = sample::many();
+    let text = render(&document, NARROW);
+    assert!(text.contains("share of what the path allows, %; columns: flow.bulk.slow_start"));
+    let mut lines = text.lines().skip_while(|line| !line.contains("columns: flow.bulk"));
+    let heads: Vec<&str> = lines.nth(1).expect("heads").split_whitespace().collect();
+    assert_eq!(heads[0], "variant");
+    assert_eq!(
+        heads[1..],
+        ["standard", "initial_ssthresh", "limited", "hystart", "hystart++", "search"]
+    );
+    let row: Vec<&str> = lines.next().expect("a row").split_whitespace().collect();
+    assert_eq!(row.join(" "), "1 Gb/s, 0.1 BDP 1.0 2.0 3.0 4.0 5.0 6.0");
+    assert!(text.contains("held back most by"), "{text}");
+    let all = render_as(&document, Detail::Full, NARROW);
+    assert!(all.lines().count() > 1000 && all.contains("the path (bar"), "{}", all.lines().count());
 }
 
 #[test]
@@ -157,6 +260,6 @@ fn medians_stand_beside_what_is_expected_of_them() {
 fn a_buffer_that_the_kernel_tunes_has_a_bound() {
     let mut document = sample::document();
     document.runs[0].stages[1].tuned_up_to = Some(4 << 20);
-    let text = render(&document, Style { width: 80, color: false });
+    let text = render_as(&document, Detail::Full, NARROW);
     assert!(text.contains("  ≤ 4 MiB  ") && text.contains("≤: memory up to which"), "{text}");
 }
