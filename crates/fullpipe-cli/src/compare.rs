@@ -47,7 +47,10 @@ pub fn compare(arguments: &CompareArguments, output: &Output) -> Result<(), Fail
             "format": 1, "a": a.name, "b": b.name, "titles": titles, "comparison": comparison,
         }));
     }
-    let text = terminal::compare(&comparison, output.style());
+    let text = match arguments.full {
+        true => terminal::compare(&comparison, output.style()),
+        false => terminal::compare_short(&comparison, output.style()),
+    };
     let (headline, rest) = text.split_once('\n').unwrap_or((&text, ""));
     output.print(&format!("{headline}\n\n{}{rest}", heading(&a, &b)))
 }

@@ -108,7 +108,7 @@ fn standard_output_takes_one_capture_and_nothing_else() {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(output.stdout == bytes(&desk, "a.pcapng"));
-    assert!(text.contains("capture: standard output (") && text.contains("Verdict"), "{text}");
+    assert!(text.contains("capture: standard output (") && text.contains("held back by"), "{text}");
     assert_eq!(desk.names("."), ["a.pcapng", "fullpipe-results", "out", "short.toml"]);
 
     let both = run(&["--json"]);
@@ -131,7 +131,7 @@ fn a_reader_of_a_capture_may_leave_early() {
     let child = command.stdout(writer).stderr(std::process::Stdio::piped()).spawn();
     let call = Call::wait(child.expect("the program starts")).ends_with(0);
     let told = "capture: the reader of standard output closed it before the end";
-    let call = call.complains(&["Verdict", told]);
+    let call = call.complains(&["held back by", told]);
     assert!(!call.stderr.contains(" packets)"), "{}", call.stderr);
     assert!(desk.names("out").contains(&"summary.json".to_string()));
 }

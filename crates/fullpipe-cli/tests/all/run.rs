@@ -8,9 +8,12 @@ fn the_result_is_shown_kept_and_named() {
     let desk = Desk::with_short();
     let call =
         desk.call(&["run", "short.toml"]).ends_with(0).complains(&["fullpipe-results/short"]);
-    assert!(call.stdout.starts_with("A short one (short, seed 1)\n"), "{}", call.stdout);
-    assert!(call.stdout.contains("Verdict") && call.stdout.contains("held back by"));
-    assert!(call.stdout.lines().all(|line| line.chars().count() <= 80));
+    let mut lines = call.stdout.lines();
+    let answer = lines.next().expect("a first line");
+    assert!(answer.contains(" Mb/s (") && answer.contains(" %)"), "{answer}");
+    assert_eq!(lines.next(), Some("A short one (short, seed 1)"));
+    assert!(call.stdout.contains("held back by") && !call.stdout.contains("the path (bar"));
+    assert!(lines.all(|line| line.chars().count() <= 80));
     assert_eq!(desk.names("fullpipe-results"), ["latest", "short"]);
     let files = desk.names("fullpipe-results/short");
     assert_eq!(files, ["base", "report.html", "run.json", "summary.json"]);
@@ -90,7 +93,27 @@ fn quiet_means_nothing_on_standard_error() {
     let desk = Desk::with_short();
     let call = desk.call(&["run", "short.toml", "--quiet"]).ends_with(0);
     assert_eq!(call.stderr, "");
-    assert!(call.stdout.contains("Verdict"));
+    assert!(call.stdout.contains("held back by"));
+}
+
+#[test]
+fn a_text_is_short_whole_or_one_line_a_run() {
+    let desk = Desk::with_short();
+    let variants = (0..4).map(|n| format!("\n[[variant]]\nname = \"v{n}\"\n"));
+    desk.write("short.toml", &format!("{SHORT}{}", variants.collect::<String>()));
+    let short = desk.call(&["run", "short.toml", "--out", "a"]).ends_with(0);
+    // As a terminal of 80 columns shows it, with what stands on standard error.
+    let rows = |text: &str| text.lines().map(|line| line.len().div_ceil(80).max(1)).sum::<usize>();
+    assert!(rows(&short.stdout) + rows(&short.stderr) <= 60, "{}{}", short.stdout, short.stderr);
+    let first = short.stdout.lines().next().expect("a line").to_string();
+
+    let full = desk.call(&["report", "a", "--full"]).ends_with(0).stdout;
+    assert!(full.starts_with(&first) && full.contains("the path (bar"), "{full}");
+    let brief = desk.call(&["report", "a", "--brief"]).ends_with(0).stdout;
+    let names: Vec<&str> = brief.lines().filter_map(|line| line.split(':').next()).collect();
+    assert_eq!(names, ["v0", "v1", "v2", "v3"]);
+    let both = desk.call(&["report", "a", "--brief", "--full"]).ends_with(2);
+    assert!(both.stderr.contains("cannot be used with"), "{}", both.stderr);
 }
 
 #[test]

@@ -77,14 +77,22 @@ impl<'a> Row<'a> {
         matches!(&self.of, Of::Alike(flows) if flows.len() < self.run.flows.len())
     }
 
-    /// Rate of payload, Mb/s: of one flow its mean, of several their sum.
+    /// Rate of payload, Mb/s: of one flow its mean, of all flows of a run that of its headline, else their sum.
     pub fn rate_mbit(&self) -> Option<f64> {
+        let of_run = self.run.headline.as_ref().filter(|_| !self.is_part() && self.is_alone());
         match (&self.of, self.flows()) {
             (Of::Datagrams(own), _) => own.mean_mbit,
             (_, []) => None,
             (_, [one]) => Some(one.mean_mbit),
-            (_, several) => Some(mbit(several)),
+            (_, several) => of_run.and_then(|own| own.rate_mbit).or(Some(mbit(several))),
         }
+    }
+
+    /// Whether the run has neither datagrams nor flows the other way: its headline is about these flows.
+    fn is_alone(&self) -> bool {
+        let mut flows = self.run.flows.iter();
+        let first = flows.next().map(|flow| flow.backward);
+        udp(self.run).next().is_none() && flows.all(|flow| Some(flow.backward) == first)
     }
 
     /// Least, median and most of the rates of several alike flows, Mb/s.

@@ -48,7 +48,7 @@ all traces is simulated time: integer nanoseconds since the start of the run.
 |---|---|
 | `summary.json` | the document of all runs, described below and in [schema.json](schema.json) |
 | `run.json` | wall clock, versions, command and machine: the only file that may differ between equal runs |
-| `report.html` | the report, one file that needs no network |
+| `report.html` | the report, one file that needs no network; its element `fullpipe-data` is `summary.json`, a large one deflated (RFC 1951) and in base64 |
 | `RUN/scenario.resolved.toml` | the complete scenario of a run, every default written out; it can be run |
 | `RUN/flows.parquet`, `RUN/stages.parquet`, `RUN/events.parquet` | the trace of a run |
 | `RUN/counters.parquet` | counters of the hosts, and of programs with datagrams |

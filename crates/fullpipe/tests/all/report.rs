@@ -1,7 +1,7 @@
 //! The HTML report and its neutral figures and tables, without a browser.
 
 use crate::report_sample as sample;
-use fullpipe::analysis::document::{Aborted, Document, Round};
+use fullpipe::analysis::document::{Aborted, Document, Headline, Round};
 use fullpipe::report::figures::{self, Role};
 use fullpipe::report::html::render;
 use fullpipe::report::tables::{self, Cell};
@@ -22,10 +22,31 @@ fn samples() -> Vec<(&'static str, Document)> {
 
 /// What a script element of the page holds.
 fn embedded(html: &str, id: &str) -> Value {
-    let start = format!("<script type=\"application/json\" id=\"{id}\">");
-    let (_, rest) = html.split_once(&start).expect("the element");
-    let (json, _) = rest.split_once("</script>").expect("its end");
-    serde_json::from_str(json).expect("JSON")
+    let packed = format!("<script type=\"text/plain\" data-packed=\"deflate-raw\" id=\"{id}\">");
+    let plain = format!("<script type=\"application/json\" id=\"{id}\">");
+    let content = |start: &str| html.split_once(start)?.1.split_once("</script>").map(|it| it.0);
+    let json = match (content(&plain), content(&packed)) {
+        (Some(json), None) => json.as_bytes().to_vec(),
+        (None, Some(packed)) => inflated(packed),
+        _ => panic!("one element {id}"),
+    };
+    serde_json::from_slice(&json).expect("JSON")
+}
+
+/// Bytes from base64 (RFC 4648), inflated (RFC 1951).
+fn inflated(base64: &str) -> Vec<u8> {
+    let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0);
+    for letter in base64.trim_end_matches('=').chars() {
+        bits = bits << 6 | letters.find(letter).expect("a letter of base64") as u32;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+            bits &= (1 << count) - 1;
+        }
+    }
+    miniz_oxide::inflate::decompress_to_vec(&bytes).expect("deflated")
 }
 
 #[test]
@@ -70,6 +91,44 @@ fn the_document_is_embedded_whole() {
         // assert! and not assert_eq!: nobody reads two whole documents.
         assert!(embedded(&render(&document), "fullpipe-data") == expected, "{name}");
     }
+}
+
+#[test]
+fn the_headline_is_the_first_sentence_and_stands_on_cards_of_several_runs() {
+    let mut document = sample::fink();
+    let html = render(&document);
+    assert!(!html.contains("class=\"lead"), "nothing is said where the document says nothing");
+    let text = "285 of 9,415 Mb/s <now>.";
+    let headline = serde_json::json!({ "text": text, "grade": "failed" });
+    let headline: Headline = serde_json::from_value(headline).expect("a headline");
+    document.headline = Some(headline.clone());
+    document.runs[1].headline = Some(headline);
+    let html = render(&document);
+    assert!(html.contains("<p class=\"lead bad\">285 of 9,415\u{a0}Mb/s &lt;now&gt;.</p>"));
+    assert!(html.contains("<p class=\"bad\">285 of 9,415\u{a0}Mb/s &lt;now&gt;.</p>"));
+    let sections = ["verdict", "evidence", "path", "tables"].map(|id| format!("<h2 id=\"{id}\">"));
+    let places: Vec<usize> = sections.iter().map(|id| html.find(id).expect("a section")).collect();
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn idle_places_are_folded_and_the_culprit_is_large() {
+    let mut document = sample::fink();
+    let run = &mut document.runs[0];
+    let mut place = run.picture.places[0].clone();
+    let idle = ["sender.send_buffer", "sender.qdisc"].map(|stage| {
+        (place.stage, place.full, place.mean_filled) = (stage.into(), Some(0.0), Some(0.01));
+        place.limits.clear();
+        place.clone()
+    });
+    run.picture.places.splice(0..0, idle);
+    let html = render(&document);
+    let path = "<details class=\"path\" data-run=\"0\"";
+    let (_, path) = html.split_once(path).expect("the path");
+    let (path, _) = path.split_once("class=\"path\"").expect("the next");
+    assert!(path.contains("<summary title=\"send_buffer, qdisc\">2 idle</summary>"), "{path}");
+    let large = path.matches("class=\"place limiting\"").count();
+    assert_eq!((large, path.matches("class=\"place").count()), (2, 4));
 }
 
 #[test]
@@ -144,10 +203,9 @@ fn names_of_figures_and_series_are_unique_and_titles_are_findings() {
 fn titles_say_who_is_slowest_and_why() {
     let figures = figures::all(&sample::fink());
     let title = |name: &str| &figures.iter().find(|figure| figure.name == name).expect(name).title;
-    assert_eq!(
-        title("throughput"),
-        "cubic, initial_ssthresh 100 needs 24 s to reach 90 % of its plateau of 7,260 Mb/s; reno needs 2 s"
-    );
+    let slowest = "; cubic, initial_ssthresh 100 needs 24 s to 90 % of its highest rate, 7,260 Mb/s; reno needs 2 s";
+    let first = title("throughput");
+    assert!(first.starts_with("Mean rates of ") && first.ends_with(slowest), "{first}");
     assert!(
         title("limits")
             .starts_with("cwnd, avoidance held back cubic, initial_ssthresh 100 for 79 %")
@@ -348,7 +406,8 @@ fn what_is_not_known_of_compared_runs_is_said_in_the_report_and_the_text() {
     assert_eq!(table("distances").finding, format!("losses of {name}: {only}"));
     assert!(matches!(&table("partings").rows[0][7], Cell::Text(text) if *text == only));
     assert!(render(&document).contains(&only));
-    let text = terminal::render(&document, terminal::Style { width: 1000, color: false });
+    let style = terminal::Style { width: 1000, color: false };
+    let text = terminal::render_as(&document, terminal::Detail::Full, style);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains(&format!(" episodes of loss; {only}")), "{text}");
     assert!(words.contains(&format!("; {only} b: cwnd")), "{text}");

@@ -157,6 +157,8 @@ pub struct Tick {
 pub struct Annotation {
     /// Index of the run in the document.
     pub run: usize,
+    /// Index of the flow in the run.
+    pub flow: usize,
     /// Place on the horizontal axis.
     pub x: f64,
     /// Place on the vertical axis.

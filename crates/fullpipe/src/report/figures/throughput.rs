@@ -164,6 +164,7 @@ fn annotation(subject: &Subject) -> Option<Annotation> {
     let first = flow.intervals.iter().find(|interval| interval.throughput_mbit >= 0.9 * plateau)?;
     Some(Annotation {
         run: subject.run_index,
+        flow: subject.flow_index,
         x: subject.delay_s() + (first.start_s + first.end_s) / 2.0,
         y: first.throughput_mbit,
         label: numbers::seconds(time),

@@ -14,7 +14,7 @@ const MOST_TOLD: usize = 20;
 pub struct Few {
     /// These, in the sweep's order.
     pub cells: Vec<Cell>,
-    /// Lines of all cells: one for each flow, one for a cell without.
+    /// Lines of all cells in a text.
     pub lines: usize,
     shared: usize,
 }
@@ -25,7 +25,7 @@ impl Few {
         if self.lines < terminal::MOST_LINES || shares && self.shared < terminal::MOST_LINES {
             self.cells.push(cell.clone());
         }
-        self.lines += cell.flows.len().max(1);
+        self.lines += terminal::lines_of(cell);
         self.shared += usize::from(shares);
     }
 }

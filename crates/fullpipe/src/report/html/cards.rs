@@ -108,8 +108,9 @@ fn subjects(run: &Run) -> String {
 /// Flows that only their names tell apart: their sum, least, median and most.
 fn crowd_block(run: &Run, row: &Row) -> String {
     let flows = row.flows();
-    let rate = |mbit: Option<f64>| mbit.map_or(numbers::ABSENT.into(), numbers::rate);
-    let [least, median, most] = row.spread_mbit().map_or([None; 3], |spread| spread.map(Some));
+    let rate = row.rate_mbit().map_or(numbers::ABSENT.into(), numbers::rate);
+    let spread = row.spread_mbit().map(|spread| spread.map(numbers::short).join(" · "));
+    let spread = spread.map_or(numbers::ABSENT.into(), |spread| format!("{spread} Mb/s"));
     let name =
         if row.is_part() { format!("<h4>{}</h4>", text(&row.name())) } else { String::new() };
     let aborted = flows.iter().filter_map(|flow| Some((flow, flow.aborted.as_ref()?)));
@@ -125,14 +126,10 @@ fn crowd_block(run: &Run, row: &Row) -> String {
     });
     format!(
         "<div class=\"flow\">{name}{aborted}<dl class=\"keys\">\
-         <div><dt>{} flows together</dt><dd>{}</dd></div>\
-         <div><dt>least, median, most</dt><dd class=\"three\">{} · {} · {}</dd></div></dl>{}{places}\
+         <div><dt>{} flows together</dt><dd>{rate}</dd></div>\
+         <div><dt>least, median, most</dt><dd class=\"three\">{spread}</dd></div></dl>{}{places}\
          <p class=\"quiet\">{}</p></div>",
         flows.len(),
-        rate(row.rate_mbit()),
-        rate(least),
-        rate(median),
-        rate(most),
         shares(&row.limits()),
         retransmitted(row.resent()),
     )
@@ -312,6 +309,6 @@ mod tests {
             .collect();
         let html = card(&run);
         assert!(html.contains("<dt>8 flows together</dt>"), "{html}");
-        assert!(html.contains("10 Mb/s · 40 Mb/s · 80 Mb/s"), "{html}");
+        assert!(html.contains("10 · 40 · 80 Mb/s"), "{html}");
     }
 }

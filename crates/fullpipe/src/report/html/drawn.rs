@@ -4,10 +4,14 @@ use super::escape::joined;
 use crate::analysis::document::{Document, Run};
 use crate::report::figures::{self, Figure};
 use crate::report::overview;
+use crate::report::together::{Shown, shown};
 use serde_json::{Map, Value};
 
 /// Up to so many runs a page shows all of them at first; of more only those that its first sentence is about.
 pub(super) const MOST: usize = 6;
+
+/// Up to so many alike flows are all drawn at first.
+const EACH: usize = 2;
 
 /// Whether the page has a matrix of runs, from which the reader chooses.
 pub(super) fn are_many(document: &Document) -> bool {
@@ -37,6 +41,24 @@ fn value(run: &Run) -> Option<f64> {
         Some(headline) => Some(headline.share.unwrap_or(0.0)),
         None => overview::rate_mbit(run),
     }
+}
+
+/// Names of flows that are not drawn at first: of many alike ones all but the first.
+pub(super) fn folded_flows(document: &Document) -> Vec<&str> {
+    let (mut folded, mut drawn): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    for flows in document.runs.iter().flat_map(|run| shown(run, EACH)) {
+        match flows {
+            Shown::Each(flow) => drawn.push(&flow.name),
+            Shown::Crowd(flows) => {
+                drawn.extend(flows.first().map(|flow| &flow.name[..]));
+                folded.extend(flows.iter().skip(1).map(|flow| &flow.name[..]));
+            }
+        }
+    }
+    folded.retain(|name| !drawn.contains(name));
+    folded.sort_unstable();
+    folded.dedup();
+    folded
 }
 
 /// Attribute of an element about a run: the page's scripts show it when the reader chooses the run.

@@ -153,6 +153,7 @@ fn data(document: &Document, figures: &[Figure]) -> String {
         "titles": drawn::titles(document, figures),
         "limits": limit_places(figures),
         "drawn_at_first": drawn::at_first(document),
+        "folded_flows": drawn::folded_flows(document),
         "many": drawn::are_many(document),
     });
     let data = [("fullpipe-data", json(document)), ("fullpipe-figures", json(&figures))];

@@ -1,11 +1,14 @@
 //! How the flows of a sweep's cells share the path, and what they do to each other.
 
 use super::Style;
-use super::cells::{MOST_LINES, name};
+use super::cells::name;
 use super::grid::{Column, Table, lay_out, number, words, wrap};
 use crate::sweep::cells::{Cell, CellShared};
 use crate::sweep::competition::Company;
 use crate::sweep::estimate::Estimate;
+
+/// Most rows of a table in a text.
+const MOST: usize = 6;
 
 static SHARED: [Column; 5] = [
     words("variant and point"),
@@ -28,9 +31,13 @@ static COMPANY: [Column; 6] = [
 pub fn company(cells: &[Cell], company: &[Company], style: Style) -> String {
     let mut lines = Vec::new();
     for table in tables(cells, company) {
-        let rows = &table.rows[..table.rows.len().min(MOST_LINES)];
+        let rows = &table.rows[..table.rows.len().min(MOST)];
         lines.push(String::new());
         lines.extend(lay_out(table.columns, rows, style.columns()));
+        if table.rows.len() > MOST {
+            lines
+                .push(format!("  {} more lines: report.html, cells.json", table.rows.len() - MOST));
+        }
         lines.push(String::new());
         lines.extend(wrap(table.about, "  ", style.columns()));
     }

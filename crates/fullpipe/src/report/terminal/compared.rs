@@ -1,6 +1,8 @@
 //! Two experiments beside each other: only what differs.
 
 use super::grid::{Column, lay_out, number, words, wrap};
+use super::sections::{Section, fit};
+use super::summary::{EACH, LINES};
 use super::{Style, apart};
 use crate::analysis::compare::{Change, Comparison, FlowPair, Pair, Setting};
 use crate::report::{limits, numbers};
@@ -18,11 +20,29 @@ pub fn compare(comparison: &Comparison, style: Style) -> String {
     for pair in &comparison.runs {
         lines.extend(self::pair(pair, style));
     }
-    for (side, names) in [("a", &comparison.only_a), ("b", &comparison.only_b)] {
-        let texts = names.iter().map(|name| format!("only in {side}: {name}"));
-        lines.extend(texts.flat_map(|text| wrap(&text, "", style.columns())));
-    }
+    lines.extend(left_over(comparison, style));
     lines.join("\n") + "\n"
+}
+
+/// The comparison in few lines: of each pair of runs what differs first.
+pub fn compare_short(comparison: &Comparison, style: Style) -> String {
+    let pairs = comparison.runs.iter().map(|pair| self::pair(pair, style));
+    let mut sections = vec![Section::whole(vec![style.bold(&comparison.headline)])];
+    if comparison.runs.len() <= EACH {
+        sections.extend(pairs.map(|lines| Section::lines(lines, 0)));
+    } else {
+        sections.push(Section::items(pairs.collect(), 0, "pairs of runs"));
+    }
+    sections.push(Section::lines(left_over(comparison, style), 6));
+    fit(sections, LINES, "--full", style).join("\n") + "\n"
+}
+
+/// Runs that only one side has.
+fn left_over(comparison: &Comparison, style: Style) -> Vec<String> {
+    let sides = [("a", &comparison.only_a), ("b", &comparison.only_b)].into_iter();
+    let texts = sides
+        .flat_map(|(side, names)| names.iter().map(move |name| format!("only in {side}: {name}")));
+    texts.flat_map(|text| wrap(&text, "", style.columns())).collect()
 }
 
 /// Two runs beside each other.
@@ -231,11 +251,25 @@ mod tests {
             }],
             ..Distance::default()
         };
+        let head = "a and b are equally fast.\n\n";
         let none = "reno\n  no difference that so many digits would show\nonly in a: bic\n";
-        assert_eq!(compare(&comparison, PLAIN), none);
+        assert_eq!(compare(&comparison, PLAIN), format!("{head}{none}"));
         let pair = &mut comparison.runs[0];
         (pair.flows[0].metrics, pair.flows[0].limits) = (Vec::new(), Vec::new());
-        assert_eq!(compare(&comparison, PLAIN), "reno\n  no difference\nonly in a: bic\n");
+        let none = "reno\n  no difference\nonly in a: bic\n";
+        assert_eq!(compare(&comparison, PLAIN), format!("{head}{none}"));
+    }
+
+    #[test]
+    fn a_short_comparison_fits_a_screen_and_counts_the_rest() {
+        let mut comparison = example(vec![change("mean_mbit", 80.0, 40.5)], Vec::new());
+        let pair = comparison.runs[0].clone();
+        for runs in [1, 6, 72] {
+            comparison.runs = vec![pair.clone(); runs];
+            let text = compare_short(&comparison, PLAIN);
+            assert!(text.lines().count() <= 50, "{runs}: {text}");
+            assert_eq!(text.contains(" more "), runs > 1, "{runs}: {text}");
+        }
     }
 
     #[test]
@@ -246,7 +280,9 @@ mod tests {
         let text = compare(&example(metrics, settings), PLAIN);
         assert_eq!(
             text,
-            "reno
+            "a and b are equally fast.
+
+reno
   scenario   a          b
   path.rate  \"100Mbit\"  –
   result                       a       b    difference

@@ -30,9 +30,9 @@ mod swept;
 mod twins;
 pub(in crate::report) mod versus;
 
-pub use cells::{MOST_LINES, cells};
+pub use cells::{MOST_LINES, cells, lines_of};
 pub use company::company;
-pub use compared::compare;
+pub use compared::{compare, compare_short};
 pub use paint::Style;
 pub use parity::{parity, parity_head, so_much, value};
 pub use spread::spreads;

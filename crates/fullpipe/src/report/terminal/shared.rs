@@ -19,6 +19,11 @@ pub fn lines(run: &Run, style: Style) -> Vec<String> {
     lines
 }
 
+/// The paragraph in one sentence; none where no two flows of one direction live at one time.
+pub fn sentence(run: &Run) -> Option<String> {
+    Some(format!("shares: {}", said(run.fairness.as_ref()?)))
+}
+
 fn said(all: &Fairness) -> String {
     let together = fixed(all.end_s - all.start_s, 1);
     let mut said = format!("all live for {together} s: Jain's index {}", fixed(all.jain, 3));

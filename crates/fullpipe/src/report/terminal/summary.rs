@@ -42,7 +42,8 @@ fn sections(document: &Document, style: Style) -> Vec<Section> {
         of_each(nfs::lines, 8),
     ];
     if few {
-        sections.push(of_each(shared::lines, 8));
+        let shares = named(document, shared::sentence);
+        sections.push(Section::sentences(&shares, 10, "sentences about shares", style));
         sections.push(Section::lines(slow_start(document, style), 14));
     }
     sections.push(expectations(document, style));
@@ -94,13 +95,19 @@ const MOST_OF_MISSING: usize = 6;
 /// Drops of each run, or of many runs by place.
 fn drops(document: &Document) -> Vec<String> {
     match document.runs.len() {
-        0 | 1 => document.runs.iter().filter_map(dropped::sentence).collect(),
-        2..=EACH => {
-            let of = |run: &Run| Some(format!("{}: {}", run.variant, dropped::sentence(run)?));
-            document.runs.iter().filter_map(of).collect()
-        }
+        0..=EACH => named(document, dropped::sentence),
         _ => by_place(document),
     }
+}
+
+/// A sentence of each run, with the run's name where there are several.
+fn named(document: &Document, sentence: fn(&Run) -> Option<String>) -> Vec<String> {
+    let several = document.runs.len() > 1;
+    let text = |run: &Run| {
+        let sentence = sentence(run)?;
+        Some(if several { format!("{}: {sentence}", run.variant) } else { sentence })
+    };
+    document.runs.iter().filter_map(text).collect()
 }
 
 /// A sentence per place: in how many runs it dropped packets, and how many.
@@ -126,12 +133,7 @@ fn by_place(document: &Document) -> Vec<String> {
 
 /// A sentence for each run that is compared with a published one.
 fn published(document: &Document) -> Vec<String> {
-    let several = document.runs.len() > 1;
-    let text = |run: &Run| {
-        let sentence = judged::sentence(run.published.as_ref()?);
-        Some(if several { format!("{}: {sentence}", run.variant) } else { sentence })
-    };
-    document.runs.iter().filter_map(text).collect()
+    named(document, |run| run.published.as_ref().map(judged::sentence))
 }
 
 /// How slow start went, without the empty line before it.

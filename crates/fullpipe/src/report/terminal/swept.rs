@@ -8,7 +8,7 @@ use crate::report::numbers::short;
 use crate::sweep::compare::{Comparison, Pair, Shown};
 
 /// Lines after which the JSON document is the place to look.
-const MOST: usize = 60;
+const MOST: usize = 30;
 
 const COLUMNS: [Column; 7] = [
     words("variant and point"),
@@ -37,6 +37,10 @@ pub fn swept(comparison: &Comparison, style: Style) -> String {
         lines.push(String::new());
     }
     lines.extend(wrap(&head, "", style.columns()));
+    if let Some(pair) = comparison.pairs.first().filter(|pair| !pair.at.is_empty()) {
+        let axes: Vec<&str> = pair.at.keys().map(String::as_str).collect();
+        lines.extend(wrap(&format!("point: {}", axes.join(", ")), "  ", style.columns()));
+    }
     lines.push(String::new());
     let rows: Vec<Vec<String>> = comparison.pairs.iter().take(MOST).map(row).collect();
     let names = comparison.pairs.iter().take(MOST).map(|pair| Name::new(&pair.variant, &pair.at));

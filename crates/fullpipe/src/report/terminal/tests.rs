@@ -151,9 +151,9 @@ fn a_run_of_datagrams_is_about_them() {
     assert!(!words.contains("held back by cwnd"), "{words}");
 }
 
-/// Lines that a terminal of 80 columns shows.
-fn rows(text: &str) -> usize {
-    text.lines().map(|line| line.chars().count().div_ceil(80).max(1)).sum()
+/// Lines that a terminal of that width shows.
+fn rows(text: &str, width: usize) -> usize {
+    text.lines().map(|line| line.chars().count().div_ceil(width).max(1)).sum()
 }
 
 /// Some runs, each with its own name, eight flows, drops, a failed expectation and a published run.
@@ -199,7 +199,8 @@ fn a_text_fits_a_screen_whatever_the_number_of_runs_and_flows() {
         for width in [80, 120] {
             let text = render(&document, Style { width, color: false });
             // Two lines say where the results are; a line for each of six runs tells that it has ended.
-            assert!(rows(&text) + 8 <= 60, "{name}: {} lines\n{text}", rows(&text));
+            let rows = rows(&text, width);
+            assert!(rows + 8 <= 60, "{name}: {rows} lines\n{text}");
             let first = text.lines().next().expect("a line");
             assert_eq!(first, document.headline.as_ref().expect("one").text, "{name}");
         }

@@ -7,7 +7,7 @@ use crate::report::numbers;
 use crate::sweep::versus::Judged;
 
 /// Lines after which the cells' file is the place to look.
-const MOST: usize = 60;
+const MOST: usize = 12;
 
 static COLUMNS: [Column; 6] = [
     words("variant and point"),
@@ -27,6 +27,10 @@ pub fn versus(all: &[Judged], style: Style) -> String {
         let rows = &table.rows[..table.rows.len().min(MOST)];
         lines.extend([String::new(), format!("  {}", table.heading)]);
         lines.extend(lay_out(table.columns, rows, style.columns()));
+        if table.rows.len() > MOST {
+            lines
+                .push(format!("  {} more lines: report.html, cells.json", table.rows.len() - MOST));
+        }
     }
     if !lines.is_empty() {
         lines.push(String::new());

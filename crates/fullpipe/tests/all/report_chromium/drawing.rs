@@ -52,29 +52,6 @@ fn every_drawn_point_is_a_value_of_the_document() {
 }
 
 #[test]
-fn a_sweep_draws_six_runs_until_asked_for_more() {
-    let document = sample::sweep(50);
-    let Some(page) = browser::open(&render(&document)) else {
-        return;
-    };
-    assert_eq!(
-        page.run("return document.querySelectorAll('#legend [data-run]').length", &[]),
-        json!(50)
-    );
-    assert_eq!(
-        page.run("return document.querySelectorAll('#figure-windows .panel').length", &[]),
-        json!(6)
-    );
-    page.click("#legend [data-run='49']", 1);
-    page.wait_for("fullpipe.series('cwnd').includes('r49.f0.cwnd')");
-    for (figure, series, expected) in expected(&document, 49) {
-        check_drawn(&page, figure, &series, &expected);
-    }
-    let scrolls = "const list = document.querySelector('#legend .list'); return list.scrollHeight > list.clientHeight";
-    assert_eq!(page.run(scrolls, &[]), json!(true));
-}
-
-#[test]
 fn where_values_outnumber_pixels_extremes_are_still_drawn() {
     let document = sample::dense();
     let Some(page) = browser::open(&render(&document)) else {

@@ -10,6 +10,7 @@ mod drawing;
 mod expected;
 mod isolation;
 mod labels;
+mod many;
 mod over_time;
 pub mod page;
 mod picture;

@@ -8,7 +8,7 @@ async function inflated(text) {
 const isPacked = (id) => "packed" in document.getElementById(id).dataset;
 const textOf = (id) => document.getElementById(id).textContent;
 const report = JSON.parse(isPacked("fullpipe-data") ? await inflated(textOf("fullpipe-data")) : textOf("fullpipe-data"));
-const { figures, titles, limits, many, drawn_at_first: drawnAtFirst } = JSON.parse(
+const { figures, titles, limits, many, drawn_at_first: drawnAtFirst, folded_flows: foldedFlows } = JSON.parse(
   isPacked("fullpipe-figures") ? await inflated(textOf("fullpipe-figures")) : textOf("fullpipe-figures"),
 );
 
@@ -56,10 +56,10 @@ function nameOf(run, flow) {
 // How a series' line is called; in a panel of lines by the line alone.
 const labelOf = ({ run, flow, line }) => line?.name ?? nameOf(run, flow);
 
-// First and last second of all flows; of runs without any, of their bins.
-const wholeTime = (() => {
+// First and last second of the flows of some runs; of runs without any, of their bins.
+function timesOf(runs) {
   let [first, last] = [0, 0];
-  for (const { flows, bins } of report.runs) {
+  for (const { flows, bins } of runs) {
     const clock = Math.min(...flows.map((flow) => flow.clock_start_s));
     for (const flow of flows) {
       const [ends, later] = [flow.series.end_s, flow.clock_start_s - clock];
@@ -69,4 +69,4 @@ const wholeTime = (() => {
     if (!flows.length) last = Math.max(last, bins?.end_s.at(-1) ?? 0);
   }
   return [first, last > first ? last : first + 1];
-})();
+}

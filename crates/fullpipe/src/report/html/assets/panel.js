@@ -140,7 +140,7 @@ function drawMoments(group, panel, taken) {
 }
 
 // Strokes through flows' lines, with a label beside where there is room: the last one first, which tells how many there are.
-const STROKES_APART = 6; // pixels: closer ones would be a smear
+const STROKES_APART = 16; // pixels: closer ones would be a smear
 function drawTicks(group, panel, taken) {
   const [a, b] = timeShown();
   const ticks = (panel.figure.ticks ?? []).filter((tick) => isVisible(tick) && tick.x >= a && tick.x <= b);
@@ -161,14 +161,15 @@ function drawTicks(group, panel, taken) {
   }
 }
 
-// Diamonds at single points, with a label below and to the right where lines rarely are.
+// Diamonds at single points, with a label below and to the right where lines rarely are; of many the diamonds alone.
 function drawNotes(group, panel, taken) {
   const [a, b] = timeShown();
-  for (const { run, x, y, label } of panel.figure.annotations) {
-    if (!isDrawn(run) || x < a || x > b) continue;
+  const notes = panel.figure.annotations.filter((note) => isVisible(note) && note.x >= a && note.x <= b);
+  for (const { run, x, y, label } of notes) {
     const [cx, cy] = [panel.x.of(x), panel.y.of(y)];
     const style = `--run:${colourOf(run)}`;
     element(group, "path", { class: "note", style, d: `M${cx},${cy - 6}l6,6l-6,6l-6,-6Z` });
+    if (notes.length > MOST_LABELS) continue;
     const width = textWidth(label);
     const start = cx + 8 + width > panel.left + panel.width ? cx - 8 - width : cx + 8;
     const box = stack({ left: start, right: start + width, top: cy + 4, bottom: cy + 18 }, taken);

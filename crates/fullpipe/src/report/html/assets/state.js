@@ -2,7 +2,7 @@
 const COLOURS = 8;
 const state = {
   colours: new Map(), // run drawn -> its colour
-  hiddenFlows: new Set(), // names of flows not drawn
+  hiddenFlows: new Set(foldedFlows), // names of flows not drawn
   logarithmic: new Set(), // names of figures
   zoom: null, // [from, to] in seconds, or the whole time
   cursor: null, // { figure, run, time } under the pointer or moved by keys
@@ -11,7 +11,10 @@ const listeners = [];
 const onChange = (listener) => listeners.push(listener);
 const changed = () => listeners.forEach((listener) => listener());
 
-const timeShown = () => state.zoom ?? wholeTime;
+// Few runs have one axis, whichever are drawn; of many it is as long as those that are drawn.
+const timeOfAll = timesOf(report.runs);
+const wholeTime = () => (many ? timesOf(drawnRuns().map((run) => report.runs[run])) : timeOfAll);
+const timeShown = () => state.zoom ?? wholeTime();
 const isDrawn = (run) => state.colours.has(run);
 const drawnRuns = () => [...state.colours.keys()].sort((a, b) => a - b);
 const isVisible = (series) =>
@@ -55,7 +58,7 @@ function solo(run) {
   changed();
 }
 function zoomTo(from, to) {
-  const [first, last] = wholeTime;
+  const [first, last] = wholeTime();
   const [a, b] = [Math.max(first, from), Math.min(last, to)];
   if (b - a < (last - first) / 5000) return;
   state.zoom = a <= first && b >= last ? null : [a, b];
