@@ -10,7 +10,7 @@ use super::format::node::Node;
 use super::format::special;
 use super::format::sysctl::HostSysctl;
 use super::format::values::{integer, twice};
-use super::format::written::{self, AppKind, DatagramKind};
+use super::format::written::{self, AppKind};
 use super::neighbours;
 use super::nfs;
 use super::packets;
@@ -52,7 +52,7 @@ pub fn run(
     let completed = written.flow.as_ref().map(|flows| answers::complete(&flows.value.0, cx));
     let mut names = completed.as_deref().map_or(Vec::new(), names);
     names.extend(nfs::connections_of(written));
-    let traffic = Traffic { flows: &names, backward: data_flow_backward(written, &names) };
+    let traffic = Traffic::of(written, &names);
     let path = written.path.as_ref().and_then(|path| path::path(&path.value, source, traffic, cx));
     let hosts = written.hosts.as_ref().and_then(|hosts| hosts_of(&hosts.value, path.as_ref(), cx));
     let neighbours = hosts.as_ref().and_then(|hosts| {
@@ -97,16 +97,6 @@ pub fn run(
     };
     packets::check(reported.packets.as_ref(), &resolved, cx);
     Some(resolved)
-}
-
-/// Whether any flow or UDP program sends data from the receiver to the sender.
-fn data_flow_backward(run: &written::Run, flows: &[(String, Direction)]) -> bool {
-    let datagrams = run.datagrams.iter().flat_map(|at| &at.value.0);
-    let mut udp = datagrams.filter(|own| value(&own.kind) == Some(DatagramKind::Udp));
-    let is_backward = |direction: Direction| direction == Direction::Backward;
-
-    flows.iter().any(|(_, direction)| is_backward(*direction))
-        || udp.any(|own| value(&own.direction).is_some_and(is_backward))
 }
 
 /// The names of all flows, copies included, and where their data goes.

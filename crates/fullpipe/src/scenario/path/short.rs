@@ -5,7 +5,7 @@ use crate::scenario::Source;
 use crate::scenario::format::context::{Context, Place};
 use crate::scenario::format::keys::At;
 use crate::scenario::format::values::{Probability, twice};
-use crate::scenario::format::written::{self, AnyRate};
+use crate::scenario::format::written::{self, AnyRate, DatagramKind};
 use crate::scenario::resolved::Path;
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::config::Unit;
@@ -18,6 +18,17 @@ pub struct Traffic<'a> {
     pub flows: &'a [(String, Direction)],
     /// Whether any data, of flows or of datagrams, goes backward.
     pub backward: bool,
+}
+
+impl<'a> Traffic<'a> {
+    /// The traffic of a run with these flows and its datagrams. Echo requests and replies are no data.
+    pub fn of(run: &written::Run, flows: &'a [(String, Direction)]) -> Traffic<'a> {
+        let datagrams = run.datagrams.iter().flat_map(|at| &at.value.0);
+        let mut udp = datagrams.filter(|own| needed(&own.kind) == Some(&DatagramKind::Udp));
+        let backward = flows.iter().any(|(_, direction)| *direction == Direction::Backward)
+            || udp.any(|own| needed(&own.direction) == Some(&Direction::Backward));
+        Traffic { flows, backward }
+    }
 }
 
 /// Resolves the path of a scenario from `source` for the `traffic` that it carries.
@@ -137,4 +148,73 @@ fn short_delay(
     let timer = delay::timer(&written.timer, cx)?;
     let element = Delay { name: name.into(), delay: Time::ns(time), limit, timer };
     Some((time > 0).then_some(Element::Delay(element)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scenario::{Element, SetOption, Source, load};
+    use fullpipe_sim::units::Rate;
+
+    /// The rates of both ways of a short path with this `rate` and these tables.
+    fn rates(rate: &str, tables: &str) -> [Vec<(String, Rate)>; 2] {
+        let text = format!(
+            "duration = \"2s\"\npath = {{ rate = {rate}, delay = {{ back = \"1ms\" }} }}\n\
+             hosts = {{ sender = {{ kernel = \"6.12\" }}, receiver = {{ kernel = \"6.12\" }} }}\n{tables}"
+        );
+        let loaded =
+            load(&Source::text("short", &text), &[], &[]).unwrap_or_else(|e| panic!("{e}"));
+        let path = loaded.plans()[0].resolved.path.clone();
+        let of = |element: &Element| Some((element.name().to_string(), element.rate()?.0));
+        [path.forward, path.back].map(|way| way.iter().filter_map(of).collect())
+    }
+
+    const FORWARD: &str = "[[flow]]\nname = \"up\"\nduration = \"1s\"\n";
+    const BACKWARD: &str =
+        "[[flow]]\nname = \"down\"\nduration = \"1s\"\ndirection = \"backward\"\n";
+
+    #[test]
+    fn the_rate_bounds_each_way_in_which_data_flow() {
+        let hundred = || ("link".to_string(), Rate::mbit(100));
+        let back = |mbit| ("back-link".to_string(), Rate::mbit(mbit));
+        let answers = format!("{FORWARD}[[flow]]\nname = \"replies\"\nanswers = \"up\"\n");
+        let udp = |kind: &str| {
+            format!(
+                "{FORWARD}[[datagrams]]\nname = \"d\"\ncount = 1\ndirection = \"backward\"\n{kind}"
+            )
+        };
+        let table = [
+            ("\"100Mbit\"", FORWARD.to_string(), vec![]),
+            ("\"100Mbit\"", BACKWARD.to_string(), vec![back(100)]),
+            ("\"100Mbit\"", answers, vec![back(100)]),
+            (
+                "\"100Mbit\"",
+                udp("kind = \"udp\"\nsize = \"100B\"\nrate = \"1Mbit\"\n"),
+                vec![back(100)],
+            ),
+            ("\"100Mbit\"", udp("kind = \"ping\"\n"), vec![]),
+            ("{ forward = \"100Mbit\", back = \"20Mbit\" }", BACKWARD.to_string(), vec![back(20)]),
+            ("{ forward = \"100Mbit\", back = \"20Mbit\" }", FORWARD.to_string(), vec![back(20)]),
+        ];
+        for (rate, tables, expected) in table {
+            assert_eq!(rates(rate, &tables), [vec![hundred()], expected], "{rate}\n{tables}");
+        }
+    }
+
+    #[test]
+    fn an_option_changes_one_way_or_both() {
+        let text = format!(
+            "path = {{ rate = \"1Gbit\" }}\n\
+             hosts = {{ sender = {{ kernel = \"6.12\" }}, receiver = {{ kernel = \"6.12\" }} }}\n{BACKWARD}"
+        );
+        for (option, forward, back) in
+            [("path.rate=100Mbit", 100, 100), ("path.rate.back=20Mbit", 1000, 20)]
+        {
+            let sets = [SetOption(option.into())];
+            let loaded = load(&Source::text("short", &text), &sets, &[]).unwrap();
+            let path = &loaded.plans()[0].resolved.path;
+            let rate = |way: &[Element]| way[0].rate().unwrap().0;
+            assert_eq!(rate(&path.forward), Rate::mbit(forward), "{option}");
+            assert_eq!(rate(&path.back), Rate::mbit(back), "{option}");
+        }
+    }
 }
