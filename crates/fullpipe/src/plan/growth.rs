@@ -27,7 +27,8 @@ pub struct Recovery {
     pub reno_seconds: f64,
     /// Reno, every second packet acknowledged; s.
     pub reno_seconds_delayed_ack: f64,
-    /// CUBIC: K = cbrt(W (1 - 0.7) / 0.4) (RFC 9438, section 4.2); s.
+    /// CUBIC: K = cbrt(W (1 - 0.7) / 0.4) (RFC 9438, section 4.2), or sooner in the Reno-friendly region (section 4.3): 0.3 W
+    /// at 3 (1 - 0.7) / (1 + 0.7) packets per round trip; s.
     pub cubic_seconds: f64,
 }
 
@@ -69,8 +70,16 @@ pub fn recovery(q: &Question, window: u64) -> Recovery {
     Recovery {
         reno_seconds: steps * rtt,
         reno_seconds_delayed_ack: steps * per_step * rtt,
-        cubic_seconds: (window as f64 * (1.0 - CUBIC_BETA) / CUBIC_C).cbrt(),
+        cubic_seconds: cubic_seconds(window as f64, rtt),
     }
+}
+
+/// CUBIC's way back to `window` packets: by its own curve, or by the Reno-friendly estimate where that is faster.
+fn cubic_seconds(window: f64, rtt: f64) -> f64 {
+    let lost = window * (1.0 - CUBIC_BETA);
+    let curve = (lost / CUBIC_C).cbrt();
+    let per_round_trip = 3.0 * (1.0 - CUBIC_BETA) / (1.0 + CUBIC_BETA);
+    curve.min(lost / per_round_trip * rtt)
 }
 
 #[cfg(test)]
@@ -117,6 +126,15 @@ mod tests {
         assert!((old.reno_seconds_delayed_ack - 416.7).abs() < 1e-6);
         let new = recovery(&ask(50, 1500, Version::new(6, 12, 0)), 8334);
         assert_eq!(new.reno_seconds, new.reno_seconds_delayed_ack);
+    }
+
+    /// 1 Gb/s x 10 ms are 812.7 packets: by the curve 8.5 s; 0.3 x 812 / 0.5294 = 460.1 round trips are 4.6 s.
+    #[test]
+    fn cubic_returns_sooner_where_reno_would() {
+        let q = ask(10, 1500, Version::new(6, 12, 0));
+        let friendly = recovery(&q, 812).cubic_seconds;
+        assert!((friendly - 4.601).abs() < 1e-3, "{friendly}");
+        assert!(((812.0_f64 * 0.75).cbrt() - 8.477).abs() < 1e-3);
     }
 
     #[test]
