@@ -41,7 +41,8 @@ fn the_first_signal_keeps_what_there_is_and_marks_it_partial() {
         assert!(run["flows"][0]["intervals"].as_array().expect("intervals").len() > 1);
         assert_eq!(desk.names("."), ["out", "short.toml"]);
         assert!(desk.path("out/base/flows.parquet").exists());
-        desk.call(&["report", "out"]).ends_with(0).stdout.lines().any(|l| l.starts_with("PARTIAL"));
+        let text = desk.call(&["report", "out"]).ends_with(0).stdout;
+        assert!(text.lines().any(|line| line.starts_with("PARTIAL")), "{text}");
     }
 }
 
