@@ -29,8 +29,9 @@ Exit codes: 0 fine, 1 an expectation failed, 2 bad input, 3 the environment cann
 or are missing. Interrupted it leaves the parts as they are: the same command does all of it again.";
 
 const PARITY_CODES: &str = "\
-Exit codes: 0 all bars are met, 1 some are missed, 2 bad input, 3 the environment cannot (no
-kernel), 130 interrupted (what was compared is shown).";
+Exit codes: 0 all bars are met, 1 a bar is missed (of the suite also: one run misses it, or a
+kept distance has changed), 2 bad input, 3 the environment cannot (no kernel), 130 interrupted
+(what was compared is shown).";
 
 const DOCTOR_CODES: &str = "Exit codes: 0 all is there, 3 something is missing.";
 

@@ -15,6 +15,7 @@ use fullpipe::parity::bars::{self, Judged, Miss};
 use fullpipe::parity::case::Case;
 use fullpipe::parity::distance::Unit;
 use fullpipe::parity::draws::draws;
+use fullpipe::parity::rows::{self, Changed};
 use fullpipe::parity::spread::{self, Spread};
 use fullpipe::parity::twin::FEWEST;
 use fullpipe::report::terminal;
@@ -23,6 +24,7 @@ use head::Head;
 use keep::Folder;
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::thread::available_parallelism;
 use work::Done;
 
@@ -39,7 +41,7 @@ pub fn parity(arguments: &ParityArguments, output: &Output) -> Result<(), Failur
     let twins = arguments.twins.unwrap_or(0);
     let done = work::run(&asked, folder.as_ref(), twins, jobs, &progress);
     progress.finish();
-    let verdict = Verdict::of(&done.units, arguments);
+    let verdict = Verdict::of(&done.units, arguments, asked.kept.as_deref())?;
     let head = Head::of(arguments, &asked, &done);
     show((&head, asked.cases.len()), &done, &verdict, arguments.json, output)?;
     hint(arguments, &asked, &verdict);
@@ -70,14 +72,28 @@ enum Verdict {
     Spreads(Vec<Spread>),
     /// Bars, and what misses them.
     Bars(Vec<Judged>, Vec<Miss>),
+    /// The suite: no run may miss a bar, and no distance may differ from the kept one.
+    Suite(Vec<Judged>, Vec<Miss>, Vec<Changed>),
 }
 
 impl Verdict {
-    fn of(units: &[Unit], arguments: &ParityArguments) -> Verdict {
-        match arguments.seeds {
-            Some(_) => Verdict::Spreads(spread::spreads(units)),
-            None => Verdict::Bars(bars::judge(units), bars::misses(units)),
+    /// `suite` is the folder of a suite whose tables were compared with.
+    fn of(
+        units: &[Unit],
+        arguments: &ParityArguments,
+        suite: Option<&Path>,
+    ) -> Result<Verdict, Failure> {
+        if arguments.seeds.is_some() {
+            return Ok(Verdict::Spreads(spread::spreads(units)));
         }
+        let (judged, missed) = (bars::judge(units), bars::misses(units));
+        let Some(folder) = suite else { return Ok(Verdict::Bars(judged, missed)) };
+        let cannot = |e| {
+            Failure::environment(format!("cannot read {}", folder.join(rows::FILE).display()), e)
+        };
+        let kept = rows::read(folder).map_err(cannot)?;
+        let changed = kept.map_or(Vec::new(), |kept| rows::changed(&kept, units));
+        Ok(Verdict::Suite(judged, missed, changed))
     }
 
     /// Whether distributions are alike, or bars met.
@@ -85,6 +101,9 @@ impl Verdict {
         match self {
             Verdict::Spreads(spreads) => spreads.iter().all(|spread| spread.met),
             Verdict::Bars(judged, _) => bars::met(judged),
+            Verdict::Suite(judged, missed, changed) => {
+                bars::met(judged) && missed.is_empty() && changed.is_empty()
+            }
         }
     }
 }
@@ -98,7 +117,7 @@ fn spans(asked: &Asked) -> Vec<Time> {
 
 /// Says how chance is told from error, where a run that may have some misses a bar.
 fn hint(arguments: &ParityArguments, asked: &Asked, verdict: &Verdict) {
-    let Verdict::Bars(_, missed) = verdict else { return };
+    let (Verdict::Bars(_, missed) | Verdict::Suite(_, missed, _)) = verdict else { return };
     if arguments.quiet || verdict.met() {
         return;
     }
@@ -136,6 +155,9 @@ fn show(
             Verdict::Bars(judged, missed) => {
                 json!({ "bars": judged, "misses": missed, "linux_itself": itself, "chances": chances })
             }
+            Verdict::Suite(judged, missed, changed) => {
+                json!({ "bars": judged, "misses": missed, "changed": changed })
+            }
         };
         let head = serde_json::to_value(head).unwrap_or_default();
         return output.json(&with(with(counts, head), more));
@@ -149,8 +171,35 @@ fn show(
                     let text = terminal::parity(units, judged, missed, style);
                     text + &terminal::twins(&itself, chances, style)
                 }
+                Verdict::Suite(judged, missed, changed) => {
+                    terminal::parity(units, judged, missed, style) + &changes(changed)
+                }
             }),
     )
+}
+
+/// Which kept distances have changed.
+fn changes(changed: &[Changed]) -> String {
+    if changed.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "\nThe simulator has changed: {} cells differ from {} (`make parity` keeps\ntoday's).\n",
+        changed.len(),
+        rows::FILE,
+    );
+    let mut run = "";
+    for Changed { run: of, column, kept, now } in changed {
+        if of != run {
+            text += &format!("  {of}\n");
+            run = of;
+        }
+        text += &match column.as_str() {
+            "" => "    no row is kept\n".to_string(),
+            column => format!("    {column}: {kept} kept, {now} now\n"),
+        };
+    }
+    text
 }
 
 /// One document of both.
@@ -159,4 +208,33 @@ fn with(mut head: Value, more: Value) -> Value {
         head.extend(more);
     }
     head
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fullpipe::parity::distance::Throughput;
+
+    /// One run of ten may be far apart, which the bar allows; of the suite none may.
+    #[test]
+    fn one_run_of_the_suite_that_misses_is_a_failure() {
+        let unit = |mean| Unit {
+            congestion: "reno".into(),
+            throughput: Some(Throughput {
+                mean,
+                median: 0.0,
+                worst: mean,
+                worst_at_s: 1.0,
+                intervals: 10,
+            }),
+            ..Unit::default()
+        };
+        let units: Vec<Unit> = (0..10).map(|n| unit(if n == 0 { 0.2 } else { 0.01 })).collect();
+        let judged = || (bars::judge(&units), bars::misses(&units));
+        let (bars, missed) = judged();
+        assert!(Verdict::Bars(bars, missed).met());
+        let (bars, missed) = judged();
+        assert!(!Verdict::Suite(bars, missed, Vec::new()).met());
+        assert!(Verdict::Suite(bars::judge(&units[1..]), Vec::new(), Vec::new()).met());
+    }
 }

@@ -73,6 +73,27 @@ fn the_exit_code_follows_from_the_bars_and_misses_are_named() {
     assert!(call.stdout.contains(command), "{}", call.stdout);
 }
 
+/// The simulator's distances are as `distances.txt` of the suite has them, or the program ends with 1 and names the cells.
+#[test]
+fn a_kept_distance_that_has_changed_is_a_failure() {
+    let desk = desk("short");
+    let suite = ["parity", "--suite", "suite", "-q"];
+    let kept = std::fs::read_to_string(Path::new(SUITE).join("distances.txt")).expect("rows");
+    desk.write("suite/distances.txt", &kept);
+    desk.call(&suite).ends_with(0);
+
+    let row = kept.lines().find(|row| row.contains("short/1.5MB-1Gbit-80ms")).expect("a row");
+    let cells: Vec<&str> = row.split(" | ").collect();
+    let (before, resent) = (&cells[..7], cells[7].trim());
+    let other = [&before.join(" | "), " | 777 | ", &cells[8..].join(" | ")].concat();
+    desk.write("suite/distances.txt", &kept.replace(row, &other));
+    let call = desk.call(&suite).ends_with(1);
+    assert!(call.stdout.contains("The simulator has changed: 1 cells differ"), "{}", call.stdout);
+    assert!(call.stdout.contains(&format!("simulator: 777 kept, {resent} now")), "{}", call.stdout);
+    let json = desk.call(&[&suite[..], &["--json"]].concat()).ends_with(1).json();
+    assert_eq!((&json["met"], &json["changed"][0]["kept"]), (&false.into(), &"777".into()));
+}
+
 #[test]
 fn tables_that_are_none_or_of_other_scenarios_are_bad_input() {
     let suite = ["parity", "--suite", "suite", "-q", "--jobs", "1"];

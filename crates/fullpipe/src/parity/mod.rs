@@ -9,6 +9,7 @@
 //! | `table.rs`, `grid.rs` | what is kept of a run: a table of moments, equally far apart |
 //! | `both.rs` | a case on an engine |
 //! | `distance.rs` | two tables of a case beside each other |
+//! | `rows.rs` | the suite's kept rows of distances, and which have changed |
 //! | `bars.rs` | how far they may be apart, per congestion control |
 //! | `spread.rs` | where chance decides: distributions over seeds |
 //! | `draws.rs` | what each engine decides by random numbers of its own |
@@ -23,6 +24,7 @@ pub mod draws;
 mod grid;
 pub mod mounts;
 pub mod random;
+pub mod rows;
 pub mod spread;
 pub mod table;
 pub mod twin;

@@ -7,8 +7,8 @@ use fullpipe::parity::bars::{self, judge};
 use fullpipe::parity::both::JUDGED;
 use fullpipe::parity::case::Case;
 use fullpipe::parity::distance::{self, Unit};
+use fullpipe::parity::rows;
 use fullpipe::parity::table::Table;
-use std::fmt::Write;
 
 /// A run of the suite on both sides.
 pub struct Both {
@@ -28,28 +28,19 @@ fn suite() -> Vec<Both> {
     suite::all().into_iter().map(both).collect()
 }
 
-const HEAD: &str = "| run | throughput apart, mean | median | worst | same cwnd | cwnd apart, worst | \
-    retransmitted: Linux | simulator | complete, s: Linux | simulator |\n\
-    |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
-
-fn line(text: &mut String, unit: &Unit) {
-    let percent =
-        |share: Option<f64>| share.map_or("–".into(), |s| format!("{:.1} %", s * 100.0));
-    let (rate, cwnd) = (unit.throughput, unit.cwnd);
-    let seconds = unit.furthest().map_or([None; 2], |completion| completion.seconds);
-    let [done, done_sim] =
-        seconds.map(|s| s.map_or("–".into(), |seconds| format!("{seconds:.3}")));
-    let [resent, resent_sim] = unit.retransmitted;
-    let _ = writeln!(
-        text,
-        "| {} | {} | {} | {} | {} | {} | {resent} | {resent_sim} | {done} | {done_sim} |",
-        unit.name(),
-        percent(rate.map(|rate| rate.mean)),
-        percent(rate.map(|rate| rate.median)),
-        percent(rate.map(|rate| rate.worst)),
-        percent(cwnd.map(|cwnd| cwnd.same)),
-        percent(cwnd.map(|cwnd| cwnd.worst)),
-    );
+/// The kept rows, and the table of the page.
+fn rows_are_kept(units: &[Unit]) {
+    let rows: String = units.iter().map(rows::row).collect();
+    let path = suite::folder().join(rows::FILE);
+    if std::env::var_os("FULLPIPE_BLESS").is_some_and(|value| value == "1") {
+        std::fs::write(&path, &rows).expect("written");
+    } else {
+        let kept = std::fs::read_to_string(&path).expect("kept rows");
+        assert_eq!(rows::changed(&kept, units), [], "`make parity` keeps today's rows");
+        assert_eq!(kept, rows, "`make parity` keeps today's rows");
+    }
+    let head = format!("| run | {} |\n|---{}|\n", rows::COLUMNS.join(" | "), "|--:".repeat(9));
+    marked::committed("docs/parity.md", "distances", &(head + &rows));
 }
 
 /// No run misses, and each bar is kept.
@@ -66,9 +57,7 @@ fn distances_of_the_simulator() {
     let suite = suite();
     let units: Vec<Unit> = suite.iter().flat_map(|both| both.units.clone()).collect();
     bars_are_kept(&units);
-    let mut table = HEAD.to_string();
-    units.iter().for_each(|unit| line(&mut table, unit));
-    marked::committed("docs/parity.md", "distances", &table);
+    rows_are_kept(&units);
     let causes = causes::of(&units);
     let figures = page::figures(&units);
     marked::committed(page::PAGE, "bars", &format!("{}\n{figures}", page::size(&suite)));
