@@ -7,6 +7,9 @@
 //! what was to blame before it. The time in which cwnd held the flow back, after a link and the receiver's CPU have had their
 //! share, belongs to the causes of the latest cut. Before the first cut, cwnd is as small as it began: that is nobody's fault.
 //!
+//! Where packets overtake each other, TCP takes some for lost that come late: what it has sent again beyond what was dropped is
+//! what such a place counts.
+//!
 //! Places count what they drop without its flow: where flows share one, it may be another one's packet. A reduction that is
 //! undone stays a cut until the next one.
 
@@ -18,10 +21,15 @@ use fullpipe_sim::trace::FlowSample;
 use fullpipe_sim::units::Time;
 use std::collections::BTreeMap;
 
-/// A place on the data's way that has dropped or marked packets.
+/// Kinds of elements in which packets overtake each other.
+const OVERTAKES: [&str; 2] = ["reorder", "jitter"];
+
+/// A place on the data's way that may have cut cwnd.
 struct Cutter<'a> {
     name: &'a str,
     trace: &'a StageTrace<'a>,
+    /// Packets overtake each other there.
+    overtakes: bool,
 }
 
 impl Cutter<'_> {
@@ -32,11 +40,24 @@ impl Cutter<'_> {
     }
 }
 
-/// The places on a flow's way that have dropped or marked packets.
+/// The places on a flow's way that have dropped or marked packets, or in which they overtake each other.
 fn cutters<'a>(about: &FlowMeta, traces: &'a Traces) -> Vec<Cutter<'a>> {
     let passed = traces.on_the_way(about.direction, &about.hosts);
-    let found = passed.map(|(info, trace)| Cutter { name: &info.name, trace });
-    found.filter(|cutter| cutter.by(Time::NEVER) > 0).collect()
+    let found = passed.map(|(info, trace)| Cutter {
+        name: &info.name,
+        trace,
+        overtakes: OVERTAKES.contains(&info.kind),
+    });
+    found.filter(|cutter| cutter.overtakes || cutter.by(Time::NEVER) > 0).collect()
+}
+
+/// What each place has counted: drops and marks, and of one in which packets overtake each other what the flow has sent again.
+fn counted(cutters: &[Cutter], sample: &FlowSample) -> Vec<u64> {
+    let count = |cutter: &Cutter| match cutter.overtakes {
+        true => sample.segments_retransmitted,
+        false => cutter.by(sample.time),
+    };
+    cutters.iter().map(count).collect()
 }
 
 /// By place the share of the time between two numbers of samples in which cwnd, cut there, held the flow back.
@@ -50,7 +71,9 @@ pub fn cuts(
     if cutters.is_empty() {
         return BTreeMap::new();
     }
-    let mut cause = Cause::new(cutters.len());
+    // What others lost before the flow began did not cut its cwnd.
+    let overtakes = cutters.iter().map(|cutter| cutter.overtakes).collect();
+    let mut cause = Cause::new(counted(&cutters, trace.before(from)), overtakes);
     let mut spent = vec![0.0; cutters.len()];
     for count in 1..=trace.samples.len().min(to) {
         let (before, after) = (trace.before(count - 1), trace.before(count));
@@ -58,7 +81,7 @@ pub fn cuts(
             let held = attribution.by_cwnd(count) as f64 / cause.total as f64;
             spent.iter_mut().zip(&cause.counts).for_each(|(ns, n)| *ns += held * *n as f64);
         }
-        cause.look(before, after, || cutters.iter().map(|c| c.by(after.time)).collect());
+        cause.look(before, after, || counted(&cutters, after));
     }
     let life = attribution.spent(from, to).iter().map(|ns| *ns as f64).sum::<f64>();
     let shares = cutters.iter().zip(spent).filter(|(_, ns)| *ns > 0.0);
@@ -72,13 +95,16 @@ struct Cause {
     /// What each has counted from there to the end of this one.
     counts: Vec<u64>,
     total: u64,
+    /// By place whether packets overtake each other there: it has counted what was sent again.
+    overtakes: Vec<bool>,
     /// Whether the cut goes on.
     open: bool,
 }
 
 impl Cause {
-    fn new(places: usize) -> Cause {
-        Cause { base: vec![0; places], counts: vec![0; places], total: 0, open: false }
+    /// `base`: what each place had counted when the flow began.
+    fn new(base: Vec<u64>, overtakes: Vec<bool>) -> Cause {
+        Cause { counts: vec![0; base.len()], base, total: 0, overtakes, open: false }
     }
 
     /// Looks at what happened between two samples, at the later of which the places have `counted` so much.
@@ -93,8 +119,15 @@ impl Cause {
             return;
         }
         let counted = counted();
-        let counts: Vec<u64> =
+        let mut counts: Vec<u64> =
             counted.iter().zip(&self.base).map(|(now, base)| now.saturating_sub(*base)).collect();
+        // What was sent again beyond what was dropped came late and was not lost.
+        let both = || self.overtakes.iter().copied();
+        let dropped = counts.iter().zip(both()).filter(|(_, overtakes)| !overtakes);
+        let dropped = dropped.fold(0, |sum: u64, (n, _)| sum.saturating_add(*n));
+        for (count, _) in counts.iter_mut().zip(both()).filter(|(_, overtakes)| *overtakes) {
+            *count = count.saturating_sub(dropped);
+        }
         let total = counts.iter().fold(0, |sum: u64, n| sum.saturating_add(*n));
         if total > 0 {
             (self.counts, self.total) = (counts, total);
@@ -114,7 +147,7 @@ mod tests {
 
     /// What is to blame after samples of (state, ssthresh, what two places have counted).
     fn blamed(samples: &[(CaState, u32, [u64; 2])]) -> Vec<u64> {
-        let mut cause = Cause::new(2);
+        let mut cause = Cause::new(vec![0; 2], vec![false; 2]);
         let mut before = FlowSample { ssthresh: u32::MAX, ..FlowSample::blank() };
         for (state, ssthresh, counted) in samples {
             let after =

@@ -21,7 +21,8 @@ use fullpipe_sim::units::Time;
 /// The facts of the flow of that index.
 pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flow {
     let (about, trace, life) = (&meta.flows[index], &traces.flows[index], &lives.flows[index]);
-    let attribution = Attribution::new(trace, &traces.passed(meta, about), meta.is_of_mount(index));
+    let attribution =
+        Attribution::new(trace, &traces.passed(meta, lives, index), meta.is_of_mount(index));
     let queue = traces.queue(about.direction);
     let rate = meta.way(about.direction).rate;
     let link = queue.zip(rate).map(|(queue, rate)| Link { queue, rate });

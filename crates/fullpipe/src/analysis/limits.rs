@@ -10,12 +10,18 @@
 //! others, a receive window and a send buffer stay what they are: with more of them it takes more of the way. But while it makes good a timeout (state Loss) a flow is held back by that, whoever
 //! fills the link. A stage never idles if, over the last smoothed round-trip time, it was busy for at least 99 % (the rest
 //! allows for the grid of the samples). Time that the sender did not attribute is "unknown".
+//!
+//! TCP's own pace follows cwnd, so a busy place takes its time as it takes cwnd's. A pace that somebody asked for stays where
+//! others share the way: with a higher one the flow takes more of it. Without SACK a hole exhausts the receive window, and
+//! that time belongs to recovery. Where nothing of the data's way is busy, but a link of the ACKs' way is and the round trip is
+//! longer for it, ACKs wait there ("ack_path"). Idle time is split: "connecting" until the handshake is over, "done" after all
+//! data was sent.
 
 use super::lookup::{FlowTrace, Passed, StageTrace};
 use super::occupancy::Occupancy;
 use crate::trace::limits::{COUNT, Derived, limit_names};
 use fullpipe_sim::tcp::CaState;
-use fullpipe_sim::trace::{Limit, StageInfo, StageSample};
+use fullpipe_sim::trace::{EventKind, FlowSample, Limit, StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 use std::collections::BTreeMap;
 
@@ -38,6 +44,9 @@ const OWN_QUEUES: [Limit; 2] = [Limit::Qdisc, Limit::SmallQueues];
 /// Windows that others' packets on a shared way do not keep exhausted: with more of them a flow takes more of the way.
 const OF_BUFFERS: [Limit; 2] = [Limit::ReceiveWindow, Limit::SendBuffer];
 
+/// Round trips above this multiple of the one without queues show that ACKs wait on their way.
+const INFLATED: f64 = 1.25;
+
 /// Nanoseconds by limit.
 type Split = [u64; COUNT];
 
@@ -51,9 +60,11 @@ impl Attribution {
     /// `calls`: it is a connection of a mount, whose client has no more calls out than it may.
     pub fn new(flow: &FlowTrace, passed: &Passed, calls: bool) -> Attribution {
         let mut cumulative = vec![[0; COUNT]];
+        let done = done(flow);
         for count in 1..=flow.samples.len() {
             let mut next: Split = cumulative[count - 1];
-            let step = step(flow, count, passed, calls);
+            let mut step = step(flow, count, passed, calls);
+            split_idle(&mut step, [flow.before(count - 1), flow.before(count)], flow, done);
             next.iter_mut().zip(step).for_each(|(total, ns)| *total = total.saturating_add(ns));
             cumulative.push(next);
         }
@@ -104,16 +115,25 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
     let known = spent.iter().fold(0_u64, |sum, ns| sum.saturating_add(*ns));
     spent[Derived::Unknown as usize] = length.as_ns().saturating_sub(known);
     let window = Time::us(after.srtt_us.into()).max(length);
+
+    if !passed.sack && after.ca_state >= CaState::Recovery as u8 {
+        // Without SACK the sender counts all behind a hole as outstanding: the hole exhausts the window.
+        move_windows(&mut spent, [Limit::ReceiveWindow].into_iter(), Limit::CwndRecovery as usize);
+    }
     let windows = WINDOWS
         .into_iter()
         .filter(|limit| after.ca_state != CaState::Loss as u8 || *limit != Limit::CwndRecovery)
-        .chain(calls.then_some(Limit::Application));
+        .chain(calls.then_some(Limit::Application))
+        .chain((!passed.paced || !passed.shared).then_some(Limit::Pacing));
     let cpus = [Limit::SenderCpu as usize, Derived::ReceiverCpu as usize];
-    match busy(passed, after.time, window) {
+    match busy(passed, after, window) {
         Some(limit) if limit == cpus[1] => move_windows(&mut spent, windows, limit),
         Some(limit) => {
-            let own = passed.shared && !cpus.contains(&limit);
-            let windows = windows.filter(|window| !own || !OF_BUFFERS.contains(window));
+            let shared = match limit == Derived::AckPath as usize {
+                true => passed.shared_back,
+                false => passed.shared && !cpus.contains(&limit),
+            };
+            let windows = windows.filter(|window| !shared || !OF_BUFFERS.contains(window));
             move_windows(&mut spent, windows.chain(OWN_QUEUES), limit);
         }
         None => {}
@@ -121,14 +141,54 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
     spent
 }
 
+/// From when on no new data was sent and none waited; none where nothing was sent, or data waits at the end.
+fn done(flow: &FlowTrace) -> Option<Time> {
+    let last = flow.last();
+    let sent = |own: &FlowSample| own.bytes_sent.saturating_sub(own.bytes_retransmitted);
+    let rests = |own: &FlowSample| sent(own) == sent(last) && own.unsent == 0;
+    let active = flow.samples.iter().rposition(|sample| !rests(sample));
+    let first = flow.samples.get(active.map_or(0, |at| at + 1))?;
+    (sent(last) > 0).then_some(first.time)
+}
+
+/// When the connection was there, as far as the trace shows; never, where nothing shows one.
+fn established(flow: &FlowTrace) -> Time {
+    let events = [EventKind::Established, EventKind::Accepted];
+    let event = events.into_iter().find_map(|kind| flow.first(kind)).map(|event| event.time);
+    let moved = || flow.samples.iter().find(|own| own.bytes_acked > 0 || own.bytes_delivered > 0);
+    event.or_else(|| Some(moved()?.time)).unwrap_or(Time::NEVER)
+}
+
+/// Idle time before the connection is established is spent on connecting; after all data was sent the flow is done.
+fn split_idle(
+    spent: &mut Split,
+    [before, after]: [&FlowSample; 2],
+    flow: &FlowTrace,
+    done: Option<Time>,
+) {
+    let idle = Limit::Idle as usize;
+    let established = established(flow);
+    let connecting = established.min(after.time).saturating_sub(before.time).as_ns();
+    let connecting = connecting.min(spent[idle]);
+    spent[idle] -= connecting;
+    spent[Derived::Connecting as usize] += connecting;
+    if done.is_some_and(|done| before.time >= done) {
+        spent[Derived::Done as usize] += std::mem::take(&mut spent[idle]);
+    }
+}
+
 /// The limit of the first that never idled, in the order in which they are blamed.
-fn busy(passed: &Passed, time: Time, window: Time) -> Option<usize> {
+fn busy(passed: &Passed, now: &FlowSample, window: Time) -> Option<usize> {
+    let time = now.time;
     let share =
         |stage: &StageTrace, of: fn(&StageSample) -> u64| never_idle(stage, time, window, of);
     let works = |stage: &StageTrace| share(stage, |now| now.busy_ns);
     let refuses = |stage: &StageTrace| share(stage, |now| now.blocked_ns);
     let [sender, receiver] = passed.cpus;
-    let asked: [(usize, &dyn Fn() -> bool); 6] = [
+    let inflated = passed
+        .base_rtt
+        .is_some_and(|base| f64::from(now.srtt_us) * 1e3 >= INFLATED * base.as_ns() as f64);
+    let asked: [(usize, &dyn Fn() -> bool); 7] = [
         (Derived::Link as usize, &|| passed.links.iter().any(|link| works(link))),
         (Derived::Nic as usize, &|| passed.card.iter().any(|part| works(part))),
         (Derived::TxRing as usize, &|| passed.card.iter().any(|part| refuses(part))),
@@ -137,13 +197,14 @@ fn busy(passed: &Passed, time: Time, window: Time) -> Option<usize> {
         }),
         (Limit::SenderCpu as usize, &|| sender.is_some_and(works)),
         (Derived::ReceiverCpu as usize, &|| receiver.is_some_and(works)),
+        (Derived::AckPath as usize, &|| inflated && passed.links_back.iter().any(|own| works(own))),
     ];
     asked.into_iter().find(|(_, never_idles)| never_idles()).map(|(limit, _)| limit)
 }
 
 /// What windows were charged with is charged to what keeps them exhausted.
 fn move_windows(spent: &mut Split, windows: impl Iterator<Item = Limit>, to: usize) {
-    for limit in windows {
+    for limit in windows.filter(|limit| *limit as usize != to) {
         spent[to] = spent[to].saturating_add(spent[limit as usize]);
         spent[limit as usize] = 0;
     }

@@ -26,7 +26,7 @@ impl<'a> FlowTrace<'a> {
 
 impl FlowTrace<'_> {
     /// The first event of that kind.
-    fn first(&self, kind: EventKind) -> Option<&Event> {
+    pub fn first(&self, kind: EventKind) -> Option<&Event> {
         self.events.iter().copied().find(|event| event.kind == kind)
     }
 
@@ -111,6 +111,16 @@ pub struct Passed<'t, 'a> {
     pub shared: bool,
     /// Its sender's qdisc, where that has a rate to hold it to.
     pub shaper: Option<&'t Told<'a>>,
+    /// Links that can be the bottleneck of its ACKs.
+    pub links_back: Vec<&'t StageTrace<'a>>,
+    /// Whether data of others goes the ACKs' way.
+    pub shared_back: bool,
+    /// Whether somebody asked for a pace.
+    pub paced: bool,
+    /// Whether both hosts offer SACK.
+    pub sack: bool,
+    /// The round trip without queues, where it is known.
+    pub base_rtt: Option<Time>,
     /// The CPUs of its sender and of its receiver.
     pub cpus: [Option<&'t StageTrace<'a>>; 2],
 }
@@ -155,6 +165,12 @@ impl<'a> Traces<'a> {
         self.queues[direction as usize].map(|at| &self.stages[at].1)
     }
 
+    /// Links that can be the bottleneck of a flow's ACKs.
+    pub fn links_back(&self, about: &FlowMeta) -> impl Iterator<Item = &Told<'a>> {
+        let all = &self.bottlenecks[about.direction.turned() as usize];
+        all.iter().map(|at| &self.stages[*at]).filter(|(info, _)| host(info).is_none())
+    }
+
     /// What can be the bottleneck of a flow, without the cards of other hosts.
     pub fn bottlenecks(&self, about: &FlowMeta) -> impl Iterator<Item = &Told<'a>> {
         let all = self.bottlenecks[about.direction as usize].iter().map(|at| &self.stages[*at]);
@@ -168,14 +184,21 @@ impl<'a> Traces<'a> {
     }
 
     /// What works for a flow.
-    pub fn passed(&self, meta: &RunMeta, about: &FlowMeta) -> Passed<'_, 'a> {
+    pub fn passed(&self, meta: &RunMeta, lives: &Lives, index: usize) -> Passed<'_, 'a> {
+        let about = &meta.flows[index];
         let (card, links): (Vec<_>, Vec<_>) =
             self.bottlenecks(about).partition(|(info, _)| host(info).is_some());
         let cpu = |name: &String| self.stage(&format!("{name}.cpu"));
+        let opposite = |flow: &FlowMeta| flow.direction != about.direction;
         Passed {
+            links_back: self.links_back(about).map(|(_, stage)| stage).collect(),
+            shared_back: meta.flows.iter().any(opposite),
+            paced: about.settings.pace.is_some(),
+            sack: about.settings.without_sack.is_empty(),
+            base_rtt: about.base_rtt,
             links: links.into_iter().map(|(_, stage)| stage).collect(),
             card: card.into_iter().map(|(_, stage)| stage).collect(),
-            shared: meta.shares_its_way(about),
+            shared: meta.shares_its_way(lives, index),
             shaper: self.stages.iter().find(|(info, _)| about.shaper.as_ref() == Some(&info.name)),
             cpus: about.hosts.each_ref().map(cpu),
         }

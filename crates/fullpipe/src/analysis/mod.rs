@@ -101,15 +101,25 @@ impl RunMeta {
         &self.ways[direction as usize]
     }
 
-    /// Whether other flows or UDP datagrams go a flow's way; connections of one mount are one.
-    pub(crate) fn shares_its_way(&self, about: &FlowMeta) -> bool {
-        let flows = self.flows.iter().enumerate();
-        let same = flows.filter(|(_, flow)| flow.direction == about.direction);
-        let own = same.filter(|(at, _)| !self.is_of_mount(*at)).count();
-        let backward = about.direction == Direction::Backward;
-        let mounts = self.nfs.iter().filter(|own| own.reads == backward).count();
-        let datagrams = self.datagrams.iter().any(|own| !own.echo && own.backward == backward);
-        own + mounts > 1 || datagrams
+    /// Whether other flows or UDP datagrams go a flow's way while it lives; connections of one mount are one.
+    fn shares_its_way(&self, lives: &Lives, index: usize) -> bool {
+        let (own, life) = (&self.flows[index], &lives.flows[index]);
+        let backward = own.direction == Direction::Backward;
+        let lives_too = |start: Time, end: Time| start < life.end && life.start < end;
+        let mount = |flow: usize| self.nfs.iter().rposition(|own| flow >= own.connection);
+
+        let is_other = |(at, other): (usize, &FlowMeta)| {
+            let (here, there) = (mount(index), mount(at));
+            let carries = there.is_none_or(|mount| self.nfs[mount].reads == backward);
+            let apart = at != index && (here.is_none() || here != there);
+            let other_life = &lives.flows[at];
+            let same_way = other.direction == own.direction && carries;
+            apart && same_way && lives_too(other_life.start, other_life.end)
+        };
+        let datagrams = self.datagrams.iter().filter(|own| !own.echo && own.backward == backward);
+        let mut datagrams = datagrams.map(|own| (own.start, own.start + own.lasts));
+        self.flows.iter().enumerate().any(is_other)
+            || datagrams.any(|(start, end)| lives_too(start, end))
     }
 
     /// Whether the flow is a connection of a mount: those are the last ones.

@@ -129,6 +129,7 @@ pub(super) fn stage_of(limit: &str, flow: &FlowMeta, traces: &Traces) -> Option<
         "receive_window" => format!("{to}.receive_buffer"),
         "receiver_cpu" => format!("{to}.cpu"),
         "link" => most(traces.bottlenecks(flow).filter(|(info, _)| host(info).is_none()), works)?,
+        "ack_path" => most(traces.links_back(flow), works)?,
         "nic" | "tx_ring" => {
             most(traces.bottlenecks(flow).filter(|(info, _)| host(info).is_some()), works)?
         }

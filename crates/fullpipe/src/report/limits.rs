@@ -5,7 +5,7 @@ use crate::analysis::document::{Flow, Run};
 use std::collections::BTreeMap;
 
 /// Known limits in the order in which they are stacked and listed: name and label.
-const LABELS: [(&str, &str); 21] = [
+const LABELS: [(&str, &str); 24] = [
     ("cwnd_slow_start", "cwnd, slow start"),
     ("cwnd_avoidance", "cwnd, avoidance"),
     ("cwnd_recovery", "cwnd, recovery"),
@@ -27,6 +27,9 @@ const LABELS: [(&str, &str); 21] = [
     ("small_queues", "small queues (TSQ)"),
     ("nic", "sender's card"),
     ("tx_ring", "TX ring"),
+    ("ack_path", "ACKs' way"),
+    ("connecting", "connecting"),
+    ("done", "done"),
 ];
 
 /// The label of a limit; an unknown name stands for itself.
@@ -35,7 +38,7 @@ pub fn label(name: &str) -> &str {
     LABELS.iter().find(|(known, _)| *known == name).map_or(name, |(_, label)| label)
 }
 
-/// The limit's place in the fixed order, 0 to 20, so that it has the same colour everywhere; unknown
+/// The limit's place in the fixed order, 0 to 23, so that it has the same colour everywhere; unknown
 /// ones share the place behind the last.
 #[must_use]
 pub fn place(name: &str) -> usize {

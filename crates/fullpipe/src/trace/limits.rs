@@ -16,10 +16,16 @@ pub enum Derived {
     ReceiverCpu,
     /// Nobody attributed this time.
     Unknown,
+    /// A link of the ACKs' way.
+    AckPath,
+    /// The handshake.
+    Connecting,
+    /// Everything was sent.
+    Done,
 }
 
 /// Names of what is derived and when it is said, in its order.
-pub const DERIVED: [(Derived, &str, &str); 5] = [
+pub const DERIVED: [(Derived, &str, &str); 8] = [
     (
         Derived::Link,
         "link",
@@ -36,9 +42,18 @@ pub const DERIVED: [(Derived, &str, &str); 5] = [
     (
         Derived::ReceiverCpu,
         "receiver_cpu",
-        "the receive window was exhausted because the receiver's CPU did not read fast enough",
+        "a window (cwnd, the receive window or the send buffer) was exhausted, but the receiver's CPU was busy for at least 99 % of the \
+         last smoothed round-trip time",
     ),
     (Derived::Unknown, "unknown", "the sender attributed this time to nothing"),
+    (
+        Derived::AckPath,
+        "ack_path",
+        "a window was exhausted and nothing of the data's way was busy, but a link of the ACKs' way was, and the smoothed \
+         round-trip time was 25 % or more above the one without queues",
+    ),
+    (Derived::Connecting, "connecting", "the connection was not yet established"),
+    (Derived::Done, "done", "everything was sent, and the program had no more"),
 ];
 
 /// Number of limits, both kinds together.

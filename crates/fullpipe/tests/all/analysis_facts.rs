@@ -3,6 +3,7 @@
 use crate::analysis_synthetic::*;
 use fullpipe::analysis::document::Happened;
 use fullpipe::analysis::plateau::plateau;
+use fullpipe::analysis::settings::Pace;
 use fullpipe::analysis::{self, Figures, FlowMeta};
 use fullpipe::scenario::{Expect, Target, Tolerance, published};
 use fullpipe::trace::recording::Recording;
@@ -98,7 +99,7 @@ fn intervals_count_from_accept_without_interpolation() {
     assert_eq!(gauges, [(21, 11), (31, 21), (41, 31), (47, 37)]);
     assert_eq!(flow.intervals[0].ssthresh, None);
     assert_eq!(flow.intervals[0].srtt_us, Some(200_000));
-    assert_eq!(flow.limits["idle"], 200.0 / 3800.0);
+    assert_eq!(flow.limits["connecting"], 200.0 / 3800.0);
     assert_eq!(flow.limits["cwnd_slow_start"], 3600.0 / 3800.0);
     assert_eq!(flow.mean_mbit, 666.0 * 8e3 / 3.8e6);
     assert_eq!(flow.plateau_mbit, None);
@@ -208,6 +209,56 @@ fn a_full_link_does_not_excuse_the_application_or_the_cpu() {
         assert_eq!(flow.limits["link"], 0.0);
         assert_eq!(flow.limits[Limit::NAMES[limit as usize]], 1.0);
     }
+}
+
+/// Ten steps before the connection is there, ten of data, ten with nothing to send, ten of data, ten after all data was sent.
+#[test]
+fn connecting_idle_and_done_are_three() {
+    let idle = vec![step(0, Limit::Idle, 0); 10];
+    let data = vec![step(10, Limit::CwndAvoidance, 10); 10];
+    let steps = [&data[..], &idle[..], &data[..], &idle[..]].concat();
+    let mut recording = steps_after(Time::secs(1), idle, steps);
+    for sample in &mut recording.flows {
+        sample.bytes_sent = sample.bytes_delivered;
+    }
+    let shares = |recording: &Recording| {
+        let flow = &analysis::run(&meta(), recording).flows[0];
+        ["connecting", "idle", "done", "cwnd_avoidance"].map(|limit| flow.limits[limit])
+    };
+    assert_eq!(shares(&recording), [0.2, 0.2, 0.2, 0.4]);
+    // Something waits until the end: nothing is done.
+    recording.flows.last_mut().unwrap().unsent = 1;
+    assert_eq!(shares(&recording), [0.2, 0.4, 0.0, 0.4]);
+}
+
+/// A pace of TCP's own is cwnd's, and a busy link takes its time; one that somebody asked for stays while others share the link.
+#[test]
+fn a_full_link_takes_the_time_of_a_pace_that_nobody_asked_for() {
+    let recording = steps(Time::ZERO, &[step(20, Limit::Pacing, 100); 10]);
+    let share = |meta: &analysis::RunMeta, limit: &str| {
+        analysis::run(meta, &recording).flows[0].limits[limit]
+    };
+    let mut meta = meta();
+    assert_eq!((share(&meta, "link"), share(&meta, "pacing")), (1.0, 0.0));
+    meta.flows.push(FlowMeta { name: "other".into(), ..meta.flows[0].clone() });
+    assert_eq!(share(&meta, "link"), 1.0);
+    meta.flows[0].settings.pace = Some(Pace { rate: 1_000_000, by: "SO_MAX_PACING_RATE" });
+    assert_eq!((share(&meta, "link"), share(&meta, "pacing")), (0.0, 1.0));
+}
+
+/// In recovery without SACK a hole exhausts the receive window; with SACK, and out of recovery, the window is what it is.
+#[test]
+fn a_hole_without_sack_is_no_small_window() {
+    let mut recording = steps(Time::ZERO, &[step(1, Limit::ReceiveWindow, 10); 20]);
+    recording.flows.iter_mut().skip(10).for_each(|sample| sample.ca_state = 3);
+    let shares = |meta: &analysis::RunMeta| {
+        let flow = &analysis::run(meta, &recording).flows[0];
+        ["receive_window", "cwnd_recovery"].map(|limit| flow.limits[limit])
+    };
+    let mut meta = meta();
+    assert_eq!(shares(&meta), [1.0, 0.0]);
+    meta.flows[0].settings.without_sack = vec!["receiver".into()];
+    assert_eq!(shares(&meta), [0.5, 0.5]);
 }
 
 #[test]

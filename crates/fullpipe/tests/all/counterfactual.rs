@@ -152,6 +152,71 @@ fn pacing() {
     holds("pacing", "pacing", None);
 }
 
+/// fq spreads cwnd over the round trip. The slow card behind it is the limit, not a pace that nobody asked for.
+#[test]
+fn card_behind_fq() {
+    holds("card_behind_fq", "nic", Some("sender.tx_ring"));
+    let [base, ..] = runs("card_behind_fq", &[]);
+    let paced = base.flows[0].limits["pacing"];
+    assert!(paced < 0.05, "pacing takes the card's blame for {paced} of the flow's life");
+}
+
+/// The share of a limit.
+fn share(run: &Run, limit: &str) -> f64 {
+    run.flows[0].limits[limit]
+}
+
+/// Without SACK a hole exhausts the receive window. Recovery is to blame, and the first line names SACK.
+#[test]
+fn hole_without_sack() {
+    let [base, relieved, other] = runs("hole_without_sack", &[]);
+    let (recovery, window) = (share(&base, "cwnd_recovery"), share(&base, "receive_window"));
+    assert!(recovery > 0.5 && recovery > 4.0 * window, "recovery {recovery}, window {window}");
+    let rates = [&base, &relieved, &other].map(|run| run.flows[0].mean_mbit);
+    assert!(rates[1] > 1.2 * rates[0] && (rates[2] / rates[0] - 1.0).abs() < 0.02, "{rates:?}");
+    let line = &base.headline.as_ref().expect("a headline").text;
+    assert!(line.contains("net.ipv4.tcp_sack"), "{line}");
+    let recovery = share(&relieved, "cwnd_recovery");
+    assert!(recovery < 0.3, "with SACK recovery takes {recovery}");
+}
+
+/// Packets that overtake others cut cwnd although none is lost.
+#[test]
+fn reordering() {
+    let [base, relieved, other] = runs("reordering", &[]);
+    let cut = |run: &Run| run.flows[0].cuts.get("threads").copied().unwrap_or(0.0);
+    assert!(cut(&base) > 0.5, "{:?}", base.flows[0].cuts);
+    assert!(cut(&relieved) < 0.01, "{:?}", relieved.flows[0].cuts);
+    assert!(base.stages.iter().all(|stage| stage.dropped == 0));
+    let rates = [&base, &relieved, &other].map(|run| run.flows[0].mean_mbit);
+    assert!(rates[1] > 1.2 * rates[0] && (rates[2] / rates[0] - 1.0).abs() < 0.02, "{rates:?}");
+    let line = &base.headline.as_ref().expect("a headline").text;
+    assert!(line.contains("Reordering at threads"), "{line}");
+}
+
+/// ACKs wait on a slow way back.
+#[test]
+fn slow_way_back() {
+    holds("slow_way_back", "ack_path", Some("up"));
+    let [base, ..] = runs("slow_way_back", &[]);
+    let line = &base.headline.as_ref().expect("a headline").text;
+    assert!(line.contains("way back at up"), "{line}");
+}
+
+/// The handshake has a name of its own, and a long transfer shows next to nothing of it.
+#[test]
+fn connecting() {
+    let made = made_all("connecting", &[]);
+    let (base, long) = (&made["base"], &made["long"]);
+    let connecting = share(base, "connecting");
+    // 200 ms of the handshake, 100 ms until all data, sent at once, has come.
+    assert!((connecting - 2.0 / 3.0).abs() < 0.01, "{:?}", base.flows[0].limits);
+    assert!((share(base, "done") - 1.0 / 3.0).abs() < 0.01, "{:?}", base.flows[0].limits);
+    let line = &base.headline.as_ref().expect("a headline").text;
+    assert!(line.contains("Connecting"), "{line}");
+    assert!(share(long, "connecting") < 0.1, "{:?}", long.flows[0].limits);
+}
+
 /// The rate of the host's own fq, whoever waits for it: TCP small queues, a window, or TCP's own pace. More of what small
 /// queues allow (tcp_limit_output_bytes) changes nothing.
 #[test]
