@@ -51,12 +51,18 @@ fn a_comparison_names_what_differs() {
     desk.call(&["run", "short.toml", "--out", "a"]).ends_with(0);
     desk.call(&["run", "short.toml", "--out", "b", "--set", "path.rate=50Mbit"]).ends_with(0);
     let text = desk.call(&["compare", "a", "b"]).ends_with(0).stdout;
-    assert!(text.starts_with("a: a\nb: b\n"));
+    let (headline, rest) = text.split_once('\n').expect("a first line");
+    assert!(
+        headline.starts_with("a is ") && headline.contains(" times as fast as b"),
+        "{headline}"
+    );
+    assert!(rest.starts_with("\na: a\nb: b\n"), "{rest}");
     for part in ["100Mbit", "50Mbit", "mean_mbit"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let json = desk.call(&["compare", "a", "b", "--json"]).ends_with(0).json();
     assert!(json.to_string().contains("50Mbit"));
+    assert_eq!(json["comparison"]["headline"], headline);
     let same = desk.call(&["compare", "a", "a"]).ends_with(0).stdout;
     assert!(!same.contains("Mbit"), "{same}");
 }

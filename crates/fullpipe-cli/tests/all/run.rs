@@ -14,6 +14,9 @@ fn the_result_is_shown_kept_and_named() {
     assert_eq!(lines.next(), Some("A short one (short, seed 1)"));
     assert!(call.stdout.contains("held back by") && !call.stdout.contains("the path (bar"));
     assert!(lines.all(|line| line.chars().count() <= 80));
+    let document = desk.read("fullpipe-results/short/summary.json");
+    let document: serde_json::Value = serde_json::from_str(&document).expect("a document");
+    assert_eq!(document["headline"]["text"], answer);
     assert_eq!(desk.names("fullpipe-results"), ["latest", "short"]);
     let files = desk.names("fullpipe-results/short");
     assert_eq!(files, ["base", "report.html", "run.json", "summary.json"]);
@@ -168,6 +171,23 @@ fn a_failed_expectation_ends_with_1_and_the_result_is_kept() {
     assert!(text.contains("; 1 % is allowed"), "{text}");
     assert!(desk.path("fullpipe-results/wrong/summary.json").exists());
     desk.call(&["run", "wrong.toml", "--json"]).ends_with(1).json();
+}
+
+/// The bar of the first line: rate, share, sysctl and its value, whatever the width.
+#[test]
+fn the_first_line_names_the_sysctl_and_its_value() {
+    let desk = Desk::new();
+    let hosts = "[hosts]\nsender = { kernel = \"6.1\" }\nreceiver = { kernel = \"6.1\" }\n";
+    let path = "[path]\nrate = \"10Gbit\"\ndelay = { forward = \"40ms\", back = \"40ms\" }\n";
+    desk.write(
+        "far.toml",
+        &format!("{path}{hosts}[[flow]]\nname = \"bulk\"\nduration = \"10s\"\n"),
+    );
+    let text = desk.call(&["run", "far.toml"]).ends_with(0).stdout;
+    let first = text.lines().next().expect("a line");
+    for part in [" of 9,415 Mb/s (3 %). ", "net.ipv4.tcp_wmem allows 4 MiB", "(Linux 6.1)"] {
+        assert!(first.contains(part), "no \"{part}\" in: {first}");
+    }
 }
 
 #[test]

@@ -130,6 +130,11 @@ class Run:
         self.trace = Trace(core, index, packets)
 
     @property
+    def headline(self) -> Optional[Dict[str, Any]]:
+        """The answer: `text` in one line, and its parts (`rate_mbit`, `share`, `limit`, `place`, `setting`, `grade`)."""
+        return self.summary.get("headline")
+
+    @property
     def expectations(self) -> List[Dict[str, Any]]:
         """The scenario's expectations with their verdicts."""
         return list(self.summary["expectations"])
@@ -165,6 +170,11 @@ class Results:
         ]
         #: Where the results were kept; none where that was not asked.
         self.directory: Optional[str] = core.directory
+
+    @property
+    def headline(self) -> Optional[Dict[str, Any]]:
+        """The answer of all runs: of one run its own, of several the worst and the best one."""
+        return self.summary.get("headline")
 
     @property
     def findings(self) -> List[Finding]:

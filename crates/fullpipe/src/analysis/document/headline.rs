@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct Headline {
     /// The whole answer in one line. Its first sentence has rate, share, place and setting.
     pub text: String,
-    /// How good the result is.
+    /// How good the result is: "full", "queue" (full, with a long queue), "late" (full after a long start), "as_asked" (the
+    /// programs ask for no more), "below", "lossy", "failed", "no_traffic", "partial" or "cannot_tell".
     pub grade: Grade,
     /// Rate of payload reached, Mb/s (10^6); absent where nothing was sent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -80,6 +81,7 @@ impl Grade {
 
 /// A setting that stops a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "HeadlineSetting")]
 pub struct Setting {
     /// Name as Linux spells it, for instance "net.ipv4.tcp_wmem", "SO_SNDBUF" or "ethtool -G rx"; of an
     /// element of the path the scenario's key, for instance "burst".
@@ -92,7 +94,8 @@ pub struct Setting {
     /// Value that the path needs, with its unit; absent where another value does not help, or is not known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub needed: Option<String>,
-    /// Who asked for the value.
+    /// Who asked for the value: "sysctl" (or its default), "program", "cut" (a sysctl cut what the program asked for), "peer",
+    /// "device" or "path".
     pub asked_by: AskedBy,
 }
 

@@ -83,9 +83,21 @@ impl<'a> Side<'a> {
 
     /// What to do where a program asks for a buffer.
     fn ask_for_none(&self) -> String {
+        let half = self.missing().map(|needs| {
+            let half = needs.div_ceil(2);
+            let must = if half > self.buffer.most {
+                format!(", which {} must allow", self.most)
+            } else {
+                String::new()
+            };
+            format!(", or let it ask for {}{must}", bytes(half))
+        });
+        let half = half.unwrap_or_default();
         match self.raise() {
-            None => "Let the program ask for none: the kernel then tunes the buffer".into(),
-            Some(raise) => format!("Let the program ask for none, and set {raise}"),
+            None => {
+                format!("Let the program ask for none, so that the kernel tunes the buffer{half}")
+            }
+            Some(raise) => format!("Let the program ask for none and set {raise}{half}"),
         }
     }
 
@@ -94,6 +106,14 @@ impl<'a> Side<'a> {
         let allows = bytes(self.buffer.allows());
         let needed = self.missing().map(bytes);
         match self.buffer.asked {
+            None if needed.is_none() => explained
+                .because(format!(
+                    "autotuning is slower than the path, {} allows {allows}, which suffices{}",
+                    self.tuned,
+                    self.needed()
+                ))
+                .cure("Set nothing: a longer transfer gets the full rate")
+                .setting(valued((self.tuned, self.host), allows, None, AskedBy::Sysctl)),
             None => explained
                 .because(format!("{} allows {allows}{}", self.tuned, self.needed()))
                 .setting(valued((self.tuned, self.host), allows, needed, AskedBy::Sysctl)),
@@ -145,7 +165,8 @@ fn raise(settings: &FlowSettings, sides: &[Side]) -> Option<String> {
     let needs = settings.needs?;
     if needs.beyond_tcp {
         return Some(
-            "One connection cannot fill this path, as TCP's window ends at 1 GiB: use several connections"
+            "One connection cannot fill this path, as TCP's window ends at 1 GiB: use several \
+                connections"
                 .into(),
         );
     }
@@ -170,9 +191,15 @@ pub fn receive(context: &Context, cause: &Cause) -> Explained {
         return explained
             .because(format!(
                 "it has grown to {} so far, {} allows {} of memory{}",
-                bytes(grown), side.tuned, bytes(side.buffer.tuned), side.needed()
+                bytes(grown),
+                side.tuned,
+                bytes(side.buffer.tuned),
+                side.needed()
             ))
-            .cure("Autotuning needs more round trips than the transfer has: reuse connections, or send more at a time")
+            .cure(
+                "Autotuning needs more round trips than the transfer has: reuse \
+                connections, or send more at a time",
+            )
             .setting(valued(
                 (side.tuned, side.host),
                 bytes(side.buffer.tuned),
@@ -190,13 +217,20 @@ fn unscaled(explained: Explained, side: &Side, host: &str) -> Explained {
     let most = side.buffer.allows().min(UNSCALED);
     explained
         .because(format!(
-            "{host} does not offer window scaling (net.ipv4.tcp_window_scaling 0), so the window ends at {}",
+            "{host} does not offer window scaling (net.ipv4.tcp_window_scaling 0), so the \
+                window ends at {}",
             bytes(most)
         ))
         .cure(format!(
-            "Switch net.ipv4.tcp_window_scaling on at {host}, or look for a middlebox that strips it: larger buffers do not help"
+            "Switch net.ipv4.tcp_window_scaling on at {host}, or look for a middlebox that \
+                strips it: larger buffers do not help"
         ))
-        .setting(valued(("net.ipv4.tcp_window_scaling", host), "0".into(), Some("1".into()), AskedBy::Peer))
+        .setting(valued(
+            ("net.ipv4.tcp_window_scaling", host),
+            "0".into(),
+            Some("1".into()),
+            AskedBy::Peer,
+        ))
 }
 
 fn slow_reader(explained: Explained, one: &One, unread: f64) -> Explained {

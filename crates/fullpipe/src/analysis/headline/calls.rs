@@ -34,7 +34,10 @@ pub fn limit(context: &Context, cause: &Cause) -> Explained {
     match &cause.limit[..] {
         "rpc_slots" => at(format!("The client's call slots on {client}"), client)
             .because("all calls that the session allows are under way")
-            .cure(format!("Raise the slots on {client} (nfs.max_session_slots, sunrpc.tcp_slot_table_entries), or use larger rsize and wsize"))
+            .cure(format!(
+                "Raise the slots on {client} (nfs.max_session_slots, \
+                sunrpc.tcp_slot_table_entries), or use larger rsize and wsize"
+            ))
             .setting(setting("sunrpc.tcp_slot_table_entries", client, AskedBy::Sysctl)),
         "page_cache" if reads => at(format!("The read-ahead of {client}"), client)
             .because("the page cache asks for no more at a time")
@@ -49,7 +52,10 @@ pub fn limit(context: &Context, cause: &Cause) -> Explained {
             .cure(format!("Start more nfsd threads on {server}"))
             .setting(setting("nfsd threads", server, AskedBy::Program)),
         _ => at(format!("The server on {server}"), server)
-            .because("it leaves the parts of a record in the socket until all of it is there, so the window closes")
+            .because(
+                "it leaves the parts of a record in the socket until all of it is there, \
+                so the window closes",
+            )
             .cure(format!("Raise the receive buffer of {server}'s server, or use a smaller wsize"))
             .setting(setting("server receive buffer", server, AskedBy::Program)),
     }

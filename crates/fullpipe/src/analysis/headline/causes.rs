@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// Limits of cwnd, by their names in the trace.
 const CWND: [&str; 3] = ["cwnd_slow_start", "cwnd_avoidance", "cwnd_recovery"];
 /// Times in which a flow has nothing to send.
-const QUIET: [&str; 4] = ["idle", "connecting", "done", "unknown"];
+const QUIET: [&str; 3] = ["idle", "done", "unknown"];
 /// The pace.
 const PACING: &str = "pacing";
 

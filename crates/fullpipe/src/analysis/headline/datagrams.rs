@@ -5,7 +5,7 @@ use super::super::document::{AskedBy, Datagrams, Grade, Headline, Run, Stage};
 use super::drops::host_of;
 use super::explained::{setting, valued};
 use super::said;
-use super::words::{bytes, percent, rate_of, sentences};
+use super::words::{bytes, percent, rate_of, sentences, total};
 use crate::numbers;
 use fullpipe_sim::config::Direction;
 
@@ -18,10 +18,10 @@ const SOME: f64 = 0.001;
 
 /// The datagrams that the run is about: those of UDP with the most bytes, unless flows carried more than next to nothing.
 pub fn subject(run: &Run) -> Option<&Datagrams> {
-    let size = |own: &Datagrams| own.sent * u64::from(own.size);
+    let size = |own: &Datagrams| own.sent.saturating_mul(own.size.into());
     let largest =
         run.datagrams.iter().filter(|own| own.kind == "udp").max_by_key(|own| size(own))?;
-    let flows: u64 = run.flows.iter().map(|flow| flow.bytes).sum();
+    let flows = total(run.flows.iter().map(|flow| flow.bytes));
     let beside = (flows as f64) < BESIDE * size(largest) as f64;
     (beside || run.flows.is_empty()).then_some(largest)
 }
@@ -83,6 +83,7 @@ fn at_place(base: Headline, stage: &Stage, (first, count): (&str, &str), lost: f
     let host = host_of(&stage.name);
     let capacity = stage.capacity.map(|n| match &stage.unit[..] {
         "byte" => bytes(n),
+        "segment" => numbers::packets(n),
         unit => format!("{} {unit}s", numbers::count(n)),
     });
     let value = capacity.unwrap_or_else(|| "no more".into());
@@ -93,7 +94,8 @@ fn at_place(base: Headline, stage: &Stage, (first, count): (&str, &str), lost: f
                 "the socket of {host} allows {value} of memory, and the program reads too late"
             ),
             format!(
-                "Let the program ask for a larger SO_RCVBUF (net.core.rmem_max of {host} allows it), or read sooner"
+                "Let the program ask for a larger SO_RCVBUF (net.core.rmem_max of {host} \
+                    allows it), or read sooner"
             ),
             set("SO_RCVBUF", host, AskedBy::Sysctl),
         ),

@@ -18,6 +18,29 @@ pub fn cut(context: &Context, cause: &Cause) -> Explained {
         does: "keep cwnd small and stop",
         ..Explained::new(format!("{what} at {place}"), Some(place.clone()))
     };
+    without_sack(context, cause, by_kind(context, cause, stage, plain))
+}
+
+/// Losses are worse without SACK: the flow spends its life on repairs.
+fn without_sack(context: &Context, cause: &Cause, explained: Explained) -> Explained {
+    let one = context.most(cause);
+    let Some(host) = one.meta.settings.without_sack.first() else { return explained };
+    let share = |limit: &str| one.flow.limits.get(limit).copied().unwrap_or(0.0);
+    if share("cwnd_recovery") < share("cwnd_avoidance") {
+        return explained;
+    }
+    let why = format!("{host} does not offer SACK, so each lost segment takes a round trip");
+    let why = explained.because.as_ref().map_or(why.clone(), |first| format!("{first}, and {why}"));
+    explained.because(why).cure(format!("Switch net.ipv4.tcp_sack on at {host}")).setting(valued(
+        ("net.ipv4.tcp_sack", host),
+        "0".into(),
+        Some("1".into()),
+        AskedBy::Peer,
+    ))
+}
+
+fn by_kind(context: &Context, cause: &Cause, stage: &Stage, plain: Explained) -> Explained {
+    let place = &stage.name;
     match &stage.kind[..] {
         "policer" => policer(context, cause, plain),
         "loss" | "gilbert-elliott" => random(stage, plain),
@@ -33,7 +56,7 @@ pub fn cut(context: &Context, cause: &Cause) -> Explained {
         "qdisc" => own_queue(context, cause, stage, plain),
         "receive_buffer" => plain
             .because("the receive buffer has no room for them")
-            .setting(setting("net.ipv4.tcp_rmem", host_of(&place), AskedBy::Sysctl)),
+            .setting(setting("net.ipv4.tcp_rmem", host_of(place), AskedBy::Sysctl)),
         _ => queue(context, cause, stage, plain),
     }
 }
@@ -45,7 +68,7 @@ pub fn host_of(place: &str) -> &str {
 
 /// Window that the path needs of a flow, bytes.
 fn window(context: &Context, cause: &Cause) -> Option<u64> {
-    context.most(cause).meta.settings.needs.map(|needs| needs.window * needs.sharing)
+    context.most(cause).meta.settings.needs.map(|needs| needs.window.saturating_mul(needs.sharing))
 }
 
 /// The window in full packets.
@@ -78,11 +101,14 @@ fn policer(context: &Context, cause: &Cause, plain: Explained) -> Explained {
 }
 
 fn random(stage: &Stage, plain: Explained) -> Explained {
-    let came = (stage.entered + stage.dropped).max(1);
+    let came = stage.entered.saturating_add(stage.dropped).max(1);
     let lost = percent(stage.dropped as f64 / came as f64);
     plain
         .because(format!("{lost} of the packets are lost by chance, not by a full queue"))
-        .cure("Mend that link, or use a congestion control that does not take loss for congestion (net.ipv4.tcp_congestion_control = bbr); buffers do not help")
+        .cure(
+            "Mend that link, or use a congestion control that does not take loss for \
+            congestion (net.ipv4.tcp_congestion_control = bbr); buffers do not help",
+        )
         .setting(setting("net.ipv4.tcp_congestion_control", &stage.name, AskedBy::Sysctl))
 }
 
@@ -181,6 +207,9 @@ pub fn slow_way_back(context: &Context, cause: &Cause) -> Explained {
     let rate = rate.map_or(String::new(), |rate| format!(" ({})", bits(rate)));
     Explained::new(format!("The ACKs' way back at {place}"), cause.place.clone())
         .because(format!("{place}{rate} is busy, so ACKs wait there and windows stay exhausted"))
-        .cure("Give ACKs more room on the way back: more rate, fewer ACKs, or a queue that lets them pass (fq_codel, cake ack-filter)")
+        .cure(
+            "Give ACKs more room on the way back: more rate, fewer ACKs, or a queue that \
+            lets them pass (fq_codel, cake ack-filter)",
+        )
         .setting(setting("rate", &place, AskedBy::Path))
 }

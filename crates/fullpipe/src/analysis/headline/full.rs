@@ -3,7 +3,7 @@
 use super::super::document::{AskedBy, Grade};
 use super::causes::Cause;
 use super::explained::{Explained, setting};
-use super::words::ms;
+use super::words::{ms, total};
 use super::{Context, buffers, calls, drops, growth, host};
 
 /// Name of the limit of a busy link.
@@ -14,8 +14,16 @@ const NOTICED: f64 = 30.0;
 /// Share of the round trip without queues: a shorter queue is what TCP needs to fill a path with drop-tail.
 const STANDING: f64 = 1.5;
 
-/// Words for a cause.
+/// Words for a cause. A full path has no cure.
 pub fn explain(context: &Context, cause: &Cause, grade: Grade) -> Explained {
+    let explained = in_words(context, cause, grade);
+    match grade == Grade::Full && explained.queue_ms.is_none() {
+        true => explained.cure("The path is full: set nothing"),
+        false => explained,
+    }
+}
+
+fn in_words(context: &Context, cause: &Cause, grade: Grade) -> Explained {
     if cause.is_cut {
         return drops::cut(context, cause);
     }
@@ -55,16 +63,19 @@ fn link(context: &Context, cause: &Cause, grade: Grade) -> Explained {
         return others(context, busy);
     }
     match standing_queue(context, &place) {
-        None => busy.cure("The path is full: set nothing"),
+        None => busy,
         Some((queue, base)) => Explained {
             queue_ms: Some(queue),
             ..busy
                 .because(format!(
                     "a standing queue of {} in front of it makes the round trip {} instead of {}",
-                    ms(queue), ms(queue + base), ms(base)
+                    ms(queue),
+                    ms(queue + base),
+                    ms(base)
                 ))
                 .cure(format!(
-                    "The path is full. For a short delay put fq_codel or cake on {place}, or pace the flows just below its rate"
+                    "The path is full. For a short delay put fq_codel or cake on {place}, or \
+                        pace the flows just below its rate"
                 ))
                 .setting(setting("queue", &place, AskedBy::Path))
         },
@@ -74,8 +85,9 @@ fn link(context: &Context, cause: &Cause, grade: Grade) -> Explained {
 /// Others, small packets or repetitions take the rest of a busy link.
 fn others(context: &Context, busy: Explained) -> Explained {
     let run = context.run;
-    let resent: u64 = context.subject.flows.iter().map(|one| one.flow.retransmitted_segments).sum();
-    let bytes: u64 = context.subject.flows.iter().map(|one| one.flow.bytes).sum();
+    let flows = &context.subject.flows;
+    let resent = total(flows.iter().map(|one| one.flow.retransmitted_segments));
+    let bytes = total(flows.iter().map(|one| one.flow.bytes));
     let again = resent as f64 * f64::from(context.meta.mss) / (bytes as f64).max(1.0);
     let udp: f64 = run.datagrams.iter().filter_map(|own| own.mean_mbit).sum();
     let why = match () {

@@ -1,32 +1,53 @@
 //! cwnd that nothing has cut: it is still small, or it grows slowly.
 
 use super::super::document::AskedBy;
-use super::Context;
 use super::causes::Cause;
 use super::explained::{Explained, setting, valued};
 use super::subject::One;
 use super::words::bytes;
+use super::{Context, FULL};
 use crate::numbers;
 
 /// From here on ssthresh is unset, packets (Linux `TCP_INFINITE_SSTHRESH`).
 const UNSET: u32 = 0x7fff_ffff;
 
+/// Transfers of fewer round trips are short ones.
+const FEW: f64 = 30.0;
+
 /// The flow is short against the rounds of slow start.
 pub fn slow_start(context: &Context, cause: &Cause) -> Explained {
     let one = context.most(cause);
     let host = &one.meta.hosts[0];
-    let kept = bytes(one.flow.bytes);
-    let explained = Explained::new("Slow start", Some(host.clone()));
-    match one.flow.completion_s {
-        Some(took) => explained
-            .because(format!("{kept} in {} are few round trips", numbers::seconds(took)))
-            .cure(format!("Reuse the connection, send more at a time, or raise initcwnd on {host}"))
-            .setting(setting("initcwnd", host, AskedBy::Sysctl)),
-        None => explained
-            .because("cwnd has not reached the path's size yet")
-            .cure(format!("Let the transfer run longer, or raise initcwnd on {host}"))
-            .setting(setting("initcwnd", host, AskedBy::Sysctl)),
+    if let Some(stays) = stays(context, one) {
+        return stays;
     }
+    let first = setting("initcwnd", host, AskedBy::Sysctl);
+    let explained = Explained::new("Slow start", Some(host.clone())).setting(first);
+    let base = one.meta.base_rtt.map_or(0.0, |rtt| rtt.as_secs_f64());
+    match one.flow.completion_s.filter(|took| *took < FEW * base) {
+        Some(took) => explained
+            .because(format!(
+                "{} in {} are few round trips",
+                bytes(one.flow.bytes),
+                numbers::seconds(took)
+            ))
+            .cure(format!(
+                "Reuse the connection, send more at a time, or raise initcwnd on {host}"
+            )),
+        None => explained
+            .because("cwnd has to grow to the path's size first")
+            .cure(format!("Let the transfer run longer, or raise initcwnd on {host}")),
+    }
+}
+
+/// cwnd that does not grow although nothing was lost: the rate has settled below the path's.
+fn stays(context: &Context, one: &One) -> Option<Explained> {
+    let (plateau, allowed) = (context.subject.plateau()?, context.subject.allowed_mbit()?);
+    let cwnd = numbers::packets(one.flow.medians?.cwnd.into());
+    let host = &one.meta.hosts[0];
+    let who = Explained::new(format!("cwnd of {host}"), Some(host.clone()));
+    let why = format!("it stays at {cwnd} in slow start, and nothing cut it");
+    (plateau < FULL * allowed).then(|| who.because(why))
 }
 
 /// cwnd in congestion avoidance without a cut: ssthresh was low from the beginning, or slow start ended early.
@@ -84,9 +105,17 @@ pub fn recovery(context: &Context, cause: &Cause) -> Explained {
     let explained = Explained::new(format!("Recovery of {host}"), Some(host.clone()));
     match one.meta.settings.without_sack.first() {
         Some(without) => explained
-            .because(format!("{without} does not offer SACK, so each lost segment takes a round trip; {resent} sent again"))
+            .because(format!(
+                "{without} does not offer SACK, so each lost segment takes a \
+                round trip; {resent} sent again"
+            ))
             .cure(format!("Switch net.ipv4.tcp_sack on at {without}"))
-            .setting(valued(("net.ipv4.tcp_sack", without), "0".into(), Some("1".into()), AskedBy::Peer)),
+            .setting(valued(
+                ("net.ipv4.tcp_sack", without),
+                "0".into(),
+                Some("1".into()),
+                AskedBy::Peer,
+            )),
         None => explained.because(format!("{resent} sent again")),
     }
 }

@@ -7,6 +7,8 @@ use super::drops::host_of;
 use super::explained::{Explained, setting, valued};
 use super::words::{bits, percent};
 use crate::numbers;
+use fullpipe_sim::trace::EventKind;
+use fullpipe_sim::units::Time;
 
 /// Share of the asked rate from which on a program or a pace has what it asks for.
 const AS_ASKED: f64 = 0.95;
@@ -34,7 +36,10 @@ pub fn cpu(context: &Context, cause: &Cause, end: usize) -> Explained {
     });
     Explained::new(format!("The CPU of {host}"), cause.place.clone().or_else(|| Some(host.clone())))
         .because(busy)
-        .cure(format!("Give {host} less work for each packet: a larger MTU, TSO and GRO, larger writes, or more CPUs and flows"))
+        .cure(format!(
+            "Give {host} less work for each packet: a larger MTU, TSO and GRO, \
+            larger writes, or more CPUs and flows"
+        ))
         .setting(setting("CPU", host, AskedBy::Device))
 }
 
@@ -124,21 +129,33 @@ pub fn tx_ring(context: &Context, cause: &Cause) -> Explained {
     let value = value.unwrap_or_default();
     Explained::new(format!("The transmit ring of {host}"), cause.place.clone())
         .because(format!("its {value} are taken until the driver hears of what was sent"))
-        .cure(format!("Lengthen the ring of {host} (ethtool -G tx), or shorten its interrupts (ethtool -C tx-usecs)"))
+        .cure(format!(
+            "Lengthen the ring of {host} (ethtool -G tx), or shorten its interrupts \
+            (ethtool -C tx-usecs)"
+        ))
         .setting(valued(("ethtool -G tx", host), value, None, AskedBy::Device))
 }
 
-/// The handshake.
+/// Wait before a SYN is sent again (Linux `TCP_TIMEOUT_INIT`).
+const SYN_AGAIN: Time = Time::secs(1);
+
+/// The handshake: a lost SYN or SYN-ACK, or a transfer that is short against its round trip.
 pub fn connecting(context: &Context, cause: &Cause) -> Explained {
     let one = context.most(cause);
-    let hosts = &one.meta.hosts;
-    let lost = context.run.stages.iter().find(|stage| stage.dropped > 0);
-    let lost = lost.map_or(String::new(), |stage| format!(", {} has dropped packets", stage.name));
-    Explained::new("Connecting", Some(hosts[0].clone()))
-        .because(format!(
-            "the handshake between {} and {} takes that long: SYN or SYN-ACK is lost and sent again after 1 s{lost}",
-            hosts[0], hosts[1]
-        ))
+    let [from, to] = &one.meta.hosts;
+    let explained = Explained::new("Connecting", Some(from.clone()));
+    let established = context.traces.flows[one.index].first(EventKind::Established);
+    let took = established.map(|event| event.time.saturating_sub(one.meta.start));
+    if took.is_some_and(|took| took < SYN_AGAIN) {
+        return explained
+            .because("the transfer is short against the round trip of the handshake")
+            .cure("Reuse the connection")
+            .setting(setting("connection", from, AskedBy::Program));
+    }
+    let dropped = context.run.stages.iter().find(|stage| stage.dropped > 0);
+    let dropped = dropped.map_or(String::new(), |own| format!("; {} drops packets", own.name));
+    explained
+        .because(format!("SYN or SYN-ACK between {from} and {to} is lost and sent again{dropped}"))
         .cure("Find what drops or filters packets of the handshake")
-        .setting(setting("SYN", &hosts[0], AskedBy::Path))
+        .setting(setting("SYN", from, AskedBy::Path))
 }

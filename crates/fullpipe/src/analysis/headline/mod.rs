@@ -107,8 +107,7 @@ fn of_flows(context: &Context) -> Headline {
     let all = causes(context);
     let grade = grade(context, &all);
     let cause = chosen(grade, &all);
-    let explained = cause.map(|cause| full::explain(context, cause, grade));
-    let explained = explained.unwrap_or_default();
+    let explained = cause.map(|cause| full::explain(context, cause, grade)).unwrap_or_default();
     let grade = match (grade, explained.queue_ms, explained.as_asked) {
         (Grade::Full, Some(_), _) => Grade::Queue,
         (Grade::Below, _, true) => Grade::AsAsked,
@@ -150,15 +149,14 @@ fn grade(context: &Context, all: &[Cause]) -> Grade {
     }
 }
 
-/// The cause that the line names: the link of a full path, else the largest one that is none.
+/// The cause that the line names. A link that is busy for a part of the time only does not explain what is missing.
 fn chosen(grade: Grade, all: &[Cause]) -> Option<&Cause> {
-    let busy = |cause: &&Cause| !is_quiet(&cause.limit);
-    let is_link = |cause: &&Cause| cause.limit == full::LINK;
+    let mut busy = all.iter().filter(|cause| !is_quiet(&cause.limit));
+    let explains = |cause: &&Cause| cause.limit != full::LINK || cause.share >= FULL;
     match grade {
-        Grade::Full => all.iter().find(busy),
-        Grade::Late => all.iter().filter(busy).find(|cause| !is_link(cause)).or(all.first()),
+        Grade::Full => busy.next(),
         Grade::Failed => all.first(),
-        _ => all.iter().find(busy).or(all.first()),
+        _ => busy.clone().find(explains).or(busy.next()).or(all.first()),
     }
 }
 

@@ -4,6 +4,7 @@ use super::super::document::{Flow, Run};
 use super::super::lookup::Lives;
 use super::super::settings::Allowed;
 use super::super::{FlowMeta, RunMeta};
+use super::words::total;
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::units::Time;
 
@@ -34,7 +35,7 @@ pub struct Subject<'a> {
 impl<'a> Subject<'a> {
     /// The direction with the most bytes; none where the run has no flow.
     pub fn new(meta: &'a RunMeta, lives: &Lives, run: &'a Run) -> Option<Subject<'a>> {
-        let sum = |direction| of(meta, run, direction).map(|one| one.flow.bytes).sum::<u64>();
+        let sum = |direction| total(of(meta, run, direction).map(|one| one.flow.bytes));
         let forward = sum(Direction::Forward) >= sum(Direction::Backward);
         let has_forward = of(meta, run, Direction::Forward).next().is_some();
         let direction =
@@ -103,9 +104,9 @@ fn rate(flows: &[One], lives: &Lives) -> f64 {
     let (mut lived, mut until) = (0_u64, Time::ZERO);
     for (start, end) in spans {
         let from = start.max(until);
-        lived += end.saturating_sub(from).as_ns();
+        lived = lived.saturating_add(end.saturating_sub(from).as_ns());
         until = until.max(end);
     }
-    let bytes: u64 = flows.iter().map(|one| one.flow.bytes).sum();
+    let bytes = total(flows.iter().map(|one| one.flow.bytes));
     super::super::lookup::mbit(bytes, Time::ns(lived))
 }

@@ -32,12 +32,17 @@ pub fn document(document: &Document) -> Headline {
     headline
 }
 
-/// How far a run is from what it could be; failures first.
+/// How far a run is from what it could be: its grade first, its share second.
 fn badness(own: &Headline) -> f64 {
-    match own.grade {
-        grade if grade.is_failure() => 2.0,
-        _ => 1.0 - own.share.unwrap_or(0.0),
-    }
+    let class = match own.grade {
+        Grade::Full | Grade::AsAsked => 0.0,
+        Grade::Queue => 1.0,
+        Grade::Late | Grade::Below | Grade::Lossy | Grade::CannotTell => 2.0,
+        Grade::Failed | Grade::NoTraffic | Grade::Partial => 4.0,
+    };
+    // A run that a program holds back is no worse for its share.
+    let missing = if own.grade == Grade::AsAsked { 0.0 } else { 1.0 - own.share.unwrap_or(0.0) };
+    class + missing.clamp(0.0, 1.0)
 }
 
 fn of_several(told: &[(&Run, &Headline)]) -> Headline {
@@ -46,9 +51,13 @@ fn of_several(told: &[(&Run, &Headline)]) -> Headline {
     let worst = told.iter().rev().max_by(by).expect("there are several");
     let best = told.iter().min_by(by).expect("there are several");
     let count = told.len();
-    if told.iter().all(|(_, own)| own.grade.is_good()) && badness(worst.1) < 0.1 {
-        let text = format!("All {count} runs fill their path: {}", range(told));
-        return Headline { text: sentences([text, without_judgement(worst.1)]), ..worst.1.clone() };
+    if told.iter().all(|(_, own)| own.grade.is_good()) {
+        let does = match told.iter().all(|(_, own)| own.grade == Grade::Full) {
+            true => "fill their path",
+            false => "do what was asked of them",
+        };
+        let text = format!("All {count} runs {does}: {}", range(told));
+        return Headline { text: sentences([text, held_by(worst.1)]), ..worst.1.clone() };
     }
     let text = sentences([
         format!("{count} runs: {}", range(told)),
@@ -56,6 +65,14 @@ fn of_several(told: &[(&Run, &Headline)]) -> Headline {
         best_of(best),
     ]);
     Headline { text, ..worst.1.clone() }
+}
+
+/// "link holds the flows 93 % of their lives".
+fn held_by(own: &Headline) -> String {
+    let held = own.place.as_ref().zip(own.limit_share);
+    held.map_or(String::new(), |(place, share)| {
+        format!("{place} holds the flows {} of their lives: set nothing", percent(share))
+    })
 }
 
 /// The text of a run without the sentence that judges it: the document has its own.
@@ -89,7 +106,11 @@ fn range(told: &[(&Run, &Headline)]) -> String {
         (from, to) if from == to => from,
         (from, to) => format!("{} to {to}", from.trim_end_matches(" %")),
     };
-    format!("{} to {}{of} Mb/s ({shares})", numbers::short(least), numbers::short(most))
+    let rates = match (numbers::short(least), numbers::short(most)) {
+        (least, most) if least == most => least,
+        (least, most) => format!("{least} to {most}"),
+    };
+    format!("{rates}{of} Mb/s ({shares})")
 }
 
 /// Below this ratio two rates are alike.
@@ -123,4 +144,83 @@ pub fn merged(a: &Document, b: &Document, comparison: &Comparison) -> Option<Hea
     let told = [a, b].into_iter().filter_map(|document| document.headline.as_ref());
     let worse = told.max_by(|a, b| badness(a).total_cmp(&badness(b)))?;
     Some(Headline { text: comparison.headline.clone(), ..worse.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::terminal::sample;
+
+    /// A document of runs with these names, grades and rates, each of 100 Mb/s that the path allows.
+    fn of(runs: &[(&str, Grade, f64)]) -> Document {
+        let mut document = sample::document();
+        let blank = Run { expectations: Vec::new(), published: None, ..document.runs[1].clone() };
+        let run = |(name, grade, rate): &(&str, Grade, f64)| Run {
+            variant: (*name).into(),
+            headline: Some(Headline {
+                rate_mbit: Some(*rate),
+                allowed_mbit: Some(100.0),
+                share: Some(rate / 100.0),
+                place: Some("link".into()),
+                limit_share: Some(0.95),
+                ..said(*grade, format!("{rate} of 100 Mb/s."))
+            }),
+            ..blank.clone()
+        };
+        document.runs = runs.iter().map(run).collect();
+        (document.partial, document.missing) = (false, Vec::new());
+        document
+    }
+
+    fn text(runs: &[(&str, Grade, f64)]) -> String {
+        super::document(&of(runs)).text
+    }
+
+    #[test]
+    fn of_several_runs_the_worst_comes_first() {
+        let runs = [("a", Grade::Full, 95.0), ("b", Grade::Below, 3.0), ("c", Grade::Queue, 99.0)];
+        let expected = "3 runs: 3 to 99 of 100 Mb/s (3 to 99 %). Worst, b: 3 of 100 Mb/s. \
+                        Best, a: 95 of 100 Mb/s (95 %).";
+        assert_eq!(text(&runs), expected);
+        assert_eq!(super::document(&of(&runs)).grade, Grade::Below);
+        // A long queue is worse than a short one at a lower rate.
+        let queued = text(&[runs[0], runs[2]]);
+        assert!(queued.contains("Worst, c: 99") && queued.contains("Best, a: 95"), "{queued}");
+    }
+
+    #[test]
+    fn one_failure_takes_the_praise_from_all() {
+        let good = [("a", Grade::Full, 95.0), ("b", Grade::Full, 97.0)];
+        let praised = "All 2 runs fill their path: 95 to 97 of 100 Mb/s (95 to 97 %). \
+                       link holds the flows 95 % of their lives: set nothing.";
+        assert_eq!(text(&good), praised);
+        let failed = [good[0], ("b", Grade::Failed, 97.0)];
+        let told = super::document(&of(&failed));
+        assert_eq!(told.grade, Grade::Failed);
+        assert!(told.text.contains("Worst, b") && !told.text.contains("All 2"), "{}", told.text);
+    }
+
+    #[test]
+    fn what_is_missing_is_said_first() {
+        let mut document = of(&[("a", Grade::Full, 95.0)]);
+        (document.partial, document.missing) = (true, vec!["b".into()]);
+        let told = super::document(&document);
+        assert_eq!(told.text, "PARTIAL: 1 of 2 runs are missing. 95 of 100 Mb/s.");
+        assert!(told.grade == Grade::Partial && !told.grade.is_good());
+    }
+
+    #[test]
+    fn two_results_are_compared_by_their_rates() {
+        let of = |rate| {
+            let own = said(Grade::Below, format!("{rate} of 100 Mb/s."));
+            Headline { rate_mbit: Some(rate), ..own }
+        };
+        let (slow, fast) = (of(3.0), of(96.0));
+        let expected =
+            "b is 32 times as fast as a: a 3 Mb/s, b 96 Mb/s. a: 3 of 100 Mb/s. b: 96 of 100 Mb/s.";
+        assert_eq!(compared([Some(&slow), Some(&fast)]), expected);
+        assert!(compared([Some(&fast), Some(&slow)]).starts_with("a is 32 times as fast as b"));
+        assert!(compared([Some(&slow), Some(&slow)]).starts_with("a and b are equally fast"));
+        assert!(compared([None, Some(&slow)]).contains("a: this result is older"));
+    }
 }

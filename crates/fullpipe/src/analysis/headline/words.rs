@@ -55,6 +55,11 @@ pub fn ms(value: f64) -> String {
     format!("{} ms", numbers::short(value))
 }
 
+/// Sum that stays at the largest number instead of overflowing.
+pub fn total(numbers: impl IntoIterator<Item = u64>) -> u64 {
+    numbers.into_iter().fold(0, u64::saturating_add)
+}
+
 /// Sentences with a space between them and a full stop at the end of each.
 pub fn sentences(parts: impl IntoIterator<Item = String>) -> String {
     let parts = parts.into_iter().filter(|part| !part.is_empty());

@@ -115,6 +115,6 @@ fn run(lines: &mut Vec<String>, run: &Run, most: usize, style: Style) {
 }
 
 #[cfg(test)]
-pub(super) mod sample;
+pub(crate) mod sample;
 #[cfg(test)]
 mod tests;
