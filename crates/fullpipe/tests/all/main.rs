@@ -12,6 +12,7 @@ mod cern;
 mod congestion_cards;
 mod counterfactual;
 mod fairness;
+mod field;
 mod fink_overflow;
 mod fink_udp;
 mod hystart;

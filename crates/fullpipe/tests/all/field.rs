@@ -1,0 +1,197 @@
+//! Problems of real people (scenarios/field): the first line of each run has the rate, the share of the path, the place,
+//! and the setting or the place that cures it. The page docs/field.md is made from these lines.
+
+use crate::made::made;
+use crate::marked;
+use fullpipe::analysis;
+use fullpipe::analysis::document::{Document, Headline, Run};
+use fullpipe::scenario::{self, Source};
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const PAGE: &str = "docs/field.md";
+
+/// A case: scenario, the variant that people had trouble with, its place, and words that the line must have.
+struct Case {
+    file: &'static str,
+    variant: &'static str,
+    place: &'static str,
+    words: &'static [&'static str],
+}
+
+const fn case(
+    file: &'static str,
+    variant: &'static str,
+    place: &'static str,
+    words: &'static [&'static str],
+) -> Case {
+    Case { file, variant, place, words }
+}
+
+/// Every scenario of the folder. The cure that the report found stands among the words.
+const CASES: [Case; 23] = [
+    case(
+        "01-sndbuf-locked",
+        "SO_SNDBUF 64 KiB",
+        "sender.send_buffer",
+        &["SO_SNDBUF", "ask for none"],
+    ),
+    case("03-parallel", "1 stream", "sender.send_buffer", &["net.ipv4.tcp_wmem", "4 MiB"]),
+    case(
+        "04-http2-window",
+        "64 KB window, as a receive buffer",
+        "receiver.receive_buffer",
+        &["SO_RCVBUF", "the program asks for 64 KiB"],
+    ),
+    case("05-windows", "window 208 KiB", "receiver.receive_buffer", &["SO_RCVBUF", "208 KiB"]),
+    case("06-ipxe", "window 256 KB", "receiver.receive_buffer", &["SO_RCVBUF", "256 KiB"]),
+    case(
+        "07-netem-sender",
+        "netem on the sender, limit 1000",
+        "sender.send_buffer",
+        &["net.ipv4.tcp_wmem"],
+    ),
+    case("08-netem-udp", "base", "delay", &["limit", "1,000 packets"]),
+    case("09-policer-burst", "burst 15 KB", "police", &["burst", "15 kB", "pace"]),
+    case("11-tun-reorder", "threads reorder, 500 packets", "threads", &["Reordering", "in order"]),
+    case(
+        "13-metrics-cache",
+        "metrics are kept",
+        "sender",
+        &["net.ipv4.tcp_no_metrics_save", "5.6"],
+    ),
+    case("16-nfs-timeo", "rsize 1 MiB", "client-port", &["The path is full"]),
+    case("17-notsent-lowat", "lowat 128 KiB", "link", &["The path is full", "set nothing"]),
+    case("18-udp-rcvbuf", "208 KiB, as it is", "receiver.udp_socket", &["SO_RCVBUF", "208 KiB"]),
+    case(
+        "19-write-size",
+        "1500 bytes, 1.4 us per packet",
+        "sender.cpu",
+        &["CPU of sender", "larger writes"],
+    ),
+    case("21-bbr-loss", "base", "loss", &["by chance, not by a full queue", "bbr"]),
+    case(
+        "23-bloat",
+        "drop tail, 500 kB",
+        "link",
+        &["standing queue of 335 ms", "fq_codel or cake"],
+    ),
+    case(
+        "24-ring-overrun",
+        "ring of 64",
+        "receiver.rx_ring",
+        &["64 descriptors", "ethtool -G rx", "pace"],
+    ),
+    case("25-xrdp", "SO_SNDBUF 32768", "sender.send_buffer", &["SO_SNDBUF", "ask for none"]),
+    case(
+        "26-no-window-scaling",
+        "no scaling",
+        "receiver.receive_buffer",
+        &["net.ipv4.tcp_window_scaling", "larger buffers do not help"],
+    ),
+    case("27-autotune-2017", "4 MB", "sender", &["Slow start", "Reuse the connection"]),
+    case(
+        "28-defaults-150ms",
+        "defaults",
+        "sender.send_buffer",
+        &["net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem"],
+    ),
+    case("29-autotune-2025", "6.18", "sender.send_buffer", &["net.ipv4.tcp_wmem", "67 MB"]),
+    case(
+        "31-nfs-one-connection",
+        "one connection",
+        "receiver.send_buffer",
+        &["net.ipv4.tcp_wmem", "4 MiB"],
+    ),
+];
+
+fn folder() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/field")
+}
+
+fn document(file: &str) -> Document {
+    let source = Source::read(&folder().join(format!("{file}.toml"))).expect("the scenario");
+    let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{file}: {e}"));
+    let runs =
+        scenario.plans().iter().map(|plan| Run { variant: plan.name(), ..made(&scenario, plan).0 });
+    let runs = runs.collect();
+    analysis::document(&scenario, &["sim"], runs)
+}
+
+/// The documents of all cases, made by two threads.
+fn documents() -> Vec<Document> {
+    let next = AtomicUsize::new(0);
+    let made: Mutex<Vec<(usize, Document)>> = Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::SeqCst);
+            let Some(case) = CASES.get(at) else { return };
+            let document = document(case.file);
+            made.lock().expect("no panic").push((at, document));
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads = [scope.spawn(work), scope.spawn(work)];
+        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    });
+    let mut made = made.into_inner().expect("no panic");
+    made.sort_by_key(|(at, _)| *at);
+    made.into_iter().map(|(_, document)| document).collect()
+}
+
+/// Rate, allowed rate and share as the line has them, of two sources: the line itself, and the run's flows or datagrams.
+fn numbers_agree(name: &str, own: &Headline, run: &Run) {
+    let (rate, allowed) = (own.rate_mbit.expect("a rate"), own.allowed_mbit.expect("a bound"));
+    let told = fullpipe::numbers::short(rate);
+    assert!(own.text.contains(&format!("{told} of ")), "{name}: {}", own.text);
+    assert!(own.text.contains(&fullpipe::numbers::rate(allowed)), "{name}: {}", own.text);
+    assert!(own.text.contains(" %)"), "{name}: {}", own.text);
+    assert!(rate > 0.0 && rate <= 1.001 * allowed, "{name}: {rate} of {allowed}");
+    let bytes: u64 = run.flows.iter().map(|flow| flow.bytes).sum();
+    let udp: f64 = run.datagrams.iter().filter_map(|own| own.mean_mbit).sum();
+    let most = bytes as f64 * 8e-6 / run.duration_s;
+    assert!(rate >= 0.99 * most.min(allowed) || udp > 0.0, "{name}: {rate}, whole run {most}");
+}
+
+#[test]
+fn the_first_line_leads_to_the_cure() {
+    let documents = documents();
+    let mut table = String::from("| scenario | variant | first line |\n|---|---|---|\n");
+    for (case, document) in CASES.iter().zip(&documents) {
+        let run = document.runs.iter().find(|run| run.variant == case.variant);
+        let run = run.unwrap_or_else(|| panic!("{}: no {}", case.file, case.variant));
+        let own = run.headline.as_ref().expect("a headline");
+        numbers_agree(case.file, own, run);
+        assert_eq!(own.place.as_deref(), Some(case.place), "{}: {}", case.file, own.text);
+        for word in case.words {
+            assert!(own.text.contains(word), "{}: no \"{word}\" in: {}", case.file, own.text);
+        }
+        // Whatever is not full is not praised.
+        let praised = own.text.contains("The path is full: set nothing");
+        assert_eq!(praised, own.grade == fullpipe::analysis::document::Grade::Full, "{}", own.text);
+        let whole = document.headline.as_ref().expect("a headline");
+        assert!(whole.rate_mbit.is_some() && whole.place.is_some(), "{}", whole.text);
+        assert!(!whole.text.contains('\n'), "{}", whole.text);
+        for run in &document.runs {
+            let own = run.headline.as_ref().expect("a headline");
+            let mark = if run.variant == case.variant { "**" } else { "" };
+            let row = format!("| `{}` | {mark}{}{mark} | {} |", case.file, run.variant, own.text);
+            writeln!(table, "{row}").expect("a string");
+        }
+    }
+    marked::committed(PAGE, "first lines", &table);
+}
+
+/// The cases are all that the folder has.
+#[test]
+fn every_scenario_of_the_folder_is_a_case() {
+    let entries = std::fs::read_dir(folder()).expect("the folder");
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort_unstable();
+    let cases: Vec<String> = CASES.iter().map(|case| format!("{}.toml", case.file)).collect();
+    assert_eq!(names, cases);
+}
