@@ -83,7 +83,7 @@ fn a_qdisc_before_a_ring_that_takes_all_is_named() {
     let document = analysis::document(&scenario, &["sim"], vec![idle]);
     let text = terminal::render(&document, Style { width: 80, color: false });
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let note = "base: no packet ever waited in sender.qdisc, as the card's ring of 512 took all;";
+    let note = "note: no packet ever waited in sender.qdisc, as the card's ring of 512 took all;";
     assert!(words.contains(note), "{text}");
     let busy = [format!("{card}\ntx_ring = \"16 descriptors\""), format!("{card}\nbql = true")];
     for sender in busy.iter().map(String::as_str).chain(["nic_rate = \"400Mbit\""]) {

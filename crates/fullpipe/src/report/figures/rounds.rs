@@ -4,7 +4,7 @@ use super::figure::Tick;
 use super::subject::Subject;
 
 /// Least growth of cwnd from one stroke to the next: rounds at one height would be a smear.
-const GROWTH: f64 = 1.02;
+const GROWTH: f64 = 1.001;
 
 /// A stroke where each round of slow start begins, on the line of cwnd as it is drawn. Rounds after slow start, and those in which
 /// cwnd does not grow, have none.

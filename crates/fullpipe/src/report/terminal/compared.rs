@@ -31,7 +31,7 @@ pub fn compare_short(comparison: &Comparison, style: Style) -> String {
     if comparison.runs.len() <= EACH {
         sections.extend(pairs.map(|lines| Section::lines(lines, 0)));
     } else {
-        sections.push(Section::items(pairs.collect(), 0, "pairs of runs"));
+        sections.push(Section::items(pairs.collect(), 0, "pairs"));
     }
     sections.push(Section::lines(left_over(comparison, style), 6));
     fit(sections, LINES, "--full", style).join("\n") + "\n"

@@ -31,7 +31,8 @@ pub fn lines(run: &Run, style: Style) -> Vec<String> {
     let more = more(run);
     if !more.is_empty() {
         lines.push(String::new());
-        lines.extend(more.iter().flat_map(|text| wrap(text, "  ", style.columns())));
+        let texts = more.iter().map(|text| format!("{}: {text}", run.variant));
+        lines.extend(texts.flat_map(|text| wrap(&text, "  ", style.columns())));
     }
     lines
 }
@@ -41,13 +42,13 @@ pub fn more(run: &Run) -> Vec<String> {
     let marking = run.stages.iter().filter(|stage| stage.marked > 0);
     let marked = marking.map(|stage| {
         let marked = numbers::packets(stage.marked);
-        format!("{}: {marked} marked at {} (ECN)", run.variant, stage.name)
+        format!("{marked} marked at {} (ECN)", stage.name)
     });
     let requeueing = run.stages.iter().filter(|stage| stage.requeues > 0);
     let requeued = requeueing.map(|stage| {
         let skbs = numbers::count(stage.requeues);
         let what = "times the driver had no descriptor for an skb, which was requeued: a capture sees it twice";
-        format!("{}: {}: {skbs} {what}", run.variant, stage.name)
+        format!("{}: {skbs} {what}", stage.name)
     });
     let idle = run.idle_qdiscs.iter().map(|qdisc| idle(run, qdisc));
     marked.chain(requeued).chain(idle).collect()
@@ -61,9 +62,8 @@ fn idle(run: &Run, qdisc: &str) -> String {
         ring.and_then(|ring| ring.capacity).map(|size| format!(" of {}", numbers::count(size)));
     let size = size.unwrap_or_default();
     format!(
-        "{}: no packet ever waited in {qdisc}, as the card's ring{size} took all; a smaller hosts.{host}.tx_ring, or byte \
-         queue limits (hosts.{host}.bql), let packets wait there",
-        run.variant
+        "no packet ever waited in {qdisc}, as the card's ring{size} took all; a smaller hosts.{host}.tx_ring, or byte \
+         queue limits (hosts.{host}.bql), let packets wait there"
     )
 }
 

@@ -9,22 +9,25 @@ use crate::report::{happened, limits, numbers};
 
 /// Up to so many runs each has its own lines.
 const EACH: usize = 6;
+/// Before a value that a median is expected to have.
+const EXPECTED: &str = " (expected ";
 
 /// The paragraphs of all runs, of many those of limits; empty where nothing was sent.
-pub fn items(document: &Document, style: Style) -> Vec<Vec<String>> {
+pub fn items(document: &Document, is_whole: bool, style: Style) -> Vec<Vec<String>> {
     match document.runs.len() {
-        0..=EACH => each(document, style),
+        0..=EACH => each(document, is_whole, style),
         _ => together(document, style),
     }
 }
 
-/// Each run: all limits of its flows, and where cwnd was cut and ACKs were lost.
-pub fn each(document: &Document, style: Style) -> Vec<Vec<String>> {
+/// Each run: all limits of its flows, and where cwnd was cut and ACKs were lost. Medians that nothing is expected of stand in the
+/// whole text alone.
+pub fn each(document: &Document, is_whole: bool, style: Style) -> Vec<Vec<String>> {
     let mut items = Vec::new();
     for run in &document.runs {
         for row in overview::of_run(run) {
             let name = name(document, run, &row);
-            let texts = said(run, &row).into_iter().map(|text| format!("{name}{text}"));
+            let texts = said(run, &row, is_whole).into_iter().map(|text| format!("{name}{text}"));
             items.extend(texts.map(|text| wrap(&text, "  ", style.columns())));
             items.extend(ends(run, &row, style));
         }
@@ -40,7 +43,7 @@ fn name(document: &Document, run: &Run, row: &Row) -> String {
     if name.is_empty() { name } else { format!("{name}: ") }
 }
 
-fn said(run: &Run, row: &Row) -> Vec<String> {
+fn said(run: &Run, row: &Row, is_whole: bool) -> Vec<String> {
     let flows = match &row.of {
         Of::Datagrams(own) => {
             let beside = run.flows.iter().filter(|flow| is_beside(run, flow));
@@ -56,7 +59,7 @@ fn said(run: &Run, row: &Row) -> Vec<String> {
     if let [flow] = flows[..] {
         said.extend(limits::cuts(run, flow));
         said.extend(limits::dropped_acks(flow));
-        said.extend(medians(run, flow));
+        said.extend(medians(run, flow).filter(|text| is_whole || text.contains(EXPECTED)));
     }
     said
 }
@@ -107,7 +110,7 @@ fn medians(run: &Run, flow: &Flow) -> Option<String> {
         let found = run.expectations.iter().find(|e| e.metric == metric && e.interval.is_none());
         let value = found.and_then(|e| Some((e.expected.first()?, &e.within)));
         value.map_or(String::new(), |(value, within)| {
-            format!(" (expected {} within {within})", numbers::short(value * unit))
+            format!("{EXPECTED}{} within {within})", numbers::short(value * unit))
         })
     };
     Some(format!(

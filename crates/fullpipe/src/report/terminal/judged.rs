@@ -50,6 +50,26 @@ fn nature(row: &PublishedRow) -> String {
     words.join(", ")
 }
 
+/// The published run in a few words: its mean with ours over the same rows, and how many rows lie in the band.
+pub fn in_short(published: &Published) -> String {
+    let (theirs, ours) = (published.rows_mbit, published.simulated_rows_mbit);
+    let mean = (theirs > 0.0).then(|| {
+        let difference = numbers::difference(ours / theirs - 1.0);
+        format!(
+            "published mean {}, simulated {} ({difference}); ",
+            numbers::rate(theirs),
+            numbers::rate(ours)
+        )
+    });
+    let inside = published.rows.iter().filter(|row| row.in_band).count();
+    let cut = if published.band_whole { "" } else { ", which is not whole: interrupted" };
+    format!(
+        "{}{inside} of {} rows in the band{cut}",
+        mean.unwrap_or_default(),
+        published.rows.len()
+    )
+}
+
 /// The published run in one sentence: its time, its mean with ours over the same rows, how far the rows of its ramp are off,
 /// and how many rows lie in the band.
 pub fn sentence(published: &Published) -> String {

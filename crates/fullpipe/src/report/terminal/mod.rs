@@ -91,7 +91,7 @@ fn full(document: &Document, most: usize, style: Style) -> Vec<String> {
     if many {
         lines.extend(slow_start::lines(document, style));
         lines.push(String::new());
-        lines.extend(held_back::each(document, style).into_iter().flatten());
+        lines.extend(held_back::each(document, true, style).into_iter().flatten());
     }
     lines
 }

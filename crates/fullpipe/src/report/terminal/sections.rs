@@ -64,7 +64,11 @@ impl Section {
             shown += 1;
         }
         if shown < count {
-            let text = format!("{} more {}: {more}", count - shown, self.what);
+            let what = match count - shown {
+                1 => self.what.trim_end_matches('s'),
+                _ => self.what,
+            };
+            let text = format!("{} more {what}: {more}", count - shown);
             lines.extend(wrap(&text, "  ", style.columns()).iter().map(|line| style.faint(line)));
         }
         lines

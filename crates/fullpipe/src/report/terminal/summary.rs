@@ -17,7 +17,7 @@ pub const EACH: usize = 6;
 pub fn short(document: &Document, style: Style) -> Vec<String> {
     let answer = document.headline.as_ref().map_or(0, |headline| headline.text.chars().count());
     let rows = answer.div_ceil(style.columns()).max(1) - 1;
-    fit(sections(document, style), LINES.saturating_sub(rows), MORE, style)
+    fit(sections(document, false, style), LINES.saturating_sub(rows), MORE, style)
 }
 
 /// The summary with all its lines.
@@ -27,7 +27,8 @@ pub fn whole(document: &Document, style: Style) -> Vec<String> {
     fit(sections.collect(), usize::MAX, MORE, style)
 }
 
-fn sections(document: &Document, style: Style) -> Vec<Section> {
+/// Parts of the summary in their order. A whole one has medians and errors of published ramps besides.
+fn sections(document: &Document, is_whole: bool, style: Style) -> Vec<Section> {
     let few = document.runs.len() <= EACH;
     let of_each = |lines: fn(&Run, Style) -> Vec<String>, most: usize| {
         let all: Vec<String> = document.runs.iter().flat_map(|run| lines(run, style)).collect();
@@ -36,19 +37,19 @@ fn sections(document: &Document, style: Style) -> Vec<Section> {
     let mut sections = vec![
         Section::whole(answer(document, style)),
         runs::section(document, style),
-        Section::items(held_back::items(document, style), 14, "sentences"),
-        Section::sentences(&drops(document), 8, "sentences about drops", style),
+        Section::items(held_back::items(document, is_whole, style), 14, "sentences"),
+        Section::sentences(&drops(document), 8, "drops", style),
         of_each(datagrams::lines, 8),
         of_each(nfs::lines, 8),
     ];
     if few {
         let shares = named(document, shared::sentence);
-        sections.push(Section::sentences(&shares, 10, "sentences about shares", style));
+        sections.push(Section::sentences(&shares, 10, "shares", style));
         sections.push(Section::lines(slow_start(document, style), 14));
     }
     sections.push(expectations(document, style));
-    let published = published(document);
-    sections.push(Section::sentences(&published, 8, "published runs", style));
+    let published = published(document, is_whole);
+    sections.push(Section::sentences(&published, 12, "published runs", style));
     sections.push(Section::lines(comparisons(document, style), 14));
     sections.push(Section::sentences(&notes(document), 8, "notes", style));
     sections
@@ -132,8 +133,11 @@ fn by_place(document: &Document) -> Vec<String> {
 }
 
 /// A sentence for each run that is compared with a published one.
-fn published(document: &Document) -> Vec<String> {
-    named(document, |run| run.published.as_ref().map(judged::sentence))
+fn published(document: &Document, is_whole: bool) -> Vec<String> {
+    match is_whole {
+        true => named(document, |run| run.published.as_ref().map(judged::sentence)),
+        false => named(document, |run| run.published.as_ref().map(judged::in_short)),
+    }
 }
 
 /// How slow start went, without the empty line before it.
@@ -145,19 +149,28 @@ fn comparisons(document: &Document, style: Style) -> Vec<String> {
     document.comparisons.iter().flat_map(|pair| compared::pair(pair, style)).collect()
 }
 
-/// Notes of all runs, each once.
+/// Notes of all runs, each once, with the run's name or the number of runs that have it.
 fn notes(document: &Document) -> Vec<String> {
-    let mut texts: Vec<String> = Vec::new();
+    let mut notes: Vec<(String, Vec<&str>)> = Vec::new();
     for run in &document.runs {
         let mut own: Vec<String> = Vec::new();
         if !run.substituted.is_empty() {
             let (engine, what) = (&run.engine, run.substituted.join("; "));
-            own.push(format!("note: engine {engine} instead of what the scenario says: {what}"));
+            own.push(format!("engine {engine} instead of what the scenario says: {what}"));
         }
-        own.extend(run.notes.iter().map(|note| format!("note: {note}")));
+        own.extend(run.notes.iter().cloned());
         own.extend(dropped::more(run));
-        own.retain(|text| !texts.contains(text));
-        texts.extend(own);
+        for text in own {
+            match notes.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, runs)) => runs.push(&run.variant),
+                None => notes.push((text, vec![&run.variant])),
+            }
+        }
     }
-    texts
+    let text = |(text, runs): (String, Vec<&str>)| match runs[..] {
+        [_] if document.runs.len() == 1 => format!("note: {text}"),
+        [run] => format!("note on {run}: {text}"),
+        _ => format!("note on {} runs: {text}", runs.len()),
+    };
+    notes.into_iter().map(text).collect()
 }
