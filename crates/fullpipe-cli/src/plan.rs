@@ -1,34 +1,108 @@
-//! `fullpipe plan`: what a path asks of its hosts.
+//! `fullpipe plan`: what to set on the hosts of a path, and the run that proves it.
 
 use crate::failure::Failure;
+use crate::interrupt::{self, UntilStopped};
+use crate::new_file;
 use crate::output::{Output, note};
 use crate::plan_arguments::PlanArguments;
 use crate::plan_nfs;
+use fullpipe::advice::proof::{Proof, proof};
+use fullpipe::advice::{self, Advice, Demand, answer, scenario};
+use fullpipe::engine::{Failed, sim::Simulator};
 use fullpipe::plan::kernel::Version;
-use fullpipe::plan::{Question, plan as answer, text};
+use fullpipe::plan::{Plan, Question, plan as arithmetic, text};
+use serde::Serialize;
 
 /// Both hosts' kernel where none is named.
 const KERNEL: Version = Version::new(6, 12, 0);
 
-/// Answers and prints.
+/// What the first signal says.
+const STOPPING: &str = "stopping; the plan is shown without its proof (once more to quit at once)";
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Document {
+    /// The first sentence.
+    answer: String,
+    #[serde(flatten)]
+    plan: Plan,
+    advice: Advice,
+    /// None: not asked for, or interrupted.
+    proof: Option<Proof>,
+}
+
+/// Answers, proves and prints.
+///
+/// # Errors
+/// A quantity is out of range, a file cannot be written, or the proof was interrupted.
 pub fn plan(arguments: &PlanArguments, output: &Output) -> Result<(), Failure> {
-    let question = Question {
-        rate: arguments.rate,
-        rtt: arguments.rtt,
-        mtu: arguments.mtu,
-        framing: arguments.framing.into(),
-        kernel: arguments.kernel.unwrap_or(KERNEL),
-        timestamps: !arguments.no_timestamps,
-    };
+    let demand = demand(arguments);
     if arguments.nfs {
-        return plan_nfs::plan(question, arguments, output);
+        return plan_nfs::plan(demand.path, arguments, output);
     }
     if arguments.kernel.is_none() {
         note(&format!("note: planned for Linux {KERNEL}; --kernel names another (see `uname -r`)"));
     }
-    let plan = answer(&question).map_err(|wrong| Failure::Input(wrong.to_string()))?;
-    match arguments.json {
-        true => output.json(&plan),
-        false => output.print(&text::render(&plan)),
+
+    let wrong = |wrong: fullpipe::plan::OutOfRange| Failure::Input(wrong.to_string());
+    let advice = advice::advise(&demand).map_err(wrong)?;
+    let plan = arithmetic(&demand.path).map_err(wrong)?;
+    if let Some(file) = &arguments.scenario {
+        new_file::write(file, &scenario::scenario(&demand, &advice))?;
     }
+
+    interrupt::listen(STOPPING)?;
+    let proof = if arguments.no_proof { None } else { proven(&demand, &advice)? };
+    let advice = match &proof {
+        Some(proof) => advice.judged(proof),
+        None => advice,
+    };
+    show(&demand, Document { answer: String::new(), plan, advice, proof }, arguments.json, output)?;
+    if interrupt::stopped() { Err(Failure::Interrupted) } else { Ok(()) }
+}
+
+fn demand(arguments: &PlanArguments) -> Demand {
+    Demand {
+        path: Question {
+            rate: arguments.rate,
+            rtt: arguments.rtt,
+            mtu: arguments.mtu,
+            framing: arguments.framing.into(),
+            kernel: arguments.kernel.unwrap_or(KERNEL),
+            timestamps: !arguments.no_timestamps,
+        },
+        flows: arguments.flows,
+        loss: arguments.loss,
+        queue: arguments.queue,
+        congestion: arguments.congestion.clone(),
+    }
+}
+
+/// A proof of more packets takes longer than a moment.
+const MANY_PACKETS: f64 = 2e7;
+
+fn proven(demand: &Demand, advice: &Advice) -> Result<Option<Proof>, Failure> {
+    let seconds = demand.outline().lasts().as_secs_f64();
+    let packets = demand.path.rate.0 as f64 / 8.0 / f64::from(demand.path.packet()) * seconds;
+    if packets > MANY_PACKETS {
+        note(&format!(
+            "simulating {seconds} s with today's and the planned settings, {:.0} million packets each; --no-proof \
+             leaves it out",
+            packets / 1e6
+        ));
+    }
+    proof(demand, advice, &Simulator, &mut UntilStopped).map_err(|failed| match failed {
+        Failed::Scenario(why) => Failure::Input(why),
+        Failed::Machine(why) => Failure::Environment(why),
+    })
+}
+
+fn show(demand: &Demand, own: Document, json: bool, output: &Output) -> Result<(), Failure> {
+    let proof = own.proof.as_ref();
+    if json {
+        let answer = answer::answer(demand, &own.advice, proof);
+        return output.json(&Document { answer, ..own });
+    }
+    let advice = advice::text::render(demand, &own.advice, proof);
+    output.print(&format!("{advice}\n{}", text::render(&own.plan)))
 }

@@ -11,24 +11,44 @@ use std::path::PathBuf;
 /// Options of `fullpipe plan`.
 #[derive(Debug, Args)]
 #[command(help_template = TEMPLATE, before_help = "Examples:
-  fullpipe plan --rate 10Gbit --rtt 80ms --mtu 9000
-  fullpipe plan --rate 1Gbit --rtt 150ms --kernel 2.6.20
-  fullpipe plan --rate 100Gbit --rtt 100ms --mtu 9000 --json
+  fullpipe plan --rate 10Gbit --rtt 80ms                 what to set, and the run that proves it
+  fullpipe plan --rate 10Gbit --rtt 80ms --kernel 5.15.0-91-generic --flows 8 --loss 1e-5
+  fullpipe plan --rate 1Gbit --rtt 150ms --queue 2MB     a shallow queue asks for pacing
+  fullpipe plan --rate 10Gbit --rtt 80ms --scenario my.toml    today and planned, as a scenario
   fullpipe plan --nfs --rate 1Gbit --rtt 30ms            settings of an NFS mount, and what they gain
   fullpipe plan --nfs --rate 10Gbit --rtt 80ms --mtu 9000 --clients 4 --near 20 --server-memory 64GiB\n\n")]
 pub struct PlanArguments {
     /// Rate of the bottleneck, with its unit
-    #[arg(long, value_parser = quantity::rate)]
+    #[arg(long, value_parser = quantity::rate, allow_hyphen_values = true)]
     pub rate: Rate,
     /// Round-trip time without queues, with its unit
-    #[arg(long, value_parser = quantity::time)]
+    #[arg(long, value_parser = quantity::time, allow_hyphen_values = true)]
     pub rtt: Time,
     /// Largest IP packet, bytes
-    #[arg(long, default_value_t = 1500, value_name = "BYTES")]
+    #[arg(long, default_value_t = 1500, value_name = "BYTES", allow_hyphen_values = true)]
     pub mtu: u32,
-    /// Linux version of both hosts, as `uname -r` prints it [default: 6.12]
+    /// Linux version of both hosts, or what `uname -r` prints there [default: 6.12]
     #[arg(long, value_name = "VERSION")]
     pub kernel: Option<Version>,
+    /// Probability that the path loses a packet, each independently, such as 1e-5: 0 to 0.5, with --nfs to 0.1
+    #[arg(long, value_name = "PROBABILITY", default_value_t = 0.0, allow_hyphen_values = true)]
+    pub loss: f64,
+    /// Parallel flows that share the path; buffers are sized for so many, and one flow alone gets less
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        allow_hyphen_values = true,
+        conflicts_with = "nfs"
+    )]
+    pub flows: u32,
+    /// Congestion control of the proof [default: the kernel's, cubic]
+    #[arg(long, value_name = "NAME", conflicts_with = "nfs")]
+    pub congestion: Option<String>,
+    /// Queue of the bottleneck, such as 64MB, where it is known. Pacing is planned where it is shallow
+    #[arg(long, value_name = "SIZE", value_parser = quantity::size, allow_hyphen_values = true,
+        conflicts_with = "nfs")]
+    pub queue: Option<u64>,
     /// What the rate counts
     #[arg(long, value_enum, default_value_t = Counted::EthernetWire)]
     pub framing: Counted,
@@ -38,11 +58,17 @@ pub struct PlanArguments {
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
+    /// Plan by arithmetic alone, and simulate nothing
+    #[arg(long)]
+    pub no_proof: bool,
+    /// Write the scenario of the proof, with today's and the planned settings, to this new file
+    #[arg(long, value_name = "FILE")]
+    pub scenario: Option<PathBuf>,
     /// Plan an NFS mount over the path: sizes of requests, slots, connections, threads, read-ahead and buffers of both ends,
     /// and prove it by simulating a write and a read with today's settings and with the planned ones
     #[arg(long)]
     pub nfs: bool,
-    /// What `--nfs` asks besides.
+    /// Options of `--nfs`.
     #[command(flatten)]
     pub mount: NfsArguments,
 }
@@ -54,9 +80,6 @@ pub struct NfsArguments {
     /// Version of the protocol
     #[arg(long, value_enum, default_value_t = Protocol::V4_2, requires = "nfs")]
     pub nfs_version: Protocol,
-    /// Probability that the path loses a packet, each for itself, 0 to 0.1, such as 1e-4
-    #[arg(long, value_name = "PROBABILITY", default_value_t = 0.0, requires = "nfs")]
-    pub loss: f64,
     /// Clients at the far end of the path
     #[arg(long, value_name = "N", default_value_t = 1, requires = "nfs")]
     pub clients: u32,
@@ -75,12 +98,6 @@ pub struct NfsArguments {
     /// Size of the file that the proof writes and reads [default: 10 s of the path, or 100 round trips, up to 8GiB]
     #[arg(long, value_parser = quantity::size, requires = "nfs", value_name = "SIZE")]
     pub file: Option<u64>,
-    /// Plan by arithmetic alone, and simulate nothing
-    #[arg(long, requires = "nfs")]
-    pub no_proof: bool,
-    /// Write the scenario of the proof to this new file, for `fullpipe run FILE --engine linux`
-    #[arg(long, value_name = "FILE", requires = "nfs")]
-    pub scenario: Option<PathBuf>,
 }
 
 /// A version of NFS.

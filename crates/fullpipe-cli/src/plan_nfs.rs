@@ -1,16 +1,16 @@
 //! `fullpipe plan --nfs`: what a mount over a path asks of both ends, and the proof.
 
 use crate::failure::Failure;
-use crate::interrupt;
+use crate::interrupt::{self, UntilStopped};
 use crate::new_file;
 use crate::output::{Output, note};
 use crate::plan_arguments::PlanArguments;
+use fullpipe::advice::files::File;
 use fullpipe::engine::{Engine, Failed, sim::Simulator};
 use fullpipe::plan::Question as Path;
-use fullpipe::plan::nfs::files::{File, files, mount};
+use fullpipe::plan::nfs::files::{files, mount};
 use fullpipe::plan::nfs::proof::{Proof, SETTINGS, proof};
 use fullpipe::plan::nfs::{Plan, Question, plan as answer, scenario, text};
-use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
 use serde::Serialize;
 
@@ -31,25 +31,16 @@ struct Document {
     proof: Option<Proof>,
 }
 
-/// Runs until a signal comes.
-struct UntilStopped;
-
-impl Control for UntilStopped {
-    fn go_on(&mut self, _now: Time) -> bool {
-        !interrupt::stopped()
-    }
-}
-
 /// Answers, proves and prints.
 pub fn plan(path: Path, arguments: &PlanArguments, output: &Output) -> Result<(), Failure> {
     let asked = &arguments.mount;
-    if asked.file.is_some() && asked.no_proof && asked.scenario.is_none() {
+    if asked.file.is_some() && arguments.no_proof && arguments.scenario.is_none() {
         let why = "--file is the size of the proof's file, and --no-proof asks for none";
         return Err(Failure::Input(format!("{why}; leave one of them out, or name a --scenario")));
     }
     let question = Question {
         path,
-        loss: asked.loss,
+        loss: arguments.loss,
         version: asked.nfs_version.into(),
         clients: asked.clients,
         near: asked.near,
@@ -59,7 +50,7 @@ pub fn plan(path: Path, arguments: &PlanArguments, output: &Output) -> Result<()
         file: asked.file.unwrap_or_else(|| scenario::file(&path)),
     };
     let plan = answer(&question).map_err(|wrong| Failure::Input(wrong.to_string()))?;
-    if let Some(file) = &asked.scenario {
+    if let Some(file) = &arguments.scenario {
         new_file::write(
             file,
             &scenario::scenario(
@@ -69,7 +60,7 @@ pub fn plan(path: Path, arguments: &PlanArguments, output: &Output) -> Result<()
         )?;
     }
     interrupt::listen(STOPPING)?;
-    let proof = if asked.no_proof { None } else { proven(&question, &plan)? };
+    let proof = if arguments.no_proof { None } else { proven(&question, &plan)? };
     match arguments.json {
         true => output.json(&document(&question, plan, proof))?,
         false => output.print(&text::render(&question, &plan, proof.as_ref()))?,

@@ -3,6 +3,7 @@
 //!
 //! The modules are the pipeline: [`scenario`] → [`engine`] → [`trace`] → [`analysis`] → [`report`].
 
+pub mod advice;
 pub mod analysis;
 pub mod capture;
 pub mod doctor;

@@ -133,10 +133,10 @@ impl Question {
     fn check(&self) -> Result<(), OutOfRange> {
         let out = |what, expected: String| Err(OutOfRange { what, expected });
         if self.rate.0 == 0 || self.rate > MOST_RATE {
-            return out("rate", "1bit to 1000Tbit".into());
+            return out("rate", "1bit to 1000Tbit, such as 10Gbit".into());
         }
         if self.rtt == Time::ZERO || self.rtt > MOST_RTT {
-            return out("rtt", "1ns to 1000s".into());
+            return out("rtt", "1ns to 1000s, such as 80ms".into());
         }
         if !(LEAST_MTU..=65535).contains(&self.mtu) {
             return out("mtu", format!("{LEAST_MTU} to 65535 bytes"));
@@ -159,6 +159,14 @@ impl Question {
             bdp_packets: self.bdp_packets(),
         }
     }
+}
+
+/// Checks the bounds that [`Question`] states.
+///
+/// # Errors
+/// The first quantity beyond its bounds.
+pub fn check(question: &Question) -> Result<(), OutOfRange> {
+    question.check()
 }
 
 /// Plans for one flow that shall fill the path alone.

@@ -69,8 +69,9 @@ fn buffers(out: &mut String, b: &Buffers) {
     line(out, "request SO_SNDBUF", &bytes(b.send_request_bytes));
     line(out, "  as the kernel counts", &bytes(b.send_bytes));
     line(out, "  truesize of a segment", &format!("{} bytes", b.send_truesize_bytes));
-    sysctls(out, "sysctls, for programs that request buffers", &b.sysctl_request);
-    sysctls(out, "sysctls, for programs that leave buffers to autotuning", &b.sysctl_autotuned);
+    if !b.sysctl_request.is_empty() {
+        sysctls(out, "sysctls, only for programs that request buffers", &b.sysctl_request);
+    }
 }
 
 fn sysctls(out: &mut String, title: &str, values: &BTreeMap<String, String>) {
@@ -145,13 +146,18 @@ mod tests {
                 for line in text.lines() {
                     assert!(line.chars().count() <= 80, "{line}");
                 }
-                for part in
-                    ["Path:", "window scale", "SO_SNDBUF", "tcp_rmem", "initial cwnd", "RFC 9438"]
-                {
+                for part in ["Path:", "window scale", "SO_SNDBUF", "initial cwnd", "RFC 9438"] {
                     assert!(text.contains(part), "{part}");
                 }
             }
         }
+    }
+
+    /// A sysctl that would lower the kernel's default is not printed.
+    #[test]
+    fn no_sysctl_is_below_its_default() {
+        assert!(!text(Rate::mbit(1), Version::new(6, 12, 0)).contains("rmem_max"));
+        assert!(text(Rate::gbit(10), Version::new(6, 12, 0)).contains("rmem_max=\"9957"));
     }
 
     #[test]

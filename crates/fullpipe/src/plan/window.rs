@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 pub const LARGEST_WINDOW: u64 = 65535 << 14;
 /// Largest value of SO_RCVBUF and SO_SNDBUF after doubling (a C int), bytes.
 const LARGEST_BUFFER: u64 = 2 * (i32::MAX as u64 / 2);
+/// Default of net.core.rmem_max and wmem_max, bytes (SK_RMEM_MAX; 131071 before 3.0).
+const DEFAULT_MAX: u64 = 212_992;
 /// What a segment occupies in the send buffer beyond its payload: head room (320) and sk_buff (256)
 /// on x86-64, rounded up; bytes.
 const SEGMENT_OVERHEAD: u64 = 576;
@@ -59,10 +61,8 @@ pub struct Buffers {
     pub send_request_bytes: u64,
     /// What a full segment occupies in the send buffer (truesize), bytes.
     pub send_truesize_bytes: u64,
-    /// sysctls for programs that request buffers.
+    /// sysctls for programs that request buffers, never below the kernel's defaults; empty where the defaults suffice.
     pub sysctl_request: BTreeMap<String, String>,
-    /// sysctls for programs that leave buffers to autotuning.
-    pub sysctl_autotuned: BTreeMap<String, String>,
 }
 
 /// The window for a path.
@@ -116,8 +116,8 @@ pub fn buffers(q: &Question, window: u64) -> Buffers {
     let truesize = mss + SEGMENT_OVERHEAD;
     let send = (window.div_ceil(mss) * truesize * 3).div_ceil(2).min(LARGEST_BUFFER);
     let (receive_request, send_request) = (receive.div_ceil(2), send.div_ceil(2));
-    let triple = |default: u64, most: u64| format!("4096 {default} {}", most.max(default));
-    let table = |entries: [(&str, String); 2]| entries.map(|(k, v)| (k.to_string(), v)).into();
+    let defaults = [("net.core.rmem_max", receive_request), ("net.core.wmem_max", send_request)];
+    let beyond = defaults.into_iter().filter(|(_, request)| *request > DEFAULT_MAX);
     Buffers {
         window_share: share.num as f64 / share.den as f64,
         window_share_rule: share.rule.into(),
@@ -127,14 +127,7 @@ pub fn buffers(q: &Question, window: u64) -> Buffers {
         send_bytes: send,
         send_request_bytes: send_request,
         send_truesize_bytes: truesize,
-        sysctl_request: table([
-            ("net.core.rmem_max", receive_request.to_string()),
-            ("net.core.wmem_max", send_request.to_string()),
-        ]),
-        sysctl_autotuned: table([
-            ("net.ipv4.tcp_rmem", triple(q.kernel.default_rcvbuf(), receive)),
-            ("net.ipv4.tcp_wmem", triple(16384, send)),
-        ]),
+        sysctl_request: beyond.map(|(name, n)| (name.to_string(), n.to_string())).collect(),
     }
 }
 

@@ -19,7 +19,7 @@ mod names;
 mod neighbours;
 mod nfs;
 pub(crate) mod notes;
-mod outline;
+pub(crate) mod outline;
 mod packets;
 mod path;
 mod places;

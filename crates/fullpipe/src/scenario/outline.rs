@@ -307,7 +307,8 @@ impl Outline {
         )
     }
 
-    fn spread(&self) -> String {
+    /// The table that lets parallel flows start apart, as TOML.
+    pub fn spread(&self) -> String {
         format!(
             "\n[repeat]\n\
              # Each flow starts at a random time within this span: flows that start in one nanosecond collide as real\n\
@@ -333,8 +334,8 @@ fn rounded(bytes: u64) -> u64 {
     bytes.div_ceil(unit).saturating_mul(unit)
 }
 
-/// Bytes in the largest unit of which they are a whole number.
-fn size(bytes: u64) -> String {
+/// Bytes in the largest unit of which they are a whole number: "100MB".
+pub fn size(bytes: u64) -> String {
     match bytes {
         n if n % 1_000_000 == 0 => format!("{}MB", n / 1_000_000),
         n if n % 1_000 == 0 => format!("{}kB", n / 1_000),
@@ -342,8 +343,8 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// A probability as TOML and options read it back.
-fn probability(share: f64) -> String {
+/// A probability as TOML and options read it back: "1e-5".
+pub fn probability(share: f64) -> String {
     if share < 1e-3 { format!("{share:e}") } else { format!("{share}") }
 }
 

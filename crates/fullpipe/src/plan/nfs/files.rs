@@ -1,32 +1,18 @@
 //! A plan as the files and commands that put it in force, and those that take it back.
 
-use super::settings::{Buffers, Settings};
-use super::{Plan, Question};
+use super::settings::Settings;
+use super::{KERNEL, Plan, Question};
+use crate::advice::files::{File, buffers};
 use crate::scenario::NfsVersion;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// A file that an administrator puts in place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct File {
-    /// "client" or "server".
-    pub host: String,
-    /// Where it belongs.
-    pub path: String,
-    /// What is in it.
-    pub text: String,
-    /// What puts it in force at once.
-    pub apply: String,
-    /// What takes it back, besides removing the file (or these lines of it).
-    pub undo: String,
-}
 
 /// What has to be set where, of what differs from today; the `mount` options apart.
 pub fn files(q: &Question, plan: &Plan) -> Vec<File> {
     let (today, own) = (&plan.today, &plan.settings);
     let ends = [("client", &today.client, &own.client), ("server", &today.server, &own.server)];
-    let mut files: Vec<File> =
-        ends.into_iter().filter_map(|(host, a, b)| sysctl(host, a, b)).collect();
+    let mut files: Vec<File> = ends
+        .into_iter()
+        .filter_map(|(host, a, b)| buffers(host, SYSCTLS, KERNEL, *a, *b))
+        .collect();
     files.extend(readahead(q, today, own));
     files.extend(threads(today, own));
     files
@@ -52,27 +38,8 @@ pub(super) fn version(version: NfsVersion) -> &'static str {
     }
 }
 
-fn triples(buffers: &Buffers) -> [(&'static str, String); 2] {
-    [
-        ("net.ipv4.tcp_rmem", format!("4096 131072 {}", buffers.receive)),
-        ("net.ipv4.tcp_wmem", format!("4096 16384 {}", buffers.send)),
-    ]
-}
-
-fn sysctl(host: &str, today: &Buffers, own: &Buffers) -> Option<File> {
-    if today == own {
-        return None;
-    }
-    let path = "/etc/sysctl.d/90-fullpipe-nfs.conf";
-    let undo = triples(today).map(|(name, value)| format!("sysctl -w {name}=\"{value}\""));
-    Some(File {
-        host: host.into(),
-        path: path.into(),
-        text: triples(own).map(|(name, value)| format!("{name} = {value}\n")).concat(),
-        apply: format!("sysctl -p {path}"),
-        undo: undo.join("; "),
-    })
-}
+/// The file of TCP's settings.
+const SYSCTLS: &str = "/etc/sysctl.d/90-fullpipe-nfs.conf";
 
 /// nfs-utils sets the read-ahead of new mounts by a udev rule (`nfsrahead`, nfs.conf(5)).
 fn readahead(q: &Question, today: &Settings, own: &Settings) -> Option<File> {

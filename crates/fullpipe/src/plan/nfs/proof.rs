@@ -2,11 +2,10 @@
 
 use super::settings::Settings;
 use super::{Plan, Question, scenario};
+use crate::advice::proof::{held_back, variants};
 use crate::analysis::document::Run;
-use crate::analysis::{self, Made, RunMeta};
 use crate::engine::{Engine, Failed};
-use crate::scenario::{Source, load};
-use crate::trace::recording::Recording;
+use crate::scenario::Source;
 use fullpipe_sim::trace::Control;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -72,21 +71,9 @@ pub fn runs(
     engine: &dyn Engine,
     control: &mut dyn Control,
 ) -> Result<Option<Vec<Proven>>, Failed> {
-    let text = scenario::scenario(q, settings);
-    let source = Source::text("nfs-plan.toml", &text);
-    let bug = |problem: String| Failed::Scenario(format!("the plan's own scenario: {problem}"));
-    let scenario = load(&source, &[], &[]).map_err(|wrong| bug(wrong.to_string()))?;
-    let mut runs = Vec::new();
-    for plan in scenario.plans() {
-        let mut recording = Recording::default();
-        let outcome = engine.run(&plan.resolved, &mut recording, control)?;
-        if !outcome.complete {
-            return Ok(None);
-        }
-        let meta = RunMeta::from_plan(&scenario, plan, Made::default());
-        runs.push(proven(&plan.name(), &analysis::run(&meta, &recording)));
-    }
-    Ok(Some(runs))
+    let source = Source::text("nfs-plan.toml", &scenario::scenario(q, settings));
+    let made = variants(&source, engine, control, |name, run, _| proven(name, run))?;
+    Ok(made.map(|variants| variants.made))
 }
 
 fn proven(name: &str, run: &Run) -> Proven {
@@ -99,15 +86,4 @@ fn proven(name: &str, run: &Run) -> Proven {
         held_back_by,
         share,
     }
-}
-
-/// What held the connections that carry data back for most of their time, on average, and for which share.
-fn held_back(run: &Run) -> (String, f64) {
-    let share = |limit: &str| {
-        let shares = run.flows.iter().map(|flow| flow.limits.get(limit).copied().unwrap_or(0.0));
-        shares.sum::<f64>() / run.flows.len().max(1) as f64
-    };
-    let names = run.flows.iter().flat_map(|flow| flow.limits.keys());
-    let most = names.max_by(|a, b| share(a).total_cmp(&share(b)));
-    most.map_or((String::new(), 0.0), |most| (most.clone(), share(most)))
 }

@@ -1,8 +1,9 @@
 //! A scenario of a mount with given settings, by which a plan is proven.
 
-use super::Question;
 use super::files;
 use super::settings::{self, Buffers, Settings};
+use super::{KERNEL, Question};
+use crate::advice::files as advised;
 use crate::plan as path;
 use fullpipe_sim::units::Time;
 use std::fmt::Write;
@@ -132,12 +133,8 @@ fn asked_slots(q: &Question, own: &Settings) -> Option<u64> {
     (own.slots != settings::default_slots(q.version)).then_some(own.slots)
 }
 
-/// Minimum and default stay as the kernel has them, the default where it is no more than the maximum.
 fn sysctl(own: &Buffers) -> String {
-    let triple = |default: u64, most: u64| format!("4096 {} {most}", default.min(most));
-    format!(
-        "{{ \"net.ipv4.tcp_rmem\" = \"{}\", \"net.ipv4.tcp_wmem\" = \"{}\" }}",
-        triple(131_072, own.receive),
-        triple(16_384, own.send)
-    )
+    let table =
+        advised::settings(KERNEL, *own).map(|(name, value)| format!("\"{name}\" = \"{value}\""));
+    format!("{{ {} }}", table.join(", "))
 }

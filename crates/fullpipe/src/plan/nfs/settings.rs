@@ -1,6 +1,8 @@
 //! The settings themselves: those of today's kernel, and those for a path.
 
 use super::Question;
+pub use crate::advice::Reason;
+pub use crate::advice::sizing::Buffers;
 use crate::plan::loss;
 use crate::plan::window::{self, Window};
 use crate::report::numbers;
@@ -26,15 +28,6 @@ const READAHEAD: u64 = 128 << 10;
 /// Largest buffers of a socket where nothing is set, bytes: of receiving and of sending (6.12 `tcp_init`, 4 GiB or more).
 const BUFFERS: Buffers = Buffers { receive: 6 << 20, send: 4 << 20 };
 
-/// What an end lets a socket have at most, bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Buffers {
-    /// `net.ipv4.tcp_rmem`, the third number.
-    pub receive: u64,
-    /// `net.ipv4.tcp_wmem`, the third number.
-    pub send: u64,
-}
-
 /// All that is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Settings {
@@ -52,19 +45,6 @@ pub struct Settings {
     pub client: Buffers,
     /// Buffers of the server.
     pub server: Buffers,
-}
-
-/// Why a setting is as it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Reason {
-    /// What is set, as its file calls it.
-    pub setting: String,
-    /// Today's value.
-    pub today: String,
-    /// The planned one.
-    pub planned: String,
-    /// Why.
-    pub why: String,
 }
 
 /// What the kernel does where nothing is set.

@@ -1,15 +1,14 @@
 //! A plan as text of at most 80 columns, but for commands.
 
-use super::files::{File, files, mount, version};
+use super::files::{files, mount, version};
 use super::memory::Memory;
 use super::proof::Proof;
 use super::settings::Reason;
 use super::{Plan, Question};
+use crate::advice::files::File;
+use crate::advice::text::{heading, wrapped};
 use crate::report::numbers;
 use std::fmt::Write;
-
-/// Width of text.
-const WIDTH: usize = 80;
 
 /// The whole plan, with its proof where there is one.
 pub fn render(q: &Question, plan: &Plan, proof: Option<&Proof>) -> String {
@@ -30,10 +29,6 @@ pub fn render(q: &Question, plan: &Plan, proof: Option<&Proof>) -> String {
 // Writing to a string cannot fail, here and below.
 fn line(out: &mut String, label: &str, value: &str) {
     let _ = writeln!(out, "  {label:<28} {value}");
-}
-
-fn heading(out: &mut String, text: &str) {
-    let _ = writeln!(out, "\n{text}");
 }
 
 fn path(out: &mut String, q: &Question, plan: &Plan) {
@@ -134,19 +129,4 @@ fn clients(n: u32) -> String {
 
 fn mib(n: u64) -> String {
     format!("{} MiB", numbers::fixed(n as f64 / f64::from(1 << 20), 2))
-}
-
-/// Words behind an indent, on as many lines as they need.
-fn wrapped(out: &mut String, indent: &str, text: &str) {
-    let mut line = indent.to_string();
-    let blank = " ".repeat(indent.chars().count());
-    for word in text.split(' ') {
-        if line.chars().count() + word.chars().count() > WIDTH && line.trim() != indent.trim() {
-            let _ = writeln!(out, "{}", line.trim_end());
-            line.clone_from(&blank);
-        }
-        line.push_str(word);
-        line.push(' ');
-    }
-    let _ = writeln!(out, "{}", line.trim_end());
 }

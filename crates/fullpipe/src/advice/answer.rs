@@ -1,0 +1,104 @@
+//! The first sentence: what to set, and what it gains.
+
+use super::proof::Proof;
+use super::scenario::{PLANNED, TODAY};
+use super::sizing::{self, mib};
+use super::{Advice, Demand};
+use crate::report::numbers;
+
+/// The answer in one sentence or two; `advice` is judged by `proof` where there is one.
+pub fn answer(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> String {
+    let today = proof.and_then(|proof| proof.mbit(TODAY));
+    let planned = proof.and_then(|proof| proof.mbit(PLANNED));
+    let first = match (advice.changes(), today, planned) {
+        (true, Some(today), Some(planned)) => format!(
+            "{}: {} of {} instead of {} (simulated).",
+            set(advice),
+            number(planned),
+            numbers::rate(demand.payload_mbit()),
+            number(today)
+        ),
+        (true, ..) => format!("{}: {}.", set(advice), arithmetic(demand, advice)),
+        (false, Some(today), _) => format!(
+            "Set nothing: the defaults of Linux {} carry {} of {}{} (simulated).",
+            demand.path.kernel,
+            number(today),
+            numbers::rate(demand.payload_mbit()),
+            if advice.streams.is_some() { ", and no buffer changes that" } else { "" }
+        ),
+        (false, None, _) => format!(
+            "Set nothing: the defaults of Linux {} suffice for {}.",
+            demand.path.kernel,
+            numbers::rate(advice.reachable_mbit)
+        ),
+    };
+    [Some(first), streams(demand, advice, proof)]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// "Set tcp_rmem to 173 MiB and tcp_wmem to 162 MiB maximum".
+fn set(advice: &Advice) -> String {
+    let (own, today) = (advice.advised, advice.today);
+    let sizes = match (own.receive != today.receive, own.send != today.send) {
+        (true, true) if own.receive == own.send => {
+            Some(format!("tcp_rmem and tcp_wmem to {} maximum", mib(own.receive)))
+        }
+        (true, true) => Some(format!(
+            "tcp_rmem to {} and tcp_wmem to {} maximum",
+            mib(own.receive),
+            mib(own.send)
+        )),
+        (true, false) => Some(format!("tcp_rmem to {} maximum", mib(own.receive))),
+        (false, true) => Some(format!("tcp_wmem to {} maximum", mib(own.send))),
+        (false, false) => None,
+    };
+    let pace = advice
+        .pacing_bytes_per_s
+        .map(|pace| format!("SO_MAX_PACING_RATE to {} bytes/s", numbers::count(pace)));
+    let parts: Vec<String> = [sizes, pace].into_iter().flatten().collect();
+    format!("Set {}", parts.join(", and "))
+}
+
+fn arithmetic(demand: &Demand, advice: &Advice) -> String {
+    let share = sizing::window_share(demand.path.kernel, demand.path.mtu);
+    let in_flight =
+        (advice.today.receive as f64 * share).min(advice.today.send as f64 * sizing::SENT_SHARE);
+    format!(
+        "the path holds {}, and today's buffers allow {} in flight",
+        mib(demand.path.bdp_bytes()),
+        mib(in_flight as u64)
+    )
+}
+
+/// Parallel flows, where those asked for cannot fill the path.
+fn streams(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> Option<String> {
+    let needed = advice.streams?;
+    let why = match demand.loss > 0.0 {
+        true => "the loss bounds each flow",
+        false => "TCP's largest window, 1 GiB, bounds each flow",
+    };
+    let proven = proof.and_then(|proof| proof.mbit(&format!("{needed} flows")));
+    let simulated = proven
+        .map_or_else(String::new, |mbit| format!(", {} together (simulated)", numbers::rate(mbit)));
+    let text = match needed > sizing::MOST_STREAMS {
+        true => format!(
+            "{why}: {} flows would fill the path. Use a congestion control that does not take loss as congestion (bbr).",
+            numbers::count(needed)
+        ),
+        false => format!("{why}: use {needed} parallel flows{simulated}."),
+    };
+    Some(capitalised(text))
+}
+
+fn capitalised(text: String) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// A rate without its unit.
+fn number(mbit: f64) -> String {
+    numbers::short(mbit)
+}

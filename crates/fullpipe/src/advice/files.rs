@@ -1,0 +1,75 @@
+//! Files that make settings permanent.
+
+use super::sizing::Buffers;
+use super::undo;
+use crate::plan::kernel::Version;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The file of TCP's settings.
+pub const PATH: &str = "/etc/sysctl.d/90-fullpipe.conf";
+
+/// A file that an administrator puts in place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct File {
+    /// "client", "server" or "both".
+    pub host: String,
+    /// Where it belongs.
+    pub path: String,
+    /// What is in it.
+    pub text: String,
+    /// What puts it in force at once.
+    pub apply: String,
+    /// What takes it back, besides removing the file (or these lines of it).
+    pub undo: String,
+}
+
+/// The file that sets buffers; `None` where they stay as they are.
+pub fn buffers(
+    host: &str,
+    path: &str,
+    kernel: Version,
+    today: Buffers,
+    own: Buffers,
+) -> Option<File> {
+    if today == own {
+        return None;
+    }
+    let changed = settings(kernel, own).into_iter().zip(settings(kernel, today));
+    let changed: Vec<_> = changed.filter(|(own, today)| own != today).collect();
+    let lines = changed.iter().map(|((name, value), _)| format!("{name} = {value}\n"));
+    let before: Vec<_> = changed.iter().map(|(_, today)| today.clone()).collect();
+    Some(File {
+        host: host.into(),
+        path: path.into(),
+        text: lines.collect(),
+        apply: format!("sysctl -p {path}"),
+        undo: undo::sysctls(&before),
+    })
+}
+
+/// The sysctls of TCP's buffers with minimum, default and maximum; the first two stay as the kernel has them.
+pub fn settings(kernel: Version, buffers: Buffers) -> [(&'static str, String); 2] {
+    let triple = |default: u64, most: u64| format!("4096 {} {most}", default.min(most));
+    [
+        ("net.ipv4.tcp_rmem", triple(kernel.default_rcvbuf(), buffers.receive)),
+        ("net.ipv4.tcp_wmem", triple(16_384, buffers.send)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Only what changes is in the file and in its undo.
+    #[test]
+    fn a_file_has_what_changes() {
+        let today = Buffers { receive: 6 << 20, send: 4 << 20 };
+        let own = Buffers { send: 162 << 20, ..today };
+        let kernel = Version::new(6, 12, 0);
+        let file = buffers("both", PATH, kernel, today, own).expect("a file");
+        assert_eq!(file.text, "net.ipv4.tcp_wmem = 4096 16384 169869312\n");
+        assert_eq!(file.undo, "sysctl -w net.ipv4.tcp_wmem=\"4096 16384 4194304\"");
+        assert_eq!(buffers("both", PATH, kernel, today, today), None);
+    }
+}

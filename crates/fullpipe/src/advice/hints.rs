@@ -1,0 +1,146 @@
+//! What else matters on a path: pacing, qdisc, MTU, streams, rings, memory. No hint is a setting to copy blindly; each
+//! says when it is due.
+
+use super::Demand;
+use super::sizing::{self, MOST_STREAMS, PACES_ITSELF, SHALLOW, mib, sizes};
+use crate::report::numbers;
+use crate::scenario::outline;
+use fullpipe_sim::units::{Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Advice that depends on something that the path's numbers do not say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Hint {
+    /// "loss", "streams", "mtu", "pacing", "qdisc", "rings", "memory", "one flow" or "connections".
+    pub about: String,
+    /// When it is due, what to do, and what it gains.
+    pub text: String,
+}
+
+/// Below this rate larger frames are not worth a word.
+const FAST: Rate = Rate::mbit(500);
+/// MTU with jumbo frames.
+const JUMBO: u32 = 9000;
+/// A ring holds what comes while the CPU is away: the length of a timer tick with HZ 1000.
+const AWAY: Time = Time::ms(1);
+/// A usual ring of a card, and the largest that is advised, descriptors.
+const RINGS: [u64; 2] = [512, 8192];
+
+/// Every hint for the path.
+pub fn hints(demand: &Demand) -> Vec<Hint> {
+    let all = [
+        ("loss", loss(demand)),
+        ("streams", streams(demand)),
+        ("mtu", mtu(demand)),
+        ("pacing", Some(pacing(demand))),
+        ("qdisc", Some(qdisc(demand))),
+        ("rings", rings(demand)),
+        ("memory", Some(memory(demand))),
+        ("one flow", alone(demand)),
+        ("connections", reconnect(demand)),
+    ];
+    let hint =
+        |(about, text): (&str, Option<String>)| Some(Hint { about: about.into(), text: text? });
+    all.into_iter().filter_map(hint).collect()
+}
+
+fn loss(demand: &Demand) -> Option<String> {
+    if demand.loss == 0.0 {
+        return None;
+    }
+    let packets = sizing::lossy_window(demand).min(demand.path.bdp_packets());
+    let mbit = demand.payload_mbit() * packets / demand.path.bdp_packets();
+    Some(format!(
+        "a loss of {} leaves one flow of cubic {} packets in flight on average, {} (RFC 9438, section 5). Find \
+         the loss; or use parallel flows, or bbr, which does not take loss as congestion",
+        outline::probability(demand.loss),
+        numbers::short(packets),
+        numbers::rate(mbit)
+    ))
+}
+
+fn streams(demand: &Demand) -> Option<String> {
+    let needed = sizing::streams(demand)?;
+    Some(match needed > MOST_STREAMS {
+        true => format!("{} parallel flows would fill the path: too many", numbers::count(needed)),
+        false => format!("{needed} parallel flows fill the path (iperf3 -P {needed})"),
+    })
+}
+
+fn mtu(demand: &Demand) -> Option<String> {
+    let path = &demand.path;
+    if path.mtu >= JUMBO || path.rate < FAST {
+        return None;
+    }
+    let large = Demand { path: crate::plan::Question { mtu: JUMBO, ..*path }, ..demand.clone() };
+    let (own, more) = (demand.payload_mbit(), large.payload_mbit());
+    Some(format!(
+        "MTU 9000 carries {} instead of {} of payload ({}) and costs a sixth of the packets, where every device of the \
+         path has it. Test: ping -M do -s 8972",
+        numbers::rate(more),
+        numbers::short(own),
+        numbers::difference(more / own - 1.0)
+    ))
+}
+
+fn pacing(demand: &Demand) -> String {
+    let queue = (demand.path.bdp_bytes() as f64 * SHALLOW) as u64;
+    let pace = sizing::paced(demand);
+    let flow = if demand.flows == 1 { "the flow" } else { "each flow" };
+    format!(
+        "where the queue of the path is below {} (0.4 of the bandwidth-delay product), let {flow} send just below the \
+         path: SO_MAX_PACING_RATE {} bytes/s (iperf3 --fq-rate {}M). It must be within 3 % of the true rate",
+        mib(queue),
+        numbers::count(pace),
+        pace * 8 / 1_000_000
+    )
+}
+
+fn qdisc(demand: &Demand) -> String {
+    match demand.path.kernel >= PACES_ITSELF {
+        true => "leave it: TCP paces without fq since 4.13. `fq maxrate` is no substitute: the excess waits in the host"
+            .into(),
+        false => "net.core.default_qdisc = fq, where pacing is due: this kernel paces with fq alone".into(),
+    }
+}
+
+fn rings(demand: &Demand) -> Option<String> {
+    let packets = demand.path.rate.0 as f64 / 8.0 / f64::from(demand.path.packet());
+    let away = (packets * AWAY.as_secs_f64()).ceil() as u64;
+    let ring = away.next_power_of_two().clamp(RINGS[0], RINGS[1]);
+    (ring > RINGS[0]).then(|| format!(
+        "1 ms of the path are {} packets. If rx_missed or rx_no_buffer grow (ethtool -S DEV), ethtool -G DEV rx {ring}. \
+         Leave the transmit ring",
+        numbers::count(away)
+    ))
+}
+
+fn memory(demand: &Demand) -> String {
+    let own = sizes(demand).advised;
+    let flows = u64::from(demand.flows);
+    format!(
+        "at most {} at the sender and {} at the receiver, if all buffers were full at once",
+        mib(own.send.saturating_mul(flows)),
+        mib(own.receive.saturating_mul(flows))
+    )
+}
+
+/// The sizes for a flow that has the path alone, where buffers are sized for several.
+fn alone(demand: &Demand) -> Option<String> {
+    let one = sizes(&Demand { flows: 1, ..demand.clone() }).advised;
+    (one != sizes(demand).advised).then(|| {
+        format!(
+            "a sysctl holds for every socket: a flow that has the path alone needs {} of tcp_rmem and {} of tcp_wmem",
+            mib(one.receive),
+            mib(one.send)
+        )
+    })
+}
+
+fn reconnect(demand: &Demand) -> Option<String> {
+    let sizes = sizes(demand);
+    (sizes.advised.receive != sizes.today.receive).then(|| {
+        "a connection that is open keeps its old receive buffer: connect again after setting tcp_rmem".into()
+    })
+}

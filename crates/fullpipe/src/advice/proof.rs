@@ -1,0 +1,136 @@
+//! Proof by a run: a scenario's variants one after the other, and the rate that each reaches.
+
+use crate::analysis::document::Run;
+use crate::analysis::{self, Made, RunMeta};
+use crate::engine::{Engine, Failed};
+use crate::scenario::{Source, load, notes};
+use crate::trace::recording::Recording;
+use fullpipe_sim::trace::Control;
+use fullpipe_sim::units::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Both settings on one path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Proof {
+    /// Engine that made the runs.
+    pub engine: String,
+    /// How long the flows sent, s.
+    pub seconds: f64,
+    /// Queue of the bottleneck, bytes.
+    pub queue_bytes: u64,
+    /// The path's highest rate of payload, Mb/s (10^6).
+    pub payload_mbit: f64,
+    /// The runs.
+    pub runs: Vec<Proven>,
+    /// Notes about the scenario, such as the profile that stands for the kernel.
+    pub notes: Vec<String>,
+}
+
+/// A run of the path with some settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Proven {
+    /// "today", "planned", or a number of flows.
+    pub settings: String,
+    /// Acknowledged payload of all flows in the second half of the run, Mb/s (10^6), at most the path's.
+    pub mbit: f64,
+    /// The limit that held the flows back for most of their time.
+    pub held_back_by: String,
+    /// For which share of it (0 to 1).
+    pub share: f64,
+}
+
+impl Proof {
+    /// The rate with these settings, Mb/s.
+    pub fn mbit(&self, settings: &str) -> Option<f64> {
+        self.runs.iter().find(|run| run.settings == settings).map(|run| run.mbit)
+    }
+}
+
+/// Proves advice on an engine; `None` where `control` has stopped a run.
+///
+/// # Errors
+/// The engine's message.
+pub fn proof(
+    demand: &super::Demand,
+    advice: &super::Advice,
+    engine: &dyn Engine,
+    control: &mut dyn Control,
+) -> Result<Option<Proof>, Failed> {
+    let source = super::scenario::source(demand, advice);
+    let outline = demand.outline();
+    let lasts = outline.lasts();
+    let made = variants(&source, engine, control, |name, run, recording| {
+        let (held_back_by, share) = held_back(run);
+        // A queue that drains acknowledges a little more than the path carries meanwhile.
+        let mbit = second_half(recording, lasts).min(demand.payload_mbit());
+        Proven { settings: name.into(), mbit, held_back_by, share }
+    })?;
+    Ok(made.map(|Variants { made, notes }| Proof {
+        engine: engine.name().into(),
+        seconds: lasts.as_secs_f64(),
+        queue_bytes: outline.queue_bytes(),
+        payload_mbit: demand.payload_mbit(),
+        runs: made,
+        notes,
+    }))
+}
+
+/// What came of a scenario's variants.
+pub struct Variants<T> {
+    /// Something of each, in the scenario's order.
+    pub made: Vec<T>,
+    /// Notes about the scenario.
+    pub notes: Vec<String>,
+}
+
+/// Runs every variant of a scenario of ours, and keeps of each what `of` makes; `None` where `control` has stopped a run.
+///
+/// # Errors
+/// The engine's message.
+pub fn variants<T>(
+    source: &Source,
+    engine: &dyn Engine,
+    control: &mut dyn Control,
+    mut of: impl FnMut(&str, &Run, &Recording) -> T,
+) -> Result<Option<Variants<T>>, Failed> {
+    let bug = |problem: String| Failed::Scenario(format!("the plan's own scenario: {problem}"));
+    let scenario = load(source, &[], &[]).map_err(|wrong| bug(wrong.to_string()))?;
+    let mut made = Vec::new();
+    for plan in scenario.plans() {
+        let mut recording = Recording::default();
+        let outcome = engine.run(&plan.resolved, &mut recording, control)?;
+        if !outcome.complete {
+            return Ok(None);
+        }
+        let meta = RunMeta::from_plan(&scenario, plan, Made::default());
+        made.push(of(&plan.name(), &analysis::run(&meta, &recording), &recording));
+    }
+    Ok(Some(Variants { made, notes: notes(&scenario) }))
+}
+
+/// The limit that held the connections back for most of their time, on average, and for which share.
+pub fn held_back(run: &Run) -> (String, f64) {
+    let share = |limit: &str| {
+        let shares = run.flows.iter().map(|flow| flow.limits.get(limit).copied().unwrap_or(0.0));
+        shares.sum::<f64>() / run.flows.len().max(1) as f64
+    };
+    let names = run.flows.iter().flat_map(|flow| flow.limits.keys());
+    let most = names.max_by(|a, b| share(a).total_cmp(&share(b)));
+    most.map_or((String::new(), 0.0), |most| (most.clone(), share(most)))
+}
+
+/// Acknowledged payload of all flows in the second half of `lasts`, Mb/s.
+fn second_half(recording: &Recording, lasts: Time) -> f64 {
+    let from = Time(lasts.0 / 2);
+    let acked = |until: Time| {
+        let flows = recording.flows.iter().map(|sample| sample.flow).max().map_or(0, |n| n + 1);
+        let mut last = vec![0; usize::from(flows)];
+        for sample in recording.flows.iter().filter(|sample| sample.time <= until) {
+            last[usize::from(sample.flow)] = sample.bytes_acked;
+        }
+        last.iter().sum::<u64>()
+    };
+    let seconds = lasts.saturating_sub(from).as_secs_f64();
+    (acked(lasts) - acked(from)) as f64 * 8.0 / seconds / 1e6
+}

@@ -1,0 +1,110 @@
+//! Advice as text of at most 80 columns, but for commands.
+
+use super::files::File;
+use super::proof::Proof;
+use super::{Advice, Demand};
+use crate::report::numbers;
+use crate::scenario::outline;
+use std::fmt::Write;
+
+/// Width of text.
+const WIDTH: usize = 80;
+
+/// The answer, its proof, what to set and how to undo it, and what else matters.
+pub fn render(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> String {
+    let mut out = String::new();
+    wrapped(&mut out, "", &super::answer::answer(demand, advice, proof));
+    if let Some(proof) = proof {
+        proven(&mut out, proof, advice);
+    }
+    settings(&mut out, advice);
+    heading(&mut out, "Also");
+    for hint in &advice.hints {
+        wrapped(&mut out, &format!("  {:<12} ", hint.about), &hint.text);
+    }
+    out
+}
+
+/// A line of text after an empty one. Writing to a string cannot fail, here and below.
+pub fn heading(out: &mut String, text: &str) {
+    let _ = writeln!(out, "\n{text}");
+}
+
+fn proven(out: &mut String, proof: &Proof, advice: &Advice) {
+    let _ = writeln!(
+        out,
+        "\nProof: engine {}, second half of {} s, a queue of {}",
+        proof.engine,
+        numbers::short(proof.seconds),
+        outline::size(proof.queue_bytes)
+    );
+    let _ = writeln!(out, "  {:<10} {:>12} {:>8}  held back by", "settings", "Mb/s", "of path");
+    for run in &proof.runs {
+        let (mbit, share) =
+            (numbers::short(run.mbit), numbers::share(run.mbit / proof.payload_mbit));
+        let _ = writeln!(
+            out,
+            "  {:<10} {mbit:>12} {share:>8}  {}, {} of the time",
+            run.settings,
+            run.held_back_by,
+            numbers::share(run.share)
+        );
+    }
+    if advice.reachable_mbit < 0.999 * proof.payload_mbit {
+        let most = numbers::rate(advice.reachable_mbit);
+        wrapped(out, "  ", &format!("TCP's largest window, 1 GiB a flow, allows {most}."));
+    }
+    for note in &proof.notes {
+        wrapped(out, "  ", &format!("Note: {note}."));
+    }
+}
+
+fn settings(out: &mut String, advice: &Advice) {
+    for reason in &advice.reasons {
+        let (today, planned) = (size(&reason.today), size(&reason.planned));
+        heading(out, &format!("{}: {planned} maximum instead of {today}", reason.setting));
+        wrapped(out, "  ", &reason.why);
+    }
+    files(out, &advice.files, "on both hosts");
+    if let Some(pace) = advice.pacing_bytes_per_s {
+        heading(out, "In the sending program");
+        let _ = writeln!(
+            out,
+            "  setsockopt(SO_MAX_PACING_RATE, {pace})  bytes/s; iperf3 --fq-rate {}M",
+            pace * 8 / 1_000_000
+        );
+    }
+}
+
+fn size(bytes: &str) -> String {
+    bytes.parse().map_or_else(|_| bytes.to_string(), super::sizing::mib)
+}
+
+fn files(out: &mut String, files: &[File], hosts: &str) {
+    for file in files {
+        heading(out, &format!("To set, {hosts}: {}", file.path));
+        for line in file.text.lines() {
+            let _ = writeln!(out, "  {line}");
+        }
+        let _ = writeln!(out, "At once:  {}", file.apply);
+        let _ = writeln!(out, "To undo:  rm {}", file.path);
+        for command in file.undo.split("; ") {
+            let _ = writeln!(out, "          {command}");
+        }
+    }
+}
+
+/// Words behind an indent, on as many lines as they need.
+pub fn wrapped(out: &mut String, indent: &str, text: &str) {
+    let mut line = indent.to_string();
+    let blank = " ".repeat(indent.chars().count());
+    for word in text.split(' ') {
+        if line.chars().count() + word.chars().count() > WIDTH && line.trim() != indent.trim() {
+            let _ = writeln!(out, "{}", line.trim_end());
+            line.clone_from(&blank);
+        }
+        line.push_str(word);
+        line.push(' ');
+    }
+    let _ = writeln!(out, "{}", line.trim_end());
+}
