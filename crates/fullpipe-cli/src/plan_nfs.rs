@@ -23,6 +23,9 @@ const STOPPING: &str = "stopping; the plan is shown without its proof (once more
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Document {
+    /// The first sentence, where there is a proof.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<String>,
     #[serde(flatten)]
     plan: Plan,
     mount: String,
@@ -70,7 +73,7 @@ pub fn plan(path: Path, arguments: &PlanArguments, output: &Output) -> Result<()
 
 fn document(question: &Question, plan: Plan, proof: Option<Proof>) -> Document {
     let (mount, files) = (mount(question, &plan.settings), files(question, &plan));
-    Document { plan, mount, files, proof }
+    Document { answer: proof.as_ref().map(Proof::answer), plan, mount, files, proof }
 }
 
 fn proven(question: &Question, plan: &Plan) -> Result<Option<Proof>, Failure> {

@@ -2,9 +2,11 @@
 
 use super::settings::Settings;
 use super::{Plan, Question, scenario};
+use crate::advice::GAIN;
 use crate::advice::proof::{held_back, variants};
 use crate::analysis::document::Run;
 use crate::engine::{Engine, Failed};
+use crate::report::numbers;
 use crate::scenario::Source;
 use fullpipe_sim::trace::Control;
 use schemars::JsonSchema;
@@ -12,6 +14,9 @@ use serde::{Deserialize, Serialize};
 
 /// Names of both settings.
 pub const SETTINGS: [&str; 2] = ["today", "planned"];
+
+/// What a client does.
+const OPERATIONS: [&str; 2] = ["write", "read"];
 
 /// Both settings, each way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,6 +44,54 @@ pub struct Proven {
     pub held_back_by: String,
     /// For which share of it (0 to 1).
     pub share: f64,
+}
+
+impl Proof {
+    /// Rates of an operation with today's and with the planned settings, Mb/s; 0 where a file was not done.
+    fn rates(&self, operation: &str) -> [f64; 2] {
+        SETTINGS.map(|settings| {
+            let mut runs = self.runs.iter();
+            let run = runs.find(|run| run.settings == settings && run.operation == operation);
+            run.and_then(|run| run.mbit).unwrap_or(0.0)
+        })
+    }
+
+    /// Whether the planned settings make an operation faster, by at least 2 %.
+    fn gains(&self, operation: &str) -> bool {
+        let [today, planned] = self.rates(operation);
+        planned >= GAIN * today && planned > 0.0
+    }
+
+    /// Whether the planned settings make an operation slower, by at least 2 %.
+    fn costs(&self, operation: &str) -> bool {
+        let [today, planned] = self.rates(operation);
+        today >= GAIN * planned && today > 0.0
+    }
+
+    /// Whether the planned settings are worth setting: they make an operation faster.
+    pub fn is_worth_it(&self) -> bool {
+        OPERATIONS.iter().any(|operation| self.gains(operation))
+    }
+
+    /// The answer in one sentence or two: what the settings gain, and what they cost.
+    pub fn answer(&self) -> String {
+        let rates = |operation: &str| {
+            let [today, planned] = self.rates(operation).map(numbers::short);
+            format!("{operation} {planned} instead of {today}")
+        };
+        let all: Vec<String> = OPERATIONS.iter().map(|operation| rates(operation)).collect();
+        let of = format!("{} of {} (simulated)", all.join(", "), numbers::rate(self.payload_mbit));
+        let slower: Vec<&str> =
+            OPERATIONS.into_iter().filter(|operation| self.costs(operation)).collect();
+        match (self.is_worth_it(), slower.is_empty()) {
+            (false, _) => format!("Set nothing: the planned settings gain nothing: {of}."),
+            (true, true) => format!("Set what is planned: {of}."),
+            (true, false) => format!(
+                "Set what is planned only if that matters more than to {}, which becomes slower: {of}.",
+                slower.join(" and to ")
+            ),
+        }
+    }
 }
 
 /// Proves a plan on an engine; none where `control` has stopped a run.
@@ -85,5 +138,47 @@ fn proven(name: &str, run: &Run) -> Proven {
         mbit: run.nfs.first().and_then(|own| own.mean_mbit),
         held_back_by,
         share,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A proof with these rates: today's write and read, the planned ones.
+    fn proof(rates: [f64; 4]) -> Proof {
+        let names =
+            [("today", "write"), ("today", "read"), ("planned", "write"), ("planned", "read")];
+        let run = |((settings, operation), mbit): ((&str, &str), f64)| Proven {
+            settings: settings.into(),
+            operation: operation.into(),
+            mbit: Some(mbit),
+            held_back_by: "cwnd".into(),
+            share: 1.0,
+        };
+        Proof {
+            engine: "sim".into(),
+            file_bytes: 1,
+            payload_mbit: 941.0,
+            runs: names.into_iter().zip(rates).map(run).collect(),
+        }
+    }
+
+    #[test]
+    fn a_plan_that_its_proof_shows_slower_is_not_praised() {
+        let table = [
+            ([30.0, 30.0, 900.0, 850.0], "Set what is planned: write 900 instead of 30", true),
+            ([90.0, 80.0, 60.0, 80.0], "Set nothing", false),
+            (
+                [90.0, 30.0, 60.0, 80.0],
+                "only if that matters more than to write, which becomes",
+                true,
+            ),
+        ];
+        for (rates, start, worth) in table {
+            let proof = proof(rates);
+            assert!(proof.answer().contains(start), "{}", proof.answer());
+            assert_eq!(proof.is_worth_it(), worth);
+        }
     }
 }

@@ -13,6 +13,10 @@ use std::fmt::Write;
 /// The whole plan, with its proof where there is one.
 pub fn render(q: &Question, plan: &Plan, proof: Option<&Proof>) -> String {
     let mut out = String::new();
+    if let Some(proof) = proof {
+        wrapped(&mut out, "", &proof.answer());
+        out.push('\n');
+    }
     path(&mut out, q, plan);
     if let Some(proof) = proof {
         proven(&mut out, proof);
@@ -21,7 +25,9 @@ pub fn render(q: &Question, plan: &Plan, proof: Option<&Proof>) -> String {
         wrapped(&mut out, "  Not to be mended: ", bound);
     }
     reasons(&mut out, &plan.reasons);
-    to_set(&mut out, q, plan);
+    if proof.is_none_or(Proof::is_worth_it) {
+        to_set(&mut out, q, plan);
+    }
     memory(&mut out, q, &plan.memory);
     out
 }
