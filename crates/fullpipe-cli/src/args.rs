@@ -1,6 +1,6 @@
 //! What the command line takes, and its help.
 
-use crate::path_arguments::PathArguments;
+use crate::path_arguments::{NewArguments, PathArguments};
 use crate::plan_arguments::PlanArguments;
 use crate::quantity;
 use clap::builder::PossibleValuesParser;
@@ -186,21 +186,6 @@ pub struct RunArguments {
     #[arg(long, short)]
     pub quiet: bool,
     /// A path instead of a scenario.
-    #[command(flatten)]
-    pub path: PathArguments,
-}
-
-/// Options of `fullpipe new`.
-#[derive(Debug, Args)]
-#[command(help_template = TEMPLATE, before_help = "Examples:
-  fullpipe new my.toml --rate 10Gbit --rtt 80ms
-  fullpipe new my.toml --rate 1Gbit --rtt 20ms --loss 1e-5 --flows 8 --kernel 5.15.0-91-generic
-  fullpipe run my.toml                                 the same run as with these options\n\n")]
-pub struct NewArguments {
-    /// The file to write, which must not exist
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// The path.
     #[command(flatten)]
     pub path: PathArguments,
 }

@@ -1,9 +1,9 @@
 //! `fullpipe new`: a scenario file from a few options.
 
-use crate::args::NewArguments;
 use crate::failure::Failure;
 use crate::new_file;
 use crate::output::{Output, note};
+use crate::path_arguments::NewArguments;
 
 /// Writes the scenario; never over an existing file.
 ///

@@ -1,10 +1,12 @@
 //! A path given by options instead of a scenario: `fullpipe run --rate 10Gbit --rtt 80ms`, `fullpipe new`.
 
+use crate::args::TEMPLATE;
 use crate::failure::Failure;
 use crate::quantity;
 use clap::Args;
 use fullpipe::scenario::{Outline, Version};
 use fullpipe_sim::units::{Rate, Time};
+use std::path::PathBuf;
 
 /// Kernel of both hosts where none is named.
 pub const KERNEL: &str = "6.12";
@@ -40,6 +42,21 @@ pub struct PathArguments {
     /// How long the flows send [default: 30 round trips and 5 s]
     #[arg(long, value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true)]
     pub duration: Option<Time>,
+}
+
+/// Options of `fullpipe new`.
+#[derive(Debug, Args)]
+#[command(help_template = TEMPLATE, before_help = "Examples:
+  fullpipe new my.toml --rate 10Gbit --rtt 80ms
+  fullpipe new my.toml --rate 1Gbit --rtt 20ms --loss 1e-5 --flows 8 --kernel 5.15.0-91-generic
+  fullpipe run my.toml                                 the same run as with these options\n\n")]
+pub struct NewArguments {
+    /// The file to write, which must not exist
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The path.
+    #[command(flatten)]
+    pub path: PathArguments,
 }
 
 /// A kernel's name that has a profile, as it was written.

@@ -7,10 +7,7 @@ use super::resolved::{Resolved, Station};
 /// One sentence per finding, each once, however many runs have it.
 pub fn notes(scenario: &Scenario) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    let of_plan = |run| {
-        let kernels = nearest_profiles(run).into_iter().chain(unjudged_kernels(run));
-        kernels.chain(of_run(run))
-    };
+    let of_plan = |run| unjudged_kernels(run).into_iter().chain(of_run(run));
     for note in scenario.plans().iter().flat_map(|plan| of_plan(&plan.resolved)) {
         if !all.contains(&note) {
             all.push(note);
@@ -19,9 +16,12 @@ pub fn notes(scenario: &Scenario) -> Vec<String> {
     all
 }
 
-/// Settings of a run that do less than was asked, one sentence each.
+/// Settings of a run that do less than was asked, one sentence each; a kernel that another version stands for, too.
 pub fn of_run(run: &Resolved) -> Vec<String> {
-    capped_buffers(run).into_iter().chain(ssthresh_without_effect(run)).collect()
+    let cut = capped_buffers(run).into_iter().chain(ssthresh_without_effect(run));
+    let mut all: Vec<String> = nearest_profiles(run).into_iter().chain(cut).collect();
+    all.dedup();
+    all
 }
 
 /// First values of ssthresh that the kernel does not use: CUBIC takes `initial_ssthresh` only while HyStart is off (Linux
