@@ -112,6 +112,16 @@ pub struct Receiver {
     mss: u32,
 }
 
+/// Least MSS that a host announces, bytes with the options of each segment (sysctl net.ipv4.route.min_adv_mss; 6.12
+/// `ipv4_default_advmss`).
+const MIN_ADVMSS: u32 = 256;
+
+/// The MSS that this end has announced, bytes of data, on a path whose segments have `mss`: its windows are in units of that.
+fn advmss(mss: u32, timestamps: bool) -> u32 {
+    let option = headers(timestamps) - headers(false);
+    mss.max(MIN_ADVMSS - option)
+}
+
 impl Receiver {
     /// A connection that is accepted; `rcvbuf` is what setsockopt asked for.
     pub fn new(
@@ -142,9 +152,10 @@ impl Receiver {
         rcvbuf: Option<u64>,
         option: u32,
     ) -> Receiver {
-        let window = ReceiveWindow::of_connecting(&host.sysctl, &profile, rcvbuf, mss, option);
+        let advmss = advmss(mss, host.timestamps);
+        let window = ReceiveWindow::of_connecting(&host.sysctl, &profile, rcvbuf, advmss, option);
         let is_locked = rcvbuf.is_some();
-        let space = RcvSpace::new(&host.sysctl, u64::from(mss), window.rcv_wnd);
+        let space = RcvSpace::new(&host.sysctl, u64::from(advmss), window.rcv_wnd);
         let today = profile.rcv_tuning != RcvTuning::PerRtt;
         Receiver {
             dsack: host.sysctl.tcp_sack && host.sysctl.tcp_dsack,
@@ -159,7 +170,7 @@ impl Receiver {
                 (true, true) => 3,
             },
             space: (!today && !is_locked).then_some(space),
-            growth: today.then(|| Space::new(&window, mss, &profile)),
+            growth: today.then(|| Space::new(&window, advmss, &profile)),
             is_locked,
             ecn: ReceiverEcn::default(),
             compressed: Compressed::default(),

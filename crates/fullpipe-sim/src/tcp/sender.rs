@@ -134,6 +134,9 @@ pub struct Sender {
     pub counters: Counters,
 }
 
+/// cwnd while the SYN is out, packets (6.12 `tcp_init_sock`, TCP_INIT_CWND).
+const SYN_CWND: u32 = 10;
+
 impl Sender {
     /// A socket before connect(); `sndbuf` is what setsockopt asked for.
     pub fn new(
@@ -280,9 +283,14 @@ impl Sender {
         let first = if self.cut_by_syn { 1 } else { self.initial_cwnd() };
         let sock = self.cc.sock_mut();
         sock.mss_cache = self.mss;
-        sock.snd_cwnd = first;
+        sock.snd_cwnd = if self.cut_by_syn { 1 } else { SYN_CWND };
         sock.snd_ssthresh = INFINITE_SSTHRESH;
         sock.snd_cwnd_clamp = u32::MAX;
+        // The SYN-ACK sets the pace (tcp_ack), before the route and the cache set cwnd (tcp_init_transfer).
+        if !self.profile.cwnd_first() {
+            self.update_pacing_rate();
+        }
+        self.cc.sock_mut().snd_cwnd = first;
         self.lsndtime = self.jiffies(now);
         if let Some(cached) = cached {
             self.take_metrics(cached);
@@ -290,9 +298,7 @@ impl Sender {
         self.sync_clock(now);
         self.cc.init();
         self.cc.sock_mut().snd_cwnd_stamp = self.jiffies(now);
-        if !self.profile.cwnd_first() {
-            self.update_pacing_rate();
-        } else {
+        if self.profile.cwnd_first() {
             self.update_early_pacing_rate();
         }
         if self.profile.snd_tuning == SndTuning::Frames {
