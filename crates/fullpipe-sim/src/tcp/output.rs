@@ -60,7 +60,7 @@ impl Sender {
         let room = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
         let Some(head) = self.queue.head() else { return };
         let fits = u64::from(self.first_numbers(head)) <= room;
-        let sent = fits && self.send_head(head.min(self.mss), Push::Probe, out);
+        let sent = fits && self.send_head(head.min(self.mss_now()), Push::Probe, out);
         self.count_prr_out(sent.into());
         self.validate_after(sent.into(), false, out);
     }
@@ -114,7 +114,7 @@ impl Sender {
             if self.too_much_in_host(len, false, out) || !self.send_head(len, push, out) {
                 return (sent, false);
             }
-            if len == 0 || !len.is_multiple_of(self.mss) {
+            if len == 0 || !len.is_multiple_of(self.mss) && len != self.mss_now() {
                 self.snd_sml = self.snd_nxt;
             }
             sent += 1;
@@ -146,7 +146,7 @@ impl Sender {
     /// Fills the first unsent skb up to what may go as one, so many segments.
     fn grow_head(&mut self, quota: u32) {
         let Some(head) = self.queue.head() else { return };
-        let full = u64::from(quota) * u64::from(self.mss);
+        let full = u64::from(quota) * u64::from(self.mss_now());
         if full > u64::from(head) {
             self.queue.grow_head(full.min(u64::from(u32::MAX)) as u32);
         }
@@ -163,14 +163,17 @@ impl Sender {
         if self.snd_nxt + u64::from(self.first_numbers(head)) > window_end {
             return None;
         }
-        if head <= self.mss {
+        let mss = self.mss_now();
+        if head <= mss {
             let last = !self.profile.sends_partial_end || self.queue.tail_is_only();
             return (nagle_off || ends || !last || self.nagle_allows(head)).then_some(head);
         }
         let room = (window_end - self.snd_nxt).min(u64::from(u32::MAX)) as u32;
-        let quota_bytes = u64::from(quota) * u64::from(self.mss);
+        // Segments that the window bounds go one by one, for an skb has segments of the whole MSS.
+        let quota = if mss < self.mss { 1 } else { quota };
+        let quota_bytes = u64::from(quota) * u64::from(mss);
         let whole = u64::from(head.min(room)).min(quota_bytes) as u32;
-        let partial = whole % self.mss;
+        let partial = whole % mss;
         // Only whole segments leave a larger skb, unless its partial end, or that of the window, may go too. What others
         // follow is not asked for it, unless the window ends before what cwnd lets go.
         let ends = self.profile.sends_partial_end && whole == head.min(room);
@@ -181,7 +184,8 @@ impl Sender {
 
     /// Numbers that the first segment of the first unsent skb takes, which has `head` bytes.
     pub(super) fn first_numbers(&self, head: u32) -> u32 {
-        head.min(self.mss) + u32::from(head <= self.mss && self.queue.head_ends())
+        let mss = self.mss_now();
+        head.min(mss) + u32::from(head <= mss && self.queue.head_ends())
     }
 
     /// Nagle's rule in Minshall's form: a partial segment waits only while another one is in
@@ -190,10 +194,10 @@ impl Sender {
         match self.partial {
             Partial::Nagle => {}
             Partial::Goes => return true,
-            Partial::Corked => return len >= self.mss,
+            Partial::Corked => return len >= self.mss_now(),
         }
         // Not during F-RTO, which needs something to be sent (RFC 4138).
-        len >= self.mss
+        len >= self.mss_now()
             || self.recovery.frto_counter == 2
             || self.board.packets_out == 0
             || self.snd_sml <= self.snd_una

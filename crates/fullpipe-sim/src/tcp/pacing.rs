@@ -70,7 +70,7 @@ impl Sender {
             true => self.sysctl.tcp_pacing_ss_ratio.unwrap_or(SLOW_START_RATIO),
             false => self.sysctl.tcp_pacing_ca_ratio.unwrap_or(AVOIDANCE_RATIO),
         };
-        let window = u64::from(cwnd.max(self.board.packets_out)) * u64::from(self.mss);
+        let window = u64::from(cwnd.max(self.board.packets_out)) * u64::from(self.mss_now());
         if self.profile.cwnd_first() {
             self.pacing.rate = self.early_rate(window).min(self.pacing.most);
             return;

@@ -55,7 +55,7 @@ impl Sender {
     fn wake_receiver(&mut self, head: u32, out: &mut impl Output) -> bool {
         let room = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
         if room > 0 {
-            let len = u64::from(head.min(self.mss)).min(room) as u32;
+            let len = u64::from(head.min(self.mss_now())).min(room) as u32;
             self.pushed_seq = self.pushed_seq.max(self.snd_nxt + u64::from(len));
             // Once it is sent, the probes and their backoff are over.
             let backoff = core::mem::take(&mut self.rtt.backoff);

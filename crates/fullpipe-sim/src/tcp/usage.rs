@@ -46,7 +46,7 @@ impl Sender {
                 share && bytes < u64::from(GSO_MAX_SIZE) || left <= self.recovery.reordering
             }
             CwndLimited::ShareAndSizeGoal => {
-                share && left < self.size_goal() / self.mss || left <= MAX_TSO_DEFERRED
+                share && left < self.size_goal() / self.mss_now() || left <= MAX_TSO_DEFERRED
             }
         }
     }

@@ -32,6 +32,10 @@ pub fn largest_skb(mtu: u32, many: bool, framing: Framing) -> u32 {
 
 /// Pages of an skb by reference (6.12 `MAX_SKB_FRAGS`).
 const FRAGMENTS: u32 = 17;
+/// MSS of a peer that announces none, bytes (TCP_MSS_DEFAULT).
+const DEFAULT_MSS: u64 = 536;
+/// Least MTU, bytes: no bound makes segments smaller than what it leaves (RFC 791).
+const MIN_MTU: u32 = 68;
 /// Bytes of a page.
 const PAGE: u32 = 4096;
 
@@ -44,10 +48,23 @@ pub(crate) fn spliced(record: u32) -> u32 {
 }
 
 impl Sender {
-    /// The largest skb to build now, bytes (`xmit_size_goal`).
-    pub fn size_goal(&self) -> u32 {
-        if !self.tso {
+    /// Most bytes that go as one segment now: the MSS, but no more than half of the largest window that was ever told. A
+    /// peer with windows of less than 536 bytes may fill them (6.12 `tcp_sync_mss`, `tcp_bound_to_half_wnd`).
+    pub(super) fn mss_now(&self) -> u32 {
+        let half = self.max_window >> 1;
+        if half >= u64::from(self.mss) || self.max_window == 0 {
             return self.mss;
+        }
+        let most = if self.max_window > DEFAULT_MSS { half } else { self.max_window };
+        let least = MIN_MTU - super::headers(self.timestamps);
+        self.mss.min((most as u32).max(least))
+    }
+
+    /// The largest skb to build now, bytes (`xmit_size_goal`). While the window bounds the MSS it is one segment.
+    pub fn size_goal(&self) -> u32 {
+        let mss_now = self.mss_now();
+        if !self.tso || mss_now < self.mss {
+            return mss_now;
         }
         let mut goal = match self.profile.skb_size {
             SkbSize::AsWritten => GSO_MAX - super::headers(self.timestamps),

@@ -1,9 +1,11 @@
 //! Bounds and exceptions of Linux 6.12 by hand: the widest window of reordering, undoing by D-SACKs, the RTT of a lone
-//! short segment.
+//! short segment, the pace of the first flight, the least MSS that is announced.
 
 use crate::conversation::{SEGMENT, Wire, ack, bytes, host, written};
 use fullpipe_sim::cc::{Congestion, INFINITE_SSTHRESH};
+use fullpipe_sim::config::Host;
 use fullpipe_sim::tcp::profile::find;
+use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::tcp::{Ack, CaState};
 use fullpipe_sim::units::Time;
@@ -129,4 +131,59 @@ fn a_lone_short_segment_does_not_raise_the_least_rtt() {
     assert_eq!(largest("0.3", Time::ms(41)), 5, "a lone short segment");
     assert_eq!(largest("0.3", Time::us(900)), 5, "a shorter RTT");
     assert_eq!(largest("1", Time::ms(41)), 3, "a lone whole segment");
+}
+
+/// The SYN-ACK sets the pace while cwnd is ten, whatever the route's first cwnd is: `tcp_ack` comes before
+/// `tcp_init_transfer`. Twice ten segments in 100 ms give 195 bytes in a 1024th of a second, so skbs have two segments, the
+/// least. With 180 segments they would have three.
+#[test]
+fn the_route_does_not_pace_the_first_flight() {
+    for initcwnd in [None, Some(180)] {
+        let host = Host { tso: true, initcwnd, ..host() };
+        let reno = Congestion::new("reno", &[], "6.12", 1000, 1).expect("a control");
+        let (tcp, wire) = written(find("6.12").expect("it is known"), &host, reno, 100);
+        assert_eq!(tcp.cwnd(), initcwnd.unwrap_or(10));
+        let segments: Vec<u32> = wire.sent.iter().map(|skb| skb.len / SEGMENT).collect();
+        assert!(segments.len() >= 5 && segments.iter().all(|&of| of == 2), "{segments:?}");
+    }
+}
+
+/// A host announces an MSS of 256 at least (`ipv4_default_advmss`), 12 bytes of which are timestamps. Its first window is
+/// as many whole ones as half of a buffer of 87,380 bytes holds: 179 of 244 where an MTU of 256 leaves 204 bytes, 170 of 256
+/// without timestamps.
+#[test]
+fn windows_are_in_units_of_the_announced_mss() {
+    for (mss, timestamps, first) in [(204, true, 179 * 244), (216, false, 170 * 256)] {
+        let host = Host { timestamps, ..host() };
+        let tcp = Receiver::new(find("6.12").expect("it is known"), &host, mss, None);
+        assert_eq!(tcp.window.told_first(), first, "{mss}");
+    }
+}
+
+/// A segment has at most half of the largest window that the peer has told (`tcp_bound_to_half_wnd`). Of a window of 1500 bytes
+/// two segments of 750 are sent; a window of 2000 bytes lets whole segments of 1000 go. A window of 500 bytes, less than an
+/// MSS by default, is filled by one segment.
+#[test]
+fn a_segment_is_at_most_half_of_the_window() {
+    let sent = |first, later: u64| {
+        let reno = Congestion::new("reno", &[], "6.12", 1000, 1).expect("a control");
+        let profile = find("6.12").expect("it is known");
+        let mut tcp = Sender::new(profile, &host(), reno, SEGMENT, Some(1 << 22));
+        let mut wire = Wire { now: Time::ms(100), ..Wire::default() };
+        tcp.established(wire.now, first, Some(Time::ZERO), None);
+        let write = |tcp: &mut Sender, wire: &mut Wire, bytes: u32| {
+            let goal = tcp.size_goal();
+            (0..bytes / goal).rev().for_each(|left| tcp.copied(goal, goal, left > 0, wire));
+            tcp.end_write(wire);
+        };
+        write(&mut tcp, &mut wire, first as u32);
+        let early: Vec<u32> = wire.sent.drain(..).map(|skb| skb.len).collect();
+        wire.now = Time::ms(200);
+        tcp.on_ack(&Ack { ack: first, window: later, ..Ack::default() }, &mut wire);
+        write(&mut tcp, &mut wire, 4000);
+        let late: Vec<u32> = wire.sent.drain(..).map(|skb| skb.len).collect();
+        (early, late)
+    };
+    assert_eq!(sent(1500, 2000), (vec![750, 750], vec![1000, 1000]));
+    assert_eq!(sent(500, 4000), (vec![500], vec![1000; 4]));
 }
