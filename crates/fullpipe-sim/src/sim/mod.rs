@@ -447,7 +447,7 @@ impl Shared {
         }
     }
 
-    /// A host's softirq takes a packet at `time`.
+    /// A host's softirq hands a packet up at `time`.
     fn take(&mut self, packet: &Train, time: Time) {
         if let Some(capture) = &mut self.capture {
             capture.take(packet, time);

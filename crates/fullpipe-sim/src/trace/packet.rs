@@ -32,7 +32,7 @@ pub struct Packet {
     pub forward: bool,
     /// Identification of the IP packet; of an skb of several segments that of the first.
     pub ip_id: u16,
-    /// Segments in it: 1 except for a TSO skb that is not cut yet.
+    /// Segments in it: 1 except for a TSO skb that is not cut yet, and for an skb that GRO has joined.
     pub segments: u32,
     /// Its first sequence number.
     pub seq: u64,

@@ -3,6 +3,7 @@
 mod answers;
 mod bql;
 mod capture_cost;
+mod capture_gro;
 mod cc;
 mod codel_memory;
 mod conversation;

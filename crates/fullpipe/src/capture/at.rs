@@ -31,8 +31,8 @@ pub const POINTS: [(&str, &str); 4] = [
     ),
     (
         RECEIVER,
-        "where tcpdump listens on the receiving host: data when the softirq takes it, ACKs between \
-         qdisc and driver. Every host, also one of `[[host]]`, has the points `NAME-qdisc` (of the receiver the same as \
+        "where tcpdump listens on the receiving host: data as the softirq hands it up, ACKs between \
+         qdisc and driver. With GRO a packet is an skb of all segments that were joined, of up to 64 KB. Every host, also one of `[[host]]`, has the points `NAME-qdisc` (of the receiver the same as \
          `receiver`) and `NAME-wire`.",
     ),
 ];

@@ -128,6 +128,8 @@ pub(super) struct Capture {
     sightings: u64,
     /// Serials of the packets that came to TCP as one with the first, by the host that sent them and that one's serial.
     joined: BTreeMap<(usize, u64), Vec<u64>>,
+    /// Serials of these packets, by the number of the sighting of the skb.
+    skbs: BTreeMap<u64, Vec<u64>>,
     stages: StageNumbers,
     /// Skbs that may wait in a qdisc, by number: when TCP made them, and what their trains do not say.
     waiting: BTreeMap<u64, (Time, Kept)>,
@@ -163,6 +165,7 @@ impl Capture {
             seen: BinaryHeap::new(),
             sightings: 0,
             joined: BTreeMap::new(),
+            skbs: BTreeMap::new(),
             stages: StageNumbers::default(),
             waiting: BTreeMap::new(),
             numbered: 0,
@@ -263,10 +266,24 @@ impl Capture {
         self.sightings += 1;
     }
 
-    /// A host's softirq takes a packet at `time`.
+    /// A host's softirq hands a packet up at `time`, with all that GRO has joined to it, as one skb.
     #[cold]
     pub(super) fn take(&mut self, packet: &Train, time: Time) {
-        self.pass(Place::Softirq, &packet.retimed(0, 1, time, 0));
+        let going = self.going((packet.flow, packet.kind));
+        if !Place::Softirq.is_at(self.point, going) {
+            return;
+        }
+
+        let way = &mut self.ways[going.from];
+        way.bear(packet.serial, packet.ecn);
+        let joined = self.joined.get(&(going.from, packet.serial));
+        let joined = joined.filter(|_| packet.kind == Kind::Data).into_iter().flatten().copied();
+        // A copy that the path has made is not seen again.
+        let joined: Vec<u64> = joined.filter(|&serial| way.see(serial, 1)).collect();
+        if !joined.is_empty() {
+            self.skbs.insert(self.sightings, joined);
+        }
+        self.see(time, going.from, packet.serial, 1);
     }
 
     /// An element dropped packets.
@@ -331,16 +348,19 @@ impl Capture {
 
     /// The next packet to tell when the run has come to `now`; at its `end` also what is under way.
     pub(super) fn tell(&mut self, now: Time, end: bool) -> Option<Packet> {
-        let &Reverse((time, _, from, serial, segments)) = self.seen.peek()?;
+        let &Reverse((time, number, from, serial, segments)) = self.seen.peek()?;
         let way = &mut self.ways[from];
+        let joined = self.skbs.get(&number).map_or(&[][..], |joined| joined);
         let ready = match end {
             true => time <= now,
-            false => time < now && way.is_settled(serial, segments),
+            false => time < now && way.is_settled(serial, segments, joined),
         };
         if !ready {
             return None;
         }
+
         self.seen.pop();
-        way.tell(serial, segments, time)
+        let joined = self.skbs.remove(&number).unwrap_or_default();
+        way.tell(serial, segments, &joined, time)
     }
 }

@@ -80,16 +80,26 @@ impl Way {
         self.forget();
     }
 
-    /// Whether it is known of these segments what became of them.
-    pub(super) fn is_settled(&mut self, serial: u64, segments: u32) -> bool {
-        self.range(serial, segments).all(|entry| entry.fate.is_some())
+    /// Whether it is known of these segments, and of the ones of serials `more`, what became of them.
+    pub(super) fn is_settled(&mut self, serial: u64, segments: u32, more: &[u64]) -> bool {
+        let settled = |entry: &mut Entry| entry.fate.is_some();
+        self.range(serial, segments).all(settled)
+            && more.iter().all(|&serial| self.entry(serial).is_none_or(settled))
     }
 
-    /// The packet of these segments, seen at `time`.
-    pub(super) fn tell(&mut self, serial: u64, segments: u32, time: Time) -> Option<Packet> {
+    /// The packet of these segments and of the ones of serials `more`, seen at `time`.
+    pub(super) fn tell(
+        &mut self,
+        serial: u64,
+        segments: u32,
+        more: &[u64],
+        time: Time,
+    ) -> Option<Packet> {
         let head = self.entry(serial)?.packet.clone();
-        let mut told = Packet { time, segments, len: 0, ..head };
-        for entry in self.range(serial, segments) {
+        let mut told = Packet { time, segments: segments + more.len() as u32, len: 0, ..head };
+        let all = (serial..serial + u64::from(segments)).chain(more.iter().copied());
+        for serial in all {
+            let Some(entry) = self.entry(serial) else { continue };
             entry.untold -= 1;
             told.again |= entry.told;
             entry.told = true;

@@ -29,7 +29,9 @@ impl Host {
         for train in batch.drain(..) {
             for i in 0..train.count {
                 let packet = train.part(i, 1);
-                shared.take(&packet, cpu);
+                if !by_gro {
+                    shared.take(&packet, cpu);
+                }
                 cpu += self.cost(&packet);
                 cpu = match by_gro {
                     true => self.poll(&packet, cpu, now, shared),
@@ -137,7 +139,9 @@ impl Host {
         before.into_iter().chain(then).fold(cpu, |cpu, skb| self.hand_up(&skb, cpu, now, shared))
     }
 
+    /// What waited in GRO goes up the stack, where a capture sees it.
     fn hand_up(&mut self, skb: &Received, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        shared.take(&skb.packet, cpu);
         let cpu = self.on_packet(&skb.packet, skb.gso_size, cpu, now, shared);
         self.after_packets(&skb.packet, now, shared);
         cpu
