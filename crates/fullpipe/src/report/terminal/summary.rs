@@ -23,7 +23,7 @@ pub fn short(document: &Document, style: Style) -> Vec<String> {
 /// The summary with all its lines.
 pub fn whole(document: &Document, style: Style) -> Vec<String> {
     let sections =
-        sections(document, style).into_iter().map(|section| Section { most: 0, ..section });
+        sections(document, true, style).into_iter().map(|section| Section { most: 0, ..section });
     fit(sections.collect(), usize::MAX, MORE, style)
 }
 
