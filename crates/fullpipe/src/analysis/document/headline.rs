@@ -40,6 +40,13 @@ pub struct Headline {
     pub judged: Option<Judged>,
 }
 
+impl Headline {
+    /// Whether the run is as good as its path, and as expected and published.
+    pub fn is_good(&self) -> bool {
+        self.grade.is_good() && self.judged.as_ref().is_none_or(|judged| judged.good)
+    }
+}
+
 /// How good a result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

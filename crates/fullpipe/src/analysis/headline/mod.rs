@@ -138,10 +138,12 @@ fn grade(context: &Context, all: &[Cause]) -> Grade {
     let subject = context.subject;
     let aborted = context.run.flows.iter().any(|flow| flow.aborted.is_some());
     let nothing = subject.flows.iter().all(|one| one.flow.bytes == 0);
+    if aborted || nothing {
+        return Grade::Failed;
+    }
     let Some(allowed) = subject.allowed_mbit() else { return Grade::CannotTell };
     let is_full = |rate: f64| rate >= FULL * allowed;
     match () {
-        () if aborted || nothing => Grade::Failed,
         () if is_full(subject.rate) => Grade::Full,
         () if subject.plateau().is_some_and(is_full) => Grade::Late,
         () if all.iter().all(|cause| is_quiet(&cause.limit)) => Grade::CannotTell,
