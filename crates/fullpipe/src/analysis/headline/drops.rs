@@ -46,7 +46,7 @@ fn by_kind(context: &Context, cause: &Cause, stage: &Stage, plain: Explained) ->
         "loss" | "gilbert-elliott" => random(stage, plain),
         "drop" => plain.because("these packets are lost by a list").setting(setting(
             "segments",
-            &place,
+            place,
             AskedBy::Path,
         )),
         "delay" => held(context, cause, stage, plain),
