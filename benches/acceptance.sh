@@ -53,6 +53,8 @@ fullpipe=target/release/fullpipe
 case $what in
 first-result)
     build=$(seconds cargo build --release --quiet --package fullpipe-cli)
+    size=$(stat --format %s "$fullpipe")
+    [ "$size" -lt 25000000 ] || { echo "the program has $size bytes, not under 25 MB" >&2; exit 1; }
     kernel=$(seconds $fullpipe kernel build)
     scenario >first.toml
     run=$(seconds $fullpipe run first.toml --engine linux)

@@ -36,7 +36,22 @@ MATURIN_PEP517_ARGS="--profile ${FULLPIPE_PYTHON_PROFILE:-dev}" \
     "$bin/pip" wheel --quiet --no-deps --wheel-dir "$work/wheels" .
 # The wheel alone works; what tests need besides comes after that.
 "$bin/pip" install --quiet "$work"/wheels/fullpipe-*.whl
-(cd "$work" && "$bin/fullpipe" --version && "$bin/python" -c "import fullpipe; fullpipe.recipes()")
+# A wheel as users get it runs all of the recipe; slower ones run a variant.
+profile=${FULLPIPE_PYTHON_PROFILE:-dev}
+[ "$profile" = release ] && variants= || variants="--variant reno"
+(
+    cd "$work"
+    "$bin/fullpipe" --version
+    "$bin/python" -c "import fullpipe; assert 'fink-2007' in fullpipe.recipes()"
+    "$bin/fullpipe" run fink-2007 $variants --quiet --out run >run.txt
+    test -s run.txt && test -s run/summary.json && test -s run/report.html
+)
+if [ "$profile" = release ] && commit=$(git rev-parse --short=12 HEAD 2>/dev/null); then
+    "$bin/fullpipe" --version | grep -q "(commit $commit)" || {
+        echo "failed: the wheel's version does not name the commit $commit" >&2
+        exit 1
+    }
+fi
 if ! "$bin/pip" install --quiet "$(echo "$work"/wheels/fullpipe-*.whl)[test]"; then
     skip "what needs mypy, pyarrow, pandas, polars, dask or nbclient, which could not all be installed"
     "$bin/pip" install --quiet pytest
