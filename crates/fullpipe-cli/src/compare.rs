@@ -14,7 +14,7 @@ use fullpipe::sweep::compare::Comparison;
 use fullpipe::sweep::{Merged, manifest};
 use serde_json::json;
 use side::{Opened, check_pair};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
@@ -36,11 +36,24 @@ pub fn compare(arguments: &CompareArguments, output: &Output) -> Result<(), Fail
     let (a, b) = (Opened::new(&arguments.a)?, Opened::new(&arguments.b)?);
     check_pair(&a, &b)?;
     let comparison = beside(&a.side(), &b.side());
+    print(arguments, [&a, &b], &comparison, output)?;
+
+    // What is printed is not lost where the file cannot be written.
     if let Some(file) = &arguments.out {
         let merged = analysis::merged(a.document(), b.document(), &comparison);
         write_new(file, &html::render(&merged))?;
         note(&format!("report: {}", file.display()));
     }
+    Ok(())
+}
+
+/// Prints what differs, as text or as JSON.
+fn print(
+    arguments: &CompareArguments,
+    [a, b]: [&Opened; 2],
+    comparison: &analysis::compare::Comparison,
+    output: &Output,
+) -> Result<(), Failure> {
     if arguments.json {
         let titles = [a.title(), b.title()];
         return output.json(&json!({
@@ -48,11 +61,11 @@ pub fn compare(arguments: &CompareArguments, output: &Output) -> Result<(), Fail
         }));
     }
     let text = match arguments.full {
-        true => terminal::compare(&comparison, output.style()),
-        false => terminal::compare_short(&comparison, output.style()),
+        true => terminal::compare(comparison, output.style()),
+        false => terminal::compare_short(comparison, output.style()),
     };
     let (headline, rest) = text.split_once('\n').unwrap_or((&text, ""));
-    output.print(&format!("{headline}\n\n{}{rest}", heading(&a, &b)))
+    output.print(&format!("{headline}\n\n{}{rest}", heading(a, b)))
 }
 
 /// A line for each side, with its title where the sides are of two scenarios.
@@ -95,7 +108,13 @@ fn sweeps(arguments: &CompareArguments, output: &Output) -> Result<(), Failure> 
 
 /// Writes a file, which must not be there yet.
 fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
-    let written = File::create_new(file).and_then(|mut new| new.write_all(text.as_bytes()));
+    let new = File::create_new(file);
+    let made = new.is_ok();
+    let written = new.and_then(|mut new| new.write_all(text.as_bytes()));
+    if made && written.is_err() {
+        // A part of a page is no page; most often it goes.
+        let _ = fs::remove_file(file);
+    }
     written.map_err(|e| match e.kind() {
         ErrorKind::AlreadyExists => {
             let hint = "name another file with --out";

@@ -1,4 +1,4 @@
-//! What is there after the runs: the document, its place on disk, and everything that failed.
+//! Results of a call: the document, its place on disk, and everything that failed.
 
 use crate::failure::Failure;
 use fullpipe::analysis::document::Document;
@@ -56,7 +56,7 @@ impl Kept {
         pages.filter(|page| page.exists()).collect()
     }
 
-    /// What the call ends with. Runs that are not whole are not judged.
+    /// The end of the call. Runs that are not whole are not judged.
     pub fn judge(self) -> Result<(), Failure> {
         if !self.failures.is_empty() || !self.unkept.is_empty() {
             let others = Some(self.what_is_there());
@@ -73,7 +73,7 @@ impl Kept {
         }
     }
 
-    /// What became of the runs, in one line.
+    /// The fate of the runs, in one line.
     fn what_is_there(&self) -> String {
         let (failed, missing) = (self.failures.len(), self.document.missing.len());
         let (all, not_begun) = (self.document.runs.len() + missing, missing.saturating_sub(failed));

@@ -5,7 +5,11 @@ use crate::failure::Failure;
 use crate::output::{Output, note};
 use crate::sweep;
 use fullpipe::report::{html, time_sequence};
+use fullpipe::trace::replace::{replace, unwritten};
 use fullpipe::trace::rundir::{self, REPORT, RunDir};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
 
 /// Reads the result, writes the HTML file, prints the text.
 pub fn report(arguments: &ReportArguments, output: &Output) -> Result<(), Failure> {
@@ -13,6 +17,9 @@ pub fn report(arguments: &ReportArguments, output: &Output) -> Result<(), Failur
         return sweep::report(arguments);
     }
     let results = rundir::open(&arguments.dir).map_err(|e| Failure::Input(e.to_string()))?;
+    // The text first: it is there even where the page cannot be written.
+    output.document(&results.document, arguments.extent.detail())?;
+
     let page = match &arguments.out {
         Some(_) => html::render(&results.document),
         None => {
@@ -21,10 +28,18 @@ pub fn report(arguments: &ReportArguments, output: &Output) -> Result<(), Failur
         }
     };
     let file = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(REPORT));
-    std::fs::write(&file, page)
-        .map_err(|e| Failure::environment(format!("cannot write {}", file.display()), e))?;
+    write(&file, &page)?;
     note(&format!("report: {}", file.display()));
-    output.document(&results.document, arguments.extent.detail())
+    Ok(())
+}
+
+/// Writes a page. An older one stays until the new one is whole; a device or a link is written to, not replaced.
+fn write(file: &Path, page: &str) -> Result<(), Failure> {
+    match file.symlink_metadata() {
+        Ok(about) if !about.is_file() => fs::write(file, page).map_err(|e| unwritten(file, e)),
+        _ => replace(file, |out| out.write_all(page.as_bytes()).map_err(|e| unwritten(file, e))),
+    }?;
+    Ok(())
 }
 
 /// Draws the time-sequence graphs of runs whose packets were kept.

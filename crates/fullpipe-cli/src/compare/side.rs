@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use fullpipe::analysis::compare::{Side, flatten};
 use fullpipe::analysis::document::Document;
+use fullpipe::analysis::headline;
 use fullpipe::trace::rundir::{self, RunDir};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -54,6 +55,11 @@ impl Opened {
         self.document.runs = vec![self.document.runs.swap_remove(index)];
         self.settings = vec![self.settings.swap_remove(index)];
         self.document.comparisons.clear();
+        self.document.missing.clear();
+        self.document.partial = self.document.runs[0].partial;
+        if self.document.headline.is_some() {
+            self.document.headline = Some(headline::document(&self.document));
+        }
         self.chosen = true;
         Ok(())
     }

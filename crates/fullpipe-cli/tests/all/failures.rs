@@ -97,7 +97,7 @@ fn a_full_disk_costs_no_verdict() {
         "; no file of the result is left\n",
         "the result of what was done is printed above\n",
     ]);
-    assert!(call.stdout.contains("Verdict") && call.stdout.contains("held back by"));
+    assert!(call.stdout.contains("Mb/s") && call.stdout.contains("held back by"));
     let json = full(&["--json"]).ends_with(3).json();
     assert!(json["runs"][0]["flows"][0]["mean_mbit"].as_f64() > Some(80.0));
     assert_eq!(desk.names("."), ["short.toml"]);
@@ -119,6 +119,25 @@ fn a_verdict_that_cannot_be_printed_is_on_disk() {
     assert_eq!(desk.names("fullpipe-results"), ["latest", "short", "short-run-2"]);
 }
 
+/// Pages that do not fit: the comparison is printed, an older report stays, and no part of a page is left.
+#[test]
+fn a_page_that_does_not_fit_costs_nothing_else() {
+    let desk = Desk::with_short();
+    desk.call(&["run", "short.toml", "-q", "--out", "a"]).ends_with(0);
+    let (report, names) = (desk.read("a/report.html"), desk.names("a"));
+    let full = |arguments: &[&str]| {
+        let call = desk.command(arguments);
+        let limited = ["sh", "-c", "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\""];
+        Call::of(behind(&limited, &call, &desk).output().expect("it starts"))
+    };
+    let compared = full(&["compare", "a", "a", "--out", "both.html"]).ends_with(3);
+    let compared = compared.complains(&["cannot write both.html: File too large"]);
+    assert!(compared.stdout.contains("no difference"), "{}", compared.stdout);
+    full(&["report", "a"]).ends_with(3).complains(&["a/report.html: cannot be written"]);
+    assert_eq!((desk.read("a/report.html"), desk.names("a")), (report, names));
+    assert_eq!(desk.names("."), ["a", "short.toml"]);
+}
+
 /// Two runs into one directory: who comes second prints the verdict, and says where its results lie.
 #[test]
 fn the_loser_of_two_runs_keeps_its_result() {
@@ -136,7 +155,7 @@ fn the_loser_of_two_runs_keeps_its_result() {
         "error: out: was taken by another program meanwhile; these results are in out-run-2\n",
         "the result of what was done is printed above\n",
     ]);
-    assert!(call.stdout.contains("Verdict"), "{}", call.stdout);
+    assert!(call.stdout.contains("held back by"), "{}", call.stdout);
     assert_eq!(desk.names("."), ["out", "out-run-2", "short.toml"]);
     assert_eq!(desk.read("out/summary.json"), first);
     assert_eq!(desk.call(&["report", "out-run-2"]).ends_with(0).stdout, call.stdout);
@@ -157,7 +176,7 @@ fn a_taken_capture_costs_no_run() {
         "x.pcap: was taken by another program meanwhile; this capture is x-2.pcap\n",
         "what was done is kept: out\n",
     ]);
-    assert!(call.stdout.contains("Verdict"), "{}", call.stdout);
+    assert!(call.stdout.contains("held back by"), "{}", call.stdout);
     assert_eq!(desk.names("."), ["out", "short.toml", "x-2.pcap", "x.pcap"]);
     assert_eq!(desk.read("x.pcap"), "somebody's");
 }

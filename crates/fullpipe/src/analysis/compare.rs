@@ -108,7 +108,7 @@ impl Change {
         Change { name: name.into(), a, b, relative }
     }
 
-    /// The same values, which do not compare.
+    /// Drops the difference of values that do not compare.
     fn without_difference(self) -> Change {
         Change { relative: None, ..self }
     }

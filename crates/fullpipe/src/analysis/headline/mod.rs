@@ -18,7 +18,8 @@ mod subject;
 mod together;
 mod words;
 
-pub(super) use together::{compared, document, merged};
+pub use together::document;
+pub(super) use together::{compared, merged};
 
 use super::RunMeta;
 use super::document::{Grade, Headline, Run, Stage};
