@@ -3,6 +3,9 @@
 use crate::path_arguments::{NewArguments, PathArguments};
 use crate::plan_arguments::PlanArguments;
 use crate::quantity;
+use crate::schema::SchemaArguments;
+use crate::shell::{CompletionsArguments, ManArguments};
+use crate::version;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use fullpipe::capture::{At, SNAP};
@@ -38,7 +41,7 @@ const DOCTOR_CODES: &str = "Exit codes: 0 all is there, 3 something is missing."
 /// A laboratory for TCP on long fat networks: runs a scenario, shows where every packet waits or is
 /// dropped, and says what limits each flow
 #[derive(Debug, Parser)]
-#[command(name = "fullpipe", version, help_template = TEMPLATE, after_help = EXIT_CODES,
+#[command(name = "fullpipe", version = version::short(), long_version = version::long(), help_template = TEMPLATE, after_help = EXIT_CODES,
     before_help = "Examples:
   fullpipe run --rate 10Gbit --rtt 80ms           what a flow does on your path
   fullpipe new my.toml --rate 10Gbit --rtt 80ms   the same as a scenario file to edit
@@ -76,6 +79,12 @@ pub enum Command {
     Kernel(KernelArguments),
     /// Check what genuine Linux runs need of this machine
     Doctor(DoctorArguments),
+    /// Print the JSON schema of results, or of scenarios
+    Schema(SchemaArguments),
+    /// Print what a shell needs to complete commands and options
+    Completions(CompletionsArguments),
+    /// Write the man pages
+    Man(ManArguments),
 }
 
 /// How much text is printed: at most 60 lines where nothing is asked for.
@@ -275,10 +284,15 @@ pub struct MergeArguments {
 /// Options of `fullpipe list`.
 #[derive(Debug, Args)]
 #[command(help_template = TEMPLATE, before_help = "Examples:
-  fullpipe list
-  fullpipe list --json\n\n")]
+  fullpipe list                        recipes, and the names of everything else
+  fullpipe list limits                 what each limit means; also recipes, congestion,
+                                       slow-starts, kernels, metrics
+  fullpipe list fink                   what has a word in its name or title\n\n")]
 pub struct ListArguments {
-    /// Print one JSON document
+    /// recipes, congestion, slow-starts, kernels, limits or metrics; or a part of a name or title
+    #[arg(value_name = "WHAT")]
+    pub what: Option<String>,
+    /// Print one JSON document with everything that is known of each name
     #[arg(long)]
     pub json: bool,
 }

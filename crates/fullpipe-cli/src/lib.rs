@@ -29,8 +29,12 @@ mod progress;
 mod quantity;
 mod report;
 mod run;
+mod schema;
+mod shell;
 mod source;
 mod sweep;
+mod usage;
+mod version;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -49,9 +53,10 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// The same for those who have no use for an [`ExitCode`]: its number.
 pub fn code_of(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let arguments = match Arguments::try_parse_from(arguments) {
+    let words: Vec<OsString> = arguments.into_iter().collect();
+    let arguments = match Arguments::try_parse_from(&words) {
         Ok(arguments) => arguments,
-        Err(message) => return shown_by_clap(&message),
+        Err(message) => return shown_by_clap(&usage::with_way_out(message, &words)),
     };
     match dispatch(&arguments.command) {
         Ok(()) => 0,
@@ -73,6 +78,9 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Plan(plan) => plan::plan(plan, &output),
         Command::Kernel(kernel) => kernel::kernel(&kernel.command, &output),
         Command::Doctor(doctor) => doctor::doctor(doctor, &output),
+        Command::Schema(schema) => schema::schema(schema, &output),
+        Command::Completions(completions) => shell::completions(completions, &output),
+        Command::Man(man) => shell::man(man),
     }
 }
 

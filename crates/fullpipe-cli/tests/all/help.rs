@@ -2,8 +2,22 @@
 
 use crate::common::Desk;
 
-const COMMANDS: [&str; 9] =
-    ["run", "new", "list", "report", "compare", "parity", "plan", "kernel", "doctor"];
+const COMMANDS: [&str; 14] = [
+    "run",
+    "new",
+    "list",
+    "report",
+    "compare",
+    "sweep",
+    "merge",
+    "parity",
+    "plan",
+    "kernel",
+    "doctor",
+    "schema",
+    "completions",
+    "man",
+];
 
 #[test]
 fn every_command_has_help_that_begins_with_examples() {
@@ -34,18 +48,97 @@ fn the_programs_help_names_every_command_and_exit_code() {
     assert_eq!(call.stderr, "");
 }
 
+/// A release build names its commit besides; crates/fullpipe-py/test.sh looks at that.
 #[test]
-fn the_version_is_the_packages() {
-    let call = Desk::new().call(&["--version"]).ends_with(0);
-    assert_eq!(call.stdout, format!("fullpipe {}\n", env!("CARGO_PKG_VERSION")));
+fn the_version_has_the_kernels() {
+    let desk = Desk::new();
+    let (version, debug) = (env!("CARGO_PKG_VERSION"), cfg!(debug_assertions));
+    let first = desk.call(&["-V"]).ends_with(0).stdout;
+    assert!(first.starts_with(&format!("fullpipe {version}")), "{first}");
+    assert_eq!(first.trim_end().ends_with(" (debug build)"), debug, "{first}");
+
+    let long = desk.call(&["--version"]).ends_with(0).stdout;
+    let rest = long.strip_prefix(&first).expect("the short version first");
+    let lines: Vec<&str> = rest.lines().collect();
+    assert_eq!(lines.len(), 2, "{long}");
+    assert!(lines[0].starts_with("kernels of the simulator: 2.6.20, "), "{long}");
+    assert_eq!(lines[1], "validated against the real kernel: 6.12, 6.1");
 }
 
 #[test]
 fn wrong_arguments_end_with_2_and_near_names() {
     let desk = Desk::new();
     desk.call(&[]).ends_with(2).complains(&["Usage:"]);
-    desk.call(&["rum"]).ends_with(2).complains(&["rum", "run"]);
     desk.call(&["run", "x", "--vairant", "y"]).ends_with(2).complains(&["--variant"]);
     desk.call(&["run", "x", "--jobs", "0"]).ends_with(2).complains(&["--jobs"]);
     desk.call(&["run", "x", "--engine", "ns3"]).ends_with(2).complains(&["sim"]);
+}
+
+#[test]
+fn unknown_words_get_a_way_out() {
+    let desk = Desk::new();
+    desk.write("my.toml", "");
+    let cases: [(&[&str], &str); 10] = [
+        (&["rum"], "exists: 'run'\n"),
+        (&["rnu"], "tip: a similar subcommand exists: 'run'\n"),
+        (&["my.toml"], "tip: to run it: fullpipe run my.toml\n"),
+        (&["fink-2007"], "tip: to run it: fullpipe run fink-2007\n"),
+        (&["xyzzy"], "tip: the commands are run, new, list, report, "),
+        (&["kernel", "xyzzy"], "tip: the commands are build, list, remove"),
+        (&["run", "--bogus"], "tip: `fullpipe run --help` lists what it takes\n"),
+        (
+            &["kernel", "build", "--bogus"],
+            "tip: `fullpipe kernel build --help` lists what it takes\n",
+        ),
+        (
+            &["plan", "--rate", "1Gbit", "--rtt", "-80ms"],
+            "tip: -80ms is negative; write the value without a sign: 80ms\n",
+        ),
+        (
+            &["run", "."],
+            "it is a directory\n --> .\n  = expected: a readable file, or the name of a recipe\n  = did you mean: my.toml\n",
+        ),
+    ];
+    for (words, way_out) in cases {
+        let call = desk.call(words).ends_with(2).complains(&[way_out]);
+        assert!(!call.stderr.contains("-- --"), "{}", call.stderr);
+    }
+}
+
+#[test]
+fn shells_and_man_get_every_command() {
+    let desk = Desk::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = desk.call(&["completions", shell]).ends_with(0).stdout;
+        for word in COMMANDS.iter().chain(&["as-kernel", "every-flow"]) {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+    desk.call(&["completions", "csh"]).ends_with(2).complains(&["bash", "fish"]);
+
+    desk.call(&["man", "deep/man1"]).ends_with(0).complains(&["man pages: deep/man1\n"]);
+    let pages = desk.names("deep/man1");
+    let command = |command: &&str| pages.contains(&format!("fullpipe-{command}.1"));
+    assert!(COMMANDS.iter().all(|name| command(&name)), "{pages:?}");
+    assert!(pages.contains(&"fullpipe-kernel-build.1".to_string()), "{pages:?}");
+    let run = desk.read("deep/man1/fullpipe-run.1");
+    for part in [".SH EXAMPLES\n.nf\n  fullpipe run ", "\\-\\-dry\\-run", "Exit codes: 0 fine"] {
+        assert!(run.contains(part), "{part}");
+    }
+    // Again, over the old ones; and where a file is in the way.
+    desk.call(&["man", "deep/man1"]).ends_with(0);
+    desk.write("file", "");
+    desk.call(&["man", "file"]).ends_with(3).complains(&["cannot write file"]);
+}
+
+/// The schemas are those of the documentation, to the byte.
+#[test]
+fn schemas_are_printed() {
+    let desk = Desk::new();
+    let summary = include_str!("../../../../docs/schema.json");
+    // Megabytes stay out of the message.
+    assert!(desk.call(&["schema"]).ends_with(0).stdout == summary, "docs/schema.json is another");
+    assert!(desk.call(&["schema", "summary"]).ends_with(0).stdout == summary);
+    let scenario = include_str!("../../../../docs/scenario.schema.json");
+    assert!(desk.call(&["schema", "scenario"]).ends_with(0).stdout == scenario);
 }

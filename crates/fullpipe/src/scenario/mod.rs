@@ -47,7 +47,7 @@ pub use format::quantity;
 #[cfg(test)]
 pub(crate) use format::{genuine_sysctl, sysctl};
 pub use load::load;
-pub use names::{keys, near_keys};
+pub use names::{keys, near_keys, near_names};
 pub use nfs::NFS_2008;
 pub use notes::notes;
 pub use outline::{OutOfRange, Outline};

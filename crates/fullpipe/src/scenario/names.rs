@@ -21,6 +21,11 @@ pub fn near_keys<'a>(written: &str, keys: &'a [String]) -> Vec<&'a str> {
     near::names(written, keys.iter().map(String::as_str))
 }
 
+/// Names that are close to `written`, nearest first, at most three.
+pub fn near_names<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    near::names(written, names)
+}
+
 struct Keys<'a> {
     run: &'a Resolved,
     found: Vec<String>,

@@ -65,6 +65,9 @@ impl Source {
     /// The file cannot be read ("cannot-read") or is not UTF-8 ("bad-encoding").
     pub fn read(path: &Path) -> Result<Source, Diagnostics> {
         let name = path.display().to_string();
+        if path.is_dir() {
+            return Err(is_directory(&name, path));
+        }
         let bytes = read(path).map_err(|why| cannot_read(&name, &why))?;
         let directory = path.parent().unwrap_or(Path::new("")).to_path_buf();
         Source::from_bytes(&name, &bytes, Beside::Directory(directory))
@@ -141,6 +144,23 @@ fn unknown(name: &str, near: &[&str]) -> String {
         names => format!("did you mean: {}", names.join(", ")),
     };
     format!("there is no recipe and no file called {name}; {hint}")
+}
+
+/// So many of a directory's scenario files are named.
+const NAMED: usize = 5;
+
+/// A directory in a scenario's place; the message names the scenario files in it.
+fn is_directory(name: &str, path: &Path) -> Diagnostics {
+    let files = path.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files: Vec<String> = files
+        .filter(|file| file.extension().is_some_and(|ending| ending == "toml"))
+        .map(|file| file.strip_prefix(".").unwrap_or(&file).display().to_string())
+        .collect();
+    files.sort();
+    files.truncate(NAMED);
+    let mut told = cannot_read(name, "it is a directory");
+    told.items[0].near = files;
+    told
 }
 
 fn cannot_read(name: &str, why: &str) -> Diagnostics {
