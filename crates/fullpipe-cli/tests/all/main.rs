@@ -26,6 +26,7 @@ mod packets;
 mod parity;
 mod plan;
 mod readme;
+mod readme_example;
 mod results;
 mod run;
 mod streams;

@@ -2,7 +2,7 @@
 //! (`FULLPIPE_BLESS=1` rewrites it).
 
 #[path = "../../../fullpipe/tests/all/marked/mod.rs"]
-mod marked;
+pub mod marked;
 use crate::common::Desk;
 use fullpipe::analysis::document::{Document, Run};
 

@@ -55,9 +55,14 @@ fn in_words(context: &Context, cause: &Cause, grade: Grade) -> Explained {
 /// A busy link: all is well, or a queue stands in front of it, or others fill it.
 fn link(context: &Context, cause: &Cause, grade: Grade) -> Explained {
     let place = cause.place.clone().unwrap_or_else(|| "the link".into());
+    let who = match &place[..] {
+        "link" | "the link" => "The link".to_string(),
+        name => format!("Link {name}"),
+    };
+
     let busy = Explained {
         does: "is full and holds",
-        ..Explained::new(format!("Link {place}"), cause.place.clone())
+        ..Explained::new(who, cause.place.clone())
     };
     if grade != Grade::Full && grade != Grade::Late {
         return others(context, busy);
