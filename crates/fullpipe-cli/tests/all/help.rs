@@ -78,7 +78,7 @@ fn wrong_arguments_end_with_2_and_near_names() {
 fn unknown_words_get_a_way_out() {
     let desk = Desk::new();
     desk.write("my.toml", "");
-    let cases: [(&[&str], &str); 10] = [
+    let cases: [(&[&str], &str); 11] = [
         (&["rum"], "exists: 'run'\n"),
         (&["rnu"], "tip: a similar subcommand exists: 'run'\n"),
         (&["my.toml"], "tip: to run it: fullpipe run my.toml\n"),
@@ -91,9 +91,10 @@ fn unknown_words_get_a_way_out() {
             "tip: `fullpipe kernel build --help` lists what it takes\n",
         ),
         (
-            &["plan", "--rate", "1Gbit", "--rtt", "-80ms"],
-            "tip: -80ms is negative; write the value without a sign: 80ms\n",
+            &["sweep", "x", "--shard", "-1/4"],
+            "tip: -1/4 is negative; write the value without a sign: 1/4\n",
         ),
+        (&["plan", "--rate", "1Gbit", "--rtt", "-80ms"], "'--rtt <RTT>': a time is not negative\n"),
         (
             &["run", "."],
             "it is a directory\n --> .\n  = expected: a readable file, or the name of a recipe\n  = did you mean: my.toml\n",
@@ -119,7 +120,7 @@ fn shells_and_man_get_every_command() {
     desk.call(&["man", "deep/man1"]).ends_with(0).complains(&["man pages: deep/man1\n"]);
     let pages = desk.names("deep/man1");
     let command = |command: &&str| pages.contains(&format!("fullpipe-{command}.1"));
-    assert!(COMMANDS.iter().all(|name| command(&name)), "{pages:?}");
+    assert!(COMMANDS.iter().all(command), "{pages:?}");
     assert!(pages.contains(&"fullpipe-kernel-build.1".to_string()), "{pages:?}");
     let run = desk.read("deep/man1/fullpipe-run.1");
     for part in [".SH EXAMPLES\n.nf\n  fullpipe run ", "\\-\\-dry\\-run", "Exit codes: 0 fine"] {

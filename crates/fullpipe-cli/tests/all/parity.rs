@@ -163,12 +163,17 @@ fn the_usage_shows_what_can_be_called() {
     assert!(!usage.contains("--random"), "{wrong}");
 }
 
-/// Requests and answers over a path in its short form, which has no link back.
+/// Requests and answers over a path that has no link back.
 const ASKS: &str = r#"
 title = "Requests"
 duration = "1s"
-path = { rate = "100Mbit", delay = { forward = "5ms", back = "5ms" } }
 hosts = { sender = { kernel = "6.12", hz = 1000 }, receiver = { kernel = "6.12", hz = 1000 } }
+[path]
+forward = [
+  { kind = "link", name = "link", rate = "100Mbit", queue = { limit = "1MB" } },
+  { kind = "delay", name = "out", delay = "5ms" },
+]
+back = [{ kind = "delay", name = "home", delay = "5ms" }]
 [[flow]]
 name = "asks"
 bytes = "4kB"

@@ -29,7 +29,7 @@ fn a_full_disk_is_told_and_ends_with_3() {
 #[test]
 fn a_wide_terminal_is_told_more() {
     let desk = Desk::with_short();
-    let mut command = desk.command(&["run", "short.toml", "--quiet"]);
+    let mut command = desk.command(&["run", "short.toml", "--quiet", "--full"]);
     let output = command.env("COLUMNS", "120").output().expect("it starts");
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(text.contains("in flight") && text.lines().any(|line| line.chars().count() > 80));

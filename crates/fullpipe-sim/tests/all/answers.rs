@@ -131,7 +131,7 @@ fn ping_pong_mode() {
     acks.on_data(Time::ms(100), 65_536);
     acks.on_data_sent(Time::ms(140));
     assert!(acks.is_quick());
-    let other = Profile { answers_bear_acks: false, ..linux.clone() };
+    let other = Profile { answers_bear_acks: false, ..*linux };
     let mut acks = AckPolicy::new(1000, SEGMENT, 20, &other);
     acks.on_data(Time::ms(1), 65_536);
     acks.on_data_sent(Time::ms(1));

@@ -207,7 +207,7 @@ fn record() {
     for plan in scenario.plans() {
         let [run, model] = ["linux", "sim"].map(|engine| made_on(engine, &scenario, plan).0);
         let (own, expectation) = (&run.nfs[0], &run.expectations[0]);
-        let [found, modelled] = [&run, &model].map(|run| took(run));
+        let [found, modelled] = [&run, &model].map(took);
         let (of_model, share_of_model) = held(&model);
         let measured = kib(expectation.expected[0]);
         let difference = (found / measured - 1.0) * 100.0;

@@ -258,11 +258,13 @@ fn figures_over_time_have_a_line_per_flow_and_place() {
 #[test]
 fn rounds_of_slow_start_are_ticks_on_the_line_of_cwnd() {
     let mut document = sample::fink();
-    let series = &document.runs[1].flows[0].series;
-    let (end, half, cwnd) =
-        (series.end_s[3], (series.end_s[2] + series.end_s[3]) / 2.0, series.cwnd.clone());
+    let flow = &mut document.runs[1].flows[0];
+    flow.series.cwnd[2..5].copy_from_slice(&[40, 80, 80]);
+    let (ends, cwnd) = (flow.series.end_s.clone(), flow.series.cwnd.clone());
+    let (end, half) = (ends[3], f64::midpoint(ends[2], ends[3]));
     let round = |start_s| Round { start_s, end_s: None, segments: 4 };
-    document.runs[1].flows[0].slow_start_rounds = Some(vec![round(half), round(end)]);
+    // In the third round cwnd does not grow, so that it has no stroke.
+    flow.slow_start_rounds = Some(vec![round(half), round(end), round(ends[4])]);
     let figures = figures::all(&document);
     let ticks = &figures.iter().find(|figure| figure.name == "cwnd").expect("cwnd").ticks;
     let between = f64::from(cwnd[2] + cwnd[3]) / 2.0;

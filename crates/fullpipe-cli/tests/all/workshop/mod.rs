@@ -13,6 +13,8 @@ const UTIL: &str = "ssize_t os_getrandom(void *buf, size_t len, int any)\n{\n\tr
 const CLOCK: &str = "#define TIMER_MULTIPLIER 256\n#define TIMER_MIN_DELTA 500\n";
 const TIME: &str = "static int itimer_next_event(int delta)\n{\n\tdelta += 1;\n}\n\n\
     static u64 timer_read(void)\n{\n\ttime_travel_update_time_rel(1);\n}\n";
+const REGISTERS: &str = "int restore_fp_registers(int pid)\n{\n\t\
+    if (ptrace(PTRACE_SETREGSET, pid, NT_X86_XSTATE, &iov) < 0)\n\t\treturn 1;\n}\n";
 const MAKEFILE: &str = "VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 9\nEXTRAVERSION =\n";
 
 /// A directory with a cache, programs, and a source of few files.
@@ -59,6 +61,7 @@ impl Workshop {
             ("arch/um/os-Linux/util.c", UTIL),
             ("arch/um/include/linux/time-internal.h", CLOCK),
             ("arch/um/kernel/time.c", TIME),
+            ("arch/x86/um/os-Linux/registers.c", REGISTERS),
         ];
         let files: Vec<(String, &str)> = own
             .iter()

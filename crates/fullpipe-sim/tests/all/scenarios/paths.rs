@@ -258,7 +258,7 @@ fn link_or_shaper(link: Link) -> Element {
         QueueLimit::Bytes(bytes) => bytes,
     };
     let mut drawn = Rng::new(link.rate.0 ^ size, "shaper");
-    if link.discipline != Discipline::Fifo || drawn.next_u64() % 3 > 0 {
+    if link.discipline != Discipline::Fifo || !drawn.next_u64().is_multiple_of(3) {
         return Element::Link(link);
     }
     let Link { name, rate, framing, limit, .. } = link;

@@ -60,10 +60,7 @@ fn link(context: &Context, cause: &Cause, grade: Grade) -> Explained {
         name => format!("Link {name}"),
     };
 
-    let busy = Explained {
-        does: "is full and holds",
-        ..Explained::new(who, cause.place.clone())
-    };
+    let busy = Explained { does: "is full and holds", ..Explained::new(who, cause.place.clone()) };
     if grade != Grade::Full && grade != Grade::Late {
         return others(context, busy);
     }
