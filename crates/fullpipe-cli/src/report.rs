@@ -28,6 +28,12 @@ pub fn report(arguments: &ReportArguments, output: &Output) -> Result<(), Failur
         }
     };
     let file = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(REPORT));
+    if arguments.out.is_some() && file.is_file() {
+        return Err(Failure::Input(format!(
+            "{} is there already, and nothing is overwritten; name another file with --out",
+            file.display()
+        )));
+    }
     write(&file, &page)?;
     note(&format!("report: {}", file.display()));
     Ok(())

@@ -13,6 +13,12 @@ fn a_report_shows_what_the_run_showed() {
     assert_eq!(desk.read("a/report.html"), page);
     desk.call(&["report", "a", "--out", "elsewhere.html"]).ends_with(0);
     assert_eq!(desk.read("elsewhere.html"), page);
+
+    // A file that is there stays as it is.
+    let scenario = desk.read("short.toml");
+    let taken = desk.call(&["report", "a", "--out", "short.toml"]).ends_with(2);
+    taken.complains(&["short.toml is there already", "name another file with --out"]);
+    assert_eq!(desk.read("short.toml"), scenario);
 }
 
 #[test]
