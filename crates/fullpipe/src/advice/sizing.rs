@@ -84,7 +84,7 @@ pub fn sizes(demand: &Demand) -> Sizes {
     let least = least(demand);
     let advised = |today: u64, least: u64| match least <= today {
         true => today,
-        false => whole((least as f64 * HEADROOM) as u64).max(today),
+        false => with_headroom(least).max(today),
     };
     Sizes {
         today,
@@ -94,6 +94,11 @@ pub fn sizes(demand: &Demand) -> Sizes {
             send: advised(today.send, least.send),
         },
     }
+}
+
+/// The advised size of a buffer, bytes, by the least that fills the path: more by a margin for longer paths, and rounded up.
+pub fn with_headroom(least: u64) -> u64 {
+    whole((least as f64 * HEADROOM) as u64)
 }
 
 /// The least buffers with which the flows of `demand` fill the path, or reach the largest window.

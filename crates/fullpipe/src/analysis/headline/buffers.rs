@@ -75,10 +75,10 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// "net.ipv4.tcp_wmem of sender to 202 MB", where the autotuned buffer is too small.
+    /// "the maximum of net.ipv4.tcp_wmem of sender to 160 MiB", where the autotuned buffer is too small.
     fn raise(&self) -> Option<String> {
         let needs = self.needs.filter(|needs| *needs > self.buffer.tuned)?;
-        Some(format!("{} of {} to {}", self.tuned, self.host, bytes(needs)))
+        Some(format!("the maximum of {} of {} to {}", self.tuned, self.host, bytes(needs)))
     }
 
     /// What to do where a program asks for a buffer.
@@ -101,14 +101,29 @@ impl<'a> Side<'a> {
         }
     }
 
+    /// What to do where a sysctl cuts what a program asks for: it may get more, must ask for enough, or asks for none.
+    fn ask_for_more(&self, asked: u64, raise: &str) -> String {
+        let enough = self.needs.is_none_or(|needs| asked.saturating_mul(2) >= needs);
+        let ask =
+            if enough { String::new() } else { format!(" and let the program ask for {raise}") };
+        let none = self.raise().map_or(String::new(), |raise| format!(" and set {raise}"));
+        format!(
+            "Set {} of {} to {raise}{ask}, or let the program ask for none{none}",
+            self.most, self.host
+        )
+    }
+
     /// The buffer as the reason, whoever set it.
     fn explain(&self, explained: Explained) -> Explained {
         let allows = bytes(self.buffer.allows());
         let needed = self.missing().map(bytes);
         match self.buffer.asked {
+            None if self.needs.is_none() => explained
+                .because(format!("{} allows {allows}{}", self.tuned, self.needed()))
+                .setting(valued((self.tuned, self.host), allows, None, AskedBy::Sysctl)),
             None if needed.is_none() => explained
                 .because(format!(
-                    "autotuning is slower than the path, {} allows {allows}, which suffices{}",
+                    "{} allows {allows}, which is enough, but autotuning has not grown it yet{}",
                     self.tuned,
                     self.needed()
                 ))
@@ -129,10 +144,7 @@ impl<'a> Side<'a> {
                         self.most,
                         self.needed()
                     ))
-                    .cure(format!(
-                        "Set {} of {} to {raise}, or let the program ask for no buffer",
-                        self.most, self.host
-                    ))
+                    .cure(self.ask_for_more(asked, &raise))
                     .setting(valued((self.most, self.host), most, half, AskedBy::Cut))
             }
             Some(asked) => explained

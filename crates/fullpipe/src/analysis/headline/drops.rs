@@ -5,6 +5,7 @@ use super::Context;
 use super::causes::Cause;
 use super::explained::{Explained, setting, valued};
 use super::words::{bits, bytes, ms, percent};
+use crate::advice::sizing::PACED_SHARE;
 use crate::numbers;
 
 /// cwnd that drops or marks at a place cut.
@@ -91,13 +92,25 @@ fn policer(context: &Context, cause: &Cause, plain: Explained) -> Explained {
         ),
         None => format!("its burst of {} is used up", bytes(burst)),
     };
-    let pace = bits(rate / 100 * 95);
     let raise =
         needed.clone().map_or(String::new(), |needed| format!("Raise the burst to {needed}, or "));
-    let pace = format!("pace the flow at {pace} (SO_MAX_PACING_RATE or fq maxrate)");
+    let pace = paced(context);
     let cure = if raise.is_empty() { pace.replacen('p', "P", 1) } else { raise + &pace };
     let setting = valued(("burst", &place), bytes(burst), needed, AskedBy::Path);
     plain.because(reason).cure(cure).setting(setting)
+}
+
+/// The pace that `fullpipe plan` advises, too: each flow's part of the path in payload, and a little less.
+fn paced(context: &Context) -> String {
+    let subject = context.subject;
+    let whose = if subject.flows.len() == 1 { "the flow" } else { "each flow" };
+    let rate = subject.allowed_mbit().map_or("just below its part of the path".into(), |allowed| {
+        format!(
+            "at {} of payload",
+            numbers::rate(PACED_SHARE * allowed / subject.flows.len() as f64)
+        )
+    });
+    format!("pace {whose} {rate} (SO_MAX_PACING_RATE)")
 }
 
 fn random(stage: &Stage, plain: Explained) -> Explained {
@@ -106,7 +119,7 @@ fn random(stage: &Stage, plain: Explained) -> Explained {
     plain
         .because(format!("{lost} of the packets are lost by chance, not by a full queue"))
         .cure(
-            "Mend that link, or use a congestion control that does not take loss for \
+            "Repair that link, or use a congestion control that does not take loss for \
             congestion (net.ipv4.tcp_congestion_control = bbr); buffers do not help",
         )
         .setting(setting("net.ipv4.tcp_congestion_control", &stage.name, AskedBy::Sysctl))
@@ -191,12 +204,9 @@ fn queue(context: &Context, cause: &Cause, stage: &Stage, plain: Explained) -> E
     let needed = needed.filter(|needed| *needed > limit);
     let needed = needed.map(|n| if stage.unit == "byte" { bytes(n) } else { numbers::packets(n) });
     let needs = needed.clone().map_or(String::new(), |needed| format!(", the path needs {needed}"));
-    let below = own.rate.map_or(String::new(), |rate| format!(" at {}", bits(rate / 100 * 95)));
     plain
         .because(format!("its queue allows {value}{lasts}{needs}"))
-        .cure(format!(
-            "Lengthen that queue, or pace the flow{below} (SO_MAX_PACING_RATE or fq maxrate)"
-        ))
+        .cure(format!("Lengthen that queue, or {}", paced(context)))
         .setting(valued(("queue limit", &stage.name), value, needed, AskedBy::Path))
 }
 

@@ -14,10 +14,17 @@ const NOTICED: f64 = 30.0;
 /// Share of the round trip without queues: a shorter queue is what TCP needs to fill a path with drop-tail.
 const STANDING: f64 = 1.5;
 
-/// Words for a cause. A full path has no cure.
+/// Share of the path from which on a buffer that is too small costs nothing: `fullpipe plan` asks for as much.
+const FILLED: f64 = 0.97;
+
+/// Words for a cause. A full path has no cure, but a buffer that keeps the last part of it back has.
 pub fn explain(context: &Context, cause: &Cause, grade: Grade) -> Explained {
     let explained = in_words(context, cause, grade);
-    match grade == Grade::Full && explained.queue_ms.is_none() {
+    let is_filled = context.subject.share().is_none_or(|share| share >= FILLED);
+    let is_buffer = matches!(&cause.limit[..], "send_buffer" | "receive_window");
+    let is_small = explained.setting.as_ref().is_some_and(|own| own.needed.is_some());
+    let costs = is_buffer && is_small && !is_filled;
+    match grade == Grade::Full && explained.queue_ms.is_none() && !costs {
         true => explained.cure("The path is full: set nothing"),
         false => explained,
     }

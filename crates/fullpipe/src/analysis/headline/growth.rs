@@ -65,7 +65,8 @@ pub fn avoidance(context: &Context, cause: &Cause) -> Explained {
                 numbers::packets(ssthresh.into())
             ))
             .cure(format!(
-                "Set net.ipv4.tcp_no_metrics_save of {host} to 1, or use a kernel from 5.6"
+                "Set net.ipv4.tcp_no_metrics_save of {host} to 1 and flush what is kept (ip tcp_metrics flush), \
+                 or use a kernel from 5.6"
             ))
             .setting(valued(
                 ("net.ipv4.tcp_no_metrics_save", host),

@@ -22,7 +22,7 @@ pub use together::document;
 pub(super) use together::{compared, merged};
 
 use super::RunMeta;
-use super::document::{Grade, Headline, Run, Stage};
+use super::document::{Flow, Grade, Headline, Run, Stage};
 use super::lookup::{Lives, Traces};
 use crate::numbers;
 use causes::{Cause, causes, is_quiet};
@@ -208,12 +208,19 @@ fn plateau(context: &Context, grade: Grade) -> String {
     let rate = numbers::rate(plateau);
     match grade {
         Grade::Late => format!("The path is full{from}: {rate}"),
-        Grade::Below if subject.only().is_some() => format!(
+        Grade::Below if subject.only().is_some_and(|one| lasts(one.flow, plateau)) => format!(
             "The rate settles at {rate}, {} of the path: more time does not help",
             percent(plateau / allowed)
         ),
         _ => String::new(),
     }
+}
+
+/// Whether the second half of a flow's intervals keeps its highest rate.
+fn lasts(flow: &Flow, plateau: f64) -> bool {
+    let half = &flow.intervals[flow.intervals.len() / 2..];
+    let sum: f64 = half.iter().map(|interval| interval.throughput_mbit).sum();
+    sum >= FULL * plateau * half.len() as f64
 }
 
 /// Least and most of several flows.
@@ -223,8 +230,12 @@ fn each(subject: &Subject) -> String {
         return String::new();
     }
     let (least, most) = (rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max));
+    let starved = match subject.starved {
+        0 => String::new(),
+        starved => format!("; {starved} more got nothing: use fewer flows at a time"),
+    };
     format!(
-        "{} flows, each {} to {}",
+        "{} flows, each {} to {}{starved}",
         subject.flows.len(),
         numbers::short(least),
         numbers::rate(most)

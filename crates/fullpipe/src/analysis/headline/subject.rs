@@ -30,6 +30,8 @@ pub struct Subject<'a> {
     pub rate: f64,
     /// What the path allows them.
     pub allowed: Option<&'a Allowed>,
+    /// Flows of that direction that carried nothing at all.
+    pub starved: usize,
 }
 
 impl<'a> Subject<'a> {
@@ -46,6 +48,7 @@ impl<'a> Subject<'a> {
         Some(Subject {
             rate: rate(&flows, lives),
             allowed: meta.way(direction).allowed.as_ref(),
+            starved: of(meta, run, direction).filter(|one| one.flow.bytes == 0).count(),
             flows,
         })
     }

@@ -60,9 +60,9 @@ impl Buffer {
 pub struct Needs {
     /// Window, bytes of payload.
     pub window: u64,
-    /// Send buffer, bytes of memory.
+    /// Send buffer, bytes of memory, with the headroom that is advised.
     pub send: u64,
-    /// Receive buffer, bytes of memory.
+    /// Receive buffer, bytes of memory, with the headroom that is advised.
     pub receive: u64,
     /// Flows that share the rate.
     pub sharing: u64,

@@ -1,6 +1,8 @@
 //! Settings, taken from a resolved scenario.
 
 use super::{Allowed, Buffer, FlowSettings, Needs, Pace, PlaceSettings, Places};
+use crate::advice::Demand;
+use crate::advice::sizing::{sizes, with_headroom};
 use crate::plan::{Question, kernel::Version, plan};
 use crate::scenario::{App, Discipline, Element, Flow, MAX_PACING_RATE, Resolved, Station};
 use fullpipe_sim::config::Direction;
@@ -49,26 +51,32 @@ fn pace(flow: &Flow, from: Station) -> Option<Pace> {
 fn needs(run: &Resolved, flow: &Flow) -> Option<Needs> {
     let way = allowed(run, flow.direction)?;
     let sharing = run.flow.iter().filter(|other| other.direction == flow.direction).count().max(1);
-    let kernel = |station: Station| station.host.kernel.parse::<Version>().ok();
-    let asked = |kernel: Version| {
-        let question = Question {
-            rate: Rate((way.rate / sharing as u64).max(1)),
+    let question = |rate: u64, station: Station| {
+        Some(Question {
+            rate: Rate(rate.max(1)),
             rtt: run.round_trip(flow),
             mtu: way.mtu,
             framing: framing(way.overhead),
-            kernel,
+            kernel: station.host.kernel.parse::<Version>().ok()?,
             timestamps: run.hosts.sender.timestamps && run.hosts.receiver.timestamps,
-        };
-        plan(&question).ok()
+        })
     };
     let [from, to] = run.hosts_of(flow);
-    let (sender, receiver) = (asked(kernel(from)?)?, asked(kernel(to)?)?);
+    let window = plan(&question(way.rate / sharing as u64, to)?).ok()?.window;
+
+    // `fullpipe plan` advises these sizes, too.
+    let least = |station: Station| {
+        let path = question(way.rate, station)?;
+        plan(&path).ok()?;
+        let flows = u32::try_from(sharing).ok()?;
+        Some(sizes(&Demand { path, flows, loss: 0.0, queue: None, congestion: None }).least)
+    };
     Some(Needs {
-        window: receiver.window.needed_bytes,
-        send: sender.buffers.send_bytes,
-        receive: receiver.buffers.receive_bytes,
+        window: window.needed_bytes,
+        send: with_headroom(least(from)?.send),
+        receive: with_headroom(least(to)?.receive),
         sharing: sharing as u64,
-        beyond_tcp: receiver.window.bound.is_some(),
+        beyond_tcp: window.bound.is_some(),
     })
 }
 
