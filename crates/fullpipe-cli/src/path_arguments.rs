@@ -68,7 +68,11 @@ impl PathArguments {
     /// The options that were given, each with the way to say the same of a scenario.
     fn given(&self) -> Vec<(&'static str, String)> {
         let set = |key: &str, value: String| format!("--set {key}={value}");
-        let rtt = |rtt: Time| format!("--set path.delay.forward={rtt}");
+        let rtt = |rtt: Time| {
+            let half = Time::ns(rtt.as_ns() / 2);
+            let back = Time::ns(rtt.as_ns() - half.as_ns());
+            format!("--set path.delay.forward={half} --set path.delay.back={back}")
+        };
         let kernel = |name: &String| {
             format!("--set hosts.sender.kernel={name} --set hosts.receiver.kernel={name}")
         };

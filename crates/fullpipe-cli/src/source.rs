@@ -3,7 +3,7 @@
 use crate::args::RunArguments;
 use crate::failure::Failure;
 use crate::output::note;
-use fullpipe::scenario::{self, Scenario, SetOption, Source};
+use fullpipe::scenario::{self, Outline, Scenario, SetOption, Source};
 use std::path::Path;
 
 /// Reads, checks and resolves the scenario with the options that change it.
@@ -34,7 +34,10 @@ pub fn announce(arguments: &RunArguments) -> Result<(), Failure> {
     if arguments.scenario.is_none() {
         let outline = arguments.path.outline("run")?;
         let (made, options) = (outline.describe(), outline.options());
-        note(&format!("scenario: {made}\nkeep it:  fullpipe new my.toml {options}"));
+        let plan = Outline { duration: None, ..outline.clone() }.options();
+        note(&format!(
+            "scenario: {made}\nkeep it:  fullpipe new my.toml {options}\nsettings: fullpipe plan {plan}"
+        ));
     }
     Ok(())
 }

@@ -90,10 +90,10 @@ fn pacing(demand: &Demand) -> String {
     let flow = if demand.flows == 1 { "the flow" } else { "each flow" };
     format!(
         "where the queue of the path is below {} (0.4 of the bandwidth-delay product), let {flow} send just below the \
-         path: SO_MAX_PACING_RATE {} bytes/s (iperf3 --fq-rate {}M). It must be within 3 % of the true rate",
+         path: SO_MAX_PACING_RATE {} bytes/s (iperf3 --fq-rate {}K). It must be no higher than the true rate, and at most 3 % below",
         mib(queue),
         numbers::count(pace),
-        pace * 8 / 1_000_000
+        pace * 8 / 1000
     )
 }
 

@@ -70,8 +70,8 @@ fn settings(out: &mut String, advice: &Advice) {
         heading(out, "In the sending program");
         let _ = writeln!(
             out,
-            "  setsockopt(SO_MAX_PACING_RATE, {pace})  bytes/s; iperf3 --fq-rate {}M",
-            pace * 8 / 1_000_000
+            "  setsockopt(SO_MAX_PACING_RATE, {pace})  bytes/s; iperf3 --fq-rate {}K",
+            pace * 8 / 1000
         );
     }
 }
@@ -90,6 +90,12 @@ fn files(out: &mut String, files: &[File], hosts: &str) {
         let _ = writeln!(out, "To undo:  rm {}", file.path);
         for command in file.undo.split("; ") {
             let _ = writeln!(out, "          {command}");
+        }
+        if file.undo.contains("sysctl -w") {
+            let _ = writeln!(
+                out,
+                "          These are the kernel's defaults: note your values first (sysctl NAME)."
+            );
         }
     }
 }

@@ -24,8 +24,11 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
     let unknown = |name: &str| known.iter().all(|algorithm| algorithm.name != name);
     let of_flows = run.flow.iter().filter(|flow| unknown(&flow.congestion.name)).map(|flow| {
         let names: Vec<&str> = known.iter().map(|algorithm| algorithm.name).collect();
-        let why =
-            format!("the simulator has {}, not yet {}", names.join(", "), flow.congestion.name);
+        let why = format!(
+            "the simulator has {}, not yet {}; --engine linux runs what its kernel has",
+            names.join(", "),
+            flow.congestion.name
+        );
         refused(format!("flow.{}.congestion", flow.name), why)
     });
     let gso = run.path.gso.then(|| {

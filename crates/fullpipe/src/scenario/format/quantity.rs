@@ -226,7 +226,12 @@ pub fn parse(text: &str, dimension: &Dimension) -> Result<u64, Wrong> {
 /// Values that `text` probably means, which has a unit that none of the dimensions has: "1Gbit" for "1gbit", "1Gbps" and "1G".
 pub fn meant(text: &str, unit: &str, dimensions: &[&Dimension]) -> Vec<String> {
     let units = || dimensions.iter().flat_map(|dimension| dimension.units).map(|(name, _)| *name);
-    let lower = unit.to_lowercase().replace("bps", "bit");
+    // A small b is a bit, a large one a byte, as networkers write rates.
+    let bits = unit.strip_suffix("b/s").or(unit.strip_suffix("bps"));
+    let lower = match bits {
+        Some(prefix) => format!("{}bit", prefix.to_lowercase()),
+        None => unit.to_lowercase().replace("bps", "b/s"),
+    };
     let so = |of: fn(&str, &str) -> bool| -> Vec<&str> {
         units().filter(|known| of(&known.to_lowercase(), &lower)).take(3).collect()
     };
@@ -241,6 +246,18 @@ pub fn meant(text: &str, unit: &str, dimensions: &[&Dimension]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_small_b_is_a_bit_and_a_large_one_a_byte() {
+        for (text, unit, value) in [
+            ("10Gb/s", "Gb/s", "10Gbit"),
+            ("10Gbps", "Gbps", "10Gbit"),
+            ("10gbps", "gbps", "10Gbit"),
+            ("10GBps", "GBps", "10GB/s"),
+        ] {
+            assert_eq!(meant(text, unit, &[&RATE]).first().map(String::as_str), Some(value));
+        }
+    }
 
     #[test]
     fn prefixes_mean_what_they_say() {
