@@ -52,7 +52,9 @@ fn nearest_profiles(run: &Resolved) -> Vec<String> {
     };
     let stations = run.stations().into_iter();
     stations
-        .filter_map(|station| Some(note(station.host.kernel_asked.as_ref()?, &station.host.kernel)))
+        .filter_map(|station| {
+            Some(note(station.host.kernel_asked.0.as_ref()?, &station.host.kernel))
+        })
         .collect()
 }
 

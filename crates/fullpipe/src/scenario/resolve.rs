@@ -234,7 +234,7 @@ fn host(host: &written::Host, path: Option<&Path>, cx: &mut Context) -> Option<H
     let qdisc = qdisc::qdisc(&host.qdisc.as_ref()?.value, kernel.qdisc_limit, mtu, cx)?;
     Some(Host {
         kernel: kernel.name.into(),
-        kernel_asked,
+        kernel_asked: Remark(kernel_asked),
         behaviour: overridden(&host.behaviour, kernel.name, cx),
         hz: value(&host.hz).map_or(kernel.hz, |hz| hz.0 as u32),
         timestamps: value(&host.timestamps).unwrap_or(kernel.timestamps),

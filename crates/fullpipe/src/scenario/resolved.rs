@@ -198,6 +198,16 @@ impl Station<'_> {
     }
 }
 
+/// A remark for the user that changes nothing about a run: hosts that differ in it alone are equal.
+#[derive(Clone, Debug, Default)]
+pub struct Remark(pub Option<String>);
+
+impl PartialEq for Remark {
+    fn eq(&self, _: &Remark) -> bool {
+        true
+    }
+}
+
 /// A host.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Host {
@@ -205,7 +215,7 @@ pub struct Host {
     pub kernel: String,
     /// The kernel as the scenario names it ("5.15.0-91-generic"), where another version's profile stands for it.
     #[serde(skip)]
-    pub kernel_asked: Option<String>,
+    pub kernel_asked: Remark,
     /// Behaviours of the profile that are overridden: name, choice.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", serialize_with = "show::behaviour")]
     pub behaviour: BTreeMap<String, String>,
