@@ -10,11 +10,11 @@ pub mod nfs;
 pub mod text;
 pub mod window;
 
+pub use crate::scenario::OutOfRange;
 use fullpipe_sim::units::{Framing, Rate, Time};
 use kernel::Version;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// Version of the JSON that [`Plan`] serialises to.
 pub const FORMAT: u32 = 1;
@@ -90,22 +90,6 @@ pub struct PathFacts {
     /// The same in full packets.
     pub bdp_packets: f64,
 }
-
-/// What a question has beyond its bounds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutOfRange {
-    /// "rate", "rtt" or "mtu".
-    pub what: &'static str,
-    /// The bounds.
-    pub expected: String,
-}
-
-impl fmt::Display for OutOfRange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is out of range; expected {}", self.what, self.expected)
-    }
-}
-impl std::error::Error for OutOfRange {}
 
 impl Question {
     /// Payload of a full segment, bytes.
