@@ -34,9 +34,12 @@ impl From<Unfit> for Failure {
 }
 
 impl From<trace::Error> for Failure {
-    /// Results cannot be written, or not be read again.
+    /// Results cannot be written, or not be read again; or a name is taken, and the user names another one.
     fn from(error: trace::Error) -> Failure {
-        Failure::Environment(error.to_string())
+        match error.taken {
+            true => Failure::Input(error.to_string()),
+            false => Failure::Environment(error.to_string()),
+        }
     }
 }
 

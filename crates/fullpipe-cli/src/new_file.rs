@@ -12,8 +12,7 @@ use std::path::Path;
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let file = OpenOptions::new().write(true).create_new(true).open(path);
     if file.as_ref().is_err_and(|why| why.kind() == ErrorKind::AlreadyExists) {
-        let why = format!("{} is there already, and nothing is overwritten", path.display());
-        return Err(Failure::Input(format!("{why}; name a new file")));
+        return Err(taken(path));
     }
 
     let failed = |why| Failure::environment(format!("cannot write {}", path.display()), why);
@@ -22,4 +21,10 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
         let _ = fs::remove_file(path);
         failed(why)
     })
+}
+
+/// The refusal to overwrite a file.
+pub fn taken(path: &Path) -> Failure {
+    let why = format!("{} is there already, and nothing is overwritten", path.display());
+    Failure::Input(format!("{why}; name a new file"))
 }

@@ -2,6 +2,7 @@
 
 use crate::args::ReportArguments;
 use crate::failure::Failure;
+use crate::new_file;
 use crate::output::{Output, note};
 use crate::sweep;
 use fullpipe::report::{html, time_sequence};
@@ -29,10 +30,7 @@ pub fn report(arguments: &ReportArguments, output: &Output) -> Result<(), Failur
     };
     let file = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(REPORT));
     if arguments.out.is_some() && file.is_file() {
-        return Err(Failure::Input(format!(
-            "{} is there already, and nothing is overwritten; name another file with --out",
-            file.display()
-        )));
+        return Err(new_file::taken(&file));
     }
     write(&file, &page)?;
     note(&format!("report: {}", file.display()));

@@ -62,10 +62,8 @@ impl Hidden {
         let target = self.target.clone();
         match self.name(&target) {
             Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
-            named => {
-                return named
-                    .map_err(|e| Error::new(&target, format!("cannot be given its name: {e}")));
-            }
+            Ok(()) => return Ok(()),
+            Err(e) => return Err(self.nameless(&e)),
         }
 
         for number in 2_u32.. {
@@ -82,6 +80,13 @@ impl Hidden {
             }
         }
         Err(taken(&target))
+    }
+
+    /// Keeps a whole capture that the file system gives no name.
+    fn nameless(&mut self, why: &io::Error) -> Error {
+        self.finished = true;
+        let hint = format!("the capture is {}: move it", self.path.display());
+        Error::new(&self.target, format!("cannot be given its name: {why}")).hint(hint)
     }
 
     /// Gives the file a name that nothing has.
@@ -112,7 +117,7 @@ impl Drop for Hidden {
 }
 
 fn taken(target: &Path) -> Error {
-    Error::new(target, "is there already").hint("captures are never overwritten: name a new file")
+    Error::taken(target, "is there already").hint("captures are never overwritten: name a new file")
 }
 
 /// `path` with a run's name before its extension: `a.pcapng` becomes `a-reno.pcapng`.

@@ -12,12 +12,24 @@ pub struct Error {
     pub what: String,
     /// What to do about it, as an imperative clause; empty where there is nothing to say.
     pub hint: String,
+    /// Whether something that is there already has the name that was asked for: another name helps, no other machine.
+    pub taken: bool,
 }
 
 impl Error {
     /// An error about `path` without a hint.
     pub fn new(path: &Path, what: impl fmt::Display) -> Error {
-        Error { path: path.to_path_buf(), what: what.to_string(), hint: String::new() }
+        Error {
+            path: path.to_path_buf(),
+            what: what.to_string(),
+            hint: String::new(),
+            taken: false,
+        }
+    }
+
+    /// A name that something has already, which is not overwritten.
+    pub fn taken(path: &Path, what: impl fmt::Display) -> Error {
+        Error { taken: true, ..Error::new(path, what) }
     }
 
     /// The same with advice.

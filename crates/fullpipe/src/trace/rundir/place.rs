@@ -81,7 +81,7 @@ impl Place {
 /// An existing path may only be an empty directory that can be replaced.
 fn refuse_results(path: &Path) -> Result<(), Error> {
     let busy = |what: &str| {
-        Err(Error::new(path, what).hint("results are never overwritten: name a new directory"))
+        Err(Error::taken(path, what).hint("results are never overwritten: name a new directory"))
     };
     let about = match path.symlink_metadata() {
         Ok(about) => about,
